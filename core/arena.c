@@ -1,0 +1,75 @@
+// Counted allocation and the scratch stack.
+#include "core/arena.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+
+enum { ALIGNMENT = 64 }; // a cache line
+
+static _Atomic uint64_t allocation_count;
+
+static void* checked(void* memory, size_t bytes) {
+    atomic_fetch_add_explicit(&allocation_count, 1, memory_order_relaxed);
+    if (memory == NULL && bytes > 0) {
+        fprintf(stderr, "lash: out of memory: %zu bytes were asked for\n", bytes);
+        exit(LASH_ERROR_INTERNAL);
+    }
+    return memory;
+}
+
+void* lash_alloc(size_t bytes) {
+    return checked(calloc(1, bytes == 0 ? 1 : bytes), bytes);
+}
+
+void* lash_realloc(void* memory, size_t bytes) {
+    return checked(realloc(memory, bytes == 0 ? 1 : bytes), bytes);
+}
+
+char* lash_strdup(const char* text) {
+    size_t bytes = strlen(text) + 1;
+    return memcpy(lash_alloc(bytes), text, bytes);
+}
+
+void lash_free(void* memory) {
+    free(memory);
+}
+
+uint64_t lash_allocation_count(void) {
+    return atomic_load_explicit(&allocation_count, memory_order_relaxed);
+}
+
+void lash_arena_reserve(LashArena* arena, size_t bytes) {
+    LASH_ASSERT(arena->used == 0);
+    if (bytes <= arena->capacity) return;
+    size_t capacity = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    free(arena->memory);
+    arena->memory = checked(aligned_alloc(ALIGNMENT, capacity), capacity);
+    arena->capacity = capacity;
+}
+
+void lash_arena_free(LashArena* arena) {
+    free(arena->memory);
+    *arena = (LashArena){0};
+}
+
+void* lash_arena_push(LashArena* arena, size_t bytes) {
+    size_t padded = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    LASH_ASSERT(padded <= arena->capacity - arena->used);
+    void* memory = arena->memory + arena->used;
+    arena->used += padded;
+    if (arena->used > arena->peak) arena->peak = arena->used;
+    return memory;
+}
+
+LashArenaMark lash_arena_mark(const LashArena* arena) {
+    return (LashArenaMark){arena->used};
+}
+
+void lash_arena_release(LashArena* arena, LashArenaMark mark) {
+    LASH_ASSERT(mark.used <= arena->used);
+    arena->used = mark.used;
+}

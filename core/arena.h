@@ -1,0 +1,47 @@
+// Memory: counted allocation that never returns NULL, and a stack of scratch memory for the step.
+#ifndef LASH_CORE_ARENA_H
+#define LASH_CORE_ARENA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Zeroed memory. Out of memory is reported and ends the program, so no caller checks for NULL.
+void* lash_alloc(size_t bytes);
+void* lash_realloc(void* memory, size_t bytes); // new bytes are not zeroed
+char* lash_strdup(const char* text);
+void lash_free(void* memory); // NULL is allowed
+
+// Calls of lash_alloc and lash_realloc so far, over all threads: a step must not change it.
+uint64_t lash_allocation_count(void);
+
+// A stack of scratch memory. Mark, push, release; it grows only in lash_arena_reserve, between
+// steps.
+typedef struct LashArena {
+    char* memory;
+    size_t capacity, used, peak; // [bytes]
+} LashArena;
+
+typedef struct LashArenaMark {
+    size_t used;
+} LashArenaMark;
+
+void lash_arena_reserve(LashArena* arena,
+                        size_t bytes); // contents are lost; only when nothing is pushed
+void lash_arena_free(LashArena* arena);
+void* lash_arena_push(LashArena* arena,
+                      size_t bytes); // 64-byte aligned, not zeroed; asserts when full
+LashArenaMark lash_arena_mark(const LashArena* arena);
+void lash_arena_release(LashArena* arena, LashArenaMark mark);
+
+static inline double* lash_arena_doubles(LashArena* arena, size_t count) {
+    return (double*)lash_arena_push(arena, count * sizeof(double));
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

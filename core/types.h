@@ -1,0 +1,40 @@
+// Plain data shared by all folders. Compiles as C17 and as C++17.
+#ifndef LASH_CORE_TYPES_H
+#define LASH_CORE_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct Vec3 {
+    double x, y, z;
+} Vec3;
+
+typedef struct Quat { // unit, scalar first, body -> world
+    double w, x, y, z;
+} Quat;
+
+typedef struct Mat3 { // column-major: m[row + 3 * column]
+    double m[9];
+} Mat3;
+
+typedef struct Pose { // a_b: frame b expressed in frame a
+    Vec3 r;
+    Quat rot;
+} Pose;
+
+// What became of a numerical task. The caller decides what to do about it.
+typedef enum LashOutcome {
+    LASH_CONVERGED,  // the tolerance was reached, verified on the returned numbers
+    LASH_INACCURATE, // the best point found, above the tolerance; the residual tells
+    LASH_FAILED      // nothing usable
+} LashOutcome;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,1 @@
+typedef int lash_geometry_is_empty_so_far;
