@@ -1,0 +1,195 @@
+// A CAD shape as flat C tables: what the contact kernels, the viewer and `lash info` know of a STEP
+// file.
+//
+// Made at load time by the OpenCASCADE helper (or by the constructors for primitive shapes), then
+// immutable and shared by all threads. Lengths in metres, angles in radians, coordinates of the
+// part's own (CAD) frame.
+#ifndef LASH_GEOMETRY_SHAPE_H
+#define LASH_GEOMETRY_SHAPE_H
+
+#include "core/error.h"
+#include "core/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum LashSurfaceType {
+    LASH_PLANE,    // (u, v) -> origin + u x + v y;                                       normal z
+    LASH_CYLINDER, // (u, v) -> origin + r (cos u x + sin u y) + v z;                     normal
+                   // away from the axis
+    LASH_CONE,    // (u, v) -> origin + (r + v sin a)(cos u x + sin u y) + v cos a z;    normal away
+                  // from the axis
+    LASH_SPHERE,  // (u, v) -> origin + r (cos v (cos u x + sin u y) + sin v z);         normal away
+                  // from the center
+    LASH_TORUS,   // (u, v) -> origin + (r + s cos v)(cos u x + sin u y) + s sin v z;    normal away
+                  // from the tube's circle
+    LASH_FREEFORM // Bezier patches (rational), glued over a (u, v) grid;                normal Su x
+                  // Sv
+} LashSurfaceType;
+
+typedef enum LashCurveType {
+    LASH_LINE,      // t -> origin + t z
+    LASH_CIRCLE,    // t -> origin + r (cos t x + sin t y)
+    LASH_FREE_CURVE // Bezier segments (rational), t runs over their breaks
+} LashCurveType;
+
+typedef enum LashConvexity {
+    LASH_CONVEX,  // material angle < 180 degrees: the edge or vertex can touch something
+    LASH_CONCAVE, // it cannot, its faces touch first
+    LASH_SMOOTH,  // tangent faces: a seam
+    LASH_FREE     // an edge of one face only, or a lone edge: touches from every side
+} LashConvexity;
+
+typedef struct LashBox {
+    Vec3 low, high; // [m]
+} LashBox;
+
+typedef struct LashFace {
+    LashSurfaceType type;
+    Vec3 origin, x, y, z;   // local frame, right-handed, unit axes
+    double radius, radius2; // r; s of a torus [m]
+    double half_angle;      // a of a cone [rad]
+    double side; // +1: the outward normal is the one named above; -1: it is its opposite (a bore)
+    double u0, u1, v0,
+        v1;        // box of the trimmed region in (u, v); u0 <= u1 <= u0 + 2 pi on closed surfaces
+    bool u_closed; // the trimmed region goes all the way round in u
+    int first_loop, loops;                 // trimming loops; 0: untrimmed within the (u, v) box
+    int first_patch, u_patches, v_patches; // freeform: patches[first_patch + i + u_patches * j]
+    int index;   // number of the face in its part, as `lash info` prints it, from 0
+    int part;    // index of the part
+    int name;    // offset in the string table, 0: none
+    LashBox box; // of the trimmed face
+    double area; // [m^2]
+    double
+        deviation; // proven bound on the distance from the CAD surface, when recognised [m]; else 0
+    double reach;  // inward depth to which a signed gap is meaningful (curvature, wall) [m]
+} LashFace;
+
+// A loop is a closed chain of coedges, material on the left when seen against the surface normal Su
+// x Sv.
+typedef struct LashLoop {
+    int first_coedge, coedges;
+} LashLoop;
+
+// A piece of a loop in the (u, v) plane of its face. kind LINE: from a to b. CIRCLE: center c,
+// radius r, angles from t0 to t1 (t1 < t0 runs clockwise). FREE_CURVE: rational Bezier of degree
+// `degree`, poles (u, v, weight).
+typedef struct LashCoedge {
+    LashCurveType kind;
+    int edge; // index of the 3D edge, -1: a seam of a closed surface or a degenerated edge (pole)
+    bool reversed; // runs against the edge's parameter
+    double a[2], b[2], c[2], r, t0, t1;
+    int first_pole, degree; // in uv_poles, 3 numbers each
+} LashCoedge;
+
+typedef struct LashEdge {
+    LashCurveType type;
+    Vec3 origin, x, y, z; // z: direction of a line, axis of a circle
+    double radius;        // [m]
+    double t0, t1;        // parameter range, t0 < t1; a full circle spans 2 pi
+    bool closed;
+    int face[2];                 // left and right face, -1: none
+    int vertex[2];               // at t0 and t1, -1: none (closed)
+    int first_segment, segments; // free curve: in `segments`
+    LashConvexity convexity;
+    double tolerance; // of the CAD edge; analytic edges are recomputed from their faces [m]
+    int index, part, name;
+    LashBox box;
+} LashEdge;
+
+typedef struct LashVertex {
+    Vec3 point;
+    int first_edge, edges; // in vertex_edges: the edges that meet here
+    LashConvexity convexity;
+    int part;
+} LashVertex;
+
+typedef struct LashPatch { // rational Bezier patch over [u0,u1] x [v0,v1] of its face's (u, v)
+    int u_degree, v_degree;
+    int first_pole; // in poles, (x, y, z, weight) each [m], u fastest
+    double u0, u1, v0, v1;
+} LashPatch;
+
+typedef struct LashSegment { // rational Bezier curve over [t0, t1]
+    int degree, first_pole;
+    double t0, t1;
+} LashSegment;
+
+typedef struct LashShapePart { // one solid, shell, face or edge of the STEP file, in its own
+                               // placement
+    int name;                  // string offset; unique path in the assembly ("engine/piston")
+    int parent;                // part (assembly node) it belongs to, -1: root
+    bool assembly;             // a node without geometry of its own
+    Pose placement; // of the part in the file's frame; the tables are in the file's frame already
+    float color[4]; // r, g, b, a; a = 0: none given
+    int solids, shells;
+    bool closed, valid, inward; // a watertight solid; BRepCheck; oriented inward (a hole)
+    double volume, area;        // [m^3], [m^2]
+    Vec3 center;                // of volume, file's frame [m]
+    Mat3 inertia;               // of volume about center, file's axes, for density 1 kg/m^3 [m^5]
+    double tolerance_max;       // largest CAD tolerance [m]
+    int first_face, faces, first_edge, edges, first_vertex, vertices;
+    int first_triangle, triangles, first_line, lines; // mesh and outline, see below
+    LashBox box;
+} LashShapePart;
+
+typedef struct LashShape {
+    LashShapePart* part;
+    LashFace* face;
+    LashLoop* loop;
+    LashCoedge* coedge;
+    double* uv_pole;
+    LashEdge* edge;
+    LashVertex* vertex;
+    int* vertex_edge;
+    LashPatch* patch;
+    LashSegment* segment;
+    double* pole;
+    // Mesh for viewing, never for physics: vertices shared inside a face only, so edges stay sharp.
+    float *mesh_point, *mesh_normal; // 3 per mesh vertex [m]
+    int* triangle;                   // 3 mesh vertices each
+    int* triangle_face;              // face of each triangle, for picking
+    int* line;                       // 2 points of line_point each: the outlines of the edges
+    float* line_point;
+    char* string; // names, each ends in 0; offset 0 is the empty name
+    int parts, faces, loops, coedges, uv_poles, edges, vertices, vertex_edges, patches, segments,
+        poles;
+    int mesh_vertices, triangles, lines, line_points, string_bytes;
+    double scale;  // metres per number of the file, override included
+    char unit[16]; // length unit the file declares
+    char hash[65]; // SHA-256 of the file and the options, hex
+    void* memory;  // everything above lives in this block; freed by lash_shape_destroy
+} LashShape;
+
+void lash_shape_destroy(LashShape* shape); // NULL is allowed
+
+static inline const char* lash_shape_string(const LashShape* shape, int offset) {
+    return shape->string + offset;
+}
+
+// Primitive shapes in the same tables, for models without CAD and for tests. Centered at the
+// origin; axes along z.
+LashShape* lash_shape_box(Vec3 size);
+LashShape* lash_shape_cylinder(double radius, double length);
+LashShape* lash_shape_sphere(double radius);
+LashShape* lash_shape_capsule(double radius, double length); // length of the cylindrical part
+LashShape* lash_shape_ring(double inner_radius, double outer_radius, double length);
+
+// How to read a STEP file.
+typedef struct LashImport {
+    double scale;      // override: metres per number of the file; 0: as the file says
+    bool heal;         // repair small defects before use
+    double deflection; // of the mesh, relative to the part's size; 0: default
+    double time_limit; // of the helper program [s]; 0: default
+    bool no_cache;
+} LashImport;
+
+// Reads a STEP file through the helper program `lash-cad` and the cache. Never crashes on a bad
+// file: error tells.
+LashShape* lash_shape_load(const char* path, const LashImport* import, LashError* error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
