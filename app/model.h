@@ -113,8 +113,8 @@ typedef struct LashModelForce {
     double stiffness, damping,
         rest; // in the model's units, as the unit depends on the joint; NAN: not given
     LashModelFunction force[3], torque[3];
-    int force_components; // numbers given: 0, 1 or 3
-    int axes;             // 0 world, 1 part
+    int force_components, torque_components; // functions given: 0, 1 or 3
+    int axes;                                // 0 world, 1 part
     // resolved
     int part_a, part_b, joint_index; // -1: ground; -1: none
     double stiffness_si, damping_si, rest_si;
