@@ -1,0 +1,1 @@
+typedef int lash_dense_is_being_written;
