@@ -29,7 +29,7 @@
 enum {
     MAX_TEXT = 4096, // bytes of an expression
     MAX_NAME = 63,   // bytes of a name
-    MAX_DEPTH = 64,  // nested parentheses, signs and powers
+    MAX_DEPTH = 128, // nested signs and powers; a parenthesis counts twice
     MAX_STACK = 64,  // entries of the machine's stack
     QUOTE = 30       // bytes quoted on each side of an error
 };
@@ -359,11 +359,11 @@ typedef struct Dual {
     double x, d[LASH_MAX_VARIABLES];
 } Dual;
 
-double lash_expression_gradient(const LashExpression* expression, const double* values,
-                                double* gradient) {
-    int n = expression->variables;
-    LASH_ASSERT(n <= LASH_MAX_VARIABLES);
+// n = expression->variables; inlined for n = 1, which drivers and forces of t use in every step
+static inline double run_duals(const LashExpression* expression, const double* values,
+                               double* gradient, int n) {
     Dual stack[MAX_STACK + 1], *top = stack; // stack[0] stays unused
+    stack[0] = (Dual){0};
     double a = 0, b = 0;
     for (int i = 0; i < expression->length; ++i) {
         Instruction instruction = expression->program[i];
@@ -389,6 +389,13 @@ double lash_expression_gradient(const LashExpression* expression, const double* 
     }
     for (int k = 0; k < n; ++k) gradient[k] = top->d[k];
     return top->x;
+}
+
+double lash_expression_gradient(const LashExpression* expression, const double* values,
+                                double* gradient) {
+    LASH_ASSERT(expression->variables <= LASH_MAX_VARIABLES);
+    if (expression->variables == 1) return run_duals(expression, values, gradient, 1);
+    return run_duals(expression, values, gradient, expression->variables);
 }
 
 bool lash_expression_uses(const LashExpression* expression, int variable) {

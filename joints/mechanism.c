@@ -321,20 +321,21 @@ static void write_driver(const LashInteraction* item, const Joint* joint, const 
 
 static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                      const uint8_t* wanted, double* g, double* g_t, double* G) {
-    (void)wanted; // bilateral rows are always wanted
     const LashMechanism* mech = of(system);
     mechanism_place(mech, q, work->body);
-    if (g_t != NULL) memset(g_t, 0, (size_t)work->list.rows * sizeof *g_t);
     for (int j = 0; j < mech->joints; ++j) {
         const Joint* joint = &mech->joint[j];
+        const LashInteraction* item = &mech->interaction[joint->interaction];
+        bool asked = wanted == NULL || wanted[joint->interaction];
         JointFrames f;
         mechanism_joint_frames(joint, work->body, &f);
-        RowWriter out = writer_of(&mech->interaction[joint->interaction], joint, g, G);
+        RowWriter out = writer_of(item, joint, g, asked ? G : NULL);
         joint->kind->write(&f, &out);
-        if (joint->driver >= 0) {
-            write_driver(&mech->interaction[joint->driver], joint, &f, work->turned[j], t, g, g_t,
-                         G);
-        }
+        for (int r = 0; r < item->rows && g_t != NULL && asked; ++r) g_t[item->row + r] = 0;
+        if (joint->driver < 0) continue;
+        asked = wanted == NULL || wanted[joint->driver];
+        write_driver(&mech->interaction[joint->driver], joint, &f, work->turned[j], t, g,
+                     asked ? g_t : NULL, asked ? G : NULL);
     }
     return true;
 }

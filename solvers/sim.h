@@ -80,7 +80,7 @@ LashStepInfo lash_sim_step(LashSim* sim);
 double lash_sim_time(const LashSim* sim);
 uint64_t lash_sim_steps(const LashSim* sim);
 void lash_sim_state(const LashSim* sim, const double** q, const double** v); // borrowed
-LashEnergy lash_sim_energy(const LashSim* sim);
+LashEnergy lash_sim_energy(LashSim* sim);
 LashSystemWork* lash_sim_work(LashSim* sim);
 
 // Restarts at (t, q, v); history of multi-step schemes and energy sums are forgotten.

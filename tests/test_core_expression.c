@@ -347,9 +347,9 @@ static void depth_and_length_are_bounded(void** state) {
     for (int i = 0; i < 2000; ++i) strcat(text, "+1");
     check("x+1+1+...", value_at(text, 3, 0, 0), 2003, 0);
     strcpy(text, ""); // 60 deep is fine
-    for (int i = 0; i < 30; ++i) strcat(text, "(");
+    for (int i = 0; i < 60; ++i) strcat(text, "(");
     strcat(text, "x");
-    for (int i = 0; i < 30; ++i) strcat(text, ")");
+    for (int i = 0; i < 60; ++i) strcat(text, ")");
     check("((x))", value_at(text, 3, 0, 0), 3, 0);
 }
 
