@@ -65,8 +65,7 @@ static bool store(Parser* parser, const AppOption* option, const char* value) {
     char* field = parser->target + option->offset;
     switch (option->kind) {
         case APP_FLAG:
-            *(bool*)field = true;
-            return true;
+            return false; // has no value, see take_value
         case APP_TEXT:
         case APP_FILE:
             if (value[0] == '\0') {
@@ -101,7 +100,8 @@ static bool take_value(Parser* parser, const AppOption* option, const char* atta
             return lash_error_set(&parser->error, LASH_ERROR_USAGE, "", "--%s takes no value",
                                   option->name);
         }
-        return store(parser, option, NULL);
+        *(bool*)(parser->target + option->offset) = true;
+        return true;
     }
     if (attached == NULL) {
         if (parser->next >= parser->argc) {
