@@ -325,9 +325,10 @@ static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, c
             contact->evaluate(&at, contact->which, g + item->row, NULL, NULL);
             continue;
         }
-        zero(g_t + item->row, (size_t)item->rows);
+        double* rates = g_t != NULL ? g_t + item->row : work->g_t; // callbacks always find room
+        zero(rates, (size_t)item->rows);
         zero(G + item->offset, (size_t)(c->def.n * item->rows));
-        contact->evaluate(&at, contact->which, g + item->row, g_t + item->row, G + item->offset);
+        contact->evaluate(&at, contact->which, g + item->row, rates, G + item->offset);
     }
     return true;
 }

@@ -142,7 +142,7 @@ static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, c
             double gap = row->g0;
             for (int k = 0; k < row->entries; ++k) gap += row->coefficient[k] * q[row->dof[k]];
             g[item->row + r] = r < normal_rows ? gap : 0;
-            if (full) g_t[item->row + r] = 0;
+            if (full && g_t != NULL) g_t[item->row + r] = 0;
         }
         if (!full) continue;
         int end = i + 1 < list->count ? list->item[i + 1].offset : list->G_size;

@@ -343,6 +343,8 @@ static inline void check_wanted(Probe* p) {
             }
         }
     }
+    assert_true(s->evaluate(s, p->work, p->t, p->q, NULL, p->g2, NULL, p->G2)); // no g_t asked for
+    assert_memory_equal(p->G2, p->G, (size_t)p->list->G_size * sizeof(double));
     for (int i = 0; i < rows; ++i) p->g2[i] = -77;
     assert_true(s->evaluate(s, p->work, p->t, p->q, NULL, p->g2, NULL, NULL));
     assert_memory_equal(p->g2, p->g, (size_t)rows * sizeof(double));
