@@ -127,11 +127,6 @@ static void check_inertias(Check* check) {
                  "center; the inertia may be in other units",
                  part->name, k, part->extent);
         }
-        if (p.x + p.y - p.z < 1e-6 * p.z && p.x > 1e-6 * p.z) {
-            warn(check,
-                 "part '%s': principal moments %.3g, %.3g, %.3g kg m^2 are those of a flat plate",
-                 part->name, p.x, p.y, p.z);
-        }
     }
     if (size > 100)
         warn(check, "the mechanism measures %.3g m; check the unit of length", 2 * size);
@@ -311,8 +306,9 @@ static void print_result(const Check* check) {
     char name[96];
     printf("%s: %d bodies, %d joints, %d forces\n", model->name != NULL ? model->name : model->file,
            model->bodies, model->joints, model->forces);
-    printf("freedom      %d degrees of freedom: 6 x %d - rank %d of %d constraint rows\n",
-           check->mobility.dof, model->bodies, check->mobility.rank, check->mobility.rows);
+    printf("freedom      %d degree%s of freedom: 6 x %d - rank %d of %d constraint rows\n",
+           check->mobility.dof, check->mobility.dof == 1 ? "" : "s", model->bodies,
+           check->mobility.rank, check->mobility.rows);
     int redundant = check->mobility.rows - check->mobility.rank;
     if (redundant > 0) {
         printf("redundant    %d rows repeat what others say; counted in the order of the file, in",

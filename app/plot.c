@@ -228,6 +228,21 @@ static void draw_page(FILE* file, const AppPlot* plot) {
     fputs("</text>\n</svg>\n", file);
 }
 
+void app_plot_add(AppPlot* plot, const char* unit, const char* name, const double* y) {
+    int p = 0;
+    while (p < plot->panels && strcmp(plot->panel[p].unit, unit) != 0) ++p;
+    if (p == APP_PLOT_PANELS) return;
+    AppPlotPanel* panel = &plot->panel[p];
+    if (p == plot->panels) plot->panels++, panel->unit = unit;
+    for (int i = 0; i < panel->series; ++i) {
+        if (strcmp(panel->item[i].name, name) == 0) return;
+    }
+    if (panel->series == APP_PLOT_SERIES) return;
+    AppPlotSeries* series = &panel->item[panel->series++];
+    snprintf(series->name, sizeof series->name, "%s", name);
+    series->y = y;
+}
+
 bool app_plot_write(const AppPlot* plot, const char* path, LashError* error) {
     FILE* file = fopen(path, "w");
     bool good = file != NULL;

@@ -8,10 +8,10 @@
 extern "C" {
 #endif
 
-enum { APP_PLOT_SERIES = 8, APP_PLOT_PANELS = 8 };
+enum { APP_PLOT_SERIES = 8, APP_PLOT_PANELS = 8, APP_PLOT_NAME = 64 };
 
 typedef struct AppPlotSeries {
-    const char* name;
+    char name[APP_PLOT_NAME];
     const double* y; // (points) NAN leaves a gap
 } AppPlotSeries;
 
@@ -30,6 +30,9 @@ typedef struct AppPlot {
     AppPlotPanel panel[APP_PLOT_PANELS];
 } AppPlot;
 
+// Adds a series to the panel of its unit, once per name; what does not fit is left out. y is
+// borrowed.
+void app_plot_add(AppPlot* plot, const char* unit, const char* name, const double* y);
 bool app_plot_write(const AppPlot* plot, const char* path, LashError* error);
 
 #ifdef __cplusplus

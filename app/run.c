@@ -272,7 +272,7 @@ static bool loop(Run* run, LashError* error) {
 // ---- reporting ----------------------------------------------------------------------------------
 
 static double dissipated(const LashEnergy* e) {
-    return -(e->damping_work + e->contact_work_n + e->contact_work_t);
+    return 0 - (e->damping_work + e->contact_work_n + e->contact_work_t);
 }
 
 static double balance_error(const LashEnergy* e) {
@@ -374,7 +374,7 @@ static void print_outputs(const Run* run) {
         double value = app_statistic_result(&run->statistic[i], output);
         bool crossing = output->when == LASH_WHEN_FIRST_CROSSING;
         if (isnan(value)) {
-            printf("  %-18s never\n", output->name);
+            printf("  %-18s %s\n", output->name, crossing ? "never" : "not a number");
         } else {
             printf("  %-18s %.9g %s%s\n", output->name, value,
                    crossing ? "s" : lash_model_output_unit(model, output),
@@ -433,14 +433,12 @@ static bool draw_plot(const Run* run, LashError* error) {
     for (int k = 0; k < run->plotted; ++k) {
         const LashModelOutput* output = model->outputs > 0 ? &model->output[k] : NULL;
         const char* unit = output == NULL ? "J" : lash_model_output_unit(model, output);
-        int p = 0;
-        while (p < plot.panels && strcmp(plot.panel[p].unit, unit) != 0) ++p;
-        if (p == APP_PLOT_PANELS) continue;
-        AppPlotPanel* panel = &plot.panel[p];
-        if (p == plot.panels) plot.panels++, panel->unit = unit;
-        if (panel->series == APP_PLOT_SERIES) continue;
-        panel->item[panel->series++] = (AppPlotSeries){output == NULL ? energies[k] : output->name,
-                                                       column + (size_t)(1 + k) * n};
+        char name[APP_PLOT_NAME];
+        snprintf(name, sizeof name, "%s%s%s",
+                 output == NULL || output->of == NULL ? "" : output->of,
+                 output == NULL || output->of == NULL ? "" : " ",
+                 output == NULL ? energies[k] : output->quantity);
+        app_plot_add(&plot, unit, name, column + (size_t)(1 + k) * n);
     }
     bool good = app_plot_write(&plot, run->options->plot, error);
     lash_free(column);
