@@ -12,6 +12,9 @@ enum {
     LASH_NORM_ROWS = 192   // minimum-norm answers are sought up to this many rows
 };
 
+// Impulses above this many times max |b| / lambda come from contradictory rows [-].
+#define LASH_LARGEST_GAIN 1e7
+
 static inline uint8_t friction_kind(const LashFrictionProblem* p, int i) {
     return p->kind == NULL ? (uint8_t)LASH_CONTACT_SPATIAL : p->kind[i];
 }
@@ -40,7 +43,7 @@ typedef struct Friction {
     int contacts, m;
     LocalContact* contact;    // (contacts)
     double scale;             // 1 + |b|
-    double mean_lambda;       // mean of lambda over the contacts [1/kg]
+    double b_largest;         // max |b| [m/s]
     double *P, *U;            // (m) the caller's: current point, U = W P + b
     double *best_P, *trial_P; // (m)
     double *x, *rhs;          // (m) unknowns of Newton

@@ -64,7 +64,8 @@ static double small_check(Small* s) {
         sum += r * r;
     }
     double residual = (s->plain ? sqrt(sum) : worst) / s->scale;
-    if (residual < s->best) s->best = residual, memcpy(s->best_P, s->P, (size_t)p->m * 8);
+    if (residual < 0.9 * s->best) // a little better by a huge P is not better
+        s->best = residual, memcpy(s->best_P, s->P, (size_t)p->m * sizeof(double));
     return residual;
 }
 
@@ -208,8 +209,11 @@ static double small_newton(Small* s, int steps, double tolerance, bool at_least_
         if (residual <= tolerance && (k > 0 || !at_least_one)) break;
         int n = small_decide(s);
         small_step(s, n, k == 0);
+        double largest = 0;
+        for (int i = 0; i < s->p->contacts; ++i)
+            largest = fmax(largest, fabs(s->P[s->contact[i].row]) * s->contact[i].lambda);
+        if (!(largest <= LASH_LARGEST_GAIN * s->scale)) return INFINITY;
         residual = small_check(s);
-        if (!(residual < INFINITY)) break;
     }
     return residual;
 }
