@@ -114,7 +114,10 @@ static Friction prepare(const LashFrictionProblem* p, const LashFrictionSettings
         const double* W = p->W != NULL ? p->W + (size_t)row * ((size_t)p->ldw + 1)
                                        : lash_block_sparse_find(p->sparse, i, i);
         LASH_ASSERT(W != NULL);
-        friction_local_prepare(k, W, p->W != NULL ? p->ldw : k->rows);
+        int ld = p->W != NULL ? p->ldw : k->rows;
+        double lambda = friction_lambda(k->rows, W, ld);
+        k->lambda = lambda > 0 ? lambda : 1;
+        friction_local_prepare(k, W, ld);
         row += k->rows, f.order[i] = i;
     }
     return f;
