@@ -151,20 +151,22 @@ static bool run_lemke(Friction* f, LashFrictionInfo* info) {
 
 // Sweeps and Newton in turn, then the robust method. Keeps the best point of all.
 static LashFrictionInfo run_default(Friction* f) {
-    static const int sweeps[] = {10, 40, 150, 0, 500}, steps[] = {15, 20, 25, 40, 40};
+    static const int sweeps[] = {10, 40, 150}, steps[] = {15, 20, 25};
     double tolerance = f->settings->tolerance, residual = INFINITY;
     LashFrictionInfo info = {LASH_INACCURATE, LASH_FRICTION_GAUSS_SEIDEL, 0, INFINITY};
     int limit = f->settings->max_iterations;
-    for (int k = 0; k < 5 && (limit <= 0 || f->iterations < limit); ++k) {
-        if (sweeps[k] > 0) {
-            residual = friction_gauss_seidel(f, sweeps[k], tolerance);
-            info.method = LASH_FRICTION_GAUSS_SEIDEL;
-            if (residual <= tolerance) break;
-        }
+    for (int k = 0; k < 3 && (limit <= 0 || f->iterations < limit); ++k) {
+        residual = friction_gauss_seidel(f, sweeps[k], tolerance);
+        info.method = LASH_FRICTION_GAUSS_SEIDEL;
+        if (residual <= tolerance) break;
         residual = friction_newton(f, steps[k], tolerance);
         info.method = LASH_FRICTION_NEWTON;
         if (residual <= tolerance) break;
         if (k == 0 && run_lemke(f, &info)) return info;
+    }
+    if (!(residual <= tolerance) && (limit <= 0 || f->iterations < limit)) {
+        residual = friction_interior_point(f, 100, tolerance);
+        info.method = LASH_FRICTION_ROBUST;
     }
     info.residual = residual;
     return info;
@@ -179,6 +181,8 @@ static LashFrictionInfo run_method(Friction* f) {
         info.residual = friction_gauss_seidel(f, limit > 0 ? limit : 10000, tolerance);
     else if (method == LASH_FRICTION_NEWTON)
         info.residual = friction_newton(f, limit > 0 ? limit : 100, tolerance);
+    else if (method == LASH_FRICTION_ROBUST)
+        info.residual = friction_interior_point(f, limit > 0 ? limit : 200, tolerance);
     else
         info = run_default(f);
     return info;
