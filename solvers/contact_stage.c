@@ -206,35 +206,10 @@ static void response_column(LashSim* sim, const StepContext* s, const LashIntera
     }
 }
 
-// G_hat = G + h theta (d(G'v + g_t)/dq)' for the active contacts; G itself unless the exact matrix
-// is asked for.
-static const double* row_derivatives(LashSim* sim, StepContext* s) {
-    if (!sim->exact || sim->settings.direction == LASH_AT_START) return s->G;
-    const LashSystem* system = sim->system;
-    double weight = s->h * s->move_theta;
-    for (int c = 0; c < s->nc; ++c) {
-        const LashInteraction* item = &s->list->item[s->contact[c]];
-        system->contract(system, sim->work, s->t0 + s->h, s->q_end, s->contact[c], s->P + item->row,
-                         s->v, NULL, sim->contraction);
-        const double* column = s->G + item->offset;
-        double* hat = s->G_hat + item->offset;
-        int before = 0;
-        for (int b = 0; b < item->touched; ++b) {
-            int n = lash_block_size(system, item->block[b]);
-            for (int r = 0; r < item->rows; ++r) {
-                for (int k = 0; k < n; ++k) {
-                    *hat++ = *column++ + weight * sim->contraction[r + item->rows * (before + k)];
-                }
-            }
-            before += n;
-        }
-    }
-    return s->G_hat;
-}
-
 static void assemble_velocity_problem(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
-    const double* rows = row_derivatives(sim, s);
+    bool exact = sim->exact && sim->settings.direction != LASH_AT_START;
+    const double* rows = exact ? row_derivatives(sim, s, s->list->bilateral, s->list->count) : s->G;
     int m = s->m;
     for (int c = 0; c < s->nc; ++c) {
         const LashInteraction* item = &s->list->item[s->contact[c]];
@@ -324,8 +299,7 @@ static void close_joints(LashSim* sim, StepContext* s, double* x, bool with_gaps
     const LashSystem* system = sim->system;
     const LashInteractionList* list = s->list;
     if (list->bilateral == 0) return;
-    const LashJointSolver* joints =
-        sim->same_metric ? &sim->velocity_joints : &sim->position_joints;
+    LashJointSolver* joints = sim->same_metric ? &sim->velocity_joints : &sim->position_joints;
     lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, x, sim->u);
     for (int i = 0; i < list->bilateral_rows && with_gaps; ++i) sim->u[i] += s->g[i];
     lash_joint_solver_solve(joints, sim->u, sim->w);

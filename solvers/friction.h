@@ -54,7 +54,7 @@ typedef struct LashFrictionSettings {
     double tolerance;            // of the residual in the measure below
     LashFrictionMeasure measure; // what the tolerance is compared with
     LashFrictionMethod method;
-    int max_iterations; // sweeps or Newton steps of the chosen method; 0: its own limit
+    int max_iterations; // sweeps and Newton steps after which no new attempt begins; 0: own limit
     bool cold;          // true: P on entry is not read
     bool minimum_norm;  // among equal solutions return the one with the smallest |P|
 } LashFrictionSettings;

@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "solvers/friction_internal.h"
+#include "solvers/mixed.h"
 
 LashFrictionSettings lash_friction_settings(void) {
     LashFrictionSettings s = {.tolerance = 1e-12,
@@ -30,8 +31,10 @@ const char* lash_friction_method_name(LashFrictionMethod method) {
 // Numbers for the factorisation, the interior point matrix and the minimum norm, used in turn.
 static size_t matrix_size(int m) {
     size_t n = (size_t)m, size = n * (n < LASH_BAND_ROWS ? n : LASH_BAND_ROWS) + 2 * n + 64;
-    size_t norm = m <= LASH_NORM_ROWS ? friction_norm_size(m) : 0;
-    return size > norm ? size : norm;
+    if (m > LASH_NORM_ROWS) return size;
+    size_t norm = friction_norm_size(m), lemke = lash_mixed_work_size(m) / sizeof(double) + 1;
+    if (norm > size) size = norm;
+    return size > lemke ? size : lemke;
 }
 
 static size_t round_up(size_t bytes) {
@@ -100,8 +103,9 @@ static Friction prepare(const LashFrictionProblem* p, const LashFrictionSettings
     f.pivot = i32 + 5 * (c + 1);
     f.matrix = (double*)at, f.matrix_size = matrix_size(p->m);
     f.P = P, f.U = U;
-    double norm = 0, sum = 0;
-    for (size_t i = 0; i < n; ++i) norm += p->b[i] * p->b[i];
+    double norm = 0;
+    for (size_t i = 0; i < n; ++i)
+        norm += p->b[i] * p->b[i], f.b_largest = fmax(f.b_largest, fabs(p->b[i]));
     f.scale = 1 + sqrt(norm);
     for (int i = 0, row = 0; i < p->contacts; ++i) {
         LocalContact* k = f.contact + i;
@@ -110,27 +114,59 @@ static Friction prepare(const LashFrictionProblem* p, const LashFrictionSettings
         const double* W = p->W != NULL ? p->W + (size_t)row * ((size_t)p->ldw + 1)
                                        : lash_block_sparse_find(p->sparse, i, i);
         LASH_ASSERT(W != NULL);
-        friction_local_prepare(k, W, p->W != NULL ? p->ldw : k->rows);
-        sum += k->lambda, row += k->rows, f.order[i] = i;
+        int ld = p->W != NULL ? p->ldw : k->rows;
+        double lambda = friction_lambda(k->rows, W, ld);
+        k->lambda = lambda > 0 ? lambda : 1;
+        friction_local_prepare(k, W, ld);
+        row += k->rows, f.order[i] = i;
     }
-    f.mean_lambda = c > 0 ? sum / (double)c : 1;
     return f;
+}
+
+// Without friction the problem is a mixed LCP, which pivoting settles: it either finds a solution
+// or, W being positive semidefinite, shows by a ray that there is none. Returns false when it does
+// not apply.
+static bool run_lemke(Friction* f, LashFrictionInfo* info) {
+    const LashFrictionProblem* p = f->problem;
+    if (p->W == NULL || f->m > LASH_NORM_ROWS) return false;
+    uint8_t* joint = (uint8_t*)f->vectors;
+    for (int i = 0; i < f->contacts; ++i) {
+        if (f->contact[i].rows > 1) return false;
+        joint[i] = f->contact[i].kind == LASH_CONTACT_BILATERAL;
+    }
+    LashMixedProblem mixed = {{f->m, p->W, p->ldw, p->b}, joint};
+    LashLcpSettings settings = lash_lcp_settings();
+    settings.tolerance = 0.1 * f->settings->tolerance;
+    settings.method = LASH_LCP_LEMKE;
+    LashLcpInfo found = lash_mixed_solve(&mixed, &settings, f->trial_P, f->U, f->matrix);
+    f->iterations += found.iterations;
+    info->method = LASH_FRICTION_ROBUST, info->residual = INFINITY;
+    if (found.outcome == LASH_FAILED) return true; // the best point so far stays
+    memcpy(f->P, f->trial_P, (size_t)f->m * sizeof(double));
+    f->singular = true; // not known: let the minimum norm decide
+    friction_velocity(p, f->P, f->U);
+    info->residual = friction_residual_at(f, f->P, f->U);
+    return true;
 }
 
 // Sweeps and Newton in turn, then the robust method. Keeps the best point of all.
 static LashFrictionInfo run_default(Friction* f) {
-    static const int sweeps[] = {10, 40, 150, 0, 500}, steps[] = {15, 20, 25, 40, 40};
+    static const int sweeps[] = {10, 40, 150}, steps[] = {15, 20, 25};
     double tolerance = f->settings->tolerance, residual = INFINITY;
     LashFrictionInfo info = {LASH_INACCURATE, LASH_FRICTION_GAUSS_SEIDEL, 0, INFINITY};
-    for (int k = 0; k < 5; ++k) {
-        if (sweeps[k] > 0) {
-            residual = friction_gauss_seidel(f, sweeps[k], tolerance);
-            info.method = LASH_FRICTION_GAUSS_SEIDEL;
-            if (residual <= tolerance) break;
-        }
+    int limit = f->settings->max_iterations;
+    for (int k = 0; k < 3 && (limit <= 0 || f->iterations < limit); ++k) {
+        residual = friction_gauss_seidel(f, sweeps[k], tolerance);
+        info.method = LASH_FRICTION_GAUSS_SEIDEL;
+        if (residual <= tolerance) break;
         residual = friction_newton(f, steps[k], tolerance);
         info.method = LASH_FRICTION_NEWTON;
         if (residual <= tolerance) break;
+        if (k == 0 && run_lemke(f, &info)) return info;
+    }
+    if (!(residual <= tolerance) && (limit <= 0 || f->iterations < limit)) {
+        residual = friction_interior_point(f, 100, tolerance);
+        info.method = LASH_FRICTION_ROBUST;
     }
     info.residual = residual;
     return info;
@@ -145,6 +181,8 @@ static LashFrictionInfo run_method(Friction* f) {
         info.residual = friction_gauss_seidel(f, limit > 0 ? limit : 10000, tolerance);
     else if (method == LASH_FRICTION_NEWTON)
         info.residual = friction_newton(f, limit > 0 ? limit : 100, tolerance);
+    else if (method == LASH_FRICTION_ROBUST)
+        info.residual = friction_interior_point(f, limit > 0 ? limit : 200, tolerance);
     else
         info = run_default(f);
     return info;
@@ -168,7 +206,7 @@ static void finish(Friction* f, LashFrictionInfo* info) {
     } else {
         info->outcome = residual <= set->tolerance ? LASH_CONVERGED : LASH_INACCURATE;
     }
-    info->residual = residual, info->iterations += f->iterations;
+    info->residual = residual, info->iterations = f->iterations;
 }
 
 LashFrictionInfo lash_friction_solve(const LashFrictionProblem* p, const LashFrictionSettings* set,
@@ -185,8 +223,8 @@ LashFrictionInfo lash_friction_solve(const LashFrictionProblem* p, const LashFri
         spent = info.iterations;
     }
     Friction f = prepare(p, set, P, U, work);
+    f.iterations = spent;
     info = run_method(&f);
-    info.iterations = spent;
     finish(&f, &info);
     return info;
 }

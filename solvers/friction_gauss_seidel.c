@@ -20,7 +20,7 @@ static double sweep_dense(Friction* f, LocalContact* c) {
         q[r] = U[r];
         for (int j = 0; j < c->rows; ++j) q[r] -= c->W[3 * j + r] * P[j];
     }
-    friction_local(c, q, P);
+    friction_local(c, q, LASH_SWEEP_ANGLE, P);
     for (int j = 0; j < c->rows; ++j) {
         double change = P[j] - P_old[j];
         if (change == 0) continue;
@@ -54,7 +54,7 @@ static double sweep_sparse(Friction* f, LocalContact* c, int i) {
         q[r] += b[r];
         for (int j = 0; j < rows; ++j) q[r] -= c->W[3 * j + r] * P[j];
     }
-    friction_local(c, q, P);
+    friction_local(c, q, LASH_SWEEP_ANGLE, P);
     for (int j = 0; j < rows; ++j) {
         moved += (P[j] - P_old[j]) * (P[j] - P_old[j]);
         P_old[j] = P[j];

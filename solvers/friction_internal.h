@@ -12,6 +12,12 @@ enum {
     LASH_NORM_ROWS = 192   // minimum-norm answers are sought up to this many rows
 };
 
+// Sweeps follow the direction of slip from one to the next; it need not be exact at once [rad].
+#define LASH_SWEEP_ANGLE 1e-2
+
+// Impulses above this many times max |b| / lambda come from contradictory rows [-].
+#define LASH_LARGEST_GAIN 1e7
+
 static inline uint8_t friction_kind(const LashFrictionProblem* p, int i) {
     return p->kind == NULL ? (uint8_t)LASH_CONTACT_SPATIAL : p->kind[i];
 }
@@ -40,7 +46,7 @@ typedef struct Friction {
     int contacts, m;
     LocalContact* contact;    // (contacts)
     double scale;             // 1 + |b|
-    double mean_lambda;       // mean of lambda over the contacts [1/kg]
+    double b_largest;         // max |b| [m/s]
     double *P, *U;            // (m) the caller's: current point, U = W P + b
     double *best_P, *trial_P; // (m)
     double *x, *rhs;          // (m) unknowns of Newton
@@ -102,8 +108,11 @@ void friction_velocity(const LashFrictionProblem* p, const double* P, double* U)
 double friction_residual_at(const Friction* f, const double* P, const double* U);
 
 // Solves one contact U = W P + q exactly, q its velocity without its own impulse. P holds a guess
-// and gets the answer. Returns false when it has none (then P is a projected step).
-bool friction_local(LocalContact* contact, const double* q, double* P);
+// and gets the answer; the direction of slip is found to angle squared [rad]. Returns false when
+// it has none (then P is a projected step).
+bool friction_local(LocalContact* contact, const double* q, double angle, double* P);
+
+// Copies the block out of W and inverts it; row, rows, kind, mu and lambda are set already.
 void friction_local_prepare(LocalContact* contact, const double* W, int ld);
 
 // Decides what contact does from z = P - rho U; rho = 1 / lambda.

@@ -191,6 +191,17 @@ static void fill_rhs(Friction* f) { // -(F' U + D x)
     }
 }
 
+// Contradictory rows send P towards infinity: such a point is of no use to anyone.
+static bool bounded(const Friction* f) {
+    double limit = LASH_LARGEST_GAIN * f->b_largest;
+    for (int i = 0; i < f->contacts; ++i) {
+        const LocalContact* c = f->contact + i;
+        for (int r = 0; r < c->rows; ++r)
+            if (!(fabs(f->P[c->row + r]) * c->lambda <= limit)) return false;
+    }
+    return true;
+}
+
 // One full Newton step from (P, U) to P. Returns false when the matrix cannot be factorised.
 static bool newton_step(Friction* f) {
     int n = decide(f);
@@ -213,7 +224,7 @@ static bool newton_step(Friction* f) {
     }
     for (int i = 0; i < n; ++i) f->x[i] += f->rhs[i];
     expand(f);
-    return true;
+    return bounded(f);
 }
 
 double friction_newton(Friction* f, int max_steps, double tolerance) {
@@ -241,7 +252,8 @@ double friction_newton(Friction* f, int max_steps, double tolerance) {
         if (!(residual < INFINITY)) break;
         recent[k % MEMORY] = residual;
         idle = residual < 0.9 * best ? 0 : idle + 1;
-        if (residual < best) best = residual, memcpy(f->best_P, f->P, bytes);
+        if (residual < 0.9 * best || residual <= tolerance) // not for a little by a huge P
+            best = residual, memcpy(f->best_P, f->P, bytes);
     }
     memcpy(f->P, f->best_P, bytes);
     friction_velocity(p, f->P, f->U);

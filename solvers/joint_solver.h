@@ -17,6 +17,8 @@ typedef struct LashJointSolver {
     double* scale;     // (rows) 1, or 1/length for moments: the norm that is minimal is |scale P|
     int* pivot;        // (rows) independent rows first, in the order of elimination
     double *L, *S, *column; // scratch
+    bool general;           // solve with the unsymmetric W itself, by least squares
+    double *W, *work;       // (rows x rows) of the general case; scratch of least squares
 } LashJointSolver;
 
 void lash_joint_solver_init(LashJointSolver* solver, const LashSystem* system, int capacity);
@@ -29,8 +31,14 @@ void lash_joint_solver_factor(LashJointSolver* solver, const LashInteractionList
                               const double* G, const LashBlockLu* lu, bool positions,
                               bool unit_metric);
 
+// The same for the unsymmetric matrix G_hat' A^-1 G_star, solved by least squares of minimum norm:
+// for near-singular positions, where the symmetric part is no longer near enough. Slow.
+void lash_joint_solver_factor_general(LashJointSolver* solver, const LashInteractionList* list,
+                                      const double* G_hat, const double* G_star,
+                                      const LashBlockLu* lu);
+
 // P = -W^+ U over the bilateral rows.
-void lash_joint_solver_solve(const LashJointSolver* solver, const double* U, double* P);
+void lash_joint_solver_solve(LashJointSolver* solver, const double* U, double* P);
 
 #ifdef __cplusplus
 }

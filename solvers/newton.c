@@ -170,6 +170,14 @@ static double largest_error(const LashSim* sim, const StepContext* s, bool proje
     return project ? fmax(e, s->position_error / set->tolerance_position) : e;
 }
 
+// Errors are multiples of the tolerances. Newton goes on to GOAL of them, so that what is left does
+// not add up over many steps; without rows to close it goes on to rounding, which keeps the energy
+// of a free body to the last digits.
+static double newton_goal(const StepContext* s) {
+    static const double GOAL = 0.02;
+    return s->list->rows > 0 ? GOAL : 0;
+}
+
 static bool evaluate_iterate(LashSim* sim, StepContext* s, bool project) {
     set_positions(sim, s, project);
     if (!evaluate_rows(sim, s)) return false;
@@ -181,20 +189,44 @@ static bool evaluate_iterate(LashSim* sim, StepContext* s, bool project) {
     return true;
 }
 
-LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
-    if (!contacts_list(sim, s)) return LASH_FAILED;
-    double last = INFINITY;
-    int slow = 0;
+// Keeps the iterate (v, P, tau), or brings it back and evaluates it again.
+static void keep_iterate(LashSim* sim, const StepContext* s) {
+    memcpy(sim->kept, s->v, (size_t)sim->system->nv * sizeof *s->v);
+    memcpy(sim->kept + sim->system->nv, s->P, (size_t)s->list->rows * sizeof *s->P);
+    memcpy(sim->kept + sim->system->nv + s->list->rows, s->tau,
+           (size_t)s->list->rows * sizeof *s->tau);
+}
+static bool restore_iterate(LashSim* sim, StepContext* s, bool project) {
+    memcpy(s->v, sim->kept, (size_t)sim->system->nv * sizeof *s->v);
+    memcpy(s->P, sim->kept + sim->system->nv, (size_t)s->list->rows * sizeof *s->P);
+    memcpy(s->tau, sim->kept + sim->system->nv + s->list->rows,
+           (size_t)s->list->rows * sizeof *s->tau);
+    return evaluate_iterate(sim, s, project) && passes(sim, s, project);
+}
+
+// Newton until the goal; an iterate that passes is kept in case the next one is no better.
+static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
+    double first = INFINITY, last = INFINITY, kept = INFINITY, goal = newton_goal(s);
+    int slow = 0, growing = 0;
     for (int i = 0; i <= sim->settings.max_iterations; ++i) {
         if (!evaluate_iterate(sim, s, project)) return LASH_FAILED;
         double error = largest_error(sim, s, project);
-        if (!isfinite(error)) return LASH_FAILED;
-        if (i > 0 && passes(sim, s, project)) {
+        bool pass = passes(sim, s, project);
+        if (i == 0) first = error;
+        growing = error > last ? growing + 1 : 0;
+        if (kept < INFINITY && !(error < 0.5 * kept)) { // no better than the one kept
+            if (pass && error <= kept) return LASH_CONVERGED;
+            return restore_iterate(sim, s, project) ? LASH_CONVERGED : LASH_INACCURATE;
+        }
+        if (!(error < 1e4 * first + 1) || growing >= 3)
+            return LASH_FAILED; // diverges, or not a number
+        if (i > 0 && pass && (error <= goal || sim->robust)) {
             if (i > SLOW) sim->factored = false; // renewed when the next step starts
             return LASH_CONVERGED;
         }
-        if (i > 1 && error > 0.25 * last &&
-            ++slow >= 2) { // not contracting: renew the operator here
+        if (i > 0 && pass) keep_iterate(sim, s), kept = error;
+        if (sim->robust ||
+            (i > 1 && error > 0.25 * last && ++slow >= 2)) { // renew the operator here
             if (s->nc > 0) sim->exact = true;
             if (!step_factor(sim, s)) return LASH_FAILED;
             compute_residuals(sim, s);
@@ -205,6 +237,19 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
         ++sim->info.newton;
     }
     return LASH_INACCURATE;
+}
+
+// With the kept operator; where that does not converge, again with the full Newton matrix in every
+// iteration.
+LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
+    if (!contacts_list(sim, s)) return LASH_FAILED;
+    LashOutcome outcome = iterate(sim, s, project);
+    if (outcome == LASH_CONVERGED || sim->robust) return outcome;
+    step_guess(sim, s);
+    sim->robust = true;
+    outcome = iterate(sim, s, project);
+    sim->robust = sim->factored = false;
+    return outcome;
 }
 
 // --- Beginning and end

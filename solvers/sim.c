@@ -109,6 +109,7 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     touched *= LASH_MAX_TOUCHED;
     sim->contraction =
         take_doubles(t, touched * (touched > LASH_MAX_ROWS ? touched : LASH_MAX_ROWS));
+    sim->kept = take_doubles(t, nv + 2 * rows);
     sim->last_id = take(t, (size_t)contacts * sizeof(uint64_t));
     sim->last_P = take_doubles(t, 3 * (size_t)contacts),
     sim->last_U = take_doubles(t, 3 * (size_t)contacts);

@@ -70,12 +70,14 @@ struct LashSim {
         *B_n; // (nv x nv) A^-1 and N^-1 with the joints closed; NULL: too large, solve by columns
     bool factored, has_response; // has_response: B (and B_n) are formed
     double factored_h;
-    int age;    // steps since the factorisation
-    bool exact; // derivatives of contact directions are in the Newton matrix
+    int age;     // steps since the factorisation
+    bool exact;  // derivatives of contact directions are in the Newton matrix
+    bool robust; // this pass renews the operator in every iteration, with all derivatives
     int exact_steps;
     double *x, *y, *z;   // (nv) scratch
     double *u, *w;       // (rows) scratch
     double* contraction; // scratch of contract: dGP and dGv
+    double* kept;        // (nv + 2 rows) an iterate that passes
     void *friction_work, *projection_work;
     StepContext step;
     LashStepInfo info;
@@ -107,6 +109,9 @@ bool step_factor(LashSim* sim, StepContext* s);
 // x (nv) <- response of the closed joints to the generalized impulse x; positions: in the
 // projection metric
 void joints_response(LashSim* sim, const StepContext* s, bool positions, double* x);
+
+// G_hat = G + h theta d(G'v + g_t)/dq of the wanted interactions [first, last); returns s->G_hat
+const double* row_derivatives(LashSim* sim, StepContext* s, int first, int last);
 
 // --- Contacts (contact_stage.c)
 // ----------------------------------------------------------------------------------- Numbers the
