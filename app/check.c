@@ -185,8 +185,11 @@ static bool run_checks(Check* check, LashError* error) {
     check_inertias(check);
     if (check->consistent || (check->assembled && model->simulation.assemble)) return true;
     bool position = check->start.position_error > model->simulation.settings.tolerance_position;
+    char where[96];
+    app_start_place(model, position ? check->start.position_name : check->start.velocity_name,
+                    where, sizeof where);
     return lash_error_set(
-        error, LASH_ERROR_MODEL, "start", "%s '%s' by %.3g %s; %s",
+        error, LASH_ERROR_MODEL, where, "%s '%s' by %.3g %s; %s",
         position ? "the start violates joint" : "the velocities at the start violate joint",
         position ? check->start.position_name : check->start.velocity_name,
         position ? check->start.position_error : check->start.velocity_error,

@@ -122,8 +122,7 @@ bool model_resolve_simulation(ModelContext* context) {
     const LashModelSimulation* s = &context->model->simulation;
     LashError inner = {0};
     if (!lash_settings_check(&s->settings, &inner)) {
-        return model_fail(context, "simulation", "%s%s%s", inner.where,
-                          inner.where[0] == '\0' ? "" : ": ", inner.message);
+        return model_fail(context, inner.where, "%s", inner.message); // where: "simulation.theta"
     }
     double steps = s->duration / s->settings.h;
     if (steps > 1e10) {

@@ -173,13 +173,15 @@ static void draw_panel_head(FILE* file, const Frame* f, const AppPlotPanel* pane
     fputs("</text>\n", file);
     double x = f->x0;
     for (int i = 0; i < panel->series; ++i) {
+        double space = 22 + 6.7 * (double)strlen(panel->item[i].name);
+        if (x + space > f->x1 + right) break; // no room: the line stays unnamed
         fprintf(file,
                 "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='%s' stroke-width='3'/>\n", x,
                 f->y1 - 16, x + 16, f->y1 - 16, palette[i]);
         fprintf(file, "<text x='%.1f' y='%.1f' fill='#212529'>", x + 22, f->y1 - 12);
         print_escaped(file, panel->item[i].name);
         fputs("</text>\n", file);
-        x += 22 + 6.7 * (double)strlen(panel->item[i].name) + 22;
+        x += space + 22;
     }
 }
 

@@ -337,7 +337,8 @@ bool lash_recorder_add(LashRecorder* recorder, const double* frame, LashError* e
     size_t total = (size_t)recorder->layout.total;
     memcpy(recorder->frame + (size_t)recorder->held * total, frame, total * sizeof(double));
     ++recorder->held;
-    if (recorder->held < BATCH && app_wall_clock() - recorder->last_flush < flush_interval)
+    if (recorder->written > 0 && recorder->held < BATCH &&
+        app_wall_clock() - recorder->last_flush < flush_interval)
         return true;
     return lash_recorder_flush(recorder, error);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/json_scan.h"
 #include "core/arena.h"
 
 // U of one interaction's row r: the sum over its touched blocks of column r of G times v.
@@ -54,6 +55,22 @@ AppStart app_start_errors(const LashSystem* system, LashSim* sim, double h) {
     return start;
 }
 
+// "line 3, column 13: joints[0]" of the joint that an interaction belongs to ("hinge",
+// "hinge.driver").
+void app_start_place(const LashModel* model, const char* name, char* where, size_t size) {
+    snprintf(where, size, "start");
+    for (int i = 0; i < model->joints; ++i) {
+        size_t length = strlen(model->joint[i].name);
+        bool same = strncmp(model->joint[i].name, name, length) == 0;
+        if (!same || (name[length] != '\0' && name[length] != '.')) continue;
+        char path[32];
+        snprintf(path, sizeof path, "joints[%d]", i);
+        AppPlace place = app_json_find(model->text, model->text_bytes, path);
+        snprintf(where, size, "line %d, column %d: %s", place.line, place.column, path);
+        return;
+    }
+}
+
 bool app_start_prepare(const LashModel* model, const LashSystem* system, LashSim* sim,
                        double* moved, LashError* error) {
     const LashSettings* settings = &model->simulation.settings;
@@ -62,22 +79,25 @@ bool app_start_prepare(const LashModel* model, const LashSystem* system, LashSim
     bool position_good = start.position_error <= settings->tolerance_position;
     bool velocity_good = start.velocity_error <= settings->tolerance_velocity;
     if (position_good && velocity_good) return true;
+    char where[96];
+    app_start_place(model, position_good ? start.velocity_name : start.position_name, where,
+                    sizeof where);
     if (model->simulation.assemble) {
         if (lash_sim_assemble(sim, moved)) return true;
         return lash_error_set(
-            error, LASH_ERROR_MODEL, "start",
+            error, LASH_ERROR_MODEL, where,
             "no consistent start was found near the given one: '%s' is off by %g m or rad",
             start.position_name, start.position_error);
     }
     if (!position_good) {
         return lash_error_set(
-            error, LASH_ERROR_MODEL, "start",
+            error, LASH_ERROR_MODEL, where,
             "the start violates joint '%s' by %.3g (m or rad; allowed %g); 'lash check' shows "
             "the nearest consistent start, \"assemble\": true uses it",
             start.position_name, start.position_error, settings->tolerance_position);
     }
     return lash_error_set(
-        error, LASH_ERROR_MODEL, "start",
+        error, LASH_ERROR_MODEL, where,
         "the velocities at the start violate joint '%s' by %.3g (m/s or rad/s; allowed %g); "
         "'lash check' shows the nearest consistent start, \"assemble\": true uses it",
         start.velocity_name, start.velocity_error, settings->tolerance_velocity);

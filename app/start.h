@@ -17,6 +17,9 @@ typedef struct AppStart {
 // Joint errors at the sim's present state, freshly evaluated.
 AppStart app_start_errors(const LashSystem* system, LashSim* sim, double h);
 
+// The place in the model file of the joint an interaction belongs to, for messages.
+void app_start_place(const LashModel* model, const char* name, char* where, size_t size);
+
 // True when the start meets the tolerances, or was moved there because the model says "assemble"
 // (*moved > 0 then). Else error (exit code 3) names joint and amount.
 bool app_start_prepare(const LashModel* model, const LashSystem* system, LashSim* sim,
