@@ -20,7 +20,9 @@
 enum {
     BATCH = 64,      // frames between two flushes at most
     NAME_BYTES = 64, // of a body or joint name in the file
-    TIME_CHUNK = 1024
+    TIME_CHUNK = 1024,
+    PAGE = 4096, // metadata blocks do not cross pages: a kill never leaves half of one on the disk
+    READ_ATTEMPTS = 12 // of a block that a running writer may be changing; the pause doubles
 };
 static const double flush_interval = 0.5; // [s] of wall clock between two flushes at most
 
@@ -242,7 +244,11 @@ static bool open_series(LashRecorder* recorder) {
 static bool create_file(LashRecorder* recorder, const char* temporary, const LashRecordInfo* info) {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
-    recorder->file = H5Fcreate(temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    hid_t list = H5Pcreate(H5P_FILE_CREATE);
+    H5Pset_file_space_strategy(list, H5F_FSPACE_STRATEGY_PAGE, 0, 1);
+    H5Pset_file_space_page_size(list, PAGE);
+    recorder->file = H5Fcreate(temporary, H5F_ACC_TRUNC, list, access);
+    H5Pclose(list);
     H5Pclose(access);
     if (recorder->file < 0) return false;
     return write_head(recorder->file, info, &recorder->layout) &&
@@ -352,9 +358,12 @@ bool lash_recorder_close(LashRecorder* recorder, LashError* error) {
             H5Dwrite(recorder->complete, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, &one) >= 0;
         if (!good) fail_write(recorder, error);
     }
-    close_handles(recorder);
     errno = 0;
-    if (H5Fclose(recorder->file) < 0 && good) good = fail_write(recorder, error);
+    // After a failed write the file is left as it is on the disk: closing would mark it whole.
+    if (good) {
+        close_handles(recorder);
+        if (H5Fclose(recorder->file) < 0) good = fail_write(recorder, error);
+    }
     free_recorder(recorder);
     return good;
 }
@@ -497,6 +506,7 @@ static bool read_head(LashRecord* record, LashError* error) {
 static hid_t open_file(const char* path) {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+    H5Pset_metadata_read_attempts(access, READ_ATTEMPTS);
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, access);
     if (file < 0) file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access);
     H5Pclose(access);
