@@ -92,6 +92,7 @@ LashJointId lash_mechanism_add_joint(LashMechanism* mech, const LashJointDef* de
                      .b_axes = quat_matrix(quat_normalize(def->b_joint.rot)),
                      .driver = -1};
     LASH_ASSERT(joint->a != joint->b);
+    LASH_ASSERT(def->type != LASH_DISTANCE || def->length > 0);
     LASH_ASSERT(def->driver == LASH_NO_DRIVER || joint->kind->free_coordinate != LASH_NO_DRIVER);
     joint->def.name = name_or_number(def->name, "joint", mech->joints + 1);
     return (LashJointId){++mech->joints};
@@ -168,6 +169,7 @@ void mechanism_joint_frames(const Joint* joint, const BodyState* body, JointFram
     f->p_b = vec3_add(f->b.x, mat3_mul(f->b.R, f->b_point));
     f->A = mat3_product(f->a.R, f->a_axes);
     f->B = mat3_product(f->b.R, f->b_axes);
+    f->length = joint->def.length;
 }
 
 double mechanism_unwrapped(const Joint* joint, const JointFrames* frames, double last) {

@@ -38,6 +38,7 @@ typedef enum LashJointType {
     LASH_REVOLUTE,
     LASH_PRISMATIC,
     LASH_SPHERICAL,
+    LASH_DISTANCE, // massless rod between the two joint points
     LASH_JOINT_TYPES
 } LashJointType;
 
@@ -53,7 +54,8 @@ typedef struct LashJointDef {
     LashBodyId body_a, body_b; // either may be the ground, not both
     Pose a_joint, b_joint;     // joint frame in each body; z is the axis, x where the angle is zero
     LashDriverType
-        driver; // of the free coordinate (revolute: angle, prismatic: displacement along z)
+        driver;    // of the free coordinate (revolute: angle, prismatic: displacement along z)
+    double length; // of a distance joint, > 0 [m]
     LashFunction motion; // of t: [rad] or [m]; [rad/s] or [m/s] for a speed driver
 } LashJointDef;
 

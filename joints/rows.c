@@ -125,6 +125,60 @@ Vec3 row_dot_moment(const JointFrames* f, int e, int k, double P) {
     return vec3_scale(-P, vec3_cross(mat3_column(f->A, e), mat3_column(f->B, k)));
 }
 
+// Columns J (12 x 3) of point3 over both sides, and the unit vector e along p_b - p_a (zero when
+// the points coincide: there is no direction then, and no force). Returns the distance.
+static double distance_parts(const JointFrames* f, double J[36], Vec3* e) {
+    double Ja[18], Jb[18];
+    RowWriter rows = {.Ga = Ja, .Gb = Jb};
+    row_point3(f, &rows);
+    for (int k = 0; k < 3; ++k) {
+        for (int i = 0; i < 6; ++i)
+            J[12 * k + i] = Ja[6 * k + i], J[12 * k + 6 + i] = Jb[6 * k + i];
+    }
+    Vec3 d = vec3_sub(f->p_b, f->p_a);
+    double x = vec3_norm(d);
+    *e = x > 0 ? vec3_scale(1 / x, d) : vec3_zero();
+    return x;
+}
+
+void row_distance(const JointFrames* f, RowWriter* out) {
+    double J[36], g[12];
+    Vec3 e;
+    double x = distance_parts(f, J, &e);
+    for (int i = 0; i < 12; ++i) g[i] = J[i] * e.x + J[12 + i] * e.y + J[24 + i] * e.z;
+    put_row(out, x - f->length, vec3(g[0], g[1], g[2]), vec3(g[3], g[4], g[5]),
+            vec3(g[6], g[7], g[8]), vec3(g[9], g[10], g[11]));
+}
+
+void row_distance_contract(const JointFrames* f, RowContraction* c) {
+    double J[36];
+    Vec3 e;
+    double x = distance_parts(f, J, &e);
+    int row = c->row++;
+    if (x == 0) return;
+    const double e3[3] = {e.x, e.y, e.z};
+    for (int part = A_LIN; part <= B_ANG; ++part) {
+        for (int along = A_LIN; along <= B_ANG; ++along) {
+            Mat3 H;
+            for (int j = 0; j < 3; ++j) {
+                for (int i = 0; i < 3; ++i) {
+                    double JJ = 0, Je = 0, eJ = 0;
+                    for (int k = 0; k < 3; ++k) {
+                        double a = J[12 * k + 3 * part + i], b = J[12 * k + 3 * along + j];
+                        JJ += a * b, Je += a * e3[k], eJ += b * e3[k];
+                    }
+                    H.m[i + 3 * j] = (JJ - Je * eJ) / x;
+                }
+            }
+            add_block(c, row, part, along, H);
+        }
+    }
+    Vec3 e_a = mat3_mul_transposed(f->a.R, e), e_b = mat3_mul_transposed(f->b.R, e);
+    add_block(c, row, A_ANG, A_ANG,
+              mat3_scale(-1, mat3_product(mat3_skew(f->a_point), mat3_skew(e_a))));
+    add_block(c, row, B_ANG, B_ANG, mat3_product(mat3_skew(f->b_point), mat3_skew(e_b)));
+}
+
 static double angle_of(const JointFrames* f, double* c, double* s, double* n) {
     Vec3 x_b = mat3_column(f->B, 0);
     *c = vec3_dot(x_b, mat3_column(f->A, 0));

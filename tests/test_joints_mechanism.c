@@ -36,7 +36,7 @@ static LashJointId add_joint(LashMechanism* mech, LashJointType type, LashBodyId
     def.type = type, def.body_a = a, def.body_b = b;
     def.a_joint = pose(vec3(0.3, -0.1, 0.2), quat_normalize(quat(0.9, 0.2, 0.1, -0.3)));
     def.b_joint = pose(vec3(-0.2, 0.4, 0.1), quat_normalize(quat(0.8, -0.1, 0.3, 0.2)));
-    def.driver = driver;
+    def.driver = driver, def.length = 0.5;
     if (driver != LASH_NO_DRIVER) def.motion = function("sin(3*t)");
     return lash_mechanism_add_joint(mech, &def);
 }
