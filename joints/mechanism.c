@@ -198,13 +198,13 @@ void mechanism_place(const LashMechanism* mech, const double* q, BodyState* body
 }
 
 void mechanism_joint_frames(const Joint* joint, const BodyState* body, JointFrames* f) {
-    f->a = body[joint->a], f->b = body[joint->b];
+    f->a = &body[joint->a], f->b = &body[joint->b];
     f->a_point = joint->def.a_joint.r, f->b_point = joint->def.b_joint.r;
     f->a_axes = joint->a_axes, f->b_axes = joint->b_axes;
-    f->p_a = vec3_add(f->a.x, mat3_mul(f->a.R, f->a_point));
-    f->p_b = vec3_add(f->b.x, mat3_mul(f->b.R, f->b_point));
-    f->A = mat3_product(f->a.R, f->a_axes);
-    f->B = mat3_product(f->b.R, f->b_axes);
+    f->p_a = vec3_add(f->a->x, mat3_mul(f->a->R, f->a_point));
+    f->p_b = vec3_add(f->b->x, mat3_mul(f->b->R, f->b_point));
+    f->A = mat3_product(f->a->R, f->a_axes);
+    f->B = mat3_product(f->b->R, f->b_axes);
     f->length = joint->def.length;
 }
 
@@ -648,9 +648,11 @@ static BodyState state_of(int body, const double* q) {
     return (BodyState){vec3(r[0], r[1], r[2]), quat_matrix(quat(r[3], r[4], r[5], r[6]))};
 }
 
-static void frames_at(const LashMechanism* mech, int joint, const double* q, JointFrames* f) {
+// Frames of a joint at q; state: the two bodies, which f points to.
+static void frames_at(const LashMechanism* mech, int joint, const double* q, BodyState state[2],
+                      JointFrames* f) {
     Joint local = mech->joint[joint];
-    BodyState state[2] = {state_of(local.a, q), state_of(local.b, q)};
+    state[0] = state_of(local.a, q), state[1] = state_of(local.b, q);
     local.a = 0, local.b = 1;
     mechanism_joint_frames(&local, state, f);
 }
@@ -660,7 +662,8 @@ double lash_mechanism_joint_coordinate(const LashMechanism* mech, const LashSyst
     const Joint* j = &mech->joint[joint];
     if (j->kind->free_coordinate == LASH_NO_DRIVER) return 0;
     JointFrames f;
-    frames_at(mech, joint, q, &f);
+    BodyState state[2];
+    frames_at(mech, joint, q, state, &f);
     return mechanism_unwrapped(j, &f, work == NULL ? 0 : work->turned[joint]);
 }
 
@@ -669,7 +672,8 @@ double lash_mechanism_joint_speed(const LashMechanism* mech, int joint, const do
     const Joint* j = &mech->joint[joint];
     if (j->kind->free_coordinate == LASH_NO_DRIVER) return 0;
     JointFrames f;
-    frames_at(mech, joint, q, &f);
+    BodyState state[2];
+    frames_at(mech, joint, q, state, &f);
     double g, Ga[6], Gb[6], speed = 0;
     RowWriter out = {.g = &g, .Ga = Ga, .Gb = Gb};
     joint_coordinate_row(j->kind, &f, &out);
@@ -684,7 +688,8 @@ LashReaction lash_mechanism_reaction(const LashMechanism* mech, int joint, const
                                      const double* joint_P, const double* driver_P, double h) {
     const Joint* j = &mech->joint[joint];
     JointFrames f;
-    frames_at(mech, joint, q, &f);
+    BodyState state[2];
+    frames_at(mech, joint, q, state, &f);
     Vec3 force, moment;
     j->kind->reaction(&f, joint_P, &force, &moment);
     if (driver_P != NULL) {
