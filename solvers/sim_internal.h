@@ -77,6 +77,7 @@ struct LashSim {
     double *x, *y, *z;   // (nv) scratch
     double *u, *w;       // (rows) scratch
     double* contraction; // scratch of contract: dGP and dGv
+    double* dtau;        // (rows) correction of the joints' tau
     double* kept;        // (nv + 2 rows) an iterate that passes
     void *friction_work, *projection_work;
     StepContext step;

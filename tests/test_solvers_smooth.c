@@ -180,8 +180,11 @@ static double pendulum_angle(double h, double T) {
     LashMechanism* mech = lash_mechanism_create();
     lash_mechanism_set_gravity(mech, vec3(0, -9.81, 0));
     double s = sin(2 * LASH_PI / 3), c = cos(2 * LASH_PI / 3);
-    LashBodyId bob = add(mech, 1, ball(1e-7), at(s, -c, 0), vec3_zero(), vec3_zero());
-    join(mech, LASH_REVOLUTE, lash_mechanism_ground(mech), bob, pose_identity());
+    LashBodyId bob = add(mech, 1, ball(1), at(s, -c, 0), vec3_zero(), vec3_zero());
+    LashJointDef rod = lash_joint_def(); // from the origin to the bob
+    rod.type = LASH_DISTANCE, rod.length = 1;
+    rod.body_a = lash_mechanism_ground(mech), rod.body_b = bob;
+    lash_mechanism_add_joint(mech, &rod);
     LashSim* sim = run(mech, h, T);
     const double *q, *v;
     lash_sim_state(sim, &q, &v);
