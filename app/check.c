@@ -307,10 +307,12 @@ static void print_masses(const LashModel* model) {
 static void print_result(const Check* check) {
     const LashModel* model = check->model;
     char name[96];
-    printf("%s: %d bodies, %d joints, %d forces\n", model->name != NULL ? model->name : model->file,
-           model->bodies, model->joints, model->forces);
+    printf("%s: %d %s, %d %s, %d %s\n", model->name != NULL ? model->name : model->file,
+           model->bodies, app_plural(model->bodies, "body", "bodies"), model->joints,
+           app_plural(model->joints, "joint", "joints"), model->forces,
+           app_plural(model->forces, "force", "forces"));
     printf("freedom      %d degree%s of freedom: 6 x %d - rank %d of %d constraint rows\n",
-           check->mobility.dof, check->mobility.dof == 1 ? "" : "s", model->bodies,
+           check->mobility.dof, app_plural(check->mobility.dof, "", "s"), model->bodies,
            check->mobility.rank, check->mobility.rows);
     int redundant = check->mobility.rows - check->mobility.rank;
     if (redundant > 0) {

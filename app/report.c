@@ -30,6 +30,10 @@ void app_report_warning(const char* format, ...) {
     fputc('\n', stderr);
 }
 
+const char* app_plural(int count, const char* one, const char* many) {
+    return count == 1 ? one : many;
+}
+
 void app_report_print_error(const LashError* error) {
     bool color = app_stderr_colored();
     fputs(color ? "\033[31mlash:\033[0m " : "lash: ", stderr);

@@ -28,6 +28,9 @@ AppJson* app_report_document(AppReport* report, const LashError* error);
 // flushes stdout and returns the exit code. Frees the report.
 int app_report_finish(AppReport* report, const LashError* error);
 
+// one for 1, many for other counts.
+const char* app_plural(int count, const char* one, const char* many);
+
 // Prints "file: where: message" to stderr.
 void app_report_print_error(const LashError* error);
 

@@ -388,8 +388,10 @@ static void print_summary(const Run* run) {
     const LashEnergy* e = &run->energy;
     const LashModel* model = run->model;
     double n = c->steps > 0 ? (double)c->steps : 1;
-    printf("%s: %d bodies, %d joints, scheme %s\n", model->name != NULL ? model->name : model->file,
-           model->bodies, model->joints, lash_scheme_name(model->simulation.settings.scheme));
+    printf("%s: %d %s, %d %s, scheme %s\n", model->name != NULL ? model->name : model->file,
+           model->bodies, app_plural(model->bodies, "body", "bodies"), model->joints,
+           app_plural(model->joints, "joint", "joints"),
+           lash_scheme_name(model->simulation.settings.scheme));
     printf("steps       %lld of %g s: %g s simulated in %.3g s, %.2f us per step\n",
            (long long)c->steps, model->simulation.settings.h, lash_sim_time(run->sim), run->wall,
            1e6 * run->wall / n);
