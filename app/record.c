@@ -468,6 +468,11 @@ static bool count_frames(LashRecord* record, LashError* error) {
     return true;
 }
 
+static void free_list(char** list, int count) {
+    for (int i = 0; i < count && list != NULL; ++i) lash_free(list[i]);
+    lash_free(list);
+}
+
 static bool read_head(LashRecord* record, LashError* error) {
     hid_t file = record->file->file;
     char* format = read_text(file, "format", true);
@@ -491,7 +496,12 @@ static bool read_head(LashRecord* record, LashError* error) {
     record->body_name = read_names(file, "bodies/name", &layout->bodies);
     record->joint_name = read_names(file, "joints/name", &layout->joints);
     record->joint_type = read_names(file, "joints/type", &types);
-    if (layout->bodies == 0 || types != layout->joints) return fail_read(error, "names");
+    if (types != layout->joints) { // one of the lists is damaged
+        free_list(record->joint_type, types);
+        record->joint_type = NULL;
+        return fail_read(error, "joints/type");
+    }
+    if (layout->bodies == 0) return fail_read(error, "bodies/name");
     *layout = lash_record_layout(layout->bodies, layout->joints);
     int complete = 0;
     hid_t flag = H5Dopen2(file, "complete", H5P_DEFAULT);
@@ -529,11 +539,6 @@ LashRecord* lash_record_open(const char* path, LashError* error) {
     lash_error_file(error, path);
     lash_record_close(record);
     return NULL;
-}
-
-static void free_list(char** list, int count) {
-    for (int i = 0; i < count && list != NULL; ++i) lash_free(list[i]);
-    lash_free(list);
 }
 
 void lash_record_close(LashRecord* record) {

@@ -262,8 +262,8 @@ static void damaged_files_end_in_an_error_never_in_a_crash(void** state) {
         assert_int_equal(told.status, LASH_ERROR_IO);
     }
     srand(777);
-    for (int i = 0; i < 300; ++i) {
-        copy_damaged(good, bad, file.st_size, i < 150 ? i * 40 : rand());
+    for (int i = 0; i < 150; ++i) {
+        copy_damaged(good, bad, file.st_size, i < 75 ? i * 40 : rand());
         read_all(bad);
     }
 }
