@@ -5,11 +5,13 @@
 #include <math.h>
 
 #include "solvers/friction.h"
+#include "solvers/lcp.h"
 
 enum {
-    LASH_SMALL_ROWS = 24,  // up to here everything lives on the stack
-    LASH_BAND_ROWS = 1024, // workspace of the factorisation: m x min(m, this)
-    LASH_NORM_ROWS = 192   // minimum-norm answers are sought up to this many rows
+    LASH_SMALL_ROWS = 24,         // up to here everything lives on the stack
+    LASH_BAND_ROWS = 1024,        // workspace of the factorisation: m x min(m, this)
+    LASH_NORM_ROWS = 192,         // minimum-norm answers are sought up to this many rows
+    LASH_POLYHEDRAL_CONTACTS = 64 // pivoting with friction: up to this many contacts
 };
 
 // Sweeps follow the direction of slip from one to the next; it need not be exact at once [rad].
@@ -50,6 +52,9 @@ typedef struct Friction {
     double *P, *U;            // (m) the caller's: current point, U = W P + b
     double *best_P, *trial_P; // (m)
     double *x, *rhs;          // (m) unknowns of Newton
+    double shift;             // proximal term: U = W P + b + shift lambda (P - center) [-]
+    double newton_shift;      // what Newton adds to its matrix alone [-]
+    double* center;           // (m)
     double* vectors;          // (16 m) of the interior point method
     int32_t *first, *order;   // (contacts + 1) first unknown, band ordering
     int32_t* scratch;         // (3 contacts)
@@ -104,6 +109,9 @@ double friction_lambda(int rows, const double* W, int ld);
 // U = W P + b
 void friction_velocity(const LashFrictionProblem* p, const double* P, double* U);
 
+// The same with the proximal term of f.
+void friction_velocity_at(const Friction* f, const double* P, double* U);
+
 // The residual with U given and lambda known.
 double friction_residual_at(const Friction* f, const double* P, const double* U);
 
@@ -122,7 +130,12 @@ ContactStatus friction_status(const LocalContact* contact, const double* P, cons
 // residual there.
 double friction_gauss_seidel(Friction* f, int max_sweeps, double tolerance);
 double friction_newton(Friction* f, int max_steps, double tolerance);
+double friction_proximal(Friction* f, int max_steps, double tolerance);
 double friction_interior_point(Friction* f, int max_steps, double tolerance);
+
+// The polyhedral cone as an LCP; P stays when it finds none.
+LashLcpInfo friction_polyhedral(Friction* f, int directions, double tolerance);
+size_t friction_polyhedral_size(int contacts, int m); // numbers of f->matrix
 
 // The solution of smallest norm that has the same U as (P, U): P_new (m). Returns false when it was
 // not found to rounding (P is then as good as any). work: friction_norm_size(m) numbers.

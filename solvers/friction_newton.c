@@ -15,7 +15,7 @@
 #include "solvers/dense.h"
 #include "solvers/friction_internal.h"
 
-static const double SHIFT = 1e-9; // eps [-]
+static const double SHIFT = 1e-9, SMALLEST_SHIFT = 1e-13; // eps [-]
 
 static int unknowns(const LocalContact* c) {
     if (c->status == STATUS_OPEN) return 0;
@@ -100,7 +100,7 @@ static void add_block(Friction* f, const Layout* l, int i, int j, const double* 
         for (int a = 0; a < ni; ++a) *entry(f, l, f->first[i] + a, f->first[j] + b) = B[3 * b + a];
     if (i != j) return;
     for (int a = 0; a < ni; ++a) {
-        double shift = SHIFT * ci->lambda;
+        double shift = (f->newton_shift + f->shift) * ci->lambda;
         if (a == 1 && ci->status == STATUS_SLIP) shift += ci->k;
         *entry(f, l, f->first[i] + a, f->first[i] + a) += shift;
     }
@@ -210,7 +210,7 @@ static bool newton_step(Friction* f) {
     assemble(f, &l);
     extract(f);
     expand(f);
-    friction_velocity(f->problem, f->P, f->U);
+    friction_velocity_at(f, f->P, f->U);
     fill_rhs(f);
     f->iterations++;
     if (l.band) {
@@ -219,7 +219,7 @@ static bool newton_step(Friction* f) {
     } else if (n > 0) {
         double ratio = lash_dense_lu(n, f->matrix, n, f->pivot);
         if (!(ratio > 0)) return false;
-        if (ratio < 100 * SHIFT) f->singular = true;
+        if (ratio < 100 * f->newton_shift) f->singular = true;
         lash_dense_lu_solve(n, f->matrix, n, f->pivot, f->rhs);
     }
     for (int i = 0; i < n; ++i) f->x[i] += f->rhs[i];
@@ -234,8 +234,9 @@ double friction_newton(Friction* f, int max_steps, double tolerance) {
     double recent[MEMORY] = {0}, best;
     if (p->sparse != NULL && !f->band_ready)
         lash_block_sparse_order(p->sparse, f->order, f->scratch), f->band_ready = true;
-    friction_velocity(p, f->P, f->U);
-    double residual = best = friction_residual_at(f, f->P, f->U);
+    friction_velocity_at(f, f->P, f->U);
+    double residual = best = friction_residual_at(f, f->P, f->U), recent_before = residual;
+    f->newton_shift = SHIFT;
     for (int i = 0; i < MEMORY; ++i) recent[i] = residual;
     memcpy(f->best_P, f->P, bytes);
     for (int k = 0, idle = 0; k < max_steps && best > tolerance && idle < 12; ++k) {
@@ -244,18 +245,22 @@ double friction_newton(Friction* f, int max_steps, double tolerance) {
         double limit = recent[0];
         for (int i = 1; i < MEMORY; ++i) limit = fmax(limit, recent[i]);
         for (int half = 0;; ++half) {
-            friction_velocity(p, f->P, f->U);
+            friction_velocity_at(f, f->P, f->U);
             residual = friction_residual_at(f, f->P, f->U);
             if (residual <= limit || half == 4) break;
             for (int i = 0; i < f->m; ++i) f->P[i] = 0.5 * (f->P[i] + f->trial_P[i]);
         }
         if (!(residual < INFINITY)) break;
         recent[k % MEMORY] = residual;
+        // Slow but steady: eps is no longer small against the system's own eigenvalues.
+        if (residual < 1e-3 && residual > 0.02 * recent_before && residual < recent_before)
+            f->newton_shift = fmax(SMALLEST_SHIFT, 0.1 * f->newton_shift);
+        recent_before = residual;
         idle = residual < 0.9 * best ? 0 : idle + 1;
         if (residual < 0.9 * best || residual <= tolerance) // not for a little by a huge P
             best = residual, memcpy(f->best_P, f->P, bytes);
     }
     memcpy(f->P, f->best_P, bytes);
-    friction_velocity(p, f->P, f->U);
+    friction_velocity_at(f, f->P, f->U);
     return friction_residual_at(f, f->P, f->U);
 }
