@@ -175,7 +175,13 @@ static LashFrictionInfo run_default(Friction* f) {
     double tolerance = f->settings->tolerance, residual = INFINITY;
     LashFrictionInfo info = {LASH_INACCURATE, LASH_FRICTION_GAUSS_SEIDEL, 0, INFINITY};
     int limit = f->settings->max_iterations;
-    for (int k = 0; k < 3 && (limit <= 0 || f->iterations < limit); ++k) {
+    memcpy(f->center, f->P, (size_t)f->m * sizeof(double));
+    residual = friction_newton(f, 2, tolerance); // a good start needs no more
+    info.method = LASH_FRICTION_NEWTON;
+    if (residual > tolerance && residual < 1e-4) residual = friction_newton(f, 10, tolerance);
+    if (!(residual <= tolerance)) memcpy(f->P, f->center, (size_t)f->m * sizeof(double));
+    for (int k = 0; !(residual <= tolerance) && k < 3 && (limit <= 0 || f->iterations < limit);
+         ++k) {
         residual = friction_gauss_seidel(f, sweeps[k], tolerance);
         info.method = LASH_FRICTION_GAUSS_SEIDEL;
         if (residual <= tolerance) break;

@@ -123,8 +123,11 @@ bool friction_local(LocalContact* contact, const double* q, double angle, double
 // Copies the block out of W and inverts it; row, rows, kind, mu and lambda are set already.
 void friction_local_prepare(LocalContact* contact, const double* W, int ld);
 
-// Decides what contact does from z = P - rho U; rho = 1 / lambda.
-ContactStatus friction_status(const LocalContact* contact, const double* P, const double* U);
+// Decides what contact does from z = P - rho U; rho = 1 / lambda. It is closed when
+// lambda z_N > threshold [m/s]: at the start a little below 0, so that contacts just touching
+// count; later a little above, so that rounding does not close what carries nothing.
+ContactStatus friction_status(const LocalContact* contact, double threshold, const double* P,
+                              const double* U);
 
 // The methods. Each starts from f->P, leaves its best point in f->P and f->U, and returns the
 // residual there.

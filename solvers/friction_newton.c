@@ -24,14 +24,14 @@ static int unknowns(const LocalContact* c) {
 }
 
 // Statuses, directions and diagonal terms from (P, U); numbers the unknowns. Returns how many.
-static int decide(Friction* f) {
+static int decide(Friction* f, double threshold) {
     int n = 0;
     for (int at = 0; at < f->contacts; ++at) {
         int i = f->order[at];
         LocalContact* c = f->contact + i;
         const double *P = f->P + c->row, *U = f->U + c->row;
         double rho = 1 / c->lambda;
-        c->status = (uint8_t)friction_status(c, P, U);
+        c->status = (uint8_t)friction_status(c, threshold, P, U);
         if (c->status == STATUS_SLIP && c->rows == 2) {
             c->d[0] = P[1] - rho * U[1] > 0 ? 1 : -1;
         } else if (c->status == STATUS_SLIP && c->rows == 3) {
@@ -203,8 +203,8 @@ static bool bounded(const Friction* f) {
 }
 
 // One full Newton step from (P, U) to P. Returns false when the matrix cannot be factorised.
-static bool newton_step(Friction* f) {
-    int n = decide(f);
+static bool newton_step(Friction* f, double threshold) {
+    int n = decide(f, threshold);
     Layout l;
     if (!choose_layout(f, n, &l)) return false;
     assemble(f, &l);
@@ -236,12 +236,15 @@ double friction_newton(Friction* f, int max_steps, double tolerance) {
         lash_block_sparse_order(p->sparse, f->order, f->scratch), f->band_ready = true;
     friction_velocity_at(f, f->P, f->U);
     double residual = best = friction_residual_at(f, f->P, f->U), recent_before = residual;
+    double threshold = 0.1 * fmin(tolerance, 1e-10) * f->scale;
+    bool cold = true;
+    for (int i = 0; i < f->m; ++i) cold = cold && f->P[i] == 0;
     f->newton_shift = SHIFT;
     for (int i = 0; i < MEMORY; ++i) recent[i] = residual;
     memcpy(f->best_P, f->P, bytes);
     for (int k = 0, idle = 0; k < max_steps && best > tolerance && idle < 12; ++k) {
         memcpy(f->trial_P, f->P, bytes);
-        if (!newton_step(f)) break;
+        if (!newton_step(f, k == 0 && cold ? -threshold : threshold)) break;
         double limit = recent[0];
         for (int i = 1; i < MEMORY; ++i) limit = fmax(limit, recent[i]);
         for (int half = 0;; ++half) {
