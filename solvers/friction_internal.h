@@ -8,9 +8,9 @@
 #include "solvers/lcp.h"
 
 enum {
-    LASH_SMALL_ROWS = 24,         // up to here everything lives on the stack
+    LASH_SMALL_ROWS = 32,         // up to here everything lives on the stack
     LASH_BAND_ROWS = 1024,        // workspace of the factorisation: m x min(m, this)
-    LASH_NORM_ROWS = 192,         // minimum-norm answers are sought up to this many rows
+    LASH_NORM_ROWS = 96,          // minimum-norm answers are sought up to this many rows
     LASH_POLYHEDRAL_CONTACTS = 64 // pivoting with friction: up to this many contacts
 };
 
@@ -63,6 +63,7 @@ typedef struct Friction {
     size_t matrix_size;       // in numbers
     double best_residual;     // of best_P
     int iterations;           // sweeps and linear solves so far
+    int changed;              // statuses that changed in the latest Newton step
     bool singular;            // a linear system without full rank was met
     bool band_ready;          // order holds the band ordering
 } Friction;

@@ -26,12 +26,15 @@ static int unknowns(const LocalContact* c) {
 // Statuses, directions and diagonal terms from (P, U); numbers the unknowns. Returns how many.
 static int decide(Friction* f, double threshold) {
     int n = 0;
+    f->changed = 0;
     for (int at = 0; at < f->contacts; ++at) {
         int i = f->order[at];
         LocalContact* c = f->contact + i;
         const double *P = f->P + c->row, *U = f->U + c->row;
         double rho = 1 / c->lambda;
-        c->status = (uint8_t)friction_status(c, threshold, P, U);
+        uint8_t status = (uint8_t)friction_status(c, threshold, P, U);
+        f->changed += status != c->status;
+        c->status = status;
         if (c->status == STATUS_SLIP && c->rows == 2) {
             c->d[0] = P[1] - rho * U[1] > 0 ? 1 : -1;
         } else if (c->status == STATUS_SLIP && c->rows == 3) {
@@ -93,11 +96,17 @@ static double* entry(const Friction* f, const Layout* l, int i, int j) {
 static void add_block(Friction* f, const Layout* l, int i, int j, const double* W, int ld) {
     const LocalContact *ci = f->contact + i, *cj = f->contact + j;
     double B[9];
-    int ni = unknowns(ci), nj = unknowns(cj);
+    int ni = unknowns(ci), nj = unknowns(cj), step = 3;
     if (ni == 0 || nj == 0) return;
-    reduce_block(ci, cj, W, ld, B);
-    for (int b = 0; b < nj; ++b)
-        for (int a = 0; a < ni; ++a) *entry(f, l, f->first[i] + a, f->first[j] + b) = B[3 * b + a];
+    const double* from = B;
+    if (ci->status == STATUS_STICK && cj->status == STATUS_STICK)
+        from = W, step = ld;
+    else
+        reduce_block(ci, cj, W, ld, B);
+    for (int b = 0; b < nj; ++b, from += step) {
+        double* to = entry(f, l, f->first[i], f->first[j] + b);
+        for (int a = 0; a < ni; ++a) to[a] = from[a];
+    }
     if (i != j) return;
     for (int a = 0; a < ni; ++a) {
         double shift = (f->newton_shift + f->shift) * ci->lambda;
@@ -122,7 +131,7 @@ static bool choose_layout(const Friction* f, int n, Layout* l) {
                 if (high - 1 - low > l->half) l->half = high - 1 - low;
             }
         }
-        l->band = 4 * l->half < n;
+        l->band = 3 * l->half + 1 < n;
         if (l->band) l->ld = 3 * l->half + 1;
     }
     return (size_t)n * (size_t)l->ld <= f->matrix_size;
@@ -256,7 +265,7 @@ double friction_newton(Friction* f, int max_steps, double tolerance) {
         if (!(residual < INFINITY)) break;
         recent[k % MEMORY] = residual;
         // Slow but steady: eps is no longer small against the system's own eigenvalues.
-        if (residual < 1e-3 && residual > 0.02 * recent_before && residual < recent_before)
+        if (f->changed == 0 && residual > 0.02 * recent_before && residual < recent_before)
             f->newton_shift = fmax(SMALLEST_SHIFT, 0.1 * f->newton_shift);
         recent_before = residual;
         idle = residual < 0.9 * best ? 0 : idle + 1;
