@@ -32,7 +32,7 @@ const char* lash_friction_method_name(LashFrictionMethod method) {
 // Numbers for the factorisation, the interior point matrix and the minimum norm, used in turn.
 static size_t matrix_size(int contacts, int m) {
     size_t n = (size_t)m, size = n * (n < LASH_BAND_ROWS ? n : LASH_BAND_ROWS) + 2 * n + 64;
-    size_t norm = m <= LASH_NORM_ROWS ? friction_norm_size(m) : 0;
+    size_t norm = m <= LASH_SHRINK_ROWS ? friction_norm_size(m) : 0;
     size_t pivoting = friction_polyhedral_size(contacts, m);
     if (norm > size) size = norm;
     return size > pivoting ? size : pivoting;
@@ -45,7 +45,7 @@ static size_t round_up(size_t bytes) {
 size_t lash_friction_work_size(int contacts, int m) {
     LASH_ASSERT(contacts >= 0 && m >= contacts && m <= 3 * contacts);
     size_t n = (size_t)m, c = (size_t)contacts;
-    return round_up(c * sizeof(LocalContact)) + round_up(25 * n * sizeof(double)) +
+    return round_up(c * sizeof(LocalContact)) + round_up(26 * n * sizeof(double)) +
            round_up((5 * (c + 1) + n) * sizeof(int32_t)) +
            round_up(matrix_size(contacts, m) * sizeof(double));
 }
@@ -96,15 +96,15 @@ static Friction prepare(const LashFrictionProblem* p, const LashFrictionSettings
     char* at = work;
     f.contact = (LocalContact*)at, at += round_up(c * sizeof(LocalContact));
     double* v = (double*)at;
-    at += round_up(25 * n * sizeof(double));
+    at += round_up(26 * n * sizeof(double));
     f.best_P = v, f.trial_P = v + n, f.x = v + 2 * n, f.rhs = v + 3 * n, f.center = v + 4 * n;
-    f.vectors = v + 5 * n;
+    f.saved_P = v + 5 * n, f.vectors = v + 6 * n;
     int32_t* i32 = (int32_t*)at;
     at += round_up((5 * (c + 1) + n) * sizeof(int32_t));
     f.first = i32, f.order = i32 + c + 1, f.scratch = i32 + 2 * (c + 1);
     f.pivot = i32 + 5 * (c + 1);
     f.matrix = (double*)at, f.matrix_size = matrix_size(p->contacts, p->m);
-    f.P = P, f.U = U;
+    f.P = P, f.U = U, f.saved_residual = INFINITY;
     double norm = 0;
     for (size_t i = 0; i < n; ++i)
         norm += p->b[i] * p->b[i], f.b_largest = fmax(f.b_largest, fabs(p->b[i]));
@@ -133,9 +133,18 @@ static int largest_kind(const Friction* f) {
     return rows;
 }
 
+// Remembers the best point of all methods.
+static double save(Friction* f, double residual) {
+    if (residual < f->saved_residual) {
+        f->saved_residual = residual;
+        memcpy(f->saved_P, f->P, (size_t)f->m * sizeof(double));
+    }
+    return residual;
+}
+
 // The smallest equal solution, when this one is spoilt by the rounding of large impulses.
 static double shrink(Friction* f, double residual, double tolerance) {
-    if (f->m > LASH_NORM_ROWS || !(residual < 1e-6)) return residual;
+    if (f->m > LASH_SHRINK_ROWS || !(residual < 1e-6)) return residual;
     size_t bytes = (size_t)f->m * sizeof(double);
     memcpy(f->x, f->P, bytes);
     if (friction_minimum_norm(f->problem, f->contact, f->scale, f->P, f->U, f->trial_P,
@@ -164,7 +173,7 @@ static double run_robust(Friction* f, double tolerance) {
         residual = k == 1 ? friction_proximal(f, steps[k], tolerance)
                           : friction_interior_point(f, steps[k], tolerance);
         if (!(residual <= tolerance)) residual = shrink(f, residual, tolerance);
-        if (residual <= tolerance) break;
+        if (save(f, residual) <= tolerance) break;
     }
     return residual;
 }
@@ -179,7 +188,7 @@ static LashFrictionInfo run_default(Friction* f) {
     residual = friction_newton(f, 2, tolerance); // a good start needs no more
     info.method = LASH_FRICTION_NEWTON;
     if (residual > tolerance && residual < 1e-4) residual = friction_newton(f, 10, tolerance);
-    if (!(residual <= tolerance)) memcpy(f->P, f->center, (size_t)f->m * sizeof(double));
+    if (save(f, residual) > tolerance) memcpy(f->P, f->center, (size_t)f->m * sizeof(double));
     for (int k = 0; !(residual <= tolerance) && k < 3 && (limit <= 0 || f->iterations < limit);
          ++k) {
         residual = friction_gauss_seidel(f, sweeps[k], tolerance);
@@ -187,13 +196,15 @@ static LashFrictionInfo run_default(Friction* f) {
         if (residual <= tolerance) break;
         residual = friction_newton(f, steps[k], tolerance);
         info.method = LASH_FRICTION_NEWTON;
-        if (residual <= tolerance) break;
+        if (save(f, residual) <= tolerance) break;
         if (k == 0 && largest_kind(f) < 2) break; // pivoting settles it, or shows that it has none
     }
     if (!(residual <= tolerance) && (limit <= 0 || f->iterations < limit)) {
         residual = run_robust(f, tolerance);
         info.method = LASH_FRICTION_ROBUST;
     }
+    if (f->saved_residual < residual || !(residual < INFINITY))
+        memcpy(f->P, f->saved_P, (size_t)f->m * sizeof(double));
     info.residual = residual;
     return info;
 }

@@ -11,6 +11,7 @@ enum {
     LASH_SMALL_ROWS = 32,         // up to here everything lives on the stack
     LASH_BAND_ROWS = 1024,        // workspace of the factorisation: m x min(m, this)
     LASH_NORM_ROWS = 96,          // minimum-norm answers are sought up to this many rows
+    LASH_SHRINK_ROWS = 300,       // large impulses are reduced up to this many rows
     LASH_POLYHEDRAL_CONTACTS = 64 // pivoting with friction: up to this many contacts
 };
 
@@ -51,21 +52,22 @@ typedef struct Friction {
     double b_largest;         // max |b| [m/s]
     double *P, *U;            // (m) the caller's: current point, U = W P + b
     double *best_P, *trial_P; // (m)
-    double *x, *rhs;          // (m) unknowns of Newton
-    double shift;             // proximal term: U = W P + b + shift lambda (P - center) [-]
-    double newton_shift;      // what Newton adds to its matrix alone [-]
-    double* center;           // (m)
-    double* vectors;          // (16 m) of the interior point method
-    int32_t *first, *order;   // (contacts + 1) first unknown, band ordering
-    int32_t* scratch;         // (3 contacts)
-    int32_t* pivot;           // (m)
-    double* matrix;           // factorisation, minimum norm
-    size_t matrix_size;       // in numbers
-    double best_residual;     // of best_P
-    int iterations;           // sweeps and linear solves so far
-    int changed;              // statuses that changed in the latest Newton step
-    bool singular;            // a linear system without full rank was met
-    bool band_ready;          // order holds the band ordering
+    double* saved_P;          // (m) best point of all methods, saved_residual there
+    double saved_residual;
+    double *x, *rhs;        // (m) unknowns of Newton
+    double shift;           // proximal term: U = W P + b + shift lambda (P - center) [-]
+    double newton_shift;    // what Newton adds to its matrix alone [-]
+    double* center;         // (m)
+    double* vectors;        // (16 m) of the interior point method
+    int32_t *first, *order; // (contacts + 1) first unknown, band ordering
+    int32_t* scratch;       // (3 contacts)
+    int32_t* pivot;         // (m)
+    double* matrix;         // factorisation, minimum norm
+    size_t matrix_size;     // in numbers
+    int iterations;         // sweeps and linear solves so far
+    int changed;            // statuses that changed in the latest Newton step
+    bool singular;          // a linear system without full rank was met
+    bool band_ready;        // order holds the band ordering
 } Friction;
 
 // Projection of x onto the cone |x_T| <= mu x_N, rows components; in place.

@@ -330,7 +330,7 @@ static void solve_convex(Point* p) {
         double worst = 0;
         for (int i = 0; i < p->f->m; ++i) worst = fmax(worst, fabs(p->r[i]));
         double measure = fmax(p->tau / p->size, 1e-4 * worst) / p->size;
-        if (k <= 2 || p->tau > 1e-2 * p->size * p->size)
+        if (p->tau > 1e-2 * p->size * p->size && p->tau < 1e2 * p->size * p->size)
             memcpy(p->x_far, p->x, bytes), memcpy(p->y_far, p->y, bytes);
         idle = measure < 0.5 * least || measure > 1e-4 ? 0 : idle + 1;
         least = fmin(least, measure);
@@ -345,17 +345,19 @@ double friction_interior_point(Friction* f, int max_steps, double tolerance) {
     double best = INFINITY;
     int start = f->iterations;
     memcpy(kept, f->P, bytes);
+    memcpy(p.x_far, p.x, bytes), memcpy(p.y_far, p.y, bytes);
     for (int k = 0; f->iterations - start < max_steps; ++k) {
         if (!choose_layout(&p)) return INFINITY;
         solve_convex(&p);
-        double residual = publish(&p);
+        double residual = publish(&p), before = residual;
         if (!(residual < INFINITY)) break;
+        set_slip(&p);
         if (residual < best) best = residual, memcpy(kept, f->P, bytes);
         if (best <= tolerance) break;
         residual = friction_newton(f, 12, tolerance); // never worse than where it starts
         if (residual < best) best = residual, memcpy(kept, f->P, bytes);
         if (best <= tolerance) break;
-        set_slip(&p);
+        if (residual < 0.1 * before) set_slip(&p); // Newton's point is much nearer
         memcpy(p.x, p.x_far, bytes), memcpy(p.y, p.y_far, bytes);
     }
     memcpy(f->P, kept, bytes);
