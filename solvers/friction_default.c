@@ -146,14 +146,14 @@ static double save(Friction* f, double residual) {
 static double shrink(Friction* f, double residual, double tolerance) {
     if (f->m > LASH_SHRINK_ROWS || !(residual < 1e-6)) return residual;
     size_t bytes = (size_t)f->m * sizeof(double);
-    memcpy(f->x, f->P, bytes);
+    memcpy(f->center, f->P, bytes); // not in use: no proximal term now
     if (friction_minimum_norm(f->problem, f->contact, f->scale, f->P, f->U, f->trial_P,
                               f->matrix)) {
         memcpy(f->P, f->trial_P, bytes);
         double other = friction_newton(f, 8, tolerance);
         if (other < residual) return other;
     }
-    memcpy(f->P, f->x, bytes);
+    memcpy(f->P, f->center, bytes);
     friction_velocity(f->problem, f->P, f->U);
     return residual;
 }
