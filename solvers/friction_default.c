@@ -163,12 +163,13 @@ static double run_robust(Friction* f, double tolerance) {
     static const int steps[] = {150, 300, 600};
     int kind = largest_kind(f);
     double residual = INFINITY;
-    if (kind < 3) {
-        LashLcpInfo info = friction_polyhedral(f, 0, 0.1 * tolerance);
+    LashLcpInfo info = friction_polyhedral(f, 4, 0.1 * tolerance);
+    if (info.outcome != LASH_FAILED) {
         friction_velocity(f->problem, f->P, f->U);
         residual = friction_residual_at(f, f->P, f->U);
-        if (residual <= tolerance || (kind < 2 && info.ray)) return residual;
+        if (!(residual <= tolerance)) residual = friction_newton(f, 20, tolerance);
     }
+    if (save(f, residual) <= tolerance || (kind < 2 && info.ray)) return residual;
     for (int k = 0; k < 3; ++k) {
         residual = k == 1 ? friction_proximal(f, steps[k], tolerance)
                           : friction_interior_point(f, steps[k], tolerance);
@@ -228,7 +229,8 @@ static LashFrictionInfo run_method(Friction* f) {
 static void finish(Friction* f, LashFrictionInfo* info) {
     const LashFrictionSettings* set = f->settings;
     double residual = lash_friction_residual(f->problem, set->measure, f->P, f->U);
-    if (residual <= set->tolerance && set->minimum_norm && f->singular && f->m <= LASH_NORM_ROWS &&
+    if (residual <= set->tolerance && set->minimum_norm && f->m <= LASH_NORM_ROWS &&
+        (f->singular || friction_touching(f->contacts, f->contact, f->scale, f->P, f->U)) &&
         friction_minimum_norm(f->problem, f->contact, f->scale, f->P, f->U, f->trial_P,
                               f->matrix)) {
         double other = lash_friction_residual(f->problem, set->measure, f->trial_P, f->U);

@@ -324,7 +324,8 @@ bool friction_small(const LashFrictionProblem* p, const LashFrictionSettings* se
     }
     info->iterations = s.iterations, info->residual = residual;
     if (!(residual <= set->tolerance)) return false;
-    if (s.singular && set->minimum_norm) {
+    if (set->minimum_norm &&
+        (s.singular || friction_touching(p->contacts, s.contact, s.scale, P, U))) {
         double P_new[N], work[3 * N * N + 16 * N];
         LASH_ASSERT(friction_norm_size(N) <= sizeof work / sizeof work[0]);
         if (friction_minimum_norm(p, s.contact, s.scale, P, U, P_new, work)) {
