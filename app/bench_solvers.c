@@ -193,10 +193,15 @@ static bool run_file(const Options* o, const char* path, Table* t, LashError* er
 static void run_builtin(const Options* o, Table* t) {
     static const int heights[] = {10, 30, 100, 300, 1000};
     double tolerance = o->tolerance > 0 ? o->tolerance : 1e-10;
-    AppProblem* slider = app_problem_slider();
-    time_friction(slider, LASH_MEASURE_VELOCITY, tolerance, true, add_line(t, "slider, warm"));
-    time_friction(slider, LASH_MEASURE_VELOCITY, tolerance, false, add_line(t, "slider, cold"));
-    app_problem_destroy(slider);
+    static const double turning[] = {-3, -0.11}; // [rad/s]
+    for (int k = 0; k < 4; ++k) {
+        AppProblem* slider = app_problem_slider(turning[k / 2]);
+        char name[64];
+        snprintf(name, sizeof name, "slider, %s, %s", k < 2 ? "one corner" : "one side",
+                 k % 2 == 0 ? "warm" : "cold");
+        time_friction(slider, LASH_MEASURE_VELOCITY, tolerance, k % 2 == 0, add_line(t, name));
+        app_problem_destroy(slider);
+    }
     for (size_t k = 0; k < sizeof heights / sizeof heights[0]; ++k) {
         AppProblem* p = app_problem_stack(heights[k], 0.5);
         char name[64];
