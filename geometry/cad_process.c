@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -169,8 +170,9 @@ void* lash_cad_run(char* const argv[], double time_limit, size_t* bytes, LashErr
 }
 
 bool lash_cad_start(char* const argv[], pid_t* process, int* input, int* output, LashError* error) {
-    int in[2], out[2];
-    if (pipe2(in, O_CLOEXEC) != 0) return cannot_start(argv[0], errno, error);
+    int in[2], out[2]; // in: a socket, so that writing to a dead helper is an error, not a signal
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) != 0)
+        return cannot_start(argv[0], errno, error);
     if (pipe2(out, O_CLOEXEC) != 0) {
         cannot_start(argv[0], errno, error);
         close(in[0]), close(in[1]);

@@ -22,7 +22,8 @@ bool lash_cad_find(char path[LASH_CAD_PATH], LashError* error);
 // limit [s].
 void* lash_cad_run(char* const argv[], double time_limit, size_t* bytes, LashError* error);
 
-// Starts argv with pipes at its standard input and output. False, with a message, when it cannot.
+// Starts argv; *input is a socket to its standard input, *output a pipe from its descriptor 3.
+// False, with a message, when it cannot.
 bool lash_cad_start(char* const argv[], pid_t* process, int* input, int* output, LashError* error);
 
 #ifdef __cplusplus
