@@ -1,0 +1,128 @@
+// What the friction methods share. For solvers/ and tests.
+#ifndef LASH_SOLVERS_FRICTION_INTERNAL_H
+#define LASH_SOLVERS_FRICTION_INTERNAL_H
+
+#include <math.h>
+
+#include "solvers/friction.h"
+
+enum {
+    LASH_SMALL_ROWS = 24,  // up to here everything lives on the stack
+    LASH_BAND_ROWS = 1024, // workspace of the factorisation: m x min(m, this)
+    LASH_NORM_ROWS = 192   // minimum-norm answers are sought up to this many rows
+};
+
+static inline uint8_t friction_kind(const LashFrictionProblem* p, int i) {
+    return p->kind == NULL ? (uint8_t)LASH_CONTACT_SPATIAL : p->kind[i];
+}
+
+// What a contact does: decided from (P, U) by the Alart-Curnier function.
+typedef enum ContactStatus { STATUS_OPEN, STATUS_STICK, STATUS_SLIP } ContactStatus;
+
+// One contact, copied out of W: the exact one-contact solver works on it.
+typedef struct LocalContact {
+    double W[9];       // its own block, column-major with 3 rows
+    double inverse[9]; // of W, when regular
+    double lambda;     // largest eigenvalue of the symmetric part [1/kg]
+    double mu;         // friction [-]
+    double d[2], k;    // slip: direction of P_T, diagonal term of the row across it
+    int32_t row;       // first row
+    uint8_t kind;      // LashContactKind
+    uint8_t rows;      // 1 .. 3
+    uint8_t regular;   // inverse is set
+    uint8_t status;    // ContactStatus of the latest decision
+} LocalContact;
+
+// A problem prepared for the methods, all in the caller's workspace.
+typedef struct Friction {
+    const LashFrictionProblem* problem;
+    const LashFrictionSettings* settings;
+    int contacts, m;
+    LocalContact* contact;    // (contacts)
+    double scale;             // 1 + |b|
+    double mean_lambda;       // mean of lambda over the contacts [1/kg]
+    double *P, *U;            // (m) the caller's: current point, U = W P + b
+    double *best_P, *trial_P; // (m)
+    double *x, *rhs;          // (m) unknowns of Newton
+    double* vectors;          // (16 m) of the interior point method
+    int32_t *first, *order;   // (contacts + 1) first unknown, band ordering
+    int32_t* scratch;         // (3 contacts)
+    int32_t* pivot;           // (m)
+    double* matrix;           // factorisation, minimum norm
+    size_t matrix_size;       // in numbers
+    double best_residual;     // of best_P
+    int iterations;           // sweeps and linear solves so far
+    bool singular;            // a linear system without full rank was met
+    bool band_ready;          // order holds the band ordering
+} Friction;
+
+// Projection of x onto the cone |x_T| <= mu x_N, rows components; in place.
+static inline void friction_project(int rows, double mu, double* x) {
+    if (rows == 1) {
+        x[0] = x[0] > 0 ? x[0] : 0;
+        return;
+    }
+    double t = rows == 3 ? sqrt(x[1] * x[1] + x[2] * x[2]) : fabs(x[1]);
+    if (t <= mu * x[0]) return;
+    if (mu * t <= -x[0]) {
+        x[0] = x[1] = 0;
+        if (rows == 3) x[2] = 0;
+        return;
+    }
+    double n = (x[0] + mu * t) / (1 + mu * mu), s = mu * n / t;
+    x[0] = n, x[1] *= s;
+    if (rows == 3) x[2] *= s;
+}
+
+// |P - proj(P - rho u)| of one contact, u = U + (mu |U_T|, 0, 0).
+static inline double friction_natural(uint8_t kind, double mu, double rho, const double* P,
+                                      const double* U) {
+    if (kind == LASH_CONTACT_BILATERAL) return rho * fabs(U[0]);
+    if (kind == LASH_CONTACT_FRICTIONLESS) {
+        double z = P[0] - rho * U[0];
+        return fabs(z > 0 ? rho * U[0] : P[0]);
+    }
+    int rows = kind;
+    double t = rows == 3 ? sqrt(U[1] * U[1] + U[2] * U[2]) : fabs(U[1]);
+    double z[3] = {P[0] - rho * (U[0] + mu * t), P[1] - rho * U[1], 0};
+    if (rows == 3) z[2] = P[2] - rho * U[2];
+    friction_project(rows, mu, z);
+    double s = (P[0] - z[0]) * (P[0] - z[0]) + (P[1] - z[1]) * (P[1] - z[1]);
+    if (rows == 3) s += (P[2] - z[2]) * (P[2] - z[2]);
+    return sqrt(s);
+}
+
+// Largest eigenvalue of the symmetric part of a block of 1 .. 3 rows.
+double friction_lambda(int rows, const double* W, int ld);
+
+// U = W P + b
+void friction_velocity(const LashFrictionProblem* p, const double* P, double* U);
+
+// The residual with U given and lambda known.
+double friction_residual_at(const Friction* f, const double* P, const double* U);
+
+// Solves one contact U = W P + q exactly, q its velocity without its own impulse. P holds a guess
+// and gets the answer. Returns false when it has none (then P is a projected step).
+bool friction_local(LocalContact* contact, const double* q, double* P);
+void friction_local_prepare(LocalContact* contact, const double* W, int ld);
+
+// Decides what contact does from z = P - rho U; rho = 1 / lambda.
+ContactStatus friction_status(const LocalContact* contact, const double* P, const double* U);
+
+// The methods. Each starts from f->P, leaves its best point in f->P and f->U, and returns the
+// residual there.
+double friction_gauss_seidel(Friction* f, int max_sweeps, double tolerance);
+double friction_newton(Friction* f, int max_steps, double tolerance);
+double friction_interior_point(Friction* f, int max_steps, double tolerance);
+
+// The solution of smallest norm that has the same U as (P, U): P_new (m). Returns false when it was
+// not found to rounding (P is then as good as any). work: friction_norm_size(m) numbers.
+size_t friction_norm_size(int m);
+bool friction_minimum_norm(const LashFrictionProblem* p, const LocalContact* contact, double scale,
+                           const double* P, const double* U, double* P_new, double* work);
+
+// Small dense problems, no workspace: returns false when it gives up.
+bool friction_small(const LashFrictionProblem* p, const LashFrictionSettings* s, double* P,
+                    double* U, LashFrictionInfo* info);
+
+#endif

@@ -1,0 +1,243 @@
+// The nonlinear problem of one step for a given set of active contacts.
+//
+// Unknowns v = v_{k+1}, P, tau. With v_theta = (1-theta) v_k + theta v and directions G* =
+// G(q_{k+theta}) (or at the end, or at the start of the step) the step solves
+//
+//     d = h v_theta + N G tau,   q_{k+1} = q_k (+) d,   q_{k+theta} = q_k (+) theta d
+//     r = M(q_{k+theta}) (v - v_k) - h F(t_{k+theta}, q_{k+theta}, v_theta) - G* P = 0
+//     joints:    U = G(q_{k+1})' v + g_t = 0   and   g(q_{k+1}) = 0
+//     contacts:  the law of friction and impact in (U, P); positions as the scheme says
+//
+// Iteration: all residuals are evaluated at the iterate, afresh; the correction uses the operator
+// of factor.c:
+//
+//     y  = -A^-1 r,    dP_b = -(G'A^-1 G)^+ (U_b + G_b' y),    v_free = v + y + A^-1 G* dP_b
+//     contacts:  U_c = W P_c + b,  W = G_c' B G_c*,  b = G_c' v_free + g_t - W P_c(old)   solved
+//     for P_c dv = y + A^-1 G* dP;   then tau from the gaps predicted at the new v.
+//
+// Since dv uses fresh directions, the dynamics stay satisfied to rounding while the rows converge.
+// The iteration ends when the recomputed residuals pass, and never before one correction has been
+// made.
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "solvers/rows.h"
+#include "solvers/sim_internal.h"
+
+enum { SLOW = 3 }; // corrections after which the operator is renewed for the next step
+
+// --- Evaluation
+// ---------------------------------------------------------------------------------------------------
+
+// d = h v_theta + N G tau with the directions of the last evaluation; q_end, q_theta, v_theta.
+static void set_positions(LashSim* sim, StepContext* s, bool project) {
+    const LashSystem* system = sim->system;
+    double w = s->move_theta;
+    for (int i = 0; i < system->nv; ++i) {
+        s->d[i] = s->h * ((1 - w) * sim->v[i] + w * s->v[i]);
+        s->v_theta[i] = (1 - s->theta) * sim->v[i] + s->theta * s->v[i];
+    }
+    if (project) {
+        double* x = sim->x;
+        memset(x, 0, (size_t)system->nv * sizeof *x);
+        lash_rows_apply(system, s->list, 0, s->list->bilateral, NULL, s->G, 1, s->tau, x);
+        for (int k = 0; k < s->nn; ++k) {
+            const LashInteraction* item = &s->list->item[s->normal[k]];
+            double only_normal[LASH_MAX_ROWS] = {s->tau[item->row]};
+            lash_row_apply(system, item, s->G, 1, only_normal, x);
+        }
+        if (!system->unit_metric) lash_block_lu_solve(sim->same_metric ? sim->A : sim->M, x);
+        for (int i = 0; i < system->nv; ++i) s->d[i] += x[i];
+    }
+    system->move(system, sim->q, 1, s->d, s->q_end);
+    system->move(system, sim->q, s->theta, s->d, s->q_theta);
+}
+
+static bool evaluate_rows(LashSim* sim, StepContext* s) {
+    const LashSystem* system = sim->system;
+    double t_end = s->t0 + s->h;
+    switch (sim->settings.direction) {
+        case LASH_AT_MIDPOINT:
+            if (!system->evaluate(system, sim->work, s->t0 + s->theta * s->h, s->q_theta, s->wanted,
+                                  s->g_star, NULL, s->G_star)) {
+                return false;
+            }
+            return system->evaluate(system, sim->work, t_end, s->q_end, s->wanted, s->g, s->g_t,
+                                    s->G);
+        case LASH_AT_END:
+            if (!system->evaluate(system, sim->work, t_end, s->q_end, s->wanted, s->g, s->g_t,
+                                  s->G))
+                return false;
+            memcpy(s->G_star, s->G, (size_t)s->list->G_size * sizeof *s->G);
+            return true;
+        case LASH_AT_START: // rows and impulses at q_k; the gaps are those of the end
+            if (!system->evaluate(system, sim->work, t_end, s->q_end, s->wanted, s->g, NULL, NULL))
+                return false;
+            if (!system->evaluate(system, sim->work, s->t0, sim->q, s->wanted, s->g_star, s->g_t,
+                                  s->G))
+                return false;
+            memcpy(s->G_star, s->G, (size_t)s->list->G_size * sizeof *s->G);
+            return true;
+    }
+    return false;
+}
+
+// r, U and the errors of the iterate.
+static void compute_residuals(LashSim* sim, StepContext* s) {
+    const LashSystem* system = sim->system;
+    const LashInteractionList* list = s->list;
+    int nv = system->nv;
+    if (!system->constant_mass) system->mass(system, sim->work, s->q_theta, sim->M_values);
+    system->forces(system, sim->work, s->t0 + s->theta * s->h, s->q_theta, s->v_theta, s->F);
+    for (int i = 0; i < nv; ++i) sim->x[i] = s->v[i] - sim->v[i];
+    lash_block_multiply(system, sim->M_values, sim->x, s->r);
+    for (int i = 0; i < nv; ++i) s->r[i] -= s->h * s->F[i];
+    lash_rows_apply(system, list, 0, list->count, s->active, s->G_star, -1, s->P, s->r);
+    lash_rows_velocity(system, list, 0, list->count, s->wanted, s->G, s->v, s->U);
+    s->velocity_error = 0, s->position_error = 0;
+    for (int i = 0; i < list->count; ++i) {
+        if (!s->wanted[i]) continue;
+        const LashInteraction* item = &list->item[i];
+        for (int k = item->row; k < item->row + item->rows; ++k) {
+            s->U[k] += s->g_t[k];
+            if (i >= list->bilateral) continue;
+            if (fabs(s->U[k]) > s->velocity_error)
+                s->velocity_error = fabs(s->U[k]), s->worst = item->id;
+            if (item->kind == LASH_BILATERAL && fabs(s->g[k]) > s->position_error) {
+                s->position_error = fabs(s->g[k]);
+            }
+        }
+    }
+    // The velocity error that r stands for, M^-1 r; and y = A^-1 r for the correction.
+    memcpy(sim->y, s->r, (size_t)nv * sizeof *sim->y);
+    lash_block_lu_solve(sim->A, sim->y);
+    const double* error = sim->y;
+    if (!sim->same_metric) {
+        memcpy(sim->x, s->r, (size_t)nv * sizeof *sim->x);
+        lash_block_lu_solve(sim->M, sim->x);
+        error = sim->x;
+    }
+    s->dynamics_error = 0;
+    for (int i = 0; i < nv; ++i) s->dynamics_error = fmax(s->dynamics_error, fabs(error[i]));
+}
+
+// --- Correction
+// ---------------------------------------------------------------------------------------------------
+
+// dv into sim->y, P updated. On entry sim->y = A^-1 r.
+static bool correct_velocities(LashSim* sim, StepContext* s) {
+    const LashSystem* system = sim->system;
+    const LashInteractionList* list = s->list;
+    int nv = system->nv, rows = list->bilateral_rows;
+    double *y = sim->y, *u = sim->u, *dP = sim->w;
+    for (int i = 0; i < nv; ++i) y[i] = -y[i];
+    if (rows > 0) { // free motion with the joints closed
+        lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, y, u);
+        for (int i = 0; i < rows; ++i) u[i] += s->U[i];
+        lash_joint_solver_solve(&sim->velocity_joints, u, dP);
+        memset(sim->x, 0, (size_t)nv * sizeof *sim->x);
+        lash_rows_apply(system, list, 0, list->bilateral, NULL, s->G_star, 1, dP, sim->x);
+        lash_block_lu_solve(sim->A, sim->x);
+        for (int i = 0; i < nv; ++i) y[i] += sim->x[i];
+        for (int i = 0; i < rows; ++i) s->P[i] += dP[i];
+    }
+    if (s->nc > 0) return contacts_correct(sim, s);
+    return true;
+}
+
+static bool correct(LashSim* sim, StepContext* s, bool project) {
+    if (!correct_velocities(sim, s)) return false;
+    for (int i = 0; i < sim->system->nv; ++i) s->v[i] += sim->y[i];
+    return !project || positions_correct(sim, s);
+}
+
+// --- The loop
+// -----------------------------------------------------------------------------------------------------
+
+static bool passes(const LashSim* sim, const StepContext* s, bool project) {
+    const LashSettings* set = &sim->settings;
+    if (!(s->dynamics_error <= set->tolerance_velocity)) return false;
+    if (!(s->velocity_error <= set->tolerance_velocity)) return false;
+    if (!(s->contact_error <= set->tolerance_velocity)) return false;
+    return !project || s->position_error <= set->tolerance_position;
+}
+
+static double largest_error(const LashSim* sim, const StepContext* s, bool project) {
+    const LashSettings* set = &sim->settings;
+    double e = fmax(s->dynamics_error, fmax(s->velocity_error, s->contact_error)) /
+               set->tolerance_velocity;
+    return project ? fmax(e, s->position_error / set->tolerance_position) : e;
+}
+
+static bool evaluate_iterate(LashSim* sim, StepContext* s, bool project) {
+    set_positions(sim, s, project);
+    if (!evaluate_rows(sim, s)) return false;
+    if (!sim->factored || sim->factored_h != s->h) {
+        if (!step_factor(sim, s)) return false;
+    }
+    compute_residuals(sim, s);
+    contacts_errors(sim, s, project);
+    return true;
+}
+
+LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
+    if (!contacts_list(sim, s)) return LASH_FAILED;
+    double last = INFINITY;
+    int slow = 0;
+    for (int i = 0; i <= sim->settings.max_iterations; ++i) {
+        if (!evaluate_iterate(sim, s, project)) return LASH_FAILED;
+        double error = largest_error(sim, s, project);
+        if (!isfinite(error)) return LASH_FAILED;
+        if (i > 0 && passes(sim, s, project)) {
+            if (i > SLOW) sim->factored = false; // renewed when the next step starts
+            return LASH_CONVERGED;
+        }
+        if (i > 1 && error > 0.25 * last &&
+            ++slow >= 2) { // not contracting: renew the operator here
+            if (s->nc > 0) sim->exact = true;
+            if (!step_factor(sim, s)) return LASH_FAILED;
+            compute_residuals(sim, s);
+            slow = 0;
+        }
+        last = error;
+        if (i == sim->settings.max_iterations || !correct(sim, s, project)) break;
+        ++sim->info.newton;
+    }
+    return LASH_INACCURATE;
+}
+
+// --- Beginning and end
+// --------------------------------------------------------------------------------------------
+
+// Extrapolates v and the joint impulses from the last steps, as far as no jump lies between them.
+void step_guess(LashSim* sim, StepContext* s) {
+    int nv = sim->system->nv, rows = s->list->bilateral_rows;
+    for (int i = 0; i < nv; ++i) {
+        double v = sim->v[i];
+        if (sim->history == 1) v += sim->v[i] - sim->v_1[i];
+        if (sim->history >= 2) v = 3 * (v - sim->v_1[i]) + sim->v_2[i];
+        s->v[i] = v;
+    }
+    for (int i = 0; i < rows; ++i) {
+        s->P[i] = sim->history >= 2 ? 2 * sim->P_1[i] - sim->P_2[i] : sim->P_1[i];
+        if (s->h != sim->settings.h) s->P[i] = 0;
+        s->tau[i] = 0;
+    }
+    for (int i = rows; i < s->list->rows; ++i) s->P[i] = s->tau[i] = 0;
+}
+
+void step_begin(LashSim* sim, StepContext* s, double h) {
+    const LashSystem* system = sim->system;
+    s->t0 = sim->t, s->h = h;
+    s->theta = sim->settings.theta;
+    s->move_theta = sim->settings.variant ? 0.5 : s->theta;
+    s->list = system->collect(system, sim->work, sim->t, sim->q, sim->v, h, sim->reach);
+    s->restitution = 1, s->demoted = 0, s->nc = 0, s->nn = 0;
+    for (int i = 0; i < s->list->count; ++i) {
+        s->active[i] = s->wanted[i] = i < s->list->bilateral;
+        s->position[i] = POSITION_FREE;
+        s->has_U_start[i] = 0;
+    }
+    step_guess(sim, s);
+}
