@@ -7,7 +7,8 @@ JOBS    ?= $(shell nproc)
 
 # Debian 12 packages, by what needs them.
 PACKAGES := build-essential cmake pkg-config \
-  libcjson-dev libhdf5-dev liblapacke-dev libopenblas-dev libcmocka-dev
+  libcjson-dev libhdf5-dev liblapacke-dev libopenblas-dev libcmocka-dev \
+  libocct-data-exchange-dev
 
 .PHONY: all deps demo test format install clean
 all: deps
