@@ -199,7 +199,9 @@ static void print_face(const LashShape* shape, const LashFace* f) {
     printf("  %5d  %-16s %-9s%-6s %-15s %-24s %10.5g  %s", f->index,
            f->name != 0 ? lash_shape_string(shape, f->name) : "-", lash_surface_type_name(f->type),
            bend, radius, axis, 1e6 * f->area, box);
-    if (f->deviation > 0) printf("  (recognised, within %.2g mm)", 1e3 * f->deviation);
+    if (f->deviation > 0)
+        printf("  (%s, within %.2g mm)", f->type == LASH_FREEFORM ? "approximated" : "recognised",
+               1e3 * f->deviation);
     printf("\n");
 }
 

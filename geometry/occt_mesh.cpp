@@ -351,7 +351,7 @@ void write_reach(const PartWork& w, int part, Tables* t) {
                 n = vec3_sub(n, vec3(b[0], b[1], b[2]));
             }
             if (vec3_norm(n) == 0) continue;
-            reach = tree.cast(o, vec3_normalize(n), 1e-4 * w.size, reach, wall);
+            reach = 0.5 * tree.cast(o, vec3_normalize(n), 1e-4 * w.size, 2 * reach, wall);
         }
         f.reach = reach;
     }

@@ -12,12 +12,14 @@
 #include <GeomConvert_BSplineSurfaceToBezierSurface.hxx>
 #include <Geom_BSplineSurface.hxx>
 #include <Geom_BezierSurface.hxx>
+#include <Geom_Circle.hxx>
 #include <Geom_ConicalSurface.hxx>
 #include <Geom_CylindricalSurface.hxx>
 #include <Geom_Plane.hxx>
 #include <Geom_RectangularTrimmedSurface.hxx>
 #include <Geom_SphericalSurface.hxx>
 #include <Geom_SurfaceOfLinearExtrusion.hxx>
+#include <Geom_SurfaceOfRevolution.hxx>
 #include <Geom_ToroidalSurface.hxx>
 #include <Geom_TrimmedCurve.hxx>
 #include <Standard_Failure.hxx>
@@ -95,6 +97,30 @@ bool take_elementary(const Handle(Geom_Surface) & g, double metre, Vec3 p, Surfa
     } else {
         return false;
     }
+    return true;
+}
+
+// A circle whose plane holds the axis turns to a torus (to a sphere when its center is on the
+// axis).
+bool take_turned_circle(const Handle(Geom_Surface) & g, double metre, Surface* s) {
+    auto turned = Handle(Geom_SurfaceOfRevolution)::DownCast(g);
+    if (turned.IsNull()) return false;
+    Handle(Geom_Curve) basis = turned->BasisCurve();
+    while (auto t = Handle(Geom_TrimmedCurve)::DownCast(basis)) basis = t->BasisCurve();
+    auto circle = Handle(Geom_Circle)::DownCast(basis);
+    if (circle.IsNull()) return false;
+    gp_Ax1 axis = turned->Axis();
+    gp_Vec d(axis.Location(), circle->Circ().Location());
+    gp_Vec z(axis.Direction()), out = d - z * d.Dot(z);
+    double size = circle->Circ().Radius() + out.Magnitude();
+    if (fabs(gp_Vec(circle->Circ().Axis().Direction()).Dot(z)) > 1e-9 ||
+        fabs(gp_Vec(circle->Circ().Axis().Direction()).Dot(out)) > 1e-9 * size)
+        return false;
+    s->type = LASH_TORUS;
+    s->radius = metre * out.Magnitude(), s->radius2 = metre * circle->Circ().Radius();
+    if (s->radius <= s->radius2) return false;
+    s->origin = to_metres(axis.Location().Translated(z * d.Dot(z)), metre);
+    set_frame(s, vec3(z.X(), z.Y(), z.Z()), vec3(out.X(), out.Y(), out.Z()));
     return true;
 }
 
@@ -178,7 +204,8 @@ void read_surface(PartWork* w, FaceWork* f) {
     g->D1(b.u0 + 0.4771 * (b.u1 - b.u0), b.v0 + 0.5119 * (b.v1 - b.v0), p, du, dv);
     Vec3 point = to_metres(p, w->metre), normal;
     gp_Vec n = du.Crossed(dv);
-    bool done = !f->keep_freeform && take_elementary(g, w->metre, point, &f->surface);
+    bool done = !f->keep_freeform && (take_elementary(g, w->metre, point, &f->surface) ||
+                                      take_turned_circle(g, w->metre, &f->surface));
     double error = 0, size = w->size / w->metre;
     if (!done) {
         f->surface = Surface();

@@ -141,9 +141,10 @@ void write_parts(const std::vector<Part>& parts, const std::string& name, const 
         shapes->UpdateAssemblies();
     }
     STEPCAFControl_Controller::Init();
-    STEPCAFControl_Writer writer;
+    Interface_Static::SetCVal("xstep.cascade.unit", "MM");
     Interface_Static::SetIVal("write.stepcaf.subshapes.name", 1);
     Interface_Static::SetCVal("write.step.unit", unit.c_str());
+    STEPCAFControl_Writer writer;
     writer.SetNameMode(Standard_True);
     writer.SetColorMode(Standard_True);
     if (!writer.Transfer(document, STEPControl_AsIs))
@@ -197,6 +198,13 @@ void run(const char* input, const char* output, Parameters* parameters) {
 
 } // namespace
 } // namespace make_step
+
+#if defined(__SANITIZE_ADDRESS__)
+// OpenCASCADE keeps its tables until the process ends.
+extern "C" const char* __asan_default_options() {
+    return "detect_leaks=0";
+}
+#endif
 
 int main(int argc, char** argv) {
     const char* files[2] = {nullptr, nullptr};
