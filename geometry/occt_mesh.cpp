@@ -20,6 +20,7 @@
 #include <cmath>
 #include <set>
 
+#include "geometry/moments.hpp"
 #include "geometry/occt_model.hpp"
 
 namespace lash {
@@ -89,17 +90,40 @@ double largest_tolerance(const TopoDS_Shape& shape) {
     return most;
 }
 
-void volume_row(const PartWork& w, LashShapePart* p) {
+// Moments by our own quadrature; OpenCASCADE's are the second opinion.
+void volume_row(const PartWork& w, LashShapePart* p, std::vector<std::string>* warnings) {
+    Vec3 c = vec3_scale(0.5, vec3_add(p->box.low, p->box.high));
+    Moments m;
+    for (size_t g = 0; g < w.groups.size(); ++g)
+        add_face_moments(w.groups[g].surface, w.trims[g], w.groups[g].side, c, &m);
     GProp_GProps props;
     BRepGProp::VolumeProperties(w.shape, props);
-    double m = w.metre, sign = props.Mass() < 0 ? -1 : 1;
-    p->inward = props.Mass() < 0;
-    p->volume = sign * props.Mass() * m * m * m;
-    p->center = to_metres(props.CentreOfMass(), m);
-    gp_Mat I = props.MatrixOfInertia();
+    double cubed = w.metre * w.metre * w.metre, other = props.Mass() * cubed;
+    double sign = m.volume < 0 ? -1 : 1, V = sign * m.volume;
+    p->inward = m.volume < 0;
+    if (!(fabs(m.volume - other) <=
+          1e-3 * fabs(other))) { // its fast quadrature is poor on B-splines
+        GProp_GProps better;
+        BRepGProp::VolumeProperties(w.shape, better, 1e-5);
+        other = better.Mass() * cubed;
+    }
+    if (!(fabs(m.volume - other) <= 1e-3 * fabs(other))) {
+        char text[200];
+        snprintf(text, sizeof text, ": volume %.6g m^3 by our quadrature, %.6g by OpenCASCADE",
+                 m.volume, other);
+        warnings->push_back(text);
+    }
+    p->volume = V;
+    double d[3], trace = 0;
+    for (int i = 0; i < 3; ++i) d[i] = V > 0 ? sign * m.first[i] / V : 0;
+    p->center = vec3_add(c, vec3(d[0], d[1], d[2]));
+    double S[3][3];
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j)
-            p->inertia.m[i + 3 * j] = sign * I(i + 1, j + 1) * m * m * m * m * m;
+            S[i][j] = 0.5 * sign * (m.second[i][j] + m.second[j][i]) - V * d[i] * d[j];
+    for (int i = 0; i < 3; ++i) trace += S[i][i];
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) p->inertia.m[i + 3 * j] = (i == j ? trace : 0) - S[i][j];
 }
 
 // An open shell curls round its own centre of area: outward or inward?
@@ -289,14 +313,16 @@ void write_mass(const PartWork& w, int part, Tables* t) {
     p.tolerance_max = largest_tolerance(w.shape) * w.metre;
     GProp_GProps surface;
     if (!w.faces.empty()) BRepGProp::SurfaceProperties(w.shape, surface);
-    p.area = fabs(surface.Mass()) * w.metre * w.metre;
+    for (int i = p.first_face; i < p.first_face + p.faces; ++i) p.area += t->face[i].area;
     p.center = w.faces.empty() ? vec3_scale(0.5, vec3_add(p.box.low, p.box.high))
                                : to_metres(surface.CentreOfMass(), w.metre);
+    std::string name = &t->string[p.name];
+    std::vector<std::string> doubts;
     if (p.closed)
-        volume_row(w, &p);
+        volume_row(w, &p, &doubts);
     else
         p.inward = curls_inward(p, *t);
-    std::string name = &t->string[p.name];
+    for (const std::string& doubt : doubts) t->warnings.push_back(name + doubt);
     if (solids > 0 && !p.closed)
         t->warnings.push_back(name + ": the solid is not closed; it has no volume");
     if (!p.valid)

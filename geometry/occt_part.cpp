@@ -143,8 +143,13 @@ Handle(Geom_BSplineSurface) to_bspline(const Handle(Geom_Surface) & g, const Bou
         (!extrusion.IsNull() && extrusion->BasisCurve()->IsKind(STANDARD_TYPE(Geom_BoundedCurve)) &&
          !extrusion->BasisCurve()->IsKind(STANDARD_TYPE(Geom_TrimmedCurve)));
     if (exact || !same) {
-        Handle(Geom_BSplineSurface) s = GeomConvert::SurfaceToBSplineSurface(trimmed);
-        if (!s.IsNull()) return s;
+        try {
+            Handle(Geom_BSplineSurface) s = GeomConvert::SurfaceToBSplineSurface(trimmed);
+            if (!s.IsNull()) return s;
+        } catch (const Standard_Failure&) { // cutting a periodic surface may fail: take all of it
+            if (g->IsKind(STANDARD_TYPE(Geom_BSplineSurface)))
+                return Handle(Geom_BSplineSurface)::DownCast(g->Copy());
+        }
     }
     GeomConvert_ApproxSurface approx(trimmed, 1e-8 * size, GeomAbs_C1, GeomAbs_C1, 11, 11, 60, 1);
     if (!approx.HasResult()) bad_input("a surface could not be converted to a B-spline");
@@ -153,6 +158,8 @@ Handle(Geom_BSplineSurface) to_bspline(const Handle(Geom_Surface) & g, const Bou
 }
 
 void take_patches(const Handle(Geom_BSplineSurface) & b, double metre, Surface* s) {
+    if (b->IsUPeriodic()) b->SetUNotPeriodic();
+    if (b->IsVPeriodic()) b->SetVNotPeriodic();
     GeomConvert_BSplineSurfaceToBezierSurface split(b);
     s->u_patches = split.NbUPatches(), s->v_patches = split.NbVPatches();
     TColGeom_Array2OfBezierSurface piece(1, s->u_patches, 1, s->v_patches);

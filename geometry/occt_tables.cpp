@@ -1,15 +1,14 @@
 // From the work on a part to the flat tables.
 #include <BRepBndLib.hxx>
-#include <BRepGProp.hxx>
 #include <BRep_Tool.hxx>
 #include <Bnd_Box.hxx>
-#include <GProp_GProps.hxx>
 #include <TopoDS.hxx>
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <gp_Quaternion.hxx>
 
+#include "geometry/moments.hpp"
 #include "geometry/occt_model.hpp"
 
 namespace lash {
@@ -131,10 +130,10 @@ void write_face(const PartWork& w, int group, int part, Tables* t, int first_edg
     f.index = group, f.part = part;
     f.box = face_box(w, group);
     std::vector<TopoDS_Face> cad;
+    Moments moments;
+    add_face_moments(s, w.trims[group], g.side, f.origin, &moments);
+    f.area = fabs(moments.area);
     for (int i : g.faces) {
-        GProp_GProps props;
-        BRepGProp::SurfaceProperties(w.faces[i].face, props);
-        f.area += fabs(props.Mass()) * w.metre * w.metre;
         cad.push_back(w.faces[i].face);
         if (f.name == 0 && !w.faces[i].name.empty()) f.name = t->add_string(w.faces[i].name);
     }

