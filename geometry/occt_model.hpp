@@ -19,6 +19,9 @@ namespace lash {
 
 [[noreturn]] void bad_input(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
+// What to say of the file should OpenCASCADE crash on it; empty when nothing is known.
+const char* crash_note();
+
 struct ReadOptions {
     std::string path, hash;
     double scale = 0, deflection = 1e-3;

@@ -8,6 +8,8 @@
 #include <BRep_Tool.hxx>
 #include <Bnd_Box.hxx>
 #include <IFSelect_ReturnStatus.hxx>
+#include <Interface_Check.hxx>
+#include <Interface_InterfaceModel.hxx>
 #include <Interface_Static.hxx>
 #include <Message.hxx>
 #include <Message_Messenger.hxx>
@@ -18,6 +20,7 @@
 #include <ShapeFix_Shape.hxx>
 #include <TColStd_SequenceOfAsciiString.hxx>
 #include <TCollection_AsciiString.hxx>
+#include <TCollection_HAsciiString.hxx>
 #include <TDF_ChildIterator.hxx>
 #include <TDF_LabelSequence.hxx>
 #include <TDataStd_Name.hxx>
@@ -50,7 +53,34 @@ void bad_input(const char* format, ...) {
     throw bad;
 }
 
+static char note[400];
+
+const char* crash_note() {
+    return note;
+}
+
 namespace {
+
+// Errors of syntax and reference found while parsing. They need not matter (annotations), but if
+// the transfer crashes they are the reason.
+void note_mistakes(const Handle(Interface_InterfaceModel) & model) {
+    int count = 0;
+    char first[200] = "";
+    for (int i = 1; i <= model->NbEntities(); ++i) {
+        Handle(Interface_Check) check = model->Check(i, Standard_True);
+        if (check.IsNull() || !check->HasFailed()) continue;
+        if (count++ > 0) continue;
+        Handle(TCollection_HAsciiString) label = model->StringLabel(model->Value(i));
+        snprintf(first, sizeof first, "entity %s: %s", label.IsNull() ? "?" : label->ToCString(),
+                 check->CFail(1));
+    }
+    if (count > 0)
+        snprintf(note, sizeof note, "the STEP file is damaged: %d wrong %s, the first is %s", count,
+                 count == 1 ? "entity" : "entities", first);
+    else
+        snprintf(note, sizeof note,
+                 "OpenCASCADE crashed on this file, although its syntax is right");
+}
 
 struct Walk {
     Document* document;
@@ -311,6 +341,7 @@ void transfer(const ReadOptions& options, Document* document) {
     reader.SetViewMode(Standard_False);
     if (reader.ReadFile(options.path.c_str()) != IFSelect_RetDone)
         bad_input("is not a readable STEP file (ISO 10303-21)");
+    note_mistakes(reader.ChangeReader().Model());
     read_units(&reader.ChangeReader(), document);
     document->metre = options.scale > 0 ? options.scale / document->unit_mm : 1e-3;
     Handle(XCAFApp_Application) application = XCAFApp_Application::GetApplication();
