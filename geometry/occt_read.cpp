@@ -18,6 +18,7 @@
 #include <STEPCAFControl_Reader.hxx>
 #include <ShapeBuild_ReShape.hxx>
 #include <ShapeFix_Shape.hxx>
+#include <StepGeom_CartesianPoint.hxx>
 #include <TColStd_SequenceOfAsciiString.hxx>
 #include <TCollection_AsciiString.hxx>
 #include <TCollection_HAsciiString.hxx>
@@ -34,6 +35,7 @@
 #include <XCAFDoc_DocumentTool.hxx>
 #include <XCAFDoc_ShapeTool.hxx>
 #include <algorithm>
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -80,6 +82,20 @@ void note_mistakes(const Handle(Interface_InterfaceModel) & model) {
     else
         snprintf(note, sizeof note,
                  "OpenCASCADE crashed on this file, although its syntax is right");
+}
+
+// Points so far away that OpenCASCADE would search for them for hours.
+void check_points(const Handle(Interface_InterfaceModel) & model) {
+    for (int i = 1; i <= model->NbEntities(); ++i) {
+        auto p = Handle(StepGeom_CartesianPoint)::DownCast(model->Value(i));
+        for (int k = 1; !p.IsNull() && k <= p->NbCoordinates(); ++k) {
+            double x = p->CoordinatesValue(k);
+            if (fabs(x) <= 1e10) continue;
+            Handle(TCollection_HAsciiString) label = model->StringLabel(p);
+            bad_input("entity %s: coordinate %g is beyond any part",
+                      label.IsNull() ? "?" : label->ToCString(), x);
+        }
+    }
 }
 
 struct Walk {
@@ -342,6 +358,7 @@ void transfer(const ReadOptions& options, Document* document) {
     if (reader.ReadFile(options.path.c_str()) != IFSelect_RetDone)
         bad_input("is not a readable STEP file (ISO 10303-21)");
     note_mistakes(reader.ChangeReader().Model());
+    check_points(reader.ChangeReader().Model());
     read_units(&reader.ChangeReader(), document);
     document->metre = options.scale > 0 ? options.scale / document->unit_mm : 1e-3;
     Handle(XCAFApp_Application) application = XCAFApp_Application::GetApplication();
