@@ -89,7 +89,7 @@ static inline const char* cad_make(const CadFolder* folder, const char* name, co
 // A part of the given steps (and further keys of the part, with a leading comma).
 static inline LashShape* cad_part(const CadFolder* folder, const char* name, const char* steps,
                                   const char* more) {
-    char json[8192];
+    char json[16384];
     snprintf(json, sizeof json,
              "{\"format\": \"lash-step/1\", \"name\": \"%s\", \"steps\": [%s]%s}", name, steps,
              more);

@@ -520,6 +520,70 @@ static void bsplines_that_are_elementary_are_recognised(void** state) {
     lash_shape_destroy(exact), lash_shape_destroy(free);
 }
 
+// A circle of two arcs, swept: two half cylinders in the file, one face in the tables.
+static void half_cylinders_become_one_face(void** state) {
+    (void)state;
+    static const char arcs[] =
+        "{\"extrude\": {\"profile\": {\"path\": [{\"start\": [5, 0]}, {\"arc\": {\"to\": [-5, 0], "
+        "\"through\": [0, 5]}%s}, {\"arc\": {\"to\": [5, 0], \"through\": [0, -5]}%s}]}, "
+        "\"length\": 9}}";
+    char steps[600];
+    snprintf(steps, sizeof steps, arcs, "", "");
+    LashShape* s = cad_part(&folder, "halves", steps, ", \"join\": false");
+    assert_int_equal(s->faces, 3);
+    assert_int_equal(s->edges, 2);
+    assert_int_equal(s->vertices, 0);
+    for (int i = 0; i < 2; ++i) {
+        assert_int_equal(s->edge[i].type, LASH_CIRCLE);
+        assert_true(s->edge[i].closed);
+        check_near("turn", s->edge[i].t1 - s->edge[i].t0, 2 * LASH_PI, 1e-14);
+    }
+    assert_int_equal(type_count(s, LASH_CYLINDER), 1);
+    check_trims(s, 1e-9);
+    lash_shape_destroy(s);
+    // Different names keep them apart.
+    snprintf(steps, sizeof steps, arcs, ", \"name\": \"front\"", ", \"name\": \"back\"");
+    s = cad_part(&folder, "named halves", steps, ", \"join\": false");
+    assert_int_equal(s->faces, 4);
+    assert_int_equal(type_count(s, LASH_CYLINDER), 2);
+    check_trims(s, 1e-9);
+    lash_shape_destroy(s);
+}
+
+static LashShape* spline_circle(int n) {
+    char steps[12000] = "{\"extrude\": {\"profile\": {\"spline\": [", *at = steps + strlen(steps);
+    for (int i = 0; i < n; ++i)
+        at += sprintf(at, "%s[%.15g, %.15g]", i > 0 ? ", " : "", 5 * cos(2 * LASH_PI * i / n),
+                      5 * sin(2 * LASH_PI * i / n));
+    strcpy(at, "]}, \"length\": 6}}");
+    char name[32];
+    snprintf(name, sizeof name, "spline%d", n);
+    return cad_part(&folder, name, steps, "");
+}
+
+// A cubic spline through n points of a circle is off by O(n^-4), here 9.6e-7 m for n = 24: too far
+// to be called a cylinder. Finer ones are, and the proven deviation falls as the error does.
+static void a_spline_through_a_circle_is_a_cylinder_within_its_deviation(void** state) {
+    (void)state;
+    LashShape* s = spline_circle(24);
+    assert_int_equal(type_count(s, LASH_CYLINDER), 0);
+    lash_shape_destroy(s);
+    double expected = 9.6e-7 / 16;
+    for (int n = 48; n <= 192; n *= 2, expected /= 16) {
+        s = spline_circle(n);
+        assert_int_equal(type_count(s, LASH_CYLINDER), 1);
+        for (int i = 0; i < s->faces; ++i) {
+            const LashFace* f = &s->face[i];
+            if (f->type != LASH_CYLINDER) continue;
+            check_near("radius", f->radius, 5e-3, f->deviation);
+            if (!(f->deviation > 0.7 * expected && f->deviation < 1.7 * expected))
+                fail_msg("%d points: deviation %.3g, expected %.3g", n, f->deviation, expected);
+        }
+        check_trims(s, 1e-5);
+        lash_shape_destroy(s);
+    }
+}
+
 static void assemblies_keep_tree_placements_and_units(void** state) {
     (void)state;
     static const char* const units[] = {"MM", "M", "INCH"};
@@ -656,6 +720,8 @@ int main(void) {
         cmocka_unit_test(names_and_colours_come_back),
         cmocka_unit_test(the_same_part_file_gives_the_same_bytes),
         cmocka_unit_test(bsplines_that_are_elementary_are_recognised),
+        cmocka_unit_test(half_cylinders_become_one_face),
+        cmocka_unit_test(a_spline_through_a_circle_is_a_cylinder_within_its_deviation),
         cmocka_unit_test(assemblies_keep_tree_placements_and_units),
         cmocka_unit_test(a_scale_override_replaces_the_unit),
         cmocka_unit_test(shells_and_edges_are_contact_geometry),

@@ -64,14 +64,15 @@ Solid make_edges(const Value& list) {
 }
 
 Part make_part(const Value& v, bool root) {
-    std::set<std::string> keys = {"name",     "color",   "steps", "edges", "names", "only",
-                                  "reversed", "bspline", "at",    "axis",  "x"};
+    std::set<std::string> keys = {"name",     "color", "steps",   "edges", "names", "only",
+                                  "reversed", "join",  "bspline", "at",    "axis",  "x"};
     if (root) keys.insert({"format", "parameters", "unit", "comment"});
     v.only(keys);
     Part part;
     part.name = v.text("name", "part");
     if (v.has("color")) part.color = v.at("color").numbers(3);
-    part.solid = v.has("edges") ? make_edges(v.at("edges")) : make_solid(v.at("steps"));
+    part.solid = v.has("edges") ? make_edges(v.at("edges"))
+                                : make_solid(v.at("steps"), v.flag("join", true));
     if (v.has("names")) name_faces(v.at("names"), &part.solid);
     if (v.has("only")) {
         std::vector<std::string> names;

@@ -367,12 +367,12 @@ gp_Trsf read_place(const Value& v) {
     return t;
 }
 
-Solid make_solid(const Value& steps) {
+Solid make_solid(const Value& steps, bool join) {
     Solid s;
     for (const Value& step : steps.items()) run_step(step, &s);
     if (s.shape.IsNull()) steps.fail("the part has no step");
     try {
-        unify(&s);
+        if (join) unify(&s);
     } catch (
         const Standard_Failure&) { // it fails on rings closed both ways; the part is good as it is
     }

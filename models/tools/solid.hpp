@@ -36,8 +36,8 @@ Profile make_profile(const Value& value);
 // Position and axes of a step: "at", "axis" (its z), "x".
 gp_Trsf read_place(const Value& value);
 
-// The list of steps of a part (solid.cpp).
-Solid make_solid(const Value& steps);
+// The list of steps of a part (solid.cpp). join: faces on one surface become one face.
+Solid make_solid(const Value& steps, bool join);
 
 // "names": [{"name", "type", "radius", "near"}]: names faces of the finished part.
 void name_faces(const Value& list, Solid* solid);
