@@ -140,7 +140,7 @@ static double area_from_trims(const LashShape* s, const LashFace* f) {
         const LashLoop* loop = &s->loop[f->first_loop + l];
         for (int i = 0; i < loop->coedges; ++i) {
             const LashCoedge* c = &s->coedge[loop->first_coedge + i];
-            const int pieces = 400;
+            const int pieces = 100;
             for (int k = 0; k < pieces; ++k)
                 for (int g = 0; g < 5; ++g) { // du/dt by a difference across the node
                     double t = (k + 0.5 + 0.5 * node[g]) / pieces, h = 1e-4 / pieces, p[2], q[2],
