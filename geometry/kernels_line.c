@@ -1,0 +1,182 @@
+// Straight edge and cylinder against straight edge, cylinder, circular edge, torus, cone.
+//
+// Line / line: the common perpendicular; parallel lines have none, their contact ends at edges and
+// vertices.
+//
+// Line / circle: seen along the line, the circle is an ellipse with half axes R and q = R |cos t|,
+// t the angle between line and circle axis. Its stationary distances from the line's point, with
+// the ellipse's center at (e1, e2), e1, e2 >= 0 after reflection, solve
+//   h(f) = -e1 R sin f + e2 q cos f - D sin f cos f = 0,   D = R^2 sin^2 t.
+//   quadrant (+,+): one root, the farthest point;   quadrant (-,-): one root, the nearest point;
+//   quadrant (-,+): e1 R / C + e2 q / S = D, convex: a second maximum and a second minimum inside
+//   the evolute, (e1 R)^(2/3) + (e2 q)^(2/3) < D^(2/3), else none;   quadrant (+,-): none.
+// Everything is continuous in the tilt; no angle is ever formed, a direction is a unit vector (c,
+// s).
+//
+// Line / cone: signed distance rho(s) cos a - z(s) sin a along the line is convex, rho^2 = A x^2 +
+// B:
+//   x = k sqrt(B / (A (A - k^2))),  k = z' tan a,  exists for k^2 < A.
+#include "geometry/kernels_internal.h"
+
+static void line_line(LashPairView* v) {
+    const LashFeature *a = v->a, *b = v->b;
+    Vec3 w = vec3_sub(v->origin, b->origin), x = vec3_cross(v->z, b->z);
+    double ss = vec3_norm_squared(x);
+    if (ss < 1e-24) return;
+    LashCandidate c = {0};
+    // s along a, t along b: (w + s za - t zb) across both
+    double s = vec3_dot(vec3_cross(b->z, w), x) / ss, t = vec3_dot(vec3_cross(v->z, w), x) / ss;
+    c.ca = vec3_add_scaled(v->origin, s, v->z);
+    c.cb = vec3_add_scaled(b->origin, t, b->z);
+    if (!lash_is_smooth(a) && !lash_is_smooth(b)) {
+        lash_pair_add_edges(v, &c, v->z, b->z);
+        return;
+    }
+    double d = vec3_dot(w, x);
+    c.n = vec3_scale((d < 0 ? -1 : 1) / sqrt(ss), x);
+    lash_pair_add(v, &c);
+}
+
+// ---- ellipse ----------------------------------------------------------------------------------
+
+typedef struct Ellipse {
+    double p, q, D; // e1 R, e2 q >= 0 and D >= 0 of the equation above [m^2]
+} Ellipse;
+
+// Root of h on the open quadrant where h falls (maximum, rising = -1) or rises (minimum in mirrored
+// coordinates, rising = +1): bracketed Newton on the direction (c, s), both >= 0.
+//   maximum: h = -p s + q c - D s c;   minimum: h = p s - q c - D s c
+static void unique_root(const Ellipse* e, double rising, double* pc, double* ps) {
+    double lc = 1, ls = 0, hc = 0, hs = 1; // bracket: h has sign -rising at low
+    double p = rising * e->p, q = -rising * e->q;
+    double c = e->p + (rising < 0 ? e->D : 0), s = e->q + (rising > 0 ? e->D : 0);
+    double l = sqrt(c * c + s * s);
+    if (l == 0) {
+        *pc = 1, *ps = 0;
+        return;
+    }
+    c /= l, s /= l;
+    for (int i = 0; i < 60; ++i) {
+        double h = p * s + q * c - e->D * s * c;
+        double dh = p * c - q * s - e->D * (c * c - s * s);
+        if (h == 0) break;
+        if (h * rising < 0)
+            lc = c, ls = s;
+        else
+            hc = c, hs = s;
+        double step = -h / dh, nc = c - step * s, ns = s + step * c;
+        bool inside =
+            dh * rising > 0 && fabs(step) < 1 && lc * ns - ls * nc >= 0 && nc * hs - ns * hc >= 0;
+        if (!inside) nc = lc + hc, ns = ls + hs;
+        l = 1 / sqrt(nc * nc + ns * ns);
+        c = nc * l, s = ns * l;
+        if (inside && fabs(step) < 1e-8) break; // the next one would be below 1e-16
+    }
+    *pc = c, *ps = s;
+}
+
+// The left root of p / C + q / S = D on the quadrant (the second maximum: S small); the right one
+// is the left root with p and q, C and S exchanged.
+static bool evolute_root(double p, double q, double D, double* C, double* S) {
+    if (p >= D || q >= D) return false;
+    double a = cbrt(p), b = cbrt(q), d = cbrt(D);
+    if (a * a + b * b >= d * d) return false;
+    double s = q / (D - p), c = sqrt(fmax(0, 1 - s * s));
+    for (int i = 0; i < 100 && s > 0;
+         ++i) { // convex and falling here: Newton from the left is monotone
+        double h = p / c + q / s - D, dh = p * s / (c * c) - q * c / (s * s);
+        if (!(dh < 0)) break;
+        double step = -h / dh, nc = c - step * s, ns = s + step * c,
+               l = 1 / sqrt(nc * nc + ns * ns);
+        c = nc * l, s = ns * l;
+        if (step < 1e-9) break;
+    }
+    *C = c, *S = s;
+    return true;
+}
+
+int lash_line_circle(Vec3 origin, Vec3 d, const LashFeature* circle, bool maxima,
+                     Vec3 on_circle[2]) {
+    Vec3 z = circle->z, e = vec3_sub(circle->origin, origin), k = vec3_cross(d, z);
+    double sine2 = vec3_norm_squared(k), R = circle->radius, cosine = vec3_dot(d, z);
+    if (sine2 > 1e-28) { // line of nodes, put back into the circle's plane
+        k = vec3_add_scaled(k, -vec3_dot(k, z), z);
+        k = vec3_normalize(k);
+    } else {
+        k = circle->x;
+    }
+    Vec3 l = vec3_cross(z, k), j = vec3_cross(d, k);
+    if (cosine < 0) l = vec3_neg(l), cosine = -cosine;
+    double e1 = vec3_dot(e, k), e2 = vec3_dot(e, j);
+    double f1 = e1 < 0 ? -R : R, f2 = e2 < 0 ? -R : R;
+    Ellipse ellipse = {fabs(e1) * R, fabs(e2) * R * cosine, R * R * sine2};
+    double c, s;
+    int count = 1;
+    unique_root(&ellipse, maxima ? -1 : 1, &c, &s);
+    if (!maxima) c = -c, s = -s;
+    on_circle[0] = vec3_add(circle->origin, vec3_add(vec3_scale(f1 * c, k), vec3_scale(f2 * s, l)));
+    bool second = maxima ? evolute_root(ellipse.p, ellipse.q, ellipse.D, &c, &s)
+                         : evolute_root(ellipse.q, ellipse.p, ellipse.D, &s, &c);
+    if (second) {
+        on_circle[count++] =
+            vec3_add(circle->origin, vec3_add(vec3_scale(-f1 * c, k), vec3_scale(f2 * s, l)));
+    }
+    return count;
+}
+
+static void line_circle(LashPairView* v) {
+    const LashFeature *a = v->a, *b = v->b;
+    bool edges = !lash_is_smooth(a) && !lash_is_smooth(b), hollow = a->side * b->side < 0;
+    Vec3 p[2];
+    int count = lash_line_circle(v->origin, v->z, b, hollow, p);
+    for (int i = 0; i < count; ++i) {
+        LashCandidate c = {.cb = p[i], .slot = i, .check = lash_is_smooth(b) && hollow};
+        c.ca = vec3_add_scaled(v->origin, vec3_dot(vec3_sub(p[i], v->origin), v->z), v->z);
+        Vec3 w = vec3_sub(c.ca, c.cb);
+        if (edges) {
+            Vec3 t = vec3_scale(1 / b->radius, vec3_cross(b->z, vec3_sub(p[i], b->origin)));
+            lash_pair_add_edges(v, &c, v->z, t);
+            continue;
+        }
+        double d = vec3_norm(w);
+        if (d == 0) continue; // the axis on the rim: deeper than any reach
+        c.n = vec3_scale((hollow ? -1 : 1) / d, w);
+        lash_pair_add(v, &c);
+    }
+}
+
+static void line_cone(LashPairView* v) {
+    const LashFeature* b = v->b;
+    Vec3 w = vec3_sub(v->origin, b->origin);
+    double z0 = vec3_dot(w, b->z), z1 = vec3_dot(v->z, b->z);
+    Vec3 e0 = vec3_add_scaled(w, -z0, b->z), e1 = vec3_add_scaled(v->z, -z1, b->z);
+    double A = vec3_norm_squared(e1), k = z1 * b->sin_a / b->cos_a;
+    if (!(A > k * k + 1e-24)) return; // steeper than the cone: its ends touch first
+    double s0 = -vec3_dot(e0, e1) / A;
+    double B = vec3_norm_squared(vec3_add_scaled(e0, s0, e1));
+    double s = s0 + k * sqrt(B / (A * (A - k * k)));
+    LashCandidate c = {.ca = vec3_add_scaled(v->origin, s, v->z)};
+    Vec3 e = vec3_add_scaled(e0, s, e1);
+    double rho = vec3_norm(e);
+    if (rho == 0) return;
+    double d = (rho - b->radius) * b->cos_a - (z0 + s * z1) * b->sin_a;
+    c.n = vec3_sub(vec3_scale(b->cos_a / rho, e), vec3_scale(b->sin_a, b->z));
+    c.cb = vec3_add_scaled(c.ca, -d, c.n);
+    lash_pair_add(v, &c);
+}
+
+void lash_pair_line(LashPairView* v) {
+    switch (v->b->skeleton) {
+        case LASH_SKELETON_LINE:
+            line_line(v);
+            break;
+        case LASH_SKELETON_CIRCLE:
+            line_circle(v);
+            break;
+        case LASH_SKELETON_CONE:
+            line_cone(v);
+            break;
+        default:
+            break;
+    }
+}
