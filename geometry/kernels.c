@@ -187,7 +187,7 @@ bool lash_second_order_is_contact(const LashFeature* a, const LashFeature* b,
 void lash_kernel_second_order(const LashFeature* a, const LashFeature* b, const LashPlacement* b_a,
                               const LashRoot* root, Mat3 world_b, LashContactPoint* contact) {
     Vec3 t1, t2; // basis of the world normal, brought into b's and a's axes
-    vec3_basis(mat3_mul(world_b, root->normal), &t1, &t2);
+    vec3_basis(contact->normal, &t1, &t2);
     t1 = mat3_mul_transposed(world_b, t1), t2 = mat3_mul_transposed(world_b, t2);
     lash_feature_second_order(b, root->ball_b, root->point_b, root->t_b, root->normal, t1, t2,
                               &contact->b);

@@ -119,8 +119,8 @@ bool lash_kernel_is_free(const LashFeature* a, const LashFeature* b); // needs a
 int lash_kernel_roots(const LashFeature* a, const LashFeature* b, const LashPlacement* b_a,
                       const LashKernelQuery* query, LashRoot roots[LASH_MAX_POINTS]);
 
-// Second-order data of both sides in the basis of vec3_basis(normal in world axes); world_b rotates
-// b's axes to the world's.
+// Second-order data of both sides in the basis of vec3_basis(contact->normal), which must be set;
+// world_b rotates b's axes to the world's.
 void lash_kernel_second_order(const LashFeature* a, const LashFeature* b, const LashPlacement* b_a,
                               const LashRoot* root, Mat3 world_b, LashContactPoint* contact);
 

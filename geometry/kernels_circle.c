@@ -45,11 +45,10 @@ static double zero_between(const Around* q, double low, double high, double sign
         else
             low = f;
         double next = f - n / d;
-        bool inside = next > low && next < high;
-        if (!inside) next = 0.5 * (low + high);
-        double step = fabs(next - f);
-        f = next;
-        if (step < 1e-9 || high - low < 1e-15) break;
+        bool inside = next >= low && next <= high;
+        if (inside && fabs(next - f) < 1e-8) return next; // quadratic: below 1e-15 now
+        f = inside ? next : 0.5 * (low + high);
+        if (high - low < 1e-15) break;
     }
     return f;
 }
