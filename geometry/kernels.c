@@ -83,10 +83,16 @@ static double slack_against(const LashFeature* f, const LashFeature* g) {
     return ruled && g->kind == LASH_FEATURE_FACE ? LASH_SLACK_RULED : LASH_SLACK_TIGHT;
 }
 
-static bool below_reach(const LashFeature* a, const LashFeature* b, double gap) {
+bool lash_kernel_faces(const LashFeature* vertex, const LashFeature* face, Vec3 m) {
+    bool border = false;
+    double t[2] = {0, 0};
+    if (vertex->kind == LASH_FEATURE_FACE) return true; // a ball faces everything
+    return lash_feature_owns(vertex, vertex->origin, t, m, slack_against(vertex, face), &border);
+}
+
+double lash_kernel_reach(const LashFeature* a, const LashFeature* b) {
     bool fa = a->kind == LASH_FEATURE_FACE, fb = b->kind == LASH_FEATURE_FACE;
-    double reach = fa && !fb ? a->reach : fb && !fa ? b->reach : fmin(a->reach, b->reach);
-    return gap < -reach;
+    return fa && !fb ? a->reach : fb && !fa ? b->reach : fmin(a->reach, b->reach);
 }
 
 static bool is_contact(const LashPairView* v, const LashCandidate* c, const LashRoot* r) {
@@ -105,13 +111,14 @@ void lash_pair_add(LashPairView* v, const LashCandidate* c) {
     const LashFeature *a = v->a, *b = v->b;
     double ra = a->side * a->tube, rb = b->side * b->tube;
     double gap = vec3_dot(vec3_sub(c->ca, c->cb), c->n) - ra - rb;
-    if (!(gap <= v->query->limit) || v->count == LASH_MAX_POINTS) return;
+    double reach = lash_kernel_reach(a, b);
+    if (!(gap <= v->query->limit && gap >= -2 * reach) || v->count == LASH_MAX_POINTS) return;
     LashRoot r;
     r.gap = gap, r.normal = c->n, r.slot = c->slot;
     r.point_a = vec3_add_scaled(c->ca, -ra, c->n);
     r.point_b = vec3_add_scaled(c->cb, rb, c->n);
     r.boundary = false, r.ball_a = c->ball, r.ball_b = false;
-    r.deep = below_reach(a, b, gap);
+    r.deep = gap < -reach;
     r.t_a[0] = c->t_a[0], r.t_a[1] = c->t_a[1], r.t_b[0] = c->t_b[0], r.t_b[1] = c->t_b[1];
     if (!lash_feature_owns(b, r.point_b, c->t_b, c->n, slack_against(b, a), &r.boundary)) return;
     Vec3 p = lash_place_inverse(v->b_a, r.point_a);

@@ -57,7 +57,8 @@ typedef struct LashFeature {
     Vec3 direction[LASH_MAX_DIRECTIONS]; // of a vertex: unit tangents of its edges, leaving it
     int directions;
     double reach;            // depth to which a negative gap means something [m]
-    double size;             // scale of tolerances [m]
+    double size;         // scale of tolerances [m]
+    double border;       // width of the border to its neighbours: rounding, mismatch of trims [m]
     Vec3 center;             // bounding sphere, shape's frame [m]
     double bound;            // its radius [m]
     LashBox box;             // shape's axes
@@ -113,6 +114,8 @@ bool lash_feature_vertex_matters(const LashShape* shape, int vertex);
 
 // Slots the pair needs; 0: these two never touch other than at their edges or vertices.
 int lash_kernel_slots(const LashFeature* a, const LashFeature* b);
+// Depth to which a negative gap of the pair means something [m].
+double lash_kernel_reach(const LashFeature* a, const LashFeature* b);
 bool lash_kernel_is_free(const LashFeature* a, const LashFeature* b); // needs a LashWarm
 
 // All valid roots (inside the trims, owned by this pair, locally a contact); returns their number.

@@ -146,6 +146,7 @@ static void circle_plane(LashPairView* v) {
     const LashFeature *a = v->a, *b = v->b;
     LashCandidate c = {.n = vec3_scale(b->side, b->z)};
     Vec3 e = vec3_sub(vec3_scale(vec3_dot(c.n, v->z), v->z), c.n);
+    e = vec3_add_scaled(e, -vec3_dot(e, v->z), v->z); // once more: rounding counts when e is small
     double sine = vec3_norm(e);
     bool full = a->kind == LASH_FEATURE_EDGE ? a->closed : a->face->u_closed;
     if (sine > 1e-13) {

@@ -24,6 +24,28 @@ static void set_bound(LashFeature* f, LashBox box) {
     f->bound = 0.5 * vec3_distance(box.low, box.high);
 }
 
+// Largest distance of the trims from the edges they follow: CAD data agree to their tolerance only.
+static double trim_mismatch(const LashShape* shape, const LashFace* face) {
+    double largest = 0;
+    for (int i = 0; i < face->loops; ++i) {
+        const LashLoop* loop = shape->loop + face->first_loop + i;
+        for (int j = 0; j < loop->coedges; ++j) {
+            const LashCoedge* c = shape->coedge + loop->first_coedge + j;
+            if (c->edge < 0) continue;
+            const LashEdge* e = shape->edge + c->edge;
+            if (e->type == LASH_FREE_CURVE) largest = fmax(largest, e->tolerance);
+            for (int k = 0; k <= 8 && e->type != LASH_FREE_CURVE; ++k) {
+                double uv[2];
+                lash_coedge_point(shape, c, k / 8.0, uv);
+                Vec3 w = vec3_sub(lash_face_point(shape, face, uv[0], uv[1]).p, e->origin);
+                double z = vec3_dot(w, e->z), rho = vec3_norm(vec3_add_scaled(w, -z, e->z));
+                largest = fmax(largest, e->type == LASH_LINE ? rho : hypot(z, rho - e->radius));
+            }
+        }
+    }
+    return largest;
+}
+
 LashFeature lash_feature_face(const LashShape* shape, int index) {
     const LashFace* face = shape->face + index;
     LashFeature f;
@@ -62,6 +84,7 @@ LashFeature lash_feature_face(const LashShape* shape, int index) {
     if (face->type == LASH_SPHERE && face->loops == 0) // a ball is its own bounding sphere
         f.center = face->origin, f.bound = face->radius;
     f.size = fmax(2 * f.bound, f.tube + f.radius);
+    f.border = LASH_BORDER_LENGTH * f.size + 2 * trim_mismatch(shape, face);
     return f;
 }
 
@@ -152,6 +175,7 @@ LashFeature lash_feature_edge(const LashShape* shape, int index) {
     }
     set_bound(&f, e->box);
     f.size = fmax(2 * f.bound, 1e-9);
+    f.border = LASH_BORDER_LENGTH * f.size;
     set_wedge(&f);
     return f;
 }
@@ -177,6 +201,7 @@ LashFeature lash_feature_vertex(const LashShape* shape, int index) {
         }
     }
     f.size = fmax(f.size, 1e-9);
+    f.border = LASH_BORDER_LENGTH * f.size;
     return f;
 }
 
@@ -255,7 +280,7 @@ double lash_feature_parameter(const LashFeature* f, Vec3 p) {
 
 bool lash_feature_owns(const LashFeature* f, Vec3 p, const double* t, Vec3 m, double slack,
                        bool* border) {
-    double tolerance = LASH_BORDER_LENGTH * f->size;
+    double tolerance = f->border;
     if (f->kind == LASH_FEATURE_FACE) {
         LashTrimSide side = f->box_trim ? lash_trim_box(f->face, p, tolerance)
                             : f->skeleton == LASH_SKELETON_SURFACE

@@ -5,7 +5,7 @@
 #include "geometry/bezier.h"
 #include "geometry/kernels.h"
 
-#define LASH_BORDER_LENGTH 1e-10 // of the feature's size: width of the border between two features
+#define LASH_BORDER_LENGTH 1e-12 // of the feature's size: width of the border between two features
 #define LASH_BORDER_ANGLE 1e-9   // [rad]
 #define LASH_SLACK_TIGHT 1e-10   // [rad] against strictly curved features
 #define LASH_SLACK_RULED 0.02    // [rad] against features with a straight direction: line contact
@@ -25,6 +25,8 @@ typedef struct LashPairView {
 // shape.
 bool lash_feature_owns(const LashFeature* f, Vec3 p, const double* t, Vec3 m, double slack,
                        bool* border);
+// Would a vertex (or ball) touch the face with its outward direction m (vertex's shape)?
+bool lash_kernel_faces(const LashFeature* vertex, const LashFeature* face, Vec3 m);
 double lash_feature_parameter(const LashFeature* f, Vec3 p); // of an edge, line or circle
 void lash_feature_second_order(const LashFeature* f, bool ball, Vec3 p, const double* t, Vec3 m,
                                Vec3 t1, Vec3 t2, LashSecondOrder* s);

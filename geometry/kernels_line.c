@@ -24,16 +24,19 @@ static void line_line(LashPairView* v) {
     double ss = vec3_norm_squared(x);
     if (ss < 1e-24) return;
     LashCandidate c = {0};
-    // s along a, t along b: (w + s za - t zb) across both
-    double s = vec3_dot(vec3_cross(b->z, w), x) / ss, t = vec3_dot(vec3_cross(v->z, w), x) / ss;
+    // w + s za - t zb across both lines
+    double s = vec3_dot(vec3_cross(b->z, w), x) / ss;
     c.ca = vec3_add_scaled(v->origin, s, v->z);
-    c.cb = vec3_add_scaled(b->origin, t, b->z);
+    // the foot of ca, not t: nearly parallel lines leave s and t uncertain, not their connection
+    c.cb = vec3_add_scaled(b->origin, vec3_dot(vec3_sub(c.ca, b->origin), b->z), b->z);
     if (!lash_is_smooth(a) && !lash_is_smooth(b)) {
         lash_pair_add_edges(v, &c, v->z, b->z);
         return;
     }
-    double d = vec3_dot(w, x);
-    c.n = vec3_scale((d < 0 ? -1 : 1) / sqrt(ss), x);
+    Vec3 r = vec3_sub(c.ca, c.cb);
+    double d = vec3_norm(r);
+    if (d <= 1e-9 * b->size) r = vec3_scale(vec3_dot(w, x) < 0 ? -1 : 1, x), d = sqrt(ss);
+    c.n = vec3_scale(1 / d, r);
     lash_pair_add(v, &c);
 }
 

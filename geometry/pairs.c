@@ -39,6 +39,7 @@ typedef struct Combination {
     int a, b; // features
     int slots;
     int warm;    // index of its LashWarm, -1: none
+    double depth; // penetration to be reported: the reach [m]
     bool medial; // one is a vertex or ball, the other a face with neighbours
 } Combination;
 
@@ -58,6 +59,7 @@ typedef struct Found { // a root of the current evaluation, for the search for d
 struct LashPairWork {
     const LashPair* pair;
     double *expiry, *block_expiry; // (combinations), (blocks) travel at which the bound is 0 [m]
+    double* block_depth;           // (blocks) least expiry minus depth [m]
     double travel, bound;          // [m]
     bool started;
     LashPlacement b_a; // of the last travel update
@@ -65,7 +67,7 @@ struct LashPairWork {
     LashWarm* warm;    // (warms)
     double* searched;  // (warms) travel until which the last search holds
     Found* found;      // (max_slots)
-    int founds, beyond;
+    int founds, deep, beyond;
     // the current step
     int listed, slots;
     int* list;    // (combinations) collected combinations
@@ -195,6 +197,7 @@ static void make_combinations(LashPair* pair) {
                     Combination* c = pair->combination + count;
                     c->a = i, c->b = j, c->slots = slots;
                     c->warm = lash_kernel_is_free(a, b) ? pair->warms++ : -1;
+                    c->depth = fmin(lash_kernel_reach(a, b), fmin(a->size, b->size));
                     c->medial = is_medial(a, &pair->b, j) || is_medial(b, &pair->a, i);
                     pair->max_slots += slots;
                 }
@@ -252,6 +255,7 @@ LashPairWork* lash_pair_work_create(const LashPair* pair) {
     w->pair = pair;
     w->expiry = lash_alloc((size_t)pair->blocks * BLOCK * sizeof(double) + 64);
     w->block_expiry = lash_alloc(((size_t)pair->blocks + 1) * sizeof(double));
+    w->block_depth = lash_alloc(((size_t)pair->blocks + 1) * sizeof(double));
     w->warm = lash_alloc(((size_t)pair->warms + 1) * sizeof(LashWarm));
     w->searched = lash_alloc(((size_t)pair->warms + 1) * sizeof(double));
     w->found = lash_alloc(slots * sizeof(Found));
@@ -265,6 +269,7 @@ void lash_pair_work_destroy(LashPairWork* w) {
     if (w == NULL) return;
     lash_free(w->expiry);
     lash_free(w->block_expiry);
+    lash_free(w->block_depth);
     lash_free(w->warm);
     lash_free(w->searched);
     lash_free(w->found);
@@ -279,7 +284,7 @@ void lash_pair_work_reset(LashPairWork* w) {
     w->travel = 0, w->bound = 0, w->listed = w->slots = w->beyond = 0;
     for (int i = 0; i < pair->blocks * BLOCK; ++i)
         w->expiry[i] = i < pair->combinations ? -INFINITY : INFINITY;
-    for (int i = 0; i < pair->blocks; ++i) w->block_expiry[i] = -INFINITY;
+    for (int i = 0; i < pair->blocks; ++i) w->block_expiry[i] = w->block_depth[i] = -INFINITY;
     memset(w->warm, 0, ((size_t)pair->warms + 1) * sizeof(LashWarm));
     for (int i = 0; i < pair->warms; ++i) w->searched[i] = -INFINITY;
 }
@@ -337,20 +342,20 @@ static int combination_roots(const LashPair* pair, LashPairWork* w, const Combin
     return lash_kernel_roots(a, b, &v->b_a, &query, roots);
 }
 
-// A vertex or ball with its center inside the material: does a neighbour of the face lie nearer?
-static bool neighbor_is_nearer(const Side* side, int face, Vec3 center) {
-    const LashFeature* f = side->feature + face;
-    double d = lash_face_distance(f->face, center);
+// A vertex or ball `f` with its center (in the side's frame) inside the material: does a neighbour of
+// the face lie nearer, and would that one take it? turn: from f's axes to the side's.
+static bool neighbor_is_nearer(const Side* side, int face, const LashFeature* f, Vec3 center, Mat3 turn) {
+    double d = lash_face_distance(side->feature[face].face, center);
     if (d >= 0) return false;
     for (int k = side->first_neighbor[face]; k < side->first_neighbor[face + 1]; ++k) {
         int other = side->neighbor[k];
-        const LashFace* g = side->feature[other].face;
-        double e = lash_face_distance(g, center);
+        const LashFeature* g = side->feature + other;
+        double e = lash_face_distance(g->face, center);
         if (e < d || (e == d && other > face)) continue;
-        Vec3 foot = vec3_add_scaled(center, -e, lash_face_normal(g, center));
-        double tolerance = LASH_BORDER_LENGTH * side->feature[other].size;
-        if (lash_trim_point(side->feature[other].shape, g, foot, tolerance) != LASH_OUTSIDE)
-            return true;
+        Vec3 n = lash_face_normal(g->face, center);
+        if (!lash_kernel_faces(f, g, vec3_neg(mat3_mul_transposed(turn, n)))) continue;
+        Vec3 foot = vec3_add_scaled(center, -e, n);
+        if (lash_trim_point(g->shape, g->face, foot, g->border) != LASH_OUTSIDE) return true;
     }
     return false;
 }
@@ -358,10 +363,11 @@ static bool neighbor_is_nearer(const Side* side, int face, Vec3 center) {
 static bool owned_by_neighbor(const LashPair* pair, const Combination* c, const View* v) {
     const LashFeature *a = pair->a.feature + c->a, *b = pair->b.feature + c->b;
     if (b->kind == LASH_FEATURE_FACE && is_medial(a, &pair->b, c->b) &&
-        neighbor_is_nearer(&pair->b, c->b, lash_place(&v->b_a, a->origin)))
+        neighbor_is_nearer(&pair->b, c->b, a, lash_place(&v->b_a, a->origin), v->b_a.rot))
         return true;
     return a->kind == LASH_FEATURE_FACE && is_medial(b, &pair->a, c->a) &&
-           neighbor_is_nearer(&pair->a, c->a, lash_place_inverse(&v->b_a, b->origin));
+           neighbor_is_nearer(&pair->a, c->a, b, lash_place_inverse(&v->b_a, b->origin),
+                              mat3_transpose(v->b_a.rot));
 }
 
 static bool is_double(LashPairWork* w, const LashRoot* r, double tolerance) {
@@ -385,10 +391,10 @@ static bool accepted(const LashPair* pair, LashPairWork* w, const Combination* c
     const LashFeature *a = pair->a.feature + c->a, *b = pair->b.feature + c->b;
     if (c->medial && r->gap < 0 && owned_by_neighbor(pair, c, v)) return false;
     if (r->deep) {
-        ++w->beyond;
+        ++w->deep;
         return false;
     }
-    return !is_double(w, r, 4 * LASH_BORDER_LENGTH * fmax(a->size, b->size));
+    return !is_double(w, r, 4 * fmax(a->border, b->border));
 }
 
 static uint64_t slot_id(const LashPair* pair, const Combination* c, int slot) {
@@ -407,34 +413,39 @@ static void write_point(const LashPair* pair, const Combination* c, const View* 
                              p);
 }
 
-// Renews used-up bounds; lists the combinations that may have a gap <= limit. Sets w->bound.
-static void list_near(const LashPair* pair, LashPairWork* w, const View* v, double limit) {
+// Renews used-up bounds; lists the combinations that may have a gap <= limit: their distance is at
+// most the limit or, with deep, they may be in penetration down to the reach. Sets w->bound.
+static void list_near(const LashPair* pair, LashPairWork* w, const View* v, double limit, bool deep) {
     double bound = lash_feature_bound(&pair->a.all, &pair->b.all, &v->b_a);
     w->listed = 0;
-    if (bound > limit) {
+    if (bound > limit && bound > 0) {
         w->bound = bound + pair->offset;
         return;
     }
-    double first = INFINITY, threshold = limit + w->travel;
+    double first = INFINITY, near = limit + w->travel;
     for (int k = 0; k < pair->blocks; ++k) {
-        if (w->block_expiry[k] > threshold) {
+        if (w->block_expiry[k] > near && (!deep || w->block_depth[k] > w->travel)) {
             first = fmin(first, w->block_expiry[k]);
             continue;
         }
-        double block = INFINITY;
-        for (int i = BLOCK * k; i < BLOCK * (k + 1); ++i) {
+        double block = INFINITY, depth = INFINITY;
+        int end = BLOCK * (k + 1) < pair->combinations ? BLOCK * (k + 1) : pair->combinations;
+        for (int i = BLOCK * k; i < end; ++i) {
+            const Combination* c = pair->combination + i;
+            double threshold = deep ? fmax(near, w->travel + c->depth) : near;
             if (w->expiry[i] <= threshold) {
-                const Combination* c = pair->combination + i;
                 w->expiry[i] = w->travel + lash_feature_bound(pair->a.feature + c->a,
                                                               pair->b.feature + c->b, &v->b_a);
                 if (w->expiry[i] <= threshold) w->list[w->listed++] = i;
             }
             block = fmin(block, w->expiry[i]);
+            depth = fmin(depth, w->expiry[i] - c->depth);
         }
-        w->block_expiry[k] = block;
+        w->block_expiry[k] = block, w->block_depth[k] = depth;
         first = fmin(first, block);
     }
-    w->bound = first - w->travel + pair->offset;
+    first -= w->travel;
+    w->bound = first > 0 ? first + pair->offset : -INFINITY; // touching: nothing is known
 }
 
 int lash_pair_query(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
@@ -442,8 +453,8 @@ int lash_pair_query(const LashPair* pair, LashPairWork* w, Pose world_a, Pose wo
     View v = view_of(pair, world_a, world_b);
     double limit = activation - pair->offset;
     advance(w, &v);
-    list_near(pair, w, &v, limit);
-    w->slots = w->founds = w->beyond = 0; // ends the current step
+    list_near(pair, w, &v, limit, true);
+    w->slots = w->founds = w->deep = 0; // ends the current step
     int count = 0;
     for (int i = 0; i < w->listed; ++i) {
         const Combination* c = pair->combination + w->list[i];
@@ -456,6 +467,7 @@ int lash_pair_query(const LashPair* pair, LashPairWork* w, Pose world_a, Pose wo
         }
     }
     w->listed = 0;
+    w->beyond = count == 0 ? w->deep : 0;
     return count;
 }
 
@@ -468,7 +480,7 @@ int lash_pair_collect(const LashPair* pair, LashPairWork* w, Pose world_a, Pose 
                    motion_b.translation + pair->b.radius * motion_b.rotation;
     advance(w, &v);
     w->limit = activation - pair->offset;
-    list_near(pair, w, &v, w->limit + moved);
+    list_near(pair, w, &v, w->limit + moved, false);
     w->world_a = world_a, w->world_b = world_b;
     w->motion_a = motion_a, w->motion_b = motion_b;
     w->slots = 0;
@@ -496,7 +508,7 @@ bool lash_pair_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, Pos
         return false;
     View v = view_of(pair, world_a, world_b);
     int first = 0;
-    w->founds = w->beyond = 0;
+    w->founds = w->deep = 0;
     for (int i = 0; i < w->listed; ++i) {
         const Combination* c = pair->combination + w->list[i];
         LashRoot roots[LASH_MAX_POINTS];
@@ -511,6 +523,7 @@ bool lash_pair_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, Pos
         }
         first += c->slots;
     }
+    w->beyond = w->founds == 0 ? w->deep : 0;
     return true;
 }
 
