@@ -13,6 +13,13 @@
 static void basis(int n, double s, double b[3][LASH_MAX_DEGREE + 1]) {
     double* v = b[0];
     double r = 1 - s;
+    if (n == 3) { // by far the commonest
+        double ss = s * s, rr = r * r, sr = s * r;
+        v[0] = rr * r, v[1] = 3 * s * rr, v[2] = 3 * ss * r, v[3] = ss * s;
+        b[1][0] = -3 * rr, b[1][1] = 3 * rr - 6 * sr, b[1][2] = 6 * sr - 3 * ss, b[1][3] = 3 * ss;
+        b[2][0] = 6 * r, b[2][1] = 6 * s - 12 * r, b[2][2] = 6 * r - 12 * s, b[2][3] = 6 * s;
+        return;
+    }
     v[0] = 1;
     for (int i = 0; i <= n; ++i) b[1][i] = b[2][i] = 0;
     for (int k = 1; k <= n; ++k) {
@@ -79,32 +86,32 @@ LashCurvePoint lash_edge_point(const LashShape* shape, const LashEdge* edge, dou
     return segment_point(shape, segment + i, t);
 }
 
+// Sums over the poles: A[0..5] = 1, u, v, uu, uv, vv of (w P, w), in the patch's own [0, 1]^2.
+static void patch_sums(const double* pole, int n, int m, double bu[3][LASH_MAX_DEGREE + 1],
+                       double bv[3][LASH_MAX_DEGREE + 1], double A[6][4]) {
+    for (int j = 0; j <= m; ++j) {
+        double R0[4] = {0}, R1[4] = {0}, R2[4] = {0};
+        for (int i = 0; i <= n; ++i, pole += 4) {
+            double w = pole[3], q[4] = {pole[0] * w, pole[1] * w, pole[2] * w, w};
+            double b0 = bu[0][i], b1 = bu[1][i], b2 = bu[2][i];
+            for (int c = 0; c < 4; ++c) R0[c] += b0 * q[c], R1[c] += b1 * q[c], R2[c] += b2 * q[c];
+        }
+        double b0 = bv[0][j], b1 = bv[1][j], b2 = bv[2][j];
+        for (int c = 0; c < 4; ++c) {
+            A[0][c] += b0 * R0[c], A[1][c] += b0 * R1[c], A[2][c] += b1 * R0[c];
+            A[3][c] += b0 * R2[c], A[4][c] += b1 * R1[c], A[5][c] += b2 * R0[c];
+        }
+    }
+}
+
 LashSurfacePoint lash_patch_point(const LashShape* shape, const LashPatch* patch, double u,
                                   double v) {
-    double bu[3][LASH_MAX_DEGREE + 1], bv[3][LASH_MAX_DEGREE + 1];
+    double bu[3][LASH_MAX_DEGREE + 1], bv[3][LASH_MAX_DEGREE + 1], A[6][4] = {{0}};
     double ku = 1 / (patch->u1 - patch->u0), kv = 1 / (patch->v1 - patch->v0);
     int n = patch->u_degree, m = patch->v_degree;
     basis(n, (u - patch->u0) * ku, bu);
     basis(m, (v - patch->v0) * kv, bv);
-    // A[0..5]: 1, u, v, uu, uv, vv of (w P, w)
-    double A[6][4] = {{0}};
-    const double* pole = shape->pole + 4 * (size_t)patch->first_pole;
-    for (int j = 0; j <= m; ++j) {
-        double R[3][4] = {{0}};
-        for (int i = 0; i <= n; ++i, pole += 4) {
-            double q[4] = {pole[0] * pole[3], pole[1] * pole[3], pole[2] * pole[3], pole[3]};
-            for (int d = 0; d < 3; ++d)
-                for (int c = 0; c < 4; ++c) R[d][c] += bu[d][i] * q[c];
-        }
-        for (int c = 0; c < 4; ++c) {
-            A[0][c] += bv[0][j] * R[0][c];
-            A[1][c] += bv[0][j] * R[1][c];
-            A[2][c] += bv[1][j] * R[0][c];
-            A[3][c] += bv[0][j] * R[2][c];
-            A[4][c] += bv[1][j] * R[1][c];
-            A[5][c] += bv[2][j] * R[0][c];
-        }
-    }
+    patch_sums(shape->pole + 4 * (size_t)patch->first_pole, n, m, bu, bv, A);
     double w = 1 / A[0][3];
     LashSurfacePoint s;
     Vec3 q[6];

@@ -25,11 +25,26 @@ LashBox lash_box_union(LashBox a, LashBox b) {
     return c;
 }
 
+// Distance of two boxes along the axes of b: a's half sizes h, turned by |R|, around its middle d.
+static double axis_distance(const Mat3* R, Vec3 d, Vec3 ha, Vec3 hb) {
+    const double* m = R->m;
+    double x = fabs(d.x) - hb.x - (fabs(m[0]) * ha.x + fabs(m[3]) * ha.y + fabs(m[6]) * ha.z);
+    double y = fabs(d.y) - hb.y - (fabs(m[1]) * ha.x + fabs(m[4]) * ha.y + fabs(m[7]) * ha.z);
+    double z = fabs(d.z) - hb.z - (fabs(m[2]) * ha.x + fabs(m[5]) * ha.y + fabs(m[8]) * ha.z);
+    x = x > 0 ? x : 0, y = y > 0 ? y : 0, z = z > 0 ? z : 0;
+    return sqrt(x * x + y * y + z * z);
+}
+
 double lash_feature_bound(const LashFeature* a, const LashFeature* b, const LashPlacement* b_a) {
-    Vec3 ca = lash_place(b_a, a->center), cb = lash_place_inverse(b_a, b->center);
-    double near =
-        fmax(lash_box_distance(&b->box, ca) - a->bound, lash_box_distance(&a->box, cb) - b->bound);
-    return near - 1e-12 * (a->bound + b->bound + fabs(near));
+    Vec3 ha = vec3_scale(0.5, vec3_sub(a->box.high, a->box.low));
+    Vec3 hb = vec3_scale(0.5, vec3_sub(b->box.high, b->box.low));
+    Vec3 d = vec3_sub(lash_place(b_a, a->center), b->center);
+    Mat3 back = mat3_transpose(b_a->rot);
+    double near = fmax(axis_distance(&b_a->rot, d, ha, hb), vec3_norm(d) - a->bound - b->bound);
+    near = fmax(near, axis_distance(&back, mat3_mul(back, d), hb, ha));
+    if (b->skeleton != LASH_SKELETON_POINT) // a ball fits its sphere better than its box
+        near = fmax(near, lash_box_distance(&b->box, vec3_add(d, b->center)) - a->bound);
+    return near - 1e-12 * (a->bound + b->bound + vec3_norm(d));
 }
 
 double lash_rotation_angle(Quat a, Quat b) {

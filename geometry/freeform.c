@@ -148,7 +148,7 @@ typedef struct Problem {
     LashPlacement place;      // S: P in Q's frame
     LashPlacement a_b;        // inverse of b_a
     int na, n;                // parameters of a; of all (S: of P)
-    double x[MAX_ROOTS][4];
+    double x[MAX_ROOTS][4], sign[MAX_ROOTS];
     int roots;
 } Problem;
 
@@ -282,8 +282,10 @@ static void system_C(const Problem* q, const double* x, double F[4], double J[16
     J[na + 4 * na] = vec3_dot(r, b.uu) - vec3_dot(b.u, b.u);
 }
 
-// Solves J d = F (n <= 4, column stride 4) with rows scaled to 1; false when singular.
-static bool solve(int n, double J[16], double F[4]) {
+// Solves J d = F (n <= 4, column stride 4) with rows scaled to 1; false when singular. sign: of the
+// determinant.
+static bool solve(int n, double J[16], double F[4], double* sign) {
+    *sign = 1;
     for (int i = 0; i < n; ++i) {
         double s = 0;
         for (int j = 0; j < n; ++j) s = fmax(s, fabs(J[i + 4 * j]));
@@ -296,6 +298,7 @@ static bool solve(int n, double J[16], double F[4]) {
         for (int i = k + 1; i < n; ++i)
             if (fabs(J[i + 4 * k]) > fabs(J[p + 4 * k])) p = i;
         if (!(fabs(J[p + 4 * k]) > 1e-14)) return false;
+        if (J[p + 4 * k] < 0) *sign = -*sign;
         if (p != k) {
             for (int j = 0; j < n; ++j) {
                 double t = J[k + 4 * j];
@@ -303,6 +306,7 @@ static bool solve(int n, double J[16], double F[4]) {
             }
             double t = F[k];
             F[k] = F[p], F[p] = t;
+            *sign = -*sign;
         }
         for (int i = k + 1; i < n; ++i) {
             double m = J[i + 4 * k] / J[k + 4 * k];
@@ -338,7 +342,8 @@ static void problem_range(const Problem* q, int i, double* low, double* high) {
         parameter_range(q->v->b, i - q->na, low, high);
 }
 
-static bool newton(const Problem* q, double x[4], double trust) {
+// From x to a root. sign: of the determinant of the Jacobian there; it changes only at a fold.
+static bool newton(const Problem* q, double x[4], double trust, double* sign) {
     double low[4], high[4];
     for (int i = 0; i < q->n; ++i) problem_range(q, i, &low[i], &high[i]);
     int outside = 0;
@@ -355,7 +360,7 @@ static bool newton(const Problem* q, double x[4], double trust) {
                 system_C(q, x, F, J);
                 break;
         }
-        if (!solve(q->n, J, F)) return false;
+        if (!solve(q->n, J, F, sign)) return false;
         double step = 0, damp = k > 10 ? 0.5 : 1;
         bool clamped = false;
         for (int i = 0; i < q->n; ++i) {
@@ -369,7 +374,7 @@ static bool newton(const Problem* q, double x[4], double trust) {
             if (next > high[i] + margin) next = high[i] + margin, clamped = true;
             x[i] = next;
         }
-        if (step < 1e-9 && !clamped) return true; // quadratic: the next step is below 1e-16
+        if (step < 1e-6 && !clamped && damp == 1) return true; // quadratic: below 1e-11 now, gaps 1e-20
         outside = clamped ? outside + 1 : 0;
         if (outside > 8) return false;
     }
@@ -378,7 +383,7 @@ static bool newton(const Problem* q, double x[4], double trust) {
 
 // ---- roots ------------------------------------------------------------------------------------
 
-static bool keep(Problem* q, const double x[4]) {
+static bool keep(Problem* q, const double x[4], double sign) {
     for (int k = 0; k < q->roots; ++k) {
         double largest = 0;
         for (int i = 0; i < q->n; ++i) {
@@ -392,6 +397,7 @@ static bool keep(Problem* q, const double x[4]) {
         if (largest < 1e-6) return false;
     }
     if (q->roots == MAX_ROOTS) return false;
+    q->sign[q->roots] = sign;
     memcpy(q->x[q->roots++], x, 4 * sizeof(double));
     return true;
 }
@@ -401,9 +407,9 @@ static Vec3 outward(const LashFeature* f, const LashSurfacePoint* s) {
 }
 
 // Adds the root with parameters x to the view; true when it was accepted.
-static bool add_root(Problem* q, const double x[4], int slot) {
+static bool add_root(Problem* q, const double x[4], int slot, bool check) {
     LashPairView* v = q->v;
-    LashCandidate c = {.slot = slot, .check = true};
+    LashCandidate c = {.slot = slot, .check = check};
     int before = v->count;
     if (q->mode == MODE_S) {
         LashSurfacePoint s = place_point(&q->place, feature_point(q->P, x));
@@ -457,8 +463,8 @@ static bool is_minimum(const Problem* q, const double x[4]) {
 // ---- search -----------------------------------------------------------------------------------
 
 static void start(Problem* q, const double x0[4]) {
-    double x[4] = {x0[0], x0[1], x0[2], x0[3]};
-    if (newton(q, x, 0.15) && is_minimum(q, x)) keep(q, x);
+    double x[4] = {x0[0], x0[1], x0[2], x0[3]}, sign;
+    if (newton(q, x, 0.15, &sign) && is_minimum(q, x)) keep(q, x, sign);
 }
 
 static double depth_of(const LashFeature* a, const LashFeature* b) {
@@ -626,14 +632,15 @@ static void add_roots(Problem* q, LashWarm* warm) {
         if (s < 0) continue;
         for (int i = 0; slot_of[k] < 0 && i < LASH_MAX_POINTS; ++i)
             if (!taken[i] && i < s) s = i;
-        if (!add_root(q, q->x[k], s)) continue;
+        if (!add_root(q, q->x[k], s, true)) continue;
+        next.sign[s] = q->sign[k];
         taken[s] = true;
         if (s >= next.count) next.count = s + 1;
         memcpy(next.p[s], q->x[k], sizeof next.p[s]);
     }
     if (warm == NULL) return;
     for (int s = 0; s < next.count; ++s) // holes keep what was there
-        if (!taken[s]) memcpy(next.p[s], warm->p[s], sizeof next.p[s]);
+        if (!taken[s]) memcpy(next.p[s], warm->p[s], sizeof next.p[s]), next.sign[s] = 0;
     *warm = next;
 }
 
@@ -646,10 +653,13 @@ void lash_pair_free(LashPairView* v) {
         return;
     }
     for (int s = 0; s < warm->count; ++s) { // follow
-        double x[4];
+        double x[4], sign;
         memcpy(x, warm->p[s], sizeof x);
-        if (newton(&q, x, 0.15) && is_minimum(&q, x) && keep(&q, x) && add_root(&q, x, s))
-            memcpy(warm->p[s], x, sizeof x);
+        if (!newton(&q, x, 0.15, &sign) || !is_minimum(&q, x) || !keep(&q, x, sign)) continue;
+        // as long as no fold is passed the root stays a contact
+        if (!add_root(&q, x, s, sign != warm->sign[s])) continue;
+        warm->sign[s] = sign;
+        memcpy(warm->p[s], x, sizeof x);
     }
 }
 

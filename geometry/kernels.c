@@ -113,19 +113,19 @@ void lash_pair_add(LashPairView* v, const LashCandidate* c) {
     double gap = vec3_dot(vec3_sub(c->ca, c->cb), c->n) - ra - rb;
     double reach = lash_kernel_reach(a, b);
     if (!(gap <= v->query->limit && gap >= -2 * reach) || v->count == LASH_MAX_POINTS) return;
-    LashRoot r;
-    r.gap = gap, r.normal = c->n, r.slot = c->slot;
-    r.point_a = vec3_add_scaled(c->ca, -ra, c->n);
-    r.point_b = vec3_add_scaled(c->cb, rb, c->n);
-    r.boundary = false, r.ball_a = c->ball, r.ball_b = false;
-    r.deep = gap < -reach;
-    r.t_a[0] = c->t_a[0], r.t_a[1] = c->t_a[1], r.t_b[0] = c->t_b[0], r.t_b[1] = c->t_b[1];
-    if (!lash_feature_owns(b, r.point_b, c->t_b, c->n, slack_against(b, a), &r.boundary)) return;
-    Vec3 p = lash_place_inverse(v->b_a, r.point_a);
+    LashRoot* r = v->roots + v->count;
+    r->gap = gap, r->normal = c->n, r->slot = c->slot;
+    r->point_a = vec3_add_scaled(c->ca, -ra, c->n);
+    r->point_b = vec3_add_scaled(c->cb, rb, c->n);
+    r->boundary = false, r->ball_a = c->ball, r->ball_b = false;
+    r->deep = gap < -reach;
+    r->t_a[0] = c->t_a[0], r->t_a[1] = c->t_a[1], r->t_b[0] = c->t_b[0], r->t_b[1] = c->t_b[1];
+    if (!lash_feature_owns(b, r->point_b, c->t_b, c->n, slack_against(b, a), &r->boundary)) return;
+    Vec3 p = lash_place_inverse(v->b_a, r->point_a);
     Vec3 m = vec3_neg(mat3_mul_transposed(v->b_a->rot, c->n));
-    if (!lash_feature_owns(a, p, c->t_a, m, slack_against(a, b), &r.boundary)) return;
-    if (c->check && !r.deep && !is_contact(v, c, &r)) return;
-    v->roots[v->count++] = r;
+    if (!lash_feature_owns(a, p, c->t_a, m, slack_against(a, b), &r->boundary)) return;
+    if (c->check && !r->deep && !is_contact(v, c, r)) return;
+    ++v->count;
 }
 
 void lash_pair_add_edges(LashPairView* v, LashCandidate* c, Vec3 tangent_a, Vec3 tangent_b) {
@@ -235,21 +235,27 @@ static void roots_ordered(LashPairView* v) {
 
 int lash_kernel_roots(const LashFeature* a, const LashFeature* b, const LashPlacement* b_a,
                       const LashKernelQuery* query, LashRoot roots[LASH_MAX_POINTS]) {
-    LashPairView v = {.a = a, .b = b, .b_a = b_a, .query = query, .roots = roots};
+    LashPairView v;
+    v.a = a, v.b = b, v.b_a = b_a, v.query = query, v.roots = roots, v.count = 0;
     if (a->skeleton <= b->skeleton) {
         roots_ordered(&v);
         return v.count;
     }
-    LashPlacement a_b = lash_placement_inverse(b_a);
-    v.a = b, v.b = a, v.b_a = &a_b;
+    LashPlacement inverse;
+    if (query->a_b == NULL) inverse = lash_placement_inverse(b_a);
+    v.a = b, v.b = a, v.b_a = query->a_b != NULL ? query->a_b : &inverse;
     roots_ordered(&v);
     for (int i = 0; i < v.count; ++i) { // found in a's frame with the names exchanged
         LashRoot* r = roots + i;
-        LashRoot s = *r;
-        r->normal = vec3_neg(mat3_mul(b_a->rot, s.normal));
-        r->point_a = lash_place(b_a, s.point_b), r->point_b = lash_place(b_a, s.point_a);
-        r->ball_a = s.ball_b, r->ball_b = s.ball_a;
-        memcpy(r->t_a, s.t_b, sizeof r->t_a), memcpy(r->t_b, s.t_a, sizeof r->t_b);
+        Vec3 point_a = r->point_a;
+        bool ball = r->ball_a;
+        r->normal = vec3_neg(mat3_mul(b_a->rot, r->normal));
+        r->point_a = lash_place(b_a, r->point_b), r->point_b = lash_place(b_a, point_a);
+        r->ball_a = r->ball_b, r->ball_b = ball;
+        for (int k = 0; k < 2; ++k) {
+            double t = r->t_a[k];
+            r->t_a[k] = r->t_b[k], r->t_b[k] = t;
+        }
     }
     return v.count;
 }

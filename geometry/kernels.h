@@ -52,6 +52,7 @@ typedef struct LashFeature {
     bool closed;         // the edge is a full circle
     bool seam;           // a smooth edge that ends a ruled face: one-sided wedge
     bool box_trim;       // the face fills its (u, v) box
+    bool whole;          // and the box is the whole closed surface
     LashWedge wedge;
     Vec3 wedge_side[2]; // directions from the edge into its two faces, across the edge
     Vec3 direction[LASH_MAX_DIRECTIONS]; // of a vertex: unit tangents of its edges, leaving it
@@ -97,12 +98,14 @@ typedef struct LashRoot {
 typedef struct LashWarm {
     int count;
     double p[LASH_MAX_POINTS][4]; // parameters of a, then of b
+    double sign[LASH_MAX_POINTS]; // of the determinant at the root; 0: not known to be a contact
 } LashWarm;
 
 typedef struct LashKernelQuery {
     double limit;   // roots with a larger gap need not be reported [m]
     bool search;    // free pairs: search globally; else follow the warm roots
     LashWarm* warm; // NULL: always search
+    const LashPlacement* a_b; // inverse of b_a when the caller has it, or NULL
 } LashKernelQuery;
 
 LashFeature lash_feature_face(const LashShape* shape, int face);

@@ -8,8 +8,8 @@
 //   N(f) = L'(f) + m B'(f) / rho(f) = 0:     circle  L = |P|^2, m = -R;     cone  L = -2 h sin a, m
 //   = cos a
 // L, h are trigonometric of degree 1, B of degree 2, so N has at most 8 zeros in all. They are
-// bracketed by 32 samples; an interval without change of sign whose ends both lean towards zero is
-// searched for its extremum. Then Newton inside the bracket.
+// bracketed by 32 samples; where |N| dips between samples of one sign, its extremum is searched for two
+// more. Then Newton inside the bracket.
 #include "geometry/kernels_internal.h"
 
 enum { SAMPLES = 32 };
@@ -24,7 +24,8 @@ static double slope(const Around* q, double c, double s, double* derivative) {
     double hdd = -(c * q->h1 + s * q->h2);
     double A = q->A0 + c * q->A1 + s * q->A2, Ad = -s * q->A1 + c * q->A2;
     double Add = -(c * q->A1 + s * q->A2);
-    double B = fmax(A - h * h, q->floor), Bd = Ad - 2 * h * hd, Bdd = Add - 2 * (hd * hd + h * hdd);
+    double B = fmax(A - h * h, q->floor), Bd = Ad - 2 * h * hd,
+           Bdd = Add - 2 * (hd * hd + h * hdd);
     double i = 1 / sqrt(B);
     *derivative = -(c * q->L1 + s * q->L2) + q->m * i * (Bdd - 0.5 * Bd * Bd / B);
     return -s * q->L1 + c * q->L2 + q->m * Bd * i;
@@ -34,16 +35,33 @@ static double at(const Around* q, double f, double* derivative) {
     return slope(q, cos(f), sin(f), derivative);
 }
 
-// The zero of N in [low, high], where N changes its sign: Newton kept inside by bisection.
-static double zero_between(const Around* q, double low, double high, double sign_high) {
-    double f = 0.5 * (low + high);
+// N at equal angles around the circle; the last equals the first.
+static void sample(const Around* q, double value[SAMPLES + 1]) {
+    double c[SAMPLES], s[SAMPLES];
+    const double rc = 0.98078528040323044913, rs = 0.19509032201612826785; // of 2 pi / 32
+    c[0] = 1, s[0] = 0;
+    for (int i = 1; i < SAMPLES; ++i) {
+        c[i] = c[i - 1] * rc - s[i - 1] * rs;
+        s[i] = s[i - 1] * rc + c[i - 1] * rs;
+    }
+    for (int i = 0; i < SAMPLES; ++i) {
+        double h = q->h0 + c[i] * q->h1 + s[i] * q->h2, hd = c[i] * q->h2 - s[i] * q->h1;
+        double A = q->A0 + c[i] * q->A1 + s[i] * q->A2, Ad = c[i] * q->A2 - s[i] * q->A1;
+        double B = A - h * h;
+        B = B > q->floor ? B : q->floor;
+        value[i] = c[i] * q->L2 - s[i] * q->L1 + q->m * (Ad - 2 * h * hd) / sqrt(B);
+    }
+    value[SAMPLES] = value[0];
+}
+
+// The zero of N in [low, high], where N changes its sign from -sign_high: Newton kept inside by
+// bisection, from f.
+static double zero_between(const Around* q, double low, double high, double f, double sign_high) {
     for (int i = 0; i < 60; ++i) {
         double d, n = at(q, f, &d);
         if (n == 0) break;
-        if (n * sign_high > 0)
-            high = f;
-        else
-            low = f;
+        if (n * sign_high > 0) high = f;
+        else low = f;
         double next = f - n / d;
         bool inside = next >= low && next <= high;
         if (inside && fabs(next - f) < 1e-8) return next; // quadratic: below 1e-15 now
@@ -53,38 +71,42 @@ static double zero_between(const Around* q, double low, double high, double sign
     return f;
 }
 
-// The place in [low, high] where N' = 0, given N' changes sign there.
-static double extremum_between(const Around* q, double low, double high, double sign_high) {
+// Where N comes nearest to zero in [low, high] without reaching it: N' changes its sign there.
+static double extremum_between(const Around* q, double low, double high, double sign) {
+    double steepest = 0;
     for (int i = 0; i < 40; ++i) {
-        double f = 0.5 * (low + high), d;
-        at(q, f, &d);
-        if (d * sign_high > 0)
-            high = f;
-        else
-            low = f;
+        double f = 0.5 * (low + high), d, n = at(q, f, &d);
+        steepest = i < 2 ? fmax(steepest, fabs(d)) : steepest;
+        if (n * sign < 0) return f;
+        if (i > 1 && fabs(n) > 2 * (high - low) * steepest) return f; // stays clear of zero
+        if (d * sign > 0) high = f;
+        else low = f;
     }
     return 0.5 * (low + high);
 }
 
 // Minima (rising = +1) or maxima (-1) of the distance; angles.
 static int stationary(const Around* q, double rising, double found[LASH_MAX_POINTS]) {
-    static const double step = 2 * LASH_PI / SAMPLES;
-    const double rc = 0.98078528040323044913, rs = 0.19509032201612826785; // of 2 pi / 32
-    double c = 1, s = 0, d0, n0 = slope(q, c, s, &d0);
+    const double step = 2 * LASH_PI / SAMPLES;
+    double n[SAMPLES + 1];
     int count = 0;
+    sample(q, n);
     for (int i = 0; i < SAMPLES && count < LASH_MAX_POINTS; ++i) {
-        double nc = c * rc - s * rs, ns = s * rc + c * rs, d1, n1 = slope(q, nc, ns, &d1);
-        c = nc, s = ns;
         double low = i * step, high = (i + 1) * step;
-        if (n0 * rising < 0 && n1 * rising >= 0) {
-            found[count++] = zero_between(q, low, high, rising);
-        } else if (n0 * n1 > 0 && n0 * d0 < 0 && n1 * d1 > 0) {
-            double f = extremum_between(q, low, high, d1), d, n = at(q, f, &d);
-            if (n * n0 < 0) // two zeros: the one where N rises (falls)
-                found[count++] = n * rising > 0 ? zero_between(q, low, f, rising)
-                                                : zero_between(q, f, high, rising);
+        if (n[i] * rising < 0 && n[i + 1] * rising >= 0) {
+            double guess = low + step * n[i] / (n[i] - n[i + 1]);
+            found[count++] = zero_between(q, low, high, guess, rising);
+            continue;
         }
-        n0 = n1, d0 = d1;
+        double before = n[(i + SAMPLES - 1) % SAMPLES], here = n[i], after = n[i + 1];
+        bool dip = here * before > 0 && here * after > 0 && fabs(here) <= fabs(before) &&
+                   fabs(here) <= fabs(after);
+        if (!dip) continue;
+        double f = extremum_between(q, low - step, high, here), d, e = at(q, f, &d);
+        if (e * here < 0) { // two zeros: the one where N rises (falls)
+            found[count++] = e * rising > 0 ? zero_between(q, low - step, f, 0.5 * (low - step + f), rising)
+                                            : zero_between(q, f, high, 0.5 * (f + high), rising);
+        }
     }
     return count;
 }

@@ -80,6 +80,10 @@ LashFeature lash_feature_face(const LashShape* shape, int index) {
     }
     if (f.tube > 0 && f.side > 0 && f.tube < f.reach) f.reach = f.tube;
     f.box_trim = face->type != LASH_FREEFORM && lash_trim_is_box(shape, face);
+    double v_range = face->v1 - face->v0;
+    f.whole = f.box_trim && face->u_closed &&
+              ((face->type == LASH_SPHERE && v_range >= LASH_PI - 1e-12) ||
+               (face->type == LASH_TORUS && v_range >= 2 * LASH_PI - 1e-12));
     set_bound(&f, face->box);
     if (face->type == LASH_SPHERE && face->loops == 0) // a ball is its own bounding sphere
         f.center = face->origin, f.bound = face->radius;
@@ -282,6 +286,7 @@ bool lash_feature_owns(const LashFeature* f, Vec3 p, const double* t, Vec3 m, do
                        bool* border) {
     double tolerance = f->border;
     if (f->kind == LASH_FEATURE_FACE) {
+        if (f->whole) return true;
         LashTrimSide side = f->box_trim ? lash_trim_box(f->face, p, tolerance)
                             : f->skeleton == LASH_SKELETON_SURFACE
                                 ? lash_trim_parameters(f->shape, f->face, t[0], t[1], tolerance)

@@ -73,7 +73,8 @@ static void unique_root(const Ellipse* e, double rising, double* pc, double* ps)
         if (!inside) nc = lc + hc, ns = ls + hs;
         l = 1 / sqrt(nc * nc + ns * ns);
         c = nc * l, s = ns * l;
-        if (inside && fabs(step) < 1e-8) break; // the next one would be below 1e-16
+        // what is left is about step^2 D / |h'| + step^3 (h is nearly a sine)
+        if (inside && step * step * (3 * e->D / fabs(dh) + fabs(step)) < 1e-16) break;
     }
     *pc = c, *ps = s;
 }

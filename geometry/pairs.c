@@ -31,6 +31,7 @@ typedef struct Side {
     int* neighbor;       // faces across convex edges, as features
     int* first_neighbor; // (features + 1)
     Pose body_shape;
+    bool shifted; // body_shape is not the identity
     LashFeature all; // bounds of the whole side
     double radius;   // about the body's origin [m]
 } Side;
@@ -162,6 +163,8 @@ static void make_side(Side* side, const LashPairSide* def) {
     mark_faces(def, mark, mark + faces, mark + faces + edges);
     side->feature = lash_alloc((faces + edges + vertices + 1) * sizeof(LashFeature));
     side->body_shape = def->body_shape;
+    Pose one = pose_identity();
+    side->shifted = memcmp(&one, &def->body_shape, sizeof one) != 0;
     for (int i = 0; i < s->faces; ++i) {
         feature_of_face[i] = mark[i] ? side->features : -1;
         if (mark[i]) side->feature[side->features++] = lash_feature_face(s, i);
@@ -300,17 +303,20 @@ const uint64_t* lash_pair_slots(const LashPairWork* work) {
 }
 
 typedef struct View { // poses of one call
-    LashPlacement b_a;
-    Mat3 world_b;
-    Vec3 r_b;
+    LashPlacement b_a, a_b;
+    Pose b; // of shape b in the world
     Quat rotation;
 } View;
 
 static View view_of(const LashPair* pair, Pose world_a, Pose world_b) {
-    Pose a = pose_mul(world_a, pair->a.body_shape), b = pose_mul(world_b, pair->b.body_shape);
-    Pose b_a = pose_mul(pose_inverse(b), a);
-    View v = {.rotation = b_a.rot, .world_b = quat_matrix(b.rot), .r_b = b.r};
-    v.b_a.rot = quat_matrix(b_a.rot), v.b_a.r = b_a.r;
+    Pose a = pair->a.shifted ? pose_mul(world_a, pair->a.body_shape) : world_a;
+    Pose b = pair->b.shifted ? pose_mul(world_b, pair->b.body_shape) : world_b;
+    View v;
+    v.b = b;
+    v.rotation = quat_mul(quat_conjugate(b.rot), a.rot);
+    v.b_a.rot = quat_matrix(v.rotation);
+    v.b_a.r = quat_rotate_inverse(b.rot, vec3_sub(a.r, b.r));
+    v.a_b = lash_placement_inverse(&v.b_a);
     return v;
 }
 
@@ -330,7 +336,7 @@ static int combination_roots(const LashPair* pair, LashPairWork* w, const Combin
                              const View* v, double limit, double travel,
                              LashRoot roots[LASH_MAX_POINTS]) {
     const LashFeature *a = pair->a.feature + c->a, *b = pair->b.feature + c->b;
-    LashKernelQuery query = {.limit = limit};
+    LashKernelQuery query = {.limit = limit, .a_b = &v->a_b};
     if (c->warm >= 0) {
         query.warm = w->warm + c->warm;
         if (travel > w->searched[c->warm]) {
@@ -405,12 +411,12 @@ static uint64_t slot_id(const LashPair* pair, const Combination* c, int slot) {
 static void write_point(const LashPair* pair, const Combination* c, const View* v,
                         const LashRoot* r, LashContactPoint* p) {
     p->gap = r->gap + pair->offset;
-    p->normal = mat3_mul(v->world_b, r->normal);
-    p->point_a = vec3_add(v->r_b, mat3_mul(v->world_b, r->point_a));
-    p->point_b = vec3_add(v->r_b, mat3_mul(v->world_b, r->point_b));
+    Mat3 world_b = quat_matrix(v->b.rot);
+    p->normal = mat3_mul(world_b, r->normal);
+    p->point_a = vec3_add(v->b.r, mat3_mul(world_b, r->point_a));
+    p->point_b = vec3_add(v->b.r, mat3_mul(world_b, r->point_b));
     p->id = slot_id(pair, c, r->slot);
-    lash_kernel_second_order(pair->a.feature + c->a, pair->b.feature + c->b, &v->b_a, r, v->world_b,
-                             p);
+    lash_kernel_second_order(pair->a.feature + c->a, pair->b.feature + c->b, &v->b_a, r, world_b, p);
 }
 
 // Renews used-up bounds; lists the combinations that may have a gap <= limit: their distance is at
@@ -498,6 +504,7 @@ int lash_pair_collect(const LashPair* pair, LashPairWork* w, Pose world_a, Pose 
 
 static bool within(Pose from, Pose to, LashMotion m) {
     double slack = 1 + 1e-9;
+    if (memcmp(&from, &to, sizeof from) == 0) return true;
     if (!(vec3_distance(from.r, to.r) <= m.translation * slack + 1e-300)) return false;
     return lash_rotation_angle(from.rot, to.rot) <= m.rotation * slack + 1e-15;
 }
