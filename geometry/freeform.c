@@ -21,7 +21,7 @@
 #include "geometry/kernels_internal.h"
 #include "geometry/trim.h"
 
-enum { MAX_ROOTS = 16, MAX_NEWTON = 24 };
+enum { MAX_ROOTS = 32, MAX_NEWTON = 24 };
 
 // ---- cells ------------------------------------------------------------------------------------
 
@@ -144,11 +144,11 @@ typedef enum Mode { MODE_S, MODE_N, MODE_C } Mode;
 typedef struct Problem {
     LashPairView* v;
     Mode mode;
-    const LashFeature *P, *Q; // S: parametric and elementary feature
-    LashPlacement place;      // S: P in Q's frame
-    LashPlacement a_b;        // inverse of b_a
-    int na, n;                // parameters of a; of all (S: of P)
-    double x[MAX_ROOTS][4], sign[MAX_ROOTS];
+    const LashFeature *P, *Q;                                // S: parametric and elementary feature
+    LashPlacement place;                                     // S: P in Q's frame
+    LashPlacement a_b;                                       // inverse of b_a
+    int na, n;                                               // parameters of a; of all (S: of P)
+    double x[MAX_ROOTS][4], sign[MAX_ROOTS], gap[MAX_ROOTS]; // in ascending order of the gap
     int roots;
 } Problem;
 
@@ -374,7 +374,8 @@ static bool newton(const Problem* q, double x[4], double trust, double* sign) {
             if (next > high[i] + margin) next = high[i] + margin, clamped = true;
             x[i] = next;
         }
-        if (step < 1e-6 && !clamped && damp == 1) return true; // quadratic: below 1e-11 now, gaps 1e-20
+        if (step < 1e-6 && !clamped && damp == 1)
+            return true; // quadratic: below 1e-11 now, gaps 1e-20
         outside = clamped ? outside + 1 : 0;
         if (outside > 8) return false;
     }
@@ -383,27 +384,57 @@ static bool newton(const Problem* q, double x[4], double trust, double* sign) {
 
 // ---- roots ------------------------------------------------------------------------------------
 
-static bool keep(Problem* q, const double x[4], double sign) {
-    for (int k = 0; k < q->roots; ++k) {
-        double largest = 0;
-        for (int i = 0; i < q->n; ++i) {
-            double low, high;
-            problem_range(q, i, &low, &high);
-            double range = isfinite(high - low) ? high - low : 2 * LASH_PI;
-            double d = fabs(x[i] - q->x[k][i]);
-            if (!isfinite(high - low)) d = fabs(remainder(d, 2 * LASH_PI));
-            largest = fmax(largest, d / range);
-        }
-        if (largest < 1e-6) return false;
+static Vec3 outward(const LashFeature* f, const LashSurfacePoint* s) {
+    return vec3_scale(f->side, vec3_normalize(vec3_cross(s->u, s->v)));
+}
+
+// Gap at a root before any other test; INFINITY when it is of no use.
+static double root_gap(const Problem* q, const double x[4]) {
+    const LashPairView* v = q->v;
+    double gap, reach = lash_kernel_reach(v->a, v->b);
+    if (q->mode == MODE_S) {
+        LashSurfacePoint s = place_point(&q->place, feature_point(q->P, x));
+        Vec3 n, e[2];
+        double k[2];
+        gap = distance(q->Q, s.p, &n, e, k);
+    } else {
+        LashSurfacePoint a = place_point(v->b_a, feature_point(v->a, x));
+        LashSurfacePoint b = feature_point(v->b, x + q->na);
+        Vec3 w = vec3_sub(a.p, b.p);
+        gap = q->mode == MODE_N ? vec3_dot(w, outward(v->b, &b)) : vec3_norm(w);
     }
-    if (q->roots == MAX_ROOTS) return false;
-    q->sign[q->roots] = sign;
-    memcpy(q->x[q->roots++], x, 4 * sizeof(double));
+    return gap <= v->query->limit && gap >= -2 * reach ? gap : INFINITY;
+}
+
+static bool same_root(const Problem* q, const double* x, const double* y) {
+    for (int i = 0; i < q->n; ++i) {
+        double low, high, d = fabs(x[i] - y[i]);
+        problem_range(q, i, &low, &high);
+        bool closed = !isfinite(high - low);
+        if (closed) d = fabs(remainder(d, 2 * LASH_PI));
+        if (d > 1e-5 * (closed ? 2 * LASH_PI : high - low)) return false;
+    }
     return true;
 }
 
-static Vec3 outward(const LashFeature* f, const LashSurfacePoint* s) {
-    return vec3_scale(f->side, vec3_normalize(vec3_cross(s->u, s->v)));
+static bool is_known(const Problem* q, const double x[4]) {
+    for (int k = 0; k < q->roots; ++k)
+        if (same_root(q, x, q->x[k])) return true;
+    return false;
+}
+
+// Enters a new root into the list, the smallest gaps first; a full list drops its largest.
+static void keep(Problem* q, const double x[4], double sign) {
+    if (is_known(q, x)) return;
+    double gap = root_gap(q, x);
+    if (isinf(gap) || (q->roots == MAX_ROOTS && q->gap[MAX_ROOTS - 1] <= gap)) return;
+    int at = q->roots < MAX_ROOTS ? q->roots++ : MAX_ROOTS - 1;
+    for (; at > 0 && q->gap[at - 1] > gap; --at) {
+        q->gap[at] = q->gap[at - 1], q->sign[at] = q->sign[at - 1];
+        memcpy(q->x[at], q->x[at - 1], sizeof q->x[at]);
+    }
+    q->gap[at] = gap, q->sign[at] = sign;
+    memcpy(q->x[at], x, sizeof q->x[at]);
 }
 
 // Adds the root with parameters x to the view; true when it was accepted.
@@ -533,10 +564,9 @@ static void search_one(Problem* q) {
     }
 }
 
-static void search_cells(Problem* q, const LashCellGroup* ga, Vec3 center, const LashCellGroup* gb,
+static void search_cells(Problem* q, const LashCellGroup* ga, const LashCellGroup* gb,
                          double most) {
     const LashFeature *a = q->v->a, *b = q->v->b;
-    (void)center;
     for (int i = 0; i < ga->count; ++i) {
         const LashCell* ca = a->cells->cell + ga->first + i;
         Vec3 pa = lash_place(q->v->b_a, ca->center);
@@ -569,7 +599,7 @@ static void search_both(Problem* q) {
         for (int j = 0; j < b->cells->groups; ++j) {
             double r = a->cells->group[i].radius + b->cells->group[j].radius;
             if (vec3_distance(center, b->cells->group[j].center) - r > most) continue;
-            search_cells(q, a->cells->group + i, center, b->cells->group + j, most);
+            search_cells(q, a->cells->group + i, b->cells->group + j, most);
         }
     }
 }
@@ -655,7 +685,8 @@ void lash_pair_free(LashPairView* v) {
     for (int s = 0; s < warm->count; ++s) { // follow
         double x[4], sign;
         memcpy(x, warm->p[s], sizeof x);
-        if (!newton(&q, x, 0.15, &sign) || !is_minimum(&q, x) || !keep(&q, x, sign)) continue;
+        if (!newton(&q, x, 0.15, &sign) || !is_minimum(&q, x) || is_known(&q, x)) continue;
+        memcpy(q.x[q.roots++], x, sizeof x);
         // as long as no fold is passed the root stays a contact
         if (!add_root(&q, x, s, sign != warm->sign[s])) continue;
         warm->sign[s] = sign;

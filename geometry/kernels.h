@@ -57,12 +57,12 @@ typedef struct LashFeature {
     Vec3 wedge_side[2]; // directions from the edge into its two faces, across the edge
     Vec3 direction[LASH_MAX_DIRECTIONS]; // of a vertex: unit tangents of its edges, leaving it
     int directions;
-    double reach;            // depth to which a negative gap means something [m]
-    double size;         // scale of tolerances [m]
-    double border;       // width of the border to its neighbours: rounding, mismatch of trims [m]
-    Vec3 center;             // bounding sphere, shape's frame [m]
-    double bound;            // its radius [m]
-    LashBox box;             // shape's axes
+    double reach;  // depth to which a negative gap means something [m]
+    double size;   // scale of tolerances [m]
+    double border; // width of the border to its neighbours: rounding, mismatch of trims [m]
+    Vec3 center;   // bounding sphere, shape's frame [m]
+    double bound;  // its radius [m]
+    LashBox box;   // shape's axes
     struct LashCells* cells; // see lash_feature_prepare
     const LashShape* shape;
     const LashFace* face;     // kind FACE
@@ -102,9 +102,9 @@ typedef struct LashWarm {
 } LashWarm;
 
 typedef struct LashKernelQuery {
-    double limit;   // roots with a larger gap need not be reported [m]
-    bool search;    // free pairs: search globally; else follow the warm roots
-    LashWarm* warm; // NULL: always search
+    double limit;             // roots with a larger gap need not be reported [m]
+    bool search;              // free pairs: search globally; else follow the warm roots
+    LashWarm* warm;           // NULL: always search
     const LashPlacement* a_b; // inverse of b_a when the caller has it, or NULL
 } LashKernelQuery;
 

@@ -8,8 +8,8 @@
 //   N(f) = L'(f) + m B'(f) / rho(f) = 0:     circle  L = |P|^2, m = -R;     cone  L = -2 h sin a, m
 //   = cos a
 // L, h are trigonometric of degree 1, B of degree 2, so N has at most 8 zeros in all. They are
-// bracketed by 32 samples; where |N| dips between samples of one sign, its extremum is searched for two
-// more. Then Newton inside the bracket.
+// bracketed by 32 samples; where |N| dips between samples of one sign, its extremum is searched for
+// two more. Then Newton inside the bracket.
 #include "geometry/kernels_internal.h"
 
 enum { SAMPLES = 32 };
@@ -24,8 +24,7 @@ static double slope(const Around* q, double c, double s, double* derivative) {
     double hdd = -(c * q->h1 + s * q->h2);
     double A = q->A0 + c * q->A1 + s * q->A2, Ad = -s * q->A1 + c * q->A2;
     double Add = -(c * q->A1 + s * q->A2);
-    double B = fmax(A - h * h, q->floor), Bd = Ad - 2 * h * hd,
-           Bdd = Add - 2 * (hd * hd + h * hdd);
+    double B = fmax(A - h * h, q->floor), Bd = Ad - 2 * h * hd, Bdd = Add - 2 * (hd * hd + h * hdd);
     double i = 1 / sqrt(B);
     *derivative = -(c * q->L1 + s * q->L2) + q->m * i * (Bdd - 0.5 * Bd * Bd / B);
     return -s * q->L1 + c * q->L2 + q->m * Bd * i;
@@ -60,8 +59,10 @@ static double zero_between(const Around* q, double low, double high, double f, d
     for (int i = 0; i < 60; ++i) {
         double d, n = at(q, f, &d);
         if (n == 0) break;
-        if (n * sign_high > 0) high = f;
-        else low = f;
+        if (n * sign_high > 0)
+            high = f;
+        else
+            low = f;
         double next = f - n / d;
         bool inside = next >= low && next <= high;
         if (inside && fabs(next - f) < 1e-8) return next; // quadratic: below 1e-15 now
@@ -79,8 +80,10 @@ static double extremum_between(const Around* q, double low, double high, double 
         steepest = i < 2 ? fmax(steepest, fabs(d)) : steepest;
         if (n * sign < 0) return f;
         if (i > 1 && fabs(n) > 2 * (high - low) * steepest) return f; // stays clear of zero
-        if (d * sign > 0) high = f;
-        else low = f;
+        if (d * sign > 0)
+            high = f;
+        else
+            low = f;
     }
     return 0.5 * (low + high);
 }
@@ -104,8 +107,9 @@ static int stationary(const Around* q, double rising, double found[LASH_MAX_POIN
         if (!dip) continue;
         double f = extremum_between(q, low - step, high, here), d, e = at(q, f, &d);
         if (e * here < 0) { // two zeros: the one where N rises (falls)
-            found[count++] = e * rising > 0 ? zero_between(q, low - step, f, 0.5 * (low - step + f), rising)
-                                            : zero_between(q, f, high, 0.5 * (f + high), rising);
+            found[count++] = e * rising > 0
+                                 ? zero_between(q, low - step, f, 0.5 * (low - step + f), rising)
+                                 : zero_between(q, f, high, 0.5 * (f + high), rising);
         }
     }
     return count;

@@ -31,7 +31,7 @@ typedef struct Side {
     int* neighbor;       // faces across convex edges, as features
     int* first_neighbor; // (features + 1)
     Pose body_shape;
-    bool shifted; // body_shape is not the identity
+    bool shifted;    // body_shape is not the identity
     LashFeature all; // bounds of the whole side
     double radius;   // about the body's origin [m]
 } Side;
@@ -39,9 +39,9 @@ typedef struct Side {
 typedef struct Combination {
     int a, b; // features
     int slots;
-    int warm;    // index of its LashWarm, -1: none
+    int warm;     // index of its LashWarm, -1: none
     double depth; // penetration to be reported: the reach [m]
-    bool medial; // one is a vertex or ball, the other a face with neighbours
+    bool medial;  // one is a vertex or ball, the other a face with neighbours
 } Combination;
 
 struct LashPair {
@@ -348,9 +348,10 @@ static int combination_roots(const LashPair* pair, LashPairWork* w, const Combin
     return lash_kernel_roots(a, b, &v->b_a, &query, roots);
 }
 
-// A vertex or ball `f` with its center (in the side's frame) inside the material: does a neighbour of
-// the face lie nearer, and would that one take it? turn: from f's axes to the side's.
-static bool neighbor_is_nearer(const Side* side, int face, const LashFeature* f, Vec3 center, Mat3 turn) {
+// A vertex or ball `f` with its center (in the side's frame) inside the material: does a neighbour
+// of the face lie nearer, and would that one take it? turn: from f's axes to the side's.
+static bool neighbor_is_nearer(const Side* side, int face, const LashFeature* f, Vec3 center,
+                               Mat3 turn) {
     double d = lash_face_distance(side->feature[face].face, center);
     if (d >= 0) return false;
     for (int k = side->first_neighbor[face]; k < side->first_neighbor[face + 1]; ++k) {
@@ -416,12 +417,14 @@ static void write_point(const LashPair* pair, const Combination* c, const View* 
     p->point_a = vec3_add(v->b.r, mat3_mul(world_b, r->point_a));
     p->point_b = vec3_add(v->b.r, mat3_mul(world_b, r->point_b));
     p->id = slot_id(pair, c, r->slot);
-    lash_kernel_second_order(pair->a.feature + c->a, pair->b.feature + c->b, &v->b_a, r, world_b, p);
+    lash_kernel_second_order(pair->a.feature + c->a, pair->b.feature + c->b, &v->b_a, r, world_b,
+                             p);
 }
 
 // Renews used-up bounds; lists the combinations that may have a gap <= limit: their distance is at
 // most the limit or, with deep, they may be in penetration down to the reach. Sets w->bound.
-static void list_near(const LashPair* pair, LashPairWork* w, const View* v, double limit, bool deep) {
+static void list_near(const LashPair* pair, LashPairWork* w, const View* v, double limit,
+                      bool deep) {
     double bound = lash_feature_bound(&pair->a.all, &pair->b.all, &v->b_a);
     w->listed = 0;
     if (bound > limit && bound > 0) {

@@ -28,11 +28,16 @@ static long poses(long normal, long many) {
 static LashShape* shape_of(const Solid* s) {
     const double* p = s->p;
     switch (s->kind) {
-        case SOLID_BOX: return lash_shape_box(vec3(2 * p[0], 2 * p[1], 2 * p[2]));
-        case SOLID_CYLINDER: return lash_shape_cylinder(p[0], 2 * p[1]);
-        case SOLID_SPHERE: return lash_shape_sphere(p[0]);
-        case SOLID_CAPSULE: return lash_shape_capsule(p[0], 2 * p[1]);
-        case SOLID_RING: return lash_shape_ring(p[0], p[1], 2 * p[2]);
+        case SOLID_BOX:
+            return lash_shape_box(vec3(2 * p[0], 2 * p[1], 2 * p[2]));
+        case SOLID_CYLINDER:
+            return lash_shape_cylinder(p[0], 2 * p[1]);
+        case SOLID_SPHERE:
+            return lash_shape_sphere(p[0]);
+        case SOLID_CAPSULE:
+            return lash_shape_capsule(p[0], 2 * p[1]);
+        case SOLID_RING:
+            return lash_shape_ring(p[0], p[1], 2 * p[2]);
     }
     return NULL;
 }
@@ -62,7 +67,8 @@ static void rig_free(Rig* rig) {
 
 // Smallest gap, INFINITY when nothing is within the activation distance.
 static double rig_gap(Rig* rig, Pose world_a, Pose world_b, double activation) {
-    rig->count = lash_pair_query(rig->pair, rig->work, world_a, world_b, activation, rig->point, CAPACITY);
+    rig->count =
+        lash_pair_query(rig->pair, rig->work, world_a, world_b, activation, rig->point, CAPACITY);
     assert_true(rig->count <= CAPACITY);
     double gap = INFINITY;
     for (int i = 0; i < rig->count; ++i) gap = fmin(gap, rig->point[i].gap);
@@ -73,7 +79,8 @@ static Pose random_pose(Random* r, double reach) {
     return pose(vec3_scale(random_in(r, 0, reach), random_direction(r)), random_rotation(r));
 }
 
-// ---- whole solids against brute force -------------------------------------------------------------
+// ---- whole solids against brute force
+// -------------------------------------------------------------
 
 static void separated_solids_have_the_distance_of_brute_force(void** state) {
     (void)state;
@@ -84,7 +91,8 @@ static void separated_solids_have_the_distance_of_brute_force(void** state) {
             rig_make(&rig, solids + i, solids + j, 0);
             for (long k = 0; k < poses(40, 4000); ++k) {
                 Pose world_b = random_pose(&r, 1), b_a = random_pose(&r, 1.5);
-                if (k % 5 == 0) b_a.rot = quat_exp(vec3_scale(1e-5, random_direction(&r))); // near-parallel
+                if (k % 5 == 0)
+                    b_a.rot = quat_exp(vec3_scale(1e-5, random_direction(&r))); // near-parallel
                 double expected = fmin(surface_minimum(solids + i, solids + j, b_a),
                                        surface_minimum(solids + j, solids + i, pose_inverse(b_a)));
                 if (expected < 1e-3 || expected > 0.3) continue;
@@ -92,23 +100,32 @@ static void separated_solids_have_the_distance_of_brute_force(void** state) {
                 double gap = rig_gap(&rig, world_a, world_b, 0.5);
                 if (gap > expected + 1e-12 || gap < expected - 5e-3)
                     print_message("%d/%d: %.15g, brute force %.15g\n", i, j, gap, expected);
-                assert_true(gap <= expected + 1e-12); // brute force is an upper bound: nothing missed
+                assert_true(gap <=
+                            expected + 1e-12); // brute force is an upper bound: nothing missed
                 assert_true(gap >= expected - 5e-3);
                 for (int m = 0; m < rig.count; ++m) { // and every point is a true one
                     const LashContactPoint* p = rig.point + m;
-                    double da = fabs(solid_distance(solids + i, pose_point_inverse(world_a, p->point_a))), db = fabs(solid_distance(solids + j, pose_point_inverse(world_b, p->point_b)));
-                    if (da > 1e-13 || db > 1e-13) print_message("%d/%d off %g %g id %llx gap %g b %d\n", i, j, da, db, (unsigned long long)p->id, p->gap, k % 5 == 0);
-                    assert_true(fabs(solid_distance(solids + i, pose_point_inverse(world_a, p->point_a))) < 1e-13);
-                    assert_true(fabs(solid_distance(solids + j, pose_point_inverse(world_b, p->point_b))) < 1e-13);
-                    assert_true(p->gap > 0 && fabs(vec3_distance(p->point_a, p->point_b) - p->gap) < 1e-13);
+                    double da = fabs(
+                               solid_distance(solids + i, pose_point_inverse(world_a, p->point_a))),
+                           db = fabs(
+                               solid_distance(solids + j, pose_point_inverse(world_b, p->point_b)));
+                    if (da > 1e-13 || db > 1e-13)
+                        print_message("%d/%d off %g %g id %llx gap %g b %d\n", i, j, da, db,
+                                      (unsigned long long)p->id, p->gap, k % 5 == 0);
+                    assert_true(fabs(solid_distance(
+                                    solids + i, pose_point_inverse(world_a, p->point_a))) < 1e-13);
+                    assert_true(fabs(solid_distance(
+                                    solids + j, pose_point_inverse(world_b, p->point_b))) < 1e-13);
+                    assert_true(p->gap > 0 &&
+                                fabs(vec3_distance(p->point_a, p->point_b) - p->gap) < 1e-13);
                 }
             }
             rig_free(&rig);
         }
 }
 
-// A ball against every solid: the signed distance of its center minus its radius, exactly, outside and
-// inside, at faces, edges and vertices; found once.
+// A ball against every solid: the signed distance of its center minus its radius, exactly, outside
+// and inside, at faces, edges and vertices; found once.
 static void ball_gap_is_the_signed_distance_of_its_center(void** state) {
     (void)state;
     Random r = {9};
@@ -118,13 +135,15 @@ static void ball_gap_is_the_signed_distance_of_its_center(void** state) {
         rig_make(&rig, &ball, solids + j, 0);
         int inside = 0;
         for (long k = 0; k < poses(10000, 1000000); ++k) {
-            Vec3 c = vec3(random_in(&r, -0.9, 0.9), random_in(&r, -0.9, 0.9), random_in(&r, -0.9, 0.9));
+            Vec3 c =
+                vec3(random_in(&r, -0.9, 0.9), random_in(&r, -0.9, 0.9), random_in(&r, -0.9, 0.9));
             if (k % 4 == 0) { // on the borders between features
                 double edge[4] = {0.3, 0.4, 0.5, 0.0};
                 c.z = edge[k / 4 % 4];
                 if (k % 8 == 0) c.x = edge[k / 8 % 4];
             }
-            Pose world_b = random_pose(&r, 1), world_a = pose(pose_point(world_b, c), random_rotation(&r));
+            Pose world_b = random_pose(&r, 1),
+                 world_a = pose(pose_point(world_b, c), random_rotation(&r));
             double d = solid_distance(solids + j, c), expected = d - 0.05;
             if (expected > 0.3) continue;
             double gap = rig_gap(&rig, world_a, world_b, 0.4);
@@ -134,13 +153,16 @@ static void ball_gap_is_the_signed_distance_of_its_center(void** state) {
             }
             inside += d < 0;
             if (fabs(gap - expected) > 1e-13)
-                print_message("solid %d at (%.17g, %.17g, %.17g): %.15g, expected %.15g, %d points\n", j, c.x, c.y, c.z,
-                              gap, expected, rig.count);
+                print_message(
+                    "solid %d at (%.17g, %.17g, %.17g): %.15g, expected %.15g, %d points\n", j, c.x,
+                    c.y, c.z, gap, expected, rig.count);
             assert_true(fabs(gap - expected) <= 1e-13);
             int touching = 0;
             for (int m = 0; m < rig.count; ++m) touching += rig.point[m].gap < expected + 1e-9;
-            bool tie = j == 4 || d < 1e-6; // equally near to two sides of the bore, or on a medial surface
-            if (!tie && touching != 1) print_message("solid %d: %d points at one place\n", j, touching);
+            bool tie =
+                j == 4 || d < 1e-6; // equally near to two sides of the bore, or on a medial surface
+            if (!tie && touching != 1)
+                print_message("solid %d: %d points at one place\n", j, touching);
             assert_true(tie || touching == 1);
         }
         (void)inside;
@@ -148,13 +170,16 @@ static void ball_gap_is_the_signed_distance_of_its_center(void** state) {
     }
 }
 
-// ---- boxes: exact distance and overlap from first principles ---------------------------------------
+// ---- boxes: exact distance and overlap from first principles
+// ---------------------------------------
 
 static double segment_distance(Vec3 p, Vec3 q, Vec3 r, Vec3 s) { // p-q and r-s
     Vec3 u = vec3_sub(q, p), v = vec3_sub(s, r), w = vec3_sub(p, r);
-    double a = vec3_dot(u, u), b = vec3_dot(u, v), c = vec3_dot(v, v), d = vec3_dot(u, w), e = vec3_dot(v, w);
+    double a = vec3_dot(u, u), b = vec3_dot(u, v), c = vec3_dot(v, v), d = vec3_dot(u, w),
+           e = vec3_dot(v, w);
     double best = INFINITY, det = a * c - b * b;
-    double try_s[5] = {0, 1, det > 1e-12 ? (b * e - c * d) / det : 0, 0, 0}; // interior and all ends
+    double try_s[5] = {0, 1, det > 1e-12 ? (b * e - c * d) / det : 0, 0,
+                       0}; // interior and all ends
     try_s[3] = -d / a, try_s[4] = (b - d) / a;
     for (int i = 0; i < 5; ++i) {
         double x = fmin(1, fmax(0, try_s[i])), y = fmin(1, fmax(0, (b * x + e) / c));
@@ -178,7 +203,8 @@ static double box_box_distance(const Solid* a, const Solid* b, Pose b_a) { // wh
             int ka = i / 4, kb = j / 4, la = i % 4, lb = j % 4;
             int va = ka == 0 ? la << 1 : ka == 1 ? (la & 1) | (la & 2) << 1 : la;
             int vb = kb == 0 ? lb << 1 : kb == 1 ? (lb & 1) | (lb & 2) << 1 : lb;
-            best = fmin(best, segment_distance(pose_point(b_a, corner(a, va)), pose_point(b_a, corner(a, va | 1 << ka)),
+            best = fmin(best, segment_distance(pose_point(b_a, corner(a, va)),
+                                               pose_point(b_a, corner(a, va | 1 << ka)),
                                                corner(b, vb), corner(b, vb | 1 << kb)));
         }
     return best;
@@ -216,13 +242,15 @@ static void boxes_agree_with_first_principles(void** state) {
     long apart = 0, overlap = 0;
     for (long k = 0; k < poses(10000, 1000000); ++k) {
         Pose world_b = random_pose(&r, 1), b_a = random_pose(&r, 1.4);
-        if (k % 3 == 0) b_a.rot = quat_exp(vec3_scale(pow(10, random_in(&r, -9, -1)), random_direction(&r)));
+        if (k % 3 == 0)
+            b_a.rot = quat_exp(vec3_scale(pow(10, random_in(&r, -9, -1)), random_direction(&r)));
         double s = box_box_separation(a, &b, b_a);
         if (s > 0.2 || s < -0.15) continue;
         double gap = rig_gap(&rig, pose_mul(world_b, b_a), world_b, 0.5);
         if (s > 1e-12) {
             double expected = box_box_distance(a, &b, b_a);
-            if (fabs(gap - expected) > 1e-13) print_message("%.15g, expected %.15g\n", gap, expected);
+            if (fabs(gap - expected) > 1e-13)
+                print_message("%.15g, expected %.15g\n", gap, expected);
             assert_true(fabs(gap - expected) <= 1e-13);
             ++apart;
         } else if (s < -1e-12) {
@@ -235,7 +263,8 @@ static void boxes_agree_with_first_principles(void** state) {
     rig_free(&rig);
 }
 
-// ---- pin in hole ------------------------------------------------------------------------------------
+// ---- pin in hole
+// ------------------------------------------------------------------------------------
 
 // Smallest distance between the rims of a pin and the wall of a hole, both long enough: the deepest
 // point of each end circle by dense search.
@@ -244,13 +273,15 @@ static double rim_gap(double pin_r, double half, double hole_r, Pose hole_pin) {
     for (int e = -1; e <= 1; e += 2) {
         double t = 0, h = 0.1, f = INFINITY;
         for (int i = 0; i < 64; ++i) {
-            Vec3 q = pose_point(hole_pin, vec3(pin_r * cos(0.1 * i), pin_r * sin(0.1 * i), e * half));
+            Vec3 q =
+                pose_point(hole_pin, vec3(pin_r * cos(0.1 * i), pin_r * sin(0.1 * i), e * half));
             double g = hole_r - hypot(q.x, q.y);
             if (g < f) f = g, t = 0.1 * i;
         }
         for (int k = 0; k < 60; ++k, h *= 0.6)
             for (int s = -1; s <= 1; s += 2) {
-                Vec3 q = pose_point(hole_pin, vec3(pin_r * cos(t + s * h), pin_r * sin(t + s * h), e * half));
+                Vec3 q = pose_point(hole_pin,
+                                    vec3(pin_r * cos(t + s * h), pin_r * sin(t + s * h), e * half));
                 double g = hole_r - hypot(q.x, q.y);
                 if (g < f) f = g, t += s * h;
             }
@@ -274,8 +305,10 @@ static void pin_in_hole_is_exact_and_continuous_in_the_tilt(void** state) {
     for (long k = 0; k < poses(10000, 1000000); ++k) {
         double tilt = k % 10 == 0 ? 0 : pow(10, random_in(&r, -12, -2.2));
         Vec3 axis = random_direction(&r);
-        Pose hole_pin = pose(vec3(random_in(&r, -1e-4, 1e-4), random_in(&r, -1e-4, 1e-4), random_in(&r, -5e-3, 5e-3)),
-                             quat_mul(quat_exp(vec3_scale(tilt, axis)), quat_from_axis_angle(vec3(0, 0, 1), r.s % 7)));
+        Pose hole_pin = pose(vec3(random_in(&r, -1e-4, 1e-4), random_in(&r, -1e-4, 1e-4),
+                                  random_in(&r, -5e-3, 5e-3)),
+                             quat_mul(quat_exp(vec3_scale(tilt, axis)),
+                                      quat_from_axis_angle(vec3(0, 0, 1), r.s % 7)));
         double expected = rim_gap(0.010, 0.020, 0.0101, hole_pin), gap = INFINITY;
         int n = lash_pair_query(pair, work, hole_pin, pose_identity(), 1e-3, p, CAPACITY);
         assert_true(n >= 2 && n <= 4);
@@ -289,8 +322,10 @@ static void pin_in_hole_is_exact_and_continuous_in_the_tilt(void** state) {
         assert_true(n >= 2);
         double low = INFINITY, high = INFINITY;
         for (int k = 0; k < n; ++k) {
-            if (p[k].point_a.z < 0) low = fmin(low, p[k].gap);
-            else high = fmin(high, p[k].gap);
+            if (p[k].point_a.z < 0)
+                low = fmin(low, p[k].gap);
+            else
+                high = fmin(high, p[k].gap);
         }
         if (i > -1000) assert_true(fabs(low - last[0]) < 2.1e-8 && fabs(high - last[1]) < 2.1e-8);
         last[0] = low, last[1] = high;
@@ -301,7 +336,8 @@ static void pin_in_hole_is_exact_and_continuous_in_the_tilt(void** state) {
     lash_shape_destroy(ring);
 }
 
-// ---- motions ----------------------------------------------------------------------------------------
+// ---- motions
+// ----------------------------------------------------------------------------------------
 
 typedef struct Smooth { // a smooth random motion
     Vec3 r[3], w[3];
@@ -325,8 +361,8 @@ static Pose motion_at(const Smooth* m, double t) {
     return p;
 }
 
-// The gap follows the motion (it is 1-Lipschitz) across all changes of feature, and a work that lives on
-// finds bit for bit what a fresh one finds.
+// The gap follows the motion (it is 1-Lipschitz) across all changes of feature, and a work that
+// lives on finds bit for bit what a fresh one finds.
 static void gap_is_continuous_and_bounds_never_lose_a_contact(void** state) {
     (void)state;
     Random r = {4};
@@ -345,19 +381,23 @@ static void gap_is_continuous_and_bounds_never_lose_a_contact(void** state) {
                     Pose p = motion_at(&m, s * dt);
                     double before = travel.sum;
                     lash_travel_move(&travel, p);
-                    double moved = travel.sum - before, gap = rig_gap(&rig, p, pose_identity(), 0.1);
+                    double moved = travel.sum - before,
+                           gap = rig_gap(&rig, p, pose_identity(), 0.1);
                     lash_pair_work_reset(fresh.work);
                     double other = rig_gap(&fresh, p, pose_identity(), 0.1);
                     assert_int_equal(rig.count, fresh.count);
                     for (int c = 0; c < rig.count; ++c) {
                         assert_int_equal(rig.point[c].id, fresh.point[c].id);
-                        assert_true(memcmp(&rig.point[c], &fresh.point[c], sizeof(LashContactPoint)) == 0);
+                        assert_true(
+                            memcmp(&rig.point[c], &fresh.point[c], sizeof(LashContactPoint)) == 0);
                     }
                     assert_true(gap == other);
                     assert_true(lash_pair_bound(rig.work) <= gap || gap < 0);
-                    double a = fmin(gap, 0.1), b = fmin(last, 0.1); // none: larger than the activation
+                    double a = fmin(gap, 0.1),
+                           b = fmin(last, 0.1); // none: larger than the activation
                     bool jump = fabs(a - b) > moved + 1e-12 && fmin(a, b) > -0.03;
-                    for (int e = 0; e < 2 && s > 0 && jump; ++e) { // too deep in each other elsewhere?
+                    for (int e = 0; e < 2 && s > 0 && jump;
+                         ++e) { // too deep in each other elsewhere?
                         Pose q = e == 0 ? p : before_pose;
                         double o = fmin(surface_minimum(solids + i, solids + j, q),
                                         surface_minimum(solids + j, solids + i, pose_inverse(q)));
@@ -375,7 +415,8 @@ static void gap_is_continuous_and_bounds_never_lose_a_contact(void** state) {
         }
 }
 
-// ---- collect and evaluate -----------------------------------------------------------------------------
+// ---- collect and evaluate
+// -----------------------------------------------------------------------------
 
 static void evaluate_finds_all_that_query_finds_within_the_promise(void** state) {
     (void)state;
@@ -395,9 +436,11 @@ static void evaluate_finds_all_that_query_finds_within_the_promise(void** state)
                 for (int s = 0; s < 10; ++s) {
                     Pose p = a, q = b;
                     p.r = vec3_add_scaled(a.r, 0.03 * random_unit(&r), random_direction(&r));
-                    p.rot = quat_mul(a.rot, quat_exp(vec3_scale(0.02 * random_unit(&r), random_direction(&r))));
+                    p.rot = quat_mul(
+                        a.rot, quat_exp(vec3_scale(0.02 * random_unit(&r), random_direction(&r))));
                     q.r = vec3_add_scaled(b.r, 0.01 * random_unit(&r), random_direction(&r));
-                    q.rot = quat_mul(b.rot, quat_exp(vec3_scale(0.04 * random_unit(&r), random_direction(&r))));
+                    q.rot = quat_mul(
+                        b.rot, quat_exp(vec3_scale(0.04 * random_unit(&r), random_direction(&r))));
                     assert_true(lash_pair_evaluate(rig.pair, rig.work, p, q, gap, NULL, points));
                     lash_pair_work_reset(fresh.work);
                     rig_gap(&fresh, p, q, 0.02);
@@ -410,7 +453,8 @@ static void evaluate_finds_all_that_query_finds_within_the_promise(void** state)
                         // a double on a border may be kept by its neighbour instead
                         assert_true(gap[found] == fresh.point[c].gap || isinf(gap[found]));
                         if (gap[found] == fresh.point[c].gap)
-                            assert_true(memcmp(points + found, fresh.point + c, sizeof *points) == 0);
+                            assert_true(memcmp(points + found, fresh.point + c, sizeof *points) ==
+                                        0);
                     }
                     int near = 0;
                     for (int m = 0; m < slots; ++m) near += gap[m] <= 0.02;
@@ -448,7 +492,8 @@ static void queries_do_not_allocate(void** state) {
     rig_free(&rig);
 }
 
-// ---- line and area contact ------------------------------------------------------------------------------
+// ---- line and area contact
+// ------------------------------------------------------------------------------
 
 static int touching(const Rig* rig, double gap) {
     int n = 0;
@@ -467,7 +512,8 @@ static void flat_and_line_contacts_are_spanned(void** state) {
         rig_gap(&rig, pose(vec3(0.1, 0.2, 0.8), tilt), pose_identity(), 1e-4);
         assert_int_equal(touching(&rig, 1e-5), 4);
         rig_free(&rig);
-        rig_make(&rig, solids + 1, &table, 0); // cylinder standing: three points of its rim, and the deepest
+        rig_make(&rig, solids + 1, &table,
+                 0); // cylinder standing: three points of its rim, and the deepest
         rig_gap(&rig, pose(vec3(0.1, 0.2, 1.0), tilt), pose_identity(), 1e-4);
         assert_int_equal(touching(&rig, 1e-5), tilts[t] > 0 ? 4 : 3);
         rig_free(&rig);
@@ -502,7 +548,8 @@ static void offset_shifts_the_gap_both_ways(void** state) {
         rig_make(&rig, solids + 2, solids, offset);
         double gap = rig_gap(&rig, pose(vec3(0, 0, 0.56), quat_identity()), pose_identity(), 0.1);
         assert_true(fabs(gap - (0.01 + offset)) < 1e-15);
-        gap = rig_gap(&rig, pose(vec3(0, 0, 0.56), quat_identity()), pose_identity(), 0.009 + offset);
+        gap =
+            rig_gap(&rig, pose(vec3(0, 0, 0.56), quat_identity()), pose_identity(), 0.009 + offset);
         assert_true(isinf(gap)); // the activation distance is one of gaps
         rig_free(&rig);
     }
@@ -520,7 +567,8 @@ static void beyond_the_reach_there_is_no_gap_but_a_count(void** state) {
     rig_free(&rig);
 }
 
-// ---- gradients in the world ------------------------------------------------------------------------------
+// ---- gradients in the world
+// ------------------------------------------------------------------------------
 
 // Moves both bodies along random twists; gap, normal and points of the same id follow the rates.
 static void rates_hold_when_both_bodies_move(void** state) {
@@ -534,14 +582,16 @@ static void rates_hold_when_both_bodies_move(void** state) {
             rig_make(&other, solids + i, solids + j, 0.01);
             for (int k = 0; k < 30; ++k) {
                 Pose a = random_pose(&r, 1.3), b = random_pose(&r, 0.2), moved[2][2];
-                Vec3 va = random_direction(&r), wa = random_direction(&r), vb = random_direction(&r),
-                     wb = random_direction(&r);
+                Vec3 va = random_direction(&r), wa = random_direction(&r),
+                     vb = random_direction(&r), wb = random_direction(&r);
                 double h = 1e-6;
                 rig_gap(&rig, a, b, 0.1);
                 for (int s = 0; s < 2; ++s) {
                     double e = s == 0 ? h : -h;
-                    moved[s][0] = pose(vec3_add_scaled(a.r, e, va), quat_mul(quat_exp(vec3_scale(e, wa)), a.rot));
-                    moved[s][1] = pose(vec3_add_scaled(b.r, e, vb), quat_mul(quat_exp(vec3_scale(e, wb)), b.rot));
+                    moved[s][0] = pose(vec3_add_scaled(a.r, e, va),
+                                       quat_mul(quat_exp(vec3_scale(e, wa)), a.rot));
+                    moved[s][1] = pose(vec3_add_scaled(b.r, e, vb),
+                                       quat_mul(quat_exp(vec3_scale(e, wb)), b.rot));
                 }
                 for (int c = 0; c < rig.count; ++c) {
                     const LashContactPoint* p = rig.point + c;
@@ -563,11 +613,16 @@ static void rates_hold_when_both_bodies_move(void** state) {
                     LashContactRate rate;
                     lash_contact_rate(p, w, vec3_sub(wa, wb), &rate);
                     Vec3 dn = vec3_add(rate.normal, vec3_cross(wb, p->normal));
-                    Vec3 dpb = vec3_add(rate.point_b, vec3_add(vb, vec3_cross(wb, vec3_sub(p->point_b, b.r))));
+                    Vec3 dpb = vec3_add(rate.point_b,
+                                        vec3_add(vb, vec3_cross(wb, vec3_sub(p->point_b, b.r))));
                     double tolerance = 1e-7 * (1 + size * size * size);
                     assert_true(fabs((q[0].gap - q[1].gap) / (2 * h) - rate.gap) < tolerance);
-                    assert_true(vec3_distance(vec3_scale(0.5 / h, vec3_sub(q[0].normal, q[1].normal)), dn) < tolerance);
-                    assert_true(vec3_distance(vec3_scale(0.5 / h, vec3_sub(q[0].point_b, q[1].point_b)), dpb) < tolerance);
+                    assert_true(
+                        vec3_distance(vec3_scale(0.5 / h, vec3_sub(q[0].normal, q[1].normal)), dn) <
+                        tolerance);
+                    assert_true(
+                        vec3_distance(vec3_scale(0.5 / h, vec3_sub(q[0].point_b, q[1].point_b)),
+                                      dpb) < tolerance);
                     ++compared;
                 }
             }
@@ -577,7 +632,8 @@ static void rates_hold_when_both_bodies_move(void** state) {
     assert_true(compared > 200);
 }
 
-// ---- threads ---------------------------------------------------------------------------------------------
+// ---- threads
+// ---------------------------------------------------------------------------------------------
 
 typedef struct Job {
     const LashPair* pair;
@@ -592,9 +648,11 @@ static void* run_job(void* argument) {
     LashContactPoint p[CAPACITY];
     for (int k = 0; k < 3000; ++k) {
         memset(p, 0, sizeof p);
-        int n = lash_pair_query(job->pair, work, random_pose(&r, 1.2), random_pose(&r, 0.1), 0.1, p, CAPACITY);
+        int n = lash_pair_query(job->pair, work, random_pose(&r, 1.2), random_pose(&r, 0.1), 0.1, p,
+                                CAPACITY);
         const unsigned char* byte = (const unsigned char*)p;
-        for (size_t i = 0; i < (size_t)n * sizeof p[0]; ++i) job->hash = (job->hash ^ byte[i]) * 1099511628211ull;
+        for (size_t i = 0; i < (size_t)n * sizeof p[0]; ++i)
+            job->hash = (job->hash ^ byte[i]) * 1099511628211ull;
     }
     lash_pair_work_destroy(work);
     return NULL;
@@ -607,7 +665,8 @@ static void two_threads_give_the_same_bits_as_one(void** state) {
     Job alone = {.pair = rig.pair}, job[2] = {{.pair = rig.pair}, {.pair = rig.pair}};
     run_job(&alone);
     pthread_t thread[2];
-    for (int i = 0; i < 2; ++i) assert_int_equal(pthread_create(thread + i, NULL, run_job, job + i), 0);
+    for (int i = 0; i < 2; ++i)
+        assert_int_equal(pthread_create(thread + i, NULL, run_job, job + i), 0);
     for (int i = 0; i < 2; ++i) pthread_join(thread[i], NULL);
     assert_true(alone.hash != 0 && job[0].hash == alone.hash && job[1].hash == alone.hash);
     rig_free(&rig);

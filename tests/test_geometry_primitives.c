@@ -15,7 +15,7 @@
 #include "tests/geometry_oracle.h"
 
 static const Solid solids[] = {
-    {SOLID_BOX, {0.5, 0.4, 0.3}},     {SOLID_CYLINDER, {0.4, 0.5, 0}}, {SOLID_SPHERE, {0.5, 0, 0}},
+    {SOLID_BOX, {0.5, 0.4, 0.3}},   {SOLID_CYLINDER, {0.4, 0.5, 0}}, {SOLID_SPHERE, {0.5, 0, 0}},
     {SOLID_CAPSULE, {0.3, 0.4, 0}}, {SOLID_RING, {0.45, 0.7, 0.3}},
 };
 enum { SOLIDS = 5 };
@@ -23,11 +23,16 @@ enum { SOLIDS = 5 };
 static LashShape* shape_of(const Solid* s) {
     const double* p = s->p;
     switch (s->kind) {
-        case SOLID_BOX: return lash_shape_box(vec3(2 * p[0], 2 * p[1], 2 * p[2]));
-        case SOLID_CYLINDER: return lash_shape_cylinder(p[0], 2 * p[1]);
-        case SOLID_SPHERE: return lash_shape_sphere(p[0]);
-        case SOLID_CAPSULE: return lash_shape_capsule(p[0], 2 * p[1]);
-        case SOLID_RING: return lash_shape_ring(p[0], p[1], 2 * p[2]);
+        case SOLID_BOX:
+            return lash_shape_box(vec3(2 * p[0], 2 * p[1], 2 * p[2]));
+        case SOLID_CYLINDER:
+            return lash_shape_cylinder(p[0], 2 * p[1]);
+        case SOLID_SPHERE:
+            return lash_shape_sphere(p[0]);
+        case SOLID_CAPSULE:
+            return lash_shape_capsule(p[0], 2 * p[1]);
+        case SOLID_RING:
+            return lash_shape_ring(p[0], p[1], 2 * p[2]);
     }
     return NULL;
 }
@@ -51,18 +56,26 @@ static void add_revolved(Integrals* s, const Solid* solid, double z0, double z1)
         double z = 0.5 * (z0 + z1) + 0.5 * (z1 - z0) * x[i], half = 0.5 * (z1 - z0) * w[i];
         double inner = solid->kind == SOLID_RING ? solid->p[0] : 0, outer2 = 0;
         switch (solid->kind) {
-            case SOLID_CYLINDER: outer2 = solid->p[0] * solid->p[0]; break;
-            case SOLID_SPHERE: outer2 = solid->p[0] * solid->p[0] - z * z; break;
+            case SOLID_CYLINDER:
+                outer2 = solid->p[0] * solid->p[0];
+                break;
+            case SOLID_SPHERE:
+                outer2 = solid->p[0] * solid->p[0] - z * z;
+                break;
             case SOLID_CAPSULE: {
                 double over = fmax(fabs(z) - solid->p[1], 0);
                 outer2 = solid->p[0] * solid->p[0] - over * over;
                 break;
             }
-            case SOLID_RING: outer2 = solid->p[1] * solid->p[1]; break;
-            default: break;
+            case SOLID_RING:
+                outer2 = solid->p[1] * solid->p[1];
+                break;
+            default:
+                break;
         }
         double inner2 = inner * inner, area = LASH_PI * (outer2 - inner2);
-        double moment = LASH_PI / 4 * (outer2 * outer2 - inner2 * inner2); // of x^2 over the annulus
+        double moment =
+            LASH_PI / 4 * (outer2 * outer2 - inner2 * inner2); // of x^2 over the annulus
         s->volume += half * area;
         s->xx += half * moment, s->yy += half * moment, s->zz += half * area * z * z;
     }
@@ -76,16 +89,23 @@ static Integrals integrals_of(const Solid* s) {
         case SOLID_BOX: // two Gauss points per direction are exact
             for (int i = 0; i < 8; ++i)
                 add_box(&r, p[0] * p[1] * p[2],
-                        vec3((i & 1 ? g : -g) * p[0], (i & 2 ? g : -g) * p[1], (i & 4 ? g : -g) * p[2]));
+                        vec3((i & 1 ? g : -g) * p[0], (i & 2 ? g : -g) * p[1],
+                             (i & 4 ? g : -g) * p[2]));
             break;
-        case SOLID_CYLINDER: add_revolved(&r, s, -p[1], p[1]); break;
-        case SOLID_SPHERE: add_revolved(&r, s, -p[0], p[0]); break;
+        case SOLID_CYLINDER:
+            add_revolved(&r, s, -p[1], p[1]);
+            break;
+        case SOLID_SPHERE:
+            add_revolved(&r, s, -p[0], p[0]);
+            break;
         case SOLID_CAPSULE:
             add_revolved(&r, s, -p[1] - p[0], -p[1]);
             add_revolved(&r, s, -p[1], p[1]);
             add_revolved(&r, s, p[1], p[1] + p[0]);
             break;
-        case SOLID_RING: add_revolved(&r, s, -p[2], p[2]); break;
+        case SOLID_RING:
+            add_revolved(&r, s, -p[2], p[2]);
+            break;
     }
     return r;
 }
@@ -113,7 +133,8 @@ static void faces_lie_on_the_solid_and_point_outward(void** state) {
         for (int f = 0; f < s->faces; ++f)
             for (int k = 0; k < 200; ++k) {
                 const LashFace* face = s->face + f;
-                double u = random_in(&random, face->u0, face->u1), v = random_in(&random, face->v0, face->v1);
+                double u = random_in(&random, face->u0, face->u1),
+                       v = random_in(&random, face->v0, face->v1);
                 if (lash_trim_parameters(s, face, u, v, 1e-9) != LASH_INSIDE) continue;
                 LashSurfacePoint p = lash_face_point(s, face, u, v);
                 Vec3 n = lash_face_normal(face, p.p);
@@ -138,7 +159,8 @@ static void edges_join_their_faces(void** state) {
                 LashCurvePoint c = lash_edge_point(s, e, e->t0 + (e->t1 - e->t0) * j / 8);
                 for (int side = 0; side < 2; ++side) {
                     assert_true(fabs(lash_face_distance(s->face + e->face[side], c.p)) < 1e-14);
-                    assert_int_equal(lash_trim_point(s, s->face + e->face[side], c.p, 1e-9), LASH_BORDER);
+                    assert_int_equal(lash_trim_point(s, s->face + e->face[side], c.p, 1e-9),
+                                     LASH_BORDER);
                 }
             }
             for (int end = 0; end < 2; ++end)
@@ -204,7 +226,8 @@ static void trim_agrees_with_the_solid_everywhere(void** state) {
     LashShape* s = lash_shape_ring(0.45, 0.7, 0.6);
     const LashFace* top = s->face + 3;
     for (int k = 0; k < 10000; ++k) {
-        double u = random_in(&random, -0.8, 0.8), v = random_in(&random, -0.8, 0.8), r = hypot(u, v);
+        double u = random_in(&random, -0.8, 0.8), v = random_in(&random, -0.8, 0.8),
+               r = hypot(u, v);
         LashTrimSide expected = fabs(r - 0.45) < 1e-6 || fabs(r - 0.7) < 1e-6 ? LASH_BORDER
                                 : r > 0.45 && r < 0.7                         ? LASH_INSIDE
                                                                               : LASH_OUTSIDE;
