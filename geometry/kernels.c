@@ -233,19 +233,9 @@ static void roots_ordered(LashPairView* v) {
     }
 }
 
-int lash_kernel_roots(const LashFeature* a, const LashFeature* b, const LashPlacement* b_a,
-                      const LashKernelQuery* query, LashRoot roots[LASH_MAX_POINTS]) {
-    LashPairView v;
-    v.a = a, v.b = b, v.b_a = b_a, v.query = query, v.roots = roots, v.count = 0;
-    if (a->skeleton <= b->skeleton) {
-        roots_ordered(&v);
-        return v.count;
-    }
-    LashPlacement inverse;
-    if (query->a_b == NULL) inverse = lash_placement_inverse(b_a);
-    v.a = b, v.b = a, v.b_a = query->a_b != NULL ? query->a_b : &inverse;
-    roots_ordered(&v);
-    for (int i = 0; i < v.count; ++i) { // found in a's frame with the names exchanged
+// Roots found in a's frame with the names exchanged.
+static void exchange(const LashPlacement* b_a, LashRoot* roots, int count) {
+    for (int i = 0; i < count; ++i) {
         LashRoot* r = roots + i;
         Vec3 point_a = r->point_a;
         bool ball = r->ball_a;
@@ -257,6 +247,25 @@ int lash_kernel_roots(const LashFeature* a, const LashFeature* b, const LashPlac
             r->t_a[k] = r->t_b[k], r->t_b[k] = t;
         }
     }
+}
+
+int lash_kernel_roots(const LashFeature* a, const LashFeature* b, const LashPlacement* b_a,
+                      const LashKernelQuery* query, LashRoot roots[LASH_MAX_POINTS]) {
+    if (lash_is_rim_cylinder(a, b)) return lash_rim_cylinder(a, b, b_a, query->limit, roots);
+    LashPairView v;
+    v.query = query, v.roots = roots, v.count = 0;
+    bool ordered = a->skeleton <= b->skeleton, rim = lash_is_rim_cylinder(b, a);
+    if (ordered && !rim) {
+        v.a = a, v.b = b, v.b_a = b_a;
+        roots_ordered(&v);
+        return v.count;
+    }
+    LashPlacement inverse;
+    if (query->a_b == NULL) inverse = lash_placement_inverse(b_a);
+    v.a = b, v.b = a, v.b_a = query->a_b != NULL ? query->a_b : &inverse;
+    if (rim) v.count = lash_rim_cylinder(b, a, v.b_a, query->limit, roots);
+    else roots_ordered(&v);
+    exchange(b_a, roots, v.count);
     return v.count;
 }
 

@@ -69,6 +69,7 @@ struct LashPairWork {
     double* searched;  // (warms) travel until which the last search holds
     Found* found;      // (max_slots)
     int founds, deep, beyond;
+    bool borders; // one of them lies on a border
     // the current step
     int listed, slots;
     int* list;    // (combinations) collected combinations
@@ -378,7 +379,8 @@ static bool owned_by_neighbor(const LashPair* pair, const Combination* c, const 
 }
 
 static bool is_double(LashPairWork* w, const LashRoot* r, double tolerance) {
-    for (int i = 0; i < w->founds; ++i) {
+    w->borders |= r->boundary;
+    for (int i = 0; i < w->founds && w->borders; ++i) {
         const Found* f = w->found + i;
         if (!f->boundary && !r->boundary) continue;
         double t = fmax(tolerance, f->tolerance);
@@ -463,7 +465,7 @@ int lash_pair_query(const LashPair* pair, LashPairWork* w, Pose world_a, Pose wo
     double limit = activation - pair->offset;
     advance(w, &v);
     list_near(pair, w, &v, limit, true);
-    w->slots = w->founds = w->deep = 0; // ends the current step
+    w->slots = w->founds = w->deep = 0, w->borders = false; // ends the current step
     int count = 0;
     for (int i = 0; i < w->listed; ++i) {
         const Combination* c = pair->combination + w->list[i];
@@ -518,7 +520,7 @@ bool lash_pair_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, Pos
         return false;
     View v = view_of(pair, world_a, world_b);
     int first = 0;
-    w->founds = w->deep = 0;
+    w->founds = w->deep = 0, w->borders = false;
     for (int i = 0; i < w->listed; ++i) {
         const Combination* c = pair->combination + w->list[i];
         LashRoot roots[LASH_MAX_POINTS];
