@@ -83,13 +83,6 @@ static double slack_against(const LashFeature* f, const LashFeature* g) {
     return ruled && g->kind == LASH_FEATURE_FACE ? LASH_SLACK_RULED : LASH_SLACK_TIGHT;
 }
 
-bool lash_kernel_faces(const LashFeature* vertex, const LashFeature* face, Vec3 m) {
-    bool border = false;
-    double t[2] = {0, 0};
-    if (vertex->kind == LASH_FEATURE_FACE) return true; // a ball faces everything
-    return lash_feature_owns(vertex, vertex->origin, t, m, slack_against(vertex, face), &border);
-}
-
 double lash_kernel_reach(const LashFeature* a, const LashFeature* b) {
     bool fa = a->kind == LASH_FEATURE_FACE, fb = b->kind == LASH_FEATURE_FACE;
     return fa && !fb ? a->reach : fb && !fa ? b->reach : fmin(a->reach, b->reach);
@@ -107,6 +100,45 @@ static bool is_contact(const LashPairView* v, const LashCandidate* c, const Lash
     return lash_second_order_is_contact(v->a, v->b, &A, &B, r->gap);
 }
 
+// Depth of the edge g, placed in e's frame, below the plane through p with normal n.
+static double deepest_of(const LashFeature* g, const LashPlacement* place, Vec3 p, Vec3 n) {
+    if (g->skeleton == LASH_SKELETON_CIRCLE) {
+        double c = vec3_dot(mat3_mul(place->rot, g->z), n);
+        double height = vec3_dot(vec3_sub(lash_place(place, g->origin), p), n);
+        return height - g->radius * sqrt(fmax(0, 1 - c * c));
+    }
+    double deepest = INFINITY;
+    for (int k = 0; k < 2; ++k) {
+        Vec3 end = lash_place(place, vec3_add_scaled(g->origin, k ? g->t1 : g->t0, g->z));
+        deepest = fmin(deepest, vec3_dot(vec3_sub(end, p), n));
+    }
+    return deepest;
+}
+
+// Crossed edges e and g: does a face at e separate g's edge with less than half the depth? Then the
+// solids leave each other along that face's normal and the crossing is no contact. place: g in e's
+// frame, p: foot on e.
+static bool face_separates(const LashFeature* e, const LashFeature* g, const LashPlacement* place, Vec3 p,
+                           double gap) {
+    if (e->wedge == LASH_WEDGE_NONE) return false;
+    if (e->wedge == LASH_WEDGE_GENERAL || g->skeleton == LASH_SKELETON_CURVE)
+        return gap < -0.05 * fmin(e->size, g->size);
+    for (int i = 0; i < 2; ++i) {
+        Vec3 n = e->wedge_normal[i];
+        if (e->wedge == LASH_WEDGE_COAXIAL) // (radial, axial) at p
+            n = vec3_add_scaled(vec3_scale(n.x / e->radius, vec3_sub(p, e->origin)), n.y, e->z);
+        if (deepest_of(g, place, p, n) > 0.5 * gap) return true;
+    }
+    return false;
+}
+
+static bool crossing_is_contact(const LashPairView* v, const LashRoot* r) {
+    if (v->a->kind != LASH_FEATURE_EDGE || v->b->kind != LASH_FEATURE_EDGE) return true;
+    LashPlacement a_b = lash_placement_inverse(v->b_a);
+    return !face_separates(v->b, v->a, v->b_a, r->point_b, r->gap) &&
+           !face_separates(v->a, v->b, &a_b, lash_place(&a_b, r->point_a), r->gap);
+}
+
 void lash_pair_add(LashPairView* v, const LashCandidate* c) {
     const LashFeature *a = v->a, *b = v->b;
     double ra = a->side * a->tube, rb = b->side * b->tube;
@@ -120,11 +152,20 @@ void lash_pair_add(LashPairView* v, const LashCandidate* c) {
     r->boundary = false, r->ball_a = c->ball, r->ball_b = false;
     r->deep = gap < -reach;
     r->t_a[0] = c->t_a[0], r->t_a[1] = c->t_a[1], r->t_b[0] = c->t_b[0], r->t_b[1] = c->t_b[1];
-    if (!lash_feature_owns(b, r->point_b, c->t_b, c->n, slack_against(b, a), &r->boundary)) return;
+    double slack_a = slack_against(a, b), slack_b = slack_against(b, a);
+    if (gap < 0 && b->kind == LASH_FEATURE_FACE && a->kind == LASH_FEATURE_VERTEX) {
+        slack_a = INFINITY; // inside the material it penetrates, whichever way it points
+    } else if (gap < 0 && a->kind == LASH_FEATURE_EDGE && b->kind == LASH_FEATURE_EDGE) {
+        // crossed edges: outside the wedges their points would lie outside the other's material
+        double most = 1e-9 * fmin(a->size, b->size) / -gap;
+        slack_a = fmin(slack_a, most), slack_b = fmin(slack_b, most);
+    }
+    if (!lash_feature_owns(b, r->point_b, c->t_b, c->n, slack_b, &r->boundary)) return;
     Vec3 p = lash_place_inverse(v->b_a, r->point_a);
     Vec3 m = vec3_neg(mat3_mul_transposed(v->b_a->rot, c->n));
-    if (!lash_feature_owns(a, p, c->t_a, m, slack_against(a, b), &r->boundary)) return;
+    if (!lash_feature_owns(a, p, c->t_a, m, slack_a, &r->boundary)) return;
     if (c->check && !r->deep && !is_contact(v, c, r)) return;
+    if (gap < 0 && !crossing_is_contact(v, r)) return;
     ++v->count;
 }
 

@@ -55,6 +55,7 @@ typedef struct LashFeature {
     bool whole;          // and the box is the whole closed surface
     LashWedge wedge;
     Vec3 wedge_side[2]; // directions from the edge into its two faces, across the edge
+    Vec3 wedge_normal[2]; // outward normals of the two faces, like wedge_side
     Vec3 direction[LASH_MAX_DIRECTIONS]; // of a vertex: unit tangents of its edges, leaving it
     int directions;
     double reach;  // depth to which a negative gap means something [m]

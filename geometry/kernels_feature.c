@@ -156,6 +156,11 @@ static void set_wedge(LashFeature* f) {
     }
     f->wedge = f->skeleton == LASH_SKELETON_CIRCLE ? LASH_WEDGE_COAXIAL : LASH_WEDGE_FIXED;
     f->wedge_side[0] = first[0], f->wedge_side[1] = first[1];
+    for (int i = 0; i < 2; ++i) { // across the edge and the side, away from the other side
+        Vec3 n = f->wedge == LASH_WEDGE_FIXED ? vec3_cross(f->z, first[i])
+                                              : vec3(-first[i].y, first[i].x, 0);
+        f->wedge_normal[i] = vec3_dot(n, first[1 - i]) > 0 ? vec3_neg(n) : n;
+    }
 }
 
 LashFeature lash_feature_edge(const LashShape* shape, int index) {

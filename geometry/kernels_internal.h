@@ -25,8 +25,6 @@ typedef struct LashPairView {
 // shape.
 bool lash_feature_owns(const LashFeature* f, Vec3 p, const double* t, Vec3 m, double slack,
                        bool* border);
-// Would a vertex (or ball) touch the face with its outward direction m (vertex's shape)?
-bool lash_kernel_faces(const LashFeature* vertex, const LashFeature* face, Vec3 m);
 double lash_feature_parameter(const LashFeature* f, Vec3 p); // of an edge, line or circle
 void lash_feature_second_order(const LashFeature* f, bool ball, Vec3 p, const double* t, Vec3 m,
                                Vec3 t1, Vec3 t2, LashSecondOrder* s);

@@ -349,10 +349,9 @@ static int combination_roots(const LashPair* pair, LashPairWork* w, const Combin
     return lash_kernel_roots(a, b, &v->b_a, &query, roots);
 }
 
-// A vertex or ball `f` with its center (in the side's frame) inside the material: does a neighbour
-// of the face lie nearer, and would that one take it? turn: from f's axes to the side's.
-static bool neighbor_is_nearer(const Side* side, int face, const LashFeature* f, Vec3 center,
-                               Mat3 turn) {
+// A vertex or ball with its center (in the side's frame) inside the material: is it nearer to a
+// neighbour of the face?
+static bool neighbor_is_nearer(const Side* side, int face, Vec3 center) {
     double d = lash_face_distance(side->feature[face].face, center);
     if (d >= 0) return false;
     for (int k = side->first_neighbor[face]; k < side->first_neighbor[face + 1]; ++k) {
@@ -360,9 +359,7 @@ static bool neighbor_is_nearer(const Side* side, int face, const LashFeature* f,
         const LashFeature* g = side->feature + other;
         double e = lash_face_distance(g->face, center);
         if (e < d || (e == d && other > face)) continue;
-        Vec3 n = lash_face_normal(g->face, center);
-        if (!lash_kernel_faces(f, g, vec3_neg(mat3_mul_transposed(turn, n)))) continue;
-        Vec3 foot = vec3_add_scaled(center, -e, n);
+        Vec3 foot = vec3_add_scaled(center, -e, lash_face_normal(g->face, center));
         if (lash_trim_point(g->shape, g->face, foot, g->border) != LASH_OUTSIDE) return true;
     }
     return false;
@@ -371,11 +368,10 @@ static bool neighbor_is_nearer(const Side* side, int face, const LashFeature* f,
 static bool owned_by_neighbor(const LashPair* pair, const Combination* c, const View* v) {
     const LashFeature *a = pair->a.feature + c->a, *b = pair->b.feature + c->b;
     if (b->kind == LASH_FEATURE_FACE && is_medial(a, &pair->b, c->b) &&
-        neighbor_is_nearer(&pair->b, c->b, a, lash_place(&v->b_a, a->origin), v->b_a.rot))
+        neighbor_is_nearer(&pair->b, c->b, lash_place(&v->b_a, a->origin)))
         return true;
     return a->kind == LASH_FEATURE_FACE && is_medial(b, &pair->a, c->a) &&
-           neighbor_is_nearer(&pair->a, c->a, b, lash_place_inverse(&v->b_a, b->origin),
-                              mat3_transpose(v->b_a.rot));
+           neighbor_is_nearer(&pair->a, c->a, lash_place(&v->a_b, b->origin));
 }
 
 static bool is_double(LashPairWork* w, const LashRoot* r, double tolerance) {

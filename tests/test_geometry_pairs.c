@@ -170,6 +170,39 @@ static void ball_gap_is_the_signed_distance_of_its_center(void** state) {
     }
 }
 
+// From the closest distance, pushed together along the normal: the gap becomes what is left, with the
+// right sign, through contact into penetration.
+static void pushing_along_the_normal_changes_the_gap_by_the_push(void** state) {
+    (void)state;
+    Random r = {21};
+    static Rig rig;
+    long compared = 0;
+    for (int i = 0; i < SOLIDS; ++i)
+        for (int j = 0; j < SOLIDS; ++j) {
+            rig_make(&rig, solids + i, solids + j, 0);
+            for (long k = 0; k < poses(3000, 100000); ++k) {
+                Pose a = random_pose(&r, 1.6), b = random_pose(&r, 0.2);
+                if (k % 5 == 0) a.rot = quat_mul(b.rot, quat_exp(vec3_scale(1e-4, random_direction(&r))));
+                double gap = rig_gap(&rig, a, b, 0.2);
+                if (!(gap > 1e-6 && gap < 0.2)) continue;
+                Vec3 n = vec3_zero();
+                for (int m = 0; m < rig.count; ++m)
+                    if (rig.point[m].gap == gap) n = rig.point[m].normal;
+                double depth = pow(10, random_in(&r, -9, -2));
+                Pose pushed = a;
+                pushed.r = vec3_add_scaled(a.r, -(gap + depth), n);
+                double after = rig_gap(&rig, pushed, b, 0.1);
+                // near edges several directions out compete: at most a few times deeper
+                bool ok = after < 0 && after >= -4 * depth - 1e-13;
+                if (!ok) print_message("%d/%d: from %g by %g: %g\n", i, j, gap, gap + depth, after);
+                assert_true(ok);
+                ++compared;
+            }
+            rig_free(&rig);
+        }
+    assert_true(compared > 5000);
+}
+
 // ---- boxes: exact distance and overlap from first principles
 // ---------------------------------------
 
@@ -676,6 +709,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(separated_solids_have_the_distance_of_brute_force),
         cmocka_unit_test(ball_gap_is_the_signed_distance_of_its_center),
+        cmocka_unit_test(pushing_along_the_normal_changes_the_gap_by_the_push),
         cmocka_unit_test(boxes_agree_with_first_principles),
         cmocka_unit_test(pin_in_hole_is_exact_and_continuous_in_the_tilt),
         cmocka_unit_test(gap_is_continuous_and_bounds_never_lose_a_contact),
