@@ -13,7 +13,8 @@ JOBS    ?= $(shell nproc)
 
 # Debian 12 packages, by what needs them.
 PACKAGES := build-essential cmake pkg-config \
-  libcjson-dev libhdf5-dev liblapacke-dev libopenblas-dev libcmocka-dev
+  libcjson-dev libhdf5-dev liblapacke-dev libopenblas-dev libcmocka-dev \
+  libocct-data-exchange-dev libtbb-dev
 # Only for `make test-all`, `make format` and `make tidy`.
 EXTRA    := clang clang-format clang-tidy valgrind
 
@@ -24,9 +25,9 @@ all: deps
 
 # Installs missing packages; does nothing, and needs no rights, when all are there.
 deps:
-	@sh tools/install-packages $(PACKAGES)
+	@sh .ci/install-packages $(PACKAGES)
 deps-extra:
-	@sh tools/install-packages $(PACKAGES) $(EXTRA)
+	@sh .ci/install-packages $(PACKAGES) $(EXTRA)
 
 demo: all
 	@mkdir -p demo

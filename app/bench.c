@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/bench_solvers.h"
 #include "app/commands.h"
 #include "app/suggest.h"
 
@@ -11,6 +12,7 @@ typedef struct Bench {
 } Bench;
 
 static const Bench benches[] = {
+    {"solvers", "friction and complementarity solvers on problem files", app_bench_solvers},
     {"mechanisms", "microseconds per step of whole mechanisms", app_bench_mechanisms},
 };
 enum { BENCHES = sizeof benches / sizeof *benches };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app/commands.h"
+#include "app/info.h"
 #include "app/suggest.h"
 #include "app/version.h"
 #include "core/error.h"
@@ -13,6 +14,7 @@ typedef struct Entry {
 } Entry;
 
 static const Entry commands[] = {
+    {"info", "list parts, masses and faces of a STEP file", app_info},
     {"run", "simulate a model and print a summary", app_run},
     {"check", "validate a model: degrees of freedom, redundant joints, start, units", app_check},
     {"export", "convert a result for other programs", app_export},
