@@ -79,8 +79,8 @@ typedef enum LashEventKind {
 
 typedef struct LashEvent {
     LashEventKind kind;
-    double
-        t; // inside the step; an impact: when the gap reaches zero at the velocity of the start [s]
+    double t, h;                    // the step in which it happened runs from t to t + h [s]
+    double gap_before;              // at t [m]
     uint64_t id;                    // of the interaction
     double impulse[3];              // n, t1, t2 over the step [N s]
     double U_before[3], U_after[3]; // at the start and at the end of the step [m/s]
