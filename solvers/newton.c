@@ -194,7 +194,7 @@ static double largest_error(const LashSim* sim, const StepContext* s, bool proje
 // not add up over many steps; without rows to close it goes on to rounding, which keeps the energy
 // of a free body to the last digits.
 static double newton_goal(const StepContext* s) {
-    static const double GOAL = 0.02;
+    static const double GOAL = 0.05;
     return s->list->rows > 0 ? GOAL : 0;
 }
 
@@ -236,6 +236,7 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         bool pass = passes(sim, s, project);
         if (i == 0) first = error;
         growing = error > last ? growing + 1 : 0;
+        if (i > 0 && last > 1) sim->contraction_rate = fmax(sim->contraction_rate, error / last);
         if (kept < INFINITY && !(error < 0.5 * kept)) { // no better than the one kept
             if (pass && error <= kept) return LASH_CONVERGED;
             return restore_iterate(sim, s, project) ? LASH_CONVERGED : LASH_INACCURATE;
@@ -277,12 +278,21 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
 // --- Beginning and end
 // --------------------------------------------------------------------------------------------
 
+// Extrapolation over n steps multiplies what is wrong in them by up to 2^n - 1, a correction by the
+// contraction rate of the iteration: the product must stay small, or errors that the residuals
+// hardly see would grow from step to step.
+static int guess_order(const LashSim* sim) {
+    int n = 1;
+    while (n < HISTORY && n < sim->history && (2 << n) * sim->contraction_rate < 0.5) ++n;
+    return sim->history == 0 ? 0 : n;
+}
+
 // Extrapolates (v, shift, P, tau) by the polynomial through the last steps, as far as no jump lies
 // between them: x_{k+1} = n x_k - C(n,2) x_{k-1} + C(n,3) x_{k-2} - ...   Smooth phases then start
 // within the tolerance, or near it.
 void step_guess(LashSim* sim, StepContext* s) {
     int nv = sim->system->nv, rows = s->list->rows, size = 2 * nv + 2 * rows;
-    int n = sim->history < HISTORY ? sim->history : HISTORY;
+    int n = guess_order(sim);
     double* x = sim->guess;
     for (int i = 0; i < size; ++i) x[i] = 0;
     double weight = 1;
@@ -314,6 +324,7 @@ void step_remember(LashSim* sim, const StepContext* s, bool smooth) {
     memcpy(oldest + 2 * nv, s->P, rows * sizeof *oldest);
     memcpy(oldest + 2 * nv + rows, s->tau, rows * sizeof *oldest);
     sim->history = smooth ? sim->history + 1 : 1;
+    sim->contraction_rate *= 0.9; // forgets: the next steps tell anew
 }
 
 void step_begin(LashSim* sim, StepContext* s, double h) {

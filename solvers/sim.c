@@ -136,6 +136,7 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     sim->settings = *settings;
     sim->work = system->work_create(system);
     sim->reach = 2;
+    sim->contraction_rate = 0.1;
     double* start = lash_alloc((size_t)(system->nq + system->nv) * sizeof *start);
     system->initial_state(system, start, start + system->nq);
     const LashInteractionList* list =

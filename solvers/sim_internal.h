@@ -60,12 +60,13 @@ struct LashSim {
     LashArena arena;
     double t;
     uint64_t steps;
-    double *q, *v;         // state
-    double* saved;         // (nq + nv) state before a step in parts
-    double* q_prev;        // q_{k-1}: Schatzman-Paoli
-    double* past[HISTORY]; // (2 nv + 2 rows) v, shift, P, tau of the last steps, newest first
-    int history;           // how many of them are valid: 0 after a jump
-    double* guess;         // (2 nv + 2 rows) scratch of the predictor
+    double *q, *v;           // state
+    double* saved;           // (nq + nv) state before a step in parts
+    double* q_prev;          // q_{k-1}: Schatzman-Paoli
+    double* past[HISTORY];   // (2 nv + 2 rows) v, shift, P, tau of the last steps, newest first
+    int history;             // how many of them are valid: 0 after a jump
+    double contraction_rate; // of the iteration in the last steps, at worst
+    double* guess;           // (2 nv + 2 rows) scratch of the predictor
     // Linear algebra of the step: A = M + h theta C + h^2 theta^2 K and the joints on it.
     LashBlockLu *A, *M;
     LashJointSolver velocity_joints, position_joints;
