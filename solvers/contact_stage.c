@@ -87,7 +87,7 @@ bool contacts_list(LashSim* sim, StepContext* s) {
 // --- Velocity problem
 // ---------------------------------------------------------------------------------------------
 
-static double restitution_term(const LashSim* sim, const StepContext* s, int i) {
+double restitution_term(const LashSim* sim, const StepContext* s, int i) {
     const LashInteraction* item = &s->list->item[i];
     double e = item->e * s->restitution;
     if (e == 0) return 0;
@@ -178,8 +178,8 @@ void contacts_errors(LashSim* sim, StepContext* s, bool project) {
 }
 
 // y (nv) = B (G* column of one contact)
-static void response_column(LashSim* sim, const StepContext* s, const LashInteraction* item,
-                            int row, bool positions, double* y) {
+void response_column(LashSim* sim, const StepContext* s, const LashInteraction* item, int row,
+                     bool positions, double* y) {
     const LashSystem* system = sim->system;
     double unit[LASH_MAX_ROWS] = {0};
     unit[row] = 1;
@@ -289,13 +289,13 @@ bool contacts_correct(LashSim* sim, StepContext* s) {
 // --- Position problem
 // ---------------------------------------------------------------------------------------------
 
-static void solve_metric(LashSim* sim, double* x) {
+void solve_metric(LashSim* sim, double* x) {
     if (!sim->system->unit_metric) lash_block_lu_solve(sim->same_metric ? sim->A : sim->M, x);
 }
 
 // tau of the joints from the joint errors predicted after the increment x (nv); x gets their
 // answer.
-static void close_joints(LashSim* sim, StepContext* s, double* x, bool with_gaps) {
+void close_joints(LashSim* sim, StepContext* s, double* x, bool with_gaps) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = s->list;
     if (list->bilateral == 0) return;

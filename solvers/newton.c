@@ -125,8 +125,8 @@ static void compute_residuals(LashSim* sim, StepContext* s) {
 // --- Correction
 // ---------------------------------------------------------------------------------------------------
 
-// dv into sim->y, P updated. On entry sim->y = A^-1 r.
-static bool correct_velocities(LashSim* sim, StepContext* s) {
+// dv without contacts into sim->y, P of the joints updated. On entry sim->y = A^-1 r.
+static void correct_free(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = s->list;
     int nv = system->nv, rows = list->bilateral_rows;
@@ -142,14 +142,19 @@ static bool correct_velocities(LashSim* sim, StepContext* s) {
         for (int i = 0; i < nv; ++i) y[i] += sim->x[i];
         for (int i = 0; i < rows; ++i) s->P[i] += dP[i];
     }
-    if (s->nc > 0) return contacts_correct(sim, s);
-    return true;
 }
 
 static bool correct(LashSim* sim, StepContext* s, bool project) {
-    if (!correct_velocities(sim, s)) return false;
+    bool coupled =
+        project && sim->settings.coupled && sim->settings.scheme == LASH_DIRECT && s->nn > 0;
+    correct_free(sim, s);
+    if (coupled) {
+        if (!coupled_correct(sim, s)) return false;
+    } else if (s->nc > 0 && !contacts_correct(sim, s)) {
+        return false;
+    }
     for (int i = 0; i < sim->system->nv; ++i) s->v[i] += sim->y[i];
-    return !project || positions_correct(sim, s);
+    return coupled || !project || positions_correct(sim, s);
 }
 
 // --- The loop

@@ -18,6 +18,7 @@ LashSettings lash_settings(void) {
                           .direction = LASH_AT_MIDPOINT,
                           .forecast = LASH_FORECAST_FREE,
                           .gamma = 0.5,
+                          .project_all = true,
                           .tolerance_position = 1e-10,
                           .tolerance_velocity = 1e-10,
                           .tolerance_solver = 1e-12,
@@ -92,6 +93,7 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     int contacts = system->max_interactions - bilateral,
         contact_rows = system->max_rows - bilateral_rows;
     sim->q = take_doubles(t, nq), sim->q_prev = take_doubles(t, nq);
+    sim->q_back = take_doubles(t, nq);
     sim->v = take_doubles(t, nv), sim->v_1 = take_doubles(t, nv), sim->v_2 = take_doubles(t, nv);
     sim->P_1 = take_doubles(t, rows), sim->P_2 = take_doubles(t, rows);
     sim->M_values = take_doubles(t, values), sim->C_values = take_doubles(t, values);
@@ -101,6 +103,10 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     }
     sim->x = take_doubles(t, nv), sim->y = take_doubles(t, nv), sim->z = take_doubles(t, nv);
     sim->u = take_doubles(t, rows), sim->w = take_doubles(t, rows);
+    if (sim->settings.coupled) {
+        sim->x_2 = take_doubles(t, nv), sim->y_2 = take_doubles(t, nv);
+        sim->coupled_work = take_doubles(t, coupled_work_doubles(contacts, contact_rows));
+    }
     size_t touched = 0;
     for (int i = 0; i < system->blocks; ++i) {
         size_t n = (size_t)lash_block_size(system, i);
@@ -162,6 +168,8 @@ void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v
     memmove(sim->q, q, (size_t)system->nq * sizeof *q);
     memmove(sim->v, v, (size_t)system->nv * sizeof *v);
     sim->history = 0, sim->last_count = 0, sim->factored = false;
+    system->move(system, sim->q, -sim->settings.h, sim->v, sim->q_prev); // delta_0 = h v_0
+    sim->h_prev = sim->settings.h;
     memset(sim->P_1, 0, (size_t)system->max_rows * sizeof *sim->P_1);
     system->accept(system, sim->work, t, sim->q, sim->v);
     system->mass(system, sim->work, sim->q, sim->M_values);
@@ -185,6 +193,7 @@ static LashOutcome run_scheme(LashSim* sim, StepContext* s) {
         case LASH_DIRECT:
             return step_direct(sim, s);
         case LASH_SCHATZMAN_PAOLI:
+            return step_schatzman_paoli(sim, s);
         case LASH_SCHEMES:
             break;
     }
@@ -202,8 +211,9 @@ static void measure_gaps(StepContext* s) {
 }
 
 static bool positions_hold(const LashSim* sim, const StepContext* s) {
-    if (sim->settings.scheme == LASH_MOREAU_JEAN)
-        return true; // velocity level only: the violation is reported
+    if (sim->settings.scheme == LASH_MOREAU_JEAN || sim->settings.scheme == LASH_SCHATZMAN_PAOLI)
+        return true; // no law on g(q_{k+1}): the violation is reported
+    if (sim->settings.scheme == LASH_DIRECT && !sim->settings.project_all) return true;
     return s->penetration <= sim->settings.tolerance_position;
 }
 
@@ -229,6 +239,7 @@ void step_accept(LashSim* sim, StepContext* s) {
     energy_add_step(sim, s);
     remember_contacts(sim, s);
     memcpy(sim->q_prev, sim->q, nq * sizeof *sim->q);
+    sim->h_prev = s->h;
     memcpy(sim->v_2, sim->v_1, nv * sizeof *sim->v);
     memcpy(sim->v_1, sim->v, nv * sizeof *sim->v);
     memcpy(sim->P_2, sim->P_1, rows * sizeof *sim->P_1);

@@ -39,6 +39,7 @@ typedef struct LashSettings {
     LashForecast forecast;
     double gamma;              // of the explicit forecast, in [0, 2]
     bool coupled;              // direct scheme: one problem in (P, tau)
+    bool project_all;          // direct scheme: project every contact, not only forecast ones
     bool variant;              // q moves with v_{k+1/2} whatever theta
     double tolerance_position; // largest violated gap or joint error of an accepted step [m]
     double tolerance_velocity; // the same for velocities and M^-1 x dynamics residual [m/s]

@@ -58,6 +58,8 @@ struct LashSim {
     uint64_t steps;
     double *q, *v;     // state
     double* q_prev;    // q_{k-1}: Schatzman-Paoli
+    double* q_back;    // (nq) scratch of it
+    double h_prev;     // length of the step from q_prev to q
     double *v_1, *v_2; // v_{k-1}, v_{k-2}: predictor
     double *P_1, *P_2; // impulses of the last steps (bilateral rows)
     int history;       // how many of them are valid: 0 after a jump
@@ -74,8 +76,10 @@ struct LashSim {
     bool exact;  // derivatives of contact directions are in the Newton matrix
     bool robust; // this pass renews the operator in every iteration, with all derivatives
     int exact_steps;
-    double *x, *y, *z;   // (nv) scratch
-    double *u, *w;       // (rows) scratch
+    double *x, *y, *z; // (nv) scratch
+    double *u, *w;     // (rows) scratch
+    double *x_2, *y_2; // (nv) scratch of the coupled problem
+    double* coupled_work;
     double* contraction; // scratch of contract: dGP and dGv
     double* kept;        // (nv + 2 rows) an iterate that passes
     void *friction_work, *projection_work;
@@ -124,6 +128,20 @@ void contacts_errors(LashSim* sim, StepContext* s, bool project);
 bool contacts_correct(LashSim* sim, StepContext* s);
 // Solves the position problem at the corrected velocities for tau.
 bool positions_correct(LashSim* sim, StepContext* s);
+// y (nv) = response of the closed joints to column `row` of a contact
+void response_column(LashSim* sim, const StepContext* s, const LashInteraction* item, int row,
+                     bool positions, double* y);
+// e U_N(start) of contact i
+double restitution_term(const LashSim* sim, const StepContext* s, int i);
+// x (nv) <- N x; x gets the joints' answer to the displacement x, their tau is completed
+void solve_metric(LashSim* sim, double* x);
+void close_joints(LashSim* sim, StepContext* s, double* x, bool with_gaps);
+
+// --- Velocities and positions in one problem (coupled.c)
+// -----------------------------------------------------------------------------------
+size_t coupled_work_doubles(int contacts, int contact_rows);
+// On entry sim->y is the velocity correction without contacts; it, P and tau are completed.
+bool coupled_correct(LashSim* sim, StepContext* s);
 
 // --- Activation (forecast.c)
 // ---------------------------------------------------------------------------------------
