@@ -104,7 +104,7 @@ static double natural_map(int rows, double mu, double rho, const double* P, cons
     x[0] = P[0] - rho * (U[0] + rebound + mu * U_t);
     for (int r = 1; r < rows; ++r) x[r] = P[r] - rho * U[r];
     double t = rows == 1 ? 0 : rows == 2 ? fabs(x[1]) : hypot(x[1], x[2]), n = x[0];
-    if (t > mu * n) { // outside the cone: onto its side, or its tip
+    if (t > mu * n || n < 0) { // outside the cone: onto its side, or its tip
         double along = (n + mu * t) / (1 + mu * mu);
         if (along <= 0) along = 0;
         double scale = t > 0 ? mu * along / t : 0;
