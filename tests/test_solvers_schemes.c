@@ -75,7 +75,7 @@ static void to_band(const double* A, double* band) {
 static Linear random_linear(uint64_t seed, bool friction) {
     Linear s = {0};
     double M[N * (2 * N - 1)], C[N * (2 * N - 1)], K[N * (2 * N - 1)];
-    random_spd(&seed, 1, 0.5, s.M), random_spd(&seed, 0, 0.2, s.C), random_spd(&seed, 0, 30, s.K);
+    random_spd(&seed, 1, 0.5, s.M), random_spd(&seed, 0, 0.2, s.C), random_spd(&seed, 0, 10, s.K);
     to_band(s.M, M), to_band(s.C, C), to_band(s.K, K);
     for (int i = 0; i < N; ++i) {
         s.load[i] = 3 * random_number(&seed), s.push[i] = 2 * random_number(&seed);
@@ -90,12 +90,15 @@ static Linear random_linear(uint64_t seed, bool friction) {
                                        .mu = friction ? 0.3 : 0,
                                        .name = names[c]};
         for (int r = 0; r < contact->rows; ++r) {
-            contact->row[r] = (LashLinearRow){.g0 = r == 0 ? 0.4 : 0, .entries = N};
+            contact->row[r] = (LashLinearRow){.g0 = r == 0 ? 0.15 : 0, .entries = N};
             for (int i = 0; i < N; ++i) {
                 contact->row[r].dof[i] = i;
                 contact->row[r].coefficient[i] = random_number(&seed);
             }
         }
+    }
+    for (int i = 0; i < N; ++i) { // pushed against the contacts
+        for (int c = 0; c < CONTACTS; ++c) s.load[i] -= 3 * s.contact[c].row[0].coefficient[i];
     }
     LashLinearDef def = lash_linear_def();
     def.n = N, def.bandwidth = N - 1, def.M = M, def.C = C, def.K = K, def.load = s.load;
@@ -259,7 +262,8 @@ static bool read_table(const char* name, Table* table) {
     return true;
 }
 
-// Largest difference of q and v up to row `to`; also of the last |v|.
+// Largest difference of q, and of v unless the scheme makes it from differences of q, up to row
+// `to`; the last |v|.
 static double ball_difference(const Table* ref, LashSettings set, int to, double* last_speed) {
     LashPaperBall data = {.mass = 1, .force = -9.81, .e = 0.9, .q = 1};
     LashLagrangian* ball = lash_paper_bouncing_ball(&data);
@@ -269,7 +273,8 @@ static double ball_difference(const Table* ref, LashSettings set, int to, double
     for (int k = 1; k < ref->rows && k < to; ++k) {
         good_step(sim);
         const double* row = ref->value + k * ref->columns;
-        worst = fmax(worst, fmax(fabs(state_q(sim)[0] - row[1]), fabs(state_v(sim)[0] - row[2])));
+        worst = fmax(worst, fabs(state_q(sim)[0] - row[1]));
+        if (set.scheme != LASH_SCHATZMAN_PAOLI) worst = fmax(worst, fabs(state_v(sim)[0] - row[2]));
     }
     *last_speed = fabs(state_v(sim)[0]);
     lash_sim_destroy(sim), lash_lagrangian_destroy(ball);
@@ -291,7 +296,7 @@ static void bouncing_balls_follow_public_trajectories(void** state) {
         {"BouncingBallTS-MoreauJeanDirectProjectionOSI.ref", LASH_DIRECT, false, 1 << 20, 1e-12, 1},
         {"BouncingBallTS-MoreauJeanCombinedProjectionOSI.ref", LASH_COMBINED, true, 1 << 20, 2e-10,
          1e-12},
-        {"BouncingBallTS-SchatzmanPaoliOSI.ref", LASH_SCHATZMAN_PAOLI, true, 1577, 1e-11, 10},
+        {"BouncingBallTS-SchatzmanPaoliOSI.ref", LASH_SCHATZMAN_PAOLI, true, 1577, 1e-9, 10},
         {"BouncingBallTS-SchatzmanPaoliOSI.ref", LASH_SCHATZMAN_PAOLI, true, 1 << 20, 4e-6, 1}};
     for (size_t i = 0; i < sizeof run / sizeof *run; ++i) {
         Table ref;
