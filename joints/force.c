@@ -51,11 +51,11 @@ static void side_velocities(const Force* force, const double* v, double both[12]
 }
 
 static void distance_frames(const Force* force, const BodyState* body, JointFrames* f) {
-    f->a = body[force->a], f->b = body[force->b];
+    f->a = &body[force->a], f->b = &body[force->b];
     f->length = 0;
     f->a_point = force->def.a_point, f->b_point = force->def.b_point;
-    f->p_a = vec3_add(f->a.x, mat3_mul(f->a.R, f->a_point));
-    f->p_b = vec3_add(f->b.x, mat3_mul(f->b.R, f->b_point));
+    f->p_a = vec3_add(f->a->x, mat3_mul(f->a->R, f->a_point));
+    f->p_b = vec3_add(f->b->x, mat3_mul(f->b->R, f->b_point));
 }
 
 // x, g and, when second is asked for, H.

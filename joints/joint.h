@@ -14,7 +14,7 @@ typedef struct BodyState {
 
 // The two sides of a joint in the world.
 typedef struct JointFrames {
-    BodyState a, b;
+    const BodyState *a, *b;
     Vec3 a_point, b_point; // joint point in each body [m]
     Mat3 a_axes, b_axes;   // joint axes in each body (columns x, y, z)
     Vec3 p_a, p_b;         // joint point of each side, world

@@ -56,8 +56,8 @@ void row_point3(const JointFrames* f, RowWriter* out) {
     const double gap[3] = {d.x, d.y, d.z};
     for (int k = 0; k < 3; ++k) {
         Vec3 e = vec3(k == 0, k == 1, k == 2);
-        Vec3 e_a = vec3(f->a.R.m[k], f->a.R.m[k + 3], f->a.R.m[k + 6]); // R_a' e
-        Vec3 e_b = vec3(f->b.R.m[k], f->b.R.m[k + 3], f->b.R.m[k + 6]);
+        Vec3 e_a = vec3(f->a->R.m[k], f->a->R.m[k + 3], f->a->R.m[k + 6]); // R_a' e
+        Vec3 e_b = vec3(f->b->R.m[k], f->b->R.m[k + 3], f->b->R.m[k + 6]);
         put_row(out, gap[k], vec3_neg(e), vec3_cross(e_a, f->a_point), e,
                 vec3_cross(f->b_point, e_b));
     }
@@ -65,8 +65,8 @@ void row_point3(const JointFrames* f, RowWriter* out) {
 
 void row_point3_contract(const JointFrames* f, RowContraction* c) {
     for (int k = 0; k < 3; ++k) {
-        Vec3 e_a = vec3(f->a.R.m[k], f->a.R.m[k + 3], f->a.R.m[k + 6]);
-        Vec3 e_b = vec3(f->b.R.m[k], f->b.R.m[k + 3], f->b.R.m[k + 6]);
+        Vec3 e_a = vec3(f->a->R.m[k], f->a->R.m[k + 3], f->a->R.m[k + 6]);
+        Vec3 e_b = vec3(f->b->R.m[k], f->b->R.m[k + 3], f->b->R.m[k + 6]);
         add_block(c, c->row, A_ANG, A_ANG,
                   mat3_scale(-1, mat3_product(mat3_skew(f->a_point), mat3_skew(e_a))));
         add_block(c, c->row, B_ANG, B_ANG, mat3_product(mat3_skew(f->b_point), mat3_skew(e_b)));
@@ -76,18 +76,19 @@ void row_point3_contract(const JointFrames* f, RowContraction* c) {
 
 void row_axis_point(const JointFrames* f, int axis, RowWriter* out) {
     Vec3 e = mat3_column(f->A, axis), u = mat3_column(f->a_axes, axis);
-    Vec3 rho = mat3_mul_transposed(f->a.R, vec3_sub(f->p_b, f->a.x));
-    Vec3 e_b = mat3_mul_transposed(f->b.R, e);
+    Vec3 rho = mat3_mul_transposed(f->a->R, vec3_sub(f->p_b, f->a->x));
+    Vec3 e_b = mat3_mul_transposed(f->b->R, e);
     put_row(out, vec3_dot(e, vec3_sub(f->p_b, f->p_a)), vec3_neg(e), vec3_cross(u, rho), e,
             vec3_cross(f->b_point, e_b));
 }
 
 void row_axis_point_contract(const JointFrames* f, int axis, RowContraction* c) {
     Vec3 e = mat3_column(f->A, axis), u = mat3_column(f->a_axes, axis);
-    Vec3 rho = mat3_mul_transposed(f->a.R, vec3_sub(f->p_b, f->a.x));
-    Vec3 e_b = mat3_mul_transposed(f->b.R, e);
-    Mat3 Rt = mat3_transpose(f->a.R), ba = mat3_product(mat3_transpose(f->b.R), f->a.R); // R_b' R_a
-    Mat3 U = mat3_skew(u), Ru = mat3_product(f->a.R, U), S = mat3_skew(f->b_point);
+    Vec3 rho = mat3_mul_transposed(f->a->R, vec3_sub(f->p_b, f->a->x));
+    Vec3 e_b = mat3_mul_transposed(f->b->R, e);
+    Mat3 Rt = mat3_transpose(f->a->R),
+         ba = mat3_product(mat3_transpose(f->b->R), f->a->R); // R_b' R_a
+    Mat3 U = mat3_skew(u), Ru = mat3_product(f->a->R, U), S = mat3_skew(f->b_point);
     int row = c->row++;
     add_block(c, row, A_LIN, A_ANG, Ru);
     add_block(c, row, B_LIN, A_ANG, mat3_scale(-1, Ru));
@@ -103,15 +104,15 @@ void row_axis_point_contract(const JointFrames* f, int axis, RowContraction* c) 
 void row_dot(const JointFrames* f, int e, int k, RowWriter* out) {
     Vec3 e_a = mat3_column(f->A, e), k_b = mat3_column(f->B, k);
     Vec3 moment = vec3_cross(e_a, k_b);
-    put_row(out, vec3_dot(e_a, k_b), vec3_zero(), mat3_mul_transposed(f->a.R, moment), vec3_zero(),
-            vec3_neg(mat3_mul_transposed(f->b.R, moment)));
+    put_row(out, vec3_dot(e_a, k_b), vec3_zero(), mat3_mul_transposed(f->a->R, moment), vec3_zero(),
+            vec3_neg(mat3_mul_transposed(f->b->R, moment)));
 }
 
 void row_dot_contract(const JointFrames* f, int e, int k, RowContraction* c) {
     Vec3 u = mat3_column(f->a_axes, e), w = mat3_column(f->b_axes, k);
-    Vec3 k_a = mat3_mul_transposed(f->a.R, mat3_column(f->B, k));
-    Vec3 e_b = mat3_mul_transposed(f->b.R, mat3_column(f->A, e));
-    Mat3 ba = mat3_product(mat3_transpose(f->b.R), f->a.R);
+    Vec3 k_a = mat3_mul_transposed(f->a->R, mat3_column(f->B, k));
+    Vec3 e_b = mat3_mul_transposed(f->b->R, mat3_column(f->A, e));
+    Mat3 ba = mat3_product(mat3_transpose(f->b->R), f->a->R);
     Mat3 U = mat3_skew(u), V = mat3_skew(w);
     int row = c->row++;
     add_block(c, row, A_ANG, A_ANG, mat3_product(U, mat3_skew(k_a)));
@@ -173,7 +174,7 @@ void row_distance_contract(const JointFrames* f, RowContraction* c) {
             add_block(c, row, part, along, H);
         }
     }
-    Vec3 e_a = mat3_mul_transposed(f->a.R, e), e_b = mat3_mul_transposed(f->b.R, e);
+    Vec3 e_a = mat3_mul_transposed(f->a->R, e), e_b = mat3_mul_transposed(f->b->R, e);
     add_block(c, row, A_ANG, A_ANG,
               mat3_scale(-1, mat3_product(mat3_skew(f->a_point), mat3_skew(e_a))));
     add_block(c, row, B_ANG, B_ANG, mat3_product(mat3_skew(f->b_point), mat3_skew(e_b)));
@@ -202,8 +203,8 @@ void joint_coordinate_row(const JointKind* kind, const JointFrames* f, RowWriter
     Vec3 across =
         vec3_add(vec3_scale(c, mat3_column(f->A, 0)), vec3_scale(s, mat3_column(f->A, 1)));
     Vec3 w = vec3_add_scaled(mat3_column(f->A, 2), -n / (c * c + s * s), across);
-    put_row(out, angle, vec3_zero(), vec3_neg(mat3_mul_transposed(f->a.R, w)), vec3_zero(),
-            mat3_mul_transposed(f->b.R, w));
+    put_row(out, angle, vec3_zero(), vec3_neg(mat3_mul_transposed(f->a->R, w)), vec3_zero(),
+            mat3_mul_transposed(f->b->R, w));
 }
 
 // With aligned axes (n = 0): dn = k . (phi_b - phi_a), k = x_b x z_a; dw = phi_a x z_a - m dn, m =
@@ -219,14 +220,14 @@ void joint_coordinate_contract(const JointKind* kind, const JointFrames* f,
     Vec3 z = mat3_column(f->A, 2);
     Vec3 m = vec3_add(vec3_scale(c, mat3_column(f->A, 0)), vec3_scale(s, mat3_column(f->A, 1)));
     Vec3 k = vec3_cross(mat3_column(f->B, 0), z);
-    Mat3 At = mat3_transpose(f->a.R), Bt = mat3_transpose(f->b.R);
+    Mat3 At = mat3_transpose(f->a->R), Bt = mat3_transpose(f->b->R);
     Mat3 mk = mat3_outer(m, k), Z = mat3_skew(z);
     int row = contraction->row++;
     add_block(contraction, row, A_ANG, A_ANG,
-              mat3_scale(-1, mat3_product(At, mat3_product(mk, f->a.R))));
-    add_block(contraction, row, A_ANG, B_ANG, mat3_product(At, mat3_product(mk, f->b.R)));
+              mat3_scale(-1, mat3_product(At, mat3_product(mk, f->a->R))));
+    add_block(contraction, row, A_ANG, B_ANG, mat3_product(At, mat3_product(mk, f->b->R)));
     add_block(contraction, row, B_ANG, A_ANG,
-              mat3_product(Bt, mat3_product(mat3_sub(mk, Z), f->a.R)));
+              mat3_product(Bt, mat3_product(mat3_sub(mk, Z), f->a->R)));
     add_block(contraction, row, B_ANG, B_ANG,
-              mat3_product(Bt, mat3_product(mat3_sub(Z, mk), f->b.R)));
+              mat3_product(Bt, mat3_product(mat3_sub(Z, mk), f->b->R)));
 }

@@ -293,21 +293,31 @@ void solve_metric(LashSim* sim, double* x) {
     if (!sim->system->unit_metric) lash_block_lu_solve(sim->same_metric ? sim->A : sim->M, x);
 }
 
-// tau of the joints from the joint errors predicted after the increment x (nv); x gets their
+// tau of the joints changes so that they stay closed under the increment x (nv); x gets their
 // answer.
-void close_joints(LashSim* sim, StepContext* s, double* x, bool with_gaps) {
+void keep_joints_closed(LashSim* sim, StepContext* s, double* x) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = s->list;
     if (list->bilateral == 0) return;
     LashJointSolver* joints = sim->same_metric ? &sim->velocity_joints : &sim->position_joints;
     lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, x, sim->u);
-    for (int i = 0; i < list->bilateral_rows && with_gaps; ++i) sim->u[i] += s->g[i];
     lash_joint_solver_solve(joints, sim->u, sim->w);
     memset(sim->z, 0, (size_t)system->nv * sizeof *sim->z);
     lash_rows_apply(system, list, 0, list->bilateral, NULL, s->G, 1, sim->w, sim->z);
     solve_metric(sim, sim->z);
     for (int i = 0; i < system->nv; ++i) x[i] += sim->z[i];
     for (int i = 0; i < list->bilateral_rows; ++i) s->tau[i] += sim->w[i];
+}
+
+// Increment of the configuration by the corrections made so far: h theta dv and the joints' dtau.
+void increment_so_far(LashSim* sim, const StepContext* s, double* moved) {
+    const LashSystem* system = sim->system;
+    memset(moved, 0, (size_t)system->nv * sizeof *moved);
+    if (s->list->bilateral > 0) {
+        lash_rows_apply(system, s->list, 0, s->list->bilateral, NULL, s->G, 1, sim->dtau, moved);
+        solve_metric(sim, moved);
+    }
+    for (int i = 0; i < system->nv; ++i) moved[i] += s->h * s->move_theta * sim->y[i];
 }
 
 static void assemble_position_problem(LashSim* sim, StepContext* s, const double* moved) {
@@ -338,11 +348,9 @@ static void assemble_position_problem(LashSim* sim, StepContext* s, const double
 
 bool positions_correct(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
-    double *moved = s->F, ht = s->h * s->move_theta; // F is evaluated again before it is used
-    for (int i = 0; i < system->nv; ++i) moved[i] = ht * sim->y[i];
-    close_joints(sim, s, moved, true);
-    if (s->list->bilateral > 0 || s->nn > 0) ++sim->info.projection;
-    if (s->nn == 0) return true;
+    double* moved = s->F; // F is evaluated again before it is used
+    increment_so_far(sim, s, moved);
+    if (s->list->bilateral == 0) ++sim->info.projection;
     assemble_position_problem(sim, s, moved);
     LashProjectionProblem problem = {.m = s->nn,
                                      .A = s->A_n,
@@ -365,6 +373,6 @@ bool positions_correct(LashSim* sim, StepContext* s) {
         lash_row_apply(system, item, s->G, 1, dtau, sim->x);
     }
     solve_metric(sim, sim->x);
-    close_joints(sim, s, sim->x, false);
+    keep_joints_closed(sim, s, sim->x);
     return true;
 }

@@ -11,7 +11,7 @@
 // y and moved are the correction of the joints alone (newton.c) and its displacement. Without
 // friction this is one LCP in (P, T); with friction, or where Lemke ends on a ray, the two halves
 // are solved in turn until they agree: the coupling, h theta B K B_n, is O(h^2). tau acts on
-// normals only. The answer of the joints' tau to w dv is left to the next iteration. The fixed
+// normals only. B keeps the joints closed at both levels, so their tau answers dx alone. The fixed
 // point of the iteration is that of the decoupled one.
 #include <math.h>
 #include <string.h>
@@ -45,17 +45,6 @@ static Coupled lay_out(LashSim* sim, const StepContext* s) {
     return c;
 }
 
-// x (nv): a displacement; the joints close in the metric of the projection.
-static void close_displacement(LashSim* sim, const StepContext* s, double* x) {
-    if (s->list->bilateral == 0) return;
-    if (!sim->system->unit_metric) {
-        const double* metric = sim->same_metric ? sim->A_values : sim->M_values;
-        lash_block_multiply(sim->system, metric, x, sim->y_2);
-        memcpy(x, sim->y_2, (size_t)sim->system->nv * sizeof *x);
-    }
-    joints_response(sim, s, true, x);
-}
-
 // Rows of both laws for a velocity dv and a displacement dx.
 static void fill_column(LashSim* sim, const StepContext* s, const Coupled* c, const double* dv,
                         const double* dx, double* column) {
@@ -77,7 +66,6 @@ static void assemble(LashSim* sim, StepContext* s, Coupled* c, const double* mov
         for (int r = 0; r < item->rows; ++r) {
             response_column(sim, s, item, r, false, x);
             for (int i = 0; i < nv; ++i) dx[i] = c->weight * x[i];
-            close_displacement(sim, s, dx);
             fill_column(sim, s, c, x, dx, c->A + (size_t)c->n * (size_t)(s->first[k] + r));
             c->z[s->first[k] + r] = s->P[item->row + r];
         }
@@ -89,7 +77,6 @@ static void assemble(LashSim* sim, StepContext* s, Coupled* c, const double* mov
         lash_block_multiply(sim->system, sim->K_values, dx, x);
         joints_response(sim, s, false, x);
         for (int i = 0; i < nv; ++i) x[i] *= -ht, dx[i] += c->weight * x[i];
-        close_displacement(sim, s, dx);
         fill_column(sim, s, c, x, dx, c->A + (size_t)c->n * (size_t)(c->m + k));
         c->z[c->m + k] = s->tau[item->row] / c->weight;
     }
@@ -194,7 +181,7 @@ static void apply(LashSim* sim, StepContext* s, const Coupled* c) {
         lash_row_apply(system, item, s->G, 1, dtau, dx);
     }
     solve_metric(sim, dx);
-    close_joints(sim, s, dx, false);
+    keep_joints_closed(sim, s, dx);
     lash_block_multiply(system, sim->K_values, dx, x);
     for (int i = 0; i < system->nv; ++i) x[i] *= -s->h * s->theta;
     for (int k = 0; k < s->nc; ++k) {
@@ -206,19 +193,14 @@ static void apply(LashSim* sim, StepContext* s, const Coupled* c) {
         }
         lash_row_apply(system, item, s->G_star, 1, dP, x);
     }
-    memcpy(s->F, sim->y, (size_t)system->nv * sizeof *s->F);
     add_response(sim, s, x);
-    for (int i = 0; i < system->nv; ++i) dx[i] = c->weight * (sim->y[i] - s->F[i]);
-    close_joints(sim, s, dx, false); // what the joints move for the contacts' velocities
 }
 
 bool coupled_correct(LashSim* sim, StepContext* s) {
-    int nv = sim->system->nv;
     Coupled c = lay_out(sim, s);
     double* moved = s->F; // F is evaluated again before it is used
-    for (int i = 0; i < nv; ++i) moved[i] = c.weight * sim->y[i];
-    close_joints(sim, s, moved, true);
-    ++sim->info.projection;
+    increment_so_far(sim, s, moved);
+    if (s->list->bilateral == 0) ++sim->info.projection;
     assemble(sim, s, &c, moved);
     double norm = 0;
     for (int i = 0; i < c.m; ++i) norm += c.b[i] * c.b[i];

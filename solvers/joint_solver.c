@@ -205,16 +205,44 @@ static void solve_general(LashJointSolver* s, const double* U, double* P) {
     for (int i = 0; i < m; ++i) P[i] *= s->scale[i];
 }
 
+// P = -A U. Wider registers where the machine has them: each result is summed in the same order, so
+// the bits are the same.
+LASH_VECTOR_CLONES static void multiply(int m, const double* restrict A, const double* U,
+                                        double* restrict P) {
+    for (int i = 0; i < m; ++i) P[i] = 0;
+    for (int j = 0; j < m; ++j) {
+        const double* column = A + (size_t)m * (size_t)j;
+        double u = -U[j];
+        for (int i = 0; i < m; ++i) P[i] += u * column[i];
+    }
+}
+
+LASH_VECTOR_CLONES static void multiply_two(int m, const double* restrict A, const double* U1,
+                                            const double* U2, double* restrict P1,
+                                            double* restrict P2) {
+    for (int i = 0; i < m; ++i) P1[i] = P2[i] = 0;
+    for (int j = 0; j < m; ++j) {
+        const double* column = A + (size_t)m * (size_t)j;
+        double u1 = -U1[j], u2 = -U2[j];
+        for (int i = 0; i < m; ++i) P1[i] += u1 * column[i], P2[i] += u2 * column[i];
+    }
+}
+
 void lash_joint_solver_solve(LashJointSolver* solver, const double* U, double* P) {
     int m = solver->rows;
     if (solver->general) {
         solve_general(solver, U, P);
         return;
     }
-    for (int i = 0; i < m; ++i) P[i] = 0;
-    for (int j = 0; j < m; ++j) {
-        const double* column = solver->W_inverse + (size_t)m * (size_t)j;
-        double u = -U[j];
-        for (int i = 0; i < m; ++i) P[i] += u * column[i];
+    multiply(m, solver->W_inverse, U, P);
+}
+
+void lash_joint_solver_solve_two(LashJointSolver* solver, const double* U1, const double* U2,
+                                 double* P1, double* P2) {
+    if (solver->general) {
+        solve_general(solver, U1, P1);
+        solve_general(solver, U2, P2);
+        return;
     }
+    multiply_two(solver->rows, solver->W_inverse, U1, U2, P1, P2);
 }

@@ -37,7 +37,10 @@ void lash_joint_solver_factor_general(LashJointSolver* solver, const LashInterac
                                       const double* G_hat, const double* G_star,
                                       const LashBlockLu* lu);
 
-// P = -W^+ U over the bilateral rows.
+// P = -W^+ U over the bilateral rows; and the same for two right sides in one pass.
+void lash_joint_solver_solve_two(LashJointSolver* solver, const double* U1, const double* U2,
+                                 double* P1, double* P2);
+
 void lash_joint_solver_solve(LashJointSolver* solver, const double* U, double* P);
 
 #ifdef __cplusplus

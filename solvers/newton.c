@@ -125,35 +125,46 @@ static void compute_residuals(LashSim* sim, StepContext* s) {
 // --- Correction
 // ---------------------------------------------------------------------------------------------------
 
-// dv without contacts into sim->y, P of the joints updated. On entry sim->y = A^-1 r.
-static void correct_free(LashSim* sim, StepContext* s) {
+// dv into sim->y, P updated; with project tau of the joints too. On entry sim->y = A^-1 r.
+// The joints' position errors after the correction are g + G'(h theta dv) = g - h theta U, whatever
+// the contacts do.
+static void correct_joints(LashSim* sim, StepContext* s, bool project) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = s->list;
     int nv = system->nv, rows = list->bilateral_rows;
-    double *y = sim->y, *u = sim->u, *dP = sim->w;
-    for (int i = 0; i < nv; ++i) y[i] = -y[i];
-    if (rows > 0) { // free motion with the joints closed
-        lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, y, u);
-        for (int i = 0; i < rows; ++i) u[i] += s->U[i];
+    double *y = sim->y, *u = sim->u, *dP = sim->w, *errors = s->g_star, ht = s->h * s->move_theta;
+    lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, y, u);
+    for (int i = 0; i < rows; ++i) u[i] += s->U[i], errors[i] = s->g[i] - ht * s->U[i];
+    bool together = project && sim->same_metric;
+    if (together) {
+        lash_joint_solver_solve_two(&sim->velocity_joints, u, errors, dP, sim->dtau);
+    } else {
         lash_joint_solver_solve(&sim->velocity_joints, u, dP);
-        memset(sim->x, 0, (size_t)nv * sizeof *sim->x);
-        lash_rows_apply(system, list, 0, list->bilateral, NULL, s->G_star, 1, dP, sim->x);
-        lash_block_lu_solve(sim->A, sim->x);
-        for (int i = 0; i < nv; ++i) y[i] += sim->x[i];
-        for (int i = 0; i < rows; ++i) s->P[i] += dP[i];
+        if (project) lash_joint_solver_solve(&sim->position_joints, errors, sim->dtau);
     }
+    double* x = sim->x;
+    for (int i = 0; i < nv; ++i) x[i] = 0;
+    lash_rows_apply(system, list, 0, list->bilateral, NULL, s->G_star, 1, dP, x);
+    lash_block_lu_solve(sim->A, x);
+    for (int i = 0; i < nv; ++i) y[i] += x[i];
+    for (int i = 0; i < rows; ++i) s->P[i] += dP[i];
+    if (!project) return;
+    for (int i = 0; i < rows; ++i) s->tau[i] += sim->dtau[i];
+    ++sim->info.projection;
 }
 
 static bool correct(LashSim* sim, StepContext* s, bool project) {
-    bool coupled =
-        project && sim->settings.coupled && sim->settings.scheme == LASH_DIRECT && s->nn > 0;
-    correct_free(sim, s);
+    int nv = sim->system->nv;
+    for (int i = 0; i < nv; ++i) sim->y[i] = -sim->y[i];
+    if (s->list->bilateral > 0) correct_joints(sim, s, project);
+    project = project && s->nn > 0;
+    bool coupled = project && sim->settings.coupled && sim->settings.scheme == LASH_DIRECT;
     if (coupled) {
         if (!coupled_correct(sim, s)) return false;
     } else if (s->nc > 0 && !contacts_correct(sim, s)) {
         return false;
     }
-    for (int i = 0; i < sim->system->nv; ++i) s->v[i] += sim->y[i];
+    for (int i = 0; i < nv; ++i) s->v[i] += sim->y[i];
     return coupled || !project || positions_correct(sim, s);
 }
 

@@ -81,6 +81,7 @@ struct LashSim {
     double *x_2, *y_2; // (nv) scratch of the coupled problem
     double* coupled_work;
     double* contraction; // scratch of contract: dGP and dGv
+    double* dtau;        // (rows) correction of the joints' tau
     double* kept;        // (nv + 2 rows) an iterate that passes
     void *friction_work, *projection_work;
     StepContext step;
@@ -133,9 +134,11 @@ void response_column(LashSim* sim, const StepContext* s, const LashInteraction* 
                      bool positions, double* y);
 // e U_N(start) of contact i
 double restitution_term(const LashSim* sim, const StepContext* s, int i);
-// x (nv) <- N x; x gets the joints' answer to the displacement x, their tau is completed
+// x (nv) <- N x; x gets the joints' answer to the displacement x, their tau is completed;
+// moved (nv): displacement by the corrections made so far
 void solve_metric(LashSim* sim, double* x);
-void close_joints(LashSim* sim, StepContext* s, double* x, bool with_gaps);
+void keep_joints_closed(LashSim* sim, StepContext* s, double* x);
+void increment_so_far(LashSim* sim, const StepContext* s, double* moved);
 
 // --- Velocities and positions in one problem (coupled.c)
 // -----------------------------------------------------------------------------------
