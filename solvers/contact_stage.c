@@ -320,24 +320,36 @@ void increment_so_far(LashSim* sim, const StepContext* s, double* moved) {
     for (int i = 0; i < system->nv; ++i) moved[i] += s->h * s->move_theta * sim->y[i];
 }
 
-static void assemble_position_problem(LashSim* sim, StepContext* s, const double* moved) {
-    const LashSystem* system = sim->system;
+// Kinds of the rows and gaps predicted after the increment `moved`. True when they hold already,
+// to a hundredth of the tolerance: nothing is to be projected.
+static bool predict_gaps(LashSim* sim, StepContext* s, const double* moved, double tolerance) {
     double largest = 0, U[LASH_MAX_ROWS];
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
         if (s->active[i]) largest = fmax(largest, s->P[s->list->item[i].row]);
     }
+    bool hold = true;
     for (int k = 0; k < s->nn; ++k) {
         const LashInteraction* item = &s->list->item[s->normal[k]];
         bool pushed = s->active[s->normal[k]] && s->P[item->row] > PUSHES * largest;
         bool equality = pushed && s->position[s->normal[k]] == POSITION_CLOSED_IF_PUSHED;
         s->kind_n[k] = equality ? LASH_PROJECT_EQUALITY : LASH_PROJECT_INEQUALITY;
         s->P_n[k] = s->P[item->row];
-        lash_row_velocity(system, item, s->G, moved, U);
+        lash_row_velocity(sim->system, item, s->G, moved, U);
         s->gap_n[k] = s->g[item->row] + U[0];
         s->tau_n[k] = s->tau[item->row];
-        response_column(sim, s, item, 0, true, sim->x);
+        bool closed = equality || s->tau_n[k] > 0;
+        hold = hold && s->gap_n[k] >= -tolerance && (!closed || s->gap_n[k] <= tolerance);
+    }
+    return hold;
+}
+
+// A = G' N G of the normals; gap_n becomes the gaps without tau.
+static void assemble_position_problem(LashSim* sim, StepContext* s) {
+    double U[LASH_MAX_ROWS];
+    for (int k = 0; k < s->nn; ++k) {
+        response_column(sim, s, &s->list->item[s->normal[k]], 0, true, sim->x);
         for (int j = 0; j < s->nn; ++j) {
-            lash_row_velocity(system, &s->list->item[s->normal[j]], s->G, sim->x, U);
+            lash_row_velocity(sim->system, &s->list->item[s->normal[j]], s->G, sim->x, U);
             s->A_n[j + s->nn * k] = U[0];
         }
     }
@@ -349,16 +361,18 @@ static void assemble_position_problem(LashSim* sim, StepContext* s, const double
 bool positions_correct(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
     double* moved = s->F; // F is evaluated again before it is used
+    double tolerance = 0.01 * sim->settings.tolerance_position;
     increment_so_far(sim, s, moved);
+    if (predict_gaps(sim, s, moved, tolerance)) return true;
     if (s->list->bilateral == 0) ++sim->info.projection;
-    assemble_position_problem(sim, s, moved);
+    assemble_position_problem(sim, s);
     LashProjectionProblem problem = {.m = s->nn,
                                      .A = s->A_n,
                                      .lda = s->nn,
                                      .g = s->gap_n,
                                      .kind = s->kind_n,
                                      .P_n = s->P_n,
-                                     .tolerance = 0.01 * sim->settings.tolerance_position};
+                                     .tolerance = tolerance};
     uint8_t* final = s->kind_n + s->nn;
     LashProjectionInfo info =
         lash_projection_solve(&problem, s->tau_n, s->gap_new, final, sim->projection_work);
