@@ -320,8 +320,8 @@ void increment_so_far(LashSim* sim, const StepContext* s, double* moved) {
     for (int i = 0; i < system->nv; ++i) moved[i] += s->h * s->move_theta * sim->y[i];
 }
 
-// Kinds of the rows and gaps predicted after the increment `moved`. True when they hold already,
-// to a hundredth of the tolerance: nothing is to be projected.
+// Kinds of the rows and gaps predicted after the increment `moved`. True when they hold already to
+// half of what the iteration goes on to (newton.c): nothing is to be projected.
 static bool predict_gaps(LashSim* sim, StepContext* s, const double* moved, double tolerance) {
     double largest = 0, U[LASH_MAX_ROWS];
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
@@ -361,9 +361,9 @@ static void assemble_position_problem(LashSim* sim, StepContext* s) {
 bool positions_correct(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
     double* moved = s->F; // F is evaluated again before it is used
-    double tolerance = 0.01 * sim->settings.tolerance_position;
+    double tolerance = sim->settings.tolerance_position;
     increment_so_far(sim, s, moved);
-    if (predict_gaps(sim, s, moved, tolerance)) return true;
+    if (predict_gaps(sim, s, moved, (sim->robust ? 0.5 : 0.01) * tolerance)) return true;
     if (s->list->bilateral == 0) ++sim->info.projection;
     assemble_position_problem(sim, s);
     LashProjectionProblem problem = {.m = s->nn,
@@ -372,7 +372,7 @@ bool positions_correct(LashSim* sim, StepContext* s) {
                                      .g = s->gap_n,
                                      .kind = s->kind_n,
                                      .P_n = s->P_n,
-                                     .tolerance = tolerance};
+                                     .tolerance = 0.01 * tolerance};
     uint8_t* final = s->kind_n + s->nn;
     LashProjectionInfo info =
         lash_projection_solve(&problem, s->tau_n, s->gap_new, final, sim->projection_work);

@@ -136,6 +136,7 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     sim->settings = *settings;
     sim->work = system->work_create(system);
     sim->reach = 2;
+    sim->robust = settings->full_newton;
     double* start = lash_alloc((size_t)(system->nq + system->nv) * sizeof *start);
     system->initial_state(system, start, start + system->nq);
     const LashInteractionList* list =

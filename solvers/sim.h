@@ -45,6 +45,8 @@ typedef struct LashSettings {
     double tolerance_velocity; // the same for velocities and M^-1 x dynamics residual [m/s]
     double tolerance_solver;   // complementarity residual [m/s]
     int max_iterations;        // Newton iterations per pass
+    bool full_newton; // renew the Newton matrix, all derivatives in it, in every iteration; stop at
+                      // the tolerances. Default: keep it over many steps, go on below them
     int max_substeps; // 1: none; a failing step is retried as 2, 4, ... sub-steps up to this
 } LashSettings;
 
