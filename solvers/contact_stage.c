@@ -36,15 +36,14 @@ void step_activate(LashSim* sim, StepContext* s, int i) {
         s->P[item->row + r] = sim->last_P[3 * k + r];
         s->U_start[item->row + r] = sim->last_U[3 * k + r];
     }
-    s->has_U_start[i] = 1;
+    // With directions at the start, the last U is that of directions one step older.
+    s->has_U_start[i] = sim->settings.direction != LASH_AT_START;
 }
 
 // U_N at the start, G(q_k)' v_k + g_t(t_k), of active contacts that rebound and were not active
 // before.
 static bool start_velocities(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
-    if (sim->settings.direction == LASH_AT_END)
-        return true; // taken at the end directions, see restitution_term
     bool missing = false;
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
         s->wanted[i] = s->active[i] && !s->has_U_start[i] && s->list->item[i].e > 0;
@@ -87,14 +86,10 @@ bool contacts_list(LashSim* sim, StepContext* s) {
 // --- Velocity problem
 // ---------------------------------------------------------------------------------------------
 
-double restitution_term(const LashSim* sim, const StepContext* s, int i) {
+double restitution_term(const StepContext* s, int i) {
     const LashInteraction* item = &s->list->item[i];
     double e = item->e * s->restitution;
-    if (e == 0) return 0;
-    if (sim->settings.direction != LASH_AT_END) return e * s->U_start[item->row];
-    double U[LASH_MAX_ROWS];
-    lash_row_velocity(sim->system, item, s->G, sim->v, U);
-    return e * (U[0] + s->g_t[item->row]);
+    return e == 0 ? 0 : e * s->U_start[item->row];
 }
 
 // |P - proj(P - rho u)| / rho of one contact, u = U + (e U_start + mu |U_T|, 0, 0)
@@ -161,7 +156,7 @@ void contacts_errors(LashSim* sim, StepContext* s, bool project) {
         double rho = contact_scale(sim, s, item);
         if (rho == 0) rho = contact_scale_by_columns(sim, s, item);
         double error = natural_map(item->rows, item->mu, rho, s->P + item->row, s->U + item->row,
-                                   restitution_term(sim, s, i)) /
+                                   restitution_term(s, i)) /
                        (1 + s->b_norm);
         if (error > s->contact_error) s->contact_error = error;
         if (error > s->velocity_error) s->worst = item->id;
@@ -231,7 +226,7 @@ static void assemble_velocity_problem(LashSim* sim, StepContext* s) {
             b[r] += s->U[item->row + r];
             s->P_c[s->first[c] + r] = s->P[item->row + r];
         }
-        b[0] += restitution_term(sim, s, s->contact[c]);
+        b[0] += restitution_term(s, s->contact[c]);
     }
     for (int j = 0; j < m; ++j) {
         double p = s->P_c[j];

@@ -84,7 +84,7 @@ static void assemble(LashSim* sim, StepContext* s, Coupled* c, const double* mov
     for (int k = 0; k < s->nc; ++k) {
         const LashInteraction* item = &s->list->item[s->contact[k]];
         for (int r = 0; r < item->rows; ++r) c->b[s->first[k] + r] += s->U[item->row + r];
-        c->b[s->first[k]] += restitution_term(sim, s, s->contact[k]);
+        c->b[s->first[k]] += restitution_term(s, s->contact[k]);
     }
     for (int k = 0; k < s->nn; ++k)
         c->b[c->m + k] += s->g[s->list->item[s->normal[k]].row] / c->weight;

@@ -133,7 +133,7 @@ bool positions_correct(LashSim* sim, StepContext* s);
 void response_column(LashSim* sim, const StepContext* s, const LashInteraction* item, int row,
                      bool positions, double* y);
 // e U_N(start) of contact i
-double restitution_term(const LashSim* sim, const StepContext* s, int i);
+double restitution_term(const StepContext* s, int i);
 // x (nv) <- N x; x gets the joints' answer to the displacement x, their tau is completed;
 // moved (nv): displacement by the corrections made so far
 void solve_metric(LashSim* sim, double* x);
