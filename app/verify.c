@@ -133,9 +133,10 @@ static bool chosen(const Options* options, const Claim* claim) {
 static int usage_error(const Options* options, const char* what, const char* text,
                        const char* hint) {
     if (options->json) {
-        printf("{\"lash\": \"%s\", \"command\": \"verify\", \"ok\": false, \"error\": {\"code\": 2, "
-               "\"file\": \"\", ",
-               LASH_VERSION);
+        printf(
+            "{\"lash\": \"%s\", \"command\": \"verify\", \"ok\": false, \"error\": {\"code\": 2, "
+            "\"file\": \"\", ",
+            LASH_VERSION);
         print_json_text("where", text), printf(", ");
         print_json_text("message", what), printf("}}\n");
     }
@@ -205,9 +206,10 @@ int app_verify(int argc, char** argv) {
     }
     // The document says "ok" for a command that ran; what failed is in the rows and the exit code.
     if (options.json) {
-        printf("{\"lash\": \"%s\", \"command\": \"verify\", \"ok\": true, \"error\": null,\n"
-               "  \"claims\": [",
-               LASH_VERSION);
+        printf(
+            "{\"lash\": \"%s\", \"command\": \"verify\", \"ok\": true, \"error\": null,\n"
+            "  \"claims\": [",
+            LASH_VERSION);
     }
     for (int t = 0; t < TABLES; ++t) {
         ClaimTable table = table_of(t);

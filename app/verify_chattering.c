@@ -38,8 +38,8 @@ static void a11_chattering(Verdict* verdict) {
             Tail tail = ball_tail(&set);
             bool ok = !tail.failed && fabs(tail.low / h[k] - low) <= 0.1 * fabs(low) &&
                       fabs(tail.high / h[k] - high) <= 0.1 * high;
-            verdict_add(verdict, ok, "gamma=%d h=%g: [%.3f, %.3f] h", gamma, h[k],
-                        tail.low / h[k], tail.high / h[k]);
+            verdict_add(verdict, ok, "gamma=%d h=%g: [%.3f, %.3f] h", gamma, h[k], tail.low / h[k],
+                        tail.high / h[k]);
         }
     }
 }
@@ -140,7 +140,7 @@ static void a17_roller(Verdict* verdict) {
         double angle = run.q[1], speed = 0;
         while (run.t < 3 && run_step(&run)) speed = fmax(speed, fabs(run.v[1]));
         double drift = run.q[1] - angle;
-        bool rests = speed < 1e-6 && fabs(drift) < 1e-6, drifts = fabs(drift) > 1e-4;
+        bool rests = speed < 1e-6 && fabs(drift)<1e-6, drifts = fabs(drift)> 1e-4;
         verdict_add(verdict, !run.failed && (c < 2 ? rests : drifts),
                     "%s: speed %.2g rad/s, drift %.2g rad in 1.5 s", name[c], speed, drift);
         run_end(&run);
@@ -165,10 +165,11 @@ static void check_combined(Verdict* verdict, const char* name, LashLagrangian* m
         bool moved = run_projected(&run, 0.5) > 1e-9;
         projected += moved, wrong += moved && !on_contact;
     }
-    verdict_add(verdict,
-                !run.failed && run.violation <= 1e-10 && law <= 1e-10 && wrong == 0 && projected > 0,
-                "%s h=%g: violation %.2g m, law %.2g m/s, %d steps projected", name, h,
-                run.violation, law, projected);
+    verdict_add(
+        verdict,
+        !run.failed && run.violation <= 1e-10 && law <= 1e-10 && wrong == 0 && projected > 0,
+        "%s h=%g: violation %.2g m, law %.2g m/s, %d steps projected", name, h, run.violation, law,
+        projected);
     run_end(&run);
 }
 
@@ -191,43 +192,42 @@ typedef struct PublicRun {
     } row[5];
 } PublicRun;
 
-static const PublicRun public_runs[4] = {
-    {"Moreau-Jean",
-     LASH_MOREAU_JEAN,
-     true,
-     1e-12,
-     {{100, 1.744884999999991e-01, 3.531600000000007e+00},
-      {500, 3.956807012500005e-01, -1.628950500000001e+00},
-      {1000, 1.513536802625140e-01, -7.522581257549901e-01},
-      {1400, 2.739785245603675e-02, 2.848801105499127e-01},
-      {1999, -2.288618090550717e-05, 2.775557561562891e-17}}},
-    {"Algorithm 1, all projected",
-     LASH_DIRECT,
-     true,
-     1e-12,
-     {{100, 1.744884999999981e-01, 3.531600000000010e+00},
-      {500, 3.956807012500134e-01, -1.628950499999989e+00},
-      {1000, 1.588003366375142e-01, -7.522581257549684e-01},
-      {1400, 2.631139200045741e-02, -6.240728463215673e-01},
-      {1999, 6.417015415800044e-04, -3.079489722801790e-02}}},
-    {"Algorithm 1, active projected",
-     LASH_DIRECT,
-     false,
-     1e-12,
-     {{100, 1.744884999999991e-01, 3.531600000000007e+00},
-      {500, 3.956807012500005e-01, -1.628950500000001e+00},
-      {1000, 1.588003366375136e-01, -7.522581257549901e-01},
-      {1400, 2.631139200045884e-02, -6.240728463215899e-01},
-      {1999, 6.417015415795758e-04, -3.079489722803269e-02}}},
-    {"Algorithm 2",
-     LASH_COMBINED,
-     true,
-     2e-10,
-     {{100, 1.688546250000003e-01, 3.531600000000007e+00},
-      {500, 3.651772500000000e-01, -1.722145500000000e+00},
-      {1000, 0.000000000000000e+00, 1.599293275384501e+00},
-      {1400, 5.419430411974174e-03, -3.812341065336194e-01},
-      {1999, 5.039379110190824e-11, -2.775557561562891e-17}}}};
+static const PublicRun public_runs[4] = {{"Moreau-Jean",
+                                          LASH_MOREAU_JEAN,
+                                          true,
+                                          1e-12,
+                                          {{100, 1.744884999999991e-01, 3.531600000000007e+00},
+                                           {500, 3.956807012500005e-01, -1.628950500000001e+00},
+                                           {1000, 1.513536802625140e-01, -7.522581257549901e-01},
+                                           {1400, 2.739785245603675e-02, 2.848801105499127e-01},
+                                           {1999, -2.288618090550717e-05, 2.775557561562891e-17}}},
+                                         {"Algorithm 1, all projected",
+                                          LASH_DIRECT,
+                                          true,
+                                          1e-12,
+                                          {{100, 1.744884999999981e-01, 3.531600000000010e+00},
+                                           {500, 3.956807012500134e-01, -1.628950499999989e+00},
+                                           {1000, 1.588003366375142e-01, -7.522581257549684e-01},
+                                           {1400, 2.631139200045741e-02, -6.240728463215673e-01},
+                                           {1999, 6.417015415800044e-04, -3.079489722801790e-02}}},
+                                         {"Algorithm 1, active projected",
+                                          LASH_DIRECT,
+                                          false,
+                                          1e-12,
+                                          {{100, 1.744884999999991e-01, 3.531600000000007e+00},
+                                           {500, 3.956807012500005e-01, -1.628950500000001e+00},
+                                           {1000, 1.588003366375136e-01, -7.522581257549901e-01},
+                                           {1400, 2.631139200045884e-02, -6.240728463215899e-01},
+                                           {1999, 6.417015415795758e-04, -3.079489722803269e-02}}},
+                                         {"Algorithm 2",
+                                          LASH_COMBINED,
+                                          true,
+                                          2e-10,
+                                          {{100, 1.688546250000003e-01, 3.531600000000007e+00},
+                                           {500, 3.651772500000000e-01, -1.722145500000000e+00},
+                                           {1000, 0.000000000000000e+00, 1.599293275384501e+00},
+                                           {1400, 5.419430411974174e-03, -3.812341065336194e-01},
+                                           {1999, 5.039379110190824e-11, -2.775557561562891e-17}}}};
 
 static void a19_public(Verdict* verdict) {
     LashPaperBall data = {.mass = 1, .force = -9.81, .e = 0.9, .q = 1};
@@ -244,10 +244,10 @@ static void a19_public(Verdict* verdict) {
             worst = fmax(worst, fabs(run.v[0] - p->row[i].v)), ++i;
         }
         bool chatters = p->scheme == LASH_DIRECT;
-        verdict_add(verdict,
-                    !run.failed && worst <= p->tolerance &&
-                        (chatters ? speed > 1e-2 : speed < 1e-9),
-                    "%s: rows to %.1g, last |v| %.1g", p->name, worst, speed);
+        verdict_add(
+            verdict,
+            !run.failed && worst <= p->tolerance && (chatters ? speed > 1e-2 : speed < 1e-9),
+            "%s: rows to %.1g, last |v| %.1g", p->name, worst, speed);
         run_end(&run);
     }
 }
@@ -276,7 +276,8 @@ static void a20_block_impacts(Verdict* verdict) {
         for (int i = 0; i < 3; ++i) {
             LashPaperBlock data = lash_paper_block();
             if (k == 1) data.v[2] = 0;
-            LashSettings set = verify_settings(LASH_COMBINED, (const double[]){1e-3, 1e-4, 1e-5}[i]);
+            LashSettings set =
+                verify_settings(LASH_COMBINED, (const double[]){1e-3, 1e-4, 1e-5}[i]);
             Run run = run_begin(lash_paper_rocking_block(&data), &set);
             int contact[5];
             double time[5];
@@ -320,8 +321,8 @@ static void a21_block_rests(Verdict* verdict) {
     verdict_add(verdict,
                 !two.failed && two.speed < 1e-6 && fabs(two.y - 0.75) < 1e-9 &&
                     fabs(two.angle) < 1e-9 && two.violation <= 1e-10,
-                "Algorithm 2: speed after 1.2 s %.2g, y %.9g, theta %.2g, violation %.2g", two.speed,
-                two.y, two.angle, two.violation);
+                "Algorithm 2: speed after 1.2 s %.2g, y %.9g, theta %.2g, violation %.2g",
+                two.speed, two.y, two.angle, two.violation);
     set = verify_explicit(LASH_DIRECT, 1e-2, 1);
     BlockEnd one = block_end(&set);
     verdict_add(verdict, !one.failed && one.speed > 1e-3, "Algorithm 1: speed %.2g", one.speed);
@@ -358,8 +359,8 @@ static const Claim claims[] = {
      "2.0080 +- 1e-4 J at T = 10 with h = 0.0501",
      "at the paper's h = 5e-2 the value hangs on the rounding of a tie at t = 1", false,
      a15_energy_grows},
-    {"A-16", "4.5", "amplitude of chattering vanishes with h", "-> 0", "amplitude / h constant, 10 %",
-     NULL, false, a16_amplitude},
+    {"A-16", "4.5", "amplitude of chattering vanishes with h", "-> 0",
+     "amplitude / h constant, 10 %", NULL, false, a16_amplitude},
     {"A-17", "figure 8", "slider on a roller, torque < mu R m g: who comes to rest",
      "Moreau-Jean and Algorithm 2 do, Algorithm 1 never",
      "speed < 1e-6 rad/s; Algorithm 1 keeps drifting",
@@ -376,8 +377,8 @@ static const Claim claims[] = {
      "printed as y0 = 0 m/s, theta0 = 0.2 rad/s: the velocities; public code has omega0 = 0", false,
      a20_block_impacts},
     {"A-21", "5.3, figure 9", "rocking block comes to rest with Algorithm 2 only",
-     "rest at t = 0.7862 with y = 0.75, theta = 0", "|v|, |omega| < 1e-6 for t > 1.2; Algorithm 1 not",
-     NULL, false, a21_block_rests},
+     "rest at t = 0.7862 with y = 0.75, theta = 0",
+     "|v|, |omega| < 1e-6 for t > 1.2; Algorithm 1 not", NULL, false, a21_block_rests},
     {"A-22", "5.3", "Algorithm 2 dissipates more than Algorithm 1", "E(2) <= E(1)",
      "at t = 0.6 and 2 s", NULL, false, a22_block_energy},
 };

@@ -34,8 +34,8 @@ typedef struct ClaimTable {
 } ClaimTable;
 
 // [A12] Acary, RR-8029
-ClaimTable verify_examples(void);    // A-01 .. A-10: examples and basic schemes
-ClaimTable verify_chattering(void);  // A-11 .. A-22: chattering, energy, rocking block
+ClaimTable verify_examples(void);     // A-01 .. A-10: examples and basic schemes
+ClaimTable verify_chattering(void);   // A-11 .. A-22: chattering, energy, rocking block
 ClaimTable verify_slider_crank(void); // A-36 .. A-50
 
 // ---- Runs ---------------------------------------------------------------------------------------
@@ -51,16 +51,16 @@ typedef struct Run {
     LashSim* sim;
     double h, t;
     const double *q, *v;
-    double q_before[8], v_before[8];                         // at the start of the last step
-    LashStepInfo info;                                       // of the last step
-    int contacts;                                            // unilateral ones
-    double gap[RUN_CONTACTS], U[RUN_CONTACTS];               // normal rows, now
-    double U_before[RUN_CONTACTS], P[RUN_CONTACTS];          // before the step; of the step
-    double P_t[RUN_CONTACTS];                                // tangential, 0 without friction
-    double violation;                                        // largest -gap so far
-    double steps, newton, projection, index_set;             // sums
-    int newton_max, projection_max, index_set_max;           // per step
-    bool failed;                                             // a step did not converge
+    double q_before[8], v_before[8];                // at the start of the last step
+    LashStepInfo info;                              // of the last step
+    int contacts;                                   // unilateral ones
+    double gap[RUN_CONTACTS], U[RUN_CONTACTS];      // normal rows, now
+    double U_before[RUN_CONTACTS], P[RUN_CONTACTS]; // before the step; of the step
+    double P_t[RUN_CONTACTS];                       // tangential, 0 without friction
+    double violation;                               // largest -gap so far
+    double steps, newton, projection, index_set;    // sums
+    int newton_max, projection_max, index_set_max;  // per step
+    bool failed;                                    // a step did not converge
 } Run;
 
 Run run_begin(LashLagrangian* model, const LashSettings* settings); // owns model
