@@ -155,6 +155,11 @@ static void a41_projection(Verdict* verdict) {
 
 // ---- Motion -------------------------------------------------------------------------------------
 
+// An impact is known to lie in a step; how far that step is from the exact time, in steps.
+static double step_distance(const Run* run, double exact) {
+    return fmax(0, fmax(run->t - run->h - exact, exact - run->t)) / run->h;
+}
+
 static void a42_motion(Verdict* verdict) {
     static const double impacts[4] = {0.0026925027520, 0.0056123631902, 0.0074750562124,
                                       0.0084217679342};
@@ -164,15 +169,14 @@ static void a42_motion(Verdict* verdict) {
         double late = 0;
         int found = 0;
         while (run.t < 0.1 - 0.5 * run.h && run_step(&run)) {
-            if (found < 4 && run.P[0] > 0 && run.U_before[0] < -1e-2) {
-                late = fmax(late, fabs(run.t - impacts[found]) / run.h), ++found;
-            }
+            if (found < 4 && run.P[0] > 0 && run.U_before[0] < -1e-2)
+                late = fmax(late, step_distance(&run, impacts[found++]));
         }
         double angle = fabs(run.q[0] - ANGLE), energy = fabs(run_energy(&run) / ENERGY - 1);
         verdict_add(verdict,
                     !run.failed && found == 4 && late <= 2 && angle <= 500 * run.h &&
                         energy <= 1000 * run.h,
-                    "h=%g: theta1(0.1 s) off by %.1e rad, E by %.1e, 4 impacts within %.1f h",
+                    "h=%g: theta1(0.1 s) off by %.1e rad, E by %.1e, impacts %.1f h off their step",
                     run.h, angle, energy, late);
         run_end(&run);
     }
@@ -219,15 +223,19 @@ static void a45_portrait(Verdict* verdict) {
     }
 }
 
-// Total variation of the normal velocity of corner 1 from the last small impacts before closure to
-// the release, at the paper's h = 1e-4.
+// Total variation of the normal velocity of corner 1 while the contact is, or should be, closed, at
+// the paper's h = 1e-4: from two contact steps in a row, at the latest from the exact closing time,
+// to just before the release.
 static double closed_variation(LashScheme scheme) {
     LashSettings set = verify_explicit(scheme, 1e-4, 0);
     set.direction = LASH_AT_END;
     Run run = run_begin(lash_paper_slider_crank(NULL), &set);
     double variation = 0;
+    bool closed = false, touched = false;
     while (run.t < 0.0149 && run_step(&run)) {
-        if (run.t >= 0.0090) variation += fabs(run.U[0] - run.U_before[0]);
+        closed = closed || run.t >= 0.009145632174 || (touched && run.P[0] > 0);
+        touched = run.P[0] > 0;
+        if (closed) variation += fabs(run.U[0] - run.U_before[0]);
     }
     if (run.failed) variation = NAN;
     run_end(&run);
@@ -238,7 +246,7 @@ static void a46_closure(Verdict* verdict) {
     double TV[3];
     for (int c = 0; c < 3; ++c) TV[c] = closed_variation(schemes[c]);
     verdict_add(verdict, TV[1] > 10 * TV[0] && TV[2] <= 2 * TV[0],
-                "variation of U_N, 9.0 .. 14.9 ms: Moreau-Jean %.3g, Algorithm 1 %.3g, Algorithm 2 "
+                "variation of U_N while closed: Moreau-Jean %.3g, Algorithm 1 %.3g, Algorithm 2 "
                 "%.3g m/s",
                 TV[0], TV[1], TV[2]);
 }
@@ -343,7 +351,8 @@ static const Claim claims[] = {
      NULL, false, a41_projection},
     {"A-42", "figure 23", "motion over 0.1 s, combined scheme",
      "event-driven: theta1 9.00063984 rad, E 7.22764395 J",
-     "within 5e-3 rad and 1 % at h = 1e-5, 5e-4 rad at 1e-6; first impacts within 2 h",
+     "within 5e-3 rad and 1 % at h = 1e-5, 5e-4 rad at 1e-6; the steps of the first four impacts "
+     "within 2 h",
      "text says h = 2e-6, caption 1e-6", false, a42_motion},
     {"A-43", "figure 24", "the slider only translates", "four corners move alike",
      "|theta3| <= 1e-12 rad with solver tolerance 1e-12", NULL, false, a43_translation},
