@@ -87,8 +87,7 @@ static void run_apart(const char* path, const AppProblem* ours, const Method* me
         _exit(run(path, ours, method, tolerance));
     }
     int status = 0;
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {}
     if (child < 0 || status != 0) printf("%s %s nan 0 nan\n", path, method->name);
 }
 

@@ -165,9 +165,9 @@ AppProblem* app_problem_random(const AppRandomProblem* set) {
     return p;
 }
 
-AppProblem* app_problem_slider(void) {
+AppProblem* app_problem_slider(double omega) {
     // A block 0.05 m x 0.025 m between two walls; planar: z motion and other turns do not occur.
-    Body body = {vec3_zero(), 1 / 0.1, 1 / 2.6e-5, vec3(1.3, -2e-3, 0), vec3(0, 0, -0.11)};
+    Body body = {vec3_zero(), 1 / 0.1, 1 / 2.6e-5, vec3(1.3, -2e-3, 0), vec3(0, 0, omega)};
     Contact contact[4];
     for (int k = 0; k < 4; ++k) {
         double up = k < 2 ? 1 : -1; // the lower wall pushes up, the upper one down

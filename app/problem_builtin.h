@@ -22,8 +22,9 @@ typedef struct AppRandomProblem {
 // Rigid bodies of 1e-4 .. 1e3 kg with random contacts, mu in [0, 1], b = G' v_free.
 AppProblem* app_problem_random(const AppRandomProblem* settings);
 
-// A slider of 0.1 kg in a guide, both corners of each side closing or sliding: planar, 4 contacts.
-AppProblem* app_problem_slider(void);
+// A slider of 0.1 kg in a guide, planar, its four corners as contacts, turning at omega [rad/s].
+// -0.11: two corners of one side are loaded, the other two touch; -3: one corner hits.
+AppProblem* app_problem_slider(double omega);
 
 // A rod sliding on the ground with so much friction that none or several solutions exist.
 AppProblem* app_problem_painleve(double mu, double angle);

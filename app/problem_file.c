@@ -334,7 +334,7 @@ static void to_sparse(const Matrix* a, int blocks, const uint8_t* kind, LashBloc
 static void set_matrix(AppProblem* p, const Matrix* a) {
     double filled = (double)a->count / ((double)a->rows * (double)a->rows);
     p->friction.m = a->rows;
-    if (a->rows <= 64 || (filled > 0.35 && a->rows <= 6000)) {
+    if (a->rows <= 64 || (filled > 0.5 && a->rows <= 6000)) {
         p->friction.W = to_dense(a);
         p->friction.ldw = a->rows;
     } else {

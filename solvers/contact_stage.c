@@ -33,7 +33,8 @@ void step_activate(LashSim* sim, StepContext* s, int i) {
     int k = last_index(sim, item->id);
     if (k < 0) return;
     for (int r = 0; r < item->rows; ++r) {
-        s->P[item->row + r] = sim->last_P[3 * k + r];
+        s->P[item->row + r] = sim->history > 1 ? sim->guess[2 * sim->system->nv + item->row + r]
+                                               : sim->last_P[3 * k + r];
         s->U_start[item->row + r] = sim->last_U[3 * k + r];
     }
     // With directions at the start, the last U is that of directions one step older.

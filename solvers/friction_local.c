@@ -49,10 +49,11 @@ void friction_local_prepare(LocalContact* c, const double* W, int ld) {
     c->status = STATUS_OPEN;
 }
 
-ContactStatus friction_status(const LocalContact* c, const double* P, const double* U) {
+ContactStatus friction_status(const LocalContact* c, double threshold, const double* P,
+                              const double* U) {
     double rho = 1 / c->lambda, n = P[0] - rho * U[0];
     if (c->kind == LASH_CONTACT_BILATERAL) return STATUS_STICK;
-    if (!(n > 0)) return STATUS_OPEN;
+    if (!(n * c->lambda > threshold)) return STATUS_OPEN;
     if (c->rows == 1) return STATUS_STICK;
     double z1 = P[1] - rho * U[1], z2 = c->rows == 3 ? P[2] - rho * U[2] : 0;
     return z1 * z1 + z2 * z2 <= c->mu * c->mu * n * n ? STATUS_STICK : STATUS_SLIP;

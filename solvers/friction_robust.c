@@ -26,8 +26,9 @@
 typedef struct Point {
     Friction* f;
     double *x, *y, *dx, *dy, *dx_a, *dy_a, *r, *rhs, *scale, *w, *l, *xi; // (m)
+    double *s, *x_far, *y_far;                                            // (m)
     double* beta;                                                         // (contacts)
-    double tau, eps, size;
+    double tau, size;
     int cones;
     bool band;
     int half, ld;
@@ -46,14 +47,8 @@ static double tail(int k, const double* x, const double* y) { // x_T' y_T
 
 // (x_N - |x_T|)(x_N + |x_T|): no cancellation near the boundary
 static double determinant(int k, const double* x) {
-    double t = sqrt(tail(k, x, x));
-    return (x[0] - t) * (x[0] + t);
-}
-
-static double smooth(const Point* p, int k, const double* y) {
-    if (k < 2) return 0;
-    double t = tail(k, y, y);
-    return t / (sqrt(t + p->eps * p->eps) + p->eps);
+    double t = sqrt(tail(k, x, x)), d = (x[0] - t) * (x[0] + t);
+    return d > 1e-30 * x[0] * x[0] ? d : 1e-30 * x[0] * x[0]; // rounding may leave the cone
 }
 
 // r = A x + c + e s - y; rows without a cone: A x + c; rows without freedom: 0.
@@ -69,7 +64,7 @@ static void set_residual(Point* p) {
             r[s] *= p->scale[c->row + s];
             if (k > 0) r[s] = s < k ? r[s] - y[s] : 0;
         }
-        if (k > 1) r[0] += smooth(p, k, y);
+        if (k > 1) r[0] += p->s[i];
     }
 }
 
@@ -148,19 +143,13 @@ static bool choose_layout(Point* p) {
 static void add_block(Point* p, int i, int j, const double* W, int ld) {
     Friction* f = p->f;
     const LocalContact *ci = f->contact + i, *cj = f->contact + j;
-    const double *si = p->scale + ci->row, *sj = p->scale + cj->row, *y = p->y + ci->row;
+    const double *si = p->scale + ci->row, *sj = p->scale + cj->row;
     int k = cone_rows(ci), rows = k > 0 ? k : ci->rows, columns = cone_rows(cj);
     if (columns == 0) columns = cj->rows;
-    double root = k > 1 ? sqrt(tail(k, y, y) + p->eps * p->eps) : 1;
     for (int b = 0; b < columns; ++b) {
         const double* w = W + (size_t)b * (size_t)ld;
-        double first = 0;
-        for (int a = 0; a < rows; ++a) {
-            double v = si[a] * w[a] * sj[b];
-            first += a == 0 ? v : y[a] / root * v;
-            if (a > 0) *entry(p, f->first[i] + a, f->first[j] + b) = v;
-        }
-        *entry(p, f->first[i], f->first[j] + b) = first;
+        for (int a = 0; a < rows; ++a)
+            *entry(p, f->first[i] + a, f->first[j] + b) = si[a] * w[a] * sj[b];
     }
 }
 
@@ -204,12 +193,9 @@ static void solve_step(Point* p, const double* xi, double* dx, double* dy) {
     for (int i = 0; i < f->contacts; ++i) {
         const LocalContact* c = f->contact + i;
         int k = cone_rows(c), at = f->first[i];
-        const double *r = p->r + c->row, *y = p->y + c->row;
-        double h = r[0];
-        if (k > 1) h += tail(k, y, r) / sqrt(tail(k, y, y) + p->eps * p->eps);
+        const double* r = p->r + c->row;
         if (k > 0) scale_cone(k, p->w + c->row, p->beta[i], false, xi + c->row, g);
-        for (int s = 0; s < c->rows; ++s)
-            p->rhs[at + s] = (k > 0 && s < k ? g[s] : 0) - (s == 0 ? h : r[s]);
+        for (int s = 0; s < c->rows; ++s) p->rhs[at + s] = (k > 0 && s < k ? g[s] : 0) - r[s];
     }
     if (p->band)
         lash_dense_band_solve(f->m, p->half, p->half, f->matrix, p->ld, f->pivot, p->rhs);
@@ -277,7 +263,8 @@ static Point begin(Friction* f) {
     Point p = {.f = f, .x = v, .y = v + m, .dx = v + 2 * m, .dy = v + 3 * m, .dx_a = v + 4 * m};
     p.dy_a = v + 5 * m, p.r = v + 6 * m, p.rhs = v + 7 * m, p.scale = v + 8 * m, p.w = v + 9 * m;
     p.l = v + 10 * m, p.xi = v + 11 * m, p.beta = v + 12 * m;
-    memset(v, 0, 13 * m * sizeof(double));
+    p.s = v + 14 * m, p.x_far = v + 15 * m, p.y_far = v + 16 * m;
+    memset(v, 0, 17 * m * sizeof(double));
     for (int i = 0; i < f->contacts; ++i) {
         const LocalContact* c = f->contact + i;
         for (int r = 0; r < c->rows; ++r) {
@@ -304,7 +291,6 @@ static double publish(Point* p) {
 static bool advance(Point* p) {
     Friction* f = p->f;
     set_scaling(p);
-    p->eps = 0.1 * sqrt(p->tau);
     set_residual(p);
     assemble(p);
     f->iterations++;
@@ -317,32 +303,62 @@ static bool advance(Point* p) {
     set_corrector(p, fmax(sigma, 1e-6) * p->tau);
     solve_step(p, p->xi, p->dx, p->dy);
     a = fmin(1, 0.99 * largest_step(p, p->dx, p->dy, 1.02));
-    if (!(a > 1e-12)) return false;
+    double sum = 0;
+    for (int i = 0; i < f->m; ++i) sum += 0 * (p->dx[i] + p->dy[i]);
+    if (!(a > 1e-12) || sum != 0) return false; // rounding has taken over
     for (int i = 0; i < f->m; ++i) p->x[i] += a * p->dx[i], p->y[i] += a * p->dy[i];
     return true;
+}
+
+// s = mu |U_T| of the present velocity.
+static void set_slip(Point* p) {
+    Friction* f = p->f;
+    for (int i = 0; i < f->contacts; ++i) {
+        const LocalContact* c = f->contact + i;
+        if (cone_rows(c) > 1)
+            p->s[i] = p->scale[c->row] * c->mu * sqrt(tail(c->rows, f->U + c->row, f->U + c->row));
+    }
+}
+
+// Solves the convex problem with the present s. Remembers a point well inside the cones, from which
+// the next one starts. Stops where rounding does.
+static void solve_convex(Point* p) {
+    size_t bytes = (size_t)p->f->m * sizeof(double);
+    double least = INFINITY;
+    for (int k = 0, idle = 0; k < 60 && idle < 4; ++k) {
+        bool moved = advance(p);
+        double worst = 0;
+        for (int i = 0; i < p->f->m; ++i) worst = fmax(worst, fabs(p->r[i]));
+        double measure = fmax(p->tau / p->size, 1e-4 * worst) / p->size;
+        if (p->tau > 1e-2 * p->size * p->size && p->tau < 1e2 * p->size * p->size)
+            memcpy(p->x_far, p->x, bytes), memcpy(p->y_far, p->y, bytes);
+        idle = measure < 0.5 * least || measure > 1e-4 ? 0 : idle + 1;
+        least = fmin(least, measure);
+        if (!moved || measure < 1e-11) break;
+    }
 }
 
 double friction_interior_point(Friction* f, int max_steps, double tolerance) {
     Point p = begin(f);
     size_t bytes = (size_t)f->m * sizeof(double);
     double* kept = f->vectors + 13 * (size_t)f->m; // the best projected point
-    double best = INFINITY, next_try = 1e-3 * p.size * p.size;
-    if (!choose_layout(&p)) return INFINITY;
+    double best = INFINITY;
+    int start = f->iterations;
     memcpy(kept, f->P, bytes);
-    for (int k = 0; k < max_steps; ++k) {
-        bool moved = advance(&p);
-        double residual = publish(&p);
+    memcpy(p.x_far, p.x, bytes), memcpy(p.y_far, p.y, bytes);
+    for (int k = 0; f->iterations - start < max_steps; ++k) {
+        if (!choose_layout(&p)) return INFINITY;
+        solve_convex(&p);
+        double residual = publish(&p), before = residual;
         if (!(residual < INFINITY)) break;
+        set_slip(&p);
         if (residual < best) best = residual, memcpy(kept, f->P, bytes);
         if (best <= tolerance) break;
-        if (p.tau < next_try || !moved || k + 1 == max_steps) {
-            next_try = 1e-2 * p.tau;
-            residual = friction_newton(f, 12, tolerance);
-            if (residual < best) best = residual, memcpy(kept, f->P, bytes);
-            if (best <= tolerance) break;
-            choose_layout(&p); // Newton numbers unknowns in the same place
-        }
-        if (!moved || p.tau < 1e-24 * p.size * p.size) break;
+        residual = friction_newton(f, 12, tolerance); // never worse than where it starts
+        if (residual < best) best = residual, memcpy(kept, f->P, bytes);
+        if (best <= tolerance) break;
+        if (residual < 0.1 * before) set_slip(&p); // Newton's point is much nearer
+        memcpy(p.x, p.x_far, bytes), memcpy(p.y, p.y_far, bytes);
     }
     memcpy(f->P, kept, bytes);
     friction_velocity(f->problem, f->P, f->U);

@@ -23,6 +23,7 @@ typedef struct Small {
     const LashFrictionProblem* p;
     bool plain, prepared, singular;
     double scale;            // 1 + |b|
+    double threshold;        // of closing [m/s]
     LocalContact contact[N]; // block and inverse only once prepared
     int n;                   // unknowns; their rows are c1 row + c2 (row + 1), k on the diagonal
     int row[N];
@@ -42,6 +43,7 @@ static void small_begin(Small* s, const LashFrictionProblem* p, const LashFricti
     double norm = 0;
     for (int i = 0; i < p->m; ++i) norm += p->b[i] * p->b[i];
     s->scale = 1 + sqrt(norm);
+    s->threshold = 0.1 * (set->tolerance < 1e-10 ? set->tolerance : 1e-10) * s->scale;
     for (int i = 0, row = 0; i < p->contacts; ++i) {
         LocalContact* c = s->contact + i;
         c->kind = friction_kind(p, i), c->rows = (uint8_t)lash_contact_rows(c->kind);
@@ -84,7 +86,7 @@ static int small_decide(Small* s) {
     for (int i = 0; i < s->p->contacts; ++i) {
         LocalContact* c = s->contact + i;
         const double *P = s->P + c->row, *U = s->U + c->row;
-        c->status = (uint8_t)friction_status(c, P, U);
+        c->status = (uint8_t)friction_status(c, s->threshold, P, U);
         if (c->status == STATUS_OPEN) continue;
         n = small_row(s, n, c->row, 1, 0);
         if (c->status == STATUS_STICK) {
@@ -322,7 +324,8 @@ bool friction_small(const LashFrictionProblem* p, const LashFrictionSettings* se
     }
     info->iterations = s.iterations, info->residual = residual;
     if (!(residual <= set->tolerance)) return false;
-    if (s.singular && set->minimum_norm) {
+    if (set->minimum_norm &&
+        (s.singular || friction_touching(p->contacts, s.contact, s.scale, P, U))) {
         double P_new[N], work[3 * N * N + 16 * N];
         LASH_ASSERT(friction_norm_size(N) <= sizeof work / sizeof work[0]);
         if (friction_minimum_norm(p, s.contact, s.scale, P, U, P_new, work)) {

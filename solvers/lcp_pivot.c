@@ -132,7 +132,7 @@ static bool before(const Lcp* p, int a, double ta, int b, double tb) {
 
 // Row that blocks the entering column, or -1. Restricted basic variables fall where T < 0. z0
 // leaves whenever it can: the solution is reached.
-static int ratio_test(const Lcp* p, int column, double small) {
+static int ratio_test(const Lcp* p, int column, double small, double largest_b) {
     int best = -1, z0 = p->where[2 * p->n];
     double best_t = 1;
     for (int i = 0; i < p->n; ++i) {
@@ -144,7 +144,8 @@ static int ratio_test(const Lcp* p, int column, double small) {
     if (z0 < 0) return best;
     double t = -*cell(p, z0, column);
     if (!(t > small)) return best;
-    if (best < 0 || *rhs(p, z0) / t <= *rhs(p, best) / best_t * (1 + 1e-12) + 1e-300) return z0;
+    // What would be left of z0 when the other row blocks: nothing but rounding?
+    if (best < 0 || *rhs(p, z0) - t * *rhs(p, best) / best_t <= 1e-11 * largest_b) return z0;
     return best;
 }
 
@@ -192,11 +193,12 @@ double lcp_lemke(Lcp* p) {
     }
     if (row < 0) return finish(p);
     int left = p->basic[row], count = p->iterations;
+    double largest_b = -worst;
     exchange(p, row, n);
     while (p->iterations - count < limit) {
         int column = -1 - p->where[complement(p, left)];
         LASH_ASSERT(column >= 0);
-        row = ratio_test(p, column, small);
+        row = ratio_test(p, column, small, largest_b);
         if (row < 0) {
             p->ray = true;
             break;

@@ -69,6 +69,7 @@ static void lay_out_step(StepContext* s, const LashSystem* system, Take* t) {
     s->has_U_start = take(t, count);
     s->U_start = take_doubles(t, rows);
     s->v = take_doubles(t, nv), s->P = take_doubles(t, rows), s->tau = take_doubles(t, rows);
+    s->shift = take_doubles(t, nv);
     s->d = take_doubles(t, nv), s->q_end = take_doubles(t, nq), s->q_theta = take_doubles(t, nq);
     s->v_theta = take_doubles(t, nv), s->F = take_doubles(t, nv), s->r = take_doubles(t, nv);
     s->g = take_doubles(t, rows), s->g_t = take_doubles(t, rows), s->G = take_doubles(t, G);
@@ -97,8 +98,8 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
         contact_rows = system->max_rows - bilateral_rows;
     sim->q = take_doubles(t, nq), sim->q_prev = take_doubles(t, nq);
     sim->q_back = take_doubles(t, nq);
-    sim->v = take_doubles(t, nv), sim->v_1 = take_doubles(t, nv), sim->v_2 = take_doubles(t, nv);
-    sim->P_1 = take_doubles(t, rows), sim->P_2 = take_doubles(t, rows);
+    sim->v = take_doubles(t, nv), sim->guess = take_doubles(t, 2 * nv + 2 * rows);
+    for (int i = 0; i < HISTORY; ++i) sim->past[i] = take_doubles(t, 2 * nv + 2 * rows);
     sim->M_values = take_doubles(t, values), sim->C_values = take_doubles(t, values);
     sim->K_values = take_doubles(t, values), sim->A_values = take_doubles(t, values);
     if (nv <= RESPONSE_LIMIT && contacts > 0) {
@@ -118,6 +119,7 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     touched *= LASH_MAX_TOUCHED;
     sim->contraction =
         take_doubles(t, touched * (touched > LASH_MAX_ROWS ? touched : LASH_MAX_ROWS));
+    sim->kept_shift = take_doubles(t, nv);
     sim->kept = take_doubles(t, nv + 2 * rows), sim->dtau = take_doubles(t, rows);
     sim->last_id = take(t, (size_t)contacts * sizeof(uint64_t));
     sim->last_P = take_doubles(t, 3 * (size_t)contacts),
@@ -174,7 +176,6 @@ void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v
     sim->history = 0, sim->last_count = 0, sim->factored = false;
     system->move(system, sim->q, -sim->settings.h, sim->v, sim->q_prev); // delta_0 = h v_0
     sim->h_prev = sim->settings.h;
-    memset(sim->P_1, 0, (size_t)system->max_rows * sizeof *sim->P_1);
     system->accept(system, sim->work, t, sim->q, sim->v);
     system->mass(system, sim->work, sim->q, sim->M_values);
     sim->energy = (LashEnergy){0};
@@ -238,19 +239,15 @@ static void remember_contacts(LashSim* sim, const StepContext* s) {
 
 void step_accept(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
-    size_t nv = (size_t)system->nv, nq = (size_t)system->nq, rows = (size_t)s->list->bilateral_rows;
+    size_t nv = (size_t)system->nv, nq = (size_t)system->nq;
     int before = sim->last_count;
     energy_add_step(sim, s);
     remember_contacts(sim, s);
     memcpy(sim->q_prev, sim->q, nq * sizeof *sim->q);
     sim->h_prev = s->h;
-    memcpy(sim->v_2, sim->v_1, nv * sizeof *sim->v);
-    memcpy(sim->v_1, sim->v, nv * sizeof *sim->v);
-    memcpy(sim->P_2, sim->P_1, rows * sizeof *sim->P_1);
-    memcpy(sim->P_1, s->P, rows * sizeof *sim->P_1);
     memcpy(sim->v, s->v, nv * sizeof *sim->v);
     memcpy(sim->q, s->q_end, nq * sizeof *sim->q);
-    sim->history = before == sim->last_count ? sim->history + 1 : 0;
+    step_remember(sim, s, before == sim->last_count);
     sim->t = s->t0 + s->h;
     system->accept(system, sim->work, sim->t, sim->q, sim->v);
 }
