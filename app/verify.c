@@ -1,233 +1,168 @@
 // lash verify: runs claims of the papers and prints, for each, what the paper says and what we get.
 //
 // A claim is one small function (verify_*.c) that computes its figures anew; nothing is read from
-// files. The verdict follows the criterion that stands in the row.
-#include "app/verify.h"
-
+// files. The verdict follows the criterion that stands in the row. Exit code 6 when a claim fails.
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "app/commands.h"
+#include "app/progress.h"
+#include "app/report.h"
+#include "app/suggest.h"
 #include "app/verify_internal.h"
-#include "app/version.h"
+#include "core/arena.h"
 
-enum { TABLES = 3, MAX_IDS = 64 };
+typedef struct VerifyOptions {
+    AppOperands operands;
+    bool all, list, json;
+} VerifyOptions;
 
-typedef struct Options {
-    bool all, json, list, help;
-    const char* id[MAX_IDS];
-    int ids;
-} Options;
+#define OPTION(member) offsetof(VerifyOptions, member)
+static const AppOption options[] = {
+    {"all", 'a', APP_FLAG, NULL, "slow claims too", OPTION(all)},
+    {"list", 'l', APP_FLAG, NULL, "list the claims instead of running them", OPTION(list)},
+    {"json", 0, APP_FLAG, NULL, "print one JSON document instead of text", OPTION(json)},
+};
+const AppCommand app_verify_command = {
+    .name = "verify",
+    .operands = "[CLAIM...]",
+    .summary = "recompute the claims of the papers behind the schemes",
+    .detail =
+        "Every claim, or those named (A-38), is computed on the spot and compared with the paper "
+        "by the criterion printed with it. Exit code 0 when all pass, 6 when one fails.",
+    .minimum = 0,
+    .maximum = APP_MAX_OPERANDS,
+    .option = options,
+    .options = sizeof options / sizeof *options,
+    .json_offset = OPTION(json),
+    .operand_offset = OPTION(operands)};
 
-static ClaimTable table_of(int i) {
-    ClaimTable (*const tables[TABLES])(void) = {verify_examples, verify_chattering,
-                                                verify_slider_crank};
-    return tables[i]();
-}
+enum { MAX_CLAIMS = 128 };
 
-// ---- Text and JSON ------------------------------------------------------------------------------
+typedef struct Row {
+    const Claim* claim;
+    const char* paper;
+    Verdict verdict;
+    double seconds;
+} Row;
 
-static void print_json_text(const char* key, const char* text) {
-    printf("\"%s\": \"", key);
-    for (; *text != 0; ++text) {
-        if (*text == '"' || *text == '\\') putchar('\\');
-        if ((unsigned char)*text >= 0x20) putchar(*text);
-    }
-    putchar('"');
-}
+typedef struct Rows {
+    Row row[MAX_CLAIMS];
+    int count, failed;
+    const char* first_failed;
+} Rows;
 
-static void print_json(const ClaimTable* table, const Claim* claim, const Verdict* verdict,
-                       double seconds, bool first) {
-    printf("%s\n    {", first ? "" : ",");
-    print_json_text("id", claim->id), printf(", ");
-    print_json_text("paper", table->paper), printf(", ");
-    print_json_text("place", claim->place), printf(", ");
-    print_json_text("title", claim->title), printf(",\n     ");
-    print_json_text("expected", claim->expected), printf(",\n     ");
-    print_json_text("got", verdict->got), printf(",\n     ");
-    print_json_text("criterion", claim->criterion), printf(", ");
-    if (claim->note != NULL) print_json_text("note", claim->note), printf(",\n     ");
-    printf("\"pass\": %s, \"seconds\": %.3f}", verdict->pass ? "true" : "false", seconds);
-}
-
-static void print_text(const ClaimTable* table, const Claim* claim, const Verdict* verdict,
-                       double seconds) {
-    printf("%-5s %-4s  %s (%s, %s; %.2f s)\n", claim->id, verdict->pass ? "pass" : "FAIL",
-           claim->title, table->paper, claim->place, seconds);
-    printf("             paper      %s\n", claim->expected);
-    printf("             lash       %s\n", verdict->got);
-    printf("             criterion  %s\n", claim->criterion);
-    if (claim->note != NULL) printf("             note       %s\n", claim->note);
-}
-
-static void print_help(void) {
-    printf(
-        "usage: lash verify [ID...] [--all] [--list] [--json]\n\n"
-        "Recomputes the claims of the papers behind the schemes and compares.\n"
-        "  ID      only these claims, e.g. A-38\n"
-        "  --all   slow claims too\n"
-        "  --list  only list the claims\n"
-        "  --json  one JSON document\n"
-        "Exit code 0: all pass, 6: one fails.\n");
-}
-
-// ---- Choice -------------------------------------------------------------------------------------
-
-static bool is_id(const Claim* claim, const char* text) {
-    return strcasecmp(claim->id, text) == 0;
-}
-
-// Same letters in order, missing ones counted: good enough for "A38", "a-4", "A-383".
-static int distance(const char* a, const char* b) {
-    int row[16];
-    int n = (int)strlen(b);
-    if (n > 15) return 99;
-    for (int j = 0; j <= n; ++j) row[j] = j;
-    for (int i = 1; a[i - 1] != 0; ++i) {
-        int diagonal = row[0];
-        row[0] = i;
-        for (int j = 1; j <= n; ++j) {
-            int above = row[j], change = strncasecmp(&a[i - 1], &b[j - 1], 1) != 0;
-            int best = diagonal + change;
-            if (above + 1 < best) best = above + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            row[j] = best, diagonal = above;
+static int list_claims(const Claim** claim, const char** paper) {
+    const ClaimTable table[] = {verify_examples(), verify_chattering(), verify_slider_crank()};
+    int n = 0;
+    for (size_t t = 0; t < sizeof table / sizeof *table; ++t) {
+        for (int i = 0; i < table[t].count; ++i, ++n) {
+            LASH_ASSERT(n < MAX_CLAIMS);
+            claim[n] = &table[t].claim[i], paper[n] = table[t].paper;
         }
     }
-    return row[n];
+    return n;
 }
 
-static const char* nearest_id(const char* text) {
-    const char* best = "A-38";
-    int least = 99;
-    for (int t = 0; t < TABLES; ++t) {
-        ClaimTable table = table_of(t);
-        for (int i = 0; i < table.count; ++i) {
-            int d = distance(table.claim[i].id, text);
-            if (d < least) least = d, best = table.claim[i].id;
-        }
-    }
-    return best;
-}
-
-static bool known(const char* text) {
-    for (int t = 0; t < TABLES; ++t) {
-        ClaimTable table = table_of(t);
-        for (int i = 0; i < table.count; ++i) {
-            if (is_id(&table.claim[i], text)) return true;
-        }
+static bool is_named(const AppOperands* names, const char* id) {
+    for (int i = 0; i < names->count; ++i) {
+        if (strcasecmp(names->item[i], id) == 0) return true;
     }
     return false;
 }
 
-static bool chosen(const Options* options, const Claim* claim) {
-    if (options->ids == 0) return options->all || options->list || !claim->slow;
-    for (int i = 0; i < options->ids; ++i) {
-        if (is_id(claim, options->id[i])) return true;
-    }
-    return false;
-}
-
-static int usage_error(const Options* options, const char* what, const char* text,
-                       const char* hint) {
-    if (options->json) {
-        printf(
-            "{\"lash\": \"%s\", \"command\": \"verify\", \"ok\": false, \"error\": {\"code\": 2, "
-            "\"file\": \"\", ",
-            LASH_VERSION);
-        print_json_text("where", text), printf(", ");
-        print_json_text("message", what), printf("}}\n");
-    }
-    fprintf(stderr, "lash verify: %s '%s'; %s\n", what, text, hint);
-    return LASH_ERROR_USAGE;
-}
-
-static int parse(int argc, char** argv, Options* options) {
-    for (int i = 1; i < argc; ++i) options->json |= strcmp(argv[i], "--json") == 0;
-    for (int i = 1; i < argc; ++i) {
-        const char* a = argv[i];
-        if (strcmp(a, "--json") == 0) continue;
-        if (strcmp(a, "--all") == 0) {
-            options->all = true;
-        } else if (strcmp(a, "--list") == 0) {
-            options->list = true;
-        } else if (strcmp(a, "-h") == 0 || strcmp(a, "--help") == 0) {
-            options->help = true;
-        } else if (a[0] == '-') {
-            return usage_error(options, "unknown option", a, "'lash verify -h' lists the options");
-        } else if (!known(a)) {
-            char hint[96];
-            snprintf(hint, sizeof hint, "did you mean '%s'? 'lash verify --list' lists the claims",
-                     nearest_id(a));
-            return usage_error(options, "unknown claim", a, hint);
-        } else if (options->ids < MAX_IDS) {
-            options->id[options->ids++] = a;
+static bool check_names(const AppOperands* names, const Claim* const* claim, int n,
+                        LashError* error) {
+    for (int k = 0; k < names->count; ++k) {
+        AppSuggestion near = app_suggestion(names->item[k]);
+        bool known = false;
+        for (int i = 0; i < n && !known; ++i) {
+            known = strcasecmp(names->item[k], claim[i]->id) == 0;
+            app_suggestion_offer(&near, claim[i]->id);
         }
+        char hint[128];
+        if (!known)
+            return lash_error_set(error, LASH_ERROR_USAGE, names->item[k],
+                                  "no such claim%s; 'lash verify --list' lists them",
+                                  app_suggestion_text(&near, hint, sizeof hint));
     }
-    return LASH_OK;
+    return true;
 }
 
-// ---- The command --------------------------------------------------------------------------------
-
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-// Runs one claim and prints it; true when it passes.
-static bool run_claim(const Options* options, const ClaimTable* table, const Claim* claim,
-                      bool first) {
-    bool progress = isatty(STDERR_FILENO) && !options->json;
-    if (progress) fprintf(stderr, "%s ...\r", claim->id);
-    double start = seconds_now();
-    Verdict verdict = {.pass = true};
-    claim->run(&verdict);
-    double seconds = seconds_now() - start;
-    if (progress) fprintf(stderr, "         \r");
-    if (options->json) {
-        print_json(table, claim, &verdict, seconds, first);
-    } else {
-        print_text(table, claim, &verdict, seconds);
-    }
+static void print_row(const Row* row) {
+    const Claim* claim = row->claim;
+    printf("%-5s %s  %s\n", claim->id, row->verdict.pass ? "pass" : "FAIL", claim->title);
+    printf("            paper      %s (%s, %s)\n", claim->expected, row->paper, claim->place);
+    printf("            lash       %s\n", row->verdict.got);
+    printf("            criterion  %s\n", claim->criterion);
+    if (claim->note != NULL) printf("            note       %s\n", claim->note);
     fflush(stdout);
-    return verdict.pass;
+}
+
+static void write_rows(AppJson* json, const Rows* rows) {
+    app_json_key(json, "claims");
+    app_json_begin_array(json);
+    for (int i = 0; i < rows->count; ++i) {
+        const Row* row = &rows->row[i];
+        app_json_begin_object(json);
+        app_json_put_text(json, "id", row->claim->id);
+        app_json_put_text(json, "paper", row->paper);
+        app_json_put_text(json, "place", row->claim->place);
+        app_json_put_text(json, "title", row->claim->title);
+        app_json_put_text(json, "expected", row->claim->expected);
+        app_json_put_text(json, "got", row->verdict.got);
+        app_json_put_text(json, "criterion", row->claim->criterion);
+        app_json_put_text(json, "note", row->claim->note);
+        app_json_put_bool(json, "pass", row->verdict.pass);
+        app_json_put_number(json, "seconds", row->seconds);
+        app_json_end_object(json);
+    }
+    app_json_end_array(json);
+    app_json_put_integer(json, "passed", rows->count - rows->failed);
+    app_json_put_integer(json, "failed", rows->failed);
+}
+
+static void run_claims(const VerifyOptions* set, const Claim* const* claim,
+                       const char* const* paper, int n, Rows* rows) {
+    AppProgress progress = app_progress_start();
+    for (int i = 0; i < n; ++i) {
+        bool named = is_named(&set->operands, claim[i]->id);
+        if (set->operands.count > 0 ? !named : claim[i]->slow && !set->all) continue;
+        if (!set->json) app_progress_update(&progress, (double)i / n, claim[i]->id);
+        Row* row = &rows->row[rows->count++];
+        *row = (Row){.claim = claim[i], .paper = paper[i], .verdict = {.pass = true}};
+        double start = app_wall_clock();
+        claim[i]->run(&row->verdict);
+        row->seconds = app_wall_clock() - start;
+        if (!row->verdict.pass && rows->failed++ == 0) rows->first_failed = claim[i]->id;
+        app_progress_clear(&progress);
+        if (!set->json) print_row(row);
+    }
 }
 
 int app_verify(int argc, char** argv) {
-    Options options = {0};
-    int status = parse(argc, argv, &options), count[2] = {0};
-    if (status != LASH_OK) return status;
-    if (options.help) {
-        print_help();
-        return LASH_OK;
+    VerifyOptions set = {0};
+    int code = app_options_parse(&app_verify_command, argc, argv, &set);
+    if (code >= 0) return code;
+    const Claim* claim[MAX_CLAIMS];
+    const char* paper[MAX_CLAIMS];
+    int n = list_claims(claim, paper);
+    AppReport report = app_report("verify", set.json);
+    LashError error = {0};
+    if (!check_names(&set.operands, claim, n, &error)) return app_report_finish(&report, &error);
+    if (set.list && !set.json) {
+        for (int i = 0; i < n; ++i)
+            printf("%s  %s%s\n", claim[i]->id, claim[i]->title, claim[i]->slow ? " (slow)" : "");
+        return app_report_finish(&report, NULL);
     }
-    // The document says "ok" for a command that ran; what failed is in the rows and the exit code.
-    if (options.json) {
-        printf(
-            "{\"lash\": \"%s\", \"command\": \"verify\", \"ok\": true, \"error\": null,\n"
-            "  \"claims\": [",
-            LASH_VERSION);
-    }
-    for (int t = 0; t < TABLES; ++t) {
-        ClaimTable table = table_of(t);
-        for (int i = 0; i < table.count; ++i) {
-            const Claim* claim = &table.claim[i];
-            if (!chosen(&options, claim)) continue;
-            if (options.list && !options.json) {
-                printf("%s  %s%s\n", claim->id, claim->title, claim->slow ? " (slow)" : "");
-                continue;
-            }
-            ++count[run_claim(&options, &table, claim, count[0] + count[1] == 0)];
-        }
-    }
-    if (options.json) {
-        printf("\n  ],\n  \"passed\": %d, \"failed\": %d}\n", count[1], count[0]);
-    } else if (!options.list) {
-        printf("%d passed, %d failed\n", count[1], count[0]);
-    }
-    if (fflush(stdout) != 0) return LASH_ERROR_IO;
-    return count[0] > 0 ? LASH_ERROR_SPEC : LASH_OK;
+    Rows* rows = lash_alloc(sizeof *rows);
+    if (!set.list) run_claims(&set, claim, paper, n, rows);
+    if (rows->failed > 0)
+        lash_error_set(&error, LASH_ERROR_SPEC, rows->first_failed, "%d of %d claims failed",
+                       rows->failed, rows->count);
+    if (set.json) write_rows(app_report_document(&report, &error), rows);
+    if (!set.json) printf("%d passed, %d failed\n", rows->count - rows->failed, rows->failed);
+    lash_free(rows);
+    return app_report_finish(&report, &error);
 }
