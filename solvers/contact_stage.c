@@ -305,15 +305,12 @@ void keep_joints_closed(LashSim* sim, StepContext* s, double* x) {
     for (int i = 0; i < list->bilateral_rows; ++i) s->tau[i] += sim->w[i];
 }
 
-// Increment of the configuration by the corrections made so far: h theta dv and the joints' dtau.
+// Increment of the configuration by the corrections made so far: h theta dv, and N G tau instead of
+// the shift that the iterate was evaluated with (a guess, when a pass begins).
 void increment_so_far(LashSim* sim, const StepContext* s, double* moved) {
-    const LashSystem* system = sim->system;
-    memset(moved, 0, (size_t)system->nv * sizeof *moved);
-    if (s->list->bilateral > 0) {
-        lash_rows_apply(system, s->list, 0, s->list->bilateral, NULL, s->G, 1, sim->dtau, moved);
-        solve_metric(sim, moved);
-    }
-    for (int i = 0; i < system->nv; ++i) moved[i] += s->h * s->move_theta * sim->y[i];
+    projection_shift(sim, s, moved);
+    for (int i = 0; i < sim->system->nv; ++i)
+        moved[i] += s->h * s->move_theta * sim->y[i] - s->shift[i];
 }
 
 // Kinds of the rows and gaps predicted after the increment `moved`. True when they hold already to

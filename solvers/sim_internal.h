@@ -105,6 +105,8 @@ void step_begin(LashSim* sim, StepContext* s, double h);
 void step_guess(LashSim* sim, StepContext* s);
 // Solves the step for the sets active and position; project: position problem included.
 LashOutcome step_solve(LashSim* sim, StepContext* s, bool project);
+// x (nv) = N G tau with the directions of the last evaluation
+void projection_shift(LashSim* sim, const StepContext* s, double* x);
 // Keeps the solved step for the predictor; smooth: no jump in it.
 void step_remember(LashSim* sim, const StepContext* s, bool smooth);
 // Marks contact i active, with the impulse of the last step as a guess when it was active there.
