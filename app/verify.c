@@ -53,10 +53,10 @@ typedef struct Rows {
     const char* first_failed;
 } Rows;
 
-static int list_claims(const Claim** claim, const char** paper) {
-    const ClaimTable table[] = {verify_examples(), verify_chattering(), verify_slider_crank()};
+static int list_claims(const ClaimTable* table, int tables, const Claim** claim,
+                       const char** paper) {
     int n = 0;
-    for (size_t t = 0; t < sizeof table / sizeof *table; ++t) {
+    for (int t = 0; t < tables; ++t) {
         for (int i = 0; i < table[t].count; ++i, ++n) {
             LASH_ASSERT(n < MAX_CLAIMS);
             claim[n] = &table[t].claim[i], paper[n] = table[t].paper;
@@ -142,12 +142,17 @@ static void run_claims(const VerifyOptions* set, const Claim* const* claim,
 }
 
 int app_verify(int argc, char** argv) {
+    const ClaimTable table[] = {verify_examples(), verify_chattering(), verify_slider_crank()};
+    return verify_tables(table, sizeof table / sizeof *table, argc, argv);
+}
+
+int verify_tables(const ClaimTable* table, int tables, int argc, char** argv) {
     VerifyOptions set = {0};
     int code = app_options_parse(&app_verify_command, argc, argv, &set);
     if (code >= 0) return code;
     const Claim* claim[MAX_CLAIMS];
     const char* paper[MAX_CLAIMS];
-    int n = list_claims(claim, paper);
+    int n = list_claims(table, tables, claim, paper);
     AppReport report = app_report("verify", set.json);
     LashError error = {0};
     if (!check_names(&set.operands, claim, n, &error)) return app_report_finish(&report, &error);

@@ -10,7 +10,7 @@
 
 typedef struct Verdict { // filled by the function of a claim
     bool pass;
-    char got[512]; // our figures, as text
+    char got[1024]; // our figures, as text
 } Verdict;
 
 // Appends to `got`; returns ok. A claim passes when all its parts do.
@@ -37,6 +37,9 @@ typedef struct ClaimTable {
 ClaimTable verify_examples(void);     // A-01 .. A-10: examples and basic schemes
 ClaimTable verify_chattering(void);   // A-11 .. A-22: chattering, energy, rocking block
 ClaimTable verify_slider_crank(void); // A-36 .. A-50
+
+// The command, for these tables.
+int verify_tables(const ClaimTable* table, int tables, int argc, char** argv);
 
 // ---- Runs ---------------------------------------------------------------------------------------
 
