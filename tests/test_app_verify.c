@@ -65,7 +65,7 @@ static void list_names_every_claim_without_running_it(void** state) {
     (void)state;
     Outcome o = LASH("verify", "--list");
     assert_int_equal(o.code, 0);
-    char id[8];
+    char id[24];
     for (int k = 1; k <= 50; ++k) {
         bool ours = k <= 22 || (k >= 36 && k <= 47) || k == 50;
         snprintf(id, sizeof id, "A-%02d  ", k);
