@@ -238,7 +238,8 @@ static bool correct(LashSim* sim, StepContext* s, Position* p, const LashFrictio
 static bool finish(LashSim* sim, StepContext* s, const Position* p) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = s->list;
-    for (int i = 0; i < list->count; ++i) s->active[i] = s->wanted[i] = 1;
+    for (int i = 0; i < list->count; ++i)
+        s->active[i] = i < list->bilateral || s->P[list->item[i].row] > 0;
     if (!system->evaluate(system, sim->work, s->t0 + s->h, s->q_end, NULL, s->g, s->g_t, s->G))
         return false;
     lash_rows_velocity(system, list, 0, list->count, NULL, s->G, s->v, s->U);
@@ -256,6 +257,21 @@ static bool finish(LashSim* sim, StepContext* s, const Position* p) {
     return true;
 }
 
+// U and gaps of the contacts at the start of the step: for the record of events.
+static bool start_values(LashSim* sim, StepContext* s) {
+    const LashSystem* system = sim->system;
+    const LashInteractionList* list = s->list;
+    if (list->count == list->bilateral) return true;
+    if (!system->evaluate(system, sim->work, s->t0, sim->q, NULL, s->g, s->g_t, s->G)) return false;
+    for (int i = list->bilateral; i < list->count; ++i) {
+        const LashInteraction* item = &list->item[i];
+        lash_row_velocity(system, item, s->G, sim->v, s->U_start + item->row);
+        for (int r = 0; r < item->rows; ++r) s->U_start[item->row + r] += s->g_t[item->row + r];
+        s->gap_start[i] = s->g[item->row], s->has_U_start[i] = 1;
+    }
+    return true;
+}
+
 LashOutcome step_schatzman_paoli(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
     const LashSettings* set = &sim->settings;
@@ -265,6 +281,7 @@ LashOutcome step_schatzman_paoli(LashSim* sim, StepContext* s) {
     for (int i = 0; i < system->nv; ++i) p.delta[i] = p.delta_start[i] *= ratio;
     system->move(system, sim->q, -1, p.delta_start, p.q_start);
     for (int i = s->list->bilateral_rows; i < s->list->rows; ++i) s->P[i] = 0;
+    if (!start_values(sim, s)) return LASH_FAILED;
     for (int i = 0; i <= set->max_iterations; ++i) {
         set_state(sim, s, &p);
         if (!factor_and_residual(sim, s, &p)) return LASH_FAILED;
