@@ -30,10 +30,8 @@ enum { SLOW = 2 }; // corrections after which the operator is renewed for the ne
 // --- Evaluation
 // ---------------------------------------------------------------------------------------------------
 
-// s->shift = N G tau with the directions of the last evaluation.
-static void project_shift(LashSim* sim, StepContext* s) {
+void projection_shift(LashSim* sim, const StepContext* s, double* x) {
     const LashSystem* system = sim->system;
-    double* x = s->shift;
     for (int i = 0; i < system->nv; ++i) x[i] = 0;
     lash_rows_apply(system, s->list, 0, s->list->bilateral, NULL, s->G, 1, s->tau, x);
     for (int k = 0; k < s->nn; ++k) {
@@ -159,7 +157,7 @@ static void correct_joints(LashSim* sim, StepContext* s, bool project) {
 
 static bool correct_positions(LashSim* sim, StepContext* s) {
     if (s->nn > 0 && !positions_correct(sim, s)) return false;
-    project_shift(sim, s);
+    projection_shift(sim, s, s->shift);
     return true;
 }
 
@@ -167,9 +165,18 @@ static bool correct(LashSim* sim, StepContext* s, bool project) {
     int nv = sim->system->nv;
     for (int i = 0; i < nv; ++i) sim->y[i] = -sim->y[i];
     if (s->list->bilateral > 0) correct_joints(sim, s, project);
-    if (s->nc > 0 && !contacts_correct(sim, s)) return false;
+    bool coupled =
+        project && s->nn > 0 && sim->settings.coupled && sim->settings.scheme == LASH_DIRECT;
+    if (coupled) {
+        if (!coupled_correct(sim, s)) return false;
+    } else if (s->nc > 0 && !contacts_correct(sim, s)) {
+        return false;
+    }
     for (int i = 0; i < nv; ++i) s->v[i] += sim->y[i];
-    return !project || correct_positions(sim, s);
+    if (!project) return true;
+    if (!coupled) return correct_positions(sim, s);
+    projection_shift(sim, s, s->shift);
+    return true;
 }
 
 // --- The loop
