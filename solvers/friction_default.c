@@ -160,7 +160,7 @@ static double shrink(Friction* f, double residual, double tolerance) {
 
 // For the hard rest. A frictionless problem without solution ends here with the best point so far.
 static double run_robust(Friction* f, double tolerance) {
-    static const int steps[] = {150, 300, 600};
+    static const int steps[] = {6, 300, 120}; // solves, steps, solves
     int kind = largest_kind(f);
     double residual = INFINITY;
     LashLcpInfo info = friction_polyhedral(f, 4, 0.1 * tolerance);

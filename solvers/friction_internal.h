@@ -137,7 +137,7 @@ ContactStatus friction_status(const LocalContact* contact, double threshold, con
 double friction_gauss_seidel(Friction* f, int max_sweeps, double tolerance);
 double friction_newton(Friction* f, int max_steps, double tolerance);
 double friction_proximal(Friction* f, int max_steps, double tolerance);
-double friction_interior_point(Friction* f, int max_steps, double tolerance);
+double friction_interior_point(Friction* f, int max_solves, double tolerance);
 
 // Does a contact touch without load? Then other solutions may exist although each system met was
 // regular. scale = 1 + |b|.
