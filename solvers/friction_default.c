@@ -160,7 +160,7 @@ static double shrink(Friction* f, double residual, double tolerance) {
 
 // For the hard rest. A frictionless problem without solution ends here with the best point so far.
 static double run_robust(Friction* f, double tolerance) {
-    static const int steps[] = {6, 300, 120}; // solves, steps, solves
+    static const int steps[] = {6, 300, 120, 1000}; // solves, steps, solves, steps
     int kind = largest_kind(f);
     double residual = INFINITY;
     LashLcpInfo info = friction_polyhedral(f, 4, 0.1 * tolerance);
@@ -170,11 +170,15 @@ static double run_robust(Friction* f, double tolerance) {
         if (!(residual <= tolerance)) residual = friction_newton(f, 20, tolerance);
     }
     if (save(f, residual) <= tolerance || (kind < 2 && info.ray)) return residual;
-    for (int k = 0; k < 3; ++k) {
-        residual = k == 1 ? friction_proximal(f, steps[k], tolerance)
-                          : friction_interior_point(f, steps[k], tolerance);
+    for (int k = 0; k < 4; ++k) {
+        size_t bytes = (size_t)f->m * sizeof(double);
+        if (k == 1) memset(f->P, 0, bytes);
+        if (k == 3) memcpy(f->P, f->saved_P, bytes);
+        residual = k % 2 == 1 ? friction_proximal(f, steps[k], tolerance)
+                              : friction_interior_point(f, steps[k], tolerance);
         if (!(residual <= tolerance)) residual = shrink(f, residual, tolerance);
         if (save(f, residual) <= tolerance) break;
+        if (k >= 1 && f->saved_residual <= 5 * tolerance) break; // rounding, not the method
     }
     return residual;
 }
