@@ -178,7 +178,7 @@ static double run_robust(Friction* f, double tolerance) {
                               : friction_interior_point(f, steps[k], tolerance);
         if (!(residual <= tolerance)) residual = shrink(f, residual, tolerance);
         if (save(f, residual) <= tolerance) break;
-        if (k >= 1 && f->saved_residual <= 5 * tolerance) break; // rounding, not the method
+        if (k >= 1 && f->m > 150 && f->saved_residual <= 5 * tolerance) break; // it is rounding
     }
     return residual;
 }
@@ -234,7 +234,7 @@ static void finish(Friction* f, LashFrictionInfo* info) {
     const LashFrictionSettings* set = f->settings;
     double residual = lash_friction_residual(f->problem, set->measure, f->P, f->U);
     if (residual <= set->tolerance && set->minimum_norm && f->m <= LASH_NORM_ROWS &&
-        (f->singular || friction_touching(f->contacts, f->contact, f->scale, f->P, f->U)) &&
+        (f->singular || friction_touching(f->problem, f->contact, f->scale, f->P, f->U)) &&
         friction_minimum_norm(f->problem, f->contact, f->scale, f->P, f->U, f->trial_P,
                               f->matrix)) {
         double other = lash_friction_residual(f->problem, set->measure, f->trial_P, f->U);

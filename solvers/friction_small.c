@@ -324,8 +324,7 @@ bool friction_small(const LashFrictionProblem* p, const LashFrictionSettings* se
     }
     info->iterations = s.iterations, info->residual = residual;
     if (!(residual <= set->tolerance)) return false;
-    if (set->minimum_norm &&
-        (s.singular || friction_touching(p->contacts, s.contact, s.scale, P, U))) {
+    if (set->minimum_norm && (s.singular || friction_touching(p, s.contact, s.scale, P, U))) {
         double P_new[N], work[3 * N * N + 16 * N];
         LASH_ASSERT(friction_norm_size(N) <= sizeof work / sizeof work[0]);
         if (friction_minimum_norm(p, s.contact, s.scale, P, U, P_new, work)) {
