@@ -18,9 +18,16 @@ typedef struct JointFrames {
     Vec3 a_point, b_point; // joint point in each body [m]
     Mat3 a_axes, b_axes;   // joint axes in each body (columns x, y, z)
     Vec3 p_a, p_b;         // joint point of each side, world
-    Mat3 A, B;             // joint axes of each side, world (columns)
     double length;         // of a distance joint [m]
 } JointFrames;
+
+// Joint axis e (0 x, 1 y, 2 z) of each side, world.
+static inline Vec3 axis_a(const JointFrames* f, int e) {
+    return mat3_mul(f->a->R, mat3_column(f->a_axes, e));
+}
+static inline Vec3 axis_b(const JointFrames* f, int e) {
+    return mat3_mul(f->b->R, mat3_column(f->b_axes, e));
+}
 
 // Rows being written. Ga, Gb: (6 x rows) columns of G per side, or NULL where that side is the
 // ground.

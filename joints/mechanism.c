@@ -203,8 +203,6 @@ void mechanism_joint_frames(const Joint* joint, const BodyState* body, JointFram
     f->a_axes = joint->a_axes, f->b_axes = joint->b_axes;
     f->p_a = vec3_add(f->a->x, mat3_mul(f->a->R, f->a_point));
     f->p_b = vec3_add(f->b->x, mat3_mul(f->b->R, f->b_point));
-    f->A = mat3_product(f->a->R, f->a_axes);
-    f->B = mat3_product(f->b->R, f->b_axes);
     f->length = joint->def.length;
 }
 
@@ -693,15 +691,16 @@ LashReaction lash_mechanism_reaction(const LashMechanism* mech, int joint, const
     Vec3 force, moment;
     j->kind->reaction(&f, joint_P, &force, &moment);
     if (driver_P != NULL) {
-        Vec3 z = mat3_column(f.A, 2);
+        Vec3 z = axis_a(&f, 2);
         if (j->kind->rotates) {
             moment = vec3_add_scaled(moment, *driver_P, z);
         } else {
             force = vec3_add_scaled(force, *driver_P, z);
         }
     }
-    return (LashReaction){vec3_scale(1 / h, mat3_mul_transposed(f.A, force)),
-                          vec3_scale(1 / h, mat3_mul_transposed(f.A, moment))};
+    Mat3 A = mat3_product(f.a->R, f.a_axes);
+    return (LashReaction){vec3_scale(1 / h, mat3_mul_transposed(A, force)),
+                          vec3_scale(1 / h, mat3_mul_transposed(A, moment))};
 }
 
 LashContactPlace lash_mechanism_contact_place(const LashMechanism* mech, int contact,

@@ -51,16 +51,27 @@ static void add_block(RowContraction* c, int row, int part, int along, Mat3 H) {
     }
 }
 
-void row_point3(const JointFrames* f, RowWriter* out) {
-    Vec3 d = vec3_sub(f->p_b, f->p_a);
-    const double gap[3] = {d.x, d.y, d.z};
-    for (int k = 0; k < 3; ++k) {
-        Vec3 e = vec3(k == 0, k == 1, k == 2);
-        Vec3 e_a = vec3(f->a->R.m[k], f->a->R.m[k + 3], f->a->R.m[k + 6]); // R_a' e
-        Vec3 e_b = vec3(f->b->R.m[k], f->b->R.m[k + 3], f->b->R.m[k + 6]);
-        put_row(out, gap[k], vec3_neg(e), vec3_cross(e_a, f->a_point), e,
-                vec3_cross(f->b_point, e_b));
+// Columns of one side: linear sign I, angular sign (s x R'e_k), the rows of R being the columns of
+// R'.
+static void put_point_columns(const BodyState* body, Vec3 s, double sign, double* G) {
+    const double* R = body->R.m;
+    for (int k = 0; k < 3; ++k, G += 6) {
+        double x = R[k], y = R[k + 3], z = R[k + 6];
+        G[0] = k == 0 ? sign : 0, G[1] = k == 1 ? sign : 0, G[2] = k == 2 ? sign : 0;
+        G[3] = sign * (s.y * z - s.z * y), G[4] = sign * (s.z * x - s.x * z),
+        G[5] = sign * (s.x * y - s.y * x);
     }
+}
+
+void row_point3(const JointFrames* f, RowWriter* out) {
+    int i = out->rows;
+    out->rows += 3;
+    if (out->g != NULL) {
+        Vec3 d = vec3_sub(f->p_b, f->p_a);
+        out->g[i] = d.x, out->g[i + 1] = d.y, out->g[i + 2] = d.z;
+    }
+    if (out->Ga != NULL) put_point_columns(f->a, f->a_point, -1, out->Ga + 6 * i);
+    if (out->Gb != NULL) put_point_columns(f->b, f->b_point, 1, out->Gb + 6 * i);
 }
 
 void row_point3_contract(const JointFrames* f, RowContraction* c) {
@@ -75,7 +86,7 @@ void row_point3_contract(const JointFrames* f, RowContraction* c) {
 }
 
 void row_axis_point(const JointFrames* f, int axis, RowWriter* out) {
-    Vec3 e = mat3_column(f->A, axis), u = mat3_column(f->a_axes, axis);
+    Vec3 e = axis_a(f, axis), u = mat3_column(f->a_axes, axis);
     Vec3 rho = mat3_mul_transposed(f->a->R, vec3_sub(f->p_b, f->a->x));
     Vec3 e_b = mat3_mul_transposed(f->b->R, e);
     put_row(out, vec3_dot(e, vec3_sub(f->p_b, f->p_a)), vec3_neg(e), vec3_cross(u, rho), e,
@@ -83,7 +94,7 @@ void row_axis_point(const JointFrames* f, int axis, RowWriter* out) {
 }
 
 void row_axis_point_contract(const JointFrames* f, int axis, RowContraction* c) {
-    Vec3 e = mat3_column(f->A, axis), u = mat3_column(f->a_axes, axis);
+    Vec3 e = axis_a(f, axis), u = mat3_column(f->a_axes, axis);
     Vec3 rho = mat3_mul_transposed(f->a->R, vec3_sub(f->p_b, f->a->x));
     Vec3 e_b = mat3_mul_transposed(f->b->R, e);
     Mat3 Rt = mat3_transpose(f->a->R),
@@ -102,16 +113,25 @@ void row_axis_point_contract(const JointFrames* f, int axis, RowContraction* c) 
 }
 
 void row_dot(const JointFrames* f, int e, int k, RowWriter* out) {
-    Vec3 e_a = mat3_column(f->A, e), k_b = mat3_column(f->B, k);
-    Vec3 moment = vec3_cross(e_a, k_b);
-    put_row(out, vec3_dot(e_a, k_b), vec3_zero(), mat3_mul_transposed(f->a->R, moment), vec3_zero(),
-            vec3_neg(mat3_mul_transposed(f->b->R, moment)));
+    Vec3 e_a = axis_a(f, e), k_b = axis_b(f, k), moment = vec3_cross(e_a, k_b);
+    int i = out->rows++;
+    if (out->g != NULL) out->g[i] = vec3_dot(e_a, k_b);
+    if (out->Ga != NULL) {
+        Vec3 m = mat3_mul_transposed(f->a->R, moment);
+        double* G = out->Ga + 6 * i;
+        G[0] = G[1] = G[2] = 0, G[3] = m.x, G[4] = m.y, G[5] = m.z;
+    }
+    if (out->Gb != NULL) {
+        Vec3 m = mat3_mul_transposed(f->b->R, moment);
+        double* G = out->Gb + 6 * i;
+        G[0] = G[1] = G[2] = 0, G[3] = -m.x, G[4] = -m.y, G[5] = -m.z;
+    }
 }
 
 void row_dot_contract(const JointFrames* f, int e, int k, RowContraction* c) {
     Vec3 u = mat3_column(f->a_axes, e), w = mat3_column(f->b_axes, k);
-    Vec3 k_a = mat3_mul_transposed(f->a->R, mat3_column(f->B, k));
-    Vec3 e_b = mat3_mul_transposed(f->b->R, mat3_column(f->A, e));
+    Vec3 k_a = mat3_mul_transposed(f->a->R, axis_b(f, k));
+    Vec3 e_b = mat3_mul_transposed(f->b->R, axis_a(f, e));
     Mat3 ba = mat3_product(mat3_transpose(f->b->R), f->a->R);
     Mat3 U = mat3_skew(u), V = mat3_skew(w);
     int row = c->row++;
@@ -123,7 +143,7 @@ void row_dot_contract(const JointFrames* f, int e, int k, RowContraction* c) {
 }
 
 Vec3 row_dot_moment(const JointFrames* f, int e, int k, double P) {
-    return vec3_scale(-P, vec3_cross(mat3_column(f->A, e), mat3_column(f->B, k)));
+    return vec3_scale(-P, vec3_cross(axis_a(f, e), axis_b(f, k)));
 }
 
 // Columns J (12 x 3) of point3 over both sides, and the unit vector e along p_b - p_a (zero when
@@ -181,17 +201,17 @@ void row_distance_contract(const JointFrames* f, RowContraction* c) {
 }
 
 static double angle_of(const JointFrames* f, double* c, double* s, double* n) {
-    Vec3 x_b = mat3_column(f->B, 0);
-    *c = vec3_dot(x_b, mat3_column(f->A, 0));
-    *s = vec3_dot(x_b, mat3_column(f->A, 1));
-    *n = vec3_dot(x_b, mat3_column(f->A, 2));
+    Vec3 x_b = axis_b(f, 0);
+    *c = vec3_dot(x_b, axis_a(f, 0));
+    *s = vec3_dot(x_b, axis_a(f, 1));
+    *n = vec3_dot(x_b, axis_a(f, 2));
     return atan2(*s, *c);
 }
 
 double joint_coordinate(const JointKind* kind, const JointFrames* f) {
     double c, s, n;
     if (kind->rotates) return angle_of(f, &c, &s, &n);
-    return vec3_dot(mat3_column(f->A, 2), vec3_sub(f->p_b, f->p_a));
+    return vec3_dot(axis_a(f, 2), vec3_sub(f->p_b, f->p_a));
 }
 
 void joint_coordinate_row(const JointKind* kind, const JointFrames* f, RowWriter* out) {
@@ -200,9 +220,8 @@ void joint_coordinate_row(const JointKind* kind, const JointFrames* f, RowWriter
         return;
     }
     double c, s, n, angle = angle_of(f, &c, &s, &n);
-    Vec3 across =
-        vec3_add(vec3_scale(c, mat3_column(f->A, 0)), vec3_scale(s, mat3_column(f->A, 1)));
-    Vec3 w = vec3_add_scaled(mat3_column(f->A, 2), -n / (c * c + s * s), across);
+    Vec3 across = vec3_add(vec3_scale(c, axis_a(f, 0)), vec3_scale(s, axis_a(f, 1)));
+    Vec3 w = vec3_add_scaled(axis_a(f, 2), -n / (c * c + s * s), across);
     put_row(out, angle, vec3_zero(), vec3_neg(mat3_mul_transposed(f->a->R, w)), vec3_zero(),
             mat3_mul_transposed(f->b->R, w));
 }
@@ -217,9 +236,9 @@ void joint_coordinate_contract(const JointKind* kind, const JointFrames* f,
     }
     double c, s, n;
     angle_of(f, &c, &s, &n);
-    Vec3 z = mat3_column(f->A, 2);
-    Vec3 m = vec3_add(vec3_scale(c, mat3_column(f->A, 0)), vec3_scale(s, mat3_column(f->A, 1)));
-    Vec3 k = vec3_cross(mat3_column(f->B, 0), z);
+    Vec3 z = axis_a(f, 2);
+    Vec3 m = vec3_add(vec3_scale(c, axis_a(f, 0)), vec3_scale(s, axis_a(f, 1)));
+    Vec3 k = vec3_cross(axis_b(f, 0), z);
     Mat3 At = mat3_transpose(f->a->R), Bt = mat3_transpose(f->b->R);
     Mat3 mk = mat3_outer(m, k), Z = mat3_skew(z);
     int row = contraction->row++;

@@ -27,6 +27,7 @@ void lash_joint_solver_init(LashJointSolver* solver, const LashSystem* system, i
     solver->W_inverse = lash_alloc(m * m * sizeof(double));
     solver->L = lash_alloc(m * m * sizeof(double));
     solver->W = lash_alloc(m * m * sizeof(double));
+    solver->projector = lash_alloc(m * m * sizeof(double));
     solver->work = lash_alloc(lash_dense_least_squares_size(capacity, capacity) * sizeof(double));
     solver->S = lash_alloc(m * m * sizeof(double));
     solver->scale = lash_alloc(m * sizeof(double));
@@ -37,36 +38,77 @@ void lash_joint_solver_init(LashJointSolver* solver, const LashSystem* system, i
 void lash_joint_solver_free(LashJointSolver* solver) {
     lash_free(solver->W_inverse), lash_free(solver->L), lash_free(solver->S);
     lash_free(solver->scale), lash_free(solver->pivot), lash_free(solver->column);
-    lash_free(solver->W), lash_free(solver->work);
+    lash_free(solver->W), lash_free(solver->work), lash_free(solver->projector);
     *solver = (LashJointSolver){0};
 }
 
-// Scaled V = D^-1 sym(G' A^-1 G) D^-1, one column of G at a time.
+// S(:, column) for one column of G: through A^-1, which couples blocks.
+static void assemble_column(LashJointSolver* s, const LashInteractionList* list, const double* G,
+                            const LashBlockLu* lu, const LashInteraction* item, int row) {
+    double *y = s->column, unit[LASH_MAX_ROWS] = {0};
+    unit[row] = 1;
+    memset(y, 0, (size_t)s->system->nv * sizeof *y);
+    lash_row_apply(s->system, item, G, 1, unit, y);
+    lash_block_lu_solve(lu, y);
+    lash_rows_velocity(s->system, list, 0, list->bilateral, NULL, G, y,
+                       s->S + (size_t)s->rows * (size_t)(item->row + row));
+}
+
+// S blocks of interaction j with all up to it that share its touched block number t; D: inverse of
+// the diagonal block of A, NULL: identity.
+static void assemble_shared(LashJointSolver* s, const LashInteractionList* list, const double* G,
+                            int j, int t, const double* D) {
+    const LashInteraction *item = &list->item[j], *other;
+    int block = item->block[t], n = lash_block_size(s->system, block), m = s->rows;
+    const double* Gj = G + item->offset;
+    for (int k = 0; k < t; ++k) Gj += item->rows * lash_block_size(s->system, item->block[k]);
+    for (int r = 0; r < item->rows; ++r, Gj += n) {
+        double *y = s->column, *column = s->S + (size_t)m * (size_t)(item->row + r);
+        for (int i = 0; i < n; ++i) y[i] = D == NULL ? Gj[i] : 0;
+        for (int k = 0; k < n && D != NULL; ++k) {
+            for (int i = 0; i < n; ++i) y[i] += D[i + n * k] * Gj[k];
+        }
+        for (int i = 0; i <= j; ++i) {
+            other = &list->item[i];
+            const double* Gi = G + other->offset;
+            for (int k = 0; k < other->touched; ++k) {
+                int size = lash_block_size(s->system, other->block[k]);
+                for (int q = 0; q < other->rows && other->block[k] == block; ++q) {
+                    const double* x = Gi + n * q;
+                    double sum = 0;
+                    for (int l = 0; l < n; ++l) sum += x[l] * y[l];
+                    column[other->row + q] += sum;
+                }
+                Gi += size * other->rows;
+            }
+        }
+    }
+}
+
+// Scaled V = D^-1 sym(G' A^-1 G) D^-1.
 static void assemble(LashJointSolver* s, const LashInteractionList* list, const double* G,
                      const LashBlockLu* lu, bool positions, bool unit_metric) {
-    const LashSystem* system = s->system;
     int m = s->rows;
-    double* y = s->column;
-    for (int i = 0; i < list->bilateral; ++i) {
-        const LashInteraction* item = &list->item[i];
+    bool diagonal = unit_metric || lash_block_lu_is_diagonal(lu);
+    memset(s->S, 0, (size_t)m * (size_t)m * sizeof *s->S);
+    for (int j = 0; j < list->bilateral; ++j) {
+        const LashInteraction* item = &list->item[j];
         bool left_out = positions && item->kind == LASH_BILATERAL_VELOCITY;
         for (int r = 0; r < item->rows; ++r) {
-            double* column = s->S + (size_t)(item->row + r) * (size_t)m;
             bool angular = (item->angular >> r & 1) != 0;
-            s->scale[item->row + r] = left_out ? 0 : angular ? 1 / system->length : 1;
-            memset(y, 0, (size_t)system->nv * sizeof *y);
-            double unit[LASH_MAX_ROWS] = {0};
-            unit[r] = 1;
-            lash_row_apply(system, item, G, 1, unit, y);
-            if (!unit_metric) lash_block_lu_solve(lu, y);
-            lash_rows_velocity(system, list, 0, list->bilateral, NULL, G, y, column);
+            s->scale[item->row + r] = left_out ? 0 : angular ? 1 / s->system->length : 1;
+            if (!diagonal) assemble_column(s, list, G, lu, item, r);
+        }
+        for (int t = 0; t < item->touched && diagonal; ++t) {
+            const double* D = unit_metric ? NULL : lash_block_lu_inverse(lu, item->block[t]);
+            assemble_shared(s, list, G, j, t, D);
         }
     }
     for (int j = 0; j < m; ++j) {
         for (int i = 0; i <= j; ++i) {
             double x = s->scale[i] * s->scale[j];
-            x = x == 0 ? 0 : 0.5 * (s->S[i + m * j] + s->S[j + m * i]) / x;
-            s->S[i + m * j] = s->S[j + m * i] = x;
+            double w = diagonal ? s->S[i + m * j] : 0.5 * (s->S[i + m * j] + s->S[j + m * i]);
+            s->S[i + m * j] = s->S[j + m * i] = x == 0 ? 0 : w / x;
         }
     }
 }
@@ -88,13 +130,19 @@ static int factor_pivoted(int m, double* V, double* L, int* pivot, double* left)
         int p = pivot[best];
         pivot[best] = pivot[k], pivot[k] = p;
         double *Lk = L + (size_t)m * (size_t)k, root = sqrt(left[p]);
+        for (int i = 0; i < m; ++i)
+            Lk[i] = V[i + m * p]; // all rows, so that the loop runs in memory order
+        for (int c = 0; c < k; ++c) {
+            const double* Lc = L + (size_t)m * (size_t)c;
+            double f = Lc[p];
+            if (f == 0) continue;
+            for (int i = 0; i < m; ++i) Lk[i] -= f * Lc[i];
+        }
         for (int i = 0; i < k; ++i) Lk[pivot[i]] = 0;
         Lk[p] = root;
         for (int i = k + 1; i < m; ++i) {
             int row = pivot[i];
-            double sum = V[row + m * p];
-            for (int c = 0; c < k; ++c) sum -= L[row + m * c] * L[p + m * c];
-            Lk[row] = sum / root;
+            Lk[row] /= root;
             left[row] -= Lk[row] * Lk[row];
         }
     }
@@ -103,11 +151,18 @@ static int factor_pivoted(int m, double* V, double* L, int* pivot, double* left)
 
 // Q (m x r) R (r x r) = L: modified Gram-Schmidt, each column twice so that Q is orthogonal to
 // rounding. Q replaces L.
+static double norm_squared(int m, const double* x) {
+    double sum = 0;
+    for (int i = 0; i < m; ++i) sum += x[i] * x[i];
+    return sum;
+}
+
 static void orthogonalize(int m, int r, double* L, double* R) {
     for (int j = 0; j < r; ++j) {
         double* q = L + (size_t)m * (size_t)j;
         for (int i = 0; i <= j; ++i) R[i + r * j] = 0;
-        for (int pass = 0; pass < 2; ++pass) {
+        double whole = norm_squared(m, q), left = whole;
+        for (int pass = 0; pass < 2 && (pass == 0 || left < 1e-2 * whole); ++pass) {
             for (int i = 0; i < j; ++i) {
                 const double* p = L + (size_t)m * (size_t)i;
                 double dot = 0;
@@ -115,10 +170,9 @@ static void orthogonalize(int m, int r, double* L, double* R) {
                 for (int k = 0; k < m; ++k) q[k] -= dot * p[k];
                 R[i + r * j] += dot;
             }
+            left = norm_squared(m, q);
         }
-        double norm = 0;
-        for (int k = 0; k < m; ++k) norm += q[k] * q[k];
-        norm = sqrt(norm);
+        double norm = sqrt(left);
         R[j + r * j] = norm;
         for (int k = 0; k < m; ++k) q[k] /= norm;
     }
@@ -136,10 +190,26 @@ static void divide_by_transposed(int m, int r, double* Q, const double* R) {
     }
 }
 
+// -D^-1 Q Q' D, with the sign that `multiply` turns.
+static void form_projector(LashJointSolver* s) {
+    int m = s->rows;
+    const double* Q = s->L;
+    for (int j = 0; j < m; ++j) {
+        double* v = s->projector + (size_t)m * (size_t)j;
+        memset(v, 0, (size_t)m * sizeof *v);
+        for (int k = 0; k < s->rank; ++k) {
+            double f = -Q[j + m * k] * s->scale[j];
+            for (int i = 0; i < m; ++i) v[i] += f * Q[i + m * k];
+        }
+        for (int i = 0; i < m; ++i) v[i] = s->scale[i] == 0 ? 0 : v[i] / s->scale[i];
+    }
+}
+
 static void pseudo_inverse(LashJointSolver* s) {
     int m = s->rows, r = s->rank;
     double *X = s->L, *V = s->W_inverse;
     orthogonalize(m, r, X, s->S);
+    if (r < m) form_projector(s);
     divide_by_transposed(m, r, X, s->S);
     for (int j = 0; j < m; ++j) {
         double* v = V + (size_t)m * (size_t)j;
@@ -245,4 +315,10 @@ void lash_joint_solver_solve_two(LashJointSolver* solver, const double* U1, cons
         return;
     }
     multiply_two(solver->rows, solver->W_inverse, U1, U2, P1, P2);
+}
+
+void lash_joint_solver_project(LashJointSolver* solver, double* P) {
+    if (solver->general || solver->rank == solver->rows) return;
+    memcpy(solver->column, P, (size_t)solver->rows * sizeof *P);
+    multiply(solver->rows, solver->projector, solver->column, P);
 }

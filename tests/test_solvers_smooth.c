@@ -109,7 +109,7 @@ static void euler_tops_return_after_one_period_with_their_energy(void** state) {
     for (int k = 0; k < 2; ++k) {
         double error[2], drift, norm;
         for (int i = 0; i < 2; ++i) {
-            int n = 20000 << i;
+            int n = 5000 << i; // finer steps show rounding: the flip is unstable
             Vec3 w = omega_after(start[k], period[k] / n, period[k], &drift, &norm);
             error[i] = vec3_distance(w, start[k]);
             check("kinetic energy", drift, 0, 1e-13);
