@@ -169,11 +169,11 @@ AppProblem* app_problem_slider(double omega) {
     Body body = {1 / 0.1, 1 / 2.6e-5, vec3(1.3, -2e-3, 0), vec3(0, 0, omega)};
     Contact contact[4];
     for (int k = 0; k < 4; ++k) {
-        double up = k < 2 ? 1 : -1; // the lower wall pushes up, the upper one down
+        double up = k < 2 ? 1 : -1, x = k < 2 ? 0.025 : 0.02; // lower wall pushes up, upper down
         contact[k] = (Contact){-1,
                                0,
                                vec3_zero(),
-                               vec3(k & 1 ? 0.025 : -0.025, -0.0125 * up, 0),
+                               vec3(k & 1 ? x : -x, -0.0125 * up, 0),
                                {vec3(0, up, 0), vec3(1, 0, 0), vec3_zero()},
                                LASH_CONTACT_PLANAR,
                                0.1};
