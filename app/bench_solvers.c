@@ -213,7 +213,7 @@ static void run_builtin(const Options* o, Table* t) {
     for (int k = 0; k < 4; ++k) {
         AppProblem* slider = app_problem_slider(turning[k / 2]);
         char name[64];
-        snprintf(name, sizeof name, "slider, %s, %s", k < 2 ? "one corner" : "one side",
+        snprintf(name, sizeof name, "slider, %s, %s", k < 2 ? "both walls" : "one wall",
                  k % 2 == 0 ? "warm" : "cold");
         time_friction(slider, LASH_MEASURE_VELOCITY, tolerance, k % 2 == 0, add_line(t, name));
         app_problem_destroy(slider);
