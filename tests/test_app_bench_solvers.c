@@ -17,8 +17,11 @@
 
 static char text[65536]; // what the command printed
 
-// Runs the command in a child; returns its exit code.
-static int run(int argc, char** argv) {
+// Runs the command with these words in a child; returns its exit code.
+static int run(int count, char** words) {
+    char command[] = "solvers", *argv[8] = {command};
+    int argc = count + 1;
+    for (int i = 0; i < count; ++i) argv[i + 1] = words[i];
     char name[] = "/tmp/lash-bench-XXXXXX";
     int file = mkstemp(name);
     assert_true(file >= 0);
