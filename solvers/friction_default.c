@@ -210,6 +210,13 @@ static LashFrictionInfo run_default(Friction* f) {
     }
     if (f->saved_residual < residual || !(residual < INFINITY))
         memcpy(f->P, f->saved_P, (size_t)f->m * sizeof(double));
+    if (!(residual <= tolerance) && limit <= 0 && f->problem->sparse != NULL) {
+        // Too large to factorise, perhaps: patience.
+        double other = friction_gauss_seidel(f, 20000, tolerance);
+        if (other <= tolerance) info.method = LASH_FRICTION_GAUSS_SEIDEL;
+        if (!(other <= f->saved_residual))
+            memcpy(f->P, f->saved_P, (size_t)f->m * sizeof(double));
+    }
     info.residual = residual;
     return info;
 }
