@@ -183,6 +183,13 @@ static double run_robust(Friction* f, double tolerance) {
     return residual;
 }
 
+// Multiplications of a sweep, roughly: the products with W and the contacts themselves.
+static double sweep_cost(const Friction* f) {
+    double products = (double)f->m * (double)f->m;
+    if (f->problem->sparse != NULL) products = 9.0 * f->problem->sparse->pointer[f->contacts];
+    return products + 200.0 * f->contacts;
+}
+
 // Sweeps and Newton in turn, then the robust method. Keeps the best point of all.
 static LashFrictionInfo run_default(Friction* f) {
     static const int sweeps[] = {10, 40, 150}, steps[] = {15, 20, 25};
@@ -196,7 +203,10 @@ static LashFrictionInfo run_default(Friction* f) {
     if (save(f, residual) > tolerance) memcpy(f->P, f->center, (size_t)f->m * sizeof(double));
     for (int k = 0; !(residual <= tolerance) && k < 3 && (limit <= 0 || f->iterations < limit);
          ++k) {
-        residual = friction_gauss_seidel(f, sweeps[k], tolerance);
+        // Where a factorisation is dear, as many sweeps as the Newton steps before have cost.
+        double price = f->newton_cost / sweep_cost(f);
+        double fair = price > 30 ? (k == 0 ? 2 : steps[k - 1]) * price : 0;
+        residual = friction_gauss_seidel(f, (int)fmax(sweeps[k], fmin(fair, 4000)), tolerance);
         info.method = LASH_FRICTION_GAUSS_SEIDEL;
         if (residual <= tolerance) break;
         residual = friction_newton(f, steps[k], tolerance);
@@ -214,8 +224,7 @@ static LashFrictionInfo run_default(Friction* f) {
         // Too large to factorise, perhaps: patience.
         double other = friction_gauss_seidel(f, 20000, tolerance);
         if (other <= tolerance) info.method = LASH_FRICTION_GAUSS_SEIDEL;
-        if (!(other <= f->saved_residual))
-            memcpy(f->P, f->saved_P, (size_t)f->m * sizeof(double));
+        if (!(other <= f->saved_residual)) memcpy(f->P, f->saved_P, (size_t)f->m * sizeof(double));
     }
     info.residual = residual;
     return info;

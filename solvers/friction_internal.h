@@ -66,6 +66,7 @@ typedef struct Friction {
     size_t matrix_size;     // in numbers
     int iterations;         // sweeps and linear solves so far
     int changed;            // statuses that changed in the latest Newton step
+    double newton_cost;     // multiplications of the latest factorisation
     bool singular;          // a linear system without full rank was met
     bool band_ready;        // order holds the band ordering
 } Friction;
