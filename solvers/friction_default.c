@@ -205,7 +205,7 @@ static LashFrictionInfo run_default(Friction* f) {
          ++k) {
         // Where a factorisation is dear, as many sweeps as the Newton steps before have cost.
         double price = f->newton_cost / sweep_cost(f);
-        double fair = price > 30 ? (k == 0 ? 2 : steps[k - 1]) * price : 0;
+        double fair = price > 15 ? (k == 0 ? 2 : steps[k - 1]) * price : 0;
         residual = friction_gauss_seidel(f, (int)fmax(sweeps[k], fmin(fair, 4000)), tolerance);
         info.method = LASH_FRICTION_GAUSS_SEIDEL;
         if (residual <= tolerance) break;
