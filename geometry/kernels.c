@@ -116,7 +116,7 @@ static double deepest_of(const LashFeature* g, const LashPlacement* place, Vec3 
 }
 
 // Crossed edges e and g: does a face at e separate g's edge with less than half the depth? Then the
-// solids leave each other along that face's normal and the crossing is no contact. place: g in e's
+// solids leave each other along that face's normal rather than across the edges. place: g in e's
 // frame, p: foot on e.
 static bool face_separates(const LashFeature* e, const LashFeature* g, const LashPlacement* place, Vec3 p,
                            double gap) {
@@ -165,7 +165,7 @@ void lash_pair_add(LashPairView* v, const LashCandidate* c) {
     Vec3 m = vec3_neg(mat3_mul_transposed(v->b_a->rot, c->n));
     if (!lash_feature_owns(a, p, c->t_a, m, slack_a, &r->boundary)) return;
     if (c->check && !r->deep && !is_contact(v, c, r)) return;
-    if (gap < 0 && !crossing_is_contact(v, r)) return;
+    r->shadowed = gap < 0 && !crossing_is_contact(v, r);
     ++v->count;
 }
 

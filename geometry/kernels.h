@@ -93,6 +93,7 @@ typedef struct LashRoot {
     bool boundary;         // lies on the border between two features: may be found twice
     bool ball_a, ball_b;   // the side acts as a material ball on its skeleton (spanning points)
     bool deep;             // below the reach: not a gap
+    bool shadowed; // in penetration, but a neighbouring face is a much shorter way out
 } LashRoot;
 
 // Private memory of one pair for warm starts; only pairs with free curves or surfaces use it.

@@ -221,7 +221,7 @@ static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cy
     r->point_a = vec3_add(vec3_add_scaled(cylinder->origin, t, cylinder->z),
                           vec3_add(vec3_scale(wx, x), vec3_scale(wy, y)));
     r->point_b = vec3_add_scaled(r->point_a, -gap, r->normal);
-    r->ball_a = r->ball_b = false;
+    r->ball_a = r->ball_b = r->shadowed = false;
     r->t_a[0] = r->t_a[1] = r->t_b[0] = r->t_b[1] = 0;
     return true;
 }

@@ -177,8 +177,8 @@ static void pushing_along_the_normal_changes_the_gap_by_the_push(void** state) {
     Random r = {21};
     static Rig rig;
     long compared = 0;
-    for (int i = 0; i < SOLIDS; ++i)
-        for (int j = 0; j < SOLIDS; ++j) {
+    for (int i = 0; i < SOLIDS - 1; ++i) // convex ones: pushed together they touch at one place only
+        for (int j = 0; j < SOLIDS - 1; ++j) {
             rig_make(&rig, solids + i, solids + j, 0);
             for (long k = 0; k < poses(3000, 100000); ++k) {
                 Pose a = random_pose(&r, 1.6), b = random_pose(&r, 0.2);
