@@ -82,9 +82,10 @@ static Sample sample_at(const Around* q, double f) {
     return s;
 }
 
-// Zeros of N between two samples where it rises (falls): the extrema of the cubic through both values
-// and slopes cut the interval into monotone pieces.
-static int zeros_between(const Around* q, Sample a, Sample b, double rising, double* found, int count) {
+// Zeros of N between two samples where it rises (falls): the extrema of the cubic through both
+// values and slopes cut the interval into monotone pieces.
+static int zeros_between(const Around* q, Sample a, Sample b, double rising, double* found,
+                         int count) {
     double h = b.f - a.f, c1 = h * a.d, c2 = 3 * (b.n - a.n) - h * (2 * a.d + b.d);
     double c3 = h * (a.d + b.d) - 2 * (b.n - a.n), root = c2 * c2 - 3 * c3 * c1;
     Sample cut[4] = {a};

@@ -13,8 +13,8 @@
 // Once and only once. A root on the border between two features is found by both; the second one at
 // the same place is dropped. Inside the material the border between two faces with a common convex
 // edge is their medial surface: a vertex or ball whose center is inside belongs to the face it is
-// nearer to. Other penetrations are dropped where a neighbouring face is a much shorter way out and a
-// shallower root nearby stands for them.
+// nearer to. Other penetrations are dropped where a neighbouring face is a much shorter way out and
+// a shallower root nearby stands for them.
 #include "geometry/pairs.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ typedef struct Found { // a root of the current evaluation, for the search for d
     Vec3 point_a, point_b;
     double gap, tolerance;
     double near; // a contact patch of this depth is smaller than this [m]
-    int slot; // where it was written
+    int slot;    // where it was written
     bool boundary, shadowed, dropped;
 } Found;
 
@@ -355,8 +355,8 @@ static int combination_roots(const LashPair* pair, LashPairWork* w, const Combin
     return lash_kernel_roots(a, b, &v->b_a, &query, roots);
 }
 
-// A point (in the side's frame) inside the material below a face: is a neighbour of the face nearer,
-// at less than `share` of the depth?
+// A point (in the side's frame) inside the material below a face: is a neighbour of the face
+// nearer, at less than `share` of the depth?
 static bool neighbor_is_nearer(const Side* side, int face, Vec3 point, double share) {
     double d = share * lash_face_distance(side->feature[face].face, point);
     if (d >= 0) return false;
@@ -382,7 +382,8 @@ static bool owned_by_neighbor(const LashPair* pair, const Combination* c, const 
 }
 
 // Edges and faces have many points; their neighbours usually have roots of their own.
-static bool is_shadowed(const LashPair* pair, const Combination* c, const View* v, const LashRoot* r) {
+static bool is_shadowed(const LashPair* pair, const Combination* c, const View* v,
+                        const LashRoot* r) {
     const LashFeature *a = pair->a.feature + c->a, *b = pair->b.feature + c->b;
     if (r->shadowed) return true;
     if (!is_point(a) && has_neighbors(&pair->b, c->b) &&
