@@ -4,7 +4,9 @@
 // Grammar: numbers, names, + - * / ^ (right associative), unary + -, parentheses, comparisons < <=
 // > >= == != (giving 1 or 0), the functions sin cos tan asin acos atan atan2 sinh cosh tanh exp log
 // log10 sqrt abs sign min max floor ceil mod step(x) (0 for x < 0, else 1) if(condition, a, b),
-// hypot, and the constant pi. Angles of functions in rad.
+// hypot, and the constant pi. Angles of functions in rad. mod(x, y) = x - y floor(x/y) has the sign
+// of y. Names are letters, digits and underscores, with dots between ("crank.angle"); those of
+// functions and constants are reserved. At most 4096 bytes, nested at most 64 deep.
 #ifndef LASH_CORE_EXPRESSION_H
 #define LASH_CORE_EXPRESSION_H
 
@@ -29,6 +31,7 @@ void lash_expression_destroy(LashExpression* expression); // NULL is allowed
 // values: one per variable. Never allocates. A result that is not finite is returned as it is.
 double lash_expression_value(const LashExpression* expression, const double* values);
 // The same with gradient[i] = d/d values[i], i < count <= LASH_MAX_VARIABLES, exact to rounding.
+// (Only a gradient is limited: values may be asked for any number of variables.)
 double lash_expression_gradient(const LashExpression* expression, const double* values,
                                 double* gradient);
 

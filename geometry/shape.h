@@ -54,6 +54,7 @@ typedef struct LashFace {
     double u0, u1, v0,
         v1;        // box of the trimmed region in (u, v); u0 <= u1 <= u0 + 2 pi on closed surfaces
     bool u_closed; // the trimmed region goes all the way round in u
+    bool v_closed; // a torus only: it goes all the way round in v
     int first_loop, loops;                 // trimming loops; 0: untrimmed within the (u, v) box
     int first_patch, u_patches, v_patches; // freeform: patches[first_patch + i + u_patches * j]
     int index;   // number of the face in its part, as `lash info` prints it, from 0
@@ -67,7 +68,11 @@ typedef struct LashFace {
 } LashFace;
 
 // A loop is a closed chain of coedges, material on the left when seen against the surface normal Su
-// x Sv.
+// x Sv. The first loop of a face is its outer one. Of a closed face it runs along seams at u0 and
+// u0
+// + 2 pi (coedges with edge -1); its holes lie in the (u, v) box, too, except when every u is
+// covered by some hole: then a hole may reach beyond u1, and a point is tested at u and at u + 2
+// pi.
 typedef struct LashLoop {
     int first_coedge, coedges;
 } LashLoop;
@@ -155,14 +160,19 @@ typedef struct LashShape {
     char* string; // names, each ends in 0; offset 0 is the empty name
     int parts, faces, loops, coedges, uv_poles, edges, vertices, vertex_edges, patches, segments,
         poles;
+    // Counts are of items: a pole has 4 doubles, a (u, v) pole 3, a point 3 floats, a line 2 ints.
     int mesh_vertices, triangles, lines, line_points, string_bytes;
-    double scale;  // metres per number of the file, override included
+    int warnings; // string offset: what a user should know about the file, one per line; 0: nothing
+    double scale; // metres per number of the file, override included
     char unit[16]; // length unit the file declares
     char hash[65]; // SHA-256 of the file and the options, hex
     void* memory;  // everything above lives in this block; freed by lash_shape_destroy
 } LashShape;
 
 void lash_shape_destroy(LashShape* shape); // NULL is allowed
+
+// False, with a message, unless every index, count and range of the tables is inside its table.
+bool lash_shape_check(const LashShape* shape, LashError* error);
 
 static inline const char* lash_shape_string(const LashShape* shape, int offset) {
     return shape->string + offset;

@@ -1,0 +1,378 @@
+// Linear Lagrangian systems with banded matrices, cut into small velocity blocks.
+//
+//     M dv + (C v + K q - f(t)) dt = G dP,      g = g0 + A q,  G = A'        [A12 (8), (71)]
+//
+// Blocks are at least as wide as the band, so that M, C and K are block tridiagonal: their pattern
+// has 3 blocks per block row and every cost here is linear in n. Potential energy:
+// V = q'Kq / 2 - load'q; the load that depends on time does external work, C damping work
+// -v'Cv.
+#include <math.h>
+#include <string.h>
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/lagrangian_internal.h"
+
+typedef struct Band { // diagonals d = j - i, the empty ones left out
+    int count;
+    int* d;         // (count)
+    double** value; // (count) value[k][i] = entry (i, i + d[k])
+    double* memory;
+} Band;
+
+typedef struct Linear {
+    LashLagrangian base; // first
+    int n;
+    Band C, K;
+    double *M_blocks, *C_blocks, *K_blocks; // in the layout of the pattern
+    size_t block_numbers;                   // in each of them
+    double* load;                           // (n)
+    LashLinearContact* contact;             // in the order of the list
+    double* G;                              // packed, constant
+    void* context;
+    void (*load_of_time)(const void* context, double t, double* load);
+} Linear;
+
+struct LashSystemWork {
+    double* f; // (n) load of time, products
+};
+
+static const Linear* linear_of(const LashSystem* system) {
+    return (const Linear*)system;
+}
+
+static LashSystemWork* work_create(const LashSystem* system) {
+    LashSystemWork* work = lash_alloc(sizeof *work + (size_t)system->nv * sizeof(double));
+    work->f = (double*)(work + 1);
+    return work;
+}
+
+static void work_destroy(const LashSystem* system, LashSystemWork* work) {
+    (void)system;
+    lash_free(work);
+}
+
+// ---- Mass and forces ----------------------------------------------------------------------------
+
+// y += s A x
+static void band_add(const Band* A, int n, double s, const double* x, double* restrict y) {
+    for (int k = 0; k < A->count; ++k) {
+        int d = A->d[k], begin = d < 0 ? -d : 0, end = d > 0 ? n - d : n;
+        const double* value = A->value[k];
+        for (int i = begin; i < end; ++i) y[i] += s * value[i] * x[i + d];
+    }
+}
+
+static double dot(int n, const double* x, const double* y) {
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += x[i] * y[i];
+    return sum;
+}
+
+static void mass(const LashSystem* system, LashSystemWork* work, const double* q, double* M) {
+    (void)work, (void)q;
+    const Linear* l = linear_of(system);
+    memcpy(M, l->M_blocks, l->block_numbers * sizeof *M);
+}
+
+static void mass_tangent(const LashSystem* system, LashSystemWork* work, const double* q,
+                         const double* a, double s, double* K) {
+    (void)system, (void)work, (void)q, (void)a, (void)s, (void)K; // M is constant
+}
+
+static void forces(const LashSystem* system, LashSystemWork* work, double t, const double* q,
+                   const double* v, double* F) {
+    const Linear* l = linear_of(system);
+    memcpy(F, l->load, (size_t)l->n * sizeof *F);
+    band_add(&l->K, l->n, -1, q, F);
+    band_add(&l->C, l->n, -1, v, F);
+    if (l->load_of_time == NULL) return;
+    memset(work->f, 0, (size_t)l->n * sizeof *work->f);
+    l->load_of_time(l->context, t, work->f);
+    for (int i = 0; i < l->n; ++i) F[i] += work->f[i];
+}
+
+static void tangents(const LashSystem* system, LashSystemWork* work, double t, const double* q,
+                     const double* v, double* C, double* K) {
+    (void)work, (void)t, (void)q, (void)v;
+    const Linear* l = linear_of(system);
+    memcpy(C, l->C_blocks, l->block_numbers * sizeof *C);
+    memcpy(K, l->K_blocks, l->block_numbers * sizeof *K);
+}
+
+static LashPower power(const LashSystem* system, LashSystemWork* work, double t, const double* q,
+                       const double* v) {
+    (void)q;
+    const Linear* l = linear_of(system);
+    LashPower result = {0, 0};
+    if (l->load_of_time != NULL) {
+        memset(work->f, 0, (size_t)l->n * sizeof *work->f);
+        l->load_of_time(l->context, t, work->f);
+        result.external = dot(l->n, work->f, v);
+    }
+    if (l->C.count > 0) {
+        memset(work->f, 0, (size_t)l->n * sizeof *work->f);
+        band_add(&l->C, l->n, -1, v, work->f);
+        result.damping = dot(l->n, work->f, v);
+    }
+    return result;
+}
+
+static double potential(const LashSystem* system, LashSystemWork* work, double t, const double* q) {
+    (void)t;
+    const Linear* l = linear_of(system);
+    memset(work->f, 0, (size_t)l->n * sizeof *work->f);
+    band_add(&l->K, l->n, 0.5, q, work->f);
+    return dot(l->n, work->f, q) - dot(l->n, l->load, q);
+}
+
+// ---- Interactions -------------------------------------------------------------------------------
+
+static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, const double* q,
+                     const uint8_t* wanted, double* g, double* g_t, double* G) {
+    (void)work, (void)t;
+    const Linear* l = linear_of(system);
+    const LashInteractionList* list = &l->base.list;
+    for (int i = 0; i < list->count; ++i) {
+        const LashInteraction* item = &list->item[i];
+        bool full = G != NULL && (wanted == NULL || wanted[i]);
+        int normal_rows = item->kind == LASH_UNILATERAL ? 1 : item->rows;
+        for (int r = 0; r < item->rows; ++r) {
+            const LashLinearRow* row = &l->contact[i].row[r];
+            double gap = row->g0;
+            for (int k = 0; k < row->entries; ++k) gap += row->coefficient[k] * q[row->dof[k]];
+            g[item->row + r] = r < normal_rows ? gap : 0;
+            if (full && g_t != NULL) g_t[item->row + r] = 0;
+        }
+        if (!full) continue;
+        int end = i + 1 < list->count ? list->item[i + 1].offset : list->G_size;
+        size_t bytes = (size_t)(end - item->offset) * sizeof *G;
+        memcpy(G + item->offset, l->G + item->offset, bytes);
+    }
+    return true;
+}
+
+static void contract(const LashSystem* system, LashSystemWork* work, double t, const double* q,
+                     int i, const double* P, const double* v, double* dGP, double* dGv) {
+    (void)work, (void)t, (void)q, (void)P, (void)v; // G is constant: both are zero
+    const LashInteraction* item = &linear_of(system)->base.item[i];
+    size_t n = 0;
+    for (int k = 0; k < item->touched; ++k) n += (size_t)lash_block_size(system, item->block[k]);
+    if (dGP != NULL) memset(dGP, 0, n * n * sizeof *dGP);
+    if (dGv != NULL) memset(dGv, 0, n * (size_t)item->rows * sizeof *dGv);
+}
+
+// ---- Construction: matrices ---------------------------------------------------------------------
+
+static double band_entry(const double* band, int w, int i, int j) {
+    return band == NULL || j - i > w || i - j > w ? 0 : band[i * (2 * w + 1) + j - i + w];
+}
+
+// Keeps the diagonals of the given rows that are not all zero.
+static Band band_create(const double* rows, int n, int w) {
+    Band band = {0};
+    if (rows == NULL) return band;
+    size_t diagonals = (size_t)(2 * w + 1);
+    band.d = lash_alloc(diagonals * sizeof *band.d);
+    band.value = lash_alloc(diagonals * sizeof *band.value);
+    band.memory = lash_alloc(diagonals * (size_t)n * sizeof *band.memory);
+    for (int d = -w; d <= w; ++d) {
+        double* value = band.memory + (size_t)band.count * (size_t)n;
+        bool filled = false;
+        for (int i = d < 0 ? -d : 0; i < n && i + d < n; ++i) {
+            value[i] = band_entry(rows, w, i, i + d);
+            filled = filled || value[i] != 0;
+        }
+        if (!filled) continue;
+        band.d[band.count] = d;
+        band.value[band.count++] = value;
+    }
+    return band;
+}
+
+static void band_free(Band* band) {
+    lash_free(band->d);
+    lash_free(band->value);
+    lash_free(band->memory);
+}
+
+static bool is_symmetric(const double* band, int n, int w) {
+    for (int i = 0; i < n; ++i) {
+        for (int j = i + 1; j < n && j <= i + w; ++j) {
+            double a = band_entry(band, w, i, j), b = band_entry(band, w, j, i);
+            if (fabs(a - b) > 1e-12 * (fabs(a) + fabs(b))) return false;
+        }
+    }
+    return true;
+}
+
+// Blocks of the given size, the last one smaller; diagonal blocks first, then (b, b+1), (b+1, b).
+static void make_pattern(Linear* l, int size) {
+    LashSystem* s = &l->base.system;
+    int blocks = (l->n + size - 1) / size, count = 3 * blocks - 2;
+    int* memory = l->base.pattern =
+        lash_alloc((size_t)(blocks + 1 + 2 * count + count + 1) * sizeof(int));
+    int *start = memory, *row = start + blocks + 1, *column = row + count, *offset = column + count;
+    for (int b = 0; b < blocks; ++b) start[b] = b * size;
+    start[blocks] = l->n;
+    for (int b = 0; b < blocks; ++b) row[b] = column[b] = b;
+    for (int b = 0, k = blocks; b + 1 < blocks; ++b, k += 2) {
+        row[k] = b, column[k] = b + 1;
+        row[k + 1] = b + 1, column[k + 1] = b;
+    }
+    for (int k = 0; k < count; ++k) {
+        int rows = start[row[k] + 1] - start[row[k]];
+        int columns = start[column[k] + 1] - start[column[k]];
+        offset[k + 1] = offset[k] + rows * columns;
+    }
+    s->blocks = blocks;
+    s->block_start = s->q_start = start;
+    s->pattern = (LashBlocks){count, row, column, offset};
+    l->block_numbers = (size_t)offset[count];
+}
+
+static double* make_blocks(const Linear* l, const double* band, int w) {
+    const LashSystem* s = &l->base.system;
+    double* values = lash_alloc(l->block_numbers * sizeof *values);
+    for (int k = 0; k < s->pattern.count; ++k) {
+        int row = s->pattern.row[k], column = s->pattern.column[k];
+        double* block = values + s->pattern.offset[k];
+        for (int j = s->block_start[column]; j < s->block_start[column + 1]; ++j) {
+            for (int i = s->block_start[row]; i < s->block_start[row + 1]; ++i) {
+                *block++ = band_entry(band, w, i, j);
+            }
+        }
+    }
+    return values;
+}
+
+// ---- Construction: interactions -----------------------------------------------------------------
+
+// The blocks a contact touches, in ascending order.
+static void find_touched(const LashLinearContact* contact, int size, LashInteraction* item) {
+    for (int r = 0; r < contact->rows; ++r) {
+        for (int k = 0; k < contact->row[r].entries; ++k) {
+            int block = contact->row[r].dof[k] / size, i = 0;
+            while (i < item->touched && item->block[i] < block) ++i;
+            if (i < item->touched && item->block[i] == block) continue;
+            LASH_ASSERT(item->touched < LASH_MAX_TOUCHED);
+            memmove(&item->block[i + 1], &item->block[i],
+                    (size_t)(item->touched - i) * sizeof item->block[0]);
+            item->block[i] = block;
+            ++item->touched;
+        }
+    }
+}
+
+static void check_contact(const LashLinearContact* contact, int n) {
+    LASH_ASSERT(contact->rows >= 1 && contact->rows <= 3);
+    for (int r = 0; r < contact->rows; ++r) {
+        const LashLinearRow* row = &contact->row[r];
+        LASH_ASSERT(row->entries >= 1 && row->entries <= LASH_MAX_ENTRIES);
+        for (int k = 0; k < row->entries; ++k) LASH_ASSERT(row->dof[k] >= 0 && row->dof[k] < n);
+    }
+}
+
+// Writes the constant, packed G: per interaction, per touched block, (size x rows).
+static void fill_G(Linear* l, int size) {
+    const LashInteractionList* list = &l->base.list;
+    l->G = lash_alloc((size_t)list->G_size * sizeof *l->G);
+    for (int i = 0; i < list->count; ++i) {
+        const LashInteraction* item = &list->item[i];
+        double* block = l->G + item->offset;
+        for (int b = 0; b < item->touched; ++b) {
+            int m = lash_block_size(&l->base.system, item->block[b]);
+            for (int r = 0; r < item->rows; ++r) {
+                const LashLinearRow* row = &l->contact[i].row[r];
+                for (int k = 0; k < row->entries; ++k) {
+                    if (row->dof[k] / size != item->block[b]) continue;
+                    block[row->dof[k] % size + m * r] += row->coefficient[k];
+                }
+            }
+            block += m * item->rows;
+        }
+    }
+}
+
+static void add_contacts(Linear* l, const LashLinearDef* def, int size) {
+    l->contact = lash_alloc((size_t)def->contacts * sizeof *l->contact);
+    for (int pass = 0; pass < 2; ++pass) { // bilateral, unilateral
+        for (int i = 0; i < def->contacts; ++i) {
+            const LashLinearContact* contact = &def->contact[i];
+            if ((contact->kind == LASH_UNILATERAL) != (pass == 1)) continue;
+            check_contact(contact, def->n);
+            l->contact[l->base.list.count] = *contact;
+            l->contact[l->base.list.count].name = NULL;
+            LashInteraction item = {.kind = contact->kind,
+                                    .rows = contact->rows,
+                                    .e = contact->e,
+                                    .mu = contact->mu,
+                                    .id = (uint64_t)i};
+            find_touched(contact, size, &item);
+            lash_lagrangian_add(&l->base, item, contact->name);
+        }
+    }
+    fill_G(l, size);
+}
+
+static void destroy(LashLagrangian* base) {
+    Linear* l = (Linear*)base;
+    band_free(&l->C);
+    band_free(&l->K);
+    lash_free(l->M_blocks);
+    lash_free(l->C_blocks);
+    lash_free(l->K_blocks);
+    lash_free(l->load);
+    lash_free(l->contact);
+    lash_free(l->G);
+    lash_free(l->context);
+}
+
+LashLinearDef lash_linear_def(void) {
+    return (LashLinearDef){.length = 1, .unit_metric = true};
+}
+
+static void set_table(LashSystem* s) {
+    s->constant_mass = true;
+    s->work_create = work_create;
+    s->work_destroy = work_destroy;
+    s->mass = mass;
+    s->mass_tangent = mass_tangent;
+    s->forces = forces;
+    s->tangents = tangents;
+    s->power = power;
+    s->potential = potential;
+    s->evaluate = evaluate;
+    s->contract = contract;
+}
+
+LashLagrangian* lash_linear_create(const LashLinearDef* def) {
+    enum { SMALL = 6, BLOCK = 4 }; // up to SMALL coordinates are one block
+    int n = def->n, w = def->bandwidth;
+    LASH_ASSERT(n >= 1 && w >= 0 && def->M != NULL && def->length > 0 && def->contacts >= 0);
+    LASH_ASSERT(is_symmetric(def->M, n, w) && (def->K == NULL || is_symmetric(def->K, n, w)));
+    int size = def->block != 0 ? def->block : n <= SMALL ? n : w > BLOCK ? w : BLOCK;
+    LASH_ASSERT(size >= 1 && (size >= w || size >= n));
+    if (size > n) size = n;
+
+    Linear* l = lash_alloc(sizeof *l);
+    l->base.destroy = destroy;
+    l->n = n;
+    lash_lagrangian_begin(&l->base, n, def->q0, def->v0, def->contacts);
+    set_table(&l->base.system);
+    l->base.system.unit_metric = def->unit_metric;
+    l->base.system.length = def->length;
+    make_pattern(l, size);
+    l->C = band_create(def->C, n, w);
+    l->K = band_create(def->K, n, w);
+    l->M_blocks = make_blocks(l, def->M, w);
+    l->C_blocks = make_blocks(l, def->C, w);
+    l->K_blocks = make_blocks(l, def->K, w);
+    l->load = lash_alloc((size_t)n * sizeof *l->load);
+    if (def->load != NULL) memcpy(l->load, def->load, (size_t)n * sizeof *l->load);
+    l->load_of_time = def->load_of_time;
+    l->context = lash_alloc(def->context_bytes);
+    if (def->context_bytes > 0) memcpy(l->context, def->context, def->context_bytes);
+    add_contacts(l, def, size);
+    return &l->base;
+}

@@ -1,0 +1,279 @@
+// Forces: gravity and gyroscopic torques of bodies, and forces that act along one scalar
+// coordinate.
+//
+// Most forces push along a coordinate x(q): a distance between two points or the coordinate of a
+// joint. With its gradient g = dx/dq (one column), speed xd = g' v and a law f(t, x, xd):
+//     F = g f,    C = -f_xd g g',    K = -f_x g g' - f dg/dq - f_xd g d(g'v)/dq
+//   distance   x = |p_b - p_a|,  e = (p_b - p_a)/x,  g = J e,  dg/dq = (dJ/dq) e + J (I - e e')/x
+//   J'   (J: d(p_b - p_a)) joint      gradient and second derivative from joint_coordinate_row and
+//   joint_coordinate_contract
+// Laws: linear -k (x - rest) - c xd (the first part in the potential), or a function of (t, x, xd).
+#include <string.h>
+
+#include "core/error.h"
+#include "joints/mechanism_internal.h"
+
+typedef struct Coordinate {
+    double x, speed;
+    double g[12], H[144]; // gradient and dg/dq over both sides, ground included
+    double gv[12];        // d(g'v)/dq
+} Coordinate;
+
+double function_value(const LashFunction* function, double t, double x, double v, double d[3]) {
+    if (function->expression == NULL) {
+        if (d != NULL) d[0] = d[1] = d[2] = 0;
+        return function->out;
+    }
+    const double in[3] = {t / function->in[0], x / function->in[1], v / function->in[2]};
+    if (d == NULL) return function->out * lash_expression_value(function->expression, in);
+    double value = function->out * lash_expression_gradient(function->expression, in, d);
+    for (int i = 0; i < 3; ++i) d[i] *= function->out / function->in[i];
+    return value;
+}
+
+static bool acts_on_joint(const Force* force) {
+    return force->def.type == LASH_JOINT_SPRING || force->def.type == LASH_JOINT_FORCE;
+}
+
+static bool is_scalar(const Force* force) {
+    return force->def.type != LASH_POINT_FORCE && force->def.type != LASH_TORQUE;
+}
+
+static bool is_linear(const Force* force) {
+    return force->def.type == LASH_SPRING || force->def.type == LASH_JOINT_SPRING;
+}
+
+static void side_velocities(const Force* force, const double* v, double both[12]) {
+    const int side[2] = {force->a, force->b};
+    for (int s = 0; s < 2; ++s) {
+        for (int i = 0; i < 6; ++i) both[6 * s + i] = side[s] == 0 ? 0 : v[6 * (side[s] - 1) + i];
+    }
+}
+
+static void distance_frames(const Force* force, const BodyState* body, JointFrames* f) {
+    f->a = &body[force->a], f->b = &body[force->b];
+    f->length = 0;
+    f->a_point = force->def.a_point, f->b_point = force->def.b_point;
+    f->p_a = vec3_add(f->a->x, mat3_mul(f->a->R, f->a_point));
+    f->p_b = vec3_add(f->b->x, mat3_mul(f->b->R, f->b_point));
+}
+
+// x, g and, when second is asked for, H.
+static void distance_coordinate(const Force* force, const BodyState* body, bool second,
+                                Coordinate* c) {
+    JointFrames f;
+    distance_frames(force, body, &f);
+    RowWriter row = {.g = &c->x, .Ga = c->g, .Gb = c->g + 6};
+    row_distance(&f, &row);
+    if (!second) return;
+    memset(c->H, 0, sizeof c->H);
+    const double one = 1;
+    RowContraction contraction = {.rows = 1, .has_a = true, .has_b = true, .P = &one, .dGP = c->H};
+    row_distance_contract(&f, &contraction);
+}
+
+static void joint_force_coordinate(const LashMechanism* mech, const LashSystemWork* work,
+                                   const Force* force, bool second, Coordinate* c) {
+    const Joint* joint = &mech->joint[force->joint];
+    JointFrames f;
+    mechanism_joint_frames(joint, work->body, &f);
+    c->x = mechanism_unwrapped(joint, &f, work->turned[force->joint]);
+    RowWriter row = {.Ga = c->g, .Gb = c->g + 6};
+    joint_coordinate_row(joint->kind, &f, &row);
+    if (!second) return;
+    memset(c->H, 0, sizeof c->H);
+    const double one = 1;
+    RowContraction contraction = {.rows = 1, .has_a = true, .has_b = true, .P = &one, .dGP = c->H};
+    joint_coordinate_contract(joint->kind, &f, &contraction);
+}
+
+static void coordinate_of(const LashMechanism* mech, const LashSystemWork* work, const Force* force,
+                          const double* v, bool second, Coordinate* c) {
+    if (acts_on_joint(force)) {
+        joint_force_coordinate(mech, work, force, second, c);
+    } else {
+        distance_coordinate(force, work->body, second, c);
+    }
+    double both[12];
+    side_velocities(force, v, both);
+    c->speed = 0;
+    for (int i = 0; i < 12; ++i) c->speed += c->g[i] * both[i];
+    if (!second) return;
+    for (int j = 0; j < 12; ++j) {
+        c->gv[j] = 0;
+        for (int i = 0; i < 12; ++i) c->gv[j] += both[i] * c->H[i + 12 * j];
+    }
+}
+
+// Generalized force along the coordinate and its derivatives d = (t, x, speed).
+static double law(const Force* force, double t, const Coordinate* c, double d[3]) {
+    const LashForceDef* def = &force->def;
+    if (is_linear(force)) {
+        d[0] = 0, d[1] = -def->stiffness, d[2] = -def->damping;
+        return -def->stiffness * (c->x - def->rest) - def->damping * c->speed;
+    }
+    double f = function_value(&def->component[0], t, c->x, c->speed, d);
+    if (def->type == LASH_JOINT_FORCE) return f;
+    for (int i = 0; i < 3; ++i) d[i] = -d[i]; // a tension pulls the points together
+    return -f;
+}
+
+static Vec3 vector_value(const Force* force, double t) {
+    const LashFunction* f = force->def.component;
+    return vec3(function_value(&f[0], t, 0, 0, NULL), function_value(&f[1], t, 0, 0, NULL),
+                function_value(&f[2], t, 0, 0, NULL));
+}
+
+// Force (world axes) and torque (body axes) of a vector force on body b.
+static void vector_load(const Force* force, const BodyState* b, double t, Vec3* world,
+                        Vec3* torque) {
+    Vec3 f = vector_value(force, t);
+    Vec3 f_body = force->def.body_axes ? f : mat3_mul_transposed(b->R, f);
+    if (force->def.type == LASH_TORQUE) {
+        *world = vec3_zero(), *torque = f_body;
+    } else {
+        *world = force->def.body_axes ? mat3_mul(b->R, f) : f;
+        *torque = vec3_cross(force->def.b_point, f_body);
+    }
+}
+
+static void add6(double* F, Vec3 linear, Vec3 angular) {
+    F[0] += linear.x, F[1] += linear.y, F[2] += linear.z;
+    F[3] += angular.x, F[4] += angular.y, F[5] += angular.z;
+}
+
+void mechanism_add_forces(const LashMechanism* mech, LashSystemWork* work, double t,
+                          const double* v, double* F) {
+    for (int i = 1; i < mech->bodies; ++i) {
+        const LashBodyDef* def = &mech->body[i].def;
+        const double* w = v + 6 * (i - 1) + 3;
+        Vec3 omega = vec3(w[0], w[1], w[2]);
+        add6(F + 6 * (i - 1), vec3_scale(def->mass, mech->gravity),
+             vec3_cross(mat3_mul(def->inertia, omega), omega));
+    }
+    for (int k = 0; k < mech->forces; ++k) {
+        const Force* force = &mech->force[k];
+        if (is_scalar(force)) {
+            Coordinate c;
+            double d[3];
+            coordinate_of(mech, work, force, v, false, &c);
+            double f = law(force, t, &c, d);
+            for (int i = 0; i < 6; ++i) {
+                if (force->a > 0) F[6 * (force->a - 1) + i] += f * c.g[i];
+                if (force->b > 0) F[6 * (force->b - 1) + i] += f * c.g[6 + i];
+            }
+        } else if (force->b > 0) {
+            Vec3 world, torque;
+            vector_load(force, &work->body[force->b], t, &world, &torque);
+            add6(F + 6 * (force->b - 1), world, torque);
+        }
+    }
+}
+
+// Adds s X to the 3x3 block at (row, column) of a 6x6 block.
+static void add_block3(double* block, int row, int column, double s, Mat3 X) {
+    for (int j = 0; j < 3; ++j) {
+        for (int i = 0; i < 3; ++i) block[(row + i) + 6 * (column + j)] += s * X.m[i + 3 * j];
+    }
+}
+
+static void add_vector_tangent(const LashMechanism* mech, const LashSystemWork* work,
+                               const Force* force, double t, double* K) {
+    if (force->b == 0) return;
+    double* block = K + mech->pattern_offset[force->b - 1];
+    const BodyState* b = &work->body[force->b];
+    Vec3 f = vector_value(force, t);
+    if (force->def.body_axes) {
+        if (force->def.type == LASH_POINT_FORCE)
+            add_block3(block, 0, 3, 1, mat3_product(b->R, mat3_skew(f)));
+        return;
+    }
+    Mat3 skew = mat3_skew(mat3_mul_transposed(b->R, f));
+    if (force->def.type == LASH_POINT_FORCE)
+        skew = mat3_product(mat3_skew(force->def.b_point), skew);
+    add_block3(block, 3, 3, -1, skew);
+}
+
+static void add_scalar_tangent(const LashMechanism* mech, const LashSystemWork* work,
+                               const Force* force, double t, const double* v, double* C,
+                               double* K) {
+    Coordinate c;
+    double d[3];
+    coordinate_of(mech, work, force, v, true, &c);
+    double f = law(force, t, &c, d);
+    for (int row = 0; row < 2; ++row) {
+        for (int column = 0; column < 2; ++column) {
+            int block = force->block[row][column];
+            if (block < 0) continue;
+            double *Cb = C + mech->pattern_offset[block], *Kb = K + mech->pattern_offset[block];
+            for (int j = 0; j < 6; ++j) {
+                for (int i = 0; i < 6; ++i) {
+                    int r = 6 * row + i, s = 6 * column + j;
+                    Cb[i + 6 * j] -= d[2] * c.g[r] * c.g[s];
+                    Kb[i + 6 * j] -=
+                        d[1] * c.g[r] * c.g[s] + f * c.H[r + 12 * s] + d[2] * c.g[r] * c.gv[s];
+                }
+            }
+        }
+    }
+}
+
+void mechanism_add_tangents(const LashMechanism* mech, LashSystemWork* work, double t,
+                            const double* v, double* C, double* K) {
+    for (int i = 1; i < mech->bodies; ++i) { // gyroscopic: C = [omega]x J - [J omega]x
+        const double* w = v + 6 * (i - 1) + 3;
+        Vec3 omega = vec3(w[0], w[1], w[2]);
+        Mat3 J = mech->body[i].def.inertia;
+        add_block3(C + mech->pattern_offset[i - 1], 3, 3, 1,
+                   mat3_sub(mat3_product(mat3_skew(omega), J), mat3_skew(mat3_mul(J, omega))));
+    }
+    for (int k = 0; k < mech->forces; ++k) {
+        const Force* force = &mech->force[k];
+        if (is_scalar(force)) {
+            add_scalar_tangent(mech, work, force, t, v, C, K);
+        } else {
+            add_vector_tangent(mech, work, force, t, K);
+        }
+    }
+}
+
+double mechanism_force_potential(const LashMechanism* mech, LashSystemWork* work) {
+    double energy = 0;
+    for (int k = 0; k < mech->forces; ++k) {
+        const Force* force = &mech->force[k];
+        if (!is_linear(force)) continue;
+        Coordinate c;
+        if (acts_on_joint(force)) {
+            joint_force_coordinate(mech, work, force, false, &c);
+        } else {
+            distance_coordinate(force, work->body, false, &c);
+        }
+        energy += 0.5 * force->def.stiffness * (c.x - force->def.rest) * (c.x - force->def.rest);
+    }
+    return energy;
+}
+
+LashPower mechanism_force_power(const LashMechanism* mech, LashSystemWork* work, double t,
+                                const double* v) {
+    LashPower power = {0};
+    for (int k = 0; k < mech->forces; ++k) {
+        const Force* force = &mech->force[k];
+        if (is_scalar(force)) {
+            Coordinate c;
+            double d[3];
+            coordinate_of(mech, work, force, v, false, &c);
+            if (is_linear(force)) {
+                power.damping -= force->def.damping * c.speed * c.speed;
+            } else {
+                power.external += law(force, t, &c, d) * c.speed;
+            }
+        } else if (force->b > 0) {
+            Vec3 world, torque;
+            vector_load(force, &work->body[force->b], t, &world, &torque);
+            const double* w = v + 6 * (force->b - 1);
+            power.external +=
+                vec3_dot(world, vec3(w[0], w[1], w[2])) + vec3_dot(torque, vec3(w[3], w[4], w[5]));
+        }
+    }
+    return power;
+}

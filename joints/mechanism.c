@@ -1,0 +1,714 @@
+// The multibody system: building it, and what a scheme asks of it.
+//
+// Body i > 0 has q = (r, quaternion) at 7 (i - 1) and v = (velocity in world axes, omega in body
+// axes) at 6 (i - 1). Body 0 is the ground: at the origin, not in q.
+#include "joints/mechanism.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/arena.h"
+#include "joints/mechanism_internal.h"
+
+// Ids of interactions: joint j has id j, its driver j + DRIVER_ID, contact c has id c + CONTACT_ID.
+enum { DRIVER_ID = 1 << 20, CONTACT_ID = 1 << 21 };
+
+LashContactDef lash_contact_def(void) {
+    return (LashContactDef){
+        .b_type = LASH_FEATURE_SPHERE, .a_frame = pose_identity(), .b_frame = pose_identity()};
+}
+
+LashJointDef lash_joint_def(void) {
+    return (LashJointDef){.type = LASH_FIXED,
+                          .a_joint = pose_identity(),
+                          .b_joint = pose_identity(),
+                          .motion = {.in = {1, 1, 1}}};
+}
+
+LashForceDef lash_force_def(void) {
+    LashForceDef def = {0};
+    for (int i = 0; i < 3; ++i) def.component[i] = (LashFunction){.in = {1, 1, 1}};
+    return def;
+}
+
+LashMechanism* lash_mechanism_create(void) {
+    LashMechanism* mech = lash_alloc(sizeof *mech);
+    mech->bodies = 1;
+    mech->body = lash_alloc(sizeof *mech->body);
+    mech->body[0].def = lash_body_def();
+    mech->body[0].def.name = lash_strdup("ground");
+    return mech;
+}
+
+void lash_mechanism_destroy(LashMechanism* mech) {
+    if (mech == NULL) return;
+    for (int i = 0; i < mech->bodies; ++i) lash_free((char*)mech->body[i].def.name);
+    for (int i = 0; i < mech->joints; ++i) {
+        lash_free((char*)mech->joint[i].def.name);
+        lash_expression_destroy(mech->joint[i].def.motion.expression);
+    }
+    for (int i = 0; i < mech->forces; ++i) {
+        lash_free((char*)mech->force[i].def.name);
+        for (int k = 0; k < 3; ++k)
+            lash_expression_destroy(mech->force[i].def.component[k].expression);
+    }
+    for (int i = 0; i < mech->contacts; ++i) lash_free((char*)mech->contact[i].def.name);
+    void* owned[] = {mech->contact,     mech->body,           mech->joint,
+                     mech->force,       mech->block_start,    mech->q_start,
+                     mech->pattern_row, mech->pattern_column, mech->pattern_offset,
+                     mech->interaction};
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i) lash_free(owned[i]);
+    lash_free(mech);
+}
+
+LashBodyId lash_mechanism_ground(const LashMechanism* mech) {
+    (void)mech;
+    return (LashBodyId){1};
+}
+
+static int body_index(const LashMechanism* mech, LashBodyId id) {
+    LASH_ASSERT(id.index1 > 0 && id.index1 <= mech->bodies);
+    return id.index1 - 1;
+}
+
+static char* name_or_number(const char* name, const char* kind, int number) {
+    if (name != NULL) return lash_strdup(name);
+    char text[64];
+    snprintf(text, sizeof text, "%s%d", kind, number);
+    return lash_strdup(text);
+}
+
+LashBodyId lash_mechanism_add_body(LashMechanism* mech, const LashBodyDef* def) {
+    LASH_ASSERT(!mech->complete && lash_body_check(def, "", NULL));
+    mech->body = lash_realloc(mech->body, (size_t)(mech->bodies + 1) * sizeof *mech->body);
+    Body* body = &mech->body[mech->bodies];
+    body->def = *def;
+    body->def.name = name_or_number(def->name, "body", mech->bodies);
+    body->def.world_body.rot = quat_normalize(def->world_body.rot);
+    return (LashBodyId){++mech->bodies};
+}
+
+LashJointId lash_mechanism_add_joint(LashMechanism* mech, const LashJointDef* def) {
+    LASH_ASSERT(!mech->complete);
+    mech->joint = lash_realloc(mech->joint, (size_t)(mech->joints + 1) * sizeof *mech->joint);
+    Joint* joint = &mech->joint[mech->joints];
+    *joint = (Joint){.def = *def,
+                     .kind = joint_kind(def->type),
+                     .a = body_index(mech, def->body_a),
+                     .b = body_index(mech, def->body_b),
+                     .a_axes = quat_matrix(quat_normalize(def->a_joint.rot)),
+                     .b_axes = quat_matrix(quat_normalize(def->b_joint.rot)),
+                     .driver = -1};
+    LASH_ASSERT(joint->a != joint->b);
+    LASH_ASSERT(def->type != LASH_DISTANCE || def->length > 0);
+    LASH_ASSERT(def->driver == LASH_NO_DRIVER || joint->kind->free_coordinate != LASH_NO_DRIVER);
+    joint->def.name = name_or_number(def->name, "joint", mech->joints + 1);
+    return (LashJointId){++mech->joints};
+}
+
+LashForceId lash_mechanism_add_force(LashMechanism* mech, const LashForceDef* def) {
+    LASH_ASSERT(!mech->complete);
+    mech->force = lash_realloc(mech->force, (size_t)(mech->forces + 1) * sizeof *mech->force);
+    Force* force = &mech->force[mech->forces];
+    *force = (Force){.def = *def, .joint = -1};
+    if (def->type == LASH_JOINT_SPRING || def->type == LASH_JOINT_FORCE) {
+        LASH_ASSERT(def->joint.index1 > 0 && def->joint.index1 <= mech->joints);
+        force->joint = def->joint.index1 - 1;
+        const Joint* joint = &mech->joint[force->joint];
+        LASH_ASSERT(joint->kind->free_coordinate != LASH_NO_DRIVER);
+        force->a = joint->a, force->b = joint->b;
+    } else {
+        force->a = def->body_a.index1 == 0 ? 0 : body_index(mech, def->body_a);
+        force->b = body_index(mech, def->body_b);
+    }
+    force->def.name = name_or_number(def->name, "force", mech->forces + 1);
+    return (LashForceId){++mech->forces};
+}
+
+LashContactId lash_mechanism_add_contact(LashMechanism* mech, const LashContactDef* def) {
+    LASH_ASSERT(!mech->complete);
+    LASH_ASSERT(def->a_type != LASH_FEATURE_DISC);
+    LASH_ASSERT(def->b_type == LASH_FEATURE_SPHERE || def->b_type == LASH_FEATURE_DISC);
+    LASH_ASSERT(def->b_type != LASH_FEATURE_DISC || def->a_type == LASH_FEATURE_PLANE);
+    mech->contact =
+        lash_realloc(mech->contact, (size_t)(mech->contacts + 1) * sizeof *mech->contact);
+    Contact* contact = &mech->contact[mech->contacts];
+    *contact = (Contact){.def = *def,
+                         .a = body_index(mech, def->body_a),
+                         .b = body_index(mech, def->body_b),
+                         .a_axis = quat_rotate(quat_normalize(def->a_frame.rot), vec3(0, 0, 1)),
+                         .b_axis = quat_rotate(quat_normalize(def->b_frame.rot), vec3(0, 0, 1))};
+    LASH_ASSERT(contact->a != contact->b);
+    contact->def.name = name_or_number(def->name, "contact", mech->contacts + 1);
+    return (LashContactId){++mech->contacts};
+}
+
+void lash_mechanism_set_gravity(LashMechanism* mech, Vec3 gravity) {
+    mech->gravity = gravity;
+}
+
+int lash_mechanism_body_count(const LashMechanism* mech) {
+    return mech->bodies - 1;
+}
+int lash_mechanism_joint_count(const LashMechanism* mech) {
+    return mech->joints;
+}
+int lash_mechanism_force_count(const LashMechanism* mech) {
+    return mech->forces;
+}
+int lash_mechanism_contact_count(const LashMechanism* mech) {
+    return mech->contacts;
+}
+const char* lash_mechanism_contact_name(const LashMechanism* mech, int contact) {
+    return mech->contact[contact].def.name;
+}
+int lash_mechanism_contact_of(const LashMechanism* mech, uint64_t interaction_id) {
+    (void)mech;
+    return interaction_id >= CONTACT_ID ? (int)(interaction_id - CONTACT_ID) : -1;
+}
+const char* lash_mechanism_body_name(const LashMechanism* mech, int body) {
+    return mech->body[body + 1].def.name;
+}
+const char* lash_mechanism_joint_name(const LashMechanism* mech, int joint) {
+    return mech->joint[joint].def.name;
+}
+const LashBodyDef* lash_mechanism_body(const LashMechanism* mech, int body) {
+    return &mech->body[body + 1].def;
+}
+const LashJointDef* lash_mechanism_joint(const LashMechanism* mech, int joint) {
+    return &mech->joint[joint].def;
+}
+int lash_mechanism_joint_interaction(const LashMechanism* mech, int joint) {
+    return mech->joint[joint].interaction;
+}
+int lash_mechanism_driver_interaction(const LashMechanism* mech, int joint) {
+    return mech->joint[joint].driver;
+}
+
+// --- Kinematics
+// ---------------------------------------------------------------------------------------------------
+
+void mechanism_place(const LashMechanism* mech, const double* q, BodyState* body) {
+    body[0] = (BodyState){vec3_zero(), mat3_identity()};
+    for (int i = 1; i < mech->bodies; ++i) {
+        const double* r = q + 7 * (i - 1);
+        body[i].x = vec3(r[0], r[1], r[2]);
+        body[i].R = quat_matrix(quat(r[3], r[4], r[5], r[6]));
+    }
+}
+
+void mechanism_joint_frames(const Joint* joint, const BodyState* body, JointFrames* f) {
+    f->a = &body[joint->a], f->b = &body[joint->b];
+    f->a_point = joint->def.a_joint.r, f->b_point = joint->def.b_joint.r;
+    f->a_axes = joint->a_axes, f->b_axes = joint->b_axes;
+    f->p_a = vec3_add(f->a->x, mat3_mul(f->a->R, f->a_point));
+    f->p_b = vec3_add(f->b->x, mat3_mul(f->b->R, f->b_point));
+    f->length = joint->def.length;
+}
+
+double mechanism_unwrapped(const Joint* joint, const JointFrames* frames, double last) {
+    double x = joint_coordinate(joint->kind, frames);
+    if (!joint->kind->rotates) return x;
+    return x + 2 * LASH_PI * round((last - x) / (2 * LASH_PI));
+}
+
+static const LashMechanism* of(const LashSystem* system) {
+    return (const LashMechanism*)system;
+}
+
+static void initial_state(const LashSystem* system, double* q, double* v) {
+    const LashMechanism* mech = of(system);
+    for (int i = 1; i < mech->bodies; ++i, q += 7, v += 6) {
+        const LashBodyDef* def = &mech->body[i].def;
+        const Pose p = def->world_body;
+        const double values[7] = {p.r.x, p.r.y, p.r.z, p.rot.w, p.rot.x, p.rot.y, p.rot.z};
+        const double speeds[6] = {def->velocity.x, def->velocity.y, def->velocity.z,
+                                  def->omega.x,    def->omega.y,    def->omega.z};
+        memcpy(q, values, sizeof values);
+        memcpy(v, speeds, sizeof speeds);
+    }
+}
+
+// x += s d_x,  p <- p exp(s d_omega / 2)
+static void move(const LashSystem* system, const double* q, double s, const double* d,
+                 double* result) {
+    for (int i = 0; i < system->blocks; ++i, q += 7, d += 6, result += 7) {
+        Quat p =
+            quat_mul(quat(q[3], q[4], q[5], q[6]), quat_exp(vec3(s * d[3], s * d[4], s * d[5])));
+        result[0] = q[0] + s * d[0], result[1] = q[1] + s * d[1], result[2] = q[2] + s * d[2];
+        result[3] = p.w, result[4] = p.x, result[5] = p.y, result[6] = p.z;
+    }
+}
+
+static void difference(const LashSystem* system, const double* b, const double* a, double* d) {
+    for (int i = 0; i < system->blocks; ++i, a += 7, b += 7, d += 6) {
+        Vec3 w = quat_log(quat_mul(quat(a[3], -a[4], -a[5], -a[6]), quat(b[3], b[4], b[5], b[6])));
+        d[0] = b[0] - a[0], d[1] = b[1] - a[1], d[2] = b[2] - a[2];
+        d[3] = w.x, d[4] = w.y, d[5] = w.z;
+    }
+}
+
+static void move_tangent(const LashSystem* system, double s, const double* d, const double* x,
+                         double* y) {
+    for (int i = 0; i < system->blocks; ++i, d += 6, x += 6, y += 6) {
+        Vec3 w = mat3_mul(so3_right_jacobian(vec3(s * d[3], s * d[4], s * d[5])),
+                          vec3(x[3], x[4], x[5]));
+        y[0] = x[0], y[1] = x[1], y[2] = x[2];
+        y[3] = w.x, y[4] = w.y, y[5] = w.z;
+    }
+}
+
+// --- Mass and forces
+// ----------------------------------------------------------------------------------------------
+
+static void mass(const LashSystem* system, LashSystemWork* work, const double* q, double* M) {
+    (void)work, (void)q;
+    const LashMechanism* mech = of(system);
+    memset(M, 0, (size_t)system->pattern.offset[system->pattern.count] * sizeof *M);
+    for (int i = 1; i < mech->bodies; ++i) {
+        const LashBodyDef* def = &mech->body[i].def;
+        double* block = M + system->pattern.offset[i - 1];
+        for (int k = 0; k < 3; ++k) block[k + 6 * k] = def->mass;
+        for (int j = 0; j < 3; ++j) {
+            for (int k = 0; k < 3; ++k) block[(3 + k) + 6 * (3 + j)] = def->inertia.m[k + 3 * j];
+        }
+    }
+}
+
+static void forces(const LashSystem* system, LashSystemWork* work, double t, const double* q,
+                   const double* v, double* F) {
+    const LashMechanism* mech = of(system);
+    memset(F, 0, (size_t)system->nv * sizeof *F);
+    if (mech->forces > 0) mechanism_place(mech, q, work->body);
+    mechanism_add_forces(mech, work, t, v, F);
+}
+
+static void tangents(const LashSystem* system, LashSystemWork* work, double t, const double* q,
+                     const double* v, double* C, double* K) {
+    const LashMechanism* mech = of(system);
+    size_t bytes = (size_t)system->pattern.offset[system->pattern.count] * sizeof(double);
+    memset(C, 0, bytes);
+    memset(K, 0, bytes);
+    mechanism_place(mech, q, work->body);
+    mechanism_add_tangents(mech, work, t, v, C, K);
+}
+
+static LashPower power(const LashSystem* system, LashSystemWork* work, double t, const double* q,
+                       const double* v) {
+    const LashMechanism* mech = of(system);
+    if (mech->forces == 0) return (LashPower){0};
+    mechanism_place(mech, q, work->body);
+    return mechanism_force_power(mech, work, t, v);
+}
+
+static double potential(const LashSystem* system, LashSystemWork* work, double t, const double* q) {
+    (void)t;
+    const LashMechanism* mech = of(system);
+    double energy = 0;
+    for (int i = 1; i < mech->bodies; ++i) {
+        const double* r = q + 7 * (i - 1);
+        energy -= mech->body[i].def.mass * vec3_dot(mech->gravity, vec3(r[0], r[1], r[2]));
+    }
+    if (mech->forces == 0) return energy;
+    mechanism_place(mech, q, work->body);
+    return energy + mechanism_force_potential(mech, work);
+}
+
+// --- Interactions
+// -------------------------------------------------------------------------------------------------
+
+static const LashInteractionList* collect(const LashSystem* system, LashSystemWork* work, double t,
+                                          const double* q, const double* v, double h,
+                                          double factor) {
+    (void)t, (void)q, (void)v, (void)h, (void)factor;
+    const LashMechanism* mech = of(system);
+    work->list = (LashInteractionList){.count = mech->interactions,
+                                       .bilateral = mech->bilateral,
+                                       .rows = mech->rows,
+                                       .bilateral_rows = mech->bilateral_rows,
+                                       .G_size = mech->G_size,
+                                       .item = mech->interaction};
+    return &work->list;
+}
+
+static RowWriter writer_of(const LashInteraction* item, const Joint* joint, double* g, double* G) {
+    RowWriter out = {.capacity = item->rows, .g = g + item->row};
+    if (G == NULL) return out;
+    double* next = G + item->offset;
+    if (joint->a > 0) out.Ga = next, next += 6 * item->rows;
+    if (joint->b > 0) out.Gb = next;
+    return out;
+}
+
+// Coordinate minus prescribed motion; g_t = -d(motion)/dt. A speed driver has no position row.
+static void write_driver(const LashInteraction* item, const Joint* joint, const JointFrames* f,
+                         double last, double t, double* g, double* g_t, double* G) {
+    RowWriter out = writer_of(item, joint, g, G);
+    joint_coordinate_row(joint->kind, f, &out);
+    double d[3], motion = function_value(&joint->def.motion, t, 0, 0, d);
+    if (joint->def.driver == LASH_DRIVE_SPEED) {
+        g[item->row] = 0;
+        if (g_t != NULL) g_t[item->row] = -motion;
+        return;
+    }
+    g[item->row] = mechanism_unwrapped(joint, f, last) - motion;
+    if (g_t != NULL) g_t[item->row] = -d[0];
+}
+
+static void evaluate_contact(const LashInteraction* item, const Contact* contact,
+                             const BodyState* body, bool asked, double* g, double* g_t, double* G) {
+    ContactState s;
+    contact_state(contact, body, &s);
+    g[item->row] = s.gap;
+    for (int r = 1; r < item->rows; ++r) g[item->row + r] = 0;
+    if (!asked) return;
+    for (int r = 0; r < item->rows && g_t != NULL; ++r) g_t[item->row + r] = 0;
+    if (G == NULL) return;
+    double *Ga = contact->a > 0 ? G + item->offset : NULL, *Gb = NULL;
+    if (contact->b > 0) Gb = G + item->offset + (contact->a > 0 ? 6 * item->rows : 0);
+    contact_directions(contact, body, &s, item->rows, Ga, Gb);
+}
+
+static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, const double* q,
+                     const uint8_t* wanted, double* g, double* g_t, double* G) {
+    const LashMechanism* mech = of(system);
+    mechanism_place(mech, q, work->body);
+    for (int j = 0; j < mech->joints; ++j) {
+        const Joint* joint = &mech->joint[j];
+        const LashInteraction* item = &mech->interaction[joint->interaction];
+        bool asked = wanted == NULL || wanted[joint->interaction];
+        JointFrames f;
+        mechanism_joint_frames(joint, work->body, &f);
+        RowWriter out = writer_of(item, joint, g, asked ? G : NULL);
+        joint->kind->write(&f, &out);
+        for (int r = 0; r < item->rows && g_t != NULL && asked; ++r) g_t[item->row + r] = 0;
+        if (joint->driver < 0) continue;
+        asked = wanted == NULL || wanted[joint->driver];
+        write_driver(&mech->interaction[joint->driver], joint, &f, work->turned[j], t, g,
+                     asked ? g_t : NULL, asked ? G : NULL);
+    }
+    for (int c = 0; c < mech->contacts; ++c) {
+        const Contact* contact = &mech->contact[c];
+        bool asked = wanted == NULL || wanted[contact->interaction];
+        evaluate_contact(&mech->interaction[contact->interaction], contact, work->body, asked, g,
+                         g_t, G);
+    }
+    return true;
+}
+
+static void contract_joint(const LashMechanism* mech, const LashInteraction* item,
+                           const BodyState* body, const double* P, const double* touched,
+                           double* dGP, double* dGv) {
+    const Joint* joint = &mech->joint[item->id & (DRIVER_ID - 1)];
+    int n = 6 * item->touched;
+    RowContraction c = {.rows = item->rows,
+                        .has_a = joint->a > 0,
+                        .has_b = joint->b > 0,
+                        .P = P,
+                        .v = touched,
+                        .dGP = dGP,
+                        .dGv = dGv};
+    if (dGP != NULL) memset(dGP, 0, (size_t)(n * n) * sizeof *dGP);
+    if (dGv != NULL) memset(dGv, 0, (size_t)(item->rows * n) * sizeof *dGv);
+    JointFrames f;
+    mechanism_joint_frames(joint, body, &f);
+    if (item->id >= DRIVER_ID) {
+        joint_coordinate_contract(joint->kind, &f, &c);
+    } else {
+        joint->kind->contract(&f, &c);
+    }
+}
+
+static void contract(const LashSystem* system, LashSystemWork* work, double t, const double* q,
+                     int i, const double* P, const double* v, double* dGP, double* dGv) {
+    (void)t;
+    const LashMechanism* mech = of(system);
+    const LashInteraction* item = &mech->interaction[i];
+    double touched[12];
+    for (int s = 0; s < item->touched && dGv != NULL; ++s) {
+        memcpy(touched + 6 * s, v + 6 * item->block[s], 6 * sizeof *v);
+    }
+    mechanism_place(mech, q, work->body);
+    if (item->id >= CONTACT_ID) {
+        const Contact* contact = &mech->contact[item->id - CONTACT_ID];
+        contact_contract(contact, work->body, item->rows, P, touched, dGP, dGv);
+    } else {
+        contract_joint(mech, item, work->body, P, touched, dGP, dGv);
+    }
+}
+
+static void accept(const LashSystem* system, LashSystemWork* work, double t, double* q,
+                   const double* v) {
+    (void)t, (void)v;
+    const LashMechanism* mech = of(system);
+    for (int i = 0; i < system->blocks; ++i) {
+        double* p = q + 7 * i + 3;
+        Quat unit = quat_normalize(quat(p[0], p[1], p[2], p[3]));
+        p[0] = unit.w, p[1] = unit.x, p[2] = unit.y, p[3] = unit.z;
+    }
+    mechanism_place(mech, q, work->body);
+    for (int j = 0; j < mech->joints; ++j) {
+        const Joint* joint = &mech->joint[j];
+        if (!joint->kind->rotates) continue;
+        JointFrames f;
+        mechanism_joint_frames(joint, work->body, &f);
+        work->turned[j] = mechanism_unwrapped(joint, &f, work->turned[j]);
+    }
+}
+
+static void name(const LashSystem* system, uint64_t id, char* text, size_t size) {
+    const LashMechanism* mech = of(system);
+    if (id >= CONTACT_ID) {
+        snprintf(text, size, "%s", mech->contact[id - CONTACT_ID].def.name);
+        return;
+    }
+    const Joint* joint = &mech->joint[id & (DRIVER_ID - 1)];
+    snprintf(text, size, id >= DRIVER_ID ? "driver of %s" : "%s", joint->def.name);
+}
+
+static LashSystemWork* work_create(const LashSystem* system) {
+    const LashMechanism* mech = of(system);
+    LashSystemWork* work = lash_alloc(sizeof *work);
+    work->body = lash_alloc((size_t)mech->bodies * sizeof *work->body);
+    work->turned = lash_alloc((size_t)mech->joints * sizeof *work->turned);
+    for (int j = 0; j < mech->joints; ++j) work->turned[j] = mech->joint[j].start_angle;
+    return work;
+}
+
+static void work_destroy(const LashSystem* system, LashSystemWork* work) {
+    (void)system;
+    if (work == NULL) return;
+    lash_free(work->body);
+    lash_free(work->turned);
+    lash_free(work);
+}
+
+// --- Completing the tables
+// ----------------------------------------------------------------------------------------
+
+static void number_blocks(LashMechanism* mech) {
+    int n = mech->bodies - 1;
+    mech->block_start = lash_alloc((size_t)(n + 1) * sizeof(int));
+    mech->q_start = lash_alloc((size_t)(n + 1) * sizeof(int));
+    for (int i = 0; i <= n; ++i) mech->block_start[i] = 6 * i, mech->q_start[i] = 7 * i;
+}
+
+static int pattern_block(LashMechanism* mech, int* count, int row, int column) {
+    for (int b = 0; b < *count; ++b) {
+        if (mech->pattern_row[b] == row && mech->pattern_column[b] == column) return b;
+    }
+    mech->pattern_row[*count] = row, mech->pattern_column[*count] = column;
+    return (*count)++;
+}
+
+// Diagonal blocks, and for every force or contact between two moving bodies the two blocks that
+// couple them.
+static void lay_out_pattern(LashMechanism* mech) {
+    int n = mech->bodies - 1, count = 0;
+    size_t capacity = (size_t)(n + 2 * mech->forces + 2 * mech->contacts + 1);
+    mech->pattern_row = lash_alloc(capacity * sizeof(int));
+    mech->pattern_column = lash_alloc(capacity * sizeof(int));
+    mech->pattern_offset = lash_alloc((capacity + 1) * sizeof(int));
+    for (int i = 0; i < n; ++i) pattern_block(mech, &count, i, i);
+    for (int k = 0; k < mech->forces; ++k) {
+        Force* force = &mech->force[k];
+        bool couples = force->def.type != LASH_POINT_FORCE && force->def.type != LASH_TORQUE;
+        const int side[2] = {force->a - 1, force->b - 1};
+        for (int r = 0; r < 2; ++r) {
+            for (int c = 0; c < 2; ++c) {
+                bool present = couples && side[r] >= 0 && side[c] >= 0;
+                force->block[r][c] = present ? pattern_block(mech, &count, side[r], side[c]) : -1;
+            }
+        }
+    }
+    for (int c = 0; c < mech->contacts; ++c) {
+        int a = mech->contact[c].a - 1, b = mech->contact[c].b - 1;
+        if (a < 0 || b < 0) continue;
+        pattern_block(mech, &count, a, b);
+        pattern_block(mech, &count, b, a);
+    }
+    for (int b = 0; b <= count; ++b) mech->pattern_offset[b] = 36 * b;
+    mech->system.pattern =
+        (LashBlocks){count, mech->pattern_row, mech->pattern_column, mech->pattern_offset};
+}
+
+static int add_interaction(LashMechanism* mech, int a, int b, LashInteraction item) {
+    if (a > 0) item.block[item.touched++] = a - 1;
+    if (b > 0) item.block[item.touched++] = b - 1;
+    item.row = mech->rows, item.offset = mech->G_size;
+    mech->rows += item.rows;
+    mech->G_size += 6 * item.touched * item.rows;
+    mech->interaction[mech->interactions] = item;
+    return mech->interactions++;
+}
+
+static void number_joint(LashMechanism* mech, Joint* joint, uint64_t id) {
+    LashInteraction item = {.kind = LASH_BILATERAL,
+                            .rows = joint->kind->rows,
+                            .angular = joint->kind->angular,
+                            .id = id};
+    joint->interaction = add_interaction(mech, joint->a, joint->b, item);
+    if (joint->def.driver == LASH_NO_DRIVER) return;
+    bool position = joint->def.driver == LASH_DRIVE_POSITION;
+    LashInteraction driver = {.kind = position ? LASH_BILATERAL : LASH_BILATERAL_VELOCITY,
+                              .rows = 1,
+                              .prescribed = true,
+                              .angular = joint->kind->rotates ? 1u : 0u,
+                              .id = id + DRIVER_ID};
+    joint->driver = add_interaction(mech, joint->a, joint->b, driver);
+}
+
+static void number_interactions(LashMechanism* mech) {
+    mech->interaction =
+        lash_alloc((size_t)(2 * mech->joints + mech->contacts) * sizeof *mech->interaction);
+    for (int j = 0; j < mech->joints; ++j) number_joint(mech, &mech->joint[j], (uint64_t)j);
+    mech->bilateral = mech->interactions, mech->bilateral_rows = mech->rows;
+    for (int c = 0; c < mech->contacts; ++c) {
+        Contact* contact = &mech->contact[c];
+        LashInteraction item = {.kind = LASH_UNILATERAL,
+                                .rows = contact->def.mu > 0 ? 3 : 1,
+                                .e = contact->def.e,
+                                .mu = contact->def.mu,
+                                .id = (uint64_t)c + CONTACT_ID};
+        contact->interaction = add_interaction(mech, contact->a, contact->b, item);
+    }
+}
+
+// Half the largest distance between joint points on a body: moments divided by it compare with
+// forces.
+static double characteristic_length(const LashMechanism* mech) {
+    double size = 0;
+    for (int j = 0; j < mech->joints; ++j) {
+        const Joint* joint = &mech->joint[j];
+        if (joint->a > 0) size = fmax(size, vec3_norm(joint->def.a_joint.r));
+        if (joint->b > 0) size = fmax(size, vec3_norm(joint->def.b_joint.r));
+    }
+    return size > 0 ? size : 1;
+}
+
+static void start_angles(LashMechanism* mech) {
+    double* q = lash_alloc((size_t)(7 * mech->bodies) * sizeof *q);
+    double* v = lash_alloc((size_t)(6 * mech->bodies) * sizeof *v);
+    BodyState* body = lash_alloc((size_t)mech->bodies * sizeof *body);
+    initial_state(&mech->system, q, v);
+    mechanism_place(mech, q, body);
+    for (int j = 0; j < mech->joints; ++j) {
+        JointFrames f;
+        mechanism_joint_frames(&mech->joint[j], body, &f);
+        if (mech->joint[j].kind->rotates)
+            mech->joint[j].start_angle = joint_coordinate(mech->joint[j].kind, &f);
+    }
+    lash_free(q), lash_free(v), lash_free(body);
+}
+
+const LashSystem* lash_mechanism_system(LashMechanism* mech) {
+    if (mech->complete) return &mech->system;
+    mech->complete = true;
+    int n = mech->bodies - 1;
+    mech->system = (LashSystem){.nq = 7 * n,
+                                .nv = 6 * n,
+                                .blocks = n,
+                                .constant_mass = true,
+                                .length = characteristic_length(mech),
+                                .work_create = work_create,
+                                .work_destroy = work_destroy,
+                                .initial_state = initial_state,
+                                .move = move,
+                                .difference = difference,
+                                .move_tangent = move_tangent,
+                                .mass = mass,
+                                .forces = forces,
+                                .tangents = tangents,
+                                .power = power,
+                                .potential = potential,
+                                .collect = collect,
+                                .evaluate = evaluate,
+                                .contract = contract,
+                                .accept = accept,
+                                .name = name};
+    number_blocks(mech);
+    lay_out_pattern(mech);
+    number_interactions(mech);
+    start_angles(mech);
+    mech->system.block_start = mech->block_start, mech->system.q_start = mech->q_start;
+    mech->system.max_interactions = mech->interactions;
+    mech->system.max_rows = mech->rows;
+    mech->system.max_G = mech->G_size;
+    return &mech->system;
+}
+
+// --- Results
+// ------------------------------------------------------------------------------------------------------
+
+static BodyState state_of(int body, const double* q) {
+    if (body == 0) return (BodyState){vec3_zero(), mat3_identity()};
+    const double* r = q + 7 * (body - 1);
+    return (BodyState){vec3(r[0], r[1], r[2]), quat_matrix(quat(r[3], r[4], r[5], r[6]))};
+}
+
+// Frames of a joint at q; state: the two bodies, which f points to.
+static void frames_at(const LashMechanism* mech, int joint, const double* q, BodyState state[2],
+                      JointFrames* f) {
+    Joint local = mech->joint[joint];
+    state[0] = state_of(local.a, q), state[1] = state_of(local.b, q);
+    local.a = 0, local.b = 1;
+    mechanism_joint_frames(&local, state, f);
+}
+
+double lash_mechanism_joint_coordinate(const LashMechanism* mech, const LashSystemWork* work,
+                                       int joint, const double* q) {
+    const Joint* j = &mech->joint[joint];
+    if (j->kind->free_coordinate == LASH_NO_DRIVER) return 0;
+    JointFrames f;
+    BodyState state[2];
+    frames_at(mech, joint, q, state, &f);
+    return mechanism_unwrapped(j, &f, work == NULL ? 0 : work->turned[joint]);
+}
+
+double lash_mechanism_joint_speed(const LashMechanism* mech, int joint, const double* q,
+                                  const double* v) {
+    const Joint* j = &mech->joint[joint];
+    if (j->kind->free_coordinate == LASH_NO_DRIVER) return 0;
+    JointFrames f;
+    BodyState state[2];
+    frames_at(mech, joint, q, state, &f);
+    double g, Ga[6], Gb[6], speed = 0;
+    RowWriter out = {.g = &g, .Ga = Ga, .Gb = Gb};
+    joint_coordinate_row(j->kind, &f, &out);
+    for (int i = 0; i < 6; ++i) {
+        if (j->a > 0) speed += Ga[i] * v[6 * (j->a - 1) + i];
+        if (j->b > 0) speed += Gb[i] * v[6 * (j->b - 1) + i];
+    }
+    return speed;
+}
+
+LashReaction lash_mechanism_reaction(const LashMechanism* mech, int joint, const double* q,
+                                     const double* joint_P, const double* driver_P, double h) {
+    const Joint* j = &mech->joint[joint];
+    JointFrames f;
+    BodyState state[2];
+    frames_at(mech, joint, q, state, &f);
+    Vec3 force, moment;
+    j->kind->reaction(&f, joint_P, &force, &moment);
+    if (driver_P != NULL) {
+        Vec3 z = axis_a(&f, 2);
+        if (j->kind->rotates) {
+            moment = vec3_add_scaled(moment, *driver_P, z);
+        } else {
+            force = vec3_add_scaled(force, *driver_P, z);
+        }
+    }
+    Mat3 A = mat3_product(f.a->R, f.a_axes);
+    return (LashReaction){vec3_scale(1 / h, mat3_mul_transposed(A, force)),
+                          vec3_scale(1 / h, mat3_mul_transposed(A, moment))};
+}
+
+LashContactPlace lash_mechanism_contact_place(const LashMechanism* mech, int contact,
+                                              const double* q) {
+    Contact local = mech->contact[contact];
+    BodyState state[2] = {state_of(local.a, q), state_of(local.b, q)};
+    local.a = 0, local.b = 1;
+    ContactState s;
+    contact_state(&local, state, &s);
+    return (LashContactPlace){s.gap, s.point, s.n};
+}

@@ -1,0 +1,176 @@
+// Rigid bodies, joints, forces and contacts: the multibody system in maximal coordinates.
+//
+// Built once, then read-only and shared by all runs (lash_mechanism_system). Per body q holds r (3,
+// world) and the quaternion (4, scalar first), v the velocity of the mass center (3, world axes)
+// and omega (3, body axes).
+#ifndef LASH_JOINTS_MECHANISM_H
+#define LASH_JOINTS_MECHANISM_H
+
+#include "core/body.h"
+#include "core/expression.h"
+#include "core/system.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct LashMechanism LashMechanism; // opaque, owns all it holds
+
+typedef struct LashJointId {
+    int32_t index1;
+} LashJointId;
+typedef struct LashForceId {
+    int32_t index1;
+} LashForceId;
+typedef struct LashContactId {
+    int32_t index1;
+} LashContactId;
+
+// A compiled expression in the user's units: value = out * expression(t / in[0], x / in[1], v /
+// in[2]), all SI outside.
+typedef struct LashFunction {
+    LashExpression* expression; // NULL: the constant `out`; owned by the mechanism once added
+    double out, in[3];          // SI units per unit of the result, of t, x and v
+} LashFunction;
+
+typedef enum LashJointType {
+    LASH_FIXED,
+    LASH_REVOLUTE,
+    LASH_PRISMATIC,
+    LASH_SPHERICAL,
+    LASH_DISTANCE, // massless rod between the two joint points
+    LASH_JOINT_TYPES
+} LashJointType;
+
+typedef enum LashDriverType {
+    LASH_NO_DRIVER,
+    LASH_DRIVE_POSITION,
+    LASH_DRIVE_SPEED
+} LashDriverType;
+
+typedef struct LashJointDef {
+    LashJointType type;
+    const char* name;          // copied, unique among joints
+    LashBodyId body_a, body_b; // either may be the ground, not both
+    Pose a_joint, b_joint;     // joint frame in each body; z is the axis, x where the angle is zero
+    LashDriverType
+        driver;    // of the free coordinate (revolute: angle, prismatic: displacement along z)
+    double length; // of a distance joint, > 0 [m]
+    LashFunction motion; // of t: [rad] or [m]; [rad/s] or [m/s] for a speed driver
+} LashJointDef;
+
+typedef enum LashForceType {
+    LASH_SPRING, // along the line between two points: k (length - rest) + c d(length)/dt, pulls
+                 // when positive
+    LASH_JOINT_SPRING,   // on a joint coordinate x: -k (x - rest) - c dx/dt  (torsion spring of a
+                         // revolute)
+    LASH_JOINT_FORCE,    // on a joint coordinate: function of t, x, dx/dt [N m or N]
+    LASH_POINT_FORCE,    // function of t, three components, at a point of body b
+    LASH_TORQUE,         // function of t, three components, on body b
+    LASH_SPRING_FUNCTION // along the line between two points: function of t, length, d(length)/dt;
+                         // pulls when positive
+} LashForceType;
+
+typedef struct LashForceDef {
+    LashForceType type;
+    const char* name;                // copied, unique among forces
+    LashBodyId body_a, body_b;       // reaction on a (ground allowed), action on b
+    Vec3 a_point, b_point;           // body coordinates [m]
+    LashJointId joint;               // of the joint forces
+    double stiffness, damping, rest; // [N/m, N s/m, m] or [N m/rad, N m s/rad, rad]
+    LashFunction component[3];       // force components, or [0] for the scalar functions
+    bool body_axes;                  // components in axes of body b instead of world axes
+} LashForceDef;
+
+typedef enum LashFeatureType {
+    LASH_FEATURE_PLANE,    // side a: through the frame's origin, z is the outward normal
+    LASH_FEATURE_CYLINDER, // side a: about z of the frame, endless; inside: a bore
+    LASH_FEATURE_SPHERE,   // either side: about the frame's origin; radius 0 on side b: a point
+    LASH_FEATURE_DISC // side b: the edge circle of a disc, axis z of the frame (ends of a cylinder
+                      // lying on a plane)
+} LashFeatureType;
+
+typedef struct LashContactDef {
+    const char* name;          // copied, unique among contacts
+    LashBodyId body_a, body_b; // either may be the ground, not both
+    LashFeatureType a_type, b_type;
+    Pose a_frame, b_frame;     // of the feature in its body
+    double a_radius, b_radius; // [m]
+    bool inside;               // b inside the cylinder or sphere of a
+    double e, mu;              // Newton restitution in [0, 1], Coulomb friction
+} LashContactDef;
+
+LashContactDef lash_contact_def(void);
+LashJointDef lash_joint_def(void);
+LashForceDef lash_force_def(void);
+
+LashMechanism* lash_mechanism_create(void); // caller owns; holds only the ground
+void lash_mechanism_destroy(LashMechanism* mech);
+
+LashBodyId lash_mechanism_ground(const LashMechanism* mech);
+LashBodyId lash_mechanism_add_body(LashMechanism* mech, const LashBodyDef* def);
+LashJointId lash_mechanism_add_joint(LashMechanism* mech, const LashJointDef* def);
+LashForceId lash_mechanism_add_force(LashMechanism* mech, const LashForceDef* def);
+LashContactId lash_mechanism_add_contact(LashMechanism* mech, const LashContactDef* def);
+void lash_mechanism_set_gravity(LashMechanism* mech, Vec3 gravity); // [m/s^2]
+
+// Completes the tables; nothing can be added afterwards. The system borrows the mechanism.
+const LashSystem* lash_mechanism_system(LashMechanism* mech);
+
+int lash_mechanism_body_count(
+    const LashMechanism* mech); // without the ground; bodies are numbered from 0
+int lash_mechanism_joint_count(const LashMechanism* mech);
+int lash_mechanism_force_count(const LashMechanism* mech);
+int lash_mechanism_contact_count(const LashMechanism* mech);
+const char* lash_mechanism_body_name(const LashMechanism* mech, int body);
+const char* lash_mechanism_joint_name(const LashMechanism* mech, int joint);
+const char* lash_mechanism_contact_name(const LashMechanism* mech, int contact);
+const LashBodyDef* lash_mechanism_body(const LashMechanism* mech, int body);
+const LashJointDef* lash_mechanism_joint(const LashMechanism* mech, int joint); // frames as added
+
+// Contact number `contact` of the mechanism an interaction stands for, -1: it is a joint or driver.
+int lash_mechanism_contact_of(const LashMechanism* mech, uint64_t interaction_id);
+// Where the contact is at configuration q.
+typedef struct LashContactPlace {
+    double gap;         // [m]
+    Vec3 point, normal; // world; normal from a into b
+} LashContactPlace;
+LashContactPlace lash_mechanism_contact_place(const LashMechanism* mech, int contact,
+                                              const double* q);
+
+static inline LashBodyId lash_body_id(int body) { // of body number `body`
+    LashBodyId id;
+    id.index1 = body + 2; // 1 is the ground
+    return id;
+}
+static inline LashJointId lash_joint_id(int joint) {
+    LashJointId id;
+    id.index1 = joint + 1;
+    return id;
+}
+
+// Where joint number `joint` stands in the list of interactions: its rows, and its driver's (-1:
+// none).
+int lash_mechanism_joint_interaction(const LashMechanism* mech, int joint);
+int lash_mechanism_driver_interaction(const LashMechanism* mech, int joint);
+
+// Free coordinate of a revolute [rad], unwrapped with the turn counters of work, or prismatic [m];
+// 0 for others.
+double lash_mechanism_joint_coordinate(const LashMechanism* mech, const LashSystemWork* work,
+                                       int joint, const double* q);
+double lash_mechanism_joint_speed(const LashMechanism* mech, int joint, const double* q,
+                                  const double* v);
+
+// Force and moment that the joint (driver included) exerts on body b at the joint point, in the
+// axes of a_joint, from the impulses of its rows over h: joint_P and driver_P (NULL: no driver) as
+// the sim returns them.
+typedef struct LashReaction {
+    Vec3 force, moment; // [N], [N m]
+} LashReaction;
+LashReaction lash_mechanism_reaction(const LashMechanism* mech, int joint, const double* q,
+                                     const double* joint_P, const double* driver_P, double h);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

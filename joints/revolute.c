@@ -1,0 +1,23 @@
+// Revolute joint: the points coincide, z of b stays along z of a.
+//   p_b - p_a = 0,   x_a . z_b = 0,   y_a . z_b = 0
+#include "joints/joint.h"
+
+static void write(const JointFrames* f, RowWriter* out) {
+    row_point3(f, out);
+    row_dot(f, 0, 2, out);
+    row_dot(f, 1, 2, out);
+}
+
+static void contract(const JointFrames* f, RowContraction* c) {
+    row_point3_contract(f, c);
+    row_dot_contract(f, 0, 2, c);
+    row_dot_contract(f, 1, 2, c);
+}
+
+static void reaction(const JointFrames* f, const double* P, Vec3* force, Vec3* moment) {
+    *force = vec3(P[0], P[1], P[2]);
+    *moment = vec3_add(row_dot_moment(f, 0, 2, P[3]), row_dot_moment(f, 1, 2, P[4]));
+}
+
+const JointKind joint_revolute = {"revolute",          5,   0x18, write, contract, reaction,
+                                  LASH_DRIVE_POSITION, true};

@@ -1,0 +1,244 @@
+// lash-make-step: makes STEP parts with named faces from a parameter file.
+//
+//   lash-make-step PART.json OUT.step [--set name=value]...
+//
+// The same input gives the same bytes: no date, host or user is written. docs/geometry.md describes
+// the format.
+#include <APIHeaderSection_MakeHeader.hxx>
+#include <BRepBuilderAPI_MakeEdge.hxx>
+#include <BRep_Builder.hxx>
+#include <IFSelect_ReturnStatus.hxx>
+#include <Interface_Static.hxx>
+#include <Message.hxx>
+#include <Message_Messenger.hxx>
+#include <Message_Printer.hxx>
+#include <Quantity_Color.hxx>
+#include <STEPCAFControl_Controller.hxx>
+#include <STEPCAFControl_Writer.hxx>
+#include <Standard_Failure.hxx>
+#include <StepData_StepModel.hxx>
+#include <TCollection_HAsciiString.hxx>
+#include <TDataStd_Name.hxx>
+#include <TDocStd_Document.hxx>
+#include <TopExp_Explorer.hxx>
+#include <TopoDS_Compound.hxx>
+#include <TopoDS_Edge.hxx>
+#include <XCAFApp_Application.hxx>
+#include <XCAFDoc_ColorTool.hxx>
+#include <XCAFDoc_DocumentTool.hxx>
+#include <XCAFDoc_ShapeTool.hxx>
+#include <XSControl_WorkSession.hxx>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "models/tools/solid.hpp"
+
+namespace make_step {
+namespace {
+
+struct Part {
+    std::string name;
+    Solid solid;
+    gp_Trsf place;
+    std::vector<double> color; // r, g, b or empty
+};
+
+// {"edge": [[x, y, z], [x, y, z]]}: a lone edge, for contact along a line.
+Solid make_edges(const Value& list) {
+    BRep_Builder builder;
+    TopoDS_Compound compound;
+    builder.MakeCompound(compound);
+    for (const Value& v : list.items()) {
+        std::vector<Value> ends = v.items();
+        if (ends.size() != 2) v.fail("two points are expected");
+        std::vector<double> a = ends[0].numbers(3), b = ends[1].numbers(3);
+        builder.Add(
+            compound,
+            BRepBuilderAPI_MakeEdge(gp_Pnt(a[0], a[1], a[2]), gp_Pnt(b[0], b[1], b[2])).Edge());
+    }
+    Solid s;
+    s.shape = compound;
+    return s;
+}
+
+Part make_part(const Value& v, bool root) {
+    std::set<std::string> keys = {"name",     "color", "steps",   "edges", "names", "only",
+                                  "reversed", "join",  "bspline", "at",    "axis",  "x"};
+    if (root) keys.insert({"format", "parameters", "unit", "comment"});
+    v.only(keys);
+    Part part;
+    part.name = v.text("name", "part");
+    if (v.has("color")) part.color = v.at("color").numbers(3);
+    part.solid = v.has("edges") ? make_edges(v.at("edges"))
+                                : make_solid(v.at("steps"), v.flag("join", true));
+    if (v.has("names")) name_faces(v.at("names"), &part.solid);
+    if (v.has("only")) {
+        std::vector<std::string> names;
+        for (const Value& n : v.at("only").items()) names.push_back(n.text());
+        keep_only(names, &part.solid);
+    }
+    if (v.flag("bspline", false)) to_bsplines(&part.solid);
+    if (v.flag("reversed", false)) turn_inside_out(&part.solid);
+    part.place = read_place(v);
+    return part;
+}
+
+TDF_Label add_part(const Part& part, const Handle(TDocStd_Document) & document) {
+    Handle(XCAFDoc_ShapeTool) shapes = XCAFDoc_DocumentTool::ShapeTool(document->Main());
+    Handle(XCAFDoc_ColorTool) colors = XCAFDoc_DocumentTool::ColorTool(document->Main());
+    TDF_Label label = shapes->AddShape(part.solid.shape, Standard_False);
+    TDataStd_Name::Set(label, part.name.c_str());
+    if (!part.color.empty())
+        colors->SetColor(
+            label, Quantity_Color(part.color[0], part.color[1], part.color[2], Quantity_TOC_sRGB),
+            XCAFDoc_ColorGen);
+    for (TopExp_Explorer ex(part.solid.shape, TopAbs_FACE); ex.More(); ex.Next())
+        for (const NamedFace& n : part.solid.names) {
+            if (!n.face.IsSame(ex.Current())) continue;
+            TDF_Label sub = shapes->AddSubShape(label, ex.Current());
+            if (!sub.IsNull()) TDataStd_Name::Set(sub, n.name.c_str());
+        }
+    return label;
+}
+
+Handle(TCollection_HAsciiString) text(const char* s) {
+    return new TCollection_HAsciiString(s);
+}
+
+// A header that does not tell when, where and by whom.
+void clean_header(STEPCAFControl_Writer* writer, const std::string& name) {
+    Handle(StepData_StepModel) model =
+        Handle(StepData_StepModel)::DownCast(writer->ChangeWriter().WS()->Model());
+    APIHeaderSection_MakeHeader header(model);
+    header.SetName(text(name.c_str()));
+    header.SetTimeStamp(text("2000-01-01T00:00:00"));
+    header.SetAuthorValue(1, text("Lash"));
+    header.SetOrganizationValue(1, text(""));
+    header.SetPreprocessorVersion(text("lash-make-step"));
+    header.SetOriginatingSystem(text("lash-make-step"));
+    header.SetAuthorisation(text(""));
+    header.SetDescriptionValue(1, text("made by lash-make-step"));
+}
+
+void write_parts(const std::vector<Part>& parts, const std::string& name, const std::string& unit,
+                 const char* path) {
+    Handle(XCAFApp_Application) application = XCAFApp_Application::GetApplication();
+    Handle(TDocStd_Document) document;
+    application->NewDocument("BinXCAF", document);
+    Handle(XCAFDoc_ShapeTool) shapes = XCAFDoc_DocumentTool::ShapeTool(document->Main());
+    if (parts.size() == 1) {
+        add_part(parts[0], document);
+    } else {
+        TDF_Label assembly = shapes->NewShape();
+        TDataStd_Name::Set(assembly, name.c_str());
+        for (const Part& part : parts) {
+            TDF_Label label = add_part(part, document);
+            TDF_Label component =
+                shapes->AddComponent(assembly, label, TopLoc_Location(part.place));
+            TDataStd_Name::Set(component, part.name.c_str());
+        }
+        shapes->UpdateAssemblies();
+    }
+    STEPCAFControl_Controller::Init();
+    Interface_Static::SetCVal("xstep.cascade.unit", "MM");
+    Interface_Static::SetIVal("write.stepcaf.subshapes.name", 1);
+    Interface_Static::SetCVal("write.step.unit", unit.c_str());
+    STEPCAFControl_Writer writer;
+    writer.SetNameMode(Standard_True);
+    writer.SetColorMode(Standard_True);
+    if (!writer.Transfer(document, STEPControl_AsIs))
+        throw Mistake("the part cannot be written as STEP");
+    clean_header(&writer, name);
+    if (writer.Write(path) != IFSelect_RetDone)
+        throw Mistake(std::string(path) + ": cannot be written");
+}
+
+std::string read_text(const char* path) {
+    FILE* file = fopen(path, "rb");
+    if (file == nullptr) throw Mistake("cannot be read");
+    std::string all;
+    char buffer[65536];
+    size_t n;
+    while ((n = fread(buffer, 1, sizeof buffer, file)) > 0) all.append(buffer, n);
+    fclose(file);
+    return all;
+}
+
+void run(const char* input, const char* output, Parameters* parameters) {
+    std::string source = read_text(input);
+    const char* end = nullptr;
+    cJSON* json = cJSON_ParseWithOpts(source.c_str(), &end, 1);
+    if (json == nullptr) {
+        long line = 1;
+        for (const char* p = source.c_str(); p < end; ++p) line += *p == '\n';
+        throw Mistake("no valid JSON near line " + std::to_string(line));
+    }
+    std::unique_ptr<cJSON, void (*)(cJSON*)> owner(json, cJSON_Delete);
+    Value root(json, "", parameters);
+    if (root.text("format", "") != "lash-step/1")
+        root.fail("\"format\": \"lash-step/1\" is expected");
+    if (root.has("parameters"))
+        for (const std::string& key : root.at("parameters").keys())
+            if (!parameters->has(key))
+                parameters->set(key, root.at("parameters").number(key.c_str()));
+    std::vector<Part> parts;
+    std::string name = root.text("name", "part"), unit = root.text("unit", "MM");
+    if (unit != "MM" && unit != "M" && unit != "INCH" && unit != "CM")
+        root.fail("'unit' must be MM, CM, M or INCH");
+    if (root.has("parts")) {
+        root.only({"format", "name", "parameters", "unit", "comment", "parts"});
+        for (const Value& v : root.at("parts").items()) parts.push_back(make_part(v, false));
+        if (parts.empty()) root.fail("'parts' is empty");
+    } else {
+        parts.push_back(make_part(root, true));
+    }
+    write_parts(parts, name, unit, output);
+}
+
+} // namespace
+} // namespace make_step
+
+#if defined(__SANITIZE_ADDRESS__)
+// OpenCASCADE keeps its tables until the process ends.
+extern "C" const char* __asan_default_options() {
+    return "detect_leaks=0";
+}
+#endif
+
+int main(int argc, char** argv) {
+    const char* files[2] = {nullptr, nullptr};
+    int count = 0;
+    make_step::Parameters parameters;
+    Message::DefaultMessenger()->RemovePrinters(STANDARD_TYPE(Message_Printer));
+    for (int i = 1; i < argc; ++i) {
+        const char* equal = nullptr;
+        if (strcmp(argv[i], "--set") == 0 && i + 1 < argc &&
+            (equal = strchr(argv[i + 1], '=')) != nullptr) {
+            parameters.set(std::string(argv[i + 1], (size_t)(equal - argv[i + 1])),
+                           strtod(equal + 1, nullptr));
+            ++i;
+        } else if (argv[i][0] != '-' && count < 2) {
+            files[count++] = argv[i];
+        } else {
+            count = 0;
+            break;
+        }
+    }
+    if (count != 2) {
+        fprintf(stderr, "usage: lash-make-step PART.json OUT.step [--set name=value]...\n");
+        return 2;
+    }
+    try {
+        make_step::run(files[0], files[1], &parameters);
+        return 0;
+    } catch (const make_step::Mistake& mistake) {
+        fprintf(stderr, "lash-make-step: %s: %s\n", files[0], mistake.what());
+        return 3;
+    } catch (const Standard_Failure& failure) {
+        fprintf(stderr, "lash-make-step: %s: OpenCASCADE failed: %s %s\n", files[0],
+                failure.DynamicType()->Name(), failure.GetMessageString());
+        return 4;
+    }
+}

@@ -1,0 +1,74 @@
+// Combined activation and projection, Algorithm 2 of [A12] section 5: the default scheme.
+//
+//     I = {}                                        joints are always in
+//     repeat  solve the step with velocity law on I;  g = 0 where P_N > 0,  0 <= g perp tau >= 0 on
+//     the rest of I
+//             I = I + { a : g_a(q_{k+1}) <= 0 }     until I no longer grows
+//
+// A contact that pushed in the last step is taken into I at once: the pass without it is skipped
+// when the solution shows that it would have ended in penetration, g_a - h theta (W P)_a < 0;
+// otherwise the step starts again from the empty set.
+#include <math.h>
+
+#include "solvers/sim_internal.h"
+
+static void take_in(LashSim* sim, StepContext* s, int i) {
+    step_activate(sim, s, i);
+    s->position[i] = POSITION_CLOSED_IF_PUSHED;
+}
+
+// Contacts of the last step that are listed again. Returns how many.
+static int take_in_last(LashSim* sim, StepContext* s) {
+    int taken = 0;
+    for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        for (int k = 0; k < sim->last_count; ++k) {
+            if (sim->last_id[k] != s->list->item[i].id || !(sim->last_P[3 * k] > 0)) continue;
+            take_in(sim, s, i);
+            ++taken;
+        }
+    }
+    return taken;
+}
+
+// Would each contact of the guess have been violated without any contact? (linear estimate from W
+// and P)
+static bool guess_holds(const StepContext* s) {
+    for (int c = 0; c < s->nc; ++c) {
+        const LashInteraction* item = &s->list->item[s->contact[c]];
+        if (!(s->P[item->row] > 0)) return false;
+        double pushed = 0;
+        for (int j = 0; j < s->m; ++j) pushed += s->W[s->first[c] + s->m * j] * s->P_c[j];
+        if (!(s->g[item->row] - s->h * s->move_theta * pushed < 0)) return false;
+    }
+    return true;
+}
+
+static bool grow(LashSim* sim, StepContext* s) {
+    bool grown = false;
+    for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        if (s->active[i] || s->g[s->list->item[i].row] > 0) continue;
+        take_in(sim, s, i);
+        grown = true;
+    }
+    return grown;
+}
+
+LashOutcome step_combined(LashSim* sim, StepContext* s) {
+    int guessed = take_in_last(sim, s);
+    LashOutcome outcome = step_solve(sim, s, true);
+    if (guessed > 0 && (outcome != LASH_CONVERGED || !guess_holds(s))) {
+        step_begin(sim, s, s->h);
+        outcome = step_solve(sim, s, true);
+        guessed = 0;
+    }
+    if (guessed > 0) ++sim->info.index_set;
+    while (outcome == LASH_CONVERGED && grow(sim, s)) {
+        ++sim->info.index_set;
+        outcome = step_solve(sim, s, true);
+        if (outcome == LASH_CONVERGED || s->restitution == 0) continue;
+        s->restitution = 0; // opposed contacts that cannot both rebound: plastic impact instead
+        step_guess(sim, s);
+        outcome = step_solve(sim, s, true);
+    }
+    return outcome;
+}

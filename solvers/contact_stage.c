@@ -1,0 +1,379 @@
+// Contacts inside the iteration of a step: the velocity problem with impact and friction, and the
+// position problem.
+//
+//     U_c = W P_c + b,   W = G^' B G*,   b = U_c(free) - W P_c(old) + e U_N(start) in normal rows
+//     g+  = g + G'(h theta dv) + G' N G dtau,   0 = g+ where P_N > 0,   0 <= g+ perp tau >= 0
+//     elsewhere
+//
+// B is the response of the system with its joints closed (factor.c); G^ = G + h theta d(G'v)/dq
+// when the exact Newton matrix is asked for. Friction acts at velocity level only, positions move
+// along normals.
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "solvers/rows.h"
+#include "solvers/sim_internal.h"
+
+static const double PUSHES = 1e-12; // P_N > 0 means above this share of the largest impulse
+
+// --- Lists
+// --------------------------------------------------------------------------------------------------------
+
+static int last_index(const LashSim* sim, uint64_t id) {
+    for (int i = 0; i < sim->last_count; ++i) {
+        if (sim->last_id[i] == id) return i;
+    }
+    return -1;
+}
+
+void step_activate(LashSim* sim, StepContext* s, int i) {
+    const LashInteraction* item = &s->list->item[i];
+    s->active[i] = 1;
+    int k = last_index(sim, item->id);
+    if (k < 0) return;
+    for (int r = 0; r < item->rows; ++r) {
+        s->P[item->row + r] = sim->history > 1 ? sim->guess[2 * sim->system->nv + item->row + r]
+                                               : sim->last_P[3 * k + r];
+        s->U_start[item->row + r] = sim->last_U[3 * k + r];
+    }
+    s->gap_start[i] = 0;
+    s->has_U_start[i] = 1;
+}
+
+// U at the start, G(q_k)' v_k + g_t(t_k), and the gap there, of active contacts that were not
+// active before.
+static bool start_velocities(LashSim* sim, StepContext* s) {
+    const LashSystem* system = sim->system;
+    bool missing = false;
+    for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        s->wanted[i] = s->active[i] && !s->has_U_start[i];
+        missing = missing || s->wanted[i];
+    }
+    if (!missing) return true;
+    if (!system->evaluate(system, sim->work, s->t0, sim->q, s->wanted, s->g_star, s->g_t,
+                          s->G_star))
+        return false;
+    for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        if (!s->wanted[i]) continue;
+        const LashInteraction* item = &s->list->item[i];
+        lash_row_velocity(system, item, s->G_star, sim->v, s->U_start + item->row);
+        for (int r = 0; r < item->rows; ++r) s->U_start[item->row + r] += s->g_t[item->row + r];
+        s->gap_start[i] = s->g_star[item->row];
+        s->has_U_start[i] = 1;
+    }
+    return true;
+}
+
+bool contacts_list(LashSim* sim, StepContext* s) {
+    if (!start_velocities(sim, s)) return false;
+    s->nc = s->m = s->nn = 0;
+    for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        const LashInteraction* item = &s->list->item[i];
+        s->wanted[i] = s->active[i] || s->position[i] != POSITION_FREE;
+        if (s->active[i]) {
+            s->contact[s->nc] = i, s->first[s->nc] = s->m;
+            s->kind[s->nc] = (uint8_t)item->rows, s->mu[s->nc] = item->mu;
+            s->m += item->rows, ++s->nc;
+        }
+        if (s->position[i] != POSITION_FREE) {
+            s->kind_n[s->nn] = LASH_PROJECT_INEQUALITY;
+            s->normal[s->nn++] = i;
+        }
+    }
+    s->b_norm = 0;
+    return true;
+}
+
+// --- Velocity problem
+// ---------------------------------------------------------------------------------------------
+
+static double restitution_term(const LashSim* sim, const StepContext* s, int i) {
+    const LashInteraction* item = &s->list->item[i];
+    double e = item->e * s->restitution;
+    if (e == 0) return 0;
+    if (sim->settings.direction != LASH_AT_END) return e * s->U_start[item->row];
+    double U[LASH_MAX_ROWS];
+    lash_row_velocity(sim->system, item, s->G, sim->v, U);
+    return e * (U[0] + s->g_t[item->row]);
+}
+
+// |P - proj(P - rho u)| / rho of one contact, u = U + (e U_start + mu |U_T|, 0, 0)
+static double natural_map(int rows, double mu, double rho, const double* P, const double* U,
+                          double rebound) {
+    double x[3] = {0}, U_t = rows == 1 ? 0 : rows == 2 ? fabs(U[1]) : hypot(U[1], U[2]);
+    x[0] = P[0] - rho * (U[0] + rebound + mu * U_t);
+    for (int r = 1; r < rows; ++r) x[r] = P[r] - rho * U[r];
+    double t = rows == 1 ? 0 : rows == 2 ? fabs(x[1]) : hypot(x[1], x[2]), n = x[0];
+    if (t > mu * n) { // outside the cone: onto its side, or its tip
+        double along = (n + mu * t) / (1 + mu * mu);
+        if (along <= 0) along = 0;
+        double scale = t > 0 ? mu * along / t : 0;
+        x[0] = along;
+        for (int r = 1; r < rows; ++r) x[r] *= scale;
+    }
+    double sum = 0;
+    for (int r = 0; r < rows; ++r) sum += (P[r] - x[r]) * (P[r] - x[r]);
+    return sqrt(sum) / rho;
+}
+
+// 1 / trace(G_a' M^-1 G_a): a scale that needs no factorisation of the contact problem.
+static double contact_scale(LashSim* sim, const StepContext* s, const LashInteraction* item) {
+    const LashSystem* system = sim->system;
+    if (sim->B == NULL || !lash_block_lu_is_diagonal(sim->A)) return 0;
+    double trace = 0;
+    const double* column = s->G + item->offset;
+    for (int b = 0; b < item->touched; ++b) {
+        int n = lash_block_size(system, item->block[b]);
+        const double* D = lash_block_lu_inverse(sim->A, item->block[b]);
+        for (int r = 0; r < item->rows; ++r, column += n) {
+            for (int j = 0; j < n; ++j) {
+                double sum = 0;
+                for (int i = 0; i < n; ++i) sum += column[i] * D[i + n * j];
+                trace += sum * column[j];
+            }
+        }
+    }
+    return trace > 0 ? 1 / trace : 1;
+}
+
+// 1 / trace of the contact's block of W when W is not known yet: solves for its columns.
+static double contact_scale_by_columns(LashSim* sim, const StepContext* s,
+                                       const LashInteraction* item) {
+    double trace = 0;
+    for (int r = 0; r < item->rows; ++r) {
+        double unit[LASH_MAX_ROWS] = {0}, U[LASH_MAX_ROWS];
+        unit[r] = 1;
+        memset(sim->x, 0, (size_t)sim->system->nv * sizeof *sim->x);
+        lash_row_apply(sim->system, item, s->G, 1, unit, sim->x);
+        lash_block_lu_solve(sim->A, sim->x);
+        lash_row_velocity(sim->system, item, s->G, sim->x, U);
+        trace += U[r];
+    }
+    return trace > 0 ? 1 / trace : 1;
+}
+
+void contacts_errors(LashSim* sim, StepContext* s, bool project) {
+    s->contact_error = 0;
+    double largest = 0;
+    for (int c = 0; c < s->nc; ++c) {
+        int i = s->contact[c];
+        const LashInteraction* item = &s->list->item[i];
+        double rho = contact_scale(sim, s, item);
+        if (rho == 0) rho = contact_scale_by_columns(sim, s, item);
+        double error = natural_map(item->rows, item->mu, rho, s->P + item->row, s->U + item->row,
+                                   restitution_term(sim, s, i)) /
+                       (1 + s->b_norm);
+        if (error > s->contact_error) s->contact_error = error;
+        if (error > s->velocity_error) s->worst = item->id;
+        largest = fmax(largest, s->P[item->row]);
+    }
+    if (!project) return;
+    for (int k = 0; k < s->nn; ++k) {
+        const LashInteraction* item = &s->list->item[s->normal[k]];
+        double g = s->g[item->row];
+        bool closed = s->kind_n[k] == LASH_PROJECT_EQUALITY || s->tau[item->row] > 0;
+        double error = closed ? fabs(g) : fmax(0, -g);
+        if (error > s->position_error) s->position_error = error, s->worst = item->id;
+    }
+}
+
+// y (nv) = B (G* column of one contact)
+static void response_column(LashSim* sim, const StepContext* s, const LashInteraction* item,
+                            int row, bool positions, double* y) {
+    const LashSystem* system = sim->system;
+    double unit[LASH_MAX_ROWS] = {0};
+    unit[row] = 1;
+    const double* G = positions ? s->G : s->G_star;
+    memset(y, 0, (size_t)system->nv * sizeof *y);
+    if (sim->B == NULL || !sim->has_response) {
+        lash_row_apply(system, item, G, 1, unit, y);
+        joints_response(sim, s, positions, y);
+        return;
+    }
+    const double* B = positions && !sim->same_metric ? sim->B_n : sim->B;
+    const double* column = G + item->offset;
+    int nv = system->nv;
+    for (int b = 0; b < item->touched; ++b) {
+        int n = lash_block_size(system, item->block[b]),
+            start = system->block_start[item->block[b]];
+        const double* x = column + n * row;
+        for (int k = 0; k < n; ++k) {
+            if (x[k] == 0) continue;
+            const double* Bk = B + (size_t)nv * (size_t)(start + k);
+            for (int i = 0; i < nv; ++i) y[i] += x[k] * Bk[i];
+        }
+        column += n * item->rows;
+    }
+}
+
+static void assemble_velocity_problem(LashSim* sim, StepContext* s) {
+    const LashSystem* system = sim->system;
+    bool exact = sim->exact && sim->settings.direction != LASH_AT_START;
+    const double* rows = exact ? row_derivatives(sim, s, s->list->bilateral, s->list->count) : s->G;
+    int m = s->m;
+    for (int c = 0; c < s->nc; ++c) {
+        const LashInteraction* item = &s->list->item[s->contact[c]];
+        for (int r = 0; r < item->rows; ++r) {
+            double* column = s->W + (size_t)m * (size_t)(s->first[c] + r);
+            response_column(sim, s, item, r, false, sim->x);
+            for (int k = 0; k < s->nc; ++k) {
+                lash_row_velocity(system, &s->list->item[s->contact[k]], rows, sim->x,
+                                  column + s->first[k]);
+            }
+        }
+    }
+    double norm = 0;
+    for (int c = 0; c < s->nc; ++c) { // U at v + y
+        const LashInteraction* item = &s->list->item[s->contact[c]];
+        double* b = s->b + s->first[c];
+        lash_row_velocity(system, item, rows, sim->y, b);
+        for (int r = 0; r < item->rows; ++r) {
+            b[r] += s->U[item->row + r];
+            s->P_c[s->first[c] + r] = s->P[item->row + r];
+        }
+        b[0] += restitution_term(sim, s, s->contact[c]);
+    }
+    for (int j = 0; j < m; ++j) {
+        double p = s->P_c[j];
+        if (p == 0) continue;
+        for (int i = 0; i < m; ++i) s->b[i] -= s->W[i + m * j] * p;
+    }
+    for (int i = 0; i < m; ++i) norm += s->b[i] * s->b[i];
+    s->b_norm = sqrt(norm);
+}
+
+bool contacts_correct(LashSim* sim, StepContext* s) {
+    const LashSystem* system = sim->system;
+    const LashInteractionList* list = s->list;
+    assemble_velocity_problem(sim, s);
+    LashFrictionProblem problem = {.contacts = s->nc,
+                                   .m = s->m,
+                                   .kind = s->kind,
+                                   .mu = s->mu,
+                                   .b = s->b,
+                                   .W = s->W,
+                                   .ldw = s->m};
+    LashFrictionSettings settings = lash_friction_settings();
+    settings.tolerance = sim->settings.tolerance_solver;
+    settings.minimum_norm = true;
+    LashFrictionInfo info =
+        lash_friction_solve(&problem, &settings, s->P_c, s->U_c, sim->friction_work);
+    sim->info.solver += info.iterations;
+    if (info.outcome == LASH_FAILED || info.residual > sim->settings.tolerance_velocity)
+        return false;
+    double* x = sim->x;
+    memset(x, 0, (size_t)system->nv * sizeof *x);
+    for (int c = 0; c < s->nc; ++c) {
+        const LashInteraction* item = &list->item[s->contact[c]];
+        double dP[3];
+        for (int r = 0; r < item->rows; ++r) {
+            dP[r] = s->P_c[s->first[c] + r] - s->P[item->row + r];
+            s->P[item->row + r] = s->P_c[s->first[c] + r];
+        }
+        lash_row_apply(system, item, s->G_star, 1, dP, x);
+    }
+    lash_block_lu_solve(sim->A, x);
+    for (int i = 0; i < system->nv; ++i) sim->y[i] += x[i];
+    if (list->bilateral == 0) return true;
+    lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, x,
+                       sim->u); // joints answer the contacts
+    lash_joint_solver_solve(&sim->velocity_joints, sim->u, sim->w);
+    memset(x, 0, (size_t)system->nv * sizeof *x);
+    lash_rows_apply(system, list, 0, list->bilateral, NULL, s->G_star, 1, sim->w, x);
+    lash_block_lu_solve(sim->A, x);
+    for (int i = 0; i < system->nv; ++i) sim->y[i] += x[i];
+    for (int i = 0; i < list->bilateral_rows; ++i) s->P[i] += sim->w[i];
+    return true;
+}
+
+// --- Position problem
+// ---------------------------------------------------------------------------------------------
+
+static void solve_metric(LashSim* sim, double* x) {
+    if (!sim->system->unit_metric) lash_block_lu_solve(sim->same_metric ? sim->A : sim->M, x);
+}
+
+// tau of the joints changes so that they stay closed under the increment x (nv); x gets their
+// answer.
+static void keep_joints_closed(LashSim* sim, StepContext* s, double* x) {
+    const LashSystem* system = sim->system;
+    const LashInteractionList* list = s->list;
+    if (list->bilateral == 0) return;
+    LashJointSolver* joints = sim->same_metric ? &sim->velocity_joints : &sim->position_joints;
+    lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, x, sim->u);
+    lash_joint_solver_solve(joints, sim->u, sim->w);
+    memset(sim->z, 0, (size_t)system->nv * sizeof *sim->z);
+    lash_rows_apply(system, list, 0, list->bilateral, NULL, s->G, 1, sim->w, sim->z);
+    solve_metric(sim, sim->z);
+    for (int i = 0; i < system->nv; ++i) x[i] += sim->z[i];
+    for (int i = 0; i < list->bilateral_rows; ++i) s->tau[i] += sim->w[i];
+}
+
+// Increment of the configuration by the corrections made so far: h theta dv and the joints' dtau.
+static void increment_so_far(LashSim* sim, const StepContext* s, double* moved) {
+    const LashSystem* system = sim->system;
+    memset(moved, 0, (size_t)system->nv * sizeof *moved);
+    if (s->list->bilateral > 0) {
+        lash_rows_apply(system, s->list, 0, s->list->bilateral, NULL, s->G, 1, sim->dtau, moved);
+        solve_metric(sim, moved);
+    }
+    for (int i = 0; i < system->nv; ++i) moved[i] += s->h * s->move_theta * sim->y[i];
+}
+
+static void assemble_position_problem(LashSim* sim, StepContext* s, const double* moved) {
+    const LashSystem* system = sim->system;
+    double largest = 0, U[LASH_MAX_ROWS];
+    for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        if (s->active[i]) largest = fmax(largest, s->P[s->list->item[i].row]);
+    }
+    for (int k = 0; k < s->nn; ++k) {
+        const LashInteraction* item = &s->list->item[s->normal[k]];
+        bool pushed = s->active[s->normal[k]] && s->P[item->row] > PUSHES * largest;
+        bool equality = pushed && s->position[s->normal[k]] == POSITION_CLOSED_IF_PUSHED;
+        s->kind_n[k] = equality ? LASH_PROJECT_EQUALITY : LASH_PROJECT_INEQUALITY;
+        s->P_n[k] = s->P[item->row];
+        lash_row_velocity(system, item, s->G, moved, U);
+        s->gap_n[k] = s->g[item->row] + U[0];
+        s->tau_n[k] = s->tau[item->row];
+        response_column(sim, s, item, 0, true, sim->x);
+        for (int j = 0; j < s->nn; ++j) {
+            lash_row_velocity(system, &s->list->item[s->normal[j]], s->G, sim->x, U);
+            s->A_n[j + s->nn * k] = U[0];
+        }
+    }
+    for (int k = 0; k < s->nn; ++k) {
+        for (int j = 0; j < s->nn; ++j) s->gap_n[j] -= s->A_n[j + s->nn * k] * s->tau_n[k];
+    }
+}
+
+bool positions_correct(LashSim* sim, StepContext* s) {
+    const LashSystem* system = sim->system;
+    double* moved = s->F; // F is evaluated again before it is used
+    increment_so_far(sim, s, moved);
+    if (s->list->bilateral == 0) ++sim->info.projection;
+    assemble_position_problem(sim, s, moved);
+    LashProjectionProblem problem = {.m = s->nn,
+                                     .A = s->A_n,
+                                     .lda = s->nn,
+                                     .g = s->gap_n,
+                                     .kind = s->kind_n,
+                                     .P_n = s->P_n,
+                                     .tolerance = 0.01 * sim->settings.tolerance_position};
+    uint8_t* final = s->kind_n + s->nn;
+    LashProjectionInfo info =
+        lash_projection_solve(&problem, s->tau_n, s->gap_new, final, sim->projection_work);
+    if (info.outcome == LASH_FAILED) return false;
+    memcpy(s->kind_n, final, (size_t)s->nn);
+    s->demoted = info.demoted;
+    memset(sim->x, 0, (size_t)system->nv * sizeof *sim->x);
+    for (int k = 0; k < s->nn; ++k) {
+        const LashInteraction* item = &s->list->item[s->normal[k]];
+        double dtau[LASH_MAX_ROWS] = {s->tau_n[k] - s->tau[item->row]};
+        s->tau[item->row] = s->tau_n[k];
+        lash_row_apply(system, item, s->G, 1, dtau, sim->x);
+    }
+    solve_metric(sim, sim->x);
+    keep_joints_closed(sim, s, sim->x);
+    return true;
+}

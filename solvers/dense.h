@@ -1,0 +1,40 @@
+// Dense kernels, column-major. The only place that sees LAPACKE; small sizes use own loops, which
+// cost no call overhead. Nothing here allocates.
+#ifndef LASH_SOLVERS_DENSE_H
+#define LASH_SOLVERS_DENSE_H
+
+#include "core/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// y = A x + y (rows x columns)
+void lash_dense_multiply_add(int rows, int columns, const double* A, int lda, const double* x,
+                             double* y);
+
+// LU with row pivoting in place. Returns the smallest |pivot| / largest |pivot|; 0 when singular.
+double lash_dense_lu(int n, double* A, int lda, int32_t* pivot);
+void lash_dense_lu_solve(int n, const double* LU, int lda, const int32_t* pivot, double* x);
+
+// A = L L' in place (lower). Returns false when A is not positive definite to rounding.
+bool lash_dense_cholesky(int n, double* A, int lda);
+void lash_dense_cholesky_solve(int n, const double* L, int lda, double* x);
+
+// LU of a band matrix (kl below, ku above the diagonal), in place, LAPACK band layout with
+// lda >= 2 kl + ku + 1: A(i, j) at AB[kl + ku + i - j + j * lda]. Returns false when singular.
+bool lash_dense_band_lu(int n, int kl, int ku, double* AB, int lda, int32_t* pivot);
+void lash_dense_band_solve(int n, int kl, int ku, const double* LU, int lda, const int32_t* pivot,
+                           double* x);
+
+// Minimum-norm least squares: x of smallest |x| among those with smallest |A x - b|. Columns whose
+// pivot falls below rank_tolerance times the largest count as dependent. A is destroyed, b (rows)
+// is destroyed, x (columns). Returns the rank. work: lash_dense_least_squares_size doubles.
+size_t lash_dense_least_squares_size(int rows, int columns);
+int lash_dense_least_squares(int rows, int columns, double* A, int lda, double* b, double* x,
+                             double rank_tolerance, double* work);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

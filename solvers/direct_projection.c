@@ -1,0 +1,12 @@
+// Direct projected scheme, Algorithm 1 of [A12] section 4, decoupled: the forecast decides on the
+// velocity law, and every contact is kept from overlapping at the end of the step, 0 <= g(q_{k+1})
+// perp tau >= 0.
+#include "solvers/sim_internal.h"
+
+LashOutcome step_direct(LashSim* sim, StepContext* s) {
+    LashOutcome outcome = forecast_activate(sim, s);
+    if (outcome != LASH_CONVERGED) return outcome;
+    for (int i = s->list->bilateral; i < s->list->count; ++i)
+        s->position[i] = POSITION_NOT_NEGATIVE;
+    return step_solve(sim, s, true);
+}

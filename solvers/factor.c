@@ -1,0 +1,169 @@
+// The linear operator of a step.
+//
+//     A = M + h theta C + h^2 theta^2 K,     joints closed:  B = A^-1 - A^-1 G (G'A^-1 G)^+ G' A^-1
+//
+// It is kept over many steps: the iteration of a step (newton.c) evaluates its residuals afresh, so
+// an old operator costs iterations, never accuracy. It is renewed when a step converges slowly, and
+// at once when one does not converge.
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "solvers/rows.h"
+#include "solvers/sim_internal.h"
+
+// B is formed when it is small enough to pay: contact columns then cost a block product instead of
+// a solve.
+static void form_response(LashSim* sim, const StepContext* s, bool positions, double* B) {
+    int n = sim->system->nv;
+    for (int j = 0; j < n; ++j) {
+        double* x = B + (size_t)n * (size_t)j;
+        memset(x, 0, (size_t)n * sizeof *x);
+        x[j] = 1;
+        joints_response(sim, s, positions, x);
+    }
+}
+
+void joints_response(LashSim* sim, const StepContext* s, bool positions, double* x) {
+    const LashSystem* system = sim->system;
+    const LashInteractionList* list = s->list;
+    const LashBlockLu* lu = positions && !sim->same_metric ? sim->M : sim->A;
+    LashJointSolver* joints =
+        positions && !sim->same_metric ? &sim->position_joints : &sim->velocity_joints;
+    bool unit = positions && system->unit_metric;
+    if (!unit) lash_block_lu_solve(lu, x);
+    if (list->bilateral == 0) return;
+    lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, x, sim->u);
+    lash_joint_solver_solve(joints, sim->u, sim->w);
+    memset(sim->z, 0, (size_t)system->nv * sizeof *sim->z);
+    lash_rows_apply(system, list, 0, list->bilateral, NULL, positions ? s->G : s->G_star, 1, sim->w,
+                    sim->z);
+    if (!unit) lash_block_lu_solve(lu, sim->z);
+    for (int i = 0; i < system->nv; ++i) x[i] += sim->z[i];
+}
+
+// Adds -h theta_d d(G* P)/dq of interaction i to A; blocks the pattern does not have are left out
+// (more iterations).
+static void add_curvature(LashSim* sim, const StepContext* s, int i, double weight) {
+    const LashSystem* system = sim->system;
+    const LashInteraction* item = &s->list->item[i];
+    int n = 0, start[LASH_MAX_TOUCHED];
+    for (int k = 0; k < item->touched; ++k)
+        start[k] = n, n += lash_block_size(system, item->block[k]);
+    const double* q = sim->settings.direction == LASH_AT_END ? s->q_end : s->q_theta;
+    double t = sim->settings.direction == LASH_AT_END ? s->t0 + s->h : s->t0 + s->theta * s->h;
+    system->contract(system, sim->work, t, q, i, s->P + item->row, s->v, sim->contraction, NULL);
+    for (int b = 0; b < system->pattern.count; ++b) {
+        for (int r = 0; r < item->touched; ++r) {
+            if (item->block[r] != system->pattern.row[b]) continue;
+            for (int c = 0; c < item->touched; ++c) {
+                if (item->block[c] != system->pattern.column[b]) continue;
+                double* A = sim->A_values + system->pattern.offset[b];
+                int rows = lash_block_size(system, item->block[r]),
+                    columns = lash_block_size(system, item->block[c]);
+                for (int y = 0; y < columns; ++y) {
+                    for (int x = 0; x < rows; ++x) {
+                        A[x + rows * y] -=
+                            weight * sim->contraction[(start[r] + x) + n * (start[c] + y)];
+                    }
+                }
+            }
+        }
+    }
+}
+
+const double* row_derivatives(LashSim* sim, StepContext* s, int first, int last) {
+    const LashSystem* system = sim->system;
+    double weight = s->h * s->move_theta;
+    for (int i = first; i < last; ++i) {
+        if (!s->wanted[i]) continue;
+        const LashInteraction* item = &s->list->item[i];
+        system->contract(system, sim->work, s->t0 + s->h, s->q_end, i, s->P + item->row, s->v, NULL,
+                         sim->contraction);
+        const double *column = s->G + item->offset, *derivative = sim->contraction;
+        double* hat = s->G_hat + item->offset;
+        for (int b = 0; b < item->touched; ++b) {
+            int n = lash_block_size(system, item->block[b]);
+            for (int r = 0; r < item->rows; ++r) {
+                for (int k = 0; k < n; ++k)
+                    *hat++ = *column++ + weight * derivative[r + item->rows * k];
+            }
+            derivative += item->rows * n;
+        }
+    }
+    return s->G_hat;
+}
+
+// True when A is within 1 % of M, entry by entry in units of its diagonal: one factorisation then
+// serves both.
+static bool near(const LashSystem* system, const double* A, const double* M) {
+    const LashBlocks* pattern = &system->pattern;
+    for (int b = 0; b < pattern->count; ++b) {
+        int m = lash_block_size(system, pattern->row[b]),
+            n = lash_block_size(system, pattern->column[b]);
+        const double *Mr = M + pattern->offset[pattern->row[b]],
+                     *Mc = M + pattern->offset[pattern->column[b]];
+        for (int j = 0; j < n; ++j) {
+            for (int i = 0; i < m; ++i) {
+                int at = pattern->offset[b] + i + m * j;
+                double change = A[at] - M[at];
+                if (change * change > 1e-4 * Mr[i + m * i] * Mc[j + n * j]) return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool step_factor(LashSim* sim, StepContext* s) {
+    const LashSystem* system = sim->system;
+    int values = system->pattern.offset[system->pattern.count];
+    double t_theta = s->t0 + s->theta * s->h, ht = s->h * s->theta, hk = ht * s->h * s->move_theta;
+    if (!system->constant_mass || !sim->factored)
+        system->mass(system, sim->work, s->q_theta, sim->M_values);
+    system->tangents(system, sim->work, t_theta, s->q_theta, s->v_theta, sim->C_values,
+                     sim->K_values);
+    if (!system->constant_mass) {
+        for (int i = 0; i < system->nv; ++i) sim->x[i] = s->v[i] - sim->v[i];
+        system->mass_tangent(system, sim->work, s->q_theta, sim->x, 1 / s->h, sim->K_values);
+    }
+    for (int i = 0; i < values; ++i) {
+        sim->A_values[i] = sim->M_values[i] + ht * sim->C_values[i] + hk * sim->K_values[i];
+    }
+    if (sim->exact || sim->robust) {
+        double weight = s->theta * s->h * s->move_theta;
+        if (sim->settings.direction == LASH_AT_END) weight = s->h * s->move_theta;
+        if (sim->settings.direction == LASH_AT_START) weight = 0;
+        for (int i = sim->robust ? 0 : s->list->bilateral; i < s->list->count; ++i) {
+            if (s->active[i]) add_curvature(sim, s, i, weight);
+        }
+    }
+    if (!lash_block_lu_factor(sim->A, sim->A_values)) return false;
+    sim->same_metric =
+        !sim->robust && !system->unit_metric && near(system, sim->A_values, sim->M_values);
+    for (int i = 0; i < s->list->bilateral && sim->same_metric; ++i) {
+        if (s->list->item[i].kind == LASH_BILATERAL_VELOCITY) sim->same_metric = false;
+    }
+    if (!sim->same_metric && !lash_block_lu_factor(sim->M, sim->M_values)) return false;
+    if (sim->robust) {
+        // Where positions are projected, what P does to them is undone by tau, so d(G'v)/dq does
+        // not enter.
+        bool derivatives =
+            sim->settings.scheme == LASH_MOREAU_JEAN && sim->settings.direction != LASH_AT_START;
+        const double* rows = derivatives ? row_derivatives(sim, s, 0, s->list->bilateral) : s->G;
+        lash_joint_solver_factor_general(&sim->velocity_joints, s->list, rows, s->G_star, sim->A);
+    } else {
+        lash_joint_solver_factor(&sim->velocity_joints, s->list, s->G, sim->A, false, false);
+    }
+    if (!sim->same_metric) {
+        lash_joint_solver_factor(&sim->position_joints, s->list, s->G, sim->M, true,
+                                 system->unit_metric);
+    }
+    bool contacts = s->list->count > s->list->bilateral;
+    if (sim->B != NULL && contacts) {
+        form_response(sim, s, false, sim->B);
+        if (!sim->same_metric) form_response(sim, s, true, sim->B_n);
+    }
+    sim->factored = true, sim->has_response = contacts;
+    sim->factored_h = s->h, sim->age = 0;
+    return true;
+}

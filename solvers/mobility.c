@@ -1,0 +1,140 @@
+// What the bilateral rows leave free, and the nearest state that satisfies them.
+//
+//     rank of V = G' M^-1 G by Cholesky in the order of the rows: a row whose remainder is below
+//     1e-10 of its own diagonal entry depends on those before it; dof = nv - rank. Assembly: q <- q
+//     (+) -M^-1 G V^+ g until g passes, then v <- v - M^-1 G V^+ (G'v + g_t): nearest in the metric
+//     M.
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "solvers/rows.h"
+#include "solvers/sim_internal.h"
+
+enum { ASSEMBLY_ITERATIONS = 100 };
+static const double DEPENDENT = 1e-10; // of the row's own diagonal entry
+
+// Evaluates the bilateral rows at (t, q) of the sim into its step context and factors M.
+static bool evaluate_start(LashSim* sim, StepContext* s) {
+    const LashSystem* system = sim->system;
+    s->list =
+        system->collect(system, sim->work, sim->t, sim->q, sim->v, sim->settings.h, sim->reach);
+    for (int i = 0; i < s->list->count; ++i) s->wanted[i] = i < s->list->bilateral;
+    system->evaluate(system, sim->work, sim->t, sim->q, s->wanted, s->g, s->g_t, s->G);
+    lash_rows_velocity(system, s->list, 0, s->list->bilateral, NULL, s->G, sim->v, s->U);
+    for (int i = 0; i < s->list->bilateral_rows; ++i) s->U[i] += s->g_t[i];
+    system->mass(system, sim->work, sim->q, sim->M_values);
+    sim->factored = false, sim->history = 0;
+    return lash_block_lu_factor(sim->M, sim->M_values);
+}
+
+static void measure_rows(const StepContext* s, LashMobility* mobility) {
+    for (int i = 0; i < s->list->bilateral; ++i) {
+        const LashInteraction* item = &s->list->item[i];
+        for (int k = item->row; k < item->row + item->rows; ++k) {
+            mobility->velocity_error = fmax(mobility->velocity_error, fabs(s->U[k]));
+            if (item->kind != LASH_BILATERAL) continue;
+            mobility->position_error = fmax(mobility->position_error, fabs(s->g[k]));
+        }
+    }
+}
+
+// V (m x m) = G' M^-1 G
+static void assemble_gram(LashSim* sim, const StepContext* s, double* V) {
+    const LashSystem* system = sim->system;
+    int m = s->list->bilateral_rows;
+    for (int i = 0; i < s->list->bilateral; ++i) {
+        const LashInteraction* item = &s->list->item[i];
+        for (int r = 0; r < item->rows; ++r) {
+            double unit[LASH_MAX_ROWS] = {0};
+            unit[r] = 1;
+            memset(sim->x, 0, (size_t)system->nv * sizeof *sim->x);
+            lash_row_apply(system, item, s->G, 1, unit, sim->x);
+            lash_block_lu_solve(sim->M, sim->x);
+            lash_rows_velocity(system, s->list, 0, s->list->bilateral, NULL, s->G, sim->x,
+                               V + (size_t)m * (size_t)(item->row + r));
+        }
+    }
+}
+
+LashMobility lash_sim_mobility(LashSim* sim, int* redundant_rows) {
+    StepContext* s = &sim->step;
+    LashMobility mobility = {.dof = sim->system->nv};
+    if (!evaluate_start(sim, s)) return mobility;
+    int m = s->list->bilateral_rows;
+    mobility.rows = m;
+    measure_rows(s, &mobility);
+    double* V = lash_alloc((size_t)m * (size_t)m * sizeof *V); // lower triangle becomes the factor
+    uint8_t* dependent = lash_alloc((size_t)m + 1);
+    assemble_gram(sim, s, V);
+    for (int k = 0; k < m; ++k) {
+        double whole = V[k + m * k], left = whole;
+        for (int c = 0; c < k; ++c) {
+            if (dependent[c]) continue;
+            double sum = V[k + m * c];
+            for (int j = 0; j < c; ++j) {
+                if (!dependent[j]) sum -= V[k + m * j] * V[c + m * j];
+            }
+            V[k + m * c] = sum / V[c + m * c];
+            left -= V[k + m * c] * V[k + m * c];
+        }
+        dependent[k] = !(left > DEPENDENT * whole);
+        if (dependent[k]) continue;
+        V[k + m * k] = sqrt(left);
+        ++mobility.rank;
+    }
+    for (int i = 0; i < s->list->bilateral && redundant_rows != NULL; ++i) {
+        const LashInteraction* item = &s->list->item[i];
+        redundant_rows[i] = 0;
+        for (int r = 0; r < item->rows; ++r) redundant_rows[i] += dependent[item->row + r];
+    }
+    mobility.dof = sim->system->nv - mobility.rank;
+    lash_free(V), lash_free(dependent);
+    return mobility;
+}
+
+// x (nv) = M^-1 G V^+ (-u): the smallest motion that changes the rows by -u
+static void smallest_motion(LashSim* sim, StepContext* s, const double* u, bool positions,
+                            double* x) {
+    const LashSystem* system = sim->system;
+    lash_joint_solver_factor(&sim->position_joints, s->list, s->G, sim->M, positions, false);
+    lash_joint_solver_solve(&sim->position_joints, u, sim->w);
+    memset(x, 0, (size_t)system->nv * sizeof *x);
+    lash_rows_apply(system, s->list, 0, s->list->bilateral, NULL, s->G, 1, sim->w, x);
+    lash_block_lu_solve(sim->M, x);
+}
+
+bool lash_sim_assemble(LashSim* sim, double* moved) {
+    const LashSystem* system = sim->system;
+    StepContext* s = &sim->step;
+    bool closed = false;
+    memcpy(sim->q_prev, sim->q, (size_t)system->nq * sizeof *sim->q);
+    for (int k = 0; k < ASSEMBLY_ITERATIONS && !closed; ++k) {
+        if (!evaluate_start(sim, s)) return false;
+        LashMobility mobility = {0};
+        measure_rows(s, &mobility);
+        closed = mobility.position_error <= 0.01 * sim->settings.tolerance_position;
+        if (closed) break;
+        if (!isfinite(mobility.position_error)) return false;
+        smallest_motion(sim, s, s->g, true, sim->y);
+        double longest = 0; // far from closed the linear model overshoots: at most 0.2 rad or 0.2
+                            // length per step
+        for (int i = 0; i < system->nv; ++i) longest = fmax(longest, fabs(sim->y[i]));
+        system->move(system, sim->q, longest > 0.2 ? 0.2 / longest : 1, sim->y, s->q_end);
+        memcpy(sim->q, s->q_end, (size_t)system->nq * sizeof *sim->q);
+        system->accept(system, sim->work, sim->t, sim->q, sim->v);
+    }
+    if (moved != NULL) {
+        system->difference(system, sim->q, sim->q_prev, sim->y);
+        *moved = 0;
+        for (int i = 0; i < system->nv; ++i) *moved = fmax(*moved, fabs(sim->y[i]));
+    }
+    if (!closed) return false;
+    smallest_motion(sim, s, s->U, false, sim->y);
+    for (int i = 0; i < system->nv; ++i) s->v[i] = sim->v[i] + sim->y[i];
+    memcpy(s->q_end, sim->q, (size_t)system->nq * sizeof *sim->q);
+    lash_sim_set_state(sim, sim->t, s->q_end, s->v);
+    LashMobility after = lash_sim_mobility(sim, NULL);
+    return after.position_error <= sim->settings.tolerance_position &&
+           after.velocity_error <= sim->settings.tolerance_velocity;
+}

@@ -1,0 +1,332 @@
+// The nonlinear problem of one step for a given set of active contacts.
+//
+// Unknowns v = v_{k+1}, P, tau. With v_theta = (1-theta) v_k + theta v and directions G* =
+// G(q_{k+theta}) (or at the end, or at the start of the step) the step solves
+//
+//     d = h v_theta + N G tau,   q_{k+1} = q_k (+) d,   q_{k+theta} = q_k (+) theta d
+//     r = M(q_{k+theta}) (v - v_k) - h F(t_{k+theta}, q_{k+theta}, v_theta) - G* P = 0
+//     joints:    U = G(q_{k+1})' v + g_t = 0   and   g(q_{k+1}) = 0
+//     contacts:  the law of friction and impact in (U, P); positions as the scheme says
+//
+// Iteration: all residuals are evaluated at the iterate, afresh; the correction uses the operator
+// of factor.c:
+//
+//     y  = -A^-1 r,    dP_b = -(G'A^-1 G)^+ (U_b + G_b' y),    v_free = v + y + A^-1 G* dP_b
+//     contacts:  U_c = W P_c + b,  W = G_c' B G_c*,  b = G_c' v_free + g_t - W P_c(old)   solved
+//     for P_c dv = y + A^-1 G* dP;   then tau from the gaps predicted at the new v.
+//
+// Since dv uses fresh directions, the dynamics stay satisfied to rounding while the rows converge.
+// The iteration ends when the recomputed residuals pass, and never before one correction has been
+// made.
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "solvers/rows.h"
+#include "solvers/sim_internal.h"
+
+enum { SLOW = 2 }; // corrections after which the operator is renewed for the next step
+
+// --- Evaluation
+// ---------------------------------------------------------------------------------------------------
+
+// s->shift = N G tau with the directions of the last evaluation.
+static void project_shift(LashSim* sim, StepContext* s) {
+    const LashSystem* system = sim->system;
+    double* x = s->shift;
+    for (int i = 0; i < system->nv; ++i) x[i] = 0;
+    lash_rows_apply(system, s->list, 0, s->list->bilateral, NULL, s->G, 1, s->tau, x);
+    for (int k = 0; k < s->nn; ++k) {
+        const LashInteraction* item = &s->list->item[s->normal[k]];
+        double only_normal[LASH_MAX_ROWS] = {s->tau[item->row]};
+        lash_row_apply(system, item, s->G, 1, only_normal, x);
+    }
+    if (!system->unit_metric) lash_block_lu_solve(sim->same_metric ? sim->A : sim->M, x);
+}
+
+// d = h v_theta + N G tau; q_end, q_theta, v_theta. The shift is the guessed one when a pass
+// begins.
+static void set_positions(LashSim* sim, StepContext* s, bool project) {
+    const LashSystem* system = sim->system;
+    double w = s->move_theta, moved = s->h * w, before = s->h * (1 - w), theta = s->theta;
+    for (int i = 0; i < system->nv; ++i) {
+        s->d[i] = before * sim->v[i] + moved * s->v[i];
+        s->v_theta[i] = (1 - theta) * sim->v[i] + theta * s->v[i];
+    }
+    for (int i = 0; i < system->nv && project; ++i) s->d[i] += s->shift[i];
+    system->move(system, sim->q, 1, s->d, s->q_end);
+    system->move(system, sim->q, theta, s->d, s->q_theta);
+}
+
+static bool evaluate_rows(LashSim* sim, StepContext* s) {
+    const LashSystem* system = sim->system;
+    double t_end = s->t0 + s->h;
+    switch (sim->settings.direction) {
+        case LASH_AT_MIDPOINT:
+            if (!system->evaluate(system, sim->work, s->t0 + s->theta * s->h, s->q_theta, s->wanted,
+                                  s->g_star, NULL, s->G_star)) {
+                return false;
+            }
+            return system->evaluate(system, sim->work, t_end, s->q_end, s->wanted, s->g, s->g_t,
+                                    s->G);
+        case LASH_AT_END:
+            if (!system->evaluate(system, sim->work, t_end, s->q_end, s->wanted, s->g, s->g_t,
+                                  s->G))
+                return false;
+            memcpy(s->G_star, s->G, (size_t)s->list->G_size * sizeof *s->G);
+            return true;
+        case LASH_AT_START: // rows and impulses at q_k; the gaps are those of the end
+            if (!system->evaluate(system, sim->work, t_end, s->q_end, s->wanted, s->g, NULL, NULL))
+                return false;
+            if (!system->evaluate(system, sim->work, s->t0, sim->q, s->wanted, s->g_star, s->g_t,
+                                  s->G))
+                return false;
+            memcpy(s->G_star, s->G, (size_t)s->list->G_size * sizeof *s->G);
+            return true;
+    }
+    return false;
+}
+
+// r, U and the errors of the iterate.
+static void compute_residuals(LashSim* sim, StepContext* s) {
+    const LashSystem* system = sim->system;
+    const LashInteractionList* list = s->list;
+    int nv = system->nv;
+    if (!system->constant_mass) system->mass(system, sim->work, s->q_theta, sim->M_values);
+    system->forces(system, sim->work, s->t0 + s->theta * s->h, s->q_theta, s->v_theta, s->F);
+    for (int i = 0; i < nv; ++i) sim->x[i] = s->v[i] - sim->v[i];
+    lash_block_multiply(system, sim->M_values, sim->x, s->r);
+    for (int i = 0; i < nv; ++i) s->r[i] -= s->h * s->F[i];
+    lash_rows_apply(system, list, 0, list->count, s->active, s->G_star, -1, s->P, s->r);
+    lash_rows_velocity(system, list, 0, list->count, s->wanted, s->G, s->v, s->U);
+    s->velocity_error = 0, s->position_error = 0;
+    for (int i = 0; i < list->count; ++i) {
+        if (!s->wanted[i]) continue;
+        const LashInteraction* item = &list->item[i];
+        for (int k = item->row; k < item->row + item->rows; ++k) {
+            s->U[k] += s->g_t[k];
+            if (i >= list->bilateral) continue;
+            if (fabs(s->U[k]) > s->velocity_error)
+                s->velocity_error = fabs(s->U[k]), s->worst = item->id;
+            if (item->kind == LASH_BILATERAL && fabs(s->g[k]) > s->position_error) {
+                s->position_error = fabs(s->g[k]);
+            }
+        }
+    }
+    // The velocity error that r stands for, M^-1 r; and y = A^-1 r for the correction.
+    memcpy(sim->y, s->r, (size_t)nv * sizeof *sim->y);
+    lash_block_lu_solve(sim->A, sim->y);
+    const double* error = sim->y;
+    if (!sim->same_metric) {
+        memcpy(sim->x, s->r, (size_t)nv * sizeof *sim->x);
+        lash_block_lu_solve(sim->M, sim->x);
+        error = sim->x;
+    }
+    s->dynamics_error = 0;
+    for (int i = 0; i < nv; ++i) s->dynamics_error = fmax(s->dynamics_error, fabs(error[i]));
+}
+
+// --- Correction
+// ---------------------------------------------------------------------------------------------------
+
+// dv into sim->y, P updated; with project tau of the joints too. On entry sim->y = A^-1 r.
+// The joints' position errors after the correction are g + G'(h theta dv) = g - h theta U, whatever
+// the contacts do.
+static void correct_joints(LashSim* sim, StepContext* s, bool project) {
+    const LashSystem* system = sim->system;
+    const LashInteractionList* list = s->list;
+    int nv = system->nv, rows = list->bilateral_rows;
+    double *y = sim->y, *u = sim->u, *dP = sim->w, *errors = s->g_star, ht = s->h * s->move_theta;
+    lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, y, u);
+    for (int i = 0; i < rows; ++i) u[i] += s->U[i], errors[i] = s->g[i] - ht * s->U[i];
+    bool together = project && sim->same_metric;
+    if (together) {
+        lash_joint_solver_solve_two(&sim->velocity_joints, u, errors, dP, sim->dtau);
+    } else {
+        lash_joint_solver_solve(&sim->velocity_joints, u, dP);
+        if (project) lash_joint_solver_solve(&sim->position_joints, errors, sim->dtau);
+    }
+    double* x = sim->x;
+    for (int i = 0; i < nv; ++i) x[i] = 0;
+    lash_rows_apply(system, list, 0, list->bilateral, NULL, s->G_star, 1, dP, x);
+    lash_block_lu_solve(sim->A, x);
+    for (int i = 0; i < nv; ++i) y[i] += x[i];
+    for (int i = 0; i < rows; ++i) s->P[i] += dP[i];
+    if (!project) return;
+    for (int i = 0; i < rows; ++i) s->tau[i] += sim->dtau[i];
+    ++sim->info.projection;
+}
+
+static bool correct_positions(LashSim* sim, StepContext* s) {
+    if (s->nn > 0 && !positions_correct(sim, s)) return false;
+    project_shift(sim, s);
+    return true;
+}
+
+static bool correct(LashSim* sim, StepContext* s, bool project) {
+    int nv = sim->system->nv;
+    for (int i = 0; i < nv; ++i) sim->y[i] = -sim->y[i];
+    if (s->list->bilateral > 0) correct_joints(sim, s, project);
+    if (s->nc > 0 && !contacts_correct(sim, s)) return false;
+    for (int i = 0; i < nv; ++i) s->v[i] += sim->y[i];
+    return !project || correct_positions(sim, s);
+}
+
+// --- The loop
+// -----------------------------------------------------------------------------------------------------
+
+static bool passes(const LashSim* sim, const StepContext* s, bool project) {
+    const LashSettings* set = &sim->settings;
+    if (!(s->dynamics_error <= set->tolerance_velocity)) return false;
+    if (!(s->velocity_error <= set->tolerance_velocity)) return false;
+    if (!(s->contact_error <= set->tolerance_velocity)) return false;
+    return !project || s->position_error <= set->tolerance_position;
+}
+
+static double largest_error(const LashSim* sim, const StepContext* s, bool project) {
+    const LashSettings* set = &sim->settings;
+    double e = fmax(s->dynamics_error, fmax(s->velocity_error, s->contact_error)) /
+               set->tolerance_velocity;
+    return project ? fmax(e, s->position_error / set->tolerance_position) : e;
+}
+
+// Errors are multiples of the tolerances. Newton goes on to GOAL of them, so that what is left does
+// not add up over many steps; without rows to close it goes on to rounding, which keeps the energy
+// of a free body to the last digits.
+static double newton_goal(const StepContext* s) {
+    static const double GOAL = 0.02;
+    return s->list->rows > 0 ? GOAL : 0;
+}
+
+static bool evaluate_iterate(LashSim* sim, StepContext* s, bool project) {
+    set_positions(sim, s, project);
+    if (!evaluate_rows(sim, s)) return false;
+    if (!sim->factored || sim->factored_h != s->h) {
+        if (!step_factor(sim, s)) return false;
+    }
+    compute_residuals(sim, s);
+    contacts_errors(sim, s, project);
+    return true;
+}
+
+// Keeps the iterate (v, P, tau), or brings it back and evaluates it again.
+static void keep_iterate(LashSim* sim, const StepContext* s) {
+    memcpy(sim->kept, s->v, (size_t)sim->system->nv * sizeof *s->v);
+    memcpy(sim->kept + sim->system->nv, s->P, (size_t)s->list->rows * sizeof *s->P);
+    memcpy(sim->kept + sim->system->nv + s->list->rows, s->tau,
+           (size_t)s->list->rows * sizeof *s->tau);
+    memcpy(sim->kept_shift, s->shift, (size_t)sim->system->nv * sizeof *s->shift);
+}
+static bool restore_iterate(LashSim* sim, StepContext* s, bool project) {
+    memcpy(s->v, sim->kept, (size_t)sim->system->nv * sizeof *s->v);
+    memcpy(s->P, sim->kept + sim->system->nv, (size_t)s->list->rows * sizeof *s->P);
+    memcpy(s->tau, sim->kept + sim->system->nv + s->list->rows,
+           (size_t)s->list->rows * sizeof *s->tau);
+    memcpy(s->shift, sim->kept_shift, (size_t)sim->system->nv * sizeof *s->shift);
+    return evaluate_iterate(sim, s, project) && passes(sim, s, project);
+}
+
+// Newton until the goal; an iterate that passes is kept in case the next one is no better.
+static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
+    double first = INFINITY, last = INFINITY, kept = INFINITY, goal = newton_goal(s);
+    int slow = 0, growing = 0;
+    for (int i = 0; i <= sim->settings.max_iterations; ++i) {
+        if (!evaluate_iterate(sim, s, project)) return LASH_FAILED;
+        double error = largest_error(sim, s, project);
+        bool pass = passes(sim, s, project);
+        if (i == 0) first = error;
+        growing = error > last ? growing + 1 : 0;
+        if (kept < INFINITY && !(error < 0.5 * kept)) { // no better than the one kept
+            if (pass && error <= kept) return LASH_CONVERGED;
+            return restore_iterate(sim, s, project) ? LASH_CONVERGED : LASH_INACCURATE;
+        }
+        if (!(error < 1e4 * first + 1) || growing >= 3)
+            return LASH_FAILED; // diverges, or not a number
+        if (i > 0 && pass && (error <= goal || sim->robust)) {
+            if (i > SLOW) sim->factored = false; // renewed when the next step starts
+            return LASH_CONVERGED;
+        }
+        if (i > 0 && pass) keep_iterate(sim, s), kept = error;
+        if (sim->robust ||
+            (i > 1 && error > 0.25 * last && ++slow >= 2)) { // renew the operator here
+            if (s->nc > 0) sim->exact = true;
+            if (!step_factor(sim, s)) return LASH_FAILED;
+            compute_residuals(sim, s);
+            slow = 0;
+        }
+        last = error;
+        if (i == sim->settings.max_iterations || !correct(sim, s, project)) break;
+        ++sim->info.newton;
+    }
+    return LASH_INACCURATE;
+}
+
+// With the kept operator; where that does not converge, again with the full Newton matrix in every
+// iteration.
+LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
+    if (!contacts_list(sim, s)) return LASH_FAILED;
+    LashOutcome outcome = iterate(sim, s, project);
+    if (outcome == LASH_CONVERGED || sim->robust) return outcome;
+    step_guess(sim, s);
+    sim->robust = true;
+    outcome = iterate(sim, s, project);
+    sim->robust = sim->factored = false;
+    return outcome;
+}
+
+// --- Beginning and end
+// --------------------------------------------------------------------------------------------
+
+// Extrapolates (v, shift, P, tau) by the polynomial through the last steps, as far as no jump lies
+// between them: x_{k+1} = n x_k - C(n,2) x_{k-1} + C(n,3) x_{k-2} - ...   Smooth phases then start
+// within the tolerance, or near it.
+void step_guess(LashSim* sim, StepContext* s) {
+    int nv = sim->system->nv, rows = s->list->rows, size = 2 * nv + 2 * rows;
+    int n = sim->history < HISTORY ? sim->history : HISTORY;
+    double* x = sim->guess;
+    for (int i = 0; i < size; ++i) x[i] = 0;
+    double weight = 1;
+    for (int k = 0; k < n; ++k) {
+        weight *= (double)(n - k) / (k + 1);
+        double w = k % 2 == 0 ? weight : -weight;
+        const double* past = sim->past[k];
+        for (int i = 0; i < size; ++i) x[i] += w * past[i];
+    }
+    memcpy(s->v, n > 0 ? x : sim->v, (size_t)nv * sizeof *x);
+    memcpy(s->shift, x + nv, (size_t)nv * sizeof *x);
+    const double *P = x + 2 * nv, *tau = P + rows;
+    for (int i = 0; i < s->list->bilateral_rows; ++i) s->P[i] = P[i], s->tau[i] = tau[i];
+    for (int i = s->list->bilateral_rows; i < rows; ++i) s->P[i] = s->tau[i] = 0;
+    if (n == 0 || sim->velocity_joints.rows != s->list->bilateral_rows) return;
+    // Redundant rows: what the residuals do not see would grow from step to step.
+    lash_joint_solver_project(&sim->velocity_joints, s->P);
+    lash_joint_solver_project(sim->same_metric ? &sim->velocity_joints : &sim->position_joints,
+                              s->tau);
+}
+
+void step_remember(LashSim* sim, const StepContext* s, bool smooth) {
+    size_t nv = (size_t)sim->system->nv, rows = (size_t)s->list->rows;
+    double* oldest = sim->past[HISTORY - 1];
+    for (int k = HISTORY - 1; k > 0; --k) sim->past[k] = sim->past[k - 1];
+    sim->past[0] = oldest;
+    memcpy(oldest, s->v, nv * sizeof *oldest);
+    memcpy(oldest + nv, s->shift, nv * sizeof *oldest);
+    memcpy(oldest + 2 * nv, s->P, rows * sizeof *oldest);
+    memcpy(oldest + 2 * nv + rows, s->tau, rows * sizeof *oldest);
+    sim->history = smooth ? sim->history + 1 : 1;
+}
+
+void step_begin(LashSim* sim, StepContext* s, double h) {
+    const LashSystem* system = sim->system;
+    s->t0 = sim->t, s->h = h;
+    s->theta = sim->settings.theta;
+    s->move_theta = sim->settings.variant ? 0.5 : s->theta;
+    s->list = system->collect(system, sim->work, sim->t, sim->q, sim->v, h, sim->reach);
+    s->restitution = 1, s->demoted = 0, s->nc = 0, s->nn = 0;
+    for (int i = 0; i < s->list->count; ++i) {
+        s->active[i] = s->wanted[i] = i < s->list->bilateral;
+        s->position[i] = POSITION_FREE;
+        s->has_U_start[i] = 0;
+    }
+    step_guess(sim, s);
+}

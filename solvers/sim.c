@@ -1,0 +1,380 @@
+// A run: memory, the step with its acceptance, state and results.
+#include "solvers/sim.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
+
+#include "core/error.h"
+#include "solvers/rows.h"
+#include "solvers/sim_internal.h"
+
+enum { RESPONSE_LIMIT = 96 }; // largest nv for which the response matrix B is formed
+
+LashSettings lash_settings(void) {
+    return (LashSettings){.scheme = LASH_COMBINED,
+                          .h = 1e-4,
+                          .theta = 0.5,
+                          .direction = LASH_AT_MIDPOINT,
+                          .forecast = LASH_FORECAST_FREE,
+                          .gamma = 0.5,
+                          .tolerance_position = 1e-10,
+                          .tolerance_velocity = 1e-10,
+                          .tolerance_solver = 1e-12,
+                          .max_iterations = 50,
+                          .max_substeps = 1};
+}
+
+static bool in_range(double value, double low, double high, const char* key, LashError* error) {
+    if (value >= low && value <= high) return true; // false for NaN
+    return lash_error_set(error, LASH_ERROR_MODEL, key, "must lie in [%g, %g], got %g", low, high,
+                          value);
+}
+
+bool lash_settings_check(const LashSettings* s, LashError* error) {
+    return in_range(s->h, DBL_MIN, 1e6, "simulation.step", error) &&
+           in_range(s->theta, 0.5, 1, "simulation.theta", error) &&
+           in_range(s->gamma, 0, 2, "simulation.gamma", error) &&
+           in_range(s->tolerance_position, 1e-15, 1, "simulation.tolerance_position", error) &&
+           in_range(s->tolerance_velocity, 1e-15, 1, "simulation.tolerance_velocity", error) &&
+           in_range(s->tolerance_solver, 1e-16, 1, "simulation.tolerance_solver", error) &&
+           in_range(s->max_iterations, 1, 10000, "simulation.max_iterations", error) &&
+           in_range(s->max_substeps, 1, 1 << 20, "simulation.substeps", error);
+}
+
+// --- Memory
+// -------------------------------------------------------------------------------------------------------
+
+typedef struct Take { // first pass counts, second pass gives
+    LashArena* arena;
+    size_t bytes;
+} Take;
+
+static void* take(Take* t, size_t bytes) {
+    t->bytes += (bytes + 63) / 64 * 64;
+    return t->arena->memory == NULL ? NULL : memset(lash_arena_push(t->arena, bytes), 0, bytes);
+}
+static double* take_doubles(Take* t, size_t n) {
+    return take(t, n * sizeof(double));
+}
+
+static void lay_out_step(StepContext* s, const LashSystem* system, Take* t) {
+    size_t nv = (size_t)system->nv, nq = (size_t)system->nq, rows = (size_t)system->max_rows;
+    size_t count = (size_t)system->max_interactions, G = (size_t)system->max_G;
+    s->active = take(t, count), s->position = take(t, count), s->wanted = take(t, count);
+    s->has_U_start = take(t, count);
+    s->U_start = take_doubles(t, rows), s->gap_start = take_doubles(t, count);
+    s->v = take_doubles(t, nv), s->P = take_doubles(t, rows), s->tau = take_doubles(t, rows);
+    s->shift = take_doubles(t, nv);
+    s->d = take_doubles(t, nv), s->q_end = take_doubles(t, nq), s->q_theta = take_doubles(t, nq);
+    s->v_theta = take_doubles(t, nv), s->F = take_doubles(t, nv), s->r = take_doubles(t, nv);
+    s->g = take_doubles(t, rows), s->g_t = take_doubles(t, rows), s->G = take_doubles(t, G);
+    s->g_star = take_doubles(t, rows), s->G_star = take_doubles(t, G),
+    s->G_hat = take_doubles(t, G);
+    s->U = take_doubles(t, rows);
+}
+
+static void lay_out_contacts(StepContext* s, int contacts, int contact_rows, Take* t) {
+    size_t nc = (size_t)contacts, m = (size_t)contact_rows;
+    s->contact = take(t, nc * sizeof(int)), s->first = take(t, nc * sizeof(int));
+    s->normal = take(t, nc * sizeof(int));
+    s->kind = take(t, nc), s->kind_n = take(t, 2 * nc);
+    s->W = take_doubles(t, m * m), s->b = take_doubles(t, m), s->P_c = take_doubles(t, m);
+    s->U_c = take_doubles(t, m), s->mu = take_doubles(t, nc);
+    s->A_n = take_doubles(t, nc * nc), s->gap_n = take_doubles(t, nc),
+    s->tau_n = take_doubles(t, nc);
+    s->gap_new = take_doubles(t, nc), s->P_n = take_doubles(t, nc);
+}
+
+static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
+    const LashSystem* system = sim->system;
+    size_t nv = (size_t)system->nv, nq = (size_t)system->nq, rows = (size_t)system->max_rows;
+    size_t values = (size_t)system->pattern.offset[system->pattern.count];
+    int contacts = system->max_interactions - bilateral,
+        contact_rows = system->max_rows - bilateral_rows;
+    sim->saved = take_doubles(t, nq + nv);
+    sim->q = take_doubles(t, nq), sim->q_prev = take_doubles(t, nq);
+    sim->v = take_doubles(t, nv), sim->guess = take_doubles(t, 2 * nv + 2 * rows);
+    for (int i = 0; i < HISTORY; ++i) sim->past[i] = take_doubles(t, 2 * nv + 2 * rows);
+    sim->M_values = take_doubles(t, values), sim->C_values = take_doubles(t, values);
+    sim->K_values = take_doubles(t, values), sim->A_values = take_doubles(t, values);
+    if (nv <= RESPONSE_LIMIT && contacts > 0) {
+        sim->B = take_doubles(t, nv * nv), sim->B_n = take_doubles(t, nv * nv);
+    }
+    sim->x = take_doubles(t, nv), sim->y = take_doubles(t, nv), sim->z = take_doubles(t, nv);
+    sim->u = take_doubles(t, rows), sim->w = take_doubles(t, rows);
+    size_t touched = 0;
+    for (int i = 0; i < system->blocks; ++i) {
+        size_t n = (size_t)lash_block_size(system, i);
+        if (n > touched) touched = n;
+    }
+    touched *= LASH_MAX_TOUCHED;
+    sim->contraction =
+        take_doubles(t, touched * (touched > LASH_MAX_ROWS ? touched : LASH_MAX_ROWS));
+    sim->kept_shift = take_doubles(t, nv);
+    sim->kept = take_doubles(t, nv + 2 * rows), sim->dtau = take_doubles(t, rows);
+    sim->last_id = take(t, (size_t)contacts * sizeof(uint64_t));
+    sim->last_P = take_doubles(t, 3 * (size_t)contacts),
+    sim->last_U = take_doubles(t, 3 * (size_t)contacts);
+    sim->reactions = take_doubles(t, rows);
+    sim->event_capacity = 16 * (contacts + 1);
+    sim->event = take(t, (size_t)sim->event_capacity * sizeof *sim->event);
+    sim->friction_work =
+        take(t, contacts == 0 ? 0 : lash_friction_work_size(contacts, contact_rows));
+    sim->projection_work = take(t, contacts == 0 ? 0 : lash_projection_work_size(contacts));
+    lay_out_step(&sim->step, system, t);
+    lay_out_contacts(&sim->step, contacts, contact_rows, t);
+}
+
+LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings) {
+    LASH_ASSERT(lash_settings_check(settings, NULL));
+    LashSim* sim = lash_alloc(sizeof *sim);
+    sim->system = system;
+    sim->settings = *settings;
+    sim->work = system->work_create(system);
+    sim->reach = 2;
+    double* start = lash_alloc((size_t)(system->nq + system->nv) * sizeof *start);
+    system->initial_state(system, start, start + system->nq);
+    const LashInteractionList* list =
+        system->collect(system, sim->work, 0, start, start + system->nq, settings->h, sim->reach);
+    int bilateral = list->bilateral, rows = list->bilateral_rows;
+    Take t = {.arena = &sim->arena};
+    lay_out(sim, bilateral, rows, &t);
+    lash_arena_reserve(&sim->arena, t.bytes + 64);
+    lay_out(sim, bilateral, rows, &t);
+    sim->A = lash_block_lu_create(system);
+    sim->M = lash_block_lu_create(system);
+    lash_joint_solver_init(&sim->velocity_joints, system, rows);
+    lash_joint_solver_init(&sim->position_joints, system, rows);
+    lash_joint_solver_init(&sim->reaction_joints, system, rows);
+    lash_sim_set_state(sim, 0, start, start + system->nq);
+    lash_free(start);
+    return sim;
+}
+
+void lash_sim_destroy(LashSim* sim) {
+    if (sim == NULL) return;
+    sim->system->work_destroy(sim->system, sim->work);
+    lash_block_lu_destroy(sim->A);
+    lash_block_lu_destroy(sim->M);
+    lash_joint_solver_free(&sim->velocity_joints);
+    lash_joint_solver_free(&sim->position_joints);
+    lash_joint_solver_free(&sim->reaction_joints);
+    lash_arena_free(&sim->arena);
+    lash_free(sim);
+}
+
+void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v) {
+    const LashSystem* system = sim->system;
+    sim->t = t;
+    memmove(sim->q, q, (size_t)system->nq * sizeof *q);
+    memmove(sim->v, v, (size_t)system->nv * sizeof *v);
+    sim->history = 0, sim->last_count = 0, sim->factored = false;
+    system->accept(system, sim->work, t, sim->q, sim->v);
+    system->mass(system, sim->work, sim->q, sim->M_values);
+    sim->energy = (LashEnergy){0};
+    sim->energy.kinetic = energy_kinetic(sim, sim->q, sim->v);
+    sim->energy.potential = system->potential(system, sim->work, t, sim->q);
+    sim->energy.start = sim->energy.kinetic + sim->energy.potential;
+    sim->step.list =
+        system->collect(system, sim->work, t, sim->q, sim->v, sim->settings.h, sim->reach);
+}
+
+// --- The step
+// -----------------------------------------------------------------------------------------------------
+
+static LashOutcome run_scheme(LashSim* sim, StepContext* s) {
+    switch (sim->settings.scheme) {
+        case LASH_COMBINED:
+            return step_combined(sim, s);
+        case LASH_MOREAU_JEAN:
+            return step_moreau_jean(sim, s);
+        case LASH_DIRECT:
+            return step_direct(sim, s);
+        case LASH_SCHATZMAN_PAOLI:
+        case LASH_SCHEMES:
+            break;
+    }
+    LASH_ASSERT(!"a known scheme");
+    return LASH_FAILED;
+}
+
+// Largest penetration of all candidates at the end of the step; the interaction it belongs to.
+static void measure_gaps(StepContext* s) {
+    s->penetration = 0;
+    for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        double g = s->g[s->list->item[i].row];
+        if (-g > s->penetration) s->penetration = -g, s->worst = s->list->item[i].id;
+    }
+}
+
+static bool positions_hold(const LashSim* sim, const StepContext* s) {
+    if (sim->settings.scheme == LASH_MOREAU_JEAN)
+        return true; // velocity level only: the violation is reported
+    return s->penetration <= sim->settings.tolerance_position;
+}
+
+static void remember_contacts(LashSim* sim, const StepContext* s) {
+    sim->last_count = 0;
+    for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        if (!s->active[i]) continue;
+        const LashInteraction* item = &s->list->item[i];
+        int k = sim->last_count++;
+        sim->last_id[k] = item->id;
+        for (int r = 0; r < item->rows; ++r) {
+            sim->last_P[3 * k + r] = s->P[item->row + r];
+            sim->last_U[3 * k + r] = s->U[item->row + r];
+        }
+        sim->info.contacts += s->P[item->row] > 0;
+    }
+}
+
+void step_accept(LashSim* sim, StepContext* s) {
+    const LashSystem* system = sim->system;
+    size_t nv = (size_t)system->nv, nq = (size_t)system->nq;
+    int before = sim->last_count;
+    energy_add_step(sim, s);
+    events_of_step(sim, s);
+    remember_contacts(sim, s);
+    memcpy(sim->q_prev, sim->q, nq * sizeof *sim->q);
+    memcpy(sim->v, s->v, nv * sizeof *sim->v);
+    memcpy(sim->q, s->q_end, nq * sizeof *sim->q);
+    step_remember(sim, s, before == sim->last_count);
+    sim->t = s->t0 + s->h;
+    system->accept(system, sim->work, sim->t, sim->q, sim->v);
+}
+
+static LashOutcome one_step(LashSim* sim, double h) {
+    StepContext* s = &sim->step;
+    step_begin(sim, s, h);
+    LashOutcome outcome = run_scheme(sim, s);
+    measure_gaps(s);
+    if (outcome == LASH_CONVERGED && !positions_hold(sim, s)) outcome = LASH_INACCURATE;
+    LashStepInfo* info = &sim->info;
+    info->position_error = fmax(info->position_error, s->position_error);
+    info->penetration = fmax(info->penetration, s->penetration);
+    info->velocity_error = fmax(info->velocity_error, fmax(s->velocity_error, s->contact_error));
+    info->dynamics_error = fmax(info->dynamics_error, s->dynamics_error);
+    info->worst = s->worst;
+    if (outcome == LASH_CONVERGED) step_accept(sim, s);
+    return outcome;
+}
+
+// Forgets what an attempt left behind that is not state: errors it ran into, guesses, the operator
+// of its step length.
+static void start_again(LashSim* sim) {
+    LashStepInfo* info = &sim->info;
+    info->position_error = info->penetration = info->velocity_error = info->dynamics_error = 0;
+    info->contacts = 0, sim->events = 0;
+    sim->history = 0, sim->last_count = 0, sim->factored = false;
+}
+
+static void save_state(LashSim* sim) {
+    memcpy(sim->saved, sim->q, (size_t)sim->system->nq * sizeof *sim->q);
+    memcpy(sim->saved + sim->system->nq, sim->v, (size_t)sim->system->nv * sizeof *sim->v);
+}
+static void restore_state(LashSim* sim, double t, LashEnergy energy) {
+    memcpy(sim->q, sim->saved, (size_t)sim->system->nq * sizeof *sim->q);
+    memcpy(sim->v, sim->saved + sim->system->nq, (size_t)sim->system->nv * sizeof *sim->v);
+    sim->t = t, sim->energy = energy;
+    sim->system->accept(sim->system, sim->work, t, sim->q, sim->v); // turn counters
+}
+
+// The step in `parts` equal parts; all of them or none.
+static LashOutcome step_in_parts(LashSim* sim, double t, int parts) {
+    LashEnergy energy = sim->energy;
+    LashOutcome outcome = LASH_CONVERGED;
+    start_again(sim);
+    sim->info.substeps = parts;
+    for (int k = 0; k < parts && outcome == LASH_CONVERGED; ++k)
+        outcome = one_step(sim, sim->settings.h / parts);
+    if (outcome == LASH_CONVERGED) {
+        sim->t = t + sim->settings.h;
+    } else {
+        restore_state(sim, t, energy);
+    }
+    return outcome;
+}
+
+// Numbers below 1e-308 count as zero during a step: what is left of an out-of-plane motion that
+// dies out would otherwise make every operation on it a hundred times slower.
+static unsigned flush_tiny_numbers(void) {
+#ifdef __SSE2__
+    unsigned before = _mm_getcsr();
+    _mm_setcsr(before | 0x8040u); // flush to zero, denormals are zero
+    return before;
+#else
+    return 0;
+#endif
+}
+static void restore_tiny_numbers(unsigned before) {
+#ifdef __SSE2__
+    _mm_setcsr(before);
+#else
+    (void)before;
+#endif
+}
+
+LashStepInfo lash_sim_step(LashSim* sim) {
+    unsigned before = flush_tiny_numbers();
+    double t = sim->t;
+    sim->info = (LashStepInfo){.index_set = 1, .substeps = 1};
+    sim->events = 0, sim->reactions_clean = false;
+    sim->info.outcome = one_step(sim, sim->settings.h);
+    for (int parts = 2; parts <= sim->settings.max_substeps && sim->info.outcome != LASH_CONVERGED;
+         parts *= 2) {
+        if (parts == 2) save_state(sim);
+        sim->info.outcome = step_in_parts(sim, t, parts);
+    }
+    if (sim->info.substeps > 1) sim->factored = false; // its step length was another
+    restore_tiny_numbers(before);
+    if (sim->info.outcome == LASH_CONVERGED) ++sim->steps;
+    return sim->info;
+}
+
+// --- Results
+// ------------------------------------------------------------------------------------------------------
+
+double lash_sim_time(const LashSim* sim) {
+    return sim->t;
+}
+uint64_t lash_sim_steps(const LashSim* sim) {
+    return sim->steps;
+}
+void lash_sim_state(const LashSim* sim, const double** q, const double** v) {
+    *q = sim->q, *v = sim->v;
+}
+LashSystemWork* lash_sim_work(LashSim* sim) {
+    return sim->work;
+}
+const LashInteractionList* lash_sim_interactions(const LashSim* sim) {
+    return sim->step.list;
+}
+// P of the last step with the joints' part replaced by the one of minimum norm that gives the same
+// G* P.
+const double* lash_sim_impulses(LashSim* sim) {
+    const StepContext* s = &sim->step;
+    if (sim->reactions_clean) return sim->reactions;
+    memcpy(sim->reactions, s->P, (size_t)s->list->rows * sizeof *s->P);
+    sim->reactions_clean = true;
+    if (s->list->bilateral == 0 || sim->steps == 0) return sim->reactions;
+    if (!lash_block_lu_factor(sim->M, sim->M_values)) return sim->reactions;
+    lash_joint_solver_factor(&sim->reaction_joints, s->list, s->G_star, sim->M, false, false);
+    lash_joint_solver_project(&sim->reaction_joints, sim->reactions);
+    return sim->reactions;
+}
+const double* lash_sim_gaps(const LashSim* sim) {
+    return sim->step.g;
+}
+const double* lash_sim_velocities(const LashSim* sim) {
+    return sim->step.U;
+}
+
+LashEnergy lash_sim_energy(LashSim* sim) {
+    sim->energy.kinetic = energy_kinetic(sim, sim->q, sim->v);
+    sim->energy.potential = sim->system->potential(sim->system, sim->work, sim->t, sim->q);
+    return sim->energy;
+}

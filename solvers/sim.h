@@ -1,0 +1,135 @@
+// One run of a system in time.
+#ifndef LASH_SOLVERS_SIM_H
+#define LASH_SOLVERS_SIM_H
+
+#include "core/error.h"
+#include "core/system.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct LashSim LashSim; // opaque: state, workspaces, arena; private to one thread
+
+typedef enum LashScheme { // SCHEMES: sections of docs/schemes.md
+    LASH_COMBINED,        // combined activation / projection: the default
+    LASH_MOREAU_JEAN,     // velocity level only
+    LASH_DIRECT,          // direct projected
+    LASH_SCHATZMAN_PAOLI, // position level
+    LASH_SCHEMES
+} LashScheme;
+
+typedef enum LashDirection {
+    LASH_AT_MIDPOINT,
+    LASH_AT_END,
+    LASH_AT_START
+} LashDirection; // where impulses point
+
+typedef enum LashForecast { // which contacts may act, where the scheme activates by forecast
+    LASH_FORECAST_EXPLICIT, // g + gamma h U <= 0
+    LASH_FORECAST_FREE,     // g + h (theta U_free + (1 - theta) U) <= 0
+    LASH_FORECAST_MIDPOINT, // g(q (+) h/2 v) <= 0
+    LASH_FORECAST_END       // g(q (+) h v) <= 0 and U <= 0
+} LashForecast;
+
+typedef struct LashSettings {
+    LashScheme scheme;
+    double h, theta; // time step [s]; 1/2 midpoint .. 1 implicit Euler
+    LashDirection direction;
+    LashForecast forecast;
+    double gamma;              // of the explicit forecast, in [0, 2]
+    bool coupled;              // direct scheme: one problem in (P, tau)
+    bool variant;              // q moves with v_{k+1/2} whatever theta
+    double tolerance_position; // largest violated gap or joint error of an accepted step [m]
+    double tolerance_velocity; // the same for velocities and M^-1 x dynamics residual [m/s]
+    double tolerance_solver;   // complementarity residual [m/s]
+    int max_iterations;        // Newton iterations per pass
+    int max_substeps; // 1: none; a failing step is retried as 2, 4, ... sub-steps up to this
+} LashSettings;
+
+typedef struct LashStepInfo {
+    LashOutcome outcome; // anything but LASH_CONVERGED leaves the state as before the step
+    int contacts;        // unilateral interactions with P > 0
+    int newton, projection, index_set, solver; // iterations as SCHEMES section 5 counts them
+    int substeps;
+    double position_error; // largest bilateral joint error, recomputed from the final q [m, rad]
+    double penetration;    // largest -g of all candidates, >= 0 [m]
+    double velocity_error; // largest violation of the velocity constraints [m/s, rad/s]
+    double dynamics_error; // |M^-1 r| of the equation of motion [m/s, rad/s]
+    uint64_t worst;        // id of the interaction with the largest violation
+} LashStepInfo;
+
+typedef struct LashEnergy {
+    double kinetic, potential;             // now [J]
+    double external_work;                  // since the start, drivers included [J]
+    double damping_work;                   // of dampers, <= 0 [J]
+    double contact_work_n, contact_work_t; // of normal and tangential impulses [J]
+    double joint_work;                     // of ideal joints: pure discretisation error [J]
+    double start;                          // kinetic + potential at the start [J]
+} LashEnergy;
+
+typedef enum LashEventKind {
+    LASH_EVENT_IMPACT, // a contact closes, or is hit again: the velocity jumps
+    LASH_EVENT_OPEN,   // a contact that pushed is free
+    LASH_EVENT_SLIP,   // a contact that stuck begins to slide
+    LASH_EVENT_STICK,  // a contact that slid begins to stick
+    LASH_EVENT_PLASTIC // opposed contacts could not rebound together: the step was solved without
+                       // rebound
+} LashEventKind;
+
+typedef struct LashEvent {
+    LashEventKind kind;
+    double t, h;                    // the step in which it happened runs from t to t + h [s]
+    double gap_before;              // at t [m]
+    uint64_t id;                    // of the interaction
+    double impulse[3];              // n, t1, t2 over the step [N s]
+    double U_before[3], U_after[3]; // at the start and at the end of the step [m/s]
+} LashEvent;
+
+LashSettings lash_settings(void);
+// False, with a message naming the setting, when one is out of range.
+bool lash_settings_check(const LashSettings* settings, LashError* error);
+
+LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings); // borrows system
+void lash_sim_destroy(LashSim* sim);                                              // NULL is allowed
+
+LashStepInfo lash_sim_step(LashSim* sim);
+
+double lash_sim_time(const LashSim* sim);
+uint64_t lash_sim_steps(const LashSim* sim);
+void lash_sim_state(const LashSim* sim, const double** q, const double** v); // borrowed
+LashEnergy lash_sim_energy(LashSim* sim);
+LashSystemWork* lash_sim_work(LashSim* sim);
+
+// Restarts at (t, q, v); history of multi-step schemes and energy sums are forgotten.
+void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v);
+
+// Impulses of the last step: the list and P (rows); bilateral ones are of minimum norm (moments
+// divided by length).
+const LashInteractionList* lash_sim_interactions(const LashSim* sim);
+const double* lash_sim_impulses(LashSim* sim);
+const double* lash_sim_gaps(const LashSim* sim);       // (rows) at the end of the step
+const double* lash_sim_velocities(const LashSim* sim); // (rows) U at the end of the step
+
+// What happened in the last step, in the order of the interactions; valid until the next step.
+const LashEvent* lash_sim_events(const LashSim* sim, int* count);
+
+// Degrees of freedom at (t, q): rank of the bilateral rows, the interactions that are redundant
+// given those before them, and the largest joint error. flags: (count of bilateral interactions)
+// number of redundant rows each.
+typedef struct LashMobility {
+    int dof, rank, rows;
+    double position_error; // [m, rad]
+    double velocity_error; // [m/s, rad/s]
+} LashMobility;
+LashMobility lash_sim_mobility(LashSim* sim, int* redundant_rows);
+
+// Moves q to the nearest configuration (in the metric M) and v to the nearest velocity that satisfy
+// the bilateral rows to the tolerances. False when it does not converge; *moved is the largest
+// displacement [m, rad].
+bool lash_sim_assemble(LashSim* sim, double* moved);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,160 @@
+// Inside of a run: shared by sim.c, the stages of a step and the schemes.
+#ifndef LASH_SOLVERS_SIM_INTERNAL_H
+#define LASH_SOLVERS_SIM_INTERNAL_H
+
+#include "core/arena.h"
+#include "solvers/block_lu.h"
+#include "solvers/friction.h"
+#include "solvers/joint_solver.h"
+#include "solvers/projection_problem.h"
+#include "solvers/sim.h"
+
+enum { HISTORY = 4 }; // steps the predictor looks back
+
+// What the position problem of a pass asks of an interaction.
+enum { POSITION_FREE, POSITION_CLOSED_IF_PUSHED, POSITION_NOT_NEGATIVE };
+
+// Everything a step computes, in the order it is made. Sizes: nv, rows of the list, m rows and nc
+// contacts that are active.
+typedef struct StepContext {
+    double t0, h, theta; // start time, length; theta of the velocity average
+    double move_theta;   // weight of v_{k+1} in the motion: theta, or 1/2 for the variant
+    const LashInteractionList* list; // collect
+    uint8_t* active;                 // (count) velocity law acts: bilateral always
+    uint8_t* position;               // (count) POSITION_*
+    uint8_t* wanted;                 // (count) directions are needed
+    double* gap_start;               // (count) gap at the start, where U_start was evaluated
+    double* U_start;                 // (rows) U at the start of the step, for the impact law
+    uint8_t* has_U_start;            // (count)
+    double *v, *P, *tau;             // unknowns: (nv), (rows), (rows)
+    double* shift;                   // (nv) N G tau
+    double *d, *q_end, *q_theta;     // (nv) increment; q (+) d, q (+) theta d
+    double *v_theta, *F, *r;         // (nv) averaged velocity, forces, residual of the dynamics
+    double *g, *g_t, *G;             // at the end of the step
+    double *g_star, *G_star;         // where impulses point: directions, gaps not used
+    double* G_hat;                   // G + h theta d(G'v)/dq: derivative of the rows for Newton
+    double* U;                       // (rows)
+    int nc, m;                       // active contacts, their rows
+    int* contact;                    // (nc) interaction
+    int* first;                      // (nc) first row in the contact problem
+    double *W, *b, *P_c, *U_c, *mu;  // the contact problem
+    uint8_t* kind;                   // (nc)
+    double* rho;                     // (nc) 1 / trace of the contact's block of W
+    double* A_n;                     // (nn x nn) position problem of contact normals
+    int nn;                          // contacts in the position problem
+    int* normal;                     // (nn) interaction
+    double *gap_n, *tau_n, *gap_new, *P_n;
+    uint8_t* kind_n;
+    double b_norm;      // |b| of the contact problem solved last
+    double restitution; // factor on e: 1, or 0 when the step is retried without rebound
+    // Errors of the iterate, recomputed from it.
+    double dynamics_error, velocity_error, contact_error, position_error, penetration;
+    uint64_t worst;
+    int demoted;
+} StepContext;
+
+struct LashSim {
+    const LashSystem* system;
+    LashSettings settings;
+    LashSystemWork* work;
+    LashArena arena;
+    double t;
+    uint64_t steps;
+    double *q, *v;         // state
+    double* saved;         // (nq + nv) state before a step in parts
+    double* q_prev;        // q_{k-1}: Schatzman-Paoli
+    double* past[HISTORY]; // (2 nv + 2 rows) v, shift, P, tau of the last steps, newest first
+    int history;           // how many of them are valid: 0 after a jump
+    double* guess;         // (2 nv + 2 rows) scratch of the predictor
+    // Linear algebra of the step: A = M + h theta C + h^2 theta^2 K and the joints on it.
+    LashBlockLu *A, *M;
+    LashJointSolver velocity_joints, position_joints;
+    bool same_metric; // position_joints is velocity_joints
+    double *M_values, *C_values, *K_values, *A_values;
+    double *B,
+        *B_n; // (nv x nv) A^-1 and N^-1 with the joints closed; NULL: too large, solve by columns
+    bool factored, has_response; // has_response: B (and B_n) are formed
+    double factored_h;
+    int age;     // steps since the factorisation
+    bool exact;  // derivatives of contact directions are in the Newton matrix
+    bool robust; // this pass renews the operator in every iteration, with all derivatives
+    int exact_steps;
+    double *x, *y, *z;         // (nv) scratch
+    double *u, *w;             // (rows) scratch
+    double* contraction;       // scratch of contract: dGP and dGv
+    double* dtau;              // (rows) correction of the joints' tau
+    double *kept, *kept_shift; // (nv + 2 rows), (nv) an iterate that passes
+    void *friction_work, *projection_work;
+    StepContext step;
+    LashStepInfo info;
+    LashEnergy energy;
+    bool reactions_clean; // P of bilateral rows is of minimum norm
+    // Active contacts of the last step: id, impulse and end velocity, 3 rows each.
+    uint64_t* last_id;
+    double *last_P, *last_U;
+    int last_count;
+    LashEvent* event; // of the last step
+    int events, event_capacity;
+    LashJointSolver reaction_joints; // minimum-norm reactions, made when asked for
+    double* reactions;               // (rows)
+    double reach;                    // factor on the motion promised to collect
+};
+
+// --- Stages (newton.c)
+// --------------------------------------------------------------------------------------------
+// Starts a step of length h: lists interactions, guesses v and P; no contact is active.
+void step_begin(LashSim* sim, StepContext* s, double h);
+// The guess alone: v and joint impulses extrapolated, contact impulses zero.
+void step_guess(LashSim* sim, StepContext* s);
+// Solves the step for the sets active and position; project: position problem included.
+LashOutcome step_solve(LashSim* sim, StepContext* s, bool project);
+// Keeps the solved step for the predictor; smooth: no jump in it.
+void step_remember(LashSim* sim, const StepContext* s, bool smooth);
+// Marks contact i active, with the impulse of the last step as a guess when it was active there.
+void step_activate(LashSim* sim, StepContext* s, int i);
+// Takes the solved step as the new state (sim.c).
+void step_accept(LashSim* sim, StepContext* s);
+
+// --- Linear algebra (factor.c)
+// ------------------------------------------------------------------------------------
+bool step_factor(LashSim* sim, StepContext* s);
+// x (nv) <- response of the closed joints to the generalized impulse x; positions: in the
+// projection metric
+void joints_response(LashSim* sim, const StepContext* s, bool positions, double* x);
+
+// G_hat = G + h theta d(G'v + g_t)/dq of the wanted interactions [first, last); returns s->G_hat
+const double* row_derivatives(LashSim* sim, StepContext* s, int first, int last);
+
+// --- Contacts (contact_stage.c)
+// ----------------------------------------------------------------------------------- Numbers the
+// active contacts and those of the position problem; U at the start where the impact law needs it.
+bool contacts_list(LashSim* sim, StepContext* s);
+// Errors of the contact law and, with project, of the positions at the iterate, joined to those of
+// the joints.
+void contacts_errors(LashSim* sim, StepContext* s, bool project);
+// Solves the contact problem; sim->y (velocity correction) and P are completed. False: no solution.
+bool contacts_correct(LashSim* sim, StepContext* s);
+// Solves the position problem at the corrected velocities for tau.
+bool positions_correct(LashSim* sim, StepContext* s);
+
+// --- Activation (forecast.c)
+// ---------------------------------------------------------------------------------------
+LashOutcome forecast_activate(LashSim* sim, StepContext* s);
+
+// --- Schemes, one file each
+// ---------------------------------------------------------------------------------------
+LashOutcome step_combined(LashSim* sim, StepContext* s);
+LashOutcome step_moreau_jean(LashSim* sim, StepContext* s);
+LashOutcome step_direct(LashSim* sim, StepContext* s);
+LashOutcome step_schatzman_paoli(LashSim* sim, StepContext* s);
+
+// --- Events (events.c)
+// --------------------------------------------------------------------------------------------
+void events_of_step(LashSim* sim, const StepContext* s);
+
+// --- Energy (energy.c)
+// --------------------------------------------------------------------------------------------
+double energy_kinetic(LashSim* sim, const double* q, const double* v);
+void energy_add_step(LashSim* sim, const StepContext* s);
+
+#endif
