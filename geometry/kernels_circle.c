@@ -107,6 +107,30 @@ static int zeros_between(const Around* q, Sample a, Sample b, double rising, dou
     return count;
 }
 
+// A zero with a small slope d may have a twin too near for the samples: the other zeros of the
+// cubic d x + d2 x^2 / 2 + d3 x^3 / 6 around z. Adds the one where N rises (falls), polished.
+static int add_twin(const Around* q, double z, double d, double rising, double* found, int count) {
+    const double e = 1e-3;
+    double low, high;
+    at(q, z - e, &low), at(q, z + e, &high);
+    double d2 = (high - low) / (2 * e), d3 = (high - 2 * d + low) / (e * e);
+    double root = 0.25 * d2 * d2 - 2 * d3 * d / 3;
+    if (!(root > 0 && d3 * rising > 0) || count == LASH_MAX_POINTS) return count;
+    double far = -(0.5 * d2 + copysign(sqrt(root), d2)) * 3 / d3,
+           x = z + far; // beyond the falling one
+    if (fabs(far) > 0.2) return count;
+    for (int i = 0; i < 20; ++i) {
+        double slope_x, n = at(q, x, &slope_x), step = n / slope_x;
+        if (!(slope_x * rising > 0) || fabs(step) > 0.5 * fabs(far)) return count;
+        x -= step;
+        if (fabs(step) < 1e-10) break;
+    }
+    for (int i = 0; i < count; ++i)
+        if (fabs(remainder(x - found[i], 2 * LASH_PI)) < 1e-3 * fabs(far)) return count;
+    found[count++] = x;
+    return count;
+}
+
 // Minima (rising = +1) or maxima (-1) of the distance; angles.
 static int stationary(const Around* q, double rising, double found[LASH_MAX_POINTS]) {
     const double step = 2 * LASH_PI / SAMPLES;
@@ -127,6 +151,13 @@ static int stationary(const Around* q, double rising, double found[LASH_MAX_POIN
             count = zeros_between(q, a, b, rising, found, count);
             a = b;
         }
+    }
+    double largest = 0;
+    for (int i = 0; i < SAMPLES; ++i) largest = fmax(largest, fabs(n[i]));
+    for (int i = 0, all = count; i < all; ++i) {
+        double d;
+        at(q, found[i], &d);
+        if (fabs(d) < 1e-2 * largest) count = add_twin(q, found[i], d, rising, found, count);
     }
     return count;
 }
