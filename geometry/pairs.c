@@ -434,7 +434,7 @@ static bool accepted(const LashPair* pair, LashPairWork* w, const Combination* c
         ++w->deep;
         return false;
     }
-    if (is_double(w, r, 4 * fmax(a->border, b->border))) return false;
+    if (is_double(w, r, 64 * fmax(a->border, b->border))) return false;
     Found* f = w->found + w->founds - 1;
     f->slot = slot;
     f->shadowed = r->gap < 0 && is_shadowed(pair, c, v, r);
