@@ -1,35 +1,39 @@
 # The two commands: `make demo` and `make test`. Each installs what is missing (Debian packages), builds and runs.
+#   make          build the program            make format    lay out the sources
+#   make demo     build, simulate, draw        make install   into PREFIX (default /usr/local)
+#   make test     all tests, twice: optimised, and with sanitizers
+#   make test-all the same with clang, valgrind and the long sweeps
 BUILD   := build/release
 CHECK   := build/check
 ASAN    := build/asan
+CLANG   := build/clang
 PREFIX  ?= /usr/local
 JOBS    ?= $(shell nproc)
 
 # Debian 12 packages, by what needs them.
 PACKAGES := build-essential cmake pkg-config \
   libcjson-dev libhdf5-dev liblapacke-dev libopenblas-dev libcmocka-dev \
-  libocct-data-exchange-dev
+  libocct-data-exchange-dev libtbb-dev
+# Only for `make test-all`, `make format` and `make tidy`.
+EXTRA    := clang clang-format clang-tidy valgrind
 
-.PHONY: all deps demo test format install clean
+.PHONY: all deps deps-extra demo test test-all format tidy install clean
 all: deps
 	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DLASH_TESTS=OFF >/dev/null
 	@cmake --build $(BUILD) -j$(JOBS)
 
 # Installs missing packages; does nothing, and needs no rights, when all are there.
 deps:
-	@missing=; for p in $(PACKAGES); do \
-	  [ "$$(dpkg-query -W -f='$${db:Status-Status}' $$p 2>/dev/null)" = installed ] || missing="$$missing $$p"; done; \
-	if [ -n "$$missing" ]; then \
-	  root=; [ "$$(id -u)" = 0 ] || root=sudo; \
-	  if [ -n "$$root" ] && ! command -v sudo >/dev/null; then \
-	    echo "Missing Debian packages:$$missing"; echo "Install them as root (apt-get install$$missing), then repeat."; exit 1; fi; \
-	  echo "Installing:$$missing"; \
-	  $$root apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$root apt-get install -y -qq --no-install-recommends $$missing >/dev/null; fi
+	@sh .ci/install-packages $(PACKAGES)
+deps-extra:
+	@sh .ci/install-packages $(PACKAGES) $(EXTRA)
 
 demo: all
 	@mkdir -p demo
 	@$(BUILD)/lash run models/slider_crank/ideal.json -o demo/slider_crank.h5 --plot demo/slider_crank.svg
-	@echo "Picture: demo/slider_crank.svg"
+	@echo
+	@echo "Look at demo/slider_crank.svg (any browser): motion and joint forces over three strokes."
+	@echo "The whole motion is in demo/slider_crank.h5; $(BUILD)/lash export --csv demo/slider_crank.h5 prints it."
 
 test: deps
 	@cmake -S . -B $(CHECK) -DCMAKE_BUILD_TYPE=Release -DLASH_WERROR=ON >/dev/null
@@ -39,8 +43,19 @@ test: deps
 	cd $(CHECK) && ctest --output-on-failure -j$(JOBS)
 	cd $(ASAN) && ctest --output-on-failure -j$(JOBS)
 
-format:
+test-all: deps-extra test
+	@cmake -S . -B $(CLANG) -DCMAKE_BUILD_TYPE=Release -DLASH_WERROR=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ >/dev/null
+	@cmake --build $(CLANG) -j$(JOBS)
+	cd $(CLANG) && ctest --output-on-failure -j$(JOBS)
+	cd $(CHECK) && LASH_LONG_TESTS=1 ctest --output-on-failure -j$(JOBS) --timeout 3000
+	valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite \
+	  $(CHECK)/lash run models/slider_crank/ideal.json --duration 1e-3 -o $(CHECK)/valgrind.h5 >/dev/null
+
+format: deps-extra
 	@git ls-files '*.c' '*.h' '*.cpp' '*.hpp' | xargs clang-format -i
+tidy: deps-extra
+	@cmake -S . -B $(CHECK) -DCMAKE_BUILD_TYPE=Release >/dev/null
+	@git ls-files '*.c' | xargs clang-tidy -p $(CHECK) --quiet
 
 install: all
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -22,15 +22,10 @@ typedef struct Reader {
     LashError* error;
 } Reader;
 
-typedef struct Entry {
-    int row, column;
-    double value;
-} Entry;
-
 typedef struct Matrix {
     int storage, rows, columns;
     size_t count, capacity;
-    Entry* entry;
+    AppEntry* entry;
     int blocks;  // storage 1: block rows
     int* bounds; // storage 1: (blocks) cumulated row sizes
 } Matrix;
@@ -91,9 +86,9 @@ static void add_entry(Matrix* a, int row, int column, double value) {
     if (value == 0) return;
     if (a->count == a->capacity) {
         a->capacity = a->capacity ? 2 * a->capacity : 256;
-        a->entry = lash_realloc(a->entry, a->capacity * sizeof(Entry));
+        a->entry = lash_realloc(a->entry, a->capacity * sizeof(AppEntry));
     }
-    a->entry[a->count++] = (Entry){row, column, value};
+    a->entry[a->count++] = (AppEntry){row, column, value};
 }
 
 static void free_matrix(Matrix* a) {
@@ -339,7 +334,7 @@ static void to_sparse(const Matrix* a, int blocks, const uint8_t* kind, LashBloc
 static void set_matrix(AppProblem* p, const Matrix* a) {
     double filled = (double)a->count / ((double)a->rows * (double)a->rows);
     p->friction.m = a->rows;
-    if (a->rows <= 64 || (filled > 0.35 && a->rows <= 6000)) {
+    if (a->rows <= 64 || (filled > 0.5 && a->rows <= 6000)) {
         p->friction.W = to_dense(a);
         p->friction.ldw = a->rows;
     } else {
@@ -548,11 +543,11 @@ void app_problem_destroy(AppProblem* p) {
     lash_free(p);
 }
 
-AppProblem* app_problem_from_dense(int contacts, const uint8_t* kind, const double* mu,
-                                   const double* b, const double* W, int m) {
+AppProblem* app_problem_build(int contacts, const uint8_t* kind, const double* mu, const double* b,
+                              int m, size_t count, const AppEntry* entries) {
     Matrix a = {.rows = m, .columns = m};
-    for (int j = 0; j < m; ++j)
-        for (int i = 0; i < m; ++i) add_entry(&a, i, j, W[(size_t)j * (size_t)m + (size_t)i]);
+    for (size_t k = 0; k < count; ++k)
+        add_entry(&a, entries[k].row, entries[k].column, entries[k].value);
     AppProblem* p = lash_alloc(sizeof *p);
     double *b_copy = lash_alloc((size_t)m * sizeof(double)),
            *mu_copy = lash_alloc((size_t)contacts * sizeof(double));

@@ -32,10 +32,15 @@ AppProblem* app_problem_load(const char* path, LashError* error); // caller owns
 AppProblem* app_problem_parse(const char* text, size_t size, LashError* error);
 void app_problem_destroy(AppProblem* problem); // NULL is allowed
 
-// Builds a friction problem from a dense matrix (m x m): dense or block sparse, whichever suits.
-// Copies everything.
-AppProblem* app_problem_from_dense(int contacts, const uint8_t* kind, const double* mu,
-                                   const double* b, const double* W, int m);
+typedef struct AppEntry { // of a matrix; entries of the same place are added up
+    int row, column;
+    double value;
+} AppEntry;
+
+// Builds a friction problem from the entries of W: dense or block sparse, whichever suits. Copies
+// everything.
+AppProblem* app_problem_build(int contacts, const uint8_t* kind, const double* mu, const double* b,
+                              int m, size_t count, const AppEntry* entries);
 
 const char* app_problem_layout_name(AppProblemLayout layout);
 

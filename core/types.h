@@ -6,6 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Compiles a hot loop for wider registers too and picks at load time. Only for loops without
+// reductions, so that every machine computes the same bits (a * b + c is never contracted).
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__)
+#define LASH_VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define LASH_VECTOR_CLONES
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -2,8 +2,9 @@
 //
 // Conventions. Shapes a and b with poses world_a, world_b. The normal n is unit, world axes, the
 // outward normal of b at point_b (for a vertex or edge of b: minus the outward normal of a): the
-// gap grows when a moves along +n. gap = (point_a - point_b) . n, negative in penetration, valid
-// through zero down to the reach of the features.
+// gap grows when a moves along +n. gap = (point_a - point_b) . n + offset, negative in penetration,
+// valid through zero down to the reach of the features. The offset is a number of the pair of face
+// sets: positive adds play, negative takes it away.
 #ifndef LASH_GEOMETRY_CONTACT_H
 #define LASH_GEOMETRY_CONTACT_H
 
@@ -23,12 +24,30 @@ typedef struct LashSecondOrder {
 } LashSecondOrder;
 
 typedef struct LashContactPoint {
-    double gap;            // [m]
+    double gap;            // with the offset of the pair [m]
     Vec3 normal;           // from b into a, world axes
     Vec3 point_a, point_b; // foot points, world [m]
     LashSecondOrder a, b;  // with respect to the outward normal of each side
     uint64_t id;           // persistent: features of both sides and slot
 } LashContactPoint;
+
+// How a contact point changes while a moves and b rests.
+typedef struct LashContactRate {
+    double gap;            // w . n [m/s]
+    Vec3 normal;           // across n [1/s]
+    Vec3 point_a, point_b; // of the foot points in space, not of the material [m/s]
+} LashContactRate;
+
+// Rates for the velocity w of the material point of a at point_a and the angular velocity omega of
+// a, both relative to b and in world axes. (b moves too: w = v_a - v_b at point_a, omega = omega_a
+// - omega_b, then add omega_b x normal and the rigid velocity of b to the results.) Returns false
+// and gives the gap rate only where the foot points are not determined (line and area contact).
+bool lash_contact_rate(const LashContactPoint* contact, Vec3 w, Vec3 omega, LashContactRate* rate);
+
+// The same for one side only, as the 4 x 4 system's solution operator: (p_a, p_b) = D (w_t,
+// omega_t) in the basis (t1, t2); w_t and c = (omega x n) are the tangential components. D is
+// column-major. dn = Y_b p_b. Returns false when the system is singular (D is then 0).
+bool lash_contact_operator(const LashContactPoint* contact, double D[16]);
 
 #ifdef __cplusplus
 }

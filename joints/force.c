@@ -51,10 +51,11 @@ static void side_velocities(const Force* force, const double* v, double both[12]
 }
 
 static void distance_frames(const Force* force, const BodyState* body, JointFrames* f) {
-    f->a = body[force->a], f->b = body[force->b];
+    f->a = &body[force->a], f->b = &body[force->b];
+    f->length = 0;
     f->a_point = force->def.a_point, f->b_point = force->def.b_point;
-    f->p_a = vec3_add(f->a.x, mat3_mul(f->a.R, f->a_point));
-    f->p_b = vec3_add(f->b.x, mat3_mul(f->b.R, f->b_point));
+    f->p_a = vec3_add(f->a->x, mat3_mul(f->a->R, f->a_point));
+    f->p_b = vec3_add(f->b->x, mat3_mul(f->b->R, f->b_point));
 }
 
 // x, g and, when second is asked for, H.
@@ -62,31 +63,13 @@ static void distance_coordinate(const Force* force, const BodyState* body, bool 
                                 Coordinate* c) {
     JointFrames f;
     distance_frames(force, body, &f);
-    Vec3 d = vec3_sub(f.p_b, f.p_a);
-    c->x = vec3_norm(d);
-    // Two points that coincide have no direction: the force is zero there, not NaN.
-    Vec3 e = c->x > 0 ? vec3_scale(1 / c->x, d) : vec3_zero();
-    const double e3[3] = {e.x, e.y, e.z};
-    double Ja[18], Jb[18], J[36];
-    RowWriter rows = {.Ga = Ja, .Gb = Jb};
-    row_point3(&f, &rows);
-    for (int k = 0; k < 3; ++k) {
-        memcpy(J + 12 * k, Ja + 6 * k, 6 * sizeof(double));
-        memcpy(J + 12 * k + 6, Jb + 6 * k, 6 * sizeof(double));
-    }
-    for (int i = 0; i < 12; ++i) c->g[i] = J[i] * e.x + J[12 + i] * e.y + J[24 + i] * e.z;
+    RowWriter row = {.g = &c->x, .Ga = c->g, .Gb = c->g + 6};
+    row_distance(&f, &row);
     if (!second) return;
     memset(c->H, 0, sizeof c->H);
-    if (c->x == 0) return;
-    RowContraction contraction = {.rows = 3, .has_a = true, .has_b = true, .P = e3, .dGP = c->H};
-    row_point3_contract(&f, &contraction);
-    for (int j = 0; j < 12; ++j) {
-        for (int i = 0; i < 12; ++i) {
-            double dot = 0;
-            for (int k = 0; k < 3; ++k) dot += J[12 * k + i] * J[12 * k + j];
-            c->H[i + 12 * j] += (dot - c->g[i] * c->g[j]) / c->x;
-        }
-    }
+    const double one = 1;
+    RowContraction contraction = {.rows = 1, .has_a = true, .has_b = true, .P = &one, .dGP = c->H};
+    row_distance_contract(&f, &contraction);
 }
 
 static void joint_force_coordinate(const LashMechanism* mech, const LashSystemWork* work,

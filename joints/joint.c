@@ -11,6 +11,8 @@ const JointKind* joint_kind(LashJointType type) {
             return &joint_prismatic;
         case LASH_SPHERICAL:
             return &joint_spherical;
+        case LASH_DISTANCE:
+            return &joint_distance;
         case LASH_JOINT_TYPES:
             break;
     }

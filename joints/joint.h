@@ -14,12 +14,20 @@ typedef struct BodyState {
 
 // The two sides of a joint in the world.
 typedef struct JointFrames {
-    BodyState a, b;
+    const BodyState *a, *b;
     Vec3 a_point, b_point; // joint point in each body [m]
     Mat3 a_axes, b_axes;   // joint axes in each body (columns x, y, z)
     Vec3 p_a, p_b;         // joint point of each side, world
-    Mat3 A, B;             // joint axes of each side, world (columns)
+    double length;         // of a distance joint [m]
 } JointFrames;
+
+// Joint axis e (0 x, 1 y, 2 z) of each side, world.
+static inline Vec3 axis_a(const JointFrames* f, int e) {
+    return mat3_mul(f->a->R, mat3_column(f->a_axes, e));
+}
+static inline Vec3 axis_b(const JointFrames* f, int e) {
+    return mat3_mul(f->b->R, mat3_column(f->b_axes, e));
+}
 
 // Rows being written. Ga, Gb: (6 x rows) columns of G per side, or NULL where that side is the
 // ground.
@@ -53,7 +61,8 @@ typedef struct JointKind {
 const JointKind* joint_kind(LashJointType type);
 
 // Joint kinds, one file each.
-extern const JointKind joint_fixed, joint_revolute, joint_prismatic, joint_spherical;
+extern const JointKind joint_fixed, joint_revolute, joint_prismatic, joint_spherical,
+    joint_distance;
 
 // Free coordinate of a joint: angle of b about z of a in (-pi, pi], or displacement along z of a.
 double joint_coordinate(const JointKind* kind, const JointFrames* frames);
@@ -71,6 +80,9 @@ void row_axis_point_contract(const JointFrames* f, int e, RowContraction* c);
 // dot: e_a . k_b, an axis of a and one of b.
 void row_dot(const JointFrames* f, int e, int k, RowWriter* out);
 void row_dot_contract(const JointFrames* f, int e, int k, RowContraction* c);
+// distance: |p_b - p_a| - length, one row.
+void row_distance(const JointFrames* f, RowWriter* out);
+void row_distance_contract(const JointFrames* f, RowContraction* c);
 // Reaction of a dot row with impulse P: moment on b, world.
 Vec3 row_dot_moment(const JointFrames* f, int e, int k, double P);
 

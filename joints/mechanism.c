@@ -10,7 +10,13 @@
 #include "core/arena.h"
 #include "joints/mechanism_internal.h"
 
-enum { DRIVER_ID = 1 << 20 }; // ids: joint j has id j, its driver j + DRIVER_ID
+// Ids of interactions: joint j has id j, its driver j + DRIVER_ID, contact c has id c + CONTACT_ID.
+enum { DRIVER_ID = 1 << 20, CONTACT_ID = 1 << 21 };
+
+LashContactDef lash_contact_def(void) {
+    return (LashContactDef){
+        .b_type = LASH_FEATURE_SPHERE, .a_frame = pose_identity(), .b_frame = pose_identity()};
+}
 
 LashJointDef lash_joint_def(void) {
     return (LashJointDef){.type = LASH_FIXED,
@@ -46,9 +52,11 @@ void lash_mechanism_destroy(LashMechanism* mech) {
         for (int k = 0; k < 3; ++k)
             lash_expression_destroy(mech->force[i].def.component[k].expression);
     }
-    void* owned[] = {mech->body,           mech->joint,          mech->force,
-                     mech->block_start,    mech->q_start,        mech->pattern_row,
-                     mech->pattern_column, mech->pattern_offset, mech->interaction};
+    for (int i = 0; i < mech->contacts; ++i) lash_free((char*)mech->contact[i].def.name);
+    void* owned[] = {mech->contact,     mech->body,           mech->joint,
+                     mech->force,       mech->block_start,    mech->q_start,
+                     mech->pattern_row, mech->pattern_column, mech->pattern_offset,
+                     mech->interaction};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i) lash_free(owned[i]);
     lash_free(mech);
 }
@@ -92,6 +100,7 @@ LashJointId lash_mechanism_add_joint(LashMechanism* mech, const LashJointDef* de
                      .b_axes = quat_matrix(quat_normalize(def->b_joint.rot)),
                      .driver = -1};
     LASH_ASSERT(joint->a != joint->b);
+    LASH_ASSERT(def->type != LASH_DISTANCE || def->length > 0);
     LASH_ASSERT(def->driver == LASH_NO_DRIVER || joint->kind->free_coordinate != LASH_NO_DRIVER);
     joint->def.name = name_or_number(def->name, "joint", mech->joints + 1);
     return (LashJointId){++mech->joints};
@@ -116,6 +125,24 @@ LashForceId lash_mechanism_add_force(LashMechanism* mech, const LashForceDef* de
     return (LashForceId){++mech->forces};
 }
 
+LashContactId lash_mechanism_add_contact(LashMechanism* mech, const LashContactDef* def) {
+    LASH_ASSERT(!mech->complete);
+    LASH_ASSERT(def->a_type != LASH_FEATURE_DISC);
+    LASH_ASSERT(def->b_type == LASH_FEATURE_SPHERE || def->b_type == LASH_FEATURE_DISC);
+    LASH_ASSERT(def->b_type != LASH_FEATURE_DISC || def->a_type == LASH_FEATURE_PLANE);
+    mech->contact =
+        lash_realloc(mech->contact, (size_t)(mech->contacts + 1) * sizeof *mech->contact);
+    Contact* contact = &mech->contact[mech->contacts];
+    *contact = (Contact){.def = *def,
+                         .a = body_index(mech, def->body_a),
+                         .b = body_index(mech, def->body_b),
+                         .a_axis = quat_rotate(quat_normalize(def->a_frame.rot), vec3(0, 0, 1)),
+                         .b_axis = quat_rotate(quat_normalize(def->b_frame.rot), vec3(0, 0, 1))};
+    LASH_ASSERT(contact->a != contact->b);
+    contact->def.name = name_or_number(def->name, "contact", mech->contacts + 1);
+    return (LashContactId){++mech->contacts};
+}
+
 void lash_mechanism_set_gravity(LashMechanism* mech, Vec3 gravity) {
     mech->gravity = gravity;
 }
@@ -128,6 +155,16 @@ int lash_mechanism_joint_count(const LashMechanism* mech) {
 }
 int lash_mechanism_force_count(const LashMechanism* mech) {
     return mech->forces;
+}
+int lash_mechanism_contact_count(const LashMechanism* mech) {
+    return mech->contacts;
+}
+const char* lash_mechanism_contact_name(const LashMechanism* mech, int contact) {
+    return mech->contact[contact].def.name;
+}
+int lash_mechanism_contact_of(const LashMechanism* mech, uint64_t interaction_id) {
+    (void)mech;
+    return interaction_id >= CONTACT_ID ? (int)(interaction_id - CONTACT_ID) : -1;
 }
 const char* lash_mechanism_body_name(const LashMechanism* mech, int body) {
     return mech->body[body + 1].def.name;
@@ -161,13 +198,12 @@ void mechanism_place(const LashMechanism* mech, const double* q, BodyState* body
 }
 
 void mechanism_joint_frames(const Joint* joint, const BodyState* body, JointFrames* f) {
-    f->a = body[joint->a], f->b = body[joint->b];
+    f->a = &body[joint->a], f->b = &body[joint->b];
     f->a_point = joint->def.a_joint.r, f->b_point = joint->def.b_joint.r;
     f->a_axes = joint->a_axes, f->b_axes = joint->b_axes;
-    f->p_a = vec3_add(f->a.x, mat3_mul(f->a.R, f->a_point));
-    f->p_b = vec3_add(f->b.x, mat3_mul(f->b.R, f->b_point));
-    f->A = mat3_product(f->a.R, f->a_axes);
-    f->B = mat3_product(f->b.R, f->b_axes);
+    f->p_a = vec3_add(f->a->x, mat3_mul(f->a->R, f->a_point));
+    f->p_b = vec3_add(f->b->x, mat3_mul(f->b->R, f->b_point));
+    f->length = joint->def.length;
 }
 
 double mechanism_unwrapped(const Joint* joint, const JointFrames* frames, double last) {
@@ -286,11 +322,11 @@ static const LashInteractionList* collect(const LashSystem* system, LashSystemWo
                                           double factor) {
     (void)t, (void)q, (void)v, (void)h, (void)factor;
     const LashMechanism* mech = of(system);
-    work->list = (LashInteractionList){.count = mech->bilateral,
+    work->list = (LashInteractionList){.count = mech->interactions,
                                        .bilateral = mech->bilateral,
-                                       .rows = mech->bilateral_rows,
+                                       .rows = mech->rows,
                                        .bilateral_rows = mech->bilateral_rows,
-                                       .G_size = mech->bilateral_G,
+                                       .G_size = mech->G_size,
                                        .item = mech->interaction};
     return &work->list;
 }
@@ -319,6 +355,20 @@ static void write_driver(const LashInteraction* item, const Joint* joint, const 
     if (g_t != NULL) g_t[item->row] = -d[0];
 }
 
+static void evaluate_contact(const LashInteraction* item, const Contact* contact,
+                             const BodyState* body, bool asked, double* g, double* g_t, double* G) {
+    ContactState s;
+    contact_state(contact, body, &s);
+    g[item->row] = s.gap;
+    for (int r = 1; r < item->rows; ++r) g[item->row + r] = 0;
+    if (!asked) return;
+    for (int r = 0; r < item->rows && g_t != NULL; ++r) g_t[item->row + r] = 0;
+    if (G == NULL) return;
+    double *Ga = contact->a > 0 ? G + item->offset : NULL, *Gb = NULL;
+    if (contact->b > 0) Gb = G + item->offset + (contact->a > 0 ? 6 * item->rows : 0);
+    contact_directions(contact, body, &s, item->rows, Ga, Gb);
+}
+
 static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                      const uint8_t* wanted, double* g, double* g_t, double* G) {
     const LashMechanism* mech = of(system);
@@ -337,17 +387,20 @@ static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, c
         write_driver(&mech->interaction[joint->driver], joint, &f, work->turned[j], t, g,
                      asked ? g_t : NULL, asked ? G : NULL);
     }
+    for (int c = 0; c < mech->contacts; ++c) {
+        const Contact* contact = &mech->contact[c];
+        bool asked = wanted == NULL || wanted[contact->interaction];
+        evaluate_contact(&mech->interaction[contact->interaction], contact, work->body, asked, g,
+                         g_t, G);
+    }
     return true;
 }
 
-static void contract(const LashSystem* system, LashSystemWork* work, double t, const double* q,
-                     int i, const double* P, const double* v, double* dGP, double* dGv) {
-    (void)t;
-    const LashMechanism* mech = of(system);
-    const LashInteraction* item = &mech->interaction[i];
+static void contract_joint(const LashMechanism* mech, const LashInteraction* item,
+                           const BodyState* body, const double* P, const double* touched,
+                           double* dGP, double* dGv) {
     const Joint* joint = &mech->joint[item->id & (DRIVER_ID - 1)];
     int n = 6 * item->touched;
-    double touched[12];
     RowContraction c = {.rows = item->rows,
                         .has_a = joint->a > 0,
                         .has_b = joint->b > 0,
@@ -356,19 +409,31 @@ static void contract(const LashSystem* system, LashSystemWork* work, double t, c
                         .dGP = dGP,
                         .dGv = dGv};
     if (dGP != NULL) memset(dGP, 0, (size_t)(n * n) * sizeof *dGP);
-    if (dGv != NULL) {
-        memset(dGv, 0, (size_t)(item->rows * n) * sizeof *dGv);
-        for (int s = 0; s < item->touched; ++s) {
-            memcpy(touched + 6 * s, v + 6 * item->block[s], 6 * sizeof *v);
-        }
-    }
-    mechanism_place(mech, q, work->body);
+    if (dGv != NULL) memset(dGv, 0, (size_t)(item->rows * n) * sizeof *dGv);
     JointFrames f;
-    mechanism_joint_frames(joint, work->body, &f);
+    mechanism_joint_frames(joint, body, &f);
     if (item->id >= DRIVER_ID) {
         joint_coordinate_contract(joint->kind, &f, &c);
     } else {
         joint->kind->contract(&f, &c);
+    }
+}
+
+static void contract(const LashSystem* system, LashSystemWork* work, double t, const double* q,
+                     int i, const double* P, const double* v, double* dGP, double* dGv) {
+    (void)t;
+    const LashMechanism* mech = of(system);
+    const LashInteraction* item = &mech->interaction[i];
+    double touched[12];
+    for (int s = 0; s < item->touched && dGv != NULL; ++s) {
+        memcpy(touched + 6 * s, v + 6 * item->block[s], 6 * sizeof *v);
+    }
+    mechanism_place(mech, q, work->body);
+    if (item->id >= CONTACT_ID) {
+        const Contact* contact = &mech->contact[item->id - CONTACT_ID];
+        contact_contract(contact, work->body, item->rows, P, touched, dGP, dGv);
+    } else {
+        contract_joint(mech, item, work->body, P, touched, dGP, dGv);
     }
 }
 
@@ -393,6 +458,10 @@ static void accept(const LashSystem* system, LashSystemWork* work, double t, dou
 
 static void name(const LashSystem* system, uint64_t id, char* text, size_t size) {
     const LashMechanism* mech = of(system);
+    if (id >= CONTACT_ID) {
+        snprintf(text, size, "%s", mech->contact[id - CONTACT_ID].def.name);
+        return;
+    }
     const Joint* joint = &mech->joint[id & (DRIVER_ID - 1)];
     snprintf(text, size, id >= DRIVER_ID ? "driver of %s" : "%s", joint->def.name);
 }
@@ -432,10 +501,11 @@ static int pattern_block(LashMechanism* mech, int* count, int row, int column) {
     return (*count)++;
 }
 
-// Diagonal blocks, and for every force between two bodies the two blocks that couple them.
+// Diagonal blocks, and for every force or contact between two moving bodies the two blocks that
+// couple them.
 static void lay_out_pattern(LashMechanism* mech) {
     int n = mech->bodies - 1, count = 0;
-    size_t capacity = (size_t)(n + 2 * mech->forces + 1);
+    size_t capacity = (size_t)(n + 2 * mech->forces + 2 * mech->contacts + 1);
     mech->pattern_row = lash_alloc(capacity * sizeof(int));
     mech->pattern_column = lash_alloc(capacity * sizeof(int));
     mech->pattern_offset = lash_alloc((capacity + 1) * sizeof(int));
@@ -451,40 +521,56 @@ static void lay_out_pattern(LashMechanism* mech) {
             }
         }
     }
+    for (int c = 0; c < mech->contacts; ++c) {
+        int a = mech->contact[c].a - 1, b = mech->contact[c].b - 1;
+        if (a < 0 || b < 0) continue;
+        pattern_block(mech, &count, a, b);
+        pattern_block(mech, &count, b, a);
+    }
     for (int b = 0; b <= count; ++b) mech->pattern_offset[b] = 36 * b;
     mech->system.pattern =
         (LashBlocks){count, mech->pattern_row, mech->pattern_column, mech->pattern_offset};
 }
 
-static void add_interaction(LashMechanism* mech, const Joint* joint, LashInteraction item) {
-    if (joint->a > 0) item.block[item.touched++] = joint->a - 1;
-    if (joint->b > 0) item.block[item.touched++] = joint->b - 1;
-    item.row = mech->bilateral_rows, item.offset = mech->bilateral_G;
-    mech->bilateral_rows += item.rows;
-    mech->bilateral_G += 6 * item.touched * item.rows;
-    mech->interaction[mech->bilateral++] = item;
+static int add_interaction(LashMechanism* mech, int a, int b, LashInteraction item) {
+    if (a > 0) item.block[item.touched++] = a - 1;
+    if (b > 0) item.block[item.touched++] = b - 1;
+    item.row = mech->rows, item.offset = mech->G_size;
+    mech->rows += item.rows;
+    mech->G_size += 6 * item.touched * item.rows;
+    mech->interaction[mech->interactions] = item;
+    return mech->interactions++;
 }
 
-static void number_interactions(LashMechanism* mech) {
-    mech->interaction = lash_alloc((size_t)(2 * mech->joints) * sizeof *mech->interaction);
-    for (int j = 0; j < mech->joints; ++j) {
-        Joint* joint = &mech->joint[j];
-        joint->interaction = mech->bilateral;
-        add_interaction(mech, joint,
-                        (LashInteraction){.kind = LASH_BILATERAL,
-                                          .rows = joint->kind->rows,
-                                          .angular = joint->kind->angular,
-                                          .id = (uint64_t)j});
-        if (joint->def.driver == LASH_NO_DRIVER) continue;
-        joint->driver = mech->bilateral;
-        bool position = joint->def.driver == LASH_DRIVE_POSITION;
-        add_interaction(
-            mech, joint,
-            (LashInteraction){.kind = position ? LASH_BILATERAL : LASH_BILATERAL_VELOCITY,
+static void number_joint(LashMechanism* mech, Joint* joint, uint64_t id) {
+    LashInteraction item = {.kind = LASH_BILATERAL,
+                            .rows = joint->kind->rows,
+                            .angular = joint->kind->angular,
+                            .id = id};
+    joint->interaction = add_interaction(mech, joint->a, joint->b, item);
+    if (joint->def.driver == LASH_NO_DRIVER) return;
+    bool position = joint->def.driver == LASH_DRIVE_POSITION;
+    LashInteraction driver = {.kind = position ? LASH_BILATERAL : LASH_BILATERAL_VELOCITY,
                               .rows = 1,
                               .prescribed = true,
                               .angular = joint->kind->rotates ? 1u : 0u,
-                              .id = (uint64_t)j + DRIVER_ID});
+                              .id = id + DRIVER_ID};
+    joint->driver = add_interaction(mech, joint->a, joint->b, driver);
+}
+
+static void number_interactions(LashMechanism* mech) {
+    mech->interaction =
+        lash_alloc((size_t)(2 * mech->joints + mech->contacts) * sizeof *mech->interaction);
+    for (int j = 0; j < mech->joints; ++j) number_joint(mech, &mech->joint[j], (uint64_t)j);
+    mech->bilateral = mech->interactions, mech->bilateral_rows = mech->rows;
+    for (int c = 0; c < mech->contacts; ++c) {
+        Contact* contact = &mech->contact[c];
+        LashInteraction item = {.kind = LASH_UNILATERAL,
+                                .rows = contact->def.mu > 0 ? 3 : 1,
+                                .e = contact->def.e,
+                                .mu = contact->def.mu,
+                                .id = (uint64_t)c + CONTACT_ID};
+        contact->interaction = add_interaction(mech, contact->a, contact->b, item);
     }
 }
 
@@ -545,26 +631,26 @@ const LashSystem* lash_mechanism_system(LashMechanism* mech) {
     number_interactions(mech);
     start_angles(mech);
     mech->system.block_start = mech->block_start, mech->system.q_start = mech->q_start;
-    mech->system.max_interactions = mech->bilateral;
-    mech->system.max_rows = mech->bilateral_rows;
-    mech->system.max_G = mech->bilateral_G;
+    mech->system.max_interactions = mech->interactions;
+    mech->system.max_rows = mech->rows;
+    mech->system.max_G = mech->G_size;
     return &mech->system;
 }
 
 // --- Results
 // ------------------------------------------------------------------------------------------------------
 
-static void frames_at(const LashMechanism* mech, int joint, const double* q, JointFrames* f) {
-    const Joint* j = &mech->joint[joint];
-    const int side[2] = {j->a, j->b};
-    BodyState state[2];
-    for (int s = 0; s < 2; ++s) {
-        state[s] = (BodyState){vec3_zero(), mat3_identity()};
-        if (side[s] == 0) continue;
-        const double* r = q + 7 * (side[s] - 1);
-        state[s] = (BodyState){vec3(r[0], r[1], r[2]), quat_matrix(quat(r[3], r[4], r[5], r[6]))};
-    }
-    Joint local = *j;
+static BodyState state_of(int body, const double* q) {
+    if (body == 0) return (BodyState){vec3_zero(), mat3_identity()};
+    const double* r = q + 7 * (body - 1);
+    return (BodyState){vec3(r[0], r[1], r[2]), quat_matrix(quat(r[3], r[4], r[5], r[6]))};
+}
+
+// Frames of a joint at q; state: the two bodies, which f points to.
+static void frames_at(const LashMechanism* mech, int joint, const double* q, BodyState state[2],
+                      JointFrames* f) {
+    Joint local = mech->joint[joint];
+    state[0] = state_of(local.a, q), state[1] = state_of(local.b, q);
     local.a = 0, local.b = 1;
     mechanism_joint_frames(&local, state, f);
 }
@@ -574,7 +660,8 @@ double lash_mechanism_joint_coordinate(const LashMechanism* mech, const LashSyst
     const Joint* j = &mech->joint[joint];
     if (j->kind->free_coordinate == LASH_NO_DRIVER) return 0;
     JointFrames f;
-    frames_at(mech, joint, q, &f);
+    BodyState state[2];
+    frames_at(mech, joint, q, state, &f);
     return mechanism_unwrapped(j, &f, work == NULL ? 0 : work->turned[joint]);
 }
 
@@ -583,7 +670,8 @@ double lash_mechanism_joint_speed(const LashMechanism* mech, int joint, const do
     const Joint* j = &mech->joint[joint];
     if (j->kind->free_coordinate == LASH_NO_DRIVER) return 0;
     JointFrames f;
-    frames_at(mech, joint, q, &f);
+    BodyState state[2];
+    frames_at(mech, joint, q, state, &f);
     double g, Ga[6], Gb[6], speed = 0;
     RowWriter out = {.g = &g, .Ga = Ga, .Gb = Gb};
     joint_coordinate_row(j->kind, &f, &out);
@@ -598,17 +686,29 @@ LashReaction lash_mechanism_reaction(const LashMechanism* mech, int joint, const
                                      const double* joint_P, const double* driver_P, double h) {
     const Joint* j = &mech->joint[joint];
     JointFrames f;
-    frames_at(mech, joint, q, &f);
+    BodyState state[2];
+    frames_at(mech, joint, q, state, &f);
     Vec3 force, moment;
     j->kind->reaction(&f, joint_P, &force, &moment);
     if (driver_P != NULL) {
-        Vec3 z = mat3_column(f.A, 2);
+        Vec3 z = axis_a(&f, 2);
         if (j->kind->rotates) {
             moment = vec3_add_scaled(moment, *driver_P, z);
         } else {
             force = vec3_add_scaled(force, *driver_P, z);
         }
     }
-    return (LashReaction){vec3_scale(1 / h, mat3_mul_transposed(f.A, force)),
-                          vec3_scale(1 / h, mat3_mul_transposed(f.A, moment))};
+    Mat3 A = mat3_product(f.a->R, f.a_axes);
+    return (LashReaction){vec3_scale(1 / h, mat3_mul_transposed(A, force)),
+                          vec3_scale(1 / h, mat3_mul_transposed(A, moment))};
+}
+
+LashContactPlace lash_mechanism_contact_place(const LashMechanism* mech, int contact,
+                                              const double* q) {
+    Contact local = mech->contact[contact];
+    BodyState state[2] = {state_of(local.a, q), state_of(local.b, q)};
+    local.a = 0, local.b = 1;
+    ContactState s;
+    contact_state(&local, state, &s);
+    return (LashContactPlace){s.gap, s.point, s.n};
 }

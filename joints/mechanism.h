@@ -38,6 +38,7 @@ typedef enum LashJointType {
     LASH_REVOLUTE,
     LASH_PRISMATIC,
     LASH_SPHERICAL,
+    LASH_DISTANCE, // massless rod between the two joint points
     LASH_JOINT_TYPES
 } LashJointType;
 
@@ -53,7 +54,8 @@ typedef struct LashJointDef {
     LashBodyId body_a, body_b; // either may be the ground, not both
     Pose a_joint, b_joint;     // joint frame in each body; z is the axis, x where the angle is zero
     LashDriverType
-        driver; // of the free coordinate (revolute: angle, prismatic: displacement along z)
+        driver;    // of the free coordinate (revolute: angle, prismatic: displacement along z)
+    double length; // of a distance joint, > 0 [m]
     LashFunction motion; // of t: [rad] or [m]; [rad/s] or [m/s] for a speed driver
 } LashJointDef;
 
@@ -80,6 +82,25 @@ typedef struct LashForceDef {
     bool body_axes;                  // components in axes of body b instead of world axes
 } LashForceDef;
 
+typedef enum LashFeatureType {
+    LASH_FEATURE_PLANE,    // side a: through the frame's origin, z is the outward normal
+    LASH_FEATURE_CYLINDER, // side a: about z of the frame, endless; inside: a bore
+    LASH_FEATURE_SPHERE,   // either side: about the frame's origin; radius 0 on side b: a point
+    LASH_FEATURE_DISC // side b: the edge circle of a disc, axis z of the frame (ends of a cylinder
+                      // lying on a plane)
+} LashFeatureType;
+
+typedef struct LashContactDef {
+    const char* name;          // copied, unique among contacts
+    LashBodyId body_a, body_b; // either may be the ground, not both
+    LashFeatureType a_type, b_type;
+    Pose a_frame, b_frame;     // of the feature in its body
+    double a_radius, b_radius; // [m]
+    bool inside;               // b inside the cylinder or sphere of a
+    double e, mu;              // Newton restitution in [0, 1], Coulomb friction
+} LashContactDef;
+
+LashContactDef lash_contact_def(void);
 LashJointDef lash_joint_def(void);
 LashForceDef lash_force_def(void);
 
@@ -90,6 +111,7 @@ LashBodyId lash_mechanism_ground(const LashMechanism* mech);
 LashBodyId lash_mechanism_add_body(LashMechanism* mech, const LashBodyDef* def);
 LashJointId lash_mechanism_add_joint(LashMechanism* mech, const LashJointDef* def);
 LashForceId lash_mechanism_add_force(LashMechanism* mech, const LashForceDef* def);
+LashContactId lash_mechanism_add_contact(LashMechanism* mech, const LashContactDef* def);
 void lash_mechanism_set_gravity(LashMechanism* mech, Vec3 gravity); // [m/s^2]
 
 // Completes the tables; nothing can be added afterwards. The system borrows the mechanism.
@@ -99,10 +121,22 @@ int lash_mechanism_body_count(
     const LashMechanism* mech); // without the ground; bodies are numbered from 0
 int lash_mechanism_joint_count(const LashMechanism* mech);
 int lash_mechanism_force_count(const LashMechanism* mech);
+int lash_mechanism_contact_count(const LashMechanism* mech);
 const char* lash_mechanism_body_name(const LashMechanism* mech, int body);
 const char* lash_mechanism_joint_name(const LashMechanism* mech, int joint);
+const char* lash_mechanism_contact_name(const LashMechanism* mech, int contact);
 const LashBodyDef* lash_mechanism_body(const LashMechanism* mech, int body);
 const LashJointDef* lash_mechanism_joint(const LashMechanism* mech, int joint); // frames as added
+
+// Contact number `contact` of the mechanism an interaction stands for, -1: it is a joint or driver.
+int lash_mechanism_contact_of(const LashMechanism* mech, uint64_t interaction_id);
+// Where the contact is at configuration q.
+typedef struct LashContactPlace {
+    double gap;         // [m]
+    Vec3 point, normal; // world; normal from a into b
+} LashContactPlace;
+LashContactPlace lash_mechanism_contact_place(const LashMechanism* mech, int contact,
+                                              const double* q);
 
 static inline LashBodyId lash_body_id(int body) { // of body number `body`
     LashBodyId id;

@@ -2,7 +2,7 @@
 #ifndef LASH_JOINTS_MECHANISM_INTERNAL_H
 #define LASH_JOINTS_MECHANISM_INTERNAL_H
 
-#include "joints/joint.h"
+#include "joints/contact.h"
 
 typedef struct Body {
     LashBodyDef def; // name owned
@@ -27,15 +27,17 @@ typedef struct Force {
 struct LashMechanism {
     LashSystem system; // first: a LashSystem* of a mechanism is a LashMechanism*
     bool complete;
-    int bodies, joints, forces; // bodies count the ground
+    int bodies, joints, forces, contacts; // bodies count the ground
     Body* body;
     Joint* joint;
     Force* force;
+    Contact* contact;
     Vec3 gravity;
     // Tables of the system.
     int *block_start, *q_start, *pattern_row, *pattern_column, *pattern_offset;
-    LashInteraction* interaction; // the bilateral ones, in list order
-    int bilateral, bilateral_rows, bilateral_G;
+    LashInteraction* interaction; // in list order: joints and drivers, then contacts
+    int interactions, rows, G_size;
+    int bilateral, bilateral_rows;
 };
 
 struct LashSystemWork {

@@ -20,8 +20,7 @@ static void contract(const JointFrames* f, RowContraction* c) {
 }
 
 static void reaction(const JointFrames* f, const double* P, Vec3* force, Vec3* moment) {
-    *force =
-        vec3_add(vec3_scale(P[0], mat3_column(f->A, 0)), vec3_scale(P[1], mat3_column(f->A, 1)));
+    *force = vec3_add(vec3_scale(P[0], axis_a(f, 0)), vec3_scale(P[1], axis_a(f, 1)));
     *moment = vec3_add(vec3_add(row_dot_moment(f, 0, 2, P[2]), row_dot_moment(f, 1, 2, P[3])),
                        row_dot_moment(f, 1, 0, P[4]));
 }

@@ -51,22 +51,33 @@ static void add_block(RowContraction* c, int row, int part, int along, Mat3 H) {
     }
 }
 
-void row_point3(const JointFrames* f, RowWriter* out) {
-    Vec3 d = vec3_sub(f->p_b, f->p_a);
-    const double gap[3] = {d.x, d.y, d.z};
-    for (int k = 0; k < 3; ++k) {
-        Vec3 e = vec3(k == 0, k == 1, k == 2);
-        Vec3 e_a = vec3(f->a.R.m[k], f->a.R.m[k + 3], f->a.R.m[k + 6]); // R_a' e
-        Vec3 e_b = vec3(f->b.R.m[k], f->b.R.m[k + 3], f->b.R.m[k + 6]);
-        put_row(out, gap[k], vec3_neg(e), vec3_cross(e_a, f->a_point), e,
-                vec3_cross(f->b_point, e_b));
+// Columns of one side: linear sign I, angular sign (s x R'e_k), the rows of R being the columns of
+// R'.
+static void put_point_columns(const BodyState* body, Vec3 s, double sign, double* G) {
+    const double* R = body->R.m;
+    for (int k = 0; k < 3; ++k, G += 6) {
+        double x = R[k], y = R[k + 3], z = R[k + 6];
+        G[0] = k == 0 ? sign : 0, G[1] = k == 1 ? sign : 0, G[2] = k == 2 ? sign : 0;
+        G[3] = sign * (s.y * z - s.z * y), G[4] = sign * (s.z * x - s.x * z),
+        G[5] = sign * (s.x * y - s.y * x);
     }
+}
+
+void row_point3(const JointFrames* f, RowWriter* out) {
+    int i = out->rows;
+    out->rows += 3;
+    if (out->g != NULL) {
+        Vec3 d = vec3_sub(f->p_b, f->p_a);
+        out->g[i] = d.x, out->g[i + 1] = d.y, out->g[i + 2] = d.z;
+    }
+    if (out->Ga != NULL) put_point_columns(f->a, f->a_point, -1, out->Ga + 6 * i);
+    if (out->Gb != NULL) put_point_columns(f->b, f->b_point, 1, out->Gb + 6 * i);
 }
 
 void row_point3_contract(const JointFrames* f, RowContraction* c) {
     for (int k = 0; k < 3; ++k) {
-        Vec3 e_a = vec3(f->a.R.m[k], f->a.R.m[k + 3], f->a.R.m[k + 6]);
-        Vec3 e_b = vec3(f->b.R.m[k], f->b.R.m[k + 3], f->b.R.m[k + 6]);
+        Vec3 e_a = vec3(f->a->R.m[k], f->a->R.m[k + 3], f->a->R.m[k + 6]);
+        Vec3 e_b = vec3(f->b->R.m[k], f->b->R.m[k + 3], f->b->R.m[k + 6]);
         add_block(c, c->row, A_ANG, A_ANG,
                   mat3_scale(-1, mat3_product(mat3_skew(f->a_point), mat3_skew(e_a))));
         add_block(c, c->row, B_ANG, B_ANG, mat3_product(mat3_skew(f->b_point), mat3_skew(e_b)));
@@ -75,19 +86,20 @@ void row_point3_contract(const JointFrames* f, RowContraction* c) {
 }
 
 void row_axis_point(const JointFrames* f, int axis, RowWriter* out) {
-    Vec3 e = mat3_column(f->A, axis), u = mat3_column(f->a_axes, axis);
-    Vec3 rho = mat3_mul_transposed(f->a.R, vec3_sub(f->p_b, f->a.x));
-    Vec3 e_b = mat3_mul_transposed(f->b.R, e);
+    Vec3 e = axis_a(f, axis), u = mat3_column(f->a_axes, axis);
+    Vec3 rho = mat3_mul_transposed(f->a->R, vec3_sub(f->p_b, f->a->x));
+    Vec3 e_b = mat3_mul_transposed(f->b->R, e);
     put_row(out, vec3_dot(e, vec3_sub(f->p_b, f->p_a)), vec3_neg(e), vec3_cross(u, rho), e,
             vec3_cross(f->b_point, e_b));
 }
 
 void row_axis_point_contract(const JointFrames* f, int axis, RowContraction* c) {
-    Vec3 e = mat3_column(f->A, axis), u = mat3_column(f->a_axes, axis);
-    Vec3 rho = mat3_mul_transposed(f->a.R, vec3_sub(f->p_b, f->a.x));
-    Vec3 e_b = mat3_mul_transposed(f->b.R, e);
-    Mat3 Rt = mat3_transpose(f->a.R), ba = mat3_product(mat3_transpose(f->b.R), f->a.R); // R_b' R_a
-    Mat3 U = mat3_skew(u), Ru = mat3_product(f->a.R, U), S = mat3_skew(f->b_point);
+    Vec3 e = axis_a(f, axis), u = mat3_column(f->a_axes, axis);
+    Vec3 rho = mat3_mul_transposed(f->a->R, vec3_sub(f->p_b, f->a->x));
+    Vec3 e_b = mat3_mul_transposed(f->b->R, e);
+    Mat3 Rt = mat3_transpose(f->a->R),
+         ba = mat3_product(mat3_transpose(f->b->R), f->a->R); // R_b' R_a
+    Mat3 U = mat3_skew(u), Ru = mat3_product(f->a->R, U), S = mat3_skew(f->b_point);
     int row = c->row++;
     add_block(c, row, A_LIN, A_ANG, Ru);
     add_block(c, row, B_LIN, A_ANG, mat3_scale(-1, Ru));
@@ -101,17 +113,26 @@ void row_axis_point_contract(const JointFrames* f, int axis, RowContraction* c) 
 }
 
 void row_dot(const JointFrames* f, int e, int k, RowWriter* out) {
-    Vec3 e_a = mat3_column(f->A, e), k_b = mat3_column(f->B, k);
-    Vec3 moment = vec3_cross(e_a, k_b);
-    put_row(out, vec3_dot(e_a, k_b), vec3_zero(), mat3_mul_transposed(f->a.R, moment), vec3_zero(),
-            vec3_neg(mat3_mul_transposed(f->b.R, moment)));
+    Vec3 e_a = axis_a(f, e), k_b = axis_b(f, k), moment = vec3_cross(e_a, k_b);
+    int i = out->rows++;
+    if (out->g != NULL) out->g[i] = vec3_dot(e_a, k_b);
+    if (out->Ga != NULL) {
+        Vec3 m = mat3_mul_transposed(f->a->R, moment);
+        double* G = out->Ga + 6 * i;
+        G[0] = G[1] = G[2] = 0, G[3] = m.x, G[4] = m.y, G[5] = m.z;
+    }
+    if (out->Gb != NULL) {
+        Vec3 m = mat3_mul_transposed(f->b->R, moment);
+        double* G = out->Gb + 6 * i;
+        G[0] = G[1] = G[2] = 0, G[3] = -m.x, G[4] = -m.y, G[5] = -m.z;
+    }
 }
 
 void row_dot_contract(const JointFrames* f, int e, int k, RowContraction* c) {
     Vec3 u = mat3_column(f->a_axes, e), w = mat3_column(f->b_axes, k);
-    Vec3 k_a = mat3_mul_transposed(f->a.R, mat3_column(f->B, k));
-    Vec3 e_b = mat3_mul_transposed(f->b.R, mat3_column(f->A, e));
-    Mat3 ba = mat3_product(mat3_transpose(f->b.R), f->a.R);
+    Vec3 k_a = mat3_mul_transposed(f->a->R, axis_b(f, k));
+    Vec3 e_b = mat3_mul_transposed(f->b->R, axis_a(f, e));
+    Mat3 ba = mat3_product(mat3_transpose(f->b->R), f->a->R);
     Mat3 U = mat3_skew(u), V = mat3_skew(w);
     int row = c->row++;
     add_block(c, row, A_ANG, A_ANG, mat3_product(U, mat3_skew(k_a)));
@@ -122,21 +143,75 @@ void row_dot_contract(const JointFrames* f, int e, int k, RowContraction* c) {
 }
 
 Vec3 row_dot_moment(const JointFrames* f, int e, int k, double P) {
-    return vec3_scale(-P, vec3_cross(mat3_column(f->A, e), mat3_column(f->B, k)));
+    return vec3_scale(-P, vec3_cross(axis_a(f, e), axis_b(f, k)));
+}
+
+// Columns J (12 x 3) of point3 over both sides, and the unit vector e along p_b - p_a (zero when
+// the points coincide: there is no direction then, and no force). Returns the distance.
+static double distance_parts(const JointFrames* f, double J[36], Vec3* e) {
+    double Ja[18], Jb[18];
+    RowWriter rows = {.Ga = Ja, .Gb = Jb};
+    row_point3(f, &rows);
+    for (int k = 0; k < 3; ++k) {
+        for (int i = 0; i < 6; ++i)
+            J[12 * k + i] = Ja[6 * k + i], J[12 * k + 6 + i] = Jb[6 * k + i];
+    }
+    Vec3 d = vec3_sub(f->p_b, f->p_a);
+    double x = vec3_norm(d);
+    *e = x > 0 ? vec3_scale(1 / x, d) : vec3_zero();
+    return x;
+}
+
+void row_distance(const JointFrames* f, RowWriter* out) {
+    double J[36], g[12];
+    Vec3 e;
+    double x = distance_parts(f, J, &e);
+    for (int i = 0; i < 12; ++i) g[i] = J[i] * e.x + J[12 + i] * e.y + J[24 + i] * e.z;
+    put_row(out, x - f->length, vec3(g[0], g[1], g[2]), vec3(g[3], g[4], g[5]),
+            vec3(g[6], g[7], g[8]), vec3(g[9], g[10], g[11]));
+}
+
+void row_distance_contract(const JointFrames* f, RowContraction* c) {
+    double J[36];
+    Vec3 e;
+    double x = distance_parts(f, J, &e);
+    int row = c->row++;
+    if (x == 0) return;
+    const double e3[3] = {e.x, e.y, e.z};
+    for (int part = A_LIN; part <= B_ANG; ++part) {
+        for (int along = A_LIN; along <= B_ANG; ++along) {
+            Mat3 H;
+            for (int j = 0; j < 3; ++j) {
+                for (int i = 0; i < 3; ++i) {
+                    double JJ = 0, Je = 0, eJ = 0;
+                    for (int k = 0; k < 3; ++k) {
+                        double a = J[12 * k + 3 * part + i], b = J[12 * k + 3 * along + j];
+                        JJ += a * b, Je += a * e3[k], eJ += b * e3[k];
+                    }
+                    H.m[i + 3 * j] = (JJ - Je * eJ) / x;
+                }
+            }
+            add_block(c, row, part, along, H);
+        }
+    }
+    Vec3 e_a = mat3_mul_transposed(f->a->R, e), e_b = mat3_mul_transposed(f->b->R, e);
+    add_block(c, row, A_ANG, A_ANG,
+              mat3_scale(-1, mat3_product(mat3_skew(f->a_point), mat3_skew(e_a))));
+    add_block(c, row, B_ANG, B_ANG, mat3_product(mat3_skew(f->b_point), mat3_skew(e_b)));
 }
 
 static double angle_of(const JointFrames* f, double* c, double* s, double* n) {
-    Vec3 x_b = mat3_column(f->B, 0);
-    *c = vec3_dot(x_b, mat3_column(f->A, 0));
-    *s = vec3_dot(x_b, mat3_column(f->A, 1));
-    *n = vec3_dot(x_b, mat3_column(f->A, 2));
+    Vec3 x_b = axis_b(f, 0);
+    *c = vec3_dot(x_b, axis_a(f, 0));
+    *s = vec3_dot(x_b, axis_a(f, 1));
+    *n = vec3_dot(x_b, axis_a(f, 2));
     return atan2(*s, *c);
 }
 
 double joint_coordinate(const JointKind* kind, const JointFrames* f) {
     double c, s, n;
     if (kind->rotates) return angle_of(f, &c, &s, &n);
-    return vec3_dot(mat3_column(f->A, 2), vec3_sub(f->p_b, f->p_a));
+    return vec3_dot(axis_a(f, 2), vec3_sub(f->p_b, f->p_a));
 }
 
 void joint_coordinate_row(const JointKind* kind, const JointFrames* f, RowWriter* out) {
@@ -145,11 +220,10 @@ void joint_coordinate_row(const JointKind* kind, const JointFrames* f, RowWriter
         return;
     }
     double c, s, n, angle = angle_of(f, &c, &s, &n);
-    Vec3 across =
-        vec3_add(vec3_scale(c, mat3_column(f->A, 0)), vec3_scale(s, mat3_column(f->A, 1)));
-    Vec3 w = vec3_add_scaled(mat3_column(f->A, 2), -n / (c * c + s * s), across);
-    put_row(out, angle, vec3_zero(), vec3_neg(mat3_mul_transposed(f->a.R, w)), vec3_zero(),
-            mat3_mul_transposed(f->b.R, w));
+    Vec3 across = vec3_add(vec3_scale(c, axis_a(f, 0)), vec3_scale(s, axis_a(f, 1)));
+    Vec3 w = vec3_add_scaled(axis_a(f, 2), -n / (c * c + s * s), across);
+    put_row(out, angle, vec3_zero(), vec3_neg(mat3_mul_transposed(f->a->R, w)), vec3_zero(),
+            mat3_mul_transposed(f->b->R, w));
 }
 
 // With aligned axes (n = 0): dn = k . (phi_b - phi_a), k = x_b x z_a; dw = phi_a x z_a - m dn, m =
@@ -162,17 +236,17 @@ void joint_coordinate_contract(const JointKind* kind, const JointFrames* f,
     }
     double c, s, n;
     angle_of(f, &c, &s, &n);
-    Vec3 z = mat3_column(f->A, 2);
-    Vec3 m = vec3_add(vec3_scale(c, mat3_column(f->A, 0)), vec3_scale(s, mat3_column(f->A, 1)));
-    Vec3 k = vec3_cross(mat3_column(f->B, 0), z);
-    Mat3 At = mat3_transpose(f->a.R), Bt = mat3_transpose(f->b.R);
+    Vec3 z = axis_a(f, 2);
+    Vec3 m = vec3_add(vec3_scale(c, axis_a(f, 0)), vec3_scale(s, axis_a(f, 1)));
+    Vec3 k = vec3_cross(axis_b(f, 0), z);
+    Mat3 At = mat3_transpose(f->a->R), Bt = mat3_transpose(f->b->R);
     Mat3 mk = mat3_outer(m, k), Z = mat3_skew(z);
     int row = contraction->row++;
     add_block(contraction, row, A_ANG, A_ANG,
-              mat3_scale(-1, mat3_product(At, mat3_product(mk, f->a.R))));
-    add_block(contraction, row, A_ANG, B_ANG, mat3_product(At, mat3_product(mk, f->b.R)));
+              mat3_scale(-1, mat3_product(At, mat3_product(mk, f->a->R))));
+    add_block(contraction, row, A_ANG, B_ANG, mat3_product(At, mat3_product(mk, f->b->R)));
     add_block(contraction, row, B_ANG, A_ANG,
-              mat3_product(Bt, mat3_product(mat3_sub(mk, Z), f->a.R)));
+              mat3_product(Bt, mat3_product(mat3_sub(mk, Z), f->a->R)));
     add_block(contraction, row, B_ANG, B_ANG,
-              mat3_product(Bt, mat3_product(mat3_sub(Z, mk), f->b.R)));
+              mat3_product(Bt, mat3_product(mat3_sub(Z, mk), f->b->R)));
 }

@@ -225,30 +225,34 @@ static void subtract_product(int m, int n, const double* A, const double* x, dou
     }
 }
 
-static void apply_inverse(int n, const double* D, double* x) {
-    double y[64];
-    if (n > 64) { // long dense blocks: in pieces of the result
-        LASH_ASSERT(n <= 4096);
-        double big[4096];
-        for (int i = 0; i < n; ++i) {
-            big[i] = 0;
-            for (int j = 0; j < n; ++j) big[i] += D[i + n * j] * x[j];
-        }
-        memcpy(x, big, (size_t)n * sizeof *x);
+// y (6) = A (6 x 6) x: rigid bodies
+static inline void multiply6(const double* A, const double* x, double* y) {
+    double r[6];
+    for (int i = 0; i < 6; ++i) r[i] = A[i] * x[0];
+    for (int j = 1; j < 6; ++j) {
+        for (int i = 0; i < 6; ++i) r[i] += A[i + 6 * j] * x[j];
+    }
+    for (int i = 0; i < 6; ++i) y[i] = r[i];
+}
+
+// x <- D x; y (n): scratch
+static void apply_inverse(int n, const double* D, double* x, double* y) {
+    if (n == 6) {
+        multiply6(D, x, x);
         return;
     }
     for (int i = 0; i < n; ++i) y[i] = D[i] * x[0];
     for (int j = 1; j < n; ++j) {
         for (int i = 0; i < n; ++i) y[i] += D[i + n * j] * x[j];
     }
-    memcpy(x, y, (size_t)n * sizeof *x);
+    for (int i = 0; i < n; ++i) x[i] = y[i];
 }
 
 void lash_block_lu_solve(const LashBlockLu* lu, double* x) {
     const int* start = lu->system->block_start;
     if (lu->is_diagonal) {
         for (int k = 0; k < lu->blocks; ++k) {
-            apply_inverse(size_of(lu, k), lu->value + lu->diagonal[k], x + start[k]);
+            apply_inverse(size_of(lu, k), lu->value + lu->diagonal[k], x + start[k], lu->panel);
         }
         return;
     }
@@ -265,7 +269,7 @@ void lash_block_lu_solve(const LashBlockLu* lu, double* x) {
             subtract_product(size_of(lu, k), size_of(lu, later->block[j]),
                              lu->value + later->upper[j], x + start[later->block[j]], x + start[k]);
         }
-        apply_inverse(size_of(lu, k), lu->value + lu->diagonal[k], x + start[k]);
+        apply_inverse(size_of(lu, k), lu->value + lu->diagonal[k], x + start[k], lu->panel);
     }
 }
 
@@ -279,6 +283,12 @@ void lash_block_multiply(const LashSystem* system, const double* values, const d
         const double *A = values + pattern->offset[b],
                      *xb = x + system->block_start[pattern->column[b]];
         double* yb = y + system->block_start[pattern->row[b]];
+        if (m == 6 && n == 6) {
+            double r[6];
+            multiply6(A, xb, r);
+            for (int i = 0; i < 6; ++i) yb[i] += r[i];
+            continue;
+        }
         for (int j = 0; j < n; ++j) {
             for (int i = 0; i < m; ++i) yb[i] += A[i + m * j] * xb[j];
         }

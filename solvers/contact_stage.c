@@ -33,7 +33,8 @@ void step_activate(LashSim* sim, StepContext* s, int i) {
     int k = last_index(sim, item->id);
     if (k < 0) return;
     for (int r = 0; r < item->rows; ++r) {
-        s->P[item->row + r] = sim->last_P[3 * k + r];
+        s->P[item->row + r] = sim->history > 1 ? sim->guess[2 * sim->system->nv + item->row + r]
+                                               : sim->last_P[3 * k + r];
         s->U_start[item->row + r] = sim->last_U[3 * k + r];
     }
     s->has_U_start[i] = 1;
@@ -206,35 +207,10 @@ static void response_column(LashSim* sim, const StepContext* s, const LashIntera
     }
 }
 
-// G_hat = G + h theta (d(G'v + g_t)/dq)' for the active contacts; G itself unless the exact matrix
-// is asked for.
-static const double* row_derivatives(LashSim* sim, StepContext* s) {
-    if (!sim->exact || sim->settings.direction == LASH_AT_START) return s->G;
-    const LashSystem* system = sim->system;
-    double weight = s->h * s->move_theta;
-    for (int c = 0; c < s->nc; ++c) {
-        const LashInteraction* item = &s->list->item[s->contact[c]];
-        system->contract(system, sim->work, s->t0 + s->h, s->q_end, s->contact[c], s->P + item->row,
-                         s->v, NULL, sim->contraction);
-        const double* column = s->G + item->offset;
-        double* hat = s->G_hat + item->offset;
-        int before = 0;
-        for (int b = 0; b < item->touched; ++b) {
-            int n = lash_block_size(system, item->block[b]);
-            for (int r = 0; r < item->rows; ++r) {
-                for (int k = 0; k < n; ++k) {
-                    *hat++ = *column++ + weight * sim->contraction[r + item->rows * (before + k)];
-                }
-            }
-            before += n;
-        }
-    }
-    return s->G_hat;
-}
-
 static void assemble_velocity_problem(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
-    const double* rows = row_derivatives(sim, s);
+    bool exact = sim->exact && sim->settings.direction != LASH_AT_START;
+    const double* rows = exact ? row_derivatives(sim, s, s->list->bilateral, s->list->count) : s->G;
     int m = s->m;
     for (int c = 0; c < s->nc; ++c) {
         const LashInteraction* item = &s->list->item[s->contact[c]];
@@ -318,22 +294,31 @@ static void solve_metric(LashSim* sim, double* x) {
     if (!sim->system->unit_metric) lash_block_lu_solve(sim->same_metric ? sim->A : sim->M, x);
 }
 
-// tau of the joints from the joint errors predicted after the increment x (nv); x gets their
+// tau of the joints changes so that they stay closed under the increment x (nv); x gets their
 // answer.
-static void close_joints(LashSim* sim, StepContext* s, double* x, bool with_gaps) {
+static void keep_joints_closed(LashSim* sim, StepContext* s, double* x) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = s->list;
     if (list->bilateral == 0) return;
-    const LashJointSolver* joints =
-        sim->same_metric ? &sim->velocity_joints : &sim->position_joints;
+    LashJointSolver* joints = sim->same_metric ? &sim->velocity_joints : &sim->position_joints;
     lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, x, sim->u);
-    for (int i = 0; i < list->bilateral_rows && with_gaps; ++i) sim->u[i] += s->g[i];
     lash_joint_solver_solve(joints, sim->u, sim->w);
     memset(sim->z, 0, (size_t)system->nv * sizeof *sim->z);
     lash_rows_apply(system, list, 0, list->bilateral, NULL, s->G, 1, sim->w, sim->z);
     solve_metric(sim, sim->z);
     for (int i = 0; i < system->nv; ++i) x[i] += sim->z[i];
     for (int i = 0; i < list->bilateral_rows; ++i) s->tau[i] += sim->w[i];
+}
+
+// Increment of the configuration by the corrections made so far: h theta dv and the joints' dtau.
+static void increment_so_far(LashSim* sim, const StepContext* s, double* moved) {
+    const LashSystem* system = sim->system;
+    memset(moved, 0, (size_t)system->nv * sizeof *moved);
+    if (s->list->bilateral > 0) {
+        lash_rows_apply(system, s->list, 0, s->list->bilateral, NULL, s->G, 1, sim->dtau, moved);
+        solve_metric(sim, moved);
+    }
+    for (int i = 0; i < system->nv; ++i) moved[i] += s->h * s->move_theta * sim->y[i];
 }
 
 static void assemble_position_problem(LashSim* sim, StepContext* s, const double* moved) {
@@ -364,11 +349,9 @@ static void assemble_position_problem(LashSim* sim, StepContext* s, const double
 
 bool positions_correct(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
-    double *moved = s->F, ht = s->h * s->move_theta; // F is evaluated again before it is used
-    for (int i = 0; i < system->nv; ++i) moved[i] = ht * sim->y[i];
-    close_joints(sim, s, moved, true);
-    if (s->list->bilateral > 0 || s->nn > 0) ++sim->info.projection;
-    if (s->nn == 0) return true;
+    double* moved = s->F; // F is evaluated again before it is used
+    increment_so_far(sim, s, moved);
+    if (s->list->bilateral == 0) ++sim->info.projection;
     assemble_position_problem(sim, s, moved);
     LashProjectionProblem problem = {.m = s->nn,
                                      .A = s->A_n,
@@ -391,6 +374,6 @@ bool positions_correct(LashSim* sim, StepContext* s) {
         lash_row_apply(system, item, s->G, 1, dtau, sim->x);
     }
     solve_metric(sim, sim->x);
-    close_joints(sim, s, sim->x, false);
+    keep_joints_closed(sim, s, sim->x);
     return true;
 }

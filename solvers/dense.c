@@ -18,13 +18,20 @@ enum { LAPACK_FROM = 40 }; // rows from which the blocked routines win over the 
 
 void openblas_set_num_threads(int threads); // one thread: same bits whatever the machine's load
 
-void lash_dense_multiply_add(int rows, int columns, const double* A, int lda, const double* x,
-                             double* y) {
-    for (int j = 0; j < columns; ++j) {
-        const double* a = A + (size_t)j * (size_t)lda;
-        double s = x[j];
-        if (s == 0) continue;
-        for (int i = 0; i < rows; ++i) y[i] += s * a[i];
+void lash_dense_multiply_add(int rows, int columns, const double* restrict A, int lda,
+                             const double* restrict x, double* restrict y) {
+    size_t ld = (size_t)lda;
+    int j = 0;
+    for (; j + 4 <= columns; j += 4, A += 4 * ld) {
+        double a = x[j], b = x[j + 1], c = x[j + 2], d = x[j + 3];
+        if (a == 0 && b == 0 && c == 0 && d == 0) continue;
+        const double *A1 = A + ld, *A2 = A1 + ld, *A3 = A2 + ld;
+        for (int i = 0; i < rows; ++i) y[i] += (a * A[i] + b * A1[i]) + (c * A2[i] + d * A3[i]);
+    }
+    for (; j < columns; ++j, A += ld) {
+        double a = x[j];
+        if (a == 0) continue;
+        for (int i = 0; i < rows; ++i) y[i] += a * A[i];
     }
 }
 

@@ -28,7 +28,7 @@ void joints_response(LashSim* sim, const StepContext* s, bool positions, double*
     const LashSystem* system = sim->system;
     const LashInteractionList* list = s->list;
     const LashBlockLu* lu = positions && !sim->same_metric ? sim->M : sim->A;
-    const LashJointSolver* joints =
+    LashJointSolver* joints =
         positions && !sim->same_metric ? &sim->position_joints : &sim->velocity_joints;
     bool unit = positions && system->unit_metric;
     if (!unit) lash_block_lu_solve(lu, x);
@@ -72,6 +72,28 @@ static void add_curvature(LashSim* sim, const StepContext* s, int i, double weig
     }
 }
 
+const double* row_derivatives(LashSim* sim, StepContext* s, int first, int last) {
+    const LashSystem* system = sim->system;
+    double weight = s->h * s->move_theta;
+    for (int i = first; i < last; ++i) {
+        if (!s->wanted[i]) continue;
+        const LashInteraction* item = &s->list->item[i];
+        system->contract(system, sim->work, s->t0 + s->h, s->q_end, i, s->P + item->row, s->v, NULL,
+                         sim->contraction);
+        const double *column = s->G + item->offset, *derivative = sim->contraction;
+        double* hat = s->G_hat + item->offset;
+        for (int b = 0; b < item->touched; ++b) {
+            int n = lash_block_size(system, item->block[b]);
+            for (int r = 0; r < item->rows; ++r) {
+                for (int k = 0; k < n; ++k)
+                    *hat++ = *column++ + weight * derivative[r + item->rows * k];
+            }
+            derivative += item->rows * n;
+        }
+    }
+    return s->G_hat;
+}
+
 // True when A is within 1 % of M, entry by entry in units of its diagonal: one factorisation then
 // serves both.
 static bool near(const LashSystem* system, const double* A, const double* M) {
@@ -107,21 +129,31 @@ bool step_factor(LashSim* sim, StepContext* s) {
     for (int i = 0; i < values; ++i) {
         sim->A_values[i] = sim->M_values[i] + ht * sim->C_values[i] + hk * sim->K_values[i];
     }
-    if (sim->exact) {
+    if (sim->exact || sim->robust) {
         double weight = s->theta * s->h * s->move_theta;
         if (sim->settings.direction == LASH_AT_END) weight = s->h * s->move_theta;
         if (sim->settings.direction == LASH_AT_START) weight = 0;
-        for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        for (int i = sim->robust ? 0 : s->list->bilateral; i < s->list->count; ++i) {
             if (s->active[i]) add_curvature(sim, s, i, weight);
         }
     }
     if (!lash_block_lu_factor(sim->A, sim->A_values)) return false;
-    sim->same_metric = !system->unit_metric && near(system, sim->A_values, sim->M_values);
+    sim->same_metric =
+        !sim->robust && !system->unit_metric && near(system, sim->A_values, sim->M_values);
     for (int i = 0; i < s->list->bilateral && sim->same_metric; ++i) {
         if (s->list->item[i].kind == LASH_BILATERAL_VELOCITY) sim->same_metric = false;
     }
     if (!sim->same_metric && !lash_block_lu_factor(sim->M, sim->M_values)) return false;
-    lash_joint_solver_factor(&sim->velocity_joints, s->list, s->G, sim->A, false, false);
+    if (sim->robust) {
+        // Where positions are projected, what P does to them is undone by tau, so d(G'v)/dq does
+        // not enter.
+        bool derivatives =
+            sim->settings.scheme == LASH_MOREAU_JEAN && sim->settings.direction != LASH_AT_START;
+        const double* rows = derivatives ? row_derivatives(sim, s, 0, s->list->bilateral) : s->G;
+        lash_joint_solver_factor_general(&sim->velocity_joints, s->list, rows, s->G_star, sim->A);
+    } else {
+        lash_joint_solver_factor(&sim->velocity_joints, s->list, s->G, sim->A, false, false);
+    }
     if (!sim->same_metric) {
         lash_joint_solver_factor(&sim->position_joints, s->list, s->G, sim->M, true,
                                  system->unit_metric);

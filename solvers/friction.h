@@ -37,6 +37,8 @@ typedef struct LashFrictionProblem {
     const LashBlockSparse* sparse; // W in blocks (same rows per block), or NULL
 } LashFrictionProblem;
 
+enum { LASH_MAX_DIRECTIONS = 8 };
+
 typedef enum LashFrictionMeasure {
     LASH_MEASURE_VELOCITY, // max |P - proj(P - rho u)| / rho / (1 + |b|), rho = 1/lambda_max(W_aa)
     LASH_MEASURE_PLAIN     // |P - proj(P - u)|_2 / (1 + |b|): published problem files
@@ -47,14 +49,16 @@ typedef enum LashFrictionMethod {
     LASH_FRICTION_STATUS,       // guesses open/stick/slip, solves that system exactly (small ones)
     LASH_FRICTION_GAUSS_SEIDEL, // sweeps with an exact solver per contact
     LASH_FRICTION_NEWTON,       // semismooth Newton with line search
-    LASH_FRICTION_ROBUST        // interior point
+    LASH_FRICTION_ROBUST,    // pivoting without friction; interior points, proximal steps with it
+    LASH_FRICTION_POLYHEDRAL // the cone cut to settings.directions planes, by pivoting
 } LashFrictionMethod;
 
 typedef struct LashFrictionSettings {
     double tolerance;            // of the residual in the measure below
     LashFrictionMeasure measure; // what the tolerance is compared with
     LashFrictionMethod method;
-    int max_iterations; // sweeps or Newton steps of the chosen method; 0: its own limit
+    int max_iterations; // sweeps and Newton steps after which no new attempt begins; 0: own limit
+    int directions;     // of the polyhedral cone in space: 3 .. LASH_MAX_DIRECTIONS
     bool cold;          // true: P on entry is not read
     bool minimum_norm;  // among equal solutions return the one with the smallest |P|
 } LashFrictionSettings;
@@ -63,7 +67,8 @@ typedef struct LashFrictionInfo {
     LashOutcome outcome;
     LashFrictionMethod method; // the one that gave the answer
     int iterations;            // sweeps and linear solves of all methods tried
-    double residual;           // in the chosen measure, recomputed from W, b and the returned P
+    double residual;           // in the chosen measure, recomputed from W, b and the returned P;
+                               // of the LCP for the polyhedral cone
 } LashFrictionInfo;
 
 LashFrictionSettings lash_friction_settings(void); // 1e-12 in LASH_MEASURE_VELOCITY, warm

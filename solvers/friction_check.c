@@ -47,6 +47,16 @@ void friction_velocity(const LashFrictionProblem* p, const double* P, double* U)
     }
 }
 
+void friction_velocity_at(const Friction* f, const double* P, double* U) {
+    friction_velocity(f->problem, P, U);
+    if (f->shift == 0) return;
+    for (int i = 0; i < f->contacts; ++i) {
+        const LocalContact* c = f->contact + i;
+        double s = f->shift * c->lambda;
+        for (int r = c->row; r < c->row + c->rows; ++r) U[r] += s * (P[r] - f->center[r]);
+    }
+}
+
 double lash_friction_residual(const LashFrictionProblem* p, LashFrictionMeasure measure,
                               const double* P, double* U) {
     friction_velocity(p, P, U);

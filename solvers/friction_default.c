@@ -16,22 +16,26 @@ LashFrictionSettings lash_friction_settings(void) {
                               .measure = LASH_MEASURE_VELOCITY,
                               .method = LASH_FRICTION_DEFAULT,
                               .max_iterations = 0,
+                              .directions = 8,
                               .cold = false,
                               .minimum_norm = true};
     return s;
 }
 
 const char* lash_friction_method_name(LashFrictionMethod method) {
-    static const char* const name[] = {"default", "status", "gauss-seidel", "newton", "robust"};
+    static const char* const name[] = {"default", "status", "gauss-seidel",
+                                       "newton",  "robust", "polyhedral"};
     LASH_ASSERT((unsigned)method < sizeof name / sizeof name[0]);
     return name[method];
 }
 
 // Numbers for the factorisation, the interior point matrix and the minimum norm, used in turn.
-static size_t matrix_size(int m) {
+static size_t matrix_size(int contacts, int m) {
     size_t n = (size_t)m, size = n * (n < LASH_BAND_ROWS ? n : LASH_BAND_ROWS) + 2 * n + 64;
-    size_t norm = m <= LASH_NORM_ROWS ? friction_norm_size(m) : 0;
-    return size > norm ? size : norm;
+    size_t norm = m <= LASH_SHRINK_ROWS ? friction_norm_size(m) : 0;
+    size_t pivoting = friction_polyhedral_size(contacts, m);
+    if (norm > size) size = norm;
+    return size > pivoting ? size : pivoting;
 }
 
 static size_t round_up(size_t bytes) {
@@ -41,9 +45,9 @@ static size_t round_up(size_t bytes) {
 size_t lash_friction_work_size(int contacts, int m) {
     LASH_ASSERT(contacts >= 0 && m >= contacts && m <= 3 * contacts);
     size_t n = (size_t)m, c = (size_t)contacts;
-    return round_up(c * sizeof(LocalContact)) + round_up(20 * n * sizeof(double)) +
+    return round_up(c * sizeof(LocalContact)) + round_up(26 * n * sizeof(double)) +
            round_up((5 * (c + 1) + n) * sizeof(int32_t)) +
-           round_up(matrix_size(m) * sizeof(double));
+           round_up(matrix_size(contacts, m) * sizeof(double));
 }
 
 static void check_input(const LashFrictionProblem* p, const double* P) {
@@ -92,16 +96,18 @@ static Friction prepare(const LashFrictionProblem* p, const LashFrictionSettings
     char* at = work;
     f.contact = (LocalContact*)at, at += round_up(c * sizeof(LocalContact));
     double* v = (double*)at;
-    at += round_up(20 * n * sizeof(double));
-    f.best_P = v, f.trial_P = v + n, f.x = v + 2 * n, f.rhs = v + 3 * n, f.vectors = v + 4 * n;
+    at += round_up(26 * n * sizeof(double));
+    f.best_P = v, f.trial_P = v + n, f.x = v + 2 * n, f.rhs = v + 3 * n, f.center = v + 4 * n;
+    f.saved_P = v + 5 * n, f.vectors = v + 6 * n;
     int32_t* i32 = (int32_t*)at;
     at += round_up((5 * (c + 1) + n) * sizeof(int32_t));
     f.first = i32, f.order = i32 + c + 1, f.scratch = i32 + 2 * (c + 1);
     f.pivot = i32 + 5 * (c + 1);
-    f.matrix = (double*)at, f.matrix_size = matrix_size(p->m);
-    f.P = P, f.U = U;
-    double norm = 0, sum = 0;
-    for (size_t i = 0; i < n; ++i) norm += p->b[i] * p->b[i];
+    f.matrix = (double*)at, f.matrix_size = matrix_size(p->contacts, p->m);
+    f.P = P, f.U = U, f.saved_residual = INFINITY;
+    double norm = 0;
+    for (size_t i = 0; i < n; ++i)
+        norm += p->b[i] * p->b[i], f.b_largest = fmax(f.b_largest, fabs(p->b[i]));
     f.scale = 1 + sqrt(norm);
     for (int i = 0, row = 0; i < p->contacts; ++i) {
         LocalContact* k = f.contact + i;
@@ -110,28 +116,96 @@ static Friction prepare(const LashFrictionProblem* p, const LashFrictionSettings
         const double* W = p->W != NULL ? p->W + (size_t)row * ((size_t)p->ldw + 1)
                                        : lash_block_sparse_find(p->sparse, i, i);
         LASH_ASSERT(W != NULL);
-        friction_local_prepare(k, W, p->W != NULL ? p->ldw : k->rows);
-        sum += k->lambda, row += k->rows, f.order[i] = i;
+        int ld = p->W != NULL ? p->ldw : k->rows;
+        double lambda = friction_lambda(k->rows, W, ld);
+        k->lambda = lambda > 0 ? lambda : 1;
+        friction_local_prepare(k, W, ld);
+        row += k->rows, f.order[i] = i;
     }
-    f.mean_lambda = c > 0 ? sum / (double)c : 1;
     return f;
+}
+
+// Without spatial friction pivoting is exact. Returns the largest number of rows of a contact.
+static int largest_kind(const Friction* f) {
+    int rows = 0;
+    for (int i = 0; i < f->contacts; ++i)
+        if (f->contact[i].rows > rows) rows = f->contact[i].rows;
+    return rows;
+}
+
+// Remembers the best point of all methods.
+static double save(Friction* f, double residual) {
+    if (residual < f->saved_residual) {
+        f->saved_residual = residual;
+        memcpy(f->saved_P, f->P, (size_t)f->m * sizeof(double));
+    }
+    return residual;
+}
+
+// The smallest equal solution, when this one is spoilt by the rounding of large impulses.
+static double shrink(Friction* f, double residual, double tolerance) {
+    if (f->m > LASH_SHRINK_ROWS || !(residual < 1e-6)) return residual;
+    size_t bytes = (size_t)f->m * sizeof(double);
+    memcpy(f->center, f->P, bytes); // not in use: no proximal term now
+    if (friction_minimum_norm(f->problem, f->contact, f->scale, f->P, f->U, f->trial_P,
+                              f->matrix)) {
+        memcpy(f->P, f->trial_P, bytes);
+        double other = friction_newton(f, 8, tolerance);
+        if (other < residual) return other;
+    }
+    memcpy(f->P, f->center, bytes);
+    friction_velocity(f->problem, f->P, f->U);
+    return residual;
+}
+
+// For the hard rest. A frictionless problem without solution ends here with the best point so far.
+static double run_robust(Friction* f, double tolerance) {
+    static const int steps[] = {150, 300, 600};
+    int kind = largest_kind(f);
+    double residual = INFINITY;
+    LashLcpInfo info = friction_polyhedral(f, 4, 0.1 * tolerance);
+    if (info.outcome != LASH_FAILED) {
+        friction_velocity(f->problem, f->P, f->U);
+        residual = friction_residual_at(f, f->P, f->U);
+        if (!(residual <= tolerance)) residual = friction_newton(f, 20, tolerance);
+    }
+    if (save(f, residual) <= tolerance || (kind < 2 && info.ray)) return residual;
+    for (int k = 0; k < 3; ++k) {
+        residual = k == 1 ? friction_proximal(f, steps[k], tolerance)
+                          : friction_interior_point(f, steps[k], tolerance);
+        if (!(residual <= tolerance)) residual = shrink(f, residual, tolerance);
+        if (save(f, residual) <= tolerance) break;
+    }
+    return residual;
 }
 
 // Sweeps and Newton in turn, then the robust method. Keeps the best point of all.
 static LashFrictionInfo run_default(Friction* f) {
-    static const int sweeps[] = {10, 40, 150, 0, 500}, steps[] = {15, 20, 25, 40, 40};
+    static const int sweeps[] = {10, 40, 150}, steps[] = {15, 20, 25};
     double tolerance = f->settings->tolerance, residual = INFINITY;
     LashFrictionInfo info = {LASH_INACCURATE, LASH_FRICTION_GAUSS_SEIDEL, 0, INFINITY};
-    for (int k = 0; k < 5; ++k) {
-        if (sweeps[k] > 0) {
-            residual = friction_gauss_seidel(f, sweeps[k], tolerance);
-            info.method = LASH_FRICTION_GAUSS_SEIDEL;
-            if (residual <= tolerance) break;
-        }
+    int limit = f->settings->max_iterations;
+    memcpy(f->center, f->P, (size_t)f->m * sizeof(double));
+    residual = friction_newton(f, 2, tolerance); // a good start needs no more
+    info.method = LASH_FRICTION_NEWTON;
+    if (residual > tolerance && residual < 1e-4) residual = friction_newton(f, 10, tolerance);
+    if (save(f, residual) > tolerance) memcpy(f->P, f->center, (size_t)f->m * sizeof(double));
+    for (int k = 0; !(residual <= tolerance) && k < 3 && (limit <= 0 || f->iterations < limit);
+         ++k) {
+        residual = friction_gauss_seidel(f, sweeps[k], tolerance);
+        info.method = LASH_FRICTION_GAUSS_SEIDEL;
+        if (residual <= tolerance) break;
         residual = friction_newton(f, steps[k], tolerance);
         info.method = LASH_FRICTION_NEWTON;
-        if (residual <= tolerance) break;
+        if (save(f, residual) <= tolerance) break;
+        if (k == 0 && largest_kind(f) < 2) break; // pivoting settles it, or shows that it has none
     }
+    if (!(residual <= tolerance) && (limit <= 0 || f->iterations < limit)) {
+        residual = run_robust(f, tolerance);
+        info.method = LASH_FRICTION_ROBUST;
+    }
+    if (f->saved_residual < residual || !(residual < INFINITY))
+        memcpy(f->P, f->saved_P, (size_t)f->m * sizeof(double));
     info.residual = residual;
     return info;
 }
@@ -145,6 +219,8 @@ static LashFrictionInfo run_method(Friction* f) {
         info.residual = friction_gauss_seidel(f, limit > 0 ? limit : 10000, tolerance);
     else if (method == LASH_FRICTION_NEWTON)
         info.residual = friction_newton(f, limit > 0 ? limit : 100, tolerance);
+    else if (method == LASH_FRICTION_ROBUST)
+        info.residual = run_robust(f, tolerance);
     else
         info = run_default(f);
     return info;
@@ -153,7 +229,8 @@ static LashFrictionInfo run_method(Friction* f) {
 static void finish(Friction* f, LashFrictionInfo* info) {
     const LashFrictionSettings* set = f->settings;
     double residual = lash_friction_residual(f->problem, set->measure, f->P, f->U);
-    if (residual <= set->tolerance && set->minimum_norm && f->singular && f->m <= LASH_NORM_ROWS &&
+    if (residual <= set->tolerance && set->minimum_norm && f->m <= LASH_NORM_ROWS &&
+        (f->singular || friction_touching(f->contacts, f->contact, f->scale, f->P, f->U)) &&
         friction_minimum_norm(f->problem, f->contact, f->scale, f->P, f->U, f->trial_P,
                               f->matrix)) {
         double other = lash_friction_residual(f->problem, set->measure, f->trial_P, f->U);
@@ -168,7 +245,18 @@ static void finish(Friction* f, LashFrictionInfo* info) {
     } else {
         info->outcome = residual <= set->tolerance ? LASH_CONVERGED : LASH_INACCURATE;
     }
-    info->residual = residual, info->iterations += f->iterations;
+    info->residual = residual, info->iterations = f->iterations;
+}
+
+// The answer of the polyhedral cone is judged by the LCP, not by the round cone.
+static LashFrictionInfo run_polyhedral(Friction* f) {
+    int directions = f->settings->directions;
+    LASH_ASSERT(directions >= 3 && directions <= LASH_MAX_DIRECTIONS);
+    LashLcpInfo found = friction_polyhedral(f, directions, f->settings->tolerance);
+    if (found.outcome == LASH_FAILED) memset(f->P, 0, (size_t)f->m * sizeof(double));
+    friction_velocity(f->problem, f->P, f->U);
+    return (LashFrictionInfo){found.outcome, LASH_FRICTION_POLYHEDRAL, found.iterations,
+                              found.residual};
 }
 
 LashFrictionInfo lash_friction_solve(const LashFrictionProblem* p, const LashFrictionSettings* set,
@@ -185,8 +273,9 @@ LashFrictionInfo lash_friction_solve(const LashFrictionProblem* p, const LashFri
         spent = info.iterations;
     }
     Friction f = prepare(p, set, P, U, work);
+    f.iterations = spent;
+    if (method == LASH_FRICTION_POLYHEDRAL) return run_polyhedral(&f);
     info = run_method(&f);
-    info.iterations = spent;
     finish(&f, &info);
     return info;
 }

@@ -20,12 +20,13 @@ static double sweep_dense(Friction* f, LocalContact* c) {
         q[r] = U[r];
         for (int j = 0; j < c->rows; ++j) q[r] -= c->W[3 * j + r] * P[j];
     }
-    friction_local(c, q, P);
+    friction_local(c, q, LASH_SWEEP_ANGLE, P);
     for (int j = 0; j < c->rows; ++j) {
         double change = P[j] - P_old[j];
         if (change == 0) continue;
         const double* w = p->W + (size_t)(c->row + j) * (size_t)p->ldw;
         for (int r = 0; r < p->m; ++r) f->U[r] += change * w[r];
+        U[j] += f->shift * c->lambda * change;
         P_old[j] = P[j], moved += change * change;
     }
     return c->lambda * sqrt(moved);
@@ -51,10 +52,10 @@ static double sweep_sparse(Friction* f, LocalContact* c, int i) {
     }
     for (int r = 0; r < rows; ++r) P[r] = P_old[r];
     for (int r = 0; r < rows; ++r) {
-        q[r] += b[r];
+        q[r] += b[r] + f->shift * c->lambda * (P[r] - f->center[c->row + r]);
         for (int j = 0; j < rows; ++j) q[r] -= c->W[3 * j + r] * P[j];
     }
-    friction_local(c, q, P);
+    friction_local(c, q, LASH_SWEEP_ANGLE, P);
     for (int j = 0; j < rows; ++j) {
         moved += (P[j] - P_old[j]) * (P[j] - P_old[j]);
         P_old[j] = P[j];
@@ -65,7 +66,7 @@ static double sweep_sparse(Friction* f, LocalContact* c, int i) {
 double friction_gauss_seidel(Friction* f, int max_sweeps, double tolerance) {
     const LashFrictionProblem* p = f->problem;
     double factor = 1, residual = INFINITY;
-    friction_velocity(p, f->P, f->U);
+    friction_velocity_at(f, f->P, f->U);
     for (int k = 1; k <= max_sweeps; ++k) {
         double change = 0;
         for (int i = 0; i < f->contacts; ++i) {
@@ -75,7 +76,7 @@ double friction_gauss_seidel(Friction* f, int max_sweeps, double tolerance) {
         }
         f->iterations++;
         if (change > factor * tolerance * f->scale && k < max_sweeps) continue;
-        friction_velocity(p, f->P, f->U);
+        friction_velocity_at(f, f->P, f->U);
         residual = friction_residual_at(f, f->P, f->U);
         if (residual <= tolerance || change == 0) break;
         if (change <= factor * tolerance * f->scale) factor *= 0.3;

@@ -5,12 +5,21 @@
 #include <math.h>
 
 #include "solvers/friction.h"
+#include "solvers/lcp.h"
 
 enum {
-    LASH_SMALL_ROWS = 24,  // up to here everything lives on the stack
-    LASH_BAND_ROWS = 1024, // workspace of the factorisation: m x min(m, this)
-    LASH_NORM_ROWS = 192   // minimum-norm answers are sought up to this many rows
+    LASH_SMALL_ROWS = 32,         // up to here everything lives on the stack
+    LASH_BAND_ROWS = 1024,        // workspace of the factorisation: m x min(m, this)
+    LASH_NORM_ROWS = 96,          // minimum-norm answers are sought up to this many rows
+    LASH_SHRINK_ROWS = 300,       // large impulses are reduced up to this many rows
+    LASH_POLYHEDRAL_CONTACTS = 64 // pivoting with friction: up to this many contacts
 };
+
+// Sweeps follow the direction of slip from one to the next; it need not be exact at once [rad].
+#define LASH_SWEEP_ANGLE 1e-2
+
+// Impulses above this many times max |b| / lambda come from contradictory rows [-].
+#define LASH_LARGEST_GAIN 1e7
 
 static inline uint8_t friction_kind(const LashFrictionProblem* p, int i) {
     return p->kind == NULL ? (uint8_t)LASH_CONTACT_SPATIAL : p->kind[i];
@@ -40,20 +49,25 @@ typedef struct Friction {
     int contacts, m;
     LocalContact* contact;    // (contacts)
     double scale;             // 1 + |b|
-    double mean_lambda;       // mean of lambda over the contacts [1/kg]
+    double b_largest;         // max |b| [m/s]
     double *P, *U;            // (m) the caller's: current point, U = W P + b
     double *best_P, *trial_P; // (m)
-    double *x, *rhs;          // (m) unknowns of Newton
-    double* vectors;          // (16 m) of the interior point method
-    int32_t *first, *order;   // (contacts + 1) first unknown, band ordering
-    int32_t* scratch;         // (3 contacts)
-    int32_t* pivot;           // (m)
-    double* matrix;           // factorisation, minimum norm
-    size_t matrix_size;       // in numbers
-    double best_residual;     // of best_P
-    int iterations;           // sweeps and linear solves so far
-    bool singular;            // a linear system without full rank was met
-    bool band_ready;          // order holds the band ordering
+    double* saved_P;          // (m) best point of all methods, saved_residual there
+    double saved_residual;
+    double *x, *rhs;        // (m) unknowns of Newton
+    double shift;           // proximal term: U = W P + b + shift lambda (P - center) [-]
+    double newton_shift;    // what Newton adds to its matrix alone [-]
+    double* center;         // (m)
+    double* vectors;        // (16 m) of the interior point method
+    int32_t *first, *order; // (contacts + 1) first unknown, band ordering
+    int32_t* scratch;       // (3 contacts)
+    int32_t* pivot;         // (m)
+    double* matrix;         // factorisation, minimum norm
+    size_t matrix_size;     // in numbers
+    int iterations;         // sweeps and linear solves so far
+    int changed;            // statuses that changed in the latest Newton step
+    bool singular;          // a linear system without full rank was met
+    bool band_ready;        // order holds the band ordering
 } Friction;
 
 // Projection of x onto the cone |x_T| <= mu x_N, rows components; in place.
@@ -98,22 +112,49 @@ double friction_lambda(int rows, const double* W, int ld);
 // U = W P + b
 void friction_velocity(const LashFrictionProblem* p, const double* P, double* U);
 
+// The same with the proximal term of f.
+void friction_velocity_at(const Friction* f, const double* P, double* U);
+
 // The residual with U given and lambda known.
 double friction_residual_at(const Friction* f, const double* P, const double* U);
 
 // Solves one contact U = W P + q exactly, q its velocity without its own impulse. P holds a guess
-// and gets the answer. Returns false when it has none (then P is a projected step).
-bool friction_local(LocalContact* contact, const double* q, double* P);
+// and gets the answer; the direction of slip is found to angle squared [rad]. Returns false when
+// it has none (then P is a projected step).
+bool friction_local(LocalContact* contact, const double* q, double angle, double* P);
+
+// Copies the block out of W and inverts it; row, rows, kind, mu and lambda are set already.
 void friction_local_prepare(LocalContact* contact, const double* W, int ld);
 
-// Decides what contact does from z = P - rho U; rho = 1 / lambda.
-ContactStatus friction_status(const LocalContact* contact, const double* P, const double* U);
+// Decides what contact does from z = P - rho U; rho = 1 / lambda. It is closed when
+// lambda z_N > threshold [m/s]: at the start a little below 0, so that contacts just touching
+// count; later a little above, so that rounding does not close what carries nothing.
+ContactStatus friction_status(const LocalContact* contact, double threshold, const double* P,
+                              const double* U);
 
 // The methods. Each starts from f->P, leaves its best point in f->P and f->U, and returns the
 // residual there.
 double friction_gauss_seidel(Friction* f, int max_sweeps, double tolerance);
 double friction_newton(Friction* f, int max_steps, double tolerance);
+double friction_proximal(Friction* f, int max_steps, double tolerance);
 double friction_interior_point(Friction* f, int max_steps, double tolerance);
+
+// Does a contact touch without load? Then other solutions may exist although each system met was
+// regular. scale = 1 + |b|.
+static inline bool friction_touching(int contacts, const LocalContact* contact, double scale,
+                                     const double* P, const double* U) {
+    for (int i = 0; i < contacts; ++i) {
+        const LocalContact* c = contact + i;
+        double zero = 1e-9 * scale;
+        if (c->kind != LASH_CONTACT_BILATERAL && U[c->row] <= zero && P[c->row] * c->lambda <= zero)
+            return true;
+    }
+    return false;
+}
+
+// The polyhedral cone as an LCP; P stays when it finds none.
+LashLcpInfo friction_polyhedral(Friction* f, int directions, double tolerance);
+size_t friction_polyhedral_size(int contacts, int m); // numbers of f->matrix
 
 // The solution of smallest norm that has the same U as (P, U): P_new (m). Returns false when it was
 // not found to rounding (P is then as good as any). work: friction_norm_size(m) numbers.

@@ -45,16 +45,15 @@ static bool invert(int rows, const double* a, double* b) {
 void friction_local_prepare(LocalContact* c, const double* W, int ld) {
     for (int j = 0; j < c->rows; ++j)
         for (int i = 0; i < c->rows; ++i) c->W[3 * j + i] = W[(size_t)j * (size_t)ld + (size_t)i];
-    double lambda = friction_lambda(c->rows, c->W, 3);
-    c->lambda = lambda > 0 ? lambda : 1;
     c->regular = invert(c->rows, c->W, c->inverse);
     c->status = STATUS_OPEN;
 }
 
-ContactStatus friction_status(const LocalContact* c, const double* P, const double* U) {
+ContactStatus friction_status(const LocalContact* c, double threshold, const double* P,
+                              const double* U) {
     double rho = 1 / c->lambda, n = P[0] - rho * U[0];
     if (c->kind == LASH_CONTACT_BILATERAL) return STATUS_STICK;
-    if (!(n > 0)) return STATUS_OPEN;
+    if (!(n * c->lambda > threshold)) return STATUS_OPEN;
     if (c->rows == 1) return STATUS_STICK;
     double z1 = P[1] - rho * U[1], z2 = c->rows == 3 ? P[2] - rho * U[2] : 0;
     return z1 * z1 + z2 * z2 <= c->mu * c->mu * n * n ? STATUS_STICK : STATUS_SLIP;
@@ -87,7 +86,8 @@ static double slip_function(const LocalContact* c, const double* q, double d1, d
     return d1 * v2 - d2 * v1;
 }
 
-static bool slip_newton(const LocalContact* c, const double* q, double d1, double d2, double* P) {
+static bool slip_newton(const LocalContact* c, const double* q, double d1, double d2, double angle,
+                        double* P) {
     for (int i = 0; i < 12; ++i) {
         double slope, f = slip_function(c, q, d1, d2, &slope);
         double step = -f / slope;
@@ -95,7 +95,7 @@ static bool slip_newton(const LocalContact* c, const double* q, double d1, doubl
         if (!(slope > 0)) step = f > 0 ? -0.7 : 0.7; // a solution crosses upwards (s >= 0)
         double e1 = d1 - step * d2, e2 = d2 + step * d1, s = 1 / sqrt(e1 * e1 + e2 * e2);
         d1 = e1 * s, d2 = e2 * s;
-        if (fabs(step) < 1e-8) return slip_answer(c, q, d1, d2, P); // next error: step squared
+        if (fabs(step) < angle) return slip_answer(c, q, d1, d2, P); // next error: step squared
     }
     return false;
 }
@@ -124,7 +124,7 @@ static bool slip_scan(const LocalContact* c, const double* q, double* P) {
     return false;
 }
 
-static bool local_spatial(LocalContact* c, const double* q, double* P) {
+static bool local_spatial(LocalContact* c, const double* q, double angle, double* P) {
     double mu = c->mu;
     if (c->regular) {
         const double* V = c->inverse;
@@ -141,7 +141,7 @@ static bool local_spatial(LocalContact* c, const double* q, double* P) {
     if (!(t > 0)) d1 = t = 1;
     double s = 1 / sqrt(t);
     c->status = STATUS_SLIP;
-    return slip_newton(c, q, d1 * s, d2 * s, P) || slip_scan(c, q, P);
+    return slip_newton(c, q, d1 * s, d2 * s, angle, P) || slip_scan(c, q, P);
 }
 
 static bool local_planar(LocalContact* c, const double* q, double* P) {
@@ -180,7 +180,7 @@ static void local_step(const LocalContact* c, const double* q, double* P) {
     friction_project(c->rows, c->mu, P);
 }
 
-bool friction_local(LocalContact* c, const double* q, double* P) {
+bool friction_local(LocalContact* c, const double* q, double angle, double* P) {
     if (c->kind == LASH_CONTACT_BILATERAL) {
         c->status = STATUS_STICK;
         if (c->regular) P[0] = -q[0] * c->inverse[0];
@@ -197,7 +197,7 @@ bool friction_local(LocalContact* c, const double* q, double* P) {
         P[0] = -q[0] / c->W[0];
         return true;
     }
-    if (c->rows == 3 ? local_spatial(c, q, P) : local_planar(c, q, P)) return true;
+    if (c->rows == 3 ? local_spatial(c, q, angle, P) : local_planar(c, q, P)) return true;
     local_step(c, q, P);
     return false;
 }

@@ -15,7 +15,7 @@
 #include "solvers/dense.h"
 #include "solvers/friction_internal.h"
 
-static const double SHIFT = 1e-9; // eps [-]
+static const double SHIFT = 1e-9, SMALLEST_SHIFT = 1e-13; // eps [-]
 
 static int unknowns(const LocalContact* c) {
     if (c->status == STATUS_OPEN) return 0;
@@ -24,14 +24,17 @@ static int unknowns(const LocalContact* c) {
 }
 
 // Statuses, directions and diagonal terms from (P, U); numbers the unknowns. Returns how many.
-static int decide(Friction* f) {
+static int decide(Friction* f, double threshold) {
     int n = 0;
+    f->changed = 0;
     for (int at = 0; at < f->contacts; ++at) {
         int i = f->order[at];
         LocalContact* c = f->contact + i;
         const double *P = f->P + c->row, *U = f->U + c->row;
         double rho = 1 / c->lambda;
-        c->status = (uint8_t)friction_status(c, P, U);
+        uint8_t status = (uint8_t)friction_status(c, threshold, P, U);
+        f->changed += status != c->status;
+        c->status = status;
         if (c->status == STATUS_SLIP && c->rows == 2) {
             c->d[0] = P[1] - rho * U[1] > 0 ? 1 : -1;
         } else if (c->status == STATUS_SLIP && c->rows == 3) {
@@ -93,14 +96,20 @@ static double* entry(const Friction* f, const Layout* l, int i, int j) {
 static void add_block(Friction* f, const Layout* l, int i, int j, const double* W, int ld) {
     const LocalContact *ci = f->contact + i, *cj = f->contact + j;
     double B[9];
-    int ni = unknowns(ci), nj = unknowns(cj);
+    int ni = unknowns(ci), nj = unknowns(cj), step = 3;
     if (ni == 0 || nj == 0) return;
-    reduce_block(ci, cj, W, ld, B);
-    for (int b = 0; b < nj; ++b)
-        for (int a = 0; a < ni; ++a) *entry(f, l, f->first[i] + a, f->first[j] + b) = B[3 * b + a];
+    const double* from = B;
+    if (ci->status == STATUS_STICK && cj->status == STATUS_STICK)
+        from = W, step = ld;
+    else
+        reduce_block(ci, cj, W, ld, B);
+    for (int b = 0; b < nj; ++b, from += step) {
+        double* to = entry(f, l, f->first[i], f->first[j] + b);
+        for (int a = 0; a < ni; ++a) to[a] = from[a];
+    }
     if (i != j) return;
     for (int a = 0; a < ni; ++a) {
-        double shift = SHIFT * ci->lambda;
+        double shift = (f->newton_shift + f->shift) * ci->lambda;
         if (a == 1 && ci->status == STATUS_SLIP) shift += ci->k;
         *entry(f, l, f->first[i] + a, f->first[i] + a) += shift;
     }
@@ -122,7 +131,7 @@ static bool choose_layout(const Friction* f, int n, Layout* l) {
                 if (high - 1 - low > l->half) l->half = high - 1 - low;
             }
         }
-        l->band = 4 * l->half < n;
+        l->band = 3 * l->half + 1 < n;
         if (l->band) l->ld = 3 * l->half + 1;
     }
     return (size_t)n * (size_t)l->ld <= f->matrix_size;
@@ -191,15 +200,26 @@ static void fill_rhs(Friction* f) { // -(F' U + D x)
     }
 }
 
+// Contradictory rows send P towards infinity: such a point is of no use to anyone.
+static bool bounded(const Friction* f) {
+    double limit = LASH_LARGEST_GAIN * f->b_largest;
+    for (int i = 0; i < f->contacts; ++i) {
+        const LocalContact* c = f->contact + i;
+        for (int r = 0; r < c->rows; ++r)
+            if (!(fabs(f->P[c->row + r]) * c->lambda <= limit)) return false;
+    }
+    return true;
+}
+
 // One full Newton step from (P, U) to P. Returns false when the matrix cannot be factorised.
-static bool newton_step(Friction* f) {
-    int n = decide(f);
+static bool newton_step(Friction* f, double threshold) {
+    int n = decide(f, threshold);
     Layout l;
     if (!choose_layout(f, n, &l)) return false;
     assemble(f, &l);
     extract(f);
     expand(f);
-    friction_velocity(f->problem, f->P, f->U);
+    friction_velocity_at(f, f->P, f->U);
     fill_rhs(f);
     f->iterations++;
     if (l.band) {
@@ -208,12 +228,12 @@ static bool newton_step(Friction* f) {
     } else if (n > 0) {
         double ratio = lash_dense_lu(n, f->matrix, n, f->pivot);
         if (!(ratio > 0)) return false;
-        if (ratio < 100 * SHIFT) f->singular = true;
+        if (ratio < 100 * f->newton_shift) f->singular = true;
         lash_dense_lu_solve(n, f->matrix, n, f->pivot, f->rhs);
     }
     for (int i = 0; i < n; ++i) f->x[i] += f->rhs[i];
     expand(f);
-    return true;
+    return bounded(f);
 }
 
 double friction_newton(Friction* f, int max_steps, double tolerance) {
@@ -223,27 +243,36 @@ double friction_newton(Friction* f, int max_steps, double tolerance) {
     double recent[MEMORY] = {0}, best;
     if (p->sparse != NULL && !f->band_ready)
         lash_block_sparse_order(p->sparse, f->order, f->scratch), f->band_ready = true;
-    friction_velocity(p, f->P, f->U);
-    double residual = best = friction_residual_at(f, f->P, f->U);
+    friction_velocity_at(f, f->P, f->U);
+    double residual = best = friction_residual_at(f, f->P, f->U), recent_before = residual;
+    double threshold = 0.1 * fmin(tolerance, 1e-10) * f->scale;
+    bool cold = true;
+    for (int i = 0; i < f->m; ++i) cold = cold && f->P[i] == 0;
+    f->newton_shift = SHIFT;
     for (int i = 0; i < MEMORY; ++i) recent[i] = residual;
     memcpy(f->best_P, f->P, bytes);
     for (int k = 0, idle = 0; k < max_steps && best > tolerance && idle < 12; ++k) {
         memcpy(f->trial_P, f->P, bytes);
-        if (!newton_step(f)) break;
+        if (!newton_step(f, k == 0 && cold ? -threshold : threshold)) break;
         double limit = recent[0];
         for (int i = 1; i < MEMORY; ++i) limit = fmax(limit, recent[i]);
         for (int half = 0;; ++half) {
-            friction_velocity(p, f->P, f->U);
+            friction_velocity_at(f, f->P, f->U);
             residual = friction_residual_at(f, f->P, f->U);
             if (residual <= limit || half == 4) break;
             for (int i = 0; i < f->m; ++i) f->P[i] = 0.5 * (f->P[i] + f->trial_P[i]);
         }
         if (!(residual < INFINITY)) break;
         recent[k % MEMORY] = residual;
+        // Slow but steady: eps is no longer small against the system's own eigenvalues.
+        if (f->changed == 0 && residual > 0.02 * recent_before && residual < recent_before)
+            f->newton_shift = fmax(SMALLEST_SHIFT, 0.1 * f->newton_shift);
+        recent_before = residual;
         idle = residual < 0.9 * best ? 0 : idle + 1;
-        if (residual < best) best = residual, memcpy(f->best_P, f->P, bytes);
+        if (residual < 0.9 * best || residual <= tolerance) // not for a little by a huge P
+            best = residual, memcpy(f->best_P, f->P, bytes);
     }
     memcpy(f->P, f->best_P, bytes);
-    friction_velocity(p, f->P, f->U);
+    friction_velocity_at(f, f->P, f->U);
     return friction_residual_at(f, f->P, f->U);
 }

@@ -37,6 +37,12 @@ size_t friction_norm_size(int m) {
     return 3 * n * n + 7 * n + (n * sizeof(NormSet) + 7) / 8 + 8;
 }
 
+static double dot(int n, const double* a, const double* b) {
+    double s = 0;
+    for (int i = 0; i < n; ++i) s += a[i] * b[i];
+    return s;
+}
+
 // The set of impulses of each contact that go with U; its columns of W E.
 static void collect_sets(Norm* w, const LashFrictionProblem* p, const LocalContact* contact,
                          double zero, const double* U) {
@@ -44,7 +50,7 @@ static void collect_sets(Norm* w, const LashFrictionProblem* p, const LocalConta
     for (int i = 0; i < p->contacts; ++i) {
         const LocalContact* c = contact + i;
         const double* u = U + c->row;
-        double t = c->rows == 3 ? hypot(u[1], u[2]) : c->rows == 2 ? fabs(u[1]) : 0;
+        double t = c->rows == 3 ? sqrt(u[1] * u[1] + u[2] * u[2]) : c->rows == 2 ? fabs(u[1]) : 0;
         if (c->kind != LASH_CONTACT_BILATERAL && u[0] > zero) continue;
         NormSet* s = w->set + w->sets++;
         *s = (NormSet){.row = c->row, .rows = c->rows, .first = w->n, .mu = c->mu};
@@ -83,41 +89,39 @@ static void fill_columns(Norm* w, const LashFrictionProblem* p) {
     }
 }
 
-// V: orthonormal basis of the rows of B, largest first, each made orthogonal twice.
+// V: orthonormal basis of the rows of B, largest first, each made orthogonal twice. The rows of B
+// are kept orthogonal to V; h holds their squared norms.
 static void row_space(Norm* w) {
-    int m = w->m, n = w->n;
+    size_t m = (size_t)w->m, n = (size_t)w->n;
     double first = 0;
+    memset(w->h, 0, m * sizeof(double));
+    for (size_t j = 0; j < n; ++j)
+        for (size_t i = 0; i < m; ++i) w->h[i] += w->B[j * m + i] * w->B[j * m + i];
     w->rank = 0;
-    while (w->rank < n && w->rank < m) {
-        int best = 0;
-        double largest = -1;
-        for (int i = 0; i < m; ++i) { // rows of B are kept orthogonal to V
-            double s = 0;
-            for (int j = 0; j < n; ++j)
-                s += w->B[(size_t)j * (size_t)m + (size_t)i] *
-                     w->B[(size_t)j * (size_t)m + (size_t)i];
-            if (s > largest) largest = s, best = i;
-        }
-        double norm = sqrt(largest);
+    while (w->rank < w->n && w->rank < w->m) {
+        size_t best = 0;
+        for (size_t i = 1; i < m; ++i)
+            if (w->h[i] > w->h[best]) best = i;
+        double norm = sqrt(w->h[best]);
         if (w->rank == 0) first = norm;
         if (!(norm > 1e-12 * first)) break;
-        double* v = w->V + (size_t)w->rank * (size_t)n;
-        for (int j = 0; j < n; ++j) v[j] = w->B[(size_t)j * (size_t)m + (size_t)best];
+        double* v = w->V + (size_t)w->rank * n;
+        for (size_t j = 0; j < n; ++j) v[j] = w->B[j * m + best];
         for (int k = 0; k < w->rank; ++k) {
-            const double* u = w->V + (size_t)k * (size_t)n;
-            double s = 0;
-            for (int j = 0; j < n; ++j) s += u[j] * v[j];
-            for (int j = 0; j < n; ++j) v[j] -= s * u[j];
+            const double* u = w->V + (size_t)k * n;
+            double s = dot(w->n, u, v);
+            for (size_t j = 0; j < n; ++j) v[j] -= s * u[j];
         }
-        double s = 0;
-        for (int j = 0; j < n; ++j) s += v[j] * v[j];
-        s = 1 / sqrt(s);
-        for (int j = 0; j < n; ++j) v[j] *= s;
-        for (int i = 0; i < m; ++i) {
-            double t = 0;
-            for (int j = 0; j < n; ++j) t += w->B[(size_t)j * (size_t)m + (size_t)i] * v[j];
-            for (int j = 0; j < n; ++j) w->B[(size_t)j * (size_t)m + (size_t)i] -= t * v[j];
-        }
+        double s = 1 / sqrt(dot(w->n, v, v));
+        for (size_t j = 0; j < n; ++j) v[j] *= s;
+        memset(w->z, 0, m * sizeof(double));
+        lash_dense_multiply_add(w->m, w->n, w->B, w->m, v, w->z);
+        memset(w->h, 0, m * sizeof(double));
+        for (size_t j = 0; j < n; ++j)
+            for (size_t i = 0; i < m; ++i) {
+                double b = w->B[j * m + i] -= w->z[i] * v[j];
+                w->h[i] += b * b;
+            }
         w->rank++;
     }
 }
@@ -144,7 +148,7 @@ static void project_derivative(const Norm* w, const double* z, const double* v, 
         double* o = out + s->first;
         if (s->kind == SET_RAY && a[0] < 0) o[0] = 0;
         if (s->kind != SET_CONE) continue;
-        double t = s->rows == 3 ? hypot(a[1], a[2]) : fabs(a[1]), mu = s->mu;
+        double t = s->rows == 3 ? sqrt(a[1] * a[1] + a[2] * a[2]) : fabs(a[1]), mu = s->mu;
         if (t <= mu * a[0]) continue;
         if (mu * t <= -a[0]) {
             for (int r = 0; r < s->rows; ++r) o[r] = 0;
@@ -162,12 +166,6 @@ static void project_derivative(const Norm* w, const double* z, const double* v, 
 static void combine(const Norm* w, const double* y, double* z) { // z = V y
     memset(z, 0, (size_t)w->n * sizeof(double));
     lash_dense_multiply_add(w->n, w->rank, w->V, w->n, y, z);
-}
-
-static double dot(int n, const double* a, const double* b) {
-    double s = 0;
-    for (int i = 0; i < n; ++i) s += a[i] * b[i];
-    return s;
 }
 
 static void assemble_hessian(Norm* w) { // J = V' proj_K'(z) V, a little above singular

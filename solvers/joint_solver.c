@@ -2,8 +2,8 @@
 //
 // With the scaled matrix  V = D^-1 W D^-1,  W = sym(G' A^-1 G),  D = diag(1 or 1/length):
 //     V = L L' (m x r) by Cholesky with diagonal pivoting; a row is redundant when what is left of
-//     its diagonal entry is below 1e-12 of the entry itself, V^+ = L (L'L)^-1 (L'L)^-1 L',    W^+ =
-//     D^-1 V^+ D^-1.
+//     its diagonal entry is at rounding level of the entry itself, V^+ = L (L'L)^-1 (L'L)^-1 L',
+//     W^+ = D^-1 V^+ D^-1.
 // The time step asks for corrections of small residuals again and again, with fresh residuals, so
 // neither the symmetric part nor an old factorisation costs accuracy, only iterations.
 #include "solvers/joint_solver.h"
@@ -13,15 +13,22 @@
 
 #include "core/arena.h"
 #include "core/error.h"
+#include "solvers/dense.h"
 #include "solvers/rows.h"
 
-static const double RANK_TOLERANCE = 1e-12; // of the row's own diagonal entry
+// What rounding leaves of a redundant row's diagonal entry, as a share of it.
+static double rank_tolerance(int rows) {
+    return 4e-15 * (rows + 4);
+}
 
 void lash_joint_solver_init(LashJointSolver* solver, const LashSystem* system, int capacity) {
     size_t m = (size_t)capacity;
     *solver = (LashJointSolver){.system = system, .capacity = capacity};
     solver->W_inverse = lash_alloc(m * m * sizeof(double));
     solver->L = lash_alloc(m * m * sizeof(double));
+    solver->W = lash_alloc(m * m * sizeof(double));
+    solver->projector = lash_alloc(m * m * sizeof(double));
+    solver->work = lash_alloc(lash_dense_least_squares_size(capacity, capacity) * sizeof(double));
     solver->S = lash_alloc(m * m * sizeof(double));
     solver->scale = lash_alloc(m * sizeof(double));
     solver->pivot = lash_alloc(m * sizeof(int));
@@ -31,35 +38,77 @@ void lash_joint_solver_init(LashJointSolver* solver, const LashSystem* system, i
 void lash_joint_solver_free(LashJointSolver* solver) {
     lash_free(solver->W_inverse), lash_free(solver->L), lash_free(solver->S);
     lash_free(solver->scale), lash_free(solver->pivot), lash_free(solver->column);
+    lash_free(solver->W), lash_free(solver->work), lash_free(solver->projector);
     *solver = (LashJointSolver){0};
 }
 
-// Scaled V = D^-1 sym(G' A^-1 G) D^-1, one column of G at a time.
+// S(:, column) for one column of G: through A^-1, which couples blocks.
+static void assemble_column(LashJointSolver* s, const LashInteractionList* list, const double* G,
+                            const LashBlockLu* lu, const LashInteraction* item, int row) {
+    double *y = s->column, unit[LASH_MAX_ROWS] = {0};
+    unit[row] = 1;
+    memset(y, 0, (size_t)s->system->nv * sizeof *y);
+    lash_row_apply(s->system, item, G, 1, unit, y);
+    lash_block_lu_solve(lu, y);
+    lash_rows_velocity(s->system, list, 0, list->bilateral, NULL, G, y,
+                       s->S + (size_t)s->rows * (size_t)(item->row + row));
+}
+
+// S blocks of interaction j with all up to it that share its touched block number t; D: inverse of
+// the diagonal block of A, NULL: identity.
+static void assemble_shared(LashJointSolver* s, const LashInteractionList* list, const double* G,
+                            int j, int t, const double* D) {
+    const LashInteraction *item = &list->item[j], *other;
+    int block = item->block[t], n = lash_block_size(s->system, block), m = s->rows;
+    const double* Gj = G + item->offset;
+    for (int k = 0; k < t; ++k) Gj += item->rows * lash_block_size(s->system, item->block[k]);
+    for (int r = 0; r < item->rows; ++r, Gj += n) {
+        double *y = s->column, *column = s->S + (size_t)m * (size_t)(item->row + r);
+        for (int i = 0; i < n; ++i) y[i] = D == NULL ? Gj[i] : 0;
+        for (int k = 0; k < n && D != NULL; ++k) {
+            for (int i = 0; i < n; ++i) y[i] += D[i + n * k] * Gj[k];
+        }
+        for (int i = 0; i <= j; ++i) {
+            other = &list->item[i];
+            const double* Gi = G + other->offset;
+            for (int k = 0; k < other->touched; ++k) {
+                int size = lash_block_size(s->system, other->block[k]);
+                for (int q = 0; q < other->rows && other->block[k] == block; ++q) {
+                    const double* x = Gi + n * q;
+                    double sum = 0;
+                    for (int l = 0; l < n; ++l) sum += x[l] * y[l];
+                    column[other->row + q] += sum;
+                }
+                Gi += size * other->rows;
+            }
+        }
+    }
+}
+
+// Scaled V = D^-1 sym(G' A^-1 G) D^-1.
 static void assemble(LashJointSolver* s, const LashInteractionList* list, const double* G,
                      const LashBlockLu* lu, bool positions, bool unit_metric) {
-    const LashSystem* system = s->system;
     int m = s->rows;
-    double* y = s->column;
-    for (int i = 0; i < list->bilateral; ++i) {
-        const LashInteraction* item = &list->item[i];
+    bool diagonal = unit_metric || lash_block_lu_is_diagonal(lu);
+    memset(s->S, 0, (size_t)m * (size_t)m * sizeof *s->S);
+    for (int j = 0; j < list->bilateral; ++j) {
+        const LashInteraction* item = &list->item[j];
         bool left_out = positions && item->kind == LASH_BILATERAL_VELOCITY;
         for (int r = 0; r < item->rows; ++r) {
-            double* column = s->S + (size_t)(item->row + r) * (size_t)m;
             bool angular = (item->angular >> r & 1) != 0;
-            s->scale[item->row + r] = left_out ? 0 : angular ? 1 / system->length : 1;
-            memset(y, 0, (size_t)system->nv * sizeof *y);
-            double unit[LASH_MAX_ROWS] = {0};
-            unit[r] = 1;
-            lash_row_apply(system, item, G, 1, unit, y);
-            if (!unit_metric) lash_block_lu_solve(lu, y);
-            lash_rows_velocity(system, list, 0, list->bilateral, NULL, G, y, column);
+            s->scale[item->row + r] = left_out ? 0 : angular ? 1 / s->system->length : 1;
+            if (!diagonal) assemble_column(s, list, G, lu, item, r);
+        }
+        for (int t = 0; t < item->touched && diagonal; ++t) {
+            const double* D = unit_metric ? NULL : lash_block_lu_inverse(lu, item->block[t]);
+            assemble_shared(s, list, G, j, t, D);
         }
     }
     for (int j = 0; j < m; ++j) {
         for (int i = 0; i <= j; ++i) {
             double x = s->scale[i] * s->scale[j];
-            x = x == 0 ? 0 : 0.5 * (s->S[i + m * j] + s->S[j + m * i]) / x;
-            s->S[i + m * j] = s->S[j + m * i] = x;
+            double w = diagonal ? s->S[i + m * j] : 0.5 * (s->S[i + m * j] + s->S[j + m * i]);
+            s->S[i + m * j] = s->S[j + m * i] = x == 0 ? 0 : w / x;
         }
     }
 }
@@ -77,86 +126,102 @@ static int factor_pivoted(int m, double* V, double* L, int* pivot, double* left)
             double share = start[row] > 0 ? left[row] / start[row] : 0;
             if (share > best_share) best = i, best_share = share;
         }
-        if (!(best_share > RANK_TOLERANCE)) return k;
+        if (!(best_share > rank_tolerance(m))) return k;
         int p = pivot[best];
         pivot[best] = pivot[k], pivot[k] = p;
         double *Lk = L + (size_t)m * (size_t)k, root = sqrt(left[p]);
+        for (int i = 0; i < m; ++i)
+            Lk[i] = V[i + m * p]; // all rows, so that the loop runs in memory order
+        for (int c = 0; c < k; ++c) {
+            const double* Lc = L + (size_t)m * (size_t)c;
+            double f = Lc[p];
+            if (f == 0) continue;
+            for (int i = 0; i < m; ++i) Lk[i] -= f * Lc[i];
+        }
         for (int i = 0; i < k; ++i) Lk[pivot[i]] = 0;
         Lk[p] = root;
         for (int i = k + 1; i < m; ++i) {
             int row = pivot[i];
-            double sum = V[row + m * p];
-            for (int c = 0; c < k; ++c) sum -= L[row + m * c] * L[p + m * c];
-            Lk[row] = sum / root;
+            Lk[row] /= root;
             left[row] -= Lk[row] * Lk[row];
         }
     }
     return m;
 }
 
-// In place inverse of the symmetric positive definite S (r x r, leading dimension r) by Cholesky.
-static void invert_spd(int r, double* S) {
-    for (int k = 0; k < r; ++k) { // S = C C', lower
-        for (int c = 0; c < k; ++c) {
-            double f = S[k + r * c];
-            for (int i = k; i < r; ++i) S[i + r * k] -= S[i + r * c] * f;
-        }
-        double root = 1 / sqrt(S[k + r * k]);
-        for (int i = k; i < r; ++i) S[i + r * k] *= root;
-    }
-    for (int j = 0; j < r; ++j) { // C^-1, lower, in place
-        S[j + r * j] = 1 / S[j + r * j];
-        for (int i = j + 1; i < r; ++i) {
-            double sum = 0;
-            for (int k = j; k < i; ++k) sum -= S[i + r * k] * S[k + r * j];
-            S[i + r * j] = sum / S[i + r * i];
-        }
-    }
-    for (int j = 0; j < r; ++j) { // C^-T C^-1
-        for (int i = j; i < r; ++i) {
-            double sum = 0;
-            for (int k = i; k < r; ++k) sum += S[k + r * i] * S[k + r * j];
-            S[i + r * j] = sum;
-        }
-    }
+// Q (m x r) R (r x r) = L: modified Gram-Schmidt, each column twice so that Q is orthogonal to
+// rounding. Q replaces L.
+static double norm_squared(int m, const double* x) {
+    double sum = 0;
+    for (int i = 0; i < m; ++i) sum += x[i] * x[i];
+    return sum;
+}
+
+static void orthogonalize(int m, int r, double* L, double* R) {
     for (int j = 0; j < r; ++j) {
-        for (int i = 0; i < j; ++i) S[i + r * j] = S[j + r * i];
+        double* q = L + (size_t)m * (size_t)j;
+        for (int i = 0; i <= j; ++i) R[i + r * j] = 0;
+        double whole = norm_squared(m, q), left = whole;
+        for (int pass = 0; pass < 2 && (pass == 0 || left < 1e-2 * whole); ++pass) {
+            for (int i = 0; i < j; ++i) {
+                const double* p = L + (size_t)m * (size_t)i;
+                double dot = 0;
+                for (int k = 0; k < m; ++k) dot += p[k] * q[k];
+                for (int k = 0; k < m; ++k) q[k] -= dot * p[k];
+                R[i + r * j] += dot;
+            }
+            left = norm_squared(m, q);
+        }
+        double norm = sqrt(left);
+        R[j + r * j] = norm;
+        for (int k = 0; k < m; ++k) q[k] /= norm;
     }
 }
 
-// W^+ from L: with E = (L'L)^-1 (r x r) and X = L E (m x r),  V^+ = X X'.
+// X = Q R^-T in place of Q: from X R' = Q, columns from the last to the first.
+static void divide_by_transposed(int m, int r, double* Q, const double* R) {
+    for (int j = r - 1; j >= 0; --j) {
+        double* x = Q + (size_t)m * (size_t)j;
+        for (int k = j + 1; k < r; ++k) {
+            const double* y = Q + (size_t)m * (size_t)k;
+            for (int i = 0; i < m; ++i) x[i] -= R[j + r * k] * y[i];
+        }
+        for (int i = 0; i < m; ++i) x[i] /= R[j + r * j];
+    }
+}
+
+// -D^-1 Q Q' D, with the sign that `multiply` turns.
+static void form_projector(LashJointSolver* s) {
+    int m = s->rows;
+    const double* Q = s->L;
+    for (int j = 0; j < m; ++j) {
+        double* v = s->projector + (size_t)m * (size_t)j;
+        memset(v, 0, (size_t)m * sizeof *v);
+        for (int k = 0; k < s->rank; ++k) {
+            double f = -Q[j + m * k] * s->scale[j];
+            for (int i = 0; i < m; ++i) v[i] += f * Q[i + m * k];
+        }
+        for (int i = 0; i < m; ++i) v[i] = s->scale[i] == 0 ? 0 : v[i] / s->scale[i];
+    }
+}
+
 static void pseudo_inverse(LashJointSolver* s) {
     int m = s->rows, r = s->rank;
-    double *E = s->S, *X = s->W_inverse;
-    for (int j = 0; j < r; ++j) {
-        for (int i = 0; i <= j; ++i) {
-            double sum = 0;
-            for (int k = 0; k < m; ++k) sum += s->L[k + m * i] * s->L[k + m * j];
-            E[i + r * j] = E[j + r * i] = sum;
-        }
-    }
-    invert_spd(r, E);
-    for (int j = 0; j < r; ++j) {
-        double* x = X + m * j;
-        memset(x, 0, (size_t)m * sizeof *x);
-        for (int k = 0; k < r; ++k) {
-            double f = E[k + r * j];
-            for (int i = 0; i < m; ++i) x[i] += f * s->L[i + m * k];
-        }
-    }
-    double* V = s->L; // L is no longer needed
+    double *X = s->L, *V = s->W_inverse;
+    orthogonalize(m, r, X, s->S);
+    if (r < m) form_projector(s);
+    divide_by_transposed(m, r, X, s->S);
     for (int j = 0; j < m; ++j) {
-        double* v = V + m * j;
+        double* v = V + (size_t)m * (size_t)j;
         memset(v, 0, (size_t)m * sizeof *v);
         for (int k = 0; k < r; ++k) {
             double f = X[j + m * k];
+            if (f == 0) continue;
             for (int i = 0; i < m; ++i) v[i] += f * X[i + m * k];
         }
-    }
-    for (int j = 0; j < m; ++j) {
         for (int i = 0; i < m; ++i) {
             double x = s->scale[i] * s->scale[j];
-            s->W_inverse[i + m * j] = x == 0 ? 0 : V[i + m * j] / x;
+            v[i] = x == 0 ? 0 : v[i] / x;
         }
     }
 }
@@ -169,18 +234,91 @@ void lash_joint_solver_factor(LashJointSolver* solver, const LashInteractionList
     assemble(solver, list, G, lu, positions, unit_metric);
     solver->rank = factor_pivoted(solver->rows, solver->S, solver->L, solver->pivot,
                                   solver->column + solver->system->nv);
-    for (int k = solver->rank; k < solver->rows; ++k) {
-        memset(solver->L + solver->rows * k, 0, (size_t)solver->rows * sizeof(double));
-    }
+    solver->general = false;
     pseudo_inverse(solver);
 }
 
-void lash_joint_solver_solve(const LashJointSolver* solver, const double* U, double* P) {
-    int m = solver->rows;
+void lash_joint_solver_factor_general(LashJointSolver* solver, const LashInteractionList* list,
+                                      const double* G_hat, const double* G_star,
+                                      const LashBlockLu* lu) {
+    const LashSystem* system = solver->system;
+    int m = solver->rows = list->bilateral_rows;
+    solver->general = true;
+    for (int i = 0; i < list->bilateral; ++i) {
+        const LashInteraction* item = &list->item[i];
+        for (int r = 0; r < item->rows; ++r) {
+            double* y = solver->column;
+            double unit[LASH_MAX_ROWS] = {0};
+            unit[r] = 1;
+            memset(y, 0, (size_t)system->nv * sizeof *y);
+            lash_row_apply(system, item, G_star, 1, unit, y);
+            lash_block_lu_solve(lu, y);
+            lash_rows_velocity(system, list, 0, list->bilateral, NULL, G_hat, y,
+                               solver->W + (size_t)m * (size_t)(item->row + r));
+        }
+    }
+    for (int i = 0; i < m; ++i) { // rows and columns in units of their diagonal
+        double diagonal = fabs(solver->W[i + m * i]);
+        solver->scale[i] = diagonal > 0 ? 1 / sqrt(diagonal) : 1;
+    }
+    for (int j = 0; j < m; ++j) {
+        for (int i = 0; i < m; ++i) solver->W[i + m * j] *= solver->scale[i] * solver->scale[j];
+    }
+}
+
+static void solve_general(LashJointSolver* s, const double* U, double* P) {
+    int m = s->rows;
+    double* b = s->column;
+    memcpy(s->S, s->W, (size_t)m * (size_t)m * sizeof *s->S);
+    for (int i = 0; i < m; ++i) b[i] = -s->scale[i] * U[i];
+    lash_dense_least_squares(m, m, s->S, m, b, P, rank_tolerance(m), s->work);
+    for (int i = 0; i < m; ++i) P[i] *= s->scale[i];
+}
+
+// P = -A U. Wider registers where the machine has them: each result is summed in the same order, so
+// the bits are the same.
+LASH_VECTOR_CLONES static void multiply(int m, const double* restrict A, const double* U,
+                                        double* restrict P) {
     for (int i = 0; i < m; ++i) P[i] = 0;
     for (int j = 0; j < m; ++j) {
-        const double* column = solver->W_inverse + (size_t)m * (size_t)j;
+        const double* column = A + (size_t)m * (size_t)j;
         double u = -U[j];
         for (int i = 0; i < m; ++i) P[i] += u * column[i];
     }
+}
+
+LASH_VECTOR_CLONES static void multiply_two(int m, const double* restrict A, const double* U1,
+                                            const double* U2, double* restrict P1,
+                                            double* restrict P2) {
+    for (int i = 0; i < m; ++i) P1[i] = P2[i] = 0;
+    for (int j = 0; j < m; ++j) {
+        const double* column = A + (size_t)m * (size_t)j;
+        double u1 = -U1[j], u2 = -U2[j];
+        for (int i = 0; i < m; ++i) P1[i] += u1 * column[i], P2[i] += u2 * column[i];
+    }
+}
+
+void lash_joint_solver_solve(LashJointSolver* solver, const double* U, double* P) {
+    int m = solver->rows;
+    if (solver->general) {
+        solve_general(solver, U, P);
+        return;
+    }
+    multiply(m, solver->W_inverse, U, P);
+}
+
+void lash_joint_solver_solve_two(LashJointSolver* solver, const double* U1, const double* U2,
+                                 double* P1, double* P2) {
+    if (solver->general) {
+        solve_general(solver, U1, P1);
+        solve_general(solver, U2, P2);
+        return;
+    }
+    multiply_two(solver->rows, solver->W_inverse, U1, U2, P1, P2);
+}
+
+void lash_joint_solver_project(LashJointSolver* solver, double* P) {
+    if (solver->general || solver->rank == solver->rows) return;
+    memcpy(solver->column, P, (size_t)solver->rows * sizeof *P);
+    multiply(solver->rows, solver->projector, solver->column, P);
 }

@@ -14,9 +14,12 @@ typedef struct LashJointSolver {
     int capacity; // rows
     int rows, rank;
     double* W_inverse; // (rows x rows) pseudo-inverse of the symmetric part of G' A^-1 G
+    double* projector; // (rows x rows) -W^+ W: the part of P that joints feel; unused at full rank
     double* scale;     // (rows) 1, or 1/length for moments: the norm that is minimal is |scale P|
     int* pivot;        // (rows) independent rows first, in the order of elimination
     double *L, *S, *column; // scratch
+    bool general;           // solve with the unsymmetric W itself, by least squares
+    double *W, *work;       // (rows x rows) of the general case; scratch of least squares
 } LashJointSolver;
 
 void lash_joint_solver_init(LashJointSolver* solver, const LashSystem* system, int capacity);
@@ -29,8 +32,20 @@ void lash_joint_solver_factor(LashJointSolver* solver, const LashInteractionList
                               const double* G, const LashBlockLu* lu, bool positions,
                               bool unit_metric);
 
-// P = -W^+ U over the bilateral rows.
-void lash_joint_solver_solve(const LashJointSolver* solver, const double* U, double* P);
+// The same for the unsymmetric matrix G_hat' A^-1 G_star, solved by least squares of minimum norm:
+// for near-singular positions, where the symmetric part is no longer near enough. Slow.
+void lash_joint_solver_factor_general(LashJointSolver* solver, const LashInteractionList* list,
+                                      const double* G_hat, const double* G_star,
+                                      const LashBlockLu* lu);
+
+// P <- W^+ W P: the part of minimum norm; nothing at full rank.
+void lash_joint_solver_project(LashJointSolver* solver, double* P);
+
+// P = -W^+ U over the bilateral rows; and the same for two right sides in one pass.
+void lash_joint_solver_solve_two(LashJointSolver* solver, const double* U1, const double* U2,
+                                 double* P1, double* P2);
+
+void lash_joint_solver_solve(LashJointSolver* solver, const double* U, double* P);
 
 #ifdef __cplusplus
 }

@@ -25,33 +25,37 @@
 #include "solvers/rows.h"
 #include "solvers/sim_internal.h"
 
-enum { SLOW = 3 }; // corrections after which the operator is renewed for the next step
+enum { SLOW = 2 }; // corrections after which the operator is renewed for the next step
 
 // --- Evaluation
 // ---------------------------------------------------------------------------------------------------
 
-// d = h v_theta + N G tau with the directions of the last evaluation; q_end, q_theta, v_theta.
+// s->shift = N G tau with the directions of the last evaluation.
+static void project_shift(LashSim* sim, StepContext* s) {
+    const LashSystem* system = sim->system;
+    double* x = s->shift;
+    for (int i = 0; i < system->nv; ++i) x[i] = 0;
+    lash_rows_apply(system, s->list, 0, s->list->bilateral, NULL, s->G, 1, s->tau, x);
+    for (int k = 0; k < s->nn; ++k) {
+        const LashInteraction* item = &s->list->item[s->normal[k]];
+        double only_normal[LASH_MAX_ROWS] = {s->tau[item->row]};
+        lash_row_apply(system, item, s->G, 1, only_normal, x);
+    }
+    if (!system->unit_metric) lash_block_lu_solve(sim->same_metric ? sim->A : sim->M, x);
+}
+
+// d = h v_theta + N G tau; q_end, q_theta, v_theta. The shift is the guessed one when a pass
+// begins.
 static void set_positions(LashSim* sim, StepContext* s, bool project) {
     const LashSystem* system = sim->system;
-    double w = s->move_theta;
+    double w = s->move_theta, moved = s->h * w, before = s->h * (1 - w), theta = s->theta;
     for (int i = 0; i < system->nv; ++i) {
-        s->d[i] = s->h * ((1 - w) * sim->v[i] + w * s->v[i]);
-        s->v_theta[i] = (1 - s->theta) * sim->v[i] + s->theta * s->v[i];
+        s->d[i] = before * sim->v[i] + moved * s->v[i];
+        s->v_theta[i] = (1 - theta) * sim->v[i] + theta * s->v[i];
     }
-    if (project) {
-        double* x = sim->x;
-        memset(x, 0, (size_t)system->nv * sizeof *x);
-        lash_rows_apply(system, s->list, 0, s->list->bilateral, NULL, s->G, 1, s->tau, x);
-        for (int k = 0; k < s->nn; ++k) {
-            const LashInteraction* item = &s->list->item[s->normal[k]];
-            double only_normal[LASH_MAX_ROWS] = {s->tau[item->row]};
-            lash_row_apply(system, item, s->G, 1, only_normal, x);
-        }
-        if (!system->unit_metric) lash_block_lu_solve(sim->same_metric ? sim->A : sim->M, x);
-        for (int i = 0; i < system->nv; ++i) s->d[i] += x[i];
-    }
+    for (int i = 0; i < system->nv && project; ++i) s->d[i] += s->shift[i];
     system->move(system, sim->q, 1, s->d, s->q_end);
-    system->move(system, sim->q, s->theta, s->d, s->q_theta);
+    system->move(system, sim->q, theta, s->d, s->q_theta);
 }
 
 static bool evaluate_rows(LashSim* sim, StepContext* s) {
@@ -125,31 +129,47 @@ static void compute_residuals(LashSim* sim, StepContext* s) {
 // --- Correction
 // ---------------------------------------------------------------------------------------------------
 
-// dv into sim->y, P updated. On entry sim->y = A^-1 r.
-static bool correct_velocities(LashSim* sim, StepContext* s) {
+// dv into sim->y, P updated; with project tau of the joints too. On entry sim->y = A^-1 r.
+// The joints' position errors after the correction are g + G'(h theta dv) = g - h theta U, whatever
+// the contacts do.
+static void correct_joints(LashSim* sim, StepContext* s, bool project) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = s->list;
     int nv = system->nv, rows = list->bilateral_rows;
-    double *y = sim->y, *u = sim->u, *dP = sim->w;
-    for (int i = 0; i < nv; ++i) y[i] = -y[i];
-    if (rows > 0) { // free motion with the joints closed
-        lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, y, u);
-        for (int i = 0; i < rows; ++i) u[i] += s->U[i];
+    double *y = sim->y, *u = sim->u, *dP = sim->w, *errors = s->g_star, ht = s->h * s->move_theta;
+    lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, y, u);
+    for (int i = 0; i < rows; ++i) u[i] += s->U[i], errors[i] = s->g[i] - ht * s->U[i];
+    bool together = project && sim->same_metric;
+    if (together) {
+        lash_joint_solver_solve_two(&sim->velocity_joints, u, errors, dP, sim->dtau);
+    } else {
         lash_joint_solver_solve(&sim->velocity_joints, u, dP);
-        memset(sim->x, 0, (size_t)nv * sizeof *sim->x);
-        lash_rows_apply(system, list, 0, list->bilateral, NULL, s->G_star, 1, dP, sim->x);
-        lash_block_lu_solve(sim->A, sim->x);
-        for (int i = 0; i < nv; ++i) y[i] += sim->x[i];
-        for (int i = 0; i < rows; ++i) s->P[i] += dP[i];
+        if (project) lash_joint_solver_solve(&sim->position_joints, errors, sim->dtau);
     }
-    if (s->nc > 0) return contacts_correct(sim, s);
+    double* x = sim->x;
+    for (int i = 0; i < nv; ++i) x[i] = 0;
+    lash_rows_apply(system, list, 0, list->bilateral, NULL, s->G_star, 1, dP, x);
+    lash_block_lu_solve(sim->A, x);
+    for (int i = 0; i < nv; ++i) y[i] += x[i];
+    for (int i = 0; i < rows; ++i) s->P[i] += dP[i];
+    if (!project) return;
+    for (int i = 0; i < rows; ++i) s->tau[i] += sim->dtau[i];
+    ++sim->info.projection;
+}
+
+static bool correct_positions(LashSim* sim, StepContext* s) {
+    if (s->nn > 0 && !positions_correct(sim, s)) return false;
+    project_shift(sim, s);
     return true;
 }
 
 static bool correct(LashSim* sim, StepContext* s, bool project) {
-    if (!correct_velocities(sim, s)) return false;
-    for (int i = 0; i < sim->system->nv; ++i) s->v[i] += sim->y[i];
-    return !project || positions_correct(sim, s);
+    int nv = sim->system->nv;
+    for (int i = 0; i < nv; ++i) sim->y[i] = -sim->y[i];
+    if (s->list->bilateral > 0) correct_joints(sim, s, project);
+    if (s->nc > 0 && !contacts_correct(sim, s)) return false;
+    for (int i = 0; i < nv; ++i) s->v[i] += sim->y[i];
+    return !project || correct_positions(sim, s);
 }
 
 // --- The loop
@@ -170,6 +190,14 @@ static double largest_error(const LashSim* sim, const StepContext* s, bool proje
     return project ? fmax(e, s->position_error / set->tolerance_position) : e;
 }
 
+// Errors are multiples of the tolerances. Newton goes on to GOAL of them, so that what is left does
+// not add up over many steps; without rows to close it goes on to rounding, which keeps the energy
+// of a free body to the last digits.
+static double newton_goal(const StepContext* s) {
+    static const double GOAL = 0.02;
+    return s->list->rows > 0 ? GOAL : 0;
+}
+
 static bool evaluate_iterate(LashSim* sim, StepContext* s, bool project) {
     set_positions(sim, s, project);
     if (!evaluate_rows(sim, s)) return false;
@@ -181,20 +209,46 @@ static bool evaluate_iterate(LashSim* sim, StepContext* s, bool project) {
     return true;
 }
 
-LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
-    if (!contacts_list(sim, s)) return LASH_FAILED;
-    double last = INFINITY;
-    int slow = 0;
+// Keeps the iterate (v, P, tau), or brings it back and evaluates it again.
+static void keep_iterate(LashSim* sim, const StepContext* s) {
+    memcpy(sim->kept, s->v, (size_t)sim->system->nv * sizeof *s->v);
+    memcpy(sim->kept + sim->system->nv, s->P, (size_t)s->list->rows * sizeof *s->P);
+    memcpy(sim->kept + sim->system->nv + s->list->rows, s->tau,
+           (size_t)s->list->rows * sizeof *s->tau);
+    memcpy(sim->kept_shift, s->shift, (size_t)sim->system->nv * sizeof *s->shift);
+}
+static bool restore_iterate(LashSim* sim, StepContext* s, bool project) {
+    memcpy(s->v, sim->kept, (size_t)sim->system->nv * sizeof *s->v);
+    memcpy(s->P, sim->kept + sim->system->nv, (size_t)s->list->rows * sizeof *s->P);
+    memcpy(s->tau, sim->kept + sim->system->nv + s->list->rows,
+           (size_t)s->list->rows * sizeof *s->tau);
+    memcpy(s->shift, sim->kept_shift, (size_t)sim->system->nv * sizeof *s->shift);
+    return evaluate_iterate(sim, s, project) && passes(sim, s, project);
+}
+
+// Newton until the goal; an iterate that passes is kept in case the next one is no better.
+static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
+    double first = INFINITY, last = INFINITY, kept = INFINITY, goal = newton_goal(s);
+    int slow = 0, growing = 0;
     for (int i = 0; i <= sim->settings.max_iterations; ++i) {
         if (!evaluate_iterate(sim, s, project)) return LASH_FAILED;
         double error = largest_error(sim, s, project);
-        if (!isfinite(error)) return LASH_FAILED;
-        if (i > 0 && passes(sim, s, project)) {
+        bool pass = passes(sim, s, project);
+        if (i == 0) first = error;
+        growing = error > last ? growing + 1 : 0;
+        if (kept < INFINITY && !(error < 0.5 * kept)) { // no better than the one kept
+            if (pass && error <= kept) return LASH_CONVERGED;
+            return restore_iterate(sim, s, project) ? LASH_CONVERGED : LASH_INACCURATE;
+        }
+        if (!(error < 1e4 * first + 1) || growing >= 3)
+            return LASH_FAILED; // diverges, or not a number
+        if (i > 0 && pass && (error <= goal || sim->robust)) {
             if (i > SLOW) sim->factored = false; // renewed when the next step starts
             return LASH_CONVERGED;
         }
-        if (i > 1 && error > 0.25 * last &&
-            ++slow >= 2) { // not contracting: renew the operator here
+        if (i > 0 && pass) keep_iterate(sim, s), kept = error;
+        if (sim->robust ||
+            (i > 1 && error > 0.25 * last && ++slow >= 2)) { // renew the operator here
             if (s->nc > 0) sim->exact = true;
             if (!step_factor(sim, s)) return LASH_FAILED;
             compute_residuals(sim, s);
@@ -207,24 +261,59 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
     return LASH_INACCURATE;
 }
 
+// With the kept operator; where that does not converge, again with the full Newton matrix in every
+// iteration.
+LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
+    if (!contacts_list(sim, s)) return LASH_FAILED;
+    LashOutcome outcome = iterate(sim, s, project);
+    if (outcome == LASH_CONVERGED || sim->robust) return outcome;
+    step_guess(sim, s);
+    sim->robust = true;
+    outcome = iterate(sim, s, project);
+    sim->robust = sim->factored = false;
+    return outcome;
+}
+
 // --- Beginning and end
 // --------------------------------------------------------------------------------------------
 
-// Extrapolates v and the joint impulses from the last steps, as far as no jump lies between them.
+// Extrapolates (v, shift, P, tau) by the polynomial through the last steps, as far as no jump lies
+// between them: x_{k+1} = n x_k - C(n,2) x_{k-1} + C(n,3) x_{k-2} - ...   Smooth phases then start
+// within the tolerance, or near it.
 void step_guess(LashSim* sim, StepContext* s) {
-    int nv = sim->system->nv, rows = s->list->bilateral_rows;
-    for (int i = 0; i < nv; ++i) {
-        double v = sim->v[i];
-        if (sim->history == 1) v += sim->v[i] - sim->v_1[i];
-        if (sim->history >= 2) v = 3 * (v - sim->v_1[i]) + sim->v_2[i];
-        s->v[i] = v;
+    int nv = sim->system->nv, rows = s->list->rows, size = 2 * nv + 2 * rows;
+    int n = sim->history < HISTORY ? sim->history : HISTORY;
+    double* x = sim->guess;
+    for (int i = 0; i < size; ++i) x[i] = 0;
+    double weight = 1;
+    for (int k = 0; k < n; ++k) {
+        weight *= (double)(n - k) / (k + 1);
+        double w = k % 2 == 0 ? weight : -weight;
+        const double* past = sim->past[k];
+        for (int i = 0; i < size; ++i) x[i] += w * past[i];
     }
-    for (int i = 0; i < rows; ++i) {
-        s->P[i] = sim->history >= 2 ? 2 * sim->P_1[i] - sim->P_2[i] : sim->P_1[i];
-        if (s->h != sim->settings.h) s->P[i] = 0;
-        s->tau[i] = 0;
-    }
-    for (int i = rows; i < s->list->rows; ++i) s->P[i] = s->tau[i] = 0;
+    memcpy(s->v, n > 0 ? x : sim->v, (size_t)nv * sizeof *x);
+    memcpy(s->shift, x + nv, (size_t)nv * sizeof *x);
+    const double *P = x + 2 * nv, *tau = P + rows;
+    for (int i = 0; i < s->list->bilateral_rows; ++i) s->P[i] = P[i], s->tau[i] = tau[i];
+    for (int i = s->list->bilateral_rows; i < rows; ++i) s->P[i] = s->tau[i] = 0;
+    if (n == 0 || sim->velocity_joints.rows != s->list->bilateral_rows) return;
+    // Redundant rows: what the residuals do not see would grow from step to step.
+    lash_joint_solver_project(&sim->velocity_joints, s->P);
+    lash_joint_solver_project(sim->same_metric ? &sim->velocity_joints : &sim->position_joints,
+                              s->tau);
+}
+
+void step_remember(LashSim* sim, const StepContext* s, bool smooth) {
+    size_t nv = (size_t)sim->system->nv, rows = (size_t)s->list->rows;
+    double* oldest = sim->past[HISTORY - 1];
+    for (int k = HISTORY - 1; k > 0; --k) sim->past[k] = sim->past[k - 1];
+    sim->past[0] = oldest;
+    memcpy(oldest, s->v, nv * sizeof *oldest);
+    memcpy(oldest + nv, s->shift, nv * sizeof *oldest);
+    memcpy(oldest + 2 * nv, s->P, rows * sizeof *oldest);
+    memcpy(oldest + 2 * nv + rows, s->tau, rows * sizeof *oldest);
+    sim->history = smooth ? sim->history + 1 : 1;
 }
 
 void step_begin(LashSim* sim, StepContext* s, double h) {

@@ -4,6 +4,14 @@
 
 #include "core/system.h"
 
+// Rigid bodies have blocks of 6: unrolled, the products cost a few instructions per row.
+static inline double lash_dot6(const double* a, const double* b) {
+    return (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) + (a[3] * b[3] + a[4] * b[4] + a[5] * b[5]);
+}
+static inline void lash_axpy6(double s, const double* x, double* y) {
+    for (int k = 0; k < 6; ++k) y[k] += s * x[k];
+}
+
 // U (rows of item) = G' v, for one interaction.
 static inline void lash_row_velocity(const LashSystem* system, const LashInteraction* item,
                                      const double* G, const double* v, double* U) {
@@ -12,6 +20,10 @@ static inline void lash_row_velocity(const LashSystem* system, const LashInterac
     for (int s = 0; s < item->touched; ++s) {
         const double* vb = v + system->block_start[item->block[s]];
         int n = lash_block_size(system, item->block[s]);
+        if (n == 6) {
+            for (int i = 0; i < item->rows; ++i, column += 6) U[i] += lash_dot6(column, vb);
+            continue;
+        }
         for (int i = 0; i < item->rows; ++i, column += n) {
             double sum = 0;
             for (int k = 0; k < n; ++k) sum += column[k] * vb[k];
@@ -27,6 +39,10 @@ static inline void lash_row_apply(const LashSystem* system, const LashInteractio
     for (int b = 0; b < item->touched; ++b) {
         double* yb = y + system->block_start[item->block[b]];
         int n = lash_block_size(system, item->block[b]);
+        if (n == 6) {
+            for (int i = 0; i < item->rows; ++i, column += 6) lash_axpy6(s * P[i], column, yb);
+            continue;
+        }
         for (int i = 0; i < item->rows; ++i, column += n) {
             double p = s * P[i];
             for (int k = 0; k < n; ++k) yb[k] += p * column[k];

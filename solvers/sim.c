@@ -4,6 +4,9 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
 
 #include "core/error.h"
 #include "solvers/rows.h"
@@ -65,6 +68,7 @@ static void lay_out_step(StepContext* s, const LashSystem* system, Take* t) {
     s->has_U_start = take(t, count);
     s->U_start = take_doubles(t, rows);
     s->v = take_doubles(t, nv), s->P = take_doubles(t, rows), s->tau = take_doubles(t, rows);
+    s->shift = take_doubles(t, nv);
     s->d = take_doubles(t, nv), s->q_end = take_doubles(t, nq), s->q_theta = take_doubles(t, nq);
     s->v_theta = take_doubles(t, nv), s->F = take_doubles(t, nv), s->r = take_doubles(t, nv);
     s->g = take_doubles(t, rows), s->g_t = take_doubles(t, rows), s->G = take_doubles(t, G);
@@ -92,8 +96,8 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     int contacts = system->max_interactions - bilateral,
         contact_rows = system->max_rows - bilateral_rows;
     sim->q = take_doubles(t, nq), sim->q_prev = take_doubles(t, nq);
-    sim->v = take_doubles(t, nv), sim->v_1 = take_doubles(t, nv), sim->v_2 = take_doubles(t, nv);
-    sim->P_1 = take_doubles(t, rows), sim->P_2 = take_doubles(t, rows);
+    sim->v = take_doubles(t, nv), sim->guess = take_doubles(t, 2 * nv + 2 * rows);
+    for (int i = 0; i < HISTORY; ++i) sim->past[i] = take_doubles(t, 2 * nv + 2 * rows);
     sim->M_values = take_doubles(t, values), sim->C_values = take_doubles(t, values);
     sim->K_values = take_doubles(t, values), sim->A_values = take_doubles(t, values);
     if (nv <= RESPONSE_LIMIT && contacts > 0) {
@@ -109,6 +113,8 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     touched *= LASH_MAX_TOUCHED;
     sim->contraction =
         take_doubles(t, touched * (touched > LASH_MAX_ROWS ? touched : LASH_MAX_ROWS));
+    sim->kept_shift = take_doubles(t, nv);
+    sim->kept = take_doubles(t, nv + 2 * rows), sim->dtau = take_doubles(t, rows);
     sim->last_id = take(t, (size_t)contacts * sizeof(uint64_t));
     sim->last_P = take_doubles(t, 3 * (size_t)contacts),
     sim->last_U = take_doubles(t, 3 * (size_t)contacts);
@@ -161,7 +167,6 @@ void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v
     memmove(sim->q, q, (size_t)system->nq * sizeof *q);
     memmove(sim->v, v, (size_t)system->nv * sizeof *v);
     sim->history = 0, sim->last_count = 0, sim->factored = false;
-    memset(sim->P_1, 0, (size_t)system->max_rows * sizeof *sim->P_1);
     system->accept(system, sim->work, t, sim->q, sim->v);
     system->mass(system, sim->work, sim->q, sim->M_values);
     sim->energy = (LashEnergy){0};
@@ -223,18 +228,14 @@ static void remember_contacts(LashSim* sim, const StepContext* s) {
 
 void step_accept(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
-    size_t nv = (size_t)system->nv, nq = (size_t)system->nq, rows = (size_t)s->list->bilateral_rows;
+    size_t nv = (size_t)system->nv, nq = (size_t)system->nq;
     int before = sim->last_count;
     energy_add_step(sim, s);
     remember_contacts(sim, s);
     memcpy(sim->q_prev, sim->q, nq * sizeof *sim->q);
-    memcpy(sim->v_2, sim->v_1, nv * sizeof *sim->v);
-    memcpy(sim->v_1, sim->v, nv * sizeof *sim->v);
-    memcpy(sim->P_2, sim->P_1, rows * sizeof *sim->P_1);
-    memcpy(sim->P_1, s->P, rows * sizeof *sim->P_1);
     memcpy(sim->v, s->v, nv * sizeof *sim->v);
     memcpy(sim->q, s->q_end, nq * sizeof *sim->q);
-    sim->history = before == sim->last_count ? sim->history + 1 : 0;
+    step_remember(sim, s, before == sim->last_count);
     sim->t = s->t0 + s->h;
     system->accept(system, sim->work, sim->t, sim->q, sim->v);
 }
@@ -255,10 +256,31 @@ static LashOutcome one_step(LashSim* sim, double h) {
     return outcome;
 }
 
+// Numbers below 1e-308 count as zero during a step: what is left of an out-of-plane motion that
+// dies out would otherwise make every operation on it a hundred times slower.
+static unsigned flush_tiny_numbers(void) {
+#ifdef __SSE2__
+    unsigned before = _mm_getcsr();
+    _mm_setcsr(before | 0x8040u); // flush to zero, denormals are zero
+    return before;
+#else
+    return 0;
+#endif
+}
+static void restore_tiny_numbers(unsigned before) {
+#ifdef __SSE2__
+    _mm_setcsr(before);
+#else
+    (void)before;
+#endif
+}
+
 LashStepInfo lash_sim_step(LashSim* sim) {
+    unsigned before = flush_tiny_numbers();
     sim->info = (LashStepInfo){.index_set = 1};
     sim->info.outcome = one_step(sim, sim->settings.h);
     sim->info.substeps = 1;
+    restore_tiny_numbers(before);
     if (sim->info.outcome == LASH_CONVERGED) ++sim->steps;
     return sim->info;
 }

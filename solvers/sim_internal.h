@@ -9,6 +9,8 @@
 #include "solvers/projection_problem.h"
 #include "solvers/sim.h"
 
+enum { HISTORY = 4 }; // steps the predictor looks back
+
 // What the position problem of a pass asks of an interaction.
 enum { POSITION_FREE, POSITION_CLOSED_IF_PUSHED, POSITION_NOT_NEGATIVE };
 
@@ -24,6 +26,7 @@ typedef struct StepContext {
     double* U_start;                 // (rows) U at the start of the step, for the impact law
     uint8_t* has_U_start;            // (count)
     double *v, *P, *tau;             // unknowns: (nv), (rows), (rows)
+    double* shift;                   // (nv) N G tau
     double *d, *q_end, *q_theta;     // (nv) increment; q (+) d, q (+) theta d
     double *v_theta, *F, *r;         // (nv) averaged velocity, forces, residual of the dynamics
     double *g, *g_t, *G;             // at the end of the step
@@ -56,11 +59,11 @@ struct LashSim {
     LashArena arena;
     double t;
     uint64_t steps;
-    double *q, *v;     // state
-    double* q_prev;    // q_{k-1}: Schatzman-Paoli
-    double *v_1, *v_2; // v_{k-1}, v_{k-2}: predictor
-    double *P_1, *P_2; // impulses of the last steps (bilateral rows)
-    int history;       // how many of them are valid: 0 after a jump
+    double *q, *v;         // state
+    double* q_prev;        // q_{k-1}: Schatzman-Paoli
+    double* past[HISTORY]; // (2 nv + 2 rows) v, shift, P, tau of the last steps, newest first
+    int history;           // how many of them are valid: 0 after a jump
+    double* guess;         // (2 nv + 2 rows) scratch of the predictor
     // Linear algebra of the step: A = M + h theta C + h^2 theta^2 K and the joints on it.
     LashBlockLu *A, *M;
     LashJointSolver velocity_joints, position_joints;
@@ -70,12 +73,15 @@ struct LashSim {
         *B_n; // (nv x nv) A^-1 and N^-1 with the joints closed; NULL: too large, solve by columns
     bool factored, has_response; // has_response: B (and B_n) are formed
     double factored_h;
-    int age;    // steps since the factorisation
-    bool exact; // derivatives of contact directions are in the Newton matrix
+    int age;     // steps since the factorisation
+    bool exact;  // derivatives of contact directions are in the Newton matrix
+    bool robust; // this pass renews the operator in every iteration, with all derivatives
     int exact_steps;
-    double *x, *y, *z;   // (nv) scratch
-    double *u, *w;       // (rows) scratch
-    double* contraction; // scratch of contract: dGP and dGv
+    double *x, *y, *z;         // (nv) scratch
+    double *u, *w;             // (rows) scratch
+    double* contraction;       // scratch of contract: dGP and dGv
+    double* dtau;              // (rows) correction of the joints' tau
+    double *kept, *kept_shift; // (nv + 2 rows), (nv) an iterate that passes
     void *friction_work, *projection_work;
     StepContext step;
     LashStepInfo info;
@@ -96,6 +102,8 @@ void step_begin(LashSim* sim, StepContext* s, double h);
 void step_guess(LashSim* sim, StepContext* s);
 // Solves the step for the sets active and position; project: position problem included.
 LashOutcome step_solve(LashSim* sim, StepContext* s, bool project);
+// Keeps the solved step for the predictor; smooth: no jump in it.
+void step_remember(LashSim* sim, const StepContext* s, bool smooth);
 // Marks contact i active, with the impulse of the last step as a guess when it was active there.
 void step_activate(LashSim* sim, StepContext* s, int i);
 // Takes the solved step as the new state (sim.c).
@@ -107,6 +115,9 @@ bool step_factor(LashSim* sim, StepContext* s);
 // x (nv) <- response of the closed joints to the generalized impulse x; positions: in the
 // projection metric
 void joints_response(LashSim* sim, const StepContext* s, bool positions, double* x);
+
+// G_hat = G + h theta d(G'v + g_t)/dq of the wanted interactions [first, last); returns s->G_hat
+const double* row_derivatives(LashSim* sim, StepContext* s, int first, int last);
 
 // --- Contacts (contact_stage.c)
 // ----------------------------------------------------------------------------------- Numbers the

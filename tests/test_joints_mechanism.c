@@ -36,7 +36,7 @@ static LashJointId add_joint(LashMechanism* mech, LashJointType type, LashBodyId
     def.type = type, def.body_a = a, def.body_b = b;
     def.a_joint = pose(vec3(0.3, -0.1, 0.2), quat_normalize(quat(0.9, 0.2, 0.1, -0.3)));
     def.b_joint = pose(vec3(-0.2, 0.4, 0.1), quat_normalize(quat(0.8, -0.1, 0.3, 0.2)));
-    def.driver = driver;
+    def.driver = driver, def.length = 0.5;
     if (driver != LASH_NO_DRIVER) def.motion = function("sin(3*t)");
     return lash_mechanism_add_joint(mech, &def);
 }
@@ -112,6 +112,30 @@ static void derivatives_of_every_force_match_differences(void** state) {
     }
 }
 
+static void derivatives_of_every_contact_match_differences(void** state) {
+    (void)state;
+    const LashFeatureType a_type[] = {LASH_FEATURE_PLANE, LASH_FEATURE_CYLINDER,
+                                      LASH_FEATURE_SPHERE, LASH_FEATURE_PLANE};
+    for (int k = 0; k < 4; ++k) {
+        for (int variant = 0; variant < 12; ++variant) {
+            LashMechanism* mech = lash_mechanism_create();
+            LashBodyId ground = lash_mechanism_ground(mech), one = add_body(mech, 0.4),
+                       two = add_body(mech, -0.3);
+            LashContactDef def = lash_contact_def();
+            def.a_type = a_type[k], def.b_type = k == 3 ? LASH_FEATURE_DISC : LASH_FEATURE_SPHERE;
+            def.body_a = variant % 3 == 1 ? ground : one,
+            def.body_b = variant % 3 == 2 ? ground : two;
+            def.inside = variant % 2 == 1, def.mu = variant < 6 ? 0.3 : 0, def.e = 0.5;
+            def.a_radius = 0.7, def.b_radius = 0.2;
+            def.a_frame = pose(vec3(0.3, -0.1, 0.2), quat_normalize(quat(0.9, 0.2, 0.1, -0.3)));
+            def.b_frame = pose(vec3(-0.2, 0.4, 0.1), quat_normalize(quat(0.8, -0.1, 0.3, 0.2)));
+            lash_mechanism_add_contact(mech, &def);
+            check_system(lash_mechanism_system(mech), 0.1, 1e-6);
+            lash_mechanism_destroy(mech);
+        }
+    }
+}
+
 static void torsion_spring_counts_turns(void** state) {
     (void)state;
     LashMechanism* mech = lash_mechanism_create();
@@ -140,6 +164,7 @@ int main(void) {
         cmocka_unit_test(derivatives_of_every_joint_match_differences),
         cmocka_unit_test(driver_gradients_match_differences_on_aligned_axes),
         cmocka_unit_test(derivatives_of_every_force_match_differences),
+        cmocka_unit_test(derivatives_of_every_contact_match_differences),
         cmocka_unit_test(torsion_spring_counts_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

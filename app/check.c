@@ -1,0 +1,363 @@
+// lash check: what can be said about a model before it runs.
+//
+// Units: a slip of mm against m shows as a gravity, a density or a radius of gyration that is off
+// by a power of 1000. The radius of gyration k = sqrt(J / m) of a body cannot be far larger than
+// the mechanism, nor can it be a tiny fraction of the body's own size.
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/commands.h"
+#include "app/model.h"
+#include "app/report.h"
+#include "app/start.h"
+#include "core/arena.h"
+#include "core/math3.h"
+
+typedef struct CheckOptions {
+    AppOperands operands;
+    AppList set;
+    bool json;
+} CheckOptions;
+
+#define OPTION(member) offsetof(CheckOptions, member)
+static const AppOption options[] = {
+    {"set", 's', APP_LIST, "NAME=VALUE", "give a parameter another value", OPTION(set)},
+    {"json", 0, APP_FLAG, NULL, "print one JSON document instead of text", OPTION(json)},
+};
+const AppCommand app_check_command = {
+    .name = "check",
+    .operands = "MODEL",
+    .summary = "validate a model: degrees of freedom, redundant joints, start, units",
+    .detail = "Exit code 0 when 'lash run' would accept the model, 3 when it would refuse it.",
+    .minimum = 1,
+    .maximum = 1,
+    .option = options,
+    .options = sizeof options / sizeof *options,
+    .json_offset = OPTION(json),
+    .operand_offset = OPTION(operands)};
+
+enum { MAX_WARNINGS = 32, WARNING_BYTES = 240 };
+
+typedef struct Check {
+    LashModel* model;
+    LashMechanism* mech;
+    const LashSystem* system;
+    LashSim* sim;
+    LashMobility mobility;
+    int* redundant; // (bilateral interactions) redundant rows
+    int interactions;
+    AppStart start;
+    bool consistent;
+    bool assembled;       // the nearest consistent start was found; the sim stands there
+    double moved;         // [m, rad]
+    double largest_force; // [N]
+    char warning[MAX_WARNINGS][WARNING_BYTES];
+    int warnings;
+} Check;
+
+static void warn(Check* check, const char* format, ...) LASH_PRINTF(2, 3);
+static void warn(Check* check, const char* format, ...) {
+    if (check->warnings == MAX_WARNINGS) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(check->warning[check->warnings++], WARNING_BYTES, format, arguments);
+    va_end(arguments);
+}
+
+// ---- plausibility of units ----------------------------------------------------------------------
+
+// Half the diagonal of the box around all joints and mass centers, parts included [m].
+static double mechanism_size(const LashModel* model) {
+    Vec3 low = vec3(INFINITY, INFINITY, INFINITY), high = vec3_neg(low);
+    double extent = 0;
+    for (int i = 0; i < model->parts + 2 * model->joints; ++i) {
+        int j = (i - model->parts) / 2;
+        bool part = i < model->parts;
+        Vec3 p = part ? pose_point(model->part[i].world_part, model->part[i].center)
+                 : (i - model->parts) % 2 == 0 ? model->joint[j].world_a.r
+                                               : model->joint[j].world_b.r;
+        low = vec3(fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z));
+        high = vec3(fmax(high.x, p.x), fmax(high.y, p.y), fmax(high.z, p.z));
+        if (part) extent = fmax(extent, model->part[i].extent);
+    }
+    return fmax(0.5 * vec3_distance(low, high), extent);
+}
+
+static void check_gravity(Check* check) {
+    double g = vec3_norm(check->model->gravity);
+    if (g == 0 || (g > 0.5 && g < 50)) return; // a moon .. a large planet or a centrifuge
+    bool small = g > 9.7e-3 && g<9.9e-3, large = g> 9700 && g < 9900;
+    warn(check, "gravity is %.4g m/s^2%s", g,
+         small   ? ": 9.81 was read in mm/s^2; write 9810"
+         : large ? ": 9810 was read in m/s^2; write 9.81"
+                 : ", unusual; check its unit");
+}
+
+static void check_densities(Check* check) {
+    for (int i = 0; i < check->model->parts; ++i) {
+        const LashModelPart* part = &check->model->part[i];
+        double rho = part->density;
+        if (isnan(rho) || (rho >= 10 && rho <= 25000)) continue; // foam .. osmium
+        warn(check,
+             "part '%s': density is %.4g kg/m^3; steel is 7850, in g/mm^3 0.00785, in kg/mm^3 "
+             "7.85e-6",
+             part->name, rho);
+    }
+}
+
+static void check_inertias(Check* check) {
+    double size = mechanism_size(check->model);
+    for (int i = 0; i < check->model->parts; ++i) {
+        const LashModelPart* part = &check->model->part[i];
+        if (part->body < 0) continue;
+        Vec3 p = lash_inertia_principal(part->inertia);
+        double k = sqrt(p.z / part->mass), reach = fmax(size, part->extent);
+        if (size > 0 && k > 30 * reach) {
+            warn(check,
+                 "part '%s': its radius of gyration is %.3g m in a mechanism of %.3g m; the "
+                 "inertia may be in "
+                 "other units (mm^2 against m^2 is a factor 1e6)",
+                 part->name, k, reach);
+        } else if (part->extent > 0 && k < 1e-2 * part->extent) {
+            warn(check,
+                 "part '%s': its radius of gyration is %.3g m although the part reaches %.3g m "
+                 "from its "
+                 "center; the inertia may be in other units",
+                 part->name, k, part->extent);
+        }
+    }
+    if (size > 100)
+        warn(check, "the mechanism measures %.3g m; check the unit of length", 2 * size);
+    if (size > 0 && size < 1e-5) {
+        warn(check, "the mechanism measures %.3g m; check the unit of length", 2 * size);
+    }
+}
+
+// Largest weight, spring or applied force at the start [N].
+static double largest_force(const Check* check) {
+    const LashModel* model = check->model;
+    double largest = 0, g = vec3_norm(model->gravity);
+    for (int i = 0; i < model->parts; ++i) {
+        if (model->part[i].body >= 0) largest = fmax(largest, g * model->part[i].mass);
+    }
+    double* F = lash_alloc((size_t)check->system->nv * sizeof *F);
+    const double *q, *v;
+    lash_sim_state(check->sim, &q, &v);
+    check->system->forces(check->system, lash_sim_work(check->sim), 0, q, v, F);
+    for (int i = 0; i < model->bodies; ++i) {
+        largest = fmax(largest, vec3_norm(vec3(F[6 * i], F[6 * i + 1], F[6 * i + 2])));
+    }
+    lash_free(F);
+    return largest;
+}
+
+// ---- the start ----------------------------------------------------------------------------------
+
+static void check_start(Check* check) {
+    const LashSettings* settings = &check->model->simulation.settings;
+    check->start = app_start_errors(check->system, check->sim, settings->h);
+    check->consistent = check->start.position_error <= settings->tolerance_position &&
+                        check->start.velocity_error <= settings->tolerance_velocity;
+    if (!check->consistent) check->assembled = lash_sim_assemble(check->sim, &check->moved);
+}
+
+// Name of bilateral interaction i.
+static void interaction_name(const Check* check, int i, char* text, size_t size) {
+    const LashInteractionList* list = lash_sim_interactions(check->sim);
+    check->system->name(check->system, list->item[i].id, text, size);
+}
+
+static bool run_checks(Check* check, LashError* error) {
+    const LashModel* model = check->model;
+    check->mech = lash_model_build(model, error);
+    if (check->mech == NULL) return false;
+    check->system = lash_mechanism_system(check->mech);
+    check->sim = lash_sim_create(check->system, &model->simulation.settings);
+    check->redundant = lash_alloc((size_t)(check->system->max_interactions + 1) * sizeof(int));
+    check_start(check);
+    check->mobility = lash_sim_mobility(check->sim, check->redundant);
+    check->interactions = lash_sim_interactions(check->sim)->bilateral;
+    check->largest_force = largest_force(check);
+    check_gravity(check);
+    check_densities(check);
+    check_inertias(check);
+    if (check->consistent || (check->assembled && model->simulation.assemble)) return true;
+    bool position = check->start.position_error > model->simulation.settings.tolerance_position;
+    char where[96];
+    app_start_place(model, position ? check->start.position_name : check->start.velocity_name,
+                    where, sizeof where);
+    return lash_error_set(
+        error, LASH_ERROR_MODEL, where, "%s '%s' by %.3g %s; %s",
+        position ? "the start violates joint" : "the velocities at the start violate joint",
+        position ? check->start.position_name : check->start.velocity_name,
+        position ? check->start.position_error : check->start.velocity_error,
+        position ? "m or rad" : "m/s or rad/s",
+        check->assembled ? "the nearest consistent start is shown above; \"assemble\": true "
+                           "uses it"
+                         : "no consistent start was found near it");
+}
+
+// ---- reporting ----------------------------------------------------------------------------------
+
+static void put_nearest(AppJson* json, const Check* check) {
+    const double *q, *v;
+    lash_sim_state(check->sim, &q, &v);
+    app_json_key(json, "nearest");
+    app_json_begin_object(json);
+    for (int i = 0; i < check->model->bodies; ++i, q += 7, v += 6) {
+        app_json_key(json, lash_mechanism_body_name(check->mech, i));
+        app_json_begin_object(json);
+        app_json_put_vec3(json, "position", vec3(q[0], q[1], q[2]));
+        app_json_put_quat(json, "quaternion", quat(q[3], q[4], q[5], q[6]));
+        app_json_put_vec3(json, "velocity", vec3(v[0], v[1], v[2]));
+        app_json_put_vec3(json, "angular_velocity", vec3(v[3], v[4], v[5]));
+        app_json_end_object(json);
+    }
+    app_json_end_object(json);
+}
+
+static void put_start(AppJson* json, const Check* check) {
+    app_json_key(json, "start");
+    app_json_begin_object(json);
+    app_json_put_bool(json, "consistent", check->consistent);
+    app_json_put_number(json, "position_error", check->start.position_error);
+    app_json_put_text(json, "position_joint", check->start.position_name);
+    app_json_put_number(json, "velocity_error", check->start.velocity_error);
+    app_json_put_text(json, "velocity_joint", check->start.velocity_name);
+    if (check->assembled) {
+        app_json_put_number(json, "moved", check->moved);
+        put_nearest(json, check);
+    }
+    app_json_end_object(json);
+}
+
+static void put_result(AppJson* json, const Check* check) {
+    char name[96];
+    app_json_put_text(json, "model", check->model->file);
+    app_json_put_integer(json, "bodies", check->model->bodies);
+    app_json_put_integer(json, "joints", check->model->joints);
+    app_json_put_integer(json, "dof", check->mobility.dof);
+    app_json_put_integer(json, "redundant_rows", check->mobility.rows - check->mobility.rank);
+    app_json_key(json, "redundant");
+    app_json_begin_array(json);
+    for (int i = 0; i < check->interactions; ++i) {
+        if (check->redundant[i] == 0) continue;
+        interaction_name(check, i, name, sizeof name);
+        app_json_text(json, name);
+    }
+    app_json_end_array(json);
+    app_json_key(json, "gaps");
+    app_json_begin_array(json);
+    app_json_end_array(json);
+    put_start(json, check);
+    app_json_put_vec3(json, "gravity", check->model->gravity);
+    app_json_put_number(json, "largest_force", check->largest_force);
+    app_json_key(json, "warnings");
+    app_json_begin_array(json);
+    for (int i = 0; i < check->warnings; ++i) app_json_text(json, check->warning[i]);
+    app_json_end_array(json);
+}
+
+static void print_start(const Check* check) {
+    if (check->consistent) {
+        printf(
+            "start        consistent: joint errors %.1e m or rad, velocities %.1e m/s or rad/s\n",
+            check->start.position_error, check->start.velocity_error);
+        return;
+    }
+    printf(
+        "start        NOT consistent: joint errors up to %.3g m or rad%s%s, velocities up to %.3g "
+        "m/s or "
+        "rad/s%s%s\n",
+        check->start.position_error, check->start.position_name[0] == '\0' ? "" : " in ",
+        check->start.position_name, check->start.velocity_error,
+        check->start.velocity_name[0] == '\0' ? "" : " in ", check->start.velocity_name);
+    if (!check->assembled) return;
+    const double *q, *v;
+    lash_sim_state(check->sim, &q, &v);
+    printf(
+        "nearest      consistent start, bodies moved by up to %.3g m or rad (mass centers, SI):\n",
+        check->moved);
+    for (int i = 0; i < check->model->bodies; ++i, q += 7, v += 6) {
+        printf(
+            "  %-18s position [%.9g, %.9g, %.9g] quaternion [%.9g, %.9g, %.9g, %.9g]\n"
+            "  %-18s velocity [%.9g, %.9g, %.9g] angular_velocity [%.9g, %.9g, %.9g]\n",
+            lash_mechanism_body_name(check->mech, i), q[0], q[1], q[2], q[3], q[4], q[5], q[6], "",
+            v[0], v[1], v[2], v[3], v[4], v[5]);
+    }
+}
+
+static void print_masses(const LashModel* model) {
+    printf("parts        mass [kg]     principal moments [kg m^2]            density [kg/m^3]\n");
+    for (int i = 0; i < model->parts; ++i) {
+        const LashModelPart* part = &model->part[i];
+        if (part->body < 0) {
+            printf("  %-10s fixed\n", part->name);
+            continue;
+        }
+        Vec3 p = lash_inertia_principal(part->inertia);
+        printf("  %-10s %-13.6g %-11.4g %-11.4g %-13.4g", part->name, part->mass, p.x, p.y, p.z);
+        if (!isnan(part->density)) printf(" %.6g", part->density);
+        printf("\n");
+    }
+}
+
+static void print_result(const Check* check) {
+    const LashModel* model = check->model;
+    char name[96];
+    printf("%s: %d %s, %d %s, %d %s\n", model->name != NULL ? model->name : model->file,
+           model->bodies, app_plural(model->bodies, "body", "bodies"), model->joints,
+           app_plural(model->joints, "joint", "joints"), model->forces,
+           app_plural(model->forces, "force", "forces"));
+    printf("freedom      %d degree%s of freedom: 6 x %d - rank %d of %d constraint rows\n",
+           check->mobility.dof, app_plural(check->mobility.dof, "", "s"), model->bodies,
+           check->mobility.rank, check->mobility.rows);
+    int redundant = check->mobility.rows - check->mobility.rank;
+    if (redundant > 0) {
+        printf("redundant    %d rows repeat what others say; counted in the order of the file, in",
+               redundant);
+        for (int i = 0, n = 0; i < check->interactions; ++i) {
+            if (check->redundant[i] == 0) continue;
+            interaction_name(check, i, name, sizeof name);
+            printf("%s %s (%d)", n++ == 0 ? "" : ",", name, check->redundant[i]);
+        }
+        printf(
+            "\n             reactions there are not unique: the ones of least norm are reported\n");
+    }
+    print_start(check);
+    printf("gravity      [%g, %g, %g] m/s^2, largest force on a body at the start %.4g N\n",
+           model->gravity.x, model->gravity.y, model->gravity.z, check->largest_force);
+    print_masses(model);
+    for (int i = 0; i < check->warnings; ++i) printf("warning      %s\n", check->warning[i]);
+}
+
+int app_check(int argc, char** argv) {
+    CheckOptions o = {.json = false};
+    int code = app_options_parse(&app_check_command, argc, argv, &o);
+    if (code >= 0) return code;
+    AppReport report = app_report("check", o.json);
+    LashError error = {0};
+    Check check = {0};
+    check.model = lash_model_load(o.operands.item[0], o.set.item, o.set.count, &error);
+    bool known = false;
+    if (check.model != NULL) {
+        run_checks(&check, &error);
+        known = check.sim != NULL;
+        if (error.status != LASH_OK) lash_error_file(&error, check.model->file);
+    }
+    if (o.json) {
+        AppJson* json = app_report_document(&report, &error);
+        if (known) put_result(json, &check);
+    } else if (known) {
+        print_result(&check);
+        fflush(stdout);
+    }
+    code = app_report_finish(&report, &error);
+    lash_sim_destroy(check.sim);
+    lash_mechanism_destroy(check.mech);
+    lash_model_destroy(check.model);
+    lash_free(check.redundant);
+    return code;
+}

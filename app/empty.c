@@ -1,1 +1,0 @@
-typedef int lash_geometry_is_empty_so_far;

@@ -1,0 +1,135 @@
+// lash export: results for other programs. CSV: one row per frame, all quantities, SI.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/commands.h"
+#include "app/record.h"
+#include "app/report.h"
+#include "core/arena.h"
+
+typedef struct ExportOptions {
+    AppOperands operands;
+    bool csv, json;
+} ExportOptions;
+
+#define OPTION(member) offsetof(ExportOptions, member)
+static const AppOption options[] = {
+    {"csv", 0, APP_FLAG, NULL, "comma-separated values with one header line", OPTION(csv)},
+    {"json", 0, APP_FLAG, NULL, "report as one JSON document (needs FILE)", OPTION(json)},
+};
+const AppCommand app_export_command = {
+    .name = "export",
+    .operands = "RESULT.h5 [FILE]",
+    .summary = "convert a result for other programs",
+    .detail =
+        "Without FILE the text goes to standard output. Columns: time, then per body position,\n"
+        "quaternion, velocity, angular velocity; per joint coordinate, speed, force, moment; "
+        "energies,\n"
+        "counters and violations. SI units, named in the header.",
+    .minimum = 1,
+    .maximum = 2,
+    .option = options,
+    .options = sizeof options / sizeof *options,
+    .json_offset = OPTION(json),
+    .operand_offset = OPTION(operands)};
+
+static const char* const suffix[] = {"", "x", "y", "z", "w"};
+
+// Name of a column: "crank.position.x [m]".
+static void print_column_name(FILE* file, const LashRecord* record, LashSeries series, int column) {
+    const char* path = lash_series_path(series);
+    const char* slash = strchr(path, '/');
+    bool body = strncmp(path, "bodies/", 7) == 0, joint = strncmp(path, "joints/", 7) == 0;
+    const char* quantity = slash == NULL ? path : slash + 1;
+    if (!body && !joint) {
+        fprintf(file, "%.*s%s%s [%s]", slash == NULL ? 0 : (int)(slash - path), path,
+                slash == NULL ? "" : ".", quantity, lash_series_unit(series));
+        return;
+    }
+    int owners = body ? record->layout.bodies : record->layout.joints;
+    int per = record->layout.width[series] / owners, index = column / per, part = column % per;
+    const char* name = body ? record->body_name[index] : record->joint_name[index];
+    const char* unit = lash_series_unit(series);
+    bool linear = joint && strcmp(record->joint_type[index], "prismatic") == 0;
+    if (series == LASH_SERIES_JOINT_COORDINATE) unit = linear ? "m" : "rad";
+    if (series == LASH_SERIES_JOINT_SPEED) unit = linear ? "m/s" : "rad/s";
+    const char* component = per == 1   ? ""
+                            : per == 3 ? suffix[1 + part]
+                                       : suffix[part == 0 ? 4 : part];
+    bool quote = strpbrk(name, ",\"\n") != NULL;
+    fprintf(file, "%s%s.%s%s%s [%s]%s", quote ? "\"" : "", name, quantity, per == 1 ? "" : ".",
+            component, unit, quote ? "\"" : "");
+}
+
+static bool write_csv(const LashRecord* record, FILE* file, LashError* error) {
+    const LashRecordLayout* layout = &record->layout;
+    for (int s = 0; s < LASH_SERIES_COUNT; ++s) {
+        for (int k = 0; k < layout->width[s]; ++k) {
+            if (s > 0) fputc(',', file);
+            print_column_name(file, record, (LashSeries)s, k);
+        }
+    }
+    fputc('\n', file);
+    double* frame = lash_alloc((size_t)layout->total * sizeof *frame);
+    bool good = true;
+    for (int64_t i = 0; i < record->frames && good; ++i) {
+        good = lash_record_read_frame(record, i, frame, error);
+        for (int k = 0; k < layout->total && good; ++k) {
+            fprintf(file, "%s%.17g", k == 0 ? "" : ",", frame[k]);
+        }
+        fputc('\n', file);
+    }
+    lash_free(frame);
+    return good;
+}
+
+static bool export_csv(const LashRecord* record, const char* path, LashError* error) {
+    if (path == NULL) return write_csv(record, stdout, error);
+    FILE* file = fopen(path, "w");
+    bool good = file != NULL && write_csv(record, file, error);
+    if (file != NULL) {
+        bool written = ferror(file) == 0;
+        written = fclose(file) == 0 && written;
+        if (good && !written) good = false;
+    }
+    if (!good) {
+        lash_error_set(error, LASH_ERROR_IO, "", "cannot write: %s", strerror(errno));
+        lash_error_file(error, path);
+    }
+    return good;
+}
+
+int app_export(int argc, char** argv) {
+    ExportOptions o = {.csv = false};
+    int code = app_options_parse(&app_export_command, argc, argv, &o);
+    if (code >= 0) return code;
+    AppReport report = app_report("export", o.json);
+    LashError error = {0};
+    const char* path = o.operands.count > 1 ? o.operands.item[1] : NULL;
+    if (!o.csv || (o.json && path == NULL)) {
+        lash_error_set(
+            &error, LASH_ERROR_USAGE, "",
+            o.csv ? "--json needs a FILE to write the values to" : "choose a format: --csv");
+        return app_report_finish(&report, &error);
+    }
+    LashRecord* record = lash_record_open(o.operands.item[0], &error);
+    if (record != NULL) {
+        if (!record->complete) {
+            app_report_warning("the run did not finish; %lld frames are readable",
+                               (long long)record->frames);
+        }
+        export_csv(record, path, &error);
+        if (error.status != LASH_OK) lash_error_file(&error, o.operands.item[0]);
+    }
+    if (o.json) {
+        AppJson* json = app_report_document(&report, &error);
+        if (record != NULL) {
+            app_json_put_text(json, "file", path);
+            app_json_put_integer(json, "frames", record->frames);
+            app_json_put_bool(json, "complete", record->complete);
+        }
+    }
+    lash_record_close(record);
+    return app_report_finish(&report, &error);
+}

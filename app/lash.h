@@ -1,0 +1,26 @@
+// Lash: mechanisms with joints, play, impact and friction. One header for programs that use
+// liblash.
+//
+//     LashError error = {0};
+//     LashModel* model = lash_model_load("model.json", NULL, 0, &error);
+//     LashMechanism* mech = lash_model_build(model, &error);
+//     LashSim* sim = lash_sim_create(lash_mechanism_system(mech), &model->simulation.settings);
+//     while (lash_sim_time(sim) < 1 && lash_sim_step(sim).outcome == LASH_CONVERGED) { ... }
+#ifndef LASH_H
+#define LASH_H
+
+#include "app/model.h"
+#include "app/record.h"
+#include "core/arena.h"
+#include "core/body.h"
+#include "core/error.h"
+#include "core/expression.h"
+#include "core/math3.h"
+#include "core/system.h"
+#include "core/types.h"
+#include "geometry/contact.h"
+#include "geometry/shape.h"
+#include "joints/mechanism.h"
+#include "solvers/sim.h"
+
+#endif

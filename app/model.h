@@ -1,0 +1,218 @@
+// A model file ("lash-model/1") as plain data: read, checked, converted to SI, ready to build a
+// mechanism.
+#ifndef LASH_APP_MODEL_H
+#define LASH_APP_MODEL_H
+
+#include "core/error.h"
+#include "core/types.h"
+#include "geometry/shape.h"
+#include "joints/mechanism.h"
+#include "solvers/sim.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Structs that a key table fills begin with `given`: the key stood in the file.
+
+typedef struct LashModelUnits { // indices into the tables of model_units.c
+    bool given;
+    int length, mass, time, angle, force;
+} LashModelUnits;
+
+// A number, or a function of t (and of x and v, where a force may use them), in the model's units.
+typedef struct LashModelFunction {
+    bool given;
+    char* text;   // NULL: a constant; parameters are replaced by their values
+    double value; // of a constant
+} LashModelFunction;
+
+typedef struct LashModelPose {
+    bool given;
+    Vec3 position;   // [m]
+    Quat quaternion; // w = NAN: not given
+    Vec3 axis;       // x = NAN: not given
+    double angle;    // [rad], NAN: not given
+} LashModelPose;
+
+typedef enum LashModelShapeType {
+    LASH_MODEL_BOX,
+    LASH_MODEL_CYLINDER,
+    LASH_MODEL_SPHERE,
+    LASH_MODEL_CAPSULE,
+    LASH_MODEL_RING
+} LashModelShapeType;
+
+typedef struct LashModelShape { // centered at its pose, axis along z; lengths [m], NAN: not given
+    bool given;
+    int type; // LashModelShapeType
+    Vec3 size;
+    double radius, length, inner_radius, outer_radius;
+    LashModelPose pose;
+    Pose part_shape; // placement in the part's frame, resolved
+} LashModelShape;
+
+typedef struct LashModelPart {
+    bool given;
+    char* name;
+    char* step; // file as written, NULL: none
+    double scale;
+    LashModelShape* shape;
+    int shapes;
+    double density, mass; // [kg/m^3], [kg]; NAN: not given
+    Vec3 center;          // of mass, in the part's frame [m]
+    Mat3 inertia;         // about the mass center, part's axes [kg m^2]; m[0] = NAN: not given
+    LashModelPose pose;
+    Vec3 velocity, angular_velocity; // of the mass center, world axes; body axes
+    float color[4];                  // alpha 0: none given
+    bool fixed;
+    // resolved
+    Pose world_part; // the part's own (CAD) frame at the start
+    Pose body_part;  // the same in the body frame: mass center, axes parallel; for the viewer
+    int body;        // number in the mechanism, -1: part of the ground
+    double extent;   // largest distance of its geometry from the mass center [m], 0: unknown
+    LashShape* cad;  // of a STEP part, owned
+} LashModelPart;
+
+typedef struct LashModelDriver {
+    bool given;
+    LashModelFunction position, speed;
+} LashModelDriver;
+
+typedef struct LashModelJoint {
+    bool given;
+    char* name;
+    int type; // LashJointType
+    char *a, *b;
+    Vec3 point, axis, x_axis;       // world, at the start; x = NAN: not given
+    Vec3 a_point, a_axis, a_x_axis; // in the frame of part a, instead
+    Vec3 b_point, b_axis, b_x_axis;
+    double start, clearance; // start: in the model's units
+    LashModelDriver driver;
+    // resolved
+    int part_a, part_b;    // -1: ground
+    Pose world_a, world_b; // joint frames at the start; z is the axis
+} LashModelJoint;
+
+typedef enum LashModelForceType {
+    LASH_MODEL_SPRING,
+    LASH_MODEL_DAMPER,
+    LASH_MODEL_TORSION_SPRING,
+    LASH_MODEL_JOINT_SPRING,
+    LASH_MODEL_JOINT_FORCE,
+    LASH_MODEL_FORCE,
+    LASH_MODEL_TORQUE
+} LashModelForceType;
+
+typedef struct LashModelForce {
+    bool given;
+    char* name;
+    int type; // LashModelForceType
+    char *a, *b, *part, *joint;
+    Vec3 a_point, b_point, point; // in the frames of their parts [m]
+    double stiffness, damping,
+        rest; // in the model's units, as the unit depends on the joint; NAN: not given
+    LashModelFunction force[3], torque[3];
+    int force_components, torque_components; // functions given: 0, 1 or 3
+    int axes;                                // 0 world, 1 part
+    // resolved
+    int part_a, part_b, joint_index; // -1: ground; -1: none
+    double stiffness_si, damping_si, rest_si;
+} LashModelForce;
+
+typedef enum LashModelWhen {
+    LASH_WHEN_FINAL,
+    LASH_WHEN_MAX,
+    LASH_WHEN_MIN,
+    LASH_WHEN_MEAN,
+    LASH_WHEN_RMS,
+    LASH_WHEN_INTEGRAL,
+    LASH_WHEN_FIRST_CROSSING
+} LashModelWhen;
+
+typedef struct LashModelOutput {
+    bool given;
+    char* name;
+    char* quantity;
+    char* of;
+    int when; // LashModelWhen
+    double level;
+    int direction; // of a crossing: 0 any, 1 up, 2 down
+    Vec3 point;    // in the part's frame [m]; x = NAN: the mass center
+    // resolved
+    int kind;  // index into the table of quantities (model_outputs.c)
+    int index; // body or joint number
+    double level_si;
+    Vec3 body_point; // [m]
+} LashModelOutput;
+
+typedef struct LashModelSimulation {
+    bool given;
+    LashSettings settings;
+    double duration; // [s]
+    bool assemble;
+    int record_every; // steps between two frames of the result file; 0: chosen
+    int law, query;   // one choice each so far
+} LashModelSimulation;
+
+typedef struct LashModelParameter {
+    char* name;
+    double value; // in the model's units, as used
+} LashModelParameter;
+
+typedef struct LashModel {
+    bool given;
+    char *format, *name, *description;
+    char* file; // as given to load
+    char* text; // the file, verbatim
+    size_t text_bytes;
+    LashModelUnits units;
+    LashModelParameter* parameter;
+    int parameters;
+    Vec3 gravity; // [m/s^2]
+    LashModelPart* part;
+    int parts;
+    LashModelJoint* joint;
+    int joints;
+    LashModelForce* force;
+    int forces;
+    LashModelOutput* output;
+    int outputs;
+    LashModelSimulation simulation;
+    int bodies;   // parts that move
+    void* memory; // blocks behind all pointers above
+} LashModel;
+
+// Reads and checks a whole model; sets are texts "parameter=value" (a number or an expression) that
+// replace values of the file. NULL with error. The caller destroys it.
+LashModel* lash_model_load(const char* file, const char* const* sets, int set_count,
+                           LashError* error);
+// The same from text, e.g. the one embedded in a result; file names it in messages.
+LashModel* lash_model_parse(const char* file, const char* text, size_t bytes,
+                            const char* const* sets, int set_count, LashError* error);
+void lash_model_destroy(LashModel* model); // NULL is allowed
+
+// Builds the mechanism: bodies are the parts that move, joints and forces in the order of the file.
+LashMechanism* lash_model_build(const LashModel* model, LashError* error);
+
+// What a model measures. `of` says what the quantity belongs to.
+typedef enum LashQuantityOf { LASH_OF_NOTHING, LASH_OF_PART, LASH_OF_JOINT } LashQuantityOf;
+typedef struct LashQuantity {
+    const char* name;
+    LashQuantityOf of;
+    const char* unit; // SI; of a joint coordinate: of a revolute's
+    bool impulsive;   // an average over the step just done: has no value at the start
+} LashQuantity;
+int lash_quantity_count(void);
+const LashQuantity* lash_quantity(int kind);
+// SI unit of an output, joint type considered.
+const char* lash_model_output_unit(const LashModel* model, const LashModelOutput* output);
+
+const char* lash_scheme_name(LashScheme scheme);
+// -1: no such scheme
+int lash_scheme_find(const char* name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,142 @@
+// Description -> mechanism: bodies at their mass centers, joint frames in body coordinates,
+// functions compiled.
+#include <string.h>
+
+#include "app/model_internal.h"
+#include "core/math3.h"
+
+// Pose of the body that carries a part, and its id; the ground's frame is the world.
+static Pose body_pose(const LashModel* model, int part) {
+    if (part < 0 || model->part[part].body < 0) return pose_identity();
+    const LashModelPart* p = &model->part[part];
+    return pose(pose_point(p->world_part, p->center), p->world_part.rot);
+}
+
+static LashBodyId body_id(const LashModel* model, const LashMechanism* mech, int part) {
+    if (part < 0 || model->part[part].body < 0) return lash_mechanism_ground(mech);
+    return lash_body_id(model->part[part].body);
+}
+
+// A point of a part's own frame in the frame of its body.
+static Vec3 body_point(const LashModel* model, int part, Vec3 point) {
+    return part < 0 ? point : pose_point(model->part[part].body_part, point);
+}
+
+static void build_bodies(const LashModel* model, LashMechanism* mech) {
+    for (int i = 0; i < model->parts; ++i) {
+        const LashModelPart* part = &model->part[i];
+        if (part->body < 0) continue;
+        LashBodyDef def = lash_body_def();
+        def.name = part->name;
+        def.mass = part->mass;
+        def.inertia = part->inertia;
+        def.world_body = body_pose(model, i);
+        def.velocity = part->velocity;
+        def.omega = part->angular_velocity;
+        lash_mechanism_add_body(mech, &def);
+    }
+}
+
+static void build_joint(const LashModel* model, LashMechanism* mech, const LashModelJoint* joint) {
+    const LashModelUnits* units = &model->units;
+    bool revolute = joint->type == LASH_REVOLUTE;
+    double t = model_unit_factor(units, UNIT_TIME);
+    LashJointDef def = lash_joint_def();
+    def.type = (LashJointType)joint->type;
+    def.name = joint->name;
+    def.body_a = body_id(model, mech, joint->part_a);
+    def.body_b = body_id(model, mech, joint->part_b);
+    def.a_joint = pose_mul(pose_inverse(body_pose(model, joint->part_a)), joint->world_a);
+    def.b_joint = pose_mul(pose_inverse(body_pose(model, joint->part_b)), joint->world_b);
+    if (joint->driver.position.given) {
+        def.driver = LASH_DRIVE_POSITION;
+        double out = model_unit_factor(units, revolute ? UNIT_ANGLE : UNIT_LENGTH);
+        def.motion = model_compile_function(&joint->driver.position, out, t, 1, 1);
+    } else if (joint->driver.speed.given) {
+        def.driver = LASH_DRIVE_SPEED;
+        double out = model_unit_factor(units, revolute ? UNIT_ANGULAR_VELOCITY : UNIT_VELOCITY);
+        def.motion = model_compile_function(&joint->driver.speed, out, t, 1, 1);
+    }
+    lash_mechanism_add_joint(mech, &def);
+}
+
+static void line_force(const LashModel* model, const LashMechanism* mech,
+                       const LashModelForce* force, LashForceDef* def) {
+    const LashModelUnits* units = &model->units;
+    def->type = force->force_components > 0 ? LASH_SPRING_FUNCTION : LASH_SPRING;
+    def->body_a = body_id(model, mech, force->part_a);
+    def->body_b = body_id(model, mech, force->part_b);
+    def->a_point = body_point(model, force->part_a, force->a_point);
+    def->b_point = body_point(model, force->part_b, force->b_point);
+    if (def->type == LASH_SPRING_FUNCTION) {
+        def->component[0] = model_compile_function(
+            &force->force[0], model_unit_factor(units, UNIT_FORCE),
+            model_unit_factor(units, UNIT_TIME), model_unit_factor(units, UNIT_LENGTH),
+            model_unit_factor(units, UNIT_VELOCITY));
+    }
+}
+
+static void joint_force(const LashModel* model, const LashModelForce* force, LashForceDef* def) {
+    const LashModelUnits* units = &model->units;
+    bool revolute = model->joint[force->joint_index].type == LASH_REVOLUTE;
+    def->type = force->type == LASH_MODEL_JOINT_FORCE ? LASH_JOINT_FORCE : LASH_JOINT_SPRING;
+    def->joint = lash_joint_id(force->joint_index);
+    if (def->type == LASH_JOINT_FORCE) {
+        def->component[0] = model_compile_function(
+            &force->force[0], model_unit_factor(units, revolute ? UNIT_TORQUE : UNIT_FORCE),
+            model_unit_factor(units, UNIT_TIME),
+            model_unit_factor(units, revolute ? UNIT_ANGLE : UNIT_LENGTH),
+            model_unit_factor(units, revolute ? UNIT_ANGULAR_VELOCITY : UNIT_VELOCITY));
+    }
+}
+
+static void part_force(const LashModel* model, const LashMechanism* mech,
+                       const LashModelForce* force, LashForceDef* def) {
+    const LashModelUnits* units = &model->units;
+    bool torque = force->type == LASH_MODEL_TORQUE;
+    def->type = torque ? LASH_TORQUE : LASH_POINT_FORCE;
+    def->body_a = lash_mechanism_ground(mech);
+    def->body_b = body_id(model, mech, force->part_b);
+    def->body_axes = force->axes == 1;
+    if (!torque) def->b_point = body_point(model, force->part_b, force->point);
+    for (int i = 0; i < 3; ++i) {
+        def->component[i] =
+            model_compile_function(torque ? &force->torque[i] : &force->force[i],
+                                   model_unit_factor(units, torque ? UNIT_TORQUE : UNIT_FORCE),
+                                   model_unit_factor(units, UNIT_TIME), 1, 1);
+    }
+}
+
+static void build_force(const LashModel* model, LashMechanism* mech, const LashModelForce* force) {
+    LashForceDef def = lash_force_def();
+    def.name = force->name;
+    def.stiffness = force->stiffness_si;
+    def.damping = force->damping_si;
+    def.rest = force->rest_si;
+    switch ((LashModelForceType)force->type) {
+        case LASH_MODEL_SPRING:
+        case LASH_MODEL_DAMPER:
+            line_force(model, mech, force, &def);
+            break;
+        case LASH_MODEL_TORSION_SPRING:
+        case LASH_MODEL_JOINT_SPRING:
+        case LASH_MODEL_JOINT_FORCE:
+            joint_force(model, force, &def);
+            break;
+        case LASH_MODEL_FORCE:
+        case LASH_MODEL_TORQUE:
+            part_force(model, mech, force, &def);
+            break;
+    }
+    lash_mechanism_add_force(mech, &def);
+}
+
+LashMechanism* lash_model_build(const LashModel* model, LashError* error) {
+    (void)error; // everything was checked when the model was read
+    LashMechanism* mech = lash_mechanism_create();
+    lash_mechanism_set_gravity(mech, model->gravity);
+    build_bodies(model, mech);
+    for (int i = 0; i < model->joints; ++i) build_joint(model, mech, &model->joint[i]);
+    for (int i = 0; i < model->forces; ++i) build_force(model, mech, &model->force[i]);
+    return mech;
+}

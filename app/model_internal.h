@@ -1,0 +1,132 @@
+// Key tables and the context of reading a model: shared by the model_*.c files.
+#ifndef LASH_APP_MODEL_INTERNAL_H
+#define LASH_APP_MODEL_INTERNAL_H
+
+#include "app/json_writer.h"
+#include "app/model.h"
+
+typedef enum ModelUnit {
+    UNIT_NONE, // a plain number, or one whose unit is found later
+    UNIT_LENGTH,
+    UNIT_MASS,
+    UNIT_TIME,
+    UNIT_ANGLE,
+    UNIT_FORCE,
+    UNIT_VELOCITY,
+    UNIT_ANGULAR_VELOCITY,
+    UNIT_ACCELERATION,
+    UNIT_INERTIA,
+    UNIT_DENSITY,
+    UNIT_TORQUE,
+    UNIT_STIFFNESS,
+    UNIT_DAMPING,
+    UNIT_ANGULAR_STIFFNESS,
+    UNIT_ANGULAR_DAMPING,
+    UNIT_COUNT
+} ModelUnit;
+
+typedef enum KeyType {
+    KEY_TEXT,
+    KEY_NUMBER,
+    KEY_INTEGER,
+    KEY_BOOL,
+    KEY_CHOICE,     // int: index into choices
+    KEY_VECTOR,     // Vec3
+    KEY_QUATERNION, // Quat, normalised
+    KEY_INERTIA,    // Mat3 from 3 numbers or 3 x 3
+    KEY_COLOR,      // float[4] from 3 or 4 numbers or "#rrggbb"
+    KEY_FUNCTION,   // LashModelFunction
+    KEY_FUNCTIONS,  // LashModelFunction[3] from one or three; the count goes to count_offset
+    KEY_OBJECT,     // struct that begins with `bool given`
+    KEY_LIST,       // pointer to structs; the count goes to count_offset
+    KEY_LIST_OR_ONE,
+    KEY_PARAMETERS
+} KeyType;
+
+typedef enum KeyRange { RANGE_ANY, RANGE_POSITIVE, RANGE_NOT_NEGATIVE, RANGE_FRACTION } KeyRange;
+
+typedef struct KeyTable KeyTable;
+typedef struct KeySpec {
+    const char* key;
+    KeyType type;
+    size_t offset;
+    ModelUnit unit;
+    KeyRange range;
+    bool required;
+    const char* help;
+    const char* const* choices; // ends in NULL
+    const KeyTable* table;      // of objects and lists
+    size_t count_offset;
+    int variables; // a function's: 1 = t, 3 = t, x, v
+} KeySpec;
+
+struct KeyTable {
+    const char* what; // "a part", for messages and the schema
+    const KeySpec* key;
+    int keys;
+    size_t size; // of the struct
+    void (*defaults)(void* target);
+};
+
+extern const KeyTable model_root_table, model_units_table, model_part_table, model_shape_table,
+    model_pose_table, model_joint_table, model_driver_table, model_force_table, model_output_table,
+    model_simulation_table;
+extern const char* const model_scheme_names[];
+
+typedef struct ModelContext {
+    LashModel* model;
+    const char* text; // of the file
+    size_t bytes;
+    LashError* error;
+} ModelContext;
+
+// Fills the error with line, column and path, and returns false. The path "--set" means the option.
+bool model_fail(const ModelContext* context, const char* path, const char* format, ...)
+    LASH_PRINTF(3, 4);
+
+void* model_alloc(LashModel* model, size_t bytes); // zeroed, freed with the model
+char* model_strdup(LashModel* model, const char* text);
+
+// SI value of one unit.
+double model_unit_factor(const LashModelUnits* units, ModelUnit unit);
+const char* model_unit_si(ModelUnit unit);
+
+// Parameters: raw entries as read, then resolved together.
+typedef struct RawParameter {
+    char* name;
+    char* text; // NULL: a number
+    double value;
+    const char* source; // path in the file, or "--set"
+    int state;          // 0 untouched, 1 being evaluated, 2 known
+} RawParameter;
+bool model_resolve_parameters(ModelContext* context, RawParameter* raw, int count,
+                              const char* const* sets, int set_count);
+// Value of an expression of parameters alone.
+bool model_evaluate(ModelContext* context, const char* path, const char* text, double* value);
+// A function of the first `variables` of t, x, v, and of parameters.
+bool model_read_function(ModelContext* context, const char* path, const char* text, int variables,
+                         LashModelFunction* function);
+LashFunction model_compile_function(const LashModelFunction* function, double out, double t_unit,
+                                    double x_unit, double v_unit);
+
+// Resolution after reading: names, mass properties, frames. Each reports the first error it meets.
+bool model_resolve_pose(ModelContext* context, const char* path, const LashModelPose* raw,
+                        Pose* pose);
+bool model_resolve_parts(ModelContext* context);
+bool model_resolve_joints(ModelContext* context);
+bool model_resolve_forces(ModelContext* context);
+bool model_resolve_outputs(ModelContext* context);
+bool model_resolve_simulation(ModelContext* context);
+// Mass, center and inertia of a STEP part for density 1 kg/m^3.
+bool model_load_cad(ModelContext* context, const char* path, LashModelPart* part, double* volume,
+                    Vec3* center, Mat3* inertia);
+
+// Index of the part called name (-1: "ground"); reports unknown names.
+bool model_find_part(ModelContext* context, const char* path, const char* name, int* part);
+bool model_find_joint(ModelContext* context, const char* path, const char* name, int* joint);
+
+static inline bool model_has(double number) {
+    return number == number;
+}
+
+#endif

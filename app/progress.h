@@ -1,0 +1,35 @@
+// The progress line on a terminal, colours, and a clean Ctrl-C.
+#ifndef LASH_APP_PROGRESS_H
+#define LASH_APP_PROGRESS_H
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { APP_EXIT_INTERRUPTED = 130 }; // Ctrl-C (or SIGTERM) ended the work; what was done is kept
+
+typedef struct AppProgress {
+    bool shown;         // stderr is a terminal that can rewrite a line
+    double start, last; // wall clock [s]
+} AppProgress;
+
+double app_wall_clock(void); // monotonic [s]
+
+AppProgress app_progress_start(void);
+// Draws the line at most ten times a second; fraction in [0, 1].
+void app_progress_update(AppProgress* progress, double fraction, const char* what);
+void app_progress_clear(AppProgress* progress);
+
+bool app_stderr_colored(void); // a terminal, and NO_COLOR is not set
+
+// After app_catch_interrupt, SIGINT and SIGTERM only raise the flag; a second one ends the process
+// at once.
+void app_catch_interrupt(void);
+bool app_interrupted(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,43 @@
+// What can be measured in a run, and its value now.
+#ifndef LASH_APP_QUANTITY_H
+#define LASH_APP_QUANTITY_H
+
+#include "app/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum LashQuantityKind { // order of the table in model_outputs.c
+    LASH_POSITION_X,
+    LASH_POSITION_Y,
+    LASH_POSITION_Z,
+    LASH_VELOCITY_X,
+    LASH_VELOCITY_Y,
+    LASH_VELOCITY_Z,
+    LASH_VELOCITY,
+    LASH_ANGULAR_VELOCITY_X,
+    LASH_ANGULAR_VELOCITY_Y,
+    LASH_ANGULAR_VELOCITY_Z,
+    LASH_ANGULAR_VELOCITY,
+    LASH_COORDINATE,
+    LASH_SPEED,
+    LASH_FORCE_X,
+    LASH_FORCE_Y,
+    LASH_FORCE_Z,
+    LASH_FORCE,
+    LASH_MOMENT_X,
+    LASH_MOMENT_Y,
+    LASH_MOMENT_Z,
+    LASH_MOMENT,
+    LASH_ENERGY_KINETIC,
+    LASH_ENERGY_POTENTIAL,
+    LASH_ENERGY_TOTAL,
+    LASH_ENERGY_ERROR,
+    LASH_QUANTITIES
+} LashQuantityKind;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,100 @@
+// The result file (HDF5): written while the run goes on, readable after a kill up to its last
+// flush.
+//
+// A frame is one row of doubles; series are its parts. All in SI.
+#ifndef LASH_APP_RECORD_H
+#define LASH_APP_RECORD_H
+
+#include "core/error.h"
+#include "core/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum LashSeries {         // numbers per frame
+    LASH_SERIES_TIME,             // 1
+    LASH_SERIES_POSITION,         // 3 per body: mass center, world
+    LASH_SERIES_ORIENTATION,      // 4 per body: quaternion, scalar first
+    LASH_SERIES_VELOCITY,         // 3 per body: world axes
+    LASH_SERIES_ANGULAR_VELOCITY, // 3 per body: body axes
+    LASH_SERIES_JOINT_COORDINATE, // 1 per joint: rad or m
+    LASH_SERIES_JOINT_SPEED,      // 1 per joint
+    LASH_SERIES_JOINT_FORCE,      // 3 per joint: on b, axes of the joint frame in a
+    LASH_SERIES_JOINT_MOMENT,     // 3 per joint
+    LASH_SERIES_KINETIC,          // 1 each, as LashEnergy
+    LASH_SERIES_POTENTIAL,
+    LASH_SERIES_EXTERNAL_WORK,
+    LASH_SERIES_DAMPING_WORK,
+    LASH_SERIES_CONTACT_WORK_NORMAL,
+    LASH_SERIES_CONTACT_WORK_TANGENTIAL,
+    LASH_SERIES_JOINT_WORK,
+    LASH_SERIES_STEPS, // counters since the start
+    LASH_SERIES_NEWTON,
+    LASH_SERIES_PROJECTION,
+    LASH_SERIES_INDEX_SET,
+    LASH_SERIES_SOLVER,
+    LASH_SERIES_CONTACTS,       // active now
+    LASH_SERIES_POSITION_ERROR, // largest since the frame before
+    LASH_SERIES_VELOCITY_ERROR,
+    LASH_SERIES_PENETRATION,
+    LASH_SERIES_COUNT
+} LashSeries;
+
+typedef struct LashRecordLayout {
+    int bodies, joints;
+    int offset[LASH_SERIES_COUNT]; // of each series in a frame
+    int width[LASH_SERIES_COUNT];
+    int total;
+} LashRecordLayout;
+
+LashRecordLayout lash_record_layout(int bodies, int joints);
+const char* lash_series_path(LashSeries series); // in the file: "bodies/position"
+const char* lash_series_unit(LashSeries series);
+
+typedef struct LashRecordInfo {
+    const char *version, *model_file, *model_text,
+        *options; // texts; options: JSON of the command's settings
+    const char* scheme;
+    double step; // [s]
+    int bodies, joints;
+    const char* const* body_name;
+    const char* const* joint_name;
+    const char* const* joint_type;
+} LashRecordInfo;
+
+typedef struct LashRecorder LashRecorder;
+
+// The file appears under its name only when it is complete enough to be read; an older file of that
+// name is kept until then.
+LashRecorder* lash_recorder_create(const char* path, const LashRecordInfo* info, LashError* error);
+bool lash_recorder_add(LashRecorder* recorder, const double* frame, LashError* error);
+bool lash_recorder_flush(LashRecorder* recorder, LashError* error);
+// Writes what is left, marks the file complete and frees the recorder, also on failure. NULL is
+// allowed.
+bool lash_recorder_close(LashRecorder* recorder, LashError* error);
+
+typedef struct LashRecord { // an open result
+    LashRecordLayout layout;
+    int64_t frames;
+    bool complete; // false: the run was killed or is still going on
+    char *version, *model_file, *model_text, *options, *scheme;
+    double step;
+    char **body_name, **joint_name, **joint_type;
+    struct LashRecordFile* file; // handles
+} LashRecord;
+
+// NULL with error (exit code 7) when the file is damaged or no result.
+LashRecord* lash_record_open(const char* path, LashError* error);
+void lash_record_close(LashRecord* record); // NULL is allowed
+// Frames [first, first + count) of one series, (count x width), row by row.
+bool lash_record_read(const LashRecord* record, LashSeries series, int64_t first, int64_t count,
+                      double* values, LashError* error);
+// One whole frame (layout.total).
+bool lash_record_read_frame(const LashRecord* record, int64_t frame, double* values,
+                            LashError* error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

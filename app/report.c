@@ -1,0 +1,82 @@
+// Results, messages, exit codes.
+#include "app/report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/progress.h"
+#include "app/version.h"
+
+AppReport app_report(const char* command, bool json) {
+    return (AppReport){.command = command, .json = json};
+}
+
+void app_report_note(const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+}
+
+void app_report_warning(const char* format, ...) {
+    bool color = app_stderr_colored();
+    fputs(color ? "\033[33mwarning:\033[0m " : "warning: ", stderr);
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+}
+
+const char* app_plural(int count, const char* one, const char* many) {
+    return count == 1 ? one : many;
+}
+
+void app_report_print_error(const LashError* error) {
+    bool color = app_stderr_colored();
+    fputs(color ? "\033[31mlash:\033[0m " : "lash: ", stderr);
+    if (error->file[0] != '\0') fprintf(stderr, "%s: ", error->file);
+    if (error->where[0] != '\0') fprintf(stderr, "%s: ", error->where);
+    fprintf(stderr, "%s\n", error->message);
+}
+
+AppJson* app_report_document(AppReport* report, const LashError* error) {
+    AppJson* json = &report->document;
+    bool failed = error != NULL && error->status != LASH_OK;
+    app_json_begin_object(json);
+    app_json_put_text(json, "lash", LASH_VERSION);
+    app_json_put_text(json, "command", report->command);
+    app_json_put_bool(json, "ok", !failed);
+    app_json_key(json, "error");
+    if (failed) {
+        app_json_begin_object(json);
+        app_json_put_integer(json, "code", (int)error->status);
+        app_json_put_text(json, "file", error->file);
+        app_json_put_text(json, "where", error->where);
+        app_json_put_text(json, "message", error->message);
+        app_json_end_object(json);
+    } else {
+        app_json_null(json);
+    }
+    return json;
+}
+
+int app_report_finish(AppReport* report, const LashError* error) {
+    bool failed = error != NULL && error->status != LASH_OK;
+    int code = failed ? (int)error->status : 0;
+    if (failed) app_report_print_error(error);
+    if (report->json) {
+        if (report->document.used == 0) app_report_document(report, error);
+        app_json_end_object(&report->document);
+        fwrite(report->document.text, 1, report->document.used, stdout);
+        fputc('\n', stdout);
+    }
+    app_json_free(&report->document);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "lash: standard output could not be written completely\n");
+        if (code == 0) code = LASH_ERROR_IO;
+    }
+    return code;
+}

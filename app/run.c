@@ -1,0 +1,488 @@
+// lash run: the time loop, its summary and its files.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/commands.h"
+#include "app/measure.h"
+#include "app/plot.h"
+#include "app/progress.h"
+#include "app/quantity.h"
+#include "app/record.h"
+#include "app/report.h"
+#include "app/start.h"
+#include "app/suggest.h"
+#include "app/version.h"
+#include "core/arena.h"
+#include "core/math3.h"
+
+typedef struct RunOptions {
+    AppOperands operands;
+    AppList set;
+    const char *scheme, *output, *plot;
+    double step, duration; // NAN: as in the model
+    bool json;
+} RunOptions;
+
+#define OPTION(member) offsetof(RunOptions, member)
+static const AppOption options[] = {
+    {"set", 's', APP_LIST, "NAME=VALUE", "give a parameter another value", OPTION(set)},
+    {"scheme", 0, APP_TEXT, "SCHEME", "time-stepping scheme instead of the model's",
+     OPTION(scheme)},
+    {"step", 0, APP_NUMBER, "SECONDS", "time step instead of the model's", OPTION(step)},
+    {"duration", 0, APP_NUMBER, "SECONDS", "simulated time instead of the model's",
+     OPTION(duration)},
+    {"output", 'o', APP_FILE, "FILE.h5", "write the motion to a result file", OPTION(output)},
+    {"plot", 'p', APP_FILE, "FILE.svg", "draw the outputs (or the energies) over time",
+     OPTION(plot)},
+    {"json", 0, APP_FLAG, NULL, "print one JSON document instead of text", OPTION(json)},
+};
+const AppCommand app_run_command = {
+    .name = "run",
+    .operands = "MODEL",
+    .summary = "simulate a model and print a summary",
+    .detail =
+        "Ctrl-C ends the run with what it has (exit code 130). A step that does not reach the\n"
+        "model's tolerances ends it with exit code 5; the result file keeps everything before it.",
+    .minimum = 1,
+    .maximum = 1,
+    .option = options,
+    .options = sizeof options / sizeof *options,
+    .json_offset = OPTION(json),
+    .operand_offset = OPTION(operands)};
+
+enum { AUTOMATIC_FRAMES = 2000 };
+
+typedef struct Run {
+    const RunOptions* options;
+    LashModel* model;
+    LashMechanism* mech;
+    const LashSystem* system;
+    LashSim* sim;
+    LashRecordLayout layout;
+    AppCounters counters;
+    AppStatistic* statistic; // (outputs)
+    double* peak_force;      // (joints) largest reaction [N]
+    double* frame;           // (layout.total)
+    LashRecorder* recorder;  // NULL: no file
+    int64_t steps, every;    // planned steps; steps between frames
+    double* history;         // (frames x (1 + plotted)) for the plot, NULL: none
+    int64_t frames, frame_capacity;
+    int plotted;
+    double moved, wall;
+    bool interrupted;
+    LashEnergy energy;
+} Run;
+
+// ---- preparing ----------------------------------------------------------------------------------
+
+static bool apply_options(LashModel* model, const RunOptions* o, LashError* error) {
+    LashModelSimulation* s = &model->simulation;
+    if (o->scheme != NULL) {
+        char hint[128];
+        int scheme = lash_scheme_find(o->scheme);
+        if (scheme < 0) {
+            AppSuggestion near = app_suggestion(o->scheme);
+            for (int i = 0; i < LASH_SCHEMES; ++i) {
+                app_suggestion_offer(&near, lash_scheme_name((LashScheme)i));
+            }
+            return lash_error_set(error, LASH_ERROR_USAGE, "--scheme", "there is no scheme '%s'%s",
+                                  o->scheme, app_suggestion_text(&near, hint, sizeof hint));
+        }
+        s->settings.scheme = (LashScheme)scheme;
+    }
+    if (!isnan(o->step)) s->settings.h = o->step;
+    if (!isnan(o->duration)) s->duration = o->duration;
+    if (!(s->settings.h > 0) || !(s->duration > 0) || s->duration / s->settings.h > 1e10) {
+        return lash_error_set(
+            error, LASH_ERROR_USAGE, "--step, --duration",
+            "expected positive times with at most 1e10 steps, found step %g s and "
+            "duration %g s",
+            s->settings.h, s->duration);
+    }
+    LashError inner = {0};
+    if (lash_settings_check(&s->settings, &inner)) return true;
+    return lash_error_set(error, LASH_ERROR_USAGE, inner.where, "%s", inner.message);
+}
+
+static void prepare_plot(Run* run) {
+    if (run->options->plot == NULL) return;
+    run->plotted = run->model->outputs > 0 ? run->model->outputs : 3;
+    run->frame_capacity = run->steps / run->every + 3;
+    run->history =
+        lash_alloc((size_t)run->frame_capacity * (size_t)(1 + run->plotted) * sizeof(double));
+}
+
+static bool prepare(Run* run, LashError* error) {
+    const RunOptions* o = run->options;
+    run->model = lash_model_load(o->operands.item[0], o->set.item, o->set.count, error);
+    if (run->model == NULL) return false;
+    const LashModel* model = run->model;
+    if (!apply_options(run->model, o, error)) return false;
+    run->mech = lash_model_build(model, error);
+    if (run->mech == NULL) return false;
+    run->system = lash_mechanism_system(run->mech);
+    run->sim = lash_sim_create(run->system, &model->simulation.settings);
+    if (!app_start_prepare(model, run->system, run->sim, &run->moved, error)) {
+        lash_error_file(error, model->file);
+        return false;
+    }
+    run->layout = lash_record_layout(model->bodies, model->joints);
+    run->frame = lash_alloc((size_t)run->layout.total * sizeof(double));
+    run->statistic = lash_alloc((size_t)model->outputs * sizeof *run->statistic);
+    run->peak_force = lash_alloc((size_t)model->joints * sizeof(double));
+    double ratio = model->simulation.duration / model->simulation.settings.h;
+    run->steps = (int64_t)ceil(ratio - 1e-6);
+    run->every = model->simulation.record_every;
+    if (run->every == 0) run->every = (run->steps + AUTOMATIC_FRAMES - 1) / AUTOMATIC_FRAMES;
+    prepare_plot(run);
+    return true;
+}
+
+static void put_options(AppJson* json, const Run* run) {
+    const LashModelSimulation* s = &run->model->simulation;
+    app_json_begin_object(json);
+    app_json_put_text(json, "scheme", lash_scheme_name(s->settings.scheme));
+    app_json_put_number(json, "step", s->settings.h);
+    app_json_put_number(json, "duration", s->duration);
+    app_json_put_number(json, "theta", s->settings.theta);
+    app_json_key(json, "parameters");
+    app_json_begin_object(json);
+    for (int i = 0; i < run->model->parameters; ++i) {
+        app_json_put_number(json, run->model->parameter[i].name, run->model->parameter[i].value);
+    }
+    app_json_end_object(json);
+    app_json_key(json, "set");
+    app_json_begin_array(json);
+    for (int i = 0; i < run->options->set.count; ++i)
+        app_json_text(json, run->options->set.item[i]);
+    app_json_end_array(json);
+    app_json_end_object(json);
+}
+
+static bool open_recorder(Run* run, LashError* error) {
+    static const char* const type_name[LASH_JOINT_TYPES] = {"fixed", "revolute", "prismatic",
+                                                            "spherical"};
+    if (run->options->output == NULL) return true;
+    const LashModel* model = run->model;
+    size_t joints = (size_t)model->joints + 1;
+    const char** body = lash_alloc((size_t)model->bodies * sizeof *body);
+    const char **joint = lash_alloc(joints * sizeof *joint),
+               **type = lash_alloc(joints * sizeof *type);
+    for (int i = 0; i < model->bodies; ++i) body[i] = lash_mechanism_body_name(run->mech, i);
+    for (int i = 0; i < model->joints; ++i) {
+        joint[i] = model->joint[i].name;
+        type[i] = type_name[model->joint[i].type];
+    }
+    AppJson text = {0};
+    put_options(&text, run);
+    LashRecordInfo info = {.version = LASH_VERSION,
+                           .model_file = model->file,
+                           .model_text = model->text,
+                           .options = text.text,
+                           .scheme = lash_scheme_name(model->simulation.settings.scheme),
+                           .step = model->simulation.settings.h,
+                           .bodies = model->bodies,
+                           .joints = model->joints,
+                           .body_name = body,
+                           .joint_name = joint,
+                           .joint_type = type};
+    run->recorder = lash_recorder_create(run->options->output, &info, error);
+    app_json_free(&text);
+    lash_free(body);
+    lash_free(joint);
+    lash_free(type);
+    return run->recorder != NULL;
+}
+
+// ---- the loop -----------------------------------------------------------------------------------
+
+static void remember(Run* run) {
+    if (run->history == NULL || run->frames == run->frame_capacity) return;
+    double* row = run->history + run->frames * (1 + run->plotted);
+    row[0] = run->frame[run->layout.offset[LASH_SERIES_TIME]];
+    for (int i = 0; i < run->plotted; ++i) {
+        LashModelOutput energy = {.kind = LASH_ENERGY_KINETIC + i};
+        const LashModelOutput* output = run->model->outputs > 0 ? &run->model->output[i] : &energy;
+        bool no_value = run->counters.steps == 0 && lash_quantity(output->kind)->impulsive;
+        row[1 + i] =
+            no_value ? NAN : app_measure_value(output, &run->layout, run->energy.start, run->frame);
+    }
+    ++run->frames;
+}
+
+// After every step, and once at the start.
+static bool observe(Run* run, bool last, LashError* error) {
+    const LashModel* model = run->model;
+    app_measure_frame(run->mech, run->sim, &run->counters, &run->layout,
+                      model->simulation.settings.h, run->frame);
+    double t = run->frame[run->layout.offset[LASH_SERIES_TIME]];
+    for (int i = 0; i < model->outputs; ++i) {
+        double value =
+            app_measure_value(&model->output[i], &run->layout, run->energy.start, run->frame);
+        app_statistic_add(&run->statistic[i], &model->output[i], t, value);
+    }
+    const double* force = run->frame + run->layout.offset[LASH_SERIES_JOINT_FORCE];
+    for (int j = 0; j < model->joints; ++j) {
+        double norm = vec3_norm(vec3(force[3 * j], force[3 * j + 1], force[3 * j + 2]));
+        run->peak_force[j] = fmax(run->peak_force[j], norm);
+    }
+    if (run->counters.steps % run->every != 0 && !last) return true;
+    remember(run);
+    AppCounters* c = &run->counters;
+    c->frame_position = c->frame_velocity = c->frame_penetration = 0;
+    return run->recorder == NULL || lash_recorder_add(run->recorder, run->frame, error);
+}
+
+static bool fail_step(const Run* run, const LashStepInfo* info, LashError* error) {
+    char where[64], name[96] = "";
+    snprintf(where, sizeof where, "t = %.9g s", lash_sim_time(run->sim));
+    run->system->name(run->system, info->worst, name, sizeof name);
+    return lash_error_set(
+        error, LASH_ERROR_NUMERICS, where,
+        "step %lld did not reach the tolerances; joint errors %.3g m or rad, penetration "
+        "%.3g m, velocity %.3g m/s, dynamics %.3g m/s, worst at '%s'; try a smaller step",
+        (long long)run->counters.steps + 1, info->position_error, info->penetration,
+        info->velocity_error, info->dynamics_error, name);
+}
+
+static bool loop(Run* run, LashError* error) {
+    AppProgress progress = app_progress_start();
+    run->energy = lash_sim_energy(run->sim);
+    bool good = observe(run, false, error);
+    double start = app_wall_clock();
+    for (int64_t i = 0; i < run->steps && good; ++i) {
+        LashStepInfo info = lash_sim_step(run->sim);
+        if (info.outcome != LASH_CONVERGED) {
+            good = fail_step(run, &info, error);
+            break;
+        }
+        app_counters_add(&run->counters, &info);
+        run->interrupted = app_interrupted();
+        good = observe(run, i + 1 == run->steps || run->interrupted, error);
+        if (run->interrupted) break;
+        if (i % 64 == 0) app_progress_update(&progress, (double)i / (double)run->steps, "run");
+    }
+    run->wall = app_wall_clock() - start;
+    app_progress_clear(&progress);
+    run->energy = lash_sim_energy(run->sim);
+    return good;
+}
+
+// ---- reporting ----------------------------------------------------------------------------------
+
+static double dissipated(const LashEnergy* e) {
+    return 0 - (e->damping_work + e->contact_work_n + e->contact_work_t);
+}
+
+static double balance_error(const LashEnergy* e) {
+    return e->kinetic + e->potential - e->start - e->external_work + dissipated(e);
+}
+
+static void put_iterations(AppJson* json, const char* name, const AppCounters* c, int64_t sum,
+                           int most) {
+    app_json_key(json, name);
+    app_json_begin_object(json);
+    app_json_put_number(json, "avg", c->steps > 0 ? (double)sum / (double)c->steps : 0);
+    app_json_put_integer(json, "max", most);
+    app_json_end_object(json);
+}
+
+static void put_counters(AppJson* json, const AppCounters* c) {
+    app_json_key(json, "violation");
+    app_json_begin_object(json);
+    app_json_put_number(json, "unilateral", c->penetration);
+    app_json_put_number(json, "bilateral", c->position);
+    app_json_put_number(json, "velocity", c->velocity);
+    app_json_end_object(json);
+    app_json_key(json, "iterations");
+    app_json_begin_object(json);
+    put_iterations(json, "newton", c, c->newton, c->newton_max);
+    put_iterations(json, "projection", c, c->projection, c->projection_max);
+    put_iterations(json, "index_set", c, c->index_set, c->index_set_max);
+    put_iterations(json, "solver", c, c->solver, c->solver_max);
+    app_json_end_object(json);
+    app_json_key(json, "contacts");
+    app_json_begin_object(json);
+    app_json_put_integer(json, "max_active", c->contacts_max);
+    app_json_put_integer(json, "impacts", c->impacts);
+    app_json_end_object(json);
+}
+
+static void put_energy(AppJson* json, const LashEnergy* e) {
+    app_json_key(json, "energy");
+    app_json_begin_object(json);
+    app_json_put_number(json, "start", e->start);
+    app_json_put_number(json, "end", e->kinetic + e->potential);
+    app_json_put_number(json, "external_work", e->external_work);
+    app_json_put_number(json, "dissipated", dissipated(e));
+    app_json_put_number(json, "balance_error", balance_error(e));
+    app_json_end_object(json);
+}
+
+static void put_final(AppJson* json, const Run* run) {
+    const double *q, *v;
+    lash_sim_state(run->sim, &q, &v);
+    app_json_key(json, "final");
+    app_json_begin_object(json);
+    for (int i = 0; i < run->model->bodies; ++i, q += 7, v += 6) {
+        app_json_key(json, lash_mechanism_body_name(run->mech, i));
+        app_json_begin_object(json);
+        app_json_put_vec3(json, "position", vec3(q[0], q[1], q[2]));
+        app_json_put_quat(json, "quaternion", quat(q[3], q[4], q[5], q[6]));
+        app_json_put_vec3(json, "velocity", vec3(v[0], v[1], v[2]));
+        app_json_put_vec3(json, "angular_velocity", vec3(v[3], v[4], v[5]));
+        app_json_end_object(json);
+    }
+    app_json_end_object(json);
+}
+
+static void put_result(AppJson* json, const Run* run) {
+    const AppCounters* c = &run->counters;
+    app_json_put_text(json, "model", run->model->file);
+    app_json_put_bool(json, "interrupted", run->interrupted);
+    app_json_put_integer(json, "steps", c->steps);
+    app_json_put_number(json, "simulated_seconds", lash_sim_time(run->sim));
+    app_json_put_number(json, "wall_seconds", run->wall);
+    app_json_put_number(json, "us_per_step", c->steps > 0 ? 1e6 * run->wall / (double)c->steps : 0);
+    app_json_put_text(json, "scheme", lash_scheme_name(run->model->simulation.settings.scheme));
+    app_json_put_number(json, "step", run->model->simulation.settings.h);
+    app_json_put_number(json, "assembled_by", run->moved);
+    put_counters(json, c);
+    put_energy(json, &run->energy);
+    app_json_key(json, "peak_forces");
+    app_json_begin_object(json);
+    for (int j = 0; j < run->model->joints; ++j) {
+        app_json_put_number(json, run->model->joint[j].name, run->peak_force[j]);
+    }
+    app_json_end_object(json);
+    app_json_key(json, "outputs");
+    app_json_begin_object(json);
+    for (int i = 0; i < run->model->outputs; ++i) {
+        const LashModelOutput* output = &run->model->output[i];
+        app_json_put_number(json, output->name, app_statistic_result(&run->statistic[i], output));
+    }
+    app_json_end_object(json);
+    put_final(json, run);
+}
+
+static void print_outputs(const Run* run) {
+    const LashModel* model = run->model;
+    if (model->outputs > 0) printf("outputs\n");
+    for (int i = 0; i < model->outputs; ++i) {
+        const LashModelOutput* output = &model->output[i];
+        double value = app_statistic_result(&run->statistic[i], output);
+        bool crossing = output->when == LASH_WHEN_FIRST_CROSSING;
+        if (isnan(value)) {
+            printf("  %-18s %s\n", output->name, crossing ? "never" : "not a number");
+        } else {
+            printf("  %-18s %.9g %s%s\n", output->name, value,
+                   crossing ? "s" : lash_model_output_unit(model, output),
+                   output->when == LASH_WHEN_INTEGRAL ? " s" : "");
+        }
+    }
+}
+
+static void print_summary(const Run* run) {
+    const AppCounters* c = &run->counters;
+    const LashEnergy* e = &run->energy;
+    const LashModel* model = run->model;
+    double n = c->steps > 0 ? (double)c->steps : 1;
+    printf("%s: %d %s, %d %s, scheme %s\n", model->name != NULL ? model->name : model->file,
+           model->bodies, app_plural(model->bodies, "body", "bodies"), model->joints,
+           app_plural(model->joints, "joint", "joints"),
+           lash_scheme_name(model->simulation.settings.scheme));
+    printf("steps       %lld of %g s: %g s simulated in %.3g s, %.2f us per step\n",
+           (long long)c->steps, model->simulation.settings.h, lash_sim_time(run->sim), run->wall,
+           1e6 * run->wall / n);
+    if (run->moved > 0)
+        printf("assembled   the start was moved by up to %.3g m or rad\n", run->moved);
+    printf("iterations  Newton %.2f per step (at most %d)\n", (double)c->newton / n, c->newton_max);
+    printf(
+        "violation   joints %.2e m or rad, velocities %.2e m/s or rad/s (largest of all steps)\n",
+        c->position, c->velocity);
+    printf(
+        "energy      %.9g J -> %.9g J, external work %.6g J, dissipated %.6g J, balance error %.2e "
+        "J\n",
+        e->start, e->kinetic + e->potential, e->external_work, dissipated(e), balance_error(e));
+    if (model->joints > 0) printf("peak forces in joints\n");
+    for (int j = 0; j < model->joints; ++j) {
+        printf("  %-18s %.6g N\n", model->joint[j].name, run->peak_force[j]);
+    }
+    print_outputs(run);
+}
+
+// Outputs of one unit share a panel; the same quantity is drawn once.
+static bool draw_plot(const Run* run, LashError* error) {
+    const LashModel* model = run->model;
+    static const char* const energies[] = {"kinetic", "potential", "total"};
+    size_t n = (size_t)run->frames;
+    double* column = lash_alloc((n * (size_t)(1 + run->plotted) + 1) * sizeof(double));
+    for (size_t i = 0; i < n; ++i) {
+        for (size_t k = 0; k < (size_t)(1 + run->plotted); ++k) {
+            column[k * n + i] = run->history[i * (size_t)(1 + run->plotted) + k];
+        }
+    }
+    char subtitle[160];
+    snprintf(subtitle, sizeof subtitle, "scheme %s, step %g s, %lld steps",
+             lash_scheme_name(model->simulation.settings.scheme), model->simulation.settings.h,
+             (long long)run->counters.steps);
+    AppPlot plot = {.title = model->name != NULL ? model->name : model->file,
+                    .subtitle = subtitle,
+                    .x_label = "time [s]",
+                    .points = (int)n,
+                    .x = column};
+    for (int k = 0; k < run->plotted; ++k) {
+        const LashModelOutput* output = model->outputs > 0 ? &model->output[k] : NULL;
+        const char* unit = output == NULL ? "J" : lash_model_output_unit(model, output);
+        char name[APP_PLOT_NAME];
+        snprintf(name, sizeof name, "%s%s%s",
+                 output == NULL || output->of == NULL ? "" : output->of,
+                 output == NULL || output->of == NULL ? "" : " ",
+                 output == NULL ? energies[k] : output->quantity);
+        app_plot_add(&plot, unit, name, column + (size_t)(1 + k) * n);
+    }
+    bool good = app_plot_write(&plot, run->options->plot, error);
+    lash_free(column);
+    return good;
+}
+
+static void release(Run* run) {
+    lash_sim_destroy(run->sim);
+    lash_mechanism_destroy(run->mech);
+    lash_model_destroy(run->model);
+    lash_free(run->frame);
+    lash_free(run->statistic);
+    lash_free(run->peak_force);
+    lash_free(run->history);
+}
+
+int app_run(int argc, char** argv) {
+    RunOptions o = {.step = NAN, .duration = NAN};
+    int code = app_options_parse(&app_run_command, argc, argv, &o);
+    if (code >= 0) return code;
+    AppReport report = app_report("run", o.json);
+    LashError error = {0};
+    Run run = {.options = &o};
+    app_catch_interrupt();
+    bool ready = prepare(&run, &error) && open_recorder(&run, &error);
+    if (ready) {
+        loop(&run, &error);
+        lash_recorder_close(run.recorder, &error); // keeps the first error
+        if (o.plot != NULL) draw_plot(&run, &error);
+    }
+    if (o.json) {
+        AppJson* json = app_report_document(&report, &error);
+        if (ready) put_result(json, &run);
+    } else if (ready) {
+        print_summary(&run);
+    }
+    if (ready && error.status == LASH_OK && run.interrupted) {
+        app_report_note("lash: interrupted at t = %.9g s; the results above end there",
+                        lash_sim_time(run.sim));
+    }
+    code = app_report_finish(&report, &error);
+    if (code == 0 && run.interrupted) code = APP_EXIT_INTERRUPTED;
+    release(&run);
+    return code;
+}

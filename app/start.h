@@ -1,0 +1,31 @@
+// The start of a run: which joints it violates, and by how much.
+#ifndef LASH_APP_START_H
+#define LASH_APP_START_H
+
+#include "app/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct AppStart {
+    double position_error;                     // largest over the bilateral rows [m, rad]
+    double velocity_error;                     // [m/s, rad/s]
+    char position_name[96], velocity_name[96]; // where they are largest
+} AppStart;
+
+// Joint errors at the sim's present state, freshly evaluated.
+AppStart app_start_errors(const LashSystem* system, LashSim* sim, double h);
+
+// The place in the model file of the joint an interaction belongs to, for messages.
+void app_start_place(const LashModel* model, const char* name, char* where, size_t size);
+
+// True when the start meets the tolerances, or was moved there because the model says "assemble"
+// (*moved > 0 then). Else error (exit code 3) names joint and amount.
+bool app_start_prepare(const LashModel* model, const LashSystem* system, LashSim* sim,
+                       double* moved, LashError* error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

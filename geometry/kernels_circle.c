@@ -1,0 +1,233 @@
+// Circular edge and torus against circular edge, torus, plane, cone.
+//
+// Circle / plane: the deepest point lies along the projection of -n into the circle's plane. For a
+// nearly parallel circle three fixed points of it (balls, for a torus) span the contact as well.
+//
+// Circle / circle and circle / cone: P(f) runs over the convex circle; with h = height and B =
+// rho^2 over the other axis, both distances are stationary where
+//   N(f) = L'(f) + m B'(f) / rho(f) = 0:     circle  L = |P|^2, m = -R;     cone  L = -2 h sin a, m
+//   = cos a
+// L, h are trigonometric of degree 1, B of degree 2, so N has at most 8 zeros in all. They are
+// bracketed by 32 samples; where |N| dips between samples of one sign, its extremum is searched for
+// two more. Then Newton inside the bracket.
+#include "geometry/kernels_internal.h"
+
+enum { SAMPLES = 32 };
+
+typedef struct Around {
+    double L1, L2, A1, A2, h0, h1, h2, A0; // L' = -s L1 + c L2; A = A0 + c A1 + s A2; h likewise
+    double m, floor; // floor: rho below this counts as this (the axis itself) [m^2]
+} Around;
+
+static double slope(const Around* q, double c, double s, double* derivative) {
+    double h = q->h0 + c * q->h1 + s * q->h2, hd = -s * q->h1 + c * q->h2;
+    double hdd = -(c * q->h1 + s * q->h2);
+    double A = q->A0 + c * q->A1 + s * q->A2, Ad = -s * q->A1 + c * q->A2;
+    double Add = -(c * q->A1 + s * q->A2);
+    double B = fmax(A - h * h, q->floor), Bd = Ad - 2 * h * hd, Bdd = Add - 2 * (hd * hd + h * hdd);
+    double i = 1 / sqrt(B);
+    *derivative = -(c * q->L1 + s * q->L2) + q->m * i * (Bdd - 0.5 * Bd * Bd / B);
+    return -s * q->L1 + c * q->L2 + q->m * Bd * i;
+}
+
+static double at(const Around* q, double f, double* derivative) {
+    return slope(q, cos(f), sin(f), derivative);
+}
+
+// N at equal angles around the circle; the last equals the first.
+static void sample(const Around* q, double value[SAMPLES + 1]) {
+    double c[SAMPLES], s[SAMPLES];
+    const double rc = 0.98078528040323044913, rs = 0.19509032201612826785; // of 2 pi / 32
+    c[0] = 1, s[0] = 0;
+    for (int i = 1; i < SAMPLES; ++i) {
+        c[i] = c[i - 1] * rc - s[i - 1] * rs;
+        s[i] = s[i - 1] * rc + c[i - 1] * rs;
+    }
+    for (int i = 0; i < SAMPLES; ++i) {
+        double h = q->h0 + c[i] * q->h1 + s[i] * q->h2, hd = c[i] * q->h2 - s[i] * q->h1;
+        double A = q->A0 + c[i] * q->A1 + s[i] * q->A2, Ad = c[i] * q->A2 - s[i] * q->A1;
+        double B = A - h * h;
+        B = B > q->floor ? B : q->floor;
+        value[i] = c[i] * q->L2 - s[i] * q->L1 + q->m * (Ad - 2 * h * hd) / sqrt(B);
+    }
+    value[SAMPLES] = value[0];
+}
+
+// The zero of N in [low, high], where N changes its sign from -sign_high: Newton kept inside by
+// bisection, from f.
+static double zero_between(const Around* q, double low, double high, double f, double sign_high) {
+    for (int i = 0; i < 60; ++i) {
+        double d, n = at(q, f, &d);
+        if (n == 0) break;
+        if (n * sign_high > 0)
+            high = f;
+        else
+            low = f;
+        double next = f - n / d;
+        bool inside = next >= low && next <= high;
+        if (inside && fabs(next - f) < 1e-8) return next; // quadratic: below 1e-15 now
+        f = inside ? next : 0.5 * (low + high);
+        if (high - low < 1e-15) break;
+    }
+    return f;
+}
+
+// Where N comes nearest to zero in [low, high] without reaching it: N' changes its sign there.
+static double extremum_between(const Around* q, double low, double high, double sign) {
+    double steepest = 0;
+    for (int i = 0; i < 40; ++i) {
+        double f = 0.5 * (low + high), d, n = at(q, f, &d);
+        steepest = i < 2 ? fmax(steepest, fabs(d)) : steepest;
+        if (n * sign < 0) return f;
+        if (i > 1 && fabs(n) > 2 * (high - low) * steepest) return f; // stays clear of zero
+        if (d * sign > 0)
+            high = f;
+        else
+            low = f;
+    }
+    return 0.5 * (low + high);
+}
+
+// Minima (rising = +1) or maxima (-1) of the distance; angles.
+static int stationary(const Around* q, double rising, double found[LASH_MAX_POINTS]) {
+    const double step = 2 * LASH_PI / SAMPLES;
+    double n[SAMPLES + 1];
+    int count = 0;
+    sample(q, n);
+    for (int i = 0; i < SAMPLES && count < LASH_MAX_POINTS; ++i) {
+        double low = i * step, high = (i + 1) * step;
+        if (n[i] * rising < 0 && n[i + 1] * rising >= 0) {
+            double guess = low + step * n[i] / (n[i] - n[i + 1]);
+            found[count++] = zero_between(q, low, high, guess, rising);
+            continue;
+        }
+        double before = n[(i + SAMPLES - 1) % SAMPLES], here = n[i], after = n[i + 1];
+        bool dip = here * before > 0 && here * after > 0 && fabs(here) <= fabs(before) &&
+                   fabs(here) <= fabs(after);
+        if (!dip) continue;
+        double f = extremum_between(q, low - step, high, here), d, e = at(q, f, &d);
+        if (e * here < 0) { // two zeros: the one where N rises (falls)
+            found[count++] = e * rising > 0
+                                 ? zero_between(q, low - step, f, 0.5 * (low - step + f), rising)
+                                 : zero_between(q, f, high, 0.5 * (f + high), rising);
+        }
+    }
+    return count;
+}
+
+// Circle (center o, axes x, y, radius R) over the axis (origin, z).
+static Around around(Vec3 o, Vec3 x, Vec3 y, double R, Vec3 origin, Vec3 z) {
+    Vec3 w = vec3_sub(o, origin);
+    Around q = {.h0 = vec3_dot(w, z), .h1 = R * vec3_dot(x, z), .h2 = R * vec3_dot(y, z)};
+    q.A0 = vec3_norm_squared(w) + R * R;
+    q.A1 = 2 * R * vec3_dot(w, x), q.A2 = 2 * R * vec3_dot(w, y);
+    q.floor = 1e-24 * q.A0;
+    return q;
+}
+
+static Vec3 on_circle(Vec3 o, Vec3 x, Vec3 y, double R, double f) {
+    return vec3_add(o, vec3_add(vec3_scale(R * cos(f), x), vec3_scale(R * sin(f), y)));
+}
+
+static Vec3 nearest_on_circle(Vec3 p, Vec3 o, Vec3 x, Vec3 z, double R) {
+    Vec3 w = vec3_sub(p, o), e = vec3_add_scaled(w, -vec3_dot(w, z), z);
+    double rho = vec3_norm(e);
+    return vec3_add_scaled(o, R, rho > 0 ? vec3_scale(1 / rho, e) : x);
+}
+
+static void circle_circle(LashPairView* v) {
+    const LashFeature *a = v->a, *b = v->b;
+    bool hollow = a->side * b->side < 0, swap = a->side < 0; // run over the convex one
+    Vec3 ao = v->origin, ax = v->x, ay = v->y, az = v->z;
+    Around q = swap ? around(b->origin, b->x, b->y, b->radius, ao, az)
+                    : around(ao, ax, ay, a->radius, b->origin, b->z);
+    q.L1 = q.A1, q.L2 = q.A2, q.m = swap ? -a->radius : -b->radius;
+    double f[LASH_MAX_POINTS];
+    int count = stationary(&q, hollow ? -1 : 1, f);
+    if (count == 0) f[count++] = 0; // coaxial: everywhere the same
+    for (int i = 0; i < count; ++i) {
+        LashCandidate c = {.slot = i, .check = lash_is_smooth(a) || lash_is_smooth(b)};
+        if (swap) {
+            c.cb = on_circle(b->origin, b->x, b->y, b->radius, f[i]);
+            c.ca = nearest_on_circle(c.cb, ao, ax, az, a->radius);
+        } else {
+            c.ca = on_circle(ao, ax, ay, a->radius, f[i]);
+            c.cb = nearest_on_circle(c.ca, b->origin, b->x, b->z, b->radius);
+        }
+        if (!lash_is_smooth(a) && !lash_is_smooth(b)) {
+            Vec3 ta = vec3_scale(1 / a->radius, vec3_cross(az, vec3_sub(c.ca, ao)));
+            Vec3 tb = vec3_scale(1 / b->radius, vec3_cross(b->z, vec3_sub(c.cb, b->origin)));
+            lash_pair_add_edges(v, &c, ta, tb);
+            continue;
+        }
+        Vec3 w = vec3_sub(c.ca, c.cb);
+        double d = vec3_norm(w);
+        if (d == 0) continue;
+        c.n = vec3_scale((hollow ? -1 : 1) / d, w);
+        lash_pair_add(v, &c);
+    }
+}
+
+static void circle_plane(LashPairView* v) {
+    const LashFeature *a = v->a, *b = v->b;
+    LashCandidate c = {.n = vec3_scale(b->side, b->z)};
+    Vec3 e = vec3_sub(vec3_scale(vec3_dot(c.n, v->z), v->z), c.n);
+    e = vec3_add_scaled(e, -vec3_dot(e, v->z), v->z); // once more: rounding counts when e is small
+    double sine = vec3_norm(e);
+    bool full = a->kind == LASH_FEATURE_EDGE ? a->closed : a->face->u_closed;
+    if (sine > 1e-13) {
+        c.ca = vec3_add_scaled(v->origin, a->radius / sine, e);
+        c.cb = vec3_add_scaled(c.ca, -vec3_dot(vec3_sub(c.ca, b->origin), b->z), b->z);
+        lash_pair_add(v, &c);
+    }
+    if (!full || sine > LASH_SLACK_PLANE || a->seam) return;
+    static const double cosine[3] = {1, -0.5, -0.5};
+    static const double sines[3] = {0, 0.86602540378443864676, -0.86602540378443864676};
+    c.ball = true;
+    for (int k = 0; k < 3; ++k) {
+        Vec3 p = vec3_add(vec3_scale(cosine[k], v->x), vec3_scale(sines[k], v->y));
+        c.ca = vec3_add_scaled(v->origin, a->radius, p);
+        c.cb = vec3_add_scaled(c.ca, -vec3_dot(vec3_sub(c.ca, b->origin), b->z), b->z);
+        c.slot = 1 + k;
+        lash_pair_add(v, &c);
+    }
+}
+
+static void circle_cone(LashPairView* v) {
+    const LashFeature *a = v->a, *b = v->b;
+    Around q = around(v->origin, v->x, v->y, a->radius, b->origin, b->z);
+    q.L1 = -2 * b->sin_a * q.h1, q.L2 = -2 * b->sin_a * q.h2, q.m = b->cos_a;
+    double f[LASH_MAX_POINTS];
+    int count = stationary(&q, b->side < 0 ? -1 : 1, f);
+    if (count == 0) f[count++] = 0; // coaxial
+    for (int i = 0; i < count; ++i) {
+        LashCandidate c = {.ca = on_circle(v->origin, v->x, v->y, a->radius, f[i]), .slot = i};
+        c.check = true;
+        Vec3 w = vec3_sub(c.ca, b->origin);
+        double z = vec3_dot(w, b->z);
+        Vec3 e = vec3_add_scaled(w, -z, b->z);
+        double rho = vec3_norm(e);
+        if (rho == 0) continue;
+        double d = (rho - b->radius) * b->cos_a - z * b->sin_a;
+        Vec3 n = vec3_sub(vec3_scale(b->cos_a / rho, e), vec3_scale(b->sin_a, b->z));
+        c.cb = vec3_add_scaled(c.ca, -d, n);
+        c.n = vec3_scale(b->side, n);
+        lash_pair_add(v, &c);
+    }
+}
+
+void lash_pair_circle(LashPairView* v) {
+    switch (v->b->skeleton) {
+        case LASH_SKELETON_CIRCLE:
+            circle_circle(v);
+            break;
+        case LASH_SKELETON_PLANE:
+            circle_plane(v);
+            break;
+        case LASH_SKELETON_CONE:
+            circle_cone(v);
+            break;
+        default:
+            break;
+    }
+}

@@ -1,0 +1,279 @@
+// Straight edge and cylinder against straight edge, cylinder, circular edge, torus, cone.
+//
+// Line / line: the common perpendicular; parallel lines have none, their contact ends at edges and
+// vertices.
+//
+// Line / circle: seen along the line, the circle is an ellipse with half axes R and q = R |cos t|,
+// t the angle between line and circle axis. Its stationary distances from the line's point, with
+// the ellipse's center at (e1, e2), e1, e2 >= 0 after reflection, solve
+//   h(f) = -e1 R sin f + e2 q cos f - D sin f cos f = 0,   D = R^2 sin^2 t.
+//   quadrant (+,+): one root, the farthest point;   quadrant (-,-): one root, the nearest point;
+//   quadrant (-,+): e1 R / C + e2 q / S = D, convex: a second maximum and a second minimum inside
+//   the evolute, (e1 R)^(2/3) + (e2 q)^(2/3) < D^(2/3), else none;   quadrant (+,-): none.
+// Everything is continuous in the tilt; no angle is ever formed, a direction is a unit vector (c,
+// s).
+//
+// Line / cone: signed distance rho(s) cos a - z(s) sin a along the line is convex, rho^2 = A x^2 +
+// B:
+//   x = k sqrt(B / (A (A - k^2))),  k = z' tan a,  exists for k^2 < A.
+#include "geometry/kernels_internal.h"
+
+static void line_line(LashPairView* v) {
+    const LashFeature *a = v->a, *b = v->b;
+    Vec3 w = vec3_sub(v->origin, b->origin), x = vec3_cross(v->z, b->z);
+    double ss = vec3_norm_squared(x);
+    if (ss < 1e-24) return;
+    LashCandidate c = {0};
+    // w + s za - t zb across both lines
+    double s = vec3_dot(vec3_cross(b->z, w), x) / ss;
+    c.ca = vec3_add_scaled(v->origin, s, v->z);
+    // the foot of ca, not t: nearly parallel lines leave s and t uncertain, not their connection
+    c.cb = vec3_add_scaled(b->origin, vec3_dot(vec3_sub(c.ca, b->origin), b->z), b->z);
+    if (!lash_is_smooth(a) && !lash_is_smooth(b)) {
+        lash_pair_add_edges(v, &c, v->z, b->z);
+        return;
+    }
+    Vec3 r = vec3_sub(c.ca, c.cb);
+    double d = vec3_norm(r);
+    if (d <= 1e-9 * b->size) r = vec3_scale(vec3_dot(w, x) < 0 ? -1 : 1, x), d = sqrt(ss);
+    c.n = vec3_scale(1 / d, r);
+    lash_pair_add(v, &c);
+}
+
+// ---- ellipse ----------------------------------------------------------------------------------
+
+typedef struct Ellipse {
+    double p, q, D; // e1 R, e2 q >= 0 and D >= 0 of the equation above [m^2]
+} Ellipse;
+
+// Root of h on the open quadrant where h falls (maximum, rising = -1) or rises (minimum in mirrored
+// coordinates, rising = +1): bracketed Newton on the direction (c, s), both >= 0.
+//   maximum: h = -p s + q c - D s c;   minimum: h = p s - q c - D s c
+static inline void unique_root(const Ellipse* e, double rising, double* pc, double* ps) {
+    double lc = 1, ls = 0, hc = 0, hs = 1; // bracket: h has sign -rising at low
+    double p = rising * e->p, q = -rising * e->q;
+    double c = e->p + (rising < 0 ? e->D : 0), s = e->q + (rising > 0 ? e->D : 0);
+    double l = sqrt(c * c + s * s);
+    if (l == 0) {
+        *pc = 1, *ps = 0;
+        return;
+    }
+    l = 1 / l, c *= l, s *= l;
+    double D = e->D;
+    for (int i = 0; i < 3; ++i) { // nearly always the guess is good enough for bare Newton
+        double h = p * s + q * c - D * s * c, dh = p * c - q * s - D * (c * c - s * s);
+        double step = -h / dh, t = step * step, nc = c - step * s, ns = s + step * c;
+        if (!(t < 4e-6 && dh * rising > 0 && nc >= 0 && ns >= 0)) break;
+        l = 1 - t * (0.5 - 0.375 * t); // (1 + t)^(-1/2) to 1e-17
+        c = nc * l, s = ns * l;
+        // what is left is about step^2 D / |h'| + step^3 (h is nearly a sine)
+        if (t * (3 * D + fabs(step * dh)) < 1e-16 * fabs(dh)) {
+            *pc = c, *ps = s;
+            return;
+        }
+    }
+    for (int i = 0; i < 60; ++i) {
+        double h = p * s + q * c - e->D * s * c;
+        double dh = p * c - q * s - e->D * (c * c - s * s);
+        if (h == 0) break;
+        if (h * rising < 0)
+            lc = c, ls = s;
+        else
+            hc = c, hs = s;
+        double step = -h / dh, nc = c - step * s, ns = s + step * c;
+        bool inside =
+            dh * rising > 0 && fabs(step) < 1 && lc * ns - ls * nc >= 0 && nc * hs - ns * hc >= 0;
+        if (!inside) nc = lc + hc, ns = ls + hs;
+        l = 1 / sqrt(nc * nc + ns * ns);
+        c = nc * l, s = ns * l;
+        // what is left is about step^2 D / |h'| + step^3 (h is nearly a sine)
+        if (inside && step * step * (3 * e->D / fabs(dh) + fabs(step)) < 1e-16) break;
+    }
+    *pc = c, *ps = s;
+}
+
+// The left root of p / C + q / S = D on the quadrant (the second maximum: S small); the right one
+// is the left root with p and q, C and S exchanged.
+static bool evolute_root(double p, double q, double D, double* C, double* S) {
+    if (p >= D || q >= D) return false;
+    double a = cbrt(p), b = cbrt(q), d = cbrt(D);
+    if (a * a + b * b >= d * d) return false;
+    double s = q / (D - p), c = sqrt(fmax(0, 1 - s * s));
+    for (int i = 0; i < 100 && s > 0;
+         ++i) { // convex and falling here: Newton from the left is monotone
+        double h = p / c + q / s - D, dh = p * s / (c * c) - q * c / (s * s);
+        if (!(dh < 0)) break;
+        double step = -h / dh, nc = c - step * s, ns = s + step * c,
+               l = 1 / sqrt(nc * nc + ns * ns);
+        c = nc * l, s = ns * l;
+        if (step < 1e-9) break;
+    }
+    *C = c, *S = s;
+    return true;
+}
+
+// Stationary points of the distance of the circle (axis z, radius R) from a line with direction d; e:
+// the circle's center seen from a point of the line; x: any direction in the circle's plane. Points
+// are relative to the center.
+static inline int ellipse_points(Vec3 e, Vec3 d, Vec3 z, Vec3 x, double R, bool maxima, Vec3 point[2]) {
+    Vec3 k = vec3_cross(d, z);
+    double sine2 = vec3_norm_squared(k), cosine = vec3_dot(d, z);
+    if (sine2 > 1e-28) { // line of nodes, put back into the circle's plane
+        k = vec3_add_scaled(k, -vec3_dot(k, z), z);
+        k = vec3_normalize(k);
+    } else {
+        k = x;
+    }
+    Vec3 l = vec3_cross(z, k), j = vec3_cross(d, k);
+    if (cosine < 0) l = vec3_neg(l), cosine = -cosine;
+    double e1 = vec3_dot(e, k), e2 = vec3_dot(e, j);
+    double f1 = e1 < 0 ? -R : R, f2 = e2 < 0 ? -R : R;
+    Ellipse ellipse = {fabs(e1) * R, fabs(e2) * R * cosine, R * R * sine2};
+    double c, s;
+    unique_root(&ellipse, maxima ? -1 : 1, &c, &s);
+    if (!maxima) c = -c, s = -s;
+    point[0] = vec3_add(vec3_scale(f1 * c, k), vec3_scale(f2 * s, l));
+    bool second = maxima ? evolute_root(ellipse.p, ellipse.q, ellipse.D, &c, &s)
+                         : evolute_root(ellipse.q, ellipse.p, ellipse.D, &s, &c);
+    if (!second) return 1;
+    point[1] = vec3_add(vec3_scale(-f1 * c, k), vec3_scale(f2 * s, l));
+    return 2;
+}
+
+static void line_circle(LashPairView* v) {
+    const LashFeature *a = v->a, *b = v->b;
+    bool edges = !lash_is_smooth(a) && !lash_is_smooth(b), hollow = a->side * b->side < 0;
+    Vec3 p[2];
+    int count = ellipse_points(vec3_sub(b->origin, v->origin), v->z, b->z, b->x, b->radius, hollow, p);
+    for (int i = 0; i < count; ++i) {
+        p[i] = vec3_add(b->origin, p[i]);
+        LashCandidate c = {.cb = p[i], .slot = i, .check = lash_is_smooth(b) && hollow};
+        c.ca = vec3_add_scaled(v->origin, vec3_dot(vec3_sub(p[i], v->origin), v->z), v->z);
+        Vec3 w = vec3_sub(c.ca, c.cb);
+        if (edges) {
+            Vec3 t = vec3_scale(1 / b->radius, vec3_cross(b->z, vec3_sub(p[i], b->origin)));
+            lash_pair_add_edges(v, &c, v->z, t);
+            continue;
+        }
+        double d = vec3_norm(w);
+        if (d == 0) continue; // the axis on the rim: deeper than any reach
+        c.n = vec3_scale((hollow ? -1 : 1) / d, w);
+        lash_pair_add(v, &c);
+    }
+}
+
+bool lash_is_rim_cylinder(const LashFeature* rim, const LashFeature* cylinder) {
+    return rim->skeleton == LASH_SKELETON_CIRCLE && rim->kind == LASH_FEATURE_EDGE && rim->closed &&
+           rim->wedge != LASH_WEDGE_GENERAL && cylinder->skeleton == LASH_SKELETON_LINE &&
+           cylinder->kind == LASH_FEATURE_FACE && cylinder->box_trim && cylinder->face->u_closed;
+}
+
+// A rim seen along the axis of a cylinder, in the cylinder's own axes.
+typedef struct Rim {
+    double ex, ey, ez; // center
+    double zx, zy;     // axis, across the cylinder's
+    double kx, ky;     // line of nodes
+    double cosine, lz; // |z|; axial component of the direction in the rim's plane across the nodes
+    double f1, f2;     // +-R: reflection to e1, e2 >= 0
+    Ellipse ellipse;
+} Rim;
+
+static Rim make_rim(const LashFeature* rim, const LashFeature* cylinder, const LashPlacement* place) {
+    Vec3 z = mat3_mul(place->rot, rim->z);
+    Vec3 e = vec3_sub(lash_place(place, rim->origin), cylinder->origin);
+    Rim r = {.ex = vec3_dot(e, cylinder->x), .ey = vec3_dot(e, cylinder->y)};
+    r.ez = vec3_dot(e, cylinder->z);
+    r.zx = vec3_dot(z, cylinder->x), r.zy = vec3_dot(z, cylinder->y);
+    double zz = vec3_dot(z, cylinder->z), sine2 = r.zx * r.zx + r.zy * r.zy, R = rim->radius;
+    double sine = sqrt(sine2);
+    r.kx = sine > 0 ? -r.zy / sine : 1, r.ky = sine > 0 ? r.zx / sine : 0;
+    r.cosine = fabs(zz), r.lz = zz < 0 ? -sine : sine;
+    double e1 = r.ex * r.kx + r.ey * r.ky, e2 = r.ey * r.kx - r.ex * r.ky;
+    r.f1 = e1 < 0 ? -R : R, r.f2 = e2 < 0 ? -R : R;
+    r.ellipse.p = fabs(e1) * R, r.ellipse.q = fabs(e2) * R * r.cosine, r.ellipse.D = R * R * sine2;
+    return r;
+}
+
+// The root at the rim's direction (c, s); false when it is none of this pair's.
+static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cylinder, double limit,
+                     double c, double s, LashRoot* r) {
+    double a = q->f1 * c, b = q->f2 * s * q->cosine, side = cylinder->side, border = cylinder->border;
+    double px = a * q->kx - b * q->ky, py = a * q->ky + b * q->kx; // rim point from its center, across
+    double wx = q->ex + px, wy = q->ey + py, rho = sqrt(wx * wx + wy * wy);
+    double gap = side * (rho - cylinder->tube), t = q->ez + q->f2 * s * q->lz;
+    if (!(gap <= limit && gap >= -2 * cylinder->reach) || rho == 0) return false;
+    double low = t - cylinder->face->v0, high = cylinder->face->v1 - t;
+    if (low < -border || high < -border) return false;
+    r->boundary = low < border || high < border;
+    double nx = side * wx / rho, ny = side * wy / rho; // outward from the cylinder: -m of the rim
+    if (rim->wedge != LASH_WEDGE_NONE) {
+        double radial = -(nx * px + ny * py) / rim->radius, axial = -(nx * q->zx + ny * q->zy);
+        const Vec3* v = rim->wedge_side;
+        double d0 = radial * v[0].x + axial * v[0].y, d1 = radial * v[1].x + axial * v[1].y;
+        if (rim->seam ? !(d0 > 0 && d0 <= LASH_SLACK_RULED)
+                      : d0 > LASH_SLACK_RULED || d1 > LASH_SLACK_RULED)
+            return false;
+        if (!rim->seam && (fabs(d0) < LASH_BORDER_ANGLE || fabs(d1) < LASH_BORDER_ANGLE)) r->boundary = true;
+    }
+    Vec3 x = cylinder->x, y = cylinder->y;
+    r->gap = gap, r->deep = gap < -cylinder->reach;
+    r->normal = vec3_add(vec3_scale(nx, x), vec3_scale(ny, y));
+    r->point_a = vec3_add(vec3_add_scaled(cylinder->origin, t, cylinder->z),
+                          vec3_add(vec3_scale(wx, x), vec3_scale(wy, y)));
+    r->point_b = vec3_add_scaled(r->point_a, -gap, r->normal);
+    r->ball_a = r->ball_b = false;
+    r->t_a[0] = r->t_a[1] = r->t_b[0] = r->t_b[1] = 0;
+    return true;
+}
+
+// The same as line_circle for the commonest pair, a pin's or hole's full rim with the whole of a hole
+// or pin, in the plane across the cylinder. place: the rim's shape in the cylinder's shape.
+int lash_rim_cylinder(const LashFeature* rim, const LashFeature* cylinder, const LashPlacement* place,
+                      double limit, LashRoot roots[2]) {
+    Rim q = make_rim(rim, cylinder, place);
+    bool maxima = cylinder->side < 0;
+    double c, s, sign = maxima ? 1 : -1;
+    int found = 0;
+    unique_root(&q.ellipse, -sign, &c, &s);
+    if (rim_root(&q, rim, cylinder, limit, sign * c, sign * s, roots)) roots[found++].slot = 0;
+    bool second = maxima ? evolute_root(q.ellipse.p, q.ellipse.q, q.ellipse.D, &c, &s)
+                         : evolute_root(q.ellipse.q, q.ellipse.p, q.ellipse.D, &s, &c);
+    if (second && rim_root(&q, rim, cylinder, limit, -c, s, roots + found)) roots[found++].slot = 1;
+    return found;
+}
+
+static void line_cone(LashPairView* v) {
+    const LashFeature* b = v->b;
+    Vec3 w = vec3_sub(v->origin, b->origin);
+    double z0 = vec3_dot(w, b->z), z1 = vec3_dot(v->z, b->z);
+    Vec3 e0 = vec3_add_scaled(w, -z0, b->z), e1 = vec3_add_scaled(v->z, -z1, b->z);
+    double A = vec3_norm_squared(e1), k = z1 * b->sin_a / b->cos_a;
+    if (!(A > k * k + 1e-24)) return; // steeper than the cone: its ends touch first
+    double s0 = -vec3_dot(e0, e1) / A;
+    double B = vec3_norm_squared(vec3_add_scaled(e0, s0, e1));
+    double s = s0 + k * sqrt(B / (A * (A - k * k)));
+    LashCandidate c = {.ca = vec3_add_scaled(v->origin, s, v->z)};
+    Vec3 e = vec3_add_scaled(e0, s, e1);
+    double rho = vec3_norm(e);
+    if (rho == 0) return;
+    double d = (rho - b->radius) * b->cos_a - (z0 + s * z1) * b->sin_a;
+    c.n = vec3_sub(vec3_scale(b->cos_a / rho, e), vec3_scale(b->sin_a, b->z));
+    c.cb = vec3_add_scaled(c.ca, -d, c.n);
+    lash_pair_add(v, &c);
+}
+
+void lash_pair_line(LashPairView* v) {
+    switch (v->b->skeleton) {
+        case LASH_SKELETON_LINE:
+            line_line(v);
+            break;
+        case LASH_SKELETON_CIRCLE:
+            line_circle(v);
+            break;
+        case LASH_SKELETON_CONE:
+            line_cone(v);
+            break;
+        default:
+            break;
+    }
+}

@@ -1,0 +1,549 @@
+// The pair manager: which feature pairs can touch now, found without missing any.
+//
+// Each combination k of features carries E_k: the accumulated relative motion (travel) at which its
+// proven distance bound is used up. While E_k - travel > limit it cannot have a gap below the
+// limit: one compare. E is also kept as minima over blocks of 32 combinations and over the whole
+// pair. When a bound is used up it is computed anew from boxes and balls (bounds.c); what is still
+// near goes to the kernels. Relative travel of one motion: |dc| + R dt, with c the middle of side a
+// in b's frame, R its radius and dt the relative rotation.
+//
+// Free combinations search their cells globally with a margin and follow the roots by Newton until
+// the margin is used up.
+//
+// Once and only once. A root on the border between two features is found by both; the second one at
+// the same place is dropped. Inside the material the border between two faces with a common convex
+// edge is their medial surface: a vertex or ball whose center is inside belongs to the face it is
+// nearer to.
+#include "geometry/pairs.h"
+
+#include <string.h>
+
+#include "core/arena.h"
+#include "geometry/bounds.h"
+#include "geometry/kernels_internal.h"
+#include "geometry/trim.h"
+
+enum { BLOCK = 32 };
+
+typedef struct Side {
+    LashFeature* feature;
+    int features;
+    int* neighbor;       // faces across convex edges, as features
+    int* first_neighbor; // (features + 1)
+    Pose body_shape;
+    bool shifted;    // body_shape is not the identity
+    LashFeature all; // bounds of the whole side
+    double radius;   // about the body's origin [m]
+} Side;
+
+typedef struct Combination {
+    int a, b; // features
+    int slots;
+    int warm;     // index of its LashWarm, -1: none
+    double depth; // penetration to be reported: the reach [m]
+    bool medial;  // one is a vertex or ball, the other a face with neighbours
+} Combination;
+
+struct LashPair {
+    Side a, b;
+    Combination* combination;
+    int combinations, blocks, warms, max_slots;
+    double offset;
+};
+
+typedef struct Found { // a root of the current evaluation, for the search for doubles
+    Vec3 point_a, point_b;
+    double tolerance;
+    bool boundary;
+} Found;
+
+struct LashPairWork {
+    const LashPair* pair;
+    double *expiry, *block_expiry; // (combinations), (blocks) travel at which the bound is 0 [m]
+    double* block_depth;           // (blocks) least expiry minus depth [m]
+    double travel, bound;          // [m]
+    bool started;
+    LashPlacement b_a; // of the last travel update
+    Quat rotation;     // the same as a quaternion
+    LashWarm* warm;    // (warms)
+    double* searched;  // (warms) travel until which the last search holds
+    Found* found;      // (max_slots)
+    int founds, deep, beyond;
+    bool borders; // one of them lies on a border
+    // the current step
+    int listed, slots;
+    int* list;    // (combinations) collected combinations
+    uint64_t* id; // (max_slots)
+    double limit; // of the gaps that collect promised to find [m]
+    Pose world_a, world_b;
+    LashMotion motion_a, motion_b;
+};
+
+// ---- description ------------------------------------------------------------------------------
+
+LashPairDef lash_pair_def(void) {
+    LashPairDef def;
+    memset(&def, 0, sizeof def);
+    def.a.body_shape = def.b.body_shape = pose_identity();
+    return def;
+}
+
+static void mark_faces(const LashPairSide* side, uint8_t* face, uint8_t* edge, uint8_t* vertex) {
+    const LashShape* s = side->shape;
+    bool all = side->face_count == 0 && side->edge_count == 0;
+    for (int i = 0; i < s->faces; ++i) face[i] = all;
+    for (int i = 0; i < side->face_count; ++i) {
+        LASH_ASSERT(side->faces[i] >= 0 && side->faces[i] < s->faces);
+        face[side->faces[i]] = 1;
+    }
+    for (int i = 0; i < s->edges; ++i) {
+        const LashEdge* e = s->edge + i;
+        for (int k = 0; k < 2; ++k)
+            if (e->face[k] >= 0 && face[e->face[k]]) edge[i] = 1;
+        if (all) edge[i] = 1;
+    }
+    for (int i = 0; i < side->edge_count; ++i) {
+        LASH_ASSERT(side->edges[i] >= 0 && side->edges[i] < s->edges);
+        edge[side->edges[i]] = 1;
+    }
+    for (int i = 0; i < s->vertices; ++i) {
+        const LashVertex* v = s->vertex + i;
+        if (all) vertex[i] = 1;
+        for (int k = 0; k < v->edges; ++k)
+            if (edge[s->vertex_edge[v->first_edge + k]]) vertex[i] = 1;
+    }
+}
+
+// Neighbours of each face feature across convex edges, elementary ones in the set only.
+static void find_neighbors(Side* side, const LashShape* s, const int* feature_of_face) {
+    side->first_neighbor = lash_alloc((size_t)(side->features + 1) * sizeof(int));
+    for (int pass = 0; pass < 2; ++pass) {
+        int count = 0;
+        for (int i = 0; i < side->features; ++i) {
+            side->first_neighbor[i] = count;
+            const LashFeature* f = side->feature + i;
+            if (f->kind != LASH_FEATURE_FACE) continue;
+            int index = (int)(f->face - s->face);
+            for (int k = 0; k < s->edges; ++k) {
+                const LashEdge* e = s->edge + k;
+                if (e->convexity != LASH_CONVEX || (e->face[0] != index && e->face[1] != index))
+                    continue;
+                int other = e->face[0] == index ? e->face[1] : e->face[0];
+                if (other < 0 || other == index || feature_of_face[other] < 0) continue;
+                if (s->face[other].type == LASH_FREEFORM) continue;
+                if (pass == 1) side->neighbor[count] = feature_of_face[other];
+                ++count;
+            }
+        }
+        side->first_neighbor[side->features] = count;
+        if (pass == 0) side->neighbor = lash_alloc((size_t)(count + 1) * sizeof(int));
+    }
+}
+
+static void side_bounds(Side* side) {
+    LashFeature* all = &side->all;
+    if (side->features == 0) return;
+    all->box = side->feature[0].box;
+    for (int i = 1; i < side->features; ++i)
+        all->box = lash_box_union(all->box, side->feature[i].box);
+    all->center = vec3_scale(0.5, vec3_add(all->box.low, all->box.high));
+    for (int i = 0; i < side->features; ++i) {
+        const LashFeature* f = side->feature + i;
+        double r = vec3_distance(f->center, all->center) + f->bound;
+        all->bound = fmax(all->bound, r);
+    }
+    all->bound = fmin(all->bound, 0.5 * vec3_distance(all->box.low, all->box.high) * (1 + 1e-12));
+    side->radius = vec3_norm(pose_point(side->body_shape, all->center)) + all->bound;
+}
+
+static void make_side(Side* side, const LashPairSide* def) {
+    const LashShape* s = def->shape;
+    size_t faces = (size_t)s->faces, edges = (size_t)s->edges, vertices = (size_t)s->vertices;
+    uint8_t* mark = lash_alloc(faces + edges + vertices + 1);
+    int* feature_of_face = lash_alloc((faces + 1) * sizeof(int));
+    mark_faces(def, mark, mark + faces, mark + faces + edges);
+    side->feature = lash_alloc((faces + edges + vertices + 1) * sizeof(LashFeature));
+    side->body_shape = def->body_shape;
+    Pose one = pose_identity();
+    side->shifted = memcmp(&one, &def->body_shape, sizeof one) != 0;
+    for (int i = 0; i < s->faces; ++i) {
+        feature_of_face[i] = mark[i] ? side->features : -1;
+        if (mark[i]) side->feature[side->features++] = lash_feature_face(s, i);
+    }
+    for (int i = 0; i < s->edges; ++i)
+        if (mark[faces + (size_t)i] && lash_feature_edge_matters(s, i))
+            side->feature[side->features++] = lash_feature_edge(s, i);
+    for (int i = 0; i < s->vertices; ++i)
+        if (mark[faces + edges + (size_t)i] && lash_feature_vertex_matters(s, i))
+            side->feature[side->features++] = lash_feature_vertex(s, i);
+    for (int i = 0; i < side->features; ++i) lash_feature_prepare(side->feature + i);
+    find_neighbors(side, s, feature_of_face);
+    side_bounds(side);
+    lash_free(mark);
+    lash_free(feature_of_face);
+}
+
+static bool is_medial(const LashFeature* f, const Side* other, int face) {
+    bool has = other->first_neighbor[face] < other->first_neighbor[face + 1];
+    return f->skeleton == LASH_SKELETON_POINT && f->side > 0 && has &&
+           other->feature[face].skeleton != LASH_SKELETON_SURFACE;
+}
+
+static void make_combinations(LashPair* pair) {
+    for (int pass = 0; pass < 2; ++pass) {
+        int count = 0;
+        for (int i = 0; i < pair->a.features; ++i)
+            for (int j = 0; j < pair->b.features; ++j) {
+                const LashFeature *a = pair->a.feature + i, *b = pair->b.feature + j;
+                int slots = lash_kernel_slots(a, b);
+                if (slots == 0) continue;
+                if (pass == 1) {
+                    Combination* c = pair->combination + count;
+                    c->a = i, c->b = j, c->slots = slots;
+                    c->warm = lash_kernel_is_free(a, b) ? pair->warms++ : -1;
+                    c->depth = fmin(lash_kernel_reach(a, b), fmin(a->size, b->size));
+                    c->medial = is_medial(a, &pair->b, j) || is_medial(b, &pair->a, i);
+                    pair->max_slots += slots;
+                }
+                ++count;
+            }
+        if (pass == 0) pair->combination = lash_alloc((size_t)(count + 1) * sizeof(Combination));
+        pair->combinations = count;
+    }
+    pair->blocks = (pair->combinations + BLOCK - 1) / BLOCK;
+}
+
+LashPair* lash_pair_create(const LashPairDef* def) {
+    LASH_ASSERT(def->a.shape != NULL && def->b.shape != NULL);
+    LashPair* pair = lash_alloc(sizeof(LashPair));
+    pair->offset = def->offset;
+    make_side(&pair->a, &def->a);
+    make_side(&pair->b, &def->b);
+    make_combinations(pair);
+    return pair;
+}
+
+static void free_side(Side* side) {
+    for (int i = 0; i < side->features; ++i) lash_feature_release(side->feature + i);
+    lash_free(side->feature);
+    lash_free(side->neighbor);
+    lash_free(side->first_neighbor);
+}
+
+void lash_pair_destroy(LashPair* pair) {
+    if (pair == NULL) return;
+    free_side(&pair->a);
+    free_side(&pair->b);
+    lash_free(pair->combination);
+    lash_free(pair);
+}
+
+int lash_pair_combinations(const LashPair* pair) {
+    return pair->combinations;
+}
+int lash_pair_max_slots(const LashPair* pair) {
+    return pair->max_slots;
+}
+double lash_pair_radius_a(const LashPair* pair) {
+    return pair->a.radius;
+}
+double lash_pair_radius_b(const LashPair* pair) {
+    return pair->b.radius;
+}
+
+// ---- work -------------------------------------------------------------------------------------
+
+LashPairWork* lash_pair_work_create(const LashPair* pair) {
+    LashPairWork* w = lash_alloc(sizeof(LashPairWork));
+    size_t n = (size_t)pair->combinations + 1, slots = (size_t)pair->max_slots + 1;
+    w->pair = pair;
+    w->expiry = lash_alloc((size_t)pair->blocks * BLOCK * sizeof(double) + 64);
+    w->block_expiry = lash_alloc(((size_t)pair->blocks + 1) * sizeof(double));
+    w->block_depth = lash_alloc(((size_t)pair->blocks + 1) * sizeof(double));
+    w->warm = lash_alloc(((size_t)pair->warms + 1) * sizeof(LashWarm));
+    w->searched = lash_alloc(((size_t)pair->warms + 1) * sizeof(double));
+    w->found = lash_alloc(slots * sizeof(Found));
+    w->list = lash_alloc(n * sizeof(int));
+    w->id = lash_alloc(slots * sizeof(uint64_t));
+    lash_pair_work_reset(w);
+    return w;
+}
+
+void lash_pair_work_destroy(LashPairWork* w) {
+    if (w == NULL) return;
+    lash_free(w->expiry);
+    lash_free(w->block_expiry);
+    lash_free(w->block_depth);
+    lash_free(w->warm);
+    lash_free(w->searched);
+    lash_free(w->found);
+    lash_free(w->list);
+    lash_free(w->id);
+    lash_free(w);
+}
+
+void lash_pair_work_reset(LashPairWork* w) {
+    const LashPair* pair = w->pair;
+    w->started = false;
+    w->travel = 0, w->bound = 0, w->listed = w->slots = w->beyond = 0;
+    for (int i = 0; i < pair->blocks * BLOCK; ++i)
+        w->expiry[i] = i < pair->combinations ? -INFINITY : INFINITY;
+    for (int i = 0; i < pair->blocks; ++i) w->block_expiry[i] = w->block_depth[i] = -INFINITY;
+    memset(w->warm, 0, ((size_t)pair->warms + 1) * sizeof(LashWarm));
+    for (int i = 0; i < pair->warms; ++i) w->searched[i] = -INFINITY;
+}
+
+double lash_pair_bound(const LashPairWork* work) {
+    return work->bound;
+}
+int lash_pair_beyond_reach(const LashPairWork* work) {
+    return work->beyond;
+}
+const uint64_t* lash_pair_slots(const LashPairWork* work) {
+    return work->id;
+}
+
+typedef struct View { // poses of one call
+    LashPlacement b_a, a_b;
+    Pose b; // of shape b in the world
+    Quat rotation;
+} View;
+
+static View view_of(const LashPair* pair, Pose world_a, Pose world_b) {
+    Pose a = pair->a.shifted ? pose_mul(world_a, pair->a.body_shape) : world_a;
+    Pose b = pair->b.shifted ? pose_mul(world_b, pair->b.body_shape) : world_b;
+    View v;
+    v.b = b;
+    v.rotation = quat_mul(quat_conjugate(b.rot), a.rot);
+    v.b_a.rot = quat_matrix(v.rotation);
+    v.b_a.r = quat_rotate_inverse(b.rot, vec3_sub(a.r, b.r));
+    v.a_b = lash_placement_inverse(&v.b_a);
+    return v;
+}
+
+static void advance(LashPairWork* w, const View* v) {
+    const LashFeature* all = &w->pair->a.all;
+    if (w->started) {
+        double d =
+            vec3_distance(lash_place(&w->b_a, all->center), lash_place(&v->b_a, all->center));
+        double t = lash_rotation_angle(w->rotation, v->rotation);
+        w->travel += (d + all->bound * t) * (1 + 1e-12);
+    }
+    w->started = true, w->b_a = v->b_a, w->rotation = v->rotation;
+}
+
+// Calls of the kernels for one combination; free ones search when their search is used up.
+static int combination_roots(const LashPair* pair, LashPairWork* w, const Combination* c,
+                             const View* v, double limit, double travel,
+                             LashRoot roots[LASH_MAX_POINTS]) {
+    const LashFeature *a = pair->a.feature + c->a, *b = pair->b.feature + c->b;
+    LashKernelQuery query = {.limit = limit, .a_b = &v->a_b};
+    if (c->warm >= 0) {
+        query.warm = w->warm + c->warm;
+        if (travel > w->searched[c->warm]) {
+            double margin = fmax(1e-3 * fmin(a->size, b->size), fabs(limit));
+            query.search = true, query.limit = limit + margin;
+            w->searched[c->warm] = travel + margin;
+        }
+    }
+    return lash_kernel_roots(a, b, &v->b_a, &query, roots);
+}
+
+// A vertex or ball with its center (in the side's frame) inside the material: is it nearer to a
+// neighbour of the face?
+static bool neighbor_is_nearer(const Side* side, int face, Vec3 center) {
+    double d = lash_face_distance(side->feature[face].face, center);
+    if (d >= 0) return false;
+    for (int k = side->first_neighbor[face]; k < side->first_neighbor[face + 1]; ++k) {
+        int other = side->neighbor[k];
+        const LashFeature* g = side->feature + other;
+        double e = lash_face_distance(g->face, center);
+        if (e < d || (e == d && other > face)) continue;
+        Vec3 foot = vec3_add_scaled(center, -e, lash_face_normal(g->face, center));
+        if (lash_trim_point(g->shape, g->face, foot, g->border) != LASH_OUTSIDE) return true;
+    }
+    return false;
+}
+
+static bool owned_by_neighbor(const LashPair* pair, const Combination* c, const View* v) {
+    const LashFeature *a = pair->a.feature + c->a, *b = pair->b.feature + c->b;
+    if (b->kind == LASH_FEATURE_FACE && is_medial(a, &pair->b, c->b) &&
+        neighbor_is_nearer(&pair->b, c->b, lash_place(&v->b_a, a->origin)))
+        return true;
+    return a->kind == LASH_FEATURE_FACE && is_medial(b, &pair->a, c->a) &&
+           neighbor_is_nearer(&pair->a, c->a, lash_place(&v->a_b, b->origin));
+}
+
+static bool is_double(LashPairWork* w, const LashRoot* r, double tolerance) {
+    w->borders |= r->boundary;
+    for (int i = 0; i < w->founds && w->borders; ++i) {
+        const Found* f = w->found + i;
+        if (!f->boundary && !r->boundary) continue;
+        double t = fmax(tolerance, f->tolerance);
+        if (vec3_distance(f->point_a, r->point_a) <= t &&
+            vec3_distance(f->point_b, r->point_b) <= t)
+            return true;
+    }
+    Found* f = w->found + w->founds++;
+    f->point_a = r->point_a, f->point_b = r->point_b;
+    f->boundary = r->boundary, f->tolerance = tolerance;
+    return false;
+}
+
+// Is the root reported? Counts those beyond the reach.
+static bool accepted(const LashPair* pair, LashPairWork* w, const Combination* c, const View* v,
+                     const LashRoot* r) {
+    const LashFeature *a = pair->a.feature + c->a, *b = pair->b.feature + c->b;
+    if (c->medial && r->gap < 0 && owned_by_neighbor(pair, c, v)) return false;
+    if (r->deep) {
+        ++w->deep;
+        return false;
+    }
+    return !is_double(w, r, 4 * fmax(a->border, b->border));
+}
+
+static uint64_t slot_id(const LashPair* pair, const Combination* c, int slot) {
+    uint64_t a = pair->a.feature[c->a].code, b = pair->b.feature[c->b].code;
+    return a << 34 | b << 4 | (uint64_t)slot;
+}
+
+static void write_point(const LashPair* pair, const Combination* c, const View* v,
+                        const LashRoot* r, LashContactPoint* p) {
+    p->gap = r->gap + pair->offset;
+    Mat3 world_b = quat_matrix(v->b.rot);
+    p->normal = mat3_mul(world_b, r->normal);
+    p->point_a = vec3_add(v->b.r, mat3_mul(world_b, r->point_a));
+    p->point_b = vec3_add(v->b.r, mat3_mul(world_b, r->point_b));
+    p->id = slot_id(pair, c, r->slot);
+    lash_kernel_second_order(pair->a.feature + c->a, pair->b.feature + c->b, &v->b_a, r, world_b,
+                             p);
+}
+
+// Renews used-up bounds; lists the combinations that may have a gap <= limit: their distance is at
+// most the limit or, with deep, they may be in penetration down to the reach. Sets w->bound.
+static void list_near(const LashPair* pair, LashPairWork* w, const View* v, double limit,
+                      bool deep) {
+    double bound = lash_feature_bound(&pair->a.all, &pair->b.all, &v->b_a);
+    w->listed = 0;
+    if (bound > limit && bound > 0) {
+        w->bound = bound + pair->offset;
+        return;
+    }
+    double first = INFINITY, near = limit + w->travel;
+    for (int k = 0; k < pair->blocks; ++k) {
+        if (w->block_expiry[k] > near && (!deep || w->block_depth[k] > w->travel)) {
+            first = fmin(first, w->block_expiry[k]);
+            continue;
+        }
+        double block = INFINITY, depth = INFINITY;
+        int end = BLOCK * (k + 1) < pair->combinations ? BLOCK * (k + 1) : pair->combinations;
+        for (int i = BLOCK * k; i < end; ++i) {
+            const Combination* c = pair->combination + i;
+            double threshold = deep ? fmax(near, w->travel + c->depth) : near;
+            if (w->expiry[i] <= threshold) {
+                w->expiry[i] = w->travel + lash_feature_bound(pair->a.feature + c->a,
+                                                              pair->b.feature + c->b, &v->b_a);
+                if (w->expiry[i] <= threshold) w->list[w->listed++] = i;
+            }
+            block = fmin(block, w->expiry[i]);
+            depth = fmin(depth, w->expiry[i] - c->depth);
+        }
+        w->block_expiry[k] = block, w->block_depth[k] = depth;
+        first = fmin(first, block);
+    }
+    first -= w->travel;
+    w->bound = first > 0 ? first + pair->offset : -INFINITY; // touching: nothing is known
+}
+
+int lash_pair_query(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
+                    double activation, LashContactPoint* points, int capacity) {
+    View v = view_of(pair, world_a, world_b);
+    double limit = activation - pair->offset;
+    advance(w, &v);
+    list_near(pair, w, &v, limit, true);
+    w->slots = w->founds = w->deep = 0, w->borders = false; // ends the current step
+    int count = 0;
+    for (int i = 0; i < w->listed; ++i) {
+        const Combination* c = pair->combination + w->list[i];
+        LashRoot roots[LASH_MAX_POINTS];
+        int n = combination_roots(pair, w, c, &v, limit, w->travel, roots);
+        for (int k = 0; k < n; ++k) {
+            if (roots[k].gap > limit || !accepted(pair, w, c, &v, roots + k)) continue;
+            if (count < capacity) write_point(pair, c, &v, roots + k, points + count);
+            ++count;
+        }
+    }
+    w->listed = 0;
+    w->beyond = count == 0 ? w->deep : 0;
+    return count;
+}
+
+// ---- a time step ------------------------------------------------------------------------------
+
+int lash_pair_collect(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
+                      LashMotion motion_a, LashMotion motion_b, double activation) {
+    View v = view_of(pair, world_a, world_b);
+    double moved = motion_a.translation + pair->a.radius * motion_a.rotation +
+                   motion_b.translation + pair->b.radius * motion_b.rotation;
+    advance(w, &v);
+    w->limit = activation - pair->offset;
+    list_near(pair, w, &v, w->limit + moved, false);
+    w->world_a = world_a, w->world_b = world_b;
+    w->motion_a = motion_a, w->motion_b = motion_b;
+    w->slots = 0;
+    for (int i = 0; i < w->listed; ++i) {
+        const Combination* c = pair->combination + w->list[i];
+        for (int k = 0; k < c->slots; ++k) w->id[w->slots++] = slot_id(pair, c, k);
+        if (c->warm < 0 || w->travel + moved <= w->searched[c->warm]) continue;
+        LashRoot roots[LASH_MAX_POINTS]; // free: one search that holds for the whole step
+        w->searched[c->warm] = -INFINITY;
+        combination_roots(pair, w, c, &v, w->limit + moved, w->travel, roots);
+        w->searched[c->warm] = fmax(w->searched[c->warm], w->travel + moved);
+    }
+    return w->slots;
+}
+
+static bool within(Pose from, Pose to, LashMotion m) {
+    double slack = 1 + 1e-9;
+    if (memcmp(&from, &to, sizeof from) == 0) return true;
+    if (!(vec3_distance(from.r, to.r) <= m.translation * slack + 1e-300)) return false;
+    return lash_rotation_angle(from.rot, to.rot) <= m.rotation * slack + 1e-15;
+}
+
+bool lash_pair_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
+                        double* gap, const uint8_t* wanted, LashContactPoint* points) {
+    if (!within(w->world_a, world_a, w->motion_a) || !within(w->world_b, world_b, w->motion_b))
+        return false;
+    View v = view_of(pair, world_a, world_b);
+    int first = 0;
+    w->founds = w->deep = 0, w->borders = false;
+    for (int i = 0; i < w->listed; ++i) {
+        const Combination* c = pair->combination + w->list[i];
+        LashRoot roots[LASH_MAX_POINTS];
+        for (int k = 0; k < c->slots; ++k) gap[first + k] = INFINITY;
+        int n = combination_roots(pair, w, c, &v, INFINITY, w->travel, roots);
+        for (int k = 0; k < n; ++k) {
+            int slot = first + roots[k].slot;
+            if (!accepted(pair, w, c, &v, roots + k)) continue;
+            gap[slot] = roots[k].gap + pair->offset;
+            if (points != NULL && (wanted == NULL || wanted[slot]))
+                write_point(pair, c, &v, roots + k, points + slot);
+        }
+        first += c->slots;
+    }
+    w->beyond = w->founds == 0 ? w->deep : 0;
+    return true;
+}
+
+// ---- travel -----------------------------------------------------------------------------------
+
+void lash_travel_start(LashTravel* t, Pose world_body, double radius) {
+    t->last = world_body, t->radius = radius, t->sum = 0;
+}
+
+void lash_travel_move(LashTravel* t, Pose world_body) {
+    double d = vec3_distance(t->last.r, world_body.r);
+    double angle = lash_rotation_angle(t->last.rot, world_body.rot);
+    t->sum += (d + t->radius * angle) * (1 + 1e-12);
+    t->last = world_body;
+}

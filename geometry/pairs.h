@@ -1,0 +1,96 @@
+// Contact between two sets of faces on two moving bodies.
+//
+// A LashPair is the description: the features of both sides and every combination of them that can
+// touch. It is const and shared by all runs and threads. A LashPairWork is the private memory of
+// one run: proven lower bounds on the gaps, warm starts, the slots of the current time step.
+// Nothing here allocates after creation; equal sequences of calls give equal bits.
+//
+// Two ways to use it:
+//   query     all contact points with gap <= activation at the given poses;
+//   collect   lists the slots (feature pair and number of the point) that could have a gap <=
+//             activation while both bodies keep a promise about their motion; then
+//   evaluate  gives the gap, and on request everything else, of exactly those slots, at any poses
+//             within the promise; it returns false outside it. An empty slot has gap INFINITY.
+//
+// Far pairs cost one compare. After query or collect, lash_pair_bound is a proven lower bound on
+// all gaps of the pair at those poses. Keep one LashTravel per body and, per pair, the sum of both
+// travels at which the bound is used up:
+//     if (travel[i].sum + travel[j].sum < until[k]) continue;            // cannot touch
+//     n = lash_pair_query(...);
+//     until[k] = travel[i].sum + travel[j].sum + lash_pair_bound(work) - activation;
+#ifndef LASH_GEOMETRY_PAIRS_H
+#define LASH_GEOMETRY_PAIRS_H
+
+#include "core/math3.h"
+#include "geometry/contact.h"
+#include "geometry/shape.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct LashPair LashPair;
+typedef struct LashPairWork LashPairWork;
+
+typedef struct LashPairSide {
+    const LashShape* shape; // borrowed
+    const int* faces;       // (face_count) copied; their convex edges and vertices come along
+    int face_count;         // 0 and edge_count 0: all of the shape
+    const int* edges;       // (edge_count) lone edges, copied
+    int edge_count;
+    Pose body_shape; // the shape's frame in the body's frame
+} LashPairSide;
+
+typedef struct LashPairDef {
+    LashPairSide a, b;
+    double offset; // added to every gap: > 0 more play, < 0 less [m]
+} LashPairDef;
+
+LashPairDef lash_pair_def(void); // identity placements, no offset
+LashPair* lash_pair_create(const LashPairDef* def);
+void lash_pair_destroy(LashPair* pair);           // NULL is allowed
+int lash_pair_combinations(const LashPair* pair); // feature pairs that can touch
+int lash_pair_max_slots(const LashPair* pair);    // most slots collect can return
+double lash_pair_radius_a(const LashPair* pair);  // farthest feature point from body a's origin [m]
+double lash_pair_radius_b(const LashPair* pair);
+
+LashPairWork* lash_pair_work_create(const LashPair* pair);
+void lash_pair_work_destroy(LashPairWork* work);
+void lash_pair_work_reset(LashPairWork* work); // forgets bounds and warm starts
+
+// All contact points with gap <= activation, ordered by feature pair; returns how many there are
+// (more than capacity: the first capacity are written). Poses are those of the bodies.
+int lash_pair_query(const LashPair* pair, LashPairWork* work, Pose world_a, Pose world_b,
+                    double activation, LashContactPoint* points, int capacity);
+double lash_pair_bound(const LashPairWork* work);
+// Points found deeper than the reach of their features in the last query or evaluate: their gaps
+// are not reported, they would be a guess. 0 in a sound simulation.
+int lash_pair_beyond_reach(const LashPairWork* work);
+
+// A promise: the body's origin moves by at most `translation` [m], its axes turn by at most
+// `rotation` [rad] from the poses given to collect.
+typedef struct LashMotion {
+    double translation, rotation;
+} LashMotion;
+
+int lash_pair_collect(const LashPair* pair, LashPairWork* work, Pose world_a, Pose world_b,
+                      LashMotion motion_a, LashMotion motion_b, double activation);
+// (slots) ids of the collected slots, valid until the next collect.
+const uint64_t* lash_pair_slots(const LashPairWork* work);
+// gap: (slots). points: (slots) or NULL for gaps only; wanted: (slots) or NULL for all, limits
+// points.
+bool lash_pair_evaluate(const LashPair* pair, LashPairWork* work, Pose world_a, Pose world_b,
+                        double* gap, const uint8_t* wanted, LashContactPoint* points);
+
+// Path length of a body that bounds the motion of every point within radius of its origin.
+typedef struct LashTravel {
+    Pose last;
+    double radius, sum; // [m]
+} LashTravel;
+void lash_travel_start(LashTravel* travel, Pose world_body, double radius);
+void lash_travel_move(LashTravel* travel, Pose world_body);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

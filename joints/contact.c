@@ -1,0 +1,173 @@
+// Gap, normal and contact point of simple feature pairs. With c the center of b's feature and r its
+// radius, o and u origin and axis of a's feature and R its radius:
+//
+//   plane      n = u,                         gap = n.(c - o) - r
+//   cylinder   w = c - o,  e = (w - u u.w)/rho,  outside: n = e, gap = rho - R - r;   inside: n =
+//   -e, gap = R - r - rho sphere     e = (c - o)/rho,                  the same disc on a plane:
+//   with k its axis, m = n - k (k.n), s = m/|m|:  lowest point x = c - r s,  gap = n.(x - o)
+//
+// The contact point is the middle of both closest points: x - (gap/2) n with x = c - r n (sphere)
+// or c - r s (disc). Columns of G: linear -/+ t, angular R'((x - x_body) x t) for t = n, t1, t2.
+// Derivatives: see differentiate.
+#include "joints/contact.h"
+
+#include <string.h>
+
+static bool is_disc(const Contact* contact) {
+    return contact->def.b_type == LASH_FEATURE_DISC;
+}
+
+// Unit vector of the part of n across the disc's axis; any such vector when the disc lies flat.
+static Vec3 across(Vec3 n, Vec3 k, double* length) {
+    Vec3 m = vec3_add_scaled(n, -vec3_dot(n, k), k);
+    *length = vec3_norm(m);
+    if (*length > 1e-12) return vec3_scale(1 / *length, m);
+    Vec3 t1, t2;
+    vec3_basis(k, &t1, &t2);
+    return t1;
+}
+
+void contact_state(const Contact* contact, const BodyState* body, ContactState* s) {
+    const BodyState *a = &body[contact->a], *b = &body[contact->b];
+    double r = contact->def.b_radius, R = contact->def.a_radius;
+    s->origin = vec3_add(a->x, mat3_mul(a->R, contact->def.a_frame.r));
+    s->axis = mat3_mul(a->R, contact->a_axis);
+    s->center = vec3_add(b->x, mat3_mul(b->R, contact->def.b_frame.r));
+    Vec3 w = vec3_sub(s->center, s->origin), x = s->center;
+    double sign = contact->def.inside ? -1 : 1;
+    if (contact->def.a_type == LASH_FEATURE_PLANE) {
+        s->n = s->axis;
+        s->gap = vec3_dot(s->n, w);
+    } else {
+        if (contact->def.a_type == LASH_FEATURE_CYLINDER) { // in the plane across the axis
+            w = vec3_add_scaled(w, -vec3_dot(w, s->axis), s->axis);
+        }
+        double rho = vec3_norm(w);
+        // On the axis every direction is as near as any other: take a fixed one.
+        s->n = rho > 0 ? vec3_scale(sign / rho, w) : vec3_scale(sign, mat3_column(a->R, 0));
+        s->gap = sign * (rho - R);
+    }
+    if (is_disc(contact)) {
+        s->disc_axis = mat3_mul(b->R, contact->b_axis);
+        double length;
+        Vec3 e = across(s->n, s->disc_axis, &length);
+        x = vec3_add_scaled(s->center, -r, e);
+        s->gap -= r * length;
+    } else {
+        s->disc_axis = s->axis;
+        x = vec3_add_scaled(s->center, -r, s->n);
+        s->gap -= r;
+    }
+    s->point = vec3_add_scaled(x, -0.5 * s->gap, s->n);
+}
+
+static void put_column(const BodyState* body, Vec3 point, double sign, Vec3 t, double* G) {
+    Vec3 moment = mat3_mul_transposed(body->R, vec3_cross(vec3_sub(point, body->x), t));
+    G[0] = sign * t.x, G[1] = sign * t.y, G[2] = sign * t.z;
+    G[3] = sign * moment.x, G[4] = sign * moment.y, G[5] = sign * moment.z;
+}
+
+void contact_directions(const Contact* contact, const BodyState* body, const ContactState* s,
+                        int rows, double* Ga, double* Gb) {
+    Vec3 t[3] = {s->n};
+    if (rows > 1) vec3_basis(s->n, &t[1], &t[2]);
+    for (int r = 0; r < rows; ++r) {
+        if (Ga != NULL) put_column(&body[contact->a], s->point, -1, t[r], Ga + 6 * r);
+        if (Gb != NULL) put_column(&body[contact->b], s->point, 1, t[r], Gb + 6 * r);
+    }
+}
+
+// Motion of both bodies, world axes: velocities of the mass centers and angular velocities.
+typedef struct Twist {
+    Vec3 x_a, phi_a, x_b, phi_b;
+} Twist;
+
+// dn and dpoint for a small motion. With the motion of c seen from a, dw = dc - do - phi_a x w:
+//   plane     dn = phi_a x n;    cylinder, sphere    dn = phi_a x n +- (I - e e' [- u u']) dw / rho
+//   disc      dm = dn - k (dn.k + n.dk) - (n.k) dk,  ds = (I - s s') dm / |m|,  dk = phi_b x k
+static void differentiate(const Contact* contact, const BodyState* body, const ContactState* s,
+                          const Twist* t, Vec3* dn, Vec3* dpoint) {
+    const BodyState *a = &body[contact->a], *b = &body[contact->b];
+    double r = contact->def.b_radius, sign = contact->def.inside ? -1 : 1;
+    Vec3 dc = vec3_add(t->x_b, vec3_cross(t->phi_b, vec3_sub(s->center, b->x)));
+    Vec3 at_center = vec3_add(t->x_a, vec3_cross(t->phi_a, vec3_sub(s->center, a->x)));
+    Vec3 dw = vec3_sub(dc, at_center), w = vec3_sub(s->center, s->origin);
+    *dn = vec3_cross(t->phi_a, s->n);
+    if (contact->def.a_type != LASH_FEATURE_PLANE) {
+        if (contact->def.a_type == LASH_FEATURE_CYLINDER) {
+            w = vec3_add_scaled(w, -vec3_dot(w, s->axis), s->axis);
+            dw = vec3_add_scaled(dw, -vec3_dot(dw, s->axis), s->axis);
+        }
+        double rho = vec3_norm(w);
+        Vec3 e = vec3_scale(sign, s->n), sideways = vec3_add_scaled(dw, -vec3_dot(dw, e), e);
+        if (rho > 0) *dn = vec3_add_scaled(*dn, sign / rho, sideways);
+    }
+    Vec3 dx = vec3_add_scaled(dc, -r, *dn);
+    if (is_disc(contact)) {
+        double length;
+        Vec3 k = s->disc_axis, e = across(s->n, k, &length), dk = vec3_cross(t->phi_b, k);
+        Vec3 dm = vec3_add_scaled(*dn, -(vec3_dot(*dn, k) + vec3_dot(s->n, dk)), k);
+        dm = vec3_add_scaled(dm, -vec3_dot(s->n, k), dk);
+        Vec3 de = vec3_add_scaled(dm, -vec3_dot(dm, e), e);
+        dx = length > 1e-12 ? vec3_add_scaled(dc, -r / length, de) : dc;
+    }
+    // the gap changes by the relative velocity of the material points at the contact
+    Vec3 v_a = vec3_add(t->x_a, vec3_cross(t->phi_a, vec3_sub(s->point, a->x)));
+    Vec3 v_b = vec3_add(t->x_b, vec3_cross(t->phi_b, vec3_sub(s->point, b->x)));
+    double dgap = vec3_dot(s->n, vec3_sub(v_b, v_a));
+    *dpoint = vec3_add_scaled(vec3_add_scaled(dx, -0.5 * dgap, s->n), -0.5 * s->gap, *dn);
+}
+
+// Derivative of the basis of vec3_basis along dn.
+static void basis_derivative(Vec3 n, Vec3 dn, Vec3* dt1, Vec3* dt2) {
+    double sign = copysign(1.0, n.z), a = -1.0 / (sign + n.z), da = a * a * dn.z;
+    double db = (dn.x * n.y + n.x * dn.y) * a + n.x * n.y * da;
+    *dt1 = vec3(sign * (2 * n.x * dn.x * a + n.x * n.x * da), sign * db, -sign * dn.x);
+    *dt2 = vec3(db, 2 * n.y * dn.y * a + n.y * n.y * da, -dn.y);
+}
+
+// d of a column of G (6) of one side: sign (t, R'((p - x) x t)) along (dt, dp, dx, phi)
+static void column_derivative(const BodyState* body, Vec3 point, double sign, Vec3 t, Vec3 dt,
+                              Vec3 dp, Vec3 dx, Vec3 phi, double* d) {
+    Vec3 arm = vec3_sub(point, body->x), moment = vec3_cross(arm, t);
+    Vec3 change = vec3_add(vec3_cross(vec3_sub(dp, dx), t), vec3_cross(arm, dt));
+    Vec3 m = mat3_mul_transposed(body->R, vec3_sub(change, vec3_cross(phi, moment)));
+    d[0] = sign * dt.x, d[1] = sign * dt.y, d[2] = sign * dt.z;
+    d[3] = sign * m.x, d[4] = sign * m.y, d[5] = sign * m.z;
+}
+
+// The motion of velocity number j (0 .. 5: a, 6 .. 11: b) alone.
+static Twist unit_motion(const Contact* contact, const BodyState* body, int j) {
+    Twist t = {0};
+    int k = j % 6;
+    Vec3 unit = vec3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
+    Vec3* part = j < 6 ? (k < 3 ? &t.x_a : &t.phi_a) : (k < 3 ? &t.x_b : &t.phi_b);
+    *part = k < 3 ? unit : mat3_mul(body[j < 6 ? contact->a : contact->b].R, unit);
+    return t;
+}
+
+void contact_contract(const Contact* contact, const BodyState* body, int rows, const double* P,
+                      const double* v, double* dGP, double* dGv) {
+    ContactState s;
+    contact_state(contact, body, &s);
+    int first = contact->a > 0 ? 0 : 6, last = contact->b > 0 ? 12 : 6, n = last - first;
+    if (dGP != NULL) memset(dGP, 0, (size_t)(n * n) * sizeof *dGP);
+    if (dGv != NULL) memset(dGv, 0, (size_t)(rows * n) * sizeof *dGv);
+    for (int j = first; j < last; ++j) {
+        Twist motion = unit_motion(contact, body, j);
+        Vec3 t[3] = {s.n}, dt[3], dp;
+        differentiate(contact, body, &s, &motion, &dt[0], &dp);
+        if (rows > 1) vec3_basis(s.n, &t[1], &t[2]), basis_derivative(s.n, dt[0], &dt[1], &dt[2]);
+        for (int r = 0; r < rows; ++r) {
+            double d[12];
+            column_derivative(&body[contact->a], s.point, -1, t[r], dt[r], dp, motion.x_a,
+                              motion.phi_a, d);
+            column_derivative(&body[contact->b], s.point, 1, t[r], dt[r], dp, motion.x_b,
+                              motion.phi_b, d + 6);
+            for (int i = first; i < last; ++i) {
+                if (dGP != NULL) dGP[(i - first) + n * (j - first)] += P[r] * d[i];
+                if (dGv != NULL) dGv[r + rows * (j - first)] += v[i - first] * d[i];
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Who may include whom (docs/architecture.md), and which third-party header is seen where. Fails with the offending lines.
+set -u
+cd "$1" || exit 2
+bad=0
+
+complain() { # text of grep, reason
+  [ -z "$1" ] && return
+  echo "$2:"; echo "$1"; bad=1
+}
+# folder, pattern of the folders whose headers it may include
+layer() {
+  complain "$(grep -nE '#include "' "$1"/*.c "$1"/*.h "$1"/*.cpp "$1"/*.hpp 2>/dev/null |
+    grep -vE "#include \"($2)/")" "$1 may include only $2"
+}
+layer core     'core'
+layer geometry 'core|geometry'
+layer joints   'core|geometry|joints'
+layer solvers  'core|solvers'
+
+# header pattern, files that may see it
+only() {
+  complain "$(grep -rnE "#include [<\"]$1" core geometry joints solvers app --include='*.c' --include='*.h' \
+    --include='*.cpp' --include='*.hpp' | grep -vE "^($2):")" "only $2 may include $1"
+}
+only 'cjson/|cJSON' 'app/model_io\.c'
+only 'hdf5'         'app/record\.c'
+only 'lapacke|cblas' 'solvers/dense\.c'
+only '(BRep|TopoDS|TopExp|STEP|XCAF|gp_|Geom)' 'geometry/[a-z_]*\.(cpp|hpp)'
+
+# Library folders never print: only the last words of an assertion and of out-of-memory do.
+complain "$(grep -nE '(^|[^a-z_])(printf|puts|putchar|fprintf|fputs|perror) *\(' core/*.c joints/*.c solvers/*.c geometry/*.c |
+  grep -vE '^core/(error|arena)\.c:')" 'library folders do not print'
+
+[ $bad = 0 ] && echo "layers are kept"
+exit $bad
