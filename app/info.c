@@ -199,6 +199,10 @@ static void axis_text(Vec3 a, char* out, size_t size) {
     snprintf(out, size, "(%.4f %.4f %.4f)", a.x, a.y, a.z);
 }
 
+static double mm(double metres) { // without a negative zero
+    return 1e3 * metres + 0.0;
+}
+
 static void print_face(const LashShape* shape, const LashFace* f) {
     char axis[48] = "-", radius[48] = "-", box[120];
     if (f->type == LASH_TORUS)
@@ -211,9 +215,9 @@ static void print_face(const LashShape* shape, const LashFace* f) {
         snprintf(radius, sizeof radius, "%.6g", 1e3 * f->radius);
     if (f->type != LASH_FREEFORM && f->type != LASH_SPHERE)
         axis_text(f->type == LASH_PLANE ? vec3_scale(f->side, f->z) : f->z, axis, sizeof axis);
-    snprintf(box, sizeof box, "%.5g %.5g %.5g .. %.5g %.5g %.5g", 1e3 * f->box.low.x,
-             1e3 * f->box.low.y, 1e3 * f->box.low.z, 1e3 * f->box.high.x, 1e3 * f->box.high.y,
-             1e3 * f->box.high.z);
+    snprintf(box, sizeof box, "%.5g %.5g %.5g .. %.5g %.5g %.5g", mm(f->box.low.x),
+             mm(f->box.low.y), mm(f->box.low.z), mm(f->box.high.x), mm(f->box.high.y),
+             mm(f->box.high.z));
     const char* bend = f->type == LASH_PLANE || f->type == LASH_FREEFORM ? ""
                        : f->side > 0                                     ? "outer"
                                                                          : "inner";
@@ -231,8 +235,8 @@ static void print_edge(const LashEdge* e) {
     if (e->type == LASH_CIRCLE) snprintf(radius, sizeof radius, "%.6g", 1e3 * e->radius);
     printf("  %5d  %-9s %-8s r %-10s faces %d %d  %.5g %.5g %.5g .. %.5g %.5g %.5g\n", e->index,
            curve_name(e->type), convexity_name(e->convexity), radius, e->face[0], e->face[1],
-           1e3 * e->box.low.x, 1e3 * e->box.low.y, 1e3 * e->box.low.z, 1e3 * e->box.high.x,
-           1e3 * e->box.high.y, 1e3 * e->box.high.z);
+           mm(e->box.low.x), mm(e->box.low.y), mm(e->box.low.z), mm(e->box.high.x),
+           mm(e->box.high.y), mm(e->box.high.z));
 }
 
 static void print_part(const LashShape* shape, const LashShapePart* p, bool edges) {
@@ -249,15 +253,14 @@ static void print_part(const LashShape* shape, const LashShapePart* p, bool edge
            p->valid ? "" : ", with defects", p->faces, p->edges);
     if (p->closed) {
         printf("  volume %.9g mm^3, mass %.6g g at 1 g/cm^3, center %.6g %.6g %.6g mm\n",
-               1e9 * p->volume, 1e6 * p->volume, 1e3 * p->center.x, 1e3 * p->center.y,
-               1e3 * p->center.z);
+               1e9 * p->volume, 1e6 * p->volume, mm(p->center.x), mm(p->center.y), mm(p->center.z));
         const double* I = p->inertia.m;
         printf("  inertia at 1 g/cm^3 (g mm^2): xx %.6g yy %.6g zz %.6g xy %.4g yz %.4g zx %.4g\n",
                1e12 * I[0], 1e12 * I[4], 1e12 * I[8], 1e12 * I[3], 1e12 * I[7], 1e12 * I[6]);
     }
     printf("  box %.6g %.6g %.6g .. %.6g %.6g %.6g mm, largest tolerance %.2g mm\n",
-           1e3 * p->box.low.x, 1e3 * p->box.low.y, 1e3 * p->box.low.z, 1e3 * p->box.high.x,
-           1e3 * p->box.high.y, 1e3 * p->box.high.z, 1e3 * p->tolerance_max);
+           mm(p->box.low.x), mm(p->box.low.y), mm(p->box.low.z), mm(p->box.high.x),
+           mm(p->box.high.y), mm(p->box.high.z), 1e3 * p->tolerance_max);
     if (p->faces > 0)
         printf("  index  %-16s %-15s %-15s %-24s %10s  %s\n", "name", "type", "radius mm",
                "axis/normal", "area mm^2", "box mm");
