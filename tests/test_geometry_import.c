@@ -706,6 +706,58 @@ static void shells_and_edges_are_contact_geometry(void** state) {
     lash_shape_destroy(s);
 }
 
+static void separate_solids_of_one_product_are_separate_parts(void** state) {
+    (void)state;
+    LashShape* s = cad_part(&folder, "pair",
+                            "{\"box\": {\"size\": [10, 10, 10]}, \"name\": \"left\"}, {\"sphere\": "
+                            "{\"radius\": 4}, \"at\": [30, 0, 0], \"name\": \"right\"}",
+                            "");
+    int solids = 0;
+    for (int i = 0; i < s->parts; ++i) solids += s->part[i].solids;
+    assert_int_equal(solids, 2);
+    int rows[8];
+    assert_int_equal(lash_select_name(s, LASH_ANY_PART, "left", rows, 8, NULL), 6);
+    int left = s->face[rows[0]].part;
+    assert_int_equal(lash_select_name(s, LASH_ANY_PART, "right", rows, 8, NULL), 1);
+    assert_int_not_equal(s->face[rows[0]].part, left);
+    check_relative("volume", s->part[left].volume, 1e-6, 1e-12);
+    lash_shape_destroy(s);
+}
+
+static void a_solid_turned_inside_out_is_told(void** state) {
+    (void)state;
+    LashShape* s =
+        cad_part(&folder, "void", "{\"box\": {\"size\": [10, 10, 10]}}", ", \"reversed\": true");
+    check_relative("volume", s->part[0].volume, 1e-6, 1e-12);
+    if (s->part[0].inward) {
+        assert_non_null(strstr(lash_shape_string(s, s->warnings), "inward"));
+        for (int i = 0; i < s->faces; ++i) { // outward of the hole points to its middle
+            const LashFace* f = &s->face[i];
+            Vec3 n = vec3_scale(f->side, f->z), to = vec3_sub(s->part[0].center, f->box.low);
+            assert_true(vec3_dot(n, to) > 0);
+        }
+    }
+    lash_shape_destroy(s);
+}
+
+static void healing_keeps_shape_and_names(void** state) {
+    (void)state;
+    char json[4096];
+    snprintf(json, sizeof json,
+             "{\"format\": \"lash-step/1\", \"name\": \"sick\", \"steps\": [%s]}", plate);
+    const char* path = cad_make(&folder, "sick", json);
+    LashError error = {0};
+    LashShape *a = lash_shape_load(path, NULL, &error),
+              *b = lash_shape_load(path, &(LashImport){.heal = true}, &error);
+    assert_non_null(b);
+    assert_int_equal(a->faces, b->faces);
+    check_relative("volume", b->part[0].volume, a->part[0].volume, 1e-9);
+    int rows[32];
+    assert_int_equal(lash_select_name(b, LASH_ANY_PART, "rim", rows, 32, &error), 8);
+    assert_string_not_equal(a->hash, b->hash);
+    lash_shape_destroy(a), lash_shape_destroy(b);
+}
+
 static void reach_is_the_curvature_or_half_the_wall(void** state) {
     (void)state;
     LashShape* s = cad_part(&folder, "washer",
@@ -774,6 +826,9 @@ int main(void) {
         cmocka_unit_test(assemblies_keep_tree_placements_and_units),
         cmocka_unit_test(a_scale_override_replaces_the_unit),
         cmocka_unit_test(shells_and_edges_are_contact_geometry),
+        cmocka_unit_test(separate_solids_of_one_product_are_separate_parts),
+        cmocka_unit_test(a_solid_turned_inside_out_is_told),
+        cmocka_unit_test(healing_keeps_shape_and_names),
         cmocka_unit_test(reach_is_the_curvature_or_half_the_wall),
         cmocka_unit_test(third_party_slider_crank_loads),
     };
