@@ -3,6 +3,7 @@
 #   make demo     build, simulate, draw        make install   into PREFIX (default /usr/local)
 #   make test     all tests, twice: optimised, and with sanitizers
 #   make test-all the same with clang, valgrind and the long sweeps
+MAKEFLAGS += --no-print-directory
 BUILD   := build/release
 CHECK   := build/check
 ASAN    := build/asan

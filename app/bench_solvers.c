@@ -312,7 +312,7 @@ static const char usage[] =
 static bool parse(int argc, char** argv, Options* o, bool* help, LashError* error) {
     *o = (Options){.peer = true};
     *help = false;
-    int i = 0;
+    int i = 1; // argv[0] is the name of the bench
     for (; i < argc && argv[i][0] == '-' && argv[i][1] != 0; ++i) {
         if (strcmp(argv[i], "--json") == 0) {
             o->json = true;

@@ -9,9 +9,6 @@
 #include "app/model_internal.h"
 #include "core/math3.h"
 
-// Not linked until the CAD import is part of the build: the address is then NULL.
-#pragma weak lash_shape_load
-
 // The STEP file stands relative to the model file.
 static void cad_path(const LashModel* model, const char* step, char* path, size_t size) {
     const char* slash = strrchr(model->file, '/');
@@ -43,18 +40,13 @@ bool model_load_cad(ModelContext* context, const char* path, LashModelPart* part
                     Vec3* center, Mat3* inertia) {
     char key[96], file[1024];
     snprintf(key, sizeof key, "%s.step", path);
-    if (lash_shape_load == NULL) {
-        return model_fail(
-            context, key,
-            "STEP parts come with the geometry import, which this build lacks; give a 'shape'");
-    }
     cad_path(context->model, part->step, file, sizeof file);
     LashImport import = {.scale = model_has(part->scale) ? part->scale : 0};
     LashError inner = {0};
     part->cad = lash_shape_load(file, &import, &inner);
     if (part->cad == NULL) {
         model_fail(context, key, "%s", inner.message);
-        if (context->error->status == LASH_ERROR_MODEL) context->error->status = LASH_ERROR_CAD;
+        if (context->error->status == LASH_ERROR_MODEL) context->error->status = inner.status;
         return false;
     }
     sum_solids(part->cad, volume, center, inertia);

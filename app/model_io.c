@@ -160,14 +160,14 @@ static bool read_integer(Reader* r, const cJSON* node, const KeySpec* spec, void
 // ---- small compounds ----------------------------------------------------------------------------
 
 static bool read_vector(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
-    double x[3];
+    double x[3] = {0};
     if (!read_numbers(r, node, spec, 3, x)) return false;
     *(Vec3*)field = vec3(x[0], x[1], x[2]);
     return true;
 }
 
 static bool read_quaternion(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
-    double x[4];
+    double x[4] = {0};
     if (!read_numbers(r, node, spec, 4, x)) return false;
     Quat rot = quat(x[0], x[1], x[2], x[3]);
     double norm = quat_norm(rot);
@@ -185,7 +185,7 @@ static bool read_quaternion(Reader* r, const cJSON* node, const KeySpec* spec, v
 // [Jx, Jy, Jz], or the matrix by rows.
 static bool read_inertia(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
     Mat3* inertia = field;
-    double x[3];
+    double x[3] = {0};
     if (!cJSON_IsArray(node) || !cJSON_IsArray(node->child)) {
         if (!read_numbers(r, node, spec, 3, x)) return false;
         *inertia = mat3_diagonal(x[0], x[1], x[2]);

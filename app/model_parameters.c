@@ -129,7 +129,7 @@ static bool resolve_one(Resolver* r, int index) {
     p->state = 1;
     r->chain[r->depth++] = index;
     NameList names = {0};
-    double values[MAX_NAMES];
+    double values[MAX_NAMES] = {0};
     bool good = list_names(r->context, p->source, p->text, &names);
     for (int i = 0; i < names.count && good; ++i) {
         int other = find_raw(r->raw, r->count, names.name[i]);
@@ -259,7 +259,7 @@ static bool fail_unknown_name(ModelContext* context, const char* path, const cha
 
 bool model_evaluate(ModelContext* context, const char* path, const char* text, double* value) {
     NameList names = {0};
-    double values[MAX_NAMES];
+    double values[MAX_NAMES] = {0};
     bool good = list_names(context, path, text, &names);
     for (int i = 0; i < names.count && good; ++i) {
         int index = find_parameter(context->model, names.name[i]);

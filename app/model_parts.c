@@ -248,6 +248,18 @@ static bool shapes_mass(ModelContext* context, const char* path, LashModelPart* 
 
 // ---- mass of a part -----------------------------------------------------------------------------
 
+// Distance of the farthest box corner of a CAD shape from the origin of its frame [m].
+static double cad_extent(const LashShape* shape) {
+    double extent = 0;
+    for (int i = 0; i < shape->parts; ++i) {
+        Vec3 a = shape->part[i].box.low, b = shape->part[i].box.high;
+        if (shape->part[i].assembly) continue;
+        extent = fmax(extent, vec3_norm(vec3(fmax(fabs(a.x), fabs(b.x)), fmax(fabs(a.y), fabs(b.y)),
+                                             fmax(fabs(a.z), fabs(b.z)))));
+    }
+    return extent;
+}
+
 static bool geometry_mass(ModelContext* context, const char* path, LashModelPart* part,
                           MassProperties* p) {
     if (part->step != NULL && part->shapes > 0) {
@@ -255,7 +267,9 @@ static bool geometry_mass(ModelContext* context, const char* path, LashModelPart
     }
     if (part->step == NULL) return shapes_mass(context, path, part, p);
     *p = (MassProperties){0};
-    return model_load_cad(context, path, part, &p->mass, &p->center, &p->inertia);
+    if (!model_load_cad(context, path, part, &p->mass, &p->center, &p->inertia)) return false;
+    p->extent = cad_extent(part->cad);
+    return true;
 }
 
 // Density with a shape; or mass with a shape; or mass, center and inertia.
@@ -274,7 +288,10 @@ static bool part_mass(ModelContext* context, const char* path, LashModelPart* pa
         return model_fail(context, path, "give 'density', or 'mass' and 'inertia', not both");
     }
     if (has_density && !has_shape) {
-        return model_fail(context, path, "a 'density' needs a 'shape' or a 'step' file");
+        return model_fail(context, path,
+                          part->step != NULL
+                              ? "the STEP file has no solid: give 'mass' and 'inertia'"
+                              : "a 'density' needs a 'shape' or a 'step' file");
     }
     if (!has_density && !has_mass) {
         return model_fail(

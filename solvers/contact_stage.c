@@ -37,18 +37,17 @@ void step_activate(LashSim* sim, StepContext* s, int i) {
                                                : sim->last_P[3 * k + r];
         s->U_start[item->row + r] = sim->last_U[3 * k + r];
     }
+    s->gap_start[i] = 0;
     s->has_U_start[i] = 1;
 }
 
-// U_N at the start, G(q_k)' v_k + g_t(t_k), of active contacts that rebound and were not active
-// before.
+// U at the start, G(q_k)' v_k + g_t(t_k), and the gap there, of active contacts that were not
+// active before.
 static bool start_velocities(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
-    if (sim->settings.direction == LASH_AT_END)
-        return true; // taken at the end directions, see restitution_term
     bool missing = false;
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        s->wanted[i] = s->active[i] && !s->has_U_start[i] && s->list->item[i].e > 0;
+        s->wanted[i] = s->active[i] && !s->has_U_start[i];
         missing = missing || s->wanted[i];
     }
     if (!missing) return true;
@@ -60,6 +59,7 @@ static bool start_velocities(LashSim* sim, StepContext* s) {
         const LashInteraction* item = &s->list->item[i];
         lash_row_velocity(system, item, s->G_star, sim->v, s->U_start + item->row);
         for (int r = 0; r < item->rows; ++r) s->U_start[item->row + r] += s->g_t[item->row + r];
+        s->gap_start[i] = s->g_star[item->row];
         s->has_U_start[i] = 1;
     }
     return true;

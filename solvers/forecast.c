@@ -51,7 +51,7 @@ LashOutcome forecast_activate(LashSim* sim, StepContext* s) {
                 gap = U <= 0 ? s->g[n] : 1;
                 break;
         }
-        s->has_U_start[i] = 1;
+        s->has_U_start[i] = 1, s->gap_start[i] = s->g_star[n];
         if (gap <= 0) s->active[i] = 1;
         s->wanted[i] = 0;
     }

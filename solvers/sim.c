@@ -66,7 +66,7 @@ static void lay_out_step(StepContext* s, const LashSystem* system, Take* t) {
     size_t count = (size_t)system->max_interactions, G = (size_t)system->max_G;
     s->active = take(t, count), s->position = take(t, count), s->wanted = take(t, count);
     s->has_U_start = take(t, count);
-    s->U_start = take_doubles(t, rows);
+    s->U_start = take_doubles(t, rows), s->gap_start = take_doubles(t, count);
     s->v = take_doubles(t, nv), s->P = take_doubles(t, rows), s->tau = take_doubles(t, rows);
     s->shift = take_doubles(t, nv);
     s->d = take_doubles(t, nv), s->q_end = take_doubles(t, nq), s->q_theta = take_doubles(t, nq);
@@ -95,6 +95,7 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     size_t values = (size_t)system->pattern.offset[system->pattern.count];
     int contacts = system->max_interactions - bilateral,
         contact_rows = system->max_rows - bilateral_rows;
+    sim->saved = take_doubles(t, nq + nv);
     sim->q = take_doubles(t, nq), sim->q_prev = take_doubles(t, nq);
     sim->v = take_doubles(t, nv), sim->guess = take_doubles(t, 2 * nv + 2 * rows);
     for (int i = 0; i < HISTORY; ++i) sim->past[i] = take_doubles(t, 2 * nv + 2 * rows);
@@ -118,6 +119,9 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     sim->last_id = take(t, (size_t)contacts * sizeof(uint64_t));
     sim->last_P = take_doubles(t, 3 * (size_t)contacts),
     sim->last_U = take_doubles(t, 3 * (size_t)contacts);
+    sim->reactions = take_doubles(t, rows);
+    sim->event_capacity = 16 * (contacts + 1);
+    sim->event = take(t, (size_t)sim->event_capacity * sizeof *sim->event);
     sim->friction_work =
         take(t, contacts == 0 ? 0 : lash_friction_work_size(contacts, contact_rows));
     sim->projection_work = take(t, contacts == 0 ? 0 : lash_projection_work_size(contacts));
@@ -145,6 +149,7 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     sim->M = lash_block_lu_create(system);
     lash_joint_solver_init(&sim->velocity_joints, system, rows);
     lash_joint_solver_init(&sim->position_joints, system, rows);
+    lash_joint_solver_init(&sim->reaction_joints, system, rows);
     lash_sim_set_state(sim, 0, start, start + system->nq);
     lash_free(start);
     return sim;
@@ -157,6 +162,7 @@ void lash_sim_destroy(LashSim* sim) {
     lash_block_lu_destroy(sim->M);
     lash_joint_solver_free(&sim->velocity_joints);
     lash_joint_solver_free(&sim->position_joints);
+    lash_joint_solver_free(&sim->reaction_joints);
     lash_arena_free(&sim->arena);
     lash_free(sim);
 }
@@ -231,6 +237,7 @@ void step_accept(LashSim* sim, StepContext* s) {
     size_t nv = (size_t)system->nv, nq = (size_t)system->nq;
     int before = sim->last_count;
     energy_add_step(sim, s);
+    events_of_step(sim, s);
     remember_contacts(sim, s);
     memcpy(sim->q_prev, sim->q, nq * sizeof *sim->q);
     memcpy(sim->v, s->v, nv * sizeof *sim->v);
@@ -256,6 +263,42 @@ static LashOutcome one_step(LashSim* sim, double h) {
     return outcome;
 }
 
+// Forgets what an attempt left behind that is not state: errors it ran into, guesses, the operator
+// of its step length.
+static void start_again(LashSim* sim) {
+    LashStepInfo* info = &sim->info;
+    info->position_error = info->penetration = info->velocity_error = info->dynamics_error = 0;
+    info->contacts = 0, sim->events = 0;
+    sim->history = 0, sim->last_count = 0, sim->factored = false;
+}
+
+static void save_state(LashSim* sim) {
+    memcpy(sim->saved, sim->q, (size_t)sim->system->nq * sizeof *sim->q);
+    memcpy(sim->saved + sim->system->nq, sim->v, (size_t)sim->system->nv * sizeof *sim->v);
+}
+static void restore_state(LashSim* sim, double t, LashEnergy energy) {
+    memcpy(sim->q, sim->saved, (size_t)sim->system->nq * sizeof *sim->q);
+    memcpy(sim->v, sim->saved + sim->system->nq, (size_t)sim->system->nv * sizeof *sim->v);
+    sim->t = t, sim->energy = energy;
+    sim->system->accept(sim->system, sim->work, t, sim->q, sim->v); // turn counters
+}
+
+// The step in `parts` equal parts; all of them or none.
+static LashOutcome step_in_parts(LashSim* sim, double t, int parts) {
+    LashEnergy energy = sim->energy;
+    LashOutcome outcome = LASH_CONVERGED;
+    start_again(sim);
+    sim->info.substeps = parts;
+    for (int k = 0; k < parts && outcome == LASH_CONVERGED; ++k)
+        outcome = one_step(sim, sim->settings.h / parts);
+    if (outcome == LASH_CONVERGED) {
+        sim->t = t + sim->settings.h;
+    } else {
+        restore_state(sim, t, energy);
+    }
+    return outcome;
+}
+
 // Numbers below 1e-308 count as zero during a step: what is left of an out-of-plane motion that
 // dies out would otherwise make every operation on it a hundred times slower.
 static unsigned flush_tiny_numbers(void) {
@@ -277,9 +320,16 @@ static void restore_tiny_numbers(unsigned before) {
 
 LashStepInfo lash_sim_step(LashSim* sim) {
     unsigned before = flush_tiny_numbers();
-    sim->info = (LashStepInfo){.index_set = 1};
+    double t = sim->t;
+    sim->info = (LashStepInfo){.index_set = 1, .substeps = 1};
+    sim->events = 0, sim->reactions_clean = false;
     sim->info.outcome = one_step(sim, sim->settings.h);
-    sim->info.substeps = 1;
+    for (int parts = 2; parts <= sim->settings.max_substeps && sim->info.outcome != LASH_CONVERGED;
+         parts *= 2) {
+        if (parts == 2) save_state(sim);
+        sim->info.outcome = step_in_parts(sim, t, parts);
+    }
+    if (sim->info.substeps > 1) sim->factored = false; // its step length was another
     restore_tiny_numbers(before);
     if (sim->info.outcome == LASH_CONVERGED) ++sim->steps;
     return sim->info;
@@ -303,8 +353,18 @@ LashSystemWork* lash_sim_work(LashSim* sim) {
 const LashInteractionList* lash_sim_interactions(const LashSim* sim) {
     return sim->step.list;
 }
+// P of the last step with the joints' part replaced by the one of minimum norm that gives the same
+// G* P.
 const double* lash_sim_impulses(LashSim* sim) {
-    return sim->step.P;
+    const StepContext* s = &sim->step;
+    if (sim->reactions_clean) return sim->reactions;
+    memcpy(sim->reactions, s->P, (size_t)s->list->rows * sizeof *s->P);
+    sim->reactions_clean = true;
+    if (s->list->bilateral == 0 || sim->steps == 0) return sim->reactions;
+    if (!lash_block_lu_factor(sim->M, sim->M_values)) return sim->reactions;
+    lash_joint_solver_factor(&sim->reaction_joints, s->list, s->G_star, sim->M, false, false);
+    lash_joint_solver_project(&sim->reaction_joints, sim->reactions);
+    return sim->reactions;
 }
 const double* lash_sim_gaps(const LashSim* sim) {
     return sim->step.g;

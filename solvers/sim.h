@@ -68,6 +68,24 @@ typedef struct LashEnergy {
     double start;                          // kinetic + potential at the start [J]
 } LashEnergy;
 
+typedef enum LashEventKind {
+    LASH_EVENT_IMPACT, // a contact closes, or is hit again: the velocity jumps
+    LASH_EVENT_OPEN,   // a contact that pushed is free
+    LASH_EVENT_SLIP,   // a contact that stuck begins to slide
+    LASH_EVENT_STICK,  // a contact that slid begins to stick
+    LASH_EVENT_PLASTIC // opposed contacts could not rebound together: the step was solved without
+                       // rebound
+} LashEventKind;
+
+typedef struct LashEvent {
+    LashEventKind kind;
+    double t, h;                    // the step in which it happened runs from t to t + h [s]
+    double gap_before;              // at t [m]
+    uint64_t id;                    // of the interaction
+    double impulse[3];              // n, t1, t2 over the step [N s]
+    double U_before[3], U_after[3]; // at the start and at the end of the step [m/s]
+} LashEvent;
+
 LashSettings lash_settings(void);
 // False, with a message naming the setting, when one is out of range.
 bool lash_settings_check(const LashSettings* settings, LashError* error);
@@ -92,6 +110,9 @@ const LashInteractionList* lash_sim_interactions(const LashSim* sim);
 const double* lash_sim_impulses(LashSim* sim);
 const double* lash_sim_gaps(const LashSim* sim);       // (rows) at the end of the step
 const double* lash_sim_velocities(const LashSim* sim); // (rows) U at the end of the step
+
+// What happened in the last step, in the order of the interactions; valid until the next step.
+const LashEvent* lash_sim_events(const LashSim* sim, int* count);
 
 // Degrees of freedom at (t, q): rank of the bilateral rows, the interactions that are redundant
 // given those before them, and the largest joint error. flags: (count of bilateral interactions)

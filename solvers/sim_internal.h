@@ -23,6 +23,7 @@ typedef struct StepContext {
     uint8_t* active;                 // (count) velocity law acts: bilateral always
     uint8_t* position;               // (count) POSITION_*
     uint8_t* wanted;                 // (count) directions are needed
+    double* gap_start;               // (count) gap at the start, where U_start was evaluated
     double* U_start;                 // (rows) U at the start of the step, for the impact law
     uint8_t* has_U_start;            // (count)
     double *v, *P, *tau;             // unknowns: (nv), (rows), (rows)
@@ -60,6 +61,7 @@ struct LashSim {
     double t;
     uint64_t steps;
     double *q, *v;         // state
+    double* saved;         // (nq + nv) state before a step in parts
     double* q_prev;        // q_{k-1}: Schatzman-Paoli
     double* past[HISTORY]; // (2 nv + 2 rows) v, shift, P, tau of the last steps, newest first
     int history;           // how many of them are valid: 0 after a jump
@@ -91,7 +93,11 @@ struct LashSim {
     uint64_t* last_id;
     double *last_P, *last_U;
     int last_count;
-    double reach; // factor on the motion promised to collect
+    LashEvent* event; // of the last step
+    int events, event_capacity;
+    LashJointSolver reaction_joints; // minimum-norm reactions, made when asked for
+    double* reactions;               // (rows)
+    double reach;                    // factor on the motion promised to collect
 };
 
 // --- Stages (newton.c)
@@ -141,6 +147,10 @@ LashOutcome step_combined(LashSim* sim, StepContext* s);
 LashOutcome step_moreau_jean(LashSim* sim, StepContext* s);
 LashOutcome step_direct(LashSim* sim, StepContext* s);
 LashOutcome step_schatzman_paoli(LashSim* sim, StepContext* s);
+
+// --- Events (events.c)
+// --------------------------------------------------------------------------------------------
+void events_of_step(LashSim* sim, const StepContext* s);
 
 // --- Energy (energy.c)
 // --------------------------------------------------------------------------------------------
