@@ -197,12 +197,17 @@ static double largest_error(const LashSim* sim, const StepContext* s, bool proje
     return project ? fmax(e, s->position_error / set->tolerance_position) : e;
 }
 
-// Errors are multiples of the tolerances. Newton goes on to GOAL of them, so that what is left does
-// not add up over many steps; without rows to close it goes on to rounding, which keeps the energy
-// of a free body to the last digits.
-static double newton_goal(const StepContext* s) {
-    static const double GOAL = 0.05;
-    return s->list->rows > 0 ? GOAL : 0;
+// Newton goes on below the tolerances, so that what is left does not add up over many steps: rows
+// to a twentieth, dynamics, which the correction solves exactly, to a five-hundredth; without rows
+// to rounding, which keeps the energy of a free body to the last digits.
+static bool reaches_goal(const LashSim* sim, const StepContext* s, bool project) {
+    const double ROWS = 0.05, DYNAMICS = 0.002;
+    const LashSettings* set = &sim->settings;
+    if (s->list->rows == 0) return s->dynamics_error == 0;
+    if (!(s->dynamics_error <= DYNAMICS * set->tolerance_velocity)) return false;
+    if (!(fmax(s->velocity_error, s->contact_error) <= ROWS * set->tolerance_velocity))
+        return false;
+    return !project || s->position_error <= ROWS * set->tolerance_position;
 }
 
 static bool evaluate_iterate(LashSim* sim, StepContext* s, bool project) {
@@ -235,7 +240,7 @@ static bool restore_iterate(LashSim* sim, StepContext* s, bool project) {
 
 // Newton until the goal; an iterate that passes is kept in case the next one is no better.
 static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
-    double first = INFINITY, last = INFINITY, kept = INFINITY, goal = newton_goal(s);
+    double first = INFINITY, last = INFINITY, kept = INFINITY;
     int slow = 0, growing = 0;
     for (int i = 0; i <= sim->settings.max_iterations; ++i) {
         if (!evaluate_iterate(sim, s, project)) return LASH_FAILED;
@@ -250,7 +255,7 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         }
         if (!(error < 1e4 * first + 1) || growing >= 3)
             return LASH_FAILED; // diverges, or not a number
-        if (i > 0 && pass && (error <= goal || sim->robust)) {
+        if (i > 0 && pass && (sim->robust || reaches_goal(sim, s, project))) {
             if (i > SLOW) sim->factored = false; // renewed when the next step starts
             return LASH_CONVERGED;
         }
@@ -275,8 +280,8 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
     if (!contacts_list(sim, s)) return LASH_FAILED;
     LashOutcome outcome = iterate(sim, s, project);
     if (outcome == LASH_CONVERGED || sim->robust) return outcome;
-    step_guess(sim, s);
     sim->robust = true;
+    step_guess(sim, s);
     outcome = iterate(sim, s, project);
     sim->robust = sim->factored = false;
     return outcome;
@@ -289,9 +294,11 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
 // contraction rate of the iteration: the product must stay small, or errors that the residuals
 // hardly see would grow from step to step.
 static int guess_order(const LashSim* sim) {
+    if (sim->history == 0 || sim->robust || sim->contraction_rate > 0.5)
+        return 0; // from the state alone
     int n = 1;
     while (n < HISTORY && n < sim->history && (2 << n) * sim->contraction_rate < 0.5) ++n;
-    return sim->history == 0 ? 0 : n;
+    return n;
 }
 
 // Extrapolates (v, shift, P, tau) by the polynomial through the last steps, as far as no jump lies
