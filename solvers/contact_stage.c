@@ -15,6 +15,7 @@
 #include "solvers/rows.h"
 #include "solvers/sim_internal.h"
 
+static const double FAR = 1e6;      // [m] an empty contact slot has an infinite gap
 static const double PUSHES = 1e-12; // P_N > 0 means above this share of the largest impulse
 
 // --- Lists
@@ -330,7 +331,7 @@ static bool predict_gaps(LashSim* sim, StepContext* s, const double* moved, doub
         s->kind_n[k] = equality ? LASH_PROJECT_EQUALITY : LASH_PROJECT_INEQUALITY;
         s->P_n[k] = s->P[item->row];
         lash_row_velocity(sim->system, item, s->G, moved, U);
-        s->gap_n[k] = s->g[item->row] + U[0];
+        s->gap_n[k] = fmin(s->g[item->row] + U[0], FAR);
         s->tau_n[k] = s->tau[item->row];
         bool closed = equality || s->tau_n[k] > 0;
         hold = hold && s->gap_n[k] >= -tolerance && (!closed || s->gap_n[k] <= tolerance);
