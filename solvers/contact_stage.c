@@ -357,9 +357,9 @@ static void assemble_position_problem(LashSim* sim, StepContext* s) {
 bool positions_correct(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
     double* moved = s->F; // F is evaluated again before it is used
-    double tolerance = sim->settings.tolerance_position;
+    double tolerance = 0.5 * s->goal * sim->settings.tolerance_position;
     increment_so_far(sim, s, moved);
-    if (predict_gaps(sim, s, moved, (sim->robust ? 0.5 : 0.01) * tolerance)) return true;
+    if (predict_gaps(sim, s, moved, tolerance)) return true;
     if (s->list->bilateral == 0) ++sim->info.projection;
     assemble_position_problem(sim, s);
     LashProjectionProblem problem = {.m = s->nn,
@@ -368,7 +368,7 @@ bool positions_correct(LashSim* sim, StepContext* s) {
                                      .g = s->gap_n,
                                      .kind = s->kind_n,
                                      .P_n = s->P_n,
-                                     .tolerance = 0.01 * tolerance};
+                                     .tolerance = 0.2 * tolerance};
     uint8_t* final = s->kind_n + s->nn;
     LashProjectionInfo info =
         lash_projection_solve(&problem, s->tau_n, s->gap_new, final, sim->projection_work);

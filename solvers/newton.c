@@ -238,6 +238,7 @@ static bool restore_iterate(LashSim* sim, StepContext* s, bool project) {
 // Newton until the goal; an iterate that passes is kept in case the next one is no better.
 static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
     double first = INFINITY, last = INFINITY, kept = INFINITY, goal = newton_goal(sim, s);
+    s->goal = sim->robust ? 1 : goal;
     int slow = 0, growing = 0;
     for (int i = 0; i <= sim->settings.max_iterations; ++i) {
         if (!evaluate_iterate(sim, s, project)) return LASH_FAILED;
