@@ -20,7 +20,6 @@ void app_counters_add(AppCounters* c, const LashStepInfo* info) {
     if (info->projection > c->projection_max) c->projection_max = info->projection;
     if (info->index_set > c->index_set_max) c->index_set_max = info->index_set;
     if (info->solver > c->solver_max) c->solver_max = info->solver;
-    if (info->contacts > c->contacts) c->impacts += info->contacts - c->contacts;
     c->contacts = info->contacts;
     if (info->contacts > c->contacts_max) c->contacts_max = info->contacts;
     c->position = fmax(c->position, info->position_error);
@@ -123,7 +122,7 @@ static double body_value(const LashModelOutput* output, const LashRecordLayout* 
 }
 
 double app_measure_value(const LashModelOutput* output, const LashRecordLayout* layout,
-                         double energy_start, const double* frame) {
+                         double energy_start, const double* frame, const AppContactLog* log) {
     int i = output->index, kind = output->kind;
     const int* at = layout->offset;
     if (kind <= LASH_ANGULAR_VELOCITY) return body_value(output, layout, frame);
@@ -136,6 +135,7 @@ double app_measure_value(const LashModelOutput* output, const LashRecordLayout* 
         return component(triple(frame + at[LASH_SERIES_JOINT_MOMENT] + 3 * i),
                          kind - LASH_MOMENT_X);
     }
+    if (kind <= LASH_FIRST_IMPACT) return app_contact_log_value(log, output);
     double kinetic = frame[at[LASH_SERIES_KINETIC]], potential = frame[at[LASH_SERIES_POTENTIAL]];
     if (kind == LASH_ENERGY_KINETIC) return kinetic;
     if (kind == LASH_ENERGY_POTENTIAL) return potential;

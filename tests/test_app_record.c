@@ -56,7 +56,7 @@ static void frames_come_back_as_written(void** state) {
     char path[300];
     LashError error = {0};
     LashRecordInfo info = example();
-    LashRecordLayout layout = lash_record_layout(2, 1);
+    LashRecordLayout layout = lash_record_layout(2, 1, 0);
     double frame[64];
     assert_true(layout.total <= 64);
     LashRecorder* recorder =
@@ -90,7 +90,7 @@ static void a_model_without_joints_is_recorded(void** state) {
     LashError error = {0};
     LashRecordInfo info = example();
     info.joints = 0;
-    LashRecordLayout layout = lash_record_layout(2, 0);
+    LashRecordLayout layout = lash_record_layout(2, 0, 0);
     double frame[64];
     fill_frame(&layout, 0, frame);
     LashRecorder* recorder =
@@ -109,7 +109,7 @@ static void a_model_without_joints_is_recorded(void** state) {
 static void write_for_ever(const char* path) {
     LashError error = {0};
     LashRecordInfo info = example();
-    LashRecordLayout layout = lash_record_layout(2, 1);
+    LashRecordLayout layout = lash_record_layout(2, 1, 0);
     double frame[64];
     LashRecorder* recorder = lash_recorder_create(path, &info, &error);
     for (int64_t i = 0; recorder != NULL; ++i) {
@@ -178,7 +178,7 @@ static void a_full_disk_is_reported_and_keeps_what_was_flushed(void** state) {
         setrlimit(RLIMIT_FSIZE, &limit);
         LashError error = {0};
         LashRecordInfo info = example();
-        LashRecordLayout layout = lash_record_layout(2, 1);
+        LashRecordLayout layout = lash_record_layout(2, 1, 0);
         double frame[64];
         LashRecorder* recorder = lash_recorder_create(path, &info, &error);
         if (recorder == NULL) _exit(100);
@@ -242,7 +242,7 @@ static void damaged_files_end_in_an_error_never_in_a_crash(void** state) {
     char good[300], bad[300];
     LashError error = {0};
     LashRecordInfo info = example();
-    LashRecordLayout layout = lash_record_layout(2, 1);
+    LashRecordLayout layout = lash_record_layout(2, 1, 0);
     double frame[64];
     scratch_file("good.h5", good, sizeof good);
     scratch_file("bad.h5", bad, sizeof bad);
