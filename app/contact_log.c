@@ -25,9 +25,9 @@ void app_contact_log_free(AppContactLog* log) {
     lash_free(log->contact);
 }
 
-static void add_impact(AppContactLog* log, AppContact* contact, const LashEvent* event) {
+static void add_impact(AppContact* contact, const LashEvent* event) {
     contact->hit = true;
-    ++contact->impacts, ++log->impacts;
+    ++contact->impacts;
     if (!isnan(contact->first_impact)) return;
     double approach = -event->U_before[0];
     double after = approach > 0 ? fmax(event->gap_before, 0) / approach : 0;
@@ -41,7 +41,7 @@ static bool take_events(AppContactLog* log, const LashMechanism* mech, const Las
     for (int i = 0; i < count; ++i) {
         int number = lash_mechanism_contact_of(mech, event[i].id);
         if (number < 0) continue;
-        if (event[i].kind == LASH_EVENT_IMPACT) add_impact(log, &log->contact[number], &event[i]);
+        if (event[i].kind == LASH_EVENT_IMPACT) add_impact(&log->contact[number], &event[i]);
         AppContact* contact = &log->contact[number];
         if (event[i].impulse[0] > contact->peak_impulse) { // one of a sub-step, too
             contact->peak_impulse = event[i].impulse[0];

@@ -25,8 +25,7 @@ typedef struct AppContact {
 typedef struct AppContactLog {
     AppContact* contact; // (count) owned
     int count;
-    double h;        // length of the last step or sub-step [s]
-    int64_t impacts; // of all contacts
+    double h; // length of the last step or sub-step [s]
 } AppContactLog;
 
 // Gaps at the start, from q.

@@ -10,7 +10,10 @@
 #include "app/quantity.h"
 #include "core/math3.h"
 
-void app_counters_add(AppCounters* c, const LashStepInfo* info) {
+void app_counters_add(AppCounters* c, const LashStepInfo* info, const LashSim* sim) {
+    int events = 0;
+    const LashEvent* event = lash_sim_events(sim, &events);
+    for (int i = 0; i < events; ++i) c->impacts += event[i].kind == LASH_EVENT_IMPACT;
     ++c->steps;
     c->newton += info->newton;
     c->projection += info->projection;

@@ -318,7 +318,7 @@ static bool loop(Run* run, LashError* error) {
             if (run->counters.steps % run->every != 0) record_frame(run, error);
             break;
         }
-        app_counters_add(&run->counters, &info);
+        app_counters_add(&run->counters, &info, run->sim);
         run->substeps = info.substeps;
         run->substepped += info.substeps > 1;
         if (!app_contact_log_step(&run->log, run->mech, run->sim, &info,
@@ -360,7 +360,7 @@ static void put_contacts(AppJson* json, const Run* run) {
     app_json_key(json, "contacts");
     app_json_begin_object(json);
     app_json_put_integer(json, "max_active", run->counters.contacts_max);
-    app_json_put_integer(json, "impacts", run->log.impacts);
+    app_json_put_integer(json, "impacts", run->counters.impacts);
     app_json_key(json, "each");
     app_json_begin_object(json);
     for (int i = 0; i < run->log.count; ++i) {
@@ -479,8 +479,8 @@ static void print_contacts(const Run* run) {
     double n = c->steps > 0 ? (double)c->steps : 1;
     if (run->log.count == 0) return;
     printf("contacts    at most %d closed at once, %lld %s, penetration %.2e m at most\n",
-           c->contacts_max, (long long)run->log.impacts,
-           app_plural((int)run->log.impacts, "impact", "impacts"), c->penetration);
+           c->contacts_max, (long long)run->counters.impacts,
+           app_plural((int)run->counters.impacts, "impact", "impacts"), c->penetration);
     printf(
         "            projection %.4f (at most %d), index set %.4f (%d), solver %.2f (%d) per "
         "step\n",
