@@ -148,7 +148,7 @@ static bool prepare(Run* run, LashError* error) {
     if (run->mech == NULL) return false;
     run->system = lash_mechanism_system(run->mech);
     run->sim = lash_sim_create(run->system, &model->simulation.settings);
-    if (!app_start_prepare(model, run->system, run->sim, &run->moved, error)) {
+    if (!app_start_prepare(model, run->mech, run->system, run->sim, &run->moved, error)) {
         lash_error_file(error, model->file);
         return false;
     }
