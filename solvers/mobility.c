@@ -16,13 +16,19 @@
 enum { ASSEMBLY_ITERATIONS = 100 };
 static const double DEPENDENT = 1e-10; // of the row's own diagonal entry
 
-// Marks the contacts with a gap of at most `reach` [m] as wanted, beside the bilateral rows.
+// Marks the contacts with a gap of at most `reach` [m] as wanted, beside the bilateral rows; where
+// some overlap also those near enough to be closed by mending that.
 static void want_contacts(LashSim* sim, StepContext* s, double reach) {
+    static const double NEAR = 10; // overlaps
     const LashSystem* system = sim->system;
-    if (s->list->count == s->list->bilateral) return;
+    double depth = 0;
+    if (s->list->count == s->list->bilateral || reach < 0) return;
     system->evaluate(system, sim->work, sim->t, sim->q, s->wanted, s->g, NULL, NULL);
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        s->wanted[i] = s->g[s->list->item[i].row] <= reach;
+        depth = fmax(depth, -s->g[s->list->item[i].row]);
+    }
+    for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        s->wanted[i] = s->g[s->list->item[i].row] <= reach + NEAR * depth;
     }
 }
 
@@ -74,7 +80,7 @@ static void assemble_gram(LashSim* sim, const StepContext* s, double* V) {
 LashMobility lash_sim_mobility(LashSim* sim, int* redundant_rows) {
     StepContext* s = &sim->step;
     LashMobility mobility = {.dof = sim->system->nv};
-    if (!evaluate_start(sim, s, -INFINITY)) return mobility;
+    if (!evaluate_start(sim, s, -1)) return mobility;
     int m = s->list->bilateral_rows;
     mobility.rows = m;
     measure_rows(s, &mobility);
