@@ -72,6 +72,7 @@ typedef struct Run {
     LashRecorder* recorder;  // NULL: no file
     int64_t steps, every;    // planned steps; steps between frames
     double* history;         // (frames x (1 + plotted)) for the plot, NULL: none
+    double* extreme;         // (outputs) of averages over a step: the largest since the last frame
     int64_t frames, frame_capacity;
     int plotted;
     double moved, wall;
@@ -159,6 +160,7 @@ static bool prepare(Run* run, LashError* error) {
     run->substeps = 1;
     run->frame = lash_alloc((size_t)run->layout.total * sizeof(double));
     run->statistic = lash_alloc((size_t)model->outputs * sizeof *run->statistic);
+    run->extreme = lash_alloc((size_t)model->outputs * sizeof(double));
     run->peak_force = lash_alloc((size_t)model->joints * sizeof(double));
     double ratio = model->simulation.duration / model->simulation.settings.h;
     run->steps = (int64_t)ceil(ratio - 1e-6);
@@ -232,6 +234,8 @@ static bool open_recorder(Run* run, LashError* error) {
 
 // ---- the loop -----------------------------------------------------------------------------------
 
+// The row of the plot at this frame. Averages over a step (forces, impulses) show the largest since
+// the frame before: no peak is lost between frames.
 static void remember(Run* run) {
     if (run->history == NULL || run->frames == run->frame_capacity) return;
     double* row = run->history + run->frames * (1 + run->plotted);
@@ -239,10 +243,14 @@ static void remember(Run* run) {
     for (int i = 0; i < run->plotted; ++i) {
         LashModelOutput energy = {.kind = LASH_ENERGY_KINETIC + i};
         const LashModelOutput* output = run->model->outputs > 0 ? &run->model->output[i] : &energy;
-        bool no_value = run->counters.steps == 0 && lash_quantity(output->kind)->impulsive;
-        row[1 + i] = no_value ? NAN
-                              : app_measure_value(output, &run->layout, run->energy.start,
-                                                  run->frame, &run->log);
+        bool impulsive = lash_quantity(output->kind)->impulsive;
+        if (!impulsive) {
+            row[1 + i] =
+                app_measure_value(output, &run->layout, run->energy.start, run->frame, &run->log);
+            continue;
+        }
+        row[1 + i] = run->counters.steps == 0 ? NAN : run->extreme[i];
+        run->extreme[i] = 0;
     }
     ++run->frames;
 }
@@ -265,6 +273,7 @@ static bool observe(Run* run, bool last, LashError* error) {
         double value = app_measure_value(&model->output[i], &run->layout, run->energy.start,
                                          run->frame, &run->log);
         app_statistic_add(&run->statistic[i], &model->output[i], t, value);
+        if (fabs(value) > fabs(run->extreme[i])) run->extreme[i] = value;
     }
     const double* force = run->frame + run->layout.offset[LASH_SERIES_JOINT_FORCE];
     for (int j = 0; j < model->joints; ++j) {
@@ -554,6 +563,8 @@ static bool draw_plot(const Run* run, LashError* error) {
     for (int k = 0; k < run->plotted; ++k) {
         const LashModelOutput* output = model->outputs > 0 ? &model->output[k] : NULL;
         const char* unit = output == NULL ? "J" : lash_model_output_unit(model, output);
+        if (output != NULL && output->kind == LASH_FIRST_IMPACT) continue; // one number, no curve
+        if (strcmp(unit, "1") == 0) unit = "count";
         char name[APP_PLOT_NAME];
         snprintf(name, sizeof name, "%s%s%s",
                  output == NULL || output->of == NULL ? "" : output->of,
@@ -574,6 +585,7 @@ static void release(Run* run) {
     lash_free(run->frame);
     lash_free(run->statistic);
     lash_free(run->peak_force);
+    lash_free(run->extreme);
     lash_free(run->history);
 }
 
