@@ -167,9 +167,10 @@ static bool read_vector(Reader* r, const cJSON* node, const KeySpec* spec, void*
 }
 
 static bool read_vectors(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
-    if (!cJSON_IsArray(node) || !cJSON_IsArray(node->child)) {
-        return fail_type(r, "a list of lists of 3 numbers",
-                         cJSON_IsArray(node) && node->child != NULL ? node->child : node);
+    if (!cJSON_IsArray(node)) return fail_type(r, "a list of lists of 3 numbers", node);
+    if (node->child == NULL) {
+        return model_fail(r->context, r->path,
+                          "expected at least one list of 3 numbers, found none");
     }
     int count = cJSON_GetArraySize(node), i = 0;
     Vec3* vectors = model_alloc(r->context->model, (size_t)count * sizeof *vectors);
