@@ -199,10 +199,12 @@ static double largest_error(const LashSim* sim, const StepContext* s, bool proje
 
 // Errors are multiples of the tolerances. Newton goes on to GOAL of them, so that what is left does
 // not add up over many steps; without rows to close it goes on to rounding, which keeps the energy
-// of a free body to the last digits.
-static double newton_goal(const StepContext* s) {
-    static const double GOAL = 0.05;
-    return s->list->rows > 0 ? GOAL : 0;
+// of a free body to the last digits. Linear systems reach LINEAR_GOAL with the first correction,
+// unless they are projected: their energy identity then holds to 1e-12.
+static double newton_goal(const LashSim* sim, const StepContext* s) {
+    static const double GOAL = 0.05, LINEAR_GOAL = 1e-3;
+    if (s->list->rows == 0) return 0;
+    return sim->system->constant_mass && sim->system->linear_motion ? LINEAR_GOAL : GOAL;
 }
 
 static bool evaluate_iterate(LashSim* sim, StepContext* s, bool project) {
@@ -235,7 +237,8 @@ static bool restore_iterate(LashSim* sim, StepContext* s, bool project) {
 
 // Newton until the goal; an iterate that passes is kept in case the next one is no better.
 static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
-    double first = INFINITY, last = INFINITY, kept = INFINITY, goal = newton_goal(s);
+    double first = INFINITY, last = INFINITY, kept = INFINITY, goal = newton_goal(sim, s);
+    s->goal = sim->robust ? 1 : goal;
     int slow = 0, growing = 0;
     for (int i = 0; i <= sim->settings.max_iterations; ++i) {
         if (!evaluate_iterate(sim, s, project)) return LASH_FAILED;
@@ -250,7 +253,7 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         }
         if (!(error < 1e4 * first + 1) || growing >= 3)
             return LASH_FAILED; // diverges, or not a number
-        if (i > 0 && pass && (error <= goal || sim->robust)) {
+        if (i > 0 && pass && (sim->robust || error <= goal)) {
             if (i > SLOW) sim->factored = false; // renewed when the next step starts
             return LASH_CONVERGED;
         }
@@ -275,8 +278,8 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
     if (!contacts_list(sim, s)) return LASH_FAILED;
     LashOutcome outcome = iterate(sim, s, project);
     if (outcome == LASH_CONVERGED || sim->robust) return outcome;
-    step_guess(sim, s);
     sim->robust = true;
+    step_guess(sim, s);
     outcome = iterate(sim, s, project);
     sim->robust = sim->factored = false;
     return outcome;
@@ -289,9 +292,11 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
 // contraction rate of the iteration: the product must stay small, or errors that the residuals
 // hardly see would grow from step to step.
 static int guess_order(const LashSim* sim) {
+    if (sim->history == 0 || sim->robust || sim->contraction_rate > 0.5)
+        return 0; // from the state alone
     int n = 1;
     while (n < HISTORY && n < sim->history && (2 << n) * sim->contraction_rate < 0.5) ++n;
-    return sim->history == 0 ? 0 : n;
+    return n;
 }
 
 // Extrapolates (v, shift, P, tau) by the polynomial through the last steps, as far as no jump lies
