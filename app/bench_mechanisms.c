@@ -62,11 +62,11 @@ static double processor_time(void) { // of this thread [s]
 }
 
 // Time of one run [s]; NAN with error when a step fails.
-static double time_run(const LashModel* model, const LashSystem* system, int steps,
-                       LashError* error) {
+static double time_run(const LashModel* model, const LashMechanism* mech, const LashSystem* system,
+                       int steps, LashError* error) {
     LashSim* sim = lash_sim_create(system, &model->simulation.settings);
     double moved, seconds = NAN;
-    if (app_start_prepare(model, system, sim, &moved, error)) {
+    if (app_start_prepare(model, mech, system, sim, &moved, error)) {
         double start = processor_time();
         int i = 0;
         while (i < steps && lash_sim_step(sim).outcome == LASH_CONVERGED) ++i;
@@ -94,7 +94,7 @@ static bool measure(const Scene* scene, const BenchOptions* o, double* us, LashE
     const LashSystem* system = lash_mechanism_system(mech);
     *us = INFINITY;
     for (int i = 0; i < o->repeat && error->status == LASH_OK && !app_interrupted(); ++i) {
-        double seconds = time_run(model, system, scene->steps, error);
+        double seconds = time_run(model, mech, system, scene->steps, error);
         *us = fmin(*us, 1e6 * seconds / scene->steps);
     }
     if (error->status != LASH_OK) lash_error_file(error, path);
