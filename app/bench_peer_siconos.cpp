@@ -216,7 +216,7 @@ Model maximal(double duration, bool ideal) {
         auto relation = std::make_shared<PointOnPlane<NewtonEuler3DR>>(corner(i), data.b + data.c);
         m.system->link(std::make_shared<Interaction>(law, relation), m.bodies[2]);
     }
-    m.impact = std::make_shared<GenericMechanical>(SICONOS_FRICTION_3D_ONECONTACT_NSN);
+    m.impact = std::make_shared<GenericMechanical>(SICONOS_FRICTION_3D_ONECONTACT_QUARTIC);
     m.impact->numericsSolverOptions()->dparam[SICONOS_DPARAM_TOL] = 1e-10;
     m.impact->numericsSolverOptions()->iparam[SICONOS_IPARAM_MAX_ITER] = 10000;
     return m;
