@@ -50,6 +50,8 @@ struct LashSystemWork {
 void mechanism_place(const LashMechanism* mech, const double* q, BodyState* body);
 // The two sides of a joint.
 void mechanism_joint_frames(const Joint* joint, const BodyState* body, JointFrames* frames);
+void mechanism_frames_between(const Joint* joint, const BodyState* a, const BodyState* b,
+                              JointFrames* frames);
 // Coordinate of a joint, unwrapped to the turn nearest to the last accepted one.
 double mechanism_unwrapped(const Joint* joint, const JointFrames* frames, double last);
 

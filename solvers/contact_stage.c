@@ -38,7 +38,8 @@ void step_activate(LashSim* sim, StepContext* s, int i) {
         s->U_start[item->row + r] = sim->last_U[3 * k + r];
     }
     s->gap_start[i] = 0;
-    s->has_U_start[i] = 1;
+    // With directions at the start, the last U is that of directions one step older.
+    s->has_U_start[i] = sim->settings.direction != LASH_AT_START;
 }
 
 // U at the start, G(q_k)' v_k + g_t(t_k), and the gap there, of active contacts that were not
@@ -88,14 +89,10 @@ bool contacts_list(LashSim* sim, StepContext* s) {
 // --- Velocity problem
 // ---------------------------------------------------------------------------------------------
 
-static double restitution_term(const LashSim* sim, const StepContext* s, int i) {
+double restitution_term(const StepContext* s, int i) {
     const LashInteraction* item = &s->list->item[i];
     double e = item->e * s->restitution;
-    if (e == 0) return 0;
-    if (sim->settings.direction != LASH_AT_END) return e * s->U_start[item->row];
-    double U[LASH_MAX_ROWS];
-    lash_row_velocity(sim->system, item, s->G, sim->v, U);
-    return e * (U[0] + s->g_t[item->row]);
+    return e == 0 ? 0 : e * s->U_start[item->row];
 }
 
 // |P - proj(P - rho u)| / rho of one contact, u = U + (e U_start + mu |U_T|, 0, 0)
@@ -105,7 +102,7 @@ static double natural_map(int rows, double mu, double rho, const double* P, cons
     x[0] = P[0] - rho * (U[0] + rebound + mu * U_t);
     for (int r = 1; r < rows; ++r) x[r] = P[r] - rho * U[r];
     double t = rows == 1 ? 0 : rows == 2 ? fabs(x[1]) : hypot(x[1], x[2]), n = x[0];
-    if (t > mu * n) { // outside the cone: onto its side, or its tip
+    if (t > mu * n || n < 0) { // outside the cone: onto its side, or its tip
         double along = (n + mu * t) / (1 + mu * mu);
         if (along <= 0) along = 0;
         double scale = t > 0 ? mu * along / t : 0;
@@ -162,7 +159,7 @@ void contacts_errors(LashSim* sim, StepContext* s, bool project) {
         double rho = contact_scale(sim, s, item);
         if (rho == 0) rho = contact_scale_by_columns(sim, s, item);
         double error = natural_map(item->rows, item->mu, rho, s->P + item->row, s->U + item->row,
-                                   restitution_term(sim, s, i)) /
+                                   restitution_term(s, i)) /
                        (1 + s->b_norm);
         if (error > s->contact_error) s->contact_error = error;
         if (error > s->velocity_error) s->worst = item->id;
@@ -179,8 +176,8 @@ void contacts_errors(LashSim* sim, StepContext* s, bool project) {
 }
 
 // y (nv) = B (G* column of one contact)
-static void response_column(LashSim* sim, const StepContext* s, const LashInteraction* item,
-                            int row, bool positions, double* y) {
+void response_column(LashSim* sim, const StepContext* s, const LashInteraction* item, int row,
+                     bool positions, double* y) {
     const LashSystem* system = sim->system;
     double unit[LASH_MAX_ROWS] = {0};
     unit[row] = 1;
@@ -232,7 +229,7 @@ static void assemble_velocity_problem(LashSim* sim, StepContext* s) {
             b[r] += s->U[item->row + r];
             s->P_c[s->first[c] + r] = s->P[item->row + r];
         }
-        b[0] += restitution_term(sim, s, s->contact[c]);
+        b[0] += restitution_term(s, s->contact[c]);
     }
     for (int j = 0; j < m; ++j) {
         double p = s->P_c[j];
@@ -290,13 +287,13 @@ bool contacts_correct(LashSim* sim, StepContext* s) {
 // --- Position problem
 // ---------------------------------------------------------------------------------------------
 
-static void solve_metric(LashSim* sim, double* x) {
+void solve_metric(LashSim* sim, double* x) {
     if (!sim->system->unit_metric) lash_block_lu_solve(sim->same_metric ? sim->A : sim->M, x);
 }
 
 // tau of the joints changes so that they stay closed under the increment x (nv); x gets their
 // answer.
-static void keep_joints_closed(LashSim* sim, StepContext* s, double* x) {
+void keep_joints_closed(LashSim* sim, StepContext* s, double* x) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = s->list;
     if (list->bilateral == 0) return;
@@ -310,35 +307,44 @@ static void keep_joints_closed(LashSim* sim, StepContext* s, double* x) {
     for (int i = 0; i < list->bilateral_rows; ++i) s->tau[i] += sim->w[i];
 }
 
-// Increment of the configuration by the corrections made so far: h theta dv and the joints' dtau.
-static void increment_so_far(LashSim* sim, const StepContext* s, double* moved) {
-    const LashSystem* system = sim->system;
-    memset(moved, 0, (size_t)system->nv * sizeof *moved);
-    if (s->list->bilateral > 0) {
-        lash_rows_apply(system, s->list, 0, s->list->bilateral, NULL, s->G, 1, sim->dtau, moved);
-        solve_metric(sim, moved);
-    }
-    for (int i = 0; i < system->nv; ++i) moved[i] += s->h * s->move_theta * sim->y[i];
+// Increment of the configuration by the corrections made so far: h theta dv, and N G tau instead of
+// the shift that the iterate was evaluated with (a guess, when a pass begins).
+void increment_so_far(LashSim* sim, const StepContext* s, double* moved) {
+    projection_shift(sim, s, moved);
+    for (int i = 0; i < sim->system->nv; ++i)
+        moved[i] += s->h * s->move_theta * sim->y[i] - s->shift[i];
 }
 
-static void assemble_position_problem(LashSim* sim, StepContext* s, const double* moved) {
-    const LashSystem* system = sim->system;
+// Kinds of the rows and gaps predicted after the increment `moved`. True when they hold already to
+// half of what the iteration goes on to (newton.c): nothing is to be projected.
+static bool predict_gaps(LashSim* sim, StepContext* s, const double* moved, double tolerance) {
     double largest = 0, U[LASH_MAX_ROWS];
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
         if (s->active[i]) largest = fmax(largest, s->P[s->list->item[i].row]);
     }
+    bool hold = true;
     for (int k = 0; k < s->nn; ++k) {
         const LashInteraction* item = &s->list->item[s->normal[k]];
         bool pushed = s->active[s->normal[k]] && s->P[item->row] > PUSHES * largest;
         bool equality = pushed && s->position[s->normal[k]] == POSITION_CLOSED_IF_PUSHED;
         s->kind_n[k] = equality ? LASH_PROJECT_EQUALITY : LASH_PROJECT_INEQUALITY;
         s->P_n[k] = s->P[item->row];
-        lash_row_velocity(system, item, s->G, moved, U);
+        lash_row_velocity(sim->system, item, s->G, moved, U);
         s->gap_n[k] = s->g[item->row] + U[0];
         s->tau_n[k] = s->tau[item->row];
-        response_column(sim, s, item, 0, true, sim->x);
+        bool closed = equality || s->tau_n[k] > 0;
+        hold = hold && s->gap_n[k] >= -tolerance && (!closed || s->gap_n[k] <= tolerance);
+    }
+    return hold;
+}
+
+// A = G' N G of the normals; gap_n becomes the gaps without tau.
+static void assemble_position_problem(LashSim* sim, StepContext* s) {
+    double U[LASH_MAX_ROWS];
+    for (int k = 0; k < s->nn; ++k) {
+        response_column(sim, s, &s->list->item[s->normal[k]], 0, true, sim->x);
         for (int j = 0; j < s->nn; ++j) {
-            lash_row_velocity(system, &s->list->item[s->normal[j]], s->G, sim->x, U);
+            lash_row_velocity(sim->system, &s->list->item[s->normal[j]], s->G, sim->x, U);
             s->A_n[j + s->nn * k] = U[0];
         }
     }
@@ -350,16 +356,18 @@ static void assemble_position_problem(LashSim* sim, StepContext* s, const double
 bool positions_correct(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
     double* moved = s->F; // F is evaluated again before it is used
+    double tolerance = sim->settings.tolerance_position;
     increment_so_far(sim, s, moved);
+    if (predict_gaps(sim, s, moved, (sim->robust ? 0.5 : 0.01) * tolerance)) return true;
     if (s->list->bilateral == 0) ++sim->info.projection;
-    assemble_position_problem(sim, s, moved);
+    assemble_position_problem(sim, s);
     LashProjectionProblem problem = {.m = s->nn,
                                      .A = s->A_n,
                                      .lda = s->nn,
                                      .g = s->gap_n,
                                      .kind = s->kind_n,
                                      .P_n = s->P_n,
-                                     .tolerance = 0.01 * sim->settings.tolerance_position};
+                                     .tolerance = 0.01 * tolerance};
     uint8_t* final = s->kind_n + s->nn;
     LashProjectionInfo info =
         lash_projection_solve(&problem, s->tau_n, s->gap_new, final, sim->projection_work);
