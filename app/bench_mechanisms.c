@@ -142,7 +142,7 @@ static void ask_peer(const Row* row, int peer, Figure* f) {
 static void note_run(const Row* row, const AppSceneRun* run, Result* r) {
     int used = snprintf(r->note, sizeof r->note, "%s; %d steps", row->what, run->steps);
     size_t rest = sizeof r->note - (size_t)used;
-    if (row->kind == APP_SCENE_MODEL)
+    if (row->kind == APP_SCENE_MODEL && row->peers == NO_PEER)
         snprintf(r->note + used, rest, ", joint error %.1e", run->position_error);
     else
         snprintf(r->note + used, rest, ", theta1 %.5f, violation %.1e m, index sets %.3f",

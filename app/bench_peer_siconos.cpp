@@ -222,6 +222,26 @@ Model maximal(double duration, bool ideal) {
     return m;
 }
 
+double point_x(const SiconosVector& q, double u) { // of the point (u, 0, 0) of a body
+    return q.getValue(0) + (1 - 2 * (std::pow(q.getValue(5), 2) + std::pow(q.getValue(6), 2))) * u;
+}
+double point_y(const SiconosVector& q, double u) {
+    return q.getValue(1) + 2 * (q.getValue(4) * q.getValue(5) + q.getValue(3) * q.getValue(6)) * u;
+}
+
+// Largest distance of the two points of a pivot, in the plane of the motion [m].
+double pin_error(const Model& m) {
+    double worst = std::hypot(point_x(*m.bodies[0]->q(), -data.l1 / 2),
+                              point_y(*m.bodies[0]->q(), -data.l1 / 2));
+    const double ahead[] = {data.l1 / 2, data.l2 / 2}, behind[] = {-data.l2 / 2, 0};
+    for (int i = 0; i < 2; ++i) {
+        const SiconosVector &a = *m.bodies[(size_t)i]->q(), &b = *m.bodies[(size_t)i + 1]->q();
+        worst = std::max(worst, std::hypot(point_x(a, ahead[i]) - point_x(b, behind[i]),
+                                           point_y(a, ahead[i]) - point_y(b, behind[i])));
+    }
+    return worst;
+}
+
 double violation_of(const Model& m) {
     double worst = 0;
     for (int i = 0; i < 4 && m.angles; ++i) {
@@ -231,7 +251,8 @@ double violation_of(const Model& m) {
     }
     if (m.angles) return worst;
     const SiconosVector& q = *m.bodies[2]->q();
-    if (m.ideal) return std::fabs(q.getValue(1));
+    worst = pin_error(m);
+    if (m.ideal) return std::max(worst, std::fabs(q.getValue(1)));
     for (int i = 0; i < 4; ++i)
         worst = std::max(worst, -PointOnPlane<NewtonEuler3DR>(corner(i), data.b + data.c).gap(q));
     return worst;
