@@ -8,7 +8,7 @@
 // The second prints one line: MICROSECONDS ANGLE VIOLATION INDEX_SETS STEPS NOTE, or "missing
 // PACKAGES", or "failed WHY". What the libraries print themselves is thrown away. Time limit, since
 // some of them do not end.
-#include "app/bench_peer.h"
+#include "app/bench_peer_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/bench_peer.h"
+#include "app/bench_peer_internal.h"
 #include "core/math3.h"
 #include "core/paper_systems.h"
 

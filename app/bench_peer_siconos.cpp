@@ -19,7 +19,7 @@
 #include <memory>
 #include <vector>
 
-#include "app/bench_peer.h"
+#include "app/bench_peer_internal.h"
 #include "core/paper_systems.h"
 
 namespace {

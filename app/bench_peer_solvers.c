@@ -18,7 +18,7 @@
 #include "Friction_cst.h"
 #include "NonSmoothDrivers.h"
 #include "SolverOptions.h"
-#include "app/bench_peer.h"
+#include "app/bench_peer_internal.h"
 #include "app/problem_file.h"
 #include "core/arena.h"
 

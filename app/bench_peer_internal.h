@@ -1,6 +1,6 @@
 // The parts of lash-bench-peer: each is one library to compare with, compiled when it is installed.
-#ifndef LASH_APP_BENCH_PEER_H
-#define LASH_APP_BENCH_PEER_H
+#ifndef LASH_APP_BENCH_PEER_INTERNAL_H
+#define LASH_APP_BENCH_PEER_INTERNAL_H
 
 #include <stdbool.h>
 
