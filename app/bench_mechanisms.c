@@ -40,11 +40,12 @@ const AppCommand app_bench_mechanisms_command = {
     .json_offset = OPTION(json),
     .operand_offset = OPTION(operands)};
 
-enum { PEERS = 2 };
-static const char* const peer_names[PEERS] = {"siconos", "mujoco"};
+enum { PEERS = 3 };
+static const char* const peer_names[PEERS] = {"siconos", "mujoco", "mujoco_bodies"};
 static const char* const peer_packages[PEERS] = {
-    "libsiconos-numerics-dev libsiconos-kernel-dev libsiconos-mechanics-dev", "libmujoco-dev"};
-enum { NO_PEER = 0, SICONOS = 1, MUJOCO = 2, BOTH = 3 }; // bits of Row.peers
+    "libsiconos-numerics-dev libsiconos-kernel-dev libsiconos-mechanics-dev", "libmujoco-dev",
+    "libmujoco-dev"};
+enum { NO_PEER = 0, SICONOS = 1, MUJOCO = 2, BOTH = 3, MUJOCO_BODIES = 4 }; // bits of Row.peers
 static const double PEER_TIME = 15; // a peer is not repeated after so much of wall time [s]
 
 typedef struct Row {
@@ -66,16 +67,16 @@ static const Row rows[] = {
      "play in the guide, 3 angles, planar friction, combined, h = 1e-5 s", 1e-5, 10000, BOTH,
      "minimal", NULL, 0},
     {"slider_crank_maximal", APP_SCENE_MAXIMAL, NULL,
-     "play in the guide, 3 bodies, friction in space, combined, h = 1e-5 s", 1e-5, 10000, BOTH,
-     "maximal", NULL, 0},
+     "play in the guide, 3 bodies, friction in space, combined, h = 1e-5 s", 1e-5, 10000,
+     BOTH | MUJOCO_BODIES, "maximal", NULL, 0},
     {"slider_crank_minimal_1e-4", APP_SCENE_MINIMAL, NULL, "the same, h = 1e-4 s", 1e-4, 1000, BOTH,
      "minimal", NULL, 0},
-    {"slider_crank_maximal_1e-4", APP_SCENE_MAXIMAL, NULL, "the same, h = 1e-4 s", 1e-4, 1000, BOTH,
-     "maximal", NULL, 0},
+    {"slider_crank_maximal_1e-4", APP_SCENE_MAXIMAL, NULL, "the same, h = 1e-4 s", 1e-4, 1000,
+     BOTH | MUJOCO_BODIES, "maximal", NULL, 0},
     {"slider_crank_minimal_1e-6", APP_SCENE_MINIMAL, NULL, "the same, h = 1e-6 s", 1e-6, 100000,
      BOTH, "minimal", NULL, 0},
     {"slider_crank_maximal_1e-6", APP_SCENE_MAXIMAL, NULL, "the same, h = 1e-6 s", 1e-6, 100000,
-     MUJOCO, "maximal", NULL, 0},
+     MUJOCO | MUJOCO_BODIES, "maximal", NULL, 0},
     {"pendulum", APP_SCENE_MODEL, "benchmarks/pendulum_120.json", "1 body", 1e-4, 20000, NO_PEER,
      NULL, NULL, 0},
     {"andrews", APP_SCENE_MODEL, "benchmarks/a03_andrews.json", "7 bodies, 10 revolutes", 1e-6,

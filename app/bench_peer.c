@@ -33,8 +33,10 @@ static const Peer peers[] = {
 #endif
 #ifdef LASH_PEER_MUJOCO
     {"mujoco", NULL, peer_mujoco},
+    {"mujoco_bodies", NULL, peer_mujoco_bodies},
 #else
     {"mujoco", "libmujoco-dev", NULL},
+    {"mujoco_bodies", "libmujoco-dev", NULL},
 #endif
 };
 
@@ -74,10 +76,11 @@ static int mechanisms(const Peer* peer, PeerScene scene, double h, double durati
 }
 
 static int usage(void) {
-    fprintf(stderr,
-            "usage: lash-bench-peer solvers TOLERANCE FILE...\n"
-            "       lash-bench-peer mechanisms siconos|mujoco ideal|minimal|maximal STEP "
-            "DURATION\n");
+    fprintf(
+        stderr,
+        "usage: lash-bench-peer solvers TOLERANCE FILE...\n"
+        "       lash-bench-peer mechanisms siconos|mujoco|mujoco_bodies ideal|minimal|maximal STEP "
+        "DURATION\n");
     return LASH_ERROR_USAGE;
 }
 

@@ -27,6 +27,7 @@ typedef struct PeerRun {
 // One run of `duration` with step h; false when the library fails or does not offer the scene.
 bool peer_siconos(PeerScene scene, double h, double duration, PeerRun* run);
 bool peer_mujoco(PeerScene scene, double h, double duration, PeerRun* run);
+bool peer_mujoco_bodies(PeerScene scene, double h, double duration, PeerRun* run);
 
 // lash-bench-peer solvers TOLERANCE FILE...
 int peer_solvers(int argc, char** argv);
