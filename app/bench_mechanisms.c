@@ -48,6 +48,8 @@ static const char* const peer_packages[PEERS] = {
 enum { NO_PEER = 0, SICONOS = 1, MUJOCO = 2, BOTH = 3, MUJOCO_BODIES = 4 }; // bits of Row.peers
 static const double PEER_TIME = 15; // a peer is not repeated after so much of wall time [s]
 
+enum { LEAST_STEPS = 10000 }; // of a repetition: shorter runs are repeated within it
+
 typedef struct Row {
     const char* name;
     AppSceneKind kind;
@@ -163,8 +165,10 @@ static bool measure(const Row* row, const BenchOptions* o, Result* r, LashError*
     bool done = app_scene_open(row->kind, path, row->h, &scene, error);
     for (int i = 0; done && i < o->repeat && !app_interrupted(); ++i) {
         AppSceneRun run;
-        done = app_scene_run(&scene, row->steps, &run, error);
-        r->us = fmin(r->us, run.us);
+        for (int steps = 0; done && steps < LEAST_STEPS; steps += row->steps) {
+            done = app_scene_run(&scene, row->steps, &run, error);
+            r->us = fmin(r->us, run.us);
+        }
         if (done) note_run(row, &run, r);
         for (int p = 0; done && p < PEERS && !o->no_peer && !app_interrupted(); ++p)
             if ((row->peers >> p & 1) != 0 && r->peer[p].spent < PEER_TIME)

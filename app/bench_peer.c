@@ -10,6 +10,7 @@
 // some of them do not end.
 #include "app/bench_peer_internal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,10 @@
 
 #include "core/error.h"
 
-enum { TIME_LIMIT = 120 }; // [s] per run
+enum {
+    TIME_LIMIT = 120,   // [s]
+    LEAST_STEPS = 10000 // shorter runs are repeated, the fastest counts: as lash does with its own
+};
 
 typedef struct Peer {
     const char *name, *packages;
@@ -64,9 +68,16 @@ static int mechanisms(const Peer* peer, PeerScene scene, double h, double durati
         return LASH_OK;
     }
     FILE* answer = hide_stdout();
-    PeerRun run = {.note = "the library reported no reason"};
     alarm(TIME_LIMIT);
-    if (peer->run(scene, h, duration, &run))
+    PeerRun run = {.us = INFINITY};
+    bool done = true;
+    int least = (int)fmin(LEAST_STEPS * h / duration, LEAST_STEPS);
+    for (int i = 0; done && (i < 1 || i < least); ++i) {
+        PeerRun next = {.note = "the library reported no reason"};
+        done = peer->run(scene, h, duration, &next);
+        if (!done || next.us < run.us) run = next;
+    }
+    if (done)
         fprintf(answer, "%.6g %.12g %.6g %.6g %d %s\n", run.us, run.angle, run.violation,
                 run.index_sets, run.steps, run.note);
     else
