@@ -55,23 +55,24 @@ typedef struct FacePair {
     double r[3];          // of a in b [m]
     double axis[3], turn; // [rad]
     double length, angle; // of the swings [m], [rad]
+    double gap;           // in the middle of the motion [m]; 0: as placed
 } FacePair;
 
 static const FacePair pairs[] = {
-    {"pin in hole", "pin", "ring", {0, 0, 5e-3}, {1, 0, 0}, 0, 2e-5, 5e-4},
-    {"plane/plane", "brick", "block", {0.01, 0.01, 0.0651}, {1, 0, 0}, 0, 1e-5, 1e-4},
-    {"sphere/plane", "ball", "block", {0, 0, 0.062}, {1, 0, 0}, 0, 1e-3, 0.02},
-    {"sphere/cylinder", "ball", "pin", {0.022, 0, 0.02}, {1, 0, 0}, 0, 1e-3, 0.02},
-    {"cylinder/plane", "pin", "block", {0, 0.02, 0.0602}, {1, 0, 0}, 0.5, 1e-4, 1e-3},
-    {"cylinder/cylinder", "pin", "pin", {0.0205, 0.02, 0.02}, {1, 0, 0}, 0.5, 1e-4, 0.01},
-    {"cone/plane", "cone", "block", {0, 0, 0.08}, {0, 1, 0}, 0.5, 1e-4, 0.01},
-    {"cone/cylinder", "cone", "pin", {0.032, 0, 0.01}, {1, 0, 0}, 0.4, 1e-3, 0.02},
-    {"torus/plane", "tire", "block", {0, 0, 0.082}, {1, 0, 0}, 0.32, 1e-3, 0.02},
-    {"torus/cylinder", "tire", "pin", {0.047, 0, 0.02}, {1, 0, 0}, 0.3, 1e-3, 0.02},
-    {"torus/torus", "tire", "tire", {0.072, 0, 0}, {1, 0, 0}, 0.8, 1e-3, 0.02},
-    {"freeform/plane", "cam", "block", {0, 0.01, 0.082}, {1, 0, 0}, 0.5, 1e-4, 1e-3},
-    {"freeform/cylinder", "cam", "pin", {-0.042, 0, 0.02}, {1, 0, 0}, 0.3, 1e-4, 0.01},
-    {"freeform/freeform", "cam", "cam", {-0.057, 0, 0}, {1, 0, 0}, 0.3, 1e-4, 0.01},
+    {"pin in hole", "pin", "ring", {0, 0, 5e-3}, {1, 0, 0}, 0, 2e-5, 5e-4, 0},
+    {"plane/plane", "brick", "block", {0.01, 0.01, 0.066}, {1, 0, 0}, 0, 1e-5, 1e-4, 5e-5},
+    {"sphere/plane", "ball", "block", {0, 0, 0.061}, {1, 0, 0}, 0, 5e-5, 1e-3, 2e-4},
+    {"sphere/cylinder", "ball", "pin", {0.021, 0, 0.02}, {1, 0, 0}, 0, 5e-5, 1e-3, 2e-4},
+    {"cylinder/plane", "pin", "block", {0, 0.02, 0.061}, {1, 0, 0}, 0.5, 5e-5, 1e-4, 2e-4},
+    {"cylinder/cylinder", "pin", "pin", {0.021, 0.02, 0.02}, {1, 0, 0}, 0.5, 5e-5, 1e-3, 2e-4},
+    {"cone/plane", "cone", "block", {0, 0, 0.07}, {0, 1, 0}, 0.378881, 5e-5, 1e-4, 2e-4},
+    {"cone/cylinder", "cone", "pin", {0.03, 0.01, 0.02}, {2, 0, 1}, 0.5, 5e-5, 1e-3, 2e-4},
+    {"torus/plane", "tire", "block", {0, 0, 0.081}, {1, 0, 0}, 0.32, 5e-5, 1e-3, 2e-4},
+    {"torus/cylinder", "tire", "pin", {0.046, 0, 0.02}, {1, 0, 0}, 0.3, 5e-5, 1e-3, 2e-4},
+    {"torus/torus", "tire", "tire", {0.071, 0, 0}, {1, 0, 0}, 0.3, 5e-5, 1e-3, 2e-4},
+    {"freeform/plane", "cam", "block", {0, 0.01, 0.081}, {1, 0, 0}, 0.5, 5e-5, 1e-4, 2e-4},
+    {"freeform/cylinder", "cam", "pin", {-0.042, 0.008, 0.014}, {1, 0, 0}, 0.3, 5e-5, 1e-3, 2e-4},
+    {"freeform/freeform", "cam", "cam", {-0.057, 0.008, 0.004}, {1, 0, 0}, 0.3, 5e-5, 1e-3, 2e-4},
 };
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 
@@ -146,17 +147,28 @@ static int find_part(const char* name) {
     return -1;
 }
 
-// Smallest gap at a pose, by a query of its own.
-static double smallest_gap(const LashPairDef* def, Pose world_a) {
-    LashContactPoint points[64];
+// The point with the smallest gap at a pose, by a query of its own; gap INFINITY: none.
+static LashContactPoint nearest_point(const LashPairDef* def, Pose world_a) {
+    LashContactPoint points[64], nearest = {.gap = INFINITY};
     LashPair* pair = lash_pair_create(def);
     LashPairWork* work = lash_pair_work_create(pair);
     int n = lash_pair_query(pair, work, world_a, pose_identity(), 1, points, 64);
-    double gap = INFINITY;
-    for (int i = 0; i < n && i < 64; ++i) gap = fmin(gap, points[i].gap);
+    for (int i = 0; i < n && i < 64; ++i)
+        if (points[i].gap < nearest.gap) nearest = points[i];
     lash_pair_work_destroy(work);
     lash_pair_destroy(pair);
-    return gap;
+    return nearest;
+}
+
+// Moves a along the normal until the faces are just so far apart that the swings do not bring them
+// together.
+static Pose put_near(const LashPairDef* def, Pose middle, double gap) {
+    for (int i = 0; i < 4; ++i) {
+        LashContactPoint p = nearest_point(def, middle);
+        if (isinf(p.gap)) break;
+        middle.r = vec3_add_scaled(middle.r, gap - p.gap, p.normal);
+    }
+    return middle;
 }
 
 // The peer at some poses of the motion; fills the row's peer time, notes a disagreement.
@@ -174,7 +186,7 @@ static bool ask_peer(const Workshop* w, int a, int b, const LashPairDef* def, co
         LashError silent = {0};
         if (!lash_occt_query_distance(peer, pose_a, pose_identity(), &answer, &silent)) continue;
         best = fmin(best, answer.seconds);
-        double gap = smallest_gap(def, pose_a);
+        double gap = nearest_point(def, pose_a).gap;
         if (gap > 0)
             worst = fmax(worst, fabs(answer.distance - gap));
         else
@@ -200,7 +212,9 @@ static bool bench_face_pair(GeometryBench* bench, const Workshop* w, const FaceP
     def.b.shape = w->shape[b], def.b.faces = w->face + b, def.b.face_count = 1;
     Pose middle =
         pose(vec3(p->r[0], p->r[1], p->r[2]),
-             quat_from_axis_angle(vec3(p->axis[0], p->axis[1], p->axis[2]), p->turn * LASH_PI));
+             quat_from_axis_angle(vec3_normalize(vec3(p->axis[0], p->axis[1], p->axis[2])),
+                                  p->turn * LASH_PI));
+    if (p->gap > 0) middle = put_near(&def, middle, p->gap);
     BenchRow* row = bench_pair(bench, p->name, &def, middle, p->length, p->angle, BENCH_EVERYTHING);
     bench_motion(middle, p->length, p->angle, motion);
     return ask_peer(w, a, b, &def, motion, row, error);
