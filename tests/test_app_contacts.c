@@ -95,6 +95,21 @@ static double* read_series(const LashRecord* record, LashSeries series) {
     return values;
 }
 
+// A model of the papers with one text replaced, in the scratch folder.
+static const char* edited(const char* name, const char* from, const char* to, char* path,
+                          size_t size) {
+    char source[400];
+    snprintf(source, sizeof source, "%s%s.json", papers, name);
+    char* text = slurp(source);
+    char* at = strstr(text, from);
+    if (at == NULL) fail_msg("no '%s' in %s", from, name);
+    FILE* file = fopen(scratch_file("edited.json", path, size), "w");
+    fprintf(file, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    fclose(file);
+    free(text);
+    return path;
+}
+
 // ---- the papers' models -------------------------------------------------------------------------
 
 static void ballards_ball_hits_at_the_known_times_and_rests(void** state) {
@@ -161,7 +176,21 @@ static void friction_holds_the_roller(void** state) {
     // the torque over the radius; what the joints block anyway may add to it, within the cone
     double friction = number_at(run.json, "outputs/friction_force");
     assert_true(friction >= 0.5 * 0.3 * 9.81 - 1e-6 && friction <= 0.3 * 9.81 + 1e-6);
+    double angle = number_at(run.json, "outputs/roller_angle");
+    int impacts = (int)number_at(run.json, "contacts/impacts");
     end_paper(&run);
+    // Algorithm 1 with an explicit forecast: impacts never end, and the roller turns on
+    char path[300];
+    edited("slider_on_roller", "\"step\": 1e-3",
+           "\"step\": 1e-3, \"scheme\": \"direct\", \"forecast\": \"explicit\", \"gamma\": 0", path,
+           sizeof path);
+    Outcome o = LASH("run", path, "--json");
+    assert_int_equal(o.code, 0);
+    cJSON* json = cJSON_Parse(o.out);
+    assert_true(number_at(json, "contacts/impacts") > 10 * impacts);
+    assert_true(number_at(json, "outputs/roller_angle") > angle + 0.02);
+    cJSON_Delete(json);
+    outcome_free(&o);
 }
 
 static void the_pendulum_stays_on_its_ring_or_sinks_through_it(void** state) {
@@ -351,21 +380,6 @@ static void either_order_of_sides_gives_the_same_run(void** state) {
 }
 
 // ---- starts and failures ------------------------------------------------------------------------
-
-// A model of the papers with one text replaced, in the scratch folder.
-static const char* edited(const char* name, const char* from, const char* to, char* path,
-                          size_t size) {
-    char source[400];
-    snprintf(source, sizeof source, "%s%s.json", papers, name);
-    char* text = slurp(source);
-    char* at = strstr(text, from);
-    if (at == NULL) fail_msg("no '%s' in %s", from, name);
-    FILE* file = fopen(scratch_file("edited.json", path, size), "w");
-    fprintf(file, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
-    fclose(file);
-    free(text);
-    return path;
-}
 
 static void check_lists_the_gaps(void** state) {
     (void)state;
