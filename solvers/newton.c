@@ -25,7 +25,8 @@
 #include "solvers/rows.h"
 #include "solvers/sim_internal.h"
 
-enum { SLOW = 2 }; // corrections after which the operator is renewed for the next step
+// Contraction per correction above which the operator is renewed for the next step.
+static const double SLOW = 0.04;
 
 // --- Evaluation
 // ---------------------------------------------------------------------------------------------------
@@ -199,10 +200,12 @@ static double largest_error(const LashSim* sim, const StepContext* s, bool proje
 
 // Errors are multiples of the tolerances. Newton goes on to GOAL of them, so that what is left does
 // not add up over many steps; without rows to close it goes on to rounding, which keeps the energy
-// of a free body to the last digits.
-static double newton_goal(const StepContext* s) {
-    static const double GOAL = 0.05;
-    return s->list->rows > 0 ? GOAL : 0;
+// of a free body to the last digits. Linear systems reach LINEAR_GOAL with the first correction,
+// unless they are projected: their energy identity then holds to 1e-12.
+static double newton_goal(const LashSim* sim, const StepContext* s) {
+    static const double GOAL = 0.05, LINEAR_GOAL = 1e-3;
+    if (s->list->rows == 0) return 0;
+    return sim->system->constant_mass && sim->system->linear_motion ? LINEAR_GOAL : GOAL;
 }
 
 static bool evaluate_iterate(LashSim* sim, StepContext* s, bool project) {
@@ -235,7 +238,9 @@ static bool restore_iterate(LashSim* sim, StepContext* s, bool project) {
 
 // Newton until the goal; an iterate that passes is kept in case the next one is no better.
 static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
-    double first = INFINITY, last = INFINITY, kept = INFINITY, goal = newton_goal(s);
+    double first = INFINITY, last = INFINITY, kept = INFINITY, rate = 0;
+    double goal = newton_goal(sim, s);
+    s->goal = sim->robust ? 1 : goal;
     int slow = 0, growing = 0;
     for (int i = 0; i <= sim->settings.max_iterations; ++i) {
         if (!evaluate_iterate(sim, s, project)) return LASH_FAILED;
@@ -243,15 +248,16 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         bool pass = passes(sim, s, project);
         if (i == 0) first = error;
         growing = error > last ? growing + 1 : 0;
-        if (i > 0 && last > 1) sim->contraction_rate = fmax(sim->contraction_rate, error / last);
+        if (i > 0 && last > 1) rate = fmax(rate, error / last);
+        sim->contraction_rate = fmax(sim->contraction_rate, rate);
         if (kept < INFINITY && !(error < 0.5 * kept)) { // no better than the one kept
             if (pass && error <= kept) return LASH_CONVERGED;
             return restore_iterate(sim, s, project) ? LASH_CONVERGED : LASH_INACCURATE;
         }
         if (!(error < 1e4 * first + 1) || growing >= 3)
             return LASH_FAILED; // diverges, or not a number
-        if (i > 0 && pass && (error <= goal || sim->robust)) {
-            if (i > SLOW) sim->factored = false; // renewed when the next step starts
+        if (i > 0 && pass && (sim->robust || error <= goal)) {
+            if (rate > SLOW) sim->factored = false; // renewed when the next step starts
             return LASH_CONVERGED;
         }
         if (i > 0 && pass) keep_iterate(sim, s), kept = error;
@@ -275,8 +281,8 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
     if (!contacts_list(sim, s)) return LASH_FAILED;
     LashOutcome outcome = iterate(sim, s, project);
     if (outcome == LASH_CONVERGED || sim->robust) return outcome;
-    step_guess(sim, s);
     sim->robust = true;
+    step_guess(sim, s);
     outcome = iterate(sim, s, project);
     sim->robust = sim->factored = false;
     return outcome;
@@ -289,9 +295,11 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
 // contraction rate of the iteration: the product must stay small, or errors that the residuals
 // hardly see would grow from step to step.
 static int guess_order(const LashSim* sim) {
+    if (sim->history == 0 || sim->robust || sim->contraction_rate > 0.5)
+        return 0; // from the state alone
     int n = 1;
-    while (n < HISTORY && n < sim->history && (2 << n) * sim->contraction_rate < 0.5) ++n;
-    return sim->history == 0 ? 0 : n;
+    while (n < HISTORY && n < sim->history && (2 << n) * sim->contraction_rate < 1.0) ++n;
+    return n;
 }
 
 // Extrapolates (v, shift, P, tau) by the polynomial through the last steps, as far as no jump lies

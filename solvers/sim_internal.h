@@ -46,6 +46,7 @@ typedef struct StepContext {
     double *gap_n, *tau_n, *gap_new, *P_n;
     uint8_t* kind_n;
     double b_norm;      // |b| of the contact problem solved last
+    double goal;        // share of the tolerances that the iteration goes on to
     double restitution; // factor on e: 1, or 0 when the step is retried without rebound
     // Errors of the iterate, recomputed from it.
     double dynamics_error, velocity_error, contact_error, position_error, penetration;
@@ -125,6 +126,9 @@ void step_accept(LashSim* sim, StepContext* s);
 // --- Linear algebra (factor.c)
 // ------------------------------------------------------------------------------------
 bool step_factor(LashSim* sim, StepContext* s);
+// True when B (and B_n) can be used: forms them for the operator at hand when first asked. False:
+// the system is too large.
+bool response_ready(LashSim* sim, const StepContext* s);
 // x (nv) <- response of the closed joints to the generalized impulse x; positions: in the
 // projection metric
 void joints_response(LashSim* sim, const StepContext* s, bool positions, double* x);
