@@ -2,8 +2,8 @@
 //
 // The parts are made by lash-make-step in a folder of their own, loaded by both sides from the same
 // files, and moved through the same poses: the pair manager along all of the motion, the peer at a
-// few poses of it (the time inside OpenCASCADE, without the pipe; the smallest counts, as for us).
-// Where the faces are apart both must give the same distance; the note tells when they do not.
+// few poses of it (processor time inside OpenCASCADE, without the pipe; the smallest counts, as for
+// us). Where the faces are apart both must give the same distance; the note tells when they do not.
 #define _GNU_SOURCE // mkdtemp
 #include <errno.h>
 #include <math.h>

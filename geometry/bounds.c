@@ -2,7 +2,9 @@
 //
 // A feature lies in its box (axes of its shape) and in a ball around the box's middle. The distance
 // of two features is at least the distance of one ball's center to the other's box minus the
-// radius; both ways round, the larger counts. 1e-12 of the sizes covers rounding.
+// radius; both ways round, the larger counts. The box of a torus is mostly empty: every point of
+// it is `tube` away from its circle, so a ball with center c is at least |d(c, circle) - tube| - R
+// away. 1e-12 of the sizes covers rounding.
 //
 // A rigid motion that moves a point c by at most d and turns by at most t moves every point within
 // radius R of c by at most d + R t.
@@ -35,6 +37,18 @@ static double axis_distance(const Mat3* R, Vec3 d, Vec3 ha, Vec3 hb) {
     return sqrt(x * x + y * y + z * z);
 }
 
+static bool is_torus(const LashFeature* f) {
+    return f->skeleton == LASH_SKELETON_CIRCLE && f->kind == LASH_FEATURE_FACE;
+}
+
+// Distance of the ball (c, R) in the torus' frame from the torus.
+static double torus_distance(const LashFeature* torus, Vec3 c, double R) {
+    Vec3 w = vec3_sub(c, torus->origin);
+    double z = vec3_dot(w, torus->z), rho = vec3_norm(vec3_add_scaled(w, -z, torus->z));
+    double x = rho - torus->radius;
+    return fabs(sqrt(x * x + z * z) - torus->tube) - R;
+}
+
 double lash_feature_bound(const LashFeature* a, const LashFeature* b, const LashPlacement* b_a) {
     Vec3 ha = vec3_scale(0.5, vec3_sub(a->box.high, a->box.low));
     Vec3 hb = vec3_scale(0.5, vec3_sub(b->box.high, b->box.low));
@@ -44,6 +58,9 @@ double lash_feature_bound(const LashFeature* a, const LashFeature* b, const Lash
     near = fmax(near, axis_distance(&back, mat3_mul(back, d), hb, ha));
     if (b->skeleton != LASH_SKELETON_POINT) // a ball fits its sphere better than its box
         near = fmax(near, lash_box_distance(&b->box, vec3_add(d, b->center)) - a->bound);
+    if (is_torus(b)) near = fmax(near, torus_distance(b, vec3_add(d, b->center), a->bound));
+    if (is_torus(a))
+        near = fmax(near, torus_distance(a, vec3_sub(a->center, mat3_mul(back, d)), b->bound));
     return near - 1e-12 * (a->bound + b->bound + vec3_norm(d));
 }
 

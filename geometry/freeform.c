@@ -109,6 +109,7 @@ static LashCells* curve_cells(const LashFeature* f) {
             LashCell* c = cells->cell + cells->cells++;
             c->p[0] = s->t0 + h * (k + 0.5);
             c->center = lash_edge_point(f->shape, e, c->p[0]).p;
+            c->half = 0.5 * h;
             c->radius = 0.5 * h * speed;
         }
         close_group(cells, first);
@@ -525,6 +526,41 @@ static void start(Problem* q, const double x0[4]) {
     if (descent == STOPPED) keep_end(q, x);
 }
 
+// Slope of the distance along a single curve, in the sense that it rises through a minimum.
+static double slope(const Problem* q, double t) {
+    double x[4] = {t, 0, 0, 0}, F[4], J[16];
+    if (q->mode == MODE_S)
+        system_S(q, x, F, J);
+    else
+        system_C(q, x, F, J);
+    return q->mode == MODE_S ? F[0] : -F[0];
+}
+
+// One parameter only: a minimum between low and high is bracketed, so Newton cannot lose it.
+static void start_between(Problem* q, double low, double high) {
+    if (!(slope(q, low) < 0 && slope(q, high) >= 0)) return;
+    for (int k = 0; k < 48; ++k) {
+        double middle = 0.5 * (low + high), x[4] = {middle, 0, 0, 0}, sign;
+        if (k % 4 == 0 && newton(q, x, 0, &sign) == ROOT && x[0] >= low && x[0] <= high) {
+            if (is_minimum(q, x)) keep(q, x, sign);
+            return;
+        }
+        if (slope(q, middle) < 0)
+            low = middle;
+        else
+            high = middle;
+    }
+}
+
+// From the middle of a cell and, of a curve, between its ends and the middle.
+static void start_cell(Problem* q, const LashCell* c) {
+    double x[4] = {c->p[0], c->p[1], 0, 0};
+    start(q, x);
+    if (q->n > 1) return;
+    start_between(q, c->p[0] - c->half, c->p[0]);
+    start_between(q, c->p[0], c->p[0] + c->half);
+}
+
 static double depth_of(const LashFeature* a, const LashFeature* b) {
     double reach = fmin(a->reach, b->reach), size = fmin(a->size, b->size);
     return fmin(reach, size);
@@ -548,8 +584,7 @@ static void search_S(Problem* q) {
                     acos(fmin(1, fmax(-1, -vec3_dot(n, mat3_mul(q->place.rot, c->normal)))));
                 if (angle > c->cone + turn) continue;
             }
-            double x[4] = {c->p[0], c->p[1], 0, 0};
-            start(q, x);
+            start_cell(q, c);
         }
     }
 }
@@ -584,9 +619,11 @@ static void search_one(Problem* q) {
         for (int i = 0; i < group->count; ++i) {
             const LashCell* c = cells->cell + group->first + i;
             if (project(q->v, c->center, &t) - c->radius > most) continue;
-            double x[4] = {c->p[0], c->p[1], 0, 0};
-            if (q->na == 1) x[0] = t, x[1] = c->p[0], x[2] = c->p[1];
-            start(q, x);
+            double x[4] = {t, c->p[0], c->p[1], 0};
+            if (q->na == 1)
+                start(q, x);
+            else
+                start_cell(q, c);
         }
     }
 }

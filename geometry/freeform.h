@@ -10,6 +10,7 @@ extern "C" {
 
 typedef struct LashCell { // a piece of a curve or surface
     Vec3 center, normal;  // point at the middle of the parameters; outward unit normal (surfaces)
+    double half;          // curves: half the length of the piece in the parameter
     double radius;        // every point of the piece is at most this far from center (proven) [m]
     double cone;          // normals deviate at most by about this from normal [rad]
     double p[2];          // parameters of center

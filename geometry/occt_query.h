@@ -19,7 +19,7 @@ typedef struct LashOcctSide { // faces of a STEP file
 typedef struct LashOcctAnswer {
     double distance;       // >= 0 [m]; 0 when the faces meet
     Vec3 point_a, point_b; // nearest points, world [m]
-    double seconds;        // spent inside OpenCASCADE, without the pipe
+    double seconds;        // processor time inside OpenCASCADE, without the pipe
 } LashOcctAnswer;
 
 typedef struct LashOcctQuery LashOcctQuery; // a running helper with two loaded sides

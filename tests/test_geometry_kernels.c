@@ -386,6 +386,8 @@ static int check_rates(const One* a, const One* b, Pose p, const LashRoot* r, Ra
     if (!lash_contact_operator(&c, D)) return 0;
     for (int i = 0; i < 16; ++i) largest = fmax(largest, fabs(D[i]));
     if (largest > 50) return 0; // nearly undetermined foot points: differences say nothing
+    double left = r->gap + lash_kernel_reach(&a->feature, &b->feature);
+    if (left < 1e3 * h) return 0; // at the focal set the normal turns within h: neither here
     Vec3 w = random_direction(random), omega = random_direction(random);
     LashRoot store[2][LASH_MAX_POINTS];
     const LashRoot* moved[2];
