@@ -49,13 +49,13 @@ static void build_joint(const LashModel* model, LashMechanism* mech, const LashM
     def.a_joint = pose_mul(pose_inverse(body_pose(model, joint->part_a)), joint->world_a);
     def.b_joint = pose_mul(pose_inverse(body_pose(model, joint->part_b)), joint->world_b);
     if (joint->driver.position.given) {
-        def.driver = LASH_DRIVE_POSITION;
+        def.coordinate[0].driver = LASH_DRIVE_POSITION;
         double out = model_unit_factor(units, revolute ? UNIT_ANGLE : UNIT_LENGTH);
-        def.motion = model_compile_function(&joint->driver.position, out, t, 1, 1);
+        def.coordinate[0].motion = model_compile_function(&joint->driver.position, out, t, 1, 1);
     } else if (joint->driver.speed.given) {
-        def.driver = LASH_DRIVE_SPEED;
+        def.coordinate[0].driver = LASH_DRIVE_SPEED;
         double out = model_unit_factor(units, revolute ? UNIT_ANGULAR_VELOCITY : UNIT_VELOCITY);
-        def.motion = model_compile_function(&joint->driver.speed, out, t, 1, 1);
+        def.coordinate[0].motion = model_compile_function(&joint->driver.speed, out, t, 1, 1);
     }
     lash_mechanism_add_joint(mech, &def);
 }
