@@ -5,6 +5,12 @@
 //     g+  = g + G'(h theta dv) + G' N G dtau,   0 = g+ where P_N > 0,   0 <= g+ perp tau >= 0
 //     elsewhere
 //
+// Friction in joints (LASH_FRICTION) has an empty normal row, so U_N = 0 there. In its place stands
+//     U_N = w (P_N - L),   L = |P_load| of the joint's force rows,   w = mean diagonal of W_TT,
+// a contact that closes exactly when P_N = L: the cone |P_T| <= mu P_N then is Coulomb's law with
+// the joint's own reaction, and every friction solver takes it as it is. L is linearised in the
+// contact impulses through the joints' answer to them, so Newton converges quadratically.
+//
 // B is the response of the system with its joints closed (factor.c); G^ = G + h theta d(G'v)/dq
 // when the exact Newton matrix is asked for. Friction acts at velocity level only, positions move
 // along normals.
@@ -39,6 +45,10 @@ void step_activate(LashSim* sim, StepContext* s, int i) {
     }
     s->gap_start[i] = 0;
     s->has_U_start[i] = 1;
+}
+
+bool joint_friction(const LashInteraction* item) {
+    return item->kind == LASH_FRICTION;
 }
 
 // U at the start, G(q_k)' v_k + g_t(t_k), and the gap there, of active contacts that were not
@@ -96,6 +106,17 @@ static double restitution_term(const LashSim* sim, const StepContext* s, int i) 
     double U[LASH_MAX_ROWS];
     lash_row_velocity(sim->system, item, s->G, sim->v, U);
     return e * (U[0] + s->g_t[item->row]);
+}
+
+// |impulses of the load rows| of a joint's friction
+static double load_of(const StepContext* s, const LashInteraction* item) {
+    const LashInteraction* joint = &s->list->item[item->load];
+    double sum = 0;
+    for (int r = 0; r < joint->rows; ++r) {
+        double P = s->P[joint->row + r];
+        if (item->load_rows >> r & 1) sum += P * P;
+    }
+    return sqrt(sum);
 }
 
 // |P - proj(P - rho u)| / rho of one contact, u = U + (e U_start + mu |U_T|, 0, 0)
@@ -161,9 +182,13 @@ void contacts_errors(LashSim* sim, StepContext* s, bool project) {
         const LashInteraction* item = &s->list->item[i];
         double rho = contact_scale(sim, s, item);
         if (rho == 0) rho = contact_scale_by_columns(sim, s, item);
-        double error = natural_map(item->rows, item->mu, rho, s->P + item->row, s->U + item->row,
-                                   restitution_term(sim, s, i)) /
-                       (1 + s->b_norm);
+        double rebound = restitution_term(sim, s, i);
+        if (joint_friction(item)) { // U_N of the law: w (P_N - L), w = 1/(rho (rows - 1))
+            rebound = (s->P[item->row] - load_of(s, item)) / (rho * (item->rows - 1));
+        }
+        double error =
+            natural_map(item->rows, item->mu, rho, s->P + item->row, s->U + item->row, rebound) /
+            (1 + s->b_norm);
         if (error > s->contact_error) s->contact_error = error;
         if (error > s->velocity_error) s->worst = item->id;
         largest = fmax(largest, s->P[item->row]);
@@ -207,6 +232,57 @@ static void response_column(LashSim* sim, const StepContext* s, const LashIntera
     }
 }
 
+// sim->w (bilateral rows) = change of the joints' impulses by a unit impulse of one contact row
+static void joints_answer(LashSim* sim, const StepContext* s, const LashInteraction* item,
+                          int row) {
+    const LashSystem* system = sim->system;
+    double unit[LASH_MAX_ROWS] = {0};
+    unit[row] = 1;
+    memset(sim->x, 0, (size_t)system->nv * sizeof *sim->x);
+    lash_row_apply(system, item, s->G_star, 1, unit, sim->x);
+    lash_block_lu_solve(sim->A, sim->x);
+    lash_rows_velocity(system, s->list, 0, s->list->bilateral, NULL, s->G, sim->x, sim->u);
+    lash_joint_solver_solve(&sim->velocity_joints, sim->u, sim->w);
+}
+
+// The normal rows of friction in joints: W = w (e_N - dL/dP), b = -w (L - dL/dP P), where L is
+// taken with the impulses of the joints corrected so far.
+static void assemble_loads(LashSim* sim, StepContext* s) {
+    const LashInteractionList* list = s->list;
+    int m = s->m, loaded = 0;
+    for (int c = 0; c < s->nc; ++c) {
+        const LashInteraction* item = &list->item[s->contact[c]];
+        if (!joint_friction(item)) continue;
+        int n = s->first[c];
+        double w = 0;
+        for (int r = 1; r < item->rows; ++r) w += s->W[(n + r) + m * (n + r)] / (item->rows - 1);
+        for (int j = 0; j < m; ++j) s->W[n + m * j] = 0;
+        s->W[n + m * n] = w > 0 ? w : 1;
+        s->b[n] = -s->W[n + m * n] * load_of(s, item);
+        ++loaded;
+    }
+    for (int c = 0; c < s->nc && loaded > 0; ++c) {
+        const LashInteraction* by = &list->item[s->contact[c]];
+        for (int r = joint_friction(by) ? 1 : 0; r < by->rows; ++r) {
+            int j = s->first[c] + r;
+            joints_answer(sim, s, by, r);
+            for (int k = 0; k < s->nc; ++k) {
+                const LashInteraction* item = &list->item[s->contact[k]];
+                double L = joint_friction(item) ? load_of(s, item) : 0, slope = 0;
+                if (L == 0) continue;
+                const LashInteraction* joint = &list->item[item->load];
+                for (int i = joint->row; i < joint->row + joint->rows; ++i) {
+                    if (item->load_rows >> (i - joint->row) & 1) slope += s->P[i] / L * sim->w[i];
+                }
+                int n = s->first[k];
+                double w = s->W[n + m * n];
+                s->W[n + m * j] = -w * slope;
+                s->b[n] += w * slope * s->P_c[j];
+            }
+        }
+    }
+}
+
 static void assemble_velocity_problem(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
     bool exact = sim->exact && sim->settings.direction != LASH_AT_START;
@@ -239,6 +315,7 @@ static void assemble_velocity_problem(LashSim* sim, StepContext* s) {
         if (p == 0) continue;
         for (int i = 0; i < m; ++i) s->b[i] -= s->W[i + m * j] * p;
     }
+    assemble_loads(sim, s);
     for (int i = 0; i < m; ++i) norm += s->b[i] * s->b[i];
     s->b_norm = sqrt(norm);
 }
@@ -325,7 +402,8 @@ static void assemble_position_problem(LashSim* sim, StepContext* s, const double
     const LashSystem* system = sim->system;
     double largest = 0, U[LASH_MAX_ROWS];
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        if (s->active[i]) largest = fmax(largest, s->P[s->list->item[i].row]);
+        const LashInteraction* item = &s->list->item[i];
+        if (s->active[i] && !joint_friction(item)) largest = fmax(largest, s->P[item->row]);
     }
     for (int k = 0; k < s->nn; ++k) {
         const LashInteraction* item = &s->list->item[s->normal[k]];

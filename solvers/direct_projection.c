@@ -6,7 +6,8 @@
 LashOutcome step_direct(LashSim* sim, StepContext* s) {
     LashOutcome outcome = forecast_activate(sim, s);
     if (outcome != LASH_CONVERGED) return outcome;
-    for (int i = s->list->bilateral; i < s->list->count; ++i)
-        s->position[i] = POSITION_NOT_NEGATIVE;
+    for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        if (!joint_friction(&s->list->item[i])) s->position[i] = POSITION_NOT_NEGATIVE;
+    }
     return step_solve(sim, s, true);
 }
