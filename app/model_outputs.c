@@ -78,8 +78,9 @@ const LashQuantity* lash_quantity(int kind) {
 }
 
 static bool is_linear_joint(const LashModel* model, const LashModelOutput* output) {
-    return lash_quantity(output->kind)->of == LASH_OF_JOINT &&
-           model->joint[output->index].type == LASH_PRISMATIC;
+    if (lash_quantity(output->kind)->of != LASH_OF_JOINT) return false;
+    LashJointType type = (LashJointType)model->joint[output->index].type;
+    return lash_coordinate_count(type) > 0 && !lash_coordinate_is_angle(type, 0);
 }
 
 const char* lash_model_output_unit(const LashModel* model, const LashModelOutput* output) {

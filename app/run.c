@@ -161,8 +161,6 @@ static void put_options(AppJson* json, const Run* run) {
 }
 
 static bool open_recorder(Run* run, LashError* error) {
-    static const char* const type_name[LASH_JOINT_TYPES] = {"fixed", "revolute", "prismatic",
-                                                            "spherical"};
     if (run->options->output == NULL) return true;
     const LashModel* model = run->model;
     size_t joints = (size_t)model->joints + 1;
@@ -172,7 +170,7 @@ static bool open_recorder(Run* run, LashError* error) {
     for (int i = 0; i < model->bodies; ++i) body[i] = lash_mechanism_body_name(run->mech, i);
     for (int i = 0; i < model->joints; ++i) {
         joint[i] = model->joint[i].name;
-        type[i] = type_name[model->joint[i].type];
+        type[i] = lash_joint_type_name((LashJointType)model->joint[i].type);
     }
     AppJson text = {0};
     put_options(&text, run);

@@ -71,11 +71,11 @@ void joint_name(const LashMechanism* mech, uint64_t id, char* text, size_t size)
     const Joint* joint = &mech->joint[id % JOINT_ID];
     int role = (int)(id / JOINT_ID);
     const char* what = role == ROLE_ROWS       ? ""
-                       : role == ROLE_FRICTION ? "friction of "
-                       : role >= ROLE_UPPER    ? "upper limit of "
-                       : role >= ROLE_LOWER    ? "lower limit of "
-                                               : "driver of ";
-    snprintf(text, size, "%s%s", what, joint->def.name);
+                       : role == ROLE_FRICTION ? ".friction"
+                       : role >= ROLE_UPPER    ? ".upper_limit"
+                       : role >= ROLE_LOWER    ? ".lower_limit"
+                                               : ".driver";
+    snprintf(text, size, "%s%s", joint->def.name, what);
 }
 
 // --- Evaluation
