@@ -365,6 +365,126 @@ static void every_scheme_takes_friction_and_limits(void** state) {
     }
 }
 
+// --- Closed loops, chains, redundant joints --------------------------------------------------
+
+// Largest number of Newton iterations, and the energy that is not accounted for, of a run.
+typedef struct RunFigures {
+    double newton, balance, work;
+    int most;
+} RunFigures;
+
+static RunFigures run_all(LashSim* sim, double h, double T) {
+    RunFigures f = {0};
+    int steps = 0;
+    while (lash_sim_time(sim) < T - h / 2) {
+        LashStepInfo info = step(sim);
+        f.newton += info.newton, ++steps;
+        if (info.newton > f.most) f.most = info.newton;
+    }
+    LashEnergy e = lash_sim_energy(sim);
+    f.newton /= steps, f.work = e.contact_work_t;
+    f.balance = e.kinetic + e.potential - e.start - e.external_work - e.damping_work -
+                e.contact_work_t - e.contact_work_n;
+    return f;
+}
+
+// A slider-crank with friction in all joints, pushed by a torque and braked by friction.
+static void slider_crank_with_friction_everywhere_keeps_its_energy_balance(void** state) {
+    (void)state;
+    double r = 0.1, l = 0.3, h = 2e-4;
+    LashMechanism* mech = lash_mechanism_create();
+    lash_mechanism_set_gravity(mech, vec3(0, -GRAVITY, 0));
+    LashBodyId ground = lash_mechanism_ground(mech);
+    LashBodyDef def = lash_body_def();
+    double omega = 20;
+    def.mass = 1, def.inertia = ball(2e-3), def.world_body = at(r / 2, 0, 0);
+    def.omega = vec3(0, 0, omega), def.velocity = vec3(0, omega * r / 2, 0);
+    LashBodyId crank = lash_mechanism_add_body(mech, &def);
+    def.mass = 0.5, def.inertia = ball(4e-3), def.world_body = at(r + l / 2, 0, 0);
+    def.omega = vec3(0, 0, -omega * r / l), def.velocity = vec3(0, omega * r / 2, 0);
+    LashBodyId rod = lash_mechanism_add_body(mech, &def);
+    def.mass = 0.8, def.inertia = ball(1e-3), def.world_body = at(r + l, 0, 0);
+    def.omega = def.velocity = vec3_zero();
+    LashBodyId slider = lash_mechanism_add_body(mech, &def);
+    const LashBodyId a[4] = {ground, crank, rod, ground}, b[4] = {crank, rod, slider, slider};
+    const Pose where[4] = {at(0, 0, 0), at(r, 0, 0), at(r + l, 0, 0),
+                           frame(vec3(r + l, 0, 0), vec3(1, 0, 0), vec3(0, 1, 0))};
+    for (int k = 0; k < 4; ++k) {
+        LashJointDef joint =
+            joint_at(mech, k == 3 ? LASH_PRISMATIC : LASH_REVOLUTE, a[k], b[k], where[k]);
+        joint.mu = 0.15, joint.radius = 0.01;
+        LashJointId id = lash_mechanism_add_joint(mech, &joint);
+        if (k > 0) continue;
+        LashForceDef torque = lash_force_def();
+        torque.type = LASH_JOINT_FORCE, torque.joint = id;
+        torque.component[0] = function("0.8*cos(6*t)");
+        lash_mechanism_add_force(mech, &torque);
+    }
+    LashSim* sim = start(mech, h);
+    RunFigures f = run_all(sim, h, 2);
+    print_message(
+        "slider-crank: %.2f Newton iterations per step, at most %d; friction %g J, "
+        "balance %g J\n",
+        f.newton, f.most, f.work, f.balance);
+    assert_true(f.work < -0.5);
+    check("balance", f.balance, 0, 1e-4);
+    assert_true(f.newton < 4);
+    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+}
+
+// A chain of thick-pinned links comes to rest and then does not creep.
+static void chain_with_friction_comes_to_rest(void** state) {
+    (void)state;
+    enum { LINKS = 6 };
+    double l = 0.2, h = 1e-3;
+    LashMechanism* mech = lash_mechanism_create();
+    lash_mechanism_set_gravity(mech, vec3(0, -GRAVITY, 0));
+    LashBodyId last = lash_mechanism_ground(mech);
+    for (int k = 0; k < LINKS; ++k) {
+        LashBodyId link = add(mech, 0.3, ball(1e-3), at((k + 0.5) * l, 0, 0));
+        LashJointDef def = joint_at(mech, LASH_REVOLUTE, last, link, at(k * l, 0, 0));
+        def.mu = 0.4, def.radius = 0.02;
+        lash_mechanism_add_joint(mech, &def);
+        last = link;
+    }
+    LashSim* sim = start(mech, h);
+    RunFigures f = run_all(sim, h, 6);
+    print_message("chain: %.2f Newton iterations per step, at most %d; balance %g J\n", f.newton,
+                  f.most, f.balance);
+    check("balance", f.balance, 0, 2e-3);
+    double x[LINKS];
+    for (int k = 0; k < LINKS; ++k) x[k] = coordinate(mech, sim, k, 0);
+    run_to(sim, h, 7);
+    for (int k = 0; k < LINKS; ++k) check("no creep", coordinate(mech, sim, k, 0), x[k], 1e-11);
+    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+}
+
+// Two parallel slides hold one block: the load is shared, the friction is that of the whole weight.
+static void redundant_slides_share_the_load(void** state) {
+    (void)state;
+    double alpha = 0.6, mu = 0.3, h = 1e-3, T = 0.5;
+    LashMechanism* mech = lash_mechanism_create();
+    lash_mechanism_set_gravity(mech, vec3(0, 0, -GRAVITY));
+    Vec3 down = vec3(cos(alpha), 0, -sin(alpha)), normal = vec3(sin(alpha), 0, cos(alpha));
+    LashBodyId block = add(mech, 2, ball(0.1), pose_identity());
+    for (int k = 0; k < 2; ++k) {
+        LashJointDef def = joint_at(mech, LASH_PRISMATIC, lash_mechanism_ground(mech), block,
+                                    frame(vec3(0, k == 0 ? 0.2 : -0.2, 0), down, normal));
+        def.mu = mu;
+        lash_mechanism_add_joint(mech, &def);
+    }
+    LashSim* sim = start(mech, h);
+    run_to(sim, h, T);
+    double a = GRAVITY * (sin(alpha) - mu * cos(alpha));
+    check("x", coordinate(mech, sim, 0, 0), 0.5 * a * T * T, 1e-8);
+    for (int k = 0; k < 2; ++k) {
+        LashReaction r = reaction(mech, sim, k, h);
+        check("share of the load", r.force.x, GRAVITY * cos(alpha), 1e-6);
+        check("share of the friction", r.force.z, -mu * GRAVITY * cos(alpha), 1e-6);
+    }
+    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(block_on_incline_follows_the_closed_form),
@@ -378,6 +498,9 @@ int main(void) {
         cmocka_unit_test(lever_rests_on_its_limit_without_chatter),
         cmocka_unit_test(limit_counts_turns),
         cmocka_unit_test(every_scheme_takes_friction_and_limits),
+        cmocka_unit_test(slider_crank_with_friction_everywhere_keeps_its_energy_balance),
+        cmocka_unit_test(chain_with_friction_comes_to_rest),
+        cmocka_unit_test(redundant_slides_share_the_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
