@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/bench_geometry.h"
 #include "app/bench_solvers.h"
 #include "app/commands.h"
 #include "app/suggest.h"
@@ -13,6 +14,7 @@ typedef struct Bench {
 
 static const Bench benches[] = {
     {"solvers", "friction and complementarity solvers on problem files", app_bench_solvers},
+    {"geometry", "signed gaps between CAD features", app_bench_geometry},
     {"mechanisms", "microseconds per step of whole mechanisms", app_bench_mechanisms},
 };
 enum { BENCHES = sizeof benches / sizeof *benches };

@@ -5,8 +5,8 @@
 // data; pairs through the pair manager (collect once, then evaluate). The sweep has 100 bodies and
 // 500 candidate pairs of which 10 are near.
 //
-// peer_us is BRepExtrema_DistShapeShape on the same pair, when the program was built with it: rows
-// carry the shapes, see PeerTimer.
+// Rows have room for a peer (peer_us, ratio): BRepExtrema on the same faces, where it was measured
+// in the same run.
 #include "app/bench_geometry.h"
 
 #include <stdio.h>
@@ -22,7 +22,8 @@
 enum { POSES = 1000, RUNS = 15, MAX_ROWS = 32 };
 
 typedef struct Row {
-    const char *name, *note;
+    const char* name;
+    char note[80];
     double us, peer_us; // peer_us 0: not measured
     const char* family; // rows that measure growth
     double size, us_per_unit;
@@ -44,7 +45,8 @@ static Row* add_row(Bench* bench, const char* name, double us, const char* note)
     LASH_ASSERT(bench->rows < MAX_ROWS);
     Row* row = bench->row + bench->rows++;
     memset(row, 0, sizeof *row);
-    row->name = name, row->us = us, row->note = note;
+    row->name = name, row->us = us;
+    if (note != NULL) snprintf(row->note, sizeof row->note, "%s", note);
     return row;
 }
 
@@ -78,8 +80,9 @@ static void bench_kernel(Bench* bench, KernelCase* c) {
     LashWarm warm = {0};
     LashKernelQuery query = {.limit = INFINITY, .search = true, .warm = &warm};
     LashRoot roots[LASH_MAX_POINTS];
-    double best = INFINITY;
+    double best = INFINITY, found = 0;
     for (int k = 0; k < RUNS; ++k) {
+        found = 0;
         query.search = true;
         lash_kernel_roots(&c->a, &c->b, &placement[0], &query, roots);
         query.search = false;
@@ -87,11 +90,14 @@ static void bench_kernel(Bench* bench, KernelCase* c) {
         for (int i = 0; i < POSES; ++i) {
             int n = lash_kernel_roots(&c->a, &c->b, &placement[i], &query, roots);
             bench->sink += n > 0 ? roots[0].gap : 0;
+            found += n;
         }
         t = seconds() - t;
         if (t < best) best = t;
     }
-    add_row(bench, c->name, 1e6 * best / POSES, c->note);
+    Row* row = add_row(bench, c->name, 1e6 * best / POSES, NULL);
+    snprintf(row->note, sizeof row->note, "%s%s%.1f points", c->note, c->note[0] ? ", " : "",
+             found / POSES);
     lash_feature_release(&c->a);
     lash_feature_release(&c->b);
 }
@@ -104,6 +110,28 @@ typedef struct OneFace { // a shape with a single untrimmed face
     LashPatch patch;
     double pole[4 * 16];
 } OneFace;
+
+typedef struct OneVertex {
+    LashShape shape;
+    LashVertex vertex;
+} OneVertex;
+
+typedef struct OneEdge { // free: touches from every side
+    LashShape shape;
+    LashEdge edge;
+} OneEdge;
+
+static LashFeature one_edge(OneEdge* e, LashCurveType type, double radius) {
+    memset(e, 0, sizeof *e);
+    LashEdge* c = &e->edge;
+    c->type = type, c->radius = radius, c->closed = type == LASH_CIRCLE;
+    c->x = vec3(1, 0, 0), c->y = vec3(0, 1, 0), c->z = vec3(0, 0, 1);
+    c->t0 = type == LASH_LINE ? -0.05 : 0, c->t1 = type == LASH_LINE ? 0.05 : 2 * LASH_PI;
+    c->face[0] = c->face[1] = c->vertex[0] = c->vertex[1] = -1, c->convexity = LASH_FREE;
+    c->box.low = vec3(-0.05, -0.05, -0.05), c->box.high = vec3(0.05, 0.05, 0.05);
+    e->shape.edge = c, e->shape.edges = 1;
+    return lash_feature_edge(&e->shape, 0);
+}
 
 static void one_face(OneFace* f, LashSurfaceType type, double r, double s, double angle) {
     memset(f, 0, sizeof *f);
@@ -159,12 +187,18 @@ static void bench_kernels(Bench* bench) {
                 free1 = lash_feature_face(&patch.shape, 0),
                 free2 = lash_feature_face(&patch2.shape, 0);
     Vec3 x = vec3(1, 0, 0), tilt = vec3(1, 0.3, 0.2);
+    OneVertex lone = {.vertex = {.point = {0, 0, 0}, .convexity = LASH_FREE}};
+    lone.shape.vertex = &lone.vertex, lone.shape.vertices = 1;
+    LashFeature point = lash_feature_vertex(&lone.shape, 0);
+    OneEdge lone_line, lone_circle;
+    LashFeature line = one_edge(&lone_line, LASH_LINE, 0),
+                circle = one_edge(&lone_circle, LASH_CIRCLE, 0.02);
     KernelCase cases[] = {
         {"vertex/plane", "", corner, top, turned(0.05, 0.05, 0.1, tilt, 0.5), 1e-3, 0.05},
         {"vertex/cylinder", "", corner, cylinder, turned(0.07, 0.05, 0.05, tilt, 0.1), 1e-3, 0.01},
         {"sphere/plane", "", sphere, top, at(0, 0, 0.0605), 1e-3, 0.05},
         {"sphere/cylinder", "", sphere, cylinder, at(0.021, 0, 0), 1e-3, 0.05},
-        {"line/line (edges)", "", edge, edge, turned(0, -0.1, -0.1, vec3(0, 1, 1), 1), 1e-3, 0.05},
+        {"line/line", "edges", line, line, turned(0, 0.002, 0, vec3(0, 1, 0), 1), 1e-3, 0.05},
         {"cylinder/cylinder", "crossing", cylinder, cylinder,
          turned(0, 0.021, 0, vec3(0, 1, 0), 1.2), 1e-4, 0.02},
         {"line/cylinder", "", edge, cylinder, turned(0, 0.06, 0.05, x, 0), 1e-4, 0.02},
@@ -174,8 +208,8 @@ static void bench_kernels(Bench* bench) {
         {"circle/bore", "pin end in hole", rim, bore, turned(0, 0, 0, x, 1e-3), 5e-5, 1e-3},
         {"circle/cylinder", "hole's edge on pin", mouth, cylinder, turned(0, 0, 0.02, x, 1e-3),
          5e-5, 1e-3},
-        {"circle/circle", "", rim, mouth, turned(0.01, 0, -0.004, x, 0.4), 1e-3, 0.05},
-        {"line/circle", "", edge, rim, turned(0, 0.06, 0.03, tilt, 0.4), 1e-3, 0.05},
+        {"circle/circle", "edges", circle, circle, turned(0.01, 0, 0.004, x, 0.4), 1e-3, 0.05},
+        {"line/circle", "edges", line, circle, turned(0, 0.022, 0.003, tilt, 1.2), 1e-3, 0.05},
         {"torus/plane", "", tube, top, turned(0, 0, 0.08, x, 0.5), 1e-3, 0.02},
         {"torus/cylinder", "", tube, cylinder, turned(0, 0.045, 0, x, 0.5), 1e-3, 0.02},
         {"torus/torus", "", tube, tube, turned(0.035, 0, 0.011, x, 1.3), 1e-3, 0.02},
@@ -189,7 +223,7 @@ static void bench_kernels(Bench* bench) {
         {"freeform/cylinder", "root", free1, cylinder, turned(0, 0.031, 0, x, 0.5 * LASH_PI), 1e-4,
          0.02},
         {"freeform/freeform", "root", free1, free2, turned(0, 0, 0.041, x, LASH_PI), 1e-4, 0.02},
-        {"vertex/freeform", "root", corner, free1, turned(0.05, 0.05, 0.07, tilt, 0.5), 1e-3, 0.02},
+        {"vertex/freeform", "root", point, free1, at(0, 0, 0.02), 1e-3, 0.02},
         {"line/freeform", "root", edge, free1, turned(0, 0.05, 0.071, x, 0.7), 1e-4, 0.02},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) bench_kernel(bench, cases + i);
@@ -227,11 +261,8 @@ static void bench_pair(Bench* bench, const char* name, const LashPairDef* def, P
         if (t < best) best = t;
     }
     bench->sink += found;
-    static char note[8][64];
-    static int notes = 0;
-    char* text = note[notes++ % 8];
-    snprintf(text, 64, "%d slots, %.1f points", slots, found / POSES);
-    add_row(bench, name, 1e6 * best / POSES, text);
+    Row* row = add_row(bench, name, 1e6 * best / POSES, NULL);
+    snprintf(row->note, sizeof row->note, "%d slots, %.1f points", slots, found / POSES);
     lash_free(gap);
     lash_free(points);
     lash_pair_work_destroy(work);
@@ -317,9 +348,9 @@ static void bench_sweep(Bench* bench) {
     int near = 0;
     for (int r = 0; r < RUNS; ++r)
         best = fmin(best, sweep_once(pair, work, bodies, until, travel, start, &near));
-    static char note[64];
-    snprintf(note, sizeof note, "100 bodies, 500 pairs, %.1f active", (double)near / STEPS);
-    Row* row = add_row(bench, "sweep", 1e6 * best / STEPS, note);
+    Row* row = add_row(bench, "sweep", 1e6 * best / STEPS, NULL);
+    snprintf(row->note, sizeof row->note, "100 bodies, 500 pairs, %.1f active",
+             (double)near / STEPS);
     row->family = "sweep", row->size = PAIRS, row->us_per_unit = row->us / PAIRS;
     for (int k = 0; k < PAIRS; ++k) lash_pair_work_destroy(work[k]);
     lash_pair_destroy(pair);

@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-// argv holds the words after `bench solvers`. Prints to stdout; returns the exit code.
+// argv[0] is "solvers", the other words follow. Prints to stdout; returns the exit code.
 int app_bench_solvers(int argc, char** argv);
 
 #ifdef __cplusplus

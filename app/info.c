@@ -5,60 +5,59 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "app/version.h"
+#include "app/report.h"
 #include "core/math3.h"
 #include "geometry/select.h"
 #include "geometry/shape.h"
 
 typedef struct InfoOptions {
-    const char* file;
-    LashImport import;
-    bool json, edges;
+    AppOperands operands;
+    double scale;
+    bool json, edges, heal, no_cache;
 } InfoOptions;
 
-static const char usage[] =
-    "usage: lash info FILE.step [--json] [--scale S] [--heal] [--edges] [--no-cache]\n"
-    "\n"
-    "Shows the parts of a STEP file, their mass properties and every face: index, name, type,\n"
-    "radius, axis, box. Models name faces by this index, by name, or by type, radius and place.\n"
-    "\n"
-    "  --json      one JSON document in SI units\n"
-    "  --scale S   metres per number of the file, when its header is wrong (metres: --scale 1)\n"
-    "  --heal      repair small defects first\n"
-    "  --edges     list the edges, too\n"
-    "  --no-cache  read the file anew\n"
-    "  -h, --help  this text\n";
+#define OPTION(member) offsetof(InfoOptions, member)
+static const AppOption options[] = {
+    {"json", 0, APP_FLAG, NULL, "print one JSON document in SI units instead of text",
+     OPTION(json)},
+    {"scale", 0, APP_NUMBER, "S", "metres per number of the file, when its header is wrong",
+     OPTION(scale)},
+    {"heal", 0, APP_FLAG, NULL, "repair small defects first", OPTION(heal)},
+    {"edges", 0, APP_FLAG, NULL, "list the edges, too", OPTION(edges)},
+    {"no-cache", 0, APP_FLAG, NULL, "read the file anew", OPTION(no_cache)},
+};
+const AppCommand app_info_command = {
+    .name = "info",
+    .operands = "FILE.step",
+    .summary = "list parts, masses and faces of a STEP file",
+    .detail =
+        "Shows the parts, their mass properties and every face: index, name, type, radius, axis, "
+        "box.\n"
+        "Models name faces by this index, by name, or by type, radius and place. The table is in\n"
+        "millimetres. A file with metre numbers under a millimetre header needs --scale 1.",
+    .minimum = 1,
+    .maximum = 1,
+    .option = options,
+    .options = sizeof options / sizeof *options,
+    .json_offset = OPTION(json),
+    .operand_offset = OPTION(operands)};
 
-static void json_string(const char* text) {
-    putchar('"');
-    for (const unsigned char* p = (const unsigned char*)text; *p != 0; ++p) {
-        if (*p == '"' || *p == '\\')
-            printf("\\%c", *p);
-        else if (*p < 32)
-            printf("\\u%04x", *p);
-        else
-            putchar(*p);
+static void put_box(AppJson* json, LashBox box) {
+    app_json_key(json, "box");
+    app_json_begin_array(json);
+    for (int i = 0; i < 2; ++i) {
+        Vec3 p = i == 0 ? box.low : box.high;
+        app_json_begin_array(json);
+        app_json_number(json, p.x), app_json_number(json, p.y), app_json_number(json, p.z);
+        app_json_end_array(json);
     }
-    putchar('"');
+    app_json_end_array(json);
 }
 
-static void json_number(double x) {
-    if (isfinite(x))
-        printf("%.17g", x);
-    else
-        printf("null");
-}
-
-static void json_vec3(const char* key, Vec3 a) {
-    printf("\"%s\": [%.17g, %.17g, %.17g]", key, a.x, a.y, a.z);
-}
-
-static void json_box(LashBox box) {
-    printf("\"box\": [[%.17g, %.17g, %.17g], [%.17g, %.17g, %.17g]]", box.low.x, box.low.y,
-           box.low.z, box.high.x, box.high.y, box.high.z);
+static void put_name(AppJson* json, const char* key, const LashShape* shape, int name) {
+    app_json_put_text(json, key, name != 0 ? lash_shape_string(shape, name) : NULL);
 }
 
 static const char* convexity_name(LashConvexity c) {
@@ -71,100 +70,122 @@ static const char* curve_name(LashCurveType t) {
     return names[t];
 }
 
-static void json_face(const LashShape* shape, const LashFace* f) {
+static void put_face(AppJson* json, const LashShape* shape, const LashFace* f) {
     bool round = f->type != LASH_PLANE && f->type != LASH_FREEFORM;
-    printf("{\"index\": %d, \"name\": ", f->index);
-    if (f->name != 0)
-        json_string(lash_shape_string(shape, f->name));
-    else
-        printf("null");
-    printf(", \"type\": \"%s\", \"radius\": ", lash_surface_type_name(f->type));
-    json_number(round ? f->radius : NAN);
-    if (f->type == LASH_TORUS) printf(", \"tube_radius\": %.17g", f->radius2);
-    if (f->type == LASH_CONE) printf(", \"half_angle\": %.17g", f->half_angle);
+    app_json_begin_object(json);
+    app_json_put_integer(json, "index", f->index);
+    put_name(json, "name", shape, f->name);
+    app_json_put_text(json, "type", lash_surface_type_name(f->type));
+    app_json_put_number(json, "radius", round ? f->radius : NAN);
+    if (f->type == LASH_TORUS) app_json_put_number(json, "tube_radius", f->radius2);
+    if (f->type == LASH_CONE) app_json_put_number(json, "half_angle", f->half_angle);
     if (f->type != LASH_FREEFORM) {
-        printf(", ");
-        json_vec3("origin", f->origin);
-        printf(", ");
-        json_vec3("axis", f->type == LASH_PLANE ? vec3_scale(f->side, f->z) : f->z);
+        app_json_put_vec3(json, "origin", f->origin);
+        app_json_put_vec3(json, "axis", f->type == LASH_PLANE ? vec3_scale(f->side, f->z) : f->z);
     } else {
-        printf(", \"origin\": null, \"axis\": null");
+        app_json_key(json, "origin"), app_json_null(json);
+        app_json_key(json, "axis"), app_json_null(json);
     }
-    printf(", \"side\": %d, ", f->side > 0 ? 1 : -1);
-    json_box(f->box);
-    printf(", \"area\": %.17g, \"deviation\": %.17g, \"reach\": ", f->area, f->deviation);
-    json_number(f->reach);
-    putchar('}');
+    app_json_put_integer(json, "side", f->side > 0 ? 1 : -1);
+    put_box(json, f->box);
+    app_json_put_number(json, "area", f->area);
+    app_json_put_number(json, "deviation", f->deviation);
+    app_json_put_number(json, "reach", f->reach);
+    app_json_end_object(json);
 }
 
-static void json_edge(const LashEdge* e) {
-    printf("{\"index\": %d, \"type\": \"%s\", \"radius\": ", e->index, curve_name(e->type));
-    json_number(e->type == LASH_CIRCLE ? e->radius : NAN);
-    printf(", \"convexity\": \"%s\", \"tolerance\": %.17g, ", convexity_name(e->convexity),
-           e->tolerance);
-    json_box(e->box);
-    putchar('}');
+static void put_edge(AppJson* json, const LashEdge* e) {
+    app_json_begin_object(json);
+    app_json_put_integer(json, "index", e->index);
+    app_json_put_text(json, "type", curve_name(e->type));
+    app_json_put_number(json, "radius", e->type == LASH_CIRCLE ? e->radius : NAN);
+    app_json_put_text(json, "convexity", convexity_name(e->convexity));
+    app_json_put_number(json, "tolerance", e->tolerance);
+    put_box(json, e->box);
+    app_json_end_object(json);
 }
 
-static void json_part(const LashShape* shape, const LashShapePart* p, bool edges) {
-    printf("{\"name\": ");
-    json_string(lash_shape_string(shape, p->name));
-    printf(", \"parent\": ");
-    if (p->parent >= 0)
-        json_string(lash_shape_string(shape, shape->part[p->parent].name));
-    else
-        printf("null");
-    printf(", \"assembly\": %s, \"placement\": {", p->assembly ? "true" : "false");
-    json_vec3("position", p->placement.r);
-    Quat q = p->placement.rot;
-    printf(", \"quaternion\": [%.17g, %.17g, %.17g, %.17g]}, \"color\": ", q.w, q.x, q.y, q.z);
-    if (p->color[3] > 0)
-        printf("[%.6g, %.6g, %.6g, %.6g]", p->color[0], p->color[1], p->color[2], p->color[3]);
-    else
-        printf("null");
-    printf(", \"solids\": %d, \"shells\": %d, \"closed\": %s, \"valid\": %s, \"inward\": %s",
-           p->solids, p->shells, p->closed ? "true" : "false", p->valid ? "true" : "false",
-           p->inward ? "true" : "false");
-    printf(", \"volume\": %.17g, \"area\": %.17g, ", p->volume, p->area);
-    json_vec3("center", p->center);
-    const double* I = p->inertia.m;
-    printf(", \"inertia\": [[%.17g, %.17g, %.17g], [%.17g, %.17g, %.17g], [%.17g, %.17g, %.17g]]",
-           I[0], I[3], I[6], I[1], I[4], I[7], I[2], I[5], I[8]);
-    printf(", \"tolerance\": %.17g, ", p->tolerance_max);
-    json_box(p->box);
-    printf(", \"faces\": [");
-    for (int i = 0; i < p->faces; ++i) {
-        printf(i > 0 ? ",\n      " : "\n      ");
-        json_face(shape, &shape->face[p->first_face + i]);
+static void put_inertia(AppJson* json, const Mat3* inertia) {
+    app_json_key(json, "inertia");
+    app_json_begin_array(json);
+    for (int i = 0; i < 3; ++i) {
+        app_json_begin_array(json);
+        for (int j = 0; j < 3; ++j) app_json_number(json, inertia->m[i + 3 * j]);
+        app_json_end_array(json);
     }
-    printf("], \"edge_count\": %d", p->edges);
-    for (int i = 0; edges && i < p->edges; ++i) {
-        printf(i > 0 ? ",\n      " : ", \"edges\": [\n      ");
-        json_edge(&shape->edge[p->first_edge + i]);
-    }
-    printf(edges && p->edges > 0 ? "]}" : "}");
+    app_json_end_array(json);
 }
 
-static void print_json(const LashShape* shape, const InfoOptions* options) {
-    printf("{\"lash\": \"%s\", \"command\": \"info\", \"ok\": true,\n  \"file\": ", LASH_VERSION);
-    json_string(options->file);
-    printf(", \"hash\": \"%s\",\n  \"units\": {\"declared\": ", shape->hash);
-    json_string(shape->unit);
-    printf(", \"scale\": %.17g, \"override\": %s},\n  \"warnings\": [", shape->scale,
-           options->import.scale > 0 ? "true" : "false");
-    char text[4096];
-    snprintf(text, sizeof text, "%s", lash_shape_string(shape, shape->warnings));
-    char *rest = text, *line;
-    for (int i = 0; (line = strsep(&rest, "\n")) != NULL && line[0] != '\0'; ++i) {
-        if (i > 0) printf(", ");
-        json_string(line);
+static void put_part(AppJson* json, const LashShape* shape, const LashShapePart* p, bool edges) {
+    app_json_begin_object(json);
+    put_name(json, "name", shape, p->name);
+    put_name(json, "parent", shape, p->parent >= 0 ? shape->part[p->parent].name : 0);
+    app_json_put_bool(json, "assembly", p->assembly);
+    app_json_key(json, "placement");
+    app_json_begin_object(json);
+    app_json_put_vec3(json, "position", p->placement.r);
+    app_json_put_quat(json, "quaternion", p->placement.rot);
+    app_json_end_object(json);
+    app_json_key(json, "color");
+    if (p->color[3] > 0) {
+        app_json_begin_array(json);
+        for (int i = 0; i < 4; ++i) app_json_number(json, (double)p->color[i]);
+        app_json_end_array(json);
+    } else {
+        app_json_null(json);
     }
-    printf("],\n  \"parts\": [");
-    for (int i = 0; i < shape->parts; ++i) {
-        printf(i > 0 ? ",\n    " : "\n    ");
-        json_part(shape, &shape->part[i], options->edges);
+    app_json_put_integer(json, "solids", p->solids);
+    app_json_put_integer(json, "shells", p->shells);
+    app_json_put_bool(json, "closed", p->closed);
+    app_json_put_bool(json, "valid", p->valid);
+    app_json_put_bool(json, "inward", p->inward);
+    app_json_put_number(json, "volume", p->volume);
+    app_json_put_number(json, "area", p->area);
+    app_json_put_vec3(json, "center", p->center);
+    put_inertia(json, &p->inertia);
+    app_json_put_number(json, "tolerance", p->tolerance_max);
+    put_box(json, p->box);
+    app_json_key(json, "faces");
+    app_json_begin_array(json);
+    for (int i = 0; i < p->faces; ++i) put_face(json, shape, &shape->face[p->first_face + i]);
+    app_json_end_array(json);
+    app_json_put_integer(json, "edge_count", p->edges);
+    if (edges) {
+        app_json_key(json, "edges");
+        app_json_begin_array(json);
+        for (int i = 0; i < p->edges; ++i) put_edge(json, &shape->edge[p->first_edge + i]);
+        app_json_end_array(json);
     }
-    printf("]}\n");
+    app_json_end_object(json);
+}
+
+// One warning after another: the line that begins at *rest, or NULL.
+static const char* next_warning(const char** rest, char* line, size_t size) {
+    if (**rest == '\0') return NULL;
+    size_t n = strcspn(*rest, "\n");
+    snprintf(line, size, "%.*s", (int)n, *rest);
+    *rest += (*rest)[n] == '\n' ? n + 1 : n;
+    return line;
+}
+
+static void put_shape(AppJson* json, const LashShape* shape, const InfoOptions* o) {
+    app_json_put_text(json, "file", o->operands.item[0]);
+    app_json_put_text(json, "hash", shape->hash);
+    app_json_key(json, "units");
+    app_json_begin_object(json);
+    app_json_put_text(json, "declared", shape->unit);
+    app_json_put_number(json, "scale", shape->scale);
+    app_json_put_bool(json, "override", o->scale > 0);
+    app_json_end_object(json);
+    app_json_key(json, "warnings");
+    app_json_begin_array(json);
+    const char* rest = lash_shape_string(shape, shape->warnings);
+    for (char line[512]; next_warning(&rest, line, sizeof line) != NULL;) app_json_text(json, line);
+    app_json_end_array(json);
+    app_json_key(json, "parts");
+    app_json_begin_array(json);
+    for (int i = 0; i < shape->parts; ++i) put_part(json, shape, &shape->part[i], o->edges);
+    app_json_end_array(json);
 }
 
 // "+z", "-x" for the axes of the file, else three numbers.
@@ -176,6 +197,10 @@ static void axis_text(Vec3 a, char* out, size_t size) {
             return;
         }
     snprintf(out, size, "(%.4f %.4f %.4f)", a.x, a.y, a.z);
+}
+
+static double mm(double metres) { // without a negative zero
+    return 1e3 * metres + 0.0;
 }
 
 static void print_face(const LashShape* shape, const LashFace* f) {
@@ -190,9 +215,9 @@ static void print_face(const LashShape* shape, const LashFace* f) {
         snprintf(radius, sizeof radius, "%.6g", 1e3 * f->radius);
     if (f->type != LASH_FREEFORM && f->type != LASH_SPHERE)
         axis_text(f->type == LASH_PLANE ? vec3_scale(f->side, f->z) : f->z, axis, sizeof axis);
-    snprintf(box, sizeof box, "%.5g %.5g %.5g .. %.5g %.5g %.5g", 1e3 * f->box.low.x,
-             1e3 * f->box.low.y, 1e3 * f->box.low.z, 1e3 * f->box.high.x, 1e3 * f->box.high.y,
-             1e3 * f->box.high.z);
+    snprintf(box, sizeof box, "%.5g %.5g %.5g .. %.5g %.5g %.5g", mm(f->box.low.x),
+             mm(f->box.low.y), mm(f->box.low.z), mm(f->box.high.x), mm(f->box.high.y),
+             mm(f->box.high.z));
     const char* bend = f->type == LASH_PLANE || f->type == LASH_FREEFORM ? ""
                        : f->side > 0                                     ? "outer"
                                                                          : "inner";
@@ -210,8 +235,8 @@ static void print_edge(const LashEdge* e) {
     if (e->type == LASH_CIRCLE) snprintf(radius, sizeof radius, "%.6g", 1e3 * e->radius);
     printf("  %5d  %-9s %-8s r %-10s faces %d %d  %.5g %.5g %.5g .. %.5g %.5g %.5g\n", e->index,
            curve_name(e->type), convexity_name(e->convexity), radius, e->face[0], e->face[1],
-           1e3 * e->box.low.x, 1e3 * e->box.low.y, 1e3 * e->box.low.z, 1e3 * e->box.high.x,
-           1e3 * e->box.high.y, 1e3 * e->box.high.z);
+           mm(e->box.low.x), mm(e->box.low.y), mm(e->box.low.z), mm(e->box.high.x),
+           mm(e->box.high.y), mm(e->box.high.z));
 }
 
 static void print_part(const LashShape* shape, const LashShapePart* p, bool edges) {
@@ -228,15 +253,14 @@ static void print_part(const LashShape* shape, const LashShapePart* p, bool edge
            p->valid ? "" : ", with defects", p->faces, p->edges);
     if (p->closed) {
         printf("  volume %.9g mm^3, mass %.6g g at 1 g/cm^3, center %.6g %.6g %.6g mm\n",
-               1e9 * p->volume, 1e6 * p->volume, 1e3 * p->center.x, 1e3 * p->center.y,
-               1e3 * p->center.z);
+               1e9 * p->volume, 1e6 * p->volume, mm(p->center.x), mm(p->center.y), mm(p->center.z));
         const double* I = p->inertia.m;
         printf("  inertia at 1 g/cm^3 (g mm^2): xx %.6g yy %.6g zz %.6g xy %.4g yz %.4g zx %.4g\n",
                1e12 * I[0], 1e12 * I[4], 1e12 * I[8], 1e12 * I[3], 1e12 * I[7], 1e12 * I[6]);
     }
     printf("  box %.6g %.6g %.6g .. %.6g %.6g %.6g mm, largest tolerance %.2g mm\n",
-           1e3 * p->box.low.x, 1e3 * p->box.low.y, 1e3 * p->box.low.z, 1e3 * p->box.high.x,
-           1e3 * p->box.high.y, 1e3 * p->box.high.z, 1e3 * p->tolerance_max);
+           mm(p->box.low.x), mm(p->box.low.y), mm(p->box.low.z), mm(p->box.high.x),
+           mm(p->box.high.y), mm(p->box.high.z), 1e3 * p->tolerance_max);
     if (p->faces > 0)
         printf("  index  %-16s %-15s %-15s %-24s %10s  %s\n", "name", "type", "radius mm",
                "axis/normal", "area mm^2", "box mm");
@@ -245,82 +269,32 @@ static void print_part(const LashShape* shape, const LashShapePart* p, bool edge
     for (int i = 0; i < p->edges; ++i) print_edge(&shape->edge[p->first_edge + i]);
 }
 
-static void print_table(const LashShape* shape, const InfoOptions* options) {
-    printf("%s: declared unit %s, %.6g m per number%s\n", options->file, shape->unit, shape->scale,
-           options->import.scale > 0 ? " (overridden)" : "");
-    for (int i = 0; i < shape->parts; ++i) print_part(shape, &shape->part[i], options->edges);
-    if (shape->warnings == 0) return;
-    char text[4096];
-    snprintf(text, sizeof text, "%s", lash_shape_string(shape, shape->warnings));
-    char *rest = text, *line;
-    while ((line = strsep(&rest, "\n")) != NULL) fprintf(stderr, "lash: warning: %s\n", line);
-}
-
-static bool parse_options(int argc, char** argv, InfoOptions* o, LashError* error) {
-    for (int i = 1; i < argc; ++i) {
-        const char* a = argv[i];
-        if (strcmp(a, "--json") == 0) {
-            o->json = true;
-        } else if (strcmp(a, "--heal") == 0) {
-            o->import.heal = true;
-        } else if (strcmp(a, "--edges") == 0) {
-            o->edges = true;
-        } else if (strcmp(a, "--no-cache") == 0) {
-            o->import.no_cache = true;
-        } else if (strcmp(a, "--scale") == 0 || strncmp(a, "--scale=", 8) == 0) {
-            const char* value = a[7] == '=' ? a + 8 : i + 1 < argc ? argv[++i] : "";
-            char* end;
-            o->import.scale = strtod(value, &end);
-            if (end == value || *end != '\0' || !(o->import.scale > 0) ||
-                !isfinite(o->import.scale))
-                return lash_error_set(error, LASH_ERROR_USAGE, "--scale",
-                                      "expected metres per number of the file, got '%s'", value);
-        } else if (a[0] == '-' && a[1] != '\0') {
-            return lash_error_set(error, LASH_ERROR_USAGE, a, "unknown option; see lash info -h");
-        } else if (o->file != NULL) {
-            return lash_error_set(error, LASH_ERROR_USAGE, a, "only one file can be shown");
-        } else {
-            o->file = a;
-        }
-    }
-    if (o->file == NULL)
-        return lash_error_set(error, LASH_ERROR_USAGE, "FILE", "a STEP file is expected");
-    return true;
-}
-
-static int report(const LashError* error, bool json) {
-    if (json) {
-        printf(
-            "{\"lash\": \"%s\", \"command\": \"info\", \"ok\": false, \"error\": {\"code\": %d, ",
-            LASH_VERSION, (int)error->status);
-        printf("\"file\": ");
-        json_string(error->file);
-        printf(", \"where\": ");
-        json_string(error->where);
-        printf(", \"message\": ");
-        json_string(error->message);
-        printf("}}\n");
-    }
-    fprintf(stderr, "lash: %s%s%s%s%s\n", error->file, error->file[0] != '\0' ? ": " : "",
-            error->where, error->where[0] != '\0' ? ": " : "", error->message);
-    return (int)error->status;
+static void print_table(const LashShape* shape, const InfoOptions* o) {
+    printf("%s: declared unit %s, %.6g m per number%s\n", o->operands.item[0], shape->unit,
+           shape->scale, o->scale > 0 ? " (overridden)" : "");
+    for (int i = 0; i < shape->parts; ++i) print_part(shape, &shape->part[i], o->edges);
+    const char* rest = lash_shape_string(shape, shape->warnings);
+    for (char line[512]; next_warning(&rest, line, sizeof line) != NULL;)
+        app_report_warning("%s", line);
 }
 
 int app_info(int argc, char** argv) {
-    for (int i = 1; i < argc; ++i)
-        if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) {
-            fputs(usage, stdout);
-            return 0;
-        }
-    InfoOptions options = {0};
+    InfoOptions o = {.scale = 0};
+    int code = app_options_parse(&app_info_command, argc, argv, &o);
+    if (code >= 0) return code;
+    AppReport report = app_report("info", o.json);
     LashError error = {0};
-    if (!parse_options(argc, argv, &options, &error)) return report(&error, options.json);
-    LashShape* shape = lash_shape_load(options.file, &options.import, &error);
-    if (shape == NULL) return report(&error, options.json);
-    if (options.json)
-        print_json(shape, &options);
+    LashImport import = {.scale = o.scale, .heal = o.heal, .no_cache = o.no_cache};
+    LashShape* shape = NULL;
+    if (o.scale < 0)
+        lash_error_set(&error, LASH_ERROR_USAGE, "--scale",
+                       "expected positive metres per number of the file, got %g", o.scale);
     else
-        print_table(shape, &options);
+        shape = lash_shape_load(o.operands.item[0], &import, &error);
+    if (shape != NULL && o.json)
+        put_shape(app_report_document(&report, NULL), shape, &o);
+    else if (shape != NULL)
+        print_table(shape, &o);
     lash_shape_destroy(shape);
-    return fflush(stdout) == 0 ? 0 : LASH_ERROR_IO;
+    return app_report_finish(&report, &error);
 }

@@ -19,6 +19,7 @@ static const Entry commands[] = {
     {"check", "validate a model: degrees of freedom, redundant joints, start, units", app_check},
     {"export", "convert a result for other programs", app_export},
     {"schema", "print the JSON Schema of model files", app_schema},
+    {"verify", "recompute the claims of the papers behind the schemes", app_verify},
     {"bench", "measure speed", app_bench},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };

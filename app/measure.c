@@ -10,7 +10,10 @@
 #include "app/quantity.h"
 #include "core/math3.h"
 
-void app_counters_add(AppCounters* c, const LashStepInfo* info) {
+void app_counters_add(AppCounters* c, const LashStepInfo* info, const LashSim* sim) {
+    int events = 0;
+    const LashEvent* event = lash_sim_events(sim, &events);
+    for (int i = 0; i < events; ++i) c->impacts += event[i].kind == LASH_EVENT_IMPACT;
     ++c->steps;
     c->newton += info->newton;
     c->projection += info->projection;
@@ -20,7 +23,6 @@ void app_counters_add(AppCounters* c, const LashStepInfo* info) {
     if (info->projection > c->projection_max) c->projection_max = info->projection;
     if (info->index_set > c->index_set_max) c->index_set_max = info->index_set;
     if (info->solver > c->solver_max) c->solver_max = info->solver;
-    if (info->contacts > c->contacts) c->impacts += info->contacts - c->contacts;
     c->contacts = info->contacts;
     if (info->contacts > c->contacts_max) c->contacts_max = info->contacts;
     c->position = fmax(c->position, info->position_error);

@@ -14,12 +14,13 @@ typedef struct AppCounters { // over all steps
     int64_t newton, projection, index_set, solver;             // sums
     int newton_max, projection_max, index_set_max, solver_max; // per step
     int contacts, contacts_max;
-    int64_t impacts;                        // contacts that opened the step and close in it
+    int64_t impacts;                        // contacts that closed, or were hit again
     double position, velocity, penetration; // largest violations
     double frame_position, frame_velocity, frame_penetration; // since the last frame
 } AppCounters;
 
-void app_counters_add(AppCounters* counters, const LashStepInfo* info);
+// Adds the step that the sim has just done.
+void app_counters_add(AppCounters* counters, const LashStepInfo* info, const LashSim* sim);
 
 // Fills a frame (layout of record.h) with the state of the sim after its last step.
 void app_measure_frame(const LashMechanism* mech, LashSim* sim, const AppCounters* counters,

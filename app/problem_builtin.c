@@ -1,7 +1,7 @@
 // Friction problems from rigid bodies: W = G' M^-1 G, b = G' v_free.
 //
-// A contact at point p with normal n and tangents t1, t2 between bodies a and b has, for each of
-// its directions d, the row (-d, -(p - x_a) x d) on the velocity of a and (d, (p - x_b) x d) on b.
+// A contact with normal n and tangents t1, t2 between bodies a and b has, for each of its
+// directions d, the row (-d, -arm_a x d) on the velocity of a and (d, arm_b x d) on that of b.
 // Bodies are balls of inertia here: J = j I, so that world and body axes agree.
 #include "app/problem_builtin.h"
 
@@ -12,16 +12,15 @@
 #include "core/math3.h"
 
 typedef struct Body {
-    Vec3 x;        // [m]
     double m_inv;  // [1/kg]
     double j_inv;  // [1/(kg m^2)]
     Vec3 v, omega; // without impulses [m/s, rad/s]
 } Body;
 
 typedef struct Contact {
-    int a, b; // bodies; -1 is the ground
-    Vec3 p;
-    Vec3 d[3]; // n, t1, t2
+    int a, b;          // bodies; -1 is the ground
+    Vec3 arm_a, arm_b; // from the mass centres to the contact point [m]
+    Vec3 d[3];         // n, t1, t2
     uint8_t kind;
     double mu;
 } Contact;
@@ -30,9 +29,9 @@ typedef struct Row { // G' of one row on one body
     Vec3 linear, angular;
 } Row;
 
-static Row row_of(const Body* body, const Contact* c, int r, double sign) {
+static Row row_of(const Contact* c, int r, double sign) {
     Vec3 d = vec3_scale(sign, c->d[r]);
-    return (Row){d, vec3_cross(vec3_sub(c->p, body->x), d)};
+    return (Row){d, vec3_cross(sign < 0 ? c->arm_a : c->arm_b, d)};
 }
 
 typedef struct Entries {
@@ -53,7 +52,7 @@ static void couple(Entries* e, const Body* body, const Contact* ci, double si, i
                    const Contact* cj, double sj, int row_j, double shift) {
     for (int r = 0; r < lash_contact_rows(ci->kind); ++r)
         for (int s = 0; s < lash_contact_rows(cj->kind); ++s) {
-            Row a = row_of(body, ci, r, si), b = row_of(body, cj, s, sj);
+            Row a = row_of(ci, r, si), b = row_of(cj, s, sj);
             Vec3 turned =
                 vec3(b.linear.x - shift * b.linear.y, b.linear.y + shift * b.linear.x, b.linear.z);
             add(e, row_i + r, row_j + s,
@@ -90,7 +89,7 @@ static AppProblem* build(int bodies, const Body* body, int contacts, const Conta
             int i = list[x];
             double si = contact[i].a == k ? -1 : 1;
             for (int r = 0; r < lash_contact_rows(kind[i]); ++r) {
-                Row row = row_of(body + k, contact + i, r, si);
+                Row row = row_of(contact + i, r, si);
                 b[first[i] + r] +=
                     vec3_dot(row.linear, body[k].v) + vec3_dot(row.angular, body[k].omega);
             }
@@ -111,11 +110,12 @@ AppProblem* app_problem_stack(int boxes, double mu) {
     Body* body = lash_alloc((size_t)boxes * sizeof(Body));
     Contact* contact = lash_alloc(4 * (size_t)boxes * sizeof(Contact));
     for (int i = 0; i < boxes; ++i) {
-        body[i] = (Body){vec3(0, 0, i + 0.5), 1, 6, vec3(0, 0, -h * gravity), vec3_zero()};
+        body[i] = (Body){1, 6, vec3(0, 0, -h * gravity), vec3_zero()};
         for (int k = 0; k < 4; ++k)
             contact[4 * i + k] = (Contact){i - 1,
                                            i,
-                                           vec3(k & 1 ? 0.5 : -0.5, k & 2 ? 0.5 : -0.5, i),
+                                           vec3(k & 1 ? 0.5 : -0.5, k & 2 ? 0.5 : -0.5, 0.5),
+                                           vec3(k & 1 ? 0.5 : -0.5, k & 2 ? 0.5 : -0.5, -0.5),
                                            {vec3(0, 0, 1), vec3(1, 0, 0), vec3(0, 1, 0)},
                                            LASH_CONTACT_SPATIAL,
                                            mu};
@@ -144,17 +144,16 @@ AppProblem* app_problem_random(const AppRandomProblem* set) {
     Contact* contact = lash_alloc((size_t)set->contacts * sizeof(Contact));
     for (int i = 0; i < set->bodies; ++i) {
         double mass = pow(10, -4 + 7 * uniform(&seed)), size = 0.1 * cbrt(mass);
-        body[i] =
-            (Body){vec3_scale(size, random_vec3(&seed)), 1 / mass, 1 / (0.4 * mass * size * size),
-                   random_vec3(&seed), vec3_scale(1 / size, random_vec3(&seed))};
+        body[i] = (Body){1 / mass, 1 / (0.4 * mass * size * size), random_vec3(&seed),
+                         vec3_scale(1 / size, random_vec3(&seed))};
     }
     for (int i = 0; i < set->contacts; ++i) {
         Contact* c = contact + i;
         c->b = (int)(uniform(&seed) * set->bodies);
         c->a = (int)(uniform(&seed) * (set->bodies + 1)) - 1;
         if (c->a == c->b) c->a = -1;
-        double size = 0.1 * cbrt(1 / body[c->b].m_inv);
-        c->p = vec3_add(body[c->b].x, vec3_scale(size, random_vec3(&seed)));
+        c->arm_b = vec3_scale(0.1 * cbrt(1 / body[c->b].m_inv), random_vec3(&seed));
+        if (c->a >= 0) c->arm_a = vec3_scale(0.1 * cbrt(1 / body[c->a].m_inv), random_vec3(&seed));
         c->d[0] = vec3_normalize(vec3_add(random_vec3(&seed), vec3(1e-9, 0, 0)));
         vec3_basis(c->d[0], &c->d[1], &c->d[2]);
         int rows = set->rows > 0 ? set->rows : (int)(uniform(&seed) * 4);
@@ -167,13 +166,14 @@ AppProblem* app_problem_random(const AppRandomProblem* set) {
 
 AppProblem* app_problem_slider(double omega) {
     // A block 0.05 m x 0.025 m between two walls; planar: z motion and other turns do not occur.
-    Body body = {vec3_zero(), 1 / 0.1, 1 / 2.6e-5, vec3(1.3, -2e-3, 0), vec3(0, 0, omega)};
+    Body body = {1 / 0.1, 1 / 2.6e-5, vec3(1.3, -2e-3, 0), vec3(0, 0, omega)};
     Contact contact[4];
     for (int k = 0; k < 4; ++k) {
-        double up = k < 2 ? 1 : -1; // the lower wall pushes up, the upper one down
+        double up = k < 2 ? 1 : -1, x = k < 2 ? 0.025 : 0.02; // lower wall pushes up, upper down
         contact[k] = (Contact){-1,
                                0,
-                               vec3(k & 1 ? 0.025 : -0.025, -0.0125 * up, 0),
+                               vec3_zero(),
+                               vec3(k & 1 ? x : -x, -0.0125 * up, 0),
                                {vec3(0, up, 0), vec3(1, 0, 0), vec3_zero()},
                                LASH_CONTACT_PLANAR,
                                0.1};
@@ -184,9 +184,13 @@ AppProblem* app_problem_slider(double omega) {
 AppProblem* app_problem_painleve(double mu, double angle) {
     // A rod of 1 m and 1 kg at this angle to the ground, its lower end sliding to the right.
     double c = 0.5 * cos(angle), s = 0.5 * sin(angle);
-    Body body = {vec3(0, s, 0), 1, 12, vec3(1, -0.1, 0), vec3_zero()};
-    Contact contact = {
-        -1, 0, vec3(-c, 0, 0), {vec3(0, 1, 0), vec3(1, 0, 0), vec3_zero()}, LASH_CONTACT_PLANAR,
-        mu};
+    Body body = {1, 12, vec3(1, -0.1, 0), vec3_zero()};
+    Contact contact = {-1,
+                       0,
+                       vec3_zero(),
+                       vec3(-c, -s, 0),
+                       {vec3(0, 1, 0), vec3(1, 0, 0), vec3_zero()},
+                       LASH_CONTACT_PLANAR,
+                       mu};
     return build(1, &body, 1, &contact, 0);
 }

@@ -23,7 +23,7 @@ typedef struct AppRandomProblem {
 AppProblem* app_problem_random(const AppRandomProblem* settings);
 
 // A slider of 0.1 kg in a guide, planar, its four corners as contacts, turning at omega [rad/s].
-// -0.11: two corners of one side are loaded, the other two touch; -3: one corner hits.
+// -0.11: both corners at one wall are loaded; -3: one at each wall. The other two touch.
 AppProblem* app_problem_slider(double omega);
 
 // A rod sliding on the ground with so much friction that none or several solutions exist.

@@ -255,7 +255,7 @@ static bool loop(Run* run, LashError* error) {
             good = fail_step(run, &info, error);
             break;
         }
-        app_counters_add(&run->counters, &info);
+        app_counters_add(&run->counters, &info, run->sim);
         run->interrupted = app_interrupted();
         good = observe(run, i + 1 == run->steps || run->interrupted, error);
         if (run->interrupted) break;

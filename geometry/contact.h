@@ -49,6 +49,10 @@ bool lash_contact_rate(const LashContactPoint* contact, Vec3 w, Vec3 omega, Lash
 // column-major. dn = Y_b p_b. Returns false when the system is singular (D is then 0).
 bool lash_contact_operator(const LashContactPoint* contact, double D[16]);
 
+// At most four of the points that span the patch they lie on: the deepest, the farthest from it,
+// the farthest from the line through both, and the farthest on its other side. Returns how many.
+int lash_contact_span(const LashContactPoint* points, int count, int chosen[LASH_MAX_POINTS]);
+
 #ifdef __cplusplus
 }
 #endif

@@ -116,10 +116,10 @@ static double deepest_of(const LashFeature* g, const LashPlacement* place, Vec3 
 }
 
 // Crossed edges e and g: does a face at e separate g's edge with less than half the depth? Then the
-// solids leave each other along that face's normal and the crossing is no contact. place: g in e's
+// solids leave each other along that face's normal rather than across the edges. place: g in e's
 // frame, p: foot on e.
-static bool face_separates(const LashFeature* e, const LashFeature* g, const LashPlacement* place, Vec3 p,
-                           double gap) {
+static bool face_separates(const LashFeature* e, const LashFeature* g, const LashPlacement* place,
+                           Vec3 p, double gap) {
     if (e->wedge == LASH_WEDGE_NONE) return false;
     if (e->wedge == LASH_WEDGE_GENERAL || g->skeleton == LASH_SKELETON_CURVE)
         return gap < -0.05 * fmin(e->size, g->size);
@@ -165,7 +165,7 @@ void lash_pair_add(LashPairView* v, const LashCandidate* c) {
     Vec3 m = vec3_neg(mat3_mul_transposed(v->b_a->rot, c->n));
     if (!lash_feature_owns(a, p, c->t_a, m, slack_a, &r->boundary)) return;
     if (c->check && !r->deep && !is_contact(v, c, r)) return;
-    if (gap < 0 && !crossing_is_contact(v, r)) return;
+    r->shadowed = gap < 0 && !crossing_is_contact(v, r);
     ++v->count;
 }
 
@@ -304,8 +304,10 @@ int lash_kernel_roots(const LashFeature* a, const LashFeature* b, const LashPlac
     LashPlacement inverse;
     if (query->a_b == NULL) inverse = lash_placement_inverse(b_a);
     v.a = b, v.b = a, v.b_a = query->a_b != NULL ? query->a_b : &inverse;
-    if (rim) v.count = lash_rim_cylinder(b, a, v.b_a, query->limit, roots);
-    else roots_ordered(&v);
+    if (rim)
+        v.count = lash_rim_cylinder(b, a, v.b_a, query->limit, roots);
+    else
+        roots_ordered(&v);
     exchange(b_a, roots, v.count);
     return v.count;
 }
@@ -381,4 +383,31 @@ bool lash_contact_rate(const LashContactPoint* c, Vec3 w, Vec3 omega, LashContac
     rate->point_b = vec3_add(vec3_scale(sb[0], t1), vec3_scale(sb[1], t2));
     rate->normal = vec3_add(vec3_scale(dn[0], t1), vec3_scale(dn[1], t2));
     return ok;
+}
+
+int lash_contact_span(const LashContactPoint* points, int count, int chosen[LASH_MAX_POINTS]) {
+    if (count == 0) return 0;
+    int deepest = 0, far = -1, left = -1, right = -1;
+    for (int i = 1; i < count; ++i)
+        if (points[i].gap < points[deepest].gap) deepest = i;
+    Vec3 o = points[deepest].point_b, n = points[deepest].normal;
+    double most = 0;
+    for (int i = 0; i < count; ++i) {
+        double d = vec3_distance(points[i].point_b, o);
+        if (d > most) most = d, far = i;
+    }
+    int used = 0;
+    chosen[used++] = deepest;
+    if (far < 0) return used;
+    chosen[used++] = far;
+    Vec3 across = vec3_cross(n, vec3_sub(points[far].point_b, o));
+    double low = -1e-9 * most * most, high = 1e-9 * most * most; // of no width: a line
+    for (int i = 0; i < count; ++i) {
+        double d = vec3_dot(vec3_sub(points[i].point_b, o), across);
+        if (d > high) high = d, left = i;
+        if (d < low) low = d, right = i;
+    }
+    if (left >= 0) chosen[used++] = left;
+    if (right >= 0) chosen[used++] = right;
+    return used;
 }

@@ -54,7 +54,7 @@ typedef struct LashFeature {
     bool box_trim;       // the face fills its (u, v) box
     bool whole;          // and the box is the whole closed surface
     LashWedge wedge;
-    Vec3 wedge_side[2]; // directions from the edge into its two faces, across the edge
+    Vec3 wedge_side[2];   // directions from the edge into its two faces, across the edge
     Vec3 wedge_normal[2]; // outward normals of the two faces, like wedge_side
     Vec3 direction[LASH_MAX_DIRECTIONS]; // of a vertex: unit tangents of its edges, leaving it
     int directions;
@@ -93,6 +93,7 @@ typedef struct LashRoot {
     bool boundary;         // lies on the border between two features: may be found twice
     bool ball_a, ball_b;   // the side acts as a material ball on its skeleton (spanning points)
     bool deep;             // below the reach: not a gap
+    bool shadowed;         // in penetration, but a neighbouring face is a much shorter way out
 } LashRoot;
 
 // Private memory of one pair for warm starts; only pairs with free curves or surfaces use it.

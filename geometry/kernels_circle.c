@@ -12,7 +12,7 @@
 // two more. Then Newton inside the bracket.
 #include "geometry/kernels_internal.h"
 
-enum { SAMPLES = 32 };
+enum { SAMPLES = 32, PARTS = 3 };
 
 typedef struct Around {
     double L1, L2, A1, A2, h0, h1, h2, A0; // L' = -s L1 + c L2; A = A0 + c A1 + s A2; h likewise
@@ -72,45 +72,92 @@ static double zero_between(const Around* q, double low, double high, double f, d
     return f;
 }
 
-// Where N comes nearest to zero in [low, high] without reaching it: N' changes its sign there.
-static double extremum_between(const Around* q, double low, double high, double sign) {
-    double steepest = 0;
-    for (int i = 0; i < 40; ++i) {
-        double f = 0.5 * (low + high), d, n = at(q, f, &d);
-        steepest = i < 2 ? fmax(steepest, fabs(d)) : steepest;
-        if (n * sign < 0) return f;
-        if (i > 1 && fabs(n) > 2 * (high - low) * steepest) return f; // stays clear of zero
-        if (d * sign > 0)
-            high = f;
-        else
-            low = f;
+typedef struct Sample {
+    double f, n, d; // angle, N, N'
+} Sample;
+
+static Sample sample_at(const Around* q, double f) {
+    Sample s = {.f = f};
+    s.n = at(q, f, &s.d);
+    return s;
+}
+
+// Zeros of N between two samples where it rises (falls): the extrema of the cubic through both
+// values and slopes cut the interval into monotone pieces.
+static int zeros_between(const Around* q, Sample a, Sample b, double rising, double* found,
+                         int count) {
+    double h = b.f - a.f, c1 = h * a.d, c2 = 3 * (b.n - a.n) - h * (2 * a.d + b.d);
+    double c3 = h * (a.d + b.d) - 2 * (b.n - a.n), root = c2 * c2 - 3 * c3 * c1;
+    Sample cut[4] = {a};
+    int cuts = 1;
+    if (root > 0) { // c1 + 2 c2 t + 3 c3 t^2 = 0
+        double m = -(c2 + copysign(sqrt(root), c2)), t[2];
+        t[0] = c3 != 0 ? m / (3 * c3) : -1, t[1] = m != 0 ? c1 / m : -1;
+        if (t[0] > t[1]) m = t[0], t[0] = t[1], t[1] = m;
+        for (int i = 0; i < 2; ++i)
+            if (t[i] > 0 && t[i] < 1) cut[cuts++] = sample_at(q, a.f + h * t[i]);
     }
-    return 0.5 * (low + high);
+    cut[cuts++] = b;
+    for (int i = 0; i + 1 < cuts && count < LASH_MAX_POINTS; ++i) {
+        double n0 = cut[i].n, n1 = cut[i + 1].n, low = cut[i].f, high = cut[i + 1].f;
+        if (!(n0 * rising < 0 && n1 * rising >= 0)) continue;
+        double guess = low + (high - low) * n0 / (n0 - n1);
+        found[count++] = zero_between(q, low, high, guess, rising);
+    }
+    return count;
+}
+
+// A zero with a small slope d may have a twin too near for the samples: the other zeros of the
+// cubic d x + d2 x^2 / 2 + d3 x^3 / 6 around z. Adds the one where N rises (falls), polished.
+static int add_twin(const Around* q, double z, double d, double rising, double* found, int count) {
+    const double e = 1e-3;
+    double low, high;
+    at(q, z - e, &low), at(q, z + e, &high);
+    double d2 = (high - low) / (2 * e), d3 = (high - 2 * d + low) / (e * e);
+    double root = 0.25 * d2 * d2 - 2 * d3 * d / 3;
+    if (!(root > 0 && d3 * rising > 0) || count == LASH_MAX_POINTS) return count;
+    double far = -(0.5 * d2 + copysign(sqrt(root), d2)) * 3 / d3,
+           x = z + far; // beyond the falling one
+    if (fabs(far) > 0.2) return count;
+    for (int i = 0; i < 20; ++i) {
+        double slope_x, n = at(q, x, &slope_x), step = n / slope_x;
+        if (!(slope_x * rising > 0) || fabs(step) > 0.5 * fabs(far)) return count;
+        x -= step;
+        if (fabs(step) < 1e-10) break;
+    }
+    for (int i = 0; i < count; ++i)
+        if (fabs(remainder(x - found[i], 2 * LASH_PI)) < 1e-3 * fabs(far)) return count;
+    found[count++] = x;
+    return count;
 }
 
 // Minima (rising = +1) or maxima (-1) of the distance; angles.
 static int stationary(const Around* q, double rising, double found[LASH_MAX_POINTS]) {
     const double step = 2 * LASH_PI / SAMPLES;
     double n[SAMPLES + 1];
+    bool dip[SAMPLES + 1]; // |N| has a minimum here: zeros may hide on both sides
     int count = 0;
     sample(q, n);
-    for (int i = 0; i < SAMPLES && count < LASH_MAX_POINTS; ++i) {
-        double low = i * step, high = (i + 1) * step;
-        if (n[i] * rising < 0 && n[i + 1] * rising >= 0) {
-            double guess = low + step * n[i] / (n[i] - n[i + 1]);
-            found[count++] = zero_between(q, low, high, guess, rising);
-            continue;
-        }
+    for (int i = 0; i < SAMPLES; ++i) {
         double before = n[(i + SAMPLES - 1) % SAMPLES], here = n[i], after = n[i + 1];
-        bool dip = here * before > 0 && here * after > 0 && fabs(here) <= fabs(before) &&
-                   fabs(here) <= fabs(after);
-        if (!dip) continue;
-        double f = extremum_between(q, low - step, high, here), d, e = at(q, f, &d);
-        if (e * here < 0) { // two zeros: the one where N rises (falls)
-            found[count++] = e * rising > 0
-                                 ? zero_between(q, low - step, f, 0.5 * (low - step + f), rising)
-                                 : zero_between(q, f, high, 0.5 * (f + high), rising);
+        dip[i] = fabs(here) <= fabs(before) && fabs(here) <= fabs(after);
+    }
+    dip[SAMPLES] = dip[0];
+    for (int i = 0; i < SAMPLES && count < LASH_MAX_POINTS; ++i) {
+        if (!dip[i] && !dip[i + 1] && n[i] * n[i + 1] > 0) continue;
+        Sample a = sample_at(q, i * step);
+        for (int k = 1; k <= PARTS; ++k) {
+            Sample b = sample_at(q, (i + (double)k / PARTS) * step);
+            count = zeros_between(q, a, b, rising, found, count);
+            a = b;
         }
+    }
+    double largest = 0;
+    for (int i = 0; i < SAMPLES; ++i) largest = fmax(largest, fabs(n[i]));
+    for (int i = 0, all = count; i < all; ++i) {
+        double d;
+        at(q, found[i], &d);
+        if (fabs(d) < 1e-2 * largest) count = add_twin(q, found[i], d, rising, found, count);
     }
     return count;
 }

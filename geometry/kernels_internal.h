@@ -7,7 +7,7 @@
 
 #define LASH_BORDER_LENGTH 1e-12 // of the feature's size: width of the border between two features
 #define LASH_BORDER_ANGLE 1e-9   // [rad]
-#define LASH_SLACK_TIGHT 1e-10   // [rad] against strictly curved features
+#define LASH_SLACK_TIGHT 1e-12   // [rad] against strictly curved features
 #define LASH_SLACK_RULED 0.02    // [rad] against features with a straight direction: line contact
 #define LASH_SLACK_PLANE 0.1     // [rad] against planes: area contact
 
@@ -51,10 +51,11 @@ void lash_pair_point(LashPairView* v);  // point with anything elementary
 void lash_pair_line(LashPairView* v);   // line with line, circle, cone
 void lash_pair_circle(LashPairView* v); // circle with circle, plane, cone
 void lash_pair_free(LashPairView* v);   // all others, numerically
-// A full circular edge with a whole cylinder, the fast way: roots in the cylinder's frame, a the rim.
+// A full circular edge with a whole cylinder, the fast way: roots in the cylinder's frame, a the
+// rim.
 bool lash_is_rim_cylinder(const LashFeature* rim, const LashFeature* cylinder);
-int lash_rim_cylinder(const LashFeature* rim, const LashFeature* cylinder, const LashPlacement* place,
-                      double limit, LashRoot roots[2]);
+int lash_rim_cylinder(const LashFeature* rim, const LashFeature* cylinder,
+                      const LashPlacement* place, double limit, LashRoot roots[2]);
 // Relative second-order test; K from lash_feature_second_order.
 bool lash_second_order_is_contact(const LashFeature* a, const LashFeature* b,
                                   const LashSecondOrder* A, const LashSecondOrder* B, double gap);

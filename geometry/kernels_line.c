@@ -112,10 +112,11 @@ static bool evolute_root(double p, double q, double D, double* C, double* S) {
     return true;
 }
 
-// Stationary points of the distance of the circle (axis z, radius R) from a line with direction d; e:
-// the circle's center seen from a point of the line; x: any direction in the circle's plane. Points
-// are relative to the center.
-static inline int ellipse_points(Vec3 e, Vec3 d, Vec3 z, Vec3 x, double R, bool maxima, Vec3 point[2]) {
+// Stationary points of the distance of the circle (axis z, radius R) from a line with direction d;
+// e: the circle's center seen from a point of the line; x: any direction in the circle's plane.
+// Points are relative to the center.
+static inline int ellipse_points(Vec3 e, Vec3 d, Vec3 z, Vec3 x, double R, bool maxima,
+                                 Vec3 point[2]) {
     Vec3 k = vec3_cross(d, z);
     double sine2 = vec3_norm_squared(k), cosine = vec3_dot(d, z);
     if (sine2 > 1e-28) { // line of nodes, put back into the circle's plane
@@ -144,7 +145,8 @@ static void line_circle(LashPairView* v) {
     const LashFeature *a = v->a, *b = v->b;
     bool edges = !lash_is_smooth(a) && !lash_is_smooth(b), hollow = a->side * b->side < 0;
     Vec3 p[2];
-    int count = ellipse_points(vec3_sub(b->origin, v->origin), v->z, b->z, b->x, b->radius, hollow, p);
+    int count =
+        ellipse_points(vec3_sub(b->origin, v->origin), v->z, b->z, b->x, b->radius, hollow, p);
     for (int i = 0; i < count; ++i) {
         p[i] = vec3_add(b->origin, p[i]);
         LashCandidate c = {.cb = p[i], .slot = i, .check = lash_is_smooth(b) && hollow};
@@ -178,7 +180,8 @@ typedef struct Rim {
     Ellipse ellipse;
 } Rim;
 
-static Rim make_rim(const LashFeature* rim, const LashFeature* cylinder, const LashPlacement* place) {
+static Rim make_rim(const LashFeature* rim, const LashFeature* cylinder,
+                    const LashPlacement* place) {
     Vec3 z = mat3_mul(place->rot, rim->z);
     Vec3 e = vec3_sub(lash_place(place, rim->origin), cylinder->origin);
     Rim r = {.ex = vec3_dot(e, cylinder->x), .ey = vec3_dot(e, cylinder->y)};
@@ -195,10 +198,12 @@ static Rim make_rim(const LashFeature* rim, const LashFeature* cylinder, const L
 }
 
 // The root at the rim's direction (c, s); false when it is none of this pair's.
-static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cylinder, double limit,
-                     double c, double s, LashRoot* r) {
-    double a = q->f1 * c, b = q->f2 * s * q->cosine, side = cylinder->side, border = cylinder->border;
-    double px = a * q->kx - b * q->ky, py = a * q->ky + b * q->kx; // rim point from its center, across
+static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cylinder,
+                     double limit, double c, double s, LashRoot* r) {
+    double a = q->f1 * c, b = q->f2 * s * q->cosine, side = cylinder->side,
+           border = cylinder->border;
+    double px = a * q->kx - b * q->ky,
+           py = a * q->ky + b * q->kx; // rim point from its center, across
     double wx = q->ex + px, wy = q->ey + py, rho = sqrt(wx * wx + wy * wy);
     double gap = side * (rho - cylinder->tube), t = q->ez + q->f2 * s * q->lz;
     if (!(gap <= limit && gap >= -2 * cylinder->reach) || rho == 0) return false;
@@ -213,7 +218,8 @@ static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cy
         if (rim->seam ? !(d0 > 0 && d0 <= LASH_SLACK_RULED)
                       : d0 > LASH_SLACK_RULED || d1 > LASH_SLACK_RULED)
             return false;
-        if (!rim->seam && (fabs(d0) < LASH_BORDER_ANGLE || fabs(d1) < LASH_BORDER_ANGLE)) r->boundary = true;
+        if (!rim->seam && (fabs(d0) < LASH_BORDER_ANGLE || fabs(d1) < LASH_BORDER_ANGLE))
+            r->boundary = true;
     }
     Vec3 x = cylinder->x, y = cylinder->y;
     r->gap = gap, r->deep = gap < -cylinder->reach;
@@ -221,15 +227,15 @@ static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cy
     r->point_a = vec3_add(vec3_add_scaled(cylinder->origin, t, cylinder->z),
                           vec3_add(vec3_scale(wx, x), vec3_scale(wy, y)));
     r->point_b = vec3_add_scaled(r->point_a, -gap, r->normal);
-    r->ball_a = r->ball_b = false;
+    r->ball_a = r->ball_b = r->shadowed = false;
     r->t_a[0] = r->t_a[1] = r->t_b[0] = r->t_b[1] = 0;
     return true;
 }
 
-// The same as line_circle for the commonest pair, a pin's or hole's full rim with the whole of a hole
-// or pin, in the plane across the cylinder. place: the rim's shape in the cylinder's shape.
-int lash_rim_cylinder(const LashFeature* rim, const LashFeature* cylinder, const LashPlacement* place,
-                      double limit, LashRoot roots[2]) {
+// The same as line_circle for the commonest pair, a pin's or hole's full rim with the whole of a
+// hole or pin, in the plane across the cylinder. place: the rim's shape in the cylinder's shape.
+int lash_rim_cylinder(const LashFeature* rim, const LashFeature* cylinder,
+                      const LashPlacement* place, double limit, LashRoot roots[2]) {
     Rim q = make_rim(rim, cylinder, place);
     bool maxima = cylinder->side < 0;
     double c, s, sign = maxima ? 1 : -1;

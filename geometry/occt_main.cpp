@@ -63,9 +63,8 @@ void catch_crashes() {
     for (int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(s, &action, nullptr);
 }
 
-// Die with the parent, leave no core file, and do not take the machine's memory along.
+// Leave no core file, and do not take the machine's memory along.
 void limit_process(double mebibytes) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
 #if !defined(__SANITIZE_ADDRESS__)
@@ -145,6 +144,7 @@ int main(int argc, char** argv) {
         fprintf(stderr, "lash-cad is started by lash; see its manual\n");
         return LASH_ERROR_USAGE;
     }
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // the thread that waits for the tables
     lash::limit_process(memory);
     lash::catch_crashes();
     LashError error = {};

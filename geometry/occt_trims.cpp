@@ -140,51 +140,68 @@ Trim freeform_trim(const PartWork& w, const FaceWork& f) {
     return trim;
 }
 
+struct End {        // of an edge, at a vertex
+    Vec3 direction; // away from the vertex
+    int chain;
+    bool begin;
+};
+
+// Does the chain run against its parameter along this face, seen from outside?
+bool runs_against(const PartWork& w, const Use& u) {
+    return u.reversed != (w.faces[u.face].orient < 0);
+}
+
+// Angle from the edge that leaves the vertex along a face (material on its left) to the one that
+// arrives, about the outward normal n; HUGE_VAL when there is none.
+double sector_angle(const PartWork& w, const std::vector<End>& ends, const End& a, int group,
+                    Vec3 n) {
+    double sector = HUGE_VAL;
+    for (const End& b : ends) {
+        bool arrives = false;
+        for (const Use& v : w.chains[b.chain].uses)
+            arrives = arrives || (v.group == group && runs_against(w, v) == b.begin);
+        if (!arrives || (b.chain == a.chain && b.begin == a.begin)) continue;
+        double angle = atan2(vec3_dot(vec3_cross(a.direction, b.direction), n),
+                             vec3_dot(a.direction, b.direction));
+        if (angle <= 1e-9) angle += 2 * LASH_PI;
+        sector = fmin(sector, angle);
+    }
+    return sector;
+}
+
+// Outward normal of a group at the end of a chain.
+bool normal_at_end(const PartWork& w, const End& a, int group, Vec3* n) {
+    const std::vector<int>& edges = w.chains[a.chain].edges;
+    const EdgeWork& e = w.edges[a.begin ? edges.front() : edges.back()];
+    for (const Use& u : e.uses) {
+        if (u.group != group) continue;
+        *n = outward_normal(w, u, e, a.begin != e.reversed ? e.first : e.last);
+        return true;
+    }
+    return false;
+}
+
 // Directions along which the material of a vertex extends: its edges and three across each face.
 void material_directions(const PartWork& w, int vertex, const std::vector<int>& chains,
                          std::vector<Vec3>* list) {
-    struct End {
-        Vec3 direction;
-        int chain;
-        bool begin;
-    };
     std::vector<End> ends;
     for (int k : chains) {
         const Chain& c = w.chains[k];
         for (int i = 0; i < 2; ++i) {
-            if (c.vertex[i] != vertex) continue;
             Vec3 t;
+            if (c.vertex[i] != vertex) continue;
             curve_point(c.curve, i == 0 ? c.curve.t0 : c.curve.t1, &t);
             if (vec3_norm(t) == 0) continue;
             ends.push_back({vec3_normalize(i == 0 ? t : vec3_neg(t)), k, i == 0});
             list->push_back(ends.back().direction);
         }
     }
-    for (const End& a : ends) // a leaves along its face (material left), b arrives
+    for (const End& a : ends)
         for (const Use& u : w.chains[a.chain].uses) {
-            bool against = u.reversed != (w.faces[u.face].orient < 0);
-            if (against == a.begin) continue;
-            const EdgeWork& e =
-                w.edges[w.chains[a.chain].edges[a.begin ? 0 : w.chains[a.chain].edges.size() - 1]];
-            double t = (a.begin != e.reversed) ? e.first : e.last;
-            const Use* own = nullptr;
-            for (const Use& q : e.uses)
-                if (q.group == u.group) own = &q;
-            if (own == nullptr) continue;
-            Vec3 n = outward_normal(w, *own, e, t), best = a.direction;
-            double sector = HUGE_VAL;
-            for (const End& b : ends) {
-                bool arrives = false;
-                for (const Use& v : w.chains[b.chain].uses)
-                    arrives = arrives || (v.group == u.group &&
-                                          (v.reversed != (w.faces[v.face].orient < 0)) == b.begin);
-                if (!arrives || (b.chain == a.chain && b.begin == a.begin)) continue;
-                double angle = atan2(vec3_dot(vec3_cross(a.direction, b.direction), n),
-                                     vec3_dot(a.direction, b.direction));
-                if (angle <= 1e-9) angle += 2 * LASH_PI;
-                if (angle < sector) sector = angle, best = b.direction;
-            }
-            if (sector > 7) continue;
+            Vec3 n;
+            if (runs_against(w, u) == a.begin || !normal_at_end(w, a, u.group, &n)) continue;
+            double sector = sector_angle(w, ends, a, u.group, n);
+            if (sector == HUGE_VAL) continue;
             Vec3 across = vec3_cross(n, a.direction);
             for (double f : {0.25, 0.5, 0.75})
                 list->push_back(vec3_add(vec3_scale(cos(f * sector), a.direction),

@@ -13,7 +13,8 @@
 // Once and only once. A root on the border between two features is found by both; the second one at
 // the same place is dropped. Inside the material the border between two faces with a common convex
 // edge is their medial surface: a vertex or ball whose center is inside belongs to the face it is
-// nearer to.
+// nearer to. Other penetrations are dropped where a neighbouring face is a much shorter way out and
+// a shallower root nearby stands for them.
 #include "geometry/pairs.h"
 
 #include <string.h>
@@ -41,7 +42,7 @@ typedef struct Combination {
     int slots;
     int warm;     // index of its LashWarm, -1: none
     double depth; // penetration to be reported: the reach [m]
-    bool medial;  // one is a vertex or ball, the other a face with neighbours
+    bool medial;  // one is a face with neighbours across convex edges
 } Combination;
 
 struct LashPair {
@@ -53,8 +54,10 @@ struct LashPair {
 
 typedef struct Found { // a root of the current evaluation, for the search for doubles
     Vec3 point_a, point_b;
-    double tolerance;
-    bool boundary;
+    double gap, tolerance;
+    double near; // a contact patch of this depth is smaller than this [m]
+    int slot;    // where it was written
+    bool boundary, shadowed, dropped;
 } Found;
 
 struct LashPairWork {
@@ -69,7 +72,7 @@ struct LashPairWork {
     double* searched;  // (warms) travel until which the last search holds
     Found* found;      // (max_slots)
     int founds, deep, beyond;
-    bool borders; // one of them lies on a border
+    bool borders, shadows; // one of them lies on a border, is shadowed
     // the current step
     int listed, slots;
     int* list;    // (combinations) collected combinations
@@ -183,10 +186,13 @@ static void make_side(Side* side, const LashPairSide* def) {
     lash_free(feature_of_face);
 }
 
-static bool is_medial(const LashFeature* f, const Side* other, int face) {
-    bool has = other->first_neighbor[face] < other->first_neighbor[face + 1];
-    return f->skeleton == LASH_SKELETON_POINT && f->side > 0 && has &&
-           other->feature[face].skeleton != LASH_SKELETON_SURFACE;
+static bool has_neighbors(const Side* side, int feature) {
+    return side->first_neighbor[feature] < side->first_neighbor[feature + 1] &&
+           side->feature[feature].skeleton != LASH_SKELETON_SURFACE;
+}
+
+static bool is_point(const LashFeature* f) {
+    return f->skeleton == LASH_SKELETON_POINT && f->side > 0;
 }
 
 static void make_combinations(LashPair* pair) {
@@ -202,7 +208,7 @@ static void make_combinations(LashPair* pair) {
                     c->a = i, c->b = j, c->slots = slots;
                     c->warm = lash_kernel_is_free(a, b) ? pair->warms++ : -1;
                     c->depth = fmin(lash_kernel_reach(a, b), fmin(a->size, b->size));
-                    c->medial = is_medial(a, &pair->b, j) || is_medial(b, &pair->a, i);
+                    c->medial = has_neighbors(&pair->a, i) || has_neighbors(&pair->b, j);
                     pair->max_slots += slots;
                 }
                 ++count;
@@ -349,29 +355,57 @@ static int combination_roots(const LashPair* pair, LashPairWork* w, const Combin
     return lash_kernel_roots(a, b, &v->b_a, &query, roots);
 }
 
-// A vertex or ball with its center (in the side's frame) inside the material: is it nearer to a
-// neighbour of the face?
-static bool neighbor_is_nearer(const Side* side, int face, Vec3 center) {
-    double d = lash_face_distance(side->feature[face].face, center);
+// A point (in the side's frame) inside the material below a face: is a neighbour of the face
+// nearer, at less than `share` of the depth?
+static bool neighbor_is_nearer(const Side* side, int face, Vec3 point, double share) {
+    double d = share * lash_face_distance(side->feature[face].face, point);
     if (d >= 0) return false;
     for (int k = side->first_neighbor[face]; k < side->first_neighbor[face + 1]; ++k) {
         int other = side->neighbor[k];
         const LashFeature* g = side->feature + other;
-        double e = lash_face_distance(g->face, center);
+        double e = lash_face_distance(g->face, point);
         if (e < d || (e == d && other > face)) continue;
-        Vec3 foot = vec3_add_scaled(center, -e, lash_face_normal(g->face, center));
+        Vec3 foot = vec3_add_scaled(point, -e, lash_face_normal(g->face, point));
         if (lash_trim_point(g->shape, g->face, foot, g->border) != LASH_OUTSIDE) return true;
     }
     return false;
 }
 
+// A vertex or ball is one point: inside the material the nearest face has it, and no other.
 static bool owned_by_neighbor(const LashPair* pair, const Combination* c, const View* v) {
     const LashFeature *a = pair->a.feature + c->a, *b = pair->b.feature + c->b;
-    if (b->kind == LASH_FEATURE_FACE && is_medial(a, &pair->b, c->b) &&
-        neighbor_is_nearer(&pair->b, c->b, lash_place(&v->b_a, a->origin)))
+    if (is_point(a) && has_neighbors(&pair->b, c->b) &&
+        neighbor_is_nearer(&pair->b, c->b, lash_place(&v->b_a, a->origin), 1))
         return true;
-    return a->kind == LASH_FEATURE_FACE && is_medial(b, &pair->a, c->a) &&
-           neighbor_is_nearer(&pair->a, c->a, lash_place(&v->a_b, b->origin));
+    return is_point(b) && has_neighbors(&pair->a, c->a) &&
+           neighbor_is_nearer(&pair->a, c->a, lash_place(&v->a_b, b->origin), 1);
+}
+
+// Edges and faces have many points; their neighbours usually have roots of their own.
+static bool is_shadowed(const LashPair* pair, const Combination* c, const View* v,
+                        const LashRoot* r) {
+    const LashFeature *a = pair->a.feature + c->a, *b = pair->b.feature + c->b;
+    if (r->shadowed) return true;
+    if (!is_point(a) && has_neighbors(&pair->b, c->b) &&
+        neighbor_is_nearer(&pair->b, c->b, r->point_a, 0.5))
+        return true;
+    return !is_point(b) && has_neighbors(&pair->a, c->a) &&
+           neighbor_is_nearer(&pair->a, c->a, lash_place(&v->a_b, r->point_b), 0.5);
+}
+
+// Marks the shadowed roots that a shallower one nearby stands for.
+static bool drop_shadowed(LashPairWork* w) {
+    bool any = false;
+    for (int i = 0; i < w->founds && w->shadows; ++i) {
+        Found* f = w->found + i;
+        for (int k = 0; k < w->founds && f->shadowed && !f->dropped; ++k) {
+            const Found* g = w->found + k;
+            if (g->shadowed || !(g->gap < 0 && g->gap > f->gap)) continue;
+            f->dropped = vec3_distance(f->point_b, g->point_b) < f->near;
+            any |= f->dropped;
+        }
+    }
+    return any;
 }
 
 static bool is_double(LashPairWork* w, const LashRoot* r, double tolerance) {
@@ -385,21 +419,28 @@ static bool is_double(LashPairWork* w, const LashRoot* r, double tolerance) {
             return true;
     }
     Found* f = w->found + w->founds++;
-    f->point_a = r->point_a, f->point_b = r->point_b;
+    f->point_a = r->point_a, f->point_b = r->point_b, f->gap = r->gap;
     f->boundary = r->boundary, f->tolerance = tolerance;
+    f->shadowed = f->dropped = false;
     return false;
 }
 
-// Is the root reported? Counts those beyond the reach.
+// Is the root reported, for the time being? It is written at `slot`.
 static bool accepted(const LashPair* pair, LashPairWork* w, const Combination* c, const View* v,
-                     const LashRoot* r) {
+                     const LashRoot* r, int slot) {
     const LashFeature *a = pair->a.feature + c->a, *b = pair->b.feature + c->b;
     if (c->medial && r->gap < 0 && owned_by_neighbor(pair, c, v)) return false;
     if (r->deep) {
         ++w->deep;
         return false;
     }
-    return !is_double(w, r, 4 * fmax(a->border, b->border));
+    if (is_double(w, r, 64 * fmax(a->border, b->border))) return false;
+    Found* f = w->found + w->founds - 1;
+    f->slot = slot;
+    f->shadowed = r->gap < 0 && is_shadowed(pair, c, v, r);
+    w->shadows |= f->shadowed;
+    f->near = f->shadowed ? -8 * r->gap + 4 * sqrt(-r->gap * fmin(a->size, b->size)) : 0;
+    return true;
 }
 
 static uint64_t slot_id(const LashPair* pair, const Combination* c, int slot) {
@@ -461,21 +502,28 @@ int lash_pair_query(const LashPair* pair, LashPairWork* w, Pose world_a, Pose wo
     double limit = activation - pair->offset;
     advance(w, &v);
     list_near(pair, w, &v, limit, true);
-    w->slots = w->founds = w->deep = 0, w->borders = false; // ends the current step
+    w->slots = w->founds = w->deep = 0, w->borders = w->shadows = false; // ends the current step
     int count = 0;
     for (int i = 0; i < w->listed; ++i) {
         const Combination* c = pair->combination + w->list[i];
         LashRoot roots[LASH_MAX_POINTS];
         int n = combination_roots(pair, w, c, &v, limit, w->travel, roots);
         for (int k = 0; k < n; ++k) {
-            if (roots[k].gap > limit || !accepted(pair, w, c, &v, roots + k)) continue;
+            if (roots[k].gap > limit || !accepted(pair, w, c, &v, roots + k, count)) continue;
             if (count < capacity) write_point(pair, c, &v, roots + k, points + count);
             ++count;
         }
     }
     w->listed = 0;
     w->beyond = count == 0 ? w->deep : 0;
-    return count;
+    if (!drop_shadowed(w)) return count;
+    int kept = 0;
+    for (int i = 0; i < count; ++i) {
+        if (w->found[i].dropped) continue;
+        if (i < capacity) points[kept] = points[i];
+        ++kept;
+    }
+    return kept;
 }
 
 // ---- a time step ------------------------------------------------------------------------------
@@ -516,7 +564,7 @@ bool lash_pair_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, Pos
         return false;
     View v = view_of(pair, world_a, world_b);
     int first = 0;
-    w->founds = w->deep = 0, w->borders = false;
+    w->founds = w->deep = 0, w->borders = w->shadows = false;
     for (int i = 0; i < w->listed; ++i) {
         const Combination* c = pair->combination + w->list[i];
         LashRoot roots[LASH_MAX_POINTS];
@@ -524,7 +572,7 @@ bool lash_pair_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, Pos
         int n = combination_roots(pair, w, c, &v, INFINITY, w->travel, roots);
         for (int k = 0; k < n; ++k) {
             int slot = first + roots[k].slot;
-            if (!accepted(pair, w, c, &v, roots + k)) continue;
+            if (!accepted(pair, w, c, &v, roots + k, slot)) continue;
             gap[slot] = roots[k].gap + pair->offset;
             if (points != NULL && (wanted == NULL || wanted[slot]))
                 write_point(pair, c, &v, roots + k, points + slot);
@@ -532,6 +580,9 @@ bool lash_pair_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, Pos
         first += c->slots;
     }
     w->beyond = w->founds == 0 ? w->deep : 0;
+    if (drop_shadowed(w))
+        for (int i = 0; i < w->founds; ++i)
+            if (w->found[i].dropped) gap[w->found[i].slot] = INFINITY;
     return true;
 }
 

@@ -59,7 +59,8 @@ void lash_pair_work_destroy(LashPairWork* work);
 void lash_pair_work_reset(LashPairWork* work); // forgets bounds and warm starts
 
 // All contact points with gap <= activation, ordered by feature pair; returns how many there are
-// (more than capacity: the first capacity are written). Poses are those of the bodies.
+// (more than capacity: the first capacity are written). Poses are those of the bodies. Ends the
+// step of the last collect.
 int lash_pair_query(const LashPair* pair, LashPairWork* work, Pose world_a, Pose world_b,
                     double activation, LashContactPoint* points, int capacity);
 double lash_pair_bound(const LashPairWork* work);

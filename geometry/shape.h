@@ -94,8 +94,8 @@ typedef struct LashEdge {
     double radius;        // [m]
     double t0, t1;        // parameter range, t0 < t1; a full circle spans 2 pi
     bool closed;
-    int face[2];                 // left and right face, -1: none
-    int vertex[2];               // at t0 and t1, -1: none (closed)
+    int face[2];   // left and right of the edge, seen from outside along rising t; -1: none
+    int vertex[2]; // at t0 and t1, -1: none (closed)
     int first_segment, segments; // free curve: in `segments`
     LashConvexity convexity;
     double tolerance; // of the CAD edge; analytic edges are recomputed from their faces [m]

@@ -18,6 +18,7 @@ typedef struct JointFrames {
     Vec3 a_point, b_point; // joint point in each body [m]
     Mat3 a_axes, b_axes;   // joint axes in each body (columns x, y, z)
     Vec3 p_a, p_b;         // joint point of each side, world
+    Mat3 a_b;              // R_a' R_b: axes of b in axes of a
     double length;         // of a distance joint [m]
     double lead;           // of a screw: displacement per angle [m/rad]
     const double* turned;  // (LASH_MAX_COORDINATES) coordinates near which angles are unwrapped

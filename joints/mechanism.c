@@ -244,11 +244,18 @@ void mechanism_place(const LashMechanism* mech, const double* q, BodyState* body
 
 void mechanism_joint_frames(const Joint* joint, const BodyState* body, const double* turned,
                             JointFrames* f) {
-    f->a = &body[joint->a], f->b = &body[joint->b];
+    mechanism_frames_between(joint, &body[joint->a], &body[joint->b], turned, f);
+}
+
+void mechanism_frames_between(const Joint* joint, const BodyState* a, const BodyState* b,
+                              const double* turned, JointFrames* f) {
+    f->a = a, f->b = b;
     f->a_point = joint->def.a_joint.r, f->b_point = joint->def.b_joint.r;
     f->a_axes = joint->a_axes, f->b_axes = joint->b_axes;
-    f->p_a = vec3_add(f->a->x, mat3_mul(f->a->R, f->a_point));
+    f->p_a = joint->a == 0 ? f->a_point : vec3_add(f->a->x, mat3_mul(f->a->R, f->a_point));
     f->p_b = vec3_add(f->b->x, mat3_mul(f->b->R, f->b_point));
+    if (joint->kind->angular != 0)
+        f->a_b = joint->a == 0 ? f->b->R : mat3_product(mat3_transpose(f->a->R), f->b->R);
     f->length = joint->def.length;
     f->lead = joint->def.pitch / (2 * LASH_PI);
     f->turned = turned;
@@ -625,9 +632,8 @@ static void frames_at(const LashMechanism* mech, const LashSystemWork* work, int
                       const double* q, BodyState state[2], JointFrames* f) {
     Joint local = mech->joint[joint];
     state[0] = state_of(local.a, q), state[1] = state_of(local.b, q);
-    local.a = 0, local.b = 1;
     const double* turned = work == NULL ? mech->joint[joint].start : mechanism_turned(work, joint);
-    mechanism_joint_frames(&local, state, turned, f);
+    mechanism_frames_between(&local, &state[0], &state[1], turned, f);
 }
 
 double lash_mechanism_joint_coordinate(const LashMechanism* mech, const LashSystemWork* work,

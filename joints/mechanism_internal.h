@@ -63,6 +63,8 @@ void mechanism_place(const LashMechanism* mech, const double* q, BodyState* body
 // The two sides of a joint; turned: of the work, the first one of this joint.
 void mechanism_joint_frames(const Joint* joint, const BodyState* body, const double* turned,
                             JointFrames* frames);
+void mechanism_frames_between(const Joint* joint, const BodyState* a, const BodyState* b,
+                              const double* turned, JointFrames* frames);
 static inline const double* mechanism_turned(const LashSystemWork* work, int joint) {
     return work->turned + LASH_MAX_COORDINATES * joint;
 }

@@ -108,33 +108,32 @@ void row_axis_point_contract(const JointFrames* f, int axis, RowContraction* c) 
     add_block(c, row, B_ANG, B_ANG, mat3_product(S, mat3_skew(e_b)));
 }
 
+// With u, w the axes in their bodies and Q = R_a' R_b:  g = u.(Q w),  G_a = u x (Q w),  G_b = w x
+// (Q' u).
 void row_dot(const JointFrames* f, int e, int k, RowWriter* out) {
-    Vec3 e_a = axis_a(f, e), k_b = axis_b(f, k), moment = vec3_cross(e_a, k_b);
+    Vec3 u = mat3_column(f->a_axes, e), w = mat3_column(f->b_axes, k), k_a = mat3_mul(f->a_b, w);
     int i = out->rows++;
-    if (out->g != NULL) out->g[i] = vec3_dot(e_a, k_b);
+    if (out->g != NULL) out->g[i] = vec3_dot(u, k_a);
     if (out->Ga != NULL) {
-        Vec3 m = mat3_mul_transposed(f->a->R, moment);
+        Vec3 m = vec3_cross(u, k_a);
         double* G = out->Ga + 6 * i;
         G[0] = G[1] = G[2] = 0, G[3] = m.x, G[4] = m.y, G[5] = m.z;
     }
     if (out->Gb != NULL) {
-        Vec3 m = mat3_mul_transposed(f->b->R, moment);
+        Vec3 m = vec3_cross(w, mat3_mul_transposed(f->a_b, u));
         double* G = out->Gb + 6 * i;
-        G[0] = G[1] = G[2] = 0, G[3] = -m.x, G[4] = -m.y, G[5] = -m.z;
+        G[0] = G[1] = G[2] = 0, G[3] = m.x, G[4] = m.y, G[5] = m.z;
     }
 }
 
 void row_dot_contract(const JointFrames* f, int e, int k, RowContraction* c) {
     Vec3 u = mat3_column(f->a_axes, e), w = mat3_column(f->b_axes, k);
-    Vec3 k_a = mat3_mul_transposed(f->a->R, axis_b(f, k));
-    Vec3 e_b = mat3_mul_transposed(f->b->R, axis_a(f, e));
-    Mat3 ba = mat3_product(mat3_transpose(f->b->R), f->a->R);
-    Mat3 U = mat3_skew(u), V = mat3_skew(w);
+    Vec3 k_a = mat3_mul(f->a_b, w), e_b = mat3_mul_transposed(f->a_b, u);
+    Mat3 U = mat3_skew(u), V = mat3_skew(w), b_a = mat3_transpose(f->a_b);
     int row = c->row++;
     add_block(c, row, A_ANG, A_ANG, mat3_product(U, mat3_skew(k_a)));
-    add_block(c, row, A_ANG, B_ANG,
-              mat3_scale(-1, mat3_product(U, mat3_product(mat3_transpose(ba), V))));
-    add_block(c, row, B_ANG, A_ANG, mat3_scale(-1, mat3_product(V, mat3_product(ba, U))));
+    add_block(c, row, A_ANG, B_ANG, mat3_scale(-1, mat3_product(U, mat3_product(f->a_b, V))));
+    add_block(c, row, B_ANG, A_ANG, mat3_scale(-1, mat3_product(V, mat3_product(b_a, U))));
     add_block(c, row, B_ANG, B_ANG, mat3_product(V, mat3_skew(e_b)));
 }
 

@@ -44,7 +44,8 @@ void step_activate(LashSim* sim, StepContext* s, int i) {
         s->U_start[item->row + r] = sim->last_U[3 * k + r];
     }
     s->gap_start[i] = 0;
-    s->has_U_start[i] = 1;
+    // With directions at the start, the last U is that of directions one step older.
+    s->has_U_start[i] = sim->settings.direction != LASH_AT_START;
 }
 
 bool joint_friction(const LashInteraction* item) {
@@ -98,14 +99,10 @@ bool contacts_list(LashSim* sim, StepContext* s) {
 // --- Velocity problem
 // ---------------------------------------------------------------------------------------------
 
-static double restitution_term(const LashSim* sim, const StepContext* s, int i) {
+double restitution_term(const StepContext* s, int i) {
     const LashInteraction* item = &s->list->item[i];
     double e = item->e * s->restitution;
-    if (e == 0) return 0;
-    if (sim->settings.direction != LASH_AT_END) return e * s->U_start[item->row];
-    double U[LASH_MAX_ROWS];
-    lash_row_velocity(sim->system, item, s->G, sim->v, U);
-    return e * (U[0] + s->g_t[item->row]);
+    return e == 0 ? 0 : e * s->U_start[item->row];
 }
 
 // |impulses of the load rows| of a joint's friction
@@ -126,7 +123,7 @@ static double natural_map(int rows, double mu, double rho, const double* P, cons
     x[0] = P[0] - rho * (U[0] + rebound + mu * U_t);
     for (int r = 1; r < rows; ++r) x[r] = P[r] - rho * U[r];
     double t = rows == 1 ? 0 : rows == 2 ? fabs(x[1]) : hypot(x[1], x[2]), n = x[0];
-    if (t > mu * n) { // outside the cone: onto its side, or its tip
+    if (t > mu * n || n < 0) { // outside the cone: onto its side, or its tip
         double along = (n + mu * t) / (1 + mu * mu);
         if (along <= 0) along = 0;
         double scale = t > 0 ? mu * along / t : 0;
@@ -182,7 +179,7 @@ void contacts_errors(LashSim* sim, StepContext* s, bool project) {
         const LashInteraction* item = &s->list->item[i];
         double rho = contact_scale(sim, s, item);
         if (rho == 0) rho = contact_scale_by_columns(sim, s, item);
-        double rebound = restitution_term(sim, s, i);
+        double rebound = restitution_term(s, i);
         if (joint_friction(item)) { // U_N of the law: w (P_N - L), w = 1/(rho (rows - 1))
             rebound = (s->P[item->row] - load_of(s, item)) / (rho * (item->rows - 1));
         }
@@ -204,8 +201,8 @@ void contacts_errors(LashSim* sim, StepContext* s, bool project) {
 }
 
 // y (nv) = B (G* column of one contact)
-static void response_column(LashSim* sim, const StepContext* s, const LashInteraction* item,
-                            int row, bool positions, double* y) {
+void response_column(LashSim* sim, const StepContext* s, const LashInteraction* item, int row,
+                     bool positions, double* y) {
     const LashSystem* system = sim->system;
     double unit[LASH_MAX_ROWS] = {0};
     unit[row] = 1;
@@ -245,20 +242,18 @@ static void joints_answer(LashSim* sim, const StepContext* s, const LashInteract
     lash_joint_solver_solve(&sim->velocity_joints, sim->u, sim->w);
 }
 
-// The normal rows of friction in joints: W = w (e_N - dL/dP), b = -w (L - dL/dP P), where L is
-// taken with the impulses of the joints corrected so far.
-static void assemble_loads(LashSim* sim, StepContext* s) {
+void assemble_loads(LashSim* sim, StepContext* s, double* W, int ld, double* b, const double* P) {
     const LashInteractionList* list = s->list;
-    int m = s->m, loaded = 0;
+    int loaded = 0;
     for (int c = 0; c < s->nc; ++c) {
         const LashInteraction* item = &list->item[s->contact[c]];
         if (!joint_friction(item)) continue;
         int n = s->first[c];
         double w = 0;
-        for (int r = 1; r < item->rows; ++r) w += s->W[(n + r) + m * (n + r)] / (item->rows - 1);
-        for (int j = 0; j < m; ++j) s->W[n + m * j] = 0;
-        s->W[n + m * n] = w > 0 ? w : 1;
-        s->b[n] = -s->W[n + m * n] * load_of(s, item);
+        for (int r = 1; r < item->rows; ++r) w += W[(n + r) + ld * (n + r)] / (item->rows - 1);
+        for (int j = 0; j < s->m; ++j) W[n + ld * j] = 0;
+        W[n + ld * n] = w > 0 ? w : 1;
+        b[n] = -W[n + ld * n] * load_of(s, item);
         ++loaded;
     }
     for (int c = 0; c < s->nc && loaded > 0; ++c) {
@@ -271,13 +266,14 @@ static void assemble_loads(LashSim* sim, StepContext* s) {
                 double L = joint_friction(item) ? load_of(s, item) : 0, slope = 0;
                 if (L == 0) continue;
                 const LashInteraction* joint = &list->item[item->load];
-                for (int i = joint->row; i < joint->row + joint->rows; ++i) {
-                    if (item->load_rows >> (i - joint->row) & 1) slope += s->P[i] / L * sim->w[i];
+                for (int i = 0; i < joint->rows; ++i) {
+                    int row = joint->row + i;
+                    if (item->load_rows >> i & 1) slope += s->P[row] / L * sim->w[row];
                 }
                 int n = s->first[k];
-                double w = s->W[n + m * n];
-                s->W[n + m * j] = -w * slope;
-                s->b[n] += w * slope * s->P_c[j];
+                double w = W[n + ld * n];
+                W[n + ld * j] = -w * slope;
+                b[n] += w * slope * P[j];
             }
         }
     }
@@ -308,14 +304,14 @@ static void assemble_velocity_problem(LashSim* sim, StepContext* s) {
             b[r] += s->U[item->row + r];
             s->P_c[s->first[c] + r] = s->P[item->row + r];
         }
-        b[0] += restitution_term(sim, s, s->contact[c]);
+        b[0] += restitution_term(s, s->contact[c]);
     }
     for (int j = 0; j < m; ++j) {
         double p = s->P_c[j];
         if (p == 0) continue;
         for (int i = 0; i < m; ++i) s->b[i] -= s->W[i + m * j] * p;
     }
-    assemble_loads(sim, s);
+    assemble_loads(sim, s, s->W, m, s->b, s->P_c);
     for (int i = 0; i < m; ++i) norm += s->b[i] * s->b[i];
     s->b_norm = sqrt(norm);
 }
@@ -367,13 +363,13 @@ bool contacts_correct(LashSim* sim, StepContext* s) {
 // --- Position problem
 // ---------------------------------------------------------------------------------------------
 
-static void solve_metric(LashSim* sim, double* x) {
+void solve_metric(LashSim* sim, double* x) {
     if (!sim->system->unit_metric) lash_block_lu_solve(sim->same_metric ? sim->A : sim->M, x);
 }
 
 // tau of the joints changes so that they stay closed under the increment x (nv); x gets their
 // answer.
-static void keep_joints_closed(LashSim* sim, StepContext* s, double* x) {
+void keep_joints_closed(LashSim* sim, StepContext* s, double* x) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = s->list;
     if (list->bilateral == 0) return;
@@ -387,36 +383,45 @@ static void keep_joints_closed(LashSim* sim, StepContext* s, double* x) {
     for (int i = 0; i < list->bilateral_rows; ++i) s->tau[i] += sim->w[i];
 }
 
-// Increment of the configuration by the corrections made so far: h theta dv and the joints' dtau.
-static void increment_so_far(LashSim* sim, const StepContext* s, double* moved) {
-    const LashSystem* system = sim->system;
-    memset(moved, 0, (size_t)system->nv * sizeof *moved);
-    if (s->list->bilateral > 0) {
-        lash_rows_apply(system, s->list, 0, s->list->bilateral, NULL, s->G, 1, sim->dtau, moved);
-        solve_metric(sim, moved);
-    }
-    for (int i = 0; i < system->nv; ++i) moved[i] += s->h * s->move_theta * sim->y[i];
+// Increment of the configuration by the corrections made so far: h theta dv, and N G tau instead of
+// the shift that the iterate was evaluated with (a guess, when a pass begins).
+void increment_so_far(LashSim* sim, const StepContext* s, double* moved) {
+    projection_shift(sim, s, moved);
+    for (int i = 0; i < sim->system->nv; ++i)
+        moved[i] += s->h * s->move_theta * sim->y[i] - s->shift[i];
 }
 
-static void assemble_position_problem(LashSim* sim, StepContext* s, const double* moved) {
-    const LashSystem* system = sim->system;
+// Kinds of the rows and gaps predicted after the increment `moved`. True when they hold already to
+// half of what the iteration goes on to (newton.c): nothing is to be projected.
+static bool predict_gaps(LashSim* sim, StepContext* s, const double* moved, double tolerance) {
     double largest = 0, U[LASH_MAX_ROWS];
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
         const LashInteraction* item = &s->list->item[i];
         if (s->active[i] && !joint_friction(item)) largest = fmax(largest, s->P[item->row]);
     }
+    bool hold = true;
     for (int k = 0; k < s->nn; ++k) {
         const LashInteraction* item = &s->list->item[s->normal[k]];
         bool pushed = s->active[s->normal[k]] && s->P[item->row] > PUSHES * largest;
         bool equality = pushed && s->position[s->normal[k]] == POSITION_CLOSED_IF_PUSHED;
         s->kind_n[k] = equality ? LASH_PROJECT_EQUALITY : LASH_PROJECT_INEQUALITY;
         s->P_n[k] = s->P[item->row];
-        lash_row_velocity(system, item, s->G, moved, U);
+        lash_row_velocity(sim->system, item, s->G, moved, U);
         s->gap_n[k] = s->g[item->row] + U[0];
         s->tau_n[k] = s->tau[item->row];
-        response_column(sim, s, item, 0, true, sim->x);
+        bool closed = equality || s->tau_n[k] > 0;
+        hold = hold && s->gap_n[k] >= -tolerance && (!closed || s->gap_n[k] <= tolerance);
+    }
+    return hold;
+}
+
+// A = G' N G of the normals; gap_n becomes the gaps without tau.
+static void assemble_position_problem(LashSim* sim, StepContext* s) {
+    double U[LASH_MAX_ROWS];
+    for (int k = 0; k < s->nn; ++k) {
+        response_column(sim, s, &s->list->item[s->normal[k]], 0, true, sim->x);
         for (int j = 0; j < s->nn; ++j) {
-            lash_row_velocity(system, &s->list->item[s->normal[j]], s->G, sim->x, U);
+            lash_row_velocity(sim->system, &s->list->item[s->normal[j]], s->G, sim->x, U);
             s->A_n[j + s->nn * k] = U[0];
         }
     }
@@ -428,16 +433,18 @@ static void assemble_position_problem(LashSim* sim, StepContext* s, const double
 bool positions_correct(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
     double* moved = s->F; // F is evaluated again before it is used
+    double tolerance = sim->settings.tolerance_position;
     increment_so_far(sim, s, moved);
+    if (predict_gaps(sim, s, moved, (sim->robust ? 0.5 : 0.01) * tolerance)) return true;
     if (s->list->bilateral == 0) ++sim->info.projection;
-    assemble_position_problem(sim, s, moved);
+    assemble_position_problem(sim, s);
     LashProjectionProblem problem = {.m = s->nn,
                                      .A = s->A_n,
                                      .lda = s->nn,
                                      .g = s->gap_n,
                                      .kind = s->kind_n,
                                      .P_n = s->P_n,
-                                     .tolerance = 0.01 * sim->settings.tolerance_position};
+                                     .tolerance = 0.01 * tolerance};
     uint8_t* final = s->kind_n + s->nn;
     LashProjectionInfo info =
         lash_projection_solve(&problem, s->tau_n, s->gap_new, final, sim->projection_work);

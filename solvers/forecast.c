@@ -3,6 +3,7 @@
 //     explicit   g_k + gamma h U_k <= 0
 //     free       g_k + h (theta U_free + (1 - theta) U_k) <= 0,  U_free of the step without
 //     contacts midpoint   g(q_k (+) h/2 v_k) <= 0 end        g(q_k (+) h v_k) <= 0  and  U_k <= 0
+// A projected contact is closed to the position tolerance only, so gaps are compared with that.
 #include <string.h>
 
 #include "solvers/rows.h"
@@ -52,7 +53,7 @@ LashOutcome forecast_activate(LashSim* sim, StepContext* s) {
                 break;
         }
         s->has_U_start[i] = 1, s->gap_start[i] = s->g_star[n];
-        if (gap <= 0) s->active[i] = 1;
+        if (gap <= sim->settings.tolerance_position) s->active[i] = 1; // a tie is a contact
         s->wanted[i] = 0;
     }
     return LASH_CONVERGED;

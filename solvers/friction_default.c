@@ -160,7 +160,7 @@ static double shrink(Friction* f, double residual, double tolerance) {
 
 // For the hard rest. A frictionless problem without solution ends here with the best point so far.
 static double run_robust(Friction* f, double tolerance) {
-    static const int steps[] = {150, 300, 600};
+    static const int steps[] = {6, 300, 120, 1000}; // solves, steps, solves, steps
     int kind = largest_kind(f);
     double residual = INFINITY;
     LashLcpInfo info = friction_polyhedral(f, 4, 0.1 * tolerance);
@@ -170,13 +170,24 @@ static double run_robust(Friction* f, double tolerance) {
         if (!(residual <= tolerance)) residual = friction_newton(f, 20, tolerance);
     }
     if (save(f, residual) <= tolerance || (kind < 2 && info.ray)) return residual;
-    for (int k = 0; k < 3; ++k) {
-        residual = k == 1 ? friction_proximal(f, steps[k], tolerance)
-                          : friction_interior_point(f, steps[k], tolerance);
+    for (int k = 0; k < 4; ++k) {
+        size_t bytes = (size_t)f->m * sizeof(double);
+        if (k == 1) memset(f->P, 0, bytes);
+        if (k == 3) memcpy(f->P, f->saved_P, bytes);
+        residual = k % 2 == 1 ? friction_proximal(f, steps[k], tolerance)
+                              : friction_interior_point(f, steps[k], tolerance);
         if (!(residual <= tolerance)) residual = shrink(f, residual, tolerance);
         if (save(f, residual) <= tolerance) break;
+        if (k >= 1 && f->m > 150 && f->saved_residual <= 5 * tolerance) break; // it is rounding
     }
     return residual;
+}
+
+// Multiplications of a sweep, roughly: the products with W and the contacts themselves.
+static double sweep_cost(const Friction* f) {
+    double products = (double)f->m * (double)f->m;
+    if (f->problem->sparse != NULL) products = 9.0 * f->problem->sparse->pointer[f->contacts];
+    return products + 200.0 * f->contacts;
 }
 
 // Sweeps and Newton in turn, then the robust method. Keeps the best point of all.
@@ -192,7 +203,10 @@ static LashFrictionInfo run_default(Friction* f) {
     if (save(f, residual) > tolerance) memcpy(f->P, f->center, (size_t)f->m * sizeof(double));
     for (int k = 0; !(residual <= tolerance) && k < 3 && (limit <= 0 || f->iterations < limit);
          ++k) {
-        residual = friction_gauss_seidel(f, sweeps[k], tolerance);
+        // Where a factorisation is dear, as many sweeps as the Newton steps before have cost.
+        double price = f->newton_cost / sweep_cost(f);
+        double fair = price > 15 ? (k == 0 ? 2 : steps[k - 1]) * price : 0;
+        residual = friction_gauss_seidel(f, (int)fmax(sweeps[k], fmin(fair, 4000)), tolerance);
         info.method = LASH_FRICTION_GAUSS_SEIDEL;
         if (residual <= tolerance) break;
         residual = friction_newton(f, steps[k], tolerance);
@@ -206,6 +220,12 @@ static LashFrictionInfo run_default(Friction* f) {
     }
     if (f->saved_residual < residual || !(residual < INFINITY))
         memcpy(f->P, f->saved_P, (size_t)f->m * sizeof(double));
+    if (!(residual <= tolerance) && limit <= 0 && f->problem->sparse != NULL) {
+        // Too large to factorise, perhaps: patience.
+        double other = friction_gauss_seidel(f, 20000, tolerance);
+        if (other <= tolerance) info.method = LASH_FRICTION_GAUSS_SEIDEL;
+        if (!(other <= f->saved_residual)) memcpy(f->P, f->saved_P, (size_t)f->m * sizeof(double));
+    }
     info.residual = residual;
     return info;
 }
@@ -230,7 +250,7 @@ static void finish(Friction* f, LashFrictionInfo* info) {
     const LashFrictionSettings* set = f->settings;
     double residual = lash_friction_residual(f->problem, set->measure, f->P, f->U);
     if (residual <= set->tolerance && set->minimum_norm && f->m <= LASH_NORM_ROWS &&
-        (f->singular || friction_touching(f->contacts, f->contact, f->scale, f->P, f->U)) &&
+        (f->singular || friction_touching(f->problem, f->contact, f->scale, f->P, f->U)) &&
         friction_minimum_norm(f->problem, f->contact, f->scale, f->P, f->U, f->trial_P,
                               f->matrix)) {
         double other = lash_friction_residual(f->problem, set->measure, f->trial_P, f->U);

@@ -66,6 +66,7 @@ typedef struct Friction {
     size_t matrix_size;     // in numbers
     int iterations;         // sweeps and linear solves so far
     int changed;            // statuses that changed in the latest Newton step
+    double newton_cost;     // multiplications of the latest factorisation
     bool singular;          // a linear system without full rank was met
     bool band_ready;        // order holds the band ordering
 } Friction;
@@ -137,20 +138,12 @@ ContactStatus friction_status(const LocalContact* contact, double threshold, con
 double friction_gauss_seidel(Friction* f, int max_sweeps, double tolerance);
 double friction_newton(Friction* f, int max_steps, double tolerance);
 double friction_proximal(Friction* f, int max_steps, double tolerance);
-double friction_interior_point(Friction* f, int max_steps, double tolerance);
+double friction_interior_point(Friction* f, int max_solves, double tolerance);
 
-// Does a contact touch without load? Then other solutions may exist although each system met was
-// regular. scale = 1 + |b|.
-static inline bool friction_touching(int contacts, const LocalContact* contact, double scale,
-                                     const double* P, const double* U) {
-    for (int i = 0; i < contacts; ++i) {
-        const LocalContact* c = contact + i;
-        double zero = 1e-9 * scale;
-        if (c->kind != LASH_CONTACT_BILATERAL && U[c->row] <= zero && P[c->row] * c->lambda <= zero)
-            return true;
-    }
-    return false;
-}
+// Does a contact touch without load beside a loaded one that it is coupled with? Then other
+// solutions may exist although each system met was regular. scale = 1 + |b|.
+bool friction_touching(const LashFrictionProblem* p, const LocalContact* contact, double scale,
+                       const double* P, const double* U);
 
 // The polyhedral cone as an LCP; P stays when it finds none.
 LashLcpInfo friction_polyhedral(Friction* f, int directions, double tolerance);

@@ -216,6 +216,7 @@ static bool newton_step(Friction* f, double threshold) {
     int n = decide(f, threshold);
     Layout l;
     if (!choose_layout(f, n, &l)) return false;
+    f->newton_cost = l.band ? 2.0 * n * l.half * l.half : (double)n * n * n / 3;
     assemble(f, &l);
     extract(f);
     expand(f);

@@ -32,6 +32,29 @@ typedef struct Norm {
     double *x, *z, *y, *d, *h, *step;
 } Norm;
 
+static bool coupled(const LashFrictionProblem* p, int i, const LocalContact* a, int j,
+                    const LocalContact* b) {
+    if (p->W == NULL) return lash_block_sparse_find(p->sparse, i, j) != NULL;
+    const double* W = p->W + (size_t)a->row + (size_t)b->row * (size_t)p->ldw;
+    for (int s = 0; s < b->rows; ++s)
+        for (int r = 0; r < a->rows; ++r)
+            if (W[(size_t)r + (size_t)s * (size_t)p->ldw] != 0) return true;
+    return false;
+}
+
+bool friction_touching(const LashFrictionProblem* p, const LocalContact* contact, double scale,
+                       const double* P, const double* U) {
+    double zero = 1e-9 * scale;
+    for (int i = 0; i < p->contacts; ++i) {
+        const LocalContact* c = contact + i;
+        if (c->kind == LASH_CONTACT_BILATERAL || U[c->row] > zero || P[c->row] * c->lambda > zero)
+            continue;
+        for (int j = 0; j < p->contacts; ++j)
+            if (P[contact[j].row] != 0 && j != i && coupled(p, i, c, j, contact + j)) return true;
+    }
+    return false;
+}
+
 size_t friction_norm_size(int m) {
     size_t n = (size_t)m;
     return 3 * n * n + 7 * n + (n * sizeof(NormSet) + 7) / 8 + 8;

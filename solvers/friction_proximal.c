@@ -49,8 +49,7 @@ double friction_proximal(Friction* f, int max_steps, double tolerance) {
            *step = good_P + f->m;
     double best = INFINITY, before = INFINITY, eps = 1, stretch = 0;
     int begin = f->iterations;
-    memset(f->P, 0, bytes);
-    memset(good_P, 0, bytes);
+    memcpy(good_P, f->P, bytes);
     memset(step, 0, bytes);
     memcpy(best_P, f->P, bytes);
     for (int k = 0; f->iterations - begin < max_steps; ++k) {

@@ -34,6 +34,9 @@ typedef struct Point {
     int half, ld;
 } Point;
 
+// A limit cycle of the slip term is damped after so many steps.
+enum { WHOLE_STEPS = 20 };
+
 static int cone_rows(const LocalContact* c) {
     if (c->kind == LASH_CONTACT_BILATERAL) return 0;
     return c->mu > 0 ? c->rows : 1;
@@ -310,13 +313,15 @@ static bool advance(Point* p) {
     return true;
 }
 
-// s = mu |U_T| of the present velocity.
-static void set_slip(Point* p) {
+// s = mu |U_T| of the present velocity, or part of the way to it.
+static void set_slip(Point* p, double part) {
     Friction* f = p->f;
     for (int i = 0; i < f->contacts; ++i) {
         const LocalContact* c = f->contact + i;
         if (cone_rows(c) > 1)
-            p->s[i] = p->scale[c->row] * c->mu * sqrt(tail(c->rows, f->U + c->row, f->U + c->row));
+            p->s[i] += part * (p->scale[c->row] * c->mu *
+                                   sqrt(tail(c->rows, f->U + c->row, f->U + c->row)) -
+                               p->s[i]);
     }
 }
 
@@ -338,26 +343,30 @@ static void solve_convex(Point* p) {
     }
 }
 
-double friction_interior_point(Friction* f, int max_steps, double tolerance) {
+double friction_interior_point(Friction* f, int max_solves, double tolerance) {
     Point p = begin(f);
     size_t bytes = (size_t)f->m * sizeof(double);
     double* kept = f->vectors + 13 * (size_t)f->m; // the best projected point
     double best = INFINITY;
-    int start = f->iterations;
     memcpy(kept, f->P, bytes);
     memcpy(p.x_far, p.x, bytes), memcpy(p.y_far, p.y, bytes);
-    for (int k = 0; f->iterations - start < max_steps; ++k) {
+    for (int k = 0; k < max_solves; ++k) {
         if (!choose_layout(&p)) return INFINITY;
         solve_convex(&p);
         double residual = publish(&p), before = residual;
         if (!(residual < INFINITY)) break;
-        set_slip(&p);
+        set_slip(&p, k < WHOLE_STEPS ? 1 : 0.5);
         if (residual < best) best = residual, memcpy(kept, f->P, bytes);
         if (best <= tolerance) break;
         residual = friction_newton(f, 12, tolerance); // never worse than where it starts
+        if (residual > tolerance && k % 4 == 3) {     // a few contacts are undecided
+            friction_gauss_seidel(f, 30, tolerance);
+            double other = friction_newton(f, 12, tolerance);
+            if (other <= tolerance || other < residual) residual = other;
+        }
         if (residual < best) best = residual, memcpy(kept, f->P, bytes);
         if (best <= tolerance) break;
-        if (residual < 0.1 * before) set_slip(&p); // Newton's point is much nearer
+        if (residual < 0.1 * before) set_slip(&p, 1); // Newton's point is much nearer
         memcpy(p.x, p.x_far, bytes), memcpy(p.y, p.y_far, bytes);
     }
     memcpy(f->P, kept, bytes);

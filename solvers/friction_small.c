@@ -137,6 +137,7 @@ static void small_assemble(const Small* s, double* A) {
             }
             for (int r = 0; r < p->m; ++r) t[r] = a0 * w0[r] + (a1 * w1[r] + a2 * w2[r]);
             small_rows(s, t, A + j * N);
+            for (int r = s->n; r % 4 != 0; ++r) A[j * N + r] = 0; // what fills the last four
             A[j * (N + 1)] += s->k[j];
         }
     }
@@ -170,7 +171,7 @@ static void small_transfer(Small* s, double* x, bool extract) {
 // are zero. Returns false when a pivot says otherwise.
 static bool small_lu(int n, double* restrict A) {
     double l[N] __attribute__((aligned(32))) = {0}, largest = 0;
-    for (int k = 0; k < n; ++k) largest = fmax(largest, A[k * (N + 1)]);
+    for (int k = 0; k < n; ++k) largest = A[k * (N + 1)] > largest ? A[k * (N + 1)] : largest;
     for (int k = 0; k < n; ++k) {
         double* restrict c = A + k * N;
         if (!(c[k] > RANK * largest)) return false;
@@ -202,20 +203,20 @@ static void small_lu_solve(int n, const double* restrict A, double* restrict x) 
 }
 
 // Solves A x = rhs in place; least squares, and false, when A is singular.
-static bool small_solve(int n, double* A, double* rhs) {
-    double copy[N * N], x[N], work[N * N + 4 * N];
-    int32_t pivot[N];
-    for (int j = 0; j < n; ++j) memcpy(copy + j * N, A + j * N, (size_t)n * sizeof(double));
+static bool small_solve(const Small* s, int n, double* A, double* rhs) {
     if (small_lu(n, A)) {
         small_lu_solve(n, A, rhs);
         return true;
     }
-    for (int j = 0; j < n; ++j) memcpy(A + j * N, copy + j * N, (size_t)n * sizeof(double));
+    double x[N], work[N * N + 4 * N];
+    int32_t pivot[N];
+    small_assemble(s, A);
     if (lash_dense_lu(n, A, N, pivot) > RANK) {
         lash_dense_lu_solve(n, A, N, pivot, rhs);
         return true;
     }
-    lash_dense_least_squares(n, n, copy, N, rhs, x, 1e-10, work);
+    small_assemble(s, A);
+    lash_dense_least_squares(n, n, A, N, rhs, x, 1e-10, work);
     memcpy(rhs, x, (size_t)n * sizeof(double));
     return false;
 }
@@ -236,7 +237,7 @@ static void small_step(Small* s, int n, bool first) {
     t[p->m] = 0;
     small_rows(s, t, rhs);
     for (int j = 0; j < n; ++j) rhs[j] = -rhs[j] - s->k[j] * x[j];
-    if (!small_solve(n, A, rhs)) s->singular = true;
+    if (!small_solve(s, n, A, rhs)) s->singular = true;
     for (int j = 0; j < n; ++j) x[j] += rhs[j];
     small_transfer(s, x, false);
     s->iterations++;
@@ -324,8 +325,7 @@ bool friction_small(const LashFrictionProblem* p, const LashFrictionSettings* se
     }
     info->iterations = s.iterations, info->residual = residual;
     if (!(residual <= set->tolerance)) return false;
-    if (set->minimum_norm &&
-        (s.singular || friction_touching(p->contacts, s.contact, s.scale, P, U))) {
+    if (set->minimum_norm && (s.singular || friction_touching(p, s.contact, s.scale, P, U))) {
         double P_new[N], work[3 * N * N + 16 * N];
         LASH_ASSERT(friction_norm_size(N) <= sizeof work / sizeof work[0]);
         if (friction_minimum_norm(p, s.contact, s.scale, P, U, P_new, work)) {

@@ -30,10 +30,8 @@ enum { SLOW = 2 }; // corrections after which the operator is renewed for the ne
 // --- Evaluation
 // ---------------------------------------------------------------------------------------------------
 
-// s->shift = N G tau with the directions of the last evaluation.
-static void project_shift(LashSim* sim, StepContext* s) {
+void projection_shift(LashSim* sim, const StepContext* s, double* x) {
     const LashSystem* system = sim->system;
-    double* x = s->shift;
     for (int i = 0; i < system->nv; ++i) x[i] = 0;
     lash_rows_apply(system, s->list, 0, s->list->bilateral, NULL, s->G, 1, s->tau, x);
     for (int k = 0; k < s->nn; ++k) {
@@ -159,7 +157,7 @@ static void correct_joints(LashSim* sim, StepContext* s, bool project) {
 
 static bool correct_positions(LashSim* sim, StepContext* s) {
     if (s->nn > 0 && !positions_correct(sim, s)) return false;
-    project_shift(sim, s);
+    projection_shift(sim, s, s->shift);
     return true;
 }
 
@@ -167,9 +165,18 @@ static bool correct(LashSim* sim, StepContext* s, bool project) {
     int nv = sim->system->nv;
     for (int i = 0; i < nv; ++i) sim->y[i] = -sim->y[i];
     if (s->list->bilateral > 0) correct_joints(sim, s, project);
-    if (s->nc > 0 && !contacts_correct(sim, s)) return false;
+    bool coupled =
+        project && s->nn > 0 && sim->settings.coupled && sim->settings.scheme == LASH_DIRECT;
+    if (coupled) {
+        if (!coupled_correct(sim, s)) return false;
+    } else if (s->nc > 0 && !contacts_correct(sim, s)) {
+        return false;
+    }
     for (int i = 0; i < nv; ++i) s->v[i] += sim->y[i];
-    return !project || correct_positions(sim, s);
+    if (!project) return true;
+    if (!coupled) return correct_positions(sim, s);
+    projection_shift(sim, s, s->shift);
+    return true;
 }
 
 // --- The loop
@@ -190,12 +197,17 @@ static double largest_error(const LashSim* sim, const StepContext* s, bool proje
     return project ? fmax(e, s->position_error / set->tolerance_position) : e;
 }
 
-// Errors are multiples of the tolerances. Newton goes on to GOAL of them, so that what is left does
-// not add up over many steps; without rows to close it goes on to rounding, which keeps the energy
-// of a free body to the last digits.
-static double newton_goal(const StepContext* s) {
-    static const double GOAL = 0.02;
-    return s->list->rows > 0 ? GOAL : 0;
+// Newton goes on below the tolerances, so that what is left does not add up over many steps: rows
+// to a twentieth, dynamics, which the correction solves exactly, to a five-hundredth; without rows
+// to rounding, which keeps the energy of a free body to the last digits.
+static bool reaches_goal(const LashSim* sim, const StepContext* s, bool project) {
+    const double ROWS = 0.05, DYNAMICS = 0.002;
+    const LashSettings* set = &sim->settings;
+    if (s->list->rows == 0) return s->dynamics_error == 0;
+    if (!(s->dynamics_error <= DYNAMICS * set->tolerance_velocity)) return false;
+    if (!(fmax(s->velocity_error, s->contact_error) <= ROWS * set->tolerance_velocity))
+        return false;
+    return !project || s->position_error <= ROWS * set->tolerance_position;
 }
 
 static bool evaluate_iterate(LashSim* sim, StepContext* s, bool project) {
@@ -228,7 +240,7 @@ static bool restore_iterate(LashSim* sim, StepContext* s, bool project) {
 
 // Newton until the goal; an iterate that passes is kept in case the next one is no better.
 static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
-    double first = INFINITY, last = INFINITY, kept = INFINITY, goal = newton_goal(s);
+    double first = INFINITY, last = INFINITY, kept = INFINITY;
     int slow = 0, growing = 0;
     for (int i = 0; i <= sim->settings.max_iterations; ++i) {
         if (!evaluate_iterate(sim, s, project)) return LASH_FAILED;
@@ -236,13 +248,14 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         bool pass = passes(sim, s, project);
         if (i == 0) first = error;
         growing = error > last ? growing + 1 : 0;
+        if (i > 0 && last > 1) sim->contraction_rate = fmax(sim->contraction_rate, error / last);
         if (kept < INFINITY && !(error < 0.5 * kept)) { // no better than the one kept
             if (pass && error <= kept) return LASH_CONVERGED;
             return restore_iterate(sim, s, project) ? LASH_CONVERGED : LASH_INACCURATE;
         }
         if (!(error < 1e4 * first + 1) || growing >= 3)
             return LASH_FAILED; // diverges, or not a number
-        if (i > 0 && pass && (error <= goal || sim->robust)) {
+        if (i > 0 && pass && (sim->robust || reaches_goal(sim, s, project))) {
             if (i > SLOW) sim->factored = false; // renewed when the next step starts
             return LASH_CONVERGED;
         }
@@ -267,8 +280,8 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
     if (!contacts_list(sim, s)) return LASH_FAILED;
     LashOutcome outcome = iterate(sim, s, project);
     if (outcome == LASH_CONVERGED || sim->robust) return outcome;
-    step_guess(sim, s);
     sim->robust = true;
+    step_guess(sim, s);
     outcome = iterate(sim, s, project);
     sim->robust = sim->factored = false;
     return outcome;
@@ -277,12 +290,23 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
 // --- Beginning and end
 // --------------------------------------------------------------------------------------------
 
+// Extrapolation over n steps multiplies what is wrong in them by up to 2^n - 1, a correction by the
+// contraction rate of the iteration: the product must stay small, or errors that the residuals
+// hardly see would grow from step to step.
+static int guess_order(const LashSim* sim) {
+    if (sim->history == 0 || sim->robust || sim->contraction_rate > 0.5)
+        return 0; // from the state alone
+    int n = 1;
+    while (n < HISTORY && n < sim->history && (2 << n) * sim->contraction_rate < 0.5) ++n;
+    return n;
+}
+
 // Extrapolates (v, shift, P, tau) by the polynomial through the last steps, as far as no jump lies
 // between them: x_{k+1} = n x_k - C(n,2) x_{k-1} + C(n,3) x_{k-2} - ...   Smooth phases then start
 // within the tolerance, or near it.
 void step_guess(LashSim* sim, StepContext* s) {
     int nv = sim->system->nv, rows = s->list->rows, size = 2 * nv + 2 * rows;
-    int n = sim->history < HISTORY ? sim->history : HISTORY;
+    int n = guess_order(sim);
     double* x = sim->guess;
     for (int i = 0; i < size; ++i) x[i] = 0;
     double weight = 1;
@@ -314,6 +338,7 @@ void step_remember(LashSim* sim, const StepContext* s, bool smooth) {
     memcpy(oldest + 2 * nv, s->P, rows * sizeof *oldest);
     memcpy(oldest + 2 * nv + rows, s->tau, rows * sizeof *oldest);
     sim->history = smooth ? sim->history + 1 : 1;
+    sim->contraction_rate *= 0.9; // forgets: the next steps tell anew
 }
 
 void step_begin(LashSim* sim, StepContext* s, double h) {

@@ -21,6 +21,7 @@ LashSettings lash_settings(void) {
                           .direction = LASH_AT_MIDPOINT,
                           .forecast = LASH_FORECAST_FREE,
                           .gamma = 0.5,
+                          .project_all = true,
                           .tolerance_position = 1e-10,
                           .tolerance_velocity = 1e-10,
                           .tolerance_solver = 1e-12,
@@ -95,8 +96,9 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     size_t values = (size_t)system->pattern.offset[system->pattern.count];
     int contacts = system->max_interactions - bilateral,
         contact_rows = system->max_rows - bilateral_rows;
-    sim->saved = take_doubles(t, nq + nv);
+    sim->saved = take_doubles(t, 2 * nq + nv);
     sim->q = take_doubles(t, nq), sim->q_prev = take_doubles(t, nq);
+    sim->q_back = take_doubles(t, nq);
     sim->v = take_doubles(t, nv), sim->guess = take_doubles(t, 2 * nv + 2 * rows);
     for (int i = 0; i < HISTORY; ++i) sim->past[i] = take_doubles(t, 2 * nv + 2 * rows);
     sim->M_values = take_doubles(t, values), sim->C_values = take_doubles(t, values);
@@ -106,6 +108,10 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     }
     sim->x = take_doubles(t, nv), sim->y = take_doubles(t, nv), sim->z = take_doubles(t, nv);
     sim->u = take_doubles(t, rows), sim->w = take_doubles(t, rows);
+    if (sim->settings.coupled) {
+        sim->x_2 = take_doubles(t, nv);
+        sim->coupled_work = take_doubles(t, coupled_work_doubles(contacts, contact_rows));
+    }
     size_t touched = 0;
     for (int i = 0; i < system->blocks; ++i) {
         size_t n = (size_t)lash_block_size(system, i);
@@ -136,6 +142,8 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     sim->settings = *settings;
     sim->work = system->work_create(system);
     sim->reach = 2;
+    sim->contraction_rate = 0.1;
+    sim->robust = settings->full_newton;
     double* start = lash_alloc((size_t)(system->nq + system->nv) * sizeof *start);
     system->initial_state(system, start, start + system->nq);
     const LashInteractionList* list =
@@ -173,6 +181,8 @@ void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v
     memmove(sim->q, q, (size_t)system->nq * sizeof *q);
     memmove(sim->v, v, (size_t)system->nv * sizeof *v);
     sim->history = 0, sim->last_count = 0, sim->factored = false;
+    system->move(system, sim->q, -sim->settings.h, sim->v, sim->q_prev); // delta_0 = h v_0
+    sim->h_prev = sim->settings.h;
     system->accept(system, sim->work, t, sim->q, sim->v);
     system->mass(system, sim->work, sim->q, sim->M_values);
     sim->energy = (LashEnergy){0};
@@ -195,6 +205,7 @@ static LashOutcome run_scheme(LashSim* sim, StepContext* s) {
         case LASH_DIRECT:
             return step_direct(sim, s);
         case LASH_SCHATZMAN_PAOLI:
+            return step_schatzman_paoli(sim, s);
         case LASH_SCHEMES:
             break;
     }
@@ -212,8 +223,9 @@ static void measure_gaps(StepContext* s) {
 }
 
 static bool positions_hold(const LashSim* sim, const StepContext* s) {
-    if (sim->settings.scheme == LASH_MOREAU_JEAN)
-        return true; // velocity level only: the violation is reported
+    if (sim->settings.scheme == LASH_MOREAU_JEAN || sim->settings.scheme == LASH_SCHATZMAN_PAOLI)
+        return true; // no law on g(q_{k+1}): the violation is reported
+    if (sim->settings.scheme == LASH_DIRECT && !sim->settings.project_all) return true;
     return s->penetration <= sim->settings.tolerance_position;
 }
 
@@ -240,6 +252,7 @@ void step_accept(LashSim* sim, StepContext* s) {
     events_of_step(sim, s);
     remember_contacts(sim, s);
     memcpy(sim->q_prev, sim->q, nq * sizeof *sim->q);
+    sim->h_prev = s->h;
     memcpy(sim->v, s->v, nv * sizeof *sim->v);
     memcpy(sim->q, s->q_end, nq * sizeof *sim->q);
     step_remember(sim, s, before == sim->last_count);
@@ -275,10 +288,16 @@ static void start_again(LashSim* sim) {
 static void save_state(LashSim* sim) {
     memcpy(sim->saved, sim->q, (size_t)sim->system->nq * sizeof *sim->q);
     memcpy(sim->saved + sim->system->nq, sim->v, (size_t)sim->system->nv * sizeof *sim->v);
+    memcpy(sim->saved + sim->system->nq + sim->system->nv, sim->q_prev,
+           (size_t)sim->system->nq * sizeof *sim->q);
+    sim->saved_h = sim->h_prev;
 }
 static void restore_state(LashSim* sim, double t, LashEnergy energy) {
     memcpy(sim->q, sim->saved, (size_t)sim->system->nq * sizeof *sim->q);
     memcpy(sim->v, sim->saved + sim->system->nq, (size_t)sim->system->nv * sizeof *sim->v);
+    memcpy(sim->q_prev, sim->saved + sim->system->nq + sim->system->nv,
+           (size_t)sim->system->nq * sizeof *sim->q);
+    sim->h_prev = sim->saved_h;
     sim->t = t, sim->energy = energy;
     sim->system->accept(sim->system, sim->work, t, sim->q, sim->v); // turn counters
 }

@@ -39,11 +39,14 @@ typedef struct LashSettings {
     LashForecast forecast;
     double gamma;              // of the explicit forecast, in [0, 2]
     bool coupled;              // direct scheme: one problem in (P, tau)
+    bool project_all;          // direct scheme: project every contact, not only forecast ones
     bool variant;              // q moves with v_{k+1/2} whatever theta
     double tolerance_position; // largest violated gap or joint error of an accepted step [m]
     double tolerance_velocity; // the same for velocities and M^-1 x dynamics residual [m/s]
     double tolerance_solver;   // complementarity residual [m/s]
     int max_iterations;        // Newton iterations per pass
+    bool full_newton; // renew the Newton matrix, all derivatives in it, in every iteration; stop at
+                      // the tolerances. Default: keep it over many steps, go on below them
     int max_substeps; // 1: none; a failing step is retried as 2, 4, ... sub-steps up to this
 } LashSettings;
 

@@ -60,12 +60,16 @@ struct LashSim {
     LashArena arena;
     double t;
     uint64_t steps;
-    double *q, *v;         // state
-    double* saved;         // (nq + nv) state before a step in parts
-    double* q_prev;        // q_{k-1}: Schatzman-Paoli
-    double* past[HISTORY]; // (2 nv + 2 rows) v, shift, P, tau of the last steps, newest first
-    int history;           // how many of them are valid: 0 after a jump
-    double* guess;         // (2 nv + 2 rows) scratch of the predictor
+    double *q, *v;           // state
+    double* saved;           // (2 nq + nv) q, v, q_prev before a step in parts
+    double saved_h;          // h_prev then
+    double* q_prev;          // q_{k-1}: Schatzman-Paoli
+    double* q_back;          // (nq) scratch of it
+    double h_prev;           // length of the step from q_prev to q
+    double* past[HISTORY];   // (2 nv + 2 rows) v, shift, P, tau of the last steps, newest first
+    int history;             // how many of them are valid: 0 after a jump
+    double contraction_rate; // of the iteration in the last steps, at worst
+    double* guess;           // (2 nv + 2 rows) scratch of the predictor
     // Linear algebra of the step: A = M + h theta C + h^2 theta^2 K and the joints on it.
     LashBlockLu *A, *M;
     LashJointSolver velocity_joints, position_joints;
@@ -79,11 +83,12 @@ struct LashSim {
     bool exact;  // derivatives of contact directions are in the Newton matrix
     bool robust; // this pass renews the operator in every iteration, with all derivatives
     int exact_steps;
-    double *x, *y, *z;         // (nv) scratch
-    double *u, *w;             // (rows) scratch
-    double* contraction;       // scratch of contract: dGP and dGv
-    double* dtau;              // (rows) correction of the joints' tau
-    double *kept, *kept_shift; // (nv + 2 rows), (nv) an iterate that passes
+    double *x, *y, *z;          // (nv) scratch
+    double *u, *w;              // (rows) scratch
+    double *x_2, *coupled_work; // scratch of the coupled problem: (nv), and its matrix
+    double* contraction;        // scratch of contract: dGP and dGv
+    double* dtau;               // (rows) correction of the joints' tau
+    double *kept, *kept_shift;  // (nv + 2 rows), (nv) an iterate that passes
     void *friction_work, *projection_work;
     StepContext step;
     LashStepInfo info;
@@ -108,6 +113,8 @@ void step_begin(LashSim* sim, StepContext* s, double h);
 void step_guess(LashSim* sim, StepContext* s);
 // Solves the step for the sets active and position; project: position problem included.
 LashOutcome step_solve(LashSim* sim, StepContext* s, bool project);
+// x (nv) = N G tau with the directions of the last evaluation
+void projection_shift(LashSim* sim, const StepContext* s, double* x);
 // Keeps the solved step for the predictor; smooth: no jump in it.
 void step_remember(LashSim* sim, const StepContext* s, bool smooth);
 // Marks contact i active, with the impulse of the last step as a guess when it was active there.
@@ -131,6 +138,9 @@ const double* row_derivatives(LashSim* sim, StepContext* s, int first, int last)
 bool contacts_list(LashSim* sim, StepContext* s);
 // Is it friction in a joint? That always acts, and has no gap.
 bool joint_friction(const LashInteraction* item);
+// The normal rows of friction in joints: W (leading dimension ld) = w (e_N - dL/dP), b = -w (L -
+// dL/dP P), where L is taken with the impulses of the joints corrected so far.
+void assemble_loads(LashSim* sim, StepContext* s, double* W, int ld, double* b, const double* P);
 // Errors of the contact law and, with project, of the positions at the iterate, joined to those of
 // the joints.
 void contacts_errors(LashSim* sim, StepContext* s, bool project);
@@ -138,6 +148,22 @@ void contacts_errors(LashSim* sim, StepContext* s, bool project);
 bool contacts_correct(LashSim* sim, StepContext* s);
 // Solves the position problem at the corrected velocities for tau.
 bool positions_correct(LashSim* sim, StepContext* s);
+// y (nv) = response of the closed joints to column `row` of a contact
+void response_column(LashSim* sim, const StepContext* s, const LashInteraction* item, int row,
+                     bool positions, double* y);
+// e U_N(start) of contact i
+double restitution_term(const StepContext* s, int i);
+// x (nv) <- N x; x gets the joints' answer to the displacement x, their tau is completed;
+// moved (nv): displacement by the corrections made so far
+void solve_metric(LashSim* sim, double* x);
+void keep_joints_closed(LashSim* sim, StepContext* s, double* x);
+void increment_so_far(LashSim* sim, const StepContext* s, double* moved);
+
+// --- Velocities and positions in one problem (coupled.c)
+// -----------------------------------------------------------------------------------
+size_t coupled_work_doubles(int contacts, int contact_rows);
+// On entry sim->y is the velocity correction without contacts; it, P and tau are completed.
+bool coupled_correct(LashSim* sim, StepContext* s);
 
 // --- Activation (forecast.c)
 // ---------------------------------------------------------------------------------------

@@ -156,7 +156,7 @@ static Result simulate(const Reference* r, double h) {
     for (long i = 0; i < steps; ++i) {
         LashStepInfo info = lash_sim_step(sim);
         if (info.outcome != LASH_CONVERGED) fail_msg("%s: step %ld of %g s failed", r->model, i, h);
-        app_counters_add(&counters, &info);
+        app_counters_add(&counters, &info, sim);
         energy = fmax(energy, fabs(balance(sim)));
     }
     app_measure_frame(mech, sim, &counters, &layout, h, frame);

@@ -131,7 +131,7 @@ static void a_writer_killed_at_50_moments_leaves_a_readable_file(void** state) {
         pid_t child = fork();
         if (child == 0) write_for_ever(path);
         while (access(path, R_OK) != 0) usleep(100);
-        usleep((useconds_t)(rand() % 30000));
+        usleep((useconds_t)(rand() % 15000));
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
         LashError error = {0};
@@ -156,7 +156,7 @@ static void the_program_killed_at_50_moments_leaves_a_readable_file(void** state
         unlink(path);
         pid_t child = start_command(&command);
         for (int k = 0; k < 100000 && access(path, R_OK) != 0; ++k) usleep(100);
-        usleep((useconds_t)(rand() % 40000));
+        usleep((useconds_t)(rand() % 20000));
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
         LashError error = {0};
@@ -254,7 +254,7 @@ static void damaged_files_end_in_an_error_never_in_a_crash(void** state) {
     assert_true(lash_recorder_close(recorder, &error));
     struct stat file;
     stat(good, &file);
-    for (long keep = 0; keep < file.st_size; keep += file.st_size / 40) {
+    for (long keep = 0; keep < file.st_size; keep += file.st_size / 20) {
         copy_damaged(good, bad, keep, -1);
         LashError told = {0};
         LashRecord* record = lash_record_open(bad, &told);
@@ -262,8 +262,8 @@ static void damaged_files_end_in_an_error_never_in_a_crash(void** state) {
         assert_int_equal(told.status, LASH_ERROR_IO);
     }
     srand(777);
-    for (int i = 0; i < 150; ++i) {
-        copy_damaged(good, bad, file.st_size, i < 75 ? i * 40 : rand());
+    for (int i = 0; i < 90; ++i) {
+        copy_damaged(good, bad, file.st_size, i < 45 ? i * 67 : rand());
         read_all(bad);
     }
 }

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 // clang-format on
 #include "geometry/select.h"
+#include "geometry/trim.h"
 #include "tests/cad_parts.h"
 
 static CadFolder folder;
@@ -368,6 +369,53 @@ static void outward_is_outward_on_solids_with_holes(void** state) {
     }
 }
 
+static Vec3 face_point(const LashFace* f, double u, double v) {
+    Vec3 out = vec3_add(vec3_scale(cos(u), f->x), vec3_scale(sin(u), f->y));
+    double a = f->half_angle, rho = 0, h = 0;
+    if (f->type == LASH_PLANE) return vec3_add_scaled(vec3_add_scaled(f->origin, u, f->x), v, f->y);
+    if (f->type == LASH_CYLINDER) rho = f->radius, h = v;
+    if (f->type == LASH_CONE) rho = f->radius + v * sin(a), h = v * cos(a);
+    if (f->type == LASH_SPHERE) rho = f->radius * cos(v), h = f->radius * sin(v);
+    if (f->type == LASH_TORUS) rho = f->radius + f->radius2 * cos(v), h = f->radius2 * sin(v);
+    return vec3_add_scaled(vec3_add_scaled(f->origin, rho, out), h, f->z);
+}
+
+// Points over the whole (u, v) box, a quarter of it more on planes: inside the trims where
+// OpenCASCADE's mesh is, outside where it is not.
+static void trims_agree_with_the_mesh(void** state) {
+    (void)state;
+    int inside = 0, outside = 0;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; ++i) {
+        LashShape* s = cad_part(&folder, shapes[i][0], shapes[i][1], "");
+        double size = vec3_distance(s->part[0].box.low, s->part[0].box.high);
+        for (int k = 0; k < s->faces; ++k) {
+            const LashFace* f = &s->face[k];
+            if (f->type == LASH_FREEFORM) continue;
+            double margin = f->type == LASH_PLANE ? 0.25 : 0;
+            for (int n = 0; n < 150;
+                 ++n) { // a low-discrepancy set (golden ratio in two dimensions)
+                double a = fmod(0.5 + n * 0.7548776662466927, 1),
+                       b = fmod(0.5 + n * 0.5698402909980532, 1);
+                double u = f->u0 + (f->u1 - f->u0) * (a * (1 + 2 * margin) - margin);
+                double v = f->v0 + (f->v1 - f->v0) * (b * (1 + 2 * margin) - margin);
+                Vec3 p = face_point(f, u, v);
+                double distance = lash_face_mesh_distance(s, k, p);
+                LashTrimSide side = lash_trim_point(s, f, p, 1e-9 * size);
+                if (distance > 4e-3 * size && side != LASH_OUTSIDE)
+                    fail_msg("%s, face %d (%.6g, %.6g): inside, but %.3g m from the mesh",
+                             shapes[i][0], k, u, v, distance);
+                LashTrimSide wide = lash_trim_point(s, f, p, 4e-3 * size);
+                if (distance < 1e-3 * size && wide == LASH_OUTSIDE)
+                    fail_msg("%s, face %d (%.6g, %.6g): outside, but %.3g m from the mesh",
+                             shapes[i][0], k, u, v, distance);
+                inside += side == LASH_INSIDE, outside += side == LASH_OUTSIDE;
+            }
+        }
+        lash_shape_destroy(s);
+    }
+    assert_true(inside > 5000 && outside > 1000);
+}
+
 static Vec3 edge_point(const LashShape* s, const LashEdge* e, double t) {
     if (e->type == LASH_LINE) return vec3_add_scaled(e->origin, t, e->z);
     if (e->type == LASH_CIRCLE)
@@ -658,6 +706,63 @@ static void shells_and_edges_are_contact_geometry(void** state) {
     lash_shape_destroy(s);
 }
 
+static void separate_solids_of_one_product_are_separate_parts(void** state) {
+    (void)state;
+    LashShape* s = cad_part(&folder, "pair",
+                            "{\"box\": {\"size\": [10, 10, 10]}, \"name\": \"left\"}, {\"sphere\": "
+                            "{\"radius\": 4}, \"at\": [30, 0, 0], \"name\": \"right\"}",
+                            "");
+    int solids = 0;
+    for (int i = 0; i < s->parts; ++i) solids += s->part[i].solids;
+    assert_int_equal(solids, 2);
+    int rows[8];
+    assert_int_equal(lash_select_name(s, LASH_ANY_PART, "left", rows, 8, NULL), 6);
+    int left = s->face[rows[0]].part;
+    assert_int_equal(lash_select_name(s, LASH_ANY_PART, "right", rows, 8, NULL), 1);
+    assert_int_not_equal(s->face[rows[0]].part, left);
+    check_relative("volume", s->part[left].volume, 1e-6, 1e-12);
+    lash_shape_destroy(s);
+}
+
+// OpenCASCADE turns solids right; a closed shell stays as drawn: a hole.
+static void inside_out_solids_are_turned_and_inward_shells_kept(void** state) {
+    (void)state;
+    static const char box[] = "{\"box\": {\"size\": [10, 10, 10]}, \"name\": \"hull\"}";
+    static const char* const more[] = {", \"reversed\": true",
+                                       ", \"reversed\": true, \"only\": [\"hull\"]"};
+    for (int k = 0; k < 2; ++k) {
+        LashShape* s = cad_part(&folder, k == 0 ? "turned" : "void", box, more[k]);
+        assert_int_equal(s->part[0].solids, 1 - k);
+        assert_true(s->part[0].closed);
+        assert_int_equal(s->part[0].inward, k == 1);
+        check_relative("volume", s->part[0].volume, 1e-6, 1e-12);
+        for (int i = 0; i < s->faces; ++i) { // outward of the hole points to its middle
+            const LashFace* f = &s->face[i];
+            Vec3 n = vec3_scale(f->side, f->z), to = vec3_sub(s->part[0].center, f->box.low);
+            assert_true((vec3_dot(n, to) > 0) == (k == 1));
+        }
+        lash_shape_destroy(s);
+    }
+}
+
+static void healing_keeps_shape_and_names(void** state) {
+    (void)state;
+    char json[4096];
+    snprintf(json, sizeof json,
+             "{\"format\": \"lash-step/1\", \"name\": \"sick\", \"steps\": [%s]}", plate);
+    const char* path = cad_make(&folder, "sick", json);
+    LashError error = {0};
+    LashShape *a = lash_shape_load(path, NULL, &error),
+              *b = lash_shape_load(path, &(LashImport){.heal = true}, &error);
+    assert_non_null(b);
+    assert_int_equal(a->faces, b->faces);
+    check_relative("volume", b->part[0].volume, a->part[0].volume, 1e-9);
+    int rows[32];
+    assert_int_equal(lash_select_name(b, LASH_ANY_PART, "rim", rows, 32, &error), 8);
+    assert_string_not_equal(a->hash, b->hash);
+    lash_shape_destroy(a), lash_shape_destroy(b);
+}
+
 static void reach_is_the_curvature_or_half_the_wall(void** state) {
     (void)state;
     LashShape* s = cad_part(&folder, "washer",
@@ -713,6 +818,7 @@ int main(void) {
         cmocka_unit_test(masses_of_box_cylinder_sphere_torus_are_exact),
         cmocka_unit_test(mass_of_a_drilled_block_is_exact),
         cmocka_unit_test(trims_of_all_faces_have_the_area_of_the_face),
+        cmocka_unit_test(trims_agree_with_the_mesh),
         cmocka_unit_test(area_of_a_cross_bored_bore_is_exact),
         cmocka_unit_test(outward_is_outward_on_solids_with_holes),
         cmocka_unit_test(analytic_edges_lie_on_both_faces_and_end_at_their_vertices),
@@ -725,6 +831,9 @@ int main(void) {
         cmocka_unit_test(assemblies_keep_tree_placements_and_units),
         cmocka_unit_test(a_scale_override_replaces_the_unit),
         cmocka_unit_test(shells_and_edges_are_contact_geometry),
+        cmocka_unit_test(separate_solids_of_one_product_are_separate_parts),
+        cmocka_unit_test(inside_out_solids_are_turned_and_inward_shells_kept),
+        cmocka_unit_test(healing_keeps_shape_and_names),
         cmocka_unit_test(reach_is_the_curvature_or_half_the_wall),
         cmocka_unit_test(third_party_slider_crank_loads),
     };

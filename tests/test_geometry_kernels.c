@@ -191,7 +191,7 @@ static void every_local_minimum_of_brute_force_is_a_root(void** state) {
             if (brute_applies(&a, &b)) {
                 bool free = lash_kernel_is_free(&a.feature, &b.feature);
                 int compared = 0;
-                for (long k = 0; k < poses(kind_parameters(a.kind) == 2 ? 60 : 300, 20000); ++k) {
+                for (long k = 0; k < poses(kind_parameters(a.kind) == 2 ? 40 : 200, 20000); ++k) {
                     LashPlacement q = placement_of(near_pose(&r, &a, &b));
                     compared += compare_minima(&a, &b, &q, free ? 1e-10 : 2e-12);
                 }
@@ -275,6 +275,85 @@ static void foot_points_lie_on_both_features(void** state) {
             if (lash_kernel_slots(&a.feature, &b.feature) > 0 && found == 0 &&
                 getenv("LASH_VERBOSE"))
                 print_message("no root seen: %s/%s\n", kind_name[i], kind_name[j]);
+            lash_feature_release(&a.feature);
+            lash_feature_release(&b.feature);
+        }
+}
+
+// Distance of X (b's frame) from the elementary feature o by closed form, unsigned; edges
+// unlimited.
+static double distance_of(const One* o, Vec3 X) {
+    double rho = sqrt(X.x * X.x + X.y * X.y), foot;
+    if (o->kind == VERTEX) return vec3_norm(X);
+    if (o->kind == LINE) return rho;
+    if (o->kind == CIRCLE) return hypot(rho - 0.4, X.z);
+    return fabs(one_distance(o, X, &foot));
+}
+
+static bool is_elementary(Kind k) {
+    return k != CURVE && k != FREEFORM;
+}
+
+// 10^4 poses per pair (10^6 on request): feet on both features, normal along their connection, and
+// no point of a closed convex feature nearer than the nearest root.
+static void roots_hold_in_ten_thousand_random_poses(void** state) {
+    (void)state;
+    Random r = {71};
+    One a, b;
+    for (int i = 0; i < KINDS; ++i)
+        for (int j = 0; j < KINDS; ++j) {
+            one_make(&a, (Kind)i);
+            one_make(&b, (Kind)j);
+            bool tested = is_elementary(a.kind) && is_elementary(b.kind) &&
+                          !lash_kernel_is_free(&a.feature, &b.feature);
+            long count =
+                tested && lash_kernel_slots(&a.feature, &b.feature) > 0 ? poses(10000, 1000000) : 0;
+            bool whole =
+                a.kind == VERTEX || a.kind == CIRCLE || a.kind == SPHERE || a.kind == TORUS;
+            for (long k = 0; k < count; ++k) {
+                Pose p = random_near(&r, &a, &b);
+                if (k % 5 == 0)
+                    p.rot =
+                        quat_exp(vec3_scale(pow(10, random_in(&r, -12, -2)), random_direction(&r)));
+                if (k % 7 == 0)
+                    p.r = vec3(p.r.x, 0, k % 2 ? 0 : p.r.z); // symmetric and touching places
+                LashPlacement q = placement_of(p);
+                LashRoot roots[LASH_MAX_POINTS];
+                LashKernelQuery query = {.limit = 2};
+                int n = lash_kernel_roots(&a.feature, &b.feature, &q, &query, roots);
+                double least = INFINITY;
+                for (int m = 0; m < n; ++m) {
+                    const LashRoot* t = roots + m;
+                    if (t->gap < -0.95 * lash_kernel_reach(&a.feature, &b.feature)) continue;
+                    Vec3 d = vec3_sub(t->point_a, t->point_b);
+                    double off_a =
+                        t->ball_a ? 0 : distance_of(&a, lash_place_inverse(&q, t->point_a));
+                    double off_b = t->ball_b ? 0 : distance_of(&b, t->point_b);
+                    double across = vec3_norm(vec3_add_scaled(d, -t->gap, t->normal));
+                    bool ok = off_a < 1e-12 && off_b < 1e-12 && across < 1e-7 &&
+                              fabs(vec3_norm(t->normal) - 1) < 1e-14;
+                    if (!ok)
+                        print_message("%s/%s: off %g %g, across %g, gap %g\n", kind_name[i],
+                                      kind_name[j], off_a, off_b, across, t->gap);
+                    assert_true(ok);
+                    least = fmin(least, t->gap);
+                }
+                if (!whole || !kind_has_distance(b.kind) || (!one_closed(&b, 1) && b.kind != PLANE))
+                    continue;
+                if (b.kind == PLANE && hypot(p.r.x, p.r.y) > 0.45) continue; // not at its border
+                double nearest = INFINITY, foot; // over the skeleton of a
+                bool ring = a.kind == CIRCLE || a.kind == TORUS;
+                for (int m = 0; m < (ring ? 64 : 1); ++m) {
+                    double t = 2 * LASH_PI * m / 64, R = ring ? 0.4 : 0;
+                    Vec3 X = lash_place(&q, vec3(R * cos(t), R * sin(t), 0));
+                    nearest = fmin(nearest, one_distance(&b, X, &foot) - a.feature.tube);
+                }
+                if (nearest < 0.02 || nearest > 1.9 || kind_hollow(b.kind)) continue;
+                if (!(least <= nearest + 1e-12))
+                    print_message("%s/%s: %g below the root %g\n", kind_name[i], kind_name[j],
+                                  nearest, least);
+                assert_true(least <= nearest + 1e-12);
+            }
             lash_feature_release(&a.feature);
             lash_feature_release(&b.feature);
         }
@@ -425,12 +504,34 @@ static void sphere_in_socket_and_on_sphere_have_the_textbook_gap(void** state) {
     }
 }
 
+static void four_points_span_an_area(void** state) {
+    (void)state;
+    LashContactPoint p[40];
+    memset(p, 0, sizeof p);
+    for (int i = 0; i < 40; ++i) { // around an ellipse, tilted
+        double t = 2 * LASH_PI * i / 40;
+        p[i].point_b = vec3(2 * cos(t), sin(t), 0), p[i].normal = vec3(0, 0, 1);
+        p[i].gap = 1e-3 * p[i].point_b.x;
+    }
+    int chosen[LASH_MAX_POINTS];
+    assert_int_equal(lash_contact_span(p, 40, chosen), 4);
+    assert_int_equal(chosen[0], 20);
+    assert_int_equal(chosen[1], 0);
+    assert_true(fabs(p[chosen[2]].point_b.y - p[chosen[3]].point_b.y) > 1.99);
+    assert_int_equal(lash_contact_span(p, 1, chosen), 1);
+    assert_int_equal(lash_contact_span(p, 0, chosen), 0);
+    for (int i = 0; i < 40; ++i) p[i].point_b.y = 0; // a line
+    assert_int_equal(lash_contact_span(p, 40, chosen), 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_local_minimum_of_brute_force_is_a_root),
+        cmocka_unit_test(roots_hold_in_ten_thousand_random_poses),
         cmocka_unit_test(foot_points_lie_on_both_features),
         cmocka_unit_test(rates_equal_finite_differences_for_every_pair),
         cmocka_unit_test(exchanging_the_sides_turns_the_normal_round),
+        cmocka_unit_test(four_points_span_an_area),
         cmocka_unit_test(sphere_in_socket_and_on_sphere_have_the_textbook_gap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

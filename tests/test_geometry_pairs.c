@@ -170,19 +170,21 @@ static void ball_gap_is_the_signed_distance_of_its_center(void** state) {
     }
 }
 
-// From the closest distance, pushed together along the normal: the gap becomes what is left, with the
-// right sign, through contact into penetration.
+// From the closest distance, pushed together along the normal: the gap becomes what is left, with
+// the right sign, through contact into penetration.
 static void pushing_along_the_normal_changes_the_gap_by_the_push(void** state) {
     (void)state;
     Random r = {21};
     static Rig rig;
     long compared = 0;
-    for (int i = 0; i < SOLIDS; ++i)
-        for (int j = 0; j < SOLIDS; ++j) {
+    for (int i = 0; i < SOLIDS - 1;
+         ++i) // convex ones: pushed together they touch at one place only
+        for (int j = 0; j < SOLIDS - 1; ++j) {
             rig_make(&rig, solids + i, solids + j, 0);
             for (long k = 0; k < poses(3000, 100000); ++k) {
                 Pose a = random_pose(&r, 1.6), b = random_pose(&r, 0.2);
-                if (k % 5 == 0) a.rot = quat_mul(b.rot, quat_exp(vec3_scale(1e-4, random_direction(&r))));
+                if (k % 5 == 0)
+                    a.rot = quat_mul(b.rot, quat_exp(vec3_scale(1e-4, random_direction(&r))));
                 double gap = rig_gap(&rig, a, b, 0.2);
                 if (!(gap > 1e-6 && gap < 0.2)) continue;
                 Vec3 n = vec3_zero();

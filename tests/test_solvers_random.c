@@ -20,7 +20,7 @@ static AppRandomProblem choose(int k) {
     uint64_t mix = (uint64_t)k * 0x9e3779b97f4a7c15u >> 33;
     int contacts = 1 + (int)(mix % (k % 4 == 0 ? 100 : 12));
     AppRandomProblem set = {.seed = (uint64_t)k + 1, .contacts = contacts, .rows = 3};
-    set.bodies = k % FAMILIES == 0 ? contacts + 2 : 1 + contacts / 2;
+    set.bodies = k % FAMILIES == 0 ? contacts + 2 : 1 + contacts / 3;
     if (k % FAMILIES == 2) set.rows = 2;
     if (k % FAMILIES == 3) set.rows = 0;
     if (k % FAMILIES == 4) set.asymmetry = 1e-4;

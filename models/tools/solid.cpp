@@ -24,6 +24,7 @@
 #include <Standard_Failure.hxx>
 #include <TopExp.hxx>
 #include <TopExp_Explorer.hxx>
+#include <TopTools_IndexedDataMapOfShapeListOfShape.hxx>
 #include <TopTools_IndexedMapOfShape.hxx>
 #include <TopTools_ListOfShape.hxx>
 #include <TopoDS.hxx>
@@ -227,18 +228,20 @@ void combine(const Value& step, const std::string& how, const Solid& tool, Solid
     s->names = names;
 }
 
-// The edge of the solid nearest to a point.
+// The edge of the solid nearest to a point; seams and poles are none.
 TopoDS_Edge edge_near(const Value& v, const TopoDS_Shape& shape) {
     std::vector<double> p = v.numbers(3);
     TopoDS_Shape vertex = BRepBuilderAPI_MakeVertex(gp_Pnt(p[0], p[1], p[2]));
     TopoDS_Edge best;
     double least = HUGE_VAL;
-    TopTools_IndexedMapOfShape edges;
-    TopExp::MapShapes(shape, TopAbs_EDGE, edges);
-    for (int i = 1; i <= edges.Extent(); ++i) {
-        BRepExtrema_DistShapeShape d(vertex, edges(i));
-        if (d.IsDone() && d.Value() < least - 1e-9)
-            least = d.Value(), best = TopoDS::Edge(edges(i));
+    TopTools_IndexedDataMapOfShapeListOfShape faces;
+    TopExp::MapShapesAndAncestors(shape, TopAbs_EDGE, TopAbs_FACE, faces);
+    for (int i = 1; i <= faces.Extent(); ++i) {
+        const TopoDS_Edge& edge = TopoDS::Edge(faces.FindKey(i));
+        const TopTools_ListOfShape& around = faces(i);
+        if (BRep_Tool::Degenerated(edge) || around.First().IsSame(around.Last())) continue;
+        BRepExtrema_DistShapeShape d(vertex, edge);
+        if (d.IsDone() && d.Value() < least - 1e-9) least = d.Value(), best = edge;
     }
     if (best.IsNull()) v.fail("there is no edge");
     return best;
