@@ -152,13 +152,15 @@ typedef struct LashModelOutput {
     char* name;
     char* quantity;
     char* of;
-    int when; // LashModelWhen
+    char* coordinate; // of a joint; NULL: its first
+    int when;         // LashModelWhen
     double level;
     int direction; // of a crossing: 0 any, 1 up, 2 down
     Vec3 point;    // in the part's frame [m]; x = NAN: the mass center
     // resolved
     int kind;  // index into the table of quantities (model_outputs.c)
     int index; // body or joint number
+    int coordinate_index;
     double level_si;
     Vec3 body_point; // [m]
 } LashModelOutput;

@@ -195,6 +195,17 @@ static bool open_recorder(Run* run, LashError* error) {
 
 // ---- the loop -----------------------------------------------------------------------------------
 
+// Frames hold the first coordinate of each joint; others come straight from the mechanism.
+static double output_value(Run* run, const LashModelOutput* output) {
+    int c = output->coordinate_index;
+    if (c == 0) return app_measure_value(output, &run->layout, run->energy.start, run->frame);
+    const double *q, *v;
+    lash_sim_state(run->sim, &q, &v);
+    if (output->kind == LASH_SPEED)
+        return lash_mechanism_joint_speed(run->mech, output->index, c, q, v);
+    return lash_mechanism_joint_coordinate(run->mech, lash_sim_work(run->sim), output->index, c, q);
+}
+
 static void remember(Run* run) {
     if (run->history == NULL || run->frames == run->frame_capacity) return;
     double* row = run->history + run->frames * (1 + run->plotted);
@@ -203,8 +214,7 @@ static void remember(Run* run) {
         LashModelOutput energy = {.kind = LASH_ENERGY_KINETIC + i};
         const LashModelOutput* output = run->model->outputs > 0 ? &run->model->output[i] : &energy;
         bool no_value = run->counters.steps == 0 && lash_quantity(output->kind)->impulsive;
-        row[1 + i] =
-            no_value ? NAN : app_measure_value(output, &run->layout, run->energy.start, run->frame);
+        row[1 + i] = no_value ? NAN : output_value(run, output);
     }
     ++run->frames;
 }
@@ -216,8 +226,7 @@ static bool observe(Run* run, bool last, LashError* error) {
                       model->simulation.settings.h, run->frame);
     double t = run->frame[run->layout.offset[LASH_SERIES_TIME]];
     for (int i = 0; i < model->outputs; ++i) {
-        double value =
-            app_measure_value(&model->output[i], &run->layout, run->energy.start, run->frame);
+        double value = output_value(run, &model->output[i]);
         app_statistic_add(&run->statistic[i], &model->output[i], t, value);
     }
     const double* force = run->frame + run->layout.offset[LASH_SERIES_JOINT_FORCE];
