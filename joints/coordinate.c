@@ -62,7 +62,14 @@ static Angle angle_of(CoordinateType type, const JointFrames* f) {
 }
 
 double coordinate_value(CoordinateType type, const JointFrames* f) {
-    if (coordinate_is_angle(type)) return angle_of(type, f).value;
+    if (type == ABOUT_Z) {
+        Vec3 k = axis_b(f, 0);
+        return atan2(vec3_dot(k, axis_a(f, 1)), vec3_dot(k, axis_a(f, 0)));
+    }
+    if (type == ABOUT_X_OF_B) {
+        Vec3 k = axis_a(f, 2);
+        return atan2(vec3_dot(k, axis_b(f, 1)), vec3_dot(k, axis_b(f, 2)));
+    }
     return vec3_dot(axis_a(f, (int)type), vec3_sub(f->p_b, f->p_a));
 }
 

@@ -426,6 +426,13 @@ static void contract(const LashSystem* system, LashSystemWork* work, double t, c
     }
 }
 
+static bool has_angle(const JointKind* kind) {
+    for (int c = 0; c < kind->coordinates; ++c) {
+        if (coordinate_is_angle(kind->coordinate[c])) return true;
+    }
+    return false;
+}
+
 static void accept(const LashSystem* system, LashSystemWork* work, double t, double* q,
                    const double* v) {
     (void)t, (void)v;
@@ -439,11 +446,13 @@ static void accept(const LashSystem* system, LashSystemWork* work, double t, dou
     for (int j = 0; j < mech->joints; ++j) {
         const Joint* joint = &mech->joint[j];
         double* turned = work->turned + LASH_MAX_COORDINATES * j;
-        if (joint->kind->coordinates == 0) continue;
+        if (!has_angle(joint->kind)) continue;
         JointFrames f;
         mechanism_joint_frames(joint, work->body, turned, &f);
-        for (int c = 0; c < joint->kind->coordinates; ++c)
-            turned[c] = coordinate_unwrapped(joint->kind->coordinate[c], &f, turned[c]);
+        for (int c = 0; c < joint->kind->coordinates; ++c) {
+            CoordinateType type = joint->kind->coordinate[c];
+            if (coordinate_is_angle(type)) turned[c] = coordinate_unwrapped(type, &f, turned[c]);
+        }
     }
 }
 

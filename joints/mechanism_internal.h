@@ -54,7 +54,7 @@ struct LashMechanism {
 
 struct LashSystemWork {
     BodyState* body; // (bodies) at the configuration evaluated last
-    double* turned;  // (joints x LASH_MAX_COORDINATES) coordinates at the last accepted step
+    double* turned;  // (joints x LASH_MAX_COORDINATES) angles at the last accepted step [rad]
     LashInteractionList list;
 };
 
