@@ -340,7 +340,8 @@ static void limit_counts_turns(void** state) {
 static void every_scheme_takes_friction_and_limits(void** state) {
     (void)state;
     const LashScheme schemes[] = {LASH_COMBINED, LASH_MOREAU_JEAN, LASH_DIRECT, LASH_DIRECT};
-    for (int k = 0; k < 4; ++k) {
+    for (int variant = 0; variant < 12; ++variant) {
+        int k = variant / 3;
         double alpha = 0.5, mu = 0.2, h = 1e-3;
         LashMechanism* mech = lash_mechanism_create();
         lash_mechanism_set_gravity(mech, vec3(0, 0, -GRAVITY));
@@ -352,6 +353,7 @@ static void every_scheme_takes_friction_and_limits(void** state) {
         lash_mechanism_add_joint(mech, &def);
         LashSettings settings = lash_settings();
         settings.h = h, settings.scheme = schemes[k], settings.coupled = k == 3;
+        settings.direction = (LashDirection)(variant % 3);
         LashSim* sim = lash_sim_create(lash_mechanism_system(mech), &settings);
         double a = GRAVITY * (sin(alpha) - mu * cos(alpha));
         while (lash_sim_time(sim) < 0.4 - h / 2)
