@@ -522,8 +522,9 @@ static LashMechanism* random_tree(uint64_t* seed) {
     return mech;
 }
 
-// Every step of every mechanism converges in one part and meets all rows; friction and impacts only
-// take energy.
+// Every step of every mechanism converges in one part and meets all rows; friction and impacts
+// together only take energy. (Friction alone may give some in a step in which an impact turns the
+// sliding round: it opposes the velocity after the impact.)
 static void random_mechanisms_with_friction_and_limits_converge(void** state) {
     (void)state;
     bool all = getenv("LASH_LONG_TESTS") != NULL;
@@ -537,7 +538,7 @@ static void random_mechanisms_with_friction_and_limits_converge(void** state) {
             newton += step(sim).newton, ++steps;
         }
         LashEnergy e = lash_sim_energy(sim);
-        assert_true(e.contact_work_t <= 0 && e.contact_work_n <= 1e-12);
+        assert_true(e.contact_work_t + e.contact_work_n <= 1e-12);
         lash_sim_destroy(sim), lash_mechanism_destroy(mech);
     }
     print_message("%ld steps, %.2f Newton iterations each\n", steps,
