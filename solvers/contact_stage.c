@@ -21,6 +21,7 @@
 #include "solvers/rows.h"
 #include "solvers/sim_internal.h"
 
+static const double FAR = 1e6;      // [m] an empty contact slot has an infinite gap
 static const double PUSHES = 1e-12; // P_N > 0 means above this share of the largest impulse
 
 // --- Lists
@@ -407,7 +408,7 @@ static bool predict_gaps(LashSim* sim, StepContext* s, const double* moved, doub
         s->kind_n[k] = equality ? LASH_PROJECT_EQUALITY : LASH_PROJECT_INEQUALITY;
         s->P_n[k] = s->P[item->row];
         lash_row_velocity(sim->system, item, s->G, moved, U);
-        s->gap_n[k] = s->g[item->row] + U[0];
+        s->gap_n[k] = fmin(s->g[item->row] + U[0], FAR);
         s->tau_n[k] = s->tau[item->row];
         bool closed = equality || s->tau_n[k] > 0;
         hold = hold && s->gap_n[k] >= -tolerance && (!closed || s->gap_n[k] <= tolerance);
@@ -433,9 +434,9 @@ static void assemble_position_problem(LashSim* sim, StepContext* s) {
 bool positions_correct(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
     double* moved = s->F; // F is evaluated again before it is used
-    double tolerance = sim->settings.tolerance_position;
+    double tolerance = 0.5 * s->goal * sim->settings.tolerance_position;
     increment_so_far(sim, s, moved);
-    if (predict_gaps(sim, s, moved, (sim->robust ? 0.5 : 0.01) * tolerance)) return true;
+    if (predict_gaps(sim, s, moved, tolerance)) return true;
     if (s->list->bilateral == 0) ++sim->info.projection;
     assemble_position_problem(sim, s);
     LashProjectionProblem problem = {.m = s->nn,
@@ -444,7 +445,7 @@ bool positions_correct(LashSim* sim, StepContext* s) {
                                      .g = s->gap_n,
                                      .kind = s->kind_n,
                                      .P_n = s->P_n,
-                                     .tolerance = 0.01 * tolerance};
+                                     .tolerance = 0.2 * tolerance};
     uint8_t* final = s->kind_n + s->nn;
     LashProjectionInfo info =
         lash_projection_solve(&problem, s->tau_n, s->gap_new, final, sim->projection_work);

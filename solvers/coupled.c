@@ -20,7 +20,8 @@
 #include "solvers/rows.h"
 #include "solvers/sim_internal.h"
 
-enum { TURNS = 100 }; // of the two halves
+enum { TURNS = 100 };          // of the two halves
+static const double FAR = 1e6; // [m] an empty contact slot has an infinite gap
 
 size_t coupled_work_doubles(int contacts, int contact_rows) {
     size_t n = (size_t)(contacts + contact_rows);
@@ -87,7 +88,7 @@ static void assemble(LashSim* sim, StepContext* s, Coupled* c, const double* mov
         c->b[s->first[k]] += restitution_term(s, s->contact[k]);
     }
     for (int k = 0; k < s->nn; ++k)
-        c->b[c->m + k] += s->g[s->list->item[s->normal[k]].row] / c->weight;
+        c->b[c->m + k] += fmin(s->g[s->list->item[s->normal[k]].row], FAR) / c->weight;
     for (int j = 0; j < c->n; ++j) {
         for (int i = 0; i < c->n; ++i) c->b[i] -= c->A[i + c->n * j] * c->z[j];
     }

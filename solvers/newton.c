@@ -197,17 +197,14 @@ static double largest_error(const LashSim* sim, const StepContext* s, bool proje
     return project ? fmax(e, s->position_error / set->tolerance_position) : e;
 }
 
-// Newton goes on below the tolerances, so that what is left does not add up over many steps: rows
-// to a twentieth, dynamics, which the correction solves exactly, to a five-hundredth; without rows
-// to rounding, which keeps the energy of a free body to the last digits.
-static bool reaches_goal(const LashSim* sim, const StepContext* s, bool project) {
-    const double ROWS = 0.05, DYNAMICS = 0.002;
-    const LashSettings* set = &sim->settings;
-    if (s->list->rows == 0) return s->dynamics_error == 0;
-    if (!(s->dynamics_error <= DYNAMICS * set->tolerance_velocity)) return false;
-    if (!(fmax(s->velocity_error, s->contact_error) <= ROWS * set->tolerance_velocity))
-        return false;
-    return !project || s->position_error <= ROWS * set->tolerance_position;
+// Errors are multiples of the tolerances. Newton goes on to GOAL of them, so that what is left does
+// not add up over many steps; without rows to close it goes on to rounding, which keeps the energy
+// of a free body to the last digits. Linear systems reach LINEAR_GOAL with the first correction,
+// unless they are projected: their energy identity then holds to 1e-12.
+static double newton_goal(const LashSim* sim, const StepContext* s) {
+    static const double GOAL = 0.05, LINEAR_GOAL = 1e-3;
+    if (s->list->rows == 0) return 0;
+    return sim->system->constant_mass && sim->system->linear_motion ? LINEAR_GOAL : GOAL;
 }
 
 static bool evaluate_iterate(LashSim* sim, StepContext* s, bool project) {
@@ -240,7 +237,8 @@ static bool restore_iterate(LashSim* sim, StepContext* s, bool project) {
 
 // Newton until the goal; an iterate that passes is kept in case the next one is no better.
 static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
-    double first = INFINITY, last = INFINITY, kept = INFINITY;
+    double first = INFINITY, last = INFINITY, kept = INFINITY, goal = newton_goal(sim, s);
+    s->goal = sim->robust ? 1 : goal;
     int slow = 0, growing = 0;
     for (int i = 0; i <= sim->settings.max_iterations; ++i) {
         if (!evaluate_iterate(sim, s, project)) return LASH_FAILED;
@@ -255,7 +253,7 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         }
         if (!(error < 1e4 * first + 1) || growing >= 3)
             return LASH_FAILED; // diverges, or not a number
-        if (i > 0 && pass && (sim->robust || reaches_goal(sim, s, project))) {
+        if (i > 0 && pass && (sim->robust || error <= goal)) {
             if (i > SLOW) sim->factored = false; // renewed when the next step starts
             return LASH_CONVERGED;
         }

@@ -154,6 +154,7 @@ static LashFrictionProblem assemble(LashSim* sim, StepContext* s) {
     s->nc = s->m = 0;
     for (int i = list->bilateral; i < list->count; ++i) {
         const LashInteraction* item = &list->item[i];
+        if (s->U[item->row] == INFINITY) continue; // an empty slot
         s->contact[s->nc] = i, s->first[s->nc] = s->m;
         s->kind[s->nc] = (uint8_t)item->rows, s->mu[s->nc] = item->mu;
         s->m += item->rows, ++s->nc;

@@ -570,6 +570,50 @@ static void every_scheme_keeps_joints_and_loses_energy_on_the_ground(void** stat
     }
 }
 
+// A Lagrangian contact that reports an empty slot (infinite gap) beside one that works.
+static void empty_or_ground(const LashLagrangianPoint* at, int which, double* g, double* g_t,
+                            double* G) {
+    (void)g_t;
+    g[0] = which == 0 ? at->q[0] : INFINITY;
+    if (G != NULL) G[0] = which == 0 ? 1 : 0;
+}
+static void unit_mass(const LashLagrangianPoint* at, double* M) {
+    (void)at;
+    M[0] = 1;
+}
+static void weight(const LashLagrangianPoint* at, const double* v, double* F) {
+    (void)at, (void)v;
+    F[0] = -10;
+}
+
+static void empty_contact_slots_do_no_harm(void** state) {
+    (void)state;
+    LashLagrangianContact contact[2] = {0};
+    for (int i = 0; i < 2; ++i) {
+        contact[i] = (LashLagrangianContact){.kind = LASH_UNILATERAL,
+                                             .rows = 1,
+                                             .which = i,
+                                             .e = 0.5,
+                                             .name = i == 0 ? "ground" : "nothing",
+                                             .evaluate = empty_or_ground};
+    }
+    LashLagrangianDef def = lash_lagrangian_def();
+    def.n = 1, def.q0 = (double[]){0.1}, def.constant_mass = true, def.mass = unit_mass;
+    def.force = weight, def.contact = contact, def.contacts = 2;
+    LashLagrangian* ball = lash_lagrangian_create(&def);
+    for (int c = 0; c < LASH_SCHEMES + 1; ++c) {
+        LashSettings set = lash_settings();
+        set.scheme = c < LASH_SCHEMES ? (LashScheme)c : LASH_DIRECT,
+        set.coupled = c == LASH_SCHEMES;
+        set.h = 1e-3, set.forecast = LASH_FORECAST_EXPLICIT, set.gamma = 0;
+        LashSim* sim = lash_sim_create(lash_lagrangian_system(ball), &set);
+        for (int k = 0; k < 1000; ++k) good_step(sim);
+        assert_true(fabs(state_q(sim)[0]) < 1e-4 && fabs(state_v(sim)[0]) < 0.05);
+        lash_sim_destroy(sim);
+    }
+    lash_lagrangian_destroy(ball);
+}
+
 // ---- Failing steps, determinism -----------------------------------------------------------------
 
 static void a_failing_step_leaves_the_state_untouched(void** state) {
@@ -626,6 +670,24 @@ static void failed_sub_steps_leave_no_trace(void** state) {
     }
 }
 
+static void a_step_allocates_nothing_in_any_scheme(void** state) {
+    (void)state;
+    for (int c = 0; c < LASH_SCHEMES + 1; ++c) {
+        LashMechanism* mech = pendulum_over_ground(0.3, 0.2);
+        LashSettings set = lash_settings();
+        set.scheme = c < LASH_SCHEMES ? (LashScheme)c : LASH_DIRECT,
+        set.coupled = c == LASH_SCHEMES;
+        set.h = 1e-3;
+        LashSim* sim = lash_sim_create(lash_mechanism_system(mech), &set);
+        uint64_t before = lash_allocation_count();
+        int touched = 0;
+        for (int k = 0; k < 1500; ++k) touched += good_step(sim).contacts;
+        assert_int_equal(lash_allocation_count(), before);
+        assert_true(touched > 0);
+        lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    }
+}
+
 static void runs_repeat_to_the_last_bit(void** state) {
     (void)state;
     for (int scheme = 0; scheme < LASH_SCHEMES; ++scheme) {
@@ -658,8 +720,10 @@ int main(void) {
         cmocka_unit_test(schatzman_paoli_holds_joints_of_bodies),
         cmocka_unit_test(coupled_projection_works_beside_joints),
         cmocka_unit_test(every_scheme_keeps_joints_and_loses_energy_on_the_ground),
+        cmocka_unit_test(empty_contact_slots_do_no_harm),
         cmocka_unit_test(a_failing_step_leaves_the_state_untouched),
         cmocka_unit_test(failed_sub_steps_leave_no_trace),
+        cmocka_unit_test(a_step_allocates_nothing_in_any_scheme),
         cmocka_unit_test(runs_repeat_to_the_last_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
