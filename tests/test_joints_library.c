@@ -148,11 +148,12 @@ static void driven_joints_carry_a_cantilever(void** state) {
     const struct {
         LashJointType type;
         unsigned held;
-    } cases[] = {{LASH_REVOLUTE, 1},  {LASH_PRISMATIC, 1}, {LASH_CYLINDRICAL, 3},
-                 {LASH_UNIVERSAL, 3}, {LASH_PLANAR, 7},    {LASH_SCREW, 1}};
+    } cases[] = {{LASH_FIXED, 0},       {LASH_REVOLUTE, 1},  {LASH_PRISMATIC, 1},
+                 {LASH_CYLINDRICAL, 3}, {LASH_UNIVERSAL, 3}, {LASH_PLANAR, 7},
+                 {LASH_SCREW, 1}};
     const Pose frames[] = {at(0, 0, 0), frame(vec3_zero(), vec3(0, 1, 0), vec3(1, 0, 0)),
                            frame(vec3_zero(), vec3(1, 0.4, -0.3), vec3(0.2, 1, 0.1))};
-    for (int k = 0; k < 6; ++k) {
+    for (int k = 0; k < 7; ++k) {
         for (int f = 0; f < 3; ++f) {
             if (cases[k].type == LASH_UNIVERSAL && f > 0) continue; // one turn stays free: below
             Beam b = beam();
@@ -180,6 +181,26 @@ static void universal_joint_holds_the_third_turn(void** state) {
     LashReaction r = at_rest(&b); // axes of the frame: x along z, y along -y, z along x
     check_vector("force", r.force, vec3(MASS * GRAVITY, 0, 0), TIGHT);
     check_vector("moment", r.moment, vec3(0, MASS * GRAVITY * ARM, 0), TIGHT);
+}
+
+// A boom on a ball joint, held at its tip by a rod to a point above the ball: T sin(beta) = m g
+// / 2.
+static void rod_and_ball_joint_hold_a_boom(void** state) {
+    (void)state;
+    Beam b = beam();
+    hold(&b, LASH_SPHERICAL, pose_identity(), 0);
+    double height = 0.4, length = hypot(height, 2 * ARM), T = MASS * GRAVITY / 2 * length / height;
+    LashJointDef rod = lash_joint_def();
+    rod.type = LASH_DISTANCE, rod.body_a = b.ground, rod.body_b = b.body;
+    rod.a_joint.r = vec3(0, height, 0), rod.b_joint.r = vec3(ARM, 0, 0), rod.length = length;
+    lash_mechanism_add_joint(b.mech, &rod);
+    LashSim* sim = start(b.mech, H);
+    for (int k = 0; k < 5; ++k) step(sim);
+    LashReaction ball_joint = reaction(b.mech, sim, 0, H), pull = reaction(b.mech, sim, 1, H);
+    check_vector("ball", ball_joint.force, vec3(T * 2 * ARM / length, MASS * GRAVITY / 2, 0),
+                 TIGHT);
+    check_vector("rod", pull.force, vec3(-T * 2 * ARM / length, MASS * GRAVITY / 2, 0), TIGHT);
+    lash_sim_destroy(sim), lash_mechanism_destroy(b.mech);
 }
 
 // A nut on a vertical screw carries its weight only if something holds the turn: torque m g lead.
@@ -280,6 +301,36 @@ static void gears_balance_and_accelerate(void** state) {
         check("torque", reaction(mech, sim, 2, H).moment.z, expected, TIGHT);
         lash_sim_destroy(sim), lash_mechanism_destroy(mech);
     }
+}
+
+// A planet on a swinging arm rolls around a fixed sun: angle against the arm = ratio x angle of the
+// arm, so I = J_arm + m l^2 + J (1 + ratio)^2 swings like a pendulum.
+static void planet_rolls_around_a_fixed_sun(void** state) {
+    (void)state;
+    double l = 0.25, J_arm = 0.01, J = 0.02, ratio = 3;
+    LashMechanism* mech = lash_mechanism_create();
+    lash_mechanism_set_gravity(mech, vec3(0, -GRAVITY, 0));
+    LashBodyId arm = add(mech, 1e-3, ball(J_arm), at(0, 0, 0));
+    LashBodyId planet = add(mech, MASS, ball(J), at(l, 0, 0));
+    LashJointDef turn =
+        joint_at(mech, LASH_REVOLUTE, lash_mechanism_ground(mech), arm, at(0, 0, 0));
+    LashJointDef bearing = joint_at(mech, LASH_REVOLUTE, arm, planet, at(l, 0, 0));
+    LashJointDef gear = lash_joint_def();
+    gear.type = LASH_GEAR, gear.ratio = ratio;
+    gear.coupled[0] = lash_mechanism_add_joint(mech, &turn);
+    gear.coupled[1] = lash_mechanism_add_joint(mech, &bearing);
+    lash_mechanism_add_joint(mech, &gear);
+    LashSim* sim = start(mech, H);
+    double I = J_arm + MASS * l * l + J * (1 + ratio) * (1 + ratio), fastest = 0;
+    for (double t = 0.05; t < 3; t += 0.05) {
+        run_to(sim, H, t);
+        double angle = coordinate(mech, sim, 0, 0), omega = speed(mech, sim, 0, 0);
+        check("ratio", coordinate(mech, sim, 1, 0), ratio * angle, 1e-9);
+        check("energy", 0.5 * I * omega * omega, -MASS * GRAVITY * l * sin(angle), 1e-4);
+        fastest = fmax(fastest, fabs(omega));
+    }
+    check("speed at the bottom", fastest, sqrt(2 * MASS * GRAVITY * l / I), 0.05);
+    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
 }
 
 // A rack hangs on a pinion: force m g on the rack, torque m g r on the pinion's driver.
@@ -390,10 +441,12 @@ int main(void) {
         cmocka_unit_test(derivatives_of_gears_match_differences),
         cmocka_unit_test(driven_joints_carry_a_cantilever),
         cmocka_unit_test(universal_joint_holds_the_third_turn),
+        cmocka_unit_test(rod_and_ball_joint_hold_a_boom),
         cmocka_unit_test(screw_turns_weight_into_torque),
         cmocka_unit_test(nut_spins_down_its_screw),
         cmocka_unit_test(ladder_between_plane_and_line),
         cmocka_unit_test(gears_balance_and_accelerate),
+        cmocka_unit_test(planet_rolls_around_a_fixed_sun),
         cmocka_unit_test(pinion_holds_the_rack),
         cmocka_unit_test(universal_joint_transmits_unevenly),
         cmocka_unit_test(free_swing_keeps_energy_and_joints),
