@@ -56,7 +56,7 @@ static void derivatives_of_every_joint_match_differences(void** state) {
     }
 }
 
-// The driver's second derivative assumes aligned axes, as the joint keeps them: checked there.
+// Where the joint keeps them; test_joints_library.c looks at frames that do not meet.
 static void driver_gradients_match_differences_on_aligned_axes(void** state) {
     (void)state;
     const LashJointType types[] = {LASH_REVOLUTE, LASH_PRISMATIC};
