@@ -3,6 +3,7 @@
 #   make demo     build, simulate, draw        make install   into PREFIX (default /usr/local)
 #   make test     all tests, twice: optimised, and with sanitizers
 #   make test-all the same with clang, valgrind and the long sweeps
+#   make bench    speed, beside other programs that it installs for comparison
 MAKEFLAGS += --no-print-directory
 BUILD   := build/release
 CHECK   := build/check
@@ -17,8 +18,10 @@ PACKAGES := build-essential cmake pkg-config \
   libocct-data-exchange-dev libtbb-dev
 # Only for `make test-all`, `make format` and `make tidy`.
 EXTRA    := clang clang-format clang-tidy valgrind
+# Only for `make bench`: what Lash is compared with; never linked by it.
+PEERS    := libsiconos-numerics-dev libsiconos-kernel-dev libsiconos-mechanics-dev libmujoco-dev
 
-.PHONY: all deps deps-extra demo test test-all format tidy install clean
+.PHONY: all deps deps-extra deps-peers bench demo test test-all format tidy install clean
 all: deps
 	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DLASH_TESTS=OFF >/dev/null
 	@cmake --build $(BUILD) -j$(JOBS)
@@ -28,6 +31,14 @@ deps:
 	@sh .ci/install-packages $(PACKAGES)
 deps-extra:
 	@sh .ci/install-packages $(PACKAGES) $(EXTRA)
+
+deps-peers:
+	@sh .ci/install-packages $(PACKAGES) $(PEERS)
+
+bench: deps-peers all
+	@$(BUILD)/lash bench solvers
+	@echo
+	@$(BUILD)/lash bench mechanisms
 
 demo: all
 	@mkdir -p demo

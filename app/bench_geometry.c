@@ -5,8 +5,8 @@
 // data; pairs through the pair manager (collect once, then evaluate). The sweep has 100 bodies and
 // 500 candidate pairs of which 10 are near.
 //
-// Rows have room for a peer (peer_us, ratio): BRepExtrema on the same faces, where it was measured
-// in the same run.
+// Face pairs of STEP parts have a peer (peer_us, ratio): BRepExtrema on the same faces in the same
+// run (bench_geometry_occt.c).
 #include "app/bench_geometry.h"
 
 #include <stdio.h>
@@ -14,26 +14,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "app/bench_geometry_internal.h"
 #include "app/version.h"
 #include "core/arena.h"
 #include "geometry/kernels.h"
 #include "geometry/pairs.h"
 
-enum { POSES = 1000, RUNS = 15, MAX_ROWS = 32 };
-
-typedef struct Row {
-    const char* name;
-    char note[80];
-    double us, peer_us; // peer_us 0: not measured
-    const char* family; // rows that measure growth
-    double size, us_per_unit;
-} Row;
-
-typedef struct Bench {
-    Row row[MAX_ROWS];
-    int rows;
-    double sink; // keeps the compiler from dropping the work
-} Bench;
+enum { POSES = BENCH_POSES, RUNS = 15 };
 
 static double seconds(void) {
     struct timespec t;
@@ -41,17 +28,15 @@ static double seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static Row* add_row(Bench* bench, const char* name, double us, const char* note) {
-    LASH_ASSERT(bench->rows < MAX_ROWS);
-    Row* row = bench->row + bench->rows++;
+BenchRow* bench_add_row(GeometryBench* bench, const char* name, double us) {
+    LASH_ASSERT(bench->rows < BENCH_MAX_ROWS);
+    BenchRow* row = bench->row + bench->rows++;
     memset(row, 0, sizeof *row);
     row->name = name, row->us = us;
-    if (note != NULL) snprintf(row->note, sizeof row->note, "%s", note);
     return row;
 }
 
-// A smooth motion: small swings around `middle`.
-static void make_motion(Pose middle, double length, double angle, Pose motion[POSES]) {
+void bench_motion(Pose middle, double length, double angle, Pose motion[BENCH_POSES]) {
     for (int i = 0; i < POSES; ++i) {
         double t = 2 * LASH_PI * i / POSES;
         Vec3 d = vec3(sin(t), cos(2 * t), sin(3 * t + 1)), r = vec3(cos(t), sin(2 * t), cos(3 * t));
@@ -67,10 +52,10 @@ typedef struct KernelCase {
     double length, angle;
 } KernelCase;
 
-static void bench_kernel(Bench* bench, KernelCase* c) {
+static void bench_kernel(GeometryBench* bench, KernelCase* c) {
     static Pose motion[POSES];
     static LashPlacement placement[POSES];
-    make_motion(c->middle, c->length, c->angle, motion);
+    bench_motion(c->middle, c->length, c->angle, motion);
     for (int i = 0; i < POSES; ++i) {
         placement[i].rot = quat_matrix(motion[i].rot);
         placement[i].r = motion[i].r;
@@ -95,7 +80,7 @@ static void bench_kernel(Bench* bench, KernelCase* c) {
         t = seconds() - t;
         if (t < best) best = t;
     }
-    Row* row = add_row(bench, c->name, 1e6 * best / POSES, NULL);
+    BenchRow* row = bench_add_row(bench, c->name, 1e6 * best / POSES);
     snprintf(row->note, sizeof row->note, "%s%s%.1f points", c->note, c->note[0] ? ", " : "",
              found / POSES);
     lash_feature_release(&c->a);
@@ -168,7 +153,7 @@ static Pose turned(double x, double y, double z, Vec3 axis, double angle) {
     return pose(vec3(x, y, z), quat_from_axis_angle(vec3_normalize(axis), angle));
 }
 
-static void bench_kernels(Bench* bench) {
+static void bench_kernels(GeometryBench* bench) {
     LashShape* box = lash_shape_box(vec3(0.1, 0.1, 0.1));
     LashShape* ball = lash_shape_sphere(0.01);
     LashShape* pin = lash_shape_cylinder(0.01, 0.04);
@@ -235,12 +220,10 @@ static void bench_kernels(Bench* bench) {
 
 // ---- pairs ------------------------------------------------------------------------------------
 
-typedef enum PairPoints { GAPS_ONLY, EVERYTHING } PairPoints;
-
-static void bench_pair(Bench* bench, const char* name, const LashPairDef* def, Pose middle,
-                       double length, double angle, PairPoints what) {
+BenchRow* bench_pair(GeometryBench* bench, const char* name, const LashPairDef* def, Pose middle,
+                     double length, double angle, BenchPoints what) {
     static Pose motion[POSES];
-    make_motion(middle, length, angle, motion);
+    bench_motion(middle, length, angle, motion);
     LashPair* pair = lash_pair_create(def);
     LashPairWork* work = lash_pair_work_create(pair);
     LashMotion still = {0, 0}, free = {4 * length, 4 * angle};
@@ -253,7 +236,7 @@ static void bench_pair(Bench* bench, const char* name, const LashPairDef* def, P
         found = 0;
         for (int i = 0; i < POSES; ++i) {
             bool ok = lash_pair_evaluate(pair, work, motion[i], pose_identity(), gap, NULL,
-                                         what == GAPS_ONLY ? NULL : points);
+                                         what == BENCH_GAPS_ONLY ? NULL : points);
             LASH_ASSERT(ok);
             for (int j = 0; j < slots; ++j) found += gap[j] < INFINITY;
         }
@@ -261,15 +244,16 @@ static void bench_pair(Bench* bench, const char* name, const LashPairDef* def, P
         if (t < best) best = t;
     }
     bench->sink += found;
-    Row* row = add_row(bench, name, 1e6 * best / POSES, NULL);
+    BenchRow* row = bench_add_row(bench, name, 1e6 * best / POSES);
     snprintf(row->note, sizeof row->note, "%d slots, %.1f points", slots, found / POSES);
     lash_free(gap);
     lash_free(points);
     lash_pair_work_destroy(work);
     lash_pair_destroy(pair);
+    return row;
 }
 
-static void bench_pairs(Bench* bench) {
+static void bench_pairs(GeometryBench* bench) {
     LashShape* pin = lash_shape_cylinder(0.01, 0.04);
     LashShape* ring = lash_shape_ring(0.0101, 0.02, 0.05);
     LashShape* box = lash_shape_box(vec3(0.05, 0.04, 0.03));
@@ -277,12 +261,12 @@ static void bench_pairs(Bench* bench) {
     int side = 0, hole = 1;
     def.a.shape = pin, def.a.faces = &side, def.a.face_count = 1;
     def.b.shape = ring, def.b.faces = &hole, def.b.face_count = 1;
-    bench_pair(bench, "pin in hole, gaps", &def, at(0, 0, 0), 3e-5, 1e-3, GAPS_ONLY);
-    bench_pair(bench, "pin in hole, all", &def, at(0, 0, 0), 3e-5, 1e-3, EVERYTHING);
+    bench_pair(bench, "pin in hole, gaps", &def, at(0, 0, 0), 3e-5, 1e-3, BENCH_GAPS_ONLY);
+    bench_pair(bench, "pin in hole, all", &def, at(0, 0, 0), 3e-5, 1e-3, BENCH_EVERYTHING);
     def = lash_pair_def();
     def.a.shape = def.b.shape = box;
-    bench_pair(bench, "box on box, gaps", &def, at(0.01, 0.01, 0.03), 1e-5, 1e-4, GAPS_ONLY);
-    bench_pair(bench, "box on box, all", &def, at(0.01, 0.01, 0.03), 1e-5, 1e-4, EVERYTHING);
+    bench_pair(bench, "box on box, gaps", &def, at(0.01, 0.01, 0.03), 1e-5, 1e-4, BENCH_GAPS_ONLY);
+    bench_pair(bench, "box on box, all", &def, at(0.01, 0.01, 0.03), 1e-5, 1e-4, BENCH_EVERYTHING);
     lash_shape_destroy(pin);
     lash_shape_destroy(ring);
     lash_shape_destroy(box);
@@ -316,7 +300,7 @@ static double sweep_once(const LashPair* pair, LashPairWork** work, const int (*
 }
 
 // 100 pins in a grid, 10 of them in contact with a ring; every pin has five candidate partners.
-static void bench_sweep(Bench* bench) {
+static void bench_sweep(GeometryBench* bench) {
     LashShape* pin = lash_shape_cylinder(0.01, 0.04);
     LashShape* ring = lash_shape_ring(0.0101, 0.02, 0.05);
     LashPairDef def = lash_pair_def();
@@ -348,7 +332,7 @@ static void bench_sweep(Bench* bench) {
     int near = 0;
     for (int r = 0; r < RUNS; ++r)
         best = fmin(best, sweep_once(pair, work, bodies, until, travel, start, &near));
-    Row* row = add_row(bench, "sweep", 1e6 * best / STEPS, NULL);
+    BenchRow* row = bench_add_row(bench, "sweep", 1e6 * best / STEPS);
     snprintf(row->note, sizeof row->note, "100 bodies, 500 pairs, %.1f active",
              (double)near / STEPS);
     row->family = "sweep", row->size = PAIRS, row->us_per_unit = row->us / PAIRS;
@@ -360,10 +344,10 @@ static void bench_sweep(Bench* bench) {
 
 // ---- output -----------------------------------------------------------------------------------
 
-static void print_table(const Bench* bench) {
+static void print_table(const GeometryBench* bench) {
     printf("%-22s %10s %10s %8s  %s\n", "pair", "us", "peer us", "ratio", "note");
     for (int i = 0; i < bench->rows; ++i) {
-        const Row* r = bench->row + i;
+        const BenchRow* r = bench->row + i;
         printf("%-22s %10.4f", r->name, r->us);
         if (r->peer_us > 0)
             printf(" %10.1f %8.0f", r->peer_us, r->peer_us / r->us);
@@ -371,13 +355,14 @@ static void print_table(const Bench* bench) {
             printf(" %10s %8s", "-", "-");
         printf("  %s\n", r->note);
     }
+    if (bench->note[0] != '\0') printf("%s\n", bench->note);
 }
 
-static void print_json(const Bench* bench) {
+static void print_json(const GeometryBench* bench) {
     printf("{\"lash\": \"%s\", \"command\": \"bench\", \"ok\": true, \"benchmarks\": [",
            LASH_VERSION);
     for (int i = 0; i < bench->rows; ++i) {
-        const Row* r = bench->row + i;
+        const BenchRow* r = bench->row + i;
         printf("%s\n  {\"name\": \"geometry: %s\", \"us\": %.6g", i ? "," : "", r->name, r->us);
         if (r->peer_us > 0)
             printf(", \"peer\": \"BRepExtrema\", \"peer_us\": %.6g, \"ratio\": %.6g", r->peer_us,
@@ -387,12 +372,14 @@ static void print_json(const Bench* bench) {
                    r->us_per_unit);
         printf(", \"note\": \"%s\"}", r->note);
     }
-    printf("\n]}\n");
+    printf("\n]");
+    if (bench->note[0] != '\0') printf(", \"note\": \"%s\"", bench->note);
+    printf("}\n");
 }
 
 int app_bench_geometry(int argc, char** argv) {
     bool json = false;
-    for (int i = 0; i < argc; ++i) {
+    for (int i = 1; i < argc; ++i) {
         if (strcmp(argv[i], "--json") == 0) {
             json = true;
         } else {
@@ -400,10 +387,11 @@ int app_bench_geometry(int argc, char** argv) {
             return LASH_ERROR_USAGE;
         }
     }
-    Bench* bench = lash_alloc(sizeof(Bench));
+    GeometryBench* bench = lash_alloc(sizeof(GeometryBench));
     bench_kernels(bench);
     bench_pairs(bench);
     bench_sweep(bench);
+    bench_geometry_occt(bench);
     if (json)
         print_json(bench);
     else

@@ -2,7 +2,7 @@
 #ifndef LASH_APP_BENCH_GEOMETRY_H
 #define LASH_APP_BENCH_GEOMETRY_H
 
-// argv: [--json]. Returns the exit code.
+// argv: the name of the bench, [--json]. Returns the exit code.
 int app_bench_geometry(int argc, char** argv);
 
 #endif

@@ -1,128 +1,114 @@
-// lash-bench-peer: the same problem files solved by Siconos numerics, for comparison only. A
-// program of its own, built when that library is found, executed by `lash bench solvers`; the
-// product never links it.
+// lash-bench-peer: the same problems and mechanisms given to other programs' libraries, for
+// comparison only. A program of its own, built when one of them is found, executed by `lash bench`;
+// the product never links it.
 //
 //     lash-bench-peer solvers TOLERANCE FILE...
+//     lash-bench-peer mechanisms PEER SCENE STEP DURATION
 //
-// prints one line per file and method: FILE METHOD RESIDUAL ITERATIONS MICROSECONDS. The residual
-// is that of our independent check (plain measure) on the peer's answer; the peer's own tolerance,
-// relative to |q|, is set so that both mean the same. Each method runs in a child process with a
-// time limit, since some of them do not end.
-#include <errno.h>
+// The second prints one line: MICROSECONDS ANGLE VIOLATION INDEX_SETS STEPS NOTE, or "missing
+// PACKAGES", or "failed WHY". What the libraries print themselves is thrown away. Time limit, since
+// some of them do not end.
+#include "app/bench_peer_internal.h"
+
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "FrictionContactProblem.h"
-#include "Friction_cst.h"
-#include "NonSmoothDrivers.h"
-#include "SolverOptions.h"
-#include "app/problem_file.h"
-#include "core/arena.h"
+#include "core/error.h"
 
-enum { TIME_LIMIT = 20 }; // [s] per method and file
-
-typedef struct Method {
-    const char* name;
-    int id, dimension;
-} Method;
-
-static const Method methods[] = {
-    {"NSGS", SICONOS_FRICTION_3D_NSGS, 3},
-    {"NSN_AC", SICONOS_FRICTION_3D_NSN_AC, 3},
-    {"NSGS", SICONOS_FRICTION_2D_NSGS, 2},
+enum {
+    TIME_LIMIT = 120,   // [s]
+    LEAST_STEPS = 10000 // shorter runs are repeated, the fastest counts: as lash does with its own
 };
 
-// Wall clock and processor time [us]; of the two the smaller is taken, since other programs on the
-// machine lengthen the first and reading the second is slow.
-typedef struct Instant {
-    double wall, cpu;
-} Instant;
+typedef struct Peer {
+    const char *name, *packages;
+    bool (*run)(PeerScene scene, double h, double duration, PeerRun* run); // NULL: not installed
+} Peer;
 
-static Instant now(void) {
-    struct timespec w, c;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &c);
-    clock_gettime(CLOCK_MONOTONIC, &w); // last: nothing but the work lies after it
-    return (Instant){(double)w.tv_sec * 1e6 + (double)w.tv_nsec * 1e-3,
-                     (double)c.tv_sec * 1e6 + (double)c.tv_nsec * 1e-3};
+static const Peer peers[] = {
+#ifdef LASH_PEER_SICONOS
+    {"siconos", NULL, peer_siconos},
+#else
+    {"siconos", "libsiconos-kernel-dev libsiconos-mechanics-dev", NULL},
+#endif
+#ifdef LASH_PEER_MUJOCO
+    {"mujoco", NULL, peer_mujoco},
+    {"mujoco_bodies", NULL, peer_mujoco_bodies},
+#else
+    {"mujoco", "libmujoco-dev", NULL},
+    {"mujoco_bodies", "libmujoco-dev", NULL},
+#endif
+};
+
+static const char* const scenes[PEER_SCENES] = {"ideal", "minimal", "maximal"};
+
+double peer_processor_time(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-static double since(Instant start) {
-    struct timespec w;
-    clock_gettime(CLOCK_MONOTONIC, &w); // first: it must not pay for the other
-    double wall = (double)w.tv_sec * 1e6 + (double)w.tv_nsec * 1e-3 - start.wall;
-    return fmin(wall, now().cpu - start.cpu);
-}
-
-// Solves repeatedly from zero, for half a second at most; prints the best time.
-static int run(const char* path, const AppProblem* ours, const Method* method, double tolerance) {
-    FrictionContactProblem* problem = frictionContact_new_from_filename(path);
-    if (problem == NULL || problem->dimension != method->dimension) return 1;
-    size_t n = (size_t)(problem->dimension * problem->numberOfContacts);
-    double *reaction = lash_alloc(n * sizeof(double)), *velocity = lash_alloc(n * sizeof(double)),
-           *U = lash_alloc(n * sizeof(double)), norm = 0, best = INFINITY, total = 0;
-    int iterations = 0;
-    for (size_t i = 0; i < n; ++i) norm += problem->q[i] * problem->q[i];
-    norm = sqrt(norm);
-    for (int k = 0; k < 200 && (k < 1 || total < 5e5); ++k) {
-        SolverOptions* options = solver_options_create(method->id);
-        options->dparam[SICONOS_DPARAM_TOL] = tolerance * (1 + norm) / (norm > 0 ? norm : 1);
-        options->iparam[SICONOS_IPARAM_MAX_ITER] =
-            method->id == SICONOS_FRICTION_3D_NSN_AC ? 1000 : 100000;
-        memset(reaction, 0, n * sizeof(double));
-        memset(velocity, 0, n * sizeof(double));
-        Instant start = now();
-        if (method->dimension == 3)
-            fc3d_driver(problem, reaction, velocity, options);
-        else
-            fc2d_driver(problem, reaction, velocity, options);
-        double spent = since(start);
-        total += spent, best = fmin(best, spent);
-        iterations = options->iparam[SICONOS_IPARAM_ITER_DONE];
-        solver_options_delete(options);
-    }
-    double residual = lash_friction_residual(&ours->friction, LASH_MEASURE_PLAIN, reaction, U);
-    printf("%s %s %.3e %d %.3f\n", path, method->name, residual, iterations, best);
+// The libraries write to stdout: from here on our answer goes to another descriptor.
+static FILE* hide_stdout(void) {
     fflush(stdout);
-    return 0;
+    FILE* answer = fdopen(dup(STDOUT_FILENO), "w");
+    if (answer == NULL || freopen("/dev/null", "w", stdout) == NULL ||
+        freopen("/dev/null", "w", stderr) == NULL)
+        exit(LASH_ERROR_IO);
+    return answer;
 }
 
-static void run_apart(const char* path, const AppProblem* ours, const Method* method,
-                      double tolerance) {
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        if (freopen("/dev/null", "w", stderr) == NULL) _exit(1);
-        alarm(TIME_LIMIT);
-        _exit(run(path, ours, method, tolerance));
+static int mechanisms(const Peer* peer, PeerScene scene, double h, double duration) {
+    if (peer->run == NULL) {
+        printf("missing %s\n", peer->packages);
+        return LASH_OK;
     }
-    int status = 0;
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-    if (child < 0 || status != 0) printf("%s %s nan 0 nan\n", path, method->name);
+    FILE* answer = hide_stdout();
+    alarm(TIME_LIMIT);
+    PeerRun run = {.us = INFINITY};
+    bool done = true;
+    int least = (int)fmin(LEAST_STEPS * h / duration, LEAST_STEPS);
+    for (int i = 0; done && (i < 1 || i < least); ++i) {
+        PeerRun next = {.note = "the library reported no reason"};
+        done = peer->run(scene, h, duration, &next);
+        if (!done || next.us < run.us) run = next;
+    }
+    if (done)
+        fprintf(answer, "%.6g %.12g %.6g %.6g %d %s\n", run.us, run.angle, run.violation,
+                run.index_sets, run.steps, run.note);
+    else
+        fprintf(answer, "failed %s\n", run.note);
+    fclose(answer);
+    return LASH_OK;
+}
+
+static int usage(void) {
+    fprintf(
+        stderr,
+        "usage: lash-bench-peer solvers TOLERANCE FILE...\n"
+        "       lash-bench-peer mechanisms siconos|mujoco|mujoco_bodies ideal|minimal|maximal STEP "
+        "DURATION\n");
+    return LASH_ERROR_USAGE;
 }
 
 int main(int argc, char** argv) {
-    double tolerance = argc > 2 ? atof(argv[2]) : 0;
-    if (argc < 4 || strcmp(argv[1], "solvers") != 0 || !(tolerance > 0)) {
-        fprintf(stderr, "usage: lash-bench-peer solvers TOLERANCE FILE...\n");
-        return LASH_ERROR_USAGE;
+    if (argc >= 2 && strcmp(argv[1], "solvers") == 0) {
+#ifdef LASH_PEER_SOLVERS
+        return peer_solvers(argc, argv);
+#else
+        return LASH_OK; // nothing to compare with: libsiconos-numerics-dev is not installed
+#endif
     }
-    for (int i = 3; i < argc; ++i) {
-        LashError error = {0};
-        AppProblem* ours = app_problem_load(argv[i], &error);
-        if (ours == NULL || ours->layout != APP_LAYOUT_FRICTION) {
-            app_problem_destroy(ours);
-            continue;
-        }
-        int dimension = ours->friction.kind[0];
-        for (size_t k = 0; k < sizeof methods / sizeof methods[0]; ++k)
-            if (methods[k].dimension == dimension) run_apart(argv[i], ours, methods + k, tolerance);
-        app_problem_destroy(ours);
-    }
-    return 0;
+    if (argc != 6 || strcmp(argv[1], "mechanisms") != 0) return usage();
+    double h = atof(argv[4]), duration = atof(argv[5]);
+    if (!(h > 0 && duration >= h)) return usage();
+    for (size_t p = 0; p < sizeof peers / sizeof *peers; ++p)
+        for (int s = 0; s < PEER_SCENES; ++s)
+            if (strcmp(peers[p].name, argv[2]) == 0 && strcmp(scenes[s], argv[3]) == 0)
+                return mechanisms(peers + p, (PeerScene)s, h, duration);
+    return usage();
 }

@@ -4,15 +4,13 @@
 // random problems.
 #include "app/bench_solvers.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "app/peer.h"
 #include "app/problem_builtin.h"
 #include "app/version.h"
 #include "core/arena.h"
@@ -133,45 +131,15 @@ static void time_lcp(const AppProblem* p, double tolerance, Line* line) {
     lash_free(z), lash_free(w), lash_free(work);
 }
 
-// The peer program beside this one; false when it was not built.
-static bool peer_path(char* path, size_t size) {
-    ssize_t n = readlink("/proc/self/exe", path, size - 1);
-    if (n <= 0) return false;
-    path[n] = 0;
-    char* slash = strrchr(path, '/');
-    const char* name = "/lash-bench-peer";
-    if (slash == NULL || (size_t)(slash - path) + strlen(name) + 1 > size) return false;
-    memcpy(slash, name, strlen(name) + 1);
-    return access(path, X_OK) == 0;
-}
-
-// Starts the peer on one file; the answer arrives on the returned stream.
-static FILE* start_peer(const char* program, const char* file, double tolerance, pid_t* child) {
-    int ends[2];
-    char text[32];
-    if (pipe(ends) != 0) return NULL;
-    snprintf(text, sizeof text, "%.17g", tolerance);
-    *child = fork();
-    if (*child == 0) {
-        dup2(ends[1], STDOUT_FILENO);
-        close(ends[0]), close(ends[1]);
-        execl(program, "lash-bench-peer", "solvers", text, file, (char*)NULL);
-        _exit(127);
-    }
-    close(ends[1]);
-    if (*child > 0) return fdopen(ends[0], "r");
-    close(ends[0]);
-    return NULL;
-}
-
 // Takes the fastest of the peer's methods that solved the file.
-static void ask_peer(const char* program, const char* file, double tolerance, Line* line) {
-    pid_t child = 0;
-    FILE* answer = start_peer(program, file, tolerance, &child);
-    if (answer == NULL) return;
+static void ask_peer(const char* file, double tolerance, Line* line) {
+    char number[32];
+    snprintf(number, sizeof number, "%.17g", tolerance);
+    AppPeer peer;
+    if (!app_peer_start((const char*[]){"solvers", number, file, NULL}, &peer)) return;
     char text[1024], method[32];
     size_t skip = strlen(file);
-    while (fgets(text, sizeof text, answer) != NULL) {
+    while (fgets(text, sizeof text, peer.answer) != NULL) {
         double residual, us;
         int iterations;
         if (strncmp(text, file, skip) != 0 ||
@@ -184,8 +152,7 @@ static void ask_peer(const char* program, const char* file, double tolerance, Li
             line->peer_us = us, line->peer_residual = residual;
         }
     }
-    fclose(answer);
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
+    app_peer_end(&peer);
 }
 
 static bool run_file(const Options* o, const char* path, Table* t, LashError* error) {
@@ -194,13 +161,11 @@ static bool run_file(const Options* o, const char* path, Table* t, LashError* er
     const char* slash = strrchr(path, '/');
     Line* line = add_line(t, slash != NULL ? slash + 1 : path);
     double tolerance = tolerance_of(o, p);
-    char program[1024];
     if (p->layout == APP_LAYOUT_LCP || p->layout == APP_LAYOUT_MIXED) {
         time_lcp(p, tolerance, line);
     } else {
         time_friction(p, LASH_MEASURE_PLAIN, tolerance, false, line);
-        if (o->peer && p->layout == APP_LAYOUT_FRICTION && peer_path(program, sizeof program))
-            ask_peer(program, path, tolerance, line);
+        if (o->peer && p->layout == APP_LAYOUT_FRICTION) ask_peer(path, tolerance, line);
     }
     app_problem_destroy(p);
     return true;

@@ -50,6 +50,7 @@ typedef struct Check {
     int interactions;
     AppStart start;
     bool consistent;
+    double* gap;          // (contacts) at the given start [m]
     bool assembled;       // the nearest consistent start was found; the sim stands there
     double moved;         // [m, rad]
     double largest_force; // [N]
@@ -155,12 +156,32 @@ static double largest_force(const Check* check) {
 
 // ---- the start ----------------------------------------------------------------------------------
 
-static void check_start(Check* check) {
+// Gaps of the given start, before anything is moved.
+static void measure_gaps(Check* check) {
+    const double *q, *v;
+    int count = lash_mechanism_contact_count(check->mech);
+    lash_sim_state(check->sim, &q, &v);
+    check->gap = lash_alloc((size_t)count * sizeof *check->gap);
+    for (int i = 0; i < count; ++i) {
+        check->gap[i] = lash_mechanism_contact_place(check->mech, i, q).gap;
+    }
+}
+
+static void check_start(Check* check, LashError* error) {
     const LashSettings* settings = &check->model->simulation.settings;
-    check->start = app_start_errors(check->system, check->sim, settings->h);
-    check->consistent = check->start.position_error <= settings->tolerance_position &&
-                        check->start.velocity_error <= settings->tolerance_velocity;
-    if (!check->consistent) check->assembled = lash_sim_assemble(check->sim, &check->moved);
+    check->start = app_start_errors(check->mech, check->system, check->sim, settings->h);
+    check->consistent = app_start_good(&check->start, settings);
+    measure_gaps(check);
+    if (check->consistent) return;
+    LashError found = {0}, missing = {0};
+    app_start_fail(check->model, check->mech, &check->start, check->sim,
+                   "the nearest consistent start is shown above; \"assemble\": true uses it",
+                   &found);
+    app_start_fail(check->model, check->mech, &check->start, check->sim,
+                   "no consistent start was found near it", &missing);
+    check->assembled = lash_sim_assemble(check->sim, &check->moved);
+    if (check->assembled && check->model->simulation.assemble) return;
+    if (error->status == LASH_OK) *error = check->assembled ? found : missing;
 }
 
 // Name of bilateral interaction i.
@@ -176,27 +197,14 @@ static bool run_checks(Check* check, LashError* error) {
     check->system = lash_mechanism_system(check->mech);
     check->sim = lash_sim_create(check->system, &model->simulation.settings);
     check->redundant = lash_alloc((size_t)(check->system->max_interactions + 1) * sizeof(int));
-    check_start(check);
+    check_start(check, error);
     check->mobility = lash_sim_mobility(check->sim, check->redundant);
     check->interactions = lash_sim_interactions(check->sim)->bilateral;
     check->largest_force = largest_force(check);
     check_gravity(check);
     check_densities(check);
     check_inertias(check);
-    if (check->consistent || (check->assembled && model->simulation.assemble)) return true;
-    bool position = check->start.position_error > model->simulation.settings.tolerance_position;
-    char where[96];
-    app_start_place(model, position ? check->start.position_name : check->start.velocity_name,
-                    where, sizeof where);
-    return lash_error_set(
-        error, LASH_ERROR_MODEL, where, "%s '%s' by %.3g %s; %s",
-        position ? "the start violates joint" : "the velocities at the start violate joint",
-        position ? check->start.position_name : check->start.velocity_name,
-        position ? check->start.position_error : check->start.velocity_error,
-        position ? "m or rad" : "m/s or rad/s",
-        check->assembled ? "the nearest consistent start is shown above; \"assemble\": true "
-                           "uses it"
-                         : "no consistent start was found near it");
+    return error->status == LASH_OK;
 }
 
 // ---- reporting ----------------------------------------------------------------------------------
@@ -226,6 +234,7 @@ static void put_start(AppJson* json, const Check* check) {
     app_json_put_text(json, "position_joint", check->start.position_name);
     app_json_put_number(json, "velocity_error", check->start.velocity_error);
     app_json_put_text(json, "velocity_joint", check->start.velocity_name);
+    app_json_put_number(json, "penetration", check->start.penetration);
     if (check->assembled) {
         app_json_put_number(json, "moved", check->moved);
         put_nearest(json, check);
@@ -233,11 +242,24 @@ static void put_start(AppJson* json, const Check* check) {
     app_json_end_object(json);
 }
 
+static void put_gaps(AppJson* json, const Check* check) {
+    app_json_key(json, "gaps");
+    app_json_begin_array(json);
+    for (int i = 0; i < check->model->contact_points; ++i) {
+        app_json_begin_object(json);
+        app_json_put_text(json, "contact", check->model->contact_point[i].name);
+        app_json_put_number(json, "gap", check->gap[i]);
+        app_json_end_object(json);
+    }
+    app_json_end_array(json);
+}
+
 static void put_result(AppJson* json, const Check* check) {
     char name[96];
     app_json_put_text(json, "model", check->model->file);
     app_json_put_integer(json, "bodies", check->model->bodies);
     app_json_put_integer(json, "joints", check->model->joints);
+    app_json_put_integer(json, "contacts", check->model->contact_points);
     app_json_put_integer(json, "dof", check->mobility.dof);
     app_json_put_integer(json, "redundant_rows", check->mobility.rows - check->mobility.rank);
     app_json_key(json, "redundant");
@@ -248,9 +270,7 @@ static void put_result(AppJson* json, const Check* check) {
         app_json_text(json, name);
     }
     app_json_end_array(json);
-    app_json_key(json, "gaps");
-    app_json_begin_array(json);
-    app_json_end_array(json);
+    put_gaps(json, check);
     put_start(json, check);
     app_json_put_vec3(json, "gravity", check->model->gravity);
     app_json_put_number(json, "largest_force", check->largest_force);
@@ -270,10 +290,11 @@ static void print_start(const Check* check) {
     printf(
         "start        NOT consistent: joint errors up to %.3g m or rad%s%s, velocities up to %.3g "
         "m/s or "
-        "rad/s%s%s\n",
+        "rad/s%s%s, overlaps up to %.3g m\n",
         check->start.position_error, check->start.position_name[0] == '\0' ? "" : " in ",
         check->start.position_name, check->start.velocity_error,
-        check->start.velocity_name[0] == '\0' ? "" : " in ", check->start.velocity_name);
+        check->start.velocity_name[0] == '\0' ? "" : " in ", check->start.velocity_name,
+        check->start.penetration);
     if (!check->assembled) return;
     const double *q, *v;
     lash_sim_state(check->sim, &q, &v);
@@ -286,6 +307,27 @@ static void print_start(const Check* check) {
             "  %-18s velocity [%.9g, %.9g, %.9g] angular_velocity [%.9g, %.9g, %.9g]\n",
             lash_mechanism_body_name(check->mech, i), q[0], q[1], q[2], q[3], q[4], q[5], q[6], "",
             v[0], v[1], v[2], v[3], v[4], v[5]);
+    }
+}
+
+// Gaps, smallest things first in words: what overlaps and what touches.
+static void print_gaps(const Check* check) {
+    const LashModel* model = check->model;
+    double tolerance = model->simulation.settings.tolerance_position;
+    if (model->contact_points == 0) return;
+    int closed = 0, overlapping = 0;
+    for (int i = 0; i < model->contact_points; ++i) {
+        overlapping += check->gap[i] < -tolerance;
+        closed += fabs(check->gap[i]) <= tolerance;
+    }
+    printf("gaps         %d %s at the start: %d closed, %d overlapping\n", model->contact_points,
+           app_plural(model->contact_points, "contact", "contacts"), closed, overlapping);
+    for (int i = 0; i < model->contact_points; ++i) {
+        double gap = check->gap[i];
+        printf("  %-18s %12.6g m%s\n", model->contact_point[i].name, gap,
+               gap < -tolerance         ? "  OVERLAPS"
+               : fabs(gap) <= tolerance ? "  closed"
+                                        : "");
     }
 }
 
@@ -307,10 +349,11 @@ static void print_masses(const LashModel* model) {
 static void print_result(const Check* check) {
     const LashModel* model = check->model;
     char name[96];
-    printf("%s: %d %s, %d %s, %d %s\n", model->name != NULL ? model->name : model->file,
+    printf("%s: %d %s, %d %s, %d %s, %d %s\n", model->name != NULL ? model->name : model->file,
            model->bodies, app_plural(model->bodies, "body", "bodies"), model->joints,
            app_plural(model->joints, "joint", "joints"), model->forces,
-           app_plural(model->forces, "force", "forces"));
+           app_plural(model->forces, "force", "forces"), model->contact_points,
+           app_plural(model->contact_points, "contact", "contacts"));
     printf("freedom      %d degree%s of freedom: 6 x %d - rank %d of %d constraint rows\n",
            check->mobility.dof, app_plural(check->mobility.dof, "", "s"), model->bodies,
            check->mobility.rank, check->mobility.rows);
@@ -327,6 +370,7 @@ static void print_result(const Check* check) {
             "\n             reactions there are not unique: the ones of least norm are reported\n");
     }
     print_start(check);
+    print_gaps(check);
     printf("gravity      [%g, %g, %g] m/s^2, largest force on a body at the start %.4g N\n",
            model->gravity.x, model->gravity.y, model->gravity.z, check->largest_force);
     print_masses(model);
@@ -359,5 +403,6 @@ int app_check(int argc, char** argv) {
     lash_mechanism_destroy(check.mech);
     lash_model_destroy(check.model);
     lash_free(check.redundant);
+    lash_free(check.gap);
     return code;
 }

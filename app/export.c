@@ -11,12 +11,14 @@
 
 typedef struct ExportOptions {
     AppOperands operands;
-    bool csv, json;
+    bool csv, events, json;
 } ExportOptions;
 
 #define OPTION(member) offsetof(ExportOptions, member)
 static const AppOption options[] = {
     {"csv", 0, APP_FLAG, NULL, "comma-separated values with one header line", OPTION(csv)},
+    {"events", 0, APP_FLAG, NULL, "the events of the contacts instead of the frames",
+     OPTION(events)},
     {"json", 0, APP_FLAG, NULL, "report as one JSON document (needs FILE)", OPTION(json)},
 };
 const AppCommand app_export_command = {
@@ -25,9 +27,11 @@ const AppCommand app_export_command = {
     .summary = "convert a result for other programs",
     .detail =
         "Without FILE the text goes to standard output. Columns: time, then per body position,\n"
-        "quaternion, velocity, angular velocity; per joint coordinate, speed, force, moment; "
-        "energies,\n"
-        "counters and violations. SI units, named in the header.",
+        "quaternion, velocity, angular velocity; per joint coordinate, speed, force, moment; per\n"
+        "contact gap, impulse since the row before (n, t1, t2), largest normal impulse of a step,\n"
+        "impacts so far; energies, counters and violations. SI units, named in the header.\n"
+        "With --events: one row per event (impact, open, slip, stick, plastic) of the step from t\n"
+        "to t + h: contact, gap at t, impulse over the step, local velocity before and after.",
     .minimum = 1,
     .maximum = 2,
     .option = options,
@@ -52,20 +56,27 @@ static void print_column_name(FILE* file, const LashRecord* record, LashSeries s
     const char* path = lash_series_path(series);
     const char* slash = strchr(path, '/');
     bool body = strncmp(path, "bodies/", 7) == 0, joint = strncmp(path, "joints/", 7) == 0;
+    bool contact = strncmp(path, "contacts/", 9) == 0;
     const char* quantity = slash == NULL ? path : slash + 1;
-    if (!body && !joint) {
+    if (!body && !joint && !contact) {
         fprintf(file, "%.*s%s%s [%s]", slash == NULL ? 0 : (int)(slash - path), path,
                 slash == NULL ? "" : ".", quantity, lash_series_unit(series));
         return;
     }
-    int owners = body ? record->layout.bodies : record->layout.joints;
+    int owners = body    ? record->layout.bodies
+                 : joint ? record->layout.joints
+                         : record->layout.contacts;
     int per = record->layout.width[series] / owners, index = column / per, part = column % per;
-    const char* name = body ? record->body_name[index] : record->joint_name[index];
+    const char* name = body    ? record->body_name[index]
+                       : joint ? record->joint_name[index]
+                               : record->contact_name[index];
     const char* unit = lash_series_unit(series);
     bool linear = joint && first_is_length(record->joint_type[index]);
     if (series == LASH_SERIES_JOINT_COORDINATE) unit = linear ? "m" : "rad";
     if (series == LASH_SERIES_JOINT_SPEED) unit = linear ? "m/s" : "rad/s";
+    static const char* const local[] = {"n", "t1", "t2"};
     const char* component = per == 1   ? ""
+                            : contact  ? local[part]
                             : per == 3 ? suffix[1 + part]
                                        : suffix[part == 0 ? 4 : part];
     bool quote = strpbrk(name, ",\"\n") != NULL;
@@ -95,10 +106,44 @@ static bool write_csv(const LashRecord* record, FILE* file, LashError* error) {
     return good;
 }
 
-static bool export_csv(const LashRecord* record, const char* path, LashError* error) {
-    if (path == NULL) return write_csv(record, stdout, error);
+static void print_quoted(FILE* file, const char* name) {
+    if (strpbrk(name, ",\"\n") == NULL) {
+        fputs(name, file);
+        return;
+    }
+    fputc('"', file);
+    for (; *name != '\0'; ++name) {
+        if (*name == '"') fputc('"', file);
+        fputc(*name, file);
+    }
+    fputc('"', file);
+}
+
+static bool write_events(const LashRecord* record, FILE* file, LashError* error) {
+    fputs(
+        "kind,contact,t [s],h [s],gap [m],impulse.n [N s],impulse.t1 [N s],impulse.t2 [N s],"
+        "before.n [m/s],before.t1 [m/s],before.t2 [m/s],after.n [m/s],after.t1 [m/s],"
+        "after.t2 [m/s]\n",
+        file);
+    for (int64_t i = 0; i < record->events; ++i) {
+        LashRecordEvent e;
+        if (!lash_record_read_events(record, i, 1, &e, error)) return false;
+        bool known = e.contact >= 0 && e.contact < record->layout.contacts;
+        fprintf(file, "%s,", lash_event_name(e.kind));
+        print_quoted(file, known ? record->contact_name[e.contact] : "?");
+        fprintf(file, ",%.17g,%.17g,%.17g", e.t, e.h, e.gap);
+        const double* part[] = {e.impulse, e.before, e.after};
+        for (int k = 0; k < 9; ++k) fprintf(file, ",%.17g", part[k / 3][k % 3]);
+        fputc('\n', file);
+    }
+    return true;
+}
+
+static bool export_csv(const LashRecord* record, bool events, const char* path, LashError* error) {
+    bool (*write)(const LashRecord*, FILE*, LashError*) = events ? write_events : write_csv;
+    if (path == NULL) return write(record, stdout, error);
     FILE* file = fopen(path, "w");
-    bool good = file != NULL && write_csv(record, file, error);
+    bool good = file != NULL && write(record, file, error);
     if (file != NULL) {
         bool written = ferror(file) == 0;
         written = fclose(file) == 0 && written;
@@ -130,7 +175,7 @@ int app_export(int argc, char** argv) {
             app_report_warning("the run did not finish; %lld frames are readable",
                                (long long)record->frames);
         }
-        export_csv(record, path, &error);
+        export_csv(record, o.events, path, &error);
         if (error.status != LASH_OK) lash_error_file(&error, o.operands.item[0]);
     }
     if (o.json) {
@@ -138,6 +183,7 @@ int app_export(int argc, char** argv) {
         if (record != NULL) {
             app_json_put_text(json, "file", path);
             app_json_put_integer(json, "frames", record->frames);
+            app_json_put_integer(json, "events", record->events);
             app_json_put_bool(json, "complete", record->complete);
         }
     }

@@ -119,7 +119,7 @@ static double body_value(const LashModelOutput* output, const LashRecordLayout* 
 }
 
 double app_measure_value(const LashModelOutput* output, const LashRecordLayout* layout,
-                         double energy_start, const double* frame) {
+                         double energy_start, const double* frame, const AppContactLog* log) {
     int i = output->index, kind = output->kind;
     const int* at = layout->offset;
     if (kind <= LASH_ANGULAR_VELOCITY) return body_value(output, layout, frame);
@@ -132,6 +132,7 @@ double app_measure_value(const LashModelOutput* output, const LashRecordLayout* 
         return component(triple(frame + at[LASH_SERIES_JOINT_MOMENT] + 3 * i),
                          kind - LASH_MOMENT_X);
     }
+    if (kind <= LASH_FIRST_IMPACT) return app_contact_log_value(log, output);
     double kinetic = frame[at[LASH_SERIES_KINETIC]], potential = frame[at[LASH_SERIES_POTENTIAL]];
     if (kind == LASH_ENERGY_KINETIC) return kinetic;
     if (kind == LASH_ENERGY_POTENTIAL) return potential;

@@ -2,6 +2,7 @@
 #ifndef LASH_APP_MEASURE_H
 #define LASH_APP_MEASURE_H
 
+#include "app/contact_log.h"
 #include "app/model.h"
 #include "app/record.h"
 
@@ -22,13 +23,14 @@ typedef struct AppCounters { // over all steps
 // Adds the step that the sim has just done.
 void app_counters_add(AppCounters* counters, const LashStepInfo* info, const LashSim* sim);
 
-// Fills a frame (layout of record.h) with the state of the sim after its last step.
+// Fills a frame (layout of record.h) with the state of the sim after its last step of length h; the
+// contacts' part is left to contact_log.h.
 void app_measure_frame(const LashMechanism* mech, LashSim* sim, const AppCounters* counters,
                        const LashRecordLayout* layout, double h, double* frame);
 
-// Value of a quantity in a frame.
+// Value of a quantity in a frame; log: of the contacts, NULL when the model has none.
 double app_measure_value(const LashModelOutput* output, const LashRecordLayout* layout,
-                         double energy_start, const double* frame);
+                         double energy_start, const double* frame, const AppContactLog* log);
 
 // Running statistics of one output.
 typedef struct AppStatistic {

@@ -110,6 +110,45 @@ typedef struct LashModelJoint {
     Pose world_a, world_b;                 // joint frames at the start; z is the axis
 } LashModelJoint;
 
+// A surface or a set of points in the coordinates of its part; which fields count depends on the
+// key it stood under.
+typedef struct LashModelFeature {
+    bool given;
+    Vec3 center;           // or the point of a plane [m]
+    Vec3 axis;             // or the outward normal of a plane; x = NAN: not given
+    Vec3 size;             // edges of a box [m]; x = NAN: the part's own box
+    double radius, length; // [m]; length NAN: not given
+    bool inside;           // the other side is within: a bore, a ring, a socket
+    LashModelPose pose;    // of a box
+    Vec3* corner;          // of a box: components -1, 0, 1; NULL: all eight
+    int corners;
+} LashModelFeature;
+
+typedef struct LashModelSide {
+    bool given;
+    char* part;
+    Vec3 point;   // [m], x = NAN: not given
+    Vec3* points; // [m], NULL: not given
+    int point_count;
+    LashModelFeature sphere, plane, cylinder, circle, box;
+} LashModelSide;
+
+typedef struct LashModelContact {
+    bool given;
+    char* name;
+    LashModelSide a, b;
+    double restitution, friction;
+    // resolved
+    int first, count; // its points in LashModel.contact_point
+} LashModelContact;
+
+typedef struct LashModelContactPoint { // one contact of the mechanism, in its order
+    char* name;                        // "guide", or "guide.2" where a contact has several
+    int contact;                       // of the model
+    int part_a, part_b;                // -1: ground
+    LashContactDef def;                // frames in the coordinates of their parts; bodies not set
+} LashModelContactPoint;
+
 typedef enum LashModelForceType {
     LASH_MODEL_SPRING,
     LASH_MODEL_DAMPER,
@@ -159,7 +198,8 @@ typedef struct LashModelOutput {
     Vec3 point;    // in the part's frame [m]; x = NAN: the mass center
     // resolved
     int kind;  // index into the table of quantities (model_outputs.c)
-    int index; // body or joint number
+    int index; // body or joint number, first contact point
+    int count; // contact points, of a contact's quantity
     int coordinate_index;
     double level_si;
     Vec3 body_point; // [m]
@@ -195,6 +235,10 @@ typedef struct LashModel {
     int joints;
     LashModelForce* force;
     int forces;
+    LashModelContact* contact;
+    int contacts;
+    LashModelContactPoint* contact_point;
+    int contact_points, contact_point_capacity;
     LashModelOutput* output;
     int outputs;
     LashModelSimulation simulation;
@@ -211,11 +255,17 @@ LashModel* lash_model_parse(const char* file, const char* text, size_t bytes,
                             const char* const* sets, int set_count, LashError* error);
 void lash_model_destroy(LashModel* model); // NULL is allowed
 
-// Builds the mechanism: bodies are the parts that move, joints and forces in the order of the file.
+// Builds the mechanism: bodies are the parts that move, joints and forces in the order of the file,
+// contacts in the order of contact_point.
 LashMechanism* lash_model_build(const LashModel* model, LashError* error);
 
 // What a model measures. `of` says what the quantity belongs to.
-typedef enum LashQuantityOf { LASH_OF_NOTHING, LASH_OF_PART, LASH_OF_JOINT } LashQuantityOf;
+typedef enum LashQuantityOf {
+    LASH_OF_NOTHING,
+    LASH_OF_PART,
+    LASH_OF_JOINT,
+    LASH_OF_CONTACT
+} LashQuantityOf;
 typedef struct LashQuantity {
     const char* name;
     LashQuantityOf of;
@@ -230,6 +280,8 @@ const char* lash_model_output_unit(const LashModel* model, const LashModelOutput
 const char* lash_scheme_name(LashScheme scheme);
 // -1: no such scheme
 int lash_scheme_find(const char* name);
+const char* lash_direction_name(LashDirection direction);
+int lash_direction_find(const char* name);
 
 #ifdef __cplusplus
 }

@@ -163,6 +163,19 @@ static void build_force(const LashModel* model, LashMechanism* mech, const LashM
     lash_mechanism_add_force(mech, &def);
 }
 
+static void build_contact(const LashModel* model, LashMechanism* mech,
+                          const LashModelContactPoint* point) {
+    LashContactDef def = point->def;
+    def.name = point->name;
+    def.body_a = body_id(model, mech, point->part_a);
+    def.body_b = body_id(model, mech, point->part_b);
+    if (point->part_a >= 0)
+        def.a_frame = pose_mul(model->part[point->part_a].body_part, def.a_frame);
+    if (point->part_b >= 0)
+        def.b_frame = pose_mul(model->part[point->part_b].body_part, def.b_frame);
+    lash_mechanism_add_contact(mech, &def);
+}
+
 LashMechanism* lash_model_build(const LashModel* model, LashError* error) {
     (void)error; // everything was checked when the model was read
     LashMechanism* mech = lash_mechanism_create();
@@ -170,5 +183,8 @@ LashMechanism* lash_model_build(const LashModel* model, LashError* error) {
     build_bodies(model, mech);
     for (int i = 0; i < model->joints; ++i) build_joint(model, mech, &model->joint[i]);
     for (int i = 0; i < model->forces; ++i) build_force(model, mech, &model->force[i]);
+    for (int i = 0; i < model->contact_points; ++i) {
+        build_contact(model, mech, &model->contact_point[i]);
+    }
     return mech;
 }

@@ -32,6 +32,7 @@ typedef enum KeyType {
     KEY_BOOL,
     KEY_CHOICE,     // int: index into choices
     KEY_VECTOR,     // Vec3
+    KEY_VECTORS,    // Vec3* from a list of lists; the count goes to count_offset
     KEY_QUATERNION, // Quat, normalised
     KEY_INERTIA,    // Mat3 from 3 numbers or 3 x 3
     KEY_COLOR,      // float[4] from 3 or 4 numbers or "#rrggbb"
@@ -70,7 +71,7 @@ struct KeyTable {
 
 extern const KeyTable model_root_table, model_units_table, model_part_table, model_shape_table,
     model_pose_table, model_joint_table, model_driver_table, model_limit_table, model_force_table,
-    model_output_table, model_simulation_table;
+    model_contact_table, model_output_table, model_simulation_table;
 extern const char* const model_scheme_names[];
 
 typedef struct ModelContext {
@@ -115,6 +116,7 @@ bool model_resolve_pose(ModelContext* context, const char* path, const LashModel
 bool model_resolve_parts(ModelContext* context);
 bool model_resolve_joints(ModelContext* context);
 bool model_resolve_forces(ModelContext* context);
+bool model_resolve_contacts(ModelContext* context);
 bool model_resolve_outputs(ModelContext* context);
 bool model_resolve_simulation(ModelContext* context);
 // Mass, center and inertia of a STEP part for density 1 kg/m^3.
@@ -129,6 +131,9 @@ bool model_find_coordinate(ModelContext* context, const char* path, const LashMo
 // SI value of the coordinate at the start.
 double model_start_coordinate(const LashModel* model, const LashModelJoint* joint, int coordinate);
 bool model_find_joint(ModelContext* context, const char* path, const char* name, int* joint);
+// A contact, or one point of it, as a range of contact points.
+bool model_find_contact(ModelContext* context, const char* path, const char* name, int* first,
+                        int* count);
 
 static inline bool model_has(double number) {
     return number == number;

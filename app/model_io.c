@@ -166,6 +166,26 @@ static bool read_vector(Reader* r, const cJSON* node, const KeySpec* spec, void*
     return true;
 }
 
+static bool read_vectors(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
+    if (!cJSON_IsArray(node)) return fail_type(r, "a list of lists of 3 numbers", node);
+    if (node->child == NULL) {
+        return model_fail(r->context, r->path,
+                          "expected at least one list of 3 numbers, found none");
+    }
+    int count = cJSON_GetArraySize(node), i = 0;
+    Vec3* vectors = model_alloc(r->context->model, (size_t)count * sizeof *vectors);
+    size_t length = strlen(r->path);
+    const cJSON* item;
+    cJSON_ArrayForEach(item, node) {
+        app_json_path_index(r->path, sizeof r->path, i);
+        if (!read_vector(r, item, spec, &vectors[i++])) return false;
+        r->path[length] = '\0';
+    }
+    memcpy(target + spec->offset, &vectors, sizeof vectors);
+    memcpy(target + spec->count_offset, &count, sizeof count);
+    return true;
+}
+
 static bool read_quaternion(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
     double x[4] = {0};
     if (!read_numbers(r, node, spec, 4, x)) return false;
@@ -316,6 +336,8 @@ static bool read_key(Reader* r, const cJSON* node, const KeySpec* spec, char* ta
             return read_choice(r, node, spec, field);
         case KEY_VECTOR:
             return read_vector(r, node, spec, field);
+        case KEY_VECTORS:
+            return read_vectors(r, node, spec, target);
         case KEY_QUATERNION:
             return read_quaternion(r, node, spec, field);
         case KEY_INERTIA:
@@ -441,8 +463,8 @@ static bool parse_text(Reader* r) {
     bool good = read_root(r, root);
     cJSON_Delete(root);
     return good && model_resolve_parts(context) && model_resolve_joints(context) &&
-           model_resolve_forces(context) && model_resolve_simulation(context) &&
-           model_resolve_outputs(context);
+           model_resolve_forces(context) && model_resolve_contacts(context) &&
+           model_resolve_simulation(context) && model_resolve_outputs(context);
 }
 
 LashModel* lash_model_parse(const char* file, const char* text, size_t bytes,

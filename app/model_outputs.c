@@ -18,7 +18,7 @@ static const KeySpec output_keys[] = {
     {OUTPUT(name), .type = KEY_TEXT, .required = true, .help = "unique among the outputs"},
     {OUTPUT(quantity), .type = KEY_TEXT, .required = true,
      .help = "what is measured, e.g. position.x"},
-    {OUTPUT(of), .type = KEY_TEXT, .help = "name of the part or joint it belongs to"},
+    {OUTPUT(of), .type = KEY_TEXT, .help = "name of the part, joint or contact it belongs to"},
     {OUTPUT(coordinate), .type = KEY_TEXT,
      .help = "coordinate, speed: which one, where the joint has several"},
     {OUTPUT(when), .type = KEY_CHOICE, .choices = when_names, .help = "default final"},
@@ -64,6 +64,13 @@ static const LashQuantity quantities[LASH_QUANTITIES] = {
     {"moment.y", LASH_OF_JOINT, "N m", true},
     {"moment.z", LASH_OF_JOINT, "N m", true},
     {"moment", LASH_OF_JOINT, "N m", true},
+    {"gap", LASH_OF_CONTACT, "m", false},
+    {"force", LASH_OF_CONTACT, "N", true},
+    {"normal_force", LASH_OF_CONTACT, "N", true},
+    {"friction_force", LASH_OF_CONTACT, "N", true},
+    {"impulse", LASH_OF_CONTACT, "N s", true},
+    {"impacts", LASH_OF_CONTACT, "1", false},
+    {"first_impact", LASH_OF_CONTACT, "s", false},
     {"energy.kinetic", LASH_OF_NOTHING, "J", false},
     {"energy.potential", LASH_OF_NOTHING, "J", false},
     {"energy.total", LASH_OF_NOTHING, "J", false},
@@ -104,6 +111,9 @@ static ModelUnit level_unit(const LashModel* model, const LashModelOutput* outpu
     if (kind == LASH_SPEED) return linear ? UNIT_VELOCITY : UNIT_ANGULAR_VELOCITY;
     if (kind <= LASH_FORCE) return UNIT_FORCE;
     if (kind <= LASH_MOMENT) return UNIT_TORQUE;
+    if (kind == LASH_GAP) return UNIT_LENGTH;
+    if (kind <= LASH_FRICTION_FORCE) return UNIT_FORCE;
+    if (kind == LASH_FIRST_IMPACT) return UNIT_TIME;
     return UNIT_NONE;
 }
 
@@ -122,6 +132,16 @@ static bool find_quantity(ModelContext* context, const char* path, LashModelOutp
                       output->quantity, app_suggestion_text(&near, hint, sizeof hint));
 }
 
+static bool is_contact(const LashModel* model, const char* name) {
+    for (int i = 0; i < model->contacts; ++i) {
+        if (strcmp(model->contact[i].name, name) == 0) return true;
+    }
+    for (int i = 0; i < model->contact_points; ++i) {
+        if (strcmp(model->contact_point[i].name, name) == 0) return true;
+    }
+    return false;
+}
+
 static bool resolve_of(ModelContext* context, const char* path, LashModelOutput* output) {
     const LashModel* model = context->model;
     LashQuantityOf of = quantities[output->kind].of;
@@ -134,6 +154,13 @@ static bool resolve_of(ModelContext* context, const char* path, LashModelOutput*
     }
     if (of == LASH_OF_NOTHING) return true;
     snprintf(key, sizeof key, "%s.of", path);
+    if (output->kind == LASH_FORCE && is_contact(model, output->of)) { // a contact's, not a joint's
+        output->kind = LASH_CONTACT_FORCE;
+        of = LASH_OF_CONTACT;
+    }
+    if (of == LASH_OF_CONTACT) {
+        return model_find_contact(context, key, output->of, &output->index, &output->count);
+    }
     if (of == LASH_OF_JOINT) {
         if (!model_find_joint(context, key, output->of, &output->index)) return false;
         if (output->coordinate == NULL) return true;

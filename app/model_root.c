@@ -92,6 +92,12 @@ static const KeySpec root_keys[] = {
      .table = &model_force_table,
      .count_offset = offsetof(LashModel, forces),
      .help = "springs, dampers, forces, torques"},
+    {.key = "contacts",
+     .offset = offsetof(LashModel, contact),
+     .type = KEY_LIST,
+     .table = &model_contact_table,
+     .count_offset = offsetof(LashModel, contacts),
+     .help = "surfaces that may touch"},
     {ROOT(simulation), .type = KEY_OBJECT, .table = &model_simulation_table,
      .help = "how to simulate"},
     {.key = "outputs",
@@ -141,6 +147,18 @@ const char* lash_scheme_name(LashScheme scheme) {
 int lash_scheme_find(const char* name) {
     for (int i = 0; i < LASH_SCHEMES; ++i) {
         if (strcmp(model_scheme_names[i], name) == 0) return i;
+    }
+    return -1;
+}
+
+const char* lash_direction_name(LashDirection direction) {
+    LASH_ASSERT(direction >= LASH_AT_MIDPOINT && direction <= LASH_AT_START);
+    return direction_names[direction];
+}
+
+int lash_direction_find(const char* name) {
+    for (int i = 0; direction_names[i] != NULL; ++i) {
+        if (strcmp(direction_names[i], name) == 0) return i;
     }
     return -1;
 }

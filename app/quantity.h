@@ -30,6 +30,13 @@ typedef enum LashQuantityKind { // order of the table in model_outputs.c
     LASH_MOMENT_Y,
     LASH_MOMENT_Z,
     LASH_MOMENT,
+    LASH_GAP,           // of a contact with several points: the least
+    LASH_CONTACT_FORCE, // "force" of a contact; forces and impulses of several points are summed
+    LASH_NORMAL_FORCE,
+    LASH_FRICTION_FORCE,
+    LASH_IMPULSE, // normal
+    LASH_IMPACTS,
+    LASH_FIRST_IMPACT, // time of the first impact so far
     LASH_ENERGY_KINETIC,
     LASH_ENERGY_POTENTIAL,
     LASH_ENERGY_TOTAL,

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <hdf5.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,13 +21,14 @@
 enum {
     BATCH = 64,      // frames between two flushes at most
     NAME_BYTES = 64, // of a body or joint name in the file
+    EVENT_BATCH = 128,
     TIME_CHUNK = 1024,
     PAGE = 4096, // metadata blocks do not cross pages: a kill never leaves half of one on the disk
     READ_ATTEMPTS = 12 // of a block that a running writer may be changing; the pause doubles
 };
 static const double flush_interval = 0.5; // [s] of wall clock between two flushes at most
 
-typedef enum SeriesPer { PER_RUN, PER_BODY, PER_JOINT } SeriesPer;
+typedef enum SeriesPer { PER_RUN, PER_BODY, PER_JOINT, PER_CONTACT } SeriesPer;
 typedef struct SeriesSpec {
     const char *path, *unit;
     SeriesPer per;
@@ -44,6 +46,10 @@ static const SeriesSpec specs[LASH_SERIES_COUNT] = {
     [LASH_SERIES_JOINT_SPEED] = {"joints/speed", "rad/s or m/s", PER_JOINT, 1, false},
     [LASH_SERIES_JOINT_FORCE] = {"joints/force", "N", PER_JOINT, 3, false},
     [LASH_SERIES_JOINT_MOMENT] = {"joints/moment", "N m", PER_JOINT, 3, false},
+    [LASH_SERIES_CONTACT_GAP] = {"contacts/gap", "m", PER_CONTACT, 1, false},
+    [LASH_SERIES_CONTACT_IMPULSE] = {"contacts/impulse", "N s", PER_CONTACT, 3, false},
+    [LASH_SERIES_CONTACT_PEAK] = {"contacts/peak_impulse", "N s", PER_CONTACT, 1, false},
+    [LASH_SERIES_CONTACT_IMPACTS] = {"contacts/impacts", "1", PER_CONTACT, 1, true},
     [LASH_SERIES_KINETIC] = {"energy/kinetic", "J", PER_RUN, 1, false},
     [LASH_SERIES_POTENTIAL] = {"energy/potential", "J", PER_RUN, 1, false},
     [LASH_SERIES_EXTERNAL_WORK] = {"energy/external_work", "J", PER_RUN, 1, false},
@@ -62,14 +68,21 @@ static const SeriesSpec specs[LASH_SERIES_COUNT] = {
     [LASH_SERIES_VELOCITY_ERROR] = {"violation/velocity", "m/s or rad/s", PER_RUN, 1, false},
     [LASH_SERIES_PENETRATION] = {"violation/penetration", "m", PER_RUN, 1, false},
 };
-static const char* const groups[] = {"bodies", "joints", "energy", "counters", "violation"};
+static const char* const groups[] = {"bodies", "joints",   "contacts",
+                                     "energy", "counters", "violation"};
 
-LashRecordLayout lash_record_layout(int bodies, int joints) {
-    LashRecordLayout layout = {.bodies = bodies, .joints = joints};
+static int owners(const LashRecordLayout* layout, SeriesPer per) {
+    return per == PER_BODY      ? layout->bodies
+           : per == PER_JOINT   ? layout->joints
+           : per == PER_CONTACT ? layout->contacts
+                                : 1;
+}
+
+LashRecordLayout lash_record_layout(int bodies, int joints, int contacts) {
+    LashRecordLayout layout = {.bodies = bodies, .joints = joints, .contacts = contacts};
     for (int s = 0; s < LASH_SERIES_COUNT; ++s) {
-        int count = specs[s].per == PER_BODY ? bodies : specs[s].per == PER_JOINT ? joints : 1;
         layout.offset[s] = layout.total;
-        layout.width[s] = count * specs[s].width;
+        layout.width[s] = owners(&layout, specs[s].per) * specs[s].width;
         layout.total += layout.width[s];
     }
     return layout;
@@ -83,6 +96,11 @@ const char* lash_series_unit(LashSeries series) {
     return specs[series].unit;
 }
 
+const char* lash_event_name(int kind) {
+    static const char* const names[] = {"impact", "open", "slip", "stick", "plastic"};
+    return kind >= 0 && kind < 5 ? names[kind] : "unknown";
+}
+
 // No messages of its own, and nothing at exit: after a full disk the library would try for ever.
 static void quiet_library(void) {
     H5dont_atexit();
@@ -92,7 +110,7 @@ static void quiet_library(void) {
 // Shape of a series in the file: (frames), (frames x bodies x 3), ...
 static int series_shape(const LashRecordLayout* layout, int s, hsize_t* shape) {
     if (specs[s].per == PER_RUN) return 1;
-    shape[1] = (hsize_t)(specs[s].per == PER_BODY ? layout->bodies : layout->joints);
+    shape[1] = (hsize_t)owners(layout, specs[s].per);
     shape[2] = (hsize_t)specs[s].width;
     return specs[s].width == 1 ? 2 : 3;
 }
@@ -103,12 +121,15 @@ struct LashRecorder {
     LashRecordLayout layout;
     hid_t file;
     hid_t data[LASH_SERIES_COUNT]; // 0: the series is empty (no joints)
-    hid_t complete;
+    hid_t complete, events;
     char* path;
     double* frame;  // (BATCH x total)
     double* column; // (BATCH x widest series)
     int held;       // frames in memory
     int64_t written;
+    LashRecordEvent event[EVENT_BATCH];
+    int held_events;
+    int64_t written_events;
     double last_flush;
     bool broken;
 };
@@ -187,6 +208,39 @@ static bool create_series(hid_t file, const LashRecordLayout* layout, int s) {
     return good;
 }
 
+// One event as a compound; the caller closes it.
+static hid_t event_type(void) {
+    hsize_t three = 3;
+    hid_t vector = H5Tarray_create2(H5T_NATIVE_DOUBLE, 1, &three);
+    hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(LashRecordEvent));
+    H5Tinsert(type, "kind", offsetof(LashRecordEvent, kind), H5T_NATIVE_INT32);
+    H5Tinsert(type, "contact", offsetof(LashRecordEvent, contact), H5T_NATIVE_INT32);
+    H5Tinsert(type, "t", offsetof(LashRecordEvent, t), H5T_NATIVE_DOUBLE);
+    H5Tinsert(type, "h", offsetof(LashRecordEvent, h), H5T_NATIVE_DOUBLE);
+    H5Tinsert(type, "gap", offsetof(LashRecordEvent, gap), H5T_NATIVE_DOUBLE);
+    H5Tinsert(type, "impulse", offsetof(LashRecordEvent, impulse), vector);
+    H5Tinsert(type, "velocity_before", offsetof(LashRecordEvent, before), vector);
+    H5Tinsert(type, "velocity_after", offsetof(LashRecordEvent, after), vector);
+    H5Tclose(vector);
+    return type;
+}
+
+static bool create_events(hid_t file) {
+    hsize_t none = 0, limit = H5S_UNLIMITED, chunk = EVENT_BATCH;
+    hid_t space = H5Screate_simple(1, &none, &limit), list = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t type = event_type();
+    H5Pset_chunk(list, 1, &chunk);
+    hid_t data = H5Dcreate2(file, "events", type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    bool good = data >= 0 &&
+                write_attribute(data, "kinds", "0 impact, 1 open, 2 slip, 3 stick, 4 plastic") &&
+                write_attribute(data, "units", "t, h: s; gap: m; impulse: N s; velocity: m/s");
+    if (data >= 0) H5Dclose(data);
+    H5Tclose(type);
+    H5Pclose(list);
+    H5Sclose(space);
+    return good;
+}
+
 // A number written once, at the end; allocated now, as nothing can be added later.
 static bool create_complete_flag(hid_t file) {
     int zero = 0;
@@ -216,7 +270,9 @@ static bool write_head(hid_t file, const LashRecordInfo* info, const LashRecordL
     }
     good = good && write_names(file, "bodies/name", info->body_name, info->bodies) &&
            write_names(file, "joints/name", info->joint_name, info->joints) &&
-           write_names(file, "joints/type", info->joint_type, info->joints);
+           write_names(file, "joints/type", info->joint_type, info->joints) &&
+           write_names(file, "contacts/name", info->contact_name, info->contacts) &&
+           create_events(file);
     for (int s = 0; s < LASH_SERIES_COUNT && good; ++s) good = create_series(file, layout, s);
     return good;
 }
@@ -238,7 +294,8 @@ static bool open_series(LashRecorder* recorder) {
         good = recorder->data[s] >= 0;
     }
     recorder->complete = H5Dopen2(recorder->file, "complete", H5P_DEFAULT);
-    return good && recorder->complete >= 0;
+    recorder->events = H5Dopen2(recorder->file, "events", H5P_DEFAULT);
+    return good && recorder->complete >= 0 && recorder->events >= 0;
 }
 
 static bool create_file(LashRecorder* recorder, const char* temporary, const LashRecordInfo* info) {
@@ -263,6 +320,7 @@ static void close_handles(LashRecorder* recorder) {
         if (recorder->data[s] > 0) H5Dclose(recorder->data[s]);
     }
     if (recorder->complete > 0) H5Dclose(recorder->complete);
+    if (recorder->events > 0) H5Dclose(recorder->events);
 }
 
 static void free_recorder(LashRecorder* recorder) {
@@ -275,7 +333,7 @@ static void free_recorder(LashRecorder* recorder) {
 LashRecorder* lash_recorder_create(const char* path, const LashRecordInfo* info, LashError* error) {
     quiet_library();
     LashRecorder* recorder = lash_alloc(sizeof *recorder);
-    recorder->layout = lash_record_layout(info->bodies, info->joints);
+    recorder->layout = lash_record_layout(info->bodies, info->joints, info->contacts);
     recorder->path = lash_strdup(path);
     int widest = 1;
     for (int s = 0; s < LASH_SERIES_COUNT; ++s) {
@@ -324,10 +382,38 @@ static bool append_series(LashRecorder* recorder, int s) {
     return good && H5Dflush(recorder->data[s]) >= 0;
 }
 
+static bool append_events(LashRecorder* recorder) {
+    if (recorder->held_events == 0) return true;
+    hsize_t start = (hsize_t)recorder->written_events, count = (hsize_t)recorder->held_events;
+    hsize_t size = start + count;
+    if (H5Dset_extent(recorder->events, &size) < 0) return false;
+    hid_t space = H5Dget_space(recorder->events), memory = H5Screate_simple(1, &count, NULL);
+    hid_t type = event_type();
+    bool good = H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &count, NULL) >= 0 &&
+                H5Dwrite(recorder->events, type, memory, space, H5P_DEFAULT, recorder->event) >= 0;
+    H5Tclose(type);
+    H5Sclose(memory);
+    H5Sclose(space);
+    recorder->written_events += recorder->held_events;
+    recorder->held_events = 0;
+    return good && H5Dflush(recorder->events) >= 0;
+}
+
+bool lash_recorder_add_event(LashRecorder* recorder, const LashRecordEvent* event,
+                             LashError* error) {
+    if (recorder->broken) return false;
+    recorder->event[recorder->held_events++] = *event;
+    errno = 0;
+    if (recorder->held_events == EVENT_BATCH && !append_events(recorder))
+        return fail_write(recorder, error);
+    return true;
+}
+
 bool lash_recorder_flush(LashRecorder* recorder, LashError* error) {
     if (recorder->broken) return false;
-    if (recorder->held == 0) return true;
     errno = 0;
+    if (!append_events(recorder)) return fail_write(recorder, error);
+    if (recorder->held == 0) return true;
     for (int s = LASH_SERIES_COUNT - 1; s >= 0; --s) { // the time, number 0, last
         if (recorder->layout.width[s] > 0 && !append_series(recorder, s)) {
             return fail_write(recorder, error);
@@ -371,7 +457,7 @@ bool lash_recorder_close(LashRecorder* recorder, LashError* error) {
 // ---- reading ------------------------------------------------------------------------------------
 
 struct LashRecordFile {
-    hid_t file;
+    hid_t file, events;
     hid_t data[LASH_SERIES_COUNT];
 };
 
@@ -468,6 +554,27 @@ static bool count_frames(LashRecord* record, LashError* error) {
     return true;
 }
 
+// Events whose step has a length: a kill may leave the last ones unwritten, that is zero.
+static bool count_events(LashRecord* record, LashError* error) {
+    hid_t file = record->file->file;
+    if (H5Lexists(file, "events", H5P_DEFAULT) <= 0) return true; // a result of an older version
+    hid_t data = record->file->events = H5Dopen2(file, "events", H5P_DEFAULT);
+    if (data < 0) return record->file->events = 0, fail_read(error, "events");
+    hid_t space = H5Dget_space(data), type = H5Dget_type(data);
+    bool good = H5Sget_simple_extent_ndims(space) == 1 && H5Tget_class(type) == H5T_COMPOUND;
+    record->events = good ? (int64_t)H5Sget_simple_extent_npoints(space) : 0;
+    H5Tclose(type);
+    H5Sclose(space);
+    if (!good) return fail_read(error, "events");
+    while (record->events > 0) {
+        LashRecordEvent last;
+        if (!lash_record_read_events(record, record->events - 1, 1, &last, error)) return false;
+        if (last.h > 0) break;
+        --record->events;
+    }
+    return true;
+}
+
 static void free_list(char** list, int count) {
     for (int i = 0; i < count && list != NULL; ++i) lash_free(list[i]);
     lash_free(list);
@@ -502,7 +609,8 @@ static bool read_head(LashRecord* record, LashError* error) {
         return fail_read(error, "joints/type");
     }
     if (layout->bodies == 0) return fail_read(error, "bodies/name");
-    *layout = lash_record_layout(layout->bodies, layout->joints);
+    record->contact_name = read_names(file, "contacts/name", &layout->contacts);
+    *layout = lash_record_layout(layout->bodies, layout->joints, layout->contacts);
     int complete = 0;
     hid_t flag = H5Dopen2(file, "complete", H5P_DEFAULT);
     good =
@@ -533,7 +641,8 @@ LashRecord* lash_record_open(const char* path, LashError* error) {
     LashRecord* record = lash_alloc(sizeof *record);
     record->file = lash_alloc(sizeof *record->file);
     record->file->file = open_file(path);
-    bool good = record->file->file >= 0 ? read_head(record, error) && count_frames(record, error)
+    bool good = record->file->file >= 0 ? read_head(record, error) && count_frames(record, error) &&
+                                              count_events(record, error)
                                         : fail_read(error, "");
     if (good) return record;
     lash_error_file(error, path);
@@ -546,6 +655,7 @@ void lash_record_close(LashRecord* record) {
     for (int s = 0; s < LASH_SERIES_COUNT; ++s) {
         if (record->file->data[s] > 0) H5Dclose(record->file->data[s]);
     }
+    if (record->file->events > 0) H5Dclose(record->file->events);
     if (record->file->file >= 0) H5Fclose(record->file->file);
     lash_free(record->file);
     lash_free(record->version);
@@ -556,6 +666,7 @@ void lash_record_close(LashRecord* record) {
     free_list(record->body_name, record->layout.bodies);
     free_list(record->joint_name, record->layout.joints);
     free_list(record->joint_type, record->layout.joints);
+    free_list(record->contact_name, record->layout.contacts);
     lash_free(record);
 }
 
@@ -573,6 +684,22 @@ bool lash_record_read(const LashRecord* record, LashSeries series, int64_t first
     H5Sclose(memory);
     H5Sclose(space);
     return good || fail_read(error, specs[series].path);
+}
+
+bool lash_record_read_events(const LashRecord* record, int64_t first, int64_t count,
+                             LashRecordEvent* events, LashError* error) {
+    LASH_ASSERT(first >= 0 && count >= 0 && first + count <= record->events);
+    if (count == 0) return true;
+    hsize_t start = (hsize_t)first, size = (hsize_t)count;
+    hid_t data = record->file->events, type = event_type();
+    hid_t space = H5Dget_space(data), memory = H5Screate_simple(1, &size, NULL);
+    memset(events, 0, (size_t)count * sizeof *events);
+    bool good = H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &size, NULL) >= 0 &&
+                H5Dread(data, type, memory, space, H5P_DEFAULT, events) >= 0;
+    H5Sclose(memory);
+    H5Sclose(space);
+    H5Tclose(type);
+    return good || fail_read(error, "events");
 }
 
 bool lash_record_read_frame(const LashRecord* record, int64_t frame, double* values,

@@ -22,6 +22,10 @@ typedef enum LashSeries {         // numbers per frame
     LASH_SERIES_JOINT_SPEED,      // 1 per joint
     LASH_SERIES_JOINT_FORCE,      // 3 per joint: on b, axes of the joint frame in a
     LASH_SERIES_JOINT_MOMENT,     // 3 per joint
+    LASH_SERIES_CONTACT_GAP,      // 1 per contact: at the frame's time
+    LASH_SERIES_CONTACT_IMPULSE,  // 3 per contact: n, t1, t2, summed since the frame before
+    LASH_SERIES_CONTACT_PEAK,     // 1 per contact: largest normal impulse of one step since then
+    LASH_SERIES_CONTACT_IMPACTS,  // 1 per contact: impacts since the start
     LASH_SERIES_KINETIC,          // 1 each, as LashEnergy
     LASH_SERIES_POTENTIAL,
     LASH_SERIES_EXTERNAL_WORK,
@@ -42,13 +46,13 @@ typedef enum LashSeries {         // numbers per frame
 } LashSeries;
 
 typedef struct LashRecordLayout {
-    int bodies, joints;
+    int bodies, joints, contacts;
     int offset[LASH_SERIES_COUNT]; // of each series in a frame
     int width[LASH_SERIES_COUNT];
     int total;
 } LashRecordLayout;
 
-LashRecordLayout lash_record_layout(int bodies, int joints);
+LashRecordLayout lash_record_layout(int bodies, int joints, int contacts);
 const char* lash_series_path(LashSeries series); // in the file: "bodies/position"
 const char* lash_series_unit(LashSeries series);
 
@@ -57,11 +61,23 @@ typedef struct LashRecordInfo {
         *options; // texts; options: JSON of the command's settings
     const char* scheme;
     double step; // [s]
-    int bodies, joints;
+    int bodies, joints, contacts;
     const char* const* body_name;
     const char* const* joint_name;
     const char* const* joint_type;
+    const char* const* contact_name;
 } LashRecordInfo;
+
+// What happened to a contact within one step: every event of the run is kept, whatever the frames.
+typedef struct LashRecordEvent {
+    int32_t kind;               // LashEventKind
+    int32_t contact;            // number
+    double t, h;                // the step runs from t to t + h [s]
+    double gap;                 // at t [m]
+    double impulse[3];          // n, t1, t2 over the step [N s]
+    double before[3], after[3]; // local velocity at the start and at the end of the step [m/s]
+} LashRecordEvent;
+const char* lash_event_name(int kind); // "impact"; "unknown" for what a damaged file holds
 
 typedef struct LashRecorder LashRecorder;
 
@@ -69,6 +85,8 @@ typedef struct LashRecorder LashRecorder;
 // name is kept until then.
 LashRecorder* lash_recorder_create(const char* path, const LashRecordInfo* info, LashError* error);
 bool lash_recorder_add(LashRecorder* recorder, const double* frame, LashError* error);
+bool lash_recorder_add_event(LashRecorder* recorder, const LashRecordEvent* event,
+                             LashError* error);
 bool lash_recorder_flush(LashRecorder* recorder, LashError* error);
 // Writes what is left, marks the file complete and frees the recorder, also on failure. NULL is
 // allowed.
@@ -76,11 +94,11 @@ bool lash_recorder_close(LashRecorder* recorder, LashError* error);
 
 typedef struct LashRecord { // an open result
     LashRecordLayout layout;
-    int64_t frames;
+    int64_t frames, events;
     bool complete; // false: the run was killed or is still going on
     char *version, *model_file, *model_text, *options, *scheme;
     double step;
-    char **body_name, **joint_name, **joint_type;
+    char **body_name, **joint_name, **joint_type, **contact_name;
     struct LashRecordFile* file; // handles
 } LashRecord;
 
@@ -90,6 +108,9 @@ void lash_record_close(LashRecord* record); // NULL is allowed
 // Frames [first, first + count) of one series, (count x width), row by row.
 bool lash_record_read(const LashRecord* record, LashSeries series, int64_t first, int64_t count,
                       double* values, LashError* error);
+// Events [first, first + count), in the order of time.
+bool lash_record_read_events(const LashRecord* record, int64_t first, int64_t count,
+                             LashRecordEvent* events, LashError* error);
 // One whole frame (layout.total).
 bool lash_record_read_frame(const LashRecord* record, int64_t frame, double* values,
                             LashError* error);

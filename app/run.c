@@ -19,7 +19,7 @@
 typedef struct RunOptions {
     AppOperands operands;
     AppList set;
-    const char *scheme, *output, *plot;
+    const char *scheme, *direction, *output, *plot;
     double step, duration; // NAN: as in the model
     bool json;
 } RunOptions;
@@ -29,6 +29,8 @@ static const AppOption options[] = {
     {"set", 's', APP_LIST, "NAME=VALUE", "give a parameter another value", OPTION(set)},
     {"scheme", 0, APP_TEXT, "SCHEME", "time-stepping scheme instead of the model's",
      OPTION(scheme)},
+    {"direction", 0, APP_TEXT, "DIRECTION",
+     "where impulses point instead of the model's: midpoint, end, start", OPTION(direction)},
     {"step", 0, APP_NUMBER, "SECONDS", "time step instead of the model's", OPTION(step)},
     {"duration", 0, APP_NUMBER, "SECONDS", "simulated time instead of the model's",
      OPTION(duration)},
@@ -61,12 +63,16 @@ typedef struct Run {
     LashSim* sim;
     LashRecordLayout layout;
     AppCounters counters;
+    AppContactLog log;
+    int substeps; // of the last step
+    int64_t substepped;
     AppStatistic* statistic; // (outputs)
     double* peak_force;      // (joints) largest reaction [N]
     double* frame;           // (layout.total)
     LashRecorder* recorder;  // NULL: no file
     int64_t steps, every;    // planned steps; steps between frames
     double* history;         // (frames x (1 + plotted)) for the plot, NULL: none
+    double* extreme;         // (outputs) of averages over a step: the largest since the last frame
     int64_t frames, frame_capacity;
     int plotted;
     double moved, wall;
@@ -76,20 +82,40 @@ typedef struct Run {
 
 // ---- preparing ----------------------------------------------------------------------------------
 
+// Index of a name that an option gives; -1 with error when there is none.
+static int find_name(const char* option, const char* given, const char* (*name)(int), int count,
+                     LashError* error) {
+    char hint[128];
+    AppSuggestion near = app_suggestion(given);
+    for (int i = 0; i < count; ++i) {
+        if (strcmp(name(i), given) == 0) return i;
+        app_suggestion_offer(&near, name(i));
+    }
+    lash_error_set(error, LASH_ERROR_USAGE, option, "there is no %s '%s'%s", option + 2, given,
+                   app_suggestion_text(&near, hint, sizeof hint));
+    return -1;
+}
+
+static const char* scheme_name(int i) {
+    return lash_scheme_name((LashScheme)i);
+}
+
+static const char* direction_name(int i) {
+    return lash_direction_name((LashDirection)i);
+}
+
 static bool apply_options(LashModel* model, const RunOptions* o, LashError* error) {
     LashModelSimulation* s = &model->simulation;
     if (o->scheme != NULL) {
-        char hint[128];
-        int scheme = lash_scheme_find(o->scheme);
-        if (scheme < 0) {
-            AppSuggestion near = app_suggestion(o->scheme);
-            for (int i = 0; i < LASH_SCHEMES; ++i) {
-                app_suggestion_offer(&near, lash_scheme_name((LashScheme)i));
-            }
-            return lash_error_set(error, LASH_ERROR_USAGE, "--scheme", "there is no scheme '%s'%s",
-                                  o->scheme, app_suggestion_text(&near, hint, sizeof hint));
-        }
+        int scheme = find_name("--scheme", o->scheme, scheme_name, LASH_SCHEMES, error);
+        if (scheme < 0) return false;
         s->settings.scheme = (LashScheme)scheme;
+    }
+    if (o->direction != NULL) {
+        int direction =
+            find_name("--direction", o->direction, direction_name, LASH_AT_START + 1, error);
+        if (direction < 0) return false;
+        s->settings.direction = (LashDirection)direction;
     }
     if (!isnan(o->step)) s->settings.h = o->step;
     if (!isnan(o->duration)) s->duration = o->duration;
@@ -123,13 +149,18 @@ static bool prepare(Run* run, LashError* error) {
     if (run->mech == NULL) return false;
     run->system = lash_mechanism_system(run->mech);
     run->sim = lash_sim_create(run->system, &model->simulation.settings);
-    if (!app_start_prepare(model, run->system, run->sim, &run->moved, error)) {
+    if (!app_start_prepare(model, run->mech, run->system, run->sim, &run->moved, error)) {
         lash_error_file(error, model->file);
         return false;
     }
-    run->layout = lash_record_layout(model->bodies, model->joints);
+    run->layout = lash_record_layout(model->bodies, model->joints, model->contact_points);
+    const double *q, *v;
+    lash_sim_state(run->sim, &q, &v);
+    run->log = app_contact_log_create(run->mech, q);
+    run->substeps = 1;
     run->frame = lash_alloc((size_t)run->layout.total * sizeof(double));
     run->statistic = lash_alloc((size_t)model->outputs * sizeof *run->statistic);
+    run->extreme = lash_alloc((size_t)model->outputs * sizeof(double));
     run->peak_force = lash_alloc((size_t)model->joints * sizeof(double));
     double ratio = model->simulation.duration / model->simulation.settings.h;
     run->steps = (int64_t)ceil(ratio - 1e-6);
@@ -143,6 +174,7 @@ static void put_options(AppJson* json, const Run* run) {
     const LashModelSimulation* s = &run->model->simulation;
     app_json_begin_object(json);
     app_json_put_text(json, "scheme", lash_scheme_name(s->settings.scheme));
+    app_json_put_text(json, "direction", lash_direction_name(s->settings.direction));
     app_json_put_number(json, "step", s->settings.h);
     app_json_put_number(json, "duration", s->duration);
     app_json_put_number(json, "theta", s->settings.theta);
@@ -167,6 +199,8 @@ static bool open_recorder(Run* run, LashError* error) {
     const char** body = lash_alloc((size_t)model->bodies * sizeof *body);
     const char **joint = lash_alloc(joints * sizeof *joint),
                **type = lash_alloc(joints * sizeof *type);
+    const char** contact = lash_alloc((size_t)model->contact_points * sizeof *contact);
+    for (int i = 0; i < model->contact_points; ++i) contact[i] = model->contact_point[i].name;
     for (int i = 0; i < model->bodies; ++i) body[i] = lash_mechanism_body_name(run->mech, i);
     for (int i = 0; i < model->joints; ++i) {
         joint[i] = model->joint[i].name;
@@ -182,6 +216,8 @@ static bool open_recorder(Run* run, LashError* error) {
                            .step = model->simulation.settings.h,
                            .bodies = model->bodies,
                            .joints = model->joints,
+                           .contacts = model->contact_points,
+                           .contact_name = contact,
                            .body_name = body,
                            .joint_name = joint,
                            .joint_type = type};
@@ -190,6 +226,7 @@ static bool open_recorder(Run* run, LashError* error) {
     lash_free(body);
     lash_free(joint);
     lash_free(type);
+    lash_free(contact);
     return run->recorder != NULL;
 }
 
@@ -198,7 +235,8 @@ static bool open_recorder(Run* run, LashError* error) {
 // Frames hold the first coordinate of each joint; others come straight from the mechanism.
 static double output_value(Run* run, const LashModelOutput* output) {
     int c = output->coordinate_index;
-    if (c == 0) return app_measure_value(output, &run->layout, run->energy.start, run->frame);
+    if (c == 0)
+        return app_measure_value(output, &run->layout, run->energy.start, run->frame, &run->log);
     const double *q, *v;
     lash_sim_state(run->sim, &q, &v);
     if (output->kind == LASH_SPEED)
@@ -206,6 +244,8 @@ static double output_value(Run* run, const LashModelOutput* output) {
     return lash_mechanism_joint_coordinate(run->mech, lash_sim_work(run->sim), output->index, c, q);
 }
 
+// The row of the plot at this frame. Averages over a step (forces, impulses) show the largest since
+// the frame before: no peak is lost between frames.
 static void remember(Run* run) {
     if (run->history == NULL || run->frames == run->frame_capacity) return;
     double* row = run->history + run->frames * (1 + run->plotted);
@@ -213,21 +253,35 @@ static void remember(Run* run) {
     for (int i = 0; i < run->plotted; ++i) {
         LashModelOutput energy = {.kind = LASH_ENERGY_KINETIC + i};
         const LashModelOutput* output = run->model->outputs > 0 ? &run->model->output[i] : &energy;
-        bool no_value = run->counters.steps == 0 && lash_quantity(output->kind)->impulsive;
-        row[1 + i] = no_value ? NAN : output_value(run, output);
+        bool impulsive = lash_quantity(output->kind)->impulsive;
+        if (!impulsive) {
+            row[1 + i] = output_value(run, output);
+            continue;
+        }
+        row[1 + i] = run->counters.steps == 0 ? NAN : run->extreme[i];
+        run->extreme[i] = 0;
     }
     ++run->frames;
+}
+
+static bool record_frame(Run* run, LashError* error) {
+    remember(run);
+    app_contact_log_frame(&run->log, &run->layout, run->frame);
+    AppCounters* c = &run->counters;
+    c->frame_position = c->frame_velocity = c->frame_penetration = 0;
+    return run->recorder == NULL || lash_recorder_add(run->recorder, run->frame, error);
 }
 
 // After every step, and once at the start.
 static bool observe(Run* run, bool last, LashError* error) {
     const LashModel* model = run->model;
     app_measure_frame(run->mech, run->sim, &run->counters, &run->layout,
-                      model->simulation.settings.h, run->frame);
+                      model->simulation.settings.h / run->substeps, run->frame);
     double t = run->frame[run->layout.offset[LASH_SERIES_TIME]];
     for (int i = 0; i < model->outputs; ++i) {
         double value = output_value(run, &model->output[i]);
         app_statistic_add(&run->statistic[i], &model->output[i], t, value);
+        if (fabs(value) > fabs(run->extreme[i])) run->extreme[i] = value;
     }
     const double* force = run->frame + run->layout.offset[LASH_SERIES_JOINT_FORCE];
     for (int j = 0; j < model->joints; ++j) {
@@ -235,22 +289,38 @@ static bool observe(Run* run, bool last, LashError* error) {
         run->peak_force[j] = fmax(run->peak_force[j], norm);
     }
     if (run->counters.steps % run->every != 0 && !last) return true;
-    remember(run);
-    AppCounters* c = &run->counters;
-    c->frame_position = c->frame_velocity = c->frame_penetration = 0;
-    return run->recorder == NULL || lash_recorder_add(run->recorder, run->frame, error);
+    return record_frame(run, error);
+}
+
+// Contacts that pushed in the last accepted step, or touch: " with contacts a, b closed".
+static void closed_contacts(const Run* run, char* text, size_t size) {
+    const double tolerance = 10 * run->model->simulation.settings.tolerance_position;
+    int closed = 0;
+    text[0] = '\0';
+    for (int i = 0; i < run->log.count; ++i) {
+        if (!(run->log.contact[i].gap <= tolerance)) continue;
+        size_t used = strlen(text);
+        if (++closed > 6) continue;
+        snprintf(text + used, size - used, "%s%.24s", closed == 1 ? "; closed contacts: " : ", ",
+                 run->model->contact_point[i].name);
+    }
+    size_t used = strlen(text);
+    if (closed > 6) snprintf(text + used, size - used, " and %d more", closed - 6);
 }
 
 static bool fail_step(const Run* run, const LashStepInfo* info, LashError* error) {
-    char where[64], name[96] = "";
+    char where[64], name[96] = "", closed[240];
+    const LashSettings* settings = &run->model->simulation.settings;
     snprintf(where, sizeof where, "t = %.9g s", lash_sim_time(run->sim));
     run->system->name(run->system, info->worst, name, sizeof name);
+    closed_contacts(run, closed, sizeof closed);
     return lash_error_set(
         error, LASH_ERROR_NUMERICS, where,
         "step %lld did not reach the tolerances; joint errors %.3g m or rad, penetration "
-        "%.3g m, velocity %.3g m/s, dynamics %.3g m/s, worst at '%s'; try a smaller step",
+        "%.3g m, velocity %.3g m/s, dynamics %.3g m/s, worst at '%.60s'%s; try a smaller step%s",
         (long long)run->counters.steps + 1, info->position_error, info->penetration,
-        info->velocity_error, info->dynamics_error, name);
+        info->velocity_error, info->dynamics_error, name, closed,
+        settings->max_substeps > 1 ? "" : " or \"substeps\"");
 }
 
 static bool loop(Run* run, LashError* error) {
@@ -262,9 +332,17 @@ static bool loop(Run* run, LashError* error) {
         LashStepInfo info = lash_sim_step(run->sim);
         if (info.outcome != LASH_CONVERGED) {
             good = fail_step(run, &info, error);
+            if (run->counters.steps % run->every != 0) record_frame(run, error);
             break;
         }
         app_counters_add(&run->counters, &info, run->sim);
+        run->substeps = info.substeps;
+        run->substepped += info.substeps > 1;
+        if (!app_contact_log_step(&run->log, run->mech, run->sim, &info,
+                                  run->model->simulation.settings.h, run->recorder, error)) {
+            good = false;
+            break;
+        }
         run->interrupted = app_interrupted();
         good = observe(run, i + 1 == run->steps || run->interrupted, error);
         if (run->interrupted) break;
@@ -295,6 +373,29 @@ static void put_iterations(AppJson* json, const char* name, const AppCounters* c
     app_json_end_object(json);
 }
 
+static void put_contacts(AppJson* json, const Run* run) {
+    app_json_key(json, "contacts");
+    app_json_begin_object(json);
+    app_json_put_integer(json, "max_active", run->counters.contacts_max);
+    app_json_put_integer(json, "impacts", run->counters.impacts);
+    app_json_key(json, "each");
+    app_json_begin_object(json);
+    for (int i = 0; i < run->log.count; ++i) {
+        const AppContact* contact = &run->log.contact[i];
+        app_json_key(json, run->model->contact_point[i].name);
+        app_json_begin_object(json);
+        app_json_put_number(json, "gap", contact->gap);
+        app_json_put_integer(json, "impacts", contact->impacts);
+        app_json_put_number(json, "first_impact", contact->first_impact);
+        app_json_put_number(json, "peak_impulse", contact->peak_impulse);
+        app_json_put_number(json, "peak_time", contact->peak_time);
+        app_json_put_number(json, "peak_force", contact->peak_force);
+        app_json_end_object(json);
+    }
+    app_json_end_object(json);
+    app_json_end_object(json);
+}
+
 static void put_counters(AppJson* json, const AppCounters* c) {
     app_json_key(json, "violation");
     app_json_begin_object(json);
@@ -308,11 +409,6 @@ static void put_counters(AppJson* json, const AppCounters* c) {
     put_iterations(json, "projection", c, c->projection, c->projection_max);
     put_iterations(json, "index_set", c, c->index_set, c->index_set_max);
     put_iterations(json, "solver", c, c->solver, c->solver_max);
-    app_json_end_object(json);
-    app_json_key(json, "contacts");
-    app_json_begin_object(json);
-    app_json_put_integer(json, "max_active", c->contacts_max);
-    app_json_put_integer(json, "impacts", c->impacts);
     app_json_end_object(json);
 }
 
@@ -353,9 +449,13 @@ static void put_result(AppJson* json, const Run* run) {
     app_json_put_number(json, "wall_seconds", run->wall);
     app_json_put_number(json, "us_per_step", c->steps > 0 ? 1e6 * run->wall / (double)c->steps : 0);
     app_json_put_text(json, "scheme", lash_scheme_name(run->model->simulation.settings.scheme));
+    app_json_put_text(json, "direction",
+                      lash_direction_name(run->model->simulation.settings.direction));
     app_json_put_number(json, "step", run->model->simulation.settings.h);
+    app_json_put_integer(json, "substepped", run->substepped);
     app_json_put_number(json, "assembled_by", run->moved);
     put_counters(json, c);
+    put_contacts(json, run);
     put_energy(json, &run->energy);
     app_json_key(json, "peak_forces");
     app_json_begin_object(json);
@@ -380,13 +480,38 @@ static void print_outputs(const Run* run) {
         const LashModelOutput* output = &model->output[i];
         double value = app_statistic_result(&run->statistic[i], output);
         bool crossing = output->when == LASH_WHEN_FIRST_CROSSING;
+        bool never = crossing || output->kind == LASH_FIRST_IMPACT;
+        const char* unit = crossing ? "s" : lash_model_output_unit(model, output);
         if (isnan(value)) {
-            printf("  %-18s %s\n", output->name, crossing ? "never" : "not a number");
+            printf("  %-18s %s\n", output->name, never ? "never" : "not a number");
         } else {
-            printf("  %-18s %.9g %s%s\n", output->name, value,
-                   crossing ? "s" : lash_model_output_unit(model, output),
+            printf("  %-18s %.9g %s%s\n", output->name, value, strcmp(unit, "1") == 0 ? "" : unit,
                    output->when == LASH_WHEN_INTEGRAL ? " s" : "");
         }
+    }
+}
+
+static void print_contacts(const Run* run) {
+    const AppCounters* c = &run->counters;
+    double n = c->steps > 0 ? (double)c->steps : 1;
+    if (run->log.count == 0) return;
+    printf("contacts    at most %d closed at once, %lld %s, penetration %.2e m at most\n",
+           c->contacts_max, (long long)run->counters.impacts,
+           app_plural((int)run->counters.impacts, "impact", "impacts"), c->penetration);
+    printf(
+        "            projection %.4f (at most %d), index set %.4f (%d), solver %.2f (%d) per "
+        "step\n",
+        (double)c->projection / n, c->projection_max, (double)c->index_set / n, c->index_set_max,
+        (double)c->solver / n, c->solver_max);
+    printf("  %-18s impacts  first [s]     peak impulse [N s] at [s]      peak force [N]\n", "");
+    for (int i = 0; i < run->log.count; ++i) {
+        const AppContact* contact = &run->log.contact[i];
+        char first[32] = "never", at[32] = "";
+        if (!isnan(contact->first_impact))
+            snprintf(first, sizeof first, "%.9g", contact->first_impact);
+        if (contact->peak_impulse > 0) snprintf(at, sizeof at, "%.6g", contact->peak_time);
+        printf("  %-18s %-8lld %-13s %-18.6g %-12s %.6g\n", run->model->contact_point[i].name,
+               (long long)contact->impacts, first, contact->peak_impulse, at, contact->peak_force);
     }
 }
 
@@ -395,9 +520,10 @@ static void print_summary(const Run* run) {
     const LashEnergy* e = &run->energy;
     const LashModel* model = run->model;
     double n = c->steps > 0 ? (double)c->steps : 1;
-    printf("%s: %d %s, %d %s, scheme %s\n", model->name != NULL ? model->name : model->file,
+    printf("%s: %d %s, %d %s, %d %s, scheme %s\n", model->name != NULL ? model->name : model->file,
            model->bodies, app_plural(model->bodies, "body", "bodies"), model->joints,
-           app_plural(model->joints, "joint", "joints"),
+           app_plural(model->joints, "joint", "joints"), model->contact_points,
+           app_plural(model->contact_points, "contact", "contacts"),
            lash_scheme_name(model->simulation.settings.scheme));
     printf("steps       %lld of %g s: %g s simulated in %.3g s, %.2f us per step\n",
            (long long)c->steps, model->simulation.settings.h, lash_sim_time(run->sim), run->wall,
@@ -412,6 +538,9 @@ static void print_summary(const Run* run) {
         "energy      %.9g J -> %.9g J, external work %.6g J, dissipated %.6g J, balance error %.2e "
         "J\n",
         e->start, e->kinetic + e->potential, e->external_work, dissipated(e), balance_error(e));
+    if (run->substepped > 0)
+        printf("sub-steps   %lld steps were solved in parts\n", (long long)run->substepped);
+    print_contacts(run);
     if (model->joints > 0) printf("peak forces in joints\n");
     for (int j = 0; j < model->joints; ++j) {
         printf("  %-18s %.6g N\n", model->joint[j].name, run->peak_force[j]);
@@ -442,6 +571,8 @@ static bool draw_plot(const Run* run, LashError* error) {
     for (int k = 0; k < run->plotted; ++k) {
         const LashModelOutput* output = model->outputs > 0 ? &model->output[k] : NULL;
         const char* unit = output == NULL ? "J" : lash_model_output_unit(model, output);
+        if (output != NULL && output->kind == LASH_FIRST_IMPACT) continue; // one number, no curve
+        if (strcmp(unit, "1") == 0) unit = "count";
         char name[APP_PLOT_NAME];
         snprintf(name, sizeof name, "%s%s%s",
                  output == NULL || output->of == NULL ? "" : output->of,
@@ -458,9 +589,11 @@ static void release(Run* run) {
     lash_sim_destroy(run->sim);
     lash_mechanism_destroy(run->mech);
     lash_model_destroy(run->model);
+    app_contact_log_free(&run->log);
     lash_free(run->frame);
     lash_free(run->statistic);
     lash_free(run->peak_force);
+    lash_free(run->extreme);
     lash_free(run->history);
 }
 

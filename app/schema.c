@@ -146,6 +146,14 @@ static void put_key(AppJson* json, const KeySpec* spec) {
         case KEY_VECTOR:
             put_numbers(json, spec->range, 3, 3);
             break;
+        case KEY_VECTORS:
+            app_json_put_text(json, "type", "array");
+            app_json_put_integer(json, "minItems", 1);
+            app_json_key(json, "items");
+            app_json_begin_object(json);
+            put_numbers(json, spec->range, 3, 3);
+            app_json_end_object(json);
+            break;
         case KEY_QUATERNION:
             put_numbers(json, spec->range, 4, 4);
             break;

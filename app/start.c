@@ -23,7 +23,16 @@ static double row_velocity(const LashSystem* system, const LashInteraction* item
     return sum;
 }
 
-AppStart app_start_errors(const LashSystem* system, LashSim* sim, double h) {
+static void find_overlap(const LashMechanism* mech, const double* q, AppStart* start) {
+    start->contact = -1;
+    for (int i = 0; i < lash_mechanism_contact_count(mech); ++i) {
+        double depth = -lash_mechanism_contact_place(mech, i, q).gap;
+        if (depth > start->penetration) start->penetration = depth, start->contact = i;
+    }
+}
+
+AppStart app_start_errors(const LashMechanism* mech, const LashSystem* system, LashSim* sim,
+                          double h) {
     AppStart start = {0};
     const double *q, *v;
     LashSystemWork* work = lash_sim_work(sim);
@@ -52,23 +61,76 @@ AppStart app_start_errors(const LashSystem* system, LashSim* sim, double h) {
     lash_free(g);
     lash_free(g_t);
     lash_free(G);
+    find_overlap(mech, q, &start);
     return start;
 }
 
-// "line 3, column 13: joints[0]" of the joint that an interaction belongs to ("hinge",
-// "hinge.driver").
+bool app_start_good(const AppStart* start, const LashSettings* settings) {
+    return start->position_error <= settings->tolerance_position &&
+           start->velocity_error <= settings->tolerance_velocity &&
+           start->penetration <= settings->tolerance_position;
+}
+
+// Whether an interaction's name is `name` or begins with "name.".
+static bool belongs_to(const char* interaction, const char* name) {
+    size_t length = strlen(name);
+    return strncmp(name, interaction, length) == 0 &&
+           (interaction[length] == '\0' || interaction[length] == '.');
+}
+
+// "line 3, column 13: joints[0]" of the joint or contact that an interaction belongs to ("hinge",
+// "hinge.driver", "guide.2").
 void app_start_place(const LashModel* model, const char* name, char* where, size_t size) {
+    char path[32] = "";
     snprintf(where, size, "start");
-    for (int i = 0; i < model->joints; ++i) {
-        size_t length = strlen(model->joint[i].name);
-        bool same = strncmp(model->joint[i].name, name, length) == 0;
-        if (!same || (name[length] != '\0' && name[length] != '.')) continue;
-        char path[32];
-        snprintf(path, sizeof path, "joints[%d]", i);
-        AppPlace place = app_json_find(model->text, model->text_bytes, path);
-        snprintf(where, size, "line %d, column %d: %s", place.line, place.column, path);
-        return;
+    for (int i = 0; i < model->contacts && path[0] == '\0'; ++i) {
+        if (!belongs_to(name, model->contact[i].name)) continue;
+        snprintf(path, sizeof path, "contacts[%d]", i);
     }
+    for (int i = 0; i < model->joints && path[0] == '\0'; ++i) {
+        if (!belongs_to(name, model->joint[i].name)) continue;
+        snprintf(path, sizeof path, "joints[%d]", i);
+    }
+    if (path[0] == '\0') return;
+    AppPlace place = app_json_find(model->text, model->text_bytes, path);
+    snprintf(where, size, "line %d, column %d: %s", place.line, place.column, path);
+}
+
+static bool fail_overlap(const LashModel* model, const LashMechanism* mech, const AppStart* start,
+                         LashSim* sim, const char* advice, LashError* error) {
+    char where[96];
+    const double *q, *v;
+    const char* name = lash_mechanism_contact_name(mech, start->contact);
+    lash_sim_state(sim, &q, &v);
+    LashContactPlace place = lash_mechanism_contact_place(mech, start->contact, q);
+    app_start_place(model, name, where, sizeof where);
+    return lash_error_set(
+        error, LASH_ERROR_MODEL, where,
+        "the start overlaps at contact '%.60s': %.3g m deep at [%.6g, %.6g, %.6g] m along [%.3g, "
+        "%.3g, %.3g] (allowed %g); %s",
+        name, start->penetration, place.point.x, place.point.y, place.point.z, place.normal.x,
+        place.normal.y, place.normal.z, model->simulation.settings.tolerance_position, advice);
+}
+
+bool app_start_fail(const LashModel* model, const LashMechanism* mech, const AppStart* start,
+                    LashSim* sim, const char* advice, LashError* error) {
+    const LashSettings* settings = &model->simulation.settings;
+    char where[96];
+    bool position = start->position_error > settings->tolerance_position;
+    const char* name = position ? start->position_name : start->velocity_name;
+    if (!position && start->penetration > settings->tolerance_position) {
+        return fail_overlap(model, mech, start, sim, advice, error);
+    }
+    app_start_place(model, name, where, sizeof where);
+    if (position) {
+        return lash_error_set(error, LASH_ERROR_MODEL, where,
+                              "the start violates joint '%s' by %.3g (m or rad; allowed %g); %s",
+                              name, start->position_error, settings->tolerance_position, advice);
+    }
+    return lash_error_set(error, LASH_ERROR_MODEL, where,
+                          "the velocities at the start violate joint '%s' by %.3g (m/s or rad/s; "
+                          "allowed %g); %s",
+                          name, start->velocity_error, settings->tolerance_velocity, advice);
 }
 
 // Schatzman-Paoli solves contacts at position level, where the load of a joint is not an impulse of
@@ -86,35 +148,23 @@ static bool check_scheme(const LashModel* model, LashError* error) {
     return true;
 }
 
-bool app_start_prepare(const LashModel* model, const LashSystem* system, LashSim* sim,
-                       double* moved, LashError* error) {
+bool app_start_prepare(const LashModel* model, const LashMechanism* mech, const LashSystem* system,
+                       LashSim* sim, double* moved, LashError* error) {
     const LashSettings* settings = &model->simulation.settings;
-    AppStart start = app_start_errors(system, sim, settings->h);
+    AppStart start = app_start_errors(mech, system, sim, settings->h);
     *moved = 0;
     if (!check_scheme(model, error)) return false;
-    bool position_good = start.position_error <= settings->tolerance_position;
-    bool velocity_good = start.velocity_error <= settings->tolerance_velocity;
-    if (position_good && velocity_good) return true;
-    char where[96];
-    app_start_place(model, position_good ? start.velocity_name : start.position_name, where,
-                    sizeof where);
+    if (app_start_good(&start, settings)) return true;
     if (model->simulation.assemble) {
+        LashError given_error = {0}; // told with the depths and places of the given start
+        app_start_fail(model, mech, &start, sim, "no consistent start was found near it",
+                       &given_error);
         if (lash_sim_assemble(sim, moved)) return true;
-        return lash_error_set(
-            error, LASH_ERROR_MODEL, where,
-            "no consistent start was found near the given one: '%s' is off by %g m or rad",
-            start.position_name, start.position_error);
+        if (error->status == LASH_OK) *error = given_error;
+        return false;
     }
-    if (!position_good) {
-        return lash_error_set(
-            error, LASH_ERROR_MODEL, where,
-            "the start violates joint '%s' by %.3g (m or rad; allowed %g); 'lash check' shows "
-            "the nearest consistent start, \"assemble\": true uses it",
-            start.position_name, start.position_error, settings->tolerance_position);
-    }
-    return lash_error_set(
-        error, LASH_ERROR_MODEL, where,
-        "the velocities at the start violate joint '%s' by %.3g (m/s or rad/s; allowed %g); "
-        "'lash check' shows the nearest consistent start, \"assemble\": true uses it",
-        start.velocity_name, start.velocity_error, settings->tolerance_velocity);
+    return app_start_fail(model, mech, &start, sim,
+                          "'lash check' shows the nearest consistent start, \"assemble\": true "
+                          "uses it",
+                          error);
 }

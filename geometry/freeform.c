@@ -13,6 +13,10 @@
 // oppose. From the middle of every cell left, Newton is started; equal roots are merged. The cells
 // are fine enough (2 + 2 degree per direction) that a piece holds one root at most in practice; the
 // tests compare with dense grids.
+//
+// Between searches roots are followed. Those that wait outside the trims and wedges, or beyond an
+// end of the parameters (where Newton was stopped), are followed too: a contact that passes from
+// one feature to the next is there at once.
 #include "geometry/freeform.h"
 
 #include <string.h>
@@ -150,6 +154,8 @@ typedef struct Problem {
     int na, n;                                               // parameters of a; of all (S: of P)
     double x[MAX_ROOTS][4], sign[MAX_ROOTS], gap[MAX_ROOTS]; // in ascending order of the gap
     int roots;
+    double end[LASH_MAX_WAITING][4]; // where Newton was stopped by the range
+    int ends;
 } Problem;
 
 static int parameters(const LashFeature* f) {
@@ -321,31 +327,46 @@ static bool solve(int n, double J[16], double F[4], double* sign) {
     return true;
 }
 
-// Range of parameter i of feature f, widened a little: the trims decide about its ends.
-static void parameter_range(const LashFeature* f, int i, double* low, double* high) {
+// Range of parameter i of feature f: the trims decide about its ends. Returns its period, 0: none.
+// Circles and surfaces of revolution go round without end; closed patches and curves are wrapped.
+static double parameter_range(const LashFeature* f, int i, double* low, double* high) {
+    bool closed, free;
     if (f->kind == LASH_FEATURE_EDGE) {
         *low = f->t0, *high = f->t1;
-        if (f->closed) *low = -INFINITY, *high = INFINITY;
+        free = f->skeleton == LASH_SKELETON_CURVE;
+        closed = free ? f->edge->closed : f->closed;
     } else {
         *low = i == 0 ? f->face->u0 : f->face->v0;
         *high = i == 0 ? f->face->u1 : f->face->v1;
-        if (i == 0 && f->face->u_closed) *low = -INFINITY, *high = INFINITY;
+        free = f->skeleton == LASH_SKELETON_SURFACE;
+        closed = i == 0 && f->face->u_closed;
     }
+    if (!closed) return 0;
+    if (free) return *high - *low;
+    *low = -INFINITY, *high = INFINITY;
+    return 2 * LASH_PI;
 }
 
-static void problem_range(const Problem* q, int i, double* low, double* high) {
-    if (q->mode == MODE_S)
-        parameter_range(q->P, i, low, high);
-    else if (i < q->na)
-        parameter_range(q->v->a, i, low, high);
-    else
-        parameter_range(q->v->b, i - q->na, low, high);
+static double problem_range(const Problem* q, int i, double* low, double* high) {
+    if (q->mode == MODE_S) return parameter_range(q->P, i, low, high);
+    if (i < q->na) return parameter_range(q->v->a, i, low, high);
+    return parameter_range(q->v->b, i - q->na, low, high);
 }
 
-// From x to a root. sign: of the determinant of the Jacobian there; it changes only at a fold.
-static bool newton(const Problem* q, double x[4], double trust, double* sign) {
-    double low[4], high[4];
-    for (int i = 0; i < q->n; ++i) problem_range(q, i, &low[i], &high[i]);
+// Difference of two values of parameter i, as a share of its range or period.
+static double parameter_distance(const Problem* q, int i, double x, double y) {
+    double low, high, d = fabs(x - y), period = problem_range(q, i, &low, &high);
+    return period > 0 ? fabs(remainder(d, period)) / period : d / (high - low);
+}
+
+typedef enum Descent { ROOT, NO_ROOT, STOPPED } Descent; // stopped by the range
+
+// From x to a root, giving up after `patience` steps against the ends of the range. sign: of the
+// determinant of the Jacobian at the root; it changes only at a fold.
+static Descent newton(const Problem* q, double x[4], int patience, double* sign) {
+    const double trust = 0.15; // longest step, of the range
+    double low[4], high[4], period[4];
+    for (int i = 0; i < q->n; ++i) period[i] = problem_range(q, i, &low[i], &high[i]);
     int outside = 0;
     for (int k = 0; k < MAX_NEWTON; ++k) {
         double F[4], J[16] = {0};
@@ -360,26 +381,28 @@ static bool newton(const Problem* q, double x[4], double trust, double* sign) {
                 system_C(q, x, F, J);
                 break;
         }
-        if (!solve(q->n, J, F, sign)) return false;
+        if (!solve(q->n, J, F, sign)) return NO_ROOT;
         double step = 0, damp = k > 10 ? 0.5 : 1;
-        bool clamped = false;
+        bool clamped = false, stopped = false;
         for (int i = 0; i < q->n; ++i) {
-            double range = isfinite(high[i] - low[i]) ? high[i] - low[i] : 2 * LASH_PI;
+            double range = period[i] > 0 ? period[i] : high[i] - low[i];
             double d = F[i], most = trust * range;
-            if (!isfinite(d)) return false;
+            if (!isfinite(d)) return NO_ROOT;
             step = fmax(step, fabs(d) / range);
             if (fabs(d) > most) d = copysign(most, d), clamped = true;
             double next = x[i] - damp * d, margin = 1e-7 * range;
-            if (next < low[i] - margin) next = low[i] - margin, clamped = true;
-            if (next > high[i] + margin) next = high[i] + margin, clamped = true;
+            if (period[i] > 0 && next < low[i]) next += period[i];
+            if (period[i] > 0 && next > high[i]) next -= period[i];
+            if (next < low[i] - margin) next = low[i] - margin, clamped = stopped = true;
+            if (next > high[i] + margin) next = high[i] + margin, clamped = stopped = true;
             x[i] = next;
         }
         if (step < 1e-6 && !clamped && damp == 1)
-            return true; // quadratic: below 1e-11 now, gaps 1e-20
+            return ROOT; // quadratic: below 1e-11 now, gaps 1e-20
         outside = clamped ? outside + 1 : 0;
-        if (outside > 8) return false;
+        if (outside > patience) return stopped ? STOPPED : NO_ROOT;
     }
-    return false;
+    return NO_ROOT;
 }
 
 // ---- roots ------------------------------------------------------------------------------------
@@ -407,13 +430,8 @@ static double root_gap(const Problem* q, const double x[4]) {
 }
 
 static bool same_root(const Problem* q, const double* x, const double* y) {
-    for (int i = 0; i < q->n; ++i) {
-        double low, high, d = fabs(x[i] - y[i]);
-        problem_range(q, i, &low, &high);
-        bool closed = !isfinite(high - low);
-        if (closed) d = fabs(remainder(d, 2 * LASH_PI));
-        if (d > 1e-5 * (closed ? 2 * LASH_PI : high - low)) return false;
-    }
+    for (int i = 0; i < q->n; ++i)
+        if (parameter_distance(q, i, x[i], y[i]) > 1e-5) return false;
     return true;
 }
 
@@ -493,9 +511,18 @@ static bool is_minimum(const Problem* q, const double x[4]) {
 
 // ---- search -----------------------------------------------------------------------------------
 
+static void keep_end(Problem* q, const double x[4]) {
+    if (q->ends == LASH_MAX_WAITING || isinf(root_gap(q, x))) return;
+    for (int k = 0; k < q->ends; ++k)
+        if (same_root(q, x, q->end[k])) return;
+    memcpy(q->end[q->ends++], x, sizeof q->end[0]);
+}
+
 static void start(Problem* q, const double x0[4]) {
     double x[4] = {x0[0], x0[1], x0[2], x0[3]}, sign;
-    if (newton(q, x, 0.15, &sign) && is_minimum(q, x)) keep(q, x, sign);
+    Descent descent = newton(q, x, 8, &sign);
+    if (descent == ROOT && is_minimum(q, x)) keep(q, x, sign);
+    if (descent == STOPPED) keep_end(q, x);
 }
 
 static double depth_of(const LashFeature* a, const LashFeature* b) {
@@ -644,11 +671,8 @@ static void add_roots(Problem* q, LashWarm* warm) {
         slot_of[k] = -1;
         for (int s = 0; warm != NULL && s < warm->count; ++s) {
             double d = 0;
-            for (int i = 0; i < q->n; ++i) {
-                double low, high;
-                problem_range(q, i, &low, &high);
-                d = fmax(d, fabs(q->x[k][i] - warm->p[s][i]) / fmin(high - low, 2 * LASH_PI));
-            }
+            for (int i = 0; i < q->n; ++i)
+                d = fmax(d, parameter_distance(q, i, q->x[k][i], warm->p[s][i]));
             if (d < 0.05 && !taken[s]) {
                 taken[s] = true, slot_of[k] = s;
                 break;
@@ -662,16 +686,43 @@ static void add_roots(Problem* q, LashWarm* warm) {
         if (s < 0) continue;
         for (int i = 0; slot_of[k] < 0 && i < LASH_MAX_POINTS; ++i)
             if (!taken[i] && i < s) s = i;
-        if (!add_root(q, q->x[k], s, true)) continue;
+        if (!add_root(q, q->x[k], s, true)) {
+            if (next.waiting < LASH_MAX_WAITING)
+                memcpy(next.wait[next.waiting++], q->x[k], sizeof next.wait[0]);
+            continue;
+        }
         next.sign[s] = q->sign[k];
         taken[s] = true;
         if (s >= next.count) next.count = s + 1;
         memcpy(next.p[s], q->x[k], sizeof next.p[s]);
     }
     if (warm == NULL) return;
+    for (int k = 0; k < q->ends && next.waiting < LASH_MAX_WAITING; ++k)
+        memcpy(next.wait[next.waiting++], q->end[k], sizeof next.wait[0]);
     for (int s = 0; s < next.count; ++s) // holes keep what was there
         if (!taken[s]) memcpy(next.p[s], warm->p[s], sizeof next.p[s]), next.sign[s] = 0;
     *warm = next;
+}
+
+// Roots that wait outside: those that came in take a slot that is empty now.
+static void follow_waiting(Problem* q, LashWarm* warm, bool taken[LASH_MAX_POINTS]) {
+    for (int k = 0; k < warm->waiting; ++k) {
+        double x[4], sign;
+        memcpy(x, warm->wait[k], sizeof x);
+        int s = warm->count < LASH_MAX_POINTS ? warm->count : 0;
+        while (s < LASH_MAX_POINTS && taken[s]) ++s;
+        for (int i = 0; s == LASH_MAX_POINTS && i < LASH_MAX_POINTS; ++i)
+            if (!taken[i]) s = i;
+        if (s == LASH_MAX_POINTS) return;
+        if (newton(q, x, 0, &sign) != ROOT) continue;
+        memcpy(warm->wait[k], x, sizeof x);
+        if (!is_minimum(q, x) || is_known(q, x)) continue;
+        memcpy(q->x[q->roots++], x, sizeof x);
+        if (!add_root(q, x, s, true)) continue;
+        taken[s] = true, warm->sign[s] = sign;
+        memcpy(warm->p[s], x, sizeof x);
+        if (s >= warm->count) warm->count = s + 1;
+    }
 }
 
 void lash_pair_free(LashPairView* v) {
@@ -682,23 +733,57 @@ void lash_pair_free(LashPairView* v) {
         add_roots(&q, warm);
         return;
     }
+    bool taken[LASH_MAX_POINTS] = {false};
     for (int s = 0; s < warm->count; ++s) { // follow
         double x[4], sign;
         memcpy(x, warm->p[s], sizeof x);
-        if (!newton(&q, x, 0.15, &sign) || !is_minimum(&q, x) || is_known(&q, x)) continue;
+        if (newton(&q, x, 8, &sign) != ROOT || !is_minimum(&q, x) || is_known(&q, x)) continue;
         memcpy(q.x[q.roots++], x, sizeof x);
         // as long as no fold is passed the root stays a contact
         if (!add_root(&q, x, s, sign != warm->sign[s])) continue;
-        warm->sign[s] = sign;
+        taken[s] = true, warm->sign[s] = sign;
         memcpy(warm->p[s], x, sizeof x);
     }
+    follow_waiting(&q, warm, taken);
 }
 
 // ---- normals at edges ---------------------------------------------------------------------------
 
+typedef struct Nearest {
+    double u, v, distance;
+} Nearest;
+
+static void try_start(const LashShape* shape, const LashFace* face, Vec3 p, double u, double v,
+                      Nearest* best) {
+    u = fmin(face->u1, fmax(face->u0, u)), v = fmin(face->v1, fmax(face->v0, v));
+    double d = vec3_distance(p, lash_face_point(shape, face, u, v).p);
+    if (d < best->distance) *best = (Nearest){u, v, d};
+}
+
+// Where to start on a face without trims: its edges are the sides of the (u, v) box, usually with
+// the same parameter; else the nearest of some points on the sides.
+static void start_on_sides(const LashShape* shape, const LashFace* face, double t, Vec3 p,
+                           Nearest* best) {
+    double size = vec3_distance(face->box.low, face->box.high);
+    for (int k = 0; k < 2; ++k) {
+        try_start(shape, face, p, t, k ? face->v1 : face->v0, best);
+        try_start(shape, face, p, k ? face->u1 : face->u0, t, best);
+    }
+    if (best->distance < 1e-6 * size) return;
+    int nu = 4 * face->u_patches, nv = 4 * face->v_patches;
+    for (int i = 0; i <= nu; ++i)
+        for (int k = 0; k < 2; ++k)
+            try_start(shape, face, p, face->u0 + (face->u1 - face->u0) * i / nu,
+                      k ? face->v1 : face->v0, best);
+    for (int i = 0; i <= nv; ++i)
+        for (int k = 0; k < 2; ++k)
+            try_start(shape, face, p, k ? face->u1 : face->u0,
+                      face->v0 + (face->v1 - face->v0) * i / nv, best);
+}
+
 Vec3 lash_freeform_edge_normal(const LashShape* shape, const LashFace* face, const LashEdge* edge,
-                               Vec3 p) {
-    double best = INFINITY, u = 0.5 * (face->u0 + face->u1), v = 0.5 * (face->v0 + face->v1);
+                               double t, Vec3 p) {
+    Nearest best = {0.5 * (face->u0 + face->u1), 0.5 * (face->v0 + face->v1), INFINITY};
     int index = (int)(edge - shape->edge);
     for (int i = 0; i < face->loops; ++i) { // start on the trim that follows the edge
         const LashLoop* loop = shape->loop + face->first_loop + i;
@@ -707,11 +792,12 @@ Vec3 lash_freeform_edge_normal(const LashShape* shape, const LashFace* face, con
             for (int k = 0; e->edge == index && k <= 16; ++k) {
                 double uv[2];
                 lash_coedge_point(shape, e, k / 16.0, uv);
-                double d = vec3_distance(p, lash_face_point(shape, face, uv[0], uv[1]).p);
-                if (d < best) best = d, u = uv[0], v = uv[1];
+                try_start(shape, face, p, uv[0], uv[1], &best);
             }
         }
     }
+    if (isinf(best.distance)) start_on_sides(shape, face, t, p, &best);
+    double u = best.u, v = best.v;
     LashSurfacePoint s = lash_face_point(shape, face, u, v);
     for (int k = 0; k < 6; ++k) { // Gauss-Newton projection
         Vec3 r = vec3_sub(p, s.p);
@@ -719,7 +805,7 @@ Vec3 lash_freeform_edge_normal(const LashShape* shape, const LashFace* face, con
         double f = vec3_dot(r, s.u), g = vec3_dot(r, s.v), det = a * c - b * b;
         if (!(det > 0)) break;
         double du = (c * f - b * g) / det, dv = (a * g - b * f) / det;
-        u += du, v += dv;
+        u = fmin(face->u1, fmax(face->u0, u + du)), v = fmin(face->v1, fmax(face->v0, v + dv));
         s = lash_face_point(shape, face, u, v);
         if (fabs(du) <= 1e-12 * (face->u1 - face->u0) && fabs(dv) <= 1e-12 * (face->v1 - face->v0))
             break;

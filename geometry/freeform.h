@@ -29,7 +29,7 @@ struct LashCells {
 
 // Outward normal of a freeform face at a point of one of its edges.
 Vec3 lash_freeform_edge_normal(const LashShape* shape, const LashFace* face, const LashEdge* edge,
-                               Vec3 p);
+                               double t, Vec3 p);
 
 #ifdef __cplusplus
 }

@@ -96,10 +96,13 @@ typedef struct LashRoot {
     bool shadowed;         // in penetration, but a neighbouring face is a much shorter way out
 } LashRoot;
 
+enum { LASH_MAX_WAITING = 4 };
+
 // Private memory of one pair for warm starts; only pairs with free curves or surfaces use it.
 typedef struct LashWarm {
-    int count;
-    double p[LASH_MAX_POINTS][4]; // parameters of a, then of b
+    int count, waiting;
+    double wait[LASH_MAX_WAITING][4]; // just outside trims, wedges or ends: may come in any time
+    double p[LASH_MAX_POINTS][4];     // parameters of a, then of b
     double sign[LASH_MAX_POINTS]; // of the determinant at the root; 0: not known to be a contact
 } LashWarm;
 

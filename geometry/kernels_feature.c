@@ -18,7 +18,11 @@
 #include "geometry/kernels_internal.h"
 #include "geometry/trim.h"
 
-static void set_bound(LashFeature* f, LashBox box) {
+// The box, wider by `hair` [m]: roots are accepted that far outside the trims, and boxes of faces
+// are those of their edges.
+static void set_bound(LashFeature* f, LashBox box, double hair) {
+    Vec3 h = vec3(hair, hair, hair);
+    box.low = vec3_sub(box.low, h), box.high = vec3_add(box.high, h);
     f->box = box;
     f->center = vec3_scale(0.5, vec3_add(box.low, box.high));
     f->bound = 0.5 * vec3_distance(box.low, box.high);
@@ -84,11 +88,12 @@ LashFeature lash_feature_face(const LashShape* shape, int index) {
     f.whole = f.box_trim && face->u_closed &&
               ((face->type == LASH_SPHERE && v_range >= LASH_PI - 1e-12) ||
                (face->type == LASH_TORUS && v_range >= 2 * LASH_PI - 1e-12));
-    set_bound(&f, face->box);
-    if (face->type == LASH_SPHERE && face->loops == 0) // a ball is its own bounding sphere
-        f.center = face->origin, f.bound = face->radius;
+    set_bound(&f, face->box, 0);
     f.size = fmax(2 * f.bound, f.tube + f.radius);
     f.border = LASH_BORDER_LENGTH * f.size + 2 * trim_mismatch(shape, face);
+    set_bound(&f, face->box, f.border + face->deviation);
+    if (face->type == LASH_SPHERE && f.whole) // a ball is its own bounding sphere
+        f.center = face->origin, f.bound = face->radius + face->deviation;
     return f;
 }
 
@@ -118,7 +123,7 @@ static bool wedge_at(const LashFeature* f, double t, Vec3 side[2]) {
     Vec3 n[2], tangent = vec3_normalize(c.d);
     for (int i = 0; i < 2; ++i) {
         const LashFace* face = f->shape->face + e->face[i];
-        n[i] = face->type == LASH_FREEFORM ? lash_freeform_edge_normal(f->shape, face, e, c.p)
+        n[i] = face->type == LASH_FREEFORM ? lash_freeform_edge_normal(f->shape, face, e, t, c.p)
                                            : lash_face_normal(face, c.p);
     }
     for (int i = 0; i < 2; ++i) { // across the edge, in the tangent plane of face i, away from the
@@ -182,9 +187,10 @@ LashFeature lash_feature_edge(const LashShape* shape, int index) {
         double reach = shape->face[e->face[i]].reach;
         if (reach > 0 && reach < f.reach) f.reach = reach;
     }
-    set_bound(&f, e->box);
+    set_bound(&f, e->box, 0);
     f.size = fmax(2 * f.bound, 1e-9);
     f.border = LASH_BORDER_LENGTH * f.size;
+    set_bound(&f, e->box, f.border);
     set_wedge(&f);
     return f;
 }

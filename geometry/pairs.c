@@ -347,7 +347,8 @@ static int combination_roots(const LashPair* pair, LashPairWork* w, const Combin
     if (c->warm >= 0) {
         query.warm = w->warm + c->warm;
         if (travel > w->searched[c->warm]) {
-            double margin = fmax(1e-3 * fmin(a->size, b->size), fabs(limit));
+            double size = fmin(a->size, b->size);
+            double margin = fmin(fmax(1e-3 * size, fabs(limit)), 1e-2 * size);
             query.search = true, query.limit = limit + margin;
             w->searched[c->warm] = travel + margin;
         }

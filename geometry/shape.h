@@ -57,14 +57,15 @@ typedef struct LashFace {
     bool v_closed; // a torus only: it goes all the way round in v
     int first_loop, loops;                 // trimming loops; 0: untrimmed within the (u, v) box
     int first_patch, u_patches, v_patches; // freeform: patches[first_patch + i + u_patches * j]
-    int index;   // number of the face in its part, as `lash info` prints it, from 0
-    int part;    // index of the part
-    int name;    // offset in the string table, 0: none
-    LashBox box; // of the trimmed face
-    double area; // [m^2]
-    double
-        deviation; // proven bound on the distance from the CAD surface, when recognised [m]; else 0
-    double reach;  // inward depth to which a signed gap is meaningful (curvature, wall) [m]
+    int index;        // number of the face in its part, as `lash info` prints it, from 0
+    int part;         // index of the part
+    int name;         // offset in the string table, 0: none
+    LashBox box;      // of the trimmed face
+    double area;      // [m^2]
+    double deviation; // from the CAD surface [m]: proven bound when recognised as an elementary
+                      // one, estimate when approximated by patches, 0 when taken over as it is
+    double reach; // inward depth to which a signed gap is meaningful: curvature, and half the wall
+                  // as sampled on the mesh [m]; 0: not known
 } LashFace;
 
 // A loop is a closed chain of coedges, material on the left when seen against the surface normal Su

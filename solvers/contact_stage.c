@@ -209,7 +209,7 @@ void response_column(LashSim* sim, const StepContext* s, const LashInteraction* 
     unit[row] = 1;
     const double* G = positions ? s->G : s->G_star;
     memset(y, 0, (size_t)system->nv * sizeof *y);
-    if (sim->B == NULL || !sim->has_response) {
+    if (!response_ready(sim, s)) {
         lash_row_apply(system, item, G, 1, unit, y);
         joints_response(sim, s, positions, y);
         return;

@@ -1,6 +1,6 @@
 // What happened to the contacts in a step, told from the impulses before and after it.
 //
-//     impact   P_N > 0 and U_N(start) < 0, or the contact did not push before
+//     impact   P_N > 0, and the contact did not push before, or U_N(start) < 0 and P_N jumps
 //     open     pushed in the last step, does not now
 //     slip     pushed in both steps; the impulse reached the cone only now;  stick: it left the
 //     cone
@@ -10,6 +10,9 @@
 #include "solvers/sim_internal.h"
 
 static const double AT_REST = 1e-9; // slower than this is not an impact [m/s]
+// Pushing on with an impulse that changed by less than this share: a contact that slides along a
+// curved surface, whose rows turn within the step, is not hit again.
+static const double STEADY = 0.02;
 static const double IN_CONE =
     1e-9; // share of mu P_N by which a sticking impulse stays inside its cone
 
@@ -38,10 +41,11 @@ static void look_at(LashSim* sim, const StepContext* s, int i, const double* bef
     const double* P = s->P + item->row;
     bool pushed = before != NULL && before[0] > 0, pushes = s->active[i] && P[0] > 0;
     double U = s->has_U_start[i] ? s->U_start[item->row] : 0;
+    bool steady = pushed && fabs(P[0] - before[0]) <= STEADY * before[0];
     bool turns = pushed && pushes && sticks(item, before) != sticks(item, P);
     if (joint_friction(item)) { // a load that comes and goes is no impact
         if (turns) add_event(sim, s, sticks(item, P) ? LASH_EVENT_STICK : LASH_EVENT_SLIP, i);
-    } else if (pushes && (!pushed || U < -AT_REST)) {
+    } else if (pushes && (!pushed || (U < -AT_REST && !steady))) {
         add_event(sim, s, LASH_EVENT_IMPACT, i);
     } else if (pushed && !pushes) {
         add_event(sim, s, LASH_EVENT_OPEN, i);

@@ -114,6 +114,15 @@ static bool near(const LashSystem* system, const double* A, const double* M) {
     return true;
 }
 
+bool response_ready(LashSim* sim, const StepContext* s) {
+    if (sim->B == NULL) return false;
+    if (sim->has_response) return true;
+    form_response(sim, s, false, sim->B);
+    if (!sim->same_metric) form_response(sim, s, true, sim->B_n);
+    sim->has_response = true;
+    return true;
+}
+
 bool step_factor(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
     int values = system->pattern.offset[system->pattern.count];
@@ -158,12 +167,7 @@ bool step_factor(LashSim* sim, StepContext* s) {
         lash_joint_solver_factor(&sim->position_joints, s->list, s->G, sim->M, true,
                                  system->unit_metric);
     }
-    bool contacts = s->list->count > s->list->bilateral;
-    if (sim->B != NULL && contacts) {
-        form_response(sim, s, false, sim->B);
-        if (!sim->same_metric) form_response(sim, s, true, sim->B_n);
-    }
-    sim->factored = true, sim->has_response = contacts;
+    sim->factored = true, sim->has_response = false;
     sim->factored_h = s->h, sim->age = 0;
     return true;
 }

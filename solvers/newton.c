@@ -25,7 +25,8 @@
 #include "solvers/rows.h"
 #include "solvers/sim_internal.h"
 
-enum { SLOW = 2 }; // corrections after which the operator is renewed for the next step
+// Contraction per correction above which the operator is renewed for the next step.
+static const double SLOW = 0.04;
 
 // --- Evaluation
 // ---------------------------------------------------------------------------------------------------
@@ -237,7 +238,8 @@ static bool restore_iterate(LashSim* sim, StepContext* s, bool project) {
 
 // Newton until the goal; an iterate that passes is kept in case the next one is no better.
 static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
-    double first = INFINITY, last = INFINITY, kept = INFINITY, goal = newton_goal(sim, s);
+    double first = INFINITY, last = INFINITY, kept = INFINITY, rate = 0;
+    double goal = newton_goal(sim, s);
     s->goal = sim->robust ? 1 : goal;
     int slow = 0, growing = 0;
     for (int i = 0; i <= sim->settings.max_iterations; ++i) {
@@ -246,7 +248,8 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         bool pass = passes(sim, s, project);
         if (i == 0) first = error;
         growing = error > last ? growing + 1 : 0;
-        if (i > 0 && last > 1) sim->contraction_rate = fmax(sim->contraction_rate, error / last);
+        if (i > 0 && last > 1) rate = fmax(rate, error / last);
+        sim->contraction_rate = fmax(sim->contraction_rate, rate);
         if (kept < INFINITY && !(error < 0.5 * kept)) { // no better than the one kept
             if (pass && error <= kept) return LASH_CONVERGED;
             return restore_iterate(sim, s, project) ? LASH_CONVERGED : LASH_INACCURATE;
@@ -254,7 +257,7 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         if (!(error < 1e4 * first + 1) || growing >= 3)
             return LASH_FAILED; // diverges, or not a number
         if (i > 0 && pass && (sim->robust || error <= goal)) {
-            if (i > SLOW) sim->factored = false; // renewed when the next step starts
+            if (rate > SLOW) sim->factored = false; // renewed when the next step starts
             return LASH_CONVERGED;
         }
         if (i > 0 && pass) keep_iterate(sim, s), kept = error;
@@ -295,7 +298,7 @@ static int guess_order(const LashSim* sim) {
     if (sim->history == 0 || sim->robust || sim->contraction_rate > 0.5)
         return 0; // from the state alone
     int n = 1;
-    while (n < HISTORY && n < sim->history && (2 << n) * sim->contraction_rate < 0.5) ++n;
+    while (n < HISTORY && n < sim->history && (2 << n) * sim->contraction_rate < 1.0) ++n;
     return n;
 }
 

@@ -380,6 +380,9 @@ const double* lash_sim_impulses(LashSim* sim) {
     memcpy(sim->reactions, s->P, (size_t)s->list->rows * sizeof *s->P);
     sim->reactions_clean = true;
     if (s->list->bilateral == 0 || sim->steps == 0) return sim->reactions;
+    const LashJointSolver* joints = &sim->velocity_joints; // at full rank P is unique
+    if (joints->rows == s->list->bilateral_rows && joints->rank == joints->rows)
+        return sim->reactions;
     if (!lash_block_lu_factor(sim->M, sim->M_values)) return sim->reactions;
     lash_joint_solver_factor(&sim->reaction_joints, s->list, s->G_star, sim->M, false, false);
     lash_joint_solver_project(&sim->reaction_joints, sim->reactions);

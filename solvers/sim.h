@@ -128,8 +128,8 @@ typedef struct LashMobility {
 LashMobility lash_sim_mobility(LashSim* sim, int* redundant_rows);
 
 // Moves q to the nearest configuration (in the metric M) and v to the nearest velocity that satisfy
-// the bilateral rows to the tolerances. False when it does not converge; *moved is the largest
-// displacement [m, rad].
+// the bilateral rows to the tolerances, and opens contacts that overlap. False when it does not
+// converge; *moved is the largest displacement [m, rad].
 bool lash_sim_assemble(LashSim* sim, double* moved);
 
 #ifdef __cplusplus

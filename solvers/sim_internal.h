@@ -126,6 +126,9 @@ void step_accept(LashSim* sim, StepContext* s);
 // --- Linear algebra (factor.c)
 // ------------------------------------------------------------------------------------
 bool step_factor(LashSim* sim, StepContext* s);
+// True when B (and B_n) can be used: forms them for the operator at hand when first asked. False:
+// the system is too large.
+bool response_ready(LashSim* sim, const StepContext* s);
 // x (nv) <- response of the closed joints to the generalized impulse x; positions: in the
 // projection metric
 void joints_response(LashSim* sim, const StepContext* s, bool positions, double* x);

@@ -26,6 +26,7 @@ only() {
 only 'cjson/|cJSON' 'app/model_io\.c'
 only 'hdf5'         'app/record\.c'
 only 'lapacke|cblas' 'solvers/dense\.c'
+only '(mujoco|Siconos|FrictionContactProblem|NewtonEuler|PivotJointR)' 'app/bench_peer_[a-z]*\.(c|cpp)'
 only '(BRep|TopoDS|TopExp|STEP|XCAF|gp_|Geom)' 'geometry/[a-z_]*\.(cpp|hpp)'
 
 # Library folders never print: only the last words of an assertion and of out-of-memory do.

@@ -128,7 +128,8 @@ static double difference(const Reference* r, const LashModel* model, const LashR
         int i = 0;
         while (i < model->outputs && strcmp(model->output[i].name, r->final[k].output) != 0) ++i;
         assert_true(i < model->outputs);
-        double d = app_measure_value(&model->output[i], layout, start, frame) - r->final[k].value;
+        double d =
+            app_measure_value(&model->output[i], layout, start, frame, NULL) - r->final[k].value;
         sum += d * d;
     }
     return sqrt(sum);
@@ -148,7 +149,7 @@ static Result simulate(const Reference* r, double h) {
     model->simulation.settings.h = h;
     LashMechanism* mech = lash_model_build(model, &error);
     LashSim* sim = lash_sim_create(lash_mechanism_system(mech), &model->simulation.settings);
-    LashRecordLayout layout = lash_record_layout(model->bodies, model->joints);
+    LashRecordLayout layout = lash_record_layout(model->bodies, model->joints, 0);
     double* frame = lash_alloc((size_t)layout.total * sizeof *frame);
     AppCounters counters = {0};
     double energy = 0;

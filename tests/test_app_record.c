@@ -56,7 +56,7 @@ static void frames_come_back_as_written(void** state) {
     char path[300];
     LashError error = {0};
     LashRecordInfo info = example();
-    LashRecordLayout layout = lash_record_layout(2, 1);
+    LashRecordLayout layout = lash_record_layout(2, 1, 0);
     double frame[64];
     assert_true(layout.total <= 64);
     LashRecorder* recorder =
@@ -90,7 +90,7 @@ static void a_model_without_joints_is_recorded(void** state) {
     LashError error = {0};
     LashRecordInfo info = example();
     info.joints = 0;
-    LashRecordLayout layout = lash_record_layout(2, 0);
+    LashRecordLayout layout = lash_record_layout(2, 0, 0);
     double frame[64];
     fill_frame(&layout, 0, frame);
     LashRecorder* recorder =
@@ -105,14 +105,75 @@ static void a_model_without_joints_is_recorded(void** state) {
     lash_record_close(record);
 }
 
+static LashRecordEvent example_event(int64_t i) {
+    double x = (double)i;
+    return (LashRecordEvent){.kind = (int32_t)(i % 5),
+                             .contact = (int32_t)(i % 2),
+                             .t = x,
+                             .h = 1e-3,
+                             .gap = -x,
+                             .impulse = {x, 1, 2},
+                             .before = {3, x, 4},
+                             .after = {5, 6, x}};
+}
+
+static void check_events(const LashRecord* record) {
+    LashError error = {0};
+    for (int64_t i = 0; i < record->events; ++i) {
+        LashRecordEvent event, expected = example_event(i);
+        assert_true(lash_record_read_events(record, i, 1, &event, &error));
+        assert_memory_equal(&event, &expected, sizeof event);
+    }
+}
+
+static void contacts_and_events_come_back_as_written(void** state) {
+    (void)state;
+    static const char* const contacts[] = {"guide.1", "guide.2"};
+    char path[300];
+    LashError error = {0};
+    LashRecordInfo info = example();
+    info.contacts = 2, info.contact_name = contacts;
+    LashRecordLayout layout = lash_record_layout(2, 1, 2);
+    double frame[80];
+    assert_true(layout.total <= 80);
+    LashRecorder* recorder =
+        lash_recorder_create(scratch_file("c.h5", path, sizeof path), &info, &error);
+    assert_non_null(recorder);
+    for (int64_t i = 0; i < 300; ++i) {
+        LashRecordEvent event = example_event(i);
+        assert_true(lash_recorder_add_event(recorder, &event, &error));
+        fill_frame(&layout, i, frame);
+        frame[layout.offset[LASH_SERIES_CONTACT_IMPACTS]] = (double)i; // whole numbers
+        frame[layout.offset[LASH_SERIES_CONTACT_IMPACTS] + 1] = 7;
+        if (i % 10 == 0) assert_true(lash_recorder_add(recorder, frame, &error));
+    }
+    assert_true(lash_recorder_close(recorder, &error));
+    LashRecord* record = lash_record_open(path, &error);
+    assert_non_null(record);
+    assert_int_equal(record->frames, 30);
+    assert_int_equal(record->events, 300);
+    assert_int_equal(record->layout.contacts, 2);
+    assert_string_equal(record->contact_name[1], "guide.2");
+    check_events(record);
+    double back[80];
+    assert_true(lash_record_read_frame(record, 29, back, &error));
+    fill_frame(&layout, 290, frame);
+    frame[layout.offset[LASH_SERIES_CONTACT_IMPACTS]] = 290;
+    frame[layout.offset[LASH_SERIES_CONTACT_IMPACTS] + 1] = 7;
+    assert_memory_equal(back, frame, (size_t)layout.total * sizeof *frame);
+    lash_record_close(record);
+}
+
 // Writes frames as fast as it can until it is killed.
 static void write_for_ever(const char* path) {
     LashError error = {0};
     LashRecordInfo info = example();
-    LashRecordLayout layout = lash_record_layout(2, 1);
+    LashRecordLayout layout = lash_record_layout(2, 1, 0);
     double frame[64];
     LashRecorder* recorder = lash_recorder_create(path, &info, &error);
     for (int64_t i = 0; recorder != NULL; ++i) {
+        LashRecordEvent event = example_event(i);
+        if (!lash_recorder_add_event(recorder, &event, &error)) break;
         fill_frame(&layout, i, frame);
         if (!lash_recorder_add(recorder, frame, &error)) break;
     }
@@ -139,6 +200,8 @@ static void a_writer_killed_at_50_moments_leaves_a_readable_file(void** state) {
         if (record == NULL) fail_msg("kill %d: %s: %s", i, error.where, error.message);
         assert_false(record->complete);
         check_frames(record);
+        assert_true(record->events >= record->frames); // events are flushed before their frames
+        check_events(record);
         total += record->frames;
         lash_record_close(record);
     }
@@ -178,7 +241,7 @@ static void a_full_disk_is_reported_and_keeps_what_was_flushed(void** state) {
         setrlimit(RLIMIT_FSIZE, &limit);
         LashError error = {0};
         LashRecordInfo info = example();
-        LashRecordLayout layout = lash_record_layout(2, 1);
+        LashRecordLayout layout = lash_record_layout(2, 1, 0);
         double frame[64];
         LashRecorder* recorder = lash_recorder_create(path, &info, &error);
         if (recorder == NULL) _exit(100);
@@ -233,6 +296,11 @@ static void read_all(const char* path) {
     for (int64_t i = 0; i < record->frames; ++i) {
         if (!lash_record_read_frame(record, i, frame, &error)) break;
     }
+    for (int64_t i = 0; i < record->events && i < 1000; ++i) {
+        LashRecordEvent event;
+        if (!lash_record_read_events(record, i, 1, &event, &error)) break;
+        assert_non_null(lash_event_name(event.kind));
+    }
     lash_free(frame);
     lash_record_close(record);
 }
@@ -242,7 +310,7 @@ static void damaged_files_end_in_an_error_never_in_a_crash(void** state) {
     char good[300], bad[300];
     LashError error = {0};
     LashRecordInfo info = example();
-    LashRecordLayout layout = lash_record_layout(2, 1);
+    LashRecordLayout layout = lash_record_layout(2, 1, 0);
     double frame[64];
     scratch_file("good.h5", good, sizeof good);
     scratch_file("bad.h5", bad, sizeof bad);
@@ -250,6 +318,8 @@ static void damaged_files_end_in_an_error_never_in_a_crash(void** state) {
     for (int64_t i = 0; i < 100; ++i) {
         fill_frame(&layout, i, frame);
         lash_recorder_add(recorder, frame, &error);
+        LashRecordEvent event = example_event(i);
+        lash_recorder_add_event(recorder, &event, &error);
     }
     assert_true(lash_recorder_close(recorder, &error));
     struct stat file;
@@ -278,6 +348,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_come_back_as_written),
         cmocka_unit_test(a_model_without_joints_is_recorded),
+        cmocka_unit_test(contacts_and_events_come_back_as_written),
         cmocka_unit_test(a_writer_killed_at_50_moments_leaves_a_readable_file),
         cmocka_unit_test(the_program_killed_at_50_moments_leaves_a_readable_file),
         cmocka_unit_test(a_full_disk_is_reported_and_keeps_what_was_flushed),

@@ -1,0 +1,49 @@
+// What a run knows of its contacts: gaps and impulses of the step just done, sums since the last
+// frame, peaks and counts since the start.
+#ifndef LASH_APP_CONTACT_LOG_H
+#define LASH_APP_CONTACT_LOG_H
+
+#include "app/model.h"
+#include "app/record.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct AppContact {
+    double gap;             // now [m]; INFINITY: too far away to be looked at
+    double P[3];            // n, t1, t2 of the last step, or of its last sub-step [N s]
+    double sum[3], largest; // since the last frame: P, largest P_n [N s]
+    int64_t impacts;
+    double first_impact;            // [s], NAN: none so far
+    double peak_impulse, peak_time; // largest P_n of a step [N s], end of that step [s]
+    double peak_force; // largest P_n / h of a step without an impact [N]: in an impact the force
+                       // is no number, only its impulse is
+    bool hit;          // an impact in the last step
+} AppContact;
+
+typedef struct AppContactLog {
+    AppContact* contact; // (count) owned
+    int count;
+    double h; // length of the last step or sub-step [s]
+} AppContactLog;
+
+// Gaps at the start, from q.
+AppContactLog app_contact_log_create(const LashMechanism* mech, const double* q);
+void app_contact_log_free(AppContactLog* log);
+
+// After a step of h: copies, counts, and hands the events to the recorder (NULL: none).
+bool app_contact_log_step(AppContactLog* log, const LashMechanism* mech, LashSim* sim,
+                          const LashStepInfo* info, double h, LashRecorder* recorder,
+                          LashError* error);
+
+// Writes the contacts' part of a frame, and begins the sums of the next one.
+void app_contact_log_frame(AppContactLog* log, const LashRecordLayout* layout, double* frame);
+
+// Value of a contact's quantity.
+double app_contact_log_value(const AppContactLog* log, const LashModelOutput* output);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
