@@ -120,8 +120,8 @@ bool app_scene_run(const AppScene* scene, int steps, AppSceneRun* run, LashError
     *run = (AppSceneRun){.us = NAN};
     LashSim* sim = lash_sim_create(scene->system, &scene->settings);
     double moved;
-    bool done =
-        scene->model == NULL || app_start_prepare(scene->model, scene->system, sim, &moved, error);
+    bool done = scene->model == NULL ||
+                app_start_prepare(scene->model, scene->mech, scene->system, sim, &moved, error);
     done = done && simulate(sim, steps, run, error);
     const double *q, *v;
     lash_sim_state(sim, &q, &v);
