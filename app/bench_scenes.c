@@ -128,7 +128,7 @@ bool app_scene_run(const AppScene* scene, int steps, AppSceneRun* run, LashError
     if (scene->mech == NULL)
         run->angle = q[0];
     else if (lash_mechanism_joint_count(scene->mech) > 0)
-        run->angle = lash_mechanism_joint_coordinate(scene->mech, lash_sim_work(sim), 0, q);
+        run->angle = lash_mechanism_joint_coordinate(scene->mech, lash_sim_work(sim), 0, 0, q);
     lash_sim_destroy(sim);
     return done;
 }

@@ -7,6 +7,7 @@
 #include "app/record.h"
 #include "app/report.h"
 #include "core/arena.h"
+#include "joints/mechanism.h"
 
 typedef struct ExportOptions {
     AppOperands operands;
@@ -41,6 +42,16 @@ const AppCommand app_export_command = {
 static const char* const suffix[] = {"", "x", "y", "z", "w"};
 
 // Name of a column: "crank.position.x [m]".
+// Is the first coordinate of a joint of this type a length?
+static bool first_is_length(const char* type) {
+    for (int i = 0; i < LASH_JOINT_TYPES; ++i) {
+        LashJointType t = (LashJointType)i;
+        if (strcmp(type, lash_joint_type_name(t)) != 0) continue;
+        return lash_coordinate_count(t) > 0 && !lash_coordinate_is_angle(t, 0);
+    }
+    return false;
+}
+
 static void print_column_name(FILE* file, const LashRecord* record, LashSeries series, int column) {
     const char* path = lash_series_path(series);
     const char* slash = strchr(path, '/');
@@ -60,7 +71,7 @@ static void print_column_name(FILE* file, const LashRecord* record, LashSeries s
                        : joint ? record->joint_name[index]
                                : record->contact_name[index];
     const char* unit = lash_series_unit(series);
-    bool linear = joint && strcmp(record->joint_type[index], "prismatic") == 0;
+    bool linear = joint && first_is_length(record->joint_type[index]);
     if (series == LASH_SERIES_JOINT_COORDINATE) unit = linear ? "m" : "rad";
     if (series == LASH_SERIES_JOINT_SPEED) unit = linear ? "m/s" : "rad/s";
     static const char* const local[] = {"n", "t1", "t2"};

@@ -49,20 +49,14 @@ static void copy_state(const double* q, const double* v, const LashRecordLayout*
 
 static void joint_values(const LashMechanism* mech, LashSim* sim, const double* q, const double* v,
                          const LashRecordLayout* layout, double h, double* frame) {
-    const LashInteractionList* list = lash_sim_steps(sim) > 0 ? lash_sim_interactions(sim) : NULL;
-    const double* P = list == NULL ? NULL : lash_sim_impulses(sim);
+    const double* P = lash_sim_steps(sim) > 0 ? lash_sim_impulses(sim) : NULL;
     for (int j = 0; j < layout->joints; ++j) {
         frame[layout->offset[LASH_SERIES_JOINT_COORDINATE] + j] =
-            lash_mechanism_joint_coordinate(mech, lash_sim_work(sim), j, q);
+            lash_mechanism_joint_coordinate(mech, lash_sim_work(sim), j, 0, q);
         frame[layout->offset[LASH_SERIES_JOINT_SPEED] + j] =
-            lash_mechanism_joint_speed(mech, j, q, v);
+            lash_mechanism_joint_speed(mech, j, 0, q, v);
         LashReaction reaction = {{0, 0, 0}, {0, 0, 0}};
-        if (P != NULL) {
-            int joint = lash_mechanism_joint_interaction(mech, j);
-            int driver = lash_mechanism_driver_interaction(mech, j);
-            reaction = lash_mechanism_reaction(mech, j, q, P + list->item[joint].row,
-                                               driver < 0 ? NULL : P + list->item[driver].row, h);
-        }
+        if (P != NULL) reaction = lash_mechanism_reaction(mech, j, q, P, h);
         double* force = frame + layout->offset[LASH_SERIES_JOINT_FORCE] + 3 * j;
         double* moment = frame + layout->offset[LASH_SERIES_JOINT_MOMENT] + 3 * j;
         force[0] = reaction.force.x, force[1] = reaction.force.y, force[2] = reaction.force.z;

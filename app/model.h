@@ -76,8 +76,18 @@ typedef struct LashModelPart {
 
 typedef struct LashModelDriver {
     bool given;
+    char* coordinate; // name; NULL: the joint's first
     LashModelFunction position, speed;
+    int index; // resolved: of the coordinate
 } LashModelDriver;
+
+typedef struct LashModelLimit {
+    bool given;
+    char* coordinate;
+    double lower, upper; // in the model's units; NAN: none
+    double restitution;
+    int index; // resolved: of the coordinate
+} LashModelLimit;
 
 typedef struct LashModelJoint {
     bool given;
@@ -88,10 +98,16 @@ typedef struct LashModelJoint {
     Vec3 a_point, a_axis, a_x_axis; // in the frame of part a, instead
     Vec3 b_point, b_axis, b_x_axis;
     double start, clearance; // start: in the model's units
-    LashModelDriver driver;
+    LashModelDriver* driver;
+    LashModelLimit* limit;
+    int drivers, limits;
+    Vec3 second_axis;                              // universal: axis in b, instead of x_axis
+    double length, pitch, ratio, radius, friction; // NAN: not given
+    char *joint_a, *joint_b;                       // gear, rack and pinion
     // resolved
-    int part_a, part_b;    // -1: ground
-    Pose world_a, world_b; // joint frames at the start; z is the axis
+    int part_a, part_b;                    // -1: ground
+    int coupled[2], coupled_coordinate[2]; // joints and coordinates of a gear
+    Pose world_a, world_b;                 // joint frames at the start; z is the axis
 } LashModelJoint;
 
 // A surface or a set of points in the coordinates of its part; which fields count depends on the
@@ -147,7 +163,7 @@ typedef struct LashModelForce {
     bool given;
     char* name;
     int type; // LashModelForceType
-    char *a, *b, *part, *joint;
+    char *a, *b, *part, *joint, *coordinate;
     Vec3 a_point, b_point, point; // in the frames of their parts [m]
     double stiffness, damping,
         rest; // in the model's units, as the unit depends on the joint; NAN: not given
@@ -156,6 +172,7 @@ typedef struct LashModelForce {
     int axes;                                // 0 world, 1 part
     // resolved
     int part_a, part_b, joint_index; // -1: ground; -1: none
+    int coordinate_index;
     double stiffness_si, damping_si, rest_si;
 } LashModelForce;
 
@@ -174,7 +191,8 @@ typedef struct LashModelOutput {
     char* name;
     char* quantity;
     char* of;
-    int when; // LashModelWhen
+    char* coordinate; // of a joint; NULL: its first
+    int when;         // LashModelWhen
     double level;
     int direction; // of a crossing: 0 any, 1 up, 2 down
     Vec3 point;    // in the part's frame [m]; x = NAN: the mass center
@@ -182,6 +200,7 @@ typedef struct LashModelOutput {
     int kind;  // index into the table of quantities (model_outputs.c)
     int index; // body or joint number, first contact point
     int count; // contact points, of a contact's quantity
+    int coordinate_index;
     double level_si;
     Vec3 body_point; // [m]
 } LashModelOutput;

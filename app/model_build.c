@@ -37,26 +37,56 @@ static void build_bodies(const LashModel* model, LashMechanism* mech) {
     }
 }
 
-static void build_joint(const LashModel* model, LashMechanism* mech, const LashModelJoint* joint) {
+static void build_coordinates(const LashModel* model, const LashModelJoint* joint,
+                              LashJointDef* def) {
     const LashModelUnits* units = &model->units;
-    bool revolute = joint->type == LASH_REVOLUTE;
     double t = model_unit_factor(units, UNIT_TIME);
+    for (int c = 0; c < lash_coordinate_count(def->type); ++c)
+        def->coordinate[c].start = model_start_coordinate(model, joint, c);
+    for (int i = 0; i < joint->drivers; ++i) {
+        const LashModelDriver* driver = &joint->driver[i];
+        LashCoordinateDef* x = &def->coordinate[driver->index];
+        bool angle = lash_coordinate_is_angle(def->type, driver->index);
+        bool position = driver->position.given;
+        ModelUnit unit = position ? (angle ? UNIT_ANGLE : UNIT_LENGTH)
+                                  : (angle ? UNIT_ANGULAR_VELOCITY : UNIT_VELOCITY);
+        x->driver = position ? LASH_DRIVE_POSITION : LASH_DRIVE_SPEED;
+        x->motion = model_compile_function(position ? &driver->position : &driver->speed,
+                                           model_unit_factor(units, unit), t, 1, 1);
+    }
+    for (int i = 0; i < joint->limits; ++i) {
+        const LashModelLimit* limit = &joint->limit[i];
+        LashCoordinateDef* x = &def->coordinate[limit->index];
+        bool angle = lash_coordinate_is_angle(def->type, limit->index);
+        double unit = model_unit_factor(units, angle ? UNIT_ANGLE : UNIT_LENGTH);
+        if (model_has(limit->lower)) x->lower = limit->lower * unit;
+        if (model_has(limit->upper)) x->upper = limit->upper * unit;
+        x->e = limit->restitution;
+    }
+}
+
+static void build_joint(const LashModel* model, LashMechanism* mech, const LashModelJoint* joint) {
     LashJointDef def = lash_joint_def();
     def.type = (LashJointType)joint->type;
     def.name = joint->name;
+    if (def.type == LASH_GEAR || def.type == LASH_RACK_AND_PINION) {
+        for (int k = 0; k < 2; ++k) {
+            def.coupled[k] = lash_joint_id(joint->coupled[k]);
+            def.coupled_coordinate[k] = joint->coupled_coordinate[k];
+        }
+        def.ratio = def.type == LASH_GEAR ? joint->ratio : joint->radius;
+        lash_mechanism_add_joint(mech, &def);
+        return;
+    }
     def.body_a = body_id(model, mech, joint->part_a);
     def.body_b = body_id(model, mech, joint->part_b);
     def.a_joint = pose_mul(pose_inverse(body_pose(model, joint->part_a)), joint->world_a);
     def.b_joint = pose_mul(pose_inverse(body_pose(model, joint->part_b)), joint->world_b);
-    if (joint->driver.position.given) {
-        def.driver = LASH_DRIVE_POSITION;
-        double out = model_unit_factor(units, revolute ? UNIT_ANGLE : UNIT_LENGTH);
-        def.motion = model_compile_function(&joint->driver.position, out, t, 1, 1);
-    } else if (joint->driver.speed.given) {
-        def.driver = LASH_DRIVE_SPEED;
-        double out = model_unit_factor(units, revolute ? UNIT_ANGULAR_VELOCITY : UNIT_VELOCITY);
-        def.motion = model_compile_function(&joint->driver.speed, out, t, 1, 1);
-    }
+    if (model_has(joint->length)) def.length = joint->length;
+    if (model_has(joint->pitch)) def.pitch = joint->pitch;
+    if (model_has(joint->friction)) def.mu = joint->friction;
+    if (model_has(joint->radius)) def.radius = joint->radius;
+    build_coordinates(model, joint, &def);
     lash_mechanism_add_joint(mech, &def);
 }
 
@@ -78,15 +108,17 @@ static void line_force(const LashModel* model, const LashMechanism* mech,
 
 static void joint_force(const LashModel* model, const LashModelForce* force, LashForceDef* def) {
     const LashModelUnits* units = &model->units;
-    bool revolute = model->joint[force->joint_index].type == LASH_REVOLUTE;
+    const LashModelJoint* joint = &model->joint[force->joint_index];
+    bool angle = lash_coordinate_is_angle((LashJointType)joint->type, force->coordinate_index);
     def->type = force->type == LASH_MODEL_JOINT_FORCE ? LASH_JOINT_FORCE : LASH_JOINT_SPRING;
     def->joint = lash_joint_id(force->joint_index);
+    def->coordinate = force->coordinate_index;
     if (def->type == LASH_JOINT_FORCE) {
         def->component[0] = model_compile_function(
-            &force->force[0], model_unit_factor(units, revolute ? UNIT_TORQUE : UNIT_FORCE),
+            &force->force[0], model_unit_factor(units, angle ? UNIT_TORQUE : UNIT_FORCE),
             model_unit_factor(units, UNIT_TIME),
-            model_unit_factor(units, revolute ? UNIT_ANGLE : UNIT_LENGTH),
-            model_unit_factor(units, revolute ? UNIT_ANGULAR_VELOCITY : UNIT_VELOCITY));
+            model_unit_factor(units, angle ? UNIT_ANGLE : UNIT_LENGTH),
+            model_unit_factor(units, angle ? UNIT_ANGULAR_VELOCITY : UNIT_VELOCITY));
     }
 }
 

@@ -3,9 +3,10 @@
 //   spring          along the line from a to b: stiffness (length - rest) + damping d(length)/dt,
 //   pulls when > 0;
 //                   or "force": a function of t, x = length, v = its rate
-//   torsion_spring  on the angle x of a revolute: -stiffness (x - rest) - damping dx/dt;
-//   joint_spring: any joint joint_force     on a joint coordinate: a function of t, x, v force,
-//   torque   on a part: three functions of t
+//   torsion_spring  on an angle x of a joint: -stiffness (x - rest) - damping dx/dt
+//   joint_spring    the same on any coordinate
+//   joint_force     on a joint coordinate: a function of t, x, v
+//   force, torque   on a part: three functions of t
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,6 +35,8 @@ static const KeySpec force_keys[] = {
      .help = "force, torque: components in world axes (default) or in those of the part"},
     {FORCE(joint), .type = KEY_TEXT,
      .help = "torsion_spring, joint_spring, joint_force: the joint"},
+    {FORCE(coordinate), .type = KEY_TEXT,
+     .help = "of that joint, where it has several: angle, displacement, second_angle, x, y"},
     {FORCE(stiffness), .type = KEY_NUMBER, .range = RANGE_NOT_NEGATIVE,
      .help = "[force / length, or torque / angle]"},
     {FORCE(damping), .type = KEY_NUMBER, .range = RANGE_NOT_NEGATIVE,
@@ -71,6 +74,7 @@ enum {
     K_POINT,
     K_AXES,
     K_JOINT,
+    K_COORDINATE,
     K_STIFF,
     K_DAMP,
     K_REST,
@@ -79,17 +83,17 @@ enum {
     K_COUNT
 };
 static const char key_use[][K_COUNT] = {
-    [LASH_MODEL_SPRING] = {1, 1, 2, 2, 0, 0, 0, 0, 2, 2, 2, 2, 0},
-    [LASH_MODEL_DAMPER] = {1, 1, 2, 2, 0, 0, 0, 0, 0, 1, 0, 0, 0},
-    [LASH_MODEL_TORSION_SPRING] = {0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 0, 0},
-    [LASH_MODEL_JOINT_SPRING] = {0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 0, 0},
-    [LASH_MODEL_JOINT_FORCE] = {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0},
-    [LASH_MODEL_FORCE] = {0, 0, 0, 0, 1, 2, 2, 0, 0, 0, 0, 1, 0},
-    [LASH_MODEL_TORQUE] = {0, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0, 0, 1},
+    [LASH_MODEL_SPRING] = {1, 1, 2, 2, 0, 0, 0, 0, 0, 2, 2, 2, 2, 0},
+    [LASH_MODEL_DAMPER] = {1, 1, 2, 2, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0},
+    [LASH_MODEL_TORSION_SPRING] = {0, 0, 0, 0, 0, 0, 0, 1, 2, 1, 2, 2, 0, 0},
+    [LASH_MODEL_JOINT_SPRING] = {0, 0, 0, 0, 0, 0, 0, 1, 2, 1, 2, 2, 0, 0},
+    [LASH_MODEL_JOINT_FORCE] = {0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 1, 0},
+    [LASH_MODEL_FORCE] = {0, 0, 0, 0, 1, 2, 2, 0, 0, 0, 0, 0, 1, 0},
+    [LASH_MODEL_TORQUE] = {0, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 1},
 };
-static const char* const key_names[K_COUNT] = {"a",     "b",     "a_point", "b_point",   "part",
-                                               "point", "axes",  "joint",   "stiffness", "damping",
-                                               "rest",  "force", "torque"};
+static const char* const key_names[K_COUNT] = {
+    "a",     "b",          "a_point",   "b_point", "part", "point", "axes",
+    "joint", "coordinate", "stiffness", "damping", "rest", "force", "torque"};
 
 static bool check_keys(ModelContext* context, const char* path, const LashModelForce* f) {
     bool has[K_COUNT] = {f->a != NULL,
@@ -100,6 +104,7 @@ static bool check_keys(ModelContext* context, const char* path, const LashModelF
                          model_has(f->point.x),
                          f->axes != 0,
                          f->joint != NULL,
+                         f->coordinate != NULL,
                          model_has(f->stiffness),
                          model_has(f->damping),
                          model_has(f->rest),
@@ -169,20 +174,28 @@ static bool resolve_on_joint(ModelContext* context, const char* path, LashModelF
     snprintf(key, sizeof key, "%s.joint", path);
     if (!model_find_joint(context, key, f->joint, &f->joint_index)) return false;
     const LashModelJoint* joint = &model->joint[f->joint_index];
-    bool revolute = joint->type == LASH_REVOLUTE;
-    bool only_revolute = f->type == LASH_MODEL_TORSION_SPRING;
-    if (!revolute && (only_revolute || joint->type != LASH_PRISMATIC)) {
-        return model_fail(context, key, "a %s acts on a %s joint; '%.60s' is none",
-                          force_types[f->type],
-                          only_revolute ? "revolute" : "revolute or prismatic", joint->name);
+    LashJointType type = (LashJointType)joint->type;
+    snprintf(key, sizeof key, "%s.%s", path, f->coordinate == NULL ? "joint" : "coordinate");
+    if (!model_find_coordinate(context, key, joint, f->coordinate, &f->coordinate_index))
+        return false;
+    bool torsion = f->type == LASH_MODEL_TORSION_SPRING;
+    for (int c = 0; torsion && f->coordinate == NULL && c < lash_coordinate_count(type); ++c) {
+        f->coordinate_index = c;
+        if (lash_coordinate_is_angle(type, c)) break;
+    }
+    bool angle = lash_coordinate_is_angle(type, f->coordinate_index);
+    if (torsion && !angle) {
+        return model_fail(context, key, "a torsion_spring acts on an angle; '%.60s' has none here",
+                          joint->name);
     }
     const LashModelUnits* units = &model->units;
-    double k = model_unit_factor(units, revolute ? UNIT_ANGULAR_STIFFNESS : UNIT_STIFFNESS);
-    double c = model_unit_factor(units, revolute ? UNIT_ANGULAR_DAMPING : UNIT_DAMPING);
-    double x = model_unit_factor(units, revolute ? UNIT_ANGLE : UNIT_LENGTH);
+    double k = model_unit_factor(units, angle ? UNIT_ANGULAR_STIFFNESS : UNIT_STIFFNESS);
+    double c = model_unit_factor(units, angle ? UNIT_ANGULAR_DAMPING : UNIT_DAMPING);
+    double x = model_unit_factor(units, angle ? UNIT_ANGLE : UNIT_LENGTH);
     f->stiffness_si = model_has(f->stiffness) ? f->stiffness * k : 0;
     f->damping_si = model_has(f->damping) ? f->damping * c : 0;
-    f->rest_si = (model_has(f->rest) ? f->rest : joint->start) * x;
+    f->rest_si = model_has(f->rest) ? f->rest * x
+                                    : model_start_coordinate(model, joint, f->coordinate_index);
     return true;
 }
 

@@ -70,8 +70,8 @@ struct KeyTable {
 };
 
 extern const KeyTable model_root_table, model_units_table, model_part_table, model_shape_table,
-    model_pose_table, model_joint_table, model_driver_table, model_force_table, model_contact_table,
-    model_output_table, model_simulation_table;
+    model_pose_table, model_joint_table, model_driver_table, model_limit_table, model_force_table,
+    model_contact_table, model_output_table, model_simulation_table;
 extern const char* const model_scheme_names[];
 
 typedef struct ModelContext {
@@ -125,6 +125,11 @@ bool model_load_cad(ModelContext* context, const char* path, LashModelPart* part
 
 // Index of the part called name (-1: "ground"); reports unknown names.
 bool model_find_part(ModelContext* context, const char* path, const char* name, int* part);
+// Index of a joint's coordinate by name; NULL is the first.
+bool model_find_coordinate(ModelContext* context, const char* path, const LashModelJoint* joint,
+                           const char* name, int* coordinate);
+// SI value of the coordinate at the start.
+double model_start_coordinate(const LashModel* model, const LashModelJoint* joint, int coordinate);
 bool model_find_joint(ModelContext* context, const char* path, const char* name, int* joint);
 // A contact, or one point of it, as a range of contact points.
 bool model_find_contact(ModelContext* context, const char* path, const char* name, int* first,

@@ -2,8 +2,11 @@
 //
 // A joint frame is written in world coordinates of the start ("point", "axis", "x_axis"), or for
 // either side in the coordinates of its part ("a_point", ...): then the two frames may differ, and
-// the start may violate the joint. "start" is the joint coordinate the model calls the initial one:
-// frame b is turned (revolute) or shifted (prismatic) by it against frame a.
+// the start may violate the joint. "start" is what the model calls the first coordinate then: frame
+// b is turned or shifted by it against frame a (a screw's both).
+//
+// Gear and rack_and_pinion name two joints instead of two parts; they couple the first angle of the
+// one with the first angle, or displacement, of the other.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,25 +16,49 @@
 #include "app/suggest.h"
 #include "core/math3.h"
 
-static const char* const joint_types[] = {"fixed", "revolute", "prismatic", "spherical", NULL};
+// In the order of LashJointType.
+static const char* const joint_types[LASH_JOINT_TYPES + 1] = {
+    "fixed",          "revolute",  "prismatic",      "spherical", "distance",
+    "cylindrical",    "universal", "planar",         "screw",     "point_on_line",
+    "point_on_plane", "gear",      "rack_and_pinion"};
 
 #define DRIVER(member) .key = #member, .offset = offsetof(LashModelDriver, member)
 static const KeySpec driver_keys[] = {
+    {DRIVER(coordinate), .type = KEY_TEXT,
+     .help = "which one, where the joint has several: angle, displacement, second_angle, x, y"},
     {DRIVER(position), .type = KEY_FUNCTION, .variables = 1,
      .help = "joint coordinate as a function of t [angle or length]"},
     {DRIVER(speed), .type = KEY_FUNCTION, .variables = 1,
      .help = "speed of the joint coordinate as a function of t"},
 };
 const KeyTable model_driver_table = {
-    .what = "a driver", .key = driver_keys, .keys = 2, .size = sizeof(LashModelDriver)};
+    .what = "a driver", .key = driver_keys, .keys = 3, .size = sizeof(LashModelDriver)};
+
+#define LIMIT(member) .key = #member, .offset = offsetof(LashModelLimit, member)
+static const KeySpec limit_keys[] = {
+    {LIMIT(coordinate), .type = KEY_TEXT, .help = "which one, where the joint has several"},
+    {LIMIT(lower), .type = KEY_NUMBER, .help = "smallest value [angle or length]"},
+    {LIMIT(upper), .type = KEY_NUMBER, .help = "largest value [angle or length]"},
+    {LIMIT(restitution), .type = KEY_NUMBER, .range = RANGE_FRACTION,
+     .help = "speed after / before an impact on the limit, default 0"},
+};
+static void limit_defaults(void* target) {
+    LashModelLimit* limit = target;
+    limit->lower = limit->upper = NAN;
+}
+const KeyTable model_limit_table = {.what = "a limit",
+                                    .key = limit_keys,
+                                    .keys = sizeof limit_keys / sizeof *limit_keys,
+                                    .size = sizeof(LashModelLimit),
+                                    .defaults = limit_defaults};
 
 #define JOINT(member) .key = #member, .offset = offsetof(LashModelJoint, member)
 static const KeySpec joint_keys[] = {
     {JOINT(name), .type = KEY_TEXT, .required = true, .help = "unique among the joints"},
     {JOINT(type), .type = KEY_CHOICE, .choices = joint_types, .required = true,
      .help = "kind of joint"},
-    {JOINT(a), .type = KEY_TEXT, .required = true, .help = "name of a part, or \"ground\""},
-    {JOINT(b), .type = KEY_TEXT, .required = true,
+    {JOINT(a), .type = KEY_TEXT, .help = "name of a part, or \"ground\""},
+    {JOINT(b), .type = KEY_TEXT,
      .help = "name of the other part; the coordinate is the motion of b against a"},
     {JOINT(point), .type = KEY_VECTOR, .unit = UNIT_LENGTH,
      .help = "where the joint is at the start, world coordinates"},
@@ -50,7 +77,28 @@ static const KeySpec joint_keys[] = {
      .help = "joint coordinate at the start [angle or length], default 0"},
     {JOINT(clearance), .type = KEY_NUMBER, .unit = UNIT_LENGTH, .range = RANGE_NOT_NEGATIVE,
      .help = "radial play; 0 is an ideal joint"},
-    {JOINT(driver), .type = KEY_OBJECT, .table = &model_driver_table, .help = "prescribed motion"},
+    {JOINT(driver), .type = KEY_LIST_OR_ONE, .table = &model_driver_table,
+     .count_offset = offsetof(LashModelJoint, drivers), .help = "prescribed motion"},
+    {.key = "limits",
+     .offset = offsetof(LashModelJoint, limit),
+     .type = KEY_LIST_OR_ONE,
+     .table = &model_limit_table,
+     .count_offset = offsetof(LashModelJoint, limits),
+     .help = "ends of a coordinate"},
+    {JOINT(friction), .type = KEY_NUMBER, .range = RANGE_NOT_NEGATIVE,
+     .help = "Coulomb coefficient of the sliding surfaces, loaded by the joint's reaction"},
+    {JOINT(radius), .type = KEY_NUMBER, .unit = UNIT_LENGTH,
+     .help = "of the pin or shaft that rubs; of a pinion: displacement of the rack per radian"},
+    {JOINT(second_axis), .type = KEY_VECTOR,
+     .help = "universal: axis of the cross in b, across 'axis' (which stays in a), world axes"},
+    {JOINT(length), .type = KEY_NUMBER, .unit = UNIT_LENGTH, .range = RANGE_POSITIVE,
+     .help = "distance: of the rod, default that of the start"},
+    {JOINT(pitch), .type = KEY_NUMBER, .unit = UNIT_LENGTH,
+     .help = "screw: displacement per turn, positive for a right-hand thread"},
+    {JOINT(ratio), .type = KEY_NUMBER,
+     .help = "gear: angle of joint_b per angle of joint_a, negative for external gears"},
+    {JOINT(joint_a), .type = KEY_TEXT, .help = "gear, rack_and_pinion: joint of the driving wheel"},
+    {JOINT(joint_b), .type = KEY_TEXT, .help = "gear, rack_and_pinion: joint of the other part"},
 };
 static void joint_defaults(void* target);
 const KeyTable model_joint_table = {.what = "a joint",
@@ -64,6 +112,8 @@ static void joint_defaults(void* target) {
     joint->point.x = joint->axis.x = joint->x_axis.x = NAN;
     joint->a_point.x = joint->a_axis.x = joint->a_x_axis.x = NAN;
     joint->b_point.x = joint->b_axis.x = joint->b_x_axis.x = NAN;
+    joint->second_axis.x = NAN;
+    joint->length = joint->pitch = joint->ratio = joint->radius = joint->friction = NAN;
 }
 
 // The part's own frame at the start; the ground's is the world.
@@ -84,7 +134,8 @@ typedef struct Side {
 
 static bool side_axes(ModelContext* context, const char* path, const LashModelJoint* joint,
                       const Side* side, Vec3* axis, Vec3* x_axis) {
-    bool needs_axis = joint->type == LASH_REVOLUTE || joint->type == LASH_PRISMATIC;
+    bool needs_axis =
+        joint->type != LASH_FIXED && joint->type != LASH_SPHERICAL && joint->type != LASH_DISTANCE;
     *axis = direction(side->frame, side->own_axis, joint->axis);
     *x_axis = direction(side->frame, side->own_x_axis, joint->x_axis);
     if (!model_has(axis->x)) {
@@ -140,32 +191,226 @@ static bool resolve_frames(ModelContext* context, const char* path, LashModelJoi
     if (!model_has(x_b.x)) x_b = quat_rotate(quat_between(axis_a, axis_b), x_a);
     joint->world_a.rot = frame_rotation(axis_a, x_a);
     joint->world_b.rot = frame_rotation(axis_b, x_b);
-    if (joint->type == LASH_REVOLUTE) {
-        double angle = joint->start * model_unit_factor(&model->units, UNIT_ANGLE);
-        joint->world_b.rot =
-            quat_mul(joint->world_b.rot, quat_from_axis_angle(vec3(0, 0, 1), angle));
-    } else if (joint->type == LASH_PRISMATIC) {
-        double shift = joint->start * model_unit_factor(&model->units, UNIT_LENGTH);
-        joint->world_b.r = vec3_add_scaled(joint->world_b.r, shift, axis_b);
-    } else if (joint->start != 0) {
+    if (joint->start == 0) return true;
+    if (joint->type != LASH_PRISMATIC && joint->type != LASH_REVOLUTE &&
+        joint->type != LASH_CYLINDRICAL && joint->type != LASH_SCREW) {
         return model_fail(context, path, "a %s joint has no coordinate to 'start' from",
                           joint_types[joint->type]);
+    }
+    double start = model_start_coordinate(model, joint, 0), shift = start;
+    if (joint->type != LASH_PRISMATIC) {
+        shift = model_start_coordinate(model, joint, 1);
+        joint->world_b.rot =
+            quat_mul(joint->world_b.rot, quat_from_axis_angle(vec3(0, 0, 1), start));
+    }
+    joint->world_b.r = vec3_add_scaled(joint->world_b.r, shift, axis_b);
+    return true;
+}
+
+double model_start_coordinate(const LashModel* model, const LashModelJoint* joint, int coordinate) {
+    LashJointType type = (LashJointType)joint->type;
+    if (coordinate > 0 && type != LASH_SCREW) return 0;
+    bool angle = lash_coordinate_is_angle(type, 0);
+    double start =
+        joint->start * model_unit_factor(&model->units, angle ? UNIT_ANGLE : UNIT_LENGTH);
+    return coordinate == 0 ? start : start * joint->pitch / (2 * LASH_PI);
+}
+
+bool model_find_coordinate(ModelContext* context, const char* path, const LashModelJoint* joint,
+                           const char* name, int* coordinate) {
+    LashJointType type = (LashJointType)joint->type;
+    int count = lash_coordinate_count(type);
+    *coordinate = 0;
+    if (count == 0) {
+        return model_fail(context, path, "a %s joint has no free coordinate", joint_types[type]);
+    }
+    if (name == NULL) return true;
+    char list[80] = "";
+    for (int c = 0; c < count; ++c) {
+        const char* own = lash_coordinate_name(type, c);
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", c == 0 ? "" : ", ", own);
+        *coordinate = c;
+        if (strcmp(name, own) == 0) return true;
+    }
+    return model_fail(context, path, "a %s joint has no coordinate '%.40s'; it has %s",
+                      joint_types[type], name, list);
+}
+
+static bool resolve_drivers(ModelContext* context, const char* path, LashModelJoint* joint) {
+    char key[96];
+    snprintf(key, sizeof key, "%s.driver", path);
+    for (int i = 0; i < joint->drivers; ++i) {
+        LashModelDriver* driver = &joint->driver[i];
+        if (!model_find_coordinate(context, key, joint, driver->coordinate, &driver->index))
+            return false;
+        if (driver->position.given == driver->speed.given) {
+            return model_fail(context, key, "a driver has either 'position' or 'speed'");
+        }
+        for (int k = 0; k < i; ++k) {
+            if (joint->driver[k].index != driver->index) continue;
+            return model_fail(context, key, "the coordinate '%s' is driven twice",
+                              lash_coordinate_name((LashJointType)joint->type, driver->index));
+        }
     }
     return true;
 }
 
-static bool check_driver(ModelContext* context, const char* path, const LashModelJoint* joint) {
-    const LashModelDriver* driver = &joint->driver;
-    if (!driver->given) return true;
-    if (joint->type != LASH_REVOLUTE && joint->type != LASH_PRISMATIC) {
-        return model_fail(context, path,
-                          "a %s joint cannot be driven; revolute and prismatic ones can",
-                          joint_types[joint->type]);
-    }
-    if (driver->position.given == driver->speed.given) {
-        return model_fail(context, path, "a driver has either 'position' or 'speed'");
+// SI factor of a coordinate.
+static double coordinate_unit(const LashModel* model, const LashModelJoint* joint, int coordinate) {
+    bool angle = lash_coordinate_is_angle((LashJointType)joint->type, coordinate);
+    return model_unit_factor(&model->units, angle ? UNIT_ANGLE : UNIT_LENGTH);
+}
+
+static bool resolve_limits(ModelContext* context, const char* path, LashModelJoint* joint) {
+    char key[96];
+    snprintf(key, sizeof key, "%s.limits", path);
+    for (int i = 0; i < joint->limits; ++i) {
+        LashModelLimit* limit = &joint->limit[i];
+        if (!model_find_coordinate(context, key, joint, limit->coordinate, &limit->index))
+            return false;
+        if (!model_has(limit->lower) && !model_has(limit->upper)) {
+            return model_fail(context, key, "a limit has 'lower', 'upper' or both");
+        }
+        if (limit->lower >= limit->upper) { // false when one is not given
+            return model_fail(context, key, "'lower' must be below 'upper', got %g and %g",
+                              limit->lower, limit->upper);
+        }
+        for (int k = 0; k < i; ++k) {
+            if (joint->limit[k].index != limit->index) continue;
+            return model_fail(context, key, "the coordinate '%s' is limited twice",
+                              lash_coordinate_name((LashJointType)joint->type, limit->index));
+        }
+        double start = model_start_coordinate(context->model, joint, limit->index) /
+                       coordinate_unit(context->model, joint, limit->index);
+        if (limit->lower > start || limit->upper < start) {
+            return model_fail(context, key, "the start, %g, lies outside the limits", start);
+        }
     }
     return true;
+}
+
+// Keys that only some types have: must (1) or may (2).
+typedef struct KeyUse {
+    const char* key;
+    bool given;
+    int use;
+} KeyUse;
+
+static bool check_keys(ModelContext* context, const char* path, const LashModelJoint* joint) {
+    LashJointType type = (LashJointType)joint->type;
+    bool gear = type == LASH_GEAR, rack = type == LASH_RACK_AND_PINION, couples = gear || rack;
+    bool rubs = lash_joint_has_friction(type) && joint->friction > 0;
+    bool pin = lash_joint_friction_turns(type);
+    const KeyUse uses[] = {
+        {"a", joint->a != NULL, !couples},
+        {"b", joint->b != NULL, !couples},
+        {"joint_a", joint->joint_a != NULL, couples},
+        {"joint_b", joint->joint_b != NULL, couples},
+        {"ratio", model_has(joint->ratio), gear},
+        {"radius", model_has(joint->radius),
+         rack || (pin && rubs) ? 1
+         : pin                 ? 2
+                               : 0},
+        {"pitch", model_has(joint->pitch), type == LASH_SCREW},
+        {"length", model_has(joint->length), type == LASH_DISTANCE ? 2 : 0},
+        {"friction", model_has(joint->friction), lash_joint_has_friction(type) ? 2 : 0},
+        {"second_axis", model_has(joint->second_axis.x), type == LASH_UNIVERSAL ? 2 : 0},
+        {"driver", joint->drivers > 0, couples ? 0 : 2},
+        {"limits", joint->limits > 0, couples ? 0 : 2},
+        {"start", joint->start != 0, couples ? 0 : 2},
+        {"point", model_has(joint->point.x), couples ? 0 : 2},
+        {"axis", model_has(joint->axis.x), couples ? 0 : 2},
+    };
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; ++i) {
+        if (uses[i].use == 1 && !uses[i].given) {
+            return model_fail(context, path, "the key '%s' is missing: a %s joint needs it",
+                              uses[i].key, joint_types[type]);
+        }
+        if (uses[i].use == 0 && uses[i].given) {
+            char key[96];
+            snprintf(key, sizeof key, "%s.%s", path, uses[i].key);
+            return model_fail(context, key, "a %s joint has no '%s'", joint_types[type],
+                              uses[i].key);
+        }
+    }
+    const KeyUse nonzero[] = {{"ratio", joint->ratio == 0, 0},
+                              {"pitch", joint->pitch == 0, 0},
+                              {"radius", rack ? joint->radius == 0 : joint->radius <= 0, 0}};
+    for (size_t i = 0; i < sizeof nonzero / sizeof *nonzero; ++i) {
+        if (!nonzero[i].given) continue;
+        char key[96];
+        snprintf(key, sizeof key, "%s.%s", path, nonzero[i].key);
+        return model_fail(context, key, i == 2 && !rack ? "must be > 0" : "must not be 0");
+    }
+    return true;
+}
+
+// The first coordinate of a joint that is an angle, or is none.
+static bool find_coupled(ModelContext* context, const char* path, const LashModelJoint* joint,
+                         bool angle, int* coordinate) {
+    LashJointType type = (LashJointType)joint->type;
+    for (int c = 0; c < lash_coordinate_count(type); ++c) {
+        *coordinate = c;
+        if (lash_coordinate_is_angle(type, c) == angle) return true;
+    }
+    return model_fail(context, path, "the joint '%.60s' is %s and has no %s to couple", joint->name,
+                      joint_types[type], angle ? "angle" : "displacement");
+}
+
+static bool resolve_gear(ModelContext* context, int index) {
+    LashModel* model = context->model;
+    LashModelJoint* joint = &model->joint[index];
+    const char* names[2] = {joint->joint_a, joint->joint_b};
+    Pose* world[2] = {&joint->world_a, &joint->world_b};
+    for (int k = 0; k < 2; ++k) {
+        char key[96];
+        snprintf(key, sizeof key, "joints[%d].joint_%c", index, 'a' + k);
+        if (!model_find_joint(context, key, names[k], &joint->coupled[k])) return false;
+        if (joint->coupled[k] >= index) {
+            return model_fail(context, key,
+                              "the joint '%.60s' must stand before the gear in the list", names[k]);
+        }
+        const LashModelJoint* via = &model->joint[joint->coupled[k]];
+        bool angle = k == 0 || joint->type == LASH_GEAR;
+        if (!find_coupled(context, key, via, angle, &joint->coupled_coordinate[k])) return false;
+        *world[k] = via->world_b;
+        *(k == 0 ? &joint->part_a : &joint->part_b) = via->part_b;
+    }
+    bool moving = false;
+    for (int k = 0; k < 2; ++k) {
+        int part = k == 0 ? joint->part_a : joint->part_b;
+        moving = moving || (part >= 0 && model->part[part].body >= 0);
+    }
+    if (joint->part_a == joint->part_b || !moving) {
+        char path[64];
+        snprintf(path, sizeof path, "joints[%d]", index);
+        return model_fail(context, path, "the two joints must have different parts as their 'b'");
+    }
+    return true;
+}
+
+// The cross of a universal joint, and the length of a rod.
+static bool resolve_special(ModelContext* context, const char* path, LashModelJoint* joint) {
+    if (joint->type == LASH_UNIVERSAL && model_has(joint->second_axis.x)) {
+        if (!model_has(joint->axis.x) || model_has(joint->x_axis.x)) {
+            return model_fail(context, path, "'second_axis' goes with 'axis' and without 'x_axis'");
+        }
+        double size = vec3_norm(joint->axis) * vec3_norm(joint->second_axis);
+        if (!(fabs(vec3_dot(joint->axis, joint->second_axis)) <= 1e-6 * size) || size == 0) {
+            return model_fail(context, path, "'second_axis' must stand across 'axis'");
+        }
+        joint->x_axis = joint->second_axis;
+    }
+    return true;
+}
+
+static bool resolve_length(ModelContext* context, const char* path, LashModelJoint* joint) {
+    if (joint->type != LASH_DISTANCE || model_has(joint->length)) return true;
+    joint->length = vec3_distance(joint->world_a.r, joint->world_b.r);
+    if (joint->length > 0) return true;
+    return model_fail(context, path,
+                      "the ends of this rod coincide: it needs different 'a_point' and 'b_point'");
 }
 
 static bool resolve_joint(ModelContext* context, int index) {
@@ -181,6 +426,9 @@ static bool resolve_joint(ModelContext* context, int index) {
                               joint->name, i);
         }
     }
+    if (!check_keys(context, path, joint)) return false;
+    if (joint->type == LASH_GEAR || joint->type == LASH_RACK_AND_PINION)
+        return resolve_gear(context, index);
     snprintf(key, sizeof key, "%s.a", path);
     if (!model_find_part(context, key, joint->a, &joint->part_a)) return false;
     snprintf(key, sizeof key, "%s.b", path);
@@ -197,8 +445,9 @@ static bool resolve_joint(ModelContext* context, int index) {
         snprintf(key, sizeof key, "%s.clearance", path);
         return model_fail(context, key, "joints with clearance are not in this version yet; use 0");
     }
-    snprintf(key, sizeof key, "%s.driver", path);
-    return check_driver(context, key, joint) && resolve_frames(context, path, joint);
+    return resolve_drivers(context, path, joint) && resolve_limits(context, path, joint) &&
+           resolve_special(context, path, joint) && resolve_frames(context, path, joint) &&
+           resolve_length(context, path, joint);
 }
 
 bool model_resolve_joints(ModelContext* context) {

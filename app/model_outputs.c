@@ -19,6 +19,8 @@ static const KeySpec output_keys[] = {
     {OUTPUT(quantity), .type = KEY_TEXT, .required = true,
      .help = "what is measured, e.g. position.x"},
     {OUTPUT(of), .type = KEY_TEXT, .help = "name of the part, joint or contact it belongs to"},
+    {OUTPUT(coordinate), .type = KEY_TEXT,
+     .help = "coordinate, speed: which one, where the joint has several"},
     {OUTPUT(when), .type = KEY_CHOICE, .choices = when_names, .help = "default final"},
     {OUTPUT(level), .type = KEY_NUMBER,
      .help = "first-crossing: the value to cross [units of the quantity]"},
@@ -85,8 +87,10 @@ const LashQuantity* lash_quantity(int kind) {
 }
 
 static bool is_linear_joint(const LashModel* model, const LashModelOutput* output) {
-    return lash_quantity(output->kind)->of == LASH_OF_JOINT &&
-           model->joint[output->index].type == LASH_PRISMATIC;
+    if (lash_quantity(output->kind)->of != LASH_OF_JOINT) return false;
+    LashJointType type = (LashJointType)model->joint[output->index].type;
+    int c = output->coordinate_index;
+    return lash_coordinate_count(type) > c && !lash_coordinate_is_angle(type, c);
 }
 
 const char* lash_model_output_unit(const LashModel* model, const LashModelOutput* output) {
@@ -157,7 +161,13 @@ static bool resolve_of(ModelContext* context, const char* path, LashModelOutput*
     if (of == LASH_OF_CONTACT) {
         return model_find_contact(context, key, output->of, &output->index, &output->count);
     }
-    if (of == LASH_OF_JOINT) return model_find_joint(context, key, output->of, &output->index);
+    if (of == LASH_OF_JOINT) {
+        if (!model_find_joint(context, key, output->of, &output->index)) return false;
+        if (output->coordinate == NULL) return true;
+        snprintf(key, sizeof key, "%s.coordinate", path);
+        return model_find_coordinate(context, key, &model->joint[output->index], output->coordinate,
+                                     &output->coordinate_index);
+    }
     int part;
     if (!model_find_part(context, key, output->of, &part)) return false;
     if (part < 0 || model->part[part].body < 0) {
@@ -193,6 +203,10 @@ static bool resolve_output(ModelContext* context, int index) {
     if (crossing) {
         output->level_si =
             output->level * model_unit_factor(&model->units, level_unit(model, output));
+    }
+    if (output->coordinate != NULL && output->kind != LASH_COORDINATE &&
+        output->kind != LASH_SPEED) {
+        return model_fail(context, path, "a 'coordinate' belongs to coordinate and speed");
     }
     if (model_has(output->point.x) && output->kind > LASH_VELOCITY) {
         return model_fail(context, path, "a 'point' belongs to positions and velocities");

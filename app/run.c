@@ -193,8 +193,6 @@ static void put_options(AppJson* json, const Run* run) {
 }
 
 static bool open_recorder(Run* run, LashError* error) {
-    static const char* const type_name[LASH_JOINT_TYPES] = {"fixed", "revolute", "prismatic",
-                                                            "spherical"};
     if (run->options->output == NULL) return true;
     const LashModel* model = run->model;
     size_t joints = (size_t)model->joints + 1;
@@ -206,7 +204,7 @@ static bool open_recorder(Run* run, LashError* error) {
     for (int i = 0; i < model->bodies; ++i) body[i] = lash_mechanism_body_name(run->mech, i);
     for (int i = 0; i < model->joints; ++i) {
         joint[i] = model->joint[i].name;
-        type[i] = type_name[model->joint[i].type];
+        type[i] = lash_joint_type_name((LashJointType)model->joint[i].type);
     }
     AppJson text = {0};
     put_options(&text, run);
@@ -234,6 +232,18 @@ static bool open_recorder(Run* run, LashError* error) {
 
 // ---- the loop -----------------------------------------------------------------------------------
 
+// Frames hold the first coordinate of each joint; others come straight from the mechanism.
+static double output_value(Run* run, const LashModelOutput* output) {
+    int c = output->coordinate_index;
+    if (c == 0)
+        return app_measure_value(output, &run->layout, run->energy.start, run->frame, &run->log);
+    const double *q, *v;
+    lash_sim_state(run->sim, &q, &v);
+    if (output->kind == LASH_SPEED)
+        return lash_mechanism_joint_speed(run->mech, output->index, c, q, v);
+    return lash_mechanism_joint_coordinate(run->mech, lash_sim_work(run->sim), output->index, c, q);
+}
+
 // The row of the plot at this frame. Averages over a step (forces, impulses) show the largest since
 // the frame before: no peak is lost between frames.
 static void remember(Run* run) {
@@ -245,8 +255,7 @@ static void remember(Run* run) {
         const LashModelOutput* output = run->model->outputs > 0 ? &run->model->output[i] : &energy;
         bool impulsive = lash_quantity(output->kind)->impulsive;
         if (!impulsive) {
-            row[1 + i] =
-                app_measure_value(output, &run->layout, run->energy.start, run->frame, &run->log);
+            row[1 + i] = output_value(run, output);
             continue;
         }
         row[1 + i] = run->counters.steps == 0 ? NAN : run->extreme[i];
@@ -270,8 +279,7 @@ static bool observe(Run* run, bool last, LashError* error) {
                       model->simulation.settings.h / run->substeps, run->frame);
     double t = run->frame[run->layout.offset[LASH_SERIES_TIME]];
     for (int i = 0; i < model->outputs; ++i) {
-        double value = app_measure_value(&model->output[i], &run->layout, run->energy.start,
-                                         run->frame, &run->log);
+        double value = output_value(run, &model->output[i]);
         app_statistic_add(&run->statistic[i], &model->output[i], t, value);
         if (fabs(value) > fabs(run->extreme[i])) run->extreme[i] = value;
     }

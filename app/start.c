@@ -133,11 +133,27 @@ bool app_start_fail(const LashModel* model, const LashMechanism* mech, const App
                           name, start->velocity_error, settings->tolerance_velocity, advice);
 }
 
+// Schatzman-Paoli solves contacts at position level, where the load of a joint is not an impulse of
+// the same step.
+static bool check_scheme(const LashModel* model, LashError* error) {
+    if (model->simulation.settings.scheme != LASH_SCHATZMAN_PAOLI) return true;
+    for (int i = 0; i < model->joints; ++i) {
+        if (!(model->joint[i].friction > 0)) continue;
+        char where[96];
+        app_start_place(model, model->joint[i].name, where, sizeof where);
+        return lash_error_set(error, LASH_ERROR_MODEL, where,
+                              "friction in joints is not known to the scheme schatzman-paoli; use "
+                              "combined, moreau-jean or direct");
+    }
+    return true;
+}
+
 bool app_start_prepare(const LashModel* model, const LashMechanism* mech, const LashSystem* system,
                        LashSim* sim, double* moved, LashError* error) {
     const LashSettings* settings = &model->simulation.settings;
     AppStart start = app_start_errors(mech, system, sim, settings->h);
     *moved = 0;
+    if (!check_scheme(model, error)) return false;
     if (app_start_good(&start, settings)) return true;
     if (model->simulation.assemble) {
         LashError given_error = {0}; // told with the depths and places of the given start

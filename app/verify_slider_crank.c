@@ -292,7 +292,7 @@ static double maximal_angle(double h) {
         ok = lash_sim_step(sim).outcome == LASH_CONVERGED;
     const double *q, *v;
     lash_sim_state(sim, &q, &v);
-    if (ok) angle = lash_mechanism_joint_coordinate(mech, lash_sim_work(sim), 0, q);
+    if (ok) angle = lash_mechanism_joint_coordinate(mech, lash_sim_work(sim), 0, 0, q);
     lash_sim_destroy(sim), lash_mechanism_destroy(mech);
     return angle;
 }

@@ -40,7 +40,9 @@ typedef struct LashBlocks {
 typedef enum LashInteractionKind {
     LASH_BILATERAL,          // g(t, q) = 0 and U = 0: an ideal joint, a position driver
     LASH_BILATERAL_VELOCITY, // U = 0 only: a speed driver, rolling; its g is not looked at
-    LASH_UNILATERAL // 0 <= g: contact, limit; rows are n, or n,t (2D), or n,t1,t2 (3D friction)
+    LASH_UNILATERAL, // 0 <= g: contact, limit; rows are n, or n,t (2D), or n,t1,t2 (3D friction)
+    LASH_FRICTION    // friction in a joint: rows n,t or n,t1,t2 with an empty normal row (g = 0,
+                     // G = 0); always acts, P_n = |impulses of the load rows of a bilateral one|
 } LashInteractionKind;
 
 typedef struct LashInteraction {
@@ -52,8 +54,10 @@ typedef struct LashInteraction {
     int block[LASH_MAX_TOUCHED]; // their indices, all different
     bool prescribed;             // a motion is imposed: the work of its impulses is external work
     unsigned angular; // bit i: row i is an angle [rad], its impulse an angular one [N m s]
-    double e, mu;     // Newton restitution in [0, 1], Coulomb friction >= 0 (unilateral only)
-    uint64_t id;      // the same physical interaction has the same id in every step
+    double e, mu;     // Newton restitution in [0, 1], Coulomb friction >= 0 (unilateral, friction)
+    int load;         // LASH_FRICTION: the bilateral interaction that presses the surfaces together
+    unsigned load_rows; // bit i: row i of it counts
+    uint64_t id;        // the same physical interaction has the same id in every step
 } LashInteraction;
 
 // The interactions of one step: bilateral ones first, then every unilateral one that could close in

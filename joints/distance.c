@@ -8,5 +8,8 @@ static void reaction(const JointFrames* f, const double* P, Vec3* force, Vec3* m
     *moment = vec3_zero();
 }
 
-const JointKind joint_distance = {
-    "distance", 1, 0, row_distance, row_distance_contract, reaction, LASH_NO_DRIVER, false};
+const JointKind joint_distance = {.name = "distance",
+                                  .rows = 1,
+                                  .write = row_distance,
+                                  .contract = row_distance_contract,
+                                  .reaction = reaction};

@@ -22,4 +22,9 @@ static void reaction(const JointFrames* f, const double* P, Vec3* force, Vec3* m
                        row_dot_moment(f, 1, 0, P[5]));
 }
 
-const JointKind joint_fixed = {"fixed", 6, 0x38, write, contract, reaction, LASH_NO_DRIVER, false};
+const JointKind joint_fixed = {.name = "fixed",
+                               .rows = 6,
+                               .angular = 0x38,
+                               .write = write,
+                               .contract = contract,
+                               .reaction = reaction};

@@ -4,9 +4,9 @@
 // Most forces push along a coordinate x(q): a distance between two points or the coordinate of a
 // joint. With its gradient g = dx/dq (one column), speed xd = g' v and a law f(t, x, xd):
 //     F = g f,    C = -f_xd g g',    K = -f_x g g' - f dg/dq - f_xd g d(g'v)/dq
-//   distance   x = |p_b - p_a|,  e = (p_b - p_a)/x,  g = J e,  dg/dq = (dJ/dq) e + J (I - e e')/x
-//   J'   (J: d(p_b - p_a)) joint      gradient and second derivative from joint_coordinate_row and
-//   joint_coordinate_contract
+//   distance   x = |p_b - p_a|,  e = (p_b - p_a)/x,  g = J e,
+//              dg/dq = (dJ/dq) e + J (I - e e')/x J'   (J: d(p_b - p_a))
+//   joint      gradient and second derivative from coordinate.c
 // Laws: linear -k (x - rest) - c xd (the first part in the potential), or a function of (t, x, xd).
 #include <string.h>
 
@@ -76,15 +76,17 @@ static void joint_force_coordinate(const LashMechanism* mech, const LashSystemWo
                                    const Force* force, bool second, Coordinate* c) {
     const Joint* joint = &mech->joint[force->joint];
     JointFrames f;
-    mechanism_joint_frames(joint, work->body, &f);
-    c->x = mechanism_unwrapped(joint, &f, work->turned[force->joint]);
+    const double* turned = mechanism_turned(work, force->joint);
+    CoordinateType type = joint->kind->coordinate[force->def.coordinate];
+    mechanism_joint_frames(joint, work->body, turned, &f);
+    c->x = coordinate_unwrapped(type, &f, turned[force->def.coordinate]);
     RowWriter row = {.Ga = c->g, .Gb = c->g + 6};
-    joint_coordinate_row(joint->kind, &f, &row);
+    coordinate_row(type, &f, &row);
     if (!second) return;
     memset(c->H, 0, sizeof c->H);
     const double one = 1;
     RowContraction contraction = {.rows = 1, .has_a = true, .has_b = true, .P = &one, .dGP = c->H};
-    joint_coordinate_contract(joint->kind, &f, &contraction);
+    coordinate_contract(type, &f, &contraction);
 }
 
 static void coordinate_of(const LashMechanism* mech, const LashSystemWork* work, const Force* force,

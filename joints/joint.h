@@ -20,6 +20,8 @@ typedef struct JointFrames {
     Vec3 p_a, p_b;         // joint point of each side, world
     Mat3 a_b;              // R_a' R_b: axes of b in axes of a
     double length;         // of a distance joint [m]
+    double lead;           // of a screw: displacement per angle [m/rad]
+    const double* turned;  // (LASH_MAX_COORDINATES) coordinates near which angles are unwrapped
 } JointFrames;
 
 // Joint axis e (0 x, 1 y, 2 z) of each side, world.
@@ -47,6 +49,15 @@ typedef struct RowContraction {
     double *dGP, *dGv; // (n x n), (rows x n), zeroed by the caller; or NULL
 } RowContraction;
 
+// Free coordinates, all of b against a.
+typedef enum CoordinateType {
+    ALONG_X, // x_a . (p_b - p_a) [m]
+    ALONG_Y,
+    ALONG_Z,
+    ABOUT_Z,     // angle from x_a to x_b about z_a [rad]
+    ABOUT_X_OF_B // angle from z_a to z_b about x_b, second angle of a universal joint [rad]
+} CoordinateType;
+
 typedef struct JointKind {
     const char* name;
     int rows;
@@ -55,23 +66,43 @@ typedef struct JointKind {
     void (*contract)(const JointFrames* frames, RowContraction* c); // second derivatives
     void (*reaction)(const JointFrames* frames, const double* P, Vec3* force,
                      Vec3* moment); // on b, world
-    LashDriverType free_coordinate; // LASH_DRIVE_POSITION when it has one
-    bool rotates;                   // the coordinate is an angle
+    int coordinates;                // free ones that can be driven, limited, loaded
+    CoordinateType coordinate[LASH_MAX_COORDINATES];
+    // Friction: |P_t| <= mu |P_load| against the motion along `slip` coordinates (0: none).
+    unsigned load; // bit i: row i is a force that presses the surfaces together
+    int slips, slip[2];
+    bool couples; // rows act on the coordinates of two other joints: coupling.c, no write or
+                  // contract
 } JointKind;
 
 const JointKind* joint_kind(LashJointType type);
 
 // Joint kinds, one file each.
 extern const JointKind joint_fixed, joint_revolute, joint_prismatic, joint_spherical,
-    joint_distance;
+    joint_distance, joint_cylindrical, joint_universal, joint_planar, joint_screw,
+    joint_point_on_line, joint_point_on_plane, joint_gear, joint_rack_and_pinion;
 
-// Free coordinate of a joint: angle of b about z of a in (-pi, pi], or displacement along z of a.
-double joint_coordinate(const JointKind* kind, const JointFrames* frames);
-// Its gradient as one row.
-void joint_coordinate_row(const JointKind* kind, const JointFrames* frames, RowWriter* out);
-void joint_coordinate_contract(const JointKind* kind, const JointFrames* frames, RowContraction* c);
+// Free coordinates (coordinate.c): value (angles in (-pi, pi]), gradient as one row, second
+// derivative.
+static inline bool coordinate_is_angle(CoordinateType type) {
+    return type == ABOUT_Z || type == ABOUT_X_OF_B;
+}
+double coordinate_value(CoordinateType type, const JointFrames* frames);
+void coordinate_row(CoordinateType type, const JointFrames* frames, RowWriter* out);
+void coordinate_contract(CoordinateType type, const JointFrames* frames, RowContraction* c);
+// The value, an angle unwrapped to the turn nearest to `last`.
+double coordinate_unwrapped(CoordinateType type, const JointFrames* frames, double last);
+// Force and moment on b, world, of the generalized force Q along the coordinate.
+void coordinate_reaction(CoordinateType type, const JointFrames* frames, double Q, Vec3* force,
+                         Vec3* moment);
 
 // Building blocks of rows (rows.c). e: index of a joint axis (0 x, 1 y, 2 z).
+void put_row(RowWriter* out, double g, Vec3 lin_a, Vec3 ang_a, Vec3 lin_b, Vec3 ang_b);
+// Parts of a touched pair of bodies, in the order of their velocities.
+enum { A_LIN, A_ANG, B_LIN, B_ANG };
+// Adds the 3x3 block H of the second derivative of row `row`: rows of G in `part`, increment in
+// `along`.
+void add_block(RowContraction* c, int row, int part, int along, Mat3 H);
 // point3: p_b - p_a = 0 in world axes, three rows.
 void row_point3(const JointFrames* f, RowWriter* out);
 void row_point3_contract(const JointFrames* f, RowContraction* c);

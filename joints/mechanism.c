@@ -4,14 +4,12 @@
 // axes) at 6 (i - 1). Body 0 is the ground: at the origin, not in q.
 #include "joints/mechanism.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/arena.h"
 #include "joints/mechanism_internal.h"
-
-// Ids of interactions: joint j has id j, its driver j + DRIVER_ID, contact c has id c + CONTACT_ID.
-enum { DRIVER_ID = 1 << 20, CONTACT_ID = 1 << 21 };
 
 LashContactDef lash_contact_def(void) {
     return (LashContactDef){
@@ -19,10 +17,12 @@ LashContactDef lash_contact_def(void) {
 }
 
 LashJointDef lash_joint_def(void) {
-    return (LashJointDef){.type = LASH_FIXED,
-                          .a_joint = pose_identity(),
-                          .b_joint = pose_identity(),
-                          .motion = {.in = {1, 1, 1}}};
+    LashJointDef def = {.type = LASH_FIXED, .a_joint = pose_identity(), .b_joint = pose_identity()};
+    for (int c = 0; c < LASH_MAX_COORDINATES; ++c) {
+        def.coordinate[c] =
+            (LashCoordinateDef){.motion = {.in = {1, 1, 1}}, .lower = -INFINITY, .upper = INFINITY};
+    }
+    return def;
 }
 
 LashForceDef lash_force_def(void) {
@@ -45,7 +45,8 @@ void lash_mechanism_destroy(LashMechanism* mech) {
     for (int i = 0; i < mech->bodies; ++i) lash_free((char*)mech->body[i].def.name);
     for (int i = 0; i < mech->joints; ++i) {
         lash_free((char*)mech->joint[i].def.name);
-        lash_expression_destroy(mech->joint[i].def.motion.expression);
+        for (int c = 0; c < LASH_MAX_COORDINATES; ++c)
+            lash_expression_destroy(mech->joint[i].def.coordinate[c].motion.expression);
     }
     for (int i = 0; i < mech->forces; ++i) {
         lash_free((char*)mech->force[i].def.name);
@@ -88,20 +89,58 @@ LashBodyId lash_mechanism_add_body(LashMechanism* mech, const LashBodyDef* def) 
     return (LashBodyId){++mech->bodies};
 }
 
+static int joint_index(const LashMechanism* mech, LashJointId id) {
+    LASH_ASSERT(id.index1 > 0 && id.index1 <= mech->joints);
+    return id.index1 - 1;
+}
+
+// A gear pair stands between the second bodies of its joints.
+static void couple(const LashMechanism* mech, Joint* joint) {
+    for (int k = 0; k < 2; ++k) {
+        joint->via[k] = joint_index(mech, joint->def.coupled[k]);
+        const Joint* via = &mech->joint[joint->via[k]];
+        int c = joint->def.coupled_coordinate[k];
+        LASH_ASSERT(c >= 0 && c < via->kind->coordinates);
+        bool angle = joint->def.type == LASH_GEAR || k == 0;
+        LASH_ASSERT(coordinate_is_angle(via->kind->coordinate[c]) == angle);
+        *(k == 0 ? &joint->a : &joint->b) = via->b;
+        *(k == 0 ? &joint->def.body_a : &joint->def.body_b) = (LashBodyId){via->b + 1};
+    }
+    LASH_ASSERT(joint->def.ratio != 0);
+}
+
+static void check_joint(const Joint* joint) {
+    const LashJointDef* def = &joint->def;
+    LASH_ASSERT(joint->a != joint->b);
+    LASH_ASSERT(def->type != LASH_DISTANCE || def->length > 0);
+    LASH_ASSERT(def->type != LASH_SCREW || def->pitch != 0);
+    LASH_ASSERT(def->mu == 0 || lash_joint_has_friction(def->type));
+    LASH_ASSERT(def->mu == 0 || def->radius > 0 || !lash_joint_friction_turns(def->type));
+    for (int c = 0; c < LASH_MAX_COORDINATES; ++c) {
+        const LashCoordinateDef* x = &def->coordinate[c];
+        bool used = x->driver != LASH_NO_DRIVER || isfinite(x->lower) || isfinite(x->upper);
+        LASH_ASSERT(!used || c < joint->kind->coordinates);
+        LASH_ASSERT(x->lower < x->upper && x->e >= 0 && x->e <= 1);
+    }
+}
+
 LashJointId lash_mechanism_add_joint(LashMechanism* mech, const LashJointDef* def) {
     LASH_ASSERT(!mech->complete);
     mech->joint = lash_realloc(mech->joint, (size_t)(mech->joints + 1) * sizeof *mech->joint);
     Joint* joint = &mech->joint[mech->joints];
     *joint = (Joint){.def = *def,
                      .kind = joint_kind(def->type),
-                     .a = body_index(mech, def->body_a),
-                     .b = body_index(mech, def->body_b),
                      .a_axes = quat_matrix(quat_normalize(def->a_joint.rot)),
                      .b_axes = quat_matrix(quat_normalize(def->b_joint.rot)),
-                     .driver = -1};
-    LASH_ASSERT(joint->a != joint->b);
-    LASH_ASSERT(def->type != LASH_DISTANCE || def->length > 0);
-    LASH_ASSERT(def->driver == LASH_NO_DRIVER || joint->kind->free_coordinate != LASH_NO_DRIVER);
+                     .friction = -1};
+    for (int c = 0; c < LASH_MAX_COORDINATES; ++c)
+        joint->driver[c] = joint->limit[c][0] = joint->limit[c][1] = -1;
+    if (joint->kind->couples) {
+        couple(mech, joint);
+    } else {
+        joint->a = body_index(mech, def->body_a), joint->b = body_index(mech, def->body_b);
+    }
+    check_joint(joint);
     joint->def.name = name_or_number(def->name, "joint", mech->joints + 1);
     return (LashJointId){++mech->joints};
 }
@@ -112,10 +151,9 @@ LashForceId lash_mechanism_add_force(LashMechanism* mech, const LashForceDef* de
     Force* force = &mech->force[mech->forces];
     *force = (Force){.def = *def, .joint = -1};
     if (def->type == LASH_JOINT_SPRING || def->type == LASH_JOINT_FORCE) {
-        LASH_ASSERT(def->joint.index1 > 0 && def->joint.index1 <= mech->joints);
-        force->joint = def->joint.index1 - 1;
+        force->joint = joint_index(mech, def->joint);
         const Joint* joint = &mech->joint[force->joint];
-        LASH_ASSERT(joint->kind->free_coordinate != LASH_NO_DRIVER);
+        LASH_ASSERT(def->coordinate >= 0 && def->coordinate < joint->kind->coordinates);
         force->a = joint->a, force->b = joint->b;
     } else {
         force->a = def->body_a.index1 == 0 ? 0 : body_index(mech, def->body_a);
@@ -181,8 +219,15 @@ const LashJointDef* lash_mechanism_joint(const LashMechanism* mech, int joint) {
 int lash_mechanism_joint_interaction(const LashMechanism* mech, int joint) {
     return mech->joint[joint].interaction;
 }
-int lash_mechanism_driver_interaction(const LashMechanism* mech, int joint) {
-    return mech->joint[joint].driver;
+int lash_mechanism_driver_interaction(const LashMechanism* mech, int joint, int coordinate) {
+    return mech->joint[joint].driver[coordinate];
+}
+int lash_mechanism_limit_interaction(const LashMechanism* mech, int joint, int coordinate,
+                                     int side) {
+    return mech->joint[joint].limit[coordinate][side];
+}
+int lash_mechanism_friction_interaction(const LashMechanism* mech, int joint) {
+    return mech->joint[joint].friction;
 }
 
 // --- Kinematics
@@ -197,12 +242,13 @@ void mechanism_place(const LashMechanism* mech, const double* q, BodyState* body
     }
 }
 
-void mechanism_joint_frames(const Joint* joint, const BodyState* body, JointFrames* f) {
-    mechanism_frames_between(joint, &body[joint->a], &body[joint->b], f);
+void mechanism_joint_frames(const Joint* joint, const BodyState* body, const double* turned,
+                            JointFrames* f) {
+    mechanism_frames_between(joint, &body[joint->a], &body[joint->b], turned, f);
 }
 
 void mechanism_frames_between(const Joint* joint, const BodyState* a, const BodyState* b,
-                              JointFrames* f) {
+                              const double* turned, JointFrames* f) {
     f->a = a, f->b = b;
     f->a_point = joint->def.a_joint.r, f->b_point = joint->def.b_joint.r;
     f->a_axes = joint->a_axes, f->b_axes = joint->b_axes;
@@ -211,12 +257,8 @@ void mechanism_frames_between(const Joint* joint, const BodyState* a, const Body
     if (joint->kind->angular != 0)
         f->a_b = joint->a == 0 ? f->b->R : mat3_product(mat3_transpose(f->a->R), f->b->R);
     f->length = joint->def.length;
-}
-
-double mechanism_unwrapped(const Joint* joint, const JointFrames* frames, double last) {
-    double x = joint_coordinate(joint->kind, frames);
-    if (!joint->kind->rotates) return x;
-    return x + 2 * LASH_PI * round((last - x) / (2 * LASH_PI));
+    f->lead = joint->def.pitch / (2 * LASH_PI);
+    f->turned = turned;
 }
 
 static const LashMechanism* of(const LashSystem* system) {
@@ -338,30 +380,6 @@ static const LashInteractionList* collect(const LashSystem* system, LashSystemWo
     return &work->list;
 }
 
-static RowWriter writer_of(const LashInteraction* item, const Joint* joint, double* g, double* G) {
-    RowWriter out = {.capacity = item->rows, .g = g + item->row};
-    if (G == NULL) return out;
-    double* next = G + item->offset;
-    if (joint->a > 0) out.Ga = next, next += 6 * item->rows;
-    if (joint->b > 0) out.Gb = next;
-    return out;
-}
-
-// Coordinate minus prescribed motion; g_t = -d(motion)/dt. A speed driver has no position row.
-static void write_driver(const LashInteraction* item, const Joint* joint, const JointFrames* f,
-                         double last, double t, double* g, double* g_t, double* G) {
-    RowWriter out = writer_of(item, joint, g, G);
-    joint_coordinate_row(joint->kind, f, &out);
-    double d[3], motion = function_value(&joint->def.motion, t, 0, 0, d);
-    if (joint->def.driver == LASH_DRIVE_SPEED) {
-        g[item->row] = 0;
-        if (g_t != NULL) g_t[item->row] = -motion;
-        return;
-    }
-    g[item->row] = mechanism_unwrapped(joint, f, last) - motion;
-    if (g_t != NULL) g_t[item->row] = -d[0];
-}
-
 static void evaluate_contact(const LashInteraction* item, const Contact* contact,
                              const BodyState* body, bool asked, double* g, double* g_t, double* G) {
     ContactState s;
@@ -380,20 +398,7 @@ static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, c
                      const uint8_t* wanted, double* g, double* g_t, double* G) {
     const LashMechanism* mech = of(system);
     mechanism_place(mech, q, work->body);
-    for (int j = 0; j < mech->joints; ++j) {
-        const Joint* joint = &mech->joint[j];
-        const LashInteraction* item = &mech->interaction[joint->interaction];
-        bool asked = wanted == NULL || wanted[joint->interaction];
-        JointFrames f;
-        mechanism_joint_frames(joint, work->body, &f);
-        RowWriter out = writer_of(item, joint, g, asked ? G : NULL);
-        joint->kind->write(&f, &out);
-        for (int r = 0; r < item->rows && g_t != NULL && asked; ++r) g_t[item->row + r] = 0;
-        if (joint->driver < 0) continue;
-        asked = wanted == NULL || wanted[joint->driver];
-        write_driver(&mech->interaction[joint->driver], joint, &f, work->turned[j], t, g,
-                     asked ? g_t : NULL, asked ? G : NULL);
-    }
+    for (int j = 0; j < mech->joints; ++j) joint_evaluate(mech, work, j, t, wanted, g, g_t, G);
     for (int c = 0; c < mech->contacts; ++c) {
         const Contact* contact = &mech->contact[c];
         bool asked = wanted == NULL || wanted[contact->interaction];
@@ -403,35 +408,12 @@ static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, c
     return true;
 }
 
-static void contract_joint(const LashMechanism* mech, const LashInteraction* item,
-                           const BodyState* body, const double* P, const double* touched,
-                           double* dGP, double* dGv) {
-    const Joint* joint = &mech->joint[item->id & (DRIVER_ID - 1)];
-    int n = 6 * item->touched;
-    RowContraction c = {.rows = item->rows,
-                        .has_a = joint->a > 0,
-                        .has_b = joint->b > 0,
-                        .P = P,
-                        .v = touched,
-                        .dGP = dGP,
-                        .dGv = dGv};
-    if (dGP != NULL) memset(dGP, 0, (size_t)(n * n) * sizeof *dGP);
-    if (dGv != NULL) memset(dGv, 0, (size_t)(item->rows * n) * sizeof *dGv);
-    JointFrames f;
-    mechanism_joint_frames(joint, body, &f);
-    if (item->id >= DRIVER_ID) {
-        joint_coordinate_contract(joint->kind, &f, &c);
-    } else {
-        joint->kind->contract(&f, &c);
-    }
-}
-
 static void contract(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                      int i, const double* P, const double* v, double* dGP, double* dGv) {
     (void)t;
     const LashMechanism* mech = of(system);
     const LashInteraction* item = &mech->interaction[i];
-    double touched[12];
+    double touched[6 * LASH_MAX_TOUCHED];
     for (int s = 0; s < item->touched && dGv != NULL; ++s) {
         memcpy(touched + 6 * s, v + 6 * item->block[s], 6 * sizeof *v);
     }
@@ -440,8 +422,15 @@ static void contract(const LashSystem* system, LashSystemWork* work, double t, c
         const Contact* contact = &mech->contact[item->id - CONTACT_ID];
         contact_contract(contact, work->body, item->rows, P, touched, dGP, dGv);
     } else {
-        contract_joint(mech, item, work->body, P, touched, dGP, dGv);
+        joint_contract(mech, work, item, P, touched, dGP, dGv);
     }
+}
+
+static bool has_angle(const JointKind* kind) {
+    for (int c = 0; c < kind->coordinates; ++c) {
+        if (coordinate_is_angle(kind->coordinate[c])) return true;
+    }
+    return false;
 }
 
 static void accept(const LashSystem* system, LashSystemWork* work, double t, double* q,
@@ -456,10 +445,14 @@ static void accept(const LashSystem* system, LashSystemWork* work, double t, dou
     mechanism_place(mech, q, work->body);
     for (int j = 0; j < mech->joints; ++j) {
         const Joint* joint = &mech->joint[j];
-        if (!joint->kind->rotates) continue;
+        double* turned = work->turned + LASH_MAX_COORDINATES * j;
+        if (!has_angle(joint->kind)) continue;
         JointFrames f;
-        mechanism_joint_frames(joint, work->body, &f);
-        work->turned[j] = mechanism_unwrapped(joint, &f, work->turned[j]);
+        mechanism_joint_frames(joint, work->body, turned, &f);
+        for (int c = 0; c < joint->kind->coordinates; ++c) {
+            CoordinateType type = joint->kind->coordinate[c];
+            if (coordinate_is_angle(type)) turned[c] = coordinate_unwrapped(type, &f, turned[c]);
+        }
     }
 }
 
@@ -469,16 +462,18 @@ static void name(const LashSystem* system, uint64_t id, char* text, size_t size)
         snprintf(text, size, "%s", mech->contact[id - CONTACT_ID].def.name);
         return;
     }
-    const Joint* joint = &mech->joint[id & (DRIVER_ID - 1)];
-    snprintf(text, size, id >= DRIVER_ID ? "driver of %s" : "%s", joint->def.name);
+    joint_name(mech, id, text, size);
 }
 
 static LashSystemWork* work_create(const LashSystem* system) {
     const LashMechanism* mech = of(system);
     LashSystemWork* work = lash_alloc(sizeof *work);
     work->body = lash_alloc((size_t)mech->bodies * sizeof *work->body);
-    work->turned = lash_alloc((size_t)mech->joints * sizeof *work->turned);
-    for (int j = 0; j < mech->joints; ++j) work->turned[j] = mech->joint[j].start_angle;
+    work->turned = lash_alloc((size_t)(LASH_MAX_COORDINATES * mech->joints) * sizeof *work->turned);
+    for (int j = 0; j < mech->joints; ++j) {
+        memcpy(work->turned + LASH_MAX_COORDINATES * j, mech->joint[j].start,
+               sizeof mech->joint[j].start);
+    }
     return work;
 }
 
@@ -539,7 +534,7 @@ static void lay_out_pattern(LashMechanism* mech) {
         (LashBlocks){count, mech->pattern_row, mech->pattern_column, mech->pattern_offset};
 }
 
-static int add_interaction(LashMechanism* mech, int a, int b, LashInteraction item) {
+int mechanism_add_interaction(LashMechanism* mech, int a, int b, LashInteraction item) {
     if (a > 0) item.block[item.touched++] = a - 1;
     if (b > 0) item.block[item.touched++] = b - 1;
     item.row = mech->rows, item.offset = mech->G_size;
@@ -549,27 +544,12 @@ static int add_interaction(LashMechanism* mech, int a, int b, LashInteraction it
     return mech->interactions++;
 }
 
-static void number_joint(LashMechanism* mech, Joint* joint, uint64_t id) {
-    LashInteraction item = {.kind = LASH_BILATERAL,
-                            .rows = joint->kind->rows,
-                            .angular = joint->kind->angular,
-                            .id = id};
-    joint->interaction = add_interaction(mech, joint->a, joint->b, item);
-    if (joint->def.driver == LASH_NO_DRIVER) return;
-    bool position = joint->def.driver == LASH_DRIVE_POSITION;
-    LashInteraction driver = {.kind = position ? LASH_BILATERAL : LASH_BILATERAL_VELOCITY,
-                              .rows = 1,
-                              .prescribed = true,
-                              .angular = joint->kind->rotates ? 1u : 0u,
-                              .id = id + DRIVER_ID};
-    joint->driver = add_interaction(mech, joint->a, joint->b, driver);
-}
-
 static void number_interactions(LashMechanism* mech) {
-    mech->interaction =
-        lash_alloc((size_t)(2 * mech->joints + mech->contacts) * sizeof *mech->interaction);
-    for (int j = 0; j < mech->joints; ++j) number_joint(mech, &mech->joint[j], (uint64_t)j);
+    size_t most = (size_t)(mech->joints * (2 + 3 * LASH_MAX_COORDINATES) + mech->contacts);
+    mech->interaction = lash_alloc(most * sizeof *mech->interaction);
+    for (int j = 0; j < mech->joints; ++j) joint_number_bilateral(mech, j);
     mech->bilateral = mech->interactions, mech->bilateral_rows = mech->rows;
+    for (int j = 0; j < mech->joints; ++j) joint_number_unilateral(mech, j);
     for (int c = 0; c < mech->contacts; ++c) {
         Contact* contact = &mech->contact[c];
         LashInteraction item = {.kind = LASH_UNILATERAL,
@@ -577,7 +557,7 @@ static void number_interactions(LashMechanism* mech) {
                                 .e = contact->def.e,
                                 .mu = contact->def.mu,
                                 .id = (uint64_t)c + CONTACT_ID};
-        contact->interaction = add_interaction(mech, contact->a, contact->b, item);
+        contact->interaction = mechanism_add_interaction(mech, contact->a, contact->b, item);
     }
 }
 
@@ -593,17 +573,20 @@ static double characteristic_length(const LashMechanism* mech) {
     return size > 0 ? size : 1;
 }
 
-static void start_angles(LashMechanism* mech) {
+static void start_coordinates(LashMechanism* mech) {
     double* q = lash_alloc((size_t)(7 * mech->bodies) * sizeof *q);
     double* v = lash_alloc((size_t)(6 * mech->bodies) * sizeof *v);
     BodyState* body = lash_alloc((size_t)mech->bodies * sizeof *body);
     initial_state(&mech->system, q, v);
     mechanism_place(mech, q, body);
     for (int j = 0; j < mech->joints; ++j) {
+        Joint* joint = &mech->joint[j];
         JointFrames f;
-        mechanism_joint_frames(&mech->joint[j], body, &f);
-        if (mech->joint[j].kind->rotates)
-            mech->joint[j].start_angle = joint_coordinate(mech->joint[j].kind, &f);
+        mechanism_joint_frames(joint, body, joint->start, &f);
+        for (int c = 0; c < joint->kind->coordinates; ++c) {
+            joint->start[c] = coordinate_unwrapped(joint->kind->coordinate[c], &f,
+                                                   joint->def.coordinate[c].start);
+        }
     }
     lash_free(q), lash_free(v), lash_free(body);
 }
@@ -636,7 +619,7 @@ const LashSystem* lash_mechanism_system(LashMechanism* mech) {
     number_blocks(mech);
     lay_out_pattern(mech);
     number_interactions(mech);
-    start_angles(mech);
+    start_coordinates(mech);
     mech->system.block_start = mech->block_start, mech->system.q_start = mech->q_start;
     mech->system.max_interactions = mech->interactions;
     mech->system.max_rows = mech->rows;
@@ -654,33 +637,34 @@ static BodyState state_of(int body, const double* q) {
 }
 
 // Frames of a joint at q; state: the two bodies, which f points to.
-static void frames_at(const LashMechanism* mech, int joint, const double* q, BodyState state[2],
-                      JointFrames* f) {
+static void frames_at(const LashMechanism* mech, const LashSystemWork* work, int joint,
+                      const double* q, BodyState state[2], JointFrames* f) {
     Joint local = mech->joint[joint];
     state[0] = state_of(local.a, q), state[1] = state_of(local.b, q);
-    mechanism_frames_between(&local, &state[0], &state[1], f);
+    const double* turned = work == NULL ? mech->joint[joint].start : mechanism_turned(work, joint);
+    mechanism_frames_between(&local, &state[0], &state[1], turned, f);
 }
 
 double lash_mechanism_joint_coordinate(const LashMechanism* mech, const LashSystemWork* work,
-                                       int joint, const double* q) {
+                                       int joint, int coordinate, const double* q) {
     const Joint* j = &mech->joint[joint];
-    if (j->kind->free_coordinate == LASH_NO_DRIVER) return 0;
+    if (coordinate >= j->kind->coordinates) return 0;
     JointFrames f;
     BodyState state[2];
-    frames_at(mech, joint, q, state, &f);
-    return mechanism_unwrapped(j, &f, work == NULL ? 0 : work->turned[joint]);
+    frames_at(mech, work, joint, q, state, &f);
+    return coordinate_unwrapped(j->kind->coordinate[coordinate], &f, f.turned[coordinate]);
 }
 
-double lash_mechanism_joint_speed(const LashMechanism* mech, int joint, const double* q,
-                                  const double* v) {
+double lash_mechanism_joint_speed(const LashMechanism* mech, int joint, int coordinate,
+                                  const double* q, const double* v) {
     const Joint* j = &mech->joint[joint];
-    if (j->kind->free_coordinate == LASH_NO_DRIVER) return 0;
+    if (coordinate >= j->kind->coordinates) return 0;
     JointFrames f;
     BodyState state[2];
-    frames_at(mech, joint, q, state, &f);
+    frames_at(mech, NULL, joint, q, state, &f);
     double g, Ga[6], Gb[6], speed = 0;
     RowWriter out = {.g = &g, .Ga = Ga, .Gb = Gb};
-    joint_coordinate_row(j->kind, &f, &out);
+    coordinate_row(j->kind->coordinate[coordinate], &f, &out);
     for (int i = 0; i < 6; ++i) {
         if (j->a > 0) speed += Ga[i] * v[6 * (j->a - 1) + i];
         if (j->b > 0) speed += Gb[i] * v[6 * (j->b - 1) + i];
@@ -688,22 +672,42 @@ double lash_mechanism_joint_speed(const LashMechanism* mech, int joint, const do
     return speed;
 }
 
+// Adds what drivers, limits and friction do along the coordinates.
+static void add_coordinate_reactions(const LashMechanism* mech, const Joint* joint,
+                                     const JointFrames* f, const double* P, Vec3* force,
+                                     Vec3* moment) {
+    const JointKind* kind = joint->kind;
+    for (int c = 0; c < kind->coordinates; ++c) {
+        const int role[3] = {joint->driver[c], joint->limit[c][0], joint->limit[c][1]};
+        double Q = 0;
+        for (int k = 0; k < 3; ++k) {
+            if (role[k] >= 0) Q += (k == 2 ? -1 : 1) * P[mech->interaction[role[k]].row];
+        }
+        coordinate_reaction(kind->coordinate[c], f, Q, force, moment);
+    }
+    for (int k = 0; k < kind->slips && joint->friction >= 0; ++k) {
+        CoordinateType type = kind->coordinate[kind->slip[k]];
+        double arm = coordinate_is_angle(type) ? joint->def.radius : 1;
+        double Q = arm * P[mech->interaction[joint->friction].row + 1 + k];
+        coordinate_reaction(type, f, Q, force, moment);
+    }
+}
+
 LashReaction lash_mechanism_reaction(const LashMechanism* mech, int joint, const double* q,
-                                     const double* joint_P, const double* driver_P, double h) {
+                                     const double* P, double h) {
     const Joint* j = &mech->joint[joint];
+    const double* rows = P + mech->interaction[j->interaction].row;
+    if (j->kind->couples) {
+        Vec3 along = vec3(0, 0, rows[0] / h);
+        bool turns = j->def.type == LASH_GEAR;
+        return (LashReaction){turns ? vec3_zero() : along, turns ? along : vec3_zero()};
+    }
     JointFrames f;
     BodyState state[2];
-    frames_at(mech, joint, q, state, &f);
+    frames_at(mech, NULL, joint, q, state, &f);
     Vec3 force, moment;
-    j->kind->reaction(&f, joint_P, &force, &moment);
-    if (driver_P != NULL) {
-        Vec3 z = axis_a(&f, 2);
-        if (j->kind->rotates) {
-            moment = vec3_add_scaled(moment, *driver_P, z);
-        } else {
-            force = vec3_add_scaled(force, *driver_P, z);
-        }
-    }
+    j->kind->reaction(&f, rows, &force, &moment);
+    add_coordinate_reactions(mech, j, &f, P, &force, &moment);
     Mat3 A = mat3_product(f.a->R, f.a_axes);
     return (LashReaction){vec3_scale(1 / h, mat3_mul_transposed(A, force)),
                           vec3_scale(1 / h, mat3_mul_transposed(A, moment))};

@@ -38,9 +38,19 @@ typedef enum LashJointType {
     LASH_REVOLUTE,
     LASH_PRISMATIC,
     LASH_SPHERICAL,
-    LASH_DISTANCE, // massless rod between the two joint points
+    LASH_DISTANCE,        // massless rod between the two joint points
+    LASH_CYLINDRICAL,     // turns about z and slides along it
+    LASH_UNIVERSAL,       // a cross: axis z in a, axis x in b
+    LASH_PLANAR,          // slides on the plane across z and turns about it
+    LASH_SCREW,           // turns about z, slides along it by pitch per turn
+    LASH_POINT_ON_LINE,   // the point of b on the line along z of a
+    LASH_POINT_ON_PLANE,  // the point of b in the plane across z of a
+    LASH_GEAR,            // ratio between the angles of two joints
+    LASH_RACK_AND_PINION, // a displacement follows an angle of another joint
     LASH_JOINT_TYPES
 } LashJointType;
+
+enum { LASH_MAX_COORDINATES = 3 }; // free coordinates of a joint
 
 typedef enum LashDriverType {
     LASH_NO_DRIVER,
@@ -48,15 +58,29 @@ typedef enum LashDriverType {
     LASH_DRIVE_SPEED
 } LashDriverType;
 
+// One free coordinate x of a joint [rad or m]: what moves it and where it ends.
+typedef struct LashCoordinateDef {
+    LashDriverType driver;
+    LashFunction motion; // of t: [rad] or [m]; [rad/s] or [m/s] for a speed driver
+    double lower, upper; // lower <= x <= upper, infinite: no limit [rad or m]
+    double e;            // Newton restitution of the limits in [0, 1]
+    double start;        // an angle counts turns from the value nearest to this [rad]
+} LashCoordinateDef;
+
 typedef struct LashJointDef {
     LashJointType type;
     const char* name;          // copied, unique among joints
-    LashBodyId body_a, body_b; // either may be the ground, not both
+    LashBodyId body_a, body_b; // either may be the ground, not both; not looked at in a gear pair
     Pose a_joint, b_joint;     // joint frame in each body; z is the axis, x where the angle is zero
-    LashDriverType
-        driver;    // of the free coordinate (revolute: angle, prismatic: displacement along z)
-    double length; // of a distance joint, > 0 [m]
-    LashFunction motion; // of t: [rad] or [m]; [rad/s] or [m/s] for a speed driver
+    LashCoordinateDef coordinate[LASH_MAX_COORDINATES]; // in the order of lash_coordinate_name
+    double length;                                      // of a distance joint, > 0 [m]
+    double pitch; // of a screw: displacement per turn, not 0, positive right-handed [m]
+    // Gear, rack and pinion: x_2 - x_2(0) = ratio (x_1 - x_1(0)); [-], or [m] per rad of a pinion
+    LashJointId coupled[2]; // added before
+    int coupled_coordinate[2];
+    double ratio;
+    double mu;     // Coulomb friction of the sliding surfaces [-]; 0: none
+    double radius; // of the sliding surface where the joint turns, > 0 with friction [m]
 } LashJointDef;
 
 typedef enum LashForceType {
@@ -77,6 +101,7 @@ typedef struct LashForceDef {
     LashBodyId body_a, body_b;       // reaction on a (ground allowed), action on b
     Vec3 a_point, b_point;           // body coordinates [m]
     LashJointId joint;               // of the joint forces
+    int coordinate;                  // of that joint
     double stiffness, damping, rest; // [N/m, N s/m, m] or [N m/rad, N m s/rad, rad]
     LashFunction component[3];       // force components, or [0] for the scalar functions
     bool body_axes;                  // components in axes of body b instead of world axes
@@ -149,26 +174,39 @@ static inline LashJointId lash_joint_id(int joint) {
     return id;
 }
 
-// Where joint number `joint` stands in the list of interactions: its rows, and its driver's (-1:
-// none).
+// Free coordinates of a joint type: their number, and for each a name ("angle", "displacement",
+// "second_angle", "x", "y") and whether it is an angle.
+int lash_coordinate_count(LashJointType type);
+const char* lash_coordinate_name(LashJointType type, int coordinate);
+bool lash_coordinate_is_angle(LashJointType type, int coordinate);
+// Name of the type as models write it; whether its surfaces can have friction; whether that turns.
+const char* lash_joint_type_name(LashJointType type);
+bool lash_joint_has_friction(LashJointType type);
+bool lash_joint_friction_turns(LashJointType type); // the radius matters
+
+// Where joint number `joint` stands in the list of interactions: its rows; and, -1 where there is
+// none, the driver, the lower (side 0) and upper (side 1) limit of a coordinate, and the friction.
 int lash_mechanism_joint_interaction(const LashMechanism* mech, int joint);
-int lash_mechanism_driver_interaction(const LashMechanism* mech, int joint);
+int lash_mechanism_driver_interaction(const LashMechanism* mech, int joint, int coordinate);
+int lash_mechanism_limit_interaction(const LashMechanism* mech, int joint, int coordinate,
+                                     int side);
+int lash_mechanism_friction_interaction(const LashMechanism* mech, int joint);
 
-// Free coordinate of a revolute [rad], unwrapped with the turn counters of work, or prismatic [m];
-// 0 for others.
+// Free coordinate [rad or m] of a joint and its speed, angles unwrapped with the turn counters of
+// work (NULL: those of the start); 0 where the joint has no such coordinate.
 double lash_mechanism_joint_coordinate(const LashMechanism* mech, const LashSystemWork* work,
-                                       int joint, const double* q);
-double lash_mechanism_joint_speed(const LashMechanism* mech, int joint, const double* q,
-                                  const double* v);
+                                       int joint, int coordinate, const double* q);
+double lash_mechanism_joint_speed(const LashMechanism* mech, int joint, int coordinate,
+                                  const double* q, const double* v);
 
-// Force and moment that the joint (driver included) exerts on body b at the joint point, in the
-// axes of a_joint, from the impulses of its rows over h: joint_P and driver_P (NULL: no driver) as
-// the sim returns them.
+// Force and moment that the joint (drivers, limits and friction included) exerts on body b at the
+// joint point, in the axes of a_joint, averaged over h: P (rows of the list) as the sim returns it.
+// Gear, rack and pinion: what the second joint gets along z of its frame.
 typedef struct LashReaction {
     Vec3 force, moment; // [N], [N m]
 } LashReaction;
 LashReaction lash_mechanism_reaction(const LashMechanism* mech, int joint, const double* q,
-                                     const double* joint_P, const double* driver_P, double h);
+                                     const double* P, double h);
 
 #ifdef __cplusplus
 }

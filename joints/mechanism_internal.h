@@ -13,10 +13,22 @@ typedef struct Joint {
     const JointKind* kind;
     int a, b;            // bodies: 0 is the ground, i > 0 has velocity block i - 1
     Mat3 a_axes, b_axes; // joint axes in each body
-    int interaction;     // in the list
-    int driver;          // interaction of the driver, -1: none
-    double start_angle;  // coordinate of the initial configuration [rad]
+    int via[2];          // joints a gear pair couples
+    // In the list of interactions, -1: none.
+    int interaction, friction;
+    int driver[LASH_MAX_COORDINATES], limit[LASH_MAX_COORDINATES][2];
+    double start[LASH_MAX_COORDINATES]; // coordinates of the initial configuration [rad or m]
 } Joint;
+
+// Ids of interactions: joint number plus JOINT_ID times its role; contact c has id c + CONTACT_ID.
+enum { JOINT_ID = 1 << 20, CONTACT_ID = 1 << 24 };
+enum JointRole {
+    ROLE_ROWS,
+    ROLE_DRIVER,                                       // + coordinate
+    ROLE_LOWER = ROLE_DRIVER + LASH_MAX_COORDINATES,   // + coordinate
+    ROLE_UPPER = ROLE_LOWER + LASH_MAX_COORDINATES,    // + coordinate
+    ROLE_FRICTION = ROLE_UPPER + LASH_MAX_COORDINATES, // one per joint
+};
 
 typedef struct Force {
     LashForceDef def; // name owned
@@ -42,18 +54,40 @@ struct LashMechanism {
 
 struct LashSystemWork {
     BodyState* body; // (bodies) at the configuration evaluated last
-    double* turned;  // (joints) unwrapped coordinate at the last accepted step [rad]
+    double* turned;  // (joints x LASH_MAX_COORDINATES) angles at the last accepted step [rad]
     LashInteractionList list;
 };
 
 // Body states of a configuration.
 void mechanism_place(const LashMechanism* mech, const double* q, BodyState* body);
-// The two sides of a joint.
-void mechanism_joint_frames(const Joint* joint, const BodyState* body, JointFrames* frames);
+// The two sides of a joint; turned: of the work, the first one of this joint.
+void mechanism_joint_frames(const Joint* joint, const BodyState* body, const double* turned,
+                            JointFrames* frames);
 void mechanism_frames_between(const Joint* joint, const BodyState* a, const BodyState* b,
-                              JointFrames* frames);
-// Coordinate of a joint, unwrapped to the turn nearest to the last accepted one.
-double mechanism_unwrapped(const Joint* joint, const JointFrames* frames, double last);
+                              const double* turned, JointFrames* frames);
+static inline const double* mechanism_turned(const LashSystemWork* work, int joint) {
+    return work->turned + LASH_MAX_COORDINATES * joint;
+}
+int mechanism_add_interaction(LashMechanism* mech, int a, int b, LashInteraction item);
+
+// Interactions of joints (joint_rows.c). Numbering: bilateral ones of all joints, then unilateral
+// ones. evaluate and contract as in LashSystem, for one joint; bodies are placed.
+void joint_number_bilateral(LashMechanism* mech, int j);
+void joint_number_unilateral(LashMechanism* mech, int j);
+void joint_evaluate(const LashMechanism* mech, const LashSystemWork* work, int j, double t,
+                    const uint8_t* wanted, double* g, double* g_t, double* G);
+void joint_contract(const LashMechanism* mech, const LashSystemWork* work,
+                    const LashInteraction* item, const double* P, const double* v, double* dGP,
+                    double* dGv);
+void joint_name(const LashMechanism* mech, uint64_t id, char* text, size_t size);
+
+// Rows of gear, rack and pinion (coupling.c), touching up to four bodies.
+LashInteraction coupling_interaction(const LashMechanism* mech, const Joint* joint);
+void coupling_evaluate(const LashMechanism* mech, const LashSystemWork* work, const Joint* joint,
+                       const LashInteraction* item, double* g, double* G);
+void coupling_contract(const LashMechanism* mech, const LashSystemWork* work, const Joint* joint,
+                       const LashInteraction* item, const double* P, const double* v, double* dGP,
+                       double* dGv);
 
 // Forces (force.c): added to F (nv), C and K (pattern layout; both or neither NULL); potential [J];
 // power.

@@ -1,6 +1,6 @@
 // Prismatic joint: b slides along z of a without turning.
-//   x_a . (p_b - p_a) = 0,   y_a . (p_b - p_a) = 0,   x_a . z_b = 0,   y_a . z_b = 0,   y_a . x_b =
-//   0
+//   x_a . (p_b - p_a) = 0,   y_a . (p_b - p_a) = 0,   x_a . z_b = 0,   y_a . z_b = 0,
+//   y_a . x_b = 0
 #include "joints/joint.h"
 
 static void write(const JointFrames* f, RowWriter* out) {
@@ -25,5 +25,14 @@ static void reaction(const JointFrames* f, const double* P, Vec3* force, Vec3* m
                        row_dot_moment(f, 1, 0, P[4]));
 }
 
-const JointKind joint_prismatic = {"prismatic",         5,    0x1c, write, contract, reaction,
-                                   LASH_DRIVE_POSITION, false};
+const JointKind joint_prismatic = {.name = "prismatic",
+                                   .rows = 5,
+                                   .angular = 0x1c,
+                                   .write = write,
+                                   .contract = contract,
+                                   .reaction = reaction,
+                                   .coordinates = 1,
+                                   .coordinate = {ALONG_Z},
+                                   .load = 0x3,
+                                   .slips = 1,
+                                   .slip = {0}};

@@ -19,5 +19,14 @@ static void reaction(const JointFrames* f, const double* P, Vec3* force, Vec3* m
     *moment = vec3_add(row_dot_moment(f, 0, 2, P[3]), row_dot_moment(f, 1, 2, P[4]));
 }
 
-const JointKind joint_revolute = {"revolute",          5,   0x18, write, contract, reaction,
-                                  LASH_DRIVE_POSITION, true};
+const JointKind joint_revolute = {.name = "revolute",
+                                  .rows = 5,
+                                  .angular = 0x18,
+                                  .write = write,
+                                  .contract = contract,
+                                  .reaction = reaction,
+                                  .coordinates = 1,
+                                  .coordinate = {ABOUT_Z},
+                                  .load = 0x7,
+                                  .slips = 1,
+                                  .slip = {0}};

@@ -3,16 +3,17 @@
 // Increments: x += d_x (world), R <- R exp(psi) (body axes). With s_a, s_b the joint points and u,
 // w joint axes in body coordinates, and y_a = R_a' y for a world vector y:
 //
-//   point3      g = p_b - p_a            G_a = (-I, -s_a x e_a)          G_b = (I, s_b x e_b) e =
-//   e1, e2, e3 axis point  g = e . (p_b - p_a)      G_a = (-e, -rho x u)            G_b = (e, s_b x
-//   e_b)       e = R_a u, rho = R_a'(p_b - x_a) dot         g = e . k                G_a = (0, u x
-//   k_a)              G_b = (0, w x e_b)         k = R_b w angle       G_a = (0, -R_a' n),  G_b =
-//   (0, R_b' n),  n = z_a - (x_b.z_a)(c x_a + s y_a)/(c^2 + s^2)
+//   point3      g = p_b - p_a            G_a = (-I, -s_a x e_a)   G_b = (I, s_b x e_b)
+//               e = e1, e2, e3
+//   axis point  g = e . (p_b - p_a)      G_a = (-e, -rho x u)     G_b = (e, s_b x e_b)
+//               e = R_a u, rho = R_a'(p_b - x_a)
+//   dot         g = e . k                G_a = (0, u x k_a)       G_b = (0, w x e_b)     k = R_b w
+//   distance    g = |p_b - p_a| - L      the columns of point3 along e = (p_b - p_a)/|p_b - p_a|
 //
 // Second derivatives follow from d(R' y) = [R' y]x psi and d(R u) = -R [u]x psi.
 #include "joints/joint.h"
 
-static void put_row(RowWriter* out, double g, Vec3 lin_a, Vec3 ang_a, Vec3 lin_b, Vec3 ang_b) {
+void put_row(RowWriter* out, double g, Vec3 lin_a, Vec3 ang_a, Vec3 lin_b, Vec3 ang_b) {
     int i = out->rows++;
     if (out->g != NULL) out->g[i] = g;
     if (out->Ga != NULL) {
@@ -27,18 +28,13 @@ static void put_row(RowWriter* out, double g, Vec3 lin_a, Vec3 ang_a, Vec3 lin_b
     }
 }
 
-// Parts of a touched pair of bodies, in the order of their velocities.
-enum { A_LIN, A_ANG, B_LIN, B_ANG };
-
 // First velocity of a part in the packed vector, -1: that side is the ground.
 static int part_start(const RowContraction* c, int part) {
     if (part <= A_ANG) return c->has_a ? 3 * part : -1;
     return c->has_b ? 3 * (part - 2) + (c->has_a ? 6 : 0) : -1;
 }
 
-// Adds the 3x3 block H of the second derivative of row `row`: rows of G in `part`, increment in
-// `along`.
-static void add_block(RowContraction* c, int row, int part, int along, Mat3 H) {
+void add_block(RowContraction* c, int row, int part, int along, Mat3 H) {
     int i0 = part_start(c, part), j0 = part_start(c, along);
     if (i0 < 0 || j0 < 0) return;
     int n = 6 * ((c->has_a ? 1 : 0) + (c->has_b ? 1 : 0));
@@ -197,55 +193,4 @@ void row_distance_contract(const JointFrames* f, RowContraction* c) {
     add_block(c, row, A_ANG, A_ANG,
               mat3_scale(-1, mat3_product(mat3_skew(f->a_point), mat3_skew(e_a))));
     add_block(c, row, B_ANG, B_ANG, mat3_product(mat3_skew(f->b_point), mat3_skew(e_b)));
-}
-
-static double angle_of(const JointFrames* f, double* c, double* s, double* n) {
-    Vec3 x_b = axis_b(f, 0);
-    *c = vec3_dot(x_b, axis_a(f, 0));
-    *s = vec3_dot(x_b, axis_a(f, 1));
-    *n = vec3_dot(x_b, axis_a(f, 2));
-    return atan2(*s, *c);
-}
-
-double joint_coordinate(const JointKind* kind, const JointFrames* f) {
-    double c, s, n;
-    if (kind->rotates) return angle_of(f, &c, &s, &n);
-    return vec3_dot(axis_a(f, 2), vec3_sub(f->p_b, f->p_a));
-}
-
-void joint_coordinate_row(const JointKind* kind, const JointFrames* f, RowWriter* out) {
-    if (!kind->rotates) {
-        row_axis_point(f, 2, out);
-        return;
-    }
-    double c, s, n, angle = angle_of(f, &c, &s, &n);
-    Vec3 across = vec3_add(vec3_scale(c, axis_a(f, 0)), vec3_scale(s, axis_a(f, 1)));
-    Vec3 w = vec3_add_scaled(axis_a(f, 2), -n / (c * c + s * s), across);
-    put_row(out, angle, vec3_zero(), vec3_neg(mat3_mul_transposed(f->a->R, w)), vec3_zero(),
-            mat3_mul_transposed(f->b->R, w));
-}
-
-// With aligned axes (n = 0): dn = k . (phi_b - phi_a), k = x_b x z_a; dw = phi_a x z_a - m dn, m =
-// c x_a + s y_a.
-void joint_coordinate_contract(const JointKind* kind, const JointFrames* f,
-                               RowContraction* contraction) {
-    if (!kind->rotates) {
-        row_axis_point_contract(f, 2, contraction);
-        return;
-    }
-    double c, s, n;
-    angle_of(f, &c, &s, &n);
-    Vec3 z = axis_a(f, 2);
-    Vec3 m = vec3_add(vec3_scale(c, axis_a(f, 0)), vec3_scale(s, axis_a(f, 1)));
-    Vec3 k = vec3_cross(axis_b(f, 0), z);
-    Mat3 At = mat3_transpose(f->a->R), Bt = mat3_transpose(f->b->R);
-    Mat3 mk = mat3_outer(m, k), Z = mat3_skew(z);
-    int row = contraction->row++;
-    add_block(contraction, row, A_ANG, A_ANG,
-              mat3_scale(-1, mat3_product(At, mat3_product(mk, f->a->R))));
-    add_block(contraction, row, A_ANG, B_ANG, mat3_product(At, mat3_product(mk, f->b->R)));
-    add_block(contraction, row, B_ANG, A_ANG,
-              mat3_product(Bt, mat3_product(mat3_sub(mk, Z), f->a->R)));
-    add_block(contraction, row, B_ANG, B_ANG,
-              mat3_product(Bt, mat3_product(mat3_sub(Z, mk), f->b->R)));
 }

@@ -7,5 +7,8 @@ static void reaction(const JointFrames* f, const double* P, Vec3* force, Vec3* m
     *moment = vec3_zero();
 }
 
-const JointKind joint_spherical = {
-    "spherical", 3, 0, row_point3, row_point3_contract, reaction, LASH_NO_DRIVER, false};
+const JointKind joint_spherical = {.name = "spherical",
+                                   .rows = 3,
+                                   .write = row_point3,
+                                   .contract = row_point3_contract,
+                                   .reaction = reaction};

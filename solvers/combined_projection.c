@@ -21,6 +21,7 @@ static void take_in(LashSim* sim, StepContext* s, int i) {
 static int take_in_last(LashSim* sim, StepContext* s) {
     int taken = 0;
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        if (joint_friction(&s->list->item[i])) continue; // active from the start
         for (int k = 0; k < sim->last_count; ++k) {
             if (sim->last_id[k] != s->list->item[i].id || !(sim->last_P[3 * k] > 0)) continue;
             take_in(sim, s, i);
@@ -35,6 +36,7 @@ static int take_in_last(LashSim* sim, StepContext* s) {
 static bool guess_holds(const StepContext* s) {
     for (int c = 0; c < s->nc; ++c) {
         const LashInteraction* item = &s->list->item[s->contact[c]];
+        if (joint_friction(item)) continue;
         if (!(s->P[item->row] > 0)) return false;
         double pushed = 0;
         for (int j = 0; j < s->m; ++j) pushed += s->W[s->first[c] + s->m * j] * s->P_c[j];

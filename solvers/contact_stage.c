@@ -5,6 +5,12 @@
 //     g+  = g + G'(h theta dv) + G' N G dtau,   0 = g+ where P_N > 0,   0 <= g+ perp tau >= 0
 //     elsewhere
 //
+// Friction in joints (LASH_FRICTION) has an empty normal row, so U_N = 0 there. In its place stands
+//     U_N = w (P_N - L),   L = |P_load| of the joint's force rows,   w = mean diagonal of W_TT,
+// a contact that closes exactly when P_N = L: the cone |P_T| <= mu P_N then is Coulomb's law with
+// the joint's own reaction, and every friction solver takes it as it is. L is linearised in the
+// contact impulses through the joints' answer to them, so Newton converges quadratically.
+//
 // B is the response of the system with its joints closed (factor.c); G^ = G + h theta d(G'v)/dq
 // when the exact Newton matrix is asked for. Friction acts at velocity level only, positions move
 // along normals.
@@ -41,6 +47,10 @@ void step_activate(LashSim* sim, StepContext* s, int i) {
     s->gap_start[i] = 0;
     // With directions at the start, the last U is that of directions one step older.
     s->has_U_start[i] = sim->settings.direction != LASH_AT_START;
+}
+
+bool joint_friction(const LashInteraction* item) {
+    return item->kind == LASH_FRICTION;
 }
 
 // U at the start, G(q_k)' v_k + g_t(t_k), and the gap there, of active contacts that were not
@@ -94,6 +104,17 @@ double restitution_term(const StepContext* s, int i) {
     const LashInteraction* item = &s->list->item[i];
     double e = item->e * s->restitution;
     return e == 0 ? 0 : e * s->U_start[item->row];
+}
+
+// |impulses of the load rows| of a joint's friction
+static double load_of(const StepContext* s, const LashInteraction* item) {
+    const LashInteraction* joint = &s->list->item[item->load];
+    double sum = 0;
+    for (int r = 0; r < joint->rows; ++r) {
+        double P = s->P[joint->row + r];
+        if (item->load_rows >> r & 1) sum += P * P;
+    }
+    return sqrt(sum);
 }
 
 // |P - proj(P - rho u)| / rho of one contact, u = U + (e U_start + mu |U_T|, 0, 0)
@@ -159,9 +180,13 @@ void contacts_errors(LashSim* sim, StepContext* s, bool project) {
         const LashInteraction* item = &s->list->item[i];
         double rho = contact_scale(sim, s, item);
         if (rho == 0) rho = contact_scale_by_columns(sim, s, item);
-        double error = natural_map(item->rows, item->mu, rho, s->P + item->row, s->U + item->row,
-                                   restitution_term(s, i)) /
-                       (1 + s->b_norm);
+        double rebound = restitution_term(s, i);
+        if (joint_friction(item)) { // U_N of the law: w (P_N - L), w = 1/(rho (rows - 1))
+            rebound = (s->P[item->row] - load_of(s, item)) / (rho * (item->rows - 1));
+        }
+        double error =
+            natural_map(item->rows, item->mu, rho, s->P + item->row, s->U + item->row, rebound) /
+            (1 + s->b_norm);
         if (error > s->contact_error) s->contact_error = error;
         if (error > s->velocity_error) s->worst = item->id;
         largest = fmax(largest, s->P[item->row]);
@@ -205,6 +230,56 @@ void response_column(LashSim* sim, const StepContext* s, const LashInteraction* 
     }
 }
 
+// sim->w (bilateral rows) = change of the joints' impulses by a unit impulse of one contact row
+static void joints_answer(LashSim* sim, const StepContext* s, const LashInteraction* item,
+                          int row) {
+    const LashSystem* system = sim->system;
+    double unit[LASH_MAX_ROWS] = {0};
+    unit[row] = 1;
+    memset(sim->x, 0, (size_t)system->nv * sizeof *sim->x);
+    lash_row_apply(system, item, s->G_star, 1, unit, sim->x);
+    lash_block_lu_solve(sim->A, sim->x);
+    lash_rows_velocity(system, s->list, 0, s->list->bilateral, NULL, s->G, sim->x, sim->u);
+    lash_joint_solver_solve(&sim->velocity_joints, sim->u, sim->w);
+}
+
+void assemble_loads(LashSim* sim, StepContext* s, double* W, int ld, double* b, const double* P) {
+    const LashInteractionList* list = s->list;
+    int loaded = 0;
+    for (int c = 0; c < s->nc; ++c) {
+        const LashInteraction* item = &list->item[s->contact[c]];
+        if (!joint_friction(item)) continue;
+        int n = s->first[c];
+        double w = 0;
+        for (int r = 1; r < item->rows; ++r) w += W[(n + r) + ld * (n + r)] / (item->rows - 1);
+        for (int j = 0; j < s->m; ++j) W[n + ld * j] = 0;
+        W[n + ld * n] = w > 0 ? w : 1;
+        b[n] = -W[n + ld * n] * load_of(s, item);
+        ++loaded;
+    }
+    for (int c = 0; c < s->nc && loaded > 0; ++c) {
+        const LashInteraction* by = &list->item[s->contact[c]];
+        for (int r = joint_friction(by) ? 1 : 0; r < by->rows; ++r) {
+            int j = s->first[c] + r;
+            joints_answer(sim, s, by, r);
+            for (int k = 0; k < s->nc; ++k) {
+                const LashInteraction* item = &list->item[s->contact[k]];
+                double L = joint_friction(item) ? load_of(s, item) : 0, slope = 0;
+                if (L == 0) continue;
+                const LashInteraction* joint = &list->item[item->load];
+                for (int i = 0; i < joint->rows; ++i) {
+                    int row = joint->row + i;
+                    if (item->load_rows >> i & 1) slope += s->P[row] / L * sim->w[row];
+                }
+                int n = s->first[k];
+                double w = W[n + ld * n];
+                W[n + ld * j] = -w * slope;
+                b[n] += w * slope * P[j];
+            }
+        }
+    }
+}
+
 static void assemble_velocity_problem(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
     bool exact = sim->exact && sim->settings.direction != LASH_AT_START;
@@ -237,6 +312,7 @@ static void assemble_velocity_problem(LashSim* sim, StepContext* s) {
         if (p == 0) continue;
         for (int i = 0; i < m; ++i) s->b[i] -= s->W[i + m * j] * p;
     }
+    assemble_loads(sim, s, s->W, m, s->b, s->P_c);
     for (int i = 0; i < m; ++i) norm += s->b[i] * s->b[i];
     s->b_norm = sqrt(norm);
 }
@@ -321,7 +397,8 @@ void increment_so_far(LashSim* sim, const StepContext* s, double* moved) {
 static bool predict_gaps(LashSim* sim, StepContext* s, const double* moved, double tolerance) {
     double largest = 0, U[LASH_MAX_ROWS];
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        if (s->active[i]) largest = fmax(largest, s->P[s->list->item[i].row]);
+        const LashInteraction* item = &s->list->item[i];
+        if (s->active[i] && !joint_friction(item)) largest = fmax(largest, s->P[item->row]);
     }
     bool hold = true;
     for (int k = 0; k < s->nn; ++k) {

@@ -92,6 +92,7 @@ static void assemble(LashSim* sim, StepContext* s, Coupled* c, const double* mov
     for (int j = 0; j < c->n; ++j) {
         for (int i = 0; i < c->n; ++i) c->b[i] -= c->A[i + c->n * j] * c->z[j];
     }
+    assemble_loads(sim, s, c->A, c->n, c->b, c->z);
 }
 
 static bool without_friction(const StepContext* s) {

@@ -9,6 +9,7 @@ LashOutcome step_direct(LashSim* sim, StepContext* s) {
     LashOutcome outcome = forecast_activate(sim, s);
     if (outcome != LASH_CONVERGED) return outcome;
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        if (joint_friction(&s->list->item[i])) continue;
         if (sim->settings.project_all || s->active[i]) s->position[i] = POSITION_NOT_NEGATIVE;
     }
     return step_solve(sim, s, true);

@@ -50,7 +50,7 @@ void energy_add_step(LashSim* sim, const StepContext* s) {
         double U[LASH_MAX_ROWS], work = 0;
         lash_row_velocity(system, item, s->G_star, v, U);
         for (int r = 0; r < item->rows; ++r) work += P[r] * U[r];
-        if (item->kind == LASH_UNILATERAL) {
+        if (item->kind == LASH_UNILATERAL || joint_friction(item)) {
             e->contact_work_n += P[0] * U[0];
             e->contact_work_t += work - P[0] * U[0];
         } else if (item->prescribed) {

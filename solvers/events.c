@@ -42,11 +42,14 @@ static void look_at(LashSim* sim, const StepContext* s, int i, const double* bef
     bool pushed = before != NULL && before[0] > 0, pushes = s->active[i] && P[0] > 0;
     double U = s->has_U_start[i] ? s->U_start[item->row] : 0;
     bool steady = pushed && fabs(P[0] - before[0]) <= STEADY * before[0];
-    if (pushes && (!pushed || (U < -AT_REST && !steady))) {
+    bool turns = pushed && pushes && sticks(item, before) != sticks(item, P);
+    if (joint_friction(item)) { // a load that comes and goes is no impact
+        if (turns) add_event(sim, s, sticks(item, P) ? LASH_EVENT_STICK : LASH_EVENT_SLIP, i);
+    } else if (pushes && (!pushed || (U < -AT_REST && !steady))) {
         add_event(sim, s, LASH_EVENT_IMPACT, i);
     } else if (pushed && !pushes) {
         add_event(sim, s, LASH_EVENT_OPEN, i);
-    } else if (pushed && pushes && sticks(item, before) != sticks(item, P)) {
+    } else if (turns) {
         add_event(sim, s, sticks(item, P) ? LASH_EVENT_STICK : LASH_EVENT_SLIP, i);
     }
 }

@@ -28,7 +28,8 @@ static void want_contacts(LashSim* sim, StepContext* s, double reach) {
         depth = fmax(depth, -s->g[s->list->item[i].row]);
     }
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        s->wanted[i] = s->g[s->list->item[i].row] <= reach + NEAR * depth;
+        const LashInteraction* item = &s->list->item[i];
+        s->wanted[i] = !joint_friction(item) && s->g[item->row] <= reach + NEAR * depth;
     }
 }
 

@@ -355,4 +355,7 @@ void step_begin(LashSim* sim, StepContext* s, double h) {
         s->has_U_start[i] = 0;
     }
     step_guess(sim, s);
+    for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        if (joint_friction(&s->list->item[i])) step_activate(sim, s, i);
+    }
 }

@@ -8,6 +8,8 @@
 //
 // The first step starts from q_{-1} = q_0 (+) (-h v_0), so delta_0 = h v_0. P is an impulse [N s].
 //
+// Friction in joints (LASH_FRICTION) is not known here: such a step fails.
+//
 // What the paper leaves open. Friction: the law of Coulomb acts on the velocity of the step,
 // U_T = G_T' delta_{k+1} / h, together with the normal row (1 + e) g(q-) / h. Contacts with
 // different e have a q- each. Energy: kinetic energy is that of v_{k+1}; works are taken with
@@ -266,6 +268,7 @@ static bool start_values(LashSim* sim, StepContext* s) {
     if (!system->evaluate(system, sim->work, s->t0, sim->q, NULL, s->g, s->g_t, s->G)) return false;
     for (int i = list->bilateral; i < list->count; ++i) {
         const LashInteraction* item = &list->item[i];
+        if (joint_friction(item)) return false;
         lash_row_velocity(system, item, s->G, sim->v, s->U_start + item->row);
         for (int r = 0; r < item->rows; ++r) s->U_start[item->row + r] += s->g_t[item->row + r];
         s->gap_start[i] = s->g[item->row], s->has_U_start[i] = 1;

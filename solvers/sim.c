@@ -240,7 +240,7 @@ static void remember_contacts(LashSim* sim, const StepContext* s) {
             sim->last_P[3 * k + r] = s->P[item->row + r];
             sim->last_U[3 * k + r] = s->U[item->row + r];
         }
-        sim->info.contacts += s->P[item->row] > 0;
+        sim->info.contacts += !joint_friction(item) && s->P[item->row] > 0;
     }
 }
 

@@ -140,6 +140,11 @@ const double* row_derivatives(LashSim* sim, StepContext* s, int first, int last)
 // ----------------------------------------------------------------------------------- Numbers the
 // active contacts and those of the position problem; U at the start where the impact law needs it.
 bool contacts_list(LashSim* sim, StepContext* s);
+// Is it friction in a joint? That always acts, and has no gap.
+bool joint_friction(const LashInteraction* item);
+// The normal rows of friction in joints: W (leading dimension ld) = w (e_N - dL/dP), b = -w (L -
+// dL/dP P), where L is taken with the impulses of the joints corrected so far.
+void assemble_loads(LashSim* sim, StepContext* s, double* W, int ld, double* b, const double* P);
 // Errors of the contact law and, with project, of the positions at the iterate, joined to those of
 // the joints.
 void contacts_errors(LashSim* sim, StepContext* s, bool project);

@@ -136,7 +136,8 @@ static inline void check_list(const Probe* p) {
         const LashInteraction* item = &list->item[i];
         assert_int_equal(item->row, rows);
         assert_int_equal(item->offset, offset);
-        assert_int_equal(item->kind != LASH_UNILATERAL, i < list->bilateral);
+        bool bilateral = item->kind != LASH_UNILATERAL && item->kind != LASH_FRICTION;
+        assert_int_equal(bilateral, i < list->bilateral);
         if (i == list->bilateral) assert_int_equal(list->bilateral_rows, rows);
         int size = 0;
         for (int k = 0; k < item->touched; ++k) {
@@ -234,7 +235,8 @@ static inline void check_gap_gradients(Probe* p) {
     for (int i = 0; i < p->list->count; ++i) {
         const LashInteraction* item = &p->list->item[i];
         const double* G = p->G + item->offset;
-        int normals = item->kind == LASH_UNILATERAL ? 1 : item->rows;
+        bool one = item->kind == LASH_UNILATERAL || item->kind == LASH_FRICTION;
+        int normals = one ? 1 : item->rows;
         for (int r = normals; r < item->rows; ++r) assert_true(p->g[item->row + r] == 0);
         if (item->kind == LASH_BILATERAL_VELOCITY) continue;
         for (int b = 0; b < item->touched; ++b) {

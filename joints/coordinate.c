@@ -1,0 +1,120 @@
+// Free coordinates of joints: value, gradient, second derivative.
+//
+//   along e     x = e_a . (p_b - p_a): the row axis_point of rows.c
+//   about z     angle of the unit vector k in the plane of the axes x, y with normal z = x x y:
+//               c = k.x, s = k.y, n = k.z, angle = atan2(s, c). The plane turns with phi_p, k with
+//               phi_k:
+//                   d angle = w . (phi_k - phi_p),   w = z - n/(c^2 + s^2) m,   m = c x + s y
+//               Here x, y, z = axes of a, k = x_b. Seen from b (second angle of a universal joint):
+//               k = z_a in the plane z_b, y_b, whose normal is -x_b.
+//
+// Second derivative, with delta = phi_k - phi_p and k_e = k x e (so that d(k.e) = k_e . delta):
+//     dw = phi_p x w - Q delta,   Q = (1 + n^2)/(1 - n^2)^2 m k_z' + n/(1 - n^2) (x k_x' + y k_y')
+// and the columns R_p'w, R_k'w add -phi x w of their own body. Exact for any n^2 < 1.
+#include "joints/joint.h"
+
+typedef struct Angle {
+    Vec3 x, y, z, k;             // the plane and the vector, world
+    const BodyState *p, *k_body; // bodies that carry them
+    int part_p, part_k;          // A_ANG or B_ANG
+    double c, s, n, value;
+    Vec3 m, w;
+} Angle;
+
+static Angle angle_of(CoordinateType type, const JointFrames* f) {
+    Angle t;
+    if (type == ABOUT_Z) {
+        t = (Angle){axis_a(f, 0),
+                    axis_a(f, 1),
+                    axis_a(f, 2),
+                    axis_b(f, 0),
+                    f->a,
+                    f->b,
+                    A_ANG,
+                    B_ANG,
+                    0,
+                    0,
+                    0,
+                    0,
+                    {0},
+                    {0}};
+    } else {
+        t = (Angle){axis_b(f, 2),
+                    axis_b(f, 1),
+                    vec3_neg(axis_b(f, 0)),
+                    axis_a(f, 2),
+                    f->b,
+                    f->a,
+                    B_ANG,
+                    A_ANG,
+                    0,
+                    0,
+                    0,
+                    0,
+                    {0},
+                    {0}};
+    }
+    t.c = vec3_dot(t.k, t.x), t.s = vec3_dot(t.k, t.y), t.n = vec3_dot(t.k, t.z);
+    t.value = atan2(t.s, t.c);
+    t.m = vec3_add(vec3_scale(t.c, t.x), vec3_scale(t.s, t.y));
+    t.w = vec3_add_scaled(t.z, -t.n / (t.c * t.c + t.s * t.s), t.m);
+    return t;
+}
+
+double coordinate_value(CoordinateType type, const JointFrames* f) {
+    if (type == ABOUT_Z) {
+        Vec3 k = axis_b(f, 0);
+        return atan2(vec3_dot(k, axis_a(f, 1)), vec3_dot(k, axis_a(f, 0)));
+    }
+    if (type == ABOUT_X_OF_B) {
+        Vec3 k = axis_a(f, 2);
+        return atan2(vec3_dot(k, axis_b(f, 1)), vec3_dot(k, axis_b(f, 2)));
+    }
+    return vec3_dot(axis_a(f, (int)type), vec3_sub(f->p_b, f->p_a));
+}
+
+double coordinate_unwrapped(CoordinateType type, const JointFrames* f, double last) {
+    double x = coordinate_value(type, f);
+    if (!coordinate_is_angle(type)) return x;
+    return x + 2 * LASH_PI * round((last - x) / (2 * LASH_PI));
+}
+
+void coordinate_row(CoordinateType type, const JointFrames* f, RowWriter* out) {
+    if (!coordinate_is_angle(type)) {
+        row_axis_point(f, (int)type, out);
+        return;
+    }
+    Angle t = angle_of(type, f);
+    Vec3 p = vec3_neg(mat3_mul_transposed(t.p->R, t.w)), k = mat3_mul_transposed(t.k_body->R, t.w);
+    bool plane_on_a = t.part_p == A_ANG;
+    put_row(out, t.value, vec3_zero(), plane_on_a ? p : k, vec3_zero(), plane_on_a ? k : p);
+}
+
+void coordinate_contract(CoordinateType type, const JointFrames* f, RowContraction* c) {
+    if (!coordinate_is_angle(type)) {
+        row_axis_point_contract(f, (int)type, c);
+        return;
+    }
+    Angle t = angle_of(type, f);
+    double rho = t.c * t.c + t.s * t.s, n = t.n;
+    Mat3 Q = mat3_scale((1 + n * n) / (rho * rho), mat3_outer(t.m, vec3_cross(t.k, t.z)));
+    Q = mat3_add(Q, mat3_scale(n / rho, mat3_add(mat3_outer(t.x, vec3_cross(t.k, t.x)),
+                                                 mat3_outer(t.y, vec3_cross(t.k, t.y)))));
+    Mat3 P = t.p->R, K = t.k_body->R, Pt = mat3_transpose(P), Kt = mat3_transpose(K);
+    Mat3 S = mat3_sub(mat3_skew(t.w), Q);
+    int row = c->row++;
+    add_block(c, row, t.part_p, t.part_p, mat3_scale(-1, mat3_product(Pt, mat3_product(Q, P))));
+    add_block(c, row, t.part_p, t.part_k, mat3_product(Pt, mat3_product(Q, K)));
+    add_block(c, row, t.part_k, t.part_p, mat3_scale(-1, mat3_product(Kt, mat3_product(S, P))));
+    add_block(c, row, t.part_k, t.part_k, mat3_product(Kt, mat3_product(S, K)));
+}
+
+void coordinate_reaction(CoordinateType type, const JointFrames* f, double Q, Vec3* force,
+                         Vec3* moment) {
+    if (!coordinate_is_angle(type)) {
+        *force = vec3_add_scaled(*force, Q, axis_a(f, (int)type));
+        return;
+    }
+    Angle t = angle_of(type, f);
+    *moment = vec3_add_scaled(*moment, type == ABOUT_Z ? Q : -Q, t.w);
+}

@@ -1,0 +1,35 @@
+// Cylindrical joint: b turns about z of a and slides along it.
+//   x_a . (p_b - p_a) = 0,   y_a . (p_b - p_a) = 0,   x_a . z_b = 0,   y_a . z_b = 0
+// The shaft slides over the bore with (radius * angle, displacement): friction acts along the sum.
+#include "joints/joint.h"
+
+static void write(const JointFrames* f, RowWriter* out) {
+    row_axis_point(f, 0, out);
+    row_axis_point(f, 1, out);
+    row_dot(f, 0, 2, out);
+    row_dot(f, 1, 2, out);
+}
+
+static void contract(const JointFrames* f, RowContraction* c) {
+    row_axis_point_contract(f, 0, c);
+    row_axis_point_contract(f, 1, c);
+    row_dot_contract(f, 0, 2, c);
+    row_dot_contract(f, 1, 2, c);
+}
+
+static void reaction(const JointFrames* f, const double* P, Vec3* force, Vec3* moment) {
+    *force = vec3_add(vec3_scale(P[0], axis_a(f, 0)), vec3_scale(P[1], axis_a(f, 1)));
+    *moment = vec3_add(row_dot_moment(f, 0, 2, P[2]), row_dot_moment(f, 1, 2, P[3]));
+}
+
+const JointKind joint_cylindrical = {.name = "cylindrical",
+                                     .rows = 4,
+                                     .angular = 0xc,
+                                     .write = write,
+                                     .contract = contract,
+                                     .reaction = reaction,
+                                     .coordinates = 2,
+                                     .coordinate = {ABOUT_Z, ALONG_Z},
+                                     .load = 0x3,
+                                     .slips = 2,
+                                     .slip = {0, 1}};

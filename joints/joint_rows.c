@@ -1,0 +1,240 @@
+// The interactions of one joint: its rows, drivers, limits and friction.
+//
+//   rows      g(q) = 0                                                       bilateral
+//   driver    x - motion(t) = 0, or dx/dt - motion(t) = 0                    bilateral, prescribed
+//   limit     0 <= x - lower, 0 <= upper - x, Newton restitution e           unilateral, one row
+//   friction  P_n = |P of the load rows|, |P_t| <= mu P_n against the sliding velocity
+//             U_t = dx/dt, or radius dx/dt where x is an angle               rows n (empty), t[,
+//             t2]
+// with x a free coordinate of the joint. The load is the joint's own reaction: the force across the
+// axis of a prismatic or cylindrical joint or of a point on a line, the whole force on a revolute's
+// pin, the normal force of a plane. Moments of the reaction carry no friction.
+#include <stdio.h>
+#include <string.h>
+
+#include "joints/mechanism_internal.h"
+
+// --- Numbering
+
+void joint_number_bilateral(LashMechanism* mech, int j) {
+    Joint* joint = &mech->joint[j];
+    const JointKind* kind = joint->kind;
+    LashInteraction rows = {
+        .kind = LASH_BILATERAL, .rows = kind->rows, .angular = kind->angular, .id = (uint64_t)j};
+    if (kind->couples) {
+        LashInteraction item = coupling_interaction(mech, joint);
+        item.id = (uint64_t)j;
+        joint->interaction = mechanism_add_interaction(mech, 0, 0, item);
+        return;
+    }
+    joint->interaction = mechanism_add_interaction(mech, joint->a, joint->b, rows);
+    for (int c = 0; c < kind->coordinates; ++c) {
+        LashDriverType type = joint->def.coordinate[c].driver;
+        if (type == LASH_NO_DRIVER) continue;
+        LashInteraction driver = {
+            .kind = type == LASH_DRIVE_POSITION ? LASH_BILATERAL : LASH_BILATERAL_VELOCITY,
+            .rows = 1,
+            .prescribed = true,
+            .angular = coordinate_is_angle(kind->coordinate[c]) ? 1u : 0u,
+            .id = (uint64_t)j + (uint64_t)(ROLE_DRIVER + c) * JOINT_ID};
+        joint->driver[c] = mechanism_add_interaction(mech, joint->a, joint->b, driver);
+    }
+}
+
+void joint_number_unilateral(LashMechanism* mech, int j) {
+    Joint* joint = &mech->joint[j];
+    const JointKind* kind = joint->kind;
+    for (int c = 0; c < kind->coordinates; ++c) {
+        const LashCoordinateDef* x = &joint->def.coordinate[c];
+        for (int side = 0; side < 2; ++side) {
+            if (!isfinite(side == 0 ? x->lower : x->upper)) continue;
+            int role = (side == 0 ? ROLE_LOWER : ROLE_UPPER) + c;
+            LashInteraction limit = {.kind = LASH_UNILATERAL,
+                                     .rows = 1,
+                                     .angular = coordinate_is_angle(kind->coordinate[c]) ? 1u : 0u,
+                                     .e = x->e,
+                                     .id = (uint64_t)j + (uint64_t)role * JOINT_ID};
+            joint->limit[c][side] = mechanism_add_interaction(mech, joint->a, joint->b, limit);
+        }
+    }
+    if (!(joint->def.mu > 0)) return;
+    LashInteraction friction = {.kind = LASH_FRICTION,
+                                .rows = 1 + kind->slips,
+                                .mu = joint->def.mu,
+                                .load = joint->interaction,
+                                .load_rows = kind->load,
+                                .id = (uint64_t)j + (uint64_t)ROLE_FRICTION * JOINT_ID};
+    joint->friction = mechanism_add_interaction(mech, joint->a, joint->b, friction);
+}
+
+void joint_name(const LashMechanism* mech, uint64_t id, char* text, size_t size) {
+    const Joint* joint = &mech->joint[id % JOINT_ID];
+    int role = (int)(id / JOINT_ID);
+    const char* what = role == ROLE_ROWS       ? ""
+                       : role == ROLE_FRICTION ? ".friction"
+                       : role >= ROLE_UPPER    ? ".upper_limit"
+                       : role >= ROLE_LOWER    ? ".lower_limit"
+                                               : ".driver";
+    snprintf(text, size, "%s%s", joint->def.name, what);
+}
+
+// --- Evaluation
+
+static RowWriter writer_of(const LashInteraction* item, const Joint* joint, double* g, double* G) {
+    RowWriter out = {.capacity = item->rows, .g = g + item->row};
+    if (G == NULL) return out;
+    double* next = G + item->offset;
+    if (joint->a > 0) out.Ga = next, next += 6 * item->rows;
+    if (joint->b > 0) out.Gb = next;
+    return out;
+}
+
+static void scale_columns(const RowWriter* out, int row, double s) {
+    for (int i = 6 * row; i < 6 * row + 6; ++i) {
+        if (out->Ga != NULL) out->Ga[i] *= s;
+        if (out->Gb != NULL) out->Gb[i] *= s;
+    }
+}
+
+// g_t = -d(motion)/dt. A speed driver has no position row.
+static void write_driver(const LashInteraction* item, const Joint* joint, int c,
+                         const JointFrames* f, double t, double* g, double* g_t, double* G) {
+    RowWriter out = writer_of(item, joint, g, G);
+    coordinate_row(joint->kind->coordinate[c], f, &out);
+    const LashCoordinateDef* x = &joint->def.coordinate[c];
+    double d[3], motion = function_value(&x->motion, t, 0, 0, d);
+    if (x->driver == LASH_DRIVE_SPEED) {
+        g[item->row] = 0;
+        if (g_t != NULL) g_t[item->row] = -motion;
+        return;
+    }
+    g[item->row] = coordinate_unwrapped(joint->kind->coordinate[c], f, f->turned[c]) - motion;
+    if (g_t != NULL) g_t[item->row] = -d[0];
+}
+
+static void write_limit(const LashInteraction* item, const Joint* joint, int c, int side,
+                        const JointFrames* f, double* g, double* g_t, double* G) {
+    RowWriter out = writer_of(item, joint, g, G);
+    coordinate_row(joint->kind->coordinate[c], f, &out);
+    double x = coordinate_unwrapped(joint->kind->coordinate[c], f, f->turned[c]);
+    const LashCoordinateDef* def = &joint->def.coordinate[c];
+    g[item->row] = side == 0 ? x - def->lower : def->upper - x;
+    if (side == 1) scale_columns(&out, 0, -1);
+    if (g_t != NULL) g_t[item->row] = 0;
+}
+
+// Factor on the coordinate's rate that gives the sliding velocity.
+static double slip_scale(const Joint* joint, int k) {
+    CoordinateType type = joint->kind->coordinate[joint->kind->slip[k]];
+    return coordinate_is_angle(type) ? joint->def.radius : 1;
+}
+
+static void write_friction(const LashInteraction* item, const Joint* joint, const JointFrames* f,
+                           double* g, double* g_t, double* G) {
+    RowWriter out = writer_of(item, joint, g, G);
+    put_row(&out, 0, vec3_zero(), vec3_zero(), vec3_zero(), vec3_zero());
+    for (int k = 0; k < joint->kind->slips; ++k) {
+        coordinate_row(joint->kind->coordinate[joint->kind->slip[k]], f, &out);
+        scale_columns(&out, 1 + k, slip_scale(joint, k));
+    }
+    for (int r = 0; r < item->rows; ++r) {
+        g[item->row + r] = 0;
+        if (g_t != NULL) g_t[item->row + r] = 0;
+    }
+}
+
+static bool asked_for(const uint8_t* wanted, int interaction) {
+    return wanted == NULL || wanted[interaction];
+}
+
+static void evaluate_extras(const LashMechanism* mech, const Joint* joint, const JointFrames* f,
+                            double t, const uint8_t* wanted, double* g, double* g_t, double* G) {
+    for (int c = 0; c < joint->kind->coordinates; ++c) {
+        int driver = joint->driver[c];
+        if (driver >= 0) {
+            bool asked = asked_for(wanted, driver);
+            write_driver(&mech->interaction[driver], joint, c, f, t, g, asked ? g_t : NULL,
+                         asked ? G : NULL);
+        }
+        for (int side = 0; side < 2; ++side) {
+            int limit = joint->limit[c][side];
+            if (limit < 0) continue;
+            bool asked = asked_for(wanted, limit);
+            write_limit(&mech->interaction[limit], joint, c, side, f, g, asked ? g_t : NULL,
+                        asked ? G : NULL);
+        }
+    }
+    if (joint->friction < 0) return;
+    bool asked = asked_for(wanted, joint->friction);
+    write_friction(&mech->interaction[joint->friction], joint, f, g, asked ? g_t : NULL,
+                   asked ? G : NULL);
+}
+
+void joint_evaluate(const LashMechanism* mech, const LashSystemWork* work, int j, double t,
+                    const uint8_t* wanted, double* g, double* g_t, double* G) {
+    const Joint* joint = &mech->joint[j];
+    const LashInteraction* item = &mech->interaction[joint->interaction];
+    bool asked = asked_for(wanted, joint->interaction);
+    for (int r = 0; r < item->rows && g_t != NULL && asked; ++r) g_t[item->row + r] = 0;
+    if (joint->kind->couples) {
+        coupling_evaluate(mech, work, joint, item, g, asked ? G : NULL);
+        return;
+    }
+    JointFrames f;
+    mechanism_joint_frames(joint, work->body, mechanism_turned(work, j), &f);
+    RowWriter out = writer_of(item, joint, g, asked ? G : NULL);
+    joint->kind->write(&f, &out);
+    evaluate_extras(mech, joint, &f, t, wanted, g, g_t, G);
+}
+
+// --- Second derivatives
+
+static void contract_friction(const Joint* joint, const JointFrames* f, RowContraction* c) {
+    double P[3] = {0}; // of the rates, not of the sliding velocity
+    for (int k = 0; k < joint->kind->slips && c->P != NULL; ++k)
+        P[1 + k] = slip_scale(joint, k) * c->P[1 + k];
+    if (c->P != NULL) c->P = P;
+    c->row = 1;
+    for (int k = 0; k < joint->kind->slips; ++k)
+        coordinate_contract(joint->kind->coordinate[joint->kind->slip[k]], f, c);
+    if (c->dGv == NULL) return;
+    int n = 6 * ((c->has_a ? 1 : 0) + (c->has_b ? 1 : 0));
+    for (int k = 0; k < joint->kind->slips; ++k) {
+        for (int i = 0; i < n; ++i) c->dGv[(1 + k) + c->rows * i] *= slip_scale(joint, k);
+    }
+}
+
+static void negate(double* x, int n) {
+    for (int i = 0; i < n && x != NULL; ++i) x[i] = -x[i];
+}
+
+void joint_contract(const LashMechanism* mech, const LashSystemWork* work,
+                    const LashInteraction* item, const double* P, const double* v, double* dGP,
+                    double* dGv) {
+    int j = (int)(item->id % JOINT_ID), role = (int)(item->id / JOINT_ID), n = 6 * item->touched;
+    const Joint* joint = &mech->joint[j];
+    if (dGP != NULL) memset(dGP, 0, (size_t)(n * n) * sizeof *dGP);
+    if (dGv != NULL) memset(dGv, 0, (size_t)(item->rows * n) * sizeof *dGv);
+    if (joint->kind->couples) {
+        coupling_contract(mech, work, joint, item, P, v, dGP, dGv);
+        return;
+    }
+    RowContraction c = {.rows = item->rows,
+                        .has_a = joint->a > 0,
+                        .has_b = joint->b > 0,
+                        .P = P,
+                        .v = v,
+                        .dGP = dGP,
+                        .dGv = dGv};
+    JointFrames f;
+    mechanism_joint_frames(joint, work->body, mechanism_turned(work, j), &f);
+    if (role == ROLE_ROWS) {
+        joint->kind->contract(&f, &c);
+    } else if (role == ROLE_FRICTION) {
+        contract_friction(joint, &f, &c);
+    } else {
+        coordinate_contract(joint->kind->coordinate[(role - ROLE_DRIVER) % LASH_MAX_COORDINATES],
+                            &f, &c);
+        if (role >= ROLE_UPPER) negate(dGP, n * n), negate(dGv, n);
+    }
+}

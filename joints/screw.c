@@ -1,0 +1,57 @@
+// Screw joint: a cylindrical joint whose displacement follows the angle, counted over all turns.
+//   the four rows of the cylindrical joint,   z - lead angle = 0,   lead = pitch / (2 pi)
+// A positive pitch is a right-hand thread. The thread row pulls b along z with P and turns it back
+// with lead P.
+#include <string.h>
+
+#include "joints/joint.h"
+
+static void write(const JointFrames* f, RowWriter* out) {
+    joint_cylindrical.write(f, out);
+    double turn, Ga[6], Gb[6];
+    RowWriter angle = {.g = &turn, .Ga = Ga, .Gb = Gb};
+    coordinate_row(ABOUT_Z, f, &angle);
+    int i = out->rows;
+    row_axis_point(f, 2, out);
+    if (out->g != NULL) out->g[i] -= f->lead * coordinate_unwrapped(ABOUT_Z, f, f->turned[0]);
+    for (int k = 0; k < 6; ++k) {
+        if (out->Ga != NULL) out->Ga[6 * i + k] -= f->lead * Ga[k];
+        if (out->Gb != NULL) out->Gb[6 * i + k] -= f->lead * Gb[k];
+    }
+}
+
+// Second derivative of the row: that of the displacement, then -lead that of the angle.
+static void contract(const JointFrames* f, RowContraction* c) {
+    joint_cylindrical.contract(f, c);
+    int row = c->row;
+    row_axis_point_contract(f, 2, c);
+    double H[144], one = 1;
+    memset(H, 0, sizeof H);
+    RowContraction angle = {.rows = 1, .has_a = true, .has_b = true, .P = &one, .dGP = H};
+    coordinate_contract(ABOUT_Z, f, &angle);
+    for (int part = A_LIN; part <= B_ANG; ++part) {
+        for (int along = A_LIN; along <= B_ANG; ++along) {
+            Mat3 block;
+            for (int j = 0; j < 3; ++j) {
+                for (int i = 0; i < 3; ++i)
+                    block.m[i + 3 * j] = -f->lead * H[(3 * part + i) + 12 * (3 * along + j)];
+            }
+            add_block(c, row, part, along, block);
+        }
+    }
+}
+
+static void reaction(const JointFrames* f, const double* P, Vec3* force, Vec3* moment) {
+    joint_cylindrical.reaction(f, P, force, moment);
+    coordinate_reaction(ALONG_Z, f, P[4], force, moment);
+    coordinate_reaction(ABOUT_Z, f, -f->lead * P[4], force, moment);
+}
+
+const JointKind joint_screw = {.name = "screw",
+                               .rows = 5,
+                               .angular = 0xc,
+                               .write = write,
+                               .contract = contract,
+                               .reaction = reaction,
+                               .coordinates = 2,
+                               .coordinate = {ABOUT_Z, ALONG_Z}};
