@@ -27,6 +27,8 @@
 
 // Contraction per correction above which the operator is renewed for the next step.
 static const double SLOW = 0.04;
+// Corrections in a row that gain less than half, after which the kept operator is given up.
+enum { PATIENCE = 4 };
 
 // --- Evaluation
 // ---------------------------------------------------------------------------------------------------
@@ -241,7 +243,7 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
     double first = INFINITY, last = INFINITY, kept = INFINITY, rate = 0;
     double goal = newton_goal(sim, s);
     s->goal = sim->robust ? 1 : goal;
-    int slow = 0, growing = 0;
+    int slow = 0, growing = 0, stalled = 0;
     for (int i = 0; i <= sim->settings.max_iterations; ++i) {
         if (!evaluate_iterate(sim, s, project)) return LASH_FAILED;
         double error = largest_error(sim, s, project);
@@ -256,6 +258,8 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         }
         if (!(error < 1e4 * first + 1) || growing >= 3)
             return LASH_FAILED; // diverges, or not a number
+        stalled = error > 0.5 * last ? stalled + 1 : 0;
+        if (!sim->robust && stalled >= PATIENCE) return LASH_FAILED; // creeps
         if (i > 0 && pass && (sim->robust || error <= goal)) {
             if (rate > SLOW) sim->factored = false; // renewed when the next step starts
             return LASH_CONVERGED;
