@@ -18,6 +18,7 @@
 #include "Friction_cst.h"
 #include "NonSmoothDrivers.h"
 #include "SolverOptions.h"
+#include "app/bench_clock.h"
 #include "app/bench_peer_internal.h"
 #include "app/problem_file.h"
 #include "core/arena.h"
@@ -34,27 +35,6 @@ static const Method methods[] = {
     {"NSN_AC", SICONOS_FRICTION_3D_NSN_AC, 3},
     {"NSGS", SICONOS_FRICTION_2D_NSGS, 2},
 };
-
-// Wall clock and processor time [us]; of the two the smaller is taken, since other programs on the
-// machine lengthen the first and reading the second is slow.
-typedef struct Instant {
-    double wall, cpu;
-} Instant;
-
-static Instant now(void) {
-    struct timespec w, c;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &c);
-    clock_gettime(CLOCK_MONOTONIC, &w); // last: nothing but the work lies after it
-    return (Instant){(double)w.tv_sec * 1e6 + (double)w.tv_nsec * 1e-3,
-                     (double)c.tv_sec * 1e6 + (double)c.tv_nsec * 1e-3};
-}
-
-static double since(Instant start) {
-    struct timespec w;
-    clock_gettime(CLOCK_MONOTONIC, &w); // first: it must not pay for the other
-    double wall = (double)w.tv_sec * 1e6 + (double)w.tv_nsec * 1e-3 - start.wall;
-    return fmin(wall, now().cpu - start.cpu);
-}
 
 // Solves repeatedly from zero, for half a second at most; prints the best time.
 static int run(const char* path, const AppProblem* ours, const Method* method, double tolerance) {
@@ -73,12 +53,12 @@ static int run(const char* path, const AppProblem* ours, const Method* method, d
             method->id == SICONOS_FRICTION_3D_NSN_AC ? 1000 : 100000;
         memset(reaction, 0, n * sizeof(double));
         memset(velocity, 0, n * sizeof(double));
-        Instant start = now();
+        BenchInstant start = bench_now();
         if (method->dimension == 3)
             fc3d_driver(problem, reaction, velocity, options);
         else
             fc2d_driver(problem, reaction, velocity, options);
-        double spent = since(start);
+        double spent = bench_since(start);
         total += spent, best = fmin(best, spent);
         iterations = options->iparam[SICONOS_IPARAM_ITER_DONE];
         solver_options_delete(options);

@@ -3,6 +3,7 @@
 // of the independent check. Without files: a slider in a guide, stacks of boxes of growing height,
 // random problems.
 #include "app/bench_solvers.h"
+#include "app/bench_clock.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -51,27 +52,6 @@ static Line* add_line(Table* t, const char* name) {
     return line;
 }
 
-// Wall clock and processor time [us]; of the two the smaller is taken, since other programs on the
-// machine lengthen the first and reading the second is slow.
-typedef struct Instant {
-    double wall, cpu;
-} Instant;
-
-static Instant now(void) {
-    struct timespec w, c;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &c);
-    clock_gettime(CLOCK_MONOTONIC, &w); // last: nothing but the work lies after it
-    return (Instant){(double)w.tv_sec * 1e6 + (double)w.tv_nsec * 1e-3,
-                     (double)c.tv_sec * 1e6 + (double)c.tv_nsec * 1e-3};
-}
-
-static double since(Instant start) {
-    struct timespec w;
-    clock_gettime(CLOCK_MONOTONIC, &w); // first: it must not pay for the other
-    double wall = (double)w.tv_sec * 1e6 + (double)w.tv_nsec * 1e-3 - start.wall;
-    return fmin(wall, now().cpu - start.cpu);
-}
-
 static double tolerance_of(const Options* o, const AppProblem* p) {
     if (o->tolerance > 0) return o->tolerance;
     if (p->layout == APP_LAYOUT_GENERIC) return 1e-13; // joints are to be met to 1e-12
@@ -97,9 +77,9 @@ static void time_friction(const AppProblem* p, LashFrictionMeasure measure, doub
         for (int i = 0; i < f.m; ++i) b[i] = factor * p->friction.b[i];
         int repeat = f.m <= 24 ? 16 : 1; // the clock itself costs a few hundredths
         if (warm) lash_friction_solve(&f, &settings, P, U, work);
-        Instant start = now();
+        BenchInstant start = bench_now();
         for (int r = 0; r < repeat; ++r) info = lash_friction_solve(&f, &settings, P, U, work);
-        double spent = since(start);
+        double spent = bench_since(start);
         total += spent, line->us = fmin(line->us, spent / repeat);
     }
     line->residual = lash_friction_residual(&f, measure, P, U);
@@ -120,9 +100,9 @@ static void time_lcp(const AppProblem* p, double tolerance, Line* line) {
     double total = 0;
     for (int k = 0; k < 2000 && (k < 3 || total < TIME_PER_PROBLEM); ++k) {
         int repeat = n <= 24 ? 16 : 1;
-        Instant start = now();
+        BenchInstant start = bench_now();
         for (int r = 0; r < repeat; ++r) info = lash_mixed_solve(&p->mixed, &settings, z, w, work);
-        double spent = since(start);
+        double spent = bench_since(start);
         total += spent, line->us = fmin(line->us, spent / repeat);
     }
     line->residual = lash_mixed_residual(&p->mixed, z, w);

@@ -209,23 +209,6 @@ static bool run_checks(Check* check, LashError* error) {
 
 // ---- reporting ----------------------------------------------------------------------------------
 
-static void put_nearest(AppJson* json, const Check* check) {
-    const double *q, *v;
-    lash_sim_state(check->sim, &q, &v);
-    app_json_key(json, "nearest");
-    app_json_begin_object(json);
-    for (int i = 0; i < check->model->bodies; ++i, q += 7, v += 6) {
-        app_json_key(json, lash_mechanism_body_name(check->mech, i));
-        app_json_begin_object(json);
-        app_json_put_vec3(json, "position", vec3(q[0], q[1], q[2]));
-        app_json_put_quat(json, "quaternion", quat(q[3], q[4], q[5], q[6]));
-        app_json_put_vec3(json, "velocity", vec3(v[0], v[1], v[2]));
-        app_json_put_vec3(json, "angular_velocity", vec3(v[3], v[4], v[5]));
-        app_json_end_object(json);
-    }
-    app_json_end_object(json);
-}
-
 static void put_start(AppJson* json, const Check* check) {
     app_json_key(json, "start");
     app_json_begin_object(json);
@@ -237,7 +220,7 @@ static void put_start(AppJson* json, const Check* check) {
     app_json_put_number(json, "penetration", check->start.penetration);
     if (check->assembled) {
         app_json_put_number(json, "moved", check->moved);
-        put_nearest(json, check);
+        app_put_bodies(json, "nearest", check->mech, check->sim);
     }
     app_json_end_object(json);
 }

@@ -423,23 +423,6 @@ static void put_energy(AppJson* json, const LashEnergy* e) {
     app_json_end_object(json);
 }
 
-static void put_final(AppJson* json, const Run* run) {
-    const double *q, *v;
-    lash_sim_state(run->sim, &q, &v);
-    app_json_key(json, "final");
-    app_json_begin_object(json);
-    for (int i = 0; i < run->model->bodies; ++i, q += 7, v += 6) {
-        app_json_key(json, lash_mechanism_body_name(run->mech, i));
-        app_json_begin_object(json);
-        app_json_put_vec3(json, "position", vec3(q[0], q[1], q[2]));
-        app_json_put_quat(json, "quaternion", quat(q[3], q[4], q[5], q[6]));
-        app_json_put_vec3(json, "velocity", vec3(v[0], v[1], v[2]));
-        app_json_put_vec3(json, "angular_velocity", vec3(v[3], v[4], v[5]));
-        app_json_end_object(json);
-    }
-    app_json_end_object(json);
-}
-
 static void put_result(AppJson* json, const Run* run) {
     const AppCounters* c = &run->counters;
     app_json_put_text(json, "model", run->model->file);
@@ -470,7 +453,7 @@ static void put_result(AppJson* json, const Run* run) {
         app_json_put_number(json, output->name, app_statistic_result(&run->statistic[i], output));
     }
     app_json_end_object(json);
-    put_final(json, run);
+    app_put_bodies(json, "final", run->mech, run->sim);
 }
 
 static void print_outputs(const Run* run) {

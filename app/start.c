@@ -8,6 +8,7 @@
 
 #include "app/json_scan.h"
 #include "core/arena.h"
+#include "core/math3.h"
 
 // U of one interaction's row r: the sum over its touched blocks of column r of G times v.
 static double row_velocity(const LashSystem* system, const LashInteraction* item, int r,
@@ -167,4 +168,21 @@ bool app_start_prepare(const LashModel* model, const LashMechanism* mech, const 
                           "'lash check' shows the nearest consistent start, \"assemble\": true "
                           "uses it",
                           error);
+}
+
+void app_put_bodies(AppJson* json, const char* key, const LashMechanism* mech, LashSim* sim) {
+    const double *q, *v;
+    lash_sim_state(sim, &q, &v);
+    app_json_key(json, key);
+    app_json_begin_object(json);
+    for (int i = 0; i < lash_mechanism_body_count(mech); ++i, q += 7, v += 6) {
+        app_json_key(json, lash_mechanism_body_name(mech, i));
+        app_json_begin_object(json);
+        app_json_put_vec3(json, "position", vec3(q[0], q[1], q[2]));
+        app_json_put_quat(json, "quaternion", quat(q[3], q[4], q[5], q[6]));
+        app_json_put_vec3(json, "velocity", vec3(v[0], v[1], v[2]));
+        app_json_put_vec3(json, "angular_velocity", vec3(v[3], v[4], v[5]));
+        app_json_end_object(json);
+    }
+    app_json_end_object(json);
 }

@@ -2,6 +2,7 @@
 #ifndef LASH_APP_START_H
 #define LASH_APP_START_H
 
+#include "app/json_writer.h"
 #include "app/model.h"
 
 #ifdef __cplusplus
@@ -33,6 +34,10 @@ void app_start_place(const LashModel* model, const char* name, char* where, size
 // (*moved > 0 then). Else error (exit code 3) names joint or contact and amount.
 bool app_start_prepare(const LashModel* model, const LashMechanism* mech, const LashSystem* system,
                        LashSim* sim, double* moved, LashError* error);
+
+// Puts the state of every body of the sim as {name: {position, quaternion, velocity,
+// angular_velocity}} under key.
+void app_put_bodies(AppJson* json, const char* key, const LashMechanism* mech, LashSim* sim);
 
 #ifdef __cplusplus
 }

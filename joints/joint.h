@@ -35,7 +35,7 @@ static inline Vec3 axis_b(const JointFrames* f, int e) {
 // Rows being written. Ga, Gb: (6 x rows) columns of G per side, or NULL where that side is the
 // ground.
 typedef struct RowWriter {
-    int rows, capacity;
+    int rows;
     double* g;       // (rows) or NULL
     double *Ga, *Gb; // (6 x rows) or NULL
 } RowWriter;

@@ -81,7 +81,7 @@ void joint_name(const LashMechanism* mech, uint64_t id, char* text, size_t size)
 // --- Evaluation
 
 static RowWriter writer_of(const LashInteraction* item, const Joint* joint, double* g, double* G) {
-    RowWriter out = {.capacity = item->rows, .g = g + item->row};
+    RowWriter out = {.g = g + item->row};
     if (G == NULL) return out;
     double* next = G + item->offset;
     if (joint->a > 0) out.Ga = next, next += 6 * item->rows;

@@ -168,6 +168,6 @@ bool step_factor(LashSim* sim, StepContext* s) {
                                  system->unit_metric);
     }
     sim->factored = true, sim->has_response = false;
-    sim->factored_h = s->h, sim->age = 0;
+    sim->factored_h = s->h;
     return true;
 }

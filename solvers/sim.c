@@ -272,6 +272,7 @@ static LashOutcome one_step(LashSim* sim, double h) {
     info->velocity_error = fmax(info->velocity_error, fmax(s->velocity_error, s->contact_error));
     info->dynamics_error = fmax(info->dynamics_error, s->dynamics_error);
     info->worst = s->worst;
+    info->demoted += s->demoted;
     if (outcome == LASH_CONVERGED) step_accept(sim, s);
     return outcome;
 }

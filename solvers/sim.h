@@ -55,6 +55,7 @@ typedef struct LashStepInfo {
     int contacts;        // unilateral interactions with P > 0
     int newton, projection, index_set, solver; // iterations as SCHEMES section 5 counts them
     int substeps;
+    int demoted;           // contacts that pushed but could not be closed exactly with the others
     double position_error; // largest bilateral joint error, recomputed from the final q [m, rad]
     double penetration;    // largest -g of all candidates, >= 0 [m]
     double velocity_error; // largest violation of the velocity constraints [m/s, rad/s]

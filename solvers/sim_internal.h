@@ -39,7 +39,6 @@ typedef struct StepContext {
     int* first;                      // (nc) first row in the contact problem
     double *W, *b, *P_c, *U_c, *mu;  // the contact problem
     uint8_t* kind;                   // (nc)
-    double* rho;                     // (nc) 1 / trace of the contact's block of W
     double* A_n;                     // (nn x nn) position problem of contact normals
     int nn;                          // contacts in the position problem
     int* normal;                     // (nn) interaction
@@ -80,12 +79,10 @@ struct LashSim {
         *B_n; // (nv x nv) A^-1 and N^-1 with the joints closed; NULL: too large, solve by columns
     bool factored, has_response; // has_response: B (and B_n) are formed
     double factored_h;
-    int age;     // steps since the factorisation
-    bool exact;  // derivatives of contact directions are in the Newton matrix
-    bool robust; // this pass renews the operator in every iteration, with all derivatives
-    int exact_steps;
-    double *x, *y, *z;          // (nv) scratch
-    double *u, *w;              // (rows) scratch
+    bool exact;        // derivatives of contact directions are in the Newton matrix
+    bool robust;       // this pass renews the operator in every iteration, with all derivatives
+    double *x, *y, *z; // (nv) scratch
+    double *u, *w;     // (rows) scratch
     double *x_2, *coupled_work; // scratch of the coupled problem: (nv), and its matrix
     double* contraction;        // scratch of contract: dGP and dGv
     double* dtau;               // (rows) correction of the joints' tau
