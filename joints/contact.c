@@ -120,7 +120,7 @@ static void differentiate(const Contact* contact, const BodyState* body, const C
 
 // Derivative of the basis of vec3_basis along dn.
 static void basis_derivative(Vec3 n, Vec3 dn, Vec3* dt1, Vec3* dt2) {
-    double sign = copysign(1.0, n.z), a = -1.0 / (sign + n.z), da = a * a * dn.z;
+    double sign = vec3_basis_sign(n), a = -1.0 / (sign + n.z), da = a * a * dn.z;
     double db = (dn.x * n.y + n.x * dn.y) * a + n.x * n.y * da;
     *dt1 = vec3(sign * (2 * n.x * dn.x * a + n.x * n.x * da), sign * db, -sign * dn.x);
     *dt2 = vec3(db, 2 * n.y * dn.y * a + n.y * n.y * da, -dn.y);
