@@ -13,7 +13,8 @@ typedef struct Contact {
     int a, b;           // bodies: 0 is the ground
     Vec3 a_axis;        // z of the feature of a, body coordinates: plane normal, cylinder axis
     Vec3 b_axis;        // axis of the disc, body coordinates
-    int interaction;    // in the list
+    int interaction;    // in the list, -1: none of its own
+    int pair;           // between face sets: number of its PairContact, -1: none
 } Contact;
 
 typedef struct ContactState {
