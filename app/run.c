@@ -176,16 +176,8 @@ static bool open_recorder(Run* run, LashError* error) {
 
 // ---- the loop -----------------------------------------------------------------------------------
 
-// Frames hold the first coordinate of each joint; others come straight from the mechanism.
 static double output_value(Run* run, const LashModelOutput* output) {
-    int c = output->coordinate_index;
-    if (c == 0)
-        return app_measure_value(output, &run->layout, run->energy.start, run->frame, &run->log);
-    const double *q, *v;
-    lash_sim_state(run->sim, &q, &v);
-    if (output->kind == LASH_SPEED)
-        return lash_mechanism_joint_speed(run->mech, output->index, c, q, v);
-    return lash_mechanism_joint_coordinate(run->mech, lash_sim_work(run->sim), output->index, c, q);
+    return app_measure_value(output, &run->layout, run->energy.start, run->frame, &run->log);
 }
 
 // The row of the plot at this frame. Averages over a step (forces, impulses) show the largest since
