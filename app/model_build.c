@@ -84,7 +84,9 @@ static void build_joint(const LashModel* model, LashMechanism* mech, const LashM
     def.b_joint = pose_mul(pose_inverse(body_pose(model, joint->part_b)), joint->world_b);
     if (model_has(joint->length)) def.length = joint->length;
     if (model_has(joint->pitch)) def.pitch = joint->pitch;
-    if (model_has(joint->friction)) def.mu = joint->friction;
+    def.clearance = joint->play;
+    if (model_has(joint->friction) && !(joint->play.play > 0) && lash_joint_has_friction(def.type))
+        def.mu = joint->friction;
     if (model_has(joint->radius)) def.radius = joint->radius;
     build_coordinates(model, joint, &def);
     lash_mechanism_add_joint(mech, &def);
@@ -183,8 +185,9 @@ LashMechanism* lash_model_build(const LashModel* model, LashError* error) {
     build_bodies(model, mech);
     for (int i = 0; i < model->joints; ++i) build_joint(model, mech, &model->joint[i]);
     for (int i = 0; i < model->forces; ++i) build_force(model, mech, &model->force[i]);
-    for (int i = 0; i < model->contact_points; ++i) {
-        build_contact(model, mech, &model->contact_point[i]);
+    for (int i = 0; i < model->contact_points; ++i) { // joints with clearance add theirs
+        if (model->contact_point[i].contact >= 0)
+            build_contact(model, mech, &model->contact_point[i]);
     }
     return mech;
 }
