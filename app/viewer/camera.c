@@ -1,14 +1,15 @@
-// An orbit camera. The world has an up direction u and a right direction r across it; front f = u x
-// r... the eye stands at
+// An orbit camera. The world has an up direction u and a right direction r across it; the eye
+// stands at
 //     target + distance (cos(pitch) (sin(yaw) r + cos(yaw) f) + sin(pitch) u),   f = r x u,
 // so yaw turns about u and pitch lifts the eye. Zoom to the cursor moves the target so that the
 // point of the target's plane under the cursor keeps its pixel.
 #include "app/viewer/camera.h"
 
-#include <cglm/cglm.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/viewer/matrix_internal.h"
 #include "core/math3.h"
 
 static const double max_pitch = 0.5 * LASH_PI - 1e-6;
@@ -24,15 +25,20 @@ const char* view_standard_name(int standard) {
 // Right of the front view: x when it lies across up, else y.
 ViewCamera view_camera(Vec3 up) {
     Vec3 x = fabs(up.x) < 0.9 ? vec3(1, 0, 0) : vec3(0, 1, 0);
-    ViewCamera camera = {.up = up, .distance = 1, .field = 28 * LASH_PI / 180, .width = 1280,
-                         .height = 800, .near = 0.1, .far = 10};
+    ViewCamera camera = {.up = up,
+                         .distance = 1,
+                         .field = 28 * LASH_PI / 180,
+                         .width = 1280,
+                         .height = 800,
+                         .near = 0.1,
+                         .far = 10};
     camera.right = vec3_normalize(vec3_add_scaled(x, -vec3_dot(x, up), up));
     view_camera_set(&camera, VIEW_ISO);
     return camera;
 }
 
 void view_camera_set(ViewCamera* camera, ViewStandard standard) {
-    static const double angle[VIEW_STANDARDS][2] = {{32, 24}, {0, 0},   {180, 0}, {-90, 0},
+    static const double angle[VIEW_STANDARDS][2] = {{32, 24}, {0, 0},  {180, 0}, {-90, 0},
                                                     {90, 0},  {0, 90}, {0, -90}};
     camera->yaw = angle[standard][0] * LASH_PI / 180;
     camera->pitch = fmax(-max_pitch, fmin(max_pitch, angle[standard][1] * LASH_PI / 180));
@@ -73,8 +79,8 @@ void view_camera_axes(const ViewCamera* camera, Vec3* right, Vec3* up, Vec3* bac
     Vec3 front = vec3_cross(camera->right, camera->up);
     double c = cos(camera->yaw), s = sin(camera->yaw);
     Vec3 level = vec3_add(vec3_scale(s, camera->right), vec3_scale(c, front));
-    *back = vec3_add(vec3_scale(cos(camera->pitch), level),
-                     vec3_scale(sin(camera->pitch), camera->up));
+    *back =
+        vec3_add(vec3_scale(cos(camera->pitch), level), vec3_scale(sin(camera->pitch), camera->up));
     *right = vec3_sub(vec3_scale(c, camera->right), vec3_scale(s, front));
     *up = vec3_cross(*back, *right);
 }
@@ -142,8 +148,7 @@ void view_camera_pan(ViewCamera* camera, double dx, double dy) {
     Vec3 right, up, back;
     view_camera_axes(camera, &right, &up, &back);
     double s = target_scale(camera);
-    camera->target =
-        vec3_add_scaled(vec3_add_scaled(camera->target, -dx * s, right), dy * s, up);
+    camera->target = vec3_add_scaled(vec3_add_scaled(camera->target, -dx * s, right), dy * s, up);
 }
 
 void view_camera_zoom(ViewCamera* camera, double factor, double x, double y) {
@@ -151,8 +156,7 @@ void view_camera_zoom(ViewCamera* camera, double factor, double x, double y) {
     view_camera_axes(camera, &right, &up, &back);
     double s = target_scale(camera) * (1 - 1 / factor);
     double px = x - 0.5 * camera->width, py = 0.5 * camera->height - y;
-    camera->target =
-        vec3_add_scaled(vec3_add_scaled(camera->target, px * s, right), py * s, up);
+    camera->target = vec3_add_scaled(vec3_add_scaled(camera->target, px * s, right), py * s, up);
     camera->distance /= factor;
 }
 
@@ -200,13 +204,10 @@ void view_camera_matrices(const ViewCamera* camera, float view[16], float projec
         view[4 * k + 3] = 0;
     }
     view[15] = 1;
-    float aspect = (float)(camera->width / camera->height);
-    mat4 p;
-    if (camera->orthographic) {
-        float h = (float)(camera->distance * tan(0.5 * camera->field));
-        glm_ortho(-h * aspect, h * aspect, -h, h, (float)camera->near, (float)camera->far, p);
-    } else {
-        glm_perspective((float)camera->field, aspect, (float)camera->near, (float)camera->far, p);
-    }
-    memcpy(projection, p, 16 * sizeof(float));
+    double aspect = camera->width / camera->height;
+    ViewMatrix p = camera->orthographic
+                       ? view_matrix_parallel(camera->distance * tan(0.5 * camera->field), aspect,
+                                              camera->near, camera->far)
+                       : view_matrix_perspective(camera->field, aspect, camera->near, camera->far);
+    memcpy(projection, p.m, sizeof p.m);
 }

@@ -22,11 +22,11 @@ typedef enum ViewStandard {
 } ViewStandard;
 
 typedef struct ViewCamera {
-    Vec3 up, right;      // unit, of the world as shown: up, and what the front view has to the right
-    Vec3 target;         // [m]
-    double distance;     // eye to target [m]
-    double yaw, pitch;   // [rad]; 0, 0 is the front view
-    double field;        // of view, vertical [rad]
+    Vec3 up, right;    // unit, of the world as shown: up, and what the front view has to the right
+    Vec3 target;       // [m]
+    double distance;   // eye to target [m]
+    double yaw, pitch; // [rad]; 0, 0 is the front view
+    double field;      // of view, vertical [rad]
     bool orthographic;
     double width, height; // of the picture [pixels]
     double near, far;     // of the depth range [m]; view_camera_clip sets them

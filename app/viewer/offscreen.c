@@ -29,8 +29,7 @@ static EGLDisplay open_display(void) {
             for (int i = 0; i < count; ++i) {
                 EGLDisplay display =
                     eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, device[i], NULL);
-                if (display != EGL_NO_DISPLAY && eglInitialize(display, NULL, NULL))
-                    return display;
+                if (display != EGL_NO_DISPLAY && eglInitialize(display, NULL, NULL)) return display;
             }
         }
     }
@@ -47,18 +46,21 @@ static bool fail(LashError* error, const char* what) {
 static bool open_context(ViewOffscreen* o, LashError* error) {
     static const EGLint config_list[] = {EGL_SURFACE_TYPE, 0, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT,
                                          EGL_NONE};
-    static const EGLint context_list[] = {EGL_CONTEXT_MAJOR_VERSION, 3,
-                                          EGL_CONTEXT_MINOR_VERSION, 3,
+    static const EGLint context_list[] = {EGL_CONTEXT_MAJOR_VERSION,
+                                          3,
+                                          EGL_CONTEXT_MINOR_VERSION,
+                                          3,
                                           EGL_CONTEXT_OPENGL_PROFILE_MASK,
-                                          EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT, EGL_NONE};
+                                          EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                                          EGL_NONE};
     o->display = open_display();
     if (o->display == EGL_NO_DISPLAY) return fail(error, "no drawing surface was found");
     EGLConfig config = NULL;
     EGLint count = 0;
     if (!eglBindAPI(EGL_OPENGL_API)) return fail(error, "the driver has no OpenGL");
     eglChooseConfig(o->display, config_list, &config, 1, &count);
-    o->context = eglCreateContext(o->display, count > 0 ? config : NULL, EGL_NO_CONTEXT,
-                                  context_list);
+    o->context =
+        eglCreateContext(o->display, count > 0 ? config : NULL, EGL_NO_CONTEXT, context_list);
     if (o->context == EGL_NO_CONTEXT) return fail(error, "the driver refuses OpenGL 3.3");
     if (!eglMakeCurrent(o->display, EGL_NO_SURFACE, EGL_NO_SURFACE, o->context))
         return fail(error, "the driver cannot draw without a surface");
@@ -140,7 +142,8 @@ void view_offscreen_read(ViewOffscreen* o, unsigned char* pixels) {
     glReadPixels(0, 0, o->width, o->height, GL_RGB, GL_UNSIGNED_BYTE, pixels);
     unsigned char* swap = lash_alloc(row);
     for (int i = 0; i < o->height / 2; ++i) { // OpenGL's rows begin at the bottom
-        unsigned char *a = pixels + row * (size_t)i, *b = pixels + row * (size_t)(o->height - 1 - i);
+        unsigned char *a = pixels + row * (size_t)i,
+                      *b = pixels + row * (size_t)(o->height - 1 - i);
         memcpy(swap, a, row);
         memcpy(a, b, row);
         memcpy(b, swap, row);

@@ -1,4 +1,5 @@
-// PNG through stb: the only file that sees it. Written under another name and renamed when complete.
+// PNG through stb: the only file that sees it. Written under another name and renamed when
+// complete.
 #include "app/viewer/picture.h"
 
 #include <errno.h>
@@ -31,8 +32,8 @@ bool view_bitmap_write(const ViewBitmap* b, const char* file, LashError* error) 
     Sink sink = {fopen(temporary, "wb"), true};
     bool good = sink.file != NULL;
     if (good) {
-        good = stbi_write_png_to_func(put, &sink, b->width, b->height, 3, b->pixel,
-                                      3 * b->width) != 0 &&
+        good = stbi_write_png_to_func(put, &sink, b->width, b->height, 3, b->pixel, 3 * b->width) !=
+                   0 &&
                sink.good;
         good = fclose(sink.file) == 0 && good;
         good = good && rename(temporary, file) == 0;

@@ -21,8 +21,8 @@ ViewPlayback view_playback(double duration);
 void view_playback_range(ViewPlayback* playback, double begin, double end, bool growing);
 void view_playback_advance(ViewPlayback* playback, double wall); // [s]
 void view_playback_toggle(ViewPlayback* playback); // at the end of a finished run: from the start
-void view_playback_seek(ViewPlayback* playback, double time);  // within the range
-void view_playback_speed(ViewPlayback* playback, int rungs);   // > 0: faster
+void view_playback_seek(ViewPlayback* playback, double time); // within the range
+void view_playback_speed(ViewPlayback* playback, int rungs);  // > 0: faster
 // "1/1000", "2 x"
 const char* view_playback_speed_text(const ViewPlayback* playback, char* text, int size);
 

@@ -19,11 +19,8 @@ static const float reaction_color[3] = {0.08f, 0.42f, 0.62f};
 static const float select_color[3] = {1.0f, 0.62f, 0.10f};
 
 ViewStyle view_style(void) {
-    return (ViewStyle){.edges = true,
-                       .grid = true,
-                       .forces = true,
-                       .contacts = true,
-                       .section_normal = {0, 0, 1}};
+    return (ViewStyle){
+        .edges = true, .grid = true, .forces = true, .contacts = true, .section_normal = {0, 0, 1}};
 }
 
 const char* view_renderer_name(void) {
@@ -64,10 +61,8 @@ static void create_pick_frame(ViewRenderer* r) {
     int before = 0;
     glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &before);
     glBindFramebuffer(GL_FRAMEBUFFER, r->pick_frame);
-    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER,
-                              r->pick_color);
-    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER,
-                              r->pick_depth);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, r->pick_color);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, r->pick_depth);
     glBindFramebuffer(GL_FRAMEBUFFER, (unsigned)before);
 }
 
@@ -122,33 +117,28 @@ static float linear(float srgb) { // the shaders take the square root at the end
 }
 
 // place scaled by s along its axes, to eye coordinates.
-static void model_matrix(const ViewRenderer* r, Pose place, Vec3 s, mat4 result, mat3 turn) {
+static void model_matrix(const ViewRenderer* r, Pose place, Vec3 s, ViewMatrix* model,
+                         float turn[9]) {
     Mat3 R = quat_matrix(place.rot);
     double scale[3] = {s.x, s.y, s.z};
-    mat4 world = GLM_MAT4_IDENTITY_INIT;
-    for (int k = 0; k < 3; ++k) {
-        for (int i = 0; i < 3; ++i) world[k][i] = (float)(scale[k] * R.m[3 * k + i]);
-    }
-    world[3][0] = (float)place.r.x, world[3][1] = (float)place.r.y, world[3][2] = (float)place.r.z;
-    mat4 view;
-    memcpy(view, r->view, sizeof view);
-    glm_mat4_mul(view, world, result);
-    mat4 directions = GLM_MAT4_IDENTITY_INIT; // inverse transpose: R S^-1
+    ViewMatrix world = view_matrix_identity(), directions = view_matrix_identity();
     for (int k = 0; k < 3; ++k) {
         for (int i = 0; i < 3; ++i) {
-            directions[k][i] = (float)(R.m[3 * k + i] / scale[k] * scale[0]);
+            world.m[4 * k + i] = (float)(scale[k] * R.m[3 * k + i]);
+            directions.m[4 * k + i] = (float)(scale[0] / scale[k] * R.m[3 * k + i]);
         }
     }
-    mat4 turned;
-    glm_mat4_mul(view, directions, turned);
-    glm_mat4_pick3(turned, turn);
+    world.m[12] = (float)place.r.x, world.m[13] = (float)place.r.y, world.m[14] = (float)place.r.z;
+    *model = view_matrix_mul(&r->view, &world);
+    ViewMatrix turned = view_matrix_mul(&r->view, &directions); // inverse transpose: R S^-1
+    for (int k = 0; k < 3; ++k) memcpy(turn + 3 * k, turned.m + 4 * k, 3 * sizeof(float));
 }
 
 static void use(const ViewRenderer* r, GpuProgram program, const ViewPicture* picture) {
     const int* u = r->uniform[program];
     const ViewScene* scene = picture->scene;
     glUseProgram(r->program[program]);
-    glUniformMatrix4fv(u[UNIFORM_PROJECTION], 1, GL_FALSE, (const float*)r->projection);
+    glUniformMatrix4fv(u[UNIFORM_PROJECTION], 1, GL_FALSE, r->projection.m);
     glUniform4fv(u[UNIFORM_SECTION], 1, r->section);
     glUniform1i(u[UNIFORM_ORTHOGRAPHIC], picture->camera->orthographic);
     glUniform1i(u[UNIFORM_CUT], picture->style.section);
@@ -157,18 +147,18 @@ static void use(const ViewRenderer* r, GpuProgram program, const ViewPicture* pi
                 linear(select_color[2]), 0.75f);
     float up[3];
     for (int i = 0; i < 3; ++i) {
-        up[i] = r->view[0][i] * (float)scene->up.x + r->view[1][i] * (float)scene->up.y +
-                r->view[2][i] * (float)scene->up.z;
+        const float* m = r->view.m + i;
+        up[i] = m[0] * (float)scene->up.x + m[4] * (float)scene->up.y + m[8] * (float)scene->up.z;
     }
     glUniform3fv(u[UNIFORM_UP], 1, up);
 }
 
 static void place_mesh(const ViewRenderer* r, GpuProgram program, Pose place, Vec3 scale) {
-    mat4 model;
-    mat3 turn;
-    model_matrix(r, place, scale, model, turn);
-    glUniformMatrix4fv(r->uniform[program][UNIFORM_MODEL], 1, GL_FALSE, (const float*)model);
-    glUniformMatrix3fv(r->uniform[program][UNIFORM_NORMAL], 1, GL_FALSE, (const float*)turn);
+    ViewMatrix model;
+    float turn[9];
+    model_matrix(r, place, scale, &model, turn);
+    glUniformMatrix4fv(r->uniform[program][UNIFORM_MODEL], 1, GL_FALSE, model.m);
+    glUniformMatrix3fv(r->uniform[program][UNIFORM_NORMAL], 1, GL_FALSE, turn);
 }
 
 static void draw_mesh(const GpuMesh* mesh) {
@@ -339,7 +329,8 @@ static void draw_grid(ViewRenderer* r, const ViewPicture* p) {
         lowest = fmin(lowest, vec3_dot(c, scene->up));
     }
     lowest -= 0.002 * view_scene_size(scene);
-    double ca = cell * round(vec3_dot(center, a) / cell), cb = cell * round(vec3_dot(center, b) / cell);
+    double ca = cell * round(vec3_dot(center, a) / cell),
+           cb = cell * round(vec3_dot(center, b) / cell);
     static GpuLineVertex vertex[(2 * HALF + 1) * 2 * PIECES * 2];
     int count = 0;
     for (int i = -HALF; i <= HALF; ++i) {
@@ -353,9 +344,9 @@ static void draw_grid(ViewRenderer* r, const ViewPicture* p) {
                 double fade = fmax(0, 1 - sqrt(x * x + y * y) / HALF);
                 Vec3 q = vec3_scale(lowest, scene->up);
                 q = vec3_add_scaled(vec3_add_scaled(q, ca + cell * x, a), cb + cell * y, b);
-                vertex[count++] = (GpuLineVertex){
-                    {(float)q.x, (float)q.y, (float)q.z},
-                    {tone[0], tone[1], tone[2], strength * (float)(fade * fade)}};
+                vertex[count++] =
+                    (GpuLineVertex){{(float)q.x, (float)q.y, (float)q.z},
+                                    {tone[0], tone[1], tone[2], strength * (float)(fade * fade)}};
             }
         }
     }
@@ -424,9 +415,10 @@ static void draw_joint_frames(const ViewRenderer* r, const ViewPicture* p) {
 // ---- the whole ----------------------------------------------------------------------------------
 
 static void begin(ViewRenderer* r, const ViewPicture* p) {
-    view_camera_matrices(p->camera, (float*)r->view, (float*)r->projection);
+    view_camera_matrices(p->camera, r->view.m, r->projection.m);
     r->section[0] = r->section[1] = r->section[2] = 0, r->section[3] = 1;
-    if (p->style.section) { // keep what lies below: offset - n.(x - middle) >= 0, to eye coordinates
+    if (p->style
+            .section) { // keep what lies below: offset - n.(x - middle) >= 0, to eye coordinates
         Vec3 n = vec3_neg(p->style.section_normal);
         Vec3 middle = vec3_scale(0.5, vec3_add(p->scene->bound.low, p->scene->bound.high));
         double d = p->style.section_offset - vec3_dot(n, middle);
@@ -436,6 +428,7 @@ static void begin(ViewRenderer* r, const ViewPicture* p) {
         r->section[3] = (float)(d + vec3_dot(n, eye));
     }
     glEnable(GL_DEPTH_TEST);
+    glDepthFunc(GL_LEQUAL);
     glEnable(GL_BLEND);
     glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
     glEnable(GL_MULTISAMPLE);
@@ -478,11 +471,10 @@ ViewPick view_renderer_pick(ViewRenderer* r, const ViewPicture* p, int x, int y)
     if (x < 0 || y < 0 || x >= width || y >= height) return pick;
     begin(r, p);
     double cx = (2.0 * x + 1) / width - 1, cy = 1 - (2.0 * y + 1) / height;
-    mat4 stretch = GLM_MAT4_IDENTITY_INIT, projection;
-    stretch[0][0] = (float)width, stretch[1][1] = (float)height;
-    stretch[3][0] = (float)(-cx * width), stretch[3][1] = (float)(-cy * height);
-    glm_mat4_mul(stretch, r->projection, projection);
-    memcpy(r->projection, projection, sizeof projection);
+    ViewMatrix stretch = view_matrix_identity();
+    stretch.m[0] = (float)width, stretch.m[5] = (float)height;
+    stretch.m[12] = (float)(-cx * width), stretch.m[13] = (float)(-cy * height);
+    r->projection = view_matrix_mul(&stretch, &r->projection);
     glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &before);
     glBindFramebuffer(GL_FRAMEBUFFER, r->pick_frame);
     glViewport(0, 0, 1, 1);

@@ -1,9 +1,9 @@
 // Programs and meshes on the graphics card.
 //
-// Shading: a hemisphere of soft light about the up direction, a key light from the upper left of the
-// eye and a weak fill from the right, Blinn-Phong highlight, and darker rims, so that round faces
-// have an outline. Computed in linear light; the square root stands for the screen's gamma. Where
-// the section plane opens a solid, its inner side is drawn flat: it looks like the cut.
+// Shading: a hemisphere of soft light about the up direction, a key light from the upper left of
+// the eye and a weak fill from the right, Blinn-Phong highlight, and darker rims, so that round
+// faces have an outline. Computed in linear light; the square root stands for the screen's gamma.
+// Where the section plane opens a solid, its inner side is drawn flat: it looks like the cut.
 #include <epoxy/gl.h>
 #include <string.h>
 
@@ -153,13 +153,18 @@ bool gpu_programs_create(ViewRenderer* renderer, LashError* error) {
         [GPU_BACKGROUND] = {background_vertex, background_fragment},
         [GPU_ID] = {solid_vertex, id_fragment},
     };
-    static const char* const name[UNIFORMS] = {
-        [UNIFORM_MODEL] = "model",     [UNIFORM_NORMAL] = "turn",
-        [UNIFORM_COLOR] = "color",     [UNIFORM_PROJECTION] = "projection",
-        [UNIFORM_UP] = "up",           [UNIFORM_SECTION] = "section",
-        [UNIFORM_TINT] = "tint",       [UNIFORM_SELECTED] = "selected",
-        [UNIFORM_PART] = "part",       [UNIFORM_CUT] = "cut",
-        [UNIFORM_FIRST_FACE] = "first_face", [UNIFORM_ORTHOGRAPHIC] = "orthographic"};
+    static const char* const name[UNIFORMS] = {[UNIFORM_MODEL] = "model",
+                                               [UNIFORM_NORMAL] = "turn",
+                                               [UNIFORM_COLOR] = "color",
+                                               [UNIFORM_PROJECTION] = "projection",
+                                               [UNIFORM_UP] = "up",
+                                               [UNIFORM_SECTION] = "section",
+                                               [UNIFORM_TINT] = "tint",
+                                               [UNIFORM_SELECTED] = "selected",
+                                               [UNIFORM_PART] = "part",
+                                               [UNIFORM_CUT] = "cut",
+                                               [UNIFORM_FIRST_FACE] = "first_face",
+                                               [UNIFORM_ORTHOGRAPHIC] = "orthographic"};
     for (int i = 0; i < GPU_PROGRAMS; ++i) {
         renderer->program[i] = build(text[i][0], text[i][1], error);
         if (renderer->program[i] == 0) return false;
@@ -209,9 +214,8 @@ static void upload_lines(GpuMesh* mesh, const LashShape* shape) {
     glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)((size_t)shape->line_points * 3 * sizeof(float)),
                  shape->line_point, GL_STATIC_DRAW);
     glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, mesh->line_indices);
-    glBufferData(GL_ELEMENT_ARRAY_BUFFER,
-                 (GLsizeiptr)((size_t)mesh->line_count * sizeof(int)), shape->line,
-                 GL_STATIC_DRAW);
+    glBufferData(GL_ELEMENT_ARRAY_BUFFER, (GLsizeiptr)((size_t)mesh->line_count * sizeof(int)),
+                 shape->line, GL_STATIC_DRAW);
     glVertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, 3 * sizeof(float), NULL);
     glEnableVertexAttribArray(0);
     glBindVertexArray(0);

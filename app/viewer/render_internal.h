@@ -2,8 +2,7 @@
 #ifndef LASH_APP_VIEWER_RENDER_INTERNAL_H
 #define LASH_APP_VIEWER_RENDER_INTERNAL_H
 
-#include <cglm/cglm.h>
-
+#include "app/viewer/matrix_internal.h"
 #include "app/viewer/render.h"
 
 typedef struct GpuMesh {
@@ -12,13 +11,7 @@ typedef struct GpuMesh {
     int index_count, line_count; // numbers of indices
 } GpuMesh;
 
-typedef enum GpuProgram {
-    GPU_SOLID,
-    GPU_LINE,
-    GPU_BACKGROUND,
-    GPU_ID,
-    GPU_PROGRAMS
-} GpuProgram;
+typedef enum GpuProgram { GPU_SOLID, GPU_LINE, GPU_BACKGROUND, GPU_ID, GPU_PROGRAMS } GpuProgram;
 
 typedef enum GpuUniform {
     UNIFORM_MODEL, // model -> eye
@@ -46,7 +39,7 @@ struct ViewRenderer {
     size_t line_capacity;                        // [bytes]
     unsigned empty_vao;                          // of the background
     unsigned pick_frame, pick_color, pick_depth; // one pixel
-    mat4 view, projection;
+    ViewMatrix view, projection;
     float section[4]; // in eye coordinates; w large: none
 };
 

@@ -1,8 +1,8 @@
 // The scene: meshes come from the CAD tables of the model's parts or from the same tables of
 // primitive shapes; a frame places them: world_piece = world_body * body_part * part_shape.
 //
-// Forces: a contact's impulse since the frame before, divided by that time, in the basis (n, t1, t2)
-// of its place; a joint's force as recorded, on body b, in the axes of the joint frame in a.
+// Forces: a contact's impulse since the frame before, divided by that time, in the basis (n, t1,
+// t2) of its place; a joint's force as recorded, on body b, in the axes of the joint frame in a.
 #include "app/viewer/scene.h"
 
 #include <math.h>
@@ -21,11 +21,16 @@ static const float ground_color[3] = {0.66f, 0.69f, 0.72f};
 
 static LashShape* primitive(const LashModelShape* s) {
     switch (s->type) {
-        case LASH_MODEL_BOX: return lash_shape_box(s->size);
-        case LASH_MODEL_CYLINDER: return lash_shape_cylinder(s->radius, s->length);
-        case LASH_MODEL_SPHERE: return lash_shape_sphere(s->radius);
-        case LASH_MODEL_CAPSULE: return lash_shape_capsule(s->radius, s->length);
-        default: return lash_shape_ring(s->inner_radius, s->outer_radius, s->length);
+        case LASH_MODEL_BOX:
+            return lash_shape_box(s->size);
+        case LASH_MODEL_CYLINDER:
+            return lash_shape_cylinder(s->radius, s->length);
+        case LASH_MODEL_SPHERE:
+            return lash_shape_sphere(s->radius);
+        case LASH_MODEL_CAPSULE:
+            return lash_shape_capsule(s->radius, s->length);
+        default:
+            return lash_shape_ring(s->inner_radius, s->outer_radius, s->length);
     }
 }
 
@@ -94,15 +99,15 @@ bool view_scene_create(ViewScene* scene, const LashModel* model, const LashMecha
                        LashError* error) {
     size_t pieces = 0;
     for (int i = 0; i < model->parts; ++i) pieces += (size_t)model->part[i].shapes + 1;
-    *scene = (ViewScene){.model = model,
-                         .mech = mech,
-                         .layout = lash_record_layout(model->bodies, model->joints,
-                                                      model->contact_points),
-                         .parts = model->parts,
-                         .joints = model->joints,
-                         .bodies = model->bodies,
-                         .contacts = model->contact_points,
-                         .up = up_of(model->gravity)};
+    *scene = (ViewScene){
+        .model = model,
+        .mech = mech,
+        .layout = lash_record_layout(model->bodies, model->joints, model->contact_points),
+        .parts = model->parts,
+        .joints = model->joints,
+        .bodies = model->bodies,
+        .contacts = model->contact_points,
+        .up = up_of(model->gravity)};
     scene->part = lash_alloc((size_t)model->parts * sizeof *scene->part);
     scene->piece = lash_alloc(pieces * sizeof *scene->piece);
     scene->joint = lash_alloc((size_t)model->joints * sizeof *scene->joint);
@@ -236,8 +241,8 @@ int view_frame_forces(const ViewScene* scene, const ViewFrame* frame, double int
         LashContactPlace place = lash_mechanism_contact_place(scene->mech, i, frame->q);
         Vec3 t1, t2;
         vec3_basis(place.normal, &t1, &t2);
-        Vec3 sum = vec3_add_scaled(
-            vec3_add_scaled(vec3_scale(P[0], place.normal), P[1], t1), P[2], t2);
+        Vec3 sum =
+            vec3_add_scaled(vec3_add_scaled(vec3_scale(P[0], place.normal), P[1], t1), P[2], t2);
         arrow[count++] = (ViewArrow){place.point, vec3_scale(1 / interval, sum), true, i};
     }
     for (int i = 0; i < scene->joints && count < capacity; ++i) {

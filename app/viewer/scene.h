@@ -100,7 +100,8 @@ int view_frame_touches(const ViewScene* scene, const ViewFrame* frame, double ne
 int view_frame_forces(const ViewScene* scene, const ViewFrame* frame, double interval,
                       ViewArrow* arrow, int capacity);
 
-// Is a part without any mesh: drawn as a glyph, a ball at its mass center with spokes to its joints?
+// Is a part without any mesh: drawn as a glyph, a ball at its mass center with spokes to its
+// joints?
 bool view_part_is_glyph(const ViewScene* scene, int part);
 
 // Which face of a part a face number of one of its pieces is; names for the panels.

@@ -292,8 +292,8 @@ ViewSource* view_source_open(const char* file, const AppSessionOptions* options,
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->grown, NULL);
     s->live = !is_result(file);
-    bool good = s->live ? app_session_open(&s->session, file, options, error)
-                        : open_result(s, file, error);
+    bool good =
+        s->live ? app_session_open(&s->session, file, options, error) : open_result(s, file, error);
     if (!good) {
         lash_error_file(error, file);
         view_source_close(s);
