@@ -14,7 +14,7 @@
 // X = s s', Y = -(m.k) s s' + b b' with b = m x s. Vertex: X = 0, Y = I.
 #include <string.h>
 
-#include "geometry/freeform.h"
+#include "geometry/freeform_normal.h"
 #include "geometry/kernels_internal.h"
 #include "geometry/trim.h"
 
