@@ -79,13 +79,9 @@ static void assemble_gram(LashSim* sim, const StepContext* s, double* V) {
     }
 }
 
-LashMobility lash_sim_mobility(LashSim* sim, int* redundant_rows) {
-    StepContext* s = &sim->step;
-    LashMobility mobility = {.dof = sim->system->nv};
-    if (!evaluate_start(sim, s, -1)) return mobility;
-    int m = s->list->bilateral_rows;
-    mobility.rows = m;
-    measure_rows(s, &mobility);
+// Rank by Cholesky of the full matrix; dependent (bilateral interactions) or NULL.
+static int dense_rank(LashSim* sim, const StepContext* s, int* redundant_rows) {
+    int m = s->list->bilateral_rows, rank = 0;
     double* V = lash_alloc((size_t)m * (size_t)m * sizeof *V); // lower triangle becomes the factor
     uint8_t* dependent = lash_alloc((size_t)m + 1);
     assemble_gram(sim, s, V);
@@ -103,15 +99,33 @@ LashMobility lash_sim_mobility(LashSim* sim, int* redundant_rows) {
         dependent[k] = !(left > DEPENDENT * whole);
         if (dependent[k]) continue;
         V[k + m * k] = sqrt(left);
-        ++mobility.rank;
+        ++rank;
     }
     for (int i = 0; i < s->list->bilateral && redundant_rows != NULL; ++i) {
         const LashInteraction* item = &s->list->item[i];
         redundant_rows[i] = 0;
         for (int r = 0; r < item->rows; ++r) redundant_rows[i] += dependent[item->row + r];
     }
-    mobility.dof = sim->system->nv - mobility.rank;
     lash_free(V), lash_free(dependent);
+    return rank;
+}
+
+static int sparse_rank(LashSim* sim, const StepContext* s, int* redundant_rows) {
+    lash_joint_solver_factor(&sim->position_joints, s->list, s->G, sim->M, false, false);
+    if (redundant_rows != NULL)
+        lash_joint_solver_count_dependent(&sim->position_joints, redundant_rows);
+    return sim->position_joints.rank;
+}
+
+LashMobility lash_sim_mobility(LashSim* sim, int* redundant_rows) {
+    StepContext* s = &sim->step;
+    LashMobility mobility = {.dof = sim->system->nv};
+    if (!evaluate_start(sim, s, -1)) return mobility;
+    mobility.rows = s->list->bilateral_rows;
+    measure_rows(s, &mobility);
+    mobility.rank = sim->position_joints.sparse != NULL ? sparse_rank(sim, s, redundant_rows)
+                                                        : dense_rank(sim, s, redundant_rows);
+    mobility.dof = sim->system->nv - mobility.rank;
     return mobility;
 }
 
@@ -224,7 +238,9 @@ bool lash_sim_assemble(LashSim* sim, double* moved) {
     for (int i = 0; i < system->nv; ++i) s->v[i] = sim->v[i] + sim->y[i];
     memcpy(s->q_end, sim->q, (size_t)system->nq * sizeof *sim->q);
     lash_sim_set_state(sim, sim->t, s->q_end, s->v);
-    LashMobility after = lash_sim_mobility(sim, NULL);
+    LashMobility after = {0};
+    if (!evaluate_start(sim, s, -1)) return false;
+    measure_rows(s, &after);
     return after.position_error <= sim->settings.tolerance_position &&
            after.velocity_error <= sim->settings.tolerance_velocity;
 }

@@ -163,9 +163,9 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     sim->A = lash_block_lu_create(system);
     sim->M = lash_block_lu_create(system);
     sim->N = lash_block_lu_create(system);
-    lash_joint_solver_init(&sim->velocity_joints, system, rows);
-    lash_joint_solver_init(&sim->position_joints, system, rows);
-    lash_joint_solver_init(&sim->reaction_joints, system, rows);
+    lash_joint_solver_init(&sim->velocity_joints, system, list, settings->joints);
+    lash_joint_solver_init(&sim->position_joints, system, list, settings->joints);
+    lash_joint_solver_init(&sim->reaction_joints, system, list, settings->joints);
     lash_sim_set_state(sim, 0, start, start + system->nq);
     lash_free(start);
     return sim;
@@ -402,8 +402,8 @@ const double* lash_sim_impulses(LashSim* sim) {
     if (joints->rows == s->list->bilateral_rows && joints->rank == joints->rows)
         return sim->reactions;
     if (!lash_block_lu_factor(sim->M, sim->M_values)) return sim->reactions;
-    lash_joint_solver_factor(&sim->reaction_joints, s->list, s->G_star, sim->M, false, false);
-    lash_joint_solver_project(&sim->reaction_joints, sim->reactions);
+    lash_joint_solver_minimum_norm(&sim->reaction_joints, s->list, s->G_star, sim->M,
+                                   sim->reactions);
     return sim->reactions;
 }
 const double* lash_sim_directions(const LashSim* sim) {

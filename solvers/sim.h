@@ -32,6 +32,12 @@ typedef enum LashForecast { // which contacts may act, where the scheme activate
     LASH_FORECAST_END       // g(q (+) h v) <= 0 and U <= 0
 } LashForecast;
 
+typedef enum LashJointMethod { // linear algebra of the joints
+    LASH_JOINTS_AUTOMATIC,     // whichever is expected to be faster
+    LASH_JOINTS_DENSE,         // full matrices: small mechanisms
+    LASH_JOINTS_SPARSE         // cost linear in the number of bodies
+} LashJointMethod;
+
 typedef struct LashSettings {
     LashScheme scheme;
     double h, theta; // time step [s]; 1/2 midpoint .. 1 implicit Euler
@@ -47,6 +53,7 @@ typedef struct LashSettings {
     int max_iterations;        // Newton iterations per pass
     bool full_newton; // renew the Newton matrix, all derivatives in it, in every iteration; stop at
                       // the tolerances. Default: keep it over many steps, go on below them
+    LashJointMethod joints;
     int max_substeps; // 1: none; a failing step is retried as 2, 4, ... sub-steps up to this
 } LashSettings;
 
