@@ -133,6 +133,17 @@ static bool read_numbers(Reader* r, const cJSON* node, const KeySpec* spec, int 
     return true;
 }
 
+// Any count of numbers, at least one.
+static bool read_list_of_numbers(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
+    if (!cJSON_IsArray(node)) return fail_type(r, "a list of numbers", node);
+    int count = cJSON_GetArraySize(node);
+    if (count == 0) return model_fail(r->context, r->path, "expected numbers, found an empty list");
+    double* values = model_alloc(r->context->model, (size_t)count * sizeof *values);
+    memcpy(target + spec->offset, &values, sizeof values);
+    memcpy(target + spec->count_offset, &count, sizeof count);
+    return read_numbers(r, node, spec, count, values);
+}
+
 static bool read_choice(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
     char list[200] = "", hint[128];
     if (!cJSON_IsString(node)) return fail_type(r, "a text", node);
@@ -370,6 +381,13 @@ static bool read_key(Reader* r, const cJSON* node, const KeySpec* spec, char* ta
             if (!cJSON_IsString(node)) return fail_type(r, "a text", node);
             *(char**)field = model_strdup(r->context->model, node->valuestring);
             return true;
+        case KEY_TEXT_OR_NULL:
+            if (cJSON_IsNull(node)) return true;
+            if (!cJSON_IsString(node)) return fail_type(r, "a text or null", node);
+            *(char**)field = model_strdup(r->context->model, node->valuestring);
+            return true;
+        case KEY_NUMBERS:
+            return read_list_of_numbers(r, node, spec, target);
         case KEY_NUMBER:
             if (!read_number(r, node, spec->range, field)) return false;
             *(double*)field *= unit_factor(r, spec);
@@ -477,20 +495,24 @@ static bool read_parameters(Reader* r, const cJSON* node) {
     return model_resolve_parameters(r->context, raw, count, r->sets, r->set_count);
 }
 
-// Format, units and parameters come first: everything else is read with them.
-static bool read_root(Reader* r, const cJSON* root) {
-    if (!cJSON_IsObject(root))
-        return fail_type(r, "an object with \"format\": \"lash-model/1\"", root);
+static bool check_format(Reader* r, const cJSON* root, const char* name) {
+    char expected[64];
+    snprintf(expected, sizeof expected, "an object with \"format\": \"%s\"", name);
+    if (!cJSON_IsObject(root)) return fail_type(r, expected, root);
     const cJSON* format = cJSON_GetObjectItemCaseSensitive(root, "format");
     if (format == NULL) {
-        return model_fail(r->context, "", "the key 'format' is missing: expected \"lash-model/1\"");
+        return model_fail(r->context, "", "the key 'format' is missing: expected \"%s\"", name);
     }
-    if (!cJSON_IsString(format) || strcmp(format->valuestring, "lash-model/1") != 0) {
-        return model_fail(r->context, "format", "expected \"lash-model/1\", found %s%.40s%s",
-                          cJSON_IsString(format) ? "\"" : "",
-                          cJSON_IsString(format) ? format->valuestring : type_name(format),
-                          cJSON_IsString(format) ? "\"" : "");
-    }
+    if (cJSON_IsString(format) && strcmp(format->valuestring, name) == 0) return true;
+    return model_fail(r->context, "format", "expected \"%s\", found %s%.40s%s", name,
+                      cJSON_IsString(format) ? "\"" : "",
+                      cJSON_IsString(format) ? format->valuestring : type_name(format),
+                      cJSON_IsString(format) ? "\"" : "");
+}
+
+// Format, units and parameters come first: everything else is read with them.
+static bool read_root(Reader* r, const cJSON* root) {
+    if (!check_format(r, root, "lash-model/1")) return false;
     const cJSON* units = cJSON_GetObjectItemCaseSensitive(root, "units");
     if (units != NULL) {
         snprintf(r->path, sizeof r->path, "units");
@@ -515,6 +537,20 @@ static bool parse_text(Reader* r) {
     return good && model_resolve_parts(context) && model_resolve_joints(context) &&
            model_resolve_forces(context) && model_resolve_contacts(context) &&
            model_resolve_simulation(context) && model_resolve_outputs(context);
+}
+
+bool model_read_document(ModelContext* context, const KeyTable* table, void* target) {
+    Reader reader = {.context = context};
+    if (!app_json_check(context->text, context->bytes, context->error)) return false;
+    cJSON* root = cJSON_ParseWithLength(context->text, context->bytes);
+    if (root == NULL) {
+        return lash_error_set(context->error, LASH_ERROR_MODEL, "", "this is no JSON document");
+    }
+    bool good = check_format(&reader, root, table->key[0].choices[0]);
+    if (good && table->defaults != NULL) table->defaults(target);
+    good = good && read_table(&reader, root, table, target);
+    cJSON_Delete(root);
+    return good;
 }
 
 LashModel* lash_model_parse(const char* file, const char* text, size_t bytes,
