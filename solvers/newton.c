@@ -62,10 +62,11 @@ static void set_positions(LashSim* sim, StepContext* s, bool project) {
 static bool evaluate_rows(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
     double t_end = s->t0 + s->h;
+    bool fremond = sim->settings.law == LASH_FREMOND;
     switch (sim->settings.direction) {
         case LASH_AT_MIDPOINT:
             if (!system->evaluate(system, sim->work, s->t0 + s->theta * s->h, s->q_theta, s->wanted,
-                                  s->g_star, NULL, s->G_star)) {
+                                  s->g_star, fremond ? s->g_t_star : NULL, s->G_star)) {
                 return false;
             }
             return system->evaluate(system, sim->work, t_end, s->q_end, s->wanted, s->g, s->g_t,
@@ -75,6 +76,7 @@ static bool evaluate_rows(LashSim* sim, StepContext* s) {
                                   s->G))
                 return false;
             memcpy(s->G_star, s->G, (size_t)s->list->G_size * sizeof *s->G);
+            memcpy(s->g_t_star, s->g_t, (size_t)s->list->rows * sizeof *s->g_t);
             return true;
         case LASH_AT_START: // rows and impulses at q_k; the gaps are those of the end
             if (!system->evaluate(system, sim->work, t_end, s->q_end, s->wanted, s->g, NULL, NULL))
@@ -83,6 +85,7 @@ static bool evaluate_rows(LashSim* sim, StepContext* s) {
                                   s->G))
                 return false;
             memcpy(s->G_star, s->G, (size_t)s->list->G_size * sizeof *s->G);
+            memcpy(s->g_t_star, s->g_t, (size_t)s->list->rows * sizeof *s->g_t);
             return true;
     }
     return false;
@@ -99,13 +102,16 @@ static void compute_residuals(LashSim* sim, StepContext* s) {
     lash_block_multiply(system, sim->M_values, sim->x, s->r);
     for (int i = 0; i < nv; ++i) s->r[i] -= s->h * s->F[i];
     lash_rows_apply(system, list, 0, list->count, s->active, s->G_star, -1, s->P, s->r);
-    lash_rows_velocity(system, list, 0, list->count, s->wanted, s->G, s->v, s->U);
+    lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, s->v, s->U);
+    lash_rows_velocity(system, list, list->bilateral, list->count, s->wanted, law_rows(sim, s),
+                       s->v, s->U);
+    bool fremond = sim->settings.law == LASH_FREMOND;
     s->velocity_error = 0, s->position_error = 0;
     for (int i = 0; i < list->count; ++i) {
         if (!s->wanted[i]) continue;
         const LashInteraction* item = &list->item[i];
         for (int k = item->row; k < item->row + item->rows; ++k) {
-            s->U[k] += s->g_t[k];
+            s->U[k] += i >= list->bilateral && fremond ? s->g_t_star[k] : s->g_t[k];
             if (i >= list->bilateral) continue;
             if (fabs(s->U[k]) > s->velocity_error)
                 s->velocity_error = fabs(s->U[k]), s->worst = item->id;
@@ -114,6 +120,7 @@ static void compute_residuals(LashSim* sim, StepContext* s) {
             }
         }
     }
+    if (fremond) fremond_start(sim, s);
     // The velocity error that r stands for, M^-1 r; and y = A^-1 r for the correction.
     memcpy(sim->y, s->r, (size_t)nv * sizeof *sim->y);
     lash_block_lu_solve(sim->A, sim->y);
