@@ -106,6 +106,10 @@ static void make_mesh(Mesh* m) {
             add_triangle(m, upper);
         }
     }
+    for (int i = 0; i < m->n; ++i) { // sums that cancel, made symmetric to the last bit
+        for (int j = i + 1; j < m->n && j <= i + m->w; ++j)
+            *entry(m, m->K, j, i) = *entry(m, m->K, i, j);
+    }
 }
 
 // Displacements at rest with the floor's nodes held: band Cholesky of K with their rows replaced.
