@@ -15,12 +15,15 @@
 
 typedef struct VerifyOptions {
     AppOperands operands;
+    const char* report;
     bool all, list, json;
 } VerifyOptions;
 
 #define OPTION(member) offsetof(VerifyOptions, member)
 static const AppOption options[] = {
     {"all", 'a', APP_FLAG, NULL, "slow claims too", OPTION(all)},
+    {"report", 'r', APP_FILE, "FILE", "write the manual: .html, one page with pictures, or .md",
+     OPTION(report)},
     {"list", 'l', APP_FLAG, NULL, "list the claims instead of running them", OPTION(list)},
     {"json", 0, APP_FLAG, NULL, "print one JSON document instead of text", OPTION(json)},
 };
@@ -37,21 +40,6 @@ const AppCommand app_verify_command = {
     .options = sizeof options / sizeof *options,
     .json_offset = OPTION(json),
     .operand_offset = OPTION(operands)};
-
-enum { MAX_CLAIMS = 128 };
-
-typedef struct Row {
-    const Claim* claim;
-    const char* paper;
-    Verdict verdict;
-    double seconds;
-} Row;
-
-typedef struct Rows {
-    Row row[MAX_CLAIMS];
-    int count, failed, untested;
-    const char* first_failed;
-} Rows;
 
 static int list_claims(const ClaimTable* table, int tables, const Claim** claim,
                        const char** paper) {
@@ -175,7 +163,10 @@ int verify_tables(const ClaimTable* table, int tables, int argc, char** argv) {
         return app_report_finish(&report, NULL);
     }
     Rows* rows = lash_alloc(sizeof *rows);
+    double start = app_wall_clock();
     if (!set.list) run_claims(&set, claim, paper, n, rows);
+    if (set.report != NULL && !set.list)
+        verify_write_report(rows, app_wall_clock() - start, set.report, &error);
     if (rows->failed > 0)
         lash_error_set(&error, LASH_ERROR_SPEC, rows->first_failed, "%d of %d claims failed",
                        rows->failed, rows->count);

@@ -63,6 +63,24 @@ ClaimTable verify_fremond_block(void); // C-12 .. C-14: solver, matrices, slidin
 // [A16] Acary, energy
 ClaimTable verify_energy(void); // D-01 .. D-05, D-16, D-17
 
+enum { MAX_CLAIMS = 128 };
+
+typedef struct Row { // a claim that was run
+    const Claim* claim;
+    const char* paper;
+    Verdict verdict;
+    double seconds;
+} Row;
+
+typedef struct Rows {
+    Row row[MAX_CLAIMS];
+    int count, failed, untested;
+    const char* first_failed;
+} Rows;
+
+// The manual as one HTML page, or as Markdown when the file is called so.
+bool verify_write_report(const Rows* rows, double seconds, const char* path, LashError* error);
+
 // The command, for these tables.
 int verify_tables(const ClaimTable* table, int tables, int argc, char** argv);
 
