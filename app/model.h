@@ -239,7 +239,7 @@ typedef struct LashModelSimulation {
     double duration; // [s]
     bool assemble;
     int record_every; // steps between two frames of the result file; 0: chosen
-    int law, query;   // one choice each so far
+    int query;        // one choice so far
 } LashModelSimulation;
 
 typedef struct LashModelParameter {

@@ -91,14 +91,17 @@ static void complete_directions(const LashSim* sim, StepContext* s) {
         for (int b = 0; b < item->touched; ++b) n += lash_block_size(sim->system, item->block[b]);
         memcpy(s->G_star + item->offset, s->G + item->offset,
                (size_t)(n * item->rows) * sizeof *s->G);
+        memcpy(s->g_t_star + item->row, s->g_t + item->row, (size_t)item->rows * sizeof *s->g_t);
     }
 }
 
 static bool evaluate_rows(LashSim* sim, StepContext* s) {
     double t_end = s->t0 + s->h, t_theta = s->t0 + s->theta * s->h;
+    bool fremond = sim->settings.law == LASH_FREMOND;
     switch (sim->settings.direction) {
         case LASH_AT_MIDPOINT:
-            if (!sim_evaluate(sim, t_theta, s->q_theta, s->wanted, s->g_star, NULL, s->G_star))
+            if (!sim_evaluate(sim, t_theta, s->q_theta, s->wanted, s->g_star,
+                              fremond ? s->g_t_star : NULL, s->G_star))
                 return false;
             if (!sim_evaluate(sim, t_end, s->q_end, s->wanted, s->g, s->g_t, s->G)) return false;
             complete_directions(sim, s);
@@ -106,11 +109,13 @@ static bool evaluate_rows(LashSim* sim, StepContext* s) {
         case LASH_AT_END:
             if (!sim_evaluate(sim, t_end, s->q_end, s->wanted, s->g, s->g_t, s->G)) return false;
             memcpy(s->G_star, s->G, (size_t)s->list->G_size * sizeof *s->G);
+            memcpy(s->g_t_star, s->g_t, (size_t)s->list->rows * sizeof *s->g_t);
             return true;
         case LASH_AT_START: // rows and impulses at q_k; the gaps are those of the end
             if (!sim_evaluate(sim, t_end, s->q_end, s->wanted, s->g, NULL, NULL)) return false;
             if (!sim_evaluate(sim, s->t0, sim->q, s->wanted, s->g_star, s->g_t, s->G)) return false;
             memcpy(s->G_star, s->G, (size_t)s->list->G_size * sizeof *s->G);
+            memcpy(s->g_t_star, s->g_t, (size_t)s->list->rows * sizeof *s->g_t);
             return true;
     }
     return false;
@@ -127,13 +132,16 @@ static void compute_residuals(LashSim* sim, StepContext* s) {
     lash_block_multiply(system, sim->M_values, sim->x, s->r);
     for (int i = 0; i < nv; ++i) s->r[i] -= s->h * s->F[i];
     lash_rows_apply(system, list, 0, list->count, s->active, s->G_star, -1, s->P, s->r);
-    lash_rows_velocity(system, list, 0, list->count, s->wanted, s->G, s->v, s->U);
+    lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, s->v, s->U);
+    lash_rows_velocity(system, list, list->bilateral, list->count, s->wanted, law_rows(sim, s),
+                       s->v, s->U);
+    bool fremond = sim->settings.law == LASH_FREMOND;
     s->velocity_error = 0, s->position_error = 0;
     for (int i = 0; i < list->count; ++i) {
         if (!s->wanted[i]) continue;
         const LashInteraction* item = &list->item[i];
         for (int k = item->row; k < item->row + item->rows; ++k) {
-            s->U[k] += s->g_t[k];
+            s->U[k] += i >= list->bilateral && fremond ? s->g_t_star[k] : s->g_t[k];
             if (i >= list->bilateral) continue;
             if (fabs(s->U[k]) > s->velocity_error)
                 s->velocity_error = fabs(s->U[k]), s->worst = item->id;
@@ -142,6 +150,7 @@ static void compute_residuals(LashSim* sim, StepContext* s) {
             }
         }
     }
+    if (fremond) fremond_start(sim, s);
     // The velocity error that r stands for, M^-1 r; and y = A^-1 r for the correction.
     memcpy(sim->y, s->r, (size_t)nv * sizeof *sim->y);
     lash_block_lu_solve(sim->A, sim->y);

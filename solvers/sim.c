@@ -38,6 +38,14 @@ static bool in_range(double value, double low, double high, const char* key, Las
                           value);
 }
 
+static bool law_fits(const LashSettings* s, LashError* error) {
+    if (s->law != LASH_FREMOND || s->scheme != LASH_SCHATZMAN_PAOLI) return true;
+    return lash_error_set(
+        error, LASH_ERROR_MODEL, "simulation.law",
+        "Fremond's law is one of velocities: use it with moreau-jean, combined or "
+        "direct, not with schatzman-paoli");
+}
+
 bool lash_settings_check(const LashSettings* s, LashError* error) {
     return in_range(s->h, DBL_MIN, 1e6, "simulation.step", error) &&
            in_range(s->theta, 0.5, 1, "simulation.theta", error) &&
@@ -46,7 +54,8 @@ bool lash_settings_check(const LashSettings* s, LashError* error) {
            in_range(s->tolerance_velocity, 1e-15, 1, "simulation.tolerance_velocity", error) &&
            in_range(s->tolerance_solver, 1e-16, 1, "simulation.tolerance_solver", error) &&
            in_range(s->max_iterations, 1, 10000, "simulation.max_iterations", error) &&
-           in_range(s->max_substeps, 1, 1 << 20, "simulation.substeps", error);
+           in_range(s->max_substeps, 1, 1 << 20, "simulation.substeps", error) &&
+           law_fits(s, error);
 }
 
 // --- Memory
@@ -76,8 +85,8 @@ static void lay_out_step(StepContext* s, const LashSystem* system, Take* t) {
     s->d = take_doubles(t, nv), s->q_end = take_doubles(t, nq), s->q_theta = take_doubles(t, nq);
     s->v_theta = take_doubles(t, nv), s->F = take_doubles(t, nv), s->r = take_doubles(t, nv);
     s->g = take_doubles(t, rows), s->g_t = take_doubles(t, rows), s->G = take_doubles(t, G);
-    s->g_star = take_doubles(t, rows), s->G_star = take_doubles(t, G),
-    s->G_hat = take_doubles(t, G);
+    s->g_star = take_doubles(t, rows), s->g_t_star = take_doubles(t, rows);
+    s->G_star = take_doubles(t, G), s->G_hat = take_doubles(t, G);
     s->U = take_doubles(t, rows);
 }
 
@@ -249,7 +258,9 @@ static void remember_contacts(LashSim* sim, const StepContext* s) {
             sim->last_P[3 * k + r] = s->P[item->row + r];
             sim->last_U[3 * k + r] = s->U[item->row + r];
         }
-        sim->info.contacts += !joint_friction(item) && s->P[item->row] > 0;
+        if (joint_friction(item) || !(s->P[item->row] > 0)) continue;
+        ++sim->info.contacts;
+        sim->info.opening += s->has_U_start[i] && s->U_start[item->row] > 0;
     }
 }
 

@@ -21,29 +21,29 @@ enum { POSITION_FREE, POSITION_CLOSED_IF_PUSHED, POSITION_NOT_NEGATIVE };
 typedef struct StepContext {
     double t0, h, theta; // start time, length; theta of the velocity average
     double move_theta;   // weight of v_{k+1} in the motion: theta, or 1/2 for the variant
-    const LashInteractionList* list; // collect
-    uint8_t* active;                 // (count) velocity law acts: bilateral always
-    uint8_t* position;               // (count) POSITION_*
-    uint8_t* wanted;                 // (count) directions are needed
-    double* gap_start;               // (count) gap at the start, where U_start was evaluated
-    double* U_start;                 // (rows) U at the start of the step, for the impact law
-    uint8_t* has_U_start;            // (count)
-    double *v, *P, *tau;             // unknowns: (nv), (rows), (rows)
-    double* shift;                   // (nv) N G tau
-    double *d, *q_end, *q_theta;     // (nv) increment; q (+) d, q (+) theta d
-    double *v_theta, *F, *r;         // (nv) averaged velocity, forces, residual of the dynamics
-    double *g, *g_t, *G;             // at the end of the step
-    double *g_star, *G_star;         // where impulses point: directions, gaps not used
-    double* G_hat;                   // G + h theta d(G'v)/dq: derivative of the rows for Newton
-    double* U;                       // (rows)
-    int nc, m;                       // active contacts, their rows
-    int* contact;                    // (nc) interaction
-    int* first;                      // (nc) first row in the contact problem
-    double *W, *b, *P_c, *U_c, *mu;  // the contact problem
-    uint8_t* kind;                   // (nc)
-    double* A_n;                     // (nn x nn) position problem of contact normals
-    int nn;                          // contacts in the position problem
-    int* normal;                     // (nn) interaction
+    const LashInteractionList* list;    // collect
+    uint8_t* active;                    // (count) velocity law acts: bilateral always
+    uint8_t* position;                  // (count) POSITION_*
+    uint8_t* wanted;                    // (count) directions are needed
+    double* gap_start;                  // (count) gap at the start, where U_start was evaluated
+    double* U_start;                    // (rows) U at the start of the step, for the impact law
+    uint8_t* has_U_start;               // (count)
+    double *v, *P, *tau;                // unknowns: (nv), (rows), (rows)
+    double* shift;                      // (nv) N G tau
+    double *d, *q_end, *q_theta;        // (nv) increment; q (+) d, q (+) theta d
+    double *v_theta, *F, *r;            // (nv) averaged velocity, forces, residual of the dynamics
+    double *g, *g_t, *G;                // at the end of the step
+    double *g_star, *g_t_star, *G_star; // where impulses point: directions, gaps not used
+    double* G_hat;                      // G + h theta d(G'v)/dq: derivative of the rows for Newton
+    double* U;                          // (rows)
+    int nc, m;                          // active contacts, their rows
+    int* contact;                       // (nc) interaction
+    int* first;                         // (nc) first row in the contact problem
+    double *W, *b, *P_c, *U_c, *mu;     // the contact problem
+    uint8_t* kind;                      // (nc)
+    double* A_n;                        // (nn x nn) position problem of contact normals
+    int nn;                             // contacts in the position problem
+    int* normal;                        // (nn) interaction
     double *gap_n, *tau_n, *gap_new, *P_n;
     uint8_t* kind_n;
     double b_norm;      // |b| of the contact problem solved last
@@ -173,8 +173,13 @@ bool positions_correct(LashSim* sim, StepContext* s);
 // y (nv) = response of the closed joints to column `row` of a contact
 void response_column(LashSim* sim, const StepContext* s, const LashInteraction* item, int row,
                      bool positions, double* y);
-// e U_N(start) of contact i
-double restitution_term(const StepContext* s, int i);
+// Rows of the contacts' law at velocity level: G at the end of the step; G* under Fremond's law.
+const double* law_rows(const LashSim* sim, const StepContext* s);
+// What the law of contact i adds to U (rows): e U_N(start); under Fremond's law also
+// (1 - theta)/theta U_T(start).
+void law_shift(const LashSim* sim, const StepContext* s, int i, double* shift);
+// Fremond's law: U at the start along the directions of the iterate, G*' v_k + g_t.
+void fremond_start(LashSim* sim, StepContext* s);
 // x (nv) <- N x; x gets the joints' answer to the displacement x, their tau is completed;
 // moved (nv): displacement by the corrections made so far
 void solve_metric(LashSim* sim, double* x);
