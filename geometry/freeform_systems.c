@@ -257,9 +257,10 @@ LashDescent lash_free_newton(const LashFreeProblem* q, double x[4], int patience
             if (next > high[i] + margin) next = high[i] + margin, clamped = stopped = true;
             x[i] = next;
         }
-        // quadratic: the next step would be C step^2, C = step / last^2, seen or assumed
-        double next_step = k == 0 ? 1e4 * step * step : step * step * step / (last * last);
-        if (step < 1e-6 && next_step < 1e-12 && !clamped) return LASH_ROOT;
+        // quadratic: the next step would be C step^2, C = step / last^2 when it is not small by
+        // luck
+        double C = k == 0 ? 1e4 : fmax(step / (last * last), 30);
+        if (step < 1e-6 && C * step * step < 1e-12 && !clamped) return LASH_ROOT;
         last = step;
         outside = clamped ? outside + 1 : 0;
         if (outside > patience) return stopped ? LASH_STOPPED : LASH_NO_ROOT;
