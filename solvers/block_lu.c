@@ -48,7 +48,7 @@ static int later_count(const LashBlockLu* lu, int place) {
     return lu->order.first[place + 1] - lu->order.first[place];
 }
 
-int lash_block_lu_offset(const LashBlockLu* lu, int row, int column) {
+int lash_block_lu_find(const LashBlockLu* lu, int row, int column) {
     int r = lu->order.place[row], c = lu->order.place[column], low = r < c ? r : c;
     if (r == c) return lu->diagonal[r];
     int first = lu->order.first[low], last = lu->order.first[low + 1], high = r < c ? c : r;
@@ -59,9 +59,15 @@ int lash_block_lu_offset(const LashBlockLu* lu, int row, int column) {
         else
             last = middle;
     }
-    LASH_ASSERT(first < lu->order.first[low + 1] &&
-                lu->order.place[lu->order.later[first]] == high);
+    if (first == lu->order.first[low + 1] || lu->order.place[lu->order.later[first]] != high)
+        return -1;
     return r > c ? lu->lower[first] : lu->upper[first];
+}
+
+int lash_block_lu_offset(const LashBlockLu* lu, int row, int column) {
+    int at = lash_block_lu_find(lu, row, column);
+    LASH_ASSERT(at >= 0);
+    return at;
 }
 
 static void lay_out(LashBlockLu* lu) {

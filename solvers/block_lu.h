@@ -38,6 +38,7 @@ double lash_block_lu_solve_cost(const LashBlockLu* lu);
 // Where block (row, column) of the matrix is to be written in `lash_block_lu_clear`'s array, which
 // is zeroed by that call and factored in place by lash_block_lu_eliminate.
 int lash_block_lu_offset(const LashBlockLu* lu, int row, int column);
+int lash_block_lu_find(const LashBlockLu* lu, int row, int column); // -1: no such block
 double* lash_block_lu_clear(LashBlockLu* lu);
 // Nodes with rows: a row of which less than `dependent` is left of what the bodies put on its
 // diagonal depends on the rows before and is left out: its unknown is zero, its right side ignored.

@@ -19,6 +19,8 @@
 // The iteration ends when the recomputed residuals pass, and never before one correction has been
 // made.
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -29,6 +31,8 @@
 static const double SLOW = 0.04;
 // Corrections in a row that gain less than half, after which the kept operator is given up.
 enum { PATIENCE = 4 };
+// Steps with the full Newton matrix before the kept operator is tried again, at most.
+enum { LONGEST_RUN = 16 };
 
 // --- Evaluation
 // ---------------------------------------------------------------------------------------------------
@@ -203,8 +207,12 @@ static bool correct_positions(LashSim* sim, StepContext* s) {
 
 static bool correct(LashSim* sim, StepContext* s, bool project) {
     int nv = sim->system->nv;
-    for (int i = 0; i < nv; ++i) sim->y[i] = -sim->y[i];
-    if (s->list->bilateral > 0) correct_joints(sim, s, project && !sim->curved);
+    if (sim->robust && sim->full != NULL && !sim->curved) {
+        full_newton_correct(sim, s, project);
+    } else {
+        for (int i = 0; i < nv; ++i) sim->y[i] = -sim->y[i];
+        if (s->list->bilateral > 0) correct_joints(sim, s, project && !sim->curved);
+    }
     bool coupled =
         project && s->nn > 0 && sim->settings.coupled && sim->settings.scheme == LASH_DIRECT;
     if (coupled) {
@@ -251,7 +259,7 @@ static bool evaluate_iterate(LashSim* sim, StepContext* s, bool project) {
     set_positions(sim, s, project);
     if (!evaluate_rows(sim, s)) return false;
     if (!sim->factored || sim->factored_h != s->h) {
-        if (!step_factor(sim, s)) return false;
+        if (!step_factor(sim, s, project)) return false;
     }
     compute_residuals(sim, s);
     contacts_errors(sim, s, project);
@@ -285,9 +293,14 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         if (!evaluate_iterate(sim, s, project)) return LASH_FAILED;
         double error = largest_error(sim, s, project);
         bool pass = passes(sim, s, project);
+        if (getenv("DBG") && sim->steps >= (uint64_t)atoi(getenv("DBG")))
+            printf("%s it %d: dyn %.2e vel %.2e pos %.2e rank %d/%d left %d h%d rate %.1e\n",
+                   sim->robust ? "R" : " ", i, s->dynamics_error, s->velocity_error,
+                   s->position_error, sim->velocity_joints.rank, sim->velocity_joints.rows,
+                   sim->position_joints.rank, sim->history, sim->contraction_rate);
         if (i == 0) first = error;
         growing = error > last ? growing + 1 : 0;
-        if (i > 0 && last > 1) rate = fmax(rate, error / last);
+        if (i > 0 && last > 1) rate = fmin(1, fmax(rate, error / last));
         sim->contraction_rate = fmax(sim->contraction_rate, rate);
         if (kept < INFINITY && !(error < 0.5 * kept)) { // no better than the one kept
             if (pass && error <= kept) return LASH_CONVERGED;
@@ -305,7 +318,7 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         if (sim->robust ||
             (i > 1 && error > 0.25 * last && ++slow >= 2)) { // renew the operator here
             if (s->nc > 0) sim->exact = true;
-            if (!step_factor(sim, s)) return LASH_FAILED;
+            if (!step_factor(sim, s, project)) return LASH_FAILED;
             compute_residuals(sim, s);
             slow = 0;
         }
@@ -317,13 +330,24 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
 }
 
 // With the kept operator; where that does not converge, again with the full Newton matrix in every
-// iteration.
+// iteration. Where that was needed the next steps begin with it, more of them each time in a row:
+// a mechanism passes a singular position in a few steps or stays near it for long.
 LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
     if (!contacts_list(sim, s)) return LASH_FAILED;
-    LashOutcome outcome = iterate(sim, s, project);
-    if (outcome == LASH_CONVERGED || sim->robust) return outcome;
+    bool chosen = sim->settings.full_newton, skip = !chosen && sim->singular_steps > 0;
+    LashOutcome outcome = LASH_INACCURATE;
+    if (!skip) outcome = iterate(sim, s, project);
+    if (outcome == LASH_CONVERGED || chosen) {
+        sim->singular_run = 0;
+        return outcome;
+    }
     sim->robust = true;
-    step_guess(sim, s);
+    if (!skip) {
+        sim->singular_run = sim->singular_run == 0 ? 1 : 2 * sim->singular_run;
+        if (sim->singular_run > LONGEST_RUN) sim->singular_run = LONGEST_RUN;
+        sim->singular_steps = sim->singular_run + 1;
+        step_guess(sim, s);
+    }
     outcome = iterate(sim, s, project);
     sim->robust = sim->factored = false;
     return outcome;
@@ -391,6 +415,7 @@ void step_remember(LashSim* sim, const StepContext* s, bool smooth) {
     sim->history = smooth ? sim->history + 1 : 1;
     ++sim->listed;
     sim->contraction_rate *= 0.9; // forgets: the next steps tell anew
+    if (sim->singular_steps > 0) --sim->singular_steps;
 }
 
 // Tells whether the list has the same contacts as that of the last step, in the same order.

@@ -175,6 +175,7 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     lash_joint_solver_init(&sim->velocity_joints, system, list, settings->joints);
     lash_joint_solver_init(&sim->position_joints, system, list, settings->joints);
     lash_joint_solver_init(&sim->reaction_joints, system, list, settings->joints);
+    if (bilateral > 0) sim->full = full_newton_create(system, list);
     lash_sim_set_state(sim, 0, start, start + system->nq);
     lash_free(start);
     return sim;
@@ -186,6 +187,7 @@ void lash_sim_destroy(LashSim* sim) {
     lash_block_lu_destroy(sim->A);
     lash_block_lu_destroy(sim->M);
     lash_block_lu_destroy(sim->N);
+    full_newton_destroy(sim->full);
     lash_joint_solver_free(&sim->velocity_joints);
     lash_joint_solver_free(&sim->position_joints);
     lash_joint_solver_free(&sim->reaction_joints);

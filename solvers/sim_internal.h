@@ -11,6 +11,8 @@
 #include "solvers/projection_problem.h"
 #include "solvers/sim.h"
 
+typedef struct FullNewton FullNewton;
+
 enum { HISTORY = 4 }; // steps the predictor looks back
 
 // What the position problem of a pass asks of an interaction.
@@ -83,6 +85,7 @@ struct LashSim {
     LashBlockLu* N; // M - d(G tau)/dq, of a robust pass that projects contacts (curved)
     bool curved;
     LashJointSolver velocity_joints, position_joints;
+    FullNewton* full; // bodies and joints, all derivatives; NULL: no joints
     bool same_metric; // position_joints is velocity_joints
     double *M_values, *C_values, *K_values, *A_values;
     double *B,
@@ -90,6 +93,7 @@ struct LashSim {
     bool factored, has_response; // has_response: B (and B_n) are formed
     double factored_h;
     bool exact;        // derivatives of contact directions are in the Newton matrix
+    int singular_steps, singular_run; // steps to come with full Newton at once, length of the run
     bool robust;       // this pass renews the operator in every iteration, with all derivatives
     double *x, *y, *z; // (nv) scratch
     double *u, *w;     // (rows) scratch
@@ -143,7 +147,7 @@ void step_accept(LashSim* sim, StepContext* s);
 
 // --- Linear algebra (factor.c)
 // ------------------------------------------------------------------------------------
-bool step_factor(LashSim* sim, StepContext* s);
+bool step_factor(LashSim* sim, StepContext* s, bool project);
 // True when B (and B_n) can be used: forms them for the operator at hand when first asked. False:
 // the system is too large.
 bool response_ready(LashSim* sim, const StepContext* s);
@@ -153,6 +157,14 @@ void joints_response(LashSim* sim, const StepContext* s, bool positions, double*
 
 // G_hat = G + h theta d(G'v + g_t)/dq of the wanted interactions [first, last); returns s->G_hat
 const double* row_derivatives(LashSim* sim, StepContext* s, int first, int last);
+
+// --- All derivatives (full_newton.c)
+// ------------------------------------------------------------------------------------
+FullNewton* full_newton_create(const LashSystem* system, const LashInteractionList* list);
+void full_newton_destroy(FullNewton* full);
+bool full_newton_factor(LashSim* sim, StepContext* s, bool project);
+// sim->y = change of v; P and, with project, tau of the joints are corrected.
+void full_newton_correct(LashSim* sim, StepContext* s, bool project);
 
 // --- Contacts (contact_stage.c)
 // ----------------------------------------------------------------------------------- Numbers the
