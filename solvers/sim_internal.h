@@ -53,6 +53,7 @@ typedef struct StepContext {
     double dynamics_error, velocity_error, contact_error, position_error, penetration;
     uint64_t worst;
     int demoted;
+    bool relaxed; // pushing contacts need not be closed exactly
 } StepContext;
 
 struct LashSim {
