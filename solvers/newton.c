@@ -279,7 +279,8 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
             return LASH_CONVERGED;
         }
         if (i > 0 && pass) keep_iterate(sim, s), kept = error;
-        if (sim->robust ||
+        bool old = s->nc > 0 && sim->B != NULL && !sim->has_response && sim->factored_t != s->t0;
+        if (sim->robust || old ||
             (i > 1 && error > 0.25 * last && ++slow >= 2)) { // renew the operator here
             if (s->nc > 0) sim->exact = true;
             if (!step_factor(sim, s)) return LASH_FAILED;
