@@ -98,14 +98,20 @@ typedef struct LashModelJoint {
     Vec3 point, axis, x_axis;       // world, at the start; x = NAN: not given
     Vec3 a_point, a_axis, a_x_axis; // in the frame of part a, instead
     Vec3 b_point, b_axis, b_x_axis;
-    double start, clearance; // start: in the model's units
+    double start, clearance; // start: in the model's units; clearance NAN: not given
     LashModelDriver* driver;
     LashModelLimit* limit;
     int drivers, limits;
     Vec3 second_axis;                              // universal: axis in b, instead of x_axis
     double length, pitch, ratio, radius, friction; // NAN: not given
     char *joint_a, *joint_b;                       // gear, rack and pinion
+    // With clearance (model_clearance.c); NAN: not given
+    double axial_clearance, restitution, pin_length, guide_length, collar_radius, width, height;
+    Vec3 eccentricity; // x = NAN: not given
+    int bore_in;       // 0: a carries the bore, 1: b
     // resolved
+    LashClearanceDef play;
+    int first_contact, contacts;           // of a joint with clearance, in LashModel.contact_point
     int part_a, part_b;                    // -1: ground
     int coupled[2], coupled_coordinate[2]; // joints and coordinates of a gear
     Pose world_a, world_b;                 // joint frames at the start; z is the axis
@@ -163,7 +169,7 @@ typedef struct LashModelContact {
 
 typedef struct LashModelContactPoint { // one contact of the mechanism, in its order
     char* name;                        // "guide", or "guide.2" where a contact has several
-    int contact;                       // of the model
+    int contact;                       // of the model; -1: of a joint with clearance
     int part_a, part_b;                // -1: ground
     LashContactDef def;                // frames in the coordinates of their parts; bodies not set
     bool surfaces;               // between CAD surfaces: side_a, side_b, offset instead of def

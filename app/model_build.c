@@ -85,7 +85,9 @@ static void build_joint(const LashModel* model, LashMechanism* mech, const LashM
     def.b_joint = pose_mul(pose_inverse(body_pose(model, joint->part_b)), joint->world_b);
     if (model_has(joint->length)) def.length = joint->length;
     if (model_has(joint->pitch)) def.pitch = joint->pitch;
-    if (model_has(joint->friction)) def.mu = joint->friction;
+    def.clearance = joint->play;
+    if (model_has(joint->friction) && !(joint->play.play > 0) && lash_joint_has_friction(def.type))
+        def.mu = joint->friction;
     if (model_has(joint->radius)) def.radius = joint->radius;
     build_coordinates(model, joint, &def);
     lash_mechanism_add_joint(mech, &def);
@@ -211,6 +213,7 @@ LashMechanism* lash_model_build(const LashModel* model, LashError* error) {
     for (int i = 0; i < model->forces; ++i) build_force(model, mech, &model->force[i]);
     for (int i = 0; i < model->contact_points && good; ++i) {
         const LashModelContactPoint* point = &model->contact_point[i];
+        if (point->contact < 0) continue; // joints with clearance add theirs
         if (point->surfaces) {
             good = build_surfaces(model, mech, point, error);
         } else {

@@ -347,6 +347,10 @@ static bool check_point_name(ModelContext* context, const char* path, const char
     const LashModel* model = context->model;
     for (int i = 0; i < model->contact_points; ++i) {
         if (strcmp(model->contact_point[i].name, name) != 0) continue;
+        if (model->contact_point[i].contact < 0) {
+            return model_fail(context, path, "the name '%.60s' is taken by a joint with clearance",
+                              name);
+        }
         return model_fail(context, path,
                           "the name '%.60s' is taken by contacts[%d]; names are unique", name,
                           model->contact_point[i].contact);
@@ -500,6 +504,14 @@ bool model_resolve_contacts(ModelContext* context) {
     for (int i = 0; i < context->model->contacts; ++i) {
         if (!resolve_contact(context, i)) return false;
     }
+    return model_list_joint_contacts(context);
+}
+
+bool model_add_contact_point(ModelContext* context, const char* path,
+                             const LashModelContactPoint* point) {
+    if (!check_point_name(context, path, point->name)) return false;
+    reserve_points(context->model, 1)[context->model->contact_points] = *point;
+    ++context->model->contact_points;
     return true;
 }
 
@@ -512,6 +524,11 @@ bool model_find_contact(ModelContext* context, const char* path, const char* nam
         app_suggestion_offer(&near, model->contact[i].name);
         if (strcmp(model->contact[i].name, name) != 0) continue;
         *first = model->contact[i].first, *count = model->contact[i].count;
+        return true;
+    }
+    for (int i = 0; i < model->joints; ++i) { // all contacts of a joint with clearance
+        if (model->joint[i].contacts == 0 || strcmp(model->joint[i].name, name) != 0) continue;
+        *first = model->joint[i].first_contact, *count = model->joint[i].contacts;
         return true;
     }
     for (int i = 0; i < model->contact_points; ++i) {

@@ -121,6 +121,12 @@ bool model_resolve_forces(ModelContext* context);
 bool model_resolve_contacts(ModelContext* context);
 bool model_resolve_outputs(ModelContext* context);
 bool model_resolve_simulation(ModelContext* context);
+// Joints with clearance: surfaces and play; their contacts, listed after those of the file.
+bool model_resolve_clearance(ModelContext* context, const char* path, LashModelJoint* joint);
+bool model_list_joint_contacts(ModelContext* context);
+// Appends a contact point of this name; reports a name that is taken.
+bool model_add_contact_point(ModelContext* context, const char* path,
+                             const LashModelContactPoint* point);
 // Mass, center and inertia of a STEP part for density 1 kg/m^3.
 bool model_load_cad(ModelContext* context, const char* path, LashModelPart* part, double* volume,
                     Vec3* center, Mat3* inertia);

@@ -12,12 +12,16 @@
 #include "joints/mechanism_internal.h"
 
 LashContactDef lash_contact_def(void) {
-    return (LashContactDef){
-        .b_type = LASH_FEATURE_SPHERE, .a_frame = pose_identity(), .b_frame = pose_identity()};
+    return (LashContactDef){.b_type = LASH_FEATURE_SPHERE,
+                            .a_frame = pose_identity(),
+                            .b_frame = pose_identity(),
+                            .a_low = -INFINITY,
+                            .a_high = INFINITY};
 }
 
 LashJointDef lash_joint_def(void) {
     LashJointDef def = {.type = LASH_FIXED, .a_joint = pose_identity(), .b_joint = pose_identity()};
+    def.clearance.bore_length = def.clearance.pin_length = INFINITY;
     for (int c = 0; c < LASH_MAX_COORDINATES; ++c) {
         def.coordinate[c] =
             (LashCoordinateDef){.motion = {.in = {1, 1, 1}}, .lower = -INFINITY, .upper = INFINITY};
@@ -115,6 +119,7 @@ static void check_joint(const Joint* joint) {
     LASH_ASSERT(joint->a != joint->b);
     LASH_ASSERT(def->type != LASH_DISTANCE || def->length > 0);
     LASH_ASSERT(def->type != LASH_SCREW || def->pitch != 0);
+    if (def->clearance.play > 0) clearance_check(def);
     LASH_ASSERT(def->mu == 0 || lash_joint_has_friction(def->type));
     LASH_ASSERT(def->mu == 0 || def->radius > 0 || !lash_joint_friction_turns(def->type));
     for (int c = 0; c < LASH_MAX_COORDINATES; ++c) {
@@ -130,10 +135,12 @@ LashJointId lash_mechanism_add_joint(LashMechanism* mech, const LashJointDef* de
     mech->joint = lash_realloc(mech->joint, (size_t)(mech->joints + 1) * sizeof *mech->joint);
     Joint* joint = &mech->joint[mech->joints];
     *joint = (Joint){.def = *def,
-                     .kind = joint_kind(def->type),
+                     .kind = def->clearance.play > 0 ? clearance_kind(def) : joint_kind(def->type),
                      .a_axes = quat_matrix(quat_normalize(def->a_joint.rot)),
                      .b_axes = quat_matrix(quat_normalize(def->b_joint.rot)),
+                     .interaction = -1,
                      .friction = -1};
+    LASH_ASSERT(joint->kind != NULL);
     for (int c = 0; c < LASH_MAX_COORDINATES; ++c)
         joint->driver[c] = joint->limit[c][0] = joint->limit[c][1] = -1;
     if (joint->kind->couples) {
@@ -174,14 +181,17 @@ static Contact* new_contact(LashMechanism* mech) {
 LashContactId lash_mechanism_add_contact(LashMechanism* mech, const LashContactDef* def) {
     LASH_ASSERT(def->a_type != LASH_FEATURE_DISC);
     LASH_ASSERT(def->b_type == LASH_FEATURE_SPHERE || def->b_type == LASH_FEATURE_DISC);
-    LASH_ASSERT(def->b_type != LASH_FEATURE_DISC || def->a_type == LASH_FEATURE_PLANE);
+    LASH_ASSERT(def->b_type != LASH_FEATURE_DISC || def->a_type != LASH_FEATURE_SPHERE);
     Contact* contact = new_contact(mech);
     *contact = (Contact){.def = *def,
                          .pair = -1,
                          .a = body_index(mech, def->body_a),
                          .b = body_index(mech, def->body_b),
                          .a_axis = quat_rotate(quat_normalize(def->a_frame.rot), vec3(0, 0, 1)),
-                         .b_axis = quat_rotate(quat_normalize(def->b_frame.rot), vec3(0, 0, 1))};
+                         .a_axes = quat_matrix(quat_normalize(def->a_frame.rot))};
+    Mat3 b_axes = quat_matrix(quat_normalize(def->b_frame.rot));
+    contact->b_x = mat3_column(b_axes, 0), contact->b_y = mat3_column(b_axes, 1);
+    contact->b_axis = mat3_column(b_axes, 2);
     LASH_ASSERT(contact->a != contact->b);
     contact->def.name = name_or_number(def->name, "contact", mech->contacts + 1);
     return (LashContactId){++mech->contacts};
@@ -633,6 +643,7 @@ static void start_coordinates(LashMechanism* mech) {
 
 const LashSystem* lash_mechanism_system(LashMechanism* mech) {
     if (mech->complete) return &mech->system;
+    clearance_add_contacts(mech);
     mech->complete = true;
     int n = mech->bodies - 1;
     mech->system = (LashSystem){.nq = 7 * n,
@@ -698,6 +709,22 @@ double lash_mechanism_joint_coordinate(const LashMechanism* mech, const LashSyst
     return coordinate_unwrapped(j->kind->coordinate[coordinate], &f, f.turned[coordinate]);
 }
 
+LashPlay lash_mechanism_joint_play(const LashMechanism* mech, int joint, const double* q) {
+    const Joint* j = &mech->joint[joint];
+    JointFrames f;
+    BodyState state[2];
+    frames_at(mech, NULL, joint, q, state, &f);
+    Vec3 d = vec3_sub(f.p_b, f.p_a), z = axis_a(&f, 2);
+    double along = vec3_dot(d, z);
+    Vec3 across = vec3_add_scaled(d, -along, z);
+    LashPlay play = {
+        .tilt = atan2(vec3_norm(vec3_cross(z, axis_b(&f, 2))), vec3_dot(z, axis_b(&f, 2)))};
+    play.eccentricity = j->def.type == LASH_SPHERICAL ? vec3_norm(d)
+                        : j->def.type == LASH_PLANAR  ? fabs(along)
+                                                      : vec3_norm(across);
+    return play;
+}
+
 double lash_mechanism_joint_speed(const LashMechanism* mech, int joint, int coordinate,
                                   const double* q, const double* v) {
     const Joint* j = &mech->joint[joint];
@@ -739,7 +766,7 @@ static void add_coordinate_reactions(const LashMechanism* mech, const Joint* joi
 LashReaction lash_mechanism_reaction(const LashMechanism* mech, int joint, const double* q,
                                      const double* P, double h) {
     const Joint* j = &mech->joint[joint];
-    const double* rows = P + mech->interaction[j->interaction].row;
+    const double* rows = j->interaction < 0 ? NULL : P + mech->interaction[j->interaction].row;
     if (j->kind->couples) {
         Vec3 along = vec3(0, 0, rows[0] / h);
         bool turns = j->def.type == LASH_GEAR;
@@ -748,8 +775,9 @@ LashReaction lash_mechanism_reaction(const LashMechanism* mech, int joint, const
     JointFrames f;
     BodyState state[2];
     frames_at(mech, NULL, joint, q, state, &f);
-    Vec3 force, moment;
-    j->kind->reaction(&f, rows, &force, &moment);
+    Vec3 force = vec3_zero(), moment = vec3_zero();
+    if (rows != NULL) j->kind->reaction(&f, rows, &force, &moment);
+    clearance_reaction(mech, j, &f, P, &force, &moment);
     add_coordinate_reactions(mech, j, &f, P, &force, &moment);
     Mat3 A = mat3_product(f.a->R, f.a_axes);
     return (LashReaction){vec3_scale(1 / h, mat3_mul_transposed(A, force)),

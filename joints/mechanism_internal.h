@@ -16,7 +16,9 @@ typedef struct Joint {
     Mat3 a_axes, b_axes; // joint axes in each body
     int via[2];          // joints a gear pair couples
     // In the list of interactions, -1: none.
-    int interaction, friction;
+    int interaction, friction;   // interaction: of the rows
+    bool extras;                 // it has drivers or limits
+    int first_contact, contacts; // of a joint with clearance
     int driver[LASH_MAX_COORDINATES], limit[LASH_MAX_COORDINATES][2];
     double start[LASH_MAX_COORDINATES]; // coordinates of the initial configuration [rad or m]
 } Joint;
@@ -86,6 +88,14 @@ void joint_contract(const LashMechanism* mech, const LashSystemWork* work,
                     const LashInteraction* item, const double* P, const double* v, double* dGP,
                     double* dGv);
 void joint_name(const LashMechanism* mech, uint64_t id, char* text, size_t size);
+
+// Joints with clearance (clearance.c): the kind with the rows that are left (NULL: no such joint);
+// adds the contacts of all joints; force and moment on b at p_b, world, from the impulses P.
+const JointKind* clearance_kind(const LashJointDef* def);
+void clearance_check(const LashJointDef* def);
+void clearance_add_contacts(LashMechanism* mech);
+void clearance_reaction(const LashMechanism* mech, const Joint* joint, const JointFrames* frames,
+                        const double* P, Vec3* force, Vec3* moment);
 
 // Rows of gear, rack and pinion (coupling.c), touching up to four bodies.
 LashInteraction coupling_interaction(const LashMechanism* mech, const Joint* joint);

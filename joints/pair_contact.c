@@ -391,11 +391,6 @@ static void damped_operator(const LashContactPoint* c, double D[16]) {
     }
 }
 
-// Motion of both bodies, world axes: velocities of the mass centers and angular velocities.
-typedef struct Twist {
-    Vec3 x_a, phi_a, x_b, phi_b;
-} Twist;
-
 static Vec3 in_plane(const double M[4], const double p[2], Vec3 t1, Vec3 t2) {
     return vec3_add(vec3_scale(M[0] * p[0] + M[2] * p[1], t1),
                     vec3_scale(M[1] * p[0] + M[3] * p[1], t2));

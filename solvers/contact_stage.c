@@ -39,9 +39,11 @@ void step_activate(LashSim* sim, StepContext* s, int i) {
     s->active[i] = 1;
     int k = last_index(sim, item->id);
     if (k < 0) return;
+    int joint_rows = s->list->bilateral_rows, row = item->row - joint_rows;
+    const double* P = sim->guess + 2 * sim->system->nv + 2 * joint_rows; // of the contacts
+    if (sim->guessed_contacts) s->tau[item->row] = P[s->list->rows - joint_rows + row];
     for (int r = 0; r < item->rows; ++r) {
-        const double* guess = sim->guess + 2 * sim->system->nv + s->list->bilateral_rows;
-        s->P[item->row + r] = sim->guessed_contacts ? guess[item->row + r] : sim->last_P[3 * k + r];
+        s->P[item->row + r] = sim->guessed_contacts ? P[row + r] : sim->last_P[3 * k + r];
         s->U_start[item->row + r] = sim->last_U[3 * k + r];
     }
     s->gap_start[i] = 0;
@@ -387,7 +389,8 @@ bool contacts_correct(LashSim* sim, StepContext* s) {
 // ---------------------------------------------------------------------------------------------
 
 void solve_metric(LashSim* sim, double* x) {
-    if (!sim->system->unit_metric) lash_block_lu_solve(sim->same_metric ? sim->A : sim->M, x);
+    if (sim->system->unit_metric) return;
+    lash_block_lu_solve(sim->same_metric ? sim->A : sim->curved ? sim->N : sim->M, x);
 }
 
 // tau of the joints changes so that they stay closed under the increment x (nv); x gets their
@@ -406,12 +409,39 @@ void keep_joints_closed(LashSim* sim, StepContext* s, double* x) {
     for (int i = 0; i < list->bilateral_rows; ++i) s->tau[i] += sim->w[i];
 }
 
-// Increment of the configuration by the corrections made so far: h theta dv, and N G tau instead of
-// the shift that the iterate was evaluated with (a guess, when a pass begins).
+// Increment d of the configuration by the corrections made so far: h theta dv, and N G tau instead
+// of the shift that the iterate was evaluated with (a guess, when a pass begins). Where the
+// directions' dependence on it counts: (M - d(G tau)/dq) d = M (h theta dv - shift) + G tau.
 void increment_so_far(LashSim* sim, const StepContext* s, double* moved) {
-    projection_shift(sim, s, moved);
-    for (int i = 0; i < sim->system->nv; ++i)
-        moved[i] += s->h * s->move_theta * sim->y[i] - s->shift[i];
+    const LashSystem* system = sim->system;
+    double ht = s->h * s->move_theta;
+    if (!sim->curved) {
+        projection_shift(sim, s, moved);
+        for (int i = 0; i < system->nv; ++i) moved[i] += ht * sim->y[i] - s->shift[i];
+        return;
+    }
+    for (int i = 0; i < system->nv; ++i) sim->z[i] = ht * sim->y[i] - s->shift[i];
+    lash_block_multiply(system, sim->M_values, sim->z, moved);
+    projection_force(sim, s, moved);
+    lash_block_lu_solve(sim->N, moved);
+}
+
+// tau of the joints so that they are closed after the increment; without curvature that has been
+// done before the contacts (newton.c).
+static void close_joints(LashSim* sim, StepContext* s, double* moved) {
+    const LashInteractionList* list = s->list;
+    if (!sim->curved || list->bilateral == 0) return;
+    lash_rows_velocity(sim->system, list, 0, list->bilateral, NULL, s->G, moved, sim->u);
+    for (int i = 0; i < list->bilateral; ++i) {
+        const LashInteraction* item = &list->item[i];
+        for (int r = item->row; r < item->row + item->rows; ++r) {
+            sim->u[r] = item->kind == LASH_BILATERAL ? sim->u[r] + s->g[r] : 0;
+        }
+    }
+    lash_joint_solver_solve(&sim->position_joints, sim->u, sim->w);
+    for (int i = 0; i < list->bilateral_rows; ++i) s->tau[i] += sim->w[i];
+    increment_so_far(sim, s, moved);
+    ++sim->info.projection;
 }
 
 // Kinds of the rows and gaps predicted after the increment `moved`. True when they hold already to
@@ -459,6 +489,7 @@ bool positions_correct(LashSim* sim, StepContext* s) {
     double* moved = s->F; // F is evaluated again before it is used
     double tolerance = 0.5 * s->goal * sim->settings.tolerance_position;
     increment_so_far(sim, s, moved);
+    close_joints(sim, s, moved);
     if (predict_gaps(sim, s, moved, tolerance)) return true;
     if (s->list->bilateral == 0) ++sim->info.projection;
     assemble_position_problem(sim, s);

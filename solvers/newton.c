@@ -33,16 +33,30 @@ enum { PATIENCE = 4 };
 // --- Evaluation
 // ---------------------------------------------------------------------------------------------------
 
-void projection_shift(LashSim* sim, const StepContext* s, double* x) {
+void projection_force(LashSim* sim, const StepContext* s, double* x) {
     const LashSystem* system = sim->system;
-    for (int i = 0; i < system->nv; ++i) x[i] = 0;
     lash_rows_apply(system, s->list, 0, s->list->bilateral, NULL, s->G, 1, s->tau, x);
     for (int k = 0; k < s->nn; ++k) {
         const LashInteraction* item = &s->list->item[s->normal[k]];
         double only_normal[LASH_MAX_ROWS] = {s->tau[item->row]};
         lash_row_apply(system, item, s->G, 1, only_normal, x);
     }
-    if (!system->unit_metric) lash_block_lu_solve(sim->same_metric ? sim->A : sim->M, x);
+}
+
+void projection_shift(LashSim* sim, const StepContext* s, double* x) {
+    for (int i = 0; i < sim->system->nv; ++i) x[i] = 0;
+    projection_force(sim, s, x);
+    if (!sim->system->unit_metric) lash_block_lu_solve(sim->same_metric ? sim->A : sim->M, x);
+}
+
+void projection_update(LashSim* sim, StepContext* s) {
+    if (!sim->curved) {
+        projection_shift(sim, s, s->shift);
+        return;
+    }
+    double *moved = sim->x, ht = s->h * s->move_theta;
+    increment_so_far(sim, s, moved);
+    for (int i = 0; i < sim->system->nv; ++i) s->shift[i] += moved[i] - ht * sim->y[i];
 }
 
 // d = h v_theta + N G tau; q_end, q_theta, v_theta. The shift is the guessed one when a pass
@@ -174,14 +188,14 @@ static void correct_joints(LashSim* sim, StepContext* s, bool project) {
 
 static bool correct_positions(LashSim* sim, StepContext* s) {
     if (s->nn > 0 && !positions_correct(sim, s)) return false;
-    projection_shift(sim, s, s->shift);
+    projection_update(sim, s);
     return true;
 }
 
 static bool correct(LashSim* sim, StepContext* s, bool project) {
     int nv = sim->system->nv;
     for (int i = 0; i < nv; ++i) sim->y[i] = -sim->y[i];
-    if (s->list->bilateral > 0) correct_joints(sim, s, project);
+    if (s->list->bilateral > 0) correct_joints(sim, s, project && !sim->curved);
     bool coupled =
         project && s->nn > 0 && sim->settings.coupled && sim->settings.scheme == LASH_DIRECT;
     if (coupled) {
@@ -279,7 +293,8 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
             return LASH_CONVERGED;
         }
         if (i > 0 && pass) keep_iterate(sim, s), kept = error;
-        if (sim->robust ||
+        bool old = s->nc > 0 && sim->B != NULL && !sim->has_response && sim->factored_t != s->t0;
+        if (sim->robust || old ||
             (i > 1 && error > 0.25 * last && ++slow >= 2)) { // renew the operator here
             if (s->nc > 0) sim->exact = true;
             if (!step_factor(sim, s)) return LASH_FAILED;
@@ -340,8 +355,8 @@ void step_guess(LashSim* sim, StepContext* s) {
     int n = guess_order(sim), fixed = 2 * nv + 2 * joint_rows;
     double* x = sim->guess;
     extrapolate(sim, n, 0, fixed);
-    sim->guessed_contacts = sim->history > 1 && n <= sim->listed;
-    if (sim->guessed_contacts) extrapolate(sim, n, fixed, rows - joint_rows);
+    sim->guessed_contacts = n > 1 && n <= sim->listed;
+    if (sim->guessed_contacts) extrapolate(sim, n, fixed, 2 * (rows - joint_rows));
     memcpy(s->v, n > 0 ? x : sim->v, (size_t)nv * sizeof *x);
     memcpy(s->shift, x + nv, (size_t)nv * sizeof *x);
     const double *P = x + 2 * nv, *tau = P + joint_rows;
@@ -364,7 +379,9 @@ void step_remember(LashSim* sim, const StepContext* s, bool smooth) {
     memcpy(oldest + nv, s->shift, nv * sizeof *oldest);
     memcpy(oldest + 2 * nv, s->P, joint_rows * sizeof *oldest);
     memcpy(oldest + 2 * nv + joint_rows, s->tau, joint_rows * sizeof *oldest);
-    memcpy(oldest + 2 * nv + 2 * joint_rows, s->P + joint_rows, contact_rows * sizeof *oldest);
+    double* contacts = oldest + 2 * nv + 2 * joint_rows;
+    memcpy(contacts, s->P + joint_rows, contact_rows * sizeof *oldest);
+    memcpy(contacts + contact_rows, s->tau + joint_rows, contact_rows * sizeof *oldest);
     sim->history = smooth ? sim->history + 1 : 1;
     ++sim->listed;
     sim->contraction_rate *= 0.9; // forgets: the next steps tell anew

@@ -69,7 +69,8 @@ struct LashSim {
     double* q_prev; // q_{k-1}: Schatzman-Paoli
     double* q_back; // (nq) scratch of it
     double h_prev;  // length of the step from q_prev to q
-    // Of the last steps, newest first: v, shift, P and tau of the joints, P of the contacts.
+    // Of the last steps, newest first: v, shift, P and tau of the joints, P and tau of the
+    // contacts.
     double* past[HISTORY];
     int history;             // how many of them are valid: 0 after a jump
     int listed;              // how many of them had the contacts of the present list
@@ -81,14 +82,16 @@ struct LashSim {
     int max_contacts, max_contact_rows; // that can act at once
     // Linear algebra of the step: A = M + h theta C + h^2 theta^2 K and the joints on it.
     LashBlockLu *A, *M;
+    LashBlockLu* N; // M - d(G tau)/dq, of a robust pass that projects contacts (curved)
+    bool curved;
     LashJointSolver velocity_joints, position_joints;
     bool same_metric; // position_joints is velocity_joints
     double *M_values, *C_values, *K_values, *A_values;
     double *B,
         *B_n; // (nv x nv) A^-1 and N^-1 with the joints closed; NULL: too large, solve by columns
-    bool factored, has_response; // has_response: B (and B_n) are formed
-    double factored_h;
-    bool exact;        // derivatives of contact directions are in the Newton matrix
+    bool factored, has_response;   // has_response: B (and B_n) are formed
+    double factored_h, factored_t; // step it was made for: length, start [s]
+    bool exact;                    // derivatives of contact directions are in the Newton matrix
     bool robust;       // this pass renews the operator in every iteration, with all derivatives
     double *x, *y, *z; // (nv) scratch
     double *u, *w;     // (rows) scratch
@@ -122,6 +125,10 @@ void step_guess(LashSim* sim, StepContext* s);
 LashOutcome step_solve(LashSim* sim, StepContext* s, bool project);
 // x (nv) = N G tau with the directions of the last evaluation
 void projection_shift(LashSim* sim, const StepContext* s, double* x);
+// x += G tau
+void projection_force(LashSim* sim, const StepContext* s, double* x);
+// Takes tau over into the shift.
+void projection_update(LashSim* sim, StepContext* s);
 // Keeps the solved step for the predictor; smooth: no jump in it.
 void step_remember(LashSim* sim, const StepContext* s, bool smooth);
 // System's evaluate; remembers a refusal.
