@@ -213,7 +213,7 @@ LashMechanism* lash_model_build(const LashModel* model, LashError* error) {
     for (int i = 0; i < model->forces; ++i) build_force(model, mech, &model->force[i]);
     for (int i = 0; i < model->contact_points && good; ++i) {
         const LashModelContactPoint* point = &model->contact_point[i];
-        if (point->contact < 0) continue; // of a joint with clearance, which adds it
+        if (point->contact < 0) continue; // joints with clearance add theirs
         if (point->surfaces) {
             good = build_surfaces(model, mech, point, error);
         } else {

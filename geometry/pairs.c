@@ -51,7 +51,7 @@ struct LashPair {
     Combination* combination;
     int combinations, blocks, warms, max_slots;
     double offset;
-    double depth; // largest of the combinations [m]
+    double depth;       // largest of the combinations [m]
     LashPairOcct* occt; // LASH_QUERY_OCCT: no combinations, one slot; else NULL
 };
 

@@ -55,6 +55,7 @@ typedef struct StepContext {
     double dynamics_error, velocity_error, contact_error, position_error, penetration;
     uint64_t worst;
     int demoted;
+    bool relaxed; // pushing contacts need not be closed exactly
 } StepContext;
 
 struct LashSim {
@@ -70,7 +71,8 @@ struct LashSim {
     double* q_prev; // q_{k-1}: Schatzman-Paoli
     double* q_back; // (nq) scratch of it
     double h_prev;  // length of the step from q_prev to q
-    // Of the last steps, newest first: v, shift, P and tau of the joints, P of the contacts.
+    // Of the last steps, newest first: v, shift, P and tau of the joints, P and tau of the
+    // contacts.
     double* past[HISTORY];
     int history;             // how many of them are valid: 0 after a jump
     int listed;              // how many of them had the contacts of the present list
@@ -90,9 +92,9 @@ struct LashSim {
     double *M_values, *C_values, *K_values, *A_values;
     double *B,
         *B_n; // (nv x nv) A^-1 and N^-1 with the joints closed; NULL: too large, solve by columns
-    bool factored, has_response; // has_response: B (and B_n) are formed
-    double factored_h;
-    bool exact;        // derivatives of contact directions are in the Newton matrix
+    bool factored, has_response;      // has_response: B (and B_n) are formed
+    double factored_h, factored_t;    // step it was made for: length, start [s]
+    bool exact;                       // derivatives of contact directions are in the Newton matrix
     int singular_steps, singular_run; // steps to come with full Newton at once, length of the run
     bool robust;       // this pass renews the operator in every iteration, with all derivatives
     double *x, *y, *z; // (nv) scratch
