@@ -40,8 +40,8 @@ void step_activate(LashSim* sim, StepContext* s, int i) {
     int k = last_index(sim, item->id);
     if (k < 0) return;
     const double* guess = sim->guess + 2 * sim->system->nv; // P, tau
-    bool extrapolated = guess_order(sim) > 1;
-    if (extrapolated) s->tau[item->row] = guess[s->list->rows + item->row];
+    bool extrapolated = joint_friction(item) ? sim->history > 1 : guess_order(sim) > 1;
+    if (extrapolated && !joint_friction(item)) s->tau[item->row] = guess[s->list->rows + item->row];
     for (int r = 0; r < item->rows; ++r) {
         s->P[item->row + r] = extrapolated ? guess[item->row + r] : sim->last_P[3 * k + r];
         s->U_start[item->row + r] = sim->last_U[3 * k + r];
