@@ -232,16 +232,8 @@ static bool open_recorder(Run* run, LashError* error) {
 
 // ---- the loop -----------------------------------------------------------------------------------
 
-// Frames hold the first coordinate of each joint; others come straight from the mechanism.
 static double output_value(Run* run, const LashModelOutput* output) {
-    int c = output->coordinate_index;
-    if (c == 0)
-        return app_measure_value(output, &run->layout, run->energy.start, run->frame, &run->log);
-    const double *q, *v;
-    lash_sim_state(run->sim, &q, &v);
-    if (output->kind == LASH_SPEED)
-        return lash_mechanism_joint_speed(run->mech, output->index, c, q, v);
-    return lash_mechanism_joint_coordinate(run->mech, lash_sim_work(run->sim), output->index, c, q);
+    return app_measure_value(output, &run->layout, run->energy.start, run->frame, &run->log);
 }
 
 // The row of the plot at this frame. Averages over a step (forces, impulses) show the largest since
@@ -269,7 +261,9 @@ static bool record_frame(Run* run, LashError* error) {
     app_contact_log_frame(&run->log, &run->layout, run->frame);
     AppCounters* c = &run->counters;
     c->frame_position = c->frame_velocity = c->frame_penetration = 0;
-    return run->recorder == NULL || lash_recorder_add(run->recorder, run->frame, error);
+    if (run->recorder == NULL) return true;
+    return app_contact_log_points(&run->log, run->mech, run->sim, run->recorder, error) &&
+           lash_recorder_add(run->recorder, run->frame, error);
 }
 
 // After every step, and once at the start.

@@ -16,7 +16,8 @@ typedef struct Contact {
     Vec3 b_axis;        // axis of the disc, body coordinates
     Mat3 a_axes;        // axes of the frame of a, body coordinates
     Vec3 b_x, b_y;      // in the plane of the disc, body coordinates
-    int interaction;    // in the list
+    int interaction;    // in the list, -1: none of its own
+    int pair;           // between face sets: number of its PairContact, -1: none
 } Contact;
 
 typedef struct ContactState {
@@ -29,9 +30,9 @@ typedef struct ContactState {
 } ContactState;
 
 // Motion of both bodies, world axes: velocities of the mass centers and angular velocities.
-typedef struct Twist {
+typedef struct PairMotion {
     Vec3 x_a, phi_a, x_b, phi_b;
-} Twist;
+} PairMotion;
 
 void contact_state(const Contact* contact, const BodyState* body, ContactState* s);
 // Columns n, t1, t2 of G (6 x rows) per side; NULL where that side is the ground.
@@ -49,6 +50,6 @@ static inline bool contact_is_circle_in_cylinder(const Contact* contact) {
 }
 void circle_state(const Contact* contact, const BodyState* body, ContactState* s);
 void circle_differentiate(const Contact* contact, const BodyState* body, const ContactState* s,
-                          const Twist* motion, Vec3* dn, Vec3* dpoint);
+                          const PairMotion* motion, Vec3* dn, Vec3* dpoint);
 
 #endif
