@@ -20,7 +20,7 @@ static const LashBlockLu* response_operator(const LashSim* sim, bool positions) 
 // x += A^-1 G w so that the joints stay closed; returns by how much they were open, and does
 // nothing when that is not below the limit. The joints' factorisation is that of the symmetric part
 // of G'A^-1 G: where A is not symmetric (gyroscopic terms) they are closed nearly, repeated
-// exactly.
+// exactly. A robust pass has that of G'A^-1 G*.
 static double close_response(LashSim* sim, const StepContext* s, bool positions, double limit,
                              double* x) {
     const LashSystem* system = sim->system;
@@ -34,7 +34,8 @@ static double close_response(LashSim* sim, const StepContext* s, bool positions,
     if (!(open < limit)) return open;
     lash_joint_solver_solve(joints, sim->u, sim->w);
     memset(sim->z, 0, (size_t)system->nv * sizeof *sim->z);
-    lash_rows_apply(system, list, 0, list->bilateral, NULL, s->G, 1, sim->w, sim->z);
+    const double* directions = sim->robust && !positions ? s->G_star : s->G;
+    lash_rows_apply(system, list, 0, list->bilateral, NULL, directions, 1, sim->w, sim->z);
     if (!(positions && system->unit_metric))
         lash_block_lu_solve(response_operator(sim, positions), sim->z);
     for (int i = 0; i < system->nv; ++i) x[i] += sim->z[i];

@@ -360,7 +360,7 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
 // Extrapolation over n steps multiplies what is wrong in them by up to 2^n - 1, a correction by the
 // contraction rate of the iteration: the product must stay small, or errors that the residuals
 // hardly see would grow from step to step.
-static int guess_order(const LashSim* sim) {
+int guess_order(const LashSim* sim) {
     if (sim->history == 0 || sim->robust || sim->contraction_rate > 0.5)
         return 0; // from the state alone
     int n = 1;
@@ -388,7 +388,7 @@ void step_guess(LashSim* sim, StepContext* s) {
     int n = guess_order(sim), fixed = 2 * nv + 2 * joint_rows;
     double* x = sim->guess;
     extrapolate(sim, n, 0, fixed);
-    sim->guessed_contacts = n > 1 && n <= sim->listed;
+    sim->guessed_contacts = sim->history > 1 && n <= sim->listed;
     if (sim->guessed_contacts) extrapolate(sim, n, fixed, 2 * (rows - joint_rows));
     memcpy(s->v, n > 0 ? x : sim->v, (size_t)nv * sizeof *x);
     memcpy(s->shift, x + nv, (size_t)nv * sizeof *x);

@@ -125,6 +125,8 @@ struct LashSim {
 void step_begin(LashSim* sim, StepContext* s, double h);
 // The guess alone: v and joint impulses extrapolated, contact impulses zero.
 void step_guess(LashSim* sim, StepContext* s);
+// How many of the last steps it extrapolates from; 0: none.
+int guess_order(const LashSim* sim);
 // Solves the step for the sets active and position; project: position problem included.
 LashOutcome step_solve(LashSim* sim, StepContext* s, bool project);
 // x (nv) = N G tau with the directions of the last evaluation
