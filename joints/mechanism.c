@@ -231,6 +231,9 @@ int lash_mechanism_contact_count(const LashMechanism* mech) {
 const char* lash_mechanism_contact_name(const LashMechanism* mech, int contact) {
     return mech->contact[contact].def.name;
 }
+void lash_mechanism_contact_bodies(const LashMechanism* mech, int contact, int* a, int* b) {
+    *a = mech->contact[contact].a - 1, *b = mech->contact[contact].b - 1;
+}
 bool lash_mechanism_contact_is_pair(const LashMechanism* mech, int contact) {
     return mech->contact[contact].pair >= 0;
 }

@@ -197,6 +197,8 @@ LashContactPlace lash_mechanism_contact_place(const LashMechanism* mech, int con
 int lash_mechanism_contact_points(const LashMechanism* mech, int contact, const double* q,
                                   double within, LashContactPlace* places, int capacity,
                                   int* beyond);
+// Body numbers of its sides, -1: ground.
+void lash_mechanism_contact_bodies(const LashMechanism* mech, int contact, int* a, int* b);
 bool lash_mechanism_contact_is_pair(const LashMechanism* mech, int contact);
 const LashPair* lash_mechanism_contact_pair(const LashMechanism* mech, int contact); // or NULL
 // Place of interaction i of the list after a step that ended at q; false: it is no contact, or did
