@@ -99,6 +99,12 @@ const KeyTable model_face_table = {.what = "a face",
 // Rows of one choice appended to rows; their number, 0 with error.
 static int select_one(const LashShape* shape, const LashModelFace* face, int* rows,
                       LashError* error) {
+    if (face->name != NULL && strcmp(face->name, "all") == 0) {
+        for (int i = 0; i < shape->faces; ++i) rows[i] = i;
+        if (shape->faces == 0)
+            lash_error_set(error, LASH_ERROR_MODEL, "", "the file has no faces, only edges");
+        return shape->faces;
+    }
     if (face->name != NULL)
         return lash_select_name(shape, LASH_ANY_PART, face->name, rows, shape->faces, error);
     if (face->index >= 0)

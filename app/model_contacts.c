@@ -90,8 +90,8 @@ static const KeySpec side_keys[] = {
      .help = "a planar disc, or a planar ring"},
     {SIDE(box), .type = KEY_OBJECT, .table = &box_table, .help = "corners of a box"},
     {SIDE(faces), .type = KEY_FACES, .count_offset = offsetof(LashModelSide, face_count),
-     .help = "faces of the part's STEP file (or of 'step' beside it): index, name, query, or a "
-             "list of them; the other side is CAD, too"},
+     .help = "faces of the part's STEP file (or of 'step' beside it): index, name, query, a list "
+             "of them, or \"all\"; the other side is CAD, too"},
     {SIDE(step), .type = KEY_TEXT,
      .help = "extra STEP file drawn in the part's coordinates: faces, a shell, edges"},
 };

@@ -425,14 +425,30 @@ static void tangent_derivatives(const Frame* f, Vec3 dm, Vec3 dt[3]) {
     dt[2] = vec3_add(vec3_cross(dm, t1), vec3_cross(m, dt[1]));
 }
 
-// d of a column of G (6) of one side: sign (t, R'((x - x_body) x t)) along (dt, dx, motion)
-static void column_derivative(const BodyState* body, Vec3 point, double sign, Vec3 t, Vec3 dt,
-                              Vec3 dp, Vec3 dx, Vec3 phi, double* d) {
-    Vec3 arm = vec3_sub(point, body->x), moment = vec3_cross(arm, t);
-    Vec3 change = vec3_add(vec3_cross(vec3_sub(dp, dx), t), vec3_cross(arm, dt));
-    Vec3 m = mat3_mul_transposed(body->R, vec3_sub(change, vec3_cross(phi, moment)));
-    d[0] = sign * dt.x, d[1] = sign * dt.y, d[2] = sign * dt.z;
+// Impulse F on b and relative velocity u at x of the contracted rows, and their arms.
+typedef struct Contracted {
+    Vec3 F, arm[2], omega[2]; // omega: of a and b, world
+    Vec3 u;                   // v_b(x) - v_a(x)
+} Contracted;
+
+// G P of side b is (F, R'(arm x F)), of side a minus that; its change along a motion of that side
+// by (dx_body, phi), with the point moving by dx:
+//   (dF, R'((dx - dx_body) x F + arm x dF - phi x (arm x F)))
+static void change_of_impulse(const BodyState* body, const Contracted* c, int side, Vec3 dF,
+                              Vec3 dx, Vec3 dx_body, Vec3 phi, double* d) {
+    double sign = side == 0 ? -1 : 1;
+    Vec3 arm = c->arm[side];
+    Vec3 change = vec3_add(vec3_cross(vec3_sub(dx, dx_body), c->F), vec3_cross(arm, dF));
+    change = vec3_sub(change, vec3_cross(phi, vec3_cross(arm, c->F)));
+    Vec3 m = mat3_mul_transposed(body->R, change);
+    d[0] = sign * dF.x, d[1] = sign * dF.y, d[2] = sign * dF.z;
     d[3] = sign * m.x, d[4] = sign * m.y, d[5] = sign * m.z;
+}
+
+// Change of v_side(x) = v + omega x arm with v and the body components of omega kept.
+static Vec3 change_of_velocity(const Contracted* c, int side, Vec3 dx, Vec3 dx_body, Vec3 phi) {
+    return vec3_add(vec3_cross(vec3_cross(phi, c->omega[side]), c->arm[side]),
+                    vec3_cross(c->omega[side], vec3_sub(dx, dx_body)));
 }
 
 static Twist unit_motion(const PairContact* pair, const BodyState* body, int j) {
@@ -458,6 +474,23 @@ static const LashContactPoint* point_at(const PairContact* pair, PairState* stat
     return cache->has[slot] ? &cache->point[slot] : NULL;
 }
 
+// v: velocities of the moving sides, a first; NULL: not asked for.
+static Contracted contracted(const PairContact* pair, const BodyState* body, const Frame* f,
+                             int rows, const double* P, const double* v) {
+    Contracted c = {.u = vec3_zero()};
+    const int side[2] = {pair->a, pair->b};
+    for (int r = 0; r < rows && P != NULL; ++r) c.F = vec3_add_scaled(c.F, P[r], f->t[r]);
+    for (int s = 0; s < 2; ++s) {
+        c.arm[s] = vec3_sub(f->x, body[side[s]].x);
+        if (side[s] == 0 || v == NULL) continue;
+        c.omega[s] = mat3_mul(body[side[s]].R, vec3(v[3], v[4], v[5]));
+        Vec3 at = vec3_add(vec3(v[0], v[1], v[2]), vec3_cross(c.omega[s], c.arm[s]));
+        c.u = s == 0 ? vec3_sub(c.u, at) : vec3_add(c.u, at);
+        v += 6;
+    }
+    return c;
+}
+
 void pairs_contract(const LashMechanism* mech, LashSystemWork* work, const double* q, int i,
                     const double* P, const double* v, double* dGP, double* dGv) {
     int k = 0;
@@ -473,22 +506,25 @@ void pairs_contract(const LashMechanism* mech, LashSystemWork* work, const doubl
     double D[16];
     if (!lash_contact_operator(point, D)) damped_operator(point, D);
     Frame f = frame_of(state, slot, point);
+    Contracted c = contracted(pair, work->body, &f, rows, P, dGv == NULL ? NULL : v);
     for (int j = first; j < last; ++j) {
-        Twist motion = unit_motion(pair, work->body, j);
+        Twist t = unit_motion(pair, work->body, j);
         Vec3 dt[3], dm, dx;
-        differentiate(pair, work->body, point, D, &motion, &dm, &dx);
+        differentiate(pair, work->body, point, D, &t, &dm, &dx);
         tangent_derivatives(&f, dm, dt);
-        for (int r = 0; r < rows; ++r) {
+        if (dGP != NULL) {
+            Vec3 dF = vec3_zero();
             double d[12];
-            column_derivative(&work->body[pair->a], f.x, -1, f.t[r], dt[r], dx, motion.x_a,
-                              motion.phi_a, d);
-            column_derivative(&work->body[pair->b], f.x, 1, f.t[r], dt[r], dx, motion.x_b,
-                              motion.phi_b, d + 6);
-            for (int c = first; c < last; ++c) {
-                if (dGP != NULL) dGP[(c - first) + n * (j - first)] += P[r] * d[c];
-                if (dGv != NULL) dGv[r + rows * (j - first)] += v[c - first] * d[c];
-            }
+            for (int r = 0; r < rows; ++r) dF = vec3_add_scaled(dF, P[r], dt[r]);
+            change_of_impulse(&work->body[pair->a], &c, 0, dF, dx, t.x_a, t.phi_a, d);
+            change_of_impulse(&work->body[pair->b], &c, 1, dF, dx, t.x_b, t.phi_b, d + 6);
+            memcpy(dGP + n * (j - first), d + first, (size_t)n * sizeof *dGP);
         }
+        if (dGv == NULL) continue;
+        Vec3 du = vec3_sub(change_of_velocity(&c, 1, dx, t.x_b, t.phi_b),
+                           change_of_velocity(&c, 0, dx, t.x_a, t.phi_a));
+        for (int r = 0; r < rows; ++r)
+            dGv[r + rows * (j - first)] = vec3_dot(f.t[r], du) + vec3_dot(dt[r], c.u);
     }
 }
 
