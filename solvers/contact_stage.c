@@ -387,7 +387,8 @@ bool contacts_correct(LashSim* sim, StepContext* s) {
 // ---------------------------------------------------------------------------------------------
 
 void solve_metric(LashSim* sim, double* x) {
-    if (!sim->system->unit_metric) lash_block_lu_solve(sim->same_metric ? sim->A : sim->M, x);
+    if (sim->system->unit_metric) return;
+    lash_block_lu_solve(sim->same_metric ? sim->A : sim->curved ? sim->N : sim->M, x);
 }
 
 // tau of the joints changes so that they stay closed under the increment x (nv); x gets their
@@ -406,12 +407,39 @@ void keep_joints_closed(LashSim* sim, StepContext* s, double* x) {
     for (int i = 0; i < list->bilateral_rows; ++i) s->tau[i] += sim->w[i];
 }
 
-// Increment of the configuration by the corrections made so far: h theta dv, and N G tau instead of
-// the shift that the iterate was evaluated with (a guess, when a pass begins).
+// Increment d of the configuration by the corrections made so far: h theta dv, and N G tau instead
+// of the shift that the iterate was evaluated with (a guess, when a pass begins). Where the
+// directions' dependence on it counts: (M - d(G tau)/dq) d = M (h theta dv - shift) + G tau.
 void increment_so_far(LashSim* sim, const StepContext* s, double* moved) {
-    projection_shift(sim, s, moved);
-    for (int i = 0; i < sim->system->nv; ++i)
-        moved[i] += s->h * s->move_theta * sim->y[i] - s->shift[i];
+    const LashSystem* system = sim->system;
+    double ht = s->h * s->move_theta;
+    if (!sim->curved) {
+        projection_shift(sim, s, moved);
+        for (int i = 0; i < system->nv; ++i) moved[i] += ht * sim->y[i] - s->shift[i];
+        return;
+    }
+    for (int i = 0; i < system->nv; ++i) sim->z[i] = ht * sim->y[i] - s->shift[i];
+    lash_block_multiply(system, sim->M_values, sim->z, moved);
+    projection_force(sim, s, moved);
+    lash_block_lu_solve(sim->N, moved);
+}
+
+// tau of the joints so that they are closed after the increment; without curvature that has been
+// done before the contacts (newton.c).
+static void close_joints(LashSim* sim, StepContext* s, double* moved) {
+    const LashInteractionList* list = s->list;
+    if (!sim->curved || list->bilateral == 0) return;
+    lash_rows_velocity(sim->system, list, 0, list->bilateral, NULL, s->G, moved, sim->u);
+    for (int i = 0; i < list->bilateral; ++i) {
+        const LashInteraction* item = &list->item[i];
+        for (int r = item->row; r < item->row + item->rows; ++r) {
+            sim->u[r] = item->kind == LASH_BILATERAL ? sim->u[r] + s->g[r] : 0;
+        }
+    }
+    lash_joint_solver_solve(&sim->position_joints, sim->u, sim->w);
+    for (int i = 0; i < list->bilateral_rows; ++i) s->tau[i] += sim->w[i];
+    increment_so_far(sim, s, moved);
+    ++sim->info.projection;
 }
 
 // Kinds of the rows and gaps predicted after the increment `moved`. True when they hold already to
@@ -459,6 +487,7 @@ bool positions_correct(LashSim* sim, StepContext* s) {
     double* moved = s->F; // F is evaluated again before it is used
     double tolerance = 0.5 * s->goal * sim->settings.tolerance_position;
     increment_so_far(sim, s, moved);
+    close_joints(sim, s, moved);
     if (predict_gaps(sim, s, moved, tolerance)) return true;
     if (s->list->bilateral == 0) ++sim->info.projection;
     assemble_position_problem(sim, s);

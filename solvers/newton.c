@@ -33,16 +33,30 @@ enum { PATIENCE = 4 };
 // --- Evaluation
 // ---------------------------------------------------------------------------------------------------
 
-void projection_shift(LashSim* sim, const StepContext* s, double* x) {
+void projection_force(LashSim* sim, const StepContext* s, double* x) {
     const LashSystem* system = sim->system;
-    for (int i = 0; i < system->nv; ++i) x[i] = 0;
     lash_rows_apply(system, s->list, 0, s->list->bilateral, NULL, s->G, 1, s->tau, x);
     for (int k = 0; k < s->nn; ++k) {
         const LashInteraction* item = &s->list->item[s->normal[k]];
         double only_normal[LASH_MAX_ROWS] = {s->tau[item->row]};
         lash_row_apply(system, item, s->G, 1, only_normal, x);
     }
-    if (!system->unit_metric) lash_block_lu_solve(sim->same_metric ? sim->A : sim->M, x);
+}
+
+void projection_shift(LashSim* sim, const StepContext* s, double* x) {
+    for (int i = 0; i < sim->system->nv; ++i) x[i] = 0;
+    projection_force(sim, s, x);
+    if (!sim->system->unit_metric) lash_block_lu_solve(sim->same_metric ? sim->A : sim->M, x);
+}
+
+void projection_update(LashSim* sim, StepContext* s) {
+    if (!sim->curved) {
+        projection_shift(sim, s, s->shift);
+        return;
+    }
+    double *moved = sim->x, ht = s->h * s->move_theta;
+    increment_so_far(sim, s, moved);
+    for (int i = 0; i < sim->system->nv; ++i) s->shift[i] += moved[i] - ht * sim->y[i];
 }
 
 // d = h v_theta + N G tau; q_end, q_theta, v_theta. The shift is the guessed one when a pass
@@ -174,14 +188,14 @@ static void correct_joints(LashSim* sim, StepContext* s, bool project) {
 
 static bool correct_positions(LashSim* sim, StepContext* s) {
     if (s->nn > 0 && !positions_correct(sim, s)) return false;
-    projection_shift(sim, s, s->shift);
+    projection_update(sim, s);
     return true;
 }
 
 static bool correct(LashSim* sim, StepContext* s, bool project) {
     int nv = sim->system->nv;
     for (int i = 0; i < nv; ++i) sim->y[i] = -sim->y[i];
-    if (s->list->bilateral > 0) correct_joints(sim, s, project);
+    if (s->list->bilateral > 0) correct_joints(sim, s, project && !sim->curved);
     bool coupled =
         project && s->nn > 0 && sim->settings.coupled && sim->settings.scheme == LASH_DIRECT;
     if (coupled) {
@@ -312,7 +326,7 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
 // Extrapolation over n steps multiplies what is wrong in them by up to 2^n - 1, a correction by the
 // contraction rate of the iteration: the product must stay small, or errors that the residuals
 // hardly see would grow from step to step.
-static int guess_order(const LashSim* sim) {
+int guess_order(const LashSim* sim) {
     if (sim->history == 0 || sim->robust || sim->contraction_rate > 0.5)
         return 0; // from the state alone
     int n = 1;
@@ -340,7 +354,7 @@ void step_guess(LashSim* sim, StepContext* s) {
     int n = guess_order(sim), fixed = 2 * nv + 2 * joint_rows;
     double* x = sim->guess;
     extrapolate(sim, n, 0, fixed);
-    sim->guessed_contacts = sim->history > 1 && n <= sim->listed;
+    sim->guessed_contacts = n > 1 && n <= sim->listed;
     if (sim->guessed_contacts) extrapolate(sim, n, fixed, rows - joint_rows);
     memcpy(s->v, n > 0 ? x : sim->v, (size_t)nv * sizeof *x);
     memcpy(s->shift, x + nv, (size_t)nv * sizeof *x);

@@ -162,6 +162,7 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     lay_out(sim, bilateral, rows, &t);
     sim->A = lash_block_lu_create(system);
     sim->M = lash_block_lu_create(system);
+    sim->N = lash_block_lu_create(system);
     lash_joint_solver_init(&sim->velocity_joints, system, rows);
     lash_joint_solver_init(&sim->position_joints, system, rows);
     lash_joint_solver_init(&sim->reaction_joints, system, rows);
@@ -175,6 +176,7 @@ void lash_sim_destroy(LashSim* sim) {
     sim->system->work_destroy(sim->system, sim->work);
     lash_block_lu_destroy(sim->A);
     lash_block_lu_destroy(sim->M);
+    lash_block_lu_destroy(sim->N);
     lash_joint_solver_free(&sim->velocity_joints);
     lash_joint_solver_free(&sim->position_joints);
     lash_joint_solver_free(&sim->reaction_joints);

@@ -80,6 +80,8 @@ struct LashSim {
     int max_contacts, max_contact_rows; // that can act at once
     // Linear algebra of the step: A = M + h theta C + h^2 theta^2 K and the joints on it.
     LashBlockLu *A, *M;
+    LashBlockLu* N; // M - d(G tau)/dq, of a robust pass that projects contacts (curved)
+    bool curved;
     LashJointSolver velocity_joints, position_joints;
     bool same_metric; // position_joints is velocity_joints
     double *M_values, *C_values, *K_values, *A_values;
@@ -117,10 +119,16 @@ struct LashSim {
 void step_begin(LashSim* sim, StepContext* s, double h);
 // The guess alone: v and joint impulses extrapolated, contact impulses zero.
 void step_guess(LashSim* sim, StepContext* s);
+// How many of the last steps it extrapolates from; 0: none.
+int guess_order(const LashSim* sim);
 // Solves the step for the sets active and position; project: position problem included.
 LashOutcome step_solve(LashSim* sim, StepContext* s, bool project);
 // x (nv) = N G tau with the directions of the last evaluation
 void projection_shift(LashSim* sim, const StepContext* s, double* x);
+// x += G tau
+void projection_force(LashSim* sim, const StepContext* s, double* x);
+// Takes tau over into the shift.
+void projection_update(LashSim* sim, StepContext* s);
 // Keeps the solved step for the predictor; smooth: no jump in it.
 void step_remember(LashSim* sim, const StepContext* s, bool smooth);
 // System's evaluate; remembers a refusal.
