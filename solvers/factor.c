@@ -12,35 +12,62 @@
 #include "solvers/rows.h"
 #include "solvers/sim_internal.h"
 
+static const LashBlockLu* response_operator(const LashSim* sim, bool positions) {
+    if (!positions || sim->same_metric) return sim->A;
+    return sim->curved ? sim->N : sim->M;
+}
+
+// x += A^-1 G w so that the joints stay closed; returns by how much they were open, and does
+// nothing when that is not below the limit. The joints' factorisation is that of the symmetric part
+// of G'A^-1 G: where A is not symmetric (gyroscopic terms) they are closed nearly, repeated
+// exactly. A robust pass has that of G'A^-1 G*.
+static double close_response(LashSim* sim, const StepContext* s, bool positions, double limit,
+                             double* x) {
+    const LashSystem* system = sim->system;
+    const LashInteractionList* list = s->list;
+    LashJointSolver* joints =
+        positions && !sim->same_metric ? &sim->position_joints : &sim->velocity_joints;
+    if (list->bilateral == 0) return 0;
+    lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, x, sim->u);
+    double open = 0;
+    for (int i = 0; i < list->bilateral_rows; ++i) open = fmax(open, fabs(sim->u[i]));
+    if (!(open < limit)) return open;
+    lash_joint_solver_solve(joints, sim->u, sim->w);
+    memset(sim->z, 0, (size_t)system->nv * sizeof *sim->z);
+    const double* directions = sim->robust && !positions ? s->G_star : s->G;
+    lash_rows_apply(system, list, 0, list->bilateral, NULL, directions, 1, sim->w, sim->z);
+    if (!(positions && system->unit_metric))
+        lash_block_lu_solve(response_operator(sim, positions), sim->z);
+    for (int i = 0; i < system->nv; ++i) x[i] += sim->z[i];
+    return open;
+}
+
+void joints_response(LashSim* sim, const StepContext* s, bool positions, double* x) {
+    if (!(positions && sim->system->unit_metric))
+        lash_block_lu_solve(response_operator(sim, positions), x);
+    close_response(sim, s, positions, INFINITY, x);
+}
+
 // B is formed when it is small enough to pay: contact columns then cost a block product instead of
-// a solve.
+// a solve. Contacts may differ by what the joints hold only (both ends of a bore between bodies
+// held in a plane): that they are dependent must not be lost in the joints' inaccuracy, so the
+// response is refined.
 static void form_response(LashSim* sim, const StepContext* s, bool positions, double* B) {
+    enum { REFINEMENTS = 8 };
     int n = sim->system->nv;
     for (int j = 0; j < n; ++j) {
         double* x = B + (size_t)n * (size_t)j;
         memset(x, 0, (size_t)n * sizeof *x);
         x[j] = 1;
         joints_response(sim, s, positions, x);
+        double size = 0;
+        for (int i = 0; i < n; ++i) size = fmax(size, fabs(x[i]));
+        double limit = INFINITY;
+        for (int k = 0; k < REFINEMENTS && limit > 1e-13 * size; ++k) {
+            double open = close_response(sim, s, positions, limit, x);
+            limit = open < limit ? 0.3 * open : 0;
+        }
     }
-}
-
-void joints_response(LashSim* sim, const StepContext* s, bool positions, double* x) {
-    const LashSystem* system = sim->system;
-    const LashInteractionList* list = s->list;
-    const LashBlockLu* metric = sim->curved ? sim->N : sim->M;
-    const LashBlockLu* lu = positions && !sim->same_metric ? metric : sim->A;
-    LashJointSolver* joints =
-        positions && !sim->same_metric ? &sim->position_joints : &sim->velocity_joints;
-    bool unit = positions && system->unit_metric;
-    if (!unit) lash_block_lu_solve(lu, x);
-    if (list->bilateral == 0) return;
-    lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, x, sim->u);
-    lash_joint_solver_solve(joints, sim->u, sim->w);
-    memset(sim->z, 0, (size_t)system->nv * sizeof *sim->z);
-    lash_rows_apply(system, list, 0, list->bilateral, NULL, positions ? s->G : s->G_star, 1, sim->w,
-                    sim->z);
-    if (!unit) lash_block_lu_solve(lu, sim->z);
-    for (int i = 0; i < system->nv; ++i) x[i] += sim->z[i];
 }
 
 // Adds -weight d(G P)/dq of interaction i at (t, q) to the values of A; blocks the pattern does not
@@ -193,6 +220,6 @@ bool step_factor(LashSim* sim, StepContext* s) {
                                  sim->curved ? sim->N : sim->M, true, system->unit_metric);
     }
     sim->factored = true, sim->has_response = false;
-    sim->factored_h = s->h;
+    sim->factored_h = s->h, sim->factored_t = s->t0;
     return true;
 }

@@ -293,7 +293,8 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
             return LASH_CONVERGED;
         }
         if (i > 0 && pass) keep_iterate(sim, s), kept = error;
-        if (sim->robust ||
+        bool old = s->nc > 0 && sim->B != NULL && !sim->has_response && sim->factored_t != s->t0;
+        if (sim->robust || old ||
             (i > 1 && error > 0.25 * last && ++slow >= 2)) { // renew the operator here
             if (s->nc > 0) sim->exact = true;
             if (!step_factor(sim, s)) return LASH_FAILED;
@@ -354,8 +355,8 @@ void step_guess(LashSim* sim, StepContext* s) {
     int n = guess_order(sim), fixed = 2 * nv + 2 * joint_rows;
     double* x = sim->guess;
     extrapolate(sim, n, 0, fixed);
-    sim->guessed_contacts = n > 1 && n <= sim->listed;
-    if (sim->guessed_contacts) extrapolate(sim, n, fixed, rows - joint_rows);
+    sim->guessed_contacts = sim->history > 1 && n <= sim->listed;
+    if (sim->guessed_contacts) extrapolate(sim, n, fixed, 2 * (rows - joint_rows));
     memcpy(s->v, n > 0 ? x : sim->v, (size_t)nv * sizeof *x);
     memcpy(s->shift, x + nv, (size_t)nv * sizeof *x);
     const double *P = x + 2 * nv, *tau = P + joint_rows;
@@ -378,7 +379,9 @@ void step_remember(LashSim* sim, const StepContext* s, bool smooth) {
     memcpy(oldest + nv, s->shift, nv * sizeof *oldest);
     memcpy(oldest + 2 * nv, s->P, joint_rows * sizeof *oldest);
     memcpy(oldest + 2 * nv + joint_rows, s->tau, joint_rows * sizeof *oldest);
-    memcpy(oldest + 2 * nv + 2 * joint_rows, s->P + joint_rows, contact_rows * sizeof *oldest);
+    double* contacts = oldest + 2 * nv + 2 * joint_rows;
+    memcpy(contacts, s->P + joint_rows, contact_rows * sizeof *oldest);
+    memcpy(contacts + contact_rows, s->tau + joint_rows, contact_rows * sizeof *oldest);
     sim->history = smooth ? sim->history + 1 : 1;
     ++sim->listed;
     sim->contraction_rate *= 0.9; // forgets: the next steps tell anew

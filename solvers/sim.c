@@ -265,6 +265,8 @@ void step_accept(LashSim* sim, StepContext* s) {
     memcpy(sim->v, s->v, nv * sizeof *sim->v);
     memcpy(sim->q, s->q_end, nq * sizeof *sim->q);
     step_remember(sim, s, before == sim->last_count);
+    // The operator holds the impulses of an impact; what follows may not need their derivatives.
+    if (sim->exact && sim->history <= 2) sim->exact = sim->factored = false;
     sim->t = s->t0 + s->h;
     system->accept(system, sim->work, sim->t, sim->q, sim->v);
 }

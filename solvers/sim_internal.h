@@ -87,9 +87,9 @@ struct LashSim {
     double *M_values, *C_values, *K_values, *A_values;
     double *B,
         *B_n; // (nv x nv) A^-1 and N^-1 with the joints closed; NULL: too large, solve by columns
-    bool factored, has_response; // has_response: B (and B_n) are formed
-    double factored_h;
-    bool exact;        // derivatives of contact directions are in the Newton matrix
+    bool factored, has_response;   // has_response: B (and B_n) are formed
+    double factored_h, factored_t; // step it was made for: length, start [s]
+    bool exact;                    // derivatives of contact directions are in the Newton matrix
     bool robust;       // this pass renews the operator in every iteration, with all derivatives
     double *x, *y, *z; // (nv) scratch
     double *u, *w;     // (rows) scratch
