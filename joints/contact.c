@@ -107,7 +107,7 @@ void contact_directions(const Contact* contact, const BodyState* body, const Con
 //   plane     dn = phi_a x n;    cylinder, sphere    dn = phi_a x n +- (I - e e' [- u u']) dw / rho
 //   disc      dm = dn - k (dn.k + n.dk) - (n.k) dk,  ds = (I - s s') dm / |m|,  dk = phi_b x k
 static void differentiate(const Contact* contact, const BodyState* body, const ContactState* s,
-                          const Twist* t, Vec3* dn, Vec3* dpoint) {
+                          const PairMotion* t, Vec3* dn, Vec3* dpoint) {
     if (contact_is_circle_in_cylinder(contact)) {
         circle_differentiate(contact, body, s, t, dn, dpoint);
         return;
@@ -175,8 +175,8 @@ static void column_derivative(const BodyState* body, Vec3 point, double sign, Ve
 }
 
 // The motion of velocity number j (0 .. 5: a, 6 .. 11: b) alone.
-static Twist unit_motion(const Contact* contact, const BodyState* body, int j) {
-    Twist t = {0};
+static PairMotion unit_motion(const Contact* contact, const BodyState* body, int j) {
+    PairMotion t = {0};
     int k = j % 6;
     Vec3 unit = vec3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
     Vec3* part = j < 6 ? (k < 3 ? &t.x_a : &t.phi_a) : (k < 3 ? &t.x_b : &t.phi_b);
@@ -192,7 +192,7 @@ void contact_contract(const Contact* contact, const BodyState* body, int rows, c
     if (dGP != NULL) memset(dGP, 0, (size_t)(n * n) * sizeof *dGP);
     if (dGv != NULL) memset(dGv, 0, (size_t)(rows * n) * sizeof *dGv);
     for (int j = first; j < last; ++j) {
-        Twist motion = unit_motion(contact, body, j);
+        PairMotion motion = unit_motion(contact, body, j);
         Vec3 t[3] = {s.n}, dt[3], dp;
         differentiate(contact, body, &s, &motion, &dt[0], &dp);
         if (rows > 1) {

@@ -39,14 +39,12 @@ void step_activate(LashSim* sim, StepContext* s, int i) {
     s->active[i] = 1;
     int k = last_index(sim, item->id);
     if (k < 0) return;
-    int joint_rows = s->list->bilateral_rows, contact_rows = s->list->rows - joint_rows;
-    const double* P =
-        sim->guess + 2 * sim->system->nv + joint_rows; // of row joint_rows at + joint_rows
-    const double* tau = P + contact_rows;
-    bool extrapolated = sim->guessed_contacts && (joint_friction(item) || guess_order(sim) > 1);
+    const double* guess = sim->guess + 2 * sim->system->nv + s->list->bilateral_rows; // P
+    const double* tau = sim->guess + 2 * sim->system->nv + s->list->rows;
+    bool extrapolated = sim->guessed_contacts && (joint_friction(item) || guess_order(sim) > 0);
     if (extrapolated && !joint_friction(item)) s->tau[item->row] = tau[item->row];
     for (int r = 0; r < item->rows; ++r) {
-        s->P[item->row + r] = extrapolated ? P[item->row + r] : sim->last_P[3 * k + r];
+        s->P[item->row + r] = extrapolated ? guess[item->row + r] : sim->last_P[3 * k + r];
         s->U_start[item->row + r] = sim->last_U[3 * k + r];
     }
     s->gap_start[i] = 0;

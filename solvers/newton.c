@@ -379,9 +379,9 @@ void step_remember(LashSim* sim, const StepContext* s, bool smooth) {
     memcpy(oldest + nv, s->shift, nv * sizeof *oldest);
     memcpy(oldest + 2 * nv, s->P, joint_rows * sizeof *oldest);
     memcpy(oldest + 2 * nv + joint_rows, s->tau, joint_rows * sizeof *oldest);
-    double* contacts = oldest + 2 * nv + 2 * joint_rows;
-    memcpy(contacts, s->P + joint_rows, contact_rows * sizeof *oldest);
-    memcpy(contacts + contact_rows, s->tau + joint_rows, contact_rows * sizeof *oldest);
+    memcpy(oldest + 2 * nv + 2 * joint_rows, s->P + joint_rows, contact_rows * sizeof *oldest);
+    memcpy(oldest + 2 * nv + 2 * joint_rows + contact_rows, s->tau + joint_rows,
+           contact_rows * sizeof *oldest);
     sim->history = smooth ? sim->history + 1 : 1;
     ++sim->listed;
     sim->contraction_rate *= 0.9; // forgets: the next steps tell anew

@@ -53,6 +53,7 @@ typedef struct StepContext {
     double dynamics_error, velocity_error, contact_error, position_error, penetration;
     uint64_t worst;
     int demoted;
+    bool relaxed; // pushing contacts need not be closed exactly
 } StepContext;
 
 struct LashSim {
@@ -68,7 +69,8 @@ struct LashSim {
     double* q_prev; // q_{k-1}: Schatzman-Paoli
     double* q_back; // (nq) scratch of it
     double h_prev;  // length of the step from q_prev to q
-    // Of the last steps, newest first: v, shift, P and tau of the joints, P of the contacts.
+    // Of the last steps, newest first: v, shift, P and tau of the joints, P and tau
+    // of the contacts.
     double* past[HISTORY];
     int history;             // how many of them are valid: 0 after a jump
     int listed;              // how many of them had the contacts of the present list
