@@ -437,7 +437,7 @@ static void begin(ViewRenderer* r, const ViewPicture* p) {
 }
 
 void view_renderer_draw(ViewRenderer* r, const ViewPicture* p) {
-    glViewport(0, 0, (int)p->camera->width, (int)p->camera->height);
+    glViewport(p->x, p->y, (int)p->camera->width, (int)p->camera->height);
     begin(r, p);
     glClear(GL_DEPTH_BUFFER_BIT);
     glDepthMask(GL_FALSE);

@@ -29,6 +29,7 @@ typedef struct ViewPicture { // all that is drawn; borrowed
     const ViewScene* scene;
     const ViewFrame* frame;
     const ViewCamera* camera;
+    int x, y; // lower left corner in the framebuffer [pixels]
     ViewStyle style;
     ViewPick selected, hovered;
     const ViewArrow* arrow;
