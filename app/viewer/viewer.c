@@ -57,10 +57,26 @@ void viewer_destroy(Viewer* v) {
 
 // ---- frames -------------------------------------------------------------------------------------
 
-static void nice_force(Viewer* v) { // 1, 2 or 5 times a power of ten, below the largest
-    double largest = v->force_largest > 0 ? v->force_largest : 1;
-    double power = pow(10, floor(log10(largest))), lead = largest / power;
-    v->force_reference = power * (lead < 2 ? 1 : lead < 5 ? 2 : 5);
+// The standard arrow stands for a force that the largest one of a frame exceeds now and then: not
+// for the highest peak of an impact, beside which nothing else would be seen.
+static void nice_force(Viewer* v) {
+    int64_t frames = 0, above = 0;
+    for (int i = 0; i < VIEW_DECADES; ++i) frames += v->force_frames[i];
+    int bin = VIEW_DECADES - 1;
+    for (; bin > 0; --bin) {
+        above += v->force_frames[bin];
+        if (6 * above > frames) break;
+    }
+    double typical = frames > 0 ? pow(10, 0.1 * bin - 9) : 1;
+    double power = pow(10, floor(log10(typical))), lead = typical / power;
+    v->force_reference = power * (lead < 1.9 ? 1 : lead < 4.9 ? 2 : 5); // 1, 2, 5 below it
+}
+
+static void count_force(Viewer* v, double force) {
+    if (!(force > 0) || !isfinite(force)) return;
+    int bin = (int)floor(10 * (log10(force) + 9));
+    ++v->force_frames[bin < 0 ? 0 : bin >= VIEW_DECADES ? VIEW_DECADES - 1 : bin];
+    v->force_largest = fmax(v->force_largest, force);
 }
 
 static void survey_frame(Viewer* v, ViewFrame* frame, int64_t index) {
@@ -71,10 +87,9 @@ static void survey_frame(Viewer* v, ViewFrame* frame, int64_t index) {
     ViewArrow arrow[64];
     double before = view_source_time(v->source, index - 1);
     int arrows = view_frame_forces(&v->scene, frame, frame->time - before, arrow, 64);
-    for (int i = 0; i < arrows; ++i) {
-        double force = vec3_norm(arrow[i].force);
-        if (isfinite(force) && force > v->force_largest) v->force_largest = force;
-    }
+    double largest = 0;
+    for (int i = 0; i < arrows; ++i) largest = fmax(largest, vec3_norm(arrow[i].force));
+    count_force(v, largest);
 }
 
 void viewer_survey(Viewer* v, int frames) {
@@ -256,6 +271,7 @@ static void restart(Viewer* v) {
     v->error = (LashError){0};
     v->shown = -1;
     v->events = v->surveyed = 0;
+    memset(v->force_frames, 0, sizeof v->force_frames);
     view_source_start(v->source);
     v->playback.time = v->playback.begin;
     v->playback.playing = true;

@@ -18,7 +18,8 @@ enum {
     VIEW_TRACE_POINTS = 4000,
     VIEW_MAX_PLOTS = 4,
     VIEW_MAX_CURVES = 6,
-    VIEW_PLOT_POINTS = 1500
+    VIEW_PLOT_POINTS = 1500,
+    VIEW_DECADES = 240
 };
 
 typedef enum ViewAction { // what keys and buttons do
@@ -90,10 +91,11 @@ typedef struct Viewer {
     ViewPick selected;
     bool camera_touched; // by the user: fit no more on its own
     bool panels, help, quit;
-    int64_t surveyed;       // frames looked at for extent and forces
-    double force_reference; // force of an arrow of standard length [N]
-    double force_largest;   // [N]
-    double pixel;           // of the screen: scale of widths and marks
+    int64_t surveyed;               // frames looked at for extent and forces
+    double force_reference;         // force of an arrow of standard length [N]
+    double force_largest;           // [N]
+    int force_frames[VIEW_DECADES]; // frames by their largest force, tenths of decades from 1e-9 N
+    double pixel;                   // of the screen: scale of widths and marks
     ViewTouch touch[VIEW_MAX_TOUCHES];
     ViewArrow arrow[VIEW_MAX_ARROWS];
     int touches, arrows;
