@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/types.h"
+#include "geometry/pairs.h"
 #include "geometry/shape.h"
 #include "joints/mechanism.h"
 #include "solvers/sim.h"
@@ -130,13 +131,30 @@ typedef struct LashModelFeature {
     int corners;
 } LashModelFeature;
 
+// One way to name faces of CAD geometry: by index, by name, or by what the face is.
+typedef struct LashModelFace {
+    bool given;
+    int index;        // as `lash info` prints it, -1: not given
+    char* name;       // all faces of that name, NULL: not given
+    int type;         // of a query: 0 any, else 1 + LashSurfaceType
+    double radius;    // [m], NAN: any
+    int side;         // 0 any, 1 convex (a pin), 2 concave (a bore)
+    Vec3 axis;        // part's axes; x = NAN: any
+    Vec3 near;        // part's coordinates [m]; x = NAN: not given
+    double tolerance; // of radius and ties [m], NAN: default
+} LashModelFace;
+
 typedef struct LashModelSide {
     bool given;
     char* part;
+    LashModelFace* faces; // NULL: not given
+    int face_count;
+    char* step;   // extra geometry in the part's coordinates, NULL: none
     Vec3 point;   // [m], x = NAN: not given
     Vec3* points; // [m], NULL: not given
     int point_count;
     LashModelFeature sphere, plane, cylinder, circle, box;
+    LashShape* extra; // of `step`, owned
 } LashModelSide;
 
 typedef struct LashModelContact {
@@ -144,6 +162,7 @@ typedef struct LashModelContact {
     char* name;
     LashModelSide a, b;
     double restitution, friction;
+    double offset; // of CAD surfaces: added to their gaps [m]; NAN: not given
     // resolved
     int first, count; // its points in LashModel.contact_point
 } LashModelContact;
@@ -153,6 +172,9 @@ typedef struct LashModelContactPoint { // one contact of the mechanism, in its o
     int contact;                       // of the model; -1: of a joint with clearance
     int part_a, part_b;                // -1: ground
     LashContactDef def;                // frames in the coordinates of their parts; bodies not set
+    bool surfaces;               // between CAD surfaces: side_a, side_b, offset instead of def
+    LashPairSide side_a, side_b; // shapes in the coordinates of their parts
+    double offset;               // [m]
 } LashModelContactPoint;
 
 typedef enum LashModelForceType {

@@ -11,7 +11,7 @@ const char* const model_scheme_names[] = {"combined", "moreau-jean", "direct", "
 static const char* const direction_names[] = {"midpoint", "end", "start", NULL};
 static const char* const forecast_names[] = {"explicit", "free", "midpoint", "end", NULL};
 static const char* const law_names[] = {"newton", NULL};
-static const char* const query_names[] = {"kernels", NULL};
+static const char* const query_names[] = {"exact", NULL};
 
 #define SIMULATION(member) .key = #member, .offset = offsetof(LashModelSimulation, member)
 #define SETTING(member) .key = #member, .offset = offsetof(LashModelSimulation, settings.member)

@@ -205,7 +205,9 @@ static bool record_frame(Run* run, LashError* error) {
     app_contact_log_frame(&run->log, &run->layout, run->frame);
     AppCounters* c = &run->counters;
     c->frame_position = c->frame_velocity = c->frame_penetration = 0;
-    return run->recorder == NULL || lash_recorder_add(run->recorder, run->frame, error);
+    if (run->recorder == NULL) return true;
+    return app_contact_log_points(&run->log, run->mech, run->sim, run->recorder, error) &&
+           lash_recorder_add(run->recorder, run->frame, error);
 }
 
 // After every step, and once at the start.

@@ -50,6 +50,7 @@ struct LashPair {
     Combination* combination;
     int combinations, blocks, warms, max_slots;
     double offset;
+    double depth; // largest of the combinations [m]
 };
 
 typedef struct Found { // a root of the current evaluation, for the search for doubles
@@ -210,6 +211,7 @@ static void make_combinations(LashPair* pair) {
                     c->depth = fmin(lash_kernel_reach(a, b), fmin(a->size, b->size));
                     c->medial = has_neighbors(&pair->a, i) || has_neighbors(&pair->b, j);
                     pair->max_slots += slots;
+                    pair->depth = fmax(pair->depth, c->depth);
                 }
                 ++count;
             }
@@ -466,8 +468,12 @@ static void write_point(const LashPair* pair, const Combination* c, const View* 
 static void list_near(const LashPair* pair, LashPairWork* w, const View* v, double limit,
                       bool deep) {
     double bound = lash_feature_bound(&pair->a.all, &pair->b.all, &v->b_a);
+    // Bounds are of unsigned distances: with a positive offset the sides may be in each other by
+    // that much without touching, and a set of faces has no inside that would tell.
+    double inside = deep ? pair->depth : fmax(0, pair->offset);
+    if (!deep && pair->offset > 0) limit += 2 * pair->offset;
     w->listed = 0;
-    if (bound > limit && bound > 0) {
+    if (bound > limit && bound > inside) {
         w->bound = bound + pair->offset;
         return;
     }
@@ -494,7 +500,8 @@ static void list_near(const LashPair* pair, LashPairWork* w, const View* v, doub
         first = fmin(first, block);
     }
     first -= w->travel;
-    w->bound = first > 0 ? first + pair->offset : -INFINITY; // touching: nothing is known
+    w->bound = first > fmax(0, pair->offset) ? first + pair->offset
+                                             : -INFINITY; // touching: nothing is known
 }
 
 int lash_pair_query(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,

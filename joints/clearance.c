@@ -180,9 +180,9 @@ static void add_ends(ContactSet* set, double slack) {
     const LashClearanceDef* c = set->def;
     double bore = 0.5 * c->bore_length, pin = 0.5 * c->pin_length;
     for (int side = -1; side <= 1; side += 2) {
-        if (pin > bore + slack) {
+        if (isinf(pin) || pin > bore + slack) {
             add_circle(set, false, side * bore, INFINITY);
-        } else if (bore > pin + slack) {
+        } else if (isinf(bore) || bore > pin + slack) {
             add_circle(set, true, side * pin, INFINITY);
         } else {
             add_circle(set, false, side * bore, pin);

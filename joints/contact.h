@@ -16,7 +16,8 @@ typedef struct Contact {
     Vec3 b_axis;        // axis of the disc, body coordinates
     Mat3 a_axes;        // axes of the frame of a, body coordinates
     Vec3 b_x, b_y;      // in the plane of the disc, body coordinates
-    int interaction;    // in the list
+    int interaction;    // in the list, -1: none of its own
+    int pair;           // between face sets: number of its PairContact, -1: none
 } Contact;
 
 typedef struct ContactState {

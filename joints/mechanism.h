@@ -142,7 +142,17 @@ typedef struct LashContactDef {
     double e, mu;              // Newton restitution in [0, 1], Coulomb friction
 } LashContactDef;
 
+// A contact between two sets of CAD faces: one name, any number of points.
+typedef struct LashPair LashPair;
+typedef struct LashPairContactDef {
+    const char* name;          // copied, unique among contacts
+    LashBodyId body_a, body_b; // sides of the pair; either may be the ground, not both
+    LashPair* pair;            // owned by the mechanism once added; its shapes are borrowed
+    double e, mu;              // Newton restitution in [0, 1], Coulomb friction
+} LashPairContactDef;
+
 LashContactDef lash_contact_def(void);
+LashPairContactDef lash_pair_contact_def(void);
 LashJointDef lash_joint_def(void);
 LashForceDef lash_force_def(void);
 
@@ -154,6 +164,7 @@ LashBodyId lash_mechanism_add_body(LashMechanism* mech, const LashBodyDef* def);
 LashJointId lash_mechanism_add_joint(LashMechanism* mech, const LashJointDef* def);
 LashForceId lash_mechanism_add_force(LashMechanism* mech, const LashForceDef* def);
 LashContactId lash_mechanism_add_contact(LashMechanism* mech, const LashContactDef* def);
+LashContactId lash_mechanism_add_pair_contact(LashMechanism* mech, const LashPairContactDef* def);
 void lash_mechanism_set_gravity(LashMechanism* mech, Vec3 gravity); // [m/s^2]
 
 // Completes the tables; nothing can be added afterwards. The system borrows the mechanism.
@@ -177,8 +188,23 @@ typedef struct LashContactPlace {
     double gap;         // [m]
     Vec3 point, normal; // world; normal from a into b
 } LashContactPlace;
+// Of a contact between face sets: its point of least gap; gap INFINITY where there is none. Not
+// for the time loop: allocates.
 LashContactPlace lash_mechanism_contact_place(const LashMechanism* mech, int contact,
                                               const double* q);
+// All its points with a gap of at most `within`; returns how many, the first `capacity` are
+// written. beyond (or NULL): places that overlap too deeply to be measured. Allocates.
+int lash_mechanism_contact_points(const LashMechanism* mech, int contact, const double* q,
+                                  double within, LashContactPlace* places, int capacity,
+                                  int* beyond);
+// Body numbers of its sides, -1: ground.
+void lash_mechanism_contact_bodies(const LashMechanism* mech, int contact, int* a, int* b);
+bool lash_mechanism_contact_is_pair(const LashMechanism* mech, int contact);
+const LashPair* lash_mechanism_contact_pair(const LashMechanism* mech, int contact); // or NULL
+// Place of interaction i of the list after a step that ended at q; false: it is no contact, or did
+// not act in the step.
+bool lash_mechanism_interaction_place(const LashMechanism* mech, const LashSystemWork* work, int i,
+                                      const double* q, LashContactPlace* place);
 
 // Contacts of a joint with clearance: how many (0: the joint is ideal) and the first one's number.
 // They follow the contacts that were added, joint by joint; names are "joint.1", "joint.2", ...

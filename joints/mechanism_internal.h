@@ -3,6 +3,7 @@
 #define LASH_JOINTS_MECHANISM_INTERNAL_H
 
 #include "joints/contact.h"
+#include "joints/pair_contact.h"
 
 typedef struct Body {
     LashBodyDef def; // name owned
@@ -22,7 +23,8 @@ typedef struct Joint {
     double start[LASH_MAX_COORDINATES]; // coordinates of the initial configuration [rad or m]
 } Joint;
 
-// Ids of interactions: joint number plus JOINT_ID times its role; contact c has id c + CONTACT_ID.
+// Ids of interactions: joint number plus JOINT_ID times its role; contact c has id c + CONTACT_ID;
+// points of pair contacts lie above (pair_contact.h).
 enum { JOINT_ID = 1 << 20, CONTACT_ID = 1 << 24 };
 enum JointRole {
     ROLE_ROWS,
@@ -46,10 +48,13 @@ struct LashMechanism {
     Joint* joint;
     Force* force;
     Contact* contact;
+    PairContact* pair; // of those contacts that are between face sets
+    int pairs;
     Vec3 gravity;
     // Tables of the system.
     int *block_start, *q_start, *pattern_row, *pattern_column, *pattern_offset;
-    LashInteraction* interaction; // in list order: joints and drivers, then contacts
+    LashInteraction* interaction; // in list order: joints and drivers, then contacts; those of
+                                  // pairs follow in the list of a run
     int interactions, rows, G_size;
     int bilateral, bilateral_rows;
 };
@@ -58,6 +63,7 @@ struct LashSystemWork {
     BodyState* body; // (bodies) at the configuration evaluated last
     double* turned;  // (joints x LASH_MAX_COORDINATES) angles at the last accepted step [rad]
     LashInteractionList list;
+    PairRun pairs;
 };
 
 // Body states of a configuration.

@@ -40,8 +40,8 @@ void step_activate(LashSim* sim, StepContext* s, int i) {
     int k = last_index(sim, item->id);
     if (k < 0) return;
     for (int r = 0; r < item->rows; ++r) {
-        s->P[item->row + r] = sim->history > 1 ? sim->guess[2 * sim->system->nv + item->row + r]
-                                               : sim->last_P[3 * k + r];
+        const double* guess = sim->guess + 2 * sim->system->nv + s->list->bilateral_rows;
+        s->P[item->row + r] = sim->guessed_contacts ? guess[item->row + r] : sim->last_P[3 * k + r];
         s->U_start[item->row + r] = sim->last_U[3 * k + r];
     }
     s->gap_start[i] = 0;
@@ -63,9 +63,7 @@ static bool start_velocities(LashSim* sim, StepContext* s) {
         missing = missing || s->wanted[i];
     }
     if (!missing) return true;
-    if (!system->evaluate(system, sim->work, s->t0, sim->q, s->wanted, s->g_star, s->g_t,
-                          s->G_star))
-        return false;
+    if (!sim_evaluate(sim, s->t0, sim->q, s->wanted, s->g_star, s->g_t, s->G_star)) return false;
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
         if (!s->wanted[i]) continue;
         const LashInteraction* item = &s->list->item[i];
@@ -83,6 +81,9 @@ bool contacts_list(LashSim* sim, StepContext* s) {
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
         const LashInteraction* item = &s->list->item[i];
         s->wanted[i] = s->active[i] || s->position[i] != POSITION_FREE;
+        if (s->wanted[i] && (s->nc == sim->max_contacts || s->nn == sim->max_contacts ||
+                             s->m + item->rows > sim->max_contact_rows))
+            return false; // more than there is room for
         if (s->active[i]) {
             s->contact[s->nc] = i, s->first[s->nc] = s->m;
             s->kind[s->nc] = (uint8_t)item->rows, s->mu[s->nc] = item->mu;
@@ -181,6 +182,10 @@ void contacts_errors(LashSim* sim, StepContext* s, bool project) {
         double rho = contact_scale(sim, s, item);
         if (rho == 0) rho = contact_scale_by_columns(sim, s, item);
         double rebound = restitution_term(s, i);
+        if (is_empty(s, item)) { // its law: U = P / rho
+            s->contact_error = fmax(s->contact_error, fabs(s->P[item->row]) / rho);
+            continue;
+        }
         if (joint_friction(item)) { // U_N of the law: w (P_N - L), w = 1/(rho (rows - 1))
             rebound = (s->P[item->row] - load_of(s, item)) / (rho * (item->rows - 1));
         }
@@ -196,6 +201,7 @@ void contacts_errors(LashSim* sim, StepContext* s, bool project) {
         const LashInteraction* item = &s->list->item[s->normal[k]];
         double g = s->g[item->row];
         bool closed = s->kind_n[k] == LASH_PROJECT_EQUALITY || s->tau[item->row] > 0;
+        if (is_empty(s, item)) continue;
         double error = closed ? fabs(g) : fmax(0, -g);
         if (error > s->position_error) s->position_error = error, s->worst = item->id;
     }
@@ -280,6 +286,21 @@ void assemble_loads(LashSim* sim, StepContext* s, double* W, int ld, double* b, 
     }
 }
 
+// Rows and columns of empty slots say U = w P, b = 0: no impulse, and none on others.
+static void part_empty_slots(const StepContext* s, double* W, int ld, double* b) {
+    for (int c = 0; c < s->nc; ++c) {
+        const LashInteraction* item = &s->list->item[s->contact[c]];
+        if (!is_empty(s, item)) continue;
+        double w = 0;
+        for (int k = 0; k < s->m; ++k) w = fmax(w, W[k + ld * k]);
+        for (int r = s->first[c]; r < s->first[c] + item->rows; ++r) {
+            for (int k = 0; k < s->m; ++k) W[r + ld * k] = W[k + ld * r] = 0;
+            W[r + ld * r] = w > 0 ? w : 1;
+            b[r] = 0;
+        }
+    }
+}
+
 static void assemble_velocity_problem(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
     bool exact = sim->exact && sim->settings.direction != LASH_AT_START;
@@ -312,6 +333,7 @@ static void assemble_velocity_problem(LashSim* sim, StepContext* s) {
         if (p == 0) continue;
         for (int i = 0; i < m; ++i) s->b[i] -= s->W[i + m * j] * p;
     }
+    part_empty_slots(s, s->W, m, s->b);
     assemble_loads(sim, s, s->W, m, s->b, s->P_c);
     for (int i = 0; i < m; ++i) norm += s->b[i] * s->b[i];
     s->b_norm = sqrt(norm);
@@ -365,7 +387,8 @@ bool contacts_correct(LashSim* sim, StepContext* s) {
 // ---------------------------------------------------------------------------------------------
 
 void solve_metric(LashSim* sim, double* x) {
-    if (!sim->system->unit_metric) lash_block_lu_solve(sim->same_metric ? sim->A : sim->M, x);
+    if (sim->system->unit_metric) return;
+    lash_block_lu_solve(sim->same_metric ? sim->A : sim->curved ? sim->N : sim->M, x);
 }
 
 // tau of the joints changes so that they stay closed under the increment x (nv); x gets their
@@ -384,12 +407,39 @@ void keep_joints_closed(LashSim* sim, StepContext* s, double* x) {
     for (int i = 0; i < list->bilateral_rows; ++i) s->tau[i] += sim->w[i];
 }
 
-// Increment of the configuration by the corrections made so far: h theta dv, and N G tau instead of
-// the shift that the iterate was evaluated with (a guess, when a pass begins).
+// Increment d of the configuration by the corrections made so far: h theta dv, and N G tau instead
+// of the shift that the iterate was evaluated with (a guess, when a pass begins). Where the
+// directions' dependence on it counts: (M - d(G tau)/dq) d = M (h theta dv - shift) + G tau.
 void increment_so_far(LashSim* sim, const StepContext* s, double* moved) {
-    projection_shift(sim, s, moved);
-    for (int i = 0; i < sim->system->nv; ++i)
-        moved[i] += s->h * s->move_theta * sim->y[i] - s->shift[i];
+    const LashSystem* system = sim->system;
+    double ht = s->h * s->move_theta;
+    if (!sim->curved) {
+        projection_shift(sim, s, moved);
+        for (int i = 0; i < system->nv; ++i) moved[i] += ht * sim->y[i] - s->shift[i];
+        return;
+    }
+    for (int i = 0; i < system->nv; ++i) sim->z[i] = ht * sim->y[i] - s->shift[i];
+    lash_block_multiply(system, sim->M_values, sim->z, moved);
+    projection_force(sim, s, moved);
+    lash_block_lu_solve(sim->N, moved);
+}
+
+// tau of the joints so that they are closed after the increment; without curvature that has been
+// done before the contacts (newton.c).
+static void close_joints(LashSim* sim, StepContext* s, double* moved) {
+    const LashInteractionList* list = s->list;
+    if (!sim->curved || list->bilateral == 0) return;
+    lash_rows_velocity(sim->system, list, 0, list->bilateral, NULL, s->G, moved, sim->u);
+    for (int i = 0; i < list->bilateral; ++i) {
+        const LashInteraction* item = &list->item[i];
+        for (int r = item->row; r < item->row + item->rows; ++r) {
+            sim->u[r] = item->kind == LASH_BILATERAL ? sim->u[r] + s->g[r] : 0;
+        }
+    }
+    lash_joint_solver_solve(&sim->position_joints, sim->u, sim->w);
+    for (int i = 0; i < list->bilateral_rows; ++i) s->tau[i] += sim->w[i];
+    increment_so_far(sim, s, moved);
+    ++sim->info.projection;
 }
 
 // Kinds of the rows and gaps predicted after the increment `moved`. True when they hold already to
@@ -403,13 +453,14 @@ static bool predict_gaps(LashSim* sim, StepContext* s, const double* moved, doub
     bool hold = true;
     for (int k = 0; k < s->nn; ++k) {
         const LashInteraction* item = &s->list->item[s->normal[k]];
-        bool pushed = s->active[s->normal[k]] && s->P[item->row] > PUSHES * largest;
+        bool pushed =
+            s->active[s->normal[k]] && s->P[item->row] > PUSHES * largest && !is_empty(s, item);
         bool equality = pushed && s->position[s->normal[k]] == POSITION_CLOSED_IF_PUSHED;
         s->kind_n[k] = equality ? LASH_PROJECT_EQUALITY : LASH_PROJECT_INEQUALITY;
         s->P_n[k] = s->P[item->row];
         lash_row_velocity(sim->system, item, s->G, moved, U);
         s->gap_n[k] = fmin(s->g[item->row] + U[0], FAR);
-        s->tau_n[k] = s->tau[item->row];
+        s->tau_n[k] = is_empty(s, item) ? 0 : s->tau[item->row];
         bool closed = equality || s->tau_n[k] > 0;
         hold = hold && s->gap_n[k] >= -tolerance && (!closed || s->gap_n[k] <= tolerance);
     }
@@ -436,6 +487,7 @@ bool positions_correct(LashSim* sim, StepContext* s) {
     double* moved = s->F; // F is evaluated again before it is used
     double tolerance = 0.5 * s->goal * sim->settings.tolerance_position;
     increment_so_far(sim, s, moved);
+    close_joints(sim, s, moved);
     if (predict_gaps(sim, s, moved, tolerance)) return true;
     if (s->list->bilateral == 0) ++sim->info.projection;
     assemble_position_problem(sim, s);

@@ -27,7 +27,8 @@ static void form_response(LashSim* sim, const StepContext* s, bool positions, do
 void joints_response(LashSim* sim, const StepContext* s, bool positions, double* x) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = s->list;
-    const LashBlockLu* lu = positions && !sim->same_metric ? sim->M : sim->A;
+    const LashBlockLu* metric = sim->curved ? sim->N : sim->M;
+    const LashBlockLu* lu = positions && !sim->same_metric ? metric : sim->A;
     LashJointSolver* joints =
         positions && !sim->same_metric ? &sim->position_joints : &sim->velocity_joints;
     bool unit = positions && system->unit_metric;
@@ -42,17 +43,16 @@ void joints_response(LashSim* sim, const StepContext* s, bool positions, double*
     for (int i = 0; i < system->nv; ++i) x[i] += sim->z[i];
 }
 
-// Adds -h theta_d d(G* P)/dq of interaction i to A; blocks the pattern does not have are left out
-// (more iterations).
-static void add_curvature(LashSim* sim, const StepContext* s, int i, double weight) {
+// Adds -weight d(G P)/dq of interaction i at (t, q) to the values of A; blocks the pattern does not
+// have are left out (more iterations).
+static void add_curvature(LashSim* sim, const StepContext* s, int i, double t, const double* q,
+                          const double* P, double weight) {
     const LashSystem* system = sim->system;
     const LashInteraction* item = &s->list->item[i];
     int n = 0, start[LASH_MAX_TOUCHED];
     for (int k = 0; k < item->touched; ++k)
         start[k] = n, n += lash_block_size(system, item->block[k]);
-    const double* q = sim->settings.direction == LASH_AT_END ? s->q_end : s->q_theta;
-    double t = sim->settings.direction == LASH_AT_END ? s->t0 + s->h : s->t0 + s->theta * s->h;
-    system->contract(system, sim->work, t, q, i, s->P + item->row, s->v, sim->contraction, NULL);
+    system->contract(system, sim->work, t, q, i, P, s->v, sim->contraction, NULL);
     for (int b = 0; b < system->pattern.count; ++b) {
         for (int r = 0; r < item->touched; ++r) {
             if (item->block[r] != system->pattern.row[b]) continue;
@@ -123,6 +123,26 @@ bool response_ready(LashSim* sim, const StepContext* s) {
     return true;
 }
 
+// The projection shifts by x = M^-1 G(q + x) tau: for small changes
+//     (M - d(G tau)/dq) dx = G dtau,
+// which matters once the shift is not small against the radius of curvature: a pin in a bore with
+// less play than it moves in a step. Used where the full Newton matrix is asked for.
+static bool factor_projection(LashSim* sim, StepContext* s) {
+    sim->curved = sim->robust && s->nn > 0 && !sim->system->unit_metric &&
+                  sim->settings.scheme == LASH_COMBINED;
+    if (!sim->curved) return true;
+    int values = sim->system->pattern.offset[sim->system->pattern.count];
+    memcpy(sim->A_values, sim->M_values, (size_t)values * sizeof *sim->A_values);
+    for (int i = 0; i < s->list->bilateral; ++i) {
+        add_curvature(sim, s, i, s->t0 + s->h, s->q_end, s->tau + s->list->item[i].row, 1);
+    }
+    for (int k = 0; k < s->nn; ++k) {
+        double tau[LASH_MAX_ROWS] = {s->tau[s->list->item[s->normal[k]].row]};
+        add_curvature(sim, s, s->normal[k], s->t0 + s->h, s->q_end, tau, 1);
+    }
+    return lash_block_lu_factor(sim->N, sim->A_values);
+}
+
 bool step_factor(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
     int values = system->pattern.offset[system->pattern.count];
@@ -139,14 +159,19 @@ bool step_factor(LashSim* sim, StepContext* s) {
         sim->A_values[i] = sim->M_values[i] + ht * sim->C_values[i] + hk * sim->K_values[i];
     }
     if (sim->exact || sim->robust) {
+        bool end = sim->settings.direction == LASH_AT_END;
         double weight = s->theta * s->h * s->move_theta;
-        if (sim->settings.direction == LASH_AT_END) weight = s->h * s->move_theta;
+        if (end) weight = s->h * s->move_theta;
         if (sim->settings.direction == LASH_AT_START) weight = 0;
         for (int i = sim->robust ? 0 : s->list->bilateral; i < s->list->count; ++i) {
-            if (s->active[i]) add_curvature(sim, s, i, weight);
+            const double* P = s->P + s->list->item[i].row;
+            if (s->active[i])
+                add_curvature(sim, s, i, end ? s->t0 + s->h : t_theta, end ? s->q_end : s->q_theta,
+                              P, weight);
         }
     }
     if (!lash_block_lu_factor(sim->A, sim->A_values)) return false;
+    if (!factor_projection(sim, s)) return false;
     sim->same_metric =
         !sim->robust && !system->unit_metric && near(system, sim->A_values, sim->M_values);
     for (int i = 0; i < s->list->bilateral && sim->same_metric; ++i) {
@@ -164,8 +189,8 @@ bool step_factor(LashSim* sim, StepContext* s) {
         lash_joint_solver_factor(&sim->velocity_joints, s->list, s->G, sim->A, false, false);
     }
     if (!sim->same_metric) {
-        lash_joint_solver_factor(&sim->position_joints, s->list, s->G, sim->M, true,
-                                 system->unit_metric);
+        lash_joint_solver_factor(&sim->position_joints, s->list, s->G,
+                                 sim->curved ? sim->N : sim->M, true, system->unit_metric);
     }
     sim->factored = true, sim->has_response = false;
     sim->factored_h = s->h;

@@ -15,6 +15,7 @@
 
 enum { ASSEMBLY_ITERATIONS = 100 };
 static const double DEPENDENT = 1e-10; // of the row's own diagonal entry
+static const double DEEP = 100;        // overlaps to be opened may be deeper than what a step moves
 
 // Marks the contacts with a gap of at most `reach` [m] as wanted, beside the bilateral rows; where
 // some overlap also those near enough to be closed by mending that.
@@ -37,8 +38,8 @@ static void want_contacts(LashSim* sim, StepContext* s, double reach) {
 // context and factors M.
 static bool evaluate_start(LashSim* sim, StepContext* s, double reach) {
     const LashSystem* system = sim->system;
-    s->list =
-        system->collect(system, sim->work, sim->t, sim->q, sim->v, sim->settings.h, sim->reach);
+    double factor = reach < 0 ? sim->reach : DEEP * sim->reach;
+    s->list = system->collect(system, sim->work, sim->t, sim->q, sim->v, sim->settings.h, factor);
     for (int i = 0; i < s->list->count; ++i) s->wanted[i] = i < s->list->bilateral;
     want_contacts(sim, s, reach);
     system->evaluate(system, sim->work, sim->t, sim->q, s->wanted, s->g, s->g_t, s->G);

@@ -12,7 +12,10 @@
 #include "solvers/rows.h"
 #include "solvers/sim_internal.h"
 
-enum { RESPONSE_LIMIT = 96 }; // largest nv for which the response matrix B is formed
+enum {
+    RESPONSE_LIMIT = 96, // largest nv for which the response matrix B is formed
+    REACH_ATTEMPTS = 4
+};
 
 LashSettings lash_settings(void) {
     return (LashSettings){.scheme = LASH_COMBINED,
@@ -94,8 +97,12 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     const LashSystem* system = sim->system;
     size_t nv = (size_t)system->nv, nq = (size_t)system->nq, rows = (size_t)system->max_rows;
     size_t values = (size_t)system->pattern.offset[system->pattern.count];
-    int contacts = system->max_interactions - bilateral,
-        contact_rows = system->max_rows - bilateral_rows;
+    int contacts = system->max_interactions - bilateral;
+    int contact_rows = system->max_rows - bilateral_rows;
+    if (system->max_contacts > 0 && system->max_contacts < contacts) {
+        contacts = system->max_contacts, contact_rows = system->max_contact_rows;
+    }
+    sim->max_contacts = contacts, sim->max_contact_rows = contact_rows;
     sim->saved = take_doubles(t, 2 * nq + nv);
     sim->q = take_doubles(t, nq), sim->q_prev = take_doubles(t, nq);
     sim->q_back = take_doubles(t, nq);
@@ -155,6 +162,7 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     lay_out(sim, bilateral, rows, &t);
     sim->A = lash_block_lu_create(system);
     sim->M = lash_block_lu_create(system);
+    sim->N = lash_block_lu_create(system);
     lash_joint_solver_init(&sim->velocity_joints, system, rows);
     lash_joint_solver_init(&sim->position_joints, system, rows);
     lash_joint_solver_init(&sim->reaction_joints, system, rows);
@@ -168,6 +176,7 @@ void lash_sim_destroy(LashSim* sim) {
     sim->system->work_destroy(sim->system, sim->work);
     lash_block_lu_destroy(sim->A);
     lash_block_lu_destroy(sim->M);
+    lash_block_lu_destroy(sim->N);
     lash_joint_solver_free(&sim->velocity_joints);
     lash_joint_solver_free(&sim->position_joints);
     lash_joint_solver_free(&sim->reaction_joints);
@@ -262,8 +271,16 @@ void step_accept(LashSim* sim, StepContext* s) {
 
 static LashOutcome one_step(LashSim* sim, double h) {
     StepContext* s = &sim->step;
-    step_begin(sim, s, h);
-    LashOutcome outcome = run_scheme(sim, s);
+    LashOutcome outcome = LASH_FAILED;
+    double reach = sim->reach;
+    for (int k = 0; k < REACH_ATTEMPTS;
+         ++k, sim->reach *= 8) { // farther than promised: promise more
+        sim->outside = false;
+        step_begin(sim, s, h);
+        outcome = run_scheme(sim, s);
+        if (outcome == LASH_CONVERGED || !sim->outside) break;
+    }
+    sim->reach = reach;
     measure_gaps(s);
     if (outcome == LASH_CONVERGED && !positions_hold(sim, s)) outcome = LASH_INACCURATE;
     LashStepInfo* info = &sim->info;
@@ -388,6 +405,9 @@ const double* lash_sim_impulses(LashSim* sim) {
     lash_joint_solver_factor(&sim->reaction_joints, s->list, s->G_star, sim->M, false, false);
     lash_joint_solver_project(&sim->reaction_joints, sim->reactions);
     return sim->reactions;
+}
+const double* lash_sim_directions(const LashSim* sim) {
+    return sim->step.G_star;
 }
 const double* lash_sim_gaps(const LashSim* sim) {
     return sim->step.g;

@@ -112,6 +112,7 @@ void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v
 // divided by length).
 const LashInteractionList* lash_sim_interactions(const LashSim* sim);
 const double* lash_sim_impulses(LashSim* sim);
+const double* lash_sim_directions(const LashSim* sim); // packed G where the impulses point
 const double* lash_sim_gaps(const LashSim* sim);       // (rows) at the end of the step
 const double* lash_sim_velocities(const LashSim* sim); // (rows) U at the end of the step
 

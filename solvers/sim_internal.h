@@ -2,6 +2,8 @@
 #ifndef LASH_SOLVERS_SIM_INTERNAL_H
 #define LASH_SOLVERS_SIM_INTERNAL_H
 
+#include <math.h>
+
 #include "core/arena.h"
 #include "solvers/block_lu.h"
 #include "solvers/friction.h"
@@ -60,18 +62,26 @@ struct LashSim {
     LashArena arena;
     double t;
     uint64_t steps;
-    double *q, *v;           // state
-    double* saved;           // (2 nq + nv) q, v, q_prev before a step in parts
-    double saved_h;          // h_prev then
-    double* q_prev;          // q_{k-1}: Schatzman-Paoli
-    double* q_back;          // (nq) scratch of it
-    double h_prev;           // length of the step from q_prev to q
-    double* past[HISTORY];   // (2 nv + 2 rows) v, shift, P, tau of the last steps, newest first
+    double *q, *v;  // state
+    double* saved;  // (2 nq + nv) q, v, q_prev before a step in parts
+    double saved_h; // h_prev then
+    double* q_prev; // q_{k-1}: Schatzman-Paoli
+    double* q_back; // (nq) scratch of it
+    double h_prev;  // length of the step from q_prev to q
+    // Of the last steps, newest first: v, shift, P and tau of the joints, P of the contacts.
+    double* past[HISTORY];
     int history;             // how many of them are valid: 0 after a jump
+    int listed;              // how many of them had the contacts of the present list
+    uint64_t list_key;       // ids of the present list
+    bool guessed_contacts;   // the guess has impulses of the contacts
+    bool outside;            // an evaluation was refused: q beyond the motion promised to collect
     double contraction_rate; // of the iteration in the last steps, at worst
-    double* guess;           // (2 nv + 2 rows) scratch of the predictor
+    double* guess;           // as past: scratch of the predictor
+    int max_contacts, max_contact_rows; // that can act at once
     // Linear algebra of the step: A = M + h theta C + h^2 theta^2 K and the joints on it.
     LashBlockLu *A, *M;
+    LashBlockLu* N; // M - d(G tau)/dq, of a robust pass that projects contacts (curved)
+    bool curved;
     LashJointSolver velocity_joints, position_joints;
     bool same_metric; // position_joints is velocity_joints
     double *M_values, *C_values, *K_values, *A_values;
@@ -109,12 +119,25 @@ struct LashSim {
 void step_begin(LashSim* sim, StepContext* s, double h);
 // The guess alone: v and joint impulses extrapolated, contact impulses zero.
 void step_guess(LashSim* sim, StepContext* s);
+// How many of the last steps it extrapolates from; 0: none.
+int guess_order(const LashSim* sim);
 // Solves the step for the sets active and position; project: position problem included.
 LashOutcome step_solve(LashSim* sim, StepContext* s, bool project);
 // x (nv) = N G tau with the directions of the last evaluation
 void projection_shift(LashSim* sim, const StepContext* s, double* x);
+// x += G tau
+void projection_force(LashSim* sim, const StepContext* s, double* x);
+// Takes tau over into the shift.
+void projection_update(LashSim* sim, StepContext* s);
 // Keeps the solved step for the predictor; smooth: no jump in it.
 void step_remember(LashSim* sim, const StepContext* s, bool smooth);
+// System's evaluate; remembers a refusal.
+bool sim_evaluate(LashSim* sim, double t, const double* q, const uint8_t* wanted, double* g,
+                  double* g_t, double* G);
+// An empty contact slot: no place where the surfaces could touch.
+static inline bool is_empty(const StepContext* s, const LashInteraction* item) {
+    return item->kind == LASH_UNILATERAL && s->g[item->row] == INFINITY;
+}
 // Marks contact i active, with the impulse of the last step as a guess when it was active there.
 void step_activate(LashSim* sim, StepContext* s, int i);
 // Takes the solved step as the new state (sim.c).
