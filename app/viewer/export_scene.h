@@ -12,8 +12,8 @@ extern "C" {
 // One GLB file with at most `frames` key frames. False with error.
 bool view_export_glb(ViewSource* source, const ViewScene* scene, const char* file, int frames,
                      LashError* error);
-// FILE.pvd and, in a folder FILE_frames beside it, parts_00000.vtp and contacts_00000.vtp of at most
-// `frames` times.
+// FILE.pvd and, in a folder FILE_frames beside it, parts_00000.vtp and contacts_00000.vtp of at
+// most `frames` times.
 bool view_export_vtk(ViewSource* source, const ViewScene* scene, const char* file, int frames,
                      LashError* error);
 

@@ -1,6 +1,6 @@
-// ParaView: a .pvd file lists .vtp files (VTK XML PolyData, numbers in base64) with their times. Per
-// time one file with the triangles of all parts in world coordinates (cell data: part, face) and one
-// with the contact points (point data: gap, normal, force, contact).
+// ParaView: a .pvd file lists .vtp files (VTK XML PolyData, numbers in base64) with their times.
+// Per time one file with the triangles of all parts in world coordinates (cell data: part, face)
+// and one with the contact points (point data: gap, normal, force, contact).
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,8 +10,6 @@
 #include "app/viewer/export_scene.h"
 #include "core/arena.h"
 #include "core/math3.h"
-
-enum { MAX_TOUCHES = 1024 };
 
 // A block of numbers as VTK's inline binary: base64 of the byte count (UInt32), then of the bytes.
 static void put_base64(FILE* f, const void* data, size_t bytes) {
@@ -213,13 +211,13 @@ static void list_frame(FILE* pvd, const char* name, double time, int number) {
 static bool write_frame(ViewSource* source, const ViewScene* scene, ViewFrame* frame, Mesh* mesh,
                         const char* stem, int64_t index, int number, LashError* error) {
     char path[1200];
-    if (!view_source_read(source, index, frame->values, error)) return false;
+    if (!view_source_frame(source, index, frame, error)) return false;
     view_frame_place(scene, frame);
     place_mesh(scene, frame, mesh);
     snprintf(path, sizeof path, "%s_frames/parts_%05d.vtp", stem, number);
     if (!write_parts(mesh, path, error)) return false;
-    ViewTouch* touch = lash_alloc(MAX_TOUCHES * sizeof *touch);
-    int count = view_source_touches(source, scene, frame, index, 0, touch, MAX_TOUCHES);
+    ViewTouch* touch = lash_alloc(VIEW_MAX_POINTS * sizeof *touch);
+    int count = view_frame_touches(scene, frame, touch, VIEW_MAX_POINTS);
     snprintf(path, sizeof path, "%s_frames/contacts_%05d.vtp", stem, number);
     bool good = write_contacts(touch, count, path, error);
     lash_free(touch);
@@ -241,8 +239,9 @@ bool view_export_vtk(ViewSource* source, const ViewScene* scene, const char* fil
     }
     FILE* pvd = open_file(file, error);
     if (pvd == NULL) return false;
-    fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n  <Collection>\n",
-          pvd);
+    fputs(
+        "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n  <Collection>\n",
+        pvd);
     ViewFrame frame = view_frame_create(scene);
     Mesh mesh = create_mesh(scene);
     bool good = true;

@@ -81,12 +81,11 @@ static void count_force(Viewer* v, double force) {
 
 static void survey_frame(Viewer* v, ViewFrame* frame, int64_t index) {
     LashError ignored = {0};
-    if (!view_source_read(v->source, index, frame->values, &ignored)) return;
+    if (!view_source_frame(v->source, index, frame, &ignored)) return;
     view_frame_place(&v->scene, frame);
     view_scene_extend(&v->scene, frame);
     ViewArrow arrow[64];
-    double before = view_source_time(v->source, index - 1);
-    int arrows = view_frame_forces(&v->scene, frame, frame->time - before, arrow, 64);
+    int arrows = view_frame_forces(&v->scene, frame, arrow, 64);
     double largest = 0;
     for (int i = 0; i < arrows; ++i) largest = fmax(largest, vec3_norm(arrow[i].force));
     count_force(v, largest);
@@ -113,42 +112,51 @@ void viewer_survey(Viewer* v, int frames) {
 }
 
 static void show_frame(Viewer* v, int64_t index) {
-    if (!view_source_read(v->source, index, v->frame.values, &v->error)) return;
+    if (!view_source_frame(v->source, index, &v->frame, &v->error)) return;
     view_frame_place(&v->scene, &v->frame);
-    v->interval = index > 0 ? v->frame.time - view_source_time(v->source, index - 1) : 0;
-    double near = 1e-3 * view_scene_size(&v->scene);
-    v->touches = view_frame_touches(&v->scene, &v->frame, near, v->touch, VIEW_MAX_TOUCHES);
     if (v->magnifier != NULL && v->magnification > 1)
         view_magnifier_apply(v->magnifier, &v->scene, &v->frame, v->magnification);
-    v->arrows = view_frame_forces(&v->scene, &v->frame, v->interval, v->arrow, VIEW_MAX_ARROWS);
+    v->touches = view_frame_touches(&v->scene, &v->frame, v->touch, VIEW_MAX_POINTS);
+    v->arrows = view_frame_forces(&v->scene, &v->frame, v->arrow, VIEW_MAX_ARROWS);
     v->shown = index;
 }
 
-// The path of the mass center of traced parts up to now, thinned to what can be seen.
+// Path of the mass center of a body up to the frame that is shown, without points closer together
+// than can be seen.
+static int trace_body(Viewer* v, int body, float* out) {
+    int64_t frames = v->shown + 1, stride = v->shown / (VIEW_TRACE_POINTS - 1) + 1;
+    double* column = lash_alloc(3 * (size_t)frames * sizeof *column);
+    float least = (float)(1e-3 * view_scene_size(&v->scene));
+    int points = 0;
+    for (int k = 0; k < 3; ++k) {
+        view_source_column(v->source, LASH_SERIES_POSITION, 3 * body + k, 0, frames,
+                           column + k * frames, &v->error);
+    }
+    for (int64_t i = 0; i < frames && points < VIEW_TRACE_POINTS; i += stride) {
+        float p[3], away = INFINITY;
+        for (int k = 0; k < 3; ++k) p[k] = (float)column[k * frames + i];
+        if (points > 0) {
+            const float* last = out + 3 * (points - 1);
+            away = fabsf(p[0] - last[0]) + fabsf(p[1] - last[1]) + fabsf(p[2] - last[2]);
+        }
+        if (!(away > least)) continue;
+        memcpy(out + 3 * points++, p, sizeof p);
+    }
+    lash_free(column);
+    return points;
+}
+
 static void update_traces(Viewer* v) {
+    int count = v->traces > 0 ? v->traces : v->scene.parts, used = 0;
     if (!v->style.traces) return;
-    int count = v->traces > 0 ? v->traces : v->scene.parts;
-    int used = 0;
     for (int i = 0; i < count && used < VIEW_MAX_TRACES; ++i) {
         const ViewPart* part = &v->scene.part[v->traces > 0 ? v->traced[i] : i];
         if (part->body < 0) continue;
         float* out = v->trace_point + (size_t)used * VIEW_TRACE_POINTS * 3;
         ViewTrace* trace = &v->trace[used++];
-        int64_t stride = v->shown / (VIEW_TRACE_POINTS - 1) + 1;
-        int points = (int)(v->shown / stride) + 1;
-        bool same = trace->point == out && trace->count <= points &&
-                    memcmp(trace->color, part->color, sizeof trace->color) == 0;
         trace->point = out;
+        trace->count = trace_body(v, part->body, out);
         memcpy(trace->color, part->color, sizeof trace->color);
-        double* column = lash_alloc((size_t)(v->shown + 1) * sizeof *column);
-        (void)same;
-        for (int k = 0; k < 3; ++k) {
-            view_source_column(v->source, LASH_SERIES_POSITION, 3 * part->body + k, 0, v->shown + 1,
-                               column, &v->error);
-            for (int p = 0; p < points; ++p) out[3 * p + k] = (float)column[p * stride];
-        }
-        lash_free(column);
-        trace->count = points;
     }
     for (; used < VIEW_MAX_TRACES; ++used) v->trace[used].count = 0;
 }

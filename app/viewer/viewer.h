@@ -12,7 +12,6 @@ extern "C" {
 #endif
 
 enum {
-    VIEW_MAX_TOUCHES = 512,
     VIEW_MAX_ARROWS = 1024,
     VIEW_MAX_TRACES = 16,
     VIEW_TRACE_POINTS = 4000,
@@ -84,8 +83,7 @@ typedef struct Viewer {
     ViewCamera camera;
     ViewStyle style;
     ViewFrame frame;
-    int64_t shown;   // number of the frame, -1: none yet
-    double interval; // time since the frame before [s]
+    int64_t shown; // number of the frame, -1: none yet
     double magnification;
     ViewMagnifier* magnifier; // NULL: no joint has play
     ViewPick selected;
@@ -96,7 +94,7 @@ typedef struct Viewer {
     double force_largest;           // [N]
     int force_frames[VIEW_DECADES]; // frames by their largest force, tenths of decades from 1e-9 N
     double pixel;                   // of the screen: scale of widths and marks
-    ViewTouch touch[VIEW_MAX_TOUCHES];
+    ViewTouch touch[VIEW_MAX_POINTS];
     ViewArrow arrow[VIEW_MAX_ARROWS];
     int touches, arrows;
     int traced[VIEW_MAX_TRACES]; // parts whose mass center leaves a trace
