@@ -190,6 +190,8 @@ void viewer_update(Viewer* v, double wall) {
 }
 
 void viewer_seek(Viewer* v, double time) {
+    v->status = view_source_status(v->source); // it may have grown since the last picture
+    view_playback_range(&v->playback, v->status.begin, v->status.end, v->status.running);
     view_playback_seek(&v->playback, time);
     viewer_update(v, 0);
 }
