@@ -36,6 +36,17 @@ static void sum_solids(const LashShape* shape, double* volume, Vec3* center, Mat
     }
 }
 
+// The donor's shape for the same file and scale.
+static LashShape* find_shared(const LashModel* donor, const LashModelPart* part) {
+    for (int i = 0; donor != NULL && i < donor->parts; ++i) {
+        const LashModelPart* other = &donor->part[i];
+        bool scale =
+            other->scale == part->scale || (!model_has(other->scale) && !model_has(part->scale));
+        if (other->cad != NULL && scale && strcmp(other->step, part->step) == 0) return other->cad;
+    }
+    return NULL;
+}
+
 bool model_load_cad(ModelContext* context, const char* path, LashModelPart* part, double* volume,
                     Vec3* center, Mat3* inertia) {
     char key[96], file[1024];
@@ -43,7 +54,9 @@ bool model_load_cad(ModelContext* context, const char* path, LashModelPart* part
     cad_path(context->model, part->step, file, sizeof file);
     LashImport import = {.scale = model_has(part->scale) ? part->scale : 0};
     LashError inner = {0};
-    part->cad = lash_shape_load(file, &import, &inner);
+    part->cad = find_shared(context->donor, part);
+    part->cad_shared = part->cad != NULL;
+    if (part->cad == NULL) part->cad = lash_shape_load(file, &import, &inner);
     if (part->cad == NULL) {
         model_fail(context, key, "%s", inner.message);
         if (context->error->status == LASH_ERROR_MODEL) context->error->status = inner.status;
