@@ -84,6 +84,7 @@ typedef struct ModelContext {
     const char* text; // of the file
     size_t bytes;
     LashError* error;
+    const LashModel* donor; // whose CAD is shared, NULL: none
 } ModelContext;
 
 // Fills the error with line, column and path, and returns false. The path "--set" means the option.

@@ -43,7 +43,9 @@ char* model_strdup(LashModel* model, const char* text) {
 
 void lash_model_destroy(LashModel* model) {
     if (model == NULL) return;
-    for (int i = 0; i < model->parts; ++i) lash_shape_destroy(model->part[i].cad);
+    for (int i = 0; i < model->parts; ++i) {
+        if (!model->part[i].cad_shared) lash_shape_destroy(model->part[i].cad);
+    }
     for (int i = 0; i < model->contacts; ++i) {
         lash_shape_destroy(model->contact[i].a.extra);
         lash_shape_destroy(model->contact[i].b.extra);
@@ -553,24 +555,53 @@ bool model_read_document(ModelContext* context, const KeyTable* table, void* tar
     return good;
 }
 
-LashModel* lash_model_parse(const char* file, const char* text, size_t bytes,
-                            const char* const* sets, int set_count, LashError* error) {
+typedef struct ModelSource {
+    const char *file, *text;
+    size_t bytes;
+    const char* const* sets;
+    int set_count;
+    const LashModel* donor;
+} ModelSource;
+
+static LashModel* parse_model(const ModelSource* source, LashError* error) {
     LashError local = {0};
     if (error == NULL) error = &local;
     LashModel* model = lash_alloc(sizeof *model);
     model_root_table.defaults(model);
-    model->file = model_strdup(model, file);
-    model->text = model_alloc(model, bytes + 1);
-    memcpy(model->text, text, bytes);
-    model->text_bytes = bytes;
-    ModelContext context = {.model = model, .text = model->text, .bytes = bytes, .error = error};
-    Reader reader = {.context = &context, .sets = sets, .set_count = set_count};
+    model->file = model_strdup(model, source->file);
+    model->text = model_alloc(model, source->bytes + 1);
+    memcpy(model->text, source->text, source->bytes);
+    model->text_bytes = source->bytes;
+    ModelContext context = {.model = model,
+                            .text = model->text,
+                            .bytes = source->bytes,
+                            .error = error,
+                            .donor = source->donor};
+    Reader reader = {.context = &context, .sets = source->sets, .set_count = source->set_count};
     if (!parse_text(&reader)) {
-        if (error->status != LASH_ERROR_USAGE) lash_error_file(error, file);
+        if (error->status != LASH_ERROR_USAGE) lash_error_file(error, source->file);
         lash_model_destroy(model);
         return NULL;
     }
     return model;
+}
+
+LashModel* lash_model_parse(const char* file, const char* text, size_t bytes,
+                            const char* const* sets, int set_count, LashError* error) {
+    ModelSource source = {
+        .file = file, .text = text, .bytes = bytes, .sets = sets, .set_count = set_count};
+    return parse_model(&source, error);
+}
+
+LashModel* lash_model_vary(const LashModel* model, const char* const* sets, int set_count,
+                           LashError* error) {
+    ModelSource source = {.file = model->file,
+                          .text = model->text,
+                          .bytes = model->text_bytes,
+                          .sets = sets,
+                          .set_count = set_count,
+                          .donor = model};
+    return parse_model(&source, error);
 }
 
 LashModel* lash_model_load(const char* file, const char* const* sets, int set_count,
