@@ -227,7 +227,7 @@ void contacts_errors(LashSim* sim, StepContext* s, bool project) {
     for (int k = 0; k < s->nn; ++k) {
         const LashInteraction* item = &s->list->item[s->normal[k]];
         double g = s->g[item->row];
-        bool closed = s->kind_n[k] == LASH_PROJECT_EQUALITY || s->tau[item->row] > 0;
+        bool closed = s->kind_n[k] == LASH_PROJECT_EQUALITY || s->tau[item->row] != 0;
         if (is_empty(s, item)) continue;
         double error = closed ? fabs(g) : fmax(0, -g);
         if (error > s->position_error) s->position_error = error, s->worst = item->id;
@@ -490,7 +490,7 @@ static bool predict_gaps(LashSim* sim, StepContext* s, const double* moved, doub
         lash_row_velocity(sim->system, item, s->G, moved, U);
         s->gap_n[k] = fmin(s->g[item->row] + U[0], FAR);
         s->tau_n[k] = is_empty(s, item) ? 0 : s->tau[item->row];
-        bool closed = equality || s->tau_n[k] > 0;
+        bool closed = equality || s->tau_n[k] != 0; // an extrapolated tau may be negative
         hold = hold && s->gap_n[k] >= -tolerance && (!closed || s->gap_n[k] <= tolerance);
     }
     return hold;

@@ -19,8 +19,6 @@
 // The iteration ends when the recomputed residuals pass, and never before one correction has been
 // made.
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -293,11 +291,6 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         if (!evaluate_iterate(sim, s, project)) return LASH_FAILED;
         double error = largest_error(sim, s, project);
         bool pass = passes(sim, s, project);
-        if (getenv("DBG") && sim->steps >= (uint64_t)atoi(getenv("DBG")))
-            printf("%s it %d: dyn %.2e vel %.2e pos %.2e rank %d/%d left %d h%d rate %.1e\n",
-                   sim->robust ? "R" : " ", i, s->dynamics_error, s->velocity_error,
-                   s->position_error, sim->velocity_joints.rank, sim->velocity_joints.rows,
-                   sim->position_joints.rank, sim->history, sim->contraction_rate);
         if (i == 0) first = error;
         growing = error > last ? growing + 1 : 0;
         if (i > 0 && last > 1) rate = fmin(1, fmax(rate, error / last));
