@@ -63,7 +63,7 @@ static void malformed_models_are_refused_with_place_and_reason(void** state) {
     char* rest = list;
     for (char* line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n")) {
         if (line[0] == '#' || line[0] == '\0') continue;
-        check_bad_model(line, count % 4 == 0 || strstr(line, "the start ") != NULL);
+        check_bad_model(line, count % 8 == 0 || strstr(line, "the start ") != NULL);
         ++count;
     }
     free(list);
