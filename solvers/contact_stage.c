@@ -379,6 +379,8 @@ bool contacts_correct(LashSim* sim, StepContext* s) {
                                    .b = s->b,
                                    .W = s->W,
                                    .ldw = s->m};
+    if (!isfinite(s->b_norm) || !all_finite(s->P_c, s->m) || !diagonal_finite(s->W, s->m, s->m))
+        return false;
     LashFrictionSettings settings = lash_friction_settings();
     settings.tolerance = sim->settings.tolerance_solver;
     settings.minimum_norm = true;
@@ -527,6 +529,9 @@ bool positions_correct(LashSim* sim, StepContext* s) {
                                      .kind = s->kind_n,
                                      .P_n = s->P_n,
                                      .tolerance = 0.2 * tolerance};
+    if (!all_finite(s->gap_n, s->nn) || !all_finite(s->tau_n, s->nn) ||
+        !diagonal_finite(s->A_n, s->nn, s->nn))
+        return false;
     uint8_t* final = s->kind_n + s->nn;
     LashProjectionInfo info =
         lash_projection_solve(&problem, s->tau_n, s->gap_new, final, sim->projection_work);

@@ -119,6 +119,19 @@ struct LashSim {
     double reach;                    // factor on the motion promised to collect
 };
 
+// Are all n numbers finite? Forces that a user wrote may be anything; solvers want numbers.
+static inline bool all_finite(const double* x, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += x[i] * 0;
+    return sum == 0;
+}
+// The same of a square matrix with |A_ij|^2 <= A_ii A_jj, or nearly so: its diagonal tells.
+static inline bool diagonal_finite(const double* A, int lda, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += A[(size_t)i * (size_t)(lda + 1)] * 0;
+    return sum == 0;
+}
+
 // --- Stages (newton.c)
 // --------------------------------------------------------------------------------------------
 // Starts a step of length h: lists interactions, guesses v and P; no contact is active.
