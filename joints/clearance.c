@@ -312,6 +312,10 @@ int lash_mechanism_joint_contacts(const LashMechanism* mech, int joint, int* fir
     return mech->joint[joint].contacts;
 }
 
+int lash_mechanism_contact_interaction(const LashMechanism* mech, int contact) {
+    return mech->contact[contact].interaction;
+}
+
 void clearance_reaction(const LashMechanism* mech, const Joint* joint, const JointFrames* f,
                         const double* P, Vec3* force, Vec3* moment) {
     for (int i = 0; i < joint->contacts; ++i) {

@@ -209,6 +209,8 @@ bool lash_mechanism_interaction_place(const LashMechanism* mech, const LashSyste
 // Contacts of a joint with clearance: how many (0: the joint is ideal) and the first one's number.
 // They follow the contacts that were added, joint by joint; names are "joint.1", "joint.2", ...
 int lash_mechanism_joint_contacts(const LashMechanism* mech, int joint, int* first);
+// Where such a contact stands in the list of interactions.
+int lash_mechanism_contact_interaction(const LashMechanism* mech, int contact);
 // Their number, before the joint is added.
 int lash_clearance_contact_count(LashJointType type, const LashClearanceDef* clearance);
 bool lash_joint_can_have_clearance(LashJointType type);
