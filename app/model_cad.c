@@ -49,7 +49,7 @@ LashShape* model_load_step(ModelContext* context, const char* key, const char* s
     LashError inner = {0};
     LashShape* shape = lash_shape_load(file, &import, &inner);
     if (shape == NULL) {
-        model_fail(context, key, "%s", inner.message);
+        model_fail(context, key, "%.120s: %s", step, inner.message);
         if (context->error->status == LASH_ERROR_MODEL) context->error->status = inner.status;
     }
     return shape;
