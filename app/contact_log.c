@@ -17,6 +17,11 @@ AppContactLog app_contact_log_create(const LashMechanism* mech, const double* q)
     for (int i = 0; i < log.count; ++i) {
         log.contact[i].gap = lash_mechanism_contact_place(mech, i, q).gap;
         log.contact[i].first_impact = log.contact[i].peak_time = NAN;
+        log.contact[i].joint = -1;
+    }
+    for (int j = 0; j < lash_mechanism_joint_count(mech); ++j) {
+        int first = 0, count = lash_mechanism_joint_contacts(mech, j, &first);
+        for (int i = first; i < first + count; ++i) log.contact[i].joint = j;
     }
     return log;
 }
@@ -155,8 +160,10 @@ bool app_contact_log_points(AppContactLog* log, const LashMechanism* mech, LashS
             log->point = lash_realloc(log->point, (size_t)log->capacity * sizeof *log->point);
         }
         LashRecordPoint* p = &log->point[log->points++];
-        *p = (LashRecordPoint){
-            .contact = number, .joint = -1, .id = item->id, .gap = gap[item->row]};
+        *p = (LashRecordPoint){.contact = number,
+                               .joint = log->contact[number].joint,
+                               .id = item->id,
+                               .gap = gap[item->row]};
         Vec3 impulse = world_impulse(mech, number, item, G, P);
         put_point(&place, vec3_scale(1 / log->h, impulse), p);
     }

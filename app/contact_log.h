@@ -24,6 +24,7 @@ typedef struct AppContact {
     double peak_force; // largest P_n / h of a step without an impact [N]: in an impact the force
                        // is no number, only its impulse is
     bool hit;          // an impact in the last step
+    int joint;         // joint with play it belongs to, -1: none
 } AppContact;
 
 typedef struct AppContactLog {
