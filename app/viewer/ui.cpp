@@ -233,7 +233,7 @@ void view_ui::draw_captions(const ViewUi* ui, const Viewer* v, const ViewRectang
         double length = v->force_reference * viewer_force_length(v);
         snprintf(text, sizeof text, "%s (force)",
                  quantity_text(v->force_reference, "N", 3).c_str());
-        draw_scale_bar(list, ImVec2(x, y), static_cast<float>(length / pixel), accent, text, s);
+        draw_scale_bar(list, ImVec2(x, y), static_cast<float>(length / pixel), ink, text, s);
     }
 }
 
