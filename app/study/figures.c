@@ -117,7 +117,7 @@ void figure_contributors(Page* page, const LashAnalysis* analysis, const LashOut
                  analysis->study->design.type != LASH_DESIGN_ONE_AT_A_TIME;
     double most = share ? 1 : 0;
     for (int j = 0; j < n; ++j) most = fmax(most, a->effect[j].importance);
-    Plot p = {page, 640, 44 + 26.0 * n, 160, 70, 6, 38, 0, most > 0 ? most : 1, 0, n};
+    Plot p = {page, 560, 44 + 26.0 * n, 150, 64, 6, 38, 0, most > 0 ? most : 1, 0, n};
     plot_begin(&p, "Parameters ranked by their influence");
     plot_axes(&p, analysis->ranked_by, NULL);
     for (int j = 0; j < n; ++j) {
@@ -148,24 +148,25 @@ void figure_tornado(Page* page, const LashAnalysis* analysis, const LashOutputAn
         high = fmax(high, fmax(a->effect[j].low, a->effect[j].high));
     }
     plot_range(&low, &high, 0.12);
-    Plot p = {page, 640, 44 + 26.0 * n, 160, 20, 6, 38, low, high, 0, n};
+    Plot p = {page, 560, 44 + 26.0 * n, 150, 20, 6, 38, low, high, 0, n};
     plot_begin(&p, "Tornado: output at the low and high end of each parameter");
     plot_axes(&p, with_unit(a->name, a->unit, axis, sizeof axis), NULL);
     for (int j = 0; j < n; ++j) {
         const LashParameterEffect* e = &a->effect[j];
         double y = plot_y(&p, n - j - 0.5), middle = plot_x(&p, a->moments.mean);
         bar_name(&p, parameter_name(analysis, e), y);
+        bool overlap = (e->low - a->moments.mean) * (e->high - a->moments.mean) > 0;
         for (int side = 0; side < 2; ++side) {
             double value = side == 0 ? e->low : e->high;
             if (isnan(value)) continue;
-            double end = plot_x(&p, value), number_x = end + (end < middle ? -4 : 4);
+            double end = plot_x(&p, value), top = overlap && side == 1 ? y : y - 8;
             char number[32];
             page_put(page,
-                     "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"16\">"
+                     "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\">"
                      "<title>%s end: %s</title></rect>",
-                     side == 0 ? "low" : "high", fmin(end, middle), y - 8, fabs(end - middle),
-                     side == 0 ? "low" : "high", page_number(value, number, sizeof number));
-            (void)number_x;
+                     side == 0 ? "low" : "high", fmin(end, middle), top, fabs(end - middle),
+                     overlap ? 8 : 16, side == 0 ? "low" : "high",
+                     page_number(value, number, sizeof number));
         }
     }
     page_put(page, "<path class=\"center\" d=\"M%.1f %.1fV%.1f\"/>", plot_x(&p, a->moments.mean),
@@ -247,9 +248,9 @@ void figure_sobol(Page* page, const LashAnalysis* analysis, const LashOutputAnal
     int n = bar_count(analysis);
     double most = 1;
     for (int j = 0; j < n; ++j) most = fmax(most, a->effect[j].sobol.total_ci.high);
-    Plot p = {page, 640, 44 + 34.0 * n, 160, 20, 6, 38, -0.05, fmin(most, 2), 0, n};
+    Plot p = {page, 560, 44 + 34.0 * n, 150, 20, 6, 38, -0.05, fmin(most, 2), 0, n};
     plot_begin(&p, "Sobol indices with 95 % intervals");
-    plot_axes(&p, "Sobol index: first order (dark), total (light)", NULL);
+    plot_axes(&p, "Sobol index: first order (strong), total (muted)", NULL);
     for (int j = 0; j < n; ++j) {
         const LashSobolIndex* s = &a->effect[j].sobol;
         double y = plot_y(&p, n - j - 0.5);
@@ -270,7 +271,7 @@ void figure_morris(Page* page, const LashAnalysis* analysis, const LashOutputAna
         x = fmax(x, a->effect[j].morris.mu_star);
         y = fmax(y, a->effect[j].morris.sigma);
     }
-    Plot p = {page, 640, 340, 60, 30, 14, 40, 0, x > 0 ? 1.15 * x : 1, 0, y > 0 ? 1.15 * y : 1};
+    Plot p = {page, 560, 320, 60, 30, 14, 40, 0, x > 0 ? 1.15 * x : 1, 0, y > 0 ? 1.15 * y : 1};
     plot_begin(&p, "Morris: mean and spread of the elementary effects");
     plot_axes(&p, "mu*: mean size of the effect over the whole range",
               "sigma: curvature, interaction");
@@ -284,8 +285,8 @@ void figure_morris(Page* page, const LashAnalysis* analysis, const LashOutputAna
         page_put(page,
                  "<circle class=\"mark\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/><text class=\"value\" "
                  "x=\"%.1f\" y=\"%.1f\"%s>",
-                 px, py, px + (px > 540 ? -8 : 8), py + (j % 2 == 0 ? -5 : 13),
-                 px > 540 ? " text-anchor=\"end\"" : "");
+                 px, py, px + (px > 440 ? -8 : 8), py + (j % 2 == 0 ? -5 : 13),
+                 px > 440 ? " text-anchor=\"end\"" : "");
         page_escape(page, parameter_name(analysis, &a->effect[j]));
         page_put(page, "</text>");
     }

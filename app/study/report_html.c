@@ -274,8 +274,9 @@ static void put_ranking(Page* page, const LashAnalysis* analysis, const LashOutp
         figure_tornado(page, analysis, a);
     }
     end_figure(page, type == LASH_DESIGN_ONE_AT_A_TIME
-                         ? "Output at the low (pale) and high (dark) end of each parameter."
-                         : "Mean output in the lowest (pale) and highest (dark) tenth of each "
+                         ? "Output at the low (muted) and high (strong) end of each parameter; "
+                           "dotted: mean of all."
+                         : "Mean output in the lowest (muted) and highest (strong) tenth of each "
                            "parameter; dotted: mean of all.");
     page_put(page, "</div></div>\n");
 }
