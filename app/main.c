@@ -17,6 +17,7 @@ typedef struct Entry {
 static const Entry commands[] = {
     {"info", "list parts, masses and faces of a STEP file", app_info},
     {"run", "simulate a model and print a summary", app_run},
+    {"view", "see a mechanism move, live or recorded", app_view},
     {"check", "validate a model: degrees of freedom, redundant joints, start, units", app_check},
     {"study", "vary parameters: which clearance matters, what share is out of spec", app_study},
     {"export", "convert a result for other programs", app_export},

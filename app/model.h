@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/types.h"
+#include "geometry/pairs.h"
 #include "geometry/shape.h"
 #include "joints/mechanism.h"
 #include "solvers/sim.h"
@@ -98,14 +99,20 @@ typedef struct LashModelJoint {
     Vec3 point, axis, x_axis;       // world, at the start; x = NAN: not given
     Vec3 a_point, a_axis, a_x_axis; // in the frame of part a, instead
     Vec3 b_point, b_axis, b_x_axis;
-    double start, clearance; // start: in the model's units
+    double start, clearance; // start: in the model's units; clearance NAN: not given
     LashModelDriver* driver;
     LashModelLimit* limit;
     int drivers, limits;
     Vec3 second_axis;                              // universal: axis in b, instead of x_axis
     double length, pitch, ratio, radius, friction; // NAN: not given
     char *joint_a, *joint_b;                       // gear, rack and pinion
+    // With clearance (model_clearance.c); NAN: not given
+    double axial_clearance, restitution, pin_length, guide_length, collar_radius, width, height;
+    Vec3 eccentricity; // x = NAN: not given
+    int bore_in;       // 0: a carries the bore, 1: b
     // resolved
+    LashClearanceDef play;
+    int first_contact, contacts;           // of a joint with clearance, in LashModel.contact_point
     int part_a, part_b;                    // -1: ground
     int coupled[2], coupled_coordinate[2]; // joints and coordinates of a gear
     Pose world_a, world_b;                 // joint frames at the start; z is the axis
@@ -125,13 +132,30 @@ typedef struct LashModelFeature {
     int corners;
 } LashModelFeature;
 
+// One way to name faces of CAD geometry: by index, by name, or by what the face is.
+typedef struct LashModelFace {
+    bool given;
+    int index;        // as `lash info` prints it, -1: not given
+    char* name;       // all faces of that name, NULL: not given
+    int type;         // of a query: 0 any, else 1 + LashSurfaceType
+    double radius;    // [m], NAN: any
+    int side;         // 0 any, 1 convex (a pin), 2 concave (a bore)
+    Vec3 axis;        // part's axes; x = NAN: any
+    Vec3 near;        // part's coordinates [m]; x = NAN: not given
+    double tolerance; // of radius and ties [m], NAN: default
+} LashModelFace;
+
 typedef struct LashModelSide {
     bool given;
     char* part;
+    LashModelFace* faces; // NULL: not given
+    int face_count;
+    char* step;   // extra geometry in the part's coordinates, NULL: none
     Vec3 point;   // [m], x = NAN: not given
     Vec3* points; // [m], NULL: not given
     int point_count;
     LashModelFeature sphere, plane, cylinder, circle, box;
+    LashShape* extra; // of `step`, owned
 } LashModelSide;
 
 typedef struct LashModelContact {
@@ -139,15 +163,19 @@ typedef struct LashModelContact {
     char* name;
     LashModelSide a, b;
     double restitution, friction;
+    double offset; // of CAD surfaces: added to their gaps [m]; NAN: not given
     // resolved
     int first, count; // its points in LashModel.contact_point
 } LashModelContact;
 
 typedef struct LashModelContactPoint { // one contact of the mechanism, in its order
     char* name;                        // "guide", or "guide.2" where a contact has several
-    int contact;                       // of the model
+    int contact;                       // of the model; -1: of a joint with clearance
     int part_a, part_b;                // -1: ground
     LashContactDef def;                // frames in the coordinates of their parts; bodies not set
+    bool surfaces;               // between CAD surfaces: side_a, side_b, offset instead of def
+    LashPairSide side_a, side_b; // shapes in the coordinates of their parts
+    double offset;               // [m]
 } LashModelContactPoint;
 
 typedef enum LashModelForceType {
@@ -212,7 +240,7 @@ typedef struct LashModelSimulation {
     double duration; // [s]
     bool assemble;
     int record_every; // steps between two frames of the result file; 0: chosen
-    int law, query;   // one choice each so far
+    int query;        // one choice so far
 } LashModelSimulation;
 
 typedef struct LashModelParameter {

@@ -43,6 +43,8 @@ typedef enum KeyType {
     KEY_OBJECT,     // struct that begins with `bool given`
     KEY_LIST,       // pointer to structs; the count goes to count_offset
     KEY_LIST_OR_ONE,
+    KEY_FACES, // LashModelFace* from an index, a name, a query, or a list of them; the count goes
+               // to count_offset
     KEY_PARAMETERS
 } KeyType;
 
@@ -73,8 +75,9 @@ struct KeyTable {
 
 extern const KeyTable model_root_table, model_units_table, model_part_table, model_shape_table,
     model_pose_table, model_joint_table, model_driver_table, model_limit_table, model_force_table,
-    model_contact_table, model_output_table, model_simulation_table;
+    model_contact_table, model_output_table, model_simulation_table, model_face_table;
 extern const char* const model_scheme_names[];
+extern const char* const model_direction_names[];
 
 typedef struct ModelContext {
     LashModel* model;
@@ -128,9 +131,23 @@ bool model_resolve_outputs(ModelContext* context);
 // One more output than the file has (borrowed texts), for a study; path: of it, for messages.
 bool model_add_output(ModelContext* context, const LashModelOutput* output, const char* path);
 bool model_resolve_simulation(ModelContext* context);
+// Joints with clearance: surfaces and play; their contacts, listed after those of the file.
+bool model_resolve_clearance(ModelContext* context, const char* path, LashModelJoint* joint);
+bool model_list_joint_contacts(ModelContext* context);
+// Appends a contact point of this name; reports a name that is taken.
+bool model_add_contact_point(ModelContext* context, const char* path,
+                             const LashModelContactPoint* point);
 // Mass, center and inertia of a STEP part for density 1 kg/m^3.
 bool model_load_cad(ModelContext* context, const char* path, LashModelPart* part, double* volume,
                     Vec3* center, Mat3* inertia);
+
+// A STEP file named in the model, read with the scale of a part (NULL: as the file says); key: path
+// of the text. NULL with error.
+LashShape* model_load_step(ModelContext* context, const char* key, const char* step,
+                           const LashModelPart* part);
+// Rows of the face table that `faces` names, each once, in model memory; path of the key.
+bool model_select_faces(ModelContext* context, const char* path, const LashShape* shape,
+                        const LashModelFace* faces, int count, int** rows, int* row_count);
 
 // Index of the part called name (-1: "ground"); reports unknown names.
 bool model_find_part(ModelContext* context, const char* path, const char* name, int* part);

@@ -46,6 +46,10 @@ void lash_model_destroy(LashModel* model) {
     for (int i = 0; i < model->parts; ++i) {
         if (!model->part[i].cad_shared) lash_shape_destroy(model->part[i].cad);
     }
+    for (int i = 0; i < model->contacts; ++i) {
+        lash_shape_destroy(model->contact[i].a.extra);
+        lash_shape_destroy(model->contact[i].b.extra);
+    }
     for (Block* block = model->memory; block != NULL;) {
         Block* next = block->next;
         lash_free(block);
@@ -328,6 +332,50 @@ static bool read_list(Reader* r, const cJSON* node, const KeySpec* spec, char* t
     return true;
 }
 
+static bool read_face(Reader* r, const cJSON* node, LashModelFace* face) {
+    model_face_table.defaults(face);
+    face->given = true;
+    if (cJSON_IsString(node)) {
+        face->name = model_strdup(r->context->model, node->valuestring);
+        return true;
+    }
+    if (cJSON_IsNumber(node)) {
+        double x = node->valuedouble;
+        if (x != floor(x) || x < 0 || x > 1e9) {
+            return model_fail(r->context, r->path,
+                              "expected the index of a face, a whole number from 0, found %g", x);
+        }
+        face->index = (int)x;
+        return true;
+    }
+    if (!cJSON_IsObject(node)) {
+        return fail_type(r,
+                         "a face: its index, its name, or an object like {\"type\": "
+                         "\"cylinder\", \"radius\": 6}",
+                         node);
+    }
+    return read_table(r, node, &model_face_table, (char*)face);
+}
+
+static bool read_faces(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
+    bool list = cJSON_IsArray(node);
+    int count = list ? cJSON_GetArraySize(node) : 1, i = 0;
+    if (count == 0)
+        return model_fail(r->context, r->path, "expected at least one face, found none");
+    LashModelFace* faces = model_alloc(r->context->model, (size_t)count * sizeof *faces);
+    memcpy(target + spec->offset, &faces, sizeof faces);
+    memcpy(target + spec->count_offset, &count, sizeof count);
+    if (!list) return read_face(r, node, faces);
+    size_t length = strlen(r->path);
+    const cJSON* item;
+    cJSON_ArrayForEach(item, node) {
+        app_json_path_index(r->path, sizeof r->path, i);
+        if (!read_face(r, item, &faces[i++])) return false;
+        r->path[length] = '\0';
+    }
+    return true;
+}
+
 static bool read_key(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
     void* field = target + spec->offset;
     switch (spec->type) {
@@ -373,6 +421,8 @@ static bool read_key(Reader* r, const cJSON* node, const KeySpec* spec, char* ta
         case KEY_LIST:
         case KEY_LIST_OR_ONE:
             return read_list(r, node, spec, target);
+        case KEY_FACES:
+            return read_faces(r, node, spec, target);
         case KEY_PARAMETERS:
             return true; // read before everything else
     }

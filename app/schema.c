@@ -124,6 +124,36 @@ static void put_choices(AppJson* json, const char* const* choices) {
     app_json_end_array(json);
 }
 
+static void put_face_choices(AppJson* json) {
+    static const char* const types[] = {"integer", "string"};
+    for (int i = 0; i < 2; ++i) {
+        app_json_begin_object(json);
+        app_json_put_text(json, "type", types[i]);
+        if (i == 0) app_json_put_number(json, "minimum", 0);
+        app_json_end_object(json);
+    }
+    app_json_begin_object(json);
+    put_table(json, &model_face_table);
+    app_json_end_object(json);
+}
+
+// A face, or a list of them.
+static void put_faces(AppJson* json) {
+    begin_choice(json);
+    put_face_choices(json);
+    app_json_begin_object(json);
+    app_json_put_text(json, "type", "array");
+    app_json_put_integer(json, "minItems", 1);
+    app_json_key(json, "items");
+    app_json_begin_object(json);
+    begin_choice(json);
+    put_face_choices(json);
+    app_json_end_array(json);
+    app_json_end_object(json);
+    app_json_end_object(json);
+    app_json_end_array(json);
+}
+
 static void put_key(AppJson* json, const KeySpec* spec) {
     app_json_begin_object(json);
     app_json_put_text(json, "description", spec->help);
@@ -185,6 +215,9 @@ static void put_key(AppJson* json, const KeySpec* spec) {
         case KEY_LIST:
         case KEY_LIST_OR_ONE:
             put_list(json, spec);
+            break;
+        case KEY_FACES:
+            put_faces(json);
             break;
         case KEY_PARAMETERS:
             app_json_put_text(json, "type", "object");

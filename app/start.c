@@ -139,7 +139,7 @@ bool app_start_fail(const LashModel* model, const LashMechanism* mech, const App
 static bool check_scheme(const LashModel* model, LashError* error) {
     if (model->simulation.settings.scheme != LASH_SCHATZMAN_PAOLI) return true;
     for (int i = 0; i < model->joints; ++i) {
-        if (!(model->joint[i].friction > 0)) continue;
+        if (!(model->joint[i].friction > 0) || model->joint[i].play.play > 0) continue;
         char where[96];
         app_start_place(model, model->joint[i].name, where, sizeof where);
         return lash_error_set(error, LASH_ERROR_MODEL, where,

@@ -37,7 +37,7 @@ LashSample* lash_sample_create(const LashStudy* study);
 void lash_sample_destroy(LashSample* sample); // NULL is allowed
 
 // What all workers share: the study, and a lock for the one part of reading a model that has global
-// state (cJSON's position of the last error).
+// state (the JSON parser's position of the last error).
 typedef struct LashSampler {
     const LashStudy* study;
     pthread_mutex_t lock;
