@@ -20,6 +20,10 @@ static void basis(int n, double s, double b[3][LASH_MAX_DEGREE + 1]) {
         b[2][0] = 6 * r, b[2][1] = 6 * s - 12 * r, b[2][2] = 6 * r - 12 * s, b[2][3] = 6 * s;
         return;
     }
+    if (n == 1) { // extruded
+        v[0] = r, v[1] = s, b[1][0] = -1, b[1][1] = 1, b[2][0] = b[2][1] = 0;
+        return;
+    }
     v[0] = 1;
     for (int i = 0; i <= n; ++i) b[1][i] = b[2][i] = 0;
     for (int k = 1; k <= n; ++k) {
@@ -117,6 +121,8 @@ static void patch_sums(const double* pole, int n, int m, double bu[3][LASH_MAX_D
     Two a[2][6];
     if (n == 3 && m == 3) // by far the commonest: unrolled
         half_sums(pole, 3, 3, 0, bu, bv, a[0]), half_sums(pole, 3, 3, 1, bu, bv, a[1]);
+    else if (n == 3 && m == 1)
+        half_sums(pole, 3, 1, 0, bu, bv, a[0]), half_sums(pole, 3, 1, 1, bu, bv, a[1]);
     else
         half_sums(pole, n, m, 0, bu, bv, a[0]), half_sums(pole, n, m, 1, bu, bv, a[1]);
     for (int i = 0; i < 6; ++i)
