@@ -42,6 +42,26 @@ void joints_response(LashSim* sim, const StepContext* s, bool positions, double*
     for (int i = 0; i < system->nv; ++i) x[i] += sim->z[i];
 }
 
+// Index of block (row, column) in the pattern, -1: none.
+static int pattern_find(const LashSim* sim, int row, int column) {
+    for (int k = sim->pattern_first[row]; k < sim->pattern_first[row + 1]; ++k) {
+        if (sim->system->pattern.column[sim->pattern_block[k]] == column)
+            return sim->pattern_block[k];
+    }
+    return -1;
+}
+
+void pattern_sort(LashSim* sim) {
+    const LashBlocks* pattern = &sim->system->pattern;
+    for (int b = 0; b < pattern->count; ++b) ++sim->pattern_first[pattern->row[b] + 1];
+    for (int i = 0; i < sim->system->blocks; ++i)
+        sim->pattern_first[i + 1] += sim->pattern_first[i];
+    for (int b = pattern->count - 1; b >= 0; --b) // first[i + 1] is where row i ends so far
+        sim->pattern_block[--sim->pattern_first[pattern->row[b] + 1]] = b;
+    for (int i = 0; i < sim->system->blocks; ++i) sim->pattern_first[i] = sim->pattern_first[i + 1];
+    sim->pattern_first[sim->system->blocks] = pattern->count;
+}
+
 // Adds -h theta_d d(G* P)/dq of interaction i to A; blocks the pattern does not have are left out
 // (more iterations).
 static void add_curvature(LashSim* sim, const StepContext* s, int i, double weight) {
@@ -53,19 +73,17 @@ static void add_curvature(LashSim* sim, const StepContext* s, int i, double weig
     const double* q = sim->settings.direction == LASH_AT_END ? s->q_end : s->q_theta;
     double t = sim->settings.direction == LASH_AT_END ? s->t0 + s->h : s->t0 + s->theta * s->h;
     system->contract(system, sim->work, t, q, i, s->P + item->row, s->v, sim->contraction, NULL);
-    for (int b = 0; b < system->pattern.count; ++b) {
-        for (int r = 0; r < item->touched; ++r) {
-            if (item->block[r] != system->pattern.row[b]) continue;
-            for (int c = 0; c < item->touched; ++c) {
-                if (item->block[c] != system->pattern.column[b]) continue;
-                double* A = sim->A_values + system->pattern.offset[b];
-                int rows = lash_block_size(system, item->block[r]),
-                    columns = lash_block_size(system, item->block[c]);
-                for (int y = 0; y < columns; ++y) {
-                    for (int x = 0; x < rows; ++x) {
-                        A[x + rows * y] -=
-                            weight * sim->contraction[(start[r] + x) + n * (start[c] + y)];
-                    }
+    for (int r = 0; r < item->touched; ++r) {
+        for (int c = 0; c < item->touched; ++c) {
+            int b = pattern_find(sim, item->block[r], item->block[c]);
+            if (b < 0) continue;
+            double* A = sim->A_values + system->pattern.offset[b];
+            int rows = lash_block_size(system, item->block[r]),
+                columns = lash_block_size(system, item->block[c]);
+            for (int y = 0; y < columns; ++y) {
+                for (int x = 0; x < rows; ++x) {
+                    A[x + rows * y] -=
+                        weight * sim->contraction[(start[r] + x) + n * (start[c] + y)];
                 }
             }
         }

@@ -33,6 +33,8 @@ static const double SLOW = 0.04;
 enum { PATIENCE = 4 };
 // Steps with the full Newton matrix before the kept operator is tried again, at most.
 enum { LONGEST_RUN = 16 };
+// Corrections with the kept operator before it is given up.
+enum { KEPT_ITERATIONS = 12 };
 
 // --- Evaluation
 // ---------------------------------------------------------------------------------------------------
@@ -252,7 +254,9 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
     double goal = newton_goal(sim, s);
     s->goal = sim->robust ? 1 : goal;
     int slow = 0, growing = 0, stalled = 0;
-    for (int i = 0; i <= sim->settings.max_iterations; ++i) {
+    int most = sim->settings.max_iterations;
+    if (!sim->robust && most > KEPT_ITERATIONS) most = KEPT_ITERATIONS;
+    for (int i = 0; i <= most; ++i) {
         if (!evaluate_iterate(sim, s, project)) return LASH_FAILED;
         double error = largest_error(sim, s, project);
         bool pass = passes(sim, s, project);
@@ -286,7 +290,7 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
             slow = 0;
         }
         last = error;
-        if (i == sim->settings.max_iterations || !correct(sim, s, project)) break;
+        if (i == most || !correct(sim, s, project)) break;
         ++sim->info.newton;
     }
     return LASH_INACCURATE;
@@ -323,8 +327,9 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
 // contraction rate of the iteration: the product must stay small, or errors that the residuals
 // hardly see would grow from step to step.
 static int guess_order(const LashSim* sim) {
-    if (sim->history == 0 || sim->robust || sim->contraction_rate > 0.5)
+    if (sim->history == 0 || (!sim->robust && sim->contraction_rate > 0.5))
         return 0; // from the state alone
+    if (sim->robust) return sim->history < 2 ? 0 : 2;
     int n = 1;
     while (n < HISTORY && n < sim->history && (2 << n) * sim->contraction_rate < 1.0) ++n;
     return n;
