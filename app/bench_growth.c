@@ -58,7 +58,7 @@ static LashMechanism* build_chain(int n) {
     Quat none = quat(1, 0, 0, 0), about_y = quat_exp(vec3(-LASH_PI / 2, 0, 0));
     Vec3 at = vec3_zero();
     lash_mechanism_set_gravity(mech, vec3(0, 0, -9.81));
-    Quat rot = quat_exp(vec3(0, 1.0, 0)); // x of the first link points 1 rad below the horizon
+    Quat rot = none;
     Pose head = pose(vec3_zero(), none);
     for (int i = 0; i < n; ++i) {
         bool across = i % 2 == 0; // hinges about y, then z of the link before

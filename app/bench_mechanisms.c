@@ -62,7 +62,7 @@ typedef struct Row {
 } Row;
 
 #define FOUR_BARS(n) "A02 with N = " n ", through a flat position, h = 1e-3 s"
-#define CHAIN(n) "N = " n " links, hinges in space, falls from rest, h = 1e-3 s"
+#define CHAIN(n) "N = " n " links, hinges in space, falls from rest, h = 1e-4 s"
 // Peers only where the run ends soon: Siconos needs a minute for 1e5 steps in maximal coordinates.
 static const Row rows[] = {
     {"slider_crank_ideal", APP_SCENE_MODEL, "slider_crank/ideal.json",
@@ -95,9 +95,9 @@ static const Row rows[] = {
      "four_bars", 100},
     {"four_bars_1000", APP_SCENE_FOUR_BARS, NULL, FOUR_BARS("1000"), 1e-3, 1000, NO_PEER, NULL,
      "four_bars", 1000},
-    {"chain_10", APP_SCENE_CHAIN, NULL, CHAIN("10"), 1e-3, 1000, NO_PEER, NULL, "chain", 10},
-    {"chain_100", APP_SCENE_CHAIN, NULL, CHAIN("100"), 1e-3, 1000, NO_PEER, NULL, "chain", 100},
-    {"chain_1000", APP_SCENE_CHAIN, NULL, CHAIN("1000"), 1e-3, 1000, NO_PEER, NULL, "chain", 1000},
+    {"chain_10", APP_SCENE_CHAIN, NULL, CHAIN("10"), 1e-4, 1000, NO_PEER, NULL, "chain", 10},
+    {"chain_100", APP_SCENE_CHAIN, NULL, CHAIN("100"), 1e-4, 1000, NO_PEER, NULL, "chain", 100},
+    {"chain_1000", APP_SCENE_CHAIN, NULL, CHAIN("1000"), 1e-4, 1000, NO_PEER, NULL, "chain", 1000},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 

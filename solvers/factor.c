@@ -5,6 +5,10 @@
 // It is kept over many steps: the iteration of a step (newton.c) evaluates its residuals afresh, so
 // an old operator costs iterations, never accuracy. It is renewed when a step converges slowly, and
 // at once when one does not converge.
+//
+// One operator serves velocities, G' A^-1 G*, and positions, G' M^-1 G, as long as it contracts
+// well. Bodies with inertias that differ by 100 and more, turning fast, feel that G and G* are half
+// a step apart: both then get their own.
 #include <math.h>
 #include <string.h>
 
@@ -171,6 +175,8 @@ bool step_factor(LashSim* sim, StepContext* s, bool project) {
     for (int i = 0; i < s->list->bilateral && sim->same_metric; ++i) {
         if (s->list->item[i].kind == LASH_BILATERAL_VELOCITY) sim->same_metric = false;
     }
+    bool separate = sim->separate && sim->velocity_joints.sparse != NULL;
+    if (separate) sim->same_metric = false;
     if (!sim->same_metric && !lash_block_lu_factor(sim->M, sim->M_values)) return false;
     if (sim->robust && sim->full != NULL && !full_newton_factor(sim, s, project)) return false;
     if (sim->robust && !contacts) {
@@ -182,6 +188,8 @@ bool step_factor(LashSim* sim, StepContext* s, bool project) {
             sim->settings.scheme == LASH_MOREAU_JEAN && sim->settings.direction != LASH_AT_START;
         const double* rows = derivatives ? row_derivatives(sim, s, 0, s->list->bilateral) : s->G;
         lash_joint_solver_factor_general(&sim->velocity_joints, s->list, rows, s->G_star, sim->A);
+    } else if (separate) {
+        lash_joint_solver_factor_general(&sim->velocity_joints, s->list, s->G, s->G_star, sim->A);
     } else {
         lash_joint_solver_factor(&sim->velocity_joints, s->list, s->G, sim->A, false, false);
     }
@@ -189,7 +197,7 @@ bool step_factor(LashSim* sim, StepContext* s, bool project) {
         lash_joint_solver_factor(&sim->position_joints, s->list, s->G, sim->M, true,
                                  system->unit_metric);
     }
-    sim->factored = true, sim->has_response = false;
+    sim->factored = true, sim->has_response = false, sim->fresh = true;
     sim->factored_h = s->h;
     return true;
 }

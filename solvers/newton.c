@@ -19,8 +19,6 @@
 // The iteration ends when the recomputed residuals pass, and never before one correction has been
 // made.
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -28,7 +26,9 @@
 #include "solvers/sim_internal.h"
 
 // Contraction per correction above which the operator is renewed for the next step.
-static const double SLOW = 0.04;
+static const double SLOW = 0.01;
+// Contraction above which a fresh operator is not good enough.
+static const double POOR = 0.1;
 // Corrections in a row that gain less than half, after which the kept operator is given up.
 enum { PATIENCE = 4 };
 // Steps with the full Newton matrix before the kept operator is tried again, at most.
@@ -260,11 +260,6 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         if (!evaluate_iterate(sim, s, project)) return LASH_FAILED;
         double error = largest_error(sim, s, project);
         bool pass = passes(sim, s, project);
-        if (getenv("DBG") && sim->steps >= (uint64_t)atoi(getenv("DBG")))
-            printf("%s it %d: dyn %.2e vel %.2e pos %.2e rank %d/%d left %d h%d rate %.1e\n",
-                   sim->robust ? "R" : " ", i, s->dynamics_error, s->velocity_error,
-                   s->position_error, sim->velocity_joints.rank, sim->velocity_joints.rows,
-                   sim->position_joints.rank, sim->history, sim->contraction_rate);
         if (i == 0) first = error;
         growing = error > last ? growing + 1 : 0;
         if (i > 0 && last > 1) rate = fmin(1, fmax(rate, error / last));
@@ -278,7 +273,9 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         stalled = error > 0.5 * last ? stalled + 1 : 0;
         if (!sim->robust && stalled >= PATIENCE) return LASH_FAILED; // creeps
         if (i > 0 && pass && (sim->robust || error <= goal)) {
+            if (rate > POOR && sim->fresh) sim->separate = true;
             if (rate > SLOW) sim->factored = false; // renewed when the next step starts
+            sim->fresh = false;
             return LASH_CONVERGED;
         }
         if (i > 0 && pass) keep_iterate(sim, s), kept = error;

@@ -81,7 +81,9 @@ struct LashSim {
     int *pattern_first,
         *pattern_block; // (blocks + 1), (pattern.count) blocks of the pattern by row
     double *B,
-        *B_n; // (nv x nv) A^-1 and N^-1 with the joints closed; NULL: too large, solve by columns
+        *B_n;   // (nv x nv) A^-1 and N^-1 with the joints closed; NULL: too large, solve by columns
+    bool fresh; // the operator was made in this step
+    bool separate;               // velocities and positions have their own operators
     bool factored, has_response; // has_response: B (and B_n) are formed
     double factored_h;
     bool exact;                       // derivatives of contact directions are in the Newton matrix
