@@ -19,7 +19,7 @@
 
 #include "core/arena.h"
 #include "core/error.h"
-#include "solvers/block_kernels.h"
+#include "solvers/block_kernels_internal.h"
 
 // Inverted without a search for pivots while each keeps this share of its diagonal entry; for rows,
 // of what the bodies put there.
@@ -40,6 +40,7 @@ struct LashBlockLu {
     double* value;      // factors; the diagonal blocks hold D^-1
     double* panel;      // scratch, (max_block x max_block)
     double* whole;      // (unknowns) of rows: what the bodies put on the diagonal
+    uint8_t* needed;    // (nodes) rows, and what their unknowns are found from
     uint8_t* left_out;  // (unknowns)
     int* pivot;         // scratch, (2 max_block)
     int left_out_count;
@@ -137,6 +138,13 @@ static LashBlockLu* create(const LashBlockGraph* graph, const LashSystem* system
     lu->pivot = lash_alloc((2 * (size_t)lu->max_block + 1) * sizeof(int));
     lu->whole = lash_alloc(((size_t)lu->unknowns + 1) * sizeof(double));
     lu->left_out = lash_alloc((size_t)lu->unknowns + 1);
+    lu->needed = lash_alloc(n + 1);
+    for (int p = 0; p < lu->nodes; ++p) {
+        int node = lu->order.order[p];
+        if (lu->rows[node]) lu->needed[node] = 1;
+        for (int i = lu->order.first[p]; i < lu->order.first[p + 1] && lu->needed[node]; ++i)
+            lu->needed[lu->order.later[i]] = 1;
+    }
     return lu;
 }
 
@@ -169,7 +177,7 @@ void lash_block_lu_destroy(LashBlockLu* lu) {
     lash_free(lu->size), lash_free(lu->start), lash_free(lu->rows), lash_free(lu->diagonal);
     lash_free(lu->lower), lash_free(lu->upper), lash_free(lu->target_at), lash_free(lu->target);
     lash_free(lu->source), lash_free(lu->value), lash_free(lu->panel), lash_free(lu->pivot);
-    lash_free(lu->whole), lash_free(lu->left_out), lash_free(lu);
+    lash_free(lu->whole), lash_free(lu->left_out), lash_free(lu->needed), lash_free(lu);
 }
 
 bool lash_block_lu_is_diagonal(const LashBlockLu* lu) {
@@ -416,6 +424,37 @@ LASH_VECTOR_CLONES void lash_block_lu_solve(const LashBlockLu* lu, double* x) {
             kernel_subtract(size[k], size[later[j]], lu->value + lu->upper[j], x + start[later[j]],
                             x + start[k]);
         kernel_apply(size[k], lu->value + lu->diagonal[p], x + start[k], lu->panel);
+    }
+}
+
+static bool all_zero(const double* x, int n) {
+    for (int i = 0; i < n; ++i) {
+        if (x[i] != 0) return false;
+    }
+    return true;
+}
+
+LASH_VECTOR_CLONES void lash_block_lu_solve_rows(const LashBlockLu* lu, double* x, double* y) {
+    const int *start = lu->start, *later = lu->order.later, *size = lu->size;
+    for (int p = 0; p < lu->nodes; ++p) {
+        int k = lu->order.order[p], at = start[k];
+        if (!lu->rows[k] && all_zero(x + at, size[k]) && all_zero(y + at, size[k])) continue;
+        for (int i = lu->order.first[p]; i < lu->order.first[p + 1]; ++i) {
+            int to = start[later[i]];
+            kernel_subtract_two(size[later[i]], size[k], lu->value + lu->lower[i], x + at, y + at,
+                                x + to, y + to);
+        }
+    }
+    for (int p = lu->nodes - 1; p >= 0; --p) {
+        int k = lu->order.order[p], at = start[k];
+        if (!lu->needed[k]) continue;
+        for (int j = lu->order.first[p]; j < lu->order.first[p + 1]; ++j) {
+            int from = start[later[j]];
+            kernel_subtract_two(size[k], size[later[j]], lu->value + lu->upper[j], x + from,
+                                y + from, x + at, y + at);
+        }
+        kernel_apply(size[k], lu->value + lu->diagonal[p], x + at, lu->panel);
+        kernel_apply(size[k], lu->value + lu->diagonal[p], y + at, lu->panel);
     }
 }
 

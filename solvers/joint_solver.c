@@ -347,7 +347,7 @@ LASH_VECTOR_CLONES static void multiply_two(int m, const double* restrict A, con
 void lash_joint_solver_solve(LashJointSolver* solver, const double* U, double* P) {
     int m = solver->rows;
     if (solver->sparse != NULL) {
-        lash_joint_sparse_solve(solver->sparse, solver->list, U, P);
+        lash_joint_sparse_solve(solver->sparse, solver->list, U, U, P, P);
         return;
     }
     if (solver->general) {
@@ -359,7 +359,11 @@ void lash_joint_solver_solve(LashJointSolver* solver, const double* U, double* P
 
 void lash_joint_solver_solve_two(LashJointSolver* solver, const double* U1, const double* U2,
                                  double* P1, double* P2) {
-    if (solver->sparse != NULL || solver->general) {
+    if (solver->sparse != NULL) {
+        lash_joint_sparse_solve(solver->sparse, solver->list, U1, U2, P1, P2);
+        return;
+    }
+    if (solver->general) {
         lash_joint_solver_solve(solver, U1, P1);
         lash_joint_solver_solve(solver, U2, P2);
         return;

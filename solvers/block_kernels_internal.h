@@ -2,8 +2,8 @@
 // and their joints have are compiled one by one; all are inlined into functions that exist for
 // several kinds of vector registers. Every number is summed in the same order whatever the
 // registers, so the bits are the same.
-#ifndef LASH_SOLVERS_BLOCK_KERNELS_H
-#define LASH_SOLVERS_BLOCK_KERNELS_H
+#ifndef LASH_SOLVERS_BLOCK_KERNELS_INTERNAL_H
+#define LASH_SOLVERS_BLOCK_KERNELS_INTERNAL_H
 
 #include <math.h>
 #include <string.h>
@@ -88,6 +88,36 @@ LASH_KERNEL void kernel_subtract(int m, int n, const double* restrict A, const d
         for (int j = 0; j < n; ++j) {
             for (int i = 0; i < m; ++i) y[i] -= A[i + m * j] * x[j];
         }
+    }
+}
+
+// The same for two vectors: the block is read once.
+LASH_KERNEL void kernel_subtract_two_fixed(const int m, const int n, const double* restrict A,
+                                           const double* restrict x1, const double* restrict x2,
+                                           double* restrict y1, double* restrict y2) {
+    double r1[6], r2[6];
+    for (int i = 0; i < m; ++i) r1[i] = y1[i], r2[i] = y2[i];
+    for (int j = 0; j < n; ++j) {
+        double f1 = x1[j], f2 = x2[j];
+        for (int i = 0; i < m; ++i) r1[i] -= A[i + m * j] * f1;
+        for (int i = 0; i < m; ++i) r2[i] -= A[i + m * j] * f2;
+    }
+    for (int i = 0; i < m; ++i) y1[i] = r1[i], y2[i] = r2[i];
+}
+
+LASH_KERNEL void kernel_subtract_two(int m, int n, const double* A, const double* x1,
+                                     const double* x2, double* y1, double* y2) {
+    if (m == 5 && n == 6) {
+        kernel_subtract_two_fixed(5, 6, A, x1, x2, y1, y2);
+    } else if (m == 6 && n == 5) {
+        kernel_subtract_two_fixed(6, 5, A, x1, x2, y1, y2);
+    } else if (m == 5 && n == 5) {
+        kernel_subtract_two_fixed(5, 5, A, x1, x2, y1, y2);
+    } else if (m == 6 && n == 6) {
+        kernel_subtract_two_fixed(6, 6, A, x1, x2, y1, y2);
+    } else {
+        kernel_subtract(m, n, A, x1, y1);
+        kernel_subtract(m, n, A, x2, y2);
     }
 }
 
