@@ -5,6 +5,7 @@
 
 #include "app/commands.h"
 #include "app/measure.h"
+#include "app/model_internal.h"
 #include "app/plot.h"
 #include "app/progress.h"
 #include "app/quantity.h"
@@ -27,10 +28,10 @@ typedef struct RunOptions {
 #define OPTION(member) offsetof(RunOptions, member)
 static const AppOption options[] = {
     {"set", 's', APP_LIST, "NAME=VALUE", "give a parameter another value", OPTION(set)},
-    {"scheme", 0, APP_TEXT, "SCHEME", "time-stepping scheme instead of the model's",
-     OPTION(scheme)},
-    {"direction", 0, APP_TEXT, "DIRECTION",
-     "where impulses point instead of the model's: midpoint, end, start", OPTION(direction)},
+    {"scheme", 0, APP_TEXT, "SCHEME", "time-stepping scheme instead of the model's", OPTION(scheme),
+     model_scheme_names},
+    {"direction", 0, APP_TEXT, "DIRECTION", "where impulses point instead of the model's",
+     OPTION(direction), model_direction_names},
     {"step", 0, APP_NUMBER, "SECONDS", "time step instead of the model's", OPTION(step)},
     {"duration", 0, APP_NUMBER, "SECONDS", "simulated time instead of the model's",
      OPTION(duration)},
