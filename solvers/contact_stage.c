@@ -15,6 +15,8 @@
 // when the exact Newton matrix is asked for. Friction acts at velocity level only, positions move
 // along normals.
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -41,7 +43,7 @@ void step_activate(LashSim* sim, StepContext* s, int i) {
     if (k < 0) return;
     const double* guess = sim->guess + 2 * sim->system->nv + s->list->bilateral_rows; // P
     const double* tau = sim->guess + 2 * sim->system->nv + s->list->rows;
-    bool extrapolated = sim->guessed_contacts && (joint_friction(item) || guess_order(sim) > 0);
+    bool extrapolated = sim->guessed_contacts && guess_order(sim) > 0;
     if (extrapolated && !joint_friction(item)) s->tau[item->row] = tau[item->row];
     for (int r = 0; r < item->rows; ++r) {
         s->P[item->row + r] = extrapolated ? guess[item->row + r] : sim->last_P[3 * k + r];
@@ -356,9 +358,11 @@ bool contacts_correct(LashSim* sim, StepContext* s) {
     LashFrictionSettings settings = lash_friction_settings();
     settings.tolerance = sim->settings.tolerance_solver;
     settings.minimum_norm = true;
+    double r0 = lash_friction_residual(&problem, LASH_MEASURE_VELOCITY, s->P_c, s->U_c);
     LashFrictionInfo info =
         lash_friction_solve(&problem, &settings, s->P_c, s->U_c, sim->friction_work);
     sim->info.solver += info.iterations;
+    if (getenv("LASH_DBG2") && s->t0 > atof(getenv("LASH_DBG2"))) fprintf(stderr, "        friction r0 %.3g method %d it %d res %.3g b %.3g\n", r0, info.method, info.iterations, info.residual, s->b_norm);
     if (info.outcome == LASH_FAILED || info.residual > sim->settings.tolerance_velocity)
         return false;
     double* x = sim->x;
