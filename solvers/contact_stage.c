@@ -15,8 +15,6 @@
 // when the exact Newton matrix is asked for. Friction acts at velocity level only, positions move
 // along normals.
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -358,11 +356,9 @@ bool contacts_correct(LashSim* sim, StepContext* s) {
     LashFrictionSettings settings = lash_friction_settings();
     settings.tolerance = sim->settings.tolerance_solver;
     settings.minimum_norm = true;
-    double r0 = lash_friction_residual(&problem, LASH_MEASURE_VELOCITY, s->P_c, s->U_c);
     LashFrictionInfo info =
         lash_friction_solve(&problem, &settings, s->P_c, s->U_c, sim->friction_work);
     sim->info.solver += info.iterations;
-    if (getenv("LASH_DBG2") && s->t0 > atof(getenv("LASH_DBG2"))) fprintf(stderr, "        friction r0 %.3g method %d it %d res %.3g b %.3g\n", r0, info.method, info.iterations, info.residual, s->b_norm);
     if (info.outcome == LASH_FAILED || info.residual > sim->settings.tolerance_velocity)
         return false;
     double* x = sim->x;
