@@ -18,12 +18,14 @@ AppContactLog app_contact_log_create(const LashMechanism* mech, const double* q)
         log.contact[i].gap = lash_mechanism_contact_place(mech, i, q).gap;
         log.contact[i].first_impact = log.contact[i].peak_time = NAN;
     }
+    log.joints = app_joint_log_create(mech, q);
     return log;
 }
 
 void app_contact_log_free(AppContactLog* log) {
     lash_free(log->contact);
     lash_free(log->point);
+    app_joint_log_free(&log->joints);
 }
 
 // Impulse on side b of a contact, world axes: the linear part of G P on b, or minus that on a.
@@ -118,6 +120,7 @@ bool app_contact_log_step(AppContactLog* log, const LashMechanism* mech, LashSim
         for (int r = 1; r < item->rows && r < 3 && !surfaces; ++r) contact->P[r] = p[r];
     }
     for (int i = 0; i < log->count; ++i) add_up(log, &log->contact[i], lash_sim_time(sim));
+    app_joint_log_step(&log->joints, mech, sim, h);
     return true;
 }
 
@@ -147,8 +150,10 @@ bool app_contact_log_points(AppContactLog* log, const LashMechanism* mech, LashS
             log->point = lash_realloc(log->point, (size_t)log->capacity * sizeof *log->point);
         }
         LashRecordPoint* p = &log->point[log->points++];
-        *p = (LashRecordPoint){
-            .contact = number, .joint = -1, .id = item->id, .gap = gap[item->row]};
+        *p = (LashRecordPoint){.contact = number,
+                               .joint = app_joint_log_owner(&log->joints, number),
+                               .id = item->id,
+                               .gap = gap[item->row]};
         Vec3 impulse = world_impulse(mech, number, item, G, P);
         put_point(&place, vec3_scale(1 / log->h, impulse), p);
     }
@@ -157,6 +162,7 @@ bool app_contact_log_points(AppContactLog* log, const LashMechanism* mech, LashS
 }
 
 void app_contact_log_frame(AppContactLog* log, const LashRecordLayout* layout, double* frame) {
+    app_joint_log_frame(&log->joints, layout, frame);
     double* gap = frame + layout->offset[LASH_SERIES_CONTACT_GAP];
     double* impulse = frame + layout->offset[LASH_SERIES_CONTACT_IMPULSE];
     double* force = frame + layout->offset[LASH_SERIES_CONTACT_FORCE];

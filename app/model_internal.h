@@ -123,6 +123,8 @@ bool model_resolve_contacts(ModelContext* context);
 bool model_resolve_outputs(ModelContext* context);
 bool model_resolve_simulation(ModelContext* context);
 // Joints with clearance: surfaces and play; their contacts, listed after those of the file.
+// Before the frames: what CAD faces say of axis, radii and lengths.
+bool model_measure_joint(ModelContext* context, const char* path, LashModelJoint* joint);
 bool model_resolve_clearance(ModelContext* context, const char* path, LashModelJoint* joint);
 bool model_list_joint_contacts(ModelContext* context);
 // Appends a contact point of this name; reports a name that is taken.

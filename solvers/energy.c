@@ -53,6 +53,7 @@ void energy_add_step(LashSim* sim, const StepContext* s) {
         if (item->kind == LASH_UNILATERAL || joint_friction(item)) {
             e->contact_work_n += P[0] * U[0];
             e->contact_work_t += work - P[0] * U[0];
+            sim->works[2 * i] += P[0] * U[0], sim->works[2 * i + 1] += work - P[0] * U[0];
         } else if (item->prescribed) {
             e->external_work += work;
         } else {

@@ -133,6 +133,7 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     sim->last_P = take_doubles(t, 3 * (size_t)contacts),
     sim->last_U = take_doubles(t, 3 * (size_t)contacts);
     sim->reactions = take_doubles(t, rows);
+    sim->works = take_doubles(t, 2 * (size_t)system->max_interactions);
     sim->event_capacity = 16 * (contacts + 1);
     sim->event = take(t, (size_t)sim->event_capacity * sizeof *sim->event);
     sim->friction_work =
@@ -328,6 +329,7 @@ static LashOutcome step_in_parts(LashSim* sim, double t, int parts) {
     LashOutcome outcome = LASH_CONVERGED;
     start_again(sim);
     sim->info.substeps = parts;
+    memset(sim->works, 0, 2 * (size_t)sim->system->max_interactions * sizeof *sim->works);
     for (int k = 0; k < parts && outcome == LASH_CONVERGED; ++k)
         outcome = one_step(sim, sim->settings.h / parts);
     if (outcome == LASH_CONVERGED) {
@@ -362,6 +364,7 @@ LashStepInfo lash_sim_step(LashSim* sim) {
     double t = sim->t;
     sim->info = (LashStepInfo){.index_set = 1, .substeps = 1};
     sim->events = 0, sim->reactions_clean = false;
+    memset(sim->works, 0, 2 * (size_t)sim->system->max_interactions * sizeof *sim->works);
     sim->info.outcome = one_step(sim, sim->settings.h);
     for (int parts = 2; parts <= sim->settings.max_substeps && sim->info.outcome != LASH_CONVERGED;
          parts *= 2) {
@@ -410,6 +413,12 @@ const double* lash_sim_impulses(LashSim* sim) {
 }
 const double* lash_sim_directions(const LashSim* sim) {
     return sim->step.G_star;
+}
+const double* lash_sim_contact_impulses(const LashSim* sim) {
+    return sim->step.P;
+}
+const double* lash_sim_works(const LashSim* sim) {
+    return sim->works;
 }
 const double* lash_sim_gaps(const LashSim* sim) {
     return sim->step.g;

@@ -112,6 +112,7 @@ struct LashSim {
     int events, event_capacity;
     LashJointSolver reaction_joints; // minimum-norm reactions, made when asked for
     double* reactions;               // (rows)
+    double* works;                   // (2 x interactions) of the last step: normal, tangential [J]
     double reach;                    // factor on the motion promised to collect
 };
 
