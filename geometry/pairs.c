@@ -66,7 +66,7 @@ typedef struct Found { // a root of the current evaluation, for the search for d
 struct LashPairWork {
     const LashPair* pair;
     double *expiry, *block_expiry; // (combinations), (blocks) travel at which the bound is 0 [m]
-    double* block_depth;           // (blocks) least expiry minus depth [m]
+    double* block_depth;           // (blocks) least expiry minus twice the depth [m]
     double travel, bound;          // [m]
     bool started;
     LashPlacement b_a; // of the last travel update
@@ -480,13 +480,14 @@ static void write_point(const LashPair* pair, const Combination* c, const View* 
 }
 
 // Renews used-up bounds; lists the combinations that may have a gap <= limit: their distance is at
-// most the limit or, with deep, they may be in penetration down to the reach. Sets w->bound.
+// most the limit or, with deep, they may be in penetration down to twice the reach (kernels tell
+// those below the reach). Sets w->bound.
 static void list_near(const LashPair* pair, LashPairWork* w, const View* v, double limit,
                       bool deep) {
     double bound = lash_feature_bound(&pair->a.all, &pair->b.all, &v->b_a);
     // Bounds are of unsigned distances: with a positive offset the sides may be in each other by
     // that much without touching, and a set of faces has no inside that would tell.
-    double inside = deep ? pair->depth : fmax(0, pair->offset);
+    double inside = deep ? 2 * pair->depth : fmax(0, pair->offset);
     if (!deep && pair->offset > 0) limit += 2 * pair->offset;
     w->listed = 0;
     if (bound > limit && bound > inside) {
@@ -503,14 +504,14 @@ static void list_near(const LashPair* pair, LashPairWork* w, const View* v, doub
         int end = BLOCK * (k + 1) < pair->combinations ? BLOCK * (k + 1) : pair->combinations;
         for (int i = BLOCK * k; i < end; ++i) {
             const Combination* c = pair->combination + i;
-            double threshold = deep ? fmax(near, w->travel + c->depth) : near;
+            double threshold = deep ? fmax(near, w->travel + 2 * c->depth) : near;
             if (w->expiry[i] <= threshold) {
                 w->expiry[i] = w->travel + lash_feature_bound(pair->a.feature + c->a,
                                                               pair->b.feature + c->b, &v->b_a);
                 if (w->expiry[i] <= threshold) w->list[w->listed++] = i;
             }
             block = fmin(block, w->expiry[i]);
-            depth = fmin(depth, w->expiry[i] - c->depth);
+            depth = fmin(depth, w->expiry[i] - 2 * c->depth);
         }
         w->block_expiry[k] = block, w->block_depth[k] = depth;
         first = fmin(first, block);

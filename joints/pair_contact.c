@@ -82,6 +82,7 @@ PairContact pair_contact(const LashPairContactDef* def, int contact, int a, int 
                         .b = b,
                         .e = def->e,
                         .mu = def->mu,
+                        .unsigned_gaps = lash_pair_combinations(def->pair) == 0,
                         .slots = most < MAX_LISTED ? most : MAX_LISTED,
                         .radius_a = lash_pair_radius_a(def->pair),
                         .radius_b = lash_pair_radius_b(def->pair)};
@@ -352,7 +353,8 @@ static bool evaluate_pair(const LashMechanism* mech, LashSystemWork* work, int k
     bool points = G != NULL && any(wanted, state->slots);
     if (!find_points(pair, state, body_pose(q, pair->a), body_pose(q, pair->b), points, wanted))
         return false;
-    if (state->beyond > state->beyond_before) return false; // came too deep to be measured
+    if (state->beyond > state->beyond_before && !pair->unsigned_gaps)
+        return false; // came too deep to be measured
     int rows = rows_of(pair), G_size = 6 * touched_by(pair) * rows;
     const PairPoints* cache = &state->cache[state->latest];
     const LashInteraction* item = work->pairs.item + state->first;
@@ -606,6 +608,7 @@ int lash_mechanism_contact_points(const LashMechanism* mech, int contact, const 
         return 1;
     }
     LashContactPoint* point = query_points(&mech->pair[pair], q, within, &count, beyond);
+    if (beyond != NULL && mech->pair[pair].unsigned_gaps) *beyond = 0;
     for (int i = 0; i < count && i < capacity; ++i) places[i] = place_of(&point[i]);
     lash_free(point);
     return count;
