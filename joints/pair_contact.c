@@ -440,7 +440,7 @@ typedef struct Twist {
 
 // Change of the normal m and of the point x.
 static void differentiate(const PairContact* pair, const BodyState* body, const LashContactPoint* c,
-                          const double D[16], const Twist* t, Vec3* dm, Vec3* dx) {
+                          const double D[16], const PairMotion* t, Vec3* dm, Vec3* dx) {
     Vec3 n = c->normal, t1, t2;
     vec3_basis(n, &t1, &t2);
     Vec3 a_at = vec3_add(t->x_a, vec3_cross(t->phi_a, vec3_sub(c->point_a, body[pair->a].x)));
@@ -493,8 +493,8 @@ static Vec3 change_of_velocity(const Contracted* c, int side, Vec3 dx, Vec3 dx_b
                     vec3_cross(c->omega[side], vec3_sub(dx, dx_body)));
 }
 
-static Twist unit_motion(const PairContact* pair, const BodyState* body, int j) {
-    Twist t = {0};
+static PairMotion unit_motion(const PairContact* pair, const BodyState* body, int j) {
+    PairMotion t = {0};
     int k = j % 6;
     Vec3 unit = vec3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
     Vec3* part = j < 6 ? (k < 3 ? &t.x_a : &t.phi_a) : (k < 3 ? &t.x_b : &t.phi_b);
@@ -550,7 +550,7 @@ void pairs_contract(const LashMechanism* mech, LashSystemWork* work, const doubl
     Frame f = frame_of(state, slot, point);
     Contracted c = contracted(pair, work->body, &f, rows, P, dGv == NULL ? NULL : v);
     for (int j = first; j < last; ++j) {
-        Twist t = unit_motion(pair, work->body, j);
+        PairMotion t = unit_motion(pair, work->body, j);
         Vec3 dt[3], dm, dx;
         differentiate(pair, work->body, point, D, &t, &dm, &dx);
         tangent_derivatives(&f, dm, dt);

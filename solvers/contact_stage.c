@@ -42,7 +42,7 @@ void step_activate(LashSim* sim, StepContext* s, int i) {
     if (k < 0) return;
     const double* guess = sim->guess + 2 * sim->system->nv + s->list->bilateral_rows; // P
     const double* tau = sim->guess + 2 * sim->system->nv + s->list->rows;
-    bool extrapolated = sim->guessed_contacts && (joint_friction(item) || guess_order(sim) > 0);
+    bool extrapolated = sim->guessed_contacts && guess_order(sim) > 0;
     if (extrapolated && !joint_friction(item)) s->tau[item->row] = tau[item->row];
     for (int r = 0; r < item->rows; ++r) {
         s->P[item->row + r] = extrapolated ? guess[item->row + r] : sim->last_P[3 * k + r];
