@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "app/bench_geometry_internal.h"
+#include "app/options.h"
 #include "app/version.h"
 #include "core/arena.h"
 #include "geometry/kernels.h"
@@ -380,22 +381,37 @@ static void print_json(const GeometryBench* bench) {
     printf("}\n");
 }
 
+typedef struct GeometryOptions {
+    AppOperands operands;
+    bool json;
+} GeometryOptions;
+
+static const AppOption options[] = {
+    {"json", 0, APP_FLAG, NULL, "print one JSON document instead of text",
+     offsetof(GeometryOptions, json)},
+};
+static const AppCommand command = {
+    .name = "bench geometry",
+    .operands = "",
+    .summary = "signed gaps between CAD features",
+    .detail =
+        "Microseconds per gap of the kernels and of pairs of parts, beside OpenCASCADE's own "
+        "distance\nwhere its helper program is found.",
+    .option = options,
+    .options = 1,
+    .json_offset = offsetof(GeometryOptions, json),
+    .operand_offset = offsetof(GeometryOptions, operands)};
+
 int app_bench_geometry(int argc, char** argv) {
-    bool json = false;
-    for (int i = 1; i < argc; ++i) {
-        if (strcmp(argv[i], "--json") == 0) {
-            json = true;
-        } else {
-            fprintf(stderr, "lash bench geometry: unknown option %s\n", argv[i]);
-            return LASH_ERROR_USAGE;
-        }
-    }
+    GeometryOptions o = {.json = false};
+    int code = app_options_parse(&command, argc, argv, &o);
+    if (code >= 0) return code;
     GeometryBench* bench = lash_alloc(sizeof(GeometryBench));
     bench_kernels(bench);
     bench_pairs(bench);
     bench_sweep(bench);
     bench_geometry_occt(bench);
-    if (json)
+    if (o.json)
         print_json(bench);
     else
         print_table(bench);
