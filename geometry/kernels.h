@@ -102,6 +102,7 @@ enum { LASH_MAX_WAITING = 4 };
 // Private memory of one pair for warm starts; only pairs with free curves or surfaces use it.
 typedef struct LashWarm {
     int count, waiting;
+    int unresolved; // boxes of the last search about which nothing could be proven
     double wait[LASH_MAX_WAITING][4]; // just outside trims, wedges or ends: may come in any time
     double p[LASH_MAX_POINTS][4];     // parameters of a, then of b
     double sign[LASH_MAX_POINTS]; // of the determinant at the root; 0: not known to be a contact

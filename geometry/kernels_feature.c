@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "geometry/bounds.h"
-#include "geometry/freeform.h"
+#include "geometry/freeform_normal.h"
 #include "geometry/kernels_internal.h"
 #include "geometry/trim.h"
 

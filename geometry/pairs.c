@@ -22,6 +22,7 @@
 #include "core/arena.h"
 #include "geometry/bounds.h"
 #include "geometry/kernels_internal.h"
+#include "geometry/pairs_occt.h"
 #include "geometry/trim.h"
 
 enum { BLOCK = 32 };
@@ -50,7 +51,8 @@ struct LashPair {
     Combination* combination;
     int combinations, blocks, warms, max_slots;
     double offset;
-    double depth; // largest of the combinations [m]
+    double depth;       // largest of the combinations [m]
+    LashPairOcct* occt; // LASH_QUERY_OCCT: no combinations, one slot; else NULL
 };
 
 typedef struct Found { // a root of the current evaluation, for the search for doubles
@@ -81,6 +83,8 @@ struct LashPairWork {
     double limit; // of the gaps that collect promised to find [m]
     Pose world_a, world_b;
     LashMotion motion_a, motion_b;
+    LashPairOcctWork* occt; // or NULL
+    bool occt_failed;       // in the last call
 };
 
 // ---- description ------------------------------------------------------------------------------
@@ -227,7 +231,10 @@ LashPair* lash_pair_create(const LashPairDef* def) {
     pair->offset = def->offset;
     make_side(&pair->a, &def->a);
     make_side(&pair->b, &def->b);
-    make_combinations(pair);
+    if (def->query == LASH_QUERY_OCCT)
+        pair->occt = lash_pair_occt_create(def), pair->max_slots = 1;
+    else
+        make_combinations(pair);
     return pair;
 }
 
@@ -243,6 +250,7 @@ void lash_pair_destroy(LashPair* pair) {
     free_side(&pair->a);
     free_side(&pair->b);
     lash_free(pair->combination);
+    lash_pair_occt_destroy(pair->occt);
     lash_free(pair);
 }
 
@@ -273,6 +281,7 @@ LashPairWork* lash_pair_work_create(const LashPair* pair) {
     w->found = lash_alloc(slots * sizeof(Found));
     w->list = lash_alloc(n * sizeof(int));
     w->id = lash_alloc(slots * sizeof(uint64_t));
+    if (pair->occt != NULL) w->occt = lash_pair_occt_work_create();
     lash_pair_work_reset(w);
     return w;
 }
@@ -287,6 +296,7 @@ void lash_pair_work_destroy(LashPairWork* w) {
     lash_free(w->found);
     lash_free(w->list);
     lash_free(w->id);
+    lash_pair_occt_work_destroy(w->occt);
     lash_free(w);
 }
 
@@ -299,6 +309,8 @@ void lash_pair_work_reset(LashPairWork* w) {
     for (int i = 0; i < pair->blocks; ++i) w->block_expiry[i] = w->block_depth[i] = -INFINITY;
     memset(w->warm, 0, ((size_t)pair->warms + 1) * sizeof(LashWarm));
     for (int i = 0; i < pair->warms; ++i) w->searched[i] = -INFINITY;
+    if (w->occt != NULL) lash_pair_occt_work_reset(w->occt);
+    w->occt_failed = false;
 }
 
 double lash_pair_bound(const LashPairWork* work) {
@@ -309,6 +321,10 @@ int lash_pair_beyond_reach(const LashPairWork* work) {
 }
 const uint64_t* lash_pair_slots(const LashPairWork* work) {
     return work->id;
+}
+const LashError* lash_pair_error(const LashPairWork* work) {
+    static const LashError none = {0};
+    return work->occt_failed ? lash_pair_occt_error(work->occt) : &none;
 }
 
 typedef struct View { // poses of one call
@@ -504,10 +520,44 @@ static void list_near(const LashPair* pair, LashPairWork* w, const View* v, doub
                                              : -INFINITY; // touching: nothing is known
 }
 
+// LASH_QUERY_OCCT: may the boxes be nearer than the limit? Sets w->bound.
+static bool occt_is_near(const LashPair* pair, LashPairWork* w, const View* v, double limit) {
+    double bound = lash_feature_bound(&pair->a.all, &pair->b.all, &v->b_a);
+    w->listed = w->beyond = 0, w->occt_failed = false;
+    w->bound = bound > 0 ? bound + pair->offset : -INFINITY;
+    return bound <= limit || bound <= 0;
+}
+
+// The one point; false: no answer. *any: there is a point, with the offset.
+static bool occt_point(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
+                       LashContactPoint* point, bool* any) {
+    Pose a = pose_mul(world_a, pair->a.body_shape), b = pose_mul(world_b, pair->b.body_shape);
+    LashOcctState state = LASH_OCCT_UNKNOWN;
+    bool ok = lash_pair_occt_point(pair->occt, w->occt, a, b, point, &state);
+    *any = ok && state != LASH_OCCT_UNKNOWN;
+    w->beyond = ok && state != LASH_OCCT_APART, w->occt_failed = !ok;
+    point->gap += pair->offset;
+    return ok;
+}
+
+static int occt_query(const LashPair* pair, LashPairWork* w, const View* v, Pose world_a,
+                      Pose world_b, double activation, LashContactPoint* points, int capacity) {
+    LashContactPoint point;
+    bool any = false;
+    w->slots = 0;
+    if (!occt_is_near(pair, w, v, activation - pair->offset)) return 0;
+    if (!occt_point(pair, w, world_a, world_b, &point, &any)) w->bound = -INFINITY;
+    if (!any || point.gap > activation) return 0;
+    if (capacity > 0) points[0] = point;
+    return 1;
+}
+
 int lash_pair_query(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
                     double activation, LashContactPoint* points, int capacity) {
     View v = view_of(pair, world_a, world_b);
     double limit = activation - pair->offset;
+    if (pair->occt != NULL)
+        return occt_query(pair, w, &v, world_a, world_b, activation, points, capacity);
     advance(w, &v);
     list_near(pair, w, &v, limit, true);
     w->slots = w->founds = w->deep = 0, w->borders = w->shadows = false; // ends the current step
@@ -541,12 +591,16 @@ int lash_pair_collect(const LashPair* pair, LashPairWork* w, Pose world_a, Pose 
     View v = view_of(pair, world_a, world_b);
     double moved = motion_a.translation + pair->a.radius * motion_a.rotation +
                    motion_b.translation + pair->b.radius * motion_b.rotation;
-    advance(w, &v);
     w->limit = activation - pair->offset;
-    list_near(pair, w, &v, w->limit + moved, false);
     w->world_a = world_a, w->world_b = world_b;
     w->motion_a = motion_a, w->motion_b = motion_b;
     w->slots = 0;
+    if (pair->occt != NULL) {
+        if (occt_is_near(pair, w, &v, w->limit + moved)) w->id[w->slots++] = 1;
+        return w->slots;
+    }
+    advance(w, &v);
+    list_near(pair, w, &v, w->limit + moved, false);
     for (int i = 0; i < w->listed; ++i) {
         const Combination* c = pair->combination + w->list[i];
         for (int k = 0; k < c->slots; ++k) w->id[w->slots++] = slot_id(pair, c, k);
@@ -566,10 +620,22 @@ static bool within(Pose from, Pose to, LashMotion m) {
     return lash_rotation_angle(from.rot, to.rot) <= m.rotation * slack + 1e-15;
 }
 
+static bool occt_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
+                          double* gap, const uint8_t* wanted, LashContactPoint* points) {
+    LashContactPoint point;
+    bool any = false;
+    if (w->slots == 0) return true;
+    if (!occt_point(pair, w, world_a, world_b, &point, &any)) return false;
+    gap[0] = any ? point.gap : INFINITY;
+    if (any && points != NULL && (wanted == NULL || wanted[0])) points[0] = point;
+    return true;
+}
+
 bool lash_pair_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
                         double* gap, const uint8_t* wanted, LashContactPoint* points) {
     if (!within(w->world_a, world_a, w->motion_a) || !within(w->world_b, world_b, w->motion_b))
         return false;
+    if (pair->occt != NULL) return occt_evaluate(pair, w, world_a, world_b, gap, wanted, points);
     View v = view_of(pair, world_a, world_b);
     int first = 0;
     w->founds = w->deep = 0, w->borders = w->shadows = false;
