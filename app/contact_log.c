@@ -206,7 +206,7 @@ double app_contact_log_value(const AppContactLog* log, const LashModelOutput* ou
     double per_time = log->h > 0 ? 1 / log->h : 0;
     switch (output->kind) {
         case LASH_GAP:
-            return gap;
+            return output->count > 0 ? gap : 0; // of a joint whose clearance is 0
         case LASH_CONTACT_FORCE:
             return all * per_time;
         case LASH_NORMAL_FORCE:
