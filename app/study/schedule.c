@@ -85,6 +85,8 @@ static void add_result(LashSchedule* s, LashSample* sample) { // locked; NULL: g
         s->sample_time =
             s->sample_time == 0 ? sample->wall : 0.9 * s->sample_time + 0.1 * sample->wall;
         s->result.sampling += sample->wall;
+        s->result.cpu += sample->cpu;
+        s->result.setup += sample->setup;
     }
     pthread_cond_signal(&s->result_changed);
 }
