@@ -16,11 +16,13 @@ JOBS    ?= $(shell nproc)
 # Debian 12 packages, by what needs them.
 PACKAGES := build-essential cmake pkg-config \
   libcjson-dev libhdf5-dev liblapacke-dev libopenblas-dev libcmocka-dev \
-  libocct-data-exchange-dev libtbb-dev
+  libocct-data-exchange-dev libtbb-dev libsqlite3-dev libboost-dev
 # Beside them, only for `make test`: fuzzing (libFuzzer).
 FUZZING  := clang libclang-rt-dev
 # Only for `make test-all`, `make format` and `make tidy`.
 EXTRA    := clang-format clang-tidy valgrind
+# Only for `make test-all`: studies on many machines (lash-mpi), and the browser that opens their reports (40 and 400 MB).
+OPTIONAL := libopenmpi-dev openmpi-bin chromium
 # Only for `make bench`: what Lash is compared with; never linked by it.
 PEERS    := libsiconos-numerics-dev libsiconos-kernel-dev libsiconos-mechanics-dev libmujoco-dev
 
@@ -35,7 +37,7 @@ deps:
 deps-test:
 	@sh .ci/install-packages $(PACKAGES) $(FUZZING)
 deps-extra:
-	@sh .ci/install-packages $(PACKAGES) $(FUZZING) $(EXTRA)
+	@sh .ci/install-packages $(PACKAGES) $(FUZZING) $(EXTRA) $(OPTIONAL)
 
 deps-peers:
 	@sh .ci/install-packages $(PACKAGES) $(PEERS)
