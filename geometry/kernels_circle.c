@@ -38,6 +38,7 @@ static double at(const Around* q, double f, double* derivative) {
 
 typedef struct Samples { // N and N' at equal angles around the circle; the last equals the first
     double n[SAMPLES + 1], d[SAMPLES + 1];
+    double steep;            // slopes above this are far from a turning point of N
     bool sharp[SAMPLES + 1]; // so near to the other axis that N may bend within a step
 } Samples;
 
@@ -90,7 +91,12 @@ static void sample(const Around* q, Samples* out) {
         out->n[i] = c * q->L2 - s * q->L1 + slope1 * Bd;
         out->d[i] = slope1 * (Bdd - 0.5 * Bd * Bd * i1 * i1) - (c * q->L1 + s * q->L2);
     }
-    for (int i = 0; i < SAMPLES; ++i) out->sharp[i] = B[i] < sharp;
+    double most = 0;
+    for (int i = 0; i < SAMPLES; ++i) {
+        double d = fabs(out->d[i]);
+        most = d > most ? d : most, out->sharp[i] = B[i] < sharp;
+    }
+    out->steep = 0.15 * most;
     out->n[SAMPLES] = out->n[0], out->d[SAMPLES] = out->d[0], out->sharp[SAMPLES] = out->sharp[0];
 }
 
@@ -186,22 +192,22 @@ static double cubic_zero(double n0, double d0, double n1, double d1, double h) {
 }
 
 // Zeros of N between samples i and i + 1 where it rises (falls). Away from the other axis N is
-// smooth on the scale of a step: the signs of N and N' at both ends tell how often it crosses.
-// Near the axis, and where they allow several crossings, the interval is searched in parts.
+// smooth on the scale of a step: where its slope is steep at both ends and in the middle it is
+// monotone. Else, where zeros may hide, the interval is searched in parts.
 static int zeros_in_step(const Around* q, const Samples* at, const bool* dip, int i, double rising,
                          double* found, int count) {
     const double step = 2 * LASH_PI / SAMPLES;
     double n0 = at->n[i], n1 = at->n[i + 1], d0 = at->d[i], d1 = at->d[i + 1];
-    if (at->sharp[i] || at->sharp[i + 1]) {
-        if (!dip[i] && !dip[i + 1] && n0 * n1 > 0) return count;
-    } else if (n0 * n1 > 0) { // towards zero and away again?
-        if (!(n0 * d0 < 0 && n1 * d1 > 0)) return count;
-    } else if (d0 * d1 > 0 && d0 * (n1 - n0) > 0) { // crosses once
+    double middle = 1.5 * (n1 - n0) / step - 0.25 * (d0 + d1), steep = at->steep;
+    double way = d0 < 0 ? -1 : 1; // up or down
+    bool monotone = way * d0 > steep && way * d1 > steep && way * middle > steep;
+    if (monotone && !at->sharp[i] && !at->sharp[i + 1]) {
         if (!(n0 * rising < 0 && n1 * rising >= 0)) return count;
         double f = i * step, guess = f + cubic_zero(n0, d0, n1, d1, step);
         found[count++] = zero_between(q, f, f + step, guess, rising);
         return count;
     }
+    if (!dip[i] && !dip[i + 1] && n0 * n1 > 0) return count;
     Sample a = {.f = i * step, .n = n0, .d = d0};
     for (int k = 1; k <= PARTS; ++k) {
         Sample b = {.f = (i + 1) * step, .n = n1, .d = d1};
