@@ -241,7 +241,8 @@ void view_window_read(ViewWindow* w, unsigned char* pixels) {
     size_t row = 3 * (size_t)w->width;
     unsigned char* swap = lash_alloc(row);
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
-    glReadBuffer(GL_FRONT);
+    draw(w, 0); // what has been swapped to the screen cannot be read back everywhere
+    glReadBuffer(GL_BACK);
     glReadPixels(0, 0, w->width, w->height, GL_RGB, GL_UNSIGNED_BYTE, pixels);
     for (int i = 0; i < w->height / 2; ++i) {
         unsigned char *a = pixels + row * (size_t)i,
