@@ -16,6 +16,7 @@ static const Bench benches[] = {
     {"solvers", "friction and complementarity solvers on problem files", app_bench_solvers},
     {"geometry", "signed gaps between CAD features", app_bench_geometry},
     {"mechanisms", "microseconds per step of whole mechanisms", app_bench_mechanisms},
+    {"viewer", "pictures per second, seeking in a result", app_bench_viewer},
 };
 enum { BENCHES = sizeof benches / sizeof *benches };
 
