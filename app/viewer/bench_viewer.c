@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "app/commands.h"
@@ -45,12 +46,14 @@ const AppCommand app_bench_viewer_command = {
     .json_offset = OPTION(json),
     .operand_offset = OPTION(operands)};
 
-enum { WIDTH = 1280, HEIGHT = 800, SEEK_FRAMES = 20000, SEEKS = 200 };
+enum { WIDTH = 1280, HEIGHT = 800, SEEK_FRAMES = 20000, SEEKS = 200, SMOOTH = 4, STILLS = 9 };
 
 typedef struct Figures {
     char renderer[128], model[64];
     int triangles, copies;
-    double best, median; // of a picture [s]
+    double best, median, cpu; // of a moving picture [s]; cpu: mean over all threads
+    double still;             // median of a smooth picture [s]
+    int samples;              // per pixel of moving pictures
     double seek_mean, seek_worst;
     long grown; // resident memory while drawing [bytes]
 } Figures;
@@ -81,31 +84,48 @@ static long resident(void) {
     return pages * sysconf(_SC_PAGESIZE);
 }
 
+static double cpu_clock(void) { // of all threads [s]
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 static int by_size(const void* a, const void* b) {
     double x = *(const double*)a, y = *(const double*)b;
     return (x > y) - (x < y);
 }
 
-static bool draw_pictures(Viewer* v, const BenchOptions* o, Figures* f, LashError* error) {
-    ViewStudioOptions s = {WIDTH, HEIGHT, 4, 1, true, true};
-    multiply(&v->scene, o->triangles, f);
-    ViewStudio* studio = view_studio_create(v, &s, error);
-    if (studio == NULL) return false;
-    snprintf(f->renderer, sizeof f->renderer, "%s", view_renderer_name());
-    double* took = lash_alloc((size_t)o->pictures * sizeof *took);
-    v->camera_touched = v->playback.playing = true;
-    viewer_fit(v);
-    for (int i = 0; i < 8; ++i) view_studio_draw(studio, 0.02); // shaders are compiled meanwhile
-    long before = resident();
-    for (int i = 0; i < o->pictures; ++i) {
+// Draws pictures; took (count) sorted [s].
+static void draw_series(Viewer* v, ViewStudio* studio, int count, double* took) {
+    for (int i = 0; i < count; ++i) {
         double start = app_wall_clock();
         view_camera_orbit(&v->camera, 3, 0);
         viewer_update(v, 0.02);
         view_studio_draw(studio, 0.02);
         took[i] = app_wall_clock() - start;
     }
+    qsort(took, (size_t)count, sizeof *took, by_size);
+}
+
+static bool draw_pictures(Viewer* v, const BenchOptions* o, Figures* f, LashError* error) {
+    ViewStudioOptions s = {WIDTH, HEIGHT, SMOOTH, 1, true, true};
+    multiply(&v->scene, o->triangles, f);
+    ViewStudio* studio = view_studio_create(v, &s, error);
+    if (studio == NULL) return false;
+    snprintf(f->renderer, sizeof f->renderer, "%s", view_renderer_name());
+    double* took = lash_alloc((size_t)(o->pictures + STILLS) * sizeof *took);
+    v->camera_touched = v->playback.playing = true;
+    viewer_fit(v);
+    draw_series(v, studio, STILLS, took); // shaders are compiled in the first
+    f->still = took[STILLS / 2];
+    f->samples = view_renderer_is_software() ? 1 : SMOOTH;
+    view_studio_set_samples(studio, f->samples);
+    draw_series(v, studio, STILLS, took);
+    long before = resident();
+    double cpu = cpu_clock();
+    draw_series(v, studio, o->pictures, took);
     f->grown = resident() - before;
-    qsort(took, (size_t)o->pictures, sizeof *took, by_size);
+    f->cpu = (cpu_clock() - cpu) / o->pictures;
     f->best = took[0], f->median = took[o->pictures / 2];
     lash_free(took);
     view_studio_destroy(studio);
@@ -210,6 +230,8 @@ static void put_result(AppJson* json, const Figures* f) {
     app_json_begin_array(json);
     put_row(json, "picture, best", 1e6 * f->best, note);
     put_row(json, "picture, median", 1e6 * f->median, note);
+    put_row(json, "picture, processor time", 1e6 * f->cpu, note);
+    put_row(json, "picture, smooth", 1e6 * f->still, note);
     put_row(json, "seek in 20000 frames, mean", 1e6 * f->seek_mean, f->model);
     put_row(json, "seek in 20000 frames, worst", 1e6 * f->seek_worst, f->model);
     app_json_end_array(json);
@@ -235,11 +257,16 @@ int app_bench_viewer(int argc, char** argv) {
         AppJson* json = app_report_document(&report, &error);
         if (error.status == LASH_OK) put_result(json, &f);
     } else if (error.status == LASH_OK) {
-        printf("scene      %s, %d copies: %d triangles, %d x %d pixels, 4 samples, panels\n",
-               f.model, f.copies, f.triangles, WIDTH, HEIGHT);
+        printf("scene      %s, %d copies: %d triangles, %d x %d pixels, all panels\n", f.model,
+               f.copies, f.triangles, WIDTH, HEIGHT);
         printf("renderer   %s\n", f.renderer);
-        printf("pictures   %.1f per second (median %.1f ms, best %.1f ms)\n", 1 / f.median,
-               1e3 * f.median, 1e3 * f.best);
+        printf(
+            "moving     %.1f pictures per second (median %.1f ms, best %.1f ms, %.1f ms of "
+            "processor time; %d %s per pixel)\n",
+            1 / f.median, 1e3 * f.median, 1e3 * f.best, 1e3 * f.cpu, f.samples,
+            app_plural(f.samples, "sample", "samples"));
+        printf("still      %.1f ms for a smooth picture (%d samples per pixel)\n", 1e3 * f.still,
+               SMOOTH);
         printf("seek       %.2f ms in a result of %d frames (worst %.2f ms)\n", 1e3 * f.seek_mean,
                SEEK_FRAMES, 1e3 * f.seek_worst);
         printf("memory     grew by %ld kB over %d pictures\n", f.grown / 1024, o.pictures);
