@@ -19,6 +19,7 @@ static const Bench benches[] = {
     {"mechanisms", "microseconds per step of whole mechanisms", app_bench_mechanisms},
     {"study", "studies: workers busy, overhead per sample, time of a thousand samples",
      app_bench_study},
+    {"viewer", "pictures per second, seeking in a result", app_bench_viewer},
 };
 enum { BENCHES = sizeof benches / sizeof *benches };
 
