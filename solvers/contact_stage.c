@@ -514,7 +514,7 @@ static void assemble_position_problem(LashSim* sim, StepContext* s) {
 bool positions_correct(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
     double* moved = s->F; // F is evaluated again before it is used
-    double tolerance = 0.5 * s->goal * sim->settings.tolerance_position;
+    double tolerance = 0.001 * s->goal * sim->settings.tolerance_position;
     increment_so_far(sim, s, moved);
     close_joints(sim, s, moved);
     if (predict_gaps(sim, s, moved, tolerance)) return true;
