@@ -67,7 +67,7 @@ static void form_response(LashSim* sim, const StepContext* s, bool positions, do
         double size = 0;
         for (int i = 0; i < n; ++i) size = fmax(size, fabs(x[i]));
         double limit = INFINITY;
-        for (int k = 0; k < REFINEMENTS && limit > 1e-13 * size; ++k) {
+        for (int k = 0; k < REFINEMENTS && limit > 1e-11 * size; ++k) {
             double open = close_response(sim, s, positions, limit, x);
             limit = open < limit ? 0.3 * open : 0;
         }
