@@ -16,15 +16,23 @@
 #include "solvers/rows.h"
 #include "solvers/sim_internal.h"
 
+static LashJointSolver* joints_of(LashSim* sim, bool positions) {
+    return positions && !sim->same_metric ? &sim->position_joints : &sim->velocity_joints;
+}
+
 // B is formed when it is small enough to pay: contact columns then cost a block product instead of
 // a solve.
 static void form_response(LashSim* sim, const StepContext* s, bool positions, double* B) {
     int n = sim->system->nv;
-    for (int j = 0; j < n; ++j) {
-        double* x = B + (size_t)n * (size_t)j;
-        memset(x, 0, (size_t)n * sizeof *x);
-        x[j] = 1;
-        joints_response(sim, s, positions, x);
+    memset(B, 0, (size_t)n * (size_t)n * sizeof *B);
+    for (int j = 0; j < n; ++j) B[j + (size_t)n * (size_t)j] = 1;
+    LashJointSparse* sparse = joints_of(sim, positions)->sparse;
+    for (int j = 0; j < n; j += sparse != NULL ? 2 : 1) {
+        double *x = B + (size_t)n * (size_t)j, *next = j + 1 < n ? x + n : sim->z;
+        if (sparse != NULL)
+            lash_joint_sparse_respond(sparse, x, next);
+        else
+            joints_response(sim, s, positions, x);
     }
 }
 
@@ -32,9 +40,12 @@ void joints_response(LashSim* sim, const StepContext* s, bool positions, double*
     const LashSystem* system = sim->system;
     const LashInteractionList* list = s->list;
     const LashBlockLu* lu = positions && !sim->same_metric ? sim->M : sim->A;
-    LashJointSolver* joints =
-        positions && !sim->same_metric ? &sim->position_joints : &sim->velocity_joints;
+    LashJointSolver* joints = joints_of(sim, positions);
     bool unit = positions && system->unit_metric;
+    if (joints->sparse != NULL) {
+        lash_joint_sparse_respond(joints->sparse, x, sim->z);
+        return;
+    }
     if (!unit) lash_block_lu_solve(lu, x);
     if (list->bilateral == 0) return;
     lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, x, sim->u);

@@ -26,7 +26,7 @@
 #include "solvers/sim_internal.h"
 
 // Contraction per correction above which the operator is renewed for the next step.
-static const double SLOW = 0.01;
+static const double SLOW = 0.003;
 // Contraction above which a fresh operator is not good enough.
 static const double POOR = 0.1;
 // Corrections in a row that gain less than half, after which the kept operator is given up.
