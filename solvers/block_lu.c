@@ -434,7 +434,8 @@ static bool all_zero(const double* x, int n) {
     return true;
 }
 
-LASH_VECTOR_CLONES void lash_block_lu_solve_rows(const LashBlockLu* lu, double* x, double* y) {
+LASH_VECTOR_CLONES void lash_block_lu_solve_two(const LashBlockLu* lu, bool rows_only, double* x,
+                                                double* y) {
     const int *start = lu->start, *later = lu->order.later, *size = lu->size;
     for (int p = 0; p < lu->nodes; ++p) {
         int k = lu->order.order[p], at = start[k];
@@ -447,7 +448,7 @@ LASH_VECTOR_CLONES void lash_block_lu_solve_rows(const LashBlockLu* lu, double* 
     }
     for (int p = lu->nodes - 1; p >= 0; --p) {
         int k = lu->order.order[p], at = start[k];
-        if (!lu->needed[k]) continue;
+        if (rows_only && !lu->needed[k]) continue;
         for (int j = lu->order.first[p]; j < lu->order.first[p + 1]; ++j) {
             int from = start[later[j]];
             kernel_subtract_two(size[k], size[later[j]], lu->value + lu->upper[j], x + from,

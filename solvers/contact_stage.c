@@ -164,10 +164,27 @@ static double natural_map(int rows, double mu, double rho, const double* P, cons
     return sqrt(sum) / rho;
 }
 
+// 1 / sum of G^2 / M over the diagonal of M: near enough for a scale where solving costs too much.
+static double contact_scale_of_masses(const LashSim* sim, const StepContext* s,
+                                      const LashInteraction* item) {
+    const LashSystem* system = sim->system;
+    double sum = 0;
+    const double* column = s->G + item->offset;
+    for (int b = 0; b < item->touched; ++b) {
+        int n = lash_block_size(system, item->block[b]);
+        const double* M = sim->M_values + system->pattern.offset[item->block[b]];
+        for (int r = 0; r < item->rows; ++r, column += n) {
+            for (int i = 0; i < n; ++i) sum += column[i] * column[i] / M[i + n * i];
+        }
+    }
+    return sum > 0 ? 1 / sum : 1;
+}
+
 // 1 / trace(G_a' M^-1 G_a): a scale that needs no factorisation of the contact problem.
 static double contact_scale(LashSim* sim, const StepContext* s, const LashInteraction* item) {
     const LashSystem* system = sim->system;
-    if (sim->B == NULL || !lash_block_lu_is_diagonal(sim->A)) return 0;
+    if (!lash_block_lu_is_diagonal(sim->A))
+        return sim->B != NULL ? 0 : contact_scale_of_masses(sim, s, item);
     double trace = 0;
     const double* column = s->G + item->offset;
     for (int b = 0; b < item->touched; ++b) {

@@ -16,6 +16,10 @@
 #include "solvers/rows.h"
 #include "solvers/sim_internal.h"
 
+static LashJointSolver* joints_of(LashSim* sim, bool positions) {
+    return positions && !sim->same_metric ? &sim->position_joints : &sim->velocity_joints;
+}
+
 static const LashBlockLu* response_operator(const LashSim* sim, bool positions) {
     if (!positions || sim->same_metric) return sim->A;
     return sim->curved ? sim->N : sim->M;
@@ -29,8 +33,7 @@ static double close_response(LashSim* sim, const StepContext* s, bool positions,
                              double* x) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = s->list;
-    LashJointSolver* joints =
-        positions && !sim->same_metric ? &sim->position_joints : &sim->velocity_joints;
+    LashJointSolver* joints = joints_of(sim, positions);
     if (list->bilateral == 0) return 0;
     lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, x, sim->u);
     double open = 0;
@@ -47,6 +50,11 @@ static double close_response(LashSim* sim, const StepContext* s, bool positions,
 }
 
 void joints_response(LashSim* sim, const StepContext* s, bool positions, double* x) {
+    LashJointSolver* joints = joints_of(sim, positions);
+    if (joints->sparse != NULL) {
+        lash_joint_sparse_respond(joints->sparse, x, sim->z);
+        return;
+    }
     if (!(positions && sim->system->unit_metric))
         lash_block_lu_solve(response_operator(sim, positions), x);
     close_response(sim, s, positions, INFINITY, x);
@@ -59,14 +67,19 @@ void joints_response(LashSim* sim, const StepContext* s, bool positions, double*
 static void form_response(LashSim* sim, const StepContext* s, bool positions, double* B) {
     enum { REFINEMENTS = 8 };
     int n = sim->system->nv;
+    LashJointSparse* sparse = joints_of(sim, positions)->sparse;
+    memset(B, 0, (size_t)n * (size_t)n * sizeof *B);
+    for (int j = 0; j < n; ++j) B[j + (size_t)n * (size_t)j] = 1;
+    for (int j = 0; j < n; j += sparse != NULL ? 2 : 1) {
+        double *x = B + (size_t)n * (size_t)j, *next = j + 1 < n ? x + n : sim->z;
+        if (sparse != NULL)
+            lash_joint_sparse_respond(sparse, x, next);
+        else
+            joints_response(sim, s, positions, x);
+    }
     for (int j = 0; j < n; ++j) {
-        double* x = B + (size_t)n * (size_t)j;
-        memset(x, 0, (size_t)n * sizeof *x);
-        x[j] = 1;
-        joints_response(sim, s, positions, x);
-        double size = 0;
+        double *x = B + (size_t)n * (size_t)j, size = 0, limit = INFINITY;
         for (int i = 0; i < n; ++i) size = fmax(size, fabs(x[i]));
-        double limit = INFINITY;
         for (int k = 0; k < REFINEMENTS && limit > 1e-11 * size; ++k) {
             double open = close_response(sim, s, positions, limit, x);
             limit = open < limit ? 0.3 * open : 0;

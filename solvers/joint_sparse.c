@@ -219,12 +219,21 @@ void lash_joint_sparse_solve(LashJointSparse* s, const LashInteractionList* list
         for (int r = 0; r < list->item[i].rows; ++r)
             x[at + r] = -U1[row + r], y[at + r] = -U2[row + r];
     }
-    lash_block_lu_solve_rows(s->joined, x, y);
+    lash_block_lu_solve_two(s->joined, true, x, y);
     for (int i = 0; i < s->bilateral; ++i) {
         int row = list->item[i].row, at = s->at[i];
         for (int r = 0; r < list->item[i].rows; ++r)
             P1[row + r] = x[at + r], P2[row + r] = y[at + r];
     }
+}
+
+void lash_joint_sparse_respond(LashJointSparse* s, double* x1, double* x2) {
+    size_t nv = (size_t)s->system->nv, rows = (size_t)s->rows;
+    double *x = s->x, *y = s->x + s->unknowns;
+    memcpy(x, x1, nv * sizeof *x), memcpy(y, x2, nv * sizeof *x);
+    memset(x + nv, 0, rows * sizeof *x), memset(y + nv, 0, rows * sizeof *x);
+    lash_block_lu_solve_two(s->joined, false, x, y);
+    memcpy(x1, x, nv * sizeof *x), memcpy(x2, y, nv * sizeof *x);
 }
 
 void lash_joint_sparse_clear_dependent(const LashJointSparse* s, const LashInteractionList* list,

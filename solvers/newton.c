@@ -26,7 +26,7 @@
 #include "solvers/sim_internal.h"
 
 // Contraction per correction above which the operator is renewed for the next step.
-static const double SLOW = 0.01;
+static const double SLOW = 0.003;
 // Contraction above which a fresh operator is not good enough.
 static const double POOR = 0.1;
 // Corrections in a row that gain less than half, after which the kept operator is given up.
@@ -289,7 +289,8 @@ static bool restore_iterate(LashSim* sim, StepContext* s, bool project) {
 static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
     double first = INFINITY, last = INFINITY, kept = INFINITY, rate = 0;
     double goal = newton_goal(sim, s);
-    s->goal = sim->robust ? 1 : goal;
+    if (sim->settings.full_newton) goal = 1;
+    s->goal = goal;
     int slow = 0, growing = 0, stalled = 0;
     int most = sim->settings.max_iterations;
     if (!sim->robust && most > KEPT_ITERATIONS) most = KEPT_ITERATIONS;
@@ -309,7 +310,7 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
             return LASH_FAILED; // diverges, or not a number
         stalled = error > 0.5 * last ? stalled + 1 : 0;
         if (!sim->robust && stalled >= PATIENCE) return LASH_FAILED; // creeps
-        if (i > 0 && pass && (sim->robust || error <= goal)) {
+        if (i > 0 && pass && error <= goal) {
             if (rate > POOR && sim->fresh) sim->separate = true;
             if (rate > SLOW) sim->factored = false; // renewed when the next step starts
             sim->fresh = false;

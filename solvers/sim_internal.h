@@ -172,8 +172,8 @@ void step_accept(LashSim* sim, StepContext* s);
 // ------------------------------------------------------------------------------------
 bool step_factor(LashSim* sim, StepContext* s, bool project);
 void pattern_sort(LashSim* sim); // fills pattern_first and pattern_block, once
-// True when B (and B_n) can be used: forms them for the operator at hand when first asked. False:
-// the system is too large.
+// True when B (and B_n) can be used: forms them once so many columns have been asked of the
+// operator at hand that it pays. False: not yet, or the system is too large.
 bool response_ready(LashSim* sim, const StepContext* s);
 // x (nv) <- response of the closed joints to the generalized impulse x; positions: in the
 // projection metric
