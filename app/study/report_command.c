@@ -88,7 +88,7 @@ int app_study_report(int argc, char** argv) {
     study_store_path(o.operands.item[0], NULL, path, sizeof path);
     page_path(&o, path, page, sizeof page);
     LashStore* store = lash_store_open(path, LASH_STORE_READ, &error);
-    LashStudy* study = store != NULL ? lash_store_study(store, &error) : NULL;
+    LashStudy* study = store != NULL ? lash_store_plan(store, &error) : NULL;
     LashStoreTable* table = study != NULL ? lash_store_table(store, study, &error) : NULL;
     LashAnalysis* analysis = table != NULL ? lash_analysis_create(study, table) : NULL;
     if (analysis != NULL) {

@@ -135,14 +135,14 @@ static void put_head(Page* page, const LashAnalysis* analysis, LashStore* store)
     card(page, text, "parameters vary");
     snprintf(text, sizeof text, "%llu", (unsigned long long)study->seed);
     card(page, text, "seed");
-    if (study->model != NULL) {
+    if (study->model_path != NULL) {
         page_number(analysis->steps, text, sizeof text);
         card(page, text, "time steps");
         snprintf(text, sizeof text, "%.1e m", analysis->penetration);
         card(page, text, "deepest penetration");
     }
     page_put(page, "</div><p class=\"soft\">");
-    if (study->model != NULL) {
+    if (study->model_path != NULL) {
         page_put(page, "Model <code>");
         page_escape(page, study->model_path);
         page_put(page, "</code>, ");
