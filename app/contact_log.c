@@ -18,11 +18,27 @@ AppContactLog app_contact_log_create(const LashMechanism* mech, const double* q)
         log.contact[i].gap = lash_mechanism_contact_place(mech, i, q).gap;
         log.contact[i].first_impact = log.contact[i].peak_time = NAN;
     }
+    log.joints = app_joint_log_create(mech, q);
     return log;
 }
 
 void app_contact_log_free(AppContactLog* log) {
     lash_free(log->contact);
+    lash_free(log->point);
+    app_joint_log_free(&log->joints);
+}
+
+// Impulse on side b of a contact, world axes: the linear part of G P on b, or minus that on a.
+static Vec3 world_impulse(const LashMechanism* mech, int contact, const LashInteraction* item,
+                          const double* G, const double* P) {
+    int a, b, last = item->touched - 1;
+    lash_mechanism_contact_bodies(mech, contact, &a, &b);
+    const double* column = G + item->offset + 6 * item->rows * last;
+    double sign = b >= 0 ? 1 : -1;
+    Vec3 sum = vec3_zero();
+    for (int r = 0; r < item->rows; ++r, column += 6)
+        sum = vec3_add_scaled(sum, sign * P[item->row + r], vec3(column[0], column[1], column[2]));
+    return sum;
 }
 
 static void add_impact(AppContact* contact, const LashEvent* event) {
@@ -34,13 +50,21 @@ static void add_impact(AppContact* contact, const LashEvent* event) {
     contact->first_impact = event->t + fmin(after, event->h);
 }
 
+// Between CAD surfaces a load passes from point to point: one that begins to push without having
+// approached was not hit.
+static bool is_hand_over(const LashMechanism* mech, int contact, const LashEvent* event) {
+    const double at_rest = 1e-9; // [m/s]
+    return event->kind == LASH_EVENT_IMPACT && event->U_before[0] > -at_rest &&
+           lash_mechanism_contact_is_pair(mech, contact);
+}
+
 static bool take_events(AppContactLog* log, const LashMechanism* mech, const LashSim* sim,
                         LashRecorder* recorder, LashError* error) {
     int count;
     const LashEvent* event = lash_sim_events(sim, &count);
     for (int i = 0; i < count; ++i) {
         int number = lash_mechanism_contact_of(mech, event[i].id);
-        if (number < 0) continue;
+        if (number < 0 || is_hand_over(mech, number, &event[i])) continue;
         if (event[i].kind == LASH_EVENT_IMPACT) add_impact(&log->contact[number], &event[i]);
         AppContact* contact = &log->contact[number];
         if (event[i].impulse[0] > contact->peak_impulse) { // one of a sub-step, too
@@ -62,52 +86,109 @@ static bool take_events(AppContactLog* log, const LashMechanism* mech, const Las
     return true;
 }
 
+// Sums and peaks with the step just done, which ended at t.
+static void add_up(const AppContactLog* log, AppContact* contact, double t) {
+    double normal = contact->P[0];
+    for (int r = 0; r < 3; ++r) contact->sum[r] += contact->P[r];
+    contact->impulse_sum = vec3_add(contact->impulse_sum, contact->impulse);
+    contact->largest = fmax(contact->largest, normal);
+    if (normal > contact->peak_impulse) contact->peak_impulse = normal, contact->peak_time = t;
+    if (!contact->hit) contact->peak_force = fmax(contact->peak_force, normal / log->h);
+}
+
 bool app_contact_log_step(AppContactLog* log, const LashMechanism* mech, LashSim* sim,
                           const LashStepInfo* info, double h, LashRecorder* recorder,
                           LashError* error) {
     if (log->count == 0) return true;
     const LashInteractionList* list = lash_sim_interactions(sim);
     const double *gap = lash_sim_gaps(sim), *P = lash_sim_impulses(sim);
+    const double* G = lash_sim_directions(sim);
     log->h = h / info->substeps;
     for (int i = 0; i < log->count; ++i) {
         AppContact* contact = &log->contact[i];
         contact->gap = INFINITY, contact->hit = false;
         contact->P[0] = contact->P[1] = contact->P[2] = 0;
+        contact->impulse = vec3_zero();
     }
+    log->frame_time += h;
     if (!take_events(log, mech, sim, recorder, error)) return false;
     for (int i = list->bilateral; i < list->count; ++i) {
         const LashInteraction* item = &list->item[i];
         int number = lash_mechanism_contact_of(mech, item->id);
         if (number < 0) continue;
         AppContact* contact = &log->contact[number];
-        contact->gap = gap[item->row];
-        for (int r = 0; r < item->rows && r < 3; ++r) {
-            contact->P[r] = P[item->row + r];
-            contact->sum[r] += P[item->row + r];
-        }
-        double normal = contact->P[0];
-        contact->largest = fmax(contact->largest, normal);
-        if (normal > contact->peak_impulse) {
-            contact->peak_impulse = normal, contact->peak_time = lash_sim_time(sim);
-        }
-        if (!contact->hit) contact->peak_force = fmax(contact->peak_force, normal / log->h);
+        const double* p = P + item->row;
+        contact->gap = fmin(contact->gap, gap[item->row]);
+        if (p[0] == 0) continue;
+        Vec3 impulse = world_impulse(mech, number, item, G, P);
+        contact->impulse = vec3_add(contact->impulse, impulse);
+        bool surfaces = lash_mechanism_contact_is_pair(mech, number);
+        contact->P[0] += p[0];
+        if (item->rows == 3 && surfaces) contact->P[1] += hypot(p[1], p[2]);
+        for (int r = 1; r < item->rows && r < 3 && !surfaces; ++r) contact->P[r] = p[r];
     }
+    for (int i = 0; i < log->count; ++i) add_up(log, &log->contact[i], lash_sim_time(sim));
+    app_joint_log_step(&log->joints, mech, sim, h);
     return true;
 }
 
+static void put_point(const LashContactPlace* place, Vec3 force, LashRecordPoint* p) {
+    p->point[0] = place->point.x, p->point[1] = place->point.y, p->point[2] = place->point.z;
+    p->normal[0] = place->normal.x, p->normal[1] = place->normal.y, p->normal[2] = place->normal.z;
+    p->force[0] = force.x, p->force[1] = force.y, p->force[2] = force.z;
+}
+
+bool app_contact_log_points(AppContactLog* log, const LashMechanism* mech, LashSim* sim,
+                            LashRecorder* recorder, LashError* error) {
+    const double closed = 1e-9; // [m]
+    log->points = 0;
+    if (log->count == 0 || lash_sim_steps(sim) == 0) return true;
+    const LashInteractionList* list = lash_sim_interactions(sim);
+    const double *gap = lash_sim_gaps(sim), *P = lash_sim_impulses(sim);
+    const double *q, *v, *G = lash_sim_directions(sim);
+    lash_sim_state(sim, &q, &v);
+    for (int i = list->bilateral; i < list->count; ++i) {
+        const LashInteraction* item = &list->item[i];
+        int number = lash_mechanism_contact_of(mech, item->id);
+        LashContactPlace place;
+        if (number < 0 || !(P[item->row] > 0 || gap[item->row] <= closed)) continue;
+        if (!lash_mechanism_interaction_place(mech, lash_sim_work(sim), i, q, &place)) continue;
+        if (log->points == log->capacity) {
+            log->capacity = 2 * log->capacity + 16;
+            log->point = lash_realloc(log->point, (size_t)log->capacity * sizeof *log->point);
+        }
+        LashRecordPoint* p = &log->point[log->points++];
+        *p = (LashRecordPoint){.contact = number,
+                               .joint = app_joint_log_owner(&log->joints, number),
+                               .id = item->id,
+                               .gap = gap[item->row]};
+        Vec3 impulse = world_impulse(mech, number, item, G, P);
+        put_point(&place, vec3_scale(1 / log->h, impulse), p);
+    }
+    if (recorder == NULL) return true;
+    return lash_recorder_add_points(recorder, log->point, log->points, error);
+}
+
 void app_contact_log_frame(AppContactLog* log, const LashRecordLayout* layout, double* frame) {
+    app_joint_log_frame(&log->joints, layout, frame);
     double* gap = frame + layout->offset[LASH_SERIES_CONTACT_GAP];
     double* impulse = frame + layout->offset[LASH_SERIES_CONTACT_IMPULSE];
+    double* force = frame + layout->offset[LASH_SERIES_CONTACT_FORCE];
     double* peak = frame + layout->offset[LASH_SERIES_CONTACT_PEAK];
     double* impacts = frame + layout->offset[LASH_SERIES_CONTACT_IMPACTS];
     for (int i = 0; i < log->count; ++i) {
         AppContact* contact = &log->contact[i];
         gap[i] = contact->gap;
         memcpy(impulse + 3 * i, contact->sum, sizeof contact->sum);
+        Vec3 mean = log->frame_time > 0 ? vec3_scale(1 / log->frame_time, contact->impulse_sum)
+                                        : vec3_zero();
+        force[3 * i] = mean.x, force[3 * i + 1] = mean.y, force[3 * i + 2] = mean.z;
         peak[i] = contact->largest;
         impacts[i] = (double)contact->impacts;
         contact->sum[0] = contact->sum[1] = contact->sum[2] = contact->largest = 0;
+        contact->impulse_sum = vec3_zero();
     }
+    log->frame_time = 0;
 }
 
 double app_contact_log_value(const AppContactLog* log, const LashModelOutput* output) {
@@ -125,7 +206,7 @@ double app_contact_log_value(const AppContactLog* log, const LashModelOutput* ou
     double per_time = log->h > 0 ? 1 / log->h : 0;
     switch (output->kind) {
         case LASH_GAP:
-            return gap;
+            return output->count > 0 ? gap : 0; // of a joint whose clearance is 0
         case LASH_CONTACT_FORCE:
             return all * per_time;
         case LASH_NORMAL_FORCE:

@@ -3,6 +3,7 @@
 #ifndef LASH_APP_CONTACT_LOG_H
 #define LASH_APP_CONTACT_LOG_H
 
+#include "app/joint_log.h"
 #include "app/model.h"
 #include "app/record.h"
 
@@ -11,9 +12,13 @@ extern "C" {
 #endif
 
 typedef struct AppContact {
-    double gap;             // now [m]; INFINITY: too far away to be looked at
-    double P[3];            // n, t1, t2 of the last step, or of its last sub-step [N s]
+    double gap; // now [m], the least of its points; INFINITY: too far to be looked at
+    // n, t1, t2 of the last step, or of its last sub-step [N s]; of CAD surfaces n, |t|, 0 summed
+    // over the points
+    double P[3];
+    Vec3 impulse;           // resultant on b, world axes, of the last step [N s]
     double sum[3], largest; // since the last frame: P, largest P_n [N s]
+    Vec3 impulse_sum;       // since the last frame [N s]
     int64_t impacts;
     double first_impact;            // [s], NAN: none so far
     double peak_impulse, peak_time; // largest P_n of a step [N s], end of that step [s]
@@ -25,7 +30,11 @@ typedef struct AppContact {
 typedef struct AppContactLog {
     AppContact* contact; // (count) owned
     int count;
-    double h; // length of the last step or sub-step [s]
+    double h;               // length of the last step or sub-step [s]
+    double frame_time;      // since the last frame [s]
+    AppJointLog joints;     // of those with clearance, whose contacts these are
+    LashRecordPoint* point; // of the present frame, owned
+    int points, capacity;
 } AppContactLog;
 
 // Gaps at the start, from q.
@@ -36,6 +45,11 @@ void app_contact_log_free(AppContactLog* log);
 bool app_contact_log_step(AppContactLog* log, const LashMechanism* mech, LashSim* sim,
                           const LashStepInfo* info, double h, LashRecorder* recorder,
                           LashError* error);
+
+// The places where contacts pushed in the last step or are closed, for the frame that is recorded
+// next.
+bool app_contact_log_points(AppContactLog* log, const LashMechanism* mech, LashSim* sim,
+                            LashRecorder* recorder, LashError* error);
 
 // Writes the contacts' part of a frame, and begins the sums of the next one.
 void app_contact_log_frame(AppContactLog* log, const LashRecordLayout* layout, double* frame);

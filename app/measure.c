@@ -49,12 +49,17 @@ static void copy_state(const double* q, const double* v, const LashRecordLayout*
 
 static void joint_values(const LashMechanism* mech, LashSim* sim, const double* q, const double* v,
                          const LashRecordLayout* layout, double h, double* frame) {
+    enum { n_max = LASH_RECORD_COORDINATES };
     const double* P = lash_sim_steps(sim) > 0 ? lash_sim_impulses(sim) : NULL;
     for (int j = 0; j < layout->joints; ++j) {
-        frame[layout->offset[LASH_SERIES_JOINT_COORDINATE] + j] =
-            lash_mechanism_joint_coordinate(mech, lash_sim_work(sim), j, 0, q);
-        frame[layout->offset[LASH_SERIES_JOINT_SPEED] + j] =
-            lash_mechanism_joint_speed(mech, j, 0, q, v);
+        int n = lash_coordinate_count(lash_mechanism_joint(mech, j)->type), at = n_max * j;
+        double* x = frame + layout->offset[LASH_SERIES_JOINT_COORDINATE] + at;
+        double* speed = frame + layout->offset[LASH_SERIES_JOINT_SPEED] + at;
+        for (int c = 0; c < n_max; ++c) {
+            x[c] = c < n ? lash_mechanism_joint_coordinate(mech, lash_sim_work(sim), j, c, q) : NAN;
+            speed[c] = c < n ? lash_mechanism_joint_speed(mech, j, c, q, v) : NAN;
+        }
+        if (n == 0) x[0] = speed[0] = 0;
         LashReaction reaction = {{0, 0, 0}, {0, 0, 0}};
         if (P != NULL) reaction = lash_mechanism_reaction(mech, j, q, P, h);
         double* force = frame + layout->offset[LASH_SERIES_JOINT_FORCE] + 3 * j;
@@ -123,8 +128,10 @@ double app_measure_value(const LashModelOutput* output, const LashRecordLayout* 
     int i = output->index, kind = output->kind;
     const int* at = layout->offset;
     if (kind <= LASH_ANGULAR_VELOCITY) return body_value(output, layout, frame);
-    if (kind == LASH_COORDINATE) return frame[at[LASH_SERIES_JOINT_COORDINATE] + i];
-    if (kind == LASH_SPEED) return frame[at[LASH_SERIES_JOINT_SPEED] + i];
+    if (kind == LASH_COORDINATE || kind == LASH_SPEED) {
+        int series = kind == LASH_SPEED ? LASH_SERIES_JOINT_SPEED : LASH_SERIES_JOINT_COORDINATE;
+        return frame[at[series] + LASH_RECORD_COORDINATES * i + output->coordinate_index];
+    }
     if (kind <= LASH_FORCE) {
         return component(triple(frame + at[LASH_SERIES_JOINT_FORCE] + 3 * i), kind - LASH_FORCE_X);
     }
@@ -132,6 +139,7 @@ double app_measure_value(const LashModelOutput* output, const LashRecordLayout* 
         return component(triple(frame + at[LASH_SERIES_JOINT_MOMENT] + 3 * i),
                          kind - LASH_MOMENT_X);
     }
+    if (kind <= LASH_SLIDING_TIME) return app_joint_log_value(&log->joints, output);
     if (kind <= LASH_FIRST_IMPACT) return app_contact_log_value(log, output);
     double kinetic = frame[at[LASH_SERIES_KINETIC]], potential = frame[at[LASH_SERIES_POTENTIAL]];
     if (kind == LASH_ENERGY_KINETIC) return kinetic;

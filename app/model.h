@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/types.h"
+#include "geometry/pairs.h"
 #include "geometry/shape.h"
 #include "joints/mechanism.h"
 #include "solvers/sim.h"
@@ -71,7 +72,8 @@ typedef struct LashModelPart {
     Pose body_part;  // the same in the body frame: mass center, axes parallel; for the viewer
     int body;        // number in the mechanism, -1: part of the ground
     double extent;   // largest distance of its geometry from the mass center [m], 0: unknown
-    LashShape* cad;  // of a STEP part, owned
+    LashShape* cad;  // of a STEP part, owned unless shared
+    bool cad_shared;
 } LashModelPart;
 
 typedef struct LashModelDriver {
@@ -89,6 +91,19 @@ typedef struct LashModelLimit {
     int index; // resolved: of the coordinate
 } LashModelLimit;
 
+// One way to name faces of CAD geometry: by index, by name, or by what the face is.
+typedef struct LashModelFace {
+    bool given;
+    int index;        // as `lash info` prints it, -1: not given
+    char* name;       // all faces of that name, NULL: not given
+    int type;         // of a query: 0 any, else 1 + LashSurfaceType
+    double radius;    // [m], NAN: any
+    int side;         // 0 any, 1 convex (a pin), 2 concave (a bore)
+    Vec3 axis;        // part's axes; x = NAN: any
+    Vec3 near;        // part's coordinates [m]; x = NAN: not given
+    double tolerance; // of radius and ties [m], NAN: default
+} LashModelFace;
+
 typedef struct LashModelJoint {
     bool given;
     char* name;
@@ -97,14 +112,24 @@ typedef struct LashModelJoint {
     Vec3 point, axis, x_axis;       // world, at the start; x = NAN: not given
     Vec3 a_point, a_axis, a_x_axis; // in the frame of part a, instead
     Vec3 b_point, b_axis, b_x_axis;
-    double start, clearance; // start: in the model's units
+    double start, clearance; // start: in the model's units; clearance NAN: not given
     LashModelDriver* driver;
     LashModelLimit* limit;
     int drivers, limits;
     Vec3 second_axis;                              // universal: axis in b, instead of x_axis
     double length, pitch, ratio, radius, friction; // NAN: not given
     char *joint_a, *joint_b;                       // gear, rack and pinion
+    // With clearance (model_clearance.c); NAN: not given
+    double axial_clearance, restitution, pin_length, guide_length, collar_radius, width, height;
+    Vec3 eccentricity;         // x = NAN: not given
+    int bore_in;               // 0: a carries the bore, 1: b
+    LashModelFace *bore, *pin; // CAD faces, NULL: not given
+    int bore_faces, pin_faces;
+    double measured, pin_offset; // resolved: play of these faces [m], NAN: not known; middle of
+                                 // the pin along its axis from the joint point [m]
     // resolved
+    LashClearanceDef play;
+    int first_contact, contacts;           // of a joint with clearance, in LashModel.contact_point
     int part_a, part_b;                    // -1: ground
     int coupled[2], coupled_coordinate[2]; // joints and coordinates of a gear
     Pose world_a, world_b;                 // joint frames at the start; z is the axis
@@ -127,10 +152,14 @@ typedef struct LashModelFeature {
 typedef struct LashModelSide {
     bool given;
     char* part;
+    LashModelFace* faces; // NULL: not given
+    int face_count;
+    char* step;   // extra geometry in the part's coordinates, NULL: none
     Vec3 point;   // [m], x = NAN: not given
     Vec3* points; // [m], NULL: not given
     int point_count;
     LashModelFeature sphere, plane, cylinder, circle, box;
+    LashShape* extra; // of `step`, owned
 } LashModelSide;
 
 typedef struct LashModelContact {
@@ -138,15 +167,19 @@ typedef struct LashModelContact {
     char* name;
     LashModelSide a, b;
     double restitution, friction;
+    double offset; // of CAD surfaces: added to their gaps [m]; NAN: not given
     // resolved
     int first, count; // its points in LashModel.contact_point
 } LashModelContact;
 
 typedef struct LashModelContactPoint { // one contact of the mechanism, in its order
     char* name;                        // "guide", or "guide.2" where a contact has several
-    int contact;                       // of the model
+    int contact;                       // of the model; -1: of a joint with clearance
     int part_a, part_b;                // -1: ground
     LashContactDef def;                // frames in the coordinates of their parts; bodies not set
+    bool surfaces;               // between CAD surfaces: side_a, side_b, offset instead of def
+    LashPairSide side_a, side_b; // shapes in the coordinates of their parts
+    double offset;               // [m]
 } LashModelContactPoint;
 
 typedef enum LashModelForceType {
@@ -211,7 +244,7 @@ typedef struct LashModelSimulation {
     double duration; // [s]
     bool assemble;
     int record_every; // steps between two frames of the result file; 0: chosen
-    int law, query;   // one choice each so far
+    int query;        // one choice so far
 } LashModelSimulation;
 
 typedef struct LashModelParameter {
@@ -253,6 +286,9 @@ LashModel* lash_model_load(const char* file, const char* const* sets, int set_co
 // The same from text, e.g. the one embedded in a result; file names it in messages.
 LashModel* lash_model_parse(const char* file, const char* text, size_t bytes,
                             const char* const* sets, int set_count, LashError* error);
+// The same model with other parameters; its CAD is shared with `model`, which must outlive it.
+LashModel* lash_model_vary(const LashModel* model, const char* const* sets, int set_count,
+                           LashError* error);
 void lash_model_destroy(LashModel* model); // NULL is allowed
 
 // Builds the mechanism: bodies are the parts that move, joints and forces in the order of the file,

@@ -1,5 +1,6 @@
 // Description -> mechanism: bodies at their mass centers, joint frames in body coordinates,
 // functions compiled.
+#include <stdio.h>
 #include <string.h>
 
 #include "app/model_internal.h"
@@ -84,7 +85,9 @@ static void build_joint(const LashModel* model, LashMechanism* mech, const LashM
     def.b_joint = pose_mul(pose_inverse(body_pose(model, joint->part_b)), joint->world_b);
     if (model_has(joint->length)) def.length = joint->length;
     if (model_has(joint->pitch)) def.pitch = joint->pitch;
-    if (model_has(joint->friction)) def.mu = joint->friction;
+    def.clearance = joint->play;
+    if (model_has(joint->friction) && !(joint->play.play > 0) && lash_joint_has_friction(def.type))
+        def.mu = joint->friction;
     if (model_has(joint->radius)) def.radius = joint->radius;
     build_coordinates(model, joint, &def);
     lash_mechanism_add_joint(mech, &def);
@@ -163,6 +166,35 @@ static void build_force(const LashModel* model, LashMechanism* mech, const LashM
     lash_mechanism_add_force(mech, &def);
 }
 
+static bool build_surfaces(const LashModel* model, LashMechanism* mech,
+                           const LashModelContactPoint* point, LashError* error) {
+    LashPairDef pair = lash_pair_def();
+    pair.a = point->side_a, pair.b = point->side_b;
+    pair.offset = point->offset;
+    pair.query = (LashQuery)model->simulation.query;
+    char where[64];
+    snprintf(where, sizeof where, "contacts[%d]", point->contact);
+    LashError inner = {0};
+    if (!lash_pair_check(&pair, &inner))
+        return lash_error_set(error, inner.status, where, "%s", inner.message);
+    if (point->part_a >= 0) pair.a.body_shape = model->part[point->part_a].body_part;
+    if (point->part_b >= 0) pair.b.body_shape = model->part[point->part_b].body_part;
+    LashPairContactDef def = lash_pair_contact_def();
+    def.name = point->name;
+    def.body_a = body_id(model, mech, point->part_a);
+    def.body_b = body_id(model, mech, point->part_b);
+    def.pair = lash_pair_create(&pair);
+    def.e = point->def.e, def.mu = point->def.mu;
+    bool touch = pair.query == LASH_QUERY_OCCT || lash_pair_combinations(def.pair) > 0;
+    if (!touch) {
+        lash_error_set(error, LASH_ERROR_MODEL, where,
+                       "no face, edge or vertex of one side can ever touch one of the other (both "
+                       "hollow, or both without convex edges)");
+    }
+    lash_mechanism_add_pair_contact(mech, &def);
+    return touch;
+}
+
 static void build_contact(const LashModel* model, LashMechanism* mech,
                           const LashModelContactPoint* point) {
     LashContactDef def = point->def;
@@ -177,14 +209,23 @@ static void build_contact(const LashModel* model, LashMechanism* mech,
 }
 
 LashMechanism* lash_model_build(const LashModel* model, LashError* error) {
-    (void)error; // everything was checked when the model was read
+    bool good = true; // everything else was checked when the model was read
     LashMechanism* mech = lash_mechanism_create();
     lash_mechanism_set_gravity(mech, model->gravity);
     build_bodies(model, mech);
     for (int i = 0; i < model->joints; ++i) build_joint(model, mech, &model->joint[i]);
     for (int i = 0; i < model->forces; ++i) build_force(model, mech, &model->force[i]);
-    for (int i = 0; i < model->contact_points; ++i) {
-        build_contact(model, mech, &model->contact_point[i]);
+    for (int i = 0; i < model->contact_points && good; ++i) {
+        const LashModelContactPoint* point = &model->contact_point[i];
+        if (point->contact < 0) continue; // joints with clearance add theirs
+        if (point->surfaces) {
+            good = build_surfaces(model, mech, point, error);
+        } else {
+            build_contact(model, mech, point);
+        }
     }
-    return mech;
+    if (good) return mech;
+    lash_mechanism_destroy(mech);
+    lash_error_file(error, model->file);
+    return NULL;
 }

@@ -14,6 +14,9 @@
 //                    counts
 //
 // A contact with several points becomes as many contacts of the mechanism: name.1, name.2, ...
+//
+// CAD surfaces (faces of a STEP part, or an extra STEP file) meet CAD surfaces, through the pair
+// manager: one contact of the mechanism, whose points come and go.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,6 +89,11 @@ static const KeySpec side_keys[] = {
     {SIDE(circle), .type = KEY_OBJECT, .table = &circle_table,
      .help = "a planar disc, or a planar ring"},
     {SIDE(box), .type = KEY_OBJECT, .table = &box_table, .help = "corners of a box"},
+    {SIDE(faces), .type = KEY_FACES, .count_offset = offsetof(LashModelSide, face_count),
+     .help = "faces of the part's STEP file (or of 'step' beside it): index, name, query, a list "
+             "of them, or \"all\"; the other side is CAD, too"},
+    {SIDE(step), .type = KEY_TEXT,
+     .help = "extra STEP file drawn in the part's coordinates: faces, a shell, edges"},
 };
 static const KeyTable side_table = {.what = "a side of a contact",
                                     .key = side_keys,
@@ -103,6 +111,8 @@ static const KeySpec contact_keys[] = {
      .help = "Newton's coefficient, default 0"},
     {CONTACT(friction), .type = KEY_NUMBER, .range = RANGE_NOT_NEGATIVE,
      .help = "Coulomb's coefficient, default 0"},
+    {CONTACT(offset), .type = KEY_NUMBER, .unit = UNIT_LENGTH,
+     .help = "of CAD surfaces: added to every gap, > 0 more play, < 0 less; default 0"},
 };
 static void contact_defaults(void* target);
 const KeyTable model_contact_table = {.what = "a contact",
@@ -130,13 +140,14 @@ static void contact_defaults(void* target) {
     LashModelContact* contact = target;
     side_defaults(&contact->a);
     side_defaults(&contact->b);
+    contact->offset = NAN;
 }
 
 // ---- one side -----------------------------------------------------------------------------------
 
-typedef enum SurfaceType { POINTS, SPHERE, PLANE, CYLINDER, CIRCLE } SurfaceType;
-static const char* const surface_names[] = {"points", "a sphere", "a plane", "a cylinder",
-                                            "a circle"};
+typedef enum SurfaceType { POINTS, SPHERE, PLANE, CYLINDER, CIRCLE, CAD } SurfaceType;
+static const char* const surface_names[] = {"points",     "a sphere", "a plane",
+                                            "a cylinder", "a circle", "CAD surfaces"};
 
 typedef struct Surface { // a side with its feature made out
     SurfaceType type;
@@ -147,6 +158,7 @@ typedef struct Surface { // a side with its feature made out
     bool inside;
     const Vec3* point; // (points) of POINTS
     int points;
+    LashPairSide cad;
 } Surface;
 
 // The part's own box shape, when it has exactly one.
@@ -213,23 +225,60 @@ static bool surface_frame(ModelContext* context, const LashModelFeature* feature
     return true;
 }
 
+// CAD geometry: of the extra file, or of the part; all of it, or the faces named.
+static bool cad_side(ModelContext* context, LashModelSide* side, Surface* s) {
+    const LashModelPart* part = s->part < 0 ? NULL : &context->model->part[s->part];
+    char path[APP_JSON_PATH];
+    s->type = CAD;
+    s->cad = lash_pair_def().a;
+    snprintf(path, sizeof path, "%s", s->path);
+    if (side->step != NULL) {
+        app_json_path_key(path, sizeof path, "step");
+        side->extra = model_load_step(context, path, side->step, part);
+        if (side->extra == NULL) return false;
+        if (side->extra->faces + side->extra->edges == 0)
+            return model_fail(context, path, "'%.80s' has no faces and no edges", side->step);
+    } else if (part == NULL || part->cad == NULL) {
+        app_json_path_key(path, sizeof path, "faces");
+        return model_fail(context, path,
+                          "'%.60s' has no STEP file to take faces of; give the part a 'step', or "
+                          "this side",
+                          part == NULL ? "ground" : part->name);
+    }
+    s->cad.shape = side->step != NULL ? side->extra : part->cad;
+    char file[1024];
+    model_cad_path(context->model, side->step != NULL ? side->step : part->step, file, sizeof file);
+    s->cad.path = model_strdup(context->model, file);
+    if (part != NULL && model_has(part->scale)) s->cad.import.scale = part->scale;
+    if (side->faces == NULL) return true;
+    snprintf(path, sizeof path, "%s", s->path);
+    app_json_path_key(path, sizeof path, "faces");
+    int *rows, count;
+    if (!model_select_faces(context, path, s->cad.shape, side->faces, side->face_count, &rows,
+                            &count))
+        return false;
+    s->cad.faces = rows, s->cad.face_count = count;
+    return true;
+}
+
 // Finds the part and the one feature that the side gives.
-static bool read_side(ModelContext* context, const char* path, const LashModelSide* side,
-                      Surface* s) {
+static bool read_side(ModelContext* context, const char* path, LashModelSide* side, Surface* s) {
     char key[APP_JSON_PATH];
     *s = (Surface){.radius = 0, .length = NAN};
     snprintf(key, sizeof key, "%s.part", path);
     snprintf(s->path, sizeof s->path, "%s", path);
     if (!model_find_part(context, key, side->part, &s->part)) return false;
     bool point = model_has(side->point.x), points = side->points != NULL;
+    bool cad = side->faces != NULL || side->step != NULL;
     int given = point + points + side->sphere.given + side->plane.given + side->cylinder.given +
-                side->circle.given + side->box.given;
+                side->circle.given + side->box.given + cad;
     if (given != 1) {
         return model_fail(context, path,
-                          "expected one of point, points, sphere, plane, cylinder, circle, box "
-                          "beside 'part'; found %s",
+                          "expected one of point, points, sphere, plane, cylinder, circle, box, "
+                          "faces, step beside 'part'; found %s",
                           given == 0 ? "none" : "several");
     }
+    if (cad) return cad_side(context, side, s);
     s->type = side->sphere.given     ? SPHERE
               : side->plane.given    ? PLANE
               : side->cylinder.given ? CYLINDER
@@ -266,6 +315,7 @@ static bool can_carry(const Surface* a, const Surface* b) {
         case SPHERE:
             return b->type == POINTS || (b->type == SPHERE && !b->inside);
         case POINTS:
+        case CAD:
             break;
     }
     return false;
@@ -301,6 +351,10 @@ static bool check_point_name(ModelContext* context, const char* path, const char
     const LashModel* model = context->model;
     for (int i = 0; i < model->contact_points; ++i) {
         if (strcmp(model->contact_point[i].name, name) != 0) continue;
+        if (model->contact_point[i].contact < 0) {
+            return model_fail(context, path, "the name '%.60s' is taken by a joint with clearance",
+                              name);
+        }
         return model_fail(context, path,
                           "the name '%.60s' is taken by contacts[%d]; names are unique", name,
                           model->contact_point[i].contact);
@@ -363,13 +417,43 @@ static bool add_points(ModelContext* context, int index, const Surface* a, const
     return true;
 }
 
+// One contact of the mechanism between CAD surfaces.
+static bool add_surfaces(ModelContext* context, int index, const Surface* a, const Surface* b) {
+    LashModel* model = context->model;
+    LashModelContact* contact = &model->contact[index];
+    char path[64];
+    snprintf(path, sizeof path, "contacts[%d]", index);
+    if (a->type != b->type) {
+        const Surface* other = a->type == CAD ? b : a;
+        return model_fail(context, path,
+                          "CAD surfaces ('faces', 'step') meet CAD surfaces only, found %s on the "
+                          "other side",
+                          surface_names[other->type]);
+    }
+    snprintf(path, sizeof path, "contacts[%d].name", index);
+    if (!check_point_name(context, path, contact->name)) return false;
+    LashModelContactPoint* point = &reserve_points(model, 1)[model->contact_points];
+    *point = (LashModelContactPoint){.name = model_strdup(model, contact->name),
+                                     .contact = index,
+                                     .part_a = a->part,
+                                     .part_b = b->part,
+                                     .def = lash_contact_def(),
+                                     .surfaces = true,
+                                     .side_a = a->cad,
+                                     .side_b = b->cad,
+                                     .offset = model_has(contact->offset) ? contact->offset : 0};
+    point->def.e = contact->restitution, point->def.mu = contact->friction;
+    contact->first = model->contact_points++, contact->count = 1;
+    return true;
+}
+
 static bool moves(const LashModel* model, int part) {
     return part >= 0 && model->part[part].body >= 0;
 }
 
 static bool resolve_contact(ModelContext* context, int index) {
     const LashModel* model = context->model;
-    const LashModelContact* contact = &model->contact[index];
+    LashModelContact* contact = &model->contact[index];
     char path[64], key[80];
     Surface a, b;
     snprintf(path, sizeof path, "contacts[%d]", index);
@@ -393,6 +477,12 @@ static bool resolve_contact(ModelContext* context, int index) {
                           "a contact is between two different parts, one of which moves; found "
                           "'%.60s' and '%.60s'",
                           contact->a.part, contact->b.part);
+    }
+    if (a.type == CAD || b.type == CAD) return add_surfaces(context, index, &a, &b);
+    if (model_has(contact->offset)) {
+        snprintf(key, sizeof key, "%s.offset", path);
+        return model_fail(context, key,
+                          "an offset belongs to contacts of CAD surfaces ('faces', 'step')");
     }
     // Among equals the hollow or larger one carries.
     bool swap = !can_carry(&a, &b) ||
@@ -418,6 +508,14 @@ bool model_resolve_contacts(ModelContext* context) {
     for (int i = 0; i < context->model->contacts; ++i) {
         if (!resolve_contact(context, i)) return false;
     }
+    return model_list_joint_contacts(context);
+}
+
+bool model_add_contact_point(ModelContext* context, const char* path,
+                             const LashModelContactPoint* point) {
+    if (!check_point_name(context, path, point->name)) return false;
+    reserve_points(context->model, 1)[context->model->contact_points] = *point;
+    ++context->model->contact_points;
     return true;
 }
 
@@ -430,6 +528,13 @@ bool model_find_contact(ModelContext* context, const char* path, const char* nam
         app_suggestion_offer(&near, model->contact[i].name);
         if (strcmp(model->contact[i].name, name) != 0) continue;
         *first = model->contact[i].first, *count = model->contact[i].count;
+        return true;
+    }
+    for (int i = 0; i < model->joints; ++i) { // all contacts of a joint with clearance
+        // also when its clearance is 0 now: a study may end there
+        if (!model_has(model->joint[i].clearance) || strcmp(model->joint[i].name, name) != 0)
+            continue;
+        *first = model->joint[i].first_contact, *count = model->joint[i].contacts;
         return true;
     }
     for (int i = 0; i < model->contact_points; ++i) {

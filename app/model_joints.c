@@ -52,6 +52,8 @@ const KeyTable model_limit_table = {.what = "a limit",
                                     .size = sizeof(LashModelLimit),
                                     .defaults = limit_defaults};
 
+static const char* const sides[] = {"a", "b", NULL};
+
 #define JOINT(member) .key = #member, .offset = offsetof(LashModelJoint, member)
 static const KeySpec joint_keys[] = {
     {JOINT(name), .type = KEY_TEXT, .required = true, .help = "unique among the joints"},
@@ -76,7 +78,29 @@ static const KeySpec joint_keys[] = {
     {JOINT(start), .type = KEY_NUMBER,
      .help = "joint coordinate at the start [angle or length], default 0"},
     {JOINT(clearance), .type = KEY_NUMBER, .unit = UNIT_LENGTH, .range = RANGE_NOT_NEGATIVE,
-     .help = "radial play; 0 is an ideal joint"},
+     .help = "play: radial, or per side of a guide or plate; 0 is an ideal joint"},
+    {JOINT(axial_clearance), .type = KEY_NUMBER, .unit = UNIT_LENGTH, .range = RANGE_NOT_NEGATIVE,
+     .help = "revolute: play per side against collars, default the clearance; 0 holds it ideally"},
+    {JOINT(restitution), .type = KEY_NUMBER, .range = RANGE_FRACTION,
+     .help = "with clearance: speed after / before an impact, default 0"},
+    {JOINT(pin_length), .type = KEY_NUMBER, .unit = UNIT_LENGTH, .range = RANGE_POSITIVE,
+     .help = "with clearance: of a pin or shaft, default beyond the bore"},
+    {JOINT(guide_length), .type = KEY_NUMBER, .unit = UNIT_LENGTH, .range = RANGE_POSITIVE,
+     .help = "prismatic with clearance: of the guide, default beyond the slider"},
+    {JOINT(collar_radius), .type = KEY_NUMBER, .unit = UNIT_LENGTH, .range = RANGE_POSITIVE,
+     .help = "revolute with clearance: of the rings that meet the collars, default 1.5 radius"},
+    {JOINT(width), .type = KEY_NUMBER, .unit = UNIT_LENGTH, .range = RANGE_POSITIVE,
+     .help = "prismatic, planar with clearance: of slider or plate along x"},
+    {JOINT(height), .type = KEY_NUMBER, .unit = UNIT_LENGTH, .range = RANGE_POSITIVE,
+     .help = "prismatic, planar with clearance: of slider or plate along y"},
+    {JOINT(eccentricity), .type = KEY_VECTOR, .unit = UNIT_LENGTH,
+     .help = "with clearance: how far the joint point of b lies from that of a at the start"},
+    {JOINT(bore), .type = KEY_FACES, .count_offset = offsetof(LashModelJoint, bore_faces),
+     .help = "with clearance: CAD faces of the bore or socket: axis, radius, length"},
+    {JOINT(pin), .type = KEY_FACES, .count_offset = offsetof(LashModelJoint, pin_faces),
+     .help = "with clearance: CAD faces of the pin or ball"},
+    {JOINT(bore_in), .type = KEY_CHOICE, .choices = sides,
+     .help = "with clearance: the part with the bore, socket or guide; default a"},
     {JOINT(driver), .type = KEY_LIST_OR_ONE, .table = &model_driver_table,
      .count_offset = offsetof(LashModelJoint, drivers), .help = "prescribed motion"},
     {.key = "limits",
@@ -92,7 +116,8 @@ static const KeySpec joint_keys[] = {
     {JOINT(second_axis), .type = KEY_VECTOR,
      .help = "universal: axis of the cross in b, across 'axis' (which stays in a), world axes"},
     {JOINT(length), .type = KEY_NUMBER, .unit = UNIT_LENGTH, .range = RANGE_POSITIVE,
-     .help = "distance: of the rod, default that of the start"},
+     .help = "distance: of the rod, default that of the start; with clearance: of the bore, of the "
+             "slider"},
     {JOINT(pitch), .type = KEY_NUMBER, .unit = UNIT_LENGTH,
      .help = "screw: displacement per turn, positive for a right-hand thread"},
     {JOINT(ratio), .type = KEY_NUMBER,
@@ -114,6 +139,9 @@ static void joint_defaults(void* target) {
     joint->b_point.x = joint->b_axis.x = joint->b_x_axis.x = NAN;
     joint->second_axis.x = NAN;
     joint->length = joint->pitch = joint->ratio = joint->radius = joint->friction = NAN;
+    joint->clearance = joint->axial_clearance = joint->restitution = joint->pin_length = NAN;
+    joint->guide_length = joint->collar_radius = joint->width = joint->height = NAN;
+    joint->eccentricity.x = NAN;
 }
 
 // The part's own frame at the start; the ground's is the world.
@@ -191,6 +219,8 @@ static bool resolve_frames(ModelContext* context, const char* path, LashModelJoi
     if (!model_has(x_b.x)) x_b = quat_rotate(quat_between(axis_a, axis_b), x_a);
     joint->world_a.rot = frame_rotation(axis_a, x_a);
     joint->world_b.rot = frame_rotation(axis_b, x_b);
+    if (model_has(joint->eccentricity.x))
+        joint->world_b.r = vec3_add(joint->world_b.r, joint->eccentricity);
     if (joint->start == 0) return true;
     if (joint->type != LASH_PRISMATIC && joint->type != LASH_REVOLUTE &&
         joint->type != LASH_CYLINDRICAL && joint->type != LASH_SCREW) {
@@ -300,7 +330,10 @@ typedef struct KeyUse {
 static bool check_keys(ModelContext* context, const char* path, const LashModelJoint* joint) {
     LashJointType type = (LashJointType)joint->type;
     bool gear = type == LASH_GEAR, rack = type == LASH_RACK_AND_PINION, couples = gear || rack;
-    bool rubs = lash_joint_has_friction(type) && joint->friction > 0;
+    bool play = lash_joint_can_have_clearance(type) &&
+                (model_has(joint->clearance) || joint->bore != NULL || joint->pin != NULL);
+    bool rubs = lash_joint_has_friction(type) && joint->friction > 0 && !(joint->clearance > 0) &&
+                joint->pin == NULL && joint->bore == NULL;
     bool pin = lash_joint_friction_turns(type);
     const KeyUse uses[] = {
         {"a", joint->a != NULL, !couples},
@@ -310,11 +343,12 @@ static bool check_keys(ModelContext* context, const char* path, const LashModelJ
         {"ratio", model_has(joint->ratio), gear},
         {"radius", model_has(joint->radius),
          rack || (pin && rubs) ? 1
-         : pin                 ? 2
+         : pin || play         ? 2
                                : 0},
         {"pitch", model_has(joint->pitch), type == LASH_SCREW},
-        {"length", model_has(joint->length), type == LASH_DISTANCE ? 2 : 0},
-        {"friction", model_has(joint->friction), lash_joint_has_friction(type) ? 2 : 0},
+        {"length", model_has(joint->length), type == LASH_DISTANCE || play ? 2 : 0},
+        {"friction", model_has(joint->friction), lash_joint_has_friction(type) || play ? 2 : 0},
+        {"clearance", model_has(joint->clearance), joint->clearance > 0 && !play ? 0 : 2},
         {"second_axis", model_has(joint->second_axis.x), type == LASH_UNIVERSAL ? 2 : 0},
         {"driver", joint->drivers > 0, couples ? 0 : 2},
         {"limits", joint->limits > 0, couples ? 0 : 2},
@@ -441,13 +475,10 @@ static bool resolve_joint(ModelContext* context, int index) {
             "a joint connects two different parts, one of which moves; found '%s' and '%s'",
             joint->a, joint->b);
     }
-    if (joint->clearance > 0) {
-        snprintf(key, sizeof key, "%s.clearance", path);
-        return model_fail(context, key, "joints with clearance are not in this version yet; use 0");
-    }
     return resolve_drivers(context, path, joint) && resolve_limits(context, path, joint) &&
-           resolve_special(context, path, joint) && resolve_frames(context, path, joint) &&
-           resolve_length(context, path, joint);
+           resolve_special(context, path, joint) && model_measure_joint(context, path, joint) &&
+           resolve_frames(context, path, joint) && resolve_length(context, path, joint) &&
+           model_resolve_clearance(context, path, joint);
 }
 
 bool model_resolve_joints(ModelContext* context) {

@@ -4,7 +4,8 @@
 // order that keeps the file consistent at every moment, so a kill leaves it readable. Frames are
 // collected in memory and written in batches, series by series, the time last: a frame counts when
 // its time is there (unwritten times read as NaN). A second reader may follow while the run goes
-// on.
+// on. Events and contact points are tables (rows of a compound) of their own, written before the
+// frames they belong to; each frame holds the number of contact points up to its end.
 #include "app/record.h"
 
 #include <errno.h>
@@ -19,9 +20,9 @@
 #include "core/arena.h"
 
 enum {
-    BATCH = 64,      // frames between two flushes at most
-    NAME_BYTES = 64, // of a body or joint name in the file
-    EVENT_BATCH = 128,
+    BATCH = 64,        // frames between two flushes at most
+    NAME_BYTES = 64,   // of a body or joint name in the file
+    TABLE_BATCH = 128, // rows of a table
     TIME_CHUNK = 1024,
     PAGE = 4096, // metadata blocks do not cross pages: a kill never leaves half of one on the disk
     READ_ATTEMPTS = 12 // of a block that a running writer may be changing; the pause doubles
@@ -42,12 +43,20 @@ static const SeriesSpec specs[LASH_SERIES_COUNT] = {
     [LASH_SERIES_ORIENTATION] = {"bodies/orientation", "1", PER_BODY, 4, false},
     [LASH_SERIES_VELOCITY] = {"bodies/velocity", "m/s", PER_BODY, 3, false},
     [LASH_SERIES_ANGULAR_VELOCITY] = {"bodies/angular_velocity", "rad/s", PER_BODY, 3, false},
-    [LASH_SERIES_JOINT_COORDINATE] = {"joints/coordinate", "rad or m", PER_JOINT, 1, false},
-    [LASH_SERIES_JOINT_SPEED] = {"joints/speed", "rad/s or m/s", PER_JOINT, 1, false},
+    [LASH_SERIES_JOINT_COORDINATE] = {"joints/coordinate", "rad or m", PER_JOINT,
+                                      LASH_RECORD_COORDINATES, false},
+    [LASH_SERIES_JOINT_SPEED] = {"joints/speed", "rad/s or m/s", PER_JOINT, LASH_RECORD_COORDINATES,
+                                 false},
     [LASH_SERIES_JOINT_FORCE] = {"joints/force", "N", PER_JOINT, 3, false},
     [LASH_SERIES_JOINT_MOMENT] = {"joints/moment", "N m", PER_JOINT, 3, false},
+    [LASH_SERIES_JOINT_ECCENTRICITY] = {"joints/eccentricity", "m", PER_JOINT, 1, false},
+    [LASH_SERIES_JOINT_TILT] = {"joints/tilt", "rad", PER_JOINT, 1, false},
+    [LASH_SERIES_JOINT_POINTS] = {"joints/contact_points", "1", PER_JOINT, 1, true},
+    [LASH_SERIES_JOINT_IMPACTS] = {"joints/impacts", "1", PER_JOINT, 1, true},
+    [LASH_SERIES_JOINT_WEAR] = {"joints/wear", "J", PER_JOINT, 1, false},
     [LASH_SERIES_CONTACT_GAP] = {"contacts/gap", "m", PER_CONTACT, 1, false},
     [LASH_SERIES_CONTACT_IMPULSE] = {"contacts/impulse", "N s", PER_CONTACT, 3, false},
+    [LASH_SERIES_CONTACT_FORCE] = {"contacts/force", "N", PER_CONTACT, 3, false},
     [LASH_SERIES_CONTACT_PEAK] = {"contacts/peak_impulse", "N s", PER_CONTACT, 1, false},
     [LASH_SERIES_CONTACT_IMPACTS] = {"contacts/impacts", "1", PER_CONTACT, 1, true},
     [LASH_SERIES_KINETIC] = {"energy/kinetic", "J", PER_RUN, 1, false},
@@ -67,6 +76,7 @@ static const SeriesSpec specs[LASH_SERIES_COUNT] = {
     [LASH_SERIES_POSITION_ERROR] = {"violation/position", "m or rad", PER_RUN, 1, false},
     [LASH_SERIES_VELOCITY_ERROR] = {"violation/velocity", "m/s or rad/s", PER_RUN, 1, false},
     [LASH_SERIES_PENETRATION] = {"violation/penetration", "m", PER_RUN, 1, false},
+    [LASH_SERIES_POINTS_END] = {"counters/contact_points", "1", PER_RUN, 1, true},
 };
 static const char* const groups[] = {"bodies", "joints",   "contacts",
                                      "energy", "counters", "violation"};
@@ -117,19 +127,27 @@ static int series_shape(const LashRecordLayout* layout, int s, hsize_t* shape) {
 
 // ---- writing ------------------------------------------------------------------------------------
 
+// Rows that do not belong to frames one to one: events, contact points.
+typedef struct Table {
+    hid_t data;
+    hid_t (*type)(void);
+    char* row; // (TABLE_BATCH) in memory
+    size_t bytes;
+    int held;
+    int64_t written;
+} Table;
+
 struct LashRecorder {
     LashRecordLayout layout;
     hid_t file;
     hid_t data[LASH_SERIES_COUNT]; // 0: the series is empty (no joints)
-    hid_t complete, events;
+    hid_t complete;
+    Table events, points;
     char* path;
     double* frame;  // (BATCH x total)
     double* column; // (BATCH x widest series)
     int held;       // frames in memory
     int64_t written;
-    LashRecordEvent event[EVENT_BATCH];
-    int held_events;
-    int64_t written_events;
     double last_flush;
     bool broken;
 };
@@ -225,20 +243,44 @@ static hid_t event_type(void) {
     return type;
 }
 
-static bool create_events(hid_t file) {
-    hsize_t none = 0, limit = H5S_UNLIMITED, chunk = EVENT_BATCH;
+// One contact point as a compound; the caller closes it.
+static hid_t point_type(void) {
+    hsize_t three = 3;
+    hid_t vector = H5Tarray_create2(H5T_NATIVE_DOUBLE, 1, &three);
+    hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(LashRecordPoint));
+    H5Tinsert(type, "contact", offsetof(LashRecordPoint, contact), H5T_NATIVE_INT32);
+    H5Tinsert(type, "joint", offsetof(LashRecordPoint, joint), H5T_NATIVE_INT32);
+    H5Tinsert(type, "id", offsetof(LashRecordPoint, id), H5T_NATIVE_UINT64);
+    H5Tinsert(type, "point", offsetof(LashRecordPoint, point), vector);
+    H5Tinsert(type, "normal", offsetof(LashRecordPoint, normal), vector);
+    H5Tinsert(type, "gap", offsetof(LashRecordPoint, gap), H5T_NATIVE_DOUBLE);
+    H5Tinsert(type, "force", offsetof(LashRecordPoint, force), vector);
+    H5Tclose(vector);
+    return type;
+}
+
+static bool create_table(hid_t file, const char* name, hid_t type, const char* units,
+                         const char* note) {
+    hsize_t none = 0, limit = H5S_UNLIMITED, chunk = TABLE_BATCH;
     hid_t space = H5Screate_simple(1, &none, &limit), list = H5Pcreate(H5P_DATASET_CREATE);
-    hid_t type = event_type();
     H5Pset_chunk(list, 1, &chunk);
-    hid_t data = H5Dcreate2(file, "events", type, space, H5P_DEFAULT, list, H5P_DEFAULT);
-    bool good = data >= 0 &&
-                write_attribute(data, "kinds", "0 impact, 1 open, 2 slip, 3 stick, 4 plastic") &&
-                write_attribute(data, "units", "t, h: s; gap: m; impulse: N s; velocity: m/s");
+    hid_t data = H5Dcreate2(file, name, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    bool good =
+        data >= 0 && write_attribute(data, "units", units) && write_attribute(data, "note", note);
     if (data >= 0) H5Dclose(data);
     H5Tclose(type);
     H5Pclose(list);
     H5Sclose(space);
     return good;
+}
+
+static bool create_tables(hid_t file) {
+    return create_table(file, "events", event_type(),
+                        "t, h: s; gap: m; impulse: N s; velocity: m/s",
+                        "kinds: 0 impact, 1 open, 2 slip, 3 stick, 4 plastic") &&
+           create_table(file, "points", point_type(), "point, gap: m; force: N",
+                        "contact points of all frames; those of frame f end before row "
+                        "counters/contact_points[f]");
 }
 
 // A number written once, at the end; allocated now, as nothing can be added later.
@@ -256,7 +298,7 @@ static bool create_complete_flag(hid_t file) {
 }
 
 static bool write_head(hid_t file, const LashRecordInfo* info, const LashRecordLayout* layout) {
-    bool good = write_attribute(file, "format", "lash-result/1") &&
+    bool good = write_attribute(file, "format", "lash-result/2") &&
                 write_attribute(file, "version", info->version) &&
                 write_attribute(file, "model_file", info->model_file) &&
                 write_attribute(file, "scheme", info->scheme) &&
@@ -272,7 +314,7 @@ static bool write_head(hid_t file, const LashRecordInfo* info, const LashRecordL
            write_names(file, "joints/name", info->joint_name, info->joints) &&
            write_names(file, "joints/type", info->joint_type, info->joints) &&
            write_names(file, "contacts/name", info->contact_name, info->contacts) &&
-           create_events(file);
+           create_tables(file);
     for (int s = 0; s < LASH_SERIES_COUNT && good; ++s) good = create_series(file, layout, s);
     return good;
 }
@@ -294,8 +336,10 @@ static bool open_series(LashRecorder* recorder) {
         good = recorder->data[s] >= 0;
     }
     recorder->complete = H5Dopen2(recorder->file, "complete", H5P_DEFAULT);
-    recorder->events = H5Dopen2(recorder->file, "events", H5P_DEFAULT);
-    return good && recorder->complete >= 0 && recorder->events >= 0;
+    recorder->events.data = H5Dopen2(recorder->file, "events", H5P_DEFAULT);
+    recorder->points.data = H5Dopen2(recorder->file, "points", H5P_DEFAULT);
+    return good && recorder->complete >= 0 && recorder->events.data >= 0 &&
+           recorder->points.data >= 0;
 }
 
 static bool create_file(LashRecorder* recorder, const char* temporary, const LashRecordInfo* info) {
@@ -320,14 +364,21 @@ static void close_handles(LashRecorder* recorder) {
         if (recorder->data[s] > 0) H5Dclose(recorder->data[s]);
     }
     if (recorder->complete > 0) H5Dclose(recorder->complete);
-    if (recorder->events > 0) H5Dclose(recorder->events);
+    if (recorder->events.data > 0) H5Dclose(recorder->events.data);
+    if (recorder->points.data > 0) H5Dclose(recorder->points.data);
 }
 
 static void free_recorder(LashRecorder* recorder) {
     lash_free(recorder->path);
     lash_free(recorder->frame);
     lash_free(recorder->column);
+    lash_free(recorder->events.row);
+    lash_free(recorder->points.row);
     lash_free(recorder);
+}
+
+static Table new_table(hid_t (*type)(void), size_t bytes) {
+    return (Table){.type = type, .bytes = bytes, .row = lash_alloc(TABLE_BATCH * bytes)};
 }
 
 LashRecorder* lash_recorder_create(const char* path, const LashRecordInfo* info, LashError* error) {
@@ -342,6 +393,8 @@ LashRecorder* lash_recorder_create(const char* path, const LashRecordInfo* info,
     recorder->frame = lash_alloc(sizeof(double) * BATCH * (size_t)recorder->layout.total);
     recorder->column = lash_alloc(sizeof(double) * BATCH * (size_t)widest);
     recorder->last_flush = app_wall_clock();
+    recorder->events = new_table(event_type, sizeof(LashRecordEvent));
+    recorder->points = new_table(point_type, sizeof(LashRecordPoint));
     size_t bytes = strlen(path) + 32;
     char* temporary = lash_alloc(bytes);
     snprintf(temporary, bytes, "%s.new%ld", path, (long)getpid());
@@ -382,37 +435,48 @@ static bool append_series(LashRecorder* recorder, int s) {
     return good && H5Dflush(recorder->data[s]) >= 0;
 }
 
-static bool append_events(LashRecorder* recorder) {
-    if (recorder->held_events == 0) return true;
-    hsize_t start = (hsize_t)recorder->written_events, count = (hsize_t)recorder->held_events;
-    hsize_t size = start + count;
-    if (H5Dset_extent(recorder->events, &size) < 0) return false;
-    hid_t space = H5Dget_space(recorder->events), memory = H5Screate_simple(1, &count, NULL);
-    hid_t type = event_type();
+static bool append_table(Table* table) {
+    if (table->held == 0) return true;
+    hsize_t start = (hsize_t)table->written, count = (hsize_t)table->held, size = start + count;
+    if (H5Dset_extent(table->data, &size) < 0) return false;
+    hid_t space = H5Dget_space(table->data), memory = H5Screate_simple(1, &count, NULL);
+    hid_t type = table->type();
     bool good = H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &count, NULL) >= 0 &&
-                H5Dwrite(recorder->events, type, memory, space, H5P_DEFAULT, recorder->event) >= 0;
+                H5Dwrite(table->data, type, memory, space, H5P_DEFAULT, table->row) >= 0;
     H5Tclose(type);
     H5Sclose(memory);
     H5Sclose(space);
-    recorder->written_events += recorder->held_events;
-    recorder->held_events = 0;
-    return good && H5Dflush(recorder->events) >= 0;
+    table->written += table->held;
+    table->held = 0;
+    return good && H5Dflush(table->data) >= 0;
+}
+
+static bool add_row(LashRecorder* recorder, Table* table, const void* row, LashError* error) {
+    if (recorder->broken) return false;
+    memcpy(table->row + (size_t)table->held++ * table->bytes, row, table->bytes);
+    errno = 0;
+    if (table->held == TABLE_BATCH && !append_table(table)) return fail_write(recorder, error);
+    return true;
 }
 
 bool lash_recorder_add_event(LashRecorder* recorder, const LashRecordEvent* event,
                              LashError* error) {
-    if (recorder->broken) return false;
-    recorder->event[recorder->held_events++] = *event;
-    errno = 0;
-    if (recorder->held_events == EVENT_BATCH && !append_events(recorder))
-        return fail_write(recorder, error);
+    return add_row(recorder, &recorder->events, event, error);
+}
+
+bool lash_recorder_add_points(LashRecorder* recorder, const LashRecordPoint* points, int count,
+                              LashError* error) {
+    for (int i = 0; i < count; ++i) {
+        if (!add_row(recorder, &recorder->points, points + i, error)) return false;
+    }
     return true;
 }
 
 bool lash_recorder_flush(LashRecorder* recorder, LashError* error) {
     if (recorder->broken) return false;
     errno = 0;
-    if (!append_events(recorder)) return fail_write(recorder, error);
+    if (!append_table(&recorder->events) || !append_table(&recorder->points))
+        return fail_write(recorder, error);
     if (recorder->held == 0) return true;
     for (int s = LASH_SERIES_COUNT - 1; s >= 0; --s) { // the time, number 0, last
         if (recorder->layout.width[s] > 0 && !append_series(recorder, s)) {
@@ -427,7 +491,10 @@ bool lash_recorder_flush(LashRecorder* recorder, LashError* error) {
 
 bool lash_recorder_add(LashRecorder* recorder, const double* frame, LashError* error) {
     size_t total = (size_t)recorder->layout.total;
-    memcpy(recorder->frame + (size_t)recorder->held * total, frame, total * sizeof(double));
+    double* held = recorder->frame + (size_t)recorder->held * total;
+    memcpy(held, frame, total * sizeof(double));
+    held[recorder->layout.offset[LASH_SERIES_POINTS_END]] =
+        (double)(recorder->points.written + recorder->points.held);
     ++recorder->held;
     if (recorder->written > 0 && recorder->held < BATCH &&
         app_wall_clock() - recorder->last_flush < flush_interval)
@@ -457,13 +524,13 @@ bool lash_recorder_close(LashRecorder* recorder, LashError* error) {
 // ---- reading ------------------------------------------------------------------------------------
 
 struct LashRecordFile {
-    hid_t file, events;
+    hid_t file, events, points;
     hid_t data[LASH_SERIES_COUNT];
 };
 
 static bool fail_read(LashError* error, const char* what) {
     return lash_error_set(error, LASH_ERROR_IO, what,
-                          "this result is damaged or not a lash-result/1 file");
+                          "this result is damaged or not a lash-result/2 file");
 }
 
 static char* read_text(hid_t object, const char* name, bool attribute) {
@@ -554,23 +621,45 @@ static bool count_frames(LashRecord* record, LashError* error) {
     return true;
 }
 
-// Events whose step has a length: a kill may leave the last ones unwritten, that is zero.
-static bool count_events(LashRecord* record, LashError* error) {
-    hid_t file = record->file->file;
-    if (H5Lexists(file, "events", H5P_DEFAULT) <= 0) return true; // a result of an older version
-    hid_t data = record->file->events = H5Dopen2(file, "events", H5P_DEFAULT);
-    if (data < 0) return record->file->events = 0, fail_read(error, "events");
+// Opens a table; returns its number of rows, -1: damaged.
+static int64_t open_table(const LashRecord* record, const char* name, hid_t* handle) {
+    hid_t data = H5Dopen2(record->file->file, name, H5P_DEFAULT);
+    if (data < 0) return -1;
+    *handle = data;
     hid_t space = H5Dget_space(data), type = H5Dget_type(data);
     bool good = H5Sget_simple_extent_ndims(space) == 1 && H5Tget_class(type) == H5T_COMPOUND;
-    record->events = good ? (int64_t)H5Sget_simple_extent_npoints(space) : 0;
+    int64_t rows = good ? (int64_t)H5Sget_simple_extent_npoints(space) : -1;
     H5Tclose(type);
     H5Sclose(space);
-    if (!good) return fail_read(error, "events");
+    return rows;
+}
+
+// Events whose step has a length: a kill may leave the last ones unwritten, that is zero.
+static bool count_events(LashRecord* record, LashError* error) {
+    record->events = open_table(record, "events", &record->file->events);
+    if (record->events < 0) return record->events = 0, fail_read(error, "events");
     while (record->events > 0) {
         LashRecordEvent last;
         if (!lash_record_read_events(record, record->events - 1, 1, &last, error)) return false;
         if (last.h > 0) break;
         --record->events;
+    }
+    return true;
+}
+
+// Contact points of the frames that count; a frame whose points are missing does not count.
+static bool count_points(LashRecord* record, LashError* error) {
+    int64_t rows = open_table(record, "points", &record->file->points);
+    if (rows < 0) return fail_read(error, "points");
+    while (record->frames > 0) {
+        double end = 0;
+        if (!lash_record_read(record, LASH_SERIES_POINTS_END, record->frames - 1, 1, &end, error))
+            return false;
+        if (end >= 0 && end <= (double)rows) {
+            record->points = (int64_t)end;
+            break;
+        }
+        --record->frames;
     }
     return true;
 }
@@ -583,7 +672,7 @@ static void free_list(char** list, int count) {
 static bool read_head(LashRecord* record, LashError* error) {
     hid_t file = record->file->file;
     char* format = read_text(file, "format", true);
-    bool good = format != NULL && strcmp(format, "lash-result/1") == 0;
+    bool good = format != NULL && strcmp(format, "lash-result/2") == 0;
     lash_free(format);
     if (!good) return fail_read(error, "format");
     record->version = read_text(file, "version", true);
@@ -641,9 +730,10 @@ LashRecord* lash_record_open(const char* path, LashError* error) {
     LashRecord* record = lash_alloc(sizeof *record);
     record->file = lash_alloc(sizeof *record->file);
     record->file->file = open_file(path);
-    bool good = record->file->file >= 0 ? read_head(record, error) && count_frames(record, error) &&
-                                              count_events(record, error)
-                                        : fail_read(error, "");
+    bool good = record->file->file >= 0
+                    ? read_head(record, error) && count_frames(record, error) &&
+                          count_events(record, error) && count_points(record, error)
+                    : fail_read(error, "");
     if (good) return record;
     lash_error_file(error, path);
     lash_record_close(record);
@@ -656,6 +746,7 @@ void lash_record_close(LashRecord* record) {
         if (record->file->data[s] > 0) H5Dclose(record->file->data[s]);
     }
     if (record->file->events > 0) H5Dclose(record->file->events);
+    if (record->file->points > 0) H5Dclose(record->file->points);
     if (record->file->file >= 0) H5Fclose(record->file->file);
     lash_free(record->file);
     lash_free(record->version);
@@ -686,20 +777,50 @@ bool lash_record_read(const LashRecord* record, LashSeries series, int64_t first
     return good || fail_read(error, specs[series].path);
 }
 
+static bool read_table(hid_t data, hid_t type, int64_t first, int64_t count, void* rows) {
+    hsize_t start = (hsize_t)first, size = (hsize_t)count;
+    hid_t space = H5Dget_space(data), memory = H5Screate_simple(1, &size, NULL);
+    bool good = H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &size, NULL) >= 0 &&
+                H5Dread(data, type, memory, space, H5P_DEFAULT, rows) >= 0;
+    H5Sclose(memory);
+    H5Sclose(space);
+    H5Tclose(type);
+    return good;
+}
+
 bool lash_record_read_events(const LashRecord* record, int64_t first, int64_t count,
                              LashRecordEvent* events, LashError* error) {
     LASH_ASSERT(first >= 0 && count >= 0 && first + count <= record->events);
     if (count == 0) return true;
-    hsize_t start = (hsize_t)first, size = (hsize_t)count;
-    hid_t data = record->file->events, type = event_type();
-    hid_t space = H5Dget_space(data), memory = H5Screate_simple(1, &size, NULL);
     memset(events, 0, (size_t)count * sizeof *events);
-    bool good = H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &size, NULL) >= 0 &&
-                H5Dread(data, type, memory, space, H5P_DEFAULT, events) >= 0;
-    H5Sclose(memory);
-    H5Sclose(space);
-    H5Tclose(type);
-    return good || fail_read(error, "events");
+    return read_table(record->file->events, event_type(), first, count, events) ||
+           fail_read(error, "events");
+}
+
+bool lash_record_read_all_points(const LashRecord* record, int64_t first, int64_t count,
+                                 LashRecordPoint* points, LashError* error) {
+    LASH_ASSERT(first >= 0 && count >= 0 && first + count <= record->points);
+    if (count == 0) return true;
+    memset(points, 0, (size_t)count * sizeof *points);
+    return read_table(record->file->points, point_type(), first, count, points) ||
+           fail_read(error, "points");
+}
+
+int lash_record_read_points(const LashRecord* record, int64_t frame, LashRecordPoint* points,
+                            int capacity, LashError* error) {
+    double end[2] = {0, 0};
+    int64_t from = frame > 0 ? frame - 1 : 0;
+    if (!lash_record_read(record, LASH_SERIES_POINTS_END, from, frame - from + 1,
+                          frame > 0 ? end : end + 1, error))
+        return -1;
+    if (!(end[0] >= 0 && end[0] <= end[1] && end[1] <= (double)record->points &&
+          end[1] - end[0] < 1e9)) {
+        fail_read(error, "counters/contact_points");
+        return -1;
+    }
+    int count = (int)(end[1] - end[0]), read = count < capacity ? count : capacity;
+    if (!lash_record_read_all_points(record, (int64_t)end[0], read, points, error)) return -1;
+    return count;
 }
 
 bool lash_record_read_frame(const LashRecord* record, int64_t frame, double* values,

@@ -18,15 +18,22 @@ typedef enum LashSeries {         // numbers per frame
     LASH_SERIES_ORIENTATION,      // 4 per body: quaternion, scalar first
     LASH_SERIES_VELOCITY,         // 3 per body: world axes
     LASH_SERIES_ANGULAR_VELOCITY, // 3 per body: body axes
-    LASH_SERIES_JOINT_COORDINATE, // 1 per joint: rad or m
-    LASH_SERIES_JOINT_SPEED,      // 1 per joint
+    LASH_SERIES_JOINT_COORDINATE, // LASH_RECORD_COORDINATES per joint: rad or m; NAN: it has fewer
+    LASH_SERIES_JOINT_SPEED,      // the same: rad/s or m/s
     LASH_SERIES_JOINT_FORCE,      // 3 per joint: on b, axes of the joint frame in a
     LASH_SERIES_JOINT_MOMENT,     // 3 per joint
-    LASH_SERIES_CONTACT_GAP,      // 1 per contact: at the frame's time
-    LASH_SERIES_CONTACT_IMPULSE,  // 3 per contact: n, t1, t2, summed since the frame before
-    LASH_SERIES_CONTACT_PEAK,     // 1 per contact: largest normal impulse of one step since then
-    LASH_SERIES_CONTACT_IMPACTS,  // 1 per contact: impacts since the start
-    LASH_SERIES_KINETIC,          // 1 each, as LashEnergy
+    LASH_SERIES_JOINT_ECCENTRICITY, // 1 per joint with clearance, 0 for ideal ones
+    LASH_SERIES_JOINT_TILT,
+    LASH_SERIES_JOINT_POINTS,    // contacts that push
+    LASH_SERIES_JOINT_IMPACTS,   // since the start
+    LASH_SERIES_JOINT_WEAR,      // work of friction since the start, taken positive
+    LASH_SERIES_CONTACT_GAP,     // 1 per contact: at the frame's time, the least of its points
+    LASH_SERIES_CONTACT_IMPULSE, // 3 per contact: n, t1, t2, summed since the frame before; of a
+                                 // contact of surfaces n, |t|, 0, summed over its points
+    LASH_SERIES_CONTACT_FORCE,   // 3 per contact: on b, world axes, averaged since then
+    LASH_SERIES_CONTACT_PEAK,    // 1 per contact: largest normal impulse of one step since then
+    LASH_SERIES_CONTACT_IMPACTS, // 1 per contact: impacts since the start
+    LASH_SERIES_KINETIC,         // 1 each, as LashEnergy
     LASH_SERIES_POTENTIAL,
     LASH_SERIES_EXTERNAL_WORK,
     LASH_SERIES_DAMPING_WORK,
@@ -42,8 +49,11 @@ typedef enum LashSeries {         // numbers per frame
     LASH_SERIES_POSITION_ERROR, // largest since the frame before
     LASH_SERIES_VELOCITY_ERROR,
     LASH_SERIES_PENETRATION,
+    LASH_SERIES_POINTS_END, // contact points of all frames up to this one
     LASH_SERIES_COUNT
 } LashSeries;
+
+enum { LASH_RECORD_COORDINATES = 3 }; // columns of a joint: LASH_MAX_COORDINATES
 
 typedef struct LashRecordLayout {
     int bodies, joints, contacts;
@@ -79,6 +89,17 @@ typedef struct LashRecordEvent {
 } LashRecordEvent;
 const char* lash_event_name(int kind); // "impact"; "unknown" for what a damaged file holds
 
+// A place where two surfaces push, or touch, at a frame: for pictures. A frame has any number.
+typedef struct LashRecordPoint {
+    int32_t contact;  // number
+    int32_t joint;    // number of the joint with play whose contact it is, -1: of no joint
+    uint64_t id;      // the same physical point has the same id in every frame
+    double point[3];  // world [m]
+    double normal[3]; // world, unit, from side a into side b
+    double gap;       // [m]
+    double force[3];  // on side b, world [N], of the last step: impulse over its length
+} LashRecordPoint;
+
 typedef struct LashRecorder LashRecorder;
 
 // The file appears under its name only when it is complete enough to be read; an older file of that
@@ -87,6 +108,10 @@ LashRecorder* lash_recorder_create(const char* path, const LashRecordInfo* info,
 bool lash_recorder_add(LashRecorder* recorder, const double* frame, LashError* error);
 bool lash_recorder_add_event(LashRecorder* recorder, const LashRecordEvent* event,
                              LashError* error);
+// Contact points of the frame that is added next; before its lash_recorder_add, any number of
+// times.
+bool lash_recorder_add_points(LashRecorder* recorder, const LashRecordPoint* points, int count,
+                              LashError* error);
 bool lash_recorder_flush(LashRecorder* recorder, LashError* error);
 // Writes what is left, marks the file complete and frees the recorder, also on failure. NULL is
 // allowed.
@@ -94,8 +119,8 @@ bool lash_recorder_close(LashRecorder* recorder, LashError* error);
 
 typedef struct LashRecord { // an open result
     LashRecordLayout layout;
-    int64_t frames, events;
-    bool complete; // false: the run was killed or is still going on
+    int64_t frames, events, points; // points: contact points of all frames
+    bool complete;                  // false: the run was killed or is still going on
     char *version, *model_file, *model_text, *options, *scheme;
     double step;
     char **body_name, **joint_name, **joint_type, **contact_name;
@@ -111,6 +136,13 @@ bool lash_record_read(const LashRecord* record, LashSeries series, int64_t first
 // Events [first, first + count), in the order of time.
 bool lash_record_read_events(const LashRecord* record, int64_t first, int64_t count,
                              LashRecordEvent* events, LashError* error);
+// Contact points of one frame: returns how many there are, -1 with error; the first `capacity` are
+// written.
+int lash_record_read_points(const LashRecord* record, int64_t frame, LashRecordPoint* points,
+                            int capacity, LashError* error);
+// Contact points [first, first + count) of the whole result, frame after frame.
+bool lash_record_read_all_points(const LashRecord* record, int64_t first, int64_t count,
+                                 LashRecordPoint* points, LashError* error);
 // One whole frame (layout.total).
 bool lash_record_read_frame(const LashRecord* record, int64_t frame, double* values,
                             LashError* error);

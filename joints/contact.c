@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+static const double POLE = 1e-12; // nearest to a sphere's lower pole that tangents are taken [-]
+
 static bool is_disc(const Contact* contact) {
     return contact->def.b_type == LASH_FEATURE_DISC;
 }
@@ -28,6 +30,10 @@ static Vec3 across(Vec3 n, Vec3 k, double* length) {
 }
 
 void contact_state(const Contact* contact, const BodyState* body, ContactState* s) {
+    if (contact_is_circle_in_cylinder(contact)) {
+        circle_state(contact, body, s);
+        return;
+    }
     const BodyState *a = &body[contact->a], *b = &body[contact->b];
     double r = contact->def.b_radius, R = contact->def.a_radius;
     s->origin = vec3_add(a->x, mat3_mul(a->R, contact->def.a_frame.r));
@@ -52,13 +58,13 @@ void contact_state(const Contact* contact, const BodyState* body, ContactState* 
         double length;
         Vec3 e = across(s->n, s->disc_axis, &length);
         x = vec3_add_scaled(s->center, -r, e);
-        s->gap -= r * length;
+        s->gap = r * length < contact->def.flat ? INFINITY : s->gap - r * length;
     } else {
         s->disc_axis = s->axis;
         x = vec3_add_scaled(s->center, -r, s->n);
         s->gap -= r;
     }
-    s->point = vec3_add_scaled(x, -0.5 * s->gap, s->n);
+    s->point = s->gap < INFINITY ? vec3_add_scaled(x, -0.5 * s->gap, s->n) : x;
 }
 
 static void put_column(const BodyState* body, Vec3 point, double sign, Vec3 t, double* G) {
@@ -67,26 +73,45 @@ static void put_column(const BodyState* body, Vec3 point, double sign, Vec3 t, d
     G[3] = sign * moment.x, G[4] = sign * moment.y, G[5] = sign * moment.z;
 }
 
+// Tangents t1, t2. A sphere's are those of vec3_basis in the axes of its frame, without the change
+// of sign at the equator: they are singular at one point only, its lower pole.
+//   t1 = (1 + x^2 a, x y a, -x),  t2 = (x y a, 1 + y^2 a, -y),  a = -1/(1 + z),  (x, y, z) = n
+static void tangents(const Contact* contact, const BodyState* a, const ContactState* s, Vec3* t1,
+                     Vec3* t2) {
+    if (contact->def.a_type == LASH_FEATURE_CYLINDER) { // around, along
+        *t1 = vec3_cross(s->axis, s->n), *t2 = s->axis;
+        return;
+    }
+    Mat3 A = mat3_product(a->R, contact->a_axes);
+    if (contact->def.a_type == LASH_FEATURE_PLANE) {
+        *t1 = mat3_column(A, 0), *t2 = mat3_column(A, 1);
+        return;
+    }
+    Vec3 n = mat3_mul_transposed(A, s->n);
+    double k = -1 / fmax(1 + n.z, POLE), b = n.x * n.y * k;
+    *t1 = mat3_mul(A, vec3(1 + n.x * n.x * k, b, -n.x));
+    *t2 = mat3_mul(A, vec3(b, 1 + n.y * n.y * k, -n.y));
+}
+
 void contact_directions(const Contact* contact, const BodyState* body, const ContactState* s,
                         int rows, double* Ga, double* Gb) {
     Vec3 t[3] = {s->n};
-    if (rows > 1) vec3_basis(s->n, &t[1], &t[2]);
+    if (rows > 1) tangents(contact, &body[contact->a], s, &t[1], &t[2]);
     for (int r = 0; r < rows; ++r) {
         if (Ga != NULL) put_column(&body[contact->a], s->point, -1, t[r], Ga + 6 * r);
         if (Gb != NULL) put_column(&body[contact->b], s->point, 1, t[r], Gb + 6 * r);
     }
 }
 
-// Motion of both bodies, world axes: velocities of the mass centers and angular velocities.
-typedef struct Twist {
-    Vec3 x_a, phi_a, x_b, phi_b;
-} Twist;
-
 // dn and dpoint for a small motion. With the motion of c seen from a, dw = dc - do - phi_a x w:
 //   plane     dn = phi_a x n;    cylinder, sphere    dn = phi_a x n +- (I - e e' [- u u']) dw / rho
 //   disc      dm = dn - k (dn.k + n.dk) - (n.k) dk,  ds = (I - s s') dm / |m|,  dk = phi_b x k
 static void differentiate(const Contact* contact, const BodyState* body, const ContactState* s,
-                          const Twist* t, Vec3* dn, Vec3* dpoint) {
+                          const PairMotion* t, Vec3* dn, Vec3* dpoint) {
+    if (contact_is_circle_in_cylinder(contact)) {
+        circle_differentiate(contact, body, s, t, dn, dpoint);
+        return;
+    }
     const BodyState *a = &body[contact->a], *b = &body[contact->b];
     double r = contact->def.b_radius, sign = contact->def.inside ? -1 : 1;
     Vec3 dc = vec3_add(t->x_b, vec3_cross(t->phi_b, vec3_sub(s->center, b->x)));
@@ -115,15 +140,29 @@ static void differentiate(const Contact* contact, const BodyState* body, const C
     Vec3 v_a = vec3_add(t->x_a, vec3_cross(t->phi_a, vec3_sub(s->point, a->x)));
     Vec3 v_b = vec3_add(t->x_b, vec3_cross(t->phi_b, vec3_sub(s->point, b->x)));
     double dgap = vec3_dot(s->n, vec3_sub(v_b, v_a));
-    *dpoint = vec3_add_scaled(vec3_add_scaled(dx, -0.5 * dgap, s->n), -0.5 * s->gap, *dn);
+    double gap = s->gap < INFINITY ? s->gap : 0;
+    *dpoint = vec3_add_scaled(vec3_add_scaled(dx, -0.5 * dgap, s->n), -0.5 * gap, *dn);
 }
 
-// Derivative of the basis of vec3_basis along dn.
-static void basis_derivative(Vec3 n, Vec3 dn, Vec3* dt1, Vec3* dt2) {
-    double sign = copysign(1.0, n.z), a = -1.0 / (sign + n.z), da = a * a * dn.z;
-    double db = (dn.x * n.y + n.x * dn.y) * a + n.x * n.y * da;
-    *dt1 = vec3(sign * (2 * n.x * dn.x * a + n.x * n.x * da), sign * db, -sign * dn.x);
-    *dt2 = vec3(db, 2 * n.y * dn.y * a + n.y * n.y * da, -dn.y);
+// Derivatives of the tangents along dn while a turns by phi.
+static void tangent_derivatives(const Contact* contact, const BodyState* a, const ContactState* s,
+                                Vec3 dn, Vec3 phi, Vec3* dt1, Vec3* dt2) {
+    Vec3 t1, t2;
+    tangents(contact, a, s, &t1, &t2);
+    *dt1 = vec3_cross(phi, t1), *dt2 = vec3_cross(phi, t2);
+    if (contact->def.a_type == LASH_FEATURE_PLANE) return;
+    Vec3 seen = vec3_sub(dn, vec3_cross(phi, s->n)); // from a
+    if (contact->def.a_type == LASH_FEATURE_CYLINDER) {
+        *dt1 = vec3_add(*dt1, vec3_cross(s->axis, seen));
+        return;
+    }
+    Mat3 A = mat3_product(a->R, contact->a_axes);
+    Vec3 n = mat3_mul_transposed(A, s->n), d = mat3_mul_transposed(A, seen);
+    double k = -1 / fmax(1 + n.z, POLE), dk = k * k * d.z;
+    double db = (d.x * n.y + n.x * d.y) * k + n.x * n.y * dk;
+    Vec3 d1 = vec3(2 * n.x * d.x * k + n.x * n.x * dk, db, -d.x);
+    Vec3 d2 = vec3(db, 2 * n.y * d.y * k + n.y * n.y * dk, -d.y);
+    *dt1 = vec3_add(*dt1, mat3_mul(A, d1)), *dt2 = vec3_add(*dt2, mat3_mul(A, d2));
 }
 
 // d of a column of G (6) of one side: sign (t, R'((p - x) x t)) along (dt, dp, dx, phi)
@@ -137,8 +176,8 @@ static void column_derivative(const BodyState* body, Vec3 point, double sign, Ve
 }
 
 // The motion of velocity number j (0 .. 5: a, 6 .. 11: b) alone.
-static Twist unit_motion(const Contact* contact, const BodyState* body, int j) {
-    Twist t = {0};
+static PairMotion unit_motion(const Contact* contact, const BodyState* body, int j) {
+    PairMotion t = {0};
     int k = j % 6;
     Vec3 unit = vec3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
     Vec3* part = j < 6 ? (k < 3 ? &t.x_a : &t.phi_a) : (k < 3 ? &t.x_b : &t.phi_b);
@@ -154,10 +193,14 @@ void contact_contract(const Contact* contact, const BodyState* body, int rows, c
     if (dGP != NULL) memset(dGP, 0, (size_t)(n * n) * sizeof *dGP);
     if (dGv != NULL) memset(dGv, 0, (size_t)(rows * n) * sizeof *dGv);
     for (int j = first; j < last; ++j) {
-        Twist motion = unit_motion(contact, body, j);
+        PairMotion motion = unit_motion(contact, body, j);
         Vec3 t[3] = {s.n}, dt[3], dp;
         differentiate(contact, body, &s, &motion, &dt[0], &dp);
-        if (rows > 1) vec3_basis(s.n, &t[1], &t[2]), basis_derivative(s.n, dt[0], &dt[1], &dt[2]);
+        if (rows > 1) {
+            const BodyState* a = &body[contact->a];
+            tangents(contact, a, &s, &t[1], &t[2]);
+            tangent_derivatives(contact, a, &s, dt[0], motion.phi_a, &dt[1], &dt[2]);
+        }
         for (int r = 0; r < rows; ++r) {
             double d[12];
             column_derivative(&body[contact->a], s.point, -1, t[r], dt[r], dp, motion.x_a,

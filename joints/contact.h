@@ -1,8 +1,9 @@
 // Contacts between simple features of two bodies: gap, normal and point, with exact derivatives.
 //
-// Side a carries a plane, a cylinder (bore or shaft, endless) or a sphere; side b a sphere (radius
-// 0: a point) or the edge circle of a disc. The normal n points from a into b: the gap grows when b
-// moves along n. The contact point is the middle of the closest points.
+// Side a carries a plane, a cylinder (bore or shaft) or a sphere; side b a sphere (radius 0: a
+// point) or the edge circle of a disc. The normal n points from a into b: the gap grows when b
+// moves along n. The contact point is the middle of the closest points. Tangents go with the
+// surface of a, smoothly: along x and y of a plane, around and along a cylinder.
 #ifndef LASH_JOINTS_CONTACT_H
 #define LASH_JOINTS_CONTACT_H
 
@@ -13,7 +14,10 @@ typedef struct Contact {
     int a, b;           // bodies: 0 is the ground
     Vec3 a_axis;        // z of the feature of a, body coordinates: plane normal, cylinder axis
     Vec3 b_axis;        // axis of the disc, body coordinates
-    int interaction;    // in the list
+    Mat3 a_axes;        // axes of the frame of a, body coordinates
+    Vec3 b_x, b_y;      // in the plane of the disc, body coordinates
+    int interaction;    // in the list, -1: none of its own
+    int pair;           // between face sets: number of its PairContact, -1: none
 } Contact;
 
 typedef struct ContactState {
@@ -21,7 +25,14 @@ typedef struct ContactState {
     Vec3 n, point;          // world
     Vec3 origin, axis;      // feature of a, world
     Vec3 center, disc_axis; // feature of b, world
+    Vec3 rim, along;        // circle and cylinder: touching point of the circle; its derivative by
+                            // the angle on the circle
 } ContactState;
+
+// Motion of both bodies, world axes: velocities of the mass centers and angular velocities.
+typedef struct PairMotion {
+    Vec3 x_a, phi_a, x_b, phi_b;
+} PairMotion;
 
 void contact_state(const Contact* contact, const BodyState* body, ContactState* s);
 // Columns n, t1, t2 of G (6 x rows) per side; NULL where that side is the ground.
@@ -31,5 +42,14 @@ void contact_directions(const Contact* contact, const BodyState* body, const Con
 // over these sides.
 void contact_contract(const Contact* contact, const BodyState* body, int rows, const double* P,
                       const double* v, double* dGP, double* dGv);
+
+// Edge circle of b in, or around, a cylinder of a (contact_circle.c): its part of contact_state,
+// and dn, dpoint for a small motion.
+static inline bool contact_is_circle_in_cylinder(const Contact* contact) {
+    return contact->def.a_type == LASH_FEATURE_CYLINDER && contact->def.b_type == LASH_FEATURE_DISC;
+}
+void circle_state(const Contact* contact, const BodyState* body, ContactState* s);
+void circle_differentiate(const Contact* contact, const BodyState* body, const ContactState* s,
+                          const PairMotion* motion, Vec3* dn, Vec3* dpoint);
 
 #endif

@@ -27,7 +27,8 @@ void joint_number_bilateral(LashMechanism* mech, int j) {
         joint->interaction = mechanism_add_interaction(mech, 0, 0, item);
         return;
     }
-    joint->interaction = mechanism_add_interaction(mech, joint->a, joint->b, rows);
+    if (kind->rows > 0)
+        joint->interaction = mechanism_add_interaction(mech, joint->a, joint->b, rows);
     for (int c = 0; c < kind->coordinates; ++c) {
         LashDriverType type = joint->def.coordinate[c].driver;
         if (type == LASH_NO_DRIVER) continue;
@@ -38,6 +39,7 @@ void joint_number_bilateral(LashMechanism* mech, int j) {
             .angular = coordinate_is_angle(kind->coordinate[c]) ? 1u : 0u,
             .id = (uint64_t)j + (uint64_t)(ROLE_DRIVER + c) * JOINT_ID};
         joint->driver[c] = mechanism_add_interaction(mech, joint->a, joint->b, driver);
+        joint->extras = true;
     }
 }
 
@@ -55,6 +57,7 @@ void joint_number_unilateral(LashMechanism* mech, int j) {
                                      .e = x->e,
                                      .id = (uint64_t)j + (uint64_t)role * JOINT_ID};
             joint->limit[c][side] = mechanism_add_interaction(mech, joint->a, joint->b, limit);
+            joint->extras = true;
         }
     }
     if (!(joint->def.mu > 0)) return;
@@ -173,6 +176,13 @@ static void evaluate_extras(const LashMechanism* mech, const Joint* joint, const
 void joint_evaluate(const LashMechanism* mech, const LashSystemWork* work, int j, double t,
                     const uint8_t* wanted, double* g, double* g_t, double* G) {
     const Joint* joint = &mech->joint[j];
+    JointFrames f;
+    if (joint->interaction < 0) { // all clearance: drivers and limits are left
+        if (!joint->extras) return;
+        mechanism_joint_frames(joint, work->body, mechanism_turned(work, j), &f);
+        evaluate_extras(mech, joint, &f, t, wanted, g, g_t, G);
+        return;
+    }
     const LashInteraction* item = &mech->interaction[joint->interaction];
     bool asked = asked_for(wanted, joint->interaction);
     for (int r = 0; r < item->rows && g_t != NULL && asked; ++r) g_t[item->row + r] = 0;
@@ -180,7 +190,6 @@ void joint_evaluate(const LashMechanism* mech, const LashSystemWork* work, int j
         coupling_evaluate(mech, work, joint, item, g, asked ? G : NULL);
         return;
     }
-    JointFrames f;
     mechanism_joint_frames(joint, work->body, mechanism_turned(work, j), &f);
     RowWriter out = writer_of(item, joint, g, asked ? G : NULL);
     joint->kind->write(&f, &out);

@@ -12,12 +12,16 @@
 #include "joints/mechanism_internal.h"
 
 LashContactDef lash_contact_def(void) {
-    return (LashContactDef){
-        .b_type = LASH_FEATURE_SPHERE, .a_frame = pose_identity(), .b_frame = pose_identity()};
+    return (LashContactDef){.b_type = LASH_FEATURE_SPHERE,
+                            .a_frame = pose_identity(),
+                            .b_frame = pose_identity(),
+                            .a_low = -INFINITY,
+                            .a_high = INFINITY};
 }
 
 LashJointDef lash_joint_def(void) {
     LashJointDef def = {.type = LASH_FIXED, .a_joint = pose_identity(), .b_joint = pose_identity()};
+    def.clearance.bore_length = def.clearance.pin_length = INFINITY;
     for (int c = 0; c < LASH_MAX_COORDINATES; ++c) {
         def.coordinate[c] =
             (LashCoordinateDef){.motion = {.in = {1, 1, 1}}, .lower = -INFINITY, .upper = INFINITY};
@@ -54,10 +58,11 @@ void lash_mechanism_destroy(LashMechanism* mech) {
             lash_expression_destroy(mech->force[i].def.component[k].expression);
     }
     for (int i = 0; i < mech->contacts; ++i) lash_free((char*)mech->contact[i].def.name);
-    void* owned[] = {mech->contact,     mech->body,           mech->joint,
-                     mech->force,       mech->block_start,    mech->q_start,
-                     mech->pattern_row, mech->pattern_column, mech->pattern_offset,
-                     mech->interaction};
+    for (int i = 0; i < mech->pairs; ++i) lash_pair_destroy(mech->pair[i].pair);
+    void* owned[] = {mech->pair,           mech->contact,     mech->body,
+                     mech->joint,          mech->force,       mech->block_start,
+                     mech->q_start,        mech->pattern_row, mech->pattern_column,
+                     mech->pattern_offset, mech->interaction};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i) lash_free(owned[i]);
     lash_free(mech);
 }
@@ -114,6 +119,7 @@ static void check_joint(const Joint* joint) {
     LASH_ASSERT(joint->a != joint->b);
     LASH_ASSERT(def->type != LASH_DISTANCE || def->length > 0);
     LASH_ASSERT(def->type != LASH_SCREW || def->pitch != 0);
+    if (def->clearance.play > 0) clearance_check(def);
     LASH_ASSERT(def->mu == 0 || lash_joint_has_friction(def->type));
     LASH_ASSERT(def->mu == 0 || def->radius > 0 || !lash_joint_friction_turns(def->type));
     for (int c = 0; c < LASH_MAX_COORDINATES; ++c) {
@@ -129,10 +135,12 @@ LashJointId lash_mechanism_add_joint(LashMechanism* mech, const LashJointDef* de
     mech->joint = lash_realloc(mech->joint, (size_t)(mech->joints + 1) * sizeof *mech->joint);
     Joint* joint = &mech->joint[mech->joints];
     *joint = (Joint){.def = *def,
-                     .kind = joint_kind(def->type),
+                     .kind = def->clearance.play > 0 ? clearance_kind(def) : joint_kind(def->type),
                      .a_axes = quat_matrix(quat_normalize(def->a_joint.rot)),
                      .b_axes = quat_matrix(quat_normalize(def->b_joint.rot)),
+                     .interaction = -1,
                      .friction = -1};
+    LASH_ASSERT(joint->kind != NULL);
     for (int c = 0; c < LASH_MAX_COORDINATES; ++c)
         joint->driver[c] = joint->limit[c][0] = joint->limit[c][1] = -1;
     if (joint->kind->couples) {
@@ -163,21 +171,44 @@ LashForceId lash_mechanism_add_force(LashMechanism* mech, const LashForceDef* de
     return (LashForceId){++mech->forces};
 }
 
-LashContactId lash_mechanism_add_contact(LashMechanism* mech, const LashContactDef* def) {
+static Contact* new_contact(LashMechanism* mech) {
     LASH_ASSERT(!mech->complete);
-    LASH_ASSERT(def->a_type != LASH_FEATURE_DISC);
-    LASH_ASSERT(def->b_type == LASH_FEATURE_SPHERE || def->b_type == LASH_FEATURE_DISC);
-    LASH_ASSERT(def->b_type != LASH_FEATURE_DISC || def->a_type == LASH_FEATURE_PLANE);
     mech->contact =
         lash_realloc(mech->contact, (size_t)(mech->contacts + 1) * sizeof *mech->contact);
-    Contact* contact = &mech->contact[mech->contacts];
+    return &mech->contact[mech->contacts];
+}
+
+LashContactId lash_mechanism_add_contact(LashMechanism* mech, const LashContactDef* def) {
+    LASH_ASSERT(def->a_type != LASH_FEATURE_DISC);
+    LASH_ASSERT(def->b_type == LASH_FEATURE_SPHERE || def->b_type == LASH_FEATURE_DISC);
+    LASH_ASSERT(def->b_type != LASH_FEATURE_DISC || def->a_type != LASH_FEATURE_SPHERE);
+    Contact* contact = new_contact(mech);
     *contact = (Contact){.def = *def,
+                         .pair = -1,
                          .a = body_index(mech, def->body_a),
                          .b = body_index(mech, def->body_b),
                          .a_axis = quat_rotate(quat_normalize(def->a_frame.rot), vec3(0, 0, 1)),
-                         .b_axis = quat_rotate(quat_normalize(def->b_frame.rot), vec3(0, 0, 1))};
+                         .a_axes = quat_matrix(quat_normalize(def->a_frame.rot))};
+    Mat3 b_axes = quat_matrix(quat_normalize(def->b_frame.rot));
+    contact->b_x = mat3_column(b_axes, 0), contact->b_y = mat3_column(b_axes, 1);
+    contact->b_axis = mat3_column(b_axes, 2);
     LASH_ASSERT(contact->a != contact->b);
     contact->def.name = name_or_number(def->name, "contact", mech->contacts + 1);
+    return (LashContactId){++mech->contacts};
+}
+
+LashContactId lash_mechanism_add_pair_contact(LashMechanism* mech, const LashPairContactDef* def) {
+    Contact* contact = new_contact(mech);
+    *contact = (Contact){.def = lash_contact_def(),
+                         .a = body_index(mech, def->body_a),
+                         .b = body_index(mech, def->body_b),
+                         .interaction = -1,
+                         .pair = mech->pairs};
+    contact->def.body_a = def->body_a, contact->def.body_b = def->body_b;
+    contact->def.e = def->e, contact->def.mu = def->mu;
+    contact->def.name = name_or_number(def->name, "contact", mech->contacts + 1);
+    mech->pair = lash_realloc(mech->pair, (size_t)(mech->pairs + 1) * sizeof *mech->pair);
+    mech->pair[mech->pairs++] = pair_contact(def, mech->contacts, contact->a, contact->b);
     return (LashContactId){++mech->contacts};
 }
 
@@ -200,8 +231,19 @@ int lash_mechanism_contact_count(const LashMechanism* mech) {
 const char* lash_mechanism_contact_name(const LashMechanism* mech, int contact) {
     return mech->contact[contact].def.name;
 }
+void lash_mechanism_contact_bodies(const LashMechanism* mech, int contact, int* a, int* b) {
+    *a = mech->contact[contact].a - 1, *b = mech->contact[contact].b - 1;
+}
+bool lash_mechanism_contact_is_pair(const LashMechanism* mech, int contact) {
+    return mech->contact[contact].pair >= 0;
+}
+const LashPair* lash_mechanism_contact_pair(const LashMechanism* mech, int contact) {
+    int pair = mech->contact[contact].pair;
+    return pair < 0 ? NULL : mech->pair[pair].pair;
+}
 int lash_mechanism_contact_of(const LashMechanism* mech, uint64_t interaction_id) {
     (void)mech;
+    if (pair_id_is(interaction_id)) return pair_id_contact(interaction_id);
     return interaction_id >= CONTACT_ID ? (int)(interaction_id - CONTACT_ID) : -1;
 }
 const char* lash_mechanism_body_name(const LashMechanism* mech, int body) {
@@ -376,7 +418,7 @@ static double potential(const LashSystem* system, LashSystemWork* work, double t
 static const LashInteractionList* collect(const LashSystem* system, LashSystemWork* work, double t,
                                           const double* q, const double* v, double h,
                                           double factor) {
-    (void)t, (void)q, (void)v, (void)h, (void)factor;
+    (void)t;
     const LashMechanism* mech = of(system);
     work->list = (LashInteractionList){.count = mech->interactions,
                                        .bilateral = mech->bilateral,
@@ -384,6 +426,7 @@ static const LashInteractionList* collect(const LashSystem* system, LashSystemWo
                                        .bilateral_rows = mech->bilateral_rows,
                                        .G_size = mech->G_size,
                                        .item = mech->interaction};
+    if (mech->pairs > 0) pairs_collect(mech, work, q, v, h, factor);
     return &work->list;
 }
 
@@ -408,24 +451,27 @@ static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, c
     for (int j = 0; j < mech->joints; ++j) joint_evaluate(mech, work, j, t, wanted, g, g_t, G);
     for (int c = 0; c < mech->contacts; ++c) {
         const Contact* contact = &mech->contact[c];
+        if (contact->pair >= 0) continue;
         bool asked = wanted == NULL || wanted[contact->interaction];
         evaluate_contact(&mech->interaction[contact->interaction], contact, work->body, asked, g,
                          g_t, G);
     }
-    return true;
+    return mech->pairs == 0 || pairs_evaluate(mech, work, q, wanted, g, g_t, G);
 }
 
 static void contract(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                      int i, const double* P, const double* v, double* dGP, double* dGv) {
     (void)t;
     const LashMechanism* mech = of(system);
-    const LashInteraction* item = &mech->interaction[i];
+    const LashInteraction* item = &work->list.item[i];
     double touched[6 * LASH_MAX_TOUCHED];
     for (int s = 0; s < item->touched && dGv != NULL; ++s) {
         memcpy(touched + 6 * s, v + 6 * item->block[s], 6 * sizeof *v);
     }
     place_touched(item, q, work->body);
-    if (item->id >= CONTACT_ID) {
+    if (pair_id_is(item->id)) {
+        pairs_contract(mech, work, q, i, P, touched, dGP, dGv);
+    } else if (item->id >= CONTACT_ID) {
         const Contact* contact = &mech->contact[item->id - CONTACT_ID];
         contact_contract(contact, work->body, item->rows, P, touched, dGP, dGv);
     } else {
@@ -450,6 +496,7 @@ static void accept(const LashSystem* system, LashSystemWork* work, double t, dou
         p[0] = unit.w, p[1] = unit.x, p[2] = unit.y, p[3] = unit.z;
     }
     mechanism_place(mech, q, work->body);
+    pairs_accept(mech, work);
     for (int j = 0; j < mech->joints; ++j) {
         const Joint* joint = &mech->joint[j];
         double* turned = work->turned + LASH_MAX_COORDINATES * j;
@@ -466,7 +513,8 @@ static void accept(const LashSystem* system, LashSystemWork* work, double t, dou
 static void name(const LashSystem* system, uint64_t id, char* text, size_t size) {
     const LashMechanism* mech = of(system);
     if (id >= CONTACT_ID) {
-        snprintf(text, size, "%s", mech->contact[id - CONTACT_ID].def.name);
+        int contact = lash_mechanism_contact_of(mech, id);
+        snprintf(text, size, "%s", mech->contact[contact].def.name);
         return;
     }
     joint_name(mech, id, text, size);
@@ -481,12 +529,13 @@ static LashSystemWork* work_create(const LashSystem* system) {
         memcpy(work->turned + LASH_MAX_COORDINATES * j, mech->joint[j].start,
                sizeof mech->joint[j].start);
     }
+    pairs_start(mech, work);
     return work;
 }
 
 static void work_destroy(const LashSystem* system, LashSystemWork* work) {
-    (void)system;
     if (work == NULL) return;
+    pairs_finish(of(system), work);
     lash_free(work->body);
     lash_free(work->turned);
     lash_free(work);
@@ -559,6 +608,7 @@ static void number_interactions(LashMechanism* mech) {
     for (int j = 0; j < mech->joints; ++j) joint_number_unilateral(mech, j);
     for (int c = 0; c < mech->contacts; ++c) {
         Contact* contact = &mech->contact[c];
+        if (contact->pair >= 0) continue;
         LashInteraction item = {.kind = LASH_UNILATERAL,
                                 .rows = contact->def.mu > 0 ? 3 : 1,
                                 .e = contact->def.e,
@@ -600,6 +650,7 @@ static void start_coordinates(LashMechanism* mech) {
 
 const LashSystem* lash_mechanism_system(LashMechanism* mech) {
     if (mech->complete) return &mech->system;
+    clearance_add_contacts(mech);
     mech->complete = true;
     int n = mech->bodies - 1;
     mech->system = (LashSystem){.nq = 7 * n,
@@ -628,9 +679,12 @@ const LashSystem* lash_mechanism_system(LashMechanism* mech) {
     number_interactions(mech);
     start_coordinates(mech);
     mech->system.block_start = mech->block_start, mech->system.q_start = mech->q_start;
-    mech->system.max_interactions = mech->interactions;
-    mech->system.max_rows = mech->rows;
-    mech->system.max_G = mech->G_size;
+    PairSizes pairs = pair_sizes(mech);
+    mech->system.max_interactions = mech->interactions + pairs.interactions;
+    mech->system.max_rows = mech->rows + pairs.rows;
+    mech->system.max_G = mech->G_size + pairs.G;
+    mech->system.max_contacts = mech->interactions - mech->bilateral + pairs.active;
+    mech->system.max_contact_rows = mech->rows - mech->bilateral_rows + pairs.active_rows;
     return &mech->system;
 }
 
@@ -660,6 +714,22 @@ double lash_mechanism_joint_coordinate(const LashMechanism* mech, const LashSyst
     BodyState state[2];
     frames_at(mech, work, joint, q, state, &f);
     return coordinate_unwrapped(j->kind->coordinate[coordinate], &f, f.turned[coordinate]);
+}
+
+LashPlay lash_mechanism_joint_play(const LashMechanism* mech, int joint, const double* q) {
+    const Joint* j = &mech->joint[joint];
+    JointFrames f;
+    BodyState state[2];
+    frames_at(mech, NULL, joint, q, state, &f);
+    Vec3 d = vec3_sub(f.p_b, f.p_a), z = axis_a(&f, 2);
+    double along = vec3_dot(d, z);
+    Vec3 across = vec3_add_scaled(d, -along, z);
+    LashPlay play = {
+        .tilt = atan2(vec3_norm(vec3_cross(z, axis_b(&f, 2))), vec3_dot(z, axis_b(&f, 2)))};
+    play.eccentricity = j->def.type == LASH_SPHERICAL ? vec3_norm(d)
+                        : j->def.type == LASH_PLANAR  ? fabs(along)
+                                                      : vec3_norm(across);
+    return play;
 }
 
 double lash_mechanism_joint_speed(const LashMechanism* mech, int joint, int coordinate,
@@ -703,7 +773,7 @@ static void add_coordinate_reactions(const LashMechanism* mech, const Joint* joi
 LashReaction lash_mechanism_reaction(const LashMechanism* mech, int joint, const double* q,
                                      const double* P, double h) {
     const Joint* j = &mech->joint[joint];
-    const double* rows = P + mech->interaction[j->interaction].row;
+    const double* rows = j->interaction < 0 ? NULL : P + mech->interaction[j->interaction].row;
     if (j->kind->couples) {
         Vec3 along = vec3(0, 0, rows[0] / h);
         bool turns = j->def.type == LASH_GEAR;
@@ -712,8 +782,9 @@ LashReaction lash_mechanism_reaction(const LashMechanism* mech, int joint, const
     JointFrames f;
     BodyState state[2];
     frames_at(mech, NULL, joint, q, state, &f);
-    Vec3 force, moment;
-    j->kind->reaction(&f, rows, &force, &moment);
+    Vec3 force = vec3_zero(), moment = vec3_zero();
+    if (rows != NULL) j->kind->reaction(&f, rows, &force, &moment);
+    clearance_reaction(mech, j, &f, P, &force, &moment);
     add_coordinate_reactions(mech, j, &f, P, &force, &moment);
     Mat3 A = mat3_product(f.a->R, f.a_axes);
     return (LashReaction){vec3_scale(1 / h, mat3_mul_transposed(A, force)),
@@ -723,6 +794,7 @@ LashReaction lash_mechanism_reaction(const LashMechanism* mech, int joint, const
 LashContactPlace lash_mechanism_contact_place(const LashMechanism* mech, int contact,
                                               const double* q) {
     Contact local = mech->contact[contact];
+    if (local.pair >= 0) return pair_place(mech, local.pair, q);
     BodyState state[2] = {state_of(local.a, q), state_of(local.b, q)};
     local.a = 0, local.b = 1;
     ContactState s;

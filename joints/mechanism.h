@@ -67,6 +67,21 @@ typedef struct LashCoordinateDef {
     double start;        // an angle counts turns from the value nearest to this [rad]
 } LashCoordinateDef;
 
+// Play between the two surfaces of a joint (clearance.c): revolute, cylindrical, spherical,
+// prismatic, planar. Such a joint has contacts instead of rows.
+typedef struct LashClearanceDef {
+    double play;   // bore radius minus pin radius; per side of a guide or plate [m]; 0: ideal joint
+    double axial;  // revolute: per side, against collars [m]; 0: held along the axis by a row
+    double radius; // of the pin, the ball, a round slider or a round plate [m]
+    double bore_length;   // of the bore or guide, its middle at the joint point [m]; infinite: the
+    double pin_length;    // other one's ends touch; the same of pin or slider, its middle at
+    double pin_offset;    // pin_offset along its axis from the joint point [m]
+    double collar_radius; // of the rings that touch the collars [m]
+    double width, height; // of a slider or plate with corners, along x and y [m]; 0: round
+    bool outer_b;         // b carries bore, socket or guide and a the pin, instead of a and b
+    double e, mu;         // Newton restitution, Coulomb friction of all its contacts
+} LashClearanceDef;
+
 typedef struct LashJointDef {
     LashJointType type;
     const char* name;          // copied, unique among joints
@@ -81,6 +96,7 @@ typedef struct LashJointDef {
     double ratio;
     double mu;     // Coulomb friction of the sliding surfaces [-]; 0: none
     double radius; // of the sliding surface where the joint turns, > 0 with friction [m]
+    LashClearanceDef clearance;
 } LashJointDef;
 
 typedef enum LashForceType {
@@ -109,10 +125,10 @@ typedef struct LashForceDef {
 
 typedef enum LashFeatureType {
     LASH_FEATURE_PLANE,    // side a: through the frame's origin, z is the outward normal
-    LASH_FEATURE_CYLINDER, // side a: about z of the frame, endless; inside: a bore
+    LASH_FEATURE_CYLINDER, // side a: about z of the frame; inside: a bore
     LASH_FEATURE_SPHERE,   // either side: about the frame's origin; radius 0 on side b: a point
-    LASH_FEATURE_DISC // side b: the edge circle of a disc, axis z of the frame (ends of a cylinder
-                      // lying on a plane)
+    LASH_FEATURE_DISC      // side b: an edge circle, axis z of the frame: of a cylinder lying on a
+                      // plane, of the end of a pin in a bore (inside) or of a bore around a pin
 } LashFeatureType;
 
 typedef struct LashContactDef {
@@ -121,11 +137,25 @@ typedef struct LashContactDef {
     LashFeatureType a_type, b_type;
     Pose a_frame, b_frame;     // of the feature in its body
     double a_radius, b_radius; // [m]
-    bool inside;               // b inside the cylinder or sphere of a
-    double e, mu;              // Newton restitution in [0, 1], Coulomb friction
+    double a_low, a_high;      // ends of a cylinder along z, infinite by default: only a circle in
+                               // it looks at them [m]
+    double flat;  // disc on a plane: with less tilt, radius times its sine, it has no touching
+                  // point and the gap is infinite [m]; other contacts must bear it then
+    bool inside;  // b inside the cylinder or sphere of a
+    double e, mu; // Newton restitution in [0, 1], Coulomb friction
 } LashContactDef;
 
+// A contact between two sets of CAD faces: one name, any number of points.
+typedef struct LashPair LashPair;
+typedef struct LashPairContactDef {
+    const char* name;          // copied, unique among contacts
+    LashBodyId body_a, body_b; // sides of the pair; either may be the ground, not both
+    LashPair* pair;            // owned by the mechanism once added; its shapes are borrowed
+    double e, mu;              // Newton restitution in [0, 1], Coulomb friction
+} LashPairContactDef;
+
 LashContactDef lash_contact_def(void);
+LashPairContactDef lash_pair_contact_def(void);
 LashJointDef lash_joint_def(void);
 LashForceDef lash_force_def(void);
 
@@ -137,6 +167,7 @@ LashBodyId lash_mechanism_add_body(LashMechanism* mech, const LashBodyDef* def);
 LashJointId lash_mechanism_add_joint(LashMechanism* mech, const LashJointDef* def);
 LashForceId lash_mechanism_add_force(LashMechanism* mech, const LashForceDef* def);
 LashContactId lash_mechanism_add_contact(LashMechanism* mech, const LashContactDef* def);
+LashContactId lash_mechanism_add_pair_contact(LashMechanism* mech, const LashPairContactDef* def);
 void lash_mechanism_set_gravity(LashMechanism* mech, Vec3 gravity); // [m/s^2]
 
 // Completes the tables; nothing can be added afterwards. The system borrows the mechanism.
@@ -160,8 +191,39 @@ typedef struct LashContactPlace {
     double gap;         // [m]
     Vec3 point, normal; // world; normal from a into b
 } LashContactPlace;
+// Of a contact between face sets: its point of least gap; gap INFINITY where there is none. Not
+// for the time loop: allocates.
 LashContactPlace lash_mechanism_contact_place(const LashMechanism* mech, int contact,
                                               const double* q);
+// All its points with a gap of at most `within`; returns how many, the first `capacity` are
+// written. beyond (or NULL): places that overlap too deeply to be measured. Allocates.
+int lash_mechanism_contact_points(const LashMechanism* mech, int contact, const double* q,
+                                  double within, LashContactPlace* places, int capacity,
+                                  int* beyond);
+// Body numbers of its sides, -1: ground.
+void lash_mechanism_contact_bodies(const LashMechanism* mech, int contact, int* a, int* b);
+bool lash_mechanism_contact_is_pair(const LashMechanism* mech, int contact);
+const LashPair* lash_mechanism_contact_pair(const LashMechanism* mech, int contact); // or NULL
+// Place of interaction i of the list after a step that ended at q; false: it is no contact, or did
+// not act in the step.
+bool lash_mechanism_interaction_place(const LashMechanism* mech, const LashSystemWork* work, int i,
+                                      const double* q, LashContactPlace* place);
+
+// Contacts of a joint with clearance: how many (0: the joint is ideal) and the first one's number.
+// They follow the contacts that were added, joint by joint; names are "joint.1", "joint.2", ...
+int lash_mechanism_joint_contacts(const LashMechanism* mech, int joint, int* first);
+// Where such a contact stands in the list of interactions.
+int lash_mechanism_contact_interaction(const LashMechanism* mech, int contact);
+// Their number, before the joint is added.
+int lash_clearance_contact_count(LashJointType type, const LashClearanceDef* clearance);
+bool lash_joint_can_have_clearance(LashJointType type);
+
+// Where the pin is in its play: distance of the joint points across the axis (spherical: in space;
+// planar: along the normal; prismatic: across), angle between the axes.
+typedef struct LashPlay {
+    double eccentricity, tilt; // [m], [rad]
+} LashPlay;
+LashPlay lash_mechanism_joint_play(const LashMechanism* mech, int joint, const double* q);
 
 static inline LashBodyId lash_body_id(int body) { // of body number `body`
     LashBodyId id;

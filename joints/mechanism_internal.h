@@ -3,6 +3,7 @@
 #define LASH_JOINTS_MECHANISM_INTERNAL_H
 
 #include "joints/contact.h"
+#include "joints/pair_contact.h"
 
 typedef struct Body {
     LashBodyDef def; // name owned
@@ -15,12 +16,15 @@ typedef struct Joint {
     Mat3 a_axes, b_axes; // joint axes in each body
     int via[2];          // joints a gear pair couples
     // In the list of interactions, -1: none.
-    int interaction, friction;
+    int interaction, friction;   // interaction: of the rows
+    bool extras;                 // it has drivers or limits
+    int first_contact, contacts; // of a joint with clearance
     int driver[LASH_MAX_COORDINATES], limit[LASH_MAX_COORDINATES][2];
     double start[LASH_MAX_COORDINATES]; // coordinates of the initial configuration [rad or m]
 } Joint;
 
-// Ids of interactions: joint number plus JOINT_ID times its role; contact c has id c + CONTACT_ID.
+// Ids of interactions: joint number plus JOINT_ID times its role; contact c has id c + CONTACT_ID;
+// points of pair contacts lie above (pair_contact.h).
 enum { JOINT_ID = 1 << 20, CONTACT_ID = 1 << 24 };
 enum JointRole {
     ROLE_ROWS,
@@ -44,10 +48,13 @@ struct LashMechanism {
     Joint* joint;
     Force* force;
     Contact* contact;
+    PairContact* pair; // of those contacts that are between face sets
+    int pairs;
     Vec3 gravity;
     // Tables of the system.
     int *block_start, *q_start, *pattern_row, *pattern_column, *pattern_offset;
-    LashInteraction* interaction; // in list order: joints and drivers, then contacts
+    LashInteraction* interaction; // in list order: joints and drivers, then contacts; those of
+                                  // pairs follow in the list of a run
     int interactions, rows, G_size;
     int bilateral, bilateral_rows;
 };
@@ -56,6 +63,7 @@ struct LashSystemWork {
     BodyState* body; // (bodies) at the configuration evaluated last
     double* turned;  // (joints x LASH_MAX_COORDINATES) angles at the last accepted step [rad]
     LashInteractionList list;
+    PairRun pairs;
 };
 
 // Body states of a configuration.
@@ -80,6 +88,14 @@ void joint_contract(const LashMechanism* mech, const LashSystemWork* work,
                     const LashInteraction* item, const double* P, const double* v, double* dGP,
                     double* dGv);
 void joint_name(const LashMechanism* mech, uint64_t id, char* text, size_t size);
+
+// Joints with clearance (clearance.c): the kind with the rows that are left (NULL: no such joint);
+// adds the contacts of all joints; force and moment on b at p_b, world, from the impulses P.
+const JointKind* clearance_kind(const LashJointDef* def);
+void clearance_check(const LashJointDef* def);
+void clearance_add_contacts(LashMechanism* mech);
+void clearance_reaction(const LashMechanism* mech, const Joint* joint, const JointFrames* frames,
+                        const double* P, Vec3* force, Vec3* moment);
 
 // Rows of gear, rack and pinion (coupling.c), touching up to four bodies.
 LashInteraction coupling_interaction(const LashMechanism* mech, const Joint* joint);

@@ -10,8 +10,8 @@
 #include "solvers/sim_internal.h"
 
 // Gaps at (t, q) into s->g.
-static void gaps_at(LashSim* sim, StepContext* s, double t, const double* q) {
-    sim->system->evaluate(sim->system, sim->work, t, q, NULL, s->g, NULL, NULL);
+static bool gaps_at(LashSim* sim, StepContext* s, double t, const double* q) {
+    return sim_evaluate(sim, t, q, NULL, s->g, NULL, NULL);
 }
 
 LashOutcome forecast_activate(LashSim* sim, StepContext* s) {
@@ -25,7 +25,7 @@ LashOutcome forecast_activate(LashSim* sim, StepContext* s) {
     }
     memcpy(sim->x, s->v, (size_t)system->nv * sizeof *sim->x); // v_free
     for (int i = list->bilateral; i < list->count; ++i) s->wanted[i] = 1;
-    system->evaluate(system, sim->work, s->t0, sim->q, s->wanted, s->g_star, s->g_t, s->G);
+    if (!sim_evaluate(sim, s->t0, sim->q, s->wanted, s->g_star, s->g_t, s->G)) return LASH_FAILED;
     lash_rows_velocity(system, list, list->bilateral, list->count, NULL, s->G, sim->v, s->U_start);
     lash_rows_velocity(system, list, list->bilateral, list->count, NULL, s->G, sim->x, s->U);
     for (int i = list->bilateral_rows; i < list->rows; ++i)
@@ -33,7 +33,7 @@ LashOutcome forecast_activate(LashSim* sim, StepContext* s) {
     if (forecast == LASH_FORECAST_MIDPOINT || forecast == LASH_FORECAST_END) {
         double share = forecast == LASH_FORECAST_END ? 1 : 0.5;
         system->move(system, sim->q, share * s->h, sim->v, s->q_end);
-        gaps_at(sim, s, s->t0 + share * s->h, s->q_end);
+        if (!gaps_at(sim, s, s->t0 + share * s->h, s->q_end)) return LASH_FAILED;
     }
     for (int i = list->bilateral; i < list->count; ++i) {
         int n = list->item[i].row;

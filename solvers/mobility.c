@@ -1,20 +1,20 @@
 // What the bilateral rows leave free, and the nearest state that satisfies them and the contacts.
 //
-//     rank of V = G' M^-1 G by Cholesky in the order of the rows: a row whose remainder is below
-//     1e-10 of its own diagonal entry depends on those before it; dof = nv - rank. Assembly: q <- q
-//     (+) -M^-1 G V^+ g until g passes, then v <- v - M^-1 G V^+ (G'v + g_t): nearest in the metric
-//     M. Contacts that overlap take part with normals n: x += sum r_a tau_a, where r_a is M^-1 n_a
-//     with the joints kept closed and 0 <= g + n'x perp tau >= 0.
+//     Rank: freedom.c. Assembly, with V = G' M^-1 G: q <- q (+) -M^-1 G V^+ g until g passes, then
+//     v <- v - M^-1 G V^+ (G'v + g_t): nearest in the metric M. Contacts that overlap take part
+//     with normals n: x += sum r_a tau_a, where r_a is M^-1 n_a with the joints kept closed and 0
+//     <= g + n'x perp tau >= 0.
 #include <math.h>
 #include <string.h>
 
 #include "core/error.h"
+#include "solvers/mobility_internal.h"
 #include "solvers/projection_problem.h"
 #include "solvers/rows.h"
 #include "solvers/sim_internal.h"
 
 enum { ASSEMBLY_ITERATIONS = 100 };
-static const double DEPENDENT = 1e-10; // of the row's own diagonal entry
+static const double DEEP = 100; // overlaps to be opened may be deeper than what a step moves
 
 // Marks the contacts with a gap of at most `reach` [m] as wanted, beside the bilateral rows; where
 // some overlap also those near enough to be closed by mending that.
@@ -37,8 +37,8 @@ static void want_contacts(LashSim* sim, StepContext* s, double reach) {
 // context and factors M.
 static bool evaluate_start(LashSim* sim, StepContext* s, double reach) {
     const LashSystem* system = sim->system;
-    s->list =
-        system->collect(system, sim->work, sim->t, sim->q, sim->v, sim->settings.h, sim->reach);
+    double factor = reach < 0 ? sim->reach : DEEP * sim->reach;
+    s->list = system->collect(system, sim->work, sim->t, sim->q, sim->v, sim->settings.h, factor);
     for (int i = 0; i < s->list->count; ++i) s->wanted[i] = i < s->list->bilateral;
     want_contacts(sim, s, reach);
     system->evaluate(system, sim->work, sim->t, sim->q, s->wanted, s->g, s->g_t, s->G);
@@ -60,70 +60,13 @@ static void measure_rows(const StepContext* s, LashMobility* mobility) {
     }
 }
 
-// V (m x m) = G' M^-1 G
-static void assemble_gram(LashSim* sim, const StepContext* s, double* V) {
-    const LashSystem* system = sim->system;
-    int m = s->list->bilateral_rows;
-    for (int i = 0; i < s->list->bilateral; ++i) {
-        const LashInteraction* item = &s->list->item[i];
-        for (int r = 0; r < item->rows; ++r) {
-            double unit[LASH_MAX_ROWS] = {0};
-            unit[r] = 1;
-            memset(sim->x, 0, (size_t)system->nv * sizeof *sim->x);
-            lash_row_apply(system, item, s->G, 1, unit, sim->x);
-            lash_block_lu_solve(sim->M, sim->x);
-            lash_rows_velocity(system, s->list, 0, s->list->bilateral, NULL, s->G, sim->x,
-                               V + (size_t)m * (size_t)(item->row + r));
-        }
-    }
-}
-
-// Rank by Cholesky of the full matrix; dependent (bilateral interactions) or NULL.
-static int dense_rank(LashSim* sim, const StepContext* s, int* redundant_rows) {
-    int m = s->list->bilateral_rows, rank = 0;
-    double* V = lash_alloc((size_t)m * (size_t)m * sizeof *V); // lower triangle becomes the factor
-    uint8_t* dependent = lash_alloc((size_t)m + 1);
-    assemble_gram(sim, s, V);
-    for (int k = 0; k < m; ++k) {
-        double whole = V[k + m * k], left = whole;
-        for (int c = 0; c < k; ++c) {
-            if (dependent[c]) continue;
-            double sum = V[k + m * c];
-            for (int j = 0; j < c; ++j) {
-                if (!dependent[j]) sum -= V[k + m * j] * V[c + m * j];
-            }
-            V[k + m * c] = sum / V[c + m * c];
-            left -= V[k + m * c] * V[k + m * c];
-        }
-        dependent[k] = !(left > DEPENDENT * whole);
-        if (dependent[k]) continue;
-        V[k + m * k] = sqrt(left);
-        ++rank;
-    }
-    for (int i = 0; i < s->list->bilateral && redundant_rows != NULL; ++i) {
-        const LashInteraction* item = &s->list->item[i];
-        redundant_rows[i] = 0;
-        for (int r = 0; r < item->rows; ++r) redundant_rows[i] += dependent[item->row + r];
-    }
-    lash_free(V), lash_free(dependent);
-    return rank;
-}
-
-static int sparse_rank(LashSim* sim, const StepContext* s, int* redundant_rows) {
-    lash_joint_solver_factor(&sim->position_joints, s->list, s->G, sim->M, false, false);
-    if (redundant_rows != NULL)
-        lash_joint_solver_count_dependent(&sim->position_joints, redundant_rows);
-    return sim->position_joints.rank;
-}
-
 LashMobility lash_sim_mobility(LashSim* sim, int* redundant_rows) {
     StepContext* s = &sim->step;
     LashMobility mobility = {.dof = sim->system->nv};
     if (!evaluate_start(sim, s, -1)) return mobility;
-    mobility.rows = s->list->bilateral_rows;
     measure_rows(s, &mobility);
-    mobility.rank = sim->position_joints.sparse != NULL ? sparse_rank(sim, s, redundant_rows)
-                                                        : dense_rank(sim, s, redundant_rows);
+    mobility.rows = s->list->bilateral_rows;
+    mobility.rank = lash_bilateral_rank(sim->system, s->list, s->G, redundant_rows);
     mobility.dof = sim->system->nv - mobility.rank;
     return mobility;
 }
@@ -180,8 +123,10 @@ static bool push_apart(LashSim* sim, StepContext* s, double* x) {
                                      .kind = kind,
                                      .P_n = g_new + n,
                                      .tolerance = 1e-3 * sim->settings.tolerance_position};
+    bool known = all_finite(g, (int)n) && diagonal_finite(A, (int)n, (int)n);
     bool good =
-        n == 0 || lash_projection_solve(&problem, tau, g_new, NULL, work).outcome != LASH_FAILED;
+        n == 0 ||
+        (known && lash_projection_solve(&problem, tau, g_new, NULL, work).outcome != LASH_FAILED);
     for (size_t c = 0; c < n && good; ++c) {
         for (size_t k = 0; k < nv; ++k) x[k] += tau[c] * r[c * nv + k];
     }

@@ -39,16 +39,30 @@ enum { KEPT_ITERATIONS = 12 };
 // --- Evaluation
 // ---------------------------------------------------------------------------------------------------
 
-void projection_shift(LashSim* sim, const StepContext* s, double* x) {
+void projection_force(LashSim* sim, const StepContext* s, double* x) {
     const LashSystem* system = sim->system;
-    for (int i = 0; i < system->nv; ++i) x[i] = 0;
     lash_rows_apply(system, s->list, 0, s->list->bilateral, NULL, s->G, 1, s->tau, x);
     for (int k = 0; k < s->nn; ++k) {
         const LashInteraction* item = &s->list->item[s->normal[k]];
         double only_normal[LASH_MAX_ROWS] = {s->tau[item->row]};
         lash_row_apply(system, item, s->G, 1, only_normal, x);
     }
-    if (!system->unit_metric) lash_block_lu_solve(sim->same_metric ? sim->A : sim->M, x);
+}
+
+void projection_shift(LashSim* sim, const StepContext* s, double* x) {
+    for (int i = 0; i < sim->system->nv; ++i) x[i] = 0;
+    projection_force(sim, s, x);
+    if (!sim->system->unit_metric) lash_block_lu_solve(sim->same_metric ? sim->A : sim->M, x);
+}
+
+void projection_update(LashSim* sim, StepContext* s) {
+    if (!sim->curved) {
+        projection_shift(sim, s, s->shift);
+        return;
+    }
+    double *moved = sim->x, ht = s->h * s->move_theta;
+    increment_so_far(sim, s, moved);
+    for (int i = 0; i < sim->system->nv; ++i) s->shift[i] += moved[i] - ht * sim->y[i];
 }
 
 // d = h v_theta + N G tau; q_end, q_theta, v_theta. The shift is the guessed one when a pass
@@ -65,30 +79,49 @@ static void set_positions(LashSim* sim, StepContext* s, bool project) {
     system->move(system, sim->q, theta, s->d, s->q_theta);
 }
 
+bool sim_evaluate(LashSim* sim, double t, const double* q, const uint8_t* wanted, double* g,
+                  double* g_t, double* G) {
+    bool good = sim->system->evaluate(sim->system, sim->work, t, q, wanted, g, g_t, G);
+    sim->outside = sim->outside || !good;
+    return good;
+}
+
+// A contact that has a place at the end of the step but none where its impulse would point: it
+// points as at the end.
+static void complete_directions(const LashSim* sim, StepContext* s) {
+    for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        const LashInteraction* item = &s->list->item[i];
+        if (!s->wanted[i] || item->kind != LASH_UNILATERAL) continue;
+        if (s->g_star[item->row] < INFINITY || s->g[item->row] == INFINITY) continue;
+        int n = 0;
+        for (int b = 0; b < item->touched; ++b) n += lash_block_size(sim->system, item->block[b]);
+        memcpy(s->G_star + item->offset, s->G + item->offset,
+               (size_t)(n * item->rows) * sizeof *s->G);
+        memcpy(s->g_t_star + item->row, s->g_t + item->row, (size_t)item->rows * sizeof *s->g_t);
+    }
+}
+
 static bool evaluate_rows(LashSim* sim, StepContext* s) {
-    const LashSystem* system = sim->system;
-    double t_end = s->t0 + s->h;
+    double t_end = s->t0 + s->h, t_theta = s->t0 + s->theta * s->h;
+    bool fremond = sim->settings.law == LASH_FREMOND;
     switch (sim->settings.direction) {
         case LASH_AT_MIDPOINT:
-            if (!system->evaluate(system, sim->work, s->t0 + s->theta * s->h, s->q_theta, s->wanted,
-                                  s->g_star, NULL, s->G_star)) {
+            if (!sim_evaluate(sim, t_theta, s->q_theta, s->wanted, s->g_star,
+                              fremond ? s->g_t_star : NULL, s->G_star))
                 return false;
-            }
-            return system->evaluate(system, sim->work, t_end, s->q_end, s->wanted, s->g, s->g_t,
-                                    s->G);
+            if (!sim_evaluate(sim, t_end, s->q_end, s->wanted, s->g, s->g_t, s->G)) return false;
+            complete_directions(sim, s);
+            return true;
         case LASH_AT_END:
-            if (!system->evaluate(system, sim->work, t_end, s->q_end, s->wanted, s->g, s->g_t,
-                                  s->G))
-                return false;
+            if (!sim_evaluate(sim, t_end, s->q_end, s->wanted, s->g, s->g_t, s->G)) return false;
             memcpy(s->G_star, s->G, (size_t)s->list->G_size * sizeof *s->G);
+            memcpy(s->g_t_star, s->g_t, (size_t)s->list->rows * sizeof *s->g_t);
             return true;
         case LASH_AT_START: // rows and impulses at q_k; the gaps are those of the end
-            if (!system->evaluate(system, sim->work, t_end, s->q_end, s->wanted, s->g, NULL, NULL))
-                return false;
-            if (!system->evaluate(system, sim->work, s->t0, sim->q, s->wanted, s->g_star, s->g_t,
-                                  s->G))
-                return false;
+            if (!sim_evaluate(sim, t_end, s->q_end, s->wanted, s->g, NULL, NULL)) return false;
+            if (!sim_evaluate(sim, s->t0, sim->q, s->wanted, s->g_star, s->g_t, s->G)) return false;
             memcpy(s->G_star, s->G, (size_t)s->list->G_size * sizeof *s->G);
+            memcpy(s->g_t_star, s->g_t, (size_t)s->list->rows * sizeof *s->g_t);
             return true;
     }
     return false;
@@ -105,13 +138,16 @@ static void compute_residuals(LashSim* sim, StepContext* s) {
     lash_block_multiply(system, sim->M_values, sim->x, s->r);
     for (int i = 0; i < nv; ++i) s->r[i] -= s->h * s->F[i];
     lash_rows_apply(system, list, 0, list->count, s->active, s->G_star, -1, s->P, s->r);
-    lash_rows_velocity(system, list, 0, list->count, s->wanted, s->G, s->v, s->U);
+    lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, s->v, s->U);
+    lash_rows_velocity(system, list, list->bilateral, list->count, s->wanted, law_rows(sim, s),
+                       s->v, s->U);
+    bool fremond = sim->settings.law == LASH_FREMOND;
     s->velocity_error = 0, s->position_error = 0;
     for (int i = 0; i < list->count; ++i) {
         if (!s->wanted[i]) continue;
         const LashInteraction* item = &list->item[i];
         for (int k = item->row; k < item->row + item->rows; ++k) {
-            s->U[k] += s->g_t[k];
+            s->U[k] += i >= list->bilateral && fremond ? s->g_t_star[k] : s->g_t[k];
             if (i >= list->bilateral) continue;
             if (fabs(s->U[k]) > s->velocity_error)
                 s->velocity_error = fabs(s->U[k]), s->worst = item->id;
@@ -120,6 +156,7 @@ static void compute_residuals(LashSim* sim, StepContext* s) {
             }
         }
     }
+    if (fremond) fremond_start(sim, s);
     // The velocity error that r stands for, M^-1 r; and y = A^-1 r for the correction.
     memcpy(sim->y, s->r, (size_t)nv * sizeof *sim->y);
     lash_block_lu_solve(sim->A, sim->y);
@@ -166,17 +203,17 @@ static void correct_joints(LashSim* sim, StepContext* s, bool project) {
 
 static bool correct_positions(LashSim* sim, StepContext* s) {
     if (s->nn > 0 && !positions_correct(sim, s)) return false;
-    projection_shift(sim, s, s->shift);
+    projection_update(sim, s);
     return true;
 }
 
 static bool correct(LashSim* sim, StepContext* s, bool project) {
     int nv = sim->system->nv;
-    if (sim->robust && sim->full != NULL) {
+    if (sim->robust && sim->full != NULL && !sim->curved) {
         full_newton_correct(sim, s, project);
     } else {
         for (int i = 0; i < nv; ++i) sim->y[i] = -sim->y[i];
-        if (s->list->bilateral > 0) correct_joints(sim, s, project);
+        if (s->list->bilateral > 0) correct_joints(sim, s, project && !sim->curved);
     }
     bool coupled =
         project && s->nn > 0 && sim->settings.coupled && sim->settings.scheme == LASH_DIRECT;
@@ -280,7 +317,8 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
             return LASH_CONVERGED;
         }
         if (i > 0 && pass) keep_iterate(sim, s), kept = error;
-        if (sim->robust ||
+        bool old = s->nc > 0 && sim->B != NULL && !sim->has_response && sim->factored_t != s->t0;
+        if (sim->robust || old ||
             (i > 1 && error > 0.25 * last && ++slow >= 2)) { // renew the operator here
             if (s->nc > 0) sim->exact = true;
             if (!step_factor(sim, s, project)) return LASH_FAILED;
@@ -324,36 +362,43 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
 // Extrapolation over n steps multiplies what is wrong in them by up to 2^n - 1, a correction by the
 // contraction rate of the iteration: the product must stay small, or errors that the residuals
 // hardly see would grow from step to step.
-static int guess_order(const LashSim* sim) {
+int guess_order(const LashSim* sim) {
     if (sim->history == 0 || (!sim->robust && sim->contraction_rate > 0.5))
         return 0; // from the state alone
-    if (sim->robust) return sim->history < 2 ? 0 : 2;
+    if (sim->robust) return sim->history < 2 || sim->step.nc > 0 ? 0 : 2;
     int n = 1;
     while (n < HISTORY && n < sim->history && (2 << n) * sim->contraction_rate < 1.0) ++n;
     return n;
 }
 
-// Extrapolates (v, shift, P, tau) by the polynomial through the last steps, as far as no jump lies
-// between them: x_{k+1} = n x_k - C(n,2) x_{k-1} + C(n,3) x_{k-2} - ...   Smooth phases then start
-// within the tolerance, or near it.
-void step_guess(LashSim* sim, StepContext* s) {
-    int nv = sim->system->nv, rows = s->list->rows, size = 2 * nv + 2 * rows;
-    int n = guess_order(sim);
-    double* x = sim->guess;
+// Weighted sum of `size` numbers at `at` of the last n steps, into sim->guess.
+static void extrapolate(LashSim* sim, int n, int at, int size) {
+    double *x = sim->guess + at, weight = 1;
     for (int i = 0; i < size; ++i) x[i] = 0;
-    double weight = 1;
     for (int k = 0; k < n; ++k) {
         weight *= (double)(n - k) / (k + 1);
         double w = k % 2 == 0 ? weight : -weight;
-        const double* past = sim->past[k];
+        const double* past = sim->past[k] + at;
         for (int i = 0; i < size; ++i) x[i] += w * past[i];
     }
+}
+
+// Extrapolates (v, shift, P, tau) by the polynomial through the last steps, as far as no jump lies
+// between them: x_{k+1} = n x_k - C(n,2) x_{k-1} + C(n,3) x_{k-2} - ...   Smooth phases then start
+// within the tolerance, or near it. Impulses of contacts only while the list stays the same.
+void step_guess(LashSim* sim, StepContext* s) {
+    int nv = sim->system->nv, rows = s->list->rows, joint_rows = s->list->bilateral_rows;
+    int n = guess_order(sim), fixed = 2 * nv + 2 * joint_rows;
+    double* x = sim->guess;
+    extrapolate(sim, n, 0, fixed);
+    sim->guessed_contacts = sim->history > 1 && n <= sim->listed;
+    if (sim->guessed_contacts) extrapolate(sim, n, fixed, 2 * (rows - joint_rows));
     memcpy(s->v, n > 0 ? x : sim->v, (size_t)nv * sizeof *x);
     memcpy(s->shift, x + nv, (size_t)nv * sizeof *x);
-    const double *P = x + 2 * nv, *tau = P + rows;
-    for (int i = 0; i < s->list->bilateral_rows; ++i) s->P[i] = P[i], s->tau[i] = tau[i];
-    for (int i = s->list->bilateral_rows; i < rows; ++i) s->P[i] = s->tau[i] = 0;
-    if (n == 0 || sim->velocity_joints.rows != s->list->bilateral_rows) return;
+    const double *P = x + 2 * nv, *tau = P + joint_rows;
+    for (int i = 0; i < joint_rows; ++i) s->P[i] = P[i], s->tau[i] = tau[i];
+    for (int i = joint_rows; i < rows; ++i) s->P[i] = s->tau[i] = 0;
+    if (n == 0 || sim->velocity_joints.rows != joint_rows) return;
     // Redundant rows: what the residuals do not see would grow from step to step.
     lash_joint_solver_project(&sim->velocity_joints, s->P);
     lash_joint_solver_project(sim->same_metric ? &sim->velocity_joints : &sim->position_joints,
@@ -361,17 +406,31 @@ void step_guess(LashSim* sim, StepContext* s) {
 }
 
 void step_remember(LashSim* sim, const StepContext* s, bool smooth) {
-    size_t nv = (size_t)sim->system->nv, rows = (size_t)s->list->rows;
+    size_t nv = (size_t)sim->system->nv, joint_rows = (size_t)s->list->bilateral_rows;
+    size_t contact_rows = (size_t)s->list->rows - joint_rows;
     double* oldest = sim->past[HISTORY - 1];
     for (int k = HISTORY - 1; k > 0; --k) sim->past[k] = sim->past[k - 1];
     sim->past[0] = oldest;
     memcpy(oldest, s->v, nv * sizeof *oldest);
     memcpy(oldest + nv, s->shift, nv * sizeof *oldest);
-    memcpy(oldest + 2 * nv, s->P, rows * sizeof *oldest);
-    memcpy(oldest + 2 * nv + rows, s->tau, rows * sizeof *oldest);
+    memcpy(oldest + 2 * nv, s->P, joint_rows * sizeof *oldest);
+    memcpy(oldest + 2 * nv + joint_rows, s->tau, joint_rows * sizeof *oldest);
+    double* contacts = oldest + 2 * nv + 2 * joint_rows;
+    memcpy(contacts, s->P + joint_rows, contact_rows * sizeof *oldest);
+    memcpy(contacts + contact_rows, s->tau + joint_rows, contact_rows * sizeof *oldest);
     sim->history = smooth ? sim->history + 1 : 1;
+    ++sim->listed;
     sim->contraction_rate *= 0.9; // forgets: the next steps tell anew
     if (sim->singular_steps > 0) --sim->singular_steps;
+}
+
+// Tells whether the list has the same contacts as that of the last step, in the same order.
+static void watch_list(LashSim* sim, const StepContext* s) {
+    uint64_t key = (uint64_t)s->list->count;
+    for (int i = s->list->bilateral; i < s->list->count; ++i)
+        key = (key ^ s->list->item[i].id) * 0x100000001b3u; // FNV
+    if (key != sim->list_key) sim->listed = 0;
+    sim->list_key = key;
 }
 
 void step_begin(LashSim* sim, StepContext* s, double h) {
@@ -386,6 +445,7 @@ void step_begin(LashSim* sim, StepContext* s, double h) {
         s->position[i] = POSITION_FREE;
         s->has_U_start[i] = 0;
     }
+    watch_list(sim, s);
     step_guess(sim, s);
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
         if (joint_friction(&s->list->item[i])) step_activate(sim, s, i);

@@ -61,9 +61,7 @@ static bool evaluate_contacts(LashSim* sim, StepContext* s, const Position* p) {
             s->wanted[i] = i >= list->bilateral && list->item[i].e == e;
         system->move(system, p->q_start, 1 / (1 + e), span, between);
         double t = s->t0 - s->h + 2 * s->h / (1 + e);
-        if (!system->evaluate(system, sim->work, t, between, s->wanted, s->g_star, s->g_t,
-                              s->G_star))
-            return false;
+        if (!sim_evaluate(sim, t, between, s->wanted, s->g_star, s->g_t, s->G_star)) return false;
         for (int i = first; i < list->count; ++i) {
             const LashInteraction* item = &list->item[i];
             if (item->e != e) continue;
@@ -81,8 +79,7 @@ static bool evaluate_joints(LashSim* sim, StepContext* s, Position* p) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = s->list;
     for (int i = 0; i < list->count; ++i) s->wanted[i] = i < list->bilateral;
-    if (!system->evaluate(system, sim->work, s->t0 + s->h, s->q_end, s->wanted, s->g, s->g_t, s->G))
-        return false;
+    if (!sim_evaluate(sim, s->t0 + s->h, s->q_end, s->wanted, s->g, s->g_t, s->G)) return false;
     p->joint_error = s->position_error = 0;
     for (int i = 0; i < list->bilateral; ++i) {
         const LashInteraction* item = &list->item[i];
@@ -210,6 +207,9 @@ static bool correct(LashSim* sim, StepContext* s, Position* p, const LashFrictio
     for (int i = 0; i < list->bilateral_rows; ++i) s->P[i] += sim->w[i];
     if (s->nc > 0) {
         set_b(sim, s, y);
+        if (!all_finite(s->b, s->m) || !all_finite(s->P_c, s->m) ||
+            !diagonal_finite(s->W, s->m, s->m))
+            return false;
         LashFrictionSettings settings = lash_friction_settings();
         settings.tolerance = sim->settings.tolerance_solver;
         settings.minimum_norm = true;
@@ -243,8 +243,7 @@ static bool finish(LashSim* sim, StepContext* s, const Position* p) {
     const LashInteractionList* list = s->list;
     for (int i = 0; i < list->count; ++i)
         s->active[i] = i < list->bilateral || s->P[list->item[i].row] > 0;
-    if (!system->evaluate(system, sim->work, s->t0 + s->h, s->q_end, NULL, s->g, s->g_t, s->G))
-        return false;
+    if (!sim_evaluate(sim, s->t0 + s->h, s->q_end, NULL, s->g, s->g_t, s->G)) return false;
     lash_rows_velocity(system, list, 0, list->count, NULL, s->G, s->v, s->U);
     for (int i = 0; i < list->rows; ++i) s->U[i] += s->g_t[i];
     for (int i = 0; i < list->bilateral; ++i) { // joints push along the directions at q_{k+1}
@@ -265,7 +264,7 @@ static bool start_values(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = s->list;
     if (list->count == list->bilateral) return true;
-    if (!system->evaluate(system, sim->work, s->t0, sim->q, NULL, s->g, s->g_t, s->G)) return false;
+    if (!sim_evaluate(sim, s->t0, sim->q, NULL, s->g, s->g_t, s->G)) return false;
     for (int i = list->bilateral; i < list->count; ++i) {
         const LashInteraction* item = &list->item[i];
         if (joint_friction(item)) return false;

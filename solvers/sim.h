@@ -38,8 +38,14 @@ typedef enum LashJointMethod { // linear algebra of the joints
     LASH_JOINTS_SPARSE         // cost linear in the number of bodies
 } LashJointMethod;
 
+typedef enum LashLaw {   // friction at an impact
+    LASH_NEWTON_COULOMB, // against the velocity after it
+    LASH_FREMOND         // against the average of before and after: never creates energy
+} LashLaw;
+
 typedef struct LashSettings {
     LashScheme scheme;
+    LashLaw law;     // not with Schatzman-Paoli
     double h, theta; // time step [s]; 1/2 midpoint .. 1 implicit Euler
     LashDirection direction;
     LashForecast forecast;
@@ -62,6 +68,8 @@ typedef struct LashStepInfo {
     int contacts;        // unilateral interactions with P > 0
     int newton, projection, index_set, solver; // iterations as SCHEMES section 5 counts them
     int substeps;
+    int opening;           // contacts with P > 0 although U_N was > 0 at the start: the proof that
+                           // Fremond's law dissipates does not cover them
     int demoted;           // contacts that pushed but could not be closed exactly with the others
     double position_error; // largest bilateral joint error, recomputed from the final q [m, rad]
     double penetration;    // largest -g of all candidates, >= 0 [m]
@@ -75,6 +83,7 @@ typedef struct LashEnergy {
     double external_work;                  // since the start, drivers included [J]
     double damping_work;                   // of dampers, <= 0 [J]
     double contact_work_n, contact_work_t; // of normal and tangential impulses [J]
+    double opening_work;                   // the part of them by contacts that were opening [J]
     double joint_work;                     // of ideal joints: pure discretisation error [J]
     double start;                          // kinetic + potential at the start [J]
 } LashEnergy;
@@ -119,6 +128,12 @@ void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v
 // divided by length).
 const LashInteractionList* lash_sim_interactions(const LashSim* sim);
 const double* lash_sim_impulses(LashSim* sim);
+const double* lash_sim_directions(const LashSim* sim); // packed G where the impulses point
+// Impulses of the last step or sub-step, without looking for the joints' minimum norm.
+const double* lash_sim_contact_impulses(const LashSim* sim);
+// (2 per interaction of the list) work of normal and tangential impulses in the last step, all its
+// sub-steps, for contacts and friction in joints [J].
+const double* lash_sim_works(const LashSim* sim);
 const double* lash_sim_gaps(const LashSim* sim);       // (rows) at the end of the step
 const double* lash_sim_velocities(const LashSim* sim); // (rows) U at the end of the step
 

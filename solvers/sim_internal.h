@@ -2,6 +2,8 @@
 #ifndef LASH_SOLVERS_SIM_INTERNAL_H
 #define LASH_SOLVERS_SIM_INTERNAL_H
 
+#include <math.h>
+
 #include "core/arena.h"
 #include "solvers/block_lu.h"
 #include "solvers/friction.h"
@@ -21,29 +23,29 @@ enum { POSITION_FREE, POSITION_CLOSED_IF_PUSHED, POSITION_NOT_NEGATIVE };
 typedef struct StepContext {
     double t0, h, theta; // start time, length; theta of the velocity average
     double move_theta;   // weight of v_{k+1} in the motion: theta, or 1/2 for the variant
-    const LashInteractionList* list; // collect
-    uint8_t* active;                 // (count) velocity law acts: bilateral always
-    uint8_t* position;               // (count) POSITION_*
-    uint8_t* wanted;                 // (count) directions are needed
-    double* gap_start;               // (count) gap at the start, where U_start was evaluated
-    double* U_start;                 // (rows) U at the start of the step, for the impact law
-    uint8_t* has_U_start;            // (count)
-    double *v, *P, *tau;             // unknowns: (nv), (rows), (rows)
-    double* shift;                   // (nv) N G tau
-    double *d, *q_end, *q_theta;     // (nv) increment; q (+) d, q (+) theta d
-    double *v_theta, *F, *r;         // (nv) averaged velocity, forces, residual of the dynamics
-    double *g, *g_t, *G;             // at the end of the step
-    double *g_star, *G_star;         // where impulses point: directions, gaps not used
-    double* G_hat;                   // G + h theta d(G'v)/dq: derivative of the rows for Newton
-    double* U;                       // (rows)
-    int nc, m;                       // active contacts, their rows
-    int* contact;                    // (nc) interaction
-    int* first;                      // (nc) first row in the contact problem
-    double *W, *b, *P_c, *U_c, *mu;  // the contact problem
-    uint8_t* kind;                   // (nc)
-    double* A_n;                     // (nn x nn) position problem of contact normals
-    int nn;                          // contacts in the position problem
-    int* normal;                     // (nn) interaction
+    const LashInteractionList* list;    // collect
+    uint8_t* active;                    // (count) velocity law acts: bilateral always
+    uint8_t* position;                  // (count) POSITION_*
+    uint8_t* wanted;                    // (count) directions are needed
+    double* gap_start;                  // (count) gap at the start, where U_start was evaluated
+    double* U_start;                    // (rows) U at the start of the step, for the impact law
+    uint8_t* has_U_start;               // (count)
+    double *v, *P, *tau;                // unknowns: (nv), (rows), (rows)
+    double* shift;                      // (nv) N G tau
+    double *d, *q_end, *q_theta;        // (nv) increment; q (+) d, q (+) theta d
+    double *v_theta, *F, *r;            // (nv) averaged velocity, forces, residual of the dynamics
+    double *g, *g_t, *G;                // at the end of the step
+    double *g_star, *g_t_star, *G_star; // where impulses point: directions, gaps not used
+    double* G_hat;                      // G + h theta d(G'v)/dq: derivative of the rows for Newton
+    double* U;                          // (rows)
+    int nc, m;                          // active contacts, their rows
+    int* contact;                       // (nc) interaction
+    int* first;                         // (nc) first row in the contact problem
+    double *W, *b, *P_c, *U_c, *mu;     // the contact problem
+    uint8_t* kind;                      // (nc)
+    double* A_n;                        // (nn x nn) position problem of contact normals
+    int nn;                             // contacts in the position problem
+    int* normal;                        // (nn) interaction
     double *gap_n, *tau_n, *gap_new, *P_n;
     uint8_t* kind_n;
     double b_norm;      // |b| of the contact problem solved last
@@ -53,6 +55,7 @@ typedef struct StepContext {
     double dynamics_error, velocity_error, contact_error, position_error, penetration;
     uint64_t worst;
     int demoted;
+    bool relaxed; // pushing contacts need not be closed exactly
 } StepContext;
 
 struct LashSim {
@@ -62,18 +65,27 @@ struct LashSim {
     LashArena arena;
     double t;
     uint64_t steps;
-    double *q, *v;           // state
-    double* saved;           // (2 nq + nv) q, v, q_prev before a step in parts
-    double saved_h;          // h_prev then
-    double* q_prev;          // q_{k-1}: Schatzman-Paoli
-    double* q_back;          // (nq) scratch of it
-    double h_prev;           // length of the step from q_prev to q
-    double* past[HISTORY];   // (2 nv + 2 rows) v, shift, P, tau of the last steps, newest first
+    double *q, *v;  // state
+    double* saved;  // (2 nq + nv) q, v, q_prev before a step in parts
+    double saved_h; // h_prev then
+    double* q_prev; // q_{k-1}: Schatzman-Paoli
+    double* q_back; // (nq) scratch of it
+    double h_prev;  // length of the step from q_prev to q
+    // Of the last steps, newest first: v, shift, P and tau of the joints, P and tau of the
+    // contacts.
+    double* past[HISTORY];
     int history;             // how many of them are valid: 0 after a jump
+    int listed;              // how many of them had the contacts of the present list
+    uint64_t list_key;       // ids of the present list
+    bool guessed_contacts;   // the guess has impulses of the contacts
+    bool outside;            // an evaluation was refused: q beyond the motion promised to collect
     double contraction_rate; // of the iteration in the last steps, at worst
-    double* guess;           // (2 nv + 2 rows) scratch of the predictor
+    double* guess;           // as past: scratch of the predictor
+    int max_contacts, max_contact_rows; // that can act at once
     // Linear algebra of the step: A = M + h theta C + h^2 theta^2 K and the joints on it.
     LashBlockLu *A, *M;
+    LashBlockLu* N; // M - d(G tau)/dq, of a robust pass that projects contacts (curved)
+    bool curved;
     LashJointSolver velocity_joints, position_joints;
     FullNewton* full; // bodies and joints, all derivatives; NULL: no joints
     bool same_metric; // position_joints is velocity_joints
@@ -83,9 +95,9 @@ struct LashSim {
     double *B,
         *B_n;   // (nv x nv) A^-1 and N^-1 with the joints closed; NULL: too large, solve by columns
     bool fresh; // the operator was made in this step
-    bool separate;               // velocities and positions have their own operators
-    bool factored, has_response; // has_response: B (and B_n) are formed
-    double factored_h;
+    bool separate;                    // velocities and positions have their own operators
+    bool factored, has_response;      // has_response: B (and B_n) are formed
+    double factored_h, factored_t;    // step it was made for: length, start [s]
     bool exact;                       // derivatives of contact directions are in the Newton matrix
     int singular_steps, singular_run; // steps to come with full Newton at once, length of the run
     bool robust;       // this pass renews the operator in every iteration, with all derivatives
@@ -108,8 +120,22 @@ struct LashSim {
     int events, event_capacity;
     LashJointSolver reaction_joints; // minimum-norm reactions, made when asked for
     double* reactions;               // (rows)
+    double* works;                   // (2 x interactions) of the last step: normal, tangential [J]
     double reach;                    // factor on the motion promised to collect
 };
+
+// Are all n numbers finite? Forces that a user wrote may be anything; solvers want numbers.
+static inline bool all_finite(const double* x, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += x[i] * 0;
+    return sum == 0;
+}
+// The same of a square matrix with |A_ij|^2 <= A_ii A_jj, or nearly so: its diagonal tells.
+static inline bool diagonal_finite(const double* A, int lda, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += A[(size_t)i * (size_t)(lda + 1)] * 0;
+    return sum == 0;
+}
 
 // --- Stages (newton.c)
 // --------------------------------------------------------------------------------------------
@@ -117,12 +143,25 @@ struct LashSim {
 void step_begin(LashSim* sim, StepContext* s, double h);
 // The guess alone: v and joint impulses extrapolated, contact impulses zero.
 void step_guess(LashSim* sim, StepContext* s);
+// How many of the last steps it extrapolates from; 0: none.
+int guess_order(const LashSim* sim);
 // Solves the step for the sets active and position; project: position problem included.
 LashOutcome step_solve(LashSim* sim, StepContext* s, bool project);
 // x (nv) = N G tau with the directions of the last evaluation
 void projection_shift(LashSim* sim, const StepContext* s, double* x);
+// x += G tau
+void projection_force(LashSim* sim, const StepContext* s, double* x);
+// Takes tau over into the shift.
+void projection_update(LashSim* sim, StepContext* s);
 // Keeps the solved step for the predictor; smooth: no jump in it.
 void step_remember(LashSim* sim, const StepContext* s, bool smooth);
+// System's evaluate; remembers a refusal.
+bool sim_evaluate(LashSim* sim, double t, const double* q, const uint8_t* wanted, double* g,
+                  double* g_t, double* G);
+// An empty contact slot: no place where the surfaces could touch.
+static inline bool is_empty(const StepContext* s, const LashInteraction* item) {
+    return item->kind == LASH_UNILATERAL && s->g[item->row] == INFINITY;
+}
 // Marks contact i active, with the impulse of the last step as a guess when it was active there.
 void step_activate(LashSim* sim, StepContext* s, int i);
 // Takes the solved step as the new state (sim.c).
@@ -169,8 +208,13 @@ bool positions_correct(LashSim* sim, StepContext* s);
 // y (nv) = response of the closed joints to column `row` of a contact
 void response_column(LashSim* sim, const StepContext* s, const LashInteraction* item, int row,
                      bool positions, double* y);
-// e U_N(start) of contact i
-double restitution_term(const StepContext* s, int i);
+// Rows of the contacts' law at velocity level: G at the end of the step; G* under Fremond's law.
+const double* law_rows(const LashSim* sim, const StepContext* s);
+// What the law of contact i adds to U (rows): e U_N(start); under Fremond's law also
+// (1 - theta)/theta U_T(start).
+void law_shift(const LashSim* sim, const StepContext* s, int i, double* shift);
+// Fremond's law: U at the start along the directions of the iterate, G*' v_k + g_t.
+void fremond_start(LashSim* sim, StepContext* s);
 // x (nv) <- N x; x gets the joints' answer to the displacement x, their tau is completed;
 // moved (nv): displacement by the corrections made so far
 void solve_metric(LashSim* sim, double* x);

@@ -38,6 +38,35 @@ static void fill_frame(const LashRecordLayout* layout, int64_t i, double* frame)
     for (int s = LASH_SERIES_STEPS; s <= LASH_SERIES_CONTACTS; ++s) {
         frame[layout->offset[s]] = (double)(i + s);
     }
+    for (int s = LASH_SERIES_JOINT_POINTS; s <= LASH_SERIES_JOINT_IMPACTS; ++s) {
+        for (int k = 0; k < layout->width[s]; ++k) frame[layout->offset[s] + k] = (double)(i + k);
+    }
+    frame[layout->offset[LASH_SERIES_POINTS_END]] = 0; // counted by the recorder
+}
+
+// Frame i has i % 4 contact points.
+static int points_of(int64_t i, LashRecordPoint* point) {
+    for (int k = 0; k < i % 4; ++k) {
+        double x = (double)i + 0.1 * k;
+        point[k] = (LashRecordPoint){.contact = k,
+                                     .joint = -1,
+                                     .id = (uint64_t)i << 40 | (uint64_t)k,
+                                     .point = {x, 1, 2},
+                                     .normal = {0, x, 3},
+                                     .gap = -x,
+                                     .force = {4, 5, x}};
+    }
+    return (int)(i % 4);
+}
+
+static void check_points(const LashRecord* record) {
+    LashError error = {0};
+    for (int64_t i = 0; i < record->frames; i += 1 + record->frames / 300) {
+        LashRecordPoint point[4], expected[4];
+        int count = points_of(i, expected);
+        assert_int_equal(lash_record_read_points(record, i, point, 4, &error), count);
+        assert_memory_equal(point, expected, (size_t)count * sizeof *point);
+    }
 }
 
 static void check_frames(const LashRecord* record) {
@@ -47,6 +76,8 @@ static void check_frames(const LashRecord* record) {
     for (int64_t i = first; i < record->frames; ++i) {
         assert_true(lash_record_read_frame(record, i, frame, &error));
         fill_frame(&record->layout, i, expected);
+        int end = record->layout.offset[LASH_SERIES_POINTS_END];
+        expected[end] = frame[end];
         assert_memory_equal(frame, expected, (size_t)record->layout.total * sizeof *frame);
     }
 }
@@ -164,6 +195,34 @@ static void contacts_and_events_come_back_as_written(void** state) {
     lash_record_close(record);
 }
 
+static void contact_points_come_back_frame_by_frame(void** state) {
+    (void)state;
+    char path[300];
+    LashError error = {0};
+    LashRecordInfo info = example();
+    LashRecordLayout layout = lash_record_layout(2, 1, 0);
+    double frame[64];
+    LashRecorder* recorder =
+        lash_recorder_create(scratch_file("p.h5", path, sizeof path), &info, &error);
+    assert_non_null(recorder);
+    for (int64_t i = 0; i < 500; ++i) {
+        LashRecordPoint point[4];
+        int points = points_of(i, point);
+        assert_true(lash_recorder_add_points(recorder, point, points, &error));
+        fill_frame(&layout, i, frame);
+        assert_true(lash_recorder_add(recorder, frame, &error));
+    }
+    assert_true(lash_recorder_close(recorder, &error));
+    LashRecord* record = lash_record_open(path, &error);
+    assert_non_null(record);
+    assert_int_equal(record->frames, 500);
+    assert_int_equal(record->points, 125 * 6);
+    check_points(record);
+    LashRecordPoint one[2];
+    assert_int_equal(lash_record_read_points(record, 3, one, 1, &error), 3); // told, not written
+    lash_record_close(record);
+}
+
 // Writes frames as fast as it can until it is killed.
 static void write_for_ever(const char* path) {
     LashError error = {0};
@@ -173,7 +232,10 @@ static void write_for_ever(const char* path) {
     LashRecorder* recorder = lash_recorder_create(path, &info, &error);
     for (int64_t i = 0; recorder != NULL; ++i) {
         LashRecordEvent event = example_event(i);
+        LashRecordPoint point[4];
+        int points = points_of(i, point);
         if (!lash_recorder_add_event(recorder, &event, &error)) break;
+        if (!lash_recorder_add_points(recorder, point, points, &error)) break;
         fill_frame(&layout, i, frame);
         if (!lash_recorder_add(recorder, frame, &error)) break;
     }
@@ -202,6 +264,7 @@ static void a_writer_killed_at_50_moments_leaves_a_readable_file(void** state) {
         check_frames(record);
         assert_true(record->events >= record->frames); // events are flushed before their frames
         check_events(record);
+        check_points(record);
         total += record->frames;
         lash_record_close(record);
     }
@@ -349,6 +412,7 @@ int main(void) {
         cmocka_unit_test(frames_come_back_as_written),
         cmocka_unit_test(a_model_without_joints_is_recorded),
         cmocka_unit_test(contacts_and_events_come_back_as_written),
+        cmocka_unit_test(contact_points_come_back_frame_by_frame),
         cmocka_unit_test(a_writer_killed_at_50_moments_leaves_a_readable_file),
         cmocka_unit_test(the_program_killed_at_50_moments_leaves_a_readable_file),
         cmocka_unit_test(a_full_disk_is_reported_and_keeps_what_was_flushed),

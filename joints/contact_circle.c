@@ -1,0 +1,136 @@
+// Edge circle of a disc (body b) inside a bore, or around a pin (the cylinder, body a), tilted or
+// not.
+//
+// Circle: center c, axis k, radius r, points x = c + r t with t a unit vector across k. Cylinder:
+// origin o, axis u, radius R. With w = (x - o) across u and D = (c - o) across u:
+//
+//     |w|^2 = D^2 + r^2 + r f(t),     f(t) = 2 D.t - r (u.t)^2
+//
+// The end of a pin touches its bore where |w| is largest, the end of a bore touches its pin where
+// |w| is least:
+//
+//     inside   gap = R - max |w|,  n = -w/|w|          outside   gap = min |w| - R,  n = w/|w|
+//
+// Over the angle on the circle f = 2 |D_k| cos(.) - (r s^2 / 2) cos(2 .) with s the sine of the
+// tilt and D_k the part of D in the circle's plane: one extremum of each sort when |D_k| > r s^2,
+// which Newton's iteration finds from D's direction. A nearly centered, tilted circle has two of
+// each sort; then the best of START points begins. The gap is a continuous function of the motion
+// in all cases.
+//
+// A cylinder of finite length (def.a_low, def.a_high along u) is touched only there: beyond its
+// ends the gap is infinite, since there the end of the cylinder touches the other's surface, which
+// is another contact. At the hand-over both touch in the same point.
+//
+// Derivatives: gap by the envelope theorem: the velocity of the material points at the contact.
+// The touching point wanders on the circle: with x' = dx/d(angle), seen from a, the condition
+// w.x' = 0 gives
+//     d(angle) = -(v.x' + w.(phi x x')) / (x'.x' - (u.x')^2 - w.(x - c)),
+// v: velocity of b's point at x against a's, across u; phi: of b against a.
+#include <math.h>
+
+#include "joints/contact.h"
+
+enum { START = 16, ITERATIONS = 30 };
+static const double SMALL_STEP = 1e-14; // of the angle [rad]
+
+typedef struct Extremum { // of f over the angle; sign +1: largest, -1: least
+    double d_x, d_y;      // D in the circle's axes
+    double u_x, u_y;      // u in them
+    double r, sign;
+} Extremum;
+
+static double value_at(const Extremum* e, double c, double s) {
+    double along = e->u_x * c + e->u_y * s;
+    return e->sign * (2 * (e->d_x * c + e->d_y * s) - e->r * along * along);
+}
+
+// Direction (c, s) of D, or against it; of the best start point when D is too small to decide.
+static void first_guess(const Extremum* e, double* c, double* s) {
+    double d = sqrt(e->d_x * e->d_x + e->d_y * e->d_y);
+    double tilt = e->u_x * e->u_x + e->u_y * e->u_y;
+    *c = e->sign, *s = 0;
+    if (d > 0) *c = e->sign * e->d_x / d, *s = e->sign * e->d_y / d;
+    if (d > 1.5 * e->r * tilt || tilt == 0) return;
+    double best = value_at(e, *c, *s);
+    for (int i = 0; i < START; ++i) {
+        double angle = 2 * LASH_PI * i / START, x = cos(angle), y = sin(angle);
+        double value = value_at(e, x, y);
+        if (value > best) best = value, *c = x, *s = y;
+    }
+}
+
+// Newton's iteration for the extremum of f; steps that lead away from it are turned round.
+static void find_extremum(const Extremum* e, double* c, double* s) {
+    first_guess(e, c, s);
+    for (int i = 0; i < ITERATIONS; ++i) {
+        double along = e->u_x * *c + e->u_y * *s, across = -e->u_x * *s + e->u_y * *c;
+        double d_1 = 2 * (-e->d_x * *s + e->d_y * *c) - 2 * e->r * along * across;
+        double d_2 =
+            -2 * (e->d_x * *c + e->d_y * *s) + 2 * e->r * (along * along - across * across);
+        d_1 *= e->sign, d_2 *= e->sign;
+        if (d_1 == 0) return;
+        double step = d_2 < 0 ? -d_1 / d_2 : copysign(0.3, d_1);
+        step = fmax(-0.3, fmin(step, 0.3));
+        double norm = 1 / sqrt(1 + step * step), x = (*c - step * *s) * norm;
+        *s = (*s + step * *c) * norm;
+        *c = x;
+        if (fabs(step) < SMALL_STEP) return;
+    }
+}
+
+void circle_state(const Contact* contact, const BodyState* body, ContactState* s) {
+    const BodyState *a = &body[contact->a], *b = &body[contact->b];
+    double r = contact->def.b_radius, R = contact->def.a_radius;
+    double sign = contact->def.inside ? -1 : 1;
+    s->origin = vec3_add(a->x, mat3_mul(a->R, contact->def.a_frame.r));
+    s->axis = mat3_mul(a->R, contact->a_axis);
+    s->center = vec3_add(b->x, mat3_mul(b->R, contact->def.b_frame.r));
+    s->disc_axis = mat3_mul(b->R, contact->b_axis);
+    Vec3 p = mat3_mul(b->R, contact->b_x), q = mat3_mul(b->R, contact->b_y);
+    Vec3 D = vec3_sub(s->center, s->origin);
+    double height = vec3_dot(D, s->axis), cosine, sine;
+    D = vec3_add_scaled(D, -height, s->axis);
+    Extremum e = {vec3_dot(D, p),
+                  vec3_dot(D, q),
+                  vec3_dot(s->axis, p),
+                  vec3_dot(s->axis, q),
+                  r,
+                  contact->def.inside ? 1 : -1};
+    find_extremum(&e, &cosine, &sine);
+    Vec3 t = vec3_add(vec3_scale(cosine, p), vec3_scale(sine, q));
+    s->rim = vec3_add_scaled(s->center, r, t);
+    s->along = vec3_add(vec3_scale(-r * sine, p), vec3_scale(r * cosine, q));
+    double lift = vec3_dot(t, s->axis);
+    Vec3 w = vec3_add_scaled(vec3_add_scaled(D, r, t), -r * lift, s->axis);
+    double rho = vec3_norm(w);
+    s->n = rho > 0 ? vec3_scale(sign / rho, w) : vec3_scale(sign, mat3_column(a->R, 0));
+    s->gap = sign * (rho - R);
+    s->point = vec3_add_scaled(s->rim, -0.5 * s->gap, s->n);
+    height += r * lift;
+    if (height < contact->def.a_low || height > contact->def.a_high) s->gap = INFINITY;
+}
+
+void circle_differentiate(const Contact* contact, const BodyState* body, const ContactState* s,
+                          const PairMotion* m, Vec3* dn, Vec3* dpoint) {
+    const BodyState *a = &body[contact->a], *b = &body[contact->b];
+    double sign = contact->def.inside ? -1 : 1, gap = isfinite(s->gap) ? s->gap : 0;
+    Vec3 u = s->axis, x = s->rim, w = vec3_sub(x, s->origin);
+    w = vec3_add_scaled(w, -vec3_dot(w, u), u);
+    Vec3 v_b = vec3_add(m->x_b, vec3_cross(m->phi_b, vec3_sub(x, b->x)));
+    Vec3 v_a = vec3_add(m->x_a, vec3_cross(m->phi_a, vec3_sub(x, a->x)));
+    Vec3 v = vec3_sub(v_b, v_a), phi = vec3_sub(m->phi_b, m->phi_a);
+    v = vec3_add_scaled(v, -vec3_dot(v, u), u);
+    double lift = vec3_dot(u, s->along);
+    double slope = vec3_dot(s->along, s->along) - lift * lift - vec3_dot(w, vec3_sub(x, s->center));
+    double turn = -(vec3_dot(v, s->along) + vec3_dot(w, vec3_cross(phi, s->along)));
+    double angle = slope != 0 ? turn / slope : 0;
+    Vec3 along = vec3_add_scaled(s->along, -lift, u); // across the axis
+    Vec3 dw = vec3_add_scaled(v, angle, along), e = vec3_scale(sign, s->n);
+    double rho = vec3_norm(w);
+    Vec3 sideways = vec3_add_scaled(dw, -vec3_dot(dw, e), e);
+    *dn = vec3_cross(m->phi_a, s->n);
+    if (rho > 0) *dn = vec3_add_scaled(*dn, sign / rho, sideways);
+    Vec3 dx = vec3_add_scaled(v_b, angle, s->along);
+    double dgap = vec3_dot(s->n, vec3_sub(v_b, v_a));
+    *dpoint = vec3_add_scaled(vec3_add_scaled(dx, -0.5 * dgap, s->n), -0.5 * gap, *dn);
+}

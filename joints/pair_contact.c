@@ -1,0 +1,637 @@
+// Contact points between two sets of faces, with exact derivatives.
+//
+// The pair manager gives per point the gap g, the normal n (of b, into a), the feet p_a, p_b and
+// their second-order data. With m = -n (from a into b), x = (p_a + p_b)/2 and tangents t1, t2:
+// columns of G: linear -/+ t, angular R'((x - x_body) x t) for t = m, t1, t2. That is the gradient
+// of g, since p_a - p_b = (g - offset) n.
+//
+// Tangents. t1 is the part of a world axis c across m, t1 = (c - m m.c)/|.|, t2 = m x t1. The axis
+// is chosen at the first evaluation of a time step and kept for the step: a rule that looks at m
+// alone (vec3_basis) jumps where a component of m changes its sign, as it does by rounding in every
+// planar mechanism, and G at the middle and at the end of a step would then speak of different t1.
+//
+// Derivatives. For a small motion of both bodies, w and omega of a relative to b at p_a:
+//   (s_a, s_b) = D (w_t, (omega x n)_t)     (lash_contact_operator; feet slide by X s, dn = Y_b
+//   s_b) dn = Y_b s_b + phi_b x n,   dp_a = w + X_a s_a + (b at p_a),   dp_b = X_b s_b + (b at p_b)
+// Where surfaces touch along a line the system is singular: the foot is not determined, and the
+// solution of least norm is taken. It enters the Newton matrix only: residuals never see it.
+//
+// Points that end. A contact passes from a face to the edge beside it: the slot of the face is empty
+// from there on, the slot of the edge was empty before. Inside a step a slot that is asked for goes
+// on, as the point of a against the plane of b where it was last found, so that the iteration sees
+// smooth functions; the slot that takes over is seen with its true gap at the end of the step.
+//
+// Motion. collect is promised that bodies move by at most `factor` times their motion with v, plus
+// the same multiple of SLACK of their size (a part at rest may be hit). A pair whose proven
+// distance is larger costs one compare of the bodies' travels.
+#include "joints/pair_contact.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "geometry/bounds.h"
+#include "joints/mechanism_internal.h"
+
+static const double SLACK = 5e-4; // of the parts' size, and [rad]
+enum {
+    MAX_LISTED = 8192, // interactions of one pair
+    MAX_ACTIVE = 64,   // of them at once
+    ID_INDEX_BITS = 18,
+    ID_SIDE_BITS = 20,
+    ID_SLOT_BITS = 4
+};
+static const uint64_t PAIR_ID = (uint64_t)1 << 62;
+
+// ---- ids ----------------------------------------------------------------------------------------
+
+// Kind (2 bits) and index of a feature, from 28 bits to 20.
+static uint64_t short_code(uint64_t code) {
+    uint64_t kind = code >> 26 & 3, index = code & (((uint64_t)1 << 26) - 1);
+    LASH_ASSERT(index < (uint64_t)1 << ID_INDEX_BITS);
+    return kind << ID_INDEX_BITS | index;
+}
+
+static uint64_t pair_id(int contact, uint64_t slot) {
+    uint64_t a = short_code(slot >> 34), b = short_code(slot >> 4 & (((uint64_t)1 << 28) - 1));
+    return PAIR_ID | (uint64_t)contact << (2 * ID_SIDE_BITS + ID_SLOT_BITS) |
+           a << (ID_SIDE_BITS + ID_SLOT_BITS) | b << ID_SLOT_BITS | (slot & 15);
+}
+
+bool pair_id_is(uint64_t id) {
+    return id >= PAIR_ID;
+}
+
+int pair_id_contact(uint64_t id) {
+    return (int)((id & (PAIR_ID - 1)) >> (2 * ID_SIDE_BITS + ID_SLOT_BITS));
+}
+
+// ---- building -----------------------------------------------------------------------------------
+
+LashPairContactDef lash_pair_contact_def(void) {
+    return (LashPairContactDef){0};
+}
+
+PairContact pair_contact(const LashPairContactDef* def, int contact, int a, int b) {
+    LASH_ASSERT(def->pair != NULL && a != b && contact < 1 << 17);
+    int most = lash_pair_max_slots(def->pair);
+    PairContact pair = {.pair = def->pair,
+                        .contact = contact,
+                        .a = a,
+                        .b = b,
+                        .e = def->e,
+                        .mu = def->mu,
+                        .unsigned_gaps = lash_pair_combinations(def->pair) == 0,
+                        .slots = most < MAX_LISTED ? most : MAX_LISTED,
+                        .radius_a = lash_pair_radius_a(def->pair),
+                        .radius_b = lash_pair_radius_b(def->pair)};
+    double ra = a > 0 ? pair.radius_a : INFINITY, rb = b > 0 ? pair.radius_b : INFINITY;
+    pair.size = fmin(ra, rb);
+    return pair;
+}
+
+static int rows_of(const PairContact* pair) {
+    return pair->mu > 0 ? 3 : 1;
+}
+static int touched_by(const PairContact* pair) {
+    return (pair->a > 0) + (pair->b > 0);
+}
+
+PairSizes pair_sizes(const LashMechanism* mech) {
+    PairSizes sizes = {0};
+    for (int k = 0; k < mech->pairs; ++k) {
+        const PairContact* pair = &mech->pair[k];
+        int rows = rows_of(pair), active = pair->slots < MAX_ACTIVE ? pair->slots : MAX_ACTIVE;
+        sizes.interactions += pair->slots;
+        sizes.rows += rows * pair->slots;
+        sizes.G += 6 * touched_by(pair) * rows * pair->slots;
+        sizes.active += active;
+        sizes.active_rows += rows * active;
+    }
+    return sizes;
+}
+
+static Pose body_pose(const double* q, int body) {
+    if (body == 0) return pose_identity();
+    const double* r = q + 7 * (body - 1);
+    return pose(vec3(r[0], r[1], r[2]), quat(r[3], r[4], r[5], r[6]));
+}
+
+static void start_points(PairPoints* points, int slots) {
+    size_t n = (size_t)slots + 1;
+    points->point = lash_alloc(n * sizeof *points->point);
+    points->has = lash_alloc(n);
+}
+
+void pairs_start(const LashMechanism* mech, LashSystemWork* work) {
+    if (mech->pairs == 0) return;
+    PairRun* run = &work->pairs;
+    size_t most = (size_t)(mech->interactions + pair_sizes(mech).interactions);
+    run->item = lash_alloc((most + 1) * sizeof *run->item);
+    memcpy(run->item, mech->interaction, (size_t)mech->interactions * sizeof *run->item);
+    run->state = lash_alloc((size_t)mech->pairs * sizeof *run->state);
+    run->body = lash_alloc((size_t)mech->bodies * sizeof *run->body);
+    double* q = lash_alloc((size_t)(mech->system.nq + mech->system.nv + 1) * sizeof *q);
+    mech->system.initial_state(&mech->system, q, q + mech->system.nq);
+    for (int k = 0; k < mech->pairs; ++k) {
+        const PairContact* pair = &mech->pair[k];
+        PairState* state = &run->state[k];
+        state->work = lash_pair_work_create(pair->pair);
+        state->until = -INFINITY;
+        state->gap = lash_alloc(((size_t)pair->slots + 1) * sizeof *state->gap);
+        state->axis = lash_alloc((size_t)pair->slots + 1);
+        state->kept = lash_alloc(((size_t)pair->slots + 1) * sizeof *state->kept);
+        for (int c = 0; c < 2; ++c) start_points(&state->cache[c], pair->slots);
+        const int side[2] = {pair->a, pair->b};
+        const double radius[2] = {pair->radius_a, pair->radius_b};
+        for (int s = 0; s < 2; ++s) {
+            BodyPromise* body = &run->body[side[s]];
+            body->matters = true;
+            body->travel.radius = fmax(body->travel.radius, radius[s]);
+        }
+    }
+    for (int i = 0; i < mech->bodies; ++i)
+        lash_travel_start(&run->body[i].travel, body_pose(q, i), run->body[i].travel.radius);
+    lash_free(q);
+}
+
+void pairs_finish(const LashMechanism* mech, LashSystemWork* work) {
+    PairRun* run = &work->pairs;
+    for (int k = 0; k < mech->pairs; ++k) {
+        PairState* state = &run->state[k];
+        lash_pair_work_destroy(state->work);
+        lash_free(state->gap);
+        lash_free(state->axis);
+        lash_free(state->kept);
+        for (int c = 0; c < 2; ++c)
+            lash_free(state->cache[c].point), lash_free(state->cache[c].has);
+    }
+    lash_free(run->item);
+    lash_free(run->state);
+    lash_free(run->body);
+}
+
+// ---- collect ------------------------------------------------------------------------------------
+
+static void promise_motion(const LashMechanism* mech, PairRun* run, const double* q,
+                           const double* v, double h, double factor) {
+    for (int i = 1; i < mech->bodies; ++i) {
+        BodyPromise* body = &run->body[i];
+        if (!body->matters) continue;
+        const double* u = v + 6 * (i - 1);
+        body->start = body_pose(q, i);
+        lash_travel_move(&body->travel, body->start);
+        double move = h * vec3_norm(vec3(u[0], u[1], u[2]));
+        double turn = h * vec3_norm(vec3(u[3], u[4], u[5]));
+        body->motion.translation = factor * (move + SLACK * body->travel.radius);
+        body->motion.rotation = factor * (turn + SLACK);
+    }
+}
+
+static void add_slots(const LashMechanism* mech, LashSystemWork* work, int k) {
+    const PairContact* pair = &mech->pair[k];
+    PairState* state = &work->pairs.state[k];
+    LashInteractionList* list = &work->list;
+    const uint64_t* id = lash_pair_slots(state->work);
+    LashInteraction item = {
+        .kind = LASH_UNILATERAL, .rows = rows_of(pair), .e = pair->e, .mu = pair->mu};
+    if (pair->a > 0) item.block[item.touched++] = pair->a - 1;
+    if (pair->b > 0) item.block[item.touched++] = pair->b - 1;
+    for (int i = 0; i < state->slots; ++i) {
+        item.row = list->rows, item.offset = list->G_size;
+        item.id = pair_id(pair->contact, id[i]);
+        work->pairs.item[list->count++] = item;
+        list->rows += item.rows;
+        list->G_size += 6 * item.touched * item.rows;
+        state->axis[i] = -1, state->kept[i].found = false;
+    }
+}
+
+void pairs_collect(const LashMechanism* mech, LashSystemWork* work, const double* q,
+                   const double* v, double h, double factor) {
+    PairRun* run = &work->pairs;
+    promise_motion(mech, run, q, v, h, factor);
+    work->list.item = run->item;
+    for (int k = 0; k < mech->pairs; ++k) {
+        const PairContact* pair = &mech->pair[k];
+        PairState* state = &run->state[k];
+        const BodyPromise *a = &run->body[pair->a], *b = &run->body[pair->b];
+        double moved = a->motion.translation + a->motion.rotation * a->travel.radius +
+                       b->motion.translation + b->motion.rotation * b->travel.radius;
+        double travel = a->travel.sum + b->travel.sum;
+        state->first = work->list.count, state->slots = 0;
+        state->cache[0].filled = state->cache[1].filled = false;
+        if (travel + moved < state->until) continue; // cannot touch
+        state->slots = lash_pair_collect(pair->pair, state->work, body_pose(q, pair->a),
+                                         body_pose(q, pair->b), a->motion, b->motion, 0);
+        state->until = travel + lash_pair_bound(state->work);
+        state->overflow = state->slots > pair->slots;
+        if (state->overflow) state->slots = pair->slots;
+        add_slots(mech, work, k);
+    }
+}
+
+// ---- evaluate -----------------------------------------------------------------------------------
+
+static bool same_pose(Pose a, Pose b) {
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+static bool promise_kept(const LashMechanism* mech, const PairRun* run, const double* q) {
+    const double slack = 1 + 1e-9; // rounding
+    for (int i = 1; i < mech->bodies; ++i) {
+        const BodyPromise* body = &run->body[i];
+        if (!body->matters) continue;
+        Pose p = body_pose(q, i);
+        if (!(vec3_distance(p.r, body->start.r) <= body->motion.translation * slack)) return false;
+        if (!(lash_rotation_angle(body->start.rot, p.rot) <= body->motion.rotation * slack))
+            return false;
+    }
+    return true;
+}
+
+// A point with the normal from a into b and the tangents of its slot.
+typedef struct Frame {
+    Vec3 x, t[3];  // middle of the feet; m, t1, t2
+    Vec3 axis;     // world axis behind t1
+    double across; // its length across m
+} Frame;
+
+static Frame frame_of(PairState* state, int slot, const LashContactPoint* p) {
+    Frame f = {.x = vec3_scale(0.5, vec3_add(p->point_a, p->point_b)), .t = {vec3_neg(p->normal)}};
+    Vec3 m = f.t[0];
+    if (state->axis[slot] < 0) {
+        const double steep = 0.6; // one component at least is smaller
+        state->axis[slot] = (int8_t)(fabs(m.x) < steep ? 0 : fabs(m.y) < steep ? 1 : 2);
+    }
+    int c = state->axis[slot];
+    f.axis = vec3(c == 0, c == 1, c == 2);
+    Vec3 across = vec3_add_scaled(f.axis, -vec3_dot(m, f.axis), m);
+    f.across = vec3_norm(across);
+    f.t[1] = vec3_scale(1 / f.across, across);
+    f.t[2] = vec3_cross(m, f.t[1]);
+    return f;
+}
+
+static void put_column(const BodyState* body, Vec3 point, double sign, Vec3 t, double* G) {
+    Vec3 moment = mat3_mul_transposed(body->R, vec3_cross(vec3_sub(point, body->x), t));
+    G[0] = sign * t.x, G[1] = sign * t.y, G[2] = sign * t.z;
+    G[3] = sign * moment.x, G[4] = sign * moment.y, G[5] = sign * moment.z;
+}
+
+static void put_directions(const PairContact* pair, const BodyState* body, const Frame* f,
+                           double* G) {
+    int rows = rows_of(pair);
+    if (pair->a > 0) {
+        for (int r = 0; r < rows; ++r, G += 6) put_column(&body[pair->a], f->x, -1, f->t[r], G);
+    }
+    if (pair->b > 0) {
+        for (int r = 0; r < rows; ++r, G += 6) put_column(&body[pair->b], f->x, 1, f->t[r], G);
+    }
+}
+
+static void keep_point(PairKept* kept, Pose a, Pose b, const LashContactPoint* p) {
+    kept->found = true;
+    kept->point = pose_point_inverse(a, p->point_a);
+    kept->origin = pose_point_inverse(b, p->point_b);
+    kept->normal = quat_rotate_inverse(b.rot, p->normal);
+    kept->offset = p->gap - vec3_dot(vec3_sub(p->point_a, p->point_b), p->normal);
+}
+
+static void go_on(const PairKept* kept, Pose a, Pose b, LashContactPoint* p) {
+    Vec3 n = quat_rotate(b.rot, kept->normal), at = pose_point(a, kept->point);
+    double distance = vec3_dot(vec3_sub(at, pose_point(b, kept->origin)), n);
+    *p = (LashContactPoint){.gap = distance + kept->offset,
+                            .normal = n,
+                            .point_a = at,
+                            .point_b = vec3_add_scaled(at, -distance, n),
+                            .a = {.X = {0}, .Y = {1, 0, 0, 1}},  // a vertex
+                            .b = {.X = {1, 0, 0, 1}, .Y = {0}}}; // on a plane
+}
+
+// Gaps of a pair at poses a, b into state->gap, and the wanted points into the older cache.
+static bool find_points(const PairContact* pair, PairState* state, Pose a, Pose b, bool points,
+                        const uint8_t* wanted) {
+    PairPoints* cache = &state->cache[1 - state->latest];
+    cache->filled = false;
+    if (!lash_pair_evaluate(pair->pair, state->work, a, b, state->gap, wanted,
+                            points ? cache->point : NULL))
+        return false;
+    state->beyond = lash_pair_beyond_reach(state->work);
+    if (!points) return true;
+    for (int i = 0; i < state->slots; ++i) {
+        bool asked = wanted == NULL || wanted[i], found = asked && state->gap[i] < INFINITY;
+        if (found) {
+            keep_point(&state->kept[i], a, b, &cache->point[i]);
+        } else if (wanted != NULL && asked && state->kept[i].found) {
+            go_on(&state->kept[i], a, b, &cache->point[i]);
+            state->gap[i] = cache->point[i].gap;
+            found = true;
+        }
+        cache->has[i] = found;
+    }
+    cache->filled = true, cache->world_a = a, cache->world_b = b;
+    state->latest = 1 - state->latest;
+    return true;
+}
+
+static bool any(const uint8_t* wanted, int count) {
+    if (wanted == NULL) return true;
+    for (int i = 0; i < count; ++i) {
+        if (wanted[i]) return true;
+    }
+    return false;
+}
+
+static bool evaluate_pair(const LashMechanism* mech, LashSystemWork* work, int k, const double* q,
+                          const uint8_t* wanted, double* g, double* g_t, double* G) {
+    const PairContact* pair = &mech->pair[k];
+    PairState* state = &work->pairs.state[k];
+    if (state->overflow) return false; // more than MAX_LISTED: some would be missed
+    if (wanted != NULL) wanted += state->first;
+    bool points = G != NULL && any(wanted, state->slots);
+    if (!find_points(pair, state, body_pose(q, pair->a), body_pose(q, pair->b), points, wanted))
+        return false;
+    if (state->beyond > state->beyond_before && !pair->unsigned_gaps)
+        return false; // came too deep to be measured
+    int rows = rows_of(pair), G_size = 6 * touched_by(pair) * rows;
+    const PairPoints* cache = &state->cache[state->latest];
+    const LashInteraction* item = work->pairs.item + state->first;
+    for (int i = 0; i < state->slots; ++i, ++item) {
+        g[item->row] = state->gap[i];
+        for (int r = 1; r < rows; ++r) g[item->row + r] = 0;
+        if (wanted != NULL && !wanted[i]) continue;
+        for (int r = 0; r < rows && g_t != NULL; ++r) g_t[item->row + r] = 0;
+        if (G == NULL) continue;
+        if (!cache->has[i]) { // an empty slot acts on nothing
+            memset(G + item->offset, 0, (size_t)G_size * sizeof *G);
+            continue;
+        }
+        Frame f = frame_of(state, i, &cache->point[i]);
+        put_directions(pair, work->body, &f, G + item->offset);
+    }
+    return true;
+}
+
+bool pairs_evaluate(const LashMechanism* mech, LashSystemWork* work, const double* q,
+                    const uint8_t* wanted, double* g, double* g_t, double* G) {
+    if (!promise_kept(mech, &work->pairs, q)) return false;
+    for (int k = 0; k < mech->pairs; ++k) {
+        if (work->pairs.state[k].slots == 0) continue;
+        if (!evaluate_pair(mech, work, k, q, wanted, g, g_t, G)) return false;
+    }
+    return true;
+}
+
+void pairs_accept(const LashMechanism* mech, LashSystemWork* work) {
+    for (int k = 0; k < mech->pairs; ++k)
+        work->pairs.state[k].beyond_before = work->pairs.state[k].beyond;
+}
+
+// ---- derivatives --------------------------------------------------------------------------------
+
+// D of least norm where lash_contact_operator finds no unique solution: (M'M + eps I)^-1 M' with
+// the equations of contact.h, angles balanced by the curvature as there.
+static void damped_operator(const LashContactPoint* c, double D[16]) {
+    double M[16] = {0}, N[20], y = 0, gap = vec3_dot(vec3_sub(c->point_a, c->point_b), c->normal);
+    for (int i = 0; i < 4; ++i) y = fmax(y, fmax(fabs(c->a.Y[i]), fabs(c->b.Y[i])));
+    double s = y > 0 ? 1 / y : 1;
+    for (int j = 0; j < 2; ++j) {
+        for (int i = 0; i < 2; ++i) {
+            int k = i + 2 * j;
+            M[i + 4 * j] = c->a.X[k], M[i + 4 * (j + 2)] = -(c->b.X[k] + gap * c->b.Y[k]);
+            M[i + 2 + 4 * j] = s * c->a.Y[k], M[i + 2 + 4 * (j + 2)] = s * c->b.Y[k];
+        }
+    }
+    const double R[4] = {-1, -1, s, s}; // right-hand side, diagonal
+    for (int column = 0; column < 4; ++column) {
+        for (int i = 0; i < 4; ++i) {
+            for (int j = 0; j < 4; ++j) {
+                double sum = i == j ? 1e-12 : 0;
+                for (int k = 0; k < 4; ++k) sum += M[k + 4 * i] * M[k + 4 * j];
+                N[i + 4 * j] = sum;
+            }
+            N[16 + i] = M[column + 4 * i] * R[column];
+        }
+        for (int k = 0; k < 4; ++k) { // positive definite: no pivoting
+            for (int i = k + 1; i < 4; ++i) {
+                double f = N[i + 4 * k] / N[k + 4 * k];
+                for (int j = k; j < 5; ++j) N[i + 4 * j] -= f * N[k + 4 * j];
+            }
+        }
+        for (int i = 3; i >= 0; --i) {
+            double sum = N[16 + i];
+            for (int j = i + 1; j < 4; ++j) sum -= N[i + 4 * j] * D[j + 4 * column];
+            D[i + 4 * column] = sum / N[i + 4 * i];
+        }
+    }
+}
+
+static Vec3 in_plane(const double M[4], const double p[2], Vec3 t1, Vec3 t2) {
+    return vec3_add(vec3_scale(M[0] * p[0] + M[2] * p[1], t1),
+                    vec3_scale(M[1] * p[0] + M[3] * p[1], t2));
+}
+
+// Motion of both bodies, world axes: velocities of the mass centers and angular velocities.
+typedef struct Twist {
+    Vec3 x_a, phi_a, x_b, phi_b;
+} Twist;
+
+// Change of the normal m and of the point x.
+static void differentiate(const PairContact* pair, const BodyState* body, const LashContactPoint* c,
+                          const double D[16], const PairMotion* t, Vec3* dm, Vec3* dx) {
+    Vec3 n = c->normal, t1, t2;
+    vec3_basis(n, &t1, &t2);
+    Vec3 a_at = vec3_add(t->x_a, vec3_cross(t->phi_a, vec3_sub(c->point_a, body[pair->a].x)));
+    Vec3 b_at_a = vec3_add(t->x_b, vec3_cross(t->phi_b, vec3_sub(c->point_a, body[pair->b].x)));
+    Vec3 b_at_b = vec3_add(t->x_b, vec3_cross(t->phi_b, vec3_sub(c->point_b, body[pair->b].x)));
+    Vec3 w = vec3_sub(a_at, b_at_a), turn = vec3_cross(vec3_sub(t->phi_a, t->phi_b), n);
+    const double r[4] = {vec3_dot(w, t1), vec3_dot(w, t2), vec3_dot(turn, t1), vec3_dot(turn, t2)};
+    double p[4] = {0};
+    for (int j = 0; j < 4; ++j) {
+        for (int i = 0; i < 4; ++i) p[i] += D[i + 4 * j] * r[j];
+    }
+    Vec3 dn = vec3_add(in_plane(c->b.Y, p + 2, t1, t2), vec3_cross(t->phi_b, n));
+    Vec3 dp_a = vec3_add(a_at, in_plane(c->a.X, p, t1, t2));
+    Vec3 dp_b = vec3_add(b_at_b, in_plane(c->b.X, p + 2, t1, t2));
+    *dm = vec3_neg(dn);
+    *dx = vec3_scale(0.5, vec3_add(dp_a, dp_b));
+}
+
+static void tangent_derivatives(const Frame* f, Vec3 dm, Vec3 dt[3]) {
+    Vec3 m = f->t[0], t1 = f->t[1];
+    Vec3 d = vec3_add_scaled(vec3_scale(-vec3_dot(dm, f->axis), m), -vec3_dot(m, f->axis), dm);
+    dt[0] = dm;
+    dt[1] = vec3_scale(1 / f->across, vec3_add_scaled(d, -vec3_dot(d, t1), t1));
+    dt[2] = vec3_add(vec3_cross(dm, t1), vec3_cross(m, dt[1]));
+}
+
+// Impulse F on b and relative velocity u at x of the contracted rows, and their arms.
+typedef struct Contracted {
+    Vec3 F, arm[2], omega[2]; // omega: of a and b, world
+    Vec3 u;                   // v_b(x) - v_a(x)
+} Contracted;
+
+// G P of side b is (F, R'(arm x F)), of side a minus that; its change along a motion of that side
+// by (dx_body, phi), with the point moving by dx:
+//   (dF, R'((dx - dx_body) x F + arm x dF - phi x (arm x F)))
+static void change_of_impulse(const BodyState* body, const Contracted* c, int side, Vec3 dF,
+                              Vec3 dx, Vec3 dx_body, Vec3 phi, double* d) {
+    double sign = side == 0 ? -1 : 1;
+    Vec3 arm = c->arm[side];
+    Vec3 change = vec3_add(vec3_cross(vec3_sub(dx, dx_body), c->F), vec3_cross(arm, dF));
+    change = vec3_sub(change, vec3_cross(phi, vec3_cross(arm, c->F)));
+    Vec3 m = mat3_mul_transposed(body->R, change);
+    d[0] = sign * dF.x, d[1] = sign * dF.y, d[2] = sign * dF.z;
+    d[3] = sign * m.x, d[4] = sign * m.y, d[5] = sign * m.z;
+}
+
+// Change of v_side(x) = v + omega x arm with v and the body components of omega kept.
+static Vec3 change_of_velocity(const Contracted* c, int side, Vec3 dx, Vec3 dx_body, Vec3 phi) {
+    return vec3_add(vec3_cross(vec3_cross(phi, c->omega[side]), c->arm[side]),
+                    vec3_cross(c->omega[side], vec3_sub(dx, dx_body)));
+}
+
+static PairMotion unit_motion(const PairContact* pair, const BodyState* body, int j) {
+    PairMotion t = {0};
+    int k = j % 6;
+    Vec3 unit = vec3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
+    Vec3* part = j < 6 ? (k < 3 ? &t.x_a : &t.phi_a) : (k < 3 ? &t.x_b : &t.phi_b);
+    *part = k < 3 ? unit : mat3_mul(body[j < 6 ? pair->a : pair->b].R, unit);
+    return t;
+}
+
+// The point of a slot at q: from the caches, or found anew. NULL: the slot is empty.
+static const LashContactPoint* point_at(const PairContact* pair, PairState* state, const double* q,
+                                        int slot) {
+    Pose a = body_pose(q, pair->a), b = body_pose(q, pair->b);
+    for (int c = 0; c < 2; ++c) {
+        const PairPoints* cache = &state->cache[c];
+        bool same = cache->filled && same_pose(cache->world_a, a) && same_pose(cache->world_b, b);
+        if (same && cache->has[slot]) return &cache->point[slot];
+    }
+    if (!find_points(pair, state, a, b, true, NULL)) return NULL;
+    const PairPoints* cache = &state->cache[state->latest];
+    return cache->has[slot] ? &cache->point[slot] : NULL;
+}
+
+// v: velocities of the moving sides, a first; NULL: not asked for.
+static Contracted contracted(const PairContact* pair, const BodyState* body, const Frame* f,
+                             int rows, const double* P, const double* v) {
+    Contracted c = {.u = vec3_zero()};
+    const int side[2] = {pair->a, pair->b};
+    for (int r = 0; r < rows && P != NULL; ++r) c.F = vec3_add_scaled(c.F, P[r], f->t[r]);
+    for (int s = 0; s < 2; ++s) {
+        c.arm[s] = vec3_sub(f->x, body[side[s]].x);
+        if (side[s] == 0 || v == NULL) continue;
+        c.omega[s] = mat3_mul(body[side[s]].R, vec3(v[3], v[4], v[5]));
+        Vec3 at = vec3_add(vec3(v[0], v[1], v[2]), vec3_cross(c.omega[s], c.arm[s]));
+        c.u = s == 0 ? vec3_sub(c.u, at) : vec3_add(c.u, at);
+        v += 6;
+    }
+    return c;
+}
+
+void pairs_contract(const LashMechanism* mech, LashSystemWork* work, const double* q, int i,
+                    const double* P, const double* v, double* dGP, double* dGv) {
+    int k = 0;
+    while (i >= work->pairs.state[k].first + work->pairs.state[k].slots) ++k;
+    const PairContact* pair = &mech->pair[k];
+    PairState* state = &work->pairs.state[k];
+    int rows = rows_of(pair), first = pair->a > 0 ? 0 : 6, last = pair->b > 0 ? 12 : 6;
+    int n = last - first, slot = i - state->first;
+    if (dGP != NULL) memset(dGP, 0, (size_t)(n * n) * sizeof *dGP);
+    if (dGv != NULL) memset(dGv, 0, (size_t)(rows * n) * sizeof *dGv);
+    const LashContactPoint* point = point_at(pair, state, q, slot);
+    if (point == NULL) return;
+    double D[16];
+    if (!lash_contact_operator(point, D)) damped_operator(point, D);
+    Frame f = frame_of(state, slot, point);
+    Contracted c = contracted(pair, work->body, &f, rows, P, dGv == NULL ? NULL : v);
+    for (int j = first; j < last; ++j) {
+        PairMotion t = unit_motion(pair, work->body, j);
+        Vec3 dt[3], dm, dx;
+        differentiate(pair, work->body, point, D, &t, &dm, &dx);
+        tangent_derivatives(&f, dm, dt);
+        if (dGP != NULL) {
+            Vec3 dF = vec3_zero();
+            double d[12];
+            for (int r = 0; r < rows; ++r) dF = vec3_add_scaled(dF, P[r], dt[r]);
+            change_of_impulse(&work->body[pair->a], &c, 0, dF, dx, t.x_a, t.phi_a, d);
+            change_of_impulse(&work->body[pair->b], &c, 1, dF, dx, t.x_b, t.phi_b, d + 6);
+            memcpy(dGP + n * (j - first), d + first, (size_t)n * sizeof *dGP);
+        }
+        if (dGv == NULL) continue;
+        Vec3 du = vec3_sub(change_of_velocity(&c, 1, dx, t.x_b, t.phi_b),
+                           change_of_velocity(&c, 0, dx, t.x_a, t.phi_a));
+        for (int r = 0; r < rows; ++r)
+            dGv[r + rows * (j - first)] = vec3_dot(f.t[r], du) + vec3_dot(dt[r], c.u);
+    }
+}
+
+// ---- results ------------------------------------------------------------------------------------
+
+static LashContactPlace place_of(const LashContactPoint* p) {
+    return (LashContactPlace){p->gap, vec3_scale(0.5, vec3_add(p->point_a, p->point_b)),
+                              vec3_neg(p->normal)};
+}
+
+// All points with a gap of at most `within`; the caller frees them.
+static LashContactPoint* query_points(const PairContact* pair, const double* q, double within,
+                                      int* count, int* beyond) {
+    LashPairWork* work = lash_pair_work_create(pair->pair);
+    size_t most = (size_t)lash_pair_max_slots(pair->pair);
+    LashContactPoint* point = lash_alloc((most + 1) * sizeof *point);
+    *count = lash_pair_query(pair->pair, work, body_pose(q, pair->a), body_pose(q, pair->b), within,
+                             point, (int)most);
+    if (beyond != NULL) *beyond = lash_pair_beyond_reach(work);
+    lash_pair_work_destroy(work);
+    return point;
+}
+
+LashContactPlace pair_place(const LashMechanism* mech, int pair, const double* q) {
+    LashContactPlace least = {.gap = INFINITY};
+    int count;
+    LashContactPoint* point = query_points(&mech->pair[pair], q, INFINITY, &count, NULL);
+    for (int i = 0; i < count; ++i) {
+        if (point[i].gap < least.gap) least = place_of(&point[i]);
+    }
+    lash_free(point);
+    return least;
+}
+
+int lash_mechanism_contact_points(const LashMechanism* mech, int contact, const double* q,
+                                  double within, LashContactPlace* places, int capacity,
+                                  int* beyond) {
+    int count, pair = mech->contact[contact].pair;
+    if (beyond != NULL) *beyond = 0;
+    if (pair < 0) {
+        LashContactPlace place = lash_mechanism_contact_place(mech, contact, q);
+        if (!(place.gap <= within)) return 0;
+        if (capacity > 0) places[0] = place;
+        return 1;
+    }
+    LashContactPoint* point = query_points(&mech->pair[pair], q, within, &count, beyond);
+    if (beyond != NULL && mech->pair[pair].unsigned_gaps) *beyond = 0;
+    for (int i = 0; i < count && i < capacity; ++i) places[i] = place_of(&point[i]);
+    lash_free(point);
+    return count;
+}
+
+bool lash_mechanism_interaction_place(const LashMechanism* mech, const LashSystemWork* work, int i,
+                                      const double* q, LashContactPlace* place) {
+    const LashInteraction* item = &work->list.item[i];
+    int contact = lash_mechanism_contact_of(mech, item->id);
+    if (contact < 0) return false;
+    if (!pair_id_is(item->id)) {
+        *place = lash_mechanism_contact_place(mech, contact, q);
+        return true;
+    }
+    const PairState* state = &work->pairs.state[mech->contact[contact].pair];
+    const PairPoints* cache = &state->cache[state->latest];
+    int slot = i - state->first;
+    if (!cache->filled || !cache->has[slot]) return false;
+    *place = place_of(&cache->point[slot]);
+    return true;
+}

@@ -1,0 +1,325 @@
+// Contacts between face sets inside a mechanism: derivatives against differences, ids, promises,
+// statics, determinism, no allocation in a step.
+// clang-format off
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+// clang-format on
+#include "core/math3.h"
+#include "geometry/pairs.h"
+#include "joints/mechanism.h"
+#include "solvers/sim.h"
+#include "tests/system_check.h"
+
+static const double STEP = 1e-6; // of differences [m, rad]
+
+typedef struct Scene {
+    LashShape *a, *b;
+    LashMechanism* mech;
+} Scene;
+
+typedef struct SceneDef {
+    LashShape *a, *b;
+    Pose world_a, world_b;
+    int grounded; // 0: both move, 1: a is the ground, 2: b is
+    double mu, e, offset;
+} SceneDef;
+
+static LashBodyId scene_body(LashMechanism* mech, Pose world, bool ground) {
+    if (ground) return lash_mechanism_ground(mech);
+    LashBodyDef def = lash_body_def();
+    def.mass = 1.3;
+    def.inertia = (Mat3){{2, 0.1, 0.2, 0.1, 1.5, -0.1, 0.2, -0.1, 1.8}};
+    def.world_body = world;
+    return lash_mechanism_add_body(mech, &def);
+}
+
+static Scene scene_create(const SceneDef* d) {
+    Scene s = {.a = d->a, .b = d->b, .mech = lash_mechanism_create()};
+    LashPairDef pair = lash_pair_def();
+    pair.a.shape = d->a, pair.b.shape = d->b, pair.offset = d->offset;
+    if (d->grounded == 1) pair.a.body_shape = d->world_a;
+    if (d->grounded == 2) pair.b.body_shape = d->world_b;
+    LashPairContactDef def = lash_pair_contact_def();
+    def.name = "touch";
+    def.body_a = scene_body(s.mech, d->world_a, d->grounded == 1);
+    def.body_b = scene_body(s.mech, d->world_b, d->grounded == 2);
+    def.pair = lash_pair_create(&pair);
+    def.e = d->e, def.mu = d->mu;
+    lash_mechanism_add_pair_contact(s.mech, &def);
+    return s;
+}
+
+static void scene_destroy(Scene* s) {
+    lash_mechanism_destroy(s->mech);
+    lash_shape_destroy(s->a);
+    lash_shape_destroy(s->b);
+}
+
+// ---- derivatives --------------------------------------------------------------------------------
+
+// Interaction i has a place at q and at both differences along every velocity.
+static bool stays(Probe* p, int i) {
+    const LashInteraction* item = &p->list->item[i];
+    for (int j = 0; j < p->s->nv; ++j) {
+        for (int side = -1; side <= 1; side += 2) {
+            const double* x = shifted(p, p->q, j, side * STEP);
+            assert_true(p->s->evaluate(p->s, p->work, 0, x, NULL, p->g, NULL, NULL));
+            if (!(p->g[item->row] < 1)) return false;
+        }
+    }
+    return true;
+}
+
+static void check_gradient(Probe* p, int i) {
+    const LashInteraction* item = &p->list->item[i];
+    assert_true(p->s->evaluate(p->s, p->work, 0, p->q, NULL, p->g, p->g_t, p->G));
+    const double* G = p->G + item->offset;
+    for (int b = 0; b < item->touched; ++b, G += 6 * item->rows) {
+        for (int j = 0; j < 6; ++j) {
+            p->s->evaluate(p->s, p->work, 0, shifted(p, p->q, 6 * item->block[b] + j, STEP), NULL,
+                           p->g, NULL, NULL);
+            p->s->evaluate(p->s, p->work, 0, shifted(p, p->q, 6 * item->block[b] + j, -STEP), NULL,
+                           p->g2, NULL, NULL);
+            check("G", G[j], (p->g[item->row] - p->g2[item->row]) / (2 * STEP), 1e-8);
+        }
+    }
+}
+
+static void check_contraction(Probe* p, int i) {
+    const LashInteraction* item = &p->list->item[i];
+    const double P[3] = {0.7, -1.3, 0.4};
+    int n = 6 * item->touched;
+    double dGP[144], dGv[36], plus[12], minus[12], U[2][LASH_MAX_ROWS];
+    p->s->contract(p->s, p->work, 0, p->q, i, P, p->v, dGP, dGv);
+    for (int column = 0; column < n; ++column) {
+        int j = 6 * item->block[column / 6] + column % 6;
+        products(p, shifted(p, p->q, j, STEP), i, P, plus, U[0]);
+        products(p, shifted(p, p->q, j, -STEP), i, P, minus, U[1]);
+        for (int k = 0; k < n; ++k) {
+            double d = (plus[k] - minus[k]) / (2 * STEP);
+            check("d(GP)/dq", dGP[k + n * column], d, 2e-7 * (1 + fabs(d)));
+        }
+        for (int r = 0; r < item->rows; ++r) {
+            double d = (U[0][r] - U[1][r]) / (2 * STEP);
+            check("d(G'v)/dq", dGv[r + item->rows * column], d, 2e-7 * (1 + fabs(d)));
+        }
+    }
+}
+
+// Moves b until the least gap is `gap` [m].
+static void bring_near(SceneDef* def, double gap) {
+    for (int k = 0; k < 20; ++k) {
+        SceneDef free = *def;
+        free.grounded = 0;
+        Scene scene = scene_create(&free);
+        double q[14], v[12];
+        const LashSystem* system = lash_mechanism_system(scene.mech);
+        system->initial_state(system, q, v);
+        LashContactPlace place = lash_mechanism_contact_place(scene.mech, 0, q);
+        assert_true(isfinite(place.gap));
+        def->world_b.r = vec3_add_scaled(def->world_b.r, gap - place.gap, place.normal);
+        lash_mechanism_destroy(scene.mech);
+        if (fabs(place.gap - gap) < 1e-12) return;
+    }
+}
+
+// Returns how many points were checked.
+static int check_scene(SceneDef* def) {
+    bring_near(def, -1e-4);
+    Scene scene = scene_create(def);
+    Probe p = probe_create(lash_mechanism_system(scene.mech));
+    int checked = 0;
+    uint64_t seed = 3;
+    check_pattern(p.s);
+    check_list(&p);
+    for (int i = 0; i < p.s->nv; ++i) p.v[i] = random_number(&seed);
+    for (int i = p.list->bilateral; i < p.list->count; ++i) {
+        assert_true(p.s->evaluate(p.s, p.work, 0, p.q, NULL, p.g, NULL, NULL));
+        if (p.g[p.list->item[i].row] > 0.05 || !stays(&p, i)) continue;
+        check_gradient(&p, i);
+        check_contraction(&p, i);
+        ++checked;
+    }
+    probe_destroy(&p);
+    scene_destroy(&scene);
+    return checked;
+}
+
+static Pose tilted(double x, double y, double z, double a, double b, double c) {
+    return pose(vec3(x, y, z), quat_exp(vec3(a, b, c)));
+}
+
+static SceneDef scene_number(int k) {
+    SceneDef d = {.world_a = tilted(0.1, -0.2, 0.3, 0.2, -0.1, 0.3)};
+    Pose near = pose_identity();
+    switch (k) {
+        case 0: // corner of a box on a face
+            d.a = lash_shape_box(vec3(3, 3, 1)), d.b = lash_shape_box(vec3(0.6, 0.5, 0.4));
+            near = tilted(0.2, 0.3, 0.88, 0.5, 0.4, 0.2);
+            break;
+        case 1: // crossed edges
+            d.a = lash_shape_box(vec3(1, 1, 1)), d.b = lash_shape_box(vec3(1, 1, 1));
+            near = pose_mul(
+                tilted(0.1, 0, 1.4195, 0, 0, 0),
+                pose_mul(pose(vec3_zero(), quat_exp(vec3(LASH_PI / 4, 0, 0))), pose_identity()));
+            d.world_a = pose_mul(d.world_a, pose(vec3_zero(), quat_exp(vec3(0, LASH_PI / 4, 0))));
+            break;
+        case 2: // ball in a bore
+            d.a = lash_shape_ring(0.5, 0.8, 2), d.b = lash_shape_sphere(0.3);
+            near = tilted(0.15, 0.12, 0.2, 0.3, 0.1, 0);
+            break;
+        case 3: // pin in a bore, tilted
+            d.a = lash_shape_ring(0.5, 0.8, 0.7), d.b = lash_shape_cylinder(0.48, 2);
+            near = tilted(0.005, 0.003, 0.1, 0.02, -0.01, 0);
+            break;
+        case 4: // rim of a pin on a face
+            d.a = lash_shape_box(vec3(3, 3, 1)), d.b = lash_shape_cylinder(0.3, 1);
+            near = tilted(0.1, 0.2, 1.055, 0.2, 0.3, 0);
+            break;
+        case 5: // two balls
+            d.a = lash_shape_sphere(0.5), d.b = lash_shape_sphere(0.3);
+            near = tilted(0.3, 0.5, 0.55, 0.1, 0, 0);
+            break;
+        case 6: // crossed cylinders
+            d.a = lash_shape_capsule(0.2, 2), d.b = lash_shape_capsule(0.3, 2);
+            near = tilted(0.51, 0.1, 0, 1.2, 0, 0);
+            break;
+        default: // ball on a cylinder
+            d.a = lash_shape_cylinder(0.5, 2), d.b = lash_shape_sphere(0.2);
+            near = tilted(0.5, 0.49, 0.1, 0, 0.2, 0);
+            break;
+    }
+    d.world_b = pose_mul(d.world_a, near);
+    if (k == 1) d.world_b = pose_mul(tilted(0.1, -0.2, 0.3, 0.2, -0.1, 0.3), near);
+    return d;
+}
+
+static void derivatives_of_contact_points_match_differences(void** state) {
+    (void)state;
+    for (int k = 0; k < 8; ++k) {
+        for (int grounded = 0; grounded < 3; ++grounded) {
+            SceneDef def = scene_number(k);
+            def.grounded = grounded, def.mu = grounded == 0 ? 0 : 0.3;
+            def.offset = grounded == 0 ? 0.01 : 0;
+            int points = check_scene(&def);
+            if (points == 0) fail_msg("scene %d has no points", k);
+        }
+    }
+}
+
+// ---- the run ------------------------------------------------------------------------------------
+
+// A box that falls onto a large one, tumbling.
+static SceneDef tumbling(void) {
+    SceneDef d = {.a = lash_shape_box(vec3(4, 4, 1)),
+                  .b = lash_shape_box(vec3(0.4, 0.3, 0.2)),
+                  .world_a = pose_identity(),
+                  .world_b = tilted(0, 0, 0.9, 0.5, 0.3, 0.2),
+                  .grounded = 1,
+                  .mu = 0.4,
+                  .e = 0.2};
+    return d;
+}
+
+static void steps_with_pairs_allocate_nothing(void** state) {
+    (void)state;
+    SceneDef def = tumbling();
+    Scene scene = scene_create(&def);
+    lash_mechanism_set_gravity(scene.mech, vec3(0, 0, -9.81));
+    LashSettings settings = lash_settings();
+    settings.h = 1e-3;
+    LashSim* sim = lash_sim_create(lash_mechanism_system(scene.mech), &settings);
+    uint64_t allocations = lash_allocation_count();
+    int closed = 0;
+    for (int i = 0; i < 2000; ++i) {
+        LashStepInfo info = lash_sim_step(sim);
+        assert_int_equal(info.outcome, LASH_CONVERGED);
+        assert_true(info.penetration <= 1e-10);
+        closed = info.contacts > closed ? info.contacts : closed;
+    }
+    assert_int_equal(lash_allocation_count(), allocations);
+    assert_true(closed >= 1);
+    lash_sim_destroy(sim);
+    scene_destroy(&scene);
+}
+
+static void poses_outside_the_promised_motion_are_refused(void** state) {
+    (void)state;
+    SceneDef def = tumbling();
+    bring_near(&def, 0.001);
+    Scene scene = scene_create(&def);
+    Probe p = probe_create(lash_mechanism_system(scene.mech));
+    assert_true(p.s->evaluate(p.s, p.work, 0, p.q, NULL, p.g, NULL, NULL));
+    assert_true(p.s->evaluate(p.s, p.work, 0, shifted(&p, p.q, 2, 1e-4), NULL, p.g, NULL, NULL));
+    assert_false(p.s->evaluate(p.s, p.work, 0, shifted(&p, p.q, 2, 0.1), NULL, p.g, NULL, NULL));
+    assert_false(p.s->evaluate(p.s, p.work, 0, shifted(&p, p.q, 4, 0.1), NULL, p.g, NULL, NULL));
+    p.v[2] = -100; // a fast body may go farther
+    p.list = p.s->collect(p.s, p.work, 0, p.q, p.v, 1e-3, 2);
+    assert_true(p.s->evaluate(p.s, p.work, 0, shifted(&p, p.q, 2, -0.1), NULL, p.g, NULL, NULL));
+    probe_destroy(&p);
+    scene_destroy(&scene);
+}
+
+// A body far away has no interactions; when it comes near again they have the ids of before.
+static void points_keep_their_ids_when_they_come_back(void** state) {
+    (void)state;
+    SceneDef def = tumbling();
+    bring_near(&def, 1e-4);
+    Scene scene = scene_create(&def);
+    Probe p = probe_create(lash_mechanism_system(scene.mech));
+    int count = p.list->count;
+    uint64_t id[64];
+    assert_true(count > 0 && count <= 64);
+    for (int i = 0; i < count; ++i) {
+        id[i] = p.list->item[i].id;
+        assert_int_equal(lash_mechanism_contact_of(scene.mech, id[i]), 0);
+        for (int k = 0; k < i; ++k) assert_true(id[k] != id[i]);
+    }
+    memcpy(p.plus, p.q, (size_t)p.s->nq * sizeof *p.q);
+    p.plus[2] += 1;
+    assert_int_equal(p.s->collect(p.s, p.work, 0, p.plus, p.v, 1e-3, 2)->count, 0);
+    p.list = p.s->collect(p.s, p.work, 0, p.q, p.v, 1e-3, 2);
+    assert_int_equal(p.list->count, count);
+    for (int i = 0; i < count; ++i) assert_true(p.list->item[i].id == id[i]);
+    probe_destroy(&p);
+    scene_destroy(&scene);
+}
+
+// With an offset the pin sinks into the face by as much before it touches.
+static void an_offset_moves_the_place_of_rest(void** state) {
+    (void)state;
+    const double offset[2] = {0.01, -0.02};
+    for (int k = 0; k < 2; ++k) {
+        SceneDef def = {.a = lash_shape_box(vec3(4, 4, 1)),
+                        .b = lash_shape_sphere(0.3),
+                        .world_a = pose_identity(),
+                        .world_b = tilted(0, 0, 0.85, 0, 0, 0),
+                        .grounded = 1,
+                        .offset = offset[k]};
+        Scene scene = scene_create(&def);
+        lash_mechanism_set_gravity(scene.mech, vec3(0, 0, -9.81));
+        LashSettings settings = lash_settings();
+        settings.h = 1e-3;
+        LashSim* sim = lash_sim_create(lash_mechanism_system(scene.mech), &settings);
+        for (int i = 0; i < 500; ++i) assert_int_equal(lash_sim_step(sim).outcome, LASH_CONVERGED);
+        const double *q, *v;
+        lash_sim_state(sim, &q, &v);
+        check("height", q[2], 0.8 - offset[k], 1e-9);
+        lash_sim_destroy(sim);
+        scene_destroy(&scene);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(derivatives_of_contact_points_match_differences),
+        cmocka_unit_test(steps_with_pairs_allocate_nothing),
+        cmocka_unit_test(poses_outside_the_promised_motion_are_refused),
+        cmocka_unit_test(points_keep_their_ids_when_they_come_back),
+        cmocka_unit_test(an_offset_moves_the_place_of_rest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
