@@ -15,7 +15,9 @@ JOBS    ?= $(shell nproc)
 # Debian 12 packages, by what needs them.
 PACKAGES := build-essential cmake pkg-config \
   libcjson-dev libhdf5-dev liblapacke-dev libopenblas-dev libcmocka-dev \
-  libocct-data-exchange-dev libtbb-dev
+  libocct-data-exchange-dev libtbb-dev \
+  libglfw3-dev libepoxy-dev libcglm-dev libimgui-dev libegl-dev libgl-dev libstb-dev \
+  libegl1 libgl1 libgl1-mesa-dri fonts-dejavu-core xvfb libxtst-dev
 # Only for `make test-all`, `make format` and `make tidy`.
 EXTRA    := clang clang-format clang-tidy valgrind
 # Only for `make bench`: what Lash is compared with; never linked by it.
