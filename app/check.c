@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/check_contacts.h"
+#include "app/check_internal.h"
 #include "app/commands.h"
-#include "app/model.h"
+#include "app/model_internal.h"
 #include "app/report.h"
 #include "app/start.h"
 #include "core/arena.h"
@@ -45,8 +47,12 @@ typedef struct Check {
     LashMechanism* mech;
     const LashSystem* system;
     LashSim* sim;
-    LashMobility mobility;
-    int* redundant; // (bilateral interactions) redundant rows
+    LashFreedom* freedom;
+    CheckMotions motions;
+    CheckRedundancies redundancies;
+    CheckContacts contacts;
+    bool* busy;     // (joints) not to be changed
+    int* redundant; // (bilateral interactions) rows that repeat rows before them
     int interactions;
     AppStart start;
     bool consistent;
@@ -165,6 +171,18 @@ static void measure_gaps(Check* check) {
     for (int i = 0; i < count; ++i) {
         check->gap[i] = lash_mechanism_contact_place(check->mech, i, q).gap;
     }
+    check->contacts = check_contacts(check->model, check->mech, q,
+                                     check->model->simulation.settings.tolerance_position);
+    for (int i = 0; i < check->contacts.fits; ++i) {
+        const CheckFit* fit = &check->contacts.fit[i];
+        if (!fit->zero) continue;
+        const char* name = fit->joint >= 0 ? check->model->joint[fit->joint].name
+                                           : check->model->contact_point[fit->contact].name;
+        warn(check,
+             "'%s': bore and pin have the same radius (%.6g m), so the pin is stuck in it; give "
+             "the contact an 'offset', or the joint a 'clearance'",
+             name, fit->bore_radius);
+    }
 }
 
 static void check_start(Check* check, LashError* error) {
@@ -190,6 +208,38 @@ static void interaction_name(const Check* check, int i, char* text, size_t size)
     check->system->name(check->system, list->item[i].id, text, size);
 }
 
+static CheckSubject subject(const Check* check) {
+    return (CheckSubject){check->mech, check->system, check->sim, check->freedom, check->busy};
+}
+
+// Joints whose coordinates something uses: another type might not have them.
+static void mark_busy(Check* check) {
+    const LashModel* model = check->model;
+    for (int i = 0; i < model->joints; ++i) {
+        const LashModelJoint* joint = &model->joint[i];
+        bool friction = model_has(joint->friction) && joint->friction > 0;
+        if (joint->drivers > 0 || joint->limits > 0 || friction) check->busy[i] = true;
+        bool couples = joint->type == LASH_GEAR || joint->type == LASH_RACK_AND_PINION;
+        for (int k = 0; k < 2 && couples; ++k) check->busy[joint->coupled[k]] = true;
+    }
+    for (int i = 0; i < model->forces; ++i) {
+        if (model->force[i].joint_index >= 0) check->busy[model->force[i].joint_index] = true;
+    }
+}
+
+static void check_freedom(Check* check) {
+    check->freedom = lash_sim_freedom(check->sim);
+    check->interactions = lash_sim_interactions(check->sim)->bilateral;
+    for (int i = 0; i < check->freedom->circuits; ++i) {
+        ++check->redundant[check->freedom->circuit[i].interaction];
+    }
+    check->busy = lash_alloc((size_t)check->model->joints + 1);
+    mark_busy(check);
+    CheckSubject s = subject(check);
+    check->motions = check_motions(&s);
+    check->redundancies = check_redundancies(&s);
+}
+
 static bool run_checks(Check* check, LashError* error) {
     const LashModel* model = check->model;
     check->mech = lash_model_build(model, error);
@@ -198,8 +248,7 @@ static bool run_checks(Check* check, LashError* error) {
     check->sim = lash_sim_create(check->system, &model->simulation.settings);
     check->redundant = lash_alloc((size_t)(check->system->max_interactions + 1) * sizeof(int));
     check_start(check, error);
-    check->mobility = lash_sim_mobility(check->sim, check->redundant);
-    check->interactions = lash_sim_interactions(check->sim)->bilateral;
+    check_freedom(check);
     check->largest_force = largest_force(check);
     check_gravity(check);
     check_densities(check);
@@ -243,8 +292,10 @@ static void put_result(AppJson* json, const Check* check) {
     app_json_put_integer(json, "bodies", check->model->bodies);
     app_json_put_integer(json, "joints", check->model->joints);
     app_json_put_integer(json, "contacts", check->model->contact_points);
-    app_json_put_integer(json, "dof", check->mobility.dof);
-    app_json_put_integer(json, "redundant_rows", check->mobility.rows - check->mobility.rank);
+    CheckSubject s = subject(check);
+    app_json_put_integer(json, "dof", check->freedom->dof);
+    check_motions_put(json, &s, &check->motions);
+    app_json_put_integer(json, "redundant_rows", check->freedom->rows - check->freedom->rank);
     app_json_key(json, "redundant");
     app_json_begin_array(json);
     for (int i = 0; i < check->interactions; ++i) {
@@ -253,7 +304,10 @@ static void put_result(AppJson* json, const Check* check) {
         app_json_text(json, name);
     }
     app_json_end_array(json);
+    check_redundancies_put(json, &s, &check->redundancies);
+    check_position_put(json, &s);
     put_gaps(json, check);
+    check_contacts_put(json, &check->contacts, check->model);
     put_start(json, check);
     app_json_put_vec3(json, "gravity", check->model->gravity);
     app_json_put_number(json, "largest_force", check->largest_force);
@@ -331,29 +385,21 @@ static void print_masses(const LashModel* model) {
 
 static void print_result(const Check* check) {
     const LashModel* model = check->model;
-    char name[96];
     printf("%s: %d %s, %d %s, %d %s, %d %s\n", model->name != NULL ? model->name : model->file,
            model->bodies, app_plural(model->bodies, "body", "bodies"), model->joints,
            app_plural(model->joints, "joint", "joints"), model->forces,
            app_plural(model->forces, "force", "forces"), model->contact_points,
            app_plural(model->contact_points, "contact", "contacts"));
-    printf("freedom      %d degree%s of freedom: 6 x %d - rank %d of %d constraint rows\n",
-           check->mobility.dof, app_plural(check->mobility.dof, "", "s"), model->bodies,
-           check->mobility.rank, check->mobility.rows);
-    int redundant = check->mobility.rows - check->mobility.rank;
-    if (redundant > 0) {
-        printf("redundant    %d rows repeat what others say; counted in the order of the file, in",
-               redundant);
-        for (int i = 0, n = 0; i < check->interactions; ++i) {
-            if (check->redundant[i] == 0) continue;
-            interaction_name(check, i, name, sizeof name);
-            printf("%s %s (%d)", n++ == 0 ? "" : ",", name, check->redundant[i]);
-        }
-        printf(
-            "\n             reactions there are not unique: the ones of least norm are reported\n");
-    }
+    const LashFreedom* f = check->freedom;
+    CheckSubject s = subject(check);
+    printf("freedom      %d degree%s of freedom: 6 x %d - rank %d of %d constraint rows\n", f->dof,
+           app_plural(f->dof, "", "s"), model->bodies, f->rank, f->rows);
+    check_motions_print(&s, &check->motions);
+    check_redundancies_print(&s, &check->redundancies);
+    check_position_print(&s);
     print_start(check);
     print_gaps(check);
+    check_contacts_print(&check->contacts, check->model);
     printf("gravity      [%g, %g, %g] m/s^2, largest force on a body at the start %.4g N\n",
            model->gravity.x, model->gravity.y, model->gravity.z, check->largest_force);
     print_masses(model);
@@ -382,10 +428,15 @@ int app_check(int argc, char** argv) {
         fflush(stdout);
     }
     code = app_report_finish(&report, &error);
+    check_motions_free(&check.motions);
+    check_redundancies_free(&check.redundancies);
+    check_contacts_free(&check.contacts);
+    lash_freedom_destroy(check.freedom);
     lash_sim_destroy(check.sim);
     lash_mechanism_destroy(check.mech);
     lash_model_destroy(check.model);
     lash_free(check.redundant);
+    lash_free(check.busy);
     lash_free(check.gap);
     return code;
 }

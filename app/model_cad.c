@@ -14,7 +14,7 @@
 #include "geometry/select.h"
 
 // The STEP file stands relative to the model file.
-static void cad_path(const LashModel* model, const char* step, char* path, size_t size) {
+void model_cad_path(const LashModel* model, const char* step, char* path, size_t size) {
     const char* slash = strrchr(model->file, '/');
     int folder = slash == NULL || step[0] == '/' ? 0 : (int)(slash - model->file) + 1;
     snprintf(path, size, "%.*s%s", folder, model->file, step);
@@ -40,16 +40,27 @@ static void sum_solids(const LashShape* shape, double* volume, Vec3* center, Mat
     }
 }
 
+// The donor's shape for the same file and scale.
+static LashShape* find_shared(const LashModel* donor, const LashModelPart* part) {
+    for (int i = 0; donor != NULL && i < donor->parts; ++i) {
+        const LashModelPart* other = &donor->part[i];
+        bool scale =
+            other->scale == part->scale || (!model_has(other->scale) && !model_has(part->scale));
+        if (other->cad != NULL && scale && strcmp(other->step, part->step) == 0) return other->cad;
+    }
+    return NULL;
+}
+
 LashShape* model_load_step(ModelContext* context, const char* key, const char* step,
                            const LashModelPart* part) {
     char file[1024];
-    cad_path(context->model, step, file, sizeof file);
+    model_cad_path(context->model, step, file, sizeof file);
     bool scaled = part != NULL && model_has(part->scale);
     LashImport import = {.scale = scaled ? part->scale : 0};
     LashError inner = {0};
     LashShape* shape = lash_shape_load(file, &import, &inner);
     if (shape == NULL) {
-        model_fail(context, key, "%s", inner.message);
+        model_fail(context, key, "%.120s: %s", step, inner.message);
         if (context->error->status == LASH_ERROR_MODEL) context->error->status = inner.status;
     }
     return shape;
@@ -59,7 +70,9 @@ bool model_load_cad(ModelContext* context, const char* path, LashModelPart* part
                     Vec3* center, Mat3* inertia) {
     char key[96];
     snprintf(key, sizeof key, "%s.step", path);
-    part->cad = model_load_step(context, key, part->step, part);
+    part->cad = find_shared(context->donor, part);
+    part->cad_shared = part->cad != NULL;
+    if (part->cad == NULL) part->cad = model_load_step(context, key, part->step, part);
     if (part->cad == NULL) return false;
     sum_solids(part->cad, volume, center, inertia);
     return true;

@@ -27,7 +27,9 @@ typedef enum ModelUnit {
 
 typedef enum KeyType {
     KEY_TEXT,
+    KEY_TEXT_OR_NULL, // null: as by default
     KEY_NUMBER,
+    KEY_NUMBERS, // double* from a list; the count goes to count_offset
     KEY_INTEGER,
     KEY_BOOL,
     KEY_CHOICE,     // int: index into choices
@@ -75,12 +77,14 @@ extern const KeyTable model_root_table, model_units_table, model_part_table, mod
     model_pose_table, model_joint_table, model_driver_table, model_limit_table, model_force_table,
     model_contact_table, model_output_table, model_simulation_table, model_face_table;
 extern const char* const model_scheme_names[];
+extern const char* const model_direction_names[];
 
 typedef struct ModelContext {
     LashModel* model;
     const char* text; // of the file
     size_t bytes;
     LashError* error;
+    const LashModel* donor; // whose CAD is shared, NULL: none
 } ModelContext;
 
 // Fills the error with line, column and path, and returns false. The path "--set" means the option.
@@ -89,6 +93,10 @@ bool model_fail(const ModelContext* context, const char* path, const char* forma
 
 void* model_alloc(LashModel* model, size_t bytes); // zeroed, freed with the model
 char* model_strdup(LashModel* model, const char* text);
+
+// Reads another document than a model with a key table: the strict scan, "format" (the first choice
+// of that key), then all keys. context->model lends memory, units and parameters.
+bool model_read_document(ModelContext* context, const KeyTable* table, void* target);
 
 // SI value of one unit.
 double model_unit_factor(const LashModelUnits* units, ModelUnit unit);
@@ -120,8 +128,12 @@ bool model_resolve_joints(ModelContext* context);
 bool model_resolve_forces(ModelContext* context);
 bool model_resolve_contacts(ModelContext* context);
 bool model_resolve_outputs(ModelContext* context);
+// One more output than the file has (borrowed texts), for a study; path: of it, for messages.
+bool model_add_output(ModelContext* context, const LashModelOutput* output, const char* path);
 bool model_resolve_simulation(ModelContext* context);
 // Joints with clearance: surfaces and play; their contacts, listed after those of the file.
+// Before the frames: what CAD faces say of axis, radii and lengths.
+bool model_measure_joint(ModelContext* context, const char* path, LashModelJoint* joint);
 bool model_resolve_clearance(ModelContext* context, const char* path, LashModelJoint* joint);
 bool model_list_joint_contacts(ModelContext* context);
 // Appends a contact point of this name; reports a name that is taken.
@@ -135,6 +147,8 @@ bool model_load_cad(ModelContext* context, const char* path, LashModelPart* part
 // of the text. NULL with error.
 LashShape* model_load_step(ModelContext* context, const char* key, const char* step,
                            const LashModelPart* part);
+// Path of a STEP file, which stands relative to the model file.
+void model_cad_path(const LashModel* model, const char* step, char* path, size_t size);
 // Rows of the face table that `faces` names, each once, in model memory; path of the key.
 bool model_select_faces(ModelContext* context, const char* path, const LashShape* shape,
                         const LashModelFace* faces, int count, int** rows, int* row_count);

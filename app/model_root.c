@@ -8,10 +8,10 @@
 
 const char* const model_scheme_names[] = {"combined", "moreau-jean", "direct", "schatzman-paoli",
                                           NULL};
-static const char* const direction_names[] = {"midpoint", "end", "start", NULL};
+const char* const model_direction_names[] = {"midpoint", "end", "start", NULL};
 static const char* const forecast_names[] = {"explicit", "free", "midpoint", "end", NULL};
-static const char* const law_names[] = {"newton", NULL};
-static const char* const query_names[] = {"exact", NULL};
+static const char* const law_names[] = {"newton", "fremond", NULL};
+static const char* const query_names[] = {"exact", "occt", NULL};
 
 #define SIMULATION(member) .key = #member, .offset = offsetof(LashModelSimulation, member)
 #define SETTING(member) .key = #member, .offset = offsetof(LashModelSimulation, settings.member)
@@ -27,12 +27,13 @@ static const KeySpec simulation_keys[] = {
     {SIMULATION(duration), .type = KEY_NUMBER, .unit = UNIT_TIME, .range = RANGE_POSITIVE,
      .help = "simulated time"},
     {SETTING(theta), .type = KEY_NUMBER, .help = "1/2 midpoint .. 1 implicit Euler"},
-    {SETTING(direction), .type = KEY_CHOICE, .choices = direction_names,
+    {SETTING(direction), .type = KEY_CHOICE, .choices = model_direction_names,
      .help = "where impulses point"},
     {SETTING(forecast), .type = KEY_CHOICE, .choices = forecast_names,
      .help = "which contacts may act, in schemes that forecast"},
     {SETTING(gamma), .type = KEY_NUMBER, .help = "of the explicit forecast, 0 to 2"},
-    {SIMULATION(law), .type = KEY_CHOICE, .choices = law_names, .help = "impact law"},
+    {SETTING(law), .type = KEY_CHOICE, .choices = law_names,
+     .help = "friction at impacts: against the velocity after it, or the mean of before and after"},
     {SETTING(coupled), .type = KEY_BOOL,
      .help = "direct scheme: one problem for impulses and projection"},
     {SETTING(variant), .type = KEY_BOOL,
@@ -45,7 +46,8 @@ static const KeySpec simulation_keys[] = {
     {SETTING(max_iterations), .type = KEY_INTEGER, .range = RANGE_POSITIVE,
      .help = "Newton iterations per pass"},
     {SIMULATION(query), .type = KEY_CHOICE, .choices = query_names,
-     .help = "how gaps are computed"},
+     .help =
+         "how gaps of CAD surfaces are computed: exact, or occt for comparison (slow, unsigned)"},
     {SIMULATION(assemble), .type = KEY_BOOL,
      .help = "true: move an inconsistent start to the nearest consistent one"},
     {SETTING(tolerance_position), .type = KEY_NUMBER, .range = RANGE_POSITIVE,
@@ -153,12 +155,12 @@ int lash_scheme_find(const char* name) {
 
 const char* lash_direction_name(LashDirection direction) {
     LASH_ASSERT(direction >= LASH_AT_MIDPOINT && direction <= LASH_AT_START);
-    return direction_names[direction];
+    return model_direction_names[direction];
 }
 
 int lash_direction_find(const char* name) {
-    for (int i = 0; direction_names[i] != NULL; ++i) {
-        if (strcmp(direction_names[i], name) == 0) return i;
+    for (int i = 0; model_direction_names[i] != NULL; ++i) {
+        if (strcmp(model_direction_names[i], name) == 0) return i;
     }
     return -1;
 }

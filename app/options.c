@@ -197,8 +197,11 @@ void app_options_help(const AppCommand* command) {
         if (option->letter != 0) snprintf(letter, sizeof letter, "-%c, ", option->letter);
         snprintf(left, sizeof left, "%s--%s%s%s", letter, option->name,
                  option->value == NULL ? "" : " ", option->value == NULL ? "" : option->value);
-        printf("  %-26s %s%s\n", left, option->help,
-               option->kind == APP_LIST ? " (may be repeated)" : "");
+        printf("  %-26s %s", left, option->help);
+        for (int k = 0; option->choices != NULL && option->choices[k] != NULL; ++k) {
+            printf("%s%s", k == 0 ? ": " : ", ", option->choices[k]);
+        }
+        printf("%s\n", option->kind == APP_LIST ? " (may be repeated)" : "");
     }
     printf("  %-26s %s\n", "-h, --help", "this help");
 }

@@ -34,7 +34,8 @@ typedef struct AppOption {
     AppOptionKind kind;
     const char* value; // what the help calls it: "FILE"; NULL for flags
     const char* help;
-    size_t offset; // of the field in the command's option struct
+    size_t offset;              // of the field in the command's option struct
+    const char* const* choices; // values it may have, ends in NULL; shown behind the help
 } AppOption;
 
 typedef struct AppOperands {

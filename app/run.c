@@ -5,6 +5,7 @@
 
 #include "app/commands.h"
 #include "app/measure.h"
+#include "app/model_internal.h"
 #include "app/plot.h"
 #include "app/progress.h"
 #include "app/quantity.h"
@@ -27,10 +28,10 @@ typedef struct RunOptions {
 #define OPTION(member) offsetof(RunOptions, member)
 static const AppOption options[] = {
     {"set", 's', APP_LIST, "NAME=VALUE", "give a parameter another value", OPTION(set)},
-    {"scheme", 0, APP_TEXT, "SCHEME", "time-stepping scheme instead of the model's",
-     OPTION(scheme)},
-    {"direction", 0, APP_TEXT, "DIRECTION",
-     "where impulses point instead of the model's: midpoint, end, start", OPTION(direction)},
+    {"scheme", 0, APP_TEXT, "SCHEME", "time-stepping scheme instead of the model's", OPTION(scheme),
+     model_scheme_names},
+    {"direction", 0, APP_TEXT, "DIRECTION", "where impulses point instead of the model's",
+     OPTION(direction), model_direction_names},
     {"step", 0, APP_NUMBER, "SECONDS", "time step instead of the model's", OPTION(step)},
     {"duration", 0, APP_NUMBER, "SECONDS", "simulated time instead of the model's",
      OPTION(duration)},
@@ -347,6 +348,7 @@ static void put_result(AppJson* json, const Run* run) {
     app_json_put_number(json, "assembled_by", run->moved);
     put_counters(json, c);
     put_contacts(json, run);
+    app_joint_log_put(json, &run->log.joints, run->model);
     put_energy(json, &run->energy);
     app_json_key(json, "peak_forces");
     app_json_begin_object(json);
@@ -432,6 +434,7 @@ static void print_summary(const Run* run) {
     if (run->substepped > 0)
         printf("sub-steps   %lld steps were solved in parts\n", (long long)run->substepped);
     print_contacts(run);
+    app_joint_log_print(&run->log.joints, model);
     if (model->joints > 0) printf("peak forces in joints\n");
     for (int j = 0; j < model->joints; ++j) {
         printf("  %-18s %.6g N\n", model->joint[j].name, run->peak_force[j]);

@@ -5,9 +5,10 @@
 // an anonymous memory file (descriptor 3 of the child), so that nothing is left behind on any path.
 // A failing helper writes "LASHERR\n" and its message there and exits with 4. The child limits its
 // own address space and dies with its parent (occt_main.cpp).
-#define _GNU_SOURCE // memfd_create, pipe2
+#define _GNU_SOURCE // memfd_create, pipe2, dladdr
 #include "geometry/cad_process.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -32,6 +33,16 @@ extern char** environ;
 
 static const char error_mark[8] = {'L', 'A', 'S', 'H', 'E', 'R', 'R', '\n'};
 
+// In the folders beside that of `file`, a program or a library.
+static bool find_beside(const char* file, const char* const* beside, char path[LASH_CAD_PATH]) {
+    const char* slash = strrchr(file, '/');
+    for (int i = 0; slash != NULL && beside[i] != NULL; ++i) {
+        int length = snprintf(path, LASH_CAD_PATH, "%.*s/%s", (int)(slash - file), file, beside[i]);
+        if (length < LASH_CAD_PATH && access(path, X_OK) == 0) return true;
+    }
+    return false;
+}
+
 bool lash_cad_find(char path[LASH_CAD_PATH], LashError* error) {
     const char* chosen = getenv("LASH_CAD");
     if (chosen != NULL && chosen[0] != '\0') {
@@ -43,13 +54,15 @@ bool lash_cad_find(char path[LASH_CAD_PATH], LashError* error) {
     char self[LASH_CAD_PATH - 64];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     self[length > 0 ? length : 0] = '\0';
-    char* slash = strrchr(self, '/');
-    if (slash != NULL) *slash = '\0';
-    static const char* const beside[] = {"lash-cad", "../lash-cad", "../libexec/lash/lash-cad"};
-    for (size_t i = 0; slash != NULL && i < sizeof beside / sizeof *beside; ++i) {
-        snprintf(path, LASH_CAD_PATH, "%s/%s", self, beside[i]);
-        if (access(path, X_OK) == 0) return true;
-    }
+    static const char* const beside[] = {"lash-cad", "../lash-cad", "../libexec/lash/lash-cad",
+                                         NULL};
+    if (find_beside(self, beside, path)) return true;
+    // a shared liblash: lib/ or lib/x86_64-linux-gnu/
+    static const char* const below[] = {"../libexec/lash/lash-cad", "../../libexec/lash/lash-cad",
+                                        NULL};
+    Dl_info library;
+    if (dladdr(error_mark, &library) != 0 && find_beside(library.dli_fname, below, path))
+        return true;
     snprintf(path, LASH_CAD_PATH, "%s/lash-cad", LASH_LIBEXECDIR);
     if (access(path, X_OK) == 0) return true;
     return lash_error_set(error, LASH_ERROR_CAD, "lash-cad",

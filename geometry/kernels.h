@@ -52,6 +52,7 @@ typedef struct LashFeature {
     bool closed;         // the edge is a full circle
     bool seam;           // a smooth edge that ends a ruled face: one-sided wedge
     bool box_trim;       // the face fills its (u, v) box
+    bool concave_edges;  // a face that ends at one concave edge at least
     bool whole;          // and the box is the whole closed surface
     LashWedge wedge;
     Vec3 wedge_side[2];   // directions from the edge into its two faces, across the edge
@@ -101,6 +102,7 @@ enum { LASH_MAX_WAITING = 4 };
 // Private memory of one pair for warm starts; only pairs with free curves or surfaces use it.
 typedef struct LashWarm {
     int count, waiting;
+    int unresolved; // boxes of the last search about which nothing could be proven
     double wait[LASH_MAX_WAITING][4]; // just outside trims, wedges or ends: may come in any time
     double p[LASH_MAX_POINTS][4];     // parameters of a, then of b
     double sign[LASH_MAX_POINTS]; // of the determinant at the root; 0: not known to be a contact

@@ -14,7 +14,8 @@
 // X = s s', Y = -(m.k) s s' + b b' with b = m x s. Vertex: X = 0, Y = I.
 #include <string.h>
 
-#include "geometry/freeform.h"
+#include "geometry/bounds.h"
+#include "geometry/freeform_normal.h"
 #include "geometry/kernels_internal.h"
 #include "geometry/trim.h"
 
@@ -92,6 +93,11 @@ LashFeature lash_feature_face(const LashShape* shape, int index) {
     f.size = fmax(2 * f.bound, f.tube + f.radius);
     f.border = LASH_BORDER_LENGTH * f.size + 2 * trim_mismatch(shape, face);
     set_bound(&f, face->box, f.border + face->deviation);
+    for (int i = 0; i < shape->edges && !f.concave_edges; ++i) {
+        const LashEdge* e = shape->edge + i;
+        f.concave_edges =
+            e->convexity == LASH_CONCAVE && (e->face[0] == index || e->face[1] == index);
+    }
     if (face->type == LASH_SPHERE && f.whole) // a ball is its own bounding sphere
         f.center = face->origin, f.bound = face->radius + face->deviation;
     return f;
@@ -293,6 +299,27 @@ double lash_feature_parameter(const LashFeature* f, Vec3 p) {
     return atan2(vec3_dot(w, f->y), vec3_dot(w, f->x));
 }
 
+bool lash_behind_concave_edge(const LashFeature* f, Vec3 p) {
+    if (!f->concave_edges) return false;
+    const LashShape* shape = f->shape;
+    int index = (int)(f->face - shape->face);
+    double slack = LASH_CONCAVE_SLACK * f->size;
+    if (lash_box_distance(&f->box, p) > slack) return false;
+    for (int i = 0; i < shape->edges; ++i) {
+        const LashEdge* e = shape->edge + i;
+        if (e->convexity != LASH_CONCAVE || e->type == LASH_FREE_CURVE) continue;
+        if (e->face[0] != index && e->face[1] != index) continue;
+        Vec3 w = vec3_sub(p, e->origin);
+        double z = vec3_dot(w, e->z), rho = vec3_norm(vec3_add_scaled(w, -z, e->z));
+        bool line = e->type == LASH_LINE;
+        if ((line ? rho : hypot(z, rho - e->radius)) > slack) continue;
+        if (line ? z >= e->t0 - slack && z <= e->t1 + slack
+                 : lash_box_distance(&e->box, p) <= slack)
+            return true;
+    }
+    return false;
+}
+
 bool lash_feature_owns(const LashFeature* f, Vec3 p, const double* t, Vec3 m, double slack,
                        bool* border) {
     double tolerance = f->border;
@@ -303,7 +330,7 @@ bool lash_feature_owns(const LashFeature* f, Vec3 p, const double* t, Vec3 m, do
                                 ? lash_trim_parameters(f->shape, f->face, t[0], t[1], tolerance)
                                 : lash_trim_point(f->shape, f->face, p, tolerance);
         if (side == LASH_BORDER) *border = true;
-        return side != LASH_OUTSIDE;
+        return side != LASH_OUTSIDE || lash_behind_concave_edge(f, p);
     }
     if (f->kind == LASH_FEATURE_EDGE)
         return inside_ends(f, p, tolerance, border) && inside_wedge(f, p, t[0], m, slack, border);

@@ -7,6 +7,7 @@
 
 #define LASH_BORDER_LENGTH 1e-12 // of the feature's size: width of the border between two features
 #define LASH_BORDER_ANGLE 1e-9   // [rad]
+#define LASH_CONCAVE_SLACK 1e-4  // of the feature's size: faces go on behind their concave edges
 #define LASH_SLACK_TIGHT 1e-12   // [rad] against strictly curved features
 #define LASH_SLACK_RULED 0.02    // [rad] against features with a straight direction: line contact
 #define LASH_SLACK_PLANE 0.1     // [rad] against planes: area contact
@@ -25,6 +26,9 @@ typedef struct LashPairView {
 // shape.
 bool lash_feature_owns(const LashFeature* f, Vec3 p, const double* t, Vec3 m, double slack,
                        bool* border);
+// A face ends at a concave edge because its neighbour's material begins: a point that is in that by
+// rounding, or in the course of an iteration, still touches the face. Is p there?
+bool lash_behind_concave_edge(const LashFeature* face, Vec3 p);
 double lash_feature_parameter(const LashFeature* f, Vec3 p); // of an edge, line or circle
 void lash_feature_second_order(const LashFeature* f, bool ball, Vec3 p, const double* t, Vec3 m,
                                Vec3 t1, Vec3 t2, LashSecondOrder* s);

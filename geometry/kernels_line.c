@@ -212,7 +212,12 @@ static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cy
     double gap = side * (rho - cylinder->tube), t = q->ez + q->f2 * s * q->lz;
     if (!(gap <= limit && gap >= -2 * cylinder->reach) || rho == 0) return false;
     double low = t - cylinder->face->v0, high = cylinder->face->v1 - t;
-    if (low < -border || high < -border) return false;
+    if (low < -border || high < -border) { // the foot on the cylinder: radius tube instead of rho
+        double k = cylinder->tube / rho;
+        Vec3 foot = vec3_add(vec3_scale(k * wx, cylinder->x), vec3_scale(k * wy, cylinder->y));
+        foot = vec3_add(vec3_add_scaled(cylinder->origin, t, cylinder->z), foot);
+        if (!lash_behind_concave_edge(cylinder, foot)) return false;
+    }
     r->boundary = low < border || high < border;
     double nx = side * wx / rho, ny = side * wy / rho; // outward from the cylinder: -m of the rim
     if (rim->wedge != LASH_WEDGE_NONE) {

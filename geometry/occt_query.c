@@ -4,6 +4,7 @@
 #include "geometry/occt_query.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,6 +14,8 @@
 #include "core/arena.h"
 #include "geometry/cad_process.h"
 #include "geometry/occt_query_wire.h"
+
+enum { PATIENCE = 120000 }; // for one answer [ms]
 
 struct LashOcctQuery {
     pid_t process;
@@ -33,6 +36,8 @@ static bool send_all(int socket, const void* data, size_t bytes) {
 static bool receive_all(int file, void* data, size_t bytes) {
     char* p = data;
     while (bytes > 0) {
+        struct pollfd ready = {.fd = file, .events = POLLIN};
+        if (poll(&ready, 1, PATIENCE) == 0) return false;
         ssize_t n = read(file, p, bytes);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return false;
@@ -54,7 +59,8 @@ static bool send_side(int socket, const LashOcctSide* side) {
 }
 
 static bool helper_died(LashError* error) {
-    return lash_error_set(error, LASH_ERROR_CAD, "lash-cad", "the distance helper died");
+    return lash_error_set(error, LASH_ERROR_CAD, "lash-cad",
+                          "the distance helper died or did not answer within 120 s");
 }
 
 LashOcctQuery* lash_occt_query_open(const LashOcctSide* a, const LashOcctSide* b,

@@ -22,6 +22,7 @@
 #include "core/arena.h"
 #include "geometry/bounds.h"
 #include "geometry/kernels_internal.h"
+#include "geometry/pairs_occt.h"
 #include "geometry/trim.h"
 
 enum { BLOCK = 32 };
@@ -50,7 +51,8 @@ struct LashPair {
     Combination* combination;
     int combinations, blocks, warms, max_slots;
     double offset;
-    double depth; // largest of the combinations [m]
+    double depth;       // largest of the combinations [m]
+    LashPairOcct* occt; // LASH_QUERY_OCCT: no combinations, one slot; else NULL
 };
 
 typedef struct Found { // a root of the current evaluation, for the search for doubles
@@ -64,7 +66,9 @@ typedef struct Found { // a root of the current evaluation, for the search for d
 struct LashPairWork {
     const LashPair* pair;
     double *expiry, *block_expiry; // (combinations), (blocks) travel at which the bound is 0 [m]
-    double* block_depth;           // (blocks) least expiry minus depth [m]
+    double* block_depth;           // (blocks) least expiry minus twice the depth [m]
+    double* near_until;            // (combinations) until this travel a near one stays listed
+    double all_near_until;         // the same for both sides as a whole
     double travel, bound;          // [m]
     bool started;
     LashPlacement b_a; // of the last travel update
@@ -81,6 +85,8 @@ struct LashPairWork {
     double limit; // of the gaps that collect promised to find [m]
     Pose world_a, world_b;
     LashMotion motion_a, motion_b;
+    LashPairOcctWork* occt; // or NULL
+    bool occt_failed;       // in the last call
 };
 
 // ---- description ------------------------------------------------------------------------------
@@ -227,7 +233,10 @@ LashPair* lash_pair_create(const LashPairDef* def) {
     pair->offset = def->offset;
     make_side(&pair->a, &def->a);
     make_side(&pair->b, &def->b);
-    make_combinations(pair);
+    if (def->query == LASH_QUERY_OCCT)
+        pair->occt = lash_pair_occt_create(def), pair->max_slots = 1;
+    else
+        make_combinations(pair);
     return pair;
 }
 
@@ -243,6 +252,7 @@ void lash_pair_destroy(LashPair* pair) {
     free_side(&pair->a);
     free_side(&pair->b);
     lash_free(pair->combination);
+    lash_pair_occt_destroy(pair->occt);
     lash_free(pair);
 }
 
@@ -268,11 +278,13 @@ LashPairWork* lash_pair_work_create(const LashPair* pair) {
     w->expiry = lash_alloc((size_t)pair->blocks * BLOCK * sizeof(double) + 64);
     w->block_expiry = lash_alloc(((size_t)pair->blocks + 1) * sizeof(double));
     w->block_depth = lash_alloc(((size_t)pair->blocks + 1) * sizeof(double));
+    w->near_until = lash_alloc(n * sizeof(double));
     w->warm = lash_alloc(((size_t)pair->warms + 1) * sizeof(LashWarm));
     w->searched = lash_alloc(((size_t)pair->warms + 1) * sizeof(double));
     w->found = lash_alloc(slots * sizeof(Found));
     w->list = lash_alloc(n * sizeof(int));
     w->id = lash_alloc(slots * sizeof(uint64_t));
+    if (pair->occt != NULL) w->occt = lash_pair_occt_work_create();
     lash_pair_work_reset(w);
     return w;
 }
@@ -282,11 +294,13 @@ void lash_pair_work_destroy(LashPairWork* w) {
     lash_free(w->expiry);
     lash_free(w->block_expiry);
     lash_free(w->block_depth);
+    lash_free(w->near_until);
     lash_free(w->warm);
     lash_free(w->searched);
     lash_free(w->found);
     lash_free(w->list);
     lash_free(w->id);
+    lash_pair_occt_work_destroy(w->occt);
     lash_free(w);
 }
 
@@ -296,9 +310,13 @@ void lash_pair_work_reset(LashPairWork* w) {
     w->travel = 0, w->bound = 0, w->listed = w->slots = w->beyond = 0;
     for (int i = 0; i < pair->blocks * BLOCK; ++i)
         w->expiry[i] = i < pair->combinations ? -INFINITY : INFINITY;
+    for (int i = 0; i < pair->combinations; ++i) w->near_until[i] = -INFINITY;
+    w->all_near_until = -INFINITY;
     for (int i = 0; i < pair->blocks; ++i) w->block_expiry[i] = w->block_depth[i] = -INFINITY;
     memset(w->warm, 0, ((size_t)pair->warms + 1) * sizeof(LashWarm));
     for (int i = 0; i < pair->warms; ++i) w->searched[i] = -INFINITY;
+    if (w->occt != NULL) lash_pair_occt_work_reset(w->occt);
+    w->occt_failed = false;
 }
 
 double lash_pair_bound(const LashPairWork* work) {
@@ -309,6 +327,10 @@ int lash_pair_beyond_reach(const LashPairWork* work) {
 }
 const uint64_t* lash_pair_slots(const LashPairWork* work) {
     return work->id;
+}
+const LashError* lash_pair_error(const LashPairWork* work) {
+    static const LashError none = {0};
+    return work->occt_failed ? lash_pair_occt_error(work->occt) : &none;
 }
 
 typedef struct View { // poses of one call
@@ -463,19 +485,36 @@ static void write_point(const LashPair* pair, const Combination* c, const View* 
                              p);
 }
 
+// Is combination i listed at this threshold of the expiry? Renews its bound when it is used up. A
+// bound cannot recover faster than the sides move: one that fell short by m is not looked at again
+// before the travel has grown by m.
+static bool is_near(const LashPair* pair, LashPairWork* w, const View* v, int i, double threshold) {
+    if (w->expiry[i] > threshold) return false;
+    if (w->travel < w->near_until[i]) return true;
+    const Combination* c = pair->combination + i;
+    w->expiry[i] =
+        w->travel + lash_feature_bound(pair->a.feature + c->a, pair->b.feature + c->b, &v->b_a);
+    w->near_until[i] = w->travel + (threshold - w->expiry[i]);
+    return w->expiry[i] <= threshold;
+}
+
 // Renews used-up bounds; lists the combinations that may have a gap <= limit: their distance is at
-// most the limit or, with deep, they may be in penetration down to the reach. Sets w->bound.
+// most the limit or, with deep, they may be in penetration down to twice the reach (kernels tell
+// those below the reach). Sets w->bound.
 static void list_near(const LashPair* pair, LashPairWork* w, const View* v, double limit,
                       bool deep) {
-    double bound = lash_feature_bound(&pair->a.all, &pair->b.all, &v->b_a);
     // Bounds are of unsigned distances: with a positive offset the sides may be in each other by
     // that much without touching, and a set of faces has no inside that would tell.
-    double inside = deep ? pair->depth : fmax(0, pair->offset);
+    double inside = deep ? 2 * pair->depth : fmax(0, pair->offset);
     if (!deep && pair->offset > 0) limit += 2 * pair->offset;
     w->listed = 0;
-    if (bound > limit && bound > inside) {
-        w->bound = bound + pair->offset;
-        return;
+    if (w->travel >= w->all_near_until) {
+        double bound = lash_feature_bound(&pair->a.all, &pair->b.all, &v->b_a);
+        w->all_near_until = w->travel + (fmax(limit, inside) - bound);
+        if (bound > limit && bound > inside) {
+            w->bound = bound + pair->offset;
+            return;
+        }
     }
     double first = INFINITY, near = limit + w->travel;
     for (int k = 0; k < pair->blocks; ++k) {
@@ -486,15 +525,11 @@ static void list_near(const LashPair* pair, LashPairWork* w, const View* v, doub
         double block = INFINITY, depth = INFINITY;
         int end = BLOCK * (k + 1) < pair->combinations ? BLOCK * (k + 1) : pair->combinations;
         for (int i = BLOCK * k; i < end; ++i) {
-            const Combination* c = pair->combination + i;
-            double threshold = deep ? fmax(near, w->travel + c->depth) : near;
-            if (w->expiry[i] <= threshold) {
-                w->expiry[i] = w->travel + lash_feature_bound(pair->a.feature + c->a,
-                                                              pair->b.feature + c->b, &v->b_a);
-                if (w->expiry[i] <= threshold) w->list[w->listed++] = i;
-            }
+            double most = 2 * pair->combination[i].depth;
+            double threshold = deep ? fmax(near, w->travel + most) : near;
+            if (is_near(pair, w, v, i, threshold)) w->list[w->listed++] = i;
             block = fmin(block, w->expiry[i]);
-            depth = fmin(depth, w->expiry[i] - c->depth);
+            depth = fmin(depth, w->expiry[i] - most);
         }
         w->block_expiry[k] = block, w->block_depth[k] = depth;
         first = fmin(first, block);
@@ -504,10 +539,44 @@ static void list_near(const LashPair* pair, LashPairWork* w, const View* v, doub
                                              : -INFINITY; // touching: nothing is known
 }
 
+// LASH_QUERY_OCCT: may the boxes be nearer than the limit? Sets w->bound.
+static bool occt_is_near(const LashPair* pair, LashPairWork* w, const View* v, double limit) {
+    double bound = lash_feature_bound(&pair->a.all, &pair->b.all, &v->b_a);
+    w->listed = w->beyond = 0, w->occt_failed = false;
+    w->bound = bound > 0 ? bound + pair->offset : -INFINITY;
+    return bound <= limit || bound <= 0;
+}
+
+// The one point; false: no answer. *any: there is a point, with the offset.
+static bool occt_point(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
+                       LashContactPoint* point, bool* any) {
+    Pose a = pose_mul(world_a, pair->a.body_shape), b = pose_mul(world_b, pair->b.body_shape);
+    LashOcctState state = LASH_OCCT_UNKNOWN;
+    bool ok = lash_pair_occt_point(pair->occt, w->occt, a, b, point, &state);
+    *any = ok && state != LASH_OCCT_UNKNOWN;
+    w->beyond = ok && state != LASH_OCCT_APART, w->occt_failed = !ok;
+    point->gap += pair->offset;
+    return ok;
+}
+
+static int occt_query(const LashPair* pair, LashPairWork* w, const View* v, Pose world_a,
+                      Pose world_b, double activation, LashContactPoint* points, int capacity) {
+    LashContactPoint point;
+    bool any = false;
+    w->slots = 0;
+    if (!occt_is_near(pair, w, v, activation - pair->offset)) return 0;
+    if (!occt_point(pair, w, world_a, world_b, &point, &any)) w->bound = -INFINITY;
+    if (!any || point.gap > activation) return 0;
+    if (capacity > 0) points[0] = point;
+    return 1;
+}
+
 int lash_pair_query(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
                     double activation, LashContactPoint* points, int capacity) {
     View v = view_of(pair, world_a, world_b);
     double limit = activation - pair->offset;
+    if (pair->occt != NULL)
+        return occt_query(pair, w, &v, world_a, world_b, activation, points, capacity);
     advance(w, &v);
     list_near(pair, w, &v, limit, true);
     w->slots = w->founds = w->deep = 0, w->borders = w->shadows = false; // ends the current step
@@ -541,12 +610,16 @@ int lash_pair_collect(const LashPair* pair, LashPairWork* w, Pose world_a, Pose 
     View v = view_of(pair, world_a, world_b);
     double moved = motion_a.translation + pair->a.radius * motion_a.rotation +
                    motion_b.translation + pair->b.radius * motion_b.rotation;
-    advance(w, &v);
     w->limit = activation - pair->offset;
-    list_near(pair, w, &v, w->limit + moved, false);
     w->world_a = world_a, w->world_b = world_b;
     w->motion_a = motion_a, w->motion_b = motion_b;
     w->slots = 0;
+    if (pair->occt != NULL) {
+        if (occt_is_near(pair, w, &v, w->limit + moved)) w->id[w->slots++] = 1;
+        return w->slots;
+    }
+    advance(w, &v);
+    list_near(pair, w, &v, w->limit + moved, false);
     for (int i = 0; i < w->listed; ++i) {
         const Combination* c = pair->combination + w->list[i];
         for (int k = 0; k < c->slots; ++k) w->id[w->slots++] = slot_id(pair, c, k);
@@ -566,10 +639,22 @@ static bool within(Pose from, Pose to, LashMotion m) {
     return lash_rotation_angle(from.rot, to.rot) <= m.rotation * slack + 1e-15;
 }
 
+static bool occt_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
+                          double* gap, const uint8_t* wanted, LashContactPoint* points) {
+    LashContactPoint point;
+    bool any = false;
+    if (w->slots == 0) return true;
+    if (!occt_point(pair, w, world_a, world_b, &point, &any)) return false;
+    gap[0] = any ? point.gap : INFINITY;
+    if (any && points != NULL && (wanted == NULL || wanted[0])) points[0] = point;
+    return true;
+}
+
 bool lash_pair_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
                         double* gap, const uint8_t* wanted, LashContactPoint* points) {
     if (!within(w->world_a, world_a, w->motion_a) || !within(w->world_b, world_b, w->motion_b))
         return false;
+    if (pair->occt != NULL) return occt_evaluate(pair, w, world_a, world_b, gap, wanted, points);
     View v = view_of(pair, world_a, world_b);
     int first = 0;
     w->founds = w->deep = 0, w->borders = w->shadows = false;

@@ -18,6 +18,12 @@
 //     if (travel[i].sum + travel[j].sum < until[k]) continue;            // cannot touch
 //     n = lash_pair_query(...);
 //     until[k] = travel[i].sum + travel[j].sum + lash_pair_bound(work) - activation;
+//
+// LASH_QUERY_OCCT answers the same calls with BRepExtrema: about 10^3 to 10^4 times slower; one
+// point per pair, the nearest, without curvature; the distance is unsigned. Where the faces meet
+// the gap is 0 along the last separated normal and lash_pair_beyond_reach is 1; how deep they are
+// is not known, and faces that have passed through each other look separated again. The lower
+// bound is that of the boxes.
 #ifndef LASH_GEOMETRY_PAIRS_H
 #define LASH_GEOMETRY_PAIRS_H
 
@@ -38,15 +44,27 @@ typedef struct LashPairSide {
     int face_count;         // 0 and edge_count 0: all of the shape
     const int* edges;       // (edge_count) lone edges, copied
     int edge_count;
-    Pose body_shape; // the shape's frame in the body's frame
+    Pose body_shape;   // the shape's frame in the body's frame
+    const char* path;  // LASH_QUERY_OCCT: the shape's STEP file, copied; else not looked at
+    LashImport import; // and how it was read
 } LashPairSide;
+
+// Who answers.
+typedef enum LashQuery {
+    LASH_QUERY_EXACT, // the kernels
+    LASH_QUERY_OCCT   // BRepExtrema, in a helper process per work, for comparison
+} LashQuery;
 
 typedef struct LashPairDef {
     LashPairSide a, b;
     double offset; // added to every gap: > 0 more play, < 0 less [m]
+    LashQuery query;
 } LashPairDef;
 
-LashPairDef lash_pair_def(void); // identity placements, no offset
+LashPairDef lash_pair_def(void); // identity placements, no offset, exact
+// False, with a message, when a definition from user input cannot be answered by its query: occt
+// without STEP files or with lone edges, the helper missing or unable to load them (it is tried).
+bool lash_pair_check(const LashPairDef* def, LashError* error);
 LashPair* lash_pair_create(const LashPairDef* def);
 void lash_pair_destroy(LashPair* pair);           // NULL is allowed
 int lash_pair_combinations(const LashPair* pair); // feature pairs that can touch
@@ -82,6 +100,10 @@ const uint64_t* lash_pair_slots(const LashPairWork* work);
 // points.
 bool lash_pair_evaluate(const LashPair* pair, LashPairWork* work, Pose world_a, Pose world_b,
                         double* gap, const uint8_t* wanted, LashContactPoint* points);
+
+// LASH_QUERY_OCCT: status other than LASH_OK when the helper gave no answer to the last query
+// (which then returned 0) or evaluate (false). Always LASH_OK with LASH_QUERY_EXACT.
+const LashError* lash_pair_error(const LashPairWork* work);
 
 // Path length of a body that bounds the motion of every point within radius of its origin.
 typedef struct LashTravel {

@@ -8,13 +8,18 @@
 // A contact that pushed in the last step is taken into I at once: the pass without it is skipped
 // when the solution shows that it would have ended in penetration, g_a - h theta (W P)_a < 0;
 // otherwise the step starts again from the empty set.
+//
+// g = 0 where P_N > 0 may have no solution that Newton can reach: of two points that almost
+// coincide (a corner and the rounded edge beside it, near a flat position) one pushes and the other
+// is the deeper one. Then all of I get 0 <= g perp tau >= 0, counted as demoted: nothing
+// penetrates, and what pushes may stay open by what the points differ.
 #include <math.h>
 
 #include "solvers/sim_internal.h"
 
 static void take_in(LashSim* sim, StepContext* s, int i) {
     step_activate(sim, s, i);
-    s->position[i] = POSITION_CLOSED_IF_PUSHED;
+    s->position[i] = s->relaxed ? POSITION_NOT_NEGATIVE : POSITION_CLOSED_IF_PUSHED;
 }
 
 // Contacts of the last step that are listed again. Returns how many.
@@ -41,7 +46,20 @@ static bool grow(LashSim* sim, StepContext* s) {
     return grown;
 }
 
+// The same set again with inequalities only.
+static LashOutcome relax(LashSim* sim, StepContext* s) {
+    s->relaxed = true;
+    for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        if (s->position[i] == POSITION_CLOSED_IF_PUSHED) s->position[i] = POSITION_NOT_NEGATIVE;
+    }
+    step_guess(sim, s);
+    LashOutcome outcome = step_solve(sim, s, true);
+    if (outcome == LASH_CONVERGED) s->demoted += s->nn;
+    return outcome;
+}
+
 LashOutcome step_combined(LashSim* sim, StepContext* s) {
+    s->relaxed = false;
     int guessed = take_in_last(sim, s);
     LashOutcome outcome = step_solve(sim, s, true);
     if (guessed > 0 && outcome != LASH_CONVERGED) {
@@ -53,6 +71,7 @@ LashOutcome step_combined(LashSim* sim, StepContext* s) {
     while (outcome == LASH_CONVERGED && grow(sim, s)) {
         ++sim->info.index_set;
         outcome = step_solve(sim, s, true);
+        if (outcome != LASH_CONVERGED && !s->relaxed) outcome = relax(sim, s);
         if (outcome == LASH_CONVERGED || s->restitution == 0) continue;
         s->restitution = 0; // opposed contacts that cannot both rebound: plastic impact instead
         step_guess(sim, s);

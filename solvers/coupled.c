@@ -50,7 +50,7 @@ static Coupled lay_out(LashSim* sim, const StepContext* s) {
 static void fill_column(LashSim* sim, const StepContext* s, const Coupled* c, const double* dv,
                         const double* dx, double* column) {
     for (int k = 0; k < s->nc; ++k)
-        lash_row_velocity(sim->system, &s->list->item[s->contact[k]], s->G, dv,
+        lash_row_velocity(sim->system, &s->list->item[s->contact[k]], law_rows(sim, s), dv,
                           column + s->first[k]);
     for (int k = 0; k < s->nn; ++k) {
         double U[LASH_MAX_ROWS];
@@ -84,8 +84,10 @@ static void assemble(LashSim* sim, StepContext* s, Coupled* c, const double* mov
     fill_column(sim, s, c, sim->y, moved, c->b);
     for (int k = 0; k < s->nc; ++k) {
         const LashInteraction* item = &s->list->item[s->contact[k]];
-        for (int r = 0; r < item->rows; ++r) c->b[s->first[k] + r] += s->U[item->row + r];
-        c->b[s->first[k]] += restitution_term(s, s->contact[k]);
+        double shift[LASH_MAX_ROWS];
+        law_shift(sim, s, s->contact[k], shift);
+        for (int r = 0; r < item->rows; ++r)
+            c->b[s->first[k] + r] += s->U[item->row + r] + shift[r];
     }
     for (int k = 0; k < s->nn; ++k)
         c->b[c->m + k] += fmin(s->g[s->list->item[s->normal[k]].row], FAR) / c->weight;
@@ -103,6 +105,8 @@ static bool without_friction(const StepContext* s) {
 }
 
 static bool solve_lcp(LashSim* sim, const Coupled* c, int first, int n, const double* b) {
+    if (!all_finite(b, n) || !all_finite(c->z + first, n) || !diagonal_finite(c->A, c->n, c->n))
+        return false;
     LashLcpSettings settings = lash_lcp_settings();
     settings.tolerance = sim->settings.tolerance_solver;
     LashLcpProblem problem = {
@@ -137,6 +141,9 @@ static bool solve_in_turn(LashSim* sim, StepContext* s, Coupled* c) {
                                        .b = s->b,
                                        .W = c->A,
                                        .ldw = c->n};
+        if (!all_finite(s->b, s->m) || !all_finite(c->z, s->m) ||
+            !diagonal_finite(c->A, c->n, c->n))
+            return false;
         if (s->nc > 0) {
             LashFrictionInfo info =
                 lash_friction_solve(&problem, &settings, c->z, c->row, sim->friction_work);

@@ -1,21 +1,20 @@
 // What the bilateral rows leave free, and the nearest state that satisfies them and the contacts.
 //
-//     rank of V = G' M^-1 G by Cholesky in the order of the rows: a row whose remainder is below
-//     1e-10 of its own diagonal entry depends on those before it; dof = nv - rank. Assembly: q <- q
-//     (+) -M^-1 G V^+ g until g passes, then v <- v - M^-1 G V^+ (G'v + g_t): nearest in the metric
-//     M. Contacts that overlap take part with normals n: x += sum r_a tau_a, where r_a is M^-1 n_a
-//     with the joints kept closed and 0 <= g + n'x perp tau >= 0.
+//     Rank: freedom.c. Assembly, with V = G' M^-1 G: q <- q (+) -M^-1 G V^+ g until g passes, then
+//     v <- v - M^-1 G V^+ (G'v + g_t): nearest in the metric M. Contacts that overlap take part
+//     with normals n: x += sum r_a tau_a, where r_a is M^-1 n_a with the joints kept closed and 0
+//     <= g + n'x perp tau >= 0.
 #include <math.h>
 #include <string.h>
 
 #include "core/error.h"
+#include "solvers/mobility_internal.h"
 #include "solvers/projection_problem.h"
 #include "solvers/rows.h"
 #include "solvers/sim_internal.h"
 
 enum { ASSEMBLY_ITERATIONS = 100 };
-static const double DEPENDENT = 1e-10; // of the row's own diagonal entry
-static const double DEEP = 100;        // overlaps to be opened may be deeper than what a step moves
+static const double DEEP = 100; // overlaps to be opened may be deeper than what a step moves
 
 // Marks the contacts with a gap of at most `reach` [m] as wanted, beside the bilateral rows; where
 // some overlap also those near enough to be closed by mending that.
@@ -61,57 +60,14 @@ static void measure_rows(const StepContext* s, LashMobility* mobility) {
     }
 }
 
-// V (m x m) = G' M^-1 G
-static void assemble_gram(LashSim* sim, const StepContext* s, double* V) {
-    const LashSystem* system = sim->system;
-    int m = s->list->bilateral_rows;
-    for (int i = 0; i < s->list->bilateral; ++i) {
-        const LashInteraction* item = &s->list->item[i];
-        for (int r = 0; r < item->rows; ++r) {
-            double unit[LASH_MAX_ROWS] = {0};
-            unit[r] = 1;
-            memset(sim->x, 0, (size_t)system->nv * sizeof *sim->x);
-            lash_row_apply(system, item, s->G, 1, unit, sim->x);
-            lash_block_lu_solve(sim->M, sim->x);
-            lash_rows_velocity(system, s->list, 0, s->list->bilateral, NULL, s->G, sim->x,
-                               V + (size_t)m * (size_t)(item->row + r));
-        }
-    }
-}
-
 LashMobility lash_sim_mobility(LashSim* sim, int* redundant_rows) {
     StepContext* s = &sim->step;
     LashMobility mobility = {.dof = sim->system->nv};
     if (!evaluate_start(sim, s, -1)) return mobility;
-    int m = s->list->bilateral_rows;
-    mobility.rows = m;
     measure_rows(s, &mobility);
-    double* V = lash_alloc((size_t)m * (size_t)m * sizeof *V); // lower triangle becomes the factor
-    uint8_t* dependent = lash_alloc((size_t)m + 1);
-    assemble_gram(sim, s, V);
-    for (int k = 0; k < m; ++k) {
-        double whole = V[k + m * k], left = whole;
-        for (int c = 0; c < k; ++c) {
-            if (dependent[c]) continue;
-            double sum = V[k + m * c];
-            for (int j = 0; j < c; ++j) {
-                if (!dependent[j]) sum -= V[k + m * j] * V[c + m * j];
-            }
-            V[k + m * c] = sum / V[c + m * c];
-            left -= V[k + m * c] * V[k + m * c];
-        }
-        dependent[k] = !(left > DEPENDENT * whole);
-        if (dependent[k]) continue;
-        V[k + m * k] = sqrt(left);
-        ++mobility.rank;
-    }
-    for (int i = 0; i < s->list->bilateral && redundant_rows != NULL; ++i) {
-        const LashInteraction* item = &s->list->item[i];
-        redundant_rows[i] = 0;
-        for (int r = 0; r < item->rows; ++r) redundant_rows[i] += dependent[item->row + r];
-    }
+    mobility.rows = s->list->bilateral_rows;
+    mobility.rank = lash_bilateral_rank(sim->system, s->list, s->G, redundant_rows);
     mobility.dof = sim->system->nv - mobility.rank;
-    lash_free(V), lash_free(dependent);
     return mobility;
 }
 
@@ -167,8 +123,10 @@ static bool push_apart(LashSim* sim, StepContext* s, double* x) {
                                      .kind = kind,
                                      .P_n = g_new + n,
                                      .tolerance = 1e-3 * sim->settings.tolerance_position};
+    bool known = all_finite(g, (int)n) && diagonal_finite(A, (int)n, (int)n);
     bool good =
-        n == 0 || lash_projection_solve(&problem, tau, g_new, NULL, work).outcome != LASH_FAILED;
+        n == 0 ||
+        (known && lash_projection_solve(&problem, tau, g_new, NULL, work).outcome != LASH_FAILED);
     for (size_t c = 0; c < n && good; ++c) {
         for (size_t k = 0; k < nv; ++k) x[k] += tau[c] * r[c * nv + k];
     }
@@ -224,7 +182,9 @@ bool lash_sim_assemble(LashSim* sim, double* moved) {
     for (int i = 0; i < system->nv; ++i) s->v[i] = sim->v[i] + sim->y[i];
     memcpy(s->q_end, sim->q, (size_t)system->nq * sizeof *sim->q);
     lash_sim_set_state(sim, sim->t, s->q_end, s->v);
-    LashMobility after = lash_sim_mobility(sim, NULL);
+    LashMobility after = {0};
+    if (!evaluate_start(sim, s, -1)) return false;
+    measure_rows(s, &after);
     return after.position_error <= sim->settings.tolerance_position &&
            after.velocity_error <= sim->settings.tolerance_velocity;
 }

@@ -13,7 +13,7 @@
 #include "geometry/pairs.h"
 #include "tests/geometry_features.h"
 
-enum { WAVES = 4 }; // patches per direction
+enum { WAVES = 4, GRID = 120 }; // patches per direction; steps of the dense grid
 
 typedef struct Wavy { // z = f(x, y) over [-1, 1]^2 as C1 bicubic patches
     LashShape shape;
@@ -21,7 +21,10 @@ typedef struct Wavy { // z = f(x, y) over [-1, 1]^2 as C1 bicubic patches
     LashPatch patch[WAVES * WAVES];
     double pole[WAVES * WAVES * 64];
     double amplitude, bow;
+    Vec3 grid[GRID + 1][GRID + 1]; // points at equal steps of u, v
 } Wavy;
+
+static Vec3 wavy_point(const Wavy* w, double u, double v);
 
 static double height(const Wavy* w, double x, double y, double d[3]) { // d: x, y, xy derivatives
     double k = 4, a = w->amplitude, c = w->bow;
@@ -63,6 +66,9 @@ static void wavy_make(Wavy* w, double amplitude, double bow) {
     f->box.high = vec3(1, 1, amplitude + 0.1);
     for (int i = 0; i < WAVES * WAVES; ++i) wavy_patch(w, i % WAVES, i / WAVES);
     w->shape.face = f, w->shape.faces = 1, w->shape.patch = w->patch, w->shape.pole = w->pole;
+    for (int i = 0; i <= GRID; ++i)
+        for (int j = 0; j <= GRID; ++j)
+            w->grid[i][j] = wavy_point(w, -1 + 2.0 * i / GRID, -1 + 2.0 * j / GRID);
 }
 
 static Vec3 wavy_point(const Wavy* w, double u, double v) { // own evaluation
@@ -88,16 +94,17 @@ static LashPlacement placement_of(Pose p) {
 
 // Global minimum over the wavy face of the signed distance from the elementary face o.
 static double grid_minimum(const Wavy* w, const One* o, const LashPlacement* q, double best_uv[2]) {
-    enum { N = 120 };
+    enum { N = GRID };
     static double value[N + 1][N + 1];
-    double best = INFINITY, foot;
-    for (int i = 0; i <= N; ++i)
-        for (int j = 0; j <= N; ++j)
-            value[i][j] = one_distance(
-                o, lash_place(q, wavy_point(w, -1 + 2.0 * i / N, -1 + 2.0 * j / N)), &foot);
+    double best = INFINITY, foot, lowest = INFINITY;
     for (int i = 0; i <= N; ++i)
         for (int j = 0; j <= N; ++j) {
-            if (value[i][j] > best + 0.05) continue;
+            value[i][j] = one_distance(o, lash_place(q, w->grid[i][j]), &foot);
+            lowest = fmin(lowest, value[i][j]);
+        }
+    for (int i = 0; i <= N; ++i)
+        for (int j = 0; j <= N; ++j) {
+            if (value[i][j] > fmin(best, lowest) + 0.05) continue;
             bool least = true;
             for (int di = -1; di <= 1 && least; ++di)
                 for (int dj = -1; dj <= 1; ++dj) {
@@ -124,6 +131,19 @@ static double grid_minimum(const Wavy* w, const One* o, const LashPlacement* q, 
     return best;
 }
 
+// A random pose of the wavy face that looks at b, from about where it touches.
+static Pose pose_over(Random* r, const One* b, Vec3* up) {
+    bool hollow = kind_hollow(b->kind), round = b->kind == SPHERE || b->kind == TORUS;
+    double t = random_in(r, 0, 2 * LASH_PI);
+    *up = b->kind == PLANE ? vec3(0, 0, 1) : round ? random_direction(r) : vec3(cos(t), sin(t), 0);
+    if (hollow) *up = vec3_neg(*up);
+    Quat turn = quat_mul(quat_between(vec3(0, 0, -1), *up),
+                         quat_from_axis_angle(vec3(0, 0, 1), random_in(r, 0, 6)));
+    turn = quat_mul(quat_exp(vec3_scale(random_in(r, 0, 0.3), random_direction(r))), turn);
+    return pose(vec3_add_scaled(vec3_scale(0.3, random_direction(r)), hollow ? -0.1 : 0.5, *up),
+                turn);
+}
+
 // Wavy face a over an elementary face b, from above, at random attitudes.
 static void deepest_point_of_a_wavy_face_is_never_missed(void** state) {
     (void)state;
@@ -138,22 +158,8 @@ static void deepest_point_of_a_wavy_face_is_never_missed(void** state) {
         One b;
         one_make(&b, kinds[i]);
         for (long k = 0; k < poses(40, 3000); ++k) {
-            Vec3 up = b.kind == PLANE                       ? vec3(0, 0, 1)
-                      : b.kind == SPHERE || b.kind == TORUS ? random_direction(&r)
-                                                            : vec3(0, 0, 0);
-            if (vec3_norm(up) == 0) {
-                double t = random_in(&r, 0, 2 * LASH_PI);
-                up = vec3(cos(t), sin(t), 0);
-            }
-            bool hollow = kind_hollow(b.kind);
-            if (hollow) up = vec3_neg(up);
-            Quat turn = quat_mul(quat_between(vec3(0, 0, -1), up),
-                                 quat_from_axis_angle(vec3(0, 0, 1), random_in(&r, 0, 6)));
-            turn =
-                quat_mul(quat_exp(vec3_scale(random_in(&r, 0, 0.3), random_direction(&r))), turn);
-            Pose p = pose(
-                vec3_add_scaled(vec3_scale(0.3, random_direction(&r)), hollow ? -0.1 : 0.5, up),
-                turn);
+            Vec3 up;
+            Pose p = pose_over(&r, &b, &up);
             LashPlacement q = placement_of(p);
             double uv[2], foot, expected = grid_minimum(&w, &b, &q, uv);
             // bring the deepest point to a gap in [-0.05, 0.1]
@@ -185,6 +191,71 @@ static void deepest_point_of_a_wavy_face_is_never_missed(void** state) {
     assert_true(compared > 60);
 }
 
+// 10^6 poses per pair (on request): no point of a grid on the wavy face lies below the nearest
+// root. A bound from above only, but fast; where the face touches at its rim there is no root.
+static void no_sample_of_a_wavy_face_lies_below_the_nearest_root(void** state) {
+    (void)state;
+    enum { STEP = 5 };
+    Random r = {17};
+    static Wavy w;
+    const Kind kinds[] = {PLANE, SPHERE, CYLINDER, TORUS, CONE, BORE};
+    wavy_make(&w, 0.08, 0.1);
+    w.face.reach = 0.1;
+    LashFeature a = lash_feature_face(&w.shape, 0);
+    lash_feature_prepare(&a);
+    long compared = 0, unresolved = 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; ++i) {
+        One b;
+        one_make(&b, kinds[i]);
+        for (long k = 0; k < poses(2000, 1000000); ++k) {
+            Vec3 up;
+            Pose p = pose_over(&r, &b, &up);
+            double least[2] = {INFINITY, INFINITY}, foot, foot_at = 0; // at the rim, inside
+            Vec3 X = vec3_zero();
+            for (int pass = 0; pass < 2; ++pass) { // the second at a gap in [-0.04, 0.1]
+                if (pass == 1) p.r = vec3_add_scaled(p.r, random_in(&r, -0.04, 0.1) - least[1], up);
+                LashPlacement q = placement_of(p);
+                least[0] = least[1] = INFINITY;
+                for (int m = 0; m <= GRID; m += STEP)
+                    for (int n = 0; n <= GRID; n += STEP) {
+                        Vec3 Y = lash_place(&q, w.grid[m][n]);
+                        bool inside = m > 0 && n > 0 && m < GRID && n < GRID;
+                        double d = one_distance(&b, Y, &foot);
+                        if (d < least[inside]) {
+                            least[inside] = d;
+                            if (inside) foot_at = foot, X = Y;
+                        }
+                    }
+            }
+            if (least[1] > least[0] - 0.03 || least[1] < -0.045) continue;
+            if (b.kind == PLANE ? fmax(fabs(X.x), fabs(X.y)) > 0.9
+                                : !one_closed(&b, 1) && fabs(foot_at) > 0.5)
+                continue;
+            LashPlacement q = placement_of(p);
+            LashRoot roots[LASH_MAX_POINTS];
+            LashWarm warm = {0};
+            LashKernelQuery query = {.limit = least[1] + 1e-9, .search = true, .warm = &warm};
+            int n = lash_kernel_roots(&a, &b.feature, &q, &query, roots);
+            double nearest = INFINITY;
+            for (int m = 0; m < n; ++m) nearest = fmin(nearest, roots[m].gap);
+            if (!(nearest <= least[1] + 1e-12)) { // has the minimum slipped off the face b?
+                double uv[2], low = grid_minimum(&w, &b, &q, uv);
+                one_distance(&b, lash_place(&q, wavy_point(&w, uv[0], uv[1])), &foot);
+                if (!one_closed(&b, 1) && b.kind != PLANE && fabs(foot) > 0.59) continue;
+                print_message("wavy/%s: sample %.14g, dense grid %.14g below the root %.14g\n",
+                              kind_name[b.kind], least[1], low, nearest);
+                assert_true(nearest <= least[1] + 1e-12);
+            }
+            ++compared, unresolved += warm.unresolved > 0;
+        }
+        lash_feature_release(&b.feature);
+    }
+    lash_feature_release(&a);
+    if (getenv("LASH_VERBOSE"))
+        print_message("%ld compared, %ld searches with unproven boxes\n", compared, unresolved);
+    assert_true(compared > 2000);
+}
+
 // ---- freeform against freeform, edges and vertices
 // ------------------------------------------------------
 
@@ -192,38 +263,41 @@ static void deepest_point_of_a_wavy_face_is_never_missed(void** state) {
 // alternating zooms from a grid of starts.
 static double two_surface_minimum(const Wavy* a, const Wavy* b, const LashPlacement* q,
                                   double uv[4]) {
-    enum { N = 40 };
-    static Vec3 pa[N + 1][N + 1], pb[N + 1][N + 1];
+    enum { N = 40, STEP = GRID / N };
+    static double d2[N + 1][N + 1], at[N + 1][N + 1][2];
     double best = INFINITY;
     for (int i = 0; i <= N; ++i)
-        for (int j = 0; j <= N; ++j) {
-            pa[i][j] = lash_place(q, wavy_point(a, -1 + 2.0 * i / N, -1 + 2.0 * j / N));
-            pb[i][j] = wavy_point(b, -1 + 2.0 * i / N, -1 + 2.0 * j / N);
-        }
-    for (int i = 0; i <= N; ++i)
-        for (int j = 0; j <= N; ++j) { // nearest grid point of b, then refine all four parameters
-            double d = INFINITY, x[4];
+        for (int j = 0; j <= N; ++j) { // nearest grid point of b
+            Vec3 p = lash_place(q, a->grid[STEP * i][STEP * j]);
+            d2[i][j] = INFINITY;
             for (int k = 0; k <= N; ++k)
                 for (int l = 0; l <= N; ++l) {
-                    double e = vec3_norm_squared(vec3_sub(pa[i][j], pb[k][l]));
-                    if (e < d) d = e, x[2] = -1 + 2.0 * k / N, x[3] = -1 + 2.0 * l / N;
+                    double e = vec3_norm_squared(vec3_sub(p, b->grid[STEP * k][STEP * l]));
+                    if (e < d2[i][j])
+                        d2[i][j] = e, at[i][j][0] = -1 + 2.0 * k / N,
+                        at[i][j][1] = -1 + 2.0 * l / N;
                 }
-            d = sqrt(d);
-            if (d > best + 0.12) continue;
-            x[0] = -1 + 2.0 * i / N, x[1] = -1 + 2.0 * j / N;
-            double h = 2.0 / N;
-            for (int k = 0; k < 400 && h > 1e-9; ++k) { // compass search
+        }
+    for (int i = 0; i <= N; ++i)
+        for (int j = 0; j <= N; ++j) { // from the minima refine all four parameters
+            bool least = true;
+            for (int k = i - 1; k <= i + 1; ++k)
+                for (int l = j - 1; l <= j + 1; ++l)
+                    if (k >= 0 && l >= 0 && k <= N && l <= N && d2[k][l] < d2[i][j]) least = false;
+            double d = sqrt(d2[i][j]), h = 2.0 / N;
+            if (!least || d > best + 0.12) continue;
+            double x[4] = {-1 + 2.0 * i / N, -1 + 2.0 * j / N, at[i][j][0], at[i][j][1]};
+            for (int k = 0; k < 2000 && h > 1e-9; ++k) { // compass search
                 bool moved = false;
                 for (int c = 0; c < 4; ++c)
-                    for (int s = -1; s <= 1; s += 2) {
+                    for (int t = -1; t <= 1; t += 2) {
                         double y[4] = {x[0], x[1], x[2], x[3]};
-                        y[c] = fmin(1, fmax(-1, y[c] + s * h));
+                        y[c] = fmin(1, fmax(-1, y[c] + t * h));
                         double e = vec3_distance(lash_place(q, wavy_point(a, y[0], y[1])),
                                                  wavy_point(b, y[2], y[3]));
                         if (e < d) d = e, memcpy(x, y, sizeof x), moved = true;
                     }
                 if (!moved) h *= 0.5;
-                if (k == 40 && d > best + 0.02) break;
             }
             if (d < best) best = d, memcpy(uv, x, sizeof x);
         }
@@ -284,11 +358,12 @@ static void vertex_and_edge_find_the_nearest_point_of_a_wavy_face(void** state) 
         double d[3];
         p.r.z = height(&w, p.r.x, p.r.y, d) + random_in(&r, -0.05, 0.2);
         double best = INFINITY, u = 0, v = 0, h = 0.02;
-        for (int i = 0; i <= 100; ++i)
-            for (int j = 0; j <= 100; ++j) {
-                double e = vec3_distance(p.r, wavy_point(&w, -1 + 0.02 * i, -1 + 0.02 * j));
-                if (e < best) best = e, u = -1 + 0.02 * i, v = -1 + 0.02 * j;
+        for (int i = 0; i <= GRID; ++i)
+            for (int j = 0; j <= GRID; ++j) {
+                double e = vec3_norm_squared(vec3_sub(p.r, w.grid[i][j]));
+                if (e < best) best = e, u = -1 + 2.0 * i / GRID, v = -1 + 2.0 * j / GRID;
             }
+        best = sqrt(best);
         for (int i = 0; i < 200 && h > 1e-10; ++i) {
             double bu = u, bv = v;
             for (int a = -2; a <= 2; ++a)
@@ -356,6 +431,61 @@ static void following_equals_searching(void** state) {
     lash_shape_destroy(ball);
 }
 
+typedef struct Tube { // a cylinder of radius 0.5 along z, as four rational patches closed in v
+    LashShape shape;
+    LashFace face;
+    LashPatch patch[4];
+    double pole[4 * 6 * 4];
+} Tube;
+
+static void tube_make(Tube* t) {
+    memset(t, 0, sizeof *t);
+    LashFace* f = &t->face;
+    f->type = LASH_FREEFORM, f->side = -1; // Su x Sv points to the axis
+    f->u0 = -1, f->u1 = 1, f->v1 = 4, f->v_closed = true;
+    f->u_patches = 1, f->v_patches = 4;
+    f->box.low = vec3(-0.5, -0.5, -1), f->box.high = vec3(0.5, 0.5, 1);
+    for (int k = 0; k < 4; ++k) {
+        LashPatch* p = t->patch + k;
+        p->u_degree = 1, p->v_degree = 2, p->first_pole = 6 * k;
+        p->u0 = -1, p->u1 = 1, p->v0 = k, p->v1 = k + 1;
+        for (int j = 0; j < 3; ++j)
+            for (int i = 0; i < 2; ++i) { // the middle pole: corner of the square, weight 1/sqrt 2
+                double a = 0.5 * LASH_PI * (k + 0.5 * j), r = j == 1 ? 0.5 * sqrt(2) : 0.5;
+                double* q = t->pole + 4 * (6 * k + i + 2 * j);
+                q[0] = r * cos(a), q[1] = r * sin(a), q[2] = i ? 1 : -1;
+                q[3] = j == 1 ? sqrt(0.5) : 1;
+            }
+    }
+    t->shape.face = f, t->shape.faces = 1, t->shape.patch = t->patch, t->shape.pole = t->pole;
+}
+
+// A ball rolls round the tube: one root all the way, also where v jumps from 4 to 0.
+static void root_is_followed_across_the_seam_of_a_face_closed_in_v(void** state) {
+    (void)state;
+    static Tube t;
+    tube_make(&t);
+    LashFeature b = lash_feature_face(&t.shape, 0);
+    lash_feature_prepare(&b);
+    One ball;
+    one_make(&ball, SPHERE);
+    LashWarm warm = {0};
+    for (int k = 0; k < 2000; ++k) {
+        double a = 5 + 0.01 * k, r = 0.8 + 0.01 * sin(0.1 * k);
+        LashPlacement q = placement_of(pose(vec3(r * cos(a), r * sin(a), 0.1), quat_identity()));
+        LashRoot roots[LASH_MAX_POINTS];
+        LashKernelQuery query = {.limit = 0.1, .search = k == 0, .warm = &warm};
+        int n = lash_kernel_roots(&ball.feature, &b, &q, &query, roots);
+        if (n != 1) print_message("step %d: %d roots\n", k, n);
+        assert_int_equal(n, 1);
+        assert_true(fabs(roots[0].gap - (r - 0.8)) < 1e-12);
+        query.search = true, query.warm = NULL;
+        assert_int_equal(lash_kernel_roots(&ball.feature, &b, &q, &query, roots), 1);
+        assert_true(fabs(roots[0].gap - (r - 0.8)) < 1e-12);
+    }
+    lash_feature_release(&b);
+}
+
 static void derivatives_of_a_patch_equal_differences(void** state) {
     (void)state;
     Random r = {2};
@@ -384,7 +514,9 @@ static void derivatives_of_a_patch_equal_differences(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(derivatives_of_a_patch_equal_differences),
+        cmocka_unit_test(root_is_followed_across_the_seam_of_a_face_closed_in_v),
         cmocka_unit_test(deepest_point_of_a_wavy_face_is_never_missed),
+        cmocka_unit_test(no_sample_of_a_wavy_face_lies_below_the_nearest_root),
         cmocka_unit_test(two_wavy_faces_have_the_distance_of_a_dense_search),
         cmocka_unit_test(vertex_and_edge_find_the_nearest_point_of_a_wavy_face),
         cmocka_unit_test(following_equals_searching),

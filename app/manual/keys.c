@@ -1,0 +1,91 @@
+// Writes the key lists of lash-model(5) from the tables that the loader reads with. Runs at build
+// time, is not installed.
+#include <stdio.h>
+#include <string.h>
+
+#include "app/model_internal.h"
+
+enum { MAX_TABLES = 64 };
+
+// roff: a backslash is an escape, a leading dot or quote a request, a minus a hyphen.
+static void put(const char* text) {
+    for (const char* c = text; *c != '\0'; ++c) {
+        if (*c == '\\') {
+            fputs("\\e", stdout);
+        } else if (*c == '-') {
+            fputs("\\-", stdout);
+        } else if (c == text && (*c == '.' || *c == '\'')) {
+            printf("\\&%c", *c);
+        } else {
+            putchar(*c);
+        }
+    }
+}
+
+static const char* type_name(const KeySpec* key) {
+    switch ((int)key->type) {
+        case KEY_TEXT:
+            return "text";
+        case KEY_NUMBER:
+            return "number";
+        case KEY_INTEGER:
+            return "whole number";
+        case KEY_BOOL:
+            return "true or false";
+        case KEY_VECTOR:
+            return "3 numbers";
+        case KEY_VECTORS:
+            return "list of lists of 3 numbers";
+        case KEY_QUATERNION:
+            return "4 numbers";
+        case KEY_FUNCTION:
+            return "number or function";
+        case KEY_FUNCTIONS:
+            return "1 or 3 numbers or functions";
+        case KEY_OBJECT:
+            return "object";
+        case KEY_LIST:
+            return "list of objects";
+        case KEY_LIST_OR_ONE:
+            return "object or list of objects";
+        default:
+            return "";
+    }
+}
+
+static void put_key(const KeySpec* key) {
+    static const char* const ranges[] = {"", ", > 0", ", >= 0", ", from 0 to 1"};
+    const char* type = type_name(key);
+    printf(".TP\n.B %s\n", key->key);
+    if (type[0] != '\0' || key->range != RANGE_ANY || key->required) {
+        printf("(%s%s%s) ", type, ranges[key->range],
+               key->required ? (type[0] == '\0' ? "required" : ", required") : "");
+    }
+    if (key->help != NULL) put(key->help);
+    if (key->choices != NULL && key->choices[0] != NULL) {
+        printf(": ");
+        for (int i = 0; key->choices[i] != NULL; ++i) {
+            if (i > 0) printf(", ");
+            printf("\\fB");
+            put(key->choices[i]);
+            printf("\\fR");
+        }
+    }
+    printf("\n");
+}
+
+int main(void) {
+    const KeyTable* table[MAX_TABLES] = {&model_root_table};
+    int tables = 1;
+    for (int i = 0; i < tables; ++i) {
+        printf(".SS \"%s\"\n", i == 0 ? "The whole file" : table[i]->what);
+        for (int k = 0; k < table[i]->keys; ++k) {
+            const KeySpec* key = &table[i]->key[k];
+            put_key(key);
+            bool known = key->table == NULL || tables == MAX_TABLES;
+            for (int j = 0; j < tables; ++j) known |= table[j] == key->table;
+            if (!known) table[tables++] = key->table;
+        }
+    }
+    return fflush(stdout) == 0 ? 0 : 1;
+}
