@@ -16,7 +16,9 @@ JOBS    ?= $(shell nproc)
 # Debian 12 packages, by what needs them.
 PACKAGES := build-essential cmake pkg-config \
   libcjson-dev libhdf5-dev liblapacke-dev libopenblas-dev libcmocka-dev \
-  libocct-data-exchange-dev libtbb-dev libsqlite3-dev libboost-dev
+  libocct-data-exchange-dev libtbb-dev libsqlite3-dev libboost-dev \
+  libglfw3-dev libepoxy-dev libcglm-dev libimgui-dev libegl-dev libgl-dev libstb-dev \
+  libegl1 libgl1 libgl1-mesa-dri fonts-dejavu-core xvfb libxtst-dev
 # Beside them, only for `make test`: fuzzing (libFuzzer).
 FUZZING  := clang libclang-rt-dev
 # Only for `make test-all`, `make format` and `make tidy`.
