@@ -81,6 +81,7 @@ struct LashPairWork {
     int* list;    // (combinations) collected combinations
     uint64_t* id; // (max_slots)
     double limit; // of the gaps that collect promised to find [m]
+    double moved; // largest relative motion within the promise [m]
     Pose world_a, world_b;
     LashMotion motion_a, motion_b;
     LashPairOcctWork* occt; // or NULL
@@ -592,7 +593,7 @@ int lash_pair_collect(const LashPair* pair, LashPairWork* w, Pose world_a, Pose 
     View v = view_of(pair, world_a, world_b);
     double moved = motion_a.translation + pair->a.radius * motion_a.rotation +
                    motion_b.translation + pair->b.radius * motion_b.rotation;
-    w->limit = activation - pair->offset;
+    w->limit = activation - pair->offset, w->moved = moved;
     w->world_a = world_a, w->world_b = world_b;
     w->motion_a = motion_a, w->motion_b = motion_b;
     w->slots = 0;
@@ -638,13 +639,14 @@ bool lash_pair_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, Pos
         return false;
     if (pair->occt != NULL) return occt_evaluate(pair, w, world_a, world_b, gap, wanted, points);
     View v = view_of(pair, world_a, world_b);
+    double limit = fabs(w->limit) + 2 * w->moved; // what is farther cannot touch within the promise
     int first = 0;
     w->founds = w->deep = 0, w->borders = w->shadows = false;
     for (int i = 0; i < w->listed; ++i) {
         const Combination* c = pair->combination + w->list[i];
         LashRoot roots[LASH_MAX_POINTS];
         for (int k = 0; k < c->slots; ++k) gap[first + k] = INFINITY;
-        int n = combination_roots(pair, w, c, &v, INFINITY, w->travel, roots);
+        int n = combination_roots(pair, w, c, &v, limit, w->travel, roots);
         for (int k = 0; k < n; ++k) {
             int slot = first + roots[k].slot;
             if (!accepted(pair, w, c, &v, roots + k, slot)) continue;
