@@ -113,6 +113,10 @@ typedef struct LashKernelQuery {
     bool search;              // free pairs: search globally; else follow the warm roots
     LashWarm* warm;           // NULL: always search
     const LashPlacement* a_b; // inverse of b_a when the caller has it, or NULL
+    // A circle on a plane, tilted by less than this (radius times sine), lies on its fixed points
+    // (an arc on its ends): its deepest point is left out, which jumps about there. They may miss
+    // half of that, an arc's ends twice a quarter of it [m].
+    double flat;
 } LashKernelQuery;
 
 LashFeature lash_feature_face(const LashShape* shape, int face);

@@ -26,6 +26,7 @@
 #include "geometry/trim.h"
 
 enum { BLOCK = 32 };
+static const double FLAT = 2e-10; // half of it is the usual tolerance of positions [m]
 
 typedef struct Side {
     LashFeature* feature;
@@ -82,6 +83,7 @@ struct LashPairWork {
     uint64_t* id; // (max_slots)
     double limit; // of the gaps that collect promised to find [m]
     double moved; // largest relative motion within the promise [m]
+    double flat;  // LashKernelQuery.flat: of a time step only [m]
     Pose world_a, world_b;
     LashMotion motion_a, motion_b;
     LashPairOcctWork* occt; // or NULL
@@ -362,7 +364,7 @@ static int combination_roots(const LashPair* pair, LashPairWork* w, const Combin
                              const View* v, double limit, double travel,
                              LashRoot roots[LASH_MAX_POINTS]) {
     const LashFeature *a = pair->a.feature + c->a, *b = pair->b.feature + c->b;
-    LashKernelQuery query = {.limit = limit, .a_b = &v->a_b};
+    LashKernelQuery query = {.limit = limit, .a_b = &v->a_b, .flat = w->flat};
     if (c->warm >= 0) {
         query.warm = w->warm + c->warm;
         if (travel > w->searched[c->warm]) {
@@ -558,6 +560,7 @@ int lash_pair_query(const LashPair* pair, LashPairWork* w, Pose world_a, Pose wo
                     double activation, LashContactPoint* points, int capacity) {
     View v = view_of(pair, world_a, world_b);
     double limit = activation - pair->offset;
+    w->flat = 0;
     if (pair->occt != NULL)
         return occt_query(pair, w, &v, world_a, world_b, activation, points, capacity);
     advance(w, &v);
@@ -640,6 +643,7 @@ bool lash_pair_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, Pos
     if (pair->occt != NULL) return occt_evaluate(pair, w, world_a, world_b, gap, wanted, points);
     View v = view_of(pair, world_a, world_b);
     double limit = fabs(w->limit) + 2 * w->moved; // what is farther cannot touch within the promise
+    w->flat = FLAT;
     int first = 0;
     w->founds = w->deep = 0, w->borders = w->shadows = false;
     for (int i = 0; i < w->listed; ++i) {
