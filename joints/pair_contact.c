@@ -33,6 +33,7 @@ static const double SLACK = 5e-4; // of the parts' size, and [rad]
 enum {
     MAX_LISTED = 8192, // interactions of one pair
     MAX_ACTIVE = 64,   // of them at once
+    MAX_ALL = 256,     // of all pairs at once
     ID_INDEX_BITS = 18,
     ID_SIDE_BITS = 20,
     ID_SLOT_BITS = 4
@@ -104,6 +105,8 @@ PairSizes pair_sizes(const LashMechanism* mech) {
         sizes.active += active;
         sizes.active_rows += rows * active;
     }
+    if (sizes.active > MAX_ALL) sizes.active = MAX_ALL;
+    if (sizes.active_rows > 3 * MAX_ALL) sizes.active_rows = 3 * MAX_ALL;
     return sizes;
 }
 
