@@ -17,18 +17,15 @@ AppContactLog app_contact_log_create(const LashMechanism* mech, const double* q)
     for (int i = 0; i < log.count; ++i) {
         log.contact[i].gap = lash_mechanism_contact_place(mech, i, q).gap;
         log.contact[i].first_impact = log.contact[i].peak_time = NAN;
-        log.contact[i].joint = -1;
     }
-    for (int j = 0; j < lash_mechanism_joint_count(mech); ++j) {
-        int first = 0, count = lash_mechanism_joint_contacts(mech, j, &first);
-        for (int i = first; i < first + count; ++i) log.contact[i].joint = j;
-    }
+    log.joints = app_joint_log_create(mech, q);
     return log;
 }
 
 void app_contact_log_free(AppContactLog* log) {
     lash_free(log->contact);
     lash_free(log->point);
+    app_joint_log_free(&log->joints);
 }
 
 // Impulse on side b of a contact, world axes: the linear part of G P on b, or minus that on a.
@@ -131,6 +128,7 @@ bool app_contact_log_step(AppContactLog* log, const LashMechanism* mech, LashSim
         for (int r = 1; r < item->rows && r < 3 && !surfaces; ++r) contact->P[r] = p[r];
     }
     for (int i = 0; i < log->count; ++i) add_up(log, &log->contact[i], lash_sim_time(sim));
+    app_joint_log_step(&log->joints, mech, sim, h);
     return true;
 }
 
@@ -161,7 +159,7 @@ bool app_contact_log_points(AppContactLog* log, const LashMechanism* mech, LashS
         }
         LashRecordPoint* p = &log->point[log->points++];
         *p = (LashRecordPoint){.contact = number,
-                               .joint = log->contact[number].joint,
+                               .joint = app_joint_log_owner(&log->joints, number),
                                .id = item->id,
                                .gap = gap[item->row]};
         Vec3 impulse = world_impulse(mech, number, item, G, P);
@@ -172,6 +170,7 @@ bool app_contact_log_points(AppContactLog* log, const LashMechanism* mech, LashS
 }
 
 void app_contact_log_frame(AppContactLog* log, const LashRecordLayout* layout, double* frame) {
+    app_joint_log_frame(&log->joints, layout, frame);
     double* gap = frame + layout->offset[LASH_SERIES_CONTACT_GAP];
     double* impulse = frame + layout->offset[LASH_SERIES_CONTACT_IMPULSE];
     double* force = frame + layout->offset[LASH_SERIES_CONTACT_FORCE];
@@ -207,7 +206,7 @@ double app_contact_log_value(const AppContactLog* log, const LashModelOutput* ou
     double per_time = log->h > 0 ? 1 / log->h : 0;
     switch (output->kind) {
         case LASH_GAP:
-            return gap;
+            return output->count > 0 ? gap : 0; // of a joint whose clearance is 0
         case LASH_CONTACT_FORCE:
             return all * per_time;
         case LASH_NORMAL_FORCE:

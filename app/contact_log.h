@@ -3,6 +3,7 @@
 #ifndef LASH_APP_CONTACT_LOG_H
 #define LASH_APP_CONTACT_LOG_H
 
+#include "app/joint_log.h"
 #include "app/model.h"
 #include "app/record.h"
 
@@ -24,7 +25,6 @@ typedef struct AppContact {
     double peak_force; // largest P_n / h of a step without an impact [N]: in an impact the force
                        // is no number, only its impulse is
     bool hit;          // an impact in the last step
-    int joint;         // joint with play it belongs to, -1: none
 } AppContact;
 
 typedef struct AppContactLog {
@@ -32,6 +32,7 @@ typedef struct AppContactLog {
     int count;
     double h;               // length of the last step or sub-step [s]
     double frame_time;      // since the last frame [s]
+    AppJointLog joints;     // of those with clearance, whose contacts these are
     LashRecordPoint* point; // of the present frame, owned
     int points, capacity;
 } AppContactLog;

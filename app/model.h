@@ -72,7 +72,8 @@ typedef struct LashModelPart {
     Pose body_part;  // the same in the body frame: mass center, axes parallel; for the viewer
     int body;        // number in the mechanism, -1: part of the ground
     double extent;   // largest distance of its geometry from the mass center [m], 0: unknown
-    LashShape* cad;  // of a STEP part, owned
+    LashShape* cad;  // of a STEP part, owned unless shared
+    bool cad_shared;
 } LashModelPart;
 
 typedef struct LashModelDriver {
@@ -89,6 +90,19 @@ typedef struct LashModelLimit {
     double restitution;
     int index; // resolved: of the coordinate
 } LashModelLimit;
+
+// One way to name faces of CAD geometry: by index, by name, or by what the face is.
+typedef struct LashModelFace {
+    bool given;
+    int index;        // as `lash info` prints it, -1: not given
+    char* name;       // all faces of that name, NULL: not given
+    int type;         // of a query: 0 any, else 1 + LashSurfaceType
+    double radius;    // [m], NAN: any
+    int side;         // 0 any, 1 convex (a pin), 2 concave (a bore)
+    Vec3 axis;        // part's axes; x = NAN: any
+    Vec3 near;        // part's coordinates [m]; x = NAN: not given
+    double tolerance; // of radius and ties [m], NAN: default
+} LashModelFace;
 
 typedef struct LashModelJoint {
     bool given;
@@ -107,8 +121,12 @@ typedef struct LashModelJoint {
     char *joint_a, *joint_b;                       // gear, rack and pinion
     // With clearance (model_clearance.c); NAN: not given
     double axial_clearance, restitution, pin_length, guide_length, collar_radius, width, height;
-    Vec3 eccentricity; // x = NAN: not given
-    int bore_in;       // 0: a carries the bore, 1: b
+    Vec3 eccentricity;         // x = NAN: not given
+    int bore_in;               // 0: a carries the bore, 1: b
+    LashModelFace *bore, *pin; // CAD faces, NULL: not given
+    int bore_faces, pin_faces;
+    double measured, pin_offset; // resolved: play of these faces [m], NAN: not known; middle of
+                                 // the pin along its axis from the joint point [m]
     // resolved
     LashClearanceDef play;
     int first_contact, contacts;           // of a joint with clearance, in LashModel.contact_point
@@ -130,19 +148,6 @@ typedef struct LashModelFeature {
     Vec3* corner;          // of a box: components -1, 0, 1; NULL: all eight
     int corners;
 } LashModelFeature;
-
-// One way to name faces of CAD geometry: by index, by name, or by what the face is.
-typedef struct LashModelFace {
-    bool given;
-    int index;        // as `lash info` prints it, -1: not given
-    char* name;       // all faces of that name, NULL: not given
-    int type;         // of a query: 0 any, else 1 + LashSurfaceType
-    double radius;    // [m], NAN: any
-    int side;         // 0 any, 1 convex (a pin), 2 concave (a bore)
-    Vec3 axis;        // part's axes; x = NAN: any
-    Vec3 near;        // part's coordinates [m]; x = NAN: not given
-    double tolerance; // of radius and ties [m], NAN: default
-} LashModelFace;
 
 typedef struct LashModelSide {
     bool given;
@@ -239,7 +244,7 @@ typedef struct LashModelSimulation {
     double duration; // [s]
     bool assemble;
     int record_every; // steps between two frames of the result file; 0: chosen
-    int law, query;   // one choice each so far
+    int query;        // one choice so far
 } LashModelSimulation;
 
 typedef struct LashModelParameter {
@@ -281,6 +286,9 @@ LashModel* lash_model_load(const char* file, const char* const* sets, int set_co
 // The same from text, e.g. the one embedded in a result; file names it in messages.
 LashModel* lash_model_parse(const char* file, const char* text, size_t bytes,
                             const char* const* sets, int set_count, LashError* error);
+// The same model with other parameters; its CAD is shared with `model`, which must outlive it.
+LashModel* lash_model_vary(const LashModel* model, const char* const* sets, int set_count,
+                           LashError* error);
 void lash_model_destroy(LashModel* model); // NULL is allowed
 
 // Builds the mechanism: bodies are the parts that move, joints and forces in the order of the file,

@@ -11,8 +11,8 @@
 #include "app/quantity.h"
 #include "app/record.h"
 #include "app/report.h"
+#include "app/session.h"
 #include "app/start.h"
-#include "app/suggest.h"
 #include "app/version.h"
 #include "core/arena.h"
 #include "core/math3.h"
@@ -54,13 +54,11 @@ const AppCommand app_run_command = {
     .json_offset = OPTION(json),
     .operand_offset = OPTION(operands)};
 
-enum { AUTOMATIC_FRAMES = 2000 };
-
 typedef struct Run {
     const RunOptions* options;
+    AppSession session; // owns model, mech and sim
     LashModel* model;
     LashMechanism* mech;
-    const LashSystem* system;
     LashSim* sim;
     LashRecordLayout layout;
     AppCounters counters;
@@ -83,55 +81,6 @@ typedef struct Run {
 
 // ---- preparing ----------------------------------------------------------------------------------
 
-// Index of a name that an option gives; -1 with error when there is none.
-static int find_name(const char* option, const char* given, const char* (*name)(int), int count,
-                     LashError* error) {
-    char hint[128];
-    AppSuggestion near = app_suggestion(given);
-    for (int i = 0; i < count; ++i) {
-        if (strcmp(name(i), given) == 0) return i;
-        app_suggestion_offer(&near, name(i));
-    }
-    lash_error_set(error, LASH_ERROR_USAGE, option, "there is no %s '%s'%s", option + 2, given,
-                   app_suggestion_text(&near, hint, sizeof hint));
-    return -1;
-}
-
-static const char* scheme_name(int i) {
-    return lash_scheme_name((LashScheme)i);
-}
-
-static const char* direction_name(int i) {
-    return lash_direction_name((LashDirection)i);
-}
-
-static bool apply_options(LashModel* model, const RunOptions* o, LashError* error) {
-    LashModelSimulation* s = &model->simulation;
-    if (o->scheme != NULL) {
-        int scheme = find_name("--scheme", o->scheme, scheme_name, LASH_SCHEMES, error);
-        if (scheme < 0) return false;
-        s->settings.scheme = (LashScheme)scheme;
-    }
-    if (o->direction != NULL) {
-        int direction =
-            find_name("--direction", o->direction, direction_name, LASH_AT_START + 1, error);
-        if (direction < 0) return false;
-        s->settings.direction = (LashDirection)direction;
-    }
-    if (!isnan(o->step)) s->settings.h = o->step;
-    if (!isnan(o->duration)) s->duration = o->duration;
-    if (!(s->settings.h > 0) || !(s->duration > 0) || s->duration / s->settings.h > 1e10) {
-        return lash_error_set(
-            error, LASH_ERROR_USAGE, "--step, --duration",
-            "expected positive times with at most 1e10 steps, found step %g s and "
-            "duration %g s",
-            s->settings.h, s->duration);
-    }
-    LashError inner = {0};
-    if (lash_settings_check(&s->settings, &inner)) return true;
-    return lash_error_set(error, LASH_ERROR_USAGE, inner.where, "%s", inner.message);
-}
-
 static void prepare_plot(Run* run) {
     if (run->options->plot == NULL) return;
     run->plotted = run->model->outputs > 0 ? run->model->outputs : 3;
@@ -142,18 +91,15 @@ static void prepare_plot(Run* run) {
 
 static bool prepare(Run* run, LashError* error) {
     const RunOptions* o = run->options;
-    run->model = lash_model_load(o->operands.item[0], o->set.item, o->set.count, error);
-    if (run->model == NULL) return false;
+    AppSessionOptions session = {o->set.item,  o->set.count, o->scheme,
+                                 o->direction, o->step,      o->duration};
+    bool ready = app_session_open(&run->session, o->operands.item[0], &session, error);
+    run->model = run->session.model;
+    run->mech = run->session.mech;
+    run->sim = run->session.sim;
+    run->moved = run->session.moved;
+    if (!ready) return false;
     const LashModel* model = run->model;
-    if (!apply_options(run->model, o, error)) return false;
-    run->mech = lash_model_build(model, error);
-    if (run->mech == NULL) return false;
-    run->system = lash_mechanism_system(run->mech);
-    run->sim = lash_sim_create(run->system, &model->simulation.settings);
-    if (!app_start_prepare(model, run->mech, run->system, run->sim, &run->moved, error)) {
-        lash_error_file(error, model->file);
-        return false;
-    }
     run->layout = lash_record_layout(model->bodies, model->joints, model->contact_points);
     const double *q, *v;
     lash_sim_state(run->sim, &q, &v);
@@ -163,10 +109,8 @@ static bool prepare(Run* run, LashError* error) {
     run->statistic = lash_alloc((size_t)model->outputs * sizeof *run->statistic);
     run->extreme = lash_alloc((size_t)model->outputs * sizeof(double));
     run->peak_force = lash_alloc((size_t)model->joints * sizeof(double));
-    double ratio = model->simulation.duration / model->simulation.settings.h;
-    run->steps = (int64_t)ceil(ratio - 1e-6);
-    run->every = model->simulation.record_every;
-    if (run->every == 0) run->every = (run->steps + AUTOMATIC_FRAMES - 1) / AUTOMATIC_FRAMES;
+    run->steps = app_session_steps(&run->session);
+    run->every = app_session_frame_interval(&run->session);
     prepare_plot(run);
     return true;
 }
@@ -287,37 +231,6 @@ static bool observe(Run* run, bool last, LashError* error) {
     return record_frame(run, error);
 }
 
-// Contacts that pushed in the last accepted step, or touch: " with contacts a, b closed".
-static void closed_contacts(const Run* run, char* text, size_t size) {
-    const double tolerance = 10 * run->model->simulation.settings.tolerance_position;
-    int closed = 0;
-    text[0] = '\0';
-    for (int i = 0; i < run->log.count; ++i) {
-        if (!(run->log.contact[i].gap <= tolerance)) continue;
-        size_t used = strlen(text);
-        if (++closed > 6) continue;
-        snprintf(text + used, size - used, "%s%.24s", closed == 1 ? "; closed contacts: " : ", ",
-                 run->model->contact_point[i].name);
-    }
-    size_t used = strlen(text);
-    if (closed > 6) snprintf(text + used, size - used, " and %d more", closed - 6);
-}
-
-static bool fail_step(const Run* run, const LashStepInfo* info, LashError* error) {
-    char where[64], name[96] = "", closed[240];
-    const LashSettings* settings = &run->model->simulation.settings;
-    snprintf(where, sizeof where, "t = %.9g s", lash_sim_time(run->sim));
-    run->system->name(run->system, info->worst, name, sizeof name);
-    closed_contacts(run, closed, sizeof closed);
-    return lash_error_set(
-        error, LASH_ERROR_NUMERICS, where,
-        "step %lld did not reach the tolerances; joint errors %.3g m or rad, penetration "
-        "%.3g m, velocity %.3g m/s, dynamics %.3g m/s, worst at '%.60s'%s; try a smaller step%s",
-        (long long)run->counters.steps + 1, info->position_error, info->penetration,
-        info->velocity_error, info->dynamics_error, name, closed,
-        settings->max_substeps > 1 ? "" : " or \"substeps\"");
-}
-
 static bool loop(Run* run, LashError* error) {
     AppProgress progress = app_progress_start();
     run->energy = lash_sim_energy(run->sim);
@@ -326,7 +239,8 @@ static bool loop(Run* run, LashError* error) {
     for (int64_t i = 0; i < run->steps && good; ++i) {
         LashStepInfo info = lash_sim_step(run->sim);
         if (info.outcome != LASH_CONVERGED) {
-            good = fail_step(run, &info, error);
+            good = app_session_fail_step(&run->session, &run->log, run->counters.steps + 1, &info,
+                                         error);
             if (run->counters.steps % run->every != 0) record_frame(run, error);
             break;
         }
@@ -434,6 +348,7 @@ static void put_result(AppJson* json, const Run* run) {
     app_json_put_number(json, "assembled_by", run->moved);
     put_counters(json, c);
     put_contacts(json, run);
+    app_joint_log_put(json, &run->log.joints, run->model);
     put_energy(json, &run->energy);
     app_json_key(json, "peak_forces");
     app_json_begin_object(json);
@@ -519,6 +434,7 @@ static void print_summary(const Run* run) {
     if (run->substepped > 0)
         printf("sub-steps   %lld steps were solved in parts\n", (long long)run->substepped);
     print_contacts(run);
+    app_joint_log_print(&run->log.joints, model);
     if (model->joints > 0) printf("peak forces in joints\n");
     for (int j = 0; j < model->joints; ++j) {
         printf("  %-18s %.6g N\n", model->joint[j].name, run->peak_force[j]);
@@ -564,9 +480,7 @@ static bool draw_plot(const Run* run, LashError* error) {
 }
 
 static void release(Run* run) {
-    lash_sim_destroy(run->sim);
-    lash_mechanism_destroy(run->mech);
-    lash_model_destroy(run->model);
+    app_session_close(&run->session);
     app_contact_log_free(&run->log);
     lash_free(run->frame);
     lash_free(run->statistic);

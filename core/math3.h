@@ -51,9 +51,14 @@ static inline double vec3_distance(Vec3 a, Vec3 b) {
 static inline Vec3 vec3_normalize(Vec3 a) {
     return vec3_scale(1.0 / vec3_norm(a), a);
 }
+// Which of its two formulas vec3_basis uses. It jumps where n.z passes this limit; mechanisms whose
+// axes are parallel to z keep their normals near n.z = 0, so the jump must not be there.
+static inline double vec3_basis_sign(Vec3 n) {
+    return n.z < -0.7321 ? -1.0 : 1.0;
+}
 // Two unit vectors that complete the unit vector n to a right-handed basis (t1, t2, n).
 static inline void vec3_basis(Vec3 n, Vec3* t1, Vec3* t2) {
-    double sign = copysign(1.0, n.z);
+    double sign = vec3_basis_sign(n);
     double a = -1.0 / (sign + n.z), b = n.x * n.y * a;
     *t1 = vec3(1.0 + sign * n.x * n.x * a, sign * b, -sign * n.x);
     *t2 = vec3(b, sign + n.y * n.y * a, -n.y);

@@ -1,7 +1,8 @@
 // Straight edge and cylinder against straight edge, cylinder, circular edge, torus, cone.
 //
 // Line / line: the common perpendicular; parallel lines have none, their contact ends at edges and
-// vertices.
+// vertices. So does that of nearly parallel ones, as long as the perpendicular is shorter than the
+// distance at the ends by less than SAG: its foot would run along the whole line for the least tilt.
 //
 // Line / circle: seen along the line, the circle is an ellipse with half axes R and q = R |cos t|,
 // t the angle between line and circle axis. Its stationary distances from the line's point, with
@@ -17,6 +18,8 @@
 // B:
 //   x = k sqrt(B / (A (A - k^2))),  k = z' tan a,  exists for k^2 < A.
 #include "geometry/kernels_internal.h"
+
+static const double SAG = 2e-11; // [m]
 
 static void line_line(LashPairView* v) {
     const LashFeature *a = v->a, *b = v->b;
@@ -34,7 +37,8 @@ static void line_line(LashPairView* v) {
         return;
     }
     Vec3 r = vec3_sub(c.ca, c.cb);
-    double d = vec3_norm(r);
+    double d = vec3_norm(r), length = fmin(a->size, b->size);
+    if (ss * length * length < 8 * SAG * d) return;
     if (d <= 1e-9 * b->size) r = vec3_scale(vec3_dot(w, x) < 0 ? -1 : 1, x), d = sqrt(ss);
     c.n = vec3_scale(1 / d, r);
     lash_pair_add(v, &c);

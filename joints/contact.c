@@ -58,13 +58,13 @@ void contact_state(const Contact* contact, const BodyState* body, ContactState* 
         double length;
         Vec3 e = across(s->n, s->disc_axis, &length);
         x = vec3_add_scaled(s->center, -r, e);
-        s->gap -= r * length;
+        s->gap = r * length < contact->def.flat ? INFINITY : s->gap - r * length;
     } else {
         s->disc_axis = s->axis;
         x = vec3_add_scaled(s->center, -r, s->n);
         s->gap -= r;
     }
-    s->point = vec3_add_scaled(x, -0.5 * s->gap, s->n);
+    s->point = s->gap < INFINITY ? vec3_add_scaled(x, -0.5 * s->gap, s->n) : x;
 }
 
 static void put_column(const BodyState* body, Vec3 point, double sign, Vec3 t, double* G) {
@@ -107,7 +107,7 @@ void contact_directions(const Contact* contact, const BodyState* body, const Con
 //   plane     dn = phi_a x n;    cylinder, sphere    dn = phi_a x n +- (I - e e' [- u u']) dw / rho
 //   disc      dm = dn - k (dn.k + n.dk) - (n.k) dk,  ds = (I - s s') dm / |m|,  dk = phi_b x k
 static void differentiate(const Contact* contact, const BodyState* body, const ContactState* s,
-                          const Twist* t, Vec3* dn, Vec3* dpoint) {
+                          const PairMotion* t, Vec3* dn, Vec3* dpoint) {
     if (contact_is_circle_in_cylinder(contact)) {
         circle_differentiate(contact, body, s, t, dn, dpoint);
         return;
@@ -140,7 +140,8 @@ static void differentiate(const Contact* contact, const BodyState* body, const C
     Vec3 v_a = vec3_add(t->x_a, vec3_cross(t->phi_a, vec3_sub(s->point, a->x)));
     Vec3 v_b = vec3_add(t->x_b, vec3_cross(t->phi_b, vec3_sub(s->point, b->x)));
     double dgap = vec3_dot(s->n, vec3_sub(v_b, v_a));
-    *dpoint = vec3_add_scaled(vec3_add_scaled(dx, -0.5 * dgap, s->n), -0.5 * s->gap, *dn);
+    double gap = s->gap < INFINITY ? s->gap : 0;
+    *dpoint = vec3_add_scaled(vec3_add_scaled(dx, -0.5 * dgap, s->n), -0.5 * gap, *dn);
 }
 
 // Derivatives of the tangents along dn while a turns by phi.
@@ -175,8 +176,8 @@ static void column_derivative(const BodyState* body, Vec3 point, double sign, Ve
 }
 
 // The motion of velocity number j (0 .. 5: a, 6 .. 11: b) alone.
-static Twist unit_motion(const Contact* contact, const BodyState* body, int j) {
-    Twist t = {0};
+static PairMotion unit_motion(const Contact* contact, const BodyState* body, int j) {
+    PairMotion t = {0};
     int k = j % 6;
     Vec3 unit = vec3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
     Vec3* part = j < 6 ? (k < 3 ? &t.x_a : &t.phi_a) : (k < 3 ? &t.x_b : &t.phi_b);
@@ -192,7 +193,7 @@ void contact_contract(const Contact* contact, const BodyState* body, int rows, c
     if (dGP != NULL) memset(dGP, 0, (size_t)(n * n) * sizeof *dGP);
     if (dGv != NULL) memset(dGv, 0, (size_t)(rows * n) * sizeof *dGv);
     for (int j = first; j < last; ++j) {
-        Twist motion = unit_motion(contact, body, j);
+        PairMotion motion = unit_motion(contact, body, j);
         Vec3 t[3] = {s.n}, dt[3], dp;
         differentiate(contact, body, &s, &motion, &dt[0], &dp);
         if (rows > 1) {

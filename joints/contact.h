@@ -30,9 +30,9 @@ typedef struct ContactState {
 } ContactState;
 
 // Motion of both bodies, world axes: velocities of the mass centers and angular velocities.
-typedef struct Twist {
+typedef struct PairMotion {
     Vec3 x_a, phi_a, x_b, phi_b;
-} Twist;
+} PairMotion;
 
 void contact_state(const Contact* contact, const BodyState* body, ContactState* s);
 // Columns n, t1, t2 of G (6 x rows) per side; NULL where that side is the ground.
@@ -50,6 +50,6 @@ static inline bool contact_is_circle_in_cylinder(const Contact* contact) {
 }
 void circle_state(const Contact* contact, const BodyState* body, ContactState* s);
 void circle_differentiate(const Contact* contact, const BodyState* body, const ContactState* s,
-                          const Twist* motion, Vec3* dn, Vec3* dpoint);
+                          const PairMotion* motion, Vec3* dn, Vec3* dpoint);
 
 #endif

@@ -111,7 +111,7 @@ void circle_state(const Contact* contact, const BodyState* body, ContactState* s
 }
 
 void circle_differentiate(const Contact* contact, const BodyState* body, const ContactState* s,
-                          const Twist* m, Vec3* dn, Vec3* dpoint) {
+                          const PairMotion* m, Vec3* dn, Vec3* dpoint) {
     const BodyState *a = &body[contact->a], *b = &body[contact->b];
     double sign = contact->def.inside ? -1 : 1, gap = isfinite(s->gap) ? s->gap : 0;
     Vec3 u = s->axis, x = s->rim, w = vec3_sub(x, s->origin);

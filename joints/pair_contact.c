@@ -16,6 +16,11 @@
 // Where surfaces touch along a line the system is singular: the foot is not determined, and the
 // solution of least norm is taken. It enters the Newton matrix only: residuals never see it.
 //
+// Points that end. A contact passes from a face to the edge beside it: the slot of the face is empty
+// from there on, the slot of the edge was empty before. Inside a step a slot that is asked for goes
+// on, as the point of a against the plane of b where it was last found, so that the iteration sees
+// smooth functions; the slot that takes over is seen with its true gap at the end of the step.
+//
 // Motion. collect is promised that bodies move by at most `factor` times their motion with v, plus
 // the same multiple of SLACK of their size (a part at rest may be hit). A pair whose proven
 // distance is larger costs one compare of the bodies' travels.
@@ -139,6 +144,7 @@ void pairs_start(const LashMechanism* mech, LashSystemWork* work) {
         state->until = -INFINITY;
         state->gap = lash_alloc(((size_t)pair->slots + 1) * sizeof *state->gap);
         state->axis = lash_alloc((size_t)pair->slots + 1);
+        state->kept = lash_alloc(((size_t)pair->slots + 1) * sizeof *state->kept);
         for (int c = 0; c < 2; ++c) start_points(&state->cache[c], pair->slots);
         const int side[2] = {pair->a, pair->b};
         const double radius[2] = {pair->radius_a, pair->radius_b};
@@ -160,6 +166,7 @@ void pairs_finish(const LashMechanism* mech, LashSystemWork* work) {
         lash_pair_work_destroy(state->work);
         lash_free(state->gap);
         lash_free(state->axis);
+        lash_free(state->kept);
         for (int c = 0; c < 2; ++c)
             lash_free(state->cache[c].point), lash_free(state->cache[c].has);
     }
@@ -200,7 +207,7 @@ static void add_slots(const LashMechanism* mech, LashSystemWork* work, int k) {
         work->pairs.item[list->count++] = item;
         list->rows += item.rows;
         list->G_size += 6 * item.touched * item.rows;
-        state->axis[i] = -1;
+        state->axis[i] = -1, state->kept[i].found = false;
     }
 }
 
@@ -287,6 +294,25 @@ static void put_directions(const PairContact* pair, const BodyState* body, const
     }
 }
 
+static void keep_point(PairKept* kept, Pose a, Pose b, const LashContactPoint* p) {
+    kept->found = true;
+    kept->point = pose_point_inverse(a, p->point_a);
+    kept->origin = pose_point_inverse(b, p->point_b);
+    kept->normal = quat_rotate_inverse(b.rot, p->normal);
+    kept->offset = p->gap - vec3_dot(vec3_sub(p->point_a, p->point_b), p->normal);
+}
+
+static void go_on(const PairKept* kept, Pose a, Pose b, LashContactPoint* p) {
+    Vec3 n = quat_rotate(b.rot, kept->normal), at = pose_point(a, kept->point);
+    double distance = vec3_dot(vec3_sub(at, pose_point(b, kept->origin)), n);
+    *p = (LashContactPoint){.gap = distance + kept->offset,
+                            .normal = n,
+                            .point_a = at,
+                            .point_b = vec3_add_scaled(at, -distance, n),
+                            .a = {.X = {0}, .Y = {1, 0, 0, 1}},  // a vertex
+                            .b = {.X = {1, 0, 0, 1}, .Y = {0}}}; // on a plane
+}
+
 // Gaps of a pair at poses a, b into state->gap, and the wanted points into the older cache.
 static bool find_points(const PairContact* pair, PairState* state, Pose a, Pose b, bool points,
                         const uint8_t* wanted) {
@@ -297,8 +323,17 @@ static bool find_points(const PairContact* pair, PairState* state, Pose a, Pose 
         return false;
     state->beyond = lash_pair_beyond_reach(state->work);
     if (!points) return true;
-    for (int i = 0; i < state->slots; ++i)
-        cache->has[i] = (wanted == NULL || wanted[i]) && state->gap[i] < INFINITY;
+    for (int i = 0; i < state->slots; ++i) {
+        bool asked = wanted == NULL || wanted[i], found = asked && state->gap[i] < INFINITY;
+        if (found) {
+            keep_point(&state->kept[i], a, b, &cache->point[i]);
+        } else if (wanted != NULL && asked && state->kept[i].found) {
+            go_on(&state->kept[i], a, b, &cache->point[i]);
+            state->gap[i] = cache->point[i].gap;
+            found = true;
+        }
+        cache->has[i] = found;
+    }
     cache->filled = true, cache->world_a = a, cache->world_b = b;
     state->latest = 1 - state->latest;
     return true;
@@ -395,6 +430,11 @@ static void damped_operator(const LashContactPoint* c, double D[16]) {
         }
     }
 }
+
+// Motion of both bodies, world axes: velocities of the mass centers and angular velocities.
+typedef struct Twist {
+    Vec3 x_a, phi_a, x_b, phi_b;
+} Twist;
 
 // What a motion does to a point, from D: with r = (w_t, (omega x n)_t),
 //   dn = (t1 t2) N r + phi_b x n,   dx = (a at p_a + b at p_b) / 2 + (t1 t2) S r

@@ -30,6 +30,13 @@ typedef struct PairPoints {
     uint8_t* has;            // (slots)
 } PairPoints;
 
+// Where a slot was last found in a time step: a point of a and a plane of b.
+typedef struct PairKept {
+    bool found;
+    Vec3 point, origin, normal; // of a in body a; of the plane in body b, its normal into a
+    double offset;              // of the pair, contained in the gap [m]
+} PairKept;
+
 // What a run remembers of one pair.
 typedef struct PairState {
     LashPairWork* work;
@@ -40,6 +47,7 @@ typedef struct PairState {
     double until;        // sum of both bodies' travel before which it cannot touch [m]
     double* gap;         // (slots) scratch
     int8_t* axis;        // (slots) world axis the first tangent is near to; -1: not chosen yet
+    PairKept* kept;      // (slots)
     PairPoints cache[2]; // of the last two configurations
     int latest;          // the newer one
 } PairState;

@@ -36,20 +36,6 @@ static int take_in_last(LashSim* sim, StepContext* s) {
     return taken;
 }
 
-// Would each contact of the guess have been violated without any contact? (linear estimate from W
-// and P)
-static bool guess_holds(const StepContext* s) {
-    for (int c = 0; c < s->nc; ++c) {
-        const LashInteraction* item = &s->list->item[s->contact[c]];
-        if (joint_friction(item)) continue;
-        if (!(s->P[item->row] > 0)) return false;
-        double pushed = 0;
-        for (int j = 0; j < s->m; ++j) pushed += s->W[s->first[c] + s->m * j] * s->P_c[j];
-        if (!(s->g[item->row] - s->h * s->move_theta * pushed < 0)) return false;
-    }
-    return true;
-}
-
 static bool grow(LashSim* sim, StepContext* s) {
     bool grown = false;
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
@@ -76,7 +62,7 @@ LashOutcome step_combined(LashSim* sim, StepContext* s) {
     s->relaxed = false;
     int guessed = take_in_last(sim, s);
     LashOutcome outcome = step_solve(sim, s, true);
-    if (guessed > 0 && (outcome != LASH_CONVERGED || !guess_holds(s))) {
+    if (guessed > 0 && outcome != LASH_CONVERGED) {
         step_begin(sim, s, s->h);
         outcome = step_solve(sim, s, true);
         guessed = 0;

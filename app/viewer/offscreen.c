@@ -1,0 +1,153 @@
+// Drawing without a display: a surfaceless EGL context (Mesa), else one on an EGL device, and a
+// multisampled framebuffer that is resolved before it is read.
+#include "app/viewer/offscreen.h"
+
+#include <epoxy/egl.h>
+#include <epoxy/gl.h>
+#include <string.h>
+
+#include "core/arena.h"
+
+struct ViewOffscreen {
+    EGLDisplay display;
+    EGLContext context;
+    int width, height;
+    unsigned frame[2], color[2], depth; // drawn into; resolved
+};
+
+static EGLDisplay open_display(void) {
+    if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_platform_base")) {
+        if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless")) {
+            EGLDisplay display =
+                eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
+            if (display != EGL_NO_DISPLAY && eglInitialize(display, NULL, NULL)) return display;
+        }
+        EGLDeviceEXT device[8];
+        EGLint count = 0;
+        if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_enumeration") &&
+            eglQueryDevicesEXT(8, device, &count)) {
+            for (int i = 0; i < count; ++i) {
+                EGLDisplay display =
+                    eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, device[i], NULL);
+                if (display != EGL_NO_DISPLAY && eglInitialize(display, NULL, NULL)) return display;
+            }
+        }
+    }
+    return EGL_NO_DISPLAY;
+}
+
+static bool fail(LashError* error, const char* what) {
+    return lash_error_set(error, LASH_ERROR_IO, "EGL",
+                          "%s; a driver that draws without a display is needed (Debian: "
+                          "apt-get install libegl1 libgl1-mesa-dri)",
+                          what);
+}
+
+static bool open_context(ViewOffscreen* o, LashError* error) {
+    static const EGLint config_list[] = {EGL_SURFACE_TYPE, 0, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT,
+                                         EGL_NONE};
+    static const EGLint context_list[] = {EGL_CONTEXT_MAJOR_VERSION,
+                                          3,
+                                          EGL_CONTEXT_MINOR_VERSION,
+                                          3,
+                                          EGL_CONTEXT_OPENGL_PROFILE_MASK,
+                                          EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                                          EGL_NONE};
+    o->display = open_display();
+    if (o->display == EGL_NO_DISPLAY) return fail(error, "no drawing surface was found");
+    EGLConfig config = NULL;
+    EGLint count = 0;
+    if (!eglBindAPI(EGL_OPENGL_API)) return fail(error, "the driver has no OpenGL");
+    eglChooseConfig(o->display, config_list, &config, 1, &count);
+    o->context =
+        eglCreateContext(o->display, count > 0 ? config : NULL, EGL_NO_CONTEXT, context_list);
+    if (o->context == EGL_NO_CONTEXT) return fail(error, "the driver refuses OpenGL 3.3");
+    if (!eglMakeCurrent(o->display, EGL_NO_SURFACE, EGL_NO_SURFACE, o->context))
+        return fail(error, "the driver cannot draw without a surface");
+    return true;
+}
+
+static void create_target(ViewOffscreen* o, int index, int samples) {
+    glGenFramebuffers(1, &o->frame[index]);
+    glGenRenderbuffers(1, &o->color[index]);
+    glBindFramebuffer(GL_FRAMEBUFFER, o->frame[index]);
+    glBindRenderbuffer(GL_RENDERBUFFER, o->color[index]);
+    glRenderbufferStorageMultisample(GL_RENDERBUFFER, samples, GL_RGBA8, o->width, o->height);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER,
+                              o->color[index]);
+    if (index != 0) return;
+    glGenRenderbuffers(1, &o->depth);
+    glBindRenderbuffer(GL_RENDERBUFFER, o->depth);
+    glRenderbufferStorageMultisample(GL_RENDERBUFFER, samples, GL_DEPTH_COMPONENT24, o->width,
+                                     o->height);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, o->depth);
+}
+
+ViewOffscreen* view_offscreen_create(int width, int height, int samples, LashError* error) {
+    ViewOffscreen* o = lash_alloc(sizeof *o);
+    o->width = width, o->height = height;
+    if (!open_context(o, error)) {
+        view_offscreen_destroy(o);
+        return NULL;
+    }
+    int most = 0, largest = 0;
+    glGetIntegerv(GL_MAX_SAMPLES, &most);
+    glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &largest);
+    if (width > largest || height > largest) {
+        lash_error_set(error, LASH_ERROR_USAGE, "--size",
+                       "the driver draws pictures of up to %d x %d pixels, %d x %d were asked for",
+                       largest, largest, width, height);
+        view_offscreen_destroy(o);
+        return NULL;
+    }
+    create_target(o, 1, 0);
+    create_target(o, 0, samples < most ? samples : most);
+    if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
+        fail(error, "the driver cannot make a framebuffer");
+        view_offscreen_destroy(o);
+        return NULL;
+    }
+    return o;
+}
+
+void view_offscreen_destroy(ViewOffscreen* o) {
+    if (o == NULL) return;
+    if (o->frame[0] != 0) {
+        glDeleteFramebuffers(2, o->frame);
+        glDeleteRenderbuffers(2, o->color);
+        glDeleteRenderbuffers(1, &o->depth);
+    }
+    if (o->display != EGL_NO_DISPLAY) {
+        eglMakeCurrent(o->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+        if (o->context != EGL_NO_CONTEXT) eglDestroyContext(o->display, o->context);
+        eglTerminate(o->display);
+        eglReleaseThread();
+    }
+    lash_free(o);
+}
+
+void view_offscreen_bind(ViewOffscreen* o) {
+    glBindFramebuffer(GL_FRAMEBUFFER, o->frame[0]);
+    glViewport(0, 0, o->width, o->height);
+}
+
+void view_offscreen_read(ViewOffscreen* o, unsigned char* pixels) {
+    size_t row = 3 * (size_t)o->width;
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, o->frame[0]);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, o->frame[1]);
+    glBlitFramebuffer(0, 0, o->width, o->height, 0, 0, o->width, o->height, GL_COLOR_BUFFER_BIT,
+                      GL_NEAREST);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, o->frame[1]);
+    glPixelStorei(GL_PACK_ALIGNMENT, 1);
+    glReadPixels(0, 0, o->width, o->height, GL_RGB, GL_UNSIGNED_BYTE, pixels);
+    unsigned char* swap = lash_alloc(row);
+    for (int i = 0; i < o->height / 2; ++i) { // OpenGL's rows begin at the bottom
+        unsigned char *a = pixels + row * (size_t)i,
+                      *b = pixels + row * (size_t)(o->height - 1 - i);
+        memcpy(swap, a, row);
+        memcpy(a, b, row);
+        memcpy(b, swap, row);
+    }
+    lash_free(swap);
+    glBindFramebuffer(GL_FRAMEBUFFER, o->frame[0]);
+}

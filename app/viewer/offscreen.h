@@ -1,0 +1,24 @@
+// An OpenGL context and a framebuffer without window and display (EGL surfaceless).
+#ifndef LASH_APP_VIEWER_OFFSCREEN_H
+#define LASH_APP_VIEWER_OFFSCREEN_H
+
+#include "core/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ViewOffscreen ViewOffscreen;
+
+// Current in this thread until destroyed. samples: of the anti-aliasing, lowered to what the driver
+// can. NULL with error (exit code 7).
+ViewOffscreen* view_offscreen_create(int width, int height, int samples, LashError* error);
+void view_offscreen_destroy(ViewOffscreen* offscreen); // NULL is allowed
+void view_offscreen_bind(ViewOffscreen* offscreen);    // drawing goes there
+// The picture drawn so far: 3 bytes per pixel, rows from the top; (3 width height) bytes.
+void view_offscreen_read(ViewOffscreen* offscreen, unsigned char* pixels);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

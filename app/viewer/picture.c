@@ -1,0 +1,63 @@
+// PNG through stb: the only file that sees it. Written under another name and renamed when
+// complete.
+#include "app/viewer/picture.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/arena.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#include <stb/stb_image.h>
+#include <stb/stb_image_write.h>
+#pragma GCC diagnostic pop
+
+typedef struct Sink {
+    FILE* file;
+    bool good;
+} Sink;
+
+static void put(void* context, void* data, int bytes) {
+    Sink* sink = context;
+    sink->good = sink->good && fwrite(data, 1, (size_t)bytes, sink->file) == (size_t)bytes;
+}
+
+bool view_bitmap_write(const ViewBitmap* b, const char* file, LashError* error) {
+    char temporary[1100];
+    snprintf(temporary, sizeof temporary, "%.1024s.part", file);
+    Sink sink = {fopen(temporary, "wb"), true};
+    bool good = sink.file != NULL;
+    if (good) {
+        good = stbi_write_png_to_func(put, &sink, b->width, b->height, 3, b->pixel, 3 * b->width) !=
+                   0 &&
+               sink.good;
+        good = fclose(sink.file) == 0 && good;
+        good = good && rename(temporary, file) == 0;
+        if (!good) remove(temporary);
+    }
+    if (good) return true;
+    lash_error_set(error, LASH_ERROR_IO, "", "cannot write the picture: %s", strerror(errno));
+    lash_error_file(error, file);
+    return false;
+}
+
+ViewBitmap view_bitmap_read(const char* file, LashError* error) {
+    ViewBitmap b = {0};
+    int channels = 0;
+    unsigned char* data = stbi_load(file, &b.width, &b.height, &channels, 3);
+    if (data == NULL) {
+        lash_error_set(error, LASH_ERROR_IO, "", "cannot read the picture: %s",
+                       stbi_failure_reason());
+        lash_error_file(error, file);
+        return b;
+    }
+    size_t bytes = 3 * (size_t)b.width * (size_t)b.height;
+    b.pixel = lash_alloc(bytes);
+    memcpy(b.pixel, data, bytes);
+    stbi_image_free(data);
+    return b;
+}

@@ -1,0 +1,505 @@
+// The picture: background, ground grid, solid parts with their edges, transparent parts, glyphs,
+// then marks that lie on top of everything: contact points, force arrows, joint frames, traces.
+#include "app/viewer/render.h"
+
+#include <epoxy/gl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/viewer/render_internal.h"
+#include "core/arena.h"
+#include "core/math3.h"
+
+static const float edge_color[4] = {0.10f, 0.12f, 0.15f, 0.80f};
+static const float contact_color[3] = {0.86f, 0.16f, 0.14f};
+static const float near_color[3] = {0.95f, 0.70f, 0.20f};
+static const float force_color[3] = {0.86f, 0.16f, 0.14f};
+static const float reaction_color[3] = {0.08f, 0.42f, 0.62f};
+static const float select_color[3] = {1.0f, 0.62f, 0.10f};
+
+ViewStyle view_style(void) {
+    return (ViewStyle){
+        .edges = true, .grid = true, .forces = true, .contacts = true, .section_normal = {0, 0, 1}};
+}
+
+const char* view_renderer_name(void) {
+    const char* name = (const char*)glGetString(GL_RENDERER);
+    return name != NULL ? name : "no OpenGL";
+}
+
+bool view_renderer_is_software(void) {
+    const char* name = view_renderer_name();
+    return strstr(name, "llvmpipe") != NULL || strstr(name, "softpipe") != NULL ||
+           strstr(name, "swrast") != NULL;
+}
+
+// ---- creating -----------------------------------------------------------------------------------
+
+static void create_lines(ViewRenderer* r) {
+    glGenVertexArrays(1, &r->empty_vao);
+    glGenVertexArrays(1, &r->line_vao);
+    glGenBuffers(1, &r->line_buffer);
+    glBindVertexArray(r->line_vao);
+    glBindBuffer(GL_ARRAY_BUFFER, r->line_buffer);
+    GLsizei stride = sizeof(GpuLineVertex);
+    glVertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, stride, (void*)offsetof(GpuLineVertex, point));
+    glVertexAttribPointer(1, 4, GL_FLOAT, GL_FALSE, stride, (void*)offsetof(GpuLineVertex, color));
+    glEnableVertexAttribArray(0);
+    glEnableVertexAttribArray(1);
+    glBindVertexArray(0);
+}
+
+static void create_pick_frame(ViewRenderer* r) {
+    glGenFramebuffers(1, &r->pick_frame);
+    glGenRenderbuffers(1, &r->pick_color);
+    glGenRenderbuffers(1, &r->pick_depth);
+    glBindRenderbuffer(GL_RENDERBUFFER, r->pick_color);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_RG32UI, 1, 1);
+    glBindRenderbuffer(GL_RENDERBUFFER, r->pick_depth);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT24, 1, 1);
+    int before = 0;
+    glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &before);
+    glBindFramebuffer(GL_FRAMEBUFFER, r->pick_frame);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, r->pick_color);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, r->pick_depth);
+    glBindFramebuffer(GL_FRAMEBUFFER, (unsigned)before);
+}
+
+ViewRenderer* view_renderer_create(const ViewScene* scene, LashError* error) {
+    if (epoxy_gl_version() < 33) {
+        lash_error_set(error, LASH_ERROR_IO, "OpenGL",
+                       "version 3.3 is needed, '%s' offers %d.%d; update the graphics driver, or "
+                       "set LIBGL_ALWAYS_SOFTWARE=1 to draw without the graphics card",
+                       view_renderer_name(), epoxy_gl_version() / 10, epoxy_gl_version() % 10);
+        return NULL;
+    }
+    ViewRenderer* r = lash_alloc(sizeof *r);
+    if (!gpu_programs_create(r, error)) {
+        lash_free(r);
+        return NULL;
+    }
+    LashShape *ball = lash_shape_sphere(1), *rod = lash_shape_cylinder(1, 1);
+    r->ball = gpu_mesh_create(ball);
+    r->rod = gpu_mesh_create(rod);
+    r->cone = gpu_cone_create();
+    lash_shape_destroy(ball);
+    lash_shape_destroy(rod);
+    r->pieces = scene->pieces;
+    r->piece = lash_alloc((size_t)scene->pieces * sizeof *r->piece);
+    for (int i = 0; i < scene->pieces; ++i) r->piece[i] = gpu_mesh_create(scene->piece[i].shape);
+    create_lines(r);
+    create_pick_frame(r);
+    return r;
+}
+
+void view_renderer_destroy(ViewRenderer* r) {
+    if (r == NULL) return;
+    for (int i = 0; i < r->pieces; ++i) gpu_mesh_destroy(&r->piece[i]);
+    gpu_mesh_destroy(&r->ball);
+    gpu_mesh_destroy(&r->rod);
+    gpu_mesh_destroy(&r->cone);
+    for (int i = 0; i < GPU_PROGRAMS; ++i) glDeleteProgram(r->program[i]);
+    unsigned arrays[] = {r->line_vao, r->empty_vao};
+    unsigned targets[] = {r->pick_color, r->pick_depth};
+    glDeleteVertexArrays(2, arrays);
+    glDeleteBuffers(1, &r->line_buffer);
+    glDeleteRenderbuffers(2, targets);
+    glDeleteFramebuffers(1, &r->pick_frame);
+    lash_free(r->piece);
+    lash_free(r);
+}
+
+// ---- pieces of drawing --------------------------------------------------------------------------
+
+static float linear(float srgb) { // the shaders take the square root at the end
+    return srgb * srgb;
+}
+
+// place scaled by s along its axes, to eye coordinates.
+static void model_matrix(const ViewRenderer* r, Pose place, Vec3 s, ViewMatrix* model,
+                         float turn[9]) {
+    Mat3 R = quat_matrix(place.rot);
+    double scale[3] = {s.x, s.y, s.z};
+    ViewMatrix world = view_matrix_identity(), directions = view_matrix_identity();
+    for (int k = 0; k < 3; ++k) {
+        for (int i = 0; i < 3; ++i) {
+            world.m[4 * k + i] = (float)(scale[k] * R.m[3 * k + i]);
+            directions.m[4 * k + i] = (float)(scale[0] / scale[k] * R.m[3 * k + i]);
+        }
+    }
+    world.m[12] = (float)place.r.x, world.m[13] = (float)place.r.y, world.m[14] = (float)place.r.z;
+    *model = view_matrix_mul(&r->view, &world);
+    ViewMatrix turned = view_matrix_mul(&r->view, &directions); // inverse transpose: R S^-1
+    for (int k = 0; k < 3; ++k) memcpy(turn + 3 * k, turned.m + 4 * k, 3 * sizeof(float));
+}
+
+static void use(const ViewRenderer* r, GpuProgram program, const ViewPicture* picture) {
+    const int* u = r->uniform[program];
+    const ViewScene* scene = picture->scene;
+    glUseProgram(r->program[program]);
+    glUniformMatrix4fv(u[UNIFORM_PROJECTION], 1, GL_FALSE, r->projection.m);
+    glUniform4fv(u[UNIFORM_SECTION], 1, r->section);
+    glUniform1i(u[UNIFORM_ORTHOGRAPHIC], picture->camera->orthographic);
+    glUniform1i(u[UNIFORM_CUT], picture->style.section);
+    glUniform1i(u[UNIFORM_SELECTED], -1);
+    glUniform4f(u[UNIFORM_TINT], linear(select_color[0]), linear(select_color[1]),
+                linear(select_color[2]), 0.75f);
+    float up[3];
+    for (int i = 0; i < 3; ++i) {
+        const float* m = r->view.m + i;
+        up[i] = m[0] * (float)scene->up.x + m[4] * (float)scene->up.y + m[8] * (float)scene->up.z;
+    }
+    glUniform3fv(u[UNIFORM_UP], 1, up);
+}
+
+static void place_mesh(const ViewRenderer* r, GpuProgram program, Pose place, Vec3 scale) {
+    ViewMatrix model;
+    float turn[9];
+    model_matrix(r, place, scale, &model, turn);
+    glUniformMatrix4fv(r->uniform[program][UNIFORM_MODEL], 1, GL_FALSE, model.m);
+    glUniformMatrix3fv(r->uniform[program][UNIFORM_NORMAL], 1, GL_FALSE, turn);
+}
+
+static void draw_mesh(const GpuMesh* mesh) {
+    if (mesh->index_count == 0) return;
+    glBindVertexArray(mesh->vao);
+    glDrawElements(GL_TRIANGLES, mesh->index_count, GL_UNSIGNED_INT, NULL);
+}
+
+static void set_color(const ViewRenderer* r, const float color[3], float alpha) {
+    glUniform4f(r->uniform[GPU_SOLID][UNIFORM_COLOR], linear(color[0]), linear(color[1]),
+                linear(color[2]), alpha);
+}
+
+static void draw_ball(const ViewRenderer* r, Vec3 center, double radius) {
+    place_mesh(r, GPU_SOLID, pose(center, quat_identity()), vec3(radius, radius, radius));
+    draw_mesh(&r->ball);
+}
+
+// From a to b. The rod's mesh runs from -1/2 to 1/2.
+static void draw_rod(const ViewRenderer* r, Vec3 a, Vec3 b, double radius) {
+    double length = vec3_distance(a, b);
+    if (!(length > 0)) return;
+    Vec3 z = vec3_scale(1 / length, vec3_sub(b, a));
+    Pose place = pose(vec3_scale(0.5, vec3_add(a, b)), quat_between(vec3(0, 0, 1), z));
+    place_mesh(r, GPU_SOLID, place, vec3(radius, radius, length));
+    draw_mesh(&r->rod);
+}
+
+static void draw_arrow(const ViewRenderer* r, Vec3 from, Vec3 to, double radius) {
+    double length = vec3_distance(from, to), head = fmin(6.0 * radius, 0.6 * length);
+    if (!(length > 0)) return;
+    Vec3 z = vec3_scale(1 / length, vec3_sub(to, from));
+    Vec3 neck = vec3_add_scaled(to, -head, z);
+    draw_rod(r, from, neck, radius);
+    place_mesh(r, GPU_SOLID, pose(neck, quat_between(vec3(0, 0, 1), z)),
+               vec3(2.4 * radius, 2.4 * radius, head));
+    draw_mesh(&r->cone);
+}
+
+// ---- parts --------------------------------------------------------------------------------------
+
+static void line_width(double pixels) {
+    float range[2] = {1, 1};
+    glGetFloatv(GL_ALIASED_LINE_WIDTH_RANGE, range);
+    glLineWidth(fmaxf(range[0], fminf(range[1], (float)pixels)));
+}
+
+static void draw_part(const ViewRenderer* r, const ViewPicture* p, int piece, float alpha) {
+    const ViewPiece* item = &p->scene->piece[piece];
+    const int* u = r->uniform[GPU_SOLID];
+    int selected = -1;
+    float strength = 0.75f;
+    if (p->selected.part == item->part) {
+        selected = p->selected.face < 0 ? -2 : p->selected.face - item->first_face;
+        if (selected < 0 && p->selected.face >= 0) selected = -1;
+        if (selected == -2) strength = 0.45f;
+    }
+    glUniform1i(u[UNIFORM_SELECTED], selected);
+    glUniform4f(u[UNIFORM_TINT], linear(select_color[0]), linear(select_color[1]),
+                linear(select_color[2]), strength);
+    set_color(r, p->scene->part[item->part].color, alpha);
+    place_mesh(r, GPU_SOLID, view_world_piece(p->scene, p->frame, piece), vec3(1, 1, 1));
+    draw_mesh(&r->piece[piece]);
+}
+
+static void draw_part_edges(const ViewRenderer* r, const ViewPicture* p, int piece, float alpha) {
+    if (r->piece[piece].line_count == 0) return;
+    const int* u = r->uniform[GPU_LINE];
+    place_mesh(r, GPU_LINE, view_world_piece(p->scene, p->frame, piece), vec3(1, 1, 1));
+    glUniform4f(u[UNIFORM_COLOR], edge_color[0], edge_color[1], edge_color[2],
+                edge_color[3] * alpha);
+    glBindVertexArray(r->piece[piece].line_vao);
+    glDrawElements(GL_LINES, r->piece[piece].line_count, GL_UNSIGNED_INT, NULL);
+}
+
+static void draw_parts(const ViewRenderer* r, const ViewPicture* p, ViewVisibility pass) {
+    const ViewScene* scene = p->scene;
+    float alpha = pass == VIEW_TRANSPARENT ? 0.28f : 1.0f;
+    glEnable(GL_POLYGON_OFFSET_FILL);
+    glPolygonOffset(1, 1);
+    glDepthMask(pass == VIEW_SHOWN);
+    use(r, GPU_SOLID, p);
+    for (int i = 0; i < scene->pieces; ++i) {
+        if (scene->part[scene->piece[i].part].visibility == pass) draw_part(r, p, i, alpha);
+    }
+    glUniform1i(r->uniform[GPU_SOLID][UNIFORM_SELECTED], -1);
+    glDisable(GL_POLYGON_OFFSET_FILL);
+    if (p->style.edges) {
+        use(r, GPU_LINE, p);
+        line_width(1.1 * p->pixel);
+        glDepthMask(GL_FALSE);
+        for (int i = 0; i < scene->pieces; ++i) {
+            if (scene->part[scene->piece[i].part].visibility == pass)
+                draw_part_edges(r, p, i, pass == VIEW_TRANSPARENT ? 0.5f : 1.0f);
+        }
+    }
+    glDepthMask(GL_TRUE);
+}
+
+// A ball at the mass center, spokes to the joints of the body.
+static void draw_glyph(const ViewRenderer* r, const ViewPicture* p, int part) {
+    const ViewScene* scene = p->scene;
+    int body = scene->part[part].body;
+    Pose world = view_world_body(p->frame, body);
+    double size = view_scene_size(scene), ball = 0.016 * size, rod = 0.0055 * size;
+    set_color(r, scene->part[part].color, 1);
+    glUniform1i(r->uniform[GPU_SOLID][UNIFORM_SELECTED], p->selected.part == part ? -2 : -1);
+    draw_ball(r, world.r, ball);
+    for (int i = 0; i < scene->joints; ++i) {
+        const ViewJoint* j = &scene->joint[i];
+        if (j->coupling || (j->body_a != body && j->body_b != body)) continue;
+        Vec3 local = j->body_a == body ? j->a_joint.r : j->b_joint.r;
+        Vec3 end = pose_point(world, local);
+        draw_rod(r, world.r, end, rod);
+        draw_ball(r, end, 1.35 * rod);
+    }
+}
+
+static void draw_glyphs(const ViewRenderer* r, const ViewPicture* p) {
+    use(r, GPU_SOLID, p);
+    for (int i = 0; i < p->scene->parts; ++i) {
+        bool shown = p->scene->part[i].visibility == VIEW_SHOWN;
+        if (shown && view_part_is_glyph(p->scene, i)) draw_glyph(r, p, i);
+    }
+    glUniform1i(r->uniform[GPU_SOLID][UNIFORM_SELECTED], -1);
+}
+
+// ---- lines --------------------------------------------------------------------------------------
+
+static void draw_lines(ViewRenderer* r, const ViewPicture* p, const GpuLineVertex* vertex,
+                       int count, unsigned mode, double width) {
+    if (count == 0) return;
+    size_t bytes = (size_t)count * sizeof *vertex;
+    use(r, GPU_LINE, p);
+    place_mesh(r, GPU_LINE, pose_identity(), vec3(1, 1, 1));
+    glUniform4f(r->uniform[GPU_LINE][UNIFORM_COLOR], 0, 0, 0, 0);
+    glUniform4f(r->uniform[GPU_LINE][UNIFORM_SECTION], 0, 0, 0, 1);
+    glBindVertexArray(r->line_vao);
+    glBindBuffer(GL_ARRAY_BUFFER, r->line_buffer);
+    if (bytes > r->line_capacity) {
+        r->line_capacity = 2 * bytes;
+        glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)r->line_capacity, NULL, GL_STREAM_DRAW);
+    }
+    glBufferSubData(GL_ARRAY_BUFFER, 0, (GLsizeiptr)bytes, vertex);
+    line_width(width);
+    glDrawArrays(mode, 0, count);
+}
+
+double view_grid_cell(const ViewScene* scene) {
+    double rough = view_scene_size(scene) / 14, power = pow(10, floor(log10(rough)));
+    double lead = rough / power;
+    return power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
+}
+
+// Lines under the lowest point of the scene, fading with the distance from its middle.
+static void draw_grid(ViewRenderer* r, const ViewPicture* p) {
+    enum { HALF = 24, PIECES = 12 };
+    static const float tone[3] = {0.36f, 0.42f, 0.50f};
+    const ViewScene* scene = p->scene;
+    const ViewCamera* camera = p->camera;
+    double cell = view_grid_cell(scene), lowest = INFINITY;
+    Vec3 center = vec3_scale(0.5, vec3_add(scene->bound.low, scene->bound.high));
+    Vec3 a = camera->right, b = vec3_cross(scene->up, a);
+    for (int k = 0; k < 8; ++k) {
+        Vec3 c = vec3(k & 1 ? scene->bound.high.x : scene->bound.low.x,
+                      k & 2 ? scene->bound.high.y : scene->bound.low.y,
+                      k & 4 ? scene->bound.high.z : scene->bound.low.z);
+        lowest = fmin(lowest, vec3_dot(c, scene->up));
+    }
+    lowest -= 0.002 * view_scene_size(scene);
+    double ca = cell * round(vec3_dot(center, a) / cell),
+           cb = cell * round(vec3_dot(center, b) / cell);
+    static GpuLineVertex vertex[(2 * HALF + 1) * 2 * PIECES * 2];
+    int count = 0;
+    for (int i = -HALF; i <= HALF; ++i) {
+        for (int direction = 0; direction < 2; ++direction) {
+            long number = lround((direction == 0 ? ca : cb) / cell) + i;
+            float strength = number == 0 ? 0.62f : number % 5 == 0 ? 0.42f : 0.20f;
+            for (int k = 0; k < 2 * PIECES; ++k) {
+                double along = ((k + 1) / 2 * 2.0 / PIECES - 1) * HALF;
+                if (k == 2 * PIECES - 1) along = HALF;
+                double x = direction == 0 ? i : along, y = direction == 0 ? along : i;
+                double fade = fmax(0, 1 - sqrt(x * x + y * y) / HALF);
+                Vec3 q = vec3_scale(lowest, scene->up);
+                q = vec3_add_scaled(vec3_add_scaled(q, ca + cell * x, a), cb + cell * y, b);
+                vertex[count++] =
+                    (GpuLineVertex){{(float)q.x, (float)q.y, (float)q.z},
+                                    {tone[0], tone[1], tone[2], strength * (float)(fade * fade)}};
+            }
+        }
+    }
+    draw_lines(r, p, vertex, count, GL_LINES, p->pixel);
+}
+
+static void draw_traces(ViewRenderer* r, const ViewPicture* p) {
+    for (int i = 0; i < p->traces; ++i) {
+        const ViewTrace* trace = &p->trace[i];
+        if (trace->count < 2) continue;
+        GpuLineVertex* vertex = lash_alloc((size_t)trace->count * sizeof *vertex);
+        for (int k = 0; k < trace->count; ++k) {
+            memcpy(vertex[k].point, trace->point + 3 * k, 3 * sizeof(float));
+            memcpy(vertex[k].color, trace->color, 3 * sizeof(float));
+            vertex[k].color[3] = 0.9f;
+        }
+        draw_lines(r, p, vertex, trace->count, GL_LINE_STRIP, 1.8 * p->pixel);
+        lash_free(vertex);
+    }
+}
+
+// ---- marks on top -------------------------------------------------------------------------------
+
+static void draw_touches(const ViewRenderer* r, const ViewPicture* p) {
+    for (int i = 0; i < p->touches; ++i) {
+        const ViewTouch* touch = &p->touch[i];
+        double pixel = view_camera_scale(p->camera, touch->point) * p->pixel;
+        set_color(r, touch->closed ? contact_color : near_color, 1);
+        draw_ball(r, touch->point, (touch->closed ? 4.0 : 3.0) * pixel);
+        Vec3 tip = vec3_add_scaled(touch->point, 16 * pixel, touch->normal);
+        if (!touch->closed) draw_rod(r, touch->point, tip, 0.9 * pixel);
+    }
+}
+
+static void draw_forces(const ViewRenderer* r, const ViewPicture* p) {
+    double most = 0.45 * view_scene_size(p->scene);
+    for (int i = 0; i < p->arrows; ++i) {
+        const ViewArrow* arrow = &p->arrow[i];
+        double pixel = view_camera_scale(p->camera, arrow->point) * p->pixel;
+        double length = vec3_norm(arrow->force) * p->force_length;
+        if (!(length > 6 * pixel)) continue; // too short to be seen
+        Vec3 along = vec3_scale(fmin(length, most) / vec3_norm(arrow->force), arrow->force);
+        set_color(r, arrow->contact ? force_color : reaction_color, 1);
+        // A contact pushes the part: the arrow starts at the place and points where the force acts.
+        draw_arrow(r, arrow->point, vec3_add(arrow->point, along), 1.9 * pixel);
+    }
+}
+
+static void draw_joint_frames(const ViewRenderer* r, const ViewPicture* p) {
+    static const float axis_color[3][3] = {
+        {0.80f, 0.22f, 0.20f}, {0.24f, 0.58f, 0.24f}, {0.20f, 0.38f, 0.80f}};
+    for (int i = 0; i < p->scene->joints; ++i) {
+        const ViewJoint* j = &p->scene->joint[i];
+        if (j->coupling) continue;
+        Pose world = pose_mul(view_world_body(p->frame, j->body_a), j->a_joint);
+        double pixel = view_camera_scale(p->camera, world.r) * p->pixel;
+        for (int k = 0; k < 3; ++k) {
+            Vec3 axis = quat_rotate(world.rot, vec3(k == 0, k == 1, k == 2));
+            set_color(r, axis_color[k], 1);
+            draw_arrow(r, world.r, vec3_add_scaled(world.r, (k == 2 ? 38 : 26) * pixel, axis),
+                       1.3 * pixel);
+        }
+    }
+}
+
+// ---- the whole ----------------------------------------------------------------------------------
+
+static void begin(ViewRenderer* r, const ViewPicture* p) {
+    view_camera_matrices(p->camera, r->view.m, r->projection.m);
+    r->section[0] = r->section[1] = r->section[2] = 0, r->section[3] = 1;
+    if (p->style
+            .section) { // keep what lies below: offset - n.(x - middle) >= 0, to eye coordinates
+        Vec3 n = vec3_neg(p->style.section_normal);
+        Vec3 middle = vec3_scale(0.5, vec3_add(p->scene->bound.low, p->scene->bound.high));
+        double d = p->style.section_offset - vec3_dot(n, middle);
+        Vec3 axis[3], eye = view_camera_eye(p->camera);
+        view_camera_axes(p->camera, &axis[0], &axis[1], &axis[2]);
+        for (int k = 0; k < 3; ++k) r->section[k] = (float)vec3_dot(n, axis[k]);
+        r->section[3] = (float)(d + vec3_dot(n, eye));
+    }
+    glEnable(GL_DEPTH_TEST);
+    glDepthFunc(GL_LEQUAL);
+    glEnable(GL_BLEND);
+    glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+    glEnable(GL_MULTISAMPLE);
+    glDisable(GL_CULL_FACE);
+    if (p->style.section) glEnable(GL_CLIP_DISTANCE0);
+}
+
+void view_renderer_draw(ViewRenderer* r, const ViewPicture* p) {
+    glViewport(p->x, p->y, (int)p->camera->width, (int)p->camera->height);
+    begin(r, p);
+    glClear(GL_DEPTH_BUFFER_BIT);
+    glDepthMask(GL_FALSE);
+    glUseProgram(r->program[GPU_BACKGROUND]);
+    glBindVertexArray(r->empty_vao);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+    if (p->style.grid) draw_grid(r, p);
+    glDepthMask(GL_TRUE);
+    draw_parts(r, p, VIEW_SHOWN);
+    draw_glyphs(r, p);
+    if (p->style.traces) draw_traces(r, p);
+    draw_parts(r, p, VIEW_TRANSPARENT);
+    glDisable(GL_CLIP_DISTANCE0);
+    glDepthRange(0, 0.02); // in front of everything, in their own order
+    use(r, GPU_SOLID, p);
+    glUniform4f(r->uniform[GPU_SOLID][UNIFORM_SECTION], 0, 0, 0, 1);
+    if (p->style.contacts) draw_touches(r, p);
+    if (p->style.forces) draw_forces(r, p);
+    if (p->style.joint_frames) draw_joint_frames(r, p);
+    glDepthRange(0, 1);
+    glBindVertexArray(0);
+    glUseProgram(0);
+}
+
+// ---- picking ------------------------------------------------------------------------------------
+
+// The scene is drawn into one pixel: the projection is stretched so that the pixel fills it.
+ViewPick view_renderer_pick(ViewRenderer* r, const ViewPicture* p, int x, int y) {
+    ViewPick pick = {-1, -1};
+    int before = 0, width = (int)p->camera->width, height = (int)p->camera->height;
+    if (x < 0 || y < 0 || x >= width || y >= height) return pick;
+    begin(r, p);
+    double cx = (2.0 * x + 1) / width - 1, cy = 1 - (2.0 * y + 1) / height;
+    ViewMatrix stretch = view_matrix_identity();
+    stretch.m[0] = (float)width, stretch.m[5] = (float)height;
+    stretch.m[12] = (float)(-cx * width), stretch.m[13] = (float)(-cy * height);
+    r->projection = view_matrix_mul(&stretch, &r->projection);
+    glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &before);
+    glBindFramebuffer(GL_FRAMEBUFFER, r->pick_frame);
+    glViewport(0, 0, 1, 1);
+    glDisable(GL_BLEND);
+    const unsigned none[4] = {0};
+    const float far = 1;
+    glClearBufferuiv(GL_COLOR, 0, none);
+    glClearBufferfv(GL_DEPTH, 0, &far);
+    use(r, GPU_ID, p);
+    for (int i = 0; i < p->scene->pieces; ++i) {
+        const ViewPiece* piece = &p->scene->piece[i];
+        if (p->scene->part[piece->part].visibility == VIEW_HIDDEN) continue;
+        glUniform1i(r->uniform[GPU_ID][UNIFORM_PART], piece->part);
+        glUniform1i(r->uniform[GPU_ID][UNIFORM_FIRST_FACE], piece->first_face);
+        place_mesh(r, GPU_ID, view_world_piece(p->scene, p->frame, i), vec3(1, 1, 1));
+        draw_mesh(&r->piece[i]);
+    }
+    unsigned id[2] = {0, 0};
+    glReadPixels(0, 0, 1, 1, GL_RG_INTEGER, GL_UNSIGNED_INT, id);
+    glDisable(GL_CLIP_DISTANCE0);
+    glEnable(GL_BLEND);
+    glBindFramebuffer(GL_FRAMEBUFFER, (unsigned)before);
+    glBindVertexArray(0);
+    glUseProgram(0);
+    pick.part = (int)id[0] - 1;
+    pick.face = (int)id[1] - 1;
+    return pick;
+}

@@ -1,0 +1,56 @@
+// Buffers and programs of the renderer.
+#ifndef LASH_APP_VIEWER_RENDER_INTERNAL_H
+#define LASH_APP_VIEWER_RENDER_INTERNAL_H
+
+#include "app/viewer/matrix_internal.h"
+#include "app/viewer/render.h"
+
+typedef struct GpuMesh {
+    unsigned vao, vertices, indices; // solid
+    unsigned line_vao, line_vertices, line_indices;
+    int index_count, line_count; // numbers of indices
+} GpuMesh;
+
+typedef enum GpuProgram { GPU_SOLID, GPU_LINE, GPU_BACKGROUND, GPU_ID, GPU_PROGRAMS } GpuProgram;
+
+typedef enum GpuUniform {
+    UNIFORM_MODEL, // model -> eye
+    UNIFORM_NORMAL,
+    UNIFORM_PROJECTION,
+    UNIFORM_COLOR,
+    UNIFORM_UP,
+    UNIFORM_SECTION,
+    UNIFORM_SELECTED,
+    UNIFORM_TINT,
+    UNIFORM_PART,
+    UNIFORM_CUT,
+    UNIFORM_FIRST_FACE,
+    UNIFORM_ORTHOGRAPHIC,
+    UNIFORMS
+} GpuUniform;
+
+struct ViewRenderer {
+    unsigned program[GPU_PROGRAMS];
+    int uniform[GPU_PROGRAMS][UNIFORMS];
+    GpuMesh* piece; // (pieces)
+    int pieces;
+    GpuMesh ball, rod, cone;                     // radius 1; from z = 0 to 1
+    unsigned line_vao, line_buffer;              // lines that change: grid, traces
+    size_t line_capacity;                        // [bytes]
+    unsigned empty_vao;                          // of the background
+    unsigned pick_frame, pick_color, pick_depth; // one pixel
+    ViewMatrix view, projection;
+    float section[4]; // in eye coordinates; w large: none
+};
+
+bool gpu_programs_create(ViewRenderer* renderer, LashError* error);
+GpuMesh gpu_mesh_create(const LashShape* shape);
+GpuMesh gpu_cone_create(void);
+void gpu_mesh_destroy(GpuMesh* mesh);
+
+// A vertex of the lines that change.
+typedef struct GpuLineVertex {
+    float point[3], color[4];
+} GpuLineVertex;
+
+#endif

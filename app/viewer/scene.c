@@ -1,0 +1,323 @@
+// The scene: meshes come from the CAD tables of the model's parts or from the same tables of
+// primitive shapes; a frame places them: world_piece = world_body * body_part * part_shape.
+//
+// Forces: a contact's impulse since the frame before, divided by that time, in the basis (n, t1,
+// t2) of its place; a joint's force as recorded, on body b, in the axes of the joint frame in a.
+#include "app/viewer/scene.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/arena.h"
+#include "core/math3.h"
+
+// Calm colours that differ in hue and lightness; ground parts are grey.
+static const float palette[][3] = {
+    {0.24f, 0.47f, 0.71f}, {0.80f, 0.38f, 0.20f}, {0.35f, 0.56f, 0.36f}, {0.76f, 0.60f, 0.22f},
+    {0.50f, 0.42f, 0.66f}, {0.22f, 0.58f, 0.60f}, {0.70f, 0.36f, 0.46f}, {0.45f, 0.50f, 0.56f},
+};
+enum { PALETTE = sizeof palette / sizeof *palette };
+static const float ground_color[3] = {0.66f, 0.69f, 0.72f};
+
+static LashShape* primitive(const LashModelShape* s) {
+    switch (s->type) {
+        case LASH_MODEL_BOX:
+            return lash_shape_box(s->size);
+        case LASH_MODEL_CYLINDER:
+            return lash_shape_cylinder(s->radius, s->length);
+        case LASH_MODEL_SPHERE:
+            return lash_shape_sphere(s->radius);
+        case LASH_MODEL_CAPSULE:
+            return lash_shape_capsule(s->radius, s->length);
+        default:
+            return lash_shape_ring(s->inner_radius, s->outer_radius, s->length);
+    }
+}
+
+static void add_piece(ViewScene* scene, int part, const LashShape* shape, Pose place, bool owned) {
+    ViewPart* p = &scene->part[part];
+    ViewPiece piece = {shape, place, part, p->faces, owned};
+    scene->piece[scene->pieces++] = piece;
+    scene->triangles += shape->triangles;
+    p->faces += shape->faces;
+    ++p->pieces;
+}
+
+static const float* part_color(const LashModelPart* part, int index) {
+    if (part->color[3] > 0) return part->color;
+    if (part->cad != NULL) {
+        for (int i = 0; i < part->cad->parts; ++i) {
+            if (part->cad->part[i].color[3] > 0) return part->cad->part[i].color;
+        }
+    }
+    return part->body < 0 ? ground_color : palette[index % PALETTE];
+}
+
+static bool add_part(ViewScene* scene, int index, LashError* error) {
+    const LashModelPart* part = &scene->model->part[index];
+    ViewPart* p = &scene->part[index];
+    p->name = part->name;
+    p->body = part->body;
+    p->place = part->body < 0 ? part->world_part : part->body_part;
+    p->first_piece = scene->pieces;
+    memcpy(p->color, part_color(part, index), sizeof p->color);
+    if (part->cad != NULL) {
+        if (part->cad->triangles == 0 && part->cad->lines == 0) {
+            return lash_error_set(error, LASH_ERROR_CAD, part->name,
+                                  "the STEP file '%s' gave no mesh to draw; 'lash info' tells what "
+                                  "is in it",
+                                  part->step);
+        }
+        add_piece(scene, index, part->cad, pose_identity(), false);
+    }
+    for (int i = 0; i < part->shapes; ++i) {
+        add_piece(scene, index, primitive(&part->shape[i]), part->shape[i].part_shape, true);
+    }
+    return true;
+}
+
+static void add_joint(ViewScene* scene, int index) {
+    const LashModelJoint* joint = &scene->model->joint[index];
+    const LashJointDef* def = lash_mechanism_joint(scene->mech, index);
+    ViewJoint* j = &scene->joint[index];
+    j->name = joint->name;
+    j->type = joint->type;
+    j->coupling = joint->type == LASH_GEAR || joint->type == LASH_RACK_AND_PINION;
+    j->body_a = def->body_a.index1 - 2;
+    j->body_b = def->body_b.index1 - 2;
+    j->a_joint = def->a_joint;
+    j->b_joint = def->b_joint;
+    j->clearance = joint->clearance > 0 ? joint->clearance : 0;
+}
+
+static Vec3 up_of(Vec3 gravity) {
+    double g = vec3_norm(gravity);
+    return g > 0 ? vec3_scale(-1 / g, gravity) : vec3(0, 0, 1);
+}
+
+bool view_scene_create(ViewScene* scene, const LashModel* model, const LashMechanism* mech,
+                       LashError* error) {
+    size_t pieces = 0;
+    for (int i = 0; i < model->parts; ++i) pieces += (size_t)model->part[i].shapes + 1;
+    *scene = (ViewScene){
+        .model = model,
+        .mech = mech,
+        .layout = lash_record_layout(model->bodies, model->joints, model->contact_points),
+        .parts = model->parts,
+        .joints = model->joints,
+        .bodies = model->bodies,
+        .contacts = model->contact_points,
+        .up = up_of(model->gravity)};
+    scene->part = lash_alloc((size_t)model->parts * sizeof *scene->part);
+    scene->piece = lash_alloc(pieces * sizeof *scene->piece);
+    scene->joint = lash_alloc((size_t)model->joints * sizeof *scene->joint);
+    scene->bound.low = vec3(INFINITY, INFINITY, INFINITY);
+    scene->bound.high = vec3(-INFINITY, -INFINITY, -INFINITY);
+    for (int i = 0; i < model->joints; ++i) add_joint(scene, i);
+    for (int i = 0; i < model->parts; ++i) {
+        if (!add_part(scene, i, error)) {
+            lash_error_file(error, model->file);
+            return false;
+        }
+    }
+    return true;
+}
+
+void view_scene_destroy(ViewScene* scene) {
+    for (int i = 0; i < scene->pieces; ++i) {
+        if (scene->piece[i].owned) lash_shape_destroy((LashShape*)(uintptr_t)scene->piece[i].shape);
+    }
+    lash_free(scene->part);
+    lash_free(scene->piece);
+    lash_free(scene->joint);
+    *scene = (ViewScene){0};
+}
+
+ViewFrame view_frame_create(const ViewScene* scene) {
+    size_t n = (size_t)scene->bodies;
+    ViewFrame frame = {0};
+    frame.values = lash_alloc((size_t)scene->layout.total * sizeof(double));
+    frame.q = lash_alloc(7 * n * sizeof(double));
+    frame.world_body = lash_alloc(n * sizeof(Pose));
+    frame.point = lash_alloc(VIEW_MAX_POINTS * sizeof *frame.point);
+    return frame;
+}
+
+void view_frame_destroy(ViewFrame* frame) {
+    lash_free(frame->values);
+    lash_free(frame->q);
+    lash_free(frame->world_body);
+    lash_free(frame->point);
+    *frame = (ViewFrame){0};
+}
+
+void view_frame_place(const ViewScene* scene, ViewFrame* frame) {
+    const double* r = frame->values + scene->layout.offset[LASH_SERIES_POSITION];
+    const double* rot = frame->values + scene->layout.offset[LASH_SERIES_ORIENTATION];
+    frame->time = frame->values[scene->layout.offset[LASH_SERIES_TIME]];
+    for (int i = 0; i < scene->bodies; ++i) {
+        memcpy(frame->q + 7 * i, r + 3 * i, 3 * sizeof(double));
+        memcpy(frame->q + 7 * i + 3, rot + 4 * i, 4 * sizeof(double));
+        frame->world_body[i] =
+            pose(vec3(r[3 * i], r[3 * i + 1], r[3 * i + 2]),
+                 quat(rot[4 * i], rot[4 * i + 1], rot[4 * i + 2], rot[4 * i + 3]));
+    }
+}
+
+Pose view_world_body(const ViewFrame* frame, int body) {
+    return body < 0 ? pose_identity() : frame->world_body[body];
+}
+
+Pose view_world_part(const ViewScene* scene, const ViewFrame* frame, int part) {
+    const ViewPart* p = &scene->part[part];
+    return pose_mul(view_world_body(frame, p->body), p->place);
+}
+
+Pose view_world_piece(const ViewScene* scene, const ViewFrame* frame, int piece) {
+    const ViewPiece* p = &scene->piece[piece];
+    return pose_mul(view_world_part(scene, frame, p->part), p->part_shape);
+}
+
+// ---- extent -------------------------------------------------------------------------------------
+
+static void include(LashBox* box, Vec3 p) {
+    if (!isfinite(p.x + p.y + p.z)) return;
+    box->low = vec3(fmin(box->low.x, p.x), fmin(box->low.y, p.y), fmin(box->low.z, p.z));
+    box->high = vec3(fmax(box->high.x, p.x), fmax(box->high.y, p.y), fmax(box->high.z, p.z));
+}
+
+static void include_shape(LashBox* bound, const LashShape* shape, Pose place) {
+    for (int i = 0; i < shape->parts; ++i) {
+        if (shape->part[i].assembly) continue;
+        LashBox b = shape->part[i].box;
+        for (int k = 0; k < 8; ++k) {
+            Vec3 corner = vec3(k & 1 ? b.high.x : b.low.x, k & 2 ? b.high.y : b.low.y,
+                               k & 4 ? b.high.z : b.low.z);
+            include(bound, pose_point(place, corner));
+        }
+    }
+}
+
+void view_scene_extend(ViewScene* scene, const ViewFrame* frame) {
+    for (int i = 0; i < scene->pieces; ++i) {
+        include_shape(&scene->bound, scene->piece[i].shape, view_world_piece(scene, frame, i));
+    }
+    for (int i = 0; i < scene->bodies; ++i) include(&scene->bound, frame->world_body[i].r);
+    for (int i = 0; i < scene->joints; ++i) {
+        const ViewJoint* j = &scene->joint[i];
+        if (j->coupling) continue;
+        include(&scene->bound, pose_point(view_world_body(frame, j->body_a), j->a_joint.r));
+        include(&scene->bound, pose_point(view_world_body(frame, j->body_b), j->b_joint.r));
+    }
+}
+
+double view_scene_size(const ViewScene* scene) {
+    double size = vec3_distance(scene->bound.low, scene->bound.high);
+    return isfinite(size) && size > 0 ? size : 1;
+}
+
+// ---- contacts and forces ------------------------------------------------------------------------
+
+// A recorded point on side b of a contact, where that body is drawn.
+static Vec3 drawn_point(const ViewScene* scene, const ViewFrame* frame, int contact, Vec3 p) {
+    int a, b;
+    lash_mechanism_contact_bodies(scene->mech, contact, &a, &b);
+    int body = b >= 0 ? b : a;
+    if (body < 0) return p;
+    const double* q = frame->q + 7 * body;
+    Pose recorded = pose(vec3(q[0], q[1], q[2]), quat(q[3], q[4], q[5], q[6]));
+    return pose_point(frame->world_body[body], pose_point_inverse(recorded, p));
+}
+
+static Vec3 from_array(const double* a) {
+    return vec3(a[0], a[1], a[2]);
+}
+
+int view_frame_touches(const ViewScene* scene, const ViewFrame* frame, ViewTouch* touch,
+                       int capacity) {
+    int count = 0;
+    for (int i = 0; i < frame->points && count < capacity; ++i) {
+        const LashRecordPoint* p = &frame->point[i];
+        Vec3 at = from_array(p->point), normal = from_array(p->normal);
+        if (p->contact < 0 || p->contact >= scene->contacts) continue;
+        if (!isfinite(at.x + at.y + at.z + normal.x)) continue;
+        ViewTouch t = {.point = drawn_point(scene, frame, p->contact, at),
+                       .normal = normal,
+                       .force = from_array(p->force),
+                       .gap = p->gap,
+                       .contact = p->contact};
+        t.closed = vec3_norm(t.force) > 0;
+        touch[count++] = t;
+    }
+    return count;
+}
+
+// Where a contact pushed though it is open again: only simple contacts are known well enough.
+static bool past_place(const ViewScene* scene, const ViewFrame* frame, int contact, Vec3* place) {
+    if (lash_mechanism_contact_is_pair(scene->mech, contact)) return false;
+    LashContactPlace p = lash_mechanism_contact_place(scene->mech, contact, frame->q);
+    *place = drawn_point(scene, frame, contact, p.point);
+    return isfinite(place->x + place->y + place->z);
+}
+
+// Mean forces of contacts, each at the points that push now in the proportion of their forces.
+static int contact_forces(const ViewScene* scene, const ViewFrame* frame, ViewArrow* arrow,
+                          int capacity) {
+    const double* mean = frame->values + scene->layout.offset[LASH_SERIES_CONTACT_FORCE];
+    int count = 0;
+    for (int c = 0; c < scene->contacts && count < capacity; ++c) {
+        Vec3 force = from_array(mean + 3 * c), place;
+        double sum = 0;
+        if (!(vec3_norm(force) > 0)) continue;
+        for (int i = 0; i < frame->points; ++i) {
+            if (frame->point[i].contact == c) sum += vec3_norm(from_array(frame->point[i].force));
+        }
+        for (int i = 0; i < frame->points && sum > 0 && count < capacity; ++i) {
+            const LashRecordPoint* p = &frame->point[i];
+            double share = p->contact == c ? vec3_norm(from_array(p->force)) / sum : 0;
+            if (!(share > 0)) continue;
+            Vec3 at = drawn_point(scene, frame, c, from_array(p->point));
+            arrow[count++] = (ViewArrow){at, vec3_scale(share, force), true, c};
+        }
+        if (sum == 0 && past_place(scene, frame, c, &place))
+            arrow[count++] = (ViewArrow){place, force, true, c};
+    }
+    return count;
+}
+
+int view_frame_forces(const ViewScene* scene, const ViewFrame* frame, ViewArrow* arrow,
+                      int capacity) {
+    const double* force = frame->values + scene->layout.offset[LASH_SERIES_JOINT_FORCE];
+    int count = contact_forces(scene, frame, arrow, capacity);
+    for (int i = 0; i < scene->joints && count < capacity; ++i) {
+        const ViewJoint* j = &scene->joint[i];
+        Vec3 local = from_array(force + 3 * i);
+        // The contacts of a joint with play show their own forces.
+        if (j->coupling || j->clearance > 0 || !(vec3_norm(local) > 0)) continue;
+        Pose world_a = pose_mul(view_world_body(frame, j->body_a), j->a_joint);
+        Vec3 point = pose_point(view_world_body(frame, j->body_b), j->b_joint.r);
+        arrow[count++] = (ViewArrow){point, quat_rotate(world_a.rot, local), false, i};
+    }
+    return count;
+}
+
+// ---- faces --------------------------------------------------------------------------------------
+
+bool view_part_is_glyph(const ViewScene* scene, int part) {
+    return scene->part[part].pieces == 0 && scene->part[part].body >= 0;
+}
+
+ViewFaceName view_face(const ViewScene* scene, int part, int face) {
+    ViewFaceName result = {0};
+    if (part < 0 || part >= scene->parts || face < 0) return result;
+    const ViewPart* p = &scene->part[part];
+    for (int i = 0; i < p->pieces; ++i) {
+        const ViewPiece* piece = &scene->piece[p->first_piece + i];
+        if (face >= piece->first_face + piece->shape->faces) continue;
+        result.shape = piece->shape;
+        result.face = &piece->shape->face[face - piece->first_face];
+        result.piece = i;
+        break;
+    }
+    return result;
+}

@@ -1,0 +1,453 @@
+// Side panels: tree of parts, joints and contacts; properties of what is selected; what is drawn;
+// help.
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include "app/viewer/ui_internal.hpp"
+#include "core/math3.h"
+
+using namespace view_ui;
+
+namespace {
+
+ImU32 part_color(const ViewPart& part) {
+    return ImGui::ColorConvertFloat4ToU32(
+        ImVec4(part.color[0], part.color[1], part.color[2], 1.0f));
+}
+
+void heading(const ViewUi* ui, const char* text) {
+    ImGui::PushFont(ui->small_font);
+    ImGui::TextDisabled("%s", text);
+    ImGui::PopFont();
+}
+
+// The circle at the right of a part: full, ring, empty. A click takes the next state.
+void visibility_button(ViewUi* ui, ViewPart* part) {
+    float s = ui->scale, r = 4.2f * s;
+    ImGui::SameLine(ImGui::GetContentRegionMax().x - 20 * s);
+    ImVec2 at = ImGui::GetCursorScreenPos();
+    float line = ImGui::GetTextLineHeight();
+    if (ImGui::InvisibleButton("visibility", ImVec2(18 * s, line)))
+        part->visibility = static_cast<ViewVisibility>((part->visibility + 1) % 3);
+    if (ImGui::IsItemHovered()) {
+        static const char* const text[] = {"shown", "transparent", "hidden"};
+        ImGui::SetTooltip("%s", text[part->visibility]);
+    }
+    ImVec2 center(at.x + 9 * s, at.y + 0.5f * line);
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    if (part->visibility == VIEW_SHOWN) list->AddCircleFilled(center, r, accent, 16);
+    if (part->visibility == VIEW_TRANSPARENT)
+        list->AddCircleFilled(center, r, IM_COL32(38, 103, 176, 90), 16);
+    list->AddCircle(center, r, part->visibility == VIEW_HIDDEN ? faint : accent, 16, 1.2f * s);
+}
+
+void part_menu(Viewer* v, int index) {
+    if (!ImGui::BeginPopupContextItem("menu")) return;
+    v->selected = {index, -1};
+    if (ImGui::MenuItem("Show alone", "I")) viewer_act(v, VIEW_ISOLATE);
+    if (ImGui::MenuItem("Transparent", "S")) viewer_act(v, VIEW_SEE_THROUGH);
+    if (ImGui::MenuItem("Hide", "H")) viewer_act(v, VIEW_HIDE);
+    if (ImGui::MenuItem("Show all", "A")) viewer_act(v, VIEW_SHOW_ALL);
+    if (ImGui::MenuItem("Trace its mass center")) {
+        int at = -1;
+        for (int i = 0; i < v->traces; ++i)
+            if (v->traced[i] == index) at = i;
+        if (at >= 0) {
+            v->traced[at] = v->traced[--v->traces];
+        } else if (v->traces < VIEW_MAX_TRACES) {
+            v->traced[v->traces++] = index;
+        }
+        v->style.traces = v->traces > 0;
+    }
+    ImGui::EndPopup();
+}
+
+void part_row(ViewUi* ui, Viewer* v, int index) {
+    ViewPart* part = &v->scene.part[index];
+    float s = ui->scale, line = ImGui::GetTextLineHeight();
+    ImGui::PushID(index);
+    ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::GetWindowDrawList()->AddRectFilled(ImVec2(at.x + 2 * s, at.y + 0.18f * line),
+                                              ImVec2(at.x + 12 * s, at.y + 0.85f * line),
+                                              part_color(*part), 2 * s);
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + 20 * s);
+    float width = ImGui::GetContentRegionAvail().x - 24 * s;
+    bool dim = part->visibility == VIEW_HIDDEN;
+    if (dim) ImGui::PushStyleColor(ImGuiCol_Text, faint);
+    if (ImGui::Selectable(part->name, v->selected.part == index, 0, ImVec2(width, 0))) {
+        v->selected = {index, -1};
+        ui->selected_joint = ui->selected_contact = -1;
+    }
+    if (dim) ImGui::PopStyleColor();
+    part_menu(v, index);
+    visibility_button(ui, part);
+    ImGui::PopID();
+}
+
+void right_text(const char* text) {
+    float width = ImGui::CalcTextSize(text).x;
+    ImGui::SameLine(ImGui::GetContentRegionMax().x - width);
+    ImGui::TextDisabled("%s", text);
+}
+
+void joint_row(ViewUi* ui, Viewer* v, int index) {
+    const ViewJoint* joint = &v->scene.joint[index];
+    ImGui::PushID(1000 + index);
+    float keep = ImGui::CalcTextSize("rack and pinion").x;
+    if (ImGui::Selectable(joint->name, ui->selected_joint == index, 0,
+                          ImVec2(ImGui::GetContentRegionAvail().x - keep, 0))) {
+        ui->selected_joint = index;
+        ui->selected_contact = -1;
+        v->selected = {-1, -1};
+    }
+    right_text(lash_joint_type_name(static_cast<LashJointType>(joint->type)));
+    ImGui::PopID();
+}
+
+void contact_row(ViewUi* ui, Viewer* v, int index) {
+    const double* values = v->frame.values;
+    const LashRecordLayout* layout = &v->scene.layout;
+    double gap = values[layout->offset[LASH_SERIES_CONTACT_GAP] + index];
+    double push = values[layout->offset[LASH_SERIES_CONTACT_IMPULSE] + 3 * index];
+    ImGui::PushID(2000 + index);
+    float keep = ImGui::CalcTextSize("999.9 mm").x;
+    if (ImGui::Selectable(lash_mechanism_contact_name(v->scene.mech, index),
+                          ui->selected_contact == index, 0,
+                          ImVec2(ImGui::GetContentRegionAvail().x - keep, 0))) {
+        ui->selected_contact = index;
+        ui->selected_joint = -1;
+        v->selected = {-1, -1};
+    }
+    if (push > 0) {
+        ImGui::PushStyleColor(ImGuiCol_TextDisabled, alarm);
+        right_text("closed");
+        ImGui::PopStyleColor();
+    } else {
+        right_text(std::isfinite(gap) ? quantity_text(gap, "m", 3).c_str() : "far");
+    }
+    ImGui::PopID();
+}
+
+} // namespace
+
+void view_ui::draw_tree(ViewUi* ui, Viewer* v) {
+    char title[48];
+    snprintf(title, sizeof title, "Parts  %d###parts", v->scene.parts);
+    if (ImGui::CollapsingHeader(title, ImGuiTreeNodeFlags_DefaultOpen)) {
+        for (int i = 0; i < v->scene.parts; ++i) part_row(ui, v, i);
+    }
+    snprintf(title, sizeof title, "Joints  %d###joints", v->scene.joints);
+    if (v->scene.joints > 0 && ImGui::CollapsingHeader(title, ImGuiTreeNodeFlags_DefaultOpen)) {
+        for (int i = 0; i < v->scene.joints; ++i) joint_row(ui, v, i);
+    }
+    snprintf(title, sizeof title, "Contacts  %d###contacts", v->scene.contacts);
+    if (v->scene.contacts > 0 && ImGui::CollapsingHeader(title, ImGuiTreeNodeFlags_DefaultOpen)) {
+        ImGuiListClipper clipper; // there may be hundreds
+        clipper.Begin(v->scene.contacts);
+        while (clipper.Step()) {
+            for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) contact_row(ui, v, i);
+        }
+    }
+}
+
+// ---- properties ---------------------------------------------------------------------------------
+
+namespace {
+
+void entry(const ViewUi* ui, const char* name, const std::string& value) {
+    ImGui::TextDisabled("%s", name);
+    ImGui::SameLine(78 * ui->scale);
+    ImGui::TextWrapped("%s", value.c_str());
+}
+
+std::string vector_text(Vec3 a, const char* unit) {
+    char text[96];
+    const char* prefix;
+    double size = vec3_norm(a), scale = prefix_of(size, unit, &prefix);
+    double x[3] = {a.x / scale, a.y / scale, a.z / scale};
+    for (double& c : x) c = std::fabs(c) < 1e-9 * size / scale ? 0 : c; // rounding
+    snprintf(text, sizeof text, "%.4g, %.4g, %.4g %s%s", x[0], x[1], x[2], prefix, unit);
+    return text;
+}
+
+Vec3 read_vector(const Viewer* v, LashSeries series, int index) {
+    const double* x = v->frame.values + v->scene.layout.offset[series] + 3 * index;
+    return vec3(x[0], x[1], x[2]);
+}
+
+// Curves that begin with "name.": a line each with a mark when it is plotted.
+void curve_list(Viewer* v, const char* owner) {
+    size_t length = std::strlen(owner);
+    int count = viewer_curve_count(v);
+    for (int i = 0; i < count; ++i) {
+        ViewCurve curve = viewer_curve(v, i);
+        if (std::strncmp(curve.name, owner, length) != 0 || curve.name[length] != '.') continue;
+        bool plotted = false;
+        for (int p = 0; p < v->plots; ++p)
+            for (int k = 0; k < v->plot[p].curves; ++k)
+                plotted = plotted || std::strcmp(v->plot[p].curve[k].name, curve.name) == 0;
+        ImGui::PushID(i);
+        if (ImGui::Checkbox(curve.name + length + 1, &plotted)) viewer_plot_toggle(v, &curve);
+        ImGui::PopID();
+    }
+}
+
+const char* surface_name(LashSurfaceType type) {
+    static const char* const names[] = {"plane", "cylinder", "cone", "sphere", "torus", "freeform"};
+    return names[type];
+}
+
+void face_properties(const ViewUi* ui, const Viewer* v) {
+    ViewFaceName found = view_face(&v->scene, v->selected.part, v->selected.face);
+    const LashFace* face = found.face;
+    if (face == nullptr) return;
+    char text[64];
+    snprintf(text, sizeof text, "%d", face->index);
+    ImGui::Separator();
+    entry(ui, "face", text);
+    const LashModelPart* part = &v->scene.model->part[v->selected.part];
+    const char* name = lash_shape_string(found.shape, face->name);
+    if (part->cad != nullptr && found.shape->parts > 1)
+        entry(ui, "of", lash_shape_string(found.shape, found.shape->part[face->part].name));
+    if (part->cad == nullptr && part->shapes > 1) {
+        snprintf(text, sizeof text, "shape %d", found.piece);
+        entry(ui, "of", text);
+    }
+    if (name[0] != '\0') entry(ui, "name", name);
+    entry(ui, "type", std::string(surface_name(face->type)) + (face->side < 0 ? ", inside" : ""));
+    if (face->type != LASH_PLANE && face->type != LASH_FREEFORM)
+        entry(ui, "radius", quantity_text(face->radius, "m", 6));
+    Pose world = view_world_part(&v->scene, &v->frame, v->selected.part);
+    Pose place =
+        v->scene.piece[v->scene.part[v->selected.part].first_piece + found.piece].part_shape;
+    if (face->type != LASH_FREEFORM) {
+        entry(ui, "at", vector_text(pose_point(pose_mul(world, place), face->origin), "m"));
+        snprintf(text, sizeof text, "%.4g, %.4g, %.4g", face->z.x, face->z.y, face->z.z);
+        entry(ui, face->type == LASH_PLANE ? "normal" : "axis", text);
+    }
+    const char* prefix = "";
+    double area = face->area, mm = 1e6 * area;
+    (void)prefix;
+    snprintf(text, sizeof text, mm < 1e5 ? "%.4g mm\xC2\xB2" : "%.4g m\xC2\xB2",
+             mm < 1e5 ? mm : area);
+    entry(ui, "area", text);
+    if (part->cad != nullptr && ImGui::SmallButton("Copy for the model")) {
+        snprintf(text, sizeof text, "{\"part\": \"%.24s\", \"faces\": [%d]}", part->name,
+                 face->index);
+        ImGui::SetClipboardText(text);
+    }
+}
+
+void part_properties(const ViewUi* ui, Viewer* v) {
+    const ViewPart* part = &v->scene.part[v->selected.part];
+    const LashModelPart* source = &v->scene.model->part[v->selected.part];
+    char text[64];
+    ImGui::TextUnformatted(part->name);
+    if (part->body >= 0) {
+        const LashBodyDef* body = lash_mechanism_body(v->scene.mech, part->body);
+        entry(ui, "mass", quantity_text(body->mass * 1000, "g"));
+        entry(ui, "center", vector_text(read_vector(v, LASH_SERIES_POSITION, part->body), "m"));
+        entry(ui, "speed",
+              quantity_text(vec3_norm(read_vector(v, LASH_SERIES_VELOCITY, part->body)), "m/s"));
+        entry(ui, "turning",
+              quantity_text(vec3_norm(read_vector(v, LASH_SERIES_ANGULAR_VELOCITY, part->body)),
+                            "rad/s"));
+    } else {
+        entry(ui, "fixed", "part of the ground");
+    }
+    if (source->step != nullptr) entry(ui, "file", source->step);
+    snprintf(text, sizeof text, "%d", part->faces);
+    entry(ui, "faces", text);
+    face_properties(ui, v);
+    if (part->body >= 0) {
+        ImGui::Separator();
+        heading(ui, "PLOT");
+        curve_list(v, part->name);
+    }
+}
+
+void joint_properties(const ViewUi* ui, Viewer* v) {
+    int index = ui->selected_joint;
+    const ViewJoint* joint = &v->scene.joint[index];
+    const LashModelJoint* model = &v->scene.model->joint[index];
+    ImGui::TextUnformatted(joint->name);
+    entry(ui, "type", lash_joint_type_name(static_cast<LashJointType>(joint->type)));
+    entry(ui, "between",
+          std::string(model->a != nullptr ? model->a : "ground") + ", " +
+              (model->b != nullptr ? model->b : "ground"));
+    entry(ui, "play", joint->clearance > 0 ? quantity_text(joint->clearance, "m") : "none");
+    if (joint->clearance > 0) {
+        LashPlay play = lash_mechanism_joint_play(v->scene.mech, index, v->frame.q);
+        entry(ui, "off center", quantity_text(play.eccentricity, "m"));
+        entry(ui, "tilt", quantity_text(play.tilt, "rad"));
+    }
+    entry(ui, "force",
+          quantity_text(vec3_norm(read_vector(v, LASH_SERIES_JOINT_FORCE, index)), "N"));
+    entry(ui, "moment",
+          quantity_text(vec3_norm(read_vector(v, LASH_SERIES_JOINT_MOMENT, index)), "N m"));
+    ImGui::Separator();
+    heading(ui, "PLOT");
+    curve_list(v, joint->name);
+}
+
+void contact_properties(const ViewUi* ui, Viewer* v) {
+    int index = ui->selected_contact;
+    const double* values = v->frame.values;
+    const int* offset = v->scene.layout.offset;
+    const char* name = lash_mechanism_contact_name(v->scene.mech, index);
+    double gap = values[offset[LASH_SERIES_CONTACT_GAP] + index];
+    char text[32];
+    ImGui::TextUnformatted(name);
+    entry(ui, "gap", std::isfinite(gap) ? quantity_text(gap, "m") : "far");
+    entry(ui, "impulse",
+          quantity_text(values[offset[LASH_SERIES_CONTACT_IMPULSE] + 3 * index], "N s"));
+    snprintf(text, sizeof text, "%g", values[offset[LASH_SERIES_CONTACT_IMPACTS] + index]);
+    entry(ui, "impacts", text);
+    ImGui::Separator();
+    heading(ui, "PLOT");
+    curve_list(v, name);
+}
+
+} // namespace
+
+void view_ui::draw_properties(ViewUi* ui, Viewer* v) {
+    ImGui::GetWindowDrawList()->AddLine(
+        ImGui::GetWindowPos(),
+        ImVec2(ImGui::GetWindowPos().x + ImGui::GetWindowWidth(), ImGui::GetWindowPos().y),
+        hairline);
+    if (v->selected.part >= 0) ui->selected_joint = ui->selected_contact = -1;
+    if (v->selected.part >= 0) {
+        part_properties(ui, v);
+    } else if (ui->selected_joint >= 0) {
+        joint_properties(ui, v);
+    } else if (ui->selected_contact >= 0) {
+        contact_properties(ui, v);
+    } else {
+        heading(ui, "PROPERTIES");
+        ImGui::PushStyleColor(ImGuiCol_Text, faint);
+        ImGui::TextWrapped("Click a part or a face in the picture, or a line of the tree.");
+        ImGui::PopStyleColor();
+    }
+}
+
+// ---- what is drawn ------------------------------------------------------------------------------
+
+namespace {
+
+void toggle(Viewer* v, const char* text, bool state, ViewAction action, const char* key) {
+    if (ImGui::Checkbox(text, &state)) viewer_act(v, action);
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("key %s", key);
+}
+
+void draw_section_controls(ViewUi* ui, Viewer* v) {
+    static const char* const names[] = {"x", "y", "z"};
+    float s = ui->scale;
+    if (!v->style.section) return;
+    Vec3 axis[3] = {vec3(1, 0, 0), vec3(0, 1, 0), vec3(0, 0, 1)};
+    for (int i = 0; i < 3; ++i) {
+        bool on = std::fabs(vec3_dot(axis[i], v->style.section_normal)) > 0.5;
+        if (ImGui::RadioButton(names[i], on)) v->style.section_normal = axis[i];
+        ImGui::SameLine();
+    }
+    if (ImGui::Button("flip"))
+        v->style.section_normal = vec3_neg(v->style.section_normal), v->style.section_offset *= -1;
+    ImGui::SameLine();
+    Vec3 span = vec3_sub(v->scene.bound.high, v->scene.bound.low);
+    Vec3 n = v->style.section_normal;
+    double half =
+        0.5 * (std::fabs(n.x) * span.x + std::fabs(n.y) * span.y + std::fabs(n.z) * span.z);
+    float part = half > 0 ? static_cast<float>(v->style.section_offset / half) : 0;
+    ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - 2 * s);
+    if (ImGui::SliderFloat("##section", &part, -1, 1, "")) v->style.section_offset = part * half;
+}
+
+void draw_magnifier_control(ViewUi* ui, Viewer* v) {
+    float s = ui->scale;
+    ImGui::TextUnformatted("Magnify play");
+    ImGui::SameLine(112 * s);
+    if (v->magnifier == nullptr) {
+        ImGui::TextDisabled("no joint has clearance");
+        return;
+    }
+    float factor = static_cast<float>(v->magnification);
+    ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - 2 * s);
+    if (ImGui::SliderFloat("##magnify", &factor, 1, 100, "\xC3\x97%.0f",
+                           ImGuiSliderFlags_Logarithmic))
+        viewer_magnify(v, std::round(factor));
+}
+
+void draw_view_buttons(ViewUi* ui, Viewer* v) {
+    static const char* const names[] = {"Iso", "Front", "Back", "Left", "Right", "Top", "Bottom"};
+    float space = 4 * ui->scale, width = ImGui::GetContentRegionAvail().x;
+    float cell = (width - 3 * space) / 4;
+    for (int i = 0; i < VIEW_STANDARDS + 1; ++i) {
+        if (i % 4 != 0) ImGui::SameLine(0, space);
+        if (i < VIEW_STANDARDS) {
+            if (ImGui::Button(names[i], ImVec2(cell, 0))) {
+                viewer_act(v, static_cast<ViewAction>(VIEW_LOOK_ISO + i));
+                v->camera_touched = true;
+            }
+        } else if (ImGui::Button("Fit", ImVec2(cell, 0))) {
+            viewer_act(v, VIEW_FIT);
+        }
+    }
+}
+
+} // namespace
+
+void view_ui::draw_display(ViewUi* ui, Viewer* v) {
+    heading(ui, "VIEW");
+    draw_view_buttons(ui, v);
+    heading(ui, "SHOW");
+    float column = 0.5f * ImGui::GetContentRegionMax().x + 4 * ui->scale;
+    const ViewStyle* s = &v->style;
+    toggle(v, "Edges", s->edges, VIEW_TOGGLE_EDGES, "E");
+    ImGui::SameLine(column);
+    toggle(v, "Contact points", s->contacts, VIEW_TOGGLE_CONTACTS, "C");
+    toggle(v, "Ground grid", s->grid, VIEW_TOGGLE_GRID, "G");
+    ImGui::SameLine(column);
+    toggle(v, "Forces", s->forces, VIEW_TOGGLE_FORCES, "V");
+    toggle(v, "Traces", s->traces, VIEW_TOGGLE_TRACES, "T");
+    ImGui::SameLine(column);
+    toggle(v, "Joint frames", s->joint_frames, VIEW_TOGGLE_JOINTS, "J");
+    toggle(v, "Section plane", s->section, VIEW_TOGGLE_SECTION, "X");
+    ImGui::SameLine(column);
+    toggle(v, "Parallel", v->camera.orthographic, VIEW_ORTHOGRAPHIC, "O");
+    draw_section_controls(ui, v);
+    draw_magnifier_control(ui, v);
+}
+
+void view_ui::draw_help(ViewUi* ui, Viewer* v) {
+    ImVec2 size = ImGui::GetIO().DisplaySize;
+    ImGui::SetNextWindowPos(ImVec2(0.5f * size.x, 0.45f * size.y), ImGuiCond_Always,
+                            ImVec2(0.5f, 0.5f));
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 6 * ui->scale);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(20 * ui->scale, 14 * ui->scale));
+    if (ImGui::Begin("Keys and mouse", &v->help,
+                     ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoSavedSettings |
+                         ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoTitleBar)) {
+        ImGui::TextUnformatted(
+            "Mouse: drag turns, right or middle drag moves, wheel zooms to the "
+            "cursor, click selects.");
+        ImGui::Separator();
+        const ViewKey* keys = viewer_keys();
+        int count = 0;
+        while (keys[count].key != nullptr) ++count;
+        int rows = (count + 2) / 3;
+        if (ImGui::BeginTable("keys", 6, ImGuiTableFlags_SizingFixedFit)) {
+            for (int i = 0; i < 3 * rows; ++i) {
+                int k = i % 3 * rows + i / 3; // columns run downwards
+                ImGui::TableNextColumn();
+                if (k < count) ImGui::TextDisabled("%s", keys[k].key);
+                ImGui::TableNextColumn();
+                if (k < count) ImGui::Text("%s    ", keys[k].text);
+            }
+            ImGui::EndTable();
+        }
+        ImGui::TextDisabled("F1 closes this.");
+    }
+    ImGui::End();
+    ImGui::PopStyleVar(3);
+}

@@ -1,0 +1,447 @@
+// Timeline with its buttons, status line, and plots over time with a cursor.
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include "app/viewer/ui_internal.hpp"
+#include "core/math3.h"
+#include "solvers/sim.h"
+
+using namespace view_ui;
+
+namespace {
+
+enum class Icon { begin, back, play, pause, forward, event, loop };
+
+void draw_icon(ImDrawList* list, Icon icon, ImVec2 c, float r, ImU32 tone) {
+    auto triangle = [&](float x, float w, float h) {
+        list->AddTriangleFilled(ImVec2(c.x + x, c.y - h), ImVec2(c.x + x, c.y + h),
+                                ImVec2(c.x + x + w, c.y), tone);
+    };
+    auto bar = [&](float x) {
+        list->AddRectFilled(ImVec2(c.x + x - 0.13f * r, c.y - 0.7f * r),
+                            ImVec2(c.x + x + 0.13f * r, c.y + 0.7f * r), tone);
+    };
+    switch (icon) {
+        case Icon::begin:
+            bar(-0.65f * r), triangle(0.65f * r, -1.1f * r, 0.7f * r);
+            break;
+        case Icon::back:
+            bar(0.55f * r), triangle(0.25f * r, -0.9f * r, 0.7f * r);
+            break;
+        case Icon::play:
+            triangle(-0.5f * r, 1.3f * r, 0.85f * r);
+            break;
+        case Icon::pause:
+            for (float x : {-0.42f, 0.42f})
+                list->AddRectFilled(ImVec2(c.x + (x - 0.2f) * r, c.y - 0.8f * r),
+                                    ImVec2(c.x + (x + 0.2f) * r, c.y + 0.8f * r), tone);
+            break;
+        case Icon::forward:
+            bar(-0.55f * r), triangle(-0.25f * r, 0.9f * r, 0.7f * r);
+            break;
+        case Icon::event:
+            triangle(-0.8f * r, 0.9f * r, 0.7f * r);
+            list->AddCircleFilled(ImVec2(c.x + 0.55f * r, c.y), 0.38f * r, tone, 12);
+            break;
+        case Icon::loop:
+            list->PathArcTo(c, 0.75f * r, 0.6f, 5.6f, 20);
+            list->PathStroke(tone, 0, 0.24f * r);
+            list->AddTriangleFilled(ImVec2(c.x + 0.25f * r, c.y - 0.45f * r),
+                                    ImVec2(c.x + 0.95f * r, c.y - 0.95f * r),
+                                    ImVec2(c.x + 0.95f * r, c.y - 0.15f * r), tone);
+            break;
+    }
+}
+
+void icon_button(ViewUi* ui, Viewer* v, Icon icon, ViewAction action, const char* tip, ImU32 tone) {
+    float s = ui->scale, side = 26 * s;
+    ImGui::PushID(tip);
+    ImVec2 at = ImGui::GetCursorScreenPos();
+    if (ImGui::InvisibleButton("icon", ImVec2(side, side))) viewer_act(v, action);
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    if (ImGui::IsItemHovered()) {
+        list->AddRectFilled(at, ImVec2(at.x + side, at.y + side), IM_COL32(224, 231, 239, 255),
+                            4 * s);
+        ImGui::SetTooltip("%s", tip);
+    }
+    draw_icon(list, icon, ImVec2(at.x + 0.5f * side, at.y + 0.5f * side), 7.5f * s, tone);
+    ImGui::PopID();
+    ImGui::SameLine(0, 2 * s);
+}
+
+ImU32 event_color(int kind) {
+    switch (kind) {
+        case LASH_EVENT_IMPACT:
+            return IM_COL32(206, 48, 40, 255);
+        case LASH_EVENT_PLASTIC:
+            return IM_COL32(150, 60, 150, 255);
+        case LASH_EVENT_OPEN:
+            return IM_COL32(60, 130, 190, 255);
+        default:
+            return IM_COL32(190, 150, 60, 255);
+    }
+}
+
+// One tick per pixel and kind at most, however many events there are; impacts stand tallest.
+void draw_ticks(ImDrawList* list, const Viewer* v, ImVec2 at, float width, float height,
+                double first, double last, float s) {
+    std::vector<unsigned char> seen(static_cast<size_t>(width) + 2, 0);
+    for (int64_t i = 0; i < v->events; ++i) {
+        const ViewEvent& e = v->event[i];
+        double x = (e.t - first) / (last - first) * static_cast<double>(width);
+        if (!(x >= 0) || x > static_cast<double>(width) || e.kind < 0 || e.kind > 7) continue;
+        unsigned char bit = static_cast<unsigned char>(1u << e.kind);
+        unsigned char& slot = seen[static_cast<size_t>(x)];
+        if (slot & bit) continue;
+        slot = static_cast<unsigned char>(slot | bit);
+        float tall = e.kind == LASH_EVENT_IMPACT ? 0.9f : e.kind == LASH_EVENT_OPEN ? 0.55f : 0.4f;
+        float px = at.x + static_cast<float>(static_cast<int>(x)) + 0.5f;
+        list->AddLine(ImVec2(px, at.y + height - 4 * s),
+                      ImVec2(px, at.y + height - 4 * s - tall * (height - 8 * s)),
+                      event_color(e.kind), 1.0f);
+    }
+}
+
+void draw_track(ViewUi* ui, Viewer* v, float height) {
+    float s = ui->scale, width = ImGui::GetContentRegionAvail().x;
+    double first = v->playback.begin;
+    double last = std::fmax(v->status.planned, v->playback.end);
+    if (!(last > first)) last = first + 1e-9;
+    ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::InvisibleButton("track", ImVec2(std::fmax(width, 8.0f), height));
+    double under = first + (ImGui::GetIO().MousePos.x - at.x) / width * (last - first);
+    if (ImGui::IsItemActive()) {
+        v->playback.playing = false;
+        viewer_seek(v, under);
+    }
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    auto place = [&](double t) {
+        return at.x + static_cast<float>((t - first) / (last - first)) * width;
+    };
+    float y0 = at.y + 3 * s, y1 = at.y + height - 3 * s;
+    list->AddRectFilled(ImVec2(at.x, y0), ImVec2(at.x + width, y1), IM_COL32(228, 232, 237, 255),
+                        3 * s);
+    list->AddRectFilled(ImVec2(at.x, y0), ImVec2(place(v->playback.end), y1),
+                        IM_COL32(212, 220, 229, 255), 3 * s);
+    draw_ticks(list, v, at, width, height, first, last, s);
+    float x = place(v->playback.time);
+    list->AddRectFilled(ImVec2(x - 1 * s, at.y), ImVec2(x + 1 * s, at.y + height), accent);
+    list->AddCircleFilled(ImVec2(x, at.y + 2 * s), 4.5f * s, accent, 16);
+    if (ImGui::IsItemHovered() && !ImGui::IsItemActive())
+        ImGui::SetTooltip("%s", quantity_text(under, "s", 5).c_str());
+}
+
+} // namespace
+
+void view_ui::draw_timeline(ViewUi* ui, Viewer* v) {
+    float s = ui->scale;
+    char text[64];
+    ImGui::SetCursorPosY(ImGui::GetCursorPosY() + 8 * s);
+    icon_button(ui, v, Icon::begin, VIEW_GO_BEGIN, "to the start (Home)", ink);
+    icon_button(ui, v, Icon::back, VIEW_STEP_BACK, "one frame back (Left)", ink);
+    bool playing = v->playback.playing;
+    icon_button(ui, v, playing ? Icon::pause : Icon::play, VIEW_PLAY,
+                playing ? "pause (Space)" : "play (Space)", accent);
+    icon_button(ui, v, Icon::forward, VIEW_STEP_FORWARD, "one frame on (Right)", ink);
+    icon_button(ui, v, Icon::event, VIEW_NEXT_EVENT, "next event (N)",
+                v->events > 0 ? alarm : hairline);
+    icon_button(ui, v, Icon::loop, VIEW_LOOP, v->playback.loop ? "loop is on (L)" : "loop (L)",
+                v->playback.loop ? accent : hairline);
+    ImGui::SameLine(0, 6 * s);
+    float middle = ImGui::GetCursorPosY();
+    ImGui::SetCursorPosY(middle + 1.5f * s);
+    view_playback_speed_text(&v->playback, text, sizeof text);
+    ImGui::SetNextItemWidth(92 * s);
+    if (ImGui::BeginCombo("##speed", text, ImGuiComboFlags_HeightLargest)) {
+        ViewPlayback each = v->playback;
+        view_playback_speed(&each, -100);
+        for (double last = 0; each.speed != last; view_playback_speed(&each, 1)) {
+            last = each.speed;
+            view_playback_speed_text(&each, text, sizeof text);
+            if (ImGui::Selectable(text, each.speed == v->playback.speed))
+                v->playback.speed = each.speed;
+        }
+        ImGui::EndCombo();
+    }
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("speed (Up, Down): simulated per real time");
+    if (v->status.live) {
+        ImGui::SameLine(0, 6 * s);
+        ImGui::SetCursorPosY(middle + 1.5f * s);
+        if (ImGui::Button("Run again")) viewer_act(v, VIEW_RESTART);
+    }
+    ImGui::SameLine(0, 12 * s);
+    ImGui::SetCursorPosY(middle - 2 * s);
+    draw_track(ui, v, 30 * s);
+}
+
+void view_ui::draw_status(ViewUi* ui, const Viewer* v) {
+    const double* x = v->frame.values;
+    const int* o = v->scene.layout.offset;
+    if (v->error.status != LASH_OK) {
+        ImGui::PushStyleColor(ImGuiCol_Text, alarm);
+        ImGui::Text("%s%s%s", v->error.where, v->error.where[0] != '\0' ? ": " : "",
+                    v->error.message);
+        ImGui::PopStyleColor();
+        return;
+    }
+    double steps = x[o[LASH_SERIES_STEPS]];
+    double newton = steps > 0 ? x[o[LASH_SERIES_NEWTON]] / steps : 0;
+    ImGui::Text("t = %s", quantity_text(v->frame.time, "s", 6).c_str());
+    float s = ui->scale, at = 130 * s;
+    auto item = [&](float width, const char* name, const std::string& value) {
+        ImGui::SameLine(at);
+        ImGui::TextDisabled("%s", name);
+        ImGui::SameLine(0, 5 * s);
+        ImGui::TextUnformatted(value.c_str());
+        at += width * s;
+    };
+    char text[64];
+    snprintf(text, sizeof text, "%.0f \xC3\x97 %s", steps,
+             quantity_text(v->status.step, "s", 3).c_str());
+    item(160, "step", text);
+    snprintf(text, sizeof text, "%.1f", newton);
+    item(150, "iterations/step", text);
+    item(150, "joint error", quantity_text(x[o[LASH_SERIES_POSITION_ERROR]], "m", 2));
+    item(165, "penetration", quantity_text(x[o[LASH_SERIES_PENETRATION]], "m", 2));
+    snprintf(text, sizeof text, "%.0f", x[o[LASH_SERIES_CONTACTS]]);
+    item(95, "contacts", text);
+    if (v->status.live && v->status.real_time > 0) {
+        snprintf(text, sizeof text, "%.3g%s", v->status.real_time,
+                 v->status.running ? "" : " (done)");
+        item(150, "real-time factor", text);
+    } else if (!v->status.live) {
+        snprintf(text, sizeof text, "%lld of %lld", static_cast<long long>(v->shown + 1),
+                 static_cast<long long>(v->status.frames));
+        item(150, "frame", text);
+    }
+    const char* hint = "F1  keys";
+    float width = ImGui::CalcTextSize(hint).x;
+    if (at + width + 20 * s < ImGui::GetWindowWidth()) {
+        ImGui::SameLine(ImGui::GetWindowWidth() - width - 10 * s);
+        ImGui::TextDisabled("%s", hint);
+    }
+}
+
+// ---- plots --------------------------------------------------------------------------------------
+
+namespace {
+
+const ImU32 curve_color[] = {IM_COL32(31, 98, 175, 255),  IM_COL32(205, 84, 36, 255),
+                             IM_COL32(52, 134, 66, 255),  IM_COL32(140, 82, 170, 255),
+                             IM_COL32(190, 145, 20, 255), IM_COL32(20, 140, 150, 255)};
+
+// Samples of a curve, renewed when the source has grown noticeably.
+const Samples& samples_of(ViewUi* ui, Viewer* v, const ViewCurve& curve) {
+    Samples* found = nullptr;
+    for (Samples& s : ui->samples)
+        if (s.series == curve.series && s.column == curve.column) found = &s;
+    if (found == nullptr) {
+        if (ui->samples.size() > 64) ui->samples.clear();
+        ui->samples.push_back({curve.series, curve.column, -1, 0, {}, {}});
+        found = &ui->samples.back();
+    }
+    bool grown = v->status.frames > found->frames + found->frames / 40 ||
+                 (!v->status.running &&
+                  (v->status.frames != found->frames || v->status.end != found->end)) ||
+                 v->status.frames < found->frames;
+    if (grown) {
+        found->t.resize(VIEW_PLOT_POINTS);
+        found->y.resize(VIEW_PLOT_POINTS);
+        int n = viewer_curve_sample(v, &curve, VIEW_PLOT_POINTS, found->t.data(), found->y.data());
+        found->t.resize(static_cast<size_t>(n));
+        found->y.resize(static_cast<size_t>(n));
+        found->frames = v->status.frames;
+        found->end = v->status.end;
+    }
+    return *found;
+}
+
+struct Range {
+    double low = INFINITY, high = -INFINITY;
+    void include(double a) {
+        if (!std::isfinite(a)) return;
+        low = std::fmin(low, a), high = std::fmax(high, a);
+    }
+};
+
+Range range_of(ViewUi* ui, Viewer* v, const ViewPlot& plot) {
+    Range r;
+    for (int k = 0; k < plot.curves; ++k) {
+        const Samples& s = samples_of(ui, v, plot.curve[k]);
+        for (double y : s.y) r.include(y);
+    }
+    if (!(r.high >= r.low)) r.low = 0, r.high = 1;
+    double span = r.high - r.low;
+    double size = std::fmax(std::fabs(r.low), std::fabs(r.high));
+    if (span < 1e-9 * size || span == 0)
+        span = size > 0 ? size : 1, r.low -= 0.5 * span, r.high += 0.5 * span;
+    r.low -= 0.06 * span, r.high += 0.06 * span;
+    return r;
+}
+
+struct Canvas {
+    ImVec2 at, size; // of the curves
+    double t0, t1;
+    Range y;
+    float x(double t) const {
+        return at.x + static_cast<float>((t - t0) / (t1 - t0)) * size.x;
+    }
+    float v(double value) const {
+        return at.y + static_cast<float>((y.high - value) / (y.high - y.low)) * size.y;
+    }
+};
+
+void draw_axes(ImDrawList* list, const ViewUi* ui, const Canvas& c, const char* unit,
+               double* y_scale, bool time_labels) {
+    const char *prefix, *time_prefix;
+    float line = ui->small_font->FontSize;
+    double size = std::fmax(std::fabs(c.y.low), std::fabs(c.y.high));
+    *y_scale = prefix_of(size, unit, &prefix);
+    double step = nice_step((c.y.high - c.y.low) / (c.size.y > 4.2f * line ? 3.4 : 1.7));
+    char text[64];
+    for (double y = std::ceil(c.y.low / step) * step; y <= c.y.high; y += step) {
+        float py = c.v(y);
+        list->AddLine(ImVec2(c.at.x, py), ImVec2(c.at.x + c.size.x, py),
+                      IM_COL32(226, 230, 235, 255));
+        double shown = std::fabs(y) < 1e-9 * step ? 0 : y / *y_scale;
+        snprintf(text, sizeof text, "%.4g", shown);
+        float width = ui->small_font->CalcTextSizeA(line, 1e9f, 0, text).x;
+        list->AddText(ui->small_font, line,
+                      ImVec2(c.at.x - width - 5 * ui->scale, py - 0.5f * line), faint, text);
+    }
+    if (!time_labels) return;
+    double t_scale = prefix_of(c.t1, "s", &time_prefix), t_step = nice_step((c.t1 - c.t0) / 4);
+    for (double t = std::ceil(c.t0 / t_step) * t_step; t <= c.t1 + 1e-9 * t_step; t += t_step) {
+        bool last = t + t_step > c.t1 + 1e-9 * t_step;
+        snprintf(text, sizeof text, last ? "%.4g %ss" : "%.4g", t / t_scale, time_prefix);
+        float width = ui->small_font->CalcTextSizeA(line, 1e9f, 0, text).x;
+        float px = std::fmin(c.x(t) - 0.5f * width, c.at.x + c.size.x - width);
+        list->AddText(ui->small_font, line, ImVec2(px, c.at.y + c.size.y + 3 * ui->scale), faint,
+                      text);
+    }
+}
+
+void draw_curve(ImDrawList* list, const Canvas& c, const Samples& s, ImU32 tone, float width) {
+    std::vector<ImVec2> line;
+    line.reserve(s.t.size());
+    for (size_t i = 0; i <= s.t.size(); ++i) {
+        bool good = i < s.t.size() && std::isfinite(s.y[i]);
+        if (good) line.push_back(ImVec2(c.x(s.t[i]), c.v(s.y[i])));
+        if (good && i + 1 <= s.t.size() - 1) continue;
+        if (line.size() > 1)
+            list->AddPolyline(line.data(), static_cast<int>(line.size()), tone, 0, width);
+        line.clear();
+    }
+}
+
+// Names of the curves with their values at the cursor; a click on one takes it away.
+void draw_legend(ViewUi* ui, Viewer* v, ViewPlot* plot) {
+    const ViewCurve* remove = nullptr;
+    for (int k = 0; k < plot->curves; ++k) {
+        const ViewCurve& curve = plot->curve[k];
+        double value = v->frame.values[v->scene.layout.offset[curve.series] + curve.column];
+        ImVec2 at = ImGui::GetCursorScreenPos();
+        float line = ImGui::GetTextLineHeight(), s = ui->scale;
+        ImGui::PushID(k);
+        ImGui::GetWindowDrawList()->AddRectFilled(
+            ImVec2(at.x, at.y + 0.42f * line),
+            ImVec2(at.x + 12 * s, at.y + 0.42f * line + 2.5f * s), curve_color[k]);
+        ImGui::SetCursorPosX(ImGui::GetCursorPosX() + 18 * s);
+        ImGui::TextUnformatted(curve.name);
+        if (ImGui::IsItemClicked()) remove = &curve;
+        if (ImGui::IsItemHovered()) ImGui::SetTooltip("click takes this curve away");
+        std::string text = quantity_text(value, curve.unit, 4);
+        ImGui::SameLine(ImGui::GetContentRegionMax().x - ImGui::CalcTextSize(text.c_str()).x);
+        ImGui::TextDisabled("%s", text.c_str());
+        ImGui::PopID();
+    }
+    if (remove != nullptr) {
+        ViewCurve copy = *remove;
+        viewer_plot_toggle(v, &copy);
+    }
+}
+
+void draw_plot(ViewUi* ui, Viewer* v, ViewPlot* plot, float height, bool time_labels) {
+    float s = ui->scale, margin = 46 * s, below = (time_labels ? 18 : 5) * s;
+    char unit[24];
+    snprintf(unit, sizeof unit, "%s", plot->curve[0].unit);
+    draw_legend(ui, v, plot);
+    if (plot->curves == 0) return;
+    ImVec2 at = ImGui::GetCursorScreenPos();
+    float width = ImGui::GetContentRegionAvail().x;
+    ImGui::InvisibleButton("plot", ImVec2(width, std::fmax(height, 30 * s)));
+    Canvas c;
+    c.at = ImVec2(at.x + margin, at.y + 4 * s);
+    c.size = ImVec2(width - margin - 4 * s, std::fmax(height, 30 * s) - below - 4 * s);
+    c.t0 = v->playback.begin, c.t1 = std::fmax(v->status.planned, v->playback.end);
+    if (!(c.t1 > c.t0)) c.t1 = c.t0 + 1e-9;
+    c.y = range_of(ui, v, *plot);
+    if (ImGui::IsItemActive()) {
+        v->playback.playing = false;
+        viewer_seek(v, c.t0 + (ImGui::GetIO().MousePos.x - c.at.x) / c.size.x * (c.t1 - c.t0));
+    }
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    list->AddRectFilled(c.at, ImVec2(c.at.x + c.size.x, c.at.y + c.size.y),
+                        IM_COL32(255, 255, 255, 255));
+    double y_scale = 1;
+    draw_axes(list, ui, c, unit, &y_scale, time_labels);
+    const char* prefix;
+    prefix_of(std::fmax(std::fabs(c.y.low), std::fabs(c.y.high)), unit, &prefix);
+    std::string label = std::string(prefix) + unit;
+    list->PushClipRect(c.at, ImVec2(c.at.x + c.size.x, c.at.y + c.size.y), true);
+    for (int k = 0; k < plot->curves; ++k)
+        draw_curve(list, c, samples_of(ui, v, plot->curve[k]), curve_color[k], 1.4f * s);
+    float x = c.x(v->frame.time);
+    list->AddLine(ImVec2(x, c.at.y), ImVec2(x, c.at.y + c.size.y), IM_COL32(38, 103, 176, 200),
+                  1.2f * s);
+    list->PopClipRect();
+    list->AddRect(c.at, ImVec2(c.at.x + c.size.x, c.at.y + c.size.y), hairline);
+    list->AddText(ui->small_font, ui->small_font->FontSize, ImVec2(c.at.x + 4 * s, c.at.y + 2 * s),
+                  faint, label.c_str());
+}
+
+void add_popup(ViewUi* ui, Viewer* v) {
+    if (!ImGui::BeginPopup("add")) return;
+    ImGui::SetNextItemWidth(240 * ui->scale);
+    ImGui::InputTextWithHint("##filter", "type to filter", ui->filter, sizeof ui->filter);
+    if (ImGui::BeginChild("list", ImVec2(300 * ui->scale, 260 * ui->scale))) {
+        int count = viewer_curve_count(v);
+        for (int i = 0; i < count; ++i) {
+            ViewCurve curve = viewer_curve(v, i);
+            if (curve.name[0] == '\0' || std::strstr(curve.name, ui->filter) == nullptr) continue;
+            ImGui::PushID(i);
+            if (ImGui::Selectable(curve.name)) viewer_plot_toggle(v, &curve);
+            ImGui::PopID();
+        }
+    }
+    ImGui::EndChild();
+    ImGui::EndPopup();
+}
+
+} // namespace
+
+void view_ui::draw_plots(ViewUi* ui, Viewer* v) {
+    float s = ui->scale;
+    ImVec2 corner = ImGui::GetWindowPos();
+    ImGui::GetWindowDrawList()->AddLine(
+        corner, ImVec2(corner.x + ImGui::GetWindowWidth(), corner.y), hairline);
+    ImGui::PushFont(ui->small_font);
+    ImGui::TextDisabled("PLOTS");
+    ImGui::PopFont();
+    ImGui::SameLine(ImGui::GetContentRegionMax().x - 60 * s);
+    if (ImGui::SmallButton("Add ...")) ImGui::OpenPopup("add");
+    add_popup(ui, v);
+    float spacing = ImGui::GetStyle().ItemSpacing.y, line = ImGui::GetTextLineHeight();
+    float rest = ImGui::GetContentRegionAvail().y;
+    int curves = 0;
+    for (int i = 0; i < v->plots; ++i) curves += v->plot[i].curves;
+    rest -= static_cast<float>(curves) * (line + spacing);
+    for (int i = 0; i < v->plots; ++i) {
+        bool last = i + 1 == v->plots;
+        float height = rest / static_cast<float>(v->plots) - spacing + (last ? 2 : -2) * s;
+        ImGui::PushID(i);
+        draw_plot(ui, v, &v->plot[i], height, last);
+        ImGui::PopID();
+    }
+}

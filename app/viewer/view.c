@@ -1,0 +1,394 @@
+// lash view: the window, or pictures and videos without one.
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "app/commands.h"
+#include "app/progress.h"
+#include "app/report.h"
+#include "app/suggest.h"
+#include "app/viewer/studio.h"
+#include "app/viewer/video.h"
+#include "app/viewer/window.h"
+#include "core/arena.h"
+#include "core/math3.h"
+
+typedef struct ViewOptions {
+    AppOperands operands;
+    AppList set, plot, with, without, hide, transparent;
+    const char *scheme, *direction, *png, *video, *frames, *size, *camera, *select, *section;
+    double step, duration, frame, magnify, scale, speed, rate;
+    bool json, panels, bare, orthographic;
+    int width, height; // parsed
+    double zoom;
+} ViewOptions;
+
+#define OPTION(member) offsetof(ViewOptions, member)
+static const AppOption options[] = {
+    {"png", 0, APP_FILE, "FILE.png", "draw one picture", OPTION(png)},
+    {"frame", 0, APP_NUMBER, "SECONDS", "time to show first (default: the start)", OPTION(frame)},
+    {"video", 0, APP_FILE, "FILE.mp4", "make a video with ffmpeg", OPTION(video)},
+    {"frames", 0, APP_FILE, "DIR", "write the pictures of a video as DIR/frame_00000.png ...",
+     OPTION(frames)},
+    {"rate", 0, APP_NUMBER, "FPS", "pictures per second of a video (default 30)", OPTION(rate)},
+    {"speed", 0, APP_NUMBER, "FACTOR",
+     "simulated per shown time, 1e-4 to 10 (default: the run plays in about 8 s)", OPTION(speed)},
+    {"size", 0, APP_TEXT, "WxH", "of picture or window (default 1280x800)", OPTION(size)},
+    {"camera", 0, APP_TEXT, "VIEW",
+     "iso, front, back, left, right, top, bottom, or YAW,PITCH[,ZOOM] in degrees", OPTION(camera)},
+    {"orthographic", 0, APP_FLAG, NULL, "parallel instead of perspective", OPTION(orthographic)},
+    {"magnify", 0, APP_NUMBER, "FACTOR", "show the play of joints 1 to 100 times as large",
+     OPTION(magnify)},
+    {"with", 0, APP_LIST, "WHAT", "show: edges, grid, contacts, forces, joints, traces",
+     OPTION(with)},
+    {"without", 0, APP_LIST, "WHAT", "do not show it", OPTION(without)},
+    {"section", 0, APP_TEXT, "AXIS[,PLACE]",
+     "cut along x, y or z (-x: the other side) at -1 to 1 of the mechanism", OPTION(section)},
+    {"hide", 0, APP_LIST, "PART", "do not show a part", OPTION(hide)},
+    {"transparent", 0, APP_LIST, "PART", "show a part transparent", OPTION(transparent)},
+    {"select", 0, APP_TEXT, "PART[:FACE]", "select a part or a face", OPTION(select)},
+    {"plot", 'p', APP_LIST, "NAME", "plot a quantity, e.g. crank.velocity.x", OPTION(plot)},
+    {"panels", 0, APP_FLAG, NULL, "draw the panels of the window into the picture", OPTION(panels)},
+    {"bare", 0, APP_FLAG, NULL, "no captions in the picture", OPTION(bare)},
+    {"scale", 0, APP_NUMBER, "FACTOR", "of texts and lines (default: what the screen asks for)",
+     OPTION(scale)},
+    {"set", 's', APP_LIST, "NAME=VALUE", "give a parameter another value", OPTION(set)},
+    {"scheme", 0, APP_TEXT, "SCHEME", "time-stepping scheme instead of the model's",
+     OPTION(scheme)},
+    {"step", 0, APP_NUMBER, "SECONDS", "time step instead of the model's", OPTION(step)},
+    {"duration", 0, APP_NUMBER, "SECONDS", "simulated time instead of the model's",
+     OPTION(duration)},
+    {"json", 0, APP_FLAG, NULL, "print one JSON document about what was written", OPTION(json)},
+};
+const AppCommand app_view_command = {
+    .name = "view",
+    .operands = "MODEL|RESULT.h5",
+    .summary = "see a mechanism move, live or recorded",
+    .detail =
+        "Opens a window: a model is simulated while it is shown, a result is played back. F1 "
+        "lists\n"
+        "the keys. With --png, --frames or --video no window and no display is needed.",
+    .minimum = 1,
+    .maximum = 1,
+    .option = options,
+    .options = sizeof options / sizeof *options,
+    .json_offset = OPTION(json),
+    .operand_offset = OPTION(operands)};
+
+enum { MAX_SIDE = 16384, SAMPLES = 8 };
+
+// ---- options ------------------------------------------------------------------------------------
+
+static bool parse_size(const char* text, int* width, int* height, LashError* error) {
+    int used = 0;
+    if (text == NULL) return true;
+    bool good = sscanf(text, "%d%*1[xX]%d%n", width, height, &used) == 2 && text[used] == '\0';
+    if (good && *width >= 16 && *height >= 16 && *width <= MAX_SIDE && *height <= MAX_SIDE)
+        return true;
+    return lash_error_set(error, LASH_ERROR_USAGE, "--size",
+                          "expected WIDTHxHEIGHT of 16 to %d pixels, found '%.40s'", MAX_SIDE,
+                          text);
+}
+
+static bool check_range(const char* option, double value, double low, double high,
+                        LashError* error) {
+    if (isnan(value) || (value >= low && value <= high)) return true;
+    return lash_error_set(error, LASH_ERROR_USAGE, option, "expected %g to %g, found %g", low, high,
+                          value);
+}
+
+static bool check_options(ViewOptions* o, LashError* error) {
+    int pictures = (o->png != NULL) + (o->video != NULL) + (o->frames != NULL);
+    if (pictures > 1)
+        return lash_error_set(error, LASH_ERROR_USAGE, "",
+                              "choose one of --png, --video and --frames");
+    return parse_size(o->size, &o->width, &o->height, error) &&
+           check_range("--rate", o->rate, 1, 240, error) &&
+           check_range("--speed", o->speed, 1e-4, 10, error) &&
+           check_range("--magnify", o->magnify, 1, 100, error) &&
+           check_range("--scale", o->scale, 0.5, 8, error);
+}
+
+static bool set_shown(ViewStyle* style, const AppList* list, bool shown, LashError* error) {
+    static const char* const names[] = {"edges", "grid", "contacts", "forces", "joints", "traces"};
+    bool* flag[] = {&style->edges,  &style->grid,         &style->contacts,
+                    &style->forces, &style->joint_frames, &style->traces};
+    for (int i = 0; i < list->count; ++i) {
+        int k = 0;
+        while (k < 6 && strcmp(names[k], list->item[i]) != 0) ++k;
+        if (k == 6) {
+            return lash_error_set(error, LASH_ERROR_USAGE, shown ? "--with" : "--without",
+                                  "expected edges, grid, contacts, forces, joints or traces, found "
+                                  "'%.40s'",
+                                  list->item[i]);
+        }
+        *flag[k] = shown;
+    }
+    return true;
+}
+
+static int find_part(const Viewer* v, const char* option, const char* name, LashError* error) {
+    char hint[128];
+    AppSuggestion near = app_suggestion(name);
+    for (int i = 0; i < v->scene.parts; ++i) {
+        if (strcmp(v->scene.part[i].name, name) == 0) return i;
+        app_suggestion_offer(&near, v->scene.part[i].name);
+    }
+    lash_error_set(error, LASH_ERROR_USAGE, option, "there is no part '%.60s'%s", name,
+                   app_suggestion_text(&near, hint, sizeof hint));
+    return -1;
+}
+
+static bool set_visibility(Viewer* v, const char* option, const AppList* list,
+                           ViewVisibility visibility, LashError* error) {
+    for (int i = 0; i < list->count; ++i) {
+        int part = find_part(v, option, list->item[i], error);
+        if (part < 0) return false;
+        v->scene.part[part].visibility = visibility;
+    }
+    return true;
+}
+
+static bool select_part(Viewer* v, const char* text, LashError* error) {
+    if (text == NULL) return true;
+    char name[128];
+    const char* colon = strrchr(text, ':');
+    int length = colon == NULL ? (int)strlen(text) : (int)(colon - text), face = -1;
+    snprintf(name, sizeof name, "%.*s", length, text);
+    int part = find_part(v, "--select", name, error);
+    if (part < 0) return false;
+    if (colon != NULL) {
+        char* end;
+        long number = strtol(colon + 1, &end, 10);
+        if (end == colon + 1 || *end != '\0' || number < 0 || number >= v->scene.part[part].faces) {
+            return lash_error_set(error, LASH_ERROR_USAGE, "--select",
+                                  "part '%.60s' has faces 0 to %d, found '%.20s'", name,
+                                  v->scene.part[part].faces - 1, colon + 1);
+        }
+        face = (int)number;
+    }
+    v->selected = (ViewPick){part, face};
+    return true;
+}
+
+static bool set_section(Viewer* v, const char* text, LashError* error) {
+    if (text == NULL) return true;
+    double sign = text[0] == '-' ? -1 : 1, place = 0;
+    const char* axis = text + (text[0] == '-');
+    char* end = (char*)(uintptr_t)axis + (axis[0] != '\0');
+    if (*end == ',') place = strtod(end + 1, &end);
+    bool good = axis[0] >= 'x' && axis[0] <= 'z' && *end == '\0' && fabs(place) <= 1;
+    if (!good) {
+        return lash_error_set(error, LASH_ERROR_USAGE, "--section",
+                              "expected x, y or z, a minus before it, a place of -1 to 1 after it, "
+                              "found '%.40s'",
+                              text);
+    }
+    Vec3 n = vec3(axis[0] == 'x', axis[0] == 'y', axis[0] == 'z');
+    Vec3 span = vec3_sub(v->scene.bound.high, v->scene.bound.low);
+    v->style.section = true;
+    v->style.section_normal = vec3_scale(sign, n);
+    v->style.section_offset = sign * place * 0.5 * fabs(vec3_dot(n, span));
+    return true;
+}
+
+static bool set_plots(Viewer* v, const AppList* list, LashError* error) {
+    if (list->count > 0) v->plots = 0;
+    for (int i = 0; i < list->count; ++i) {
+        ViewCurve curve;
+        if (viewer_plot_find(v, list->item[i], &curve)) {
+            viewer_plot_toggle(v, &curve);
+            continue;
+        }
+        char hint[128];
+        AppSuggestion near = app_suggestion(list->item[i]);
+        int count = viewer_curve_count(v);
+        char(*name)[96] = lash_alloc((size_t)count * sizeof *name); // suggestions keep pointers
+        for (int k = 0; k < count; ++k) {
+            memcpy(name[k], viewer_curve(v, k).name, sizeof *name);
+            if (name[k][0] != '\0') app_suggestion_offer(&near, name[k]);
+        }
+        lash_error_set(error, LASH_ERROR_USAGE, "--plot", "there is no quantity '%.60s'%s",
+                       list->item[i], app_suggestion_text(&near, hint, sizeof hint));
+        lash_free(name);
+        return false;
+    }
+    return true;
+}
+
+static bool apply_options(Viewer* v, ViewOptions* o, LashError* error) {
+    v->camera.orthographic = o->orthographic;
+    if (!isnan(o->speed)) v->playback.speed = o->speed;
+    viewer_magnify(v, o->magnify);
+    if (o->camera != NULL) v->camera_touched = true;
+    return (o->camera == NULL || view_camera_parse(&v->camera, o->camera, &o->zoom, error)) &&
+           set_shown(&v->style, &o->with, true, error) &&
+           set_shown(&v->style, &o->without, false, error) &&
+           set_visibility(v, "--hide", &o->hide, VIEW_HIDDEN, error) &&
+           set_visibility(v, "--transparent", &o->transparent, VIEW_TRANSPARENT, error) &&
+           select_part(v, o->select, error) && set_plots(v, &o->plot, error);
+}
+
+// ---- pictures -----------------------------------------------------------------------------------
+
+// The run as far as the pictures need it, its extent, and the camera around it.
+static bool prepare_pictures(Viewer* v, ViewOptions* o, LashError* error) {
+    double until = o->png != NULL ? (isnan(o->frame) ? -INFINITY : o->frame) : INFINITY;
+    v->playback.playing = false;
+    view_source_wait(v->source, until);
+    viewer_update(v, 0);
+    viewer_survey(v, 1 << 20);
+    if (v->status.error.status != LASH_OK && !(v->status.end >= until)) {
+        *error = v->status.error; // the run ended before
+        return false;
+    }
+    if (o->png != NULL && o->frame > v->status.end + v->status.step) {
+        return lash_error_set(error, LASH_ERROR_USAGE, "--frame",
+                              "the motion ends at %.9g s, %.9g s was asked for", v->status.end,
+                              o->frame);
+    }
+    if (!isnan(o->frame)) viewer_seek(v, o->frame);
+    if (!set_section(v, o->section, error)) return false;
+    viewer_magnify(v, o->magnify);
+    v->camera_touched = true;
+    return true;
+}
+
+static ViewStudio* open_studio(Viewer* v, const ViewOptions* o, LashError* error) {
+    ViewStudioOptions s = {.width = o->width,
+                           .height = o->height,
+                           .samples = SAMPLES,
+                           .scale = isnan(o->scale) ? 1 : o->scale,
+                           .panels = o->panels,
+                           .captions = !o->bare};
+    v->panels = o->panels;
+    ViewStudio* studio = view_studio_create(v, &s, error);
+    if (studio != NULL) {
+        viewer_fit(v);
+        v->camera.distance /= o->zoom;
+    }
+    return studio;
+}
+
+static bool write_png(Viewer* v, const ViewOptions* o, LashError* error) {
+    ViewStudio* studio = open_studio(v, o, error);
+    if (studio == NULL) return false;
+    if (o->panels) view_studio_draw(studio, 0); // panels settle their layout in the first one
+    bool good = view_bitmap_write(view_studio_shoot(studio), o->png, error);
+    view_studio_destroy(studio);
+    return good;
+}
+
+static bool write_one(const ViewBitmap* bitmap, const ViewOptions* o, ViewVideo* video, int number,
+                      LashError* error) {
+    if (video != NULL) return view_video_add(video, bitmap->pixel, error);
+    char path[1200];
+    snprintf(path, sizeof path, "%.1024s/frame_%05d.png", o->frames, number);
+    return view_bitmap_write(bitmap, path, error);
+}
+
+// All pictures of a video; *written counts them.
+static bool write_series(Viewer* v, const ViewOptions* o, int* written, LashError* error) {
+    if (o->frames != NULL && mkdir(o->frames, 0777) != 0 && errno != EEXIST) {
+        lash_error_set(error, LASH_ERROR_IO, "", "cannot make the folder: %s", strerror(errno));
+        lash_error_file(error, o->frames);
+        return false;
+    }
+    double rate = isnan(o->rate) ? 30 : o->rate, first = v->playback.time;
+    int64_t count = (int64_t)floor((v->status.end - first) / v->playback.speed * rate + 1e-9) + 1;
+    ViewVideo* video = NULL;
+    if (o->video != NULL) {
+        video = view_video_create(o->video, o->width, o->height, rate, error);
+        if (video == NULL) return false;
+    }
+    ViewStudio* studio = open_studio(v, o, error);
+    AppProgress progress = app_progress_start();
+    bool good = studio != NULL;
+    for (int64_t i = 0; i < count && good && !app_interrupted(); ++i) {
+        viewer_seek(v, first + (double)i * v->playback.speed / rate);
+        good = write_one(view_studio_shoot(studio), o, video, (int)i, error);
+        *written += good;
+        app_progress_update(&progress, (double)i / (double)count, "draw");
+    }
+    app_progress_clear(&progress);
+    view_studio_destroy(studio);
+    return view_video_close(video, error) && good;
+}
+
+// ---- window -------------------------------------------------------------------------------------
+
+static bool open_window(Viewer* v, const ViewOptions* o, LashError* error) {
+    char title[300];
+    const LashModel* model = v->scene.model;
+    snprintf(title, sizeof title, "%.200s - Lash", model->name != NULL ? model->name : model->file);
+    ViewWindowOptions w = {o->width, o->height, o->scale, true, title};
+    ViewWindow* window = view_window_create(v, &w, error);
+    if (window == NULL) return false;
+    if (!isnan(o->frame)) {
+        view_source_wait(v->source, o->frame);
+        v->playback.playing = false;
+        viewer_seek(v, o->frame);
+    }
+    if (!set_section(v, o->section, error)) v->quit = true;
+    viewer_fit(v);
+    v->camera.distance /= o->zoom;
+    while (view_window_step(window)) continue;
+    view_window_destroy(window);
+    return error->status == LASH_OK;
+}
+
+static void put_result(AppJson* json, const Viewer* v, const ViewOptions* o, int written) {
+    const char* file = o->png != NULL ? o->png : o->video != NULL ? o->video : o->frames;
+    app_json_put_text(json, "file", file);
+    app_json_put_integer(json, "pictures", written);
+    app_json_put_integer(json, "width", o->width);
+    app_json_put_integer(json, "height", o->height);
+    app_json_put_number(json, "time", v->frame.time);
+    app_json_put_integer(json, "parts", v->scene.parts);
+    app_json_put_integer(json, "triangles", v->scene.triangles);
+}
+
+int app_view(int argc, char** argv) {
+    ViewOptions o = {.step = NAN,
+                     .duration = NAN,
+                     .frame = NAN,
+                     .magnify = 1,
+                     .scale = NAN,
+                     .speed = NAN,
+                     .rate = NAN,
+                     .width = 1280,
+                     .height = 800,
+                     .zoom = 1};
+    int code = app_options_parse(&app_view_command, argc, argv, &o), written = 0;
+    if (code >= 0) return code;
+    AppReport report = app_report("view", o.json);
+    LashError error = {0};
+    AppSessionOptions session = {o.set.item,  o.set.count, o.scheme,
+                                 o.direction, o.step,      o.duration};
+    app_catch_interrupt();
+    ViewSource* source = NULL;
+    if (check_options(&o, &error)) source = view_source_open(o.operands.item[0], &session, &error);
+    Viewer* v = source == NULL ? NULL : viewer_create(source, &error);
+    if (v != NULL && apply_options(v, &o, &error)) {
+        if (!v->status.complete && !v->status.live)
+            app_report_warning("the run did not finish; %lld frames are shown",
+                               (long long)v->status.frames);
+        if (o.png == NULL && o.video == NULL && o.frames == NULL) {
+            open_window(v, &o, &error);
+        } else if (prepare_pictures(v, &o, &error)) {
+            if (o.png != NULL) written = write_png(v, &o, &error);
+            if (o.png == NULL) write_series(v, &o, &written, &error);
+        }
+    }
+    if (o.json) {
+        AppJson* json = app_report_document(&report, &error);
+        if (v != NULL && error.status == LASH_OK) put_result(json, v, &o, written);
+    }
+    viewer_destroy(v);
+    view_source_close(source);
+    code = app_report_finish(&report, &error);
+    return code == 0 && app_interrupted() ? APP_EXIT_INTERRUPTED : code;
+}

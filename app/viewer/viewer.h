@@ -1,0 +1,155 @@
+// The viewer without its window: what is shown of which source, and every command a user can give.
+#ifndef LASH_APP_VIEWER_VIEWER_H
+#define LASH_APP_VIEWER_VIEWER_H
+
+#include "app/viewer/magnify.h"
+#include "app/viewer/playback.h"
+#include "app/viewer/render.h"
+#include "app/viewer/source.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    VIEW_MAX_ARROWS = 1024,
+    VIEW_MAX_TRACES = 16,
+    VIEW_TRACE_POINTS = 4000,
+    VIEW_MAX_PLOTS = 4,
+    VIEW_MAX_CURVES = 6,
+    VIEW_PLOT_POINTS = 1500,
+    VIEW_DECADES = 240
+};
+
+typedef enum ViewAction { // what keys and buttons do
+    VIEW_PLAY,
+    VIEW_STEP_BACK,
+    VIEW_STEP_FORWARD,
+    VIEW_LEAP_BACK, // a hundredth of the range
+    VIEW_LEAP_FORWARD,
+    VIEW_GO_BEGIN,
+    VIEW_GO_END,
+    VIEW_NEXT_EVENT,
+    VIEW_PREVIOUS_EVENT,
+    VIEW_FASTER,
+    VIEW_SLOWER,
+    VIEW_LOOP,
+    VIEW_RESTART,
+    VIEW_FIT,
+    VIEW_ORTHOGRAPHIC,
+    VIEW_LOOK_ISO, // in the order of ViewStandard
+    VIEW_LOOK_FRONT,
+    VIEW_LOOK_BACK,
+    VIEW_LOOK_LEFT,
+    VIEW_LOOK_RIGHT,
+    VIEW_LOOK_TOP,
+    VIEW_LOOK_BOTTOM,
+    VIEW_TOGGLE_EDGES,
+    VIEW_TOGGLE_GRID,
+    VIEW_TOGGLE_FORCES,
+    VIEW_TOGGLE_CONTACTS,
+    VIEW_TOGGLE_JOINTS,
+    VIEW_TOGGLE_TRACES,
+    VIEW_TOGGLE_SECTION,
+    VIEW_TOGGLE_PANELS,
+    VIEW_TOGGLE_HELP,
+    VIEW_HIDE,        // the selected part
+    VIEW_SEE_THROUGH, // the selected part
+    VIEW_ISOLATE,     // the selected part
+    VIEW_SHOW_ALL,
+    VIEW_DESELECT,
+    VIEW_MAGNIFY_MORE,
+    VIEW_MAGNIFY_LESS,
+    VIEW_QUIT,
+    VIEW_ACTIONS
+} ViewAction;
+
+typedef struct ViewCurve { // one number per frame
+    LashSeries series;
+    int column;
+    char name[96], unit[16];
+} ViewCurve;
+
+typedef struct ViewPlot { // curves of one unit over time
+    ViewCurve curve[VIEW_MAX_CURVES];
+    int curves;
+} ViewPlot;
+
+typedef struct Viewer {
+    ViewSource* source; // borrowed
+    ViewScene scene;
+    ViewStatus status;
+    ViewPlayback playback;
+    ViewCamera camera;
+    ViewStyle style;
+    ViewFrame frame;
+    int64_t shown; // number of the frame, -1: none yet
+    double magnification;
+    ViewMagnifier* magnifier; // NULL: no joint has play
+    ViewPick selected;
+    bool camera_touched; // by the user: fit no more on its own
+    bool panels, help, quit;
+    int64_t surveyed;               // frames looked at for extent and forces
+    double force_reference;         // force of an arrow of standard length [N]
+    double force_largest;           // [N]
+    int force_frames[VIEW_DECADES]; // frames by their largest force, tenths of decades from 1e-9 N
+    double pixel;                   // of the screen: scale of widths and marks
+    ViewTouch touch[VIEW_MAX_POINTS];
+    ViewArrow arrow[VIEW_MAX_ARROWS];
+    int touches, arrows;
+    int traced[VIEW_MAX_TRACES]; // parts whose mass center leaves a trace
+    int traces;
+    float* trace_point; // (VIEW_MAX_TRACES x VIEW_TRACE_POINTS x 3)
+    ViewTrace trace[VIEW_MAX_TRACES];
+    ViewEvent* event;
+    int64_t events, event_capacity;
+    ViewPlot plot[VIEW_MAX_PLOTS];
+    int plots;
+    LashError error; // the last one, for the status line
+} Viewer;
+
+// Borrows the source; starts it. Large: lives on the heap. NULL with error.
+Viewer* viewer_create(ViewSource* source, LashError* error);
+void viewer_destroy(Viewer* viewer); // NULL is allowed
+
+// Goes on by `wall` seconds and makes the frame of the present time the one that is shown.
+void viewer_update(Viewer* viewer, double wall);
+// Looks at frames not looked at yet, at most `frames`, to know extent and forces. For a result, a
+// sample of its frames.
+void viewer_survey(Viewer* viewer, int frames);
+void viewer_act(Viewer* viewer, ViewAction action);
+void viewer_seek(Viewer* viewer, double time);
+void viewer_magnify(Viewer* viewer, double factor); // 1 .. 100
+void viewer_fit(Viewer* viewer);
+
+ViewPicture viewer_picture(Viewer* viewer);
+double viewer_force_length(const Viewer* viewer); // [m/N]
+
+// Curves that can be plotted: number of them; curve i. "crank.position.x", unit "m".
+int viewer_curve_count(const Viewer* viewer);
+ViewCurve viewer_curve(const Viewer* viewer, int index);
+// What the model's outputs measure, or the energies.
+void viewer_plot_defaults(Viewer* viewer);
+// Adds to the plot of the same unit, or begins a new one; takes it away when it is there.
+void viewer_plot_toggle(Viewer* viewer, const ViewCurve* curve);
+// "name" or "of.quantity" as viewer_curve names it. False when there is none.
+bool viewer_plot_find(Viewer* viewer, const char* name, ViewCurve* curve);
+// Samples at most `capacity` points of a curve; returns how many.
+int viewer_curve_sample(Viewer* viewer, const ViewCurve* curve, int capacity, double* t, double* y);
+
+// Keys and what they do, for the help panel and the manual: NULL after the last.
+typedef struct ViewKey {
+    const char *key, *text;
+    int code; // of GLFW, with VIEW_SHIFT
+    ViewAction action;
+} ViewKey;
+enum { VIEW_SHIFT = 1 << 16 };
+const ViewKey* viewer_keys(void);
+
+// A length in the unit it reads best in: "50 mm", "2 m".
+const char* view_length_text(double length, char* text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
