@@ -20,8 +20,6 @@
 // made.
 #include <math.h>
 #include <string.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "core/error.h"
 #include "solvers/rows.h"
@@ -293,11 +291,6 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         if (!evaluate_iterate(sim, s, project)) return LASH_FAILED;
         double error = largest_error(sim, s, project);
         bool pass = passes(sim, s, project);
-        if (getenv("DBG") && sim->steps >= (uint64_t)atoi(getenv("DBG"))) {
-            fprintf(stderr, "it %d robust %d err %g dyn %g vel %g con %g pos %g nc %d nn %d relaxed %d\n", i, sim->robust, error, s->dynamics_error, s->velocity_error, s->contact_error, s->position_error, s->nc, s->nn, s->relaxed);
-            for (int k = s->list->bilateral; k < s->list->count; ++k) { const LashInteraction* it = &s->list->item[k];
-                if (s->active[k] || s->g[it->row] < 1e-6) fprintf(stderr, "   %3d id %llx act %d g %.3e gs %.3e P %.4e %.4e %.4e tau %.2e G %.6f %.6f %.6f | %.3e %.3e %.3e U %.2e %.2e %.2e\n", k, (unsigned long long)it->id, s->active[k], s->g[it->row], s->g_star[it->row], s->P[it->row], it->rows>1?s->P[it->row+1]:0,it->rows>1? s->P[it->row+2]:0, s->tau[it->row], s->G[it->offset], s->G[it->offset+1], s->G[it->offset+2], s->G[it->offset+3], s->G[it->offset+4], s->G[it->offset+5], s->U[it->row], s->U[it->row+1], s->U[it->row+2]); }
-        }
         if (i == 0) first = error;
         growing = error > last ? growing + 1 : 0;
         if (i > 0 && last > 1) rate = fmin(1, fmax(rate, error / last));
@@ -324,8 +317,7 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
             slow = 0;
         }
         last = error;
-        if (i == sim->settings.max_iterations) break;
-        if (!correct(sim, s, project)) { if (getenv("DBG") && sim->steps >= (uint64_t)atoi(getenv("DBG"))) fprintf(stderr, "CORRECT FAILED\n"); break; }
+        if (i == sim->settings.max_iterations || !correct(sim, s, project)) break;
         ++sim->info.newton;
     }
     return LASH_INACCURATE;
