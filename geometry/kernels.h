@@ -52,7 +52,8 @@ typedef struct LashFeature {
     bool closed;         // the edge is a full circle
     bool seam;           // a smooth edge that ends a ruled face: one-sided wedge
     bool box_trim;       // the face fills its (u, v) box
-    bool concave_edges;  // a face that ends at one concave edge at least
+    int concave_edges;   // of a face: lines and circles it ends at, behind which it goes on;
+    int concave_edge[8]; // the first of them, edges of the shape
     bool whole;          // and the box is the whole closed surface
     LashWedge wedge;
     Vec3 wedge_side[2];   // directions from the edge into its two faces, across the edge
