@@ -85,6 +85,7 @@ bool contacts_list(LashSim* sim, StepContext* s) {
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
         const LashInteraction* item = &s->list->item[i];
         s->wanted[i] = s->active[i] || s->position[i] != POSITION_FREE;
+        s->scale[i] = 0;
         if (s->wanted[i] && (s->nc == sim->max_contacts || s->nn == sim->max_contacts ||
                              s->m + item->rows > sim->max_contact_rows))
             return false; // more than there is room for
@@ -205,8 +206,10 @@ void contacts_errors(LashSim* sim, StepContext* s, bool project) {
     for (int c = 0; c < s->nc; ++c) {
         int i = s->contact[c];
         const LashInteraction* item = &s->list->item[i];
-        double rho = contact_scale(sim, s, item);
+        double rho = s->scale[i]; // a measure: taken once per pass
+        if (rho == 0) rho = contact_scale(sim, s, item);
         if (rho == 0) rho = contact_scale_by_columns(sim, s, item);
+        if (!is_empty(s, item)) s->scale[i] = rho;
         double shift[LASH_MAX_ROWS];
         law_shift(sim, s, i, shift);
         if (is_empty(s, item)) { // its law: U = P / rho
@@ -235,6 +238,16 @@ void contacts_errors(LashSim* sim, StepContext* s, bool project) {
 }
 
 // y (nv) = B (G* column of one contact)
+// y += B x over n columns of B
+LASH_VECTOR_CLONES static void add_columns(int nv, int n, const double* restrict B, const double* x,
+                                           double* restrict y) {
+    for (int k = 0; k < n; ++k) {
+        const double* Bk = B + (size_t)nv * (size_t)k;
+        double xk = x[k];
+        for (int i = 0; i < nv; ++i) y[i] += xk * Bk[i];
+    }
+}
+
 void response_column(LashSim* sim, const StepContext* s, const LashInteraction* item, int row,
                      bool positions, double* y) {
     const LashSystem* system = sim->system;
@@ -254,11 +267,7 @@ void response_column(LashSim* sim, const StepContext* s, const LashInteraction* 
         int n = lash_block_size(system, item->block[b]),
             start = system->block_start[item->block[b]];
         const double* x = column + n * row;
-        for (int k = 0; k < n; ++k) {
-            if (x[k] == 0) continue;
-            const double* Bk = B + (size_t)nv * (size_t)(start + k);
-            for (int i = 0; i < nv; ++i) y[i] += x[k] * Bk[i];
-        }
+        add_columns(nv, n, B + (size_t)nv * (size_t)start, x, y);
         column += n * item->rows;
     }
 }
@@ -514,7 +523,7 @@ static void assemble_position_problem(LashSim* sim, StepContext* s) {
 bool positions_correct(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
     double* moved = s->F; // F is evaluated again before it is used
-    double tolerance = 0.5 * s->goal * sim->settings.tolerance_position;
+    double tolerance = 0.001 * s->goal * sim->settings.tolerance_position;
     increment_so_far(sim, s, moved);
     close_joints(sim, s, moved);
     if (predict_gaps(sim, s, moved, tolerance)) return true;

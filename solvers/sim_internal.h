@@ -23,18 +23,19 @@ enum { POSITION_FREE, POSITION_CLOSED_IF_PUSHED, POSITION_NOT_NEGATIVE };
 typedef struct StepContext {
     double t0, h, theta; // start time, length; theta of the velocity average
     double move_theta;   // weight of v_{k+1} in the motion: theta, or 1/2 for the variant
-    const LashInteractionList* list;    // collect
-    uint8_t* active;                    // (count) velocity law acts: bilateral always
-    uint8_t* position;                  // (count) POSITION_*
-    uint8_t* wanted;                    // (count) directions are needed
-    double* gap_start;                  // (count) gap at the start, where U_start was evaluated
-    double* U_start;                    // (rows) U at the start of the step, for the impact law
-    uint8_t* has_U_start;               // (count)
-    double *v, *P, *tau;                // unknowns: (nv), (rows), (rows)
-    double* shift;                      // (nv) N G tau
-    double *d, *q_end, *q_theta;        // (nv) increment; q (+) d, q (+) theta d
-    double *v_theta, *F, *r;            // (nv) averaged velocity, forces, residual of the dynamics
-    double *g, *g_t, *G;                // at the end of the step
+    const LashInteractionList* list; // collect
+    uint8_t* active;                 // (count) velocity law acts: bilateral always
+    uint8_t* position;               // (count) POSITION_*
+    uint8_t* wanted;                 // (count) directions are needed
+    double* scale;                   // (count) of contact errors, see contact_scale; 0: not known
+    double* gap_start;               // (count) gap at the start, where U_start was evaluated
+    double* U_start;                 // (rows) U at the start of the step, for the impact law
+    uint8_t* has_U_start;            // (count)
+    double *v, *P, *tau;             // unknowns: (nv), (rows), (rows)
+    double* shift;                   // (nv) N G tau
+    double *d, *q_end, *q_theta;     // (nv) increment; q (+) d, q (+) theta d
+    double *v_theta, *F, *r;         // (nv) averaged velocity, forces, residual of the dynamics
+    double *g, *g_t, *G;             // at the end of the step
     double *g_star, *g_t_star, *G_star; // where impulses point: directions, gaps not used
     double* G_hat;                      // G + h theta d(G'v)/dq: derivative of the rows for Newton
     double* U;                          // (rows)
