@@ -16,10 +16,11 @@
 // Where surfaces touch along a line the system is singular: the foot is not determined, and the
 // solution of least norm is taken. It enters the Newton matrix only: residuals never see it.
 //
-// Points that end. A contact passes from a face to the edge beside it: the slot of the face is empty
-// from there on, the slot of the edge was empty before. Inside a step a slot that is asked for goes
-// on, as the point of a against the plane of b where it was last found, so that the iteration sees
-// smooth functions; the slot that takes over is seen with its true gap at the end of the step.
+// Points that end. A contact passes from a face to the edge beside it: the slot of the face is
+// empty from there on, the slot of the edge was empty before. Inside a step a slot that is asked
+// for goes on, as the point of a against the plane of b where it was last found, so that the
+// iteration sees smooth functions; the slot that takes over is seen with its true gap at the end of
+// the step.
 //
 // Motion. collect is promised that bodies move by at most `factor` times their motion with v, plus
 // the same multiple of SLACK of their size (a part at rest may be hit). A pair whose proven
@@ -431,11 +432,6 @@ static void damped_operator(const LashContactPoint* c, double D[16]) {
     }
 }
 
-// Motion of both bodies, world axes: velocities of the mass centers and angular velocities.
-typedef struct Twist {
-    Vec3 x_a, phi_a, x_b, phi_b;
-} Twist;
-
 // What a motion does to a point, from D: with r = (w_t, (omega x n)_t),
 //   dn = (t1 t2) N r + phi_b x n,   dx = (a at p_a + b at p_b) / 2 + (t1 t2) S r
 typedef struct PointRates {
@@ -465,7 +461,7 @@ static PointRates point_rates(const PairContact* pair, const BodyState* body,
 }
 
 // Change of the normal m = -n and of the point x.
-static void differentiate(const PointRates* p, const Twist* t, Vec3* dm, Vec3* dx) {
+static void differentiate(const PointRates* p, const PairMotion* t, Vec3* dm, Vec3* dx) {
     Vec3 a_at = vec3_add(t->x_a, vec3_cross(t->phi_a, p->a_arm));
     Vec3 b_at_a = vec3_add(t->x_b, vec3_cross(t->phi_b, p->b_arm));
     Vec3 b_at_b = vec3_add(t->x_b, vec3_cross(t->phi_b, p->b_foot));
@@ -518,8 +514,8 @@ static Vec3 change_of_velocity(const Contracted* c, int side, Vec3 dx, Vec3 dx_b
                     vec3_cross(c->omega[side], vec3_sub(dx, dx_body)));
 }
 
-static Twist unit_motion(const PairContact* pair, const BodyState* body, int j) {
-    Twist t = {0};
+static PairMotion unit_motion(const PairContact* pair, const BodyState* body, int j) {
+    PairMotion t = {0};
     int k = j % 6;
     Vec3 unit = vec3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
     Vec3* part = j < 6 ? (k < 3 ? &t.x_a : &t.phi_a) : (k < 3 ? &t.x_b : &t.phi_b);
@@ -574,7 +570,7 @@ void pairs_contract(const LashMechanism* mech, LashSystemWork* work, const doubl
     PointRates rates = point_rates(pair, work->body, point);
     Contracted c = contracted(pair, work->body, &f, rows, P, dGv == NULL ? NULL : v);
     for (int j = first; j < last; ++j) {
-        Twist t = unit_motion(pair, work->body, j);
+        PairMotion t = unit_motion(pair, work->body, j);
         Vec3 dt[3], dm, dx;
         differentiate(&rates, &t, &dm, &dx);
         tangent_derivatives(&f, dm, dt);
