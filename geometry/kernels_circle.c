@@ -263,6 +263,16 @@ static Vec3 nearest_on_circle(Vec3 p, Vec3 o, Vec3 x, Vec3 z, double R) {
     return vec3_add_scaled(o, R, rho > 0 ? vec3_scale(1 / rho, e) : x);
 }
 
+// A slot for each root by where it is on the circle, so that one keeps its slot when others come or
+// go: its quarter, or the next free one. Quarters do not begin where symmetric parts touch.
+static int slot_at(double f, bool used[LASH_MAX_POINTS]) {
+    double quarter = (f + 0.3) / (0.5 * LASH_PI);
+    int slot = (int)(quarter - 4 * floor(0.25 * quarter)) & 3;
+    while (used[slot]) slot = (slot + 1) & 3;
+    used[slot] = true;
+    return slot;
+}
+
 static void circle_circle(LashPairView* v) {
     const LashFeature *a = v->a, *b = v->b;
     bool hollow = a->side * b->side < 0, swap = a->side < 0; // run over the convex one
@@ -273,8 +283,10 @@ static void circle_circle(LashPairView* v) {
     double f[LASH_MAX_POINTS];
     int count = stationary(&q, hollow ? -1 : 1, f);
     if (count == 0) f[count++] = 0; // coaxial: everywhere the same
+    bool used[LASH_MAX_POINTS] = {false};
     for (int i = 0; i < count; ++i) {
-        LashCandidate c = {.slot = i, .check = lash_is_smooth(a) || lash_is_smooth(b)};
+        LashCandidate c = {.slot = slot_at(f[i], used)};
+        c.check = lash_is_smooth(a) || lash_is_smooth(b);
         if (swap) {
             c.cb = on_circle(b->origin, b->x, b->y, b->radius, f[i]);
             c.ca = nearest_on_circle(c.cb, ao, ax, az, a->radius);
@@ -303,7 +315,8 @@ static void circle_plane(LashPairView* v) {
     e = vec3_add_scaled(e, -vec3_dot(e, v->z), v->z); // once more: rounding counts when e is small
     double sine = vec3_norm(e);
     bool full = a->kind == LASH_FEATURE_EDGE ? a->closed : a->face->u_closed;
-    if (sine > 1e-13) {
+    double flat = full ? v->query->flat : 0.25 * v->query->flat;
+    if (sine > 1e-13 && a->radius * sine >= flat) {
         c.ca = vec3_add_scaled(v->origin, a->radius / sine, e);
         c.cb = vec3_add_scaled(c.ca, -vec3_dot(vec3_sub(c.ca, b->origin), b->z), b->z);
         lash_pair_add(v, &c);
