@@ -19,6 +19,8 @@
 // The iteration ends when the recomputed residuals pass, and never before one correction has been
 // made.
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -271,11 +273,15 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
     double first = INFINITY, last = INFINITY, kept = INFINITY, rate = 0;
     double goal = newton_goal(sim, s);
     s->goal = sim->robust ? 1 : goal;
-    int slow = 0, growing = 0, stalled = 0;
+    int slow = 0, growing = 0, stalled = 0, solved = -1;
     for (int i = 0; i <= sim->settings.max_iterations; ++i) {
         if (!evaluate_iterate(sim, s, project)) return LASH_FAILED;
         double error = largest_error(sim, s, project);
         bool pass = passes(sim, s, project);
+        if (getenv("LASH_DBG2") && s->t0 > atof(getenv("LASH_DBG2"))) {
+            fprintf(stderr, "  i %d robust %d dyn %.3g vel %.3g con %.3g pos %.3g exact %d nc %d h %g solver %d\n", i, sim->robust, s->dynamics_error, s->velocity_error, s->contact_error, s->position_error, sim->exact, s->nc, s->h, sim->info.solver);
+            if (getenv("LASH_DBG3")) for (int k = 0; k < s->nc; ++k) { const LashInteraction* it = &s->list->item[s->contact[k]]; fprintf(stderr, "     %llx gap %.4g P %.4g %.4g %.4g U %.4g %.4g %.4g tau %.3g\n", (unsigned long long)it->id, s->g[it->row], s->P[it->row], s->P[it->row+1], s->P[it->row+2], s->U[it->row], s->U[it->row+1], s->U[it->row+2], s->tau[it->row]); }
+        }
         if (i == 0) first = error;
         growing = error > last ? growing + 1 : 0;
         if (i > 0 && last > 1) rate = fmax(rate, error / last);
@@ -288,7 +294,9 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
             return LASH_FAILED; // diverges, or not a number
         stalled = error > 0.5 * last ? stalled + 1 : 0;
         if (!sim->robust && stalled >= PATIENCE) return LASH_FAILED; // creeps
-        if (i > 0 && pass && (sim->robust || error <= goal)) {
+        // The contact solver had nothing left to do: its own tolerance is what the rest is.
+        bool settled = s->nc > 0 && sim->info.solver == solved;
+        if (i > 0 && pass && (sim->robust || settled || error <= goal)) {
             if (rate > SLOW) sim->factored = false; // renewed when the next step starts
             return LASH_CONVERGED;
         }
@@ -301,7 +309,8 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
             compute_residuals(sim, s);
             slow = 0;
         }
-        last = error;
+        last = error, solved = sim->info.solver;
+        s->correction = i;
         if (i == sim->settings.max_iterations || !correct(sim, s, project)) break;
         ++sim->info.newton;
     }
