@@ -1,17 +1,21 @@
-// lash export: results for other programs. CSV: one row per frame, all quantities, SI.
+// lash export: results for other programs. CSV: one row per frame, all quantities, SI; glTF and VTK
+// through viewer/export_scene.h.
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "app/commands.h"
 #include "app/record.h"
 #include "app/report.h"
+#include "app/viewer/export_scene.h"
 #include "core/arena.h"
 #include "joints/mechanism.h"
 
 typedef struct ExportOptions {
     AppOperands operands;
-    bool csv, events, points, json;
+    bool csv, glb, vtk, events, points, json;
+    int frames; // at most, of glb and vtk; 0: as many as suit the format
 } ExportOptions;
 
 #define OPTION(member) offsetof(ExportOptions, member)
@@ -21,6 +25,11 @@ static const AppOption options[] = {
      OPTION(events)},
     {"points", 0, APP_FLAG, NULL, "the contact points of every frame instead of the frames",
      OPTION(points)},
+    {"glb", 0, APP_FLAG, NULL, "animated glTF 2.0 for Blender and the web (needs FILE.glb)",
+     OPTION(glb)},
+    {"vtk", 0, APP_FLAG, NULL, "time series for ParaView (needs FILE.pvd)", OPTION(vtk)},
+    {"frames", 0, APP_INTEGER, "N", "at most this many frames (glb: 2000, vtk: 200)",
+     OPTION(frames)},
     {"json", 0, APP_FLAG, NULL, "report as one JSON document (needs FILE)", OPTION(json)},
 };
 const AppCommand app_export_command = {
@@ -234,6 +243,42 @@ static bool export_csv(const LashRecord* record, const ExportOptions* o, const c
     return good;
 }
 
+// Formats that hold the scene: they need the model that is inside the result.
+static bool export_scene(const ExportOptions* o, LashError* error) {
+    AppSessionOptions none = {.step = NAN, .duration = NAN};
+    ViewScene scene = {0};
+    const char* path = o->operands.item[1];
+    ViewSource* source = view_source_open(o->operands.item[0], &none, error);
+    bool good = source != NULL && view_scene_create(&scene, view_source_model(source),
+                                                    view_source_mechanism(source), error);
+    if (good) {
+        int frames = o->frames > 0 ? o->frames : o->glb ? 2000 : 200;
+        good = o->glb ? view_export_glb(source, &scene, path, frames, error)
+                      : view_export_vtk(source, &scene, path, frames, error);
+    }
+    view_scene_destroy(&scene);
+    view_source_close(source);
+    return good;
+}
+
+static bool check_options(const ExportOptions* o, LashError* error) {
+    int formats = o->csv + o->glb + o->vtk;
+    bool file = o->operands.count > 1;
+    if (formats != 1)
+        return lash_error_set(error, LASH_ERROR_USAGE, "",
+                              "choose one format: --csv, --glb or --vtk");
+    if (!o->csv && !file)
+        return lash_error_set(error, LASH_ERROR_USAGE, "", "%s needs a FILE to write to",
+                              o->glb ? "--glb" : "--vtk");
+    if (o->json && !file)
+        return lash_error_set(error, LASH_ERROR_USAGE, "",
+                              "--json needs a FILE to write the values to");
+    if (o->frames < 0)
+        return lash_error_set(error, LASH_ERROR_USAGE, "--frames",
+                              "expected a positive number, found %d", o->frames);
+    return true;
+}
+
 int app_export(int argc, char** argv) {
     ExportOptions o = {.csv = false};
     int code = app_options_parse(&app_export_command, argc, argv, &o);
@@ -245,19 +290,18 @@ int app_export(int argc, char** argv) {
         lash_error_set(&error, LASH_ERROR_USAGE, "", "choose --events or --points, not both");
         return app_report_finish(&report, &error);
     }
-    if (!o.csv || (o.json && path == NULL)) {
-        lash_error_set(
-            &error, LASH_ERROR_USAGE, "",
-            o.csv ? "--json needs a FILE to write the values to" : "choose a format: --csv");
-        return app_report_finish(&report, &error);
-    }
+    if (!check_options(&o, &error)) return app_report_finish(&report, &error);
     LashRecord* record = lash_record_open(o.operands.item[0], &error);
     if (record != NULL) {
         if (!record->complete) {
             app_report_warning("the run did not finish; %lld frames are readable",
                                (long long)record->frames);
         }
-        export_csv(record, &o, path, &error);
+        if (o.csv) {
+            export_csv(record, &o, path, &error);
+        } else {
+            export_scene(&o, &error);
+        }
         if (error.status != LASH_OK) lash_error_file(&error, o.operands.item[0]);
     }
     if (o.json) {

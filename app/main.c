@@ -4,6 +4,7 @@
 
 #include "app/commands.h"
 #include "app/info.h"
+#include "app/study/study_command.h"
 #include "app/suggest.h"
 #include "app/version.h"
 #include "core/error.h"
@@ -18,8 +19,9 @@ static const Entry commands[] = {
     {"run", "simulate a model and print a summary", app_run},
     {"view", "see a mechanism move, live or recorded", app_view},
     {"check", "validate a model: degrees of freedom, redundant joints, start, units", app_check},
+    {"study", "vary parameters: which clearance matters, what share is out of spec", app_study},
     {"export", "convert a result for other programs", app_export},
-    {"schema", "print the JSON Schema of model files", app_schema},
+    {"schema", "print the JSON Schema of model or study files", app_schema},
     {"verify", "recompute the claims of the papers behind the schemes", app_verify},
     {"bench", "measure speed", app_bench},
 };

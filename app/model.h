@@ -72,7 +72,8 @@ typedef struct LashModelPart {
     Pose body_part;  // the same in the body frame: mass center, axes parallel; for the viewer
     int body;        // number in the mechanism, -1: part of the ground
     double extent;   // largest distance of its geometry from the mass center [m], 0: unknown
-    LashShape* cad;  // of a STEP part, owned
+    LashShape* cad;  // of a STEP part, owned unless shared
+    bool cad_shared;
 } LashModelPart;
 
 typedef struct LashModelDriver {
@@ -243,7 +244,7 @@ typedef struct LashModelSimulation {
     double duration; // [s]
     bool assemble;
     int record_every; // steps between two frames of the result file; 0: chosen
-    int law, query;   // one choice each so far
+    int query;        // one choice so far
 } LashModelSimulation;
 
 typedef struct LashModelParameter {
@@ -285,6 +286,9 @@ LashModel* lash_model_load(const char* file, const char* const* sets, int set_co
 // The same from text, e.g. the one embedded in a result; file names it in messages.
 LashModel* lash_model_parse(const char* file, const char* text, size_t bytes,
                             const char* const* sets, int set_count, LashError* error);
+// The same model with other parameters; its CAD is shared with `model`, which must outlive it.
+LashModel* lash_model_vary(const LashModel* model, const char* const* sets, int set_count,
+                           LashError* error);
 void lash_model_destroy(LashModel* model); // NULL is allowed
 
 // Builds the mechanism: bodies are the parts that move, joints and forces in the order of the file,

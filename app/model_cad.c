@@ -40,6 +40,17 @@ static void sum_solids(const LashShape* shape, double* volume, Vec3* center, Mat
     }
 }
 
+// The donor's shape for the same file and scale.
+static LashShape* find_shared(const LashModel* donor, const LashModelPart* part) {
+    for (int i = 0; donor != NULL && i < donor->parts; ++i) {
+        const LashModelPart* other = &donor->part[i];
+        bool scale =
+            other->scale == part->scale || (!model_has(other->scale) && !model_has(part->scale));
+        if (other->cad != NULL && scale && strcmp(other->step, part->step) == 0) return other->cad;
+    }
+    return NULL;
+}
+
 LashShape* model_load_step(ModelContext* context, const char* key, const char* step,
                            const LashModelPart* part) {
     char file[1024];
@@ -59,7 +70,9 @@ bool model_load_cad(ModelContext* context, const char* path, LashModelPart* part
                     Vec3* center, Mat3* inertia) {
     char key[96];
     snprintf(key, sizeof key, "%s.step", path);
-    part->cad = model_load_step(context, key, part->step, part);
+    part->cad = find_shared(context->donor, part);
+    part->cad_shared = part->cad != NULL;
+    if (part->cad == NULL) part->cad = model_load_step(context, key, part->step, part);
     if (part->cad == NULL) return false;
     sum_solids(part->cad, volume, center, inertia);
     return true;

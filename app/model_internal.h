@@ -27,7 +27,9 @@ typedef enum ModelUnit {
 
 typedef enum KeyType {
     KEY_TEXT,
+    KEY_TEXT_OR_NULL, // null: as by default
     KEY_NUMBER,
+    KEY_NUMBERS, // double* from a list; the count goes to count_offset
     KEY_INTEGER,
     KEY_BOOL,
     KEY_CHOICE,     // int: index into choices
@@ -82,6 +84,7 @@ typedef struct ModelContext {
     const char* text; // of the file
     size_t bytes;
     LashError* error;
+    const LashModel* donor; // whose CAD is shared, NULL: none
 } ModelContext;
 
 // Fills the error with line, column and path, and returns false. The path "--set" means the option.
@@ -90,6 +93,10 @@ bool model_fail(const ModelContext* context, const char* path, const char* forma
 
 void* model_alloc(LashModel* model, size_t bytes); // zeroed, freed with the model
 char* model_strdup(LashModel* model, const char* text);
+
+// Reads another document than a model with a key table: the strict scan, "format" (the first choice
+// of that key), then all keys. context->model lends memory, units and parameters.
+bool model_read_document(ModelContext* context, const KeyTable* table, void* target);
 
 // SI value of one unit.
 double model_unit_factor(const LashModelUnits* units, ModelUnit unit);
@@ -121,6 +128,8 @@ bool model_resolve_joints(ModelContext* context);
 bool model_resolve_forces(ModelContext* context);
 bool model_resolve_contacts(ModelContext* context);
 bool model_resolve_outputs(ModelContext* context);
+// One more output than the file has (borrowed texts), for a study; path: of it, for messages.
+bool model_add_output(ModelContext* context, const LashModelOutput* output, const char* path);
 bool model_resolve_simulation(ModelContext* context);
 // Joints with clearance: surfaces and play; their contacts, listed after those of the file.
 // Before the frames: what CAD faces say of axis, radii and lengths.

@@ -43,7 +43,9 @@ char* model_strdup(LashModel* model, const char* text) {
 
 void lash_model_destroy(LashModel* model) {
     if (model == NULL) return;
-    for (int i = 0; i < model->parts; ++i) lash_shape_destroy(model->part[i].cad);
+    for (int i = 0; i < model->parts; ++i) {
+        if (!model->part[i].cad_shared) lash_shape_destroy(model->part[i].cad);
+    }
     for (int i = 0; i < model->contacts; ++i) {
         lash_shape_destroy(model->contact[i].a.extra);
         lash_shape_destroy(model->contact[i].b.extra);
@@ -131,6 +133,17 @@ static bool read_numbers(Reader* r, const cJSON* node, const KeySpec* spec, int 
         r->path[length] = '\0';
     }
     return true;
+}
+
+// Any count of numbers, at least one.
+static bool read_list_of_numbers(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
+    if (!cJSON_IsArray(node)) return fail_type(r, "a list of numbers", node);
+    int count = cJSON_GetArraySize(node);
+    if (count == 0) return model_fail(r->context, r->path, "expected numbers, found an empty list");
+    double* values = model_alloc(r->context->model, (size_t)count * sizeof *values);
+    memcpy(target + spec->offset, &values, sizeof values);
+    memcpy(target + spec->count_offset, &count, sizeof count);
+    return read_numbers(r, node, spec, count, values);
 }
 
 static bool read_choice(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
@@ -370,6 +383,13 @@ static bool read_key(Reader* r, const cJSON* node, const KeySpec* spec, char* ta
             if (!cJSON_IsString(node)) return fail_type(r, "a text", node);
             *(char**)field = model_strdup(r->context->model, node->valuestring);
             return true;
+        case KEY_TEXT_OR_NULL:
+            if (cJSON_IsNull(node)) return true;
+            if (!cJSON_IsString(node)) return fail_type(r, "a text or null", node);
+            *(char**)field = model_strdup(r->context->model, node->valuestring);
+            return true;
+        case KEY_NUMBERS:
+            return read_list_of_numbers(r, node, spec, target);
         case KEY_NUMBER:
             if (!read_number(r, node, spec->range, field)) return false;
             *(double*)field *= unit_factor(r, spec);
@@ -477,20 +497,24 @@ static bool read_parameters(Reader* r, const cJSON* node) {
     return model_resolve_parameters(r->context, raw, count, r->sets, r->set_count);
 }
 
-// Format, units and parameters come first: everything else is read with them.
-static bool read_root(Reader* r, const cJSON* root) {
-    if (!cJSON_IsObject(root))
-        return fail_type(r, "an object with \"format\": \"lash-model/1\"", root);
+static bool check_format(Reader* r, const cJSON* root, const char* name) {
+    char expected[64];
+    snprintf(expected, sizeof expected, "an object with \"format\": \"%s\"", name);
+    if (!cJSON_IsObject(root)) return fail_type(r, expected, root);
     const cJSON* format = cJSON_GetObjectItemCaseSensitive(root, "format");
     if (format == NULL) {
-        return model_fail(r->context, "", "the key 'format' is missing: expected \"lash-model/1\"");
+        return model_fail(r->context, "", "the key 'format' is missing: expected \"%s\"", name);
     }
-    if (!cJSON_IsString(format) || strcmp(format->valuestring, "lash-model/1") != 0) {
-        return model_fail(r->context, "format", "expected \"lash-model/1\", found %s%.40s%s",
-                          cJSON_IsString(format) ? "\"" : "",
-                          cJSON_IsString(format) ? format->valuestring : type_name(format),
-                          cJSON_IsString(format) ? "\"" : "");
-    }
+    if (cJSON_IsString(format) && strcmp(format->valuestring, name) == 0) return true;
+    return model_fail(r->context, "format", "expected \"%s\", found %s%.40s%s", name,
+                      cJSON_IsString(format) ? "\"" : "",
+                      cJSON_IsString(format) ? format->valuestring : type_name(format),
+                      cJSON_IsString(format) ? "\"" : "");
+}
+
+// Format, units and parameters come first: everything else is read with them.
+static bool read_root(Reader* r, const cJSON* root) {
+    if (!check_format(r, root, "lash-model/1")) return false;
     const cJSON* units = cJSON_GetObjectItemCaseSensitive(root, "units");
     if (units != NULL) {
         snprintf(r->path, sizeof r->path, "units");
@@ -517,24 +541,67 @@ static bool parse_text(Reader* r) {
            model_resolve_simulation(context) && model_resolve_outputs(context);
 }
 
-LashModel* lash_model_parse(const char* file, const char* text, size_t bytes,
-                            const char* const* sets, int set_count, LashError* error) {
+bool model_read_document(ModelContext* context, const KeyTable* table, void* target) {
+    Reader reader = {.context = context};
+    if (!app_json_check(context->text, context->bytes, context->error)) return false;
+    cJSON* root = cJSON_ParseWithLength(context->text, context->bytes);
+    if (root == NULL) {
+        return lash_error_set(context->error, LASH_ERROR_MODEL, "", "this is no JSON document");
+    }
+    bool good = check_format(&reader, root, table->key[0].choices[0]);
+    if (good && table->defaults != NULL) table->defaults(target);
+    good = good && read_table(&reader, root, table, target);
+    cJSON_Delete(root);
+    return good;
+}
+
+typedef struct ModelSource {
+    const char *file, *text;
+    size_t bytes;
+    const char* const* sets;
+    int set_count;
+    const LashModel* donor;
+} ModelSource;
+
+static LashModel* parse_model(const ModelSource* source, LashError* error) {
     LashError local = {0};
     if (error == NULL) error = &local;
     LashModel* model = lash_alloc(sizeof *model);
     model_root_table.defaults(model);
-    model->file = model_strdup(model, file);
-    model->text = model_alloc(model, bytes + 1);
-    memcpy(model->text, text, bytes);
-    model->text_bytes = bytes;
-    ModelContext context = {.model = model, .text = model->text, .bytes = bytes, .error = error};
-    Reader reader = {.context = &context, .sets = sets, .set_count = set_count};
+    model->file = model_strdup(model, source->file);
+    model->text = model_alloc(model, source->bytes + 1);
+    memcpy(model->text, source->text, source->bytes);
+    model->text_bytes = source->bytes;
+    ModelContext context = {.model = model,
+                            .text = model->text,
+                            .bytes = source->bytes,
+                            .error = error,
+                            .donor = source->donor};
+    Reader reader = {.context = &context, .sets = source->sets, .set_count = source->set_count};
     if (!parse_text(&reader)) {
-        if (error->status != LASH_ERROR_USAGE) lash_error_file(error, file);
+        if (error->status != LASH_ERROR_USAGE) lash_error_file(error, source->file);
         lash_model_destroy(model);
         return NULL;
     }
     return model;
+}
+
+LashModel* lash_model_parse(const char* file, const char* text, size_t bytes,
+                            const char* const* sets, int set_count, LashError* error) {
+    ModelSource source = {
+        .file = file, .text = text, .bytes = bytes, .sets = sets, .set_count = set_count};
+    return parse_model(&source, error);
+}
+
+LashModel* lash_model_vary(const LashModel* model, const char* const* sets, int set_count,
+                           LashError* error) {
+    ModelSource source = {.file = model->file,
+                          .text = model->text,
+                          .bytes = model->text_bytes,
+                          .sets = sets,
+                          .set_count = set_count,
+                          .donor = model};
+    return parse_model(&source, error);
 }
 
 LashModel* lash_model_load(const char* file, const char* const* sets, int set_count,

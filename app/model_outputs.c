@@ -196,11 +196,10 @@ static bool resolve_of(ModelContext* context, const char* path, LashModelOutput*
     return true;
 }
 
-static bool resolve_output(ModelContext* context, int index) {
+static bool resolve_output(ModelContext* context, int index, const char* path) {
     LashModel* model = context->model;
     LashModelOutput* output = &model->output[index];
-    char path[64], key[96];
-    snprintf(path, sizeof path, "outputs[%d]", index);
+    char key[96];
     for (int i = 0; i < index; ++i) {
         if (strcmp(model->output[i].name, output->name) == 0) {
             snprintf(key, sizeof key, "%s.name", path);
@@ -232,7 +231,20 @@ static bool resolve_output(ModelContext* context, int index) {
 
 bool model_resolve_outputs(ModelContext* context) {
     for (int i = 0; i < context->model->outputs; ++i) {
-        if (!resolve_output(context, i)) return false;
+        char path[32];
+        snprintf(path, sizeof path, "outputs[%d]", i);
+        if (!resolve_output(context, i, path)) return false;
     }
     return true;
+}
+
+bool model_add_output(ModelContext* context, const LashModelOutput* output, const char* path) {
+    LashModel* model = context->model;
+    int count = model->outputs;
+    LashModelOutput* list = model_alloc(model, (size_t)(count + 1) * sizeof *list);
+    if (count > 0) memcpy(list, model->output, (size_t)count * sizeof *list);
+    list[count] = *output;
+    model->output = list;
+    model->outputs = count + 1;
+    return resolve_output(context, count, path);
 }

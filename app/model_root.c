@@ -10,7 +10,7 @@ const char* const model_scheme_names[] = {"combined", "moreau-jean", "direct", "
                                           NULL};
 const char* const model_direction_names[] = {"midpoint", "end", "start", NULL};
 static const char* const forecast_names[] = {"explicit", "free", "midpoint", "end", NULL};
-static const char* const law_names[] = {"newton", NULL};
+static const char* const law_names[] = {"newton", "fremond", NULL};
 static const char* const query_names[] = {"exact", "occt", NULL};
 
 #define SIMULATION(member) .key = #member, .offset = offsetof(LashModelSimulation, member)
@@ -32,7 +32,8 @@ static const KeySpec simulation_keys[] = {
     {SETTING(forecast), .type = KEY_CHOICE, .choices = forecast_names,
      .help = "which contacts may act, in schemes that forecast"},
     {SETTING(gamma), .type = KEY_NUMBER, .help = "of the explicit forecast, 0 to 2"},
-    {SIMULATION(law), .type = KEY_CHOICE, .choices = law_names, .help = "impact law"},
+    {SETTING(law), .type = KEY_CHOICE, .choices = law_names,
+     .help = "friction at impacts: against the velocity after it, or the mean of before and after"},
     {SETTING(coupled), .type = KEY_BOOL,
      .help = "direct scheme: one problem for impulses and projection"},
     {SETTING(variant), .type = KEY_BOOL,

@@ -203,7 +203,7 @@ static void draw_panel(FILE* file, const AppPlot* plot, int index, const Axis* x
     draw_panel_head(file, &f, panel);
 }
 
-static void draw_page(FILE* file, const AppPlot* plot) {
+void app_plot_print(const AppPlot* plot, FILE* file) {
     double height = top + 24 + plot->panels * (panel_height + panel_gap) - panel_gap + bottom;
     fprintf(
         file,
@@ -249,7 +249,7 @@ bool app_plot_write(const AppPlot* plot, const char* path, LashError* error) {
     FILE* file = fopen(path, "w");
     bool good = file != NULL;
     if (good) {
-        draw_page(file, plot);
+        app_plot_print(plot, file);
         good = ferror(file) == 0;
         good = fclose(file) == 0 && good;
     }

@@ -2,6 +2,8 @@
 #ifndef LASH_APP_PLOT_H
 #define LASH_APP_PLOT_H
 
+#include <stdio.h>
+
 #include "core/error.h"
 
 #ifdef __cplusplus
@@ -33,6 +35,7 @@ typedef struct AppPlot {
 // Adds a series to the panel of its unit, once per name; what does not fit is left out. y is
 // borrowed.
 void app_plot_add(AppPlot* plot, const char* unit, const char* name, const double* y);
+void app_plot_print(const AppPlot* plot, FILE* file); // the <svg> element
 bool app_plot_write(const AppPlot* plot, const char* path, LashError* error);
 
 #ifdef __cplusplus

@@ -1,10 +1,12 @@
-// lash schema: the JSON Schema of models, written from the key tables that the loader reads with.
+// lash schema: the JSON Schema of models and studies, written from the key tables that the loader
+// reads with.
 #include <stdio.h>
 #include <string.h>
 
 #include "app/commands.h"
 #include "app/model_internal.h"
 #include "app/report.h"
+#include "app/study/study_internal.h"
 
 typedef struct SchemaOptions {
     AppOperands operands;
@@ -15,18 +17,19 @@ static const AppOption options[] = {
     {"json", 0, APP_FLAG, NULL, "wrap the schema in the usual result document",
      offsetof(SchemaOptions, json)},
 };
-const AppCommand app_schema_command = {.name = "schema",
-                                       .operands = "[model]",
-                                       .summary = "print the JSON Schema of model files",
-                                       .detail =
-                                           "Editors complete and check models with it: \"$schema\" "
-                                           "settings of your editor, or a JSON\n"
-                                           "Schema validator.",
-                                       .maximum = 1,
-                                       .option = options,
-                                       .options = 1,
-                                       .json_offset = offsetof(SchemaOptions, json),
-                                       .operand_offset = offsetof(SchemaOptions, operands)};
+const AppCommand app_schema_command = {
+    .name = "schema",
+    .operands = "[model or study]",
+    .summary = "print the JSON Schema of model or study files",
+    .detail =
+        "Editors complete and check models and studies with it: \"$schema\" "
+        "settings of your editor, or a JSON\n"
+        "Schema validator.",
+    .maximum = 1,
+    .option = options,
+    .options = 1,
+    .json_offset = offsetof(SchemaOptions, json),
+    .operand_offset = offsetof(SchemaOptions, operands)};
 
 static void put_table(AppJson* json, const KeyTable* table);
 
@@ -157,10 +160,24 @@ static void put_key(AppJson* json, const KeySpec* spec) {
     switch (spec->type) {
         case KEY_TEXT:
             if (strcmp(spec->key, "format") == 0) {
-                app_json_put_text(json, "const", "lash-model/1");
+                app_json_put_text(json, "const",
+                                  spec->choices != NULL ? spec->choices[0] : "lash-model/1");
             } else {
                 app_json_put_text(json, "type", "string");
             }
+            break;
+        case KEY_TEXT_OR_NULL:
+            app_json_key(json, "type");
+            app_json_begin_array(json);
+            app_json_text(json, "string");
+            app_json_text(json, "null");
+            app_json_end_array(json);
+            break;
+        case KEY_NUMBERS:
+            app_json_put_text(json, "type", "array");
+            app_json_put_integer(json, "minItems", 1);
+            app_json_key(json, "items");
+            put_number(json, spec->range);
             break;
         case KEY_NUMBER:
         case KEY_INTEGER:
@@ -229,11 +246,11 @@ static void put_table(AppJson* json, const KeyTable* table) {
     app_json_end_object(json);
 }
 
-static void put_schema(AppJson* json) {
+static void put_schema(AppJson* json, bool study) {
     app_json_begin_object(json);
     app_json_put_text(json, "$schema", "http://json-schema.org/draft-07/schema#");
-    app_json_put_text(json, "title", "lash-model/1");
-    put_table(json, &model_root_table);
+    app_json_put_text(json, "title", study ? "lash-study/1" : "lash-model/1");
+    put_table(json, study ? &study_root_table : &model_root_table);
     app_json_end_object(json);
 }
 
@@ -243,18 +260,19 @@ int app_schema(int argc, char** argv) {
     if (code >= 0) return code;
     AppReport report = app_report("schema", o.json);
     LashError error = {0};
-    if (o.operands.count > 0 && strcmp(o.operands.item[0], "model") != 0) {
-        lash_error_set(&error, LASH_ERROR_USAGE, "", "there is no schema '%s'; expected 'model'",
-                       o.operands.item[0]);
+    bool study = o.operands.count > 0 && strcmp(o.operands.item[0], "study") == 0;
+    if (o.operands.count > 0 && !study && strcmp(o.operands.item[0], "model") != 0) {
+        lash_error_set(&error, LASH_ERROR_USAGE, "",
+                       "there is no schema '%s'; expected 'model' or 'study'", o.operands.item[0]);
         return app_report_finish(&report, &error);
     }
     if (o.json) {
         AppJson* json = app_report_document(&report, &error);
         app_json_key(json, "schema");
-        put_schema(json);
+        put_schema(json, study);
     } else {
         AppJson schema = {0};
-        put_schema(&schema);
+        put_schema(&schema, study);
         puts(schema.text);
         app_json_free(&schema);
     }

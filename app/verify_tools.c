@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app/verify_internal.h"
+#include "core/arena.h"
 
 // ---- Verdicts -----------------------------------------------------------------------------------
 
@@ -24,6 +25,32 @@ bool verdict_add(Verdict* verdict, bool ok, const char* format, ...) {
 
 bool verdict_range(Verdict* verdict, const char* name, double value, double low, double high) {
     return verdict_add(verdict, value >= low && value <= high, "%s %.6g", name, value);
+}
+
+void verdict_picture(Verdict* verdict, const char* title, const char* x_label, const char* unit,
+                     int points, const double* x) {
+    Picture* picture = &verdict->picture;
+    LASH_ASSERT(picture->points == 0 && points > 0);
+    snprintf(picture->title, sizeof picture->title, "%s", title);
+    picture->x_label = x_label, picture->unit = unit, picture->points = points;
+    picture->x = lash_alloc((size_t)points * sizeof *x);
+    memcpy(picture->x, x, (size_t)points * sizeof *x);
+}
+
+void verdict_curve(Verdict* verdict, const char* name, const double* y) {
+    Picture* picture = &verdict->picture;
+    if (picture->curves == CURVES) return;
+    int k = picture->curves++;
+    picture->name[k] = name;
+    picture->y[k] = lash_alloc((size_t)picture->points * sizeof *y);
+    memcpy(picture->y[k], y, (size_t)picture->points * sizeof *y);
+}
+
+void verdict_free(Verdict* verdict) {
+    Picture* picture = &verdict->picture;
+    lash_free(picture->x);
+    for (int k = 0; k < picture->curves; ++k) lash_free(picture->y[k]);
+    *picture = (Picture){0};
 }
 
 // ---- Runs ---------------------------------------------------------------------------------------

@@ -91,6 +91,23 @@ typedef struct LashPaperBar {
 LashPaperBar lash_paper_bar(void);
 LashLagrangian* lash_paper_impacting_bar(int elements, const LashPaperBar* data);
 
+// [AC24] section 5.2: elastic block pressed on a rigid floor and pushed to and fro; linear
+// triangles, plane stress, consistent mass. The top boundary is held at height `press`; a traction
+// traction sgn(sin(2 pi frequency t)) acts along x on the left one. Starts at rest in the static
+// shape that the pressed block has when it sticks to the floor. Coordinates: (x, y) displacements
+// of the nodes column by column, bottom to top, left to right, y of the top left out. Contacts
+// "floor.1" ... from left to right, all touching.
+typedef struct LashPaperElasticBlock {
+    int columns, rows;                   // cells of the mesh, two triangles each
+    double width, height, thickness;     // [m]
+    double modulus, poisson, density;    // [Pa, -, kg/m^3]
+    double press;                        // displacement of the top boundary, downwards negative [m]
+    double traction, frequency, gravity; // [Pa, Hz, m/s^2]
+    double e, mu;
+} LashPaperElasticBlock;
+LashPaperElasticBlock lash_paper_elastic_block(void); // cells of 2.5 mm; the paper's are 1 mm
+LashLagrangian* lash_paper_sliding_block(const LashPaperElasticBlock* data);
+
 #ifdef __cplusplus
 }
 #endif

@@ -433,6 +433,11 @@ static Vec3 in_plane(const double M[4], const double p[2], Vec3 t1, Vec3 t2) {
                     vec3_scale(M[1] * p[0] + M[3] * p[1], t2));
 }
 
+// Motion of both bodies, world axes: velocities of the mass centers and angular velocities.
+typedef struct Twist {
+    Vec3 x_a, phi_a, x_b, phi_b;
+} Twist;
+
 // Change of the normal m and of the point x.
 static void differentiate(const PairContact* pair, const BodyState* body, const LashContactPoint* c,
                           const double D[16], const PairMotion* t, Vec3* dm, Vec3* dx) {

@@ -1,11 +1,17 @@
-// Block LU without pivoting between blocks, in the order of the system:  A = (I + L) (D + U).
+// Block LU without pivoting between blocks, in the order of block_order.c:  A = (I + L) (D + U).
 //
-//   for k:  D_k^-1 by Gauss-Jordan with row pivoting inside the block
+//   for k:  D_k^-1 by Gauss-Jordan with pivoting inside the block
 //           for i in later(k):  L_ik = A_ik D_k^-1;   for j in later(k):  A_ij -= L_ik A_kj
 //
 // later(k): blocks coupled to k, fill included, found once at creation, so a factorisation only
 // computes. The mass matrix dominates the diagonal blocks of every system we have, so pivoting
 // inside blocks is enough. A banded system stays banded: cost is linear in its length.
+//
+// Rows of joints, [A -G; G' 0]: their diagonal block starts at zero and becomes what is left of
+// G' A^-1 G once the rows before them are met. A row of which nothing but rounding is left depends
+// on those before; it is left out (a zero row and column in the inverse of its block). Complete
+// pivoting inside the block finds the independent ones; those left out last time are taken last, so
+// that the choice does not change without need.
 #include "solvers/block_lu.h"
 
 #include <math.h>
@@ -14,129 +20,149 @@
 #include "core/arena.h"
 #include "core/error.h"
 
-typedef struct Later { // the coupled later blocks of one block
-    int count;
-    int* block;
-    int *lower, *upper; // (count) value offsets of A_ik and A_kj
-    int* target;        // (count x count) value offset of A_ij
-} Later;
-
 struct LashBlockLu {
-    const LashSystem* system;
-    int blocks, values, max_block;
-    Later* later;
-    int* diagonal; // (blocks) value offset
-    int* source;   // (pattern.count) where each block of the pattern goes
-    double* value; // factors; the diagonal blocks hold D^-1
-    double* panel; // scratch, (max_block x max_block)
+    const LashSystem* system; // NULL: made from a graph
+    LashBlockOrder order;
+    int nodes, unknowns, values, max_block;
+    int *size, *start;  // (nodes) rows, first unknown
+    uint8_t* rows;      // (nodes) 1: of joints
+    int* diagonal;      // (nodes) value offset, by place
+    int *lower, *upper; // (length of order.later) value offsets of A_ik and A_kj
+    int* target_at;     // (nodes) by place: where its targets start
+    int* target;        // (count x count per place) value offset of A_ij
+    int* source;        // (pattern.count) where each block of the pattern goes
+    double* value;      // factors; the diagonal blocks hold D^-1
+    double* panel;      // scratch, (max_block x max_block)
+    double* whole;      // (unknowns) of rows: what the bodies put on the diagonal
+    uint8_t* left_out;  // (unknowns)
+    int* pivot;         // scratch, (2 max_block)
+    int left_out_count;
+    const double* matrix; // borrowed
     bool is_diagonal;
 };
-
-static int size_of(const LashBlockLu* lu, int block) {
-    return lash_block_size(lu->system, block);
-}
 
 // --- Symbolic
 // -----------------------------------------------------------------------------------------------------
 
-static void insert_later(Later* later, int block) {
-    int at = later->count;
-    for (int i = 0; i < later->count; ++i) {
-        if (later->block[i] == block) return;
-        if (later->block[i] > block && i < at) at = i;
-    }
-    later->block = lash_realloc(later->block, (size_t)(later->count + 1) * sizeof(int));
-    memmove(later->block + at + 1, later->block + at, (size_t)(later->count - at) * sizeof(int));
-    later->block[at] = block;
-    ++later->count;
+static int later_count(const LashBlockLu* lu, int place) {
+    return lu->order.first[place + 1] - lu->order.first[place];
 }
 
-static void find_fill(LashBlockLu* lu) {
-    const LashBlocks* pattern = &lu->system->pattern;
-    for (int b = 0; b < pattern->count; ++b) {
-        int r = pattern->row[b], c = pattern->column[b];
-        if (r != c) insert_later(&lu->later[r < c ? r : c], r < c ? c : r);
+int lash_block_lu_find(const LashBlockLu* lu, int row, int column) {
+    int r = lu->order.place[row], c = lu->order.place[column], low = r < c ? r : c;
+    if (r == c) return lu->diagonal[r];
+    int first = lu->order.first[low], last = lu->order.first[low + 1], high = r < c ? c : r;
+    while (first < last) { // lists are sorted by place
+        int middle = (first + last) / 2;
+        if (lu->order.place[lu->order.later[middle]] < high)
+            first = middle + 1;
+        else
+            last = middle;
     }
-    for (int k = 0; k < lu->blocks; ++k) {
-        for (int i = 0; i < lu->later[k].count; ++i) {
-            for (int j = i + 1; j < lu->later[k].count; ++j) {
-                insert_later(&lu->later[lu->later[k].block[i]], lu->later[k].block[j]);
-            }
-        }
-    }
+    if (first == lu->order.first[low + 1] || lu->order.place[lu->order.later[first]] != high)
+        return -1;
+    return r > c ? lu->lower[first] : lu->upper[first];
 }
 
-static int position_of(const Later* later, int block) {
-    for (int i = 0; i < later->count; ++i) {
-        if (later->block[i] == block) return i;
-    }
-    LASH_ASSERT(!"a block of the pattern with fill");
-    return -1;
-}
-
-static int offset_of(const LashBlockLu* lu, int row, int column) {
-    if (row == column) return lu->diagonal[row];
-    int low = row < column ? row : column, high = row < column ? column : row;
-    const Later* later = &lu->later[low];
-    int i = position_of(later, high);
-    return row > column ? later->lower[i] : later->upper[i];
+int lash_block_lu_offset(const LashBlockLu* lu, int row, int column) {
+    int at = lash_block_lu_find(lu, row, column);
+    LASH_ASSERT(at >= 0);
+    return at;
 }
 
 static void lay_out(LashBlockLu* lu) {
-    int next = 0;
-    for (int k = 0; k < lu->blocks; ++k) {
-        int n = size_of(lu, k);
-        Later* later = &lu->later[k];
-        lu->diagonal[k] = next, next += n * n;
-        later->lower = lash_alloc((size_t)later->count * sizeof(int));
-        later->upper = lash_alloc((size_t)later->count * sizeof(int));
-        for (int i = 0; i < later->count; ++i) {
-            int size = n * size_of(lu, later->block[i]);
-            later->lower[i] = next, next += size;
-            later->upper[i] = next, next += size;
+    int next = 0, targets = 0;
+    for (int p = 0; p < lu->nodes; ++p) {
+        int n = lu->size[lu->order.order[p]];
+        lu->diagonal[p] = next, next += n * n;
+        for (int i = lu->order.first[p]; i < lu->order.first[p + 1]; ++i) {
+            int size = n * lu->size[lu->order.later[i]];
+            lu->lower[i] = next, next += size;
+            lu->upper[i] = next, next += size;
         }
+        lu->target_at[p] = targets, targets += later_count(lu, p) * later_count(lu, p);
         if (n > lu->max_block) lu->max_block = n;
-        if (later->count > 0) lu->is_diagonal = false;
+        if (later_count(lu, p) > 0) lu->is_diagonal = false;
     }
     lu->values = next;
-    for (int k = 0; k < lu->blocks; ++k) {
-        Later* later = &lu->later[k];
-        later->target = lash_alloc((size_t)(later->count * later->count) * sizeof(int));
-        for (int i = 0; i < later->count; ++i) {
-            for (int j = 0; j < later->count; ++j) {
-                later->target[i * later->count + j] =
-                    offset_of(lu, later->block[i], later->block[j]);
-            }
+    lu->target = lash_alloc(((size_t)targets + 1) * sizeof(int));
+    for (int p = 0; p < lu->nodes; ++p) {
+        const int* later = lu->order.later + lu->order.first[p];
+        int count = later_count(lu, p), *target = lu->target + lu->target_at[p];
+        for (int i = 0; i < count; ++i) {
+            for (int j = 0; j < count; ++j)
+                target[i * count + j] = lash_block_lu_offset(lu, later[i], later[j]);
         }
     }
 }
 
-LashBlockLu* lash_block_lu_create(const LashSystem* system) {
-    LashBlockLu* lu = lash_alloc(sizeof *lu);
-    lu->system = system;
-    lu->blocks = system->blocks;
-    lu->is_diagonal = true;
-    lu->later = lash_alloc((size_t)lu->blocks * sizeof *lu->later);
-    lu->diagonal = lash_alloc((size_t)lu->blocks * sizeof(int));
-    lu->source = lash_alloc((size_t)system->pattern.count * sizeof(int));
-    find_fill(lu);
-    lay_out(lu);
-    for (int b = 0; b < system->pattern.count; ++b) {
-        lu->source[b] = offset_of(lu, system->pattern.row[b], system->pattern.column[b]);
+// The order given when it makes no fill (a banded system), else one that looks for little.
+static LashBlockOrder choose_order(const LashBlockGraph* graph, const LashSystem* system) {
+    if (system != NULL) {
+        LashBlockOrder given = lash_block_order(graph, true);
+        if (2 * given.first[graph->nodes] + graph->nodes <= system->pattern.count) return given;
+        lash_block_order_free(&given);
     }
-    lu->value = lash_alloc((size_t)lu->values * sizeof(double));
-    lu->panel = lash_alloc((size_t)(lu->max_block * lu->max_block) * sizeof(double));
+    return lash_block_order(graph, false);
+}
+
+static LashBlockLu* create(const LashBlockGraph* graph, const LashSystem* system) {
+    LashBlockLu* lu = lash_alloc(sizeof *lu);
+    size_t n = (size_t)graph->nodes;
+    lu->system = system;
+    lu->nodes = graph->nodes;
+    lu->is_diagonal = true;
+    lu->order = choose_order(graph, system);
+    lu->size = lash_alloc((n + 1) * sizeof(int)), lu->start = lash_alloc((n + 1) * sizeof(int));
+    lu->rows = lash_alloc(n + 1);
+    for (int i = 0; i < graph->nodes; ++i) {
+        lu->size[i] = graph->size[i], lu->start[i] = lu->unknowns;
+        lu->rows[i] = graph->rows != NULL && graph->rows[i];
+        lu->unknowns += graph->size[i];
+    }
+    size_t later = (size_t)lu->order.first[graph->nodes] + 1;
+    lu->diagonal = lash_alloc((n + 1) * sizeof(int));
+    lu->lower = lash_alloc(later * sizeof(int)), lu->upper = lash_alloc(later * sizeof(int));
+    lu->target_at = lash_alloc((n + 1) * sizeof(int));
+    lay_out(lu);
+    lu->value = lash_alloc(((size_t)lu->values + 1) * sizeof(double));
+    lu->panel = lash_alloc(((size_t)(lu->max_block * lu->max_block) + 1) * sizeof(double));
+    lu->pivot = lash_alloc((2 * (size_t)lu->max_block + 1) * sizeof(int));
+    lu->whole = lash_alloc(((size_t)lu->unknowns + 1) * sizeof(double));
+    lu->left_out = lash_alloc((size_t)lu->unknowns + 1);
+    return lu;
+}
+
+LashBlockLu* lash_block_lu_create_graph(const LashBlockGraph* graph) {
+    return create(graph, NULL);
+}
+
+LashBlockLu* lash_block_lu_create(const LashSystem* system) {
+    const LashBlocks* pattern = &system->pattern;
+    int *a = lash_alloc((size_t)pattern->count * sizeof(int)),
+        *b = lash_alloc((size_t)pattern->count * sizeof(int)),
+        *size = lash_alloc(((size_t)system->blocks + 1) * sizeof(int));
+    LashBlockGraph graph = {.nodes = system->blocks, .size = size, .a = a, .b = b};
+    for (int i = 0; i < system->blocks; ++i) size[i] = lash_block_size(system, i);
+    for (int k = 0; k < pattern->count; ++k) {
+        if (pattern->row[k] == pattern->column[k]) continue;
+        a[graph.edges] = pattern->row[k], b[graph.edges++] = pattern->column[k];
+    }
+    LashBlockLu* lu = create(&graph, system);
+    lu->source = lash_alloc((size_t)pattern->count * sizeof(int));
+    for (int k = 0; k < pattern->count; ++k)
+        lu->source[k] = lash_block_lu_offset(lu, pattern->row[k], pattern->column[k]);
+    lash_free(a), lash_free(b), lash_free(size);
     return lu;
 }
 
 void lash_block_lu_destroy(LashBlockLu* lu) {
     if (lu == NULL) return;
-    for (int k = 0; k < lu->blocks; ++k) {
-        lash_free(lu->later[k].block), lash_free(lu->later[k].lower);
-        lash_free(lu->later[k].upper), lash_free(lu->later[k].target);
-    }
-    lash_free(lu->later), lash_free(lu->diagonal), lash_free(lu->source);
-    lash_free(lu->value), lash_free(lu->panel), lash_free(lu);
+    lash_block_order_free(&lu->order);
+    lash_free(lu->size), lash_free(lu->start), lash_free(lu->rows), lash_free(lu->diagonal);
+    lash_free(lu->lower), lash_free(lu->upper), lash_free(lu->target_at), lash_free(lu->target);
+    lash_free(lu->source), lash_free(lu->value), lash_free(lu->panel), lash_free(lu->pivot);
+    lash_free(lu->whole), lash_free(lu->left_out), lash_free(lu);
 }
 
 bool lash_block_lu_is_diagonal(const LashBlockLu* lu) {
@@ -144,7 +170,45 @@ bool lash_block_lu_is_diagonal(const LashBlockLu* lu) {
 }
 
 const double* lash_block_lu_inverse(const LashBlockLu* lu, int block) {
-    return lu->value + lu->diagonal[block];
+    return lu->value + lu->diagonal[lu->order.place[block]];
+}
+
+const double* lash_block_lu_matrix(const LashBlockLu* lu) {
+    return lu->matrix;
+}
+
+const uint8_t* lash_block_lu_left_out(const LashBlockLu* lu) {
+    return lu->left_out;
+}
+
+int lash_block_lu_left_out_count(const LashBlockLu* lu) {
+    return lu->left_out_count;
+}
+
+// Rows of the later blocks of a place.
+static double later_rows(const LashBlockLu* lu, int place) {
+    double rows = 0;
+    for (int i = lu->order.first[place]; i < lu->order.first[place + 1]; ++i)
+        rows += lu->size[lu->order.later[i]];
+    return rows;
+}
+
+double lash_block_lu_factor_cost(const LashBlockLu* lu) {
+    double cost = 0;
+    for (int p = 0; p < lu->nodes; ++p) {
+        double n = lu->size[lu->order.order[p]], m = later_rows(lu, p);
+        cost += n * (n * n + n * m + m * m);
+    }
+    return cost;
+}
+
+double lash_block_lu_solve_cost(const LashBlockLu* lu) {
+    double cost = 0;
+    for (int p = 0; p < lu->nodes; ++p) {
+        double n = lu->size[lu->order.order[p]], m = later_rows(lu, p);
+        cost += n * (n + 2 * m);
+    }
+    return cost;
 }
 
 // --- Numeric
@@ -178,12 +242,77 @@ static bool invert(int n, double* A, double* B) {
     return true;
 }
 
+// Exchange step k of Gauss-Jordan: after steps 0 .. r - 1 the leading (r x r) part holds its
+// inverse.
+static void exchange(int n, double* A, int k) {
+    double d = 1 / A[k + n * k];
+    for (int j = 0; j < n; ++j) {
+        if (j == k) continue;
+        double f = A[k + n * j] * d;
+        for (int i = 0; i < n; ++i) A[i + n * j] -= i == k ? 0 : A[i + n * k] * f;
+        A[k + n * j] = f;
+    }
+    for (int i = 0; i < n; ++i) A[i + n * k] *= i == k ? 1 : -d;
+    A[k + n * k] = d;
+}
+
+// Inverse of the independent part of the block of rows S (n x n), in place: complete pivoting on
+// S in units of `whole`, the exchange step of Gauss-Jordan, zero rows and columns for the rest.
+// X: scratch (n x n), at: scratch (2 n).
+static int invert_rows(int n, double* S, const double* whole, double dependent, uint8_t* left_out,
+                       double* X, int* at) {
+    int *row = at, *column = at + n, rank = 0;
+    double scale[64];
+    LASH_ASSERT(n <= 64);
+    for (int i = 0; i < n; ++i) {
+        row[i] = column[i] = i;
+        scale[i] = whole[i] > 0 ? 1 / sqrt(whole[i]) : 0;
+    }
+    for (int j = 0; j < n; ++j) {
+        for (int i = 0; i < n; ++i) X[i + n * j] = S[i + n * j] * scale[i] * scale[j];
+    }
+    for (; rank < n; ++rank) {
+        int p = rank, q = rank;
+        double best = 0;
+        for (int j = rank; j < n; ++j) {
+            double weight = left_out[column[j]] ? 0.1 : 1;
+            for (int i = rank; i < n; ++i) {
+                double x = fabs(X[i + n * j]);
+                if (x > dependent && weight * x > best) best = weight * x, p = i, q = j;
+            }
+        }
+        if (best == 0) break;
+        for (int j = 0; j < n && p != rank; ++j) {
+            double x = X[p + n * j];
+            X[p + n * j] = X[rank + n * j], X[rank + n * j] = x;
+        }
+        for (int i = 0; i < n && q != rank; ++i) {
+            double x = X[i + n * q];
+            X[i + n * q] = X[i + n * rank], X[i + n * rank] = x;
+        }
+        int r = row[p], c = column[q];
+        row[p] = row[rank], row[rank] = r, column[q] = column[rank], column[rank] = c;
+        exchange(n, X, rank);
+    }
+    memset(S, 0, (size_t)(n * n) * sizeof *S);
+    for (int i = 0; i < n; ++i) left_out[i] = 1;
+    for (int j = 0; j < rank; ++j) { // the inverse maps rows to columns
+        left_out[column[j]] = 0;
+        for (int i = 0; i < rank; ++i) {
+            S[column[i] + n * row[j]] = X[i + n * j] * scale[column[i]] * scale[row[j]];
+        }
+    }
+    return n - rank;
+}
+
 // C (m x n) = A (m x k) B (k x n), or C -= A B
-static void multiply(int m, int n, int k, const double* A, const double* B, double* C,
-                     bool subtract) {
+static inline __attribute__((always_inline)) void product(int m, int n, int k,
+                                                          const double* restrict A,
+                                                          const double* restrict B,
+                                                          double* restrict C, bool subtract) {
     for (int j = 0; j < n; ++j) {
         double* c = C + m * j;
-        if (!subtract) memset(c, 0, (size_t)m * sizeof *c);
+        for (int i = 0; i < m && !subtract; ++i) c[i] = 0;
         for (int l = 0; l < k; ++l) {
             double b = subtract ? -B[l + k * j] : B[l + k * j];
             for (int i = 0; i < m; ++i) c[i] += A[i + m * l] * b;
@@ -191,38 +320,99 @@ static void multiply(int m, int n, int k, const double* A, const double* B, doub
     }
 }
 
+// Joints of bodies: 5 or 6 rows, unrolled.
+static void multiply(int m, int n, int k, const double* A, const double* B, double* C,
+                     bool subtract) {
+    if (m == 5 && k == 6)
+        product(5, n, 6, A, B, C, subtract);
+    else if (m == 5 && k == 5)
+        product(5, n, 5, A, B, C, subtract);
+    else if (m == 6 && k == 5)
+        product(6, n, 5, A, B, C, subtract);
+    else if (m == 6 && k == 6)
+        product(6, n, 6, A, B, C, subtract);
+    else
+        product(m, n, k, A, B, C, subtract);
+}
+
+double* lash_block_lu_clear(LashBlockLu* lu) {
+    memset(lu->value, 0, (size_t)lu->values * sizeof *lu->value);
+    return lu->value;
+}
+
+// A_ij -= L_ik A_kj over all pairs of later blocks; k is a body: what it adds to the diagonal of
+// rows is noted.
+static void update(LashBlockLu* lu, int place) {
+    int node = lu->order.order[place], n = lu->size[node], count = later_count(lu, place);
+    const int *later = lu->order.later + lu->order.first[place],
+              *target = lu->target + lu->target_at[place];
+    const int *lower = lu->lower + lu->order.first[place],
+              *upper = lu->upper + lu->order.first[place];
+    const double* D = lu->value + lu->diagonal[place];
+    for (int i = 0; i < count; ++i) {
+        int m = lu->size[later[i]];
+        double *L = lu->value + lower[i], *S = lu->value + target[i * count + i];
+        double* whole = lu->whole + lu->start[later[i]];
+        bool noted = lu->rows[later[i]] && !lu->rows[node];
+        multiply(m, n, n, L, D, lu->panel, false);
+        memcpy(L, lu->panel, (size_t)(m * n) * sizeof(double));
+        for (int r = 0; r < m && noted; ++r) whole[r] -= S[r + m * r];
+        for (int j = 0; j < count; ++j) {
+            multiply(m, lu->size[later[j]], n, L, lu->value + upper[j],
+                     lu->value + target[i * count + j], true);
+        }
+        for (int r = 0; r < m && noted; ++r) whole[r] += S[r + m * r];
+    }
+}
+
+bool lash_block_lu_eliminate(LashBlockLu* lu, double dependent) {
+    memset(lu->whole, 0, (size_t)lu->unknowns * sizeof *lu->whole);
+    lu->left_out_count = 0;
+    for (int p = 0; p < lu->nodes; ++p) {
+        int node = lu->order.order[p], n = lu->size[node], start = lu->start[node];
+        double* D = lu->value + lu->diagonal[p];
+        if (lu->rows[node]) {
+            lu->left_out_count += invert_rows(n, D, lu->whole + start, dependent,
+                                              lu->left_out + start, lu->panel, lu->pivot);
+        } else if (!invert(n, D, lu->panel)) {
+            return false;
+        }
+        update(lu, p);
+    }
+    return true;
+}
+
 bool lash_block_lu_factor(LashBlockLu* lu, const double* values) {
     const LashBlocks* pattern = &lu->system->pattern;
-    memset(lu->value, 0, (size_t)lu->values * sizeof *lu->value);
+    lu->matrix = values;
+    lash_block_lu_clear(lu);
     for (int b = 0; b < pattern->count; ++b) {
         int size = pattern->offset[b + 1] - pattern->offset[b];
         memcpy(lu->value + lu->source[b], values + pattern->offset[b],
                (size_t)size * sizeof(double));
     }
-    for (int k = 0; k < lu->blocks; ++k) {
-        int n = size_of(lu, k);
-        double* D = lu->value + lu->diagonal[k];
-        if (!invert(n, D, lu->panel)) return false;
-        const Later* later = &lu->later[k];
-        for (int i = 0; i < later->count; ++i) {
-            int rows = size_of(lu, later->block[i]);
-            double* L = lu->value + later->lower[i];
-            multiply(rows, n, n, L, D, lu->panel, false);
-            memcpy(L, lu->panel, (size_t)(rows * n) * sizeof(double));
-            for (int j = 0; j < later->count; ++j) {
-                multiply(rows, size_of(lu, later->block[j]), n, L, lu->value + later->upper[j],
-                         lu->value + later->target[i * later->count + j], true);
-            }
-        }
-    }
-    return true;
+    return lash_block_lu_eliminate(lu, 0);
 }
 
 // y -= A x
-static void subtract_product(int m, int n, const double* A, const double* x, double* y) {
+static inline __attribute__((always_inline)) void subtract_product_of(int m, int n, const double* A,
+                                                                      const double* x, double* y) {
     for (int j = 0; j < n; ++j) {
         for (int i = 0; i < m; ++i) y[i] -= A[i + m * j] * x[j];
     }
+}
+static void subtract_product(int m, int n, const double* restrict A, const double* restrict x,
+                             double* restrict y) {
+    if (m == 5 && n == 6)
+        subtract_product_of(5, 6, A, x, y);
+    else if (m == 6 && n == 5)
+        subtract_product_of(6, 5, A, x, y);
+    else if (m == 5 && n == 5)
+        subtract_product_of(5, 5, A, x, y);
+    else if (m == 6 && n == 6)
+        subtract_product_of(6, 6, A, x, y);
+    else
+        subtract_product_of(m, n, A, x, y);
 }
 
 // y (6) = A (6 x 6) x: rigid bodies
@@ -249,27 +439,25 @@ static void apply_inverse(int n, const double* D, double* x, double* y) {
 }
 
 void lash_block_lu_solve(const LashBlockLu* lu, double* x) {
-    const int* start = lu->system->block_start;
+    const int *start = lu->start, *later = lu->order.later, *size = lu->size;
     if (lu->is_diagonal) {
-        for (int k = 0; k < lu->blocks; ++k) {
-            apply_inverse(size_of(lu, k), lu->value + lu->diagonal[k], x + start[k], lu->panel);
-        }
+        for (int k = 0; k < lu->nodes; ++k)
+            apply_inverse(size[lu->order.order[k]], lu->value + lu->diagonal[k],
+                          x + start[lu->order.order[k]], lu->panel);
         return;
     }
-    for (int k = 0; k < lu->blocks; ++k) {
-        const Later* later = &lu->later[k];
-        for (int i = 0; i < later->count; ++i) {
-            subtract_product(size_of(lu, later->block[i]), size_of(lu, k),
-                             lu->value + later->lower[i], x + start[k], x + start[later->block[i]]);
-        }
+    for (int p = 0; p < lu->nodes; ++p) {
+        int k = lu->order.order[p];
+        for (int i = lu->order.first[p]; i < lu->order.first[p + 1]; ++i)
+            subtract_product(size[later[i]], size[k], lu->value + lu->lower[i], x + start[k],
+                             x + start[later[i]]);
     }
-    for (int k = lu->blocks - 1; k >= 0; --k) {
-        const Later* later = &lu->later[k];
-        for (int j = 0; j < later->count; ++j) {
-            subtract_product(size_of(lu, k), size_of(lu, later->block[j]),
-                             lu->value + later->upper[j], x + start[later->block[j]], x + start[k]);
-        }
-        apply_inverse(size_of(lu, k), lu->value + lu->diagonal[k], x + start[k], lu->panel);
+    for (int p = lu->nodes - 1; p >= 0; --p) {
+        int k = lu->order.order[p];
+        for (int j = lu->order.first[p]; j < lu->order.first[p + 1]; ++j)
+            subtract_product(size[k], size[later[j]], lu->value + lu->upper[j], x + start[later[j]],
+                             x + start[k]);
+        apply_inverse(size[k], lu->value + lu->diagonal[p], x + start[k], lu->panel);
     }
 }
 

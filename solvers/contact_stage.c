@@ -2,6 +2,7 @@
 // position problem.
 //
 //     U_c = W P_c + b,   W = G^' B G*,   b = U_c(free) - W P_c(old) + e U_N(start) in normal rows
+//                                          [+ (1 - theta)/theta U_T(start) under Fremond's law]
 //     g+  = g + G'(h theta dv) + G' N G dtau,   0 = g+ where P_N > 0,   0 <= g+ perp tau >= 0
 //     elsewhere
 //
@@ -107,10 +108,30 @@ bool contacts_list(LashSim* sim, StepContext* s) {
 // --- Velocity problem
 // ---------------------------------------------------------------------------------------------
 
-double restitution_term(const StepContext* s, int i) {
+const double* law_rows(const LashSim* sim, const StepContext* s) {
+    return sim->settings.law == LASH_FREMOND ? s->G_star : s->G;
+}
+
+// Fremond's law [AC24]: the cone of friction acts on u = (1 - theta) U_k + theta U_{k+1}, whose
+// normal part is shifted so that Newton's law is left as it is. Divided by theta it reads
+// U + (e U_N,k, (1 - theta)/theta U_T,k), a problem with the same W.
+void law_shift(const LashSim* sim, const StepContext* s, int i, double* shift) {
     const LashInteraction* item = &s->list->item[i];
-    double e = item->e * s->restitution;
-    return e == 0 ? 0 : e * s->U_start[item->row];
+    double e = item->e * s->restitution, before = (1 - s->theta) / s->theta;
+    shift[0] = e == 0 ? 0 : e * s->U_start[item->row];
+    for (int r = 1; r < item->rows; ++r)
+        shift[r] = sim->settings.law == LASH_FREMOND ? before * s->U_start[item->row + r] : 0;
+}
+
+void fremond_start(LashSim* sim, StepContext* s) {
+    for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        if (!s->active[i]) continue;
+        const LashInteraction* item = &s->list->item[i];
+        lash_row_velocity(sim->system, item, s->G_star, sim->v, s->U_start + item->row);
+        for (int r = 0; r < item->rows; ++r)
+            s->U_start[item->row + r] += s->g_t_star[item->row + r];
+        s->has_U_start[i] = 1;
+    }
 }
 
 // |impulses of the load rows| of a joint's friction
@@ -124,12 +145,14 @@ static double load_of(const StepContext* s, const LashInteraction* item) {
     return sqrt(sum);
 }
 
-// |P - proj(P - rho u)| / rho of one contact, u = U + (e U_start + mu |U_T|, 0, 0)
+// |P - proj(P - rho (u + (mu |u_T|, 0, 0)))| / rho of one contact, u = U + shift of the law
 static double natural_map(int rows, double mu, double rho, const double* P, const double* U,
-                          double rebound) {
-    double x[3] = {0}, U_t = rows == 1 ? 0 : rows == 2 ? fabs(U[1]) : hypot(U[1], U[2]);
-    x[0] = P[0] - rho * (U[0] + rebound + mu * U_t);
-    for (int r = 1; r < rows; ++r) x[r] = P[r] - rho * U[r];
+                          const double* shift) {
+    double x[3] = {0}, u[3] = {0};
+    for (int r = 0; r < rows; ++r) u[r] = U[r] + shift[r];
+    double u_t = rows == 1 ? 0 : rows == 2 ? fabs(u[1]) : hypot(u[1], u[2]);
+    x[0] = P[0] - rho * (u[0] + mu * u_t);
+    for (int r = 1; r < rows; ++r) x[r] = P[r] - rho * u[r];
     double t = rows == 1 ? 0 : rows == 2 ? fabs(x[1]) : hypot(x[1], x[2]), n = x[0];
     if (t > mu * n || n < 0) { // outside the cone: onto its side, or its tip
         double along = (n + mu * t) / (1 + mu * mu);
@@ -187,16 +210,17 @@ void contacts_errors(LashSim* sim, StepContext* s, bool project) {
         const LashInteraction* item = &s->list->item[i];
         double rho = contact_scale(sim, s, item);
         if (rho == 0) rho = contact_scale_by_columns(sim, s, item);
-        double rebound = restitution_term(s, i);
+        double shift[LASH_MAX_ROWS];
+        law_shift(sim, s, i, shift);
         if (is_empty(s, item)) { // its law: U = P / rho
             s->contact_error = fmax(s->contact_error, fabs(s->P[item->row]) / rho);
             continue;
         }
         if (joint_friction(item)) { // U_N of the law: w (P_N - L), w = 1/(rho (rows - 1))
-            rebound = (s->P[item->row] - load_of(s, item)) / (rho * (item->rows - 1));
+            shift[0] = (s->P[item->row] - load_of(s, item)) / (rho * (item->rows - 1));
         }
         double error =
-            natural_map(item->rows, item->mu, rho, s->P + item->row, s->U + item->row, rebound) /
+            natural_map(item->rows, item->mu, rho, s->P + item->row, s->U + item->row, shift) /
             (1 + s->b_norm);
         if (error > s->contact_error) s->contact_error = error;
         if (error > s->velocity_error) s->worst = item->id;
@@ -206,7 +230,7 @@ void contacts_errors(LashSim* sim, StepContext* s, bool project) {
     for (int k = 0; k < s->nn; ++k) {
         const LashInteraction* item = &s->list->item[s->normal[k]];
         double g = s->g[item->row];
-        bool closed = s->kind_n[k] == LASH_PROJECT_EQUALITY || s->tau[item->row] > 0;
+        bool closed = s->kind_n[k] == LASH_PROJECT_EQUALITY || s->tau[item->row] != 0;
         if (is_empty(s, item)) continue;
         double error = closed ? fabs(g) : fmax(0, -g);
         if (error > s->position_error) s->position_error = error, s->worst = item->id;
@@ -309,8 +333,10 @@ static void part_empty_slots(const StepContext* s, double* W, int ld, double* b)
 
 static void assemble_velocity_problem(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
-    bool exact = sim->exact && sim->settings.direction != LASH_AT_START;
-    const double* rows = exact ? row_derivatives(sim, s, s->list->bilateral, s->list->count) : s->G;
+    bool exact =
+        sim->exact && sim->settings.direction != LASH_AT_START && sim->settings.law != LASH_FREMOND;
+    const double* rows =
+        exact ? row_derivatives(sim, s, s->list->bilateral, s->list->count) : law_rows(sim, s);
     int m = s->m;
     for (int c = 0; c < s->nc; ++c) {
         const LashInteraction* item = &s->list->item[s->contact[c]];
@@ -326,13 +352,13 @@ static void assemble_velocity_problem(LashSim* sim, StepContext* s) {
     double norm = 0;
     for (int c = 0; c < s->nc; ++c) { // U at v + y
         const LashInteraction* item = &s->list->item[s->contact[c]];
-        double* b = s->b + s->first[c];
+        double *b = s->b + s->first[c], shift[LASH_MAX_ROWS];
+        law_shift(sim, s, s->contact[c], shift);
         lash_row_velocity(system, item, rows, sim->y, b);
         for (int r = 0; r < item->rows; ++r) {
-            b[r] += s->U[item->row + r];
+            b[r] += s->U[item->row + r] + shift[r];
             s->P_c[s->first[c] + r] = s->P[item->row + r];
         }
-        b[0] += restitution_term(s, s->contact[c]);
     }
     for (int j = 0; j < m; ++j) {
         double p = s->P_c[j];
@@ -467,7 +493,7 @@ static bool predict_gaps(LashSim* sim, StepContext* s, const double* moved, doub
         lash_row_velocity(sim->system, item, s->G, moved, U);
         s->gap_n[k] = fmin(s->g[item->row] + U[0], FAR);
         s->tau_n[k] = is_empty(s, item) ? 0 : s->tau[item->row];
-        bool closed = equality || s->tau_n[k] > 0;
+        bool closed = equality || s->tau_n[k] != 0; // an extrapolated tau may be negative
         hold = hold && s->gap_n[k] >= -tolerance && (!closed || s->gap_n[k] <= tolerance);
     }
     return hold;

@@ -50,7 +50,7 @@ static Coupled lay_out(LashSim* sim, const StepContext* s) {
 static void fill_column(LashSim* sim, const StepContext* s, const Coupled* c, const double* dv,
                         const double* dx, double* column) {
     for (int k = 0; k < s->nc; ++k)
-        lash_row_velocity(sim->system, &s->list->item[s->contact[k]], s->G, dv,
+        lash_row_velocity(sim->system, &s->list->item[s->contact[k]], law_rows(sim, s), dv,
                           column + s->first[k]);
     for (int k = 0; k < s->nn; ++k) {
         double U[LASH_MAX_ROWS];
@@ -84,8 +84,10 @@ static void assemble(LashSim* sim, StepContext* s, Coupled* c, const double* mov
     fill_column(sim, s, c, sim->y, moved, c->b);
     for (int k = 0; k < s->nc; ++k) {
         const LashInteraction* item = &s->list->item[s->contact[k]];
-        for (int r = 0; r < item->rows; ++r) c->b[s->first[k] + r] += s->U[item->row + r];
-        c->b[s->first[k]] += restitution_term(s, s->contact[k]);
+        double shift[LASH_MAX_ROWS];
+        law_shift(sim, s, s->contact[k], shift);
+        for (int r = 0; r < item->rows; ++r)
+            c->b[s->first[k] + r] += s->U[item->row + r] + shift[r];
     }
     for (int k = 0; k < s->nn; ++k)
         c->b[c->m + k] += fmin(s->g[s->list->item[s->normal[k]].row], FAR) / c->weight;

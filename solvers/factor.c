@@ -170,7 +170,7 @@ static bool factor_projection(LashSim* sim, StepContext* s) {
     return lash_block_lu_factor(sim->N, sim->A_values);
 }
 
-bool step_factor(LashSim* sim, StepContext* s) {
+bool step_factor(LashSim* sim, StepContext* s, bool project) {
     const LashSystem* system = sim->system;
     int values = system->pattern.offset[system->pattern.count];
     double t_theta = s->t0 + s->theta * s->h, ht = s->h * s->theta, hk = ht * s->h * s->move_theta;
@@ -185,7 +185,8 @@ bool step_factor(LashSim* sim, StepContext* s) {
     for (int i = 0; i < values; ++i) {
         sim->A_values[i] = sim->M_values[i] + ht * sim->C_values[i] + hk * sim->K_values[i];
     }
-    if (sim->exact || sim->robust) {
+    bool contacts = s->nc > 0 || s->nn > 0;
+    if (contacts && (sim->exact || sim->robust)) {
         bool end = sim->settings.direction == LASH_AT_END;
         double weight = s->theta * s->h * s->move_theta;
         if (end) weight = s->h * s->move_theta;
@@ -205,7 +206,11 @@ bool step_factor(LashSim* sim, StepContext* s) {
         if (s->list->item[i].kind == LASH_BILATERAL_VELOCITY) sim->same_metric = false;
     }
     if (!sim->same_metric && !lash_block_lu_factor(sim->M, sim->M_values)) return false;
-    if (sim->robust) {
+    if (sim->robust && sim->full != NULL && !sim->curved && !full_newton_factor(sim, s, project))
+        return false;
+    if (sim->robust && !contacts) {
+        sim->velocity_joints.rows = 0; // not factored
+    } else if (sim->robust) {
         // Where positions are projected, what P does to them is undone by tau, so d(G'v)/dq does
         // not enter.
         bool derivatives =
@@ -215,7 +220,7 @@ bool step_factor(LashSim* sim, StepContext* s) {
     } else {
         lash_joint_solver_factor(&sim->velocity_joints, s->list, s->G, sim->A, false, false);
     }
-    if (!sim->same_metric) {
+    if (!sim->same_metric && (!sim->robust || contacts)) {
         lash_joint_solver_factor(&sim->position_joints, s->list, s->G,
                                  sim->curved ? sim->N : sim->M, true, system->unit_metric);
     }

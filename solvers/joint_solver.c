@@ -16,19 +16,51 @@
 #include "solvers/dense.h"
 #include "solvers/rows.h"
 
+enum {
+    LEAST_ROWS = 20, // fewer: full matrices without looking further
+    MANY_ROWS = 500  // more: sparse also with friction in joints
+};
+
 // What rounding leaves of a redundant row's diagonal entry, as a share of it.
 static double rank_tolerance(int rows) {
     return 4e-15 * (rows + 4);
 }
 
-void lash_joint_solver_init(LashJointSolver* solver, const LashSystem* system, int capacity) {
-    size_t m = (size_t)capacity;
-    *solver = (LashJointSolver){.system = system, .capacity = capacity};
+// The sparse factorisation against full matrices, in multiplications of a step: two solutions and,
+// once in a while, a factorisation. A full product runs through memory in order and costs less per
+// multiplication; measured, the two meet at about 30 rows.
+static bool sparse_pays(const LashJointSparse* sparse, int rows) {
+    double m = rows;
+    return 8 * lash_joint_sparse_solve_cost(sparse) < m * m;
+}
+
+static bool has_friction(const LashInteractionList* list) {
+    for (int i = list->bilateral; i < list->count; ++i) {
+        if (list->item[i].kind == LASH_FRICTION) return true;
+    }
+    return false;
+}
+
+void lash_joint_solver_init(LashJointSolver* solver, const LashSystem* system,
+                            const LashInteractionList* list, LashJointMethod method) {
+    size_t m = (size_t)list->bilateral_rows;
+    *solver = (LashJointSolver){.system = system, .capacity = list->bilateral_rows};
+    // Friction in joints asks for the minimum norm in every iteration.
+    bool possible = method != LASH_JOINTS_DENSE && !system->unit_metric && m > 0;
+    if (method == LASH_JOINTS_AUTOMATIC &&
+        (m < LEAST_ROWS || (has_friction(list) && m < MANY_ROWS)))
+        possible = false;
+    if (possible) {
+        solver->sparse = lash_joint_sparse_create(system, list);
+        if (method == LASH_JOINTS_SPARSE || sparse_pays(solver->sparse, (int)m)) return;
+        lash_joint_sparse_destroy(solver->sparse);
+        solver->sparse = NULL;
+    }
     solver->W_inverse = lash_alloc(m * m * sizeof(double));
     solver->L = lash_alloc(m * m * sizeof(double));
     solver->W = lash_alloc(m * m * sizeof(double));
     solver->projector = lash_alloc(m * m * sizeof(double));
-    solver->work = lash_alloc(lash_dense_least_squares_size(capacity, capacity) * sizeof(double));
+    solver->work = lash_alloc(lash_dense_least_squares_size((int)m, (int)m) * sizeof(double));
     solver->S = lash_alloc(m * m * sizeof(double));
     solver->scale = lash_alloc(m * sizeof(double));
     solver->pivot = lash_alloc(m * sizeof(int));
@@ -39,6 +71,7 @@ void lash_joint_solver_free(LashJointSolver* solver) {
     lash_free(solver->W_inverse), lash_free(solver->L), lash_free(solver->S);
     lash_free(solver->scale), lash_free(solver->pivot), lash_free(solver->column);
     lash_free(solver->W), lash_free(solver->work), lash_free(solver->projector);
+    lash_joint_sparse_destroy(solver->sparse);
     *solver = (LashJointSolver){0};
 }
 
@@ -231,10 +264,16 @@ void lash_joint_solver_factor(LashJointSolver* solver, const LashInteractionList
                               bool unit_metric) {
     LASH_ASSERT(list->bilateral_rows <= solver->capacity);
     solver->rows = list->bilateral_rows;
+    solver->general = false;
+    if (solver->sparse != NULL) {
+        solver->list = list;
+        solver->rank = lash_joint_sparse_factor(solver->sparse, list, G, G,
+                                                lash_block_lu_matrix(lu), positions);
+        return;
+    }
     assemble(solver, list, G, lu, positions, unit_metric);
     solver->rank = factor_pivoted(solver->rows, solver->S, solver->L, solver->pivot,
                                   solver->column + solver->system->nv);
-    solver->general = false;
     pseudo_inverse(solver);
 }
 
@@ -243,6 +282,12 @@ void lash_joint_solver_factor_general(LashJointSolver* solver, const LashInterac
                                       const LashBlockLu* lu) {
     const LashSystem* system = solver->system;
     int m = solver->rows = list->bilateral_rows;
+    if (solver->sparse != NULL) {
+        solver->list = list;
+        solver->rank = lash_joint_sparse_factor(solver->sparse, list, G_hat, G_star,
+                                                lash_block_lu_matrix(lu), false);
+        return;
+    }
     solver->general = true;
     for (int i = 0; i < list->bilateral; ++i) {
         const LashInteraction* item = &list->item[i];
@@ -300,6 +345,10 @@ LASH_VECTOR_CLONES static void multiply_two(int m, const double* restrict A, con
 
 void lash_joint_solver_solve(LashJointSolver* solver, const double* U, double* P) {
     int m = solver->rows;
+    if (solver->sparse != NULL) {
+        lash_joint_sparse_solve(solver->sparse, solver->list, U, P);
+        return;
+    }
     if (solver->general) {
         solve_general(solver, U, P);
         return;
@@ -309,9 +358,9 @@ void lash_joint_solver_solve(LashJointSolver* solver, const double* U, double* P
 
 void lash_joint_solver_solve_two(LashJointSolver* solver, const double* U1, const double* U2,
                                  double* P1, double* P2) {
-    if (solver->general) {
-        solve_general(solver, U1, P1);
-        solve_general(solver, U2, P2);
+    if (solver->sparse != NULL || solver->general) {
+        lash_joint_solver_solve(solver, U1, P1);
+        lash_joint_solver_solve(solver, U2, P2);
         return;
     }
     multiply_two(solver->rows, solver->W_inverse, U1, U2, P1, P2);
@@ -319,6 +368,25 @@ void lash_joint_solver_solve_two(LashJointSolver* solver, const double* U1, cons
 
 void lash_joint_solver_project(LashJointSolver* solver, double* P) {
     if (solver->general || solver->rank == solver->rows) return;
+    if (solver->sparse != NULL) {
+        lash_joint_sparse_clear_dependent(solver->sparse, solver->list, P);
+        return;
+    }
     memcpy(solver->column, P, (size_t)solver->rows * sizeof *P);
     multiply(solver->rows, solver->projector, solver->column, P);
+}
+
+void lash_joint_solver_minimum_norm(LashJointSolver* solver, const LashInteractionList* list,
+                                    const double* G, const LashBlockLu* M, double* P) {
+    if (solver->sparse != NULL) {
+        lash_joint_sparse_minimum_norm(solver->sparse, list, G, P);
+        return;
+    }
+    lash_joint_solver_factor(solver, list, G, M, false, false);
+    lash_joint_solver_project(solver, P);
+}
+
+void lash_joint_solver_count_dependent(const LashJointSolver* solver, int* dependent) {
+    LASH_ASSERT(solver->sparse != NULL);
+    lash_joint_sparse_count_dependent(solver->sparse, solver->list, dependent);
 }

@@ -4,6 +4,8 @@
 
 #include "core/system.h"
 #include "solvers/block_lu.h"
+#include "solvers/joint_sparse.h"
+#include "solvers/sim.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -17,12 +19,17 @@ typedef struct LashJointSolver {
     double* projector; // (rows x rows) -W^+ W: the part of P that joints feel; unused at full rank
     double* scale;     // (rows) 1, or 1/length for moments: the norm that is minimal is |scale P|
     int* pivot;        // (rows) independent rows first, in the order of elimination
-    double *L, *S, *column; // scratch
-    bool general;           // solve with the unsymmetric W itself, by least squares
-    double *W, *work;       // (rows x rows) of the general case; scratch of least squares
+    double *L, *S, *column;          // scratch
+    bool general;                    // solve with the unsymmetric W itself, by least squares
+    double *W, *work;                // (rows x rows) of the general case; scratch of least squares
+    LashJointSparse* sparse;         // NULL: the full matrices above, none of them otherwise
+    const LashInteractionList* list; // sparse: of the last factorisation
 } LashJointSolver;
 
-void lash_joint_solver_init(LashJointSolver* solver, const LashSystem* system, int capacity);
+// For the bilateral interactions of list. Small systems are solved with full matrices, large ones
+// with a sparse factorisation; automatic: whichever is expected to be faster.
+void lash_joint_solver_init(LashJointSolver* solver, const LashSystem* system,
+                            const LashInteractionList* list, LashJointMethod method);
 void lash_joint_solver_free(LashJointSolver* solver);
 
 // Factors for the bilateral interactions of list with directions G; lu holds the factors of A (not
@@ -38,8 +45,13 @@ void lash_joint_solver_factor_general(LashJointSolver* solver, const LashInterac
                                       const double* G_hat, const double* G_star,
                                       const LashBlockLu* lu);
 
-// P <- W^+ W P: the part of minimum norm; nothing at full rank.
+// P <- W^+ W P: the part of minimum norm; nothing at full rank. Sparse: dependent rows get zero.
 void lash_joint_solver_project(LashJointSolver* solver, double* P);
+// Factors with A = M and gives the P of minimum norm with the same G P.
+void lash_joint_solver_minimum_norm(LashJointSolver* solver, const LashInteractionList* list,
+                                    const double* G, const LashBlockLu* M, double* P);
+// dependent (bilateral interactions): rows of each that depend on those before; sparse only
+void lash_joint_solver_count_dependent(const LashJointSolver* solver, int* dependent);
 
 // P = -W^+ U over the bilateral rows; and the same for two right sides in one pass.
 void lash_joint_solver_solve_two(LashJointSolver* solver, const double* U1, const double* U2,

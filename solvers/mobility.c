@@ -180,7 +180,9 @@ bool lash_sim_assemble(LashSim* sim, double* moved) {
     for (int i = 0; i < system->nv; ++i) s->v[i] = sim->v[i] + sim->y[i];
     memcpy(s->q_end, sim->q, (size_t)system->nq * sizeof *sim->q);
     lash_sim_set_state(sim, sim->t, s->q_end, s->v);
-    LashMobility after = lash_sim_mobility(sim, NULL);
+    LashMobility after = {0};
+    if (!evaluate_start(sim, s, -1)) return false;
+    measure_rows(s, &after);
     return after.position_error <= sim->settings.tolerance_position &&
            after.velocity_error <= sim->settings.tolerance_velocity;
 }

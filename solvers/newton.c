@@ -19,8 +19,6 @@
 // The iteration ends when the recomputed residuals pass, and never before one correction has been
 // made.
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -31,6 +29,8 @@
 static const double SLOW = 0.04;
 // Corrections in a row that gain less than half, after which the kept operator is given up.
 enum { PATIENCE = 4 };
+// Steps with the full Newton matrix before the kept operator is tried again, at most.
+enum { LONGEST_RUN = 16 };
 
 // --- Evaluation
 // ---------------------------------------------------------------------------------------------------
@@ -93,14 +93,17 @@ static void complete_directions(const LashSim* sim, StepContext* s) {
         for (int b = 0; b < item->touched; ++b) n += lash_block_size(sim->system, item->block[b]);
         memcpy(s->G_star + item->offset, s->G + item->offset,
                (size_t)(n * item->rows) * sizeof *s->G);
+        memcpy(s->g_t_star + item->row, s->g_t + item->row, (size_t)item->rows * sizeof *s->g_t);
     }
 }
 
 static bool evaluate_rows(LashSim* sim, StepContext* s) {
     double t_end = s->t0 + s->h, t_theta = s->t0 + s->theta * s->h;
+    bool fremond = sim->settings.law == LASH_FREMOND;
     switch (sim->settings.direction) {
         case LASH_AT_MIDPOINT:
-            if (!sim_evaluate(sim, t_theta, s->q_theta, s->wanted, s->g_star, NULL, s->G_star))
+            if (!sim_evaluate(sim, t_theta, s->q_theta, s->wanted, s->g_star,
+                              fremond ? s->g_t_star : NULL, s->G_star))
                 return false;
             if (!sim_evaluate(sim, t_end, s->q_end, s->wanted, s->g, s->g_t, s->G)) return false;
             complete_directions(sim, s);
@@ -108,11 +111,13 @@ static bool evaluate_rows(LashSim* sim, StepContext* s) {
         case LASH_AT_END:
             if (!sim_evaluate(sim, t_end, s->q_end, s->wanted, s->g, s->g_t, s->G)) return false;
             memcpy(s->G_star, s->G, (size_t)s->list->G_size * sizeof *s->G);
+            memcpy(s->g_t_star, s->g_t, (size_t)s->list->rows * sizeof *s->g_t);
             return true;
         case LASH_AT_START: // rows and impulses at q_k; the gaps are those of the end
             if (!sim_evaluate(sim, t_end, s->q_end, s->wanted, s->g, NULL, NULL)) return false;
             if (!sim_evaluate(sim, s->t0, sim->q, s->wanted, s->g_star, s->g_t, s->G)) return false;
             memcpy(s->G_star, s->G, (size_t)s->list->G_size * sizeof *s->G);
+            memcpy(s->g_t_star, s->g_t, (size_t)s->list->rows * sizeof *s->g_t);
             return true;
     }
     return false;
@@ -129,13 +134,16 @@ static void compute_residuals(LashSim* sim, StepContext* s) {
     lash_block_multiply(system, sim->M_values, sim->x, s->r);
     for (int i = 0; i < nv; ++i) s->r[i] -= s->h * s->F[i];
     lash_rows_apply(system, list, 0, list->count, s->active, s->G_star, -1, s->P, s->r);
-    lash_rows_velocity(system, list, 0, list->count, s->wanted, s->G, s->v, s->U);
+    lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, s->v, s->U);
+    lash_rows_velocity(system, list, list->bilateral, list->count, s->wanted, law_rows(sim, s),
+                       s->v, s->U);
+    bool fremond = sim->settings.law == LASH_FREMOND;
     s->velocity_error = 0, s->position_error = 0;
     for (int i = 0; i < list->count; ++i) {
         if (!s->wanted[i]) continue;
         const LashInteraction* item = &list->item[i];
         for (int k = item->row; k < item->row + item->rows; ++k) {
-            s->U[k] += s->g_t[k];
+            s->U[k] += i >= list->bilateral && fremond ? s->g_t_star[k] : s->g_t[k];
             if (i >= list->bilateral) continue;
             if (fabs(s->U[k]) > s->velocity_error)
                 s->velocity_error = fabs(s->U[k]), s->worst = item->id;
@@ -144,6 +152,7 @@ static void compute_residuals(LashSim* sim, StepContext* s) {
             }
         }
     }
+    if (fremond) fremond_start(sim, s);
     // The velocity error that r stands for, M^-1 r; and y = A^-1 r for the correction.
     memcpy(sim->y, s->r, (size_t)nv * sizeof *sim->y);
     lash_block_lu_solve(sim->A, sim->y);
@@ -196,8 +205,12 @@ static bool correct_positions(LashSim* sim, StepContext* s) {
 
 static bool correct(LashSim* sim, StepContext* s, bool project) {
     int nv = sim->system->nv;
-    for (int i = 0; i < nv; ++i) sim->y[i] = -sim->y[i];
-    if (s->list->bilateral > 0) correct_joints(sim, s, project && !sim->curved);
+    if (sim->robust && sim->full != NULL && !sim->curved) {
+        full_newton_correct(sim, s, project);
+    } else {
+        for (int i = 0; i < nv; ++i) sim->y[i] = -sim->y[i];
+        if (s->list->bilateral > 0) correct_joints(sim, s, project && !sim->curved);
+    }
     bool coupled =
         project && s->nn > 0 && sim->settings.coupled && sim->settings.scheme == LASH_DIRECT;
     if (coupled) {
@@ -244,7 +257,7 @@ static bool evaluate_iterate(LashSim* sim, StepContext* s, bool project) {
     set_positions(sim, s, project);
     if (!evaluate_rows(sim, s)) return false;
     if (!sim->factored || sim->factored_h != s->h) {
-        if (!step_factor(sim, s)) return false;
+        if (!step_factor(sim, s, project)) return false;
     }
     compute_residuals(sim, s);
     contacts_errors(sim, s, project);
@@ -278,13 +291,9 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         if (!evaluate_iterate(sim, s, project)) return LASH_FAILED;
         double error = largest_error(sim, s, project);
         bool pass = passes(sim, s, project);
-        if (getenv("LASH_DBG2") && s->t0 > atof(getenv("LASH_DBG2"))) {
-            fprintf(stderr, "  i %d robust %d dyn %.3g vel %.3g con %.3g pos %.3g exact %d nc %d h %g solver %d\n", i, sim->robust, s->dynamics_error, s->velocity_error, s->contact_error, s->position_error, sim->exact, s->nc, s->h, sim->info.solver);
-            if (getenv("LASH_DBG3")) for (int k = 0; k < s->nc; ++k) { const LashInteraction* it = &s->list->item[s->contact[k]]; fprintf(stderr, "     %llx gap %.4g P %.4g %.4g %.4g U %.4g %.4g %.4g tau %.3g\n", (unsigned long long)it->id, s->g[it->row], s->P[it->row], s->P[it->row+1], s->P[it->row+2], s->U[it->row], s->U[it->row+1], s->U[it->row+2], s->tau[it->row]); }
-        }
         if (i == 0) first = error;
         growing = error > last ? growing + 1 : 0;
-        if (i > 0 && last > 1) rate = fmax(rate, error / last);
+        if (i > 0 && last > 1) rate = fmin(1, fmax(rate, error / last));
         sim->contraction_rate = fmax(sim->contraction_rate, rate);
         if (kept < INFINITY && !(error < 0.5 * kept)) { // no better than the one kept
             if (pass && error <= kept) return LASH_CONVERGED;
@@ -305,7 +314,7 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         if (sim->robust || old ||
             (i > 1 && error > 0.25 * last && ++slow >= 2)) { // renew the operator here
             if (s->nc > 0) sim->exact = true;
-            if (!step_factor(sim, s)) return LASH_FAILED;
+            if (!step_factor(sim, s, project)) return LASH_FAILED;
             compute_residuals(sim, s);
             slow = 0;
         }
@@ -318,13 +327,24 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
 }
 
 // With the kept operator; where that does not converge, again with the full Newton matrix in every
-// iteration.
+// iteration. Where that was needed the next steps begin with it, more of them each time in a row:
+// a mechanism passes a singular position in a few steps or stays near it for long.
 LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
     if (!contacts_list(sim, s)) return LASH_FAILED;
-    LashOutcome outcome = iterate(sim, s, project);
-    if (outcome == LASH_CONVERGED || sim->robust) return outcome;
+    bool chosen = sim->settings.full_newton, skip = !chosen && sim->singular_steps > 0;
+    LashOutcome outcome = LASH_INACCURATE;
+    if (!skip) outcome = iterate(sim, s, project);
+    if (outcome == LASH_CONVERGED || chosen) {
+        sim->singular_run = 0;
+        return outcome;
+    }
     sim->robust = true;
-    step_guess(sim, s);
+    if (!skip) {
+        sim->singular_run = sim->singular_run == 0 ? 1 : 2 * sim->singular_run;
+        if (sim->singular_run > LONGEST_RUN) sim->singular_run = LONGEST_RUN;
+        sim->singular_steps = sim->singular_run + 1;
+        step_guess(sim, s);
+    }
     outcome = iterate(sim, s, project);
     sim->robust = sim->factored = false;
     return outcome;
@@ -388,12 +408,13 @@ void step_remember(LashSim* sim, const StepContext* s, bool smooth) {
     memcpy(oldest + nv, s->shift, nv * sizeof *oldest);
     memcpy(oldest + 2 * nv, s->P, joint_rows * sizeof *oldest);
     memcpy(oldest + 2 * nv + joint_rows, s->tau, joint_rows * sizeof *oldest);
-    memcpy(oldest + 2 * nv + 2 * joint_rows, s->P + joint_rows, contact_rows * sizeof *oldest);
-    memcpy(oldest + 2 * nv + 2 * joint_rows + contact_rows, s->tau + joint_rows,
-           contact_rows * sizeof *oldest);
+    double* contacts = oldest + 2 * nv + 2 * joint_rows;
+    memcpy(contacts, s->P + joint_rows, contact_rows * sizeof *oldest);
+    memcpy(contacts + contact_rows, s->tau + joint_rows, contact_rows * sizeof *oldest);
     sim->history = smooth ? sim->history + 1 : 1;
     ++sim->listed;
     sim->contraction_rate *= 0.9; // forgets: the next steps tell anew
+    if (sim->singular_steps > 0) --sim->singular_steps;
 }
 
 // Tells whether the list has the same contacts as that of the last step, in the same order.

@@ -38,6 +38,14 @@ static bool in_range(double value, double low, double high, const char* key, Las
                           value);
 }
 
+static bool law_fits(const LashSettings* s, LashError* error) {
+    if (s->law != LASH_FREMOND || s->scheme != LASH_SCHATZMAN_PAOLI) return true;
+    return lash_error_set(
+        error, LASH_ERROR_MODEL, "simulation.law",
+        "Fremond's law is one of velocities: use it with moreau-jean, combined or "
+        "direct, not with schatzman-paoli");
+}
+
 bool lash_settings_check(const LashSettings* s, LashError* error) {
     return in_range(s->h, DBL_MIN, 1e6, "simulation.step", error) &&
            in_range(s->theta, 0.5, 1, "simulation.theta", error) &&
@@ -46,7 +54,8 @@ bool lash_settings_check(const LashSettings* s, LashError* error) {
            in_range(s->tolerance_velocity, 1e-15, 1, "simulation.tolerance_velocity", error) &&
            in_range(s->tolerance_solver, 1e-16, 1, "simulation.tolerance_solver", error) &&
            in_range(s->max_iterations, 1, 10000, "simulation.max_iterations", error) &&
-           in_range(s->max_substeps, 1, 1 << 20, "simulation.substeps", error);
+           in_range(s->max_substeps, 1, 1 << 20, "simulation.substeps", error) &&
+           law_fits(s, error);
 }
 
 // --- Memory
@@ -76,8 +85,8 @@ static void lay_out_step(StepContext* s, const LashSystem* system, Take* t) {
     s->d = take_doubles(t, nv), s->q_end = take_doubles(t, nq), s->q_theta = take_doubles(t, nq);
     s->v_theta = take_doubles(t, nv), s->F = take_doubles(t, nv), s->r = take_doubles(t, nv);
     s->g = take_doubles(t, rows), s->g_t = take_doubles(t, rows), s->G = take_doubles(t, G);
-    s->g_star = take_doubles(t, rows), s->G_star = take_doubles(t, G),
-    s->G_hat = take_doubles(t, G);
+    s->g_star = take_doubles(t, rows), s->g_t_star = take_doubles(t, rows);
+    s->G_star = take_doubles(t, G), s->G_hat = take_doubles(t, G);
     s->U = take_doubles(t, rows);
 }
 
@@ -164,9 +173,10 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     sim->A = lash_block_lu_create(system);
     sim->M = lash_block_lu_create(system);
     sim->N = lash_block_lu_create(system);
-    lash_joint_solver_init(&sim->velocity_joints, system, rows);
-    lash_joint_solver_init(&sim->position_joints, system, rows);
-    lash_joint_solver_init(&sim->reaction_joints, system, rows);
+    lash_joint_solver_init(&sim->velocity_joints, system, list, settings->joints);
+    lash_joint_solver_init(&sim->position_joints, system, list, settings->joints);
+    lash_joint_solver_init(&sim->reaction_joints, system, list, settings->joints);
+    if (bilateral > 0) sim->full = full_newton_create(system, list);
     lash_sim_set_state(sim, 0, start, start + system->nq);
     lash_free(start);
     return sim;
@@ -178,6 +188,7 @@ void lash_sim_destroy(LashSim* sim) {
     lash_block_lu_destroy(sim->A);
     lash_block_lu_destroy(sim->M);
     lash_block_lu_destroy(sim->N);
+    full_newton_destroy(sim->full);
     lash_joint_solver_free(&sim->velocity_joints);
     lash_joint_solver_free(&sim->position_joints);
     lash_joint_solver_free(&sim->reaction_joints);
@@ -250,7 +261,9 @@ static void remember_contacts(LashSim* sim, const StepContext* s) {
             sim->last_P[3 * k + r] = s->P[item->row + r];
             sim->last_U[3 * k + r] = s->U[item->row + r];
         }
-        sim->info.contacts += !joint_friction(item) && s->P[item->row] > 0;
+        if (joint_friction(item) || !(s->P[item->row] > 0)) continue;
+        ++sim->info.contacts;
+        sim->info.opening += s->has_U_start[i] && s->U_start[item->row] > 0;
     }
 }
 
@@ -407,8 +420,8 @@ const double* lash_sim_impulses(LashSim* sim) {
     if (joints->rows == s->list->bilateral_rows && joints->rank == joints->rows)
         return sim->reactions;
     if (!lash_block_lu_factor(sim->M, sim->M_values)) return sim->reactions;
-    lash_joint_solver_factor(&sim->reaction_joints, s->list, s->G_star, sim->M, false, false);
-    lash_joint_solver_project(&sim->reaction_joints, sim->reactions);
+    lash_joint_solver_minimum_norm(&sim->reaction_joints, s->list, s->G_star, sim->M,
+                                   sim->reactions);
     return sim->reactions;
 }
 const double* lash_sim_directions(const LashSim* sim) {

@@ -32,8 +32,20 @@ typedef enum LashForecast { // which contacts may act, where the scheme activate
     LASH_FORECAST_END       // g(q (+) h v) <= 0 and U <= 0
 } LashForecast;
 
+typedef enum LashJointMethod { // linear algebra of the joints
+    LASH_JOINTS_AUTOMATIC,     // whichever is expected to be faster
+    LASH_JOINTS_DENSE,         // full matrices: small mechanisms
+    LASH_JOINTS_SPARSE         // cost linear in the number of bodies
+} LashJointMethod;
+
+typedef enum LashLaw {   // friction at an impact
+    LASH_NEWTON_COULOMB, // against the velocity after it
+    LASH_FREMOND         // against the average of before and after: never creates energy
+} LashLaw;
+
 typedef struct LashSettings {
     LashScheme scheme;
+    LashLaw law;     // not with Schatzman-Paoli
     double h, theta; // time step [s]; 1/2 midpoint .. 1 implicit Euler
     LashDirection direction;
     LashForecast forecast;
@@ -47,6 +59,7 @@ typedef struct LashSettings {
     int max_iterations;        // Newton iterations per pass
     bool full_newton; // renew the Newton matrix, all derivatives in it, in every iteration; stop at
                       // the tolerances. Default: keep it over many steps, go on below them
+    LashJointMethod joints;
     int max_substeps; // 1: none; a failing step is retried as 2, 4, ... sub-steps up to this
 } LashSettings;
 
@@ -55,6 +68,8 @@ typedef struct LashStepInfo {
     int contacts;        // unilateral interactions with P > 0
     int newton, projection, index_set, solver; // iterations as SCHEMES section 5 counts them
     int substeps;
+    int opening;           // contacts with P > 0 although U_N was > 0 at the start: the proof that
+                           // Fremond's law dissipates does not cover them
     int demoted;           // contacts that pushed but could not be closed exactly with the others
     double position_error; // largest bilateral joint error, recomputed from the final q [m, rad]
     double penetration;    // largest -g of all candidates, >= 0 [m]
@@ -68,6 +83,7 @@ typedef struct LashEnergy {
     double external_work;                  // since the start, drivers included [J]
     double damping_work;                   // of dampers, <= 0 [J]
     double contact_work_n, contact_work_t; // of normal and tangential impulses [J]
+    double opening_work;                   // the part of them by contacts that were opening [J]
     double joint_work;                     // of ideal joints: pure discretisation error [J]
     double start;                          // kinetic + potential at the start [J]
 } LashEnergy;

@@ -11,6 +11,8 @@
 #include "solvers/projection_problem.h"
 #include "solvers/sim.h"
 
+typedef struct FullNewton FullNewton;
+
 enum { HISTORY = 4 }; // steps the predictor looks back
 
 // What the position problem of a pass asks of an interaction.
@@ -21,29 +23,29 @@ enum { POSITION_FREE, POSITION_CLOSED_IF_PUSHED, POSITION_NOT_NEGATIVE };
 typedef struct StepContext {
     double t0, h, theta; // start time, length; theta of the velocity average
     double move_theta;   // weight of v_{k+1} in the motion: theta, or 1/2 for the variant
-    const LashInteractionList* list; // collect
-    uint8_t* active;                 // (count) velocity law acts: bilateral always
-    uint8_t* position;               // (count) POSITION_*
-    uint8_t* wanted;                 // (count) directions are needed
-    double* gap_start;               // (count) gap at the start, where U_start was evaluated
-    double* U_start;                 // (rows) U at the start of the step, for the impact law
-    uint8_t* has_U_start;            // (count)
-    double *v, *P, *tau;             // unknowns: (nv), (rows), (rows)
-    double* shift;                   // (nv) N G tau
-    double *d, *q_end, *q_theta;     // (nv) increment; q (+) d, q (+) theta d
-    double *v_theta, *F, *r;         // (nv) averaged velocity, forces, residual of the dynamics
-    double *g, *g_t, *G;             // at the end of the step
-    double *g_star, *G_star;         // where impulses point: directions, gaps not used
-    double* G_hat;                   // G + h theta d(G'v)/dq: derivative of the rows for Newton
-    double* U;                       // (rows)
-    int nc, m;                       // active contacts, their rows
-    int* contact;                    // (nc) interaction
-    int* first;                      // (nc) first row in the contact problem
-    double *W, *b, *P_c, *U_c, *mu;  // the contact problem
-    uint8_t* kind;                   // (nc)
-    double* A_n;                     // (nn x nn) position problem of contact normals
-    int nn;                          // contacts in the position problem
-    int* normal;                     // (nn) interaction
+    const LashInteractionList* list;    // collect
+    uint8_t* active;                    // (count) velocity law acts: bilateral always
+    uint8_t* position;                  // (count) POSITION_*
+    uint8_t* wanted;                    // (count) directions are needed
+    double* gap_start;                  // (count) gap at the start, where U_start was evaluated
+    double* U_start;                    // (rows) U at the start of the step, for the impact law
+    uint8_t* has_U_start;               // (count)
+    double *v, *P, *tau;                // unknowns: (nv), (rows), (rows)
+    double* shift;                      // (nv) N G tau
+    double *d, *q_end, *q_theta;        // (nv) increment; q (+) d, q (+) theta d
+    double *v_theta, *F, *r;            // (nv) averaged velocity, forces, residual of the dynamics
+    double *g, *g_t, *G;                // at the end of the step
+    double *g_star, *g_t_star, *G_star; // where impulses point: directions, gaps not used
+    double* G_hat;                      // G + h theta d(G'v)/dq: derivative of the rows for Newton
+    double* U;                          // (rows)
+    int nc, m;                          // active contacts, their rows
+    int* contact;                       // (nc) interaction
+    int* first;                         // (nc) first row in the contact problem
+    double *W, *b, *P_c, *U_c, *mu;     // the contact problem
+    uint8_t* kind;                      // (nc)
+    double* A_n;                        // (nn x nn) position problem of contact normals
+    int nn;                             // contacts in the position problem
+    int* normal;                        // (nn) interaction
     double *gap_n, *tau_n, *gap_new, *P_n;
     uint8_t* kind_n;
     double b_norm;      // |b| of the contact problem solved last
@@ -70,8 +72,8 @@ struct LashSim {
     double* q_prev; // q_{k-1}: Schatzman-Paoli
     double* q_back; // (nq) scratch of it
     double h_prev;  // length of the step from q_prev to q
-    // Of the last steps, newest first: v, shift, P and tau of the joints, P and tau
-    // of the contacts.
+    // Of the last steps, newest first: v, shift, P and tau of the joints, P and tau of the
+    // contacts.
     double* past[HISTORY];
     int history;             // how many of them are valid: 0 after a jump
     int listed;              // how many of them had the contacts of the present list
@@ -86,13 +88,15 @@ struct LashSim {
     LashBlockLu* N; // M - d(G tau)/dq, of a robust pass that projects contacts (curved)
     bool curved;
     LashJointSolver velocity_joints, position_joints;
+    FullNewton* full; // bodies and joints, all derivatives; NULL: no joints
     bool same_metric; // position_joints is velocity_joints
     double *M_values, *C_values, *K_values, *A_values;
     double *B,
         *B_n; // (nv x nv) A^-1 and N^-1 with the joints closed; NULL: too large, solve by columns
-    bool factored, has_response;   // has_response: B (and B_n) are formed
-    double factored_h, factored_t; // step it was made for: length, start [s]
-    bool exact;                    // derivatives of contact directions are in the Newton matrix
+    bool factored, has_response;      // has_response: B (and B_n) are formed
+    double factored_h, factored_t;    // step it was made for: length, start [s]
+    bool exact;                       // derivatives of contact directions are in the Newton matrix
+    int singular_steps, singular_run; // steps to come with full Newton at once, length of the run
     bool robust;       // this pass renews the operator in every iteration, with all derivatives
     double *x, *y, *z; // (nv) scratch
     double *u, *w;     // (rows) scratch
@@ -149,7 +153,7 @@ void step_accept(LashSim* sim, StepContext* s);
 
 // --- Linear algebra (factor.c)
 // ------------------------------------------------------------------------------------
-bool step_factor(LashSim* sim, StepContext* s);
+bool step_factor(LashSim* sim, StepContext* s, bool project);
 // True when B (and B_n) can be used: forms them for the operator at hand when first asked. False:
 // the system is too large.
 bool response_ready(LashSim* sim, const StepContext* s);
@@ -159,6 +163,14 @@ void joints_response(LashSim* sim, const StepContext* s, bool positions, double*
 
 // G_hat = G + h theta d(G'v + g_t)/dq of the wanted interactions [first, last); returns s->G_hat
 const double* row_derivatives(LashSim* sim, StepContext* s, int first, int last);
+
+// --- All derivatives (full_newton.c)
+// ------------------------------------------------------------------------------------
+FullNewton* full_newton_create(const LashSystem* system, const LashInteractionList* list);
+void full_newton_destroy(FullNewton* full);
+bool full_newton_factor(LashSim* sim, StepContext* s, bool project);
+// sim->y = change of v; P and, with project, tau of the joints are corrected.
+void full_newton_correct(LashSim* sim, StepContext* s, bool project);
 
 // --- Contacts (contact_stage.c)
 // ----------------------------------------------------------------------------------- Numbers the
@@ -179,8 +191,13 @@ bool positions_correct(LashSim* sim, StepContext* s);
 // y (nv) = response of the closed joints to column `row` of a contact
 void response_column(LashSim* sim, const StepContext* s, const LashInteraction* item, int row,
                      bool positions, double* y);
-// e U_N(start) of contact i
-double restitution_term(const StepContext* s, int i);
+// Rows of the contacts' law at velocity level: G at the end of the step; G* under Fremond's law.
+const double* law_rows(const LashSim* sim, const StepContext* s);
+// What the law of contact i adds to U (rows): e U_N(start); under Fremond's law also
+// (1 - theta)/theta U_T(start).
+void law_shift(const LashSim* sim, const StepContext* s, int i, double* shift);
+// Fremond's law: U at the start along the directions of the iterate, G*' v_k + g_t.
+void fremond_start(LashSim* sim, StepContext* s);
 // x (nv) <- N x; x gets the joints' answer to the displacement x, their tau is completed;
 // moved (nv): displacement by the corrections made so far
 void solve_metric(LashSim* sim, double* x);

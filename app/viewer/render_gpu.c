@@ -60,7 +60,7 @@ static const char solid_fragment[] =
     "  rim = rim * rim;\n"
     "  float h = max(dot(n, normalize(key + v)), 0.0);\n"
     "  h *= h; h *= h; h *= h; h *= h;\n" // power 16
-    "  float light = mix(0.22, 0.46, sky) + 0.62 * k + 0.14 * f;\n"
+    "  float light = mix(0.30, 0.52, sky) + 0.60 * k + 0.16 * f;\n"
     "  vec3 c = base * light * (1.0 - 0.55 * rim) + vec3(0.07 * h * h + 0.05 * h * k);\n"
     "  result = vec4(sqrt(clamp(c, 0.0, 1.0)), color.a);\n"
     "}\n";

@@ -139,6 +139,7 @@ ViewFrame view_frame_create(const ViewScene* scene) {
     frame.values = lash_alloc((size_t)scene->layout.total * sizeof(double));
     frame.q = lash_alloc(7 * n * sizeof(double));
     frame.world_body = lash_alloc(n * sizeof(Pose));
+    frame.point = lash_alloc(VIEW_MAX_POINTS * sizeof *frame.point);
     return frame;
 }
 
@@ -146,6 +147,7 @@ void view_frame_destroy(ViewFrame* frame) {
     lash_free(frame->values);
     lash_free(frame->q);
     lash_free(frame->world_body);
+    lash_free(frame->point);
     *frame = (ViewFrame){0};
 }
 
@@ -216,39 +218,82 @@ double view_scene_size(const ViewScene* scene) {
 
 // ---- contacts and forces ------------------------------------------------------------------------
 
-int view_frame_touches(const ViewScene* scene, const ViewFrame* frame, double near,
-                       ViewTouch* touch, int capacity) {
-    const double* impulse = frame->values + scene->layout.offset[LASH_SERIES_CONTACT_IMPULSE];
+// A recorded point on side b of a contact, where that body is drawn.
+static Vec3 drawn_point(const ViewScene* scene, const ViewFrame* frame, int contact, Vec3 p) {
+    int a, b;
+    lash_mechanism_contact_bodies(scene->mech, contact, &a, &b);
+    int body = b >= 0 ? b : a;
+    if (body < 0) return p;
+    const double* q = frame->q + 7 * body;
+    Pose recorded = pose(vec3(q[0], q[1], q[2]), quat(q[3], q[4], q[5], q[6]));
+    return pose_point(frame->world_body[body], pose_point_inverse(recorded, p));
+}
+
+static Vec3 from_array(const double* a) {
+    return vec3(a[0], a[1], a[2]);
+}
+
+int view_frame_touches(const ViewScene* scene, const ViewFrame* frame, ViewTouch* touch,
+                       int capacity) {
     int count = 0;
-    for (int i = 0; i < scene->contacts && count < capacity; ++i) {
-        LashContactPlace place = lash_mechanism_contact_place(scene->mech, i, frame->q);
-        bool closed = impulse[3 * i] > 0;
-        if (!closed && !(place.gap <= near)) continue;
-        if (!isfinite(place.point.x + place.normal.x)) continue;
-        touch[count++] = (ViewTouch){place.point, place.normal, place.gap, closed, i};
+    for (int i = 0; i < frame->points && count < capacity; ++i) {
+        const LashRecordPoint* p = &frame->point[i];
+        Vec3 at = from_array(p->point), normal = from_array(p->normal);
+        if (p->contact < 0 || p->contact >= scene->contacts) continue;
+        if (!isfinite(at.x + at.y + at.z + normal.x)) continue;
+        ViewTouch t = {.point = drawn_point(scene, frame, p->contact, at),
+                       .normal = normal,
+                       .force = from_array(p->force),
+                       .gap = p->gap,
+                       .contact = p->contact};
+        t.closed = vec3_norm(t.force) > 0;
+        touch[count++] = t;
     }
     return count;
 }
 
-int view_frame_forces(const ViewScene* scene, const ViewFrame* frame, double interval,
-                      ViewArrow* arrow, int capacity) {
-    const double* impulse = frame->values + scene->layout.offset[LASH_SERIES_CONTACT_IMPULSE];
-    const double* force = frame->values + scene->layout.offset[LASH_SERIES_JOINT_FORCE];
+// Where a contact pushed though it is open again: only simple contacts are known well enough.
+static bool past_place(const ViewScene* scene, const ViewFrame* frame, int contact, Vec3* place) {
+    if (lash_mechanism_contact_is_pair(scene->mech, contact)) return false;
+    LashContactPlace p = lash_mechanism_contact_place(scene->mech, contact, frame->q);
+    *place = drawn_point(scene, frame, contact, p.point);
+    return isfinite(place->x + place->y + place->z);
+}
+
+// Mean forces of contacts, each at the points that push now in the proportion of their forces.
+static int contact_forces(const ViewScene* scene, const ViewFrame* frame, ViewArrow* arrow,
+                          int capacity) {
+    const double* mean = frame->values + scene->layout.offset[LASH_SERIES_CONTACT_FORCE];
     int count = 0;
-    for (int i = 0; i < scene->contacts && count < capacity; ++i) {
-        const double* P = impulse + 3 * i;
-        if (!(P[0] > 0) || !(interval > 0)) continue;
-        LashContactPlace place = lash_mechanism_contact_place(scene->mech, i, frame->q);
-        Vec3 t1, t2;
-        vec3_basis(place.normal, &t1, &t2);
-        Vec3 sum =
-            vec3_add_scaled(vec3_add_scaled(vec3_scale(P[0], place.normal), P[1], t1), P[2], t2);
-        arrow[count++] = (ViewArrow){place.point, vec3_scale(1 / interval, sum), true, i};
+    for (int c = 0; c < scene->contacts && count < capacity; ++c) {
+        Vec3 force = from_array(mean + 3 * c), place;
+        double sum = 0;
+        if (!(vec3_norm(force) > 0)) continue;
+        for (int i = 0; i < frame->points; ++i) {
+            if (frame->point[i].contact == c) sum += vec3_norm(from_array(frame->point[i].force));
+        }
+        for (int i = 0; i < frame->points && sum > 0 && count < capacity; ++i) {
+            const LashRecordPoint* p = &frame->point[i];
+            double share = p->contact == c ? vec3_norm(from_array(p->force)) / sum : 0;
+            if (!(share > 0)) continue;
+            Vec3 at = drawn_point(scene, frame, c, from_array(p->point));
+            arrow[count++] = (ViewArrow){at, vec3_scale(share, force), true, c};
+        }
+        if (sum == 0 && past_place(scene, frame, c, &place))
+            arrow[count++] = (ViewArrow){place, force, true, c};
     }
+    return count;
+}
+
+int view_frame_forces(const ViewScene* scene, const ViewFrame* frame, ViewArrow* arrow,
+                      int capacity) {
+    const double* force = frame->values + scene->layout.offset[LASH_SERIES_JOINT_FORCE];
+    int count = contact_forces(scene, frame, arrow, capacity);
     for (int i = 0; i < scene->joints && count < capacity; ++i) {
         const ViewJoint* j = &scene->joint[i];
-        Vec3 local = vec3(force[3 * i], force[3 * i + 1], force[3 * i + 2]);
-        if (j->coupling || !(vec3_norm(local) > 0)) continue;
+        Vec3 local = from_array(force + 3 * i);
+        // The contacts of a joint with play show their own forces.
+        if (j->coupling || j->clearance > 0 || !(vec3_norm(local) > 0)) continue;
         Pose world_a = pose_mul(view_world_body(frame, j->body_a), j->a_joint);
         Vec3 point = pose_point(view_world_body(frame, j->body_b), j->b_joint.r);
         arrow[count++] = (ViewArrow){point, quat_rotate(world_a.rot, local), false, i};

@@ -12,6 +12,8 @@
 extern "C" {
 #endif
 
+enum { VIEW_MAX_POINTS = 512 }; // contact points of a frame that can be shown
+
 typedef enum ViewVisibility { VIEW_SHOWN, VIEW_TRANSPARENT, VIEW_HIDDEN } ViewVisibility;
 
 typedef struct ViewPiece { // a mesh in the coordinates of its part
@@ -56,9 +58,11 @@ typedef struct ViewScene {
 // One frame placed in the world.
 typedef struct ViewFrame {
     double time;
-    double* values;   // (layout.total)
-    double* q;        // (7 bodies) as recorded
-    Pose* world_body; // (bodies) as drawn: the magnifier may have moved them
+    double* values;         // (layout.total)
+    double* q;              // (7 bodies) as recorded
+    Pose* world_body;       // (bodies) as drawn: the magnifier may have moved them
+    LashRecordPoint* point; // (VIEW_MAX_POINTS) contact points, as recorded
+    int points;
 } ViewFrame;
 
 typedef struct ViewArrow { // a force
@@ -67,10 +71,10 @@ typedef struct ViewArrow { // a force
     int index; // of the joint or contact
 } ViewArrow;
 
-typedef struct ViewTouch { // a contact point
-    Vec3 point, normal;    // world
-    double gap;            // [m]
-    bool closed;           // pushed since the frame before
+typedef struct ViewTouch {     // a contact point
+    Vec3 point, normal, force; // world, as drawn [m], [1], [N] on side b
+    double gap;                // [m]
+    bool closed;               // it pushes
     int contact;
 } ViewTouch;
 
@@ -93,12 +97,13 @@ Pose view_world_piece(const ViewScene* scene, const ViewFrame* frame, int piece)
 void view_scene_extend(ViewScene* scene, const ViewFrame* frame);
 double view_scene_size(const ViewScene* scene); // diagonal of the bound [m], > 0
 
-// Contact points of the frame that are closer than `near`; forces in contacts and joints averaged
-// over `interval` (time since the frame before). Each returns how many, at most capacity.
-int view_frame_touches(const ViewScene* scene, const ViewFrame* frame, double near,
-                       ViewTouch* touch, int capacity);
-int view_frame_forces(const ViewScene* scene, const ViewFrame* frame, double interval,
-                      ViewArrow* arrow, int capacity);
+// Contact points of the frame; forces in contacts and joints. Of a contact that pushed since the
+// frame before the mean force since then is shown, so that no impact between frames is missed. Each
+// returns how many, at most capacity.
+int view_frame_touches(const ViewScene* scene, const ViewFrame* frame, ViewTouch* touch,
+                       int capacity);
+int view_frame_forces(const ViewScene* scene, const ViewFrame* frame, ViewArrow* arrow,
+                      int capacity);
 
 // Is a part without any mesh: drawn as a glyph, a ball at its mass center with spokes to its
 // joints?

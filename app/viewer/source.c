@@ -17,7 +17,8 @@
 enum {
     MEMORY = 256 << 20, // of frames [bytes]
     MIN_SLOTS = 256,
-    MAX_EVENTS = 1 << 20
+    MAX_EVENTS = 1 << 20,
+    SLOT_POINTS = 64 // contact points kept of a frame
 };
 
 struct ViewSource {
@@ -36,8 +37,10 @@ struct ViewSource {
     // under the lock
     bool stop, running;
     double *slot_memory, *slot_time;
-    int* slot;      // of frame i
-    int* free_slot; // stack
+    LashRecordPoint* slot_point; // (slots x SLOT_POINTS)
+    int* slot_points;            // (slots) how many
+    int* slot;                   // of frame i
+    int* free_slot;              // stack
     int slots, free_slots;
     int64_t frames, every;
     ViewEvent* event;
@@ -115,13 +118,17 @@ static bool open_result(ViewSource* s, const char* file, LashError* error) {
 // ---- live runs ----------------------------------------------------------------------------------
 
 static void create_slots(ViewSource* s) {
-    int64_t bytes = (int64_t)s->layout.total * (int64_t)sizeof(double);
+    int64_t points = s->layout.contacts > 0 ? SLOT_POINTS : 0;
+    int64_t row = (int64_t)s->layout.total * (int64_t)sizeof(double);
+    int64_t bytes = row + points * (int64_t)sizeof(LashRecordPoint);
     int64_t planned = app_session_steps(&s->session) / app_session_frame_interval(&s->session) + 3;
     int64_t most = MEMORY / bytes;
     if (most < MIN_SLOTS) most = MIN_SLOTS;
     s->slots = (int)(planned < most ? planned : most);
     size_t n = (size_t)s->slots;
-    s->slot_memory = lash_alloc(n * (size_t)bytes);
+    s->slot_memory = lash_alloc(n * (size_t)row);
+    s->slot_point = lash_alloc(n * (size_t)points * sizeof *s->slot_point);
+    s->slot_points = lash_alloc(n * sizeof(int));
     s->slot_time = lash_alloc(n * sizeof(double));
     s->slot = lash_alloc(n * sizeof(int));
     s->free_slot = lash_alloc(n * sizeof(int));
@@ -151,12 +158,18 @@ static void thin_out(ViewSource* s) {
     s->every *= 2;
 }
 
-static void keep_frame(ViewSource* s, const double* frame) {
+static void keep_frame(ViewSource* s, const double* frame, const AppContactLog* log) {
     pthread_mutex_lock(&s->lock);
     if (s->free_slots == 0) thin_out(s);
     int slot = s->free_slot[--s->free_slots];
     size_t width = (size_t)s->layout.total;
     memcpy(s->slot_memory + (size_t)slot * width, frame, width * sizeof(double));
+    int points = log->points < SLOT_POINTS ? log->points : SLOT_POINTS;
+    s->slot_points[slot] = points;
+    if (points > 0) {
+        memcpy(s->slot_point + (size_t)slot * SLOT_POINTS, log->point,
+               (size_t)points * sizeof *log->point);
+    }
     s->slot_time[s->frames] = frame[s->layout.offset[LASH_SERIES_TIME]];
     s->slot[s->frames++] = slot;
     pthread_cond_broadcast(&s->grown);
@@ -188,9 +201,11 @@ typedef struct Worker {
 
 static void take_frame(ViewSource* s, Worker* w) {
     app_measure_frame(s->session.mech, s->session.sim, &w->counters, &s->layout, w->h, w->frame);
+    LashError none = {0};
+    app_contact_log_points(&w->log, s->session.mech, s->session.sim, NULL, &none);
     app_contact_log_frame(&w->log, &s->layout, w->frame);
     w->counters.frame_position = w->counters.frame_velocity = w->counters.frame_penetration = 0;
-    keep_frame(s, w->frame);
+    keep_frame(s, w->frame, &w->log);
 }
 
 static bool take_step(ViewSource* s, Worker* w, LashError* error) {
@@ -318,6 +333,8 @@ void view_source_close(ViewSource* s) {
     lash_free(s->time);
     lash_free(s->slot_memory);
     lash_free(s->slot_time);
+    lash_free(s->slot_point);
+    lash_free(s->slot_points);
     lash_free(s->slot);
     lash_free(s->free_slot);
     lash_free(s->event);
@@ -406,6 +423,29 @@ bool view_source_read(ViewSource* s, int64_t frame, double* values, LashError* e
     bool there = frame >= 0;
     if (there)
         memcpy(values, s->slot_memory + (size_t)s->slot[frame] * width, width * sizeof(double));
+    pthread_mutex_unlock(&s->lock);
+    return there;
+}
+
+bool view_source_frame(ViewSource* s, int64_t index, ViewFrame* frame, LashError* error) {
+    frame->points = 0;
+    if (!s->live) {
+        if (!lash_record_read_frame(s->record, index, frame->values, error)) return false;
+        int count = lash_record_read_points(s->record, index, frame->point, VIEW_MAX_POINTS, error);
+        frame->points = count < VIEW_MAX_POINTS ? count : VIEW_MAX_POINTS;
+        return count >= 0;
+    }
+    size_t width = (size_t)s->layout.total;
+    pthread_mutex_lock(&s->lock);
+    if (index >= s->frames) index = s->frames - 1; // thinned out since the caller asked
+    bool there = index >= 0;
+    if (there) {
+        size_t slot = (size_t)s->slot[index];
+        frame->points = s->slot_points[slot];
+        memcpy(frame->values, s->slot_memory + slot * width, width * sizeof(double));
+        memcpy(frame->point, s->slot_point + slot * SLOT_POINTS,
+               (size_t)frame->points * sizeof *frame->point);
+    }
     pthread_mutex_unlock(&s->lock);
     return there;
 }

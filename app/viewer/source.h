@@ -4,6 +4,7 @@
 
 #include "app/record.h"
 #include "app/session.h"
+#include "app/viewer/scene.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,6 +45,8 @@ ViewStatus view_source_status(ViewSource* source);
 int64_t view_source_find(ViewSource* source, double t);
 double view_source_time(ViewSource* source, int64_t frame);
 bool view_source_read(ViewSource* source, int64_t frame, double* values, LashError* error);
+// Values and contact points of a frame.
+bool view_source_frame(ViewSource* source, int64_t index, ViewFrame* frame, LashError* error);
 // Events [first, first + count) in the order of time; returns how many were copied.
 int64_t view_source_events(ViewSource* source, int64_t first, int64_t count, ViewEvent* events);
 // One number of every frame in [first, first + count): values (count). False with error.

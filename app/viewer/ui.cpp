@@ -143,6 +143,7 @@ double view_ui::prefix_of(double size, const char* unit, const char** prefix) {
 std::string view_ui::quantity_text(double value, const char* unit, int digits) {
     char text[64];
     const char* prefix;
+    if (std::fabs(value) < 1e-12) value = 0; // rounding, not a quantity
     double scale = prefix_of(std::fabs(value), unit, &prefix);
     bool count = std::strcmp(unit, "count") == 0;
     snprintf(text, sizeof text, "%.*g%s%s%s", digits, value / scale, count ? "" : " ", prefix,

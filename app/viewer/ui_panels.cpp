@@ -164,9 +164,10 @@ void entry(const ViewUi* ui, const char* name, const std::string& value) {
 std::string vector_text(Vec3 a, const char* unit) {
     char text[96];
     const char* prefix;
-    double scale = prefix_of(vec3_norm(a), unit, &prefix);
-    snprintf(text, sizeof text, "%.4g, %.4g, %.4g %s%s", a.x / scale, a.y / scale, a.z / scale,
-             prefix, unit);
+    double size = vec3_norm(a), scale = prefix_of(size, unit, &prefix);
+    double x[3] = {a.x / scale, a.y / scale, a.z / scale};
+    for (double& c : x) c = std::fabs(c) < 1e-9 * size / scale ? 0 : c; // rounding
+    snprintf(text, sizeof text, "%.4g, %.4g, %.4g %s%s", x[0], x[1], x[2], prefix, unit);
     return text;
 }
 

@@ -202,10 +202,10 @@ void view_ui::draw_status(ViewUi* ui, const Viewer* v) {
     item(160, "step", text);
     snprintf(text, sizeof text, "%.1f", newton);
     item(150, "iterations/step", text);
-    item(145, "joint error", quantity_text(x[o[LASH_SERIES_POSITION_ERROR]], "m", 2));
-    item(150, "penetration", quantity_text(x[o[LASH_SERIES_PENETRATION]], "m", 2));
+    item(150, "joint error", quantity_text(x[o[LASH_SERIES_POSITION_ERROR]], "m", 2));
+    item(165, "penetration", quantity_text(x[o[LASH_SERIES_PENETRATION]], "m", 2));
     snprintf(text, sizeof text, "%.0f", x[o[LASH_SERIES_CONTACTS]]);
-    item(105, "contacts", text);
+    item(95, "contacts", text);
     if (v->status.live && v->status.real_time > 0) {
         snprintf(text, sizeof text, "%.3g%s", v->status.real_time,
                  v->status.running ? "" : " (done)");

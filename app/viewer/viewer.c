@@ -57,24 +57,38 @@ void viewer_destroy(Viewer* v) {
 
 // ---- frames -------------------------------------------------------------------------------------
 
-static void nice_force(Viewer* v) { // 1, 2 or 5 times a power of ten, below the largest
-    double largest = v->force_largest > 0 ? v->force_largest : 1;
-    double power = pow(10, floor(log10(largest))), lead = largest / power;
-    v->force_reference = power * (lead < 2 ? 1 : lead < 5 ? 2 : 5);
+// The standard arrow stands for a force that the largest one of a frame exceeds now and then: not
+// for the highest peak of an impact, beside which nothing else would be seen.
+static void nice_force(Viewer* v) {
+    int64_t frames = 0, above = 0;
+    for (int i = 0; i < VIEW_DECADES; ++i) frames += v->force_frames[i];
+    int bin = VIEW_DECADES - 1;
+    for (; bin > 0; --bin) {
+        above += v->force_frames[bin];
+        if (6 * above > frames) break;
+    }
+    double typical = frames > 0 ? pow(10, 0.1 * bin - 9) : 1;
+    double power = pow(10, floor(log10(typical))), lead = typical / power;
+    v->force_reference = power * (lead < 1.9 ? 1 : lead < 4.9 ? 2 : 5); // 1, 2, 5 below it
+}
+
+static void count_force(Viewer* v, double force) {
+    if (!(force > 0) || !isfinite(force)) return;
+    int bin = (int)floor(10 * (log10(force) + 9));
+    ++v->force_frames[bin < 0 ? 0 : bin >= VIEW_DECADES ? VIEW_DECADES - 1 : bin];
+    v->force_largest = fmax(v->force_largest, force);
 }
 
 static void survey_frame(Viewer* v, ViewFrame* frame, int64_t index) {
     LashError ignored = {0};
-    if (!view_source_read(v->source, index, frame->values, &ignored)) return;
+    if (!view_source_frame(v->source, index, frame, &ignored)) return;
     view_frame_place(&v->scene, frame);
     view_scene_extend(&v->scene, frame);
     ViewArrow arrow[64];
-    double before = view_source_time(v->source, index - 1);
-    int arrows = view_frame_forces(&v->scene, frame, frame->time - before, arrow, 64);
-    for (int i = 0; i < arrows; ++i) {
-        double force = vec3_norm(arrow[i].force);
-        if (isfinite(force) && force > v->force_largest) v->force_largest = force;
-    }
+    int arrows = view_frame_forces(&v->scene, frame, arrow, 64);
+    double largest = 0;
+    for (int i = 0; i < arrows; ++i) largest = fmax(largest, vec3_norm(arrow[i].force));
+    count_force(v, largest);
 }
 
 void viewer_survey(Viewer* v, int frames) {
@@ -98,42 +112,51 @@ void viewer_survey(Viewer* v, int frames) {
 }
 
 static void show_frame(Viewer* v, int64_t index) {
-    if (!view_source_read(v->source, index, v->frame.values, &v->error)) return;
+    if (!view_source_frame(v->source, index, &v->frame, &v->error)) return;
     view_frame_place(&v->scene, &v->frame);
-    v->interval = index > 0 ? v->frame.time - view_source_time(v->source, index - 1) : 0;
-    double near = 1e-3 * view_scene_size(&v->scene);
-    v->touches = view_frame_touches(&v->scene, &v->frame, near, v->touch, VIEW_MAX_TOUCHES);
     if (v->magnifier != NULL && v->magnification > 1)
         view_magnifier_apply(v->magnifier, &v->scene, &v->frame, v->magnification);
-    v->arrows = view_frame_forces(&v->scene, &v->frame, v->interval, v->arrow, VIEW_MAX_ARROWS);
+    v->touches = view_frame_touches(&v->scene, &v->frame, v->touch, VIEW_MAX_POINTS);
+    v->arrows = view_frame_forces(&v->scene, &v->frame, v->arrow, VIEW_MAX_ARROWS);
     v->shown = index;
 }
 
-// The path of the mass center of traced parts up to now, thinned to what can be seen.
+// Path of the mass center of a body up to the frame that is shown, without points closer together
+// than can be seen.
+static int trace_body(Viewer* v, int body, float* out) {
+    int64_t frames = v->shown + 1, stride = v->shown / (VIEW_TRACE_POINTS - 1) + 1;
+    double* column = lash_alloc(3 * (size_t)frames * sizeof *column);
+    float least = (float)(1e-3 * view_scene_size(&v->scene));
+    int points = 0;
+    for (int k = 0; k < 3; ++k) {
+        view_source_column(v->source, LASH_SERIES_POSITION, 3 * body + k, 0, frames,
+                           column + k * frames, &v->error);
+    }
+    for (int64_t i = 0; i < frames && points < VIEW_TRACE_POINTS; i += stride) {
+        float p[3], away = INFINITY;
+        for (int k = 0; k < 3; ++k) p[k] = (float)column[k * frames + i];
+        if (points > 0) {
+            const float* last = out + 3 * (points - 1);
+            away = fabsf(p[0] - last[0]) + fabsf(p[1] - last[1]) + fabsf(p[2] - last[2]);
+        }
+        if (!(away > least)) continue;
+        memcpy(out + 3 * points++, p, sizeof p);
+    }
+    lash_free(column);
+    return points;
+}
+
 static void update_traces(Viewer* v) {
+    int count = v->traces > 0 ? v->traces : v->scene.parts, used = 0;
     if (!v->style.traces) return;
-    int count = v->traces > 0 ? v->traces : v->scene.parts;
-    int used = 0;
     for (int i = 0; i < count && used < VIEW_MAX_TRACES; ++i) {
         const ViewPart* part = &v->scene.part[v->traces > 0 ? v->traced[i] : i];
         if (part->body < 0) continue;
         float* out = v->trace_point + (size_t)used * VIEW_TRACE_POINTS * 3;
         ViewTrace* trace = &v->trace[used++];
-        int64_t stride = v->shown / (VIEW_TRACE_POINTS - 1) + 1;
-        int points = (int)(v->shown / stride) + 1;
-        bool same = trace->point == out && trace->count <= points &&
-                    memcmp(trace->color, part->color, sizeof trace->color) == 0;
         trace->point = out;
+        trace->count = trace_body(v, part->body, out);
         memcpy(trace->color, part->color, sizeof trace->color);
-        double* column = lash_alloc((size_t)(v->shown + 1) * sizeof *column);
-        (void)same;
-        for (int k = 0; k < 3; ++k) {
-            view_source_column(v->source, LASH_SERIES_POSITION, 3 * part->body + k, 0, v->shown + 1,
-                               column, &v->error);
-            for (int p = 0; p < points; ++p) out[3 * p + k] = (float)column[p * stride];
-        }
-        lash_free(column);
-        trace->count = points;
     }
     for (; used < VIEW_MAX_TRACES; ++used) v->trace[used].count = 0;
 }
@@ -167,6 +190,8 @@ void viewer_update(Viewer* v, double wall) {
 }
 
 void viewer_seek(Viewer* v, double time) {
+    v->status = view_source_status(v->source); // it may have grown since the last picture
+    view_playback_range(&v->playback, v->status.begin, v->status.end, v->status.running);
     view_playback_seek(&v->playback, time);
     viewer_update(v, 0);
 }
@@ -256,6 +281,7 @@ static void restart(Viewer* v) {
     v->error = (LashError){0};
     v->shown = -1;
     v->events = v->surveyed = 0;
+    memset(v->force_frames, 0, sizeof v->force_frames);
     view_source_start(v->source);
     v->playback.time = v->playback.begin;
     v->playback.playing = true;

@@ -12,13 +12,13 @@ extern "C" {
 #endif
 
 enum {
-    VIEW_MAX_TOUCHES = 512,
     VIEW_MAX_ARROWS = 1024,
     VIEW_MAX_TRACES = 16,
     VIEW_TRACE_POINTS = 4000,
     VIEW_MAX_PLOTS = 4,
     VIEW_MAX_CURVES = 6,
-    VIEW_PLOT_POINTS = 1500
+    VIEW_PLOT_POINTS = 1500,
+    VIEW_DECADES = 240
 };
 
 typedef enum ViewAction { // what keys and buttons do
@@ -83,18 +83,18 @@ typedef struct Viewer {
     ViewCamera camera;
     ViewStyle style;
     ViewFrame frame;
-    int64_t shown;   // number of the frame, -1: none yet
-    double interval; // time since the frame before [s]
+    int64_t shown; // number of the frame, -1: none yet
     double magnification;
     ViewMagnifier* magnifier; // NULL: no joint has play
     ViewPick selected;
     bool camera_touched; // by the user: fit no more on its own
     bool panels, help, quit;
-    int64_t surveyed;       // frames looked at for extent and forces
-    double force_reference; // force of an arrow of standard length [N]
-    double force_largest;   // [N]
-    double pixel;           // of the screen: scale of widths and marks
-    ViewTouch touch[VIEW_MAX_TOUCHES];
+    int64_t surveyed;               // frames looked at for extent and forces
+    double force_reference;         // force of an arrow of standard length [N]
+    double force_largest;           // [N]
+    int force_frames[VIEW_DECADES]; // frames by their largest force, tenths of decades from 1e-9 N
+    double pixel;                   // of the screen: scale of widths and marks
+    ViewTouch touch[VIEW_MAX_POINTS];
     ViewArrow arrow[VIEW_MAX_ARROWS];
     int touches, arrows;
     int traced[VIEW_MAX_TRACES]; // parts whose mass center leaves a trace

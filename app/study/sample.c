@@ -1,0 +1,335 @@
+// A sample: parameters are set in the model as --set does, the mechanism is built (CAD is shared
+// with the nominal model), simulated, measured; then the expressions of the study.
+//
+// Everything here depends on the study and the sample's number alone, so any worker on any machine
+// of a kind gives the same bits.
+#include "app/study/sample.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/measure.h"
+#include "app/progress.h"
+#include "app/quantity.h"
+#include "app/start.h"
+#include "app/study/study_internal.h"
+#include "core/arena.h"
+
+static const char* const status_names[LASH_SAMPLE_STATUSES] = {"ok",    "failed", "refused",
+                                                               "limit", "time",   "crashed"};
+
+const char* lash_sample_status_name(LashSampleStatus status) {
+    return status_names[status];
+}
+
+int lash_sample_status_find(const char* name) {
+    for (int i = 0; i < LASH_SAMPLE_STATUSES; ++i) {
+        if (strcmp(status_names[i], name) == 0) return i;
+    }
+    return -1;
+}
+
+LashSample* lash_sample_create(const LashStudy* study) {
+    LashSample* sample = lash_alloc(sizeof *sample);
+    sample->x = lash_alloc((size_t)study->parameters * sizeof *sample->x);
+    sample->y = lash_alloc((size_t)study->outputs * sizeof *sample->y);
+    return sample;
+}
+
+void lash_sample_destroy(LashSample* sample) {
+    if (sample == NULL) return;
+    lash_free(sample->x);
+    lash_free(sample->y);
+    lash_free(sample);
+}
+
+LashSampler* lash_sampler_create(const LashStudy* study) {
+    LashSampler* sampler = lash_alloc(sizeof *sampler);
+    sampler->study = study;
+    pthread_mutex_init(&sampler->lock, NULL);
+    return sampler;
+}
+
+void lash_sampler_destroy(LashSampler* sampler) {
+    if (sampler == NULL) return;
+    pthread_mutex_destroy(&sampler->lock);
+    lash_free(sampler);
+}
+
+char* lash_sample_replay(const LashStudy* study, const double* x, char* text, size_t size) {
+    text[0] = '\0';
+    if (study->model == NULL) return text;
+    size_t used = (size_t)snprintf(text, size, "lash view '%s'", study->model_path);
+    for (int k = 0; k < study->parameters && used < size; ++k) {
+        used += (size_t)snprintf(text + used, size - used, " --set %s=%.17g",
+                                 study->parameter[k].name, x[k]);
+    }
+    if (used >= size) text[0] = '\0';
+    return text;
+}
+
+// ---- a run of the model -------------------------------------------------------------------------
+
+typedef struct Trial {
+    LashSampler* sampler;
+    LashSample* sample;
+    LashModel* model;
+    LashMechanism* mech;
+    const LashSystem* system;
+    LashSim* sim;
+    LashRecordLayout layout;
+    AppCounters counters;
+    AppContactLog log;
+    AppStatistic* statistic; // (outputs of the model)
+    double* frame;
+    double start_energy, start_clock;
+    int64_t substeps; // all
+    int parts;        // sub-steps of the last step
+} Trial;
+
+static LashModel* load_model(LashSampler* sampler, const LashSample* sample, LashError* error) {
+    enum { SET = 96 };
+    const LashStudy* study = sampler->study;
+    size_t n = (size_t)study->parameters;
+    char* text = lash_alloc(n * SET);
+    const char** sets = lash_alloc(n * sizeof *sets);
+    for (size_t k = 0; k < n; ++k) {
+        sets[k] = text + k * SET;
+        snprintf(text + k * SET, SET, "%s=%.17g", study->parameter[k].name, sample->x[k]);
+    }
+    pthread_mutex_lock(&sampler->lock);
+    LashModel* model = lash_model_vary(study->model, sets, (int)n, error);
+    pthread_mutex_unlock(&sampler->lock);
+    lash_free(sets);
+    lash_free(text);
+    if (model == NULL) return NULL;
+    ModelContext context = {
+        .model = model, .text = study->text, .bytes = study->text_bytes, .error = error};
+    for (int i = 0; i < study->outputs; ++i) {
+        if (study->output[i].measured.quantity == NULL) continue;
+        if (!model_add_output(&context, &study->output[i].measured, "outputs")) {
+            lash_model_destroy(model);
+            return NULL;
+        }
+    }
+    return model;
+}
+
+static void give_up(LashSample* sample, LashSampleStatus status, const LashError* error) {
+    sample->status = status;
+    snprintf(sample->reason, sizeof sample->reason, "%.150s%s%.240s", error->where,
+             error->where[0] != '\0' ? ": " : "", error->message);
+}
+
+static bool prepare(Trial* trial) {
+    LashError error = {0};
+    LashSample* sample = trial->sample;
+    double moved = 0;
+    trial->model = load_model(trial->sampler, sample, &error);
+    if (trial->model != NULL) trial->mech = lash_model_build(trial->model, &error);
+    if (trial->mech != NULL) {
+        const LashModelSimulation* s = &trial->model->simulation;
+        trial->system = lash_mechanism_system(trial->mech);
+        trial->sim = lash_sim_create(trial->system, &s->settings);
+        double planned = s->duration / s->settings.h;
+        if (planned > trial->sampler->study->limits.steps) {
+            lash_error_set(&error, LASH_ERROR_NUMERICS, "", "needs %.0f steps, the limit is %g",
+                           planned, trial->sampler->study->limits.steps);
+            give_up(sample, LASH_SAMPLE_LIMIT, &error);
+            return false;
+        }
+        if (app_start_prepare(trial->model, trial->mech, trial->system, trial->sim, &moved,
+                              &error)) {
+            return true;
+        }
+    }
+    give_up(sample, LASH_SAMPLE_REFUSED, &error);
+    return false;
+}
+
+static void begin(Trial* trial) {
+    const LashModel* model = trial->model;
+    const double *q, *v;
+    trial->layout = lash_record_layout(model->bodies, model->joints, model->contact_points);
+    trial->frame = lash_alloc((size_t)trial->layout.total * sizeof(double));
+    trial->statistic = lash_alloc((size_t)(model->outputs + 1) * sizeof *trial->statistic);
+    lash_sim_state(trial->sim, &q, &v);
+    trial->log = app_contact_log_create(trial->mech, q);
+    trial->start_energy = lash_sim_energy(trial->sim).start;
+    trial->parts = 1;
+}
+
+static double output_value(Trial* trial, const LashModelOutput* output) {
+    int c = output->coordinate_index;
+    if (c == 0) {
+        return app_measure_value(output, &trial->layout, trial->start_energy, trial->frame,
+                                 &trial->log);
+    }
+    const double *q, *v;
+    lash_sim_state(trial->sim, &q, &v);
+    if (output->kind == LASH_SPEED)
+        return lash_mechanism_joint_speed(trial->mech, output->index, c, q, v);
+    return lash_mechanism_joint_coordinate(trial->mech, lash_sim_work(trial->sim), output->index, c,
+                                           q);
+}
+
+static void observe(Trial* trial) {
+    const LashModel* model = trial->model;
+    if (model->outputs == 0) return;
+    app_measure_frame(trial->mech, trial->sim, &trial->counters, &trial->layout,
+                      model->simulation.settings.h / trial->parts, trial->frame);
+    double t = lash_sim_time(trial->sim);
+    for (int i = 0; i < model->outputs; ++i) {
+        app_statistic_add(&trial->statistic[i], &model->output[i], t,
+                          output_value(trial, &model->output[i]));
+    }
+}
+
+static bool fail_step(Trial* trial, const LashStepInfo* info) {
+    LashError error = {0};
+    char where[64], name[96] = "";
+    snprintf(where, sizeof where, "t = %.9g s", lash_sim_time(trial->sim));
+    trial->system->name(trial->system, info->worst, name, sizeof name);
+    lash_error_set(&error, LASH_ERROR_NUMERICS, where,
+                   "step %lld did not reach the tolerances; joints %.3g, penetration %.3g m, "
+                   "velocity %.3g m/s, worst at '%.60s'",
+                   (long long)trial->counters.steps + 1, info->position_error, info->penetration,
+                   info->velocity_error, name);
+    give_up(trial->sample, LASH_SAMPLE_FAILED, &error);
+    return false;
+}
+
+static bool over_limit(Trial* trial) {
+    const LashStudyLimits* limits = &trial->sampler->study->limits;
+    LashError error = {0};
+    double iterations = (double)(trial->counters.newton + trial->counters.solver);
+    bool steps = (double)trial->substeps > limits->steps;
+    if (steps || iterations > limits->iterations) {
+        lash_error_set(&error, LASH_ERROR_NUMERICS, "", "over its limit of %g %s at t = %.9g s",
+                       steps ? limits->steps : limits->iterations, steps ? "steps" : "iterations",
+                       lash_sim_time(trial->sim));
+        give_up(trial->sample, LASH_SAMPLE_LIMIT, &error);
+        return true;
+    }
+    if (isinf(limits->seconds) || trial->counters.steps % 64 != 0) return false;
+    if (app_wall_clock() - trial->start_clock <= limits->seconds) return false;
+    lash_error_set(&error, LASH_ERROR_NUMERICS, "", "over its limit of %g s of wall clock",
+                   limits->seconds);
+    give_up(trial->sample, LASH_SAMPLE_TIME, &error);
+    return true;
+}
+
+// False: told to stop.
+static bool loop(Trial* trial) {
+    const LashModelSimulation* s = &trial->model->simulation;
+    int64_t steps = (int64_t)ceil(s->duration / s->settings.h - 1e-6);
+    observe(trial);
+    for (int64_t i = 0; i < steps; ++i) {
+        LashStepInfo info = lash_sim_step(trial->sim);
+        if (info.outcome != LASH_CONVERGED) {
+            fail_step(trial, &info);
+            break;
+        }
+        app_counters_add(&trial->counters, &info, trial->sim);
+        trial->parts = info.substeps;
+        trial->substeps += info.substeps;
+        app_contact_log_step(&trial->log, trial->mech, trial->sim, &info, s->settings.h, NULL,
+                             NULL);
+        observe(trial);
+        if (over_limit(trial)) break;
+        if (i % 64 == 0 && __atomic_load_n(&trial->sampler->stop, __ATOMIC_RELAXED)) return false;
+    }
+    return true;
+}
+
+// In the order of lash_study_run_quantity.
+static void run_quantities(Trial* trial, double* value) {
+    LashEnergy e = lash_sim_energy(trial->sim);
+    value[0] = (double)trial->counters.impacts;
+    value[1] = 0 - (e.damping_work + e.contact_work_n + e.contact_work_t);
+    value[2] = 0 - e.contact_work_t;
+    value[3] = 0 - e.contact_work_n;
+    value[4] = e.external_work;
+    value[5] = trial->counters.penetration;
+    value[6] = lash_sim_time(trial->sim);
+    value[7] = (double)trial->counters.steps;
+}
+
+// ---- outputs ------------------------------------------------------------------------------------
+
+// values: parameters, then what the model measured; extended by the study's outputs one by one.
+static void finish(const LashStudy* study, LashSample* sample, double* values, int count) {
+    for (int i = 0; i < study->outputs; ++i) {
+        const LashStudyOutput* output = &study->output[i];
+        sample->y[i] = output->compiled != NULL ? lash_expression_value(output->compiled, values)
+                                                : values[study->parameters + output->model_index];
+        if (!isfinite(sample->y[i])) sample->y[i] = NAN;
+        values[count + i] = sample->y[i];
+    }
+}
+
+static void release(Trial* trial) {
+    lash_sim_destroy(trial->sim);
+    lash_mechanism_destroy(trial->mech);
+    lash_model_destroy(trial->model);
+    app_contact_log_free(&trial->log);
+    lash_free(trial->statistic);
+    lash_free(trial->frame);
+}
+
+static bool run_model(LashSampler* sampler, LashSample* sample, double* values) {
+    const LashStudy* study = sampler->study;
+    Trial trial = {.sampler = sampler, .sample = sample, .start_clock = app_wall_clock()};
+    bool kept = true;
+    if (prepare(&trial)) {
+        begin(&trial);
+        kept = loop(&trial);
+        const AppCounters* c = &trial.counters;
+        sample->steps = c->steps;
+        sample->iterations = c->newton + c->solver;
+        sample->penetration = c->penetration;
+        sample->joint_error = c->position;
+        sample->velocity_error = c->velocity;
+        int n = study->parameters;
+        for (int i = 0; i < trial.model->outputs; ++i)
+            values[n++] = app_statistic_result(&trial.statistic[i], &trial.model->output[i]);
+        run_quantities(&trial, values + n);
+        if (sample->status == LASH_SAMPLE_OK)
+            finish(study, sample, values, n + LASH_STUDY_RUN_QUANTITIES);
+    }
+    release(&trial);
+    return kept;
+}
+
+// Fault injection for tests: LASH_STUDY_FAULT=abort:17 makes sample 17 abort the process.
+static void inject_fault(int64_t id) {
+    const char* fault = getenv("LASH_STUDY_FAULT");
+    long long number = -1;
+    if (fault != NULL && sscanf(fault, "abort:%lld", &number) == 1 && number == id) abort();
+}
+
+bool lash_sample_run(LashSampler* sampler, int64_t id, LashSample* sample) {
+    const LashStudy* study = sampler->study;
+    double start = app_wall_clock();
+    double *x = sample->x, *y = sample->y;
+    *sample = (LashSample){.id = id, .x = x, .y = y, .worker = sample->worker};
+    for (int i = 0; i < study->outputs; ++i) y[i] = NAN;
+    lash_study_point(study, id, x);
+    inject_fault(id);
+    size_t measured =
+        study->model != NULL ? (size_t)study->model->outputs + LASH_STUDY_RUN_QUANTITIES : 0;
+    double* values = lash_alloc(((size_t)study->parameters + measured + (size_t)study->outputs) *
+                                sizeof *values);
+    memcpy(values, x, (size_t)study->parameters * sizeof *values);
+    bool kept = true;
+    if (study->model == NULL) {
+        finish(study, sample, values, study->parameters);
+    } else {
+        kept = run_model(sampler, sample, values);
+    }
+    lash_free(values);
+    sample->wall = app_wall_clock() - start;
+    return kept;
+}

@@ -1,0 +1,58 @@
+// One sample of a study: from parameters to outputs.
+#ifndef LASH_APP_STUDY_SAMPLE_H
+#define LASH_APP_STUDY_SAMPLE_H
+
+#include <pthread.h>
+
+#include "app/study/study.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum LashSampleStatus { // names are in the store: do not renumber
+    LASH_SAMPLE_OK,
+    LASH_SAMPLE_FAILED,  // a step did not reach its tolerances
+    LASH_SAMPLE_REFUSED, // the model cannot start with these parameters
+    LASH_SAMPLE_LIMIT,   // over the steps or iterations of the study
+    LASH_SAMPLE_TIME,    // over the wall clock of the study; not reproducible
+    LASH_SAMPLE_CRASHED, // the process died
+    LASH_SAMPLE_STATUSES
+} LashSampleStatus;
+const char* lash_sample_status_name(LashSampleStatus status);
+int lash_sample_status_find(const char* name); // -1: none
+
+typedef struct LashSample {
+    int64_t id;
+    LashSampleStatus status;
+    char reason[400];                                // empty when all is well
+    int64_t steps, iterations;                       // steps done; Newton + solver
+    double penetration, joint_error, velocity_error; // largest over all steps [m], [m, rad], [m/s]
+    double wall;                                     // [s]
+    int worker;
+    double *x, *y; // (parameters), (outputs); NAN: did not happen
+} LashSample;
+
+LashSample* lash_sample_create(const LashStudy* study);
+void lash_sample_destroy(LashSample* sample); // NULL is allowed
+
+// What all workers share: the study, and a lock for the one part of reading a model that has global
+// state (the JSON parser's position of the last error).
+typedef struct LashSampler {
+    const LashStudy* study;
+    pthread_mutex_t lock;
+    bool stop; // set by anyone: samples under way end as they are and are not kept
+} LashSampler;
+LashSampler* lash_sampler_create(const LashStudy* study); // borrows study
+void lash_sampler_destroy(LashSampler* sampler);
+
+// Runs sample `id`. False: it was told to stop.
+bool lash_sample_run(LashSampler* sampler, int64_t id, LashSample* sample);
+
+// "lash view MODEL --set a=.. --set b=..": shows the sample again. Returns text.
+char* lash_sample_replay(const LashStudy* study, const double* x, char* text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,445 @@
+// Samples -> workers -> one writer with group commit.
+//
+//   todo --writer marks and commits--> ready --workers run--> results --writer commits--> store
+//
+// A sample is handed out only after its mark is on the disk. So that no worker waits for that, the
+// writer keeps a stock of marked samples, as many as are used up during one commit; each commit
+// carries all results that came in during the one before. Which worker runs which sample changes
+// from run to run; the rows do not.
+#include "app/study/schedule.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "app/progress.h"
+#include "core/arena.h"
+
+enum { MOST_AHEAD = 4096 };
+
+typedef struct Result {
+    struct Result* next;
+    LashSample* sample;
+} Result;
+
+typedef struct Worker {
+    LashSchedule* schedule;
+    pthread_t thread;
+    int number;
+} Worker;
+
+struct LashSchedule {
+    LashStore* store;
+    const LashStudy* study;
+    LashSampler* sampler;
+    LashShard shard;
+    uint8_t* state; // (samples) as in the store at the start
+    int64_t cursor; // next of the plan to look at
+    pthread_mutex_t lock;
+    pthread_cond_t ready_changed, result_changed, ended;
+    int64_t ready[MOST_AHEAD]; // ring of marked samples
+    int ready_first, ready_count;
+    int marking; // being marked by the writer: will be ready
+    int hands;   // workers and takers that want samples
+    int64_t under_way;
+    Result *first, **last;
+    bool stop, writer_done;
+    double commit_time, sample_time; // recent averages [s]
+    LashScheduleState result;
+    Worker* worker;
+    int workers;
+    pthread_t writer;
+};
+
+static bool belongs(LashShard shard, int64_t i) {
+    return i % shard.count == shard.index;
+}
+
+// ---- workers ------------------------------------------------------------------------------------
+
+static bool nothing_left(const LashSchedule* s) {
+    return s->stop || (s->ready_count == 0 && s->marking == 0 && s->cursor >= s->study->samples);
+}
+
+static int64_t pop_ready(LashSchedule* s) {
+    int64_t id = s->ready[s->ready_first];
+    s->ready_first = (s->ready_first + 1) % MOST_AHEAD;
+    --s->ready_count;
+    ++s->under_way;
+    return id;
+}
+
+static void add_result(LashSchedule* s, LashSample* sample) { // locked; NULL: given up
+    --s->under_way;
+    if (sample != NULL) {
+        Result* result = lash_alloc(sizeof *result);
+        result->sample = sample;
+        *s->last = result;
+        s->last = &result->next;
+        s->sample_time =
+            s->sample_time == 0 ? sample->wall : 0.9 * s->sample_time + 0.1 * sample->wall;
+        s->result.sampling += sample->wall;
+    }
+    pthread_cond_signal(&s->result_changed);
+}
+
+static void* work(void* argument) {
+    Worker* worker = argument;
+    LashSchedule* s = worker->schedule;
+    pthread_mutex_lock(&s->lock);
+    for (;;) {
+        while (s->ready_count == 0 && !nothing_left(s))
+            pthread_cond_wait(&s->ready_changed, &s->lock);
+        if (nothing_left(s)) break;
+        int64_t id = pop_ready(s);
+        if (s->ready_count < s->hands) pthread_cond_signal(&s->result_changed);
+        pthread_mutex_unlock(&s->lock);
+        LashSample* sample = lash_sample_create(s->study);
+        sample->worker = worker->number;
+        if (!lash_sample_run(s->sampler, id, sample)) {
+            lash_sample_destroy(sample);
+            sample = NULL;
+        }
+        pthread_mutex_lock(&s->lock);
+        add_result(s, sample);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+int lash_schedule_take(LashSchedule* s, int64_t* ids, int most) {
+    int count = 0;
+    pthread_mutex_lock(&s->lock);
+    while (count < most && s->ready_count > 0 && !s->stop) ids[count++] = pop_ready(s);
+    if (count == 0 && nothing_left(s)) count = -1;
+    pthread_cond_signal(&s->result_changed);
+    pthread_mutex_unlock(&s->lock);
+    return count;
+}
+
+void lash_schedule_give(LashSchedule* s, LashSample* sample) {
+    pthread_mutex_lock(&s->lock);
+    add_result(s, sample);
+    pthread_mutex_unlock(&s->lock);
+}
+
+// ---- the writer ---------------------------------------------------------------------------------
+
+// Samples to keep marked: what all hands use up in two commits, at least two each.
+static int stock(const LashSchedule* s) {
+    double each = s->sample_time > 0 ? 2 * s->commit_time / s->sample_time : 1;
+    double want = s->hands * fmin(fmax(ceil(each) + 1, 2), 256);
+    return (int)fmin(want, MOST_AHEAD);
+}
+
+// Next samples of the plan that the store lacks.
+static int choose(LashSchedule* s, int64_t* ids, int most) {
+    int count = 0;
+    for (; s->cursor < s->study->samples && count < most; ++s->cursor) {
+        if (belongs(s->shard, s->cursor) && s->state[s->cursor] == LASH_ROW_MISSING)
+            ids[count++] = s->cursor;
+    }
+    return count;
+}
+
+static bool commit(LashSchedule* s, Result* results, const int64_t* ids, int marks,
+                   LashError* error) {
+    bool good = lash_store_begin(s->store, error);
+    if (!good) return false;
+    for (Result* r = results; r != NULL && good; r = r->next)
+        good = lash_store_put(s->store, s->study, r->sample, error);
+    for (int i = 0; i < marks && good; ++i) good = lash_store_mark(s->store, ids[i], error);
+    return lash_store_commit(s->store, error);
+}
+
+static void count_results(LashSchedule* s, Result* results) {
+    while (results != NULL) {
+        Result* next = results->next;
+        ++s->result.ran;
+        ++s->result.done;
+        s->result.not_ok += results->sample->status != LASH_SAMPLE_OK;
+        lash_sample_destroy(results->sample);
+        lash_free(results);
+        results = next;
+    }
+}
+
+static void free_results(Result* results) {
+    while (results != NULL) {
+        Result* next = results->next;
+        lash_sample_destroy(results->sample);
+        lash_free(results);
+        results = next;
+    }
+}
+
+static bool idle(const LashSchedule* s) {
+    bool more = !s->stop && s->cursor < s->study->samples;
+    if (s->first != NULL) return false;
+    if (more && s->ready_count < stock(s)) return false;
+    return more || s->under_way > 0 || (!s->stop && s->ready_count > 0);
+}
+
+static bool over(const LashSchedule* s) {
+    bool more = !s->stop && (s->cursor < s->study->samples || s->ready_count > 0);
+    return !more && s->under_way == 0 && s->first == NULL;
+}
+
+// One commit; the lock is held on entry and on return.
+static bool write_once(LashSchedule* s, int64_t* ids) {
+    Result* results = s->first;
+    s->first = NULL;
+    s->last = &s->first;
+    int marks = s->stop ? 0 : choose(s, ids, stock(s) - s->ready_count);
+    s->marking = marks;
+    pthread_mutex_unlock(&s->lock);
+    LashError error = {0};
+    double start = app_wall_clock();
+    bool good = (results == NULL && marks == 0) || commit(s, results, ids, marks, &error);
+    double spent = app_wall_clock() - start;
+    pthread_mutex_lock(&s->lock);
+    s->marking = 0;
+    s->commit_time = s->commit_time == 0 ? spent : 0.7 * s->commit_time + 0.3 * spent;
+    if (!good) {
+        s->result.error = error;
+        s->stop = true;
+        __atomic_store_n(&s->sampler->stop, true, __ATOMIC_RELAXED);
+        free_results(results);
+    } else {
+        for (int i = 0; i < marks; ++i) {
+            s->ready[(s->ready_first + s->ready_count) % MOST_AHEAD] = ids[i];
+            ++s->ready_count;
+        }
+        count_results(s, results);
+    }
+    pthread_cond_broadcast(&s->ready_changed);
+    return good;
+}
+
+static void* write_rows(void* argument) {
+    LashSchedule* s = argument;
+    int64_t* ids = lash_alloc(MOST_AHEAD * sizeof *ids);
+    bool good = true;
+    pthread_mutex_lock(&s->lock);
+    while (good && !over(s)) {
+        while (idle(s)) pthread_cond_wait(&s->result_changed, &s->lock);
+        if (!over(s)) good = write_once(s, ids);
+    }
+    while (!good && s->under_way > 0) pthread_cond_wait(&s->result_changed, &s->lock);
+    free_results(s->first);
+    s->first = NULL;
+    s->writer_done = true;
+    s->result.finished = true;
+    pthread_cond_broadcast(&s->ready_changed);
+    pthread_cond_broadcast(&s->ended);
+    pthread_mutex_unlock(&s->lock);
+    lash_free(ids);
+    return NULL;
+}
+
+// ---- beginning and end --------------------------------------------------------------------------
+
+static void init_conditions(LashSchedule* s) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->ready_changed, NULL);
+    pthread_cond_init(&s->result_changed, NULL);
+    pthread_cond_init(&s->ended, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+static void count_rows(LashSchedule* s) {
+    for (int64_t i = 0; i < s->study->samples; ++i) {
+        if (!belongs(s->shard, i)) continue;
+        ++s->result.planned;
+        s->result.done += s->state[i] == LASH_ROW_DONE;
+    }
+}
+
+LashSchedule* lash_schedule_start(LashStore* store, const LashStudy* study, int workers,
+                                  LashError* error) {
+    uint8_t* state = lash_alloc((size_t)study->samples);
+    if (!lash_store_states(store, state, study->samples, error)) {
+        lash_free(state);
+        return NULL;
+    }
+    LashSchedule* s = lash_alloc(sizeof *s);
+    s->store = store;
+    s->study = study;
+    s->state = state;
+    s->shard = lash_store_shard(store);
+    s->sampler = lash_sampler_create(study);
+    s->last = &s->first;
+    s->workers = workers;
+    s->hands = workers > 0 ? workers : 1;
+    init_conditions(s);
+    count_rows(s);
+    s->worker = lash_alloc((size_t)workers * sizeof *s->worker + 1);
+    pthread_create(&s->writer, NULL, write_rows, s);
+    for (int i = 0; i < workers; ++i) {
+        s->worker[i] = (Worker){.schedule = s, .number = i};
+        pthread_create(&s->worker[i].thread, NULL, work, &s->worker[i]);
+    }
+    return s;
+}
+
+void lash_schedule_hands(LashSchedule* s, int hands) {
+    pthread_mutex_lock(&s->lock);
+    s->hands = hands;
+    pthread_cond_signal(&s->result_changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+LashScheduleState lash_schedule_wait(LashSchedule* s, double seconds) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t nanoseconds = until.tv_nsec + (int64_t)(seconds * 1e9);
+    until.tv_sec += nanoseconds / 1000000000;
+    until.tv_nsec = nanoseconds % 1000000000;
+    pthread_mutex_lock(&s->lock);
+    int code = 0;
+    while (!s->result.finished && code != ETIMEDOUT)
+        code = pthread_cond_timedwait(&s->ended, &s->lock, &until);
+    LashScheduleState state = s->result;
+    pthread_mutex_unlock(&s->lock);
+    return state;
+}
+
+void lash_schedule_stop(LashSchedule* s) {
+    pthread_mutex_lock(&s->lock);
+    s->stop = true;
+    __atomic_store_n(&s->sampler->stop, true, __ATOMIC_RELAXED);
+    pthread_cond_broadcast(&s->ready_changed);
+    pthread_cond_signal(&s->result_changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+LashScheduleState lash_schedule_end(LashSchedule* s) {
+    pthread_join(s->writer, NULL);
+    for (int i = 0; i < s->workers; ++i) pthread_join(s->worker[i].thread, NULL);
+    LashScheduleState state = s->result;
+    if (state.error.status == LASH_OK) lash_store_unmark(s->store, &state.error); // none runs now
+    pthread_mutex_destroy(&s->lock);
+    pthread_cond_destroy(&s->ready_changed);
+    pthread_cond_destroy(&s->result_changed);
+    pthread_cond_destroy(&s->ended);
+    lash_sampler_destroy(s->sampler);
+    lash_free(s->worker);
+    lash_free(s->state);
+    lash_free(s);
+    return state;
+}
+
+// ---- samples that may have killed a process -----------------------------------------------------
+
+static bool write_all(int file, const void* data, size_t bytes) {
+    for (const char* p = data; bytes > 0;) {
+        ssize_t done = write(file, p, bytes);
+        if (done <= 0) return false;
+        p += done, bytes -= (size_t)done;
+    }
+    return true;
+}
+
+// Bytes got before the end, the deadline or a failure.
+static size_t read_until(int file, void* data, size_t bytes, double deadline) {
+    size_t got = 0;
+    while (got < bytes) {
+        double left = deadline - app_wall_clock();
+        struct pollfd wait = {.fd = file, .events = POLLIN};
+        int ms = isinf(left) ? -1 : left > 0 ? (int)(1e3 * left) + 1 : 0;
+        int found = poll(&wait, 1, ms);
+        if (found < 0 && errno == EINTR) continue;
+        if (found <= 0) break;
+        ssize_t part = read(file, (char*)data + got, bytes - got);
+        if (part <= 0) break;
+        got += (size_t)part;
+    }
+    return got;
+}
+
+static void child_process(const LashStudy* study, int64_t id, int file) {
+    LashSampler* sampler = lash_sampler_create(study);
+    LashSample* sample = lash_sample_create(study);
+    lash_sample_run(sampler, id, sample);
+    bool good = write_all(file, sample, sizeof *sample) &&
+                write_all(file, sample->y, (size_t)study->outputs * sizeof(double));
+    _exit(good ? 0 : 1);
+}
+
+static void describe_death(LashSample* sample, int status, bool late) {
+    sample->status = late ? LASH_SAMPLE_TIME : LASH_SAMPLE_CRASHED;
+    if (late) {
+        snprintf(sample->reason, sizeof sample->reason, "did not end in its time, was killed");
+    } else if (WIFSIGNALED(status)) {
+        snprintf(sample->reason, sizeof sample->reason, "the process died: signal %d (%s)",
+                 WTERMSIG(status), strsignal(WTERMSIG(status)));
+    } else {
+        snprintf(sample->reason, sizeof sample->reason, "the process ended with exit code %d",
+                 WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+    }
+}
+
+static bool run_isolated(const LashStudy* study, int64_t id, LashSample* sample, LashError* error) {
+    int ends[2];
+    if (pipe(ends) != 0)
+        return lash_error_set(error, LASH_ERROR_INTERNAL, "", "no pipe: %s", strerror(errno));
+    fflush(NULL);
+    pid_t child = fork();
+    if (child < 0)
+        return lash_error_set(error, LASH_ERROR_INTERNAL, "", "no process: %s", strerror(errno));
+    if (child == 0) {
+        close(ends[0]);
+        child_process(study, id, ends[1]);
+    }
+    close(ends[1]);
+    LashSample got = {0};
+    double *x = sample->x, *y = sample->y;
+    double start = app_wall_clock(), deadline = start + 2 * study->limits.seconds + 10;
+    size_t bytes = (size_t)study->outputs * sizeof *y;
+    bool good = read_until(ends[0], &got, sizeof got, deadline) == sizeof got &&
+                read_until(ends[0], y, bytes, deadline) == bytes;
+    bool late = !good && app_wall_clock() >= deadline;
+    close(ends[0]);
+    if (late) kill(child, SIGKILL);
+    int status = 0;
+    waitpid(child, &status, 0);
+    *sample = good ? got : (LashSample){.id = id, .wall = app_wall_clock() - start};
+    sample->x = x, sample->y = y;
+    lash_study_point(study, id, x);
+    if (good) return true;
+    for (int i = 0; i < study->outputs; ++i) y[i] = NAN;
+    describe_death(sample, status, late);
+    return true;
+}
+
+bool lash_schedule_isolate(LashStore* store, const LashStudy* study, LashError* error) {
+    const double often = 0.5; // [s] between commits: what is lost with a kill is only run again
+    uint8_t* state = lash_alloc((size_t)study->samples);
+    LashSample* sample = lash_sample_create(study);
+    bool good = lash_store_states(store, state, study->samples, error), open = false;
+    double last = app_wall_clock();
+    for (int64_t i = 0; i < study->samples && good && !app_interrupted(); ++i) {
+        if (state[i] != LASH_ROW_RUNNING) continue;
+        good = run_isolated(study, i, sample, error) && (open || lash_store_begin(store, error));
+        if (!good) break;
+        open = true;
+        good = lash_store_put(store, study, sample, error);
+        if (!good || app_wall_clock() - last < often) continue;
+        good = lash_store_commit(store, error);
+        open = false;
+        last = app_wall_clock();
+    }
+    if (open) good = lash_store_commit(store, error) && good;
+    lash_sample_destroy(sample);
+    lash_free(state);
+    return good;
+}

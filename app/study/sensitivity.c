@@ -1,0 +1,352 @@
+// Sensitivity.
+//
+//   Sobol indices from rows A, B, AB_j (A with column j of B), values centered by their mean:
+//     first_j = mean(f_B (f_ABj - f_A)) / V,  or  1 - mean((f_ABj - f_B)^2) / 2 V
+//     total_j = mean((f_ABj - f_A)^2) / 2 V,  or  1 - mean(f_A (f_ABj - f_B)) / V
+//   (Saltelli et al. 2010; Jansen 1999). Left forms are sharp for small indices, right ones for
+//   large; both aim at the same number, so they are blended with that number as weight.
+//   V over all f_A and f_B. Base points come in blocks with independent scramblings, so the
+//   bootstrap draws whole blocks: points inside one are not independent. Its spread is widened by
+//   t / z sqrt(R / (R - 1)), because R blocks are few.
+//
+//   Morris: elementary effect (f(x + D e_j) - f(x)) / D over each step of each path; mu* = mean of
+//   |effect|, sigma = its spread: interactions and curvature.
+//
+//   Contributions of any sample: share of the variance of y explained by the mean of y over bins of
+//   one parameter, corrected for what pure noise would explain (omega squared); coefficients of the
+//   linear model by Cholesky; rank correlation.
+#include "app/study/sensitivity.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/study/random.h"
+#include "app/study/study_internal.h"
+#include "core/arena.h"
+
+// ---- Sobol --------------------------------------------------------------------------------------
+
+enum { RESAMPLES = 2000 };
+
+// Sums over the base points of one block.
+typedef struct BlockSums {
+    double n;             // base points used
+    double value, square; // of A and B
+    double* product;      // (active x PRODUCTS)
+} BlockSums;
+enum { B_TIMES, A_TIMES, ABA, ABB, ABA_SQUARE, ABB_SQUARE, PRODUCTS };
+
+static bool base_is_good(const double* y, int rows) {
+    for (int r = 0; r < rows; ++r) {
+        if (!isfinite(y[r])) return false;
+    }
+    return true;
+}
+
+static double center_of(const LashStudy* study, const double* y) {
+    double sum = 0, n = 0;
+    int rows = study->active + 2;
+    for (int64_t b = 0; b < study->base; ++b) {
+        if (!base_is_good(y + b * rows, rows)) continue;
+        sum += y[b * rows] + y[b * rows + 1];
+        n += 2;
+    }
+    return n > 0 ? sum / n : 0;
+}
+
+static int64_t fill_blocks(const LashStudy* study, const double* y, BlockSums* block) {
+    int rows = study->active + 2;
+    int64_t used = 0;
+    double center = center_of(study, y);
+    for (int64_t b = 0; b < study->base; ++b) {
+        const double* row = y + b * rows;
+        if (!base_is_good(row, rows)) continue;
+        BlockSums* sums = &block[b / study->block_size];
+        double fa = row[0] - center, fb = row[1] - center;
+        sums->n += 1;
+        sums->value += fa + fb;
+        sums->square += fa * fa + fb * fb;
+        for (int j = 0; j < study->active; ++j) {
+            double fab = row[2 + j] - center, a = fab - fa, b1 = fab - fb;
+            double* p = sums->product + PRODUCTS * j;
+            p[B_TIMES] += fb * a, p[A_TIMES] += fa * b1;
+            p[ABA] += a, p[ABB] += b1;
+            p[ABA_SQUARE] += a * a, p[ABB_SQUARE] += b1 * b1;
+        }
+        ++used;
+    }
+    return used;
+}
+
+typedef struct Pair {
+    double first, total;
+} Pair;
+
+// One estimate of a share of the variance from two: `small` is sharp for small shares, `large` for
+// large ones.
+static double blend(double small, double large) {
+    double weight = fmin(fmax(0.5 * (small + large), 0), 1);
+    return (1 - weight) * small + weight * large;
+}
+
+// Indices of parameter j over the blocks listed (all when pick is NULL).
+static Pair index_of(const BlockSums* block, const uint32_t* pick, int blocks, int j) {
+    double n = 0, value = 0, square = 0, p[PRODUCTS] = {0};
+    for (int b = 0; b < blocks; ++b) {
+        const BlockSums* s = &block[pick != NULL ? pick[b] : (uint32_t)b];
+        n += s->n, value += s->value, square += s->square;
+        for (int k = 0; k < PRODUCTS; ++k) p[k] += s->product[PRODUCTS * j + k];
+    }
+    // The values are centered over all blocks; over those drawn the mean is taken away here.
+    double mean = value / (2 * n), V = n * (square / (2 * n) - mean * mean);
+    return (Pair){blend((p[B_TIMES] - mean * p[ABA]) / V, 1 - 0.5 * p[ABB_SQUARE] / V),
+                  blend(0.5 * p[ABA_SQUARE] / V, 1 - (p[A_TIMES] - mean * p[ABB]) / V)};
+}
+
+// 97.5 % point of Student's t (Cornish-Fisher expansion, good to 1e-3 from 5 degrees on).
+static double student(double degrees) {
+    const double z = 1.9599639845400542, z3 = z * z * z;
+    double g1 = (z3 + z) / 4, g2 = (5 * z3 * z * z + 16 * z3 + 3 * z) / 96;
+    return z + g1 / degrees + g2 / (degrees * degrees);
+}
+
+static LashInterval spread(double* draws, double estimate, double widen) {
+    lash_sort(draws, RESAMPLES);
+    double low = lash_percentile(draws, RESAMPLES, 0.025);
+    double high = lash_percentile(draws, RESAMPLES, 0.975);
+    return (LashInterval){estimate + widen * (low - estimate),
+                          estimate + widen * (high - estimate)};
+}
+
+static void bootstrap(const LashStudy* study, const BlockSums* block, int blocks,
+                      LashSobolIndex* index) {
+    uint32_t* pick = lash_alloc((size_t)blocks * RESAMPLES * sizeof *pick);
+    double* draws = lash_alloc(2 * RESAMPLES * sizeof *draws);
+    for (int i = 0; i < blocks * RESAMPLES; ++i)
+        pick[i] =
+            lash_random_below(study->seed, LASH_STREAM_BOOTSTRAP, 1, (uint64_t)i, (uint32_t)blocks);
+    double R = blocks, widen = student(R - 1) / 1.9599639845400542 * sqrt(R / (R - 1));
+    for (int j = 0; j < study->active; ++j) {
+        for (int r = 0; r < RESAMPLES; ++r) {
+            Pair pair = index_of(block, pick + (size_t)r * (size_t)blocks, blocks, j);
+            draws[r] = isfinite(pair.first) ? pair.first : index[j].first;
+            draws[RESAMPLES + r] = isfinite(pair.total) ? pair.total : index[j].total;
+        }
+        index[j].first_ci = spread(draws, index[j].first, widen);
+        index[j].total_ci = spread(draws + RESAMPLES, index[j].total, widen);
+    }
+    lash_free(pick);
+    lash_free(draws);
+}
+
+int64_t lash_sobol_indices(const LashStudy* study, const double* y, LashSobolIndex* index) {
+    int d = study->active;
+    int blocks = (int)((study->base + study->block_size - 1) / study->block_size), filled = 0;
+    BlockSums* block = lash_alloc((size_t)blocks * sizeof *block);
+    double* memory = lash_alloc((size_t)blocks * (size_t)d * PRODUCTS * sizeof *memory);
+    for (int b = 0; b < blocks; ++b) block[b].product = memory + (size_t)(b * d) * PRODUCTS;
+    int64_t used = fill_blocks(study, y, block);
+    for (int b = 0; b < blocks; ++b) {
+        if (block[b].n > 0) block[filled++] = block[b];
+    }
+    for (int j = 0; j < d; ++j) {
+        Pair pair = filled > 0 ? index_of(block, NULL, filled, j) : (Pair){NAN, NAN};
+        index[j] = (LashSobolIndex){.first = pair.first,
+                                    .total = pair.total,
+                                    .first_ci = {NAN, NAN},
+                                    .total_ci = {NAN, NAN}};
+    }
+    if (filled >= 4) bootstrap(study, block, filled, index);
+    lash_free(block);
+    lash_free(memory);
+    return used;
+}
+
+// ---- Morris -------------------------------------------------------------------------------------
+
+void lash_morris_effects(const LashStudy* study, const double* y, LashMorrisEffect* effect) {
+    memset(effect, 0, (size_t)study->active * sizeof *effect);
+    for (int64_t i = 0; i < study->samples; ++i) {
+        double change = 1;
+        int j = lash_study_morris_step(study, i, &change);
+        if (j < 0 || !isfinite(y[i]) || !isfinite(y[i - 1])) continue;
+        double e = (y[i] - y[i - 1]) / change;
+        effect[j].mu += e;
+        effect[j].mu_star += fabs(e);
+        effect[j].sigma += e * e;
+        ++effect[j].n;
+    }
+    for (int j = 0; j < study->active; ++j) {
+        LashMorrisEffect* e = &effect[j];
+        double n = (double)e->n;
+        e->mu /= n;
+        e->mu_star /= n;
+        e->sigma = n > 1 ? sqrt(fmax(0, e->sigma - n * e->mu * e->mu) / (n - 1)) : NAN;
+    }
+}
+
+// ---- contributions ------------------------------------------------------------------------------
+
+typedef struct Ranked {
+    double key;
+    int64_t index;
+} Ranked;
+
+static int compare_ranked(const void* a, const void* b) {
+    const Ranked *x = a, *y = b;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+// Order of the rows by column j.
+static void sort_column(const double* x, int64_t rows, int columns, int j, Ranked* order) {
+    for (int64_t i = 0; i < rows; ++i) order[i] = (Ranked){x[i * columns + j], i};
+    qsort(order, (size_t)rows, sizeof *order, compare_ranked);
+}
+
+// Ranks from 0; equal values share their mean rank.
+static void ranks_of(const Ranked* order, int64_t rows, double* rank) {
+    for (int64_t i = 0; i < rows;) {
+        int64_t end = i;
+        while (end < rows && order[end].key == order[i].key) ++end;
+        for (int64_t k = i; k < end; ++k) rank[order[k].index] = 0.5 * (double)(i + end - 1);
+        i = end;
+    }
+}
+
+static double correlation(const double* a, const double* b, int64_t n) {
+    LashMoments ma = lash_moments(a, n), mb = lash_moments(b, n);
+    double sum = 0;
+    for (int64_t i = 0; i < n; ++i) sum += (a[i] - ma.mean) * (b[i] - mb.mean);
+    double scale = (double)(n - 1) * ma.sigma * mb.sigma;
+    return scale > 0 ? sum / scale : 0;
+}
+
+// Ends of bins with about the same number of rows each; equal keys stay together.
+static int64_t bin_end(const Ranked* order, int64_t rows, int64_t begin, double wanted) {
+    int64_t end = (int64_t)floor(wanted + 0.5);
+    if (end <= begin) end = begin + 1;
+    while (end < rows && order[end].key == order[end - 1].key) ++end;
+    return end < rows ? end : rows;
+}
+
+// Between-bin share of the variance minus what noise alone gives (omega squared).
+static double bin_share(const Ranked* order, const double* y, int64_t rows, int bins) {
+    LashMoments m = lash_moments(y, rows);
+    double total = m.sigma * m.sigma * (double)(rows - 1), between = 0;
+    int filled = 0;
+    for (int64_t begin = 0; begin < rows;) {
+        int64_t end =
+            bin_end(order, rows, begin, (double)(filled + 1) * (double)rows / (double)bins);
+        double sum = 0, n = (double)(end - begin);
+        for (int64_t i = begin; i < end; ++i) sum += y[order[i].index] - m.mean;
+        between += sum * sum / n;
+        begin = end;
+        ++filled;
+    }
+    double free = (double)(rows - filled);
+    if (!(total > 0) || free < 1) return NAN;
+    double within = (total - between) / free;
+    return fmax(0, (between - (filled - 1) * within) / (total + within));
+}
+
+// Solves the normal equations of the standardised linear model; C (k x k) is destroyed.
+static bool solve_normal(double* C, double* b, int k) {
+    for (int j = 0; j < k; ++j) {
+        for (int i = j; i < k; ++i) {
+            double sum = C[i * k + j];
+            for (int m = 0; m < j; ++m) sum -= C[i * k + m] * C[j * k + m];
+            if (i == j && !(sum > 1e-10)) return false;
+            C[i * k + j] = i == j ? sqrt(sum) : sum / C[j * k + j];
+        }
+    }
+    for (int i = 0; i < k; ++i) {
+        for (int m = 0; m < i; ++m) b[i] -= C[i * k + m] * b[m];
+        b[i] /= C[i * k + i];
+    }
+    for (int i = k - 1; i >= 0; --i) {
+        for (int m = i + 1; m < k; ++m) b[i] -= C[m * k + i] * b[m];
+        b[i] /= C[i * k + i];
+    }
+    return true;
+}
+
+// Standardised coefficients; returns R^2.
+static double regress(const double* x, const double* y, int64_t rows, int k,
+                      LashContribution* contribution) {
+    double* column = lash_alloc((size_t)rows * (size_t)(k + 1) * sizeof *column);
+    double* C = lash_alloc((size_t)k * (size_t)k * sizeof *C);
+    double* b = lash_alloc((size_t)k * 2 * sizeof *b);
+    for (int j = 0; j <= k; ++j) {
+        double* c = column + (size_t)j * (size_t)rows;
+        for (int64_t i = 0; i < rows; ++i) c[i] = j < k ? x[i * k + j] : y[i];
+        LashMoments m = lash_moments(c, rows);
+        for (int64_t i = 0; i < rows; ++i) c[i] = m.sigma > 0 ? (c[i] - m.mean) / m.sigma : 0;
+    }
+    const double* last = column + (size_t)k * (size_t)rows;
+    for (int i = 0; i < k; ++i) {
+        const double* a = column + (size_t)i * (size_t)rows;
+        for (int j = 0; j <= i; ++j) {
+            const double* c = column + (size_t)j * (size_t)rows;
+            double sum = 0;
+            for (int64_t r = 0; r < rows; ++r) sum += a[r] * c[r];
+            C[i * k + j] = sum / (double)(rows - 1);
+        }
+        double sum = 0;
+        for (int64_t r = 0; r < rows; ++r) sum += a[r] * last[r];
+        b[i] = b[k + i] = sum / (double)(rows - 1);
+    }
+    double R2 = NAN;
+    bool good = rows > k + 1 && solve_normal(C, b, k);
+    for (int j = 0; j < k; ++j) contribution[j].regression = good ? b[j] : NAN;
+    if (good) {
+        R2 = 0;
+        for (int j = 0; j < k; ++j) R2 += b[j] * b[k + j];
+    }
+    lash_free(column);
+    lash_free(C);
+    lash_free(b);
+    return R2;
+}
+
+double lash_contributions(const double* x, const double* y, int64_t rows, int active,
+                          LashContribution* contribution) {
+    for (int j = 0; j < active; ++j) contribution[j] = (LashContribution){NAN, NAN, NAN};
+    if (rows < 4) return NAN;
+    int bins = (int)fmin(fmax(floor(sqrt((double)rows) / 2), 2), 40);
+    Ranked* order = lash_alloc((size_t)rows * sizeof *order);
+    double* rank = lash_alloc((size_t)rows * 2 * sizeof *rank);
+    sort_column(y, rows, 1, 0, order);
+    ranks_of(order, rows, rank);
+    for (int j = 0; j < active; ++j) {
+        sort_column(x, rows, active, j, order);
+        ranks_of(order, rows, rank + rows);
+        contribution[j].correlation = correlation(rank, rank + rows, rows);
+        contribution[j].share = bin_share(order, y, rows, bins);
+    }
+    double R2 = regress(x, y, rows, active, contribution);
+    lash_free(order);
+    lash_free(rank);
+    return R2;
+}
+
+int lash_main_effect(const double* x, const double* y, int64_t rows, int bins, LashBin* bin) {
+    Ranked* order = lash_alloc((size_t)rows * sizeof *order + 1);
+    int filled = 0;
+    sort_column(x, rows, 1, 0, order);
+    for (int64_t begin = 0; begin < rows && filled < bins;) {
+        int64_t end =
+            bin_end(order, rows, begin, (double)(filled + 1) * (double)rows / (double)bins);
+        double sx = 0, sy = 0, sq = 0, n = (double)(end - begin), shift = y[order[begin].index];
+        for (int64_t i = begin; i < end; ++i) {
+            double d = y[order[i].index] - shift;
+            sx += order[i].key, sy += d, sq += d * d;
+        }
+        double variance = n > 1 ? fmax(0, sq - sy * sy / n) / (n - 1) : NAN;
+        bin[filled++] = (LashBin){sx / n, shift + sy / n, sqrt(variance / n), end - begin};
+        begin = end;
+    }
+    lash_free(order);
+    return filled;
+}

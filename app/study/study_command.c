@@ -1,0 +1,298 @@
+// lash study: plan, merge, dump; run and resume are in run_command.c, report in report_command.c.
+#include "app/study/study_command.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/report.h"
+#include "app/suggest.h"
+#include "core/arena.h"
+#include "geometry/sha256.h"
+
+#define OPTION(member) offsetof(StudyOptions, member)
+#define COMMON \
+    .minimum = 1, .maximum = 1, .json_offset = OPTION(json), .operand_offset = OPTION(operands)
+static const AppOption plan_options[] = {
+    {"samples", 'n', APP_INTEGER, "N", "samples instead of the design's", OPTION(samples)},
+    {"seed", 0, APP_TEXT, "S", "seed instead of the design's", OPTION(seed)},
+    {"csv", 0, APP_FLAG, NULL, "print the parameters of every sample", OPTION(csv_dump)},
+    {"json", 0, APP_FLAG, NULL, "print one JSON document instead of text", OPTION(json)},
+};
+const AppCommand app_study_plan_command = {.name = "study plan",
+                                           .operands = "STUDY",
+                                           .summary = "check a study and show what it would run",
+                                           .option = plan_options,
+                                           .options = sizeof plan_options / sizeof *plan_options,
+                                           COMMON};
+
+static const AppOption merge_options[] = {
+    {"output", 'o', APP_FILE, "STORE.db", "the store to make", OPTION(output)},
+    {"json", 0, APP_FLAG, NULL, "print one JSON document instead of text", OPTION(json)},
+};
+const AppCommand app_study_merge_command = {.name = "study merge",
+                                            .operands = "STORE.db...",
+                                            .summary = "join the stores of shards into one",
+                                            .minimum = 1,
+                                            .maximum = APP_MAX_OPERANDS,
+                                            .option = merge_options,
+                                            .options = sizeof merge_options / sizeof *merge_options,
+                                            .json_offset = OPTION(json),
+                                            .operand_offset = OPTION(operands)};
+
+static const AppOption dump_options[] = {
+    {"canonical", 0, APP_FLAG, NULL,
+     "without wall time, worker and date: the same text for the same study", OPTION(canonical)},
+};
+const AppCommand app_study_dump_command = {.name = "study dump",
+                                           .operands = "STORE.db",
+                                           .summary = "print all rows of a store as text",
+                                           .option = dump_options,
+                                           .options = sizeof dump_options / sizeof *dump_options,
+                                           COMMON};
+
+// ---- plan ---------------------------------------------------------------------------------------
+
+static void print_plan(const LashStudy* study) {
+    printf("%s: %s design, %lld samples, seed %llu\n",
+           study->name != NULL ? study->name : study->file,
+           lash_design_name((LashDesignType)study->design.type), (long long)study->samples,
+           (unsigned long long)study->seed);
+    if (study->model != NULL) {
+        const LashModelSimulation* s = &study->model->simulation;
+        printf("model       %s, %.0f steps of %g s each\n", study->model_path,
+               s->duration / s->settings.h, s->settings.h);
+    }
+    printf("parameters  %d, of which %d vary\n", study->parameters, study->active);
+    for (int i = 0; i < study->parameters; ++i) {
+        const LashStudyParameter* p = &study->parameter[i];
+        printf("  %-18s %-16s mean %.6g, sigma %.4g %s\n", p->name,
+               lash_distribution_name((LashDistributionType)p->type),
+               lash_distribution_mean(&p->distribution), lash_distribution_sigma(&p->distribution),
+               p->unit != NULL ? p->unit : "");
+    }
+    printf("outputs     %d\n", study->outputs);
+    for (int i = 0; i < study->outputs; ++i) {
+        const LashStudyOutput* output = &study->output[i];
+        printf("  %-18s", output->measured.name);
+        if (!isnan(output->lsl)) printf(" lsl %g", output->lsl);
+        if (!isnan(output->usl)) printf(" usl %g", output->usl);
+        printf(" %s\n", output->unit != NULL ? output->unit : "");
+    }
+}
+
+static void print_points(const LashStudy* study) {
+    double* x = lash_alloc((size_t)study->parameters * sizeof *x);
+    for (int k = 0; k < study->parameters; ++k)
+        printf("%s%s", k == 0 ? "" : ",", study->parameter[k].name);
+    putchar('\n');
+    for (int64_t i = 0; i < study->samples; ++i) {
+        lash_study_point(study, i, x);
+        for (int k = 0; k < study->parameters; ++k) printf("%s%.17g", k == 0 ? "" : ",", x[k]);
+        putchar('\n');
+    }
+    lash_free(x);
+}
+
+static void put_plan(AppJson* json, const LashStudy* study) {
+    app_json_put_text(json, "design", lash_design_name((LashDesignType)study->design.type));
+    app_json_put_integer(json, "samples", study->samples);
+    app_json_put_integer(json, "seed", (int64_t)study->seed);
+    app_json_key(json, "parameters");
+    app_json_begin_array(json);
+    for (int i = 0; i < study->parameters; ++i) {
+        const LashStudyParameter* p = &study->parameter[i];
+        app_json_begin_object(json);
+        app_json_put_text(json, "name", p->name);
+        app_json_put_text(json, "distribution",
+                          lash_distribution_name((LashDistributionType)p->type));
+        app_json_put_number(json, "mean", lash_distribution_mean(&p->distribution));
+        app_json_put_number(json, "sigma", lash_distribution_sigma(&p->distribution));
+        app_json_end_object(json);
+    }
+    app_json_end_array(json);
+    app_json_key(json, "outputs");
+    app_json_begin_array(json);
+    for (int i = 0; i < study->outputs; ++i) app_json_text(json, study->output[i].measured.name);
+    app_json_end_array(json);
+}
+
+static int app_study_plan(int argc, char** argv) {
+    StudyOptions o = {0};
+    StudyTask task;
+    LashError error = {0};
+    int code = app_options_parse(&app_study_plan_command, argc, argv, &o);
+    if (code >= 0) return code;
+    AppReport report = app_report("study plan", o.json);
+    LashStudy* study = NULL;
+    if (study_task(&o, false, &task, &error))
+        study = lash_study_load(o.operands.item[0], &task.change, &error);
+    if (o.json) {
+        AppJson* json = app_report_document(&report, &error);
+        if (study != NULL) put_plan(json, study);
+    } else if (study != NULL && o.csv_dump) {
+        print_points(study);
+    } else if (study != NULL) {
+        print_plan(study);
+    }
+    lash_study_destroy(study);
+    return app_report_finish(&report, &error);
+}
+
+// ---- merge --------------------------------------------------------------------------------------
+
+// Copies the rows of all stores into a new one; the plan is that of the first.
+static bool merge(const StudyOptions* o, int64_t* rows, int64_t* planned, LashError* error) {
+    LashStore* first = lash_store_open(o->operands.item[0], LASH_STORE_READ, error);
+    LashStudy* study = first != NULL ? lash_store_study(first, error) : NULL;
+    LashStore* merged = NULL;
+    bool good = study != NULL;
+    if (good) {
+        LashStudyOverride change = {.samples = atoi(lash_store_text(first, "samples"))};
+        merged = lash_store_create(o->output, study, &change, (LashShard){0, 1}, error);
+        good = merged != NULL && lash_store_begin(merged, error);
+    }
+    for (int i = 0; i < o->operands.count && good; ++i) {
+        LashStore* from = lash_store_open(o->operands.item[i], LASH_STORE_READ, error);
+        good = from != NULL && lash_store_same(first, from, error) &&
+               lash_store_copy(merged, from, error);
+        lash_store_close(from, NULL);
+    }
+    int64_t counts[LASH_SAMPLE_STATUSES] = {0};
+    good = good && lash_store_commit(merged, error) && lash_store_counts(merged, counts, error);
+    for (int i = 0; i < LASH_SAMPLE_STATUSES; ++i) *rows += counts[i];
+    if (study != NULL) *planned = study->samples;
+    bool made = merged != NULL;
+    lash_store_close(merged, error);
+    lash_store_close(first, NULL);
+    lash_study_destroy(study);
+    if (made && !good) remove(o->output); // nothing half merged is left
+    return good;
+}
+
+static int app_study_merge(int argc, char** argv) {
+    StudyOptions o = {0};
+    LashError error = {0};
+    int64_t rows = 0, planned = 0;
+    int code = app_options_parse(&app_study_merge_command, argc, argv, &o);
+    if (code >= 0) return code;
+    AppReport report = app_report("study merge", o.json);
+    bool good = o.output != NULL ||
+                lash_error_set(&error, LASH_ERROR_USAGE, "--output", "name the store to make");
+    good = good && merge(&o, &rows, &planned, &error);
+    if (o.json) {
+        AppJson* json = app_report_document(&report, &error);
+        app_json_put_integer(json, "samples", rows);
+        app_json_put_integer(json, "planned", planned);
+    } else if (good) {
+        printf("%s: %lld of %lld samples\n", o.output, (long long)rows, (long long)planned);
+    }
+    return app_report_finish(&report, &error);
+}
+
+// ---- dump ---------------------------------------------------------------------------------------
+
+static void print_hash(const char* name, const char* text) {
+    char hex[65];
+    LashSha256 hash = lash_sha256();
+    lash_sha256_add(&hash, text, strlen(text));
+    lash_sha256_hex(&hash, hex);
+    printf("%s sha256 %s\n", name, hex);
+}
+
+static void print_header(LashStore* store, const LashStudy* study, bool canonical) {
+    printf("lash-store/1 version %s\n", lash_store_text(store, "version"));
+    print_hash("study", lash_store_text(store, "study_text"));
+    print_hash("model", lash_store_text(store, "model_text"));
+    printf("cad %s\n", lash_store_text(store, "cad"));
+    printf("seed %s rows %s\n", lash_store_text(store, "seed"), lash_store_text(store, "rows"));
+    if (!canonical) {
+        printf("created %s in %s shard %s\n", lash_store_text(store, "created"),
+               lash_store_text(store, "folder"), lash_store_text(store, "shard"));
+    }
+    printf("columns id status steps iterations penetration joint_error velocity_error");
+    for (int i = 0; i < study->parameters; ++i) printf(" %s", study->parameter[i].name);
+    for (int i = 0; i < study->outputs; ++i) printf(" %s", study->output[i].measured.name);
+    printf("%s reason\n", canonical ? "" : " wall worker");
+}
+
+// Numbers with all their digits: equal text means equal bits.
+static void print_row(const LashStudy* study, const LashSample* row, bool canonical) {
+    printf("%lld %s %lld %lld %.17g %.17g %.17g", (long long)row->id,
+           lash_sample_status_name(row->status), (long long)row->steps, (long long)row->iterations,
+           row->penetration, row->joint_error, row->velocity_error);
+    for (int i = 0; i < study->parameters; ++i) printf(" %.17g", row->x[i]);
+    for (int i = 0; i < study->outputs; ++i) {
+        if (isnan(row->y[i])) {
+            printf(" -");
+        } else {
+            printf(" %.17g", row->y[i]);
+        }
+    }
+    if (!canonical) printf(" %.6f %d", row->wall, row->worker);
+    printf(" %s\n", row->reason);
+}
+
+static int app_study_dump(int argc, char** argv) {
+    StudyOptions o = {0};
+    LashError error = {0};
+    char path[1024];
+    int code = app_options_parse(&app_study_dump_command, argc, argv, &o);
+    if (code >= 0) return code;
+    AppReport report = app_report("study dump", false);
+    study_store_path(o.operands.item[0], NULL, path, sizeof path);
+    LashStore* store = lash_store_open(path, LASH_STORE_READ, &error);
+    LashStudy* study = store != NULL ? lash_store_study(store, &error) : NULL;
+    LashStoreTable* table = study != NULL ? lash_store_table(store, study, &error) : NULL;
+    if (table != NULL) {
+        print_header(store, study, o.canonical);
+        for (int64_t i = 0; i < table->rows; ++i) {
+            if (o.canonical && table->sample[i].status == LASH_SAMPLE_TIME) continue;
+            print_row(study, &table->sample[i], o.canonical);
+        }
+    }
+    lash_store_table_destroy(table);
+    lash_study_destroy(study);
+    lash_store_close(store, NULL);
+    return app_report_finish(&report, &error);
+}
+
+// ---- lash study NAME ----------------------------------------------------------------------------
+
+typedef struct Entry {
+    const char *name, *summary;
+    int (*run)(int argc, char** argv);
+} Entry;
+
+static const Entry entries[] = {
+    {"plan", "check a study and show what it would run", app_study_plan},
+    {"run", "run the samples of a study", app_study_run},
+    {"resume", "run the samples that a store lacks", app_study_resume},
+    {"merge", "join the stores of shards into one", app_study_merge},
+    {"dump", "print all rows of a store as text", app_study_dump},
+    {"report", "statistics of a store: a page, CSV, JSON", app_study_report},
+};
+enum { ENTRIES = sizeof entries / sizeof *entries };
+
+int app_study(int argc, char** argv) {
+    bool help = argc >= 2 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0);
+    if (argc >= 2 && argv[1][0] != '-') {
+        char hint[128];
+        AppSuggestion near = app_suggestion(argv[1]);
+        for (int i = 0; i < ENTRIES; ++i) {
+            if (strcmp(entries[i].name, argv[1]) == 0) return entries[i].run(argc - 1, argv + 1);
+            app_suggestion_offer(&near, entries[i].name);
+        }
+        fprintf(stderr, "lash: there is no 'study %s'%s\n", argv[1],
+                app_suggestion_text(&near, hint, sizeof hint));
+        return LASH_ERROR_USAGE;
+    }
+    FILE* out = help ? stdout : stderr;
+    fprintf(out,
+            "lash study: which clearance matters, and how many samples are out of spec\n\n"
+            "usage: lash study NAME [options]\n\n");
+    for (int i = 0; i < ENTRIES; ++i)
+        fprintf(out, "  %-8s %s\n", entries[i].name, entries[i].summary);
+    return help ? 0 : LASH_ERROR_USAGE;
+}

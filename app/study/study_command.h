@@ -1,0 +1,59 @@
+// lash study ...: shared by its commands, and by lash-mpi.
+#ifndef LASH_APP_STUDY_STUDY_COMMAND_H
+#define LASH_APP_STUDY_STUDY_COMMAND_H
+
+#include "app/options.h"
+#include "app/study/schedule.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct StudyOptions {
+    AppOperands operands;
+    const char *output, *shard, *seed, *csv;
+    int jobs, samples;
+    bool json, canonical, csv_dump;
+    double limit;
+} StudyOptions;
+
+extern const AppCommand app_study_run_command, app_study_resume_command, app_study_plan_command,
+    app_study_merge_command, app_study_dump_command, app_study_report_command;
+
+int app_study(int argc, char** argv);
+int app_study_run(int argc, char** argv);
+int app_study_resume(int argc, char** argv);
+int app_study_report(int argc, char** argv);
+
+// What a run is asked to do, checked.
+typedef struct StudyTask {
+    const StudyOptions* options;
+    bool resume; // the operand is a store or a study that has one
+    LashStudyOverride change;
+    LashShard shard;
+    char store_path[1024];
+} StudyTask;
+bool study_task(const StudyOptions* options, bool resume, StudyTask* task, LashError* error);
+
+// Study and store of a task, with suspicious samples already run alone.
+bool study_open(const StudyTask* task, LashStudy** study, LashStore** store, LashError* error);
+
+typedef struct StudyOutcome {
+    LashScheduleState state;
+    int64_t counts[LASH_SAMPLE_STATUSES];
+    double wall, cpu; // [s]
+    int workers;
+    bool interrupted;
+} StudyOutcome;
+// Prints the result of a run and returns the exit code.
+int study_finish(const StudyTask* task, const StudyOutcome* outcome, LashError* error);
+
+// The store that a command's operand means: itself, or the default of a study file.
+void study_store_path(const char* operand, const char* output, char* path, size_t size);
+
+double study_cpu_clock(void); // of this process, all threads [s]
+
+#ifdef __cplusplus
+}
+#endif
+#endif

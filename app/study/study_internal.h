@@ -1,0 +1,26 @@
+// Shared by the files that read a study.
+#ifndef LASH_APP_STUDY_STUDY_INTERNAL_H
+#define LASH_APP_STUDY_STUDY_INTERNAL_H
+
+#include "app/model_internal.h"
+#include "app/study/study.h"
+
+enum {
+    STUDY_MAX_PARAMETERS = 1800, // two Sobol coordinates each in a Saltelli plan
+    STUDY_MAX_OUTPUTS = 256,
+    STUDY_BLOCKS = 32 // independent scramblings of a Saltelli plan
+};
+#define STUDY_MAX_SAMPLES 10000000.0
+
+extern const KeyTable study_root_table;
+
+// Distributions, correlations: after reading.
+bool study_resolve_parameters(ModelContext* context, LashStudy* study);
+// Number of rows, direction numbers, list; list_text: of the design's file, NULL: read it.
+bool study_resolve_design(ModelContext* context, LashStudy* study, const char* list_text);
+bool study_resolve_outputs(ModelContext* context, LashStudy* study);
+
+// A file named in the study, relative to the study's own.
+void study_path(const LashStudy* study, const char* name, char* path, size_t size);
+
+#endif

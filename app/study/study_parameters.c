@@ -1,0 +1,218 @@
+// Parameters of a study: every distribution needs certain keys and forbids the others; correlated
+// parameters go through normals with the covariance L L' (Gaussian copula): exact for normals.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/study/study_internal.h"
+#include "app/suggest.h"
+#include "core/arena.h"
+
+// Keys by distribution: n needed, o optional, space forbidden.
+static const char* const key_names[] = {"low", "high", "mean", "sigma", "mode", "value"};
+static const char* const key_rules[LASH_DISTRIBUTIONS] = {
+    "nn    ", // uniform
+    "  nn  ", // normal
+    "nnnn  ", // truncated normal
+    "nn  n ", // triangular
+    "      ", // discrete
+    "     n", // constant
+};
+
+static bool check_keys(ModelContext* context, const char* path, const LashStudyParameter* p) {
+    const double given[] = {p->low, p->high, p->mean, p->sigma, p->mode, p->value};
+    const char* name = lash_distribution_name((LashDistributionType)p->type);
+    for (int i = 0; i < 6; ++i) {
+        bool needed = key_rules[p->type][i] == 'n';
+        if (needed == model_has(given[i])) continue;
+        return model_fail(context, path,
+                          needed ? "the distribution %s needs '%s'"
+                                 : "the distribution %s has no '%s'; remove it",
+                          name, key_names[i]);
+    }
+    if (p->type == LASH_DISCRETE && p->value_count == 0) {
+        return model_fail(context, path, "the distribution discrete needs 'values'");
+    }
+    if (p->probability_count > 0 &&
+        (p->type != LASH_DISCRETE || p->probability_count != p->value_count)) {
+        return model_fail(context, path,
+                          "'probabilities' belong to a discrete distribution, one per value; found "
+                          "%d for %d values",
+                          p->probability_count, p->value_count);
+    }
+    return true;
+}
+
+static bool check_numbers(ModelContext* context, const char* path, const LashStudyParameter* p) {
+    if (p->low >= p->high) {
+        return model_fail(context, path, "the range from low %g to high %g is empty", p->low,
+                          p->high);
+    }
+    if (p->sigma <= 0) {
+        return model_fail(context, path, "sigma must be > 0, found %g", p->sigma);
+    }
+    if (p->mode < p->low || p->mode > p->high) {
+        return model_fail(context, path, "the mode %g must lie between low %g and high %g", p->mode,
+                          p->low, p->high);
+    }
+    return true;
+}
+
+static bool make_discrete(ModelContext* context, const char* path, LashStudyParameter* p) {
+    double sum = 0;
+    double* cumulated = model_alloc(context->model, (size_t)p->value_count * sizeof *cumulated);
+    for (int i = 0; i < p->value_count; ++i) {
+        sum += p->probability_count > 0 ? p->probabilities[i] : 1;
+        cumulated[i] = sum;
+    }
+    if (!(sum > 0)) return model_fail(context, path, "the probabilities are all zero");
+    for (int i = 0; i < p->value_count; ++i) cumulated[i] /= sum;
+    cumulated[p->value_count - 1] = 1;
+    p->distribution.values = p->values;
+    p->distribution.cumulated = cumulated;
+    p->distribution.count = p->value_count;
+    return true;
+}
+
+static bool make_distribution(ModelContext* context, const char* path, LashStudyParameter* p) {
+    if (!check_keys(context, path, p) || !check_numbers(context, path, p)) return false;
+    LashDistribution* d = &p->distribution;
+    *d = (LashDistribution){.type = (LashDistributionType)p->type,
+                            .low = p->low,
+                            .high = p->high,
+                            .mean = p->type == LASH_CONSTANT ? p->value : p->mean,
+                            .sigma = p->sigma,
+                            .mode = p->mode};
+    if (p->type == LASH_DISCRETE && !make_discrete(context, path, p)) return false;
+    if (p->type == LASH_TRUNCATED_NORMAL) {
+        d->p_low = lash_normal_cdf((d->low - d->mean) / d->sigma);
+        d->p_high = lash_normal_cdf((d->high - d->mean) / d->sigma);
+        if (!(d->p_high - d->p_low > 1e-12)) {
+            return model_fail(context, path,
+                              "the normal has next to no probability between low and high");
+        }
+    }
+    double low, high;
+    lash_distribution_range(d, &low, &high);
+    if (!model_has(p->nominal)) {
+        p->nominal = p->type == LASH_DISCRETE ? lash_distribution_quantile(d, 0.5)
+                                              : lash_distribution_mean(d);
+    } else if (p->type != LASH_NORMAL && (p->nominal < low || p->nominal > high)) {
+        return model_fail(context, path, "the nominal value %g lies outside %g .. %g", p->nominal,
+                          low, high);
+    }
+    return true;
+}
+
+static bool check_name(ModelContext* context, const LashStudy* study, int index) {
+    char path[48], hint[128];
+    const char* name = study->parameter[index].name;
+    snprintf(path, sizeof path, "parameters[%d].name", index);
+    for (int i = 0; i < index; ++i) {
+        if (strcmp(study->parameter[i].name, name) == 0) {
+            return model_fail(context, path, "'%.60s' varies already in parameters[%d]", name, i);
+        }
+    }
+    if (study->model == NULL) {
+        LashError inner = {0};
+        const char* one[] = {name};
+        LashExpression* test = lash_expression_compile(name, one, 1, &inner);
+        bool good = test != NULL && lash_expression_uses(test, 0);
+        lash_expression_destroy(test);
+        return good || model_fail(context, path, "'%.60s' is no name for a parameter", name);
+    }
+    AppSuggestion near = app_suggestion(name);
+    for (int i = 0; i < study->model->parameters; ++i) {
+        if (strcmp(study->model->parameter[i].name, name) == 0) return true;
+        app_suggestion_offer(&near, study->model->parameter[i].name);
+    }
+    return model_fail(context, path, "the model has no parameter '%.60s'%s", name,
+                      app_suggestion_text(&near, hint, sizeof hint));
+}
+
+// ---- correlations -------------------------------------------------------------------------------
+
+static bool find_active(ModelContext* context, const LashStudy* study, const char* path,
+                        const char* name, int* active) {
+    char hint[128];
+    AppSuggestion near = app_suggestion(name);
+    for (int i = 0; i < study->parameters; ++i) {
+        app_suggestion_offer(&near, study->parameter[i].name);
+        if (strcmp(study->parameter[i].name, name) != 0) continue;
+        *active = study->parameter[i].active;
+        if (*active >= 0) return true;
+        return model_fail(context, path, "'%.60s' is constant", name);
+    }
+    return model_fail(context, path, "the study has no parameter '%.60s'%s", name,
+                      app_suggestion_text(&near, hint, sizeof hint));
+}
+
+// C = L L' in place, by rows; false where C is not positive definite.
+static bool factor(double* C, int n) {
+    for (int j = 0; j < n; ++j) {
+        for (int i = j; i < n; ++i) {
+            double sum = C[i * n + j];
+            for (int k = 0; k < j; ++k) sum -= C[i * n + k] * C[j * n + k];
+            if (i == j) {
+                if (!(sum > 1e-12)) return false;
+                C[i * n + i] = sqrt(sum);
+            } else {
+                C[i * n + j] = sum / C[j * n + j];
+            }
+        }
+        for (int i = 0; i < j; ++i) C[i * n + j] = 0;
+    }
+    return true;
+}
+
+static bool resolve_correlations(ModelContext* context, LashStudy* study) {
+    if (study->correlations == 0) return true;
+    LashDesignType type = (LashDesignType)study->design.type;
+    if (type != LASH_DESIGN_RANDOM && type != LASH_DESIGN_LATIN_HYPERCUBE &&
+        type != LASH_DESIGN_SOBOL) {
+        return model_fail(context, "correlations",
+                          "the design %s wants independent parameters; use random, "
+                          "latin-hypercube or sobol, or remove the correlations",
+                          lash_design_name(type));
+    }
+    int n = study->active;
+    study->cholesky = lash_alloc((size_t)n * (size_t)n * sizeof(double));
+    for (int i = 0; i < n; ++i) study->cholesky[i * n + i] = 1;
+    for (int i = 0; i < study->correlations; ++i) {
+        const LashStudyCorrelation* c = &study->correlation[i];
+        char path[48];
+        int a = 0, b = 0;
+        snprintf(path, sizeof path, "correlations[%d]", i);
+        if (!find_active(context, study, path, c->a, &a) ||
+            !find_active(context, study, path, c->b, &b)) {
+            return false;
+        }
+        if (a == b || !(fabs(c->rho) < 1)) {
+            return model_fail(context, path,
+                              a == b ? "a parameter cannot be correlated with itself"
+                                     : "rho must lie between -1 and 1, found %g",
+                              c->rho);
+        }
+        study->cholesky[a * n + b] = study->cholesky[b * n + a] = c->rho;
+    }
+    if (factor(study->cholesky, n)) return true;
+    return model_fail(context, "correlations",
+                      "these correlations contradict each other: their matrix is not positive "
+                      "definite");
+}
+
+bool study_resolve_parameters(ModelContext* context, LashStudy* study) {
+    if (study->parameters < 1 || study->parameters > STUDY_MAX_PARAMETERS) {
+        return model_fail(context, "parameters", "expected 1 to %d parameters, found %d",
+                          STUDY_MAX_PARAMETERS, study->parameters);
+    }
+    for (int i = 0; i < study->parameters; ++i) {
+        char path[48];
+        LashStudyParameter* p = &study->parameter[i];
+        snprintf(path, sizeof path, "parameters[%d]", i);
+        if (!check_name(context, study, i) || !make_distribution(context, path, p)) return false;
+        p->active = p->type == LASH_CONSTANT ? -1 : study->active++;
+    }
+    if (study->active == 0) return model_fail(context, "parameters", "no parameter varies");
+    return resolve_correlations(context, study);
+}
