@@ -1,5 +1,5 @@
-// The slider-crank of the paper from STEP files (claims ): play in the guide, in the
-// crank pin, in every joint.
+// The slider-crank of the paper from STEP files (claims ): play in the guide, in
+// the crank pin, in every joint.
 // clang-format off
 #include <stdarg.h>
 #include <stddef.h>
