@@ -51,6 +51,7 @@ typedef struct StepContext {
     uint8_t* kind_n;
     double b_norm;      // |b| of the contact problem solved last
     double goal;        // share of the tolerances that the iteration goes on to
+    int correction;     // number of the correction within the pass
     double restitution; // factor on e: 1, or 0 when the step is retried without rebound
     // Errors of the iterate, recomputed from it.
     double dynamics_error, velocity_error, contact_error, position_error, penetration;
