@@ -18,12 +18,14 @@ AppContactLog app_contact_log_create(const LashMechanism* mech, const double* q)
         log.contact[i].gap = lash_mechanism_contact_place(mech, i, q).gap;
         log.contact[i].first_impact = log.contact[i].peak_time = NAN;
     }
+    log.joints = app_joint_log_create(mech, q);
     return log;
 }
 
 void app_contact_log_free(AppContactLog* log) {
     lash_free(log->contact);
     lash_free(log->point);
+    app_joint_log_free(&log->joints);
 }
 
 // Impulse on side b of a contact, world axes: the linear part of G P on b, or minus that on a.
@@ -48,13 +50,21 @@ static void add_impact(AppContact* contact, const LashEvent* event) {
     contact->first_impact = event->t + fmin(after, event->h);
 }
 
+// Between CAD surfaces a load passes from point to point: one that begins to push without having
+// approached was not hit.
+static bool is_hand_over(const LashMechanism* mech, int contact, const LashEvent* event) {
+    const double at_rest = 1e-9; // [m/s]
+    return event->kind == LASH_EVENT_IMPACT && event->U_before[0] > -at_rest &&
+           lash_mechanism_contact_is_pair(mech, contact);
+}
+
 static bool take_events(AppContactLog* log, const LashMechanism* mech, const LashSim* sim,
                         LashRecorder* recorder, LashError* error) {
     int count;
     const LashEvent* event = lash_sim_events(sim, &count);
     for (int i = 0; i < count; ++i) {
         int number = lash_mechanism_contact_of(mech, event[i].id);
-        if (number < 0) continue;
+        if (number < 0 || is_hand_over(mech, number, &event[i])) continue;
         if (event[i].kind == LASH_EVENT_IMPACT) add_impact(&log->contact[number], &event[i]);
         AppContact* contact = &log->contact[number];
         if (event[i].impulse[0] > contact->peak_impulse) { // one of a sub-step, too
@@ -118,6 +128,7 @@ bool app_contact_log_step(AppContactLog* log, const LashMechanism* mech, LashSim
         for (int r = 1; r < item->rows && r < 3 && !surfaces; ++r) contact->P[r] = p[r];
     }
     for (int i = 0; i < log->count; ++i) add_up(log, &log->contact[i], lash_sim_time(sim));
+    app_joint_log_step(&log->joints, mech, sim, h);
     return true;
 }
 
@@ -147,8 +158,10 @@ bool app_contact_log_points(AppContactLog* log, const LashMechanism* mech, LashS
             log->point = lash_realloc(log->point, (size_t)log->capacity * sizeof *log->point);
         }
         LashRecordPoint* p = &log->point[log->points++];
-        *p = (LashRecordPoint){
-            .contact = number, .joint = -1, .id = item->id, .gap = gap[item->row]};
+        *p = (LashRecordPoint){.contact = number,
+                               .joint = app_joint_log_owner(&log->joints, number),
+                               .id = item->id,
+                               .gap = gap[item->row]};
         Vec3 impulse = world_impulse(mech, number, item, G, P);
         put_point(&place, vec3_scale(1 / log->h, impulse), p);
     }
@@ -157,6 +170,7 @@ bool app_contact_log_points(AppContactLog* log, const LashMechanism* mech, LashS
 }
 
 void app_contact_log_frame(AppContactLog* log, const LashRecordLayout* layout, double* frame) {
+    app_joint_log_frame(&log->joints, layout, frame);
     double* gap = frame + layout->offset[LASH_SERIES_CONTACT_GAP];
     double* impulse = frame + layout->offset[LASH_SERIES_CONTACT_IMPULSE];
     double* force = frame + layout->offset[LASH_SERIES_CONTACT_FORCE];
@@ -192,7 +206,7 @@ double app_contact_log_value(const AppContactLog* log, const LashModelOutput* ou
     double per_time = log->h > 0 ? 1 / log->h : 0;
     switch (output->kind) {
         case LASH_GAP:
-            return gap;
+            return output->count > 0 ? gap : 0; // of a joint whose clearance is 0
         case LASH_CONTACT_FORCE:
             return all * per_time;
         case LASH_NORMAL_FORCE:

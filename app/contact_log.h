@@ -3,6 +3,7 @@
 #ifndef LASH_APP_CONTACT_LOG_H
 #define LASH_APP_CONTACT_LOG_H
 
+#include "app/joint_log.h"
 #include "app/model.h"
 #include "app/record.h"
 
@@ -31,6 +32,7 @@ typedef struct AppContactLog {
     int count;
     double h;               // length of the last step or sub-step [s]
     double frame_time;      // since the last frame [s]
+    AppJointLog joints;     // of those with clearance, whose contacts these are
     LashRecordPoint* point; // of the present frame, owned
     int points, capacity;
 } AppContactLog;

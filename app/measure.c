@@ -139,6 +139,7 @@ double app_measure_value(const LashModelOutput* output, const LashRecordLayout* 
         return component(triple(frame + at[LASH_SERIES_JOINT_MOMENT] + 3 * i),
                          kind - LASH_MOMENT_X);
     }
+    if (kind <= LASH_SLIDING_TIME) return app_joint_log_value(&log->joints, output);
     if (kind <= LASH_FIRST_IMPACT) return app_contact_log_value(log, output);
     double kinetic = frame[at[LASH_SERIES_KINETIC]], potential = frame[at[LASH_SERIES_POTENTIAL]];
     if (kind == LASH_ENERGY_KINETIC) return kinetic;

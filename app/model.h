@@ -91,6 +91,19 @@ typedef struct LashModelLimit {
     int index; // resolved: of the coordinate
 } LashModelLimit;
 
+// One way to name faces of CAD geometry: by index, by name, or by what the face is.
+typedef struct LashModelFace {
+    bool given;
+    int index;        // as `lash info` prints it, -1: not given
+    char* name;       // all faces of that name, NULL: not given
+    int type;         // of a query: 0 any, else 1 + LashSurfaceType
+    double radius;    // [m], NAN: any
+    int side;         // 0 any, 1 convex (a pin), 2 concave (a bore)
+    Vec3 axis;        // part's axes; x = NAN: any
+    Vec3 near;        // part's coordinates [m]; x = NAN: not given
+    double tolerance; // of radius and ties [m], NAN: default
+} LashModelFace;
+
 typedef struct LashModelJoint {
     bool given;
     char* name;
@@ -108,8 +121,12 @@ typedef struct LashModelJoint {
     char *joint_a, *joint_b;                       // gear, rack and pinion
     // With clearance (model_clearance.c); NAN: not given
     double axial_clearance, restitution, pin_length, guide_length, collar_radius, width, height;
-    Vec3 eccentricity; // x = NAN: not given
-    int bore_in;       // 0: a carries the bore, 1: b
+    Vec3 eccentricity;         // x = NAN: not given
+    int bore_in;               // 0: a carries the bore, 1: b
+    LashModelFace *bore, *pin; // CAD faces, NULL: not given
+    int bore_faces, pin_faces;
+    double measured, pin_offset; // resolved: play of these faces [m], NAN: not known; middle of
+                                 // the pin along its axis from the joint point [m]
     // resolved
     LashClearanceDef play;
     int first_contact, contacts;           // of a joint with clearance, in LashModel.contact_point
@@ -131,19 +148,6 @@ typedef struct LashModelFeature {
     Vec3* corner;          // of a box: components -1, 0, 1; NULL: all eight
     int corners;
 } LashModelFeature;
-
-// One way to name faces of CAD geometry: by index, by name, or by what the face is.
-typedef struct LashModelFace {
-    bool given;
-    int index;        // as `lash info` prints it, -1: not given
-    char* name;       // all faces of that name, NULL: not given
-    int type;         // of a query: 0 any, else 1 + LashSurfaceType
-    double radius;    // [m], NAN: any
-    int side;         // 0 any, 1 convex (a pin), 2 concave (a bore)
-    Vec3 axis;        // part's axes; x = NAN: any
-    Vec3 near;        // part's coordinates [m]; x = NAN: not given
-    double tolerance; // of radius and ties [m], NAN: default
-} LashModelFace;
 
 typedef struct LashModelSide {
     bool given;

@@ -246,6 +246,10 @@ static bool cad_side(ModelContext* context, LashModelSide* side, Surface* s) {
                           part == NULL ? "ground" : part->name);
     }
     s->cad.shape = side->step != NULL ? side->extra : part->cad;
+    char file[1024];
+    model_cad_path(context->model, side->step != NULL ? side->step : part->step, file, sizeof file);
+    s->cad.path = model_strdup(context->model, file);
+    if (part != NULL && model_has(part->scale)) s->cad.import.scale = part->scale;
     if (side->faces == NULL) return true;
     snprintf(path, sizeof path, "%s", s->path);
     app_json_path_key(path, sizeof path, "faces");
@@ -527,7 +531,9 @@ bool model_find_contact(ModelContext* context, const char* path, const char* nam
         return true;
     }
     for (int i = 0; i < model->joints; ++i) { // all contacts of a joint with clearance
-        if (model->joint[i].contacts == 0 || strcmp(model->joint[i].name, name) != 0) continue;
+        // also when its clearance is 0 now: a study may end there
+        if (!model_has(model->joint[i].clearance) || strcmp(model->joint[i].name, name) != 0)
+            continue;
         *first = model->joint[i].first_contact, *count = model->joint[i].contacts;
         return true;
     }

@@ -134,6 +134,8 @@ bool model_resolve_outputs(ModelContext* context);
 bool model_add_output(ModelContext* context, const LashModelOutput* output, const char* path);
 bool model_resolve_simulation(ModelContext* context);
 // Joints with clearance: surfaces and play; their contacts, listed after those of the file.
+// Before the frames: what CAD faces say of axis, radii and lengths.
+bool model_measure_joint(ModelContext* context, const char* path, LashModelJoint* joint);
 bool model_resolve_clearance(ModelContext* context, const char* path, LashModelJoint* joint);
 bool model_list_joint_contacts(ModelContext* context);
 // Appends a contact point of this name; reports a name that is taken.
@@ -147,6 +149,8 @@ bool model_load_cad(ModelContext* context, const char* path, LashModelPart* part
 // of the text. NULL with error.
 LashShape* model_load_step(ModelContext* context, const char* key, const char* step,
                            const LashModelPart* part);
+// Path of a STEP file, which stands relative to the model file.
+void model_cad_path(const LashModel* model, const char* step, char* path, size_t size);
 // Rows of the face table that `faces` names, each once, in model memory; path of the key.
 bool model_select_faces(ModelContext* context, const char* path, const LashShape* shape,
                         const LashModelFace* faces, int count, int** rows, int* row_count);

@@ -95,6 +95,10 @@ static const KeySpec joint_keys[] = {
      .help = "prismatic, planar with clearance: of slider or plate along y"},
     {JOINT(eccentricity), .type = KEY_VECTOR, .unit = UNIT_LENGTH,
      .help = "with clearance: how far the joint point of b lies from that of a at the start"},
+    {JOINT(bore), .type = KEY_FACES, .count_offset = offsetof(LashModelJoint, bore_faces),
+     .help = "with clearance: CAD faces of the bore or socket: axis, radius, length"},
+    {JOINT(pin), .type = KEY_FACES, .count_offset = offsetof(LashModelJoint, pin_faces),
+     .help = "with clearance: CAD faces of the pin or ball"},
     {JOINT(bore_in), .type = KEY_CHOICE, .choices = sides,
      .help = "with clearance: the part with the bore, socket or guide; default a"},
     {JOINT(driver), .type = KEY_LIST_OR_ONE, .table = &model_driver_table,
@@ -326,8 +330,10 @@ typedef struct KeyUse {
 static bool check_keys(ModelContext* context, const char* path, const LashModelJoint* joint) {
     LashJointType type = (LashJointType)joint->type;
     bool gear = type == LASH_GEAR, rack = type == LASH_RACK_AND_PINION, couples = gear || rack;
-    bool play = lash_joint_can_have_clearance(type) && model_has(joint->clearance);
-    bool rubs = lash_joint_has_friction(type) && joint->friction > 0 && !(joint->clearance > 0);
+    bool play = lash_joint_can_have_clearance(type) &&
+                (model_has(joint->clearance) || joint->bore != NULL || joint->pin != NULL);
+    bool rubs = lash_joint_has_friction(type) && joint->friction > 0 && !(joint->clearance > 0) &&
+                joint->pin == NULL && joint->bore == NULL;
     bool pin = lash_joint_friction_turns(type);
     const KeyUse uses[] = {
         {"a", joint->a != NULL, !couples},
@@ -470,8 +476,9 @@ static bool resolve_joint(ModelContext* context, int index) {
             joint->a, joint->b);
     }
     return resolve_drivers(context, path, joint) && resolve_limits(context, path, joint) &&
-           resolve_special(context, path, joint) && resolve_frames(context, path, joint) &&
-           resolve_length(context, path, joint) && model_resolve_clearance(context, path, joint);
+           resolve_special(context, path, joint) && model_measure_joint(context, path, joint) &&
+           resolve_frames(context, path, joint) && resolve_length(context, path, joint) &&
+           model_resolve_clearance(context, path, joint);
 }
 
 bool model_resolve_joints(ModelContext* context) {

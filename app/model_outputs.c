@@ -64,6 +64,13 @@ static const LashQuantity quantities[LASH_QUANTITIES] = {
     {"moment.y", LASH_OF_JOINT, "N m", true},
     {"moment.z", LASH_OF_JOINT, "N m", true},
     {"moment", LASH_OF_JOINT, "N m", true},
+    {"eccentricity", LASH_OF_JOINT, "m", false},
+    {"tilt", LASH_OF_JOINT, "rad", false},
+    {"contact_points", LASH_OF_JOINT, "1", false},
+    {"wear", LASH_OF_JOINT, "J", false},
+    {"free_time", LASH_OF_JOINT, "s", false},
+    {"contact_time", LASH_OF_JOINT, "s", false},
+    {"sliding_time", LASH_OF_JOINT, "s", false},
     {"gap", LASH_OF_CONTACT, "m", false},
     {"force", LASH_OF_CONTACT, "N", true},
     {"normal_force", LASH_OF_CONTACT, "N", true},
@@ -111,6 +118,10 @@ static ModelUnit level_unit(const LashModel* model, const LashModelOutput* outpu
     if (kind == LASH_SPEED) return linear ? UNIT_VELOCITY : UNIT_ANGULAR_VELOCITY;
     if (kind <= LASH_FORCE) return UNIT_FORCE;
     if (kind <= LASH_MOMENT) return UNIT_TORQUE;
+    if (kind == LASH_ECCENTRICITY) return UNIT_LENGTH;
+    if (kind == LASH_TILT) return UNIT_ANGLE;
+    if (kind >= LASH_FREE_TIME && kind <= LASH_SLIDING_TIME) return UNIT_TIME;
+    if (kind <= LASH_WEAR) return UNIT_NONE;
     if (kind == LASH_GAP) return UNIT_LENGTH;
     if (kind <= LASH_FRICTION_FORCE) return UNIT_FORCE;
     if (kind == LASH_FIRST_IMPACT) return UNIT_TIME;
@@ -163,6 +174,11 @@ static bool resolve_of(ModelContext* context, const char* path, LashModelOutput*
     }
     if (of == LASH_OF_JOINT) {
         if (!model_find_joint(context, key, output->of, &output->index)) return false;
+        bool play = output->kind >= LASH_ECCENTRICITY && output->kind <= LASH_SLIDING_TIME;
+        if (play && !model_has(model->joint[output->index].clearance)) {
+            return model_fail(context, key, "'%.60s' has no clearance, so no %s", output->of,
+                              output->quantity);
+        }
         if (output->coordinate == NULL) return true;
         snprintf(key, sizeof key, "%s.coordinate", path);
         return model_find_coordinate(context, key, &model->joint[output->index], output->coordinate,

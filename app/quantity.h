@@ -30,6 +30,13 @@ typedef enum LashQuantityKind { // order of the table in model_outputs.c
     LASH_MOMENT_Y,
     LASH_MOMENT_Z,
     LASH_MOMENT,
+    LASH_ECCENTRICITY, // of a joint with clearance, and the next six
+    LASH_TILT,
+    LASH_CONTACT_POINTS,
+    LASH_WEAR, // work of friction so far, taken positive
+    LASH_FREE_TIME,
+    LASH_CONTACT_TIME,
+    LASH_SLIDING_TIME,
     LASH_GAP,           // of a contact with several points: the least
     LASH_CONTACT_FORCE, // "force" of a contact; forces and impulses of several points are summed
     LASH_NORMAL_FORCE,

@@ -22,13 +22,18 @@ typedef enum LashSeries {         // numbers per frame
     LASH_SERIES_JOINT_SPEED,      // the same: rad/s or m/s
     LASH_SERIES_JOINT_FORCE,      // 3 per joint: on b, axes of the joint frame in a
     LASH_SERIES_JOINT_MOMENT,     // 3 per joint
-    LASH_SERIES_CONTACT_GAP,      // 1 per contact: at the frame's time, the least of its points
-    LASH_SERIES_CONTACT_IMPULSE,  // 3 per contact: n, t1, t2, summed since the frame before; of a
-                                  // contact of surfaces n, |t|, 0, summed over its points
-    LASH_SERIES_CONTACT_FORCE,    // 3 per contact: on b, world axes, averaged since then
-    LASH_SERIES_CONTACT_PEAK,     // 1 per contact: largest normal impulse of one step since then
-    LASH_SERIES_CONTACT_IMPACTS,  // 1 per contact: impacts since the start
-    LASH_SERIES_KINETIC,          // 1 each, as LashEnergy
+    LASH_SERIES_JOINT_ECCENTRICITY, // 1 per joint with clearance, 0 for ideal ones
+    LASH_SERIES_JOINT_TILT,
+    LASH_SERIES_JOINT_POINTS,    // contacts that push
+    LASH_SERIES_JOINT_IMPACTS,   // since the start
+    LASH_SERIES_JOINT_WEAR,      // work of friction since the start, taken positive
+    LASH_SERIES_CONTACT_GAP,     // 1 per contact: at the frame's time, the least of its points
+    LASH_SERIES_CONTACT_IMPULSE, // 3 per contact: n, t1, t2, summed since the frame before; of a
+                                 // contact of surfaces n, |t|, 0, summed over its points
+    LASH_SERIES_CONTACT_FORCE,   // 3 per contact: on b, world axes, averaged since then
+    LASH_SERIES_CONTACT_PEAK,    // 1 per contact: largest normal impulse of one step since then
+    LASH_SERIES_CONTACT_IMPACTS, // 1 per contact: impacts since the start
+    LASH_SERIES_KINETIC,         // 1 each, as LashEnergy
     LASH_SERIES_POTENTIAL,
     LASH_SERIES_EXTERNAL_WORK,
     LASH_SERIES_DAMPING_WORK,
@@ -86,8 +91,8 @@ const char* lash_event_name(int kind); // "impact"; "unknown" for what a damaged
 
 // A place where two surfaces push, or touch, at a frame: for pictures. A frame has any number.
 typedef struct LashRecordPoint {
-    int32_t contact;  // number, -1: it belongs to a joint with play
-    int32_t joint;    // number, -1: it belongs to a contact
+    int32_t contact;  // number
+    int32_t joint;    // number of the joint with play whose contact it is, -1: of no joint
     uint64_t id;      // the same physical point has the same id in every frame
     double point[3];  // world [m]
     double normal[3]; // world, unit, from side a into side b

@@ -348,6 +348,7 @@ static void put_result(AppJson* json, const Run* run) {
     app_json_put_number(json, "assembled_by", run->moved);
     put_counters(json, c);
     put_contacts(json, run);
+    app_joint_log_put(json, &run->log.joints, run->model);
     put_energy(json, &run->energy);
     app_json_key(json, "peak_forces");
     app_json_begin_object(json);
@@ -433,6 +434,7 @@ static void print_summary(const Run* run) {
     if (run->substepped > 0)
         printf("sub-steps   %lld steps were solved in parts\n", (long long)run->substepped);
     print_contacts(run);
+    app_joint_log_print(&run->log.joints, model);
     if (model->joints > 0) printf("peak forces in joints\n");
     for (int j = 0; j < model->joints; ++j) {
         printf("  %-18s %.6g N\n", model->joint[j].name, run->peak_force[j]);

@@ -4,19 +4,18 @@
 // each in its joint frame; play c, pin radius r, bore radius R = r + c. Where a surface ends inside
 // the other, its edge touches:
 //
-//   revolute, cylindrical   circles at the ends of the bore around the pin, circles at the ends of
-//                           the pin in the bore: those that can lie inside the other surface
-//                           (contact_circle.c: exact in any tilt). Two touch when the pin lies
-//                           along the bore, one at each end when it is tilted as far as it goes.
-//   revolute                collars: RING points of the ring at each end of the shorter one,
-//   against
-//                           the plane of the collar, axial play away; they bear a flat load, and
-//                           one row z_a.(p_b - p_a) = 0 stands instead when there is no axial play
-//   prismatic, round        as cylindrical; a key without play, y_a.x_b = 0, keeps it from turning
-//   prismatic, with corners every corner of the shorter one against the two faces it is next to
-//   spherical               the ball in the socket
-//   planar                  corners, or RING points of a round plate, between two planes, c from
-//                           each
+// - revolute, cylindrical: circles at the ends of the bore around the pin, circles at the ends of
+//   the pin in the bore, those that can lie inside the other surface (contact_circle.c: exact in
+//   any tilt). Two touch when the pin lies along the bore, one at each end when it is tilted as far
+//   as it goes.
+// - revolute: collars, the ring at each end of the shorter one against the plane of the collar,
+//   axial play away. Tilted it touches with one point of its edge circle, exactly; flat it lies on
+//   RING points of that circle. One row z_a.(p_b - p_a) = 0 stands instead without axial play.
+// - prismatic, round: as cylindrical; a key without play, y_a.x_b = 0, keeps it from turning.
+// - prismatic, with corners: every corner of the shorter one against the two faces next to it.
+// - spherical: the ball in the socket.
+// - planar: corners, or the edge circle of a round plate as a collar's, between two planes, c from
+//   each.
 //
 // All contacts of a joint share e and mu (opposed contacts that close in one step could not rebound
 // differently). As c goes to 0 the set of positions left goes to that of the ideal joint.
@@ -26,7 +25,10 @@
 #include "core/arena.h"
 #include "joints/mechanism_internal.h"
 
-enum { RING = 4, MOST = 16 }; // points of a ring; contacts of one joint at most
+enum { RING = 3, MOST = 16 }; // points of a ring; contacts of one joint at most
+// A ring tilted by less lies on its RING points: their circle then reaches beyond them by less than
+// (1 - cos(pi / RING)) FLAT = 1e-10, the tolerance of positions [m].
+static const double FLAT = 2e-10;
 
 // --- Rows that are left
 // -------------------------------------------------------------------------------------------
@@ -150,8 +152,8 @@ static LashContactDef* add(ContactSet* set, bool carrier_outer) {
     return contact;
 }
 
-// Circle at height z of the one part against the cylinder of the other, which ends at +-half.
-static void add_circle(ContactSet* set, bool of_pin, double z, double half) {
+// Circle at height z of the one part against the cylinder of the other from low to high.
+static void add_circle(ContactSet* set, bool of_pin, double z, double low, double high) {
     LashContactDef* contact = add(set, of_pin);
     double r = set->def->radius, R = r + set->def->play;
     contact->a_type = LASH_FEATURE_CYLINDER;
@@ -159,7 +161,7 @@ static void add_circle(ContactSet* set, bool of_pin, double z, double half) {
     contact->inside = of_pin;
     contact->a_radius = of_pin ? R : r;
     contact->b_radius = of_pin ? r : R;
-    contact->a_low = -half, contact->a_high = half;
+    contact->a_low = low, contact->a_high = high;
     contact->b_frame = shifted(contact->b_frame, vec3(0, 0, z));
 }
 
@@ -180,13 +182,14 @@ static void add_ends(ContactSet* set, double slack) {
     const LashClearanceDef* c = set->def;
     double bore = 0.5 * c->bore_length, pin = 0.5 * c->pin_length;
     for (int side = -1; side <= 1; side += 2) {
-        if (isinf(pin) || pin > bore + slack) {
-            add_circle(set, false, side * bore, INFINITY);
-        } else if (isinf(bore) || bore > pin + slack) {
-            add_circle(set, true, side * pin, INFINITY);
+        double end = pin + side * c->pin_offset; // how far the pin reaches on this side
+        if (isinf(pin) || end > bore + slack) {
+            add_circle(set, false, side * bore, -INFINITY, INFINITY);
+        } else if (isinf(bore) || bore > end + slack) {
+            add_circle(set, true, side * end, -INFINITY, INFINITY);
         } else {
-            add_circle(set, false, side * bore, pin);
-            add_circle(set, true, side * pin, bore);
+            add_circle(set, false, side * bore, c->pin_offset - pin, c->pin_offset + pin);
+            add_circle(set, true, side * end, -bore, bore);
         }
     }
 }
@@ -196,15 +199,27 @@ static Vec3 ring_point(double radius, int k, double z) {
     return vec3(radius * cos(angle), radius * sin(angle), z);
 }
 
+// Edge circle about z at height z of the one part against a plane across z of the other.
+static void add_ring(ContactSet* set, bool of_pin, double radius, double z, double plane,
+                     double normal) {
+    for (int k = 0; k < RING; ++k) {
+        add_point(set, of_pin, ring_point(radius, k, z), vec3(0, 0, plane), vec3(0, 0, normal));
+    }
+    add_point(set, of_pin, vec3(0, 0, z), vec3(0, 0, plane), vec3(0, 0, normal));
+    LashContactDef* circle = &set->contact[set->count - 1];
+    circle->b_type = LASH_FEATURE_DISC;
+    circle->b_radius = radius;
+    circle->flat = FLAT;
+}
+
 static void add_collars(ContactSet* set) {
     const LashClearanceDef* c = set->def;
     bool of_pin = pin_is_shorter(c); // ring on the pin, shoulders on the bore's part
     double half = 0.5 * (of_pin ? c->pin_length : c->bore_length);
+    double middle = of_pin ? c->pin_offset : 0;
     for (int side = -1; side <= 1; side += 2) {
-        for (int k = 0; k < RING; ++k) {
-            add_point(set, of_pin, ring_point(c->collar_radius, k, side * half),
-                      vec3(0, 0, side * (half + c->axial)), vec3(0, 0, -side));
-        }
+        add_ring(set, of_pin, c->collar_radius, side * half + middle,
+                 side * (half + c->axial) + middle, -side);
     }
 }
 
@@ -227,10 +242,10 @@ static void add_corners(ContactSet* set) {
 static void add_plate(ContactSet* set) {
     const LashClearanceDef* c = set->def;
     for (int side = -1; side <= 1; side += 2) {
-        for (int k = 0; k < RING; ++k) {
+        if (!has_corners(c)) add_ring(set, true, c->radius, 0, side * c->play, -side);
+        for (int k = 0; k < 4 && has_corners(c); ++k) {
             Vec3 point = vec3(k & 1 ? 0.5 * c->width : -0.5 * c->width,
                               k & 2 ? 0.5 * c->height : -0.5 * c->height, 0);
-            if (!has_corners(c)) point = ring_point(c->radius, k, 0);
             add_point(set, true, point, vec3(0, 0, side * c->play), vec3(0, 0, -side));
         }
     }
@@ -310,6 +325,10 @@ void clearance_add_contacts(LashMechanism* mech) {
 int lash_mechanism_joint_contacts(const LashMechanism* mech, int joint, int* first) {
     if (first != NULL) *first = mech->joint[joint].first_contact;
     return mech->joint[joint].contacts;
+}
+
+int lash_mechanism_contact_interaction(const LashMechanism* mech, int contact) {
+    return mech->contact[contact].interaction;
 }
 
 void clearance_reaction(const LashMechanism* mech, const Joint* joint, const JointFrames* f,

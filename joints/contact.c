@@ -58,13 +58,13 @@ void contact_state(const Contact* contact, const BodyState* body, ContactState* 
         double length;
         Vec3 e = across(s->n, s->disc_axis, &length);
         x = vec3_add_scaled(s->center, -r, e);
-        s->gap -= r * length;
+        s->gap = r * length < contact->def.flat ? INFINITY : s->gap - r * length;
     } else {
         s->disc_axis = s->axis;
         x = vec3_add_scaled(s->center, -r, s->n);
         s->gap -= r;
     }
-    s->point = vec3_add_scaled(x, -0.5 * s->gap, s->n);
+    s->point = s->gap < INFINITY ? vec3_add_scaled(x, -0.5 * s->gap, s->n) : x;
 }
 
 static void put_column(const BodyState* body, Vec3 point, double sign, Vec3 t, double* G) {
@@ -140,7 +140,8 @@ static void differentiate(const Contact* contact, const BodyState* body, const C
     Vec3 v_a = vec3_add(t->x_a, vec3_cross(t->phi_a, vec3_sub(s->point, a->x)));
     Vec3 v_b = vec3_add(t->x_b, vec3_cross(t->phi_b, vec3_sub(s->point, b->x)));
     double dgap = vec3_dot(s->n, vec3_sub(v_b, v_a));
-    *dpoint = vec3_add_scaled(vec3_add_scaled(dx, -0.5 * dgap, s->n), -0.5 * s->gap, *dn);
+    double gap = s->gap < INFINITY ? s->gap : 0;
+    *dpoint = vec3_add_scaled(vec3_add_scaled(dx, -0.5 * dgap, s->n), -0.5 * gap, *dn);
 }
 
 // Derivatives of the tangents along dn while a turns by phi.

@@ -74,7 +74,8 @@ typedef struct LashClearanceDef {
     double axial;  // revolute: per side, against collars [m]; 0: held along the axis by a row
     double radius; // of the pin, the ball, a round slider or a round plate [m]
     double bore_length;   // of the bore or guide, its middle at the joint point [m]; infinite: the
-    double pin_length;    // other one's ends touch; the same of pin or slider
+    double pin_length;    // other one's ends touch; the same of pin or slider, its middle at
+    double pin_offset;    // pin_offset along its axis from the joint point [m]
     double collar_radius; // of the rings that touch the collars [m]
     double width, height; // of a slider or plate with corners, along x and y [m]; 0: round
     bool outer_b;         // b carries bore, socket or guide and a the pin, instead of a and b
@@ -138,8 +139,10 @@ typedef struct LashContactDef {
     double a_radius, b_radius; // [m]
     double a_low, a_high;      // ends of a cylinder along z, infinite by default: only a circle in
                                // it looks at them [m]
-    bool inside;               // b inside the cylinder or sphere of a
-    double e, mu;              // Newton restitution in [0, 1], Coulomb friction
+    double flat;  // disc on a plane: with less tilt, radius times its sine, it has no touching
+                  // point and the gap is infinite [m]; other contacts must bear it then
+    bool inside;  // b inside the cylinder or sphere of a
+    double e, mu; // Newton restitution in [0, 1], Coulomb friction
 } LashContactDef;
 
 // A contact between two sets of CAD faces: one name, any number of points.
@@ -209,6 +212,8 @@ bool lash_mechanism_interaction_place(const LashMechanism* mech, const LashSyste
 // Contacts of a joint with clearance: how many (0: the joint is ideal) and the first one's number.
 // They follow the contacts that were added, joint by joint; names are "joint.1", "joint.2", ...
 int lash_mechanism_joint_contacts(const LashMechanism* mech, int joint, int* first);
+// Where such a contact stands in the list of interactions.
+int lash_mechanism_contact_interaction(const LashMechanism* mech, int contact);
 // Their number, before the joint is added.
 int lash_clearance_contact_count(LashJointType type, const LashClearanceDef* clearance);
 bool lash_joint_can_have_clearance(LashJointType type);

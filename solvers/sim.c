@@ -117,6 +117,8 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     sim->q_back = take_doubles(t, nq);
     sim->v = take_doubles(t, nv), sim->guess = take_doubles(t, 2 * nv + 2 * rows);
     for (int i = 0; i < HISTORY; ++i) sim->past[i] = take_doubles(t, 2 * nv + 2 * rows);
+    sim->pattern_first = take(t, (size_t)(system->blocks + 1) * sizeof(int));
+    sim->pattern_block = take(t, (size_t)system->pattern.count * sizeof(int));
     sim->M_values = take_doubles(t, values), sim->C_values = take_doubles(t, values);
     sim->K_values = take_doubles(t, values), sim->A_values = take_doubles(t, values);
     if (nv <= RESPONSE_LIMIT && contacts > 0) {
@@ -142,6 +144,7 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     sim->last_P = take_doubles(t, 3 * (size_t)contacts),
     sim->last_U = take_doubles(t, 3 * (size_t)contacts);
     sim->reactions = take_doubles(t, rows);
+    sim->works = take_doubles(t, 2 * (size_t)system->max_interactions);
     sim->event_capacity = 16 * (contacts + 1);
     sim->event = take(t, (size_t)sim->event_capacity * sizeof *sim->event);
     sim->friction_work =
@@ -169,6 +172,7 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     lay_out(sim, bilateral, rows, &t);
     lash_arena_reserve(&sim->arena, t.bytes + 64);
     lay_out(sim, bilateral, rows, &t);
+    pattern_sort(sim);
     sim->A = lash_block_lu_create(system);
     sim->M = lash_block_lu_create(system);
     sim->N = lash_block_lu_create(system);
@@ -341,6 +345,7 @@ static LashOutcome step_in_parts(LashSim* sim, double t, int parts) {
     LashOutcome outcome = LASH_CONVERGED;
     start_again(sim);
     sim->info.substeps = parts;
+    memset(sim->works, 0, 2 * (size_t)sim->system->max_interactions * sizeof *sim->works);
     for (int k = 0; k < parts && outcome == LASH_CONVERGED; ++k)
         outcome = one_step(sim, sim->settings.h / parts);
     if (outcome == LASH_CONVERGED) {
@@ -375,6 +380,7 @@ LashStepInfo lash_sim_step(LashSim* sim) {
     double t = sim->t;
     sim->info = (LashStepInfo){.index_set = 1, .substeps = 1};
     sim->events = 0, sim->reactions_clean = false;
+    memset(sim->works, 0, 2 * (size_t)sim->system->max_interactions * sizeof *sim->works);
     sim->info.outcome = one_step(sim, sim->settings.h);
     for (int parts = 2; parts <= sim->settings.max_substeps && sim->info.outcome != LASH_CONVERGED;
          parts *= 2) {
@@ -423,6 +429,12 @@ const double* lash_sim_impulses(LashSim* sim) {
 }
 const double* lash_sim_directions(const LashSim* sim) {
     return sim->step.G_star;
+}
+const double* lash_sim_contact_impulses(const LashSim* sim) {
+    return sim->step.P;
+}
+const double* lash_sim_works(const LashSim* sim) {
+    return sim->works;
 }
 const double* lash_sim_gaps(const LashSim* sim) {
     return sim->step.g;

@@ -129,6 +129,11 @@ void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v
 const LashInteractionList* lash_sim_interactions(const LashSim* sim);
 const double* lash_sim_impulses(LashSim* sim);
 const double* lash_sim_directions(const LashSim* sim); // packed G where the impulses point
+// Impulses of the last step or sub-step, without looking for the joints' minimum norm.
+const double* lash_sim_contact_impulses(const LashSim* sim);
+// (2 per interaction of the list) work of normal and tangential impulses in the last step, all its
+// sub-steps, for contacts and friction in joints [J].
+const double* lash_sim_works(const LashSim* sim);
 const double* lash_sim_gaps(const LashSim* sim);       // (rows) at the end of the step
 const double* lash_sim_velocities(const LashSim* sim); // (rows) U at the end of the step
 

@@ -1,0 +1,164 @@
+// The play of joints over a run.
+//
+// A joint touches in a step when one of its contacts pushes in it, it slides when one of those
+// moves along its surface at the end of the step. Wear is the work of friction, taken positive:
+// wear laws (Archard) make the worn volume proportional to it.
+#include "app/joint_log.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "app/quantity.h"
+#include "core/arena.h"
+
+static const double SLIDES = 1e-6; // slower than this sticks [m/s]
+
+static void look(AppJointPlay* joint, const LashMechanism* mech, int j, const double* q) {
+    LashPlay play = lash_mechanism_joint_play(mech, j, q);
+    joint->eccentricity = play.eccentricity, joint->tilt = play.tilt;
+    joint->eccentricity_max = fmax(joint->eccentricity_max, play.eccentricity);
+    joint->tilt_max = fmax(joint->tilt_max, play.tilt);
+}
+
+AppJointLog app_joint_log_create(const LashMechanism* mech, const double* q) {
+    AppJointLog log = {.count = lash_mechanism_joint_count(mech)};
+    log.joint = lash_alloc((size_t)log.count * sizeof *log.joint);
+    for (int j = 0; j < log.count; ++j) {
+        AppJointPlay* joint = &log.joint[j];
+        joint->contacts = lash_mechanism_joint_contacts(mech, j, &joint->first);
+        if (joint->contacts > 0) look(joint, mech, j, q);
+    }
+    return log;
+}
+
+void app_joint_log_free(AppJointLog* log) {
+    lash_free(log->joint);
+}
+
+int app_joint_log_owner(const AppJointLog* log, int contact) {
+    for (int j = 0; j < log->count; ++j) {
+        const AppJointPlay* joint = &log->joint[j];
+        if (contact >= joint->first && contact < joint->first + joint->contacts) return j;
+    }
+    return -1;
+}
+
+static void count_impacts(AppJointLog* log, const LashMechanism* mech, const LashSim* sim) {
+    int events;
+    const LashEvent* event = lash_sim_events(sim, &events);
+    double last = -INFINITY;
+    int counted = -1;
+    for (int i = 0; i < events; ++i) {
+        int contact = lash_mechanism_contact_of(mech, event[i].id);
+        if (event[i].kind != LASH_EVENT_IMPACT || contact < 0) continue;
+        int joint = app_joint_log_owner(log, contact);
+        if (joint < 0 || (joint == counted && event[i].t == last)) continue; // both ends: once
+        ++log->joint[joint].impacts;
+        counted = joint, last = event[i].t;
+    }
+}
+
+void app_joint_log_step(AppJointLog* log, const LashMechanism* mech, const LashSim* sim, double h) {
+    const double *q, *v;
+    lash_sim_state(sim, &q, &v);
+    const LashInteractionList* list = lash_sim_interactions(sim);
+    const double *work = lash_sim_works(sim), *U = lash_sim_velocities(sim);
+    const double* P = lash_sim_contact_impulses(sim);
+    count_impacts(log, mech, sim);
+    for (int j = 0; j < log->count; ++j) {
+        AppJointPlay* joint = &log->joint[j];
+        if (joint->contacts == 0) continue;
+        bool slides = false;
+        double done = 0;
+        joint->points = 0;
+        for (int c = joint->first; c < joint->first + joint->contacts; ++c) {
+            int i = lash_mechanism_contact_interaction(mech, c);
+            const LashInteraction* item = &list->item[i];
+            joint->work_n += work[2 * i], joint->work_t += work[2 * i + 1];
+            done += work[2 * i] + work[2 * i + 1];
+            if (!(P[item->row] > 0)) continue;
+            ++joint->points;
+            slides = slides || item->rows < 3 || hypot(U[item->row + 1], U[item->row + 2]) > SLIDES;
+        }
+        joint->gain = fmax(joint->gain, done);
+        *(joint->points > 0 ? &joint->contact : &joint->free) += h;
+        if (slides) joint->sliding += h;
+        look(joint, mech, j, q);
+    }
+}
+
+void app_joint_log_frame(const AppJointLog* log, const LashRecordLayout* layout, double* frame) {
+    const int* at = layout->offset;
+    for (int j = 0; j < log->count; ++j) {
+        const AppJointPlay* joint = &log->joint[j];
+        frame[at[LASH_SERIES_JOINT_ECCENTRICITY] + j] = joint->eccentricity;
+        frame[at[LASH_SERIES_JOINT_TILT] + j] = joint->tilt;
+        frame[at[LASH_SERIES_JOINT_POINTS] + j] = joint->points;
+        frame[at[LASH_SERIES_JOINT_IMPACTS] + j] = (double)joint->impacts;
+        frame[at[LASH_SERIES_JOINT_WEAR] + j] = 0 - joint->work_t;
+    }
+}
+
+void app_joint_log_put(AppJson* json, const AppJointLog* log, const LashModel* model) {
+    app_json_key(json, "joints");
+    app_json_begin_object(json);
+    for (int j = 0; j < log->count; ++j) {
+        const AppJointPlay* joint = &log->joint[j];
+        if (joint->contacts == 0) continue;
+        app_json_key(json, model->joint[j].name);
+        app_json_begin_object(json);
+        app_json_put_number(json, "clearance", model->joint[j].play.play);
+        app_json_put_number(json, "eccentricity", joint->eccentricity);
+        app_json_put_number(json, "eccentricity_max", joint->eccentricity_max);
+        app_json_put_number(json, "tilt", joint->tilt);
+        app_json_put_number(json, "tilt_max", joint->tilt_max);
+        app_json_put_integer(json, "contact_points", joint->points);
+        app_json_put_integer(json, "impacts", joint->impacts);
+        app_json_put_number(json, "free_time", joint->free);
+        app_json_put_number(json, "contact_time", joint->contact);
+        app_json_put_number(json, "sliding_time", joint->sliding);
+        app_json_put_number(json, "wear", 0 - joint->work_t);
+        app_json_put_number(json, "contact_work", joint->work_n + joint->work_t);
+        app_json_put_number(json, "largest_gain", joint->gain);
+        app_json_end_object(json);
+    }
+    app_json_end_object(json);
+}
+
+void app_joint_log_print(const AppJointLog* log, const LashModel* model) {
+    bool first = true;
+    for (int j = 0; j < log->count; ++j) {
+        const AppJointPlay* joint = &log->joint[j];
+        if (joint->contacts == 0) continue;
+        if (first) {
+            printf(
+                "joints with clearance\n  %-18s %-10s impacts  free      touching  sliding [s] "
+                "wear [J]     tilt [rad] at most\n",
+                "", "play [m]");
+        }
+        first = false;
+        printf("  %-18s %-10.4g %-8lld %-9.4g %-9.4g %-11.4g %-12.5g %.3g\n", model->joint[j].name,
+               model->joint[j].play.play, (long long)joint->impacts, joint->free, joint->contact,
+               joint->sliding, 0 - joint->work_t, joint->tilt_max);
+    }
+}
+
+double app_joint_log_value(const AppJointLog* log, const LashModelOutput* output) {
+    const AppJointPlay* joint = &log->joint[output->index];
+    switch (output->kind) {
+        case LASH_ECCENTRICITY:
+            return joint->eccentricity;
+        case LASH_TILT:
+            return joint->tilt;
+        case LASH_CONTACT_POINTS:
+            return joint->points;
+        case LASH_WEAR:
+            return 0 - joint->work_t;
+        case LASH_FREE_TIME:
+            return joint->free;
+        case LASH_CONTACT_TIME:
+            return joint->contact;
+        default:
+            return joint->sliding; // LASH_SLIDING_TIME
+    }
+}
