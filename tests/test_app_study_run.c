@@ -503,6 +503,32 @@ static void the_studies_that_come_with_lash_are_good(void** state) {
     outcome_free(&o);
 }
 
+// Real models with CAD: threads share the shapes. Minutes: only with LASH_LONG_TESTS.
+static void studies_of_cad_models_run_to_their_reports(void** state) {
+    (void)state;
+    if (getenv("LASH_LONG_TESTS") == NULL) skip();
+    const char* files[] = {LASH_SOURCE_DIR "/models/slider_crank/clearance.study.json",
+                           LASH_SOURCE_DIR "/models/circuit_breaker/clearances.study.json"};
+    const char* samples[] = {"16", "4"};
+    for (int i = 0; i < 2; ++i) {
+        forget("cad1.db");
+        forget("cad2.db");
+        Outcome o =
+            LASH("study", "run", files[i], "-o", at("cad1.db"), "-n", samples[i], "-j", "1");
+        assert_int_equal(o.code, 0);
+        outcome_free(&o);
+        o = LASH("study", "run", files[i], "-o", at("cad2.db"), "-n", samples[i], "-j", "3");
+        assert_int_equal(o.code, 0);
+        outcome_free(&o);
+        char* expected = canonical("cad1.db");
+        expect_same("cad2.db", expected);
+        free(expected);
+        o = LASH("study", "report", at("cad2.db"), "-o", at("cad.html"));
+        assert_int_equal(o.code, 0);
+        outcome_free(&o);
+    }
+}
+
 static void wrong_stores_and_other_models_are_refused(void** state) {
     (void)state;
     write_ball("\"type\": \"sobol\", \"samples\": 10");
@@ -546,6 +572,7 @@ int main(void) {
         cmocka_unit_test(a_store_that_cannot_be_written_is_told),
         cmocka_unit_test(bad_studies_are_refused_before_anything_runs),
         cmocka_unit_test(the_studies_that_come_with_lash_are_good),
+        cmocka_unit_test(studies_of_cad_models_run_to_their_reports),
         cmocka_unit_test(wrong_stores_and_other_models_are_refused),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

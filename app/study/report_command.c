@@ -52,6 +52,7 @@ static void print_output(const LashAnalysis* analysis, const LashOutputAnalysis*
             a->capability.cpk, a->capability.cpk_percentile,
             a->normality.p < 0.05 ? " (not normal)" : "");
     }
+    if (study->active == 0 || isnan(a->effect[0].importance)) return; // too few to rank
     printf("  %s:", analysis->ranked_by);
     for (int j = 0; j < study->active && j < 6; ++j)
         printf("%s %s %.3g", j == 0 ? "" : ",", study->parameter[a->effect[j].parameter].name,
