@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/check_contacts.h"
 #include "app/check_internal.h"
 #include "app/commands.h"
 #include "app/model_internal.h"
@@ -49,6 +50,7 @@ typedef struct Check {
     LashFreedom* freedom;
     CheckMotions motions;
     CheckRedundancies redundancies;
+    CheckContacts contacts;
     bool* busy;     // (joints) not to be changed
     int* redundant; // (bilateral interactions) rows that repeat rows before them
     int interactions;
@@ -168,6 +170,18 @@ static void measure_gaps(Check* check) {
     check->gap = lash_alloc((size_t)count * sizeof *check->gap);
     for (int i = 0; i < count; ++i) {
         check->gap[i] = lash_mechanism_contact_place(check->mech, i, q).gap;
+    }
+    check->contacts = check_contacts(check->model, check->mech, q,
+                                     check->model->simulation.settings.tolerance_position);
+    for (int i = 0; i < check->contacts.fits; ++i) {
+        const CheckFit* fit = &check->contacts.fit[i];
+        if (!fit->zero) continue;
+        const char* name = fit->joint >= 0 ? check->model->joint[fit->joint].name
+                                           : check->model->contact_point[fit->contact].name;
+        warn(check,
+             "'%s': bore and pin have the same radius (%.6g m), so the pin is stuck in it; give "
+             "the contact an 'offset', or the joint a 'clearance'",
+             name, fit->bore_radius);
     }
 }
 
@@ -294,6 +308,7 @@ static void put_result(AppJson* json, const Check* check) {
     check_position_put(json, &s);
     check_clearances_put(json, check->model);
     put_gaps(json, check);
+    check_contacts_put(json, &check->contacts, check->model);
     put_start(json, check);
     app_json_put_vec3(json, "gravity", check->model->gravity);
     app_json_put_number(json, "largest_force", check->largest_force);
@@ -387,6 +402,7 @@ static void print_result(const Check* check) {
     print_start(check);
     check_clearances_print(model);
     print_gaps(check);
+    check_contacts_print(&check->contacts, check->model);
     printf("gravity      [%g, %g, %g] m/s^2, largest force on a body at the start %.4g N\n",
            model->gravity.x, model->gravity.y, model->gravity.z, check->largest_force);
     print_masses(model);
@@ -417,6 +433,7 @@ int app_check(int argc, char** argv) {
     code = app_report_finish(&report, &error);
     check_motions_free(&check.motions);
     check_redundancies_free(&check.redundancies);
+    check_contacts_free(&check.contacts);
     lash_freedom_destroy(check.freedom);
     lash_sim_destroy(check.sim);
     lash_mechanism_destroy(check.mech);

@@ -171,6 +171,12 @@ static bool build_surfaces(const LashModel* model, LashMechanism* mech,
     LashPairDef pair = lash_pair_def();
     pair.a = point->side_a, pair.b = point->side_b;
     pair.offset = point->offset;
+    pair.query = (LashQuery)model->simulation.query;
+    char where[64];
+    snprintf(where, sizeof where, "contacts[%d]", point->contact);
+    LashError inner = {0};
+    if (!lash_pair_check(&pair, &inner))
+        return lash_error_set(error, inner.status, where, "%s", inner.message);
     if (point->part_a >= 0) pair.a.body_shape = model->part[point->part_a].body_part;
     if (point->part_b >= 0) pair.b.body_shape = model->part[point->part_b].body_part;
     LashPairContactDef def = lash_pair_contact_def();
@@ -179,10 +185,8 @@ static bool build_surfaces(const LashModel* model, LashMechanism* mech,
     def.body_b = body_id(model, mech, point->part_b);
     def.pair = lash_pair_create(&pair);
     def.e = point->def.e, def.mu = point->def.mu;
-    bool touch = lash_pair_combinations(def.pair) > 0;
+    bool touch = pair.query == LASH_QUERY_OCCT || lash_pair_combinations(def.pair) > 0;
     if (!touch) {
-        char where[64];
-        snprintf(where, sizeof where, "contacts[%d]", point->contact);
         lash_error_set(error, LASH_ERROR_MODEL, where,
                        "no face, edge or vertex of one side can ever touch one of the other (both "
                        "hollow, or both without convex edges)");

@@ -14,7 +14,7 @@
 #include "geometry/select.h"
 
 // The STEP file stands relative to the model file.
-static void cad_path(const LashModel* model, const char* step, char* path, size_t size) {
+void model_cad_path(const LashModel* model, const char* step, char* path, size_t size) {
     const char* slash = strrchr(model->file, '/');
     int folder = slash == NULL || step[0] == '/' ? 0 : (int)(slash - model->file) + 1;
     snprintf(path, size, "%.*s%s", folder, model->file, step);
@@ -54,13 +54,13 @@ static LashShape* find_shared(const LashModel* donor, const LashModelPart* part)
 LashShape* model_load_step(ModelContext* context, const char* key, const char* step,
                            const LashModelPart* part) {
     char file[1024];
-    cad_path(context->model, step, file, sizeof file);
+    model_cad_path(context->model, step, file, sizeof file);
     bool scaled = part != NULL && model_has(part->scale);
     LashImport import = {.scale = scaled ? part->scale : 0};
     LashError inner = {0};
     LashShape* shape = lash_shape_load(file, &import, &inner);
     if (shape == NULL) {
-        model_fail(context, key, "%s", inner.message);
+        model_fail(context, key, "%.120s: %s", step, inner.message);
         if (context->error->status == LASH_ERROR_MODEL) context->error->status = inner.status;
     }
     return shape;

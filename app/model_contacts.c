@@ -246,6 +246,10 @@ static bool cad_side(ModelContext* context, LashModelSide* side, Surface* s) {
                           part == NULL ? "ground" : part->name);
     }
     s->cad.shape = side->step != NULL ? side->extra : part->cad;
+    char file[1024];
+    model_cad_path(context->model, side->step != NULL ? side->step : part->step, file, sizeof file);
+    s->cad.path = model_strdup(context->model, file);
+    if (part != NULL && model_has(part->scale)) s->cad.import.scale = part->scale;
     if (side->faces == NULL) return true;
     snprintf(path, sizeof path, "%s", s->path);
     app_json_path_key(path, sizeof path, "faces");

@@ -11,7 +11,7 @@ const char* const model_scheme_names[] = {"combined", "moreau-jean", "direct", "
 const char* const model_direction_names[] = {"midpoint", "end", "start", NULL};
 static const char* const forecast_names[] = {"explicit", "free", "midpoint", "end", NULL};
 static const char* const law_names[] = {"newton", "fremond", NULL};
-static const char* const query_names[] = {"exact", NULL};
+static const char* const query_names[] = {"exact", "occt", NULL};
 
 #define SIMULATION(member) .key = #member, .offset = offsetof(LashModelSimulation, member)
 #define SETTING(member) .key = #member, .offset = offsetof(LashModelSimulation, settings.member)
@@ -46,7 +46,8 @@ static const KeySpec simulation_keys[] = {
     {SETTING(max_iterations), .type = KEY_INTEGER, .range = RANGE_POSITIVE,
      .help = "Newton iterations per pass"},
     {SIMULATION(query), .type = KEY_CHOICE, .choices = query_names,
-     .help = "how gaps are computed"},
+     .help =
+         "how gaps of CAD surfaces are computed: exact, or occt for comparison (slow, unsigned)"},
     {SIMULATION(assemble), .type = KEY_BOOL,
      .help = "true: move an inconsistent start to the nearest consistent one"},
     {SETTING(tolerance_position), .type = KEY_NUMBER, .range = RANGE_POSITIVE,

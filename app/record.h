@@ -91,8 +91,8 @@ const char* lash_event_name(int kind); // "impact"; "unknown" for what a damaged
 
 // A place where two surfaces push, or touch, at a frame: for pictures. A frame has any number.
 typedef struct LashRecordPoint {
-    int32_t contact;  // number, -1: it belongs to a joint with play
-    int32_t joint;    // number, -1: it belongs to a contact
+    int32_t contact;  // number
+    int32_t joint;    // number of the joint with play whose contact it is, -1: of no joint
     uint64_t id;      // the same physical point has the same id in every frame
     double point[3];  // world [m]
     double normal[3]; // world, unit, from side a into side b

@@ -25,8 +25,12 @@ static double row_velocity(const LashSystem* system, const LashInteraction* item
 }
 
 static void find_overlap(const LashMechanism* mech, const double* q, AppStart* start) {
-    start->contact = -1;
+    start->contact = start->too_deep = -1;
     for (int i = 0; i < lash_mechanism_contact_count(mech); ++i) {
+        int beyond = 0;
+        if (lash_mechanism_contact_is_pair(mech, i))
+            lash_mechanism_contact_points(mech, i, q, 0, NULL, 0, &beyond);
+        if (beyond > 0) start->too_deep = i;
         double depth = -lash_mechanism_contact_place(mech, i, q).gap;
         if (depth > start->penetration) start->penetration = depth, start->contact = i;
     }
@@ -69,7 +73,7 @@ AppStart app_start_errors(const LashMechanism* mech, const LashSystem* system, L
 bool app_start_good(const AppStart* start, const LashSettings* settings) {
     return start->position_error <= settings->tolerance_position &&
            start->velocity_error <= settings->tolerance_velocity &&
-           start->penetration <= settings->tolerance_position;
+           start->penetration <= settings->tolerance_position && start->too_deep < 0;
 }
 
 // Whether an interaction's name is `name` or begins with "name.".
@@ -117,6 +121,15 @@ bool app_start_fail(const LashModel* model, const LashMechanism* mech, const App
                     LashSim* sim, const char* advice, LashError* error) {
     const LashSettings* settings = &model->simulation.settings;
     char where[96];
+    if (start->too_deep >= 0) {
+        const char* contact = lash_mechanism_contact_name(mech, start->too_deep);
+        app_start_place(model, contact, where, sizeof where);
+        return lash_error_set(error, LASH_ERROR_MODEL, where,
+                              "at the start the surfaces of contact '%.60s' are in each other "
+                              "deeper than half a wall or a radius of curvature, too deep to tell "
+                              "which way is out; check the poses and units of its parts",
+                              contact);
+    }
     bool position = start->position_error > settings->tolerance_position;
     const char* name = position ? start->position_name : start->velocity_name;
     if (!position && start->penetration > settings->tolerance_position) {
@@ -156,7 +169,7 @@ bool app_start_prepare(const LashModel* model, const LashMechanism* mech, const 
     *moved = 0;
     if (!check_scheme(model, error)) return false;
     if (app_start_good(&start, settings)) return true;
-    if (model->simulation.assemble) {
+    if (model->simulation.assemble && start.too_deep < 0) {
         LashError given_error = {0}; // told with the depths and places of the given start
         app_start_fail(model, mech, &start, sim, "no consistent start was found near it",
                        &given_error);

@@ -15,6 +15,7 @@ typedef struct AppStart {
     char position_name[96], velocity_name[96]; // where they are largest
     double penetration;                        // deepest overlap of a contact, >= 0 [m]
     int contact;                               // its number, -1: none
+    int too_deep; // contact whose surfaces are in each other too deeply to be measured, -1: none
 } AppStart;
 
 // Joint errors and overlaps at the sim's present state, freshly evaluated.

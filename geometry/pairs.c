@@ -66,7 +66,9 @@ typedef struct Found { // a root of the current evaluation, for the search for d
 struct LashPairWork {
     const LashPair* pair;
     double *expiry, *block_expiry; // (combinations), (blocks) travel at which the bound is 0 [m]
-    double* block_depth;           // (blocks) least expiry minus depth [m]
+    double* block_depth;           // (blocks) least expiry minus twice the depth [m]
+    double* near_until;            // (combinations) until this travel a near one stays listed
+    double all_near_until;         // the same for both sides as a whole
     double travel, bound;          // [m]
     bool started;
     LashPlacement b_a; // of the last travel update
@@ -276,6 +278,7 @@ LashPairWork* lash_pair_work_create(const LashPair* pair) {
     w->expiry = lash_alloc((size_t)pair->blocks * BLOCK * sizeof(double) + 64);
     w->block_expiry = lash_alloc(((size_t)pair->blocks + 1) * sizeof(double));
     w->block_depth = lash_alloc(((size_t)pair->blocks + 1) * sizeof(double));
+    w->near_until = lash_alloc(n * sizeof(double));
     w->warm = lash_alloc(((size_t)pair->warms + 1) * sizeof(LashWarm));
     w->searched = lash_alloc(((size_t)pair->warms + 1) * sizeof(double));
     w->found = lash_alloc(slots * sizeof(Found));
@@ -291,6 +294,7 @@ void lash_pair_work_destroy(LashPairWork* w) {
     lash_free(w->expiry);
     lash_free(w->block_expiry);
     lash_free(w->block_depth);
+    lash_free(w->near_until);
     lash_free(w->warm);
     lash_free(w->searched);
     lash_free(w->found);
@@ -306,6 +310,8 @@ void lash_pair_work_reset(LashPairWork* w) {
     w->travel = 0, w->bound = 0, w->listed = w->slots = w->beyond = 0;
     for (int i = 0; i < pair->blocks * BLOCK; ++i)
         w->expiry[i] = i < pair->combinations ? -INFINITY : INFINITY;
+    for (int i = 0; i < pair->combinations; ++i) w->near_until[i] = -INFINITY;
+    w->all_near_until = -INFINITY;
     for (int i = 0; i < pair->blocks; ++i) w->block_expiry[i] = w->block_depth[i] = -INFINITY;
     memset(w->warm, 0, ((size_t)pair->warms + 1) * sizeof(LashWarm));
     for (int i = 0; i < pair->warms; ++i) w->searched[i] = -INFINITY;
@@ -479,19 +485,36 @@ static void write_point(const LashPair* pair, const Combination* c, const View* 
                              p);
 }
 
+// Is combination i listed at this threshold of the expiry? Renews its bound when it is used up. A
+// bound cannot recover faster than the sides move: one that fell short by m is not looked at again
+// before the travel has grown by m.
+static bool is_near(const LashPair* pair, LashPairWork* w, const View* v, int i, double threshold) {
+    if (w->expiry[i] > threshold) return false;
+    if (w->travel < w->near_until[i]) return true;
+    const Combination* c = pair->combination + i;
+    w->expiry[i] =
+        w->travel + lash_feature_bound(pair->a.feature + c->a, pair->b.feature + c->b, &v->b_a);
+    w->near_until[i] = w->travel + (threshold - w->expiry[i]);
+    return w->expiry[i] <= threshold;
+}
+
 // Renews used-up bounds; lists the combinations that may have a gap <= limit: their distance is at
-// most the limit or, with deep, they may be in penetration down to the reach. Sets w->bound.
+// most the limit or, with deep, they may be in penetration down to twice the reach (kernels tell
+// those below the reach). Sets w->bound.
 static void list_near(const LashPair* pair, LashPairWork* w, const View* v, double limit,
                       bool deep) {
-    double bound = lash_feature_bound(&pair->a.all, &pair->b.all, &v->b_a);
     // Bounds are of unsigned distances: with a positive offset the sides may be in each other by
     // that much without touching, and a set of faces has no inside that would tell.
-    double inside = deep ? pair->depth : fmax(0, pair->offset);
+    double inside = deep ? 2 * pair->depth : fmax(0, pair->offset);
     if (!deep && pair->offset > 0) limit += 2 * pair->offset;
     w->listed = 0;
-    if (bound > limit && bound > inside) {
-        w->bound = bound + pair->offset;
-        return;
+    if (w->travel >= w->all_near_until) {
+        double bound = lash_feature_bound(&pair->a.all, &pair->b.all, &v->b_a);
+        w->all_near_until = w->travel + (fmax(limit, inside) - bound);
+        if (bound > limit && bound > inside) {
+            w->bound = bound + pair->offset;
+            return;
+        }
     }
     double first = INFINITY, near = limit + w->travel;
     for (int k = 0; k < pair->blocks; ++k) {
@@ -502,15 +525,11 @@ static void list_near(const LashPair* pair, LashPairWork* w, const View* v, doub
         double block = INFINITY, depth = INFINITY;
         int end = BLOCK * (k + 1) < pair->combinations ? BLOCK * (k + 1) : pair->combinations;
         for (int i = BLOCK * k; i < end; ++i) {
-            const Combination* c = pair->combination + i;
-            double threshold = deep ? fmax(near, w->travel + c->depth) : near;
-            if (w->expiry[i] <= threshold) {
-                w->expiry[i] = w->travel + lash_feature_bound(pair->a.feature + c->a,
-                                                              pair->b.feature + c->b, &v->b_a);
-                if (w->expiry[i] <= threshold) w->list[w->listed++] = i;
-            }
+            double most = 2 * pair->combination[i].depth;
+            double threshold = deep ? fmax(near, w->travel + most) : near;
+            if (is_near(pair, w, v, i, threshold)) w->list[w->listed++] = i;
             block = fmin(block, w->expiry[i]);
-            depth = fmin(depth, w->expiry[i] - c->depth);
+            depth = fmin(depth, w->expiry[i] - most);
         }
         w->block_expiry[k] = block, w->block_depth[k] = depth;
         first = fmin(first, block);

@@ -82,6 +82,7 @@ PairContact pair_contact(const LashPairContactDef* def, int contact, int a, int 
                         .b = b,
                         .e = def->e,
                         .mu = def->mu,
+                        .unsigned_gaps = lash_pair_combinations(def->pair) == 0,
                         .slots = most < MAX_LISTED ? most : MAX_LISTED,
                         .radius_a = lash_pair_radius_a(def->pair),
                         .radius_b = lash_pair_radius_b(def->pair)};
@@ -352,7 +353,8 @@ static bool evaluate_pair(const LashMechanism* mech, LashSystemWork* work, int k
     bool points = G != NULL && any(wanted, state->slots);
     if (!find_points(pair, state, body_pose(q, pair->a), body_pose(q, pair->b), points, wanted))
         return false;
-    if (state->beyond > state->beyond_before) return false; // came too deep to be measured
+    if (state->beyond > state->beyond_before && !pair->unsigned_gaps)
+        return false; // came too deep to be measured
     int rows = rows_of(pair), G_size = 6 * touched_by(pair) * rows;
     const PairPoints* cache = &state->cache[state->latest];
     const LashInteraction* item = work->pairs.item + state->first;
@@ -438,7 +440,7 @@ typedef struct Twist {
 
 // Change of the normal m and of the point x.
 static void differentiate(const PairContact* pair, const BodyState* body, const LashContactPoint* c,
-                          const double D[16], const Twist* t, Vec3* dm, Vec3* dx) {
+                          const double D[16], const PairMotion* t, Vec3* dm, Vec3* dx) {
     Vec3 n = c->normal, t1, t2;
     vec3_basis(n, &t1, &t2);
     Vec3 a_at = vec3_add(t->x_a, vec3_cross(t->phi_a, vec3_sub(c->point_a, body[pair->a].x)));
@@ -491,8 +493,8 @@ static Vec3 change_of_velocity(const Contracted* c, int side, Vec3 dx, Vec3 dx_b
                     vec3_cross(c->omega[side], vec3_sub(dx, dx_body)));
 }
 
-static Twist unit_motion(const PairContact* pair, const BodyState* body, int j) {
-    Twist t = {0};
+static PairMotion unit_motion(const PairContact* pair, const BodyState* body, int j) {
+    PairMotion t = {0};
     int k = j % 6;
     Vec3 unit = vec3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
     Vec3* part = j < 6 ? (k < 3 ? &t.x_a : &t.phi_a) : (k < 3 ? &t.x_b : &t.phi_b);
@@ -548,7 +550,7 @@ void pairs_contract(const LashMechanism* mech, LashSystemWork* work, const doubl
     Frame f = frame_of(state, slot, point);
     Contracted c = contracted(pair, work->body, &f, rows, P, dGv == NULL ? NULL : v);
     for (int j = first; j < last; ++j) {
-        Twist t = unit_motion(pair, work->body, j);
+        PairMotion t = unit_motion(pair, work->body, j);
         Vec3 dt[3], dm, dx;
         differentiate(pair, work->body, point, D, &t, &dm, &dx);
         tangent_derivatives(&f, dm, dt);
@@ -611,6 +613,7 @@ int lash_mechanism_contact_points(const LashMechanism* mech, int contact, const 
         return 1;
     }
     LashContactPoint* point = query_points(&mech->pair[pair], q, within, &count, beyond);
+    if (beyond != NULL && mech->pair[pair].unsigned_gaps) *beyond = 0;
     for (int i = 0; i < count && i < capacity; ++i) places[i] = place_of(&point[i]);
     lash_free(point);
     return count;

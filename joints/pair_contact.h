@@ -15,9 +15,10 @@ typedef struct PairContact {
     int contact;    // number of the contact it belongs to
     int a, b;       // bodies: 0 is the ground
     double e, mu;
-    int slots;       // most that can be listed at once
-    double size;     // smaller of the two sides' radii about their bodies [m]
-    double radius_a; // about the body's origin [m]
+    bool unsigned_gaps; // LASH_QUERY_OCCT: penetration is not known
+    int slots;          // most that can be listed at once
+    double size;        // smaller of the two sides' radii about their bodies [m]
+    double radius_a;    // about the body's origin [m]
     double radius_b;
 } PairContact;
 

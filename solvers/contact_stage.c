@@ -42,7 +42,7 @@ void step_activate(LashSim* sim, StepContext* s, int i) {
     if (k < 0) return;
     const double* guess = sim->guess + 2 * sim->system->nv + s->list->bilateral_rows; // P
     const double* tau = sim->guess + 2 * sim->system->nv + s->list->rows;
-    bool extrapolated = sim->guessed_contacts && (joint_friction(item) || guess_order(sim) > 0);
+    bool extrapolated = sim->guessed_contacts && guess_order(sim) > 0;
     if (extrapolated && !joint_friction(item)) s->tau[item->row] = tau[item->row];
     for (int r = 0; r < item->rows; ++r) {
         s->P[item->row + r] = extrapolated ? guess[item->row + r] : sim->last_P[3 * k + r];
@@ -388,6 +388,8 @@ bool contacts_correct(LashSim* sim, StepContext* s) {
                                    .b = s->b,
                                    .W = s->W,
                                    .ldw = s->m};
+    if (!isfinite(s->b_norm) || !all_finite(s->P_c, s->m) || !diagonal_finite(s->W, s->m, s->m))
+        return false;
     LashFrictionSettings settings = lash_friction_settings();
     settings.tolerance = sim->settings.tolerance_solver;
     settings.minimum_norm = true;
@@ -536,6 +538,9 @@ bool positions_correct(LashSim* sim, StepContext* s) {
                                      .kind = s->kind_n,
                                      .P_n = s->P_n,
                                      .tolerance = 0.2 * tolerance};
+    if (!all_finite(s->gap_n, s->nn) || !all_finite(s->tau_n, s->nn) ||
+        !diagonal_finite(s->A_n, s->nn, s->nn))
+        return false;
     uint8_t* final = s->kind_n + s->nn;
     LashProjectionInfo info =
         lash_projection_solve(&problem, s->tau_n, s->gap_new, final, sim->projection_work);

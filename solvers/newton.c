@@ -26,11 +26,15 @@
 #include "solvers/sim_internal.h"
 
 // Contraction per correction above which the operator is renewed for the next step.
-static const double SLOW = 0.04;
+static const double SLOW = 0.01;
+// Contraction above which a fresh operator is not good enough.
+static const double POOR = 0.1;
 // Corrections in a row that gain less than half, after which the kept operator is given up.
 enum { PATIENCE = 4 };
 // Steps with the full Newton matrix before the kept operator is tried again, at most.
 enum { LONGEST_RUN = 16 };
+// Corrections with the kept operator before it is given up.
+enum { KEPT_ITERATIONS = 12 };
 
 // --- Evaluation
 // ---------------------------------------------------------------------------------------------------
@@ -287,7 +291,9 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
     double goal = newton_goal(sim, s);
     s->goal = sim->robust ? 1 : goal;
     int slow = 0, growing = 0, stalled = 0;
-    for (int i = 0; i <= sim->settings.max_iterations; ++i) {
+    int most = sim->settings.max_iterations;
+    if (!sim->robust && most > KEPT_ITERATIONS) most = KEPT_ITERATIONS;
+    for (int i = 0; i <= most; ++i) {
         if (!evaluate_iterate(sim, s, project)) return LASH_FAILED;
         double error = largest_error(sim, s, project);
         bool pass = passes(sim, s, project);
@@ -304,7 +310,9 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         stalled = error > 0.5 * last ? stalled + 1 : 0;
         if (!sim->robust && stalled >= PATIENCE) return LASH_FAILED; // creeps
         if (i > 0 && pass && (sim->robust || error <= goal)) {
+            if (rate > POOR && sim->fresh) sim->separate = true;
             if (rate > SLOW) sim->factored = false; // renewed when the next step starts
+            sim->fresh = false;
             return LASH_CONVERGED;
         }
         if (i > 0 && pass) keep_iterate(sim, s), kept = error;
@@ -317,7 +325,7 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
             slow = 0;
         }
         last = error;
-        if (i == sim->settings.max_iterations || !correct(sim, s, project)) break;
+        if (i == most || !correct(sim, s, project)) break;
         ++sim->info.newton;
     }
     return LASH_INACCURATE;
@@ -354,8 +362,9 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
 // contraction rate of the iteration: the product must stay small, or errors that the residuals
 // hardly see would grow from step to step.
 int guess_order(const LashSim* sim) {
-    if (sim->history == 0 || sim->robust || sim->contraction_rate > 0.5)
+    if (sim->history == 0 || (!sim->robust && sim->contraction_rate > 0.5))
         return 0; // from the state alone
+    if (sim->robust) return sim->history < 2 || sim->step.nc > 0 ? 0 : 2;
     int n = 1;
     while (n < HISTORY && n < sim->history && (2 << n) * sim->contraction_rate < 1.0) ++n;
     return n;

@@ -91,8 +91,12 @@ struct LashSim {
     FullNewton* full; // bodies and joints, all derivatives; NULL: no joints
     bool same_metric; // position_joints is velocity_joints
     double *M_values, *C_values, *K_values, *A_values;
+    int *pattern_first,
+        *pattern_block; // (blocks + 1), (pattern.count) blocks of the pattern by row
     double *B,
-        *B_n; // (nv x nv) A^-1 and N^-1 with the joints closed; NULL: too large, solve by columns
+        *B_n;   // (nv x nv) A^-1 and N^-1 with the joints closed; NULL: too large, solve by columns
+    bool fresh; // the operator was made in this step
+    bool separate;                    // velocities and positions have their own operators
     bool factored, has_response;      // has_response: B (and B_n) are formed
     double factored_h, factored_t;    // step it was made for: length, start [s]
     bool exact;                       // derivatives of contact directions are in the Newton matrix
@@ -120,6 +124,19 @@ struct LashSim {
     double* works;                   // (2 x interactions) of the last step: normal, tangential [J]
     double reach;                    // factor on the motion promised to collect
 };
+
+// Are all n numbers finite? Forces that a user wrote may be anything; solvers want numbers.
+static inline bool all_finite(const double* x, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += x[i] * 0;
+    return sum == 0;
+}
+// The same of a square matrix with |A_ij|^2 <= A_ii A_jj, or nearly so: its diagonal tells.
+static inline bool diagonal_finite(const double* A, int lda, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += A[(size_t)i * (size_t)(lda + 1)] * 0;
+    return sum == 0;
+}
 
 // --- Stages (newton.c)
 // --------------------------------------------------------------------------------------------
@@ -154,6 +171,7 @@ void step_accept(LashSim* sim, StepContext* s);
 // --- Linear algebra (factor.c)
 // ------------------------------------------------------------------------------------
 bool step_factor(LashSim* sim, StepContext* s, bool project);
+void pattern_sort(LashSim* sim); // fills pattern_first and pattern_block, once
 // True when B (and B_n) can be used: forms them for the operator at hand when first asked. False:
 // the system is too large.
 bool response_ready(LashSim* sim, const StepContext* s);

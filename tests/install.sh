@@ -69,6 +69,21 @@ done
 ! cmp -s expected got || fail "the parameter has no effect"
 ./c_shared /nonexistent.json 2>/dev/null && fail "a missing file passes" || [ $? = 7 ] || fail "a missing file gives $?"
 
-# ---- the program, and a STEP file through the library in a folder it was not built for
+# ---- STEP: the library finds its helper program below the folder it stands in, which is not the one it was built for
+cat >part.json <<'PART'
+{"format": "lash-step/1", "name": "bar", "steps": [{"box": {"size": [300, 20, 10]}}]}
+PART
+cat >step.json <<'STEP'
+{"format": "lash-model/1", "units": {"length": "mm", "mass": "g"}, "gravity": [0, 0, -9810],
+ "parts": [{"name": "bar", "step": "bar.step", "density": 0.00785, "pose": {"position": [150, 0, 0]}}],
+ "joints": [{"name": "hinge", "type": "revolute", "a": "ground", "b": "bar", "point": [0, 0, 0], "axis": [0, 1, 0]}],
+ "simulation": {"step": 0.001, "duration": 0.1}}
+STEP
+"$build/lash-make-step" part.json bar.step
+unset LASH_CAD
+mkdir elsewhere
+cp c_shared elsewhere/
+XDG_CACHE_HOME=$work elsewhere/c_shared step.json >got || fail "a STEP part cannot be read through the installed library"
+[ "$(wc -l <got)" = 11 ] || fail "the STEP model printed $(wc -l <got) lines"
 "$root/bin/lash" check "$model" >/dev/null
 echo "installed, and used in six ways"

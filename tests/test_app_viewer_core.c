@@ -60,6 +60,13 @@ static void clock_has_speeds_from_a_ten_thousandth_to_ten(void** state) {
 
 // ---- camera -------------------------------------------------------------------------------------
 
+static void box_corners(const LashBox* box, Vec3 corner[8]) {
+    for (int k = 0; k < 8; ++k) {
+        corner[k] = vec3(k & 1 ? box->high.x : box->low.x, k & 2 ? box->high.y : box->low.y,
+                         k & 4 ? box->high.z : box->low.z);
+    }
+}
+
 static void camera_fit_has_the_whole_box_in_view(void** state) {
     (void)state;
     LashBox box = {{-0.3, 0.02, -1}, {2, 0.4, 0.1}};
@@ -69,17 +76,17 @@ static void camera_fit_has_the_whole_box_in_view(void** state) {
         c.yaw = 6.28 * next_random(&seed), c.pitch = 3.1 * (next_random(&seed) - 0.5);
         c.width = 200 + 2000 * next_random(&seed), c.height = 200 + 2000 * next_random(&seed);
         c.orthographic = trial % 3 == 0;
-        view_camera_fit(&c, box);
+        Vec3 corner[8];
+        box_corners(&box, corner);
+        view_camera_fit(&c, corner, 8);
         double largest = 0;
         for (int k = 0; k < 8; ++k) {
             double x, y;
-            Vec3 p = vec3(k & 1 ? box.high.x : box.low.x, k & 2 ? box.high.y : box.low.y,
-                          k & 4 ? box.high.z : box.low.z);
-            assert_true(view_camera_project(&c, p, &x, &y));
+            assert_true(view_camera_project(&c, corner[k], &x, &y));
             assert_true(x >= 0 && x <= c.width && y >= 0 && y <= c.height);
             largest = fmax(largest, fmax(fabs(2 * x / c.width - 1), fabs(2 * y / c.height - 1)));
         }
-        assert_true(largest > 0.55); // and not lost in the picture
+        assert_true(largest > 0.8); // and not lost in the picture
     }
 }
 
@@ -113,7 +120,9 @@ static void camera_projection_matrix_agrees_with_rays(void** state) {
         float view[16], projection[16];
         LashBox box = {{-1, -1, -1}, {1, 1, 1}};
         c.orthographic = mode;
-        view_camera_fit(&c, box);
+        Vec3 corner[8];
+        box_corners(&box, corner);
+        view_camera_fit(&c, corner, 8);
         view_camera_clip(&c, box);
         view_camera_matrices(&c, view, projection);
         ViewRay ray = view_camera_ray(&c, 300, 220);

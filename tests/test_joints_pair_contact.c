@@ -210,9 +210,116 @@ static void derivatives_of_contact_points_match_differences(void** state) {
     }
 }
 
+// ---- the run ------------------------------------------------------------------------------------
+
+// A box that falls onto a large one, tumbling.
+static SceneDef tumbling(void) {
+    SceneDef d = {.a = lash_shape_box(vec3(4, 4, 1)),
+                  .b = lash_shape_box(vec3(0.4, 0.3, 0.2)),
+                  .world_a = pose_identity(),
+                  .world_b = tilted(0, 0, 0.9, 0.5, 0.3, 0.2),
+                  .grounded = 1,
+                  .mu = 0.4,
+                  .e = 0.2};
+    return d;
+}
+
+static void steps_with_pairs_allocate_nothing(void** state) {
+    (void)state;
+    SceneDef def = tumbling();
+    Scene scene = scene_create(&def);
+    lash_mechanism_set_gravity(scene.mech, vec3(0, 0, -9.81));
+    LashSettings settings = lash_settings();
+    settings.h = 1e-3;
+    LashSim* sim = lash_sim_create(lash_mechanism_system(scene.mech), &settings);
+    uint64_t allocations = lash_allocation_count();
+    int closed = 0;
+    for (int i = 0; i < 2000; ++i) {
+        LashStepInfo info = lash_sim_step(sim);
+        assert_int_equal(info.outcome, LASH_CONVERGED);
+        assert_true(info.penetration <= 1e-10);
+        closed = info.contacts > closed ? info.contacts : closed;
+    }
+    assert_int_equal(lash_allocation_count(), allocations);
+    assert_true(closed >= 1);
+    lash_sim_destroy(sim);
+    scene_destroy(&scene);
+}
+
+static void poses_outside_the_promised_motion_are_refused(void** state) {
+    (void)state;
+    SceneDef def = tumbling();
+    bring_near(&def, 0.001);
+    Scene scene = scene_create(&def);
+    Probe p = probe_create(lash_mechanism_system(scene.mech));
+    assert_true(p.s->evaluate(p.s, p.work, 0, p.q, NULL, p.g, NULL, NULL));
+    assert_true(p.s->evaluate(p.s, p.work, 0, shifted(&p, p.q, 2, 1e-4), NULL, p.g, NULL, NULL));
+    assert_false(p.s->evaluate(p.s, p.work, 0, shifted(&p, p.q, 2, 0.1), NULL, p.g, NULL, NULL));
+    assert_false(p.s->evaluate(p.s, p.work, 0, shifted(&p, p.q, 4, 0.1), NULL, p.g, NULL, NULL));
+    p.v[2] = -100; // a fast body may go farther
+    p.list = p.s->collect(p.s, p.work, 0, p.q, p.v, 1e-3, 2);
+    assert_true(p.s->evaluate(p.s, p.work, 0, shifted(&p, p.q, 2, -0.1), NULL, p.g, NULL, NULL));
+    probe_destroy(&p);
+    scene_destroy(&scene);
+}
+
+// A body far away has no interactions; when it comes near again they have the ids of before.
+static void points_keep_their_ids_when_they_come_back(void** state) {
+    (void)state;
+    SceneDef def = tumbling();
+    bring_near(&def, 1e-4);
+    Scene scene = scene_create(&def);
+    Probe p = probe_create(lash_mechanism_system(scene.mech));
+    int count = p.list->count;
+    uint64_t id[64];
+    assert_true(count > 0 && count <= 64);
+    for (int i = 0; i < count; ++i) {
+        id[i] = p.list->item[i].id;
+        assert_int_equal(lash_mechanism_contact_of(scene.mech, id[i]), 0);
+        for (int k = 0; k < i; ++k) assert_true(id[k] != id[i]);
+    }
+    memcpy(p.plus, p.q, (size_t)p.s->nq * sizeof *p.q);
+    p.plus[2] += 1;
+    assert_int_equal(p.s->collect(p.s, p.work, 0, p.plus, p.v, 1e-3, 2)->count, 0);
+    p.list = p.s->collect(p.s, p.work, 0, p.q, p.v, 1e-3, 2);
+    assert_int_equal(p.list->count, count);
+    for (int i = 0; i < count; ++i) assert_true(p.list->item[i].id == id[i]);
+    probe_destroy(&p);
+    scene_destroy(&scene);
+}
+
+// With an offset the pin sinks into the face by as much before it touches.
+static void an_offset_moves_the_place_of_rest(void** state) {
+    (void)state;
+    const double offset[2] = {0.01, -0.02};
+    for (int k = 0; k < 2; ++k) {
+        SceneDef def = {.a = lash_shape_box(vec3(4, 4, 1)),
+                        .b = lash_shape_sphere(0.3),
+                        .world_a = pose_identity(),
+                        .world_b = tilted(0, 0, 0.85, 0, 0, 0),
+                        .grounded = 1,
+                        .offset = offset[k]};
+        Scene scene = scene_create(&def);
+        lash_mechanism_set_gravity(scene.mech, vec3(0, 0, -9.81));
+        LashSettings settings = lash_settings();
+        settings.h = 1e-3;
+        LashSim* sim = lash_sim_create(lash_mechanism_system(scene.mech), &settings);
+        for (int i = 0; i < 500; ++i) assert_int_equal(lash_sim_step(sim).outcome, LASH_CONVERGED);
+        const double *q, *v;
+        lash_sim_state(sim, &q, &v);
+        check("height", q[2], 0.8 - offset[k], 1e-9);
+        lash_sim_destroy(sim);
+        scene_destroy(&scene);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(derivatives_of_contact_points_match_differences),
+        cmocka_unit_test(steps_with_pairs_allocate_nothing),
+        cmocka_unit_test(poses_outside_the_promised_motion_are_refused),
+        cmocka_unit_test(points_keep_their_ids_when_they_come_back),
+        cmocka_unit_test(an_offset_moves_the_place_of_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

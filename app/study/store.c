@@ -242,19 +242,29 @@ static bool put_info(LashStore* store, const char* key, const char* value, LashE
     return good;
 }
 
-// {"file": "hash", ...} of the CAD behind a model.
+static void put_cad(AppJson* json, const char* step, const LashShape* shape) {
+    if (step != NULL && shape != NULL) {
+        app_json_begin_array(json);
+        app_json_text(json, step);
+        app_json_text(json, shape->hash);
+        app_json_end_array(json);
+    }
+}
+
+// [["file", "hash"], ...] of the CAD behind a model.
 static char* cad_hashes(const LashModel* model) {
     AppJson json = {0};
-    app_json_begin_object(&json);
-    for (int i = 0; model != NULL && i < model->parts; ++i) {
-        bool first = model->part[i].cad != NULL;
-        for (int k = 0; k < i && first; ++k) {
-            first = model->part[k].step == NULL ||
-                    strcmp(model->part[k].step, model->part[i].step) != 0;
-        }
-        if (first) app_json_put_text(&json, model->part[i].step, model->part[i].cad->hash);
+    app_json_begin_array(&json);
+    for (int i = 0; model != NULL && i < model->parts; ++i)
+        put_cad(&json, model->part[i].step, model->part[i].cad);
+    for (int i = 0; model != NULL && i < model->contacts; ++i) {
+        put_cad(&json, model->contact[i].a.step, model->contact[i].a.extra);
+        put_cad(&json, model->contact[i].b.step, model->contact[i].b.extra);
     }
-    app_json_end_object(&json);
+    app_json_end_array(&json);
+    for (char* c = json.text; *c != '\0'; ++c) {
+        if (*c == '\n') *c = ' '; // one line
+    }
     return json.text;
 }
 

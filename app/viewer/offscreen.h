@@ -15,6 +15,8 @@ typedef struct ViewOffscreen ViewOffscreen;
 ViewOffscreen* view_offscreen_create(int width, int height, int samples, LashError* error);
 void view_offscreen_destroy(ViewOffscreen* offscreen); // NULL is allowed
 void view_offscreen_bind(ViewOffscreen* offscreen);    // drawing goes there
+// Waits until everything is drawn.
+void view_offscreen_finish(ViewOffscreen* offscreen);
 // The picture drawn so far: 3 bytes per pixel, rows from the top; (3 width height) bytes.
 void view_offscreen_read(ViewOffscreen* offscreen, unsigned char* pixels);
 

@@ -238,11 +238,12 @@ static void draw_parts(const ViewRenderer* r, const ViewPicture* p, ViewVisibili
     const ViewScene* scene = p->scene;
     float alpha = pass == VIEW_TRANSPARENT ? 0.28f : 1.0f;
     glEnable(GL_POLYGON_OFFSET_FILL);
-    glPolygonOffset(1, 1);
     glDepthMask(pass == VIEW_SHOWN);
     use(r, GPU_SOLID, p);
     for (int i = 0; i < scene->pieces; ++i) {
-        if (scene->part[scene->piece[i].part].visibility == pass) draw_part(r, p, i, alpha);
+        if (scene->part[scene->piece[i].part].visibility != pass) continue;
+        glPolygonOffset(1, (float)(1 + 4 * i)); // faces of two parts in one plane do not flicker
+        draw_part(r, p, i, alpha);
     }
     glUniform1i(r->uniform[GPU_SOLID][UNIFORM_SELECTED], -1);
     glDisable(GL_POLYGON_OFFSET_FILL);

@@ -57,7 +57,7 @@ void view_studio_destroy(ViewStudio* s) {
     lash_free(s);
 }
 
-void view_studio_draw(ViewStudio* s, double wall) {
+static void draw(ViewStudio* s, double wall) {
     ViewRectangle area;
     view_offscreen_bind(s->offscreen);
     set_camera(s, &area);
@@ -69,8 +69,13 @@ void view_studio_draw(ViewStudio* s, double wall) {
     if (s->ui != NULL) view_ui_draw(s->ui, s->viewer, s->options.width, s->options.height, wall);
 }
 
+void view_studio_draw(ViewStudio* s, double wall) {
+    draw(s, wall);
+    view_offscreen_finish(s->offscreen);
+}
+
 const ViewBitmap* view_studio_shoot(ViewStudio* s) {
-    view_studio_draw(s, 0);
+    draw(s, 0);
     view_offscreen_read(s->offscreen, s->bitmap.pixel);
     return &s->bitmap;
 }

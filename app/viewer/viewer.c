@@ -202,7 +202,7 @@ void viewer_magnify(Viewer* v, double factor) {
 }
 
 void viewer_fit(Viewer* v) {
-    view_camera_fit(&v->camera, v->scene.bound);
+    if (isfinite(v->scene.bound.low.x)) view_camera_fit(&v->camera, v->scene.hull, VIEW_HULL);
 }
 
 double viewer_force_length(const Viewer* v) {
