@@ -52,9 +52,11 @@ bench: deps-peers all
 demo: all
 	@mkdir -p demo
 	@$(BUILD)/lash run models/slider_crank/ideal.json -o demo/slider_crank.h5 --plot demo/slider_crank.svg
+	@$(BUILD)/lash view demo/slider_crank.h5 --png demo/slider_crank.png --frame 0.02
 	@echo
 	@echo "Look at demo/slider_crank.svg (any browser): motion and joint forces over three strokes."
-	@echo "The whole motion is in demo/slider_crank.h5; $(BUILD)/lash export --csv demo/slider_crank.h5 prints it."
+	@echo "The whole motion is in demo/slider_crank.h5; $(BUILD)/lash export --csv demo/slider_crank.h5 prints it;"
+	@echo "demo/slider_crank.png is a picture of it, and $(BUILD)/lash view demo/slider_crank.h5 plays it in a window."
 
 test: deps-test
 	@cmake -S . -B $(CHECK) -DCMAKE_BUILD_TYPE=Release -DLASH_WERROR=ON >/dev/null
