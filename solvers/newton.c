@@ -29,8 +29,9 @@
 static const double SLOW = 0.003;
 // Contraction above which a fresh operator is not good enough.
 static const double POOR = 0.1;
-// Corrections in a row that gain less than half, after which the kept operator is given up.
-enum { PATIENCE = 4 };
+// Corrections in a row that gain less than half, after which the kept operator is given up; and
+// corrections without a new best, after which any iteration is: it runs in a circle.
+enum { PATIENCE = 4, CIRCLE = 8 };
 // Steps with the full Newton matrix before the kept operator is tried again, at most.
 enum { LONGEST_RUN = 16 };
 // Corrections with the kept operator before it is given up.
@@ -291,7 +292,8 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
     double goal = newton_goal(sim, s);
     if (sim->settings.full_newton) goal = 1;
     s->goal = goal;
-    int slow = 0, growing = 0, stalled = 0, solved = -1;
+    int slow = 0, growing = 0, stalled = 0, solved = -1, best_at = 0;
+    double best = INFINITY;
     int most = sim->settings.max_iterations;
     if (!sim->robust && most > KEPT_ITERATIONS) most = KEPT_ITERATIONS;
     for (int i = 0; i <= most; ++i) {
@@ -310,6 +312,8 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
             return LASH_FAILED; // diverges, or not a number
         stalled = error > 0.5 * last ? stalled + 1 : 0;
         if (!sim->robust && stalled >= PATIENCE) return LASH_FAILED; // creeps
+        if (error < 0.5 * best) best = error, best_at = i;
+        if (i - best_at >= CIRCLE) return LASH_FAILED;
         // The contact solver had nothing left to do: its own tolerance is what the rest is.
         bool settled = s->nc > 0 && (sim->robust || sim->info.solver == solved);
         if (i > 0 && pass && (settled || error <= goal)) {
