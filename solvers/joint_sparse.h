@@ -24,7 +24,8 @@ double lash_joint_sparse_solve_cost(const LashJointSparse* sparse);
 int lash_joint_sparse_factor(LashJointSparse* sparse, const LashInteractionList* list,
                              const double* G_hat, const double* G_star, const double* A,
                              bool positions);
-// P with G_hat' A^-1 G_star P = -U, for two right sides; dependent rows get zero.
+// P with G_hat' A^-1 G_star P = -U, for two right sides or, U2 = NULL, one; dependent rows get
+// zero.
 void lash_joint_sparse_solve(LashJointSparse* sparse, const LashInteractionList* list,
                              const double* U1, const double* U2, double* P1, double* P2);
 // x1, x2 (nv) <- (A^-1 - A^-1 G* (G' A^-1 G*)^-1 G' A^-1) x: the answer to a generalized impulse

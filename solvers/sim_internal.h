@@ -97,6 +97,7 @@ struct LashSim {
     double *B,
         *B_n;   // (nv x nv) A^-1 and N^-1 with the joints closed; NULL: too large, solve by columns
     bool fresh; // the operator was made in this step
+    int separate_steps, separate_run; // how long still, how long in all
     bool separate;                    // velocities and positions have their own operators
     bool factored, has_response;      // has_response: B (and B_n) are formed
     double factored_h, factored_t;    // step it was made for: length, start [s]
