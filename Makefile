@@ -16,7 +16,9 @@ JOBS    ?= $(shell nproc)
 # Debian 12 packages, by what needs them.
 PACKAGES := build-essential cmake pkg-config \
   libcjson-dev libhdf5-dev liblapacke-dev libopenblas-dev libcmocka-dev \
-  libocct-data-exchange-dev libtbb-dev libsqlite3-dev libboost-dev
+  libocct-data-exchange-dev libtbb-dev libsqlite3-dev libboost-dev \
+  libglfw3-dev libepoxy-dev libcglm-dev libimgui-dev libegl-dev libgl-dev libstb-dev \
+  libegl1 libgl1 libgl1-mesa-dri fonts-dejavu-core xvfb libxtst-dev
 # Beside them, only for `make test`: fuzzing (libFuzzer).
 FUZZING  := clang libclang-rt-dev
 # Only for `make test-all`, `make format` and `make tidy`.
@@ -49,10 +51,13 @@ bench: deps-peers all
 
 demo: all
 	@mkdir -p demo
-	@$(BUILD)/lash run models/slider_crank/ideal.json -o demo/slider_crank.h5 --plot demo/slider_crank.svg
+	@$(BUILD)/lash run models/slider_crank/crank_pin_play.json -o demo/slider_crank.h5 --plot demo/slider_crank.svg
+	@$(BUILD)/lash view demo/slider_crank.h5 --frame 0.0205 --png demo/slider_crank.png
 	@echo
-	@echo "Look at demo/slider_crank.svg (any browser): motion and joint forces over three strokes."
-	@echo "The whole motion is in demo/slider_crank.h5; $(BUILD)/lash export --csv demo/slider_crank.h5 prints it."
+	@echo "Look at demo/slider_crank.png: the mechanism at 20.5 ms, with the forces in its play, and"
+	@echo "at demo/slider_crank.svg (any browser): motion and forces over two turns of the crank."
+	@echo "The whole motion is in demo/slider_crank.h5: $(BUILD)/lash view demo/slider_crank.h5 plays it in a window,"
+	@echo "$(BUILD)/lash export --csv demo/slider_crank.h5 prints it."
 
 test: deps-test
 	@cmake -S . -B $(CHECK) -DCMAKE_BUILD_TYPE=Release -DLASH_WERROR=ON >/dev/null

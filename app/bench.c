@@ -17,6 +17,7 @@ static const Bench benches[] = {
     {"solvers", "friction and complementarity solvers on problem files", app_bench_solvers},
     {"geometry", "signed gaps between CAD features", app_bench_geometry},
     {"mechanisms", "microseconds per step of whole mechanisms", app_bench_mechanisms},
+    {"viewer", "pictures per second, seeking in a result", app_bench_viewer},
     {"study", "studies: workers busy, overhead per sample, time of a thousand samples",
      app_bench_study},
 };

@@ -32,6 +32,10 @@ only 'lapacke|cblas' 'solvers/dense\.c'
 only '(mujoco|Siconos|FrictionContactProblem|NewtonEuler|PivotJointR)' 'app/bench_peer_[a-z]*\.(c|cpp)'
 only '(BRep|TopoDS|TopExp|STEP|XCAF|gp_|Geom)' 'geometry/[a-z_]*\.(cpp|hpp)'
 
+only '(GLFW/|backends/imgui|imgui|epoxy/|cglm/|stb/)' 'app/viewer/[a-z_]*\.(c|cpp|hpp)'
+only 'cglm/' 'app/viewer/matrix\.c'
+only 'stb/' 'app/viewer/picture\.c'
+
 # Library folders never print: only the last words of an assertion and of out-of-memory do.
 complain "$(grep -nE '(^|[^a-z_])(printf|puts|putchar|fprintf|fputs|perror) *\(' core/*.c joints/*.c solvers/*.c geometry/*.c |
   grep -vE '^core/(error|arena)\.c:')" 'library folders do not print'

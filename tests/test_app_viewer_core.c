@@ -329,6 +329,46 @@ static void damaged_and_foreign_results_are_refused(void** state) {
     assert_int_equal(error.status, LASH_ERROR_IO);
 }
 
+static void part_without_mesh_is_refused(void** state) {
+    (void)state;
+    ViewSource* source = open_model("slider_crank/all_play.json", 1e-5);
+    const LashModel* model = view_source_model(source);
+    int part = 0;
+    while (model->part[part].cad == NULL) ++part;
+    LashShape* cad = model->part[part].cad;
+    int triangles = cad->triangles, lines = cad->lines;
+    cad->triangles = cad->lines = 0; // a file with points alone
+    ViewScene scene;
+    LashError error = {0};
+    assert_false(view_scene_create(&scene, model, view_source_mechanism(source), &error));
+    assert_int_equal(error.status, LASH_ERROR_CAD);
+    assert_non_null(strstr(error.message, "lash info"));
+    view_scene_destroy(&scene);
+    cad->triangles = triangles, cad->lines = lines;
+    view_source_close(source);
+}
+
+// The picture goes on while a step takes long: no update waits for the simulation.
+static void updates_do_not_wait_for_steps(void** state) {
+    (void)state;
+    ViewSource* source = open_model("slider_crank/all_play.json", NAN);
+    Viewer* v = open_viewer(source);
+    double sum = 0, start = test_clock();
+    int updates = 0;
+    while (test_clock() - start < 0.7) {
+        double before = test_clock();
+        viewer_update(v, 0.016);
+        sum += test_clock() - before;
+        ++updates;
+        usleep(2000);
+    }
+    print_message("%d updates of %.3f ms while frames were simulated: %lld\n", updates,
+                  1e3 * sum / updates, (long long)v->status.frames);
+    assert_true(v->status.running && sum / updates < 0.020);
+    viewer_destroy(v);
+    view_source_close(source);
+}
+
 // ---- actions ------------------------------------------------------------------------------------
 
 static void events_are_found_forwards_and_backwards(void** state) {
@@ -504,6 +544,8 @@ int main(void) {
         cmocka_unit_test(live_run_that_fails_says_why),
         cmocka_unit_test(seeking_in_a_long_result_is_fast),
         cmocka_unit_test(damaged_and_foreign_results_are_refused),
+        cmocka_unit_test(part_without_mesh_is_refused),
+        cmocka_unit_test(updates_do_not_wait_for_steps),
         cmocka_unit_test(events_are_found_forwards_and_backwards),
         cmocka_unit_test(steps_go_frame_by_frame),
         cmocka_unit_test(parts_can_be_hidden_and_isolated),

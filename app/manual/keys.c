@@ -53,6 +53,8 @@ static const char* type_name(const KeySpec* key) {
             return "list of objects";
         case KEY_LIST_OR_ONE:
             return "object or list of objects";
+        case KEY_FACES:
+            return "index, name or query of a face, or a list of them";
         default:
             return "";
     }
