@@ -51,12 +51,13 @@ bench: deps-peers all
 
 demo: all
 	@mkdir -p demo
-	@$(BUILD)/lash run models/slider_crank/ideal.json -o demo/slider_crank.h5 --plot demo/slider_crank.svg
-	@$(BUILD)/lash view demo/slider_crank.h5 --png demo/slider_crank.png --frame 0.02
+	@$(BUILD)/lash run models/slider_crank/crank_pin_play.json -o demo/slider_crank.h5 --plot demo/slider_crank.svg
+	@$(BUILD)/lash view demo/slider_crank.h5 --frame 0.0205 --png demo/slider_crank.png
 	@echo
-	@echo "Look at demo/slider_crank.svg (any browser): motion and joint forces over three strokes."
-	@echo "The whole motion is in demo/slider_crank.h5; $(BUILD)/lash export --csv demo/slider_crank.h5 prints it;"
-	@echo "demo/slider_crank.png is a picture of it, and $(BUILD)/lash view demo/slider_crank.h5 plays it in a window."
+	@echo "Look at demo/slider_crank.png: the mechanism at 20.5 ms, with the forces in its play, and"
+	@echo "at demo/slider_crank.svg (any browser): motion and forces over two turns of the crank."
+	@echo "The whole motion is in demo/slider_crank.h5: $(BUILD)/lash view demo/slider_crank.h5 plays it in a window,"
+	@echo "$(BUILD)/lash export --csv demo/slider_crank.h5 prints it."
 
 test: deps-test
 	@cmake -S . -B $(CHECK) -DCMAKE_BUILD_TYPE=Release -DLASH_WERROR=ON >/dev/null

@@ -48,7 +48,8 @@ static const char* const peer_packages[PEERS] = {
 enum { NO_PEER = 0, SICONOS = 1, MUJOCO = 2, BOTH = 3, MUJOCO_BODIES = 4 }; // bits of Row.peers
 static const double PEER_TIME = 15; // a peer is not repeated after so much of wall time [s]
 
-enum { LEAST_STEPS = 10000 }; // of a repetition: shorter runs are repeated within it
+enum { LEAST_STEPS = 10000 };         // of a repetition: shorter runs are repeated within it,
+static const double LEAST_TIME = 2e5; // unless they took so long together [us]
 
 typedef struct Row {
     const char* name;
@@ -81,6 +82,16 @@ static const Row rows[] = {
      BOTH, "minimal", NULL, 0},
     {"slider_crank_maximal_1e-6", APP_SCENE_MAXIMAL, NULL, "the same, h = 1e-6 s", 1e-6, 100000,
      MUJOCO | MUJOCO_BODIES, "maximal", NULL, 0},
+    {"slider_crank_cad", APP_SCENE_MODEL, "slider_crank/guide_play.json",
+     "STEP faces of slider and guide, ideal pins, h = 1e-5 s", 1e-5, 10000, NO_PEER, NULL, NULL, 0},
+    {"slider_crank_cad_play", APP_SCENE_MODEL, "slider_crank/crank_pin_play.json",
+     "STEP faces of slider and guide, play of 5e-4 m in the crank pin, h = 1e-5 s", 1e-5, 10000,
+     NO_PEER, NULL, NULL, 0},
+    {"slider_crank_all_play", APP_SCENE_MODEL, "slider_crank/all_play.json",
+     "play of 5e-5 m in every joint, h = 1e-5 s", 1e-5, 10000, NO_PEER, NULL, NULL, 0},
+    {"breaker_trip", APP_SCENE_MODEL, "circuit_breaker/breaker.json",
+     "8 bodies, 8 joints with play, 12 contacts of STEP faces, a whole trip, h = 1e-5 s", 1e-5,
+     1000, NO_PEER, NULL, NULL, 0},
     {"pendulum", APP_SCENE_MODEL, "benchmarks/pendulum_120.json", "1 body", 1e-4, 20000, NO_PEER,
      NULL, NULL, 0},
     {"andrews", APP_SCENE_MODEL, "benchmarks/a03_andrews.json", "7 bodies, 10 revolutes", 1e-6,
@@ -158,7 +169,8 @@ static void note_run(const Row* row, const AppSceneRun* run, Result* r) {
     int used = snprintf(r->note, sizeof r->note, "%s; %d steps", row->what, run->steps);
     size_t rest = sizeof r->note - (size_t)used;
     if (row->kind != APP_SCENE_MINIMAL && row->peers == NO_PEER)
-        snprintf(r->note + used, rest, ", joint error %.1e", run->position_error);
+        snprintf(r->note + used, rest, ", joint error %.1e, penetration %.1e m",
+                 run->position_error, run->penetration);
     else
         snprintf(r->note + used, rest, ", theta1 %.5f, violation %.1e m, index sets %.3f",
                  run->angle, fmax(run->penetration, run->position_error), run->index_sets);
@@ -182,9 +194,11 @@ static bool measure(const Row* row, const BenchOptions* o, Result* r, LashError*
     int least = growth ? LEAST_STEPS / row->size : LEAST_STEPS;
     for (int i = 0; done && i < o->repeat && !app_interrupted(); ++i) {
         AppSceneRun run;
-        for (int steps = 0; done && steps < least; steps += row->steps) {
+        double spent = 0;
+        for (int steps = 0; done && steps < least && spent < LEAST_TIME; steps += row->steps) {
             done = app_scene_run(&scene, row->steps, &run, error);
             r->us = fmin(r->us, run.us);
+            spent += run.us * row->steps;
         }
         if (done) note_run(row, &run, r);
         r->bodies = done ? scene.system->blocks : 0;

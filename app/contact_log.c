@@ -142,7 +142,7 @@ bool app_contact_log_points(AppContactLog* log, const LashMechanism* mech, LashS
                             LashRecorder* recorder, LashError* error) {
     const double closed = 1e-9; // [m]
     log->points = 0;
-    if (log->count == 0 || lash_sim_steps(sim) == 0) return true;
+    if (log->count == 0 || lash_sim_steps(sim) == 0 || log->stale) return true;
     const LashInteractionList* list = lash_sim_interactions(sim);
     const double *gap = lash_sim_gaps(sim), *P = lash_sim_impulses(sim);
     const double *q, *v, *G = lash_sim_directions(sim);

@@ -524,7 +524,7 @@ static bool check_format(Reader* r, const cJSON* root, const char* name) {
 }
 
 // Format, units and parameters come first: everything else is read with them.
-static bool read_root(Reader* r, const cJSON* root) {
+static bool read_base(Reader* r, const cJSON* root) {
     if (!check_format(r, root, "lash-model/1")) return false;
     const cJSON* units = cJSON_GetObjectItemCaseSensitive(root, "units");
     if (units != NULL) {
@@ -533,7 +533,11 @@ static bool read_root(Reader* r, const cJSON* root) {
             return false;
         r->path[0] = '\0';
     }
-    if (!read_parameters(r, cJSON_GetObjectItemCaseSensitive(root, "parameters"))) return false;
+    return read_parameters(r, cJSON_GetObjectItemCaseSensitive(root, "parameters"));
+}
+
+static bool read_root(Reader* r, const cJSON* root) {
+    if (!read_base(r, root)) return false;
     r->path[0] = '\0';
     return read_table(r, root, &model_root_table, (char*)r->context->model);
 }
@@ -553,6 +557,15 @@ static bool parse_text(Reader* r) {
     return good && model_resolve_parts(context) && model_resolve_joints(context) &&
            model_resolve_forces(context) && model_resolve_contacts(context) &&
            model_resolve_simulation(context) && model_resolve_outputs(context);
+}
+
+bool model_read_base(ModelContext* context) {
+    Reader reader = {.context = context};
+    if (!app_json_check(context->text, context->bytes, context->error)) return false;
+    cJSON* root = cJSON_ParseWithLength(context->text, context->bytes);
+    bool good = root != NULL && read_base(&reader, root);
+    cJSON_Delete(root);
+    return good || lash_error_set(context->error, LASH_ERROR_MODEL, "", "this is no model");
 }
 
 bool model_read_document(ModelContext* context, const KeyTable* table, void* target) {

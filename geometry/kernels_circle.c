@@ -38,6 +38,7 @@ static double at(const Around* q, double f, double* derivative) {
 
 typedef struct Samples { // N and N' at equal angles around the circle; the last equals the first
     double n[SAMPLES + 1], d[SAMPLES + 1];
+    double steep;            // slopes above this are far from a turning point of N
     bool sharp[SAMPLES + 1]; // so near to the other axis that N may bend within a step
 } Samples;
 
@@ -90,7 +91,12 @@ static void sample(const Around* q, Samples* out) {
         out->n[i] = c * q->L2 - s * q->L1 + slope1 * Bd;
         out->d[i] = slope1 * (Bdd - 0.5 * Bd * Bd * i1 * i1) - (c * q->L1 + s * q->L2);
     }
-    for (int i = 0; i < SAMPLES; ++i) out->sharp[i] = B[i] < sharp;
+    double most = 0;
+    for (int i = 0; i < SAMPLES; ++i) {
+        double d = fabs(out->d[i]);
+        most = d > most ? d : most, out->sharp[i] = B[i] < sharp;
+    }
+    out->steep = 0.15 * most;
     out->n[SAMPLES] = out->n[0], out->d[SAMPLES] = out->d[0], out->sharp[SAMPLES] = out->sharp[0];
 }
 
@@ -186,22 +192,22 @@ static double cubic_zero(double n0, double d0, double n1, double d1, double h) {
 }
 
 // Zeros of N between samples i and i + 1 where it rises (falls). Away from the other axis N is
-// smooth on the scale of a step: the signs of N and N' at both ends tell how often it crosses.
-// Near the axis, and where they allow several crossings, the interval is searched in parts.
+// smooth on the scale of a step: where its slope is steep at both ends and in the middle it is
+// monotone. Else, where zeros may hide, the interval is searched in parts.
 static int zeros_in_step(const Around* q, const Samples* at, const bool* dip, int i, double rising,
                          double* found, int count) {
     const double step = 2 * LASH_PI / SAMPLES;
     double n0 = at->n[i], n1 = at->n[i + 1], d0 = at->d[i], d1 = at->d[i + 1];
-    if (at->sharp[i] || at->sharp[i + 1]) {
-        if (!dip[i] && !dip[i + 1] && n0 * n1 > 0) return count;
-    } else if (n0 * n1 > 0) { // towards zero and away again?
-        if (!(n0 * d0 < 0 && n1 * d1 > 0)) return count;
-    } else if (d0 * d1 > 0 && d0 * (n1 - n0) > 0) { // crosses once
+    double middle = 1.5 * (n1 - n0) / step - 0.25 * (d0 + d1), steep = at->steep;
+    double way = d0 < 0 ? -1 : 1; // up or down
+    bool monotone = way * d0 > steep && way * d1 > steep && way * middle > steep;
+    if (monotone && !at->sharp[i] && !at->sharp[i + 1]) {
         if (!(n0 * rising < 0 && n1 * rising >= 0)) return count;
         double f = i * step, guess = f + cubic_zero(n0, d0, n1, d1, step);
         found[count++] = zero_between(q, f, f + step, guess, rising);
         return count;
     }
+    if (!dip[i] && !dip[i + 1] && n0 * n1 > 0) return count;
     Sample a = {.f = i * step, .n = n0, .d = d0};
     for (int k = 1; k <= PARTS; ++k) {
         Sample b = {.f = (i + 1) * step, .n = n1, .d = d1};
@@ -257,6 +263,16 @@ static Vec3 nearest_on_circle(Vec3 p, Vec3 o, Vec3 x, Vec3 z, double R) {
     return vec3_add_scaled(o, R, rho > 0 ? vec3_scale(1 / rho, e) : x);
 }
 
+// A slot for each root by where it is on the circle, so that one keeps its slot when others come or
+// go: its quarter, or the next free one. Quarters do not begin where symmetric parts touch.
+static int slot_at(double f, bool used[LASH_MAX_POINTS]) {
+    double quarter = (f + 0.3) / (0.5 * LASH_PI);
+    int slot = (int)(quarter - 4 * floor(0.25 * quarter)) & 3;
+    while (used[slot]) slot = (slot + 1) & 3;
+    used[slot] = true;
+    return slot;
+}
+
 static void circle_circle(LashPairView* v) {
     const LashFeature *a = v->a, *b = v->b;
     bool hollow = a->side * b->side < 0, swap = a->side < 0; // run over the convex one
@@ -267,8 +283,10 @@ static void circle_circle(LashPairView* v) {
     double f[LASH_MAX_POINTS];
     int count = stationary(&q, hollow ? -1 : 1, f);
     if (count == 0) f[count++] = 0; // coaxial: everywhere the same
+    bool used[LASH_MAX_POINTS] = {false};
     for (int i = 0; i < count; ++i) {
-        LashCandidate c = {.slot = i, .check = lash_is_smooth(a) || lash_is_smooth(b)};
+        LashCandidate c = {.slot = slot_at(f[i], used)};
+        c.check = lash_is_smooth(a) || lash_is_smooth(b);
         if (swap) {
             c.cb = on_circle(b->origin, b->x, b->y, b->radius, f[i]);
             c.ca = nearest_on_circle(c.cb, ao, ax, az, a->radius);
@@ -297,7 +315,8 @@ static void circle_plane(LashPairView* v) {
     e = vec3_add_scaled(e, -vec3_dot(e, v->z), v->z); // once more: rounding counts when e is small
     double sine = vec3_norm(e);
     bool full = a->kind == LASH_FEATURE_EDGE ? a->closed : a->face->u_closed;
-    if (sine > 1e-13) {
+    double flat = full ? v->query->flat : 0.25 * v->query->flat;
+    if (sine > 1e-13 && a->radius * sine >= flat) {
         c.ca = vec3_add_scaled(v->origin, a->radius / sine, e);
         c.cb = vec3_add_scaled(c.ca, -vec3_dot(vec3_sub(c.ca, b->origin), b->z), b->z);
         lash_pair_add(v, &c);

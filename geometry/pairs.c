@@ -26,6 +26,7 @@
 #include "geometry/trim.h"
 
 enum { BLOCK = 32 };
+static const double FLAT = 2e-10; // half of it is the usual tolerance of positions [m]
 
 typedef struct Side {
     LashFeature* feature;
@@ -83,6 +84,8 @@ struct LashPairWork {
     int* list;    // (combinations) collected combinations
     uint64_t* id; // (max_slots)
     double limit; // of the gaps that collect promised to find [m]
+    double moved; // largest relative motion within the promise [m]
+    double flat;  // LashKernelQuery.flat: of a time step only [m]
     Pose world_a, world_b;
     LashMotion motion_a, motion_b;
     LashPairOcctWork* occt; // or NULL
@@ -367,7 +370,7 @@ static int combination_roots(const LashPair* pair, LashPairWork* w, const Combin
                              const View* v, double limit, double travel,
                              LashRoot roots[LASH_MAX_POINTS]) {
     const LashFeature *a = pair->a.feature + c->a, *b = pair->b.feature + c->b;
-    LashKernelQuery query = {.limit = limit, .a_b = &v->a_b};
+    LashKernelQuery query = {.limit = limit, .a_b = &v->a_b, .flat = w->flat};
     if (c->warm >= 0) {
         query.warm = w->warm + c->warm;
         if (travel > w->searched[c->warm]) {
@@ -575,6 +578,7 @@ int lash_pair_query(const LashPair* pair, LashPairWork* w, Pose world_a, Pose wo
                     double activation, LashContactPoint* points, int capacity) {
     View v = view_of(pair, world_a, world_b);
     double limit = activation - pair->offset;
+    w->flat = 0;
     if (pair->occt != NULL)
         return occt_query(pair, w, &v, world_a, world_b, activation, points, capacity);
     advance(w, &v);
@@ -610,7 +614,7 @@ int lash_pair_collect(const LashPair* pair, LashPairWork* w, Pose world_a, Pose 
     View v = view_of(pair, world_a, world_b);
     double moved = motion_a.translation + pair->a.radius * motion_a.rotation +
                    motion_b.translation + pair->b.radius * motion_b.rotation;
-    w->limit = activation - pair->offset;
+    w->limit = activation - pair->offset, w->moved = moved;
     w->world_a = world_a, w->world_b = world_b;
     w->motion_a = motion_a, w->motion_b = motion_b;
     w->slots = 0;
@@ -656,13 +660,15 @@ bool lash_pair_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, Pos
         return false;
     if (pair->occt != NULL) return occt_evaluate(pair, w, world_a, world_b, gap, wanted, points);
     View v = view_of(pair, world_a, world_b);
+    double limit = fabs(w->limit) + 2 * w->moved; // what is farther cannot touch within the promise
+    w->flat = FLAT;
     int first = 0;
     w->founds = w->deep = 0, w->borders = w->shadows = false;
     for (int i = 0; i < w->listed; ++i) {
         const Combination* c = pair->combination + w->list[i];
         LashRoot roots[LASH_MAX_POINTS];
         for (int k = 0; k < c->slots; ++k) gap[first + k] = INFINITY;
-        int n = combination_roots(pair, w, c, &v, INFINITY, w->travel, roots);
+        int n = combination_roots(pair, w, c, &v, limit, w->travel, roots);
         for (int k = 0; k < n; ++k) {
             int slot = first + roots[k].slot;
             if (!accepted(pair, w, c, &v, roots + k, slot)) continue;

@@ -404,29 +404,6 @@ static inline void multiply6(const double* A, const double* x, double* y) {
     for (int i = 0; i < 6; ++i) y[i] = r[i];
 }
 
-LASH_VECTOR_CLONES void lash_block_lu_solve(const LashBlockLu* lu, double* x) {
-    const int *start = lu->start, *later = lu->order.later, *size = lu->size;
-    if (lu->is_diagonal) {
-        for (int k = 0; k < lu->nodes; ++k)
-            kernel_apply(size[lu->order.order[k]], lu->value + lu->diagonal[k],
-                         x + start[lu->order.order[k]], lu->panel);
-        return;
-    }
-    for (int p = 0; p < lu->nodes; ++p) {
-        int k = lu->order.order[p];
-        for (int i = lu->order.first[p]; i < lu->order.first[p + 1]; ++i)
-            kernel_subtract(size[later[i]], size[k], lu->value + lu->lower[i], x + start[k],
-                            x + start[later[i]]);
-    }
-    for (int p = lu->nodes - 1; p >= 0; --p) {
-        int k = lu->order.order[p];
-        for (int j = lu->order.first[p]; j < lu->order.first[p + 1]; ++j)
-            kernel_subtract(size[k], size[later[j]], lu->value + lu->upper[j], x + start[later[j]],
-                            x + start[k]);
-        kernel_apply(size[k], lu->value + lu->diagonal[p], x + start[k], lu->panel);
-    }
-}
-
 static bool all_zero(const double* x, int n) {
     for (int i = 0; i < n; ++i) {
         if (x[i] != 0) return false;
@@ -434,7 +411,42 @@ static bool all_zero(const double* x, int n) {
     return true;
 }
 
-LASH_VECTOR_CLONES void lash_block_lu_solve_rows(const LashBlockLu* lu, double* x, double* y) {
+LASH_KERNEL void solve_one(const LashBlockLu* lu, const bool rows_only, double* x) {
+    const int *start = lu->start, *later = lu->order.later, *size = lu->size;
+    for (int p = 0; p < lu->nodes; ++p) {
+        int k = lu->order.order[p];
+        if (rows_only && !lu->rows[k] && all_zero(x + start[k], size[k])) continue;
+        for (int i = lu->order.first[p]; i < lu->order.first[p + 1]; ++i)
+            kernel_subtract(size[later[i]], size[k], lu->value + lu->lower[i], x + start[k],
+                            x + start[later[i]]);
+    }
+    for (int p = lu->nodes - 1; p >= 0; --p) {
+        int k = lu->order.order[p];
+        if (rows_only && !lu->needed[k]) continue;
+        for (int j = lu->order.first[p]; j < lu->order.first[p + 1]; ++j)
+            kernel_subtract(size[k], size[later[j]], lu->value + lu->upper[j], x + start[later[j]],
+                            x + start[k]);
+        kernel_apply(size[k], lu->value + lu->diagonal[p], x + start[k], lu->panel);
+    }
+}
+
+LASH_VECTOR_CLONES void lash_block_lu_solve(const LashBlockLu* lu, double* x) {
+    if (!lu->is_diagonal) {
+        solve_one(lu, false, x);
+        return;
+    }
+    for (int p = 0; p < lu->nodes; ++p) {
+        int k = lu->order.order[p];
+        kernel_apply(lu->size[k], lu->value + lu->diagonal[p], x + lu->start[k], lu->panel);
+    }
+}
+
+LASH_VECTOR_CLONES void lash_block_lu_solve_rows(const LashBlockLu* lu, double* x) {
+    solve_one(lu, true, x);
+}
+
+LASH_VECTOR_CLONES void lash_block_lu_solve_two(const LashBlockLu* lu, bool rows_only, double* x,
+                                                double* y) {
     const int *start = lu->start, *later = lu->order.later, *size = lu->size;
     for (int p = 0; p < lu->nodes; ++p) {
         int k = lu->order.order[p], at = start[k];
@@ -447,7 +459,7 @@ LASH_VECTOR_CLONES void lash_block_lu_solve_rows(const LashBlockLu* lu, double* 
     }
     for (int p = lu->nodes - 1; p >= 0; --p) {
         int k = lu->order.order[p], at = start[k];
-        if (!lu->needed[k]) continue;
+        if (rows_only && !lu->needed[k]) continue;
         for (int j = lu->order.first[p]; j < lu->order.first[p + 1]; ++j) {
             int from = start[later[j]];
             kernel_subtract_two(size[k], size[later[j]], lu->value + lu->upper[j], x + from,

@@ -16,27 +16,29 @@
 #include "solvers/rows.h"
 #include "solvers/sim_internal.h"
 
+static LashJointSolver* joints_of(LashSim* sim, bool positions) {
+    return positions && !sim->same_metric ? &sim->position_joints : &sim->velocity_joints;
+}
+
 static const LashBlockLu* response_operator(const LashSim* sim, bool positions) {
     if (!positions || sim->same_metric) return sim->A;
     return sim->curved ? sim->N : sim->M;
 }
 
 // x += A^-1 G w so that the joints stay closed; returns by how much they were open, and does
-// nothing when that is not below the limit. The joints' factorisation is that of the symmetric part
-// of G'A^-1 G: where A is not symmetric (gyroscopic terms) they are closed nearly, repeated
-// exactly. A robust pass has that of G'A^-1 G*.
-static double close_response(LashSim* sim, const StepContext* s, bool positions, double limit,
-                             double* x) {
+// nothing when that is not between `enough` and `limit`. The joints' factorisation is that of the
+// symmetric part of G'A^-1 G: where A is not symmetric (gyroscopic terms) they are closed nearly,
+// repeated exactly. A robust pass has that of G'A^-1 G*.
+static double close_response(LashSim* sim, const StepContext* s, bool positions, double enough,
+                             double limit, double* x) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = s->list;
-    LashJointSolver* joints =
-        positions && !sim->same_metric ? &sim->position_joints : &sim->velocity_joints;
     if (list->bilateral == 0) return 0;
     lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, x, sim->u);
     double open = 0;
     for (int i = 0; i < list->bilateral_rows; ++i) open = fmax(open, fabs(sim->u[i]));
-    if (!(open < limit)) return open;
-    lash_joint_solver_solve(joints, sim->u, sim->w);
+    if (!(open < limit) || open <= enough) return open;
+    lash_joint_solver_solve(joints_of(sim, positions), sim->u, sim->w);
     memset(sim->z, 0, (size_t)system->nv * sizeof *sim->z);
     const double* directions = sim->robust && !positions ? s->G_star : s->G;
     lash_rows_apply(system, list, 0, list->bilateral, NULL, directions, 1, sim->w, sim->z);
@@ -46,10 +48,17 @@ static double close_response(LashSim* sim, const StepContext* s, bool positions,
     return open;
 }
 
+// Sparse joints answer at once, but with the directions of the operator.
 void joints_response(LashSim* sim, const StepContext* s, bool positions, double* x) {
+    LashJointSparse* sparse = joints_of(sim, positions)->sparse;
+    if (sparse != NULL) {
+        lash_joint_sparse_respond(sparse, x, sim->z);
+        close_response(sim, s, positions, 0, INFINITY, x);
+        return;
+    }
     if (!(positions && sim->system->unit_metric))
         lash_block_lu_solve(response_operator(sim, positions), x);
-    close_response(sim, s, positions, INFINITY, x);
+    close_response(sim, s, positions, 0, INFINITY, x);
 }
 
 // B is formed when it is small enough to pay: contact columns then cost a block product instead of
@@ -58,17 +67,22 @@ void joints_response(LashSim* sim, const StepContext* s, bool positions, double*
 // response is refined.
 static void form_response(LashSim* sim, const StepContext* s, bool positions, double* B) {
     enum { REFINEMENTS = 8 };
+    static const double CLOSED = 1e-13;
     int n = sim->system->nv;
+    LashJointSparse* sparse = joints_of(sim, positions)->sparse;
+    memset(B, 0, (size_t)n * (size_t)n * sizeof *B);
+    for (int j = 0; j < n; ++j) B[j + (size_t)n * (size_t)j] = 1;
     for (int j = 0; j < n; ++j) {
-        double* x = B + (size_t)n * (size_t)j;
-        memset(x, 0, (size_t)n * sizeof *x);
-        x[j] = 1;
-        joints_response(sim, s, positions, x);
+        double *x = B + (size_t)n * (size_t)j, *next = j + 1 < n ? x + n : sim->z;
+        if (sparse == NULL)
+            joints_response(sim, s, positions, x);
+        else if (j % 2 == 0)
+            lash_joint_sparse_respond(sparse, x, next);
         double size = 0;
         for (int i = 0; i < n; ++i) size = fmax(size, fabs(x[i]));
         double limit = INFINITY;
-        for (int k = 0; k < REFINEMENTS && limit > 1e-13 * size; ++k) {
-            double open = close_response(sim, s, positions, limit, x);
+        for (int k = 0; k < REFINEMENTS && limit > CLOSED * size; ++k) {
+            double open = close_response(sim, s, positions, CLOSED * size, limit, x);
             limit = open < limit ? 0.3 * open : 0;
         }
     }

@@ -347,7 +347,7 @@ LASH_VECTOR_CLONES static void multiply_two(int m, const double* restrict A, con
 void lash_joint_solver_solve(LashJointSolver* solver, const double* U, double* P) {
     int m = solver->rows;
     if (solver->sparse != NULL) {
-        lash_joint_sparse_solve(solver->sparse, solver->list, U, U, P, P);
+        lash_joint_sparse_solve(solver->sparse, solver->list, U, NULL, P, NULL);
         return;
     }
     if (solver->general) {

@@ -209,22 +209,45 @@ int lash_joint_sparse_factor(LashJointSparse* s, const LashInteractionList* list
     return s->rows - lash_block_lu_left_out_count(s->joined);
 }
 
+// x (unknowns) <- (0, -U); P <- its rows
+static void put_rows(const LashJointSparse* s, const LashInteractionList* list, const double* U,
+                     double* x) {
+    memset(x, 0, (size_t)s->system->nv * sizeof *x);
+    for (int i = 0; i < s->bilateral; ++i) {
+        int row = list->item[i].row, at = s->at[i];
+        for (int r = 0; r < list->item[i].rows; ++r) x[at + r] = -U[row + r];
+    }
+}
+static void get_rows(const LashJointSparse* s, const LashInteractionList* list, const double* x,
+                     double* P) {
+    for (int i = 0; i < s->bilateral; ++i) {
+        int row = list->item[i].row, at = s->at[i];
+        for (int r = 0; r < list->item[i].rows; ++r) P[row + r] = x[at + r];
+    }
+}
+
 void lash_joint_sparse_solve(LashJointSparse* s, const LashInteractionList* list, const double* U1,
                              const double* U2, double* P1, double* P2) {
     double *x = s->x, *y = s->x + s->unknowns;
-    memset(x, 0, (size_t)s->system->nv * sizeof *x);
-    memset(y, 0, (size_t)s->system->nv * sizeof *y);
-    for (int i = 0; i < s->bilateral; ++i) {
-        int row = list->item[i].row, at = s->at[i];
-        for (int r = 0; r < list->item[i].rows; ++r)
-            x[at + r] = -U1[row + r], y[at + r] = -U2[row + r];
+    put_rows(s, list, U1, x);
+    if (U2 == NULL) {
+        lash_block_lu_solve_rows(s->joined, x);
+        get_rows(s, list, x, P1);
+        return;
     }
-    lash_block_lu_solve_rows(s->joined, x, y);
-    for (int i = 0; i < s->bilateral; ++i) {
-        int row = list->item[i].row, at = s->at[i];
-        for (int r = 0; r < list->item[i].rows; ++r)
-            P1[row + r] = x[at + r], P2[row + r] = y[at + r];
-    }
+    put_rows(s, list, U2, y);
+    lash_block_lu_solve_two(s->joined, true, x, y);
+    get_rows(s, list, x, P1);
+    get_rows(s, list, y, P2);
+}
+
+void lash_joint_sparse_respond(LashJointSparse* s, double* x1, double* x2) {
+    size_t nv = (size_t)s->system->nv, rows = (size_t)s->rows;
+    double *x = s->x, *y = s->x + s->unknowns;
+    memcpy(x, x1, nv * sizeof *x), memcpy(y, x2, nv * sizeof *x);
+    memset(x + nv, 0, rows * sizeof *x), memset(y + nv, 0, rows * sizeof *x);
+    lash_block_lu_solve_two(s->joined, false, x, y);
+    memcpy(x1, x, nv * sizeof *x), memcpy(x2, y, nv * sizeof *x);
 }
 
 void lash_joint_sparse_clear_dependent(const LashJointSparse* s, const LashInteractionList* list,

@@ -80,6 +80,7 @@ static void lay_out_step(StepContext* s, const LashSystem* system, Take* t) {
     s->active = take(t, count), s->position = take(t, count), s->wanted = take(t, count);
     s->has_U_start = take(t, count);
     s->U_start = take_doubles(t, rows), s->gap_start = take_doubles(t, count);
+    s->scale = take_doubles(t, count);
     s->v = take_doubles(t, nv), s->P = take_doubles(t, rows), s->tau = take_doubles(t, rows);
     s->shift = take_doubles(t, nv);
     s->d = take_doubles(t, nv), s->q_end = take_doubles(t, nq), s->q_theta = take_doubles(t, nq);

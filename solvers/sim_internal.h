@@ -23,18 +23,19 @@ enum { POSITION_FREE, POSITION_CLOSED_IF_PUSHED, POSITION_NOT_NEGATIVE };
 typedef struct StepContext {
     double t0, h, theta; // start time, length; theta of the velocity average
     double move_theta;   // weight of v_{k+1} in the motion: theta, or 1/2 for the variant
-    const LashInteractionList* list;    // collect
-    uint8_t* active;                    // (count) velocity law acts: bilateral always
-    uint8_t* position;                  // (count) POSITION_*
-    uint8_t* wanted;                    // (count) directions are needed
-    double* gap_start;                  // (count) gap at the start, where U_start was evaluated
-    double* U_start;                    // (rows) U at the start of the step, for the impact law
-    uint8_t* has_U_start;               // (count)
-    double *v, *P, *tau;                // unknowns: (nv), (rows), (rows)
-    double* shift;                      // (nv) N G tau
-    double *d, *q_end, *q_theta;        // (nv) increment; q (+) d, q (+) theta d
-    double *v_theta, *F, *r;            // (nv) averaged velocity, forces, residual of the dynamics
-    double *g, *g_t, *G;                // at the end of the step
+    const LashInteractionList* list; // collect
+    uint8_t* active;                 // (count) velocity law acts: bilateral always
+    uint8_t* position;               // (count) POSITION_*
+    uint8_t* wanted;                 // (count) directions are needed
+    double* scale;                   // (count) of contact errors, see contact_scale; 0: not known
+    double* gap_start;               // (count) gap at the start, where U_start was evaluated
+    double* U_start;                 // (rows) U at the start of the step, for the impact law
+    uint8_t* has_U_start;            // (count)
+    double *v, *P, *tau;             // unknowns: (nv), (rows), (rows)
+    double* shift;                   // (nv) N G tau
+    double *d, *q_end, *q_theta;     // (nv) increment; q (+) d, q (+) theta d
+    double *v_theta, *F, *r;         // (nv) averaged velocity, forces, residual of the dynamics
+    double *g, *g_t, *G;             // at the end of the step
     double *g_star, *g_t_star, *G_star; // where impulses point: directions, gaps not used
     double* G_hat;                      // G + h theta d(G'v)/dq: derivative of the rows for Newton
     double* U;                          // (rows)
@@ -50,6 +51,7 @@ typedef struct StepContext {
     uint8_t* kind_n;
     double b_norm;      // |b| of the contact problem solved last
     double goal;        // share of the tolerances that the iteration goes on to
+    int correction;     // number of the correction within the pass
     double restitution; // factor on e: 1, or 0 when the step is retried without rebound
     // Errors of the iterate, recomputed from it.
     double dynamics_error, velocity_error, contact_error, position_error, penetration;
@@ -95,6 +97,7 @@ struct LashSim {
     double *B,
         *B_n;   // (nv x nv) A^-1 and N^-1 with the joints closed; NULL: too large, solve by columns
     bool fresh; // the operator was made in this step
+    int separate_steps, separate_run; // how long still, how long in all
     bool separate;                    // velocities and positions have their own operators
     bool factored, has_response;      // has_response: B (and B_n) are formed
     double factored_h, factored_t;    // step it was made for: length, start [s]
@@ -171,8 +174,8 @@ void step_accept(LashSim* sim, StepContext* s);
 // ------------------------------------------------------------------------------------
 bool step_factor(LashSim* sim, StepContext* s, bool project);
 void pattern_sort(LashSim* sim); // fills pattern_first and pattern_block, once
-// True when B (and B_n) can be used: forms them for the operator at hand when first asked. False:
-// the system is too large.
+// True when B (and B_n) can be used: forms them once so many columns have been asked of the
+// operator at hand that it pays. False: not yet, or the system is too large.
 bool response_ready(LashSim* sim, const StepContext* s);
 // x (nv) <- response of the closed joints to the generalized impulse x; positions: in the
 // projection metric

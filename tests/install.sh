@@ -21,6 +21,7 @@ soname=$(readelf -d "$lib/liblash.so" | sed -n 's/.*SONAME.*\[\(.*\)\].*/\1/p')
 [ -e "$lib/$soname" ] || fail "$soname is missing"
 nm -D --defined-only "$lib/liblash.so" | awk '{ print $3 }' | sort >"$work/exported"
 ! grep -v '^lash_' "$work/exported" || fail "the shared library shows more than lash_*"
+! readelf -d "$lib/liblash.so" | grep -E 'NEEDED.*(sqlite|GL|glfw|epoxy|imgui|TK[A-Z])' || fail "the shared library needs more than it should"
 # every function that lash.h declares is in it (those it defines itself are static)
 echo '#include <lash.h>' | $cc -E -P -I"$root/include/lash" - | tr '\n' ' ' | sed 's/static inline/\nstatic inline/g; s/[;}]/&\n/g' >"$work/lines"
 grep -v '^static inline' "$work/lines" | grep -oE '\blash_[a-z0-9_]+ ?\([^)]*\)[^{};]*;' | grep -oE '^lash_[a-z0-9_]+' | sort -u >"$work/declared"

@@ -24,6 +24,9 @@ only() {
     --include='*.cpp' --include='*.hpp' | grep -vE "^($2):")" "only $2 may include $1"
 }
 only 'cjson/|cJSON' 'app/model_io\.c'
+only 'sqlite3'      'app/study/store\.c'
+only 'boost/'       'app/study/sobol_directions\.cpp'
+only 'mpi\.h'       'app/study/mpi_main\.c'
 only 'hdf5'         'app/record\.c'
 only 'lapacke|cblas' 'solvers/dense\.c'
 only '(mujoco|Siconos|FrictionContactProblem|NewtonEuler|PivotJointR)' 'app/bench_peer_[a-z]*\.(c|cpp)'

@@ -38,8 +38,9 @@ static void fill_frame(const LashRecordLayout* layout, int64_t i, double* frame)
     for (int s = LASH_SERIES_STEPS; s <= LASH_SERIES_CONTACTS; ++s) {
         frame[layout->offset[s]] = (double)(i + s);
     }
-    for (int s = LASH_SERIES_JOINT_POINTS; s <= LASH_SERIES_JOINT_IMPACTS; ++s) {
-        for (int k = 0; k < layout->width[s]; ++k) frame[layout->offset[s] + k] = (double)(i + k);
+    for (int j = 0; j < layout->joints; ++j) {
+        frame[layout->offset[LASH_SERIES_JOINT_POINTS] + j] = (double)(i % 3);
+        frame[layout->offset[LASH_SERIES_JOINT_IMPACTS] + j] = (double)i;
     }
     frame[layout->offset[LASH_SERIES_POINTS_END]] = 0; // counted by the recorder
 }

@@ -124,24 +124,53 @@ static void rows_are_the_same_for_any_number_of_workers_and_shards(void** state)
     free(expected);
 }
 
+static bool has_mpi(void) {
+    char program[300];
+    snprintf(program, sizeof program, "%s/lash-mpi", LASH_BINARY_DIR);
+    return access(program, X_OK) == 0 && system("command -v mpirun >/dev/null 2>&1") == 0;
+}
+
+// Exit status of lash-mpi.
+static int run_mpi(int ranks, const char* what, const char* file, const char* store) {
+    char program[300], command[1400];
+    snprintf(program, sizeof program, "%s/lash-mpi", LASH_BINARY_DIR);
+    snprintf(command, sizeof command,
+             "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe "
+             "-n %d '%s' study %s '%s' %s '%s' >/dev/null 2>'%s'",
+             ranks, program, what, at(file), store != NULL ? "-o" : "--json",
+             store != NULL ? at(store) : "--json", at("mpi.err"));
+    int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
 static void mpi_ranks_give_the_same_rows(void** state) {
     (void)state;
-    char program[300], command[1200];
-    snprintf(program, sizeof program, "%s/lash-mpi", LASH_BINARY_DIR);
-    if (access(program, X_OK) != 0 || system("command -v mpirun >/dev/null 2>&1") != 0) skip();
+    if (!has_mpi()) skip();
     write_ball("\"type\": \"latin-hypercube\", \"samples\": 60");
     expect_run("ball.study.json", "threads.db", "2");
     char* expected = canonical("threads.db");
     for (int ranks = 1; ranks <= 4; ranks *= 2) {
         forget("mpi.db");
-        snprintf(command, sizeof command,
-                 "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe "
-                 "-n %d '%s' study run '%s' -o '%s' >/dev/null 2>'%s'",
-                 ranks, program, at("ball.study.json"), at("mpi.db"), at("mpi.err"));
-        assert_int_equal(system(command), 0);
+        assert_int_equal(run_mpi(ranks, "run", "ball.study.json", "mpi.db"), 0);
         expect_same("mpi.db", expected);
     }
     free(expected);
+}
+
+static void a_lost_rank_ends_the_job_and_resume_finishes_it(void** state) {
+    (void)state;
+    if (!has_mpi()) skip();
+    write_ball("\"type\": \"sobol\", \"samples\": 60");
+    forget("lost.db");
+    setenv("LASH_STUDY_FAULT", "abort:30", 1);
+    assert_int_not_equal(run_mpi(3, "run", "ball.study.json", "lost.db"), 0);
+    assert_int_equal(run_mpi(2, "resume", "lost.db", NULL), 0);
+    unsetenv("LASH_STUDY_FAULT");
+    char* text = canonical("lost.db");
+    assert_non_null(strstr(text, "\n30 crashed 0 "));
+    assert_non_null(strstr(text, "\n29 ok 200 "));
+    assert_non_null(strstr(text, "\n59 ok 200 "));
+    free(text);
 }
 
 static void another_seed_gives_other_rows(void** state) {
@@ -290,6 +319,21 @@ static void diverging_refused_and_limited_samples_are_rows_with_reasons(void** s
     char* page = slurp(at("bad.html"));
     assert_non_null(strstr(page, "the start overlaps"));
     free(page);
+    outcome_free(&o);
+}
+
+static void a_row_ended_by_the_clock_is_marked_and_not_canonical(void** state) {
+    (void)state;
+    write_file("ball.json", model_text);
+    write_study("slow.study.json", "\"ball.json\"", BALL_PARAMETERS,
+                "\"type\": \"sobol\", \"samples\": 3", BALL_OUTPUTS,
+                ", \"limits\": {\"seconds\": 1e-9}");
+    expect_run("slow.study.json", "slow.db", "1");
+    char* text = canonical("slow.db");
+    assert_null(strstr(text, "\n0 "));
+    free(text);
+    Outcome o = LASH("study", "dump", at("slow.db"));
+    assert_non_null(strstr(o.out, "\n0 time 1 "));
     outcome_free(&o);
 }
 
@@ -443,6 +487,49 @@ static void expect_7(Outcome o, const char* message) {
     outcome_free(&o);
 }
 
+static void the_studies_that_come_with_lash_are_good(void** state) {
+    (void)state;
+    const char* files[] = {LASH_SOURCE_DIR "/models/slider_crank/clearance.study.json",
+                           LASH_SOURCE_DIR "/models/circuit_breaker/clearances.study.json"};
+    for (int i = 0; i < 2; ++i) {
+        Outcome o = LASH("study", "plan", files[i], "--json");
+        if (o.code != 0) print_error("%s\n", o.err);
+        assert_int_equal(o.code, 0);
+        outcome_free(&o);
+    }
+    Outcome o = LASH("schema", "study");
+    assert_int_equal(o.code, 0);
+    assert_non_null(strstr(o.out, "\"lash-study/1\""));
+    assert_non_null(strstr(o.out, "truncated-normal"));
+    outcome_free(&o);
+}
+
+// Real models with CAD: threads share the shapes. Minutes: only with LASH_LONG_TESTS.
+static void studies_of_cad_models_run_to_their_reports(void** state) {
+    (void)state;
+    if (getenv("LASH_LONG_TESTS") == NULL) skip();
+    const char* files[] = {LASH_SOURCE_DIR "/models/slider_crank/clearance.study.json",
+                           LASH_SOURCE_DIR "/models/circuit_breaker/clearances.study.json"};
+    const char* samples[] = {"16", "4"};
+    for (int i = 0; i < 2; ++i) {
+        forget("cad1.db");
+        forget("cad2.db");
+        Outcome o =
+            LASH("study", "run", files[i], "-o", at("cad1.db"), "-n", samples[i], "-j", "1");
+        assert_int_equal(o.code, 0);
+        outcome_free(&o);
+        o = LASH("study", "run", files[i], "-o", at("cad2.db"), "-n", samples[i], "-j", "3");
+        assert_int_equal(o.code, 0);
+        outcome_free(&o);
+        char* expected = canonical("cad1.db");
+        expect_same("cad2.db", expected);
+        free(expected);
+        o = LASH("study", "report", at("cad2.db"), "-o", at("cad.html"));
+        assert_int_equal(o.code, 0);
+        outcome_free(&o);
+    }
+}
+
 static void wrong_stores_and_other_models_are_refused(void** state) {
     (void)state;
     write_ball("\"type\": \"sobol\", \"samples\": 10");
@@ -475,14 +562,18 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_the_same_for_any_number_of_workers_and_shards),
         cmocka_unit_test(mpi_ranks_give_the_same_rows),
+        cmocka_unit_test(a_lost_rank_ends_the_job_and_resume_finishes_it),
         cmocka_unit_test(another_seed_gives_other_rows),
         cmocka_unit_test(fifty_kills_lose_nothing_and_repeat_nothing),
         cmocka_unit_test(an_interrupt_keeps_what_is_done),
         cmocka_unit_test(a_sample_that_aborts_the_process_becomes_a_row),
         cmocka_unit_test(diverging_refused_and_limited_samples_are_rows_with_reasons),
+        cmocka_unit_test(a_row_ended_by_the_clock_is_marked_and_not_canonical),
         cmocka_unit_test(a_full_disk_is_told_and_costs_nothing),
         cmocka_unit_test(a_store_that_cannot_be_written_is_told),
         cmocka_unit_test(bad_studies_are_refused_before_anything_runs),
+        cmocka_unit_test(the_studies_that_come_with_lash_are_good),
+        cmocka_unit_test(studies_of_cad_models_run_to_their_reports),
         cmocka_unit_test(wrong_stores_and_other_models_are_refused),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,6 +52,7 @@ static void print_output(const LashAnalysis* analysis, const LashOutputAnalysis*
             a->capability.cpk, a->capability.cpk_percentile,
             a->normality.p < 0.05 ? " (not normal)" : "");
     }
+    if (study->active == 0 || isnan(a->effect[0].importance)) return; // too few to rank
     printf("  %s:", analysis->ranked_by);
     for (int j = 0; j < study->active && j < 6; ++j)
         printf("%s %s %.3g", j == 0 ? "" : ",", study->parameter[a->effect[j].parameter].name,
@@ -88,7 +89,7 @@ int app_study_report(int argc, char** argv) {
     study_store_path(o.operands.item[0], NULL, path, sizeof path);
     page_path(&o, path, page, sizeof page);
     LashStore* store = lash_store_open(path, LASH_STORE_READ, &error);
-    LashStudy* study = store != NULL ? lash_store_study(store, &error) : NULL;
+    LashStudy* study = store != NULL ? lash_store_plan(store, &error) : NULL;
     LashStoreTable* table = study != NULL ? lash_store_table(store, study, &error) : NULL;
     LashAnalysis* analysis = table != NULL ? lash_analysis_create(study, table) : NULL;
     if (analysis != NULL) {

@@ -26,8 +26,8 @@ static const char style[] =
     "border-top:2px solid var(--line)}h3{font-size:15px;margin:22px 0 6px}"
     "p{margin:6px 0;max-width:80ch}.soft{color:var(--soft)}code{font:12.5px ui-monospace,monospace;"
     "word-break:break-all}"
-    "table{border-collapse:collapse;font-size:13.5px;margin:8px 0}"
-    "th,td{padding:4px 10px;text-align:right;border-bottom:1px solid var(--line);"
+    "table{border-collapse:collapse;font-size:13px;margin:8px 0}"
+    "th,td{padding:4px 7px;text-align:right;border-bottom:1px solid var(--line);"
     "vertical-align:top;white-space:nowrap}"
     "th{color:var(--soft);font-weight:600}th:first-child,td:first-child,td.text,th.text"
     "{text-align:left}td.text{white-space:normal}td.wide{min-width:340px}"
@@ -135,14 +135,14 @@ static void put_head(Page* page, const LashAnalysis* analysis, LashStore* store)
     card(page, text, "parameters vary");
     snprintf(text, sizeof text, "%llu", (unsigned long long)study->seed);
     card(page, text, "seed");
-    if (study->model != NULL) {
+    if (study->model_path != NULL) {
         page_number(analysis->steps, text, sizeof text);
         card(page, text, "time steps");
         snprintf(text, sizeof text, "%.1e m", analysis->penetration);
         card(page, text, "deepest penetration");
     }
     page_put(page, "</div><p class=\"soft\">");
-    if (study->model != NULL) {
+    if (study->model_path != NULL) {
         page_put(page, "Model <code>");
         page_escape(page, study->model_path);
         page_put(page, "</code>, ");
@@ -216,11 +216,20 @@ static void put_verdict(Page* page, const LashAnalysis* analysis, const LashOutp
             char number[32];
             page_put(page, "</b> moves it most: by %s over its range. ",
                      page_number(e->importance, number, sizeof number));
+        } else if (e->importance < 0.1) {
+            page_put(page,
+                     "</b> matters most, but explains only %.0f %% of the variance: the parameters "
+                     "act together, or small changes decide which way impacts go. ",
+                     100 * e->importance);
         } else {
             page_put(page, "</b> matters most: %.0f %% of the variance%s. ", 100 * e->importance,
                      type == LASH_DESIGN_SALTELLI ? ", interactions included" : " by itself");
         }
     }
+    if (a->moments.kurtosis > 20)
+        page_put(page,
+                 "A few extreme samples carry most of the variance: look at the worst ones "
+                 "below. ");
     if (a->missing > 0)
         page_put(page, "In %lld samples it never happened%s. ", (long long)a->missing,
                  limits ? "; they count as out of spec" : "");

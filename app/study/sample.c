@@ -61,7 +61,7 @@ void lash_sampler_destroy(LashSampler* sampler) {
 
 char* lash_sample_replay(const LashStudy* study, const double* x, char* text, size_t size) {
     text[0] = '\0';
-    if (study->model == NULL) return text;
+    if (study->model_path == NULL) return text;
     size_t used = (size_t)snprintf(text, size, "lash view '%s'", study->model_path);
     for (int k = 0; k < study->parameters && used < size; ++k) {
         used += (size_t)snprintf(text + used, size - used, " --set %s=%.17g",
@@ -214,7 +214,7 @@ static bool over_limit(Trial* trial) {
         give_up(trial->sample, LASH_SAMPLE_LIMIT, &error);
         return true;
     }
-    if (isinf(limits->seconds) || trial->counters.steps % 64 != 0) return false;
+    if (isinf(limits->seconds)) return false;
     if (app_wall_clock() - trial->start_clock <= limits->seconds) return false;
     lash_error_set(&error, LASH_ERROR_NUMERICS, "", "over its limit of %g s of wall clock",
                    limits->seconds);
@@ -240,7 +240,7 @@ static bool loop(Trial* trial) {
                              NULL);
         observe(trial);
         if (over_limit(trial)) break;
-        if (i % 64 == 0 && __atomic_load_n(&trial->sampler->stop, __ATOMIC_RELAXED)) return false;
+        if (__atomic_load_n(&trial->sampler->stop, __ATOMIC_RELAXED)) return false;
     }
     return true;
 }

@@ -443,7 +443,7 @@ static bool check_files(LashStore* store, const LashStudy* study, LashError* err
     return same || fail_changed(store, "CAD of the model", study->model_path, error);
 }
 
-LashStudy* lash_store_study(LashStore* store, LashError* error) {
+static LashStudy* parse_study(LashStore* store, bool plan_only, LashError* error) {
     char path[2048];
     const char* file = lash_store_text(store, "study_file");
     const char* model = lash_store_text(store, "model_text");
@@ -456,17 +456,26 @@ LashStudy* lash_store_study(LashStore* store, LashError* error) {
     LashStudySource source = {.file = path,
                               .text = lash_store_text(store, "study_text"),
                               .model_text = model[0] != '\0' ? model : NULL,
-                              .list_text = list[0] != '\0' ? list : NULL};
+                              .list_text = list[0] != '\0' ? list : NULL,
+                              .plan_only = plan_only};
     LashStudyOverride change = {.samples = atoi(lash_store_text(store, "samples")),
                                 .has_seed = true,
                                 .seed = strtoull(lash_store_text(store, "seed"), NULL, 10)};
     LashStudy* study = lash_study_parse(&source, &change, error);
-    if (study == NULL) return NULL;
-    if (study->samples != atoll(lash_store_text(store, "rows"))) {
-        lash_error_set(error, LASH_ERROR_IO, "", "the plan of this store does not fit its study");
-        lash_error_file(error, store->path);
-    }
-    if (error->status == LASH_OK && check_files(store, study, error)) return study;
+    if (study == NULL || study->samples == atoll(lash_store_text(store, "rows"))) return study;
+    lash_error_set(error, LASH_ERROR_IO, "", "the plan of this store does not fit its study");
+    lash_error_file(error, store->path);
+    lash_study_destroy(study);
+    return NULL;
+}
+
+LashStudy* lash_store_plan(LashStore* store, LashError* error) {
+    return parse_study(store, true, error);
+}
+
+LashStudy* lash_store_study(LashStore* store, LashError* error) {
+    LashStudy* study = parse_study(store, false, error);
+    if (study == NULL || check_files(store, study, error)) return study;
     lash_study_destroy(study);
     return NULL;
 }

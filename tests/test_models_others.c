@@ -1,0 +1,75 @@
+// The smaller models: each runs to its end within the tolerances and does what its page says.
+// clang-format off
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+// clang-format on
+#include "models_run.h"
+
+#define OPTIONS(...) ((const char* const[]){__VA_ARGS__, NULL})
+
+static void pendulum_stays_in_its_ring(void** state) {
+    (void)state;
+    cJSON* json = run_model("pendulum_in_ring/pendulum_in_ring.json", NULL);
+    assert_exact(json);
+    // falls 1 cm: sqrt(2 * 0.01 / 9.81)
+    assert_between("first impact", result_at(json, "outputs/first_impact"), 0.0451523 - 5e-4,
+                   0.0451523 + 5e-4);
+    assert_between("pin", result_at(json, "outputs/pin_x"), -1, 1);
+    cJSON_Delete(json);
+}
+
+static void four_bar_rattles_on_three_pins(void** state) {
+    (void)state;
+    cJSON* json = run_model("four_bar/four_bar.json", OPTIONS("--duration", "0.05"));
+    assert_exact(json);
+    assert_between("impacts", result_at(json, "contacts/impacts"), 10, 1e6);
+    cJSON_Delete(json);
+}
+
+static void shaft_spins_down_in_its_tube(void** state) {
+    (void)state;
+    cJSON* json = run_model("shaft_in_tube/shaft_in_tube.json", NULL);
+    assert_exact(json);
+    assert_between("spin", result_at(json, "outputs/spin_left"), 0, 62.8);
+    assert_between("gap", result_at(json, "outputs/least_gap"), -1e-10, 1e-10);
+    cJSON_Delete(json);
+}
+
+static void follower_rides_on_the_freeform_cam(void** state) {
+    (void)state;
+    cJSON* json = run_model("cam_follower/cam_follower.json",
+                            OPTIONS("--duration", long_tests() ? "0.2" : "0.02"));
+    assert_exact(json);
+    if (long_tests()) // base circle 20 + foot 6 + lift 8
+        assert_between("lift", result_at(json, "outputs/lift"), 0.0339, 0.0341);
+    cJSON_Delete(json);
+}
+
+static void geneva_wheel_goes_a_quarter_per_turn(void** state) {
+    (void)state;
+    if (!long_tests()) skip();
+    cJSON* json = run_model("geneva/geneva.json", NULL); // two turns of the driver
+    assert_exact(json);
+    assert_between("wheel", result_at(json, "outputs/wheel_angle"), -3.1416 - 0.01, -3.1416 + 0.01);
+    cJSON_Delete(json);
+}
+
+static int tear_down(void** state) {
+    (void)state;
+    scratch_remove();
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pendulum_stays_in_its_ring),
+        cmocka_unit_test(four_bar_rattles_on_three_pins),
+        cmocka_unit_test(shaft_spins_down_in_its_tube),
+        cmocka_unit_test(follower_rides_on_the_freeform_cam),
+        cmocka_unit_test(geneva_wheel_goes_a_quarter_per_turn),
+    };
+    return cmocka_run_group_tests(tests, NULL, tear_down);
+}
