@@ -1,7 +1,7 @@
 # The two commands: `make demo` and `make test`. Each installs what is missing (Debian packages), builds and runs.
 #   make          build the program            make format    lay out the sources
 #   make demo     build, simulate, draw        make install   into PREFIX (default /usr/local)
-#   make test     all tests, twice: optimised, and with sanitizers
+#   make test     all tests, twice: optimised, and with sanitizers; 15 s of fuzzing the model loader
 #   make test-all the same with clang, valgrind and the long sweeps
 #   make bench    speed, beside other programs that it installs for comparison
 MAKEFLAGS += --no-print-directory
@@ -9,19 +9,26 @@ BUILD   := build/release
 CHECK   := build/check
 ASAN    := build/asan
 CLANG   := build/clang
+FUZZ    := build/fuzz
 PREFIX  ?= /usr/local
 JOBS    ?= $(shell nproc)
 
 # Debian 12 packages, by what needs them.
 PACKAGES := build-essential cmake pkg-config \
   libcjson-dev libhdf5-dev liblapacke-dev libopenblas-dev libcmocka-dev \
-  libocct-data-exchange-dev libtbb-dev
+  libocct-data-exchange-dev libtbb-dev libsqlite3-dev libboost-dev \
+  libglfw3-dev libepoxy-dev libcglm-dev libimgui-dev libegl-dev libgl-dev libstb-dev \
+  libegl1 libgl1 libgl1-mesa-dri fonts-dejavu-core xvfb libxtst-dev
+# Beside them, only for `make test`: fuzzing (libFuzzer).
+FUZZING  := clang libclang-rt-dev
 # Only for `make test-all`, `make format` and `make tidy`.
-EXTRA    := clang clang-format clang-tidy valgrind
+EXTRA    := clang-format clang-tidy valgrind
+# Only for `make test-all`: studies on many machines (lash-mpi), and the browser that opens their reports (40 and 400 MB).
+OPTIONAL := libopenmpi-dev openmpi-bin chromium
 # Only for `make bench`: what Lash is compared with; never linked by it.
 PEERS    := libsiconos-numerics-dev libsiconos-kernel-dev libsiconos-mechanics-dev libmujoco-dev
 
-.PHONY: all deps deps-extra deps-peers bench demo test test-all format tidy install clean
+.PHONY: all deps deps-test deps-extra deps-peers bench demo test test-all format tidy install clean
 all: deps
 	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DLASH_TESTS=OFF >/dev/null
 	@cmake --build $(BUILD) -j$(JOBS)
@@ -29,8 +36,10 @@ all: deps
 # Installs missing packages; does nothing, and needs no rights, when all are there.
 deps:
 	@sh .ci/install-packages $(PACKAGES)
+deps-test:
+	@sh .ci/install-packages $(PACKAGES) $(FUZZING)
 deps-extra:
-	@sh .ci/install-packages $(PACKAGES) $(EXTRA)
+	@sh .ci/install-packages $(PACKAGES) $(FUZZING) $(EXTRA) $(OPTIONAL)
 
 deps-peers:
 	@sh .ci/install-packages $(PACKAGES) $(PEERS)
@@ -47,21 +56,26 @@ demo: all
 	@echo
 	@echo "Look at demo/slider_crank.png: the mechanism at 20.5 ms, with the forces in its play, and"
 	@echo "at demo/slider_crank.svg (any browser): motion and forces over two turns of the crank."
-	@echo "The whole motion is in demo/slider_crank.h5; $(BUILD)/lash export --csv demo/slider_crank.h5 prints it."
+	@echo "The whole motion is in demo/slider_crank.h5: $(BUILD)/lash view demo/slider_crank.h5 plays it in a window,"
+	@echo "$(BUILD)/lash export --csv demo/slider_crank.h5 prints it."
 
-test: deps
+test: deps-test
 	@cmake -S . -B $(CHECK) -DCMAKE_BUILD_TYPE=Release -DLASH_WERROR=ON >/dev/null
 	@cmake --build $(CHECK) -j$(JOBS)
 	@cmake -S . -B $(ASAN) -DCMAKE_BUILD_TYPE=Debug -DLASH_WERROR=ON -DLASH_SANITIZE=ON >/dev/null
 	@cmake --build $(ASAN) -j$(JOBS)
+	@cmake -S . -B $(FUZZ) -DCMAKE_BUILD_TYPE=Release -DLASH_FUZZ=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ >/dev/null
+	@cmake --build $(FUZZ) -j$(JOBS) --target fuzz_model
 	cd $(CHECK) && ctest --output-on-failure -j$(JOBS)
 	cd $(ASAN) && ctest --output-on-failure -j$(JOBS)
+	cd $(FUZZ) && ctest --output-on-failure
 
 test-all: deps-extra test
 	@cmake -S . -B $(CLANG) -DCMAKE_BUILD_TYPE=Release -DLASH_WERROR=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ >/dev/null
 	@cmake --build $(CLANG) -j$(JOBS)
 	cd $(CLANG) && ctest --output-on-failure -j$(JOBS)
 	cd $(CHECK) && LASH_LONG_TESTS=1 ctest --output-on-failure -j$(JOBS) --timeout 3000
+	cd $(FUZZ) && LASH_LONG_TESTS=1 ctest --output-on-failure
 	valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite \
 	  $(CHECK)/lash run models/slider_crank/ideal.json --duration 1e-3 -o $(CHECK)/valgrind.h5 >/dev/null
 
@@ -71,7 +85,10 @@ tidy: deps-extra
 	@cmake -S . -B $(CHECK) -DCMAKE_BUILD_TYPE=Release >/dev/null
 	@git ls-files '*.c' | xargs clang-tidy -p $(CHECK) --quiet
 
-install: all
+# The library looks for its CAD helper below PREFIX, too, wherever programs that use it stand.
+install: deps
+	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DLASH_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DLASH_LIBEXECDIR=$(PREFIX)/libexec/lash >/dev/null
+	@cmake --build $(BUILD) -j$(JOBS)
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean:

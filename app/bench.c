@@ -5,6 +5,7 @@
 #include "app/bench_geometry.h"
 #include "app/bench_solvers.h"
 #include "app/commands.h"
+#include "app/study/study_command.h"
 #include "app/suggest.h"
 
 typedef struct Bench {
@@ -16,6 +17,9 @@ static const Bench benches[] = {
     {"solvers", "friction and complementarity solvers on problem files", app_bench_solvers},
     {"geometry", "signed gaps between CAD features", app_bench_geometry},
     {"mechanisms", "microseconds per step of whole mechanisms", app_bench_mechanisms},
+    {"viewer", "pictures per second, seeking in a result", app_bench_viewer},
+    {"study", "studies: workers busy, overhead per sample, time of a thousand samples",
+     app_bench_study},
 };
 enum { BENCHES = sizeof benches / sizeof *benches };
 

@@ -62,6 +62,8 @@ typedef struct Row {
     int size; // 0: no growth row
 } Row;
 
+#define FOUR_BARS(n) "A02 with N = " n ", through a flat position, h = 1e-3 s"
+#define CHAIN(n) "N = " n " links, hinges in space, falls from rest, h = 1e-4 s"
 // Peers only where the run ends soon: Siconos needs a minute for 1e5 steps in maximal coordinates.
 static const Row rows[] = {
     {"slider_crank_ideal", APP_SCENE_MODEL, "slider_crank/ideal.json",
@@ -95,9 +97,18 @@ static const Row rows[] = {
     {"andrews", APP_SCENE_MODEL, "benchmarks/a03_andrews.json", "7 bodies, 10 revolutes", 1e-6,
      10000, NO_PEER, NULL, NULL, 0},
     {"four_bars_1", APP_SCENE_MODEL, "benchmarks/a02_n1.json", "A02 with N = 1: 3 links", 1e-4,
-     10000, NO_PEER, NULL, "four_bars", 3},
+     10000, NO_PEER, NULL, NULL, 0},
     {"four_bars_2", APP_SCENE_MODEL, "benchmarks/a02_n2.json", "A02 with N = 2: 5 links", 1e-4,
-     10000, NO_PEER, NULL, "four_bars", 5},
+     10000, NO_PEER, NULL, NULL, 0},
+    {"four_bars_10", APP_SCENE_FOUR_BARS, NULL, FOUR_BARS("10"), 1e-3, 1000, NO_PEER, NULL,
+     "four_bars", 10},
+    {"four_bars_100", APP_SCENE_FOUR_BARS, NULL, FOUR_BARS("100"), 1e-3, 1000, NO_PEER, NULL,
+     "four_bars", 100},
+    {"four_bars_1000", APP_SCENE_FOUR_BARS, NULL, FOUR_BARS("1000"), 1e-3, 1000, NO_PEER, NULL,
+     "four_bars", 1000},
+    {"chain_10", APP_SCENE_CHAIN, NULL, CHAIN("10"), 1e-4, 1000, NO_PEER, NULL, "chain", 10},
+    {"chain_100", APP_SCENE_CHAIN, NULL, CHAIN("100"), 1e-4, 1000, NO_PEER, NULL, "chain", 100},
+    {"chain_1000", APP_SCENE_CHAIN, NULL, CHAIN("1000"), 1e-4, 1000, NO_PEER, NULL, "chain", 1000},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -109,6 +120,7 @@ typedef struct Figure { // of one peer on one row
 
 typedef struct Result {
     double us;
+    int bodies;
     char note[320];
     Figure peer[PEERS];
 } Result;
@@ -156,7 +168,7 @@ static void ask_peer(const Row* row, int peer, Figure* f) {
 static void note_run(const Row* row, const AppSceneRun* run, Result* r) {
     int used = snprintf(r->note, sizeof r->note, "%s; %d steps", row->what, run->steps);
     size_t rest = sizeof r->note - (size_t)used;
-    if (row->kind == APP_SCENE_MODEL && row->peers == NO_PEER)
+    if (row->kind != APP_SCENE_MINIMAL && row->peers == NO_PEER)
         snprintf(r->note + used, rest, ", joint error %.1e, penetration %.1e m",
                  run->position_error, run->penetration);
     else
@@ -174,17 +186,22 @@ static bool measure(const Row* row, const BenchOptions* o, Result* r, LashError*
     *r = (Result){.us = INFINITY};
     for (int p = 0; p < PEERS; ++p) r->peer[p].us = INFINITY;
     AppScene scene;
-    bool done = app_scene_open(row->kind, path, row->h, &scene, error);
+    bool done = true, growth = row->kind == APP_SCENE_FOUR_BARS || row->kind == APP_SCENE_CHAIN;
+    if (growth)
+        app_scene_open_growth(row->kind, row->size, row->h, &scene);
+    else
+        done = app_scene_open(row->kind, path, row->h, &scene, error);
+    int least = growth ? LEAST_STEPS / row->size : LEAST_STEPS;
     for (int i = 0; done && i < o->repeat && !app_interrupted(); ++i) {
         AppSceneRun run;
         double spent = 0;
-        for (int steps = 0; done && steps < LEAST_STEPS && spent < LEAST_TIME;
-             steps += row->steps) {
+        for (int steps = 0; done && steps < least && spent < LEAST_TIME; steps += row->steps) {
             done = app_scene_run(&scene, row->steps, &run, error);
             r->us = fmin(r->us, run.us);
             spent += run.us * row->steps;
         }
         if (done) note_run(row, &run, r);
+        r->bodies = done ? scene.system->blocks : 0;
         for (int p = 0; done && p < PEERS && !o->no_peer && !app_interrupted(); ++p)
             if ((row->peers >> p & 1) != 0 && r->peer[p].spent < PEER_TIME)
                 ask_peer(row, p, &r->peer[p]);
@@ -209,7 +226,7 @@ static void put_row(AppJson* json, const Row* row, const Result* r, int peer) {
     if (row->size > 0) {
         app_json_put_text(json, "family", row->family);
         app_json_put_integer(json, "size", row->size);
-        app_json_put_number(json, "us_per_unit", r->us / row->size);
+        app_json_put_number(json, "us_per_unit", r->us / r->bodies);
     }
     app_json_end_object(json);
 }
@@ -231,7 +248,9 @@ static void put_rows(AppJson* json, const BenchOptions* o, const Result* r, int 
 }
 
 static void print_row(const Row* row, const BenchOptions* o, const Result* r) {
-    printf("%-26s %9.2f us  %7s  %s\n", row->name, r->us, "", r->note);
+    char unit[32] = "";
+    if (row->size > 0) snprintf(unit, sizeof unit, "; %.3f us per body", r->us / r->bodies);
+    printf("%-26s %9.2f us  %7s  %s%s\n", row->name, r->us, "", r->note, unit);
     for (int p = 0; p < PEERS; ++p) {
         const Figure* f = &r->peer[p];
         if (!compared(row, o, p)) continue;

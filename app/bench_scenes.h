@@ -1,5 +1,5 @@
 // The mechanisms of `lash bench mechanisms`: model files, and the slider-crank with play of
-// core/paper_systems.h in minimal and in maximal coordinates.
+// core/paper_systems.h in minimal and in maximal coordinates, chains and loops of any size.
 #ifndef LASH_APP_BENCH_SCENES_H
 #define LASH_APP_BENCH_SCENES_H
 
@@ -10,7 +10,13 @@
 extern "C" {
 #endif
 
-typedef enum AppSceneKind { APP_SCENE_MODEL, APP_SCENE_MINIMAL, APP_SCENE_MAXIMAL } AppSceneKind;
+typedef enum AppSceneKind {
+    APP_SCENE_MODEL,
+    APP_SCENE_MINIMAL,
+    APP_SCENE_MAXIMAL,
+    APP_SCENE_FOUR_BARS, // of any size: app_scene_open_growth
+    APP_SCENE_CHAIN
+} AppSceneKind;
 
 typedef struct AppScene {
     LashModel* model;           // NULL: built in
@@ -32,6 +38,8 @@ typedef struct AppSceneRun {
 // path: of the model file, else NULL. False with error when the file does not load.
 bool app_scene_open(AppSceneKind kind, const char* path, double h, AppScene* scene,
                     LashError* error);
+// size: windows of four-bars (2 size + 1 bodies) or links of a chain.
+void app_scene_open_growth(AppSceneKind kind, int size, double h, AppScene* scene);
 void app_scene_close(AppScene* scene);
 // One run from the start; false with error when a step fails.
 bool app_scene_run(const AppScene* scene, int steps, AppSceneRun* run, LashError* error);

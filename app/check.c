@@ -306,6 +306,7 @@ static void put_result(AppJson* json, const Check* check) {
     app_json_end_array(json);
     check_redundancies_put(json, &s, &check->redundancies);
     check_position_put(json, &s);
+    check_clearances_put(json, check->model);
     put_gaps(json, check);
     check_contacts_put(json, &check->contacts, check->model);
     put_start(json, check);
@@ -361,6 +362,7 @@ static void print_gaps(const Check* check) {
            app_plural(model->contact_points, "contact", "contacts"), closed, overlapping);
     for (int i = 0; i < model->contact_points; ++i) {
         double gap = check->gap[i];
+        if (isinf(gap)) continue; // has no place now: the edge of a ring that lies flat
         printf("  %-18s %12.6g m%s\n", model->contact_point[i].name, gap,
                gap < -tolerance         ? "  OVERLAPS"
                : fabs(gap) <= tolerance ? "  closed"
@@ -398,6 +400,7 @@ static void print_result(const Check* check) {
     check_redundancies_print(&s, &check->redundancies);
     check_position_print(&s);
     print_start(check);
+    check_clearances_print(model);
     print_gaps(check);
     check_contacts_print(&check->contacts, check->model);
     printf("gravity      [%g, %g, %g] m/s^2, largest force on a body at the start %.4g N\n",

@@ -82,4 +82,8 @@ CheckPosition check_position(const CheckSubject* subject);
 void check_position_print(const CheckSubject* subject);
 void check_position_put(AppJson* json, const CheckSubject* subject);
 
+// The play of joints with clearance (check_clearance.c).
+void check_clearances_put(AppJson* json, const LashModel* model);
+void check_clearances_print(const LashModel* model);
+
 #endif

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 extern const AppCommand app_run_command, app_check_command, app_export_command, app_schema_command,
-    app_bench_mechanisms_command, app_verify_command, app_view_command;
+    app_bench_mechanisms_command, app_verify_command, app_view_command, app_bench_viewer_command;
 
 // argv[0] is the command's name. The result is the exit code.
 int app_run(int argc, char** argv);
@@ -20,6 +20,7 @@ int app_bench(int argc, char** argv);
 int app_bench_mechanisms(int argc, char** argv);
 int app_verify(int argc, char** argv);
 int app_view(int argc, char** argv);
+int app_bench_viewer(int argc, char** argv);
 
 #ifdef __cplusplus
 }

@@ -142,7 +142,7 @@ bool app_contact_log_points(AppContactLog* log, const LashMechanism* mech, LashS
                             LashRecorder* recorder, LashError* error) {
     const double closed = 1e-9; // [m]
     log->points = 0;
-    if (log->count == 0 || lash_sim_steps(sim) == 0) return true;
+    if (log->count == 0 || lash_sim_steps(sim) == 0 || log->stale) return true;
     const LashInteractionList* list = lash_sim_interactions(sim);
     const double *gap = lash_sim_gaps(sim), *P = lash_sim_impulses(sim);
     const double *q, *v, *G = lash_sim_directions(sim);
@@ -206,7 +206,7 @@ double app_contact_log_value(const AppContactLog* log, const LashModelOutput* ou
     double per_time = log->h > 0 ? 1 / log->h : 0;
     switch (output->kind) {
         case LASH_GAP:
-            return gap;
+            return output->count > 0 ? gap : 0; // of a joint whose clearance is 0
         case LASH_CONTACT_FORCE:
             return all * per_time;
         case LASH_NORMAL_FORCE:

@@ -35,6 +35,7 @@ typedef struct AppContactLog {
     AppJointLog joints;     // of those with clearance, whose contacts these are
     LashRecordPoint* point; // of the present frame, owned
     int points, capacity;
+    bool stale; // the last step failed: what the sim knows of contacts is of no state
 } AppContactLog;
 
 // Gaps at the start, from q.

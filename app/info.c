@@ -70,11 +70,23 @@ static const char* curve_name(LashCurveType t) {
     return names[t];
 }
 
+static void put_color(AppJson* json, const float color[4]) { // null: none given
+    app_json_key(json, "color");
+    if (color[3] > 0) {
+        app_json_begin_array(json);
+        for (int i = 0; i < 4; ++i) app_json_number(json, (double)color[i]);
+        app_json_end_array(json);
+    } else {
+        app_json_null(json);
+    }
+}
+
 static void put_face(AppJson* json, const LashShape* shape, const LashFace* f) {
     bool round = f->type != LASH_PLANE && f->type != LASH_FREEFORM;
     app_json_begin_object(json);
     app_json_put_integer(json, "index", f->index);
     put_name(json, "name", shape, f->name);
+    if (f->color[3] > 0) put_color(json, f->color); // else that of the part
     app_json_put_text(json, "type", lash_surface_type_name(f->type));
     app_json_put_number(json, "radius", round ? f->radius : NAN);
     if (f->type == LASH_TORUS) app_json_put_number(json, "tube_radius", f->radius2);
@@ -126,14 +138,7 @@ static void put_part(AppJson* json, const LashShape* shape, const LashShapePart*
     app_json_put_vec3(json, "position", p->placement.r);
     app_json_put_quat(json, "quaternion", p->placement.rot);
     app_json_end_object(json);
-    app_json_key(json, "color");
-    if (p->color[3] > 0) {
-        app_json_begin_array(json);
-        for (int i = 0; i < 4; ++i) app_json_number(json, (double)p->color[i]);
-        app_json_end_array(json);
-    } else {
-        app_json_null(json);
-    }
+    put_color(json, p->color);
     app_json_put_integer(json, "solids", p->solids);
     app_json_put_integer(json, "shells", p->shells);
     app_json_put_bool(json, "closed", p->closed);

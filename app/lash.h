@@ -21,6 +21,7 @@
 #include "geometry/contact.h"
 #include "geometry/shape.h"
 #include "joints/mechanism.h"
+#include "solvers/mobility.h"
 #include "solvers/sim.h"
 
 #endif

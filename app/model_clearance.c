@@ -140,7 +140,6 @@ bool model_measure_joint(ModelContext* context, const char* path, LashModelJoint
     int inner = outer_b ? joint->part_a : joint->part_b;
     char key[96];
     Surface bore = {0}, pin = {0};
-    joint->measured = NAN;
     if (joint->bore == NULL && joint->pin == NULL) return true;
     snprintf(key, sizeof key, "%s.%s", path, joint->bore != NULL ? "bore" : "pin");
     if (!turns && !sphere) {

@@ -531,7 +531,9 @@ bool model_find_contact(ModelContext* context, const char* path, const char* nam
         return true;
     }
     for (int i = 0; i < model->joints; ++i) { // all contacts of a joint with clearance
-        if (model->joint[i].contacts == 0 || strcmp(model->joint[i].name, name) != 0) continue;
+        // also when its clearance is 0 now: a study may end there
+        if (!model_has(model->joint[i].clearance) || strcmp(model->joint[i].name, name) != 0)
+            continue;
         *first = model->joint[i].first_contact, *count = model->joint[i].contacts;
         return true;
     }

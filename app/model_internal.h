@@ -94,6 +94,8 @@ bool model_fail(const ModelContext* context, const char* path, const char* forma
 void* model_alloc(LashModel* model, size_t bytes); // zeroed, freed with the model
 char* model_strdup(LashModel* model, const char* text);
 
+// Reads units and parameters of a model and nothing else: no CAD, no checks of the rest.
+bool model_read_base(ModelContext* context);
 // Reads another document than a model with a key table: the strict scan, "format" (the first choice
 // of that key), then all keys. context->model lends memory, units and parameters.
 bool model_read_document(ModelContext* context, const KeyTable* table, void* target);

@@ -97,6 +97,16 @@ static bool check_range(Reader* r, KeyRange range, double number) {
     return good || model_fail(r->context, r->path, "expected %s, found %g", text[range], number);
 }
 
+// Beyond these sizes squares and products leave the range of doubles.
+static bool check_size(Reader* r, KeyRange range, double si) {
+    static const double LARGEST = 1e30, SMALLEST = 1e-40;
+    if (!(fabs(si) <= LARGEST)) {
+        return model_fail(r->context, r->path, "%g in SI units is too large to compute with", si);
+    }
+    return range != RANGE_POSITIVE || si >= SMALLEST ||
+           model_fail(r->context, r->path, "%g in SI units is too small to compute with", si);
+}
+
 static bool read_number(Reader* r, const cJSON* node, KeyRange range, double* number) {
     if (cJSON_IsNumber(node)) {
         *number = node->valuedouble;
@@ -129,7 +139,8 @@ static bool read_numbers(Reader* r, const cJSON* node, const KeySpec* spec, int 
     cJSON_ArrayForEach(item, node) {
         app_json_path_index(r->path, sizeof r->path, i);
         if (!read_number(r, item, spec->range, &values[i])) return false;
-        values[i++] *= factor;
+        values[i] *= factor;
+        if (!check_size(r, spec->range, values[i++])) return false;
         r->path[length] = '\0';
     }
     return true;
@@ -393,7 +404,7 @@ static bool read_key(Reader* r, const cJSON* node, const KeySpec* spec, char* ta
         case KEY_NUMBER:
             if (!read_number(r, node, spec->range, field)) return false;
             *(double*)field *= unit_factor(r, spec);
-            return true;
+            return check_size(r, spec->range, *(double*)field);
         case KEY_INTEGER:
             return read_integer(r, node, spec, field);
         case KEY_BOOL:
@@ -513,7 +524,7 @@ static bool check_format(Reader* r, const cJSON* root, const char* name) {
 }
 
 // Format, units and parameters come first: everything else is read with them.
-static bool read_root(Reader* r, const cJSON* root) {
+static bool read_base(Reader* r, const cJSON* root) {
     if (!check_format(r, root, "lash-model/1")) return false;
     const cJSON* units = cJSON_GetObjectItemCaseSensitive(root, "units");
     if (units != NULL) {
@@ -522,14 +533,21 @@ static bool read_root(Reader* r, const cJSON* root) {
             return false;
         r->path[0] = '\0';
     }
-    if (!read_parameters(r, cJSON_GetObjectItemCaseSensitive(root, "parameters"))) return false;
+    return read_parameters(r, cJSON_GetObjectItemCaseSensitive(root, "parameters"));
+}
+
+static bool read_root(Reader* r, const cJSON* root) {
+    if (!read_base(r, root)) return false;
     r->path[0] = '\0';
     return read_table(r, root, &model_root_table, (char*)r->context->model);
 }
 
 static bool parse_text(Reader* r) {
     ModelContext* context = r->context;
-    if (!app_json_check(context->text, context->bytes, context->error)) return false;
+    // A donor's text has been checked.
+    if (context->donor == NULL && !app_json_check(context->text, context->bytes, context->error)) {
+        return false;
+    }
     cJSON* root = cJSON_ParseWithLength(context->text, context->bytes);
     if (root == NULL) {
         return lash_error_set(context->error, LASH_ERROR_MODEL, "", "this is no JSON document");
@@ -539,6 +557,15 @@ static bool parse_text(Reader* r) {
     return good && model_resolve_parts(context) && model_resolve_joints(context) &&
            model_resolve_forces(context) && model_resolve_contacts(context) &&
            model_resolve_simulation(context) && model_resolve_outputs(context);
+}
+
+bool model_read_base(ModelContext* context) {
+    Reader reader = {.context = context};
+    if (!app_json_check(context->text, context->bytes, context->error)) return false;
+    cJSON* root = cJSON_ParseWithLength(context->text, context->bytes);
+    bool good = root != NULL && read_base(&reader, root);
+    cJSON_Delete(root);
+    return good || lash_error_set(context->error, LASH_ERROR_MODEL, "", "this is no model");
 }
 
 bool model_read_document(ModelContext* context, const KeyTable* table, void* target) {

@@ -141,7 +141,7 @@ static void joint_defaults(void* target) {
     joint->length = joint->pitch = joint->ratio = joint->radius = joint->friction = NAN;
     joint->clearance = joint->axial_clearance = joint->restitution = joint->pin_length = NAN;
     joint->guide_length = joint->collar_radius = joint->width = joint->height = NAN;
-    joint->eccentricity.x = NAN;
+    joint->eccentricity.x = joint->measured = NAN;
 }
 
 // The part's own frame at the start; the ground's is the world.

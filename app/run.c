@@ -239,6 +239,7 @@ static bool loop(Run* run, LashError* error) {
     for (int64_t i = 0; i < run->steps && good; ++i) {
         LashStepInfo info = lash_sim_step(run->sim);
         if (info.outcome != LASH_CONVERGED) {
+            run->log.stale = true;
             good = app_session_fail_step(&run->session, &run->log, run->counters.steps + 1, &info,
                                          error);
             if (run->counters.steps % run->every != 0) record_frame(run, error);

@@ -56,7 +56,8 @@ ClaimTable verify_examples(void);     // A-01 .. A-10: examples and basic scheme
 ClaimTable verify_chattering(void);   // A-11 .. A-22: chattering, energy, rocking block
 ClaimTable verify_bar(void);          // A-23 .. A-33: impacting elastic bar
 ClaimTable verify_ring(void);         // pendulum in a ring
-ClaimTable verify_slider_crank(void); // A-36 .. A-50
+ClaimTable verify_slider_crank(void); // A-36 ..
+ClaimTable verify_play(void);         // play in a joint, circuit breaker
 // [AC24] Acary and Collins-Craft
 ClaimTable verify_fremond(void);       // C-01 .. C-11, C-15, C-16: laws of impact
 ClaimTable verify_fremond_block(void); // C-12 .. C-14: solver, matrices, sliding elastic block

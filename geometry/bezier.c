@@ -20,6 +20,10 @@ static void basis(int n, double s, double b[3][LASH_MAX_DEGREE + 1]) {
         b[2][0] = 6 * r, b[2][1] = 6 * s - 12 * r, b[2][2] = 6 * r - 12 * s, b[2][3] = 6 * s;
         return;
     }
+    if (n == 1) { // extruded
+        v[0] = r, v[1] = s, b[1][0] = -1, b[1][1] = 1, b[2][0] = b[2][1] = 0;
+        return;
+    }
     v[0] = 1;
     for (int i = 0; i <= n; ++i) b[1][i] = b[2][i] = 0;
     for (int k = 1; k <= n; ++k) {
@@ -86,27 +90,48 @@ LashCurvePoint lash_edge_point(const LashShape* shape, const LashEdge* edge, dou
     return segment_point(shape, segment + i, t);
 }
 
-// Sums over the poles: A[0..5] = 1, u, v, uu, uv, vv of (w P, w), in the patch's own [0, 1]^2.
+typedef double Two __attribute__((vector_size(16))); // two components at once: x, y or z, w
+
+static inline Two two(double x) {
+    return (Two){x, x};
+}
+
+// Sums over the poles for two components: A[0..5] = 1, u, v, uu, uv, vv of w P or (w z, w), in the
+// patch's own [0, 1]^2. In halves, so that the sums stay in registers.
+static inline void half_sums(const double* pole, int n, int m, int half,
+                             double bu[3][LASH_MAX_DEGREE + 1], double bv[3][LASH_MAX_DEGREE + 1],
+                             Two A[6]) {
+    Two S0 = two(0), Su = S0, Sv = S0, Suu = S0, Suv = S0, Svv = S0;
+    for (int j = 0; j <= m; ++j) {
+        Two R0 = two(0), R1 = R0, R2 = R0;
+        for (int i = 0; i <= n; ++i, pole += 4) {
+            Two q = half == 0 ? (Two){pole[0], pole[1]} : (Two){pole[2], 1};
+            q *= two(pole[3]);
+            R0 += two(bu[0][i]) * q, R1 += two(bu[1][i]) * q, R2 += two(bu[2][i]) * q;
+        }
+        Two b0 = two(bv[0][j]), b1 = two(bv[1][j]), b2 = two(bv[2][j]);
+        S0 += b0 * R0, Su += b0 * R1, Sv += b1 * R0;
+        Suu += b0 * R2, Suv += b1 * R1, Svv += b2 * R0;
+    }
+    A[0] = S0, A[1] = Su, A[2] = Sv, A[3] = Suu, A[4] = Suv, A[5] = Svv;
+}
+
 static void patch_sums(const double* pole, int n, int m, double bu[3][LASH_MAX_DEGREE + 1],
                        double bv[3][LASH_MAX_DEGREE + 1], double A[6][4]) {
-    for (int j = 0; j <= m; ++j) {
-        double R0[4] = {0}, R1[4] = {0}, R2[4] = {0};
-        for (int i = 0; i <= n; ++i, pole += 4) {
-            double w = pole[3], q[4] = {pole[0] * w, pole[1] * w, pole[2] * w, w};
-            double b0 = bu[0][i], b1 = bu[1][i], b2 = bu[2][i];
-            for (int c = 0; c < 4; ++c) R0[c] += b0 * q[c], R1[c] += b1 * q[c], R2[c] += b2 * q[c];
-        }
-        double b0 = bv[0][j], b1 = bv[1][j], b2 = bv[2][j];
-        for (int c = 0; c < 4; ++c) {
-            A[0][c] += b0 * R0[c], A[1][c] += b0 * R1[c], A[2][c] += b1 * R0[c];
-            A[3][c] += b0 * R2[c], A[4][c] += b1 * R1[c], A[5][c] += b2 * R0[c];
-        }
-    }
+    Two a[2][6];
+    if (n == 3 && m == 3) // by far the commonest: unrolled
+        half_sums(pole, 3, 3, 0, bu, bv, a[0]), half_sums(pole, 3, 3, 1, bu, bv, a[1]);
+    else if (n == 3 && m == 1)
+        half_sums(pole, 3, 1, 0, bu, bv, a[0]), half_sums(pole, 3, 1, 1, bu, bv, a[1]);
+    else
+        half_sums(pole, n, m, 0, bu, bv, a[0]), half_sums(pole, n, m, 1, bu, bv, a[1]);
+    for (int i = 0; i < 6; ++i)
+        A[i][0] = a[0][i][0], A[i][1] = a[0][i][1], A[i][2] = a[1][i][0], A[i][3] = a[1][i][1];
 }
 
 LashSurfacePoint lash_patch_point(const LashShape* shape, const LashPatch* patch, double u,
                                   double v) {
-    double bu[3][LASH_MAX_DEGREE + 1], bv[3][LASH_MAX_DEGREE + 1], A[6][4] = {{0}};
+    double bu[3][LASH_MAX_DEGREE + 1], bv[3][LASH_MAX_DEGREE + 1], A[6][4];
     double ku = 1 / (patch->u1 - patch->u0), kv = 1 / (patch->v1 - patch->v0);
     int n = patch->u_degree, m = patch->v_degree;
     basis(n, (u - patch->u0) * ku, bu);

@@ -15,19 +15,17 @@ static Vec3 outward(const LashFeature* f, const LashSurfacePoint* s) {
 }
 
 // Gap at a root before any other test; INFINITY when it is of no use.
-double lash_free_gap(const LashFreeProblem* q, const double x[4]) {
+double lash_free_gap(LashFreeProblem* q, const double x[4]) {
     const LashPairView* v = q->v;
     double gap, reach = lash_kernel_reach(v->a, v->b);
+    lash_free_points(q, x);
     if (q->mode == LASH_MODE_S) {
-        LashSurfacePoint s = lash_free_place(&q->place, lash_free_point(q->P, x));
         Vec3 n, e[2];
         double k[2];
-        gap = lash_free_distance(q->Q, s.p, &n, e, k);
+        gap = lash_free_distance(q->Q, q->at[0].p, &n, e, k);
     } else {
-        LashSurfacePoint a = lash_free_place(v->b_a, lash_free_point(v->a, x));
-        LashSurfacePoint b = lash_free_point(v->b, x + q->na);
-        Vec3 w = vec3_sub(a.p, b.p);
-        gap = q->mode == LASH_MODE_N ? vec3_dot(w, outward(v->b, &b)) : vec3_norm(w);
+        Vec3 w = vec3_sub(q->at[0].p, q->at[1].p);
+        gap = q->mode == LASH_MODE_N ? vec3_dot(w, outward(v->b, &q->at[1])) : vec3_norm(w);
     }
     return gap <= v->query->limit && gap >= -2 * reach ? gap : INFINITY;
 }
@@ -63,8 +61,9 @@ static bool add_root(LashFreeProblem* q, const double x[4], int slot, bool check
     LashPairView* v = q->v;
     LashCandidate c = {.slot = slot, .check = check};
     int before = v->count;
+    lash_free_points(q, x);
     if (q->mode == LASH_MODE_S) {
-        LashSurfacePoint s = lash_free_place(&q->place, lash_free_point(q->P, x));
+        const LashSurfacePoint s = q->at[0];
         Vec3 n, e[2];
         double k[2], d = lash_free_distance(q->Q, s.p, &n, e, k), tube = q->Q->side * q->Q->tube;
         bool face = q->P->kind == LASH_FEATURE_FACE;
@@ -82,8 +81,7 @@ static bool add_root(LashFreeProblem* q, const double x[4], int slot, bool check
         lash_pair_add(v, &c);
         return v->count > before;
     }
-    LashSurfacePoint a = lash_free_place(v->b_a, lash_free_point(v->a, x));
-    LashSurfacePoint b = lash_free_point(v->b, x + q->na);
+    const LashSurfacePoint a = q->at[0], b = q->at[1];
     c.ca = a.p, c.cb = b.p;
     memcpy(c.t_a, x, (size_t)q->na * sizeof(double));
     memcpy(c.t_b, x + q->na, (size_t)(q->n - q->na) * sizeof(double));
@@ -104,7 +102,7 @@ static bool add_root(LashFreeProblem* q, const double x[4], int slot, bool check
 }
 
 // In mode C only minima count: 2 x 2 Hessian of the squared distance.
-bool lash_free_is_minimum(const LashFreeProblem* q, const double x[4]) {
+bool lash_free_is_minimum(LashFreeProblem* q, const double x[4]) {
     double F[4], J[16] = {0};
     if (q->mode != LASH_MODE_C) return true;
     lash_free_system(q, x, F, J);
@@ -114,26 +112,23 @@ bool lash_free_is_minimum(const LashFreeProblem* q, const double x[4]) {
 
 // ---- search and follow ------------------------------------------------------------------------
 
-static LashFreeProblem make_problem(LashPairView* v) {
-    LashFreeProblem q;
-    memset(&q, 0, sizeof q);
+static void make_problem(LashPairView* v, LashFreeProblem* q) {
     const LashFeature *a = v->a, *b = v->b;
-    q.v = v;
+    q->v = v, q->roots = q->ends = 0, q->evaluated = false;
     bool free_b = b->skeleton == LASH_SKELETON_SURFACE || b->skeleton == LASH_SKELETON_CURVE;
     bool elementary_a = a->kind == LASH_FEATURE_FACE && a->skeleton != LASH_SKELETON_SURFACE;
+    q->na = 0;
     if (!free_b || elementary_a) {
-        q.mode = LASH_MODE_S;
-        if (free_b) {
-            q.P = b, q.Q = a, q.place = lash_placement_inverse(v->b_a);
-        } else {
-            q.P = a, q.Q = b, q.place = *v->b_a;
-        }
-        q.n = lash_free_parameters(q.P);
-        return q;
+        q->mode = LASH_MODE_S;
+        if (free_b)
+            q->P = b, q->Q = a, q->place = lash_placement_inverse(v->b_a);
+        else
+            q->P = a, q->Q = b, q->place = *v->b_a;
+        q->n = lash_free_parameters(q->P);
+        return;
     }
-    q.mode = b->skeleton == LASH_SKELETON_SURFACE ? LASH_MODE_N : LASH_MODE_C;
-    q.na = lash_free_parameters(a), q.n = q.na + lash_free_parameters(b);
-    return q;
+    q->mode = b->skeleton == LASH_SKELETON_SURFACE ? LASH_MODE_N : LASH_MODE_C;
+    q->na = lash_free_parameters(a), q->n = q->na + lash_free_parameters(b);
 }
 
 // Slots: a root keeps the slot of the warm root it came from; new ones take the free slots.
@@ -200,7 +195,8 @@ static void follow_waiting(LashFreeProblem* q, LashWarm* warm, bool taken[LASH_M
 }
 
 void lash_pair_free(LashPairView* v) {
-    LashFreeProblem q = make_problem(v);
+    LashFreeProblem q;
+    make_problem(v, &q);
     LashWarm* warm = v->query->warm;
     if (warm == NULL || v->query->search) {
         lash_free_search(&q);

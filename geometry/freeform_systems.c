@@ -43,11 +43,50 @@ LashSurfacePoint lash_free_point(const LashFeature* f, const double* t) {
     return s;
 }
 
-LashSurfacePoint lash_free_place(const LashPlacement* q, LashSurfacePoint s) {
+static LashSurfacePoint place(const LashPlacement* q, LashSurfacePoint s) {
     s.p = lash_place(q, s.p);
     s.u = mat3_mul(q->rot, s.u), s.v = mat3_mul(q->rot, s.v);
     s.uu = mat3_mul(q->rot, s.uu), s.uv = mat3_mul(q->rot, s.uv), s.vv = mat3_mul(q->rot, s.vv);
     return s;
+}
+
+static void evaluate(LashFreeProblem* q, const double* x) {
+    if (q->mode == LASH_MODE_S) {
+        q->at[0] = place(&q->place, lash_free_point(q->P, x));
+    } else {
+        q->at[0] = place(q->v->b_a, lash_free_point(q->v->a, x));
+        q->at[1] = lash_free_point(q->v->b, x + q->na);
+    }
+    q->evaluated = true;
+    for (int i = 0; i < q->n; ++i) q->at_x[i] = x[i];
+}
+
+static void shift(LashSurfacePoint* s, int n, const double* d) {
+    double x = n > 0 ? d[0] : 0, y = n > 1 ? d[1] : 0;
+    Vec3 du = vec3_add(vec3_scale(x, s->uu), vec3_scale(y, s->uv));
+    Vec3 dv = vec3_add(vec3_scale(x, s->uv), vec3_scale(y, s->vv));
+    Vec3 u = vec3_add_scaled(s->u, 0.5, du), v = vec3_add_scaled(s->v, 0.5, dv);
+    s->p = vec3_add_scaled(vec3_add_scaled(s->p, x, u), y, v);
+    s->u = vec3_add(s->u, du), s->v = vec3_add(s->v, dv);
+}
+
+void lash_free_points(LashFreeProblem* q, const double* x) {
+    const double near = 1e-6; // of the range: errors of 1e-18 in the point, 1e-12 in the tangents
+    double d[4] = {0, 0, 0, 0};
+    bool taylor = q->evaluated;
+    for (int i = 0; i < q->n && taylor; ++i) {
+        double low, high, period = lash_free_range(q, i, &low, &high);
+        d[i] = x[i] - q->at_x[i];
+        taylor = fabs(d[i]) <= near * (period > 0 ? period : high - low);
+    }
+    if (!taylor) {
+        evaluate(q, x);
+        return;
+    }
+    int na = q->mode == LASH_MODE_S ? q->n : q->na;
+    shift(&q->at[0], na, d);
+    if (q->n > na) shift(&q->at[1], q->n - na, d + na);
+    for (int i = 0; i < q->n; ++i) q->at_x[i] = x[i];
 }
 
 // Signed distance of X from the elementary face Q, its gradient, and the Hessian as k1 e1 e1' + k2
@@ -91,8 +130,8 @@ double lash_free_distance(const LashFeature* Q, Vec3 X, Vec3* n, Vec3 e[2], doub
     return Q->side * (d - Q->tube);
 }
 
-static Vec3 system_S(const LashFreeProblem* q, const double* x, double F[4], double J[16]) {
-    LashSurfacePoint s = lash_free_place(&q->place, lash_free_point(q->P, x));
+static Vec3 system_S(const LashFreeProblem* q, double F[4], double J[16]) {
+    const LashSurfacePoint s = q->at[0];
     Vec3 n, e[2], d[2] = {s.u, s.v};
     const Vec3* dd[4] = {&s.uu, &s.uv, &s.uv, &s.vv};
     double k[2];
@@ -107,10 +146,9 @@ static Vec3 system_S(const LashFreeProblem* q, const double* x, double F[4], dou
     return s.p;
 }
 
-static Vec3 system_N(const LashFreeProblem* q, const double* x, double F[4], double J[16]) {
+static Vec3 system_N(const LashFreeProblem* q, double F[4], double J[16]) {
     int na = q->na;
-    LashSurfacePoint a = lash_free_place(q->v->b_a, lash_free_point(q->v->a, x));
-    LashSurfacePoint b = lash_free_point(q->v->b, x + na);
+    const LashSurfacePoint a = q->at[0], b = q->at[1];
     Vec3 r = vec3_sub(a.p, b.p), N = vec3_cross(b.u, b.v);
     Vec3 Nu = vec3_add(vec3_cross(b.uu, b.v), vec3_cross(b.u, b.uv));
     Vec3 Nv = vec3_add(vec3_cross(b.uv, b.v), vec3_cross(b.u, b.vv));
@@ -131,10 +169,9 @@ static Vec3 system_N(const LashFreeProblem* q, const double* x, double F[4], dou
     return r;
 }
 
-static Vec3 system_C(const LashFreeProblem* q, const double* x, double F[4], double J[16]) {
+static Vec3 system_C(const LashFreeProblem* q, double F[4], double J[16]) {
     int na = q->na;
-    LashSurfacePoint a = lash_free_place(q->v->b_a, lash_free_point(q->v->a, x));
-    LashSurfacePoint b = lash_free_point(q->v->b, x + na);
+    const LashSurfacePoint a = q->at[0], b = q->at[1];
     Vec3 r = vec3_sub(a.p, b.p);
     if (na == 1) {
         F[0] = vec3_dot(r, a.u);
@@ -147,14 +184,15 @@ static Vec3 system_C(const LashFreeProblem* q, const double* x, double F[4], dou
     return r;
 }
 
-Vec3 lash_free_system(const LashFreeProblem* q, const double* x, double F[4], double J[16]) {
+Vec3 lash_free_system(LashFreeProblem* q, const double* x, double F[4], double J[16]) {
+    evaluate(q, x);
     switch (q->mode) {
         case LASH_MODE_S:
-            return system_S(q, x, F, J);
+            return system_S(q, F, J);
         case LASH_MODE_N:
-            return system_N(q, x, F, J);
+            return system_N(q, F, J);
         case LASH_MODE_C:
-            return system_C(q, x, F, J);
+            return system_C(q, F, J);
     }
     return vec3_zero();
 }
@@ -232,7 +270,7 @@ double lash_free_parameter_distance(const LashFreeProblem* q, int i, double x, d
 
 // From x to a root, giving up after `patience` steps against the ends of the range. sign: of the
 // determinant of the Jacobian at the root; it changes only at a fold.
-LashDescent lash_free_newton(const LashFreeProblem* q, double x[4], int patience, double* sign) {
+LashDescent lash_free_newton(LashFreeProblem* q, double x[4], int patience, double* sign) {
     const double trust = 0.15; // longest step, of the range
     double low[4], high[4], period[4];
     for (int i = 0; i < q->n; ++i) period[i] = lash_free_range(q, i, &low[i], &high[i]);
@@ -259,7 +297,7 @@ LashDescent lash_free_newton(const LashFreeProblem* q, double x[4], int patience
         }
         // quadratic: the next step would be C step^2, C = step / last^2 when it is not small by
         // luck
-        double C = k == 0 ? 1e4 : fmax(step / (last * last), 30);
+        double C = k == 0 ? 1e4 : fmax(step / (last * last), 5);
         if (step < 1e-6 && C * step * step < 1e-12 && !clamped) return LASH_ROOT;
         last = step;
         outside = clamped ? outside + 1 : 0;

@@ -52,7 +52,8 @@ typedef struct LashFeature {
     bool closed;         // the edge is a full circle
     bool seam;           // a smooth edge that ends a ruled face: one-sided wedge
     bool box_trim;       // the face fills its (u, v) box
-    bool concave_edges;  // a face that ends at one concave edge at least
+    int concave_edges;   // of a face: lines and circles it ends at, behind which it goes on;
+    int concave_edge[8]; // the first of them, edges of the shape
     bool whole;          // and the box is the whole closed surface
     LashWedge wedge;
     Vec3 wedge_side[2];   // directions from the edge into its two faces, across the edge
@@ -113,6 +114,10 @@ typedef struct LashKernelQuery {
     bool search;              // free pairs: search globally; else follow the warm roots
     LashWarm* warm;           // NULL: always search
     const LashPlacement* a_b; // inverse of b_a when the caller has it, or NULL
+    // A circle on a plane, tilted by less than this (radius times sine), lies on its fixed points
+    // (an arc on its ends): its deepest point is left out, which jumps about there. They may miss
+    // half of that, an arc's ends twice a quarter of it [m].
+    double flat;
 } LashKernelQuery;
 
 LashFeature lash_feature_face(const LashShape* shape, int face);

@@ -16,7 +16,8 @@ enum { SAMPLES = 32, PARTS = 3 };
 
 typedef struct Around {
     double L1, L2, A1, A2, h0, h1, h2, A0; // L' = -s L1 + c L2; A = A0 + c A1 + s A2; h likewise
-    double m, floor; // floor: rho below this counts as this (the axis itself) [m^2]
+    double m, floor; // floor: rho^2 below this counts as this (the axis itself) [m^2]
+    double sharp;    // rho^2 below this: N bends within a step of the samples [m^2]
 } Around;
 
 static double slope(const Around* q, double c, double s, double* derivative) {
@@ -24,7 +25,8 @@ static double slope(const Around* q, double c, double s, double* derivative) {
     double hdd = -(c * q->h1 + s * q->h2);
     double A = q->A0 + c * q->A1 + s * q->A2, Ad = -s * q->A1 + c * q->A2;
     double Add = -(c * q->A1 + s * q->A2);
-    double B = fmax(A - h * h, q->floor), Bd = Ad - 2 * h * hd, Bdd = Add - 2 * (hd * hd + h * hdd);
+    double B = A - h * h, Bd = Ad - 2 * h * hd, Bdd = Add - 2 * (hd * hd + h * hdd);
+    B = B > q->floor ? B : q->floor;
     double i = 1 / sqrt(B);
     *derivative = -(c * q->L1 + s * q->L2) + q->m * i * (Bdd - 0.5 * Bd * Bd / B);
     return -s * q->L1 + c * q->L2 + q->m * Bd * i;
@@ -34,23 +36,68 @@ static double at(const Around* q, double f, double* derivative) {
     return slope(q, cos(f), sin(f), derivative);
 }
 
-// N at equal angles around the circle; the last equals the first.
-static void sample(const Around* q, double value[SAMPLES + 1]) {
-    double c[SAMPLES], s[SAMPLES];
-    const double rc = 0.98078528040323044913, rs = 0.19509032201612826785; // of 2 pi / 32
-    c[0] = 1, s[0] = 0;
-    for (int i = 1; i < SAMPLES; ++i) {
-        c[i] = c[i - 1] * rc - s[i - 1] * rs;
-        s[i] = s[i - 1] * rc + c[i - 1] * rs;
-    }
+typedef struct Samples { // N and N' at equal angles around the circle; the last equals the first
+    double n[SAMPLES + 1], d[SAMPLES + 1];
+    double steep;            // slopes above this are far from a turning point of N
+    bool sharp[SAMPLES + 1]; // so near to the other axis that N may bend within a step
+} Samples;
+
+static const double around_cosine[SAMPLES] = {
+    1,
+    0.98078528040323043,
+    0.92387953251128674,
+    0.83146961230254524,
+    0.70710678118654757,
+    0.55557023301960218,
+    0.38268343236508984,
+    0.19509032201612825,
+    0,
+    -0.19509032201612825,
+    -0.38268343236508984,
+    -0.55557023301960218,
+    -0.70710678118654757,
+    -0.83146961230254524,
+    -0.92387953251128674,
+    -0.98078528040323043,
+    -1,
+    -0.98078528040323043,
+    -0.92387953251128674,
+    -0.83146961230254524,
+    -0.70710678118654757,
+    -0.55557023301960218,
+    -0.38268343236508984,
+    -0.19509032201612825,
+    0,
+    0.19509032201612825,
+    0.38268343236508984,
+    0.55557023301960218,
+    0.70710678118654757,
+    0.83146961230254524,
+    0.92387953251128674,
+    0.98078528040323043,
+};
+
+static void sample(const Around* q, Samples* out) {
+    double B[SAMPLES], sharp = q->sharp;
     for (int i = 0; i < SAMPLES; ++i) {
-        double h = q->h0 + c[i] * q->h1 + s[i] * q->h2, hd = c[i] * q->h2 - s[i] * q->h1;
-        double A = q->A0 + c[i] * q->A1 + s[i] * q->A2, Ad = c[i] * q->A2 - s[i] * q->A1;
-        double B = A - h * h;
-        B = B > q->floor ? B : q->floor;
-        value[i] = c[i] * q->L2 - s[i] * q->L1 + q->m * (Ad - 2 * h * hd) / sqrt(B);
+        double c = around_cosine[i], s = around_cosine[(i + 3 * SAMPLES / 4) % SAMPLES];
+        double h = q->h0 + c * q->h1 + s * q->h2, hd = c * q->h2 - s * q->h1;
+        double e = c * q->A1 + s * q->A2, Bd = c * q->A2 - s * q->A1 - 2 * h * hd;
+        double Bdd = 2 * h * (h - q->h0) - e - 2 * hd * hd;
+        double b = q->A0 + e - h * h;
+        b = b > q->floor ? b : q->floor;
+        double i1 = 1 / sqrt(b), slope1 = q->m * i1;
+        B[i] = b;
+        out->n[i] = c * q->L2 - s * q->L1 + slope1 * Bd;
+        out->d[i] = slope1 * (Bdd - 0.5 * Bd * Bd * i1 * i1) - (c * q->L1 + s * q->L2);
     }
-    value[SAMPLES] = value[0];
+    double most = 0;
+    for (int i = 0; i < SAMPLES; ++i) {
+        double d = fabs(out->d[i]);
+        most = d > most ? d : most, out->sharp[i] = B[i] < sharp;
+    }
+    out->steep = 0.15 * most;
+    out->n[SAMPLES] = out->n[0], out->d[SAMPLES] = out->d[0], out->sharp[SAMPLES] = out->sharp[0];
 }
 
 // The zero of N in [low, high], where N changes its sign from -sign_high: Newton kept inside by
@@ -131,29 +178,62 @@ static int add_twin(const Around* q, double z, double d, double rising, double* 
     return count;
 }
 
+// Where the zero of the cubic through values and slopes at both ends of [0, h] lies: Newton on it
+// from the secant's zero.
+static double cubic_zero(double n0, double d0, double n1, double d1, double h) {
+    double c1 = h * d0, c2 = 3 * (n1 - n0) - h * (2 * d0 + d1), c3 = h * (d0 + d1) - 2 * (n1 - n0);
+    double t = n0 / (n0 - n1);
+    for (int i = 0; i < 2; ++i) {
+        double f = n0 + t * (c1 + t * (c2 + t * c3)), d = c1 + t * (2 * c2 + 3 * t * c3);
+        double next = t - f / d;
+        t = next > 0 && next < 1 ? next : t;
+    }
+    return t * h;
+}
+
+// Zeros of N between samples i and i + 1 where it rises (falls). Away from the other axis N is
+// smooth on the scale of a step: where its slope is steep at both ends and in the middle it is
+// monotone. Else, where zeros may hide, the interval is searched in parts.
+static int zeros_in_step(const Around* q, const Samples* at, const bool* dip, int i, double rising,
+                         double* found, int count) {
+    const double step = 2 * LASH_PI / SAMPLES;
+    double n0 = at->n[i], n1 = at->n[i + 1], d0 = at->d[i], d1 = at->d[i + 1];
+    double middle = 1.5 * (n1 - n0) / step - 0.25 * (d0 + d1), steep = at->steep;
+    double way = d0 < 0 ? -1 : 1; // up or down
+    bool monotone = way * d0 > steep && way * d1 > steep && way * middle > steep;
+    if (monotone && !at->sharp[i] && !at->sharp[i + 1]) {
+        if (!(n0 * rising < 0 && n1 * rising >= 0)) return count;
+        double f = i * step, guess = f + cubic_zero(n0, d0, n1, d1, step);
+        found[count++] = zero_between(q, f, f + step, guess, rising);
+        return count;
+    }
+    if (!dip[i] && !dip[i + 1] && n0 * n1 > 0) return count;
+    Sample a = {.f = i * step, .n = n0, .d = d0};
+    for (int k = 1; k <= PARTS; ++k) {
+        Sample b = {.f = (i + 1) * step, .n = n1, .d = d1};
+        if (k < PARTS) b = sample_at(q, (i + (double)k / PARTS) * step);
+        count = zeros_between(q, a, b, rising, found, count);
+        a = b;
+    }
+    return count;
+}
+
 // Minima (rising = +1) or maxima (-1) of the distance; angles.
 static int stationary(const Around* q, double rising, double found[LASH_MAX_POINTS]) {
-    const double step = 2 * LASH_PI / SAMPLES;
-    double n[SAMPLES + 1];
+    Samples at_step;
+    const double* n = at_step.n;
     bool dip[SAMPLES + 1]; // |N| has a minimum here: zeros may hide on both sides
     int count = 0;
-    sample(q, n);
+    double largest = 0;
+    sample(q, &at_step);
     for (int i = 0; i < SAMPLES; ++i) {
-        double before = n[(i + SAMPLES - 1) % SAMPLES], here = n[i], after = n[i + 1];
-        dip[i] = fabs(here) <= fabs(before) && fabs(here) <= fabs(after);
+        double before = fabs(n[(i + SAMPLES - 1) % SAMPLES]), here = fabs(n[i]);
+        dip[i] = here <= before && here <= fabs(n[i + 1]);
+        largest = here > largest ? here : largest;
     }
     dip[SAMPLES] = dip[0];
-    for (int i = 0; i < SAMPLES && count < LASH_MAX_POINTS; ++i) {
-        if (!dip[i] && !dip[i + 1] && n[i] * n[i + 1] > 0) continue;
-        Sample a = sample_at(q, i * step);
-        for (int k = 1; k <= PARTS; ++k) {
-            Sample b = sample_at(q, (i + (double)k / PARTS) * step);
-            count = zeros_between(q, a, b, rising, found, count);
-            a = b;
-        }
-    }
-    double largest = 0;
-    for (int i = 0; i < SAMPLES; ++i) largest = fmax(largest, fabs(n[i]));
+    for (int i = 0; i < SAMPLES && count < LASH_MAX_POINTS; ++i)
+        count = zeros_in_step(q, &at_step, dip, i, rising, found, count);
     for (int i = 0, all = count; i < all; ++i) {
         double d;
         at(q, found[i], &d);
@@ -169,6 +249,7 @@ static Around around(Vec3 o, Vec3 x, Vec3 y, double R, Vec3 origin, Vec3 z) {
     q.A0 = vec3_norm_squared(w) + R * R;
     q.A1 = 2 * R * vec3_dot(w, x), q.A2 = 2 * R * vec3_dot(w, y);
     q.floor = 1e-24 * q.A0;
+    q.sharp = 0.16 * R * R; // (2 steps along the circle)^2
     return q;
 }
 
@@ -182,6 +263,16 @@ static Vec3 nearest_on_circle(Vec3 p, Vec3 o, Vec3 x, Vec3 z, double R) {
     return vec3_add_scaled(o, R, rho > 0 ? vec3_scale(1 / rho, e) : x);
 }
 
+// A slot for each root by where it is on the circle, so that one keeps its slot when others come or
+// go: its quarter, or the next free one. Quarters do not begin where symmetric parts touch.
+static int slot_at(double f, bool used[LASH_MAX_POINTS]) {
+    double quarter = (f + 0.3) / (0.5 * LASH_PI);
+    int slot = (int)(quarter - 4 * floor(0.25 * quarter)) & 3;
+    while (used[slot]) slot = (slot + 1) & 3;
+    used[slot] = true;
+    return slot;
+}
+
 static void circle_circle(LashPairView* v) {
     const LashFeature *a = v->a, *b = v->b;
     bool hollow = a->side * b->side < 0, swap = a->side < 0; // run over the convex one
@@ -192,8 +283,10 @@ static void circle_circle(LashPairView* v) {
     double f[LASH_MAX_POINTS];
     int count = stationary(&q, hollow ? -1 : 1, f);
     if (count == 0) f[count++] = 0; // coaxial: everywhere the same
+    bool used[LASH_MAX_POINTS] = {false};
     for (int i = 0; i < count; ++i) {
-        LashCandidate c = {.slot = i, .check = lash_is_smooth(a) || lash_is_smooth(b)};
+        LashCandidate c = {.slot = slot_at(f[i], used)};
+        c.check = lash_is_smooth(a) || lash_is_smooth(b);
         if (swap) {
             c.cb = on_circle(b->origin, b->x, b->y, b->radius, f[i]);
             c.ca = nearest_on_circle(c.cb, ao, ax, az, a->radius);
@@ -222,7 +315,8 @@ static void circle_plane(LashPairView* v) {
     e = vec3_add_scaled(e, -vec3_dot(e, v->z), v->z); // once more: rounding counts when e is small
     double sine = vec3_norm(e);
     bool full = a->kind == LASH_FEATURE_EDGE ? a->closed : a->face->u_closed;
-    if (sine > 1e-13) {
+    double flat = full ? v->query->flat : 0.25 * v->query->flat;
+    if (sine > 1e-13 && a->radius * sine >= flat) {
         c.ca = vec3_add_scaled(v->origin, a->radius / sine, e);
         c.cb = vec3_add_scaled(c.ca, -vec3_dot(vec3_sub(c.ca, b->origin), b->z), b->z);
         lash_pair_add(v, &c);

@@ -51,6 +51,11 @@ static double trim_mismatch(const LashShape* shape, const LashFace* face) {
     return largest;
 }
 
+static bool is_concave_edge_of(const LashEdge* e, int face) {
+    return e->convexity == LASH_CONCAVE && e->type != LASH_FREE_CURVE &&
+           (e->face[0] == face || e->face[1] == face);
+}
+
 LashFeature lash_feature_face(const LashShape* shape, int index) {
     const LashFace* face = shape->face + index;
     LashFeature f;
@@ -93,10 +98,11 @@ LashFeature lash_feature_face(const LashShape* shape, int index) {
     f.size = fmax(2 * f.bound, f.tube + f.radius);
     f.border = LASH_BORDER_LENGTH * f.size + 2 * trim_mismatch(shape, face);
     set_bound(&f, face->box, f.border + face->deviation);
-    for (int i = 0; i < shape->edges && !f.concave_edges; ++i) {
-        const LashEdge* e = shape->edge + i;
-        f.concave_edges =
-            e->convexity == LASH_CONCAVE && (e->face[0] == index || e->face[1] == index);
+    for (int i = 0; i < shape->edges; ++i) {
+        if (!is_concave_edge_of(shape->edge + i, index)) continue;
+        if (f.concave_edges < (int)(sizeof f.concave_edge / sizeof f.concave_edge[0]))
+            f.concave_edge[f.concave_edges] = i;
+        ++f.concave_edges;
     }
     if (face->type == LASH_SPHERE && f.whole) // a ball is its own bounding sphere
         f.center = face->origin, f.bound = face->radius + face->deviation;
@@ -299,23 +305,25 @@ double lash_feature_parameter(const LashFeature* f, Vec3 p) {
     return atan2(vec3_dot(w, f->y), vec3_dot(w, f->x));
 }
 
+static bool near_edge(const LashEdge* e, Vec3 p, double slack) {
+    Vec3 w = vec3_sub(p, e->origin);
+    double z = vec3_dot(w, e->z), rho = vec3_norm(vec3_add_scaled(w, -z, e->z));
+    if (e->type == LASH_LINE) return rho <= slack && z >= e->t0 - slack && z <= e->t1 + slack;
+    return hypot(z, rho - e->radius) <= slack && lash_box_distance(&e->box, p) <= slack;
+}
+
 bool lash_behind_concave_edge(const LashFeature* f, Vec3 p) {
-    if (!f->concave_edges) return false;
+    enum { LISTED = sizeof f->concave_edge / sizeof f->concave_edge[0] };
+    double slack = LASH_CONCAVE_SLACK * f->size;
+    if (f->concave_edges == 0 || lash_box_distance(&f->box, p) > slack) return false;
     const LashShape* shape = f->shape;
     int index = (int)(f->face - shape->face);
-    double slack = LASH_CONCAVE_SLACK * f->size;
-    if (lash_box_distance(&f->box, p) > slack) return false;
-    for (int i = 0; i < shape->edges; ++i) {
+    for (int i = 0; i < f->concave_edges && i < LISTED; ++i)
+        if (near_edge(shape->edge + f->concave_edge[i], p, slack)) return true;
+    if (f->concave_edges <= LISTED) return false;
+    for (int i = f->concave_edge[LISTED - 1] + 1; i < shape->edges; ++i) {
         const LashEdge* e = shape->edge + i;
-        if (e->convexity != LASH_CONCAVE || e->type == LASH_FREE_CURVE) continue;
-        if (e->face[0] != index && e->face[1] != index) continue;
-        Vec3 w = vec3_sub(p, e->origin);
-        double z = vec3_dot(w, e->z), rho = vec3_norm(vec3_add_scaled(w, -z, e->z));
-        bool line = e->type == LASH_LINE;
-        if ((line ? rho : hypot(z, rho - e->radius)) > slack) continue;
-        if (line ? z >= e->t0 - slack && z <= e->t1 + slack
-                 : lash_box_distance(&e->box, p) <= slack)
-            return true;
+        if (is_concave_edge_of(e, index) && near_edge(e, p, slack)) return true;
     }
     return false;
 }

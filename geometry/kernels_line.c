@@ -151,9 +151,13 @@ static void line_circle(LashPairView* v) {
     Vec3 p[2];
     int count =
         ellipse_points(vec3_sub(b->origin, v->origin), v->z, b->z, b->x, b->radius, hollow, p);
+    // Crossed edges: a slot each for the two ends of the chord, whichever of them is found first.
+    double along = vec3_dot(p[0], v->z);
+    bool swap = edges && along > 1e-3 * b->radius;
     for (int i = 0; i < count; ++i) {
         p[i] = vec3_add(b->origin, p[i]);
-        LashCandidate c = {.cb = p[i], .slot = i, .check = lash_is_smooth(b) && hollow};
+        LashCandidate c = {.cb = p[i], .slot = swap ? 1 - i : i};
+        c.check = lash_is_smooth(b) && hollow;
         c.ca = vec3_add_scaled(v->origin, vec3_dot(vec3_sub(p[i], v->origin), v->z), v->z);
         Vec3 w = vec3_sub(c.ca, c.cb);
         if (edges) {

@@ -39,10 +39,11 @@ struct Node { // a part or an assembly, file's frame, OpenCASCADE's millimetres
 
 struct Document {
     std::vector<Node> nodes;
-    std::map<const void*, std::string> names; // of faces and edges, by their TShape
-    std::string unit;                         // as the file declares it
-    double unit_mm = 1;                       // millimetres per number of the file
-    double metre = 1e-3;                      // metres per OpenCASCADE unit, override included
+    std::map<const void*, std::string> names;           // of faces and edges, by their TShape
+    std::map<const void*, std::array<float, 4>> colors; // of faces that have their own
+    std::string unit;                                   // as the file declares it
+    double unit_mm = 1;                                 // millimetres per number of the file
+    double metre = 1e-3; // metres per OpenCASCADE unit, override included
     std::vector<std::string> warnings;
 };
 
@@ -82,6 +83,7 @@ struct FaceWork { // a face of the B-rep
     double flip = 1;   // Su x Sv of OpenCASCADE = flip * natural normal of `surface`
     bool keep_freeform = false;
     std::string name;
+    std::array<float, 4> color = {0, 0, 0, 0};
     int group = -1;
 };
 

@@ -280,6 +280,8 @@ void collect_faces(PartWork* w, const std::vector<bool>& keep_freeform) {
             f.keep_freeform = keep_freeform[w->faces.size()];
         auto name = w->document->names.find(f.face.TShape().get());
         if (name != w->document->names.end()) f.name = name->second;
+        auto color = w->document->colors.find(f.face.TShape().get());
+        if (color != w->document->colors.end()) f.color = color->second;
         read_surface(w, &f);
         w->faces.push_back(f);
     }

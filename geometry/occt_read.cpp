@@ -142,12 +142,16 @@ bool label_color(const Walk& walk, const TDF_Label& label, std::array<float, 4>*
     return true;
 }
 
-void read_sub_names(Walk* walk, const TDF_Label& label) {
+void read_sub_labels(Walk* walk, const TDF_Label& label) { // names and colours
     TDF_LabelSequence subs;
     walk->shapes->GetSubShapes(label, subs);
     for (int i = 1; i <= subs.Length(); ++i) {
         std::string name = label_name(subs.Value(i));
         TopoDS_Shape shape = walk->shapes->GetShape(subs.Value(i));
+        std::array<float, 4> color;
+        if (!shape.IsNull() && shape.ShapeType() == TopAbs_FACE &&
+            label_color(*walk, subs.Value(i), &color))
+            walk->document->colors.emplace(shape.TShape().get(), color);
         if (is_no_name(name) || shape.IsNull()) continue;
         if (shape.ShapeType() == TopAbs_FACE || shape.ShapeType() == TopAbs_EDGE ||
             shape.ShapeType() == TopAbs_SOLID || shape.ShapeType() == TopAbs_SHELL)
@@ -238,7 +242,7 @@ void add_label(Walk* walk, const TDF_Label& label, const TopLoc_Location& outer,
     }
     if (is_no_name(node.name)) node.name = "part";
     node.placement = place.Transformation();
-    read_sub_names(walk, source);
+    read_sub_labels(walk, source);
     if (XCAFDoc_ShapeTool::IsAssembly(source)) {
         std::string up = parent < 0 ? "" : walk->document->nodes[parent].name;
         node.assembly = true;

@@ -136,6 +136,7 @@ void write_face(const PartWork& w, int group, int part, Tables* t, int first_edg
     for (int i : g.faces) {
         cad.push_back(w.faces[i].face);
         if (f.name == 0 && !w.faces[i].name.empty()) f.name = t->add_string(w.faces[i].name);
+        if (f.color[3] == 0) std::copy_n(w.faces[i].color.begin(), 4, f.color);
     }
     if (!(f.box.low.x <= f.box.high.x)) bad_input("a face has no extent");
     t->face.push_back(f);

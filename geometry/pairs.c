@@ -26,6 +26,7 @@
 #include "geometry/trim.h"
 
 enum { BLOCK = 32 };
+static const double FLAT = 2e-10; // half of it is the usual tolerance of positions [m]
 
 typedef struct Side {
     LashFeature* feature;
@@ -67,6 +68,8 @@ struct LashPairWork {
     const LashPair* pair;
     double *expiry, *block_expiry; // (combinations), (blocks) travel at which the bound is 0 [m]
     double* block_depth;           // (blocks) least expiry minus twice the depth [m]
+    double* near_until;            // (combinations) until this travel a near one stays listed
+    double all_near_until;         // the same for both sides as a whole
     double travel, bound;          // [m]
     bool started;
     LashPlacement b_a; // of the last travel update
@@ -81,6 +84,8 @@ struct LashPairWork {
     int* list;    // (combinations) collected combinations
     uint64_t* id; // (max_slots)
     double limit; // of the gaps that collect promised to find [m]
+    double moved; // largest relative motion within the promise [m]
+    double flat;  // LashKernelQuery.flat: of a time step only [m]
     Pose world_a, world_b;
     LashMotion motion_a, motion_b;
     LashPairOcctWork* occt; // or NULL
@@ -276,6 +281,7 @@ LashPairWork* lash_pair_work_create(const LashPair* pair) {
     w->expiry = lash_alloc((size_t)pair->blocks * BLOCK * sizeof(double) + 64);
     w->block_expiry = lash_alloc(((size_t)pair->blocks + 1) * sizeof(double));
     w->block_depth = lash_alloc(((size_t)pair->blocks + 1) * sizeof(double));
+    w->near_until = lash_alloc(n * sizeof(double));
     w->warm = lash_alloc(((size_t)pair->warms + 1) * sizeof(LashWarm));
     w->searched = lash_alloc(((size_t)pair->warms + 1) * sizeof(double));
     w->found = lash_alloc(slots * sizeof(Found));
@@ -291,6 +297,7 @@ void lash_pair_work_destroy(LashPairWork* w) {
     lash_free(w->expiry);
     lash_free(w->block_expiry);
     lash_free(w->block_depth);
+    lash_free(w->near_until);
     lash_free(w->warm);
     lash_free(w->searched);
     lash_free(w->found);
@@ -306,6 +313,8 @@ void lash_pair_work_reset(LashPairWork* w) {
     w->travel = 0, w->bound = 0, w->listed = w->slots = w->beyond = 0;
     for (int i = 0; i < pair->blocks * BLOCK; ++i)
         w->expiry[i] = i < pair->combinations ? -INFINITY : INFINITY;
+    for (int i = 0; i < pair->combinations; ++i) w->near_until[i] = -INFINITY;
+    w->all_near_until = -INFINITY;
     for (int i = 0; i < pair->blocks; ++i) w->block_expiry[i] = w->block_depth[i] = -INFINITY;
     memset(w->warm, 0, ((size_t)pair->warms + 1) * sizeof(LashWarm));
     for (int i = 0; i < pair->warms; ++i) w->searched[i] = -INFINITY;
@@ -361,7 +370,7 @@ static int combination_roots(const LashPair* pair, LashPairWork* w, const Combin
                              const View* v, double limit, double travel,
                              LashRoot roots[LASH_MAX_POINTS]) {
     const LashFeature *a = pair->a.feature + c->a, *b = pair->b.feature + c->b;
-    LashKernelQuery query = {.limit = limit, .a_b = &v->a_b};
+    LashKernelQuery query = {.limit = limit, .a_b = &v->a_b, .flat = w->flat};
     if (c->warm >= 0) {
         query.warm = w->warm + c->warm;
         if (travel > w->searched[c->warm]) {
@@ -479,20 +488,36 @@ static void write_point(const LashPair* pair, const Combination* c, const View* 
                              p);
 }
 
+// Is combination i listed at this threshold of the expiry? Renews its bound when it is used up. A
+// bound cannot recover faster than the sides move: one that fell short by m is not looked at again
+// before the travel has grown by m.
+static bool is_near(const LashPair* pair, LashPairWork* w, const View* v, int i, double threshold) {
+    if (w->expiry[i] > threshold) return false;
+    if (w->travel < w->near_until[i]) return true;
+    const Combination* c = pair->combination + i;
+    w->expiry[i] =
+        w->travel + lash_feature_bound(pair->a.feature + c->a, pair->b.feature + c->b, &v->b_a);
+    w->near_until[i] = w->travel + (threshold - w->expiry[i]);
+    return w->expiry[i] <= threshold;
+}
+
 // Renews used-up bounds; lists the combinations that may have a gap <= limit: their distance is at
 // most the limit or, with deep, they may be in penetration down to twice the reach (kernels tell
 // those below the reach). Sets w->bound.
 static void list_near(const LashPair* pair, LashPairWork* w, const View* v, double limit,
                       bool deep) {
-    double bound = lash_feature_bound(&pair->a.all, &pair->b.all, &v->b_a);
     // Bounds are of unsigned distances: with a positive offset the sides may be in each other by
     // that much without touching, and a set of faces has no inside that would tell.
     double inside = deep ? 2 * pair->depth : fmax(0, pair->offset);
     if (!deep && pair->offset > 0) limit += 2 * pair->offset;
     w->listed = 0;
-    if (bound > limit && bound > inside) {
-        w->bound = bound + pair->offset;
-        return;
+    if (w->travel >= w->all_near_until) {
+        double bound = lash_feature_bound(&pair->a.all, &pair->b.all, &v->b_a);
+        w->all_near_until = w->travel + (fmax(limit, inside) - bound);
+        if (bound > limit && bound > inside) {
+            w->bound = bound + pair->offset;
+            return;
+        }
     }
     double first = INFINITY, near = limit + w->travel;
     for (int k = 0; k < pair->blocks; ++k) {
@@ -503,15 +528,11 @@ static void list_near(const LashPair* pair, LashPairWork* w, const View* v, doub
         double block = INFINITY, depth = INFINITY;
         int end = BLOCK * (k + 1) < pair->combinations ? BLOCK * (k + 1) : pair->combinations;
         for (int i = BLOCK * k; i < end; ++i) {
-            const Combination* c = pair->combination + i;
-            double threshold = deep ? fmax(near, w->travel + 2 * c->depth) : near;
-            if (w->expiry[i] <= threshold) {
-                w->expiry[i] = w->travel + lash_feature_bound(pair->a.feature + c->a,
-                                                              pair->b.feature + c->b, &v->b_a);
-                if (w->expiry[i] <= threshold) w->list[w->listed++] = i;
-            }
+            double most = 2 * pair->combination[i].depth;
+            double threshold = deep ? fmax(near, w->travel + most) : near;
+            if (is_near(pair, w, v, i, threshold)) w->list[w->listed++] = i;
             block = fmin(block, w->expiry[i]);
-            depth = fmin(depth, w->expiry[i] - 2 * c->depth);
+            depth = fmin(depth, w->expiry[i] - most);
         }
         w->block_expiry[k] = block, w->block_depth[k] = depth;
         first = fmin(first, block);
@@ -557,6 +578,7 @@ int lash_pair_query(const LashPair* pair, LashPairWork* w, Pose world_a, Pose wo
                     double activation, LashContactPoint* points, int capacity) {
     View v = view_of(pair, world_a, world_b);
     double limit = activation - pair->offset;
+    w->flat = 0;
     if (pair->occt != NULL)
         return occt_query(pair, w, &v, world_a, world_b, activation, points, capacity);
     advance(w, &v);
@@ -592,7 +614,7 @@ int lash_pair_collect(const LashPair* pair, LashPairWork* w, Pose world_a, Pose 
     View v = view_of(pair, world_a, world_b);
     double moved = motion_a.translation + pair->a.radius * motion_a.rotation +
                    motion_b.translation + pair->b.radius * motion_b.rotation;
-    w->limit = activation - pair->offset;
+    w->limit = activation - pair->offset, w->moved = moved;
     w->world_a = world_a, w->world_b = world_b;
     w->motion_a = motion_a, w->motion_b = motion_b;
     w->slots = 0;
@@ -638,13 +660,15 @@ bool lash_pair_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, Pos
         return false;
     if (pair->occt != NULL) return occt_evaluate(pair, w, world_a, world_b, gap, wanted, points);
     View v = view_of(pair, world_a, world_b);
+    double limit = fabs(w->limit) + 2 * w->moved; // what is farther cannot touch within the promise
+    w->flat = FLAT;
     int first = 0;
     w->founds = w->deep = 0, w->borders = w->shadows = false;
     for (int i = 0; i < w->listed; ++i) {
         const Combination* c = pair->combination + w->list[i];
         LashRoot roots[LASH_MAX_POINTS];
         for (int k = 0; k < c->slots; ++k) gap[first + k] = INFINITY;
-        int n = combination_roots(pair, w, c, &v, INFINITY, w->travel, roots);
+        int n = combination_roots(pair, w, c, &v, limit, w->travel, roots);
         for (int k = 0; k < n; ++k) {
             int slot = first + roots[k].slot;
             if (!accepted(pair, w, c, &v, roots + k, slot)) continue;

@@ -10,7 +10,8 @@
 //   collect   lists the slots (feature pair and number of the point) that could have a gap <=
 //             activation while both bodies keep a promise about their motion; then
 //   evaluate  gives the gap, and on request everything else, of exactly those slots, at any poses
-//             within the promise; it returns false outside it. An empty slot has gap INFINITY.
+//             within the promise; it returns false outside it. An empty slot has gap INFINITY, and
+//             so has one that is too far to touch within the promise.
 //
 // Far pairs cost one compare. After query or collect, lash_pair_bound is a proven lower bound on
 // all gaps of the pair at those poses. Keep one LashTravel per body and, per pair, the sum of both

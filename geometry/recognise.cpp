@@ -1,4 +1,4 @@
-// Is this freeform surface really a plane, a sphere, a cylinder or a cone?
+// Is this freeform surface really a plane, a sphere, a cylinder, a cone or a ring torus?
 //
 // Fit. Points p and unit normals n of the Bezier patches. The axis direction of a cylinder or cone
 // is the eigenvector of the smallest eigenvalue of the covariance of the normals (they lie on a
@@ -6,13 +6,20 @@
 // regression. Gauss-Newton on the signed distances then refines all parameters:
 //   d(distance) = -n . d(origin) - n . (omega x (p - origin)) - d(radius) ...
 //
+// The normals of a torus all meet its axis: with direction z and moment m = o x z,
+//   n . m + (p x n) . z = 0
+// is linear in (z, m); the profile (rho, h) is a circle.
+//
 // Proof. With homogeneous coordinates P = w p the implicit function of each type is a quotient of
 // two polynomials, for a cylinder F = (|q|^2 - r^2 w^2) / w^2, q the part of P - w o across the
 // axis. Their Bernstein coefficients c, W on the patch give min c/W <= F <= max c/W, since all W >
 // 0 (convex hull), and the distance |sqrt(r^2 + F) - r| follows. Where the bound is above the
 // tolerance the patch is halved both ways: the bound converges quadratically to the true range.
-// (Farouki and Rajan 1988 on products of Bernstein forms; Sederberg on implicit tests.)
+// For a torus F = (t^2 - r^2)(t'^2 - r^2) of degree 4, with the distances t, t' from the near and
+// the far point of its circle: |t - r| = |F| / ((t + r)(t'^2 - r^2)), t' >= rho + R. (Farouki and
+// Rajan 1988 on products of Bernstein forms; Sederberg on implicit tests.)
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "geometry/surface.hpp"
@@ -41,20 +48,22 @@ std::vector<Sample> take_samples(const std::vector<Patch>& patches) {
 }
 
 // Eigenvector of the smallest eigenvalue of a symmetric matrix: Jacobi rotations.
-Vec3 smallest_eigenvector(double A[3][3]) {
-    double V[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+template <int N>
+std::array<double, N> smallest_eigenvector(double A[N][N]) {
+    double V[N][N] = {};
+    for (int k = 0; k < N; ++k) V[k][k] = 1;
     for (int sweep = 0; sweep < 40; ++sweep)
-        for (int p = 0; p < 2; ++p)
-            for (int q = p + 1; q < 3; ++q) {
+        for (int p = 0; p < N - 1; ++p)
+            for (int q = p + 1; q < N; ++q) {
                 if (A[p][q] == 0) continue;
                 double theta = (A[q][q] - A[p][p]) / (2 * A[p][q]);
                 double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1));
                 double c = 1 / sqrt(t * t + 1), s = t * c;
-                for (int k = 0; k < 3; ++k) {
+                for (int k = 0; k < N; ++k) {
                     double a = A[k][p], b = A[k][q];
                     A[k][p] = c * a - s * b, A[k][q] = s * a + c * b;
                 }
-                for (int k = 0; k < 3; ++k) {
+                for (int k = 0; k < N; ++k) {
                     double a = A[p][k], b = A[q][k];
                     A[p][k] = c * a - s * b, A[q][k] = s * a + c * b;
                     a = V[k][p], b = V[k][q];
@@ -62,9 +71,16 @@ Vec3 smallest_eigenvector(double A[3][3]) {
                 }
             }
     int best = 0;
-    for (int k = 1; k < 3; ++k)
+    for (int k = 1; k < N; ++k)
         if (A[k][k] < A[best][best]) best = k;
-    return vec3(V[0][best], V[1][best], V[2][best]);
+    std::array<double, N> vector;
+    for (int k = 0; k < N; ++k) vector[k] = V[k][best];
+    return vector;
+}
+
+Vec3 smallest_direction(double A[3][3]) {
+    std::array<double, 3> v = smallest_eigenvector<3>(A);
+    return vec3(v[0], v[1], v[2]);
 }
 
 void add_outer(double A[3][3], Vec3 a) {
@@ -85,15 +101,15 @@ Surface fit_plane(const std::vector<Sample>& samples) {
     s.origin = mean_point(samples);
     double A[3][3] = {};
     for (const Sample& q : samples) add_outer(A, vec3_sub(q.p, s.origin));
-    Vec3 z = smallest_eigenvector(A);
+    Vec3 z = smallest_direction(A);
     if (vec3_dot(z, samples[0].n) < 0) z = vec3_neg(z);
     set_frame(&s, z, vec3_sub(samples.back().p, samples.front().p));
     return s;
 }
 
 // Solves the symmetric positive (semi)definite n x n system in place, with damping relative to its
-// diagonal. n <= 6.
-bool solve_small(double A[6][6], double* b, int n) {
+// diagonal. n <= 7.
+bool solve_small(double A[7][7], double* b, int n) {
     for (int k = 0; k < n; ++k) {
         int best = k;
         for (int i = k + 1; i < n; ++i)
@@ -117,7 +133,7 @@ bool solve_small(double A[6][6], double* b, int n) {
 // Point nearest to all lines p + s n, across z when a direction is given.
 bool nearest_point(const std::vector<Sample>& samples, const Vec3* z, Vec3* result) {
     Vec3 center = mean_point(samples);
-    double A[6][6] = {}, b[6] = {};
+    double A[7][7] = {}, b[7] = {};
     for (const Sample& s : samples) {
         Vec3 n = s.n;
         if (z != nullptr) {
@@ -144,7 +160,7 @@ bool nearest_point(const std::vector<Sample>& samples, const Vec3* z, Vec3* resu
 }
 
 // One row of the Jacobian of the signed distance; returns the number of parameters.
-int distance_row(const Surface& s, Vec3 p, Vec3 n, double row[6]) {
+int distance_row(const Surface& s, Vec3 p, Vec3 n, double row[7]) {
     Vec3 d = vec3_sub(p, s.origin);
     if (s.type == LASH_SPHERE) {
         row[0] = -n.x, row[1] = -n.y, row[2] = -n.z, row[3] = -1;
@@ -159,6 +175,11 @@ int distance_row(const Surface& s, Vec3 p, Vec3 n, double row[6]) {
     row[4] = -cos(s.half_angle);
     if (s.type == LASH_CYLINDER) return 5;
     double h = vec3_dot(d, s.z), rho = vec3_norm(vec3_add_scaled(d, -h, s.z));
+    if (s.type == LASH_TORUS) {
+        double along = vec3_dot(n, s.z);
+        row[4] = -(vec3_dot(n, d) - h * along) / rho, row[5] = -along, row[6] = -1;
+        return 7;
+    }
     row[5] = -(rho - s.radius) * sin(s.half_angle) - h * cos(s.half_angle);
     return 6;
 }
@@ -174,6 +195,10 @@ void update(Surface* s, const double* step) {
         vec3_add(vec3_scale(step[plane ? 1 : 2], s->x), vec3_scale(step[plane ? 2 : 3], s->y));
     s->origin = plane ? vec3_add_scaled(s->origin, step[0], s->z)
                       : vec3_add_scaled(vec3_add_scaled(s->origin, step[0], s->x), step[1], s->y);
+    if (s->type == LASH_TORUS) {
+        s->origin = vec3_add_scaled(s->origin, step[5], s->z);
+        s->radius2 += step[6];
+    }
     set_frame(s, quat_rotate(quat_exp(omega), s->z), s->x);
     if (plane) return;
     s->radius += step[4];
@@ -183,7 +208,7 @@ void update(Surface* s, const double* step) {
 // Gauss-Newton on the sum of squared distances; lengths are scaled by `size`.
 bool refine(Surface* s, const std::vector<Sample>& samples, double size) {
     for (int iteration = 0; iteration < 12; ++iteration) {
-        double A[6][6] = {}, b[6] = {}, row[6], largest = 0;
+        double A[7][7] = {}, b[7] = {}, row[7], largest = 0;
         int n = 0;
         for (const Sample& q : samples) {
             Vec3 normal;
@@ -222,7 +247,7 @@ bool fit_revolved(const std::vector<Sample>& samples, double size, LashSurfaceTy
     for (const Sample& q : samples) mean = vec3_add_scaled(mean, 1.0 / (double)samples.size(), q.n);
     double A[3][3] = {};
     for (const Sample& q : samples) add_outer(A, type == LASH_CONE ? vec3_sub(q.n, mean) : q.n);
-    Vec3 z = smallest_eigenvector(A);
+    Vec3 z = smallest_direction(A);
     if (!nearest_point(samples, &z, &s->origin)) return false;
     set_frame(s, z, vec3_sub(samples[0].p, s->origin));
     double S[5] = {}; // sums for rho = r + k h
@@ -242,6 +267,40 @@ bool fit_revolved(const std::vector<Sample>& samples, double size, LashSurfaceTy
         if (k < 0) set_frame(s, vec3_neg(s->z), s->x), s->half_angle = -s->half_angle;
     }
     return refine(s, samples, size);
+}
+
+bool fit_torus(const std::vector<Sample>& samples, double size, Surface* s) {
+    s->type = LASH_TORUS;
+    Vec3 center = mean_point(samples);
+    double A[6][6] = {}, C[7][7] = {}, b[7] = {};
+    for (const Sample& q : samples) { // lengths in units of the size
+        Vec3 m = vec3_cross(vec3_scale(1 / size, vec3_sub(q.p, center)), q.n);
+        const double row[6] = {m.x, m.y, m.z, q.n.x, q.n.y, q.n.z};
+        for (int i = 0; i < 6; ++i)
+            for (int j = 0; j < 6; ++j) A[i][j] += row[i] * row[j];
+    }
+    std::array<double, 6> x = smallest_eigenvector<6>(A);
+    Vec3 z = vec3(x[0], x[1], x[2]), moment = vec3(x[3], x[4], x[5]);
+    double length = vec3_norm(z);
+    if (!(length > 1e-6)) return false; // all parallel
+    z = vec3_scale(1 / length, z);
+    s->origin = vec3_add_scaled(center, size / length, vec3_cross(z, moment));
+    set_frame(s, z, vec3_sub(samples[0].p, s->origin));
+    for (const Sample& q : samples) { // rho^2 + h^2 = 2 R rho + 2 h0 h + c
+        Vec3 d = vec3_sub(q.p, s->origin);
+        double h = vec3_dot(d, s->z), rho = vec3_norm(vec3_add_scaled(d, -h, s->z));
+        const double row[3] = {2 * rho, 2 * h, size};
+        for (int i = 0; i < 3; ++i) {
+            for (int j = 0; j < 3; ++j) C[i][j] += row[i] * row[j];
+            b[i] += row[i] * (rho * rho + h * h);
+        }
+    }
+    if (!solve_small(C, b, 3)) return false;
+    double r2 = b[2] * size + b[0] * b[0] + b[1] * b[1];
+    if (!(r2 > 0 && b[0] > 0)) return false;
+    s->radius = b[0], s->radius2 = sqrt(r2);
+    s->origin = vec3_add_scaled(s->origin, b[1], s->z);
+    return refine(s, samples, size) && s->radius2 > 0 && s->radius > 1.001 * s->radius2;
 }
 
 // A polynomial over the patch in Bernstein form, (p + 1)(q + 1) coefficients, u fastest.
@@ -310,6 +369,16 @@ double patch_bound(const Surface& s, const Patch& patch) {
         if (f.low < -r2) return HUGE_VAL;
         double a = fabs(f.low) / (radius.low + sqrt(r2 + std::min(f.low, 0.0)));
         return cos(s.half_angle) * std::max(a, fabs(f.high) / (2 * radius.low));
+    }
+    if (s.type == LASH_TORUS) {
+        double R = s.radius, r = s.radius2;
+        Form T = product(H, H, p, q), E = product(F, W2, 2 * p, 2 * q);
+        for (size_t i = 0; i < F.size(); ++i) T[i] += F[i] + (R * R - r * r) * W2[i];
+        Form T2 = product(T, T, 2 * p, 2 * q), W4 = product(W2, W2, 2 * p, 2 * q);
+        for (size_t i = 0; i < T2.size(); ++i) T2[i] -= 4 * R * R * E[i];
+        Range f = quotient(T2, W4), rho2 = quotient(F, W2);
+        double far = R + sqrt(std::max(rho2.low, 0.0)), most = far * far - r * r;
+        return most > 0 ? std::max(fabs(f.low), fabs(f.high)) / (r * most) : HUGE_VAL;
     }
     if (s.type == LASH_SPHERE) {
         Form H2 = product(H, H, p, q);
@@ -400,6 +469,9 @@ bool recognise(const std::vector<Patch>& patches, double tolerance, Surface* fou
     if (fit_revolved(samples, size, LASH_CONE, &cone) && cone.radius < 1e4 * size &&
         cone.half_angle > 1e-7 && cone.half_angle < 1.5)
         consider(cone);
+    if (best <= 1e-12 * size) return true;
+    Surface torus;
+    if (fit_torus(samples, size, &torus) && torus.radius < 1e4 * size) consider(torus);
     return best <= tolerance;
 }
 

@@ -50,6 +50,12 @@ static bool patches_ok(const LashShape* s, const LashFace* f) {
     return range_ok(f->first_patch, f->u_patches * f->v_patches, s->patches);
 }
 
+static bool color_ok(const float c[4]) {
+    for (int i = 0; i < 4; ++i)
+        if (!(c[i] >= 0 && c[i] <= 1)) return false;
+    return true;
+}
+
 static bool face_ok(const LashShape* s, const LashFace* f) {
     return (unsigned)f->type <= LASH_FREEFORM && finite3(f->origin) && finite3(f->x) &&
            finite3(f->y) && finite3(f->z) && isfinite(f->radius) && isfinite(f->radius2) &&
@@ -57,7 +63,8 @@ static bool face_ok(const LashShape* s, const LashFace* f) {
            isfinite(f->u1 - f->u0) && isfinite(f->v1 - f->v0) && bool_ok(&f->u_closed) &&
            bool_ok(&f->v_closed) && range_ok(f->first_loop, f->loops, s->loops) &&
            patches_ok(s, f) && index_ok(f->part, s->parts) && index_ok(f->name, s->string_bytes) &&
-           box_ok(&f->box) && isfinite(f->area) && f->deviation >= 0 && f->reach >= 0;
+           color_ok(f->color) && box_ok(&f->box) && isfinite(f->area) && f->deviation >= 0 &&
+           f->reach >= 0;
 }
 
 static bool coedge_ok(const LashShape* s, const LashCoedge* c) {

@@ -54,12 +54,13 @@ typedef struct LashFace {
     double u0, u1, v0,
         v1;        // box of the trimmed region in (u, v); u0 <= u1 <= u0 + 2 pi on closed surfaces
     bool u_closed; // the trimmed region goes all the way round in u
-    bool v_closed; // a torus only: it goes all the way round in v
+    bool v_closed; // a torus or freeform: it goes all the way round in v
     int first_loop, loops;                 // trimming loops; 0: untrimmed within the (u, v) box
     int first_patch, u_patches, v_patches; // freeform: patches[first_patch + i + u_patches * j]
     int index;        // number of the face in its part, as `lash info` prints it, from 0
     int part;         // index of the part
     int name;         // offset in the string table, 0: none
+    float color[4];   // r, g, b, a; a = 0: that of the part
     LashBox box;      // of the trimmed face
     double area;      // [m^2]
     double deviation; // from the CAD surface [m]: proven bound when recognised as an elementary

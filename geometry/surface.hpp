@@ -85,8 +85,8 @@ enum { FIT_DEGREE = 9 };
 const std::vector<double>& fit_nodes();                            // in [0, 1]
 std::vector<double> fit_bezier(const std::vector<double>& values); // Bernstein coefficients
 
-// Tries plane, sphere, cylinder, cone on Bezier patches. True when one lies within tolerance of
-// them [m]: then `found` is it, with the proven deviation. (recognise.cpp)
+// Tries plane, sphere, cylinder, cone, torus on Bezier patches. True when one lies within tolerance
+// of them [m]: then `found` is it, with the proven deviation. (recognise.cpp)
 bool recognise(const std::vector<Patch>& patches, double tolerance, Surface* found);
 
 } // namespace lash

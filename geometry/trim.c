@@ -247,7 +247,8 @@ static LashTrimSide range_side(double t, double low, double high, double toleran
 
 // u and v both against the box; a closed direction has no ends.
 static LashTrimSide box_side(const LashFace* face, double u, double v, double tu, double tv) {
-    bool v_closed = face->type == LASH_TORUS && face->v1 - face->v0 >= 2 * LASH_PI - 1e-9;
+    bool v_closed = face->type == LASH_TORUS ? face->v1 - face->v0 >= 2 * LASH_PI - 1e-9
+                                             : face->type == LASH_FREEFORM && face->v_closed;
     bool pole_low = face->type == LASH_SPHERE && face->v0 <= -0.5 * LASH_PI + 1e-9;
     bool pole_high = face->type == LASH_SPHERE && face->v1 >= 0.5 * LASH_PI - 1e-9;
     LashTrimSide su = face->u_closed ? LASH_INSIDE : range_side(u, face->u0, face->u1, tu), sv;

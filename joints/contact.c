@@ -11,8 +11,6 @@
 // Derivatives: see differentiate.
 #include "joints/contact.h"
 
-#include <string.h>
-
 static const double POLE = 1e-12; // nearest to a sphere's lower pole that tangents are taken [-]
 
 static bool is_disc(const Contact* contact) {
@@ -146,10 +144,8 @@ static void differentiate(const Contact* contact, const BodyState* body, const C
 
 // Derivatives of the tangents along dn while a turns by phi.
 static void tangent_derivatives(const Contact* contact, const BodyState* a, const ContactState* s,
-                                Vec3 dn, Vec3 phi, Vec3* dt1, Vec3* dt2) {
-    Vec3 t1, t2;
-    tangents(contact, a, s, &t1, &t2);
-    *dt1 = vec3_cross(phi, t1), *dt2 = vec3_cross(phi, t2);
+                                const Vec3* t, Vec3 dn, Vec3 phi, Vec3* dt1, Vec3* dt2) {
+    *dt1 = vec3_cross(phi, t[1]), *dt2 = vec3_cross(phi, t[2]);
     if (contact->def.a_type == LASH_FEATURE_PLANE) return;
     Vec3 seen = vec3_sub(dn, vec3_cross(phi, s->n)); // from a
     if (contact->def.a_type == LASH_FEATURE_CYLINDER) {
@@ -165,16 +161,6 @@ static void tangent_derivatives(const Contact* contact, const BodyState* a, cons
     *dt1 = vec3_add(*dt1, mat3_mul(A, d1)), *dt2 = vec3_add(*dt2, mat3_mul(A, d2));
 }
 
-// d of a column of G (6) of one side: sign (t, R'((p - x) x t)) along (dt, dp, dx, phi)
-static void column_derivative(const BodyState* body, Vec3 point, double sign, Vec3 t, Vec3 dt,
-                              Vec3 dp, Vec3 dx, Vec3 phi, double* d) {
-    Vec3 arm = vec3_sub(point, body->x), moment = vec3_cross(arm, t);
-    Vec3 change = vec3_add(vec3_cross(vec3_sub(dp, dx), t), vec3_cross(arm, dt));
-    Vec3 m = mat3_mul_transposed(body->R, vec3_sub(change, vec3_cross(phi, moment)));
-    d[0] = sign * dt.x, d[1] = sign * dt.y, d[2] = sign * dt.z;
-    d[3] = sign * m.x, d[4] = sign * m.y, d[5] = sign * m.z;
-}
-
 // The motion of velocity number j (0 .. 5: a, 6 .. 11: b) alone.
 static PairMotion unit_motion(const Contact* contact, const BodyState* body, int j) {
     PairMotion t = {0};
@@ -185,32 +171,85 @@ static PairMotion unit_motion(const Contact* contact, const BodyState* body, int
     return t;
 }
 
+// What contact_contract looks at: forces and velocities at the contact point, world.
+typedef struct Contraction {
+    Vec3 t[3], f;             // directions; impulse sum P_r t_r
+    Vec3 arm_a, arm_b;        // from the mass centers to the point
+    Vec3 omega_a, omega_b, w; // angular velocities; velocity of b's point against a's
+} Contraction;
+
+// Derivative of one side's part of G P: sign (f, R'(arm x f)).
+static void force_derivative(const BodyState* body, double sign, Vec3 arm, Vec3 f, Vec3 df,
+                             Vec3 darm, Vec3 phi, double* d) {
+    Vec3 change = vec3_add(vec3_cross(darm, f), vec3_cross(arm, df));
+    Vec3 m = mat3_mul_transposed(body->R, vec3_sub(change, vec3_cross(phi, vec3_cross(arm, f))));
+    d[0] = sign * df.x, d[1] = sign * df.y, d[2] = sign * df.z;
+    d[3] = sign * m.x, d[4] = sign * m.y, d[5] = sign * m.z;
+}
+
+static void prepare_contraction(const Contact* contact, const BodyState* body,
+                                const ContactState* s, int rows, const double* P, const double* v,
+                                Contraction* c) {
+    const BodyState *a = &body[contact->a], *b = &body[contact->b];
+    *c = (Contraction){.t = {s->n}};
+    if (rows > 1) tangents(contact, a, s, &c->t[1], &c->t[2]);
+    c->arm_a = vec3_sub(s->point, a->x), c->arm_b = vec3_sub(s->point, b->x);
+    for (int r = 0; r < rows && P != NULL; ++r) c->f = vec3_add_scaled(c->f, P[r], c->t[r]);
+    if (v == NULL) return;
+    Vec3 v_a = vec3_zero(), v_b = vec3_zero();
+    if (contact->a > 0) {
+        v_a = vec3(v[0], v[1], v[2]);
+        c->omega_a = mat3_mul(a->R, vec3(v[3], v[4], v[5]));
+        v += 6;
+    }
+    if (contact->b > 0) {
+        v_b = vec3(v[0], v[1], v[2]);
+        c->omega_b = mat3_mul(b->R, vec3(v[3], v[4], v[5]));
+    }
+    v_a = vec3_add(v_a, vec3_cross(c->omega_a, c->arm_a));
+    v_b = vec3_add(v_b, vec3_cross(c->omega_b, c->arm_b));
+    c->w = vec3_sub(v_b, v_a);
+}
+
+// Along one motion: column j of dGP (n rows) and of dGv.
+static void contract_motion(const Contact* contact, const BodyState* body, const ContactState* s,
+                            const Contraction* c, const PairMotion* m, int rows, const double* P,
+                            double* dGP, double* dGv) {
+    Vec3 dt[3], dp;
+    differentiate(contact, body, s, m, &dt[0], &dp);
+    if (rows > 1)
+        tangent_derivatives(contact, &body[contact->a], s, c->t, dt[0], m->phi_a, &dt[1], &dt[2]);
+    Vec3 darm_a = vec3_sub(dp, m->x_a), darm_b = vec3_sub(dp, m->x_b);
+    if (dGP != NULL) {
+        Vec3 df = vec3_zero();
+        for (int r = 0; r < rows; ++r) df = vec3_add_scaled(df, P[r], dt[r]);
+        if (contact->a > 0) {
+            force_derivative(&body[contact->a], -1, c->arm_a, c->f, df, darm_a, m->phi_a, dGP);
+            dGP += 6;
+        }
+        if (contact->b > 0)
+            force_derivative(&body[contact->b], 1, c->arm_b, c->f, df, darm_b, m->phi_b, dGP);
+    }
+    if (dGv == NULL) return;
+    Vec3 on_b = vec3_add(vec3_cross(vec3_cross(m->phi_b, c->omega_b), c->arm_b),
+                         vec3_cross(c->omega_b, darm_b));
+    Vec3 on_a = vec3_add(vec3_cross(vec3_cross(m->phi_a, c->omega_a), c->arm_a),
+                         vec3_cross(c->omega_a, darm_a));
+    Vec3 dw = vec3_sub(on_b, on_a);
+    for (int r = 0; r < rows; ++r) dGv[r] = vec3_dot(dt[r], c->w) + vec3_dot(c->t[r], dw);
+}
+
 void contact_contract(const Contact* contact, const BodyState* body, int rows, const double* P,
                       const double* v, double* dGP, double* dGv) {
     ContactState s;
+    Contraction c;
     contact_state(contact, body, &s);
+    prepare_contraction(contact, body, &s, rows, dGP != NULL ? P : NULL, dGv != NULL ? v : NULL,
+                        &c);
     int first = contact->a > 0 ? 0 : 6, last = contact->b > 0 ? 12 : 6, n = last - first;
-    if (dGP != NULL) memset(dGP, 0, (size_t)(n * n) * sizeof *dGP);
-    if (dGv != NULL) memset(dGv, 0, (size_t)(rows * n) * sizeof *dGv);
-    for (int j = first; j < last; ++j) {
-        PairMotion motion = unit_motion(contact, body, j);
-        Vec3 t[3] = {s.n}, dt[3], dp;
-        differentiate(contact, body, &s, &motion, &dt[0], &dp);
-        if (rows > 1) {
-            const BodyState* a = &body[contact->a];
-            tangents(contact, a, &s, &t[1], &t[2]);
-            tangent_derivatives(contact, a, &s, dt[0], motion.phi_a, &dt[1], &dt[2]);
-        }
-        for (int r = 0; r < rows; ++r) {
-            double d[12];
-            column_derivative(&body[contact->a], s.point, -1, t[r], dt[r], dp, motion.x_a,
-                              motion.phi_a, d);
-            column_derivative(&body[contact->b], s.point, 1, t[r], dt[r], dp, motion.x_b,
-                              motion.phi_b, d + 6);
-            for (int i = first; i < last; ++i) {
-                if (dGP != NULL) dGP[(i - first) + n * (j - first)] += P[r] * d[i];
-                if (dGv != NULL) dGv[r + rows * (j - first)] += v[i - first] * d[i];
-            }
-        }
+    for (int j = 0; j < n; ++j) {
+        PairMotion motion = unit_motion(contact, body, first + j);
+        contract_motion(contact, body, &s, &c, &motion, rows, P, dGP != NULL ? dGP + n * j : NULL,
+                        dGv != NULL ? dGv + rows * j : NULL);
     }
 }

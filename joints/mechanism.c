@@ -275,13 +275,20 @@ int lash_mechanism_friction_interaction(const LashMechanism* mech, int joint) {
 // --- Kinematics
 // ---------------------------------------------------------------------------------------------------
 
+static void place_body(int i, const double* q, BodyState* body) {
+    const double* r = q + 7 * (i - 1);
+    body[i].x = vec3(r[0], r[1], r[2]);
+    body[i].R = quat_matrix(quat(r[3], r[4], r[5], r[6]));
+}
+
 void mechanism_place(const LashMechanism* mech, const double* q, BodyState* body) {
     body[0] = (BodyState){vec3_zero(), mat3_identity()};
-    for (int i = 1; i < mech->bodies; ++i) {
-        const double* r = q + 7 * (i - 1);
-        body[i].x = vec3(r[0], r[1], r[2]);
-        body[i].R = quat_matrix(quat(r[3], r[4], r[5], r[6]));
-    }
+    for (int i = 1; i < mech->bodies; ++i) place_body(i, q, body);
+}
+
+static void place_touched(const LashInteraction* item, const double* q, BodyState* body) {
+    body[0] = (BodyState){vec3_zero(), mat3_identity()};
+    for (int k = 0; k < item->touched; ++k) place_body(item->block[k] + 1, q, body);
 }
 
 void mechanism_joint_frames(const Joint* joint, const BodyState* body, const double* turned,
@@ -461,7 +468,7 @@ static void contract(const LashSystem* system, LashSystemWork* work, double t, c
     for (int s = 0; s < item->touched && dGv != NULL; ++s) {
         memcpy(touched + 6 * s, v + 6 * item->block[s], 6 * sizeof *v);
     }
-    mechanism_place(mech, q, work->body);
+    place_touched(item, q, work->body);
     if (pair_id_is(item->id)) {
         pairs_contract(mech, work, q, i, P, touched, dGP, dGv);
     } else if (item->id >= CONTACT_ID) {

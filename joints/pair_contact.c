@@ -16,10 +16,11 @@
 // Where surfaces touch along a line the system is singular: the foot is not determined, and the
 // solution of least norm is taken. It enters the Newton matrix only: residuals never see it.
 //
-// Points that end. A contact passes from a face to the edge beside it: the slot of the face is empty
-// from there on, the slot of the edge was empty before. Inside a step a slot that is asked for goes
-// on, as the point of a against the plane of b where it was last found, so that the iteration sees
-// smooth functions; the slot that takes over is seen with its true gap at the end of the step.
+// Points that end. A contact passes from a face to the edge beside it: the slot of the face is
+// empty from there on, the slot of the edge was empty before. Inside a step a slot that is asked
+// for goes on, as the point of a against the plane of b where it was last found, so that the
+// iteration sees smooth functions; the slot that takes over is seen with its true gap at the end of
+// the step.
 //
 // Motion. collect is promised that bodies move by at most `factor` times their motion with v, plus
 // the same multiple of SLACK of their size (a part at rest may be hit). A pair whose proven
@@ -38,6 +39,7 @@ static const double SLACK = 5e-4; // of the parts' size, and [rad]
 enum {
     MAX_LISTED = 8192, // interactions of one pair
     MAX_ACTIVE = 64,   // of them at once
+    MAX_ALL = 256,     // of all pairs at once
     ID_INDEX_BITS = 18,
     ID_SIDE_BITS = 20,
     ID_SLOT_BITS = 4
@@ -109,6 +111,8 @@ PairSizes pair_sizes(const LashMechanism* mech) {
         sizes.active += active;
         sizes.active_rows += rows * active;
     }
+    if (sizes.active > MAX_ALL) sizes.active = MAX_ALL;
+    if (sizes.active_rows > 3 * MAX_ALL) sizes.active_rows = 3 * MAX_ALL;
     return sizes;
 }
 
@@ -428,35 +432,52 @@ static void damped_operator(const LashContactPoint* c, double D[16]) {
     }
 }
 
-static Vec3 in_plane(const double M[4], const double p[2], Vec3 t1, Vec3 t2) {
-    return vec3_add(vec3_scale(M[0] * p[0] + M[2] * p[1], t1),
-                    vec3_scale(M[1] * p[0] + M[3] * p[1], t2));
+// What a motion does to a point, from D: with r = (w_t, (omega x n)_t),
+//   dn = (t1 t2) N r + phi_b x n,   dx = (a at p_a + b at p_b) / 2 + (t1 t2) S r
+typedef struct PointRates {
+    Vec3 n, t1, t2, a_arm, b_arm, b_foot; // arms: p_a from both bodies, p_b from b
+    double N[8], S[8];                    // 2 x 4, column-major
+} PointRates;
+
+static PointRates point_rates(const PairContact* pair, const BodyState* body,
+                              const LashContactPoint* c) {
+    PointRates p = {.n = c->normal,
+                    .a_arm = vec3_sub(c->point_a, body[pair->a].x),
+                    .b_arm = vec3_sub(c->point_a, body[pair->b].x),
+                    .b_foot = vec3_sub(c->point_b, body[pair->b].x)};
+    double D[16];
+    const double *Xa = c->a.X, *Xb = c->b.X, *Yb = c->b.Y;
+    vec3_basis(p.n, &p.t1, &p.t2);
+    if (!lash_contact_operator(c, D)) damped_operator(c, D);
+    for (int j = 0; j < 4; ++j) {
+        const double* d = D + 4 * j;
+        for (int i = 0; i < 2; ++i) {
+            p.N[i + 2 * j] = Yb[i] * d[2] + Yb[i + 2] * d[3];
+            p.S[i + 2 * j] =
+                0.5 * (Xa[i] * d[0] + Xa[i + 2] * d[1] + Xb[i] * d[2] + Xb[i + 2] * d[3]);
+        }
+    }
+    return p;
 }
 
-// Motion of both bodies, world axes: velocities of the mass centers and angular velocities.
-typedef struct Twist {
-    Vec3 x_a, phi_a, x_b, phi_b;
-} Twist;
-
-// Change of the normal m and of the point x.
-static void differentiate(const PairContact* pair, const BodyState* body, const LashContactPoint* c,
-                          const double D[16], const PairMotion* t, Vec3* dm, Vec3* dx) {
-    Vec3 n = c->normal, t1, t2;
-    vec3_basis(n, &t1, &t2);
-    Vec3 a_at = vec3_add(t->x_a, vec3_cross(t->phi_a, vec3_sub(c->point_a, body[pair->a].x)));
-    Vec3 b_at_a = vec3_add(t->x_b, vec3_cross(t->phi_b, vec3_sub(c->point_a, body[pair->b].x)));
-    Vec3 b_at_b = vec3_add(t->x_b, vec3_cross(t->phi_b, vec3_sub(c->point_b, body[pair->b].x)));
-    Vec3 w = vec3_sub(a_at, b_at_a), turn = vec3_cross(vec3_sub(t->phi_a, t->phi_b), n);
-    const double r[4] = {vec3_dot(w, t1), vec3_dot(w, t2), vec3_dot(turn, t1), vec3_dot(turn, t2)};
-    double p[4] = {0};
+// Change of the normal m = -n and of the point x.
+static void differentiate(const PointRates* p, const PairMotion* t, Vec3* dm, Vec3* dx) {
+    Vec3 a_at = vec3_add(t->x_a, vec3_cross(t->phi_a, p->a_arm));
+    Vec3 b_at_a = vec3_add(t->x_b, vec3_cross(t->phi_b, p->b_arm));
+    Vec3 b_at_b = vec3_add(t->x_b, vec3_cross(t->phi_b, p->b_foot));
+    Vec3 w = vec3_sub(a_at, b_at_a), turn = vec3_cross(vec3_sub(t->phi_a, t->phi_b), p->n);
+    const double r[4] = {vec3_dot(w, p->t1), vec3_dot(w, p->t2), vec3_dot(turn, p->t1),
+                         vec3_dot(turn, p->t2)};
+    double n[2] = {0, 0}, s[2] = {0, 0};
     for (int j = 0; j < 4; ++j) {
-        for (int i = 0; i < 4; ++i) p[i] += D[i + 4 * j] * r[j];
+        n[0] += p->N[2 * j] * r[j], n[1] += p->N[2 * j + 1] * r[j];
+        s[0] += p->S[2 * j] * r[j], s[1] += p->S[2 * j + 1] * r[j];
     }
-    Vec3 dn = vec3_add(in_plane(c->b.Y, p + 2, t1, t2), vec3_cross(t->phi_b, n));
-    Vec3 dp_a = vec3_add(a_at, in_plane(c->a.X, p, t1, t2));
-    Vec3 dp_b = vec3_add(b_at_b, in_plane(c->b.X, p + 2, t1, t2));
+    Vec3 dn =
+        vec3_add(vec3_add_scaled(vec3_scale(n[0], p->t1), n[1], p->t2), vec3_cross(t->phi_b, p->n));
+    Vec3 slide = vec3_add_scaled(vec3_scale(s[0], p->t1), s[1], p->t2);
     *dm = vec3_neg(dn);
-    *dx = vec3_scale(0.5, vec3_add(dp_a, dp_b));
+    *dx = vec3_add(vec3_scale(0.5, vec3_add(a_at, b_at_b)), slide);
 }
 
 static void tangent_derivatives(const Frame* f, Vec3 dm, Vec3 dt[3]) {
@@ -498,7 +519,7 @@ static PairMotion unit_motion(const PairContact* pair, const BodyState* body, in
     int k = j % 6;
     Vec3 unit = vec3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
     Vec3* part = j < 6 ? (k < 3 ? &t.x_a : &t.phi_a) : (k < 3 ? &t.x_b : &t.phi_b);
-    *part = k < 3 ? unit : mat3_mul(body[j < 6 ? pair->a : pair->b].R, unit);
+    *part = k < 3 ? unit : mat3_column(body[j < 6 ? pair->a : pair->b].R, k - 3);
     return t;
 }
 
@@ -545,14 +566,13 @@ void pairs_contract(const LashMechanism* mech, LashSystemWork* work, const doubl
     if (dGv != NULL) memset(dGv, 0, (size_t)(rows * n) * sizeof *dGv);
     const LashContactPoint* point = point_at(pair, state, q, slot);
     if (point == NULL) return;
-    double D[16];
-    if (!lash_contact_operator(point, D)) damped_operator(point, D);
     Frame f = frame_of(state, slot, point);
+    PointRates rates = point_rates(pair, work->body, point);
     Contracted c = contracted(pair, work->body, &f, rows, P, dGv == NULL ? NULL : v);
     for (int j = first; j < last; ++j) {
         PairMotion t = unit_motion(pair, work->body, j);
         Vec3 dt[3], dm, dx;
-        differentiate(pair, work->body, point, D, &t, &dm, &dx);
+        differentiate(&rates, &t, &dm, &dx);
         tangent_derivatives(&f, dm, dt);
         if (dGP != NULL) {
             Vec3 dF = vec3_zero();

@@ -19,6 +19,12 @@
 
 #include "core/arena.h"
 #include "core/error.h"
+#include "solvers/block_kernels_internal.h"
+
+// Inverted without a search for pivots while each keeps this share of its diagonal entry; for rows,
+// of what the bodies put there.
+static const double EASY = 1e-4;
+enum { LARGEST_ON_DIAGONAL = 16 };
 
 struct LashBlockLu {
     const LashSystem* system; // NULL: made from a graph
@@ -34,6 +40,7 @@ struct LashBlockLu {
     double* value;      // factors; the diagonal blocks hold D^-1
     double* panel;      // scratch, (max_block x max_block)
     double* whole;      // (unknowns) of rows: what the bodies put on the diagonal
+    uint8_t* needed;    // (nodes) rows, and what their unknowns are found from
     uint8_t* left_out;  // (unknowns)
     int* pivot;         // scratch, (2 max_block)
     int left_out_count;
@@ -119,6 +126,7 @@ static LashBlockLu* create(const LashBlockGraph* graph, const LashSystem* system
         lu->size[i] = graph->size[i], lu->start[i] = lu->unknowns;
         lu->rows[i] = graph->rows != NULL && graph->rows[i];
         lu->unknowns += graph->size[i];
+        LASH_ASSERT(!lu->rows[i] || graph->size[i] <= 64);
     }
     size_t later = (size_t)lu->order.first[graph->nodes] + 1;
     lu->diagonal = lash_alloc((n + 1) * sizeof(int));
@@ -130,6 +138,13 @@ static LashBlockLu* create(const LashBlockGraph* graph, const LashSystem* system
     lu->pivot = lash_alloc((2 * (size_t)lu->max_block + 1) * sizeof(int));
     lu->whole = lash_alloc(((size_t)lu->unknowns + 1) * sizeof(double));
     lu->left_out = lash_alloc((size_t)lu->unknowns + 1);
+    lu->needed = lash_alloc(n + 1);
+    for (int p = 0; p < lu->nodes; ++p) {
+        int node = lu->order.order[p];
+        if (lu->rows[node]) lu->needed[node] = 1;
+        for (int i = lu->order.first[p]; i < lu->order.first[p + 1] && lu->needed[node]; ++i)
+            lu->needed[lu->order.later[i]] = 1;
+    }
     return lu;
 }
 
@@ -162,7 +177,7 @@ void lash_block_lu_destroy(LashBlockLu* lu) {
     lash_free(lu->size), lash_free(lu->start), lash_free(lu->rows), lash_free(lu->diagonal);
     lash_free(lu->lower), lash_free(lu->upper), lash_free(lu->target_at), lash_free(lu->target);
     lash_free(lu->source), lash_free(lu->value), lash_free(lu->panel), lash_free(lu->pivot);
-    lash_free(lu->whole), lash_free(lu->left_out), lash_free(lu);
+    lash_free(lu->whole), lash_free(lu->left_out), lash_free(lu->needed), lash_free(lu);
 }
 
 bool lash_block_lu_is_diagonal(const LashBlockLu* lu) {
@@ -242,20 +257,6 @@ static bool invert(int n, double* A, double* B) {
     return true;
 }
 
-// Exchange step k of Gauss-Jordan: after steps 0 .. r - 1 the leading (r x r) part holds its
-// inverse.
-static void exchange(int n, double* A, int k) {
-    double d = 1 / A[k + n * k];
-    for (int j = 0; j < n; ++j) {
-        if (j == k) continue;
-        double f = A[k + n * j] * d;
-        for (int i = 0; i < n; ++i) A[i + n * j] -= i == k ? 0 : A[i + n * k] * f;
-        A[k + n * j] = f;
-    }
-    for (int i = 0; i < n; ++i) A[i + n * k] *= i == k ? 1 : -d;
-    A[k + n * k] = d;
-}
-
 // Inverse of the independent part of the block of rows S (n x n), in place: complete pivoting on
 // S in units of `whole`, the exchange step of Gauss-Jordan, zero rows and columns for the rest.
 // X: scratch (n x n), at: scratch (2 n).
@@ -263,7 +264,6 @@ static int invert_rows(int n, double* S, const double* whole, double dependent, 
                        double* X, int* at) {
     int *row = at, *column = at + n, rank = 0;
     double scale[64];
-    LASH_ASSERT(n <= 64);
     for (int i = 0; i < n; ++i) {
         row[i] = column[i] = i;
         scale[i] = whole[i] > 0 ? 1 / sqrt(whole[i]) : 0;
@@ -292,7 +292,7 @@ static int invert_rows(int n, double* S, const double* whole, double dependent, 
         }
         int r = row[p], c = column[q];
         row[p] = row[rank], row[rank] = r, column[q] = column[rank], column[rank] = c;
-        exchange(n, X, rank);
+        kernel_exchange(n, X, rank);
     }
     memset(S, 0, (size_t)(n * n) * sizeof *S);
     for (int i = 0; i < n; ++i) left_out[i] = 1;
@@ -305,36 +305,6 @@ static int invert_rows(int n, double* S, const double* whole, double dependent, 
     return n - rank;
 }
 
-// C (m x n) = A (m x k) B (k x n), or C -= A B
-static inline __attribute__((always_inline)) void product(int m, int n, int k,
-                                                          const double* restrict A,
-                                                          const double* restrict B,
-                                                          double* restrict C, bool subtract) {
-    for (int j = 0; j < n; ++j) {
-        double* c = C + m * j;
-        for (int i = 0; i < m && !subtract; ++i) c[i] = 0;
-        for (int l = 0; l < k; ++l) {
-            double b = subtract ? -B[l + k * j] : B[l + k * j];
-            for (int i = 0; i < m; ++i) c[i] += A[i + m * l] * b;
-        }
-    }
-}
-
-// Joints of bodies: 5 or 6 rows, unrolled.
-static void multiply(int m, int n, int k, const double* A, const double* B, double* C,
-                     bool subtract) {
-    if (m == 5 && k == 6)
-        product(5, n, 6, A, B, C, subtract);
-    else if (m == 5 && k == 5)
-        product(5, n, 5, A, B, C, subtract);
-    else if (m == 6 && k == 5)
-        product(6, n, 5, A, B, C, subtract);
-    else if (m == 6 && k == 6)
-        product(6, n, 6, A, B, C, subtract);
-    else
-        product(m, n, k, A, B, C, subtract);
-}
-
 double* lash_block_lu_clear(LashBlockLu* lu) {
     memset(lu->value, 0, (size_t)lu->values * sizeof *lu->value);
     return lu->value;
@@ -342,7 +312,7 @@ double* lash_block_lu_clear(LashBlockLu* lu) {
 
 // A_ij -= L_ik A_kj over all pairs of later blocks; k is a body: what it adds to the diagonal of
 // rows is noted.
-static void update(LashBlockLu* lu, int place) {
+LASH_KERNEL void update(LashBlockLu* lu, int place) {
     int node = lu->order.order[place], n = lu->size[node], count = later_count(lu, place);
     const int *later = lu->order.later + lu->order.first[place],
               *target = lu->target + lu->target_at[place];
@@ -354,27 +324,57 @@ static void update(LashBlockLu* lu, int place) {
         double *L = lu->value + lower[i], *S = lu->value + target[i * count + i];
         double* whole = lu->whole + lu->start[later[i]];
         bool noted = lu->rows[later[i]] && !lu->rows[node];
-        multiply(m, n, n, L, D, lu->panel, false);
+        kernel_multiply(m, n, n, L, D, lu->panel, false);
         memcpy(L, lu->panel, (size_t)(m * n) * sizeof(double));
         for (int r = 0; r < m && noted; ++r) whole[r] -= S[r + m * r];
         for (int j = 0; j < count; ++j) {
-            multiply(m, lu->size[later[j]], n, L, lu->value + upper[j],
-                     lu->value + target[i * count + j], true);
+            kernel_multiply(m, lu->size[later[j]], n, L, lu->value + upper[j],
+                            lu->value + target[i * count + j], true);
         }
         for (int r = 0; r < m && noted; ++r) whole[r] += S[r + m * r];
     }
 }
 
-bool lash_block_lu_eliminate(LashBlockLu* lu, double dependent) {
+// Most blocks need no pivoting: bodies because of their mass, rows because they are independent.
+LASH_KERNEL bool invert_on_diagonal(int n, double* D, const double* whole) {
+    double least[LARGEST_ON_DIAGONAL];
+    if (n > LARGEST_ON_DIAGONAL) return false;
+    for (int i = 0; i < n; ++i) least[i] = whole != NULL ? EASY * whole[i] : EASY * D[i + n * i];
+    switch (n) {
+        case 5:
+            return kernel_invert_diagonal(5, D, least);
+        case 6:
+            return kernel_invert_diagonal(6, D, least);
+        case 10:
+            return kernel_invert_diagonal(10, D, least);
+        case 12:
+            return kernel_invert_diagonal(12, D, least);
+        default:
+            return kernel_invert_diagonal(n, D, least);
+    }
+}
+
+static bool none_left_out(const uint8_t* left_out, int n) {
+    for (int i = 0; i < n; ++i) {
+        if (left_out[i]) return false;
+    }
+    return true;
+}
+
+LASH_VECTOR_CLONES bool lash_block_lu_eliminate(LashBlockLu* lu, double dependent) {
     memset(lu->whole, 0, (size_t)lu->unknowns * sizeof *lu->whole);
     lu->left_out_count = 0;
     for (int p = 0; p < lu->nodes; ++p) {
         int node = lu->order.order[p], n = lu->size[node], start = lu->start[node];
-        double* D = lu->value + lu->diagonal[p];
-        if (lu->rows[node]) {
+        double *D = lu->value + lu->diagonal[p], *copy = lu->panel;
+        bool rows = lu->rows[node], simple = !rows || none_left_out(lu->left_out + start, n);
+        memcpy(copy, D, (size_t)(n * n) * sizeof *D);
+        if (simple) simple = invert_on_diagonal(n, D, rows ? lu->whole + start : NULL);
+        if (!simple) memcpy(D, copy, (size_t)(n * n) * sizeof *D);
+        if (!simple && rows) {
             lu->left_out_count += invert_rows(n, D, lu->whole + start, dependent,
                                               lu->left_out + start, lu->panel, lu->pivot);
-        } else if (!invert(n, D, lu->panel)) {
+        } else if (!simple && !invert(n, D, lu->panel)) {
             return false;
         }
         update(lu, p);
@@ -394,27 +394,6 @@ bool lash_block_lu_factor(LashBlockLu* lu, const double* values) {
     return lash_block_lu_eliminate(lu, 0);
 }
 
-// y -= A x
-static inline __attribute__((always_inline)) void subtract_product_of(int m, int n, const double* A,
-                                                                      const double* x, double* y) {
-    for (int j = 0; j < n; ++j) {
-        for (int i = 0; i < m; ++i) y[i] -= A[i + m * j] * x[j];
-    }
-}
-static void subtract_product(int m, int n, const double* restrict A, const double* restrict x,
-                             double* restrict y) {
-    if (m == 5 && n == 6)
-        subtract_product_of(5, 6, A, x, y);
-    else if (m == 6 && n == 5)
-        subtract_product_of(6, 5, A, x, y);
-    else if (m == 5 && n == 5)
-        subtract_product_of(5, 5, A, x, y);
-    else if (m == 6 && n == 6)
-        subtract_product_of(6, 6, A, x, y);
-    else
-        subtract_product_of(m, n, A, x, y);
-}
-
 // y (6) = A (6 x 6) x: rigid bodies
 static inline void multiply6(const double* A, const double* x, double* y) {
     double r[6];
@@ -425,39 +404,69 @@ static inline void multiply6(const double* A, const double* x, double* y) {
     for (int i = 0; i < 6; ++i) y[i] = r[i];
 }
 
-// x <- D x; y (n): scratch
-static void apply_inverse(int n, const double* D, double* x, double* y) {
-    if (n == 6) {
-        multiply6(D, x, x);
-        return;
+static bool all_zero(const double* x, int n) {
+    for (int i = 0; i < n; ++i) {
+        if (x[i] != 0) return false;
     }
-    for (int i = 0; i < n; ++i) y[i] = D[i] * x[0];
-    for (int j = 1; j < n; ++j) {
-        for (int i = 0; i < n; ++i) y[i] += D[i + n * j] * x[j];
-    }
-    for (int i = 0; i < n; ++i) x[i] = y[i];
+    return true;
 }
 
-void lash_block_lu_solve(const LashBlockLu* lu, double* x) {
+LASH_KERNEL void solve_one(const LashBlockLu* lu, const bool rows_only, double* x) {
     const int *start = lu->start, *later = lu->order.later, *size = lu->size;
-    if (lu->is_diagonal) {
-        for (int k = 0; k < lu->nodes; ++k)
-            apply_inverse(size[lu->order.order[k]], lu->value + lu->diagonal[k],
-                          x + start[lu->order.order[k]], lu->panel);
+    for (int p = 0; p < lu->nodes; ++p) {
+        int k = lu->order.order[p];
+        if (rows_only && !lu->rows[k] && all_zero(x + start[k], size[k])) continue;
+        for (int i = lu->order.first[p]; i < lu->order.first[p + 1]; ++i)
+            kernel_subtract(size[later[i]], size[k], lu->value + lu->lower[i], x + start[k],
+                            x + start[later[i]]);
+    }
+    for (int p = lu->nodes - 1; p >= 0; --p) {
+        int k = lu->order.order[p];
+        if (rows_only && !lu->needed[k]) continue;
+        for (int j = lu->order.first[p]; j < lu->order.first[p + 1]; ++j)
+            kernel_subtract(size[k], size[later[j]], lu->value + lu->upper[j], x + start[later[j]],
+                            x + start[k]);
+        kernel_apply(size[k], lu->value + lu->diagonal[p], x + start[k], lu->panel);
+    }
+}
+
+LASH_VECTOR_CLONES void lash_block_lu_solve(const LashBlockLu* lu, double* x) {
+    if (!lu->is_diagonal) {
+        solve_one(lu, false, x);
         return;
     }
     for (int p = 0; p < lu->nodes; ++p) {
         int k = lu->order.order[p];
-        for (int i = lu->order.first[p]; i < lu->order.first[p + 1]; ++i)
-            subtract_product(size[later[i]], size[k], lu->value + lu->lower[i], x + start[k],
-                             x + start[later[i]]);
+        kernel_apply(lu->size[k], lu->value + lu->diagonal[p], x + lu->start[k], lu->panel);
+    }
+}
+
+LASH_VECTOR_CLONES void lash_block_lu_solve_rows(const LashBlockLu* lu, double* x) {
+    solve_one(lu, true, x);
+}
+
+LASH_VECTOR_CLONES void lash_block_lu_solve_two(const LashBlockLu* lu, bool rows_only, double* x,
+                                                double* y) {
+    const int *start = lu->start, *later = lu->order.later, *size = lu->size;
+    for (int p = 0; p < lu->nodes; ++p) {
+        int k = lu->order.order[p], at = start[k];
+        if (!lu->rows[k] && all_zero(x + at, size[k]) && all_zero(y + at, size[k])) continue;
+        for (int i = lu->order.first[p]; i < lu->order.first[p + 1]; ++i) {
+            int to = start[later[i]];
+            kernel_subtract_two(size[later[i]], size[k], lu->value + lu->lower[i], x + at, y + at,
+                                x + to, y + to);
+        }
     }
     for (int p = lu->nodes - 1; p >= 0; --p) {
-        int k = lu->order.order[p];
-        for (int j = lu->order.first[p]; j < lu->order.first[p + 1]; ++j)
-            subtract_product(size[k], size[later[j]], lu->value + lu->upper[j], x + start[later[j]],
-                             x + start[k]);
-        apply_inverse(size[k], lu->value + lu->diagonal[p], x + start[k], lu->panel);
+        int k = lu->order.order[p], at = start[k];
+        if (rows_only && !lu->needed[k]) continue;
+        for (int j = lu->order.first[p]; j < lu->order.first[p + 1]; ++j) {
+            int from = start[later[j]];
+            kernel_subtract_two(size[k], size[later[j]], lu->value + lu->upper[j], x + from,
+                                y + from, x + at, y + at);
+        }
+        kernel_apply(size[k], lu->value + lu->diagonal[p], x + at, lu->panel);
+        kernel_apply(size[k], lu->value + lu->diagonal[p], y + at, lu->panel);
     }
 }
 

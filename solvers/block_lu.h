@@ -43,6 +43,10 @@ double* lash_block_lu_clear(LashBlockLu* lu);
 // Nodes with rows: a row of which less than `dependent` is left of what the bodies put on its
 // diagonal depends on the rows before and is left out: its unknown is zero, its right side ignored.
 bool lash_block_lu_eliminate(LashBlockLu* lu, double dependent);
+// Only the unknowns of rows are found.
+void lash_block_lu_solve_rows(const LashBlockLu* lu, double* x);
+// Two right sides at once; rows_only: only the unknowns of rows are found.
+void lash_block_lu_solve_two(const LashBlockLu* lu, bool rows_only, double* x, double* y);
 // (sum of sizes) 1: this unknown was left out; and how many.
 const uint8_t* lash_block_lu_left_out(const LashBlockLu* lu);
 int lash_block_lu_left_out_count(const LashBlockLu* lu);

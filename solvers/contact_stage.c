@@ -22,7 +22,7 @@
 #include "solvers/rows.h"
 #include "solvers/sim_internal.h"
 
-static const double FAR = 1e6;      // [m] an empty contact slot has an infinite gap
+static const double FAR = 1e6; // [m] an empty contact slot has an infinite gap
 // Impulses of minimum norm cost more than the solution itself: with more rows than these only the
 // first corrections of a pass ask for them, the others stay near what they start from.
 enum { NORM_ROWS = 24 };
@@ -88,6 +88,7 @@ bool contacts_list(LashSim* sim, StepContext* s) {
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
         const LashInteraction* item = &s->list->item[i];
         s->wanted[i] = s->active[i] || s->position[i] != POSITION_FREE;
+        s->scale[i] = 0;
         if (s->wanted[i] && (s->nc == sim->max_contacts || s->nn == sim->max_contacts ||
                              s->m + item->rows > sim->max_contact_rows))
             return false; // more than there is room for
@@ -166,10 +167,27 @@ static double natural_map(int rows, double mu, double rho, const double* P, cons
     return sqrt(sum) / rho;
 }
 
+// 1 / sum of G^2 / M over the diagonal of M: near enough for a scale where solving costs too much.
+static double contact_scale_of_masses(const LashSim* sim, const StepContext* s,
+                                      const LashInteraction* item) {
+    const LashSystem* system = sim->system;
+    double sum = 0;
+    const double* column = s->G + item->offset;
+    for (int b = 0; b < item->touched; ++b) {
+        int n = lash_block_size(system, item->block[b]);
+        const double* M = sim->M_values + system->pattern.offset[item->block[b]];
+        for (int r = 0; r < item->rows; ++r, column += n) {
+            for (int i = 0; i < n; ++i) sum += column[i] * column[i] / M[i + n * i];
+        }
+    }
+    return sum > 0 ? 1 / sum : 1;
+}
+
 // 1 / trace(G_a' M^-1 G_a): a scale that needs no factorisation of the contact problem.
 static double contact_scale(LashSim* sim, const StepContext* s, const LashInteraction* item) {
     const LashSystem* system = sim->system;
-    if (sim->B == NULL || !lash_block_lu_is_diagonal(sim->A)) return 0;
+    if (!lash_block_lu_is_diagonal(sim->A))
+        return sim->B != NULL ? 0 : contact_scale_of_masses(sim, s, item);
     double trace = 0;
     const double* column = s->G + item->offset;
     for (int b = 0; b < item->touched; ++b) {
@@ -208,8 +226,10 @@ void contacts_errors(LashSim* sim, StepContext* s, bool project) {
     for (int c = 0; c < s->nc; ++c) {
         int i = s->contact[c];
         const LashInteraction* item = &s->list->item[i];
-        double rho = contact_scale(sim, s, item);
+        double rho = s->scale[i]; // a measure: taken once per pass
+        if (rho == 0) rho = contact_scale(sim, s, item);
         if (rho == 0) rho = contact_scale_by_columns(sim, s, item);
+        if (!is_empty(s, item)) s->scale[i] = rho;
         double shift[LASH_MAX_ROWS];
         law_shift(sim, s, i, shift);
         if (is_empty(s, item)) { // its law: U = P / rho
@@ -238,6 +258,16 @@ void contacts_errors(LashSim* sim, StepContext* s, bool project) {
 }
 
 // y (nv) = B (G* column of one contact)
+// y += B x over n columns of B
+LASH_VECTOR_CLONES static void add_columns(int nv, int n, const double* restrict B, const double* x,
+                                           double* restrict y) {
+    for (int k = 0; k < n; ++k) {
+        const double* Bk = B + (size_t)nv * (size_t)k;
+        double xk = x[k];
+        for (int i = 0; i < nv; ++i) y[i] += xk * Bk[i];
+    }
+}
+
 void response_column(LashSim* sim, const StepContext* s, const LashInteraction* item, int row,
                      bool positions, double* y) {
     const LashSystem* system = sim->system;
@@ -257,11 +287,7 @@ void response_column(LashSim* sim, const StepContext* s, const LashInteraction* 
         int n = lash_block_size(system, item->block[b]),
             start = system->block_start[item->block[b]];
         const double* x = column + n * row;
-        for (int k = 0; k < n; ++k) {
-            if (x[k] == 0) continue;
-            const double* Bk = B + (size_t)nv * (size_t)(start + k);
-            for (int i = 0; i < nv; ++i) y[i] += x[k] * Bk[i];
-        }
+        add_columns(nv, n, B + (size_t)nv * (size_t)start, x, y);
         column += n * item->rows;
     }
 }
@@ -382,6 +408,8 @@ bool contacts_correct(LashSim* sim, StepContext* s) {
                                    .b = s->b,
                                    .W = s->W,
                                    .ldw = s->m};
+    if (!isfinite(s->b_norm) || !all_finite(s->P_c, s->m) || !diagonal_finite(s->W, s->m, s->m))
+        return false;
     LashFrictionSettings settings = lash_friction_settings();
     settings.tolerance = sim->settings.tolerance_solver;
     settings.minimum_norm = s->m <= NORM_ROWS || s->correction < 2;
@@ -517,7 +545,7 @@ static void assemble_position_problem(LashSim* sim, StepContext* s) {
 bool positions_correct(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
     double* moved = s->F; // F is evaluated again before it is used
-    double tolerance = 0.5 * s->goal * sim->settings.tolerance_position;
+    double tolerance = 0.001 * s->goal * sim->settings.tolerance_position;
     increment_so_far(sim, s, moved);
     close_joints(sim, s, moved);
     if (predict_gaps(sim, s, moved, tolerance)) return true;
@@ -530,6 +558,9 @@ bool positions_correct(LashSim* sim, StepContext* s) {
                                      .kind = s->kind_n,
                                      .P_n = s->P_n,
                                      .tolerance = 0.2 * tolerance};
+    if (!all_finite(s->gap_n, s->nn) || !all_finite(s->tau_n, s->nn) ||
+        !diagonal_finite(s->A_n, s->nn, s->nn))
+        return false;
     uint8_t* final = s->kind_n + s->nn;
     LashProjectionInfo info =
         lash_projection_solve(&problem, s->tau_n, s->gap_new, final, sim->projection_work);

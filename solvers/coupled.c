@@ -105,6 +105,8 @@ static bool without_friction(const StepContext* s) {
 }
 
 static bool solve_lcp(LashSim* sim, const Coupled* c, int first, int n, const double* b) {
+    if (!all_finite(b, n) || !all_finite(c->z + first, n) || !diagonal_finite(c->A, c->n, c->n))
+        return false;
     LashLcpSettings settings = lash_lcp_settings();
     settings.tolerance = sim->settings.tolerance_solver;
     LashLcpProblem problem = {
@@ -139,6 +141,9 @@ static bool solve_in_turn(LashSim* sim, StepContext* s, Coupled* c) {
                                        .b = s->b,
                                        .W = c->A,
                                        .ldw = c->n};
+        if (!all_finite(s->b, s->m) || !all_finite(c->z, s->m) ||
+            !diagonal_finite(c->A, c->n, c->n))
+            return false;
         if (s->nc > 0) {
             LashFrictionInfo info =
                 lash_friction_solve(&problem, &settings, c->z, c->row, sim->friction_work);

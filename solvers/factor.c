@@ -5,6 +5,10 @@
 // It is kept over many steps: the iteration of a step (newton.c) evaluates its residuals afresh, so
 // an old operator costs iterations, never accuracy. It is renewed when a step converges slowly, and
 // at once when one does not converge.
+//
+// One operator serves velocities, G' A^-1 G*, and positions, G' M^-1 G, as long as it contracts
+// well. Bodies with inertias that differ by 100 and more, turning fast, feel that G and G* are half
+// a step apart: both then get their own.
 #include <math.h>
 #include <string.h>
 
@@ -12,27 +16,29 @@
 #include "solvers/rows.h"
 #include "solvers/sim_internal.h"
 
+static LashJointSolver* joints_of(LashSim* sim, bool positions) {
+    return positions && !sim->same_metric ? &sim->position_joints : &sim->velocity_joints;
+}
+
 static const LashBlockLu* response_operator(const LashSim* sim, bool positions) {
     if (!positions || sim->same_metric) return sim->A;
     return sim->curved ? sim->N : sim->M;
 }
 
 // x += A^-1 G w so that the joints stay closed; returns by how much they were open, and does
-// nothing when that is not below the limit. The joints' factorisation is that of the symmetric part
-// of G'A^-1 G: where A is not symmetric (gyroscopic terms) they are closed nearly, repeated
-// exactly. A robust pass has that of G'A^-1 G*.
-static double close_response(LashSim* sim, const StepContext* s, bool positions, double limit,
-                             double* x) {
+// nothing when that is not between `enough` and `limit`. The joints' factorisation is that of the
+// symmetric part of G'A^-1 G: where A is not symmetric (gyroscopic terms) they are closed nearly,
+// repeated exactly. A robust pass has that of G'A^-1 G*.
+static double close_response(LashSim* sim, const StepContext* s, bool positions, double enough,
+                             double limit, double* x) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = s->list;
-    LashJointSolver* joints =
-        positions && !sim->same_metric ? &sim->position_joints : &sim->velocity_joints;
     if (list->bilateral == 0) return 0;
     lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, x, sim->u);
     double open = 0;
     for (int i = 0; i < list->bilateral_rows; ++i) open = fmax(open, fabs(sim->u[i]));
-    if (!(open < limit)) return open;
-    lash_joint_solver_solve(joints, sim->u, sim->w);
+    if (!(open < limit) || open <= enough) return open;
+    lash_joint_solver_solve(joints_of(sim, positions), sim->u, sim->w);
     memset(sim->z, 0, (size_t)system->nv * sizeof *sim->z);
     const double* directions = sim->robust && !positions ? s->G_star : s->G;
     lash_rows_apply(system, list, 0, list->bilateral, NULL, directions, 1, sim->w, sim->z);
@@ -42,10 +48,17 @@ static double close_response(LashSim* sim, const StepContext* s, bool positions,
     return open;
 }
 
+// Sparse joints answer at once, but with the directions of the operator.
 void joints_response(LashSim* sim, const StepContext* s, bool positions, double* x) {
+    LashJointSparse* sparse = joints_of(sim, positions)->sparse;
+    if (sparse != NULL) {
+        lash_joint_sparse_respond(sparse, x, sim->z);
+        close_response(sim, s, positions, 0, INFINITY, x);
+        return;
+    }
     if (!(positions && sim->system->unit_metric))
         lash_block_lu_solve(response_operator(sim, positions), x);
-    close_response(sim, s, positions, INFINITY, x);
+    close_response(sim, s, positions, 0, INFINITY, x);
 }
 
 // B is formed when it is small enough to pay: contact columns then cost a block product instead of
@@ -54,20 +67,45 @@ void joints_response(LashSim* sim, const StepContext* s, bool positions, double*
 // response is refined.
 static void form_response(LashSim* sim, const StepContext* s, bool positions, double* B) {
     enum { REFINEMENTS = 8 };
+    static const double CLOSED = 1e-13;
     int n = sim->system->nv;
+    LashJointSparse* sparse = joints_of(sim, positions)->sparse;
+    memset(B, 0, (size_t)n * (size_t)n * sizeof *B);
+    for (int j = 0; j < n; ++j) B[j + (size_t)n * (size_t)j] = 1;
     for (int j = 0; j < n; ++j) {
-        double* x = B + (size_t)n * (size_t)j;
-        memset(x, 0, (size_t)n * sizeof *x);
-        x[j] = 1;
-        joints_response(sim, s, positions, x);
+        double *x = B + (size_t)n * (size_t)j, *next = j + 1 < n ? x + n : sim->z;
+        if (sparse == NULL)
+            joints_response(sim, s, positions, x);
+        else if (j % 2 == 0)
+            lash_joint_sparse_respond(sparse, x, next);
         double size = 0;
         for (int i = 0; i < n; ++i) size = fmax(size, fabs(x[i]));
         double limit = INFINITY;
-        for (int k = 0; k < REFINEMENTS && limit > 1e-13 * size; ++k) {
-            double open = close_response(sim, s, positions, limit, x);
+        for (int k = 0; k < REFINEMENTS && limit > CLOSED * size; ++k) {
+            double open = close_response(sim, s, positions, CLOSED * size, limit, x);
             limit = open < limit ? 0.3 * open : 0;
         }
     }
+}
+
+// Index of block (row, column) in the pattern, -1: none.
+static int pattern_find(const LashSim* sim, int row, int column) {
+    for (int k = sim->pattern_first[row]; k < sim->pattern_first[row + 1]; ++k) {
+        if (sim->system->pattern.column[sim->pattern_block[k]] == column)
+            return sim->pattern_block[k];
+    }
+    return -1;
+}
+
+void pattern_sort(LashSim* sim) {
+    const LashBlocks* pattern = &sim->system->pattern;
+    for (int b = 0; b < pattern->count; ++b) ++sim->pattern_first[pattern->row[b] + 1];
+    for (int i = 0; i < sim->system->blocks; ++i)
+        sim->pattern_first[i + 1] += sim->pattern_first[i];
+    for (int b = pattern->count - 1; b >= 0; --b) // first[i + 1] is where row i ends so far
+        sim->pattern_block[--sim->pattern_first[pattern->row[b] + 1]] = b;
+    for (int i = 0; i < sim->system->blocks; ++i) sim->pattern_first[i] = sim->pattern_first[i + 1];
+    sim->pattern_first[sim->system->blocks] = pattern->count;
 }
 
 // Adds -weight d(G P)/dq of interaction i at (t, q) to the values of A; blocks the pattern does not
@@ -80,19 +118,17 @@ static void add_curvature(LashSim* sim, const StepContext* s, int i, double t, c
     for (int k = 0; k < item->touched; ++k)
         start[k] = n, n += lash_block_size(system, item->block[k]);
     system->contract(system, sim->work, t, q, i, P, s->v, sim->contraction, NULL);
-    for (int b = 0; b < system->pattern.count; ++b) {
-        for (int r = 0; r < item->touched; ++r) {
-            if (item->block[r] != system->pattern.row[b]) continue;
-            for (int c = 0; c < item->touched; ++c) {
-                if (item->block[c] != system->pattern.column[b]) continue;
-                double* A = sim->A_values + system->pattern.offset[b];
-                int rows = lash_block_size(system, item->block[r]),
-                    columns = lash_block_size(system, item->block[c]);
-                for (int y = 0; y < columns; ++y) {
-                    for (int x = 0; x < rows; ++x) {
-                        A[x + rows * y] -=
-                            weight * sim->contraction[(start[r] + x) + n * (start[c] + y)];
-                    }
+    for (int r = 0; r < item->touched; ++r) {
+        for (int c = 0; c < item->touched; ++c) {
+            int b = pattern_find(sim, item->block[r], item->block[c]);
+            if (b < 0) continue;
+            double* A = sim->A_values + system->pattern.offset[b];
+            int rows = lash_block_size(system, item->block[r]),
+                columns = lash_block_size(system, item->block[c]);
+            for (int y = 0; y < columns; ++y) {
+                for (int x = 0; x < rows; ++x) {
+                    A[x + rows * y] -=
+                        weight * sim->contraction[(start[r] + x) + n * (start[c] + y)];
                 }
             }
         }
@@ -205,6 +241,8 @@ bool step_factor(LashSim* sim, StepContext* s, bool project) {
     for (int i = 0; i < s->list->bilateral && sim->same_metric; ++i) {
         if (s->list->item[i].kind == LASH_BILATERAL_VELOCITY) sim->same_metric = false;
     }
+    bool separate = sim->separate && sim->velocity_joints.sparse != NULL;
+    if (separate) sim->same_metric = false;
     if (!sim->same_metric && !lash_block_lu_factor(sim->M, sim->M_values)) return false;
     if (sim->robust && sim->full != NULL && !sim->curved && !full_newton_factor(sim, s, project))
         return false;
@@ -217,6 +255,8 @@ bool step_factor(LashSim* sim, StepContext* s, bool project) {
             sim->settings.scheme == LASH_MOREAU_JEAN && sim->settings.direction != LASH_AT_START;
         const double* rows = derivatives ? row_derivatives(sim, s, 0, s->list->bilateral) : s->G;
         lash_joint_solver_factor_general(&sim->velocity_joints, s->list, rows, s->G_star, sim->A);
+    } else if (separate) {
+        lash_joint_solver_factor_general(&sim->velocity_joints, s->list, s->G, s->G_star, sim->A);
     } else {
         lash_joint_solver_factor(&sim->velocity_joints, s->list, s->G, sim->A, false, false);
     }
@@ -224,7 +264,7 @@ bool step_factor(LashSim* sim, StepContext* s, bool project) {
         lash_joint_solver_factor(&sim->position_joints, s->list, s->G,
                                  sim->curved ? sim->N : sim->M, true, system->unit_metric);
     }
-    sim->factored = true, sim->has_response = false;
+    sim->factored = true, sim->has_response = false, sim->fresh = true;
     sim->factored_h = s->h, sim->factored_t = s->t0;
     return true;
 }

@@ -17,7 +17,7 @@
 #include "solvers/rows.h"
 
 enum {
-    LEAST_ROWS = 20, // fewer: full matrices without looking further
+    LEAST_ROWS = 12, // fewer: full matrices without looking further
     MANY_ROWS = 500  // more: sparse also with friction in joints
 };
 
@@ -26,12 +26,13 @@ static double rank_tolerance(int rows) {
     return 4e-15 * (rows + 4);
 }
 
-// The sparse factorisation against full matrices, in multiplications of a step: two solutions and,
-// once in a while, a factorisation. A full product runs through memory in order and costs less per
-// multiplication; measured, the two meet at about 30 rows.
+// The sparse factorisation against full matrices, in multiplications. Measured, the two meet at
+// about ten rows, sooner where the operator has to be renewed often; only graphs without any
+// sparsity, all bodies coupled with all, are better off with full matrices.
 static bool sparse_pays(const LashJointSparse* sparse, int rows) {
     double m = rows;
-    return 8 * lash_joint_sparse_solve_cost(sparse) < m * m;
+    return lash_joint_sparse_solve_cost(sparse) < 4 * m * m &&
+           lash_joint_sparse_factor_cost(sparse) < 4 * m * m * m;
 }
 
 static bool has_friction(const LashInteractionList* list) {
@@ -346,7 +347,7 @@ LASH_VECTOR_CLONES static void multiply_two(int m, const double* restrict A, con
 void lash_joint_solver_solve(LashJointSolver* solver, const double* U, double* P) {
     int m = solver->rows;
     if (solver->sparse != NULL) {
-        lash_joint_sparse_solve(solver->sparse, solver->list, U, P);
+        lash_joint_sparse_solve(solver->sparse, solver->list, U, NULL, P, NULL);
         return;
     }
     if (solver->general) {
@@ -358,7 +359,11 @@ void lash_joint_solver_solve(LashJointSolver* solver, const double* U, double* P
 
 void lash_joint_solver_solve_two(LashJointSolver* solver, const double* U1, const double* U2,
                                  double* P1, double* P2) {
-    if (solver->sparse != NULL || solver->general) {
+    if (solver->sparse != NULL) {
+        lash_joint_sparse_solve(solver->sparse, solver->list, U1, U2, P1, P2);
+        return;
+    }
+    if (solver->general) {
         lash_joint_solver_solve(solver, U1, P1);
         lash_joint_solver_solve(solver, U2, P2);
         return;

@@ -42,7 +42,7 @@ struct LashJointSparse {
     int* A_at;                        // (pattern.count) of A in joined
     int (*G_at)[2][LASH_MAX_TOUCHED]; // (bilateral) rows G' and columns G* in joined
     int (*K_at)[LASH_MAX_TOUCHED][LASH_MAX_TOUCHED]; // (bilateral) in between
-    double *x, *f, *result;                          // (unknowns), (nv), (rows)
+    double *x, *f, *result;                          // (2 unknowns), (2 nv), (rows)
 };
 
 // --- Symbolic
@@ -145,7 +145,7 @@ LashJointSparse* lash_joint_sparse_create(const LashSystem* system,
     s->size = lash_alloc(((size_t)system->blocks + n) * sizeof(int));
     s->A_at = lash_alloc((size_t)system->pattern.count * sizeof(int));
     s->G_at = lash_alloc(n * sizeof *s->G_at), s->K_at = lash_alloc(n * sizeof *s->K_at);
-    s->x = lash_alloc((size_t)s->unknowns * sizeof(double));
+    s->x = lash_alloc(2 * (size_t)s->unknowns * sizeof(double));
     s->f = lash_alloc(2 * (size_t)system->nv * sizeof(double));
     s->result = lash_alloc(n * LASH_MAX_ROWS * sizeof(double));
     for (int i = 0; i < system->blocks; ++i) s->size[i] = lash_block_size(system, i);
@@ -209,20 +209,45 @@ int lash_joint_sparse_factor(LashJointSparse* s, const LashInteractionList* list
     return s->rows - lash_block_lu_left_out_count(s->joined);
 }
 
-void lash_joint_sparse_solve(LashJointSparse* s, const LashInteractionList* list, const double* U,
-                             double* P) {
-    memset(s->x, 0, (size_t)s->system->nv * sizeof *s->x);
+// x (unknowns) <- (0, -U); P <- its rows
+static void put_rows(const LashJointSparse* s, const LashInteractionList* list, const double* U,
+                     double* x) {
+    memset(x, 0, (size_t)s->system->nv * sizeof *x);
     for (int i = 0; i < s->bilateral; ++i) {
-        const double* from = U + list->item[i].row;
-        double* to = s->x + s->at[i];
-        for (int r = 0; r < list->item[i].rows; ++r) to[r] = -from[r];
+        int row = list->item[i].row, at = s->at[i];
+        for (int r = 0; r < list->item[i].rows; ++r) x[at + r] = -U[row + r];
     }
-    lash_block_lu_solve(s->joined, s->x);
+}
+static void get_rows(const LashJointSparse* s, const LashInteractionList* list, const double* x,
+                     double* P) {
     for (int i = 0; i < s->bilateral; ++i) {
-        const double* from = s->x + s->at[i];
-        double* to = P + list->item[i].row;
-        for (int r = 0; r < list->item[i].rows; ++r) to[r] = from[r];
+        int row = list->item[i].row, at = s->at[i];
+        for (int r = 0; r < list->item[i].rows; ++r) P[row + r] = x[at + r];
     }
+}
+
+void lash_joint_sparse_solve(LashJointSparse* s, const LashInteractionList* list, const double* U1,
+                             const double* U2, double* P1, double* P2) {
+    double *x = s->x, *y = s->x + s->unknowns;
+    put_rows(s, list, U1, x);
+    if (U2 == NULL) {
+        lash_block_lu_solve_rows(s->joined, x);
+        get_rows(s, list, x, P1);
+        return;
+    }
+    put_rows(s, list, U2, y);
+    lash_block_lu_solve_two(s->joined, true, x, y);
+    get_rows(s, list, x, P1);
+    get_rows(s, list, y, P2);
+}
+
+void lash_joint_sparse_respond(LashJointSparse* s, double* x1, double* x2) {
+    size_t nv = (size_t)s->system->nv, rows = (size_t)s->rows;
+    double *x = s->x, *y = s->x + s->unknowns;
+    memcpy(x, x1, nv * sizeof *x), memcpy(y, x2, nv * sizeof *x);
+    memset(x + nv, 0, rows * sizeof *x), memset(y + nv, 0, rows * sizeof *x);
+    lash_block_lu_solve_two(s->joined, false, x, y);
+    memcpy(x1, x, nv * sizeof *x), memcpy(x2, y, nv * sizeof *x);
 }
 
 void lash_joint_sparse_clear_dependent(const LashJointSparse* s, const LashInteractionList* list,

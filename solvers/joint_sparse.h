@@ -24,9 +24,13 @@ double lash_joint_sparse_solve_cost(const LashJointSparse* sparse);
 int lash_joint_sparse_factor(LashJointSparse* sparse, const LashInteractionList* list,
                              const double* G_hat, const double* G_star, const double* A,
                              bool positions);
-// P with G_hat' A^-1 G_star P = -U; dependent rows get zero.
+// P with G_hat' A^-1 G_star P = -U, for two right sides or, U2 = NULL, one; dependent rows get
+// zero.
 void lash_joint_sparse_solve(LashJointSparse* sparse, const LashInteractionList* list,
-                             const double* U, double* P);
+                             const double* U1, const double* U2, double* P1, double* P2);
+// x1, x2 (nv) <- (A^-1 - A^-1 G* (G' A^-1 G*)^-1 G' A^-1) x: the answer to a generalized impulse
+// with the joints closed, for two of them
+void lash_joint_sparse_respond(LashJointSparse* sparse, double* x1, double* x2);
 // Sets the rows that the factorisation leaves out to zero.
 void lash_joint_sparse_clear_dependent(const LashJointSparse* sparse,
                                        const LashInteractionList* list, double* P);

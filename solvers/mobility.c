@@ -123,8 +123,10 @@ static bool push_apart(LashSim* sim, StepContext* s, double* x) {
                                      .kind = kind,
                                      .P_n = g_new + n,
                                      .tolerance = 1e-3 * sim->settings.tolerance_position};
+    bool known = all_finite(g, (int)n) && diagonal_finite(A, (int)n, (int)n);
     bool good =
-        n == 0 || lash_projection_solve(&problem, tau, g_new, NULL, work).outcome != LASH_FAILED;
+        n == 0 ||
+        (known && lash_projection_solve(&problem, tau, g_new, NULL, work).outcome != LASH_FAILED);
     for (size_t c = 0; c < n && good; ++c) {
         for (size_t k = 0; k < nv; ++k) x[k] += tau[c] * r[c * nv + k];
     }

@@ -26,11 +26,19 @@
 #include "solvers/sim_internal.h"
 
 // Contraction per correction above which the operator is renewed for the next step.
-static const double SLOW = 0.04;
-// Corrections in a row that gain less than half, after which the kept operator is given up.
-enum { PATIENCE = 4 };
+static const double SLOW = 0.003;
+// The same where the factors no longer fit into the cache, and making them costs more.
+static const double SLOW_LARGE = 0.02;
+enum { MANY_ROWS = 2000, LONGEST_SEPARATION = 1 << 16 };
+// Contraction above which a fresh operator is not good enough.
+static const double POOR = 0.1;
+// Corrections in a row that gain less than half, after which the kept operator is given up; and
+// corrections without a new best, after which any iteration is: it runs in a circle.
+enum { PATIENCE = 4, CIRCLE = 8 };
 // Steps with the full Newton matrix before the kept operator is tried again, at most.
 enum { LONGEST_RUN = 16 };
+// Corrections with the kept operator before it is given up.
+enum { KEPT_ITERATIONS = 12 };
 
 // --- Evaluation
 // ---------------------------------------------------------------------------------------------------
@@ -281,13 +289,30 @@ static bool restore_iterate(LashSim* sim, StepContext* s, bool project) {
     return evaluate_iterate(sim, s, project) && passes(sim, s, project);
 }
 
+static double slow_rate(const LashSim* sim) {
+    return sim->velocity_joints.rows > MANY_ROWS ? SLOW_LARGE : SLOW;
+}
+
+// For a while, twice as long each time: near a singular position it is a matter of a few steps,
+// with thin bodies of the whole run.
+static void separate_operators(LashSim* sim) {
+    if (sim->separate) return;
+    sim->separate_run = sim->separate_run == 0 ? 32 : 2 * sim->separate_run;
+    if (sim->separate_run > LONGEST_SEPARATION) sim->separate_run = LONGEST_SEPARATION;
+    sim->separate = true, sim->separate_steps = sim->separate_run;
+}
+
 // Newton until the goal; an iterate that passes is kept in case the next one is no better.
 static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
     double first = INFINITY, last = INFINITY, kept = INFINITY, rate = 0;
     double goal = newton_goal(sim, s);
-    s->goal = sim->robust ? 1 : goal;
-    int slow = 0, growing = 0, stalled = 0, solved = -1;
-    for (int i = 0; i <= sim->settings.max_iterations; ++i) {
+    if (sim->settings.full_newton) goal = 1;
+    s->goal = goal;
+    int slow = 0, growing = 0, stalled = 0, solved = -1, best_at = 0;
+    double best = INFINITY;
+    int most = sim->settings.max_iterations;
+    if (!sim->robust && most > KEPT_ITERATIONS) most = KEPT_ITERATIONS;
+    for (int i = 0; i <= most; ++i) {
         if (!evaluate_iterate(sim, s, project)) return LASH_FAILED;
         double error = largest_error(sim, s, project);
         bool pass = passes(sim, s, project);
@@ -303,10 +328,14 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
             return LASH_FAILED; // diverges, or not a number
         stalled = error > 0.5 * last ? stalled + 1 : 0;
         if (!sim->robust && stalled >= PATIENCE) return LASH_FAILED; // creeps
+        if (error < 0.5 * best) best = error, best_at = i;
+        if (i - best_at >= CIRCLE) return LASH_FAILED;
         // The contact solver had nothing left to do: its own tolerance is what the rest is.
-        bool settled = s->nc > 0 && sim->info.solver == solved;
-        if (i > 0 && pass && (sim->robust || settled || error <= goal)) {
-            if (rate > SLOW) sim->factored = false; // renewed when the next step starts
+        bool settled = s->nc > 0 && (sim->robust || sim->info.solver == solved);
+        if (i > 0 && pass && (settled || error <= goal)) {
+            if (rate > POOR && sim->fresh) separate_operators(sim);
+            if (rate > slow_rate(sim)) sim->factored = false; // renewed when the next step starts
+            sim->fresh = false;
             return LASH_CONVERGED;
         }
         if (i > 0 && pass) keep_iterate(sim, s), kept = error;
@@ -320,7 +349,7 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         }
         last = error, solved = sim->info.solver;
         s->correction = i;
-        if (i == sim->settings.max_iterations || !correct(sim, s, project)) break;
+        if (i == most || !correct(sim, s, project)) break;
         ++sim->info.newton;
     }
     return LASH_INACCURATE;
@@ -357,8 +386,9 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
 // contraction rate of the iteration: the product must stay small, or errors that the residuals
 // hardly see would grow from step to step.
 int guess_order(const LashSim* sim) {
-    if (sim->history == 0 || sim->robust || sim->contraction_rate > 0.5)
+    if (sim->history == 0 || (!sim->robust && sim->contraction_rate > 0.5))
         return 0; // from the state alone
+    if (sim->robust) return sim->history < 2 || sim->step.nc > 0 ? 0 : 2;
     int n = 1;
     while (n < HISTORY && n < sim->history && (2 << n) * sim->contraction_rate < 1.0) ++n;
     return n;
@@ -415,6 +445,7 @@ void step_remember(LashSim* sim, const StepContext* s, bool smooth) {
     ++sim->listed;
     sim->contraction_rate *= 0.9; // forgets: the next steps tell anew
     if (sim->singular_steps > 0) --sim->singular_steps;
+    if (sim->separate && --sim->separate_steps == 0) sim->separate = false;
 }
 
 // Tells whether the list has the same contacts as that of the last step, in the same order.

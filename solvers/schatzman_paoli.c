@@ -207,6 +207,9 @@ static bool correct(LashSim* sim, StepContext* s, Position* p, const LashFrictio
     for (int i = 0; i < list->bilateral_rows; ++i) s->P[i] += sim->w[i];
     if (s->nc > 0) {
         set_b(sim, s, y);
+        if (!all_finite(s->b, s->m) || !all_finite(s->P_c, s->m) ||
+            !diagonal_finite(s->W, s->m, s->m))
+            return false;
         LashFrictionSettings settings = lash_friction_settings();
         settings.tolerance = sim->settings.tolerance_solver;
         settings.minimum_norm = true;

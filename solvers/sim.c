@@ -80,6 +80,7 @@ static void lay_out_step(StepContext* s, const LashSystem* system, Take* t) {
     s->active = take(t, count), s->position = take(t, count), s->wanted = take(t, count);
     s->has_U_start = take(t, count);
     s->U_start = take_doubles(t, rows), s->gap_start = take_doubles(t, count);
+    s->scale = take_doubles(t, count);
     s->v = take_doubles(t, nv), s->P = take_doubles(t, rows), s->tau = take_doubles(t, rows);
     s->shift = take_doubles(t, nv);
     s->d = take_doubles(t, nv), s->q_end = take_doubles(t, nq), s->q_theta = take_doubles(t, nq);
@@ -117,6 +118,8 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     sim->q_back = take_doubles(t, nq);
     sim->v = take_doubles(t, nv), sim->guess = take_doubles(t, 2 * nv + 2 * rows);
     for (int i = 0; i < HISTORY; ++i) sim->past[i] = take_doubles(t, 2 * nv + 2 * rows);
+    sim->pattern_first = take(t, (size_t)(system->blocks + 1) * sizeof(int));
+    sim->pattern_block = take(t, (size_t)system->pattern.count * sizeof(int));
     sim->M_values = take_doubles(t, values), sim->C_values = take_doubles(t, values);
     sim->K_values = take_doubles(t, values), sim->A_values = take_doubles(t, values);
     if (nv <= RESPONSE_LIMIT && contacts > 0) {
@@ -170,6 +173,7 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     lay_out(sim, bilateral, rows, &t);
     lash_arena_reserve(&sim->arena, t.bytes + 64);
     lay_out(sim, bilateral, rows, &t);
+    pattern_sort(sim);
     sim->A = lash_block_lu_create(system);
     sim->M = lash_block_lu_create(system);
     sim->N = lash_block_lu_create(system);

@@ -23,18 +23,19 @@ enum { POSITION_FREE, POSITION_CLOSED_IF_PUSHED, POSITION_NOT_NEGATIVE };
 typedef struct StepContext {
     double t0, h, theta; // start time, length; theta of the velocity average
     double move_theta;   // weight of v_{k+1} in the motion: theta, or 1/2 for the variant
-    const LashInteractionList* list;    // collect
-    uint8_t* active;                    // (count) velocity law acts: bilateral always
-    uint8_t* position;                  // (count) POSITION_*
-    uint8_t* wanted;                    // (count) directions are needed
-    double* gap_start;                  // (count) gap at the start, where U_start was evaluated
-    double* U_start;                    // (rows) U at the start of the step, for the impact law
-    uint8_t* has_U_start;               // (count)
-    double *v, *P, *tau;                // unknowns: (nv), (rows), (rows)
-    double* shift;                      // (nv) N G tau
-    double *d, *q_end, *q_theta;        // (nv) increment; q (+) d, q (+) theta d
-    double *v_theta, *F, *r;            // (nv) averaged velocity, forces, residual of the dynamics
-    double *g, *g_t, *G;                // at the end of the step
+    const LashInteractionList* list; // collect
+    uint8_t* active;                 // (count) velocity law acts: bilateral always
+    uint8_t* position;               // (count) POSITION_*
+    uint8_t* wanted;                 // (count) directions are needed
+    double* scale;                   // (count) of contact errors, see contact_scale; 0: not known
+    double* gap_start;               // (count) gap at the start, where U_start was evaluated
+    double* U_start;                 // (rows) U at the start of the step, for the impact law
+    uint8_t* has_U_start;            // (count)
+    double *v, *P, *tau;             // unknowns: (nv), (rows), (rows)
+    double* shift;                   // (nv) N G tau
+    double *d, *q_end, *q_theta;     // (nv) increment; q (+) d, q (+) theta d
+    double *v_theta, *F, *r;         // (nv) averaged velocity, forces, residual of the dynamics
+    double *g, *g_t, *G;             // at the end of the step
     double *g_star, *g_t_star, *G_star; // where impulses point: directions, gaps not used
     double* G_hat;                      // G + h theta d(G'v)/dq: derivative of the rows for Newton
     double* U;                          // (rows)
@@ -91,8 +92,13 @@ struct LashSim {
     FullNewton* full; // bodies and joints, all derivatives; NULL: no joints
     bool same_metric; // position_joints is velocity_joints
     double *M_values, *C_values, *K_values, *A_values;
+    int *pattern_first,
+        *pattern_block; // (blocks + 1), (pattern.count) blocks of the pattern by row
     double *B,
-        *B_n; // (nv x nv) A^-1 and N^-1 with the joints closed; NULL: too large, solve by columns
+        *B_n;   // (nv x nv) A^-1 and N^-1 with the joints closed; NULL: too large, solve by columns
+    bool fresh; // the operator was made in this step
+    int separate_steps, separate_run; // how long still, how long in all
+    bool separate;                    // velocities and positions have their own operators
     bool factored, has_response;      // has_response: B (and B_n) are formed
     double factored_h, factored_t;    // step it was made for: length, start [s]
     bool exact;                       // derivatives of contact directions are in the Newton matrix
@@ -120,6 +126,19 @@ struct LashSim {
     double* works;                   // (2 x interactions) of the last step: normal, tangential [J]
     double reach;                    // factor on the motion promised to collect
 };
+
+// Are all n numbers finite? Forces that a user wrote may be anything; solvers want numbers.
+static inline bool all_finite(const double* x, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += x[i] * 0;
+    return sum == 0;
+}
+// The same of a square matrix with |A_ij|^2 <= A_ii A_jj, or nearly so: its diagonal tells.
+static inline bool diagonal_finite(const double* A, int lda, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += A[(size_t)i * (size_t)(lda + 1)] * 0;
+    return sum == 0;
+}
 
 // --- Stages (newton.c)
 // --------------------------------------------------------------------------------------------
@@ -154,8 +173,9 @@ void step_accept(LashSim* sim, StepContext* s);
 // --- Linear algebra (factor.c)
 // ------------------------------------------------------------------------------------
 bool step_factor(LashSim* sim, StepContext* s, bool project);
-// True when B (and B_n) can be used: forms them for the operator at hand when first asked. False:
-// the system is too large.
+void pattern_sort(LashSim* sim); // fills pattern_first and pattern_block, once
+// True when B (and B_n) can be used: forms them once so many columns have been asked of the
+// operator at hand that it pays. False: not yet, or the system is too large.
 bool response_ready(LashSim* sim, const StepContext* s);
 // x (nv) <- response of the closed joints to the generalized impulse x; positions: in the
 // projection metric

@@ -21,6 +21,7 @@ soname=$(readelf -d "$lib/liblash.so" | sed -n 's/.*SONAME.*\[\(.*\)\].*/\1/p')
 [ -e "$lib/$soname" ] || fail "$soname is missing"
 nm -D --defined-only "$lib/liblash.so" | awk '{ print $3 }' | sort >"$work/exported"
 ! grep -v '^lash_' "$work/exported" || fail "the shared library shows more than lash_*"
+! readelf -d "$lib/liblash.so" | grep -E 'NEEDED.*(sqlite|GL|glfw|epoxy|imgui|TK[A-Z])' || fail "the shared library needs more than it should"
 # every function that lash.h declares is in it (those it defines itself are static)
 echo '#include <lash.h>' | $cc -E -P -I"$root/include/lash" - | tr '\n' ' ' | sed 's/static inline/\nstatic inline/g; s/[;}]/&\n/g' >"$work/lines"
 grep -v '^static inline' "$work/lines" | grep -oE '\blash_[a-z0-9_]+ ?\([^)]*\)[^{};]*;' | grep -oE '^lash_[a-z0-9_]+' | sort -u >"$work/declared"
@@ -69,6 +70,21 @@ done
 ! cmp -s expected got || fail "the parameter has no effect"
 ./c_shared /nonexistent.json 2>/dev/null && fail "a missing file passes" || [ $? = 7 ] || fail "a missing file gives $?"
 
-# ---- the program, and a STEP file through the library in a folder it was not built for
+# ---- STEP: the library finds its helper program below the folder it stands in, which is not the one it was built for
+cat >part.json <<'PART'
+{"format": "lash-step/1", "name": "bar", "steps": [{"box": {"size": [300, 20, 10]}}]}
+PART
+cat >step.json <<'STEP'
+{"format": "lash-model/1", "units": {"length": "mm", "mass": "g"}, "gravity": [0, 0, -9810],
+ "parts": [{"name": "bar", "step": "bar.step", "density": 0.00785, "pose": {"position": [150, 0, 0]}}],
+ "joints": [{"name": "hinge", "type": "revolute", "a": "ground", "b": "bar", "point": [0, 0, 0], "axis": [0, 1, 0]}],
+ "simulation": {"step": 0.001, "duration": 0.1}}
+STEP
+"$build/lash-make-step" part.json bar.step
+unset LASH_CAD
+mkdir elsewhere
+cp c_shared elsewhere/
+XDG_CACHE_HOME=$work elsewhere/c_shared step.json >got || fail "a STEP part cannot be read through the installed library"
+[ "$(wc -l <got)" = 11 ] || fail "the STEP model printed $(wc -l <got) lines"
 "$root/bin/lash" check "$model" >/dev/null
 echo "installed, and used in six ways"

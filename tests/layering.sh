@@ -24,10 +24,17 @@ only() {
     --include='*.cpp' --include='*.hpp' | grep -vE "^($2):")" "only $2 may include $1"
 }
 only 'cjson/|cJSON' 'app/model_io\.c'
+only 'sqlite3'      'app/study/store\.c'
+only 'boost/'       'app/study/sobol_directions\.cpp'
+only 'mpi\.h'       'app/study/mpi_main\.c'
 only 'hdf5'         'app/record\.c'
 only 'lapacke|cblas' 'solvers/dense\.c'
 only '(mujoco|Siconos|FrictionContactProblem|NewtonEuler|PivotJointR)' 'app/bench_peer_[a-z]*\.(c|cpp)'
 only '(BRep|TopoDS|TopExp|STEP|XCAF|gp_|Geom)' 'geometry/[a-z_]*\.(cpp|hpp)'
+
+only '(GLFW/|backends/imgui|imgui|epoxy/|cglm/|stb/)' 'app/viewer/[a-z_]*\.(c|cpp|hpp)'
+only 'cglm/' 'app/viewer/matrix\.c'
+only 'stb/' 'app/viewer/picture\.c'
 
 # Library folders never print: only the last words of an assertion and of out-of-memory do.
 complain "$(grep -nE '(^|[^a-z_])(printf|puts|putchar|fprintf|fputs|perror) *\(' core/*.c joints/*.c solvers/*.c geometry/*.c |

@@ -66,6 +66,10 @@ static void a_step_allocates_nothing(void** state) {
     steps_of(LASH_SOURCE_DIR "/models/slider_crank/driven_position.json", 500);
     steps_of(LASH_SOURCE_DIR "/models/benchmarks/a03_andrews.json", 500);
     steps_of(LASH_SOURCE_DIR "/models/benchmarks/euler_top.json", 500);
+    steps_of(LASH_SOURCE_DIR "/models/benchmarks/a02_n2.json", 1500); // through a flat position
+    steps_of(LASH_SOURCE_DIR "/models/benchmarks/a04_bricard.json", 300);
+    steps_of(LASH_SOURCE_DIR "/models/benchmarks/a05_governor.json", 300);
+    steps_of(LASH_SOURCE_DIR "/models/papers/slider_crank_play.json", 500);
 }
 
 int main(void) {

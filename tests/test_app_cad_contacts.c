@@ -56,6 +56,10 @@ static int make_parts(void** state) {
               "\"steps\": [{\"extrude\": {\"profile\": {\"outer\": {\"circle\": {\"radius\": "
               "1002}}, \"holes\": [{\"circle\": {\"radius\": 1000}, \"name\": \"inside\"}]}, "
               "\"length\": 40}, \"at\": [0, 20, 0], \"axis\": [0, -1, 0]}]");
+    make_part("corner",
+              "\"steps\": [{\"extrude\": {\"profile\": {\"polygon\": [[-100, -10], [60, -10], [60, "
+              "40], [50, 40], [50, 0], [-100, 0]]}, \"length\": 100}, \"at\": [0, 50, 0], "
+              "\"axis\": [0, -1, 0], \"x\": [1, 0, 0]}]");
     make_part("tip", "\"edges\": [[[0, 0, 775], [0, 0, 900]]]");
     make_part("bush",
               "\"steps\": [{\"extrude\": {\"profile\": {\"outer\": {\"circle\": {\"radius\": 12}}, "
@@ -220,6 +224,35 @@ static void a_ball_rests_in_a_groove_on_both_flanks(void** state) {
     assert_near(up, weight, 1e-6 * weight);
     assert_near(output(&run, "z"), 0.008 * sqrt(2), 1e-9);
     assert_true(output(&run, "gap") >= -1e-10);
+    end_run(&run);
+}
+
+// Edges of the box lie in the inner edge of the corner: floor and wall both hold it.
+static void a_box_slides_into_an_inner_corner_and_leans_on_floor_and_wall(void** state) {
+    (void)state;
+    char path[300], text[3000];
+    snprintf(
+        text, sizeof text,
+        "{\"format\": \"lash-model/1\", \"units\": {\"length\": \"mm\"}, \"gravity\": [4000, 0, "
+        "-9810], \"parts\": [{\"name\": \"corner\", \"step\": \"corner.step\", \"fixed\": "
+        "true}, {\"name\": \"box\", \"step\": \"box.step\", \"density\": 7.8e-6, \"pose\": "
+        "{\"position\": [0, 0, 10]}}], \"contacts\": [{\"name\": \"lean\", \"a\": {\"part\": "
+        "\"corner\", \"faces\": \"all\"}, \"b\": {\"part\": \"box\", \"faces\": \"all\"}, "
+        "\"friction\": 0.1}], \"simulation\": {\"step\": 1e-4, \"duration\": 0.4}, "
+        "\"outputs\": [{\"name\": \"x\", \"quantity\": \"position.x\", \"of\": \"box\"}, "
+        "{\"name\": \"z\", \"quantity\": \"position.z\", \"of\": \"box\"}, {\"name\": "
+        "\"gap\", \"quantity\": \"gap\", \"of\": \"lean\", \"when\": \"min\"}]}");
+    write_text("corner.json", text, path, sizeof path);
+    Run run = run_model(path);
+    LashError error = {0};
+    double force[3], mass = 7800 * 0.04 * 0.03 * 0.02;
+    assert_near(output(&run, "x"), 0.03, 1e-9);
+    assert_near(output(&run, "z"), 0.01, 1e-9);
+    assert_true(output(&run, "gap") >= -1e-10);
+    assert_true(lash_record_read(run.record, LASH_SERIES_CONTACT_FORCE, run.record->frames - 1, 1,
+                                 force, &error));
+    assert_near(force[0], -4 * mass, 1e-6); // statics
+    assert_near(force[2], 9.81 * mass, 1e-6);
     end_run(&run);
 }
 
@@ -468,6 +501,7 @@ int main(void) {
         cmocka_unit_test(four_corners_carry_a_box_and_keep_their_ids),
         cmocka_unit_test(a_box_over_the_edge_of_a_plate_is_carried_by_crossed_edges),
         cmocka_unit_test(a_ball_rests_in_a_groove_on_both_flanks),
+        cmocka_unit_test(a_box_slides_into_an_inner_corner_and_leans_on_floor_and_wall),
         cmocka_unit_test(a_pendulum_in_a_step_ring_moves_as_the_one_of_the_papers),
         cmocka_unit_test(two_runs_give_the_same_bits),
         cmocka_unit_test(a_killed_run_leaves_a_readable_result_with_its_points),

@@ -1,4 +1,4 @@
-// The program as a user meets it: commands, exit codes, messages, JSON documents, malformed models.
+// The program as a user meets it: commands, exit codes, messages, JSON documents.
 // clang-format off
 #include <stdarg.h>
 #include <stddef.h>
@@ -214,47 +214,6 @@ static void check_warns_of_millimetres_taken_for_metres(void** state) {
     outcome_free(&o);
 }
 
-// One line of expected.txt: file | exit code | place | words.
-static void check_bad_model(char* line) {
-    char path[400];
-    char* field[4] = {line, NULL, NULL, NULL};
-    for (int i = 1; i < 4; ++i) {
-        field[i] = strstr(field[i - 1], " | ");
-        assert_non_null(field[i]);
-        *field[i] = '\0';
-        field[i] += 3;
-    }
-    snprintf(path, sizeof path, "%s/tests/data/bad/%s", LASH_SOURCE_DIR, field[0]);
-    static const char* const commands[] = {"run", "check"};
-    for (int i = 0; i < 2; ++i) {
-        Outcome o = LASH(commands[i], path, "--json");
-        if (o.code != atoi(field[1])) fail_msg("%s: exit code %d: %s", field[0], o.code, o.err);
-        if (o.seconds > 10)
-            fail_msg("%s took %g s", field[0], o.seconds); // < 1 s on a free machine
-        assert_contains(o.err, field[2]);
-        if (i == 0) assert_contains(o.err, field[3]);
-        cJSON* document = one_document(o.out);
-        assert_true(cJSON_IsFalse(cJSON_GetObjectItem(document, "ok")));
-        assert_true(number_at(document, "error/code") == o.code);
-        cJSON_Delete(document);
-        outcome_free(&o);
-    }
-}
-
-static void malformed_models_are_refused_with_place_and_reason(void** state) {
-    (void)state;
-    char* list = slurp(LASH_SOURCE_DIR "/tests/data/bad/expected.txt");
-    int count = 0;
-    char* rest = list;
-    for (char* line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n")) {
-        if (line[0] == '#' || line[0] == '\0') continue;
-        check_bad_model(line);
-        ++count;
-    }
-    free(list);
-    assert_true(count >= 40);
-}
-
 static void what_is_no_file_exits_with_7(void** state) {
     (void)state;
     Outcome o = LASH("run", LASH_SOURCE_DIR "/tests/data");
@@ -394,7 +353,6 @@ int main(void) {
         cmocka_unit_test(check_names_the_redundant_joint),
         cmocka_unit_test(check_shows_the_nearest_consistent_start),
         cmocka_unit_test(check_warns_of_millimetres_taken_for_metres),
-        cmocka_unit_test(malformed_models_are_refused_with_place_and_reason),
         cmocka_unit_test(what_is_no_file_exits_with_7),
         cmocka_unit_test(a_full_standard_output_is_noticed),
         cmocka_unit_test(schema_accepts_the_keys_the_loader_reads),

@@ -38,6 +38,10 @@ static void fill_frame(const LashRecordLayout* layout, int64_t i, double* frame)
     for (int s = LASH_SERIES_STEPS; s <= LASH_SERIES_CONTACTS; ++s) {
         frame[layout->offset[s]] = (double)(i + s);
     }
+    for (int j = 0; j < layout->joints; ++j) {
+        frame[layout->offset[LASH_SERIES_JOINT_POINTS] + j] = (double)(i % 3);
+        frame[layout->offset[LASH_SERIES_JOINT_IMPACTS] + j] = (double)i;
+    }
     frame[layout->offset[LASH_SERIES_POINTS_END]] = 0; // counted by the recorder
 }
 

@@ -116,10 +116,10 @@ static void check_function(const Function* f) {
             double e1 = fabs(index[j].first - f->first[j]);
             double e2 = fabs(index[j].total - f->total[j]);
             if (seed <= ACCURATE) worst = fmax(worst, fmax(e1, e2));
-            covered[j] += index[j].first_ci.low <= f->first[j] &&
-                          f->first[j] <= index[j].first_ci.high;
-            covered[MOST + j] += index[j].total_ci.low <= f->total[j] &&
-                                 f->total[j] <= index[j].total_ci.high;
+            covered[j] +=
+                index[j].first_ci.low <= f->first[j] && f->first[j] <= index[j].first_ci.high;
+            covered[MOST + j] +=
+                index[j].total_ci.low <= f->total[j] && f->total[j] <= index[j].total_ci.high;
         }
         free(y);
         lash_study_destroy(study);
@@ -151,10 +151,93 @@ static void sobol_g_indices_are_exact_to_three_percent_and_covered(void** state)
     check_function(&f);
 }
 
+static double linear(const double* x) {
+    return 3 * x[0] - x[1] + 0.5 * x[2];
+}
+
+static void morris_effects_of_a_linear_function_are_its_slopes(void** state) {
+    (void)state;
+    Function f = {.name = "linear", .d = 3, .low = 2, .high = 4, .value = linear};
+    LashStudy* study = make_study(&f, "morris", 25, 3);
+    double* y = calloc((size_t)study->samples, sizeof *y);
+    double x[MOST];
+    for (int64_t i = 0; i < study->samples; ++i) {
+        lash_study_point(study, i, x);
+        y[i] = linear(x);
+    }
+    LashMorrisEffect effect[3];
+    const double slope[] = {6, -2, 1}; // over the range of 2
+    y[6] = NAN;                        // a failed sample: the steps beside it are left out
+    lash_morris_effects(study, y, effect);
+    int64_t steps = 0;
+    for (int j = 0; j < 3; ++j) {
+        assert_true(fabs(effect[j].mu - slope[j]) < 1e-12);
+        assert_true(fabs(effect[j].mu_star - fabs(slope[j])) < 1e-12);
+        assert_true(effect[j].sigma < 1e-6);
+        steps += effect[j].n;
+    }
+    assert_int_equal(steps, 25 * 3 - 2);
+    free(y);
+    lash_study_destroy(study);
+}
+
+static void contributions_find_a_curve_that_correlation_misses(void** state) {
+    (void)state;
+    enum { N = 2048 };
+    Function f = {.name = "curve", .d = 3, .low = -1, .high = 1};
+    LashStudy* study = make_study(&f, "sobol", N, 1);
+    double *x = calloc(3 * N, sizeof *x), *y = calloc(N, sizeof *y);
+    for (int i = 0; i < N; ++i) {
+        lash_study_point(study, i, x + 3 * i);
+        // variances: 4 x^2: 16 (1/5 - 1/9) = 64/45; 2 y: 4/3; z: nothing
+        y[i] = 4 * x[3 * i] * x[3 * i] + 2 * x[3 * i + 1];
+    }
+    LashContribution c[3];
+    double r2 = lash_contributions(x, y, N, 3, c);
+    double all = 64.0 / 45 + 4.0 / 3;
+    assert_true(fabs(c[0].share - 64.0 / 45 / all) < 0.02);
+    assert_true(fabs(c[1].share - 4.0 / 3 / all) < 0.02);
+    assert_true(c[2].share < 0.01);
+    assert_true(fabs(c[0].regression) < 0.02 && fabs(c[0].correlation) < 0.03);
+    assert_true(fabs(c[1].regression - sqrt(4.0 / 3 / all)) < 0.01);
+    assert_true(fabs(r2 - 4.0 / 3 / all) < 0.02);
+    LashBin bin[10];
+    double* column = calloc(N, sizeof *column);
+    for (int i = 0; i < N; ++i) column[i] = x[3 * i];
+    assert_int_equal(lash_main_effect(column, y, N, 10, bin), 10);
+    for (int b = 0; b < 10; ++b) { // mean of 4 x^2 over [a, a + 0.2]
+        double from = -1 + 0.2 * b, to = from + 0.2;
+        double exact = 4 * (to * to * to - from * from * from) / 3 / 0.2;
+        assert_true(fabs(bin[b].y - exact) < 0.05);
+        assert_true(fabs(bin[b].y - exact) < 5 * bin[b].error);
+    }
+    free(column);
+    free(x);
+    free(y);
+    lash_study_destroy(study);
+}
+
+static void a_failed_row_costs_its_base_point_only(void** state) {
+    (void)state;
+    Function f = ishigami_function();
+    LashStudy* study = make_study(&f, "saltelli", 1024, 2);
+    double* y = evaluate(&f, study);
+    LashSobolIndex whole[3], less[3];
+    lash_sobol_indices(study, y, whole);
+    y[3] = NAN, y[100 * 5 + 1] = NAN, y[100 * 5 + 2] = NAN;
+    assert_int_equal(lash_sobol_indices(study, y, less), 1022);
+    for (int j = 0; j < 3; ++j) assert_true(fabs(whole[j].total - less[j].total) < 0.01);
+    free(y);
+    lash_study_destroy(study);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ishigami_indices_are_exact_to_three_percent_and_covered),
         cmocka_unit_test(sobol_g_indices_are_exact_to_three_percent_and_covered),
+        cmocka_unit_test(morris_effects_of_a_linear_function_are_its_slopes),
+        cmocka_unit_test(contributions_find_a_curve_that_correlation_misses),
+        cmocka_unit_test(a_failed_row_costs_its_base_point_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -568,6 +568,34 @@ static void bsplines_that_are_elementary_are_recognised(void** state) {
     lash_shape_destroy(exact), lash_shape_destroy(free);
 }
 
+// A whole ring, and a piece of one: the rounding at the end of a pin.
+static void bspline_tori_are_recognised(void** state) {
+    (void)state;
+    static const char* const steps[2] = {
+        "{\"torus\": {\"radius\": 30, \"tube\": 5}}",
+        "{\"cylinder\": {\"radius\": 8, \"length\": 20}}, {\"fillet\": {\"radius\": 2, "
+        "\"edges\": [[8, 0, 20]]}}"};
+    static const double radius[2] = {30e-3, 6e-3}, tube[2] = {5e-3, 2e-3};
+    for (int k = 0; k < 2; ++k) {
+        LashShape *exact = cad_part(&folder, "torus", steps[k], ""),
+                  *free = cad_part(&folder, "torus_free", steps[k], ", \"bspline\": true");
+        assert_int_equal(type_count(free, LASH_FREEFORM), 0);
+        assert_int_equal(type_count(free, LASH_TORUS), 1);
+        assert_int_equal(free->faces, exact->faces);
+        for (int i = 0; i < free->faces; ++i) {
+            const LashFace* f = free->face + i;
+            if (f->type != LASH_TORUS) continue;
+            check_near("radius", f->radius, radius[k], 1e-13);
+            check_near("tube", f->radius2, tube[k], 1e-13);
+            assert_true(f->deviation > 0 && f->deviation < 1e-12 && f->side == 1);
+        }
+        check_trims(free, 1e-7);
+        check_outward(free);
+        check_relative("volume", free->part[0].volume, exact->part[0].volume, 1e-9);
+        lash_shape_destroy(exact), lash_shape_destroy(free);
+    }
+}
+
 // A circle of two arcs, swept: two half cylinders in the file, one face in the tables.
 static void half_cylinders_become_one_face(void** state) {
     (void)state;
@@ -826,6 +854,7 @@ int main(void) {
         cmocka_unit_test(names_and_colours_come_back),
         cmocka_unit_test(the_same_part_file_gives_the_same_bytes),
         cmocka_unit_test(bsplines_that_are_elementary_are_recognised),
+        cmocka_unit_test(bspline_tori_are_recognised),
         cmocka_unit_test(half_cylinders_become_one_face),
         cmocka_unit_test(a_spline_through_a_circle_is_a_cylinder_within_its_deviation),
         cmocka_unit_test(assemblies_keep_tree_placements_and_units),

@@ -1,9 +1,10 @@
-// Writes the key lists of lash-model(5) from the tables that the loader reads with. Runs at build
-// time, is not installed.
+// Writes the key lists of lash-model(5), with the argument "study" of lash-study(5), from the tables
+// that the loaders read with. Runs at build time, is not installed.
 #include <stdio.h>
 #include <string.h>
 
 #include "app/model_internal.h"
+#include "app/study/study_internal.h"
 
 enum { MAX_TABLES = 64 };
 
@@ -26,6 +27,10 @@ static const char* type_name(const KeySpec* key) {
     switch ((int)key->type) {
         case KEY_TEXT:
             return "text";
+        case KEY_TEXT_OR_NULL:
+            return "text or null";
+        case KEY_NUMBERS:
+            return "list of numbers";
         case KEY_NUMBER:
             return "number";
         case KEY_INTEGER:
@@ -48,6 +53,8 @@ static const char* type_name(const KeySpec* key) {
             return "list of objects";
         case KEY_LIST_OR_ONE:
             return "object or list of objects";
+        case KEY_FACES:
+            return "index, name or query of a face, or a list of them";
         default:
             return "";
     }
@@ -74,8 +81,9 @@ static void put_key(const KeySpec* key) {
     printf("\n");
 }
 
-int main(void) {
-    const KeyTable* table[MAX_TABLES] = {&model_root_table};
+int main(int argc, char** argv) {
+    bool study = argc > 1 && strcmp(argv[1], "study") == 0;
+    const KeyTable* table[MAX_TABLES] = {study ? &study_root_table : &model_root_table};
     int tables = 1;
     for (int i = 0; i < tables; ++i) {
         printf(".SS \"%s\"\n", i == 0 ? "The whole file" : table[i]->what);

@@ -1,6 +1,114 @@
+// lash study report: the statistics of a store as a page, as CSV and JSON, and in short.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/report.h"
+#include "app/study/analysis.h"
 #include "app/study/study_command.h"
+
+#define OPTION(member) offsetof(StudyOptions, member)
+static const AppOption options[] = {
+    {"output", 'o', APP_FILE, "PAGE.html", "where the page goes (default: STORE.html)",
+     OPTION(output)},
+    {"csv", 0, APP_FILE, "FILE.csv", "also write all samples as a table", OPTION(csv)},
+    {"limit", 0, APP_NUMBER, "SHARE",
+     "exit with code 6 when a larger share of an output is out of spec", OPTION(limit)},
+    {"json", 0, APP_FLAG, NULL, "print one JSON document instead of text", OPTION(json)},
+};
+const AppCommand app_study_report_command = {
+    .name = "study report",
+    .operands = "STORE.db",
+    .summary = "statistics of a store: a page, CSV, JSON",
+    .detail = "A store that is not complete yet is reported with the samples it has.",
+    .minimum = 1,
+    .maximum = 1,
+    .option = options,
+    .options = sizeof options / sizeof *options,
+    .json_offset = OPTION(json),
+    .operand_offset = OPTION(operands)};
+
+static void page_path(const StudyOptions* o, const char* store, char* path, size_t size) {
+    size_t length = strlen(store);
+    if (o->output != NULL) {
+        snprintf(path, size, "%s", o->output);
+        return;
+    }
+    bool db = length > 3 && strcmp(store + length - 3, ".db") == 0;
+    snprintf(path, size, "%.*s.html", (int)(db ? length - 3 : length), store);
+}
+
+static void print_output(const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    const LashStudy* study = analysis->study;
+    printf("%s%s%s\n", a->name, a->unit != NULL ? " in " : "", a->unit != NULL ? a->unit : "");
+    printf("  mean %.6g, sigma %.4g, 5 %% %.6g, 50 %% %.6g, 95 %% %.6g (%lld samples)\n",
+           a->moments.mean, a->moments.sigma, a->percentile[2], a->percentile[4], a->percentile[6],
+           (long long)a->moments.n);
+    if (!isnan(a->share)) {
+        printf(
+            "  out of spec %.3g %% (%.2g to %.2g), normal fit %.3g %%, Cpk %.3g, by percentiles "
+            "%.3g%s\n",
+            100 * a->share, 100 * a->share_ci.low, 100 * a->share_ci.high, 100 * a->fitted,
+            a->capability.cpk, a->capability.cpk_percentile,
+            a->normality.p < 0.05 ? " (not normal)" : "");
+    }
+    if (study->active == 0 || isnan(a->effect[0].importance)) return; // too few to rank
+    printf("  %s:", analysis->ranked_by);
+    for (int j = 0; j < study->active && j < 6; ++j)
+        printf("%s %s %.3g", j == 0 ? "" : ",", study->parameter[a->effect[j].parameter].name,
+               a->effect[j].importance);
+    putchar('\n');
+}
+
+static void print_analysis(const LashAnalysis* analysis, const char* page) {
+    printf("%s: %lld of %lld samples, %lld ok\n",
+           analysis->study->name != NULL ? analysis->study->name : analysis->study->file,
+           (long long)analysis->table->rows, (long long)analysis->planned,
+           (long long)analysis->counts[LASH_SAMPLE_OK]);
+    for (int i = 0; i < analysis->study->outputs; ++i) print_output(analysis, &analysis->output[i]);
+    printf("page: %s\n", page);
+}
+
+static void check_limit(const LashAnalysis* analysis, double limit, LashError* error) {
+    for (int i = 0; i < analysis->study->outputs && !isnan(limit); ++i) {
+        const LashOutputAnalysis* a = &analysis->output[i];
+        if (!(a->share > limit)) continue;
+        lash_error_set(error, LASH_ERROR_SPEC, a->name,
+                       "%.3g %% of the samples are out of spec, allowed are %.3g %%",
+                       100 * a->share, 100 * limit);
+    }
+}
+
 int app_study_report(int argc, char** argv) {
-    (void)argc;
-    (void)argv;
-    return 1;
+    StudyOptions o = {.limit = NAN};
+    LashError error = {0};
+    char path[1024], page[1100];
+    int code = app_options_parse(&app_study_report_command, argc, argv, &o);
+    if (code >= 0) return code;
+    AppReport report = app_report("study report", o.json);
+    study_store_path(o.operands.item[0], NULL, path, sizeof path);
+    page_path(&o, path, page, sizeof page);
+    LashStore* store = lash_store_open(path, LASH_STORE_READ, &error);
+    LashStudy* study = store != NULL ? lash_store_plan(store, &error) : NULL;
+    LashStoreTable* table = study != NULL ? lash_store_table(store, study, &error) : NULL;
+    LashAnalysis* analysis = table != NULL ? lash_analysis_create(study, table) : NULL;
+    if (analysis != NULL) {
+        lash_analysis_write_html(analysis, store, page, &error);
+        if (o.csv != NULL) lash_analysis_write_csv(analysis, o.csv, &error);
+        if (error.status == LASH_OK) check_limit(analysis, o.limit, &error);
+    }
+    if (o.json) {
+        AppJson* json = app_report_document(&report, &error);
+        if (analysis != NULL) {
+            app_json_put_text(json, "page", page);
+            lash_analysis_put(json, analysis);
+        }
+    } else if (analysis != NULL) {
+        print_analysis(analysis, page);
+    }
+    lash_analysis_destroy(analysis);
+    lash_store_table_destroy(table);
+    lash_study_destroy(study);
+    lash_store_close(store, NULL);
+    return app_report_finish(&report, &error);
 }

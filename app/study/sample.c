@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "app/measure.h"
 #include "app/progress.h"
@@ -60,7 +61,7 @@ void lash_sampler_destroy(LashSampler* sampler) {
 
 char* lash_sample_replay(const LashStudy* study, const double* x, char* text, size_t size) {
     text[0] = '\0';
-    if (study->model == NULL) return text;
+    if (study->model_path == NULL) return text;
     size_t used = (size_t)snprintf(text, size, "lash view '%s'", study->model_path);
     for (int k = 0; k < study->parameters && used < size; ++k) {
         used += (size_t)snprintf(text + used, size - used, " --set %s=%.17g",
@@ -213,7 +214,7 @@ static bool over_limit(Trial* trial) {
         give_up(trial->sample, LASH_SAMPLE_LIMIT, &error);
         return true;
     }
-    if (isinf(limits->seconds) || trial->counters.steps % 64 != 0) return false;
+    if (isinf(limits->seconds)) return false;
     if (app_wall_clock() - trial->start_clock <= limits->seconds) return false;
     lash_error_set(&error, LASH_ERROR_NUMERICS, "", "over its limit of %g s of wall clock",
                    limits->seconds);
@@ -239,7 +240,7 @@ static bool loop(Trial* trial) {
                              NULL);
         observe(trial);
         if (over_limit(trial)) break;
-        if (i % 64 == 0 && __atomic_load_n(&trial->sampler->stop, __ATOMIC_RELAXED)) return false;
+        if (__atomic_load_n(&trial->sampler->stop, __ATOMIC_RELAXED)) return false;
     }
     return true;
 }
@@ -279,12 +280,20 @@ static void release(Trial* trial) {
     lash_free(trial->frame);
 }
 
+// Processor time of this thread [s].
+static double thread_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 static bool run_model(LashSampler* sampler, LashSample* sample, double* values) {
     const LashStudy* study = sampler->study;
     Trial trial = {.sampler = sampler, .sample = sample, .start_clock = app_wall_clock()};
     bool kept = true;
     if (prepare(&trial)) {
         begin(&trial);
+        sample->setup = thread_clock() - sample->cpu;
         kept = loop(&trial);
         const AppCounters* c = &trial.counters;
         sample->steps = c->steps;
@@ -314,7 +323,8 @@ bool lash_sample_run(LashSampler* sampler, int64_t id, LashSample* sample) {
     const LashStudy* study = sampler->study;
     double start = app_wall_clock();
     double *x = sample->x, *y = sample->y;
-    *sample = (LashSample){.id = id, .x = x, .y = y, .worker = sample->worker};
+    *sample =
+        (LashSample){.id = id, .x = x, .y = y, .worker = sample->worker, .cpu = thread_clock()};
     for (int i = 0; i < study->outputs; ++i) y[i] = NAN;
     lash_study_point(study, id, x);
     inject_fault(id);
@@ -331,5 +341,6 @@ bool lash_sample_run(LashSampler* sampler, int64_t id, LashSample* sample) {
     }
     lash_free(values);
     sample->wall = app_wall_clock() - start;
+    sample->cpu = thread_clock() - sample->cpu;
     return kept;
 }

@@ -29,6 +29,7 @@ typedef struct LashSample {
     int64_t steps, iterations;                       // steps done; Newton + solver
     double penetration, joint_error, velocity_error; // largest over all steps [m], [m, rad], [m/s]
     double wall;                                     // [s]
+    double cpu, setup; // processor time of the thread: all; before the first step [s]; not stored
     int worker;
     double *x, *y; // (parameters), (outputs); NAN: did not happen
 } LashSample;

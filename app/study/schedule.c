@@ -51,11 +51,21 @@ struct LashSchedule {
     Result *first, **last;
     bool stop, writer_done;
     double commit_time, sample_time; // recent averages [s]
+    double last_commit;              // wall clock [s]
     LashScheduleState result;
     Worker* worker;
     int workers;
     pthread_t writer;
 };
+
+static struct timespec later(double seconds) { // on the monotonic clock
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t nanoseconds = until.tv_nsec + (int64_t)(seconds * 1e9);
+    until.tv_sec += nanoseconds / 1000000000;
+    until.tv_nsec = nanoseconds % 1000000000;
+    return until;
+}
 
 static bool belongs(LashShard shard, int64_t i) {
     return i % shard.count == shard.index;
@@ -85,6 +95,8 @@ static void add_result(LashSchedule* s, LashSample* sample) { // locked; NULL: g
         s->sample_time =
             s->sample_time == 0 ? sample->wall : 0.9 * s->sample_time + 0.1 * sample->wall;
         s->result.sampling += sample->wall;
+        s->result.cpu += sample->cpu;
+        s->result.setup += sample->setup;
     }
     pthread_cond_signal(&s->result_changed);
 }
@@ -131,9 +143,9 @@ void lash_schedule_give(LashSchedule* s, LashSample* sample) {
 
 // ---- the writer ---------------------------------------------------------------------------------
 
-// Samples to keep marked: what all hands use up in two commits, at least two each.
+// Samples to keep marked: what all hands use up in two commits and between, at least two each.
 static int stock(const LashSchedule* s) {
-    double each = s->sample_time > 0 ? 2 * s->commit_time / s->sample_time : 1;
+    double each = s->sample_time > 0 ? (2 * s->commit_time + 0.05) / s->sample_time : 1;
     double want = s->hands * fmin(fmax(ceil(each) + 1, 2), 256);
     return (int)fmin(want, MOST_AHEAD);
 }
@@ -205,6 +217,7 @@ static bool write_once(LashSchedule* s, int64_t* ids) {
     double spent = app_wall_clock() - start;
     pthread_mutex_lock(&s->lock);
     s->marking = 0;
+    s->last_commit = start + spent;
     s->commit_time = s->commit_time == 0 ? spent : 0.7 * s->commit_time + 0.3 * spent;
     if (!good) {
         s->result.error = error;
@@ -222,6 +235,18 @@ static bool write_once(LashSchedule* s, int64_t* ids) {
     return good;
 }
 
+// Commits keep a distance, so that quick samples share them: true after waiting for its end, or for
+// news. Not when workers run dry or nothing is left to wait for.
+static bool too_early(LashSchedule* s) {
+    const double distance = 0.05; // [s]
+    bool more = s->under_way > 0 || s->cursor < s->study->samples;
+    double left = s->last_commit + distance - app_wall_clock();
+    if (s->stop || !more || s->ready_count < s->hands || left <= 0) return false;
+    struct timespec until = later(left);
+    pthread_cond_timedwait(&s->result_changed, &s->lock, &until);
+    return true;
+}
+
 static void* write_rows(void* argument) {
     LashSchedule* s = argument;
     int64_t* ids = lash_alloc(MOST_AHEAD * sizeof *ids);
@@ -229,6 +254,7 @@ static void* write_rows(void* argument) {
     pthread_mutex_lock(&s->lock);
     while (good && !over(s)) {
         while (idle(s)) pthread_cond_wait(&s->result_changed, &s->lock);
+        if (too_early(s)) continue;
         if (!over(s)) good = write_once(s, ids);
     }
     while (!good && s->under_way > 0) pthread_cond_wait(&s->result_changed, &s->lock);
@@ -251,7 +277,7 @@ static void init_conditions(LashSchedule* s) {
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->ready_changed, NULL);
-    pthread_cond_init(&s->result_changed, NULL);
+    pthread_cond_init(&s->result_changed, &attributes);
     pthread_cond_init(&s->ended, &attributes);
     pthread_condattr_destroy(&attributes);
 }
@@ -299,11 +325,7 @@ void lash_schedule_hands(LashSchedule* s, int hands) {
 }
 
 LashScheduleState lash_schedule_wait(LashSchedule* s, double seconds) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t nanoseconds = until.tv_nsec + (int64_t)(seconds * 1e9);
-    until.tv_sec += nanoseconds / 1000000000;
-    until.tv_nsec = nanoseconds % 1000000000;
+    struct timespec until = later(seconds);
     pthread_mutex_lock(&s->lock);
     int code = 0;
     while (!s->result.finished && code != ETIMEDOUT)

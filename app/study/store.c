@@ -242,19 +242,29 @@ static bool put_info(LashStore* store, const char* key, const char* value, LashE
     return good;
 }
 
-// {"file": "hash", ...} of the CAD behind a model.
+static void put_cad(AppJson* json, const char* step, const LashShape* shape) {
+    if (step != NULL && shape != NULL) {
+        app_json_begin_array(json);
+        app_json_text(json, step);
+        app_json_text(json, shape->hash);
+        app_json_end_array(json);
+    }
+}
+
+// [["file", "hash"], ...] of the CAD behind a model.
 static char* cad_hashes(const LashModel* model) {
     AppJson json = {0};
-    app_json_begin_object(&json);
-    for (int i = 0; model != NULL && i < model->parts; ++i) {
-        bool first = model->part[i].cad != NULL;
-        for (int k = 0; k < i && first; ++k) {
-            first = model->part[k].step == NULL ||
-                    strcmp(model->part[k].step, model->part[i].step) != 0;
-        }
-        if (first) app_json_put_text(&json, model->part[i].step, model->part[i].cad->hash);
+    app_json_begin_array(&json);
+    for (int i = 0; model != NULL && i < model->parts; ++i)
+        put_cad(&json, model->part[i].step, model->part[i].cad);
+    for (int i = 0; model != NULL && i < model->contacts; ++i) {
+        put_cad(&json, model->contact[i].a.step, model->contact[i].a.extra);
+        put_cad(&json, model->contact[i].b.step, model->contact[i].b.extra);
     }
-    app_json_end_object(&json);
+    app_json_end_array(&json);
+    for (char* c = json.text; *c != '\0'; ++c) {
+        if (*c == '\n') *c = ' '; // one line
+    }
     return json.text;
 }
 
@@ -433,7 +443,7 @@ static bool check_files(LashStore* store, const LashStudy* study, LashError* err
     return same || fail_changed(store, "CAD of the model", study->model_path, error);
 }
 
-LashStudy* lash_store_study(LashStore* store, LashError* error) {
+static LashStudy* parse_study(LashStore* store, bool plan_only, LashError* error) {
     char path[2048];
     const char* file = lash_store_text(store, "study_file");
     const char* model = lash_store_text(store, "model_text");
@@ -446,17 +456,26 @@ LashStudy* lash_store_study(LashStore* store, LashError* error) {
     LashStudySource source = {.file = path,
                               .text = lash_store_text(store, "study_text"),
                               .model_text = model[0] != '\0' ? model : NULL,
-                              .list_text = list[0] != '\0' ? list : NULL};
+                              .list_text = list[0] != '\0' ? list : NULL,
+                              .plan_only = plan_only};
     LashStudyOverride change = {.samples = atoi(lash_store_text(store, "samples")),
                                 .has_seed = true,
                                 .seed = strtoull(lash_store_text(store, "seed"), NULL, 10)};
     LashStudy* study = lash_study_parse(&source, &change, error);
-    if (study == NULL) return NULL;
-    if (study->samples != atoll(lash_store_text(store, "rows"))) {
-        lash_error_set(error, LASH_ERROR_IO, "", "the plan of this store does not fit its study");
-        lash_error_file(error, store->path);
-    }
-    if (error->status == LASH_OK && check_files(store, study, error)) return study;
+    if (study == NULL || study->samples == atoll(lash_store_text(store, "rows"))) return study;
+    lash_error_set(error, LASH_ERROR_IO, "", "the plan of this store does not fit its study");
+    lash_error_file(error, store->path);
+    lash_study_destroy(study);
+    return NULL;
+}
+
+LashStudy* lash_store_plan(LashStore* store, LashError* error) {
+    return parse_study(store, true, error);
+}
+
+LashStudy* lash_store_study(LashStore* store, LashError* error) {
+    LashStudy* study = parse_study(store, false, error);
+    if (study == NULL || check_files(store, study, error)) return study;
     lash_study_destroy(study);
     return NULL;
 }

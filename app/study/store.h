@@ -34,6 +34,8 @@ LashShard lash_store_shard(LashStore* store);
 
 // The study of the store, with its model. Fails when files on disk are not the ones it began with.
 LashStudy* lash_store_study(LashStore* store, LashError* error);
+// The study without its model, from what the store holds alone: to read rows, not to run samples.
+LashStudy* lash_store_plan(LashStore* store, LashError* error);
 // False with error when two stores are not parts of the same study.
 bool lash_store_same(LashStore* a, LashStore* b, LashError* error);
 

@@ -106,6 +106,7 @@ LashStudy* lash_study_load(const char* file, const LashStudyOverride* change, La
 // instead of the files (NULL: read them).
 typedef struct LashStudySource {
     const char *file, *text, *model_text, *list_text;
+    bool plan_only; // without its model: enough to tell what rows mean, not to run samples
 } LashStudySource;
 LashStudy* lash_study_parse(const LashStudySource* source, const LashStudyOverride* change,
                             LashError* error);

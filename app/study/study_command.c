@@ -243,7 +243,7 @@ static int app_study_dump(int argc, char** argv) {
     AppReport report = app_report("study dump", false);
     study_store_path(o.operands.item[0], NULL, path, sizeof path);
     LashStore* store = lash_store_open(path, LASH_STORE_READ, &error);
-    LashStudy* study = store != NULL ? lash_store_study(store, &error) : NULL;
+    LashStudy* study = store != NULL ? lash_store_plan(store, &error) : NULL;
     LashStoreTable* table = study != NULL ? lash_store_table(store, study, &error) : NULL;
     if (table != NULL) {
         print_header(store, study, o.canonical);

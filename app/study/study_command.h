@@ -24,6 +24,7 @@ int app_study(int argc, char** argv);
 int app_study_run(int argc, char** argv);
 int app_study_resume(int argc, char** argv);
 int app_study_report(int argc, char** argv);
+int app_bench_study(int argc, char** argv);
 
 // What a run is asked to do, checked.
 typedef struct StudyTask {

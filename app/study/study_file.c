@@ -163,6 +163,15 @@ static bool load_model(LashStudy* study, const LashStudySource* source, LashErro
     if (study->model_file == NULL) return true;
     study_path(study, study->model_file, path, sizeof path);
     study->model_path = model_strdup(study->memory, path);
+    if (source->plan_only) {
+        if (source->model_text == NULL)
+            return lash_error_set(error, LASH_ERROR_IO, "", "the text of the model is missing");
+        ModelContext context = {.model = study->memory,
+                                .text = source->model_text,
+                                .bytes = strlen(source->model_text),
+                                .error = error};
+        return model_read_base(&context);
+    }
     if (source->model_text != NULL) {
         study->model =
             lash_model_parse(path, source->model_text, strlen(source->model_text), NULL, 0, error);
@@ -190,7 +199,7 @@ static bool read_study(LashStudy* study, const LashStudySource* source,
     study->seed = change != NULL && change->has_seed ? change->seed : (uint64_t)study->design.seed;
     return study_resolve_parameters(&context, study) &&
            study_resolve_design(&context, study, source->list_text) &&
-           study_resolve_outputs(&context, study);
+           (source->plan_only || study_resolve_outputs(&context, study));
 }
 
 LashStudy* lash_study_parse(const LashStudySource* source, const LashStudyOverride* change,

@@ -91,31 +91,36 @@ Vec3 view_camera_eye(const ViewCamera* camera) {
     return vec3_add_scaled(camera->target, camera->distance, back);
 }
 
-void view_camera_fit(ViewCamera* camera, LashBox box) {
-    if (!isfinite(box.low.x + box.high.x)) return;
-    Vec3 axis[3];
+// The smallest distance from which every point lies inside the four sides of the picture; the
+// target moves across until left and right, above and below are used alike.
+void view_camera_fit(ViewCamera* camera, const Vec3* point, int count) {
+    Vec3 axis[3], low = vec3(INFINITY, INFINITY, INFINITY), high = vec3_neg(low);
     view_camera_axes(camera, &axis[0], &axis[1], &axis[2]);
-    Vec3 center = vec3_scale(0.5, vec3_add(box.low, box.high));
-    double tangent = tan(0.5 * camera->field), aspect = camera->width / camera->height;
-    double distance = 0, low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
-    for (int pass = 0; pass < 2; ++pass) { // first centers the box in the picture
-        distance = 0;
-        for (int k = 0; k < 8; ++k) {
-            Vec3 p = vec3_sub(vec3(k & 1 ? box.high.x : box.low.x, k & 2 ? box.high.y : box.low.y,
-                                   k & 4 ? box.high.z : box.low.z),
-                              center);
-            double x = vec3_dot(p, axis[0]), y = vec3_dot(p, axis[1]), z = vec3_dot(p, axis[2]);
-            low[0] = fmin(low[0], x), high[0] = fmax(high[0], x);
-            low[1] = fmin(low[1], y), high[1] = fmax(high[1], y);
-            double need = fmax(fabs(y) / tangent, fabs(x) / (tangent * aspect));
-            distance = fmax(distance, margin * need + (camera->orthographic ? 0 : z));
-        }
-        if (pass > 0) break;
-        center = vec3_add_scaled(vec3_add_scaled(center, 0.5 * (low[0] + high[0]), axis[0]),
-                                 0.5 * (low[1] + high[1]), axis[1]);
+    for (int i = 0; i < count; ++i) { // the box in the axes of the camera
+        double x = vec3_dot(point[i], axis[0]), y = vec3_dot(point[i], axis[1]);
+        double z = vec3_dot(point[i], axis[2]);
+        low = vec3(fmin(low.x, x), fmin(low.y, y), fmin(low.z, z));
+        high = vec3(fmax(high.x, x), fmax(high.y, y), fmax(high.z, z));
     }
-    double size = vec3_distance(box.low, box.high);
-    camera->target = center;
+    if (!isfinite(low.x + high.x)) return;
+    double tangent = tan(0.5 * camera->field), aspect = camera->width / camera->height;
+    Vec3 c = vec3_scale(0.5, vec3_add(low, high));
+    double distance = 0, size = vec3_distance(low, high);
+    for (int pass = 0; pass < 8; ++pass) {
+        double side[4] = {0, 0, 0, 0}; // distance that right, left, top and bottom need
+        for (int i = 0; i < count; ++i) {
+            double x = vec3_dot(point[i], axis[0]) - c.x, y = vec3_dot(point[i], axis[1]) - c.y;
+            double z = camera->orthographic ? 0 : vec3_dot(point[i], axis[2]) - c.z;
+            double kx = margin / (tangent * aspect), ky = margin / tangent;
+            double need[4] = {z + kx * x, z - kx * x, z + ky * y, z - ky * y};
+            for (int k = 0; k < 4; ++k) side[k] = i == 0 ? need[k] : fmax(side[k], need[k]);
+        }
+        distance = fmax(fmax(side[0], side[1]), fmax(side[2], side[3]));
+        c.x += 0.5 * (side[0] - side[1]) * tangent * aspect / margin;
+        c.y += 0.5 * (side[2] - side[3]) * tangent / margin;
+    }
+    camera->target =
+        vec3_add_scaled(vec3_add_scaled(vec3_scale(c.x, axis[0]), c.y, axis[1]), c.z, axis[2]);
     camera->distance = fmax(distance, size > 0 ? 0.01 * size : 1e-3);
 }
 

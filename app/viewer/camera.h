@@ -43,8 +43,8 @@ const char* view_standard_name(int standard); // "iso"
 // "iso", "front", ..., or "YAW,PITCH[,ZOOM]" in degrees, zoom 1: all in view. False with error.
 bool view_camera_parse(ViewCamera* camera, const char* text, double* zoom, LashError* error);
 void view_camera_set(ViewCamera* camera, ViewStandard standard);
-// Keeps the direction of looking; the whole box is in view, with a margin.
-void view_camera_fit(ViewCamera* camera, LashBox box);
+// Keeps the direction of looking; all points are in view, with a margin.
+void view_camera_fit(ViewCamera* camera, const Vec3* point, int count);
 // Near and far from the box that must be seen.
 void view_camera_clip(ViewCamera* camera, LashBox box);
 

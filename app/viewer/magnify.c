@@ -1,6 +1,6 @@
 // The clearance magnifier. A twin of the mechanism has ideal joints instead of those with play. The
-// frame's configuration q is projected onto the twin's constraints (the nearest one in the metric of
-// the masses): q_0 is where the bodies would be without play, and
+// frame's configuration q is projected onto the twin's constraints (the nearest one in the metric
+// of the masses): q_0 is where the bodies would be without play, and
 //
 //     q_shown = q_0 (+) k (q (-) q_0)
 //

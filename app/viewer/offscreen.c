@@ -1,5 +1,5 @@
 // Drawing without a display: a surfaceless EGL context (Mesa), else one on an EGL device, and a
-// multisampled framebuffer that is resolved before it is read.
+// framebuffer.
 #include "app/viewer/offscreen.h"
 
 #include <epoxy/egl.h>
@@ -12,7 +12,7 @@ struct ViewOffscreen {
     EGLDisplay display;
     EGLContext context;
     int width, height;
-    unsigned frame[2], color[2], depth; // drawn into; resolved
+    unsigned frame, color, depth;
 };
 
 static EGLDisplay open_display(void) {
@@ -67,55 +67,47 @@ static bool open_context(ViewOffscreen* o, LashError* error) {
     return true;
 }
 
-static void create_target(ViewOffscreen* o, int index, int samples) {
-    glGenFramebuffers(1, &o->frame[index]);
-    glGenRenderbuffers(1, &o->color[index]);
-    glBindFramebuffer(GL_FRAMEBUFFER, o->frame[index]);
-    glBindRenderbuffer(GL_RENDERBUFFER, o->color[index]);
-    glRenderbufferStorageMultisample(GL_RENDERBUFFER, samples, GL_RGBA8, o->width, o->height);
-    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER,
-                              o->color[index]);
-    if (index != 0) return;
+static void create_target(ViewOffscreen* o) {
+    glGenFramebuffers(1, &o->frame);
+    glGenRenderbuffers(1, &o->color);
     glGenRenderbuffers(1, &o->depth);
+    glBindFramebuffer(GL_FRAMEBUFFER, o->frame);
+    glBindRenderbuffer(GL_RENDERBUFFER, o->color);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, o->width, o->height);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, o->color);
     glBindRenderbuffer(GL_RENDERBUFFER, o->depth);
-    glRenderbufferStorageMultisample(GL_RENDERBUFFER, samples, GL_DEPTH_COMPONENT24, o->width,
-                                     o->height);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT24, o->width, o->height);
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, o->depth);
 }
 
-ViewOffscreen* view_offscreen_create(int width, int height, int samples, LashError* error) {
+ViewOffscreen* view_offscreen_create(int width, int height, LashError* error) {
     ViewOffscreen* o = lash_alloc(sizeof *o);
+    int largest = 0;
     o->width = width, o->height = height;
-    if (!open_context(o, error)) {
-        view_offscreen_destroy(o);
-        return NULL;
+    bool good = open_context(o, error);
+    if (good) glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &largest);
+    if (good && (width > largest || height > largest)) {
+        good = lash_error_set(error, LASH_ERROR_USAGE, "--size",
+                              "the driver draws pictures of up to %d x %d pixels, %d x %d were "
+                              "asked for",
+                              largest, largest, width, height);
     }
-    int most = 0, largest = 0;
-    glGetIntegerv(GL_MAX_SAMPLES, &most);
-    glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &largest);
-    if (width > largest || height > largest) {
-        lash_error_set(error, LASH_ERROR_USAGE, "--size",
-                       "the driver draws pictures of up to %d x %d pixels, %d x %d were asked for",
-                       largest, largest, width, height);
-        view_offscreen_destroy(o);
-        return NULL;
+    if (good) {
+        create_target(o);
+        good = glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE ||
+               fail(error, "the driver cannot make a framebuffer");
     }
-    create_target(o, 1, 0);
-    create_target(o, 0, samples < most ? samples : most);
-    if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
-        fail(error, "the driver cannot make a framebuffer");
-        view_offscreen_destroy(o);
-        return NULL;
-    }
-    return o;
+    if (good) return o;
+    view_offscreen_destroy(o);
+    return NULL;
 }
 
 void view_offscreen_destroy(ViewOffscreen* o) {
     if (o == NULL) return;
-    if (o->frame[0] != 0) {
-        glDeleteFramebuffers(2, o->frame);
-        glDeleteRenderbuffers(2, o->color);
-        glDeleteRenderbuffers(1, &o->depth);
+    if (o->frame != 0) {
+        unsigned targets[] = {o->color, o->depth};
+        glDeleteFramebuffers(1, &o->frame);
+        glDeleteRenderbuffers(2, targets);
     }
     if (o->display != EGL_NO_DISPLAY) {
         eglMakeCurrent(o->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
@@ -127,17 +119,21 @@ void view_offscreen_destroy(ViewOffscreen* o) {
 }
 
 void view_offscreen_bind(ViewOffscreen* o) {
-    glBindFramebuffer(GL_FRAMEBUFFER, o->frame[0]);
+    glBindFramebuffer(GL_FRAMEBUFFER, o->frame);
     glViewport(0, 0, o->width, o->height);
+}
+
+// glFinish alone does not make Mesa's software renderer release what it has collected for a
+// picture: memory grows by megabytes per picture (22.3.6). Reading a pixel does.
+void view_offscreen_finish(ViewOffscreen* o) {
+    unsigned char pixel[4];
+    glBindFramebuffer(GL_FRAMEBUFFER, o->frame);
+    glReadPixels(0, 0, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
 }
 
 void view_offscreen_read(ViewOffscreen* o, unsigned char* pixels) {
     size_t row = 3 * (size_t)o->width;
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, o->frame[0]);
-    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, o->frame[1]);
-    glBlitFramebuffer(0, 0, o->width, o->height, 0, 0, o->width, o->height, GL_COLOR_BUFFER_BIT,
-                      GL_NEAREST);
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, o->frame[1]);
+    glBindFramebuffer(GL_FRAMEBUFFER, o->frame);
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
     glReadPixels(0, 0, o->width, o->height, GL_RGB, GL_UNSIGNED_BYTE, pixels);
     unsigned char* swap = lash_alloc(row);
@@ -149,5 +145,4 @@ void view_offscreen_read(ViewOffscreen* o, unsigned char* pixels) {
         memcpy(b, swap, row);
     }
     lash_free(swap);
-    glBindFramebuffer(GL_FRAMEBUFFER, o->frame[0]);
 }

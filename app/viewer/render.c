@@ -93,8 +93,11 @@ ViewRenderer* view_renderer_create(const ViewScene* scene, LashError* error) {
     return r;
 }
 
+static void free_smooth(ViewRenderer* r);
+
 void view_renderer_destroy(ViewRenderer* r) {
     if (r == NULL) return;
+    free_smooth(r);
     for (int i = 0; i < r->pieces; ++i) gpu_mesh_destroy(&r->piece[i]);
     gpu_mesh_destroy(&r->ball);
     gpu_mesh_destroy(&r->rod);
@@ -238,11 +241,12 @@ static void draw_parts(const ViewRenderer* r, const ViewPicture* p, ViewVisibili
     const ViewScene* scene = p->scene;
     float alpha = pass == VIEW_TRANSPARENT ? 0.28f : 1.0f;
     glEnable(GL_POLYGON_OFFSET_FILL);
-    glPolygonOffset(1, 1);
     glDepthMask(pass == VIEW_SHOWN);
     use(r, GPU_SOLID, p);
     for (int i = 0; i < scene->pieces; ++i) {
-        if (scene->part[scene->piece[i].part].visibility == pass) draw_part(r, p, i, alpha);
+        if (scene->part[scene->piece[i].part].visibility != pass) continue;
+        glPolygonOffset(1, (float)(1 + 4 * i)); // faces of two parts in one plane do not flicker
+        draw_part(r, p, i, alpha);
     }
     glUniform1i(r->uniform[GPU_SOLID][UNIFORM_SELECTED], -1);
     glDisable(GL_POLYGON_OFFSET_FILL);
@@ -460,6 +464,54 @@ void view_renderer_draw(ViewRenderer* r, const ViewPicture* p) {
     glDepthRange(0, 1);
     glBindVertexArray(0);
     glUseProgram(0);
+}
+
+static void free_smooth(ViewRenderer* r) {
+    unsigned targets[] = {r->smooth_color, r->smooth_depth};
+    glDeleteFramebuffers(1, &r->smooth_frame);
+    glDeleteRenderbuffers(2, targets);
+    r->smooth_frame = r->smooth_color = r->smooth_depth = 0;
+}
+
+static void create_smooth(ViewRenderer* r, int width, int height, int samples) {
+    if (r->smooth_frame != 0 && r->smooth_width == width && r->smooth_height == height &&
+        r->smooth_samples == samples)
+        return;
+    free_smooth(r);
+    glGenFramebuffers(1, &r->smooth_frame);
+    glGenRenderbuffers(1, &r->smooth_color);
+    glGenRenderbuffers(1, &r->smooth_depth);
+    glBindFramebuffer(GL_FRAMEBUFFER, r->smooth_frame);
+    glBindRenderbuffer(GL_RENDERBUFFER, r->smooth_color);
+    glRenderbufferStorageMultisample(GL_RENDERBUFFER, samples, GL_RGBA8, width, height);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER,
+                              r->smooth_color);
+    glBindRenderbuffer(GL_RENDERBUFFER, r->smooth_depth);
+    glRenderbufferStorageMultisample(GL_RENDERBUFFER, samples, GL_DEPTH_COMPONENT24, width, height);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER,
+                              r->smooth_depth);
+    r->smooth_width = width, r->smooth_height = height, r->smooth_samples = samples;
+}
+
+void view_renderer_draw_smooth(ViewRenderer* r, const ViewPicture* p, int samples) {
+    int most = 0, target = 0, width = (int)p->camera->width, height = (int)p->camera->height;
+    glGetIntegerv(GL_MAX_SAMPLES, &most);
+    if (samples > most) samples = most;
+    if (samples < 2) {
+        view_renderer_draw(r, p);
+        return;
+    }
+    glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &target);
+    create_smooth(r, width, height, samples);
+    glBindFramebuffer(GL_FRAMEBUFFER, r->smooth_frame);
+    ViewPicture alone = *p;
+    alone.x = alone.y = 0;
+    view_renderer_draw(r, &alone);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, r->smooth_frame);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, (unsigned)target);
+    glBlitFramebuffer(0, 0, width, height, p->x, p->y, p->x + width, p->y + height,
+                      GL_COLOR_BUFFER_BIT, GL_NEAREST);
+    glBindFramebuffer(GL_FRAMEBUFFER, (unsigned)target);
 }
 
 // ---- picking ------------------------------------------------------------------------------------

@@ -50,6 +50,9 @@ ViewStyle view_style(void);
 ViewRenderer* view_renderer_create(const ViewScene* scene, LashError* error);
 void view_renderer_destroy(ViewRenderer* renderer); // NULL is allowed
 void view_renderer_draw(ViewRenderer* renderer, const ViewPicture* picture);
+// The same with `samples` per pixel (lowered to what the driver can; 0: as above). The framebuffer
+// that is bound has one.
+void view_renderer_draw_smooth(ViewRenderer* renderer, const ViewPicture* picture, int samples);
 
 // What is under the pixel (x, y) from the upper left corner of the picture.
 ViewPick view_renderer_pick(ViewRenderer* renderer, const ViewPicture* picture, int x, int y);

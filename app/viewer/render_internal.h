@@ -34,11 +34,13 @@ struct ViewRenderer {
     int uniform[GPU_PROGRAMS][UNIFORMS];
     GpuMesh* piece; // (pieces)
     int pieces;
-    GpuMesh ball, rod, cone;                     // radius 1; from z = 0 to 1
-    unsigned line_vao, line_buffer;              // lines that change: grid, traces
-    size_t line_capacity;                        // [bytes]
-    unsigned empty_vao;                          // of the background
-    unsigned pick_frame, pick_color, pick_depth; // one pixel
+    GpuMesh ball, rod, cone;                           // radius 1; from z = 0 to 1
+    unsigned line_vao, line_buffer;                    // lines that change: grid, traces
+    size_t line_capacity;                              // [bytes]
+    unsigned empty_vao;                                // of the background
+    unsigned pick_frame, pick_color, pick_depth;       // one pixel
+    unsigned smooth_frame, smooth_color, smooth_depth; // multisampled, as large as the picture
+    int smooth_width, smooth_height, smooth_samples;
     ViewMatrix view, projection;
     float section[4]; // in eye coordinates; w large: none
 };

@@ -95,6 +95,12 @@ static Vec3 up_of(Vec3 gravity) {
     return g > 0 ? vec3_scale(-1 / g, gravity) : vec3(0, 0, 1);
 }
 
+// Direction i of the hull: a spiral over the sphere.
+static Vec3 hull_direction(int i) {
+    double z = 1 - (2 * i + 1.0) / VIEW_HULL, r = sqrt(1 - z * z), a = 2.399963229728653 * i;
+    return vec3(r * cos(a), r * sin(a), z);
+}
+
 bool view_scene_create(ViewScene* scene, const LashModel* model, const LashMechanism* mech,
                        LashError* error) {
     size_t pieces = 0;
@@ -113,6 +119,7 @@ bool view_scene_create(ViewScene* scene, const LashModel* model, const LashMecha
     scene->joint = lash_alloc((size_t)model->joints * sizeof *scene->joint);
     scene->bound.low = vec3(INFINITY, INFINITY, INFINITY);
     scene->bound.high = vec3(-INFINITY, -INFINITY, -INFINITY);
+    for (int i = 0; i < VIEW_HULL; ++i) scene->direction[i] = hull_direction(i);
     for (int i = 0; i < model->joints; ++i) add_joint(scene, i);
     for (int i = 0; i < model->parts; ++i) {
         if (!add_part(scene, i, error)) {
@@ -180,34 +187,40 @@ Pose view_world_piece(const ViewScene* scene, const ViewFrame* frame, int piece)
 
 // ---- extent -------------------------------------------------------------------------------------
 
-static void include(LashBox* box, Vec3 p) {
+static void include(ViewScene* scene, Vec3 p) {
+    LashBox* box = &scene->bound;
     if (!isfinite(p.x + p.y + p.z)) return;
+    bool first = !isfinite(box->low.x);
+    for (int i = 0; i < VIEW_HULL; ++i) {
+        Vec3 d = scene->direction[i];
+        if (first || vec3_dot(d, p) > vec3_dot(d, scene->hull[i])) scene->hull[i] = p;
+    }
     box->low = vec3(fmin(box->low.x, p.x), fmin(box->low.y, p.y), fmin(box->low.z, p.z));
     box->high = vec3(fmax(box->high.x, p.x), fmax(box->high.y, p.y), fmax(box->high.z, p.z));
 }
 
-static void include_shape(LashBox* bound, const LashShape* shape, Pose place) {
+static void include_shape(ViewScene* scene, const LashShape* shape, Pose place) {
     for (int i = 0; i < shape->parts; ++i) {
         if (shape->part[i].assembly) continue;
         LashBox b = shape->part[i].box;
         for (int k = 0; k < 8; ++k) {
             Vec3 corner = vec3(k & 1 ? b.high.x : b.low.x, k & 2 ? b.high.y : b.low.y,
                                k & 4 ? b.high.z : b.low.z);
-            include(bound, pose_point(place, corner));
+            include(scene, pose_point(place, corner));
         }
     }
 }
 
 void view_scene_extend(ViewScene* scene, const ViewFrame* frame) {
     for (int i = 0; i < scene->pieces; ++i) {
-        include_shape(&scene->bound, scene->piece[i].shape, view_world_piece(scene, frame, i));
+        include_shape(scene, scene->piece[i].shape, view_world_piece(scene, frame, i));
     }
-    for (int i = 0; i < scene->bodies; ++i) include(&scene->bound, frame->world_body[i].r);
+    for (int i = 0; i < scene->bodies; ++i) include(scene, frame->world_body[i].r);
     for (int i = 0; i < scene->joints; ++i) {
         const ViewJoint* j = &scene->joint[i];
         if (j->coupling) continue;
-        include(&scene->bound, pose_point(view_world_body(frame, j->body_a), j->a_joint.r));
-        include(&scene->bound, pose_point(view_world_body(frame, j->body_b), j->b_joint.r));
+        include(scene, pose_point(view_world_body(frame, j->body_a), j->a_joint.r));
+        include(scene, pose_point(view_world_body(frame, j->body_b), j->b_joint.r));
     }
 }
 

@@ -12,7 +12,10 @@
 extern "C" {
 #endif
 
-enum { VIEW_MAX_POINTS = 512 }; // contact points of a frame that can be shown
+enum {
+    VIEW_MAX_POINTS = 512, // contact points of a frame that can be shown
+    VIEW_HULL = 64         // directions in which the extent of the scene is known
+};
 
 typedef enum ViewVisibility { VIEW_SHOWN, VIEW_TRANSPARENT, VIEW_HIDDEN } ViewVisibility;
 
@@ -51,8 +54,9 @@ typedef struct ViewScene {
     ViewJoint* joint;
     int parts, pieces, joints, bodies, contacts;
     int triangles;
-    Vec3 up;       // unit, against gravity; z without gravity
-    LashBox bound; // world, of all places seen so far
+    Vec3 up;                                    // unit, against gravity; z without gravity
+    LashBox bound;                              // world, of all places seen so far
+    Vec3 direction[VIEW_HULL], hull[VIEW_HULL]; // farthest place in each direction
 } ViewScene;
 
 // One frame placed in the world.

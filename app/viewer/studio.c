@@ -29,7 +29,7 @@ ViewStudio* view_studio_create(Viewer* viewer, const ViewStudioOptions* o, LashE
     s->viewer = viewer;
     s->options = *o;
     viewer->pixel = o->scale;
-    s->offscreen = view_offscreen_create(o->width, o->height, o->samples, error);
+    s->offscreen = view_offscreen_create(o->width, o->height, error);
     if (s->offscreen != NULL) s->renderer = view_renderer_create(&viewer->scene, error);
     bool good = s->renderer != NULL;
     if (good && (o->panels || o->captions)) {
@@ -57,20 +57,29 @@ void view_studio_destroy(ViewStudio* s) {
     lash_free(s);
 }
 
-void view_studio_draw(ViewStudio* s, double wall) {
+static void draw(ViewStudio* s, double wall) {
     ViewRectangle area;
     view_offscreen_bind(s->offscreen);
     set_camera(s, &area);
     ViewPicture picture = viewer_picture(s->viewer);
     picture.x = (int)area.x;
     picture.y = s->options.height - (int)(area.y + area.height);
-    view_renderer_draw(s->renderer, &picture);
+    view_renderer_draw_smooth(s->renderer, &picture, s->options.samples);
     glViewport(0, 0, s->options.width, s->options.height);
     if (s->ui != NULL) view_ui_draw(s->ui, s->viewer, s->options.width, s->options.height, wall);
 }
 
+void view_studio_draw(ViewStudio* s, double wall) {
+    draw(s, wall);
+    view_offscreen_finish(s->offscreen);
+}
+
+void view_studio_set_samples(ViewStudio* s, int samples) {
+    s->options.samples = samples;
+}
+
 const ViewBitmap* view_studio_shoot(ViewStudio* s) {
-    view_studio_draw(s, 0);
+    draw(s, 0);
     view_offscreen_read(s->offscreen, s->bitmap.pixel);
     return &s->bitmap;
 }

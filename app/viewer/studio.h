@@ -21,7 +21,8 @@ typedef struct ViewStudioOptions {
 ViewStudio* view_studio_create(Viewer* viewer, const ViewStudioOptions* options, LashError* error);
 void view_studio_destroy(ViewStudio* studio); // NULL is allowed
 
-void view_studio_draw(ViewStudio* studio, double wall); // without reading it back
+void view_studio_draw(ViewStudio* studio, double wall);        // without reading it back
+void view_studio_set_samples(ViewStudio* studio, int samples); // from the next picture on
 // Draws what the viewer shows now; the bitmap belongs to the studio.
 const ViewBitmap* view_studio_shoot(ViewStudio* studio);
 // What is under a pixel of the picture.

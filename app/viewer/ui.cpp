@@ -110,11 +110,17 @@ bool view_ui_has_keyboard(const ViewUi*) {
     return ImGui::GetIO().WantTextInput;
 }
 
+// Side panels give way when the picture would become too narrow.
+static bool side_panels(const ViewUi* ui, const Viewer* v, double width) {
+    return v->panels && width >= (left_width + right_width + 220) * ui->scale;
+}
+
 ViewRectangle view_ui_viewport(const ViewUi* ui, const Viewer* v, double width, double height) {
     if (!ui->options.panels) return {0, 0, width, height};
     double bottom = (timeline_height + status_height) * ui->scale;
-    double left = v->panels ? left_width * ui->scale : 0;
-    double right = v->panels ? right_width * ui->scale : 0;
+    bool side = side_panels(ui, v, width);
+    double left = side ? left_width * ui->scale : 0;
+    double right = side ? right_width * ui->scale : 0;
     double least = 32;
     return {left, 0, std::fmax(least, width - left - right), std::fmax(least, height - bottom)};
 }
@@ -233,7 +239,7 @@ void view_ui::draw_captions(const ViewUi* ui, const Viewer* v, const ViewRectang
         double length = v->force_reference * viewer_force_length(v);
         snprintf(text, sizeof text, "%s (force)",
                  quantity_text(v->force_reference, "N", 3).c_str());
-        draw_scale_bar(list, ImVec2(x, y), static_cast<float>(length / pixel), accent, text, s);
+        draw_scale_bar(list, ImVec2(x, y), static_cast<float>(length / pixel), ink, text, s);
     }
 }
 
@@ -262,7 +268,8 @@ void status_content(ViewUi* ui, Viewer* v) {
 void draw_panels(ViewUi* ui, Viewer* v, float width, float height) {
     float s = ui->scale, status = status_height * s, timeline = timeline_height * s;
     float body = height - status - timeline, left = left_width * s, right = right_width * s;
-    if (v->panels) {
+    bool side = side_panels(ui, v, width);
+    if (side) {
         float tree = std::round(0.56f * body), display = 268 * s;
         if (display > 0.55f * body) display = 0.55f * body;
         panel("tree", 0, 0, left, tree, ui, v, draw_tree);
@@ -278,7 +285,7 @@ void draw_panels(ViewUi* ui, Viewer* v, float width, float height) {
     ImGui::PopStyleColor();
     ImGui::PopStyleVar();
     ImDrawList* list = ImGui::GetForegroundDrawList();
-    if (v->panels) {
+    if (side) {
         list->AddLine(ImVec2(left, 0), ImVec2(left, body), hairline);
         list->AddLine(ImVec2(width - right, 0), ImVec2(width - right, body), hairline);
     }

@@ -49,17 +49,7 @@ void part_menu(Viewer* v, int index) {
     if (ImGui::MenuItem("Transparent", "S")) viewer_act(v, VIEW_SEE_THROUGH);
     if (ImGui::MenuItem("Hide", "H")) viewer_act(v, VIEW_HIDE);
     if (ImGui::MenuItem("Show all", "A")) viewer_act(v, VIEW_SHOW_ALL);
-    if (ImGui::MenuItem("Trace its mass center")) {
-        int at = -1;
-        for (int i = 0; i < v->traces; ++i)
-            if (v->traced[i] == index) at = i;
-        if (at >= 0) {
-            v->traced[at] = v->traced[--v->traces];
-        } else if (v->traces < VIEW_MAX_TRACES) {
-            v->traced[v->traces++] = index;
-        }
-        v->style.traces = v->traces > 0;
-    }
+    if (ImGui::MenuItem("Trace its mass center")) viewer_trace(v, index);
     ImGui::EndPopup();
 }
 

@@ -105,11 +105,12 @@ void draw_ticks(ImDrawList* list, const Viewer* v, ImVec2 at, float width, float
 
 void draw_track(ViewUi* ui, Viewer* v, float height) {
     float s = ui->scale, width = ImGui::GetContentRegionAvail().x;
+    if (width < 8) return; // a very narrow window
     double first = v->playback.begin;
     double last = std::fmax(v->status.planned, v->playback.end);
     if (!(last > first)) last = first + 1e-9;
     ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::InvisibleButton("track", ImVec2(std::fmax(width, 8.0f), height));
+    ImGui::InvisibleButton("track", ImVec2(width, height));
     double under = first + (ImGui::GetIO().MousePos.x - at.x) / width * (last - first);
     if (ImGui::IsItemActive()) {
         v->playback.playing = false;

@@ -19,7 +19,7 @@
 typedef struct ViewOptions {
     AppOperands operands;
     AppList set, plot, with, without, hide, transparent;
-    const char *scheme, *direction, *png, *video, *frames, *size, *camera, *select, *section;
+    const char *scheme, *direction, *png, *video, *frames, *size, *camera, *at, *select, *section;
     double step, duration, frame, magnify, scale, speed, rate;
     bool json, panels, bare, orthographic;
     int width, height; // parsed
@@ -39,6 +39,7 @@ static const AppOption options[] = {
     {"size", 0, APP_TEXT, "WxH", "of picture or window (default 1280x800)", OPTION(size)},
     {"camera", 0, APP_TEXT, "VIEW",
      "iso, front, back, left, right, top, bottom, or YAW,PITCH[,ZOOM] in degrees", OPTION(camera)},
+    {"at", 0, APP_TEXT, "PART|JOINT", "look at the middle of a part, or at a joint", OPTION(at)},
     {"orthographic", 0, APP_FLAG, NULL, "parallel instead of perspective", OPTION(orthographic)},
     {"magnify", 0, APP_NUMBER, "FACTOR", "show the play of joints 1 to 100 times as large",
      OPTION(magnify)},
@@ -257,6 +258,25 @@ static bool prepare_pictures(Viewer* v, ViewOptions* o, LashError* error) {
     return true;
 }
 
+// The camera around everything, then nearer and at what --at names.
+static bool place_camera(Viewer* v, const ViewOptions* o, LashError* error) {
+    viewer_fit(v);
+    v->camera.distance /= o->zoom;
+    if (o->at == NULL) return true;
+    for (int i = 0; i < v->scene.joints; ++i) {
+        const ViewJoint* j = &v->scene.joint[i];
+        if (strcmp(j->name, o->at) != 0 || j->coupling) continue;
+        v->camera.target = pose_point(view_world_body(&v->frame, j->body_a), j->a_joint.r);
+        return true;
+    }
+    int part = find_part(v, "--at", o->at, error);
+    if (part < 0) return false;
+    v->camera.target = v->scene.part[part].body >= 0
+                           ? view_world_body(&v->frame, v->scene.part[part].body).r
+                           : view_world_part(&v->scene, &v->frame, part).r;
+    return true;
+}
+
 static ViewStudio* open_studio(Viewer* v, const ViewOptions* o, LashError* error) {
     ViewStudioOptions s = {.width = o->width,
                            .height = o->height,
@@ -266,11 +286,9 @@ static ViewStudio* open_studio(Viewer* v, const ViewOptions* o, LashError* error
                            .captions = !o->bare};
     v->panels = o->panels;
     ViewStudio* studio = view_studio_create(v, &s, error);
-    if (studio != NULL) {
-        viewer_fit(v);
-        v->camera.distance /= o->zoom;
-    }
-    return studio;
+    if (studio == NULL || place_camera(v, o, error)) return studio;
+    view_studio_destroy(studio);
+    return NULL;
 }
 
 static bool write_png(Viewer* v, const ViewOptions* o, LashError* error) {
@@ -332,9 +350,7 @@ static bool open_window(Viewer* v, const ViewOptions* o, LashError* error) {
         v->playback.playing = false;
         viewer_seek(v, o->frame);
     }
-    if (!set_section(v, o->section, error)) v->quit = true;
-    viewer_fit(v);
-    v->camera.distance /= o->zoom;
+    if (!set_section(v, o->section, error) || !place_camera(v, o, error)) v->quit = true;
     while (view_window_step(window)) continue;
     view_window_destroy(window);
     return error->status == LASH_OK;

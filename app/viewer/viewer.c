@@ -34,6 +34,9 @@ Viewer* viewer_create(ViewSource* source, LashError* error) {
     v->style.section_normal = v->camera.up;
     v->trace_point =
         lash_alloc((size_t)VIEW_MAX_TRACES * VIEW_TRACE_POINTS * 3 * sizeof *v->trace_point);
+    v->trace_frame =
+        lash_alloc((size_t)VIEW_MAX_TRACES * VIEW_TRACE_POINTS * sizeof *v->trace_frame);
+    v->traced_frames = -1;
     view_source_start(source);
     v->status = view_source_status(source);
     v->playback = view_playback(v->status.planned - v->status.begin);
@@ -51,6 +54,7 @@ void viewer_destroy(Viewer* v) {
     view_frame_destroy(&v->frame);
     view_scene_destroy(&v->scene);
     lash_free(v->trace_point);
+    lash_free(v->trace_frame);
     lash_free(v->event);
     lash_free(v);
 }
@@ -121,10 +125,10 @@ static void show_frame(Viewer* v, int64_t index) {
     v->shown = index;
 }
 
-// Path of the mass center of a body up to the frame that is shown, without points closer together
-// than can be seen.
-static int trace_body(Viewer* v, int body, float* out) {
-    int64_t frames = v->shown + 1, stride = v->shown / (VIEW_TRACE_POINTS - 1) + 1;
+// Path of the mass center of a body over all frames there are, without points closer together than
+// can be seen; the frame of each point is kept.
+static int read_path(Viewer* v, int body, float* out, int64_t* frame) {
+    int64_t frames = v->status.frames, stride = (frames - 1) / (VIEW_TRACE_POINTS - 1) + 1;
     double* column = lash_alloc(3 * (size_t)frames * sizeof *column);
     float least = (float)(1e-3 * view_scene_size(&v->scene));
     int points = 0;
@@ -140,25 +144,60 @@ static int trace_body(Viewer* v, int body, float* out) {
             away = fabsf(p[0] - last[0]) + fabsf(p[1] - last[1]) + fabsf(p[2] - last[2]);
         }
         if (!(away > least)) continue;
+        frame[points] = i;
         memcpy(out + 3 * points++, p, sizeof p);
     }
     lash_free(column);
     return points;
 }
 
-static void update_traces(Viewer* v) {
+static void read_paths(Viewer* v) {
     int count = v->traces > 0 ? v->traces : v->scene.parts, used = 0;
-    if (!v->style.traces) return;
     for (int i = 0; i < count && used < VIEW_MAX_TRACES; ++i) {
         const ViewPart* part = &v->scene.part[v->traces > 0 ? v->traced[i] : i];
         if (part->body < 0) continue;
-        float* out = v->trace_point + (size_t)used * VIEW_TRACE_POINTS * 3;
-        ViewTrace* trace = &v->trace[used++];
-        trace->point = out;
-        trace->count = trace_body(v, part->body, out);
-        memcpy(trace->color, part->color, sizeof trace->color);
+        size_t first = (size_t)used * VIEW_TRACE_POINTS;
+        v->trace[used].point = v->trace_point + 3 * first;
+        v->trace_points[used] =
+            read_path(v, part->body, v->trace_point + 3 * first, v->trace_frame + first);
+        memcpy(v->trace[used++].color, part->color, sizeof part->color);
     }
-    for (; used < VIEW_MAX_TRACES; ++used) v->trace[used].count = 0;
+    for (; used < VIEW_MAX_TRACES; ++used) v->trace_points[used] = 0;
+    v->traced_frames = v->status.frames;
+}
+
+// The paths up to the frame that is shown; of a live run they are read again as it grows.
+static void update_traces(Viewer* v) {
+    if (!v->style.traces || v->status.frames == 0) return;
+    int64_t read = v->traced_frames, now = v->status.frames;
+    bool old = v->status.running ? now > read + read / 20 || v->shown >= read : now != read;
+    if (read < 0 || now < read || old) read_paths(v);
+    for (int i = 0; i < VIEW_MAX_TRACES; ++i) {
+        const int64_t* frame = v->trace_frame + (size_t)i * VIEW_TRACE_POINTS;
+        int low = 0, high = v->trace_points[i]; // points before low are not after the frame
+        while (low < high) {
+            int middle = (low + high) / 2;
+            if (frame[middle] <= v->shown) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        v->trace[i].count = low;
+    }
+}
+
+void viewer_trace(Viewer* v, int part) {
+    int at = 0;
+    while (at < v->traces && v->traced[at] != part) ++at;
+    if (at < v->traces) {
+        v->traced[at] = v->traced[--v->traces];
+    } else if (v->traces < VIEW_MAX_TRACES) {
+        v->traced[v->traces++] = part;
+    }
+    v->style.traces = v->traces > 0;
+    v->traced_frames = -1;
+    update_traces(v);
 }
 
 static void update_events(Viewer* v) {
@@ -202,7 +241,7 @@ void viewer_magnify(Viewer* v, double factor) {
 }
 
 void viewer_fit(Viewer* v) {
-    view_camera_fit(&v->camera, v->scene.bound);
+    if (isfinite(v->scene.bound.low.x)) view_camera_fit(&v->camera, v->scene.hull, VIEW_HULL);
 }
 
 double viewer_force_length(const Viewer* v) {
@@ -281,6 +320,7 @@ static void restart(Viewer* v) {
     v->error = (LashError){0};
     v->shown = -1;
     v->events = v->surveyed = 0;
+    v->traced_frames = -1;
     memset(v->force_frames, 0, sizeof v->force_frames);
     view_source_start(v->source);
     v->playback.time = v->playback.begin;

@@ -99,7 +99,10 @@ typedef struct Viewer {
     int touches, arrows;
     int traced[VIEW_MAX_TRACES]; // parts whose mass center leaves a trace
     int traces;
-    float* trace_point; // (VIEW_MAX_TRACES x VIEW_TRACE_POINTS x 3)
+    float* trace_point;                // (VIEW_MAX_TRACES x VIEW_TRACE_POINTS x 3)
+    int64_t* trace_frame;              // (VIEW_MAX_TRACES x VIEW_TRACE_POINTS) frame of each point
+    int trace_points[VIEW_MAX_TRACES]; // that were kept
+    int64_t traced_frames;             // of the source when they were read, -1: read them again
     ViewTrace trace[VIEW_MAX_TRACES];
     ViewEvent* event;
     int64_t events, event_capacity;
@@ -121,6 +124,7 @@ void viewer_act(Viewer* viewer, ViewAction action);
 void viewer_seek(Viewer* viewer, double time);
 void viewer_magnify(Viewer* viewer, double factor); // 1 .. 100
 void viewer_fit(Viewer* viewer);
+void viewer_trace(Viewer* viewer, int part); // begins or ends the trace of its mass center
 
 ViewPicture viewer_picture(Viewer* viewer);
 double viewer_force_length(const Viewer* viewer); // [m/N]

@@ -27,10 +27,17 @@ struct ViewWindow {
     double x, y, press_x, press_y; // of the mouse [pixels]
     double last, busy;             // wall clock [s]: last picture; last thing that happened
     double cost;
+    bool software;     // Mesa draws on the processor
+    ViewCamera camera; // of the picture before, to know whether anything moves
+    int64_t shown;
+    int still; // pictures since something moved
     char glfw_error[200];
 };
 
-enum { CLICK_SLACK = 3 }; // [points] a hand may tremble in a click
+enum {
+    CLICK_SLACK = 3, // [points] a hand may tremble in a click
+    SAMPLES = 4      // per pixel
+};
 
 static double pixel_ratio(const ViewWindow* w) { // pixels per unit of GLFW's coordinates
     int window_width = 1, window_height = 1;
@@ -130,7 +137,6 @@ static bool open_glfw(ViewWindow* w, const ViewWindowOptions* o, LashError* erro
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
-    glfwWindowHint(GLFW_SAMPLES, 4);
     glfwWindowHint(GLFW_SCALE_TO_MONITOR, isnan(o->scale));
     w->glfw = glfwCreateWindow(o->width, o->height, o->title, NULL, NULL);
     if (w->glfw == NULL) return fail(error);
@@ -167,7 +173,7 @@ ViewWindow* view_window_create(Viewer* viewer, const ViewWindowOptions* o, LashE
         view_window_destroy(w);
         return NULL;
     }
-    viewer->camera_touched = viewer->camera_touched && !viewer->status.live;
+    w->software = view_renderer_is_software();
     w->last = w->busy = app_wall_clock();
     return w;
 }
@@ -179,6 +185,17 @@ void view_window_destroy(ViewWindow* w) {
     if (w->glfw != NULL) glfwDestroyWindow(w->glfw);
     glfwTerminate();
     lash_free(w);
+}
+
+// A software renderer draws moving pictures without anti-aliasing, which costs it three times as
+// much, and smooth ones as soon as nothing moves.
+static int samples_now(ViewWindow* w) {
+    const Viewer* v = w->viewer;
+    bool moved = memcmp(&w->camera, &v->camera, sizeof w->camera) != 0 || w->shown != v->shown;
+    w->camera = v->camera;
+    w->shown = v->shown;
+    w->still = moved ? 0 : w->still + 1;
+    return w->software && w->still < 2 ? 0 : SAMPLES;
 }
 
 static void draw(ViewWindow* w, double wall) {
@@ -195,7 +212,7 @@ static void draw(ViewWindow* w, double wall) {
     picture.x = (int)pixels.x;
     picture.y = w->height - (int)(pixels.y + pixels.height);
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
-    view_renderer_draw(w->renderer, &picture);
+    view_renderer_draw_smooth(w->renderer, &picture, samples_now(w));
     glViewport(0, 0, w->width, w->height);
     view_ui_draw(w->ui, v, w->width / ratio, w->height / ratio, wall);
 }
@@ -241,7 +258,8 @@ void view_window_read(ViewWindow* w, unsigned char* pixels) {
     size_t row = 3 * (size_t)w->width;
     unsigned char* swap = lash_alloc(row);
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
-    glReadBuffer(GL_FRONT);
+    draw(w, 0); // what has been swapped to the screen cannot be read back everywhere
+    glReadBuffer(GL_BACK);
     glReadPixels(0, 0, w->width, w->height, GL_RGB, GL_UNSIGNED_BYTE, pixels);
     for (int i = 0; i < w->height / 2; ++i) {
         unsigned char *a = pixels + row * (size_t)i,

@@ -28,7 +28,7 @@ double view_window_cost(const ViewWindow* window);
 void view_window_size(const ViewWindow* window, int* width, int* height); // [pixels]
 // Where the picture of the mechanism is in the window, from the upper left corner [pixels].
 void view_window_viewport(const ViewWindow* window, double* x, double* y);
-// Copies the picture that is shown: (3 width height) bytes, rows from the top.
+// Draws the picture once more and copies it: (3 width height) bytes, rows from the top.
 void view_window_read(ViewWindow* window, unsigned char* pixels);
 
 #ifdef __cplusplus

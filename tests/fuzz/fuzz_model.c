@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "app/model_internal.h"
-#include "fuzz/load.h"
+#include "tests/fuzz/load.h"
 
 size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 int LLVMFuzzerInitialize(int* argc, char*** argv);
@@ -91,7 +91,7 @@ int LLVMFuzzerInitialize(int* argc, char*** argv) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-    fuzz_load((const char*)data, size);
+    fuzz_load((const char*)data, size, false);
     return 0;
 }
 

@@ -1,0 +1,37 @@
+// lash check: the play of joints with clearance, radial and diametral, as used and as the CAD faces
+// measure.
+#include <math.h>
+#include <stdio.h>
+
+#include "app/check_internal.h"
+
+void check_clearances_put(AppJson* json, const LashModel* model) {
+    app_json_key(json, "clearances");
+    app_json_begin_array(json);
+    for (int i = 0; i < model->joints; ++i) {
+        const LashModelJoint* joint = &model->joint[i];
+        if (!(joint->play.play > 0) && isnan(joint->measured)) continue;
+        app_json_begin_object(json);
+        app_json_put_text(json, "joint", joint->name);
+        app_json_put_number(json, "radial", joint->play.play);
+        app_json_put_number(json, "diametral", 2 * joint->play.play);
+        app_json_put_number(json, "axial", joint->play.axial);
+        app_json_put_number(json, "measured", joint->measured);
+        app_json_put_integer(json, "contacts", joint->contacts);
+        app_json_end_object(json);
+    }
+    app_json_end_array(json);
+}
+
+void check_clearances_print(const LashModel* model) {
+    for (int i = 0; i < model->joints; ++i) {
+        const LashModelJoint* joint = &model->joint[i];
+        if (!(joint->play.play > 0) && isnan(joint->measured)) continue;
+        bool sides = joint->type == LASH_PLANAR || joint->play.width > 0;
+        printf("clearance    %s: %.6g m %s, %.6g m %s", joint->name, joint->play.play,
+               sides ? "per side" : "radial", 2 * joint->play.play, sides ? "in all" : "diametral");
+        if (joint->type == LASH_REVOLUTE) printf(", axial %.6g m per side", joint->play.axial);
+        if (!isnan(joint->measured)) printf("; CAD faces have %.6g m", joint->measured);
+        printf("\n");
+    }
+}

@@ -1,0 +1,262 @@
+// From rows to statistics. Rows that failed have no outputs and do not count; their number stands
+// beside every share. A sample that ended well but whose output is not a number (an event that
+// never happened) counts as out of specification where there are limits.
+#include "app/study/analysis.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/arena.h"
+
+const double lash_analysis_percentile[LASH_PERCENTILES] = {0.00135, 0.01, 0.05, 0.25,   0.5,
+                                                           0.75,    0.95, 0.99, 0.99865};
+
+// ---- one output ---------------------------------------------------------------------------------
+
+static bool is_out(const LashOutputAnalysis* a, double value) {
+    return value < a->lsl || value > a->usl;
+}
+
+static bool has_limits(const LashOutputAnalysis* a) {
+    return !isnan(a->lsl) || !isnan(a->usl);
+}
+
+static void collect(const LashAnalysis* analysis, LashOutputAnalysis* a, int output) {
+    const LashStoreTable* table = analysis->table;
+    int64_t n = 0;
+    a->value = lash_alloc((size_t)table->rows * sizeof *a->value + 1);
+    a->sorted = lash_alloc((size_t)table->rows * sizeof *a->sorted + 1);
+    a->row = lash_alloc((size_t)table->rows * sizeof *a->row + 1);
+    for (int64_t i = 0; i < table->rows; ++i) {
+        const LashSample* row = &table->sample[i];
+        if (row->status != LASH_SAMPLE_OK || !lash_study_counts(analysis->study, row->id)) continue;
+        if (isnan(row->y[output])) {
+            ++a->missing;
+            continue;
+        }
+        a->value[n] = row->y[output];
+        a->row[n++] = i;
+    }
+    memcpy(a->sorted, a->value, (size_t)n * sizeof *a->sorted);
+    lash_sort(a->sorted, n);
+    a->moments = lash_moments(a->value, n);
+}
+
+static void describe(const LashAnalysis* analysis, LashOutputAnalysis* a) {
+    int64_t n = a->moments.n;
+    a->capability = (LashCapability){NAN, NAN, NAN, NAN};
+    a->share = a->fitted = NAN;
+    a->share_ci = a->fitted_ci = (LashInterval){NAN, NAN};
+    for (int i = 0; i < LASH_PERCENTILES; ++i)
+        a->percentile[i] = lash_percentile(a->sorted, n, lash_analysis_percentile[i]);
+    a->normality = lash_normality(a->sorted, n, &a->moments);
+    if (!has_limits(a)) return;
+    a->out = a->missing;
+    for (int64_t i = 0; i < n; ++i) a->out += is_out(a, a->value[i]);
+    if (!analysis->sample || n + a->missing == 0) return;
+    a->capability = lash_capability(a->sorted, n, &a->moments, a->lsl, a->usl);
+    a->share = (double)a->out / (double)(n + a->missing);
+    a->share_ci = lash_wilson(a->out, n + a->missing);
+    if (!(a->moments.sigma > 0)) return;
+    a->fitted = lash_normal_share_out(a->moments.mean, a->moments.sigma, a->lsl, a->usl);
+    a->fitted_ci = lash_normal_share_interval(a->value, n, a->lsl, a->usl, analysis->study->seed);
+}
+
+static void converge(LashOutputAnalysis* a) {
+    int64_t n = a->moments.n;
+    a->convergence_points = n < LASH_CONVERGENCE ? 0 : LASH_CONVERGENCE;
+    int64_t out = 0, next = 0;
+    for (int k = 0; k < a->convergence_points; ++k) {
+        int64_t end = n * (k + 1) / LASH_CONVERGENCE;
+        for (; next < end; ++next) out += is_out(a, a->value[next]);
+        LashMoments m = lash_moments(a->value, end);
+        a->convergence[k] =
+            (LashConvergencePoint){.n = end,
+                                   .mean = m.mean,
+                                   .half = 1.9599639845400542 * m.sigma / sqrt((double)end),
+                                   .share = has_limits(a) ? (double)out / (double)end : NAN,
+                                   .share_ci = lash_wilson(out, end)};
+    }
+}
+
+// Distance beyond the nearer limit (negative inside), or from the median when there are none.
+static double badness(const LashOutputAnalysis* a, double value) {
+    if (!has_limits(a)) return fabs(value - a->percentile[4]);
+    return fmax(isnan(a->lsl) ? -INFINITY : a->lsl - value,
+                isnan(a->usl) ? -INFINITY : value - a->usl);
+}
+
+static void find_worst(LashOutputAnalysis* a) {
+    double bad[LASH_WORST];
+    for (int64_t i = 0; i < a->moments.n; ++i) {
+        double b = badness(a, a->value[i]);
+        int place = a->worsts;
+        while (place > 0 && b > bad[place - 1]) --place;
+        if (place >= LASH_WORST) continue;
+        if (a->worsts < LASH_WORST) ++a->worsts;
+        for (int k = a->worsts - 1; k > place; --k)
+            bad[k] = bad[k - 1], a->worst[k] = a->worst[k - 1];
+        bad[place] = b, a->worst[place] = a->row[i];
+    }
+}
+
+// ---- effects ------------------------------------------------------------------------------------
+
+// The output of every row of the plan; NAN where there is none.
+static double* plan_values(const LashAnalysis* analysis, int output) {
+    double* y = lash_alloc((size_t)analysis->study->samples * sizeof *y);
+    for (int64_t i = 0; i < analysis->study->samples; ++i) y[i] = NAN;
+    for (int64_t i = 0; i < analysis->table->rows; ++i) {
+        const LashSample* row = &analysis->table->sample[i];
+        if (row->status == LASH_SAMPLE_OK && row->id >= 0 && row->id < analysis->study->samples)
+            y[row->id] = row->y[output];
+    }
+    return y;
+}
+
+static void add_contributions(const LashAnalysis* analysis, LashOutputAnalysis* a) {
+    const LashStudy* study = analysis->study;
+    int k = study->active;
+    int64_t n = a->moments.n;
+    double* x = lash_alloc((size_t)n * (size_t)k * sizeof *x + 1);
+    double* column = lash_alloc((size_t)n * sizeof *column + 1);
+    LashContribution* contribution = lash_alloc((size_t)k * sizeof *contribution);
+    for (int64_t i = 0; i < n; ++i) {
+        for (int j = 0; j < k; ++j)
+            x[i * k + j] = analysis->table->sample[a->row[i]].x[a->effect[j].parameter];
+    }
+    a->r2 = lash_contributions(x, a->value, n, k, contribution);
+    for (int j = 0; j < k; ++j) {
+        LashParameterEffect* effect = &a->effect[j];
+        effect->contribution = contribution[j];
+        for (int64_t i = 0; i < n; ++i) column[i] = x[i * k + j];
+        effect->bins = lash_main_effect(column, a->value, n, LASH_EFFECT_BINS, effect->bin);
+        effect->low = effect->bins > 0 ? effect->bin[0].y : NAN;
+        effect->high = effect->bins > 0 ? effect->bin[effect->bins - 1].y : NAN;
+        effect->importance = contribution[j].share;
+    }
+    lash_free(x);
+    lash_free(column);
+    lash_free(contribution);
+}
+
+// One-at-a-time: the output at every level of each parameter; ends against each other.
+static void add_swings(const LashAnalysis* analysis, LashOutputAnalysis* a, const double* y) {
+    const LashStudy* study = analysis->study;
+    double x[2048];
+    for (int j = 0; j < study->active; ++j) {
+        LashParameterEffect* effect = &a->effect[j];
+        double least = INFINITY, largest = -INFINITY;
+        effect->low = effect->high = NAN;
+        for (int64_t i = 0; i < study->samples; ++i) {
+            int level;
+            int changed = lash_study_oat_step(study, i, &level);
+            if ((changed != effect->parameter && i > 0) || isnan(y[i])) continue;
+            lash_study_point(study, i, x);
+            double place = x[effect->parameter];
+            if (place < least) least = place, effect->low = y[i];
+            if (place > largest) largest = place, effect->high = y[i];
+            if (effect->bins < LASH_EFFECT_BINS)
+                effect->bin[effect->bins++] = (LashBin){place, y[i], NAN, 1};
+        }
+        effect->importance = fabs(effect->high - effect->low);
+    }
+}
+
+static int compare_bins(const void* a, const void* b) {
+    double x = ((const LashBin*)a)->x, y = ((const LashBin*)b)->x;
+    return (x > y) - (x < y);
+}
+
+static int compare_effects(const void* a, const void* b) {
+    const LashParameterEffect *x = a, *y = b;
+    double p = isnan(x->importance) ? -1 : x->importance;
+    double q = isnan(y->importance) ? -1 : y->importance;
+    if (p != q) return p > q ? -1 : 1;
+    return (x->parameter > y->parameter) - (x->parameter < y->parameter);
+}
+
+static void add_effects(const LashAnalysis* analysis, LashOutputAnalysis* a, int output) {
+    const LashStudy* study = analysis->study;
+    LashDesignType type = (LashDesignType)study->design.type;
+    int k = study->active, next = 0;
+    double* y = plan_values(analysis, output);
+    a->effect = lash_alloc((size_t)k * sizeof *a->effect);
+    a->r2 = NAN;
+    for (int p = 0; p < study->parameters; ++p) {
+        if (study->parameter[p].active >= 0)
+            a->effect[next++] = (LashParameterEffect){.parameter = p, .low = NAN, .high = NAN};
+    }
+    if (type == LASH_DESIGN_ONE_AT_A_TIME) {
+        add_swings(analysis, a, y);
+    } else if (type != LASH_DESIGN_MORRIS) {
+        add_contributions(analysis, a);
+    }
+    if (type == LASH_DESIGN_SALTELLI) {
+        LashSobolIndex* index = lash_alloc((size_t)k * sizeof *index);
+        a->base_used = lash_sobol_indices(study, y, index);
+        for (int j = 0; j < k; ++j)
+            a->effect[j].sobol = index[j], a->effect[j].importance = index[j].total;
+        lash_free(index);
+    }
+    if (type == LASH_DESIGN_MORRIS) {
+        LashMorrisEffect* effect = lash_alloc((size_t)k * sizeof *effect);
+        lash_morris_effects(study, y, effect);
+        for (int j = 0; j < k; ++j)
+            a->effect[j].morris = effect[j], a->effect[j].importance = effect[j].mu_star;
+        lash_free(effect);
+    }
+    for (int j = 0; j < k; ++j)
+        qsort(a->effect[j].bin, (size_t)a->effect[j].bins, sizeof(LashBin), compare_bins);
+    qsort(a->effect, (size_t)k, sizeof *a->effect, compare_effects);
+    lash_free(y);
+}
+
+// ---- all ----------------------------------------------------------------------------------------
+
+LashAnalysis* lash_analysis_create(const LashStudy* study, const LashStoreTable* table) {
+    LashAnalysis* analysis = lash_alloc(sizeof *analysis);
+    analysis->study = study;
+    analysis->table = table;
+    analysis->planned = study->samples;
+    analysis->sample = lash_study_is_sample(study);
+    LashDesignType type = (LashDesignType)study->design.type;
+    analysis->ranked_by = type == LASH_DESIGN_SALTELLI        ? "total Sobol index"
+                          : type == LASH_DESIGN_MORRIS        ? "mu* of Morris"
+                          : type == LASH_DESIGN_ONE_AT_A_TIME ? "swing of the output"
+                                                              : "share of the variance";
+    for (int64_t i = 0; i < table->rows; ++i) {
+        const LashSample* row = &table->sample[i];
+        ++analysis->counts[row->status];
+        analysis->steps += (double)row->steps;
+        analysis->wall += row->wall;
+        analysis->penetration = fmax(analysis->penetration, row->penetration);
+    }
+    analysis->output = lash_alloc((size_t)study->outputs * sizeof *analysis->output);
+    for (int i = 0; i < study->outputs; ++i) {
+        LashOutputAnalysis* a = &analysis->output[i];
+        a->name = study->output[i].measured.name;
+        a->unit = study->output[i].unit;
+        a->lsl = study->output[i].lsl;
+        a->usl = study->output[i].usl;
+        collect(analysis, a, i);
+        describe(analysis, a);
+        if (analysis->sample) converge(a);
+        find_worst(a);
+        add_effects(analysis, a, i);
+    }
+    return analysis;
+}
+
+void lash_analysis_destroy(LashAnalysis* analysis) {
+    if (analysis == NULL) return;
+    for (int i = 0; i < analysis->study->outputs; ++i) {
+        lash_free(analysis->output[i].value);
+        lash_free(analysis->output[i].sorted);
+        lash_free(analysis->output[i].row);
+        lash_free(analysis->output[i].effect);
+    }
+    lash_free(analysis->output);
+    lash_free(analysis);
+}

@@ -1,0 +1,80 @@
+// What the rows of a store say: everything that the page, the CSV file and the JSON document show.
+#ifndef LASH_APP_STUDY_ANALYSIS_H
+#define LASH_APP_STUDY_ANALYSIS_H
+
+#include "app/json_writer.h"
+#include "app/study/sensitivity.h"
+#include "app/study/store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { LASH_PERCENTILES = 9, LASH_WORST = 10, LASH_EFFECT_BINS = 10, LASH_CONVERGENCE = 16 };
+extern const double lash_analysis_percentile[LASH_PERCENTILES]; // in [0, 1]
+
+typedef struct LashConvergencePoint {
+    int64_t n;
+    double mean, half; // half width of the 95 % interval of the mean
+    double share;      // out of specification, NAN: no limits
+    LashInterval share_ci;
+} LashConvergencePoint;
+
+typedef struct LashParameterEffect { // of one active parameter on one output
+    int parameter;                   // of the study
+    LashContribution contribution;
+    LashSobolIndex sobol;
+    LashMorrisEffect morris;
+    LashBin bin[LASH_EFFECT_BINS]; // main effect
+    int bins;
+    double low, high;  // output at the low and at the high end of the parameter
+    double importance; // what ranks it: see LashAnalysis.ranked_by
+} LashParameterEffect;
+
+typedef struct LashOutputAnalysis {
+    const char *name, *unit;
+    double lsl, usl;
+    LashMoments moments;
+    double percentile[LASH_PERCENTILES];
+    LashCapability capability;
+    LashNormality normality;
+    int64_t missing; // samples that ended well without this output (never happened)
+    int64_t out;     // outside the limits, or missing while there are limits
+    double share, fitted;
+    LashInterval share_ci, fitted_ci;
+    double *value, *sorted;      // (moments.n) in the order of the plan; rising
+    int64_t* row;                // (moments.n) of the table
+    LashParameterEffect* effect; // (active) most important first
+    double r2;                   // of the linear model
+    int64_t base_used;           // Saltelli: base points without a failed row
+    LashConvergencePoint convergence[LASH_CONVERGENCE];
+    int convergence_points;
+    int64_t worst[LASH_WORST]; // rows of the table
+    int worsts;
+} LashOutputAnalysis;
+
+typedef struct LashAnalysis {
+    const LashStudy* study;
+    const LashStoreTable* table;
+    int64_t counts[LASH_SAMPLE_STATUSES], planned;
+    bool sample;           // the rows are a random sample: shares and capabilities mean something
+    const char* ranked_by; // what importance is
+    LashOutputAnalysis* output;
+    double steps, wall, penetration; // sums and largest
+} LashAnalysis;
+
+LashAnalysis* lash_analysis_create(const LashStudy* study, const LashStoreTable* table); // borrows
+void lash_analysis_destroy(LashAnalysis* analysis); // NULL is allowed
+
+// Keys of `lash study report --json`.
+void lash_analysis_put(AppJson* json, const LashAnalysis* analysis);
+// One line per sample: parameters, outputs, status.
+bool lash_analysis_write_csv(const LashAnalysis* analysis, const char* path, LashError* error);
+// The page.
+bool lash_analysis_write_html(const LashAnalysis* analysis, LashStore* store, const char* path,
+                              LashError* error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

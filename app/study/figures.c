@@ -1,0 +1,346 @@
+// The drawings of a report, as inline SVG. Colours are classes: the page's style sheet knows light,
+// dark and paper.
+#include "app/study/figures.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/study/distribution.h"
+#include "core/arena.h"
+
+enum { MOST_BARS = 20, MOST_POINTS = 600 };
+
+static const char* with_unit(const char* name, const char* unit, char* text, size_t size) {
+    bool plain = unit == NULL || unit[0] == '\0';
+    snprintf(text, size, plain ? "%s" : "%s [%s]", name, unit);
+    return text;
+}
+
+static const char* parameter_name(const LashAnalysis* analysis, const LashParameterEffect* e) {
+    return analysis->study->parameter[e->parameter].name;
+}
+
+// ---- histogram ----------------------------------------------------------------------------------
+
+// Width by Freedman and Diaconis, 8 to 60 bins.
+static int bin_count(const LashOutputAnalysis* a) {
+    double spread = a->percentile[5] - a->percentile[3];
+    double width = 2 * spread / cbrt((double)a->moments.n);
+    double range = a->moments.max - a->moments.min;
+    double count = width > 0 ? ceil(range / width) : sqrt((double)a->moments.n);
+    return (int)fmin(fmax(count, 8), 60);
+}
+
+static void limit_line(const Plot* p, double limit, const char* name) {
+    char number[32];
+    if (isnan(limit)) return;
+    page_number(limit, number, sizeof number);
+    bool left = limit<p->x0, right = limit> p->x1;
+    double x = left ? p->left : right ? p->width - p->right : plot_x(p, limit);
+    if (!left && !right)
+        page_put(p->page, "<path class=\"limit\" d=\"M%.1f %.1fV%.1f\"/>", x, p->top - 2,
+                 p->height - p->bottom);
+    bool before = right || x > p->width - p->right - 70;
+    page_put(p->page, "<text class=\"limit-text\" x=\"%.1f\" y=\"%.1f\"%s>%s%s %s%s</text>",
+             x + (before ? -4 : 4), p->top + 8, before ? " text-anchor=\"end\"" : "",
+             left ? "&larr; " : "", name, number, right ? " &rarr;" : "");
+}
+
+static void draw_fit(const Plot* p, const LashOutputAnalysis* a, double scale) {
+    page_put(p->page, "<path class=\"fit\" d=\"");
+    for (int i = 0; i <= 120; ++i) {
+        double x = p->x0 + (p->x1 - p->x0) * i / 120;
+        double y = scale * lash_normal_density((x - a->moments.mean) / a->moments.sigma);
+        page_put(p->page, "%c%.1f %.1f", i == 0 ? 'M' : 'L', plot_x(p, x), plot_y(p, y));
+    }
+    page_put(p->page, "\"/>");
+}
+
+void figure_histogram(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    (void)analysis;
+    int bins = bin_count(a), most = 0, count[60] = {0};
+    double low = a->moments.min, high = a->moments.max;
+    char axis[128];
+    if (!(high > low)) plot_range(&low, &high, 0.5);
+    double width = (high - low) / bins;
+    for (int64_t i = 0; i < a->moments.n; ++i) {
+        int b = (int)((a->value[i] - low) / width);
+        if (b >= bins) b = bins - 1;
+        if (++count[b] > most) most = count[b];
+    }
+    Plot p = {page, 640, 300, 52, 14, 22, 40, low, high, 0, 1.12 * most};
+    // Limits nearer than half the range are shown, others pointed at.
+    double span = high - low;
+    if (a->lsl < low && a->lsl > low - 0.5 * span) p.x0 = a->lsl;
+    if (a->usl > high && a->usl < high + 0.5 * span) p.x1 = a->usl;
+    plot_range(&p.x0, &p.x1, 0.03);
+    char label[200];
+    snprintf(label, sizeof label, "Histogram of %.80s", a->name);
+    plot_begin(&p, label);
+    plot_axes(&p, with_unit(a->name, a->unit, axis, sizeof axis), "samples");
+    for (int b = 0; b < bins; ++b) {
+        double x = low + b * width, middle = x + 0.5 * width;
+        bool out = middle < a->lsl || middle > a->usl;
+        double left = plot_x(&p, x) + 0.5, right = plot_x(&p, x + width) - 0.5;
+        if (count[b] == 0) continue;
+        page_put(page,
+                 "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>"
+                 "%.4g to %.4g: %d samples</title></rect>",
+                 out ? "out" : "bar", left, plot_y(&p, count[b]), fmax(right - left, 0.8),
+                 plot_y(&p, 0) - plot_y(&p, count[b]), x, x + width, count[b]);
+    }
+    if (a->moments.sigma > 0) draw_fit(&p, a, (double)a->moments.n * width / a->moments.sigma);
+    limit_line(&p, a->lsl, "LSL");
+    limit_line(&p, a->usl, "USL");
+    plot_end(&p);
+}
+
+// ---- bars ---------------------------------------------------------------------------------------
+
+static int bar_count(const LashAnalysis* analysis) {
+    return analysis->study->active < MOST_BARS ? analysis->study->active : MOST_BARS;
+}
+
+static void bar_name(const Plot* p, const char* name, double y) {
+    char text[24];
+    snprintf(text, sizeof text, "%.20s%s", name, strlen(name) > 20 ? ".." : "");
+    page_put(p->page, "<text class=\"name\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">",
+             p->left - 8, y + 4);
+    page_escape(p->page, text);
+    page_put(p->page, "</text>");
+}
+
+void figure_contributors(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    int n = bar_count(analysis);
+    bool share = analysis->study->design.type != LASH_DESIGN_MORRIS &&
+                 analysis->study->design.type != LASH_DESIGN_ONE_AT_A_TIME;
+    double most = share ? 1 : 0;
+    for (int j = 0; j < n; ++j) most = fmax(most, a->effect[j].importance);
+    Plot p = {page, 560, 44 + 26.0 * n, 150, 64, 6, 38, 0, most > 0 ? most : 1, 0, n};
+    plot_begin(&p, "Parameters ranked by their influence");
+    plot_axes(&p, analysis->ranked_by, NULL);
+    for (int j = 0; j < n; ++j) {
+        double y = plot_y(&p, n - j - 0.5), value = a->effect[j].importance;
+        char number[32];
+        bar_name(&p, parameter_name(analysis, &a->effect[j]), y);
+        if (isnan(value)) continue;
+        double end = plot_x(&p, fmax(value, 0));
+        if (share) {
+            snprintf(number, sizeof number, "%.1f %%", 100 * value);
+        } else {
+            page_number(value, number, sizeof number);
+        }
+        page_put(page,
+                 "<rect class=\"bar\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"16\"/><text "
+                 "class=\"value\" x=\"%.1f\" y=\"%.1f\">%s</text>",
+                 p.left, y - 8, fmax(end - p.left, 0.5), end + 6, y + 4, number);
+    }
+    plot_end(&p);
+}
+
+void figure_tornado(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    int n = bar_count(analysis);
+    double low = a->moments.mean, high = a->moments.mean;
+    char axis[128];
+    for (int j = 0; j < n; ++j) {
+        low = fmin(low, fmin(a->effect[j].low, a->effect[j].high));
+        high = fmax(high, fmax(a->effect[j].low, a->effect[j].high));
+    }
+    plot_range(&low, &high, 0.12);
+    Plot p = {page, 560, 44 + 26.0 * n, 150, 20, 6, 38, low, high, 0, n};
+    plot_begin(&p, "Tornado: output at the low and high end of each parameter");
+    plot_axes(&p, with_unit(a->name, a->unit, axis, sizeof axis), NULL);
+    for (int j = 0; j < n; ++j) {
+        const LashParameterEffect* e = &a->effect[j];
+        double y = plot_y(&p, n - j - 0.5), middle = plot_x(&p, a->moments.mean);
+        bar_name(&p, parameter_name(analysis, e), y);
+        bool overlap = (e->low - a->moments.mean) * (e->high - a->moments.mean) > 0;
+        for (int side = 0; side < 2; ++side) {
+            double value = side == 0 ? e->low : e->high;
+            if (isnan(value)) continue;
+            double end = plot_x(&p, value), top = overlap && side == 1 ? y : y - 8;
+            char number[32];
+            page_put(page,
+                     "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\">"
+                     "<title>%s end: %s</title></rect>",
+                     side == 0 ? "low" : "high", fmin(end, middle), top, fabs(end - middle),
+                     overlap ? 8 : 16, side == 0 ? "low" : "high",
+                     page_number(value, number, sizeof number));
+        }
+    }
+    page_put(page, "<path class=\"center\" d=\"M%.1f %.1fV%.1f\"/>", plot_x(&p, a->moments.mean),
+             p.top, p.height - p.bottom);
+    plot_end(&p);
+}
+
+// ---- main effect and scatter --------------------------------------------------------------------
+
+static void effect_points(const Plot* p, const LashAnalysis* analysis, const LashOutputAnalysis* a,
+                          int parameter) {
+    int64_t step = (a->moments.n + MOST_POINTS - 1) / MOST_POINTS;
+    for (int out = 0; out < 2; ++out) {
+        page_put(p->page, "<path class=\"%s\" d=\"", out ? "dot-out" : "dot");
+        for (int64_t i = 0; i < a->moments.n; i += step) {
+            double y = a->value[i];
+            if ((y < a->lsl || y > a->usl) != out) continue;
+            page_put(p->page, "M%.1f %.1fh0",
+                     plot_x(p, analysis->table->sample[a->row[i]].x[parameter]), plot_y(p, y));
+        }
+        page_put(p->page, "\"/>");
+    }
+}
+
+static void effect_line(const Plot* p, const LashParameterEffect* e) {
+    page_put(p->page, "<path class=\"effect\" d=\"");
+    for (int b = 0; b < e->bins; ++b)
+        page_put(p->page, "%c%.1f %.1f", b == 0 ? 'M' : 'L', plot_x(p, e->bin[b].x),
+                 plot_y(p, e->bin[b].y));
+    page_put(p->page, "\"/><path class=\"whisker\" d=\"");
+    for (int b = 0; b < e->bins; ++b) {
+        double half = 1.96 * e->bin[b].error;
+        if (!isfinite(half)) continue;
+        page_put(p->page, "M%.1f %.1fV%.1f", plot_x(p, e->bin[b].x), plot_y(p, e->bin[b].y - half),
+                 plot_y(p, e->bin[b].y + half));
+    }
+    page_put(p->page, "\"/>");
+}
+
+void figure_effect(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a,
+                   const LashParameterEffect* e) {
+    const LashStudyParameter* parameter = &analysis->study->parameter[e->parameter];
+    double x0 = INFINITY, x1 = -INFINITY, y0 = a->moments.min, y1 = a->moments.max;
+    char x_name[128], label[200];
+    for (int64_t i = 0; i < a->moments.n; ++i) {
+        double x = analysis->table->sample[a->row[i]].x[e->parameter];
+        x0 = fmin(x0, x), x1 = fmax(x1, x);
+    }
+    plot_range(&x0, &x1, 0.04);
+    plot_range(&y0, &y1, 0.06);
+    Plot p = {page, 330, 230, 54, 10, 8, 38, x0, x1, y0, y1};
+    snprintf(label, sizeof label, "%.80s over %.80s", a->name, parameter->name);
+    plot_begin(&p, label);
+    plot_axes(&p, with_unit(parameter->name, parameter->unit, x_name, sizeof x_name), a->name);
+    effect_points(&p, analysis, a, e->parameter);
+    effect_line(&p, e);
+    const double limits[] = {a->lsl, a->usl};
+    for (int i = 0; i < 2; ++i) {
+        if (!(limits[i] > y0 && limits[i] < y1)) continue;
+        page_put(page, "<path class=\"limit\" d=\"M%.1f %.1fH%.1f\"/>", p.left,
+                 plot_y(&p, limits[i]), p.width - p.right);
+    }
+    plot_end(&p);
+}
+
+// ---- Sobol, Morris ------------------------------------------------------------------------------
+
+static void sobol_bar(const Plot* p, const char* kind, double y, double value, LashInterval ci) {
+    double end = plot_x(p, fmax(value, 0));
+    page_put(p->page,
+             "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"10\"/><path "
+             "class=\"whisker\" d=\"M%.1f %.1fH%.1fM%.1f %.1fv6M%.1f %.1fv6\"/>",
+             kind, p->left, y, fmax(end - p->left, 0.5), plot_x(p, fmax(ci.low, p->x0)), y + 5,
+             plot_x(p, fmin(ci.high, p->x1)), plot_x(p, fmax(ci.low, p->x0)), y + 2,
+             plot_x(p, fmin(ci.high, p->x1)), y + 2);
+}
+
+void figure_sobol(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    int n = bar_count(analysis);
+    double most = 1;
+    for (int j = 0; j < n; ++j) most = fmax(most, a->effect[j].sobol.total_ci.high);
+    Plot p = {page, 560, 44 + 34.0 * n, 150, 20, 6, 38, -0.05, fmin(most, 2), 0, n};
+    plot_begin(&p, "Sobol indices with 95 % intervals");
+    plot_axes(&p, "Sobol index: first order (strong), total (muted)", NULL);
+    for (int j = 0; j < n; ++j) {
+        const LashSobolIndex* s = &a->effect[j].sobol;
+        double y = plot_y(&p, n - j - 0.5);
+        bar_name(&p, parameter_name(analysis, &a->effect[j]), y);
+        if (isnan(s->first)) continue;
+        Plot zero = p;
+        zero.left = plot_x(&p, 0);
+        zero.x0 = 0;
+        sobol_bar(&zero, "bar", y - 11, s->first, s->first_ci);
+        sobol_bar(&zero, "total", y + 1, s->total, s->total_ci);
+    }
+    plot_end(&p);
+}
+
+void figure_morris(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    double x = 0, y = 0;
+    for (int j = 0; j < analysis->study->active; ++j) {
+        x = fmax(x, a->effect[j].morris.mu_star);
+        y = fmax(y, a->effect[j].morris.sigma);
+    }
+    Plot p = {page, 560, 320, 60, 30, 14, 40, 0, x > 0 ? 1.15 * x : 1, 0, y > 0 ? 1.15 * y : 1};
+    plot_begin(&p, "Morris: mean and spread of the elementary effects");
+    plot_axes(&p, "mu*: mean size of the effect over the whole range",
+              "sigma: curvature, interaction");
+    double end = fmin(p.x1, p.y1);
+    page_put(page, "<path class=\"center\" d=\"M%.1f %.1fL%.1f %.1f\"/>", plot_x(&p, 0),
+             plot_y(&p, 0), plot_x(&p, end), plot_y(&p, end));
+    for (int j = 0; j < analysis->study->active; ++j) {
+        const LashMorrisEffect* m = &a->effect[j].morris;
+        if (isnan(m->sigma)) continue;
+        double px = plot_x(&p, m->mu_star), py = plot_y(&p, m->sigma);
+        page_put(page,
+                 "<circle class=\"mark\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/><text class=\"value\" "
+                 "x=\"%.1f\" y=\"%.1f\"%s>",
+                 px, py, px + (px > 440 ? -8 : 8), py + (j % 2 == 0 ? -5 : 13),
+                 px > 440 ? " text-anchor=\"end\"" : "");
+        page_escape(page, parameter_name(analysis, &a->effect[j]));
+        page_put(page, "</text>");
+    }
+    plot_end(&p);
+}
+
+// ---- convergence --------------------------------------------------------------------------------
+
+typedef struct Band {
+    double n, middle, low, high;
+} Band;
+
+static void draw_band(Plot* p, const Band* band, int count, const char* name, const char* label) {
+    p->y0 = INFINITY, p->y1 = -INFINITY;
+    for (int i = 0; i < count; ++i)
+        p->y0 = fmin(p->y0, band[i].low), p->y1 = fmax(p->y1, band[i].high);
+    plot_range(&p->y0, &p->y1, 0.06);
+    p->x0 = 0, p->x1 = band[count - 1].n;
+    plot_begin(p, label);
+    plot_axes(p, "samples", name);
+    page_put(p->page, "<path class=\"band\" d=\"");
+    for (int i = 0; i < count; ++i)
+        page_put(p->page, "%c%.1f %.1f", i == 0 ? 'M' : 'L', plot_x(p, band[i].n),
+                 plot_y(p, band[i].high));
+    for (int i = count - 1; i >= 0; --i)
+        page_put(p->page, "L%.1f %.1f", plot_x(p, band[i].n), plot_y(p, band[i].low));
+    page_put(p->page, "Z\"/><path class=\"effect\" d=\"");
+    for (int i = 0; i < count; ++i)
+        page_put(p->page, "%c%.1f %.1f", i == 0 ? 'M' : 'L', plot_x(p, band[i].n),
+                 plot_y(p, band[i].middle));
+    page_put(p->page, "\"/>");
+    plot_end(p);
+}
+
+void figure_mean(Page* page, const LashOutputAnalysis* a) {
+    Band band[LASH_CONVERGENCE];
+    char name[128];
+    for (int i = 0; i < a->convergence_points; ++i) {
+        const LashConvergencePoint* c = &a->convergence[i];
+        band[i] = (Band){(double)c->n, c->mean, c->mean - c->half, c->mean + c->half};
+    }
+    Plot p = {page, 330, 220, 58, 12, 10, 38, 0, 0, 0, 0};
+    snprintf(name, sizeof name, "mean of %.100s", a->name);
+    draw_band(&p, band, a->convergence_points, name, "Mean and its 95 % interval over samples");
+}
+
+void figure_share(Page* page, const LashOutputAnalysis* a) {
+    Band band[LASH_CONVERGENCE];
+    for (int i = 0; i < a->convergence_points; ++i) {
+        const LashConvergencePoint* c = &a->convergence[i];
+        band[i] =
+            (Band){(double)c->n, 100 * c->share, 100 * c->share_ci.low, 100 * c->share_ci.high};
+    }
+    Plot p = {page, 330, 220, 58, 12, 10, 38, 0, 0, 0, 0};
+    draw_band(&p, band, a->convergence_points, "out of spec [%]",
+              "Share out of specification and its 95 % interval over samples");
+}

@@ -1,0 +1,25 @@
+// The drawings of a report.
+#ifndef LASH_APP_STUDY_FIGURES_H
+#define LASH_APP_STUDY_FIGURES_H
+
+#include "app/study/analysis.h"
+#include "app/study/page.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void figure_histogram(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a);
+void figure_contributors(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a);
+void figure_tornado(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a);
+void figure_effect(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a,
+                   const LashParameterEffect* effect);
+void figure_sobol(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a);
+void figure_morris(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a);
+void figure_mean(Page* page, const LashOutputAnalysis* a);  // convergence
+void figure_share(Page* page, const LashOutputAnalysis* a); // of the share out of specification
+
+#ifdef __cplusplus
+}
+#endif
+#endif

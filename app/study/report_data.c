@@ -1,0 +1,173 @@
+// The statistics as JSON and as CSV.
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/json_writer.h"
+#include "app/study/analysis.h"
+
+static void put_interval(AppJson* json, const char* key, LashInterval interval) {
+    app_json_key(json, key);
+    app_json_begin_array(json);
+    app_json_number(json, interval.low);
+    app_json_number(json, interval.high);
+    app_json_end_array(json);
+}
+
+static const char* parameter_name(const LashAnalysis* analysis, const LashParameterEffect* effect) {
+    return analysis->study->parameter[effect->parameter].name;
+}
+
+static void put_sobol(AppJson* json, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    app_json_put_integer(json, "base_points", a->base_used);
+    app_json_key(json, "sobol");
+    app_json_begin_object(json);
+    for (int j = 0; j < analysis->study->active; ++j) {
+        const LashSobolIndex* s = &a->effect[j].sobol;
+        app_json_key(json, parameter_name(analysis, &a->effect[j]));
+        app_json_begin_object(json);
+        app_json_put_number(json, "first", s->first);
+        app_json_put_number(json, "total", s->total);
+        app_json_key(json, "ci");
+        app_json_begin_object(json);
+        put_interval(json, "first", s->first_ci);
+        put_interval(json, "total", s->total_ci);
+        app_json_end_object(json);
+        app_json_end_object(json);
+    }
+    app_json_end_object(json);
+}
+
+static void put_morris(AppJson* json, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    app_json_key(json, "morris");
+    app_json_begin_object(json);
+    for (int j = 0; j < analysis->study->active; ++j) {
+        const LashMorrisEffect* m = &a->effect[j].morris;
+        app_json_key(json, parameter_name(analysis, &a->effect[j]));
+        app_json_begin_object(json);
+        app_json_put_number(json, "mu", m->mu);
+        app_json_put_number(json, "mu_star", m->mu_star);
+        app_json_put_number(json, "sigma", m->sigma);
+        app_json_put_integer(json, "n", m->n);
+        app_json_end_object(json);
+    }
+    app_json_end_object(json);
+}
+
+static void put_contributors(AppJson* json, const LashAnalysis* analysis,
+                             const LashOutputAnalysis* a) {
+    app_json_key(json, "contributors");
+    app_json_begin_array(json);
+    for (int j = 0; j < analysis->study->active; ++j) {
+        const LashParameterEffect* e = &a->effect[j];
+        app_json_begin_object(json);
+        app_json_put_text(json, "parameter", parameter_name(analysis, e));
+        app_json_put_number(json, "importance", e->importance);
+        app_json_put_number(json, "share", e->contribution.share);
+        app_json_put_number(json, "regression", e->contribution.regression);
+        app_json_put_number(json, "rank_correlation", e->contribution.correlation);
+        app_json_put_number(json, "low", e->low);
+        app_json_put_number(json, "high", e->high);
+        app_json_end_object(json);
+    }
+    app_json_end_array(json);
+}
+
+static void put_spec(AppJson* json, const LashOutputAnalysis* a) {
+    app_json_put_number(json, "lsl", a->lsl);
+    app_json_put_number(json, "usl", a->usl);
+    app_json_put_number(json, "cp", a->capability.cp);
+    app_json_put_number(json, "cpk", a->capability.cpk);
+    app_json_put_number(json, "cp_percentile", a->capability.cp_percentile);
+    app_json_put_number(json, "cpk_percentile", a->capability.cpk_percentile);
+    app_json_put_number(json, "out_of_spec", a->share);
+    put_interval(json, "out_of_spec_ci", a->share_ci);
+    app_json_put_integer(json, "out_of_spec_count", a->out);
+    app_json_put_number(json, "out_of_spec_fitted", a->fitted);
+    put_interval(json, "out_of_spec_fitted_ci", a->fitted_ci);
+}
+
+static void put_output(AppJson* json, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    static const char* const names[LASH_PERCENTILES] = {"p00135", "p01", "p05", "p25",   "p50",
+                                                        "p75",    "p95", "p99", "p99865"};
+    app_json_begin_object(json);
+    app_json_put_text(json, "name", a->name);
+    app_json_put_text(json, "unit", a->unit);
+    app_json_put_integer(json, "n", a->moments.n);
+    app_json_put_integer(json, "missing", a->missing);
+    app_json_put_number(json, "mean", a->moments.mean);
+    app_json_put_number(json, "sigma", a->moments.sigma);
+    app_json_put_number(json, "min", a->moments.min);
+    app_json_put_number(json, "max", a->moments.max);
+    app_json_put_number(json, "skewness", a->moments.skewness);
+    app_json_put_number(json, "kurtosis", a->moments.kurtosis);
+    for (int i = 0; i < LASH_PERCENTILES; ++i)
+        app_json_put_number(json, names[i], a->percentile[i]);
+    put_spec(json, a);
+    app_json_put_number(json, "normality_p", a->normality.p);
+    app_json_put_number(json, "r2_linear", a->r2);
+    put_contributors(json, analysis, a);
+    if (analysis->study->design.type == LASH_DESIGN_SALTELLI) put_sobol(json, analysis, a);
+    if (analysis->study->design.type == LASH_DESIGN_MORRIS) put_morris(json, analysis, a);
+    app_json_key(json, "worst");
+    app_json_begin_array(json);
+    for (int i = 0; i < a->worsts; ++i)
+        app_json_integer(json, analysis->table->sample[a->worst[i]].id);
+    app_json_end_array(json);
+    app_json_end_object(json);
+}
+
+void lash_analysis_put(AppJson* json, const LashAnalysis* analysis) {
+    const LashStudy* study = analysis->study;
+    app_json_put_text(json, "study", study->name != NULL ? study->name : study->file);
+    app_json_put_text(json, "design", lash_design_name((LashDesignType)study->design.type));
+    app_json_put_integer(json, "seed", (int64_t)study->seed);
+    app_json_put_integer(json, "planned", analysis->planned);
+    app_json_put_integer(json, "samples", analysis->table->rows);
+    app_json_key(json, "status");
+    app_json_begin_object(json);
+    for (int i = 0; i < LASH_SAMPLE_STATUSES; ++i)
+        app_json_put_integer(json, lash_sample_status_name((LashSampleStatus)i),
+                             analysis->counts[i]);
+    app_json_end_object(json);
+    app_json_put_text(json, "ranked_by", analysis->ranked_by);
+    app_json_key(json, "outputs");
+    app_json_begin_array(json);
+    for (int i = 0; i < study->outputs; ++i) put_output(json, analysis, &analysis->output[i]);
+    app_json_end_array(json);
+}
+
+bool lash_analysis_write_csv(const LashAnalysis* analysis, const char* path, LashError* error) {
+    const LashStudy* study = analysis->study;
+    FILE* file = fopen(path, "w");
+    if (file == NULL) {
+        lash_error_set(error, LASH_ERROR_IO, "", "cannot be written: %s", strerror(errno));
+        lash_error_file(error, path);
+        return false;
+    }
+    fprintf(file, "sample,status");
+    for (int i = 0; i < study->parameters; ++i) fprintf(file, ",%s", study->parameter[i].name);
+    for (int i = 0; i < study->outputs; ++i) fprintf(file, ",%s", study->output[i].measured.name);
+    fprintf(file, ",steps,penetration,wall_seconds\n");
+    for (int64_t r = 0; r < analysis->table->rows; ++r) {
+        const LashSample* row = &analysis->table->sample[r];
+        fprintf(file, "%lld,%s", (long long)row->id, lash_sample_status_name(row->status));
+        for (int i = 0; i < study->parameters; ++i) fprintf(file, ",%.17g", row->x[i]);
+        for (int i = 0; i < study->outputs; ++i) {
+            if (isnan(row->y[i])) {
+                fputc(',', file);
+            } else {
+                fprintf(file, ",%.17g", row->y[i]);
+            }
+        }
+        fprintf(file, ",%lld,%.6g,%.6g\n", (long long)row->steps, row->penetration, row->wall);
+    }
+    bool good = ferror(file) == 0;
+    good = fclose(file) == 0 && good;
+    if (good) return true;
+    lash_error_set(error, LASH_ERROR_IO, "", "could not be written completely: %s",
+                   strerror(errno));
+    lash_error_file(error, path);
+    return false;
+}

@@ -1,0 +1,533 @@
+// The page of a study: one file without scripts or outside references; light, dark and paper by the
+// reader's settings. Every figure that the JSON document also has carries its key and all its
+// digits in data-key and data-value.
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/study/analysis.h"
+#include "app/study/figures.h"
+#include "app/study/page.h"
+#include "core/arena.h"
+
+enum { MOST_EFFECTS = 12, MOST_FAILED = 50 };
+
+static const char style[] =
+    ":root{color-scheme:light dark;--ink:#1b2430;--soft:#5c6775;--paper:#fff;--card:#f6f8fa;"
+    "--line:#d9dfe6;--blue:#2b6cb0;--pale:#a9c8e8;--red:#c53030;--green:#2f855a;--orange:#c05621}"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e4e8ee;--soft:#9aa6b5;--paper:#12161c;"
+    "--card:#1b212a;--line:#333d4a;--blue:#63a4e6;--pale:#33577d;--red:#f07a72;--green:#68c08f;"
+    "--orange:#e8a066}}"
+    "*{box-sizing:border-box}"
+    "body{margin:0 auto;max-width:1180px;padding:24px 28px 60px;background:var(--paper);"
+    "color:var(--ink);font:15px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif}"
+    "h1{font-size:27px;margin:0 0 4px}h2{font-size:20px;margin:44px 0 6px;padding-top:14px;"
+    "border-top:2px solid var(--line)}h3{font-size:15px;margin:22px 0 6px}"
+    "p{margin:6px 0;max-width:80ch}.soft{color:var(--soft)}code{font:12.5px ui-monospace,monospace;"
+    "word-break:break-all}"
+    "table{border-collapse:collapse;font-size:13px;margin:8px 0}"
+    "th,td{padding:4px 7px;text-align:right;border-bottom:1px solid var(--line);"
+    "vertical-align:top;white-space:nowrap}"
+    "th{color:var(--soft);font-weight:600}th:first-child,td:first-child,td.text,th.text"
+    "{text-align:left}td.text{white-space:normal}td.wide{min-width:340px}"
+    ".scroll{overflow-x:auto}"
+    ".cards{display:flex;flex-wrap:wrap;gap:10px;margin:16px 0}"
+    ".card{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:8px 14px;"
+    "min-width:120px}.card b{display:block;font-size:20px}.card span{font-size:12.5px;"
+    "color:var(--soft)}"
+    ".verdict{background:var(--card);border-left:4px solid var(--blue);padding:8px 14px;"
+    "border-radius:0 6px 6px 0;max-width:none}.bad{border-color:var(--red)}"
+    ".good{border-color:var(--green)}.redtext{color:var(--red);font-weight:600}"
+    ".grid2{display:grid;grid-template-columns:repeat(auto-fit,minmax(400px,1fr));gap:8px 26px}"
+    ".grid3{display:grid;grid-template-columns:repeat(auto-fill,minmax(300px,1fr));gap:10px 18px}"
+    "figure{margin:6px 0}figcaption{font-size:12.5px;color:var(--soft)}"
+    "svg{width:100%;height:auto;max-width:680px;display:block}"
+    "svg text{fill:var(--ink);font:11.5px system-ui,sans-serif}svg .tick,svg .axis"
+    "{fill:var(--soft)}svg .name{font-size:12.5px}svg .limit-text{fill:var(--red);font-weight:600}"
+    ".grid{stroke:var(--line);stroke-width:.7;fill:none}.frame{stroke:var(--soft);fill:none}"
+    ".bar{fill:var(--blue)}.total{fill:var(--pale)}.out{fill:var(--red)}.low{fill:var(--pale)}"
+    ".high{fill:var(--blue)}.mark{fill:var(--blue)}.fit{stroke:var(--orange);stroke-width:2;"
+    "fill:none}.limit{stroke:var(--red);stroke-width:1.5;stroke-dasharray:5 3;fill:none}"
+    ".center{stroke:var(--ink);stroke-width:1;stroke-dasharray:2 3;fill:none}"
+    ".dot,.dot-out{stroke:var(--pale);stroke-width:3.4;stroke-linecap:round;fill:none}"
+    ".dot-out{stroke:var(--red);stroke-opacity:.6}.effect{stroke:var(--blue);stroke-width:2;"
+    "fill:none}.whisker{stroke:var(--ink);stroke-width:1.1;fill:none}"
+    ".band{fill:var(--pale);fill-opacity:.45;stroke:none}"
+    "@media print{:root{--ink:#000;--soft:#444;--paper:#fff;--card:#fff;--line:#bbb;"
+    "--blue:#2b6cb0;--pale:#a9c8e8;--red:#c53030;--green:#2f855a;--orange:#c05621}"
+    "body{max-width:none;padding:0;font-size:10.5pt}h2{break-before:page}"
+    "h2.first{break-before:auto}figure,tr,.verdict{break-inside:avoid}"
+    ".grid2{grid-template-columns:1fr 1fr}.grid3{grid-template-columns:1fr 1fr}"
+    "table{font-size:8.5pt}th,td{padding:2px 5px}*{print-color-adjust:exact;"
+    "-webkit-print-color-adjust:exact}}";
+
+// ---- small pieces -------------------------------------------------------------------------------
+
+// A cell whose number is also in the JSON document.
+static void cell(Page* page, const char* output, const char* key, double value) {
+    char text[48];
+    page_put(page, "<td data-key=\"");
+    page_escape(page, output);
+    page_put(page, ".%s\" data-value=\"%.17g\">%s</td>", key, value,
+             page_number(value, text, sizeof text));
+}
+
+static void percent_cell(Page* page, const char* output, const char* key, double value,
+                         LashInterval ci) {
+    page_put(page, "<td data-key=\"");
+    page_escape(page, output);
+    page_put(page, ".%s\" data-value=\"%.17g\">", key, value);
+    if (isnan(value)) {
+        page_put(page, "&ndash;</td>");
+        return;
+    }
+    page_put(page, "%s%.3g&nbsp;%%%s<br><span class=\"soft\">%.2g to %.2g</span></td>",
+             value > 0.01 ? "<span class=\"redtext\">" : "", 100 * value,
+             value > 0.01 ? "</span>" : "", 100 * ci.low, 100 * ci.high);
+}
+
+static void plain_cell(Page* page, double value) {
+    char text[48];
+    page_put(page, "<td>%s</td>", page_number(value, text, sizeof text));
+}
+
+static void card(Page* page, const char* value, const char* name) {
+    page_put(page, "<div class=\"card\"><b>");
+    page_escape(page, value);
+    page_put(page, "</b><span>%s</span></div>", name);
+}
+
+static void begin_figure(Page* page) {
+    page_put(page, "<figure>");
+}
+
+static void end_figure(Page* page, const char* caption) {
+    page_put(page, "<figcaption>%s</figcaption></figure>\n", caption);
+}
+
+// ---- head ---------------------------------------------------------------------------------------
+
+static void put_head(Page* page, const LashAnalysis* analysis, LashStore* store) {
+    const LashStudy* study = analysis->study;
+    const char* title = study->name != NULL ? study->name : study->file;
+    char text[64];
+    page_put(page,
+             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta "
+             "name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>");
+    page_escape(page, title);
+    page_put(page, "</title><link rel=\"icon\" href=\"data:,\"><style>%s</style></head><body>\n",
+             style);
+    page_put(page, "<h1>");
+    page_escape(page, title);
+    page_put(page, "</h1><p class=\"soft\">");
+    page_escape(page, study->description);
+    page_put(page, "</p><div class=\"cards\" id=\"overview\">");
+    snprintf(text, sizeof text, "%lld", (long long)analysis->table->rows);
+    char name[96];
+    snprintf(name, sizeof name, "samples of %lld planned", (long long)analysis->planned);
+    card(page, text, name);
+    snprintf(text, sizeof text, "%lld",
+             (long long)(analysis->table->rows - analysis->counts[LASH_SAMPLE_OK]));
+    card(page, text, "failed");
+    card(page, lash_design_name((LashDesignType)study->design.type), "design");
+    snprintf(text, sizeof text, "%d", study->active);
+    card(page, text, "parameters vary");
+    snprintf(text, sizeof text, "%llu", (unsigned long long)study->seed);
+    card(page, text, "seed");
+    if (study->model_path != NULL) {
+        page_number(analysis->steps, text, sizeof text);
+        card(page, text, "time steps");
+        snprintf(text, sizeof text, "%.1e m", analysis->penetration);
+        card(page, text, "deepest penetration");
+    }
+    page_put(page, "</div><p class=\"soft\">");
+    if (study->model_path != NULL) {
+        page_put(page, "Model <code>");
+        page_escape(page, study->model_path);
+        page_put(page, "</code>, ");
+    }
+    page_put(page, "store <code>");
+    page_escape(page, lash_store_path(store));
+    page_put(page, "</code>, begun %s with lash %s.</p>\n", lash_store_text(store, "created"),
+             lash_store_text(store, "version"));
+}
+
+// ---- summary ------------------------------------------------------------------------------------
+
+static void put_summary(Page* page, const LashAnalysis* analysis) {
+    page_put(page,
+             "<h2 class=\"first\" id=\"summary\">Summary</h2><div class=\"scroll\"><table><tr><th>"
+             "output</th><th>n</th><th>mean</th><th>sigma</th><th>min</th><th>5 %%</th><th>50 %%"
+             "</th><th>95 %%</th><th>max</th><th>LSL</th><th>USL</th><th>Cp</th><th>Cpk</th><th>"
+             "Cpk by<br>percentiles</th><th>out of spec,<br>counted</th><th>out of spec,<br>normal "
+             "fit</th></tr>\n");
+    for (int i = 0; i < analysis->study->outputs; ++i) {
+        const LashOutputAnalysis* a = &analysis->output[i];
+        page_put(page, "<tr><td><a href=\"#output%d\">", i);
+        page_escape(page, a->name);
+        page_put(page, "</a> <span class=\"soft\">");
+        page_escape(page, a->unit);
+        page_put(page, "</span></td>");
+        cell(page, a->name, "n", (double)a->moments.n);
+        cell(page, a->name, "mean", a->moments.mean);
+        cell(page, a->name, "sigma", a->moments.sigma);
+        cell(page, a->name, "min", a->moments.min);
+        cell(page, a->name, "p05", a->percentile[2]);
+        cell(page, a->name, "p50", a->percentile[4]);
+        cell(page, a->name, "p95", a->percentile[6]);
+        cell(page, a->name, "max", a->moments.max);
+        cell(page, a->name, "lsl", a->lsl);
+        cell(page, a->name, "usl", a->usl);
+        cell(page, a->name, "cp", a->capability.cp);
+        cell(page, a->name, "cpk", a->capability.cpk);
+        cell(page, a->name, "cpk_percentile", a->capability.cpk_percentile);
+        percent_cell(page, a->name, "out_of_spec", a->share, a->share_ci);
+        percent_cell(page, a->name, "out_of_spec_fitted", a->fitted, a->fitted_ci);
+        page_put(page, "</tr>\n");
+    }
+    page_put(page, "</table></div>");
+    if (!analysis->sample) {
+        page_put(page,
+                 "<p class=\"soft\">This design is no random sample of the parameters: mean, sigma "
+                 "and percentiles describe its points, capabilities and shares are left out.</p>");
+    }
+}
+
+// ---- one output ---------------------------------------------------------------------------------
+
+static void put_verdict(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    bool limits = !isnan(a->share);
+    bool bad = limits && a->share > 0.01;
+    page_put(page, "<p class=\"verdict %s\">", !limits ? "" : bad ? "bad" : "good");
+    if (limits) {
+        page_put(
+            page,
+            "<b>%.3g %% out of spec</b> (%lld of %lld; with 95 %% confidence %.2g to %.2g %%). ",
+            100 * a->share, (long long)a->out, (long long)(a->moments.n + a->missing),
+            100 * a->share_ci.low, 100 * a->share_ci.high);
+    }
+    if (analysis->study->active > 0 && !isnan(a->effect[0].importance)) {
+        const LashParameterEffect* e = &a->effect[0];
+        int type = analysis->study->design.type;
+        page_put(page, "<b>");
+        page_escape(page, analysis->study->parameter[e->parameter].name);
+        if (type == LASH_DESIGN_MORRIS || type == LASH_DESIGN_ONE_AT_A_TIME) {
+            char number[32];
+            page_put(page, "</b> moves it most: by %s over its range. ",
+                     page_number(e->importance, number, sizeof number));
+        } else if (e->importance < 0.1) {
+            page_put(page,
+                     "</b> matters most, but explains only %.0f %% of the variance: the parameters "
+                     "act together, or small changes decide which way impacts go. ",
+                     100 * e->importance);
+        } else {
+            page_put(page, "</b> matters most: %.0f %% of the variance%s. ", 100 * e->importance,
+                     type == LASH_DESIGN_SALTELLI ? ", interactions included" : " by itself");
+        }
+    }
+    if (a->moments.kurtosis > 20)
+        page_put(page,
+                 "A few extreme samples carry most of the variance: look at the worst ones "
+                 "below. ");
+    if (a->missing > 0)
+        page_put(page, "In %lld samples it never happened%s. ", (long long)a->missing,
+                 limits ? "; they count as out of spec" : "");
+    if (limits && a->normality.p < 0.05) {
+        page_put(page,
+                 "The values are not normal (Anderson-Darling p %s): trust the counted share "
+                 "and the percentiles, not Cpk and the normal fit.",
+                 a->normality.p < 0.001 ? "&lt; 0.001" : "&lt; 0.05");
+    }
+    page_put(page, "</p>\n");
+}
+
+static void put_percentiles(Page* page, const LashOutputAnalysis* a) {
+    static const char* const names[LASH_PERCENTILES] = {
+        "0.135 %", "1 %", "5 %", "25 %", "50 %", "75 %", "95 %", "99 %", "99.865 %"};
+    static const char* const keys[LASH_PERCENTILES] = {"p00135", "p01", "p05", "p25",   "p50",
+                                                       "p75",    "p95", "p99", "p99865"};
+    page_put(page, "<h3>Percentiles and shape</h3><div class=\"scroll\"><table><tr>");
+    for (int i = 0; i < LASH_PERCENTILES; ++i) page_put(page, "<th>%s</th>", names[i]);
+    page_put(page, "<th>skewness</th><th>kurtosis</th></tr><tr>");
+    for (int i = 0; i < LASH_PERCENTILES; ++i) cell(page, a->name, keys[i], a->percentile[i]);
+    cell(page, a->name, "skewness", a->moments.skewness);
+    cell(page, a->name, "kurtosis", a->moments.kurtosis);
+    page_put(page, "</tr></table></div>\n");
+}
+
+static void put_ranking(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    int type = analysis->study->design.type;
+    page_put(page, "<div class=\"grid2\"><div><h3>Ranked contributors</h3>");
+    begin_figure(page);
+    figure_contributors(page, analysis, a);
+    char caption[400];
+    snprintf(caption, sizeof caption,
+             type == LASH_DESIGN_SALTELLI
+                 ? "Total index: share of the variance that would vanish if this parameter were "
+                   "fixed, interactions included."
+             : type == LASH_DESIGN_MORRIS ? "Mean size of the change when the parameter is moved."
+             : type == LASH_DESIGN_ONE_AT_A_TIME
+                 ? "Change of the output from the low to the high end, others nominal."
+                 : "Share of the variance explained by the parameter alone, whatever the shape of "
+                   "its curve; the rest is interaction. A linear model explains %.0f %%.",
+             100 * a->r2);
+    end_figure(page, caption);
+    page_put(page, "</div><div><h3>Tornado</h3>");
+    begin_figure(page);
+    if (type == LASH_DESIGN_MORRIS) {
+        page_put(page,
+                 "<p class=\"soft\">Paths of Morris have no low and high end alone; see mu* "
+                 "and sigma below.</p>");
+    } else {
+        figure_tornado(page, analysis, a);
+    }
+    end_figure(page, type == LASH_DESIGN_ONE_AT_A_TIME
+                         ? "Output at the low (muted) and high (strong) end of each parameter; "
+                           "dotted: mean of all."
+                         : "Mean output in the lowest (muted) and highest (strong) tenth of each "
+                           "parameter; dotted: mean of all.");
+    page_put(page, "</div></div>\n");
+}
+
+static void put_effects(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    int count = analysis->study->active < MOST_EFFECTS ? analysis->study->active : MOST_EFFECTS;
+    if (a->moments.n == 0) return;
+    page_put(page,
+             "<h3>Main effects and scatter</h3><p class=\"soft\">Dots: samples (red: out of spec); "
+             "line: mean in tenths of the parameter with 95 %% intervals.%s</p><div "
+             "class=\"grid3\">",
+             analysis->study->active > MOST_EFFECTS ? " The twelve most important are shown." : "");
+    for (int j = 0; j < count; ++j) {
+        begin_figure(page);
+        figure_effect(page, analysis, a, &a->effect[j]);
+        page_put(page, "</figure>");
+    }
+    page_put(page, "</div>\n");
+}
+
+static void put_sobol(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    page_put(page, "<h3>Sobol indices</h3><div class=\"grid2\"><div>");
+    begin_figure(page);
+    figure_sobol(page, analysis, a);
+    end_figure(page,
+               "First order: the parameter alone. Total: with all its interactions. Whiskers: "
+               "95 % intervals by bootstrap over independent scramblings.");
+    page_put(page,
+             "</div><div><table><tr><th>parameter</th><th>first</th><th>95 %%</th><th>total"
+             "</th><th>95 %%</th></tr>");
+    for (int j = 0; j < analysis->study->active; ++j) {
+        const LashSobolIndex* s = &a->effect[j].sobol;
+        const char* name = analysis->study->parameter[a->effect[j].parameter].name;
+        char key[128];
+        page_put(page, "<tr><td>");
+        page_escape(page, name);
+        page_put(page, "</td>");
+        snprintf(key, sizeof key, "sobol.%.80s.first", name);
+        cell(page, a->name, key, s->first);
+        page_put(page, "<td class=\"soft\">%.3f to %.3f</td>", s->first_ci.low, s->first_ci.high);
+        snprintf(key, sizeof key, "sobol.%.80s.total", name);
+        cell(page, a->name, key, s->total);
+        page_put(page, "<td class=\"soft\">%.3f to %.3f</td></tr>", s->total_ci.low,
+                 s->total_ci.high);
+    }
+    page_put(page,
+             "</table><p class=\"soft\">%lld of %lld base points; a base point with a failed "
+             "sample is left out.</p></div></div>\n",
+             (long long)a->base_used, (long long)analysis->study->base);
+}
+
+static void put_morris(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    page_put(page, "<h3>Morris</h3><div class=\"grid2\"><div>");
+    begin_figure(page);
+    figure_morris(page, analysis, a);
+    end_figure(page,
+               "Right: strong. High: its effect depends on the others, or is curved. Dotted: "
+               "sigma = mu*.");
+    page_put(page,
+             "</div><div><table><tr><th>parameter</th><th>mu*</th><th>mu</th><th>sigma</th>"
+             "<th>steps</th></tr>");
+    for (int j = 0; j < analysis->study->active; ++j) {
+        const LashMorrisEffect* m = &a->effect[j].morris;
+        const char* name = analysis->study->parameter[a->effect[j].parameter].name;
+        char key[128];
+        page_put(page, "<tr><td>");
+        page_escape(page, name);
+        page_put(page, "</td>");
+        snprintf(key, sizeof key, "morris.%.80s.mu_star", name);
+        cell(page, a->name, key, m->mu_star);
+        plain_cell(page, m->mu);
+        snprintf(key, sizeof key, "morris.%.80s.sigma", name);
+        cell(page, a->name, key, m->sigma);
+        plain_cell(page, (double)m->n);
+        page_put(page, "</tr>");
+    }
+    page_put(page, "</table></div></div>\n");
+}
+
+static void put_convergence(Page* page, const LashOutputAnalysis* a) {
+    if (a->convergence_points == 0) return;
+    page_put(page, "<h3>Convergence</h3><div class=\"grid3\">");
+    begin_figure(page);
+    figure_mean(page, a);
+    end_figure(page, "Mean and its 95 % interval as samples come in.");
+    if (!isnan(a->share)) {
+        begin_figure(page);
+        figure_share(page, a);
+        end_figure(page, "Share out of spec and its 95 % interval (Wilson).");
+    }
+    page_put(page, "</div>\n");
+}
+
+static void put_worst(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    enum { REPLAY = 1 << 16 };
+    char* replay = lash_alloc(REPLAY);
+    page_put(page,
+             "<h3>The %d worst samples</h3><p class=\"soft\">%s. The command shows the sample "
+             "in the viewer.</p><div class=\"scroll\"><table><tr><th>sample</th><th>",
+             a->worsts,
+             !isnan(a->lsl) || !isnan(a->usl) ? "Farthest beyond, or nearest to, a limit"
+                                              : "Farthest from the median");
+    page_escape(page, a->name);
+    page_put(page, "</th><th class=\"text\">replay</th></tr>");
+    for (int i = 0; i < a->worsts; ++i) {
+        const LashSample* row = &analysis->table->sample[a->worst[i]];
+        char text[48];
+        double y = row->y[a - analysis->output];
+        bool out = y < a->lsl || y > a->usl;
+        lash_sample_replay(analysis->study, row->x, replay, REPLAY);
+        page_put(page, "<tr><td>%lld</td><td%s>%s</td><td class=\"text wide\"><code>",
+                 (long long)row->id, out ? " class=\"redtext\"" : "",
+                 page_number(y, text, sizeof text));
+        if (replay[0] != '\0') {
+            page_escape(page, replay);
+        } else {
+            for (int k = 0; k < analysis->study->parameters; ++k)
+                page_put(page, "%s=%.6g ", analysis->study->parameter[k].name, row->x[k]);
+        }
+        page_put(page, "</code></td></tr>\n");
+    }
+    page_put(page, "</table></div>\n");
+    lash_free(replay);
+}
+
+static void put_output(Page* page, const LashAnalysis* analysis, int index) {
+    const LashOutputAnalysis* a = &analysis->output[index];
+    page_put(page, "<h2 id=\"output%d\">", index);
+    page_escape(page, a->name);
+    if (a->unit != NULL) {
+        page_put(page, " <span class=\"soft\">[");
+        page_escape(page, a->unit);
+        page_put(page, "]</span>");
+    }
+    page_put(page, "</h2>\n");
+    if (a->moments.n == 0) {
+        page_put(page, "<p class=\"verdict bad\">No sample gave a value.</p>");
+        return;
+    }
+    put_verdict(page, analysis, a);
+    begin_figure(page);
+    figure_histogram(page, analysis, a);
+    end_figure(page,
+               "Histogram with specification limits; orange: normal curve of the same mean "
+               "and sigma.");
+    put_percentiles(page, a);
+    put_ranking(page, analysis, a);
+    if (analysis->study->design.type == LASH_DESIGN_SALTELLI) put_sobol(page, analysis, a);
+    if (analysis->study->design.type == LASH_DESIGN_MORRIS) put_morris(page, analysis, a);
+    put_effects(page, analysis, a);
+    put_convergence(page, a);
+    put_worst(page, analysis, a);
+}
+
+// ---- the rest -----------------------------------------------------------------------------------
+
+static void put_failed(Page* page, const LashAnalysis* analysis) {
+    int64_t failed = analysis->table->rows - analysis->counts[LASH_SAMPLE_OK];
+    int shown = 0;
+    page_put(page, "<h2 id=\"failed\">Failed samples</h2>");
+    if (failed == 0) {
+        page_put(page, "<p>None.</p>\n");
+        return;
+    }
+    page_put(page,
+             "<p>%lld of %lld samples have no outputs and do not count in the statistics%s."
+             "</p><div class=\"scroll\"><table><tr><th>sample</th><th class=\"text\">status"
+             "</th><th class=\"text\">reason</th></tr>",
+             (long long)failed, (long long)analysis->table->rows,
+             failed > MOST_FAILED ? "; the first 50 are listed" : "");
+    for (int64_t i = 0; i < analysis->table->rows && shown < MOST_FAILED; ++i) {
+        const LashSample* row = &analysis->table->sample[i];
+        if (row->status == LASH_SAMPLE_OK) continue;
+        page_put(page, "<tr><td>%lld</td><td class=\"text\">%s</td><td class=\"text wide\">",
+                 (long long)row->id, lash_sample_status_name(row->status));
+        page_escape(page, row->reason);
+        page_put(page, "</td></tr>\n");
+        ++shown;
+    }
+    page_put(page, "</table></div>\n");
+}
+
+static void put_parameters(Page* page, const LashAnalysis* analysis) {
+    page_put(page,
+             "<h2 id=\"parameters\">Parameters</h2><div class=\"scroll\"><table><tr><th>"
+             "parameter</th><th class=\"text\">distribution</th><th>mean</th><th>sigma</th>"
+             "<th>from</th><th>to</th></tr>");
+    for (int i = 0; i < analysis->study->parameters; ++i) {
+        const LashStudyParameter* p = &analysis->study->parameter[i];
+        double low, high;
+        lash_distribution_range(&p->distribution, &low, &high);
+        page_put(page, "<tr><td>");
+        page_escape(page, p->name);
+        page_put(page, " <span class=\"soft\">");
+        page_escape(page, p->unit);
+        page_put(page, "</span></td><td class=\"text\">%s</td>",
+                 lash_distribution_name((LashDistributionType)p->type));
+        plain_cell(page, lash_distribution_mean(&p->distribution));
+        plain_cell(page, lash_distribution_sigma(&p->distribution));
+        plain_cell(page, low);
+        plain_cell(page, high);
+        page_put(page, "</tr>\n");
+    }
+    page_put(page,
+             "</table></div><p class=\"soft\">Values in the units of the model; a normal is "
+             "listed from mean - 3 sigma to mean + 3 sigma.</p>\n");
+}
+
+static void put_notes(Page* page) {
+    page_put(
+        page,
+        "<h2 id=\"notes\">How the figures are made</h2><ul class=\"soft\">"
+        "<li>Percentiles: linear between neighbours of the sorted values. Cp = (USL - LSL) / 6 "
+        "sigma, Cpk = distance of the mean to the nearer limit / 3 sigma; by percentiles: with the "
+        "0.135, 50 and 99.865 %% points (ISO 22514-2), which fewer than about a thousand samples "
+        "can only guess.</li>"
+        "<li>Share out of spec, counted: interval by Wilson. Normal fit: share of the normal with "
+        "the sample's mean and sigma outside the limits, interval by bootstrap.</li>"
+        "<li>Share of the variance of one parameter: spread of the mean output over bins of the "
+        "parameter, less what noise alone would give.</li>"
+        "<li>Sobol indices: Saltelli and Jansen estimators, blended; intervals by bootstrap over "
+        "independently scrambled blocks of the Sobol sequence.</li>"
+        "<li>For Latin hypercubes and Sobol sequences the intervals are on the safe side.</li>"
+        "</ul>\n");
+}
+
+bool lash_analysis_write_html(const LashAnalysis* analysis, LashStore* store, const char* path,
+                              LashError* error) {
+    Page page = {0};
+    put_head(&page, analysis, store);
+    put_summary(&page, analysis);
+    for (int i = 0; i < analysis->study->outputs; ++i) put_output(&page, analysis, i);
+    put_failed(&page, analysis);
+    put_parameters(&page, analysis);
+    put_notes(&page);
+    page_put(&page, "</body></html>\n");
+    FILE* file = fopen(path, "w");
+    bool good = file != NULL && fwrite(page.text, 1, page.used, file) == page.used;
+    if (file != NULL) good = fclose(file) == 0 && good;
+    page_free(&page);
+    if (good) return true;
+    lash_error_set(error, LASH_ERROR_IO, "", "cannot be written: %s", strerror(errno));
+    lash_error_file(error, path);
+    return false;
+}

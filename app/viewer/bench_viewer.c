@@ -1,0 +1,275 @@
+// lash bench viewer: pictures per second and seeking, without a display.
+//
+// The scene is a mechanism of CAD parts, several times over until it has the triangles asked for;
+// it is drawn as the window draws it: 4 samples per pixel, edges, grid, panels, timeline and plots.
+// A picture is finished when a pixel of it has been read.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "app/commands.h"
+#include "app/data_dir.h"
+#include "app/progress.h"
+#include "app/report.h"
+#include "app/version.h"
+#include "app/viewer/studio.h"
+#include "core/arena.h"
+#include "core/math3.h"
+
+typedef struct BenchOptions {
+    AppOperands operands;
+    const char* models;
+    int triangles, pictures;
+    bool json;
+} BenchOptions;
+
+#define OPTION(member) offsetof(BenchOptions, member)
+static const AppOption options[] = {
+    {"models", 0, APP_FILE, "DIR", "folder of the models (default: found beside the program)",
+     OPTION(models)},
+    {"triangles", 0, APP_INTEGER, "N", "at least this many (default 20000)", OPTION(triangles)},
+    {"pictures", 0, APP_INTEGER, "N", "pictures to draw (default 120)", OPTION(pictures)},
+    {"json", 0, APP_FLAG, NULL, "print one JSON document instead of text", OPTION(json)},
+};
+const AppCommand app_bench_viewer_command = {
+    .name = "bench viewer",
+    .operands = "",
+    .summary = "pictures per second of the viewer, and time to seek in a long result",
+    .detail = NULL,
+    .minimum = 0,
+    .maximum = 0,
+    .option = options,
+    .options = sizeof options / sizeof *options,
+    .json_offset = OPTION(json),
+    .operand_offset = OPTION(operands)};
+
+enum { WIDTH = 1280, HEIGHT = 800, SEEK_FRAMES = 20000, SEEKS = 200, SMOOTH = 4, STILLS = 9 };
+
+typedef struct Figures {
+    char renderer[128], model[64];
+    int triangles, copies;
+    double best, median, cpu; // of a moving picture [s]; cpu: mean over all threads
+    double still;             // median of a smooth picture [s]
+    int samples;              // per pixel of moving pictures
+    double seek_mean, seek_worst;
+    long grown; // resident memory while drawing [bytes]
+} Figures;
+
+// More copies of every piece, beside one another along z of the world at the start.
+static void multiply(ViewScene* scene, int least, Figures* f) {
+    f->copies = 1 + (least - 1) / (scene->triangles > 0 ? scene->triangles : 1);
+    int pieces = scene->pieces;
+    scene->piece = lash_realloc(scene->piece, (size_t)(pieces * f->copies) * sizeof *scene->piece);
+    double shift = 0.35 * view_scene_size(scene);
+    for (int c = 1; c < f->copies; ++c) {
+        for (int i = 0; i < pieces; ++i) {
+            ViewPiece piece = scene->piece[i];
+            piece.owned = false;
+            piece.part_shape.r = vec3_add(piece.part_shape.r, vec3(0, 0, -c * shift));
+            scene->piece[scene->pieces++] = piece;
+            scene->triangles += piece.shape->triangles;
+        }
+    }
+    f->triangles = scene->triangles;
+}
+
+static long resident(void) {
+    long total = 0, pages = 0;
+    FILE* file = fopen("/proc/self/statm", "r");
+    if (file == NULL || fscanf(file, "%ld %ld", &total, &pages) != 2) pages = 0;
+    if (file != NULL) fclose(file);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+static double cpu_clock(void) { // of all threads [s]
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int by_size(const void* a, const void* b) {
+    double x = *(const double*)a, y = *(const double*)b;
+    return (x > y) - (x < y);
+}
+
+// Draws pictures; took (count) sorted [s].
+static void draw_series(Viewer* v, ViewStudio* studio, int count, double* took) {
+    for (int i = 0; i < count; ++i) {
+        double start = app_wall_clock();
+        view_camera_orbit(&v->camera, 3, 0);
+        viewer_update(v, 0.02);
+        view_studio_draw(studio, 0.02);
+        took[i] = app_wall_clock() - start;
+    }
+    qsort(took, (size_t)count, sizeof *took, by_size);
+}
+
+static bool draw_pictures(Viewer* v, const BenchOptions* o, Figures* f, LashError* error) {
+    ViewStudioOptions s = {WIDTH, HEIGHT, SMOOTH, 1, true, true};
+    multiply(&v->scene, o->triangles, f);
+    ViewStudio* studio = view_studio_create(v, &s, error);
+    if (studio == NULL) return false;
+    snprintf(f->renderer, sizeof f->renderer, "%s", view_renderer_name());
+    double* took = lash_alloc((size_t)(o->pictures + STILLS) * sizeof *took);
+    v->camera_touched = v->playback.playing = true;
+    viewer_fit(v);
+    draw_series(v, studio, STILLS, took); // shaders are compiled in the first
+    f->still = took[STILLS / 2];
+    f->samples = view_renderer_is_software() ? 1 : SMOOTH;
+    view_studio_set_samples(studio, f->samples);
+    draw_series(v, studio, STILLS, took);
+    long before = resident();
+    double cpu = cpu_clock();
+    draw_series(v, studio, o->pictures, took);
+    f->grown = resident() - before;
+    f->cpu = (cpu_clock() - cpu) / o->pictures;
+    f->best = took[0], f->median = took[o->pictures / 2];
+    lash_free(took);
+    view_studio_destroy(studio);
+    return true;
+}
+
+// A result of many frames: the first frame of the run with the time written anew.
+static bool write_long_result(const Viewer* v, const char* path, LashError* error) {
+    const ViewScene* scene = &v->scene;
+    size_t names = (size_t)(scene->bodies + 2 * scene->joints + scene->contacts) + 1;
+    const char **name = lash_alloc(names * sizeof *name), **joint = name + scene->bodies;
+    const char **type = joint + scene->joints, **contact = type + scene->joints;
+    for (int i = 0; i < scene->bodies; ++i) name[i] = lash_mechanism_body_name(scene->mech, i);
+    for (int i = 0; i < scene->joints; ++i) {
+        joint[i] = scene->joint[i].name;
+        type[i] = lash_joint_type_name((LashJointType)scene->joint[i].type);
+    }
+    for (int i = 0; i < scene->contacts; ++i)
+        contact[i] = lash_mechanism_contact_name(scene->mech, i);
+    LashRecordInfo info = {.version = LASH_VERSION,
+                           .model_file = scene->model->file,
+                           .model_text = scene->model->text,
+                           .options = "{\"set\":[]}",
+                           .scheme = "combined",
+                           .step = 1e-6,
+                           .bodies = scene->bodies,
+                           .joints = scene->joints,
+                           .contacts = scene->contacts,
+                           .body_name = name,
+                           .joint_name = joint,
+                           .joint_type = type,
+                           .contact_name = contact};
+    LashRecorder* recorder = lash_recorder_create(path, &info, error);
+    bool good = recorder != NULL;
+    for (int i = 0; i < SEEK_FRAMES && good; ++i) {
+        v->frame.values[scene->layout.offset[LASH_SERIES_TIME]] = 1e-6 * i;
+        good = lash_recorder_add(recorder, v->frame.values, error);
+    }
+    lash_free(name);
+    return lash_recorder_close(recorder, error) && good;
+}
+
+static bool seek(Viewer* v, Figures* f, LashError* error) {
+    char path[64] = "/tmp/lash_bench_XXXXXX";
+    int file = mkstemp(path);
+    if (file < 0) return lash_error_set(error, LASH_ERROR_IO, "/tmp", "no scratch file");
+    close(file);
+    AppSessionOptions none = {.step = NAN, .duration = NAN};
+    ViewSource* source = NULL;
+    Viewer* player = NULL;
+    if (write_long_result(v, path, error)) source = view_source_open(path, &none, error);
+    if (source != NULL) player = viewer_create(source, error);
+    for (int i = 0; player != NULL && i < SEEKS; ++i) {
+        double start = app_wall_clock();
+        viewer_seek(player, 1e-6 * (double)(i * 7919 % SEEK_FRAMES));
+        double took = app_wall_clock() - start;
+        f->seek_mean += took / SEEKS;
+        f->seek_worst = fmax(f->seek_worst, took);
+    }
+    viewer_destroy(player);
+    view_source_close(source);
+    remove(path);
+    return error->status == LASH_OK;
+}
+
+static bool measure(const BenchOptions* o, Figures* f, LashError* error) {
+    static const char* const candidates[] = {"circuit_breaker/breaker.json",
+                                             "slider_crank/all_play.json"};
+    char path[1024];
+    size_t i = 0;
+    while (i < 2 && !app_find_model(o->models, candidates[i], path, sizeof path)) ++i;
+    if (i == 2)
+        return lash_error_set(error, LASH_ERROR_IO, "", "the models were not found; see --models");
+    snprintf(f->model, sizeof f->model, "%s", candidates[i]);
+    AppSessionOptions session = {.step = NAN, .duration = 1e-4};
+    ViewSource* source = view_source_open(path, &session, error);
+    Viewer* v = source == NULL ? NULL : viewer_create(source, error);
+    if (v != NULL) {
+        view_source_wait(source, INFINITY);
+        if (seek(v, f, error)) draw_pictures(v, o, f, error);
+    }
+    viewer_destroy(v);
+    view_source_close(source);
+    return error->status == LASH_OK;
+}
+
+static void put_row(AppJson* json, const char* name, double us, const char* note) {
+    app_json_begin_object(json);
+    app_json_put_text(json, "name", name);
+    app_json_put_number(json, "us", us);
+    app_json_put_number(json, "peer_us", NAN);
+    app_json_put_number(json, "ratio", NAN);
+    app_json_put_text(json, "note", note);
+    app_json_end_object(json);
+}
+
+static void put_result(AppJson* json, const Figures* f) {
+    char note[300];
+    snprintf(note, sizeof note, "%s, %d triangles, %dx%d, %s", f->model, f->triangles, WIDTH,
+             HEIGHT, f->renderer);
+    app_json_key(json, "benchmarks");
+    app_json_begin_array(json);
+    put_row(json, "picture, best", 1e6 * f->best, note);
+    put_row(json, "picture, median", 1e6 * f->median, note);
+    put_row(json, "picture, processor time", 1e6 * f->cpu, note);
+    put_row(json, "picture, smooth", 1e6 * f->still, note);
+    put_row(json, "seek in 20000 frames, mean", 1e6 * f->seek_mean, f->model);
+    put_row(json, "seek in 20000 frames, worst", 1e6 * f->seek_worst, f->model);
+    app_json_end_array(json);
+    app_json_put_number(json, "pictures_per_second", 1 / f->median);
+    app_json_put_integer(json, "triangles", f->triangles);
+    app_json_put_integer(json, "memory_grown", f->grown);
+}
+
+int app_bench_viewer(int argc, char** argv) {
+    BenchOptions o = {.triangles = 20000, .pictures = 120};
+    int code = app_options_parse(&app_bench_viewer_command, argc, argv, &o);
+    if (code >= 0) return code;
+    AppReport report = app_report("bench", o.json);
+    LashError error = {0};
+    Figures f = {0};
+    if (o.triangles < 1 || o.pictures < 1) {
+        lash_error_set(&error, LASH_ERROR_USAGE, "--triangles, --pictures",
+                       "expected positive numbers");
+    } else {
+        measure(&o, &f, &error);
+    }
+    if (o.json) {
+        AppJson* json = app_report_document(&report, &error);
+        if (error.status == LASH_OK) put_result(json, &f);
+    } else if (error.status == LASH_OK) {
+        printf("scene      %s, %d copies: %d triangles, %d x %d pixels, all panels\n", f.model,
+               f.copies, f.triangles, WIDTH, HEIGHT);
+        printf("renderer   %s\n", f.renderer);
+        printf(
+            "moving     %.1f pictures per second (median %.1f ms, best %.1f ms, %.1f ms of "
+            "processor time; %d %s per pixel)\n",
+            1 / f.median, 1e3 * f.median, 1e3 * f.best, 1e3 * f.cpu, f.samples,
+            app_plural(f.samples, "sample", "samples"));
+        printf("still      %.1f ms for a smooth picture (%d samples per pixel)\n", 1e3 * f.still,
+               SMOOTH);
+        printf("seek       %.2f ms in a result of %d frames (worst %.2f ms)\n", 1e3 * f.seek_mean,
+               SEEK_FRAMES, 1e3 * f.seek_worst);
+        printf("memory     grew by %ld kB over %d pictures\n", f.grown / 1024, o.pictures);
+    }
+    return app_report_finish(&report, &error);
+}
