@@ -36,7 +36,7 @@ enum { MANY_ROWS = 2000, LONGEST_SEPARATION = 1 << 16 };
 static const double POOR = 0.1;
 // Corrections in a row that gain less than half, after which the kept operator is given up; and
 // corrections without a new best, after which any iteration is: it runs in a circle.
-enum { PATIENCE = 4, CIRCLE = 8 };
+enum { PATIENCE = 4, CIRCLE = 12 };
 // Steps with the full Newton matrix before the kept operator is tried again, at most.
 enum { LONGEST_RUN = 16 };
 // Corrections with the kept operator before it is given up.
