@@ -5,9 +5,8 @@
 //     the rest of I
 //             I = I + { a : g_a(q_{k+1}) <= 0 }     until I no longer grows
 //
-// A contact that pushed in the last step is taken into I at once: the pass without it is skipped
-// when the solution shows that it would have ended in penetration, g_a - h theta (W P)_a < 0;
-// otherwise the step starts again from the empty set.
+// Contacts that pushed in the last step are taken into I at once, instead of being found by a pass
+// without them; where that has no solution the step starts again from the empty set.
 //
 // g = 0 where P_N > 0 may have no solution that Newton can reach: of two points that almost
 // coincide (a corner and the rounded edge beside it, near a flat position) one pushes and the other
