@@ -45,9 +45,7 @@ deps-peers:
 	@sh .ci/install-packages $(PACKAGES) $(PEERS)
 
 bench: deps-peers all
-	@$(BUILD)/lash bench solvers
-	@echo
-	@$(BUILD)/lash bench mechanisms
+	@$(BUILD)/lash bench
 
 demo: all
 	@mkdir -p demo

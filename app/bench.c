@@ -1,12 +1,15 @@
 // lash bench: the benches, one function each.
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "app/bench_geometry.h"
 #include "app/bench_solvers.h"
 #include "app/commands.h"
+#include "app/machine.h"
 #include "app/study/study_command.h"
 #include "app/suggest.h"
+#include "app/version.h"
 
 typedef struct Bench {
     const char *name, *summary;
@@ -23,6 +26,27 @@ static const Bench benches[] = {
 };
 enum { BENCHES = sizeof benches / sizeof *benches };
 
+// Solvers, geometry and mechanisms with date and machine, and how to repeat it.
+static int compare(void) {
+    char date[32], machine[128];
+    time_t now = time(NULL);
+    struct tm tm;
+    strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&now, &tm));
+    app_machine_name(machine, sizeof machine);
+    printf(
+        "Lash %s on %s, %s. Ratio: time of the other program / ours, same run.\n"
+        "Repeat: make bench\n",
+        LASH_VERSION, machine, date);
+    int code = 0;
+    for (int i = 0; i < 3 && code == 0; ++i) {
+        char* argv[] = {(char*)benches[i].name, NULL};
+        printf("\n-- %s: %s\n", benches[i].name, benches[i].summary);
+        fflush(stdout);
+        code = benches[i].run(1, argv);
+    }
+    return code;
+}
+
 int app_bench(int argc, char** argv) {
     bool help = argc >= 2 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0);
     if (argc >= 2 && argv[1][0] != '-') {
@@ -36,9 +60,14 @@ int app_bench(int argc, char** argv) {
                 app_suggestion_text(&near, hint, sizeof hint));
         return LASH_ERROR_USAGE;
     }
-    FILE* out = help ? stdout : stderr;
-    fprintf(out, "usage: lash bench NAME [options]\n\nbenches:\n");
-    for (int i = 0; i < BENCHES; ++i)
-        fprintf(out, "  %-12s %s\n", benches[i].name, benches[i].summary);
-    return help ? 0 : LASH_ERROR_USAGE;
+    if (argc >= 2 && !help) {
+        fprintf(stderr, "lash bench: options belong to a bench: lash bench NAME %s\n", argv[1]);
+        return LASH_ERROR_USAGE;
+    }
+    if (!help) return compare();
+    printf(
+        "usage: lash bench [NAME [options]]\n\nWithout a name: solvers, geometry and mechanisms "
+        "beside the other programs, on one page.\n\nbenches:\n");
+    for (int i = 0; i < BENCHES; ++i) printf("  %-12s %s\n", benches[i].name, benches[i].summary);
+    return 0;
 }

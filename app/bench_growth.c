@@ -11,6 +11,7 @@
 
 #include "app/bench_scenes.h"
 #include "core/math3.h"
+#include "core/paper_systems.h"
 
 static LashBodyId add_link(LashMechanism* mech, double mass, double length, Pose at, Vec3 velocity,
                            Vec3 omega) {
@@ -82,6 +83,11 @@ static LashMechanism* build_chain(int n) {
 void app_scene_open_growth(AppSceneKind kind, int size, double h, AppScene* scene) {
     *scene = (AppScene){.settings = lash_settings()};
     scene->settings.h = h;
+    if (kind == APP_SCENE_BAR) {
+        scene->lagrangian = lash_paper_impacting_bar(size, NULL);
+        scene->system = lash_lagrangian_system(scene->lagrangian);
+        return;
+    }
     scene->mech = kind == APP_SCENE_CHAIN ? build_chain(size) : build_four_bars(size);
     scene->system = lash_mechanism_system(scene->mech);
 }

@@ -64,6 +64,7 @@ typedef struct Row {
 
 #define FOUR_BARS(n) "A02 with N = " n ", through a flat position, h = 1e-3 s"
 #define CHAIN(n) "N = " n " links, hinges in space, falls from rest, h = 1e-4 s"
+#define BAR(n) "elastic bar of " n " elements hits a wall, combined, h = 2e-6 s"
 // Peers only where the run ends soon: Siconos needs a minute for 1e5 steps in maximal coordinates.
 static const Row rows[] = {
     {"slider_crank_ideal", APP_SCENE_MODEL, "slider_crank/ideal.json",
@@ -109,6 +110,9 @@ static const Row rows[] = {
     {"chain_10", APP_SCENE_CHAIN, NULL, CHAIN("10"), 1e-4, 1000, NO_PEER, NULL, "chain", 10},
     {"chain_100", APP_SCENE_CHAIN, NULL, CHAIN("100"), 1e-4, 1000, NO_PEER, NULL, "chain", 100},
     {"chain_1000", APP_SCENE_CHAIN, NULL, CHAIN("1000"), 1e-4, 1000, NO_PEER, NULL, "chain", 1000},
+    {"bar_100", APP_SCENE_BAR, NULL, BAR("100"), 2e-6, 400, NO_PEER, NULL, "bar", 100},
+    {"bar_1000", APP_SCENE_BAR, NULL, BAR("1000"), 2e-6, 400, NO_PEER, NULL, "bar", 1000},
+    {"bar_10000", APP_SCENE_BAR, NULL, BAR("10000"), 2e-6, 400, NO_PEER, NULL, "bar", 10000},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -120,7 +124,7 @@ typedef struct Figure { // of one peer on one row
 
 typedef struct Result {
     double us;
-    int bodies;
+    int units; // bodies, elements
     char note[320];
     Figure peer[PEERS];
 } Result;
@@ -186,7 +190,7 @@ static bool measure(const Row* row, const BenchOptions* o, Result* r, LashError*
     *r = (Result){.us = INFINITY};
     for (int p = 0; p < PEERS; ++p) r->peer[p].us = INFINITY;
     AppScene scene;
-    bool done = true, growth = row->kind == APP_SCENE_FOUR_BARS || row->kind == APP_SCENE_CHAIN;
+    bool done = true, growth = row->size > 0;
     if (growth)
         app_scene_open_growth(row->kind, row->size, row->h, &scene);
     else
@@ -201,7 +205,7 @@ static bool measure(const Row* row, const BenchOptions* o, Result* r, LashError*
             spent += run.us * row->steps;
         }
         if (done) note_run(row, &run, r);
-        r->bodies = done ? scene.system->blocks : 0;
+        r->units = !done ? 0 : row->kind == APP_SCENE_BAR ? row->size : scene.system->blocks;
         for (int p = 0; done && p < PEERS && !o->no_peer && !app_interrupted(); ++p)
             if ((row->peers >> p & 1) != 0 && r->peer[p].spent < PEER_TIME)
                 ask_peer(row, p, &r->peer[p]);
@@ -226,7 +230,7 @@ static void put_row(AppJson* json, const Row* row, const Result* r, int peer) {
     if (row->size > 0) {
         app_json_put_text(json, "family", row->family);
         app_json_put_integer(json, "size", row->size);
-        app_json_put_number(json, "us_per_unit", r->us / r->bodies);
+        app_json_put_number(json, "us_per_unit", r->us / r->units);
     }
     app_json_end_object(json);
 }
@@ -249,7 +253,9 @@ static void put_rows(AppJson* json, const BenchOptions* o, const Result* r, int 
 
 static void print_row(const Row* row, const BenchOptions* o, const Result* r) {
     char unit[32] = "";
-    if (row->size > 0) snprintf(unit, sizeof unit, "; %.3f us per body", r->us / r->bodies);
+    if (row->size > 0)
+        snprintf(unit, sizeof unit, "; %.3f us per %s", r->us / r->units,
+                 row->kind == APP_SCENE_BAR ? "element" : "body");
     printf("%-26s %9.2f us  %7s  %s%s\n", row->name, r->us, "", r->note, unit);
     for (int p = 0; p < PEERS; ++p) {
         const Figure* f = &r->peer[p];

@@ -15,7 +15,8 @@ typedef enum AppSceneKind {
     APP_SCENE_MINIMAL,
     APP_SCENE_MAXIMAL,
     APP_SCENE_FOUR_BARS, // of any size: app_scene_open_growth
-    APP_SCENE_CHAIN
+    APP_SCENE_CHAIN,
+    APP_SCENE_BAR // elastic bar against a wall
 } AppSceneKind;
 
 typedef struct AppScene {
@@ -38,7 +39,7 @@ typedef struct AppSceneRun {
 // path: of the model file, else NULL. False with error when the file does not load.
 bool app_scene_open(AppSceneKind kind, const char* path, double h, AppScene* scene,
                     LashError* error);
-// size: windows of four-bars (2 size + 1 bodies) or links of a chain.
+// size: windows of four-bars (2 size + 1 bodies), links of a chain, elements of a bar.
 void app_scene_open_growth(AppSceneKind kind, int size, double h, AppScene* scene);
 void app_scene_close(AppScene* scene);
 // One run from the start; false with error when a step fails.

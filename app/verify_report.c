@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "app/machine.h"
 #include "app/plot.h"
 #include "app/verify_internal.h"
 #include "app/version.h"
@@ -55,21 +56,6 @@ static const char* word_of(const Row* row) {
 }
 static const char* class_of(const Row* row) {
     return row->claim->run == NULL ? "none" : row->verdict.pass ? "pass" : "fail";
-}
-
-// "model name" of the processor; empty where it cannot be told.
-static void machine_name(char* text, size_t size) {
-    char line[256];
-    text[0] = '\0';
-    FILE* file = fopen("/proc/cpuinfo", "r");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        char* colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) != 0 || colon == NULL) continue;
-        line[strcspn(line, "\n")] = '\0';
-        snprintf(text, size, "%s", colon + 2);
-        break;
-    }
-    if (file != NULL) fclose(file);
 }
 
 // "a; b; c" as a list.
@@ -140,7 +126,7 @@ static Head head_of(const Rows* rows, double seconds) {
     time_t now = time(NULL);
     struct tm tm;
     strftime(head.date, sizeof head.date, "%Y-%m-%d", gmtime_r(&now, &tm));
-    machine_name(head.machine, sizeof head.machine);
+    app_machine_name(head.machine, sizeof head.machine);
     return head;
 }
 
@@ -151,8 +137,7 @@ static void write_html(FILE* file, const Rows* rows, const Head* head) {
             "</head><body><main>\n<h1>Lash verification manual</h1>\n<p class='lead'>Every claim "
             "below was computed by <code>lash verify</code> %s when this page was written, %s, on "
             "%s.</p>\n",
-            style, LASH_VERSION, head->date,
-            head->machine[0] != '\0' ? head->machine : "this machine");
+            style, LASH_VERSION, head->date, head->machine);
     fprintf(file,
             "<div class='sum'><div><b class='pass'>%d</b><span>pass</span></div><div><b "
             "class='fail'>%d</b><span>fail</span></div><div><b class='none'>%d</b><span>not "

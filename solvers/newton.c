@@ -29,12 +29,14 @@
 static const double SLOW = 0.003;
 // The same where the factors no longer fit into the cache, and making them costs more.
 static const double SLOW_LARGE = 0.02;
+// The same where the responses to contacts have to be found again, too.
+static const double SLOW_CONTACTS = 0.04;
 enum { MANY_ROWS = 2000, LONGEST_SEPARATION = 1 << 16 };
 // Contraction above which a fresh operator is not good enough.
 static const double POOR = 0.1;
 // Corrections in a row that gain less than half, after which the kept operator is given up; and
 // corrections without a new best, after which any iteration is: it runs in a circle.
-enum { PATIENCE = 4, CIRCLE = 8 };
+enum { PATIENCE = 4, CIRCLE = 12 };
 // Steps with the full Newton matrix before the kept operator is tried again, at most.
 enum { LONGEST_RUN = 16 };
 // Corrections with the kept operator before it is given up.
@@ -289,7 +291,8 @@ static bool restore_iterate(LashSim* sim, StepContext* s, bool project) {
     return evaluate_iterate(sim, s, project) && passes(sim, s, project);
 }
 
-static double slow_rate(const LashSim* sim) {
+static double slow_rate(const LashSim* sim, const StepContext* s) {
+    if (s->nc > 0 && sim->B != NULL) return SLOW_CONTACTS;
     return sim->velocity_joints.rows > MANY_ROWS ? SLOW_LARGE : SLOW;
 }
 
@@ -334,7 +337,8 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         bool settled = s->nc > 0 && (sim->robust || sim->info.solver == solved);
         if (i > 0 && pass && (settled || error <= goal)) {
             if (rate > POOR && sim->fresh) separate_operators(sim);
-            if (rate > slow_rate(sim)) sim->factored = false; // renewed when the next step starts
+            if (rate > slow_rate(sim, s))
+                sim->factored = false; // renewed when the next step starts
             sim->fresh = false;
             return LASH_CONVERGED;
         }

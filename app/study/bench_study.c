@@ -2,8 +2,8 @@
 // simulation.
 //
 //   busy      time the workers spend in samples / (workers x wall clock)
-//   overhead  processor time of the whole process less that spent stepping, per sample: reading the
-//             model with new parameters, building, starting, the store, the scheduler
+//   overhead  processor time of all threads less that spent stepping, per sample: reading the model
+//             with new parameters, building, starting, cleaning up, the store, the scheduler
 //
 // Processor time is what counts on a machine that others use, too.
 #include <math.h>
@@ -58,10 +58,10 @@ static bool measure(const char* study_path, int samples, int jobs, Figures* f, L
     LashStudy* study = lash_study_load(study_path, &change, error);
     LashStore* store =
         study != NULL ? lash_store_create(path, study, &change, (LashShard){0, 1}, error) : NULL;
-    double start = app_wall_clock(), cpu = study_cpu_clock();
+    double start = app_wall_clock(), cpu = study_cpu_clock(), own = lash_thread_clock();
     LashSchedule* schedule = store != NULL ? lash_schedule_start(store, study, jobs, error) : NULL;
     if (schedule != NULL) {
-        while (!lash_schedule_wait(schedule, 0.1).finished) {
+        while (!lash_schedule_wait(schedule, 0.5).finished) {
             if (app_interrupted()) lash_schedule_stop(schedule);
         }
         LashScheduleState state = lash_schedule_end(schedule);
@@ -72,8 +72,8 @@ static bool measure(const char* study_path, int samples, int jobs, Figures* f, L
         f->cpu = study_cpu_clock() - cpu;
         f->busy = state.sampling / (jobs * f->wall);
         f->setup = state.setup / n;
-        f->stepping = (state.cpu - state.setup) / n;
-        f->overhead = f->cpu / n - f->stepping;
+        f->stepping = state.stepping / n;
+        f->overhead = (state.cpu - state.stepping + state.writing + lash_thread_clock() - own) / n;
         f->thousand = 1000 * f->cpu / n / jobs;
     }
     lash_store_close(store, error);

@@ -280,8 +280,7 @@ static void release(Trial* trial) {
     lash_free(trial->frame);
 }
 
-// Processor time of this thread [s].
-static double thread_clock(void) {
+double lash_thread_clock(void) {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
@@ -293,8 +292,9 @@ static bool run_model(LashSampler* sampler, LashSample* sample, double* values) 
     bool kept = true;
     if (prepare(&trial)) {
         begin(&trial);
-        sample->setup = thread_clock() - sample->cpu;
+        sample->setup = lash_thread_clock() - sample->cpu;
         kept = loop(&trial);
+        sample->stepping = lash_thread_clock() - sample->cpu - sample->setup;
         const AppCounters* c = &trial.counters;
         sample->steps = c->steps;
         sample->iterations = c->newton + c->solver;
@@ -323,8 +323,8 @@ bool lash_sample_run(LashSampler* sampler, int64_t id, LashSample* sample) {
     const LashStudy* study = sampler->study;
     double start = app_wall_clock();
     double *x = sample->x, *y = sample->y;
-    *sample =
-        (LashSample){.id = id, .x = x, .y = y, .worker = sample->worker, .cpu = thread_clock()};
+    *sample = (LashSample){
+        .id = id, .x = x, .y = y, .worker = sample->worker, .cpu = lash_thread_clock()};
     for (int i = 0; i < study->outputs; ++i) y[i] = NAN;
     lash_study_point(study, id, x);
     inject_fault(id);
@@ -341,6 +341,6 @@ bool lash_sample_run(LashSampler* sampler, int64_t id, LashSample* sample) {
     }
     lash_free(values);
     sample->wall = app_wall_clock() - start;
-    sample->cpu = thread_clock() - sample->cpu;
+    sample->cpu = lash_thread_clock() - sample->cpu;
     return kept;
 }

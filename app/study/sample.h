@@ -29,7 +29,8 @@ typedef struct LashSample {
     int64_t steps, iterations;                       // steps done; Newton + solver
     double penetration, joint_error, velocity_error; // largest over all steps [m], [m, rad], [m/s]
     double wall;                                     // [s]
-    double cpu, setup; // processor time of the thread: all; before the first step [s]; not stored
+    double cpu, setup, stepping; // processor time of the thread: all; before the first step; of the
+                                 // steps [s]; not stored
     int worker;
     double *x, *y; // (parameters), (outputs); NAN: did not happen
 } LashSample;
@@ -49,6 +50,8 @@ void lash_sampler_destroy(LashSampler* sampler);
 
 // Runs sample `id`. False: it was told to stop.
 bool lash_sample_run(LashSampler* sampler, int64_t id, LashSample* sample);
+
+double lash_thread_clock(void); // processor time of the calling thread [s]
 
 // "lash view MODEL --set a=.. --set b=..": shows the sample again. Returns text.
 char* lash_sample_replay(const LashStudy* study, const double* x, char* text, size_t size);

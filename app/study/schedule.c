@@ -49,7 +49,7 @@ struct LashSchedule {
     int hands;   // workers and takers that want samples
     int64_t under_way;
     Result *first, **last;
-    bool stop, writer_done;
+    bool stop;
     double commit_time, sample_time; // recent averages [s]
     double last_commit;              // wall clock [s]
     LashScheduleState result;
@@ -97,6 +97,7 @@ static void add_result(LashSchedule* s, LashSample* sample) { // locked; NULL: g
         s->result.sampling += sample->wall;
         s->result.cpu += sample->cpu;
         s->result.setup += sample->setup;
+        s->result.stepping += sample->stepping;
     }
     pthread_cond_signal(&s->result_changed);
 }
@@ -194,7 +195,7 @@ static void free_results(Result* results) {
 static bool idle(const LashSchedule* s) {
     bool more = !s->stop && s->cursor < s->study->samples;
     if (s->first != NULL) return false;
-    if (more && s->ready_count < stock(s)) return false;
+    if (more && s->ready_count < stock(s) / 2) return false; // a commit of results fills it up, too
     return more || s->under_way > 0 || (!s->stop && s->ready_count > 0);
 }
 
@@ -260,7 +261,7 @@ static void* write_rows(void* argument) {
     while (!good && s->under_way > 0) pthread_cond_wait(&s->result_changed, &s->lock);
     free_results(s->first);
     s->first = NULL;
-    s->writer_done = true;
+    s->result.writing = lash_thread_clock();
     s->result.finished = true;
     pthread_cond_broadcast(&s->ready_changed);
     pthread_cond_broadcast(&s->ended);

@@ -112,7 +112,8 @@ void view_offscreen_destroy(ViewOffscreen* o) {
     if (o->display != EGL_NO_DISPLAY) {
         eglMakeCurrent(o->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
         if (o->context != EGL_NO_CONTEXT) eglDestroyContext(o->display, o->context);
-        eglTerminate(o->display);
+        // The display stays: the next context gets the same one. Ending it unloads Mesa's driver,
+        // which loses 112 bytes every time (22.3.6).
         eglReleaseThread();
     }
     lash_free(o);

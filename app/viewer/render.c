@@ -1,5 +1,6 @@
-// The picture: background, ground grid, solid parts with their edges, transparent parts, glyphs,
-// then marks that lie on top of everything: contact points, force arrows, joint frames, traces.
+// The picture: solid parts and glyphs, the background where nothing is, ground grid, edges, traces,
+// transparent parts, then marks that lie on top of everything: contact points, force arrows, joint
+// frames, traces.
 #include "app/viewer/render.h"
 
 #include <epoxy/gl.h>
@@ -87,6 +88,7 @@ ViewRenderer* view_renderer_create(const ViewScene* scene, LashError* error) {
     lash_shape_destroy(rod);
     r->pieces = scene->pieces;
     r->piece = lash_alloc((size_t)scene->pieces * sizeof *r->piece);
+    r->order = lash_alloc((size_t)scene->pieces * sizeof *r->order);
     for (int i = 0; i < scene->pieces; ++i) r->piece[i] = gpu_mesh_create(scene->piece[i].shape);
     create_lines(r);
     create_pick_frame(r);
@@ -110,6 +112,7 @@ void view_renderer_destroy(ViewRenderer* r) {
     glDeleteRenderbuffers(2, targets);
     glDeleteFramebuffers(1, &r->pick_frame);
     lash_free(r->piece);
+    lash_free(r->order);
     lash_free(r);
 }
 
@@ -143,7 +146,6 @@ static void use(const ViewRenderer* r, GpuProgram program, const ViewPicture* pi
     glUseProgram(r->program[program]);
     glUniformMatrix4fv(u[UNIFORM_PROJECTION], 1, GL_FALSE, r->projection.m);
     glUniform4fv(u[UNIFORM_SECTION], 1, r->section);
-    glUniform1i(u[UNIFORM_ORTHOGRAPHIC], picture->camera->orthographic);
     glUniform1i(u[UNIFORM_CUT], picture->style.section);
     glUniform1i(u[UNIFORM_SELECTED], -1);
     glUniform4f(u[UNIFORM_TINT], linear(select_color[0]), linear(select_color[1]),
@@ -237,27 +239,55 @@ static void draw_part_edges(const ViewRenderer* r, const ViewPicture* p, int pie
     glDrawElements(GL_LINES, r->piece[piece].line_count, GL_UNSIGNED_INT, NULL);
 }
 
-static void draw_parts(const ViewRenderer* r, const ViewPicture* p, ViewVisibility pass) {
+// Nearest pieces first: what they cover is not shaded.
+static void sort_pieces(ViewRenderer* r, const ViewPicture* p) {
+    const ViewScene* scene = p->scene;
+    Vec3 eye = view_camera_eye(p->camera);
+    double* away = lash_alloc((size_t)scene->pieces * sizeof *away);
+    for (int i = 0; i < scene->pieces; ++i) {
+        const LashShape* s = scene->piece[i].shape;
+        Vec3 middle = vec3_zero();
+        if (s->parts > 0) {
+            LashBox box = s->part[s->parts - 1].box;
+            middle = vec3_scale(0.5, vec3_add(box.low, box.high));
+        }
+        Pose place = view_world_piece(scene, p->frame, i);
+        away[i] = vec3_distance(eye, pose_point(place, middle));
+        int k = i;
+        for (; k > 0 && away[r->order[k - 1]] > away[i]; --k) r->order[k] = r->order[k - 1];
+        r->order[k] = i;
+    }
+    lash_free(away);
+}
+
+static void draw_faces(const ViewRenderer* r, const ViewPicture* p, ViewVisibility pass) {
     const ViewScene* scene = p->scene;
     float alpha = pass == VIEW_TRANSPARENT ? 0.28f : 1.0f;
     glEnable(GL_POLYGON_OFFSET_FILL);
     glDepthMask(pass == VIEW_SHOWN);
     use(r, GPU_SOLID, p);
-    for (int i = 0; i < scene->pieces; ++i) {
+    for (int k = 0; k < scene->pieces; ++k) {
+        int i = r->order[pass == VIEW_SHOWN ? k : scene->pieces - 1 - k]; // transparent: far first
         if (scene->part[scene->piece[i].part].visibility != pass) continue;
         glPolygonOffset(1, (float)(1 + 4 * i)); // faces of two parts in one plane do not flicker
+        bool outside = pass == VIEW_SHOWN && !p->style.section && r->piece[i].closed;
+        if (outside) glEnable(GL_CULL_FACE);
         draw_part(r, p, i, alpha);
+        glDisable(GL_CULL_FACE);
     }
     glUniform1i(r->uniform[GPU_SOLID][UNIFORM_SELECTED], -1);
     glDisable(GL_POLYGON_OFFSET_FILL);
-    if (p->style.edges) {
-        use(r, GPU_LINE, p);
-        line_width(1.1 * p->pixel);
-        glDepthMask(GL_FALSE);
-        for (int i = 0; i < scene->pieces; ++i) {
-            if (scene->part[scene->piece[i].part].visibility == pass)
-                draw_part_edges(r, p, i, pass == VIEW_TRANSPARENT ? 0.5f : 1.0f);
-        }
+    glDepthMask(GL_TRUE);
+}
+
+static void draw_edges(const ViewRenderer* r, const ViewPicture* p, ViewVisibility pass) {
+    if (!p->style.edges) return;
+    use(r, GPU_LINE, p);
+    line_width(1.1 * p->pixel);
+    glDepthMask(GL_FALSE);
+    for (int i = 0; i < p->scene->pieces; ++i) {
+        if (p->scene->part[p->scene->piece[i].part].visibility == pass)
+            draw_part_edges(r, p, i, pass == VIEW_TRANSPARENT ? 0.5f : 1.0f);
     }
     glDepthMask(GL_TRUE);
 }
@@ -444,16 +474,19 @@ void view_renderer_draw(ViewRenderer* r, const ViewPicture* p) {
     glViewport(p->x, p->y, (int)p->camera->width, (int)p->camera->height);
     begin(r, p);
     glClear(GL_DEPTH_BUFFER_BIT);
-    glDepthMask(GL_FALSE);
+    sort_pieces(r, p);
+    draw_faces(r, p, VIEW_SHOWN);
+    draw_glyphs(r, p);
+    glDepthMask(GL_FALSE); // the background where nothing is, then what is blended
     glUseProgram(r->program[GPU_BACKGROUND]);
     glBindVertexArray(r->empty_vao);
     glDrawArrays(GL_TRIANGLES, 0, 3);
     if (p->style.grid) draw_grid(r, p);
     glDepthMask(GL_TRUE);
-    draw_parts(r, p, VIEW_SHOWN);
-    draw_glyphs(r, p);
+    draw_edges(r, p, VIEW_SHOWN);
     if (p->style.traces) draw_traces(r, p);
-    draw_parts(r, p, VIEW_TRANSPARENT);
+    draw_faces(r, p, VIEW_TRANSPARENT);
+    draw_edges(r, p, VIEW_TRANSPARENT);
     glDisable(GL_CLIP_DISTANCE0);
     glDepthRange(0, 0.02); // in front of everything, in their own order
     use(r, GPU_SOLID, p);

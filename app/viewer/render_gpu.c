@@ -19,11 +19,10 @@ static const char solid_vertex[] =
     "uniform mat4 model, projection;\n"
     "uniform mat3 turn;\n"
     "uniform vec4 section;\n"
-    "out vec3 eye_point, eye_normal;\n"
+    "out vec3 eye_normal;\n"
     "flat out uint its_face;\n"
     "void main() {\n"
     "  vec4 p = model * vec4(point, 1.0);\n"
-    "  eye_point = p.xyz;\n"
     "  eye_normal = turn * normal;\n"
     "  its_face = face;\n"
     "  gl_ClipDistance[0] = dot(section, p);\n"
@@ -32,15 +31,16 @@ static const char solid_vertex[] =
 
 static const char solid_fragment[] =
     "#version 330 core\n"
-    "in vec3 eye_point, eye_normal;\n"
+    "in vec3 eye_normal;\n"
     "flat in uint its_face;\n"
     "uniform vec4 color;\n"
     "uniform vec3 up;\n"
     "uniform vec4 tint;\n"
     "uniform int selected;\n"
-    "uniform bool cut, orthographic;\n"
+    "uniform bool cut;\n"
     "out vec4 result;\n"
     "const vec3 key = vec3(-0.41, 0.62, 0.67), fill = vec3(0.75, 0.10, 0.65);\n"
+    "const vec3 half_way = vec3(-0.224, 0.339, 0.914);\n" // between key and eye
     "void main() {\n"
     "  vec3 base = color.rgb;\n"
     "  if (selected == -2 || selected == int(its_face)) base = mix(base, tint.rgb, tint.a);\n"
@@ -51,14 +51,12 @@ static const char solid_fragment[] =
     "  }\n"
     "  vec3 n = normalize(eye_normal);\n"
     "  if (!gl_FrontFacing) n = -n;\n"
-    "  vec3 v = orthographic ? vec3(0.0, 0.0, 1.0) : normalize(-eye_point);\n"
     "  float sky = 0.5 + 0.5 * dot(n, up);\n"
     "  float k = max(dot(n, key), 0.0), f = max(dot(n, fill), 0.0);\n"
-    "  float facing = clamp(dot(n, v), 0.0, 1.0);\n"
-    "  float rim = 1.0 - facing;\n"
+    "  float rim = 1.0 - clamp(n.z, 0.0, 1.0);\n"
     "  rim = rim * rim;\n"
     "  rim = rim * rim;\n"
-    "  float h = max(dot(n, normalize(key + v)), 0.0);\n"
+    "  float h = max(dot(n, half_way), 0.0);\n"
     "  h *= h; h *= h; h *= h; h *= h;\n" // power 16
     "  float light = mix(0.30, 0.52, sky) + 0.60 * k + 0.16 * f;\n"
     "  vec3 c = base * light * (1.0 - 0.55 * rim) + vec3(0.07 * h * h + 0.05 * h * k);\n"
@@ -102,7 +100,7 @@ static const char background_fragment[] =
 
 static const char id_fragment[] =
     "#version 330 core\n"
-    "in vec3 eye_point, eye_normal;\n"
+    "in vec3 eye_normal;\n"
     "flat in uint its_face;\n"
     "uniform int part, first_face;\n"
     "out uvec2 result;\n"
@@ -163,8 +161,7 @@ bool gpu_programs_create(ViewRenderer* renderer, LashError* error) {
                                                [UNIFORM_SELECTED] = "selected",
                                                [UNIFORM_PART] = "part",
                                                [UNIFORM_CUT] = "cut",
-                                               [UNIFORM_FIRST_FACE] = "first_face",
-                                               [UNIFORM_ORTHOGRAPHIC] = "orthographic"};
+                                               [UNIFORM_FIRST_FACE] = "first_face"};
     for (int i = 0; i < GPU_PROGRAMS; ++i) {
         renderer->program[i] = build(text[i][0], text[i][1], error);
         if (renderer->program[i] == 0) return false;
@@ -235,6 +232,11 @@ GpuMesh gpu_mesh_create(const LashShape* shape) {
     }
     upload_solid(&mesh, vertex, shape->mesh_vertices, shape->triangle, 3 * shape->triangles);
     upload_lines(&mesh, shape);
+    mesh.closed = true;
+    for (int i = 0; i < shape->parts; ++i) {
+        const LashShapePart* part = &shape->part[i];
+        mesh.closed = mesh.closed && (part->assembly || (part->closed && !part->inward));
+    }
     lash_free(vertex);
     return mesh;
 }

@@ -9,6 +9,7 @@ typedef struct GpuMesh {
     unsigned vao, vertices, indices; // solid
     unsigned line_vao, line_vertices, line_indices;
     int index_count, line_count; // numbers of indices
+    bool closed;                 // a solid: its inner side is never seen
 } GpuMesh;
 
 typedef enum GpuProgram { GPU_SOLID, GPU_LINE, GPU_BACKGROUND, GPU_ID, GPU_PROGRAMS } GpuProgram;
@@ -25,7 +26,6 @@ typedef enum GpuUniform {
     UNIFORM_PART,
     UNIFORM_CUT,
     UNIFORM_FIRST_FACE,
-    UNIFORM_ORTHOGRAPHIC,
     UNIFORMS
 } GpuUniform;
 
@@ -34,6 +34,7 @@ struct ViewRenderer {
     int uniform[GPU_PROGRAMS][UNIFORMS];
     GpuMesh* piece; // (pieces)
     int pieces;
+    int* order;                                        // (pieces) nearest first
     GpuMesh ball, rod, cone;                           // radius 1; from z = 0 to 1
     unsigned line_vao, line_buffer;                    // lines that change: grid, traces
     size_t line_capacity;                              // [bytes]

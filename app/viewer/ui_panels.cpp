@@ -156,7 +156,8 @@ std::string vector_text(Vec3 a, const char* unit) {
     const char* prefix;
     double size = vec3_norm(a), scale = prefix_of(size, unit, &prefix);
     double x[3] = {a.x / scale, a.y / scale, a.z / scale};
-    for (double& c : x) c = std::fabs(c) < 1e-9 * size / scale ? 0 : c; // rounding
+    for (double& c : x)
+        c = std::fabs(c) < 1e-6 * size / scale ? 0 : c; // not to be seen beside the others
     snprintf(text, sizeof text, "%.4g, %.4g, %.4g %s%s", x[0], x[1], x[2], prefix, unit);
     return text;
 }

@@ -203,8 +203,10 @@ void view_ui::draw_status(ViewUi* ui, const Viewer* v) {
     item(160, "step", text);
     snprintf(text, sizeof text, "%.1f", newton);
     item(150, "iterations/step", text);
-    item(150, "joint error", quantity_text(x[o[LASH_SERIES_POSITION_ERROR]], "m", 2));
-    item(165, "penetration", quantity_text(x[o[LASH_SERIES_PENETRATION]], "m", 2));
+    snprintf(text, sizeof text, "%.1e m", x[o[LASH_SERIES_POSITION_ERROR]]);
+    item(160, "joint error", text);
+    snprintf(text, sizeof text, "%.1e m", x[o[LASH_SERIES_PENETRATION]]);
+    item(165, "penetration", text);
     snprintf(text, sizeof text, "%.0f", x[o[LASH_SERIES_CONTACTS]]);
     item(95, "contacts", text);
     if (v->status.live && v->status.real_time > 0) {
