@@ -89,7 +89,7 @@ static void the_plunger_frees_the_hook(void** state) {
 static void closed_breaker_stays_closed(void** state) {
     (void)state;
     cJSON* json = run_model(breaker, OPTIONS("--set", "trip_time=1000", "--duration",
-                                             long_tests() ? "0.05" : "0.0025"));
+                                             long_tests() ? "0.05" : "0.0014"));
     assert_exact(json);
     // 130 N mm of the contact spring over 17 mm, less the friction of the shaft
     assert_between("contact force", result_at(json, "outputs/contact_force"), 7.0, 7.8);
@@ -101,7 +101,7 @@ static void closed_breaker_stays_closed(void** state) {
 static void without_friction_at_the_latch_it_opens_by_itself(void** state) {
     (void)state;
     cJSON* json = run_model(breaker, OPTIONS("--set", "trip_time=1000", "--set", "latch_friction=0",
-                                             "--duration", "0.004"));
+                                             "--set", "settle_torque=0", "--duration", "0.0025"));
     assert_exact(json);
     assert_between("opening", result_at(json, "outputs/opening_time"), 1e-3, 4e-3);
     cJSON_Delete(json);
