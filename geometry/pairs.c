@@ -67,7 +67,7 @@ typedef struct Found { // a root of the current evaluation, for the search for d
 struct LashPairWork {
     const LashPair* pair;
     double *expiry, *block_expiry; // (combinations), (blocks) travel at which the bound is 0 [m]
-    double* block_depth;           // (blocks) least expiry minus twice the depth [m]
+    double* block_depth;           // (blocks) least expiry minus the depth [m]
     double* near_until;            // (combinations) until this travel a near one stays listed
     double all_near_until;         // the same for both sides as a whole
     double travel, bound;          // [m]
@@ -307,14 +307,18 @@ void lash_pair_work_destroy(LashPairWork* w) {
     lash_free(w);
 }
 
+static void forget_near(LashPairWork* w) {
+    for (int i = 0; i < w->pair->combinations; ++i) w->near_until[i] = -INFINITY;
+    w->all_near_until = -INFINITY;
+}
+
 void lash_pair_work_reset(LashPairWork* w) {
     const LashPair* pair = w->pair;
     w->started = false;
     w->travel = 0, w->bound = 0, w->listed = w->slots = w->beyond = 0;
     for (int i = 0; i < pair->blocks * BLOCK; ++i)
         w->expiry[i] = i < pair->combinations ? -INFINITY : INFINITY;
-    for (int i = 0; i < pair->combinations; ++i) w->near_until[i] = -INFINITY;
-    w->all_near_until = -INFINITY;
+    forget_near(w);
     for (int i = 0; i < pair->blocks; ++i) w->block_expiry[i] = w->block_depth[i] = -INFINITY;
     memset(w->warm, 0, ((size_t)pair->warms + 1) * sizeof(LashWarm));
     for (int i = 0; i < pair->warms; ++i) w->searched[i] = -INFINITY;
@@ -502,14 +506,14 @@ static bool is_near(const LashPair* pair, LashPairWork* w, const View* v, int i,
 }
 
 // Renews used-up bounds; lists the combinations that may have a gap <= limit: their distance is at
-// most the limit or, with deep, they may be in penetration down to twice the reach (kernels tell
-// those below the reach). Sets w->bound.
+// most the limit or, with deep > 0, they may be in penetration down to deep times the reach. Sets
+// w->bound.
 static void list_near(const LashPair* pair, LashPairWork* w, const View* v, double limit,
-                      bool deep) {
+                      double deep) {
     // Bounds are of unsigned distances: with a positive offset the sides may be in each other by
     // that much without touching, and a set of faces has no inside that would tell.
-    double inside = deep ? 2 * pair->depth : fmax(0, pair->offset);
-    if (!deep && pair->offset > 0) limit += 2 * pair->offset;
+    double inside = deep > 0 ? deep * pair->depth : fmax(0, pair->offset);
+    if (deep == 0 && pair->offset > 0) limit += 2 * pair->offset;
     w->listed = 0;
     if (w->travel >= w->all_near_until) {
         double bound = lash_feature_bound(&pair->a.all, &pair->b.all, &v->b_a);
@@ -521,15 +525,15 @@ static void list_near(const LashPair* pair, LashPairWork* w, const View* v, doub
     }
     double first = INFINITY, near = limit + w->travel;
     for (int k = 0; k < pair->blocks; ++k) {
-        if (w->block_expiry[k] > near && (!deep || w->block_depth[k] > w->travel)) {
+        if (w->block_expiry[k] > near && (deep == 0 || w->block_depth[k] > w->travel)) {
             first = fmin(first, w->block_expiry[k]);
             continue;
         }
         double block = INFINITY, depth = INFINITY;
         int end = BLOCK * (k + 1) < pair->combinations ? BLOCK * (k + 1) : pair->combinations;
         for (int i = BLOCK * k; i < end; ++i) {
-            double most = 2 * pair->combination[i].depth;
-            double threshold = deep ? fmax(near, w->travel + most) : near;
+            double most = fmax(1, deep) * pair->combination[i].depth;
+            double threshold = deep > 0 ? fmax(near, w->travel + most) : near;
             if (is_near(pair, w, v, i, threshold)) w->list[w->listed++] = i;
             block = fmin(block, w->expiry[i]);
             depth = fmin(depth, w->expiry[i] - most);
@@ -581,8 +585,12 @@ int lash_pair_query(const LashPair* pair, LashPairWork* w, Pose world_a, Pose wo
     w->flat = 0;
     if (pair->occt != NULL)
         return occt_query(pair, w, &v, world_a, world_b, activation, points, capacity);
+    // The first one looks twice as deep: a start below the reach is told (beyond_reach) instead of
+    // taken for one apart.
+    bool first = !w->started;
     advance(w, &v);
-    list_near(pair, w, &v, limit, true);
+    list_near(pair, w, &v, limit, first ? 2 : 1);
+    if (first) forget_near(w);
     w->slots = w->founds = w->deep = 0, w->borders = w->shadows = false; // ends the current step
     int count = 0;
     for (int i = 0; i < w->listed; ++i) {
@@ -623,7 +631,7 @@ int lash_pair_collect(const LashPair* pair, LashPairWork* w, Pose world_a, Pose 
         return w->slots;
     }
     advance(w, &v);
-    list_near(pair, w, &v, w->limit + moved, false);
+    list_near(pair, w, &v, w->limit + moved, 0);
     for (int i = 0; i < w->listed; ++i) {
         const Combination* c = pair->combination + w->list[i];
         for (int k = 0; k < c->slots; ++k) w->id[w->slots++] = slot_id(pair, c, k);
