@@ -84,7 +84,9 @@ void app_scene_open_growth(AppSceneKind kind, int size, double h, AppScene* scen
     *scene = (AppScene){.settings = lash_settings()};
     scene->settings.h = h;
     if (kind == APP_SCENE_BAR) {
-        scene->lagrangian = lash_paper_impacting_bar(size, NULL);
+        LashPaperBar bar = lash_paper_bar();
+        bar.gap = 5e-7; // it hits in step 25 of 2e-7 s
+        scene->lagrangian = lash_paper_impacting_bar(size, &bar);
         scene->system = lash_lagrangian_system(scene->lagrangian);
         return;
     }

@@ -64,7 +64,7 @@ typedef struct Row {
 
 #define FOUR_BARS(n) "A02 with N = " n ", through a flat position, h = 1e-3 s"
 #define CHAIN(n) "N = " n " links, hinges in space, falls from rest, h = 1e-4 s"
-#define BAR(n) "elastic bar of " n " elements hits a wall, combined, h = 2e-6 s"
+#define BAR(n) "elastic bar of " n " elements hits a wall, combined, h = 2e-7 s"
 // Peers only where the run ends soon: Siconos needs a minute for 1e5 steps in maximal coordinates.
 static const Row rows[] = {
     {"slider_crank_ideal", APP_SCENE_MODEL, "slider_crank/ideal.json",
@@ -110,9 +110,9 @@ static const Row rows[] = {
     {"chain_10", APP_SCENE_CHAIN, NULL, CHAIN("10"), 1e-4, 1000, NO_PEER, NULL, "chain", 10},
     {"chain_100", APP_SCENE_CHAIN, NULL, CHAIN("100"), 1e-4, 1000, NO_PEER, NULL, "chain", 100},
     {"chain_1000", APP_SCENE_CHAIN, NULL, CHAIN("1000"), 1e-4, 1000, NO_PEER, NULL, "chain", 1000},
-    {"bar_100", APP_SCENE_BAR, NULL, BAR("100"), 2e-6, 400, NO_PEER, NULL, "bar", 100},
-    {"bar_1000", APP_SCENE_BAR, NULL, BAR("1000"), 2e-6, 400, NO_PEER, NULL, "bar", 1000},
-    {"bar_10000", APP_SCENE_BAR, NULL, BAR("10000"), 2e-6, 400, NO_PEER, NULL, "bar", 10000},
+    {"bar_100", APP_SCENE_BAR, NULL, BAR("100"), 2e-7, 200, NO_PEER, NULL, "bar", 100},
+    {"bar_1000", APP_SCENE_BAR, NULL, BAR("1000"), 2e-7, 200, NO_PEER, NULL, "bar", 1000},
+    {"bar_10000", APP_SCENE_BAR, NULL, BAR("10000"), 2e-7, 200, NO_PEER, NULL, "bar", 10000},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
