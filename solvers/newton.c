@@ -390,6 +390,7 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
 // contraction rate of the iteration: the product must stay small, or errors that the residuals
 // hardly see would grow from step to step.
 int guess_order(const LashSim* sim) {
+    if (sim->settings.full_newton) return 0; // counts iterations from the state alone
     if (sim->history == 0 || (!sim->robust && sim->contraction_rate > 0.5))
         return 0; // from the state alone
     if (sim->robust) return sim->history < 2 || sim->step.nc > 0 ? 0 : 2;
