@@ -24,6 +24,7 @@ void app_counters_add(AppCounters* c, const LashStepInfo* info, const LashSim* s
     if (info->index_set > c->index_set_max) c->index_set_max = info->index_set;
     if (info->solver > c->solver_max) c->solver_max = info->solver;
     c->contacts = info->contacts;
+    c->opening += info->opening;
     if (info->contacts > c->contacts_max) c->contacts_max = info->contacts;
     c->position = fmax(c->position, info->position_error);
     c->velocity = fmax(c->velocity, info->velocity_error);

@@ -15,8 +15,9 @@ typedef struct AppCounters { // over all steps
     int64_t newton, projection, index_set, solver;             // sums
     int newton_max, projection_max, index_set_max, solver_max; // per step
     int contacts, contacts_max;
-    int64_t impacts;                        // contacts that closed, or were hit again
-    double position, velocity, penetration; // largest violations
+    int64_t opening; // contacts that pushed although they were opening at the start of a step
+    int64_t impacts; // contacts that closed, or were hit again
+    double position, velocity, penetration;                   // largest violations
     double frame_position, frame_velocity, frame_penetration; // since the last frame
 } AppCounters;
 

@@ -288,6 +288,7 @@ static void put_contacts(AppJson* json, const Run* run) {
     app_json_begin_object(json);
     app_json_put_integer(json, "max_active", run->counters.contacts_max);
     app_json_put_integer(json, "impacts", run->counters.impacts);
+    app_json_put_integer(json, "opening", run->counters.opening);
     app_json_key(json, "each");
     app_json_begin_object(json);
     for (int i = 0; i < run->log.count; ++i) {
@@ -330,6 +331,7 @@ static void put_energy(AppJson* json, const LashEnergy* e) {
     app_json_put_number(json, "external_work", e->external_work);
     app_json_put_number(json, "dissipated", dissipated(e));
     app_json_put_number(json, "balance_error", balance_error(e));
+    app_json_put_number(json, "opening_work", e->opening_work);
     app_json_end_object(json);
 }
 
@@ -397,6 +399,9 @@ static void print_contacts(const Run* run) {
         "step\n",
         (double)c->projection / n, c->projection_max, (double)c->index_set / n, c->index_set_max,
         (double)c->solver / n, c->solver_max);
+    if (run->model->simulation.settings.law == LASH_FREMOND)
+        printf("law         fremond: %lld times a contact pushed while opening, work %.2e J\n",
+               (long long)c->opening, run->energy.opening_work);
     printf("  %-18s impacts  first [s]     peak impulse [N s] at [s]      peak force [N]\n", "");
     for (int i = 0; i < run->log.count; ++i) {
         const AppContact* contact = &run->log.contact[i];

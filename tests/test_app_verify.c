@@ -82,6 +82,29 @@ static void list_names_every_claim_without_running_it(void** state) {
     outcome_free(&o);
 }
 
+static void report_is_one_page_with_pictures(void** state) {
+    (void)state;
+    char path[300];
+    snprintf(path, sizeof path, "%s/verify_report.html", LASH_BINARY_DIR);
+    Outcome o = LASH("verify", "--report", path, "C-08", "A-49");
+    assert_int_equal(o.code, 0);
+    assert_non_null(strstr(o.out, "1 passed, 0 failed, 1 not tested"));
+    outcome_free(&o);
+    FILE* file = fopen(path, "r");
+    assert_non_null(file);
+    static char page[1 << 20];
+    size_t n = fread(page, 1, sizeof page - 1, file);
+    page[n] = '\0';
+    fclose(file), remove(path);
+    static const char* const parts[] = {"<!doctype html>", "id='C-08'",  "<svg",   "polyline",
+                                        "604 and 1636",    "not tested", "</html>"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i)
+        assert_non_null(strstr(page, parts[i]));
+    o = LASH("verify", "--report", "/nowhere/at/all.html", "A-50");
+    assert_int_equal(o.code, 7);
+    outcome_free(&o);
+}
+
 static void an_unknown_claim_gets_a_suggestion(void** state) {
     (void)state;
     Outcome o = LASH("verify", "A-388");
@@ -149,6 +172,7 @@ int main(void) {
         cmocka_unit_test(fast_claims_pass_and_fill_their_rows),
         cmocka_unit_test(text_shows_paper_and_ours_side_by_side),
         cmocka_unit_test(list_names_every_claim_without_running_it),
+        cmocka_unit_test(report_is_one_page_with_pictures),
         cmocka_unit_test(an_unknown_claim_gets_a_suggestion),
         cmocka_unit_test(a_failing_claim_gives_exit_code_6),
         cmocka_unit_test(long_results_are_cut_not_overrun),
