@@ -390,8 +390,3 @@ void lash_joint_solver_minimum_norm(LashJointSolver* solver, const LashInteracti
     lash_joint_solver_factor(solver, list, G, M, false, false);
     lash_joint_solver_project(solver, P);
 }
-
-void lash_joint_solver_count_dependent(const LashJointSolver* solver, int* dependent) {
-    LASH_ASSERT(solver->sparse != NULL);
-    lash_joint_sparse_count_dependent(solver->sparse, solver->list, dependent);
-}

@@ -50,8 +50,6 @@ void lash_joint_solver_project(LashJointSolver* solver, double* P);
 // Factors with A = M and gives the P of minimum norm with the same G P.
 void lash_joint_solver_minimum_norm(LashJointSolver* solver, const LashInteractionList* list,
                                     const double* G, const LashBlockLu* M, double* P);
-// dependent (bilateral interactions): rows of each that depend on those before; sparse only
-void lash_joint_solver_count_dependent(const LashJointSolver* solver, int* dependent);
 
 // P = -W^+ U over the bilateral rows; and the same for two right sides in one pass.
 void lash_joint_solver_solve_two(LashJointSolver* solver, const double* U1, const double* U2,

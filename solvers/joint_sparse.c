@@ -259,15 +259,6 @@ void lash_joint_sparse_clear_dependent(const LashJointSparse* s, const LashInter
     }
 }
 
-void lash_joint_sparse_count_dependent(const LashJointSparse* s, const LashInteractionList* list,
-                                       int* dependent) {
-    const uint8_t* left_out = lash_block_lu_left_out(s->joined);
-    for (int i = 0; i < s->bilateral; ++i) {
-        dependent[i] = 0;
-        for (int r = 0; r < list->item[i].rows; ++r) dependent[i] += left_out[s->at[i] + r];
-    }
-}
-
 // --- Minimum norm
 
 static double inverse_square(const LashJointSparse* s, const LashInteraction* item, int r) {

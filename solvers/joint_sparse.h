@@ -34,9 +34,6 @@ void lash_joint_sparse_respond(LashJointSparse* sparse, double* x1, double* x2);
 // Sets the rows that the factorisation leaves out to zero.
 void lash_joint_sparse_clear_dependent(const LashJointSparse* sparse,
                                        const LashInteractionList* list, double* P);
-// dependent (bilateral interactions): rows of each that were left out
-void lash_joint_sparse_count_dependent(const LashJointSparse* sparse,
-                                       const LashInteractionList* list, int* dependent);
 // P <- the one of smallest norm with the same G P; moments divided by the length of the system.
 void lash_joint_sparse_minimum_norm(LashJointSparse* sparse, const LashInteractionList* list,
                                     const double* G, double* P);
