@@ -300,11 +300,14 @@ static bool is_plain_word(const char* key) {
 }
 
 void app_json_path_key(char* path, size_t size, const char* key) {
-    size_t used = strlen(path);
-    if (is_plain_word(key)) {
-        snprintf(path + used, size - used, "%s%s", used == 0 ? "" : ".", key);
-    } else {
+    size_t used = strlen(path), length = strlen(key);
+    if (!is_plain_word(key)) {
         snprintf(path + used, size - used, "[\"%s\"]", key);
+    } else if (used + length + 2 <= size) { // as below, without the cost of a format
+        if (used > 0) path[used++] = '.';
+        memcpy(path + used, key, length + 1);
+    } else {
+        snprintf(path + used, size - used, "%s%s", used == 0 ? "" : ".", key);
     }
 }
 

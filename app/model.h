@@ -72,8 +72,7 @@ typedef struct LashModelPart {
     Pose body_part;  // the same in the body frame: mass center, axes parallel; for the viewer
     int body;        // number in the mechanism, -1: part of the ground
     double extent;   // largest distance of its geometry from the mass center [m], 0: unknown
-    LashShape* cad;  // of a STEP part, owned unless shared
-    bool cad_shared;
+    LashShape* cad;  // of a STEP part, borrowed from LashModel.cad of this model or its donor
 } LashModelPart;
 
 typedef struct LashModelDriver {
@@ -159,7 +158,7 @@ typedef struct LashModelSide {
     Vec3* points; // [m], NULL: not given
     int point_count;
     LashModelFeature sphere, plane, cylinder, circle, box;
-    LashShape* extra; // of `step`, owned
+    LashShape* extra; // of `step`, borrowed as a part's
 } LashModelSide;
 
 typedef struct LashModelContact {
@@ -180,6 +179,7 @@ typedef struct LashModelContactPoint { // one contact of the mechanism, in its o
     bool surfaces;               // between CAD surfaces: side_a, side_b, offset instead of def
     LashPairSide side_a, side_b; // shapes in the coordinates of their parts
     double offset;               // [m]
+    LashPair* pair;              // made by lash_model_share, NULL: none
 } LashModelContactPoint;
 
 typedef enum LashModelForceType {
@@ -252,12 +252,22 @@ typedef struct LashModelParameter {
     double value; // in the model's units, as used
 } LashModelParameter;
 
+typedef struct LashModelCad { // a STEP file, read once for all parts and contacts that use it
+    char* file;
+    double scale; // NAN: as written
+    LashShape* shape;
+} LashModelCad;
+
 typedef struct LashModel {
     bool given;
     char *format, *name, *description;
-    char* file; // as given to load
-    char* text; // the file, verbatim
+    const char* file; // as given to load
+    const char* text; // the file, verbatim
     size_t text_bytes;
+    void* document;                // the file, parsed; NULL: the donor's
+    const struct LashModel* donor; // lends file, text, document, CAD and pairs; NULL: none
+    LashModelCad* cad;
+    int cads;
     LashModelUnits units;
     LashModelParameter* parameter;
     int parameters;
@@ -286,11 +296,14 @@ LashModel* lash_model_load(const char* file, const char* const* sets, int set_co
 // The same from text, e.g. the one embedded in a result; file names it in messages.
 LashModel* lash_model_parse(const char* file, const char* text, size_t bytes,
                             const char* const* sets, int set_count, LashError* error);
-// The same model with other parameters; its CAD is shared with `model`, which must outlive it.
+// The same model with other parameters; borrows from `model`, which must outlive it, all that does
+// not depend on them. Any number of threads may do this at the same time.
 LashModel* lash_model_vary(const LashModel* model, const char* const* sets, int set_count,
                            LashError* error);
 void lash_model_destroy(LashModel* model); // NULL is allowed
 
+// Makes what mechanisms of this model and of its variations may share: the tables of CAD pairs.
+bool lash_model_share(LashModel* model, LashError* error);
 // Builds the mechanism: bodies are the parts that move, joints and forces in the order of the file,
 // contacts in the order of contact_point.
 LashMechanism* lash_model_build(const LashModel* model, LashError* error);

@@ -166,33 +166,83 @@ static void build_force(const LashModel* model, LashMechanism* mech, const LashM
     lash_mechanism_add_force(mech, &def);
 }
 
-static bool build_surfaces(const LashModel* model, LashMechanism* mech,
-                           const LashModelContactPoint* point, LashError* error) {
+static LashPairDef pair_def(const LashModel* model, const LashModelContactPoint* point) {
     LashPairDef pair = lash_pair_def();
     pair.a = point->side_a, pair.b = point->side_b;
     pair.offset = point->offset;
     pair.query = (LashQuery)model->simulation.query;
+    if (point->part_a >= 0) pair.a.body_shape = model->part[point->part_a].body_part;
+    if (point->part_b >= 0) pair.b.body_shape = model->part[point->part_b].body_part;
+    return pair;
+}
+
+static bool same_side(const LashPairSide* a, const LashPairSide* b) {
+    return a->shape == b->shape && a->face_count == b->face_count && a->edge_count == 0 &&
+           b->edge_count == 0 &&
+           memcmp(&a->body_shape, &b->body_shape, sizeof a->body_shape) == 0 &&
+           (a->face_count == 0 ||
+            memcmp(a->faces, b->faces, (size_t)a->face_count * sizeof *a->faces) == 0);
+}
+
+// The pair that this model or its donor has made of the same definition, NULL: none.
+static LashPair* find_pair(const LashModel* model, int index, const LashPairDef* def) {
+    for (const LashModel* m = model; m != NULL; m = m->donor) {
+        if (index >= m->contact_points || m->contact_point[index].pair == NULL) continue;
+        LashPairDef other = pair_def(m, &m->contact_point[index]);
+        if (def->query == other.query && def->offset == other.offset &&
+            same_side(&def->a, &other.a) && same_side(&def->b, &other.b))
+            return m->contact_point[index].pair;
+    }
+    return NULL;
+}
+
+// A pair of its own, or a share in one that exists; NULL with error.
+static LashPair* make_pair(const LashModel* model, int index, LashError* error) {
+    const LashModelContactPoint* point = &model->contact_point[index];
+    LashPairDef def = pair_def(model, point);
+    LashPair* pair = find_pair(model, index, &def);
+    if (pair != NULL) return lash_pair_share(pair);
     char where[64];
     snprintf(where, sizeof where, "contacts[%d]", point->contact);
     LashError inner = {0};
-    if (!lash_pair_check(&pair, &inner))
-        return lash_error_set(error, inner.status, where, "%s", inner.message);
-    if (point->part_a >= 0) pair.a.body_shape = model->part[point->part_a].body_part;
-    if (point->part_b >= 0) pair.b.body_shape = model->part[point->part_b].body_part;
+    if (!lash_pair_check(&def, &inner)) {
+        lash_error_set(error, inner.status, where, "%s", inner.message);
+        return NULL;
+    }
+    pair = lash_pair_create(&def);
+    if (def.query == LASH_QUERY_OCCT || lash_pair_combinations(pair) > 0) return pair;
+    lash_error_set(error, LASH_ERROR_MODEL, where,
+                   "no face, edge or vertex of one side can ever touch one of the other (both "
+                   "hollow, or both without convex edges)");
+    lash_pair_destroy(pair);
+    return NULL;
+}
+
+bool lash_model_share(LashModel* model, LashError* error) {
+    for (int i = 0; i < model->contact_points; ++i) {
+        LashModelContactPoint* point = &model->contact_point[i];
+        if (!point->surfaces || point->pair != NULL) continue;
+        point->pair = make_pair(model, i, error);
+        if (point->pair == NULL) {
+            lash_error_file(error, model->file);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool build_surfaces(const LashModel* model, LashMechanism* mech, int index,
+                           LashError* error) {
+    const LashModelContactPoint* point = &model->contact_point[index];
     LashPairContactDef def = lash_pair_contact_def();
     def.name = point->name;
     def.body_a = body_id(model, mech, point->part_a);
     def.body_b = body_id(model, mech, point->part_b);
-    def.pair = lash_pair_create(&pair);
+    def.pair = make_pair(model, index, error);
     def.e = point->def.e, def.mu = point->def.mu;
-    bool touch = pair.query == LASH_QUERY_OCCT || lash_pair_combinations(def.pair) > 0;
-    if (!touch) {
-        lash_error_set(error, LASH_ERROR_MODEL, where,
-                       "no face, edge or vertex of one side can ever touch one of the other (both "
-                       "hollow, or both without convex edges)");
-    }
+    if (def.pair == NULL) return false;
     lash_mechanism_add_pair_contact(mech, &def);
-    return touch;
+    return true;
 }
 
 static void build_contact(const LashModel* model, LashMechanism* mech,
@@ -219,7 +269,7 @@ LashMechanism* lash_model_build(const LashModel* model, LashError* error) {
         const LashModelContactPoint* point = &model->contact_point[i];
         if (point->contact < 0) continue; // joints with clearance add theirs
         if (point->surfaces) {
-            good = build_surfaces(model, mech, point, error);
+            good = build_surfaces(model, mech, i, error);
         } else {
             build_contact(model, mech, point);
         }

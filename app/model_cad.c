@@ -40,29 +40,34 @@ static void sum_solids(const LashShape* shape, double* volume, Vec3* center, Mat
     }
 }
 
-// The donor's shape for the same file and scale.
-static LashShape* find_shared(const LashModel* donor, const LashModelPart* part) {
-    for (int i = 0; donor != NULL && i < donor->parts; ++i) {
-        const LashModelPart* other = &donor->part[i];
-        bool scale =
-            other->scale == part->scale || (!model_has(other->scale) && !model_has(part->scale));
-        if (other->cad != NULL && scale && strcmp(other->step, part->step) == 0) return other->cad;
+static LashShape* find_loaded(const LashModel* model, const char* file, double scale) {
+    for (int i = 0; i < model->cads; ++i) {
+        const LashModelCad* cad = &model->cad[i];
+        bool same = cad->scale == scale || (!model_has(cad->scale) && !model_has(scale));
+        if (same && strcmp(cad->file, file) == 0) return cad->shape;
     }
-    return NULL;
+    return model->donor != NULL ? find_loaded(model->donor, file, scale) : NULL;
 }
 
-LashShape* model_load_step(ModelContext* context, const char* key, const char* step,
-                           const LashModelPart* part) {
+LashShape* model_load_step(ModelContext* context, const char* key, const char* step, double scale) {
     char file[1024];
-    model_cad_path(context->model, step, file, sizeof file);
-    bool scaled = part != NULL && model_has(part->scale);
-    LashImport import = {.scale = scaled ? part->scale : 0};
+    LashModel* model = context->model;
+    model_cad_path(model, step, file, sizeof file);
+    LashShape* shape = find_loaded(model, file, scale);
+    if (shape != NULL) return shape;
+    LashImport import = {.scale = model_has(scale) ? scale : 0};
     LashError inner = {0};
-    LashShape* shape = lash_shape_load(file, &import, &inner);
+    shape = lash_shape_load(file, &import, &inner);
     if (shape == NULL) {
         model_fail(context, key, "%.120s: %s", step, inner.message);
         if (context->error->status == LASH_ERROR_MODEL) context->error->status = inner.status;
+        return NULL;
     }
+    LashModelCad* list = model_alloc(model, (size_t)(model->cads + 1) * sizeof *list);
+    if (model->cads > 0) memcpy(list, model->cad, (size_t)model->cads * sizeof *list);
+    list[model->cads] = (LashModelCad){model_strdup(model, file), scale, shape};
+    model->cad = list;
+    ++model->cads;
     return shape;
 }
 
@@ -70,9 +75,7 @@ bool model_load_cad(ModelContext* context, const char* path, LashModelPart* part
                     Vec3* center, Mat3* inertia) {
     char key[96];
     snprintf(key, sizeof key, "%s.step", path);
-    part->cad = find_shared(context->donor, part);
-    part->cad_shared = part->cad != NULL;
-    if (part->cad == NULL) part->cad = model_load_step(context, key, part->step, part);
+    part->cad = model_load_step(context, key, part->step, part->scale);
     if (part->cad == NULL) return false;
     sum_solids(part->cad, volume, center, inertia);
     return true;

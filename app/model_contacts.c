@@ -234,7 +234,7 @@ static bool cad_side(ModelContext* context, LashModelSide* side, Surface* s) {
     snprintf(path, sizeof path, "%s", s->path);
     if (side->step != NULL) {
         app_json_path_key(path, sizeof path, "step");
-        side->extra = model_load_step(context, path, side->step, part);
+        side->extra = model_load_step(context, path, side->step, part != NULL ? part->scale : NAN);
         if (side->extra == NULL) return false;
         if (side->extra->faces + side->extra->edges == 0)
             return model_fail(context, path, "'%.80s' has no faces and no edges", side->step);

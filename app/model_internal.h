@@ -84,7 +84,6 @@ typedef struct ModelContext {
     const char* text; // of the file
     size_t bytes;
     LashError* error;
-    const LashModel* donor; // whose CAD is shared, NULL: none
 } ModelContext;
 
 // Fills the error with line, column and path, and returns false. The path "--set" means the option.
@@ -145,10 +144,9 @@ bool model_add_contact_point(ModelContext* context, const char* path,
 bool model_load_cad(ModelContext* context, const char* path, LashModelPart* part, double* volume,
                     Vec3* center, Mat3* inertia);
 
-// A STEP file named in the model, read with the scale of a part (NULL: as the file says); key: path
-// of the text. NULL with error.
-LashShape* model_load_step(ModelContext* context, const char* key, const char* step,
-                           const LashModelPart* part);
+// A STEP file named in the model, read once with each scale (NAN: as the file says), also for
+// models that vary this one; key: path of the text. Borrowed from the model. NULL with error.
+LashShape* model_load_step(ModelContext* context, const char* key, const char* step, double scale);
 // Path of a STEP file, which stands relative to the model file.
 void model_cad_path(const LashModel* model, const char* step, char* path, size_t size);
 // Rows of the face table that `faces` names, each once, in model memory; path of the key.

@@ -43,13 +43,9 @@ char* model_strdup(LashModel* model, const char* text) {
 
 void lash_model_destroy(LashModel* model) {
     if (model == NULL) return;
-    for (int i = 0; i < model->parts; ++i) {
-        if (!model->part[i].cad_shared) lash_shape_destroy(model->part[i].cad);
-    }
-    for (int i = 0; i < model->contacts; ++i) {
-        lash_shape_destroy(model->contact[i].a.extra);
-        lash_shape_destroy(model->contact[i].b.extra);
-    }
+    for (int i = 0; i < model->contact_points; ++i) lash_pair_destroy(model->contact_point[i].pair);
+    for (int i = 0; i < model->cads; ++i) lash_shape_destroy(model->cad[i].shape);
+    cJSON_Delete(model->document);
     for (Block* block = model->memory; block != NULL;) {
         Block* next = block->next;
         lash_free(block);
@@ -542,39 +538,40 @@ static bool read_root(Reader* r, const cJSON* root) {
     return read_table(r, root, &model_root_table, (char*)r->context->model);
 }
 
-static bool parse_text(Reader* r) {
-    ModelContext* context = r->context;
-    // A donor's text has been checked.
-    if (context->donor == NULL && !app_json_check(context->text, context->bytes, context->error)) {
-        return false;
-    }
+// The checked text as a tree; NULL with error.
+static cJSON* parse_text(const ModelContext* context) {
+    if (!app_json_check(context->text, context->bytes, context->error)) return NULL;
     cJSON* root = cJSON_ParseWithLength(context->text, context->bytes);
-    if (root == NULL) {
-        return lash_error_set(context->error, LASH_ERROR_MODEL, "", "this is no JSON document");
-    }
-    bool good = read_root(r, root);
-    cJSON_Delete(root);
-    return good && model_resolve_parts(context) && model_resolve_joints(context) &&
-           model_resolve_forces(context) && model_resolve_contacts(context) &&
-           model_resolve_simulation(context) && model_resolve_outputs(context);
+    if (root == NULL)
+        lash_error_set(context->error, LASH_ERROR_MODEL, "", "this is no JSON document");
+    return root;
+}
+
+static bool read_model(Reader* r) {
+    ModelContext* context = r->context;
+    LashModel* model = context->model;
+    if (model->donor == NULL) model->document = parse_text(context);
+    const LashModel* owner = model;
+    while (owner->donor != NULL) owner = owner->donor;
+    const cJSON* root = owner->document;
+    return root != NULL && read_root(r, root) && model_resolve_parts(context) &&
+           model_resolve_joints(context) && model_resolve_forces(context) &&
+           model_resolve_contacts(context) && model_resolve_simulation(context) &&
+           model_resolve_outputs(context);
 }
 
 bool model_read_base(ModelContext* context) {
     Reader reader = {.context = context};
-    if (!app_json_check(context->text, context->bytes, context->error)) return false;
-    cJSON* root = cJSON_ParseWithLength(context->text, context->bytes);
+    cJSON* root = parse_text(context);
     bool good = root != NULL && read_base(&reader, root);
     cJSON_Delete(root);
-    return good || lash_error_set(context->error, LASH_ERROR_MODEL, "", "this is no model");
+    return good;
 }
 
 bool model_read_document(ModelContext* context, const KeyTable* table, void* target) {
     Reader reader = {.context = context};
-    if (!app_json_check(context->text, context->bytes, context->error)) return false;
-    cJSON* root = cJSON_ParseWithLength(context->text, context->bytes);
-    if (root == NULL) {
-        return lash_error_set(context->error, LASH_ERROR_MODEL, "", "this is no JSON document");
-    }
+    cJSON* root = parse_text(context);
+    if (root == NULL) return false;
     bool good = check_format(&reader, root, table->key[0].choices[0]);
     if (good && table->defaults != NULL) table->defaults(target);
     good = good && read_table(&reader, root, table, target);
@@ -582,53 +579,39 @@ bool model_read_document(ModelContext* context, const KeyTable* table, void* tar
     return good;
 }
 
-typedef struct ModelSource {
-    const char *file, *text;
-    size_t bytes;
-    const char* const* sets;
-    int set_count;
-    const LashModel* donor;
-} ModelSource;
-
-static LashModel* parse_model(const ModelSource* source, LashError* error) {
+// Takes the model over: returns it, or NULL with error.
+static LashModel* finish_model(LashModel* model, const char* const* sets, int set_count,
+                               LashError* error) {
     LashError local = {0};
     if (error == NULL) error = &local;
-    LashModel* model = lash_alloc(sizeof *model);
     model_root_table.defaults(model);
-    model->file = model_strdup(model, source->file);
-    model->text = model_alloc(model, source->bytes + 1);
-    memcpy(model->text, source->text, source->bytes);
-    model->text_bytes = source->bytes;
-    ModelContext context = {.model = model,
-                            .text = model->text,
-                            .bytes = source->bytes,
-                            .error = error,
-                            .donor = source->donor};
-    Reader reader = {.context = &context, .sets = source->sets, .set_count = source->set_count};
-    if (!parse_text(&reader)) {
-        if (error->status != LASH_ERROR_USAGE) lash_error_file(error, source->file);
-        lash_model_destroy(model);
-        return NULL;
-    }
-    return model;
+    ModelContext context = {
+        .model = model, .text = model->text, .bytes = model->text_bytes, .error = error};
+    Reader reader = {.context = &context, .sets = sets, .set_count = set_count};
+    if (read_model(&reader)) return model;
+    if (error->status != LASH_ERROR_USAGE) lash_error_file(error, model->file);
+    lash_model_destroy(model);
+    return NULL;
 }
 
 LashModel* lash_model_parse(const char* file, const char* text, size_t bytes,
                             const char* const* sets, int set_count, LashError* error) {
-    ModelSource source = {
-        .file = file, .text = text, .bytes = bytes, .sets = sets, .set_count = set_count};
-    return parse_model(&source, error);
+    LashModel* model = lash_alloc(sizeof *model);
+    char* copy = model_alloc(model, bytes + 1);
+    model->file = model_strdup(model, file);
+    model->text = memcpy(copy, text, bytes);
+    model->text_bytes = bytes;
+    return finish_model(model, sets, set_count, error);
 }
 
-LashModel* lash_model_vary(const LashModel* model, const char* const* sets, int set_count,
+LashModel* lash_model_vary(const LashModel* donor, const char* const* sets, int set_count,
                            LashError* error) {
-    ModelSource source = {.file = model->file,
-                          .text = model->text,
-                          .bytes = model->text_bytes,
-                          .sets = sets,
-                          .set_count = set_count,
-                          .donor = model};
-    return parse_model(&source, error);
+    LashModel* model = lash_alloc(sizeof *model);
+    model->donor = donor;
+    model->file = donor->file;
+    model->text = donor->text;
+    model->text_bytes = donor->text_bytes;
+    return finish_model(model, sets, set_count, error);
 }
 
 LashModel* lash_model_load(const char* file, const char* const* sets, int set_count,

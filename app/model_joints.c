@@ -493,11 +493,8 @@ bool model_find_joint(ModelContext* context, const char* path, const char* name,
     char hint[128];
     AppSuggestion near = app_suggestion(name);
     for (int i = 0; i < model->joints; ++i) {
+        if (strcmp(model->joint[i].name, name) == 0) return *joint = i, true;
         app_suggestion_offer(&near, model->joint[i].name);
-        if (strcmp(model->joint[i].name, name) == 0) {
-            *joint = i;
-            return true;
-        }
     }
     return model_fail(context, path, "there is no joint '%.60s'%s", name,
                       app_suggestion_text(&near, hint, sizeof hint));

@@ -130,14 +130,11 @@ static ModelUnit level_unit(const LashModel* model, const LashModelOutput* outpu
 
 static bool find_quantity(ModelContext* context, const char* path, LashModelOutput* output) {
     char key[96], hint[128];
-    AppSuggestion near = app_suggestion(output->quantity);
     for (int i = 0; i < LASH_QUANTITIES; ++i) {
-        app_suggestion_offer(&near, quantities[i].name);
-        if (strcmp(quantities[i].name, output->quantity) == 0) {
-            output->kind = i;
-            return true;
-        }
+        if (strcmp(quantities[i].name, output->quantity) == 0) return output->kind = i, true;
     }
+    AppSuggestion near = app_suggestion(output->quantity);
+    for (int i = 0; i < LASH_QUANTITIES; ++i) app_suggestion_offer(&near, quantities[i].name);
     snprintf(key, sizeof key, "%s.quantity", path);
     return model_fail(context, key, "unknown quantity '%.60s'%s; docs/model.md lists them",
                       output->quantity, app_suggestion_text(&near, hint, sizeof hint));

@@ -211,7 +211,8 @@ static bool apply_set(ModelContext* context, RawParameter* raw, int count, const
 bool model_resolve_parameters(ModelContext* context, RawParameter* raw, int count,
                               const char* const* sets, int set_count) {
     Resolver r = {.context = context, .raw = raw, .count = count};
-    if (!check_names(context, raw, count)) return false;
+    // a donor's names have been checked
+    if (context->model->donor == NULL && !check_names(context, raw, count)) return false;
     for (int i = 0; i < set_count; ++i) {
         if (!apply_set(context, raw, count, sets[i])) return false;
     }

@@ -369,11 +369,8 @@ bool model_find_part(ModelContext* context, const char* path, const char* name, 
     AppSuggestion near = app_suggestion(name);
     app_suggestion_offer(&near, "ground");
     for (int i = 0; i < model->parts; ++i) {
+        if (strcmp(model->part[i].name, name) == 0) return *part = i, true;
         app_suggestion_offer(&near, model->part[i].name);
-        if (strcmp(model->part[i].name, name) == 0) {
-            *part = i;
-            return true;
-        }
     }
     return model_fail(context, path,
                       "there is no part '%.60s'%s; expected the name of a part or 'ground'", name,

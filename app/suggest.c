@@ -39,6 +39,8 @@ AppSuggestion app_suggestion(const char* word) {
 }
 
 void app_suggestion_offer(AppSuggestion* suggestion, const char* known) {
+    int longer = (int)strlen(suggestion->word) - (int)strlen(known);
+    if (longer > suggestion->distance || -longer > suggestion->distance) return;
     int distance = edit_distance(suggestion->word, known);
     if (distance > suggestion->distance) return;
     if (distance == suggestion->distance && suggestion->nearest != NULL) return;

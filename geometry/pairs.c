@@ -17,6 +17,7 @@
 // a shallower root nearby stands for them.
 #include "geometry/pairs.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "core/arena.h"
@@ -54,6 +55,7 @@ struct LashPair {
     double offset;
     double depth;       // largest of the combinations [m]
     LashPairOcct* occt; // LASH_QUERY_OCCT: no combinations, one slot; else NULL
+    atomic_int others;  // owners besides the first
 };
 
 typedef struct Found { // a root of the current evaluation, for the search for doubles
@@ -250,8 +252,13 @@ static void free_side(Side* side) {
     lash_free(side->first_neighbor);
 }
 
+LashPair* lash_pair_share(LashPair* pair) {
+    atomic_fetch_add(&pair->others, 1);
+    return pair;
+}
+
 void lash_pair_destroy(LashPair* pair) {
-    if (pair == NULL) return;
+    if (pair == NULL || atomic_fetch_sub(&pair->others, 1) > 0) return;
     free_side(&pair->a);
     free_side(&pair->b);
     lash_free(pair->combination);

@@ -67,7 +67,8 @@ LashPairDef lash_pair_def(void); // identity placements, no offset, exact
 // without STEP files or with lone edges, the helper missing or unable to load them (it is tried).
 bool lash_pair_check(const LashPairDef* def, LashError* error);
 LashPair* lash_pair_create(const LashPairDef* def);
-void lash_pair_destroy(LashPair* pair);           // NULL is allowed
+LashPair* lash_pair_share(LashPair* pair);        // the same one, with one more owner
+void lash_pair_destroy(LashPair* pair);           // its last owner frees it; NULL is allowed
 int lash_pair_combinations(const LashPair* pair); // feature pairs that can touch
 int lash_pair_max_slots(const LashPair* pair);    // most slots collect can return
 double lash_pair_radius_a(const LashPair* pair);  // farthest feature point from body a's origin [m]

@@ -49,13 +49,10 @@ void lash_sample_destroy(LashSample* sample) {
 LashSampler* lash_sampler_create(const LashStudy* study) {
     LashSampler* sampler = lash_alloc(sizeof *sampler);
     sampler->study = study;
-    pthread_mutex_init(&sampler->lock, NULL);
     return sampler;
 }
 
 void lash_sampler_destroy(LashSampler* sampler) {
-    if (sampler == NULL) return;
-    pthread_mutex_destroy(&sampler->lock);
     lash_free(sampler);
 }
 
@@ -100,9 +97,7 @@ static LashModel* load_model(LashSampler* sampler, const LashSample* sample, Las
         sets[k] = text + k * SET;
         snprintf(text + k * SET, SET, "%s=%.17g", study->parameter[k].name, sample->x[k]);
     }
-    pthread_mutex_lock(&sampler->lock);
     LashModel* model = lash_model_vary(study->model, sets, (int)n, error);
-    pthread_mutex_unlock(&sampler->lock);
     lash_free(sets);
     lash_free(text);
     if (model == NULL) return NULL;

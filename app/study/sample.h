@@ -2,8 +2,6 @@
 #ifndef LASH_APP_STUDY_SAMPLE_H
 #define LASH_APP_STUDY_SAMPLE_H
 
-#include <pthread.h>
-
 #include "app/study/study.h"
 
 #ifdef __cplusplus
@@ -38,11 +36,9 @@ typedef struct LashSample {
 LashSample* lash_sample_create(const LashStudy* study);
 void lash_sample_destroy(LashSample* sample); // NULL is allowed
 
-// What all workers share: the study, and a lock for the one part of reading a model that has global
-// state (the JSON parser's position of the last error).
+// What all workers share.
 typedef struct LashSampler {
     const LashStudy* study;
-    pthread_mutex_t lock;
     bool stop; // set by anyone: samples under way end as they are and are not kept
 } LashSampler;
 LashSampler* lash_sampler_create(const LashStudy* study); // borrows study

@@ -178,7 +178,7 @@ static bool load_model(LashStudy* study, const LashStudySource* source, LashErro
     } else {
         study->model = lash_model_load(path, NULL, 0, error);
     }
-    return study->model != NULL;
+    return study->model != NULL && lash_model_share(study->model, error);
 }
 
 static bool read_study(LashStudy* study, const LashStudySource* source,
