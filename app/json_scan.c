@@ -313,7 +313,11 @@ void app_json_path_key(char* path, size_t size, const char* key) {
 
 void app_json_path_index(char* path, size_t size, int index) {
     size_t used = strlen(path);
-    snprintf(path + used, size - used, "[%d]", index);
+    if (index < 10 && used + 4 <= size) { // as below, without the cost of a format
+        memcpy(path + used, (char[]){'[', (char)('0' + index), ']', '\0'}, 4);
+    } else {
+        snprintf(path + used, size - used, "[%d]", index);
+    }
 }
 
 // Remembers the value at the position when its path is the target or leads to it.

@@ -1,11 +1,14 @@
 // lash bench study: how much of the machine a study uses, and what a sample costs besides its
 // simulation.
 //
-//   busy      time the workers spend in samples / (workers x wall clock)
 //   overhead  processor time of all threads less that spent stepping, per sample: reading the model
 //             with new parameters, building, starting, cleaning up, the store, the scheduler
+//   busy      wall time the workers spend in samples / that and the time they wait for one
+//   at work   1 - (time a worker neither ran nor waited for a core) / its life: what the workers
+//             would use of cores of their own; a lock or a disk inside a sample shows here, too
 //
-// Processor time is what counts on a machine that others use, too.
+// None of them depends on what else the machine does. Not counted is the end of a study, where the
+// last samples leave some workers without work.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +28,8 @@ typedef struct BenchOptions {
 
 #define OPTION(member) offsetof(BenchOptions, member)
 static const AppOption options[] = {
-    {"samples", 'n', APP_INTEGER, "N", "of the slider-crank study (default 40; the goal is 1000)",
+    {"samples", 'n', APP_INTEGER, "N",
+     "of the slider-crank study (default 40; the goal is 1000); a tenth of it of the breaker's",
      OPTION(samples)},
     {"jobs", 'j', APP_INTEGER, "N", "worker threads (default 2)", OPTION(jobs)},
     {"models", 0, APP_FILE, "FOLDER", "where the models are", OPTION(models)},
@@ -41,16 +45,34 @@ static const AppCommand command = {.name = "bench study",
                                    .operand_offset = OPTION(operands)};
 
 typedef struct Figures {
-    char name[64];
+    const char* name;
+    int workers;
     int64_t samples;
-    double wall, cpu;       // [s]
-    double busy;            // share of the workers' time
-    double overhead, setup; // [s] per sample
-    double stepping;        // [s] per sample
-    double thousand;        // [s] wall clock of 1000 samples at this processor time
+    double wall, cpu;               // [s]
+    double busy, at_work;           // shares of the workers' time; NAN: not known
+    double spent[LASH_SPENT_PARTS]; // [s] per sample
+    double store, overhead;         // [s] per sample
+    double commits;                 // per sample
+    double thousand;                // [s] wall clock of 1000 samples at this processor time
 } Figures;
 
-static bool measure(const char* study_path, int samples, int jobs, Figures* f, LashError* error) {
+// own: processor time of the main thread.
+static void evaluate(Figures* f, const LashScheduleState* state, double own) {
+    double n = state->ran > 0 ? (double)state->ran : 1;
+    f->samples = state->ran;
+    f->busy = state->sampling / (state->sampling + state->waiting);
+    f->at_work = 1 - state->blocked / (state->sampling + state->waiting);
+    for (int i = 0; i < LASH_SPENT_PARTS; ++i) f->spent[i] = state->spent[i] / n;
+    f->overhead = (state->working + state->writing + own) / n - f->spent[LASH_SPENT_STEPS];
+    f->store = f->overhead;
+    for (int i = 0; i < LASH_SPENT_PARTS; ++i) {
+        if (i != LASH_SPENT_STEPS) f->store -= f->spent[i];
+    }
+    f->commits = state->commits / n;
+    f->thousand = 1000 * f->cpu / n / f->workers;
+}
+
+static bool measure(const char* study_path, int samples, Figures* f, LashError* error) {
     char path[64];
     LashStudyOverride change = {.samples = samples};
     snprintf(path, sizeof path, "bench-study-%ld.db", (long)getpid());
@@ -59,22 +81,17 @@ static bool measure(const char* study_path, int samples, int jobs, Figures* f, L
     LashStore* store =
         study != NULL ? lash_store_create(path, study, &change, (LashShard){0, 1}, error) : NULL;
     double start = app_wall_clock(), cpu = study_cpu_clock(), own = lash_thread_clock();
-    LashSchedule* schedule = store != NULL ? lash_schedule_start(store, study, jobs, error) : NULL;
+    LashSchedule* schedule =
+        store != NULL ? lash_schedule_start(store, study, f->workers, error) : NULL;
     if (schedule != NULL) {
         while (!lash_schedule_wait(schedule, 0.5).finished) {
             if (app_interrupted()) lash_schedule_stop(schedule);
         }
         LashScheduleState state = lash_schedule_end(schedule);
         *error = state.error;
-        double n = state.ran > 0 ? (double)state.ran : 1;
-        f->samples = state.ran;
         f->wall = app_wall_clock() - start;
         f->cpu = study_cpu_clock() - cpu;
-        f->busy = state.sampling / (jobs * f->wall);
-        f->setup = state.setup / n;
-        f->stepping = state.stepping / n;
-        f->overhead = (state.cpu - state.stepping + state.writing + lash_thread_clock() - own) / n;
-        f->thousand = 1000 * f->cpu / n / jobs;
+        evaluate(f, &state, lash_thread_clock() - own);
     }
     lash_store_close(store, error);
     lash_study_destroy(study);
@@ -82,19 +99,26 @@ static bool measure(const char* study_path, int samples, int jobs, Figures* f, L
     return error->status == LASH_OK;
 }
 
-static void note(const Figures* f, int jobs, char* text, size_t size) {
-    snprintf(
-        text, size,
-        "%lld samples with %d workers: %.1f %% busy; besides stepping %.3f ms per sample (%.3f "
-        "ms of it to read and build the model); stepping %.1f ms; 1000 samples: %.0f s of wall "
-        "clock on idle cores at this processor time",
-        (long long)f->samples, jobs, 100 * f->busy, 1e3 * f->overhead, 1e3 * f->setup,
-        1e3 * f->stepping, f->thousand);
+static void print_figures(const Figures* f) {
+    printf("%s: %lld samples with %d %s, %.1f s\n", f->name, (long long)f->samples, f->workers,
+           app_plural(f->workers, "worker", "workers"), f->wall);
+    printf("  processor time of a sample            ms\n");
+    for (int i = 0; i < LASH_SPENT_PARTS; ++i)
+        printf("    %-28s %9.3f\n", lash_sample_part_name((LashSamplePart)i), 1e3 * f->spent[i]);
+    printf("    %-28s %9.3f  (%.2f commits)\n", "store, scheduler", 1e3 * f->store, f->commits);
+    printf("    %-28s %9.3f  (to be at most 1)\n", "all besides its steps", 1e3 * f->overhead);
+    printf("  workers in samples %.2f %% of their time, waiting for the next %.2f %%",
+           100 * f->busy, 100 * (1 - f->busy));
+    if (!isnan(f->at_work)) printf("; running or ready to %.2f %%", 100 * f->at_work);
+    printf("\n  1000 samples: %.0f s on %d idle %s at this processor time\n", f->thousand,
+           f->workers, app_plural(f->workers, "core", "cores"));
 }
 
-static void put_figures(AppJson* json, const Figures* f, int jobs) {
-    char text[400];
-    note(f, jobs, text, sizeof text);
+static void put_figures(AppJson* json, const Figures* f) {
+    char text[200];
+    snprintf(text, sizeof text,
+             "%lld samples with %d workers: %.1f %% busy; besides stepping %.3f ms per sample",
+             (long long)f->samples, f->workers, 100 * f->busy, 1e3 * f->overhead);
     app_json_begin_object(json);
     app_json_put_text(json, "name", f->name);
     app_json_put_number(json, "us", 1e6 * f->cpu / (double)(f->samples > 0 ? f->samples : 1));
@@ -103,43 +127,69 @@ static void put_figures(AppJson* json, const Figures* f, int jobs) {
     app_json_put_number(json, "ratio", NAN);
     app_json_put_text(json, "note", text);
     app_json_put_integer(json, "samples", f->samples);
-    app_json_put_integer(json, "workers", jobs);
+    app_json_put_integer(json, "workers", f->workers);
     app_json_put_number(json, "busy", f->busy);
+    app_json_put_number(json, "at_work", f->at_work);
     app_json_put_number(json, "overhead_ms", 1e3 * f->overhead);
-    app_json_put_number(json, "setup_ms", 1e3 * f->setup);
+    app_json_key(json, "parts_ms");
+    app_json_begin_object(json);
+    for (int i = 0; i < LASH_SPENT_PARTS; ++i)
+        app_json_put_number(json, lash_sample_part_name((LashSamplePart)i), 1e3 * f->spent[i]);
+    app_json_put_number(json, "store, scheduler", 1e3 * f->store);
+    app_json_end_object(json);
+    app_json_put_number(json, "commits_per_sample", f->commits);
     app_json_put_number(json, "wall_seconds", f->wall);
     app_json_put_number(json, "cpu_seconds", f->cpu);
     app_json_put_number(json, "thousand_seconds", f->thousand);
     app_json_end_object(json);
 }
 
+// The study named, or those that come with lash. Rows done.
+static int measure_all(const BenchOptions* o, Figures* rows, LashError* error) {
+    static const struct {
+        const char *file, *name;
+        int divisor; // of the samples asked for
+    } known[] = {{"slider_crank/clearance.study.json", "slider-crank clearance study", 1},
+                 {"circuit_breaker/clearances.study.json", "circuit-breaker clearance study", 10}};
+    int done = 0;
+    char path[1200];
+    if (o->samples < 1 || o->jobs < 1 || o->jobs > 1024) {
+        lash_error_set(error, LASH_ERROR_USAGE, "--samples, --jobs", "expected positive numbers");
+        return 0;
+    }
+    if (o->operands.count > 0) {
+        rows[0] = (Figures){.name = o->operands.item[0], .workers = o->jobs};
+        return measure(rows[0].name, o->samples, &rows[0], error) ? 1 : 0;
+    }
+    for (int i = 0; i < 2 && !app_interrupted(); ++i) {
+        if (!app_find_model(o->models, known[i].file, path, sizeof path)) {
+            lash_error_set(error, LASH_ERROR_IO, known[i].file,
+                           "this study was not found; --models names the folder");
+            break;
+        }
+        int samples = (o->samples + known[i].divisor - 1) / known[i].divisor;
+        rows[i] = (Figures){.name = known[i].name, .workers = o->jobs};
+        if (!measure(path, samples, &rows[i], error)) break;
+        ++done;
+    }
+    return done;
+}
+
 int app_bench_study(int argc, char** argv) {
     BenchOptions o = {.samples = 40, .jobs = 2};
     LashError error = {0};
-    char path[1200], text[400];
+    Figures rows[2];
     int code = app_options_parse(&command, argc, argv, &o);
     if (code >= 0) return code;
     AppReport report = app_report("bench", o.json);
-    Figures f = {.name = "slider-crank clearance study"};
     app_catch_interrupt();
-    if (o.samples < 1 || o.jobs < 1 || o.jobs > 1024) {
-        lash_error_set(&error, LASH_ERROR_USAGE, "--samples, --jobs", "expected positive numbers");
-    } else if (o.operands.count > 0) {
-        snprintf(path, sizeof path, "%s", o.operands.item[0]);
-        snprintf(f.name, sizeof f.name, "%.60s", path);
-    } else if (!app_find_model(o.models, "slider_crank/clearance.study.json", path, sizeof path)) {
-        lash_error_set(&error, LASH_ERROR_IO, "slider_crank/clearance.study.json",
-                       "this study was not found; --models names the folder");
-    }
-    if (error.status == LASH_OK && measure(path, o.samples, o.jobs, &f, &error) && !o.json) {
-        note(&f, o.jobs, text, sizeof text);
-        printf("%s: %.1f s\n%s\n", f.name, f.wall, text);
-    }
+    int done = measure_all(&o, rows, &error);
+    for (int i = 0; i < done && !o.json; ++i) print_figures(&rows[i]);
     if (o.json) {
         AppJson* json = app_report_document(&report, &error);
         app_json_key(json, "benchmarks");
         app_json_begin_array(json);
-        if (error.status == LASH_OK) put_figures(json, &f, o.jobs);
+        for (int i = 0; i < done; ++i) put_figures(json, &rows[i]);
         app_json_end_array(json);
     }
     code = app_report_finish(&report, &error);

@@ -25,6 +25,13 @@ const char* lash_sample_status_name(LashSampleStatus status) {
     return status_names[status];
 }
 
+const char* lash_sample_part_name(LashSamplePart part) {
+    static const char* const names[] = {"read the model", "build the mechanism",
+                                        "create the run", "check the start",
+                                        "steps",          "outputs, cleaning up"};
+    return names[part];
+}
+
 int lash_sample_status_find(const char* name) {
     for (int i = 0; i < LASH_SAMPLE_STATUSES; ++i) {
         if (strcmp(status_names[i], name) == 0) return i;
@@ -82,9 +89,9 @@ typedef struct Trial {
     AppContactLog log;
     AppStatistic* statistic; // (outputs of the model)
     double* frame;
-    double start_energy, start_clock;
-    int64_t substeps; // all
-    int parts;        // sub-steps of the last step
+    double start_energy, start_clock, last_lap; // [J], wall clock [s], processor time [s]
+    int64_t substeps;                           // all
+    int parts;                                  // sub-steps of the last step
 } Trial;
 
 static LashModel* load_model(LashSampler* sampler, const LashSample* sample, LashError* error) {
@@ -119,16 +126,32 @@ static void give_up(LashSample* sample, LashSampleStatus status, const LashError
              error->where[0] != '\0' ? ": " : "", error->message);
 }
 
+double lash_thread_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// Books the processor time since the last call.
+static void lap(Trial* trial, LashSamplePart part) {
+    double now = lash_thread_clock();
+    trial->sample->spent[part] += now - trial->last_lap;
+    trial->last_lap = now;
+}
+
 static bool prepare(Trial* trial) {
     LashError error = {0};
     LashSample* sample = trial->sample;
     double moved = 0;
     trial->model = load_model(trial->sampler, sample, &error);
+    lap(trial, LASH_SPENT_MODEL);
     if (trial->model != NULL) trial->mech = lash_model_build(trial->model, &error);
+    lap(trial, LASH_SPENT_BUILD);
     if (trial->mech != NULL) {
         const LashModelSimulation* s = &trial->model->simulation;
         trial->system = lash_mechanism_system(trial->mech);
         trial->sim = lash_sim_create(trial->system, &s->settings);
+        lap(trial, LASH_SPENT_CREATE);
         double planned = s->duration / s->settings.h;
         if (planned > trial->sampler->study->limits.steps) {
             lash_error_set(&error, LASH_ERROR_NUMERICS, "", "needs %.0f steps, the limit is %g",
@@ -275,21 +298,18 @@ static void release(Trial* trial) {
     lash_free(trial->frame);
 }
 
-double lash_thread_clock(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static bool run_model(LashSampler* sampler, LashSample* sample, double* values) {
     const LashStudy* study = sampler->study;
-    Trial trial = {.sampler = sampler, .sample = sample, .start_clock = app_wall_clock()};
+    Trial trial = {.sampler = sampler,
+                   .sample = sample,
+                   .start_clock = app_wall_clock(),
+                   .last_lap = lash_thread_clock()};
     bool kept = true;
     if (prepare(&trial)) {
         begin(&trial);
-        sample->setup = lash_thread_clock() - sample->cpu;
+        lap(&trial, LASH_SPENT_START);
         kept = loop(&trial);
-        sample->stepping = lash_thread_clock() - sample->cpu - sample->setup;
+        lap(&trial, LASH_SPENT_STEPS);
         const AppCounters* c = &trial.counters;
         sample->steps = c->steps;
         sample->iterations = c->newton + c->solver;
@@ -304,6 +324,7 @@ static bool run_model(LashSampler* sampler, LashSample* sample, double* values) 
             finish(study, sample, values, n + LASH_STUDY_RUN_QUANTITIES);
     }
     release(&trial);
+    lap(&trial, LASH_SPENT_END);
     return kept;
 }
 
@@ -318,8 +339,7 @@ bool lash_sample_run(LashSampler* sampler, int64_t id, LashSample* sample) {
     const LashStudy* study = sampler->study;
     double start = app_wall_clock();
     double *x = sample->x, *y = sample->y;
-    *sample = (LashSample){
-        .id = id, .x = x, .y = y, .worker = sample->worker, .cpu = lash_thread_clock()};
+    *sample = (LashSample){.id = id, .x = x, .y = y, .worker = sample->worker};
     for (int i = 0; i < study->outputs; ++i) y[i] = NAN;
     lash_study_point(study, id, x);
     inject_fault(id);
@@ -336,6 +356,5 @@ bool lash_sample_run(LashSampler* sampler, int64_t id, LashSample* sample) {
     }
     lash_free(values);
     sample->wall = app_wall_clock() - start;
-    sample->cpu = lash_thread_clock() - sample->cpu;
     return kept;
 }

@@ -20,6 +20,18 @@ typedef enum LashSampleStatus { // names are in the store: do not renumber
 const char* lash_sample_status_name(LashSampleStatus status);
 int lash_sample_status_find(const char* name); // -1: none
 
+// What a sample spends its processor time on.
+typedef enum LashSamplePart {
+    LASH_SPENT_MODEL,  // reads the model with the sample's parameters
+    LASH_SPENT_BUILD,  // builds the mechanism
+    LASH_SPENT_CREATE, // reserves the run's memory
+    LASH_SPENT_START,  // checks the start, prepares the outputs
+    LASH_SPENT_STEPS,  // simulates and measures
+    LASH_SPENT_END,    // computes outputs, frees
+    LASH_SPENT_PARTS
+} LashSamplePart;
+const char* lash_sample_part_name(LashSamplePart part);
+
 typedef struct LashSample {
     int64_t id;
     LashSampleStatus status;
@@ -27,8 +39,7 @@ typedef struct LashSample {
     int64_t steps, iterations;                       // steps done; Newton + solver
     double penetration, joint_error, velocity_error; // largest over all steps [m], [m, rad], [m/s]
     double wall;                                     // [s]
-    double cpu, setup, stepping; // processor time of the thread: all; before the first step; of the
-                                 // steps [s]; not stored
+    double spent[LASH_SPENT_PARTS];                  // processor time of the thread [s]; not stored
     int worker;
     double *x, *y; // (parameters), (outputs); NAN: did not happen
 } LashSample;

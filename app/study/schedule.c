@@ -3,9 +3,10 @@
 //   todo --writer marks and commits--> ready --workers run--> results --writer commits--> store
 //
 // A sample is handed out only after its mark is on the disk. So that no worker waits for that, the
-// writer keeps a stock of marked samples, as many as are used up during one commit; each commit
-// carries all results that came in during the one before. Which worker runs which sample changes
-// from run to run; the rows do not.
+// writer keeps a stock of marked samples, as many as are used up until the next commit but one. A
+// commit costs about half a millisecond of processor time, so it carries GROUP results or those of
+// DISTANCE seconds, whichever is less; a result counts as done only after its commit. Which worker
+// runs which sample changes from run to run; the rows do not.
 #include "app/study/schedule.h"
 
 #include <errno.h>
@@ -22,7 +23,11 @@
 #include "app/progress.h"
 #include "core/arena.h"
 
-enum { MOST_AHEAD = 4096 };
+enum {
+    MOST_AHEAD = 4096,
+    GROUP = 32 // results that do not wait for others to be committed with
+};
+static const double DISTANCE = 1; // from one commit to the next, when fewer come in [s]
 
 typedef struct Result {
     struct Result* next;
@@ -49,7 +54,8 @@ struct LashSchedule {
     int marking; // being marked by the writer: will be ready
     int hands;   // workers and takers that want samples
     int64_t under_way;
-    Result *first, **last;
+    Result *first, **last; // not committed yet
+    int results;
     bool stop;
     double commit_time, sample_time; // recent averages [s]
     double last_commit;              // wall clock [s]
@@ -93,19 +99,29 @@ static void add_result(LashSchedule* s, LashSample* sample) { // locked; NULL: g
         result->sample = sample;
         *s->last = result;
         s->last = &result->next;
+        ++s->results;
         s->sample_time =
             s->sample_time == 0 ? sample->wall : 0.9 * s->sample_time + 0.1 * sample->wall;
         s->result.sampling += sample->wall;
-        s->result.cpu += sample->cpu;
-        s->result.setup += sample->setup;
-        s->result.stepping += sample->stepping;
+        for (int i = 0; i < LASH_SPENT_PARTS; ++i) s->result.spent[i] += sample->spent[i];
     }
     pthread_cond_signal(&s->result_changed);
+}
+
+// Time of the calling thread running or waiting for a core [s]; NAN: unknown.
+static double runnable_time(void) {
+    double running = NAN, waiting = NAN; // [ns]
+    FILE* file = fopen("/proc/thread-self/schedstat", "r");
+    if (file == NULL) return NAN;
+    if (fscanf(file, "%lf %lf", &running, &waiting) != 2) waiting = NAN;
+    fclose(file);
+    return 1e-9 * (running + waiting);
 }
 
 static void* work(void* argument) {
     Worker* worker = argument;
     LashSchedule* s = worker->schedule;
+    double start = app_wall_clock(), runnable = runnable_time(), last = start;
     pthread_mutex_lock(&s->lock);
     for (;;) {
         while (s->ready_count == 0 && !nothing_left(s))
@@ -113,6 +129,8 @@ static void* work(void* argument) {
         if (nothing_left(s)) break;
         int64_t id = pop_ready(s);
         if (s->ready_count < s->hands) pthread_cond_signal(&s->result_changed);
+        double now = app_wall_clock();
+        s->result.waiting += now - last;
         pthread_mutex_unlock(&s->lock);
         LashSample* sample = lash_sample_create(s->study);
         sample->worker = worker->number;
@@ -120,9 +138,13 @@ static void* work(void* argument) {
             lash_sample_destroy(sample);
             sample = NULL;
         }
+        last = app_wall_clock();
         pthread_mutex_lock(&s->lock);
         add_result(s, sample);
     }
+    s->result.working += lash_thread_clock();
+    // without the sleep after its last sample, when nothing is left to do
+    s->result.blocked += last - start - (runnable_time() - runnable);
     pthread_mutex_unlock(&s->lock);
     return NULL;
 }
@@ -145,11 +167,11 @@ void lash_schedule_give(LashSchedule* s, LashSample* sample) {
 
 // ---- the writer ---------------------------------------------------------------------------------
 
-// Samples to keep marked: what all hands use up in two commits and between, at least two each.
+// Samples to keep marked: what all hands use up in two commits and between, and two for each.
 static int stock(const LashSchedule* s) {
-    double each = s->sample_time > 0 ? (2 * s->commit_time + 0.05) / s->sample_time : 1;
-    double want = s->hands * fmin(fmax(ceil(each) + 1, 2), 256);
-    return (int)fmin(want, MOST_AHEAD);
+    double rate = s->sample_time > 0 ? s->hands / s->sample_time : 0; // [1/s]
+    double want = 2 * s->hands + 2 * s->commit_time * rate + fmin(GROUP, DISTANCE * rate);
+    return (int)fmin(ceil(want), MOST_AHEAD);
 }
 
 // Next samples of the plan that the store lacks.
@@ -210,6 +232,7 @@ static bool write_once(LashSchedule* s, int64_t* ids) {
     Result* results = s->first;
     s->first = NULL;
     s->last = &s->first;
+    s->results = 0;
     int marks = s->stop ? 0 : choose(s, ids, stock(s) - s->ready_count);
     s->marking = marks;
     pthread_mutex_unlock(&s->lock);
@@ -219,6 +242,7 @@ static bool write_once(LashSchedule* s, int64_t* ids) {
     double spent = app_wall_clock() - start;
     pthread_mutex_lock(&s->lock);
     s->marking = 0;
+    ++s->result.commits;
     s->last_commit = start + spent;
     s->commit_time = s->commit_time == 0 ? spent : 0.7 * s->commit_time + 0.3 * spent;
     if (!good) {
@@ -237,13 +261,13 @@ static bool write_once(LashSchedule* s, int64_t* ids) {
     return good;
 }
 
-// Commits keep a distance, so that quick samples share them: true after waiting for its end, or for
-// news. Not when workers run dry or nothing is left to wait for.
+// Commits keep a distance, so that samples share them: true after waiting for its end, or for news.
+// Not when workers run dry or nothing is left to wait for.
 static bool too_early(LashSchedule* s) {
-    const double distance = 0.05; // [s]
-    bool more = s->under_way > 0 || s->cursor < s->study->samples;
-    double left = s->last_commit + distance - app_wall_clock();
-    if (s->stop || !more || s->ready_count < s->hands || left <= 0) return false;
+    bool last = s->cursor >= s->study->samples;
+    bool more = s->under_way > 0 || !last, dry = !last && s->ready_count < s->hands;
+    double left = s->last_commit + DISTANCE - app_wall_clock();
+    if (s->stop || !more || dry || s->results >= GROUP || left <= 0) return false;
     struct timespec until = later(left);
     pthread_cond_timedwait(&s->result_changed, &s->lock, &until);
     return true;

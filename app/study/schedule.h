@@ -11,15 +11,19 @@ extern "C" {
 typedef struct LashSchedule LashSchedule;
 
 typedef struct LashScheduleState {
-    int64_t planned;             // samples of this store
-    int64_t done;                // rows finished, earlier ones included
-    int64_t ran;                 // by this schedule
-    int64_t not_ok;              // of those: rows with another status than ok
-    bool finished;               // nothing is left to do, or it was stopped
-    double sampling;             // sum of the wall times of the samples it ran [s]
-    double cpu, setup, stepping; // sums of their processor times [s]
-    double writing;              // processor time of the writer [s]
-    LashError error;             // of the store
+    int64_t planned;                // samples of this store
+    int64_t done;                   // rows finished, earlier ones included
+    int64_t ran;                    // by this schedule
+    int64_t not_ok;                 // of those: rows with another status than ok
+    bool finished;                  // nothing is left to do, or it was stopped
+    double sampling;                // sum of the wall times of the samples it ran [s]
+    double spent[LASH_SPENT_PARTS]; // sums of their processor times [s]
+    double working, writing;        // processor time of the threads, of the writer [s]
+    double waiting;                 // wall time of the threads between two samples [s]
+    double blocked;  // wall time of the threads neither running nor waiting for a core [s]; NAN:
+                     // this system does not tell
+    double commits;  // transactions
+    LashError error; // of the store
 } LashScheduleState;
 
 // Rows marked running were under way when a process died: each is run again alone in a child
