@@ -5,13 +5,15 @@
 //   sobol            Owen-scrambled Sobol point i
 //   one-at-a-time    sample 0 nominal, then each parameter through its levels, others nominal
 //   grid             all combinations of the levels, the first parameter fastest
-//   morris           path t of k + 1 points: one parameter after the other, in random order, is
-//   moved
+//   morris           path t of k + 1 points: one parameter after the other, in random order, moves
 //                    by D = p / (2 (p - 1)) of its range on a grid of p levels (Morris 1991)
 //   saltelli         base point b of a scrambled Sobol sequence in 2k dimensions gives A_b and B_b;
 //                    rows A, B, AB_1 .. AB_k, where AB_j is A with column j of B (Saltelli 2010).
-//                    Base points come in 32 blocks with independent scramblings, which is what
-//                    makes honest confidence intervals possible.
+//                    Coordinates of A and B alternate: early ones fill the cube best. Base points
+//                    come in blocks with independent scramblings, which is what makes honest
+//                    confidence intervals possible. Nets of fewer than 1024 points gain little
+//                    over chance, so that is the size of a block where at least 4 such fit;
+//                    otherwise, and at most, there are 16.
 //   list             rows of a CSV file
 //
 // Grids and paths span the support, or mean -+ 3 sigma of a normal.
@@ -154,8 +156,7 @@ static void saltelli_point(const LashStudy* study, int64_t i, double* u) {
     uint32_t index = (uint32_t)(base % study->block_size);
     for (int k = 0; k < study->active; ++k) {
         bool from_b = row == 1 || row == 2 + k;
-        u[k] = lash_sobol_scrambled(study->sobol, from_b ? study->active + k : k, index,
-                                    study->seed, block);
+        u[k] = lash_sobol_scrambled(study->sobol, 2 * k + from_b, index, study->seed, block);
     }
 }
 
@@ -391,7 +392,9 @@ static bool count_points(ModelContext* context, LashStudy* study) {
         return model_fail(context, "design", "this plan has %.3g samples; at most %g are possible",
                           (double)study->samples, STUDY_MAX_SAMPLES);
     }
-    study->block_size = (int)((study->base + STUDY_BLOCKS - 1) / STUDY_BLOCKS);
+    int64_t blocks = study->base / STUDY_BLOCK_POINTS;
+    if (blocks < STUDY_FEW_BLOCKS || blocks > STUDY_BLOCKS) blocks = STUDY_BLOCKS;
+    study->block_size = (int)((study->base + blocks - 1) / blocks);
     if (type == LASH_DESIGN_MORRIS && lash_study_morris_levels(study) % 2 != 0)
         return model_fail(context, "design.levels", "Morris paths want an even number of levels");
     if (type == LASH_DESIGN_SOBOL || type == LASH_DESIGN_SALTELLI) {

@@ -25,7 +25,7 @@
 
 enum {
     MOST_AHEAD = 4096,
-    GROUP = 32 // results that do not wait for others to be committed with
+    GROUP = 16 // results that do not wait for others to be committed with
 };
 static const double DISTANCE = 1; // from one commit to the next, when fewer come in [s]
 
@@ -470,7 +470,7 @@ static bool run_isolated(const LashStudy* study, int64_t id, LashSample* sample,
 }
 
 bool lash_schedule_isolate(LashStore* store, const LashStudy* study, LashError* error) {
-    const double often = 0.5; // [s] between commits: what is lost with a kill is only run again
+    const double often = 0.1; // [s] between commits: what is lost with a kill is only run again
     uint8_t* state = lash_alloc((size_t)study->samples);
     LashSample* sample = lash_sample_create(study);
     bool good = lash_store_states(store, state, study->samples, error), open = false;

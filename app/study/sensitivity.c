@@ -1,13 +1,14 @@
 // Sensitivity.
 //
-//   Sobol indices from rows A, B, AB_j (A with column j of B), values centered by their mean:
-//     first_j = mean(f_B (f_ABj - f_A)) / V,  or  1 - mean((f_ABj - f_B)^2) / 2 V
-//     total_j = mean((f_ABj - f_A)^2) / 2 V,  or  1 - mean(f_A (f_ABj - f_B)) / V
-//   (Saltelli et al. 2010; Jansen 1999). Left forms are sharp for small indices, right ones for
-//   large; both aim at the same number, so they are blended with that number as weight.
-//   V over all f_A and f_B. Base points come in blocks with independent scramblings, so the
-//   bootstrap draws whole blocks: points inside one are not independent. Its spread is widened by
-//   t / z sqrt(R / (R - 1)), because R blocks are few.
+//   Sobol indices from rows A, B, AB_j (A with column j of B) by correlations r of their values,
+//   corrected for the correlation that A and B have by chance (Glen and Isaacs 2012):
+//     first_j = (r(B, ABj) - r(A, B) r(A, ABj)) / (1 - r(A, B)^2)
+//     total_j = 1 - (r(A, ABj) - r(A, B) r(B, ABj)) / (1 - r(A, B)^2)
+//   which are the standardised coefficients of f_ABj = b f_B + a f_A: sharp for small indices and
+//   for large ones, indifferent to the mean and to the scale of the output. Base points come in R
+//   blocks with independent scramblings, so the bootstrap draws whole blocks: points inside one are
+//   not independent. Blocks are few, so the interval is
+//     index -+ t s sqrt(R / (R - 1)),  s the spread of the resamples, t of Student, R - 1 degrees.
 //
 //   Morris: elementary effect (f(x + D e_j) - f(x)) / D over each step of each path; mu* = mean of
 //   |effect|, sigma = its spread: interactions and curvature.
@@ -29,13 +30,12 @@
 
 enum { RESAMPLES = 2000 };
 
-// Sums over the base points of one block.
+// Sums over the base points of one block: values of A, B, C = AB_j, their squares and products.
+enum { S_A, S_B, S_C, S_AA, S_BB, S_CC, S_AB, S_AC, S_BC, SUMS };
 typedef struct BlockSums {
-    double n;             // base points used
-    double value, square; // of A and B
-    double* product;      // (active x PRODUCTS)
+    double n;    // base points used
+    double* sum; // (active x SUMS)
 } BlockSums;
-enum { B_TIMES, A_TIMES, ABA, ABB, ABA_SQUARE, ABB_SQUARE, PRODUCTS };
 
 static bool base_is_good(const double* y, int rows) {
     for (int r = 0; r < rows; ++r) {
@@ -63,16 +63,13 @@ static int64_t fill_blocks(const LashStudy* study, const double* y, BlockSums* b
         const double* row = y + b * rows;
         if (!base_is_good(row, rows)) continue;
         BlockSums* sums = &block[b / study->block_size];
-        double fa = row[0] - center, fb = row[1] - center;
+        double a = row[0] - center, b1 = row[1] - center;
         sums->n += 1;
-        sums->value += fa + fb;
-        sums->square += fa * fa + fb * fb;
         for (int j = 0; j < study->active; ++j) {
-            double fab = row[2 + j] - center, a = fab - fa, b1 = fab - fb;
-            double* p = sums->product + PRODUCTS * j;
-            p[B_TIMES] += fb * a, p[A_TIMES] += fa * b1;
-            p[ABA] += a, p[ABB] += b1;
-            p[ABA_SQUARE] += a * a, p[ABB_SQUARE] += b1 * b1;
+            double c = row[2 + j] - center, *s = sums->sum + SUMS * j;
+            s[S_A] += a, s[S_B] += b1, s[S_C] += c;
+            s[S_AA] += a * a, s[S_BB] += b1 * b1, s[S_CC] += c * c;
+            s[S_AB] += a * b1, s[S_AC] += a * c, s[S_BC] += b1 * c;
         }
         ++used;
     }
@@ -83,40 +80,34 @@ typedef struct Pair {
     double first, total;
 } Pair;
 
-// One estimate of a share of the variance from two: `small` is sharp for small shares, `large` for
-// large ones.
-static double blend(double small, double large) {
-    double weight = fmin(fmax(0.5 * (small + large), 0), 1);
-    return (1 - weight) * small + weight * large;
-}
-
 // Indices of parameter j over the blocks listed (all when pick is NULL).
 static Pair index_of(const BlockSums* block, const uint32_t* pick, int blocks, int j) {
-    double n = 0, value = 0, square = 0, p[PRODUCTS] = {0};
+    double n = 0, s[SUMS] = {0};
     for (int b = 0; b < blocks; ++b) {
-        const BlockSums* s = &block[pick != NULL ? pick[b] : (uint32_t)b];
-        n += s->n, value += s->value, square += s->square;
-        for (int k = 0; k < PRODUCTS; ++k) p[k] += s->product[PRODUCTS * j + k];
+        const BlockSums* from = &block[pick != NULL ? pick[b] : (uint32_t)b];
+        n += from->n;
+        for (int k = 0; k < SUMS; ++k) s[k] += from->sum[SUMS * j + k];
     }
-    // The values are centered over all blocks; over those drawn the mean is taken away here.
-    double mean = value / (2 * n), V = n * (square / (2 * n) - mean * mean);
-    return (Pair){blend((p[B_TIMES] - mean * p[ABA]) / V, 1 - 0.5 * p[ABB_SQUARE] / V),
-                  blend(0.5 * p[ABA_SQUARE] / V, 1 - (p[A_TIMES] - mean * p[ABB]) / V)};
+    double aa = s[S_AA] - s[S_A] * s[S_A] / n, bb = s[S_BB] - s[S_B] * s[S_B] / n,
+           cc = s[S_CC] - s[S_C] * s[S_C] / n;
+    double ab = (s[S_AB] - s[S_A] * s[S_B] / n) / sqrt(aa * bb);
+    double ac = (s[S_AC] - s[S_A] * s[S_C] / n) / sqrt(aa * cc);
+    double bc = (s[S_BC] - s[S_B] * s[S_C] / n) / sqrt(bb * cc);
+    return (Pair){(bc - ab * ac) / (1 - ab * ab), 1 - (ac - ab * bc) / (1 - ab * ab)};
 }
 
-// 97.5 % point of Student's t (Cornish-Fisher expansion, good to 1e-3 from 5 degrees on).
+// 97.5 % point of Student's t (Cornish-Fisher expansion, good to 4e-3 from 3 degrees on).
 static double student(double degrees) {
-    const double z = 1.9599639845400542, z3 = z * z * z;
-    double g1 = (z3 + z) / 4, g2 = (5 * z3 * z * z + 16 * z3 + 3 * z) / 96;
-    return z + g1 / degrees + g2 / (degrees * degrees);
+    const double z = 1.9599639845400542, z2 = z * z, v = 1 / degrees;
+    double g1 = z * (z2 + 1) / 4, g2 = z * ((5 * z2 + 16) * z2 + 3) / 96;
+    double g3 = z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384;
+    double g4 = z * ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) / 92160;
+    return z + v * (g1 + v * (g2 + v * (g3 + v * g4)));
 }
 
-static LashInterval spread(double* draws, double estimate, double widen) {
-    lash_sort(draws, RESAMPLES);
-    double low = lash_percentile(draws, RESAMPLES, 0.025);
-    double high = lash_percentile(draws, RESAMPLES, 0.975);
-    return (LashInterval){estimate + widen * (low - estimate),
-                          estimate + widen * (high - estimate)};
+static LashInterval around(double estimate, const double* draws, double widen) {
+    double half = widen * lash_moments(draws, RESAMPLES).sigma;
+    return (LashInterval){estimate - half, estimate + half};
 }
 
 static void bootstrap(const LashStudy* study, const BlockSums* block, int blocks,
@@ -126,15 +117,15 @@ static void bootstrap(const LashStudy* study, const BlockSums* block, int blocks
     for (int i = 0; i < blocks * RESAMPLES; ++i)
         pick[i] =
             lash_random_below(study->seed, LASH_STREAM_BOOTSTRAP, 1, (uint64_t)i, (uint32_t)blocks);
-    double R = blocks, widen = student(R - 1) / 1.9599639845400542 * sqrt(R / (R - 1));
+    double R = blocks, widen = student(R - 1) * sqrt(R / (R - 1));
     for (int j = 0; j < study->active; ++j) {
         for (int r = 0; r < RESAMPLES; ++r) {
             Pair pair = index_of(block, pick + (size_t)r * (size_t)blocks, blocks, j);
             draws[r] = isfinite(pair.first) ? pair.first : index[j].first;
             draws[RESAMPLES + r] = isfinite(pair.total) ? pair.total : index[j].total;
         }
-        index[j].first_ci = spread(draws, index[j].first, widen);
-        index[j].total_ci = spread(draws + RESAMPLES, index[j].total, widen);
+        index[j].first_ci = around(index[j].first, draws, widen);
+        index[j].total_ci = around(index[j].total, draws + RESAMPLES, widen);
     }
     lash_free(pick);
     lash_free(draws);
@@ -144,8 +135,8 @@ int64_t lash_sobol_indices(const LashStudy* study, const double* y, LashSobolInd
     int d = study->active;
     int blocks = (int)((study->base + study->block_size - 1) / study->block_size), filled = 0;
     BlockSums* block = lash_alloc((size_t)blocks * sizeof *block);
-    double* memory = lash_alloc((size_t)blocks * (size_t)d * PRODUCTS * sizeof *memory);
-    for (int b = 0; b < blocks; ++b) block[b].product = memory + (size_t)(b * d) * PRODUCTS;
+    double* memory = lash_alloc((size_t)blocks * (size_t)d * SUMS * sizeof *memory);
+    for (int b = 0; b < blocks; ++b) block[b].sum = memory + (size_t)(b * d) * SUMS;
     int64_t used = fill_blocks(study, y, block);
     for (int b = 0; b < blocks; ++b) {
         if (block[b].n > 0) block[filled++] = block[b];

@@ -8,7 +8,10 @@
 enum {
     STUDY_MAX_PARAMETERS = 1800, // two Sobol coordinates each in a Saltelli plan
     STUDY_MAX_OUTPUTS = 256,
-    STUDY_BLOCKS = 32 // independent scramblings of a Saltelli plan
+    // independent scramblings of a Saltelli plan: at least, at most
+    STUDY_FEW_BLOCKS = 4,
+    STUDY_BLOCKS = 16,
+    STUDY_BLOCK_POINTS = 1024 // base points that a scrambling should have
 };
 #define STUDY_MAX_SAMPLES 10000000.0
 
