@@ -28,11 +28,12 @@ static void collect(const LashAnalysis* analysis, LashOutputAnalysis* a, int out
     a->value = lash_alloc((size_t)table->rows * sizeof *a->value + 1);
     a->sorted = lash_alloc((size_t)table->rows * sizeof *a->sorted + 1);
     a->row = lash_alloc((size_t)table->rows * sizeof *a->row + 1);
+    a->missing_row = lash_alloc((size_t)table->rows * sizeof *a->row + 1);
     for (int64_t i = 0; i < table->rows; ++i) {
         const LashSample* row = &table->sample[i];
         if (row->status != LASH_SAMPLE_OK || !lash_study_counts(analysis->study, row->id)) continue;
         if (isnan(row->y[output])) {
-            ++a->missing;
+            a->missing_row[a->missing++] = i;
             continue;
         }
         a->value[n] = row->y[output];
@@ -41,6 +42,8 @@ static void collect(const LashAnalysis* analysis, LashOutputAnalysis* a, int out
     memcpy(a->sorted, a->value, (size_t)n * sizeof *a->sorted);
     lash_sort(a->sorted, n);
     a->moments = lash_moments(a->value, n);
+    for (int64_t i = 0; i < n && a->distinct < 3; ++i)
+        a->distinct += i == 0 || a->sorted[i] != a->sorted[i - 1];
 }
 
 static void describe(const LashAnalysis* analysis, LashOutputAnalysis* a) {
@@ -64,17 +67,21 @@ static void describe(const LashAnalysis* analysis, LashOutputAnalysis* a) {
 }
 
 static void converge(LashOutputAnalysis* a) {
-    int64_t n = a->moments.n;
-    a->convergence_points = n < LASH_CONVERGENCE ? 0 : LASH_CONVERGENCE;
-    int64_t out = 0, next = 0;
+    int64_t n = a->moments.n + a->missing, out = 0, values = 0, missing = 0;
+    a->convergence_points = a->moments.n < LASH_CONVERGENCE ? 0 : LASH_CONVERGENCE;
     for (int k = 0; k < a->convergence_points; ++k) {
         int64_t end = n * (k + 1) / LASH_CONVERGENCE;
-        for (; next < end; ++next) out += is_out(a, a->value[next]);
-        LashMoments m = lash_moments(a->value, end);
+        while (values + missing < end) { // both lists rise: the next of the plan is in one of them
+            bool has_value = missing == a->missing ||
+                             (values < a->moments.n && a->row[values] < a->missing_row[missing]);
+            out += !has_value || is_out(a, a->value[values]);
+            has_value ? ++values : ++missing;
+        }
+        LashMoments m = lash_moments(a->value, values);
         a->convergence[k] =
             (LashConvergencePoint){.n = end,
                                    .mean = m.mean,
-                                   .half = 1.9599639845400542 * m.sigma / sqrt((double)end),
+                                   .half = 1.9599639845400542 * m.sigma / sqrt((double)values),
                                    .share = has_limits(a) ? (double)out / (double)end : NAN,
                                    .share_ci = lash_wilson(out, end)};
     }
@@ -89,6 +96,10 @@ static double badness(const LashOutputAnalysis* a, double value) {
 
 static void find_worst(LashOutputAnalysis* a) {
     double bad[LASH_WORST];
+    for (int64_t i = 0; has_limits(a) && i < a->missing && a->worsts < LASH_WORST; ++i) {
+        bad[a->worsts] = INFINITY;
+        a->worst[a->worsts++] = a->missing_row[i];
+    }
     for (int64_t i = 0; i < a->moments.n; ++i) {
         double b = badness(a, a->value[i]);
         int place = a->worsts;
@@ -115,6 +126,11 @@ static double* plan_values(const LashAnalysis* analysis, int output) {
     return y;
 }
 
+// Tenths, but five samples in each.
+static int effect_bins(int64_t n) {
+    return n >= 5 * LASH_EFFECT_BINS ? LASH_EFFECT_BINS : n >= 10 ? (int)(n / 5) : 2;
+}
+
 static void add_contributions(const LashAnalysis* analysis, LashOutputAnalysis* a) {
     const LashStudy* study = analysis->study;
     int k = study->active;
@@ -127,11 +143,12 @@ static void add_contributions(const LashAnalysis* analysis, LashOutputAnalysis* 
             x[i * k + j] = analysis->table->sample[a->row[i]].x[a->effect[j].parameter];
     }
     a->r2 = lash_contributions(x, a->value, n, k, contribution);
+    a->noise = lash_contribution_noise(n);
     for (int j = 0; j < k; ++j) {
         LashParameterEffect* effect = &a->effect[j];
         effect->contribution = contribution[j];
         for (int64_t i = 0; i < n; ++i) column[i] = x[i * k + j];
-        effect->bins = lash_main_effect(column, a->value, n, LASH_EFFECT_BINS, effect->bin);
+        effect->bins = lash_main_effect(column, a->value, n, effect_bins(n), effect->bin);
         effect->low = effect->bins > 0 ? effect->bin[0].y : NAN;
         effect->high = effect->bins > 0 ? effect->bin[effect->bins - 1].y : NAN;
         effect->importance = contribution[j].share;
@@ -183,7 +200,7 @@ static void add_effects(const LashAnalysis* analysis, LashOutputAnalysis* a, int
     int k = study->active, next = 0;
     double* y = plan_values(analysis, output);
     a->effect = lash_alloc((size_t)k * sizeof *a->effect);
-    a->r2 = NAN;
+    a->r2 = a->noise = NAN;
     for (int p = 0; p < study->parameters; ++p) {
         if (study->parameter[p].active >= 0)
             a->effect[next++] = (LashParameterEffect){.parameter = p, .low = NAN, .high = NAN};
@@ -198,6 +215,7 @@ static void add_effects(const LashAnalysis* analysis, LashOutputAnalysis* a, int
         a->base_used = lash_sobol_indices(study, y, index);
         for (int j = 0; j < k; ++j)
             a->effect[j].sobol = index[j], a->effect[j].importance = index[j].total;
+        a->noise = NAN;
         lash_free(index);
     }
     if (type == LASH_DESIGN_MORRIS) {
@@ -255,6 +273,7 @@ void lash_analysis_destroy(LashAnalysis* analysis) {
         lash_free(analysis->output[i].value);
         lash_free(analysis->output[i].sorted);
         lash_free(analysis->output[i].row);
+        lash_free(analysis->output[i].missing_row);
         lash_free(analysis->output[i].effect);
     }
     lash_free(analysis->output);

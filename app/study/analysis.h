@@ -14,7 +14,7 @@ enum { LASH_PERCENTILES = 9, LASH_WORST = 10, LASH_EFFECT_BINS = 10, LASH_CONVER
 extern const double lash_analysis_percentile[LASH_PERCENTILES]; // in [0, 1]
 
 typedef struct LashConvergencePoint {
-    int64_t n;
+    int64_t n;         // samples, those included in which it never happened
     double mean, half; // half width of the 95 % interval of the mean
     double share;      // out of specification, NAN: no limits
     LashInterval share_ci;
@@ -38,18 +38,21 @@ typedef struct LashOutputAnalysis {
     double percentile[LASH_PERCENTILES];
     LashCapability capability;
     LashNormality normality;
+    int distinct;    // different values: 0, 1, 2; 3: more
     int64_t missing; // samples that ended well without this output (never happened)
     int64_t out;     // outside the limits, or missing while there are limits
     double share, fitted;
     LashInterval share_ci, fitted_ci;
     double *value, *sorted;      // (moments.n) in the order of the plan; rising
     int64_t* row;                // (moments.n) of the table
+    int64_t* missing_row;        // (missing) of the table
     LashParameterEffect* effect; // (active) most important first
     double r2;                   // of the linear model
+    double noise;                // shares of the variance below it may be chance, NAN: not known
     int64_t base_used;           // Saltelli: base points without a failed row
     LashConvergencePoint convergence[LASH_CONVERGENCE];
     int convergence_points;
-    int64_t worst[LASH_WORST]; // rows of the table
+    int64_t worst[LASH_WORST]; // rows of the table; where it never happened comes first
     int worsts;
 } LashOutputAnalysis;
 

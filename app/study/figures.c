@@ -57,9 +57,20 @@ static void draw_fit(const Plot* p, const LashOutputAnalysis* a, double scale) {
     page_put(p->page, "\"/>");
 }
 
+static void histogram_bar(const Plot* p, double x, double width, int from, int to,
+                          const char* kind) {
+    double left = plot_x(p, x) + 0.5, right = plot_x(p, x + width) - 0.5;
+    if (to <= from) return;
+    page_put(p->page,
+             "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>"
+             "%.4g to %.4g: %d %s</title></rect>",
+             kind, left, plot_y(p, to), fmax(right - left, 0.8), plot_y(p, from) - plot_y(p, to), x,
+             x + width, to - from, strcmp(kind, "out") == 0 ? "out of spec" : "samples");
+}
+
 void figure_histogram(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
     (void)analysis;
-    int bins = bin_count(a), most = 0, count[60] = {0};
+    int bins = bin_count(a), most = 0, count[60] = {0}, bad[60] = {0};
     double low = a->moments.min, high = a->moments.max;
     char axis[128];
     if (!(high > low)) plot_range(&low, &high, 0.5);
@@ -68,8 +79,9 @@ void figure_histogram(Page* page, const LashAnalysis* analysis, const LashOutput
         int b = (int)((a->value[i] - low) / width);
         if (b >= bins) b = bins - 1;
         if (++count[b] > most) most = count[b];
+        bad[b] += a->value[i] < a->lsl || a->value[i] > a->usl;
     }
-    Plot p = {page, 640, 300, 52, 14, 22, 40, low, high, 0, 1.12 * most};
+    Plot p = {.page = page, 540, 290, 46, 14, 22, 40, low, high, 0, 1.12 * most, .counts = true};
     // Limits nearer than half the range are shown, others pointed at.
     double span = high - low;
     if (a->lsl < low && a->lsl > low - 0.5 * span) p.x0 = a->lsl;
@@ -79,18 +91,11 @@ void figure_histogram(Page* page, const LashAnalysis* analysis, const LashOutput
     snprintf(label, sizeof label, "Histogram of %.80s", a->name);
     plot_begin(&p, label);
     plot_axes(&p, with_unit(a->name, a->unit, axis, sizeof axis), "samples");
-    for (int b = 0; b < bins; ++b) {
-        double x = low + b * width, middle = x + 0.5 * width;
-        bool out = middle < a->lsl || middle > a->usl;
-        double left = plot_x(&p, x) + 0.5, right = plot_x(&p, x + width) - 0.5;
-        if (count[b] == 0) continue;
-        page_put(page,
-                 "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>"
-                 "%.4g to %.4g: %d samples</title></rect>",
-                 out ? "out" : "bar", left, plot_y(&p, count[b]), fmax(right - left, 0.8),
-                 plot_y(&p, 0) - plot_y(&p, count[b]), x, x + width, count[b]);
+    for (int b = 0; b < bins; ++b) { // out of spec stands on top of what is within
+        histogram_bar(&p, low + b * width, width, 0, count[b] - bad[b], "bar");
+        histogram_bar(&p, low + b * width, width, count[b] - bad[b], count[b], "out");
     }
-    if (a->moments.sigma > 0) draw_fit(&p, a, (double)a->moments.n * width / a->moments.sigma);
+    if (a->distinct > 2) draw_fit(&p, a, (double)a->moments.n * width / a->moments.sigma);
     limit_line(&p, a->lsl, "LSL");
     limit_line(&p, a->usl, "USL");
     plot_end(&p);
@@ -100,6 +105,16 @@ void figure_histogram(Page* page, const LashAnalysis* analysis, const LashOutput
 
 static int bar_count(const LashAnalysis* analysis) {
     return analysis->study->active < MOST_BARS ? analysis->study->active : MOST_BARS;
+}
+
+// A plot with a row of `each` for every bar, names at the left and room for numbers at the right.
+static Plot bar_plot(Page* page, int bars, double each, double right) {
+    return (Plot){.page = page, 430, 44 + each * bars, 132, right, 6, 38, 0, 1, 0, bars};
+}
+
+static void center_line(const Plot* p, double x) {
+    page_put(p->page, "<path class=\"center\" d=\"M%.1f %.1fV%.1f\"/>", plot_x(p, x), p->top,
+             p->height - p->bottom);
 }
 
 static void bar_name(const Plot* p, const char* name, double y) {
@@ -115,27 +130,33 @@ void figure_contributors(Page* page, const LashAnalysis* analysis, const LashOut
     int n = bar_count(analysis);
     bool share = analysis->study->design.type != LASH_DESIGN_MORRIS &&
                  analysis->study->design.type != LASH_DESIGN_ONE_AT_A_TIME;
-    double most = share ? 1 : 0;
+    double scale = share ? 100 : 1, most = share ? 0.1 : 0;
     for (int j = 0; j < n; ++j) most = fmax(most, a->effect[j].importance);
-    Plot p = {page, 560, 44 + 26.0 * n, 150, 64, 6, 38, 0, most > 0 ? most : 1, 0, n};
+    char axis[128];
+    Plot p = bar_plot(page, n, 22, 52);
+    p.x0 = 0, p.x1 = most > 0 ? scale * most : 1;
     plot_begin(&p, "Parameters ranked by their influence");
-    plot_axes(&p, analysis->ranked_by, NULL);
+    plot_axes(&p, with_unit(analysis->ranked_by, share ? "%" : a->unit, axis, sizeof axis), NULL);
     for (int j = 0; j < n; ++j) {
         double y = plot_y(&p, n - j - 0.5), value = a->effect[j].importance;
+        bool chance = value < a->noise;
         char number[32];
         bar_name(&p, parameter_name(analysis, &a->effect[j]), y);
         if (isnan(value)) continue;
-        double end = plot_x(&p, fmax(value, 0));
+        double end = plot_x(&p, fmax(scale * value, 0));
         if (share) {
             snprintf(number, sizeof number, "%.1f %%", 100 * value);
         } else {
             page_number(value, number, sizeof number);
         }
         page_put(page,
-                 "<rect class=\"bar\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"16\"/><text "
+                 "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"14\"/><text "
                  "class=\"value\" x=\"%.1f\" y=\"%.1f\">%s</text>",
-                 p.left, y - 8, fmax(end - p.left, 0.5), end + 6, y + 4, number);
+                 chance ? "total" : "bar", p.left, y - 7, fmax(end - p.left, 0.5),
+                 (chance ? fmin(plot_x(&p, scale * a->noise), p.width - p.right) : end) + 5, y + 4,
+                 number);
     }
+    if (scale * a->noise < p.x1) center_line(&p, scale * a->noise);
     plot_end(&p);
 }
 
@@ -148,7 +169,8 @@ void figure_tornado(Page* page, const LashAnalysis* analysis, const LashOutputAn
         high = fmax(high, fmax(a->effect[j].low, a->effect[j].high));
     }
     plot_range(&low, &high, 0.12);
-    Plot p = {page, 560, 44 + 26.0 * n, 150, 20, 6, 38, low, high, 0, n};
+    Plot p = bar_plot(page, n, 22, 16);
+    p.x0 = low, p.x1 = high;
     plot_begin(&p, "Tornado: output at the low and high end of each parameter");
     plot_axes(&p, with_unit(a->name, a->unit, axis, sizeof axis), NULL);
     for (int j = 0; j < n; ++j) {
@@ -159,18 +181,17 @@ void figure_tornado(Page* page, const LashAnalysis* analysis, const LashOutputAn
         for (int side = 0; side < 2; ++side) {
             double value = side == 0 ? e->low : e->high;
             if (isnan(value)) continue;
-            double end = plot_x(&p, value), top = overlap && side == 1 ? y : y - 8;
+            double end = plot_x(&p, value), top = overlap && side == 1 ? y : y - 7;
             char number[32];
             page_put(page,
                      "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\">"
                      "<title>%s end: %s</title></rect>",
                      side == 0 ? "low" : "high", fmin(end, middle), top, fabs(end - middle),
-                     overlap ? 8 : 16, side == 0 ? "low" : "high",
+                     overlap ? 7 : 14, side == 0 ? "low" : "high",
                      page_number(value, number, sizeof number));
         }
     }
-    page_put(page, "<path class=\"center\" d=\"M%.1f %.1fV%.1f\"/>", plot_x(&p, a->moments.mean),
-             p.top, p.height - p.bottom);
+    center_line(&p, a->moments.mean);
     plot_end(&p);
 }
 
@@ -210,17 +231,18 @@ void figure_effect(Page* page, const LashAnalysis* analysis, const LashOutputAna
                    const LashParameterEffect* e) {
     const LashStudyParameter* parameter = &analysis->study->parameter[e->parameter];
     double x0 = INFINITY, x1 = -INFINITY, y0 = a->moments.min, y1 = a->moments.max;
-    char x_name[128], label[200];
+    char x_name[128], y_name[128], label[200];
     for (int64_t i = 0; i < a->moments.n; ++i) {
         double x = analysis->table->sample[a->row[i]].x[e->parameter];
         x0 = fmin(x0, x), x1 = fmax(x1, x);
     }
     plot_range(&x0, &x1, 0.04);
     plot_range(&y0, &y1, 0.06);
-    Plot p = {page, 330, 230, 54, 10, 8, 38, x0, x1, y0, y1};
+    Plot p = {.page = page, 270, 190, 48, 8, 8, 38, x0, x1, y0, y1};
     snprintf(label, sizeof label, "%.80s over %.80s", a->name, parameter->name);
     plot_begin(&p, label);
-    plot_axes(&p, with_unit(parameter->name, parameter->unit, x_name, sizeof x_name), a->name);
+    plot_axes(&p, with_unit(parameter->name, parameter->unit, x_name, sizeof x_name),
+              with_unit(a->name, a->unit, y_name, sizeof y_name));
     effect_points(&p, analysis, a, e->parameter);
     effect_line(&p, e);
     const double limits[] = {a->lsl, a->usl};
@@ -248,7 +270,8 @@ void figure_sobol(Page* page, const LashAnalysis* analysis, const LashOutputAnal
     int n = bar_count(analysis);
     double most = 1;
     for (int j = 0; j < n; ++j) most = fmax(most, a->effect[j].sobol.total_ci.high);
-    Plot p = {page, 560, 44 + 34.0 * n, 150, 20, 6, 38, -0.05, fmin(most, 2), 0, n};
+    Plot p = bar_plot(page, n, 32, 16);
+    p.x0 = -0.05, p.x1 = fmin(most, 2);
     plot_begin(&p, "Sobol indices with 95 % intervals");
     plot_axes(&p, "Sobol index: first order (strong), total (muted)", NULL);
     for (int j = 0; j < n; ++j) {
@@ -271,7 +294,8 @@ void figure_morris(Page* page, const LashAnalysis* analysis, const LashOutputAna
         x = fmax(x, a->effect[j].morris.mu_star);
         y = fmax(y, a->effect[j].morris.sigma);
     }
-    Plot p = {page, 560, 320, 60, 30, 14, 40, 0, x > 0 ? 1.15 * x : 1, 0, y > 0 ? 1.15 * y : 1};
+    Plot p = {
+        .page = page, 430, 290, 56, 20, 14, 40, 0, x > 0 ? 1.15 * x : 1, 0, y > 0 ? 1.15 * y : 1};
     plot_begin(&p, "Morris: mean and spread of the elementary effects");
     plot_axes(&p, "mu*: mean size of the effect over the whole range",
               "sigma: curvature, interaction");
@@ -285,8 +309,8 @@ void figure_morris(Page* page, const LashAnalysis* analysis, const LashOutputAna
         page_put(page,
                  "<circle class=\"mark\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/><text class=\"value\" "
                  "x=\"%.1f\" y=\"%.1f\"%s>",
-                 px, py, px + (px > 440 ? -8 : 8), py + (j % 2 == 0 ? -5 : 13),
-                 px > 440 ? " text-anchor=\"end\"" : "");
+                 px, py, px + (px > 320 ? -8 : 8), py + (j % 2 == 0 ? -5 : 13),
+                 px > 320 ? " text-anchor=\"end\"" : "");
         page_escape(page, parameter_name(analysis, &a->effect[j]));
         page_put(page, "</text>");
     }
@@ -324,13 +348,16 @@ static void draw_band(Plot* p, const Band* band, int count, const char* name, co
 void figure_mean(Page* page, const LashOutputAnalysis* a) {
     Band band[LASH_CONVERGENCE];
     char name[128];
+    int count = 0;
     for (int i = 0; i < a->convergence_points; ++i) {
         const LashConvergencePoint* c = &a->convergence[i];
-        band[i] = (Band){(double)c->n, c->mean, c->mean - c->half, c->mean + c->half};
+        if (isfinite(c->half)) // it may not have happened yet
+            band[count++] = (Band){(double)c->n, c->mean, c->mean - c->half, c->mean + c->half};
     }
-    Plot p = {page, 330, 220, 58, 12, 10, 38, 0, 0, 0, 0};
-    snprintf(name, sizeof name, "mean of %.100s", a->name);
-    draw_band(&p, band, a->convergence_points, name, "Mean and its 95 % interval over samples");
+    Plot p = {.page = page, 270, 190, 52, 8, 10, 38};
+    snprintf(name, sizeof name, "mean of %.60s%s%.30s%s", a->name, a->unit != NULL ? " [" : "",
+             a->unit != NULL ? a->unit : "", a->unit != NULL ? "]" : "");
+    if (count > 0) draw_band(&p, band, count, name, "Mean and its 95 % interval over samples");
 }
 
 void figure_share(Page* page, const LashOutputAnalysis* a) {
@@ -340,7 +367,7 @@ void figure_share(Page* page, const LashOutputAnalysis* a) {
         band[i] =
             (Band){(double)c->n, 100 * c->share, 100 * c->share_ci.low, 100 * c->share_ci.high};
     }
-    Plot p = {page, 330, 220, 58, 12, 10, 38, 0, 0, 0, 0};
+    Plot p = {.page = page, 270, 190, 52, 8, 10, 38};
     draw_band(&p, band, a->convergence_points, "out of spec [%]",
               "Share out of specification and its 95 % interval over samples");
 }

@@ -61,6 +61,19 @@ const char* page_number(double value, char* text, size_t size) {
     return text;
 }
 
+const char* page_percent(double share, int digits, char* text, size_t size) {
+    double percent = 100 * share;
+    if (isnan(share)) {
+        snprintf(text, size, "&ndash;");
+    } else if (percent > 0 && percent < 0.001) {
+        snprintf(text, size, "&lt; 0.001");
+    } else {
+        if (percent >= 99.5) digits = 4; // not 1e+02
+        snprintf(text, size, "%.*g", digits, percent);
+    }
+    return text;
+}
+
 void plot_begin(const Plot* p, const char* label) {
     page_put(p->page, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"", p->width,
              p->height);
@@ -80,55 +93,94 @@ double plot_y(const Plot* p, double y) {
     return p->height - p->bottom - (y - p->y0) / (p->y1 - p->y0) * (p->height - p->top - p->bottom);
 }
 
+enum { MOST_TICKS = 50 }; // also when the range is a rounding error wide
+
 static double tick_step(double span, double count) {
     double raw = span / count, power = pow(10, floor(log10(raw))), f = raw / power;
     return power * (f < 1.5 ? 1 : f < 3.5 ? 2 : f < 7.5 ? 5 : 10);
 }
 
-static void tick_text(double value, double step, char* text, size_t size) {
-    if (fabs(value) < 1e-9 * step) value = 0;
-    double large = fmax(fabs(value), step);
-    int decimals = (int)fmax(0, -floor(log10(step) + 1e-9));
-    if (large >= 1e6 || large < 1e-3) {
-        snprintf(text, size, value == 0 ? "0" : "%.3g", value);
-    } else {
-        snprintf(text, size, "%.*f", decimals, value);
-    }
+// Numbers of an axis are shown in units of 10^exponent, which stands at its end: 0, or a multiple
+// of three that keeps them short.
+static int axis_exponent(double low, double high) {
+    double large = fmax(fabs(low), fabs(high));
+    if (!(large > 0) || (large >= 0.02 && large < 1e5)) return 0;
+    return 3 * (int)floor(log10(large) / 3);
 }
 
-void plot_axes(const Plot* p, const char* x_name, const char* y_name) {
+static const char* tick_text(double value, double step, char* text, size_t size) {
+    if (fabs(value) < 1e-9 * step) value = 0;
+    snprintf(text, size, "%.*f", (int)fmax(0, -floor(log10(step) + 1e-9)), value);
+    return text;
+}
+
+static void put_exponent(const Plot* p, int exponent, double x, double y) {
+    if (exponent == 0) return;
+    page_put(p->page,
+             "<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">&times;10<tspan "
+             "dy=\"-4\" font-size=\"9\">%d</tspan></text>",
+             x, y, exponent);
+}
+
+static void x_axis(const Plot* p, const char* name) {
     char text[32];
     double right = p->width - p->right, bottom = p->height - p->bottom;
-    double step = tick_step(p->x1 - p->x0, (right - p->left) / 75);
-    for (double t = ceil(p->x0 / step - 1e-9) * step; t <= p->x1 + 1e-9 * step; t += step) {
-        tick_text(t, step, text, sizeof text);
+    int exponent = axis_exponent(p->x0, p->x1);
+    double unit = pow(10, exponent),
+           step = tick_step((p->x1 - p->x0) / unit, (right - p->left) / 70);
+    double first = ceil(p->x0 / unit / step - 1e-9);
+    for (int i = 0; i < MOST_TICKS && (first + i) * step <= p->x1 / unit + 1e-9 * step; ++i) {
+        double t = (first + i) * step;
         page_put(p->page,
                  "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/><text class=\"tick\" x=\"%.1f\" "
                  "y=\"%.1f\" text-anchor=\"middle\">%s</text>",
-                 plot_x(p, t), p->top, bottom, plot_x(p, t), bottom + 14, text);
+                 plot_x(p, t * unit), p->top, bottom, plot_x(p, t * unit), bottom + 14,
+                 tick_text(t, step, text, sizeof text));
     }
+    put_exponent(p, exponent, p->width - 1, p->height - 4);
     page_put(p->page, "<text class=\"axis\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">",
              0.5 * (p->left + right), p->height - 4);
-    page_escape(p->page, x_name);
+    page_escape(p->page, name);
     page_put(p->page, "</text>");
-    if (y_name != NULL) {
-        step = tick_step(p->y1 - p->y0, (bottom - p->top) / 38);
-        for (double t = ceil(p->y0 / step - 1e-9) * step; t <= p->y1 + 1e-9 * step; t += step) {
-            tick_text(t, step, text, sizeof text);
-            page_put(p->page,
-                     "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/><text class=\"tick\" x=\"%.1f\" "
-                     "y=\"%.1f\" text-anchor=\"end\">%s</text>",
-                     p->left, plot_y(p, t), right, p->left - 5, plot_y(p, t) + 3.5, text);
-        }
+}
+
+static void y_axis(const Plot* p, const char* name) {
+    char text[32];
+    double right = p->width - p->right, bottom = p->height - p->bottom;
+    int exponent = p->counts ? 0 : axis_exponent(p->y0, p->y1);
+    double unit = pow(10, exponent),
+           step = tick_step((p->y1 - p->y0) / unit, (bottom - p->top) / 36);
+    if (p->counts) step = fmax(step, 1);
+    double first = ceil(p->y0 / unit / step - 1e-9);
+    for (int i = 0; i < MOST_TICKS && (first + i) * step <= p->y1 / unit + 1e-9 * step; ++i) {
+        double t = (first + i) * step;
         page_put(p->page,
-                 "<text class=\"axis\" transform=\"translate(11 %.1f) rotate(-90)\" "
-                 "text-anchor=\"middle\">",
-                 0.5 * (p->top + bottom));
-        page_escape(p->page, y_name);
-        page_put(p->page, "</text>");
+                 "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/><text class=\"tick\" x=\"%.1f\" "
+                 "y=\"%.1f\" text-anchor=\"end\">%s</text>",
+                 p->left, plot_y(p, t * unit), right, p->left - 5, plot_y(p, t * unit) + 3.5,
+                 tick_text(t, step, text, sizeof text));
     }
-    page_put(p->page, "<path class=\"frame\" d=\"M%.1f %.1fV%.1fH%.1f\"/>", p->left, p->top, bottom,
-             right);
+    put_exponent(p, exponent, p->left - 5, bottom + 16);
+    page_put(p->page,
+             "<text class=\"axis\" transform=\"translate(10 %.1f) rotate(-90)\" "
+             "text-anchor=\"middle\">",
+             0.5 * (p->top + bottom));
+    // A letter is about 6 wide: what does not fit loses its unit, then its end.
+    char shown[128];
+    int letters = (int)((bottom - p->top) / 6);
+    const char* unit_part = strstr(name, " [");
+    bool whole = (int)strlen(name) <= letters || unit_part == NULL;
+    snprintf(shown, sizeof shown, "%.*s", whole ? 100 : (int)(unit_part - name), name);
+    if ((int)strlen(shown) > letters) snprintf(shown + letters - 1, 4, "..");
+    page_escape(p->page, shown);
+    page_put(p->page, "</text>");
+}
+
+void plot_axes(const Plot* p, const char* x_name, const char* y_name) {
+    x_axis(p, x_name);
+    if (y_name != NULL) y_axis(p, y_name);
+    page_put(p->page, "<path class=\"frame\" d=\"M%.1f %.1fV%.1fH%.1f\"/>", p->left, p->top,
+             p->height - p->bottom, p->width - p->right);
 }
 
 void plot_range(double* low, double* high, double margin) {

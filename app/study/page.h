@@ -21,12 +21,15 @@ void page_put(Page* page, const char* format, ...) LASH_PRINTF(2, 3);
 void page_escape(Page* page, const char* text); // &, <, >, quotes; NULL: nothing
 // A number with four digits, "-" when it is none.
 const char* page_number(double value, char* text, size_t size);
+// A share in percent with `digits` digits, without the sign; below a thousandth: "< 0.001".
+const char* page_percent(double share, int digits, char* text, size_t size);
 
 // A drawing with two axes; the y axis points up.
 typedef struct Plot {
     Page* page;
     double width, height, left, right, top, bottom; // [px] margins
     double x0, x1, y0, y1;                          // ranges of the data
+    bool counts;                                    // y is a number of things
 } Plot;
 
 // Begins the svg. label: what a screen reader says.

@@ -45,14 +45,16 @@ static void print_output(const LashAnalysis* analysis, const LashOutputAnalysis*
            a->moments.mean, a->moments.sigma, a->percentile[2], a->percentile[4], a->percentile[6],
            (long long)a->moments.n);
     if (!isnan(a->share)) {
-        printf(
-            "  out of spec %.3g %% (%.2g to %.2g), normal fit %.3g %%, Cpk %.3g, by percentiles "
-            "%.3g%s\n",
-            100 * a->share, 100 * a->share_ci.low, 100 * a->share_ci.high, 100 * a->fitted,
-            a->capability.cpk, a->capability.cpk_percentile,
-            a->normality.p < 0.05 ? " (not normal)" : "");
+        printf("  out of spec %.3g %% (%.2g to %.2g)", 100 * a->share, 100 * a->share_ci.low,
+               100 * a->share_ci.high);
+        if (a->distinct > 2)
+            printf(", normal fit %.3g %%, Cpk %.3g, by percentiles %.3g%s", 100 * a->fitted,
+                   a->capability.cpk, a->capability.cpk_percentile,
+                   a->normality.p < 0.05 ? " (not normal)" : "");
+        putchar('\n');
     }
-    if (study->active == 0 || isnan(a->effect[0].importance)) return; // too few to rank
+    if (study->active == 0 || a->distinct < 2) return;
+    if (isnan(a->effect[0].importance)) return; // too few to rank
     printf("  %s:", analysis->ranked_by);
     for (int j = 0; j < study->active && j < 6; ++j)
         printf("%s %s %.3g", j == 0 ? "" : ",", study->parameter[a->effect[j].parameter].name,

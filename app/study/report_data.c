@@ -107,6 +107,7 @@ static void put_output(AppJson* json, const LashAnalysis* analysis, const LashOu
     put_spec(json, a);
     app_json_put_number(json, "normality_p", a->normality.p);
     app_json_put_number(json, "r2_linear", a->r2);
+    app_json_put_number(json, "noise_share", a->noise);
     put_contributors(json, analysis, a);
     if (analysis->study->design.type == LASH_DESIGN_SALTELLI) put_sobol(json, analysis, a);
     if (analysis->study->design.type == LASH_DESIGN_MORRIS) put_morris(json, analysis, a);

@@ -31,7 +31,7 @@ static const char style[] =
     "vertical-align:top;white-space:nowrap}"
     "th{color:var(--soft);font-weight:600}th:first-child,td:first-child,td.text,th.text"
     "{text-align:left}td.text{white-space:normal}td.wide{min-width:340px}"
-    ".scroll{overflow-x:auto}"
+    ".scroll{overflow-x:auto}time{white-space:nowrap}"
     ".cards{display:flex;flex-wrap:wrap;gap:10px;margin:16px 0}"
     ".card{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:8px 14px;"
     "min-width:120px}.card b{display:block;font-size:20px}.card span{font-size:12.5px;"
@@ -40,11 +40,12 @@ static const char style[] =
     "border-radius:0 6px 6px 0;max-width:none}.bad{border-color:var(--red)}"
     ".good{border-color:var(--green)}.redtext{color:var(--red);font-weight:600}"
     ".grid2{display:grid;grid-template-columns:repeat(auto-fit,minmax(400px,1fr));gap:8px 26px}"
-    ".grid3{display:grid;grid-template-columns:repeat(auto-fill,minmax(300px,1fr));gap:10px 18px}"
+    ".grid4{display:grid;grid-template-columns:repeat(auto-fill,minmax(250px,1fr));gap:10px 18px}"
+    ".sides{display:flex;flex-wrap:wrap;gap:0 40px}.sides>figure{flex:1 1 420px;max-width:640px}"
     "figure{margin:6px 0}figcaption{font-size:12.5px;color:var(--soft)}"
-    "svg{width:100%;height:auto;max-width:680px;display:block}"
+    "svg{width:100%;height:auto;max-width:640px;display:block}.grid2 svg{max-width:520px}"
     "svg text{fill:var(--ink);font:11.5px system-ui,sans-serif}svg .tick,svg .axis"
-    "{fill:var(--soft)}svg .name{font-size:12.5px}svg .limit-text{fill:var(--red);font-weight:600}"
+    "{fill:var(--soft)}svg .limit-text{fill:var(--red);font-weight:600}"
     ".grid{stroke:var(--line);stroke-width:.7;fill:none}.frame{stroke:var(--soft);fill:none}"
     ".bar{fill:var(--blue)}.total{fill:var(--pale)}.out{fill:var(--red)}.low{fill:var(--pale)}"
     ".high{fill:var(--blue)}.mark{fill:var(--blue)}.fit{stroke:var(--orange);stroke-width:2;"
@@ -54,37 +55,50 @@ static const char style[] =
     ".dot-out{stroke:var(--red);stroke-opacity:.6}.effect{stroke:var(--blue);stroke-width:2;"
     "fill:none}.whisker{stroke:var(--ink);stroke-width:1.1;fill:none}"
     ".band{fill:var(--pale);fill-opacity:.45;stroke:none}"
+    "@page{margin:13mm}"
     "@media print{:root{--ink:#000;--soft:#444;--paper:#fff;--card:#fff;--line:#bbb;"
     "--blue:#2b6cb0;--pale:#a9c8e8;--red:#c53030;--green:#2f855a;--orange:#c05621}"
-    "body{max-width:none;padding:0;font-size:10.5pt}h2{break-before:page}"
-    "h2.first{break-before:auto}figure,tr,.verdict{break-inside:avoid}"
-    ".grid2{grid-template-columns:1fr 1fr}.grid3{grid-template-columns:1fr 1fr}"
-    "table{font-size:8.5pt}th,td{padding:2px 5px}*{print-color-adjust:exact;"
-    "-webkit-print-color-adjust:exact}}";
+    "body{max-width:none;padding:0;font-size:10pt}h2{margin:22px 0 6px}.card{min-width:0}"
+    "h2.output{break-before:page;border:0;margin:0;padding:0}h2,h3,h3+p,thead,thead "
+    "tr{break-after:avoid}"
+    "section,figure,tr,.verdict,.card{break-inside:avoid}.scroll{overflow:visible}"
+    "a{color:inherit;text-decoration:none}.grid2{grid-template-columns:1fr "
+    "1fr}.grid4{grid-template-columns:1fr 1fr 1fr}"
+    ".sides{flex-wrap:nowrap;gap:0 24px}.sides>figure{flex:1 1 0}"
+    "table{font-size:8.5pt}th,td{padding:2px 5px}code{font-size:6.5pt}td.wide{min-width:0}"
+    "*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}";
 
 // ---- small pieces -------------------------------------------------------------------------------
 
-// A cell whose number is also in the JSON document.
-static void cell(Page* page, const char* output, const char* key, double value) {
-    char text[48];
+// Begins a cell whose number is also in the JSON document.
+static void begin_cell(Page* page, const char* output, const char* key, double value) {
     page_put(page, "<td data-key=\"");
     page_escape(page, output);
-    page_put(page, ".%s\" data-value=\"%.17g\">%s</td>", key, value,
-             page_number(value, text, sizeof text));
+    page_put(page, ".%s\" data-value=\"%.17g\">", key, value);
+}
+
+static void cell(Page* page, const char* output, const char* key, double value) {
+    char text[48];
+    begin_cell(page, output, key, value);
+    page_put(page, "%s</td>", page_number(value, text, sizeof text));
+}
+
+static void index_cell(Page* page, const char* output, const char* key, double value) {
+    begin_cell(page, output, key, value);
+    page_put(page, isnan(value) ? "&ndash;</td>" : "%.3f</td>", value);
 }
 
 static void percent_cell(Page* page, const char* output, const char* key, double value,
                          LashInterval ci) {
-    page_put(page, "<td data-key=\"");
-    page_escape(page, output);
-    page_put(page, ".%s\" data-value=\"%.17g\">", key, value);
+    begin_cell(page, output, key, value);
     if (isnan(value)) {
         page_put(page, "&ndash;</td>");
         return;
     }
-    page_put(page, "%s%.3g&nbsp;%%%s<br><span class=\"soft\">%.2g to %.2g</span></td>",
-             value > 0.01 ? "<span class=\"redtext\">" : "", 100 * value,
-             value > 0.01 ? "</span>" : "", 100 * ci.low, 100 * ci.high);
+    char text[32], low[32], high[32];
+    page_put(page, "<span%s>%s&nbsp;%%</span><br><span class=\"soft\">%s to %s</span></td>",
+             value > 0.01 ? " class=\"redtext\"" : "", page_percent(value, 3, text, sizeof text),
+             page_percent(ci.low, 2, low, sizeof low), page_percent(ci.high, 2, high, sizeof high));
 }
 
 static void plain_cell(Page* page, double value) {
@@ -96,6 +110,15 @@ static void card(Page* page, const char* value, const char* name) {
     page_put(page, "<div class=\"card\"><b>");
     page_escape(page, value);
     page_put(page, "</b><span>%s</span></div>", name);
+}
+
+// Heading and all that belongs to it, kept on one sheet of paper.
+static void begin_section(Page* page, const char* heading) {
+    page_put(page, "<section><h3>%s</h3>", heading);
+}
+
+static void end_section(Page* page) {
+    page_put(page, "</section>\n");
 }
 
 static void begin_figure(Page* page) {
@@ -149,26 +172,29 @@ static void put_head(Page* page, const LashAnalysis* analysis, LashStore* store)
     }
     page_put(page, "store <code>");
     page_escape(page, lash_store_path(store));
-    page_put(page, "</code>, begun %s with lash %s.</p>\n", lash_store_text(store, "created"),
-             lash_store_text(store, "version"));
+    const char* begun = lash_store_text(store, "created"); // 2026-01-31T12:00:00Z
+    page_put(page, "</code>, begun <time>%.10s&nbsp;%.5s&nbsp;UTC</time> with lash&nbsp;%s.</p>\n",
+             begun, strlen(begun) > 11 ? begun + 11 : "", lash_store_text(store, "version"));
 }
 
 // ---- summary ------------------------------------------------------------------------------------
 
-static void put_summary(Page* page, const LashAnalysis* analysis) {
+static void output_cell(Page* page, const LashAnalysis* analysis, int index) {
+    const LashOutputAnalysis* a = &analysis->output[index];
+    page_put(page, "<tr><td><a href=\"#output%d\">", index);
+    page_escape(page, a->name);
+    page_put(page, "</a> <span class=\"soft\">");
+    page_escape(page, a->unit);
+    page_put(page, "</span></td>");
+}
+
+static void put_values(Page* page, const LashAnalysis* analysis) {
     page_put(page,
-             "<h2 class=\"first\" id=\"summary\">Summary</h2><div class=\"scroll\"><table><tr><th>"
-             "output</th><th>n</th><th>mean</th><th>sigma</th><th>min</th><th>5 %%</th><th>50 %%"
-             "</th><th>95 %%</th><th>max</th><th>LSL</th><th>USL</th><th>Cp</th><th>Cpk</th><th>"
-             "Cpk by<br>percentiles</th><th>out of spec,<br>counted</th><th>out of spec,<br>normal "
-             "fit</th></tr>\n");
+             "<div class=\"scroll\"><table><tr><th>output</th><th>n</th><th>mean</th><th>sigma</th>"
+             "<th>min</th><th>5 %%</th><th>50 %%</th><th>95 %%</th><th>max</th></tr>\n");
     for (int i = 0; i < analysis->study->outputs; ++i) {
         const LashOutputAnalysis* a = &analysis->output[i];
-        page_put(page, "<tr><td><a href=\"#output%d\">", i);
-        page_escape(page, a->name);
-        page_put(page, "</a> <span class=\"soft\">");
-        page_escape(page, a->unit);
-        page_put(page, "</span></td>");
+        output_cell(page, analysis, i);
         cell(page, a->name, "n", (double)a->moments.n);
         cell(page, a->name, "mean", a->moments.mean);
         cell(page, a->name, "sigma", a->moments.sigma);
@@ -177,6 +203,23 @@ static void put_summary(Page* page, const LashAnalysis* analysis) {
         cell(page, a->name, "p50", a->percentile[4]);
         cell(page, a->name, "p95", a->percentile[6]);
         cell(page, a->name, "max", a->moments.max);
+        page_put(page, "</tr>\n");
+    }
+    page_put(page, "</table></div>");
+}
+
+static void put_limits(Page* page, const LashAnalysis* analysis) {
+    int shown = 0;
+    for (int i = 0; i < analysis->study->outputs; ++i) {
+        const LashOutputAnalysis* a = &analysis->output[i];
+        if (isnan(a->lsl) && isnan(a->usl)) continue;
+        if (shown++ == 0) {
+            page_put(page,
+                     "<section><div class=\"scroll\"><table><tr><th>specification</th><th>LSL</th>"
+                     "<th>USL</th><th>Cp</th><th>Cpk</th><th>Cpk by<br>percentiles</th><th>out of "
+                     "spec,<br>counted</th><th>out of spec,<br>normal fit</th></tr>\n");
+        }
+        output_cell(page, analysis, i);
         cell(page, a->name, "lsl", a->lsl);
         cell(page, a->name, "usl", a->usl);
         cell(page, a->name, "cp", a->capability.cp);
@@ -186,7 +229,14 @@ static void put_summary(Page* page, const LashAnalysis* analysis) {
         percent_cell(page, a->name, "out_of_spec_fitted", a->fitted, a->fitted_ci);
         page_put(page, "</tr>\n");
     }
-    page_put(page, "</table></div>");
+    page_put(page, shown > 0 ? "</table></div></section>"
+                             : "<p class=\"soft\">No output has specification limits.</p>");
+}
+
+static void put_summary(Page* page, const LashAnalysis* analysis) {
+    page_put(page, "<h2 id=\"summary\">Summary</h2>");
+    put_values(page, analysis);
+    put_limits(page, analysis);
     if (!analysis->sample) {
         page_put(page,
                  "<p class=\"soft\">This design is no random sample of the parameters: mean, sigma "
@@ -196,49 +246,80 @@ static void put_summary(Page* page, const LashAnalysis* analysis) {
 
 // ---- one output ---------------------------------------------------------------------------------
 
-static void put_verdict(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
-    bool limits = !isnan(a->share);
-    bool bad = limits && a->share > 0.01;
-    page_put(page, "<p class=\"verdict %s\">", !limits ? "" : bad ? "bad" : "good");
-    if (limits) {
-        page_put(
-            page,
-            "<b>%.3g %% out of spec</b> (%lld of %lld; with 95 %% confidence %.2g to %.2g %%). ",
-            100 * a->share, (long long)a->out, (long long)(a->moments.n + a->missing),
-            100 * a->share_ci.low, 100 * a->share_ci.high);
+// What drives the output, in a sentence.
+static void put_driver(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    const LashParameterEffect* e = &a->effect[0];
+    int type = analysis->study->design.type;
+    if (analysis->study->active == 0 || isnan(e->importance) || a->distinct < 2) return;
+    if (e->importance < a->noise) {
+        page_put(page,
+                 "No parameter stands out by itself: with %lld samples a share of the variance "
+                 "below %.1f %% may be chance. ",
+                 (long long)a->moments.n, 100 * a->noise);
+        return;
     }
-    if (analysis->study->active > 0 && !isnan(a->effect[0].importance)) {
-        const LashParameterEffect* e = &a->effect[0];
-        int type = analysis->study->design.type;
-        page_put(page, "<b>");
-        page_escape(page, analysis->study->parameter[e->parameter].name);
-        if (type == LASH_DESIGN_MORRIS || type == LASH_DESIGN_ONE_AT_A_TIME) {
-            char number[32];
-            page_put(page, "</b> moves it most: by %s over its range. ",
-                     page_number(e->importance, number, sizeof number));
-        } else if (e->importance < 0.1) {
-            page_put(page,
-                     "</b> matters most, but explains only %.0f %% of the variance: the parameters "
-                     "act together, or small changes decide which way impacts go. ",
-                     100 * e->importance);
-        } else {
-            page_put(page, "</b> matters most: %.0f %% of the variance%s. ", 100 * e->importance,
-                     type == LASH_DESIGN_SALTELLI ? ", interactions included" : " by itself");
-        }
+    page_put(page, "<b>");
+    page_escape(page, analysis->study->parameter[e->parameter].name);
+    if (type == LASH_DESIGN_MORRIS || type == LASH_DESIGN_ONE_AT_A_TIME) {
+        char number[32];
+        page_put(page, "</b> moves it most: by %s",
+                 page_number(e->importance, number, sizeof number));
+        if (a->unit != NULL) page_put(page, " ");
+        page_escape(page, a->unit);
+        page_put(page, " over its range. ");
+    } else if (e->importance < 0.1) {
+        page_put(page,
+                 "</b> matters most, but explains only %.0f %% of the variance: the parameters "
+                 "act together, or small changes decide which way impacts go. ",
+                 100 * e->importance);
+    } else {
+        page_put(page, "</b> matters most: %.0f %% of the variance%s. ", 100 * e->importance,
+                 type == LASH_DESIGN_SALTELLI ? ", interactions included" : " by itself");
     }
-    if (a->moments.kurtosis > 20)
+}
+
+static void put_shape(Page* page, const LashOutputAnalysis* a) {
+    char low[32], high[32];
+    page_number(a->moments.min, low, sizeof low);
+    page_number(a->moments.max, high, sizeof high);
+    if (a->distinct == 1) {
+        page_put(page, "Every sample gave %s. ", low);
+    } else if (a->distinct == 2) {
+        page_put(page,
+                 "Only the values %s and %s occur: the counted share is what tells; sigma, Cpk and "
+                 "the normal fit mean nothing here. ",
+                 low, high);
+    } else if (a->moments.kurtosis > 20) {
         page_put(page,
                  "A few extreme samples carry most of the variance: look at the worst ones "
                  "below. ");
-    if (a->missing > 0)
-        page_put(page, "In %lld samples it never happened%s. ", (long long)a->missing,
-                 limits ? "; they count as out of spec" : "");
-    if (limits && a->normality.p < 0.05) {
+    }
+    if (!isnan(a->share) && a->distinct > 2 && a->normality.p < 0.05) {
         page_put(page,
                  "The values are not normal (Anderson-Darling p %s): trust the counted share "
                  "and the percentiles, not Cpk and the normal fit.",
                  a->normality.p < 0.001 ? "&lt; 0.001" : "&lt; 0.05");
     }
+}
+
+static void put_verdict(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    bool limits = !isnan(a->share);
+    page_put(page, "<p class=\"verdict %s\">", !limits ? "" : a->share > 0.01 ? "bad" : "good");
+    if (limits) {
+        char share[32], low[32], high[32];
+        page_put(page,
+                 "<b>%s %% out of spec</b> (%lld of %lld; with 95 %% confidence %s to %s %%). ",
+                 page_percent(a->share, 3, share, sizeof share), (long long)a->out,
+                 (long long)(a->moments.n + a->missing),
+                 page_percent(a->share_ci.low, 2, low, sizeof low),
+                 page_percent(a->share_ci.high, 2, high, sizeof high));
+    }
+    if (a->missing > 0)
+        page_put(page, "In %lld %s it never happened%s. ", (long long)a->missing,
+                 a->missing == 1 ? "sample" : "samples",
+                 limits ? ", which counts as out of spec" : "");
+    put_driver(page, analysis, a);
+    put_shape(page, a);
     page_put(page, "</p>\n");
 }
 
@@ -247,105 +328,28 @@ static void put_percentiles(Page* page, const LashOutputAnalysis* a) {
         "0.135 %", "1 %", "5 %", "25 %", "50 %", "75 %", "95 %", "99 %", "99.865 %"};
     static const char* const keys[LASH_PERCENTILES] = {"p00135", "p01", "p05", "p25",   "p50",
                                                        "p75",    "p95", "p99", "p99865"};
-    page_put(page, "<h3>Percentiles and shape</h3><div class=\"scroll\"><table><tr>");
-    for (int i = 0; i < LASH_PERCENTILES; ++i) page_put(page, "<th>%s</th>", names[i]);
-    page_put(page, "<th>skewness</th><th>kurtosis</th></tr><tr>");
-    for (int i = 0; i < LASH_PERCENTILES; ++i) cell(page, a->name, keys[i], a->percentile[i]);
+    page_put(page, "<div><h3>Percentiles and shape</h3><table>");
+    for (int i = 0; i < LASH_PERCENTILES; ++i) {
+        page_put(page, "<tr><th>%s</th>", names[i]);
+        cell(page, a->name, keys[i], a->percentile[i]);
+        page_put(page, "</tr>");
+    }
+    page_put(page, "<tr><th>skewness</th>");
     cell(page, a->name, "skewness", a->moments.skewness);
+    page_put(page, "</tr><tr><th>kurtosis</th>");
     cell(page, a->name, "kurtosis", a->moments.kurtosis);
     page_put(page, "</tr></table></div>\n");
 }
 
-static void put_ranking(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
-    int type = analysis->study->design.type;
-    page_put(page, "<div class=\"grid2\"><div><h3>Ranked contributors</h3>");
-    begin_figure(page);
-    figure_contributors(page, analysis, a);
-    char caption[400];
-    snprintf(caption, sizeof caption,
-             type == LASH_DESIGN_SALTELLI
-                 ? "Total index: share of the variance that would vanish if this parameter were "
-                   "fixed, interactions included."
-             : type == LASH_DESIGN_MORRIS ? "Mean size of the change when the parameter is moved."
-             : type == LASH_DESIGN_ONE_AT_A_TIME
-                 ? "Change of the output from the low to the high end, others nominal."
-                 : "Share of the variance explained by the parameter alone, whatever the shape of "
-                   "its curve; the rest is interaction. A linear model explains %.0f %%.",
-             100 * a->r2);
-    end_figure(page, caption);
-    page_put(page, "</div><div><h3>Tornado</h3>");
-    begin_figure(page);
-    if (type == LASH_DESIGN_MORRIS) {
-        page_put(page,
-                 "<p class=\"soft\">Paths of Morris have no low and high end alone; see mu* "
-                 "and sigma below.</p>");
-    } else {
-        figure_tornado(page, analysis, a);
-    }
-    end_figure(page, type == LASH_DESIGN_ONE_AT_A_TIME
-                         ? "Output at the low (muted) and high (strong) end of each parameter; "
-                           "dotted: mean of all."
-                         : "Mean output in the lowest (muted) and highest (strong) tenth of each "
-                           "parameter; dotted: mean of all.");
-    page_put(page, "</div></div>\n");
-}
-
-static void put_effects(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
-    int count = analysis->study->active < MOST_EFFECTS ? analysis->study->active : MOST_EFFECTS;
-    if (a->moments.n == 0) return;
-    page_put(page,
-             "<h3>Main effects and scatter</h3><p class=\"soft\">Dots: samples (red: out of spec); "
-             "line: mean in tenths of the parameter with 95 %% intervals.%s</p><div "
-             "class=\"grid3\">",
-             analysis->study->active > MOST_EFFECTS ? " The twelve most important are shown." : "");
-    for (int j = 0; j < count; ++j) {
-        begin_figure(page);
-        figure_effect(page, analysis, a, &a->effect[j]);
-        page_put(page, "</figure>");
-    }
-    page_put(page, "</div>\n");
-}
-
-static void put_sobol(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
-    page_put(page, "<h3>Sobol indices</h3><div class=\"grid2\"><div>");
-    begin_figure(page);
-    figure_sobol(page, analysis, a);
-    end_figure(page,
-               "First order: the parameter alone. Total: with all its interactions. Whiskers: "
-               "95 % intervals by bootstrap over independent scramblings.");
-    page_put(page,
-             "</div><div><table><tr><th>parameter</th><th>first</th><th>95 %%</th><th>total"
-             "</th><th>95 %%</th></tr>");
-    for (int j = 0; j < analysis->study->active; ++j) {
-        const LashSobolIndex* s = &a->effect[j].sobol;
-        const char* name = analysis->study->parameter[a->effect[j].parameter].name;
-        char key[128];
-        page_put(page, "<tr><td>");
-        page_escape(page, name);
-        page_put(page, "</td>");
-        snprintf(key, sizeof key, "sobol.%.80s.first", name);
-        cell(page, a->name, key, s->first);
-        page_put(page, "<td class=\"soft\">%.3f to %.3f</td>", s->first_ci.low, s->first_ci.high);
-        snprintf(key, sizeof key, "sobol.%.80s.total", name);
-        cell(page, a->name, key, s->total);
-        page_put(page, "<td class=\"soft\">%.3f to %.3f</td></tr>", s->total_ci.low,
-                 s->total_ci.high);
-    }
-    page_put(page,
-             "</table><p class=\"soft\">%lld of %lld base points; a base point with a failed "
-             "sample is left out.</p></div></div>\n",
-             (long long)a->base_used, (long long)analysis->study->base);
-}
-
 static void put_morris(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
-    page_put(page, "<h3>Morris</h3><div class=\"grid2\"><div>");
+    begin_section(page, "Morris");
     begin_figure(page);
     figure_morris(page, analysis, a);
     end_figure(page,
                "Right: strong. High: its effect depends on the others, or is curved. Dotted: "
                "sigma = mu*.");
     page_put(page,
-             "</div><div><table><tr><th>parameter</th><th>mu*</th><th>mu</th><th>sigma</th>"
+             "<table><tr><th>parameter</th><th>mu*</th><th>mu</th><th>sigma</th>"
              "<th>steps</th></tr>");
     for (int j = 0; j < analysis->study->active; ++j) {
         const LashMorrisEffect* m = &a->effect[j].morris;
@@ -362,12 +366,110 @@ static void put_morris(Page* page, const LashAnalysis* analysis, const LashOutpu
         plain_cell(page, (double)m->n);
         page_put(page, "</tr>");
     }
-    page_put(page, "</table></div></div>\n");
+    page_put(page, "</table>");
+    end_section(page);
+}
+
+static void put_ranking(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    int type = analysis->study->design.type;
+    char caption[500];
+    page_put(page, "<div class=\"grid2\">");
+    begin_section(page, "Ranked contributors");
+    begin_figure(page);
+    figure_contributors(page, analysis, a);
+    const char* text =
+        type == LASH_DESIGN_SALTELLI
+            ? "Total index: share of the variance that would vanish if this parameter were fixed, "
+              "interactions included."
+        : type == LASH_DESIGN_MORRIS ? "Mean size of the change when the parameter is moved."
+        : type == LASH_DESIGN_ONE_AT_A_TIME
+            ? "Change of the output from the low to the high end, others nominal."
+            : "Share of the variance explained by the parameter alone, whatever the shape of its "
+              "curve; the rest is interaction.";
+    int used = snprintf(caption, sizeof caption, "%s", text);
+    if (!isnan(a->noise))
+        used += snprintf(caption + used, sizeof caption - (size_t)used,
+                         " Below %.1f %% (muted, dotted line) it may be chance.", 100 * a->noise);
+    if (!isnan(a->r2) && type != LASH_DESIGN_SALTELLI)
+        snprintf(caption + used, sizeof caption - (size_t)used,
+                 " A linear model of all explains %.0f %%.", 100 * a->r2);
+    end_figure(page, caption);
+    end_section(page);
+    if (type != LASH_DESIGN_MORRIS) { // its paths have no low and high end alone
+        begin_section(page, "Tornado");
+        begin_figure(page);
+        figure_tornado(page, analysis, a);
+        if (type == LASH_DESIGN_ONE_AT_A_TIME) {
+            snprintf(caption, sizeof caption,
+                     "Output at the low (muted) and high (strong) end of each parameter; dotted: "
+                     "mean of all.");
+        } else {
+            snprintf(caption, sizeof caption,
+                     "Mean output in the lowest (muted) and the highest (strong) of %d equal parts "
+                     "of the samples by each parameter; dotted: mean of all.",
+                     a->effect[0].bins);
+        }
+        end_figure(page, caption);
+        end_section(page);
+    } else {
+        put_morris(page, analysis, a);
+    }
+    page_put(page, "</div>\n");
+}
+
+static void put_effects(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    int count = analysis->study->active < MOST_EFFECTS ? analysis->study->active : MOST_EFFECTS;
+    page_put(page,
+             "<h3>Main effects and scatter</h3><p class=\"soft\">Dots: samples (red: out "
+             "of spec); "
+             "line: mean over equal parts of the samples, with 95 %% intervals.%s</p><div "
+             "class=\"grid4\">",
+             analysis->study->active > MOST_EFFECTS ? " The twelve most important are shown." : "");
+    for (int j = 0; j < count; ++j) {
+        begin_figure(page);
+        figure_effect(page, analysis, a, &a->effect[j]);
+        page_put(page, "</figure>");
+    }
+    page_put(page, "</div>\n");
+}
+
+static void put_sobol(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    begin_section(page, "Sobol indices");
+    page_put(page, "<div class=\"grid2\"><div>");
+    begin_figure(page);
+    figure_sobol(page, analysis, a);
+    end_figure(page,
+               "First order: the parameter alone. Total: with all its interactions. Whiskers: "
+               "95 % intervals by bootstrap over independent scramblings.");
+    page_put(page,
+             "</div><div><table><tr><th>parameter</th><th>first</th><th>95 %%</th><th>total"
+             "</th><th>95 %%</th></tr>");
+    for (int j = 0; j < analysis->study->active; ++j) {
+        const LashSobolIndex* s = &a->effect[j].sobol;
+        const char* name = analysis->study->parameter[a->effect[j].parameter].name;
+        char key[128];
+        page_put(page, "<tr><td>");
+        page_escape(page, name);
+        page_put(page, "</td>");
+        snprintf(key, sizeof key, "sobol.%.80s.first", name);
+        index_cell(page, a->name, key, s->first);
+        page_put(page, "<td class=\"soft\">%.3f to %.3f</td>", s->first_ci.low, s->first_ci.high);
+        snprintf(key, sizeof key, "sobol.%.80s.total", name);
+        index_cell(page, a->name, key, s->total);
+        page_put(page, "<td class=\"soft\">%.3f to %.3f</td></tr>", s->total_ci.low,
+                 s->total_ci.high);
+    }
+    page_put(page,
+             "</table><p class=\"soft\">%lld of %lld base points; a base point with a failed "
+             "sample is left out.</p></div></div>",
+             (long long)a->base_used, (long long)analysis->study->base);
+    end_section(page);
 }
 
 static void put_convergence(Page* page, const LashOutputAnalysis* a) {
     if (a->convergence_points == 0) return;
-    page_put(page, "<h3>Convergence</h3><div class=\"grid3\">");
+    begin_section(page, "Convergence");
+    page_put(page, "<div class=\"grid4\">");
     begin_figure(page);
     figure_mean(page, a);
     end_figure(page, "Mean and its 95 % interval as samples come in.");
@@ -376,7 +478,8 @@ static void put_convergence(Page* page, const LashOutputAnalysis* a) {
         figure_share(page, a);
         end_figure(page, "Share out of spec and its 95 % interval (Wilson).");
     }
-    page_put(page, "</div>\n");
+    page_put(page, "</div>");
+    end_section(page);
 }
 
 static void put_worst(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
@@ -384,21 +487,21 @@ static void put_worst(Page* page, const LashAnalysis* analysis, const LashOutput
     char* replay = lash_alloc(REPLAY);
     page_put(page,
              "<h3>The %d worst samples</h3><p class=\"soft\">%s. The command shows the sample "
-             "in the viewer.</p><div class=\"scroll\"><table><tr><th>sample</th><th>",
+             "in the viewer.</p><div class=\"scroll\"><table><thead><tr><th>sample</th><th>",
              a->worsts,
              !isnan(a->lsl) || !isnan(a->usl) ? "Farthest beyond, or nearest to, a limit"
                                               : "Farthest from the median");
     page_escape(page, a->name);
-    page_put(page, "</th><th class=\"text\">replay</th></tr>");
+    page_put(page, "</th><th class=\"text\">replay</th></tr></thead>");
     for (int i = 0; i < a->worsts; ++i) {
         const LashSample* row = &analysis->table->sample[a->worst[i]];
         char text[48];
         double y = row->y[a - analysis->output];
-        bool out = y < a->lsl || y > a->usl;
+        bool out = isnan(y) || y < a->lsl || y > a->usl;
         lash_sample_replay(analysis->study, row->x, replay, REPLAY);
         page_put(page, "<tr><td>%lld</td><td%s>%s</td><td class=\"text wide\"><code>",
                  (long long)row->id, out ? " class=\"redtext\"" : "",
-                 page_number(y, text, sizeof text));
+                 isnan(y) ? "never" : page_number(y, text, sizeof text));
         if (replay[0] != '\0') {
             page_escape(page, replay);
         } else {
@@ -413,7 +516,7 @@ static void put_worst(Page* page, const LashAnalysis* analysis, const LashOutput
 
 static void put_output(Page* page, const LashAnalysis* analysis, int index) {
     const LashOutputAnalysis* a = &analysis->output[index];
-    page_put(page, "<h2 id=\"output%d\">", index);
+    page_put(page, "<h2 class=\"output\" id=\"output%d\">", index);
     page_escape(page, a->name);
     if (a->unit != NULL) {
         page_put(page, " <span class=\"soft\">[");
@@ -421,23 +524,24 @@ static void put_output(Page* page, const LashAnalysis* analysis, int index) {
         page_put(page, "]</span>");
     }
     page_put(page, "</h2>\n");
-    if (a->moments.n == 0) {
-        page_put(page, "<p class=\"verdict bad\">No sample gave a value.</p>");
-        return;
-    }
     put_verdict(page, analysis, a);
-    begin_figure(page);
-    figure_histogram(page, analysis, a);
-    end_figure(page,
-               "Histogram with specification limits; orange: normal curve of the same mean "
-               "and sigma.");
-    put_percentiles(page, a);
-    put_ranking(page, analysis, a);
-    if (analysis->study->design.type == LASH_DESIGN_SALTELLI) put_sobol(page, analysis, a);
-    if (analysis->study->design.type == LASH_DESIGN_MORRIS) put_morris(page, analysis, a);
-    put_effects(page, analysis, a);
-    put_convergence(page, a);
-    put_worst(page, analysis, a);
+    if (a->moments.n > 0) {
+        page_put(page, "<section class=\"sides\">");
+        begin_figure(page);
+        figure_histogram(page, analysis, a);
+        end_figure(page, a->distinct > 2 ? "Histogram with specification limits; orange: normal "
+                                           "curve of the same mean and sigma."
+                                         : "Histogram with specification limits.");
+        put_percentiles(page, a);
+        end_section(page);
+    }
+    if (a->distinct > 1) {
+        put_ranking(page, analysis, a);
+        if (analysis->study->design.type == LASH_DESIGN_SALTELLI) put_sobol(page, analysis, a);
+        put_effects(page, analysis, a);
+        put_convergence(page, a);
+    }
+    if (a->distinct > 1 || a->missing > 0) put_worst(page, analysis, a);
 }
 
 // ---- the rest -----------------------------------------------------------------------------------
@@ -505,8 +609,10 @@ static void put_notes(Page* page) {
         "<li>Share out of spec, counted: interval by Wilson. Normal fit: share of the normal with "
         "the sample's mean and sigma outside the limits, interval by bootstrap.</li>"
         "<li>Share of the variance of one parameter: spread of the mean output over bins of the "
-        "parameter, less what noise alone would give.</li>"
-        "<li>Sobol indices: Saltelli and Jansen estimators, blended; intervals by bootstrap over "
+        "parameter, less what chance alone would give; the dotted line is what 95 of 100 "
+        "parameters without influence stay below.</li>"
+        "<li>Sobol indices: correlations of the samples that share all but one parameter, or that "
+        "parameter alone, corrected for chance (Glen and Isaacs 2012); intervals by bootstrap over "
         "independently scrambled blocks of the Sobol sequence.</li>"
         "<li>For Latin hypercubes and Sobol sequences the intervals are on the safe side.</li>"
         "</ul>\n");

@@ -301,11 +301,23 @@ static double regress(const double* x, const double* y, int64_t rows, int k,
     return R2;
 }
 
+static int share_bins(int64_t rows) {
+    return (int)fmin(fmax(floor(sqrt((double)rows) / 2), 2), 40);
+}
+
+// Without influence, n times the share is about chi^2 of k = bins - 1 degrees less k; its 95 %
+// point by Wilson and Hilferty (1931).
+double lash_contribution_noise(int64_t rows) {
+    double k = share_bins(rows) - 1, c = 2 / (9 * k), z = 1.6448536269514722;
+    if (rows < 4) return NAN;
+    return k * (pow(1 - c + z * sqrt(c), 3) - 1) / (double)rows;
+}
+
 double lash_contributions(const double* x, const double* y, int64_t rows, int active,
                           LashContribution* contribution) {
     for (int j = 0; j < active; ++j) contribution[j] = (LashContribution){NAN, NAN, NAN};
     if (rows < 4) return NAN;
-    int bins = (int)fmin(fmax(floor(sqrt((double)rows) / 2), 2), 40);
+    int bins = share_bins(rows);
     Ranked* order = lash_alloc((size_t)rows * sizeof *order);
     double* rank = lash_alloc((size_t)rows * 2 * sizeof *rank);
     sort_column(y, rows, 1, 0, order);
