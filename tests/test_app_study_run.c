@@ -249,6 +249,38 @@ static void fifty_kills_lose_nothing_and_repeat_nothing(void** state) {
     free(expected);
 }
 
+// Rows of a store, in the words of the table after the header.
+static int row_count(const char* store) {
+    char* text = canonical(store);
+    int lines = 0;
+    for (const char* c = strstr(text, "\ncolumns"); c != NULL && *c != '\0'; ++c)
+        lines += *c == '\n';
+    free(text);
+    return lines - 2;
+}
+
+static void what_a_reader_saw_survives_the_kill(void** state) {
+    (void)state;
+    write_ball("\"type\": \"sobol\", \"samples\": 4000");
+    forget("seen.db");
+    int seen = 0;
+    for (int k = 0; k < 8; ++k) {
+        Command run = {
+            .argument = {"study", "run", at("ball.study.json"), "-o", at("seen.db"), "-j", "2"}};
+        Command resume = {.argument = {"study", "resume", at("seen.db"), "-j", "2"}};
+        pid_t child = start_command(k == 0 ? &run : &resume);
+        struct timespec pause = {.tv_nsec = 200000000 + 10000000 * k};
+        nanosleep(&pause, NULL);
+        int now = row_count("seen.db"), status = 0;
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+        assert_true(now >= seen);
+        seen = now;
+    }
+    assert_true(row_count("seen.db") >= seen && seen > 0);
+    print_message("%d rows seen while it was killed 8 times\n", seen);
+}
+
 static void an_interrupt_keeps_what_is_done(void** state) {
     (void)state;
     write_ball("\"type\": \"sobol\", \"samples\": 4000");
@@ -565,6 +597,7 @@ int main(void) {
         cmocka_unit_test(a_lost_rank_ends_the_job_and_resume_finishes_it),
         cmocka_unit_test(another_seed_gives_other_rows),
         cmocka_unit_test(fifty_kills_lose_nothing_and_repeat_nothing),
+        cmocka_unit_test(what_a_reader_saw_survives_the_kill),
         cmocka_unit_test(an_interrupt_keeps_what_is_done),
         cmocka_unit_test(a_sample_that_aborts_the_process_becomes_a_row),
         cmocka_unit_test(diverging_refused_and_limited_samples_are_rows_with_reasons),

@@ -212,11 +212,8 @@ static int master(const StudyTask* task, int size) {
         run_all(study, store, &outcome, &error);
         outcome.wall = app_wall_clock() - start;
         outcome.cpu = study_cpu_clock() - cpu;
-        if (error.status == LASH_OK) lash_store_counts(store, outcome.counts, &error);
     }
-    lash_store_close(store, &error);
-    lash_study_destroy(study);
-    return study_finish(task, &outcome, &error);
+    return study_finish(task, study, store, &outcome, &error);
 }
 
 static int worker(int rank) {

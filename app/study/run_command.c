@@ -197,11 +197,8 @@ static int execute(const StudyTask* task) {
         }
         outcome.wall = app_wall_clock() - start;
         outcome.cpu = study_cpu_clock() - cpu;
-        if (error.status == LASH_OK) lash_store_counts(store, outcome.counts, &error);
     }
-    lash_store_close(store, &error);
-    lash_study_destroy(study);
-    return study_finish(task, &outcome, &error);
+    return study_finish(task, study, store, &outcome, &error);
 }
 
 static void put_outcome(AppJson* json, const StudyTask* task, const StudyOutcome* o) {
@@ -247,8 +244,12 @@ static void print_outcome(const StudyTask* task, const StudyOutcome* o) {
     }
 }
 
-int study_finish(const StudyTask* task, const StudyOutcome* outcome, LashError* error) {
+int study_finish(const StudyTask* task, LashStudy* study, LashStore* store, StudyOutcome* outcome,
+                 LashError* error) {
     const StudyOptions* o = task->options;
+    if (error->status == LASH_OK) lash_store_counts(store, outcome->counts, error);
+    lash_store_close(store, error);
+    lash_study_destroy(study);
     AppReport report = app_report(task->resume ? "study resume" : "study run", o->json);
     bool ran = error->status == LASH_OK;
     if (o->json) {

@@ -80,6 +80,24 @@ static bool belongs(LashShard shard, int64_t i) {
 
 // ---- workers ------------------------------------------------------------------------------------
 
+// Samples that all hands begin per second; 0: not known yet.
+static double rate(const LashSchedule* s) {
+    return s->sample_time > 0 ? s->hands / s->sample_time : 0;
+}
+
+// Below this many marked samples the hands may run dry before a commit brings more.
+static int reserve(const LashSchedule* s) {
+    return rate(s) > 0 ? (int)fmin(ceil(1 + 4 * s->commit_time * rate(s)), MOST_AHEAD / 2)
+                       : s->hands;
+}
+
+// Samples to keep marked: the reserve, and what is used up between two commits. No more than that:
+// all that are marked when a process dies are run alone by the next.
+static int stock(const LashSchedule* s) {
+    double between = rate(s) > 0 ? fmin(GROUP, DISTANCE * rate(s)) : s->hands;
+    return (int)fmin(reserve(s) + ceil(between), MOST_AHEAD);
+}
+
 static bool nothing_left(const LashSchedule* s) {
     return s->stop || (s->ready_count == 0 && s->marking == 0 && s->cursor >= s->study->samples);
 }
@@ -128,7 +146,7 @@ static void* work(void* argument) {
             pthread_cond_wait(&s->ready_changed, &s->lock);
         if (nothing_left(s)) break;
         int64_t id = pop_ready(s);
-        if (s->ready_count < s->hands) pthread_cond_signal(&s->result_changed);
+        if (s->ready_count < reserve(s)) pthread_cond_signal(&s->result_changed);
         double now = app_wall_clock();
         s->result.waiting += now - last;
         pthread_mutex_unlock(&s->lock);
@@ -166,13 +184,6 @@ void lash_schedule_give(LashSchedule* s, LashSample* sample) {
 }
 
 // ---- the writer ---------------------------------------------------------------------------------
-
-// Samples to keep marked: what all hands use up in two commits and between, and two for each.
-static int stock(const LashSchedule* s) {
-    double rate = s->sample_time > 0 ? s->hands / s->sample_time : 0; // [1/s]
-    double want = 2 * s->hands + 2 * s->commit_time * rate + fmin(GROUP, DISTANCE * rate);
-    return (int)fmin(ceil(want), MOST_AHEAD);
-}
 
 // Next samples of the plan that the store lacks.
 static int choose(LashSchedule* s, int64_t* ids, int most) {
@@ -265,7 +276,7 @@ static bool write_once(LashSchedule* s, int64_t* ids) {
 // Not when workers run dry or nothing is left to wait for.
 static bool too_early(LashSchedule* s) {
     bool last = s->cursor >= s->study->samples;
-    bool more = s->under_way > 0 || !last, dry = !last && s->ready_count < s->hands;
+    bool more = s->under_way > 0 || !last, dry = !last && s->ready_count < reserve(s);
     double left = s->last_commit + DISTANCE - app_wall_clock();
     if (s->stop || !more || dry || s->results >= GROUP || left <= 0) return false;
     struct timespec until = later(left);

@@ -46,8 +46,10 @@ typedef struct StudyOutcome {
     int workers;
     bool interrupted;
 } StudyOutcome;
-// Prints the result of a run and returns the exit code.
-int study_finish(const StudyTask* task, const StudyOutcome* outcome, LashError* error);
+// Counts the rows, closes the store, frees both (NULL is allowed), prints the result of a run and
+// returns the exit code.
+int study_finish(const StudyTask* task, LashStudy* study, LashStore* store, StudyOutcome* outcome,
+                 LashError* error);
 
 // The store that a command's operand means: itself, or the default of a study file.
 void study_store_path(const char* operand, const char* output, char* path, size_t size);
