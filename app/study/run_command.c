@@ -141,6 +141,13 @@ static bool check_study(const StudyTask* task, LashStore* store, LashError* erro
     return false;
 }
 
+// Threads of this process: as asked, or one per core.
+static int jobs_of(const StudyTask* task) {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (task->options->jobs > 0) return task->options->jobs;
+    return cores > 0 ? (int)cores : 1;
+}
+
 bool study_open(const StudyTask* task, LashStudy** study, LashStore** store, LashError* error) {
     if (!task->resume) {
         *study = lash_study_load(task->options->operands.item[0], &task->change, error);
@@ -151,15 +158,10 @@ bool study_open(const StudyTask* task, LashStudy** study, LashStore** store, Las
     *store = lash_store_open(task->store_path, LASH_STORE_WRITE, error);
     if (*store == NULL || !check_study(task, *store, error)) return false;
     *study = lash_store_study(*store, error);
-    return *study != NULL && lash_schedule_isolate(*store, *study, error);
+    return *study != NULL && lash_schedule_isolate(*store, *study, jobs_of(task), error);
 }
 
 // ---- doing it -----------------------------------------------------------------------------------
-
-static int default_jobs(void) {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return cores > 0 ? (int)cores : 1;
-}
 
 static void watch(LashSchedule* schedule, StudyOutcome* outcome) {
     AppProgress progress = app_progress_start();
@@ -184,8 +186,7 @@ static int execute(const StudyTask* task) {
     LashError error = {0};
     LashStudy* study = NULL;
     LashStore* store = NULL;
-    StudyOutcome outcome = {.workers =
-                                task->options->jobs > 0 ? task->options->jobs : default_jobs()};
+    StudyOutcome outcome = {.workers = jobs_of(task)};
     app_catch_interrupt();
     if (study_open(task, &study, &store, &error)) {
         double start = app_wall_clock(), cpu = study_cpu_clock();

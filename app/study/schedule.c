@@ -11,14 +11,9 @@
 
 #include <errno.h>
 #include <math.h>
-#include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "app/progress.h"
 #include "core/arena.h"
@@ -395,110 +390,4 @@ LashScheduleState lash_schedule_end(LashSchedule* s) {
     lash_free(s->state);
     lash_free(s);
     return state;
-}
-
-// ---- samples that may have killed a process -----------------------------------------------------
-
-static bool write_all(int file, const void* data, size_t bytes) {
-    for (const char* p = data; bytes > 0;) {
-        ssize_t done = write(file, p, bytes);
-        if (done <= 0) return false;
-        p += done, bytes -= (size_t)done;
-    }
-    return true;
-}
-
-// Bytes got before the end, the deadline or a failure.
-static size_t read_until(int file, void* data, size_t bytes, double deadline) {
-    size_t got = 0;
-    while (got < bytes) {
-        double left = deadline - app_wall_clock();
-        struct pollfd wait = {.fd = file, .events = POLLIN};
-        int ms = isinf(left) ? -1 : left > 0 ? (int)(1e3 * left) + 1 : 0;
-        int found = poll(&wait, 1, ms);
-        if (found < 0 && errno == EINTR) continue;
-        if (found <= 0) break;
-        ssize_t part = read(file, (char*)data + got, bytes - got);
-        if (part <= 0) break;
-        got += (size_t)part;
-    }
-    return got;
-}
-
-static void child_process(const LashStudy* study, int64_t id, int file) {
-    LashSampler* sampler = lash_sampler_create(study);
-    LashSample* sample = lash_sample_create(study);
-    lash_sample_run(sampler, id, sample);
-    bool good = write_all(file, sample, sizeof *sample) &&
-                write_all(file, sample->y, (size_t)study->outputs * sizeof(double));
-    _exit(good ? 0 : 1);
-}
-
-static void describe_death(LashSample* sample, int status, bool late) {
-    sample->status = late ? LASH_SAMPLE_TIME : LASH_SAMPLE_CRASHED;
-    if (late) {
-        snprintf(sample->reason, sizeof sample->reason, "did not end in its time, was killed");
-    } else if (WIFSIGNALED(status)) {
-        snprintf(sample->reason, sizeof sample->reason, "the process died: signal %d (%s)",
-                 WTERMSIG(status), strsignal(WTERMSIG(status)));
-    } else {
-        snprintf(sample->reason, sizeof sample->reason, "the process ended with exit code %d",
-                 WIFEXITED(status) ? WEXITSTATUS(status) : -1);
-    }
-}
-
-static bool run_isolated(const LashStudy* study, int64_t id, LashSample* sample, LashError* error) {
-    int ends[2];
-    if (pipe(ends) != 0)
-        return lash_error_set(error, LASH_ERROR_INTERNAL, "", "no pipe: %s", strerror(errno));
-    fflush(NULL);
-    pid_t child = fork();
-    if (child < 0)
-        return lash_error_set(error, LASH_ERROR_INTERNAL, "", "no process: %s", strerror(errno));
-    if (child == 0) {
-        close(ends[0]);
-        child_process(study, id, ends[1]);
-    }
-    close(ends[1]);
-    LashSample got = {0};
-    double *x = sample->x, *y = sample->y;
-    double start = app_wall_clock(), deadline = start + 2 * study->limits.seconds + 10;
-    size_t bytes = (size_t)study->outputs * sizeof *y;
-    bool good = read_until(ends[0], &got, sizeof got, deadline) == sizeof got &&
-                read_until(ends[0], y, bytes, deadline) == bytes;
-    bool late = !good && app_wall_clock() >= deadline;
-    close(ends[0]);
-    if (late) kill(child, SIGKILL);
-    int status = 0;
-    waitpid(child, &status, 0);
-    *sample = good ? got : (LashSample){.id = id, .wall = app_wall_clock() - start};
-    sample->x = x, sample->y = y;
-    lash_study_point(study, id, x);
-    if (good) return true;
-    for (int i = 0; i < study->outputs; ++i) y[i] = NAN;
-    describe_death(sample, status, late);
-    return true;
-}
-
-bool lash_schedule_isolate(LashStore* store, const LashStudy* study, LashError* error) {
-    const double often = 0.1; // [s] between commits: what is lost with a kill is only run again
-    uint8_t* state = lash_alloc((size_t)study->samples);
-    LashSample* sample = lash_sample_create(study);
-    bool good = lash_store_states(store, state, study->samples, error), open = false;
-    double last = app_wall_clock();
-    for (int64_t i = 0; i < study->samples && good && !app_interrupted(); ++i) {
-        if (state[i] != LASH_ROW_RUNNING) continue;
-        good = run_isolated(study, i, sample, error) && (open || lash_store_begin(store, error));
-        if (!good) break;
-        open = true;
-        good = lash_store_put(store, study, sample, error);
-        if (!good || app_wall_clock() - last < often) continue;
-        good = lash_store_commit(store, error);
-        open = false;
-        last = app_wall_clock();
-    }
-    if (open) good = lash_store_commit(store, error) && good;
-    lash_sample_destroy(sample);
-    lash_free(state);
-    return good;
 }

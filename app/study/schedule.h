@@ -27,8 +27,9 @@ typedef struct LashScheduleState {
 } LashScheduleState;
 
 // Rows marked running were under way when a process died: each is run again alone in a child
-// process, whose death becomes a row. Call before lash_schedule_start.
-bool lash_schedule_isolate(LashStore* store, const LashStudy* study, LashError* error);
+// process, up to `at_once` of them at a time, whose death becomes a row. Call before
+// lash_schedule_start.
+bool lash_schedule_isolate(LashStore* store, const LashStudy* study, int at_once, LashError* error);
 
 // Starts `workers` threads (0: samples are only handed out) and the writer. Borrows everything.
 LashSchedule* lash_schedule_start(LashStore* store, const LashStudy* study, int workers,

@@ -1,0 +1,198 @@
+// Samples that were under way when a process died: each alone in a child process, several children
+// at once. A child writes its sample into a pipe; one that dies, or is late, leaves its death as a
+// row.
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "app/progress.h"
+#include "app/study/schedule.h"
+#include "core/arena.h"
+
+typedef struct Child {
+    pid_t process;
+    int pipe;
+    int64_t id;
+    char* data; // LashSample, outputs
+    size_t got;
+    double start, deadline; // wall clock [s]
+} Child;
+
+static size_t child_bytes(const LashStudy* study) {
+    return sizeof(LashSample) + (size_t)study->outputs * sizeof(double);
+}
+
+static bool write_all(int file, const void* data, size_t bytes) {
+    for (const char* p = data; bytes > 0;) {
+        ssize_t done = write(file, p, bytes);
+        if (done <= 0) return false;
+        p += done, bytes -= (size_t)done;
+    }
+    return true;
+}
+
+static void child_process(const LashStudy* study, int64_t id, int file) {
+    LashSampler* sampler = lash_sampler_create(study);
+    LashSample* sample = lash_sample_create(study);
+    lash_sample_run(sampler, id, sample);
+    bool good = write_all(file, sample, sizeof *sample) &&
+                write_all(file, sample->y, (size_t)study->outputs * sizeof(double));
+    _exit(good ? 0 : 1);
+}
+
+static bool start_child(const LashStudy* study, int64_t id, Child* child, LashError* error) {
+    int ends[2];
+    if (pipe(ends) != 0)
+        return lash_error_set(error, LASH_ERROR_INTERNAL, "", "no pipe: %s", strerror(errno));
+    fflush(NULL);
+    pid_t parent = getpid(), process = fork();
+    if (process == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); // or it would hold the lock of the store
+        if (getppid() != parent) _exit(1);
+        close(ends[0]);
+        child_process(study, id, ends[1]);
+    }
+    close(ends[1]);
+    if (process < 0) {
+        close(ends[0]);
+        return lash_error_set(error, LASH_ERROR_INTERNAL, "", "no process: %s", strerror(errno));
+    }
+    double now = app_wall_clock();
+    *child = (Child){.process = process,
+                     .pipe = ends[0],
+                     .id = id,
+                     .data = lash_alloc(child_bytes(study)),
+                     .start = now,
+                     .deadline = now + 2 * study->limits.seconds + 10};
+    return true;
+}
+
+static int end_child(Child* child) { // killed if it still runs; its status
+    int status = 0;
+    close(child->pipe);
+    kill(child->process, SIGKILL);
+    waitpid(child->process, &status, 0);
+    lash_free(child->data);
+    return status;
+}
+
+// Waits for news of any child, at most until the first deadline.
+static void poll_children(const Child* child, int count, struct pollfd* wait) {
+    double deadline = INFINITY;
+    for (int i = 0; i < count; ++i) {
+        wait[i] = (struct pollfd){.fd = child[i].pipe, .events = POLLIN};
+        deadline = fmin(deadline, child[i].deadline);
+    }
+    double left = deadline - app_wall_clock();
+    poll(wait, (nfds_t)count, isinf(left) ? -1 : left > 0 ? (int)(1e3 * left) + 1 : 0);
+}
+
+// Takes what is in the pipe: true when the child has said everything, has died or is late.
+static bool read_child(Child* child, size_t bytes, const struct pollfd* wait) {
+    if (wait->revents != 0) {
+        ssize_t part = read(child->pipe, child->data + child->got, bytes - child->got);
+        if (part < 0 && errno == EINTR) return false;
+        if (part <= 0) return true;
+        child->got += (size_t)part;
+    }
+    return child->got == bytes || app_wall_clock() >= child->deadline;
+}
+
+static void describe_death(LashSample* sample, int status, bool late) {
+    sample->status = late ? LASH_SAMPLE_TIME : LASH_SAMPLE_CRASHED;
+    if (late) {
+        snprintf(sample->reason, sizeof sample->reason, "did not end in its time, was killed");
+    } else if (WIFSIGNALED(status)) {
+        snprintf(sample->reason, sizeof sample->reason, "the process died: signal %d (%s)",
+                 WTERMSIG(status), strsignal(WTERMSIG(status)));
+    } else {
+        snprintf(sample->reason, sizeof sample->reason, "the process ended with exit code %d",
+                 WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+    }
+}
+
+// What became of a child's sample; ends the child.
+static void collect_child(const LashStudy* study, Child* child, LashSample* sample) {
+    double *x = sample->x, *y = sample->y, now = app_wall_clock();
+    bool good = child->got == child_bytes(study), late = !good && now >= child->deadline;
+    *sample = (LashSample){.id = child->id, .wall = now - child->start};
+    if (good) {
+        memcpy(sample, child->data, sizeof *sample);
+        memcpy(y, child->data + sizeof *sample, (size_t)study->outputs * sizeof *y);
+    }
+    sample->x = x, sample->y = y;
+    lash_study_point(study, child->id, x);
+    // one that has closed its pipe is dying: the signal of its death counts, not ours
+    if (!good && !late) waitid(P_PID, (id_t)child->process, &(siginfo_t){0}, WEXITED | WNOWAIT);
+    int status = end_child(child);
+    if (good) return;
+    for (int i = 0; i < study->outputs; ++i) y[i] = NAN;
+    describe_death(sample, status, late);
+}
+
+typedef struct Isolation {
+    LashStore* store;
+    const LashStudy* study;
+    LashSample* sample;
+    Child* child; // (at_once)
+    struct pollfd* wait;
+    int at_once, running;
+    bool open;   // a transaction
+    double last; // commit, wall clock [s]
+} Isolation;
+
+// A row of the store for every child that has ended.
+static bool keep_ended(Isolation* s, LashError* error) {
+    const double often = 0.1; // [s] between commits: what is lost with a kill is only run again
+    bool good = true;
+    poll_children(s->child, s->running, s->wait);
+    for (int i = s->running - 1; i >= 0 && good; --i) {
+        if (!read_child(&s->child[i], child_bytes(s->study), &s->wait[i])) continue;
+        collect_child(s->study, &s->child[i], s->sample);
+        s->child[i] = s->child[--s->running];
+        good = s->open || lash_store_begin(s->store, error);
+        s->open = good;
+        good = good && lash_store_put(s->store, s->study, s->sample, error);
+    }
+    if (good && s->open && app_wall_clock() - s->last >= often) {
+        good = lash_store_commit(s->store, error);
+        s->open = false;
+        s->last = app_wall_clock();
+    }
+    return good;
+}
+
+bool lash_schedule_isolate(LashStore* store, const LashStudy* study, int at_once,
+                           LashError* error) {
+    uint8_t* state = lash_alloc((size_t)study->samples);
+    Isolation s = {.store = store, .study = study, .at_once = at_once, .last = app_wall_clock()};
+    s.sample = lash_sample_create(study);
+    s.child = lash_alloc((size_t)at_once * sizeof *s.child);
+    s.wait = lash_alloc((size_t)at_once * sizeof *s.wait);
+    bool good = lash_store_states(store, state, study->samples, error);
+    int64_t next = 0;
+    while (good && !app_interrupted()) {
+        while (next < study->samples && state[next] != LASH_ROW_RUNNING) ++next;
+        if (next < study->samples && s.running < at_once) {
+            good = start_child(study, next++, &s.child[s.running], error);
+            s.running += good;
+        } else if (s.running > 0) {
+            good = keep_ended(&s, error);
+        } else {
+            break;
+        }
+    }
+    while (s.running > 0) end_child(&s.child[--s.running]);
+    if (s.open) good = lash_store_commit(store, error) && good;
+    lash_sample_destroy(s.sample);
+    lash_free(s.child);
+    lash_free(s.wait);
+    lash_free(state);
+    return good;
+}
