@@ -11,6 +11,7 @@
 // cmocka needs the headers above
 #include <cmocka.h>
 
+#include "app/study/random.h"
 #include "app/study/sensitivity.h"
 
 enum { MOST = 8, BASE = 4096 };
@@ -194,7 +195,7 @@ static void contributions_find_a_curve_that_correlation_misses(void** state) {
         y[i] = 4 * x[3 * i] * x[3 * i] + 2 * x[3 * i + 1];
     }
     LashContribution c[3];
-    double r2 = lash_contributions(x, y, N, 3, c);
+    double noise, r2 = lash_contributions(x, y, N, 3, c, &noise);
     double all = 64.0 / 45 + 4.0 / 3;
     assert_true(fabs(c[0].share - 64.0 / 45 / all) < 0.02);
     assert_true(fabs(c[1].share - 4.0 / 3 / all) < 0.02);
@@ -218,6 +219,45 @@ static void contributions_find_a_curve_that_correlation_misses(void** state) {
     lash_study_destroy(study);
 }
 
+static void small_contributions_are_found_beside_a_large_one(void** state) {
+    (void)state;
+    enum { N = 120, K = 6 };
+    double x[N * K], y[N], noise;
+    LashContribution c[K];
+    for (int i = 0; i < N; ++i) {
+        for (int j = 0; j < K; ++j)
+            x[i * K + j] = lash_random_uniform(7, LASH_STREAM_POINT, (uint32_t)j, (uint64_t)i);
+        y[i] = x[i * K] + 0.1 * x[i * K + 1];
+    }
+    lash_contributions(x, y, N, K, c, &noise);
+    assert_true(fabs(c[0].share - 1 / 1.01) < 0.05);
+    assert_true(c[1].share > noise && c[1].share < 0.02); // 0.01 / 1.01
+    for (int j = 2; j < K; ++j) assert_true(c[j].share < 1e-3);
+    assert_true(isfinite(lash_contributions(x, y, 2 * (K + 1), K, c, &noise)));
+    assert_true(isnan(c[0].share) && isnan(noise)); // too few to say
+}
+
+// y has nothing to do with x: about one share in twenty passes for more than chance.
+static void the_noise_of_a_share_is_what_it_says(void** state) {
+    (void)state;
+    enum { N = 200, K = 4, STUDIES = 200 };
+    double x[N * K], y[N], noise;
+    LashContribution c[K];
+    int above = 0;
+    for (uint64_t s = 0; s < STUDIES; ++s) {
+        for (int i = 0; i < N; ++i) {
+            for (int j = 0; j < K; ++j)
+                x[i * K + j] = lash_random_uniform(s, LASH_STREAM_POINT, (uint32_t)j, (uint64_t)i);
+            y[i] = lash_random_uniform(s, LASH_STREAM_MORRIS, 0, (uint64_t)i);
+        }
+        lash_contributions(x, y, N, K, c, &noise);
+        for (int j = 0; j < K; ++j) above += c[j].share > noise;
+    }
+    double percent = 100.0 * above / (STUDIES * K);
+    print_message("%.1f %% of parameters without influence are above the noise\n", percent);
+    assert_true(percent > 2 && percent < 9);
+}
+
 static void a_failed_row_costs_its_base_point_only(void** state) {
     (void)state;
     Function f = ishigami_function();
@@ -238,6 +278,8 @@ int main(void) {
         cmocka_unit_test(sobol_g_indices_are_exact_to_three_percent_and_covered),
         cmocka_unit_test(morris_effects_of_a_linear_function_are_its_slopes),
         cmocka_unit_test(contributions_find_a_curve_that_correlation_misses),
+        cmocka_unit_test(small_contributions_are_found_beside_a_large_one),
+        cmocka_unit_test(the_noise_of_a_share_is_what_it_says),
         cmocka_unit_test(a_failed_row_costs_its_base_point_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,8 +142,7 @@ static void add_contributions(const LashAnalysis* analysis, LashOutputAnalysis* 
         for (int j = 0; j < k; ++j)
             x[i * k + j] = analysis->table->sample[a->row[i]].x[a->effect[j].parameter];
     }
-    a->r2 = lash_contributions(x, a->value, n, k, contribution);
-    a->noise = lash_contribution_noise(n);
+    a->r2 = lash_contributions(x, a->value, n, k, contribution, &a->noise);
     for (int j = 0; j < k; ++j) {
         LashParameterEffect* effect = &a->effect[j];
         effect->contribution = contribution[j];

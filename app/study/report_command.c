@@ -45,7 +45,7 @@ static void print_output(const LashAnalysis* analysis, const LashOutputAnalysis*
            a->moments.mean, a->moments.sigma, a->percentile[2], a->percentile[4], a->percentile[6],
            (long long)a->moments.n);
     if (!isnan(a->share)) {
-        printf("  out of spec %.3g %% (%.2g to %.2g)", 100 * a->share, 100 * a->share_ci.low,
+        printf("  out of spec %.3g %% (%.3g to %.3g)", 100 * a->share, 100 * a->share_ci.low,
                100 * a->share_ci.high);
         if (a->distinct > 2)
             printf(", normal fit %.3g %%, Cpk %.3g, by percentiles %.3g%s", 100 * a->fitted,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/report.h"
 #include "app/study/analysis.h"
 #include "app/study/figures.h"
 #include "app/study/page.h"
@@ -250,7 +251,13 @@ static void put_summary(Page* page, const LashAnalysis* analysis) {
 static void put_driver(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
     const LashParameterEffect* e = &a->effect[0];
     int type = analysis->study->design.type;
-    if (analysis->study->active == 0 || isnan(e->importance) || a->distinct < 2) return;
+    if (analysis->study->active == 0 || a->distinct < 2) return;
+    if (isnan(e->importance)) {
+        page_put(page, "%lld samples are too few to rank %d %s. ", (long long)a->moments.n,
+                 analysis->study->active,
+                 app_plural(analysis->study->active, "parameter", "parameters"));
+        return;
+    }
     if (e->importance < a->noise) {
         page_put(page,
                  "No parameter stands out by itself: with %lld samples a share of the variance "
@@ -370,10 +377,12 @@ static void put_morris(Page* page, const LashAnalysis* analysis, const LashOutpu
     end_section(page);
 }
 
-static void put_ranking(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+static void put_contributors(Page* page, const LashAnalysis* analysis,
+                             const LashOutputAnalysis* a) {
     int type = analysis->study->design.type;
     char caption[500];
-    page_put(page, "<div class=\"grid2\">");
+    double sum = 0;
+    for (int j = 0; j < analysis->study->active; ++j) sum += a->effect[j].importance;
     begin_section(page, "Ranked contributors");
     begin_figure(page);
     figure_contributors(page, analysis, a);
@@ -384,17 +393,25 @@ static void put_ranking(Page* page, const LashAnalysis* analysis, const LashOutp
         : type == LASH_DESIGN_MORRIS ? "Mean size of the change when the parameter is moved."
         : type == LASH_DESIGN_ONE_AT_A_TIME
             ? "Change of the output from the low to the high end, others nominal."
-            : "Share of the variance explained by the parameter alone, whatever the shape of its "
-              "curve; the rest is interaction.";
+            : "Share of the variance explained by the parameter alone, by a smooth curve.";
     int used = snprintf(caption, sizeof caption, "%s", text);
     if (!isnan(a->noise))
         used += snprintf(caption + used, sizeof caption - (size_t)used,
                          " Below %.1f %% (muted, dotted line) it may be chance.", 100 * a->noise);
     if (!isnan(a->r2) && type != LASH_DESIGN_SALTELLI)
         snprintf(caption + used, sizeof caption - (size_t)used,
-                 " A linear model of all explains %.0f %%.", 100 * a->r2);
+                 " Together they explain %.0f %%, straight lines alone %.0f %%; the rest is "
+                 "interaction or jumps.",
+                 100 * sum, 100 * a->r2);
     end_figure(page, caption);
     end_section(page);
+}
+
+static void put_ranking(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    int type = analysis->study->design.type;
+    char caption[300];
+    page_put(page, "<div class=\"grid2\">");
+    if (!isnan(a->effect[0].importance)) put_contributors(page, analysis, a);
     if (type != LASH_DESIGN_MORRIS) { // its paths have no low and high end alone
         begin_section(page, "Tornado");
         begin_figure(page);
@@ -608,9 +625,10 @@ static void put_notes(Page* page) {
         "can only guess.</li>"
         "<li>Share out of spec, counted: interval by Wilson. Normal fit: share of the normal with "
         "the sample's mean and sigma outside the limits, interval by bootstrap.</li>"
-        "<li>Share of the variance of one parameter: spread of the mean output over bins of the "
-        "parameter, less what chance alone would give; the dotted line is what 95 of 100 "
-        "parameters without influence stay below.</li>"
+        "<li>Share of the variance of one parameter: a sum of smooth curves, one over the ranks of "
+        "each parameter, is fitted to all samples together; the share is the variance of one "
+        "curve, less what chance alone would give. The dotted line is what 95 of 100 parameters "
+        "without influence stay below.</li>"
         "<li>Sobol indices: correlations of the samples that share all but one parameter, or that "
         "parameter alone, corrected for chance (Glen and Isaacs 2012); intervals by bootstrap over "
         "independently scrambled blocks of the Sobol sequence.</li>"

@@ -13,9 +13,14 @@
 //   Morris: elementary effect (f(x + D e_j) - f(x)) / D over each step of each path; mu* = mean of
 //   |effect|, sigma = its spread: interactions and curvature.
 //
-//   Contributions of any sample: share of the variance of y explained by the mean of y over bins of
-//   one parameter, corrected for what pure noise would explain (omega squared); coefficients of the
-//   linear model by Cholesky; rank correlation.
+//   Contributions of any sample: y = mean + sum of f_j(u_j) + rest by least squares, f_j a sum of
+//   Legendre polynomials of the rank u_j in (0, 1), all parameters together, so that the noise of
+//   one share is what all of them leave unexplained. With d_j polynomials and residual variance s^2
+//     share_j = (var f_j - d_j s^2 / n) / var y,
+//   d_j s^2 / n being what chance gives to a parameter without influence; that is chi^2 of d_j
+//   degrees times s^2 / n, which has the 95 % point told as noise (n becomes n - K - 1 with K
+//   polynomials in all, as in an adjusted R^2). Linear coefficients by Cholesky;
+//   rank correlation.
 #include "app/study/sensitivity.h"
 
 #include <math.h>
@@ -28,7 +33,7 @@
 
 // ---- Sobol --------------------------------------------------------------------------------------
 
-enum { RESAMPLES = 2000 };
+enum { RESAMPLES = 2000, MOST_DEGREE = 6 };
 
 // Sums over the base points of one block: values of A, B, C = AB_j, their squares and products.
 enum { S_A, S_B, S_C, S_AA, S_BB, S_CC, S_AB, S_AC, S_BC, SUMS };
@@ -222,26 +227,6 @@ static int64_t bin_end(const Ranked* order, int64_t rows, int64_t begin, double 
     return end < rows ? end : rows;
 }
 
-// Between-bin share of the variance minus what noise alone gives (omega squared).
-static double bin_share(const Ranked* order, const double* y, int64_t rows, int bins) {
-    LashMoments m = lash_moments(y, rows);
-    double total = m.sigma * m.sigma * (double)(rows - 1), between = 0;
-    int filled = 0;
-    for (int64_t begin = 0; begin < rows;) {
-        int64_t end =
-            bin_end(order, rows, begin, (double)(filled + 1) * (double)rows / (double)bins);
-        double sum = 0, n = (double)(end - begin);
-        for (int64_t i = begin; i < end; ++i) sum += y[order[i].index] - m.mean;
-        between += sum * sum / n;
-        begin = end;
-        ++filled;
-    }
-    double free = (double)(rows - filled);
-    if (!(total > 0) || free < 1) return NAN;
-    double within = (total - between) / free;
-    return fmax(0, (between - (filled - 1) * within) / (total + within));
-}
-
 // Solves the normal equations of the standardised linear model; C (k x k) is destroyed.
 static bool solve_normal(double* C, double* b, int k) {
     for (int j = 0; j < k; ++j) {
@@ -301,23 +286,108 @@ static double regress(const double* x, const double* y, int64_t rows, int k,
     return R2;
 }
 
-static int share_bins(int64_t rows) {
-    return (int)fmin(fmax(floor(sqrt((double)rows) / 2), 2), 40);
+// ---- additive model -----------------------------------------------------------------------------
+
+typedef struct Additive {
+    int64_t rows;
+    int active, columns;
+    int* degree;   // (active) polynomials of each parameter
+    double* value; // (columns x rows)
+} Additive;
+
+// sqrt(2 m + 1) P_m(2 u - 1), m = 1 .. degree: orthonormal on [0, 1]. p[stride (m - 1)].
+static void legendre(double u, int degree, double* p, int64_t stride) {
+    double x = 2 * u - 1, before = 1, now = x;
+    for (int m = 1; m <= degree; ++m) {
+        p[stride * (m - 1)] = sqrt(2.0 * m + 1) * now;
+        double next = ((2 * m + 1) * x * now - m * before) / (m + 1);
+        before = now, now = next;
+    }
 }
 
-// Without influence, n times the share is about chi^2 of k = bins - 1 degrees less k; its 95 %
-// point by Wilson and Hilferty (1931).
-double lash_contribution_noise(int64_t rows) {
-    double k = share_bins(rows) - 1, c = 2 / (9 * k), z = 1.6448536269514722;
-    if (rows < 4) return NAN;
-    return k * (pow(1 - c + z * sqrt(c), 3) - 1) / (double)rows;
+// Polynomials of parameter j by the rows in its order; fewer than it has values.
+static void add_polynomials(Additive* a, const Ranked* order, const double* rank, int j, int most) {
+    int64_t n = a->rows;
+    int distinct = 1;
+    for (int64_t i = 1; i < n && distinct <= most; ++i)
+        distinct += order[i].key != order[i - 1].key;
+    a->degree[j] = distinct <= most ? distinct - 1 : most;
+    double* column = a->value + (int64_t)a->columns * n;
+    for (int64_t i = 0; i < n; ++i)
+        legendre((rank[i] + 0.5) / (double)n, a->degree[j], column + i, n);
+    for (int m = 0; m < a->degree[j]; ++m, column += n) {
+        double mean = lash_moments(column, n).mean;
+        for (int64_t i = 0; i < n; ++i) column[i] -= mean;
+    }
+    a->columns += a->degree[j];
+}
+
+// 95 % point of chi^2 (Wilson and Hilferty 1931).
+static double chi_squared(int degrees) {
+    double c = 2 / (9.0 * degrees), z = 1.6448536269514722;
+    return degrees * pow(1 - c + z * sqrt(c), 3);
+}
+
+// Shares from the coefficients; s2 is the residual variance over the total, per row.
+static double take_shares(const Additive* a, const double* coefficient, double total, double s2,
+                          LashContribution* contribution) {
+    double* f = lash_alloc((size_t)a->rows * sizeof *f);
+    const double* column = a->value;
+    double noise = 0;
+    for (int j = 0; j < a->active; ++j) {
+        memset(f, 0, (size_t)a->rows * sizeof *f);
+        double square = 0;
+        for (int m = 0; m < a->degree[j]; ++m, column += a->rows, ++coefficient) {
+            for (int64_t i = 0; i < a->rows; ++i) f[i] += *coefficient * column[i];
+        }
+        for (int64_t i = 0; i < a->rows; ++i) square += f[i] * f[i];
+        contribution[j].share = fmax(0, square / total - a->degree[j] * s2);
+        if (a->degree[j] > 0) noise = fmax(noise, s2 * (chi_squared(a->degree[j]) - a->degree[j]));
+    }
+    lash_free(f);
+    return noise;
+}
+
+// Fits the model to y; returns the noise of the shares, NAN when it cannot be fitted.
+static double fit_additive(const Additive* a, const double* y, LashContribution* contribution) {
+    int K = a->columns;
+    int64_t n = a->rows;
+    LashMoments m = lash_moments(y, n);
+    double total = m.sigma * m.sigma * (double)(n - 1), explained = 0, noise = NAN;
+    double* C = lash_alloc((size_t)K * (size_t)K * sizeof *C + 1);
+    double* b = lash_alloc((size_t)K * 2 * sizeof *b + 1);
+    for (int r = 0; r < K; ++r) {
+        const double* u = a->value + r * n;
+        for (int c = 0; c <= r; ++c) {
+            const double* v = a->value + c * n;
+            for (int64_t i = 0; i < n; ++i) C[r * K + c] += u[i] * v[i] / (double)n;
+        }
+        for (int64_t i = 0; i < n; ++i) b[r] += u[i] * (y[i] - m.mean) / (double)n;
+        b[K + r] = b[r];
+    }
+    if (total > 0 && solve_normal(C, b, K)) {
+        for (int r = 0; r < K; ++r) explained += b[r] * b[K + r] * (double)n;
+        // the residual variance, and what a finite sample adds to the spread of coefficients
+        double left = (double)(n - K - 1), s2 = fmax(0, 1 - explained / total) / left;
+        s2 *= (double)n / left;
+        noise = take_shares(a, b, total, s2, contribution);
+    }
+    lash_free(C);
+    lash_free(b);
+    return noise;
 }
 
 double lash_contributions(const double* x, const double* y, int64_t rows, int active,
-                          LashContribution* contribution) {
+                          LashContribution* contribution, double* noise) {
     for (int j = 0; j < active; ++j) contribution[j] = (LashContribution){NAN, NAN, NAN};
-    if (rows < 4) return NAN;
-    int bins = share_bins(rows);
+    *noise = NAN;
+    if (rows < 4 || active == 0) return NAN;
+    // eight samples for each polynomial where there are enough, more than two in any case
+    int most = (int)fmin(fmax(floor((double)rows / (8.0 * active)), 1), MOST_DEGREE);
+    bool enough = rows > 2 * (active + 1);
+    Additive a = {.rows = rows, .active = active};
+    a.degree = lash_alloc((size_t)active * sizeof *a.degree);
+    a.value = lash_alloc(enough ? (size_t)(active * most) * (size_t)rows * sizeof(double) : 1);
     Ranked* order = lash_alloc((size_t)rows * sizeof *order);
     double* rank = lash_alloc((size_t)rows * 2 * sizeof *rank);
     sort_column(y, rows, 1, 0, order);
@@ -326,13 +396,18 @@ double lash_contributions(const double* x, const double* y, int64_t rows, int ac
         sort_column(x, rows, active, j, order);
         ranks_of(order, rows, rank + rows);
         contribution[j].correlation = correlation(rank, rank + rows, rows);
-        contribution[j].share = bin_share(order, y, rows, bins);
+        if (enough) add_polynomials(&a, order, rank + rows, j, most);
     }
+    if (enough) *noise = fit_additive(&a, y, contribution);
     double R2 = regress(x, y, rows, active, contribution);
+    lash_free(a.degree);
+    lash_free(a.value);
     lash_free(order);
     lash_free(rank);
     return R2;
 }
+
+// ---- main effects -------------------------------------------------------------------------------
 
 int lash_main_effect(const double* x, const double* y, int64_t rows, int bins, LashBin* bin) {
     Ranked* order = lash_alloc((size_t)rows * sizeof *order + 1);

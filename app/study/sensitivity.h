@@ -29,11 +29,10 @@ typedef struct LashContribution {
     double regression;  // standardised coefficient of the linear model
     double correlation; // of the ranks (Spearman)
 } LashContribution;
-// A share that 95 of 100 parameters without any influence stay below.
-double lash_contribution_noise(int64_t rows);
-// Returns R^2 of the linear model; NAN when it cannot be found.
+// Returns R^2 of the linear model; NAN when it cannot be found. noise: a share that 95 of 100
+// parameters without any influence stay below; NAN, as the shares are, with too few rows.
 double lash_contributions(const double* x, const double* y, int64_t rows, int active,
-                          LashContribution* contribution);
+                          LashContribution* contribution, double* noise);
 
 // Mean of y over equally filled bins of x: a main effect. Returns the number of bins filled.
 typedef struct LashBin {
