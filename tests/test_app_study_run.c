@@ -562,6 +562,29 @@ static void studies_of_cad_models_run_to_their_reports(void** state) {
     }
 }
 
+static void the_benchmark_says_where_the_time_goes(void** state) {
+    (void)state;
+    write_ball("\"type\": \"sobol\", \"samples\": 60");
+    Outcome o = LASH("bench", "study", at("ball.study.json"), "-n", "60", "-j", "2", "--json");
+    if (o.code != 0) print_error("%s\n", o.err);
+    assert_int_equal(o.code, 0);
+    const char* keys[] = {"overhead_ms",    "busy",  "read the model",
+                          "create the run", "steps", "store, scheduler"};
+    double value[6];
+    for (int i = 0; i < 6; ++i) {
+        char key[64];
+        snprintf(key, sizeof key, "\"%s\": ", keys[i]);
+        const char* found = strstr(o.out, key);
+        assert_non_null(found);
+        value[i] = strtod(found + strlen(key), NULL);
+        assert_true(value[i] > 0);
+    }
+    assert_true(value[1] <= 1);
+    assert_true(value[2] + value[3] + value[5] <= value[0]); // parts of the whole
+    assert_non_null(strstr(o.out, "\"samples\": 60"));
+    outcome_free(&o);
+}
+
 static void wrong_stores_and_other_models_are_refused(void** state) {
     (void)state;
     write_ball("\"type\": \"sobol\", \"samples\": 10");
@@ -607,6 +630,7 @@ int main(void) {
         cmocka_unit_test(bad_studies_are_refused_before_anything_runs),
         cmocka_unit_test(the_studies_that_come_with_lash_are_good),
         cmocka_unit_test(studies_of_cad_models_run_to_their_reports),
+        cmocka_unit_test(the_benchmark_says_where_the_time_goes),
         cmocka_unit_test(wrong_stores_and_other_models_are_refused),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

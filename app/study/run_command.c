@@ -36,10 +36,10 @@ const AppCommand app_study_run_command = {
     .operands = "STUDY",
     .summary = "run the samples of a study",
     .detail =
-        "Every finished sample is a row of the store at once. Ctrl-C, a kill or a full disk lose\n"
-        "nothing that is finished: 'lash study resume STORE.db' runs the rest. A sample that "
-        "fails\n"
-        "is a row with its reason.",
+        "Every finished sample is a row of the store within a second. Ctrl-C, a kill or a full "
+        "disk\n"
+        "lose nothing that is reported as done: 'lash study resume STORE.db' runs the rest. A\n"
+        "sample that fails is a row with its reason.",
     .minimum = 1,
     .maximum = 1,
     .option = run_options,
