@@ -160,7 +160,11 @@ static void put_head(Page* page, const LashAnalysis* analysis, LashStore* store)
     snprintf(text, sizeof text, "%llu", (unsigned long long)study->seed);
     card(page, text, "seed");
     if (study->model_path != NULL) {
-        page_number(analysis->steps, text, sizeof text);
+        if (analysis->steps >= 1e6) {
+            snprintf(text, sizeof text, "%.3g million", 1e-6 * analysis->steps);
+        } else {
+            snprintf(text, sizeof text, "%.0f", analysis->steps);
+        }
         card(page, text, "time steps");
         snprintf(text, sizeof text, "%.1e m", analysis->penetration);
         card(page, text, "deepest penetration");

@@ -80,6 +80,7 @@ char* lash_sample_replay(const LashStudy* study, const double* x, char* text, si
 typedef struct Trial {
     LashSampler* sampler;
     LashSample* sample;
+    double last_lap; // processor time booked [s]
     LashModel* model;
     LashMechanism* mech;
     const LashSystem* system;
@@ -89,9 +90,9 @@ typedef struct Trial {
     AppContactLog log;
     AppStatistic* statistic; // (outputs of the model)
     double* frame;
-    double start_energy, start_clock, last_lap; // [J], wall clock [s], processor time [s]
-    int64_t substeps;                           // all
-    int parts;                                  // sub-steps of the last step
+    double start_energy, start_clock;
+    int64_t substeps; // all
+    int parts;        // sub-steps of the last step
 } Trial;
 
 static LashModel* load_model(LashSampler* sampler, const LashSample* sample, LashError* error) {
