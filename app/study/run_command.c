@@ -36,7 +36,7 @@ const AppCommand app_study_run_command = {
     .operands = "STUDY",
     .summary = "run the samples of a study",
     .detail =
-        "Every finished sample is a row of the store within a second. Ctrl-C, a kill or a full "
+        "Every finished sample is a row of the store within two seconds. Ctrl-C, a kill or a full "
         "disk\n"
         "lose nothing that is reported as done: 'lash study resume STORE.db' runs the rest. A\n"
         "sample that fails is a row with its reason.",

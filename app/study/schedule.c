@@ -4,7 +4,7 @@
 //
 // A sample is handed out only after its mark is on the disk. So that no worker waits for that, the
 // writer keeps a stock of marked samples, as many as are used up until the next commit but one. A
-// commit costs about half a millisecond of processor time, so it carries GROUP results or those of
+// commit costs up to a millisecond of processor time, so it carries GROUP results or those of
 // DISTANCE seconds, whichever is less; a result counts as done only after its commit. Which worker
 // runs which sample changes from run to run; the rows do not.
 #include "app/study/schedule.h"
@@ -22,7 +22,7 @@ enum {
     MOST_AHEAD = 4096,
     GROUP = 16 // results that do not wait for others to be committed with
 };
-static const double DISTANCE = 1; // from one commit to the next, when fewer come in [s]
+static const double DISTANCE = 2; // from one commit to the next, when fewer come in [s]
 
 typedef struct Result {
     struct Result* next;
