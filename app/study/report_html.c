@@ -26,7 +26,7 @@ static const char style[] =
     "h1{font-size:27px;margin:0 0 4px}h2{font-size:20px;margin:44px 0 6px;padding-top:14px;"
     "border-top:2px solid var(--line)}h3{font-size:15px;margin:22px 0 6px}"
     "p{margin:6px 0;max-width:80ch}.soft{color:var(--soft)}code{font:12.5px ui-monospace,monospace;"
-    "word-break:break-all}"
+    "overflow-wrap:anywhere}"
     "table{border-collapse:collapse;font-size:13px;margin:8px 0}"
     "th,td{padding:4px 7px;text-align:right;border-bottom:1px solid var(--line);"
     "vertical-align:top;white-space:nowrap}"
@@ -503,9 +503,19 @@ static void put_convergence(Page* page, const LashOutputAnalysis* a) {
     end_section(page);
 }
 
-static void put_worst(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+// The command that shows a sample; without a model its parameters.
+static void put_replay(Page* page, const LashStudy* study, const LashSample* row) {
     enum { REPLAY = 1 << 16 };
     char* replay = lash_alloc(REPLAY);
+    page_put(page, "<code>");
+    page_escape(page, lash_sample_replay(study, row->x, replay, REPLAY));
+    for (int k = 0; k < study->parameters && replay[0] == '\0'; ++k)
+        page_put(page, "%s=%.6g ", study->parameter[k].name, row->x[k]);
+    page_put(page, "</code>");
+    lash_free(replay);
+}
+
+static void put_worst(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
     page_put(page,
              "<h3>The %d worst samples</h3><p class=\"soft\">%s. The command shows the sample "
              "in the viewer.</p><div class=\"scroll\"><table><thead><tr><th>sample</th><th>",
@@ -519,20 +529,13 @@ static void put_worst(Page* page, const LashAnalysis* analysis, const LashOutput
         char text[48];
         double y = row->y[a - analysis->output];
         bool out = isnan(y) || y < a->lsl || y > a->usl;
-        lash_sample_replay(analysis->study, row->x, replay, REPLAY);
-        page_put(page, "<tr><td>%lld</td><td%s>%s</td><td class=\"text wide\"><code>",
-                 (long long)row->id, out ? " class=\"redtext\"" : "",
+        page_put(page, "<tr><td>%lld</td><td%s>%s</td><td class=\"text wide\">", (long long)row->id,
+                 out ? " class=\"redtext\"" : "",
                  isnan(y) ? "never" : page_number(y, text, sizeof text));
-        if (replay[0] != '\0') {
-            page_escape(page, replay);
-        } else {
-            for (int k = 0; k < analysis->study->parameters; ++k)
-                page_put(page, "%s=%.6g ", analysis->study->parameter[k].name, row->x[k]);
-        }
-        page_put(page, "</code></td></tr>\n");
+        put_replay(page, analysis->study, row);
+        page_put(page, "</td></tr>\n");
     }
     page_put(page, "</table></div>\n");
-    lash_free(replay);
 }
 
 static void put_output(Page* page, const LashAnalysis* analysis, int index) {
@@ -587,6 +590,8 @@ static void put_failed(Page* page, const LashAnalysis* analysis) {
         page_put(page, "<tr><td>%lld</td><td class=\"text\">%s</td><td class=\"text wide\">",
                  (long long)row->id, lash_sample_status_name(row->status));
         page_escape(page, row->reason);
+        page_put(page, "<br>");
+        put_replay(page, analysis->study, row);
         page_put(page, "</td></tr>\n");
         ++shown;
     }
