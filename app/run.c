@@ -63,7 +63,6 @@ typedef struct Run {
     LashRecordLayout layout;
     AppCounters counters;
     AppContactLog log;
-    int substeps; // of the last step
     int64_t substepped;
     AppStatistic* statistic; // (outputs)
     double* peak_force;      // (joints) largest reaction [N]
@@ -104,7 +103,6 @@ static bool prepare(Run* run, LashError* error) {
     const double *q, *v;
     lash_sim_state(run->sim, &q, &v);
     run->log = app_contact_log_create(run->mech, q);
-    run->substeps = 1;
     run->frame = lash_alloc((size_t)run->layout.total * sizeof(double));
     run->statistic = lash_alloc((size_t)model->outputs * sizeof *run->statistic);
     run->extreme = lash_alloc((size_t)model->outputs * sizeof(double));
@@ -215,7 +213,7 @@ static bool record_frame(Run* run, LashError* error) {
 static bool observe(Run* run, bool last, LashError* error) {
     const LashModel* model = run->model;
     app_measure_frame(run->mech, run->sim, &run->counters, &run->layout,
-                      model->simulation.settings.h / run->substeps, run->frame);
+                      model->simulation.settings.h, run->frame);
     double t = run->frame[run->layout.offset[LASH_SERIES_TIME]];
     for (int i = 0; i < model->outputs; ++i) {
         double value = output_value(run, &model->output[i]);
@@ -246,10 +244,9 @@ static bool loop(Run* run, LashError* error) {
             break;
         }
         app_counters_add(&run->counters, &info, run->sim);
-        run->substeps = info.substeps;
         run->substepped += info.substeps > 1;
-        if (!app_contact_log_step(&run->log, run->mech, run->sim, &info,
-                                  run->model->simulation.settings.h, run->recorder, error)) {
+        if (!app_contact_log_step(&run->log, run->mech, run->sim, run->model->simulation.settings.h,
+                                  run->recorder, error)) {
             good = false;
             break;
         }
@@ -301,6 +298,7 @@ static void put_contacts(AppJson* json, const Run* run) {
         app_json_put_number(json, "peak_impulse", contact->peak_impulse);
         app_json_put_number(json, "peak_time", contact->peak_time);
         app_json_put_number(json, "peak_force", contact->peak_force);
+        app_work_put(json, &contact->work, run->model->simulation.settings.tolerance_velocity);
         app_json_end_object(json);
     }
     app_json_end_object(json);
@@ -323,7 +321,33 @@ static void put_counters(AppJson* json, const AppCounters* c) {
     app_json_end_object(json);
 }
 
-static void put_energy(AppJson* json, const LashEnergy* e) {
+// Names of the joints, and contacts of no joint, that gave energy over the run: number `index` of
+// them, NULL when there are no more.
+static const char* giver(const Run* run, int index) {
+    const AppContactLog* log = &run->log;
+    double tolerance = run->model->simulation.settings.tolerance_velocity;
+    for (int j = 0; j < log->joints.count; ++j) {
+        if (!app_work_gives(&log->joints.joint[j].work, tolerance)) continue;
+        if (index-- == 0) return run->model->joint[j].name;
+    }
+    for (int i = 0; i < log->count; ++i) {
+        if (log->joints.owner[i] >= 0 || !app_work_gives(&log->contact[i].work, tolerance))
+            continue;
+        if (index-- == 0) return run->model->contact_point[i].name;
+    }
+    return NULL;
+}
+
+static const char* gain_of(const Run* run) {
+    const AppGain* gain = &run->log.gain;
+    return !(gain->work > 0)  ? NULL
+           : gain->joint >= 0 ? run->model->joint[gain->joint].name
+                              : run->model->contact_point[gain->contact].name;
+}
+
+static void put_energy(AppJson* json, const Run* run) {
+    const LashEnergy* e = &run->energy;
+    const char* of = gain_of(run);
     app_json_key(json, "energy");
     app_json_begin_object(json);
     app_json_put_number(json, "start", e->start);
@@ -331,7 +355,21 @@ static void put_energy(AppJson* json, const LashEnergy* e) {
     app_json_put_number(json, "external_work", e->external_work);
     app_json_put_number(json, "dissipated", dissipated(e));
     app_json_put_number(json, "balance_error", balance_error(e));
+    app_json_put_number(json, "damping_work", e->damping_work);
+    app_json_put_number(json, "contact_work_normal", e->contact_work_n);
+    app_json_put_number(json, "contact_work_friction", e->contact_work_t);
+    app_json_put_number(json, "joint_work", e->joint_work);
     app_json_put_number(json, "opening_work", e->opening_work);
+    app_json_key(json, "largest_gain");
+    app_json_begin_object(json);
+    app_json_put_number(json, "work", run->log.gain.work);
+    app_json_put_number(json, "time", of == NULL ? NAN : run->log.gain.time);
+    app_json_put_text(json, "of", of == NULL ? "" : of);
+    app_json_end_object(json);
+    app_json_key(json, "givers");
+    app_json_begin_array(json);
+    for (int i = 0; giver(run, i) != NULL; ++i) app_json_text(json, giver(run, i));
+    app_json_end_array(json);
     app_json_end_object(json);
 }
 
@@ -352,7 +390,7 @@ static void put_result(AppJson* json, const Run* run) {
     put_counters(json, c);
     put_contacts(json, run);
     app_joint_log_put(json, &run->log.joints, run->model);
-    put_energy(json, &run->energy);
+    put_energy(json, run);
     app_json_key(json, "peak_forces");
     app_json_begin_object(json);
     for (int j = 0; j < run->model->joints; ++j) {
