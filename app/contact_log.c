@@ -103,8 +103,15 @@ static void add_pushes(AppContactLog* log, const LashMechanism* mech, const Lash
     }
 }
 
-// Which joint, or contact of no joint, fed in most in the step that ended at t?
-static void look_for_gain(AppContactLog* log, double t) {
+// All pushes together, and which joint, or contact of no joint, fed in most in the step that ended
+// at t.
+static void look_for_gain(AppContactLog* log, const LashSim* sim, double t) {
+    int count;
+    const LashPush* push = lash_sim_pushes(sim, &count);
+    log->all.step = 0;
+    for (int i = 0; i < count; ++i) app_work_push(&log->all, &push[i]);
+    if (log->all.step > log->all.gain) log->all_time = t;
+    app_work_step(&log->all);
     for (int j = 0; j < log->joints.count; ++j) {
         double work = log->joints.joint[j].work.step;
         if (work > log->gain.work) log->gain = (AppGain){work, t, j, -1};
@@ -136,7 +143,7 @@ bool app_contact_log_step(AppContactLog* log, const LashMechanism* mech, LashSim
     add_pushes(log, mech, sim);
     for (int i = 0; i < log->count; ++i) add_up(log, &log->contact[i], lash_sim_time(sim));
     app_joint_log_step(&log->joints, mech, sim, h);
-    look_for_gain(log, lash_sim_time(sim));
+    look_for_gain(log, sim, lash_sim_time(sim));
     return true;
 }
 

@@ -39,7 +39,9 @@ typedef struct AppContactLog {
     double h;               // length of the last step [s]
     double frame_time;      // since the last frame [s]
     AppJointLog joints;     // among them those with clearance, whose contacts these are
-    AppGain gain;           // the largest so far, 0: none
+    AppWork all;            // of all contacts, limits and friction together
+    double all_time;        // end of the step of its gain [s]
+    AppGain gain;           // the largest of one joint or contact so far, 0: none
     LashRecordPoint* point; // of the present frame, owned
     int points, capacity;
     bool stale; // the last step failed: what the sim knows of contacts is of no state

@@ -159,20 +159,21 @@ void app_joint_log_put(AppJson* json, const AppJointLog* log, const LashModel* m
     app_json_end_object(json);
 }
 
-void app_joint_log_print(const AppJointLog* log, const LashModel* model) {
+void app_joint_log_print(const AppJointLog* log, const LashModel* model, int name_width) {
     bool first = true;
     for (int j = 0; j < log->count; ++j) {
         const AppJointPlay* joint = &log->joint[j];
         if (joint->contacts == 0) continue;
         if (first) {
             printf("joints with clearance\n");
-            printf("  %-20s %10s %8s %9s %9s %9s %11s %11s %11s %10s\n", "", "play", "impacts",
-                   "free", "touching", "sliding", "peak push", "wear", "net work", "most tilt");
-            printf("  %-20s %10s %8s %9s %9s %9s %11s %11s %11s %10s\n", "", "[m]", "", "[s]",
-                   "[s]", "[s]", "[N s]", "[J]", "[J]", "[rad]");
+            printf("  %-*s %10s %8s %9s %9s %9s %11s %11s %11s %10s\n", name_width, "", "play",
+                   "impacts", "free", "touching", "sliding", "peak push", "wear", "net work",
+                   "most tilt");
+            printf("  %-*s %10s %8s %9s %9s %9s %11s %11s %11s %10s\n", name_width, "", "[m]", "",
+                   "[s]", "[s]", "[s]", "[N s]", "[J]", "[J]", "[rad]");
         }
         first = false;
-        printf("  %-20s %10.4g %8lld %9.4g %9.4g %9.4g %11.4g %11.4g %11.4g %10.3g\n",
+        printf("  %-*s %10.4g %8lld %9.4g %9.4g %9.4g %11.4g %11.4g %11.4g %10.3g\n", name_width,
                model->joint[j].name, model->joint[j].play.play, (long long)joint->impacts,
                joint->free, joint->contact, joint->sliding, joint->peak_impulse,
                0 - joint->work.friction, app_work_net(&joint->work), joint->tilt_max);
