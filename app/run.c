@@ -456,25 +456,38 @@ static void print_outputs(const Run* run, int width) {
         if (isnan(value)) {
             printf("  %-*s %s\n", width, output->name, never ? "never" : "not a number");
         } else {
-            printf("  %-*s %.9g %s%s\n", width, output->name, value,
-                   strcmp(unit, "1") == 0 ? "" : unit,
-                   output->when == LASH_WHEN_INTEGRAL ? " s" : "");
+            bool number = strcmp(unit, "1") == 0;
+            printf("  %-*s %.9g%s%s%s\n", width, output->name, value + 0.0, number ? "" : " ",
+                   number ? "" : unit, output->when == LASH_WHEN_INTEGRAL ? " s" : "");
         }
     }
 }
 
+// Without what is rounding beside numbers of this size.
+static double clean(double x, double scale) {
+    return fabs(x) < 1e-15 * scale ? 0 : x;
+}
+
 static void print_energy(const Run* run) {
     const LashEnergy* e = &run->energy;
+    double scale = fmax(fabs(e->start), fmax(e->kinetic, fmax(fabs(e->potential), dissipated(e))));
     const AppContactLog* log = &run->log;
     printf(
         "energy      %.9g J -> %.9g J, external work %.6g J, dissipated %.6g J, balance error %.2e "
         "J\n",
-        e->start, e->kinetic + e->potential, e->external_work, dissipated(e), balance_error(e));
+        clean(e->start, scale), clean(e->kinetic + e->potential, scale),
+        clean(e->external_work, scale), clean(dissipated(e), scale), balance_error(e));
     if (!(log->all.pressed > 0)) return;
-    printf("            contact gave at most %.2e J in one step", log->all.gain);
-    if (log->all.gain > 0) printf(" (at %.6g s)", log->all_time);
-    if (gain_of(run) != NULL)
-        printf(", %s alone %.2e J (at %.6g s)", gain_of(run), log->gain.work, log->gain.time);
+    // Velocities are known to the tolerance: what it times the impulses gives is not energy.
+    double rounding = run->model->simulation.settings.tolerance_velocity * log->all.pressed;
+    const AppGain* one = &log->gain;
+    if (log->all.gain > rounding)
+        printf("            contact gave at most %.2e J in one step (at %.6g s)", log->all.gain,
+               log->all_time);
+    else
+        printf("            contact gave nothing in any step");
+    if (one->work > rounding) printf(", %s alone %.2e J", gain_of(run), one->work);
+    if (one->work > rounding && one->time != log->all_time) printf(" (at %.6g s)", one->time);
     printf("\n            over the run ");
     if (giver(run, 0) == NULL) printf("no joint and no contact gave energy\n");
     for (int i = 0; giver(run, i) != NULL; ++i) {
