@@ -113,6 +113,7 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
         contacts = system->max_contacts, contact_rows = system->max_contact_rows;
     }
     sim->max_contacts = contacts, sim->max_contact_rows = contact_rows;
+    sim->bilateral_rows = bilateral_rows;
     sim->saved = take_doubles(t, 2 * nq + nv);
     sim->q = take_doubles(t, nq), sim->q_prev = take_doubles(t, nq);
     sim->q_back = take_doubles(t, nq);
@@ -145,7 +146,9 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     sim->last_P = take_doubles(t, 3 * (size_t)contacts),
     sim->last_U = take_doubles(t, 3 * (size_t)contacts);
     sim->reactions = take_doubles(t, rows);
-    sim->works = take_doubles(t, 2 * (size_t)system->max_interactions);
+    sim->part_reactions = take_doubles(t, (size_t)bilateral_rows);
+    sim->push_capacity = 4 * (contacts + 1);
+    sim->push = take(t, (size_t)sim->push_capacity * sizeof *sim->push);
     sim->event_capacity = 16 * (contacts + 1);
     sim->event = take(t, (size_t)sim->event_capacity * sizeof *sim->event);
     sim->friction_work =
@@ -255,6 +258,7 @@ static bool positions_hold(const LashSim* sim, const StepContext* s) {
 }
 
 static void remember_contacts(LashSim* sim, const StepContext* s) {
+    int closed = 0;
     sim->last_count = 0;
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
         if (!s->active[i]) continue;
@@ -266,15 +270,17 @@ static void remember_contacts(LashSim* sim, const StepContext* s) {
             sim->last_U[3 * k + r] = s->U[item->row + r];
         }
         if (joint_friction(item) || !(s->P[item->row] > 0)) continue;
-        ++sim->info.contacts;
+        ++closed;
         sim->info.opening += s->has_U_start[i] && s->U_start[item->row] > 0;
     }
+    if (closed > sim->info.contacts) sim->info.contacts = closed;
 }
 
 void step_accept(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
     size_t nv = (size_t)system->nv, nq = (size_t)system->nq;
     int before = sim->last_count;
+    pushes_begin_part(sim);
     energy_add_step(sim, s);
     events_of_step(sim, s);
     remember_contacts(sim, s);
@@ -319,7 +325,8 @@ static LashOutcome one_step(LashSim* sim, double h) {
 static void start_again(LashSim* sim) {
     LashStepInfo* info = &sim->info;
     info->position_error = info->penetration = info->velocity_error = info->dynamics_error = 0;
-    info->contacts = 0, sim->events = 0;
+    info->contacts = info->opening = info->demoted = 0, sim->events = 0;
+    pushes_clear(sim);
     sim->history = 0, sim->last_count = 0, sim->factored = false;
 }
 
@@ -340,15 +347,35 @@ static void restore_state(LashSim* sim, double t, LashEnergy energy) {
     sim->system->accept(sim->system, sim->work, t, sim->q, sim->v); // turn counters
 }
 
+// P of the step just solved with the joints' part replaced by the one of minimum norm that gives
+// the same G* P.
+static void joint_reactions(LashSim* sim) {
+    const StepContext* s = &sim->step;
+    memcpy(sim->reactions, s->P, (size_t)s->list->rows * sizeof *s->P);
+    if (s->list->bilateral == 0) return;
+    const LashJointSolver* joints = &sim->velocity_joints; // at full rank P is unique
+    if (joints->rows == s->list->bilateral_rows && joints->rank == joints->rows) return;
+    if (!lash_block_lu_factor(sim->M, sim->M_values)) return;
+    lash_joint_solver_minimum_norm(&sim->reaction_joints, s->list, s->G_star, sim->M,
+                                   sim->reactions);
+}
+
+static void add_part_reactions(LashSim* sim) {
+    joint_reactions(sim);
+    for (int r = 0; r < sim->bilateral_rows; ++r) sim->part_reactions[r] += sim->reactions[r];
+}
+
 // The step in `parts` equal parts; all of them or none.
 static LashOutcome step_in_parts(LashSim* sim, double t, int parts) {
     LashEnergy energy = sim->energy;
     LashOutcome outcome = LASH_CONVERGED;
     start_again(sim);
     sim->info.substeps = parts;
-    memset(sim->works, 0, 2 * (size_t)sim->system->max_interactions * sizeof *sim->works);
-    for (int k = 0; k < parts && outcome == LASH_CONVERGED; ++k)
+    memset(sim->part_reactions, 0, (size_t)sim->bilateral_rows * sizeof(double));
+    for (int k = 0; k < parts && outcome == LASH_CONVERGED; ++k) {
         outcome = one_step(sim, sim->settings.h / parts);
+        if (outcome == LASH_CONVERGED) add_part_reactions(sim);
+    }
     if (outcome == LASH_CONVERGED) {
         sim->t = t + sim->settings.h;
     } else {
@@ -381,7 +408,7 @@ LashStepInfo lash_sim_step(LashSim* sim) {
     double t = sim->t;
     sim->info = (LashStepInfo){.index_set = 1, .substeps = 1};
     sim->events = 0, sim->reactions_clean = false;
-    memset(sim->works, 0, 2 * (size_t)sim->system->max_interactions * sizeof *sim->works);
+    pushes_clear(sim);
     sim->info.outcome = one_step(sim, sim->settings.h);
     for (int parts = 2; parts <= sim->settings.max_substeps && sim->info.outcome != LASH_CONVERGED;
          parts *= 2) {
@@ -412,20 +439,25 @@ LashSystemWork* lash_sim_work(LashSim* sim) {
 const LashInteractionList* lash_sim_interactions(const LashSim* sim) {
     return sim->step.list;
 }
-// P of the last step with the joints' part replaced by the one of minimum norm that gives the same
-// G* P.
+// P of the last step, all its parts. Of contacts that the list of the last part does not know any
+// more only the pushes tell.
 const double* lash_sim_impulses(LashSim* sim) {
-    const StepContext* s = &sim->step;
+    const LashInteractionList* list = sim->step.list;
+    if (sim->steps == 0) return sim->step.P;
     if (sim->reactions_clean) return sim->reactions;
-    memcpy(sim->reactions, s->P, (size_t)s->list->rows * sizeof *s->P);
+    joint_reactions(sim);
     sim->reactions_clean = true;
-    if (s->list->bilateral == 0 || sim->steps == 0) return sim->reactions;
-    const LashJointSolver* joints = &sim->velocity_joints; // at full rank P is unique
-    if (joints->rows == s->list->bilateral_rows && joints->rank == joints->rows)
-        return sim->reactions;
-    if (!lash_block_lu_factor(sim->M, sim->M_values)) return sim->reactions;
-    lash_joint_solver_minimum_norm(&sim->reaction_joints, s->list, s->G_star, sim->M,
-                                   sim->reactions);
+    if (sim->info.substeps < 2) return sim->reactions;
+    memcpy(sim->reactions, sim->part_reactions, (size_t)sim->bilateral_rows * sizeof(double));
+    for (int i = list->bilateral; i < list->count; ++i) {
+        const LashInteraction* item = &list->item[i];
+        const LashPush* push = NULL;
+        for (int k = 0; k < sim->pushes && push == NULL; ++k) {
+            if (sim->push[k].id == item->id) push = &sim->push[k];
+        }
+        for (int r = 0; r < item->rows; ++r)
+            sim->reactions[item->row + r] = push == NULL ? 0 : push->P[r];
+    }
     return sim->reactions;
 }
 const double* lash_sim_directions(const LashSim* sim) {
@@ -433,9 +465,6 @@ const double* lash_sim_directions(const LashSim* sim) {
 }
 const double* lash_sim_contact_impulses(const LashSim* sim) {
     return sim->step.P;
-}
-const double* lash_sim_works(const LashSim* sim) {
-    return sim->works;
 }
 const double* lash_sim_gaps(const LashSim* sim) {
     return sim->step.g;

@@ -84,6 +84,7 @@ struct LashSim {
     double contraction_rate; // of the iteration in the last steps, at worst
     double* guess;           // as past: scratch of the predictor
     int max_contacts, max_contact_rows; // that can act at once
+    int bilateral_rows;                 // of the joints: the same in every step
     // Linear algebra of the step: A = M + h theta C + h^2 theta^2 K and the joints on it.
     LashBlockLu *A, *M;
     LashBlockLu* N; // M - d(G tau)/dq, of a robust pass that projects contacts (curved)
@@ -123,8 +124,11 @@ struct LashSim {
     int events, event_capacity;
     LashJointSolver reaction_joints; // minimum-norm reactions, made when asked for
     double* reactions;               // (rows)
-    double* works;                   // (2 x interactions) of the last step: normal, tangential [J]
-    double reach;                    // factor on the motion promised to collect
+    double* part_reactions;          // (rows of the joints) sum over the parts of the step
+    LashPush* push;                  // of the last step
+    int pushes, push_capacity;
+    int pushes_before; // of the parts before the present one
+    double reach;      // factor on the motion promised to collect
 };
 
 // Are all n numbers finite? Forces that a user wrote may be anything; solvers want numbers.
@@ -244,6 +248,13 @@ LashOutcome step_schatzman_paoli(LashSim* sim, StepContext* s);
 // --- Events (events.c)
 // --------------------------------------------------------------------------------------------
 void events_of_step(LashSim* sim, const StepContext* s);
+
+// --- Pushes (pushes.c)
+// --------------------------------------------------------------------------------------------
+void pushes_clear(LashSim* sim);      // a step begins
+void pushes_begin_part(LashSim* sim); // the next part of it
+// Active interaction i pushed and did this work [J].
+void pushes_add(LashSim* sim, const StepContext* s, int i, double work_n, double work_t);
 
 // --- Energy (energy.c)
 // --------------------------------------------------------------------------------------------
