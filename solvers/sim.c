@@ -12,10 +12,7 @@
 #include "solvers/rows.h"
 #include "solvers/sim_internal.h"
 
-enum {
-    RESPONSE_LIMIT = 96, // largest nv for which the response matrix B is formed
-    REACH_ATTEMPTS = 4
-};
+enum { REACH_ATTEMPTS = 4 };
 
 LashSettings lash_settings(void) {
     return (LashSettings){.scheme = LASH_COMBINED,
@@ -96,7 +93,7 @@ static void lay_out_contacts(StepContext* s, int contacts, int contact_rows, Tak
     s->contact = take(t, nc * sizeof(int)), s->first = take(t, nc * sizeof(int));
     s->normal = take(t, nc * sizeof(int));
     s->kind = take(t, nc), s->kind_n = take(t, 2 * nc);
-    s->W = take_doubles(t, m * m), s->b = take_doubles(t, m), s->P_c = take_doubles(t, m);
+    s->W = take_doubles(t, m * (m + 8)), s->b = take_doubles(t, m), s->P_c = take_doubles(t, m);
     s->U_c = take_doubles(t, m), s->mu = take_doubles(t, nc);
     s->A_n = take_doubles(t, nc * nc), s->gap_n = take_doubles(t, nc),
     s->tau_n = take_doubles(t, nc);
@@ -143,6 +140,7 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     sim->kept_shift = take_doubles(t, nv);
     sim->kept = take_doubles(t, nv + 2 * rows), sim->dtau = take_doubles(t, rows);
     sim->last_id = take(t, (size_t)contacts * sizeof(uint64_t));
+    sim->last_closed = take(t, (size_t)contacts);
     sim->last_P = take_doubles(t, 3 * (size_t)contacts),
     sim->last_U = take_doubles(t, 3 * (size_t)contacts);
     sim->reactions = take_doubles(t, rows);
@@ -184,6 +182,9 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     lash_joint_solver_init(&sim->position_joints, system, list, settings->joints);
     lash_joint_solver_init(&sim->reaction_joints, system, list, settings->joints);
     if (bilateral > 0) sim->full = full_newton_create(system, list);
+    if (sim->B != NULL)
+        sim->contact_newton =
+            contact_newton_create(system, rows, sim->max_contacts, sim->max_contact_rows);
     lash_sim_set_state(sim, 0, start, start + system->nq);
     lash_free(start);
     return sim;
@@ -196,6 +197,7 @@ void lash_sim_destroy(LashSim* sim) {
     lash_block_lu_destroy(sim->M);
     lash_block_lu_destroy(sim->N);
     full_newton_destroy(sim->full);
+    contact_newton_destroy(sim->contact_newton);
     lash_joint_solver_free(&sim->velocity_joints);
     lash_joint_solver_free(&sim->position_joints);
     lash_joint_solver_free(&sim->reaction_joints);
@@ -265,6 +267,8 @@ static void remember_contacts(LashSim* sim, const StepContext* s) {
         const LashInteraction* item = &s->list->item[i];
         int k = sim->last_count++;
         sim->last_id[k] = item->id;
+        sim->last_closed[k] =
+            s->P[item->row] > 0 || s->g[item->row] <= sim->settings.tolerance_position;
         for (int r = 0; r < item->rows; ++r) {
             sim->last_P[3 * k + r] = s->P[item->row + r];
             sim->last_U[3 * k + r] = s->U[item->row + r];
