@@ -246,6 +246,10 @@ int lash_mechanism_contact_of(const LashMechanism* mech, uint64_t interaction_id
     if (pair_id_is(interaction_id)) return pair_id_contact(interaction_id);
     return interaction_id >= CONTACT_ID ? (int)(interaction_id - CONTACT_ID) : -1;
 }
+int lash_mechanism_joint_of(const LashMechanism* mech, uint64_t interaction_id) {
+    (void)mech;
+    return interaction_id >= CONTACT_ID ? -1 : (int)(interaction_id % JOINT_ID);
+}
 const char* lash_mechanism_body_name(const LashMechanism* mech, int body) {
     return mech->body[body + 1].def.name;
 }

@@ -83,6 +83,7 @@ static void the_plunger_frees_the_hook(void** state) {
     cJSON* json = run_model(latch, NULL);
     assert_exact(json);
     assert_between("hook free", result_at(json, "outputs/hook_free_at"), 3e-3, 7e-3);
+    assert_no_energy_given(json);
     cJSON_Delete(json);
 }
 
@@ -115,6 +116,7 @@ static void tripped_breaker_opens_and_throws_its_handle(void** state) {
     assert_between("opening", result_at(json, "outputs/opening_time"), 4e-3, 10e-3);
     assert_between("handle off", result_at(json, "outputs/handle_off_time"), 5e-3, 14e-3);
     assert_between("balance", result_at(json, "energy/balance_error"), -1e-3, 1e-3);
+    assert_no_energy_given(json);
     cJSON_Delete(json);
 }
 
