@@ -114,12 +114,12 @@ static const char* tick_text(double value, double step, char* text, size_t size)
     return text;
 }
 
-static void put_exponent(const Plot* p, int exponent, double x, double y) {
+static void put_exponent(const Plot* p, int exponent, const char* anchor, double x, double y) {
     if (exponent == 0) return;
     page_put(p->page,
-             "<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">&times;10<tspan "
+             "<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">&times;10<tspan "
              "dy=\"-4\" font-size=\"9\">%d</tspan></text>",
-             x, y, exponent);
+             x, y, anchor, exponent);
 }
 
 static void x_axis(const Plot* p, const char* name) {
@@ -137,7 +137,7 @@ static void x_axis(const Plot* p, const char* name) {
                  plot_x(p, t * unit), p->top, bottom, plot_x(p, t * unit), bottom + 14,
                  tick_text(t, step, text, sizeof text));
     }
-    put_exponent(p, exponent, p->width - 1, p->height - 4);
+    put_exponent(p, exponent, "end", p->width - 1, p->height - 4);
     page_put(p->page, "<text class=\"axis\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">",
              0.5 * (p->left + right), p->height - 4);
     page_escape(p->page, name);
@@ -160,7 +160,7 @@ static void y_axis(const Plot* p, const char* name) {
                  p->left, plot_y(p, t * unit), right, p->left - 5, plot_y(p, t * unit) + 3.5,
                  tick_text(t, step, text, sizeof text));
     }
-    put_exponent(p, exponent, p->left - 5, bottom + 16);
+    put_exponent(p, exponent, "start", p->left + 3, p->top + 8);
     page_put(p->page,
              "<text class=\"axis\" transform=\"translate(10 %.1f) rotate(-90)\" "
              "text-anchor=\"middle\">",
