@@ -41,6 +41,8 @@ enum { PATIENCE = 4, CIRCLE = 12 };
 enum { LONGEST_RUN = 16 };
 // Corrections that an operator of contacts may still need before a new one is cheaper.
 static const double CHORDS = 4;
+// Error of contacts beyond which derivatives of their directions do more harm than good [m/s].
+static const double FAR_OFF = 0.01;
 // Corrections with the kept operator before it is given up.
 enum { KEPT_ITERATIONS = 12 };
 
@@ -272,8 +274,7 @@ static bool evaluate_iterate(LashSim* sim, StepContext* s, bool project) {
     set_positions(sim, s, project);
     if (!evaluate_rows(sim, s)) return false;
     if (sim->coupled) {
-        if (!contact_newton_fits(sim, s, project) && !contact_newton_factor(sim, s, project, true))
-            return false;
+        if (!contact_newton_fits(sim, s, project) && !contact_newton_masses(sim, s)) return false;
     } else if (!sim->factored || sim->factored_h != s->h) {
         if (!step_factor(sim, s, project)) return false;
     }
@@ -379,8 +380,11 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         if (i > 0 && sim->coupled && clearly_violated(sim, s)) return LASH_CONVERGED;
         if (sim->coupled) {
             bool renew = sim->robust || log(error) > -CHORDS * log(fmin(error / last, 0.99));
-            if (i > 0 && renew && !contact_newton_factor(sim, s, project, plain))
+            bool fits = contact_newton_fits(sim, s, project);
+            if (!fits) plain = s->contact_error > FAR_OFF;
+            if ((!fits || (i > 0 && renew)) && !contact_newton_factor(sim, s, project, plain))
                 return LASH_FAILED;
+            if (!fits) plain = false;
             last = error, solved = sim->info.solver, s->correction = i;
             if (i == most) break;
             if (!correct(sim, s, project)) { // with derivatives there may be no answer
