@@ -596,6 +596,10 @@ bool contact_newton_fits(const LashSim* sim, const StepContext* s, bool project)
     return f->valid && f->h == s->h && f->key == operator_key(sim, s, project);
 }
 
+void contact_newton_forget(LashSim* sim) {
+    if (sim->contact_newton != NULL) sim->contact_newton->valid = false;
+}
+
 bool contact_newton_is_plain(const LashSim* sim) {
     return sim->contact_newton->plain;
 }

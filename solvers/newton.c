@@ -356,7 +356,7 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         if (i == 0) first = error;
         growing = error > last ? growing + 1 : 0;
         if (i > 0 && last > 1) rate = fmin(1, fmax(rate, error / last));
-        sim->contraction_rate = fmax(sim->contraction_rate, rate);
+        if (!sim->coupled) sim->contraction_rate = fmax(sim->contraction_rate, rate);
         if (kept < INFINITY && !(error < 0.5 * kept)) { // no better than the one kept
             if (pass && error <= kept) return LASH_CONVERGED;
             return restore_iterate(sim, s, project) ? LASH_CONVERGED : LASH_INACCURATE;
@@ -443,8 +443,14 @@ static LashOutcome solve_coupled(LashSim* sim, StepContext* s, bool project) {
 LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
     if (!contacts_list(sim, s)) return LASH_FAILED;
     LashOutcome outcome = LASH_INACCURATE;
-    sim->coupled_run = can_couple(sim, s);
-    if (sim->coupled_run) {
+    bool possible = can_couple(sim, s);
+    // One contact among ideal joints: the kept operator of the joints is cheaper, if it converges.
+    bool single = possible && s->nc <= 1 && s->nn <= 1 && s->list->bilateral > 0;
+    sim->coupled_run = possible && !single;
+    if (single) outcome = iterate(sim, s, project);
+    if (single && outcome == LASH_CONVERGED) return outcome;
+    if (possible) {
+        if (single) step_guess(sim, s);
         outcome = solve_coupled(sim, s, project);
         // Shorter steps come first, if they are allowed (sim.c): they mend nearly all.
         bool shorter = 8 * s->h > sim->settings.h && sim->settings.max_substeps > 8;
