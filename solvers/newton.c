@@ -426,7 +426,7 @@ static bool can_couple(const LashSim* sim, const StepContext* s) {
 static LashOutcome solve_coupled(LashSim* sim, StepContext* s, bool project) {
     sim->coupled = true;
     LashOutcome outcome = iterate(sim, s, project);
-    if (outcome != LASH_CONVERGED) {
+    if (outcome != LASH_CONVERGED && sim->settings.max_substeps == 1) {
         sim->robust = true;
         step_guess(sim, s);
         outcome = iterate(sim, s, project);
