@@ -337,6 +337,21 @@ static bool clearly_violated(const LashSim* sim, StepContext* s) {
     return found;
 }
 
+// One coupled correction; the operator is renewed where another set of contacts acts, or where that
+// is cheaper than what it would still need. False: no answer.
+static bool correct_coupled(LashSim* sim, StepContext* s, bool project, double error, double last,
+                            bool* plain) {
+    bool fits = contact_newton_fits(sim, s, project), first = s->correction == 0;
+    bool slow = sim->robust || log(error) > -CHORDS * log(fmin(error / last, 0.99));
+    bool without = fits ? *plain : s->contact_error > FAR_OFF;
+    if ((!fits || (slow && !first)) && !contact_newton_factor(sim, s, project, without))
+        return false;
+    if (correct(sim, s, project)) return true;
+    if (contact_newton_is_plain(sim)) return false;
+    *plain = true; // with all derivatives there may be no answer
+    return contact_newton_factor(sim, s, project, true) && correct(sim, s, project);
+}
+
 // Newton until the goal; an iterate that passes is kept in case the next one is no better.
 static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
     double first = INFINITY, last = INFINITY, kept = INFINITY, rate = 0;
@@ -379,20 +394,9 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         if (i > 0 && pass) keep_iterate(sim, s), kept = error;
         if (i > 0 && sim->coupled && clearly_violated(sim, s)) return LASH_CONVERGED;
         if (sim->coupled) {
-            bool renew = sim->robust || log(error) > -CHORDS * log(fmin(error / last, 0.99));
-            bool fits = contact_newton_fits(sim, s, project);
-            if (!fits) plain = s->contact_error > FAR_OFF;
-            if ((!fits || (i > 0 && renew)) && !contact_newton_factor(sim, s, project, plain))
-                return LASH_FAILED;
-            if (!fits) plain = false;
-            last = error, solved = sim->info.solver, s->correction = i;
-            if (i == most) break;
-            if (!correct(sim, s, project)) { // with derivatives there may be no answer
-                if (contact_newton_is_plain(sim)) return LASH_FAILED;
-                plain = true;
-                if (!contact_newton_factor(sim, s, project, plain)) return LASH_FAILED;
-                if (!correct(sim, s, project)) return LASH_FAILED;
-            }
+            s->correction = i;
+            if (i == most || !correct_coupled(sim, s, project, error, last, &plain)) break;
+            last = error, solved = sim->info.solver;
             ++sim->info.newton;
             continue;
         }
