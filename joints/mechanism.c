@@ -457,6 +457,7 @@ static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, c
         const Contact* contact = &mech->contact[c];
         if (contact->pair >= 0) continue;
         bool asked = wanted == NULL || wanted[contact->interaction];
+        if (!asked && G != NULL && g_t == NULL) continue; // directions only
         evaluate_contact(&mech->interaction[contact->interaction], contact, work->body, asked, g,
                          g_t, G);
     }

@@ -31,11 +31,12 @@
 #include "solvers/rows.h"
 #include "solvers/sim_internal.h"
 
-static const double FAR = 1e6;         // [m] an empty contact slot has an infinite gap
-static const double PUSHES = 1e-12;    // P_N > 0 means above this share of the largest impulse
-static const double DEPENDENT = 1e-11; // of a row's diagonal entry: what rounding leaves
-static const double CURVED = 1e-4;     // C(tau) counts from this share of the masses on
-enum { SEARCH_ITERATIONS = 100 };      // of a position problem: the next correction goes on
+static const double FAR = 1e6;          // [m] an empty contact slot has an infinite gap
+static const double PUSHES = 1e-12;     // P_N > 0 means above this share of the largest impulse
+static const double DEPENDENT = 1e-11;  // of a row's diagonal entry: what rounding leaves
+static const double CURVED = 1e-4;      // C(tau) counts from this share of the masses on
+static const double SMALL_SHIFT = 1e-9; // nor before the projection moves by this [m, rad]
+enum { SEARCH_ITERATIONS = 100 };       // of a position problem: the next correction goes on
 
 struct ContactNewton {
     int n, p, most; // velocities, filled up with idle ones; bilateral rows; contacts at most
@@ -145,7 +146,9 @@ static void subtract(int n, double a, const double* x, double* y) {
     lash_dense_subtract_rows(n, 1, &a, 1, x, n, y);
 }
 
-LASH_VECTOR_CLONES static double dot(int n, const double* x, const double* y) {
+// The sum of products in the same order on any machine.
+static inline __attribute__((always_inline)) double sum_products(int n, const double* x,
+                                                                 const double* y) {
     double sum[8] = {0}, rest = 0;
     int i = 0;
     for (; i + 8 <= n; i += 8)
@@ -154,9 +157,23 @@ LASH_VECTOR_CLONES static double dot(int n, const double* x, const double* y) {
     return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7])) + rest;
 }
 
-// y (n) = A x
-static void multiply(int n, const double* A, const double* x, double* y) {
-    for (int i = 0; i < n; ++i) y[i] = dot(n, A + (size_t)i * (size_t)n, x);
+LASH_VECTOR_CLONES static double dot(int n, const double* x, const double* y) {
+    return sum_products(n, x, y);
+}
+
+// y (rows) = A x, A (rows x n) with leading dimension ld
+LASH_VECTOR_CLONES static void multiply(int rows, int n, const double* A, int ld, const double* x,
+                                        double* y) {
+    for (int i = 0; i < rows; ++i) y[i] = sum_products(n, A + (size_t)i * (size_t)ld, x);
+}
+
+// x <- U^-1 L^-1 x for unknowns [0, last), one right side
+LASH_VECTOR_CLONES static void substitute_one(int last, const double* A, int ld, double* x) {
+    for (int i = 1; i < last; ++i) x[i] -= sum_products(i, A + (size_t)i * (size_t)ld, x);
+    for (int i = last - 1; i >= 0; --i) {
+        const double* row = A + (size_t)i * (size_t)ld;
+        x[i] = (x[i] - sum_products(last - i - 1, row + i + 1, x + i + 1)) / row[i];
+    }
 }
 
 static void swap_rows(int columns, double* A, int ld, int i, int k) {
@@ -248,7 +265,10 @@ static void solve_joints(const ContactNewton* f, int count, double* X, int ldx, 
     for (int k = 0; k < n; ++k) swap_rows(count, X, ldx, k, f->swap[k]);
     for (int i = 0; i < f->p; ++i) memcpy(order + i * count, X + (n + f->joint[i]) * ldx, bytes);
     for (int i = 0; i < f->p; ++i) memcpy(X + (n + i) * ldx, order + i * count, bytes);
-    substitute(n + f->rank, f->K, f->ldk, count, X, ldx);
+    if (count == 1)
+        substitute_one(n + f->rank, f->K, f->ldk, X);
+    else
+        substitute(n + f->rank, f->K, f->ldk, count, X, ldx);
     for (int i = 0; i < f->p; ++i) memcpy(order + i * count, X + (n + i) * ldx, bytes);
     for (int i = 0; i < f->p; ++i) {
         double* x = X + (n + f->joint[i]) * ldx;
@@ -410,6 +430,9 @@ static bool factor_metric(LashSim* sim, const StepContext* s, ContactNewton* f) 
     double *C = f->H, largest = 0;
     f->curved = false;
     if (!f->project) return true;
+    for (int i = 0; i < sim->system->nv; ++i) largest = fmax(largest, fabs(s->shift[i]));
+    if (largest < SMALL_SHIFT) return true;
+    largest = 0;
     memset(C, 0, (size_t)n * (size_t)n * sizeof *C);
     for (int r = 0; r < f->nr;) {
         const LashInteraction* item = &s->list->item[f->row_item[r]];
@@ -449,7 +472,7 @@ static void apply_metric(const LashSim* sim, ContactNewton* f, double* x) {
     int n = f->n;
     if (f->curved) {
         memcpy(f->y, x, (size_t)n * sizeof *x);
-        multiply(n, f->H, f->y, x);
+        multiply(n, n, f->H, n, f->y, x);
         return;
     }
     if (sim->system->unit_metric) return;
@@ -573,23 +596,18 @@ bool contact_newton_fits(const LashSim* sim, const StepContext* s, bool project)
     return f->valid && f->h == s->h && f->key == operator_key(sim, s, project);
 }
 
+void contact_newton_forget(LashSim* sim) {
+    if (sim->contact_newton != NULL) sim->contact_newton->valid = false;
+}
+
 bool contact_newton_is_plain(const LashSim* sim) {
     return sim->contact_newton->plain;
 }
 
-bool contact_newton_factor(LashSim* sim, StepContext* s, bool project, bool plain) {
+bool contact_newton_masses(LashSim* sim, const StepContext* s) {
     const LashSystem* system = sim->system;
     ContactNewton* f = sim->contact_newton;
-    double t_theta = s->t0 + s->theta * s->h;
-    f->valid = false, f->project = project, f->plain = plain;
     system->mass(system, sim->work, s->q_theta, sim->M_values);
-    system->tangents(system, sim->work, t_theta, s->q_theta, s->v_theta, sim->C_values,
-                     sim->K_values);
-    if (!system->constant_mass) {
-        for (int i = 0; i < system->nv; ++i) sim->x[i] = s->v[i] - sim->v[i];
-        system->mass_tangent(system, sim->work, s->q_theta, sim->x, 1 / s->h, sim->K_values);
-    }
-    if (!lash_block_lu_factor(sim->M, sim->M_values)) return false;
     for (int b = 0; b < system->blocks; ++b) {
         int n = lash_block_size(system, b);
         const double* M = sim->M_values + system->pattern.offset[b];
@@ -598,6 +616,21 @@ bool contact_newton_factor(LashSim* sim, StepContext* s, bool project, bool plai
                 system->unit_metric ? 1 : 1 / sqrt(M[(size_t)k * (size_t)(n + 1)]);
     }
     for (int i = system->nv; i < f->n; ++i) f->scale[i] = 1;
+    return lash_block_lu_factor(sim->M, sim->M_values);
+}
+
+bool contact_newton_factor(LashSim* sim, StepContext* s, bool project, bool plain) {
+    const LashSystem* system = sim->system;
+    ContactNewton* f = sim->contact_newton;
+    double t_theta = s->t0 + s->theta * s->h;
+    f->valid = false, f->project = project, f->plain = plain;
+    if (!system->constant_mass && !contact_newton_masses(sim, s)) return false;
+    system->tangents(system, sim->work, t_theta, s->q_theta, s->v_theta, sim->C_values,
+                     sim->K_values);
+    if (!system->constant_mass) {
+        for (int i = 0; i < system->nv; ++i) sim->x[i] = s->v[i] - sim->v[i];
+        system->mass_tangent(system, sim->work, s->q_theta, sim->x, 1 / s->h, sim->K_values);
+    }
     if (!eliminate_positions(sim, s, f)) return false;
     if (!factor_dynamics(sim, s, f)) return false;
     answer_contacts(sim, s, f);
@@ -680,7 +713,7 @@ static bool correct_velocities(LashSim* sim, StepContext* s, ContactNewton* f) {
     int n = f->n, N = n + f->p, m = f->m;
     double *x = f->x, *dd = f->dd; // dd_0, not scaled
     for (int i = 0; i < n; ++i) dd[i] = f->scale[i] * f->dd_0[i];
-    multiply(n, f->Q, f->dd_0, f->y);
+    multiply(n, n, f->Q, n, f->dd_0, f->y);
     for (int i = 0; i < n; ++i) x[i] = i < sim->system->nv ? -f->scale[i] * s->r[i] - f->y[i] : 0;
     for (int i = 0; i < s->list->bilateral; ++i) {
         const LashInteraction* item = &s->list->item[i];
@@ -702,7 +735,8 @@ static bool correct_velocities(LashSim* sim, StepContext* s, ContactNewton* f) {
                 s->P_c[j] = dP;
             }
         }
-        for (int i = 0; i < N; ++i) x[i] += dot(m, f->Y + i * f->ld, s->P_c);
+        multiply(N, m, f->Y, f->ld, s->P_c, f->y);
+        for (int i = 0; i < N; ++i) x[i] += f->y[i];
     }
     for (int i = 0; i < f->p; ++i) s->P[i] += x[n + i];
     return true;
@@ -729,7 +763,7 @@ static double* tau_of(StepContext* s, const ContactNewton* f, int r) {
 static bool close_guessed(StepContext* s, ContactNewton* f, double tolerance) {
     int n = f->n, e = f->ne, contacts = f->nr - s->nn;
     double w = s->h * s->move_theta;
-    multiply(n, f->T, f->x, f->dd);
+    multiply(n, n, f->T, n, f->x, f->dd);
     for (int i = 0; i < n; ++i) f->dd[i] += f->dd_0[i];
     memset(f->tau, 0, (size_t)f->nr * sizeof *f->tau); // change of tau
     for (int i = 0; i < e; ++i)

@@ -370,6 +370,7 @@ static void assemble_velocity_problem(LashSim* sim, StepContext* s) {
         exact ? row_derivatives(sim, s, s->list->bilateral, s->list->count) : law_rows(sim, s);
     int m = s->m;
     s->ldw = m;
+    contact_newton_forget(sim); // W was its
     for (int c = 0; c < s->nc; ++c) {
         const LashInteraction* item = &s->list->item[s->contact[c]];
         for (int r = 0; r < item->rows; ++r) {

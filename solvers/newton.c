@@ -41,6 +41,8 @@ enum { PATIENCE = 4, CIRCLE = 12 };
 enum { LONGEST_RUN = 16 };
 // Corrections that an operator of contacts may still need before a new one is cheaper.
 static const double CHORDS = 4;
+// Error of contacts beyond which derivatives of their directions do more harm than good [m/s].
+static const double FAR_OFF = 0.01;
 // Corrections with the kept operator before it is given up.
 enum { KEPT_ITERATIONS = 12 };
 
@@ -272,8 +274,7 @@ static bool evaluate_iterate(LashSim* sim, StepContext* s, bool project) {
     set_positions(sim, s, project);
     if (!evaluate_rows(sim, s)) return false;
     if (sim->coupled) {
-        if (!contact_newton_fits(sim, s, project) && !contact_newton_factor(sim, s, project, true))
-            return false;
+        if (!contact_newton_fits(sim, s, project) && !contact_newton_masses(sim, s)) return false;
     } else if (!sim->factored || sim->factored_h != s->h) {
         if (!step_factor(sim, s, project)) return false;
     }
@@ -336,6 +337,21 @@ static bool clearly_violated(const LashSim* sim, StepContext* s) {
     return found;
 }
 
+// One coupled correction; the operator is renewed where another set of contacts acts, or where that
+// is cheaper than what it would still need. False: no answer.
+static bool correct_coupled(LashSim* sim, StepContext* s, bool project, double error, double last,
+                            bool* plain) {
+    bool fits = contact_newton_fits(sim, s, project), first = s->correction == 0;
+    bool slow = sim->robust || log(error) > -CHORDS * log(fmin(error / last, 0.99));
+    bool without = fits ? *plain : s->contact_error > FAR_OFF;
+    if ((!fits || (slow && !first)) && !contact_newton_factor(sim, s, project, without))
+        return false;
+    if (correct(sim, s, project)) return true;
+    if (contact_newton_is_plain(sim)) return false;
+    *plain = true; // with all derivatives there may be no answer
+    return contact_newton_factor(sim, s, project, true) && correct(sim, s, project);
+}
+
 // Newton until the goal; an iterate that passes is kept in case the next one is no better.
 static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
     double first = INFINITY, last = INFINITY, kept = INFINITY, rate = 0;
@@ -355,7 +371,7 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         if (i == 0) first = error;
         growing = error > last ? growing + 1 : 0;
         if (i > 0 && last > 1) rate = fmin(1, fmax(rate, error / last));
-        sim->contraction_rate = fmax(sim->contraction_rate, rate);
+        if (!sim->coupled) sim->contraction_rate = fmax(sim->contraction_rate, rate);
         if (kept < INFINITY && !(error < 0.5 * kept)) { // no better than the one kept
             if (pass && error <= kept) return LASH_CONVERGED;
             return restore_iterate(sim, s, project) ? LASH_CONVERGED : LASH_INACCURATE;
@@ -378,17 +394,9 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         if (i > 0 && pass) keep_iterate(sim, s), kept = error;
         if (i > 0 && sim->coupled && clearly_violated(sim, s)) return LASH_CONVERGED;
         if (sim->coupled) {
-            bool renew = sim->robust || log(error) > -CHORDS * log(fmin(error / last, 0.99));
-            if (i > 0 && renew && !contact_newton_factor(sim, s, project, plain))
-                return LASH_FAILED;
-            last = error, solved = sim->info.solver, s->correction = i;
-            if (i == most) break;
-            if (!correct(sim, s, project)) { // with derivatives there may be no answer
-                if (contact_newton_is_plain(sim)) return LASH_FAILED;
-                plain = true;
-                if (!contact_newton_factor(sim, s, project, plain)) return LASH_FAILED;
-                if (!correct(sim, s, project)) return LASH_FAILED;
-            }
+            s->correction = i;
+            if (i == most || !correct_coupled(sim, s, project, error, last, &plain)) break;
+            last = error, solved = sim->info.solver;
             ++sim->info.newton;
             continue;
         }
@@ -422,7 +430,7 @@ static bool can_couple(const LashSim* sim, const StepContext* s) {
 static LashOutcome solve_coupled(LashSim* sim, StepContext* s, bool project) {
     sim->coupled = true;
     LashOutcome outcome = iterate(sim, s, project);
-    if (outcome != LASH_CONVERGED) {
+    if (outcome != LASH_CONVERGED && sim->settings.max_substeps == 1) {
         sim->robust = true;
         step_guess(sim, s);
         outcome = iterate(sim, s, project);
@@ -439,8 +447,14 @@ static LashOutcome solve_coupled(LashSim* sim, StepContext* s, bool project) {
 LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
     if (!contacts_list(sim, s)) return LASH_FAILED;
     LashOutcome outcome = LASH_INACCURATE;
-    sim->coupled_run = can_couple(sim, s);
-    if (sim->coupled_run) {
+    bool possible = can_couple(sim, s);
+    // One contact among ideal joints: the kept operator of the joints is cheaper, if it converges.
+    bool single = possible && s->nc <= 1 && s->nn <= 1 && s->list->bilateral > 0;
+    sim->coupled_run = possible && !single;
+    if (single) outcome = iterate(sim, s, project);
+    if (single && outcome == LASH_CONVERGED) return outcome;
+    if (possible) {
+        if (single) step_guess(sim, s);
         outcome = solve_coupled(sim, s, project);
         // Shorter steps come first, if they are allowed (sim.c): they mend nearly all.
         bool shorter = 8 * s->h > sim->settings.h && sim->settings.max_substeps > 8;

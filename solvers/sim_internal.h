@@ -213,9 +213,12 @@ ContactNewton* contact_newton_create(const LashSystem* system, int bilateral_row
 void contact_newton_destroy(ContactNewton* newton);
 // Was the operator made for these contacts and this step length?
 bool contact_newton_fits(const LashSim* sim, const StepContext* s, bool project);
+// The masses alone: what errors are measured with before there is an operator.
+bool contact_newton_masses(LashSim* sim, const StepContext* s);
 // plain: without the derivatives of directions, for an iterate far from the solution
 bool contact_newton_factor(LashSim* sim, StepContext* s, bool project, bool plain);
 bool contact_newton_is_plain(const LashSim* sim);
+void contact_newton_forget(LashSim* sim); // the next pass makes a new operator
 bool contact_newton_correct(LashSim* sim, StepContext* s, bool project);
 // |N G tau - shift|: the motion of the iterate against its own multipliers
 double contact_newton_motion_error(LashSim* sim, const StepContext* s);

@@ -99,6 +99,18 @@ static void closed_breaker_stays_closed(void** state) {
     cJSON_Delete(json);
 }
 
+// The bar lands on its stop: three points on two freedoms, velocities are unique, impulses are not.
+static void ideal_pivots_and_a_bar_on_its_stop_converge(void** state) {
+    (void)state;
+    const char* friction[] = {"latch_friction=0.09", "latch_friction=0.1", "latch_friction=0.15"};
+    for (int k = 0; k < 3; ++k) {
+        cJSON* json = run_model(latch, OPTIONS("--set", friction[k], "--set", "play=0", "--set",
+                                               "joint_friction=0", "--duration", "0.0005"));
+        assert_exact(json);
+        cJSON_Delete(json);
+    }
+}
+
 static void without_friction_at_the_latch_it_opens_by_itself(void** state) {
     (void)state;
     cJSON* json = run_model(breaker, OPTIONS("--set", "trip_time=1000", "--set", "latch_friction=0",
@@ -132,6 +144,7 @@ int main(void) {
         cmocka_unit_test(play_moves_the_threshold_within_the_friction_of_the_pins),
         cmocka_unit_test(the_plunger_frees_the_hook),
         cmocka_unit_test(closed_breaker_stays_closed),
+        cmocka_unit_test(ideal_pivots_and_a_bar_on_its_stop_converge),
         cmocka_unit_test(without_friction_at_the_latch_it_opens_by_itself),
         cmocka_unit_test(tripped_breaker_opens_and_throws_its_handle),
     };
