@@ -68,7 +68,7 @@ void joints_response(LashSim* sim, const StepContext* s, bool positions, double*
 static void form_response(LashSim* sim, const StepContext* s, bool positions, double* B) {
     enum { REFINEMENTS = 8 };
     static const double CLOSED = 1e-13;
-    int n = sim->system->nv;
+    int n = sim->system->nv, refinements = sim->refined ? REFINEMENTS : 1;
     LashJointSparse* sparse = joints_of(sim, positions)->sparse;
     memset(B, 0, (size_t)n * (size_t)n * sizeof *B);
     for (int j = 0; j < n; ++j) B[j + (size_t)n * (size_t)j] = 1;
@@ -81,7 +81,7 @@ static void form_response(LashSim* sim, const StepContext* s, bool positions, do
         double size = 0;
         for (int i = 0; i < n; ++i) size = fmax(size, fabs(x[i]));
         double limit = INFINITY;
-        for (int k = 0; k < REFINEMENTS && limit > CLOSED * size; ++k) {
+        for (int k = 0; k < refinements && limit > CLOSED * size; ++k) {
             double open = close_response(sim, s, positions, CLOSED * size, limit, x);
             limit = open < limit ? 0.3 * open : 0;
         }
@@ -179,7 +179,9 @@ static bool near(const LashSystem* system, const double* A, const double* M) {
 
 bool response_ready(LashSim* sim, const StepContext* s) {
     if (sim->B == NULL) return false;
-    if (sim->has_response) return true;
+    bool refined = s->nc > 1 || s->nn > 1; // one contact depends on no other
+    if (sim->has_response && (sim->refined || !refined)) return true;
+    sim->refined = refined;
     form_response(sim, s, false, sim->B);
     if (!sim->same_metric) form_response(sim, s, true, sim->B_n);
     sim->has_response = true;

@@ -110,6 +110,7 @@ struct LashSim {
     int separate_steps, separate_run; // how long still, how long in all
     bool separate;                    // velocities and positions have their own operators
     bool factored, has_response;      // has_response: B (and B_n) are formed
+    bool refined;                     // so exactly that dependent contacts show
     double factored_h, factored_t;    // step it was made for: length, start [s]
     bool exact;                       // derivatives of contact directions are in the Newton matrix
     int singular_steps, singular_run; // steps to come with full Newton at once, length of the run
