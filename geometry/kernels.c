@@ -169,6 +169,18 @@ void lash_pair_add(LashPairView* v, const LashCandidate* c) {
     ++v->count;
 }
 
+// Do the edges lie apart along n, farther than the limit? Then they are not in each other along -n,
+// although free edges own every direction.
+static bool apart(const LashPairView* v, const LashCandidate* c) {
+    if (vec3_dot(vec3_sub(c->ca, c->cb), c->n) <= v->query->limit) return false;
+    LashRoot root;
+    LashKernelQuery query = *v->query;
+    LashPairView all = *v;
+    query.limit = INFINITY, all.query = &query, all.roots = &root, all.count = 0;
+    lash_pair_add(&all, c);
+    return all.count > 0;
+}
+
 void lash_pair_add_edges(LashPairView* v, LashCandidate* c, Vec3 tangent_a, Vec3 tangent_b) {
     Vec3 w = vec3_sub(c->ca, c->cb), x = vec3_cross(tangent_a, tangent_b);
     double d = vec3_norm(w), sine = vec3_norm(x), size = fmin(v->a->size, v->b->size);
@@ -181,7 +193,7 @@ void lash_pair_add_edges(LashPairView* v, LashCandidate* c, Vec3 tangent_a, Vec3
     }
     int before = v->count;
     lash_pair_add(v, c);
-    if (v->count > before || sine < 1e-6) return;
+    if (v->count > before || sine < 1e-6 || apart(v, c)) return;
     c->n = vec3_neg(c->n); // past each other: the wedges tell
     lash_pair_add(v, c);
 }

@@ -50,6 +50,13 @@ static inline bool lash_is_smooth(const LashFeature* f) { // a face, so that its
     return f->kind == LASH_FEATURE_FACE;
 }
 
+// The part of w across the unit vector z; twice, because rounding counts where it is small (near an
+// axis), and its direction is used.
+static inline Vec3 lash_across(Vec3 w, Vec3 z) {
+    Vec3 e = vec3_add_scaled(w, -vec3_dot(w, z), z);
+    return vec3_add_scaled(e, -vec3_dot(e, z), z);
+}
+
 // One file per family; each adds the roots of its pair.
 void lash_pair_point(LashPairView* v);  // point with anything elementary
 void lash_pair_line(LashPairView* v);   // line with line, circle, cone

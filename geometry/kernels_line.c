@@ -2,7 +2,8 @@
 //
 // Line / line: the common perpendicular; parallel lines have none, their contact ends at edges and
 // vertices. So does that of nearly parallel ones, as long as the perpendicular is shorter than the
-// distance at the ends by less than SAG: its foot would run along the whole line for the least tilt.
+// distance at the ends by less than SAG: its foot would run along the whole line for the least
+// tilt.
 //
 // Line / circle: seen along the line, the circle is an ellipse with half axes R and q = R |cos t|,
 // t the angle between line and circle axis. Its stationary distances from the line's point, with
@@ -272,7 +273,7 @@ static void line_cone(LashPairView* v) {
     double B = vec3_norm_squared(vec3_add_scaled(e0, s0, e1));
     double s = s0 + k * sqrt(B / (A * (A - k * k)));
     LashCandidate c = {.ca = vec3_add_scaled(v->origin, s, v->z)};
-    Vec3 e = vec3_add_scaled(e0, s, e1);
+    Vec3 e = lash_across(vec3_add_scaled(e0, s, e1), b->z);
     double rho = vec3_norm(e);
     if (rho == 0) return;
     double d = (rho - b->radius) * b->cos_a - (z0 + s * z1) * b->sin_a;
