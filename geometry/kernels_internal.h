@@ -64,9 +64,14 @@ void lash_pair_circle(LashPairView* v); // circle with circle, plane, cone
 void lash_pair_free(LashPairView* v);   // all others, numerically
 // A full circular edge with a whole cylinder, the fast way: roots in the cylinder's frame, a the
 // rim.
-bool lash_is_rim_cylinder(const LashFeature* rim, const LashFeature* cylinder);
+static inline bool lash_is_rim_cylinder(const LashFeature* rim, const LashFeature* cylinder) {
+    return rim->rim && cylinder->barrel;
+}
 int lash_rim_cylinder(const LashFeature* rim, const LashFeature* cylinder,
                       const LashPlacement* place, double limit, LashRoot roots[2]);
+void lash_rims_cylinder(const LashFeature* const rim[2], const LashFeature* cylinder,
+                        const LashPlacement* place, double limit,
+                        LashRoot (*roots)[LASH_MAX_POINTS], int* count);
 // Relative second-order test; K from lash_feature_second_order.
 bool lash_second_order_is_contact(const LashFeature* a, const LashFeature* b,
                                   const LashSecondOrder* A, const LashSecondOrder* B, double gap);

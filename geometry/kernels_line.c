@@ -51,34 +51,40 @@ typedef struct Ellipse {
     double p, q, D; // e1 R, e2 q >= 0 and D >= 0 of the equation above [m^2]
 } Ellipse;
 
+typedef struct Direction { // of a point of the ellipse, as a unit vector
+    double c, s;
+} Direction;
+
 // Root of h on the open quadrant where h falls (maximum, rising = -1) or rises (minimum in mirrored
-// coordinates, rising = +1): bracketed Newton on the direction (c, s), both >= 0.
+// coordinates, rising = +1); c and s both >= 0.
 //   maximum: h = -p s + q c - D s c;   minimum: h = p s - q c - D s c
-static inline void unique_root(const Ellipse* e, double rising, double* pc, double* ps) {
+static inline Direction guess_root(const Ellipse* e, double rising) {
+    double c = e->p + (rising < 0 ? e->D : 0), s = e->q + (rising > 0 ? e->D : 0);
+    double l = c * c + s * s, k = 1 / sqrt(l);
+    return l > 0 ? (Direction){c * k, s * k} : (Direction){1, 0};
+}
+
+// What is left after a step: about step^2 D / |h'| + step^3 (h is nearly a sine), step^2 = t.
+static inline bool is_last(const Ellipse* e, double t, double step, double dh) {
+    return t * (3 * e->D + fabs(step * dh)) < 1e-16 * fabs(dh);
+}
+
+// Bare Newton, which is nearly always enough; false when it cannot be trusted.
+static inline bool newton_step(const Ellipse* e, double rising, Direction* d, bool* done) {
+    double c = d->c, s = d->s, p = rising * e->p, q = -rising * e->q;
+    double h = p * s + q * c - e->D * s * c, dh = p * c - q * s - e->D * (c * c - s * s);
+    double step = -h / dh, t = step * step, nc = c - step * s, ns = s + step * c;
+    double l = 1 - t * (0.5 - 0.375 * t); // (1 + t)^(-1/2) to 1e-17
+    d->c = nc * l, d->s = ns * l, *done = is_last(e, t, step, dh);
+    return t < 4e-6 && dh * rising > 0 && nc >= 0 && ns >= 0;
+}
+
+static Direction bracketed_root(const Ellipse* e, double rising) {
     double lc = 1, ls = 0, hc = 0, hs = 1; // bracket: h has sign -rising at low
     double p = rising * e->p, q = -rising * e->q;
-    double c = e->p + (rising < 0 ? e->D : 0), s = e->q + (rising > 0 ? e->D : 0);
-    double l = sqrt(c * c + s * s);
-    if (l == 0) {
-        *pc = 1, *ps = 0;
-        return;
-    }
-    l = 1 / l, c *= l, s *= l;
-    double D = e->D;
-    for (int i = 0; i < 3; ++i) { // nearly always the guess is good enough for bare Newton
-        double h = p * s + q * c - D * s * c, dh = p * c - q * s - D * (c * c - s * s);
-        double step = -h / dh, t = step * step, nc = c - step * s, ns = s + step * c;
-        if (!(t < 4e-6 && dh * rising > 0 && nc >= 0 && ns >= 0)) break;
-        l = 1 - t * (0.5 - 0.375 * t); // (1 + t)^(-1/2) to 1e-17
-        c = nc * l, s = ns * l;
-        // what is left is about step^2 D / |h'| + step^3 (h is nearly a sine)
-        if (t * (3 * D + fabs(step * dh)) < 1e-16 * fabs(dh)) {
-            *pc = c, *ps = s;
-            return;
-        }
-    }
+    Direction d = guess_root(e, rising);
     for (int i = 0; i < 60; ++i) {
-        double h = p * s + q * c - e->D * s * c;
+        double c = d.c, s = d.s, h = p * s + q * c - e->D * s * c;
         double dh = p * c - q * s - e->D * (c * c - s * s);
         if (h == 0) break;
         if (h * rising < 0)
@@ -89,29 +95,53 @@ static inline void unique_root(const Ellipse* e, double rising, double* pc, doub
         bool inside =
             dh * rising > 0 && fabs(step) < 1 && lc * ns - ls * nc >= 0 && nc * hs - ns * hc >= 0;
         if (!inside) nc = lc + hc, ns = ls + hs;
-        l = 1 / sqrt(nc * nc + ns * ns);
-        c = nc * l, s = ns * l;
-        // what is left is about step^2 D / |h'| + step^3 (h is nearly a sine)
-        if (inside && step * step * (3 * e->D / fabs(dh) + fabs(step)) < 1e-16) break;
+        double l = 1 / sqrt(nc * nc + ns * ns);
+        d.c = nc * l, d.s = ns * l;
+        if (inside && is_last(e, step * step, step, dh)) break;
     }
-    *pc = c, *ps = s;
+    return d;
+}
+
+static inline Direction unique_root(const Ellipse* e, double rising) {
+    Direction d = guess_root(e, rising);
+    bool done = false;
+    for (int i = 0; i < 3 && newton_step(e, rising, &d, &done); ++i)
+        if (done) return d;
+    return bracketed_root(e, rising);
+}
+
+// Two at once: their chains of roots and divisions run side by side.
+static inline void unique_roots(const Ellipse e[2], double rising, Direction d[2]) {
+    d[0] = guess_root(e, rising), d[1] = guess_root(e + 1, rising);
+    bool done[2];
+    for (int i = 0; i < 3; ++i) {
+        bool first = newton_step(e, rising, d, done);
+        bool second = newton_step(e + 1, rising, d + 1, done + 1);
+        if (!first || !second) break;
+        if (done[0] && done[1]) return;
+    }
+    d[0] = unique_root(e, rising), d[1] = unique_root(e + 1, rising);
 }
 
 // The left root of p / C + q / S = D on the quadrant (the second maximum: S small); the right one
-// is the left root with p and q, C and S exchanged.
+// is the left root with p and q, C and S exchanged. Inside the evolute: with X = (p/D)^2 and
+// Y = (q/D)^2, X^(1/3) + Y^(1/3) < 1 is the same as (1 - X - Y)^3 > 27 X Y, 1 - X - Y > 0.
 static bool evolute_root(double p, double q, double D, double* C, double* S) {
     if (p >= D || q >= D) return false;
-    double a = cbrt(p), b = cbrt(q), d = cbrt(D);
-    if (a * a + b * b >= d * d) return false;
-    double s = q / (D - p), c = sqrt(fmax(0, 1 - s * s));
+    double pp = p * p, qq = q * q, DD = D * D, T = DD - pp - qq;
+    if (!(T > 0 && T * T * T > 27 * pp * qq * DD)) return false;
+    double s = q / (D - p), c = sqrt(fmax(0, 1 - s * s)), last = 1;
     for (int i = 0; i < 100 && s > 0;
          ++i) { // convex and falling here: Newton from the left is monotone
-        double h = p / c + q / s - D, dh = p * s / (c * c) - q * c / (s * s);
+        double ic = 1 / c, is = 1 / s, h = p * ic + q * is - D;
+        double dh = p * s * ic * ic - q * c * is * is;
         if (!(dh < 0)) break;
         double step = -h / dh, nc = c - step * s, ns = s + step * c,
                l = 1 / sqrt(nc * nc + ns * ns);
         c = nc * l, s = ns * l;
-        if (step < 1e-9) break;
+        // quadratic: the next step would be step^2 (step / last^2)
+        if (step < 1e-6 && step * step * fmax(1, step / (last * last)) < 1e-16) break;
+        last = step;
     }
     *C = c, *S = s;
     return true;
@@ -135,9 +165,8 @@ static inline int ellipse_points(Vec3 e, Vec3 d, Vec3 z, Vec3 x, double R, bool 
     double e1 = vec3_dot(e, k), e2 = vec3_dot(e, j);
     double f1 = e1 < 0 ? -R : R, f2 = e2 < 0 ? -R : R;
     Ellipse ellipse = {fabs(e1) * R, fabs(e2) * R * cosine, R * R * sine2};
-    double c, s;
-    unique_root(&ellipse, maxima ? -1 : 1, &c, &s);
-    if (!maxima) c = -c, s = -s;
+    Direction root = unique_root(&ellipse, maxima ? -1 : 1);
+    double c = maxima ? root.c : -root.c, s = maxima ? root.s : -root.s;
     point[0] = vec3_add(vec3_scale(f1 * c, k), vec3_scale(f2 * s, l));
     bool second = maxima ? evolute_root(ellipse.p, ellipse.q, ellipse.D, &c, &s)
                          : evolute_root(ellipse.q, ellipse.p, ellipse.D, &s, &c);
@@ -173,19 +202,13 @@ static void line_circle(LashPairView* v) {
     }
 }
 
-bool lash_is_rim_cylinder(const LashFeature* rim, const LashFeature* cylinder) {
-    return rim->skeleton == LASH_SKELETON_CIRCLE && rim->kind == LASH_FEATURE_EDGE && rim->closed &&
-           rim->wedge != LASH_WEDGE_GENERAL && cylinder->skeleton == LASH_SKELETON_LINE &&
-           cylinder->kind == LASH_FEATURE_FACE && cylinder->box_trim && cylinder->face->u_closed;
-}
-
 // A rim seen along the axis of a cylinder, in the cylinder's own axes.
 typedef struct Rim {
     double ex, ey, ez; // center
     double zx, zy;     // axis, across the cylinder's
     double kx, ky;     // line of nodes
     double cosine, lz; // |z|; axial component of the direction in the rim's plane across the nodes
-    double f1, f2;     // +-R: reflection to e1, e2 >= 0
+    double f1, f2;     // +-1: reflection to e1, e2 >= 0
     Ellipse ellipse;
 } Rim;
 
@@ -198,10 +221,11 @@ static Rim make_rim(const LashFeature* rim, const LashFeature* cylinder,
     r.zx = vec3_dot(z, cylinder->x), r.zy = vec3_dot(z, cylinder->y);
     double zz = vec3_dot(z, cylinder->z), sine2 = r.zx * r.zx + r.zy * r.zy, R = rim->radius;
     double sine = sqrt(sine2);
-    r.kx = sine > 0 ? -r.zy / sine : 1, r.ky = sine > 0 ? r.zx / sine : 0;
+    double inverse = 1 / sine;
+    r.kx = sine > 0 ? -r.zy * inverse : 1, r.ky = sine > 0 ? r.zx * inverse : 0;
     r.cosine = fabs(zz), r.lz = zz < 0 ? -sine : sine;
     double e1 = r.ex * r.kx + r.ey * r.ky, e2 = r.ey * r.kx - r.ex * r.ky;
-    r.f1 = e1 < 0 ? -R : R, r.f2 = e2 < 0 ? -R : R;
+    r.f1 = e1 < 0 ? -1 : 1, r.f2 = e2 < 0 ? -1 : 1;
     r.ellipse.p = fabs(e1) * R, r.ellipse.q = fabs(e2) * R * r.cosine, r.ellipse.D = R * R * sine2;
     return r;
 }
@@ -209,12 +233,12 @@ static Rim make_rim(const LashFeature* rim, const LashFeature* cylinder,
 // The root at the rim's direction (c, s); false when it is none of this pair's.
 static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cylinder,
                      double limit, double c, double s, LashRoot* r) {
-    double a = q->f1 * c, b = q->f2 * s * q->cosine, side = cylinder->side,
-           border = cylinder->border;
-    double px = a * q->kx - b * q->ky,
-           py = a * q->ky + b * q->kx; // rim point from its center, across
-    double wx = q->ex + px, wy = q->ey + py, rho = sqrt(wx * wx + wy * wy);
-    double gap = side * (rho - cylinder->tube), t = q->ez + q->f2 * s * q->lz;
+    double R = rim->radius, side = cylinder->side, border = cylinder->border;
+    c *= q->f1, s *= q->f2;
+    double px = c * q->kx - s * q->cosine * q->ky; // rim point from its center, across, over R
+    double py = c * q->ky + s * q->cosine * q->kx;
+    double wx = q->ex + R * px, wy = q->ey + R * py, rho = sqrt(wx * wx + wy * wy);
+    double gap = side * (rho - cylinder->tube), t = q->ez + R * s * q->lz;
     if (!(gap <= limit && gap >= -2 * cylinder->reach) || rho == 0) return false;
     double low = t - cylinder->face->v0, high = cylinder->face->v1 - t;
     if (low < -border || high < -border) { // the foot on the cylinder: radius tube instead of rho
@@ -224,9 +248,11 @@ static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cy
         if (!lash_behind_concave_edge(cylinder, foot)) return false;
     }
     r->boundary = low < border || high < border;
-    double nx = side * wx / rho, ny = side * wy / rho; // outward from the cylinder: -m of the rim
+    double inverse = side / rho;
+    double nx = wx * inverse, ny = wy * inverse; // outward from the cylinder: -m of the rim
+    double radial = -(nx * px + ny * py);
     if (rim->wedge != LASH_WEDGE_NONE) {
-        double radial = -(nx * px + ny * py) / rim->radius, axial = -(nx * q->zx + ny * q->zy);
+        double axial = -(nx * q->zx + ny * q->zy);
         const Vec3* v = rim->wedge_side;
         double d0 = radial * v[0].x + axial * v[0].y, d1 = radial * v[1].x + axial * v[1].y;
         if (rim->seam ? !(d0 > 0 && d0 <= LASH_SLACK_RULED)
@@ -241,25 +267,49 @@ static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cy
     r->point_a = vec3_add(vec3_add_scaled(cylinder->origin, t, cylinder->z),
                           vec3_add(vec3_scale(wx, x), vec3_scale(wy, y)));
     r->point_b = vec3_add_scaled(r->point_a, -gap, r->normal);
-    r->ball_a = r->ball_b = r->shadowed = false;
+    double tx = -s * q->kx - c * q->cosine * q->ky, ty = c * q->cosine * q->kx - s * q->ky;
+    r->tangent =
+        vec3_add_scaled(vec3_add(vec3_scale(tx, x), vec3_scale(ty, y)), c * q->lz, cylinder->z);
+    r->around = vec3_sub(vec3_scale(nx, y), vec3_scale(ny, x));
+    r->bend = radial * rim->bend;
+    r->ball_a = r->ball_b = r->shadowed = false, r->rim = true;
     r->t_a[0] = r->t_a[1] = r->t_b[0] = r->t_b[1] = 0;
     return true;
+}
+
+// Its roots: d the unique one's direction, sign +1 for maxima.
+static int rim_roots(const Rim* q, const LashFeature* rim, const LashFeature* cylinder,
+                     double limit, Direction d, double sign, LashRoot roots[2]) {
+    const Ellipse* e = &q->ellipse;
+    double c, s;
+    int found = 0;
+    if (rim_root(q, rim, cylinder, limit, sign * d.c, sign * d.s, roots)) roots[found++].slot = 0;
+    bool second =
+        sign > 0 ? evolute_root(e->p, e->q, e->D, &c, &s) : evolute_root(e->q, e->p, e->D, &s, &c);
+    if (second && rim_root(q, rim, cylinder, limit, -c, s, roots + found)) roots[found++].slot = 1;
+    return found;
 }
 
 // The same as line_circle for the commonest pair, a pin's or hole's full rim with the whole of a
 // hole or pin, in the plane across the cylinder. place: the rim's shape in the cylinder's shape.
 int lash_rim_cylinder(const LashFeature* rim, const LashFeature* cylinder,
                       const LashPlacement* place, double limit, LashRoot roots[2]) {
+    double sign = cylinder->side < 0 ? 1 : -1;
     Rim q = make_rim(rim, cylinder, place);
-    bool maxima = cylinder->side < 0;
-    double c, s, sign = maxima ? 1 : -1;
-    int found = 0;
-    unique_root(&q.ellipse, -sign, &c, &s);
-    if (rim_root(&q, rim, cylinder, limit, sign * c, sign * s, roots)) roots[found++].slot = 0;
-    bool second = maxima ? evolute_root(q.ellipse.p, q.ellipse.q, q.ellipse.D, &c, &s)
-                         : evolute_root(q.ellipse.q, q.ellipse.p, q.ellipse.D, &s, &c);
-    if (second && rim_root(&q, rim, cylinder, limit, -c, s, roots + found)) roots[found++].slot = 1;
-    return found;
+    return rim_roots(&q, rim, cylinder, limit, unique_root(&q.ellipse, -sign), sign, roots);
+}
+
+// Both rims of a pin, or of a hole.
+void lash_rims_cylinder(const LashFeature* const rim[2], const LashFeature* cylinder,
+                        const LashPlacement* place, double limit,
+                        LashRoot (*roots)[LASH_MAX_POINTS], int* count) {
+    double sign = cylinder->side < 0 ? 1 : -1;
+    Rim q[2] = {make_rim(rim[0], cylinder, place), make_rim(rim[1], cylinder, place)};
+    Ellipse e[2] = {q[0].ellipse, q[1].ellipse};
+    Direction d[2];
+    unique_roots(e, -sign, d);
+    for (int k = 0; k < 2; ++k)
+        count[k] = rim_roots(q + k, rim[k], cylinder, limit, d[k], sign, roots[k]);
 }
 
 static void line_cone(LashPairView* v) {

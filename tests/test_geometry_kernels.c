@@ -24,7 +24,8 @@ static void contact_of(const One* a, const One* b, const LashPlacement* b_a, con
                        LashContactPoint* c) {
     memset(c, 0, sizeof *c);
     c->gap = r->gap, c->normal = r->normal, c->point_a = r->point_a, c->point_b = r->point_b;
-    lash_kernel_second_order(&a->feature, &b->feature, b_a, r, mat3_identity(), c);
+    Mat3 one = mat3_identity();
+    lash_kernel_second_order(&a->feature, &b->feature, b_a, r, &one, c);
 }
 
 // ---- brute force: local minima of the distance over the parameters of a
