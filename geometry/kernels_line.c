@@ -55,86 +55,84 @@ typedef struct Direction { // of a point of the ellipse, as a unit vector
     double c, s;
 } Direction;
 
+// The equations of all roots have the form h(c, s) = P s + Q c - D s c = 0.
+typedef struct Trigonometric {
+    double P, Q, D;
+    double rising; // sign of h' at the root that is meant
+} Trigonometric;
+
+// Newton on the direction; false when it left the quadrant c, s >= 0 or h' has the wrong sign.
+static inline bool newton_step(const Trigonometric* e, Direction* d, bool* done) {
+    double c = d->c, s = d->s, D = e->D;
+    double h = e->P * s + e->Q * c - D * s * c, dh = e->P * c - e->Q * s - D * (c * c - s * s);
+    double step = -h / dh, t = step * step, nc = c - step * s, ns = s + step * c;
+    double l = t < 4e-6 ? 1 - t * (0.5 - 0.375 * t) : 1 / sqrt(1 + t); // the first is good to 1e-17
+    d->c = nc * l, d->s = ns * l;
+    // what is left is about step^2 D / |h'| + step^3 (h is nearly a sine)
+    *done = t * (3 * D + fabs(step * dh)) < 1e-16 * fabs(dh);
+    return t < 0.25 && dh * e->rising > 0 && nc >= 0 && ns >= 0;
+}
+
 // Root of h on the open quadrant where h falls (maximum, rising = -1) or rises (minimum in mirrored
-// coordinates, rising = +1); c and s both >= 0.
+// coordinates, rising = +1):
 //   maximum: h = -p s + q c - D s c;   minimum: h = p s - q c - D s c
-static inline Direction guess_root(const Ellipse* e, double rising) {
-    double c = e->p + (rising < 0 ? e->D : 0), s = e->q + (rising > 0 ? e->D : 0);
+static inline Trigonometric unique_equation(const Ellipse* e, double rising) {
+    return (Trigonometric){rising * e->p, -rising * e->q, e->D, rising};
+}
+
+static inline Direction normalized(double c, double s) {
     double l = c * c + s * s, k = 1 / sqrt(l);
     return l > 0 ? (Direction){c * k, s * k} : (Direction){1, 0};
 }
 
-// What is left after a step: about step^2 D / |h'| + step^3 (h is nearly a sine), step^2 = t.
-static inline bool is_last(const Ellipse* e, double t, double step, double dh) {
-    return t * (3 * e->D + fabs(step * dh)) < 1e-16 * fabs(dh);
-}
-
-// Bare Newton, which is nearly always enough; false when it cannot be trusted.
-static inline bool newton_step(const Ellipse* e, double rising, Direction* d, bool* done) {
-    double c = d->c, s = d->s, p = rising * e->p, q = -rising * e->q;
-    double h = p * s + q * c - e->D * s * c, dh = p * c - q * s - e->D * (c * c - s * s);
-    double step = -h / dh, t = step * step, nc = c - step * s, ns = s + step * c;
-    double l = 1 - t * (0.5 - 0.375 * t); // (1 + t)^(-1/2) to 1e-17
-    d->c = nc * l, d->s = ns * l, *done = is_last(e, t, step, dh);
-    return t < 4e-6 && dh * rising > 0 && nc >= 0 && ns >= 0;
+// A maximum has (c, s) along (p + D c, q), a minimum along (p, q + D s): two steps of that.
+static inline Direction guess_root(const Ellipse* e, double rising) {
+    double x = rising < 0 ? e->D : 0, y = rising > 0 ? e->D : 0;
+    Direction d = normalized(e->p + x, e->q + y);
+    return normalized(e->p + x * d.c, e->q + y * d.s);
 }
 
 static Direction bracketed_root(const Ellipse* e, double rising) {
-    double lc = 1, ls = 0, hc = 0, hs = 1; // bracket: h has sign -rising at low
-    double p = rising * e->p, q = -rising * e->q;
-    Direction d = guess_root(e, rising);
+    Direction low = {1, 0}, high = {0, 1}, d = guess_root(e, rising); // h has sign -rising at low
+    Trigonometric f = unique_equation(e, rising);
     for (int i = 0; i < 60; ++i) {
-        double c = d.c, s = d.s, h = p * s + q * c - e->D * s * c;
-        double dh = p * c - q * s - e->D * (c * c - s * s);
+        double h = f.P * d.s + f.Q * d.c - f.D * d.s * d.c;
         if (h == 0) break;
-        if (h * rising < 0)
-            lc = c, ls = s;
-        else
-            hc = c, hs = s;
-        double step = -h / dh, nc = c - step * s, ns = s + step * c;
-        bool inside =
-            dh * rising > 0 && fabs(step) < 1 && lc * ns - ls * nc >= 0 && nc * hs - ns * hc >= 0;
-        if (!inside) nc = lc + hc, ns = ls + hs;
-        double l = 1 / sqrt(nc * nc + ns * ns);
-        d.c = nc * l, d.s = ns * l;
-        if (inside && is_last(e, step * step, step, dh)) break;
+        *(h * rising < 0 ? &low : &high) = d;
+        bool done = false, inside = newton_step(&f, &d, &done);
+        inside &= low.c * d.s - low.s * d.c >= 0 && d.c * high.s - d.s * high.c >= 0;
+        if (!inside) d = normalized(low.c + high.c, low.s + high.s);
+        if (inside && done) break;
     }
     return d;
 }
 
-static inline Direction unique_root(const Ellipse* e, double rising) {
-    Direction d = guess_root(e, rising);
-    bool done = false;
-    for (int i = 0; i < 3 && newton_step(e, rising, &d, &done); ++i)
-        if (done) return d;
-    return bracketed_root(e, rising);
-}
-
-// Two at once: their chains of roots and divisions run side by side.
-static inline void unique_roots(const Ellipse e[2], double rising, Direction d[2]) {
-    d[0] = guess_root(e, rising), d[1] = guess_root(e + 1, rising);
-    bool done[2];
-    for (int i = 0; i < 3; ++i) {
-        bool first = newton_step(e, rising, d, done);
-        bool second = newton_step(e + 1, rising, d + 1, done + 1);
-        if (!first || !second) break;
-        if (done[0] && done[1]) return;
+// n roots at once: their chains of roots and divisions run side by side. False: not all found.
+static inline bool newton_all(const Trigonometric* f, Direction* d, int n) {
+    for (int i = 0; i < 5; ++i) {
+        bool trusted = true, done = true;
+        for (int k = 0; k < n; ++k) {
+            bool last;
+            trusted &= newton_step(f + k, d + k, &last), done &= last;
+        }
+        if (!trusted) return false;
+        if (done) return true;
     }
-    d[0] = unique_root(e, rising), d[1] = unique_root(e + 1, rising);
+    return false;
 }
 
-// The left root of p / C + q / S = D on the quadrant (the second maximum: S small); the right one
-// is the left root with p and q, C and S exchanged. Inside the evolute: with X = (p/D)^2 and
-// Y = (q/D)^2, X^(1/3) + Y^(1/3) < 1 is the same as (1 - X - Y)^3 > 27 X Y, 1 - X - Y > 0.
-static bool evolute_root(double p, double q, double D, double* C, double* S) {
-    if (p >= D || q >= D) return false;
-    double pp = p * p, qq = q * q, DD = D * D, T = DD - pp - qq;
-    if (!(T > 0 && T * T * T > 27 * pp * qq * DD)) return false;
+static inline Direction unique_root(const Ellipse* e, double rising) {
+    Trigonometric f = unique_equation(e, rising);
+    Direction d = guess_root(e, rising);
+    return newton_all(&f, &d, 1) ? d : bracketed_root(e, rising);
+}
+
+// The left root of p / C + q / S = D on the quadrant (the second maximum: S small). Convex and
+// falling there: Newton from the left is monotone.
+static Direction left_root(double p, double q, double D) {
     double s = q / (D - p), c = sqrt(fmax(0, 1 - s * s)), last = 1;
-    for (int i = 0; i < 100 && s > 0;
-         ++i) { // convex and falling here: Newton from the left is monotone
-        double ic = 1 / c, is = 1 / s, h = p * ic + q * is - D;
-        double dh = p * s * ic * ic - q * c * is * is;
+    for (int i = 0; i < 100 && s > 0; ++i) {
+        double h = p / c + q / s - D, dh = p * s / (c * c) - q * c / (s * s);
         if (!(dh < 0)) break;
         double step = -h / dh, nc = c - step * s, ns = s + step * c,
                l = 1 / sqrt(nc * nc + ns * ns);
@@ -143,8 +141,33 @@ static bool evolute_root(double p, double q, double D, double* C, double* S) {
         if (step < 1e-6 && step * step * fmax(1, step / (last * last)) < 1e-16) break;
         last = step;
     }
-    *C = c, *S = s;
-    return true;
+    return (Direction){c, s};
+}
+
+// The left root of e, or with e exchanged the right one, where it is there. Inside the evolute:
+// with X = (p/D)^2 and Y = (q/D)^2, X^(1/3) + Y^(1/3) < 1 is the same as (1 - X - Y)^3 > 27 X Y, 1
+// - X - Y > 0.
+static inline bool has_second(const Ellipse* e) {
+    double p = e->p, q = e->q, D = e->D, pp = p * p, qq = q * q, DD = D * D, T = DD - pp - qq;
+    return p < D && q < D && T > 0 && T * T * T > 27 * pp * qq * DD;
+}
+
+static inline Trigonometric second_equation(const Ellipse* e) {
+    return (Trigonometric){e->p, e->q, e->D, -1};
+}
+
+static inline Direction second_root(const Ellipse* e) {
+    Trigonometric f = second_equation(e);
+    Direction d = normalized(e->D - e->p, e->q);
+    return newton_all(&f, &d, 1) ? d : left_root(e->p, e->q, e->D);
+}
+
+// A second maximum is the left root, a second minimum the right one: C and S, p and q exchanged.
+static inline Ellipse second_ellipse(const Ellipse* e, bool maxima) {
+    return maxima ? *e : (Ellipse){e->q, e->p, e->D};
+}
+static inline Direction exchanged(Direction d, bool maxima) {
+    return maxima ? d : (Direction){d.s, d.c};
 }
 
 // Stationary points of the distance of the circle (axis z, radius R) from a line with direction d;
@@ -168,10 +191,10 @@ static inline int ellipse_points(Vec3 e, Vec3 d, Vec3 z, Vec3 x, double R, bool 
     Direction root = unique_root(&ellipse, maxima ? -1 : 1);
     double c = maxima ? root.c : -root.c, s = maxima ? root.s : -root.s;
     point[0] = vec3_add(vec3_scale(f1 * c, k), vec3_scale(f2 * s, l));
-    bool second = maxima ? evolute_root(ellipse.p, ellipse.q, ellipse.D, &c, &s)
-                         : evolute_root(ellipse.q, ellipse.p, ellipse.D, &s, &c);
-    if (!second) return 1;
-    point[1] = vec3_add(vec3_scale(-f1 * c, k), vec3_scale(f2 * s, l));
+    if (!has_second(&ellipse)) return 1;
+    Ellipse other = second_ellipse(&ellipse, maxima);
+    root = exchanged(second_root(&other), maxima);
+    point[1] = vec3_add(vec3_scale(-f1 * root.c, k), vec3_scale(f2 * root.s, l));
     return 2;
 }
 
@@ -277,16 +300,51 @@ static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cy
     return true;
 }
 
-// Its roots: d the unique one's direction, sign +1 for maxima.
-static int rim_roots(const Rim* q, const LashFeature* rim, const LashFeature* cylinder,
-                     double limit, Direction d, double sign, LashRoot roots[2]) {
-    const Ellipse* e = &q->ellipse;
-    double c, s;
+typedef struct RimRoots { // directions of the roots
+    Direction unique, second;
+    bool two;
+} RimRoots;
+
+static int add_rim_roots(const Rim* q, const LashFeature* rim, const LashFeature* cylinder,
+                         double limit, const RimRoots* d, LashRoot roots[2]) {
+    double sign = cylinder->side < 0 ? 1 : -1;
     int found = 0;
-    if (rim_root(q, rim, cylinder, limit, sign * d.c, sign * d.s, roots)) roots[found++].slot = 0;
-    bool second =
-        sign > 0 ? evolute_root(e->p, e->q, e->D, &c, &s) : evolute_root(e->q, e->p, e->D, &s, &c);
-    if (second && rim_root(q, rim, cylinder, limit, -c, s, roots + found)) roots[found++].slot = 1;
+    if (rim_root(q, rim, cylinder, limit, sign * d->unique.c, sign * d->unique.s, roots))
+        roots[found++].slot = 0;
+    if (d->two && rim_root(q, rim, cylinder, limit, -d->second.c, d->second.s, roots + found))
+        roots[found++].slot = 1;
+    return found;
+}
+
+static RimRoots rim_roots(const Rim* q, bool maxima) {
+    RimRoots d = {.unique = unique_root(&q->ellipse, maxima ? -1 : 1)};
+    d.two = has_second(&q->ellipse);
+    Ellipse second = second_ellipse(&q->ellipse, maxima);
+    if (d.two) d.second = exchanged(second_root(&second), maxima);
+    return d;
+}
+
+// The same for two rims, all roots side by side; false: they must be found one by one.
+static inline bool rims_roots(const Rim q[2], bool maxima, RimRoots out[2]) {
+    double rising = maxima ? -1 : 1;
+    Trigonometric f = unique_equation(&q[0].ellipse, rising),
+                  g = unique_equation(&q[1].ellipse, rising);
+    Direction d = guess_root(&q[0].ellipse, rising), e = guess_root(&q[1].ellipse, rising);
+    out[0].two = has_second(&q[0].ellipse), out[1].two = has_second(&q[1].ellipse);
+    if (out[0].two != out[1].two) return false;
+    if (!out[0].two) {
+        Trigonometric both[2] = {f, g};
+        Direction root[2] = {d, e};
+        bool found = newton_all(both, root, 2);
+        out[0].unique = root[0], out[1].unique = root[1];
+        return found;
+    }
+    Ellipse x = second_ellipse(&q[0].ellipse, maxima), y = second_ellipse(&q[1].ellipse, maxima);
+    Trigonometric all[4] = {f, g, second_equation(&x), second_equation(&y)};
+    Direction root[4] = {d, e, normalized(x.D - x.p, x.q), normalized(y.D - y.p, y.q)};
+    bool found = newton_all(all, root, 4);
+    out[0].unique = root[0], out[1].unique = root[1];
+    out[0].second = exchanged(root[2], maxima), out[1].second = exchanged(root[3], maxima);
     return found;
 }
 
@@ -294,22 +352,21 @@ static int rim_roots(const Rim* q, const LashFeature* rim, const LashFeature* cy
 // hole or pin, in the plane across the cylinder. place: the rim's shape in the cylinder's shape.
 int lash_rim_cylinder(const LashFeature* rim, const LashFeature* cylinder,
                       const LashPlacement* place, double limit, LashRoot roots[2]) {
-    double sign = cylinder->side < 0 ? 1 : -1;
     Rim q = make_rim(rim, cylinder, place);
-    return rim_roots(&q, rim, cylinder, limit, unique_root(&q.ellipse, -sign), sign, roots);
+    RimRoots d = rim_roots(&q, cylinder->side < 0);
+    return add_rim_roots(&q, rim, cylinder, limit, &d, roots);
 }
 
 // Both rims of a pin, or of a hole.
 void lash_rims_cylinder(const LashFeature* const rim[2], const LashFeature* cylinder,
                         const LashPlacement* place, double limit,
                         LashRoot (*roots)[LASH_MAX_POINTS], int* count) {
-    double sign = cylinder->side < 0 ? 1 : -1;
+    bool maxima = cylinder->side < 0;
     Rim q[2] = {make_rim(rim[0], cylinder, place), make_rim(rim[1], cylinder, place)};
-    Ellipse e[2] = {q[0].ellipse, q[1].ellipse};
-    Direction d[2];
-    unique_roots(e, -sign, d);
+    RimRoots d[2];
+    if (!rims_roots(q, maxima, d)) d[0] = rim_roots(q, maxima), d[1] = rim_roots(q + 1, maxima);
     for (int k = 0; k < 2; ++k)
-        count[k] = rim_roots(q + k, rim[k], cylinder, limit, d[k], sign, roots[k]);
+        count[k] = add_rim_roots(q + k, rim[k], cylinder, limit, d + k, roots[k]);
 }
 
 static void line_cone(LashPairView* v) {
