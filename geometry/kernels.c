@@ -85,7 +85,15 @@ static double slack_against(const LashFeature* f, const LashFeature* g) {
 
 double lash_kernel_reach(const LashFeature* a, const LashFeature* b) {
     bool fa = a->kind == LASH_FEATURE_FACE, fb = b->kind == LASH_FEATURE_FACE;
-    return fa && !fb ? a->reach : fb && !fa ? b->reach : fmin(a->reach, b->reach);
+    double share = lash_kernel_is_free(a, b) ? LASH_FREE_REACH : 1;
+    return share * (fa && !fb ? a->reach : fb && !fa ? b->reach : fmin(a->reach, b->reach));
+}
+
+// A cone's radius of curvature changes along it: is the gap deeper than its share at the foot?
+static bool beyond_cone(const LashFeature* f, Vec3 foot, double gap) {
+    if (f->skeleton != LASH_SKELETON_CONE || f->side < 0) return false;
+    double rho = vec3_norm(lash_across(vec3_sub(foot, f->origin), f->z));
+    return gap * f->cos_a < -LASH_FREE_REACH * rho;
 }
 
 static bool is_contact(const LashPairView* v, const LashCandidate* c, const LashRoot* r) {
@@ -164,6 +172,8 @@ void lash_pair_add(LashPairView* v, const LashCandidate* c) {
     Vec3 p = lash_place_inverse(v->b_a, r->point_a);
     Vec3 m = vec3_neg(mat3_mul_transposed(v->b_a->rot, c->n));
     if (!lash_feature_owns(a, p, c->t_a, m, slack_a, &r->boundary)) return;
+    if (gap < 0 && lash_kernel_is_free(a, b))
+        r->deep |= beyond_cone(a, p, gap) || beyond_cone(b, r->point_b, gap);
     if (c->check && !r->deep && !is_contact(v, c, r)) return;
     r->shadowed = gap < 0 && !crossing_is_contact(v, r);
     ++v->count;

@@ -88,7 +88,9 @@ LashFeature lash_feature_face(const LashShape* shape, int index) {
             f.skeleton = LASH_SKELETON_SURFACE;
             break;
     }
-    if (f.tube > 0 && f.side > 0 && f.tube < f.reach) f.reach = f.tube;
+    // at the center of curvature the normal turns round: the skeleton, or the axis of a groove
+    double curvature = f.side > 0 ? f.tube : face->type == LASH_TORUS ? f.radius - f.tube : 0;
+    if (curvature > 0 && curvature < f.reach) f.reach = curvature;
     f.box_trim = face->type != LASH_FREEFORM && lash_trim_is_box(shape, face);
     double v_range = face->v1 - face->v0;
     f.whole = f.box_trim && face->u_closed &&

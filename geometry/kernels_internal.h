@@ -8,6 +8,7 @@
 #define LASH_BORDER_LENGTH 1e-12 // of the feature's size: width of the border between two features
 #define LASH_BORDER_ANGLE 1e-9   // [rad]
 #define LASH_CONCAVE_SLACK 1e-4  // of the feature's size: faces go on behind their concave edges
+#define LASH_FREE_REACH 0.95     // of the reach: near an axis or center no search comes to an end
 #define LASH_SLACK_TIGHT 1e-12   // [rad] against strictly curved features
 #define LASH_SLACK_RULED 0.02    // [rad] against features with a straight direction: line contact
 #define LASH_SLACK_PLANE 0.1     // [rad] against planes: area contact

@@ -107,16 +107,21 @@ static Direction bracketed_root(const Ellipse* e, double rising) {
     return d;
 }
 
-// n roots at once: their chains of roots and divisions run side by side. False: not all found.
+// n roots at once: their chains of roots and divisions run side by side. A root that is found
+// stays, so that each has the bits it would have alone. False: not all found.
 static inline bool newton_all(const Trigonometric* f, Direction* d, int n) {
+    bool found[4] = {false, false, false, false};
     for (int i = 0; i < 5; ++i) {
-        bool trusted = true, done = true;
+        bool trusted = true, all = true;
         for (int k = 0; k < n; ++k) {
-            bool last;
-            trusted &= newton_step(f + k, d + k, &last), done &= last;
+            Direction next = d[k];
+            bool last, good = newton_step(f + k, &next, &last);
+            trusted &= good || found[k];
+            d[k].c = found[k] ? d[k].c : next.c, d[k].s = found[k] ? d[k].s : next.s;
+            found[k] |= last, all &= found[k];
         }
         if (!trusted) return false;
-        if (done) return true;
+        if (all) return true;
     }
     return false;
 }
