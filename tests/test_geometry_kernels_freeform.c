@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "geometry/bezier.h"
+#include "geometry/cells.h"
 #include "geometry/pairs.h"
 #include "tests/geometry_features.h"
 
@@ -524,10 +525,63 @@ static void derivatives_of_a_patch_equal_differences(void** state) {
     lash_feature_release(&o.feature);
 }
 
+// Largest convex curvature of the wavy face at (u, v), by differences.
+static double wavy_curvature(const Wavy* w, double u, double v) {
+    double h = 1e-4;
+    Vec3 p[3][3];
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) p[i][j] = wavy_point(w, u + h * (i - 1), v + h * (j - 1));
+    Vec3 s = vec3_scale(0.5 / h, vec3_sub(p[2][1], p[0][1]));
+    Vec3 t = vec3_scale(0.5 / h, vec3_sub(p[1][2], p[1][0]));
+    Vec3 n = vec3_normalize(vec3_cross(s, t)), twice = vec3_scale(2, p[1][1]);
+    Vec3 ss = vec3_sub(vec3_add(p[2][1], p[0][1]), twice);
+    Vec3 tt = vec3_sub(vec3_add(p[1][2], p[1][0]), twice);
+    Vec3 st = vec3_sub(vec3_add(p[2][2], p[0][0]), vec3_add(p[2][0], p[0][2]));
+    double L = -vec3_dot(n, ss) / (h * h), N = -vec3_dot(n, tt) / (h * h);
+    double M = -vec3_dot(n, st) / (4 * h * h), E = vec3_dot(s, s), F = vec3_dot(s, t);
+    double G = vec3_dot(t, t), det = E * G - F * F, mean = 0.5 * (G * L - 2 * F * M + E * N) / det;
+    return mean + sqrt(fmax(0, mean * mean - (L * N - M * M) / det));
+}
+
+// No place is more curved than the reach allows, and it is not much less than it could be.
+static void reach_of_a_free_face_is_bounded_by_its_curvature(void** state) {
+    (void)state;
+    static Wavy w;
+    static Tube t;
+    bool proven;
+    for (int k = 0; k < 4; ++k) {
+        wavy_make(&w, 0.02 + 0.03 * k, 0.1 * (k - 1));
+        LashFeature f = lash_feature_face(&w.shape, 0);
+        lash_feature_prepare(&f);
+        double reach = lash_cells_reach(&f, &proven), most = 0;
+        for (int i = 1; i < 200; ++i) // off the seams, where the curvature jumps
+            for (int j = 1; j < 200; ++j)
+                if (i % 50 && j % 50)
+                    most = fmax(most, wavy_curvature(&w, -1 + 0.01 * i, -1 + 0.01 * j));
+        if (!proven || !(reach * most < 1 && reach * most > 0.75))
+            print_message("reach %g, radius of curvature %g\n", reach, 1 / most);
+        assert_true(proven && reach * most < 1 && reach * most > 0.75);
+        assert_true(f.reach == reach);
+        lash_feature_release(&f);
+    }
+    tube_make(&t);
+    LashFeature f = lash_feature_face(&t.shape, 0);
+    lash_feature_prepare(&f);
+    double reach = lash_cells_reach(&f, &proven);
+    assert_true(reach > 0.39 && reach < 0.5);
+    lash_feature_release(&f);
+    t.face.side = 1; // a bore: hollow everywhere
+    f = lash_feature_face(&t.shape, 0);
+    lash_feature_prepare(&f);
+    assert_true(isinf(lash_cells_reach(&f, &proven)));
+    lash_feature_release(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(derivatives_of_a_patch_equal_differences),
         cmocka_unit_test(root_is_followed_across_the_seam_of_a_face_closed_in_v),
+        cmocka_unit_test(reach_of_a_free_face_is_bounded_by_its_curvature),
         cmocka_unit_test(deepest_point_of_a_wavy_face_is_never_missed),
         cmocka_unit_test(no_sample_of_a_wavy_face_lies_below_the_nearest_root),
         cmocka_unit_test(two_wavy_faces_have_the_distance_of_a_dense_search),
