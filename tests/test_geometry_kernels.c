@@ -381,6 +381,39 @@ static void roots_hold_in_ten_thousand_random_poses(void** state) {
         }
 }
 
+// A limit leaves roots out and changes no other. (Free edges apart by more than the limit were once
+// taken for edges in each other.)
+static void limit_only_leaves_roots_out(void** state) {
+    (void)state;
+    Random r = {83};
+    One a, b;
+    for (int i = 0; i < KINDS; ++i)
+        for (int j = 0; j < KINDS; ++j) {
+            one_make(&a, (Kind)i);
+            one_make(&b, (Kind)j);
+            bool tested = lash_kernel_slots(&a.feature, &b.feature) > 0 &&
+                          !lash_kernel_is_free(&a.feature, &b.feature);
+            for (long k = 0; k < poses(300, 30000) && tested; ++k) {
+                LashPlacement q = placement_of(random_near(&r, &a, &b));
+                LashRoot all[LASH_MAX_POINTS], near[LASH_MAX_POINTS];
+                LashKernelQuery wide = {.limit = 10}, narrow = {.limit = random_in(&r, -0.1, 0.5)};
+                int n = lash_kernel_roots(&a.feature, &b.feature, &q, &wide, all), kept = 0;
+                int m = lash_kernel_roots(&a.feature, &b.feature, &q, &narrow, near);
+                for (int l = 0; l < n; ++l) {
+                    if (all[l].gap > narrow.limit) continue;
+                    assert_true(kept < m && near[kept].gap == all[l].gap);
+                    ++kept;
+                }
+                if (kept != m)
+                    print_message("%s/%s: %d roots, %d of them without the limit\n", kind_name[i],
+                                  kind_name[j], m, kept);
+                assert_int_equal(kept, m);
+            }
+            lash_feature_release(&a.feature);
+            lash_feature_release(&b.feature);
+        }
+}
+
 // ---- derivatives --------------------------------------------------------------------------------
 
 typedef struct Touch { // a root, and where it is
@@ -594,6 +627,7 @@ int main(void) {
         cmocka_unit_test(every_local_minimum_of_brute_force_is_a_root),
         cmocka_unit_test(minimum_at_the_end_of_a_curve_is_not_hidden_by_a_maximum_beside_it),
         cmocka_unit_test(roots_hold_in_ten_thousand_random_poses),
+        cmocka_unit_test(limit_only_leaves_roots_out),
         cmocka_unit_test(foot_points_lie_on_both_features),
         cmocka_unit_test(rates_equal_finite_differences_for_every_pair),
         cmocka_unit_test(exchanging_the_sides_turns_the_normal_round),
