@@ -114,11 +114,9 @@ static inline bool newton_all(const Trigonometric* f, Direction* d, int n) {
     for (int i = 0; i < 5; ++i) {
         bool trusted = true, all = true;
         for (int k = 0; k < n; ++k) {
-            Direction next = d[k];
-            bool last, good = newton_step(f + k, &next, &last);
-            trusted &= good || found[k];
-            d[k].c = found[k] ? d[k].c : next.c, d[k].s = found[k] ? d[k].s : next.s;
-            found[k] |= last, all &= found[k];
+            if (found[k]) continue;
+            trusted &= newton_step(f + k, d + k, found + k);
+            all &= found[k];
         }
         if (!trusted) return false;
         if (all) return true;
