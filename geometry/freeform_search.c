@@ -25,6 +25,7 @@
 #include <string.h>
 
 enum { MAX_STACK = 40 };
+enum { MAX_STARTS = 64 }; // from undecided boxes: more of them are a line or an area, without roots
 
 // By the number of parameters.
 static const int max_depth[5] = {0, 18, 12, 12, 14}, budget[5] = {0, 2000, 4000, 16000, 40000};
@@ -325,8 +326,7 @@ static void search_box(LashFreeProblem* q, const Range* g, const Box* whole) {
         Verdict verdict = tired && box.depth == 0 ? UNDECIDED : judge(q, g, &box);
         if (verdict != UNDECIDED) continue;
         if (tired) {
-            ++q->unresolved;
-            start(q, box.x);
+            if (q->unresolved++ < MAX_STARTS) start(q, box.x);
             continue;
         }
         int widest = 0;
