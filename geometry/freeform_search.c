@@ -30,6 +30,8 @@ enum { MAX_STARTS = 64 }; // from undecided boxes: more of them are a line or an
 // By the number of parameters.
 static const int max_depth[5] = {0, 18, 12, 12, 14}, budget[5] = {0, 2000, 4000, 16000, 40000};
 static const double slack = 1 + 1e-9;
+enum { FLAT_DEPTH = 4 };              // from here on a flat box is given up
+static const double FLAT_BEND = 1e-9; // curvature times size
 
 typedef struct Box {
     double x[4], h[4];
@@ -42,7 +44,7 @@ typedef struct Range {            // what is searched for
     const LashDerivatives *a, *b; // of the parameters of a and b (S: a only, of P)
 } Range;
 
-typedef enum Verdict { EXCLUDED, FOUND, UNDECIDED } Verdict;
+typedef enum Verdict { EXCLUDED, FOUND, UNDECIDED, FLAT } Verdict;
 
 // ---- bounds -----------------------------------------------------------------------------------
 
@@ -261,6 +263,16 @@ static bool normals_exclude(const LashFreeProblem* q, const Range* g, const Box*
     return x < 1 && y < 1 && cosine + 1e-9 < sqrt((1 - x * x) * (1 - y * y)) - x * y;
 }
 
+// S, two parameters: does the distance not bend in some direction, as along the line contact of a
+// roller with a cam? Halving would not bring out a root. Lengths along the parameters are d1.
+static bool is_flat(const LashFreeProblem* q, const Range* g, const double J[16]) {
+    const double* d = g->a->d1;
+    if (q->mode != LASH_MODE_S || q->n != 2) return false;
+    double a = J[0] / (d[0] * d[0]), b = J[4] / (d[0] * d[1]), c = J[5] / (d[1] * d[1]);
+    double most = fmax(fabs(a), fabs(c)), size = fmin(q->P->size, q->Q->size);
+    return fabs(a * c - b * b) * size <= FLAT_BEND * most;
+}
+
 static Verdict judge(LashFreeProblem* q, const Range* g, const Box* box) {
     double F[4] = {0, 0, 0, 0}, J[16] = {0}, V[16] = {0}, rho = 0;
     int n = q->n, na = q->mode == LASH_MODE_S ? n : q->na;
@@ -286,6 +298,7 @@ static Verdict judge(LashFreeProblem* q, const Range* g, const Box* box) {
             variation_a(g, box->h, r + rho, V);
     }
     if (value_excludes(n, F, J, V, box->h) || minimum_excluded(q, J, V)) return EXCLUDED;
+    if (box->depth >= FLAT_DEPTH && is_flat(q, g, J)) return FLAT;
     return newton_verdict(q, box, F, J, V);
 }
 
@@ -324,8 +337,8 @@ static void search_box(LashFreeProblem* q, const Range* g, const Box* whole) {
         Box box = stack[--top];
         bool tired = box.depth >= max_depth[q->n] || q->budget-- <= 0;
         Verdict verdict = tired && box.depth == 0 ? UNDECIDED : judge(q, g, &box);
-        if (verdict != UNDECIDED) continue;
-        if (tired) {
+        if (verdict == EXCLUDED || verdict == FOUND) continue;
+        if (tired || verdict == FLAT) {
             if (q->unresolved++ < MAX_STARTS) start(q, box.x);
             continue;
         }
