@@ -105,7 +105,7 @@ static void sample(const Around* q, Samples* out) {
 // The zero of N in [low, high], where N changes its sign from -sign_high: Newton kept inside by
 // bisection, from f.
 static double zero_between(const Around* q, double low, double high, double f, double sign_high) {
-    double last = 1e-4; // step before
+    double last = 1; // step before
     for (int i = 0; i < 60; ++i) {
         double d, n = at(q, f, &d);
         if (n == 0) break;
@@ -115,9 +115,9 @@ static double zero_between(const Around* q, double low, double high, double f, d
             low = f;
         double next = f - n / d, step = fabs(next - f);
         bool inside = next >= low && next <= high;
-        // quadratic: the next step would be C step^2, C = step / last^2
-        if (inside && step < 1e-7 && step * step * fmax(1, step / (last * last)) < 1e-16)
-            return next;
+        // quadratic: the next step would be C step^2, C = step / last^2 when not small by luck
+        double C = i == 0 ? 1e4 : fmax(1, step / (last * last));
+        if (inside && step < 1e-7 && step * step * C < 1e-16) return next;
         last = inside ? step : 1;
         f = inside ? next : 0.5 * (low + high);
         if (high - low < 1e-15) break;
