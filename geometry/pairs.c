@@ -682,7 +682,7 @@ static bool within(const Pose* from, const Pose* to, LashMotion m) {
     Quat d = quat_mul(quat_conjugate(from->rot), to->rot); // angle = 2 atan(s / c) <= 2 s / c
     double ss = d.x * d.x + d.y * d.y + d.z * d.z;
     if (4 * ss <= most * most * d.w * d.w) return true;
-    return lash_rotation_angle(from->rot, to->rot) <= most;
+    return 2 * atan2(sqrt(ss), fabs(d.w)) <= most; // a bound from above would refuse the last of it
 }
 
 static bool occt_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
