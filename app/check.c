@@ -335,17 +335,48 @@ static void print_start(const Check* check) {
         check->start.penetration);
     if (!check->assembled) return;
     const double *q, *v;
+    double x[13];
     lash_sim_state(check->sim, &q, &v);
     printf(
-        "nearest      consistent start, bodies moved by up to %.3g m or rad (mass centers, SI):\n",
-        check->moved);
+        "nearest      consistent start%s, bodies moved by up to %.3g m or rad (mass centers, "
+        "SI):\n",
+        check->model->simulation.assemble ? ", where runs begin (\"assemble\")" : "", check->moved);
     for (int i = 0; i < check->model->bodies; ++i, q += 7, v += 6) {
+        const double rounding = 1e-14;
+        for (int k = 0; k < 13; ++k) {
+            x[k] = k < 7 ? q[k] : v[k - 7];
+            if (fabs(x[k]) < rounding) x[k] = 0;
+        }
         printf(
             "  %-18s position [%.9g, %.9g, %.9g] quaternion [%.9g, %.9g, %.9g, %.9g]\n"
             "  %-18s velocity [%.9g, %.9g, %.9g] angular_velocity [%.9g, %.9g, %.9g]\n",
-            lash_mechanism_body_name(check->mech, i), q[0], q[1], q[2], q[3], q[4], q[5], q[6], "",
-            v[0], v[1], v[2], v[3], v[4], v[5]);
+            lash_mechanism_body_name(check->mech, i), x[0], x[1], x[2], x[3], x[4], x[5], x[6], "",
+            x[7], x[8], x[9], x[10], x[11], x[12]);
     }
+}
+
+static int joints_with_play(const LashModel* model) {
+    int count = 0;
+    for (int j = 0; j < model->joints; ++j) count += model->joint[j].contacts > 0;
+    return count;
+}
+
+// Contacts that are the model's own: those of joints with clearance follow them.
+static int own_contacts(const LashModel* model) {
+    int count = model->contact_points;
+    for (int j = 0; j < model->joints; ++j) count -= model->joint[j].contacts;
+    return count;
+}
+
+static void print_gap(const Check* check, const char* name, double gap, int points) {
+    double tolerance = check->model->simulation.settings.tolerance_position;
+    if (isinf(gap)) return; // has no place now: the edge of a ring that lies flat
+    printf("  %-18s %12.6g m%s", name, gap,
+           gap < -tolerance         ? "  OVERLAPS"
+           : fabs(gap) <= tolerance ? "  closed"
+                                    : "");
+    if (points > 1) printf("  (least of %d)", points);
+    printf("\n");
 }
 
 // Gaps, smallest things first in words: what overlaps and what touches.
@@ -358,40 +389,56 @@ static void print_gaps(const Check* check) {
         overlapping += check->gap[i] < -tolerance;
         closed += fabs(check->gap[i]) <= tolerance;
     }
-    printf("gaps         %d %s at the start: %d closed, %d overlapping\n", model->contact_points,
-           app_plural(model->contact_points, "contact", "contacts"), closed, overlapping);
-    for (int i = 0; i < model->contact_points; ++i) {
-        double gap = check->gap[i];
-        if (isinf(gap)) continue; // has no place now: the edge of a ring that lies flat
-        printf("  %-18s %12.6g m%s\n", model->contact_point[i].name, gap,
-               gap < -tolerance         ? "  OVERLAPS"
-               : fabs(gap) <= tolerance ? "  closed"
-                                        : "");
+    int own = own_contacts(model), played = joints_with_play(model);
+    printf("gaps         %d %s", own, app_plural(own, "contact", "contacts"));
+    if (played > 0) {
+        printf(" and %d %s with clearance (%d points)", played,
+               app_plural(played, "joint", "joints"), model->contact_points - own);
+    }
+    printf(" at the start: %d closed, %d overlapping\n", closed, overlapping);
+    for (int i = 0; i < own; ++i) print_gap(check, model->contact_point[i].name, check->gap[i], 1);
+    for (int j = 0; j < model->joints; ++j) {
+        const LashModelJoint* joint = &model->joint[j];
+        double least = INFINITY;
+        for (int c = 0; c < joint->contacts; ++c)
+            least = fmin(least, check->gap[joint->first_contact + c]);
+        print_gap(check, joint->name, least, joint->contacts);
     }
 }
 
 static void print_masses(const LashModel* model) {
-    printf("parts        mass [kg]     principal moments [kg m^2]            density [kg/m^3]\n");
+    int width = 10;
+    for (int i = 0; i < model->parts; ++i) {
+        int length = (int)strlen(model->part[i].name);
+        if (length > width) width = length < 40 ? length : 40;
+    }
+    printf("%-*s mass [kg]     principal moments [kg m^2]            density [kg/m^3]\n", width + 2,
+           "parts");
     for (int i = 0; i < model->parts; ++i) {
         const LashModelPart* part = &model->part[i];
         if (part->body < 0) {
-            printf("  %-10s fixed\n", part->name);
+            printf("  %-*s fixed\n", width, part->name);
             continue;
         }
         Vec3 p = lash_inertia_principal(part->inertia);
-        printf("  %-10s %-13.6g %-11.4g %-11.4g %-13.4g", part->name, part->mass, p.x, p.y, p.z);
-        if (!isnan(part->density)) printf(" %.6g", part->density);
-        printf("\n");
+        printf("  %-*s %-13.6g %-11.4g %-11.4g %-11.4g  ", width, part->name, part->mass, p.x, p.y,
+               p.z);
+        if (isnan(part->density))
+            printf("mass is given\n");
+        else
+            printf("%.6g\n", part->density);
     }
 }
 
 static void print_result(const Check* check) {
     const LashModel* model = check->model;
-    printf("%s: %d %s, %d %s, %d %s, %d %s\n", model->name != NULL ? model->name : model->file,
-           model->bodies, app_plural(model->bodies, "body", "bodies"), model->joints,
-           app_plural(model->joints, "joint", "joints"), model->forces,
-           app_plural(model->forces, "force", "forces"), model->contact_points,
-           app_plural(model->contact_points, "contact", "contacts"));
+    int own = own_contacts(model), played = joints_with_play(model);
+    printf("%s: %d %s, %d %s", model->name != NULL ? model->name : model->file, model->bodies,
+           app_plural(model->bodies, "body", "bodies"), model->joints,
+           app_plural(model->joints, "joint", "joints"));
+    if (played > 0) printf(" (%d with clearance)", played);
+    printf(", %d %s, %d %s\n", model->forces, app_plural(model->forces, "force", "forces"), own,
+           app_plural(own, "contact", "contacts"));
     const LashFreedom* f = check->freedom;
     CheckSubject s = subject(check);
     printf("freedom      %d degree%s of freedom: 6 x %d - rank %d of %d constraint rows\n", f->dof,

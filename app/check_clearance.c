@@ -23,15 +23,30 @@ void check_clearances_put(AppJson* json, const LashModel* model) {
     app_json_end_array(json);
 }
 
+static void print_radii(const LashModelJoint* joint) {
+    bool ball = joint->type == LASH_SPHERICAL;
+    printf("; %s of radius %.6g m, %s %.6g m", ball ? "socket" : "bore",
+           joint->play.radius + joint->play.play, ball ? "ball" : "pin", joint->play.radius);
+}
+
 void check_clearances_print(const LashModel* model) {
+    bool first = true;
     for (int i = 0; i < model->joints; ++i) {
         const LashModelJoint* joint = &model->joint[i];
         if (!(joint->play.play > 0) && isnan(joint->measured)) continue;
+        if (first) printf("clearance    joints with play\n");
+        first = false;
         bool sides = joint->type == LASH_PLANAR || joint->play.width > 0;
-        printf("clearance    %s: %.6g m %s, %.6g m %s", joint->name, joint->play.play,
-               sides ? "per side" : "radial", 2 * joint->play.play, sides ? "in all" : "diametral");
-        if (joint->type == LASH_REVOLUTE) printf(", axial %.6g m per side", joint->play.axial);
-        if (!isnan(joint->measured)) printf("; CAD faces have %.6g m", joint->measured);
+        printf("  %-18s ", joint->name);
+        if (joint->play.play > 0) {
+            printf("%.6g m %s, %.6g m %s", joint->play.play, sides ? "per side" : "radial",
+                   2 * joint->play.play, sides ? "in all" : "diametral");
+            if (joint->type == LASH_REVOLUTE) printf(", axial %.6g m per side", joint->play.axial);
+            if (!sides) print_radii(joint);
+        } else {
+            printf("none: ideal");
+        }
+        if (!isnan(joint->measured)) printf("; CAD faces measure %.6g m", joint->measured);
         printf("\n");
     }
 }

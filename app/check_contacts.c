@@ -228,8 +228,13 @@ static void print_fit(const CheckFit* fit, const LashModel* model) {
 }
 
 void check_contacts_print(const CheckContacts* c, const LashModel* model) {
-    if (c->fits > 0) printf("fits         pins in bores, balls in sockets, sliders in guides\n");
-    for (int i = 0; i < c->fits; ++i) print_fit(&c->fit[i], model);
+    bool first = true;
+    for (int i = 0; i < c->fits; ++i) {
+        if (c->fit[i].joint >= 0) continue; // told with its clearance
+        if (first) printf("fits         pins in bores and balls in sockets of contacts\n");
+        first = false;
+        print_fit(&c->fit[i], model);
+    }
     if (c->overlaps > 0) printf("overlaps     depth and place\n");
     for (int i = 0; i < c->overlaps; ++i) {
         const LashContactPlace* p = &c->overlap[i].place;

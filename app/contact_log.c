@@ -28,17 +28,11 @@ void app_contact_log_free(AppContactLog* log) {
     app_joint_log_free(&log->joints);
 }
 
-// Impulse on side b of a contact, world axes: the linear part of G P on b, or minus that on a.
-static Vec3 world_impulse(const LashMechanism* mech, int contact, const LashInteraction* item,
-                          const double* G, const double* P) {
-    int a, b, last = item->touched - 1;
+// Impulse on side b of a contact, world axes: that on b, or minus that on a.
+static Vec3 world_impulse(const LashMechanism* mech, int contact, const LashPush* push) {
+    int a, b;
     lash_mechanism_contact_bodies(mech, contact, &a, &b);
-    const double* column = G + item->offset + 6 * item->rows * last;
-    double sign = b >= 0 ? 1 : -1;
-    Vec3 sum = vec3_zero();
-    for (int r = 0; r < item->rows; ++r, column += 6)
-        sum = vec3_add_scaled(sum, sign * P[item->row + r], vec3(column[0], column[1], column[2]));
-    return sum;
+    return vec3_scale(b >= 0 ? 1 : -1, vec3(push->impulse[0], push->impulse[1], push->impulse[2]));
 }
 
 static void add_impact(AppContact* contact, const LashEvent* event) {
@@ -66,12 +60,6 @@ static bool take_events(AppContactLog* log, const LashMechanism* mech, const Las
         int number = lash_mechanism_contact_of(mech, event[i].id);
         if (number < 0 || is_hand_over(mech, number, &event[i])) continue;
         if (event[i].kind == LASH_EVENT_IMPACT) add_impact(&log->contact[number], &event[i]);
-        AppContact* contact = &log->contact[number];
-        if (event[i].impulse[0] > contact->peak_impulse) { // one of a sub-step, too
-            contact->peak_impulse = event[i].impulse[0];
-            contact->peak_time = event[i].t + event[i].h;
-        }
-        contact->largest = fmax(contact->largest, event[i].impulse[0]);
         if (recorder == NULL) continue;
         LashRecordEvent row = {.kind = (int32_t)event[i].kind,
                                .contact = number,
@@ -94,42 +82,78 @@ static void add_up(const AppContactLog* log, AppContact* contact, double t) {
     contact->largest = fmax(contact->largest, normal);
     if (normal > contact->peak_impulse) contact->peak_impulse = normal, contact->peak_time = t;
     if (!contact->hit) contact->peak_force = fmax(contact->peak_force, normal / log->h);
+    app_work_step(&contact->work);
 }
 
-bool app_contact_log_step(AppContactLog* log, const LashMechanism* mech, LashSim* sim,
-                          const LashStepInfo* info, double h, LashRecorder* recorder,
-                          LashError* error) {
-    if (log->count == 0) return true;
+static void add_pushes(AppContactLog* log, const LashMechanism* mech, const LashSim* sim) {
+    int count;
+    const LashPush* push = lash_sim_pushes(sim, &count);
+    for (int i = 0; i < count; ++i) {
+        int number = lash_mechanism_contact_of(mech, push[i].id);
+        if (number < 0) continue;
+        AppContact* contact = &log->contact[number];
+        const double* P = push[i].P;
+        contact->impulse = vec3_add(contact->impulse, world_impulse(mech, number, &push[i]));
+        contact->P[0] += P[0];
+        if (lash_mechanism_contact_is_pair(mech, number))
+            contact->P[1] += hypot(P[1], P[2]); // rows it does not have are 0
+        else
+            contact->P[1] = P[1], contact->P[2] = P[2];
+        app_work_push(&contact->work, &push[i]);
+    }
+}
+
+// All pushes together, and which joint, or contact of no joint, fed in most in the step that ended
+// at t.
+static void look_for_gain(AppContactLog* log, const LashSim* sim, double t) {
+    int count;
+    const LashPush* push = lash_sim_pushes(sim, &count);
+    log->all.step = 0;
+    for (int i = 0; i < count; ++i) app_work_push(&log->all, &push[i]);
+    if (log->all.step > log->all.gain) log->all_time = t;
+    app_work_step(&log->all);
+    for (int j = 0; j < log->joints.count; ++j) {
+        double work = log->joints.joint[j].work.step;
+        if (work > log->gain.work) log->gain = (AppGain){work, t, j, -1};
+    }
+    for (int i = 0; i < log->count; ++i) {
+        double work = log->contact[i].work.step;
+        if (log->joints.owner[i] < 0 && work > log->gain.work)
+            log->gain = (AppGain){work, t, -1, i};
+    }
+}
+
+bool app_contact_log_step(AppContactLog* log, const LashMechanism* mech, LashSim* sim, double h,
+                          LashRecorder* recorder, LashError* error) {
     const LashInteractionList* list = lash_sim_interactions(sim);
-    const double *gap = lash_sim_gaps(sim), *P = lash_sim_impulses(sim);
-    const double* G = lash_sim_directions(sim);
-    log->h = h / info->substeps;
+    const double* gap = lash_sim_gaps(sim);
+    log->h = h, log->frame_time += h;
     for (int i = 0; i < log->count; ++i) {
         AppContact* contact = &log->contact[i];
-        contact->gap = INFINITY, contact->hit = false;
+        contact->gap = INFINITY, contact->hit = false, contact->work.step = 0;
         contact->P[0] = contact->P[1] = contact->P[2] = 0;
         contact->impulse = vec3_zero();
     }
-    log->frame_time += h;
-    if (!take_events(log, mech, sim, recorder, error)) return false;
+    if (log->count > 0 && !take_events(log, mech, sim, recorder, error)) return false;
     for (int i = list->bilateral; i < list->count; ++i) {
-        const LashInteraction* item = &list->item[i];
-        int number = lash_mechanism_contact_of(mech, item->id);
+        int number = lash_mechanism_contact_of(mech, list->item[i].id);
         if (number < 0) continue;
-        AppContact* contact = &log->contact[number];
-        const double* p = P + item->row;
-        contact->gap = fmin(contact->gap, gap[item->row]);
-        if (p[0] == 0) continue;
-        Vec3 impulse = world_impulse(mech, number, item, G, P);
-        contact->impulse = vec3_add(contact->impulse, impulse);
-        bool surfaces = lash_mechanism_contact_is_pair(mech, number);
-        contact->P[0] += p[0];
-        if (item->rows == 3 && surfaces) contact->P[1] += hypot(p[1], p[2]);
-        for (int r = 1; r < item->rows && r < 3 && !surfaces; ++r) contact->P[r] = p[r];
+        log->contact[number].gap = fmin(log->contact[number].gap, gap[list->item[i].row]);
     }
+    add_pushes(log, mech, sim);
     for (int i = 0; i < log->count; ++i) add_up(log, &log->contact[i], lash_sim_time(sim));
     app_joint_log_step(&log->joints, mech, sim, h);
+    look_for_gain(log, sim, lash_sim_time(sim));
     return true;
+}
+
+static const LashPush* push_of(const LashSim* sim, uint64_t id) {
+    int count;
+    const LashPush* push = lash_sim_pushes(sim, &count);
+    for (int i = 0; i < count; ++i) {
+        if (push[i].id == id) return &push[i];
+    }
+    return NULL;
 }
 
 static void put_point(const LashContactPlace* place, Vec3 force, LashRecordPoint* p) {
@@ -144,14 +168,15 @@ bool app_contact_log_points(AppContactLog* log, const LashMechanism* mech, LashS
     log->points = 0;
     if (log->count == 0 || lash_sim_steps(sim) == 0 || log->stale) return true;
     const LashInteractionList* list = lash_sim_interactions(sim);
-    const double *gap = lash_sim_gaps(sim), *P = lash_sim_impulses(sim);
-    const double *q, *v, *G = lash_sim_directions(sim);
+    const double *q, *v, *gap = lash_sim_gaps(sim);
     lash_sim_state(sim, &q, &v);
     for (int i = list->bilateral; i < list->count; ++i) {
         const LashInteraction* item = &list->item[i];
         int number = lash_mechanism_contact_of(mech, item->id);
         LashContactPlace place;
-        if (number < 0 || !(P[item->row] > 0 || gap[item->row] <= closed)) continue;
+        if (number < 0) continue;
+        const LashPush* push = push_of(sim, item->id);
+        if (push == NULL && !(gap[item->row] <= closed)) continue;
         if (!lash_mechanism_interaction_place(mech, lash_sim_work(sim), i, q, &place)) continue;
         if (log->points == log->capacity) {
             log->capacity = 2 * log->capacity + 16;
@@ -159,10 +184,10 @@ bool app_contact_log_points(AppContactLog* log, const LashMechanism* mech, LashS
         }
         LashRecordPoint* p = &log->point[log->points++];
         *p = (LashRecordPoint){.contact = number,
-                               .joint = app_joint_log_owner(&log->joints, number),
+                               .joint = log->joints.owner[number],
                                .id = item->id,
                                .gap = gap[item->row]};
-        Vec3 impulse = world_impulse(mech, number, item, G, P);
+        Vec3 impulse = push == NULL ? vec3_zero() : world_impulse(mech, number, push);
         put_point(&place, vec3_scale(1 / log->h, impulse), p);
     }
     if (recorder == NULL) return true;
@@ -176,6 +201,7 @@ void app_contact_log_frame(AppContactLog* log, const LashRecordLayout* layout, d
     double* force = frame + layout->offset[LASH_SERIES_CONTACT_FORCE];
     double* peak = frame + layout->offset[LASH_SERIES_CONTACT_PEAK];
     double* impacts = frame + layout->offset[LASH_SERIES_CONTACT_IMPACTS];
+    double* work = frame + layout->offset[LASH_SERIES_CONTACT_WORK];
     for (int i = 0; i < log->count; ++i) {
         AppContact* contact = &log->contact[i];
         gap[i] = contact->gap;
@@ -185,6 +211,7 @@ void app_contact_log_frame(AppContactLog* log, const LashRecordLayout* layout, d
         force[3 * i] = mean.x, force[3 * i + 1] = mean.y, force[3 * i + 2] = mean.z;
         peak[i] = contact->largest;
         impacts[i] = (double)contact->impacts;
+        work[i] = app_work_net(&contact->work);
         contact->sum[0] = contact->sum[1] = contact->sum[2] = contact->largest = 0;
         contact->impulse_sum = vec3_zero();
     }

@@ -13,8 +13,8 @@ extern "C" {
 
 typedef struct AppContact {
     double gap; // now [m], the least of its points; INFINITY: too far to be looked at
-    // n, t1, t2 of the last step, or of its last sub-step [N s]; of CAD surfaces n, |t|, 0 summed
-    // over the points
+    // n, t1, t2 of the last step, all its parts [N s]; of CAD surfaces n, |t|, 0 summed over the
+    // points
     double P[3];
     Vec3 impulse;           // resultant on b, world axes, of the last step [N s]
     double sum[3], largest; // since the last frame: P, largest P_n [N s]
@@ -25,14 +25,23 @@ typedef struct AppContact {
     double peak_force; // largest P_n / h of a step without an impact [N]: in an impact the force
                        // is no number, only its impulse is
     bool hit;          // an impact in the last step
+    AppWork work;
 } AppContact;
+
+typedef struct AppGain { // energy that one joint or contact fed in within one step
+    double work, time;   // [J], end of the step [s]
+    int joint, contact;  // whose, -1: not one of these
+} AppGain;
 
 typedef struct AppContactLog {
     AppContact* contact; // (count) owned
     int count;
-    double h;               // length of the last step or sub-step [s]
+    double h;               // length of the last step [s]
     double frame_time;      // since the last frame [s]
-    AppJointLog joints;     // of those with clearance, whose contacts these are
+    AppJointLog joints;     // among them those with clearance, whose contacts these are
+    AppWork all;            // of all contacts, limits and friction together
+    double all_time;        // end of the step of its gain [s]
+    AppGain gain;           // the largest of one joint or contact so far, 0: none
     LashRecordPoint* point; // of the present frame, owned
     int points, capacity;
     bool stale; // the last step failed: what the sim knows of contacts is of no state
@@ -43,9 +52,8 @@ AppContactLog app_contact_log_create(const LashMechanism* mech, const double* q)
 void app_contact_log_free(AppContactLog* log);
 
 // After a step of h: copies, counts, and hands the events to the recorder (NULL: none).
-bool app_contact_log_step(AppContactLog* log, const LashMechanism* mech, LashSim* sim,
-                          const LashStepInfo* info, double h, LashRecorder* recorder,
-                          LashError* error);
+bool app_contact_log_step(AppContactLog* log, const LashMechanism* mech, LashSim* sim, double h,
+                          LashRecorder* recorder, LashError* error);
 
 // The places where contacts pushed in the last step or are closed, for the frame that is recorded
 // next.

@@ -201,11 +201,13 @@ static void axis_text(Vec3 a, char* out, size_t size) {
             snprintf(out, size, "%c%c", v[i] < 0 ? '-' : '+', "xyz"[i]);
             return;
         }
-    snprintf(out, size, "(%.4f %.4f %.4f)", a.x, a.y, a.z);
+    double shown[3];
+    for (int i = 0; i < 3; ++i) shown[i] = fabs(v[i]) < 5e-5 ? 0 : v[i]; // without a negative zero
+    snprintf(out, size, "(%.4f %.4f %.4f)", shown[0], shown[1], shown[2]);
 }
 
-static double mm(double metres) { // without a negative zero
-    return 1e3 * metres + 0.0;
+static double mm(double metres) { // without a negative zero, and what is rounding
+    return fabs(metres) < 1e-12 ? 0 : 1e3 * metres;
 }
 
 static void print_face(const LashShape* shape, const LashFace* f) {

@@ -27,12 +27,14 @@ typedef enum LashSeries {         // numbers per frame
     LASH_SERIES_JOINT_POINTS,    // contacts that push
     LASH_SERIES_JOINT_IMPACTS,   // since the start
     LASH_SERIES_JOINT_WEAR,      // work of friction since the start, taken positive
+    LASH_SERIES_JOINT_WORK_NET,  // work of contacts, limits and friction since the start
     LASH_SERIES_CONTACT_GAP,     // 1 per contact: at the frame's time, the least of its points
     LASH_SERIES_CONTACT_IMPULSE, // 3 per contact: n, t1, t2, summed since the frame before; of a
                                  // contact of surfaces n, |t|, 0, summed over its points
     LASH_SERIES_CONTACT_FORCE,   // 3 per contact: on b, world axes, averaged since then
     LASH_SERIES_CONTACT_PEAK,    // 1 per contact: largest normal impulse of one step since then
     LASH_SERIES_CONTACT_IMPACTS, // 1 per contact: impacts since the start
+    LASH_SERIES_CONTACT_WORK,    // 1 per contact: work of its impulses since the start
     LASH_SERIES_KINETIC,         // 1 each, as LashEnergy
     LASH_SERIES_POTENTIAL,
     LASH_SERIES_EXTERNAL_WORK,

@@ -63,10 +63,11 @@ typedef struct Run {
     LashRecordLayout layout;
     AppCounters counters;
     AppContactLog log;
-    int substeps; // of the last step
     int64_t substepped;
     AppStatistic* statistic; // (outputs)
-    double* peak_force;      // (joints) largest reaction [N]
+    double* peak_force;      // (joints) largest reaction over a step without impact [N]
+    double* peak_impulse;    // (joints) largest of a step with one [N s]
+    bool hit;                // an impact in the last step
     double* frame;           // (layout.total)
     LashRecorder* recorder;  // NULL: no file
     int64_t steps, every;    // planned steps; steps between frames
@@ -104,11 +105,11 @@ static bool prepare(Run* run, LashError* error) {
     const double *q, *v;
     lash_sim_state(run->sim, &q, &v);
     run->log = app_contact_log_create(run->mech, q);
-    run->substeps = 1;
     run->frame = lash_alloc((size_t)run->layout.total * sizeof(double));
     run->statistic = lash_alloc((size_t)model->outputs * sizeof *run->statistic);
     run->extreme = lash_alloc((size_t)model->outputs * sizeof(double));
     run->peak_force = lash_alloc((size_t)model->joints * sizeof(double));
+    run->peak_impulse = lash_alloc((size_t)model->joints * sizeof(double));
     run->steps = app_session_steps(&run->session);
     run->every = app_session_frame_interval(&run->session);
     prepare_plot(run);
@@ -215,7 +216,7 @@ static bool record_frame(Run* run, LashError* error) {
 static bool observe(Run* run, bool last, LashError* error) {
     const LashModel* model = run->model;
     app_measure_frame(run->mech, run->sim, &run->counters, &run->layout,
-                      model->simulation.settings.h / run->substeps, run->frame);
+                      model->simulation.settings.h, run->frame);
     double t = run->frame[run->layout.offset[LASH_SERIES_TIME]];
     for (int i = 0; i < model->outputs; ++i) {
         double value = output_value(run, &model->output[i]);
@@ -225,7 +226,11 @@ static bool observe(Run* run, bool last, LashError* error) {
     const double* force = run->frame + run->layout.offset[LASH_SERIES_JOINT_FORCE];
     for (int j = 0; j < model->joints; ++j) {
         double norm = vec3_norm(vec3(force[3 * j], force[3 * j + 1], force[3 * j + 2]));
-        run->peak_force[j] = fmax(run->peak_force[j], norm);
+        if (run->hit) {
+            run->peak_impulse[j] = fmax(run->peak_impulse[j], norm * run->log.h);
+        } else {
+            run->peak_force[j] = fmax(run->peak_force[j], norm);
+        }
     }
     if (run->counters.steps % run->every != 0 && !last) return true;
     return record_frame(run, error);
@@ -245,11 +250,12 @@ static bool loop(Run* run, LashError* error) {
             if (run->counters.steps % run->every != 0) record_frame(run, error);
             break;
         }
+        int64_t impacts = run->counters.impacts;
         app_counters_add(&run->counters, &info, run->sim);
-        run->substeps = info.substeps;
+        run->hit = run->counters.impacts > impacts;
         run->substepped += info.substeps > 1;
-        if (!app_contact_log_step(&run->log, run->mech, run->sim, &info,
-                                  run->model->simulation.settings.h, run->recorder, error)) {
+        if (!app_contact_log_step(&run->log, run->mech, run->sim, run->model->simulation.settings.h,
+                                  run->recorder, error)) {
             good = false;
             break;
         }
@@ -301,6 +307,7 @@ static void put_contacts(AppJson* json, const Run* run) {
         app_json_put_number(json, "peak_impulse", contact->peak_impulse);
         app_json_put_number(json, "peak_time", contact->peak_time);
         app_json_put_number(json, "peak_force", contact->peak_force);
+        app_work_put(json, &contact->work, run->model->simulation.settings.tolerance_velocity);
         app_json_end_object(json);
     }
     app_json_end_object(json);
@@ -323,7 +330,33 @@ static void put_counters(AppJson* json, const AppCounters* c) {
     app_json_end_object(json);
 }
 
-static void put_energy(AppJson* json, const LashEnergy* e) {
+// Names of the joints, and contacts of no joint, that gave energy over the run: number `index` of
+// them, NULL when there are no more.
+static const char* giver(const Run* run, int index) {
+    const AppContactLog* log = &run->log;
+    double tolerance = run->model->simulation.settings.tolerance_velocity;
+    for (int j = 0; j < log->joints.count; ++j) {
+        if (!app_work_gives(&log->joints.joint[j].work, tolerance)) continue;
+        if (index-- == 0) return run->model->joint[j].name;
+    }
+    for (int i = 0; i < log->count; ++i) {
+        if (log->joints.owner[i] >= 0 || !app_work_gives(&log->contact[i].work, tolerance))
+            continue;
+        if (index-- == 0) return run->model->contact_point[i].name;
+    }
+    return NULL;
+}
+
+static const char* gain_of(const Run* run) {
+    const AppGain* gain = &run->log.gain;
+    return !(gain->work > 0)  ? NULL
+           : gain->joint >= 0 ? run->model->joint[gain->joint].name
+                              : run->model->contact_point[gain->contact].name;
+}
+
+static void put_energy(AppJson* json, const Run* run) {
+    const LashEnergy* e = &run->energy;
+    const char* of = gain_of(run);
     app_json_key(json, "energy");
     app_json_begin_object(json);
     app_json_put_number(json, "start", e->start);
@@ -331,7 +364,35 @@ static void put_energy(AppJson* json, const LashEnergy* e) {
     app_json_put_number(json, "external_work", e->external_work);
     app_json_put_number(json, "dissipated", dissipated(e));
     app_json_put_number(json, "balance_error", balance_error(e));
+    app_json_put_number(json, "damping_work", e->damping_work);
+    app_json_put_number(json, "contact_work_normal", e->contact_work_n);
+    app_json_put_number(json, "contact_work_friction", e->contact_work_t);
+    app_json_put_number(json, "joint_work", e->joint_work);
     app_json_put_number(json, "opening_work", e->opening_work);
+    app_json_key(json, "step_gain");
+    app_json_begin_object(json);
+    app_json_put_number(json, "work", run->log.all.gain);
+    app_json_put_number(json, "time", run->log.all.gain > 0 ? run->log.all_time : NAN);
+    app_json_end_object(json);
+    app_json_key(json, "largest_gain");
+    app_json_begin_object(json);
+    app_json_put_number(json, "work", run->log.gain.work);
+    app_json_put_number(json, "time", of == NULL ? NAN : run->log.gain.time);
+    app_json_put_text(json, "of", of == NULL ? "" : of);
+    app_json_end_object(json);
+    app_json_key(json, "givers");
+    app_json_begin_array(json);
+    for (int i = 0; giver(run, i) != NULL; ++i) app_json_text(json, giver(run, i));
+    app_json_end_array(json);
+    app_json_end_object(json);
+}
+
+static void put_of_joints(AppJson* json, const LashModel* model, const char* key,
+                          const double* value) {
+    app_json_key(json, key);
+    app_json_begin_object(json);
+    for (int j = 0; j < model->joints; ++j)
+        app_json_put_number(json, model->joint[j].name, value[j]);
     app_json_end_object(json);
 }
 
@@ -352,13 +413,9 @@ static void put_result(AppJson* json, const Run* run) {
     put_counters(json, c);
     put_contacts(json, run);
     app_joint_log_put(json, &run->log.joints, run->model);
-    put_energy(json, &run->energy);
-    app_json_key(json, "peak_forces");
-    app_json_begin_object(json);
-    for (int j = 0; j < run->model->joints; ++j) {
-        app_json_put_number(json, run->model->joint[j].name, run->peak_force[j]);
-    }
-    app_json_end_object(json);
+    put_energy(json, run);
+    put_of_joints(json, run->model, "peak_forces", run->peak_force);
+    put_of_joints(json, run->model, "peak_impulses", run->peak_impulse);
     app_json_key(json, "outputs");
     app_json_begin_object(json);
     for (int i = 0; i < run->model->outputs; ++i) {
@@ -369,7 +426,25 @@ static void put_result(AppJson* json, const Run* run) {
     app_put_bodies(json, "final", run->mech, run->sim);
 }
 
-static void print_outputs(const Run* run) {
+// Column that holds every name of the summary's tables.
+static int name_width(const Run* run) {
+    const LashModel* model = run->model;
+    size_t width = 18, most = 40;
+    for (int j = 0; j < model->joints; ++j) {
+        if (strlen(model->joint[j].name) > width) width = strlen(model->joint[j].name);
+    }
+    for (int i = 0; i < model->contact_points; ++i) {
+        bool listed = run->log.joints.owner[i] < 0;
+        size_t length = strlen(model->contact_point[i].name);
+        if (listed && length > width) width = length;
+    }
+    for (int i = 0; i < model->outputs; ++i) {
+        if (strlen(model->output[i].name) > width) width = strlen(model->output[i].name);
+    }
+    return (int)(width < most ? width : most);
+}
+
+static void print_outputs(const Run* run, int width) {
     const LashModel* model = run->model;
     if (model->outputs > 0) printf("outputs\n");
     for (int i = 0; i < model->outputs; ++i) {
@@ -379,15 +454,72 @@ static void print_outputs(const Run* run) {
         bool never = crossing || output->kind == LASH_FIRST_IMPACT;
         const char* unit = crossing ? "s" : lash_model_output_unit(model, output);
         if (isnan(value)) {
-            printf("  %-18s %s\n", output->name, never ? "never" : "not a number");
+            printf("  %-*s %s\n", width, output->name, never ? "never" : "not a number");
         } else {
-            printf("  %-18s %.9g %s%s\n", output->name, value, strcmp(unit, "1") == 0 ? "" : unit,
-                   output->when == LASH_WHEN_INTEGRAL ? " s" : "");
+            bool number = strcmp(unit, "1") == 0;
+            printf("  %-*s %.9g%s%s%s\n", width, output->name, value + 0.0, number ? "" : " ",
+                   number ? "" : unit, output->when == LASH_WHEN_INTEGRAL ? " s" : "");
         }
     }
 }
 
-static void print_contacts(const Run* run) {
+// Without what is rounding beside numbers of this size.
+static double clean(double x, double scale) {
+    return fabs(x) < 1e-15 * scale ? 0 : x;
+}
+
+static void print_energy(const Run* run) {
+    const LashEnergy* e = &run->energy;
+    double scale = fmax(fabs(e->start), fmax(e->kinetic, fmax(fabs(e->potential), dissipated(e))));
+    const AppContactLog* log = &run->log;
+    printf(
+        "energy      %.9g J -> %.9g J, external work %.6g J, dissipated %.6g J, balance error %.2e "
+        "J\n",
+        clean(e->start, scale), clean(e->kinetic + e->potential, scale),
+        clean(e->external_work, scale), clean(dissipated(e), scale), balance_error(e));
+    if (!(log->all.pressed > 0)) return;
+    // Velocities are known to the tolerance: what it times the impulses gives is not energy.
+    double rounding = run->model->simulation.settings.tolerance_velocity * log->all.pressed;
+    const AppGain* one = &log->gain;
+    if (log->all.gain > rounding)
+        printf("            contact gave at most %.2e J in one step (at %.6g s)", log->all.gain,
+               log->all_time);
+    else
+        printf("            contact gave nothing in any step");
+    if (one->work > rounding) printf(", %s alone %.2e J", gain_of(run), one->work);
+    if (one->work > rounding && one->time != log->all_time) printf(" (at %.6g s)", one->time);
+    printf("\n            over the run ");
+    if (giver(run, 0) == NULL) printf("no joint and no contact gave energy\n");
+    for (int i = 0; giver(run, i) != NULL; ++i) {
+        printf("%s%s%s", i == 0 ? "energy was given by " : ", ", giver(run, i),
+               giver(run, i + 1) == NULL ? " (net work below)\n" : "");
+    }
+}
+
+// Contacts that are the model's own; those of joints with clearance have the joints' table.
+static void print_contact_table(const Run* run, int width) {
+    bool first = true;
+    for (int i = 0; i < run->log.count; ++i) {
+        const AppContact* contact = &run->log.contact[i];
+        if (run->log.joints.owner[i] >= 0) continue;
+        if (first) {
+            printf("  %-*s %8s %14s %12s %12s %11s %11s\n", width, "", "impacts", "first",
+                   "peak push", "at", "peak force", "net work");
+            printf("  %-*s %8s %14s %12s %12s %11s %11s\n", width, "", "", "[s]", "[N s]", "[s]",
+                   "[N]", "[J]");
+        }
+        first = false;
+        char when[32] = "never", at[32] = "";
+        if (!isnan(contact->first_impact))
+            snprintf(when, sizeof when, "%.9g", contact->first_impact);
+        if (contact->peak_impulse > 0) snprintf(at, sizeof at, "%.6g", contact->peak_time);
+        printf("  %-*s %8lld %14s %12.6g %12s %11.6g %11.4g\n", width,
+               run->model->contact_point[i].name, (long long)contact->impacts, when,
+               contact->peak_impulse, at, contact->peak_force, app_work_net(&contact->work));
+    }
+}
+
+static void print_contacts(const Run* run, int width) {
     const AppCounters* c = &run->counters;
     double n = c->steps > 0 ? (double)c->steps : 1;
     if (run->log.count == 0) return;
@@ -402,50 +534,57 @@ static void print_contacts(const Run* run) {
     if (run->model->simulation.settings.law == LASH_FREMOND)
         printf("law         fremond: %lld times a contact pushed while opening, work %.2e J\n",
                (long long)c->opening, run->energy.opening_work);
-    printf("  %-18s impacts  first [s]     peak impulse [N s] at [s]      peak force [N]\n", "");
-    for (int i = 0; i < run->log.count; ++i) {
-        const AppContact* contact = &run->log.contact[i];
-        char first[32] = "never", at[32] = "";
-        if (!isnan(contact->first_impact))
-            snprintf(first, sizeof first, "%.9g", contact->first_impact);
-        if (contact->peak_impulse > 0) snprintf(at, sizeof at, "%.6g", contact->peak_time);
-        printf("  %-18s %-8lld %-13s %-18.6g %-12s %.6g\n", run->model->contact_point[i].name,
-               (long long)contact->impacts, first, contact->peak_impulse, at, contact->peak_force);
+    print_contact_table(run, width);
+}
+
+// A force has a peak; an impact has an impulse, whatever the step.
+static void print_peaks(const Run* run, int width) {
+    const LashModel* model = run->model;
+    bool impacts = run->counters.impacts > 0;
+    if (model->joints > 0) printf("peak forces in joints%s\n", impacts ? ", and in impacts" : "");
+    for (int j = 0; j < model->joints; ++j) {
+        printf("  %-*s %.6g N", width, model->joint[j].name, run->peak_force[j]);
+        if (impacts) printf(", %.6g N s", run->peak_impulse[j]);
+        printf("\n");
     }
+}
+
+static void print_head(const Run* run) {
+    const LashModel* model = run->model;
+    int with_play = 0, contacts = 0;
+    for (int j = 0; j < model->joints; ++j) with_play += run->log.joints.joint[j].contacts > 0;
+    for (int i = 0; i < run->log.count; ++i) contacts += run->log.joints.owner[i] < 0;
+    printf("%s: %d %s, %d %s", model->name != NULL ? model->name : model->file, model->bodies,
+           app_plural(model->bodies, "body", "bodies"), model->joints,
+           app_plural(model->joints, "joint", "joints"));
+    if (with_play > 0) printf(" (%d with clearance)", with_play);
+    printf(", %d %s, scheme %s\n", contacts, app_plural(contacts, "contact", "contacts"),
+           lash_scheme_name(model->simulation.settings.scheme));
 }
 
 static void print_summary(const Run* run) {
     const AppCounters* c = &run->counters;
-    const LashEnergy* e = &run->energy;
     const LashModel* model = run->model;
     double n = c->steps > 0 ? (double)c->steps : 1;
-    printf("%s: %d %s, %d %s, %d %s, scheme %s\n", model->name != NULL ? model->name : model->file,
-           model->bodies, app_plural(model->bodies, "body", "bodies"), model->joints,
-           app_plural(model->joints, "joint", "joints"), model->contact_points,
-           app_plural(model->contact_points, "contact", "contacts"),
-           lash_scheme_name(model->simulation.settings.scheme));
+    int width = name_width(run);
+    print_head(run);
     printf("steps       %lld of %g s: %g s simulated in %.3g s, %.2f us per step\n",
            (long long)c->steps, model->simulation.settings.h, lash_sim_time(run->sim), run->wall,
            1e6 * run->wall / n);
     if (run->moved > 0)
         printf("assembled   the start was moved by up to %.3g m or rad\n", run->moved);
+    if (run->substepped > 0)
+        printf("sub-steps   %lld %s solved in parts\n", (long long)run->substepped,
+               app_plural((int)run->substepped, "step was", "steps were"));
     printf("iterations  Newton %.2f per step (at most %d)\n", (double)c->newton / n, c->newton_max);
     printf(
         "violation   joints %.2e m or rad, velocities %.2e m/s or rad/s (largest of all steps)\n",
         c->position, c->velocity);
-    printf(
-        "energy      %.9g J -> %.9g J, external work %.6g J, dissipated %.6g J, balance error %.2e "
-        "J\n",
-        e->start, e->kinetic + e->potential, e->external_work, dissipated(e), balance_error(e));
-    if (run->substepped > 0)
-        printf("sub-steps   %lld steps were solved in parts\n", (long long)run->substepped);
-    print_contacts(run);
-    app_joint_log_print(&run->log.joints, model);
-    if (model->joints > 0) printf("peak forces in joints\n");
-    for (int j = 0; j < model->joints; ++j) {
-        printf("  %-18s %.6g N\n", model->joint[j].name, run->peak_force[j]);
-    }
-    print_outputs(run);
+    print_energy(run);
+    print_contacts(run, width);
+    app_joint_log_print(&run->log.joints, model, width);
+    print_peaks(run, width);
+    print_outputs(run, width);
 }
 
 // Outputs of one unit share a panel; the same quantity is drawn once.
@@ -491,6 +630,7 @@ static void release(Run* run) {
     lash_free(run->frame);
     lash_free(run->statistic);
     lash_free(run->peak_force);
+    lash_free(run->peak_impulse);
     lash_free(run->extreme);
     lash_free(run->history);
 }

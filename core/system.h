@@ -123,8 +123,9 @@ struct LashSystem {
     // Evaluates the listed interactions at (t, q). g, g_t: (rows) gap or joint error and its
     // partial time derivative (0 in tangential rows of g); G packed, or NULL for gaps only. wanted
     // (count), or NULL for all, limits G and g_t to the interactions marked; gaps are always given;
-    // +INFINITY where a contact slot is empty. Returns false when q lies outside the motion that
-    // collect was promised: collect again.
+    // +INFINITY where a contact slot is empty. With G but without g_t only directions are asked
+    // for: gaps of interactions that are not wanted may then be left as they are. Returns false
+    // when q lies outside the motion that collect was promised: collect again.
     bool (*evaluate)(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                      const uint8_t* wanted, double* g, double* g_t, double* G);
     // Derivatives of interaction i at (t, q), n = velocities of its touched blocks in their order:

@@ -246,6 +246,10 @@ int lash_mechanism_contact_of(const LashMechanism* mech, uint64_t interaction_id
     if (pair_id_is(interaction_id)) return pair_id_contact(interaction_id);
     return interaction_id >= CONTACT_ID ? (int)(interaction_id - CONTACT_ID) : -1;
 }
+int lash_mechanism_joint_of(const LashMechanism* mech, uint64_t interaction_id) {
+    (void)mech;
+    return interaction_id >= CONTACT_ID ? -1 : (int)(interaction_id % JOINT_ID);
+}
 const char* lash_mechanism_body_name(const LashMechanism* mech, int body) {
     return mech->body[body + 1].def.name;
 }
@@ -453,6 +457,7 @@ static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, c
         const Contact* contact = &mech->contact[c];
         if (contact->pair >= 0) continue;
         bool asked = wanted == NULL || wanted[contact->interaction];
+        if (!asked && G != NULL && g_t == NULL) continue; // directions only
         evaluate_contact(&mech->interaction[contact->interaction], contact, work->body, asked, g,
                          g_t, G);
     }

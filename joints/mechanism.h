@@ -186,6 +186,8 @@ const LashJointDef* lash_mechanism_joint(const LashMechanism* mech, int joint); 
 
 // Contact number `contact` of the mechanism an interaction stands for, -1: it is a joint or driver.
 int lash_mechanism_contact_of(const LashMechanism* mech, uint64_t interaction_id);
+// Joint whose rows, driver, limit or friction an interaction is, -1: it is a contact.
+int lash_mechanism_joint_of(const LashMechanism* mech, uint64_t interaction_id);
 // Where the contact is at configuration q.
 typedef struct LashContactPlace {
     double gap;         // [m]

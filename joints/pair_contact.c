@@ -355,6 +355,7 @@ static bool evaluate_pair(const LashMechanism* mech, LashSystemWork* work, int k
     if (state->overflow) return false; // more than MAX_LISTED: some would be missed
     if (wanted != NULL) wanted += state->first;
     bool points = G != NULL && any(wanted, state->slots);
+    if (!points && G != NULL && g_t == NULL) return true; // directions only, and none of them
     if (!find_points(pair, state, body_pose(q, pair->a), body_pose(q, pair->b), points, wanted))
         return false;
     if (state->beyond > state->beyond_before && !pair->unsigned_gaps)

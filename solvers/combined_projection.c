@@ -5,8 +5,8 @@
 //     the rest of I
 //             I = I + { a : g_a(q_{k+1}) <= 0 }     until I no longer grows
 //
-// Contacts that pushed in the last step are taken into I at once, instead of being found by a pass
-// without them; where that has no solution the step starts again from the empty set.
+// Contacts that were closed after the last step are taken into I at once, instead of being found by
+// a pass without them; where that has no solution the step starts again from the empty set.
 //
 // g = 0 where P_N > 0 may have no solution that Newton can reach: of two points that almost
 // coincide (a corner and the rounded edge beside it, near a flat position) one pushes and the other
@@ -27,7 +27,7 @@ static int take_in_last(LashSim* sim, StepContext* s) {
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
         if (joint_friction(&s->list->item[i])) continue; // active from the start
         for (int k = 0; k < sim->last_count; ++k) {
-            if (sim->last_id[k] != s->list->item[i].id || !(sim->last_P[3 * k] > 0)) continue;
+            if (sim->last_id[k] != s->list->item[i].id || !sim->last_closed[k]) continue;
             take_in(sim, s, i);
             ++taken;
         }
@@ -37,8 +37,9 @@ static int take_in_last(LashSim* sim, StepContext* s) {
 
 static bool grow(LashSim* sim, StepContext* s) {
     bool grown = false;
+    double limit = s->unfinished ? -s->position_error : 0;
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        if (s->active[i] || s->g[s->list->item[i].row] > 0) continue;
+        if (s->active[i] || s->g[s->list->item[i].row] > limit) continue;
         take_in(sim, s, i);
         grown = true;
     }

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "solvers/friction_internal.h"
 #include "solvers/rows.h"
 #include "solvers/sim_internal.h"
 
@@ -26,6 +27,9 @@ static const double FAR = 1e6; // [m] an empty contact slot has an infinite gap
 // Impulses of minimum norm cost more than the solution itself: with more rows than these only the
 // first corrections of a pass ask for them, the others stay near what they start from.
 enum { NORM_ROWS = 24 };
+// A coupled correction: rows that are solved exactly at once; iterations of the friction solver.
+enum { FEW_ROWS = 9, COUPLED_ITERATIONS = 100 };
+static const double KEEP = 0.5;     // of what redundant contacts leave open, from step to step
 static const double PUSHES = 1e-12; // P_N > 0 means above this share of the largest impulse
 
 // --- Lists
@@ -45,7 +49,7 @@ void step_activate(LashSim* sim, StepContext* s, int i) {
     if (k < 0) return;
     const double* guess = sim->guess + 2 * sim->system->nv + s->list->bilateral_rows; // P
     const double* tau = sim->guess + 2 * sim->system->nv + s->list->rows;
-    bool extrapolated = sim->guessed_contacts && guess_order(sim) > 0;
+    bool extrapolated = sim->guessed_contacts && (sim->coupled_run || guess_order(sim) > 0);
     if (extrapolated && !joint_friction(item)) s->tau[item->row] = tau[item->row];
     for (int r = 0; r < item->rows; ++r) {
         s->P[item->row + r] = extrapolated ? guess[item->row + r] : sim->last_P[3 * k + r];
@@ -186,13 +190,15 @@ static double contact_scale_of_masses(const LashSim* sim, const StepContext* s,
 // 1 / trace(G_a' M^-1 G_a): a scale that needs no factorisation of the contact problem.
 static double contact_scale(LashSim* sim, const StepContext* s, const LashInteraction* item) {
     const LashSystem* system = sim->system;
-    if (!lash_block_lu_is_diagonal(sim->A))
+    const LashBlockLu* A = sim->coupled ? sim->M : sim->A;
+    if (sim->coupled) return contact_scale_of_masses(sim, s, item);
+    if (!lash_block_lu_is_diagonal(A))
         return sim->B != NULL ? 0 : contact_scale_of_masses(sim, s, item);
     double trace = 0;
     const double* column = s->G + item->offset;
     for (int b = 0; b < item->touched; ++b) {
         int n = lash_block_size(system, item->block[b]);
-        const double* D = lash_block_lu_inverse(sim->A, item->block[b]);
+        const double* D = lash_block_lu_inverse(A, item->block[b]);
         for (int r = 0; r < item->rows; ++r, column += n) {
             for (int j = 0; j < n; ++j) {
                 double sum = 0;
@@ -213,7 +219,7 @@ static double contact_scale_by_columns(LashSim* sim, const StepContext* s,
         unit[r] = 1;
         memset(sim->x, 0, (size_t)sim->system->nv * sizeof *sim->x);
         lash_row_apply(sim->system, item, s->G, 1, unit, sim->x);
-        lash_block_lu_solve(sim->A, sim->x);
+        lash_block_lu_solve(sim->coupled ? sim->M : sim->A, sim->x);
         lash_row_velocity(sim->system, item, s->G, sim->x, U);
         trace += U[r];
     }
@@ -342,8 +348,7 @@ void assemble_loads(LashSim* sim, StepContext* s, double* W, int ld, double* b, 
     }
 }
 
-// Rows and columns of empty slots say U = w P, b = 0: no impulse, and none on others.
-static void part_empty_slots(const StepContext* s, double* W, int ld, double* b) {
+void part_empty_slots(const StepContext* s, double* W, int ld, double* b) {
     for (int c = 0; c < s->nc; ++c) {
         const LashInteraction* item = &s->list->item[s->contact[c]];
         if (!is_empty(s, item)) continue;
@@ -364,6 +369,8 @@ static void assemble_velocity_problem(LashSim* sim, StepContext* s) {
     const double* rows =
         exact ? row_derivatives(sim, s, s->list->bilateral, s->list->count) : law_rows(sim, s);
     int m = s->m;
+    s->ldw = m;
+    contact_newton_forget(sim); // W was its
     for (int c = 0; c < s->nc; ++c) {
         const LashInteraction* item = &s->list->item[s->contact[c]];
         for (int r = 0; r < item->rows; ++r) {
@@ -397,27 +404,64 @@ static void assemble_velocity_problem(LashSim* sim, StepContext* s) {
     s->b_norm = sqrt(norm);
 }
 
-bool contacts_correct(LashSim* sim, StepContext* s) {
-    const LashSystem* system = sim->system;
-    const LashInteractionList* list = s->list;
-    assemble_velocity_problem(sim, s);
-    LashFrictionProblem problem = {.contacts = s->nc,
-                                   .m = s->m,
-                                   .kind = s->kind,
-                                   .mu = s->mu,
-                                   .b = s->b,
-                                   .W = s->W,
-                                   .ldw = s->m};
-    if (!isfinite(s->b_norm) || !all_finite(s->P_c, s->m) || !diagonal_finite(s->W, s->m, s->m))
-        return false;
+static LashFrictionProblem friction_problem(const StepContext* s) {
+    return (LashFrictionProblem){.contacts = s->nc,
+                                 .m = s->m,
+                                 .kind = s->kind,
+                                 .mu = s->mu,
+                                 .b = s->b,
+                                 .W = s->W,
+                                 .ldw = s->ldw};
+}
+static bool well_posed(const StepContext* s) {
+    return isfinite(s->b_norm) && all_finite(s->P_c, s->m) && diagonal_finite(s->W, s->ldw, s->m);
+}
+
+static bool contacts_solve(LashSim* sim, StepContext* s) {
+    LashFrictionProblem problem = friction_problem(s);
+    if (!well_posed(s)) return false;
     LashFrictionSettings settings = lash_friction_settings();
     settings.tolerance = sim->settings.tolerance_solver;
     settings.minimum_norm = s->m <= NORM_ROWS || s->correction < 2;
     LashFrictionInfo info =
         lash_friction_solve(&problem, &settings, s->P_c, s->U_c, sim->friction_work);
     sim->info.solver += info.iterations;
-    if (info.outcome == LASH_FAILED || info.residual > sim->settings.tolerance_velocity)
-        return false;
+    return info.outcome != LASH_FAILED && info.residual <= sim->settings.tolerance_velocity;
+}
+
+// Within the coupled correction a tenth of the error left will do: the next correction is as near
+// to the answer. With all derivatives there may be none; without them the friction solver finds
+// one.
+bool contacts_solve_coupled(LashSim* sim, StepContext* s, bool plain) {
+    LashFrictionProblem problem = friction_problem(s);
+    if (!well_posed(s)) return false;
+    LashFrictionSettings settings = lash_friction_settings();
+    settings.tolerance = sim->settings.tolerance_solver;
+    settings.max_iterations = COUPLED_ITERATIONS;
+    LashFrictionInfo info = {.outcome = LASH_INACCURATE};
+    if (s->m <= FEW_ROWS) { // exactly, and at no cost
+        info = lash_friction_solve(&problem, &settings, s->P_c, s->U_c, sim->friction_work);
+        sim->info.solver += info.iterations;
+        if (info.outcome == LASH_CONVERGED) return true;
+    }
+    info = friction_levenberg(&problem, settings.tolerance, 0.1 * s->contact_error,
+                              s->correction > 0 ? 1
+                              : plain           ? 0
+                                                : KEEP,
+                              s->P_c, s->U_c, sim->friction_work);
+    sim->info.solver += info.iterations;
+    if (info.outcome == LASH_CONVERGED || !plain) return info.outcome == LASH_CONVERGED;
+    settings.minimum_norm = false;
+    info = lash_friction_solve(&problem, &settings, s->P_c, s->U_c, sim->friction_work);
+    sim->info.solver += info.iterations;
+    return info.residual <= fmax(settings.tolerance, 0.5 * s->contact_error);
+}
+
+bool contacts_correct(LashSim* sim, StepContext* s) {
+    const LashSystem* system = sim->system;
+    const LashInteractionList* list = s->list;
+    assemble_velocity_problem(sim, s);
+    if (!contacts_solve(sim, s)) return false;
     double* x = sim->x;
     memset(x, 0, (size_t)system->nv * sizeof *x);
     for (int c = 0; c < s->nc; ++c) {

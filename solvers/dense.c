@@ -248,3 +248,33 @@ int lash_dense_least_squares(int rows, int columns, double* A, int lda, double* 
     for (size_t j = 0; j < n; ++j) x[order[j]] = norm[j];
     return rank;
 }
+
+typedef double Wide __attribute__((vector_size(64), aligned(8), may_alias));
+enum { WIDE = 8, TILE = 4 * WIDE };
+
+// A tile of y stays in registers.
+LASH_VECTOR_CLONES void lash_dense_subtract_rows(int columns, int count, const double* a,
+                                                 int stride, const double* X, int ld, double* y) {
+    int j = 0;
+    for (; j + TILE <= columns; j += TILE) {
+        Wide* to = (Wide*)(y + j);
+        Wide y0 = to[0], y1 = to[1], y2 = to[2], y3 = to[3];
+        for (int k = 0; k < count; ++k) {
+            const Wide* x = (const Wide*)(X + (size_t)k * (size_t)ld + j);
+            double c = a[k * stride];
+            y0 -= c * x[0], y1 -= c * x[1], y2 -= c * x[2], y3 -= c * x[3];
+        }
+        to[0] = y0, to[1] = y1, to[2] = y2, to[3] = y3;
+    }
+    for (; j + WIDE <= columns; j += WIDE) {
+        Wide y0 = *(Wide*)(y + j);
+        for (int k = 0; k < count; ++k)
+            y0 -= a[k * stride] * *(const Wide*)(X + (size_t)k * (size_t)ld + j);
+        *(Wide*)(y + j) = y0;
+    }
+    for (; j < columns; ++j) {
+        double y0 = y[j];
+        for (int k = 0; k < count; ++k) y0 -= a[k * stride] * X[(size_t)k * (size_t)ld + j];
+        y[j] = y0;
+    }
+}

@@ -27,6 +27,15 @@ bool lash_dense_band_lu(int n, int kl, int ku, double* AB, int lda, int32_t* piv
 void lash_dense_band_solve(int n, int kl, int ku, const double* LU, int lda, const int32_t* pivot,
                            double* x);
 
+// y (columns) -= sum over k of a_k X_k, for count rows X_k of length columns with leading dimension
+// ld and coefficients a[k stride]. Every y_j is summed in the same order on any machine.
+void lash_dense_subtract_rows(int columns, int count, const double* a, int stride, const double* X,
+                              int ld, double* y);
+// n rounded up to what rows are best padded to for it
+static inline int lash_dense_padded(int n) {
+    return (n + 7) / 8 * 8;
+}
+
 // Minimum-norm least squares: x of smallest |x| among those with smallest |A x - b|. Columns whose
 // pivot falls below rank_tolerance times the largest count as dependent. A is destroyed, b (rows)
 // is destroyed, x (columns). Returns the rank. work: lash_dense_least_squares_size doubles.

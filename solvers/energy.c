@@ -54,7 +54,7 @@ void energy_add_step(LashSim* sim, const StepContext* s) {
             e->contact_work_n += P[0] * U[0];
             if (s->has_U_start[i] && s->U_start[item->row] > 0) e->opening_work += work;
             e->contact_work_t += work - P[0] * U[0];
-            sim->works[2 * i] += P[0] * U[0], sim->works[2 * i + 1] += work - P[0] * U[0];
+            pushes_add(sim, s, i, P[0] * U[0], work - P[0] * U[0]);
         } else if (item->prescribed) {
             e->external_work += work;
         } else {

@@ -170,6 +170,8 @@ static double run_robust(Friction* f, double tolerance) {
         if (!(residual <= tolerance)) residual = friction_newton(f, 20, tolerance);
     }
     if (save(f, residual) <= tolerance || (kind < 2 && info.ray)) return residual;
+    if (f->settings->max_iterations > 0 && kind < 2)
+        return residual; // pivoting is all there is time for
     for (int k = 0; k < 4; ++k) {
         size_t bytes = (size_t)f->m * sizeof(double);
         if (k == 1) memset(f->P, 0, bytes);
@@ -214,7 +216,8 @@ static LashFrictionInfo run_default(Friction* f) {
         if (save(f, residual) <= tolerance) break;
         if (k == 0 && largest_kind(f) < 2) break; // pivoting settles it, or shows that it has none
     }
-    if (!(residual <= tolerance) && (limit <= 0 || f->iterations < limit)) {
+    bool time = limit <= 0 || f->iterations < limit || largest_kind(f) < 2;
+    if (!(residual <= tolerance) && time) {
         residual = run_robust(f, tolerance);
         info.method = LASH_FRICTION_ROBUST;
     }

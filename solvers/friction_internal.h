@@ -155,6 +155,13 @@ size_t friction_norm_size(int m);
 bool friction_minimum_norm(const LashFrictionProblem* p, const LocalContact* contact, double scale,
                            const double* P, const double* U, double* P_new, double* work);
 
+// Dense problems inside a Newton iteration, whose rows may depend on and contradict each other
+// (friction_levenberg.c): a residual that is enough will do; keep: share of P to start from. work:
+// friction_levenberg_size numbers.
+size_t friction_levenberg_size(int contacts, int m);
+LashFrictionInfo friction_levenberg(const LashFrictionProblem* p, double tolerance, double enough,
+                                    double keep, double* P, double* U, double* work);
+
 // Small dense problems, no workspace: returns false when it gives up.
 bool friction_small(const LashFrictionProblem* p, const LashFrictionSettings* s, double* P,
                     double* U, LashFrictionInfo* info);

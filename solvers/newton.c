@@ -39,6 +39,10 @@ static const double POOR = 0.1;
 enum { PATIENCE = 4, CIRCLE = 12 };
 // Steps with the full Newton matrix before the kept operator is tried again, at most.
 enum { LONGEST_RUN = 16 };
+// Corrections that an operator of contacts may still need before a new one is cheaper.
+static const double CHORDS = 4;
+// Error of contacts beyond which derivatives of their directions do more harm than good [m/s].
+static const double FAR_OFF = 0.01;
 // Corrections with the kept operator before it is given up.
 enum { KEPT_ITERATIONS = 12 };
 
@@ -164,10 +168,12 @@ static void compute_residuals(LashSim* sim, StepContext* s) {
     }
     if (fremond) fremond_start(sim, s);
     // The velocity error that r stands for, M^-1 r; and y = A^-1 r for the correction.
-    memcpy(sim->y, s->r, (size_t)nv * sizeof *sim->y);
-    lash_block_lu_solve(sim->A, sim->y);
     const double* error = sim->y;
-    if (!sim->same_metric) {
+    if (!sim->coupled) {
+        memcpy(sim->y, s->r, (size_t)nv * sizeof *sim->y);
+        lash_block_lu_solve(sim->A, sim->y);
+    }
+    if (!sim->same_metric || sim->coupled) {
         memcpy(sim->x, s->r, (size_t)nv * sizeof *sim->x);
         lash_block_lu_solve(sim->M, sim->x);
         error = sim->x;
@@ -215,6 +221,7 @@ static bool correct_positions(LashSim* sim, StepContext* s) {
 
 static bool correct(LashSim* sim, StepContext* s, bool project) {
     int nv = sim->system->nv;
+    if (sim->coupled) return contact_newton_correct(sim, s, project);
     if (sim->robust && sim->full != NULL && !sim->curved) {
         full_newton_correct(sim, s, project);
     } else {
@@ -266,11 +273,15 @@ static double newton_goal(const LashSim* sim, const StepContext* s) {
 static bool evaluate_iterate(LashSim* sim, StepContext* s, bool project) {
     set_positions(sim, s, project);
     if (!evaluate_rows(sim, s)) return false;
-    if (!sim->factored || sim->factored_h != s->h) {
+    if (sim->coupled) {
+        if (!contact_newton_fits(sim, s, project) && !contact_newton_masses(sim, s)) return false;
+    } else if (!sim->factored || sim->factored_h != s->h) {
         if (!step_factor(sim, s, project)) return false;
     }
     compute_residuals(sim, s);
     contacts_errors(sim, s, project);
+    if (sim->coupled && project)
+        s->position_error = fmax(s->position_error, contact_newton_motion_error(sim, s));
     return true;
 }
 
@@ -305,12 +316,50 @@ static void separate_operators(LashSim* sim) {
     sim->separate = true, sim->separate_steps = sim->separate_run;
 }
 
+// The dynamics of light parts are known to rounding only: forces of all contacts over small
+// inertias.
+static bool at_rounding(const LashSim* sim, const StepContext* s, double goal) {
+    const LashSettings* set = &sim->settings;
+    return sim->coupled && s->position_error <= goal * set->tolerance_position &&
+           fmax(s->velocity_error, s->contact_error) <= goal * set->tolerance_velocity;
+}
+
+// Does a contact outside the index set penetrate, whatever the rest of the iteration does? Then
+// the pass need not be finished: the set grows (combined_projection.c).
+static bool clearly_violated(const LashSim* sim, StepContext* s) {
+    if (sim->settings.scheme != LASH_COMBINED) return false;
+    double left = s->position_error + s->h * (s->contact_error * (1 + s->b_norm) +
+                                              s->velocity_error + s->dynamics_error);
+    bool found = false;
+    for (int i = s->list->bilateral; i < s->list->count && !found; ++i)
+        found = !s->active[i] && s->g[s->list->item[i].row] < -10 * left;
+    s->unfinished = found;
+    return found;
+}
+
+// One coupled correction; the operator is renewed where another set of contacts acts, or where that
+// is cheaper than what it would still need. False: no answer.
+static bool correct_coupled(LashSim* sim, StepContext* s, bool project, double error, double last,
+                            bool* plain) {
+    bool fits = contact_newton_fits(sim, s, project), first = s->correction == 0;
+    bool slow = sim->robust || log(error) > -CHORDS * log(fmin(error / last, 0.99));
+    bool without = fits ? *plain : s->contact_error > FAR_OFF;
+    if ((!fits || (slow && !first)) && !contact_newton_factor(sim, s, project, without))
+        return false;
+    if (correct(sim, s, project)) return true;
+    if (contact_newton_is_plain(sim)) return false;
+    *plain = true; // with all derivatives there may be no answer
+    return contact_newton_factor(sim, s, project, true) && correct(sim, s, project);
+}
+
 // Newton until the goal; an iterate that passes is kept in case the next one is no better.
 static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
     double first = INFINITY, last = INFINITY, kept = INFINITY, rate = 0;
     double goal = newton_goal(sim, s);
     if (sim->settings.full_newton) goal = 1;
     s->goal = goal;
+    s->unfinished = false;
+    bool plain = false; // contacts: without the derivatives of directions
     int slow = 0, growing = 0, stalled = 0, solved = -1, best_at = 0;
     double best = INFINITY;
     int most = sim->settings.max_iterations;
@@ -322,7 +371,7 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         if (i == 0) first = error;
         growing = error > last ? growing + 1 : 0;
         if (i > 0 && last > 1) rate = fmin(1, fmax(rate, error / last));
-        sim->contraction_rate = fmax(sim->contraction_rate, rate);
+        if (!sim->coupled) sim->contraction_rate = fmax(sim->contraction_rate, rate);
         if (kept < INFINITY && !(error < 0.5 * kept)) { // no better than the one kept
             if (pass && error <= kept) return LASH_CONVERGED;
             return restore_iterate(sim, s, project) ? LASH_CONVERGED : LASH_INACCURATE;
@@ -335,7 +384,7 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
         if (i - best_at >= CIRCLE) return LASH_FAILED;
         // The contact solver had nothing left to do: its own tolerance is what the rest is.
         bool settled = s->nc > 0 && (sim->robust || sim->info.solver == solved);
-        if (i > 0 && pass && (settled || error <= goal)) {
+        if (i > 0 && pass && (settled || error <= goal || at_rounding(sim, s, goal))) {
             if (rate > POOR && sim->fresh) separate_operators(sim);
             if (rate > slow_rate(sim, s))
                 sim->factored = false; // renewed when the next step starts
@@ -343,6 +392,14 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
             return LASH_CONVERGED;
         }
         if (i > 0 && pass) keep_iterate(sim, s), kept = error;
+        if (i > 0 && sim->coupled && clearly_violated(sim, s)) return LASH_CONVERGED;
+        if (sim->coupled) {
+            s->correction = i;
+            if (i == most || !correct_coupled(sim, s, project, error, last, &plain)) break;
+            last = error, solved = sim->info.solver;
+            ++sim->info.newton;
+            continue;
+        }
         bool old = s->nc > 0 && sim->B != NULL && !sim->has_response && sim->factored_t != s->t0;
         if (sim->robust || old ||
             (i > 1 && error > 0.25 * last && ++slow >= 2)) { // renew the operator here
@@ -359,13 +416,56 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
     return LASH_INACCURATE;
 }
 
-// With the kept operator; where that does not converge, again with the full Newton matrix in every
-// iteration. Where that was needed the next steps begin with it, more of them each time in a row:
-// a mechanism passes a singular position in a few steps or stays near it for long.
+static bool can_couple(const LashSim* sim, const StepContext* s) {
+    if (sim->contact_newton == NULL || s->nc + s->nn == 0 || sim->settings.full_newton)
+        return false;
+    if (sim->system->linear_motion) return false; // directions hardly turn
+    if (sim->settings.direction == LASH_AT_START || sim->settings.law == LASH_FREMOND) return false;
+    if (sim->settings.coupled && sim->settings.scheme == LASH_DIRECT) return false;
+    for (int i = s->list->bilateral; i < s->list->count; ++i)
+        if (joint_friction(&s->list->item[i])) return false;
+    return true;
+}
+
+static LashOutcome solve_coupled(LashSim* sim, StepContext* s, bool project) {
+    sim->coupled = true;
+    LashOutcome outcome = iterate(sim, s, project);
+    if (outcome != LASH_CONVERGED && sim->settings.max_substeps == 1) {
+        sim->robust = true;
+        step_guess(sim, s);
+        outcome = iterate(sim, s, project);
+        sim->robust = false;
+    }
+    sim->coupled = false;
+    return outcome;
+}
+
+// With contacts the coupled correction (contact_newton.c), where there is one. Otherwise, and where
+// that fails: with the kept operator, and if that does not converge again with the full Newton
+// matrix in every iteration. Where that was needed the next steps begin with it, more of them each
+// time in a row: a mechanism passes a singular position in a few steps or stays near it for long.
 LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
     if (!contacts_list(sim, s)) return LASH_FAILED;
-    bool chosen = sim->settings.full_newton, skip = !chosen && sim->singular_steps > 0;
     LashOutcome outcome = LASH_INACCURATE;
+    bool possible = can_couple(sim, s);
+    // One contact among ideal joints: the kept operator of the joints is cheaper, if it converges.
+    bool single = possible && s->nc <= 1 && s->nn <= 1 && s->list->bilateral > 0;
+    sim->coupled_run = possible && !single;
+    if (single) outcome = iterate(sim, s, project);
+    if (single && outcome == LASH_CONVERGED) return outcome;
+    if (possible) {
+        if (single) step_guess(sim, s);
+        outcome = solve_coupled(sim, s, project);
+        // Shorter steps come first, if they are allowed (sim.c): they mend nearly all.
+        bool shorter = 8 * s->h > sim->settings.h && sim->settings.max_substeps > 8;
+        if (outcome == LASH_CONVERGED || shorter) return outcome;
+        sim->robust = true, sim->coupled_run = false;
+        step_guess(sim, s);
+        outcome = iterate(sim, s, project);
+        sim->robust = sim->factored = false;
+        return outcome;
+    }
+    bool chosen = sim->settings.full_newton, skip = !chosen && sim->singular_steps > 0;
     if (!skip) outcome = iterate(sim, s, project);
     if (outcome == LASH_CONVERGED || chosen) {
         sim->singular_run = 0;
@@ -391,6 +491,7 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
 // hardly see would grow from step to step.
 int guess_order(const LashSim* sim) {
     if (sim->settings.full_newton) return 0; // counts iterations from the state alone
+    if (sim->coupled_run) return 0;          // guesses its own way
     if (sim->history == 0 || (!sim->robust && sim->contraction_rate > 0.5))
         return 0; // from the state alone
     if (sim->robust) return sim->history < 2 || sim->step.nc > 0 ? 0 : 2;
@@ -414,7 +515,29 @@ static void extrapolate(LashSim* sim, int n, int at, int size) {
 // Extrapolates (v, shift, P, tau) by the polynomial through the last steps, as far as no jump lies
 // between them: x_{k+1} = n x_k - C(n,2) x_{k-1} + C(n,3) x_{k-2} - ...   Smooth phases then start
 // within the tolerance, or near it. Impulses of contacts only while the list stays the same.
+// With contacts: v by all there is, since the residuals see all of it; impulses and shifts by
+// IMPULSE_ORDER of the last steps, because what redundant rows leave open grows with the order.
+static void guess_coupled(LashSim* sim, StepContext* s) {
+    enum { IMPULSE_ORDER = 2 };
+    int nv = sim->system->nv, rows = s->list->rows, joint_rows = s->list->bilateral_rows;
+    int n = sim->history < HISTORY ? sim->history : HISTORY, fixed = 2 * nv + 2 * joint_rows;
+    int k = n < 2 ? 0 : n < IMPULSE_ORDER ? n : IMPULSE_ORDER;
+    const double *x = sim->guess, *P = x + 2 * nv, *tau = P + joint_rows;
+    extrapolate(sim, n, 0, nv);
+    extrapolate(sim, k, nv, fixed - nv);
+    sim->guessed_contacts = k > 0 && k <= sim->listed;
+    if (sim->guessed_contacts) extrapolate(sim, k, fixed, 2 * (rows - joint_rows));
+    memcpy(s->v, n > 0 ? x : sim->v, (size_t)nv * sizeof *s->v);
+    memcpy(s->shift, x + nv, (size_t)nv * sizeof *s->shift);
+    for (int i = 0; i < joint_rows; ++i) s->P[i] = P[i], s->tau[i] = tau[i];
+    for (int i = joint_rows; i < rows; ++i) s->P[i] = s->tau[i] = 0;
+}
+
 void step_guess(LashSim* sim, StepContext* s) {
+    if (sim->coupled_run) {
+        guess_coupled(sim, s);
+        return;
+    }
     int nv = sim->system->nv, rows = s->list->rows, joint_rows = s->list->bilateral_rows;
     int n = guess_order(sim), fixed = 2 * nv + 2 * joint_rows;
     double* x = sim->guess;

@@ -125,6 +125,7 @@ static LashFrictionInfo solve_rows(const Projection* s, double* tau, double* g_n
     LashFrictionSettings settings = lash_friction_settings();
     settings.tolerance = p->tolerance / (1 + sqrt(norm));
     settings.cold = true;
+    settings.max_iterations = p->max_iterations;
     return lash_friction_solve(&friction, &settings, tau, g_new, s->friction);
 }
 

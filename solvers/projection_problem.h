@@ -25,6 +25,7 @@ typedef struct LashProjectionProblem {
     const uint8_t* kind; // (m) LashProjectionKind
     const double* P_n;   // (m) impulses of the equalities: the smallest is demoted first [N s]
     double tolerance;    // absolute, on g+ [m]
+    int max_iterations;  // of each solution; 0: as many as it takes
 } LashProjectionProblem;
 
 typedef struct LashProjectionInfo {

@@ -12,10 +12,7 @@
 #include "solvers/rows.h"
 #include "solvers/sim_internal.h"
 
-enum {
-    RESPONSE_LIMIT = 96, // largest nv for which the response matrix B is formed
-    REACH_ATTEMPTS = 4
-};
+enum { REACH_ATTEMPTS = 4 };
 
 LashSettings lash_settings(void) {
     return (LashSettings){.scheme = LASH_COMBINED,
@@ -96,7 +93,7 @@ static void lay_out_contacts(StepContext* s, int contacts, int contact_rows, Tak
     s->contact = take(t, nc * sizeof(int)), s->first = take(t, nc * sizeof(int));
     s->normal = take(t, nc * sizeof(int));
     s->kind = take(t, nc), s->kind_n = take(t, 2 * nc);
-    s->W = take_doubles(t, m * m), s->b = take_doubles(t, m), s->P_c = take_doubles(t, m);
+    s->W = take_doubles(t, m * (m + 8)), s->b = take_doubles(t, m), s->P_c = take_doubles(t, m);
     s->U_c = take_doubles(t, m), s->mu = take_doubles(t, nc);
     s->A_n = take_doubles(t, nc * nc), s->gap_n = take_doubles(t, nc),
     s->tau_n = take_doubles(t, nc);
@@ -113,6 +110,7 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
         contacts = system->max_contacts, contact_rows = system->max_contact_rows;
     }
     sim->max_contacts = contacts, sim->max_contact_rows = contact_rows;
+    sim->bilateral_rows = bilateral_rows;
     sim->saved = take_doubles(t, 2 * nq + nv);
     sim->q = take_doubles(t, nq), sim->q_prev = take_doubles(t, nq);
     sim->q_back = take_doubles(t, nq);
@@ -142,10 +140,13 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     sim->kept_shift = take_doubles(t, nv);
     sim->kept = take_doubles(t, nv + 2 * rows), sim->dtau = take_doubles(t, rows);
     sim->last_id = take(t, (size_t)contacts * sizeof(uint64_t));
+    sim->last_closed = take(t, (size_t)contacts);
     sim->last_P = take_doubles(t, 3 * (size_t)contacts),
     sim->last_U = take_doubles(t, 3 * (size_t)contacts);
     sim->reactions = take_doubles(t, rows);
-    sim->works = take_doubles(t, 2 * (size_t)system->max_interactions);
+    sim->part_reactions = take_doubles(t, (size_t)bilateral_rows);
+    sim->push_capacity = 4 * (contacts + 1);
+    sim->push = take(t, (size_t)sim->push_capacity * sizeof *sim->push);
     sim->event_capacity = 16 * (contacts + 1);
     sim->event = take(t, (size_t)sim->event_capacity * sizeof *sim->event);
     sim->friction_work =
@@ -181,6 +182,9 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     lash_joint_solver_init(&sim->position_joints, system, list, settings->joints);
     lash_joint_solver_init(&sim->reaction_joints, system, list, settings->joints);
     if (bilateral > 0) sim->full = full_newton_create(system, list);
+    if (sim->B != NULL)
+        sim->contact_newton =
+            contact_newton_create(system, rows, sim->max_contacts, sim->max_contact_rows);
     lash_sim_set_state(sim, 0, start, start + system->nq);
     lash_free(start);
     return sim;
@@ -193,6 +197,7 @@ void lash_sim_destroy(LashSim* sim) {
     lash_block_lu_destroy(sim->M);
     lash_block_lu_destroy(sim->N);
     full_newton_destroy(sim->full);
+    contact_newton_destroy(sim->contact_newton);
     lash_joint_solver_free(&sim->velocity_joints);
     lash_joint_solver_free(&sim->position_joints);
     lash_joint_solver_free(&sim->reaction_joints);
@@ -255,26 +260,31 @@ static bool positions_hold(const LashSim* sim, const StepContext* s) {
 }
 
 static void remember_contacts(LashSim* sim, const StepContext* s) {
+    int closed = 0;
     sim->last_count = 0;
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
         if (!s->active[i]) continue;
         const LashInteraction* item = &s->list->item[i];
         int k = sim->last_count++;
         sim->last_id[k] = item->id;
+        sim->last_closed[k] =
+            s->P[item->row] > 0 || s->g[item->row] <= sim->settings.tolerance_position;
         for (int r = 0; r < item->rows; ++r) {
             sim->last_P[3 * k + r] = s->P[item->row + r];
             sim->last_U[3 * k + r] = s->U[item->row + r];
         }
         if (joint_friction(item) || !(s->P[item->row] > 0)) continue;
-        ++sim->info.contacts;
+        ++closed;
         sim->info.opening += s->has_U_start[i] && s->U_start[item->row] > 0;
     }
+    if (closed > sim->info.contacts) sim->info.contacts = closed;
 }
 
 void step_accept(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
     size_t nv = (size_t)system->nv, nq = (size_t)system->nq;
     int before = sim->last_count;
+    pushes_begin_part(sim);
     energy_add_step(sim, s);
     events_of_step(sim, s);
     remember_contacts(sim, s);
@@ -319,7 +329,8 @@ static LashOutcome one_step(LashSim* sim, double h) {
 static void start_again(LashSim* sim) {
     LashStepInfo* info = &sim->info;
     info->position_error = info->penetration = info->velocity_error = info->dynamics_error = 0;
-    info->contacts = 0, sim->events = 0;
+    info->contacts = info->opening = info->demoted = 0, sim->events = 0;
+    pushes_clear(sim);
     sim->history = 0, sim->last_count = 0, sim->factored = false;
 }
 
@@ -340,15 +351,35 @@ static void restore_state(LashSim* sim, double t, LashEnergy energy) {
     sim->system->accept(sim->system, sim->work, t, sim->q, sim->v); // turn counters
 }
 
+// P of the step just solved with the joints' part replaced by the one of minimum norm that gives
+// the same G* P.
+static void joint_reactions(LashSim* sim) {
+    const StepContext* s = &sim->step;
+    memcpy(sim->reactions, s->P, (size_t)s->list->rows * sizeof *s->P);
+    if (s->list->bilateral == 0) return;
+    const LashJointSolver* joints = &sim->velocity_joints; // at full rank P is unique
+    if (joints->rows == s->list->bilateral_rows && joints->rank == joints->rows) return;
+    if (!lash_block_lu_factor(sim->M, sim->M_values)) return;
+    lash_joint_solver_minimum_norm(&sim->reaction_joints, s->list, s->G_star, sim->M,
+                                   sim->reactions);
+}
+
+static void add_part_reactions(LashSim* sim) {
+    joint_reactions(sim);
+    for (int r = 0; r < sim->bilateral_rows; ++r) sim->part_reactions[r] += sim->reactions[r];
+}
+
 // The step in `parts` equal parts; all of them or none.
 static LashOutcome step_in_parts(LashSim* sim, double t, int parts) {
     LashEnergy energy = sim->energy;
     LashOutcome outcome = LASH_CONVERGED;
     start_again(sim);
     sim->info.substeps = parts;
-    memset(sim->works, 0, 2 * (size_t)sim->system->max_interactions * sizeof *sim->works);
-    for (int k = 0; k < parts && outcome == LASH_CONVERGED; ++k)
+    memset(sim->part_reactions, 0, (size_t)sim->bilateral_rows * sizeof(double));
+    for (int k = 0; k < parts && outcome == LASH_CONVERGED; ++k) {
         outcome = one_step(sim, sim->settings.h / parts);
+        if (outcome == LASH_CONVERGED) add_part_reactions(sim);
+    }
     if (outcome == LASH_CONVERGED) {
         sim->t = t + sim->settings.h;
     } else {
@@ -381,7 +412,7 @@ LashStepInfo lash_sim_step(LashSim* sim) {
     double t = sim->t;
     sim->info = (LashStepInfo){.index_set = 1, .substeps = 1};
     sim->events = 0, sim->reactions_clean = false;
-    memset(sim->works, 0, 2 * (size_t)sim->system->max_interactions * sizeof *sim->works);
+    pushes_clear(sim);
     sim->info.outcome = one_step(sim, sim->settings.h);
     for (int parts = 2; parts <= sim->settings.max_substeps && sim->info.outcome != LASH_CONVERGED;
          parts *= 2) {
@@ -412,20 +443,25 @@ LashSystemWork* lash_sim_work(LashSim* sim) {
 const LashInteractionList* lash_sim_interactions(const LashSim* sim) {
     return sim->step.list;
 }
-// P of the last step with the joints' part replaced by the one of minimum norm that gives the same
-// G* P.
+// P of the last step, all its parts. Of contacts that the list of the last part does not know any
+// more only the pushes tell.
 const double* lash_sim_impulses(LashSim* sim) {
-    const StepContext* s = &sim->step;
+    const LashInteractionList* list = sim->step.list;
+    if (sim->steps == 0) return sim->step.P;
     if (sim->reactions_clean) return sim->reactions;
-    memcpy(sim->reactions, s->P, (size_t)s->list->rows * sizeof *s->P);
+    joint_reactions(sim);
     sim->reactions_clean = true;
-    if (s->list->bilateral == 0 || sim->steps == 0) return sim->reactions;
-    const LashJointSolver* joints = &sim->velocity_joints; // at full rank P is unique
-    if (joints->rows == s->list->bilateral_rows && joints->rank == joints->rows)
-        return sim->reactions;
-    if (!lash_block_lu_factor(sim->M, sim->M_values)) return sim->reactions;
-    lash_joint_solver_minimum_norm(&sim->reaction_joints, s->list, s->G_star, sim->M,
-                                   sim->reactions);
+    if (sim->info.substeps < 2) return sim->reactions;
+    memcpy(sim->reactions, sim->part_reactions, (size_t)sim->bilateral_rows * sizeof(double));
+    for (int i = list->bilateral; i < list->count; ++i) {
+        const LashInteraction* item = &list->item[i];
+        const LashPush* push = NULL;
+        for (int k = 0; k < sim->pushes && push == NULL; ++k) {
+            if (sim->push[k].id == item->id) push = &sim->push[k];
+        }
+        for (int r = 0; r < item->rows; ++r)
+            sim->reactions[item->row + r] = push == NULL ? 0 : push->P[r];
+    }
     return sim->reactions;
 }
 const double* lash_sim_directions(const LashSim* sim) {
@@ -433,9 +469,6 @@ const double* lash_sim_directions(const LashSim* sim) {
 }
 const double* lash_sim_contact_impulses(const LashSim* sim) {
     return sim->step.P;
-}
-const double* lash_sim_works(const LashSim* sim) {
-    return sim->works;
 }
 const double* lash_sim_gaps(const LashSim* sim) {
     return sim->step.g;

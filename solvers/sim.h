@@ -65,7 +65,7 @@ typedef struct LashSettings {
 
 typedef struct LashStepInfo {
     LashOutcome outcome; // anything but LASH_CONVERGED leaves the state as before the step
-    int contacts;        // unilateral interactions with P > 0
+    int contacts;        // unilateral interactions with P > 0; in the part with the most of them
     int newton, projection, index_set, solver; // iterations as SCHEMES section 5 counts them
     int substeps;
     int opening;           // contacts with P > 0 although U_N was > 0 at the start: the proof that
@@ -106,6 +106,16 @@ typedef struct LashEvent {
     double U_before[3], U_after[3]; // at the start and at the end of the step [m/s]
 } LashEvent;
 
+// What one contact, limit or friction gave in a step, summed over the step's parts.
+typedef struct LashPush {
+    uint64_t id; // of the interaction
+    int rows;
+    double P[3];       // n, t1, t2 [N s]
+    double impulse[3]; // of G P, the first numbers on the last block it acts on: of a rigid body
+                       // the linear impulse, world axes [N s]
+    double work_n, work_t; // of the normal and the tangential impulses [J]
+} LashPush;
+
 LashSettings lash_settings(void);
 // False, with a message naming the setting, when one is out of range.
 bool lash_settings_check(const LashSettings* settings, LashError* error);
@@ -124,16 +134,15 @@ LashSystemWork* lash_sim_work(LashSim* sim);
 // Restarts at (t, q, v); history of multi-step schemes and energy sums are forgotten.
 void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v);
 
-// Impulses of the last step: the list and P (rows); bilateral ones are of minimum norm (moments
-// divided by length).
+// Impulses of the last step, all its sub-steps: the list (of the last one) and P (rows); bilateral
+// ones are of minimum norm (moments divided by length).
 const LashInteractionList* lash_sim_interactions(const LashSim* sim);
 const double* lash_sim_impulses(LashSim* sim);
 const double* lash_sim_directions(const LashSim* sim); // packed G where the impulses point
 // Impulses of the last step or sub-step, without looking for the joints' minimum norm.
 const double* lash_sim_contact_impulses(const LashSim* sim);
-// (2 per interaction of the list) work of normal and tangential impulses in the last step, all its
-// sub-steps, for contacts and friction in joints [J].
-const double* lash_sim_works(const LashSim* sim);
+// What pushed in the last step, in any of its sub-steps: contacts, limits, friction in joints.
+const LashPush* lash_sim_pushes(const LashSim* sim, int* count);
 const double* lash_sim_gaps(const LashSim* sim);       // (rows) at the end of the step
 const double* lash_sim_velocities(const LashSim* sim); // (rows) U at the end of the step
 

@@ -12,8 +12,12 @@
 #include "solvers/sim.h"
 
 typedef struct FullNewton FullNewton;
+typedef struct ContactNewton ContactNewton;
 
-enum { HISTORY = 4 }; // steps the predictor looks back
+enum {
+    HISTORY = 4,        // steps the predictor looks back
+    RESPONSE_LIMIT = 96 // largest nv for which responses to contacts are full matrices
+};
 
 // What the position problem of a pass asks of an interaction.
 enum { POSITION_FREE, POSITION_CLOSED_IF_PUSHED, POSITION_NOT_NEGATIVE };
@@ -43,6 +47,7 @@ typedef struct StepContext {
     int* contact;                       // (nc) interaction
     int* first;                         // (nc) first row in the contact problem
     double *W, *b, *P_c, *U_c, *mu;     // the contact problem
+    int ldw;                            // leading dimension of W
     uint8_t* kind;                      // (nc)
     double* A_n;                        // (nn x nn) position problem of contact normals
     int nn;                             // contacts in the position problem
@@ -57,7 +62,8 @@ typedef struct StepContext {
     double dynamics_error, velocity_error, contact_error, position_error, penetration;
     uint64_t worst;
     int demoted;
-    bool relaxed; // pushing contacts need not be closed exactly
+    bool unfinished; // the pass ended early: a contact outside the index set penetrates clearly
+    bool relaxed;    // pushing contacts need not be closed exactly
 } StepContext;
 
 struct LashSim {
@@ -84,13 +90,17 @@ struct LashSim {
     double contraction_rate; // of the iteration in the last steps, at worst
     double* guess;           // as past: scratch of the predictor
     int max_contacts, max_contact_rows; // that can act at once
+    int bilateral_rows;                 // of the joints: the same in every step
     // Linear algebra of the step: A = M + h theta C + h^2 theta^2 K and the joints on it.
     LashBlockLu *A, *M;
     LashBlockLu* N; // M - d(G tau)/dq, of a robust pass that projects contacts (curved)
     bool curved;
     LashJointSolver velocity_joints, position_joints;
-    FullNewton* full; // bodies and joints, all derivatives; NULL: no joints
-    bool same_metric; // position_joints is velocity_joints
+    FullNewton* full;              // bodies and joints, all derivatives; NULL: no joints
+    ContactNewton* contact_newton; // the same with contacts; NULL: none, or too large
+    bool coupled;                  // this pass uses it
+    bool coupled_run;              // the last pass did
+    bool same_metric;              // position_joints is velocity_joints
     double *M_values, *C_values, *K_values, *A_values;
     int *pattern_first,
         *pattern_block; // (blocks + 1), (pattern.count) blocks of the pattern by row
@@ -117,14 +127,18 @@ struct LashSim {
     bool reactions_clean; // P of bilateral rows is of minimum norm
     // Active contacts of the last step: id, impulse and end velocity, 3 rows each.
     uint64_t* last_id;
+    uint8_t* last_closed; // it pushed, or its gap is closed
     double *last_P, *last_U;
     int last_count;
     LashEvent* event; // of the last step
     int events, event_capacity;
     LashJointSolver reaction_joints; // minimum-norm reactions, made when asked for
     double* reactions;               // (rows)
-    double* works;                   // (2 x interactions) of the last step: normal, tangential [J]
-    double reach;                    // factor on the motion promised to collect
+    double* part_reactions;          // (rows of the joints) sum over the parts of the step
+    LashPush* push;                  // of the last step
+    int pushes, push_capacity;
+    int pushes_before; // of the parts before the present one
+    double reach;      // factor on the motion promised to collect
 };
 
 // Are all n numbers finite? Forces that a user wrote may be anything; solvers want numbers.
@@ -192,6 +206,23 @@ bool full_newton_factor(LashSim* sim, StepContext* s, bool project);
 // sim->y = change of v; P and, with project, tau of the joints are corrected.
 void full_newton_correct(LashSim* sim, StepContext* s, bool project);
 
+// --- The same with contacts, velocities and positions coupled (contact_newton.c)
+// ------------------------------------------------------------------------------------
+ContactNewton* contact_newton_create(const LashSystem* system, int bilateral_rows, int contacts,
+                                     int contact_rows);
+void contact_newton_destroy(ContactNewton* newton);
+// Was the operator made for these contacts and this step length?
+bool contact_newton_fits(const LashSim* sim, const StepContext* s, bool project);
+// The masses alone: what errors are measured with before there is an operator.
+bool contact_newton_masses(LashSim* sim, const StepContext* s);
+// plain: without the derivatives of directions, for an iterate far from the solution
+bool contact_newton_factor(LashSim* sim, StepContext* s, bool project, bool plain);
+bool contact_newton_is_plain(const LashSim* sim);
+void contact_newton_forget(LashSim* sim); // the next pass makes a new operator
+bool contact_newton_correct(LashSim* sim, StepContext* s, bool project);
+// |N G tau - shift|: the motion of the iterate against its own multipliers
+double contact_newton_motion_error(LashSim* sim, const StepContext* s);
+
 // --- Contacts (contact_stage.c)
 // ----------------------------------------------------------------------------------- Numbers the
 // active contacts and those of the position problem; U at the start where the impact law needs it.
@@ -204,6 +235,10 @@ void assemble_loads(LashSim* sim, StepContext* s, double* W, int ld, double* b, 
 // Errors of the contact law and, with project, of the positions at the iterate, joined to those of
 // the joints.
 void contacts_errors(LashSim* sim, StepContext* s, bool project);
+// Solves the friction problem (W, b) of a coupled correction from P_c; false: not near enough.
+bool contacts_solve_coupled(LashSim* sim, StepContext* s, bool plain);
+// Rows and columns of empty slots say U = w P, b = 0: no impulse, and none on others.
+void part_empty_slots(const StepContext* s, double* W, int ld, double* b);
 // Solves the contact problem; sim->y (velocity correction) and P are completed. False: no solution.
 bool contacts_correct(LashSim* sim, StepContext* s);
 // Solves the position problem at the corrected velocities for tau.
@@ -244,6 +279,13 @@ LashOutcome step_schatzman_paoli(LashSim* sim, StepContext* s);
 // --- Events (events.c)
 // --------------------------------------------------------------------------------------------
 void events_of_step(LashSim* sim, const StepContext* s);
+
+// --- Pushes (pushes.c)
+// --------------------------------------------------------------------------------------------
+void pushes_clear(LashSim* sim);      // a step begins
+void pushes_begin_part(LashSim* sim); // the next part of it
+// Active interaction i pushed and did this work [J].
+void pushes_add(LashSim* sim, const StepContext* s, int i, double work_n, double work_t);
 
 // --- Energy (energy.c)
 // --------------------------------------------------------------------------------------------

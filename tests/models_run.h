@@ -49,6 +49,23 @@ static inline void assert_exact(const cJSON* json) {
     assert_between("velocity error", result_at(json, "violation/velocity"), 0, 1e-10);
 }
 
+// Over the run every joint and contact took energy: the verdict of the run, and the figures.
+static inline void assert_no_energy_given(const cJSON* json) {
+    const cJSON* group[] = {cJSON_GetObjectItem(json, "joints"),
+                            cJSON_GetObjectItem(cJSON_GetObjectItem(json, "contacts"), "each")};
+    for (int i = 0; i < 2; ++i) {
+        assert_non_null(group[i]);
+        for (const cJSON* node = group[i]->child; node != NULL; node = node->next) {
+            double net = result_at(node, "contact_work"),
+                   wear = i == 0 ? result_at(node, "wear") : 0;
+            assert_between(node->string, net, -INFINITY, 1e-12);
+            assert_between(node->string, wear, -1e-12, INFINITY);
+        }
+    }
+    const cJSON* givers = cJSON_GetObjectItem(cJSON_GetObjectItem(json, "energy"), "givers");
+    assert_true(cJSON_IsArray(givers) && cJSON_GetArraySize(givers) == 0);
+}
+
 static inline bool long_tests(void) {
     return getenv("LASH_LONG_TESTS") != NULL;
 }

@@ -166,8 +166,8 @@ static void contacts_and_events_come_back_as_written(void** state) {
     LashRecordInfo info = example();
     info.contacts = 2, info.contact_name = contacts;
     LashRecordLayout layout = lash_record_layout(2, 1, 2);
-    double frame[80];
-    assert_true(layout.total <= 80);
+    double frame[96];
+    assert_true(layout.total <= 96);
     LashRecorder* recorder =
         lash_recorder_create(scratch_file("c.h5", path, sizeof path), &info, &error);
     assert_non_null(recorder);
@@ -187,7 +187,7 @@ static void contacts_and_events_come_back_as_written(void** state) {
     assert_int_equal(record->layout.contacts, 2);
     assert_string_equal(record->contact_name[1], "guide.2");
     check_events(record);
-    double back[80];
+    double back[96];
     assert_true(lash_record_read_frame(record, 29, back, &error));
     fill_frame(&layout, 290, frame);
     frame[layout.offset[LASH_SERIES_CONTACT_IMPACTS]] = 290;

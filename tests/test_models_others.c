@@ -26,6 +26,10 @@ static void four_bar_rattles_on_three_pins(void** state) {
     cJSON* json = run_model("four_bar/four_bar.json", OPTIONS("--duration", "0.05"));
     assert_exact(json);
     assert_between("impacts", result_at(json, "contacts/impacts"), 10, 1e6);
+    assert_no_energy_given(json);
+    // of the 0.08 J in it: what one step, or one joint in an impact of several, can feed in
+    assert_between("gain of a step", result_at(json, "energy/step_gain/work"), 0, 1e-4);
+    assert_between("gain of a joint", result_at(json, "energy/largest_gain/work"), 0, 1e-4);
     cJSON_Delete(json);
 }
 

@@ -38,6 +38,7 @@ static void play_in_the_pin_keeps_the_joint_for_two_turns(void** state) {
         assert_between("steps", result_at(json, "steps"), 10000, 10000);
         assert_between("crank angle", result_at(json, "outputs/crank_angle"), 6.5, 10);
         assert_between("energy left", result_at(json, "outputs/energy"), 3, 7.4956);
+        assert_no_energy_given(json);
         cJSON_Delete(json);
     }
 }
@@ -63,6 +64,7 @@ static double angle_with(const char* model, const char* play, const char* durati
                                : run_model(model, OPTIONS("--duration", duration, "--set", play,
                                                           "--set", "friction=0"));
     assert_exact(json);
+    assert_no_energy_given(json);
     double angle = result_at(json, "outputs/crank_angle");
     cJSON_Delete(json);
     return angle;
@@ -80,17 +82,30 @@ static void small_plays_converge_to_ideal_joints(void** state) {
     assert_between("error ratio 5e-5 : 5e-6", middle / small, 4, 25);
 }
 
+// Impacts of a pin with much play: what the balance misses and what a single step feeds in are of
+// first order (orders measured: 1.07 and 1.15; gains 1.2e-6, 2.1e-8, 1.2e-8 J).
 static void energy_balance_converges_and_contacts_only_take(void** state) {
     (void)state;
-    double error[2];
-    const char* const step[] = {"2e-5", "5e-6"};
-    for (int i = 0; i < 2; ++i) {
-        cJSON* json = run_model(pin, OPTIONS("--step", step[i], "--duration", "0.02"));
+    double error[3], gain[3];
+    const char* const step[] = {"4e-5", "2e-5", "1e-5"};
+    for (int i = 0; i < 3; ++i) {
+        cJSON* json = run_model(
+            pin, OPTIONS("--step", step[i], "--duration", "0.02", "--set", "crank_rod_play=5e-3"));
         error[i] = fabs(result_at(json, "energy/balance_error"));
-        assert_between("dissipated", result_at(json, "energy/dissipated"), 0, 7.5);
+        gain[i] = result_at(json, "energy/step_gain/work");
+        assert_between("dissipated", result_at(json, "energy/dissipated"), 1, 7.5);
+        assert_between("gain of a joint", result_at(json, "energy/largest_gain/work"), 0, 1e-5);
+        assert_between("gain / h [W]", gain[i] / result_at(json, "step"), 0, 0.1);
+        assert_no_energy_given(json);
         cJSON_Delete(json);
     }
-    assert_between("balance error", error[1], 0, 0.6 * error[0]);
+    for (int i = 0; i < 2; ++i) {
+        double order = log2(error[i] / error[i + 1]);
+        print_message("balance error %.3g -> %.3g J, order %.2f; gain %.2g -> %.2g J\n", error[i],
+                      error[i + 1], order, gain[i], gain[i + 1]);
+        assert_between("order of the balance error", order, 0.7, 2.5);
+    }
+    assert_between("gain at h/4", gain[2], 0, 0.4 * gain[0]);
 }
 
 static void a_driven_crank_rattles_but_keeps_its_speed(void** state) {

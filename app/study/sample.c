@@ -87,7 +87,6 @@ typedef struct Trial {
     double* frame;
     double start_energy, start_clock;
     int64_t substeps; // all
-    int parts;        // sub-steps of the last step
 } Trial;
 
 static LashModel* load_model(LashSampler* sampler, const LashSample* sample, LashError* error) {
@@ -159,7 +158,6 @@ static void begin(Trial* trial) {
     lash_sim_state(trial->sim, &q, &v);
     trial->log = app_contact_log_create(trial->mech, q);
     trial->start_energy = lash_sim_energy(trial->sim).start;
-    trial->parts = 1;
 }
 
 static double output_value(Trial* trial, const LashModelOutput* output) {
@@ -180,7 +178,7 @@ static void observe(Trial* trial) {
     const LashModel* model = trial->model;
     if (model->outputs == 0) return;
     app_measure_frame(trial->mech, trial->sim, &trial->counters, &trial->layout,
-                      model->simulation.settings.h / trial->parts, trial->frame);
+                      model->simulation.settings.h, trial->frame);
     double t = lash_sim_time(trial->sim);
     for (int i = 0; i < model->outputs; ++i) {
         app_statistic_add(&trial->statistic[i], &model->output[i], t,
@@ -234,10 +232,8 @@ static bool loop(Trial* trial) {
             break;
         }
         app_counters_add(&trial->counters, &info, trial->sim);
-        trial->parts = info.substeps;
         trial->substeps += info.substeps;
-        app_contact_log_step(&trial->log, trial->mech, trial->sim, &info, s->settings.h, NULL,
-                             NULL);
+        app_contact_log_step(&trial->log, trial->mech, trial->sim, s->settings.h, NULL, NULL);
         observe(trial);
         if (over_limit(trial)) break;
         if (__atomic_load_n(&trial->sampler->stop, __ATOMIC_RELAXED)) return false;

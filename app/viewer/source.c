@@ -196,7 +196,7 @@ typedef struct Worker {
     AppCounters counters;
     AppContactLog log;
     double* frame;
-    double h; // of the last step or sub-step
+    double h; // of a step
 } Worker;
 
 static void take_frame(ViewSource* s, Worker* w) {
@@ -209,16 +209,14 @@ static void take_frame(ViewSource* s, Worker* w) {
 }
 
 static bool take_step(ViewSource* s, Worker* w, LashError* error) {
-    double h = s->session.model->simulation.settings.h;
     LashStepInfo info = lash_sim_step(s->session.sim);
     if (info.outcome != LASH_CONVERGED)
         return app_session_fail_step(&s->session, &w->log, w->counters.steps + 1, &info, error);
     app_counters_add(&w->counters, &info, s->session.sim);
-    w->h = h / info.substeps;
     int count = 0;
     const LashEvent* event = lash_sim_events(s->session.sim, &count);
     keep_events(s, event, count);
-    return app_contact_log_step(&w->log, s->session.mech, s->session.sim, &info, h, NULL, error);
+    return app_contact_log_step(&w->log, s->session.mech, s->session.sim, w->h, NULL, error);
 }
 
 static bool told_to_stop(ViewSource* s, double wall) {

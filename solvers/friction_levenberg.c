@@ -1,0 +1,313 @@
+// Friction problems inside the Newton iteration of a step: semismooth Newton with least squares.
+//
+// Two end circles of a pin, or four corners of a foot, give rows that depend on each other: W is
+// singular, and away from the solution of the step its linearised rows contradict each other a
+// little, so that no P meets them all. In the reduced form of friction_small.c,
+// J = F' W E + D, each step is therefore the one of Levenberg and Marquardt,
+//
+//     min |J dx + r|^2 + delta^2 |dx|^2      (rows and unknowns in units of the contacts' own
+//     lambda)
+//
+// with delta between what is rank and what is rounding: contradictions are met halfway, and P
+// changes no more than it must. What redundant rows leave open would so stay for ever: the first
+// step starts from a share of P only, and the rest comes back where it is needed. Where the steps
+// do not come near an answer, sweeps of Gauss and Seidel find better statuses. The caller judges
+// what is left.
+#include <string.h>
+
+#include "core/error.h"
+#include "solvers/dense.h"
+#include "solvers/friction_internal.h"
+
+static const double DELTA = 1e-6; // [-]
+
+typedef struct Levenberg {
+    const LashFrictionProblem* p;
+    LocalContact* contact;
+    double scale;               // 1 + |b|
+    int k, ld;                  // unknowns; leading dimension: a multiple of 8, padded with zeros
+    double *J, *N;              // (ld x k) by columns; factor of J J' + delta^2, by rows
+    double *c1, *c2, *D, *unit; // (m) rows: c1 row + c2 (row + 1); diagonal term; 1/sqrt(lambda)
+    int32_t* row;               // (m)
+    double *t, *x, *r, *g;      // (m + 8)
+    double *best_P, *start;     // (m)
+} Levenberg;
+
+// y += a x
+LASH_VECTOR_CLONES static void add_column(int n, double a, const double* restrict x,
+                                          double* restrict y) {
+    for (int i = 0; i < n; ++i) y[i] += a * x[i];
+}
+
+size_t friction_levenberg_size(int contacts, int m) {
+    size_t n = (size_t)lash_dense_padded(m) + 8, c = (size_t)contacts;
+    return 2 * n * n + 12 * n + (c * sizeof(LocalContact) + n * sizeof(int32_t)) / 8 + 16;
+}
+
+static void begin(Levenberg* s, const LashFrictionProblem* p, double* work) {
+    size_t n = (size_t)lash_dense_padded(p->m) + 8;
+    s->p = p;
+    s->J = work, work += n * n;
+    s->N = work, work += n * n;
+    double** vector[] = {&s->c1, &s->c2, &s->D, &s->unit,   &s->t,
+                         &s->x,  &s->r,  &s->g, &s->best_P, &s->start};
+    for (size_t i = 0; i < sizeof vector / sizeof vector[0]; ++i) *vector[i] = work, work += n;
+    s->contact = (LocalContact*)work, work += ((size_t)p->contacts * sizeof(LocalContact) + 7) / 8;
+    s->row = (int32_t*)work;
+    for (int i = 0, row = 0; i < p->contacts; ++i) {
+        LocalContact* c = s->contact + i;
+        c->kind = friction_kind(p, i), c->rows = (uint8_t)lash_contact_rows(c->kind);
+        c->row = row, c->mu = c->kind > 1 ? p->mu[i] : 0;
+        double lambda = friction_lambda(c->rows, p->W + (size_t)row * ((size_t)p->ldw + 1), p->ldw);
+        c->lambda = lambda > 0 ? lambda : 1;
+        row += c->rows;
+    }
+    double norm = 0;
+    for (int i = 0; i < p->m; ++i) norm += p->b[i] * p->b[i];
+    s->scale = 1 + sqrt(norm);
+}
+
+static double check(const Levenberg* s, const double* P, double* U) {
+    friction_velocity(s->p, P, U);
+    double worst = 0;
+    for (int i = 0; i < s->p->contacts; ++i) {
+        const LocalContact* c = s->contact + i;
+        double r = friction_natural(c->kind, c->mu, 1 / c->lambda, P + c->row, U + c->row);
+        r *= c->lambda;
+        if (!(r <= worst)) worst = r;
+    }
+    return worst / s->scale;
+}
+
+static void add_row(Levenberg* s, const LocalContact* c, int row, double c1, double c2, double D) {
+    int k = s->k++;
+    double unit = 1 / sqrt(c->lambda);
+    s->row[k] = row, s->c1[k] = c1 * unit, s->c2[k] = c2 * unit, s->D[k] = D, s->unit[k] = unit;
+}
+
+// Statuses from (P, U), as friction_small.c; the rows of the reduced system.
+static void decide(Levenberg* s, double threshold, const double* P_all, const double* U_all) {
+    s->k = 0;
+    for (int i = 0; i < s->p->contacts; ++i) {
+        LocalContact* c = s->contact + i;
+        const double *P = P_all + c->row, *U = U_all + c->row;
+        c->status = (uint8_t)friction_status(c, threshold, P, U);
+        if (c->status == STATUS_OPEN) continue;
+        add_row(s, c, c->row, 1, 0, 0);
+        if (c->status == STATUS_STICK) {
+            for (int r = 1; r < c->rows; ++r) add_row(s, c, c->row + r, 1, 0, 0);
+        } else if (c->rows == 2 || c->mu == 0) {
+            c->d[0] = c->rows > 1 && P[1] - U[1] / c->lambda > 0 ? 1 : -1, c->d[1] = 0;
+        } else {
+            double rho = 1 / c->lambda, z1 = P[1] - rho * U[1], z2 = P[2] - rho * U[2];
+            double z = sqrt(z1 * z1 + z2 * z2), push = c->mu * (P[0] - rho * U[0]);
+            c->d[0] = z1 / z, c->d[1] = z2 / z;
+            add_row(s, c, c->row + 1, -c->d[1], c->d[0], (z - push) / (rho * push));
+        }
+    }
+    s->ld = lash_dense_padded(s->k);
+}
+
+static int unknowns(const LocalContact* c) {
+    if (c->status == STATUS_OPEN) return 0;
+    if (c->status == STATUS_STICK) return c->rows;
+    return c->rows == 2 || c->mu == 0 ? 1 : 2;
+}
+
+// t (m) = a0 w0 + a1 w1 + a2 w2
+LASH_VECTOR_CLONES static void combine(int m, double a0, const double* w0, double a1,
+                                       const double* w1, double a2, const double* w2,
+                                       double* restrict t) {
+    for (int r = 0; r < m; ++r) t[r] = a0 * w0[r] + (a1 * w1[r] + a2 * w2[r]);
+}
+
+static void reduce_rows(const Levenberg* s, const double* t, double* out) {
+    for (int r = 0; r < s->k; ++r) out[r] = s->c1[r] * t[s->row[r]] + s->c2[r] * t[s->row[r] + 1];
+}
+
+static void assemble(Levenberg* s) {
+    const LashFrictionProblem* p = s->p;
+    size_t ld = (size_t)p->ldw;
+    int j = 0;
+    s->t[p->m] = 0;
+    for (int i = 0; i < p->contacts; ++i) {
+        const LocalContact* c = s->contact + i;
+        const double* w = p->W + (size_t)c->row * ld;
+        for (int k = 0; k < unknowns(c); ++k, ++j) {
+            double* column = s->J + (size_t)j * (size_t)s->ld;
+            double a0 = 1 - k, a1 = 0, a2 = 0;
+            const double *w0 = w, *w1 = w, *w2 = w;
+            if (c->status == STATUS_STICK) {
+                a0 = 1, w0 = w + (size_t)k * ld;
+            } else if (c->rows > 1 && c->mu > 0) {
+                a1 = k == 0 ? c->mu * c->d[0] : -c->d[1], a2 = k == 0 ? c->mu * c->d[1] : c->d[0];
+                w1 = w + ld, w2 = c->rows == 3 ? w1 + ld : w1;
+            }
+            double u = s->unit[j];
+            combine(p->m, u * a0, w0, u * a1, w1, u * a2, w2, s->t);
+            reduce_rows(s, s->t, column);
+            for (int r = s->k; r < s->ld; ++r) column[r] = 0;
+            column[j] += s->D[j] * u * u;
+        }
+    }
+}
+
+// J J' + delta^2 = R'R, the upper part by rows; rows begin at a multiple of 8, so that registers
+// are full: what is written before the diagonal is not used. Returns false when it is not a number.
+static bool factor(Levenberg* s) {
+    int k = s->k, ld = s->ld;
+    memset(s->N, 0, (size_t)k * (size_t)ld * sizeof(double));
+    for (int i = 0; i < k; ++i) { // N turns the sign
+        int from = i & ~7;
+        double* row = s->N + i * ld;
+        lash_dense_subtract_rows(ld - from, k, s->J + i, ld, s->J + from, ld, row + from);
+        for (int j = from; j < ld; ++j) row[j] = -row[j];
+        row[i] += DELTA * DELTA;
+        lash_dense_subtract_rows(ld - from, i, s->N + i, ld, s->N + from, ld, row + from);
+        if (!(row[i] > 0)) return false;
+        double inverse = 1 / sqrt(row[i]);
+        for (int j = from; j < ld; ++j) row[j] *= inverse;
+    }
+    return true;
+}
+
+// x (ld) <- (J J' + delta^2)^-1 x
+static void solve(const Levenberg* s, double* x) {
+    int k = s->k, ld = s->ld;
+    for (int i = 0; i < k; ++i) { // R' x
+        const double* row = s->N + i * ld;
+        double a = x[i] /= row[i];
+        for (int j = i + 1; j < k; ++j) x[j] -= a * row[j];
+    }
+    for (int i = k - 1; i >= 0; --i) {
+        const double* row = s->N + i * ld;
+        double sum = x[i];
+        for (int j = i + 1; j < k; ++j) sum -= row[j] * x[j];
+        x[i] = sum / row[i];
+    }
+}
+
+// x (scaled unknowns) of P, when extract; P = E x, when not.
+static void transfer(const Levenberg* s, double* x, double* P_all, bool extract) {
+    const double* unit = s->unit;
+    for (int i = 0; i < s->p->contacts; ++i) {
+        const LocalContact* c = s->contact + i;
+        double* P = P_all + c->row;
+        int n = unknowns(c);
+        bool slip = c->status == STATUS_SLIP && c->rows > 1;
+        double d1 = c->d[0], d2 = c->d[1];
+        if (extract) {
+            if (n > 0) x[0] = P[0] / unit[0];
+            if (slip && n == 2) x[1] = (-d2 * P[1] + d1 * P[2]) / unit[1];
+            for (int r = 1; !slip && r < n; ++r) x[r] = P[r] / unit[r];
+        } else if (slip) {
+            double t = c->mu * x[0] * unit[0], u = n == 2 ? x[1] * unit[1] : 0;
+            P[0] = x[0] * unit[0], P[1] = t * d1 - u * d2;
+            if (c->rows == 3) P[2] = t * d2 + u * d1;
+        } else {
+            for (int r = 0; r < c->rows; ++r) P[r] = r < n ? x[r] * unit[r] : 0;
+        }
+        x += n, unit += n;
+    }
+}
+
+// One step from keep times P.
+static bool step(Levenberg* s, double keep, double* P) {
+    int k = s->k;
+    assemble(s);
+    if (!factor(s)) return false;
+    transfer(s, s->x, P, true);
+    for (int j = 0; j < k; ++j) s->x[j] *= keep;
+    transfer(s, s->x, P, false);
+    friction_velocity(s->p, P, s->t);
+    s->t[s->p->m] = 0;
+    reduce_rows(s, s->t, s->r);
+    for (int j = 0; j < k; ++j) s->r[j] += s->D[j] * s->unit[j] * s->unit[j] * s->x[j];
+    for (int j = k; j < s->ld; ++j) s->r[j] = 0;
+    solve(s, s->r);
+    for (int j = 0; j < k; ++j) { // dx = -J' (J J' + delta^2)^-1 r
+        const double* column = s->J + j * s->ld;
+        double sum = 0;
+        for (int r = 0; r < k; ++r) sum += column[r] * s->r[r];
+        s->x[j] -= sum;
+    }
+    transfer(s, s->x, P, false);
+    return true;
+}
+
+// Gauss-Seidel from P: finds what each contact does when the steps no longer get nearer.
+static void sweep(Levenberg* s, int sweeps, double* P_all, double* U) {
+    const LashFrictionProblem* p = s->p;
+    size_t ld = (size_t)p->ldw;
+    friction_velocity(p, P_all, U);
+    for (int k = 0; k < sweeps; ++k)
+        for (int i = 0; i < p->contacts; ++i) {
+            LocalContact* c = s->contact + i;
+            double q[3] = {0, 0, 0}, P[3] = {0, 0, 0};
+            for (int r = 0; r < c->rows; ++r) P[r] = P_all[c->row + r];
+            for (int r = 0; r < c->rows; ++r) {
+                q[r] = U[c->row + r];
+                for (int j = 0; j < c->rows; ++j) q[r] -= c->W[3 * j + r] * P[j];
+            }
+            friction_local(c, q, LASH_SWEEP_ANGLE, P);
+            for (int j = 0; j < c->rows; ++j) {
+                double change = P[j] - P_all[c->row + j];
+                if (change == 0) continue;
+                add_column(p->m, change, p->W + (size_t)(c->row + j) * ld, U);
+                P_all[c->row + j] = P[j];
+            }
+        }
+}
+
+// Newton steps from P until they no longer help. Returns the best residual; P and U are there.
+static double newton(Levenberg* s, int max_steps, double tolerance, double enough, double keep,
+                     double* P, double* U, int* iterations) {
+    enum { PATIENCE = 3 };
+    size_t bytes = (size_t)s->p->m * sizeof(double);
+    double threshold = 0.1 * fmin(tolerance, 1e-10) * s->scale;
+    double residual = check(s, P, U), best = residual;
+    bool cold = true;
+    for (int i = 0; i < s->p->m; ++i) cold = cold && P[i] == 0;
+    memcpy(s->best_P, P, bytes);
+    for (int k = 0, idle = 0; k < max_steps && idle < PATIENCE; ++k) {
+        bool whole = keep < 1 && k == 0;
+        if (best <= (k == 0 ? tolerance : enough) && !whole) break;
+        decide(s, k == 0 && cold ? -threshold : threshold, P, U);
+        if (!step(s, whole ? keep : 1, P)) break;
+        residual = check(s, P, U);
+        ++*iterations;
+        if (!(residual < INFINITY)) break;
+        idle = residual < 0.5 * best ? 0 : idle + 1;
+        if (residual < best || (whole && residual <= tolerance)) {
+            best = residual;
+            memcpy(s->best_P, P, bytes);
+        }
+    }
+    memcpy(P, s->best_P, bytes);
+    return check(s, P, U);
+}
+
+LashFrictionInfo friction_levenberg(const LashFrictionProblem* p, double tolerance, double enough,
+                                    double keep, double* P, double* U, double* work) {
+    static const int sweeps[] = {0, 5, 10};
+    enum { ATTEMPTS = sizeof sweeps / sizeof sweeps[0] };
+    LASH_ASSERT(p->W != NULL);
+    LashFrictionInfo info = {LASH_INACCURATE, LASH_FRICTION_NEWTON, 0, INFINITY};
+    Levenberg s = {0};
+    begin(&s, p, work);
+    memcpy(s.start, P, (size_t)p->m * sizeof *P);
+    enough = fmax(fmax(tolerance, enough), 0.1 * check(&s, P, U));
+    for (int k = 0; k < ATTEMPTS && !(info.residual <= enough); ++k) {
+        for (int i = 0; i < p->contacts && k == 1; ++i)
+            friction_local_prepare(s.contact + i,
+                                   p->W + (size_t)s.contact[i].row * (size_t)(p->ldw + 1), p->ldw);
+        if (sweeps[k] > 0) sweep(&s, sweeps[k], P, U);
+        info.iterations += sweeps[k];
+        info.residual = newton(&s, 20, tolerance, fmax(tolerance, 0.01 * enough), k == 0 ? keep : 1,
+                               P, U, &info.iterations);
+        if (!(info.residual < INFINITY)) memcpy(P, s.start, (size_t)p->m * sizeof *P);
+    }
+    if (info.residual <= enough) info.outcome = LASH_CONVERGED;
+    if (!(info.residual < INFINITY)) info.outcome = LASH_FAILED;
+    return info;
+}
