@@ -264,6 +264,11 @@ static void bench_pairs(GeometryBench* bench) {
     def.b.shape = ring, def.b.faces = &hole, def.b.face_count = 1;
     bench_pair(bench, "pin in hole, gaps", &def, at(0, 0, 0), 3e-5, 1e-3, BENCH_GAPS_ONLY);
     bench_pair(bench, "pin in hole, all", &def, at(0, 0, 0), 3e-5, 1e-3, BENCH_EVERYTHING);
+    LashShape* disc = lash_shape_cylinder(0.01, 0.0004); // tilted, it touches left and right
+    def.a.shape = disc;
+    Pose tilted = turned(0, 0, 0, vec3(1, 0, 0), 0.1);
+    bench_pair(bench, "pin in hole, jammed", &def, tilted, 2e-6, 1e-3, BENCH_EVERYTHING);
+    lash_shape_destroy(disc);
     def = lash_pair_def();
     def.a.shape = def.b.shape = box;
     bench_pair(bench, "box on box, gaps", &def, at(0.01, 0.01, 0.03), 1e-5, 1e-4, BENCH_GAPS_ONLY);

@@ -225,9 +225,11 @@ static LashCells* cone_cells(const LashFeature* f) {
 
 void lash_feature_prepare(LashFeature* f) {
     f->cells = NULL;
-    if (f->skeleton == LASH_SKELETON_SURFACE)
+    if (f->skeleton == LASH_SKELETON_SURFACE) {
         f->cells = surface_cells(f);
-    else if (f->skeleton == LASH_SKELETON_CURVE)
+        bool proven;
+        f->reach = fmin(f->reach, lash_cells_reach(f, &proven));
+    } else if (f->skeleton == LASH_SKELETON_CURVE)
         f->cells = curve_cells(f);
     else if (f->skeleton == LASH_SKELETON_CONE)
         f->cells = cone_cells(f);

@@ -36,6 +36,10 @@ struct LashCells {
     int cells, groups;
 };
 
+// The least radius of curvature of a prepared freeform face on the material's side, less 20 % [m].
+// proven: a lower bound; else made of some hundred places or more.
+double lash_cells_reach(const LashFeature* f, bool* proven);
+
 #ifdef __cplusplus
 }
 #endif

@@ -7,7 +7,10 @@
 //   gap      the distance of its points stays outside the range asked for;
 //   value    |F_i| > sum_j (|J_ij| + V_ij) h_j                                  for some i
 //   Newton   |d_i| > h_i + sum_j (|J^-1| V)_ij h_j,  d = J^-1 F                 for some i
-//   minimum  F is the gradient of the distance and a diagonal entry of its Hessian is negative.
+//   minimum  F is the gradient of the distance and a diagonal entry of its Hessian is negative;
+//   normals  those of both sides cannot oppose each other (S): within rho of a point at the
+//   distance
+//            r from its axis or center the gradient of a distance turns by asin(rho / r) at most.
 // Where (|J^-1| V) h < h, component by component, the simplified Newton map contracts: there is one
 // root at most (Krawczyk 1969; Neumaier, Interval Methods for Systems of Equations, ch. 5), and
 // Newton's method from the middle finds it. All other boxes are halved, along the direction in
@@ -22,10 +25,13 @@
 #include <string.h>
 
 enum { MAX_STACK = 40 };
+enum { MAX_STARTS = 64 }; // from undecided boxes: more of them are a line or an area, without roots
 
 // By the number of parameters.
 static const int max_depth[5] = {0, 18, 12, 12, 14}, budget[5] = {0, 2000, 4000, 16000, 40000};
 static const double slack = 1 + 1e-9;
+enum { FLAT_DEPTH = 4 };              // from here on a flat box is given up
+static const double FLAT_BEND = 1e-9; // curvature times size
 
 typedef struct Box {
     double x[4], h[4];
@@ -38,7 +44,7 @@ typedef struct Range {            // what is searched for
     const LashDerivatives *a, *b; // of the parameters of a and b (S: a only, of P)
 } Range;
 
-typedef enum Verdict { EXCLUDED, FOUND, UNDECIDED } Verdict;
+typedef enum Verdict { EXCLUDED, FOUND, UNDECIDED, FLAT } Verdict;
 
 // ---- bounds -----------------------------------------------------------------------------------
 
@@ -60,6 +66,15 @@ static void distance_bounds(const LashFeature* Q, Vec3 X, double rho, double* k2
     }
     *k2 = k / s, *k3 = c * k / (s * s);
     if (torus) *k2 = fmax(*k2, 1 / t), *k3 += c / (t * t) + 3 / (t * s);
+}
+
+// Is every point within rho of X, at the distance `gap` from the cone Q, too near to its axis? With
+// the foot's distance from the axis f = r - gap cos a, the gap reaches down to its share of f / cos
+// a.
+static bool beyond_cone(const LashFeature* Q, Vec3 X, double gap, double rho) {
+    if (Q->skeleton != LASH_SKELETON_CONE || Q->side < 0) return false;
+    double r = vec3_norm(lash_across(vec3_sub(X, Q->origin), Q->z)) + rho;
+    return r < (1 - LASH_FREE_REACH) * (r - 2 * rho - (gap + rho) * Q->cos_a);
 }
 
 // The sums of indices give the place in LashDerivatives: u counts 0, v counts 1.
@@ -216,6 +231,48 @@ static Verdict newton_verdict(LashFreeProblem* q, const Box* box, const double F
     return unique ? take_root(q, box, d) : UNDECIDED;
 }
 
+// Sine of the largest angle by which the gradient of the distance from Q turns within rho of X;
+// above 1: unknown.
+static double gradient_turn(const LashFeature* Q, Vec3 X, double rho) {
+    if (Q->skeleton == LASH_SKELETON_PLANE) return 0;
+    Vec3 w = vec3_sub(X, Q->origin);
+    if (Q->skeleton == LASH_SKELETON_POINT) return rho / vec3_norm(w);
+    double z = vec3_dot(w, Q->z), r = vec3_norm(vec3_add_scaled(w, -z, Q->z)), x = r - Q->radius;
+    if (Q->skeleton != LASH_SKELETON_CIRCLE) return rho / r;
+    // torus: its curvature is at most 1 / (distance from circle and axis), integrated along rho
+    double d = sqrt(x * x + z * z), most = rho / (d < r ? d : r);
+    return most < 0.79 ? sin(-log1p(-most)) : 2; // 0.79 < 1 - exp(-pi/2)
+}
+
+// Sine of the largest angle by which the normal N of a surface turns over a box: |dN| is at most
+// the sum of h_k |N_k|.
+static double normal_turn(const LashDerivatives* d, const double* h, double length) {
+    double u = d->d2[0] * d->d1[1] + d->d1[0] * d->d2[1];
+    double v = d->d2[1] * d->d1[1] + d->d1[0] * d->d2[2];
+    return (h[0] * u + h[1] * v) / length;
+}
+
+// S, a face: normals and gradients over the box that cannot oppose each other.
+static bool normals_exclude(const LashFreeProblem* q, const Range* g, const Box* box, Vec3 X,
+                            Vec3 n, double rho) {
+    if (q->P->kind != LASH_FEATURE_FACE) return false;
+    Vec3 N = vec3_cross(q->at[0].u, q->at[0].v);
+    double l = vec3_norm(N), x = gradient_turn(q->Q, X, rho) * slack;
+    double y = normal_turn(g->a, box->h, l) * slack, cosine = -q->P->side * vec3_dot(n, N) / l;
+    // cos (asin x + asin y), both below pi / 2
+    return x < 1 && y < 1 && cosine + 1e-9 < sqrt((1 - x * x) * (1 - y * y)) - x * y;
+}
+
+// S, two parameters: does the distance not bend in some direction, as along the line contact of a
+// roller with a cam? Halving would not bring out a root. Lengths along the parameters are d1.
+static bool is_flat(const LashFreeProblem* q, const Range* g, const double J[16]) {
+    const double* d = g->a->d1;
+    if (q->mode != LASH_MODE_S || q->n != 2) return false;
+    double a = J[0] / (d[0] * d[0]), b = J[4] / (d[0] * d[1]), c = J[5] / (d[1] * d[1]);
+    double most = fmax(fabs(a), fabs(c)), size = fmin(q->P->size, q->Q->size);
+    return fabs(a * c - b * b) * size <= FLAT_BEND * most;
+}
+
 static Verdict judge(LashFreeProblem* q, const Range* g, const Box* box) {
     double F[4] = {0, 0, 0, 0}, J[16] = {0}, V[16] = {0}, rho = 0;
     int n = q->n, na = q->mode == LASH_MODE_S ? n : q->na;
@@ -225,6 +282,8 @@ static Verdict judge(LashFreeProblem* q, const Range* g, const Box* box) {
         Vec3 normal, e[2];
         double k[2], k2, k3, gap = lash_free_distance(q->Q, at, &normal, e, k);
         if (gap - rho * slack > g->high || gap + rho * slack < g->low) return EXCLUDED;
+        if (beyond_cone(q->Q, at, gap, rho * slack)) return EXCLUDED;
+        if (normals_exclude(q, g, box, at, normal, rho)) return EXCLUDED;
         distance_bounds(q->Q, at, rho, &k2, &k3);
         if (isinf(k2)) return UNDECIDED;
         variation_S(g, n, box->h, k2, k3, V);
@@ -239,6 +298,7 @@ static Verdict judge(LashFreeProblem* q, const Range* g, const Box* box) {
             variation_a(g, box->h, r + rho, V);
     }
     if (value_excludes(n, F, J, V, box->h) || minimum_excluded(q, J, V)) return EXCLUDED;
+    if (box->depth >= FLAT_DEPTH && is_flat(q, g, J)) return FLAT;
     return newton_verdict(q, box, F, J, V);
 }
 
@@ -277,10 +337,9 @@ static void search_box(LashFreeProblem* q, const Range* g, const Box* whole) {
         Box box = stack[--top];
         bool tired = box.depth >= max_depth[q->n] || q->budget-- <= 0;
         Verdict verdict = tired && box.depth == 0 ? UNDECIDED : judge(q, g, &box);
-        if (verdict != UNDECIDED) continue;
-        if (tired) {
-            ++q->unresolved;
-            start(q, box.x);
+        if (verdict == EXCLUDED || verdict == FOUND) continue;
+        if (tired || verdict == FLAT) {
+            if (q->unresolved++ < MAX_STARTS) start(q, box.x);
             continue;
         }
         int widest = 0;
@@ -300,8 +359,7 @@ static void search_box(LashFreeProblem* q, const Range* g, const Box* whole) {
 // ---- cells ------------------------------------------------------------------------------------
 
 static double depth_of(const LashFeature* a, const LashFeature* b) {
-    double reach = fmin(a->reach, b->reach), size = fmin(a->size, b->size);
-    return fmin(reach, size);
+    return fmin(lash_kernel_reach(a, b), fmin(a->size, b->size));
 }
 
 static Box cell_box(const LashCell* c) {
@@ -325,9 +383,9 @@ static void search_S(LashFreeProblem* q) {
             d = lash_free_distance(q->Q, X, &n, e, k);
             if (d - c->radius > range.high || d + c->radius < range.low) continue;
             if (q->P->kind == LASH_FEATURE_FACE) { // normals must be able to oppose
-                double k2, k3, cosine = -vec3_dot(n, mat3_mul(q->place.rot, c->normal));
-                distance_bounds(q->Q, X, c->radius, &k2, &k3);
-                double turn = c->cone + (isinf(k2) ? LASH_PI : c->radius * k2) + 1e-9;
+                double cosine = -vec3_dot(n, mat3_mul(q->place.rot, c->normal));
+                double x = gradient_turn(q->Q, X, c->radius) * slack;
+                double turn = c->cone + (x < 1 ? asin(x) : LASH_PI) + 1e-9;
                 if (turn < LASH_PI && cosine < cos(turn)) continue;
             }
             Box box = cell_box(c);

@@ -107,7 +107,7 @@ double lash_free_distance(const LashFeature* Q, Vec3 X, Vec3* n, Vec3 e[2], doub
         return Q->side * (d - Q->tube);
     }
     double z = vec3_dot(w, Q->z);
-    Vec3 r = vec3_add_scaled(w, -z, Q->z);
+    Vec3 r = lash_across(w, Q->z);
     double rho = fmax(vec3_norm(r), 1e-300);
     r = vec3_scale(1 / rho, r);
     e[0] = vec3_cross(Q->z, r);
@@ -298,7 +298,7 @@ LashDescent lash_free_newton(LashFreeProblem* q, double x[4], int patience, doub
         // quadratic: the next step would be C step^2, C = step / last^2 when it is not small by
         // luck
         double C = k == 0 ? 1e4 : fmax(step / (last * last), 5);
-        if (step < 1e-6 && C * step * step < 1e-12 && !clamped) return LASH_ROOT;
+        if (step < 1e-6 && C * step * step < 1e-14 && !clamped) return LASH_ROOT;
         last = step;
         outside = clamped ? outside + 1 : 0;
         if (outside > patience) return stopped ? LASH_STOPPED : LASH_NO_ROOT;

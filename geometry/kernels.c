@@ -85,7 +85,15 @@ static double slack_against(const LashFeature* f, const LashFeature* g) {
 
 double lash_kernel_reach(const LashFeature* a, const LashFeature* b) {
     bool fa = a->kind == LASH_FEATURE_FACE, fb = b->kind == LASH_FEATURE_FACE;
-    return fa && !fb ? a->reach : fb && !fa ? b->reach : fmin(a->reach, b->reach);
+    double share = lash_kernel_is_free(a, b) ? LASH_FREE_REACH : 1;
+    return share * (fa && !fb ? a->reach : fb && !fa ? b->reach : fmin(a->reach, b->reach));
+}
+
+// A cone's radius of curvature changes along it: is the gap deeper than its share at the foot?
+static bool beyond_cone(const LashFeature* f, Vec3 foot, double gap) {
+    if (f->skeleton != LASH_SKELETON_CONE || f->side < 0) return false;
+    double rho = vec3_norm(lash_across(vec3_sub(foot, f->origin), f->z));
+    return gap * f->cos_a < -LASH_FREE_REACH * rho;
 }
 
 static bool is_contact(const LashPairView* v, const LashCandidate* c, const LashRoot* r) {
@@ -149,7 +157,7 @@ void lash_pair_add(LashPairView* v, const LashCandidate* c) {
     r->gap = gap, r->normal = c->n, r->slot = c->slot;
     r->point_a = vec3_add_scaled(c->ca, -ra, c->n);
     r->point_b = vec3_add_scaled(c->cb, rb, c->n);
-    r->boundary = false, r->ball_a = c->ball, r->ball_b = false;
+    r->boundary = false, r->ball_a = c->ball, r->ball_b = false, r->rim = false;
     r->deep = gap < -reach;
     r->t_a[0] = c->t_a[0], r->t_a[1] = c->t_a[1], r->t_b[0] = c->t_b[0], r->t_b[1] = c->t_b[1];
     double slack_a = slack_against(a, b), slack_b = slack_against(b, a);
@@ -164,9 +172,23 @@ void lash_pair_add(LashPairView* v, const LashCandidate* c) {
     Vec3 p = lash_place_inverse(v->b_a, r->point_a);
     Vec3 m = vec3_neg(mat3_mul_transposed(v->b_a->rot, c->n));
     if (!lash_feature_owns(a, p, c->t_a, m, slack_a, &r->boundary)) return;
+    if (gap < 0 && lash_kernel_is_free(a, b))
+        r->deep |= beyond_cone(a, p, gap) || beyond_cone(b, r->point_b, gap);
     if (c->check && !r->deep && !is_contact(v, c, r)) return;
     r->shadowed = gap < 0 && !crossing_is_contact(v, r);
     ++v->count;
+}
+
+// Do the edges lie apart along n, farther than the limit? Then they are not in each other along -n,
+// although free edges own every direction.
+static bool apart(const LashPairView* v, const LashCandidate* c) {
+    if (vec3_dot(vec3_sub(c->ca, c->cb), c->n) <= v->query->limit) return false;
+    LashRoot root;
+    LashKernelQuery query = *v->query;
+    LashPairView all = *v;
+    query.limit = INFINITY, all.query = &query, all.roots = &root, all.count = 0;
+    lash_pair_add(&all, c);
+    return all.count > 0;
 }
 
 void lash_pair_add_edges(LashPairView* v, LashCandidate* c, Vec3 tangent_a, Vec3 tangent_b) {
@@ -181,7 +203,7 @@ void lash_pair_add_edges(LashPairView* v, LashCandidate* c, Vec3 tangent_a, Vec3
     }
     int before = v->count;
     lash_pair_add(v, c);
-    if (v->count > before || sine < 1e-6) return;
+    if (v->count > before || sine < 1e-6 || apart(v, c)) return;
     c->n = vec3_neg(c->n); // past each other: the wedges tell
     lash_pair_add(v, c);
 }
@@ -232,11 +254,33 @@ bool lash_second_order_is_contact(const LashFeature* a, const LashFeature* b,
     return sum >= -tolerance;
 }
 
+// The same for a rim on a barrel. (p, q) and (r, s): the unit vectors along the rim and around the
+// barrel in the basis. Rim: X = (p, q)(p, q)', Y = bend X + (-q, p)(-q, p)'; barrel: X = I,
+// Y = k (r, s)(r, s)'.
+static void rim_second_order(const LashFeature* barrel, const LashRoot* root, const Mat3* world_b,
+                             Vec3 t1, Vec3 t2, LashSecondOrder* of_rim,
+                             LashSecondOrder* of_barrel) {
+    Vec3 tangent = mat3_mul(*world_b, root->tangent), around = mat3_mul(*world_b, root->around);
+    double p = vec3_dot(tangent, t1), q = vec3_dot(tangent, t2), h = root->bend;
+    double r = vec3_dot(around, t1), s = vec3_dot(around, t2), k = barrel->side / barrel->tube;
+    double pp = p * p, pq = p * q, qq = q * q;
+    *of_rim =
+        (LashSecondOrder){{pp, pq, pq, qq}, {h * pp + qq, (h - 1) * pq, (h - 1) * pq, h * qq + pp}};
+    *of_barrel = (LashSecondOrder){{1, 0, 0, 1}, {k * r * r, k * r * s, k * r * s, k * s * s}};
+}
+
 void lash_kernel_second_order(const LashFeature* a, const LashFeature* b, const LashPlacement* b_a,
-                              const LashRoot* root, Mat3 world_b, LashContactPoint* contact) {
+                              const LashRoot* root, const Mat3* world_b,
+                              LashContactPoint* contact) {
     Vec3 t1, t2; // basis of the world normal, brought into b's and a's axes
     vec3_basis(contact->normal, &t1, &t2);
-    t1 = mat3_mul_transposed(world_b, t1), t2 = mat3_mul_transposed(world_b, t2);
+    if (root->rim) {
+        bool of_a = a->kind == LASH_FEATURE_EDGE;
+        rim_second_order(of_a ? b : a, root, world_b, t1, t2, of_a ? &contact->a : &contact->b,
+                         of_a ? &contact->b : &contact->a);
+        return;
+    }
+    t1 = mat3_mul_transposed(*world_b, t1), t2 = mat3_mul_transposed(*world_b, t2);
     lash_feature_second_order(b, root->ball_b, root->point_b, root->t_b, root->normal, t1, t2,
                               &contact->b);
     Vec3 m = vec3_neg(mat3_mul_transposed(b_a->rot, root->normal));
@@ -283,6 +327,8 @@ static void exchange(const LashPlacement* b_a, LashRoot* roots, int count) {
         r->normal = vec3_neg(mat3_mul(b_a->rot, r->normal));
         r->point_a = lash_place(b_a, r->point_b), r->point_b = lash_place(b_a, point_a);
         r->ball_a = r->ball_b, r->ball_b = ball;
+        if (r->rim)
+            r->tangent = mat3_mul(b_a->rot, r->tangent), r->around = mat3_mul(b_a->rot, r->around);
         for (int k = 0; k < 2; ++k) {
             double t = r->t_a[k];
             r->t_a[k] = r->t_b[k], r->t_b[k] = t;
@@ -310,6 +356,23 @@ int lash_kernel_roots(const LashFeature* a, const LashFeature* b, const LashPlac
         roots_ordered(&v);
     exchange(b_a, roots, v.count);
     return v.count;
+}
+
+bool lash_kernel_rims(const LashFeature* const a[2], const LashFeature* const b[2],
+                      const LashPlacement* b_a, const LashKernelQuery* query,
+                      LashRoot (*roots)[LASH_MAX_POINTS], int* count) {
+    if (b[0] == b[1] && b[0]->barrel) {
+        if (!a[0]->rim || !a[1]->rim) return false;
+        lash_rims_cylinder(a, b[0], b_a, query->limit, roots, count);
+        return true;
+    }
+    if (a[0] != a[1] || !a[0]->barrel || !b[0]->rim || !b[1]->rim) return false;
+    LashPlacement inverse;
+    if (query->a_b == NULL) inverse = lash_placement_inverse(b_a);
+    const LashPlacement* a_b = query->a_b != NULL ? query->a_b : &inverse;
+    lash_rims_cylinder(b, a[0], a_b, query->limit, roots, count);
+    for (int k = 0; k < 2; ++k) exchange(b_a, roots[k], count[k]);
+    return true;
 }
 
 // ---- rates ------------------------------------------------------------------------------------

@@ -55,6 +55,9 @@ typedef struct LashFeature {
     int concave_edges;   // of a face: lines and circles it ends at, behind which it goes on;
     int concave_edge[8]; // the first of them, edges of the shape
     bool whole;          // and the box is the whole closed surface
+    bool rim;            // a full circular edge whose wedge is the same all around
+    bool barrel;         // a cylinder, all around and between two circles
+    double bend;         // of a circle: 1 / radius [1/m]
     LashWedge wedge;
     Vec3 wedge_side[2];   // directions from the edge into its two faces, across the edge
     Vec3 wedge_normal[2]; // outward normals of the two faces, like wedge_side
@@ -96,6 +99,11 @@ typedef struct LashRoot {
     bool ball_a, ball_b;   // the side acts as a material ball on its skeleton (spanning points)
     bool deep;             // below the reach: not a gap
     bool shadowed;         // in penetration, but a neighbouring face is a much shorter way out
+    // A rim on a barrel: what its second order needs. Unit vectors along the rim and around the
+    // barrel (b's frame, either sense); curvature of the rim against its outward direction [1/m].
+    bool rim;
+    Vec3 tangent, around;
+    double bend;
 } LashRoot;
 
 enum { LASH_MAX_WAITING = 4 };
@@ -137,10 +145,16 @@ bool lash_kernel_is_free(const LashFeature* a, const LashFeature* b); // needs a
 int lash_kernel_roots(const LashFeature* a, const LashFeature* b, const LashPlacement* b_a,
                       const LashKernelQuery* query, LashRoot roots[LASH_MAX_POINTS]);
 
+// Both of two pairs at once, faster than one after the other; false when they are not two rims on
+// the same barrel.
+bool lash_kernel_rims(const LashFeature* const a[2], const LashFeature* const b[2],
+                      const LashPlacement* b_a, const LashKernelQuery* query,
+                      LashRoot (*roots)[LASH_MAX_POINTS], int* count);
+
 // Second-order data of both sides in the basis of vec3_basis(contact->normal), which must be set;
 // world_b rotates b's axes to the world's.
 void lash_kernel_second_order(const LashFeature* a, const LashFeature* b, const LashPlacement* b_a,
-                              const LashRoot* root, Mat3 world_b, LashContactPoint* contact);
+                              const LashRoot* root, const Mat3* world_b, LashContactPoint* contact);
 
 static inline Vec3 lash_place(const LashPlacement* p, Vec3 a) {
     return vec3_add(mat3_mul(p->rot, a), p->r);

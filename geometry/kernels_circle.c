@@ -3,33 +3,34 @@
 // Circle / plane: the deepest point lies along the projection of -n into the circle's plane. For a
 // nearly parallel circle three fixed points of it (balls, for a torus) span the contact as well.
 //
-// Circle / circle and circle / cone: P(f) runs over the convex circle; with h = height and B =
-// rho^2 over the other axis, both distances are stationary where
+// Circle / circle and circle / cone: P(f) runs over the convex circle; with h = height and e = the
+// part across the other axis, rho = |e|, B = rho^2, both distances are stationary where
 //   N(f) = L'(f) + m B'(f) / rho(f) = 0:     circle  L = |P|^2, m = -R;     cone  L = -2 h sin a, m
 //   = cos a
-// L, h are trigonometric of degree 1, B of degree 2, so N has at most 8 zeros in all. They are
+// L, h, e are trigonometric of degree 1, B of degree 2, so N has at most 8 zeros in all. They are
 // bracketed by 32 samples; where |N| dips between samples of one sign, its extremum is searched for
-// two more. Then Newton inside the bracket.
+// two more. Then Newton inside the bracket. B is formed from e, never as |P|^2 - h^2: near the axis
+// that would leave few digits of rho.
 #include "geometry/kernels_internal.h"
 
 enum { SAMPLES = 32, PARTS = 3 };
 
 typedef struct Around {
-    double L1, L2, A1, A2, h0, h1, h2, A0; // L' = -s L1 + c L2; A = A0 + c A1 + s A2; h likewise
-    double m, floor; // floor: rho^2 below this counts as this (the axis itself) [m^2]
-    double sharp;    // rho^2 below this: N bends within a step of the samples [m^2]
+    double L1, L2;                 // L' = -s L1 + c L2
+    double x0, x1, x2, y0, y1, y2; // e = e0 + c e1 + s e2, two components
+    double m, floor;               // floor: rho^2 below this counts as this (the axis itself) [m^2]
+    double sharp;                  // rho^2 below this: N bends within a step of the samples [m^2]
 } Around;
 
 static double slope(const Around* q, double c, double s, double* derivative) {
-    double h = q->h0 + c * q->h1 + s * q->h2, hd = -s * q->h1 + c * q->h2;
-    double hdd = -(c * q->h1 + s * q->h2);
-    double A = q->A0 + c * q->A1 + s * q->A2, Ad = -s * q->A1 + c * q->A2;
-    double Add = -(c * q->A1 + s * q->A2);
-    double B = A - h * h, Bd = Ad - 2 * h * hd, Bdd = Add - 2 * (hd * hd + h * hdd);
+    double tx = c * q->x1 + s * q->x2, ty = c * q->y1 + s * q->y2; // e - e0 = -e''
+    double x = q->x0 + tx, y = q->y0 + ty, xd = c * q->x2 - s * q->x1, yd = c * q->y2 - s * q->y1;
+    double B = x * x + y * y, half = x * xd + y * yd;  // B' / 2
+    double bend = xd * xd + yd * yd - x * tx - y * ty; // B'' / 2
     B = B > q->floor ? B : q->floor;
-    double i = 1 / sqrt(B);
-    *derivative = -(c * q->L1 + s * q->L2) + q->m * i * (Bdd - 0.5 * Bd * Bd / B);
-    return -s * q->L1 + c * q->L2 + q->m * Bd * i;
+    double i = 1 / sqrt(B), m = 2 * q->m * i;
+    *derivative = m * (bend - half * half / B) - (c * q->L1 + s * q->L2);
+    return c * q->L2 - s * q->L1 + m * half;
 }
 
 static double at(const Around* q, double f, double* derivative) {
@@ -81,15 +82,16 @@ static void sample(const Around* q, Samples* out) {
     double B[SAMPLES], sharp = q->sharp;
     for (int i = 0; i < SAMPLES; ++i) {
         double c = around_cosine[i], s = around_cosine[(i + 3 * SAMPLES / 4) % SAMPLES];
-        double h = q->h0 + c * q->h1 + s * q->h2, hd = c * q->h2 - s * q->h1;
-        double e = c * q->A1 + s * q->A2, Bd = c * q->A2 - s * q->A1 - 2 * h * hd;
-        double Bdd = 2 * h * (h - q->h0) - e - 2 * hd * hd;
-        double b = q->A0 + e - h * h;
+        double tx = c * q->x1 + s * q->x2, ty = c * q->y1 + s * q->y2; // as in slope()
+        double x = q->x0 + tx, y = q->y0 + ty;
+        double xd = c * q->x2 - s * q->x1, yd = c * q->y2 - s * q->y1;
+        double b = x * x + y * y, half = x * xd + y * yd,
+               bend = xd * xd + yd * yd - x * tx - y * ty;
         b = b > q->floor ? b : q->floor;
-        double i1 = 1 / sqrt(b), slope1 = q->m * i1;
+        double i1 = 1 / sqrt(b), m = 2 * q->m * i1;
         B[i] = b;
-        out->n[i] = c * q->L2 - s * q->L1 + slope1 * Bd;
-        out->d[i] = slope1 * (Bdd - 0.5 * Bd * Bd * i1 * i1) - (c * q->L1 + s * q->L2);
+        out->n[i] = c * q->L2 - s * q->L1 + m * half;
+        out->d[i] = m * (bend - half * half * i1 * i1) - (c * q->L1 + s * q->L2);
     }
     double most = 0;
     for (int i = 0; i < SAMPLES; ++i) {
@@ -103,6 +105,7 @@ static void sample(const Around* q, Samples* out) {
 // The zero of N in [low, high], where N changes its sign from -sign_high: Newton kept inside by
 // bisection, from f.
 static double zero_between(const Around* q, double low, double high, double f, double sign_high) {
+    double last = 1; // step before
     for (int i = 0; i < 60; ++i) {
         double d, n = at(q, f, &d);
         if (n == 0) break;
@@ -110,9 +113,12 @@ static double zero_between(const Around* q, double low, double high, double f, d
             high = f;
         else
             low = f;
-        double next = f - n / d;
+        double next = f - n / d, step = fabs(next - f);
         bool inside = next >= low && next <= high;
-        if (inside && fabs(next - f) < 1e-8) return next; // quadratic: below 1e-15 now
+        // quadratic: the next step would be C step^2, C = step / last^2 when not small by luck
+        double C = i == 0 ? 1e4 : fmax(1, step / (last * last));
+        if (inside && step < 1e-7 && step * step * C < 1e-16) return next;
+        last = inside ? step : 1;
         f = inside ? next : 0.5 * (low + high);
         if (high - low < 1e-15) break;
     }
@@ -242,13 +248,17 @@ static int stationary(const Around* q, double rising, double found[LASH_MAX_POIN
     return count;
 }
 
-// Circle (center o, axes x, y, radius R) over the axis (origin, z).
-static Around around(Vec3 o, Vec3 x, Vec3 y, double R, Vec3 origin, Vec3 z) {
-    Vec3 w = vec3_sub(o, origin);
-    Around q = {.h0 = vec3_dot(w, z), .h1 = R * vec3_dot(x, z), .h2 = R * vec3_dot(y, z)};
-    q.A0 = vec3_norm_squared(w) + R * R;
-    q.A1 = 2 * R * vec3_dot(w, x), q.A2 = 2 * R * vec3_dot(w, y);
-    q.floor = 1e-24 * q.A0;
+typedef struct Frame {
+    Vec3 o, x, y, z;
+} Frame;
+
+// Circle (radius R, about the z of a) over the z axis of b.
+static Around around(const Frame* a, double R, const Frame* b) {
+    Vec3 w = vec3_sub(a->o, b->o);
+    Around q = {.x0 = vec3_dot(w, b->x), .y0 = vec3_dot(w, b->y)};
+    q.x1 = R * vec3_dot(a->x, b->x), q.y1 = R * vec3_dot(a->x, b->y);
+    q.x2 = R * vec3_dot(a->y, b->x), q.y2 = R * vec3_dot(a->y, b->y);
+    q.floor = 1e-24 * (vec3_norm_squared(w) + R * R);
     q.sharp = 0.16 * R * R; // (2 steps along the circle)^2
     return q;
 }
@@ -258,7 +268,7 @@ static Vec3 on_circle(Vec3 o, Vec3 x, Vec3 y, double R, double f) {
 }
 
 static Vec3 nearest_on_circle(Vec3 p, Vec3 o, Vec3 x, Vec3 z, double R) {
-    Vec3 w = vec3_sub(p, o), e = vec3_add_scaled(w, -vec3_dot(w, z), z);
+    Vec3 e = lash_across(vec3_sub(p, o), z);
     double rho = vec3_norm(e);
     return vec3_add_scaled(o, R, rho > 0 ? vec3_scale(1 / rho, e) : x);
 }
@@ -276,10 +286,13 @@ static int slot_at(double f, bool used[LASH_MAX_POINTS]) {
 static void circle_circle(LashPairView* v) {
     const LashFeature *a = v->a, *b = v->b;
     bool hollow = a->side * b->side < 0, swap = a->side < 0; // run over the convex one
-    Vec3 ao = v->origin, ax = v->x, ay = v->y, az = v->z;
-    Around q = swap ? around(b->origin, b->x, b->y, b->radius, ao, az)
-                    : around(ao, ax, ay, a->radius, b->origin, b->z);
-    q.L1 = q.A1, q.L2 = q.A2, q.m = swap ? -a->radius : -b->radius;
+    Frame fa = {v->origin, v->x, v->y, v->z}, fb = {b->origin, b->x, b->y, b->z};
+    const Frame *over = swap ? &fb : &fa, *axis = swap ? &fa : &fb;
+    double R = swap ? b->radius : a->radius;
+    Vec3 ao = v->origin, ax = v->x, ay = v->y, az = v->z, w0 = vec3_sub(over->o, axis->o);
+    Around q = around(over, R, axis);
+    q.L1 = 2 * R * vec3_dot(w0, over->x), q.L2 = 2 * R * vec3_dot(w0, over->y);
+    q.m = swap ? -a->radius : -b->radius;
     double f[LASH_MAX_POINTS];
     int count = stationary(&q, hollow ? -1 : 1, f);
     if (count == 0) f[count++] = 0; // coaxial: everywhere the same
@@ -311,8 +324,7 @@ static void circle_circle(LashPairView* v) {
 static void circle_plane(LashPairView* v) {
     const LashFeature *a = v->a, *b = v->b;
     LashCandidate c = {.n = vec3_scale(b->side, b->z)};
-    Vec3 e = vec3_sub(vec3_scale(vec3_dot(c.n, v->z), v->z), c.n);
-    e = vec3_add_scaled(e, -vec3_dot(e, v->z), v->z); // once more: rounding counts when e is small
+    Vec3 e = lash_across(vec3_neg(c.n), v->z);
     double sine = vec3_norm(e);
     bool full = a->kind == LASH_FEATURE_EDGE ? a->closed : a->face->u_closed;
     double flat = full ? v->query->flat : 0.25 * v->query->flat;
@@ -336,8 +348,10 @@ static void circle_plane(LashPairView* v) {
 
 static void circle_cone(LashPairView* v) {
     const LashFeature *a = v->a, *b = v->b;
-    Around q = around(v->origin, v->x, v->y, a->radius, b->origin, b->z);
-    q.L1 = -2 * b->sin_a * q.h1, q.L2 = -2 * b->sin_a * q.h2, q.m = b->cos_a;
+    Frame fa = {v->origin, v->x, v->y, v->z}, fb = {b->origin, b->x, b->y, b->z};
+    Around q = around(&fa, a->radius, &fb);
+    double m = -2 * b->sin_a * a->radius;
+    q.L1 = m * vec3_dot(v->x, b->z), q.L2 = m * vec3_dot(v->y, b->z), q.m = b->cos_a;
     double f[LASH_MAX_POINTS];
     int count = stationary(&q, b->side < 0 ? -1 : 1, f);
     if (count == 0) f[count++] = 0; // coaxial
@@ -346,7 +360,7 @@ static void circle_cone(LashPairView* v) {
         c.check = true;
         Vec3 w = vec3_sub(c.ca, b->origin);
         double z = vec3_dot(w, b->z);
-        Vec3 e = vec3_add_scaled(w, -z, b->z);
+        Vec3 e = lash_across(w, b->z);
         double rho = vec3_norm(e);
         if (rho == 0) continue;
         double d = (rho - b->radius) * b->cos_a - z * b->sin_a;

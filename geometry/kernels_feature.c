@@ -88,12 +88,15 @@ LashFeature lash_feature_face(const LashShape* shape, int index) {
             f.skeleton = LASH_SKELETON_SURFACE;
             break;
     }
-    if (f.tube > 0 && f.side > 0 && f.tube < f.reach) f.reach = f.tube;
+    // at the center of curvature the normal turns round: the skeleton, or the axis of a groove
+    double curvature = f.side > 0 ? f.tube : face->type == LASH_TORUS ? f.radius - f.tube : 0;
+    if (curvature > 0 && curvature < f.reach) f.reach = curvature;
     f.box_trim = face->type != LASH_FREEFORM && lash_trim_is_box(shape, face);
     double v_range = face->v1 - face->v0;
     f.whole = f.box_trim && face->u_closed &&
               ((face->type == LASH_SPHERE && v_range >= LASH_PI - 1e-12) ||
                (face->type == LASH_TORUS && v_range >= 2 * LASH_PI - 1e-12));
+    f.barrel = face->type == LASH_CYLINDER && f.box_trim && face->u_closed;
     set_bound(&f, face->box, 0);
     f.size = fmax(2 * f.bound, f.tube + f.radius);
     f.border = LASH_BORDER_LENGTH * f.size + 2 * trim_mismatch(shape, face);
@@ -204,6 +207,8 @@ LashFeature lash_feature_edge(const LashShape* shape, int index) {
     f.border = LASH_BORDER_LENGTH * f.size;
     set_bound(&f, e->box, f.border);
     set_wedge(&f);
+    f.rim = f.closed && f.wedge != LASH_WEDGE_GENERAL;
+    if (f.skeleton == LASH_SKELETON_CIRCLE) f.bend = 1 / f.radius;
     return f;
 }
 

@@ -8,6 +8,7 @@
 #define LASH_BORDER_LENGTH 1e-12 // of the feature's size: width of the border between two features
 #define LASH_BORDER_ANGLE 1e-9   // [rad]
 #define LASH_CONCAVE_SLACK 1e-4  // of the feature's size: faces go on behind their concave edges
+#define LASH_FREE_REACH 0.95     // of the reach: near an axis or center no search comes to an end
 #define LASH_SLACK_TIGHT 1e-12   // [rad] against strictly curved features
 #define LASH_SLACK_RULED 0.02    // [rad] against features with a straight direction: line contact
 #define LASH_SLACK_PLANE 0.1     // [rad] against planes: area contact
@@ -50,6 +51,13 @@ static inline bool lash_is_smooth(const LashFeature* f) { // a face, so that its
     return f->kind == LASH_FEATURE_FACE;
 }
 
+// The part of w across the unit vector z; twice, because rounding counts where it is small (near an
+// axis), and its direction is used.
+static inline Vec3 lash_across(Vec3 w, Vec3 z) {
+    Vec3 e = vec3_add_scaled(w, -vec3_dot(w, z), z);
+    return vec3_add_scaled(e, -vec3_dot(e, z), z);
+}
+
 // One file per family; each adds the roots of its pair.
 void lash_pair_point(LashPairView* v);  // point with anything elementary
 void lash_pair_line(LashPairView* v);   // line with line, circle, cone
@@ -57,9 +65,14 @@ void lash_pair_circle(LashPairView* v); // circle with circle, plane, cone
 void lash_pair_free(LashPairView* v);   // all others, numerically
 // A full circular edge with a whole cylinder, the fast way: roots in the cylinder's frame, a the
 // rim.
-bool lash_is_rim_cylinder(const LashFeature* rim, const LashFeature* cylinder);
+static inline bool lash_is_rim_cylinder(const LashFeature* rim, const LashFeature* cylinder) {
+    return rim->rim && cylinder->barrel;
+}
 int lash_rim_cylinder(const LashFeature* rim, const LashFeature* cylinder,
                       const LashPlacement* place, double limit, LashRoot roots[2]);
+void lash_rims_cylinder(const LashFeature* const rim[2], const LashFeature* cylinder,
+                        const LashPlacement* place, double limit,
+                        LashRoot (*roots)[LASH_MAX_POINTS], int* count);
 // Relative second-order test; K from lash_feature_second_order.
 bool lash_second_order_is_contact(const LashFeature* a, const LashFeature* b,
                                   const LashSecondOrder* A, const LashSecondOrder* B, double gap);

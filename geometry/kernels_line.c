@@ -2,7 +2,8 @@
 //
 // Line / line: the common perpendicular; parallel lines have none, their contact ends at edges and
 // vertices. So does that of nearly parallel ones, as long as the perpendicular is shorter than the
-// distance at the ends by less than SAG: its foot would run along the whole line for the least tilt.
+// distance at the ends by less than SAG: its foot would run along the whole line for the least
+// tilt.
 //
 // Line / circle: seen along the line, the circle is an ellipse with half axes R and q = R |cos t|,
 // t the angle between line and circle axis. Its stationary distances from the line's point, with
@@ -50,70 +51,126 @@ typedef struct Ellipse {
     double p, q, D; // e1 R, e2 q >= 0 and D >= 0 of the equation above [m^2]
 } Ellipse;
 
-// Root of h on the open quadrant where h falls (maximum, rising = -1) or rises (minimum in mirrored
-// coordinates, rising = +1): bracketed Newton on the direction (c, s), both >= 0.
-//   maximum: h = -p s + q c - D s c;   minimum: h = p s - q c - D s c
-static inline void unique_root(const Ellipse* e, double rising, double* pc, double* ps) {
-    double lc = 1, ls = 0, hc = 0, hs = 1; // bracket: h has sign -rising at low
-    double p = rising * e->p, q = -rising * e->q;
-    double c = e->p + (rising < 0 ? e->D : 0), s = e->q + (rising > 0 ? e->D : 0);
-    double l = sqrt(c * c + s * s);
-    if (l == 0) {
-        *pc = 1, *ps = 0;
-        return;
-    }
-    l = 1 / l, c *= l, s *= l;
-    double D = e->D;
-    for (int i = 0; i < 3; ++i) { // nearly always the guess is good enough for bare Newton
-        double h = p * s + q * c - D * s * c, dh = p * c - q * s - D * (c * c - s * s);
-        double step = -h / dh, t = step * step, nc = c - step * s, ns = s + step * c;
-        if (!(t < 4e-6 && dh * rising > 0 && nc >= 0 && ns >= 0)) break;
-        l = 1 - t * (0.5 - 0.375 * t); // (1 + t)^(-1/2) to 1e-17
-        c = nc * l, s = ns * l;
-        // what is left is about step^2 D / |h'| + step^3 (h is nearly a sine)
-        if (t * (3 * D + fabs(step * dh)) < 1e-16 * fabs(dh)) {
-            *pc = c, *ps = s;
-            return;
-        }
-    }
-    for (int i = 0; i < 60; ++i) {
-        double h = p * s + q * c - e->D * s * c;
-        double dh = p * c - q * s - e->D * (c * c - s * s);
-        if (h == 0) break;
-        if (h * rising < 0)
-            lc = c, ls = s;
-        else
-            hc = c, hs = s;
-        double step = -h / dh, nc = c - step * s, ns = s + step * c;
-        bool inside =
-            dh * rising > 0 && fabs(step) < 1 && lc * ns - ls * nc >= 0 && nc * hs - ns * hc >= 0;
-        if (!inside) nc = lc + hc, ns = ls + hs;
-        l = 1 / sqrt(nc * nc + ns * ns);
-        c = nc * l, s = ns * l;
-        // what is left is about step^2 D / |h'| + step^3 (h is nearly a sine)
-        if (inside && step * step * (3 * e->D / fabs(dh) + fabs(step)) < 1e-16) break;
-    }
-    *pc = c, *ps = s;
+typedef struct Direction { // of a point of the ellipse, as a unit vector
+    double c, s;
+} Direction;
+
+// The equations of all roots have the form h(c, s) = P s + Q c - D s c = 0.
+typedef struct Trigonometric {
+    double P, Q, D;
+    double rising; // sign of h' at the root that is meant
+} Trigonometric;
+
+// Newton on the direction; false when it left the quadrant c, s >= 0 or h' has the wrong sign.
+static inline bool newton_step(const Trigonometric* e, Direction* d, bool* done) {
+    double c = d->c, s = d->s, D = e->D;
+    double h = e->P * s + e->Q * c - D * s * c, dh = e->P * c - e->Q * s - D * (c * c - s * s);
+    double step = -h / dh, t = step * step, nc = c - step * s, ns = s + step * c;
+    double l = t < 4e-6 ? 1 - t * (0.5 - 0.375 * t) : 1 / sqrt(1 + t); // the first is good to 1e-17
+    d->c = nc * l, d->s = ns * l;
+    // what is left is about step^2 D / |h'| + step^3 (h is nearly a sine)
+    *done = t * (3 * D + fabs(step * dh)) < 1e-16 * fabs(dh);
+    return t < 0.25 && dh * e->rising > 0 && nc >= 0 && ns >= 0;
 }
 
-// The left root of p / C + q / S = D on the quadrant (the second maximum: S small); the right one
-// is the left root with p and q, C and S exchanged.
-static bool evolute_root(double p, double q, double D, double* C, double* S) {
-    if (p >= D || q >= D) return false;
-    double a = cbrt(p), b = cbrt(q), d = cbrt(D);
-    if (a * a + b * b >= d * d) return false;
-    double s = q / (D - p), c = sqrt(fmax(0, 1 - s * s));
-    for (int i = 0; i < 100 && s > 0;
-         ++i) { // convex and falling here: Newton from the left is monotone
+// Root of h on the open quadrant where h falls (maximum, rising = -1) or rises (minimum in mirrored
+// coordinates, rising = +1):
+//   maximum: h = -p s + q c - D s c;   minimum: h = p s - q c - D s c
+static inline Trigonometric unique_equation(const Ellipse* e, double rising) {
+    return (Trigonometric){rising * e->p, -rising * e->q, e->D, rising};
+}
+
+static inline Direction normalized(double c, double s) {
+    double l = c * c + s * s, k = 1 / sqrt(l);
+    return l > 0 ? (Direction){c * k, s * k} : (Direction){1, 0};
+}
+
+// A maximum has (c, s) along (p + D c, q), a minimum along (p, q + D s): two steps of that.
+static inline Direction guess_root(const Ellipse* e, double rising) {
+    double x = rising < 0 ? e->D : 0, y = rising > 0 ? e->D : 0;
+    Direction d = normalized(e->p + x, e->q + y);
+    return normalized(e->p + x * d.c, e->q + y * d.s);
+}
+
+static Direction bracketed_root(const Ellipse* e, double rising) {
+    Direction low = {1, 0}, high = {0, 1}, d = guess_root(e, rising); // h has sign -rising at low
+    Trigonometric f = unique_equation(e, rising);
+    for (int i = 0; i < 60; ++i) {
+        double h = f.P * d.s + f.Q * d.c - f.D * d.s * d.c;
+        if (h == 0) break;
+        *(h * rising < 0 ? &low : &high) = d;
+        bool done = false, inside = newton_step(&f, &d, &done);
+        inside &= low.c * d.s - low.s * d.c >= 0 && d.c * high.s - d.s * high.c >= 0;
+        if (!inside) d = normalized(low.c + high.c, low.s + high.s);
+        if (inside && done) break;
+    }
+    return d;
+}
+
+// n roots at once: their chains of roots and divisions run side by side. A root that is found
+// stays, so that each has the bits it would have alone. False: not all found.
+static inline bool newton_all(const Trigonometric* f, Direction* d, int n) {
+    bool found[4] = {false, false, false, false};
+    for (int i = 0; i < 5; ++i) {
+        bool trusted = true, all = true;
+        for (int k = 0; k < n; ++k) {
+            if (found[k]) continue;
+            trusted &= newton_step(f + k, d + k, found + k);
+            all &= found[k];
+        }
+        if (!trusted) return false;
+        if (all) return true;
+    }
+    return false;
+}
+
+static inline Direction unique_root(const Ellipse* e, double rising) {
+    Trigonometric f = unique_equation(e, rising);
+    Direction d = guess_root(e, rising);
+    return newton_all(&f, &d, 1) ? d : bracketed_root(e, rising);
+}
+
+// The left root of p / C + q / S = D on the quadrant (the second maximum: S small). Convex and
+// falling there: Newton from the left is monotone.
+static Direction left_root(double p, double q, double D) {
+    double s = q / (D - p), c = sqrt(fmax(0, 1 - s * s)), last = 1;
+    for (int i = 0; i < 100 && s > 0; ++i) {
         double h = p / c + q / s - D, dh = p * s / (c * c) - q * c / (s * s);
         if (!(dh < 0)) break;
         double step = -h / dh, nc = c - step * s, ns = s + step * c,
                l = 1 / sqrt(nc * nc + ns * ns);
         c = nc * l, s = ns * l;
-        if (step < 1e-9) break;
+        // quadratic: the next step would be step^2 (step / last^2)
+        if (step < 1e-6 && step * step * fmax(1, step / (last * last)) < 1e-16) break;
+        last = step;
     }
-    *C = c, *S = s;
-    return true;
+    return (Direction){c, s};
+}
+
+// The left root of e, or with e exchanged the right one, where it is there. Inside the evolute:
+// with X = (p/D)^2 and Y = (q/D)^2, X^(1/3) + Y^(1/3) < 1 is the same as (1 - X - Y)^3 > 27 X Y, 1
+// - X - Y > 0.
+static inline bool has_second(const Ellipse* e) {
+    double p = e->p, q = e->q, D = e->D, pp = p * p, qq = q * q, DD = D * D, T = DD - pp - qq;
+    return p < D && q < D && T > 0 && T * T * T > 27 * pp * qq * DD;
+}
+
+static inline Trigonometric second_equation(const Ellipse* e) {
+    return (Trigonometric){e->p, e->q, e->D, -1};
+}
+
+static inline Direction second_root(const Ellipse* e) {
+    Trigonometric f = second_equation(e);
+    Direction d = normalized(e->D - e->p, e->q);
+    return newton_all(&f, &d, 1) ? d : left_root(e->p, e->q, e->D);
+}
+
+// A second maximum is the left root, a second minimum the right one: C and S, p and q exchanged.
+static inline Ellipse second_ellipse(const Ellipse* e, bool maxima) {
+    return maxima ? *e : (Ellipse){e->q, e->p, e->D};
+}
+static inline Direction exchanged(Direction d, bool maxima) {
+    return maxima ? d : (Direction){d.s, d.c};
 }
 
 // Stationary points of the distance of the circle (axis z, radius R) from a line with direction d;
@@ -134,14 +191,13 @@ static inline int ellipse_points(Vec3 e, Vec3 d, Vec3 z, Vec3 x, double R, bool 
     double e1 = vec3_dot(e, k), e2 = vec3_dot(e, j);
     double f1 = e1 < 0 ? -R : R, f2 = e2 < 0 ? -R : R;
     Ellipse ellipse = {fabs(e1) * R, fabs(e2) * R * cosine, R * R * sine2};
-    double c, s;
-    unique_root(&ellipse, maxima ? -1 : 1, &c, &s);
-    if (!maxima) c = -c, s = -s;
+    Direction root = unique_root(&ellipse, maxima ? -1 : 1);
+    double c = maxima ? root.c : -root.c, s = maxima ? root.s : -root.s;
     point[0] = vec3_add(vec3_scale(f1 * c, k), vec3_scale(f2 * s, l));
-    bool second = maxima ? evolute_root(ellipse.p, ellipse.q, ellipse.D, &c, &s)
-                         : evolute_root(ellipse.q, ellipse.p, ellipse.D, &s, &c);
-    if (!second) return 1;
-    point[1] = vec3_add(vec3_scale(-f1 * c, k), vec3_scale(f2 * s, l));
+    if (!has_second(&ellipse)) return 1;
+    Ellipse other = second_ellipse(&ellipse, maxima);
+    root = exchanged(second_root(&other), maxima);
+    point[1] = vec3_add(vec3_scale(-f1 * root.c, k), vec3_scale(f2 * root.s, l));
     return 2;
 }
 
@@ -172,19 +228,13 @@ static void line_circle(LashPairView* v) {
     }
 }
 
-bool lash_is_rim_cylinder(const LashFeature* rim, const LashFeature* cylinder) {
-    return rim->skeleton == LASH_SKELETON_CIRCLE && rim->kind == LASH_FEATURE_EDGE && rim->closed &&
-           rim->wedge != LASH_WEDGE_GENERAL && cylinder->skeleton == LASH_SKELETON_LINE &&
-           cylinder->kind == LASH_FEATURE_FACE && cylinder->box_trim && cylinder->face->u_closed;
-}
-
 // A rim seen along the axis of a cylinder, in the cylinder's own axes.
 typedef struct Rim {
     double ex, ey, ez; // center
     double zx, zy;     // axis, across the cylinder's
     double kx, ky;     // line of nodes
     double cosine, lz; // |z|; axial component of the direction in the rim's plane across the nodes
-    double f1, f2;     // +-R: reflection to e1, e2 >= 0
+    double f1, f2;     // +-1: reflection to e1, e2 >= 0
     Ellipse ellipse;
 } Rim;
 
@@ -197,10 +247,11 @@ static Rim make_rim(const LashFeature* rim, const LashFeature* cylinder,
     r.zx = vec3_dot(z, cylinder->x), r.zy = vec3_dot(z, cylinder->y);
     double zz = vec3_dot(z, cylinder->z), sine2 = r.zx * r.zx + r.zy * r.zy, R = rim->radius;
     double sine = sqrt(sine2);
-    r.kx = sine > 0 ? -r.zy / sine : 1, r.ky = sine > 0 ? r.zx / sine : 0;
+    double inverse = 1 / sine;
+    r.kx = sine > 0 ? -r.zy * inverse : 1, r.ky = sine > 0 ? r.zx * inverse : 0;
     r.cosine = fabs(zz), r.lz = zz < 0 ? -sine : sine;
     double e1 = r.ex * r.kx + r.ey * r.ky, e2 = r.ey * r.kx - r.ex * r.ky;
-    r.f1 = e1 < 0 ? -R : R, r.f2 = e2 < 0 ? -R : R;
+    r.f1 = e1 < 0 ? -1 : 1, r.f2 = e2 < 0 ? -1 : 1;
     r.ellipse.p = fabs(e1) * R, r.ellipse.q = fabs(e2) * R * r.cosine, r.ellipse.D = R * R * sine2;
     return r;
 }
@@ -208,12 +259,12 @@ static Rim make_rim(const LashFeature* rim, const LashFeature* cylinder,
 // The root at the rim's direction (c, s); false when it is none of this pair's.
 static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cylinder,
                      double limit, double c, double s, LashRoot* r) {
-    double a = q->f1 * c, b = q->f2 * s * q->cosine, side = cylinder->side,
-           border = cylinder->border;
-    double px = a * q->kx - b * q->ky,
-           py = a * q->ky + b * q->kx; // rim point from its center, across
-    double wx = q->ex + px, wy = q->ey + py, rho = sqrt(wx * wx + wy * wy);
-    double gap = side * (rho - cylinder->tube), t = q->ez + q->f2 * s * q->lz;
+    double R = rim->radius, side = cylinder->side, border = cylinder->border;
+    c *= q->f1, s *= q->f2;
+    double px = c * q->kx - s * q->cosine * q->ky; // rim point from its center, across, over R
+    double py = c * q->ky + s * q->cosine * q->kx;
+    double wx = q->ex + R * px, wy = q->ey + R * py, rho = sqrt(wx * wx + wy * wy);
+    double gap = side * (rho - cylinder->tube), t = q->ez + R * s * q->lz;
     if (!(gap <= limit && gap >= -2 * cylinder->reach) || rho == 0) return false;
     double low = t - cylinder->face->v0, high = cylinder->face->v1 - t;
     if (low < -border || high < -border) { // the foot on the cylinder: radius tube instead of rho
@@ -223,9 +274,11 @@ static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cy
         if (!lash_behind_concave_edge(cylinder, foot)) return false;
     }
     r->boundary = low < border || high < border;
-    double nx = side * wx / rho, ny = side * wy / rho; // outward from the cylinder: -m of the rim
+    double inverse = side / rho;
+    double nx = wx * inverse, ny = wy * inverse; // outward from the cylinder: -m of the rim
+    double radial = -(nx * px + ny * py);
     if (rim->wedge != LASH_WEDGE_NONE) {
-        double radial = -(nx * px + ny * py) / rim->radius, axial = -(nx * q->zx + ny * q->zy);
+        double axial = -(nx * q->zx + ny * q->zy);
         const Vec3* v = rim->wedge_side;
         double d0 = radial * v[0].x + axial * v[0].y, d1 = radial * v[1].x + axial * v[1].y;
         if (rim->seam ? !(d0 > 0 && d0 <= LASH_SLACK_RULED)
@@ -240,9 +293,62 @@ static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cy
     r->point_a = vec3_add(vec3_add_scaled(cylinder->origin, t, cylinder->z),
                           vec3_add(vec3_scale(wx, x), vec3_scale(wy, y)));
     r->point_b = vec3_add_scaled(r->point_a, -gap, r->normal);
-    r->ball_a = r->ball_b = r->shadowed = false;
+    double tx = -s * q->kx - c * q->cosine * q->ky, ty = c * q->cosine * q->kx - s * q->ky;
+    r->tangent =
+        vec3_add_scaled(vec3_add(vec3_scale(tx, x), vec3_scale(ty, y)), c * q->lz, cylinder->z);
+    r->around = vec3_sub(vec3_scale(nx, y), vec3_scale(ny, x));
+    r->bend = radial * rim->bend;
+    r->ball_a = r->ball_b = r->shadowed = false, r->rim = true;
     r->t_a[0] = r->t_a[1] = r->t_b[0] = r->t_b[1] = 0;
     return true;
+}
+
+typedef struct RimRoots { // directions of the roots
+    Direction unique, second;
+    bool two;
+} RimRoots;
+
+static int add_rim_roots(const Rim* q, const LashFeature* rim, const LashFeature* cylinder,
+                         double limit, const RimRoots* d, LashRoot roots[2]) {
+    double sign = cylinder->side < 0 ? 1 : -1;
+    int found = 0;
+    if (rim_root(q, rim, cylinder, limit, sign * d->unique.c, sign * d->unique.s, roots))
+        roots[found++].slot = 0;
+    if (d->two && rim_root(q, rim, cylinder, limit, -d->second.c, d->second.s, roots + found))
+        roots[found++].slot = 1;
+    return found;
+}
+
+static RimRoots rim_roots(const Rim* q, bool maxima) {
+    RimRoots d = {.unique = unique_root(&q->ellipse, maxima ? -1 : 1)};
+    d.two = has_second(&q->ellipse);
+    Ellipse second = second_ellipse(&q->ellipse, maxima);
+    if (d.two) d.second = exchanged(second_root(&second), maxima);
+    return d;
+}
+
+// The same for two rims, all roots side by side; false: they must be found one by one.
+static inline bool rims_roots(const Rim q[2], bool maxima, RimRoots out[2]) {
+    double rising = maxima ? -1 : 1;
+    Trigonometric f = unique_equation(&q[0].ellipse, rising),
+                  g = unique_equation(&q[1].ellipse, rising);
+    Direction d = guess_root(&q[0].ellipse, rising), e = guess_root(&q[1].ellipse, rising);
+    out[0].two = has_second(&q[0].ellipse), out[1].two = has_second(&q[1].ellipse);
+    if (out[0].two != out[1].two) return false;
+    if (!out[0].two) {
+        Trigonometric both[2] = {f, g};
+        Direction root[2] = {d, e};
+        bool found = newton_all(both, root, 2);
+        out[0].unique = root[0], out[1].unique = root[1];
+        return found;
+    }
+    Ellipse x = second_ellipse(&q[0].ellipse, maxima), y = second_ellipse(&q[1].ellipse, maxima);
+    Trigonometric all[4] = {f, g, second_equation(&x), second_equation(&y)};
+    Direction root[4] = {d, e, normalized(x.D - x.p, x.q), normalized(y.D - y.p, y.q)};
+    bool found = newton_all(all, root, 4);
+    out[0].unique = root[0], out[1].unique = root[1];
+    out[0].second = exchanged(root[2], maxima), out[1].second = exchanged(root[3], maxima);
+    return found;
 }
 
 // The same as line_circle for the commonest pair, a pin's or hole's full rim with the whole of a
@@ -250,15 +356,20 @@ static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cy
 int lash_rim_cylinder(const LashFeature* rim, const LashFeature* cylinder,
                       const LashPlacement* place, double limit, LashRoot roots[2]) {
     Rim q = make_rim(rim, cylinder, place);
+    RimRoots d = rim_roots(&q, cylinder->side < 0);
+    return add_rim_roots(&q, rim, cylinder, limit, &d, roots);
+}
+
+// Both rims of a pin, or of a hole.
+void lash_rims_cylinder(const LashFeature* const rim[2], const LashFeature* cylinder,
+                        const LashPlacement* place, double limit,
+                        LashRoot (*roots)[LASH_MAX_POINTS], int* count) {
     bool maxima = cylinder->side < 0;
-    double c, s, sign = maxima ? 1 : -1;
-    int found = 0;
-    unique_root(&q.ellipse, -sign, &c, &s);
-    if (rim_root(&q, rim, cylinder, limit, sign * c, sign * s, roots)) roots[found++].slot = 0;
-    bool second = maxima ? evolute_root(q.ellipse.p, q.ellipse.q, q.ellipse.D, &c, &s)
-                         : evolute_root(q.ellipse.q, q.ellipse.p, q.ellipse.D, &s, &c);
-    if (second && rim_root(&q, rim, cylinder, limit, -c, s, roots + found)) roots[found++].slot = 1;
-    return found;
+    Rim q[2] = {make_rim(rim[0], cylinder, place), make_rim(rim[1], cylinder, place)};
+    RimRoots d[2];
+    if (!rims_roots(q, maxima, d)) d[0] = rim_roots(q, maxima), d[1] = rim_roots(q + 1, maxima);
+    for (int k = 0; k < 2; ++k)
+        count[k] = add_rim_roots(q + k, rim[k], cylinder, limit, d + k, roots[k]);
 }
 
 static void line_cone(LashPairView* v) {
@@ -272,7 +383,7 @@ static void line_cone(LashPairView* v) {
     double B = vec3_norm_squared(vec3_add_scaled(e0, s0, e1));
     double s = s0 + k * sqrt(B / (A * (A - k * k)));
     LashCandidate c = {.ca = vec3_add_scaled(v->origin, s, v->z)};
-    Vec3 e = vec3_add_scaled(e0, s, e1);
+    Vec3 e = lash_across(vec3_add_scaled(e0, s, e1), b->z);
     double rho = vec3_norm(e);
     if (rho == 0) return;
     double d = (rho - b->radius) * b->cos_a - (z0 + s * z1) * b->sin_a;

@@ -15,8 +15,7 @@ static void add_skeletons(LashPairView* v, LashCandidate* c, double sign, Vec3 f
 
 static void point_circle(LashPairView* v, LashCandidate* c, double sign) {
     const LashFeature* b = v->b;
-    Vec3 w = vec3_sub(v->origin, b->origin);
-    Vec3 e = vec3_add_scaled(w, -vec3_dot(w, b->z), b->z);
+    Vec3 e = lash_across(vec3_sub(v->origin, b->origin), b->z);
     double rho = vec3_norm(e);
     e = rho > 0 ? vec3_scale(1 / rho, e) : b->x;
     bool far = v->a->kind == LASH_FEATURE_FACE && v->a->side < 0; // ring inside a socket
@@ -29,7 +28,7 @@ static void point_cone(LashPairView* v, LashCandidate* c) {
     const LashFeature* b = v->b;
     Vec3 w = vec3_sub(v->origin, b->origin);
     double z = vec3_dot(w, b->z);
-    Vec3 e = vec3_add_scaled(w, -z, b->z);
+    Vec3 e = lash_across(w, b->z);
     double rho = vec3_norm(e);
     e = rho > 0 ? vec3_scale(1 / rho, e) : b->x;
     double d = (rho - b->radius) * b->cos_a - z * b->sin_a;

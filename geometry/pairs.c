@@ -46,6 +46,7 @@ typedef struct Combination {
     int warm;     // index of its LashWarm, -1: none
     double depth; // penetration to be reported: the reach [m]
     bool medial;  // one is a face with neighbours across convex edges
+    bool rim;     // of a rim and a barrel: two of them go together
 } Combination;
 
 struct LashPair {
@@ -220,6 +221,7 @@ static void make_combinations(LashPair* pair) {
                     c->a = i, c->b = j, c->slots = slots;
                     c->warm = lash_kernel_is_free(a, b) ? pair->warms++ : -1;
                     c->depth = fmin(lash_kernel_reach(a, b), fmin(a->size, b->size));
+                    c->rim = lash_is_rim_cylinder(a, b) || lash_is_rim_cylinder(b, a);
                     c->medial = has_neighbors(&pair->a, i) || has_neighbors(&pair->b, j);
                     pair->max_slots += slots;
                     pair->depth = fmax(pair->depth, c->depth);
@@ -349,7 +351,8 @@ const LashError* lash_pair_error(const LashPairWork* work) {
 
 typedef struct View { // poses of one call
     LashPlacement b_a, a_b;
-    Pose b; // of shape b in the world
+    Pose b;       // of shape b in the world
+    Mat3 world_b; // its rotation; set before points are written
     Quat rotation;
 } View;
 
@@ -392,6 +395,32 @@ static int combination_roots(const LashPair* pair, LashPairWork* w, const Combin
         }
     }
     return lash_kernel_roots(a, b, &v->b_a, &query, roots);
+}
+
+typedef struct Batch { // roots of a listed combination, and of its twin when that is next
+    LashRoot roots[2][LASH_MAX_POINTS];
+    int count[2];
+    bool second; // the twin's are waiting
+} Batch;
+
+// Roots of the i-th listed combination, in their order.
+static int listed_roots(const LashPair* pair, LashPairWork* w, int i, const View* v, double limit,
+                        Batch* batch, const LashRoot** roots) {
+    const Combination* c = pair->combination + w->list[i];
+    *roots = batch->roots[0];
+    if (batch->second) {
+        batch->second = false, *roots = batch->roots[1];
+        return batch->count[1];
+    }
+    if (c->rim && i + 1 < w->listed) {
+        const Combination* d = pair->combination + w->list[i + 1];
+        const LashFeature *a = pair->a.feature, *b = pair->b.feature;
+        const LashFeature *fa[2] = {a + c->a, a + d->a}, *fb[2] = {b + c->b, b + d->b};
+        LashKernelQuery query = {.limit = limit, .a_b = &v->a_b};
+        batch->second = lash_kernel_rims(fa, fb, &v->b_a, &query, batch->roots, batch->count);
+        if (batch->second) return batch->count[0];
+    }
+    return combination_roots(pair, w, c, v, limit, w->travel, batch->roots[0]);
 }
 
 // A point (in the side's frame) inside the material below a face: is a neighbour of the face
@@ -473,7 +502,7 @@ static bool accepted(const LashPair* pair, LashPairWork* w, const Combination* c
         ++w->deep;
         return false;
     }
-    if (is_double(w, r, 64 * fmax(a->border, b->border))) return false;
+    if (is_double(w, r, 64 * (a->border > b->border ? a->border : b->border))) return false;
     Found* f = w->found + w->founds - 1;
     f->slot = slot;
     f->shadowed = r->gap < 0 && is_shadowed(pair, c, v, r);
@@ -490,13 +519,12 @@ static uint64_t slot_id(const LashPair* pair, const Combination* c, int slot) {
 static void write_point(const LashPair* pair, const Combination* c, const View* v,
                         const LashRoot* r, LashContactPoint* p) {
     p->gap = r->gap + pair->offset;
-    Mat3 world_b = quat_matrix(v->b.rot);
-    p->normal = mat3_mul(world_b, r->normal);
-    p->point_a = vec3_add(v->b.r, mat3_mul(world_b, r->point_a));
-    p->point_b = vec3_add(v->b.r, mat3_mul(world_b, r->point_b));
+    p->normal = mat3_mul(v->world_b, r->normal);
+    p->point_a = vec3_add(v->b.r, mat3_mul(v->world_b, r->point_a));
+    p->point_b = vec3_add(v->b.r, mat3_mul(v->world_b, r->point_b));
     p->id = slot_id(pair, c, r->slot);
-    lash_kernel_second_order(pair->a.feature + c->a, pair->b.feature + c->b, &v->b_a, r, world_b,
-                             p);
+    lash_kernel_second_order(pair->a.feature + c->a, pair->b.feature + c->b, &v->b_a, r,
+                             &v->world_b, p);
 }
 
 // Is combination i listed at this threshold of the expiry? Renews its bound when it is used up. A
@@ -599,11 +627,14 @@ int lash_pair_query(const LashPair* pair, LashPairWork* w, Pose world_a, Pose wo
     list_near(pair, w, &v, limit, first ? 2 : 1);
     if (first) forget_near(w);
     w->slots = w->founds = w->deep = 0, w->borders = w->shadows = false; // ends the current step
+    v.world_b = quat_matrix(v.b.rot);
     int count = 0;
+    Batch batch;
+    batch.second = false;
     for (int i = 0; i < w->listed; ++i) {
         const Combination* c = pair->combination + w->list[i];
-        LashRoot roots[LASH_MAX_POINTS];
-        int n = combination_roots(pair, w, c, &v, limit, w->travel, roots);
+        const LashRoot* roots;
+        int n = listed_roots(pair, w, i, &v, limit, &batch, &roots);
         for (int k = 0; k < n; ++k) {
             if (roots[k].gap > limit || !accepted(pair, w, c, &v, roots + k, count)) continue;
             if (count < capacity) write_point(pair, c, &v, roots + k, points + count);
@@ -651,11 +682,14 @@ int lash_pair_collect(const LashPair* pair, LashPairWork* w, Pose world_a, Pose 
     return w->slots;
 }
 
-static bool within(Pose from, Pose to, LashMotion m) {
-    double slack = 1 + 1e-9;
-    if (memcmp(&from, &to, sizeof from) == 0) return true;
-    if (!(vec3_distance(from.r, to.r) <= m.translation * slack + 1e-300)) return false;
-    return lash_rotation_angle(from.rot, to.rot) <= m.rotation * slack + 1e-15;
+static bool within(const Pose* from, const Pose* to, LashMotion m) {
+    if (memcmp(from, to, sizeof *from) == 0) return true;
+    double slack = 1 + 1e-9, far = m.translation * slack, most = m.rotation * slack + 1e-15;
+    if (!(vec3_norm_squared(vec3_sub(from->r, to->r)) <= far * far)) return false;
+    Quat d = quat_mul(quat_conjugate(from->rot), to->rot); // angle = 2 atan(s / c) <= 2 s / c
+    double ss = d.x * d.x + d.y * d.y + d.z * d.z;
+    if (4 * ss <= most * most * d.w * d.w) return true;
+    return 2 * atan2(sqrt(ss), fabs(d.w)) <= most; // a bound from above would refuse the last of it
 }
 
 static bool occt_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
@@ -671,19 +705,22 @@ static bool occt_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, P
 
 bool lash_pair_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
                         double* gap, const uint8_t* wanted, LashContactPoint* points) {
-    if (!within(w->world_a, world_a, w->motion_a) || !within(w->world_b, world_b, w->motion_b))
+    if (!within(&w->world_a, &world_a, w->motion_a) || !within(&w->world_b, &world_b, w->motion_b))
         return false;
     if (pair->occt != NULL) return occt_evaluate(pair, w, world_a, world_b, gap, wanted, points);
     View v = view_of(pair, world_a, world_b);
     double limit = fabs(w->limit) + 2 * w->moved; // what is farther cannot touch within the promise
     w->flat = FLAT;
+    if (points != NULL) v.world_b = quat_matrix(v.b.rot);
     int first = 0;
+    Batch batch;
+    batch.second = false;
     w->founds = w->deep = 0, w->borders = w->shadows = false;
     for (int i = 0; i < w->listed; ++i) {
         const Combination* c = pair->combination + w->list[i];
-        LashRoot roots[LASH_MAX_POINTS];
+        const LashRoot* roots;
         for (int k = 0; k < c->slots; ++k) gap[first + k] = INFINITY;
-        int n = combination_roots(pair, w, c, &v, limit, w->travel, roots);
+        int n = listed_roots(pair, w, i, &v, limit, &batch, &roots);
         for (int k = 0; k < n; ++k) {
             int slot = first + roots[k].slot;
             if (!accepted(pair, w, c, &v, roots + k, slot)) continue;

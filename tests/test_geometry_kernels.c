@@ -24,7 +24,8 @@ static void contact_of(const One* a, const One* b, const LashPlacement* b_a, con
                        LashContactPoint* c) {
     memset(c, 0, sizeof *c);
     c->gap = r->gap, c->normal = r->normal, c->point_a = r->point_a, c->point_b = r->point_b;
-    lash_kernel_second_order(&a->feature, &b->feature, b_a, r, mat3_identity(), c);
+    Mat3 one = mat3_identity();
+    lash_kernel_second_order(&a->feature, &b->feature, b_a, r, &one, c);
 }
 
 // ---- brute force: local minima of the distance over the parameters of a
@@ -380,66 +381,139 @@ static void roots_hold_in_ten_thousand_random_poses(void** state) {
         }
 }
 
-// ---- derivatives --------------------------------------------------------------------------------
-
-// The root of the moved pair that continues `r`, NULL when it is gone.
-static const LashRoot* continued(const One* a, const One* b, Pose p, const LashRoot* r,
-                                 LashRoot* roots) {
-    LashPlacement q = placement_of(p);
-    LashKernelQuery query = {.limit = 2, .search = true};
-    int n = lash_kernel_roots(&a->feature, &b->feature, &q, &query, roots), best = -1;
-    double least = 0.02;
-    for (int i = 0; i < n; ++i) {
-        double d = vec3_distance(roots[i].point_a, r->point_a) +
-                   vec3_distance(roots[i].point_b, r->point_b);
-        if (roots[i].ball_a == r->ball_a && roots[i].ball_b == r->ball_b && d < least)
-            least = d, best = i;
-    }
-    return best < 0 ? NULL : roots + best;
+// A limit leaves roots out and changes no other. (Free edges apart by more than the limit were once
+// taken for edges in each other.)
+static void limit_only_leaves_roots_out(void** state) {
+    (void)state;
+    Random r = {83};
+    One a, b;
+    for (int i = 0; i < KINDS; ++i)
+        for (int j = 0; j < KINDS; ++j) {
+            one_make(&a, (Kind)i);
+            one_make(&b, (Kind)j);
+            bool tested = lash_kernel_slots(&a.feature, &b.feature) > 0 &&
+                          !lash_kernel_is_free(&a.feature, &b.feature);
+            for (long k = 0; k < poses(300, 30000) && tested; ++k) {
+                LashPlacement q = placement_of(random_near(&r, &a, &b));
+                LashRoot all[LASH_MAX_POINTS], near[LASH_MAX_POINTS];
+                LashKernelQuery wide = {.limit = 10}, narrow = {.limit = random_in(&r, -0.1, 0.5)};
+                int n = lash_kernel_roots(&a.feature, &b.feature, &q, &wide, all), kept = 0;
+                int m = lash_kernel_roots(&a.feature, &b.feature, &q, &narrow, near);
+                for (int l = 0; l < n; ++l) {
+                    if (all[l].gap > narrow.limit) continue;
+                    assert_true(kept < m && near[kept].gap == all[l].gap);
+                    ++kept;
+                }
+                if (kept != m)
+                    print_message("%s/%s: %d roots, %d of them without the limit\n", kind_name[i],
+                                  kind_name[j], m, kept);
+                assert_int_equal(kept, m);
+            }
+            lash_feature_release(&a.feature);
+            lash_feature_release(&b.feature);
+        }
 }
 
-// Compares the rates with central differences; returns 1 when the comparison was possible.
-static int check_rates(const One* a, const One* b, Pose p, const LashRoot* r, Random* random) {
+// ---- derivatives --------------------------------------------------------------------------------
+
+typedef struct Touch { // a root, and where it is
+    const One *a, *b;
+    Pose p;
+    LashRoot root;
+    LashWarm warm; // of free pairs
+} Touch;
+
+// The root of the moved pair that continues the old one; false when it is gone.
+static bool continued(const Touch* t, Pose p, LashRoot* moved) {
     LashPlacement q = placement_of(p);
+    LashWarm warm = t->warm;
+    LashKernelQuery query = {.limit = 2, .warm = &warm};
+    LashRoot roots[LASH_MAX_POINTS];
+    int n = lash_kernel_roots(&t->a->feature, &t->b->feature, &q, &query, roots), best = -1;
+    double least = 0.02;
+    for (int i = 0; i < n; ++i) {
+        const LashRoot* r = roots + i;
+        double d =
+            vec3_distance(r->point_a, t->root.point_a) + vec3_distance(r->point_b, t->root.point_b);
+        if (r->ball_a == t->root.ball_a && r->ball_b == t->root.ball_b && d < least)
+            least = d, best = i;
+    }
+    if (best >= 0) *moved = roots[best];
+    return best >= 0;
+}
+
+typedef struct Slopes {
+    double gap;
+    Vec3 normal, point_a, point_b;
+} Slopes;
+
+static double slopes_distance(const Slopes* x, const Slopes* y) { // largest of the four
+    double points =
+        fmax(vec3_distance(x->point_a, y->point_a), vec3_distance(x->point_b, y->point_b));
+    return fmax(fmax(fabs(x->gap - y->gap), points), vec3_distance(x->normal, y->normal));
+}
+
+// Central differences over the exact rigid motion of a about point_a; false when the root is gone.
+static bool central_slopes(const Touch* t, Vec3 w, Vec3 omega, double h, Slopes* out) {
+    LashRoot moved[2];
+    for (int s = 0; s < 2; ++s) {
+        double e = s == 0 ? h : -h, k = 0.5 / h;
+        Quat turn = quat_exp(vec3_scale(e, omega));
+        Vec3 foot = t->root.point_a, arm = quat_rotate(turn, vec3_sub(t->p.r, foot));
+        Pose m = pose(vec3_add(vec3_add_scaled(foot, e, w), arm), quat_mul(turn, t->p.rot));
+        if (!continued(t, m, moved + s)) return false;
+        if (s == 0) continue;
+        out->gap = k * (moved[0].gap - moved[1].gap);
+        out->normal = vec3_scale(k, vec3_sub(moved[0].normal, moved[1].normal));
+        out->point_a = vec3_scale(k, vec3_sub(moved[0].point_a, moved[1].point_a));
+        out->point_b = vec3_scale(k, vec3_sub(moved[0].point_b, moved[1].point_b));
+    }
+    return true;
+}
+
+// Largest curvature of the surface parallel to the side at the gap (an edge: of its tube): how fast
+// the normal turns there, and by how much rounding turns it. Edge: X = s s', k = s' Y s.
+static double focus(const One* o, const LashSecondOrder* s, double gap) {
+    const double *X = s->X, *Y = s->Y;
+    double a = 1 + gap * Y[0], d = 1 + gap * Y[3], det = a * d - gap * gap * Y[1] * Y[2], y = 0;
+    double k = X[0] * Y[0] + X[1] * Y[2] + X[2] * Y[1] + X[3] * Y[3];
+    if (o->kind == VERTEX) return 0;
+    if (o->feature.kind == LASH_FEATURE_EDGE) return fabs(k / (1 + gap * k));
+    for (int i = 0; i < 4; ++i) y = fmax(y, fabs(Y[i]));
+    return y * fmax(fmax(a, d), gap * y) / fabs(det);
+}
+
+// Compares the rates with central differences s(h); returns 1 when the comparison was possible.
+// s(h) = rate + c h^2 + O(h^4): |s(h) - s(h/2)| is three times the truncation error of s(h/2).
+// Poses rounded to 2e-16 move the roots by `noise`, and so the differences by noise / h.
+static int check_rates(const Touch* t, Random* random) {
+    LashPlacement q = placement_of(t->p);
     LashContactPoint c;
-    contact_of(a, b, &q, r, &c);
-    bool free = lash_kernel_is_free(&a->feature, &b->feature); // roots are good to 1e-10 only
-    double D[16], largest = 0, h = 1e-5;
+    contact_of(t->a, t->b, &q, &t->root, &c);
+    double D[16], largest = 0, best = INFINITY, off = 0;
     if (!lash_contact_operator(&c, D)) return 0;
     for (int i = 0; i < 16; ++i) largest = fmax(largest, fabs(D[i]));
-    if (largest > 50) return 0; // nearly undetermined foot points: differences say nothing
-    double left = r->gap + lash_kernel_reach(&a->feature, &b->feature);
-    if (left < 1e3 * h) return 0; // at the focal set the normal turns within h: neither here
+    double turn = fmax(focus(t->a, &c.a, t->root.gap), focus(t->b, &c.b, t->root.gap));
+    if (t->a->kind < PLANE && t->b->kind < PLANE) // the normal is the direction between the feet
+        turn = fmax(turn, 1 / fabs(t->root.gap));
+    if (largest > 50 || turn > 1e4) return 0; // feet or normal nearly undetermined
+    double noise = 1e-15 * (1 + largest) * (1 + turn);
     Vec3 w = random_direction(random), omega = random_direction(random);
-    LashRoot store[2][LASH_MAX_POINTS];
-    const LashRoot* moved[2];
-    for (int s = 0; s < 2; ++s) { // exact rigid motion about point_a
-        double e = s == 0 ? h : -h;
-        Quat turn = quat_exp(vec3_scale(e, omega));
-        Vec3 arm = vec3_sub(p.r, r->point_a);
-        Pose m = pose(vec3_add(vec3_add_scaled(r->point_a, e, w), quat_rotate(turn, arm)),
-                      quat_mul(turn, p.rot));
-        moved[s] = continued(a, b, m, r, store[s]);
-        if (moved[s] == NULL) return 0;
-    }
     LashContactRate rate;
     assert_true(lash_contact_rate(&c, w, omega, &rate));
-    double k = 0.5 / h, tolerance = 1e-6 * (1 + largest * largest * largest), bend = 0;
-    for (int i = 0; i < 4; ++i) bend = fmax(bend, fmax(fabs(c.a.Y[i]), fabs(c.b.Y[i])));
-    tolerance += h * h * bend * bend * bend +
-                 (free ? 2e-10 / h : 0); // third derivative of the normal, near an axis
-    double dg = k * (moved[0]->gap - moved[1]->gap);
-    Vec3 dn = vec3_scale(k, vec3_sub(moved[0]->normal, moved[1]->normal));
-    Vec3 da = vec3_scale(k, vec3_sub(moved[0]->point_a, moved[1]->point_a));
-    Vec3 db = vec3_scale(k, vec3_sub(moved[0]->point_b, moved[1]->point_b));
-    bool ok = fabs(dg - rate.gap) < tolerance && vec3_distance(dn, rate.normal) < tolerance &&
-              vec3_distance(da, rate.point_a) < tolerance &&
-              vec3_distance(db, rate.point_b) < tolerance;
+    Slopes exact = {rate.gap, rate.normal, rate.point_a, rate.point_b};
+    for (double h = 1e-5; h > 5e-8 && best > 1e-7; h *= 0.1) {
+        Slopes s[2];
+        for (int i = 0; i < 2; ++i)
+            if (!central_slopes(t, w, omega, i == 0 ? h : 0.5 * h, s + i)) return 0;
+        double tolerance = slopes_distance(s, s + 1) + noise / h;
+        if (tolerance < best) best = tolerance, off = slopes_distance(s + 1, &exact);
+    }
+    bool ok = off < best && best < 1e-4 * (1 + largest);
     if (!ok)
-        print_message("%s/%s gap %g: d gap %g %g, |d normal - rate| %g, a %g, b %g, |D| %g\n",
-                      kind_name[a->kind], kind_name[b->kind], r->gap, dg, rate.gap,
-                      vec3_distance(dn, rate.normal), vec3_distance(da, rate.point_a),
-                      vec3_distance(db, rate.point_b), largest);
+        print_message("%s/%s gap %g: rates off by %g, differences good to %g, |D| %g, turn %g\n",
+                      kind_name[t->a->kind], kind_name[t->b->kind], t->root.gap, off, best, largest,
+                      turn);
     assert_true(ok);
     return 1;
 }
@@ -456,14 +530,15 @@ static void rates_equal_finite_differences_for_every_pair(void** state) {
             for (int k = 0; k < 60 * wanted && checked < wanted &&
                             lash_kernel_slots(&a.feature, &b.feature) > 0;
                  ++k) {
-                Pose p = random_near(&r, &a, &b);
-                LashPlacement q = placement_of(p);
+                Touch t = {.a = &a, .b = &b, .p = random_near(&r, &a, &b)};
+                LashPlacement q = placement_of(t.p);
                 LashRoot roots[LASH_MAX_POINTS];
-                LashKernelQuery query = {.limit = 1, .search = true};
+                LashKernelQuery query = {.limit = 1, .search = true, .warm = &t.warm};
                 int n = lash_kernel_roots(&a.feature, &b.feature, &q, &query, roots);
-                for (int m = 0; m < n; ++m)
-                    if (!roots[m].deep && !roots[m].boundary)
-                        checked += check_rates(&a, &b, p, roots + m, &r);
+                for (int m = 0; m < n; ++m) {
+                    t.root = roots[m];
+                    if (!t.root.deep && !t.root.boundary) checked += check_rates(&t, &r);
+                }
             }
             if (getenv("LASH_VERBOSE"))
                 print_message("%s/%s: %d rates\n", kind_name[i], kind_name[j], checked);
@@ -556,6 +631,7 @@ int main(void) {
         cmocka_unit_test(every_local_minimum_of_brute_force_is_a_root),
         cmocka_unit_test(minimum_at_the_end_of_a_curve_is_not_hidden_by_a_maximum_beside_it),
         cmocka_unit_test(roots_hold_in_ten_thousand_random_poses),
+        cmocka_unit_test(limit_only_leaves_roots_out),
         cmocka_unit_test(foot_points_lie_on_both_features),
         cmocka_unit_test(rates_equal_finite_differences_for_every_pair),
         cmocka_unit_test(exchanging_the_sides_turns_the_normal_round),
