@@ -43,6 +43,7 @@ enum { LONGEST_RUN = 16 };
 static const double CHORDS = 4;
 // Error of contacts beyond which derivatives of their directions do more harm than good [m/s].
 static const double FAR_OFF = 0.01;
+enum { MANY_CONTACTS = 6 }; // closed at once: some of them are redundant
 // Corrections with the kept operator before it is given up.
 enum { KEPT_ITERATIONS = 12 };
 
@@ -516,12 +517,12 @@ static void extrapolate(LashSim* sim, int n, int at, int size) {
 // between them: x_{k+1} = n x_k - C(n,2) x_{k-1} + C(n,3) x_{k-2} - ...   Smooth phases then start
 // within the tolerance, or near it. Impulses of contacts only while the list stays the same.
 // With contacts: v by all there is, since the residuals see all of it; impulses and shifts by
-// IMPULSE_ORDER of the last steps, because what redundant rows leave open grows with the order.
+// fewer of the last steps, because what redundant rows leave open grows with the order.
 static void guess_coupled(LashSim* sim, StepContext* s) {
-    enum { IMPULSE_ORDER = 2 };
+    int order = sim->last_count > MANY_CONTACTS ? 2 : 3;
     int nv = sim->system->nv, rows = s->list->rows, joint_rows = s->list->bilateral_rows;
     int n = sim->history < HISTORY ? sim->history : HISTORY, fixed = 2 * nv + 2 * joint_rows;
-    int k = n < 2 ? 0 : n < IMPULSE_ORDER ? n : IMPULSE_ORDER;
+    int k = n < 2 ? 0 : n < order ? n : order;
     const double *x = sim->guess, *P = x + 2 * nv, *tau = P + joint_rows;
     extrapolate(sim, n, 0, nv);
     extrapolate(sim, k, nv, fixed - nv);
