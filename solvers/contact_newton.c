@@ -67,6 +67,7 @@ struct ContactNewton {
     double* grid;      // scratch: (ne x (2 ne + n))
     double* A_R;       // (nr x nr)
     double *x, *dd, *dd_0, *motion, *y, *gap, *tau, *gap_new, *P_n; // scratch vectors
+    double* close;                                                  // (ne) S^+ times the gaps of E
     uint8_t* kind;
     void* projection_work;
 };
@@ -95,6 +96,7 @@ ContactNewton* contact_newton_create(const LashSystem* system, int bilateral_row
     f->dd_0 = lash_alloc(n * sizeof(double)), f->motion = lash_alloc(n * sizeof(double));
     f->y = lash_alloc((n + r + m) * sizeof(double)), f->gap = lash_alloc(r * sizeof(double));
     f->tau = lash_alloc(r * sizeof(double)), f->gap_new = lash_alloc(r * sizeof(double));
+    f->close = lash_alloc(r * sizeof(double));
     f->P_n = lash_alloc(r * sizeof(double)), f->kind = lash_alloc(2 * r + 1);
     f->projection_work = lash_alloc(lash_projection_work_size((int)r));
     return f;
@@ -131,6 +133,7 @@ void contact_newton_destroy(ContactNewton* f) {
                      f->tau,
                      f->gap_new,
                      f->P_n,
+                     f->close,
                      f->kind,
                      f->projection_work};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i) lash_free(owned[i]);
@@ -674,9 +677,11 @@ static void close_positions(LashSim* sim, const StepContext* s, ContactNewton* f
         f->gap[i] = s->g[s->list->item[f->row_item[r]].row + f->row_of[r]] +
                     dot(n, f->G_R + r * n, f->motion);
     }
-    for (int i = 0; i < e; ++i) {
-        double x = dot(e, f->S + i * e, f->gap);
-        if (x != 0) subtract(n, x, f->HG + f->closed[i] * n, f->dd_0);
+    multiply(e, e, f->S, e, f->gap, f->close);
+    for (int i = 0, last; i < e; i = last) { // runs of neighbouring rows
+        for (last = i + 1; last < e && f->closed[last] == f->closed[i] + (last - i);) ++last;
+        lash_dense_subtract_rows(n, last - i, f->close + i, 1, f->HG + f->closed[i] * n, n,
+                                 f->dd_0);
     }
 }
 
@@ -689,8 +694,8 @@ static void turned_rows(const LashSim* sim, const LashInteraction* item, const d
 // Friction problem of the contacts: b, and P_c to start from. x: correction without them, scaled.
 static void pose_contacts(LashSim* sim, StepContext* s, const ContactNewton* f, const double* dd) {
     int n = f->n, m = f->m;
-    for (int j = 0; j < m; ++j) s->b[j] = 0;
-    lash_dense_subtract_rows(m, n, f->x, 1, f->G_hat, f->ld, s->b);
+    for (int j = 0; j < f->ld; ++j) s->b[j] = 0;
+    lash_dense_subtract_rows(f->ld, n, f->x, 1, f->G_hat, f->ld, s->b);
     for (int c = 0; c < s->nc; ++c) {
         const LashInteraction* item = &s->list->item[s->contact[c]];
         double *b = s->b + s->first[c], shift[LASH_MAX_ROWS], turned[LASH_MAX_ROWS];
@@ -701,7 +706,7 @@ static void pose_contacts(LashSim* sim, StepContext* s, const ContactNewton* f, 
             s->P_c[s->first[c] + r] = s->P[item->row + r];
         }
     }
-    lash_dense_subtract_rows(m, m, s->P_c, 1, s->W, s->ldw, s->b);
+    lash_dense_subtract_rows(f->ld, m, s->P_c, 1, s->W, s->ldw, s->b);
     part_empty_slots(s, s->W, s->ldw, s->b);
     double norm = 0;
     for (int i = 0; i < m; ++i) norm += s->b[i] * s->b[i];
@@ -766,8 +771,9 @@ static bool close_guessed(StepContext* s, ContactNewton* f, double tolerance) {
     multiply(n, n, f->T, n, f->x, f->dd);
     for (int i = 0; i < n; ++i) f->dd[i] += f->dd_0[i];
     memset(f->tau, 0, (size_t)f->nr * sizeof *f->tau); // change of tau
-    for (int i = 0; i < e; ++i)
-        f->tau[f->closed[i]] = -dot(e, f->S + i * e, f->gap) - w * dot(n, f->Z + i * n, f->x);
+    multiply(e, n, f->Z, n, f->x, f->y);
+    for (int i = 0; i < e; ++i) f->tau[f->closed[i]] = -f->close[i] - w * f->y[i];
+    multiply(f->nr, n, f->G_R, n, f->dd, f->gap_new);
     for (int r = 0, k = 0; r < f->nr; ++r) {
         const LashInteraction* item = &s->list->item[f->row_item[r]];
         double gap = s->g[item->row + f->row_of[r]];
@@ -777,7 +783,7 @@ static bool close_guessed(StepContext* s, ContactNewton* f, double tolerance) {
             if (*tau_of(s, f, r) != 0) return false;
             continue;
         }
-        gap += dot(n, f->G_R + r * n, f->dd);
+        gap += f->gap_new[r];
         double tau = *tau_of(s, f, r) + f->tau[r];
         bool equality = !contact || s->kind_n[r - contacts] == LASH_PROJECT_EQUALITY;
         if (gap < -tolerance || ((equality || in_E) && gap > tolerance)) return false;

@@ -93,7 +93,7 @@ static void lay_out_contacts(StepContext* s, int contacts, int contact_rows, Tak
     s->contact = take(t, nc * sizeof(int)), s->first = take(t, nc * sizeof(int));
     s->normal = take(t, nc * sizeof(int));
     s->kind = take(t, nc), s->kind_n = take(t, 2 * nc);
-    s->W = take_doubles(t, m * (m + 8)), s->b = take_doubles(t, m), s->P_c = take_doubles(t, m);
+    s->W = take_doubles(t, m * (m + 8)), s->b = take_doubles(t, m + 8), s->P_c = take_doubles(t, m);
     s->U_c = take_doubles(t, m), s->mu = take_doubles(t, nc);
     s->A_n = take_doubles(t, nc * nc), s->gap_n = take_doubles(t, nc),
     s->tau_n = take_doubles(t, nc);
