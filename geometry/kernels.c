@@ -123,9 +123,10 @@ static double deepest_of(const LashFeature* g, const LashPlacement* place, Vec3 
     return deepest;
 }
 
-// Crossed edges e and g: does a face at e separate g's edge with less than half the depth? Then the
-// solids leave each other along that face's normal rather than across the edges. place: g in e's
-// frame, p: foot on e.
+// Crossed edges e and g: does a face at e separate g's edge with less than their depth? Then the
+// solids leave each other along that face's normal rather than across the edges; where both are
+// equally deep the root of g's end on that face takes over, so the gap is continuous. place: g in
+// e's frame, p: foot on e.
 static bool face_separates(const LashFeature* e, const LashFeature* g, const LashPlacement* place,
                            Vec3 p, double gap) {
     if (e->wedge == LASH_WEDGE_NONE) return false;
@@ -135,7 +136,7 @@ static bool face_separates(const LashFeature* e, const LashFeature* g, const Las
         Vec3 n = e->wedge_normal[i];
         if (e->wedge == LASH_WEDGE_COAXIAL) // (radial, axial) at p
             n = vec3_add_scaled(vec3_scale(n.x / e->radius, vec3_sub(p, e->origin)), n.y, e->z);
-        if (deepest_of(g, place, p, n) > 0.5 * gap) return true;
+        if (deepest_of(g, place, p, n) > gap) return true;
     }
     return false;
 }
