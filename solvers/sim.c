@@ -9,6 +9,7 @@
 #endif
 
 #include "core/error.h"
+#include "solvers/friction_internal.h"
 #include "solvers/rows.h"
 #include "solvers/sim_internal.h"
 
@@ -149,8 +150,10 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     sim->push = take(t, (size_t)sim->push_capacity * sizeof *sim->push);
     sim->event_capacity = 16 * (contacts + 1);
     sim->event = take(t, (size_t)sim->event_capacity * sizeof *sim->event);
-    sim->friction_work =
-        take(t, contacts == 0 ? 0 : lash_friction_work_size(contacts, contact_rows));
+    size_t friction = lash_friction_work_size(contacts, contact_rows);
+    size_t levenberg = friction_levenberg_size(contacts, contact_rows) * sizeof(double);
+    if (levenberg > friction) friction = levenberg; // one of them at a time
+    sim->friction_work = take(t, contacts == 0 ? 0 : friction);
     sim->projection_work = take(t, contacts == 0 ? 0 : lash_projection_work_size(contacts));
     lay_out_step(&sim->step, system, t);
     lay_out_contacts(&sim->step, contacts, contact_rows, t);

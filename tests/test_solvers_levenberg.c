@@ -106,11 +106,29 @@ static void what_redundant_rows_leave_open_fades(void** state) {
     assert_true(after <= before * (1 + 1e-12));
 }
 
+// What is behind the workspace stays as it is, whatever the number of contacts.
+static void the_workspace_is_not_left(void** state) {
+    (void)state;
+    Case c;
+    fill(&c, 5, 0);
+    for (int contacts = 1; contacts <= CONTACTS; ++contacts) {
+        size_t size = friction_levenberg_size(contacts, 3 * contacts);
+        double* work = malloc((size + 64) * sizeof *work);
+        for (size_t i = 0; i < 64; ++i) work[size + i] = 123.25;
+        c.problem.contacts = contacts, c.problem.m = 3 * contacts;
+        memset(c.P, 0, sizeof c.P);
+        friction_levenberg(&c.problem, 1e-12, 1e-12, 0, c.P, c.U, work);
+        for (size_t i = 0; i < 64; ++i) assert_true(work[size + i] == 123.25);
+        free(work);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dependent_rows_are_solved),
         cmocka_unit_test(contradictions_are_met_halfway),
         cmocka_unit_test(what_redundant_rows_leave_open_fades),
+        cmocka_unit_test(the_workspace_is_not_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
