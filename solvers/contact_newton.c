@@ -39,18 +39,18 @@ static const double SMALL_SHIFT = 1e-9; // nor before the projection moves by th
 enum { SEARCH_ITERATIONS = 100 };       // of a position problem: the next correction goes on
 
 struct ContactNewton {
-    int n, p, most; // velocities, filled up with idle ones; bilateral rows; contacts at most
-    int ldk;        // leading dimension of K
+    int n, p; // velocities, filled up with idle ones; bilateral rows
+    int ldk;  // leading dimension of K
     // What the operator was made for.
     bool valid, project;
     bool plain; // without the derivatives of directions
     double h;
     uint64_t key;
-    int m, ld; // rows of contacts, padded
-    int nr, ne;
-    int* row_item;     // (p + most) position rows: the interaction, and the row of it
-    int* row_of;       // (p + most)
-    int* closed;       // (p + most) E: position rows
+    int m, ld;         // rows of contacts, padded
+    int nr, ne;        // position rows, those of E
+    int* row_item;     // (p + contacts) position rows: the interaction, and the row of it
+    int* row_of;       // (p + contacts)
+    int* closed;       // (p + contacts) E: position rows
     double* scale;     // (n) 1/sqrt(M_ii)
     double *Q, *T;     // (n x n) by rows
     double* HN;        // (n x n) H N^-1 by rows; not filled unless curved: the identity
@@ -78,7 +78,7 @@ ContactNewton* contact_newton_create(const LashSystem* system, int bilateral_row
     size_t n = (size_t)lash_dense_padded(system->nv), p = (size_t)bilateral_rows,
            c = (size_t)contacts, r = p + c;
     size_t m = (size_t)lash_dense_padded(contact_rows);
-    f->n = (int)n, f->p = bilateral_rows, f->most = contacts;
+    f->n = (int)n, f->p = bilateral_rows;
     f->row_item = lash_alloc(r * sizeof(int)), f->row_of = lash_alloc(r * sizeof(int));
     f->closed = lash_alloc(r * sizeof(int)), f->scale = lash_alloc(n * sizeof(double));
     f->Q = lash_alloc(n * n * sizeof(double)), f->T = lash_alloc(n * n * sizeof(double));
@@ -104,38 +104,14 @@ ContactNewton* contact_newton_create(const LashSystem* system, int bilateral_row
 
 void contact_newton_destroy(ContactNewton* f) {
     if (f == NULL) return;
-    void* owned[] = {f->row_item,
-                     f->row_of,
-                     f->closed,
-                     f->scale,
-                     f->Q,
-                     f->T,
-                     f->HN,
-                     f->H,
-                     f->D,
-                     f->K,
-                     f->swap,
-                     f->joint,
-                     f->Y,
-                     f->G_hat,
-                     f->G_R,
-                     f->HG,
-                     f->S,
-                     f->Z,
-                     f->grid,
-                     f->A_R,
-                     f->x,
-                     f->dd,
-                     f->dd_0,
-                     f->motion,
-                     f->y,
-                     f->gap,
-                     f->tau,
-                     f->gap_new,
-                     f->P_n,
-                     f->close,
-                     f->kind,
-                     f->projection_work};
+    void* owned[] = {f->row_item, f->row_of, f->closed, f->scale,
+                     f->Q,        f->T,      f->HN,     f->H,
+                     f->D,        f->K,      f->swap,   f->joint,
+                     f->Y,        f->G_hat,  f->G_R,    f->HG,
+                     f->S,        f->Z,      f->grid,   f->A_R,
+                     f->x,        f->dd,     f->dd_0,   f->motion,
+                     f->y,        f->gap,    f->tau,    f->gap_new,
+                     f->P_n,      f->close,  f->kind,   f->projection_work};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i) lash_free(owned[i]);
     lash_free(f);
 }

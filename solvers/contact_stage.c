@@ -190,15 +190,14 @@ static double contact_scale_of_masses(const LashSim* sim, const StepContext* s,
 // 1 / trace(G_a' M^-1 G_a): a scale that needs no factorisation of the contact problem.
 static double contact_scale(LashSim* sim, const StepContext* s, const LashInteraction* item) {
     const LashSystem* system = sim->system;
-    const LashBlockLu* A = sim->coupled ? sim->M : sim->A;
     if (sim->coupled) return contact_scale_of_masses(sim, s, item);
-    if (!lash_block_lu_is_diagonal(A))
+    if (!lash_block_lu_is_diagonal(sim->A))
         return sim->B != NULL ? 0 : contact_scale_of_masses(sim, s, item);
     double trace = 0;
     const double* column = s->G + item->offset;
     for (int b = 0; b < item->touched; ++b) {
         int n = lash_block_size(system, item->block[b]);
-        const double* D = lash_block_lu_inverse(A, item->block[b]);
+        const double* D = lash_block_lu_inverse(sim->A, item->block[b]);
         for (int r = 0; r < item->rows; ++r, column += n) {
             for (int j = 0; j < n; ++j) {
                 double sum = 0;
@@ -219,7 +218,7 @@ static double contact_scale_by_columns(LashSim* sim, const StepContext* s,
         unit[r] = 1;
         memset(sim->x, 0, (size_t)sim->system->nv * sizeof *sim->x);
         lash_row_apply(sim->system, item, s->G, 1, unit, sim->x);
-        lash_block_lu_solve(sim->coupled ? sim->M : sim->A, sim->x);
+        lash_block_lu_solve(sim->A, sim->x);
         lash_row_velocity(sim->system, item, s->G, sim->x, U);
         trace += U[r];
     }
@@ -404,7 +403,7 @@ static void assemble_velocity_problem(LashSim* sim, StepContext* s) {
     s->b_norm = sqrt(norm);
 }
 
-static LashFrictionProblem friction_problem(const StepContext* s) {
+LashFrictionProblem friction_problem(const StepContext* s) {
     return (LashFrictionProblem){.contacts = s->nc,
                                  .m = s->m,
                                  .kind = s->kind,
@@ -444,11 +443,10 @@ bool contacts_solve_coupled(LashSim* sim, StepContext* s, bool plain) {
         sim->info.solver += info.iterations;
         if (info.outcome == LASH_CONVERGED) return true;
     }
-    info = friction_levenberg(&problem, settings.tolerance, 0.1 * s->contact_error,
-                              s->correction > 0 ? 1
-                              : plain           ? 0
-                                                : KEEP,
-                              s->P_c, s->U_c, sim->friction_work);
+    double keep = plain ? 0 : KEEP;
+    if (s->correction > 0) keep = 1;
+    info = friction_levenberg(&problem, settings.tolerance, 0.1 * s->contact_error, keep, s->P_c,
+                              s->U_c, sim->friction_work);
     sim->info.solver += info.iterations;
     if (info.outcome == LASH_CONVERGED || !plain) return info.outcome == LASH_CONVERGED;
     settings.minimum_norm = false;

@@ -124,6 +124,13 @@ double friction_residual_at(const Friction* f, const double* P, const double* U)
 // it has none (then P is a projected step).
 bool friction_local(LocalContact* contact, const double* q, double angle, double* P);
 
+// Dense W: kind, rows, row, mu and lambda of all contacts. Returns 1 + |b|.
+double friction_list_contacts(const LashFrictionProblem* p, LocalContact* contact);
+
+// Dense W, contacts prepared: Gauss-Seidel from P; U = W P + b is kept up.
+void friction_sweep(const LashFrictionProblem* p, LocalContact* contact, int sweeps, double angle,
+                    double* P, double* U);
+
 // Copies the block out of W and inverts it; row, rows, kind, mu and lambda are set already.
 void friction_local_prepare(LocalContact* contact, const double* W, int ld);
 

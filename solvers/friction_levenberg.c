@@ -5,8 +5,7 @@
 // little, so that no P meets them all. In the reduced form of friction_small.c,
 // J = F' W E + D, each step is therefore the one of Levenberg and Marquardt,
 //
-//     min |J dx + r|^2 + delta^2 |dx|^2      (rows and unknowns in units of the contacts' own
-//     lambda)
+//     min |J dx + r|^2 + delta^2 |dx|^2      (rows and unknowns in units of each contact's lambda)
 //
 // with delta between what is rank and what is rounding: contradictions are met halfway, and P
 // changes no more than it must. What redundant rows leave open would so stay for ever: the first
@@ -29,15 +28,9 @@ typedef struct Levenberg {
     double *J, *N;              // (ld x k) by columns; factor of J J' + delta^2, by rows
     double *c1, *c2, *D, *unit; // (m) rows: c1 row + c2 (row + 1); diagonal term; 1/sqrt(lambda)
     int32_t* row;               // (m)
-    double *t, *x, *r, *g;      // (m + 8)
+    double *t, *x, *r;          // (m + 8)
     double *best_P, *start;     // (m)
 } Levenberg;
-
-// y += a x
-LASH_VECTOR_CLONES static void add_column(int n, double a, const double* restrict x,
-                                          double* restrict y) {
-    for (int i = 0; i < n; ++i) y[i] += a * x[i];
-}
 
 size_t friction_levenberg_size(int contacts, int m) {
     size_t n = (size_t)lash_dense_padded(m) + 8, c = (size_t)contacts;
@@ -49,22 +42,12 @@ static void begin(Levenberg* s, const LashFrictionProblem* p, double* work) {
     s->p = p;
     s->J = work, work += n * n;
     s->N = work, work += n * n;
-    double** vector[] = {&s->c1, &s->c2, &s->D, &s->unit,   &s->t,
-                         &s->x,  &s->r,  &s->g, &s->best_P, &s->start};
+    double** vector[] = {&s->c1, &s->c2, &s->D,      &s->unit, &s->t,
+                         &s->x,  &s->r,  &s->best_P, &s->start};
     for (size_t i = 0; i < sizeof vector / sizeof vector[0]; ++i) *vector[i] = work, work += n;
     s->contact = (LocalContact*)work, work += ((size_t)p->contacts * sizeof(LocalContact) + 7) / 8;
     s->row = (int32_t*)work;
-    for (int i = 0, row = 0; i < p->contacts; ++i) {
-        LocalContact* c = s->contact + i;
-        c->kind = friction_kind(p, i), c->rows = (uint8_t)lash_contact_rows(c->kind);
-        c->row = row, c->mu = c->kind > 1 ? p->mu[i] : 0;
-        double lambda = friction_lambda(c->rows, p->W + (size_t)row * ((size_t)p->ldw + 1), p->ldw);
-        c->lambda = lambda > 0 ? lambda : 1;
-        row += c->rows;
-    }
-    double norm = 0;
-    for (int i = 0; i < p->m; ++i) norm += p->b[i] * p->b[i];
-    s->scale = 1 + sqrt(norm);
+    s->scale = friction_list_contacts(p, s->contact);
 }
 
 static double check(const Levenberg* s, const double* P, double* U) {
@@ -157,7 +140,7 @@ static void assemble(Levenberg* s) {
 static bool factor(Levenberg* s) {
     int k = s->k, ld = s->ld;
     memset(s->N, 0, (size_t)k * (size_t)ld * sizeof(double));
-    for (int i = 0; i < k; ++i) { // N turns the sign
+    for (int i = 0; i < k; ++i) { // the kernel subtracts: the sign is turned
         int from = i & ~7;
         double* row = s->N + i * ld;
         lash_dense_subtract_rows(ld - from, k, s->J + i, ld, s->J + from, ld, row + from);
@@ -235,30 +218,6 @@ static bool step(Levenberg* s, double keep, double* P) {
     return true;
 }
 
-// Gauss-Seidel from P: finds what each contact does when the steps no longer get nearer.
-static void sweep(Levenberg* s, int sweeps, double* P_all, double* U) {
-    const LashFrictionProblem* p = s->p;
-    size_t ld = (size_t)p->ldw;
-    friction_velocity(p, P_all, U);
-    for (int k = 0; k < sweeps; ++k)
-        for (int i = 0; i < p->contacts; ++i) {
-            LocalContact* c = s->contact + i;
-            double q[3] = {0, 0, 0}, P[3] = {0, 0, 0};
-            for (int r = 0; r < c->rows; ++r) P[r] = P_all[c->row + r];
-            for (int r = 0; r < c->rows; ++r) {
-                q[r] = U[c->row + r];
-                for (int j = 0; j < c->rows; ++j) q[r] -= c->W[3 * j + r] * P[j];
-            }
-            friction_local(c, q, LASH_SWEEP_ANGLE, P);
-            for (int j = 0; j < c->rows; ++j) {
-                double change = P[j] - P_all[c->row + j];
-                if (change == 0) continue;
-                add_column(p->m, change, p->W + (size_t)(c->row + j) * ld, U);
-                P_all[c->row + j] = P[j];
-            }
-        }
-}
-
 // Newton steps from P until they no longer help. Returns the best residual; P and U are there.
 static double newton(Levenberg* s, int max_steps, double tolerance, double enough, double keep,
                      double* P, double* U, int* iterations) {
@@ -301,7 +260,7 @@ LashFrictionInfo friction_levenberg(const LashFrictionProblem* p, double toleran
         for (int i = 0; i < p->contacts && k == 1; ++i)
             friction_local_prepare(s.contact + i,
                                    p->W + (size_t)s.contact[i].row * (size_t)(p->ldw + 1), p->ldw);
-        if (sweeps[k] > 0) sweep(&s, sweeps[k], P, U);
+        if (sweeps[k] > 0) friction_sweep(p, s.contact, sweeps[k], LASH_SWEEP_ANGLE, P, U);
         info.iterations += sweeps[k];
         info.residual = newton(&s, 20, tolerance, fmax(tolerance, 0.01 * enough), k == 0 ? keep : 1,
                                P, U, &info.iterations);

@@ -201,3 +201,43 @@ bool friction_local(LocalContact* c, const double* q, double angle, double* P) {
     local_step(c, q, P);
     return false;
 }
+
+// --- All contacts of a dense problem
+// ------------------------------------------------------------------------------------------
+
+double friction_list_contacts(const LashFrictionProblem* p, LocalContact* contact) {
+    double norm = 0;
+    for (int i = 0; i < p->m; ++i) norm += p->b[i] * p->b[i];
+    for (int i = 0, row = 0; i < p->contacts; ++i) {
+        LocalContact* c = contact + i;
+        c->kind = friction_kind(p, i), c->rows = (uint8_t)lash_contact_rows(c->kind);
+        c->row = row, c->mu = c->kind > 1 ? p->mu[i] : 0;
+        double lambda = friction_lambda(c->rows, p->W + (size_t)row * ((size_t)p->ldw + 1), p->ldw);
+        c->lambda = lambda > 0 ? lambda : 1;
+        row += c->rows;
+    }
+    return 1 + sqrt(norm);
+}
+
+void friction_sweep(const LashFrictionProblem* p, LocalContact* contact, int sweeps, double angle,
+                    double* P_all, double* U) {
+    friction_velocity(p, P_all, U);
+    for (int k = 0; k < sweeps; ++k)
+        for (int i = 0; i < p->contacts; ++i) {
+            LocalContact* c = contact + i;
+            double q[3] = {0, 0, 0}, P[3] = {0, 0, 0};
+            for (int r = 0; r < c->rows; ++r) P[r] = P_all[c->row + r];
+            for (int r = 0; r < c->rows; ++r) {
+                q[r] = U[c->row + r];
+                for (int j = 0; j < c->rows; ++j) q[r] -= c->W[3 * j + r] * P[j];
+            }
+            friction_local(c, q, angle, P);
+            for (int j = 0; j < c->rows; ++j) {
+                double change = P[j] - P_all[c->row + j];
+                const double* w = p->W + (size_t)(c->row + j) * (size_t)p->ldw;
+                if (change == 0) continue;
+                for (int r = 0; r < p->m; ++r) U[r] += change * w[r];
+                P_all[c->row + j] = P[j];
+            }
+        }
+}

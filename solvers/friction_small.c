@@ -40,18 +40,8 @@ static void small_begin(Small* s, const LashFrictionProblem* p, const LashFricti
     s->plain = set->measure == LASH_MEASURE_PLAIN, s->prepared = s->singular = false;
     s->best = INFINITY, s->iterations = 0;
     memcpy(s->best_P, P, (size_t)p->m * sizeof(double));
-    double norm = 0;
-    for (int i = 0; i < p->m; ++i) norm += p->b[i] * p->b[i];
-    s->scale = 1 + sqrt(norm);
+    s->scale = friction_list_contacts(p, s->contact);
     s->threshold = 0.1 * (set->tolerance < 1e-10 ? set->tolerance : 1e-10) * s->scale;
-    for (int i = 0, row = 0; i < p->contacts; ++i) {
-        LocalContact* c = s->contact + i;
-        c->kind = friction_kind(p, i), c->rows = (uint8_t)lash_contact_rows(c->kind);
-        c->row = row, c->mu = c->kind > 1 ? p->mu[i] : 0;
-        double lambda = friction_lambda(c->rows, p->W + (size_t)row * ((size_t)p->ldw + 1), p->ldw);
-        c->lambda = lambda > 0 ? lambda : 1;
-        row += c->rows;
-    }
 }
 
 // U = W P + b and the residual; remembers the best point.
@@ -271,25 +261,7 @@ static void small_sweeps(Small* s, int sweeps) {
                                    p->ldw);
     s->prepared = true;
     memcpy(s->P, s->best_P, (size_t)p->m * sizeof(double));
-    friction_velocity(p, s->P, s->U);
-    for (int k = 0; k < sweeps; ++k)
-        for (int i = 0; i < p->contacts; ++i) {
-            LocalContact* c = s->contact + i;
-            double q[3] = {0, 0, 0}, P[3] = {0, 0, 0};
-            for (int r = 0; r < c->rows; ++r) P[r] = s->P[c->row + r];
-            for (int r = 0; r < c->rows; ++r) {
-                q[r] = s->U[c->row + r];
-                for (int j = 0; j < c->rows; ++j) q[r] -= c->W[3 * j + r] * P[j];
-            }
-            friction_local(c, q, p->contacts == 1 ? 1e-8 : LASH_SWEEP_ANGLE, P);
-            for (int j = 0; j < c->rows; ++j) {
-                double change = P[j] - s->P[c->row + j];
-                const double* w = p->W + (size_t)(c->row + j) * ld;
-                if (change == 0) continue;
-                for (int r = 0; r < p->m; ++r) s->U[r] += change * w[r];
-                s->P[c->row + j] = P[j];
-            }
-        }
+    friction_sweep(p, s->contact, sweeps, p->contacts == 1 ? 1e-8 : LASH_SWEEP_ANGLE, s->P, s->U);
     s->iterations += sweeps;
 }
 

@@ -171,13 +171,8 @@ static LashFrictionProblem assemble(LashSim* sim, StepContext* s) {
                                   column + s->first[k]);
         }
     }
-    return (LashFrictionProblem){.contacts = s->nc,
-                                 .m = s->m,
-                                 .kind = s->kind,
-                                 .mu = s->mu,
-                                 .b = s->b,
-                                 .W = s->W,
-                                 .ldw = s->m};
+    s->ldw = s->m;
+    return friction_problem(s);
 }
 
 // b so that W P + b are the rows u of the law (s->U, plus G' y when y is given).

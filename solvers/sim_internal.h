@@ -236,6 +236,8 @@ void assemble_loads(LashSim* sim, StepContext* s, double* W, int ld, double* b, 
 // Errors of the contact law and, with project, of the positions at the iterate, joined to those of
 // the joints.
 void contacts_errors(LashSim* sim, StepContext* s, bool project);
+// The friction problem (W, b) of the active contacts.
+LashFrictionProblem friction_problem(const StepContext* s);
 // Solves the friction problem (W, b) of a coupled correction from P_c; false: not near enough.
 bool contacts_solve_coupled(LashSim* sim, StepContext* s, bool plain);
 // Rows and columns of empty slots say U = w P, b = 0: no impulse, and none on others.
