@@ -1,10 +1,14 @@
 // Counted allocation and the scratch stack.
+//
+// The stack's memory comes straight from the system: its pages are zero, and one that is never
+// touched costs nothing. A run reserves room for the most contacts it could have and uses little.
 #include "core/arena.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/error.h"
 
@@ -46,13 +50,14 @@ void lash_arena_reserve(LashArena* arena, size_t bytes) {
     LASH_ASSERT(arena->used == 0);
     if (bytes <= arena->capacity) return;
     size_t capacity = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    free(arena->memory);
-    arena->memory = checked(aligned_alloc(ALIGNMENT, capacity), capacity);
+    lash_arena_free(arena);
+    void* memory = mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    arena->memory = checked(memory == MAP_FAILED ? NULL : memory, capacity);
     arena->capacity = capacity;
 }
 
 void lash_arena_free(LashArena* arena) {
-    free(arena->memory);
+    if (arena->memory != NULL) munmap(arena->memory, arena->capacity);
     *arena = (LashArena){0};
 }
 

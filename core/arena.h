@@ -33,7 +33,8 @@ void lash_arena_reserve(LashArena* arena,
                         size_t bytes); // contents are lost; only when nothing is pushed
 void lash_arena_free(LashArena* arena);
 void* lash_arena_push(LashArena* arena,
-                      size_t bytes); // 64-byte aligned, not zeroed; asserts when full
+                      size_t bytes); // 64-byte aligned; zero where nothing was pushed before;
+                                     // asserts when full
 LashArenaMark lash_arena_mark(const LashArena* arena);
 void lash_arena_release(LashArena* arena, LashArenaMark mark);
 
