@@ -8,7 +8,7 @@
 //
 // The contact point is the middle of both closest points: x - (gap/2) n with x = c - r n (sphere)
 // or c - r s (disc). Columns of G: linear -/+ t, angular R'((x - x_body) x t) for t = n, t1, t2.
-// Derivatives: see differentiate.
+// Derivatives: see rates_of.
 #include "joints/contact.h"
 
 static const double POLE = 1e-12; // nearest to a sphere's lower pole that tangents are taken [-]
@@ -101,155 +101,101 @@ void contact_directions(const Contact* contact, const BodyState* body, const Con
     }
 }
 
-// dn and dpoint for a small motion. With the motion of c seen from a, dw = dc - do - phi_a x w:
-//   plane     dn = phi_a x n;    cylinder, sphere    dn = phi_a x n +- (I - e e' [- u u']) dw / rho
-//   disc      dm = dn - k (dn.k + n.dk) - (n.k) dk,  ds = (I - s s') dm / |m|,  dk = phi_b x k
-static void differentiate(const Contact* contact, const BodyState* body, const ContactState* s,
-                          const PairMotion* t, Vec3* dn, Vec3* dpoint) {
-    if (contact_is_circle_in_cylinder(contact)) {
-        circle_differentiate(contact, body, s, t, dn, dpoint);
-        return;
+// sum P_r dt_r and w.dt_r of a sphere's directions along dn seen from a: Z dn, z[r].dn. In the axes
+// of its frame the columns of dt1/dn, dt2/dn are those of tangents, differentiated.
+static void sphere_turning(const Contact* contact, const BodyState* a, const ContactState* s,
+                           const Contraction* c, const double* P, Mat3* Z, Vec3 z[3]) {
+    *Z = mat3_identity(), z[0] = c->w;
+    if (P != NULL) *Z = mat3_scale(P[0], *Z);
+    if (c->rows == 1) return;
+    Mat3 A = mat3_product(a->R, contact->a_axes), At = mat3_transpose(A);
+    Vec3 n = mat3_mul(At, s->n);
+    double k = -1 / fmax(1 + n.z, POLE), kk = k * k;
+    Mat3 d1 = {{2 * n.x * k, n.y * k, -1, 0, n.x * k, 0, n.x * n.x * kk, n.x * n.y * kk, 0}};
+    Mat3 d2 = {{n.y * k, 0, 0, n.x * k, 2 * n.y * k, -1, n.x * n.y * kk, n.y * n.y * kk, 0}};
+    d1 = mat3_product(A, mat3_product(d1, At)), d2 = mat3_product(A, mat3_product(d2, At));
+    z[1] = mat3_mul_transposed(d1, c->w), z[2] = mat3_mul_transposed(d2, c->w);
+    if (P != NULL) *Z = mat3_add(*Z, mat3_add(mat3_scale(P[1], d1), mat3_scale(P[2], d2)));
+}
+
+void contact_add_turn(const Contraction* c, const double* P, Vec3 around, Vec3 v, Vec3 phi,
+                      ContractionRates* rates) {
+    if (P != NULL) {
+        Vec3 h = vec3_scale(P[0], around);
+        if (c->rows > 1) h = vec3_add_scaled(h, -P[1], c->t[0]);
+        rates->f_v = mat3_outer(h, v), rates->f_phi = mat3_outer(h, phi);
     }
-    const BodyState *a = &body[contact->a], *b = &body[contact->b];
+    double along = vec3_dot(around, c->w), away = -vec3_dot(c->t[0], c->w);
+    rates->w_v[0] = vec3_scale(along, v), rates->w_phi[0] = vec3_scale(along, phi);
+    rates->w_v[1] = vec3_scale(away, v), rates->w_phi[1] = vec3_scale(away, phi);
+}
+
+// The ball's center c moves by v against a:
+//   plane     dn = 0;    cylinder, sphere    dn = +- (I - e e' [- u u']) v / rho
+//   point     dx = v - r dn,   dgap = n.v
+// The lowest point of a disc on a plane wanders as its axis k turns, with e the part of n across k,
+// |e| = 1, and b = k x e:    dx = v + r k b.phi - (r / |m|) (n.k) b e.phi,   dgap = n.(v + phi x
+// (x - c)).
+static void rates_of(const Contact* contact, const BodyState* body, const ContactState* s,
+                     const Contraction* c, const double* P, ContractionRates* rates) {
     double r = contact->def.b_radius, sign = contact->def.inside ? -1 : 1;
-    Vec3 dc = vec3_add(t->x_b, vec3_cross(t->phi_b, vec3_sub(s->center, b->x)));
-    Vec3 at_center = vec3_add(t->x_a, vec3_cross(t->phi_a, vec3_sub(s->center, a->x)));
-    Vec3 dw = vec3_sub(dc, at_center), w = vec3_sub(s->center, s->origin);
-    *dn = vec3_cross(t->phi_a, s->n);
-    if (contact->def.a_type != LASH_FEATURE_PLANE) {
-        if (contact->def.a_type == LASH_FEATURE_CYLINDER) {
-            w = vec3_add_scaled(w, -vec3_dot(w, s->axis), s->axis);
-            dw = vec3_add_scaled(dw, -vec3_dot(dw, s->axis), s->axis);
-        }
-        double rho = vec3_norm(w);
-        Vec3 e = vec3_scale(sign, s->n), sideways = vec3_add_scaled(dw, -vec3_dot(dw, e), e);
-        if (rho > 0) *dn = vec3_add_scaled(*dn, sign / rho, sideways);
-    }
-    Vec3 dx = vec3_add_scaled(dc, -r, *dn);
-    if (is_disc(contact)) {
+    double depth = r + (s->gap < INFINITY ? 0.5 * s->gap : 0);
+    rates->x_0 = s->center;
+    rates->p_v = mat3_sub(rates->p_v, mat3_outer(vec3_scale(0.5, s->n), s->n));
+    if (is_disc(contact)) { // on a plane
         double length;
-        Vec3 k = s->disc_axis, e = across(s->n, k, &length), dk = vec3_cross(t->phi_b, k);
-        Vec3 dm = vec3_add_scaled(*dn, -(vec3_dot(*dn, k) + vec3_dot(s->n, dk)), k);
-        dm = vec3_add_scaled(dm, -vec3_dot(s->n, k), dk);
-        Vec3 de = vec3_add_scaled(dm, -vec3_dot(dm, e), e);
-        dx = length > 1e-12 ? vec3_add_scaled(dc, -r / length, de) : dc;
-    }
-    // the gap changes by the relative velocity of the material points at the contact
-    Vec3 v_a = vec3_add(t->x_a, vec3_cross(t->phi_a, vec3_sub(s->point, a->x)));
-    Vec3 v_b = vec3_add(t->x_b, vec3_cross(t->phi_b, vec3_sub(s->point, b->x)));
-    double dgap = vec3_dot(s->n, vec3_sub(v_b, v_a));
-    double gap = s->gap < INFINITY ? s->gap : 0;
-    *dpoint = vec3_add_scaled(vec3_add_scaled(dx, -0.5 * dgap, s->n), -0.5 * gap, *dn);
-}
-
-// Derivatives of the tangents along dn while a turns by phi.
-static void tangent_derivatives(const Contact* contact, const BodyState* a, const ContactState* s,
-                                const Vec3* t, Vec3 dn, Vec3 phi, Vec3* dt1, Vec3* dt2) {
-    *dt1 = vec3_cross(phi, t[1]), *dt2 = vec3_cross(phi, t[2]);
-    if (contact->def.a_type == LASH_FEATURE_PLANE) return;
-    Vec3 seen = vec3_sub(dn, vec3_cross(phi, s->n)); // from a
-    if (contact->def.a_type == LASH_FEATURE_CYLINDER) {
-        *dt1 = vec3_add(*dt1, vec3_cross(s->axis, seen));
+        Vec3 k = s->disc_axis, e = across(s->n, k, &length), b = vec3_cross(k, e);
+        Vec3 lever = vec3_cross(vec3_sub(s->point, s->center), s->n);
+        rates->p_phi = mat3_outer(vec3_scale(-0.5, s->n), lever);
+        if (length <= 1e-12) return;
+        Mat3 tilts = mat3_outer(vec3_scale(r, k), b);
+        Mat3 turns = mat3_outer(vec3_scale(r / length * vec3_dot(s->n, k), b), e);
+        rates->p_phi = mat3_add(rates->p_phi, mat3_sub(tilts, turns));
         return;
     }
-    Mat3 A = mat3_product(a->R, contact->a_axes);
-    Vec3 n = mat3_mul_transposed(A, s->n), d = mat3_mul_transposed(A, seen);
-    double k = -1 / fmax(1 + n.z, POLE), dk = k * k * d.z;
-    double db = (d.x * n.y + n.x * d.y) * k + n.x * n.y * dk;
-    Vec3 d1 = vec3(2 * n.x * d.x * k + n.x * n.x * dk, db, -d.x);
-    Vec3 d2 = vec3(db, 2 * n.y * d.y * k + n.y * n.y * dk, -d.y);
-    *dt1 = vec3_add(*dt1, mat3_mul(A, d1)), *dt2 = vec3_add(*dt2, mat3_mul(A, d2));
-}
-
-// The motion of velocity number j (0 .. 5: a, 6 .. 11: b) alone.
-static PairMotion unit_motion(const Contact* contact, const BodyState* body, int j) {
-    PairMotion t = {0};
-    int k = j % 6;
-    Vec3 unit = vec3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
-    Vec3* part = j < 6 ? (k < 3 ? &t.x_a : &t.phi_a) : (k < 3 ? &t.x_b : &t.phi_b);
-    *part = k < 3 ? unit : mat3_mul(body[j < 6 ? contact->a : contact->b].R, unit);
-    return t;
-}
-
-// What contact_contract looks at: forces and velocities at the contact point, world.
-typedef struct Contraction {
-    Vec3 t[3], f;             // directions; impulse sum P_r t_r
-    Vec3 arm_a, arm_b;        // from the mass centers to the point
-    Vec3 omega_a, omega_b, w; // angular velocities; velocity of b's point against a's
-} Contraction;
-
-// Derivative of one side's part of G P: sign (f, R'(arm x f)).
-static void force_derivative(const BodyState* body, double sign, Vec3 arm, Vec3 f, Vec3 df,
-                             Vec3 darm, Vec3 phi, double* d) {
-    Vec3 change = vec3_add(vec3_cross(darm, f), vec3_cross(arm, df));
-    Vec3 m = mat3_mul_transposed(body->R, vec3_sub(change, vec3_cross(phi, vec3_cross(arm, f))));
-    d[0] = sign * df.x, d[1] = sign * df.y, d[2] = sign * df.z;
-    d[3] = sign * m.x, d[4] = sign * m.y, d[5] = sign * m.z;
-}
-
-static void prepare_contraction(const Contact* contact, const BodyState* body,
-                                const ContactState* s, int rows, const double* P, const double* v,
-                                Contraction* c) {
-    const BodyState *a = &body[contact->a], *b = &body[contact->b];
-    *c = (Contraction){.t = {s->n}};
-    if (rows > 1) tangents(contact, a, s, &c->t[1], &c->t[2]);
-    c->arm_a = vec3_sub(s->point, a->x), c->arm_b = vec3_sub(s->point, b->x);
-    for (int r = 0; r < rows && P != NULL; ++r) c->f = vec3_add_scaled(c->f, P[r], c->t[r]);
-    if (v == NULL) return;
-    Vec3 v_a = vec3_zero(), v_b = vec3_zero();
-    if (contact->a > 0) {
-        v_a = vec3(v[0], v[1], v[2]);
-        c->omega_a = mat3_mul(a->R, vec3(v[3], v[4], v[5]));
-        v += 6;
+    if (contact->def.a_type == LASH_FEATURE_PLANE) return;
+    Vec3 w = vec3_sub(s->center, s->origin);
+    if (contact->def.a_type == LASH_FEATURE_CYLINDER) {
+        Vec3 around = vec3_cross(s->axis, s->n);
+        double rho = vec3_norm(vec3_add_scaled(w, -vec3_dot(w, s->axis), s->axis));
+        if (rho == 0) return;
+        Vec3 turn = vec3_scale(sign / rho, around);
+        contact_add_turn(c, P, around, turn, vec3_zero(), rates);
+        rates->p_v = mat3_sub(rates->p_v, mat3_outer(vec3_scale(depth, around), turn));
+        return;
     }
-    if (contact->b > 0) {
-        v_b = vec3(v[0], v[1], v[2]);
-        c->omega_b = mat3_mul(b->R, vec3(v[3], v[4], v[5]));
-    }
-    v_a = vec3_add(v_a, vec3_cross(c->omega_a, c->arm_a));
-    v_b = vec3_add(v_b, vec3_cross(c->omega_b, c->arm_b));
-    c->w = vec3_sub(v_b, v_a);
-}
-
-// Along one motion: column j of dGP (n rows) and of dGv.
-static void contract_motion(const Contact* contact, const BodyState* body, const ContactState* s,
-                            const Contraction* c, const PairMotion* m, int rows, const double* P,
-                            double* dGP, double* dGv) {
-    Vec3 dt[3], dp;
-    differentiate(contact, body, s, m, &dt[0], &dp);
-    if (rows > 1)
-        tangent_derivatives(contact, &body[contact->a], s, c->t, dt[0], m->phi_a, &dt[1], &dt[2]);
-    Vec3 darm_a = vec3_sub(dp, m->x_a), darm_b = vec3_sub(dp, m->x_b);
-    if (dGP != NULL) {
-        Vec3 df = vec3_zero();
-        for (int r = 0; r < rows; ++r) df = vec3_add_scaled(df, P[r], dt[r]);
-        if (contact->a > 0) {
-            force_derivative(&body[contact->a], -1, c->arm_a, c->f, df, darm_a, m->phi_a, dGP);
-            dGP += 6;
-        }
-        if (contact->b > 0)
-            force_derivative(&body[contact->b], 1, c->arm_b, c->f, df, darm_b, m->phi_b, dGP);
-    }
-    if (dGv == NULL) return;
-    Vec3 on_b = vec3_add(vec3_cross(vec3_cross(m->phi_b, c->omega_b), c->arm_b),
-                         vec3_cross(c->omega_b, darm_b));
-    Vec3 on_a = vec3_add(vec3_cross(vec3_cross(m->phi_a, c->omega_a), c->arm_a),
-                         vec3_cross(c->omega_a, darm_a));
-    Vec3 dw = vec3_sub(on_b, on_a);
-    for (int r = 0; r < rows; ++r) dGv[r] = vec3_dot(dt[r], c->w) + vec3_dot(c->t[r], dw);
+    double rho = vec3_norm(w);
+    if (rho == 0) return;
+    Mat3 dn = mat3_sub(mat3_identity(), mat3_outer(s->n, s->n)), Z;
+    Vec3 z[3];
+    dn = mat3_scale(sign / rho, dn);
+    sphere_turning(contact, &body[contact->a], s, c, P, &Z, z);
+    if (P != NULL) rates->f_v = mat3_product(Z, dn);
+    for (int i = 0; i < c->rows; ++i) rates->w_v[i] = mat3_mul(dn, z[i]); // dn is symmetric
+    rates->p_v = mat3_sub(rates->p_v, mat3_scale(depth, dn));
 }
 
 void contact_contract(const Contact* contact, const BodyState* body, int rows, const double* P,
                       const double* v, double* dGP, double* dGv) {
     ContactState s;
-    Contraction c;
     contact_state(contact, body, &s);
-    prepare_contraction(contact, body, &s, rows, dGP != NULL ? P : NULL, dGv != NULL ? v : NULL,
-                        &c);
-    int first = contact->a > 0 ? 0 : 6, last = contact->b > 0 ? 12 : 6, n = last - first;
-    for (int j = 0; j < n; ++j) {
-        PairMotion motion = unit_motion(contact, body, first + j);
-        contract_motion(contact, body, &s, &c, &motion, rows, P, dGP != NULL ? dGP + n * j : NULL,
-                        dGv != NULL ? dGv + rows * j : NULL);
+    Contraction c = {.a = &body[contact->a],
+                     .b = &body[contact->b],
+                     .has_a = contact->a > 0,
+                     .has_b = contact->b > 0,
+                     .rows = rows,
+                     .point = s.point,
+                     .t = {s.n}};
+    ContractionRates rates;
+    if (rows > 1) tangents(contact, c.a, &s, &c.t[1], &c.t[2]);
+    if (dGP == NULL) P = NULL;
+    contraction_prepare(&c, P, dGv != NULL ? v : NULL);
+    contraction_start(&c, &rates);
+    if (contact_is_circle_in_cylinder(contact)) {
+        circle_rates(contact, &s, &c, P, &rates);
+    } else {
+        rates_of(contact, body, &s, &c, P, &rates);
     }
+    if (dGP != NULL) contraction_impulse(&c, &rates, dGP);
+    if (dGv != NULL) contraction_velocity(&c, &rates, dGv);
 }

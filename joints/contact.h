@@ -7,7 +7,7 @@
 #ifndef LASH_JOINTS_CONTACT_H
 #define LASH_JOINTS_CONTACT_H
 
-#include "joints/joint.h"
+#include "joints/contraction.h"
 
 typedef struct Contact {
     LashContactDef def; // name owned
@@ -29,11 +29,6 @@ typedef struct ContactState {
                             // the angle on the circle
 } ContactState;
 
-// Motion of both bodies, world axes: velocities of the mass centers and angular velocities.
-typedef struct PairMotion {
-    Vec3 x_a, phi_a, x_b, phi_b;
-} PairMotion;
-
 void contact_state(const Contact* contact, const BodyState* body, ContactState* s);
 // Columns n, t1, t2 of G (6 x rows) per side; NULL where that side is the ground.
 void contact_directions(const Contact* contact, const BodyState* body, const ContactState* s,
@@ -44,12 +39,16 @@ void contact_contract(const Contact* contact, const BodyState* body, int rows, c
                       const double* v, double* dGP, double* dGv);
 
 // Edge circle of b in, or around, a cylinder of a (contact_circle.c): its part of contact_state,
-// and dn, dpoint for a small motion.
+// and its rates.
 static inline bool contact_is_circle_in_cylinder(const Contact* contact) {
     return contact->def.a_type == LASH_FEATURE_CYLINDER && contact->def.b_type == LASH_FEATURE_DISC;
 }
 void circle_state(const Contact* contact, const BodyState* body, ContactState* s);
-void circle_differentiate(const Contact* contact, const BodyState* body, const ContactState* s,
-                          const PairMotion* motion, Vec3* dn, Vec3* dpoint);
+void circle_rates(const Contact* contact, const ContactState* s, const Contraction* c,
+                  const double* P, ContractionRates* rates);
+// The normal on a cylinder turns about its axis by v . (velocity) + phi . (turn): dn = around times
+// that, dt1 = -n times that. Sets f_v, f_phi (P not NULL), w_v and w_phi.
+void contact_add_turn(const Contraction* c, const double* P, Vec3 around, Vec3 v, Vec3 phi,
+                      ContractionRates* rates);
 
 #endif

@@ -110,27 +110,25 @@ void circle_state(const Contact* contact, const BodyState* body, ContactState* s
     if (height < contact->def.a_low || height > contact->def.a_high) s->gap = INFINITY;
 }
 
-void circle_differentiate(const Contact* contact, const BodyState* body, const ContactState* s,
-                          const PairMotion* m, Vec3* dn, Vec3* dpoint) {
-    const BodyState *a = &body[contact->a], *b = &body[contact->b];
+void circle_rates(const Contact* contact, const ContactState* s, const Contraction* c,
+                  const double* P, ContractionRates* rates) {
     double sign = contact->def.inside ? -1 : 1, gap = isfinite(s->gap) ? s->gap : 0;
-    Vec3 u = s->axis, x = s->rim, w = vec3_sub(x, s->origin);
+    Vec3 u = s->axis, x = s->rim, w = vec3_sub(x, s->origin), around = vec3_cross(u, s->n);
     w = vec3_add_scaled(w, -vec3_dot(w, u), u);
-    Vec3 v_b = vec3_add(m->x_b, vec3_cross(m->phi_b, vec3_sub(x, b->x)));
-    Vec3 v_a = vec3_add(m->x_a, vec3_cross(m->phi_a, vec3_sub(x, a->x)));
-    Vec3 v = vec3_sub(v_b, v_a), phi = vec3_sub(m->phi_b, m->phi_a);
-    v = vec3_add_scaled(v, -vec3_dot(v, u), u);
-    double lift = vec3_dot(u, s->along);
+    double lift = vec3_dot(u, s->along), rho = vec3_norm(w);
     double slope = vec3_dot(s->along, s->along) - lift * lift - vec3_dot(w, vec3_sub(x, s->center));
-    double turn = -(vec3_dot(v, s->along) + vec3_dot(w, vec3_cross(phi, s->along)));
-    double angle = slope != 0 ? turn / slope : 0;
+    double inverse = slope != 0 ? -1 / slope : 0;
     Vec3 along = vec3_add_scaled(s->along, -lift, u); // across the axis
-    Vec3 dw = vec3_add_scaled(v, angle, along), e = vec3_scale(sign, s->n);
-    double rho = vec3_norm(w);
-    Vec3 sideways = vec3_add_scaled(dw, -vec3_dot(dw, e), e);
-    *dn = vec3_cross(m->phi_a, s->n);
-    if (rho > 0) *dn = vec3_add_scaled(*dn, sign / rho, sideways);
-    Vec3 dx = vec3_add_scaled(v_b, angle, s->along);
-    double dgap = vec3_dot(s->n, vec3_sub(v_b, v_a));
-    *dpoint = vec3_add_scaled(vec3_add_scaled(dx, -0.5 * dgap, s->n), -0.5 * gap, *dn);
+    Vec3 angle_v = vec3_scale(inverse, along);
+    Vec3 angle_phi = vec3_scale(inverse, vec3_cross(s->along, w));
+    // dn = around (turn_v . v + turn_phi . phi): w turns about the axis
+    double part = vec3_dot(around, along), per = rho > 0 ? sign / rho : 0;
+    Vec3 turn_v = vec3_scale(per, vec3_add_scaled(around, part, angle_v));
+    Vec3 turn_phi = vec3_scale(per * part, angle_phi);
+    contact_add_turn(c, P, around, turn_v, turn_phi, rates);
+    Vec3 back = vec3_scale(-0.5 * gap, around), half = vec3_scale(-0.5, s->n);
+    Mat3 wander = mat3_add(mat3_outer(s->along, angle_v), mat3_outer(back, turn_v));
+    rates->x_0 = x;
+    rates->p_v = mat3_add(rates->p_v, mat3_add(wander, mat3_outer(half, s->n)));
+    rates->p_phi = mat3_add(mat3_outer(s->along, angle_phi), mat3_outer(back, turn_phi));
 }

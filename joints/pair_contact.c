@@ -33,6 +33,7 @@
 #include "core/arena.h"
 #include "core/error.h"
 #include "geometry/bounds.h"
+#include "joints/contraction.h"
 #include "joints/mechanism_internal.h"
 
 static const double SLACK = 5e-4; // of the parts' size, and [rad]
@@ -399,7 +400,7 @@ void pairs_accept(const LashMechanism* mech, LashSystemWork* work) {
 // D of least norm where lash_contact_operator finds no unique solution: (M'M + eps I)^-1 M' with
 // the equations of contact.h, angles balanced by the curvature as there.
 static void damped_operator(const LashContactPoint* c, double D[16]) {
-    double M[16] = {0}, N[20], y = 0, gap = vec3_dot(vec3_sub(c->point_a, c->point_b), c->normal);
+    double M[16] = {0}, N[16], y = 0, gap = vec3_dot(vec3_sub(c->point_a, c->point_b), c->normal);
     for (int i = 0; i < 4; ++i) y = fmax(y, fmax(fabs(c->a.Y[i]), fabs(c->b.Y[i])));
     double s = y > 0 ? 1 / y : 1;
     for (int j = 0; j < 2; ++j) {
@@ -409,119 +410,93 @@ static void damped_operator(const LashContactPoint* c, double D[16]) {
             M[i + 2 + 4 * j] = s * c->a.Y[k], M[i + 2 + 4 * (j + 2)] = s * c->b.Y[k];
         }
     }
-    const double R[4] = {-1, -1, s, s}; // right-hand side, diagonal
-    for (int column = 0; column < 4; ++column) {
-        for (int i = 0; i < 4; ++i) {
-            for (int j = 0; j < 4; ++j) {
-                double sum = i == j ? 1e-12 : 0;
-                for (int k = 0; k < 4; ++k) sum += M[k + 4 * i] * M[k + 4 * j];
-                N[i + 4 * j] = sum;
-            }
-            N[16 + i] = M[column + 4 * i] * R[column];
+    for (int j = 0; j < 4; ++j) {
+        for (int i = j; i < 4; ++i) {
+            double sum = i == j ? 1e-12 : 0;
+            for (int k = 0; k < 4; ++k) sum += M[k + 4 * i] * M[k + 4 * j];
+            N[i + 4 * j] = sum;
         }
-        for (int k = 0; k < 4; ++k) { // positive definite: no pivoting
-            for (int i = k + 1; i < 4; ++i) {
-                double f = N[i + 4 * k] / N[k + 4 * k];
-                for (int j = k; j < 5; ++j) N[i + 4 * j] -= f * N[k + 4 * j];
-            }
+        for (int i = 0; i < 4; ++i) D[i + 4 * j] = M[j + 4 * i] * (j < 2 ? -1 : s);
+    }
+    for (int k = 0; k < 4; ++k) { // positive definite: no pivoting
+        for (int i = k + 1; i < 4; ++i) {
+            double f = N[i + 4 * k] / N[k + 4 * k];
+            for (int j = k + 1; j <= i; ++j) N[i + 4 * j] -= f * N[j + 4 * k];
+            for (int j = 0; j < 4; ++j) D[i + 4 * j] -= f * D[k + 4 * j];
         }
+    }
+    for (int j = 0; j < 4; ++j) {
         for (int i = 3; i >= 0; --i) {
-            double sum = N[16 + i];
-            for (int j = i + 1; j < 4; ++j) sum -= N[i + 4 * j] * D[j + 4 * column];
-            D[i + 4 * column] = sum / N[i + 4 * i];
+            double sum = D[i + 4 * j];
+            for (int k = i + 1; k < 4; ++k) sum -= N[k + 4 * i] * D[k + 4 * j];
+            D[i + 4 * j] = sum / N[i + 4 * i];
         }
     }
 }
 
-// What a motion does to a point, from D: with r = (w_t, (omega x n)_t),
-//   dn = (t1 t2) N r + phi_b x n,   dx = (a at p_a + b at p_b) / 2 + (t1 t2) S r
-typedef struct PointRates {
-    Vec3 n, t1, t2, a_arm, b_arm, b_foot; // arms: p_a from both bodies, p_b from b
-    double N[8], S[8];                    // 2 x 4, column-major
-} PointRates;
+// (t1 t2) M r with r = -(w_t, (omega x n)_t) as functions of v and phi of b against a: M (2 x 4).
+static void in_plane(Vec3 t1, Vec3 t2, const double* M, Mat3* of_v, Mat3* of_phi) {
+    Vec3 v_1 = vec3_add_scaled(vec3_scale(M[0], t1), M[2], t2);
+    Vec3 v_2 = vec3_add_scaled(vec3_scale(M[1], t1), M[3], t2);
+    Vec3 phi_1 = vec3_add_scaled(vec3_scale(M[4], t2), -M[6], t1);
+    Vec3 phi_2 = vec3_add_scaled(vec3_scale(M[5], t2), -M[7], t1);
+    *of_v = mat3_add(mat3_outer(t1, v_1), mat3_outer(t2, v_2));
+    *of_phi = mat3_add(mat3_outer(t1, phi_1), mat3_outer(t2, phi_2));
+}
 
-static PointRates point_rates(const PairContact* pair, const BodyState* body,
-                              const LashContactPoint* c) {
-    PointRates p = {.n = c->normal,
-                    .a_arm = vec3_sub(c->point_a, body[pair->a].x),
-                    .b_arm = vec3_sub(c->point_a, body[pair->b].x),
-                    .b_foot = vec3_sub(c->point_b, body[pair->b].x)};
-    double D[16];
+// How the normal m = -n and the middle of the feet change, from D: with r as in in_plane,
+//   dm = phi_a x m + phi x m + (t1 t2) Y_b D_b r
+//   dx = (a at p_a + b at p_b) / 2 - (t1 t2) (X_a D_a + X_b D_b) r / 2
+static void point_rates(const LashContactPoint* c, Mat3* m_v, Mat3* m_phi,
+                        ContractionRates* rates) {
+    double D[16], N[8], S[8];
     const double *Xa = c->a.X, *Xb = c->b.X, *Yb = c->b.Y;
-    vec3_basis(p.n, &p.t1, &p.t2);
+    Vec3 t1, t2, apart = vec3_sub(c->point_b, c->point_a);
+    vec3_basis(c->normal, &t1, &t2);
     if (!lash_contact_operator(c, D)) damped_operator(c, D);
     for (int j = 0; j < 4; ++j) {
         const double* d = D + 4 * j;
         for (int i = 0; i < 2; ++i) {
-            p.N[i + 2 * j] = Yb[i] * d[2] + Yb[i + 2] * d[3];
-            p.S[i + 2 * j] =
-                0.5 * (Xa[i] * d[0] + Xa[i + 2] * d[1] + Xb[i] * d[2] + Xb[i + 2] * d[3]);
+            N[i + 2 * j] = Yb[i] * d[2] + Yb[i + 2] * d[3];
+            S[i + 2 * j] =
+                -0.5 * (Xa[i] * d[0] + Xa[i + 2] * d[1] + Xb[i] * d[2] + Xb[i + 2] * d[3]);
         }
     }
-    return p;
+    in_plane(t1, t2, N, m_v, m_phi);
+    *m_phi = mat3_add(*m_phi, mat3_skew(c->normal));
+    in_plane(t1, t2, S, &rates->p_v, &rates->p_phi);
+    for (int i = 0; i < 9; i += 4) rates->p_v.m[i] += 0.5;
+    rates->p_phi = mat3_add(rates->p_phi, mat3_skew(vec3_scale(-0.5, apart)));
+    rates->x_0 = c->point_a;
 }
 
-// Change of the normal m = -n and of the point x.
-static void differentiate(const PointRates* p, const PairMotion* t, Vec3* dm, Vec3* dx) {
-    Vec3 a_at = vec3_add(t->x_a, vec3_cross(t->phi_a, p->a_arm));
-    Vec3 b_at_a = vec3_add(t->x_b, vec3_cross(t->phi_b, p->b_arm));
-    Vec3 b_at_b = vec3_add(t->x_b, vec3_cross(t->phi_b, p->b_foot));
-    Vec3 w = vec3_sub(a_at, b_at_a), turn = vec3_cross(vec3_sub(t->phi_a, t->phi_b), p->n);
-    const double r[4] = {vec3_dot(w, p->t1), vec3_dot(w, p->t2), vec3_dot(turn, p->t1),
-                         vec3_dot(turn, p->t2)};
-    double n[2] = {0, 0}, s[2] = {0, 0};
-    for (int j = 0; j < 4; ++j) {
-        n[0] += p->N[2 * j] * r[j], n[1] += p->N[2 * j + 1] * r[j];
-        s[0] += p->S[2 * j] * r[j], s[1] += p->S[2 * j + 1] * r[j];
+// The directions depend on m alone. With u the world axis behind t1 and l its length across m:
+//   dt1 = -(m u.dm + m.u (I - t1 t1') dm) / l,   dt2 = dm x t1 + m x dt1
+static void direction_rates(const Frame* f, const Contraction* c, const double* P, const Mat3* m_v,
+                            const Mat3* m_phi, ContractionRates* rates) {
+    Vec3 m = f->t[0], t1 = f->t[1], z[3] = {c->w};
+    double l = -1 / f->across, lean = l * vec3_dot(m, f->axis);
+    if (c->rows > 1) {
+        Mat3 d1 = mat3_outer(vec3_scale(l, m), f->axis), d2 = mat3_skew(vec3_neg(t1));
+        d1 = mat3_sub(d1, mat3_outer(vec3_scale(lean, t1), t1));
+        for (int i = 0; i < 9; i += 4) d1.m[i] += lean;
+        d2 = mat3_add(d2, mat3_product(mat3_skew(m), d1));
+        z[1] = mat3_mul_transposed(d1, c->w), z[2] = mat3_mul_transposed(d2, c->w);
+        if (P != NULL) {
+            Mat3 Z = mat3_add(mat3_scale(P[1], d1), mat3_scale(P[2], d2));
+            for (int i = 0; i < 9; i += 4) Z.m[i] += P[0];
+            rates->f_turn = mat3_product(Z, mat3_skew(vec3_neg(m)));
+            rates->f_v = mat3_product(Z, *m_v), rates->f_phi = mat3_product(Z, *m_phi);
+        }
+    } else if (P != NULL) {
+        rates->f_turn = mat3_skew(vec3_scale(-P[0], m));
+        rates->f_v = mat3_scale(P[0], *m_v), rates->f_phi = mat3_scale(P[0], *m_phi);
     }
-    Vec3 dn =
-        vec3_add(vec3_add_scaled(vec3_scale(n[0], p->t1), n[1], p->t2), vec3_cross(t->phi_b, p->n));
-    Vec3 slide = vec3_add_scaled(vec3_scale(s[0], p->t1), s[1], p->t2);
-    *dm = vec3_neg(dn);
-    *dx = vec3_add(vec3_scale(0.5, vec3_add(a_at, b_at_b)), slide);
-}
-
-static void tangent_derivatives(const Frame* f, Vec3 dm, Vec3 dt[3]) {
-    Vec3 m = f->t[0], t1 = f->t[1];
-    Vec3 d = vec3_add_scaled(vec3_scale(-vec3_dot(dm, f->axis), m), -vec3_dot(m, f->axis), dm);
-    dt[0] = dm;
-    dt[1] = vec3_scale(1 / f->across, vec3_add_scaled(d, -vec3_dot(d, t1), t1));
-    dt[2] = vec3_add(vec3_cross(dm, t1), vec3_cross(m, dt[1]));
-}
-
-// Impulse F on b and relative velocity u at x of the contracted rows, and their arms.
-typedef struct Contracted {
-    Vec3 F, arm[2], omega[2]; // omega: of a and b, world
-    Vec3 u;                   // v_b(x) - v_a(x)
-} Contracted;
-
-// G P of side b is (F, R'(arm x F)), of side a minus that; its change along a motion of that side
-// by (dx_body, phi), with the point moving by dx:
-//   (dF, R'((dx - dx_body) x F + arm x dF - phi x (arm x F)))
-static void change_of_impulse(const BodyState* body, const Contracted* c, int side, Vec3 dF,
-                              Vec3 dx, Vec3 dx_body, Vec3 phi, double* d) {
-    double sign = side == 0 ? -1 : 1;
-    Vec3 arm = c->arm[side];
-    Vec3 change = vec3_add(vec3_cross(vec3_sub(dx, dx_body), c->F), vec3_cross(arm, dF));
-    change = vec3_sub(change, vec3_cross(phi, vec3_cross(arm, c->F)));
-    Vec3 m = mat3_mul_transposed(body->R, change);
-    d[0] = sign * dF.x, d[1] = sign * dF.y, d[2] = sign * dF.z;
-    d[3] = sign * m.x, d[4] = sign * m.y, d[5] = sign * m.z;
-}
-
-// Change of v_side(x) = v + omega x arm with v and the body components of omega kept.
-static Vec3 change_of_velocity(const Contracted* c, int side, Vec3 dx, Vec3 dx_body, Vec3 phi) {
-    return vec3_add(vec3_cross(vec3_cross(phi, c->omega[side]), c->arm[side]),
-                    vec3_cross(c->omega[side], vec3_sub(dx, dx_body)));
-}
-
-static PairMotion unit_motion(const PairContact* pair, const BodyState* body, int j) {
-    PairMotion t = {0};
-    int k = j % 6;
-    Vec3 unit = vec3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
-    Vec3* part = j < 6 ? (k < 3 ? &t.x_a : &t.phi_a) : (k < 3 ? &t.x_b : &t.phi_b);
-    *part = k < 3 ? unit : mat3_column(body[j < 6 ? pair->a : pair->b].R, k - 3);
-    return t;
+    for (int r = 0; r < c->rows; ++r) {
+        rates->w_turn[r] = vec3_cross(m, z[r]);
+        rates->w_v[r] = mat3_mul_transposed(*m_v, z[r]);
+        rates->w_phi[r] = mat3_mul_transposed(*m_phi, z[r]);
+    }
 }
 
 // The point of a slot at q: from the caches, or found anew. NULL: the slot is empty.
@@ -538,57 +513,35 @@ static const LashContactPoint* point_at(const PairContact* pair, PairState* stat
     return cache->has[slot] ? &cache->point[slot] : NULL;
 }
 
-// v: velocities of the moving sides, a first; NULL: not asked for.
-static Contracted contracted(const PairContact* pair, const BodyState* body, const Frame* f,
-                             int rows, const double* P, const double* v) {
-    Contracted c = {.u = vec3_zero()};
-    const int side[2] = {pair->a, pair->b};
-    for (int r = 0; r < rows && P != NULL; ++r) c.F = vec3_add_scaled(c.F, P[r], f->t[r]);
-    for (int s = 0; s < 2; ++s) {
-        c.arm[s] = vec3_sub(f->x, body[side[s]].x);
-        if (side[s] == 0 || v == NULL) continue;
-        c.omega[s] = mat3_mul(body[side[s]].R, vec3(v[3], v[4], v[5]));
-        Vec3 at = vec3_add(vec3(v[0], v[1], v[2]), vec3_cross(c.omega[s], c.arm[s]));
-        c.u = s == 0 ? vec3_sub(c.u, at) : vec3_add(c.u, at);
-        v += 6;
-    }
-    return c;
-}
-
 void pairs_contract(const LashMechanism* mech, LashSystemWork* work, const double* q, int i,
                     const double* P, const double* v, double* dGP, double* dGv) {
     int k = 0;
     while (i >= work->pairs.state[k].first + work->pairs.state[k].slots) ++k;
     const PairContact* pair = &mech->pair[k];
     PairState* state = &work->pairs.state[k];
-    int rows = rows_of(pair), first = pair->a > 0 ? 0 : 6, last = pair->b > 0 ? 12 : 6;
-    int n = last - first, slot = i - state->first;
-    if (dGP != NULL) memset(dGP, 0, (size_t)(n * n) * sizeof *dGP);
-    if (dGv != NULL) memset(dGv, 0, (size_t)(rows * n) * sizeof *dGv);
+    int rows = rows_of(pair), n = 6 * touched_by(pair), slot = i - state->first;
     const LashContactPoint* point = point_at(pair, state, q, slot);
-    if (point == NULL) return;
-    Frame f = frame_of(state, slot, point);
-    PointRates rates = point_rates(pair, work->body, point);
-    Contracted c = contracted(pair, work->body, &f, rows, P, dGv == NULL ? NULL : v);
-    for (int j = first; j < last; ++j) {
-        PairMotion t = unit_motion(pair, work->body, j);
-        Vec3 dt[3], dm, dx;
-        differentiate(&rates, &t, &dm, &dx);
-        tangent_derivatives(&f, dm, dt);
-        if (dGP != NULL) {
-            Vec3 dF = vec3_zero();
-            double d[12];
-            for (int r = 0; r < rows; ++r) dF = vec3_add_scaled(dF, P[r], dt[r]);
-            change_of_impulse(&work->body[pair->a], &c, 0, dF, dx, t.x_a, t.phi_a, d);
-            change_of_impulse(&work->body[pair->b], &c, 1, dF, dx, t.x_b, t.phi_b, d + 6);
-            memcpy(dGP + n * (j - first), d + first, (size_t)n * sizeof *dGP);
-        }
-        if (dGv == NULL) continue;
-        Vec3 du = vec3_sub(change_of_velocity(&c, 1, dx, t.x_b, t.phi_b),
-                           change_of_velocity(&c, 0, dx, t.x_a, t.phi_a));
-        for (int r = 0; r < rows; ++r)
-            dGv[r + rows * (j - first)] = vec3_dot(f.t[r], du) + vec3_dot(dt[r], c.u);
+    if (point == NULL) {
+        if (dGP != NULL) memset(dGP, 0, (size_t)(n * n) * sizeof *dGP);
+        if (dGv != NULL) memset(dGv, 0, (size_t)(rows * n) * sizeof *dGv);
+        return;
     }
+    Frame f = frame_of(state, slot, point);
+    Contraction c = {.a = &work->body[pair->a],
+                     .b = &work->body[pair->b],
+                     .has_a = pair->a > 0,
+                     .has_b = pair->b > 0,
+                     .rows = rows,
+                     .point = f.x,
+                     .t = {f.t[0], f.t[1], f.t[2]}};
+    ContractionRates rates;
+    Mat3 m_v, m_phi;
+    if (dGP == NULL) P = NULL;
+    contraction_prepare(&c, P, dGv != NULL ? v : NULL);
+    point_rates(point, &m_v, &m_phi, &rates);
+    direction_rates(&f, &c, P, &m_v, &m_phi, &rates);
+    if (dGP != NULL) contraction_impulse(&c, &rates, dGP);
+    if (dGv != NULL) contraction_velocity(&c, &rates, dGv);
 }
 
 // ---- results ------------------------------------------------------------------------------------
