@@ -334,23 +334,25 @@ int lash_mechanism_contact_interaction(const LashMechanism* mech, int contact) {
 void clearance_reaction(const LashMechanism* mech, const Joint* joint, const JointFrames* f,
                         const double* P, Vec3* force, Vec3* moment) {
     for (int i = 0; i < joint->contacts; ++i) {
-        Contact local = mech->contact[joint->first_contact + i];
-        const LashInteraction* item = &mech->interaction[local.interaction];
+        const Contact* contact = &mech->contact[joint->first_contact + i];
+        const LashInteraction* item = &mech->interaction[contact->interaction];
         const double* p = P + item->row;
         if (p[0] == 0) continue;
-        BodyState state[2] = {*f->a, *f->b};
-        bool same = local.b == joint->b; // the contact pushes b, or its reaction does
-        local.a = same ? 0 : 1, local.b = same ? 1 : 0;
+        bool same = contact->b == joint->b; // the contact pushes b, or its reaction does
+        ContactView view;
         ContactState s;
-        contact_state(&local, state, &s);
+        contact_view(same ? f->a : f->b, same ? f->b : f->a, &view);
+        contact_gap(contact, &view, &s);
+        contact_point(contact, &s);
         double Ga[18], Gb[18];
-        contact_directions(&local, state, &s, item->rows, Ga, Gb);
+        contact_directions(contact, &view, &s, item->rows, Ga, Gb);
+        Vec3 point = contact_place(contact, &view).point;
         const double* G = same ? Gb : Ga;
         Vec3 push = vec3_zero();
         for (int r = 0; r < item->rows; ++r) {
             push = vec3_add_scaled(push, p[r], vec3(G[6 * r], G[6 * r + 1], G[6 * r + 2]));
         }
         *force = vec3_add(*force, push);
-        *moment = vec3_add(*moment, vec3_cross(vec3_sub(s.point, f->p_b), push));
+        *moment = vec3_add(*moment, vec3_cross(vec3_sub(point, f->p_b), push));
     }
 }

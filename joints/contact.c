@@ -7,7 +7,8 @@
 //   with k its axis, m = n - k (k.n), s = m/|m|:  lowest point x = c - r s,  gap = n.(x - o)
 //
 // The contact point is the middle of both closest points: x - (gap/2) n with x = c - r n (sphere)
-// or c - r s (disc). Columns of G: linear -/+ t, angular R'((x - x_body) x t) for t = n, t1, t2.
+// or c - r s (disc). All of it is computed in the axes of body a, in which its feature rests.
+// Columns of G: linear -/+ t (world), angular R'((x - x_body) x t) for t = n, t1, t2.
 // Derivatives: see rates_of.
 #include "joints/contact.h"
 
@@ -27,89 +28,118 @@ static Vec3 across(Vec3 n, Vec3 k, double* length) {
     return t1;
 }
 
-void contact_state(const Contact* contact, const BodyState* body, ContactState* s) {
-    if (contact_is_circle_in_cylinder(contact)) {
-        circle_state(contact, body, s);
+void contact_view(const BodyState* a, const BodyState* b, ContactView* view) {
+    view->a = a, view->b = b;
+    if (a == NULL) {
+        view->Q = b->R, view->d = b->x;
         return;
     }
-    const BodyState *a = &body[contact->a], *b = &body[contact->b];
-    double r = contact->def.b_radius, R = contact->def.a_radius;
-    s->origin = vec3_add(a->x, mat3_mul(a->R, contact->def.a_frame.r));
-    s->axis = mat3_mul(a->R, contact->a_axis);
-    s->center = vec3_add(b->x, mat3_mul(b->R, contact->def.b_frame.r));
-    Vec3 w = vec3_sub(s->center, s->origin), x = s->center;
-    double sign = contact->def.inside ? -1 : 1;
+    Mat3 Rt = mat3_transpose(a->R);
+    view->Q = mat3_product(Rt, b->R), view->d = mat3_mul(Rt, vec3_sub(b->x, a->x));
+}
+
+void contact_gap(const Contact* contact, const ContactView* view, ContactState* s) {
+    if (contact_is_circle_in_cylinder(contact)) {
+        circle_gap(contact, view, s);
+        return;
+    }
+    double r = contact->def.b_radius;
+    s->center = vec3_add(view->d, mat3_mul(view->Q, contact->def.b_frame.r));
     if (contact->def.a_type == LASH_FEATURE_PLANE) {
-        s->n = s->axis;
-        s->gap = vec3_dot(s->n, w);
+        s->n = contact->a_axis;
+        s->gap = vec3_dot(s->n, s->center) - contact->a_level;
     } else {
-        if (contact->def.a_type == LASH_FEATURE_CYLINDER) { // in the plane across the axis
-            w = vec3_add_scaled(w, -vec3_dot(w, s->axis), s->axis);
-        }
+        double sign = contact->def.inside ? -1 : 1;
+        Vec3 w = vec3_sub(s->center, contact->def.a_frame.r);
+        if (contact->def.a_type == LASH_FEATURE_CYLINDER) // in the plane across the axis
+            w = vec3_add_scaled(w, -vec3_dot(w, contact->a_axis), contact->a_axis);
         double rho = vec3_norm(w);
         // On the axis every direction is as near as any other: take a fixed one.
-        s->n = rho > 0 ? vec3_scale(sign / rho, w) : vec3_scale(sign, mat3_column(a->R, 0));
-        s->gap = sign * (rho - R);
+        s->n = rho > 0 ? vec3_scale(sign / rho, w) : vec3(sign, 0, 0);
+        s->gap = sign * (rho - contact->def.a_radius);
     }
-    if (is_disc(contact)) {
-        s->disc_axis = mat3_mul(b->R, contact->b_axis);
-        double length;
-        Vec3 e = across(s->n, s->disc_axis, &length);
-        x = vec3_add_scaled(s->center, -r, e);
-        s->gap = r * length < contact->def.flat ? INFINITY : s->gap - r * length;
-    } else {
-        s->disc_axis = s->axis;
-        x = vec3_add_scaled(s->center, -r, s->n);
+    if (!is_disc(contact)) {
         s->gap -= r;
+        return;
     }
+    s->disc_axis = mat3_mul(view->Q, contact->b_axis);
+    double length;
+    across(s->n, s->disc_axis, &length);
+    s->gap = r * length < contact->def.flat ? INFINITY : s->gap - r * length;
+}
+
+void contact_point(const Contact* contact, ContactState* s) {
+    if (contact_is_circle_in_cylinder(contact)) return; // it has it
+    double length;
+    Vec3 down = is_disc(contact) ? across(s->n, s->disc_axis, &length) : s->n;
+    Vec3 x = vec3_add_scaled(s->center, -contact->def.b_radius, down);
     s->point = s->gap < INFINITY ? vec3_add_scaled(x, -0.5 * s->gap, s->n) : x;
 }
 
-static void put_column(const BodyState* body, Vec3 point, double sign, Vec3 t, double* G) {
-    Vec3 moment = mat3_mul_transposed(body->R, vec3_cross(vec3_sub(point, body->x), t));
-    G[0] = sign * t.x, G[1] = sign * t.y, G[2] = sign * t.z;
-    G[3] = sign * moment.x, G[4] = sign * moment.y, G[5] = sign * moment.z;
+// From the axes of body a to the world.
+static inline Vec3 direction_to_world(const ContactView* view, Vec3 t) {
+    return view->a == NULL ? t : mat3_mul(view->a->R, t);
+}
+static inline Vec3 point_to_world(const ContactView* view, Vec3 x) {
+    return view->a == NULL ? x : vec3_add(view->a->x, mat3_mul(view->a->R, x));
+}
+
+LashContactPlace contact_place(const Contact* contact, const ContactView* view) {
+    ContactState s;
+    contact_gap(contact, view, &s);
+    contact_point(contact, &s);
+    return (LashContactPlace){s.gap, point_to_world(view, s.point), direction_to_world(view, s.n)};
 }
 
 // Tangents t1, t2. A sphere's are those of vec3_basis in the axes of its frame, without the change
 // of sign at the equator: they are singular at one point only, its lower pole.
 //   t1 = (1 + x^2 a, x y a, -x),  t2 = (x y a, 1 + y^2 a, -y),  a = -1/(1 + z),  (x, y, z) = n
-static void tangents(const Contact* contact, const BodyState* a, const ContactState* s, Vec3* t1,
-                     Vec3* t2) {
+static void tangents(const Contact* contact, Vec3 n, Vec3* t1, Vec3* t2) {
+    const Mat3* A = &contact->a_axes;
     if (contact->def.a_type == LASH_FEATURE_CYLINDER) { // around, along
-        *t1 = vec3_cross(s->axis, s->n), *t2 = s->axis;
+        *t1 = vec3_cross(contact->a_axis, n), *t2 = contact->a_axis;
         return;
     }
-    Mat3 A = mat3_product(a->R, contact->a_axes);
     if (contact->def.a_type == LASH_FEATURE_PLANE) {
-        *t1 = mat3_column(A, 0), *t2 = mat3_column(A, 1);
+        *t1 = mat3_column(*A, 0), *t2 = mat3_column(*A, 1);
         return;
     }
-    Vec3 n = mat3_mul_transposed(A, s->n);
+    n = mat3_mul_transposed(*A, n);
     double k = -1 / fmax(1 + n.z, POLE), b = n.x * n.y * k;
-    *t1 = mat3_mul(A, vec3(1 + n.x * n.x * k, b, -n.x));
-    *t2 = mat3_mul(A, vec3(b, 1 + n.y * n.y * k, -n.y));
+    *t1 = mat3_mul(*A, vec3(1 + n.x * n.x * k, b, -n.x));
+    *t2 = mat3_mul(*A, vec3(b, 1 + n.y * n.y * k, -n.y));
 }
 
-void contact_directions(const Contact* contact, const BodyState* body, const ContactState* s,
+void contact_directions(const Contact* contact, const ContactView* view, const ContactState* s,
                         int rows, double* Ga, double* Gb) {
-    Vec3 t[3] = {s->n};
-    if (rows > 1) tangents(contact, &body[contact->a], s, &t[1], &t[2]);
+    Vec3 t[3] = {s->n}, from_b = vec3_sub(s->point, view->d);
+    if (rows > 1) tangents(contact, s->n, &t[1], &t[2]);
     for (int r = 0; r < rows; ++r) {
-        if (Ga != NULL) put_column(&body[contact->a], s->point, -1, t[r], Ga + 6 * r);
-        if (Gb != NULL) put_column(&body[contact->b], s->point, 1, t[r], Gb + 6 * r);
+        Vec3 lin = direction_to_world(view, t[r]);
+        if (Ga != NULL) {
+            Vec3 m = vec3_cross(t[r], s->point);
+            Ga[0] = -lin.x, Ga[1] = -lin.y, Ga[2] = -lin.z;
+            Ga[3] = m.x, Ga[4] = m.y, Ga[5] = m.z;
+            Ga += 6;
+        }
+        if (Gb != NULL) {
+            Vec3 m = mat3_mul_transposed(view->Q, vec3_cross(from_b, t[r]));
+            Gb[0] = lin.x, Gb[1] = lin.y, Gb[2] = lin.z;
+            Gb[3] = m.x, Gb[4] = m.y, Gb[5] = m.z;
+            Gb += 6;
+        }
     }
 }
 
 // sum P_r dt_r and w.dt_r of a sphere's directions along dn seen from a: Z dn, z[r].dn. In the axes
 // of its frame the columns of dt1/dn, dt2/dn are those of tangents, differentiated.
-static void sphere_turning(const Contact* contact, const BodyState* a, const ContactState* s,
-                           const Contraction* c, const double* P, Mat3* Z, Vec3 z[3]) {
+static void sphere_turning(const Contact* contact, const Contraction* c, const double* P, Mat3* Z,
+                           Vec3 z[3]) {
     *Z = mat3_identity(), z[0] = c->w;
     if (P != NULL) *Z = mat3_scale(P[0], *Z);
     if (c->rows == 1) return;
-    Mat3 A = mat3_product(a->R, contact->a_axes), At = mat3_transpose(A);
-    Vec3 n = mat3_mul(At, s->n);
+    Mat3 A = mat3_product(c->a->R, contact->a_axes), At = mat3_transpose(A);
+    Vec3 n = mat3_mul(At, c->t[0]);
     double k = -1 / fmax(1 + n.z, POLE), kk = k * k;
     Mat3 d1 = {{2 * n.x * k, n.y * k, -1, 0, n.x * k, 0, n.x * n.x * kk, n.x * n.y * kk, 0}};
     Mat3 d2 = {{n.y * k, 0, 0, n.x * k, 2 * n.y * k, -1, n.x * n.y * kk, n.y * n.y * kk, 0}};
@@ -136,8 +166,8 @@ void contact_add_turn(const Contraction* c, const double* P, Vec3 around, Vec3 v
 // The lowest point of a disc on a plane wanders as its axis k turns, with e the part of n across k,
 // |e| = 1, and b = k x e:    dx = v + r k b.phi - (r / |m|) (n.k) b e.phi,   dgap = n.(v + phi x
 // (x - c)).
-static void rates_of(const Contact* contact, const BodyState* body, const ContactState* s,
-                     const Contraction* c, const double* P, ContractionRates* rates) {
+static void rates_of(const Contact* contact, const ContactWorld* s, const Contraction* c,
+                     const double* P, ContractionRates* rates) {
     double r = contact->def.b_radius, sign = contact->def.inside ? -1 : 1;
     double depth = r + (s->gap < INFINITY ? 0.5 * s->gap : 0);
     rates->x_0 = s->center;
@@ -145,7 +175,7 @@ static void rates_of(const Contact* contact, const BodyState* body, const Contac
     if (is_disc(contact)) { // on a plane
         double length;
         Vec3 k = s->disc_axis, e = across(s->n, k, &length), b = vec3_cross(k, e);
-        Vec3 lever = vec3_cross(vec3_sub(s->point, s->center), s->n);
+        Vec3 lever = vec3_cross(vec3_sub(c->point, s->center), s->n);
         rates->p_phi = mat3_outer(vec3_scale(-0.5, s->n), lever);
         if (length <= 1e-12) return;
         Mat3 tilts = mat3_outer(vec3_scale(r, k), b);
@@ -169,7 +199,7 @@ static void rates_of(const Contact* contact, const BodyState* body, const Contac
     Mat3 dn = mat3_sub(mat3_identity(), mat3_outer(s->n, s->n)), Z;
     Vec3 z[3];
     dn = mat3_scale(sign / rho, dn);
-    sphere_turning(contact, &body[contact->a], s, c, P, &Z, z);
+    sphere_turning(contact, c, P, &Z, z);
     if (P != NULL) rates->f_v = mat3_product(Z, dn);
     for (int i = 0; i < c->rows; ++i) rates->w_v[i] = mat3_mul(dn, z[i]); // dn is symmetric
     rates->p_v = mat3_sub(rates->p_v, mat3_scale(depth, dn));
@@ -177,24 +207,37 @@ static void rates_of(const Contact* contact, const BodyState* body, const Contac
 
 void contact_contract(const Contact* contact, const BodyState* body, int rows, const double* P,
                       const double* v, double* dGP, double* dGv) {
-    ContactState s;
-    contact_state(contact, body, &s);
     Contraction c = {.a = &body[contact->a],
                      .b = &body[contact->b],
                      .has_a = contact->a > 0,
                      .has_b = contact->b > 0,
-                     .rows = rows,
-                     .point = s.point,
-                     .t = {s.n}};
+                     .rows = rows};
+    bool circle = contact_is_circle_in_cylinder(contact);
+    ContactView view;
+    ContactState s;
     ContractionRates rates;
-    if (rows > 1) tangents(contact, c.a, &s, &c.t[1], &c.t[2]);
+    contact_view(c.has_a ? c.a : NULL, c.b, &view);
+    contact_gap(contact, &view, &s);
+    contact_point(contact, &s);
+    ContactWorld world = {.gap = s.gap, .n = direction_to_world(&view, s.n)};
+    world.center = point_to_world(&view, s.center);
+    world.origin = point_to_world(&view, contact->def.a_frame.r);
+    world.axis = direction_to_world(&view, contact->a_axis);
+    if (is_disc(contact) && !circle) world.disc_axis = direction_to_world(&view, s.disc_axis);
+    if (circle) world.rim = point_to_world(&view, s.rim);
+    if (circle) world.along = direction_to_world(&view, s.along);
+    c.point = point_to_world(&view, s.point), c.t[0] = world.n;
+    if (rows > 1) {
+        tangents(contact, s.n, &c.t[1], &c.t[2]);
+        c.t[1] = direction_to_world(&view, c.t[1]), c.t[2] = direction_to_world(&view, c.t[2]);
+    }
     if (dGP == NULL) P = NULL;
     contraction_prepare(&c, P, dGv != NULL ? v : NULL);
     contraction_start(&c, &rates);
-    if (contact_is_circle_in_cylinder(contact)) {
-        circle_rates(contact, &s, &c, P, &rates);
+    if (circle) {
+        circle_rates(contact, &world, &c, P, &rates);
     } else {
-        rates_of(contact, body, &s, &c, P, &rates);
+        rates_of(contact, &world, &c, P, &rates);
     }
     if (dGP != NULL) contraction_impulse(&c, &rates, dGP);
     if (dGv != NULL) contraction_velocity(&c, &rates, dGv);

@@ -13,38 +13,58 @@ typedef struct Contact {
     LashContactDef def; // name owned
     int a, b;           // bodies: 0 is the ground
     Vec3 a_axis;        // z of the feature of a, body coordinates: plane normal, cylinder axis
+    double a_level;     // height of the origin of the feature of a along its axis [m]
     Vec3 b_axis;        // axis of the disc, body coordinates
     Mat3 a_axes;        // axes of the frame of a, body coordinates
     Vec3 b_x, b_y;      // in the plane of the disc, body coordinates
+    int view;           // number of its ContactView
     int interaction;    // in the list, -1: none of its own
     int pair;           // between face sets: number of its PairContact, -1: none
 } Contact;
 
+// Body b seen from body a: one for all contacts between the two.
+typedef struct ContactView {
+    const BodyState *a, *b; // a NULL: the ground
+    Mat3 Q;                 // R_a' R_b
+    Vec3 d;                 // R_a'(x_b - x_a) [m]
+} ContactView;
+void contact_view(const BodyState* a, const BodyState* b, ContactView* view);
+
+// In the axes of body a, from its mass center.
 typedef struct ContactState {
     double gap;
-    Vec3 n, point;          // world
-    Vec3 origin, axis;      // feature of a, world
-    Vec3 center, disc_axis; // feature of b, world
-    Vec3 rim, along;        // circle and cylinder: touching point of the circle; its derivative by
-                            // the angle on the circle
+    Vec3 center, disc_axis; // feature of b
+    Vec3 n, point;
+    Vec3 rim, along; // circle and cylinder: touching point of the circle; its derivative by the
+                     // angle on the circle
 } ContactState;
 
-void contact_state(const Contact* contact, const BodyState* body, ContactState* s);
+// contact_gap sets all but the point; contact_point then that.
+void contact_gap(const Contact* contact, const ContactView* view, ContactState* s);
+void contact_point(const Contact* contact, ContactState* s);
+// Gap, contact point and normal, world.
+LashContactPlace contact_place(const Contact* contact, const ContactView* view);
 // Columns n, t1, t2 of G (6 x rows) per side; NULL where that side is the ground.
-void contact_directions(const Contact* contact, const BodyState* body, const ContactState* s,
+void contact_directions(const Contact* contact, const ContactView* view, const ContactState* s,
                         int rows, double* Ga, double* Gb);
 // d(G P)/dq (n x n) and d(G'v)/dq (rows x n), n = 6 per moving side, a first; either may be NULL; v
 // over these sides.
 void contact_contract(const Contact* contact, const BodyState* body, int rows, const double* P,
                       const double* v, double* dGP, double* dGv);
 
-// Edge circle of b in, or around, a cylinder of a (contact_circle.c): its part of contact_state,
-// and its rates.
+// Edge circle of b in, or around, a cylinder of a (contact_circle.c): its part of contact_gap, the
+// point included, and its rates.
 static inline bool contact_is_circle_in_cylinder(const Contact* contact) {
     return contact->def.a_type == LASH_FEATURE_CYLINDER && contact->def.b_type == LASH_FEATURE_DISC;
 }
-void circle_state(const Contact* contact, const BodyState* body, ContactState* s);
-void circle_rates(const Contact* contact, const ContactState* s, const Contraction* c,
+void circle_gap(const Contact* contact, const ContactView* view, ContactState* s);
+
+// A contact's features and state, world.
+typedef struct ContactWorld {
+    double gap;
+    Vec3 n, origin, axis, center, disc_axis, rim, along;
+} ContactWorld;
+void circle_rates(const Contact* contact, const ContactWorld* s, const Contraction* c,
                   const double* P, ContractionRates* rates);
 // The normal on a cylinder turns about its axis by v . (velocity) + phi . (turn): dn = around times
 // that, dt1 = -n times that. Sets f_v, f_phi (P not NULL), w_v and w_phi.

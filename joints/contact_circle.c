@@ -31,7 +31,7 @@
 #include "joints/contact.h"
 
 enum { START = 16, ITERATIONS = 30 };
-static const double SMALL_STEP = 1e-14; // of the angle [rad]
+static const double SMALL = 1e-16; // error of the angle [rad]
 
 typedef struct Extremum { // of f over the angle; sign +1: largest, -1: least
     double d_x, d_y;      // D in the circle's axes
@@ -45,23 +45,29 @@ static double value_at(const Extremum* e, double c, double s) {
 }
 
 // Direction (c, s) of D, or against it; of the best start point when D is too small to decide.
-static void first_guess(const Extremum* e, double* c, double* s) {
+// Returns a bound on half the third derivative of f.
+static double first_guess(const Extremum* e, double* c, double* s) {
     double d = sqrt(e->d_x * e->d_x + e->d_y * e->d_y);
-    double tilt = e->u_x * e->u_x + e->u_y * e->u_y;
+    double tilt = e->u_x * e->u_x + e->u_y * e->u_y, bend = d + 4 * e->r * tilt;
     *c = e->sign, *s = 0;
-    if (d > 0) *c = e->sign * e->d_x / d, *s = e->sign * e->d_y / d;
-    if (d > 1.5 * e->r * tilt || tilt == 0) return;
+    if (d > 0) {
+        double inverse = e->sign / d;
+        *c = e->d_x * inverse, *s = e->d_y * inverse;
+    }
+    if (d > 1.5 * e->r * tilt || tilt == 0) return bend;
     double best = value_at(e, *c, *s);
     for (int i = 0; i < START; ++i) {
         double angle = 2 * LASH_PI * i / START, x = cos(angle), y = sin(angle);
         double value = value_at(e, x, y);
         if (value > best) best = value, *c = x, *s = y;
     }
+    return bend;
 }
 
-// Newton's iteration for the extremum of f; steps that lead away from it are turned round.
+// Newton's iteration for the extremum of f; steps that lead away from it are turned round. A step
+// leaves (bend / |f''|) step^2 of the angle, and a third of its cube.
 static void find_extremum(const Extremum* e, double* c, double* s) {
-    first_guess(e, c, s);
+    double bend = first_guess(e, c, s);
     for (int i = 0; i < ITERATIONS; ++i) {
         double along = e->u_x * *c + e->u_y * *s, across = -e->u_x * *s + e->u_y * *c;
         double d_1 = 2 * (-e->d_x * *s + e->d_y * *c) - 2 * e->r * along * across;
@@ -70,47 +76,39 @@ static void find_extremum(const Extremum* e, double* c, double* s) {
         d_1 *= e->sign, d_2 *= e->sign;
         if (d_1 == 0) return;
         double step = d_2 < 0 ? -d_1 / d_2 : copysign(0.3, d_1);
-        step = fmax(-0.3, fmin(step, 0.3));
-        double norm = 1 / sqrt(1 + step * step), x = (*c - step * *s) * norm;
+        step = step > 0.3 ? 0.3 : step < -0.3 ? -0.3 : step;
+        double t = step * step, norm = t < 4e-6 ? 1 - t * (0.5 - 0.375 * t) : 1 / sqrt(1 + t);
+        double x = (*c - step * *s) * norm; // the series is good to 1e-17
         *s = (*s + step * *c) * norm;
         *c = x;
-        if (fabs(step) < SMALL_STEP) return;
+        if (d_2 < 0 && t * (bend + fabs(step * d_2)) < -SMALL * d_2) return;
     }
 }
 
-void circle_state(const Contact* contact, const BodyState* body, ContactState* s) {
-    const BodyState *a = &body[contact->a], *b = &body[contact->b];
-    double r = contact->def.b_radius, R = contact->def.a_radius;
-    double sign = contact->def.inside ? -1 : 1;
-    s->origin = vec3_add(a->x, mat3_mul(a->R, contact->def.a_frame.r));
-    s->axis = mat3_mul(a->R, contact->a_axis);
-    s->center = vec3_add(b->x, mat3_mul(b->R, contact->def.b_frame.r));
-    s->disc_axis = mat3_mul(b->R, contact->b_axis);
-    Vec3 p = mat3_mul(b->R, contact->b_x), q = mat3_mul(b->R, contact->b_y);
-    Vec3 D = vec3_sub(s->center, s->origin);
-    double height = vec3_dot(D, s->axis), cosine, sine;
-    D = vec3_add_scaled(D, -height, s->axis);
-    Extremum e = {vec3_dot(D, p),
-                  vec3_dot(D, q),
-                  vec3_dot(s->axis, p),
-                  vec3_dot(s->axis, q),
-                  r,
-                  contact->def.inside ? 1 : -1};
+void circle_gap(const Contact* contact, const ContactView* view, ContactState* s) {
+    double r = contact->def.b_radius, sign = contact->def.inside ? -1 : 1;
+    Vec3 u = contact->a_axis;
+    s->center = vec3_add(view->d, mat3_mul(view->Q, contact->def.b_frame.r));
+    Vec3 p = mat3_mul(view->Q, contact->b_x), q = mat3_mul(view->Q, contact->b_y);
+    Vec3 D = vec3_sub(s->center, contact->def.a_frame.r);
+    double height = vec3_dot(D, u), cosine, sine;
+    D = vec3_add_scaled(D, -height, u);
+    Extremum e = {vec3_dot(D, p), vec3_dot(D, q), vec3_dot(u, p), vec3_dot(u, q), r, -sign};
     find_extremum(&e, &cosine, &sine);
-    Vec3 t = vec3_add(vec3_scale(cosine, p), vec3_scale(sine, q));
-    s->rim = vec3_add_scaled(s->center, r, t);
-    s->along = vec3_add(vec3_scale(-r * sine, p), vec3_scale(r * cosine, q));
-    double lift = vec3_dot(t, s->axis);
-    Vec3 w = vec3_add_scaled(vec3_add_scaled(D, r, t), -r * lift, s->axis);
+    Vec3 t = vec3_add(vec3_scale(r * cosine, p), vec3_scale(r * sine, q)); // from the center
+    double lift = vec3_dot(t, u);
+    Vec3 w = vec3_add_scaled(vec3_add(D, t), -lift, u);
     double rho = vec3_norm(w);
-    s->n = rho > 0 ? vec3_scale(sign / rho, w) : vec3_scale(sign, mat3_column(a->R, 0));
-    s->gap = sign * (rho - R);
+    s->rim = vec3_add(s->center, t);
+    s->along = vec3_add(vec3_scale(-r * sine, p), vec3_scale(r * cosine, q));
+    s->n = rho > 0 ? vec3_scale(sign / rho, w) : vec3(sign, 0, 0);
+    s->gap = sign * (rho - contact->def.a_radius);
     s->point = vec3_add_scaled(s->rim, -0.5 * s->gap, s->n);
-    height += r * lift;
+    height += lift;
     if (height < contact->def.a_low || height > contact->def.a_high) s->gap = INFINITY;
 }
 
-void circle_rates(const Contact* contact, const ContactState* s, const Contraction* c,
+void circle_rates(const Contact* contact, const ContactWorld* s, const Contraction* c,
                   const double* P, ContractionRates* rates) {
     double sign = contact->def.inside ? -1 : 1, gap = isfinite(s->gap) ? s->gap : 0;
     Vec3 u = s->axis, x = s->rim, w = vec3_sub(x, s->origin), around = vec3_cross(u, s->n);

@@ -62,7 +62,7 @@ void lash_mechanism_destroy(LashMechanism* mech) {
     void* owned[] = {mech->pair,           mech->contact,     mech->body,
                      mech->joint,          mech->force,       mech->block_start,
                      mech->q_start,        mech->pattern_row, mech->pattern_column,
-                     mech->pattern_offset, mech->interaction};
+                     mech->pattern_offset, mech->interaction, mech->view};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i) lash_free(owned[i]);
     lash_free(mech);
 }
@@ -192,6 +192,7 @@ LashContactId lash_mechanism_add_contact(LashMechanism* mech, const LashContactD
     Mat3 b_axes = quat_matrix(quat_normalize(def->b_frame.rot));
     contact->b_x = mat3_column(b_axes, 0), contact->b_y = mat3_column(b_axes, 1);
     contact->b_axis = mat3_column(b_axes, 2);
+    contact->a_level = vec3_dot(contact->a_axis, def->a_frame.r);
     LASH_ASSERT(contact->a != contact->b);
     contact->def.name = name_or_number(def->name, "contact", mech->contacts + 1);
     return (LashContactId){++mech->contacts};
@@ -435,9 +436,10 @@ static const LashInteractionList* collect(const LashSystem* system, LashSystemWo
 }
 
 static void evaluate_contact(const LashInteraction* item, const Contact* contact,
-                             const BodyState* body, bool asked, double* g, double* g_t, double* G) {
+                             const ContactView* view, bool asked, double* g, double* g_t,
+                             double* G) {
     ContactState s;
-    contact_state(contact, body, &s);
+    contact_gap(contact, view, &s);
     g[item->row] = s.gap;
     for (int r = 1; r < item->rows; ++r) g[item->row + r] = 0;
     if (!asked) return;
@@ -445,7 +447,8 @@ static void evaluate_contact(const LashInteraction* item, const Contact* contact
     if (G == NULL) return;
     double *Ga = contact->a > 0 ? G + item->offset : NULL, *Gb = NULL;
     if (contact->b > 0) Gb = G + item->offset + (contact->a > 0 ? 6 * item->rows : 0);
-    contact_directions(contact, body, &s, item->rows, Ga, Gb);
+    contact_point(contact, &s);
+    contact_directions(contact, view, &s, item->rows, Ga, Gb);
 }
 
 static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, const double* q,
@@ -453,13 +456,17 @@ static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, c
     const LashMechanism* mech = of(system);
     mechanism_place(mech, q, work->body);
     for (int j = 0; j < mech->joints; ++j) joint_evaluate(mech, work, j, t, wanted, g, g_t, G);
+    for (int k = 0; k < mech->views; ++k) {
+        const int *side = mech->view[k], a = side[0];
+        contact_view(a > 0 ? &work->body[a] : NULL, &work->body[side[1]], &work->view[k]);
+    }
     for (int c = 0; c < mech->contacts; ++c) {
         const Contact* contact = &mech->contact[c];
         if (contact->pair >= 0) continue;
         bool asked = wanted == NULL || wanted[contact->interaction];
         if (!asked && G != NULL && g_t == NULL) continue; // directions only
-        evaluate_contact(&mech->interaction[contact->interaction], contact, work->body, asked, g,
-                         g_t, G);
+        evaluate_contact(&mech->interaction[contact->interaction], contact,
+                         &work->view[contact->view], asked, g, g_t, G);
     }
     return mech->pairs == 0 || pairs_evaluate(mech, work, q, wanted, g, g_t, G);
 }
@@ -529,6 +536,7 @@ static LashSystemWork* work_create(const LashSystem* system) {
     const LashMechanism* mech = of(system);
     LashSystemWork* work = lash_alloc(sizeof *work);
     work->body = lash_alloc((size_t)mech->bodies * sizeof *work->body);
+    work->view = lash_alloc((size_t)mech->views * sizeof *work->view);
     work->turned = lash_alloc((size_t)(LASH_MAX_COORDINATES * mech->joints) * sizeof *work->turned);
     for (int j = 0; j < mech->joints; ++j) {
         memcpy(work->turned + LASH_MAX_COORDINATES * j, mech->joint[j].start,
@@ -542,6 +550,7 @@ static void work_destroy(const LashSystem* system, LashSystemWork* work) {
     if (work == NULL) return;
     pairs_finish(of(system), work);
     lash_free(work->body);
+    lash_free(work->view);
     lash_free(work->turned);
     lash_free(work);
 }
@@ -605,9 +614,19 @@ int mechanism_add_interaction(LashMechanism* mech, int a, int b, LashInteraction
     return mech->interactions++;
 }
 
+// The view of the contact's two bodies, which it shares with other contacts.
+static int view_between(LashMechanism* mech, int a, int b) {
+    for (int k = 0; k < mech->views; ++k) {
+        if (mech->view[k][0] == a && mech->view[k][1] == b) return k;
+    }
+    mech->view[mech->views][0] = a, mech->view[mech->views][1] = b;
+    return mech->views++;
+}
+
 static void number_interactions(LashMechanism* mech) {
     size_t most = (size_t)(mech->joints * (2 + 3 * LASH_MAX_COORDINATES) + mech->contacts);
     mech->interaction = lash_alloc(most * sizeof *mech->interaction);
+    mech->view = lash_alloc((size_t)mech->contacts * sizeof *mech->view);
     for (int j = 0; j < mech->joints; ++j) joint_number_bilateral(mech, j);
     mech->bilateral = mech->interactions, mech->bilateral_rows = mech->rows;
     for (int j = 0; j < mech->joints; ++j) joint_number_unilateral(mech, j);
@@ -620,6 +639,7 @@ static void number_interactions(LashMechanism* mech) {
                                 .mu = contact->def.mu,
                                 .id = (uint64_t)c + CONTACT_ID};
         contact->interaction = mechanism_add_interaction(mech, contact->a, contact->b, item);
+        contact->view = view_between(mech, contact->a, contact->b);
     }
 }
 
@@ -798,11 +818,10 @@ LashReaction lash_mechanism_reaction(const LashMechanism* mech, int joint, const
 
 LashContactPlace lash_mechanism_contact_place(const LashMechanism* mech, int contact,
                                               const double* q) {
-    Contact local = mech->contact[contact];
-    if (local.pair >= 0) return pair_place(mech, local.pair, q);
-    BodyState state[2] = {state_of(local.a, q), state_of(local.b, q)};
-    local.a = 0, local.b = 1;
-    ContactState s;
-    contact_state(&local, state, &s);
-    return (LashContactPlace){s.gap, s.point, s.n};
+    const Contact* c = &mech->contact[contact];
+    if (c->pair >= 0) return pair_place(mech, c->pair, q);
+    BodyState a = state_of(c->a, q), b = state_of(c->b, q);
+    ContactView view;
+    contact_view(&a, &b, &view);
+    return contact_place(c, &view);
 }

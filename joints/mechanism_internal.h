@@ -50,6 +50,8 @@ struct LashMechanism {
     Contact* contact;
     PairContact* pair; // of those contacts that are between face sets
     int pairs;
+    int (*view)[2]; // (views) bodies a, b of contacts between simple features, all different
+    int views;
     Vec3 gravity;
     // Tables of the system.
     int *block_start, *q_start, *pattern_row, *pattern_column, *pattern_offset;
@@ -60,8 +62,9 @@ struct LashMechanism {
 };
 
 struct LashSystemWork {
-    BodyState* body; // (bodies) at the configuration evaluated last
-    double* turned;  // (joints x LASH_MAX_COORDINATES) angles at the last accepted step [rad]
+    BodyState* body;   // (bodies) at the configuration evaluated last
+    ContactView* view; // (views) the same
+    double* turned;    // (joints x LASH_MAX_COORDINATES) angles at the last accepted step [rad]
     LashInteractionList list;
     PairRun pairs;
 };
