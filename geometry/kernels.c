@@ -169,10 +169,12 @@ void lash_pair_add(LashPairView* v, const LashCandidate* c) {
         double most = 1e-9 * fmin(a->size, b->size) / -gap;
         slack_a = fmin(slack_a, most), slack_b = fmin(slack_b, most);
     }
-    if (!lash_feature_owns(b, r->point_b, c->t_b, c->n, slack_b, &r->boundary)) return;
+    LashTrimRoom* room = v->query->room != NULL ? v->query->room + 2 * c->slot : NULL;
+    if (!lash_feature_owns(b, r->point_b, c->t_b, c->n, slack_b, room, &r->boundary)) return;
+    if (room != NULL) ++room;
     Vec3 p = lash_place_inverse(v->b_a, r->point_a);
     Vec3 m = vec3_neg(mat3_mul_transposed(v->b_a->rot, c->n));
-    if (!lash_feature_owns(a, p, c->t_a, m, slack_a, &r->boundary)) return;
+    if (!lash_feature_owns(a, p, c->t_a, m, slack_a, room, &r->boundary)) return;
     if (gap < 0 && lash_kernel_is_free(a, b))
         r->deep |= beyond_cone(a, p, gap) || beyond_cone(b, r->point_b, gap);
     if (c->check && !r->deep && !is_contact(v, c, r)) return;

@@ -126,6 +126,9 @@ typedef struct LashKernelQuery {
     // (an arc on its ends): its deepest point is left out, which jumps about there. They may miss
     // half of that, an arc's ends twice a quarter of it [m].
     double flat;
+    // Private memory of the pair, two per slot (of the foot on a, on b): what is proven of the
+    // trims of planes; or NULL.
+    struct LashTrimRoom* room;
 } LashKernelQuery;
 
 LashFeature lash_feature_face(const LashShape* shape, int face);

@@ -17,7 +17,6 @@
 #include "geometry/bounds.h"
 #include "geometry/freeform_normal.h"
 #include "geometry/kernels_internal.h"
-#include "geometry/trim.h"
 
 // The box, wider by `hair` [m]: roots are accepted that far outside the trims, and boxes of faces
 // are those of their edges.
@@ -334,14 +333,16 @@ bool lash_behind_concave_edge(const LashFeature* f, Vec3 p) {
 }
 
 bool lash_feature_owns(const LashFeature* f, Vec3 p, const double* t, Vec3 m, double slack,
-                       bool* border) {
+                       LashTrimRoom* room, bool* border) {
     double tolerance = f->border;
     if (f->kind == LASH_FEATURE_FACE) {
         if (f->whole) return true;
-        LashTrimSide side = f->box_trim ? lash_trim_box(f->face, p, tolerance)
-                            : f->skeleton == LASH_SKELETON_SURFACE
-                                ? lash_trim_parameters(f->shape, f->face, t[0], t[1], tolerance)
-                                : lash_trim_point(f->shape, f->face, p, tolerance);
+        bool quick = f->box_trim && (f->barrel || f->skeleton != LASH_SKELETON_LINE);
+        LashTrimSide side =
+            quick ? lash_trim_box(f->face, p, tolerance)
+            : f->skeleton == LASH_SKELETON_SURFACE
+                ? lash_trim_parameters(f->shape, f->face, t[0], t[1], tolerance)
+                : lash_trim_near(f->box_trim ? NULL : f->shape, f->face, p, tolerance, room);
         if (side == LASH_BORDER) *border = true;
         return side != LASH_OUTSIDE || lash_behind_concave_edge(f, p);
     }

@@ -4,6 +4,7 @@
 
 #include "geometry/bezier.h"
 #include "geometry/kernels.h"
+#include "geometry/trim.h"
 
 #define LASH_BORDER_LENGTH 1e-12 // of the feature's size: width of the border between two features
 #define LASH_BORDER_ANGLE 1e-9   // [rad]
@@ -24,9 +25,9 @@ typedef struct LashPairView {
 } LashPairView;
 
 // Does feature f own a contact with foot p (parameters t) and outward direction m? All in its
-// shape.
+// shape. room: of this foot, or NULL.
 bool lash_feature_owns(const LashFeature* f, Vec3 p, const double* t, Vec3 m, double slack,
-                       bool* border);
+                       LashTrimRoom* room, bool* border);
 // A face ends at a concave edge because its neighbour's material begins: a point that is in that by
 // rounding, or in the course of an iteration, still touches the face. Is p there?
 bool lash_behind_concave_edge(const LashFeature* face, Vec3 p);

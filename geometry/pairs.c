@@ -24,7 +24,6 @@
 #include "geometry/bounds.h"
 #include "geometry/kernels_internal.h"
 #include "geometry/pairs_occt.h"
-#include "geometry/trim.h"
 
 enum { BLOCK = 32 };
 static const double FLAT = 2e-10; // half of it is the usual tolerance of positions [m]
@@ -44,6 +43,7 @@ typedef struct Combination {
     int a, b; // features
     int slots;
     int warm;     // index of its LashWarm, -1: none
+    int room;     // index of its first LashTrimRoom, -1: none
     double depth; // penetration to be reported: the reach [m]
     bool medial;  // one is a face with neighbours across convex edges
     bool rim;     // of a rim and a barrel: two of them go together
@@ -52,7 +52,7 @@ typedef struct Combination {
 struct LashPair {
     Side a, b;
     Combination* combination;
-    int combinations, blocks, warms, max_slots;
+    int combinations, blocks, warms, rooms, max_slots;
     double offset;
     double depth;       // largest of the combinations [m]
     LashPairOcct* occt; // LASH_QUERY_OCCT: no combinations, one slot; else NULL
@@ -75,11 +75,12 @@ struct LashPairWork {
     double all_near_until;         // the same for both sides as a whole
     double travel, bound;          // [m]
     bool started;
-    LashPlacement b_a; // of the last travel update
-    Quat rotation;     // the same as a quaternion
-    LashWarm* warm;    // (warms)
-    double* searched;  // (warms) travel until which the last search holds
-    Found* found;      // (max_slots)
+    LashPlacement b_a;  // of the last travel update
+    Quat rotation;      // the same as a quaternion
+    LashWarm* warm;     // (warms)
+    double* searched;   // (warms) travel until which the last search holds
+    LashTrimRoom* room; // (rooms)
+    Found* found;       // (max_slots)
     int founds, deep, beyond;
     bool borders, shadows; // one of them lies on a border, is shadowed
     // the current step
@@ -208,6 +209,13 @@ static bool is_point(const LashFeature* f) {
     return f->skeleton == LASH_SKELETON_POINT && f->side > 0;
 }
 
+// A plane or cylinder whose trims cost more to look at than a distance.
+static bool has_trims(const LashFeature* f) {
+    if (f->kind != LASH_FEATURE_FACE) return false;
+    return (f->skeleton == LASH_SKELETON_PLANE && !f->box_trim) ||
+           (f->skeleton == LASH_SKELETON_LINE && !f->barrel);
+}
+
 static void make_combinations(LashPair* pair) {
     for (int pass = 0; pass < 2; ++pass) {
         int count = 0;
@@ -220,6 +228,9 @@ static void make_combinations(LashPair* pair) {
                     Combination* c = pair->combination + count;
                     c->a = i, c->b = j, c->slots = slots;
                     c->warm = lash_kernel_is_free(a, b) ? pair->warms++ : -1;
+                    bool trimmed = has_trims(a) || has_trims(b);
+                    c->room = trimmed ? pair->rooms : -1;
+                    pair->rooms += trimmed ? 2 * slots : 0;
                     c->depth = fmin(lash_kernel_reach(a, b), fmin(a->size, b->size));
                     c->rim = lash_is_rim_cylinder(a, b) || lash_is_rim_cylinder(b, a);
                     c->medial = has_neighbors(&pair->a, i) || has_neighbors(&pair->b, j);
@@ -293,6 +304,7 @@ LashPairWork* lash_pair_work_create(const LashPair* pair) {
     w->near_until = lash_alloc(n * sizeof(double));
     w->warm = lash_alloc(((size_t)pair->warms + 1) * sizeof(LashWarm));
     w->searched = lash_alloc(((size_t)pair->warms + 1) * sizeof(double));
+    w->room = lash_alloc(((size_t)pair->rooms + 1) * sizeof(LashTrimRoom));
     w->found = lash_alloc(slots * sizeof(Found));
     w->list = lash_alloc(n * sizeof(int));
     w->id = lash_alloc(slots * sizeof(uint64_t));
@@ -309,6 +321,7 @@ void lash_pair_work_destroy(LashPairWork* w) {
     lash_free(w->near_until);
     lash_free(w->warm);
     lash_free(w->searched);
+    lash_free(w->room);
     lash_free(w->found);
     lash_free(w->list);
     lash_free(w->id);
@@ -385,6 +398,7 @@ static int combination_roots(const LashPair* pair, LashPairWork* w, const Combin
                              LashRoot roots[LASH_MAX_POINTS]) {
     const LashFeature *a = pair->a.feature + c->a, *b = pair->b.feature + c->b;
     LashKernelQuery query = {.limit = limit, .a_b = &v->a_b, .flat = w->flat};
+    if (c->room >= 0) query.room = w->room + c->room;
     if (c->warm >= 0) {
         query.warm = w->warm + c->warm;
         if (travel > w->searched[c->warm]) {

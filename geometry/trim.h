@@ -24,6 +24,17 @@ LashTrimSide lash_trim_parameters(const LashShape* shape, const LashFace* face, 
 // The same for a point on an elementary surface.
 LashTrimSide lash_trim_point(const LashShape* shape, const LashFace* face, Vec3 p,
                              double tolerance);
+// What the last test of a face proved: within `room` of p every point of the surface is on this
+// side.
+typedef struct LashTrimRoom {
+    Vec3 p;
+    double room; // [m] 0: nothing
+    LashTrimSide side;
+} LashTrimRoom;
+// lash_trim_point from `last` where that answers, else renewing it (planes and cylinders); last may
+// be NULL. A plane or cylinder without shape fills its box.
+LashTrimSide lash_trim_near(const LashShape* shape, const LashFace* face, Vec3 p, double tolerance,
+                            LashTrimRoom* last);
 // True when the loops run along the (u, v) box only, so that comparing with the box is enough.
 bool lash_trim_is_box(const LashShape* shape, const LashFace* face);
 LashTrimSide lash_trim_box(const LashFace* face, Vec3 p, double tolerance);

@@ -265,6 +265,51 @@ static void bezier_trims_are_exact(void** state) {
         LashTrimSide side = lash_trim_parameters(&s, &face, r * cos(t), r * sin(t), 1e-12);
         assert_int_equal(side, sign > 0 ? LASH_OUTSIDE : LASH_INSIDE);
     }
+    LashTrimRoom room = {.room = 0}; // and what is proven of it
+    for (int k = 0; k < 5000; ++k) {
+        Vec3 p = vec3(random_in(&random, -1.1, 1.1), random_in(&random, -1.1, 1.1), 0);
+        for (int i = 0; i < 5; ++i) {
+            LashTrimSide expected = lash_trim_point(&s, &face, p, 1e-12);
+            assert_int_equal(lash_trim_near(&s, &face, p, 1e-12, &room), expected);
+            p.x += random_in(&random, -0.05, 0.05), p.y += random_in(&random, -0.05, 0.05);
+        }
+    }
+}
+
+// A point wanders over the face: what was proven before must be what a new test finds.
+static void check_room(const LashShape* s, const LashFace* face, double size, int* answered) {
+    Random random = {41};
+    LashTrimRoom room = {.room = 0};
+    double u = 0.5 * (face->u0 + face->u1), v = 0.5 * (face->v0 + face->v1);
+    double per_u = face->type == LASH_PLANE ? 1 : face->radius;
+    for (int k = 0; k < 20000; ++k) {
+        double step = size * pow(10, random_in(&random, -6, -1)), margin = 0.2 * size;
+        u += random_in(&random, -step, step) / per_u, v += random_in(&random, -step, step);
+        if (face->type == LASH_PLANE || !face->u_closed)
+            u = fmin(fmax(u, face->u0 - margin / per_u), face->u1 + margin / per_u);
+        v = fmin(fmax(v, face->v0 - margin), face->v1 + margin);
+        Vec3 p = lash_face_point(s, face, u, v).p;
+        *answered += vec3_distance(p, room.p) < room.room;
+        LashTrimSide expected = lash_trim_point(s, face, p, 1e-9);
+        assert_int_equal(lash_trim_near(s, face, p, 1e-9, &room), expected);
+    }
+}
+
+static void what_is_proven_of_a_trim_holds(void** state) {
+    (void)state;
+    LashShape* ring = lash_shape_ring(0.45, 0.7, 0.6);
+    LashShape* box = lash_shape_box(vec3(0.3, 0.5, 0.7));
+    int answered = 0;
+    for (int i = 0; i < ring->faces; ++i) check_room(ring, ring->face + i, 0.7, &answered);
+    for (int i = 0; i < box->faces; ++i) check_room(box, box->face + i, 0.7, &answered);
+    LashFace* bore = ring->face + (ring->face[0].type == LASH_CYLINDER ? 0 : 1);
+    assert_int_equal(bore->type, LASH_CYLINDER);
+    LashFace half = *bore; // a part of it, by its box alone
+    half.loops = 0, half.u0 = 1, half.u1 = 3, half.u_closed = false;
+    check_room(ring, &half, 0.7, &answered);
+    assert_true(answered > 20000);
+    lash_shape_destroy(ring);
+    lash_shape_destroy(box);
 }
 
 int main(void) {
@@ -276,6 +321,7 @@ int main(void) {
         cmocka_unit_test(mesh_is_closed_and_encloses_the_volume),
         cmocka_unit_test(trim_agrees_with_the_solid_everywhere),
         cmocka_unit_test(bezier_trims_are_exact),
+        cmocka_unit_test(what_is_proven_of_a_trim_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
