@@ -24,6 +24,7 @@
 
 #include "core/arena.h"
 #include "joints/mechanism_internal.h"
+#include "joints/rows.h"
 
 enum { RING = 3, MOST = 16 }; // points of a ring; contacts of one joint at most
 // A ring tilted by less lies on its RING points: their circle then reaches beyond them by less than

@@ -11,7 +11,7 @@
 // Second derivative, with delta = phi_k - phi_p and k_e = k x e (so that d(k.e) = k_e . delta):
 //     dw = phi_p x w - Q delta,   Q = (1 + n^2)/(1 - n^2)^2 m k_z' + n/(1 - n^2) (x k_x' + y k_y')
 // and the columns R_p'w, R_k'w add -phi x w of their own body. Exact for any n^2 < 1.
-#include "joints/joint.h"
+#include "joints/rows.h"
 
 typedef struct Angle {
     Vec3 x, y, z, k;             // the plane and the vector, world

@@ -1,13 +1,12 @@
 // Cylindrical joint: b turns about z of a and slides along it.
 //   x_a . (p_b - p_a) = 0,   y_a . (p_b - p_a) = 0,   x_a . z_b = 0,   y_a . z_b = 0
 // The shaft slides over the bore with (radius * angle, displacement): friction acts along the sum.
-#include "joints/joint.h"
+#include "joints/rows.h"
 
 static void write(const JointFrames* f, RowWriter* out) {
     row_axis_point(f, 0, out);
     row_axis_point(f, 1, out);
-    row_dot(f, 0, 2, out);
-    row_dot(f, 1, 2, out);
+    row_parallel(f, out);
 }
 
 static void contract(const JointFrames* f, RowContraction* c) {

@@ -1,11 +1,10 @@
 // Fixed joint: points coincide, axes stay parallel.
 //   p_b - p_a = 0,   x_a . z_b = 0,   y_a . z_b = 0,   y_a . x_b = 0
-#include "joints/joint.h"
+#include "joints/rows.h"
 
 static void write(const JointFrames* f, RowWriter* out) {
     row_point3(f, out);
-    row_dot(f, 0, 2, out);
-    row_dot(f, 1, 2, out);
+    row_parallel(f, out);
     row_dot(f, 1, 0, out);
 }
 

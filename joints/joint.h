@@ -15,21 +15,21 @@ typedef struct BodyState {
 // The two sides of a joint in the world.
 typedef struct JointFrames {
     const BodyState *a, *b;
-    Vec3 a_point, b_point; // joint point in each body [m]
-    Mat3 a_axes, b_axes;   // joint axes in each body (columns x, y, z)
-    Vec3 p_a, p_b;         // joint point of each side, world
-    Mat3 a_b;              // R_a' R_b: axes of b in axes of a
-    double length;         // of a distance joint [m]
-    double lead;           // of a screw: displacement per angle [m/rad]
-    const double* turned;  // (LASH_MAX_COORDINATES) coordinates near which angles are unwrapped
+    Vec3 a_point, b_point;       // joint point in each body [m]
+    const Mat3 *a_axes, *b_axes; // joint axes in each body (columns x, y, z)
+    Vec3 p_a, p_b;               // joint point of each side, world
+    Mat3 a_b;                    // R_a' R_b: axes of b in axes of a
+    double length;               // of a distance joint [m]
+    double lead;                 // of a screw: displacement per angle [m/rad]
+    const double* turned; // (LASH_MAX_COORDINATES) coordinates near which angles are unwrapped
 } JointFrames;
 
 // Joint axis e (0 x, 1 y, 2 z) of each side, world.
 static inline Vec3 axis_a(const JointFrames* f, int e) {
-    return mat3_mul(f->a->R, mat3_column(f->a_axes, e));
+    return mat3_mul(f->a->R, mat3_column(*f->a_axes, e));
 }
 static inline Vec3 axis_b(const JointFrames* f, int e) {
-    return mat3_mul(f->b->R, mat3_column(f->b_axes, e));
+    return mat3_mul(f->b->R, mat3_column(*f->b_axes, e));
 }
 
 // Rows being written. Ga, Gb: (6 x rows) columns of G per side, or NULL where that side is the
@@ -96,21 +96,16 @@ double coordinate_unwrapped(CoordinateType type, const JointFrames* frames, doub
 void coordinate_reaction(CoordinateType type, const JointFrames* frames, double Q, Vec3* force,
                          Vec3* moment);
 
-// Building blocks of rows (rows.c). e: index of a joint axis (0 x, 1 y, 2 z).
+// Building blocks of rows (rows.c; what is written inline: rows.h). e: index of a joint axis (0 x,
+// 1 y, 2 z).
 void put_row(RowWriter* out, double g, Vec3 lin_a, Vec3 ang_a, Vec3 lin_b, Vec3 ang_b);
 // Parts of a touched pair of bodies, in the order of their velocities.
 enum { A_LIN, A_ANG, B_LIN, B_ANG };
 // Adds the 3x3 block H of the second derivative of row `row`: rows of G in `part`, increment in
 // `along`.
 void add_block(RowContraction* c, int row, int part, int along, Mat3 H);
-// point3: p_b - p_a = 0 in world axes, three rows.
-void row_point3(const JointFrames* f, RowWriter* out);
 void row_point3_contract(const JointFrames* f, RowContraction* c);
-// axis_point: e_a . (p_b - p_a), e_a an axis of a.
-void row_axis_point(const JointFrames* f, int e, RowWriter* out);
 void row_axis_point_contract(const JointFrames* f, int e, RowContraction* c);
-// dot: e_a . k_b, an axis of a and one of b.
-void row_dot(const JointFrames* f, int e, int k, RowWriter* out);
 void row_dot_contract(const JointFrames* f, int e, int k, RowContraction* c);
 // distance: |p_b - p_a| - length, one row.
 void row_distance(const JointFrames* f, RowWriter* out);

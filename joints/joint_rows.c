@@ -68,6 +68,7 @@ void joint_number_unilateral(LashMechanism* mech, int j) {
                                 .load_rows = kind->load,
                                 .id = (uint64_t)j + (uint64_t)ROLE_FRICTION * JOINT_ID};
     joint->friction = mechanism_add_interaction(mech, joint->a, joint->b, friction);
+    joint->extras = true;
 }
 
 void joint_name(const LashMechanism* mech, uint64_t id, char* text, size_t size) {
@@ -193,7 +194,7 @@ void joint_evaluate(const LashMechanism* mech, const LashSystemWork* work, int j
     mechanism_joint_frames(joint, work->body, mechanism_turned(work, j), &f);
     RowWriter out = writer_of(item, joint, g, asked ? G : NULL);
     joint->kind->write(&f, &out);
-    evaluate_extras(mech, joint, &f, t, wanted, g, g_t, G);
+    if (joint->extras) evaluate_extras(mech, joint, &f, t, wanted, g, g_t, G);
 }
 
 // --- Second derivatives

@@ -305,7 +305,7 @@ void mechanism_frames_between(const Joint* joint, const BodyState* a, const Body
                               const double* turned, JointFrames* f) {
     f->a = a, f->b = b;
     f->a_point = joint->def.a_joint.r, f->b_point = joint->def.b_joint.r;
-    f->a_axes = joint->a_axes, f->b_axes = joint->b_axes;
+    f->a_axes = &joint->a_axes, f->b_axes = &joint->b_axes;
     f->p_a = joint->a == 0 ? f->a_point : vec3_add(f->a->x, mat3_mul(f->a->R, f->a_point));
     f->p_b = vec3_add(f->b->x, mat3_mul(f->b->R, f->b_point));
     if (joint->kind->angular != 0)
@@ -725,10 +725,10 @@ static BodyState state_of(int body, const double* q) {
 // Frames of a joint at q; state: the two bodies, which f points to.
 static void frames_at(const LashMechanism* mech, const LashSystemWork* work, int joint,
                       const double* q, BodyState state[2], JointFrames* f) {
-    Joint local = mech->joint[joint];
-    state[0] = state_of(local.a, q), state[1] = state_of(local.b, q);
-    const double* turned = work == NULL ? mech->joint[joint].start : mechanism_turned(work, joint);
-    mechanism_frames_between(&local, &state[0], &state[1], turned, f);
+    const Joint* j = &mech->joint[joint];
+    state[0] = state_of(j->a, q), state[1] = state_of(j->b, q);
+    const double* turned = work == NULL ? j->start : mechanism_turned(work, joint);
+    mechanism_frames_between(j, &state[0], &state[1], turned, f);
 }
 
 double lash_mechanism_joint_coordinate(const LashMechanism* mech, const LashSystemWork* work,
@@ -811,7 +811,7 @@ LashReaction lash_mechanism_reaction(const LashMechanism* mech, int joint, const
     if (rows != NULL) j->kind->reaction(&f, rows, &force, &moment);
     clearance_reaction(mech, j, &f, P, &force, &moment);
     add_coordinate_reactions(mech, j, &f, P, &force, &moment);
-    Mat3 A = mat3_product(f.a->R, f.a_axes);
+    Mat3 A = mat3_product(f.a->R, *f.a_axes);
     return (LashReaction){vec3_scale(1 / h, mat3_mul_transposed(A, force)),
                           vec3_scale(1 / h, mat3_mul_transposed(A, moment))};
 }

@@ -17,7 +17,7 @@ typedef struct Joint {
     int via[2];          // joints a gear pair couples
     // In the list of interactions, -1: none.
     int interaction, friction;   // interaction: of the rows
-    bool extras;                 // it has drivers or limits
+    bool extras;                 // it has drivers, limits or friction
     int first_contact, contacts; // of a joint with clearance
     int driver[LASH_MAX_COORDINATES], limit[LASH_MAX_COORDINATES][2];
     double start[LASH_MAX_COORDINATES]; // coordinates of the initial configuration [rad or m]

@@ -1,11 +1,10 @@
 // Planar joint: b slides and turns on the plane through p_a with normal z of a.
 //   z_a . (p_b - p_a) = 0,   x_a . z_b = 0,   y_a . z_b = 0
-#include "joints/joint.h"
+#include "joints/rows.h"
 
 static void write(const JointFrames* f, RowWriter* out) {
     row_axis_point(f, 2, out);
-    row_dot(f, 0, 2, out);
-    row_dot(f, 1, 2, out);
+    row_parallel(f, out);
 }
 
 static void contract(const JointFrames* f, RowContraction* c) {

@@ -1,6 +1,6 @@
 // Point on line: the point of b stays on the line through p_a along z of a.
 //   x_a . (p_b - p_a) = 0,   y_a . (p_b - p_a) = 0
-#include "joints/joint.h"
+#include "joints/rows.h"
 
 static void write(const JointFrames* f, RowWriter* out) {
     row_axis_point(f, 0, out);

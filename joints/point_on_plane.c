@@ -1,6 +1,6 @@
 // Point on plane: the point of b stays in the plane through p_a with normal z of a.
 //   z_a . (p_b - p_a) = 0
-#include "joints/joint.h"
+#include "joints/rows.h"
 
 static void write(const JointFrames* f, RowWriter* out) {
     row_axis_point(f, 2, out);

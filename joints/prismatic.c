@@ -1,13 +1,12 @@
 // Prismatic joint: b slides along z of a without turning.
 //   x_a . (p_b - p_a) = 0,   y_a . (p_b - p_a) = 0,   x_a . z_b = 0,   y_a . z_b = 0,
 //   y_a . x_b = 0
-#include "joints/joint.h"
+#include "joints/rows.h"
 
 static void write(const JointFrames* f, RowWriter* out) {
     row_axis_point(f, 0, out);
     row_axis_point(f, 1, out);
-    row_dot(f, 0, 2, out);
-    row_dot(f, 1, 2, out);
+    row_parallel(f, out);
     row_dot(f, 1, 0, out);
 }
 

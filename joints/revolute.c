@@ -1,11 +1,10 @@
 // Revolute joint: the points coincide, z of b stays along z of a.
 //   p_b - p_a = 0,   x_a . z_b = 0,   y_a . z_b = 0
-#include "joints/joint.h"
+#include "joints/rows.h"
 
 static void write(const JointFrames* f, RowWriter* out) {
     row_point3(f, out);
-    row_dot(f, 0, 2, out);
-    row_dot(f, 1, 2, out);
+    row_parallel(f, out);
 }
 
 static void contract(const JointFrames* f, RowContraction* c) {

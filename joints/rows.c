@@ -11,7 +11,7 @@
 //   distance    g = |p_b - p_a| - L      the columns of point3 along e = (p_b - p_a)/|p_b - p_a|
 //
 // Second derivatives follow from d(R' y) = [R' y]x psi and d(R u) = -R [u]x psi.
-#include "joints/joint.h"
+#include "joints/rows.h"
 
 void put_row(RowWriter* out, double g, Vec3 lin_a, Vec3 ang_a, Vec3 lin_b, Vec3 ang_b) {
     int i = out->rows++;
@@ -47,29 +47,6 @@ void add_block(RowContraction* c, int row, int part, int along, Mat3 H) {
     }
 }
 
-// Columns of one side: linear sign I, angular sign (s x R'e_k), the rows of R being the columns of
-// R'.
-static void put_point_columns(const BodyState* body, Vec3 s, double sign, double* G) {
-    const double* R = body->R.m;
-    for (int k = 0; k < 3; ++k, G += 6) {
-        double x = R[k], y = R[k + 3], z = R[k + 6];
-        G[0] = k == 0 ? sign : 0, G[1] = k == 1 ? sign : 0, G[2] = k == 2 ? sign : 0;
-        G[3] = sign * (s.y * z - s.z * y), G[4] = sign * (s.z * x - s.x * z),
-        G[5] = sign * (s.x * y - s.y * x);
-    }
-}
-
-void row_point3(const JointFrames* f, RowWriter* out) {
-    int i = out->rows;
-    out->rows += 3;
-    if (out->g != NULL) {
-        Vec3 d = vec3_sub(f->p_b, f->p_a);
-        out->g[i] = d.x, out->g[i + 1] = d.y, out->g[i + 2] = d.z;
-    }
-    if (out->Ga != NULL) put_point_columns(f->a, f->a_point, -1, out->Ga + 6 * i);
-    if (out->Gb != NULL) put_point_columns(f->b, f->b_point, 1, out->Gb + 6 * i);
-}
-
 void row_point3_contract(const JointFrames* f, RowContraction* c) {
     for (int k = 0; k < 3; ++k) {
         Vec3 e_a = vec3(f->a->R.m[k], f->a->R.m[k + 3], f->a->R.m[k + 6]);
@@ -81,16 +58,8 @@ void row_point3_contract(const JointFrames* f, RowContraction* c) {
     }
 }
 
-void row_axis_point(const JointFrames* f, int axis, RowWriter* out) {
-    Vec3 e = axis_a(f, axis), u = mat3_column(f->a_axes, axis);
-    Vec3 rho = mat3_mul_transposed(f->a->R, vec3_sub(f->p_b, f->a->x));
-    Vec3 e_b = mat3_mul_transposed(f->b->R, e);
-    put_row(out, vec3_dot(e, vec3_sub(f->p_b, f->p_a)), vec3_neg(e), vec3_cross(u, rho), e,
-            vec3_cross(f->b_point, e_b));
-}
-
 void row_axis_point_contract(const JointFrames* f, int axis, RowContraction* c) {
-    Vec3 e = axis_a(f, axis), u = mat3_column(f->a_axes, axis);
+    Vec3 e = axis_a(f, axis), u = mat3_column(*f->a_axes, axis);
     Vec3 rho = mat3_mul_transposed(f->a->R, vec3_sub(f->p_b, f->a->x));
     Vec3 e_b = mat3_mul_transposed(f->b->R, e);
     Mat3 Rt = mat3_transpose(f->a->R),
@@ -108,26 +77,8 @@ void row_axis_point_contract(const JointFrames* f, int axis, RowContraction* c) 
     add_block(c, row, B_ANG, B_ANG, mat3_product(S, mat3_skew(e_b)));
 }
 
-// With u, w the axes in their bodies and Q = R_a' R_b:  g = u.(Q w),  G_a = u x (Q w),  G_b = w x
-// (Q' u).
-void row_dot(const JointFrames* f, int e, int k, RowWriter* out) {
-    Vec3 u = mat3_column(f->a_axes, e), w = mat3_column(f->b_axes, k), k_a = mat3_mul(f->a_b, w);
-    int i = out->rows++;
-    if (out->g != NULL) out->g[i] = vec3_dot(u, k_a);
-    if (out->Ga != NULL) {
-        Vec3 m = vec3_cross(u, k_a);
-        double* G = out->Ga + 6 * i;
-        G[0] = G[1] = G[2] = 0, G[3] = m.x, G[4] = m.y, G[5] = m.z;
-    }
-    if (out->Gb != NULL) {
-        Vec3 m = vec3_cross(w, mat3_mul_transposed(f->a_b, u));
-        double* G = out->Gb + 6 * i;
-        G[0] = G[1] = G[2] = 0, G[3] = m.x, G[4] = m.y, G[5] = m.z;
-    }
-}
-
 void row_dot_contract(const JointFrames* f, int e, int k, RowContraction* c) {
-    Vec3 u = mat3_column(f->a_axes, e), w = mat3_column(f->b_axes, k);
+    Vec3 u = mat3_column(*f->a_axes, e), w = mat3_column(*f->b_axes, k);
     Vec3 k_a = mat3_mul(f->a_b, w), e_b = mat3_mul_transposed(f->a_b, u);
     Mat3 U = mat3_skew(u), V = mat3_skew(w), b_a = mat3_transpose(f->a_b);
     int row = c->row++;

@@ -4,7 +4,7 @@
 // with lead P.
 #include <string.h>
 
-#include "joints/joint.h"
+#include "joints/rows.h"
 
 static void write(const JointFrames* f, RowWriter* out) {
     joint_cylindrical.write(f, out);

@@ -1,5 +1,9 @@
 // Spherical joint: the points coincide.   p_b - p_a = 0
-#include "joints/joint.h"
+#include "joints/rows.h"
+
+static void write(const JointFrames* f, RowWriter* out) {
+    row_point3(f, out);
+}
 
 static void reaction(const JointFrames* f, const double* P, Vec3* force, Vec3* moment) {
     (void)f;
@@ -9,6 +13,6 @@ static void reaction(const JointFrames* f, const double* P, Vec3* force, Vec3* m
 
 const JointKind joint_spherical = {.name = "spherical",
                                    .rows = 3,
-                                   .write = row_point3,
+                                   .write = write,
                                    .contract = row_point3_contract,
                                    .reaction = reaction};

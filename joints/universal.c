@@ -1,7 +1,7 @@
 // Universal (Cardan) joint: a cross with one axis, z, in a and the other, x, in b.
 //   p_b - p_a = 0,   z_a . x_b = 0
 // With R_b = R_a Rz(angle) Rx(second angle): both coordinates are exact turns about their axes.
-#include "joints/joint.h"
+#include "joints/rows.h"
 
 static void write(const JointFrames* f, RowWriter* out) {
     row_point3(f, out);
