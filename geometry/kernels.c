@@ -26,11 +26,17 @@ static bool concave(const LashFeature* f) { // every point of it is hollow in on
     return f->kind == LASH_FEATURE_FACE && f->side < 0 && f->skeleton != LASH_SKELETON_SURFACE;
 }
 
+static bool is_free(LashSkeleton a, LashSkeleton b) {
+    enum {
+        FREE = 1 << LASH_SKELETON_CURVE | 1 << LASH_SKELETON_SURFACE,
+        CONE = 1 << LASH_SKELETON_CONE
+    };
+    int both = 1 << a | 1 << b;
+    return (both & FREE) != 0 || both == CONE;
+}
+
 bool lash_kernel_is_free(const LashFeature* a, const LashFeature* b) {
-    bool cones = a->skeleton == LASH_SKELETON_CONE && b->skeleton == LASH_SKELETON_CONE;
-    bool free_a = a->skeleton == LASH_SKELETON_CURVE || a->skeleton == LASH_SKELETON_SURFACE;
-    bool free_b = b->skeleton == LASH_SKELETON_CURVE || b->skeleton == LASH_SKELETON_SURFACE;
-    return cones || free_a || free_b;
+    return is_free(a->skeleton, b->skeleton);
 }
 
 // The smaller skeleton first.
@@ -85,8 +91,9 @@ static double slack_against(const LashFeature* f, const LashFeature* g) {
 
 double lash_kernel_reach(const LashFeature* a, const LashFeature* b) {
     bool fa = a->kind == LASH_FEATURE_FACE, fb = b->kind == LASH_FEATURE_FACE;
-    double share = lash_kernel_is_free(a, b) ? LASH_FREE_REACH : 1;
-    return share * (fa && !fb ? a->reach : fb && !fa ? b->reach : fmin(a->reach, b->reach));
+    double share = is_free(a->skeleton, b->skeleton) ? LASH_FREE_REACH : 1;
+    double least = a->reach < b->reach ? a->reach : b->reach;
+    return share * (fa && !fb ? a->reach : fb && !fa ? b->reach : least);
 }
 
 // A cone's radius of curvature changes along it: is the gap deeper than its share at the foot?
@@ -175,7 +182,7 @@ void lash_pair_add(LashPairView* v, const LashCandidate* c) {
     Vec3 p = lash_place_inverse(v->b_a, r->point_a);
     Vec3 m = vec3_neg(mat3_mul_transposed(v->b_a->rot, c->n));
     if (!lash_feature_owns(a, p, c->t_a, m, slack_a, room, &r->boundary)) return;
-    if (gap < 0 && lash_kernel_is_free(a, b))
+    if (gap < 0 && is_free(a->skeleton, b->skeleton))
         r->deep |= beyond_cone(a, p, gap) || beyond_cone(b, r->point_b, gap);
     if (c->check && !r->deep && !is_contact(v, c, r)) return;
     r->shadowed = gap < 0 && !crossing_is_contact(v, r);
@@ -272,6 +279,13 @@ static void rim_second_order(const LashFeature* barrel, const LashRoot* root, co
     *of_barrel = (LashSecondOrder){{1, 0, 0, 1}, {k * r * r, k * r * s, k * r * s, k * s * s}};
 }
 
+// The same in every direction and place: vertex, ball, plane.
+static bool is_isotropic(const LashFeature* f, bool ball) {
+    return ball || f->kind == LASH_FEATURE_VERTEX ||
+           (f->kind == LASH_FEATURE_FACE &&
+            (f->skeleton == LASH_SKELETON_PLANE || f->skeleton == LASH_SKELETON_POINT));
+}
+
 void lash_kernel_second_order(const LashFeature* a, const LashFeature* b, const LashPlacement* b_a,
                               const LashRoot* root, const Mat3* world_b,
                               LashContactPoint* contact) {
@@ -283,9 +297,15 @@ void lash_kernel_second_order(const LashFeature* a, const LashFeature* b, const 
                          of_a ? &contact->b : &contact->a);
         return;
     }
+    bool same_a = is_isotropic(a, root->ball_a), same_b = is_isotropic(b, root->ball_b);
+    if (same_b) lash_feature_second_order(b, root->ball_b, t1, NULL, t1, t1, t2, &contact->b);
+    if (same_a) lash_feature_second_order(a, root->ball_a, t1, NULL, t1, t1, t2, &contact->a);
+    if (same_a && same_b) return;
     t1 = mat3_mul_transposed(*world_b, t1), t2 = mat3_mul_transposed(*world_b, t2);
-    lash_feature_second_order(b, root->ball_b, root->point_b, root->t_b, root->normal, t1, t2,
-                              &contact->b);
+    if (!same_b)
+        lash_feature_second_order(b, root->ball_b, root->point_b, root->t_b, root->normal, t1, t2,
+                                  &contact->b);
+    if (same_a) return;
     Vec3 m = vec3_neg(mat3_mul_transposed(b_a->rot, root->normal));
     lash_feature_second_order(a, root->ball_a, lash_place_inverse(b_a, root->point_a), root->t_a, m,
                               mat3_mul_transposed(b_a->rot, t1), mat3_mul_transposed(b_a->rot, t2),
@@ -302,7 +322,7 @@ static void roots_ordered(LashPairView* v) {
         v->x = mat3_mul(v->b_a->rot, a->x);
         v->y = vec3_cross(v->z, v->x);
     }
-    if (lash_kernel_is_free(a, v->b)) {
+    if (is_free(a->skeleton, v->b->skeleton)) {
         lash_pair_free(v);
         return;
     }

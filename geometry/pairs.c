@@ -35,6 +35,7 @@ typedef struct Side {
     int* first_neighbor; // (features + 1)
     Pose body_shape;
     bool shifted;    // body_shape is not the identity
+    bool turned;     // nor is its rotation
     LashFeature all; // bounds of the whole side
     double radius;   // about the body's origin [m]
 } Side;
@@ -183,6 +184,7 @@ static void make_side(Side* side, const LashPairSide* def) {
     side->body_shape = def->body_shape;
     Pose one = pose_identity();
     side->shifted = memcmp(&one, &def->body_shape, sizeof one) != 0;
+    side->turned = memcmp(&one.rot, &def->body_shape.rot, sizeof one.rot) != 0;
     for (int i = 0; i < s->faces; ++i) {
         feature_of_face[i] = mark[i] ? side->features : -1;
         if (mark[i]) side->feature[side->features++] = lash_feature_face(s, i);
@@ -369,9 +371,14 @@ typedef struct View { // poses of one call
     Quat rotation;
 } View;
 
+static inline Pose placed(const Side* side, Pose world_body) {
+    if (!side->shifted) return world_body;
+    if (side->turned) return pose_mul(world_body, side->body_shape);
+    return pose(pose_point(world_body, side->body_shape.r), world_body.rot);
+}
+
 static View view_of(const LashPair* pair, Pose world_a, Pose world_b) {
-    Pose a = pair->a.shifted ? pose_mul(world_a, pair->a.body_shape) : world_a;
-    Pose b = pair->b.shifted ? pose_mul(world_b, pair->b.body_shape) : world_b;
+    Pose a = placed(&pair->a, world_a), b = placed(&pair->b, world_b);
     View v;
     v.b = b;
     v.rotation = quat_mul(quat_conjugate(b.rot), a.rot);

@@ -296,18 +296,21 @@ static void put_directions(const PairContact* pair, const BodyState* body, const
     }
 }
 
-static void keep_point(PairKept* kept, Pose a, Pose b, const LashContactPoint* p) {
+static void keep_point(PairKept* kept, const Pose* a, const Pose* b, const LashContactPoint* p) {
     kept->found = true;
-    kept->point = pose_point_inverse(a, p->point_a);
-    kept->origin = pose_point_inverse(b, p->point_b);
-    kept->normal = quat_rotate_inverse(b.rot, p->normal);
-    kept->offset = p->gap - vec3_dot(vec3_sub(p->point_a, p->point_b), p->normal);
+    kept->world_a = *a, kept->world_b = *b;
+    kept->point_a = p->point_a, kept->point_b = p->point_b;
+    kept->normal = p->normal, kept->gap = p->gap;
 }
 
 static void go_on(const PairKept* kept, Pose a, Pose b, LashContactPoint* p) {
-    Vec3 n = quat_rotate(b.rot, kept->normal), at = pose_point(a, kept->point);
-    double distance = vec3_dot(vec3_sub(at, pose_point(b, kept->origin)), n);
-    *p = (LashContactPoint){.gap = distance + kept->offset,
+    Vec3 at = pose_point(a, pose_point_inverse(kept->world_a, kept->point_a));
+    Vec3 origin = pose_point(b, pose_point_inverse(kept->world_b, kept->point_b));
+    Vec3 n = quat_rotate(b.rot, quat_rotate_inverse(kept->world_b.rot, kept->normal));
+    double offset = // of the pair, contained in the gap
+        kept->gap - vec3_dot(vec3_sub(kept->point_a, kept->point_b), kept->normal);
+    double distance = vec3_dot(vec3_sub(at, origin), n);
+    *p = (LashContactPoint){.gap = distance + offset,
                             .normal = n,
                             .point_a = at,
                             .point_b = vec3_add_scaled(at, -distance, n),
@@ -328,7 +331,7 @@ static bool find_points(const PairContact* pair, PairState* state, Pose a, Pose 
     for (int i = 0; i < state->slots; ++i) {
         bool asked = wanted == NULL || wanted[i], found = asked && state->gap[i] < INFINITY;
         if (found) {
-            keep_point(&state->kept[i], a, b, &cache->point[i]);
+            keep_point(&state->kept[i], &a, &b, &cache->point[i]);
         } else if (wanted != NULL && asked && state->kept[i].found) {
             go_on(&state->kept[i], a, b, &cache->point[i]);
             state->gap[i] = cache->point[i].gap;

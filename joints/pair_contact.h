@@ -30,11 +30,12 @@ typedef struct PairPoints {
     uint8_t* has;            // (slots)
 } PairPoints;
 
-// Where a slot was last found in a time step: a point of a and a plane of b.
+// Where a slot was last found in a time step, the bodies there: a point of a and a plane of b.
 typedef struct PairKept {
     bool found;
-    Vec3 point, origin, normal; // of a in body a; of the plane in body b, its normal into a
-    double offset;              // of the pair, contained in the gap [m]
+    Pose world_a, world_b;
+    Vec3 point_a, point_b, normal; // world, the normal into a
+    double gap;                    // [m]
 } PairKept;
 
 // What a run remembers of one pair.
