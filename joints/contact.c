@@ -224,8 +224,11 @@ void contact_contract(const Contact* contact, const BodyState* body, int rows, c
     world.origin = point_to_world(&view, contact->def.a_frame.r);
     world.axis = direction_to_world(&view, contact->a_axis);
     if (is_disc(contact) && !circle) world.disc_axis = direction_to_world(&view, s.disc_axis);
-    if (circle) world.rim = point_to_world(&view, s.rim);
-    if (circle) world.along = direction_to_world(&view, s.along);
+    if (circle) {
+        Vec3 axis = mat3_mul(view.Q, contact->b_axis);
+        world.rim = point_to_world(&view, s.rim);
+        world.along = direction_to_world(&view, vec3_cross(axis, vec3_sub(s.rim, s.center)));
+    }
     c.point = point_to_world(&view, s.point), c.t[0] = world.n;
     if (rows > 1) {
         tangents(contact, s.n, &c.t[1], &c.t[2]);

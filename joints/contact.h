@@ -35,8 +35,7 @@ typedef struct ContactState {
     double gap;
     Vec3 center, disc_axis; // feature of b
     Vec3 n, point;
-    Vec3 rim, along; // circle and cylinder: touching point of the circle; its derivative by the
-                     // angle on the circle
+    Vec3 rim; // circle and cylinder: touching point of the circle
 } ContactState;
 
 // contact_gap sets all but the point; contact_point then that.
@@ -62,7 +61,8 @@ void circle_gap(const Contact* contact, const ContactView* view, ContactState* s
 // A contact's features and state, world.
 typedef struct ContactWorld {
     double gap;
-    Vec3 n, origin, axis, center, disc_axis, rim, along;
+    Vec3 n, origin, axis, center, disc_axis, rim;
+    Vec3 along; // derivative of the rim by the angle on the circle
 } ContactWorld;
 void circle_rates(const Contact* contact, const ContactWorld* s, const Contraction* c,
                   const double* P, ContractionRates* rates);

@@ -100,7 +100,6 @@ void circle_gap(const Contact* contact, const ContactView* view, ContactState* s
     Vec3 w = vec3_add_scaled(vec3_add(D, t), -lift, u);
     double rho = vec3_norm(w);
     s->rim = vec3_add(s->center, t);
-    s->along = vec3_add(vec3_scale(-r * sine, p), vec3_scale(r * cosine, q));
     s->n = rho > 0 ? vec3_scale(sign / rho, w) : vec3(sign, 0, 0);
     s->gap = sign * (rho - contact->def.a_radius);
     s->point = vec3_add_scaled(s->rim, -0.5 * s->gap, s->n);

@@ -147,6 +147,16 @@ static void write_friction(const LashInteraction* item, const Joint* joint, cons
     }
 }
 
+// At most LASH_MAX_ROWS: so few that a call of memset would cost more.
+static inline void clear(double* x, int rows) {
+    x[0] = 0;
+    if (rows > 1) x[1] = 0;
+    if (rows > 2) x[2] = 0;
+    if (rows > 3) x[3] = 0;
+    if (rows > 4) x[4] = 0;
+    if (rows > 5) x[5] = 0;
+}
+
 static bool asked_for(const uint8_t* wanted, int interaction) {
     return wanted == NULL || wanted[interaction];
 }
@@ -186,7 +196,7 @@ void joint_evaluate(const LashMechanism* mech, const LashSystemWork* work, int j
     }
     const LashInteraction* item = &mech->interaction[joint->interaction];
     bool asked = asked_for(wanted, joint->interaction);
-    for (int r = 0; r < item->rows && g_t != NULL && asked; ++r) g_t[item->row + r] = 0;
+    if (g_t != NULL && asked) clear(g_t + item->row, item->rows);
     if (joint->kind->couples) {
         coupling_evaluate(mech, work, joint, item, g, asked ? G : NULL);
         return;

@@ -440,10 +440,16 @@ static void evaluate_contact(const LashInteraction* item, const Contact* contact
                              double* G) {
     ContactState s;
     contact_gap(contact, view, &s);
-    g[item->row] = s.gap;
-    for (int r = 1; r < item->rows; ++r) g[item->row + r] = 0;
+    bool friction = item->rows == 3;
+    g += item->row;
+    g[0] = s.gap;
+    if (friction) g[1] = g[2] = 0;
     if (!asked) return;
-    for (int r = 0; r < item->rows && g_t != NULL; ++r) g_t[item->row + r] = 0;
+    if (g_t != NULL) {
+        g_t += item->row;
+        g_t[0] = 0;
+        if (friction) g_t[1] = g_t[2] = 0;
+    }
     if (G == NULL) return;
     double *Ga = contact->a > 0 ? G + item->offset : NULL, *Gb = NULL;
     if (contact->b > 0) Gb = G + item->offset + (contact->a > 0 ? 6 * item->rows : 0);

@@ -368,10 +368,12 @@ static bool evaluate_pair(const LashMechanism* mech, LashSystemWork* work, int k
     const PairPoints* cache = &state->cache[state->latest];
     const LashInteraction* item = work->pairs.item + state->first;
     for (int i = 0; i < state->slots; ++i, ++item) {
-        g[item->row] = state->gap[i];
-        for (int r = 1; r < rows; ++r) g[item->row + r] = 0;
+        double *gap = g + item->row, *rate = g_t != NULL ? g_t + item->row : NULL;
+        gap[0] = state->gap[i];
+        if (rows == 3) gap[1] = gap[2] = 0;
         if (wanted != NULL && !wanted[i]) continue;
-        for (int r = 0; r < rows && g_t != NULL; ++r) g_t[item->row + r] = 0;
+        if (rate != NULL) rate[0] = 0;
+        if (rate != NULL && rows == 3) rate[1] = rate[2] = 0;
         if (G == NULL) continue;
         if (!cache->has[i]) { // an empty slot acts on nothing
             memset(G + item->offset, 0, (size_t)G_size * sizeof *G);
