@@ -6,6 +6,11 @@
 // it is `tube` away from its circle, so a ball with center c is at least |d(c, circle) - tube| - R
 // away. 1e-12 of the sizes covers rounding.
 //
+// Boxes are poor for what lies askew. A feature also lies within `tube` of its skeleton (point,
+// segment, circle), of which heights over a plane and distances from a sphere's center or a
+// cylinder's axis are bounded in closed form. With these, side + of a surface of radius r is
+// distance - r away, side - (a bore) r - distance: negative inside the material, as gaps are.
+//
 // A rigid motion that moves a point c by at most d and turns by at most t moves every point within
 // radius R of c by at most d + R t.
 #include "geometry/bounds.h"
@@ -49,6 +54,76 @@ static double torus_distance(const LashFeature* torus, Vec3 c, double R) {
     return fabs(sqrt(x * x + z * z) - torus->tube) - R;
 }
 
+// The skeleton of a feature in another frame: a segment from p to q (a point: p = q), or a circle
+// around p; what it misses of the feature [m].
+typedef struct Bones {
+    bool circle;
+    Vec3 p, q, z;
+    double radius, flesh;
+} Bones;
+
+static double hair(const LashFeature* f) {
+    return f->border + (f->kind == LASH_FEATURE_FACE ? f->face->deviation : 0);
+}
+
+static bool bones_of(const LashFeature* f, const LashPlacement* place, Bones* bones) {
+    double t0 = f->t0, t1 = f->t1;
+    if (f->skeleton > LASH_SKELETON_CIRCLE) return false;
+    bones->circle = f->skeleton == LASH_SKELETON_CIRCLE;
+    bones->flesh = f->tube + hair(f);
+    if (f->skeleton == LASH_SKELETON_LINE) {
+        if (f->kind == LASH_FEATURE_FACE) t0 = f->face->v0, t1 = f->face->v1;
+        bones->p = lash_place(place, vec3_add_scaled(f->origin, t0, f->z));
+        bones->q = lash_place(place, vec3_add_scaled(f->origin, t1, f->z));
+        return true;
+    }
+    bones->p = bones->q = lash_place(place, f->origin);
+    bones->z = mat3_mul(place->rot, f->z), bones->radius = f->radius;
+    return true;
+}
+
+// Least and largest distance of the segment from p to q (seen from the point) from that point.
+static void segment_range(Vec3 p, Vec3 q, double* low, double* high) {
+    Vec3 d = vec3_sub(q, p);
+    double pp = vec3_norm_squared(p), qq = vec3_norm_squared(q), dd = vec3_norm_squared(d);
+    double t = dd > 0 ? -vec3_dot(p, d) / dd : 0;
+    t = t < 0 ? 0 : t > 1 ? 1 : t;
+    *low = vec3_norm(vec3_add_scaled(p, t, d)), *high = sqrt(pp > qq ? pp : qq);
+}
+
+// Lower bound on the distance of the bones, in f's frame, from the elementary face f.
+static double face_distance(const LashFeature* f, const Bones* bones) {
+    Vec3 p = vec3_sub(bones->p, f->origin), q = vec3_sub(bones->q, f->origin);
+    double rim = bones->circle ? bones->radius : 0, low, high;
+    if (f->skeleton == LASH_SKELETON_PLANE) { // its z points outward
+        double c = vec3_dot(bones->z, f->z), least = fmin(vec3_dot(p, f->z), vec3_dot(q, f->z));
+        if (rim > 0) least -= rim * sqrt(fmax(0, 1 - c * c));
+        return least;
+    }
+    if (f->skeleton == LASH_SKELETON_LINE) { // across the axis
+        p = vec3_add_scaled(p, -vec3_dot(p, f->z), f->z);
+        q = vec3_add_scaled(q, -vec3_dot(q, f->z), f->z);
+    }
+    segment_range(p, q, &low, &high);
+    if (rim > 0 && f->skeleton == LASH_SKELETON_POINT) {
+        double z = vec3_dot(p, bones->z), rho = vec3_norm(vec3_add_scaled(p, -z, bones->z));
+        low = sqrt(z * z + (rho - rim) * (rho - rim));
+        high = sqrt(z * z + (rho + rim) * (rho + rim));
+    } else {
+        low -= rim, high += rim;
+    }
+    return f->side > 0 ? low - f->tube : f->tube - high;
+}
+
+static double skeleton_bound(const LashFeature* a, const LashFeature* face,
+                             const LashPlacement* place) {
+    Bones bones = {0};
+    bool known = face->skeleton == LASH_SKELETON_POINT || face->skeleton == LASH_SKELETON_LINE ||
+                 face->skeleton == LASH_SKELETON_PLANE;
+    if (face->kind != LASH_FEATURE_FACE || !known || !bones_of(a, place, &bones)) return -INFINITY;
+    return face_distance(face, &bones) - bones.flesh - hair(face);
+}
+
 double lash_feature_bound(const LashFeature* a, const LashFeature* b, const LashPlacement* b_a) {
     Vec3 ha = vec3_scale(0.5, vec3_sub(a->box.high, a->box.low));
     Vec3 hb = vec3_scale(0.5, vec3_sub(b->box.high, b->box.low));
@@ -61,6 +136,10 @@ double lash_feature_bound(const LashFeature* a, const LashFeature* b, const Lash
     if (is_torus(b)) near = fmax(near, torus_distance(b, vec3_add(d, b->center), a->bound));
     if (is_torus(a))
         near = fmax(near, torus_distance(a, vec3_sub(a->center, mat3_mul(back, d)), b->bound));
+    if (a->kind == LASH_FEATURE_FACE || b->kind == LASH_FEATURE_FACE) {
+        LashPlacement a_b = lash_placement_inverse(b_a);
+        near = fmax(near, fmax(skeleton_bound(a, b, b_a), skeleton_bound(b, a, &a_b)));
+    }
     return near - 1e-12 * (a->bound + b->bound + vec3_norm(d));
 }
 
