@@ -249,32 +249,89 @@ int lash_dense_least_squares(int rows, int columns, double* A, int lda, double* 
     return rank;
 }
 
+// Kernels on rows. Registers of 64 bytes where there are any, of 32 otherwise: every y_j is summed
+// in the same order either way.
 typedef double Wide __attribute__((vector_size(64), aligned(8), may_alias));
+typedef double Half __attribute__((vector_size(32), aligned(8), may_alias));
 enum { WIDE = 8, TILE = 4 * WIDE };
 
-// A tile of y stays in registers.
-LASH_VECTOR_CLONES void lash_dense_subtract_rows(int columns, int count, const double* a,
-                                                 int stride, const double* X, int ld, double* y) {
-    int j = 0;
-    for (; j + TILE <= columns; j += TILE) {
-        Wide* to = (Wide*)(y + j);
-        Wide y0 = to[0], y1 = to[1], y2 = to[2], y3 = to[3];
-        for (int k = 0; k < count; ++k) {
-            const Wide* x = (const Wide*)(X + (size_t)k * (size_t)ld + j);
-            double c = a[k * stride];
-            y0 -= c * x[0], y1 -= c * x[1], y2 -= c * x[2], y3 -= c * x[3];
-        }
-        to[0] = y0, to[1] = y1, to[2] = y2, to[3] = y3;
+// y = keep y + sign sum of a_k X_k in blocks of WIDE columns; V: a register type, parts of it in
+// WIDE. A tile of y stays in registers. Returns the columns done.
+#define DEFINE_COMBINE(name, V, parts)                                                            \
+    static inline __attribute__((always_inline)) int name(bool keep, double sign, int columns,    \
+                                                          int count, const double* a, int stride, \
+                                                          const double* X, int ld, double* y) {   \
+        int j = 0;                                                                                \
+        for (; j + TILE <= columns; j += TILE) {                                                  \
+            V sum[4 * parts], *to = (V*)(y + j);                                                  \
+            for (int i = 0; i < 4 * parts; ++i) sum[i] = keep ? to[i] : (V){0};                   \
+            const double *x = X + j, *c = a;                                                      \
+            for (int k = 0; k < count; ++k, x += ld, c += stride)                                 \
+                for (int i = 0; i < 4 * parts; ++i) sum[i] += sign * *c * ((const V*)x)[i];       \
+            for (int i = 0; i < 4 * parts; ++i) to[i] = sum[i];                                   \
+        }                                                                                         \
+        for (; j + WIDE <= columns; j += WIDE) {                                                  \
+            V sum[parts], *to = (V*)(y + j);                                                      \
+            for (int i = 0; i < parts; ++i) sum[i] = keep ? to[i] : (V){0};                       \
+            const double *x = X + j, *c = a;                                                      \
+            for (int k = 0; k < count; ++k, x += ld, c += stride)                                 \
+                for (int i = 0; i < parts; ++i) sum[i] += sign * *c * ((const V*)x)[i];           \
+            for (int i = 0; i < parts; ++i) to[i] = sum[i];                                       \
+        }                                                                                         \
+        return j;                                                                                 \
     }
-    for (; j + WIDE <= columns; j += WIDE) {
-        Wide y0 = *(Wide*)(y + j);
-        for (int k = 0; k < count; ++k)
-            y0 -= a[k * stride] * *(const Wide*)(X + (size_t)k * (size_t)ld + j);
-        *(Wide*)(y + j) = y0;
-    }
+DEFINE_COMBINE(combine_wide, Wide, 1)
+DEFINE_COMBINE(combine_half, Half, 2)
+
+// The columns that fill no register.
+static inline void combine_rest(bool keep, double sign, int j, int columns, int count,
+                                const double* a, int stride, const double* X, int ld, double* y) {
     for (; j < columns; ++j) {
-        double y0 = y[j];
-        for (int k = 0; k < count; ++k) y0 -= a[k * stride] * X[(size_t)k * (size_t)ld + j];
-        y[j] = y0;
+        double sum = keep ? y[j] : 0;
+        for (int k = 0; k < count; ++k) sum += sign * a[k * stride] * X[(size_t)k * (size_t)ld + j];
+        y[j] = sum;
+    }
+}
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__)
+#define FOR_512 __attribute__((target("avx512f")))
+#define FOR_256 __attribute__((target_clones("avx2", "default")))
+#define HAS_512 __builtin_cpu_supports("avx512f")
+#else
+#define FOR_512
+#define FOR_256
+#define HAS_512 false
+#endif
+
+#define DEFINE_KERNEL(name, keep, sign)                                                          \
+    FOR_512 static int name##_wide(int columns, int count, const double* a, int stride,          \
+                                   const double* X, int ld, double* y) {                         \
+        return combine_wide(keep, sign, columns, count, a, stride, X, ld, y);                    \
+    }                                                                                            \
+    FOR_256 static int name##_half(int columns, int count, const double* a, int stride,          \
+                                   const double* X, int ld, double* y) {                         \
+        return combine_half(keep, sign, columns, count, a, stride, X, ld, y);                    \
+    }                                                                                            \
+    void lash_dense_##name##_rows(int columns, int count, const double* a, int stride,           \
+                                  const double* X, int ld, double* y) {                          \
+        int done = HAS_512 ? name##_wide(columns, count, a, stride, X, ld, y)                    \
+                           : name##_half(columns, count, a, stride, X, ld, y);                   \
+        if (done < columns) combine_rest(keep, sign, done, columns, count, a, stride, X, ld, y); \
+    }
+DEFINE_KERNEL(subtract, true, -1)
+DEFINE_KERNEL(add, true, 1)
+DEFINE_KERNEL(sum, false, 1)
+
+LASH_VECTOR_CLONES void lash_dense_multiply_rows(int rows, int n, const double* A, int ld,
+                                                 const double* x, double* y) {
+    for (int r = 0; r < rows; ++r, A += ld) {
+        double sum[WIDE] = {0}, rest = 0;
+        int i = 0;
+        for (; i + WIDE <= n; i += WIDE)
+            for (int k = 0; k < WIDE; ++k) sum[k] += A[i + k] * x[i + k];
+        for (; i < n; ++i) rest += A[i] * x[i];
+        y[r] = ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7])) +
+               rest;
     }
 }

@@ -31,6 +31,14 @@ void lash_dense_band_solve(int n, int kl, int ku, const double* LU, int lda, con
 // ld and coefficients a[k stride]. Every y_j is summed in the same order on any machine.
 void lash_dense_subtract_rows(int columns, int count, const double* a, int stride, const double* X,
                               int ld, double* y);
+// The same with y += ..., and with y = ...
+void lash_dense_add_rows(int columns, int count, const double* a, int stride, const double* X,
+                         int ld, double* y);
+void lash_dense_sum_rows(int columns, int count, const double* a, int stride, const double* X,
+                         int ld, double* y);
+// y (rows) = A x, A (rows x n) by rows with leading dimension ld. Sums in the same order on any
+// machine.
+void lash_dense_multiply_rows(int rows, int n, const double* A, int ld, const double* x, double* y);
 // n rounded up to what rows are best padded to for it
 static inline int lash_dense_padded(int n) {
     return (n + 7) / 8 * 8;
