@@ -2,343 +2,267 @@
 // coupled: for plays so small that a part moves by a good share of them within a step.
 //
 // Unknowns are the changes of v, of the increment d, of P and of tau; w = h theta of the motion,
-// N^-1 the metric of the projection (M or I), C(x) = d(G x)/dq, D = d(G'v + dg/dt)/dq:
+// C(x) = d(G x)/dq, D = d(G'v + dg/dt)/dq; masses are one (motions.h):
 //
-//     dynamics    (M + h theta C) dv + Q dd - G* dP = -r,        Q = theta (h K - C*(P))
-//     motion      (N^-1 - C(tau)) dd = w N^-1 dv + G dtau + m,   m = G tau - N^-1 shift
+//     dynamics    dv + h theta C dv + Q dd - G* dP = -r,      Q = theta (h K - C*(P))
+//     motion      (1 - C(tau)) dd = w dv + G dtau + m,        m = G tau - shift
 //     velocities  U+ = U + G'dv + D dd:   0 for joints, the law of impact and friction for contacts
 //     positions   g+ = g + G'dd:          0 for joints and closed contacts E, >= 0 for the others
 //
 // A normal that turns by v h / play within a step couples the two levels: left out, the iteration
-// contracts by that factor only. For a given E the positions are eliminated,
+// contracts by that factor only. Joints are eliminated by the motions V that they leave (their own
+// turning is slow, and left to the iteration), closed positions by the motions N that those leave:
 //
-//     dd = T dv + dd_0,   T = w (1 - H G_E S^+ G_E') H N^-1,   H = (N^-1 - C(tau))^-1, S = G_E' H
-//     G_E
+//     dv = V a - Y U,   dd = V z - Y g,   z = z_c + N y,   z_c closes E
 //
-// which leaves (M + h theta C + Q T) dv - G* dP = -(r + Q dd_0) with rows G^' = G' + D T: a dense
-// system of the joints and, through its responses, a friction problem W = G^' (..)^-1 G* of the
-// contacts. E is guessed from the iterate; where the answer disagrees the positions are solved
-// as the complementarity problem they are, and the next operator knows.
+// Only the few motions y turn any direction, so that all the rest is a correction of low rank:
 //
-// The operator is kept while it contracts: residuals are always fresh. Velocities are scaled by
-// 1/sqrt(M_ii), so that pivots of forces and moments can be compared.
+//     y = Theta (w N'x + eta),   a = x - S y,     x = V*'(G* dP - r - h theta C dv_p - Q dd_c)
+//     S = V*'(Q + h theta/w C) V N,   eta = N'(m + C(tau) dd_c),   Theta = (1 - N'C(tau)N + w
+//     N'S)^-1 W = G'G* + w (D N - G'S) Theta N'G*           (G, G*, D, m, C(tau): in the motions)
+//
+// E is guessed from the iterate; where the answer disagrees the positions are solved as the
+// complementarity problem they are, and the next operator knows. The operator is kept while it
+// contracts: residuals are always fresh.
 #include <math.h>
 #include <string.h>
 
 #include "core/arena.h"
 #include "core/error.h"
 #include "solvers/dense.h"
+#include "solvers/motions.h"
+#include "solvers/orthogonal.h"
 #include "solvers/rows.h"
 #include "solvers/sim_internal.h"
 
 static const double FAR = 1e6;          // [m] an empty contact slot has an infinite gap
 static const double PUSHES = 1e-12;     // P_N > 0 means above this share of the largest impulse
-static const double DEPENDENT = 1e-11;  // of a row's diagonal entry: what rounding leaves
-static const double CURVED = 1e-4;      // C(tau) counts from this share of the masses on
-static const double SMALL_SHIFT = 1e-9; // nor before the projection moves by this [m, rad]
+static const double DEPENDENT = 1e-11;  // of a row's squared length: what rounding leaves
+static const double SMALL_SHIFT = 1e-9; // C(tau) counts once the projection moves by this [m, rad]
 enum { SEARCH_ITERATIONS = 100 };       // of a position problem: the next correction goes on
 
 struct ContactNewton {
-    int n, p; // velocities, filled up with idle ones; bilateral rows
-    int ldk;  // leading dimension of K
+    Motions* motions;
+    int n, p; // velocities, bilateral rows
     // What the operator was made for.
     bool valid, project;
-    bool plain; // without the derivatives of directions
-    double h;
+    bool plain;   // without the derivatives of directions
+    double h, t0; // step: length, start [s]
     uint64_t key;
-    int m, ld;         // rows of contacts, padded
-    int nr, ne;        // position rows, those of E
-    int* row_item;     // (p + contacts) position rows: the interaction, and the row of it
-    int* row_of;       // (p + contacts)
-    int* closed;       // (p + contacts) E: position rows
-    double* scale;     // (n) 1/sqrt(M_ii)
-    double *Q, *T;     // (n x n) by rows
-    double* HN;        // (n x n) H N^-1 by rows; not filled unless curved: the identity
-    bool curved;       // C(tau) counts
-    double* H;         // (n x n) by rows, with curved only
-    double* D;         // packed like G
-    double* K;         // (n + p)^2 by rows: factors of the joints' system
-    int *swap, *joint; // (n), (p) row exchanges; order of the bilateral rows
-    int rank;          // of the bilateral rows
-    double* Y;         // ((n + p) x m) by rows: answers to the contacts' impulses
-    double* G_hat;     // (n x m) by rows, with the sign turned
-    double *G_R, *HG;  // (nr x n) position rows and H times them
-    double *S, *Z;     // (ne x ne) S^+, (ne x n) S^+ G_E' H N^-1
-    double* grid;      // scratch: (ne x (2 ne + n))
-    double* A_R;       // (nr x nr)
-    double *x, *dd, *dd_0, *motion, *y, *gap, *tau, *gap_new, *P_n; // scratch vectors
-    double* close;                                                  // (ne) S^+ times the gaps of E
+    uint64_t number;            // of operators made so far
+    double motions_t0;          // step of the joints' motions
+    int m, ld;                  // rows of contacts; padded
+    int k, ldk;                 // motions that joints leave; padded
+    int ne, rank;               // closed contacts E; independent ones
+    int l, ldl;                 // motions that E leaves, k - rank; padded
+    int *closed, *order, *swap; // (contacts) E: positions in s->normal; order of its rows
+    double* G_n;                // (contacts x ldk) normals in the motions
+    double* E;                  // (contacts x ldk) those of E, factored
+    double* B;                  // (k x ldk) basis by rows: normals of E, then N
+    double* N;                  // (k x ldl) N by columns
+    bool curved;                // C(tau) counts
+    double *C_tau, *Q;          // (n x n) by rows
+    bool* filled;               // (blocks x blocks) of C(tau), Q and C that are not zero
+    double* D;                  // packed like G
+    double* Theta;              // (l x ldl)
+    double* S;                  // (k x ldl)
+    double *N_v, *Q_N;          // (n x ldl) scratch: V N, forces by it
+    double *G_v, *X_0, *X;      // (k x ld), (l x ld) scratch of W: G, w (D N - G'S)' by columns
+    bool loads;                 // some joints have friction
+    double* answer;             // (m x p) impulses of the joints for unit ones of the contacts
+    double* grid;               // scratch
+    double *a, *z, *x, *y;      // (k) changes of the motions; x and y of the equations above
+    double *mu, *eta, *z_c;     // (k) m in the motions
+    double *dv, *dd, *dv_p, *dd_p, *force, *motion; // (n)
+    double *e, *t;                                  // (p), (n + m) scratch
+    double *gap, *tau, *gap_new, *P_n, *A_n;        // position problem of the contacts
     uint8_t* kind;
     void* projection_work;
+    double* memory; // of all of them
 };
 
-ContactNewton* contact_newton_create(const LashSystem* system, int bilateral_rows, int contacts,
-                                     int contact_rows) {
+ContactNewton* contact_newton_create(const LashSystem* system, const LashInteractionList* list,
+                                     const double* M, int contacts, int contact_rows) {
+    if (!system->constant_mass || system->linear_motion || system->unit_metric) return NULL;
+    Motions* motions = motions_create(system, list, M);
+    if (motions == NULL) return NULL;
     ContactNewton* f = lash_alloc(sizeof *f);
-    size_t n = (size_t)lash_dense_padded(system->nv), p = (size_t)bilateral_rows,
-           c = (size_t)contacts, r = p + c;
-    size_t m = (size_t)lash_dense_padded(contact_rows);
-    f->n = (int)n, f->p = bilateral_rows;
-    f->row_item = lash_alloc(r * sizeof(int)), f->row_of = lash_alloc(r * sizeof(int));
-    f->closed = lash_alloc(r * sizeof(int)), f->scale = lash_alloc(n * sizeof(double));
-    f->Q = lash_alloc(n * n * sizeof(double)), f->T = lash_alloc(n * n * sizeof(double));
-    f->HN = lash_alloc(n * n * sizeof(double)), f->H = lash_alloc(n * n * sizeof(double));
-    f->D = lash_alloc((size_t)system->max_G * sizeof(double));
-    f->ldk = lash_dense_padded((int)(n + p));
-    f->K = lash_alloc((n + p) * (size_t)f->ldk * sizeof(double));
-    f->swap = lash_alloc(n * sizeof(int)), f->joint = lash_alloc((p + 1) * sizeof(int));
-    f->Y = lash_alloc((n + p) * m * sizeof(double)), f->G_hat = lash_alloc(n * m * sizeof(double));
-    f->G_R = lash_alloc(r * n * sizeof(double)), f->HG = lash_alloc(r * n * sizeof(double));
-    f->S = lash_alloc(r * r * sizeof(double)), f->Z = lash_alloc(r * n * sizeof(double));
-    f->grid = lash_alloc((r * (2 * r + n) + 2 * n * n + (p + 1) * m) * sizeof(double));
-    f->A_R = lash_alloc(r * r * sizeof(double));
-    f->x = lash_alloc((n + p) * sizeof(double)), f->dd = lash_alloc(n * sizeof(double));
-    f->dd_0 = lash_alloc(n * sizeof(double)), f->motion = lash_alloc(n * sizeof(double));
-    f->y = lash_alloc((n + r + m) * sizeof(double)), f->gap = lash_alloc(r * sizeof(double));
-    f->tau = lash_alloc(r * sizeof(double)), f->gap_new = lash_alloc(r * sizeof(double));
-    f->close = lash_alloc(r * sizeof(double));
-    f->P_n = lash_alloc(r * sizeof(double)), f->kind = lash_alloc(2 * r + 1);
-    f->projection_work = lash_alloc(lash_projection_work_size((int)r));
+    f->motions_t0 = -INFINITY;
+    f->motions = motions, f->n = system->nv, f->p = list->bilateral_rows;
+    size_t n = (size_t)lash_dense_padded(system->nv), c = (size_t)contacts + 1;
+    size_t m = (size_t)lash_dense_padded(contact_rows), p = (size_t)f->p + 1;
+    struct {
+        double** at;
+        size_t count;
+    } wanted[] = {{&f->G_n, c * n},
+                  {&f->E, c * n},
+                  {&f->B, n * n},
+                  {&f->N, n * n},
+                  {&f->C_tau, n * n},
+                  {&f->Q, n * n},
+                  {&f->D, (size_t)system->max_G + 1},
+                  {&f->Theta, n * n},
+                  {&f->S, n * n},
+                  {&f->N_v, n * n},
+                  {&f->Q_N, n * n},
+                  {&f->G_v, n * m + 1},
+                  {&f->X, n * m + 1},
+                  {&f->X_0, n * m + 1},
+                  {&f->grid, n * (2 * n + 2) + 2 * c},
+                  {&f->answer, m * p},
+                  {&f->a, n},
+                  {&f->z, n},
+                  {&f->x, n},
+                  {&f->y, n},
+                  {&f->mu, n},
+                  {&f->eta, n},
+                  {&f->z_c, n},
+                  {&f->dv, n},
+                  {&f->dd, n},
+                  {&f->dv_p, n},
+                  {&f->dd_p, n},
+                  {&f->force, n},
+                  {&f->motion, n},
+                  {&f->e, p + c},
+                  {&f->t, n + m + c},
+                  {&f->gap, c},
+                  {&f->tau, c},
+                  {&f->gap_new, c},
+                  {&f->P_n, c},
+                  {&f->A_n, c * c}};
+    size_t total = 0;
+    enum { BUFFERS = sizeof wanted / sizeof wanted[0] };
+    for (int i = 0; i < BUFFERS; ++i) total += (wanted[i].count + 7) / 8 * 8;
+    f->memory = lash_alloc(total * sizeof(double));
+    total = 0;
+    for (int i = 0; i < BUFFERS; total += (wanted[i].count + 7) / 8 * 8, ++i)
+        *wanted[i].at = f->memory + total;
+    f->closed = lash_alloc(c * sizeof(int)), f->order = lash_alloc(c * sizeof(int));
+    f->swap = lash_alloc(n * sizeof(int));
+    f->filled = lash_alloc((size_t)(system->blocks * system->blocks) * sizeof(bool));
+    f->kind = lash_alloc(2 * c);
+    f->projection_work = lash_alloc(lash_projection_work_size((int)c));
     return f;
 }
 
 void contact_newton_destroy(ContactNewton* f) {
     if (f == NULL) return;
-    void* owned[] = {f->row_item, f->row_of, f->closed, f->scale,
-                     f->Q,        f->T,      f->HN,     f->H,
-                     f->D,        f->K,      f->swap,   f->joint,
-                     f->Y,        f->G_hat,  f->G_R,    f->HG,
-                     f->S,        f->Z,      f->grid,   f->A_R,
-                     f->x,        f->dd,     f->dd_0,   f->motion,
-                     f->y,        f->gap,    f->tau,    f->gap_new,
-                     f->P_n,      f->close,  f->kind,   f->projection_work};
+    motions_destroy(f->motions);
+    void* owned[] = {f->closed, f->order,           f->swap,  f->filled,
+                     f->kind,   f->projection_work, f->memory};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i) lash_free(owned[i]);
     lash_free(f);
 }
 
-// --- Dense kernels, by rows
+// --- Small kernels
 
-enum { PANEL = 8 };
-
-// y -= a x
-static void subtract(int n, double a, const double* x, double* y) {
-    lash_dense_subtract_rows(n, 1, &a, 1, x, n, y);
+static double dot(int n, const double* x, const double* y) {
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += x[i] * y[i];
+    return sum;
 }
 
-// The sum of products in the same order on any machine.
-static inline __attribute__((always_inline)) double sum_products(int n, const double* x,
-                                                                 const double* y) {
-    double sum[8] = {0}, rest = 0;
-    int i = 0;
-    for (; i + 8 <= n; i += 8)
-        for (int k = 0; k < 8; ++k) sum[k] += x[i + k] * y[i + k];
-    for (; i < n; ++i) rest += x[i] * y[i];
-    return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7])) + rest;
+// y (rows) += sign A x, A (rows x n) by rows; work (rows)
+static void add_product(int rows, int n, double sign, const double* A, int ld, const double* x,
+                        double* work, double* y) {
+    lash_dense_multiply_rows(rows, n, A, ld, x, work);
+    for (int i = 0; i < rows; ++i) y[i] += sign * work[i];
 }
 
-LASH_VECTOR_CLONES static double dot(int n, const double* x, const double* y) {
-    return sum_products(n, x, y);
+// y (ld) = A'x, A (rows x ld)
+static void multiply_transposed(int rows, const double* A, int ld, const double* x, double* y) {
+    lash_dense_sum_rows(ld, rows, x, 1, A, ld, y);
 }
 
-// y (rows) = A x, A (rows x n) with leading dimension ld
-LASH_VECTOR_CLONES static void multiply(int rows, int n, const double* A, int ld, const double* x,
-                                        double* y) {
-    for (int i = 0; i < rows; ++i) y[i] = sum_products(n, A + (size_t)i * (size_t)ld, x);
-}
-
-// x <- U^-1 L^-1 x for unknowns [0, last), one right side
-LASH_VECTOR_CLONES static void substitute_one(int last, const double* A, int ld, double* x) {
-    for (int i = 1; i < last; ++i) x[i] -= sum_products(i, A + (size_t)i * (size_t)ld, x);
-    for (int i = last - 1; i >= 0; --i) {
-        const double* row = A + (size_t)i * (size_t)ld;
-        x[i] = (x[i] - sum_products(last - i - 1, row + i + 1, x + i + 1)) / row[i];
-    }
-}
-
-static void swap_rows(int columns, double* A, int ld, int i, int k) {
-    if (i == k) return;
-    double *x = A + (size_t)i * (size_t)ld, *y = A + (size_t)k * (size_t)ld;
-    for (int j = 0; j < columns; ++j) {
-        double keep = x[j];
-        x[j] = y[j], y[j] = keep;
-    }
-}
-
-// LU of the first n columns of A (rows x rows) with exchanges among the first n rows; the rows
-// below are eliminated, too. PANEL columns at a time. False: singular.
-static bool factor_rows(int n, int rows, double* A, int ld, int* swap) {
-    for (int start = 0; start < n; start += PANEL) {
-        int end = start + PANEL < n ? start + PANEL : n;
-        for (int k = start; k < end; ++k) {
-            int best = k;
-            for (int i = k + 1; i < n; ++i)
-                if (fabs(A[i * ld + k]) > fabs(A[best * ld + k])) best = i;
-            swap[k] = best;
-            swap_rows(rows, A, ld, k, best);
-            const double* pivot = A + k * ld;
-            if (!(fabs(pivot[k]) > 1e-14)) return false; // masses are 1
-            double inverse = 1 / pivot[k];
-            for (int i = k + 1; i < rows; ++i) {
-                double* row = A + i * ld;
-                double a = row[k] *= inverse;
-                for (int j = k + 1; j < end; ++j) row[j] -= a * pivot[j];
-            }
+// A (n x ld, zero from n to ld) <- its inverse, by Gauss and Jordan in place with row exchanges.
+// False: singular.
+LASH_VECTOR_CLONES static bool invert(int n, double* restrict A, int ld, int* swap) {
+    for (int k = 0; k < n; ++k) {
+        int best = k;
+        for (int i = k + 1; i < n; ++i)
+            if (fabs(A[i * ld + k]) > fabs(A[best * ld + k])) best = i;
+        double *pivot = A + k * ld, *other = A + best * ld;
+        swap[k] = best;
+        for (int j = 0; best != k && j < ld; ++j) {
+            double keep = pivot[j];
+            pivot[j] = other[j], other[j] = keep;
         }
-        for (int i = start + 1; i < rows; ++i) {
-            int count = (i < end ? i : end) - start;
-            lash_dense_subtract_rows(ld - end, count, A + i * ld + start, 1, A + start * ld + end,
-                                     ld, A + i * ld + end);
+        if (!(fabs(pivot[k]) > 1e-14)) return false; // masses are 1
+        double inverse = 1 / pivot[k];
+        pivot[k] = 1;
+        for (int j = 0; j < ld; ++j) pivot[j] *= inverse;
+        for (int i = 0; i < n; ++i) {
+            double *row = A + i * ld, by = row[k];
+            if (i == k || by == 0) continue;
+            row[k] = 0;
+            for (int j = 0; j < ld; j += 8)
+                for (int c = j; c < j + 8; ++c) row[c] -= by * pivot[c];
+        }
+    }
+    for (int k = n - 1; k >= 0; --k) { // columns back
+        for (int i = 0; i < n && swap[k] != k; ++i) {
+            double keep = A[i * ld + k];
+            A[i * ld + k] = A[i * ld + swap[k]], A[i * ld + swap[k]] = keep;
         }
     }
     return true;
 }
 
-// X (rows x count) <- U^-1 L^-1 X for unknowns [0, last)
-static void substitute(int last, const double* A, int ld, int count, double* X, int ldx) {
-    for (int i = 1; i < last; ++i)
-        lash_dense_subtract_rows(count, i, A + i * ld, 1, X, ldx, X + i * ldx);
-    for (int i = last - 1; i >= 0; --i) {
-        double *x = X + i * ldx, inverse = 1 / A[i * ld + i];
-        lash_dense_subtract_rows(count, last - i - 1, A + i * ld + i + 1, 1, X + (i + 1) * ldx, ldx,
-                                 x);
-        for (int j = 0; j < count; ++j) x[j] *= inverse;
-    }
-}
-
-// The joints' system: velocities with row exchanges, then the bilateral rows by what is left of
-// their diagonal; those that depend on others are left out.
-static bool factor_joints(ContactNewton* f) {
-    int n = f->n, N = f->n + f->p, ld = f->ldk;
-    double *K = f->K, *start = f->y;
-    if (!factor_rows(n, N, K, ld, f->swap)) return false;
-    for (int i = 0; i < f->p; ++i) f->joint[i] = i, start[i] = fabs(K[(n + i) * (ld + 1)]);
-    f->rank = 0;
-    for (int k = n; k < N; ++k) {
-        int best = -1;
-        double share = DEPENDENT;
-        for (int i = k; i < N; ++i) {
-            double left = fabs(K[i * (ld + 1)]) / start[f->joint[i - n]];
-            if (left > share) best = i, share = left;
-        }
-        if (best < 0) break;
-        swap_rows(N, K, ld, k, best);
-        for (int i = 0; i < N && best != k; ++i) {
-            double keep = K[i * ld + k];
-            K[i * ld + k] = K[i * ld + best], K[i * ld + best] = keep;
-        }
-        int keep = f->joint[k - n];
-        f->joint[k - n] = f->joint[best - n], f->joint[best - n] = keep;
-        for (int i = k + 1; i < N; ++i) {
-            double a = K[i * ld + k] /= K[k * ld + k];
-            subtract(N - k - 1, a, K + k * ld + k + 1, K + i * ld + k + 1);
-        }
-        ++f->rank;
-    }
-    return true;
-}
-
-// X ((n + p) x count, by rows) <- answers of the joints' system; order: (p x count) scratch
-static void solve_joints(const ContactNewton* f, int count, double* X, int ldx, double* order) {
-    int n = f->n;
-    size_t bytes = (size_t)count * sizeof *X;
-    for (int k = 0; k < n; ++k) swap_rows(count, X, ldx, k, f->swap[k]);
-    for (int i = 0; i < f->p; ++i) memcpy(order + i * count, X + (n + f->joint[i]) * ldx, bytes);
-    for (int i = 0; i < f->p; ++i) memcpy(X + (n + i) * ldx, order + i * count, bytes);
-    if (count == 1)
-        substitute_one(n + f->rank, f->K, f->ldk, X);
-    else
-        substitute(n + f->rank, f->K, f->ldk, count, X, ldx);
-    for (int i = 0; i < f->p; ++i) memcpy(order + i * count, X + (n + i) * ldx, bytes);
-    for (int i = 0; i < f->p; ++i) {
-        double* x = X + (n + f->joint[i]) * ldx;
-        if (i < f->rank)
-            memcpy(x, order + i * count, bytes);
-        else
-            memset(x, 0, bytes);
-    }
-}
-
-// S^+ and Z = S^+ R from grid = [S | 1 | R] (e x (2 e + n)), by Gauss-Jordan with the largest
-// diagonal entry first; rows that depend on others become zero.
-static void invert_closed(ContactNewton* f, int e, int n) {
-    int columns = 2 * e + n;
-    double *A = f->grid, *start = f->y;
-    uint8_t* done = f->kind;
-    for (int i = 0; i < e; ++i) start[i] = A[i * columns + i], done[i] = 0;
-    for (int step = 0; step < e; ++step) {
-        int k = -1;
-        double share = DEPENDENT;
-        for (int i = 0; i < e; ++i) {
-            double left = done[i] ? 0 : A[i * columns + i] / start[i];
-            if (left > share) k = i, share = left;
-        }
-        if (k < 0) break;
-        double *row = A + (size_t)k * (size_t)columns, inverse = 1 / row[k];
-        for (int j = 0; j < columns; ++j) row[j] *= inverse;
-        for (int i = 0; i < e; ++i) {
-            double* other = A + (size_t)i * (size_t)columns;
-            if (i != k && other[k] != 0) subtract(columns, other[k], row, other);
-        }
-        done[k] = 1;
-    }
-    for (int i = 0; i < e; ++i) {
-        const double* row = A + (size_t)i * (size_t)columns + e;
-        for (int j = 0; j < e; ++j) f->S[i * e + j] = done[i] ? row[j] : 0;
-        for (int j = 0; j < n; ++j) f->Z[i * n + j] = done[i] ? row[e + j] : 0;
+// t (ld) += row r of packed directions times X (n x ld)
+static void add_row(const LashSystem* system, const LashInteraction* item, const double* G, int r,
+                    const double* X, int ld, double* t) {
+    const double* column = G + item->offset;
+    for (int b = 0; b < item->touched; ++b) {
+        int n = lash_block_size(system, item->block[b]);
+        lash_dense_add_rows(ld, n, column + n * r, 1, X + system->block_start[item->block[b]] * ld,
+                            ld, t);
+        column += n * item->rows;
     }
 }
 
 // --- Parts of the operator
 
-// Adds a block matrix of the pattern, scaled, to A (n x n).
-static void add_pattern(const LashSystem* system, const double* scale, double weight,
-                        const double* values, int columns, double* A) {
+// Adds weight times a block matrix of the pattern to A (n x n, by rows), and marks its blocks.
+static void add_pattern(const LashSystem* system, double weight, const double* values, double* A,
+                        bool* filled) {
     const LashBlocks* pattern = &system->pattern;
     for (int b = 0; b < pattern->count; ++b) {
         int rows = lash_block_size(system, pattern->row[b]);
         int r0 = system->block_start[pattern->row[b]], c0 = system->block_start[pattern->column[b]];
         const double* block = values + pattern->offset[b];
+        bool empty = true; // most are
+        for (int i = 0; i < pattern->offset[b + 1] - pattern->offset[b]; ++i)
+            empty = empty && block[i] == 0;
+        if (empty) continue;
+        filled[pattern->row[b] * system->blocks + pattern->column[b]] = true;
         for (int j = 0; j < lash_block_size(system, pattern->column[b]); ++j) {
-            double by = weight * scale[c0 + j];
             for (int i = 0; i < rows; ++i)
-                A[(r0 + i) * columns + c0 + j] += by * scale[r0 + i] * block[i + rows * j];
+                A[(r0 + i) * system->nv + c0 + j] += weight * block[i + rows * j];
         }
     }
 }
 
-// A += M, and 1 for the idle velocities
-static void add_masses(const LashSim* sim, const ContactNewton* f, int columns, double* A) {
-    add_pattern(sim->system, f->scale, 1, sim->M_values, columns, A);
-    for (int i = sim->system->nv; i < f->n; ++i) A[i * columns + i] = 1;
-}
-
-// A (n x n) -= weight d(G P)/dq of interaction i at (t, q)
-static void subtract_turning(LashSim* sim, const StepContext* s, int i, double t, const double* q,
-                             const double* P, double weight, double* A) {
+// A (n x n) += weight d(G P)/dq of an interaction, as contract gave it
+static void add_turning(LashSim* sim, const LashInteraction* item, double weight, double* A) {
     const LashSystem* system = sim->system;
-    const LashInteraction* item = &s->list->item[i];
-    const double* scale = sim->contact_newton->scale;
-    int n = 0, index[RESPONSE_LIMIT], size = sim->contact_newton->n;
+    bool* filled = sim->contact_newton->filled;
+    int n = 0, index[LASH_MAX_TOUCHED * 6], nv = system->nv;
     for (int b = 0; b < item->touched; ++b) {
         int start = system->block_start[item->block[b]];
         for (int j = 0; j < lash_block_size(system, item->block[b]); ++j) index[n++] = start + j;
     }
-    system->contract(system, sim->work, t, q, i, P, s->v, sim->contraction, NULL);
-    for (int c = 0; c < n; ++c) {
-        double by = weight * scale[index[c]];
-        for (int r = 0; r < n; ++r)
-            A[index[r] * size + index[c]] -= by * scale[index[r]] * sim->contraction[r + n * c];
+    for (int a = 0; a < item->touched; ++a)
+        for (int b = 0; b < item->touched; ++b)
+            filled[item->block[a] * system->blocks + item->block[b]] = true;
+    for (int r = 0; r < n; ++r) {
+        double* row = A + index[r] * nv;
+        for (int c = 0; c < n; ++c) row[index[c]] += weight * sim->contraction[r + n * c];
     }
 }
 
-// D of interaction i, packed like G.
-static void pack_row_derivatives(LashSim* sim, const StepContext* s, int i) {
-    const LashSystem* system = sim->system;
-    const LashInteraction* item = &s->list->item[i];
-    double* D = sim->contact_newton->D + item->offset;
-    const double* from = sim->contraction;
-    system->contract(system, sim->work, s->t0 + s->h, s->q_end, i, s->P + item->row, s->v, NULL,
-                     sim->contraction);
+// D of an interaction, packed like G, from (rows x n) as contract gave it
+static void pack_row_derivatives(const LashSystem* system, const LashInteraction* item,
+                                 const double* from, double* D) {
     for (int b = 0; b < item->touched; ++b) {
         int n = lash_block_size(system, item->block[b]);
         for (int r = 0; r < item->rows; ++r) {
@@ -348,216 +272,169 @@ static void pack_row_derivatives(LashSim* sim, const StepContext* s, int i) {
     }
 }
 
-// x (n) += row r of packed directions, scaled
-static void scatter(const LashSystem* system, const LashInteraction* item, const double* G, int r,
-                    const double* scale, double* x, int stride) {
-    const double* column = G + item->offset;
-    for (int b = 0; b < item->touched; ++b) {
-        int n = lash_block_size(system, item->block[b]),
-            start = system->block_start[item->block[b]];
-        for (int k = 0; k < n; ++k) x[(start + k) * stride] += scale[start + k] * column[n * r + k];
-        column += n * item->rows;
-    }
-}
-
-// x (n) = row r of G + D T
-static void scatter_hat(const LashSim* sim, const StepContext* s, const LashInteraction* item,
-                        int r, double* x) {
+// How forces and directions turn: Q, D and, where the projection moves noticeably, C(tau).
+static void derive(LashSim* sim, StepContext* s, ContactNewton* f) {
     const LashSystem* system = sim->system;
-    const ContactNewton* f = sim->contact_newton;
-    memset(x, 0, (size_t)f->n * sizeof *x);
-    scatter(system, item, s->G, r, f->scale, x, 1);
-    const double* column = f->D + item->offset;
-    for (int b = 0; b < item->touched; ++b) {
-        int n = lash_block_size(system, item->block[b]),
-            start = system->block_start[item->block[b]];
-        double a[RESPONSE_LIMIT];
-        for (int k = 0; k < n; ++k) a[k] = -f->scale[start + k] * column[n * r + k];
-        lash_dense_subtract_rows(f->n, n, a, 1, f->T + start * f->n, f->n, x);
-        column += n * item->rows;
+    bool end = sim->settings.direction == LASH_AT_END;
+    double t_end = s->t0 + s->h, t = end ? t_end : s->t0 + s->theta * s->h, largest = 0;
+    double *dGP = sim->contraction, dGv[LASH_MAX_ROWS * LASH_MAX_TOUCHED * 6];
+    f->curved = false;
+    for (int i = 0; i < f->n; ++i) largest = fmax(largest, fabs(s->shift[i]));
+    bool moves = f->project && largest >= SMALL_SHIFT;
+    memset(f->Q, 0, (size_t)(f->n * f->n) * sizeof *f->Q);
+    memset(f->filled, 0, (size_t)(system->blocks * system->blocks) * sizeof *f->filled);
+    add_pattern(system, s->theta * s->h, sim->K_values, f->Q, f->filled);
+    for (int i = s->list->bilateral; i < s->list->count && !f->plain; ++i) {
+        const LashInteraction* item = &s->list->item[i];
+        double tau[LASH_MAX_ROWS] = {moves && s->position[i] != POSITION_FREE ? s->tau[item->row]
+                                                                              : 0};
+        if (!s->active[i]) continue;
+        if (s->P[item->row] != 0) {
+            system->contract(system, sim->work, t, end ? s->q_end : s->q_theta, i, s->P + item->row,
+                             s->v, dGP, NULL);
+            add_turning(sim, item, end ? -1 : -s->theta, f->Q);
+        }
+        system->contract(system, sim->work, t_end, s->q_end, i, tau, s->v, tau[0] != 0 ? dGP : NULL,
+                         dGv);
+        pack_row_derivatives(system, item, dGv, f->D + item->offset);
+        if (tau[0] == 0) continue;
+        if (!f->curved) memset(f->C_tau, 0, (size_t)(f->n * f->n) * sizeof *f->C_tau);
+        f->curved = true;
+        add_turning(sim, item, 1, f->C_tau);
     }
 }
 
-// Position rows: the bilateral ones, then the contacts' normals; E among them.
-static void list_positions(const StepContext* s, ContactNewton* f) {
-    f->nr = f->ne = 0;
-    if (!f->project) return;
+// E from the iterate, and the motions N that it leaves.
+static void close_contacts(const StepContext* s, ContactNewton* f) {
     double largest = 0;
+    int k = f->k, ldk = f->ldk;
+    f->ne = 0;
     for (int c = 0; c < s->nc; ++c) largest = fmax(largest, s->P[s->list->item[s->contact[c]].row]);
-    for (int i = 0; i < s->list->bilateral; ++i) {
+    for (int r = 0; r < s->nn && f->project; ++r) {
+        int i = s->normal[r];
         const LashInteraction* item = &s->list->item[i];
-        for (int r = 0; r < item->rows && item->kind == LASH_BILATERAL; ++r) {
-            f->row_item[f->nr] = i, f->row_of[f->nr] = r;
-            f->closed[f->ne++] = f->nr++;
-        }
-    }
-    for (int k = 0; k < s->nn; ++k) {
-        int i = s->normal[k];
-        const LashInteraction* item = &s->list->item[i];
+        double* row = f->G_n + r * ldk;
         bool pushed = s->active[i] && s->P[item->row] > PUSHES * largest &&
                       s->position[i] == POSITION_CLOSED_IF_PUSHED;
-        f->row_item[f->nr] = i, f->row_of[f->nr] = 0;
-        if (!is_empty(s, item) && (pushed || s->tau[item->row] > 0 || s->g[item->row] <= 0))
-            f->closed[f->ne++] = f->nr;
-        ++f->nr;
+        memset(row + k, 0, (size_t)(ldk - k) * sizeof *row);
+        motions_row(f->motions, item, s->G, 0, true, row);
+        if (is_empty(s, item) || !(pushed || s->tau[item->row] > 0 || s->g[item->row] <= 0))
+            continue;
+        memcpy(f->E + f->ne * ldk, row, (size_t)ldk * sizeof *row);
+        f->closed[f->ne++] = r;
+    }
+    f->rank = lash_orthogonal_factor(k, f->ne, f->E, ldk, DEPENDENT, f->order, f->B, f->grid);
+    f->l = k - f->rank, f->ldl = lash_dense_padded(f->l);
+    for (int i = 0; i < k; ++i) {
+        double* row = f->N + i * f->ldl;
+        for (int j = 0; j < f->l; ++j) row[j] = f->B[(f->rank + j) * ldk + i];
+        for (int j = f->l; j < f->ldl; ++j) row[j] = 0;
     }
 }
 
-// H and H N^-1 where the directions of tau turn noticeably with the shift; H = N otherwise.
-static bool factor_metric(LashSim* sim, const StepContext* s, ContactNewton* f) {
-    int n = f->n;
-    double *C = f->H, largest = 0;
-    f->curved = false;
-    if (!f->project) return true;
-    for (int i = 0; i < sim->system->nv; ++i) largest = fmax(largest, fabs(s->shift[i]));
-    if (largest < SMALL_SHIFT) return true;
-    largest = 0;
-    memset(C, 0, (size_t)n * (size_t)n * sizeof *C);
-    for (int r = 0; r < f->nr;) {
-        const LashInteraction* item = &s->list->item[f->row_item[r]];
-        double tau[LASH_MAX_ROWS] = {0}, sum = 0;
-        int count = item->kind == LASH_BILATERAL ? item->rows : 1;
-        for (int k = 0; k < count; ++k) tau[k] = s->tau[item->row + k], sum += fabs(tau[k]);
-        if (sum > 0 && (sim->robust || item->kind != LASH_BILATERAL))
-            subtract_turning(sim, s, f->row_item[r], s->t0 + s->h, s->q_end, tau, 1, C);
-        r += count;
-    }
-    for (int i = 0; i < n * n; ++i) largest = fmax(largest, fabs(C[i]));
-    if (largest < CURVED) return true;
-    f->curved = true;
-    // C holds -C(tau): H = (N^-1 + C)^-1, H N^-1 = 1 - H C.
-    double *A = f->grid, *X = f->grid + n * n; // (n x n) each
-    memcpy(A, C, (size_t)n * (size_t)n * sizeof *A);
-    memset(X, 0, (size_t)n * (size_t)n * sizeof *A);
-    for (int i = 0; i < n; ++i) X[i * n + i] = 1;
-    if (sim->system->unit_metric)
-        for (int i = 0; i < n; ++i) A[i * n + i] += 1;
-    else
-        add_masses(sim, f, n, A);
-    if (!factor_rows(n, n, A, n, f->swap)) return false;
-    for (int k = 0; k < n; ++k) swap_rows(n, X, n, k, f->swap[k]);
-    substitute(n, A, n, n, X, n);
-    memset(f->HN, 0, (size_t)n * (size_t)n * sizeof *f->HN);
-    for (int i = 0; i < n; ++i) {
-        f->HN[i * n + i] = 1;
-        lash_dense_subtract_rows(n, n, X + i * n, 1, C, n, f->HN + i * n);
-    }
-    memcpy(f->H, X, (size_t)n * (size_t)n * sizeof *X);
-    return true;
-}
-
-// x (n) <- H x, scaled
-static void apply_metric(const LashSim* sim, ContactNewton* f, double* x) {
-    int n = f->n;
-    if (f->curved) {
-        memcpy(f->y, x, (size_t)n * sizeof *x);
-        multiply(n, n, f->H, n, f->y, x);
-        return;
-    }
-    if (sim->system->unit_metric) return;
-    for (int i = 0; i < sim->system->nv; ++i) x[i] /= f->scale[i];
-    lash_block_lu_solve(sim->M, x);
-    for (int i = 0; i < sim->system->nv; ++i) x[i] /= f->scale[i];
-}
-
-// dd = T dv + dd_0 with E closed.
-static bool eliminate_positions(LashSim* sim, const StepContext* s, ContactNewton* f) {
-    int n = f->n, e, columns;
-    double w = s->h * s->move_theta;
-    list_positions(s, f);
-    if (!factor_metric(sim, s, f)) return false;
-    for (int r = 0; r < f->nr; ++r) {
-        double *G = f->G_R + r * n, *HG = f->HG + r * n;
-        memset(G, 0, (size_t)n * sizeof *G);
-        scatter(sim->system, &s->list->item[f->row_item[r]], s->G, f->row_of[r], f->scale, G, 1);
-        memcpy(HG, G, (size_t)n * sizeof *G);
-        apply_metric(sim, f, HG);
-    }
-    e = f->ne, columns = 2 * e + n;
-    for (int i = 0; i < e; ++i) {
-        const double* G = f->G_R + f->closed[i] * n;
-        double* row = f->grid + (size_t)i * (size_t)columns;
-        for (int j = 0; j < e; ++j) row[j] = dot(n, G, f->HG + f->closed[j] * n);
-        for (int j = 0; j < e; ++j) row[e + j] = i == j;
-        if (f->curved) {
-            memset(row + 2 * e, 0, (size_t)n * sizeof *row);
-            lash_dense_subtract_rows(n, n, G, 1, f->HN, n, row + 2 * e);
-            for (int k = 0; k < n; ++k) row[2 * e + k] = -row[2 * e + k];
-        } else {
-            memcpy(row + 2 * e, G, (size_t)n * sizeof *row);
+// Q_N = A N_v for a matrix A (n x n) that is zero outside the blocks marked
+static void multiply_blocks(const LashSystem* system, ContactNewton* f, const double* A) {
+    int ldl = f->ldl;
+    memset(f->Q_N, 0, (size_t)(f->n * ldl) * sizeof *f->Q_N);
+    for (int a = 0; a < system->blocks; ++a) {
+        for (int b = 0; b < system->blocks; ++b) {
+            if (!f->filled[a * system->blocks + b]) continue;
+            int from = system->block_start[b], size = lash_block_size(system, b);
+            for (int i = system->block_start[a]; i < system->block_start[a + 1]; ++i)
+                lash_dense_add_rows(ldl, size, A + i * f->n + from, 1, f->N_v + from * ldl, ldl,
+                                    f->Q_N + i * ldl);
         }
     }
-    invert_closed(f, e, n);
-    memset(f->T, 0, (size_t)n * (size_t)n * sizeof *f->T);
-    for (int i = 0; i < n; ++i) {
-        double* T = f->T + i * n;
-        if (f->curved)
-            memcpy(T, f->HN + i * n, (size_t)n * sizeof *T);
-        else
-            T[i] = 1;
-        for (int j = 0; j < e; ++j) f->y[j] = f->HG[f->closed[j] * n + i];
-        lash_dense_subtract_rows(n, e, f->y, 1, f->Z, n, T);
-        for (int k = 0; k < n; ++k) T[k] *= w;
-    }
-    return true;
 }
 
-// K = [M + h theta C + Q T, -G*; G^', 0], factored.
+// S and Theta.
 static bool factor_dynamics(LashSim* sim, StepContext* s, ContactNewton* f) {
-    const LashSystem* system = sim->system;
-    int n = f->n, N = n + f->p, ld = f->ldk;
-    bool end = sim->settings.direction == LASH_AT_END;
-    double t = s->t0 + (end ? 1 : s->theta) * s->h;
-    memset(f->Q, 0, (size_t)n * (size_t)n * sizeof *f->Q);
-    add_pattern(system, f->scale, s->theta * s->h, sim->K_values, n, f->Q);
-    memset(f->D, 0, (size_t)s->list->G_size * sizeof *f->D);
-    // Directions of joints turn with the bodies, slowly.
-    int first = sim->robust ? 0 : s->list->bilateral, last = f->plain ? 0 : s->list->count;
-    for (int i = first; i < last; ++i) {
-        if (!s->active[i]) continue;
-        subtract_turning(sim, s, i, t, end ? s->q_end : s->q_theta, s->P + s->list->item[i].row,
-                         end ? 1 : s->theta, f->Q);
+    int n = f->n, ldl = f->ldl;
+    double w = s->h * s->move_theta, *A = f->grid;
+    motions_expand_columns(f->motions, f->N, ldl, f->N_v);
+    memcpy(A, f->Q, (size_t)(n * n) * sizeof *A);
+    add_pattern(sim->system, s->theta * s->h / w, sim->C_values, A, f->filled);
+    multiply_blocks(sim->system, f, A);
+    motions_reduce_columns(f->motions, f->Q_N, ldl, f->S);
+    for (int j = 0; j < f->l; ++j) {
+        double* row = f->Theta + j * ldl;
+        lash_dense_sum_rows(ldl, f->k, f->N + j, ldl, f->S, ldl, row);
+        for (int i = 0; i < f->l; ++i) row[i] *= w;
+        row[j] += 1;
     }
-    for (int i = first; i < last; ++i)
-        if (s->active[i]) pack_row_derivatives(sim, s, i);
-    memset(f->K, 0, (size_t)N * (size_t)ld * sizeof *f->K);
-    add_masses(sim, f, ld, f->K);
-    add_pattern(system, f->scale, s->theta * s->h, sim->C_values, ld, f->K);
-    for (int i = 0; i < n; ++i) {
-        for (int k = 0; k < n; ++k) f->y[k] = -f->Q[i * n + k];
-        lash_dense_subtract_rows(n, n, f->y, 1, f->T, n, f->K + i * ld);
-    }
-    for (int i = 0; i < s->list->bilateral; ++i) {
-        const LashInteraction* item = &s->list->item[i];
-        for (int r = 0; r < item->rows; ++r) {
-            scatter_hat(sim, s, item, r, f->K + (n + item->row + r) * ld);
-            scatter(system, item, s->G_star, r, f->scale, f->K + n + item->row + r, ld);
-        }
-    }
-    for (int i = 0; i < n; ++i)
-        for (int j = n; j < N; ++j) f->K[i * ld + j] = -f->K[i * ld + j];
-    return factor_joints(f);
+    if (f->curved) multiply_blocks(sim->system, f, f->C_tau);
+    for (int j = 0; j < f->l && f->curved; ++j)
+        lash_dense_subtract_rows(ldl, n, f->N_v + j, ldl, f->Q_N, ldl, f->Theta + j * ldl);
+    for (int j = 0; j < f->l; ++j)
+        for (int i = f->l; i < ldl; ++i) f->Theta[j * ldl + i] = 0;
+    return invert(f->l, f->Theta, ldl, f->swap);
 }
 
-// Answers Y to the contacts' impulses, rows G_hat, and W = G_hat' Y (m x m, by columns).
+// W = G'G* + w (D N - G'S) Theta N'G* (m x m, by columns)
 static void answer_contacts(LashSim* sim, StepContext* s, ContactNewton* f) {
-    int n = f->n, N = n + f->p, m = f->m = s->m, ld = f->ld = lash_dense_padded(m);
-    memset(f->Y, 0, (size_t)N * (size_t)ld * sizeof *f->Y);
-    memset(f->G_hat, 0, (size_t)n * (size_t)ld * sizeof *f->G_hat);
+    int m = f->m = s->m, ld = f->ld = lash_dense_padded(m), ldl = f->ldl;
+    double w = s->h * s->move_theta, *row = f->t, *t = f->x, *X = f->X_0;
+    memset(f->G_v, 0, (size_t)(f->k * ld) * sizeof *f->G_v);
+    memset(X, 0, (size_t)(f->l * ld) * sizeof *X);
     for (int c = 0; c < s->nc; ++c) {
         const LashInteraction* item = &s->list->item[s->contact[c]];
+        int first[LASH_MAX_TOUCHED], last[LASH_MAX_TOUCHED];
+        int touched = motions_touched(f->motions, item, first, last);
         for (int r = 0; r < item->rows; ++r) {
             int column = s->first[c] + r;
-            scatter_hat(sim, s, item, r, f->x);
-            for (int k = 0; k < n; ++k) f->G_hat[k * ld + column] = -f->x[k];
-            scatter(sim->system, item, s->G_star, r, f->scale, f->Y + column, ld);
+            motions_row(f->motions, item, s->G, r, true, row);
+            memset(t, 0, (size_t)ldl * sizeof *t);
+            for (int i = 0; i < touched; ++i) {
+                lash_dense_subtract_rows(ldl, last[i] - first[i], row + first[i], 1,
+                                         f->S + first[i] * ldl, ldl, t);
+                for (int k = first[i]; k < last[i]; ++k) f->G_v[k * ld + column] = row[k];
+            }
+            if (!f->plain) add_row(sim->system, item, f->D, r, f->N_v, ldl, t);
+            for (int j = 0; j < f->l; ++j) X[j * ld + column] = w * t[j];
         }
     }
-    solve_joints(f, ld, f->Y, ld, f->grid);
+    for (int j = 0; j < f->l; ++j) // Theta'X
+        lash_dense_sum_rows(ld, f->l, f->Theta + j, ldl, X, ld, f->X + j * ld);
     s->ldw = ld;
-    memset(s->W, 0, (size_t)ld * (size_t)m * sizeof *s->W);
-    for (int j = 0; j < m; ++j)
-        lash_dense_subtract_rows(ld, n, f->Y + j, ld, f->G_hat, ld, s->W + j * ld);
+    memset(s->W, 0, (size_t)(ld * m) * sizeof *s->W);
+    for (int c = 0; c < s->nc; ++c) {
+        const LashInteraction* item = &s->list->item[s->contact[c]];
+        int first[LASH_MAX_TOUCHED], last[LASH_MAX_TOUCHED];
+        int touched = motions_touched(f->motions, item, first, last);
+        for (int r = 0; r < item->rows; ++r) {
+            double* W = s->W + (s->first[c] + r) * ld;
+            motions_row(f->motions, item, s->G_star, r, false, row);
+            memset(t, 0, (size_t)ldl * sizeof *t);
+            for (int i = 0; i < touched; ++i) {
+                int count = last[i] - first[i];
+                lash_dense_add_rows(ldl, count, row + first[i], 1, f->N + first[i] * ldl, ldl, t);
+                lash_dense_add_rows(ld, count, row + first[i], 1, f->G_v + first[i] * ld, ld, W);
+            }
+            lash_dense_add_rows(ld, f->l, t, 1, f->X, ld, W);
+        }
+    }
+}
+
+// What the joints answer to unit impulses of the contacts, -Y'G*: their loads press the surfaces of
+// joints with friction together.
+static void answer_loads(LashSim* sim, const StepContext* s, ContactNewton* f) {
+    f->loads = false;
+    for (int c = 0; c < s->nc; ++c)
+        f->loads = f->loads || joint_friction(&s->list->item[s->contact[c]]);
+    for (int c = 0; c < s->nc && f->loads; ++c) {
+        const LashInteraction* item = &s->list->item[s->contact[c]];
+        for (int r = 0; r < item->rows; ++r) {
+            double unit[LASH_MAX_ROWS] = {0}, *answer = f->answer + (s->first[c] + r) * f->p;
+            unit[r] = -1;
+            memset(f->force, 0, (size_t)f->n * sizeof *f->force);
+            lash_row_apply(sim->system, item, s->G_star, 1, unit, f->force);
+            motions_answer(f->motions, f->force, answer);
+        }
+    }
+}
+
+const double* contact_newton_loads(const LashSim* sim, int row) {
+    return sim->contact_newton->answer + row * sim->contact_newton->p;
 }
 
 // Everything an operator depends on beside the positions.
@@ -576,150 +453,196 @@ bool contact_newton_fits(const LashSim* sim, const StepContext* s, bool project)
 }
 
 void contact_newton_forget(LashSim* sim) {
-    if (sim->contact_newton != NULL) sim->contact_newton->valid = false;
+    if (sim->contact_newton == NULL) return;
+    sim->contact_newton->valid = false, sim->contact_newton->motions_t0 = -INFINITY;
 }
 
 bool contact_newton_is_plain(const LashSim* sim) {
     return sim->contact_newton->plain;
 }
 
-bool contact_newton_masses(LashSim* sim, const StepContext* s) {
-    const LashSystem* system = sim->system;
-    ContactNewton* f = sim->contact_newton;
-    system->mass(system, sim->work, s->q_theta, sim->M_values);
-    for (int b = 0; b < system->blocks; ++b) {
-        int n = lash_block_size(system, b);
-        const double* M = sim->M_values + system->pattern.offset[b];
-        for (int k = 0; k < n; ++k)
-            f->scale[system->block_start[b] + k] =
-                system->unit_metric ? 1 : 1 / sqrt(M[(size_t)k * (size_t)(n + 1)]);
-    }
-    for (int i = system->nv; i < f->n; ++i) f->scale[i] = 1;
-    return lash_block_lu_factor(sim->M, sim->M_values);
+uint64_t contact_newton_number(const LashSim* sim) {
+    return sim->contact_newton->loads ? 0 : sim->contact_newton->number;
+}
+
+bool contact_newton_is_old(const LashSim* sim, const StepContext* s) {
+    return sim->contact_newton->t0 != s->t0;
 }
 
 bool contact_newton_factor(LashSim* sim, StepContext* s, bool project, bool plain) {
     const LashSystem* system = sim->system;
     ContactNewton* f = sim->contact_newton;
-    double t_theta = s->t0 + s->theta * s->h;
-    f->valid = false, f->project = project, f->plain = plain;
-    if (!system->constant_mass && !contact_newton_masses(sim, s)) return false;
-    system->tangents(system, sim->work, t_theta, s->q_theta, s->v_theta, sim->C_values,
-                     sim->K_values);
-    if (!system->constant_mass) {
-        for (int i = 0; i < system->nv; ++i) sim->x[i] = s->v[i] - sim->v[i];
-        system->mass_tangent(system, sim->work, s->q_theta, sim->x, 1 / s->h, sim->K_values);
+    f->valid = false, f->project = project, f->plain = plain, ++f->number;
+    system->tangents(system, sim->work, s->t0 + s->theta * s->h, s->q_theta, s->v_theta,
+                     sim->C_values, sim->K_values);
+    if (f->motions_t0 != s->t0) { // joints turn little within a step
+        motions_factor(f->motions, s->G_star, s->G);
+        f->motions_t0 = s->t0;
     }
-    if (!eliminate_positions(sim, s, f)) return false;
+    f->k = motions_count(f->motions), f->ldk = lash_dense_padded(f->k);
+    derive(sim, s, f);
+    close_contacts(s, f);
     if (!factor_dynamics(sim, s, f)) return false;
     answer_contacts(sim, s, f);
-    f->valid = true, f->h = s->h, f->key = operator_key(sim, s, project);
+    answer_loads(sim, s, f);
+    f->valid = true, f->h = s->h, f->t0 = s->t0, f->key = operator_key(sim, s, project);
     return true;
 }
 
 // --- Correction
 
-// m = G tau - N^-1 shift, not scaled
-static void motion_residual(LashSim* sim, const StepContext* s, double* m) {
+// |N G tau - shift|; m = G tau - M shift stays for the correction.
+double contact_newton_motion_error(LashSim* sim, const StepContext* s) {
+    double *m = sim->contact_newton->motion, error = 0;
     int nv = sim->system->nv;
-    if (sim->system->unit_metric)
-        memcpy(m, s->shift, (size_t)nv * sizeof *m);
-    else
-        lash_block_multiply(sim->system, sim->M_values, s->shift, m);
+    lash_block_multiply(sim->system, sim->M_values, s->shift, m);
     for (int i = 0; i < nv; ++i) m[i] = -m[i];
     projection_force(sim, s, m);
-}
-
-double contact_newton_motion_error(LashSim* sim, const StepContext* s) {
-    double *m = sim->x, error = 0;
-    motion_residual(sim, s, m);
-    if (!sim->system->unit_metric) lash_block_lu_solve(sim->M, m);
-    for (int i = 0; i < sim->system->nv; ++i) error = fmax(error, fabs(m[i]));
+    memcpy(sim->x, m, (size_t)nv * sizeof *m);
+    lash_block_lu_solve(sim->M, sim->x);
+    for (int i = 0; i < nv; ++i) error = fmax(error, fabs(sim->x[i]));
     return error;
 }
 
-// dd_0: what closes E without any change of v. motion becomes H m.
+// dd_p: what closes the joints. Where a joint prescribes a speed only, d follows v.
+static void close_joints(LashSim* sim, const StepContext* s, ContactNewton* f) {
+    double w = s->h * s->move_theta;
+    for (int i = 0; i < s->list->bilateral; ++i) {
+        const LashInteraction* item = &s->list->item[i];
+        double moved[LASH_MAX_ROWS];
+        if (item->kind == LASH_BILATERAL) {
+            memcpy(f->e + item->row, s->g + item->row, (size_t)item->rows * sizeof *f->e);
+            continue;
+        }
+        lash_row_velocity(sim->system, item, s->G, sim->x, moved); // sim->x: M^-1 m, see above
+        for (int r = 0; r < item->rows; ++r)
+            f->e[item->row + r] = w * s->U[item->row + r] - moved[r];
+    }
+    motions_close(f->motions, f->e, f->dd_p);
+}
+
+// y (k) += V' C(tau) x
+static void add_turned_projection(ContactNewton* f, const double* x, double* y) {
+    lash_dense_multiply_rows(f->n, f->n, f->C_tau, f->n, x, f->force);
+    motions_reduce(f->motions, true, f->force, f->t);
+    for (int i = 0; i < f->k; ++i) y[i] += f->t[i];
+}
+
+// dv_p, dd_p, z_c, mu, eta, the gaps of normals with the joints closed, and dd = dd_c.
 static void close_positions(LashSim* sim, const StepContext* s, ContactNewton* f) {
-    int n = f->n, e = f->ne;
-    memset(f->dd_0, 0, (size_t)n * sizeof *f->dd_0);
-    if (!f->project) return;
-    motion_residual(sim, s, f->motion);
-    for (int i = 0; i < sim->system->nv; ++i) f->motion[i] *= f->scale[i];
-    for (int i = sim->system->nv; i < n; ++i) f->motion[i] = 0;
-    apply_metric(sim, f, f->motion);
-    memcpy(f->dd_0, f->motion, (size_t)n * sizeof *f->dd_0);
-    for (int i = 0; i < e; ++i) {
-        int r = f->closed[i];
-        f->gap[i] = s->g[s->list->item[f->row_item[r]].row + f->row_of[r]] +
-                    dot(n, f->G_R + r * n, f->motion);
+    double w = s->h * s->move_theta, *c = f->t + f->n, *e = f->e;
+    motions_close(f->motions, s->U, f->dv_p);
+    memset(f->eta, 0, (size_t)f->ldl * sizeof *f->eta);
+    if (!f->project) {
+        for (int i = 0; i < f->n; ++i) f->dd[i] = f->dd_p[i] = w * f->dv_p[i];
+        memset(f->z_c, 0, (size_t)f->k * sizeof *f->z_c);
+        return;
     }
-    multiply(e, e, f->S, e, f->gap, f->close);
-    for (int i = 0, last; i < e; i = last) { // runs of neighbouring rows
-        for (last = i + 1; last < e && f->closed[last] == f->closed[i] + (last - i);) ++last;
-        lash_dense_subtract_rows(n, last - i, f->close + i, 1, f->HG + f->closed[i] * n, n,
-                                 f->dd_0);
+    close_joints(sim, s, f);
+    motions_reduce(f->motions, true, f->motion, f->mu);
+    if (f->curved) add_turned_projection(f, f->dd_p, f->mu);
+    for (int r = 0; r < s->nn; ++r) {
+        const LashInteraction* item = &s->list->item[s->normal[r]];
+        double U[LASH_MAX_ROWS];
+        lash_row_velocity(sim->system, item, s->G, f->dd_p, U);
+        f->gap[r] = is_empty(s, item) ? FAR : s->g[item->row] + U[0];
     }
+    for (int i = 0; i < f->ne; ++i) e[i] = -f->gap[f->closed[i]];
+    lash_orthogonal_forward(f->rank, f->E, f->ldk, f->order, e, c);
+    multiply_transposed(f->rank, f->B, f->ldk, c, f->z_c);
+    motions_expand(f->motions, f->z_c, f->dd);
+    memcpy(f->z, f->mu, (size_t)f->k * sizeof *f->z);
+    if (f->curved) add_turned_projection(f, f->dd, f->z);
+    lash_dense_add_rows(f->ldl, f->k, f->z, 1, f->N, f->ldl, f->eta);
+    for (int i = 0; i < f->n; ++i) f->dd[i] += f->dd_p[i];
 }
 
-// U of an interaction's rows after the displacement dd (scaled): D dd
-static void turned_rows(const LashSim* sim, const LashInteraction* item, const double* dd,
-                        double* U) {
-    lash_row_velocity(sim->system, item, sim->contact_newton->D, dd, U);
+// force += h theta C dv + Q dd
+static void add_turned_forces(LashSim* sim, const StepContext* s, ContactNewton* f,
+                              const double* dv, const double* dd) {
+    lash_block_multiply(sim->system, sim->C_values, dv, f->t);
+    for (int i = 0; i < f->n; ++i) f->force[i] += s->theta * s->h * f->t[i];
+    add_product(f->n, f->n, 1, f->Q, f->n, dd, f->t, f->force);
 }
 
-// Friction problem of the contacts: b, and P_c to start from. x: correction without them, scaled.
-static void pose_contacts(LashSim* sim, StepContext* s, const ContactNewton* f, const double* dd) {
-    int n = f->n, m = f->m;
+// a, z, and from them dv and dd, of the given x.
+static void follow(const StepContext* s, ContactNewton* f) {
+    double w = s->h * s->move_theta, *right = f->t;
+    lash_dense_sum_rows(f->ldl, f->k, f->x, 1, f->N, f->ldl, right);
+    for (int j = 0; j < f->l; ++j) right[j] = w * right[j] + f->eta[j];
+    lash_dense_multiply_rows(f->l, f->ldl, f->Theta, f->ldl, right, f->y);
+    for (int j = f->l; j < f->ldl; ++j) f->y[j] = 0;
+    memcpy(f->a, f->x, (size_t)f->k * sizeof *f->a);
+    add_product(f->k, f->ldl, -1, f->S, f->ldl, f->y, f->t, f->a);
+    memcpy(f->z, f->z_c, (size_t)f->k * sizeof *f->z);
+    add_product(f->k, f->ldl, 1, f->N, f->ldl, f->y, f->t, f->z);
+}
+
+static void move(ContactNewton* f) {
+    motions_expand(f->motions, f->a, f->dv);
+    motions_expand(f->motions, f->z, f->dd);
+    for (int i = 0; i < f->n; ++i) f->dv[i] += f->dv_p[i], f->dd[i] += f->dd_p[i];
+}
+
+// Impulses of the joints: G* dP = M dv + h theta C dv + Q dd + r - G* dP of the contacts (force).
+static void answer_joints(LashSim* sim, const StepContext* s, ContactNewton* f) {
+    add_turned_forces(sim, s, f, f->dv, f->dd);
+    lash_block_multiply(sim->system, sim->M_values, f->dv, f->t);
+    for (int i = 0; i < f->n; ++i) f->force[i] += f->t[i];
+    motions_answer(f->motions, f->force, f->e);
+}
+
+// Rows of friction in joints, with the loads that the joints have at dv, dd.
+static void pose_loads(LashSim* sim, StepContext* s, ContactNewton* f) {
+    answer_joints(sim, s, f);
+    for (int i = 0; i < f->p; ++i) s->P[i] += f->e[i];
+    assemble_loads(sim, s, s->W, s->ldw, s->b, s->P_c);
+    for (int i = 0; i < f->p; ++i) s->P[i] -= f->e[i];
+    memcpy(f->force, s->r, (size_t)f->n * sizeof *f->force); // as it was
+}
+
+// Friction problem of the contacts at dv, dd: b, and P_c to start from.
+static void pose_contacts(LashSim* sim, StepContext* s, ContactNewton* f) {
     for (int j = 0; j < f->ld; ++j) s->b[j] = 0;
-    lash_dense_subtract_rows(f->ld, n, f->x, 1, f->G_hat, f->ld, s->b);
     for (int c = 0; c < s->nc; ++c) {
         const LashInteraction* item = &s->list->item[s->contact[c]];
-        double *b = s->b + s->first[c], shift[LASH_MAX_ROWS], turned[LASH_MAX_ROWS];
+        double *b = s->b + s->first[c], shift[LASH_MAX_ROWS], turned[LASH_MAX_ROWS] = {0};
         law_shift(sim, s, s->contact[c], shift);
-        turned_rows(sim, item, dd, turned);
+        lash_row_velocity(sim->system, item, s->G, f->dv, b);
+        if (!f->plain) lash_row_velocity(sim->system, item, f->D, f->dd, turned);
         for (int r = 0; r < item->rows; ++r) {
             b[r] += s->U[item->row + r] + shift[r] + turned[r];
             s->P_c[s->first[c] + r] = s->P[item->row + r];
         }
     }
-    lash_dense_subtract_rows(f->ld, m, s->P_c, 1, s->W, s->ldw, s->b);
+    lash_dense_subtract_rows(f->ld, f->m, s->P_c, 1, s->W, s->ldw, s->b);
     part_empty_slots(s, s->W, s->ldw, s->b);
-    double norm = 0;
-    for (int i = 0; i < m; ++i) norm += s->b[i] * s->b[i];
-    s->b_norm = sqrt(norm);
+    if (f->loads) pose_loads(sim, s, f);
+    s->b_norm = sqrt(dot(f->m, s->b, s->b));
 }
 
-// x (n + p, scaled) = change of v and of the joints' impulses; P of the contacts is completed.
-static bool correct_velocities(LashSim* sim, StepContext* s, ContactNewton* f) {
-    int n = f->n, N = n + f->p, m = f->m;
-    double *x = f->x, *dd = f->dd; // dd_0, not scaled
-    for (int i = 0; i < n; ++i) dd[i] = f->scale[i] * f->dd_0[i];
-    multiply(n, n, f->Q, n, f->dd_0, f->y);
-    for (int i = 0; i < n; ++i) x[i] = i < sim->system->nv ? -f->scale[i] * s->r[i] - f->y[i] : 0;
-    for (int i = 0; i < s->list->bilateral; ++i) {
-        const LashInteraction* item = &s->list->item[i];
-        double turned[LASH_MAX_ROWS];
-        turned_rows(sim, item, dd, turned);
-        for (int r = 0; r < item->rows; ++r)
-            x[n + item->row + r] = -s->U[item->row + r] - turned[r];
-    }
-    solve_joints(f, 1, x, 1, f->y);
-    if (s->nc > 0) {
-        pose_contacts(sim, s, f, dd);
-        if (!contacts_solve_coupled(sim, s, f->plain)) return false;
-        for (int c = 0; c < s->nc; ++c) {
-            const LashInteraction* item = &s->list->item[s->contact[c]];
-            for (int r = 0; r < item->rows; ++r) {
-                int j = s->first[c] + r;
-                double dP = s->P_c[j] - s->P[item->row + r];
-                s->P[item->row + r] = s->P_c[j];
-                s->P_c[j] = dP;
-            }
+// P of the contacts; force = r - G* dP, and what that changes. False: no answer.
+static bool correct_contacts(LashSim* sim, StepContext* s, ContactNewton* f) {
+    double* force = f->dv; // G* dP
+    memcpy(f->force, s->r, (size_t)f->n * sizeof *f->force);
+    if (s->nc == 0) return true;
+    move(f);
+    pose_contacts(sim, s, f);
+    if (!contacts_solve_coupled(sim, s, f->plain)) return false;
+    memset(force, 0, (size_t)f->n * sizeof *force);
+    for (int c = 0; c < s->nc; ++c) {
+        const LashInteraction* item = &s->list->item[s->contact[c]];
+        double dP[LASH_MAX_ROWS];
+        for (int r = 0; r < item->rows; ++r) {
+            dP[r] = s->P_c[s->first[c] + r] - s->P[item->row + r];
+            s->P[item->row + r] = s->P_c[s->first[c] + r];
         }
-        multiply(N, m, f->Y, f->ld, s->P_c, f->y);
-        for (int i = 0; i < N; ++i) x[i] += f->y[i];
+        lash_row_apply(sim->system, item, s->G_star, 1, dP, force);
     }
-    for (int i = 0; i < f->p; ++i) s->P[i] += x[n + i];
+    for (int i = 0; i < f->n; ++i) f->force[i] -= force[i];
+    motions_reduce(f->motions, false, force, f->t);
+    for (int i = 0; i < f->k; ++i) f->x[i] += f->t[i];
+    follow(s, f);
     return true;
 }
 
@@ -736,32 +659,33 @@ static void decide_positions(StepContext* s) {
     }
 }
 
-static double* tau_of(StepContext* s, const ContactNewton* f, int r) {
-    return s->tau + s->list->item[f->row_item[r]].row + f->row_of[r];
-}
-
-// Takes E for granted: dd = T dv + dd_0 and its multipliers. False when the result contradicts it.
-static bool close_guessed(StepContext* s, ContactNewton* f, double tolerance) {
-    int n = f->n, e = f->ne, contacts = f->nr - s->nn;
-    double w = s->h * s->move_theta;
-    multiply(n, n, f->T, n, f->x, f->dd);
-    for (int i = 0; i < n; ++i) f->dd[i] += f->dd_0[i];
-    memset(f->tau, 0, (size_t)f->nr * sizeof *f->tau); // change of tau
-    multiply(e, n, f->Z, n, f->x, f->y);
-    for (int i = 0; i < e; ++i) f->tau[f->closed[i]] = -f->close[i] - w * f->y[i];
-    multiply(f->nr, n, f->G_R, n, f->dd, f->gap_new);
-    for (int r = 0, k = 0; r < f->nr; ++r) {
-        const LashInteraction* item = &s->list->item[f->row_item[r]];
-        double gap = s->g[item->row + f->row_of[r]];
-        bool contact = r >= contacts, in_E = k < e && f->closed[k] == r;
+// Takes E for granted: tau gets the change of its multipliers, from what N leaves out of
+// (1 - C(tau)) z = w a + mu + G dtau. False when the result contradicts it.
+static bool close_guessed(const StepContext* s, ContactNewton* f, double tolerance) {
+    double w = s->h * s->move_theta, *rest = f->grid, *c = rest + f->n;
+    memset(rest, 0, (size_t)f->k * sizeof *rest);
+    if (f->curved) {
+        motions_expand(f->motions, f->z, f->dv);
+        memcpy(f->dd, f->force, (size_t)f->n * sizeof *f->dd); // is kept
+        add_turned_projection(f, f->dv, rest);
+        memcpy(f->force, f->dd, (size_t)f->n * sizeof *f->dd);
+    }
+    for (int i = 0; i < f->k; ++i) rest[i] = f->z[i] - rest[i] - w * f->a[i] - f->mu[i];
+    lash_dense_multiply_rows(f->rank, f->k, f->B, f->ldk, rest, c);
+    lash_orthogonal_backward(f->rank, f->ne, f->E, f->ldk, f->order, c, f->e);
+    memset(f->tau, 0, (size_t)s->nn * sizeof *f->tau);
+    for (int i = 0; i < f->ne; ++i) f->tau[f->closed[i]] = f->e[i];
+    for (int r = 0, k = 0; r < s->nn; ++r) {
+        const LashInteraction* item = &s->list->item[s->normal[r]];
+        bool in_E = k < f->ne && f->closed[k] == r;
         k += in_E;
-        if (contact && is_empty(s, item)) {
-            if (*tau_of(s, f, r) != 0) return false;
+        if (is_empty(s, item)) {
+            if (s->tau[item->row] != 0) return false;
             continue;
         }
-        gap += f->gap_new[r];
-        double tau = *tau_of(s, f, r) + f->tau[r];
-        bool equality = !contact || s->kind_n[r - contacts] == LASH_PROJECT_EQUALITY;
+        double gap = f->gap[r] + dot(f->k, f->G_n + r * f->ldk, f->z);
+        double tau = s->tau[item->row] + f->tau[r];
+        bool equality = s->kind_n[r] == LASH_PROJECT_EQUALITY;
         if (gap < -tolerance || ((equality || in_E) && gap > tolerance)) return false;
         if (!equality && (tau < 0 || (!in_E && tau != 0))) return false;
     }
@@ -770,61 +694,84 @@ static bool close_guessed(StepContext* s, ContactNewton* f, double tolerance) {
 
 // The positions as a complementarity problem at the velocities found.
 static bool close_searched(StepContext* s, ContactNewton* f, double tolerance) {
-    int n = f->n, nr = f->nr, contacts = nr - s->nn;
-    double w = s->h * s->move_theta;
-    for (int i = 0; i < n; ++i)
-        f->dd[i] = f->motion[i] + w * (f->curved ? dot(n, f->HN + i * n, f->x) : f->x[i]);
-    for (int r = 0; r < nr; ++r) {
-        const LashInteraction* item = &s->list->item[f->row_item[r]];
-        bool empty = r >= contacts && is_empty(s, item);
-        f->kind[r] = r < contacts ? LASH_PROJECT_BILATERAL : s->kind_n[r - contacts];
+    int nn = s->nn, k = f->k, ldk = f->ldk;
+    double w = s->h * s->move_theta, *z = f->z;
+    for (int i = 0; i < k; ++i) z[i] = w * f->a[i] + f->mu[i];
+    for (int r = 0; r < nn; ++r) {
+        const LashInteraction* item = &s->list->item[s->normal[r]];
+        bool empty = is_empty(s, item);
+        f->kind[r] = s->kind_n[r];
         f->P_n[r] = s->P[item->row];
-        f->gap[r] =
-            empty ? FAR : fmin(FAR, s->g[item->row + f->row_of[r]] + dot(n, f->G_R + r * n, f->dd));
-        f->tau[r] = empty ? 0 : *tau_of(s, f, r);
-        for (int q = 0; q < nr; ++q) f->A_R[r * nr + q] = dot(n, f->HG + r * n, f->G_R + q * n);
-        if (!(f->A_R[r * nr + r] > 0)) f->A_R[r * nr + r] = 1; // an empty slot
+        f->gap_new[r] = empty ? FAR : fmin(FAR, f->gap[r] + dot(k, f->G_n + r * ldk, z));
+        f->tau[r] = empty ? 0 : s->tau[item->row];
+        for (int q = 0; q < nn; ++q)
+            f->A_n[r * nn + q] = dot(k, f->G_n + r * ldk, f->G_n + q * ldk);
+        if (!(f->A_n[r * nn + r] > 0)) f->A_n[r * nn + r] = 1; // an empty slot
     }
-    for (int r = 0; r < nr; ++r)
-        for (int q = 0; q < nr; ++q) f->gap[q] -= f->A_R[r * nr + q] * f->tau[r];
-    if (!all_finite(f->gap, nr) || !diagonal_finite(f->A_R, nr, nr)) return false;
-    LashProjectionProblem problem = {.m = nr,
-                                     .A = f->A_R,
-                                     .lda = nr,
+    for (int r = 0; r < nn; ++r)
+        for (int q = 0; q < nn; ++q) f->gap_new[q] -= f->A_n[r * nn + q] * f->tau[r];
+    memcpy(f->gap, f->gap_new, (size_t)nn * sizeof *f->gap);
+    if (!all_finite(f->gap, nn) || !diagonal_finite(f->A_n, nn, nn)) return false;
+    LashProjectionProblem problem = {.m = nn,
+                                     .A = f->A_n,
+                                     .lda = nn,
                                      .g = f->gap,
                                      .kind = f->kind,
                                      .P_n = f->P_n,
                                      .tolerance = tolerance,
                                      .max_iterations = SEARCH_ITERATIONS};
-    uint8_t* final = f->kind + nr;
+    uint8_t* final = f->kind + nn;
     LashProjectionInfo info =
         lash_projection_solve(&problem, f->tau, f->gap_new, final, f->projection_work);
     if (info.outcome == LASH_FAILED) return false;
     s->demoted = info.demoted;
-    if (s->nn > 0) memcpy(s->kind_n, final + contacts, (size_t)s->nn);
-    for (int r = 0; r < nr; ++r) {
-        f->tau[r] -= *tau_of(s, f, r);
-        if (f->tau[r] != 0) subtract(n, -f->tau[r], f->HG + r * n, f->dd);
+    if (nn > 0) memcpy(s->kind_n, final, (size_t)nn);
+    for (int r = 0; r < nn; ++r) {
+        f->tau[r] -= s->tau[s->list->item[s->normal[r]].row];
+        if (f->tau[r] != 0)
+            for (int i = 0; i < k; ++i) z[i] += f->tau[r] * f->G_n[r * ldk + i];
     }
     return true;
 }
 
+// The shift, and tau of the joints: G dtau = M shift - G tau - C(tau) dd, contacts completed.
+static void take_positions(LashSim* sim, StepContext* s, ContactNewton* f) {
+    double w = s->h * s->move_theta;
+    for (int r = 0; r < s->nn; ++r) s->tau[s->list->item[s->normal[r]].row] += f->tau[r];
+    for (int i = 0; i < f->n; ++i) s->shift[i] += f->dd[i] - w * f->dv[i];
+    ++sim->info.projection;
+    if (f->p == 0) return;
+    memset(f->force, 0, (size_t)f->n * sizeof *f->force);
+    if (f->curved) lash_dense_multiply_rows(f->n, f->n, f->C_tau, f->n, f->dd, f->force);
+    projection_force(sim, s, f->force);
+    lash_block_multiply(sim->system, sim->M_values, s->shift, f->t);
+    for (int i = 0; i < f->n; ++i) f->t[i] -= f->force[i];
+    motions_answer(f->motions, f->t, f->e);
+    for (int i = 0; i < s->list->bilateral; ++i) {
+        const LashInteraction* item = &s->list->item[i];
+        for (int r = item->row; r < item->row + item->rows; ++r)
+            s->tau[r] += item->kind == LASH_BILATERAL ? f->e[r] : 0;
+    }
+}
+
 bool contact_newton_correct(LashSim* sim, StepContext* s, bool project) {
     ContactNewton* f = sim->contact_newton;
-    int nv = sim->system->nv;
-    double w = s->h * s->move_theta;
     double tolerance = 0.001 * s->goal * sim->settings.tolerance_position;
     close_positions(sim, s, f);
-    if (!correct_velocities(sim, s, f)) return false;
+    memcpy(f->force, s->r, (size_t)f->n * sizeof *f->force);
+    add_turned_forces(sim, s, f, f->dv_p, f->dd);
+    motions_reduce(f->motions, false, f->force, f->x);
+    for (int i = 0; i < f->k; ++i) f->x[i] = -f->x[i];
+    follow(s, f);
+    if (!correct_contacts(sim, s, f)) return false;
     if (project) {
         decide_positions(s);
-        if (!close_guessed(s, f, tolerance)) {
-            if (!close_searched(s, f, 0.2 * tolerance)) return false;
-        }
-        for (int r = 0; r < f->nr; ++r) *tau_of(s, f, r) += f->tau[r];
-        for (int i = 0; i < nv; ++i) s->shift[i] += f->scale[i] * (f->dd[i] - w * f->x[i]);
-        ++sim->info.projection;
+        if (!close_guessed(s, f, tolerance) && !close_searched(s, f, 0.2 * tolerance)) return false;
     }
-    for (int i = 0; i < nv; ++i) s->v[i] += f->scale[i] * f->x[i];
+    move(f);
+    if (f->p > 0) answer_joints(sim, s, f);
+    for (int i = 0; i < f->p; ++i) s->P[i] += f->e[i];
+    if (project) take_positions(sim, s, f);
+    for (int i = 0; i < f->n; ++i) s->v[i] += f->dv[i];
     return true;
 }

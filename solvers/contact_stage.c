@@ -29,7 +29,6 @@ static const double FAR = 1e6; // [m] an empty contact slot has an infinite gap
 enum { NORM_ROWS = 24 };
 // A coupled correction: rows that are solved exactly at once; iterations of the friction solver.
 enum { FEW_ROWS = 9, COUPLED_ITERATIONS = 100 };
-static const double KEEP = 0.5;     // of what redundant contacts leave open, from step to step
 static const double PUSHES = 1e-12; // P_N > 0 means above this share of the largest impulse
 
 // --- Lists
@@ -47,12 +46,10 @@ void step_activate(LashSim* sim, StepContext* s, int i) {
     s->active[i] = 1;
     int k = last_index(sim, item->id);
     if (k < 0) return;
-    const double* guess = sim->guess + 2 * sim->system->nv + s->list->bilateral_rows; // P
-    const double* tau = sim->guess + 2 * sim->system->nv + s->list->rows;
-    bool extrapolated = sim->guessed_contacts && (sim->coupled_run || guess_order(sim) > 0);
-    if (extrapolated && !joint_friction(item)) s->tau[item->row] = tau[item->row];
+    bool predicted = sim->guess_P != NULL;
+    if (predicted && !joint_friction(item)) s->tau[item->row] = sim->guess_tau[k];
     for (int r = 0; r < item->rows; ++r) {
-        s->P[item->row + r] = extrapolated ? guess[item->row + r] : sim->last_P[3 * k + r];
+        s->P[item->row + r] = predicted ? sim->guess_P[3 * k + r] : sim->last_P[3 * k + r];
         s->U_start[item->row + r] = sim->last_U[3 * k + r];
     }
     s->gap_start[i] = 0;
@@ -297,17 +294,19 @@ void response_column(LashSim* sim, const StepContext* s, const LashInteraction* 
     }
 }
 
-// sim->w (bilateral rows) = change of the joints' impulses by a unit impulse of one contact row
-static void joints_answer(LashSim* sim, const StepContext* s, const LashInteraction* item,
-                          int row) {
+// Change of the joints' impulses (bilateral rows) by a unit impulse of row `row` of contact c.
+static const double* joints_answer(LashSim* sim, const StepContext* s, int c, int row) {
     const LashSystem* system = sim->system;
+    const LashInteraction* item = &s->list->item[s->contact[c]];
     double unit[LASH_MAX_ROWS] = {0};
+    if (sim->coupled) return contact_newton_loads(sim, s->first[c] + row);
     unit[row] = 1;
     memset(sim->x, 0, (size_t)system->nv * sizeof *sim->x);
     lash_row_apply(system, item, s->G_star, 1, unit, sim->x);
     lash_block_lu_solve(sim->A, sim->x);
     lash_rows_velocity(system, s->list, 0, s->list->bilateral, NULL, s->G, sim->x, sim->u);
     lash_joint_solver_solve(&sim->velocity_joints, sim->u, sim->w);
+    return sim->w;
 }
 
 void assemble_loads(LashSim* sim, StepContext* s, double* W, int ld, double* b, const double* P) {
@@ -317,8 +316,11 @@ void assemble_loads(LashSim* sim, StepContext* s, double* W, int ld, double* b, 
         const LashInteraction* item = &list->item[s->contact[c]];
         if (!joint_friction(item)) continue;
         int n = s->first[c];
-        double w = 0;
+        double w = 0, scale = s->scale[s->contact[c]];
         for (int r = 1; r < item->rows; ++r) w += W[(n + r) + ld * (n + r)] / (item->rows - 1);
+        // Where the joint hardly turns with the mechanism W_TT says nothing: as the errors are
+        // measured.
+        if (scale > 0) w = fmax(w, 1 / (scale * (item->rows - 1)));
         for (int j = 0; j < s->m; ++j) W[n + ld * j] = 0;
         W[n + ld * n] = w > 0 ? w : 1;
         b[n] = -W[n + ld * n] * load_of(s, item);
@@ -328,7 +330,7 @@ void assemble_loads(LashSim* sim, StepContext* s, double* W, int ld, double* b, 
         const LashInteraction* by = &list->item[s->contact[c]];
         for (int r = joint_friction(by) ? 1 : 0; r < by->rows; ++r) {
             int j = s->first[c] + r;
-            joints_answer(sim, s, by, r);
+            const double* answer = joints_answer(sim, s, c, r);
             for (int k = 0; k < s->nc; ++k) {
                 const LashInteraction* item = &list->item[s->contact[k]];
                 double L = joint_friction(item) ? load_of(s, item) : 0, slope = 0;
@@ -336,7 +338,7 @@ void assemble_loads(LashSim* sim, StepContext* s, double* W, int ld, double* b, 
                 const LashInteraction* joint = &list->item[item->load];
                 for (int i = 0; i < joint->rows; ++i) {
                     int row = joint->row + i;
-                    if (item->load_rows >> i & 1) slope += s->P[row] / L * sim->w[row];
+                    if (item->load_rows >> i & 1) slope += s->P[row] / L * answer[row];
                 }
                 int n = s->first[k];
                 double w = W[n + ld * n];
@@ -428,9 +430,10 @@ static bool contacts_solve(LashSim* sim, StepContext* s) {
     return info.outcome != LASH_FAILED && info.residual <= sim->settings.tolerance_velocity;
 }
 
-// Within the coupled correction a tenth of the error left will do: the next correction is as near
-// to the answer. With all derivatives there may be none; without them the friction solver finds
-// one.
+// Within the coupled correction Newton squares the error, so the friction solver need not do
+// better; a tenth of it will do where it cannot. With all derivatives there may be no answer.
+// Without them (plain), far from the solution, it starts from nothing: old impulses would only
+// mislead it; and other solvers find what it does not, most of them soon or never.
 bool contacts_solve_coupled(LashSim* sim, StepContext* s, bool plain) {
     LashFrictionProblem problem = friction_problem(s);
     if (!well_posed(s)) return false;
@@ -443,16 +446,18 @@ bool contacts_solve_coupled(LashSim* sim, StepContext* s, bool plain) {
         sim->info.solver += info.iterations;
         if (info.outcome == LASH_CONVERGED) return true;
     }
-    double keep = plain ? 0 : KEEP;
-    if (s->correction > 0) keep = 1;
-    info = friction_levenberg(&problem, settings.tolerance, 0.1 * s->contact_error, keep, s->P_c,
-                              s->U_c, sim->friction_work);
+    double error = s->contact_error;
+    info = friction_levenberg(&problem, contact_newton_number(sim), settings.tolerance,
+                              error * fmin(1e-3, 10 * error), plain && s->correction == 0, s->P_c,
+                              s->U_c, sim->levenberg_work);
     sim->info.solver += info.iterations;
-    if (info.outcome == LASH_CONVERGED || !plain) return info.outcome == LASH_CONVERGED;
-    settings.minimum_norm = false;
+    bool near = info.residual <= fmax(settings.tolerance, 0.1 * error);
+    if (near || !plain) return near;
+    settings.minimum_norm = false, settings.tolerance = fmax(settings.tolerance, 0.1 * error);
+    if (!sim->robust) settings.method = LASH_FRICTION_NEWTON, settings.max_iterations = 30;
     info = lash_friction_solve(&problem, &settings, s->P_c, s->U_c, sim->friction_work);
     sim->info.solver += info.iterations;
-    return info.residual <= fmax(settings.tolerance, 0.5 * s->contact_error);
+    return info.residual <= fmax(settings.tolerance, 0.5 * error);
 }
 
 bool contacts_correct(LashSim* sim, StepContext* s) {

@@ -163,11 +163,14 @@ bool friction_minimum_norm(const LashFrictionProblem* p, const LocalContact* con
                            const double* P, const double* U, double* P_new, double* work);
 
 // Dense problems inside a Newton iteration, whose rows may depend on and contradict each other
-// (friction_levenberg.c): a residual that is enough will do; keep: share of P to start from. work:
-// friction_levenberg_size numbers.
+// (friction_levenberg.c): a residual that is enough will do; smallest: P only says which contacts
+// stick and slide, the answer starts from nothing. matrix: a number that stays the same as long as
+// W does, 0 when there is none; work: friction_levenberg_size numbers, left alone between calls
+// with the same matrix.
 size_t friction_levenberg_size(int contacts, int m);
-LashFrictionInfo friction_levenberg(const LashFrictionProblem* p, double tolerance, double enough,
-                                    double keep, double* P, double* U, double* work);
+LashFrictionInfo friction_levenberg(const LashFrictionProblem* p, uint64_t matrix, double tolerance,
+                                    double enough, bool smallest, double* P, double* U,
+                                    double* work);
 
 // Small dense problems, no workspace: returns false when it gives up.
 bool friction_small(const LashFrictionProblem* p, const LashFrictionSettings* s, double* P,

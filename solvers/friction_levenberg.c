@@ -8,10 +8,11 @@
 //     min |J dx + r|^2 + delta^2 |dx|^2      (rows and unknowns in units of each contact's lambda)
 //
 // with delta between what is rank and what is rounding: contradictions are met halfway, and P
-// changes no more than it must. What redundant rows leave open would so stay for ever: the first
-// step starts from a share of P only, and the rest comes back where it is needed. Where the steps
-// do not come near an answer, sweeps of Gauss and Seidel find better statuses. The caller judges
-// what is left.
+// changes no more than it must, so that what redundant rows leave open stays as it is from step to
+// step. J and its factor are kept while W and the statuses stay the same. Where the steps do not
+// come near an answer, sweeps of Gauss and Seidel find better statuses. The caller judges what is
+// left.
+#include <math.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -30,28 +31,51 @@ typedef struct Levenberg {
     int32_t* row;               // (m)
     double *t, *x, *r;          // (m + 8)
     double *best_P, *start;     // (m)
+    // What J and its factor were made for: kept from call to call while W stays the same.
+    uint64_t matrix;
+    uint8_t* factored; // (contacts) statuses
+    bool valid;
 } Levenberg;
 
 size_t friction_levenberg_size(int contacts, int m) {
     size_t n = (size_t)lash_dense_padded(m) + 8, c = (size_t)contacts;
-    return 2 * n * n + 12 * n + (c * sizeof(LocalContact) + n * sizeof(int32_t)) / 8 + 16;
+    size_t bytes = sizeof(Levenberg) + c * (sizeof(LocalContact) + 1) + n * sizeof(int32_t);
+    return 2 * n * n + 12 * n + bytes / 8 + 16;
 }
 
-static void begin(Levenberg* s, const LashFrictionProblem* p, double* work) {
+// The state lives at the beginning of the work, which is laid out anew where the size changes.
+static Levenberg* begin(const LashFrictionProblem* p, uint64_t matrix, double* work) {
+    Levenberg* s = (Levenberg*)work;
     size_t n = (size_t)lash_dense_padded(p->m) + 8;
+    s->valid = matrix != 0 && s->matrix == matrix && s->valid;
+    s->matrix = matrix;
     s->p = p;
+    work += (sizeof *s + 7) / 8;
     s->J = work, work += n * n;
     s->N = work, work += n * n;
     double** vector[] = {&s->c1, &s->c2, &s->D,      &s->unit, &s->t,
                          &s->x,  &s->r,  &s->best_P, &s->start};
     for (size_t i = 0; i < sizeof vector / sizeof vector[0]; ++i) *vector[i] = work, work += n;
     s->contact = (LocalContact*)work, work += ((size_t)p->contacts * sizeof(LocalContact) + 7) / 8;
-    s->row = (int32_t*)work;
+    s->row = (int32_t*)work, work += (n + 1) / 2;
+    s->factored = (uint8_t*)work;
     s->scale = friction_list_contacts(p, s->contact);
+    return s;
+}
+
+// U = W P + b, or into t, which is padded
+static void velocity(const Levenberg* s, const double* P, double* U) {
+    const LashFrictionProblem* p = s->p;
+    if (p->ldw % 8 != 0) {
+        friction_velocity(p, P, U);
+        return;
+    }
+    lash_dense_sum_rows(p->ldw, p->m, P, 1, p->W, p->ldw, s->t);
+    for (int i = 0; i < p->m; ++i) U[i] = s->t[i] + p->b[i];
 }
 
 static double check(const Levenberg* s, const double* P, double* U) {
-    friction_velocity(s->p, P, U);
+    velocity(s, P, U);
     double worst = 0;
     for (int i = 0; i < s->p->contacts; ++i) {
         const LocalContact* c = s->contact + i;
@@ -104,8 +128,15 @@ LASH_VECTOR_CLONES static void combine(int m, double a0, const double* w0, doubl
     for (int r = 0; r < m; ++r) t[r] = a0 * w0[r] + (a1 * w1[r] + a2 * w2[r]);
 }
 
+// out (k) = c1 t_row + c2 t_row+1
+LASH_VECTOR_CLONES static void gather_rows(int k, const double* c1, const double* c2,
+                                           const int32_t* row, const double* t,
+                                           double* restrict out) {
+    for (int r = 0; r < k; ++r) out[r] = c1[r] * t[row[r]] + c2[r] * t[row[r] + 1];
+}
+
 static void reduce_rows(const Levenberg* s, const double* t, double* out) {
-    for (int r = 0; r < s->k; ++r) out[r] = s->c1[r] * t[s->row[r]] + s->c2[r] * t[s->row[r] + 1];
+    gather_rows(s->k, s->c1, s->c2, s->row, t, out);
 }
 
 static void assemble(Levenberg* s) {
@@ -139,12 +170,10 @@ static void assemble(Levenberg* s) {
 // are full: what is written before the diagonal is not used. Returns false when it is not a number.
 static bool factor(Levenberg* s) {
     int k = s->k, ld = s->ld;
-    memset(s->N, 0, (size_t)k * (size_t)ld * sizeof(double));
-    for (int i = 0; i < k; ++i) { // the kernel subtracts: the sign is turned
+    for (int i = 0; i < k; ++i) {
         int from = i & ~7;
         double* row = s->N + i * ld;
-        lash_dense_subtract_rows(ld - from, k, s->J + i, ld, s->J + from, ld, row + from);
-        for (int j = from; j < ld; ++j) row[j] = -row[j];
+        lash_dense_sum_rows(ld - from, k, s->J + i, ld, s->J + from, ld, row + from);
         row[i] += DELTA * DELTA;
         lash_dense_subtract_rows(ld - from, i, s->N + i, ld, s->N + from, ld, row + from);
         if (!(row[i] > 0)) return false;
@@ -160,13 +189,13 @@ static void solve(const Levenberg* s, double* x) {
     for (int i = 0; i < k; ++i) { // R' x
         const double* row = s->N + i * ld;
         double a = x[i] /= row[i];
-        for (int j = i + 1; j < k; ++j) x[j] -= a * row[j];
+        lash_dense_subtract_rows(k - i - 1, 1, &a, 1, row + i + 1, ld, x + i + 1);
     }
     for (int i = k - 1; i >= 0; --i) {
         const double* row = s->N + i * ld;
-        double sum = x[i];
-        for (int j = i + 1; j < k; ++j) sum -= row[j] * x[j];
-        x[i] = sum / row[i];
+        double sum;
+        lash_dense_multiply_rows(1, k - i - 1, row + i + 1, ld, x + i + 1, &sum);
+        x[i] = (x[i] - sum) / row[i];
     }
 }
 
@@ -194,50 +223,58 @@ static void transfer(const Levenberg* s, double* x, double* P_all, bool extract)
     }
 }
 
-// One step from keep times P.
-static bool step(Levenberg* s, double keep, double* P) {
-    int k = s->k;
+// J and its factor for the present statuses. Those at hand will do where only the directions of
+// sliding have turned since.
+static bool renew(Levenberg* s, bool again) {
+    bool same = s->valid && !again;
+    for (int i = 0; i < s->p->contacts; ++i) same = same && s->factored[i] == s->contact[i].status;
+    if (same) return true;
     assemble(s);
-    if (!factor(s)) return false;
+    s->valid = factor(s);
+    for (int i = 0; i < s->p->contacts; ++i) s->factored[i] = s->contact[i].status;
+    return s->valid;
+}
+
+// One step from P, or from nothing: the smallest P that the statuses allow.
+static bool step(Levenberg* s, bool again, bool from_nothing, double* P) {
+    int k = s->k;
+    if (!renew(s, again)) return false;
     transfer(s, s->x, P, true);
-    for (int j = 0; j < k; ++j) s->x[j] *= keep;
+    for (int j = 0; j < k && from_nothing; ++j) s->x[j] = 0;
     transfer(s, s->x, P, false);
-    friction_velocity(s->p, P, s->t);
+    velocity(s, P, s->t);
     s->t[s->p->m] = 0;
     reduce_rows(s, s->t, s->r);
     for (int j = 0; j < k; ++j) s->r[j] += s->D[j] * s->unit[j] * s->unit[j] * s->x[j];
     for (int j = k; j < s->ld; ++j) s->r[j] = 0;
     solve(s, s->r);
-    for (int j = 0; j < k; ++j) { // dx = -J' (J J' + delta^2)^-1 r
-        const double* column = s->J + j * s->ld;
-        double sum = 0;
-        for (int r = 0; r < k; ++r) sum += column[r] * s->r[r];
-        s->x[j] -= sum;
-    }
+    lash_dense_multiply_rows(k, s->ld, s->J, s->ld, s->r, s->t); // dx = -J' (J J' + delta^2)^-1 r
+    for (int j = 0; j < k; ++j) s->x[j] -= s->t[j];
     transfer(s, s->x, P, false);
     return true;
 }
 
 // Newton steps from P until they no longer help. Returns the best residual; P and U are there.
-static double newton(Levenberg* s, int max_steps, double tolerance, double enough, double keep,
+static double newton(Levenberg* s, int max_steps, double tolerance, double enough, bool smallest,
                      double* P, double* U, int* iterations) {
     enum { PATIENCE = 3 };
     size_t bytes = (size_t)s->p->m * sizeof(double);
     double threshold = 0.1 * fmin(tolerance, 1e-10) * s->scale;
     double residual = check(s, P, U), best = residual;
-    bool cold = true;
+    bool cold = true, again = false;
     for (int i = 0; i < s->p->m; ++i) cold = cold && P[i] == 0;
     memcpy(s->best_P, P, bytes);
     for (int k = 0, idle = 0; k < max_steps && idle < PATIENCE; ++k) {
-        bool whole = keep < 1 && k == 0;
-        if (best <= (k == 0 ? tolerance : enough) && !whole) break;
+        if (best <= (k == 0 ? tolerance : enough) && !(smallest && k == 0)) break;
         decide(s, k == 0 && cold ? -threshold : threshold, P, U);
-        if (!step(s, whole ? keep : 1, P)) break;
+        if (!step(s, again, smallest && k == 0, P)) break;
+        double before = residual;
         residual = check(s, P, U);
+        again = residual > 0.1 * before;
         ++*iterations;
         if (!(residual < INFINITY)) break;
         idle = residual < 0.5 * best ? 0 : idle + 1;
-        if (residual < best || (whole && residual <= tolerance)) {
+        if (residual < best || (smallest && k == 0 && residual <= tolerance)) {
             best = residual;
             memcpy(s->best_P, P, bytes);
         }
@@ -246,25 +283,25 @@ static double newton(Levenberg* s, int max_steps, double tolerance, double enoug
     return check(s, P, U);
 }
 
-LashFrictionInfo friction_levenberg(const LashFrictionProblem* p, double tolerance, double enough,
-                                    double keep, double* P, double* U, double* work) {
+LashFrictionInfo friction_levenberg(const LashFrictionProblem* p, uint64_t matrix, double tolerance,
+                                    double enough, bool smallest, double* P, double* U,
+                                    double* work) {
     static const int sweeps[] = {0, 5, 10};
     enum { ATTEMPTS = sizeof sweeps / sizeof sweeps[0] };
     LASH_ASSERT(p->W != NULL);
     LashFrictionInfo info = {LASH_INACCURATE, LASH_FRICTION_NEWTON, 0, INFINITY};
-    Levenberg s = {0};
-    begin(&s, p, work);
-    memcpy(s.start, P, (size_t)p->m * sizeof *P);
-    enough = fmax(fmax(tolerance, enough), 0.1 * check(&s, P, U));
+    Levenberg* s = begin(p, matrix, work);
+    memcpy(s->start, P, (size_t)p->m * sizeof *P);
+    enough = fmax(tolerance, enough);
     for (int k = 0; k < ATTEMPTS && !(info.residual <= enough); ++k) {
         for (int i = 0; i < p->contacts && k == 1; ++i)
-            friction_local_prepare(s.contact + i,
-                                   p->W + (size_t)s.contact[i].row * (size_t)(p->ldw + 1), p->ldw);
-        if (sweeps[k] > 0) friction_sweep(p, s.contact, sweeps[k], LASH_SWEEP_ANGLE, P, U);
+            friction_local_prepare(s->contact + i,
+                                   p->W + (size_t)s->contact[i].row * (size_t)(p->ldw + 1), p->ldw);
+        if (sweeps[k] > 0) friction_sweep(p, s->contact, sweeps[k], LASH_SWEEP_ANGLE, P, U);
         info.iterations += sweeps[k];
-        info.residual = newton(&s, 20, tolerance, fmax(tolerance, 0.01 * enough), k == 0 ? keep : 1,
-                               P, U, &info.iterations);
-        if (!(info.residual < INFINITY)) memcpy(P, s.start, (size_t)p->m * sizeof *P);
+        info.residual =
+            newton(s, 20, tolerance, enough, smallest && k == 0, P, U, &info.iterations);
+        if (!(info.residual < INFINITY)) memcpy(P, s->start, (size_t)p->m * sizeof *P);
     }
     if (info.residual <= enough) info.outcome = LASH_CONVERGED;
     if (!(info.residual < INFINITY)) info.outcome = LASH_FAILED;

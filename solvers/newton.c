@@ -39,11 +39,11 @@ static const double POOR = 0.1;
 enum { PATIENCE = 4, CIRCLE = 12 };
 // Steps with the full Newton matrix before the kept operator is tried again, at most.
 enum { LONGEST_RUN = 16 };
-// Corrections that an operator of contacts may still need before a new one is cheaper.
-static const double CHORDS = 4;
+// Corrections that an operator of contacts may still need before a new one is cheaper; error
+// [tolerances] to which one of an earlier step must be expected to come at once.
+static const double CHORDS = 2, KEEP_BELOW = 100;
 // Error of contacts beyond which derivatives of their directions do more harm than good [m/s].
 static const double FAR_OFF = 0.01;
-enum { MANY_CONTACTS = 6 }; // closed at once: some of them are redundant
 // Corrections with the kept operator before it is given up.
 enum { KEPT_ITERATIONS = 12 };
 
@@ -168,7 +168,7 @@ static void compute_residuals(LashSim* sim, StepContext* s) {
         }
     }
     if (fremond) fremond_start(sim, s);
-    // The velocity error that r stands for, M^-1 r; and y = A^-1 r for the correction.
+    // The velocity error that r stands for, M^-1 r, in m/s; and y = A^-1 r for the correction.
     const double* error = sim->y;
     if (!sim->coupled) {
         memcpy(sim->y, s->r, (size_t)nv * sizeof *sim->y);
@@ -180,7 +180,8 @@ static void compute_residuals(LashSim* sim, StepContext* s) {
         error = sim->x;
     }
     s->dynamics_error = 0;
-    for (int i = 0; i < nv; ++i) s->dynamics_error = fmax(s->dynamics_error, fabs(error[i]));
+    for (int i = 0; i < nv; ++i)
+        s->dynamics_error = fmax(s->dynamics_error, sim->weight[i] * fabs(error[i]));
 }
 
 // --- Correction
@@ -274,11 +275,9 @@ static double newton_goal(const LashSim* sim, const StepContext* s) {
 static bool evaluate_iterate(LashSim* sim, StepContext* s, bool project) {
     set_positions(sim, s, project);
     if (!evaluate_rows(sim, s)) return false;
-    if (sim->coupled) {
-        if (!contact_newton_fits(sim, s, project) && !contact_newton_masses(sim, s)) return false;
-    } else if (!sim->factored || sim->factored_h != s->h) {
-        if (!step_factor(sim, s, project)) return false;
-    }
+    if (!sim->coupled && (!sim->factored || sim->factored_h != s->h) &&
+        !step_factor(sim, s, project))
+        return false;
     compute_residuals(sim, s);
     contacts_errors(sim, s, project);
     if (sim->coupled && project)
@@ -338,15 +337,26 @@ static bool clearly_violated(const LashSim* sim, StepContext* s) {
     return found;
 }
 
-// One coupled correction; the operator is renewed where another set of contacts acts, or where that
-// is cheaper than what it would still need. False: no answer.
+// Is a new operator cheaper than what the one at hand would still need? One of an earlier step is
+// judged by how far the first correction with such a one came last, and tried again now and then.
+static bool renew_coupled(LashSim* sim, const StepContext* s, double error, double last) {
+    bool first = s->correction == 0;
+    if (s->correction == 1 && sim->used_old) sim->old_rate = error / last;
+    if (first && !contact_newton_is_old(sim, s)) return false;
+    if (first) return error * (sim->old_rate *= 0.9) > KEEP_BELOW;
+    double left = log(error / s->goal) / -log(fmin(error / last, 0.99)); // corrections
+    return left > CHORDS;
+}
+
+// One coupled correction. False: no answer.
 static bool correct_coupled(LashSim* sim, StepContext* s, bool project, double error, double last,
                             bool* plain) {
-    bool fits = contact_newton_fits(sim, s, project), first = s->correction == 0;
-    bool slow = sim->robust || log(error) > -CHORDS * log(fmin(error / last, 0.99));
+    bool fits = contact_newton_fits(sim, s, project);
+    bool renew = sim->robust || renew_coupled(sim, s, error, last);
+    if (s->contact_error < FAR_OFF) *plain = false;
     bool without = fits ? *plain : s->contact_error > FAR_OFF;
-    if ((!fits || (slow && !first)) && !contact_newton_factor(sim, s, project, without))
-        return false;
+    if ((!fits || renew) && !contact_newton_factor(sim, s, project, without)) return false;
+    sim->used_old = contact_newton_is_old(sim, s);
     if (correct(sim, s, project)) return true;
     if (contact_newton_is_plain(sim)) return false;
     *plain = true; // with all derivatives there may be no answer
@@ -420,11 +430,8 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
 static bool can_couple(const LashSim* sim, const StepContext* s) {
     if (sim->contact_newton == NULL || s->nc + s->nn == 0 || sim->settings.full_newton)
         return false;
-    if (sim->system->linear_motion) return false; // directions hardly turn
     if (sim->settings.direction == LASH_AT_START || sim->settings.law == LASH_FREMOND) return false;
     if (sim->settings.coupled && sim->settings.scheme == LASH_DIRECT) return false;
-    for (int i = s->list->bilateral; i < s->list->count; ++i)
-        if (joint_friction(&s->list->item[i])) return false;
     return true;
 }
 
@@ -449,13 +456,8 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
     if (!contacts_list(sim, s)) return LASH_FAILED;
     LashOutcome outcome = LASH_INACCURATE;
     bool possible = can_couple(sim, s);
-    // One contact among ideal joints: the kept operator of the joints is cheaper, if it converges.
-    bool single = possible && s->nc <= 1 && s->nn <= 1 && s->list->bilateral > 0;
-    sim->coupled_run = possible && !single;
-    if (single) outcome = iterate(sim, s, project);
-    if (single && outcome == LASH_CONVERGED) return outcome;
+    sim->coupled_run = possible;
     if (possible) {
-        if (single) step_guess(sim, s);
         outcome = solve_coupled(sim, s, project);
         // Shorter steps come first, if they are allowed (sim.c): they mend nearly all.
         bool shorter = 8 * s->h > sim->settings.h && sim->settings.max_substeps > 8;
@@ -487,102 +489,11 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
 // --- Beginning and end
 // --------------------------------------------------------------------------------------------
 
-// Extrapolation over n steps multiplies what is wrong in them by up to 2^n - 1, a correction by the
-// contraction rate of the iteration: the product must stay small, or errors that the residuals
-// hardly see would grow from step to step.
-int guess_order(const LashSim* sim) {
-    if (sim->settings.full_newton) return 0; // counts iterations from the state alone
-    if (sim->coupled_run) return 0;          // guesses its own way
-    if (sim->history == 0 || (!sim->robust && sim->contraction_rate > 0.5))
-        return 0; // from the state alone
-    if (sim->robust) return sim->history < 2 || sim->step.nc > 0 ? 0 : 2;
-    int n = 1;
-    while (n < HISTORY && n < sim->history && (2 << n) * sim->contraction_rate < 1.0) ++n;
-    return n;
-}
-
-// Weighted sum of `size` numbers at `at` of the last n steps, into sim->guess.
-static void extrapolate(LashSim* sim, int n, int at, int size) {
-    double *x = sim->guess + at, weight = 1;
-    for (int i = 0; i < size; ++i) x[i] = 0;
-    for (int k = 0; k < n; ++k) {
-        weight *= (double)(n - k) / (k + 1);
-        double w = k % 2 == 0 ? weight : -weight;
-        const double* past = sim->past[k] + at;
-        for (int i = 0; i < size; ++i) x[i] += w * past[i];
-    }
-}
-
-// Extrapolates (v, shift, P, tau) by the polynomial through the last steps, as far as no jump lies
-// between them: x_{k+1} = n x_k - C(n,2) x_{k-1} + C(n,3) x_{k-2} - ...   Smooth phases then start
-// within the tolerance, or near it. Impulses of contacts only while the list stays the same.
-// With contacts: v by all there is, since the residuals see all of it; impulses and shifts by
-// fewer of the last steps, because what redundant rows leave open grows with the order.
-static void guess_coupled(LashSim* sim, StepContext* s) {
-    int order = sim->last_count > MANY_CONTACTS ? 2 : 3;
-    int nv = sim->system->nv, rows = s->list->rows, joint_rows = s->list->bilateral_rows;
-    int n = sim->history < HISTORY ? sim->history : HISTORY, fixed = 2 * nv + 2 * joint_rows;
-    int k = n < 2 ? 0 : n < order ? n : order;
-    const double *x = sim->guess, *P = x + 2 * nv, *tau = P + joint_rows;
-    extrapolate(sim, n, 0, nv);
-    extrapolate(sim, k, nv, fixed - nv);
-    sim->guessed_contacts = k > 0 && k <= sim->listed;
-    if (sim->guessed_contacts) extrapolate(sim, k, fixed, 2 * (rows - joint_rows));
-    memcpy(s->v, n > 0 ? x : sim->v, (size_t)nv * sizeof *s->v);
-    memcpy(s->shift, x + nv, (size_t)nv * sizeof *s->shift);
-    for (int i = 0; i < joint_rows; ++i) s->P[i] = P[i], s->tau[i] = tau[i];
-    for (int i = joint_rows; i < rows; ++i) s->P[i] = s->tau[i] = 0;
-}
-
-void step_guess(LashSim* sim, StepContext* s) {
-    if (sim->coupled_run) {
-        guess_coupled(sim, s);
-        return;
-    }
-    int nv = sim->system->nv, rows = s->list->rows, joint_rows = s->list->bilateral_rows;
-    int n = guess_order(sim), fixed = 2 * nv + 2 * joint_rows;
-    double* x = sim->guess;
-    extrapolate(sim, n, 0, fixed);
-    sim->guessed_contacts = sim->history > 1 && n <= sim->listed;
-    if (sim->guessed_contacts) extrapolate(sim, n, fixed, 2 * (rows - joint_rows));
-    memcpy(s->v, n > 0 ? x : sim->v, (size_t)nv * sizeof *x);
-    memcpy(s->shift, x + nv, (size_t)nv * sizeof *x);
-    const double *P = x + 2 * nv, *tau = P + joint_rows;
-    for (int i = 0; i < joint_rows; ++i) s->P[i] = P[i], s->tau[i] = tau[i];
-    for (int i = joint_rows; i < rows; ++i) s->P[i] = s->tau[i] = 0;
-    if (n == 0 || sim->velocity_joints.rows != joint_rows) return;
-    // Redundant rows: what the residuals do not see would grow from step to step.
-    lash_joint_solver_project(&sim->velocity_joints, s->P);
-    lash_joint_solver_project(sim->same_metric ? &sim->velocity_joints : &sim->position_joints,
-                              s->tau);
-}
-
-void step_remember(LashSim* sim, const StepContext* s, bool smooth) {
-    size_t nv = (size_t)sim->system->nv, joint_rows = (size_t)s->list->bilateral_rows;
-    size_t contact_rows = (size_t)s->list->rows - joint_rows;
-    double* oldest = sim->past[HISTORY - 1];
-    for (int k = HISTORY - 1; k > 0; --k) sim->past[k] = sim->past[k - 1];
-    sim->past[0] = oldest;
-    memcpy(oldest, s->v, nv * sizeof *oldest);
-    memcpy(oldest + nv, s->shift, nv * sizeof *oldest);
-    memcpy(oldest + 2 * nv, s->P, joint_rows * sizeof *oldest);
-    memcpy(oldest + 2 * nv + joint_rows, s->tau, joint_rows * sizeof *oldest);
-    double* contacts = oldest + 2 * nv + 2 * joint_rows;
-    memcpy(contacts, s->P + joint_rows, contact_rows * sizeof *oldest);
-    memcpy(contacts + contact_rows, s->tau + joint_rows, contact_rows * sizeof *oldest);
-    sim->history = smooth ? sim->history + 1 : 1;
-    ++sim->listed;
-    sim->contraction_rate *= 0.9; // forgets: the next steps tell anew
-    if (sim->singular_steps > 0) --sim->singular_steps;
-    if (sim->separate && --sim->separate_steps == 0) sim->separate = false;
-}
-
-// Tells whether the list has the same contacts as that of the last step, in the same order.
-static void watch_list(LashSim* sim, const StepContext* s) {
+// What the list consists of: an operator fits only the one that it was made for.
+static void mark_list(LashSim* sim, const StepContext* s) {
     uint64_t key = (uint64_t)s->list->count;
     for (int i = s->list->bilateral; i < s->list->count; ++i)
         key = (key ^ s->list->item[i].id) * 0x100000001b3u; // FNV
-    if (key != sim->list_key) sim->listed = 0;
     sim->list_key = key;
 }
 
@@ -598,7 +509,7 @@ void step_begin(LashSim* sim, StepContext* s, double h) {
         s->position[i] = POSITION_FREE;
         s->has_U_start[i] = 0;
     }
-    watch_list(sim, s);
+    mark_list(sim, s);
     step_guess(sim, s);
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
         if (joint_friction(&s->list->item[i])) step_activate(sim, s, i);

@@ -115,11 +115,14 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     sim->saved = take_doubles(t, 2 * nq + nv);
     sim->q = take_doubles(t, nq), sim->q_prev = take_doubles(t, nq);
     sim->q_back = take_doubles(t, nq);
-    sim->v = take_doubles(t, nv), sim->guess = take_doubles(t, 2 * nv + 2 * rows);
-    for (int i = 0; i < HISTORY; ++i) sim->past[i] = take_doubles(t, 2 * nv + 2 * rows);
+    size_t line = 2 * (nv + (size_t)bilateral_rows) + 4 * (size_t)contacts;
+    sim->v = take_doubles(t, nv), sim->guess = take_doubles(t, line);
+    for (int i = 0; i <= ORDERS; ++i) sim->difference[i] = take_doubles(t, line);
+    sim->new_difference = take_doubles(t, line);
     sim->pattern_first = take(t, (size_t)(system->blocks + 1) * sizeof(int));
     sim->pattern_block = take(t, (size_t)system->pattern.count * sizeof(int));
     sim->M_values = take_doubles(t, values), sim->C_values = take_doubles(t, values);
+    sim->weight = take_doubles(t, nv);
     sim->K_values = take_doubles(t, values), sim->A_values = take_doubles(t, values);
     if (nv <= RESPONSE_LIMIT && contacts > 0) {
         sim->B = take_doubles(t, nv * nv), sim->B_n = take_doubles(t, nv * nv);
@@ -144,6 +147,7 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     sim->last_closed = take(t, (size_t)contacts);
     sim->last_P = take_doubles(t, 3 * (size_t)contacts),
     sim->last_U = take_doubles(t, 3 * (size_t)contacts);
+    sim->last_tau = take_doubles(t, (size_t)contacts);
     sim->reactions = take_doubles(t, rows);
     sim->part_reactions = take_doubles(t, (size_t)bilateral_rows);
     sim->push_capacity = 4 * (contacts + 1);
@@ -152,11 +156,25 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     sim->event = take(t, (size_t)sim->event_capacity * sizeof *sim->event);
     size_t friction = lash_friction_work_size(contacts, contact_rows);
     size_t levenberg = friction_levenberg_size(contacts, contact_rows) * sizeof(double);
-    if (levenberg > friction) friction = levenberg; // one of them at a time
     sim->friction_work = take(t, contacts == 0 ? 0 : friction);
+    sim->levenberg_work = take(t, contacts == 0 ? 0 : levenberg);
     sim->projection_work = take(t, contacts == 0 ? 0 : lash_projection_work_size(contacts));
     lay_out_step(&sim->step, system, t);
     lay_out_contacts(&sim->step, contacts, contact_rows, t);
+}
+
+// Errors of velocities are measured in m/s: those of a rigid body that turns at its radius of
+// gyration. Lagrangian velocities count as they are.
+static void weigh_velocities(LashSim* sim, const double* q) {
+    const LashSystem* system = sim->system;
+    for (int i = 0; i < system->nv; ++i) sim->weight[i] = 1;
+    if (system->linear_motion) return;
+    system->mass(system, sim->work, q, sim->M_values);
+    for (int b = 0; b < system->blocks; ++b) {
+        const double* M = sim->M_values + system->pattern.offset[b];
+        for (int i = 3; i < 6 && lash_block_size(system, b) == 6; ++i)
+            sim->weight[system->block_start[b] + i] = sqrt(M[7 * i] / M[0]);
+    }
 }
 
 LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings) {
@@ -166,7 +184,7 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     sim->settings = *settings;
     sim->work = system->work_create(system);
     sim->reach = 2;
-    sim->contraction_rate = 0.1;
+    sim->contraction_rate = sim->old_rate = 0.1;
     sim->robust = settings->full_newton;
     double* start = lash_alloc((size_t)(system->nq + system->nv) * sizeof *start);
     system->initial_state(system, start, start + system->nq);
@@ -178,6 +196,7 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     lash_arena_reserve(&sim->arena, t.bytes + 64);
     lay_out(sim, bilateral, rows, &t);
     pattern_sort(sim);
+    weigh_velocities(sim, start);
     sim->A = lash_block_lu_create(system);
     sim->M = lash_block_lu_create(system);
     sim->N = lash_block_lu_create(system);
@@ -185,9 +204,12 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     lash_joint_solver_init(&sim->position_joints, system, list, settings->joints);
     lash_joint_solver_init(&sim->reaction_joints, system, list, settings->joints);
     if (bilateral > 0) sim->full = full_newton_create(system, list);
-    if (sim->B != NULL)
-        sim->contact_newton =
-            contact_newton_create(system, rows, sim->max_contacts, sim->max_contact_rows);
+    if (sim->B != NULL && system->constant_mass) { // contacts between rigid bodies
+        system->mass(system, sim->work, start, sim->M_values);
+        if (lash_block_lu_factor(sim->M, sim->M_values))
+            sim->contact_newton = contact_newton_create(system, list, sim->M_values,
+                                                        sim->max_contacts, sim->max_contact_rows);
+    }
     lash_sim_set_state(sim, 0, start, start + system->nq);
     lash_free(start);
     return sim;
@@ -214,6 +236,7 @@ void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v
     memmove(sim->q, q, (size_t)system->nq * sizeof *q);
     memmove(sim->v, v, (size_t)system->nv * sizeof *v);
     sim->history = 0, sim->last_count = 0, sim->factored = false;
+    contact_newton_forget(sim);
     system->move(system, sim->q, -sim->settings.h, sim->v, sim->q_prev); // delta_0 = h v_0
     sim->h_prev = sim->settings.h;
     system->accept(system, sim->work, t, sim->q, sim->v);
@@ -272,9 +295,10 @@ static void remember_contacts(LashSim* sim, const StepContext* s) {
         sim->last_id[k] = item->id;
         sim->last_closed[k] =
             s->P[item->row] > 0 || s->g[item->row] <= sim->settings.tolerance_position;
-        for (int r = 0; r < item->rows; ++r) {
-            sim->last_P[3 * k + r] = s->P[item->row + r];
-            sim->last_U[3 * k + r] = s->U[item->row + r];
+        sim->last_tau[k] = s->tau[item->row];
+        for (int r = 0; r < 3; ++r) {
+            sim->last_P[3 * k + r] = r < item->rows ? s->P[item->row + r] : 0;
+            sim->last_U[3 * k + r] = r < item->rows ? s->U[item->row + r] : 0;
         }
         if (joint_friction(item) || !(s->P[item->row] > 0)) continue;
         ++closed;

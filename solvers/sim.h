@@ -74,7 +74,8 @@ typedef struct LashStepInfo {
     double position_error; // largest bilateral joint error, recomputed from the final q [m, rad]
     double penetration;    // largest -g of all candidates, >= 0 [m]
     double velocity_error; // largest violation of the velocity constraints [m/s, rad/s]
-    double dynamics_error; // |M^-1 r| of the equation of motion [m/s, rad/s]
+    double dynamics_error; // |M^-1 r| of the equation of motion, turning at the radius of gyration
+                           // [m/s]
     uint64_t worst;        // id of the interaction with the largest violation
 } LashStepInfo;
 

@@ -15,7 +15,7 @@ typedef struct FullNewton FullNewton;
 typedef struct ContactNewton ContactNewton;
 
 enum {
-    HISTORY = 4,        // steps the predictor looks back
+    ORDERS = 6,         // steps the predictor looks back, at most
     RESPONSE_LIMIT = 96 // largest nv for which responses to contacts are full matrices
 };
 
@@ -66,6 +66,13 @@ typedef struct StepContext {
     bool relaxed;    // pushing contacts need not be closed exactly
 } StepContext;
 
+// What the predictor knows of one kind of quantity.
+enum { SPAN_V, SPAN_SHIFT, JOINT_P, JOINT_TAU, CONTACT_P, CONTACT_TAU, SPANS };
+typedef struct Span {
+    int history; // steps in its columns of the table
+    int order;   // that would have predicted the last one best
+} Span;
+
 struct LashSim {
     const LashSystem* system;
     LashSettings settings;
@@ -79,16 +86,17 @@ struct LashSim {
     double* q_prev; // q_{k-1}: Schatzman-Paoli
     double* q_back; // (nq) scratch of it
     double h_prev;  // length of the step from q_prev to q
-    // Of the last steps, newest first: v, shift, P and tau of the joints, P and tau of the
-    // contacts.
-    double* past[HISTORY];
-    int history;             // how many of them are valid: 0 after a jump
-    int listed;              // how many of them had the contacts of the present list
-    uint64_t list_key;       // ids of the present list
-    bool guessed_contacts;   // the guess has impulses of the contacts
+    // Backward differences of v, shift, P and tau of the joints, P and tau of the contacts.
+    double* difference[ORDERS + 1];
+    double* new_difference; // scratch
+    Span span[SPANS];
+    int history;                       // steps since the last jump
+    uint64_t list_key;                 // ids of the present list
+    uint64_t contacts_key;             // ids of the contacts that acted in the last step
+    const double *guess_P, *guess_tau; // as last_P and last_tau: predicted; NULL: not
     bool outside;            // an evaluation was refused: q beyond the motion promised to collect
     double contraction_rate; // of the iteration in the last steps, at worst
-    double* guess;           // as past: scratch of the predictor
+    double* guess;           // a line of the table: what is predicted
     int max_contacts, max_contact_rows; // that can act at once
     int bilateral_rows;                 // of the joints: the same in every step
     // Linear algebra of the step: A = M + h theta C + h^2 theta^2 K and the joints on it.
@@ -100,8 +108,11 @@ struct LashSim {
     ContactNewton* contact_newton; // the same with contacts; NULL: none, or too large
     bool coupled;                  // this pass uses it
     bool coupled_run;              // the last pass did
+    bool used_old;                 // the last correction used an operator of an earlier step
+    double old_rate;               // contraction with such a one
     bool same_metric;              // position_joints is velocity_joints
     double *M_values, *C_values, *K_values, *A_values;
+    double* weight; // (nv) of velocities in errors: 1; radius of gyration for turning bodies [m]
     int *pattern_first,
         *pattern_block; // (blocks + 1), (pattern.count) blocks of the pattern by row
     double *B,
@@ -121,7 +132,7 @@ struct LashSim {
     double* contraction;        // scratch of contract: dGP and dGv
     double* dtau;               // (rows) correction of the joints' tau
     double *kept, *kept_shift;  // (nv + 2 rows), (nv) an iterate that passes
-    void *friction_work, *projection_work;
+    void *friction_work, *levenberg_work, *projection_work;
     StepContext step;
     LashStepInfo info;
     LashEnergy energy;
@@ -129,7 +140,7 @@ struct LashSim {
     // Active contacts of the last step: id, impulse and end velocity, 3 rows each.
     uint64_t* last_id;
     uint8_t* last_closed; // it pushed, or its gap is closed
-    double *last_P, *last_U;
+    double *last_P, *last_U, *last_tau;
     int last_count;
     LashEvent* event; // of the last step
     int events, event_capacity;
@@ -209,16 +220,19 @@ void full_newton_correct(LashSim* sim, StepContext* s, bool project);
 
 // --- The same with contacts, velocities and positions coupled (contact_newton.c)
 // ------------------------------------------------------------------------------------
-ContactNewton* contact_newton_create(const LashSystem* system, int bilateral_rows, int contacts,
-                                     int contact_rows);
+// M: values of the constant mass. NULL: not for this system.
+ContactNewton* contact_newton_create(const LashSystem* system, const LashInteractionList* list,
+                                     const double* M, int contacts, int contact_rows);
 void contact_newton_destroy(ContactNewton* newton);
 // Was the operator made for these contacts and this step length?
 bool contact_newton_fits(const LashSim* sim, const StepContext* s, bool project);
-// The masses alone: what errors are measured with before there is an operator.
-bool contact_newton_masses(LashSim* sim, const StepContext* s);
 // plain: without the derivatives of directions, for an iterate far from the solution
 bool contact_newton_factor(LashSim* sim, StepContext* s, bool project, bool plain);
 bool contact_newton_is_plain(const LashSim* sim);
+uint64_t contact_newton_number(const LashSim* sim); // of its W; 0: changes with every correction
+// Impulses of the joints (bilateral rows) for a unit impulse of a row of the contact problem.
+const double* contact_newton_loads(const LashSim* sim, int row);
+bool contact_newton_is_old(const LashSim* sim, const StepContext* s); // of an earlier step
 void contact_newton_forget(LashSim* sim); // the next pass makes a new operator
 bool contact_newton_correct(LashSim* sim, StepContext* s, bool project);
 // |N G tau - shift|: the motion of the iterate against its own multipliers

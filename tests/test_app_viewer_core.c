@@ -358,13 +358,14 @@ static void updates_do_not_wait_for_steps(void** state) {
     while (test_clock() - start < 0.7) {
         double before = test_clock();
         viewer_update(v, 0.016);
+        if (updates > 0 && !v->status.running) break; // done already
         sum += test_clock() - before;
         ++updates;
         usleep(2000);
     }
     print_message("%d updates of %.3f ms while frames were simulated: %lld\n", updates,
                   1e3 * sum / updates, (long long)v->status.frames);
-    assert_true(v->status.running && sum / updates < 0.020);
+    assert_true(updates > 20 && sum / updates < 0.020);
     viewer_destroy(v);
     view_source_close(source);
 }

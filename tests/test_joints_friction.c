@@ -225,7 +225,7 @@ static void pendulum_with_a_thick_pin_comes_to_rest(void** state) {
     assert_true(fabs(m * GRAVITY * l * sin(angle)) <= mu * r * m * GRAVITY * (1 + 1e-9));
     check("energy", e.kinetic + e.potential - e.start, e.contact_work_t, 1e-5 * m * GRAVITY * l);
     assert_true(e.contact_work_t < -1);
-    assert_true(most <= 12 && sum * h / 5 < 3);
+    assert_true(most <= 5 && sum * h / 5 < 1.3);
     lash_sim_destroy(sim), lash_mechanism_destroy(mech);
 }
 
@@ -430,7 +430,7 @@ static void slider_crank_with_friction_everywhere_keeps_its_energy_balance(void*
         f.newton, f.most, f.work, f.balance);
     assert_true(f.work < -0.5);
     check("balance", f.balance, 0, 1e-4);
-    assert_true(f.newton < 5);
+    assert_true(f.newton < 1.5 && f.most <= 6);
     lash_sim_destroy(sim), lash_mechanism_destroy(mech);
 }
 
