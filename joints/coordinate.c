@@ -17,45 +17,19 @@ typedef struct Angle {
     Vec3 x, y, z, k;             // the plane and the vector, world
     const BodyState *p, *k_body; // bodies that carry them
     int part_p, part_k;          // A_ANG or B_ANG
-    double c, s, n, value;
+    double c, s, n;
     Vec3 m, w;
 } Angle;
 
 static Angle angle_of(CoordinateType type, const JointFrames* f) {
-    Angle t;
+    Angle t = {.p = f->a, .k_body = f->b, .part_p = A_ANG, .part_k = B_ANG};
     if (type == ABOUT_Z) {
-        t = (Angle){axis_a(f, 0),
-                    axis_a(f, 1),
-                    axis_a(f, 2),
-                    axis_b(f, 0),
-                    f->a,
-                    f->b,
-                    A_ANG,
-                    B_ANG,
-                    0,
-                    0,
-                    0,
-                    0,
-                    {0},
-                    {0}};
+        t.x = axis_a(f, 0), t.y = axis_a(f, 1), t.z = axis_a(f, 2), t.k = axis_b(f, 0);
     } else {
-        t = (Angle){axis_b(f, 2),
-                    axis_b(f, 1),
-                    vec3_neg(axis_b(f, 0)),
-                    axis_a(f, 2),
-                    f->b,
-                    f->a,
-                    B_ANG,
-                    A_ANG,
-                    0,
-                    0,
-                    0,
-                    0,
-                    {0},
-                    {0}};
+        t.p = f->b, t.k_body = f->a, t.part_p = B_ANG, t.part_k = A_ANG;
+        t.x = axis_b(f, 2), t.y = axis_b(f, 1), t.z = vec3_neg(axis_b(f, 0)), t.k = axis_a(f, 2);
     }
     t.c = vec3_dot(t.k, t.x), t.s = vec3_dot(t.k, t.y), t.n = vec3_dot(t.k, t.z);
-    t.value = atan2(t.s, t.c);
     t.m = vec3_add(vec3_scale(t.c, t.x), vec3_scale(t.s, t.y));
     t.w = vec3_add_scaled(t.z, -t.n / (t.c * t.c + t.s * t.s), t.m);
     return t;
@@ -87,7 +61,8 @@ void coordinate_row(CoordinateType type, const JointFrames* f, RowWriter* out) {
     Angle t = angle_of(type, f);
     Vec3 p = vec3_neg(mat3_mul_transposed(t.p->R, t.w)), k = mat3_mul_transposed(t.k_body->R, t.w);
     bool plane_on_a = t.part_p == A_ANG;
-    put_row(out, t.value, vec3_zero(), plane_on_a ? p : k, vec3_zero(), plane_on_a ? k : p);
+    double value = out->g != NULL ? atan2(t.s, t.c) : 0;
+    put_row(out, value, vec3_zero(), plane_on_a ? p : k, vec3_zero(), plane_on_a ? k : p);
 }
 
 void coordinate_contract(CoordinateType type, const JointFrames* f, RowContraction* c) {

@@ -10,10 +10,8 @@ static void write(const JointFrames* f, RowWriter* out) {
 }
 
 static void contract(const JointFrames* f, RowContraction* c) {
-    row_axis_point_contract(f, 0, c);
-    row_axis_point_contract(f, 1, c);
-    row_dot_contract(f, 0, 2, c);
-    row_dot_contract(f, 1, 2, c);
+    row_across_contract(f, c);
+    row_parallel_contract(f, c);
 }
 
 static void reaction(const JointFrames* f, const double* P, Vec3* force, Vec3* moment) {

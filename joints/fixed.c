@@ -10,8 +10,7 @@ static void write(const JointFrames* f, RowWriter* out) {
 
 static void contract(const JointFrames* f, RowContraction* c) {
     row_point3_contract(f, c);
-    row_dot_contract(f, 0, 2, c);
-    row_dot_contract(f, 1, 2, c);
+    row_parallel_contract(f, c);
     row_dot_contract(f, 1, 0, c);
 }
 

@@ -106,7 +106,9 @@ enum { A_LIN, A_ANG, B_LIN, B_ANG };
 void add_block(RowContraction* c, int row, int part, int along, Mat3 H);
 void row_point3_contract(const JointFrames* f, RowContraction* c);
 void row_axis_point_contract(const JointFrames* f, int e, RowContraction* c);
+void row_across_contract(const JointFrames* f, RowContraction* c); // axes x and y
 void row_dot_contract(const JointFrames* f, int e, int k, RowContraction* c);
+void row_parallel_contract(const JointFrames* f, RowContraction* c); // x and y with z
 // distance: |p_b - p_a| - length, one row.
 void row_distance(const JointFrames* f, RowWriter* out);
 void row_distance_contract(const JointFrames* f, RowContraction* c);

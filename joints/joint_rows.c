@@ -104,7 +104,8 @@ static void scale_columns(const RowWriter* out, int row, double s) {
 static void write_driver(const LashInteraction* item, const Joint* joint, int c,
                          const JointFrames* f, double t, double* g, double* g_t, double* G) {
     RowWriter out = writer_of(item, joint, g, G);
-    coordinate_row(joint->kind->coordinate[c], f, &out);
+    out.g = NULL; // unwrapped below
+    if (G != NULL) coordinate_row(joint->kind->coordinate[c], f, &out);
     const LashCoordinateDef* x = &joint->def.coordinate[c];
     double d[3], motion = function_value(&x->motion, t, 0, 0, d);
     if (x->driver == LASH_DRIVE_SPEED) {
@@ -119,7 +120,8 @@ static void write_driver(const LashInteraction* item, const Joint* joint, int c,
 static void write_limit(const LashInteraction* item, const Joint* joint, int c, int side,
                         const JointFrames* f, double* g, double* g_t, double* G) {
     RowWriter out = writer_of(item, joint, g, G);
-    coordinate_row(joint->kind->coordinate[c], f, &out);
+    out.g = NULL;
+    if (G != NULL) coordinate_row(joint->kind->coordinate[c], f, &out);
     double x = coordinate_unwrapped(joint->kind->coordinate[c], f, f->turned[c]);
     const LashCoordinateDef* def = &joint->def.coordinate[c];
     g[item->row] = side == 0 ? x - def->lower : def->upper - x;
@@ -136,8 +138,9 @@ static double slip_scale(const Joint* joint, int k) {
 static void write_friction(const LashInteraction* item, const Joint* joint, const JointFrames* f,
                            double* g, double* g_t, double* G) {
     RowWriter out = writer_of(item, joint, g, G);
-    put_row(&out, 0, vec3_zero(), vec3_zero(), vec3_zero(), vec3_zero());
-    for (int k = 0; k < joint->kind->slips; ++k) {
+    out.g = NULL;
+    if (G != NULL) put_row(&out, 0, vec3_zero(), vec3_zero(), vec3_zero(), vec3_zero());
+    for (int k = 0; k < joint->kind->slips && G != NULL; ++k) {
         coordinate_row(joint->kind->coordinate[joint->kind->slip[k]], f, &out);
         scale_columns(&out, 1 + k, slip_scale(joint, k));
     }

@@ -47,45 +47,149 @@ void add_block(RowContraction* c, int row, int part, int along, Mat3 H) {
     }
 }
 
-void row_point3_contract(const JointFrames* f, RowContraction* c) {
-    for (int k = 0; k < 3; ++k) {
-        Vec3 e_a = vec3(f->a->R.m[k], f->a->R.m[k + 3], f->a->R.m[k + 6]);
-        Vec3 e_b = vec3(f->b->R.m[k], f->b->R.m[k + 3], f->b->R.m[k + 6]);
-        add_block(c, c->row, A_ANG, A_ANG,
-                  mat3_scale(-1, mat3_product(mat3_skew(f->a_point), mat3_skew(e_a))));
-        add_block(c, c->row, B_ANG, B_ANG, mat3_product(mat3_skew(f->b_point), mat3_skew(e_b)));
-        ++c->row;
+// dGP += H in rows of `part`, columns of `along`.
+static void add_impulse(RowContraction* c, int part, int along, const Mat3* H, double sign) {
+    int i0 = part_start(c, part), j0 = part_start(c, along), n = c->has_a && c->has_b ? 12 : 6;
+    if (i0 < 0 || j0 < 0) return;
+    double* d = c->dGP + i0 + n * j0;
+    for (int j = 0; j < 3; ++j, d += n) {
+        d[0] += sign * H->m[3 * j], d[1] += sign * H->m[3 * j + 1], d[2] += sign * H->m[3 * j + 2];
     }
 }
 
-void row_axis_point_contract(const JointFrames* f, int axis, RowContraction* c) {
-    Vec3 e = axis_a(f, axis), u = mat3_column(*f->a_axes, axis);
+// Row of dGv += x' in columns of `along`.
+static void add_velocity(RowContraction* c, int row, int along, Vec3 x) {
+    int j0 = part_start(c, along);
+    if (j0 < 0) return;
+    double* d = c->dGv + row + c->rows * j0;
+    d[0] += x.x, d[c->rows] += x.y, d[2 * c->rows] += x.z;
+}
+
+static Vec3 velocity_of(const RowContraction* c, int part) {
+    int i = part_start(c, part);
+    return i < 0 ? vec3_zero() : vec3(c->v[i], c->v[i + 1], c->v[i + 2]);
+}
+
+// [s] [e] = e s' - (s.e) I
+static Mat3 two_skews(Vec3 s, Vec3 e) {
+    Mat3 H = mat3_outer(e, s);
+    double d = vec3_dot(s, e);
+    H.m[0] -= d, H.m[4] -= d, H.m[8] -= d;
+    return H;
+}
+
+// M [w]: each row of M becomes row x w.
+static Mat3 times_skew(const Mat3* M, Vec3 w) {
+    Mat3 r;
+    const double* m = M->m;
+    for (int i = 0; i < 3; ++i) {
+        Vec3 x = vec3_cross(vec3(m[i], m[i + 3], m[i + 6]), w);
+        r.m[i] = x.x, r.m[i + 3] = x.y, r.m[i + 6] = x.z;
+    }
+    return r;
+}
+
+void row_point3_contract(const JointFrames* f, RowContraction* c) {
+    const double *A = f->a->R.m, *B = f->b->R.m;
+    Vec3 s_a = f->a_point, s_b = f->b_point;
+    if (c->dGP != NULL) {
+        Vec3 P = vec3(c->P[c->row], c->P[c->row + 1], c->P[c->row + 2]);
+        Mat3 on_a = two_skews(s_a, mat3_mul_transposed(f->a->R, P));
+        Mat3 on_b = two_skews(s_b, mat3_mul_transposed(f->b->R, P));
+        add_impulse(c, A_ANG, A_ANG, &on_a, -1), add_impulse(c, B_ANG, B_ANG, &on_b, 1);
+    }
+    for (int k = 0; k < 3 && c->dGv != NULL; ++k) { // w'[s][e] = (w.e) s' - (s.e) w'
+        Vec3 e = vec3(A[k], A[k + 3], A[k + 6]), w = velocity_of(c, A_ANG);
+        Vec3 x = vec3_add_scaled(vec3_scale(vec3_dot(w, e), s_a), -vec3_dot(s_a, e), w);
+        add_velocity(c, c->row + k, A_ANG, vec3_neg(x));
+        e = vec3(B[k], B[k + 3], B[k + 6]), w = velocity_of(c, B_ANG);
+        x = vec3_add_scaled(vec3_scale(vec3_dot(w, e), s_b), -vec3_dot(s_b, e), w);
+        add_velocity(c, c->row + k, B_ANG, x);
+    }
+    c->row += 3;
+}
+
+// Axis point along u of a: everything is linear in u, so that rows with impulses add up in u. S =
+// [s_b], Q = R_a' R_b.
+static void axis_impulse(const JointFrames* f, Vec3 u, RowContraction* c) {
     Vec3 rho = mat3_mul_transposed(f->a->R, vec3_sub(f->p_b, f->a->x));
-    Vec3 e_b = mat3_mul_transposed(f->b->R, e);
-    Mat3 Rt = mat3_transpose(f->a->R),
-         ba = mat3_product(mat3_transpose(f->b->R), f->a->R); // R_b' R_a
-    Mat3 U = mat3_skew(u), Ru = mat3_product(f->a->R, U), S = mat3_skew(f->b_point);
+    Vec3 e_b = mat3_mul_transposed(f->b->R, mat3_mul(f->a->R, u));
+    Mat3 turn = times_skew(&f->a->R, u), back = mat3_transpose(turn); // R [u] and -[u] R'
+    Mat3 own_a = two_skews(u, rho), own_b = two_skews(f->b_point, e_b);
+    Mat3 lever = times_skew(&f->b->R, f->b_point); // R_b S
+    Mat3 both = mat3_product(back, lever), to_a;   // -[u] Q S
+    to_a = mat3_transpose(both);
+    add_impulse(c, A_LIN, A_ANG, &turn, 1), add_impulse(c, B_LIN, A_ANG, &turn, -1);
+    add_impulse(c, A_ANG, A_LIN, &back, 1), add_impulse(c, A_ANG, B_LIN, &back, -1);
+    add_impulse(c, A_ANG, A_ANG, &own_a, 1), add_impulse(c, B_ANG, B_ANG, &own_b, 1);
+    add_impulse(c, A_ANG, B_ANG, &both, 1), add_impulse(c, B_ANG, A_ANG, &to_a, 1);
+}
+
+static void axis_velocity(const JointFrames* f, Vec3 u, int row, RowContraction* c) {
+    Vec3 rho = mat3_mul_transposed(f->a->R, vec3_sub(f->p_b, f->a->x));
+    Vec3 e_b = mat3_mul_transposed(f->b->R, mat3_mul(f->a->R, u));
+    Vec3 x_a = vec3_cross(velocity_of(c, A_ANG), u); // (w'[u])' = w x u
+    Vec3 x_b = vec3_cross(velocity_of(c, B_ANG), f->b_point);
+    Vec3 world_a = mat3_mul(f->a->R, x_a);
+    Vec3 moved =
+        vec3_sub(vec3_sub(velocity_of(c, A_LIN), velocity_of(c, B_LIN)), mat3_mul(f->b->R, x_b));
+    Vec3 on_a = vec3_cross(mat3_mul_transposed(f->a->R, moved), u);
+    Vec3 on_b = vec3_cross(mat3_mul_transposed(f->b->R, world_a), f->b_point);
+    add_velocity(c, row, A_LIN, vec3_neg(world_a));
+    add_velocity(c, row, B_LIN, world_a);
+    add_velocity(c, row, A_ANG, vec3_add(on_a, vec3_cross(x_a, rho)));
+    add_velocity(c, row, B_ANG, vec3_sub(vec3_cross(x_b, e_b), on_b));
+}
+
+void row_axis_point_contract(const JointFrames* f, int axis, RowContraction* c) {
+    Vec3 u = mat3_column(*f->a_axes, axis);
     int row = c->row++;
-    add_block(c, row, A_LIN, A_ANG, Ru);
-    add_block(c, row, B_LIN, A_ANG, mat3_scale(-1, Ru));
-    add_block(c, row, A_ANG, A_LIN, mat3_scale(-1, mat3_product(U, Rt)));
-    add_block(c, row, A_ANG, B_LIN, mat3_product(U, Rt));
-    add_block(c, row, A_ANG, B_ANG,
-              mat3_scale(-1, mat3_product(U, mat3_product(mat3_transpose(ba), S))));
-    add_block(c, row, A_ANG, A_ANG, mat3_product(U, mat3_skew(rho)));
-    add_block(c, row, B_ANG, A_ANG, mat3_scale(-1, mat3_product(S, mat3_product(ba, U))));
-    add_block(c, row, B_ANG, B_ANG, mat3_product(S, mat3_skew(e_b)));
+    if (c->dGP != NULL) axis_impulse(f, vec3_scale(c->P[row], u), c);
+    if (c->dGv != NULL) axis_velocity(f, u, row, c);
+}
+
+void row_across_contract(const JointFrames* f, RowContraction* c) {
+    Vec3 x = mat3_column(*f->a_axes, 0), y = mat3_column(*f->a_axes, 1);
+    int row = c->row;
+    c->row += 2;
+    if (c->dGP != NULL)
+        axis_impulse(f, vec3_add_scaled(vec3_scale(c->P[row], x), c->P[row + 1], y), c);
+    if (c->dGv != NULL) axis_velocity(f, x, row, c), axis_velocity(f, y, row + 1, c);
+}
+
+// Dot of u of a and w of b: linear in u, too.
+static void dot_impulse(const JointFrames* f, Vec3 u, Vec3 w, RowContraction* c) {
+    Vec3 k_a = mat3_mul(f->a_b, w), e_b = mat3_mul_transposed(f->a_b, u);
+    Mat3 own_a = two_skews(u, k_a), own_b = two_skews(w, e_b), image = times_skew(&f->a_b, w);
+    Mat3 both = mat3_product(mat3_skew(vec3_neg(u)), image), to_a = mat3_transpose(both);
+    add_impulse(c, A_ANG, A_ANG, &own_a, 1), add_impulse(c, B_ANG, B_ANG, &own_b, 1);
+    add_impulse(c, A_ANG, B_ANG, &both, 1), add_impulse(c, B_ANG, A_ANG, &to_a, 1);
+}
+
+static void dot_velocity(const JointFrames* f, Vec3 u, Vec3 w, int row, RowContraction* c) {
+    Vec3 k_a = mat3_mul(f->a_b, w), e_b = mat3_mul_transposed(f->a_b, u);
+    Vec3 x_a = vec3_cross(velocity_of(c, A_ANG), u), x_b = vec3_cross(velocity_of(c, B_ANG), w);
+    Vec3 on_a = vec3_cross(mat3_mul(f->a_b, x_b), u);
+    Vec3 on_b = vec3_cross(mat3_mul_transposed(f->a_b, x_a), w);
+    add_velocity(c, row, A_ANG, vec3_sub(vec3_cross(x_a, k_a), on_a));
+    add_velocity(c, row, B_ANG, vec3_sub(vec3_cross(x_b, e_b), on_b));
 }
 
 void row_dot_contract(const JointFrames* f, int e, int k, RowContraction* c) {
     Vec3 u = mat3_column(*f->a_axes, e), w = mat3_column(*f->b_axes, k);
-    Vec3 k_a = mat3_mul(f->a_b, w), e_b = mat3_mul_transposed(f->a_b, u);
-    Mat3 U = mat3_skew(u), V = mat3_skew(w), b_a = mat3_transpose(f->a_b);
     int row = c->row++;
-    add_block(c, row, A_ANG, A_ANG, mat3_product(U, mat3_skew(k_a)));
-    add_block(c, row, A_ANG, B_ANG, mat3_scale(-1, mat3_product(U, mat3_product(f->a_b, V))));
-    add_block(c, row, B_ANG, A_ANG, mat3_scale(-1, mat3_product(V, mat3_product(b_a, U))));
-    add_block(c, row, B_ANG, B_ANG, mat3_product(V, mat3_skew(e_b)));
+    if (c->dGP != NULL) dot_impulse(f, vec3_scale(c->P[row], u), w, c);
+    if (c->dGv != NULL) dot_velocity(f, u, w, row, c);
+}
+
+void row_parallel_contract(const JointFrames* f, RowContraction* c) {
+    Vec3 x = mat3_column(*f->a_axes, 0), y = mat3_column(*f->a_axes, 1);
+    Vec3 w = mat3_column(*f->b_axes, 2);
+    int row = c->row;
+    c->row += 2;
+    if (c->dGP != NULL)
+        dot_impulse(f, vec3_add_scaled(vec3_scale(c->P[row], x), c->P[row + 1], y), w, c);
+    if (c->dGv != NULL) dot_velocity(f, x, w, row, c), dot_velocity(f, y, w, row + 1, c);
 }
 
 Vec3 row_dot_moment(const JointFrames* f, int e, int k, double P) {
@@ -109,12 +213,12 @@ static double distance_parts(const JointFrames* f, double J[36], Vec3* e) {
 }
 
 void row_distance(const JointFrames* f, RowWriter* out) {
-    double J[36], g[12];
-    Vec3 e;
-    double x = distance_parts(f, J, &e);
-    for (int i = 0; i < 12; ++i) g[i] = J[i] * e.x + J[12 + i] * e.y + J[24 + i] * e.z;
-    put_row(out, x - f->length, vec3(g[0], g[1], g[2]), vec3(g[3], g[4], g[5]),
-            vec3(g[6], g[7], g[8]), vec3(g[9], g[10], g[11]));
+    Vec3 d = vec3_sub(f->p_b, f->p_a);
+    double x = vec3_norm(d);
+    Vec3 e = x > 0 ? vec3_scale(1 / x, d) : vec3_zero();
+    put_row(out, x - f->length, vec3_neg(e),
+            vec3_cross(mat3_mul_transposed(f->a->R, e), f->a_point), e,
+            vec3_cross(f->b_point, mat3_mul_transposed(f->b->R, e)));
 }
 
 void row_distance_contract(const JointFrames* f, RowContraction* c) {
