@@ -317,7 +317,7 @@ void lash_kernel_second_order(const LashFeature* a, const LashFeature* b, const 
 static void roots_ordered(LashPairView* v) {
     const LashFeature* a = v->a;
     v->origin = lash_place(v->b_a, a->origin);
-    v->z = mat3_mul(v->b_a->rot, a->z);
+    if (a->skeleton != LASH_SKELETON_POINT) v->z = mat3_mul(v->b_a->rot, a->z);
     if (a->skeleton >= LASH_SKELETON_CIRCLE) {
         v->x = mat3_mul(v->b_a->rot, a->x);
         v->y = vec3_cross(v->z, v->x);

@@ -39,8 +39,35 @@ static void point_cone(LashPairView* v, LashCandidate* c) {
     lash_pair_add(v, c);
 }
 
+// lash_pair_add for the commonest pair of flat parts: the plane's foot is the projection, the
+// vertex owns the contact when none of its edges leads towards the plane.
+static void vertex_plane(LashPairView* v) {
+    const LashFeature *a = v->a, *b = v->b;
+    Vec3 n = vec3_scale(b->side, b->z);
+    double gap = vec3_dot(vec3_sub(v->origin, b->origin), n);
+    if (!(gap <= v->query->limit && gap >= -2 * b->reach)) return;
+    LashRoot* r = v->roots;
+    *r = (LashRoot){.gap = gap,
+                    .normal = n,
+                    .point_a = v->origin,
+                    .point_b = vec3_add_scaled(v->origin, -gap, n),
+                    .deep = gap < -b->reach};
+    Vec3 m = mat3_mul_transposed(v->b_a->rot, n);         // inward: seen from a
+    double slack = gap < 0 ? INFINITY : LASH_SLACK_PLANE; // inside it penetrates, however it points
+    for (int k = 0; k < a->directions; ++k) {
+        double d = -vec3_dot(m, a->direction[k]);
+        if (d > slack) return;
+        if (fabs(d) < LASH_BORDER_ANGLE) r->boundary = true;
+    }
+    if (lash_feature_owns(b, r->point_b, r->t_b, n, 0, v->query->room, &r->boundary)) v->count = 1;
+}
+
 void lash_pair_point(LashPairView* v) {
     const LashFeature *a = v->a, *b = v->b;
+    if (a->kind == LASH_FEATURE_VERTEX && b->skeleton == LASH_SKELETON_PLANE) {
+        vertex_plane(v);
+        return;
+    }
     LashCandidate c = {.ca = v->origin};
     double sign = a->side * b->side; // -1: one of them is hollow
     bool round = b->skeleton == LASH_SKELETON_POINT || b->skeleton == LASH_SKELETON_LINE;
