@@ -97,6 +97,14 @@ struct LashPairWork {
     bool occt_failed;       // in the last call
 };
 
+struct LashPairRoots {
+    int slots;
+    LashRoot* root;   // (slots)
+    int* combination; // (slots) -1: the point has all
+    LashPlacement b_a;
+    Mat3 world_b;
+};
+
 // ---- description ------------------------------------------------------------------------------
 
 LashPairDef lash_pair_def(void) {
@@ -331,6 +339,21 @@ void lash_pair_work_destroy(LashPairWork* w) {
     lash_free(w);
 }
 
+LashPairRoots* lash_pair_roots_create(int slots) {
+    LashPairRoots* roots = lash_alloc(sizeof *roots);
+    roots->slots = slots;
+    roots->root = lash_alloc((size_t)slots * sizeof *roots->root);
+    roots->combination = lash_alloc((size_t)slots * sizeof *roots->combination);
+    return roots;
+}
+
+void lash_pair_roots_destroy(LashPairRoots* roots) {
+    if (roots == NULL) return;
+    lash_free(roots->root);
+    lash_free(roots->combination);
+    lash_free(roots);
+}
+
 static void forget_near(LashPairWork* w) {
     for (int i = 0; i < w->pair->combinations; ++i) w->near_until[i] = -INFINITY;
     w->all_near_until = -INFINITY;
@@ -544,8 +567,21 @@ static void write_point(const LashPair* pair, const Combination* c, const View* 
     p->point_a = vec3_add(v->b.r, mat3_mul(v->world_b, r->point_a));
     p->point_b = vec3_add(v->b.r, mat3_mul(v->world_b, r->point_b));
     p->id = slot_id(pair, c, r->slot);
+}
+
+static void write_second_order(const LashPair* pair, const Combination* c, const View* v,
+                               const LashRoot* r, LashContactPoint* p) {
     lash_kernel_second_order(pair->a.feature + c->a, pair->b.feature + c->b, &v->b_a, r,
                              &v->world_b, p);
+}
+
+void lash_pair_second_order(const LashPair* pair, const LashPairRoots* roots, int slot,
+                            LashContactPoint* point) {
+    int k = roots->combination[slot];
+    if (k < 0) return;
+    const Combination* c = pair->combination + k;
+    lash_kernel_second_order(pair->a.feature + c->a, pair->b.feature + c->b, &roots->b_a,
+                             roots->root + slot, &roots->world_b, point);
 }
 
 // Is combination i listed at this threshold of the expiry? Renews its bound when it is used up. A
@@ -658,7 +694,10 @@ int lash_pair_query(const LashPair* pair, LashPairWork* w, Pose world_a, Pose wo
         int n = listed_roots(pair, w, i, &v, limit, &batch, &roots);
         for (int k = 0; k < n; ++k) {
             if (roots[k].gap > limit || !accepted(pair, w, c, &v, roots + k, count)) continue;
-            if (count < capacity) write_point(pair, c, &v, roots + k, points + count);
+            if (count < capacity) {
+                write_point(pair, c, &v, roots + k, points + count);
+                write_second_order(pair, c, &v, roots + k, points + count);
+            }
             ++count;
         }
     }
@@ -726,13 +765,24 @@ static bool occt_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, P
 
 bool lash_pair_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
                         double* gap, const uint8_t* wanted, LashContactPoint* points) {
+    return lash_pair_evaluate_roots(pair, w, world_a, world_b, gap, wanted, points, NULL);
+}
+
+bool lash_pair_evaluate_roots(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
+                              double* gap, const uint8_t* wanted, LashContactPoint* points,
+                              LashPairRoots* kept) {
+    LASH_ASSERT(kept == NULL || kept->slots >= w->slots);
     if (!within(&w->world_a, &world_a, w->motion_a) || !within(&w->world_b, &world_b, w->motion_b))
         return false;
-    if (pair->occt != NULL) return occt_evaluate(pair, w, world_a, world_b, gap, wanted, points);
+    if (pair->occt != NULL) {
+        if (kept != NULL) kept->combination[0] = -1;
+        return occt_evaluate(pair, w, world_a, world_b, gap, wanted, points);
+    }
     View v = view_of(pair, world_a, world_b);
     double limit = fabs(w->limit) + 2 * w->moved; // what is farther cannot touch within the promise
     w->flat = FLAT;
     if (points != NULL) v.world_b = quat_matrix(v.b.rot);
+    if (kept != NULL) kept->b_a = v.b_a, kept->world_b = v.world_b;
     int first = 0;
     Batch batch;
     batch.second = false;
@@ -746,8 +796,12 @@ bool lash_pair_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, Pos
             int slot = first + roots[k].slot;
             if (!accepted(pair, w, c, &v, roots + k, slot)) continue;
             gap[slot] = roots[k].gap + pair->offset;
-            if (points != NULL && (wanted == NULL || wanted[slot]))
-                write_point(pair, c, &v, roots + k, points + slot);
+            if (points == NULL || (wanted != NULL && !wanted[slot])) continue;
+            write_point(pair, c, &v, roots + k, points + slot);
+            if (kept != NULL)
+                kept->root[slot] = roots[k], kept->combination[slot] = w->list[i];
+            else
+                write_second_order(pair, c, &v, roots + k, points + slot);
         }
         first += c->slots;
     }

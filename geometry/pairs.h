@@ -103,6 +103,18 @@ const uint64_t* lash_pair_slots(const LashPairWork* work);
 bool lash_pair_evaluate(const LashPair* pair, LashPairWork* work, Pose world_a, Pose world_b,
                         double* gap, const uint8_t* wanted, LashContactPoint* points);
 
+// The same, but the points' second order is left until it is asked for: what it is computed from is
+// kept in `roots`, of this evaluation.
+typedef struct LashPairRoots LashPairRoots;
+LashPairRoots* lash_pair_roots_create(int slots);
+void lash_pair_roots_destroy(LashPairRoots* roots);
+bool lash_pair_evaluate_roots(const LashPair* pair, LashPairWork* work, Pose world_a, Pose world_b,
+                              double* gap, const uint8_t* wanted, LashContactPoint* points,
+                              LashPairRoots* roots);
+// Sets a and b of the point of a slot.
+void lash_pair_second_order(const LashPair* pair, const LashPairRoots* roots, int slot,
+                            LashContactPoint* point);
+
 // LASH_QUERY_OCCT: status other than LASH_OK when the helper gave no answer to the last query
 // (which then returned 0) or evaluate (false). Always LASH_OK with LASH_QUERY_EXACT.
 const LashError* lash_pair_error(const LashPairWork* work);

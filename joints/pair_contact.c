@@ -127,6 +127,7 @@ static void start_points(PairPoints* points, int slots) {
     size_t n = (size_t)slots + 1;
     points->point = lash_alloc(n * sizeof *points->point);
     points->has = lash_alloc(n);
+    points->roots = lash_pair_roots_create((int)n);
 }
 
 void pairs_start(const LashMechanism* mech, LashSystemWork* work) {
@@ -169,8 +170,10 @@ void pairs_finish(const LashMechanism* mech, LashSystemWork* work) {
         lash_free(state->gap);
         lash_free(state->axis);
         lash_free(state->kept);
-        for (int c = 0; c < 2; ++c)
+        for (int c = 0; c < 2; ++c) {
             lash_free(state->cache[c].point), lash_free(state->cache[c].has);
+            lash_pair_roots_destroy(state->cache[c].roots);
+        }
     }
     lash_free(run->item);
     lash_free(run->state);
@@ -323,21 +326,21 @@ static bool find_points(const PairContact* pair, PairState* state, Pose a, Pose 
                         const uint8_t* wanted) {
     PairPoints* cache = &state->cache[1 - state->latest];
     cache->filled = false;
-    if (!lash_pair_evaluate(pair->pair, state->work, a, b, state->gap, wanted,
-                            points ? cache->point : NULL))
+    if (!lash_pair_evaluate_roots(pair->pair, state->work, a, b, state->gap, wanted,
+                                  points ? cache->point : NULL, points ? cache->roots : NULL))
         return false;
     state->beyond = lash_pair_beyond_reach(state->work);
     if (!points) return true;
     for (int i = 0; i < state->slots; ++i) {
-        bool asked = wanted == NULL || wanted[i], found = asked && state->gap[i] < INFINITY;
-        if (found) {
+        bool asked = wanted == NULL || wanted[i];
+        cache->has[i] = asked && state->gap[i] < INFINITY ? HAS_PLACE : HAS_NOTHING;
+        if (cache->has[i]) {
             keep_point(&state->kept[i], &a, &b, &cache->point[i]);
         } else if (wanted != NULL && asked && state->kept[i].found) {
             go_on(&state->kept[i], a, b, &cache->point[i]);
             state->gap[i] = cache->point[i].gap;
-            found = true;
+            cache->has[i] = HAS_ALL;
         }
-        cache->has[i] = found;
     }
     cache->filled = true, cache->world_a = a, cache->world_b = b;
     state->latest = 1 - state->latest;
@@ -504,18 +507,26 @@ static void direction_rates(const Frame* f, const Contraction* c, const double* 
     }
 }
 
+static const LashContactPoint* complete_point(const PairContact* pair, PairPoints* cache,
+                                              int slot) {
+    if (cache->has[slot] == HAS_NOTHING) return NULL;
+    if (cache->has[slot] == HAS_PLACE)
+        lash_pair_second_order(pair->pair, cache->roots, slot, &cache->point[slot]);
+    cache->has[slot] = HAS_ALL;
+    return &cache->point[slot];
+}
+
 // The point of a slot at q: from the caches, or found anew. NULL: the slot is empty.
 static const LashContactPoint* point_at(const PairContact* pair, PairState* state, const double* q,
                                         int slot) {
     Pose a = body_pose(q, pair->a), b = body_pose(q, pair->b);
     for (int c = 0; c < 2; ++c) {
-        const PairPoints* cache = &state->cache[c];
+        PairPoints* cache = &state->cache[c];
         bool same = cache->filled && same_pose(cache->world_a, a) && same_pose(cache->world_b, b);
-        if (same && cache->has[slot]) return &cache->point[slot];
+        if (same && cache->has[slot]) return complete_point(pair, cache, slot);
     }
     if (!find_points(pair, state, a, b, true, NULL)) return NULL;
-    const PairPoints* cache = &state->cache[state->latest];
-    return cache->has[slot] ? &cache->point[slot] : NULL;
+    return complete_point(pair, &state->cache[state->latest], slot);
 }
 
 void pairs_contract(const LashMechanism* mech, LashSystemWork* work, const double* q, int i,

@@ -22,12 +22,15 @@ typedef struct PairContact {
     double radius_b;
 } PairContact;
 
+enum PointHas { HAS_NOTHING, HAS_PLACE, HAS_ALL }; // a place: no second order yet
+
 // Points of a pair at one configuration.
 typedef struct PairPoints {
     bool filled;
     Pose world_a, world_b;
     LashContactPoint* point; // (slots) where has is set
-    uint8_t* has;            // (slots)
+    uint8_t* has;            // (slots) PointHas
+    LashPairRoots* roots;    // of the points without second order
 } PairPoints;
 
 // Where a slot was last found in a time step, the bodies there: a point of a and a plane of b.
