@@ -400,22 +400,26 @@ bool lash_kernel_rims(const LashFeature* const a[2], const LashFeature* const b[
 
 // ---- rates ------------------------------------------------------------------------------------
 
+static double largest(double most, const double* x, int n) {
+    for (int i = 0; i < n; ++i) most = fabs(x[i]) > most ? fabs(x[i]) : most;
+    return most;
+}
+
 // Solves M x = r for 4 right-hand sides in place (column-major 4 x 4), partial pivoting.
 static bool solve4(double M[16], double R[16]) {
-    double scale = 0;
-    for (int i = 0; i < 16; ++i) scale = fmax(scale, fabs(M[i]));
+    double scale = largest(0, M, 16);
     for (int k = 0; k < 4; ++k) {
         int p = k;
         for (int i = k + 1; i < 4; ++i)
             if (fabs(M[i + 4 * k]) > fabs(M[p + 4 * k])) p = i;
         if (!(fabs(M[p + 4 * k]) > 1e-13 * scale)) return false;
-        for (int j = 0; j < 4; ++j) {
+        for (int j = 0; j < 4 && p != k; ++j) {
             double m = M[k + 4 * j], r = R[k + 4 * j];
             M[k + 4 * j] = M[p + 4 * j], M[p + 4 * j] = m;
             R[k + 4 * j] = R[p + 4 * j], R[p + 4 * j] = r;
         }
         for (int i = 0; i < 4; ++i) {
-            if (i == k) continue;
+            if (i == k || M[i + 4 * k] == 0) continue;
             double f = M[i + 4 * k] / M[k + 4 * k];
             for (int j = k; j < 4; ++j) M[i + 4 * j] -= f * M[k + 4 * j];
             for (int j = 0; j < 4; ++j) R[i + 4 * j] -= f * R[k + 4 * j];
@@ -429,12 +433,10 @@ static bool solve4(double M[16], double R[16]) {
 bool lash_contact_operator(const LashContactPoint* c, double D[16]) {
     // Rows 0,1: lengths; rows 2,3: angles. A smooth side's p is a length, a vertex's an angle, so
     // the angle rows and the vertex columns are balanced by the gap-free length L = 1 / (1 + |Y|).
-    double M[16], y = 0, x = 0;
+    double M[16];
     double g = vec3_dot(vec3_sub(c->point_a, c->point_b), c->normal); // without the offset
-    for (int i = 0; i < 4; ++i) {
-        y = fmax(y, fmax(fabs(c->a.Y[i]), fabs(c->b.Y[i])));
-        x = fmax(x, fmax(fabs(c->a.X[i]), fabs(c->b.X[i])));
-    }
+    double y = largest(largest(0, c->a.Y, 4), c->b.Y, 4);
+    double x = largest(largest(0, c->a.X, 4), c->b.X, 4);
     double s = y > 0 ? 1 / y : 1;
     if (x == 0) s = 1;
     for (int j = 0; j < 2; ++j)
