@@ -71,6 +71,7 @@ LashOutcome step_combined(LashSim* sim, StepContext* s) {
     while (outcome == LASH_CONVERGED && grow(sim, s)) {
         ++sim->info.index_set;
         outcome = step_solve(sim, s, true);
+        if (outcome != LASH_CONVERGED && shorter_first(sim, s)) return outcome;
         if (outcome != LASH_CONVERGED && !s->relaxed) outcome = relax(sim, s);
         if (outcome == LASH_CONVERGED || s->restitution == 0) continue;
         s->restitution = 0; // opposed contacts that cannot both rebound: plastic impact instead

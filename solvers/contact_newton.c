@@ -473,10 +473,10 @@ bool contact_newton_factor(LashSim* sim, StepContext* s, bool project, bool plai
     const LashSystem* system = sim->system;
     ContactNewton* f = sim->contact_newton;
     f->valid = false, f->project = project, f->plain = plain, ++f->number;
-    system->tangents(system, sim->work, s->t0 + s->theta * s->h, s->q_theta, s->v_theta,
-                     sim->C_values, sim->K_values);
-    if (f->motions_t0 != s->t0) { // joints turn little within a step
+    if (f->motions_t0 != s->t0) { // joints and forces change little within a step
         motions_factor(f->motions, s->G_star, s->G);
+        system->tangents(system, sim->work, s->t0 + s->theta * s->h, s->q_theta, s->v_theta,
+                         sim->C_values, sim->K_values);
         f->motions_t0 = s->t0;
     }
     f->k = motions_count(f->motions), f->ldk = lash_dense_padded(f->k);

@@ -152,10 +152,10 @@ static double natural_map(int rows, double mu, double rho, const double* P, cons
                           const double* shift) {
     double x[3] = {0}, u[3] = {0};
     for (int r = 0; r < rows; ++r) u[r] = U[r] + shift[r];
-    double u_t = rows == 1 ? 0 : rows == 2 ? fabs(u[1]) : hypot(u[1], u[2]);
+    double u_t = rows == 1 ? 0 : rows == 2 ? fabs(u[1]) : sqrt(u[1] * u[1] + u[2] * u[2]);
     x[0] = P[0] - rho * (u[0] + mu * u_t);
     for (int r = 1; r < rows; ++r) x[r] = P[r] - rho * u[r];
-    double t = rows == 1 ? 0 : rows == 2 ? fabs(x[1]) : hypot(x[1], x[2]), n = x[0];
+    double t = rows == 1 ? 0 : rows == 2 ? fabs(x[1]) : sqrt(x[1] * x[1] + x[2] * x[2]), n = x[0];
     if (t > mu * n || n < 0) { // outside the cone: onto its side, or its tip
         double along = (n + mu * t) / (1 + mu * mu);
         if (along <= 0) along = 0;

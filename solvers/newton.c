@@ -459,9 +459,7 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
     sim->coupled_run = possible;
     if (possible) {
         outcome = solve_coupled(sim, s, project);
-        // Shorter steps come first, if they are allowed (sim.c): they mend nearly all.
-        bool shorter = 8 * s->h > sim->settings.h && sim->settings.max_substeps > 8;
-        if (outcome == LASH_CONVERGED || shorter) return outcome;
+        if (outcome == LASH_CONVERGED || shorter_first(sim, s)) return outcome;
         sim->robust = true, sim->coupled_run = false;
         step_guess(sim, s);
         outcome = iterate(sim, s, project);

@@ -176,6 +176,10 @@ void step_guess(LashSim* sim, StepContext* s);
 int guess_order(const LashSim* sim);
 // Solves the step for the sets active and position; project: position problem included.
 LashOutcome step_solve(LashSim* sim, StepContext* s, bool project);
+// Shorter steps come before anything else, if they are allowed (sim.c): they mend nearly all.
+static inline bool shorter_first(const LashSim* sim, const StepContext* s) {
+    return sim->coupled_run && 8 * s->h > sim->settings.h && sim->settings.max_substeps > 8;
+}
 // x (nv) = N G tau with the directions of the last evaluation
 void projection_shift(LashSim* sim, const StepContext* s, double* x);
 // x += G tau
