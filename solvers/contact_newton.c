@@ -73,9 +73,10 @@ struct ContactNewton {
     double* grid;               // scratch
     double *a, *z, *x, *y;      // (k) changes of the motions; x and y of the equations above
     double *mu, *eta, *z_c;     // (k) m in the motions
-    double *dv, *dd, *dv_p, *dd_p, *force, *motion; // (n)
-    double *e, *t;                                  // (p), (n + m) scratch
-    double *gap, *tau, *gap_new, *P_n, *A_n;        // position problem of the contacts
+    double *dv, *dd, *dv_p, *dd_p, *force;   // (n)
+    double *motion, *off;                    // (n) m, M^-1 m of the iterate
+    double *e, *t;                           // (p), (n + m) scratch
+    double *gap, *tau, *gap_new, *P_n, *A_n; // position problem of the contacts
     uint8_t* kind;
     void* projection_work;
     double* memory; // of all of them
@@ -123,6 +124,7 @@ ContactNewton* contact_newton_create(const LashSystem* system, const LashInterac
                   {&f->dd_p, n},
                   {&f->force, n},
                   {&f->motion, n},
+                  {&f->off, n},
                   {&f->e, p + c},
                   {&f->t, n + m + c},
                   {&f->gap, c},
@@ -491,16 +493,16 @@ bool contact_newton_factor(LashSim* sim, StepContext* s, bool project, bool plai
 
 // --- Correction
 
-// |N G tau - shift|; m = G tau - M shift stays for the correction.
+// |N G tau - shift|; m = G tau - M shift and M^-1 m stay for the correction.
 double contact_newton_motion_error(LashSim* sim, const StepContext* s) {
-    double *m = sim->contact_newton->motion, error = 0;
+    double *m = sim->contact_newton->motion, *off = sim->contact_newton->off, error = 0;
     int nv = sim->system->nv;
     lash_block_multiply(sim->system, sim->M_values, s->shift, m);
     for (int i = 0; i < nv; ++i) m[i] = -m[i];
     projection_force(sim, s, m);
-    memcpy(sim->x, m, (size_t)nv * sizeof *m);
-    lash_block_lu_solve(sim->M, sim->x);
-    for (int i = 0; i < nv; ++i) error = fmax(error, fabs(sim->x[i]));
+    memcpy(off, m, (size_t)nv * sizeof *m);
+    lash_block_lu_solve(sim->M, off);
+    for (int i = 0; i < nv; ++i) error = fmax(error, fabs(off[i]));
     return error;
 }
 
@@ -514,7 +516,7 @@ static void close_joints(LashSim* sim, const StepContext* s, ContactNewton* f) {
             memcpy(f->e + item->row, s->g + item->row, (size_t)item->rows * sizeof *f->e);
             continue;
         }
-        lash_row_velocity(sim->system, item, s->G, sim->x, moved); // sim->x: M^-1 m, see above
+        lash_row_velocity(sim->system, item, s->G, f->off, moved);
         for (int r = 0; r < item->rows; ++r)
             f->e[item->row + r] = w * s->U[item->row + r] - moved[r];
     }
