@@ -432,6 +432,9 @@ static bool can_couple(const LashSim* sim, const StepContext* s) {
         return false;
     if (sim->settings.direction == LASH_AT_START || sim->settings.law == LASH_FREMOND) return false;
     if (sim->settings.coupled && sim->settings.scheme == LASH_DIRECT) return false;
+    // A joint that prescribes a speed leaves other motions to positions than to velocities.
+    for (int i = 0; i < s->list->bilateral; ++i)
+        if (s->list->item[i].kind == LASH_BILATERAL_VELOCITY) return false;
     return true;
 }
 

@@ -33,6 +33,18 @@ static void four_bar_rattles_on_three_pins(void** state) {
     cJSON_Delete(json);
 }
 
+// The tutorial's mechanism: a crank whose speed is prescribed, play in its pin. It slides on, with
+// few impacts, and needs neither shorter steps nor many corrections.
+static void driven_slider_crank_needs_no_parts(void** state) {
+    (void)state;
+    cJSON* json = run_model("first/slider_crank.json", OPTIONS("--duration", "0.03"));
+    assert_exact(json);
+    assert_between("impacts", result_at(json, "contacts/impacts"), 5, 100);
+    assert_between("steps in parts", result_at(json, "substepped"), 0, 2);
+    assert_between("corrections", result_at(json, "iterations/newton/avg"), 1, 6);
+    cJSON_Delete(json);
+}
+
 static void shaft_spins_down_in_its_tube(void** state) {
     (void)state;
     cJSON* json = run_model("shaft_in_tube/shaft_in_tube.json", NULL);
@@ -71,6 +83,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pendulum_stays_in_its_ring),
         cmocka_unit_test(four_bar_rattles_on_three_pins),
+        cmocka_unit_test(driven_slider_crank_needs_no_parts),
         cmocka_unit_test(shaft_spins_down_in_its_tube),
         cmocka_unit_test(follower_rides_on_the_freeform_cam),
         cmocka_unit_test(geneva_wheel_goes_a_quarter_per_turn),
