@@ -47,6 +47,7 @@ struct ContactNewton {
     // What the operator was made for.
     bool valid, project;
     bool plain;   // without the derivatives of directions
+    bool bare;    // and of forces: S = 0, Theta = 1
     double h, t0; // step: length, start [s]
     uint64_t key;
     uint64_t number;            // of operators made so far
@@ -68,6 +69,7 @@ struct ContactNewton {
     double* S;                  // (k x ldl)
     double *N_v, *Q_N;          // (n x ldl) scratch: V N, forces by it
     double *G_v, *X_0, *X;      // (k x ld), (l x ld) scratch of W: G, w (D N - G'S)' by columns
+    bool soft;                  // forces change little within a step
     bool loads;                 // some joints have friction
     double* answer;             // (m x p) impulses of the joints for unit ones of the contacts
     double* grid;               // scratch
@@ -109,7 +111,7 @@ ContactNewton* contact_newton_create(const LashSystem* system, const LashInterac
                   {&f->G_v, n * m + 1},
                   {&f->X, n * m + 1},
                   {&f->X_0, n * m + 1},
-                  {&f->grid, n * (2 * n + 2) + 2 * c},
+                  {&f->grid, n * (2 * n + 2) + 3 * c},
                   {&f->answer, m * p},
                   {&f->a, n},
                   {&f->z, n},
@@ -135,10 +137,9 @@ ContactNewton* contact_newton_create(const LashSystem* system, const LashInterac
     size_t total = 0;
     enum { BUFFERS = sizeof wanted / sizeof wanted[0] };
     for (int i = 0; i < BUFFERS; ++i) total += (wanted[i].count + 7) / 8 * 8;
-    f->memory = lash_alloc(total * sizeof(double));
-    total = 0;
-    for (int i = 0; i < BUFFERS; total += (wanted[i].count + 7) / 8 * 8, ++i)
-        *wanted[i].at = f->memory + total;
+    f->memory = lash_alloc((total + 8) * sizeof(double));
+    double* at = lash_dense_aligned(f->memory);
+    for (int i = 0; i < BUFFERS; at += (wanted[i].count + 7) / 8 * 8, ++i) *wanted[i].at = at;
     f->closed = lash_alloc(c * sizeof(int)), f->order = lash_alloc(c * sizeof(int));
     f->swap = lash_alloc(n * sizeof(int));
     f->filled = lash_alloc((size_t)(system->blocks * system->blocks) * sizeof(bool));
@@ -349,6 +350,28 @@ static void multiply_blocks(const LashSystem* system, ContactNewton* f, const do
     }
 }
 
+// Do the forces change by less than a hundredth of the masses within a step, h theta (C + w K)?
+static bool forces_are_soft(const LashSim* sim, const StepContext* s) {
+    static const double SOFT = 0.01;
+    const LashSystem* system = sim->system;
+    const LashBlocks* pattern = &system->pattern;
+    double ht = s->h * s->theta, w = s->h * s->move_theta;
+    for (int b = 0; b < pattern->count; ++b) {
+        int row = pattern->row[b], column = pattern->column[b], at = pattern->offset[b];
+        int rows = lash_block_size(system, row), columns = lash_block_size(system, column);
+        const double* M_row = sim->M_values + pattern->offset[row];
+        const double* M_column = sim->M_values + pattern->offset[column];
+        for (int j = 0; j < columns; ++j) {
+            for (int i = 0; i < rows; ++i, ++at) {
+                double change = ht * (fabs(sim->C_values[at]) + w * fabs(sim->K_values[at]));
+                double masses = M_row[i + rows * i] * M_column[j + columns * j];
+                if (change * change > SOFT * SOFT * masses) return false;
+            }
+        }
+    }
+    return true;
+}
+
 // S and Theta.
 static bool factor_dynamics(LashSim* sim, StepContext* s, ContactNewton* f) {
     int n = f->n, ldl = f->ldl;
@@ -357,18 +380,19 @@ static bool factor_dynamics(LashSim* sim, StepContext* s, ContactNewton* f) {
     memcpy(A, f->Q, (size_t)(n * n) * sizeof *A);
     add_pattern(sim->system, s->theta * s->h / w, sim->C_values, A, f->filled);
     multiply_blocks(sim->system, f, A);
-    motions_reduce_columns(f->motions, f->Q_N, ldl, f->S);
+    motions_reduce_columns(f->motions, false, f->Q_N, ldl, f->S);
+    double* H = f->grid; // w S - V'C(tau) V N
+    if (f->curved) {
+        multiply_blocks(sim->system, f, f->C_tau);
+        motions_reduce_columns(f->motions, true, f->Q_N, ldl, H);
+    }
+    for (int i = 0; i < f->k * ldl; ++i) H[i] = w * f->S[i] - (f->curved ? H[i] : 0);
     for (int j = 0; j < f->l; ++j) {
         double* row = f->Theta + j * ldl;
-        lash_dense_sum_rows(ldl, f->k, f->N + j, ldl, f->S, ldl, row);
-        for (int i = 0; i < f->l; ++i) row[i] *= w;
+        lash_dense_sum_rows(ldl, f->k, f->N + j, ldl, H, ldl, row);
         row[j] += 1;
+        for (int i = f->l; i < ldl; ++i) row[i] = 0;
     }
-    if (f->curved) multiply_blocks(sim->system, f, f->C_tau);
-    for (int j = 0; j < f->l && f->curved; ++j)
-        lash_dense_subtract_rows(ldl, n, f->N_v + j, ldl, f->Q_N, ldl, f->Theta + j * ldl);
-    for (int j = 0; j < f->l; ++j)
-        for (int i = f->l; i < ldl; ++i) f->Theta[j * ldl + i] = 0;
     return invert(f->l, f->Theta, ldl, f->swap);
 }
 
@@ -377,7 +401,7 @@ static void answer_contacts(LashSim* sim, StepContext* s, ContactNewton* f) {
     int m = f->m = s->m, ld = f->ld = lash_dense_padded(m), ldl = f->ldl;
     double w = s->h * s->move_theta, *row = f->t, *t = f->x, *X = f->X_0;
     memset(f->G_v, 0, (size_t)(f->k * ld) * sizeof *f->G_v);
-    memset(X, 0, (size_t)(f->l * ld) * sizeof *X);
+    if (!f->bare) memset(X, 0, (size_t)(f->l * ld) * sizeof *X);
     for (int c = 0; c < s->nc; ++c) {
         const LashInteraction* item = &s->list->item[s->contact[c]];
         int first[LASH_MAX_TOUCHED], last[LASH_MAX_TOUCHED];
@@ -385,17 +409,18 @@ static void answer_contacts(LashSim* sim, StepContext* s, ContactNewton* f) {
         for (int r = 0; r < item->rows; ++r) {
             int column = s->first[c] + r;
             motions_row(f->motions, item, s->G, r, true, row);
+            for (int i = 0; i < touched; ++i)
+                for (int k = first[i]; k < last[i]; ++k) f->G_v[k * ld + column] = row[k];
+            if (f->bare) continue;
             memset(t, 0, (size_t)ldl * sizeof *t);
-            for (int i = 0; i < touched; ++i) {
+            for (int i = 0; i < touched; ++i)
                 lash_dense_subtract_rows(ldl, last[i] - first[i], row + first[i], 1,
                                          f->S + first[i] * ldl, ldl, t);
-                for (int k = first[i]; k < last[i]; ++k) f->G_v[k * ld + column] = row[k];
-            }
             if (!f->plain) add_row(sim->system, item, f->D, r, f->N_v, ldl, t);
             for (int j = 0; j < f->l; ++j) X[j * ld + column] = w * t[j];
         }
     }
-    for (int j = 0; j < f->l; ++j) // Theta'X
+    for (int j = 0; j < f->l && !f->bare; ++j) // Theta'X
         lash_dense_sum_rows(ld, f->l, f->Theta + j, ldl, X, ld, f->X + j * ld);
     s->ldw = ld;
     memset(s->W, 0, (size_t)(ld * m) * sizeof *s->W);
@@ -406,12 +431,14 @@ static void answer_contacts(LashSim* sim, StepContext* s, ContactNewton* f) {
         for (int r = 0; r < item->rows; ++r) {
             double* W = s->W + (s->first[c] + r) * ld;
             motions_row(f->motions, item, s->G_star, r, false, row);
+            for (int i = 0; i < touched; ++i)
+                lash_dense_add_rows(ld, last[i] - first[i], row + first[i], 1,
+                                    f->G_v + first[i] * ld, ld, W);
+            if (f->bare) continue;
             memset(t, 0, (size_t)ldl * sizeof *t);
-            for (int i = 0; i < touched; ++i) {
-                int count = last[i] - first[i];
-                lash_dense_add_rows(ldl, count, row + first[i], 1, f->N + first[i] * ldl, ldl, t);
-                lash_dense_add_rows(ld, count, row + first[i], 1, f->G_v + first[i] * ld, ld, W);
-            }
+            for (int i = 0; i < touched; ++i)
+                lash_dense_add_rows(ldl, last[i] - first[i], row + first[i], 1,
+                                    f->N + first[i] * ldl, ldl, t);
             lash_dense_add_rows(ld, f->l, t, 1, f->X, ld, W);
         }
     }
@@ -479,12 +506,14 @@ bool contact_newton_factor(LashSim* sim, StepContext* s, bool project, bool plai
         motions_factor(f->motions, s->G_star, s->G);
         system->tangents(system, sim->work, s->t0 + s->theta * s->h, s->q_theta, s->v_theta,
                          sim->C_values, sim->K_values);
+        f->soft = forces_are_soft(sim, s);
         f->motions_t0 = s->t0;
     }
     f->k = motions_count(f->motions), f->ldk = lash_dense_padded(f->k);
-    derive(sim, s, f);
+    f->bare = plain && f->soft, f->curved = false;
+    if (!f->bare) derive(sim, s, f);
     close_contacts(s, f);
-    if (!factor_dynamics(sim, s, f)) return false;
+    if (!f->bare && !factor_dynamics(sim, s, f)) return false;
     answer_contacts(sim, s, f);
     answer_loads(sim, s, f);
     f->valid = true, f->h = s->h, f->t0 = s->t0, f->key = operator_key(sim, s, project);
@@ -562,6 +591,7 @@ static void close_positions(LashSim* sim, const StepContext* s, ContactNewton* f
 // force += h theta C dv + Q dd
 static void add_turned_forces(LashSim* sim, const StepContext* s, ContactNewton* f,
                               const double* dv, const double* dd) {
+    if (f->bare) return;
     lash_block_multiply(sim->system, sim->C_values, dv, f->t);
     for (int i = 0; i < f->n; ++i) f->force[i] += s->theta * s->h * f->t[i];
     add_product(f->n, f->n, 1, f->Q, f->n, dd, f->t, f->force);
@@ -572,10 +602,13 @@ static void follow(const StepContext* s, ContactNewton* f) {
     double w = s->h * s->move_theta, *right = f->t;
     lash_dense_sum_rows(f->ldl, f->k, f->x, 1, f->N, f->ldl, right);
     for (int j = 0; j < f->l; ++j) right[j] = w * right[j] + f->eta[j];
-    lash_dense_multiply_rows(f->l, f->ldl, f->Theta, f->ldl, right, f->y);
+    if (f->bare)
+        memcpy(f->y, right, (size_t)f->l * sizeof *f->y);
+    else
+        lash_dense_multiply_rows(f->l, f->ldl, f->Theta, f->ldl, right, f->y);
     for (int j = f->l; j < f->ldl; ++j) f->y[j] = 0;
     memcpy(f->a, f->x, (size_t)f->k * sizeof *f->a);
-    add_product(f->k, f->ldl, -1, f->S, f->ldl, f->y, f->t, f->a);
+    if (!f->bare) add_product(f->k, f->ldl, -1, f->S, f->ldl, f->y, f->t, f->a);
     memcpy(f->z, f->z_c, (size_t)f->k * sizeof *f->z);
     add_product(f->k, f->ldl, 1, f->N, f->ldl, f->y, f->t, f->z);
 }

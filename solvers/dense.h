@@ -3,6 +3,8 @@
 #ifndef LASH_SOLVERS_DENSE_H
 #define LASH_SOLVERS_DENSE_H
 
+#include <stdint.h>
+
 #include "core/types.h"
 
 #ifdef __cplusplus
@@ -42,6 +44,11 @@ void lash_dense_multiply_rows(int rows, int n, const double* A, int ld, const do
 // n rounded up to what rows are best padded to for it
 static inline int lash_dense_padded(int n) {
     return (n + 7) / 8 * 8;
+}
+
+// The next address at which a row begins with a whole register.
+static inline double* lash_dense_aligned(double* at) {
+    return (double*)(((uintptr_t)at + 63) / 64 * 64);
 }
 
 // Minimum-norm least squares: x of smallest |x| among those with smallest |A x - b|. Columns whose

@@ -40,7 +40,7 @@ typedef struct Levenberg {
 size_t friction_levenberg_size(int contacts, int m) {
     size_t n = (size_t)lash_dense_padded(m) + 8, c = (size_t)contacts;
     size_t bytes = sizeof(Levenberg) + c * (sizeof(LocalContact) + 1) + n * sizeof(int32_t);
-    return 2 * n * n + 12 * n + bytes / 8 + 16;
+    return 2 * n * n + 12 * n + bytes / 8 + 24;
 }
 
 // The state lives at the beginning of the work, which is laid out anew where the size changes.
@@ -50,7 +50,7 @@ static Levenberg* begin(const LashFrictionProblem* p, uint64_t matrix, double* w
     s->valid = matrix != 0 && s->matrix == matrix && s->valid;
     s->matrix = matrix;
     s->p = p;
-    work += (sizeof *s + 7) / 8;
+    work = lash_dense_aligned(work + (sizeof *s + 7) / 8);
     s->J = work, work += n * n;
     s->N = work, work += n * n;
     double** vector[] = {&s->c1, &s->c2, &s->D,      &s->unit, &s->t,

@@ -29,6 +29,7 @@ typedef struct Cluster {
     double* Q;               // (n x ld) by rows: Q1 A^-1, then V*'
     double* V;               // (n x ld) by rows: V' in the first k
     double* LL;              // (rank x rank) factor of L'L, where rows depend on each other
+    double* memory;          // of the four
 } Cluster;
 
 struct Motions {
@@ -113,9 +114,9 @@ static void lay_out_cluster(Motions* s, int index) {
         for (int r = 0; r < item->rows; ++r) c->row[c->p++] = item->row + r;
     }
     c->order = lash_alloc(((size_t)c->p + 1) * sizeof *c->order);
-    c->L = lash_alloc(((size_t)c->p * ld + 1) * sizeof *c->L);
-    c->LL = lash_alloc(n * n * sizeof *c->LL);
-    c->Q = lash_alloc(n * ld * sizeof *c->Q), c->V = lash_alloc(n * ld * sizeof *c->V);
+    c->memory = lash_alloc((((size_t)c->p + 3 * n) * ld + 8) * sizeof *c->memory);
+    c->L = lash_dense_aligned(c->memory), c->Q = c->L + (size_t)c->p * ld, c->V = c->Q + n * ld;
+    c->LL = c->V + n * ld;
     if (c->p > 0) return;
     const double* inverse = s->inverse + c->block[0] * BODY * BODY; // a free body: V = A^-T
     for (int i = 0; i < c->n; ++i)
@@ -155,7 +156,7 @@ void motions_destroy(Motions* s) {
     if (s == NULL) return;
     for (int i = 0; i < s->clusters; ++i) {
         Cluster* c = &s->cluster[i];
-        void* owned[] = {c->block, c->at, c->item, c->row, c->order, c->L, c->Q, c->V, c->LL};
+        void* owned[] = {c->block, c->at, c->item, c->row, c->order, c->memory};
         for (size_t k = 0; k < sizeof owned / sizeof owned[0]; ++k) lash_free(owned[k]);
     }
     lash_free(s->cluster), lash_free(s->joint), lash_free(s->at), lash_free(s->cluster_of);
@@ -378,11 +379,11 @@ void motions_expand_columns(const Motions* s, const double* A, int ld, double* X
     }
 }
 
-void motions_reduce_columns(const Motions* s, const double* X, int ld, double* A) {
+void motions_reduce_columns(const Motions* s, bool end, const double* X, int ld, double* A) {
     memset(A, 0, (size_t)(s->k * ld) * sizeof *A);
     for (int b = 0; b < s->system->blocks; ++b) {
         const Cluster* c = &s->cluster[s->cluster_of[b]];
-        const double *V = basis(c, false) + s->at[b], *from = X + s->system->block_start[b] * ld;
+        const double *V = basis(c, end) + s->at[b], *from = X + s->system->block_start[b] * ld;
         for (int l = 0; l < c->k; ++l)
             lash_dense_add_rows(ld, lash_block_size(s->system, b), V + l * c->ld, 1, from, ld,
                                 A + (c->first + l) * ld);

@@ -38,8 +38,9 @@ void motions_row(const Motions* motions, const LashInteraction* item, const doub
 // The motions [first, last) of each cluster that an interaction acts on. Returns how many.
 int motions_touched(const Motions* motions, const LashInteraction* item, int* first, int* last);
 
-// X = V A and A = V*'X for many columns, by rows: X (nv x ld), A (k x ld), ld a multiple of 8.
+// X = V A and A = V*'X, or V'X at the end, for many columns, by rows: X (nv x ld), A (k x ld), ld a
+// multiple of 8.
 void motions_expand_columns(const Motions* motions, const double* A, int ld, double* X);
-void motions_reduce_columns(const Motions* motions, const double* X, int ld, double* A);
+void motions_reduce_columns(const Motions* motions, bool end, const double* X, int ld, double* A);
 
 #endif

@@ -9,17 +9,20 @@
 
 #include "solvers/dense.h"
 
-// row -= beta (u' row) u for `count` rows, entries [0, n), n a multiple of 8
-LASH_VECTOR_CLONES static void reflect(int n, const double* restrict u, double beta, int count,
-                                       double* restrict A, int ld) {
+// row -= beta (u' row) u for `count` rows, entries [0, n), n a multiple of 8;
+// products (count)
+LASH_VECTOR_CLONES static void subtract_products(int n, const double* restrict u, double beta,
+                                                 int count, const double* restrict products,
+                                                 double* restrict A, int ld) {
     for (int r = 0; r < count; ++r) {
-        double *row = A + (size_t)r * (size_t)ld, sum[8] = {0};
-        for (int i = 0; i < n; i += 8)
-            for (int k = 0; k < 8; ++k) sum[k] += u[i + k] * row[i + k];
-        double t = beta * (((sum[0] + sum[4]) + (sum[1] + sum[5])) +
-                           ((sum[2] + sum[6]) + (sum[3] + sum[7])));
+        double *row = A + (size_t)r * (size_t)ld, t = beta * products[r];
         for (int i = 0; i < n; ++i) row[i] -= t * u[i];
     }
+}
+static void reflect(int n, const double* u, double beta, int count, double* A, int ld,
+                    double* products) {
+    lash_dense_multiply_rows(count, n, A, ld, u, products);
+    subtract_products(n, u, beta, count, products, A, ld);
 }
 
 // The row that is largest against what it was; -1: none above the share.
@@ -36,6 +39,7 @@ static int choose(int from, int count, const double* left, const double* start, 
 int lash_orthogonal_factor(int n, int count, double* A, int ld, double share, int* order, double* Q,
                            double* work) {
     double *U = work, *left = U + (size_t)n * (size_t)ld, *start = left + count;
+    double* products = start + count + n;
     int rank = 0;
     for (int i = 0; i < count; ++i) {
         const double* row = A + (size_t)i * (size_t)ld;
@@ -54,12 +58,13 @@ int lash_orthogonal_factor(int n, int count, double* A, int ld, double share, in
         double norm = row[s] > 0 ? -sqrt(sum) : sqrt(sum);
         u[s] -= norm;
         double beta = 1 / (norm * (norm - row[s])); // 2 / u'u
+        // Rows that are done have only zeros here, and stay as they are.
+        reflect(ld - from, u + from, beta, count, A + from, ld, products);
         row[s] = norm;
         for (int k = s + 1; k < n; ++k) row[k] = 0;
         for (int i = s + 1; i < count; ++i) {
-            double* other = A + (size_t)order[i] * (size_t)ld;
-            reflect(ld - from, u + from, beta, 1, other + from, ld);
-            left[order[i]] -= other[s] * other[s];
+            double part = A[(size_t)order[i] * (size_t)ld + (size_t)s];
+            left[order[i]] -= part * part;
         }
         start[count + s] = beta;
         ++rank;
@@ -69,7 +74,7 @@ int lash_orthogonal_factor(int n, int count, double* A, int ld, double share, in
     for (int s = rank - 1; s >= 0; --s) {
         int from = s & ~7;
         reflect(ld - from, U + (size_t)s * (size_t)ld + from, start[count + s], n - s,
-                Q + (size_t)s * (size_t)ld + from, ld);
+                Q + (size_t)s * (size_t)ld + from, ld, products);
     }
     return rank;
 }

@@ -10,7 +10,7 @@
 //
 // Returns the rank r: rows of which less than `share` of their squared length is left are dropped,
 // they come last in order. Q_0 .. Q_{r-1} span the rows, the others their complement.
-// work: n ld + 2 count + n doubles.
+// work: n ld + 3 count + 2 n doubles.
 int lash_orthogonal_factor(int n, int count, double* A, int ld, double share, int* order, double* Q,
                            double* work);
 // c (r): L c = e (in the order of A's rows);  P (count): L' P = c, 0 for dropped rows

@@ -57,7 +57,7 @@ static void rows_are_combined_like_plain_loops(void** state) {
 static void bases_span_the_rows_and_their_complement(void** state) {
     (void)state;
     enum { N = 11, LD = 16, COUNT = 8, RANK = 5 };
-    double A[COUNT * LD] = {0}, L[COUNT * LD], Q[N * LD], work[N * LD + 2 * COUNT + N];
+    double A[COUNT * LD] = {0}, L[COUNT * LD], Q[N * LD], work[N * LD + 3 * COUNT + 2 * N];
     int order[COUNT];
     uint64_t seed = 3;
     for (int i = 0; i < RANK; ++i)
@@ -268,7 +268,7 @@ static void rows_and_columns_agree_with_vectors(void** state) {
     uint64_t seed = 9;
     for (int i = 0; i < NV * LD; ++i) A[i] = uniform(&seed);
     motions_expand_columns(f.motions, A, LD, X);
-    motions_reduce_columns(f.motions, X, LD, back);
+    motions_reduce_columns(f.motions, false, X, LD, back);
     for (int c = 0; c < LD; ++c) {
         for (int i = 0; i < k; ++i) a[i] = A[i * LD + c];
         motions_expand(f.motions, a, x);
