@@ -68,7 +68,8 @@ struct ContactNewton {
     double* Theta;              // (l x ldl)
     double* S;                  // (k x ldl)
     double *N_v, *Q_N;          // (n x ldl) scratch: V N, forces by it
-    double *G_v, *X_0, *X;      // (k x ld), (l x ld) scratch of W: G, w (D N - G'S)' by columns
+    double *Z, *X_0, *X;        // (k x ld), (l x ld) scratch of W
+    double* rows;               // (rows of a contact x ldk) scratch
     bool soft;                  // forces change little within a step
     bool loads;                 // some joints have friction
     double* answer;             // (m x p) impulses of the joints for unit ones of the contacts
@@ -108,7 +109,8 @@ ContactNewton* contact_newton_create(const LashSystem* system, const LashInterac
                   {&f->S, n * n},
                   {&f->N_v, n * n},
                   {&f->Q_N, n * n},
-                  {&f->G_v, n * m + 1},
+                  {&f->Z, n * m + 1},
+                  {&f->rows, n * LASH_MAX_ROWS},
                   {&f->X, n * m + 1},
                   {&f->X_0, n * m + 1},
                   {&f->grid, n * (2 * n + 2) + 3 * c},
@@ -211,14 +213,14 @@ LASH_VECTOR_CLONES static bool invert(int n, double* restrict A, int ld, int* sw
     return true;
 }
 
-// t (ld) += row r of packed directions times X (n x ld)
-static void add_row(const LashSystem* system, const LashInteraction* item, const double* G, int r,
-                    const double* X, int ld, double* t) {
+// T (rows x ld) += rows of packed directions times X (n x ld)
+static void add_rows(const LashSystem* system, const LashInteraction* item, const double* G,
+                     const double* X, int ld, double* T) {
     const double* column = G + item->offset;
     for (int b = 0; b < item->touched; ++b) {
         int n = lash_block_size(system, item->block[b]);
-        lash_dense_add_rows(ld, n, column + n * r, 1, X + system->block_start[item->block[b]] * ld,
-                            ld, t);
+        lash_dense_multiply_blocks(item->rows, ld, n, 1, column, n, 1,
+                                   X + system->block_start[item->block[b]] * ld, ld, true, T, ld);
         column += n * item->rows;
     }
 }
@@ -343,9 +345,10 @@ static void multiply_blocks(const LashSystem* system, ContactNewton* f, const do
         for (int b = 0; b < system->blocks; ++b) {
             if (!f->filled[a * system->blocks + b]) continue;
             int from = system->block_start[b], size = lash_block_size(system, b);
-            for (int i = system->block_start[a]; i < system->block_start[a + 1]; ++i)
-                lash_dense_add_rows(ldl, size, A + i * f->n + from, 1, f->N_v + from * ldl, ldl,
-                                    f->Q_N + i * ldl);
+            int to = system->block_start[a];
+            lash_dense_multiply_blocks(lash_block_size(system, a), ldl, size, 1,
+                                       A + to * f->n + from, f->n, 1, f->N_v + from * ldl, ldl,
+                                       true, f->Q_N + to * ldl, ldl);
         }
     }
 }
@@ -387,60 +390,58 @@ static bool factor_dynamics(LashSim* sim, StepContext* s, ContactNewton* f) {
         motions_reduce_columns(f->motions, true, f->Q_N, ldl, H);
     }
     for (int i = 0; i < f->k * ldl; ++i) H[i] = w * f->S[i] - (f->curved ? H[i] : 0);
+    lash_dense_multiply_blocks(f->l, ldl, f->k, 1, f->N, 1, ldl, H, ldl, false, f->Theta, ldl);
     for (int j = 0; j < f->l; ++j) {
-        double* row = f->Theta + j * ldl;
-        lash_dense_sum_rows(ldl, f->k, f->N + j, ldl, H, ldl, row);
-        row[j] += 1;
-        for (int i = f->l; i < ldl; ++i) row[i] = 0;
+        f->Theta[j * ldl + j] += 1;
+        for (int i = f->l; i < ldl; ++i) f->Theta[j * ldl + i] = 0;
     }
     return invert(f->l, f->Theta, ldl, f->swap);
 }
 
-// W = G'G* + w (D N - G'S) Theta N'G* (m x m, by columns)
-static void answer_contacts(LashSim* sim, StepContext* s, ContactNewton* f) {
-    int m = f->m = s->m, ld = f->ld = lash_dense_padded(m), ldl = f->ldl;
-    double w = s->h * s->move_theta, *row = f->t, *t = f->x, *X = f->X_0;
-    memset(f->G_v, 0, (size_t)(f->k * ld) * sizeof *f->G_v);
-    if (!f->bare) memset(X, 0, (size_t)(f->l * ld) * sizeof *X);
+// Z (k x ld) = G + N Theta'(w (D N - G'S))', which W is the product of with G*.
+static void answer_motions(LashSim* sim, const StepContext* s, ContactNewton* f) {
+    int ld = f->ld, ldl = f->ldl, ldk = f->ldk;
+    double w = s->h * s->move_theta, *X = f->X_0, *T = f->X; // T (m x ldl)
+    memset(f->Z, 0, (size_t)(f->k * ld) * sizeof *f->Z);
+    if (!f->bare) memset(T, 0, (size_t)(f->m * ldl) * sizeof *T);
     for (int c = 0; c < s->nc; ++c) {
         const LashInteraction* item = &s->list->item[s->contact[c]];
-        int first[LASH_MAX_TOUCHED], last[LASH_MAX_TOUCHED];
+        int first[LASH_MAX_TOUCHED], last[LASH_MAX_TOUCHED], at = s->first[c];
         int touched = motions_touched(f->motions, item, first, last);
-        for (int r = 0; r < item->rows; ++r) {
-            int column = s->first[c] + r;
-            motions_row(f->motions, item, s->G, r, true, row);
-            for (int i = 0; i < touched; ++i)
-                for (int k = first[i]; k < last[i]; ++k) f->G_v[k * ld + column] = row[k];
+        motions_rows(f->motions, item, s->G, true, f->rows, ldk);
+        for (int i = 0; i < touched; ++i) {
+            for (int k = first[i]; k < last[i]; ++k)
+                for (int r = 0; r < item->rows; ++r) f->Z[k * ld + at + r] = f->rows[r * ldk + k];
             if (f->bare) continue;
-            memset(t, 0, (size_t)ldl * sizeof *t);
-            for (int i = 0; i < touched; ++i)
-                lash_dense_subtract_rows(ldl, last[i] - first[i], row + first[i], 1,
-                                         f->S + first[i] * ldl, ldl, t);
-            if (!f->plain) add_row(sim->system, item, f->D, r, f->N_v, ldl, t);
-            for (int j = 0; j < f->l; ++j) X[j * ld + column] = w * t[j];
+            lash_dense_multiply_blocks(item->rows, ldl, last[i] - first[i], -1, f->rows + first[i],
+                                       ldk, 1, f->S + first[i] * ldl, ldl, true, T + at * ldl, ldl);
         }
+        if (!f->plain) add_rows(sim->system, item, f->D, f->N_v, ldl, T + at * ldl);
     }
-    for (int j = 0; j < f->l && !f->bare; ++j) // Theta'X
-        lash_dense_sum_rows(ld, f->l, f->Theta + j, ldl, X, ld, f->X + j * ld);
-    s->ldw = ld;
-    memset(s->W, 0, (size_t)(ld * m) * sizeof *s->W);
+    if (f->bare) return;
+    for (int j = 0; j < f->l; ++j) {
+        for (int i = 0; i < f->m; ++i) X[j * ld + i] = w * T[i * ldl + j];
+        for (int i = f->m; i < ld; ++i) X[j * ld + i] = 0;
+    }
+    lash_dense_multiply_blocks(f->l, ld, f->l, 1, f->Theta, 1, ldl, X, ld, false, f->X, ld);
+    lash_dense_multiply_blocks(f->k, ld, f->l, 1, f->N, ldl, 1, f->X, ld, true, f->Z, ld);
+}
+
+// W = Z'G* = G'G* + w (D N - G'S) Theta N'G* (m x m, by columns)
+static void answer_contacts(LashSim* sim, StepContext* s, ContactNewton* f) {
+    int ld = s->ldw = f->ld = lash_dense_padded(s->m);
+    f->m = s->m;
+    answer_motions(sim, s, f);
     for (int c = 0; c < s->nc; ++c) {
         const LashInteraction* item = &s->list->item[s->contact[c]];
         int first[LASH_MAX_TOUCHED], last[LASH_MAX_TOUCHED];
         int touched = motions_touched(f->motions, item, first, last);
-        for (int r = 0; r < item->rows; ++r) {
-            double* W = s->W + (s->first[c] + r) * ld;
-            motions_row(f->motions, item, s->G_star, r, false, row);
-            for (int i = 0; i < touched; ++i)
-                lash_dense_add_rows(ld, last[i] - first[i], row + first[i], 1,
-                                    f->G_v + first[i] * ld, ld, W);
-            if (f->bare) continue;
-            memset(t, 0, (size_t)ldl * sizeof *t);
-            for (int i = 0; i < touched; ++i)
-                lash_dense_add_rows(ldl, last[i] - first[i], row + first[i], 1,
-                                    f->N + first[i] * ldl, ldl, t);
-            lash_dense_add_rows(ld, f->l, t, 1, f->X, ld, W);
-        }
+        double* W = s->W + s->first[c] * ld;
+        motions_rows(f->motions, item, s->G_star, false, f->rows, f->ldk);
+        if (touched == 0) memset(W, 0, (size_t)(item->rows * ld) * sizeof *W);
+        for (int i = 0; i < touched; ++i)
+            lash_dense_multiply_blocks(item->rows, ld, last[i] - first[i], 1, f->rows + first[i],
+                                       f->ldk, 1, f->Z + first[i] * ld, ld, i > 0, W, ld);
     }
 }
 
@@ -739,8 +740,7 @@ static bool close_searched(StepContext* s, ContactNewton* f, double tolerance) {
         f->P_n[r] = s->P[item->row];
         f->gap_new[r] = empty ? FAR : fmin(FAR, f->gap[r] + dot(k, f->G_n + r * ldk, z));
         f->tau[r] = empty ? 0 : s->tau[item->row];
-        for (int q = 0; q < nn; ++q)
-            f->A_n[r * nn + q] = dot(k, f->G_n + r * ldk, f->G_n + q * ldk);
+        lash_dense_multiply_rows(nn, k, f->G_n, ldk, f->G_n + r * ldk, f->A_n + r * nn);
         if (!(f->A_n[r * nn + r] > 0)) f->A_n[r * nn + r] = 1; // an empty slot
     }
     for (int r = 0; r < nn; ++r)

@@ -448,7 +448,7 @@ bool contacts_solve_coupled(LashSim* sim, StepContext* s, bool plain) {
     }
     double error = s->contact_error;
     info = friction_levenberg(&problem, contact_newton_number(sim), settings.tolerance,
-                              error * fmin(1e-3, 10 * error), plain && s->correction == 0, s->P_c,
+                              error * fmin(1e-2, 10 * error), plain && s->correction == 0, s->P_c,
                               s->U_c, sim->levenberg_work);
     sim->info.solver += info.iterations;
     bool near = info.residual <= fmax(settings.tolerance, 0.1 * error);

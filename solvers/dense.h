@@ -38,9 +38,23 @@ void lash_dense_add_rows(int columns, int count, const double* a, int stride, co
                          int ld, double* y);
 void lash_dense_sum_rows(int columns, int count, const double* a, int stride, const double* X,
                          int ld, double* y);
+// Y (rows x columns) += sign A X, sign 1 or -1, or Y = A X where it is not kept: X (count x
+// columns) and Y by rows with leading dimensions ld and ldy, columns a multiple of 8; A(i, k) at
+// A[i row + k step].
+void lash_dense_multiply_blocks(int rows, int columns, int count, double sign, const double* A,
+                                int row, int step, const double* X, int ld, bool keep, double* Y,
+                                int ldy);
 // y (rows) = A x, A (rows x n) by rows with leading dimension ld. Sums in the same order on any
 // machine.
 void lash_dense_multiply_rows(int rows, int n, const double* A, int ld, const double* x, double* y);
+// J J' + shift = R'R for J (k x k) by columns and R by rows, both with leading dimension ld, a
+// multiple of 8, J padded with zeros; three rows more than k are written in R. inverse (k): one
+// over the diagonal of R. False: not positive.
+bool lash_dense_gram_factor(int k, int ld, const double* J, double shift, double* R,
+                            double* inverse);
+// x (ld) <- (R'R)^-1 x, R (n x ld) upper triangular by rows with zeros elsewhere, ld a multiple of
+// 8; inverse: one over its diagonal.
+void lash_dense_upper_solve(int n, int ld, const double* R, const double* inverse, double* x);
 // n rounded up to what rows are best padded to for it
 static inline int lash_dense_padded(int n) {
     return (n + 7) / 8 * 8;

@@ -30,6 +30,7 @@ typedef struct Levenberg {
     double *c1, *c2, *D, *unit; // (m) rows: c1 row + c2 (row + 1); diagonal term; 1/sqrt(lambda)
     int32_t* row;               // (m)
     double *t, *x, *r;          // (m + 8)
+    double* inverse;            // (m) of the diagonal of the factor
     double *best_P, *start;     // (m)
     // What J and its factor were made for: kept from call to call while W stays the same.
     uint64_t matrix;
@@ -40,7 +41,7 @@ typedef struct Levenberg {
 size_t friction_levenberg_size(int contacts, int m) {
     size_t n = (size_t)lash_dense_padded(m) + 8, c = (size_t)contacts;
     size_t bytes = sizeof(Levenberg) + c * (sizeof(LocalContact) + 1) + n * sizeof(int32_t);
-    return 2 * n * n + 12 * n + bytes / 8 + 24;
+    return 2 * n * n + 13 * n + bytes / 8 + 24;
 }
 
 // The state lives at the beginning of the work, which is laid out anew where the size changes.
@@ -53,8 +54,8 @@ static Levenberg* begin(const LashFrictionProblem* p, uint64_t matrix, double* w
     work = lash_dense_aligned(work + (sizeof *s + 7) / 8);
     s->J = work, work += n * n;
     s->N = work, work += n * n;
-    double** vector[] = {&s->c1, &s->c2, &s->D,      &s->unit, &s->t,
-                         &s->x,  &s->r,  &s->best_P, &s->start};
+    double** vector[] = {&s->c1, &s->c2, &s->D,      &s->unit,  &s->t,
+                         &s->x,  &s->r,  &s->best_P, &s->start, &s->inverse};
     for (size_t i = 0; i < sizeof vector / sizeof vector[0]; ++i) *vector[i] = work, work += n;
     s->contact = (LocalContact*)work, work += ((size_t)p->contacts * sizeof(LocalContact) + 7) / 8;
     s->row = (int32_t*)work, work += (n + 1) / 2;
@@ -166,39 +167,6 @@ static void assemble(Levenberg* s) {
     }
 }
 
-// J J' + delta^2 = R'R, the upper part by rows; rows begin at a multiple of 8, so that registers
-// are full: what is written before the diagonal is not used. Returns false when it is not a number.
-static bool factor(Levenberg* s) {
-    int k = s->k, ld = s->ld;
-    for (int i = 0; i < k; ++i) {
-        int from = i & ~7;
-        double* row = s->N + i * ld;
-        lash_dense_sum_rows(ld - from, k, s->J + i, ld, s->J + from, ld, row + from);
-        row[i] += DELTA * DELTA;
-        lash_dense_subtract_rows(ld - from, i, s->N + i, ld, s->N + from, ld, row + from);
-        if (!(row[i] > 0)) return false;
-        double inverse = 1 / sqrt(row[i]);
-        for (int j = from; j < ld; ++j) row[j] *= inverse;
-    }
-    return true;
-}
-
-// x (ld) <- (J J' + delta^2)^-1 x
-static void solve(const Levenberg* s, double* x) {
-    int k = s->k, ld = s->ld;
-    for (int i = 0; i < k; ++i) { // R' x
-        const double* row = s->N + i * ld;
-        double a = x[i] /= row[i];
-        lash_dense_subtract_rows(k - i - 1, 1, &a, 1, row + i + 1, ld, x + i + 1);
-    }
-    for (int i = k - 1; i >= 0; --i) {
-        const double* row = s->N + i * ld;
-        double sum;
-        lash_dense_multiply_rows(1, k - i - 1, row + i + 1, ld, x + i + 1, &sum);
-        x[i] = (x[i] - sum) / row[i];
-    }
-}
-
 // x (scaled unknowns) of P, when extract; P = E x, when not.
 static void transfer(const Levenberg* s, double* x, double* P_all, bool extract) {
     const double* unit = s->unit;
@@ -230,7 +198,7 @@ static bool renew(Levenberg* s, bool again) {
     for (int i = 0; i < s->p->contacts; ++i) same = same && s->factored[i] == s->contact[i].status;
     if (same) return true;
     assemble(s);
-    s->valid = factor(s);
+    s->valid = lash_dense_gram_factor(s->k, s->ld, s->J, DELTA * DELTA, s->N, s->inverse);
     for (int i = 0; i < s->p->contacts; ++i) s->factored[i] = s->contact[i].status;
     return s->valid;
 }
@@ -247,7 +215,7 @@ static bool step(Levenberg* s, bool again, bool from_nothing, double* P) {
     reduce_rows(s, s->t, s->r);
     for (int j = 0; j < k; ++j) s->r[j] += s->D[j] * s->unit[j] * s->unit[j] * s->x[j];
     for (int j = k; j < s->ld; ++j) s->r[j] = 0;
-    solve(s, s->r);
+    lash_dense_upper_solve(k, s->ld, s->N, s->inverse, s->r);
     lash_dense_multiply_rows(k, s->ld, s->J, s->ld, s->r, s->t); // dx = -J' (J J' + delta^2)^-1 r
     for (int j = 0; j < k; ++j) s->x[j] -= s->t[j];
     transfer(s, s->x, P, false);

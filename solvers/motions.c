@@ -369,13 +369,30 @@ void motions_row(const Motions* s, const LashInteraction* item, const double* G,
     }
 }
 
+void motions_rows(const Motions* s, const LashInteraction* item, const double* G, bool end,
+                  double* rows, int ld) {
+    const double* column = G + item->offset;
+    for (int b = 0; b < item->touched; ++b) {
+        const Cluster* c = &s->cluster[s->cluster_of[item->block[b]]];
+        bool begun = false;
+        for (int a = 0; a < b; ++a)
+            begun = begun || s->cluster_of[item->block[a]] == c - s->cluster;
+        int n = lash_block_size(s->system, item->block[b]);
+        const double* V = basis(c, end) + s->at[item->block[b]];
+        for (int r = 0; r < item->rows; ++r, column += n) {
+            double* row = rows + r * ld + c->first;
+            for (int l = 0; l < c->k; ++l)
+                row[l] = (begun ? row[l] : 0) + dot_block(n, V + l * c->ld, column);
+        }
+    }
+}
+
 void motions_expand_columns(const Motions* s, const double* A, int ld, double* X) {
     for (int b = 0; b < s->system->blocks; ++b) {
         const Cluster* c = &s->cluster[s->cluster_of[b]];
-        double* to = X + s->system->block_start[b] * ld;
-        for (int i = 0; i < lash_block_size(s->system, b); ++i, to += ld) {
-            lash_dense_sum_rows(ld, c->k, c->V + s->at[b] + i, c->ld, A + c->first * ld, ld, to);
-        }
+        lash_dense_multiply_blocks(lash_block_size(s->system, b), ld, c->k, 1, c->V + s->at[b], 1,
+                                   c->ld, A + c->first * ld, ld, false,
+                                   X + s->system->block_start[b] * ld, ld);
     }
 }
 
@@ -383,9 +400,8 @@ void motions_reduce_columns(const Motions* s, bool end, const double* X, int ld,
     memset(A, 0, (size_t)(s->k * ld) * sizeof *A);
     for (int b = 0; b < s->system->blocks; ++b) {
         const Cluster* c = &s->cluster[s->cluster_of[b]];
-        const double *V = basis(c, end) + s->at[b], *from = X + s->system->block_start[b] * ld;
-        for (int l = 0; l < c->k; ++l)
-            lash_dense_add_rows(ld, lash_block_size(s->system, b), V + l * c->ld, 1, from, ld,
-                                A + (c->first + l) * ld);
+        lash_dense_multiply_blocks(
+            c->k, ld, lash_block_size(s->system, b), 1, basis(c, end) + s->at[b], c->ld, 1,
+            X + s->system->block_start[b] * ld, ld, true, A + c->first * ld, ld);
     }
 }

@@ -53,6 +53,68 @@ static void rows_are_combined_like_plain_loops(void** state) {
     }
 }
 
+static void blocks_are_multiplied_like_plain_loops(void** state) {
+    (void)state;
+    enum { ROWS = 7, COUNT = 5, LD = 80 };
+    double A[ROWS * COUNT], X[COUNT * LD], Y[ROWS * LD], Z[ROWS * LD];
+    uint64_t seed = 5;
+    for (int columns = 0; columns <= LD; columns += 8) {
+        for (int kind = 0; kind < 4; ++kind) { // kept or not, A by rows or columns
+            bool keep = kind % 2 == 1, by_rows = kind < 2;
+            double sign = kind == 3 ? -1 : 1;
+            int row = by_rows ? COUNT : 1, step = by_rows ? 1 : ROWS;
+            for (int i = 0; i < ROWS * COUNT; ++i) A[i] = uniform(&seed);
+            for (int i = 0; i < COUNT * LD; ++i) X[i] = uniform(&seed);
+            for (int i = 0; i < ROWS * LD; ++i) Y[i] = Z[i] = uniform(&seed);
+            for (int i = 0; i < ROWS; ++i) {
+                for (int j = 0; j < columns; ++j) {
+                    double sum = keep ? Z[i * LD + j] : 0;
+                    for (int k = 0; k < COUNT; ++k)
+                        sum += sign * A[i * row + k * step] * X[k * LD + j];
+                    Z[i * LD + j] = sum;
+                }
+            }
+            lash_dense_multiply_blocks(ROWS, columns, COUNT, sign, A, row, step, X, LD, keep, Y,
+                                       LD);
+            assert_memory_equal(Y, Z, sizeof Y);
+        }
+    }
+}
+
+// (J J' + shift) x = b for J of full rank and for one with two equal rows.
+static void gram_matrices_are_factored_and_solved(void** state) {
+    (void)state;
+    enum { MOST = 43, LD = 48 };
+    const double SHIFT = 1e-3;
+    static double J[MOST * LD], R[(MOST + 3) * LD], A[MOST * MOST];
+    double inverse[MOST], x[LD], b[LD];
+    uint64_t seed = 7;
+    for (int k = 1; k <= MOST; k += 3) {
+        int ld = (k + 7) / 8 * 8;
+        memset(J, 0, sizeof J);
+        for (int j = 0; j < k; ++j)
+            for (int i = 0; i < k; ++i) J[i + ld * j] = uniform(&seed);
+        for (int j = 0; j < k && k > 20; ++j) J[3 + ld * j] = J[17 + ld * j];
+        for (int i = 0; i < k; ++i) {
+            for (int c = 0; c < k; ++c) {
+                A[i * k + c] = i == c ? SHIFT : 0;
+                for (int j = 0; j < k; ++j) A[i * k + c] += J[i + ld * j] * J[c + ld * j];
+            }
+        }
+        assert_true(lash_dense_gram_factor(k, ld, J, SHIFT, R, inverse));
+        for (int i = 0; i < ld; ++i) x[i] = b[i] = i < k ? uniform(&seed) : 0;
+        lash_dense_upper_solve(k, ld, R, inverse, x);
+        for (int i = 0; i < k; ++i) {
+            double sum = 0, size = 0;
+            for (int c = 0; c < k; ++c)
+                sum += A[i * k + c] * x[c], size += fabs(A[i * k + c] * x[c]);
+            check("row", sum, b[i], 1e-13 * (1 + size));
+        }
+    }
+    J[0] = NAN;
+    assert_false(lash_dense_gram_factor(1, 8, J, SHIFT, R, inverse));
+}
+
 // Rows of rank 5 in 11 unknowns, some of them twice, one of them empty.
 static void bases_span_the_rows_and_their_complement(void** state) {
     (void)state;
@@ -278,7 +340,17 @@ static void rows_and_columns_agree_with_vectors(void** state) {
     }
     const LashInteraction* item = &f.list->item[1]; // as if it were a contact
     int first[LASH_MAX_TOUCHED], last[LASH_MAX_TOUCHED];
+    double rows[LASH_MAX_ROWS * NV], other[LASH_MAX_ROWS * NV];
+    for (int i = 0; i < LASH_MAX_ROWS * NV; ++i) rows[i] = 7, other[i] = uniform(&seed);
+    LashInteraction contact = *item; // with other directions
+    contact.offset = 0;
+    motions_rows(f.motions, &contact, other, true, rows, NV);
     assert_int_equal(motions_touched(f.motions, item, first, last), 1); // one cluster
+    for (int r = 0; r < item->rows; ++r) {
+        motions_row(f.motions, &contact, other, r, true, row);
+        for (int i = 0; i < k; ++i)
+            check("rows", rows[r * NV + i], i >= first[0] && i < last[0] ? row[i] : 7, 1e-15);
+    }
     for (int r = 0; r < item->rows; ++r) {
         motions_row(f.motions, item, f.G, r, true, row);
         for (int i = 0; i < k; ++i) {
@@ -292,6 +364,8 @@ static void rows_and_columns_agree_with_vectors(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_combined_like_plain_loops),
+        cmocka_unit_test(blocks_are_multiplied_like_plain_loops),
+        cmocka_unit_test(gram_matrices_are_factored_and_solved),
         cmocka_unit_test(bases_span_the_rows_and_their_complement),
         cmocka_unit_test(motions_keep_the_joints_and_close_them),
         cmocka_unit_test(joints_answer_forces),
