@@ -40,10 +40,11 @@ static const double PUSHES = 1e-12;     // P_N > 0 means above this share of the
 static const double DEPENDENT = 1e-11;  // of a row's squared length: what rounding leaves
 static const double SMALL_SHIFT = 1e-9; // C(tau) counts once the projection moves by this [m, rad]
 enum { SEARCH_ITERATIONS = 100 };       // of a position problem: the next correction goes on
+enum { BODY = 6 };                      // velocities of a block, mostly
 
 struct ContactNewton {
     Motions* motions;
-    int n, p; // velocities, bilateral rows
+    int n, ldn, p; // velocities; padded; bilateral rows
     // What the operator was made for.
     bool valid, project;
     bool plain;   // without the derivatives of directions
@@ -62,7 +63,7 @@ struct ContactNewton {
     double* B;                  // (k x ldk) basis by rows: normals of E, then N
     double* N;                  // (k x ldl) N by columns
     bool curved;                // C(tau) counts
-    double *C_tau, *Q;          // (n x n) by rows
+    double *C_tau, *Q;          // (ldn x n) by columns
     bool* filled;               // (blocks x blocks) of C(tau), Q and C that are not zero
     double* D;                  // packed like G
     double* Theta;              // (l x ldl)
@@ -92,7 +93,8 @@ ContactNewton* contact_newton_create(const LashSystem* system, const LashInterac
     if (motions == NULL) return NULL;
     ContactNewton* f = lash_alloc(sizeof *f);
     f->motions_t0 = -INFINITY;
-    f->motions = motions, f->n = system->nv, f->p = list->bilateral_rows;
+    f->motions = motions, f->n = system->nv, f->ldn = lash_dense_padded(f->n),
+    f->p = list->bilateral_rows;
     size_t n = (size_t)lash_dense_padded(system->nv), c = (size_t)contacts + 1;
     size_t m = (size_t)lash_dense_padded(contact_rows), p = (size_t)f->p + 1;
     struct {
@@ -179,9 +181,9 @@ static void multiply_transposed(int rows, const double* A, int ld, const double*
     lash_dense_sum_rows(ld, rows, x, 1, A, ld, y);
 }
 
-// A (n x ld, zero from n to ld) <- its inverse, by Gauss and Jordan in place with row exchanges.
-// False: singular.
-LASH_VECTOR_CLONES static bool invert(int n, double* restrict A, int ld, int* swap) {
+// A (n x ld, zero from n to ld) <- its inverse, by Gauss and Jordan in place with row exchanges;
+// column (n) scratch. False: singular.
+static bool invert(int n, double* A, int ld, int* swap, double* column) {
     for (int k = 0; k < n; ++k) {
         int best = k;
         for (int i = k + 1; i < n; ++i)
@@ -194,15 +196,12 @@ LASH_VECTOR_CLONES static bool invert(int n, double* restrict A, int ld, int* sw
         }
         if (!(fabs(pivot[k]) > 1e-14)) return false; // masses are 1
         double inverse = 1 / pivot[k];
+        for (int i = 0; i < n; ++i) column[i] = A[i * ld + k], A[i * ld + k] = 0;
         pivot[k] = 1;
         for (int j = 0; j < ld; ++j) pivot[j] *= inverse;
-        for (int i = 0; i < n; ++i) {
-            double *row = A + i * ld, by = row[k];
-            if (i == k || by == 0) continue;
-            row[k] = 0;
-            for (int j = 0; j < ld; j += 8)
-                for (int c = j; c < j + 8; ++c) row[c] -= by * pivot[c];
-        }
+        lash_dense_multiply_blocks(k, ld, 1, -1, column, 1, 1, pivot, ld, true, A, ld);
+        lash_dense_multiply_blocks(n - k - 1, ld, 1, -1, column + k + 1, 1, 1, pivot, ld, true,
+                                   pivot + ld, ld);
     }
     for (int k = n - 1; k >= 0; --k) { // columns back
         for (int i = 0; i < n && swap[k] != k; ++i) {
@@ -227,41 +226,51 @@ static void add_rows(const LashSystem* system, const LashInteraction* item, cons
 
 // --- Parts of the operator
 
-// Adds weight times a block matrix of the pattern to A (n x n, by rows), and marks its blocks.
-static void add_pattern(const LashSystem* system, double weight, const double* values, double* A,
-                        bool* filled) {
+static bool is_zero(int n, const double* x) {
+    uint64_t any = 0; // bits, without the sign: whole registers at once
+    for (int i = 0; i < n; ++i) {
+        uint64_t bits;
+        memcpy(&bits, x + i, sizeof bits);
+        any |= bits << 1;
+    }
+    return any == 0;
+}
+
+// Adds weight times a block matrix of the pattern to A (by columns), and marks its blocks.
+static void add_pattern(const LashSystem* system, double weight, const double* values,
+                        ContactNewton* f, double* A) {
     const LashBlocks* pattern = &system->pattern;
     for (int b = 0; b < pattern->count; ++b) {
         int rows = lash_block_size(system, pattern->row[b]);
         int r0 = system->block_start[pattern->row[b]], c0 = system->block_start[pattern->column[b]];
         const double* block = values + pattern->offset[b];
-        bool empty = true; // most are
-        for (int i = 0; i < pattern->offset[b + 1] - pattern->offset[b]; ++i)
-            empty = empty && block[i] == 0;
-        if (empty) continue;
-        filled[pattern->row[b] * system->blocks + pattern->column[b]] = true;
-        for (int j = 0; j < lash_block_size(system, pattern->column[b]); ++j) {
-            for (int i = 0; i < rows; ++i)
-                A[(r0 + i) * system->nv + c0 + j] += weight * block[i + rows * j];
-        }
+        if (is_zero(pattern->offset[b + 1] - pattern->offset[b], block)) continue; // most are
+        f->filled[pattern->row[b] * system->blocks + pattern->column[b]] = true;
+        for (int j = 0; j < lash_block_size(system, pattern->column[b]); ++j, block += rows)
+            for (int i = 0; i < rows; ++i) A[(c0 + j) * f->ldn + r0 + i] += weight * block[i];
     }
 }
 
-// A (n x n) += weight d(G P)/dq of an interaction, as contract gave it
+// A (by columns) += weight d(G P)/dq of an interaction, as contract gave it
 static void add_turning(LashSim* sim, const LashInteraction* item, double weight, double* A) {
     const LashSystem* system = sim->system;
-    bool* filled = sim->contact_newton->filled;
-    int n = 0, index[LASH_MAX_TOUCHED * 6], nv = system->nv;
+    ContactNewton* f = sim->contact_newton;
+    const double* from = sim->contraction;
     for (int b = 0; b < item->touched; ++b) {
-        int start = system->block_start[item->block[b]];
-        for (int j = 0; j < lash_block_size(system, item->block[b]); ++j) index[n++] = start + j;
-    }
-    for (int a = 0; a < item->touched; ++a)
-        for (int b = 0; b < item->touched; ++b)
-            filled[item->block[a] * system->blocks + item->block[b]] = true;
-    for (int r = 0; r < n; ++r) {
-        double* row = A + index[r] * nv;
-        for (int c = 0; c < n; ++c) row[index[c]] += weight * sim->contraction[r + n * c];
+        int column = system->block_start[item->block[b]];
+        for (int j = 0; j < lash_block_size(system, item->block[b]); ++j) {
+            for (int a = 0; a < item->touched; ++a) {
+                int n = lash_block_size(system, item->block[a]);
+                double* to = A + (column + j) * f->ldn + system->block_start[item->block[a]];
+                if (n == BODY)
+                    lash_axpy6(weight, from, to);
+                else
+                    for (int i = 0; i < n; ++i) to[i] += weight * from[i];
+                from += n;
+            }
+        }
+        for (int a = 0; a < item->touched; ++a)
+            f->filled[item->block[a] * system->blocks + item->block[b]] = true;
     }
 }
 
@@ -286,9 +295,9 @@ static void derive(LashSim* sim, StepContext* s, ContactNewton* f) {
     f->curved = false;
     for (int i = 0; i < f->n; ++i) largest = fmax(largest, fabs(s->shift[i]));
     bool moves = f->project && largest >= SMALL_SHIFT;
-    memset(f->Q, 0, (size_t)(f->n * f->n) * sizeof *f->Q);
+    memset(f->Q, 0, (size_t)(f->n * f->ldn) * sizeof *f->Q);
     memset(f->filled, 0, (size_t)(system->blocks * system->blocks) * sizeof *f->filled);
-    add_pattern(system, s->theta * s->h, sim->K_values, f->Q, f->filled);
+    add_pattern(system, s->theta * s->h, sim->K_values, f, f->Q);
     for (int i = s->list->bilateral; i < s->list->count && !f->plain; ++i) {
         const LashInteraction* item = &s->list->item[i];
         double tau[LASH_MAX_ROWS] = {moves && s->position[i] != POSITION_FREE ? s->tau[item->row]
@@ -303,7 +312,7 @@ static void derive(LashSim* sim, StepContext* s, ContactNewton* f) {
                          dGv);
         pack_row_derivatives(system, item, dGv, f->D + item->offset);
         if (tau[0] == 0) continue;
-        if (!f->curved) memset(f->C_tau, 0, (size_t)(f->n * f->n) * sizeof *f->C_tau);
+        if (!f->curved) memset(f->C_tau, 0, (size_t)(f->n * f->ldn) * sizeof *f->C_tau);
         f->curved = true;
         add_turning(sim, item, 1, f->C_tau);
     }
@@ -347,7 +356,7 @@ static void multiply_blocks(const LashSystem* system, ContactNewton* f, const do
             int from = system->block_start[b], size = lash_block_size(system, b);
             int to = system->block_start[a];
             lash_dense_multiply_blocks(lash_block_size(system, a), ldl, size, 1,
-                                       A + to * f->n + from, f->n, 1, f->N_v + from * ldl, ldl,
+                                       A + from * f->ldn + to, 1, f->ldn, f->N_v + from * ldl, ldl,
                                        true, f->Q_N + to * ldl, ldl);
         }
     }
@@ -377,11 +386,11 @@ static bool forces_are_soft(const LashSim* sim, const StepContext* s) {
 
 // S and Theta.
 static bool factor_dynamics(LashSim* sim, StepContext* s, ContactNewton* f) {
-    int n = f->n, ldl = f->ldl;
+    int ldl = f->ldl;
     double w = s->h * s->move_theta, *A = f->grid;
     motions_expand_columns(f->motions, f->N, ldl, f->N_v);
-    memcpy(A, f->Q, (size_t)(n * n) * sizeof *A);
-    add_pattern(sim->system, s->theta * s->h / w, sim->C_values, A, f->filled);
+    memcpy(A, f->Q, (size_t)(f->n * f->ldn) * sizeof *A);
+    add_pattern(sim->system, s->theta * s->h / w, sim->C_values, f, A);
     multiply_blocks(sim->system, f, A);
     motions_reduce_columns(f->motions, false, f->Q_N, ldl, f->S);
     double* H = f->grid; // w S - V'C(tau) V N
@@ -395,7 +404,7 @@ static bool factor_dynamics(LashSim* sim, StepContext* s, ContactNewton* f) {
         f->Theta[j * ldl + j] += 1;
         for (int i = f->l; i < ldl; ++i) f->Theta[j * ldl + i] = 0;
     }
-    return invert(f->l, f->Theta, ldl, f->swap);
+    return invert(f->l, f->Theta, ldl, f->swap, f->x);
 }
 
 // Z (k x ld) = G + N Theta'(w (D N - G'S))', which W is the product of with G*.
@@ -555,7 +564,7 @@ static void close_joints(LashSim* sim, const StepContext* s, ContactNewton* f) {
 
 // y (k) += V' C(tau) x
 static void add_turned_projection(ContactNewton* f, const double* x, double* y) {
-    lash_dense_multiply_rows(f->n, f->n, f->C_tau, f->n, x, f->force);
+    lash_dense_sum_rows(f->ldn, f->n, x, 1, f->C_tau, f->ldn, f->force);
     motions_reduce(f->motions, true, f->force, f->t);
     for (int i = 0; i < f->k; ++i) y[i] += f->t[i];
 }
@@ -595,7 +604,7 @@ static void add_turned_forces(LashSim* sim, const StepContext* s, ContactNewton*
     if (f->bare) return;
     lash_block_multiply(sim->system, sim->C_values, dv, f->t);
     for (int i = 0; i < f->n; ++i) f->force[i] += s->theta * s->h * f->t[i];
-    add_product(f->n, f->n, 1, f->Q, f->n, dd, f->t, f->force);
+    lash_dense_add_rows(f->ldn, f->n, dd, 1, f->Q, f->ldn, f->force);
 }
 
 // a, z, and from them dv and dd, of the given x.
@@ -777,7 +786,7 @@ static void take_positions(LashSim* sim, StepContext* s, ContactNewton* f) {
     ++sim->info.projection;
     if (f->p == 0) return;
     memset(f->force, 0, (size_t)f->n * sizeof *f->force);
-    if (f->curved) lash_dense_multiply_rows(f->n, f->n, f->C_tau, f->n, f->dd, f->force);
+    if (f->curved) lash_dense_sum_rows(f->ldn, f->n, f->dd, 1, f->C_tau, f->ldn, f->force);
     projection_force(sim, s, f->force);
     lash_block_multiply(sim->system, sim->M_values, s->shift, f->t);
     for (int i = 0; i < f->n; ++i) f->t[i] -= f->force[i];
