@@ -225,7 +225,7 @@ static bool step(Levenberg* s, bool again, bool from_nothing, double* P) {
 // Newton steps from P until they no longer help. Returns the best residual; P and U are there.
 static double newton(Levenberg* s, int max_steps, double tolerance, double enough, bool smallest,
                      double* P, double* U, int* iterations) {
-    enum { PATIENCE = 3 };
+    enum { PATIENCE = 8 };
     size_t bytes = (size_t)s->p->m * sizeof(double);
     double threshold = 0.1 * fmin(tolerance, 1e-10) * s->scale;
     double residual = check(s, P, U), best = residual;
@@ -254,7 +254,7 @@ static double newton(Levenberg* s, int max_steps, double tolerance, double enoug
 LashFrictionInfo friction_levenberg(const LashFrictionProblem* p, uint64_t matrix, double tolerance,
                                     double enough, bool smallest, double* P, double* U,
                                     double* work) {
-    static const int sweeps[] = {0, 5, 10};
+    static const int sweeps[] = {0, 10};
     enum { ATTEMPTS = sizeof sweeps / sizeof sweeps[0] };
     LASH_ASSERT(p->W != NULL);
     LashFrictionInfo info = {LASH_INACCURATE, LASH_FRICTION_NEWTON, 0, INFINITY};
