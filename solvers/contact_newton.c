@@ -532,7 +532,8 @@ bool contact_newton_factor(LashSim* sim, StepContext* s, bool project, bool plai
 
 // --- Correction
 
-// |N G tau - shift|; m = G tau - M shift and M^-1 m stay for the correction.
+// |N G tau - shift|, and what the shift moves along rows that prescribe a speed; m = G tau - M
+// shift stays for the correction.
 double contact_newton_motion_error(LashSim* sim, const StepContext* s) {
     double *m = sim->contact_newton->motion, *off = sim->contact_newton->off, error = 0;
     int nv = sim->system->nv;
@@ -542,22 +543,28 @@ double contact_newton_motion_error(LashSim* sim, const StepContext* s) {
     memcpy(off, m, (size_t)nv * sizeof *m);
     lash_block_lu_solve(sim->M, off);
     for (int i = 0; i < nv; ++i) error = fmax(error, fabs(off[i]));
+    for (int i = 0; i < s->list->bilateral; ++i) {
+        const LashInteraction* item = &s->list->item[i];
+        double moved[LASH_MAX_ROWS];
+        if (item->kind == LASH_BILATERAL) continue;
+        lash_row_velocity(sim->system, item, s->G, s->shift, moved);
+        for (int r = 0; r < item->rows; ++r) error = fmax(error, fabs(moved[r]));
+    }
     return error;
 }
 
-// dd_p: what closes the joints. Where a joint prescribes a speed only, d follows v.
+// dd_p: what closes the joints. Where a joint prescribes a speed, d follows v: G'shift = 0.
 static void close_joints(LashSim* sim, const StepContext* s, ContactNewton* f) {
     double w = s->h * s->move_theta;
     for (int i = 0; i < s->list->bilateral; ++i) {
         const LashInteraction* item = &s->list->item[i];
-        double moved[LASH_MAX_ROWS];
+        double* e = f->e + item->row;
         if (item->kind == LASH_BILATERAL) {
-            memcpy(f->e + item->row, s->g + item->row, (size_t)item->rows * sizeof *f->e);
+            memcpy(e, s->g + item->row, (size_t)item->rows * sizeof *e);
             continue;
         }
-        lash_row_velocity(sim->system, item, s->G, f->off, moved);
-        for (int r = 0; r < item->rows; ++r)
-            f->e[item->row + r] = w * s->U[item->row + r] - moved[r];
+        lash_row_velocity(sim->system, item, s->G, s->shift, e);
+        for (int r = 0; r < item->rows; ++r) e[r] += w * s->U[item->row + r];
     }
     motions_close(f->motions, f->e, f->dd_p);
 }
@@ -704,7 +711,7 @@ static void decide_positions(StepContext* s) {
     }
 }
 
-// Takes E for granted: tau gets the change of its multipliers, from what N leaves out of
+// Takes E for granted: its multipliers tau change by what N leaves out of
 // (1 - C(tau)) z = w a + mu + G dtau. False when the result contradicts it.
 static bool close_guessed(const StepContext* s, ContactNewton* f, double tolerance) {
     double w = s->h * s->move_theta, *rest = f->grid, *c = rest + f->n;
@@ -718,8 +725,8 @@ static bool close_guessed(const StepContext* s, ContactNewton* f, double toleran
     for (int i = 0; i < f->k; ++i) rest[i] = f->z[i] - rest[i] - w * f->a[i] - f->mu[i];
     lash_dense_multiply_rows(f->rank, f->k, f->B, f->ldk, rest, c);
     lash_orthogonal_backward(f->rank, f->ne, f->E, f->ldk, f->order, c, f->e);
-    memset(f->tau, 0, (size_t)s->nn * sizeof *f->tau);
-    for (int i = 0; i < f->ne; ++i) f->tau[f->closed[i]] = f->e[i];
+    for (int r = 0; r < s->nn; ++r) f->tau[r] = s->tau[s->list->item[s->normal[r]].row];
+    for (int i = 0; i < f->ne; ++i) f->tau[f->closed[i]] += f->e[i];
     for (int r = 0, k = 0; r < s->nn; ++r) {
         const LashInteraction* item = &s->list->item[s->normal[r]];
         bool in_E = k < f->ne && f->closed[k] == r;
@@ -729,7 +736,7 @@ static bool close_guessed(const StepContext* s, ContactNewton* f, double toleran
             continue;
         }
         double gap = f->gap[r] + dot(f->k, f->G_n + r * f->ldk, f->z);
-        double tau = s->tau[item->row] + f->tau[r];
+        double tau = f->tau[r];
         bool equality = s->kind_n[r] == LASH_PROJECT_EQUALITY;
         if (gap < -tolerance || ((equality || in_E) && gap > tolerance)) return false;
         if (!equality && (tau < 0 || (!in_E && tau != 0))) return false;
@@ -771,9 +778,9 @@ static bool close_searched(StepContext* s, ContactNewton* f, double tolerance) {
     s->demoted = info.demoted;
     if (nn > 0) memcpy(s->kind_n, final, (size_t)nn);
     for (int r = 0; r < nn; ++r) {
-        f->tau[r] -= s->tau[s->list->item[s->normal[r]].row];
-        if (f->tau[r] != 0)
-            for (int i = 0; i < k; ++i) z[i] += f->tau[r] * f->G_n[r * ldk + i];
+        double change = f->tau[r] - s->tau[s->list->item[s->normal[r]].row];
+        if (change != 0)
+            for (int i = 0; i < k; ++i) z[i] += change * f->G_n[r * ldk + i];
     }
     return true;
 }
@@ -781,7 +788,7 @@ static bool close_searched(StepContext* s, ContactNewton* f, double tolerance) {
 // The shift, and tau of the joints: G dtau = M shift - G tau - C(tau) dd, contacts completed.
 static void take_positions(LashSim* sim, StepContext* s, ContactNewton* f) {
     double w = s->h * s->move_theta;
-    for (int r = 0; r < s->nn; ++r) s->tau[s->list->item[s->normal[r]].row] += f->tau[r];
+    for (int r = 0; r < s->nn; ++r) s->tau[s->list->item[s->normal[r]].row] = f->tau[r];
     for (int i = 0; i < f->n; ++i) s->shift[i] += f->dd[i] - w * f->dv[i];
     ++sim->info.projection;
     if (f->p == 0) return;
@@ -791,11 +798,7 @@ static void take_positions(LashSim* sim, StepContext* s, ContactNewton* f) {
     lash_block_multiply(sim->system, sim->M_values, s->shift, f->t);
     for (int i = 0; i < f->n; ++i) f->t[i] -= f->force[i];
     motions_answer(f->motions, f->t, f->e);
-    for (int i = 0; i < s->list->bilateral; ++i) {
-        const LashInteraction* item = &s->list->item[i];
-        for (int r = item->row; r < item->row + item->rows; ++r)
-            s->tau[r] += item->kind == LASH_BILATERAL ? f->e[r] : 0;
-    }
+    for (int i = 0; i < f->p; ++i) s->tau[i] += f->e[i];
 }
 
 bool contact_newton_correct(LashSim* sim, StepContext* s, bool project) {

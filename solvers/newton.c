@@ -431,11 +431,7 @@ static bool can_couple(const LashSim* sim, const StepContext* s) {
     if (sim->contact_newton == NULL || s->nc + s->nn == 0 || sim->settings.full_newton)
         return false;
     if (sim->settings.direction == LASH_AT_START || sim->settings.law == LASH_FREMOND) return false;
-    if (sim->settings.coupled && sim->settings.scheme == LASH_DIRECT) return false;
-    // A joint that prescribes a speed leaves other motions to positions than to velocities.
-    for (int i = 0; i < s->list->bilateral; ++i)
-        if (s->list->item[i].kind == LASH_BILATERAL_VELOCITY) return false;
-    return true;
+    return !(sim->settings.coupled && sim->settings.scheme == LASH_DIRECT);
 }
 
 static LashOutcome solve_coupled(LashSim* sim, StepContext* s, bool project) {
