@@ -9,7 +9,8 @@
 
 #include "solvers/sim_internal.h"
 
-static const double AT_REST = 1e-9; // slower than this is not an impact [m/s]
+// Slower than this is not an impact but what the tolerance of velocities leaves [tolerances].
+static const double AT_REST = 100;
 // Pushing on with an impulse that changed by less than this share: a contact that slides along a
 // curved surface, whose rows turn within the step, is not hit again.
 static const double STEADY = 0.02;
@@ -41,11 +42,12 @@ static void look_at(LashSim* sim, const StepContext* s, int i, const double* bef
     const double* P = s->P + item->row;
     bool pushed = before != NULL && before[0] > 0, pushes = s->active[i] && P[0] > 0;
     double U = s->has_U_start[i] ? s->U_start[item->row] : 0;
+    double at_rest = AT_REST * sim->settings.tolerance_velocity;
     bool steady = pushed && fabs(P[0] - before[0]) <= STEADY * before[0];
     bool turns = pushed && pushes && sticks(item, before) != sticks(item, P);
     if (joint_friction(item)) { // a load that comes and goes is no impact
         if (turns) add_event(sim, s, sticks(item, P) ? LASH_EVENT_STICK : LASH_EVENT_SLIP, i);
-    } else if (pushes && (!pushed || (U < -AT_REST && !steady))) {
+    } else if (pushes && (!pushed || (U < -at_rest && !steady))) {
         add_event(sim, s, LASH_EVENT_IMPACT, i);
     } else if (pushed && !pushes) {
         add_event(sim, s, LASH_EVENT_OPEN, i);
