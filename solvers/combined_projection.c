@@ -26,8 +26,8 @@ static int take_in_last(LashSim* sim, StepContext* s) {
     int taken = 0;
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
         if (joint_friction(&s->list->item[i])) continue; // active from the start
-        for (int k = 0; k < sim->last_count; ++k) {
-            if (sim->last_id[k] != s->list->item[i].id || !sim->last_closed[k]) continue;
+        for (int k = 0; k < sim->last.count; ++k) {
+            if (sim->last.id[k] != s->list->item[i].id || !sim->last.closed[k]) continue;
             take_in(sim, s, i);
             ++taken;
         }

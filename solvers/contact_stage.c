@@ -35,8 +35,8 @@ static const double PUSHES = 1e-12; // P_N > 0 means above this share of the lar
 // --------------------------------------------------------------------------------------------------------
 
 static int last_index(const LashSim* sim, uint64_t id) {
-    for (int i = 0; i < sim->last_count; ++i) {
-        if (sim->last_id[i] == id) return i;
+    for (int i = 0; i < sim->last.count; ++i) {
+        if (sim->last.id[i] == id) return i;
     }
     return -1;
 }
@@ -49,8 +49,8 @@ void step_activate(LashSim* sim, StepContext* s, int i) {
     bool predicted = sim->guess_P != NULL;
     if (predicted && !joint_friction(item)) s->tau[item->row] = sim->guess_tau[k];
     for (int r = 0; r < item->rows; ++r) {
-        s->P[item->row + r] = predicted ? sim->guess_P[3 * k + r] : sim->last_P[3 * k + r];
-        s->U_start[item->row + r] = sim->last_U[3 * k + r];
+        s->P[item->row + r] = predicted ? sim->guess_P[3 * k + r] : sim->last.P[3 * k + r];
+        s->U_start[item->row + r] = sim->last.U[3 * k + r];
     }
     s->gap_start[i] = 0;
     // With directions at the start, the last U is that of directions one step older.

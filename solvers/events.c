@@ -57,11 +57,11 @@ static void look_at(LashSim* sim, const StepContext* s, int i, const double* bef
 }
 
 void events_of_step(LashSim* sim, const StepContext* s) {
-    if (sim->last_count == 0 && s->nc == 0) return;
+    if (sim->last.count == 0 && s->nc == 0) return;
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
         const double* before = NULL;
-        for (int k = 0; k < sim->last_count && before == NULL; ++k) {
-            if (sim->last_id[k] == s->list->item[i].id) before = sim->last_P + 3 * k;
+        for (int k = 0; k < sim->last.count && before == NULL; ++k) {
+            if (sim->last.id[k] == s->list->item[i].id) before = sim->last.P + 3 * k;
         }
         if (before != NULL || s->active[i]) look_at(sim, s, i, before);
     }

@@ -20,9 +20,9 @@ typedef struct Place {
 } Place;
 
 // Where each kind of quantity stands in a line of the table. Contacts: the active ones, in the
-// order of last_id, three rows of P each.
+// order of last.id, three rows of P each.
 static void lay_out_spans(const LashSim* sim, Place place[SPANS]) {
-    int nv = sim->system->nv, joints = sim->bilateral_rows, contacts = sim->last_count;
+    int nv = sim->system->nv, joints = sim->bilateral_rows, contacts = sim->last.count;
     int fixed = 2 * (nv + joints);
     place[SPAN_V] = (Place){0, nv}, place[SPAN_SHIFT] = (Place){nv, nv};
     place[JOINT_P] = (Place){2 * nv, joints}, place[JOINT_TAU] = (Place){2 * nv + joints, joints};
@@ -120,13 +120,13 @@ static void take_in(LashSim* sim, Span* span, Place place, const double* x) {
 
 // Ids of the active contacts, in their order.
 static uint64_t key_of_contacts(const LashSim* sim) {
-    uint64_t key = (uint64_t)sim->last_count;
-    for (int i = 0; i < sim->last_count; ++i) key = (key ^ sim->last_id[i]) * 0x100000001b3u; // FNV
+    uint64_t key = (uint64_t)sim->last.count;
+    for (int i = 0; i < sim->last.count; ++i) key = (key ^ sim->last.id[i]) * 0x100000001b3u; // FNV
     return key;
 }
 
 void step_remember(LashSim* sim, const StepContext* s, bool smooth) {
-    const double* x[SPANS] = {s->v, s->shift, s->P, s->tau, sim->last_P, sim->last_tau};
+    const double* x[SPANS] = {s->v, s->shift, s->P, s->tau, sim->last.P, sim->last.tau};
     uint64_t key = key_of_contacts(sim);
     Place place[SPANS];
     lay_out_spans(sim, place);

@@ -72,6 +72,13 @@ static double* take_doubles(Take* t, size_t n) {
     return take(t, n * sizeof(double));
 }
 
+static void lay_out_last(LastContacts* last, int contacts, Take* t) {
+    size_t n = (size_t)contacts;
+    last->id = take(t, n * sizeof(uint64_t)), last->closed = take(t, n);
+    last->P = take_doubles(t, 3 * n), last->U = take_doubles(t, 3 * n);
+    last->tau = take_doubles(t, n);
+}
+
 static void lay_out_step(StepContext* s, const LashSystem* system, Take* t) {
     size_t nv = (size_t)system->nv, nq = (size_t)system->nq, rows = (size_t)system->max_rows;
     size_t count = (size_t)system->max_interactions, G = (size_t)system->max_G;
@@ -143,11 +150,8 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
         take_doubles(t, touched * (touched > LASH_MAX_ROWS ? touched : LASH_MAX_ROWS));
     sim->kept_shift = take_doubles(t, nv);
     sim->kept = take_doubles(t, nv + 2 * rows), sim->dtau = take_doubles(t, rows);
-    sim->last_id = take(t, (size_t)contacts * sizeof(uint64_t));
-    sim->last_closed = take(t, (size_t)contacts);
-    sim->last_P = take_doubles(t, 3 * (size_t)contacts),
-    sim->last_U = take_doubles(t, 3 * (size_t)contacts);
-    sim->last_tau = take_doubles(t, (size_t)contacts);
+    lay_out_last(&sim->last, contacts, t);
+    lay_out_last(&sim->saved_last, contacts, t);
     sim->reactions = take_doubles(t, rows);
     sim->part_reactions = take_doubles(t, (size_t)bilateral_rows);
     sim->push_capacity = 4 * (contacts + 1);
@@ -235,7 +239,7 @@ void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v
     sim->t = t;
     memmove(sim->q, q, (size_t)system->nq * sizeof *q);
     memmove(sim->v, v, (size_t)system->nv * sizeof *v);
-    sim->history = 0, sim->last_count = 0, sim->factored = false;
+    sim->history = 0, sim->last.count = 0, sim->factored = false;
     contact_newton_forget(sim);
     system->move(system, sim->q, -sim->settings.h, sim->v, sim->q_prev); // delta_0 = h v_0
     sim->h_prev = sim->settings.h;
@@ -287,18 +291,18 @@ static bool positions_hold(const LashSim* sim, const StepContext* s) {
 
 static void remember_contacts(LashSim* sim, const StepContext* s) {
     int closed = 0;
-    sim->last_count = 0;
+    sim->last.count = 0;
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
         if (!s->active[i]) continue;
         const LashInteraction* item = &s->list->item[i];
-        int k = sim->last_count++;
-        sim->last_id[k] = item->id;
-        sim->last_closed[k] =
+        int k = sim->last.count++;
+        sim->last.id[k] = item->id;
+        sim->last.closed[k] =
             s->P[item->row] > 0 || s->g[item->row] <= sim->settings.tolerance_position;
-        sim->last_tau[k] = s->tau[item->row];
+        sim->last.tau[k] = s->tau[item->row];
         for (int r = 0; r < 3; ++r) {
-            sim->last_P[3 * k + r] = r < item->rows ? s->P[item->row + r] : 0;
-            sim->last_U[3 * k + r] = r < item->rows ? s->U[item->row + r] : 0;
+            sim->last.P[3 * k + r] = r < item->rows ? s->P[item->row + r] : 0;
+            sim->last.U[3 * k + r] = r < item->rows ? s->U[item->row + r] : 0;
         }
         if (joint_friction(item) || !(s->P[item->row] > 0)) continue;
         ++closed;
@@ -310,7 +314,7 @@ static void remember_contacts(LashSim* sim, const StepContext* s) {
 void step_accept(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
     size_t nv = (size_t)system->nv, nq = (size_t)system->nq;
-    int before = sim->last_count;
+    int before = sim->last.count;
     pushes_begin_part(sim);
     energy_add_step(sim, s);
     events_of_step(sim, s);
@@ -319,7 +323,7 @@ void step_accept(LashSim* sim, StepContext* s) {
     sim->h_prev = s->h;
     memcpy(sim->v, s->v, nv * sizeof *sim->v);
     memcpy(sim->q, s->q_end, nq * sizeof *sim->q);
-    step_remember(sim, s, before == sim->last_count);
+    step_remember(sim, s, before == sim->last.count);
     // The operator holds the impulses of an impact; what follows may not need their derivatives.
     if (sim->exact && sim->history <= 2) sim->exact = sim->factored = false;
     sim->t = s->t0 + s->h;
@@ -358,7 +362,16 @@ static void start_again(LashSim* sim) {
     info->position_error = info->penetration = info->velocity_error = info->dynamics_error = 0;
     info->contacts = info->opening = info->demoted = 0, sim->events = 0;
     pushes_clear(sim);
-    sim->history = 0, sim->last_count = 0, sim->factored = false;
+    sim->history = 0, sim->factored = false;
+}
+
+static void copy_contacts(const LastContacts* from, LastContacts* to) {
+    size_t n = (size_t)from->count;
+    to->count = from->count;
+    memcpy(to->id, from->id, n * sizeof *to->id);
+    memcpy(to->closed, from->closed, n * sizeof *to->closed);
+    memcpy(to->P, from->P, 3 * n * sizeof *to->P), memcpy(to->U, from->U, 3 * n * sizeof *to->U);
+    memcpy(to->tau, from->tau, n * sizeof *to->tau);
 }
 
 static void save_state(LashSim* sim) {
@@ -367,6 +380,7 @@ static void save_state(LashSim* sim) {
     memcpy(sim->saved + sim->system->nq + sim->system->nv, sim->q_prev,
            (size_t)sim->system->nq * sizeof *sim->q);
     sim->saved_h = sim->h_prev;
+    copy_contacts(&sim->last, &sim->saved_last);
 }
 static void restore_state(LashSim* sim, double t, LashEnergy energy) {
     memcpy(sim->q, sim->saved, (size_t)sim->system->nq * sizeof *sim->q);
@@ -374,6 +388,7 @@ static void restore_state(LashSim* sim, double t, LashEnergy energy) {
     memcpy(sim->q_prev, sim->saved + sim->system->nq + sim->system->nv,
            (size_t)sim->system->nq * sizeof *sim->q);
     sim->h_prev = sim->saved_h;
+    copy_contacts(&sim->saved_last, &sim->last);
     sim->t = t, sim->energy = energy;
     sim->system->accept(sim->system, sim->work, t, sim->q, sim->v); // turn counters
 }

@@ -73,6 +73,14 @@ typedef struct Span {
     int order;   // that would have predicted the last one best
 } Span;
 
+// Active contacts of a step: id, impulse and end velocity, 3 rows each.
+typedef struct LastContacts {
+    int count;
+    uint64_t* id;
+    uint8_t* closed; // it pushed, or its gap is closed
+    double *P, *U, *tau;
+} LastContacts;
+
 struct LashSim {
     const LashSystem* system;
     LashSettings settings;
@@ -93,7 +101,7 @@ struct LashSim {
     int history;                       // steps since the last jump
     uint64_t list_key;                 // ids of the present list
     uint64_t contacts_key;             // ids of the contacts that acted in the last step
-    const double *guess_P, *guess_tau; // as last_P and last_tau: predicted; NULL: not
+    const double *guess_P, *guess_tau; // as last.P and last.tau: predicted; NULL: not
     bool outside;            // an evaluation was refused: q beyond the motion promised to collect
     double contraction_rate; // of the iteration in the last steps, at worst
     double* guess;           // a line of the table: what is predicted
@@ -136,13 +144,9 @@ struct LashSim {
     StepContext step;
     LashStepInfo info;
     LashEnergy energy;
-    bool reactions_clean; // P of bilateral rows is of minimum norm
-    // Active contacts of the last step: id, impulse and end velocity, 3 rows each.
-    uint64_t* last_id;
-    uint8_t* last_closed; // it pushed, or its gap is closed
-    double *last_P, *last_U, *last_tau;
-    int last_count;
-    LashEvent* event; // of the last step
+    bool reactions_clean;          // P of bilateral rows is of minimum norm
+    LastContacts last, saved_last; // of the last step; before a step in parts
+    LashEvent* event;              // of the last step
     int events, event_capacity;
     LashJointSolver reaction_joints; // minimum-norm reactions, made when asked for
     double* reactions;               // (rows)
