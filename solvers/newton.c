@@ -41,7 +41,7 @@ enum { PATIENCE = 4, CIRCLE = 12 };
 enum { LONGEST_RUN = 16 };
 // Corrections that an operator of contacts may still need before a new one is cheaper; error
 // [tolerances] to which one of an earlier step must be expected to come at once.
-static const double CHORDS = 2.5, KEEP_BELOW = 100;
+static const double CHORDS = 3, KEEP_BELOW = 100;
 // Error of contacts beyond which derivatives of their directions do more harm than good [m/s].
 static const double FAR_OFF = 0.01;
 // Corrections with the kept operator before it is given up.
