@@ -4,6 +4,7 @@
 
 #include <cjson/cJSON.h>
 #include <math.h>
+#include <stdlib.h>
 #include <stdbool.h>
 
 #include "command.h"
@@ -29,7 +30,8 @@ static inline double result_at(const cJSON* node, const char* path) {
     char copy[128];
     snprintf(copy, sizeof copy, "%s", path);
     for (char* key = strtok(copy, "/"); key != NULL; key = strtok(NULL, "/")) {
-        node = cJSON_GetObjectItem(node, key);
+        bool index = cJSON_IsArray(node);
+        node = index ? cJSON_GetArrayItem(node, atoi(key)) : cJSON_GetObjectItem(node, key);
         if (node == NULL) fail_msg("no key %s in %s", key, path);
     }
     if (cJSON_IsNull(node)) return NAN;
