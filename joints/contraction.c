@@ -8,15 +8,20 @@
 //     dw = (omega_b - omega_a) x dpoint - omega_b x dx_b + omega_a x dx_a
 //          + (phi_b x omega_b) x arm_b - (phi_a x omega_a) x arm_a.
 //
-// Put in for every motion at once, df and dpoint are 3 x 3 matrices Df, Dp; M the moment on a:
+// Put in for every motion at once, df and dpoint are 3 x 3 matrices Df, Dp:
 //
 //     x_b      Df = f_v                             Dp = p_v                   (x_a: the opposite)
 //     phi_b    Df = f_phi - f_v [rho_b]             Dp = p_phi - p_v [rho_b]
 //     phi_a    Df = f_turn - f_phi + f_v [rho_a]    Dp = -[arm_a] - p_phi + p_v [rho_a]
-//     M = [arm_a] Df - [f] Dp,     on b: M + [x_a - x_b] Df
+//     moment   R'[arm] Df - R'[f] Dp, and of the side that moves: R'[f] for x_b, and since
+//              R'[y] R = [R'y], [R'(arm x f)] for phi
 //
-// with rho_s = x_0 - x_s and [y] z = y x z. G'v is contracted row by row the same way, transposed.
+// with rho_s = x_0 - x_s and [y] z = y x z. G'v is contracted for all rows at once the same way,
+// transposed. Lanes are the components of a column of dGP, or the rows of dGv.
 #include "joints/contraction.h"
+
+typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double Two __attribute__((vector_size(16), aligned(8), may_alias));
 
 void contraction_prepare(Contraction* c, const double* P, const double* v) {
     c->f = c->omega_a = c->omega_b = c->w = vec3_zero();
@@ -41,112 +46,173 @@ void contraction_start(const Contraction* c, ContractionRates* rates) {
     for (int r = 0; r < c->rows; ++r) rates->w_turn[r] = vec3_cross(c->t[r], c->w);
 }
 
-// -M [rho]: each row of M becomes rho x row.
-static inline Mat3 through_arm(const Mat3* M, Vec3 rho) {
-    Mat3 r;
-    const double* m = M->m;
-    for (int i = 0; i < 3; ++i) {
-        r.m[i] = rho.y * m[i + 6] - rho.z * m[i + 3];
-        r.m[i + 3] = rho.z * m[i] - rho.x * m[i + 6];
-        r.m[i + 6] = rho.x * m[i + 3] - rho.y * m[i];
-    }
-    return r;
+// Columns of Df and Dp for three motions; the last lane is not used.
+typedef struct Rates {
+    Four f[3], p[3];
+} Rates;
+
+// What becomes of a column of Df and Dp on a side, but for the force along x and y. Lanes: force
+// along z, three moments.
+typedef struct Side {
+    double sign;           // of the impulse: b 1, a -1
+    Four by_f[3], by_p[3]; // sign R'[arm], -sign R'[f]
+    Four turn[3];          // sign [R'(arm x f)]
+} Side;
+
+static inline void set_side(const Mat3* R, Vec3 arm, Vec3 f, double sign, Side* side) {
+    const double* r = R->m;
+    const Four x = {0, r[0], r[3], r[6]}, y = {0, r[1], r[4], r[7]}, z = {0, r[2], r[5], r[8]};
+    f = vec3_scale(sign, f);
+    Vec3 own = vec3_cross(arm, f);
+    Four m = own.x * x + own.y * y + own.z * z;
+    arm = vec3_scale(sign, arm);
+    side->sign = sign;
+    side->by_f[0] = arm.z * y - arm.y * z, side->by_p[0] = f.y * z - f.z * y;
+    side->by_f[1] = arm.x * z - arm.z * x, side->by_p[1] = f.z * x - f.x * z;
+    side->by_f[2] = arm.y * x - arm.x * y, side->by_p[2] = f.x * y - f.y * x;
+    side->by_f[2][0] = sign;
+    side->turn[0] = (Four){0, 0, m[3], -m[2]};
+    side->turn[1] = (Four){0, -m[3], 0, m[1]};
+    side->turn[2] = (Four){0, m[2], -m[1], 0};
 }
 
-// M += [a] D
-static inline void add_cross(Mat3* M, Vec3 a, const Mat3* D) {
-    for (int k = 0; k < 9; k += 3) {
-        const double* d = D->m + k;
-        M->m[k] += a.y * d[2] - a.z * d[1];
-        M->m[k + 1] += a.z * d[0] - a.x * d[2];
-        M->m[k + 2] += a.x * d[1] - a.y * d[0];
-    }
-}
-
-static inline void put(double* d, int n, double sign, const Mat3* M) {
+// Three columns of dGP, rows of one side.
+static inline __attribute__((always_inline)) void put_columns(const Side* side, const Rates* D,
+                                                              const Four* own, int n, double* d) {
     for (int j = 0; j < 3; ++j, d += n) {
-        d[0] = sign * M->m[3 * j], d[1] = sign * M->m[3 * j + 1], d[2] = sign * M->m[3 * j + 2];
+        const double *f = (const double*)&D->f[j], *p = (const double*)&D->p[j];
+        Four by_f = f[0] * side->by_f[0] + f[1] * side->by_f[1] + f[2] * side->by_f[2];
+        Four by_p = p[0] * side->by_p[0] + p[1] * side->by_p[1] + p[2] * side->by_p[2];
+        Four sum = by_f + by_p;
+        if (own != NULL) sum += own[j];
+        *(Two*)d = side->sign * *(const Two*)f, *(Four*)(d + 2) = sum;
     }
 }
 
-// R' M
-static inline Mat3 transposed_product(const Mat3* R, const Mat3* M) {
-    return mat3_columns(mat3_mul_transposed(*R, mat3_column(*M, 0)),
-                        mat3_mul_transposed(*R, mat3_column(*M, 1)),
-                        mat3_mul_transposed(*R, mat3_column(*M, 2)));
+static inline void load(const Mat3* M, Four* to) {
+    const double* m = M->m;
+    for (int k = 0; k < 3; ++k, m += 3) to[k] = (Four){m[0], m[1], m[2]};
 }
 
-// Three columns of dGP for one kind of motion: Df, Dp and the moments that turn with the body,
-// own_a and own_b, brought to the columns' axes by R (NULL: world).
-static inline void put_columns(const Contraction* c, const Mat3* Df, const Mat3* Dp, Vec3 own_a,
-                               Vec3 own_b, const Mat3* R, double sign, double* d) {
-    int n = c->has_a && c->has_b ? 12 : 6;
-    Mat3 M = mat3_zero(), lin = R == NULL ? *Df : mat3_product(*Df, *R);
-    add_cross(&M, vec3_sub(c->point, c->a->x), Df);
-    add_cross(&M, vec3_neg(c->f), Dp);
-    if (c->has_a) {
-        Mat3 own = mat3_add(M, mat3_skew(own_a));
-        if (R != NULL) own = mat3_product(own, *R);
-        own = transposed_product(&c->a->R, &own);
-        put(d, n, -sign, &lin), put(d + 3, n, -sign, &own);
-        d += 6;
-    }
-    if (c->has_b) {
-        add_cross(&M, vec3_sub(c->a->x, c->b->x), Df);
-        M = mat3_add(M, mat3_skew(own_b));
-        if (R != NULL) M = mat3_product(M, *R);
-        M = transposed_product(&c->b->R, &M);
-        put(d, n, sign, &lin), put(d + 3, n, sign, &M);
+// D <- (D - V [rho]) R, of three columns.
+static inline void turn_columns(const Four* V, const Mat3* R, Vec3 rho, Four* D) {
+    Four x = D[0] + (rho.y * V[2] - rho.z * V[1]);
+    Four y = D[1] + (rho.z * V[0] - rho.x * V[2]);
+    Four z = D[2] + (rho.x * V[1] - rho.y * V[0]);
+    for (int j = 0; j < 3; ++j) {
+        const double* r = R->m + 3 * j;
+        D[j] = r[0] * x + r[1] * y + r[2] * z;
     }
 }
 
-void contraction_impulse(const Contraction* c, const ContractionRates* s, double* dGP) {
-    int n = c->has_a && c->has_b ? 12 : 6;
-    Vec3 none = vec3_zero();
-    if (c->has_a) {
-        Vec3 arm = vec3_sub(c->point, c->a->x), rho = vec3_sub(s->x_0, c->a->x);
-        Mat3 Df = mat3_sub(mat3_sub(s->f_turn, s->f_phi), through_arm(&s->f_v, rho));
-        Mat3 Dp = mat3_sub(mat3_sub(mat3_skew(vec3_neg(arm)), s->p_phi), through_arm(&s->p_v, rho));
-        put_columns(c, &Df, &Dp, vec3_cross(arm, c->f), none, &c->a->R, 1, dGP + 3 * n);
-    }
-    double* to_b = dGP + (c->has_a ? 6 * n : 0);
-    if (c->has_b) {
-        Vec3 arm = vec3_sub(c->point, c->b->x), rho = vec3_sub(s->x_0, c->b->x);
-        Mat3 Df = mat3_add(s->f_phi, through_arm(&s->f_v, rho));
-        Mat3 Dp = mat3_add(s->p_phi, through_arm(&s->p_v, rho));
-        put_columns(c, &Df, &Dp, none, vec3_cross(arm, c->f), &c->b->R, 1, to_b + 3 * n);
-    }
-    put_columns(c, &s->f_v, &s->p_v, none, c->f, NULL, c->has_b ? 1 : -1, c->has_b ? to_b : dGP);
-    if (!c->has_a || !c->has_b) return;
-    for (int i = 0; i < 3 * n; ++i) dGP[i] = -to_b[i];
-}
-
-void contraction_velocity(const Contraction* c, const ContractionRates* s, double* dGv) {
-    Vec3 turning = vec3_sub(c->omega_b, c->omega_a);
+LASH_VECTOR_CLONES void contraction_impulse(const Contraction* c, const ContractionRates* s,
+                                            double* dGP) {
+    bool both = c->has_a && c->has_b;
+    int n = both ? 12 : 6, to_b = both ? 6 : 0; // rows of b
+    double *of_a = dGP, *of_b = dGP + to_b * n; // columns
     Vec3 arm_a = vec3_sub(c->point, c->a->x), arm_b = vec3_sub(c->point, c->b->x);
-    Vec3 rho_a = vec3_sub(s->x_0, c->a->x), rho_b = vec3_sub(s->x_0, c->b->x);
+    Rates v, phi;
+    Side a, b;
+    load(&s->f_v, v.f), load(&s->p_v, v.p);
+    load(&s->f_phi, phi.f), load(&s->p_phi, phi.p);
+    if (c->has_a) set_side(&c->a->R, arm_a, c->f, -1, &a);
+    if (c->has_b) {
+        Vec3 rho = vec3_sub(s->x_0, c->b->x);
+        Rates turn = phi;
+        turn_columns(v.f, &c->b->R, rho, turn.f), turn_columns(v.p, &c->b->R, rho, turn.p);
+        set_side(&c->b->R, arm_b, c->f, 1, &b);
+        const Four move[3] = {-b.by_p[0], -b.by_p[1], -b.by_p[2]};
+        put_columns(&b, &v, move, n, of_b + to_b);
+        put_columns(&b, &turn, b.turn, n, of_b + to_b + 3 * n);
+        if (both) put_columns(&a, &v, NULL, n, of_b), put_columns(&a, &turn, NULL, n, of_b + 3 * n);
+    }
+    if (c->has_a) {
+        Vec3 rho = vec3_sub(c->a->x, s->x_0);
+        Mat3 arm = mat3_skew(vec3_neg(arm_a));
+        Rates turn;
+        load(&s->f_turn, turn.f), load(&arm, turn.p);
+        for (int k = 0; k < 3; ++k) turn.f[k] -= phi.f[k], turn.p[k] -= phi.p[k];
+        turn_columns(v.f, &c->a->R, rho, turn.f), turn_columns(v.p, &c->a->R, rho, turn.p);
+        put_columns(&a, &turn, a.turn, n, of_a + 3 * n);
+        if (both) put_columns(&b, &turn, NULL, n, of_a + 3 * n + to_b);
+        if (!both) put_columns(&a, &v, NULL, n, of_b);
+        for (int i = 0; i < 3 * n; ++i) of_a[i] = -of_b[i];
+    }
+}
+
+// A vector for each row, the rows in lanes.
+typedef struct Rows {
+    Four x, y, z;
+} Rows;
+
+static inline void load_rows(const Vec3* of, int n, Rows* r) {
+    if (n == 1) {
+        *r = (Rows){{of->x}, {of->y}, {of->z}};
+        return;
+    }
+    r->x = (Four){of[0].x, of[1].x, of[2].x};
+    r->y = (Four){of[0].y, of[1].y, of[2].y};
+    r->z = (Four){of[0].z, of[1].z, of[2].z};
+}
+
+// r += a x b
+static inline void add_cross(Vec3 a, const Rows* b, Rows* r) {
+    r->x += a.y * b->z - a.z * b->y;
+    r->y += a.z * b->x - a.x * b->z;
+    r->z += a.x * b->y - a.y * b->x;
+}
+
+// r += M' b
+static inline void add_transposed(const Mat3* M, const Rows* b, Rows* r) {
+    const double* m = M->m;
+    r->x += m[0] * b->x + m[1] * b->y + m[2] * b->z;
+    r->y += m[3] * b->x + m[4] * b->y + m[5] * b->z;
+    r->z += m[6] * b->x + m[7] * b->y + m[8] * b->z;
+}
+
+// Three columns of n rows.
+static inline void put_rows(const Rows* of, int n, double* d) {
+    const Four column[3] = {of->x, of->y, of->z};
+    for (int k = 0; k < 3; ++k, d += n) {
+        d[0] = column[k][0];
+        if (n > 1) d[1] = column[k][1], d[2] = column[k][2];
+    }
+}
+
+// R'm in three columns of n rows.
+static inline void put_moment(const Mat3* R, const Rows* m, int n, double* d) {
+    Rows own = {{0}};
+    add_transposed(R, m, &own);
+    put_rows(&own, n, d);
+}
+
+LASH_VECTOR_CLONES void contraction_velocity(const Contraction* c, const ContractionRates* s,
+                                             double* dGv) {
+    Vec3 turning = vec3_sub(c->omega_b, c->omega_a);
     int n = c->rows;
-    for (int r = 0; r < n; ++r, ++dGv) {
-        Vec3 t = c->t[r], x = vec3_cross(t, turning);
-        Vec3 y = vec3_add(s->w_v[r], mat3_mul_transposed(s->p_v, x));
-        Vec3 z = vec3_add(s->w_phi[r], mat3_mul_transposed(s->p_phi, x));
-        Vec3 lin = vec3_sub(y, vec3_cross(t, c->omega_b));
-        double* d = dGv;
-        if (c->has_a) {
-            Vec3 m = vec3_sub(s->w_turn[r], vec3_add(vec3_cross(rho_a, y), z));
-            m = vec3_add(m, vec3_cross(arm_a, x));
-            m = vec3_sub(m, vec3_cross(c->omega_a, vec3_cross(arm_a, t)));
-            m = mat3_mul_transposed(c->a->R, m);
-            d[0] = -lin.x, d[n] = -lin.y, d[2 * n] = -lin.z;
-            d[3 * n] = m.x, d[4 * n] = m.y, d[5 * n] = m.z;
-            d += 6 * n;
-        }
-        if (c->has_b) {
-            Vec3 m = vec3_add(vec3_cross(rho_b, y), z);
-            m = vec3_add(m, vec3_cross(c->omega_b, vec3_cross(arm_b, t)));
-            m = mat3_mul_transposed(c->b->R, m);
-            d[0] = lin.x, d[n] = lin.y, d[2 * n] = lin.z;
-            d[3 * n] = m.x, d[4 * n] = m.y, d[5 * n] = m.z;
-        }
+    Rows t, x = {{0}}, y, z, lin;
+    load_rows(c->t, n, &t), load_rows(s->w_v, n, &y), load_rows(s->w_phi, n, &z);
+    add_cross(vec3_neg(turning), &t, &x);
+    add_transposed(&s->p_v, &x, &y), add_transposed(&s->p_phi, &x, &z);
+    lin = y;
+    add_cross(c->omega_b, &t, &lin);
+    if (c->has_a) {
+        Rows m, turned = {{0}};
+        Vec3 arm = vec3_sub(c->point, c->a->x), rho = vec3_sub(s->x_0, c->a->x);
+        load_rows(s->w_turn, n, &m);
+        add_cross(vec3_neg(rho), &y, &m);
+        m.x -= z.x, m.y -= z.y, m.z -= z.z;
+        add_cross(arm, &x, &m);
+        add_cross(arm, &t, &turned), add_cross(vec3_neg(c->omega_a), &turned, &m);
+        const Rows back = {-lin.x, -lin.y, -lin.z};
+        put_rows(&back, n, dGv), put_moment(&c->a->R, &m, n, dGv + 3 * n);
+        dGv += 6 * n;
+    }
+    if (c->has_b) {
+        Rows m = z, turned = {{0}};
+        Vec3 arm = vec3_sub(c->point, c->b->x), rho = vec3_sub(s->x_0, c->b->x);
+        add_cross(rho, &y, &m);
+        add_cross(arm, &t, &turned), add_cross(c->omega_b, &turned, &m);
+        put_rows(&lin, n, dGv), put_moment(&c->b->R, &m, n, dGv + 3 * n);
     }
 }
