@@ -205,34 +205,30 @@ static void rates_of(const Contact* contact, const ContactWorld* s, const Contra
     rates->p_v = mat3_sub(rates->p_v, mat3_scale(depth, dn));
 }
 
-void contact_contract(const Contact* contact, const BodyState* body, int rows, const double* P,
-                      const double* v, double* dGP, double* dGv) {
+void contact_contract(const Contact* contact, const BodyState* body, const ContactView* view,
+                      const ContactState* s, int rows, const double* P, const double* v,
+                      double* dGP, double* dGv) {
     Contraction c = {.a = &body[contact->a],
                      .b = &body[contact->b],
                      .has_a = contact->a > 0,
                      .has_b = contact->b > 0,
                      .rows = rows};
     bool circle = contact_is_circle_in_cylinder(contact);
-    ContactView view;
-    ContactState s;
     ContractionRates rates;
-    contact_view(c.has_a ? c.a : NULL, c.b, &view);
-    contact_gap(contact, &view, &s);
-    contact_point(contact, &s);
-    ContactWorld world = {.gap = s.gap, .n = direction_to_world(&view, s.n)};
-    world.center = point_to_world(&view, s.center);
-    world.origin = point_to_world(&view, contact->def.a_frame.r);
-    world.axis = direction_to_world(&view, contact->a_axis);
-    if (is_disc(contact) && !circle) world.disc_axis = direction_to_world(&view, s.disc_axis);
+    ContactWorld world = {.gap = s->gap, .n = direction_to_world(view, s->n)};
+    world.center = point_to_world(view, s->center);
+    world.origin = point_to_world(view, contact->def.a_frame.r);
+    world.axis = direction_to_world(view, contact->a_axis);
+    if (is_disc(contact) && !circle) world.disc_axis = direction_to_world(view, s->disc_axis);
     if (circle) {
-        Vec3 axis = mat3_mul(view.Q, contact->b_axis);
-        world.rim = point_to_world(&view, s.rim);
-        world.along = direction_to_world(&view, vec3_cross(axis, vec3_sub(s.rim, s.center)));
+        Vec3 axis = mat3_mul(view->Q, contact->b_axis);
+        world.rim = point_to_world(view, s->rim);
+        world.along = direction_to_world(view, vec3_cross(axis, vec3_sub(s->rim, s->center)));
     }
-    c.point = point_to_world(&view, s.point), c.t[0] = world.n;
+    c.point = point_to_world(view, s->point), c.t[0] = world.n;
     if (rows > 1) {
-        tangents(contact, s.n, &c.t[1], &c.t[2]);
-        c.t[1] = direction_to_world(&view, c.t[1]), c.t[2] = direction_to_world(&view, c.t[2]);
+        tangents(contact, s->n, &c.t[1], &c.t[2]);
+        c.t[1] = direction_to_world(view, c.t[1]), c.t[2] = direction_to_world(view, c.t[2]);
     }
     if (dGP == NULL) P = NULL;
     contraction_prepare(&c, P, dGv != NULL ? v : NULL);

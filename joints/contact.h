@@ -47,9 +47,10 @@ LashContactPlace contact_place(const Contact* contact, const ContactView* view);
 void contact_directions(const Contact* contact, const ContactView* view, const ContactState* s,
                         int rows, double* Ga, double* Gb);
 // d(G P)/dq (n x n) and d(G'v)/dq (rows x n), n = 6 per moving side, a first; either may be NULL; v
-// over these sides.
-void contact_contract(const Contact* contact, const BodyState* body, int rows, const double* P,
-                      const double* v, double* dGP, double* dGv);
+// over these sides. s: with the point.
+void contact_contract(const Contact* contact, const BodyState* body, const ContactView* view,
+                      const ContactState* s, int rows, const double* P, const double* v,
+                      double* dGP, double* dGv);
 
 // Edge circle of b in, or around, a cylinder of a (contact_circle.c): its part of contact_gap, the
 // point included, and its rates.

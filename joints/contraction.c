@@ -155,19 +155,31 @@ static inline void load_rows(const Vec3* of, int n, Rows* r) {
     r->z = (Four){of[0].z, of[1].z, of[2].z};
 }
 
-// r += a x b
-static inline void add_cross(Vec3 a, const Rows* b, Rows* r) {
-    r->x += a.y * b->z - a.z * b->y;
-    r->y += a.z * b->x - a.x * b->z;
-    r->z += a.x * b->y - a.y * b->x;
+static inline void add_rows(const Rows* b, Rows* r) {
+    r->x += b->x, r->y += b->y, r->z += b->z;
 }
 
-// r += M' b
-static inline void add_transposed(const Mat3* M, const Rows* b, Rows* r) {
+// r = a x b
+static inline void cross(Vec3 a, const Rows* b, Rows* r) {
+    r->x = a.y * b->z - a.z * b->y;
+    r->y = a.z * b->x - a.x * b->z;
+    r->z = a.x * b->y - a.y * b->x;
+}
+static inline void add_cross(Vec3 a, const Rows* b, Rows* r) {
+    Rows c;
+    cross(a, b, &c), add_rows(&c, r);
+}
+
+// r = M' b
+static inline void transposed(const Mat3* M, const Rows* b, Rows* r) {
     const double* m = M->m;
-    r->x += m[0] * b->x + m[1] * b->y + m[2] * b->z;
-    r->y += m[3] * b->x + m[4] * b->y + m[5] * b->z;
-    r->z += m[6] * b->x + m[7] * b->y + m[8] * b->z;
+    r->x = m[0] * b->x + m[1] * b->y + m[2] * b->z;
+    r->y = m[3] * b->x + m[4] * b->y + m[5] * b->z;
+    r->z = m[6] * b->x + m[7] * b->y + m[8] * b->z;
+}
+static inline void add_transposed(const Mat3* M, const Rows* b, Rows* r) {
+    Rows c;
+    transposed(M, b, &c), add_rows(&c, r);
 }
 
 // Three columns of n rows.
@@ -181,8 +193,8 @@ static inline void put_rows(const Rows* of, int n, double* d) {
 
 // R'm in three columns of n rows.
 static inline void put_moment(const Mat3* R, const Rows* m, int n, double* d) {
-    Rows own = {{0}};
-    add_transposed(R, m, &own);
+    Rows own;
+    transposed(R, m, &own);
     put_rows(&own, n, d);
 }
 
@@ -190,29 +202,29 @@ LASH_VECTOR_CLONES void contraction_velocity(const Contraction* c, const Contrac
                                              double* dGv) {
     Vec3 turning = vec3_sub(c->omega_b, c->omega_a);
     int n = c->rows;
-    Rows t, x = {{0}}, y, z, lin;
+    Rows t, x, y, z, lin;
     load_rows(c->t, n, &t), load_rows(s->w_v, n, &y), load_rows(s->w_phi, n, &z);
-    add_cross(vec3_neg(turning), &t, &x);
+    cross(vec3_neg(turning), &t, &x);
     add_transposed(&s->p_v, &x, &y), add_transposed(&s->p_phi, &x, &z);
     lin = y;
     add_cross(c->omega_b, &t, &lin);
     if (c->has_a) {
-        Rows m, turned = {{0}};
+        Rows m, turned;
         Vec3 arm = vec3_sub(c->point, c->a->x), rho = vec3_sub(s->x_0, c->a->x);
         load_rows(s->w_turn, n, &m);
         add_cross(vec3_neg(rho), &y, &m);
         m.x -= z.x, m.y -= z.y, m.z -= z.z;
         add_cross(arm, &x, &m);
-        add_cross(arm, &t, &turned), add_cross(vec3_neg(c->omega_a), &turned, &m);
+        cross(arm, &t, &turned), add_cross(vec3_neg(c->omega_a), &turned, &m);
         const Rows back = {-lin.x, -lin.y, -lin.z};
         put_rows(&back, n, dGv), put_moment(&c->a->R, &m, n, dGv + 3 * n);
         dGv += 6 * n;
     }
     if (c->has_b) {
-        Rows m = z, turned = {{0}};
+        Rows m = z, turned;
         Vec3 arm = vec3_sub(c->point, c->b->x), rho = vec3_sub(s->x_0, c->b->x);
         add_cross(rho, &y, &m);
-        add_cross(arm, &t, &turned), add_cross(c->omega_b, &turned, &m);
+        cross(arm, &t, &turned), add_cross(c->omega_b, &turned, &m);
         put_rows(&lin, n, dGv), put_moment(&c->b->R, &m, n, dGv + 3 * n);
     }
 }

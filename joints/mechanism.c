@@ -435,14 +435,14 @@ static const LashInteractionList* collect(const LashSystem* system, LashSystemWo
     return &work->list;
 }
 
+// s: with the point where directions are written.
 static void evaluate_contact(const LashInteraction* item, const Contact* contact,
-                             const ContactView* view, bool asked, double* g, double* g_t,
-                             double* G) {
-    ContactState s;
-    contact_gap(contact, view, &s);
+                             const ContactView* view, bool asked, double* g, double* g_t, double* G,
+                             ContactState* s) {
+    contact_gap(contact, view, s);
     bool friction = item->rows == 3;
     g += item->row;
-    g[0] = s.gap;
+    g[0] = s->gap;
     if (friction) g[1] = g[2] = 0;
     if (!asked) return;
     if (g_t != NULL) {
@@ -453,8 +453,19 @@ static void evaluate_contact(const LashInteraction* item, const Contact* contact
     if (G == NULL) return;
     double *Ga = contact->a > 0 ? G + item->offset : NULL, *Gb = NULL;
     if (contact->b > 0) Gb = G + item->offset + (contact->a > 0 ? 6 * item->rows : 0);
-    contact_point(contact, &s);
-    contact_directions(contact, view, &s, item->rows, Ga, Gb);
+    contact_point(contact, s);
+    contact_directions(contact, view, s, item->rows, Ga, Gb);
+}
+
+static void place_contacts(const LashMechanism* mech, const BodyState* body, const double* q,
+                           Evaluated* at) {
+    at->filled = true;
+    memcpy(at->q, q, (size_t)mech->system.nq * sizeof *q);
+    memcpy(at->body, body, (size_t)mech->bodies * sizeof *body);
+    for (int k = 0; k < mech->views; ++k) {
+        const int *side = mech->view[k], a = side[0];
+        contact_view(a > 0 ? &at->body[a] : NULL, &at->body[side[1]], &at->view[k]);
+    }
 }
 
 static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, const double* q,
@@ -462,19 +473,49 @@ static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, c
     const LashMechanism* mech = of(system);
     mechanism_place(mech, q, work->body);
     for (int j = 0; j < mech->joints; ++j) joint_evaluate(mech, work, j, t, wanted, g, g_t, G);
-    for (int k = 0; k < mech->views; ++k) {
-        const int *side = mech->view[k], a = side[0];
-        contact_view(a > 0 ? &work->body[a] : NULL, &work->body[side[1]], &work->view[k]);
-    }
+    Evaluated* at = &work->evaluated[work->latest = 1 - work->latest];
+    place_contacts(mech, work->body, q, at);
     for (int c = 0; c < mech->contacts; ++c) {
         const Contact* contact = &mech->contact[c];
         if (contact->pair >= 0) continue;
         bool asked = wanted == NULL || wanted[contact->interaction];
+        at->known[c] = asked && G != NULL;
         if (!asked && G != NULL && g_t == NULL) continue; // directions only
         evaluate_contact(&mech->interaction[contact->interaction], contact,
-                         &work->view[contact->view], asked, g, g_t, G);
+                         &at->view[contact->view], asked, g, g_t, G, &at->state[c]);
     }
     return mech->pairs == 0 || pairs_evaluate(mech, work, q, wanted, g, g_t, G);
+}
+
+// Did this evaluation find the bodies of an interaction where they are in q?
+static bool evaluated_at(const Evaluated* at, const LashInteraction* item, const double* q) {
+    if (!at->filled) return false;
+    for (int k = 0; k < item->touched; ++k) {
+        int first = 7 * item->block[k];
+        if (memcmp(at->q + first, q + first, 7 * sizeof *q) != 0) return false;
+    }
+    return true;
+}
+
+static void contract_contact(const LashMechanism* mech, LashSystemWork* work, const double* q,
+                             const LashInteraction* item, const double* P, const double* v,
+                             double* dGP, double* dGv) {
+    int number = (int)(item->id - CONTACT_ID), rows = item->rows;
+    const Contact* contact = &mech->contact[number];
+    for (int k = 0; k < 2; ++k) {
+        const Evaluated* at = &work->evaluated[k];
+        if (!at->known[number] || !evaluated_at(at, item, q)) continue;
+        contact_contract(contact, at->body, &at->view[contact->view], &at->state[number], rows, P,
+                         v, dGP, dGv);
+        return;
+    }
+    ContactView view;
+    ContactState s;
+    place_touched(item, q, work->body);
+    contact_view(contact->a > 0 ? &work->body[contact->a] : NULL, &work->body[contact->b], &view);
+    contact_gap(contact, &view, &s);
+    contact_point(contact, &s);
+    contact_contract(contact, work->body, &view, &s, rows, P, v, dGP, dGv);
 }
 
 static void contract(const LashSystem* system, LashSystemWork* work, double t, const double* q,
@@ -486,12 +527,13 @@ static void contract(const LashSystem* system, LashSystemWork* work, double t, c
     for (int s = 0; s < item->touched && dGv != NULL; ++s) {
         memcpy(touched + 6 * s, v + 6 * item->block[s], 6 * sizeof *v);
     }
+    if (!pair_id_is(item->id) && item->id >= CONTACT_ID) {
+        contract_contact(mech, work, q, item, P, touched, dGP, dGv);
+        return;
+    }
     place_touched(item, q, work->body);
     if (pair_id_is(item->id)) {
         pairs_contract(mech, work, q, i, P, touched, dGP, dGv);
-    } else if (item->id >= CONTACT_ID) {
-        const Contact* contact = &mech->contact[item->id - CONTACT_ID];
-        contact_contract(contact, work->body, item->rows, P, touched, dGP, dGv);
     } else {
         joint_contract(mech, work, item, P, touched, dGP, dGv);
     }
@@ -542,7 +584,14 @@ static LashSystemWork* work_create(const LashSystem* system) {
     const LashMechanism* mech = of(system);
     LashSystemWork* work = lash_alloc(sizeof *work);
     work->body = lash_alloc((size_t)mech->bodies * sizeof *work->body);
-    work->view = lash_alloc((size_t)mech->views * sizeof *work->view);
+    for (int k = 0; k < 2; ++k) {
+        Evaluated* at = &work->evaluated[k];
+        at->q = lash_alloc((size_t)mech->system.nq * sizeof *at->q);
+        at->body = lash_alloc((size_t)mech->bodies * sizeof *at->body);
+        at->view = lash_alloc((size_t)mech->views * sizeof *at->view);
+        at->state = lash_alloc((size_t)mech->contacts * sizeof *at->state);
+        at->known = lash_alloc((size_t)mech->contacts * sizeof *at->known);
+    }
     work->turned = lash_alloc((size_t)(LASH_MAX_COORDINATES * mech->joints) * sizeof *work->turned);
     for (int j = 0; j < mech->joints; ++j) {
         memcpy(work->turned + LASH_MAX_COORDINATES * j, mech->joint[j].start,
@@ -556,7 +605,11 @@ static void work_destroy(const LashSystem* system, LashSystemWork* work) {
     if (work == NULL) return;
     pairs_finish(of(system), work);
     lash_free(work->body);
-    lash_free(work->view);
+    for (int k = 0; k < 2; ++k) {
+        const Evaluated* at = &work->evaluated[k];
+        lash_free(at->q), lash_free(at->body), lash_free(at->view);
+        lash_free(at->state), lash_free(at->known);
+    }
     lash_free(work->turned);
     lash_free(work);
 }

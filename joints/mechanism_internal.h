@@ -61,10 +61,22 @@ struct LashMechanism {
     int bilateral, bilateral_rows;
 };
 
+// What an evaluation found out of bodies and contacts between simple features: derivatives at the
+// same configuration begin there.
+typedef struct Evaluated {
+    bool filled;
+    double* q;           // (nq)
+    BodyState* body;     // (bodies)
+    ContactView* view;   // (views)
+    ContactState* state; // (contacts)
+    bool* known;         // (contacts) the state, with its point
+} Evaluated;
+
 struct LashSystemWork {
-    BodyState* body;   // (bodies) at the configuration evaluated last
-    ContactView* view; // (views) the same
-    double* turned;    // (joints x LASH_MAX_COORDINATES) angles at the last accepted step [rad]
+    BodyState* body; // (bodies) scratch
+    double* turned;  // (joints x LASH_MAX_COORDINATES) angles at the last accepted step [rad]
+    Evaluated evaluated[2]; // the last two configurations
+    int latest;             // the newer one
     LashInteractionList list;
     PairRun pairs;
 };
