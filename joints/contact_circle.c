@@ -13,9 +13,9 @@
 //
 // Over the angle on the circle f = 2 |D_k| cos(.) - (r s^2 / 2) cos(2 .) with s the sine of the
 // tilt and D_k the part of D in the circle's plane: one extremum of each sort when |D_k| > r s^2,
-// which Newton's iteration finds from D's direction. A nearly centered, tilted circle has two of
-// each sort; then the best of START points begins. The gap is a continuous function of the motion
-// in all cases.
+// near D's direction when it is much larger. A nearly centered, tilted circle has two of each sort;
+// then the best of START points begins. The gap is a continuous function of the motion in all
+// cases.
 //
 // A cylinder of finite length (def.a_low, def.a_high along u) is touched only there: beyond its
 // ends the gap is infinite, since there the end of the cylinder touches the other's surface, which
@@ -44,30 +44,46 @@ static double value_at(const Extremum* e, double c, double s) {
     return e->sign * (2 * (e->d_x * c + e->d_y * s) - e->r * along * along);
 }
 
-// Direction (c, s) of D, or against it; of the best start point when D is too small to decide.
-// Returns a bound on half the third derivative of f.
-static double first_guess(const Extremum* e, double* c, double* s) {
-    double d = sqrt(e->d_x * e->d_x + e->d_y * e->d_y);
-    double tilt = e->u_x * e->u_x + e->u_y * e->u_y, bend = d + 4 * e->r * tilt;
-    *c = e->sign, *s = 0;
-    if (d > 0) {
-        double inverse = e->sign / d;
-        *c = e->d_x * inverse, *s = e->d_y * inverse;
-    }
-    if (d > 1.5 * e->r * tilt || tilt == 0) return bend;
+// The best of START points.
+static void best_start(const Extremum* e, double* c, double* s) {
     double best = value_at(e, *c, *s);
     for (int i = 0; i < START; ++i) {
         double angle = 2 * LASH_PI * i / START, x = cos(angle), y = sin(angle);
         double value = value_at(e, x, y);
         if (value > best) best = value, *c = x, *s = y;
     }
-    return bend;
 }
 
-// Newton's iteration for the extremum of f; steps that lead away from it are turned round. A step
-// leaves (bend / |f''|) step^2 of the angle, and a third of its cube.
+// Turns (c, s), D's direction or against it, d = |D|, to the extremum where that is near. With u_1
+// and u_2 the parts of u along and across it, +-d = D.(c, s), A = r u_1 u_2, B = r (u_2^2 - u_1^2):
+//     +-d sin x + A cos 2x + (B/2) sin 2x = 0,     y = -A / (B +- d),
+//     x = y - (11/6 - B / (2 (B +- d))) y^3,   wrong by less than 9 y^5 where |B| < d/4.
+static bool turn_by_series(const Extremum* e, double d, double* c, double* s) {
+    double u_1 = e->u_x * *c + e->u_y * *s, u_2 = e->u_y * *c - e->u_x * *s;
+    double B = e->r * (u_2 * u_2 - u_1 * u_1), inverse = 1 / (B + e->sign * d);
+    double y = -e->r * u_1 * u_2 * inverse, t = y * y;
+    if (t > 1.6e-7) return false; // 9 y^5 = SMALL
+    double x = y - y * t * (11.0 / 6 - 0.5 * B * inverse);
+    t = x * x;
+    double cosine = 1 - t * (0.5 - t / 24), sine = x - x * t / 6, c_0 = *c;
+    *c = c_0 * cosine - *s * sine;
+    *s = *s * cosine + c_0 * sine;
+    return true;
+}
+
+// By series where the circle is hardly tilted, else by Newton's iteration for the extremum of f;
+// steps that lead away from it are turned round. A step leaves (bend / |f''|) step^2 of the angle,
+// and a third of its cube; bend: a bound on half the third derivative of f.
 static void find_extremum(const Extremum* e, double* c, double* s) {
-    double bend = first_guess(e, c, s);
+    double d = sqrt(e->d_x * e->d_x + e->d_y * e->d_y);
+    double tilt = e->r * (e->u_x * e->u_x + e->u_y * e->u_y), bend = d + 4 * tilt;
+    *c = e->sign, *s = 0;
+    if (d > 0) {
+        double inverse = e->sign / d;
+        *c = e->d_x * inverse, *s = e->d_y * inverse;
+    }
+    if (d > 4 * tilt && turn_by_series(e, d, c, s)) return;
+    if (d <= 1.5 * tilt && tilt > 0) best_start(e, c, s);
     for (int i = 0; i < ITERATIONS; ++i) {
         double along = e->u_x * *c + e->u_y * *s, across = -e->u_x * *s + e->u_y * *c;
         double d_1 = 2 * (-e->d_x * *s + e->d_y * *c) - 2 * e->r * along * across;
