@@ -18,8 +18,6 @@
 //   X_a p_a - (X_b + g Y_b) p_b = -w_t,     Y_a p_a + Y_b p_b = (omega x n)_t,     dg = w . n
 #include "geometry/kernels.h"
 
-#include <string.h>
-
 #include "geometry/kernels_internal.h"
 
 static bool concave(const LashFeature* f) { // every point of it is hollow in one direction at least
@@ -405,35 +403,31 @@ static double largest(double most, const double* x, int n) {
     return most;
 }
 
-// Solves M x = r for 4 right-hand sides in place (column-major 4 x 4), partial pivoting.
-static bool solve4(double M[16], double R[16]) {
-    double scale = largest(0, M, 16);
+// Solves M x = R for 4 right-hand sides in place, partial pivoting; rows (M, R).
+static bool solve4(double row[4][8]) {
+    double scale = 0;
+    for (int i = 0; i < 4; ++i) scale = largest(scale, row[i], 4);
     for (int k = 0; k < 4; ++k) {
         int p = k;
         for (int i = k + 1; i < 4; ++i)
-            if (fabs(M[i + 4 * k]) > fabs(M[p + 4 * k])) p = i;
-        if (!(fabs(M[p + 4 * k]) > 1e-13 * scale)) return false;
-        for (int j = 0; j < 4 && p != k; ++j) {
-            double m = M[k + 4 * j], r = R[k + 4 * j];
-            M[k + 4 * j] = M[p + 4 * j], M[p + 4 * j] = m;
-            R[k + 4 * j] = R[p + 4 * j], R[p + 4 * j] = r;
-        }
+            if (fabs(row[i][k]) > fabs(row[p][k])) p = i;
+        if (!(fabs(row[p][k]) > 1e-13 * scale)) return false;
+        double pivot[8], inverse = 1 / row[p][k];
+        for (int j = 0; j < 8; ++j) pivot[j] = inverse * row[p][j], row[p][j] = row[k][j];
+        for (int j = 0; j < 8; ++j) row[k][j] = pivot[j];
         for (int i = 0; i < 4; ++i) {
-            if (i == k || M[i + 4 * k] == 0) continue;
-            double f = M[i + 4 * k] / M[k + 4 * k];
-            for (int j = k; j < 4; ++j) M[i + 4 * j] -= f * M[k + 4 * j];
-            for (int j = 0; j < 4; ++j) R[i + 4 * j] -= f * R[k + 4 * j];
+            double f = row[i][k];
+            if (i == k || f == 0) continue;
+            for (int j = 0; j < 8; ++j) row[i][j] -= f * pivot[j];
         }
     }
-    for (int k = 0; k < 4; ++k)
-        for (int j = 0; j < 4; ++j) R[k + 4 * j] /= M[k + 4 * k];
     return true;
 }
 
 bool lash_contact_operator(const LashContactPoint* c, double D[16]) {
     // Rows 0,1: lengths; rows 2,3: angles. A smooth side's p is a length, a vertex's an angle, so
     // the angle rows and the vertex columns are balanced by the gap-free length L = 1 / (1 + |Y|).
-    double M[16];
+    double row[4][8] = {{0}};
     double g = vec3_dot(vec3_sub(c->point_a, c->point_b), c->normal); // without the offset
     double y = largest(largest(0, c->a.Y, 4), c->b.Y, 4);
     double x = largest(largest(0, c->a.X, 4), c->b.X, 4);
@@ -442,16 +436,14 @@ bool lash_contact_operator(const LashContactPoint* c, double D[16]) {
     for (int j = 0; j < 2; ++j)
         for (int i = 0; i < 2; ++i) {
             int k = i + 2 * j;
-            M[i + 4 * j] = c->a.X[k];
-            M[i + 4 * (j + 2)] = -(c->b.X[k] + g * c->b.Y[k]);
-            M[i + 2 + 4 * j] = s * c->a.Y[k];
-            M[i + 2 + 4 * (j + 2)] = s * c->b.Y[k];
+            row[i][j] = c->a.X[k], row[i][j + 2] = -(c->b.X[k] + g * c->b.Y[k]);
+            row[i + 2][j] = s * c->a.Y[k], row[i + 2][j + 2] = s * c->b.Y[k];
         }
-    memset(D, 0, 16 * sizeof(double));
-    D[0] = D[5] = -1, D[10] = D[15] = s;
-    if (solve4(M, D)) return true;
-    memset(D, 0, 16 * sizeof(double));
-    return false;
+    row[0][4] = row[1][5] = -1, row[2][6] = row[3][7] = s;
+    bool regular = solve4(row);
+    for (int j = 0; j < 4; ++j)
+        for (int i = 0; i < 4; ++i) D[i + 4 * j] = regular ? row[i][4 + j] : 0;
+    return regular;
 }
 
 bool lash_contact_rate(const LashContactPoint* c, Vec3 w, Vec3 omega, LashContactRate* rate) {

@@ -442,21 +442,32 @@ static void damped_operator(const LashContactPoint* c, double D[16]) {
     }
 }
 
-// (t1 t2) M r with r = -(w_t, (omega x n)_t) as functions of v and phi of b against a: M (2 x 4).
-static void in_plane(Vec3 t1, Vec3 t2, const double* M, Mat3* of_v, Mat3* of_phi) {
-    Vec3 v_1 = vec3_add_scaled(vec3_scale(M[0], t1), M[2], t2);
-    Vec3 v_2 = vec3_add_scaled(vec3_scale(M[1], t1), M[3], t2);
-    Vec3 phi_1 = vec3_add_scaled(vec3_scale(M[4], t2), -M[6], t1);
-    Vec3 phi_2 = vec3_add_scaled(vec3_scale(M[5], t2), -M[7], t1);
-    *of_v = mat3_add(mat3_outer(t1, v_1), mat3_outer(t2, v_2));
-    *of_phi = mat3_add(mat3_outer(t1, phi_1), mat3_outer(t2, phi_2));
+// A vector in the plane of t1, t2 that depends on v and phi of b against a:
+// t1 (v_1.v + phi_1.phi) + t2 (v_2.v + phi_2.phi).
+typedef struct InPlane {
+    Vec3 t1, t2, v_1, v_2, phi_1, phi_2;
+} InPlane;
+
+// (t1 t2) M r with r = -(w_t, (omega x n)_t), M (2 x 4).
+static inline InPlane in_plane(Vec3 t1, Vec3 t2, const double* M) {
+    return (InPlane){.t1 = t1,
+                     .t2 = t2,
+                     .v_1 = vec3_add_scaled(vec3_scale(M[0], t1), M[2], t2),
+                     .v_2 = vec3_add_scaled(vec3_scale(M[1], t1), M[3], t2),
+                     .phi_1 = vec3_add_scaled(vec3_scale(M[4], t2), -M[6], t1),
+                     .phi_2 = vec3_add_scaled(vec3_scale(M[5], t2), -M[7], t1)};
+}
+
+static inline void put_in_plane(const InPlane* x, Vec3 t1, Vec3 t2, Mat3* of_v, Mat3* of_phi) {
+    *of_v = mat3_add(mat3_outer(t1, x->v_1), mat3_outer(t2, x->v_2));
+    *of_phi = mat3_add(mat3_outer(t1, x->phi_1), mat3_outer(t2, x->phi_2));
 }
 
 // How the normal m = -n and the middle of the feet change, from D: with r as in in_plane,
 //   dm = phi_a x m + phi x m + (t1 t2) Y_b D_b r
 //   dx = (a at p_a + b at p_b) / 2 - (t1 t2) (X_a D_a + X_b D_b) r / 2
-static void point_rates(const LashContactPoint* c, Mat3* m_v, Mat3* m_phi,
-                        ContractionRates* rates) {
+// Returns the last term of dm.
+static InPlane point_rates(const LashContactPoint* c, ContractionRates* rates) {
     double D[16], N[8], S[8];
     const double *Xa = c->a.X, *Xb = c->b.X, *Yb = c->b.Y;
     Vec3 t1, t2, apart = vec3_sub(c->point_b, c->point_a);
@@ -470,40 +481,46 @@ static void point_rates(const LashContactPoint* c, Mat3* m_v, Mat3* m_phi,
                 -0.5 * (Xa[i] * d[0] + Xa[i + 2] * d[1] + Xb[i] * d[2] + Xb[i + 2] * d[3]);
         }
     }
-    in_plane(t1, t2, N, m_v, m_phi);
-    *m_phi = mat3_add(*m_phi, mat3_skew(c->normal));
-    in_plane(t1, t2, S, &rates->p_v, &rates->p_phi);
+    InPlane slide = in_plane(t1, t2, S);
+    put_in_plane(&slide, t1, t2, &rates->p_v, &rates->p_phi);
     for (int i = 0; i < 9; i += 4) rates->p_v.m[i] += 0.5;
     rates->p_phi = mat3_add(rates->p_phi, mat3_skew(vec3_scale(-0.5, apart)));
     rates->x_0 = c->point_a;
+    return in_plane(t1, t2, N);
 }
 
 // The directions depend on m alone. With u the world axis behind t1 and l its length across m:
-//   dt1 = -(m u.dm + m.u (I - t1 t1') dm) / l,   dt2 = dm x t1 + m x dt1
-static void direction_rates(const Frame* f, const Contraction* c, const double* P, const Mat3* m_v,
-                            const Mat3* m_phi, ContractionRates* rates) {
-    Vec3 m = f->t[0], t1 = f->t[1], z[3] = {c->w};
-    double l = -1 / f->across, lean = l * vec3_dot(m, f->axis);
-    if (c->rows > 1) {
-        Mat3 d1 = mat3_outer(vec3_scale(l, m), f->axis), d2 = mat3_skew(vec3_neg(t1));
-        d1 = mat3_sub(d1, mat3_outer(vec3_scale(lean, t1), t1));
-        for (int i = 0; i < 9; i += 4) d1.m[i] += lean;
-        d2 = mat3_add(d2, mat3_product(mat3_skew(m), d1));
-        z[1] = mat3_mul_transposed(d1, c->w), z[2] = mat3_mul_transposed(d2, c->w);
-        if (P != NULL) {
-            Mat3 Z = mat3_add(mat3_scale(P[1], d1), mat3_scale(P[2], d2));
-            for (int i = 0; i < 9; i += 4) Z.m[i] += P[0];
-            rates->f_turn = mat3_product(Z, mat3_skew(vec3_neg(m)));
-            rates->f_v = mat3_product(Z, *m_v), rates->f_phi = mat3_product(Z, *m_phi);
+//   dt1 = -(m u.dm + m.u (I - t1 t1') dm) / l,   dt2 = dm x t1 + m x dt1,   so df = Z dm with
+//   Z t1 = P_0 t1 - P_1 m,   Z t2 = (P_0 + k P_1) t2 - P_2 (m + k t1),   k = -m.u / l
+// and w.dt_r = z_r.dm. A turn phi x m of m gives Z (phi x m) = (Z t1 t2' - Z t2 t1') phi.
+static void direction_rates(const Frame* f, const Contraction* c, const double* P,
+                            const InPlane* dm, ContractionRates* rates) {
+    Vec3 m = f->t[0], t1 = f->t[1], t2 = f->t[2], z[3] = {c->w};
+    double k = -vec3_dot(m, f->axis) / f->across;
+    if (P != NULL) {
+        bool friction = c->rows > 1;
+        Vec3 Z1 = vec3_scale(P[0], t1), Z2 = vec3_scale(friction ? P[0] + k * P[1] : P[0], t2);
+        if (friction) {
+            Z1 = vec3_add_scaled(Z1, -P[1], m);
+            Z2 = vec3_add_scaled(Z2, -P[2], vec3_add_scaled(m, k, t1));
         }
-    } else if (P != NULL) {
-        rates->f_turn = mat3_skew(vec3_scale(-P[0], m));
-        rates->f_v = mat3_scale(P[0], *m_v), rates->f_phi = mat3_scale(P[0], *m_phi);
+        Vec3 to_1 = vec3_add_scaled(vec3_scale(vec3_dot(t1, dm->t1), Z1), vec3_dot(t2, dm->t1), Z2);
+        Vec3 to_2 = vec3_add_scaled(vec3_scale(vec3_dot(t1, dm->t2), Z1), vec3_dot(t2, dm->t2), Z2);
+        rates->f_turn = mat3_sub(mat3_outer(Z1, t2), mat3_outer(Z2, t1));
+        put_in_plane(dm, to_1, to_2, &rates->f_v, &rates->f_phi);
+        rates->f_phi = mat3_add(rates->f_phi, rates->f_turn);
+    }
+    if (c->rows > 1) {
+        double away = -vec3_dot(m, c->w), on_1 = vec3_dot(t1, c->w), on_2 = vec3_dot(t2, c->w);
+        z[1] = vec3_add_scaled(vec3_scale(away, t1), k * on_2, t2);
+        z[2] = vec3_scale(away - k * on_1, t2);
     }
     for (int r = 0; r < c->rows; ++r) {
+        double z_1 = vec3_dot(dm->t1, z[r]), z_2 = vec3_dot(dm->t2, z[r]);
         rates->w_turn[r] = vec3_cross(m, z[r]);
-        rates->w_v[r] = mat3_mul_transposed(*m_v, z[r]);
-        rates->w_phi[r] = mat3_mul_transposed(*m_phi, z[r]);
+        rates->w_v[r] = vec3_add_scaled(vec3_scale(z_1, dm->v_1), z_2, dm->v_2);
+        rates->w_phi[r] = vec3_add_scaled(vec3_scale(z_1, dm->phi_1), z_2, dm->phi_2);
+        rates->w_phi[r] = vec3_add(rates->w_phi[r], rates->w_turn[r]);
     }
 }
 
@@ -551,11 +568,10 @@ void pairs_contract(const LashMechanism* mech, LashSystemWork* work, const doubl
                      .point = f.x,
                      .t = {f.t[0], f.t[1], f.t[2]}};
     ContractionRates rates;
-    Mat3 m_v, m_phi;
     if (dGP == NULL) P = NULL;
     contraction_prepare(&c, P, dGv != NULL ? v : NULL);
-    point_rates(point, &m_v, &m_phi, &rates);
-    direction_rates(&f, &c, P, &m_v, &m_phi, &rates);
+    InPlane dm = point_rates(point, &rates);
+    direction_rates(&f, &c, P, &dm, &rates);
     if (dGP != NULL) contraction_impulse(&c, &rates, dGP);
     if (dGv != NULL) contraction_velocity(&c, &rates, dGv);
 }
