@@ -58,6 +58,12 @@ static inline bool contact_is_circle_in_cylinder(const Contact* contact) {
     return contact->def.a_type == LASH_FEATURE_CYLINDER && contact->def.b_type == LASH_FEATURE_DISC;
 }
 void circle_gap(const Contact* contact, const ContactView* view, ContactState* s);
+// The same for all circles among the contacts at once.
+typedef struct Circles Circles;
+Circles* circles_create(const Contact* contact, int contacts);
+void circles_destroy(Circles* circles);
+void circles_find(Circles* circles, const Contact* contact, const ContactView* view,
+                  ContactState* state);
 
 // A contact's features and state, world.
 typedef struct ContactWorld {

@@ -27,10 +27,12 @@
 //     d(angle) = -(v.x' + w.(phi x x')) / (x'.x' - (u.x')^2 - w.(x - c)),
 // v: velocity of b's point at x against a's, across u; phi: of b against a.
 #include <math.h>
+#include <string.h>
 
+#include "core/arena.h"
 #include "joints/contact.h"
 
-enum { START = 16, ITERATIONS = 30 };
+enum { START = 16, ITERATIONS = 30, BATCH = 8 };
 static const double SMALL = 1e-16; // error of the angle [rad]
 
 typedef struct Extremum { // of f over the angle; sign +1: largest, -1: least
@@ -54,35 +56,36 @@ static void best_start(const Extremum* e, double* c, double* s) {
     }
 }
 
-// Turns (c, s), D's direction or against it, d = |D|, to the extremum where that is near. With u_1
-// and u_2 the parts of u along and across it, +-d = D.(c, s), A = r u_1 u_2, B = r (u_2^2 - u_1^2):
-//     +-d sin x + A cos 2x + (B/2) sin 2x = 0,     y = -A / (B +- d),
-//     x = y - (11/6 - B / (2 (B +- d))) y^3,   wrong by less than 9 y^5 where |B| < d/4.
-static bool turn_by_series(const Extremum* e, double d, double* c, double* s) {
-    double u_1 = e->u_x * *c + e->u_y * *s, u_2 = e->u_y * *c - e->u_x * *s;
-    double B = e->r * (u_2 * u_2 - u_1 * u_1), inverse = 1 / (B + e->sign * d);
-    double y = -e->r * u_1 * u_2 * inverse, t = y * y;
-    if (t > 1.6e-7) return false; // 9 y^5 = SMALL
-    double x = y - y * t * (11.0 / 6 - 0.5 * B * inverse);
-    t = x * x;
-    double cosine = 1 - t * (0.5 - t / 24), sine = x - x * t / 6, c_0 = *c;
-    *c = c_0 * cosine - *s * sine;
-    *s = *s * cosine + c_0 * sine;
-    return true;
+// The extremum near D's direction (c_0, s_0), or against it, where that is near. With d = |D|,
+// u_1 and u_2 the parts of u along and across it, A = r u_1 u_2, B = r (u_2^2 - u_1^2):
+//     F(x) = +-d sin x + A cos 2x + (B/2) sin 2x = 0,     y = -A / (B +- d),
+//     x = y - (11/6 - B / (2 (B +- d))) y^3,   wrong by less than 9 y^5 where |B| < d/4
+// and one Newton step. Returns whether that is good to SMALL.
+static inline bool extremum_by_series(const Extremum* e, double* c, double* s) {
+    double d = sqrt(e->d_x * e->d_x + e->d_y * e->d_y), per = e->sign / d;
+    double c_0 = e->d_x * per, s_0 = e->d_y * per, along = e->sign * d;
+    double u_1 = e->u_x * c_0 + e->u_y * s_0, u_2 = e->u_y * c_0 - e->u_x * s_0;
+    double A = e->r * u_1 * u_2, B = e->r * (u_2 * u_2 - u_1 * u_1), inverse = 1 / (B + along);
+    double y = -A * inverse, yy = y * y;
+    double x = y - y * yy * (11.0 / 6 - 0.5 * B * inverse), t = x * x;
+    double cosine = 1 - t * (0.5 - t * (1.0 / 24 - t / 720));
+    double sine = x * (1 - t * (1.0 / 6 - t / 120));
+    double sin_2 = 2 * sine * cosine, cos_2 = cosine * cosine - sine * sine;
+    double F = along * sine + A * cos_2 + 0.5 * B * sin_2;
+    double step = -F / (along * cosine - 2 * A * sin_2 + B * cos_2);
+    double c_1 = cosine - step * sine, s_1 = sine + step * cosine;
+    *c = c_0 * c_1 - s_0 * s_1;
+    *s = s_0 * c_1 + c_0 * s_1;
+    return (d > 4 * e->r * (u_1 * u_1 + u_2 * u_2)) & (yy < 2.5e-4);
 }
 
-// By series where the circle is hardly tilted, else by Newton's iteration for the extremum of f;
-// steps that lead away from it are turned round. A step leaves (bend / |f''|) step^2 of the angle,
-// and a third of its cube; bend: a bound on half the third derivative of f.
-static void find_extremum(const Extremum* e, double* c, double* s) {
+// Newton's iteration for the extremum of f; steps that lead away from it are turned round. A step
+// leaves (bend / |f''|) step^2 of the angle, and a third of its cube; bend: a bound on half the
+// third derivative of f.
+static void extremum_by_iteration(const Extremum* e, double* c, double* s) {
     double d = sqrt(e->d_x * e->d_x + e->d_y * e->d_y);
     double tilt = e->r * (e->u_x * e->u_x + e->u_y * e->u_y), bend = d + 4 * tilt;
-    *c = e->sign, *s = 0;
-    if (d > 0) {
-        double inverse = e->sign / d;
-        *c = e->d_x * inverse, *s = e->d_y * inverse;
-    }
-    if (d > 4 * tilt && turn_by_series(e, d, c, s)) return;
+    *c = d > 0 ? e->sign * e->d_x / d : e->sign, *s = d > 0 ? e->sign * e->d_y / d : 0;
     if (d <= 1.5 * tilt && tilt > 0) best_start(e, c, s);
     for (int i = 0; i < ITERATIONS; ++i) {
         double along = e->u_x * *c + e->u_y * *s, across = -e->u_x * *s + e->u_y * *c;
@@ -101,26 +104,163 @@ static void find_extremum(const Extremum* e, double* c, double* s) {
     }
 }
 
+// Circle and cylinder of a contact.
+typedef struct Circle {
+    Vec3 c, x, y;     // of b: center, axes in the circle's plane
+    Vec3 o, u;        // of a: origin and axis of the cylinder
+    double r, R;      // radii
+    double low, high; // ends of the cylinder
+    double sign;      // -1: inside
+} Circle;
+enum { CIRCLE_NUMBERS = sizeof(Circle) / sizeof(double) };
+
+static Circle circle_of(const Contact* contact) {
+    const LashContactDef* def = &contact->def;
+    return (Circle){.c = def->b_frame.r,
+                    .x = contact->b_x,
+                    .y = contact->b_y,
+                    .o = def->a_frame.r,
+                    .u = contact->a_axis,
+                    .r = def->b_radius,
+                    .R = def->a_radius,
+                    .low = def->a_low,
+                    .high = def->a_high,
+                    .sign = def->inside ? -1 : 1};
+}
+
+// A circle in the axes of a.
+typedef struct Seen {
+    Vec3 center, x, y;
+    Vec3 D; // from the axis of the cylinder to the center
+    double height;
+    Extremum f;
+} Seen;
+
+static inline void see(const Circle* k, const Mat3* Q, Vec3 d, Seen* c) {
+    c->center = vec3_add(d, mat3_mul(*Q, k->c));
+    c->x = mat3_mul(*Q, k->x), c->y = mat3_mul(*Q, k->y);
+    Vec3 D = vec3_sub(c->center, k->o);
+    c->height = vec3_dot(D, k->u);
+    c->D = D = vec3_add_scaled(D, -c->height, k->u);
+    c->f.d_x = vec3_dot(D, c->x), c->f.d_y = vec3_dot(D, c->y);
+    c->f.u_x = vec3_dot(k->u, c->x), c->f.u_y = vec3_dot(k->u, c->y);
+    c->f.r = k->r, c->f.sign = -k->sign;
+}
+
+// The circle touches in the direction (cosine, sine) of its axes. Returns false on the axis of the
+// cylinder, where the normal is not known.
+static inline bool touch(const Circle* k, const Seen* c, double cosine, double sine,
+                         ContactState* s) {
+    Vec3 t = vec3_add(vec3_scale(k->r * cosine, c->x), vec3_scale(k->r * sine, c->y));
+    double lift = vec3_dot(t, k->u), height = c->height + lift;
+    Vec3 w = vec3_add_scaled(vec3_add(c->D, t), -lift, k->u);
+    double rho = vec3_norm(w), gap = k->sign * (rho - k->R);
+    s->center = c->center, s->rim = vec3_add(c->center, t);
+    s->n = vec3_scale(k->sign / rho, w);
+    s->point = vec3_add_scaled(s->rim, -0.5 * gap, s->n);
+    s->gap = (height >= k->low) & (height <= k->high) ? gap : INFINITY;
+    return rho > 0;
+}
+
 void circle_gap(const Contact* contact, const ContactView* view, ContactState* s) {
-    double r = contact->def.b_radius, sign = contact->def.inside ? -1 : 1;
-    Vec3 u = contact->a_axis;
-    s->center = vec3_add(view->d, mat3_mul(view->Q, contact->def.b_frame.r));
-    Vec3 p = mat3_mul(view->Q, contact->b_x), q = mat3_mul(view->Q, contact->b_y);
-    Vec3 D = vec3_sub(s->center, contact->def.a_frame.r);
-    double height = vec3_dot(D, u), cosine, sine;
-    D = vec3_add_scaled(D, -height, u);
-    Extremum e = {vec3_dot(D, p), vec3_dot(D, q), vec3_dot(u, p), vec3_dot(u, q), r, -sign};
-    find_extremum(&e, &cosine, &sine);
-    Vec3 t = vec3_add(vec3_scale(r * cosine, p), vec3_scale(r * sine, q)); // from the center
-    double lift = vec3_dot(t, u);
-    Vec3 w = vec3_add_scaled(vec3_add(D, t), -lift, u);
-    double rho = vec3_norm(w);
-    s->rim = vec3_add(s->center, t);
-    s->n = rho > 0 ? vec3_scale(sign / rho, w) : vec3(sign, 0, 0);
-    s->gap = sign * (rho - contact->def.a_radius);
-    s->point = vec3_add_scaled(s->rim, -0.5 * s->gap, s->n);
-    height += lift;
-    if (height < contact->def.a_low || height > contact->def.a_high) s->gap = INFINITY;
+    Circle k = circle_of(contact);
+    Seen c;
+    double cosine, sine;
+    see(&k, &view->Q, view->d, &c);
+    if (!extremum_by_series(&c.f, &cosine, &sine)) extremum_by_iteration(&c.f, &cosine, &sine);
+    if (touch(&k, &c, cosine, sine, s)) return;
+    s->n = vec3(k.sign, 0, 0); // every direction is as near as any other: take a fixed one
+    s->point = vec3_add_scaled(s->rim, 0.5 * k.sign * k.R, s->n);
+}
+
+// BATCH circles, number by number: those of their Circle, Q and d of their views, their states.
+typedef struct Batch {
+    int count, contact[BATCH];
+    double circle[CIRCLE_NUMBERS][BATCH], view[12][BATCH], state[13][BATCH];
+    double good[BATCH]; // 1: the series sufficed
+} Batch;
+
+struct Circles {
+    int batches;
+    Batch* batch;
+};
+
+Circles* circles_create(const Contact* contact, int contacts) {
+    Circles* circles = lash_alloc(sizeof *circles);
+    circles->batch = lash_alloc((size_t)(contacts / BATCH + 1) * sizeof *circles->batch);
+    for (int c = 0; c < contacts; ++c) {
+        if (contact[c].pair >= 0 || !contact_is_circle_in_cylinder(&contact[c])) continue;
+        Batch* b = &circles->batch[circles->batches];
+        Circle circle = circle_of(&contact[c]);
+        double number[CIRCLE_NUMBERS];
+        memcpy(number, &circle, sizeof number);
+        b->contact[b->count] = c;
+        for (int k = 0; k < CIRCLE_NUMBERS; ++k) b->circle[k][b->count] = number[k];
+        if (++b->count == BATCH) ++circles->batches;
+    }
+    if (circles->batch[circles->batches].count > 0) ++circles->batches;
+    return circles;
+}
+
+void circles_destroy(Circles* circles) {
+    lash_free(circles->batch);
+    lash_free(circles);
+}
+
+static inline Vec3 vec3_at(double (*of)[BATCH], int i) {
+    return vec3(of[0][i], of[1][i], of[2][i]);
+}
+static inline void put_at(Vec3 x, double (*of)[BATCH], int i) {
+    of[0][i] = x.x, of[1][i] = x.y, of[2][i] = x.z;
+}
+
+LASH_VECTOR_CLONES static void find_by_series(Batch* b) {
+    for (int i = 0; i < BATCH; ++i) {
+        double(*of)[BATCH] = b->circle, (*view)[BATCH] = b->view;
+        Circle k = {.c = vec3_at(of, i),
+                    .x = vec3_at(of + 3, i),
+                    .y = vec3_at(of + 6, i),
+                    .o = vec3_at(of + 9, i),
+                    .u = vec3_at(of + 12, i),
+                    .r = of[15][i],
+                    .R = of[16][i],
+                    .low = of[17][i],
+                    .high = of[18][i],
+                    .sign = of[19][i]};
+        Mat3 Q = mat3_columns(vec3_at(view, i), vec3_at(view + 3, i), vec3_at(view + 6, i));
+        Seen c;
+        ContactState s;
+        double cosine, sine;
+        see(&k, &Q, vec3_at(view + 9, i), &c);
+        bool good = extremum_by_series(&c.f, &cosine, &sine);
+        good &= touch(&k, &c, cosine, sine, &s);
+        b->state[0][i] = s.gap, b->good[i] = good ? 1 : 0;
+        put_at(s.center, b->state + 1, i), put_at(s.n, b->state + 4, i);
+        put_at(s.point, b->state + 7, i), put_at(s.rim, b->state + 10, i);
+    }
+}
+
+void circles_find(Circles* circles, const Contact* contact, const ContactView* view,
+                  ContactState* state) {
+    for (Batch* b = circles->batch; b < circles->batch + circles->batches; ++b) {
+        for (int i = 0; i < b->count; ++i) {
+            const ContactView* of = &view[contact[b->contact[i]].view];
+            for (int k = 0; k < 9; ++k) b->view[k][i] = of->Q.m[k];
+            put_at(of->d, b->view + 9, i);
+        }
+        find_by_series(b);
+        for (int i = 0; i < b->count; ++i) {
+            const Contact* of = &contact[b->contact[i]];
+            ContactState* s = &state[b->contact[i]];
+            if (b->good[i] == 0) {
+                circle_gap(of, &view[of->view], s);
+                continue;
+            }
+            s->gap = b->state[0][i];
+            s->center = vec3_at(b->state + 1, i), s->n = vec3_at(b->state + 4, i);
+            s->point = vec3_at(b->state + 7, i), s->rim = vec3_at(b->state + 10, i);
+        }
+    }
 }
 
 void circle_rates(const Contact* contact, const ContactWorld* s, const Contraction* c,

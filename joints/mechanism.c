@@ -439,7 +439,7 @@ static const LashInteractionList* collect(const LashSystem* system, LashSystemWo
 static void evaluate_contact(const LashInteraction* item, const Contact* contact,
                              const ContactView* view, bool asked, double* g, double* g_t, double* G,
                              ContactState* s) {
-    contact_gap(contact, view, s);
+    if (!contact_is_circle_in_cylinder(contact)) contact_gap(contact, view, s);
     bool friction = item->rows == 3;
     g += item->row;
     g[0] = s->gap;
@@ -475,6 +475,7 @@ static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, c
     for (int j = 0; j < mech->joints; ++j) joint_evaluate(mech, work, j, t, wanted, g, g_t, G);
     Evaluated* at = &work->evaluated[work->latest = 1 - work->latest];
     place_contacts(mech, work->body, q, at);
+    circles_find(work->circles, mech->contact, at->view, at->state);
     for (int c = 0; c < mech->contacts; ++c) {
         const Contact* contact = &mech->contact[c];
         if (contact->pair >= 0) continue;
@@ -597,6 +598,7 @@ static LashSystemWork* work_create(const LashSystem* system) {
         memcpy(work->turned + LASH_MAX_COORDINATES * j, mech->joint[j].start,
                sizeof mech->joint[j].start);
     }
+    work->circles = circles_create(mech->contact, mech->contacts);
     pairs_start(mech, work);
     return work;
 }
@@ -604,6 +606,7 @@ static LashSystemWork* work_create(const LashSystem* system) {
 static void work_destroy(const LashSystem* system, LashSystemWork* work) {
     if (work == NULL) return;
     pairs_finish(of(system), work);
+    circles_destroy(work->circles);
     lash_free(work->body);
     for (int k = 0; k < 2; ++k) {
         const Evaluated* at = &work->evaluated[k];

@@ -77,6 +77,7 @@ struct LashSystemWork {
     double* turned;  // (joints x LASH_MAX_COORDINATES) angles at the last accepted step [rad]
     Evaluated evaluated[2]; // the last two configurations
     int latest;             // the newer one
+    Circles* circles;
     LashInteractionList list;
     PairRun pairs;
 };
