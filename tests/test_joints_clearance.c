@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "core/arena.h"
+#include "joints/mechanism_internal.h"
 #include "tests/joint_cases.h"
 
 typedef struct Case {
@@ -135,6 +136,57 @@ static void end_of_a_pin_touches_where_sampling_finds_it(void** state) {
             check("gap", gap, expected, 1e-9); // sampling: r (1e-4 pi)^2 / 2
         }
     }
+    lash_mechanism_destroy(mech);
+}
+
+// Where a circle touches, the normal is across the circle.
+static void check_touching(const Contact* contact, const double* q, LashContactPlace place) {
+    Pose b = contact->b == 0 ? pose_identity()
+                             : pose(vec3(q[0], q[1], q[2]), quat(q[3], q[4], q[5], q[6]));
+    Vec3 center = pose_point(b, contact->def.b_frame.r), axis = quat_rotate(b.rot, contact->b_axis);
+    Vec3 rim = vec3_add_scaled(place.point, 0.5 * place.gap, place.normal);
+    Vec3 along = vec3_cross(axis, vec3_sub(rim, center));
+    check("radius", vec3_norm(along), contact->def.b_radius, 1e-15);
+    check("along the circle", vec3_dot(place.normal, along), 0, 1e-16); // an angle of 1e-11 rad
+}
+
+// Five pins, 20 circles: at once they are found as they are one by one, by series and by iteration.
+static void circles_are_found_at_once_as_they_are_alone(void** state) {
+    (void)state;
+    LashMechanism* mech = lash_mechanism_create();
+    for (int i = 0; i < 5; ++i) {
+        LashBodyId b = add(mech, 0.5, mat3_diagonal(2e-4, 2e-4, 1e-4), at(0, 0, 0));
+        LashJointDef def =
+            joint_at(mech, LASH_CYLINDRICAL, lash_mechanism_ground(mech), b, pose_identity());
+        def.clearance = play_def(1e-3, 0.01);
+        def.clearance.bore_length = def.clearance.pin_length = 0.02;
+        lash_mechanism_add_joint(mech, &def);
+    }
+    const LashSystem* system = lash_mechanism_system(mech);
+    assert_int_equal(lash_mechanism_contact_count(mech), 20);
+    LashSystemWork* work = system->work_create(system);
+    double q[35], g[20];
+    uint64_t seed = 5;
+    int touching = 0;
+    for (int k = 0; k < 400; ++k) {
+        for (int i = 0; i < 5; ++i) {
+            const double tilts[5] = {0, 1e-4, 3e-3, 0.02, 0.4};
+            double tilt = tilts[(i + k) % 5], play = k % 20 == 0 ? 0 : 1e-3;
+            Vec3 d = vec3(play * random_number(&seed), play * random_number(&seed), 0);
+            Vec3 turn = vec3(tilt * random_number(&seed), tilt * random_number(&seed), 2);
+            put_pose(pose(d, quat_exp(turn)), q + 7 * i);
+        }
+        system->evaluate(system, work, 0, q, NULL, g, NULL, NULL);
+        for (int c = 0; c < 20; ++c) {
+            LashContactPlace place = lash_mechanism_contact_place(mech, c, q);
+            assert_true(g[mech->interaction[mech->contact[c].interaction].row] == place.gap);
+            if (!(place.gap < INFINITY)) continue;
+            check_touching(&mech->contact[c], q + 7 * (c / 4), place);
+            ++touching;
+        }
+    }
+    assert_true(touching > 3000);
+    system->work_destroy(system, work);
     lash_mechanism_destroy(mech);
 }
 
@@ -393,6 +445,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(derivatives_of_every_clearance_match_differences),
         cmocka_unit_test(end_of_a_pin_touches_where_sampling_finds_it),
+        cmocka_unit_test(circles_are_found_at_once_as_they_are_alone),
         cmocka_unit_test(gap_is_continuous_while_the_pin_tumbles),
         cmocka_unit_test(touching_goes_over_from_pin_to_bore_without_a_jump),
         cmocka_unit_test(reaction_of_a_resting_pin_is_its_load),
