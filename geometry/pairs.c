@@ -742,7 +742,7 @@ int lash_pair_collect(const LashPair* pair, LashPairWork* w, Pose world_a, Pose 
     return w->slots;
 }
 
-static bool within(const Pose* from, const Pose* to, LashMotion m) {
+bool lash_motion_within(const Pose* from, const Pose* to, LashMotion m) {
     if (memcmp(from, to, sizeof *from) == 0) return true;
     double slack = 1 + 1e-9, far = m.translation * slack, most = m.rotation * slack + 1e-15;
     if (!(vec3_norm_squared(vec3_sub(from->r, to->r)) <= far * far)) return false;
@@ -772,7 +772,8 @@ bool lash_pair_evaluate_roots(const LashPair* pair, LashPairWork* w, Pose world_
                               double* gap, const uint8_t* wanted, LashContactPoint* points,
                               LashPairRoots* kept) {
     LASH_ASSERT(kept == NULL || kept->slots >= w->slots);
-    if (!within(&w->world_a, &world_a, w->motion_a) || !within(&w->world_b, &world_b, w->motion_b))
+    if (!lash_motion_within(&w->world_a, &world_a, w->motion_a) ||
+        !lash_motion_within(&w->world_b, &world_b, w->motion_b))
         return false;
     if (pair->occt != NULL) {
         if (kept != NULL) kept->combination[0] = -1;

@@ -93,6 +93,7 @@ int lash_pair_beyond_reach(const LashPairWork* work);
 typedef struct LashMotion {
     double translation, rotation;
 } LashMotion;
+bool lash_motion_within(const Pose* from, const Pose* to, LashMotion motion); // kept, but rounding
 
 int lash_pair_collect(const LashPair* pair, LashPairWork* work, Pose world_a, Pose world_b,
                       LashMotion motion_a, LashMotion motion_b, double activation);

@@ -23,6 +23,27 @@
 typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
 typedef double Two __attribute__((vector_size(16), aligned(8), may_alias));
 
+// sign R'[arm] by columns; lane 0: sign of the force along z.
+static inline void moments(const Mat3* R, Vec3 arm, double sign, Four by_f[3]) {
+    const double* r = R->m;
+    const Four x = {0, r[0], r[3], r[6]}, y = {0, r[1], r[4], r[7]}, z = {0, r[2], r[5], r[8]};
+    arm = vec3_scale(sign, arm);
+    by_f[0] = arm.z * y - arm.y * z;
+    by_f[1] = arm.x * z - arm.z * x;
+    by_f[2] = arm.y * x - arm.x * y;
+    by_f[2][0] = sign;
+}
+
+LASH_VECTOR_CLONES void contraction_directions(const BodyState* body, Vec3 point, double sign,
+                                               int rows, const Vec3* t, double* G) {
+    Four by_f[3];
+    moments(&body->R, vec3_sub(point, body->x), sign, by_f);
+    for (int r = 0; r < rows; ++r, ++t, G += 6) {
+        *(Two*)G = sign * *(const Two*)t;
+        *(Four*)(G + 2) = t->x * by_f[0] + t->y * by_f[1] + t->z * by_f[2];
+    }
+}
+
 void contraction_prepare(Contraction* c, const double* P, const double* v) {
     c->f = c->omega_a = c->omega_b = c->w = vec3_zero();
     for (int r = 0; r < c->rows && P != NULL; ++r) c->f = vec3_add_scaled(c->f, P[r], c->t[r]);
@@ -61,19 +82,16 @@ typedef struct Side {
 
 static inline void set_side(const Mat3* R, Vec3 arm, Vec3 f, double sign, Side* side) {
     const double* r = R->m;
-    const Four x = {0, r[0], r[3], r[6]}, y = {0, r[1], r[4], r[7]}, z = {0, r[2], r[5], r[8]};
-    f = vec3_scale(sign, f);
-    Vec3 own = vec3_cross(arm, f);
-    Four m = own.x * x + own.y * y + own.z * z;
-    arm = vec3_scale(sign, arm);
+    Vec3 own = vec3_cross(arm, f = vec3_scale(sign, f)), m = mat3_mul_transposed(*R, own);
     side->sign = sign;
-    side->by_f[0] = arm.z * y - arm.y * z, side->by_p[0] = f.y * z - f.z * y;
-    side->by_f[1] = arm.x * z - arm.z * x, side->by_p[1] = f.z * x - f.x * z;
-    side->by_f[2] = arm.y * x - arm.x * y, side->by_p[2] = f.x * y - f.y * x;
-    side->by_f[2][0] = sign;
-    side->turn[0] = (Four){0, 0, m[3], -m[2]};
-    side->turn[1] = (Four){0, -m[3], 0, m[1]};
-    side->turn[2] = (Four){0, m[2], -m[1], 0};
+    moments(R, arm, sign, side->by_f);
+    const Four x = {0, r[0], r[3], r[6]}, y = {0, r[1], r[4], r[7]}, z = {0, r[2], r[5], r[8]};
+    side->by_p[0] = f.y * z - f.z * y;
+    side->by_p[1] = f.z * x - f.x * z;
+    side->by_p[2] = f.x * y - f.y * x;
+    side->turn[0] = (Four){0, 0, m.z, -m.y};
+    side->turn[1] = (Four){0, -m.z, 0, m.x};
+    side->turn[2] = (Four){0, m.y, -m.x, 0};
 }
 
 // Three columns of dGP, rows of one side.

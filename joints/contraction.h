@@ -26,6 +26,9 @@ typedef struct ContractionRates {
     Vec3 w_turn[3], w_v[3], w_phi[3];
 } ContractionRates;
 
+// Columns of G (6 x rows) on a side: sign (t, R'((point - x) x t)); sign: b 1, a -1.
+void contraction_directions(const BodyState* body, Vec3 point, double sign, int rows, const Vec3* t,
+                            double* G);
 // Sets f from P (rows) and the velocities from v (6 per moving side, a first), the other fields
 // being set; NULL: not asked for.
 void contraction_prepare(Contraction* c, const double* P, const double* v);

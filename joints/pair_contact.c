@@ -32,7 +32,6 @@
 
 #include "core/arena.h"
 #include "core/error.h"
-#include "geometry/bounds.h"
 #include "joints/contraction.h"
 #include "joints/mechanism_internal.h"
 
@@ -247,14 +246,10 @@ static bool same_pose(Pose a, Pose b) {
 }
 
 static bool promise_kept(const LashMechanism* mech, const PairRun* run, const double* q) {
-    const double slack = 1 + 1e-9; // rounding
     for (int i = 1; i < mech->bodies; ++i) {
         const BodyPromise* body = &run->body[i];
-        if (!body->matters) continue;
         Pose p = body_pose(q, i);
-        if (!(vec3_distance(p.r, body->start.r) <= body->motion.translation * slack)) return false;
-        if (!(lash_rotation_angle(body->start.rot, p.rot) <= body->motion.rotation * slack))
-            return false;
+        if (body->matters && !lash_motion_within(&body->start, &p, body->motion)) return false;
     }
     return true;
 }
@@ -282,21 +277,14 @@ static Frame frame_of(PairState* state, int slot, const LashContactPoint* p) {
     return f;
 }
 
-static void put_column(const BodyState* body, Vec3 point, double sign, Vec3 t, double* G) {
-    Vec3 moment = mat3_mul_transposed(body->R, vec3_cross(vec3_sub(point, body->x), t));
-    G[0] = sign * t.x, G[1] = sign * t.y, G[2] = sign * t.z;
-    G[3] = sign * moment.x, G[4] = sign * moment.y, G[5] = sign * moment.z;
-}
-
 static void put_directions(const PairContact* pair, const BodyState* body, const Frame* f,
                            double* G) {
     int rows = rows_of(pair);
     if (pair->a > 0) {
-        for (int r = 0; r < rows; ++r, G += 6) put_column(&body[pair->a], f->x, -1, f->t[r], G);
+        contraction_directions(&body[pair->a], f->x, -1, rows, f->t, G);
+        G += 6 * rows;
     }
-    if (pair->b > 0) {
-        for (int r = 0; r < rows; ++r, G += 6) put_column(&body[pair->b], f->x, 1, f->t[r], G);
-    }
+    if (pair->b > 0) contraction_directions(&body[pair->b], f->x, 1, rows, f->t, G);
 }
 
 static void keep_point(PairKept* kept, const Pose* a, const Pose* b, const LashContactPoint* p) {
