@@ -435,26 +435,35 @@ static const LashInteractionList* collect(const LashSystem* system, LashSystemWo
     return &work->list;
 }
 
-// s: with the point where directions are written.
-static void evaluate_contact(const LashInteraction* item, const Contact* contact,
-                             const ContactView* view, bool asked, double* g, double* g_t, double* G,
-                             ContactState* s) {
-    if (!contact_is_circle_in_cylinder(contact)) contact_gap(contact, view, s);
-    bool friction = item->rows == 3;
+// The normal row, and zeros in the tangential ones.
+static inline void put_normal(const LashInteraction* item, double value, double* g) {
     g += item->row;
-    g[0] = s->gap;
-    if (friction) g[1] = g[2] = 0;
-    if (!asked) return;
-    if (g_t != NULL) {
-        g_t += item->row;
-        g_t[0] = 0;
-        if (friction) g_t[1] = g_t[2] = 0;
+    g[0] = value;
+    if (item->rows == 3) g[1] = g[2] = 0;
+}
+
+static void evaluate_contacts(const LashMechanism* mech, Evaluated* at, const uint8_t* wanted,
+                              double* g, double* g_t, double* G) {
+    const Contact *contact = mech->contact, *end = contact + mech->contacts;
+    ContactState* s = at->state;
+    bool* known = at->known;
+    for (; contact < end; ++contact, ++s, ++known) {
+        if (contact->pair >= 0) continue;
+        bool asked = wanted == NULL || wanted[contact->interaction];
+        *known = asked && G != NULL;
+        if (!asked && G != NULL && g_t == NULL) continue; // directions only
+        const LashInteraction* item = &mech->interaction[contact->interaction];
+        const ContactView* view = &at->view[contact->view];
+        if (!contact_is_circle_in_cylinder(contact)) contact_gap(contact, view, s);
+        put_normal(item, s->gap, g);
+        if (!asked) continue;
+        if (g_t != NULL) put_normal(item, 0, g_t);
+        if (G == NULL) continue;
+        double *Ga = contact->a > 0 ? G + item->offset : NULL, *Gb = NULL;
+        if (contact->b > 0) Gb = G + item->offset + (contact->a > 0 ? 6 * item->rows : 0);
+        contact_point(contact, s);
+        contact_directions(contact, view, s, item->rows, Ga, Gb);
     }
-    if (G == NULL) return;
-    double *Ga = contact->a > 0 ? G + item->offset : NULL, *Gb = NULL;
-    if (contact->b > 0) Gb = G + item->offset + (contact->a > 0 ? 6 * item->rows : 0);
-    contact_point(contact, s);
-    contact_directions(contact, view, s, item->rows, Ga, Gb);
 }
 
 static void place_contacts(const LashMechanism* mech, const BodyState* body, const double* q,
@@ -476,15 +485,7 @@ static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, c
     Evaluated* at = &work->evaluated[work->latest = 1 - work->latest];
     place_contacts(mech, work->body, q, at);
     circles_find(work->circles, mech->contact, at->view, at->state);
-    for (int c = 0; c < mech->contacts; ++c) {
-        const Contact* contact = &mech->contact[c];
-        if (contact->pair >= 0) continue;
-        bool asked = wanted == NULL || wanted[contact->interaction];
-        at->known[c] = asked && G != NULL;
-        if (!asked && G != NULL && g_t == NULL) continue; // directions only
-        evaluate_contact(&mech->interaction[contact->interaction], contact,
-                         &at->view[contact->view], asked, g, g_t, G, &at->state[c]);
-    }
+    evaluate_contacts(mech, at, wanted, g, g_t, G);
     return mech->pairs == 0 || pairs_evaluate(mech, work, q, wanted, g, g_t, G);
 }
 
