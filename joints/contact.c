@@ -12,6 +12,8 @@
 // Derivatives: see rates_of.
 #include "joints/contact.h"
 
+#include "joints/lanes.h"
+
 static const double POLE = 1e-12; // nearest to a sphere's lower pole that tangents are taken [-]
 
 static bool is_disc(const Contact* contact) {
@@ -94,7 +96,7 @@ LashContactPlace contact_place(const Contact* contact, const ContactView* view) 
 // Tangents t1, t2. A sphere's are those of vec3_basis in the axes of its frame, without the change
 // of sign at the equator: they are singular at one point only, its lower pole.
 //   t1 = (1 + x^2 a, x y a, -x),  t2 = (x y a, 1 + y^2 a, -y),  a = -1/(1 + z),  (x, y, z) = n
-static void tangents(const Contact* contact, Vec3 n, Vec3* t1, Vec3* t2) {
+static inline void tangents(const Contact* contact, Vec3 n, Vec3* t1, Vec3* t2) {
     const Mat3* A = &contact->a_axes;
     if (contact->def.a_type == LASH_FEATURE_CYLINDER) { // around, along
         *t1 = vec3_cross(contact->a_axis, n), *t2 = contact->a_axis;
@@ -110,24 +112,34 @@ static void tangents(const Contact* contact, Vec3 n, Vec3* t1, Vec3* t2) {
     *t2 = mat3_mul(*A, vec3(b, 1 + n.y * n.y * k, -n.y));
 }
 
-void contact_directions(const Contact* contact, const ContactView* view, const ContactState* s,
-                        int rows, double* Ga, double* Gb) {
-    Vec3 t[3] = {s->n}, from_b = vec3_sub(s->point, view->d);
+// Columns of one side: the linear part as xy t and the first lane of zm t, the angular part as its
+// other lanes.
+static inline void put_side(const Two xy[3], const Four zm[3], int rows, const Vec3* t, double* G) {
+    for (int r = 0; r < rows; ++r, ++t, G += 6) {
+        *(Two*)G = t->x * xy[0] + t->y * xy[1] + t->z * xy[2];
+        *(Four*)(G + 2) = t->x * zm[0] + t->y * zm[1] + t->z * zm[2];
+    }
+}
+
+LASH_VECTOR_CLONES void contact_directions(const Contact* contact, const ContactView* view,
+                                           const ContactState* s, int rows, double* Ga,
+                                           double* Gb) {
+    static const Mat3 identity = {{1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    const double *R = view->a != NULL ? view->a->R.m : identity.m, *q = view->Q.m;
+    Vec3 t[3] = {s->n}, x = s->point, arm = vec3_sub(x, view->d);
+    Two xy[3] = {{R[0], R[1]}, {R[3], R[4]}, {R[6], R[7]}};
     if (rows > 1) tangents(contact, s->n, &t[1], &t[2]);
-    for (int r = 0; r < rows; ++r) {
-        Vec3 lin = direction_to_world(view, t[r]);
-        if (Ga != NULL) {
-            Vec3 m = vec3_cross(t[r], s->point);
-            Ga[0] = -lin.x, Ga[1] = -lin.y, Ga[2] = -lin.z;
-            Ga[3] = m.x, Ga[4] = m.y, Ga[5] = m.z;
-            Ga += 6;
-        }
-        if (Gb != NULL) {
-            Vec3 m = mat3_mul_transposed(view->Q, vec3_cross(from_b, t[r]));
-            Gb[0] = lin.x, Gb[1] = lin.y, Gb[2] = lin.z;
-            Gb[3] = m.x, Gb[4] = m.y, Gb[5] = m.z;
-            Gb += 6;
-        }
+    if (Gb != NULL) { // (R_a, Q'[x - d]) t
+        const Four e = {0, q[0], q[3], q[6]}, f = {0, q[1], q[4], q[7]}, g = {0, q[2], q[5], q[8]};
+        const Four zm[3] = {arm.z * f - arm.y * g + (Four){R[2]},
+                            arm.x * g - arm.z * e + (Four){R[5]},
+                            arm.y * e - arm.x * f + (Four){R[8]}};
+        put_side(xy, zm, rows, t, Gb);
+    }
+    if (Ga != NULL) { // -(R_a, [x]) t
+        const Four zm[3] = {{-R[2], 0, -x.z, x.y}, {-R[5], x.z, 0, -x.x}, {-R[8], -x.y, x.x, 0}};
+        for (int k = 0; k < 3; ++k) xy[k] = -xy[k];
+        put_side(xy, zm, rows, t, Ga);
     }
 }
 

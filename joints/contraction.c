@@ -20,8 +20,7 @@
 // transposed. Lanes are the components of a column of dGP, or the rows of dGv.
 #include "joints/contraction.h"
 
-typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
-typedef double Two __attribute__((vector_size(16), aligned(8), may_alias));
+#include "joints/lanes.h"
 
 // sign R'[arm] by columns; lane 0: sign of the force along z.
 static inline void moments(const Mat3* R, Vec3 arm, double sign, Four by_f[3]) {
