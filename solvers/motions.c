@@ -194,17 +194,26 @@ static void joint_rows(const Motions* s, const Cluster* c, const double* G, doub
     }
 }
 
+// x' <- x' A^-1
+static inline __attribute__((always_inline)) void divide(const int n, const double* inverse,
+                                                         double* x) {
+    double y[BODY] = {0};
+    for (int j = 0; j < n; ++j)
+        for (int k = 0; k < n; ++k) y[k] += x[j] * inverse[j * n + k];
+    memcpy(x, y, (size_t)n * sizeof *x);
+}
+
 // Rows of the basis times A^-1.
 static void divide_by_masses(const Motions* s, Cluster* c) {
-    for (int l = 0; l < c->n; ++l) {
-        double* row = c->Q + l * c->ld;
-        for (int b = 0; b < c->blocks; ++b) {
-            int n = lash_block_size(s->system, c->block[b]);
-            const double* inverse = s->inverse + c->block[b] * BODY * BODY;
-            double x[BODY] = {0}, *to = row + c->at[b];
-            for (int j = 0; j < n; ++j)
-                for (int k = 0; k < n; ++k) x[k] += to[j] * inverse[j * n + k];
-            memcpy(to, x, (size_t)n * sizeof *x);
+    for (int b = 0; b < c->blocks; ++b) {
+        int n = lash_block_size(s->system, c->block[b]);
+        const double* inverse = s->inverse + c->block[b] * BODY * BODY;
+        double* x = c->Q + c->at[b];
+        for (int l = 0; l < c->n; ++l, x += c->ld) {
+            if (n == BODY)
+                divide(BODY, inverse, x);
+            else
+                divide(n, inverse, x);
         }
     }
 }
