@@ -765,16 +765,15 @@ static bool occt_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, P
 
 bool lash_pair_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
                         double* gap, const uint8_t* wanted, LashContactPoint* points) {
-    return lash_pair_evaluate_roots(pair, w, world_a, world_b, gap, wanted, points, NULL);
+    return lash_motion_within(&w->world_a, &world_a, w->motion_a) &&
+           lash_motion_within(&w->world_b, &world_b, w->motion_b) &&
+           lash_pair_evaluate_roots(pair, w, world_a, world_b, gap, wanted, points, NULL);
 }
 
 bool lash_pair_evaluate_roots(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
                               double* gap, const uint8_t* wanted, LashContactPoint* points,
                               LashPairRoots* kept) {
     LASH_ASSERT(kept == NULL || kept->slots >= w->slots);
-    if (!lash_motion_within(&w->world_a, &world_a, w->motion_a) ||
-        !lash_motion_within(&w->world_b, &world_b, w->motion_b))
-        return false;
     if (pair->occt != NULL) {
         if (kept != NULL) kept->combination[0] = -1;
         return occt_evaluate(pair, w, world_a, world_b, gap, wanted, points);

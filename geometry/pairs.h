@@ -104,8 +104,8 @@ const uint64_t* lash_pair_slots(const LashPairWork* work);
 bool lash_pair_evaluate(const LashPair* pair, LashPairWork* work, Pose world_a, Pose world_b,
                         double* gap, const uint8_t* wanted, LashContactPoint* points);
 
-// The same, but the points' second order is left until it is asked for: what it is computed from is
-// kept in `roots`, of this evaluation.
+// The same within the promise, which it does not check, but the points' second order is left until
+// it is asked for: what it is computed from is kept in `roots`, of this evaluation.
 typedef struct LashPairRoots LashPairRoots;
 LashPairRoots* lash_pair_roots_create(int slots);
 void lash_pair_roots_destroy(LashPairRoots* roots);

@@ -158,7 +158,8 @@ static inline bool touch(const Circle* k, const Seen* c, double cosine, double s
     s->center = c->center, s->rim = vec3_add(c->center, t);
     s->n = vec3_scale(k->sign / rho, w);
     s->point = vec3_add_scaled(s->rim, -0.5 * gap, s->n);
-    s->gap = (height >= k->low) & (height <= k->high) ? gap : INFINITY;
+    bool between = (height >= k->low) & (height <= k->high); // of the ends
+    s->gap = between ? gap : INFINITY;
     return rho > 0;
 }
 
@@ -214,6 +215,7 @@ static inline void put_at(Vec3 x, double (*of)[BATCH], int i) {
     of[0][i] = x.x, of[1][i] = x.y, of[2][i] = x.z;
 }
 
+// One circle per lane: without branches the compiler takes as many at once as the registers hold.
 LASH_VECTOR_CLONES static void find_by_series(Batch* b) {
     for (int i = 0; i < BATCH; ++i) {
         double(*of)[BATCH] = b->circle, (*view)[BATCH] = b->view;

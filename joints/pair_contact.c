@@ -309,7 +309,8 @@ static void go_on(const PairKept* kept, Pose a, Pose b, LashContactPoint* p) {
                             .b = {.X = {1, 0, 0, 1}, .Y = {0}}}; // on a plane
 }
 
-// Gaps of a pair at poses a, b into state->gap, and the wanted points into the older cache.
+// Gaps of a pair at poses a, b within the promise into state->gap, and the wanted points into the
+// older cache.
 static bool find_points(const PairContact* pair, PairState* state, Pose a, Pose b, bool points,
                         const uint8_t* wanted) {
     PairPoints* cache = &state->cache[1 - state->latest];
@@ -522,15 +523,17 @@ static const LashContactPoint* complete_point(const PairContact* pair, PairPoint
 }
 
 // The point of a slot at q: from the caches, or found anew. NULL: the slot is empty.
-static const LashContactPoint* point_at(const PairContact* pair, PairState* state, const double* q,
-                                        int slot) {
+static const LashContactPoint* point_at(const LashMechanism* mech, const PairRun* run, int k,
+                                        const double* q, int slot) {
+    const PairContact* pair = &mech->pair[k];
+    PairState* state = &run->state[k];
     Pose a = body_pose(q, pair->a), b = body_pose(q, pair->b);
     for (int c = 0; c < 2; ++c) {
         PairPoints* cache = &state->cache[c];
         bool same = cache->filled && same_pose(cache->world_a, a) && same_pose(cache->world_b, b);
         if (same && cache->has[slot]) return complete_point(pair, cache, slot);
     }
-    if (!find_points(pair, state, a, b, true, NULL)) return NULL;
+    if (!promise_kept(mech, run, q) || !find_points(pair, state, a, b, true, NULL)) return NULL;
     return complete_point(pair, &state->cache[state->latest], slot);
 }
 
@@ -541,7 +544,7 @@ void pairs_contract(const LashMechanism* mech, LashSystemWork* work, const doubl
     const PairContact* pair = &mech->pair[k];
     PairState* state = &work->pairs.state[k];
     int rows = rows_of(pair), n = 6 * touched_by(pair), slot = i - state->first;
-    const LashContactPoint* point = point_at(pair, state, q, slot);
+    const LashContactPoint* point = point_at(mech, &work->pairs, k, q, slot);
     if (point == NULL) {
         if (dGP != NULL) memset(dGP, 0, (size_t)(n * n) * sizeof *dGP);
         if (dGv != NULL) memset(dGv, 0, (size_t)(rows * n) * sizeof *dGv);
