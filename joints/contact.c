@@ -228,17 +228,19 @@ void contact_contract(const Contact* contact, const BodyState* body, const Conta
     bool circle = contact_is_circle_in_cylinder(contact);
     ContractionRates rates;
     ContactWorld world = {.gap = s->gap, .n = direction_to_world(view, s->n)};
-    world.center = point_to_world(view, s->center);
-    world.origin = point_to_world(view, contact->def.a_frame.r);
     world.axis = direction_to_world(view, contact->a_axis);
-    if (is_disc(contact) && !circle) world.disc_axis = direction_to_world(view, s->disc_axis);
     if (circle) {
-        Vec3 axis = mat3_mul(view->Q, contact->b_axis);
         world.rim = point_to_world(view, s->rim);
-        world.along = direction_to_world(view, vec3_cross(axis, vec3_sub(s->rim, s->center)));
+        world.along = direction_to_world(view, circle_turning(contact, view, s, &world));
+    } else {
+        world.center = point_to_world(view, s->center);
+        world.origin = point_to_world(view, contact->def.a_frame.r);
+        if (is_disc(contact)) world.disc_axis = direction_to_world(view, s->disc_axis);
     }
     c.point = point_to_world(view, s->point), c.t[0] = world.n;
-    if (rows > 1) {
+    if (rows > 1 && contact->def.a_type == LASH_FEATURE_CYLINDER) {
+        c.t[1] = vec3_cross(world.axis, world.n), c.t[2] = world.axis;
+    } else if (rows > 1) {
         tangents(contact, s->n, &c.t[1], &c.t[2]);
         c.t[1] = direction_to_world(view, c.t[1]), c.t[2] = direction_to_world(view, c.t[2]);
     }
@@ -246,7 +248,7 @@ void contact_contract(const Contact* contact, const BodyState* body, const Conta
     contraction_prepare(&c, P, dGv != NULL ? v : NULL);
     contraction_start(&c, &rates);
     if (circle) {
-        circle_rates(contact, &world, &c, P, &rates);
+        circle_rates(&world, &c, P, &rates);
     } else {
         rates_of(contact, &world, &c, P, &rates);
     }

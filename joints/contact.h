@@ -68,11 +68,18 @@ void circles_find(Circles* circles, const Contact* contact, const ContactView* v
 // A contact's features and state, world.
 typedef struct ContactWorld {
     double gap;
-    Vec3 n, origin, axis, center, disc_axis, rim;
-    Vec3 along; // derivative of the rim by the angle on the circle
+    Vec3 n, axis;
+    Vec3 origin, center, disc_axis; // but circle and cylinder
+    // Circle and cylinder: the touching point, its derivative by the angle on the circle, that
+    // along the axis; denominator of d(angle); distance from the axis, negative against n.
+    Vec3 rim, along;
+    double lift, slope, out;
 } ContactWorld;
-void circle_rates(const Contact* contact, const ContactWorld* s, const Contraction* c,
-                  const double* P, ContractionRates* rates);
+// Sets lift, slope and out; returns the derivative of the rim in the axes of a.
+Vec3 circle_turning(const Contact* contact, const ContactView* view, const ContactState* s,
+                    ContactWorld* world);
+void circle_rates(const ContactWorld* s, const Contraction* c, const double* P,
+                  ContractionRates* rates);
 // The normal on a cylinder turns about its axis by v . (velocity) + phi . (turn): dn = around times
 // that, dt1 = -n times that. Sets f_v, f_phi (P not NULL), w_v and w_phi.
 void contact_add_turn(const Contraction* c, const double* P, Vec3 around, Vec3 v, Vec3 phi,

@@ -25,7 +25,8 @@
 // The touching point wanders on the circle: with x' = dx/d(angle), seen from a, the condition
 // w.x' = 0 gives
 //     d(angle) = -(v.x' + w.(phi x x')) / (x'.x' - (u.x')^2 - w.(x - c)),
-// v: velocity of b's point at x against a's, across u; phi: of b against a.
+// v: velocity of b's point at x against a's, across u; phi: of b against a. With w = D + r t across
+// u the denominator is (u.(x - c))^2 - (u.x')^2 - D.(x - c), in which nothing large cancels.
 #include <math.h>
 #include <string.h>
 
@@ -265,25 +266,35 @@ void circles_find(Circles* circles, const Contact* contact, const ContactView* v
     }
 }
 
-void circle_rates(const Contact* contact, const ContactWorld* s, const Contraction* c,
-                  const double* P, ContractionRates* rates) {
-    double sign = contact->def.inside ? -1 : 1, gap = isfinite(s->gap) ? s->gap : 0;
-    Vec3 u = s->axis, x = s->rim, w = vec3_sub(x, s->origin), around = vec3_cross(u, s->n);
-    w = vec3_add_scaled(w, -vec3_dot(w, u), u);
-    double lift = vec3_dot(u, s->along), rho = vec3_norm(w);
-    double slope = vec3_dot(s->along, s->along) - lift * lift - vec3_dot(w, vec3_sub(x, s->center));
-    double inverse = slope != 0 ? -1 / slope : 0;
-    Vec3 along = vec3_add_scaled(s->along, -lift, u); // across the axis
+Vec3 circle_turning(const Contact* contact, const ContactView* view, const ContactState* s,
+                    ContactWorld* world) {
+    Vec3 u = contact->a_axis, arm = vec3_sub(s->rim, s->center);
+    Vec3 D = vec3_sub(s->center, contact->def.a_frame.r);
+    Vec3 along = vec3_cross(mat3_mul(view->Q, contact->b_axis), arm);
+    double rise = vec3_dot(u, arm), lift = vec3_dot(u, along);
+    D = vec3_add_scaled(D, -vec3_dot(u, D), u);
+    world->lift = lift;
+    world->slope = rise * rise - lift * lift - vec3_dot(D, arm);
+    world->out = vec3_dot(s->n, vec3_add(D, arm)); // w = out n
+    return along;
+}
+
+void circle_rates(const ContactWorld* s, const Contraction* c, const double* P,
+                  ContractionRates* rates) {
+    double gap = isfinite(s->gap) ? s->gap : 0;
+    double inverse = s->slope != 0 ? -1 / s->slope : 0, per = s->out != 0 ? 1 / s->out : 0;
+    Vec3 around = vec3_cross(s->axis, s->n);
+    Vec3 along = vec3_add_scaled(s->along, -s->lift, s->axis); // across the axis
     Vec3 angle_v = vec3_scale(inverse, along);
-    Vec3 angle_phi = vec3_scale(inverse, vec3_cross(s->along, w));
+    Vec3 angle_phi = vec3_scale(inverse * s->out, vec3_cross(s->along, s->n));
     // dn = around (turn_v . v + turn_phi . phi): w turns about the axis
-    double part = vec3_dot(around, along), per = rho > 0 ? sign / rho : 0;
+    double part = vec3_dot(around, along);
     Vec3 turn_v = vec3_scale(per, vec3_add_scaled(around, part, angle_v));
     Vec3 turn_phi = vec3_scale(per * part, angle_phi);
     contact_add_turn(c, P, around, turn_v, turn_phi, rates);
     Vec3 back = vec3_scale(-0.5 * gap, around), half = vec3_scale(-0.5, s->n);
     Mat3 wander = mat3_add(mat3_outer(s->along, angle_v), mat3_outer(back, turn_v));
-    rates->x_0 = x;
+    rates->x_0 = s->rim;
     rates->p_v = mat3_add(rates->p_v, mat3_add(wander, mat3_outer(half, s->n)));
     rates->p_phi = mat3_add(mat3_outer(s->along, angle_phi), mat3_outer(back, turn_phi));
 }
