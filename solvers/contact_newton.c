@@ -778,6 +778,8 @@ static bool close_searched(StepContext* s, ContactNewton* f, double tolerance) {
     s->demoted = info.demoted;
     if (nn > 0) memcpy(s->kind_n, final, (size_t)nn);
     for (int r = 0; r < nn; ++r) {
+        // What moves by less than the tolerance is rounding: an open contact has none at all.
+        if (fabs(f->tau[r]) * f->A_n[r * nn + r] < tolerance) f->tau[r] = 0;
         double change = f->tau[r] - s->tau[s->list->item[s->normal[r]].row];
         if (change != 0)
             for (int i = 0; i < k; ++i) z[i] += change * f->G_n[r * ldk + i];
