@@ -76,10 +76,12 @@ static void follower_rides_on_the_freeform_cam(void** state) {
 
 static void geneva_wheel_goes_a_quarter_per_turn(void** state) {
     (void)state;
-    if (!long_tests()) skip();
     cJSON* json = run_model("geneva/geneva.json", NULL); // two turns of the driver
     assert_exact(json);
     assert_between("wheel", result_at(json, "outputs/wheel_angle"), -3.1416 - 0.01, -3.1416 + 0.01);
+    double fastest = -4 * 3.14159265 / (sqrt(2) - 1); // in the middle of a quarter turn [rad/s]
+    assert_between("speed", result_at(json, "outputs/wheel_speed_peak"), 1.002 * fastest,
+                   0.998 * fastest);
     cJSON_Delete(json);
 }
 
