@@ -18,9 +18,12 @@
 // Only the few motions y turn any direction, so that all the rest is a correction of low rank:
 //
 //     y = Theta (w N'x + eta),   a = x - S y,     x = V*'(G* dP - r - h theta C dv_p - Q dd_c)
-//     S = V*'(Q + h theta/w C) V N,   eta = N'(m + C(tau) dd_c),   Theta = (1 - N'C(tau)N + w
-//     N'S)^-1 W = G'G* + w (D N - G'S) Theta N'G*           (G, G*, D, m, C(tau): in the motions)
+//     S = V*'(Q + h theta/w C) V N,   eta = N'(m + C(tau) dd_c)
+//     Theta = (1 - N'C(tau)N + w N'S)^-1
+//     W = G'G* + w (D N - G'S) Theta N'G*            (G, G*, D, m, C(tau): in the motions)
 //
+// Far from the solution derivatives mislead: a plain operator is without those of directions, a
+// bare one, where forces are soft, without those of forces too: S = 0, Theta = 1.
 // E is guessed from the iterate; where the answer disagrees the positions are solved as the
 // complementarity problem they are, and the next operator knows. The operator is kept while it
 // contracts: residuals are always fresh.
