@@ -444,13 +444,12 @@ static inline void put_normal(const LashInteraction* item, double value, double*
 
 static void evaluate_contacts(const LashMechanism* mech, Evaluated* at, const uint8_t* wanted,
                               double* g, double* g_t, double* G) {
-    const Contact *contact = mech->contact, *end = contact + mech->contacts;
-    ContactState* s = at->state;
-    bool* known = at->known;
-    for (; contact < end; ++contact, ++s, ++known) {
+    for (int c = 0; c < mech->contacts; ++c) {
+        const Contact* contact = &mech->contact[c];
+        ContactState* s = &at->state[c];
         if (contact->pair >= 0) continue;
         bool asked = wanted == NULL || wanted[contact->interaction];
-        *known = asked && G != NULL;
+        at->known[c] = asked && G != NULL;
         if (!asked && G != NULL && g_t == NULL) continue; // directions only
         const LashInteraction* item = &mech->interaction[contact->interaction];
         const ContactView* view = &at->view[contact->view];

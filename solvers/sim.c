@@ -368,6 +368,7 @@ static void start_again(LashSim* sim) {
 static void copy_contacts(const LastContacts* from, LastContacts* to) {
     size_t n = (size_t)from->count;
     to->count = from->count;
+    if (n == 0) return;
     memcpy(to->id, from->id, n * sizeof *to->id);
     memcpy(to->closed, from->closed, n * sizeof *to->closed);
     memcpy(to->P, from->P, 3 * n * sizeof *to->P), memcpy(to->U, from->U, 3 * n * sizeof *to->U);
