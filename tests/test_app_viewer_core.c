@@ -313,6 +313,68 @@ static void seeking_in_a_long_result_is_fast(void** state) {
     view_source_close(source);
 }
 
+static void write_scratch(const char* name, const char* text) {
+    char path[300];
+    FILE* f = fopen(scratch_file(name, path, sizeof path), "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+// A run was started in the folder of its model, which was named without it, and is looked at from
+// elsewhere.
+static void a_result_finds_the_parts_from_where_it_lies(void** state) {
+    (void)state;
+    char path[300], model[400];
+    const char* file = scratch_file("moved.h5", path, sizeof path);
+    char* text = slurp(model_path("pendulum_in_ring/pendulum_in_ring.json", model, sizeof model));
+    for (char* at = text; (at = strstr(at, "parts/")) != NULL;) memcpy(at, "moved_", 6);
+    write_scratch("moved.json", text);
+    for (int i = 0; i < 2; ++i) {
+        const char* name = i == 0 ? "ring" : "rod";
+        char step[100], copy[100];
+        snprintf(step, sizeof step, "pendulum_in_ring/parts/%s.step", name);
+        snprintf(copy, sizeof copy, "moved_%s.step", name);
+        char* part = slurp(model_path(step, model, sizeof model));
+        write_scratch(copy, part);
+        free(part);
+    }
+    LashError error = {0};
+    char there[300];
+    LashModel* loaded =
+        lash_model_load(scratch_file("moved.json", there, sizeof there), NULL, 0, &error);
+    assert_non_null(loaded);
+    LashMechanism* mech = lash_model_build(loaded, &error);
+    assert_non_null(mech);
+    const char *bodies[] = {"ring", "rod"}, *names[] = {"?", "?", "?", "?", "?", "?", "?", "?"};
+    LashRecordInfo info = {.version = "0",
+                           .model_file = "moved.json",
+                           .model_text = text,
+                           .options = "{}",
+                           .scheme = "combined",
+                           .step = 5e-4,
+                           .bodies = lash_mechanism_body_count(mech),
+                           .joints = lash_mechanism_joint_count(mech),
+                           .contacts = lash_mechanism_contact_count(mech),
+                           .body_name = bodies,
+                           .joint_name = names,
+                           .joint_type = names,
+                           .contact_name = names};
+    assert_true(info.bodies == 2 && info.joints <= 8 && info.contacts <= 8);
+    lash_mechanism_destroy(mech), lash_model_destroy(loaded);
+    LashRecordLayout layout = lash_record_layout(info.bodies, info.joints, info.contacts);
+    double* frame = lash_alloc((size_t)layout.total * sizeof *frame);
+    LashRecorder* recorder = lash_recorder_create(file, &info, &error);
+    assert_non_null(recorder);
+    assert_true(lash_recorder_add(recorder, frame, &error));
+    assert_true(lash_recorder_close(recorder, &error));
+    lash_free(frame), free(text);
+    AppSessionOptions none = no_options();
+    ViewSource* source = view_source_open(file, &none, &error);
+    if (source == NULL) fail_msg("%s", error.message);
+    view_source_close(source);
+}
+
 static void damaged_and_foreign_results_are_refused(void** state) {
     (void)state;
     char path[300];
@@ -544,6 +606,7 @@ int main(void) {
         cmocka_unit_test(live_run_can_be_restarted_while_it_runs),
         cmocka_unit_test(live_run_that_fails_says_why),
         cmocka_unit_test(seeking_in_a_long_result_is_fast),
+        cmocka_unit_test(a_result_finds_the_parts_from_where_it_lies),
         cmocka_unit_test(damaged_and_foreign_results_are_refused),
         cmocka_unit_test(part_without_mesh_is_refused),
         cmocka_unit_test(updates_do_not_wait_for_steps),

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/measure.h"
 #include "app/progress.h"
@@ -85,6 +86,19 @@ static bool same_names(const LashRecord* record, const LashMechanism* mech) {
     return true;
 }
 
+// Where the model of a result lies: as it was named when the run began or, when that is a relative
+// path that leads nowhere from here, from the folder of the result. To be freed.
+static char* find_model(const char* result, const char* model) {
+    const char* slash = strrchr(result, '/');
+    if (model[0] == '/' || access(model, R_OK) == 0 || slash == NULL) return lash_strdup(model);
+    size_t folder = (size_t)(slash - result) + 1, bytes = folder + strlen(model) + 1;
+    char* beside = lash_alloc(bytes);
+    snprintf(beside, bytes, "%.*s%s", (int)folder, result, model);
+    if (access(beside, R_OK) == 0) return beside;
+    lash_free(beside);
+    return lash_strdup(model);
+}
+
 static bool open_result(ViewSource* s, const char* file, LashError* error) {
     enum { SETS = 256 };
     char* set[SETS];
@@ -99,14 +113,17 @@ static bool open_result(ViewSource* s, const char* file, LashError* error) {
         return false;
     int sets = recorded_sets(record->options, set, SETS);
     LashError inner = {0};
-    s->session.model =
-        lash_model_parse(record->model_file, record->model_text, strlen(record->model_text),
-                         (const char* const*)set, sets, &inner);
+    char* model = find_model(file, record->model_file);
+    s->session.model = lash_model_parse(model, record->model_text, strlen(record->model_text),
+                                        (const char* const*)set, sets, &inner);
     if (s->session.model != NULL) s->session.mech = lash_model_build(s->session.model, &inner);
     for (int i = 0; i < sets; ++i) lash_free(set[i]);
+    lash_free(model);
     if (s->session.mech == NULL) {
         return lash_error_set(error, inner.status, inner.where,
-                              "the model inside the result does not load: %.400s", inner.message);
+                              "the model inside the result does not load: %.400s; its files are "
+                              "looked for beside %.200s, from this folder and from the result's",
+                              inner.message, record->model_file);
     }
     s->session.system = lash_mechanism_system(s->session.mech);
     if (!same_names(record, s->session.mech))
