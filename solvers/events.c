@@ -11,7 +11,7 @@
 
 // Slower than this is not an impact but what the tolerance of velocities leaves [tolerances].
 static const double AT_REST = 100;
-// Pushing on with an impulse that changed by less than this share: a contact that slides along a
+// Pushing on with a force that changed by less than this share: a contact that slides along a
 // curved surface, whose rows turn within the step, is not hit again.
 static const double STEADY = 0.02;
 static const double IN_CONE =
@@ -43,7 +43,8 @@ static void look_at(LashSim* sim, const StepContext* s, int i, const double* bef
     bool pushed = before != NULL && before[0] > 0, pushes = s->active[i] && P[0] > 0;
     double U = s->has_U_start[i] ? s->U_start[item->row] : 0;
     double at_rest = AT_REST * sim->settings.tolerance_velocity;
-    bool steady = pushed && fabs(P[0] - before[0]) <= STEADY * before[0];
+    double same = pushed ? before[0] * s->h / sim->h_prev : 0; // force, over this step
+    bool steady = pushed && fabs(P[0] - same) <= STEADY * same;
     bool turns = pushed && pushes && sticks(item, before) != sticks(item, P);
     if (joint_friction(item)) { // a load that comes and goes is no impact
         if (turns) add_event(sim, s, sticks(item, P) ? LASH_EVENT_STICK : LASH_EVENT_SLIP, i);
