@@ -333,8 +333,8 @@ static void close_contacts(const StepContext* s, ContactNewton* f) {
         double* row = f->G_n + r * ldk;
         bool pushed = s->active[i] && s->P[item->row] > PUSHES * largest &&
                       s->position[i] == POSITION_CLOSED_IF_PUSHED;
-        memset(row + k, 0, (size_t)(ldk - k) * sizeof *row);
-        motions_row(f->motions, item, s->G, 0, true, row);
+        memset(row, 0, (size_t)ldk * sizeof *row);
+        motions_rows(f->motions, item, s->G, 1, true, row, ldk);
         if (is_empty(s, item) || !(pushed || s->tau[item->row] > 0 || s->g[item->row] <= 0))
             continue;
         memcpy(f->E + f->ne * ldk, row, (size_t)ldk * sizeof *row);
@@ -420,7 +420,7 @@ static void answer_motions(LashSim* sim, const StepContext* s, ContactNewton* f)
         const LashInteraction* item = &s->list->item[s->contact[c]];
         int first[LASH_MAX_TOUCHED], last[LASH_MAX_TOUCHED], at = s->first[c];
         int touched = motions_touched(f->motions, item, first, last);
-        motions_rows(f->motions, item, s->G, true, f->rows, ldk);
+        motions_rows(f->motions, item, s->G, item->rows, true, f->rows, ldk);
         for (int i = 0; i < touched; ++i) {
             for (int k = first[i]; k < last[i]; ++k)
                 for (int r = 0; r < item->rows; ++r) f->Z[k * ld + at + r] = f->rows[r * ldk + k];
@@ -449,7 +449,7 @@ static void answer_contacts(LashSim* sim, StepContext* s, ContactNewton* f) {
         int first[LASH_MAX_TOUCHED], last[LASH_MAX_TOUCHED];
         int touched = motions_touched(f->motions, item, first, last);
         double* W = s->W + s->first[c] * ld;
-        motions_rows(f->motions, item, s->G_star, false, f->rows, f->ldk);
+        motions_rows(f->motions, item, s->G_star, item->rows, false, f->rows, f->ldk);
         if (touched == 0) memset(W, 0, (size_t)(item->rows * ld) * sizeof *W);
         for (int i = 0; i < touched; ++i)
             lash_dense_multiply_blocks(item->rows, ld, last[i] - first[i], 1, f->rows + first[i],

@@ -124,32 +124,21 @@ DEFINE_THREE(three_half, Half)
     case n:                                                                     \
         three(n, keep, sign, count, A, row, step, X + done, ld, Y + done, ldy); \
         break;
-FOR_512 static void product_wide(bool keep, double sign, int blocks, int count, const double* A,
-                                 int row, int step, const double* X, int ld, double* Y, int ldy) {
-    for (int tiles = (blocks + 5) / 6, done = 0; tiles > 0; --tiles) {
-        int n = (blocks + tiles - 1) / tiles;
-        switch (n) {
-            THREE(three_wide, 1)
-            THREE(three_wide, 2)
-            THREE(three_wide, 3)
-            THREE(three_wide, 4)
-            THREE(three_wide, 5)
-            THREE(three_wide, 6)
-        }
-        blocks -= n, done += n * WIDE;
+#define DEFINE_PRODUCT(TARGET, name, three, most)                                             \
+    TARGET static void name(bool keep, double sign, int blocks, int count, const double* A,   \
+                            int row, int step, const double* X, int ld, double* Y, int ldy) { \
+        for (int tiles = (blocks + (most)-1) / (most), done = 0; tiles > 0; --tiles) {        \
+            int n = (blocks + tiles - 1) / tiles;                                             \
+            switch (n) {                                                                      \
+                THREE(three, 1)                                                               \
+                THREE(three, 2)                                                               \
+                THREE(three, 3) THREE(three, 4) THREE(three, 5) THREE(three, 6)               \
+            }                                                                                 \
+            blocks -= n, done += n * WIDE;                                                    \
+        }                                                                                     \
     }
-}
-FOR_256 static void product_half(bool keep, double sign, int blocks, int count, const double* A,
-                                 int row, int step, const double* X, int ld, double* Y, int ldy) {
-    for (int tiles = (blocks + 1) / 2, done = 0; tiles > 0; --tiles) {
-        int n = (blocks + tiles - 1) / tiles;
-        switch (n) {
-            THREE(three_half, 1)
-            THREE(three_half, 2)
-        }
-        blocks -= n, done += n * WIDE;
-    }
-}
+DEFINE_PRODUCT(FOR_512, product_wide, three_wide, 6)
+DEFINE_PRODUCT(FOR_256, product_half, three_half, 2)
 
 void lash_dense_multiply_blocks(int rows, int columns, int count, double sign, const double* A,
                                 int row, int step, const double* X, int ld, bool keep, double* Y,

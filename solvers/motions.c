@@ -364,23 +364,9 @@ int motions_touched(const Motions* s, const LashInteraction* item, int* first, i
     return n;
 }
 
-void motions_row(const Motions* s, const LashInteraction* item, const double* G, int r, bool end,
-                 double* row) {
-    const double* column = G + item->offset;
-    for (int i = 0; i < s->k; ++i) row[i] = 0;
-    for (int b = 0; b < item->touched; ++b) {
-        const Cluster* c = &s->cluster[s->cluster_of[item->block[b]]];
-        int n = lash_block_size(s->system, item->block[b]);
-        const double* V = basis(c, end) + s->at[item->block[b]];
-        for (int l = 0; l < c->k; ++l)
-            row[c->first + l] += dot_block(n, V + l * c->ld, column + n * r);
-        column += n * item->rows;
-    }
-}
-
-void motions_rows(const Motions* s, const LashInteraction* item, const double* G, bool end,
-                  double* rows, int ld) {
-    const double* column = G + item->offset;
+void motions_rows(const Motions* s, const LashInteraction* item, const double* G, int count,
+                  bool end, double* rows, int ld) {
+    const double* block = G + item->offset;
     for (int b = 0; b < item->touched; ++b) {
         const Cluster* c = &s->cluster[s->cluster_of[item->block[b]]];
         bool begun = false;
@@ -388,11 +374,12 @@ void motions_rows(const Motions* s, const LashInteraction* item, const double* G
             begun = begun || s->cluster_of[item->block[a]] == c - s->cluster;
         int n = lash_block_size(s->system, item->block[b]);
         const double* V = basis(c, end) + s->at[item->block[b]];
-        for (int r = 0; r < item->rows; ++r, column += n) {
+        for (int r = 0; r < count; ++r) {
             double* row = rows + r * ld + c->first;
             for (int l = 0; l < c->k; ++l)
-                row[l] = (begun ? row[l] : 0) + dot_block(n, V + l * c->ld, column);
+                row[l] = (begun ? row[l] : 0) + dot_block(n, V + l * c->ld, block + n * r);
         }
+        block += n * item->rows;
     }
 }
 

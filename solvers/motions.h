@@ -32,13 +32,11 @@ void motions_close(Motions* motions, const double* e, double* x);
 // depend on each other
 void motions_answer(Motions* motions, const double* f, double* P);
 
-// Row r of an interaction in the motions, G'V* or G'V at the end of the step: row (k) is filled.
-void motions_row(const Motions* motions, const LashInteraction* item, const double* G, int r,
-                 bool end, double* row);
-// All rows of an interaction, below each other with leading dimension ld: only the motions of the
-// clusters that it acts on are written.
-void motions_rows(const Motions* motions, const LashInteraction* item, const double* G, bool end,
-                  double* rows, int ld);
+// The first `count` rows of an interaction in the motions, G'V* or G'V at the end of the step,
+// below each other with leading dimension ld: only the motions of the clusters that it acts on are
+// written.
+void motions_rows(const Motions* motions, const LashInteraction* item, const double* G, int count,
+                  bool end, double* rows, int ld);
 // The motions [first, last) of each cluster that an interaction acts on. Returns how many.
 int motions_touched(const Motions* motions, const LashInteraction* item, int* first, int* last);
 

@@ -326,7 +326,7 @@ static void rows_and_columns_agree_with_vectors(void** state) {
     Fixture f = set_up(true);
     motions_factor(f.motions, f.G, f.G);
     int k = motions_count(f.motions);
-    double A[NV * LD], X[NV * LD], back[NV * LD], a[NV], x[NV], row[NV];
+    double A[NV * LD], X[NV * LD], back[NV * LD], a[NV], x[NV];
     uint64_t seed = 9;
     for (int i = 0; i < NV * LD; ++i) A[i] = uniform(&seed);
     motions_expand_columns(f.motions, A, LD, X);
@@ -340,24 +340,27 @@ static void rows_and_columns_agree_with_vectors(void** state) {
     }
     const LashInteraction* item = &f.list->item[1]; // as if it were a contact
     int first[LASH_MAX_TOUCHED], last[LASH_MAX_TOUCHED];
-    double rows[LASH_MAX_ROWS * NV], other[LASH_MAX_ROWS * NV];
-    for (int i = 0; i < LASH_MAX_ROWS * NV; ++i) rows[i] = 7, other[i] = uniform(&seed);
-    LashInteraction contact = *item; // with other directions
-    contact.offset = 0;
-    motions_rows(f.motions, &contact, other, true, rows, NV);
+    double rows[LASH_MAX_ROWS * NV], other[LASH_MAX_ROWS * NV], U[LASH_MAX_ROWS];
     assert_int_equal(motions_touched(f.motions, item, first, last), 1); // one cluster
-    for (int r = 0; r < item->rows; ++r) {
-        motions_row(f.motions, &contact, other, r, true, row);
-        for (int i = 0; i < k; ++i)
-            check("rows", rows[r * NV + i], i >= first[0] && i < last[0] ? row[i] : 7, 1e-15);
-    }
-    for (int r = 0; r < item->rows; ++r) {
-        motions_row(f.motions, item, f.G, r, true, row);
+    LashInteraction contact = *item;                                    // with other directions
+    contact.offset = 0;
+    for (int i = 0; i < LASH_MAX_ROWS * NV; ++i) other[i] = uniform(&seed);
+    for (int count = 1; count <= contact.rows; ++count) {
+        for (int i = 0; i < LASH_MAX_ROWS * NV; ++i) rows[i] = 7;
+        motions_rows(f.motions, &contact, other, count, true, rows, NV);
         for (int i = 0; i < k; ++i) {
-            check("joint rows move nothing", row[i], 0, 1e-12);
-            if (i < first[0] || i >= last[0]) check("other clusters", row[i], 0, 0);
+            bool acts = i >= first[0] && i < last[0];
+            for (int j = 0; j < k; ++j) a[j] = i == j;
+            motions_expand(f.motions, a, x);
+            lash_row_velocity(f.system, &contact, other, x, U);
+            for (int r = 0; r < contact.rows; ++r) // nothing else is written
+                check("rows", rows[r * NV + i], acts && r < count ? U[r] : 7, 1e-12);
         }
     }
+    motions_rows(f.motions, item, f.G, item->rows, true, rows, NV);
+    for (int r = 0; r < item->rows; ++r)
+        for (int i = first[0]; i < last[0]; ++i)
+            check("joint rows move nothing", rows[r * NV + i], 0, 1e-12);
     tear_down(&f);
 }
 
