@@ -8,6 +8,7 @@
 #include "app/commands.h"
 #include "app/record.h"
 #include "app/report.h"
+#include "app/text.h"
 #include "app/viewer/export_scene.h"
 #include "core/arena.h"
 #include "joints/mechanism.h"
@@ -80,15 +81,15 @@ static bool has_column(const LashRecord* record, LashSeries series, int column) 
 }
 
 // "hinge.coordinate [rad]"; of a second coordinate "pin.coordinate.displacement [m]"
-static void print_coordinate(FILE* file, const LashRecord* record, LashSeries series, int index,
-                             int c) {
+static void put_coordinate(char* text, size_t size, const LashRecord* record, LashSeries series,
+                           int index, int c) {
     LashJointType type = joint_type(record->joint_type[index]);
     bool known = type < LASH_JOINT_TYPES && c < lash_coordinate_count(type);
     bool linear = known && !lash_coordinate_is_angle(type, c);
     bool speed = series == LASH_SERIES_JOINT_SPEED;
-    fprintf(file, "%s%s%s [%s%s]", speed ? "speed" : "coordinate", c == 0 ? "" : ".",
-            c == 0 || !known ? "" : lash_coordinate_name(type, c), linear ? "m" : "rad",
-            speed ? "/s" : "");
+    snprintf(text, size, "%s%s%s [%s%s]", speed ? "speed" : "coordinate", c == 0 ? "" : ".",
+             c == 0 || !known ? "" : lash_coordinate_name(type, c), linear ? "m" : "rad",
+             speed ? "/s" : "");
 }
 
 // Name of a column: "crank.position.x [m]".
@@ -115,15 +116,18 @@ static void print_column_name(FILE* file, const LashRecord* record, LashSeries s
                             : series == LASH_SERIES_CONTACT_IMPULSE ? local[part]
                             : per == 3                              ? suffix[1 + part]
                                                                     : suffix[part == 0 ? 4 : part];
-    bool quote = strpbrk(name, ",\"\n") != NULL;
-    fprintf(file, "%s%s.", quote ? "\"" : "", name);
+    enum { QUANTITY = 128 };
+    size_t size = strlen(name) + 1 + QUANTITY;
+    char* text = lash_alloc(size);
+    int used = snprintf(text, size, "%s.", name);
     if (is_coordinate(series)) {
-        print_coordinate(file, record, series, index, part);
+        put_coordinate(text + used, QUANTITY, record, series, index, part);
     } else {
-        fprintf(file, "%s%s%s [%s]", quantity, per == 1 ? "" : ".", component,
-                lash_series_unit(series));
+        snprintf(text + used, QUANTITY, "%s%s%s [%s]", quantity, per == 1 ? "" : ".", component,
+                 lash_series_unit(series));
     }
-    if (quote) fputc('"', file);
+    app_csv_print(file, text);
+    lash_free(text);
 }
 
 static bool write_csv(const LashRecord* record, FILE* file, LashError* error) {
@@ -152,19 +156,6 @@ static bool write_csv(const LashRecord* record, FILE* file, LashError* error) {
     return good;
 }
 
-static void print_quoted(FILE* file, const char* name) {
-    if (strpbrk(name, ",\"\n") == NULL) {
-        fputs(name, file);
-        return;
-    }
-    fputc('"', file);
-    for (; *name != '\0'; ++name) {
-        if (*name == '"') fputc('"', file);
-        fputc(*name, file);
-    }
-    fputc('"', file);
-}
-
 static bool write_events(const LashRecord* record, FILE* file, LashError* error) {
     fputs(
         "kind,contact,t [s],h [s],gap [m],impulse.n [N s],impulse.t1 [N s],impulse.t2 [N s],"
@@ -176,7 +167,7 @@ static bool write_events(const LashRecord* record, FILE* file, LashError* error)
         if (!lash_record_read_events(record, i, 1, &e, error)) return false;
         bool known = e.contact >= 0 && e.contact < record->layout.contacts;
         fprintf(file, "%s,", lash_event_name(e.kind));
-        print_quoted(file, known ? record->contact_name[e.contact] : "?");
+        app_csv_print(file, known ? record->contact_name[e.contact] : "?");
         fprintf(file, ",%.17g,%.17g,%.17g", e.t, e.h, e.gap);
         const double* part[] = {e.impulse, e.before, e.after};
         for (int k = 0; k < 9; ++k) fprintf(file, ",%.17g", part[k / 3][k % 3]);
@@ -208,9 +199,9 @@ static bool write_points(const LashRecord* record, FILE* file, LashError* error)
             bool contact = p->contact >= 0 && p->contact < record->layout.contacts;
             bool joint = p->joint >= 0 && p->joint < record->layout.joints;
             fprintf(file, "%.17g,", t);
-            print_quoted(file, contact ? record->contact_name[p->contact]
-                               : joint ? record->joint_name[p->joint]
-                                       : "?");
+            app_csv_print(file, contact ? record->contact_name[p->contact]
+                                : joint ? record->joint_name[p->joint]
+                                        : "?");
             fprintf(file, ",%llu", (unsigned long long)p->id);
             for (int c = 0; c < 3; ++c) fprintf(file, ",%.17g", p->point[c]);
             for (int c = 0; c < 3; ++c) fprintf(file, ",%.17g", p->normal[c]);

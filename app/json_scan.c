@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/text.h"
 #include "core/arena.h"
 
 typedef struct Key {
@@ -86,21 +87,6 @@ static const char* describe(const Scanner* s, char* text, size_t size) {
         snprintf(text, size, "'%c'", c);
     }
     return text;
-}
-
-// Length of the UTF-8 character at p with n bytes left; 0: not valid.
-static int utf8_length(const unsigned char* p, size_t n) {
-    if (p[0] < 0x80) return 1;
-    int length = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
-    if (p[0] < 0xC2 || p[0] > 0xF4 || (size_t)length > n) return 0;
-    for (int i = 1; i < length; ++i) {
-        if ((p[i] & 0xC0) != 0x80) return 0;
-    }
-    if (p[0] == 0xE0 && p[1] < 0xA0) return 0; // overlong
-    if (p[0] == 0xED && p[1] > 0x9F) return 0; // surrogate
-    if (p[0] == 0xF0 && p[1] < 0x90) return 0;
-    if (p[0] == 0xF4 && p[1] > 0x8F) return 0;
-    return length;
 }
 
 static void add_name(Scanner* s, const char* bytes, size_t count) {
@@ -199,7 +185,7 @@ static bool scan_text(Scanner* s) {
             if (!scan_escape(s, here)) return false;
             continue;
         }
-        int length = utf8_length((const unsigned char*)s->text + here, s->bytes - here);
+        int length = app_utf8_length(s->text + here, s->bytes - here);
         if (length == 0) {
             return fail_at(s, here, "the byte 0x%02x is not UTF-8; save the file as UTF-8",
                            (unsigned)c);

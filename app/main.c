@@ -4,8 +4,10 @@
 
 #include "app/commands.h"
 #include "app/info.h"
+#include "app/report.h"
 #include "app/study/study_command.h"
 #include "app/suggest.h"
+#include "app/text.h"
 #include "app/version.h"
 #include "core/error.h"
 
@@ -43,12 +45,13 @@ static int unknown_command(const char* name) {
     char hint[128];
     AppSuggestion near = app_suggestion(name);
     for (int i = 0; i < COMMANDS; ++i) app_suggestion_offer(&near, commands[i].name);
-    fprintf(stderr, "lash: unknown command '%s'%s; 'lash -h' lists the commands\n", name,
-            app_suggestion_text(&near, hint, sizeof hint));
+    app_report_note("lash: unknown command '%s'%s; 'lash -h' lists the commands", name,
+                    app_suggestion_text(&near, hint, sizeof hint));
     return LASH_ERROR_USAGE;
 }
 
 int main(int argc, char** argv) {
+    app_text_guard_stdout();
     if (argc < 2) {
         fprintf(stderr, "usage: lash COMMAND [options]; 'lash -h' lists the commands\n");
         return LASH_ERROR_USAGE;

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/text.h"
+
 static const double width = 960, left = 78, right = 24, top = 66, bottom = 52; // [px]
 static const double panel_height = 210, panel_gap = 40;
 
@@ -27,10 +29,14 @@ static double nice_step(double span, int ticks) {
 
 // Range of [low, high] widened to ticks (or to a little air), and its common power of ten.
 static Axis make_axis(double low, double high, int ticks, bool to_ticks) {
+    // beyond these a range overflows, or has no tenth; what lies outside is drawn at the edge
+    const double largest_shown = 1e300, least_shown = 1e-290;
     if (!(low <= high)) low = 0, high = 1;
+    low = fmax(low, -largest_shown);
+    high = fmin(high, largest_shown);
     double size = fmax(fabs(low), fabs(high));
-    if (high - low <= 1e-12 * size || size == 0) { // a constant: show it in the middle
-        double air = size == 0 ? 1 : 0.05 * size;
+    if (high - low <= 1e-12 * size || size < least_shown) { // a constant: show it in the middle
+        double air = size < least_shown ? 1 : 0.05 * size;
         low -= air, high += air;
     }
     Axis axis = {.low = low, .high = high, .step = nice_step(high - low, ticks)};
@@ -44,9 +50,13 @@ static Axis make_axis(double low, double high, int ticks, bool to_ticks) {
     return axis;
 }
 
+// XML knows no control characters: they are shown as \x1b.
 static void print_escaped(FILE* file, const char* text) {
-    for (; *text != '\0'; ++text) {
-        switch (*text) {
+    size_t bytes = strlen(text);
+    for (size_t i = 0; i < bytes;) {
+        char shown[APP_TEXT_SHOWN];
+        i += app_text_show(text + i, bytes - i, shown);
+        switch (shown[0]) {
             case '<':
                 fputs("&lt;", file);
                 break;
@@ -59,8 +69,11 @@ static void print_escaped(FILE* file, const char* text) {
             case '"':
                 fputs("&quot;", file);
                 break;
+            case '\'':
+                fputs("&#39;", file);
+                break;
             default:
-                fputc(*text, file);
+                fputs(shown, file);
         }
     }
 }
@@ -91,12 +104,17 @@ typedef struct Frame { // one panel on the page
     double x0, x1, y0, y1; // [px], y0 below y1 on the page: y grows upwards
 } Frame;
 
+// On the page or just beside it, also for what is far outside of the range.
+static double near_page(double place) {
+    return fmin(fmax(place, -9999), 9999);
+}
+
 static double page_x(const Frame* f, double x) {
-    return f->x0 + (x - f->x.low) / (f->x.high - f->x.low) * (f->x1 - f->x0);
+    return near_page(f->x0 + (x - f->x.low) / (f->x.high - f->x.low) * (f->x1 - f->x0));
 }
 
 static double page_y(const Frame* f, double y) {
-    return f->y0 + (y - f->y.low) / (f->y.high - f->y.low) * (f->y1 - f->y0);
+    return near_page(f->y0 + (y - f->y.low) / (f->y.high - f->y.low) * (f->y1 - f->y0));
 }
 
 static void draw_grid(FILE* file, const Frame* f, bool labels_below) {

@@ -6,18 +6,26 @@
 #include <string.h>
 
 #include "app/progress.h"
+#include "app/text.h"
 #include "app/version.h"
 
 AppReport app_report(const char* command, bool json) {
     return (AppReport){.command = command, .json = json};
 }
 
+// A line to stderr: names and paths of others are shown, not obeyed by the terminal.
+static void print_line(const char* format, va_list arguments) {
+    char line[2048];
+    vsnprintf(line, sizeof line, format, arguments);
+    app_text_print(stderr, line);
+    fputc('\n', stderr);
+}
+
 void app_report_note(const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    print_line(format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
 }
 
 void app_report_warning(const char* format, ...) {
@@ -25,9 +33,8 @@ void app_report_warning(const char* format, ...) {
     fputs(color ? "\033[33mwarning:\033[0m " : "warning: ", stderr);
     va_list arguments;
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    print_line(format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
 }
 
 const char* app_plural(int count, const char* one, const char* many) {
@@ -37,9 +44,12 @@ const char* app_plural(int count, const char* one, const char* many) {
 void app_report_print_error(const LashError* error) {
     bool color = app_stderr_colored();
     fputs(color ? "\033[31mlash:\033[0m " : "lash: ", stderr);
-    if (error->file[0] != '\0') fprintf(stderr, "%s: ", error->file);
-    if (error->where[0] != '\0') fprintf(stderr, "%s: ", error->where);
-    fprintf(stderr, "%s\n", error->message);
+    const char* const parts[] = {error->file, error->where, error->message};
+    for (int i = 0; i < 3; ++i) {
+        if (i < 2 && parts[i][0] == '\0') continue;
+        app_text_print(stderr, parts[i]);
+        fputs(i < 2 ? ": " : "\n", stderr);
+    }
 }
 
 AppJson* app_report_document(AppReport* report, const LashError* error) {

@@ -284,8 +284,8 @@ int app_study(int argc, char** argv) {
             if (strcmp(entries[i].name, argv[1]) == 0) return entries[i].run(argc - 1, argv + 1);
             app_suggestion_offer(&near, entries[i].name);
         }
-        fprintf(stderr, "lash: there is no 'study %s'%s\n", argv[1],
-                app_suggestion_text(&near, hint, sizeof hint));
+        app_report_note("lash: there is no 'study %s'%s", argv[1],
+                        app_suggestion_text(&near, hint, sizeof hint));
         return LASH_ERROR_USAGE;
     }
     FILE* out = help ? stdout : stderr;
