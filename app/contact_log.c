@@ -57,12 +57,18 @@ static bool take_events(AppContactLog* log, const LashMechanism* mech, const Las
     int count;
     const LashEvent* event = lash_sim_events(sim, &count);
     for (int i = 0; i < count; ++i) {
-        int number = lash_mechanism_contact_of(mech, event[i].id);
-        if (number < 0 || is_hand_over(mech, number, &event[i])) continue;
-        if (event[i].kind == LASH_EVENT_IMPACT) add_impact(&log->contact[number], &event[i]);
+        int number = lash_mechanism_contact_of(mech, event[i].id), coordinate;
+        bool contact = number >= 0; // else a limit or friction of a joint
+        if (contact && is_hand_over(mech, number, &event[i])) continue;
+        if (contact && event[i].kind == LASH_EVENT_IMPACT)
+            add_impact(&log->contact[number], &event[i]);
         if (recorder == NULL) continue;
+        LashJointPart part = lash_mechanism_joint_part(event[i].id, &coordinate);
         LashRecordEvent row = {.kind = (int32_t)event[i].kind,
                                .contact = number,
+                               .joint = lash_mechanism_joint_of(mech, event[i].id),
+                               .part = (int32_t)part,
+                               .coordinate = coordinate,
                                .t = event[i].t,
                                .h = event[i].h,
                                .gap = event[i].gap_before};
@@ -134,7 +140,7 @@ bool app_contact_log_step(AppContactLog* log, const LashMechanism* mech, LashSim
         contact->P[0] = contact->P[1] = contact->P[2] = 0;
         contact->impulse = vec3_zero();
     }
-    if (log->count > 0 && !take_events(log, mech, sim, recorder, error)) return false;
+    if (!take_events(log, mech, sim, recorder, error)) return false;
     for (int i = list->bilateral; i < list->count; ++i) {
         int number = lash_mechanism_contact_of(mech, list->item[i].id);
         if (number < 0) continue;

@@ -22,7 +22,7 @@ typedef struct ExportOptions {
 #define OPTION(member) offsetof(ExportOptions, member)
 static const AppOption options[] = {
     {"csv", 0, APP_FLAG, NULL, "comma-separated values with one header line", OPTION(csv)},
-    {"events", 0, APP_FLAG, NULL, "the events of the contacts instead of the frames",
+    {"events", 0, APP_FLAG, NULL, "events of contacts, limits and friction in joints",
      OPTION(events)},
     {"points", 0, APP_FLAG, NULL, "the contact points of every frame instead of the frames",
      OPTION(points)},
@@ -44,7 +44,8 @@ const AppCommand app_export_command = {
         "0), mean force on b since then (world axes), largest normal impulse of a step, impacts\n"
         "so far; energies, counters and violations. SI units, named in the header.\n"
         "With --events: one row per event (impact, open, slip, stick, plastic) of the step from t\n"
-        "to t + h: contact, gap at t, impulse over the step, local velocity before and after.\n"
+        "to t + h: the contact, limit or friction of a joint it is of, gap at t, impulse over the\n"
+        "step, local velocity before and after.\n"
         "With --points: one row per contact point and frame: where, normal from a into b, gap,\n"
         "force on b.",
     .minimum = 1,
@@ -156,18 +157,38 @@ static bool write_csv(const LashRecord* record, FILE* file, LashError* error) {
     return good;
 }
 
+// Whose event it is: "latch", "hinge.upper_limit", "guide.friction"; the limit of a further
+// coordinate has its name: "shaft.displacement.lower_limit".
+static void print_event_owner(const LashRecord* record, const LashRecordEvent* e, FILE* file) {
+    char name[300] = "?";
+    if (e->contact >= 0 && e->contact < record->layout.contacts) {
+        app_csv_print(file, record->contact_name[e->contact]);
+        return;
+    }
+    bool known = e->contact < 0 && e->joint >= 0 && e->joint < record->layout.joints;
+    if (known && e->part == LASH_PART_FRICTION)
+        snprintf(name, sizeof name, "%s.friction", record->joint_name[e->joint]);
+    if (known && (e->part == LASH_PART_LOWER_LIMIT || e->part == LASH_PART_UPPER_LIMIT)) {
+        LashJointType type = joint_type(record->joint_type[e->joint]);
+        bool further = e->coordinate > 0 && e->coordinate < coordinates(record, e->joint);
+        snprintf(name, sizeof name, "%s%s%s.%s_limit", record->joint_name[e->joint],
+                 further ? "." : "", further ? lash_coordinate_name(type, e->coordinate) : "",
+                 e->part == LASH_PART_LOWER_LIMIT ? "lower" : "upper");
+    }
+    app_csv_print(file, name);
+}
+
 static bool write_events(const LashRecord* record, FILE* file, LashError* error) {
     fputs(
-        "kind,contact,t [s],h [s],gap [m],impulse.n [N s],impulse.t1 [N s],impulse.t2 [N s],"
+        "kind,of,t [s],h [s],gap [m],impulse.n [N s],impulse.t1 [N s],impulse.t2 [N s],"
         "before.n [m/s],before.t1 [m/s],before.t2 [m/s],after.n [m/s],after.t1 [m/s],"
         "after.t2 [m/s]\n",
         file);
     for (int64_t i = 0; i < record->events; ++i) {
         LashRecordEvent e;
         if (!lash_record_read_events(record, i, 1, &e, error)) return false;
-        bool known = e.contact >= 0 && e.contact < record->layout.contacts;
         fprintf(file, "%s,", lash_event_name(e.kind));
-        app_csv_print(file, known ? record->contact_name[e.contact] : "?");
+        print_event_owner(record, &e, file);
         fprintf(file, ",%.17g,%.17g,%.17g", e.t, e.h, e.gap);
         const double* part[] = {e.impulse, e.before, e.after};
         for (int k = 0; k < 9; ++k) fprintf(file, ",%.17g", part[k / 3][k % 3]);

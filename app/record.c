@@ -235,6 +235,9 @@ static hid_t event_type(void) {
     hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(LashRecordEvent));
     H5Tinsert(type, "kind", offsetof(LashRecordEvent, kind), H5T_NATIVE_INT32);
     H5Tinsert(type, "contact", offsetof(LashRecordEvent, contact), H5T_NATIVE_INT32);
+    H5Tinsert(type, "joint", offsetof(LashRecordEvent, joint), H5T_NATIVE_INT32);
+    H5Tinsert(type, "part", offsetof(LashRecordEvent, part), H5T_NATIVE_INT32);
+    H5Tinsert(type, "coordinate", offsetof(LashRecordEvent, coordinate), H5T_NATIVE_INT32);
     H5Tinsert(type, "t", offsetof(LashRecordEvent, t), H5T_NATIVE_DOUBLE);
     H5Tinsert(type, "h", offsetof(LashRecordEvent, h), H5T_NATIVE_DOUBLE);
     H5Tinsert(type, "gap", offsetof(LashRecordEvent, gap), H5T_NATIVE_DOUBLE);
@@ -279,7 +282,8 @@ static bool create_table(hid_t file, const char* name, hid_t type, const char* u
 static bool create_tables(hid_t file) {
     return create_table(file, "events", event_type(),
                         "t, h: s; gap: m; impulse: N s; velocity: m/s",
-                        "kinds: 0 impact, 1 open, 2 slip, 3 stick, 4 plastic") &&
+                        "kinds: 0 impact, 1 open, 2 slip, 3 stick, 4 plastic; contact -1: of a "
+                        "joint, parts: 2 lower limit, 3 upper limit, 4 friction") &&
            create_table(file, "points", point_type(), "point, gap: m; force: N",
                         "contact points of all frames; those of frame f end before row "
                         "counters/contact_points[f]");

@@ -80,10 +80,15 @@ typedef struct LashRecordInfo {
     const char* const* contact_name;
 } LashRecordInfo;
 
-// What happened to a contact within one step: every event of the run is kept, whatever the frames.
+// What happened within one step to a contact, a limit of a joint or the friction in a joint: every
+// event of the run is kept, whatever the frames. Limits of angles are in rad, rad/s and N m s; the
+// normal impulse of friction in a joint is its load.
 typedef struct LashRecordEvent {
     int32_t kind;               // LashEventKind
-    int32_t contact;            // number
+    int32_t contact;            // number, -1: of a joint
+    int32_t joint;              // number, where contact is -1
+    int32_t part;               // LashJointPart, where contact is -1
+    int32_t coordinate;         // of a limit
     double t, h;                // the step runs from t to t + h [s]
     double gap;                 // at t [m]
     double impulse[3];          // n, t1, t2 over the step [N s]

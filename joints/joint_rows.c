@@ -71,15 +71,33 @@ void joint_number_unilateral(LashMechanism* mech, int j) {
     joint->extras = true;
 }
 
+LashJointPart lash_mechanism_joint_part(uint64_t id, int* coordinate) {
+    static const struct {
+        int first;
+        LashJointPart part;
+    } roles[] = {{ROLE_FRICTION, LASH_PART_FRICTION},
+                 {ROLE_UPPER, LASH_PART_UPPER_LIMIT},
+                 {ROLE_LOWER, LASH_PART_LOWER_LIMIT},
+                 {ROLE_DRIVER, LASH_PART_DRIVER}};
+    int role = id >= CONTACT_ID ? ROLE_ROWS : (int)(id / JOINT_ID);
+    *coordinate = 0;
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; ++i) {
+        if (role < roles[i].first) continue;
+        *coordinate = role - roles[i].first;
+        return roles[i].part;
+    }
+    return LASH_PART_ROWS;
+}
+
 void joint_name(const LashMechanism* mech, uint64_t id, char* text, size_t size) {
-    const Joint* joint = &mech->joint[id % JOINT_ID];
-    int role = (int)(id / JOINT_ID);
-    const char* what = role == ROLE_ROWS       ? ""
-                       : role == ROLE_FRICTION ? ".friction"
-                       : role >= ROLE_UPPER    ? ".upper_limit"
-                       : role >= ROLE_LOWER    ? ".lower_limit"
-                                               : ".driver";
-    snprintf(text, size, "%s%s", joint->def.name, what);
+    static const char* const part_name[] = {[LASH_PART_ROWS] = "",
+                                            [LASH_PART_DRIVER] = ".driver",
+                                            [LASH_PART_LOWER_LIMIT] = ".lower_limit",
+                                            [LASH_PART_UPPER_LIMIT] = ".upper_limit",
+                                            [LASH_PART_FRICTION] = ".friction"};
+    int coordinate;
+    LashJointPart part = lash_mechanism_joint_part(id, &coordinate);
+    snprintf(text, size, "%s%s", mech->joint[id % JOINT_ID].def.name, part_name[part]);
 }
 
 // --- Evaluation

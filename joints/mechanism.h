@@ -188,6 +188,15 @@ const LashJointDef* lash_mechanism_joint(const LashMechanism* mech, int joint); 
 int lash_mechanism_contact_of(const LashMechanism* mech, uint64_t interaction_id);
 // Joint whose rows, driver, limit or friction an interaction is, -1: it is a contact.
 int lash_mechanism_joint_of(const LashMechanism* mech, uint64_t interaction_id);
+// What an interaction is to its joint.
+typedef enum LashJointPart {
+    LASH_PART_ROWS, // the joint itself; also of what is no joint's
+    LASH_PART_DRIVER,
+    LASH_PART_LOWER_LIMIT,
+    LASH_PART_UPPER_LIMIT,
+    LASH_PART_FRICTION
+} LashJointPart;
+LashJointPart lash_mechanism_joint_part(uint64_t interaction_id, int* coordinate);
 // Where the contact is at configuration q.
 typedef struct LashContactPlace {
     double gap;         // [m]

@@ -202,7 +202,6 @@ static void keep_events(ViewSource* s, const LashEvent* event, int count) {
             s->event = lash_realloc(s->event, (size_t)s->event_capacity * sizeof *s->event);
         }
         int contact = lash_mechanism_contact_of(s->session.mech, event[i].id);
-        if (contact < 0) continue;
         s->event[s->events++] =
             (ViewEvent){event[i].t + event[i].h, (int32_t)event[i].kind, contact};
     }

@@ -14,7 +14,7 @@ typedef struct ViewSource ViewSource;
 
 typedef struct ViewEvent {
     double t; // end of the step it happened in [s]
-    int32_t kind, contact;
+    int32_t kind, contact; // contact -1: a limit of a joint, or friction in it
 } ViewEvent;
 
 typedef struct ViewStatus {
