@@ -15,7 +15,7 @@ JOBS    ?= $(shell nproc)
 
 # Debian 12 packages, by what needs them.
 PACKAGES := build-essential cmake pkg-config \
-  libcjson-dev libhdf5-dev liblapacke-dev libopenblas-dev libcmocka-dev \
+  libcjson-dev libhdf5-dev libcmocka-dev \
   libocct-data-exchange-dev libtbb-dev libsqlite3-dev libboost-dev \
   libglfw3-dev libepoxy-dev libcglm-dev libimgui-dev libegl-dev libgl-dev libstb-dev \
   libegl1 libgl1 libgl1-mesa-dri fonts-dejavu-core xvfb libxtst-dev

@@ -1,22 +1,13 @@
-// Dense kernels, column-major.
+// Dense kernels, column-major: products with a vector, least squares. Factors are in
+// dense_factor.c.
 //
-//     P A = L U        partial pivoting, own loops below LAPACK_FROM, dgetrf above
-//     A = L L'         the same with dpotrf
 //     A P = Q [R11 R12; 0 0], [R11 R12]' = Q2 [S; 0]:  x = P Q2 [S'^-1 Q1' b; 0]   minimum norm
 //
 // The complete orthogonal decomposition of the last line is Golub and Van Loan, Matrix
 // Computations, 4th ed., section 5.4.7 and 5.5.7.
 #include "solvers/dense.h"
 
-#include <lapacke.h>
 #include <math.h>
-#include <string.h>
-
-#include "core/error.h"
-
-enum { LAPACK_FROM = 40 }; // rows from which the blocked routines win over the call overhead
-
-void openblas_set_num_threads(int threads); // one thread: same bits whatever the machine's load
 
 void lash_dense_multiply_add(int rows, int columns, const double* restrict A, int lda,
                              const double* restrict x, double* restrict y) {
@@ -33,120 +24,6 @@ void lash_dense_multiply_add(int rows, int columns, const double* restrict A, in
         if (a == 0) continue;
         for (int i = 0; i < rows; ++i) y[i] += a * A[i];
     }
-}
-
-double lash_dense_lu(int n, double* A, int lda, int32_t* pivot) {
-    size_t ld = (size_t)lda;
-    double smallest = INFINITY, largest = 0;
-    if (n >= LAPACK_FROM) {
-        openblas_set_num_threads(1);
-        int status = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, A, lda, pivot);
-        LASH_ASSERT(status >= 0);
-        for (int k = 0; k < n; ++k) {
-            double d = fabs(A[(size_t)k * (ld + 1)]);
-            smallest = fmin(smallest, d), largest = fmax(largest, d);
-        }
-        return status > 0 || !(largest > 0) ? 0 : smallest / largest;
-    }
-    for (int k = 0; k < n; ++k) {
-        double* column = A + (size_t)k * ld;
-        int best = k;
-        double d = fabs(column[k]);
-        for (int i = k + 1; i < n; ++i)
-            if (fabs(column[i]) > d) d = fabs(column[i]), best = i;
-        pivot[k] = best;
-        if (!(d > 0)) return 0;
-        smallest = d < smallest ? d : smallest, largest = d > largest ? d : largest;
-        if (best != k)
-            for (int j = 0; j < n; ++j) {
-                double* a = A + (size_t)j * ld;
-                double t = a[k];
-                a[k] = a[best], a[best] = t;
-            }
-        double inverse = 1 / column[k];
-        for (int i = k + 1; i < n; ++i) column[i] *= inverse;
-        for (int j = k + 1; j < n; ++j) {
-            double* a = A + (size_t)j * ld;
-            double s = a[k];
-            if (s == 0) continue;
-            for (int i = k + 1; i < n; ++i) a[i] -= s * column[i];
-        }
-    }
-    return n == 0 ? 1 : smallest / largest;
-}
-
-void lash_dense_lu_solve(int n, const double* LU, int lda, const int32_t* pivot, double* x) {
-    size_t ld = (size_t)lda;
-    if (n >= LAPACK_FROM) {
-        int status = LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', n, 1, LU, lda, pivot, x, n);
-        LASH_ASSERT(status == 0);
-        return;
-    }
-    for (int k = 0; k < n; ++k) {
-        double t = x[pivot[k]];
-        x[pivot[k]] = x[k], x[k] = t;
-    }
-    for (int k = 0; k < n; ++k) {
-        const double* column = LU + (size_t)k * ld;
-        double s = x[k];
-        for (int i = k + 1; i < n; ++i) x[i] -= s * column[i];
-    }
-    for (int k = n - 1; k >= 0; --k) {
-        const double* column = LU + (size_t)k * ld;
-        double s = x[k] /= column[k];
-        for (int i = 0; i < k; ++i) x[i] -= s * column[i];
-    }
-}
-
-bool lash_dense_cholesky(int n, double* A, int lda) {
-    size_t ld = (size_t)lda;
-    if (n >= LAPACK_FROM) {
-        openblas_set_num_threads(1);
-        return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, A, lda) == 0;
-    }
-    for (int k = 0; k < n; ++k) {
-        double* column = A + (size_t)k * ld;
-        if (!(column[k] > 0)) return false;
-        double d = sqrt(column[k]), inverse = 1 / d;
-        column[k] = d;
-        for (int i = k + 1; i < n; ++i) column[i] *= inverse;
-        for (int j = k + 1; j < n; ++j) {
-            double* a = A + (size_t)j * ld;
-            double s = column[j];
-            for (int i = j; i < n; ++i) a[i] -= s * column[i];
-        }
-    }
-    return true;
-}
-
-void lash_dense_cholesky_solve(int n, const double* L, int lda, double* x) {
-    size_t ld = (size_t)lda;
-    for (int k = 0; k < n; ++k) {
-        const double* column = L + (size_t)k * ld;
-        double s = x[k] /= column[k];
-        for (int i = k + 1; i < n; ++i) x[i] -= s * column[i];
-    }
-    for (int k = n - 1; k >= 0; --k) {
-        const double* column = L + (size_t)k * ld;
-        double s = x[k];
-        for (int i = k + 1; i < n; ++i) s -= column[i] * x[i];
-        x[k] = s / column[k];
-    }
-}
-
-bool lash_dense_band_lu(int n, int kl, int ku, double* AB, int lda, int32_t* pivot) {
-    LASH_ASSERT(lda >= 2 * kl + ku + 1);
-    openblas_set_num_threads(1);
-    int status = LAPACKE_dgbtrf_work(LAPACK_COL_MAJOR, n, n, kl, ku, AB, lda, pivot);
-    LASH_ASSERT(status >= 0);
-    return status == 0;
-}
-
-void lash_dense_band_solve(int n, int kl, int ku, const double* LU, int lda, const int32_t* pivot,
-                           double* x) {
-    int status =
-        LAPACKE_dgbtrs_work(LAPACK_COL_MAJOR, 'N', n, kl, ku, 1, LU, lda, pivot, x, n > 0 ? n : 1);
-    LASH_ASSERT(status == 0);
 }
 
 // Householder vector of x (n) in place: x becomes (beta, v_1 ..) with v_0 = 1 implied; returns

@@ -1,5 +1,5 @@
-// Dense kernels, column-major. The only place that sees LAPACKE; small sizes use own loops, which
-// cost no call overhead. Nothing here allocates.
+// Dense kernels, column-major. Nothing here allocates, and every number is the same sum in the same
+// order on any machine: no library chooses another kernel for another processor.
 #ifndef LASH_SOLVERS_DENSE_H
 #define LASH_SOLVERS_DENSE_H
 

@@ -28,7 +28,7 @@ only 'sqlite3'      'app/study/store\.c'
 only 'boost/'       'app/study/sobol_directions\.cpp'
 only 'mpi\.h'       'app/study/mpi_main\.c'
 only 'hdf5'         'app/record\.c'
-only 'lapacke|cblas' 'solvers/dense\.c'
+only '(lapacke|cblas|openblas)' 'none: another processor would compute other bits'
 only '(mujoco|Siconos|FrictionContactProblem|NewtonEuler|PivotJointR)' 'app/bench_peer_[a-z]*\.(c|cpp)'
 only '(BRep|TopoDS|TopExp|STEP|XCAF|gp_|Geom)' 'geometry/[a-z_]*\.(cpp|hpp)'
 

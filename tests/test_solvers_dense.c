@@ -95,6 +95,90 @@ static void band_lu_solves(void** state) {
     free(AB);
 }
 
+// Elimination as it is taught, one product after the other: what any machine must compute, to the
+// bit, in panels or not.
+static void plain_lu(int n, double* A, int32_t* pivot) {
+    for (int k = 0; k < n; ++k) {
+        int best = k;
+        for (int i = k + 1; i < n; ++i)
+            if (fabs(A[i + k * n]) > fabs(A[best + k * n])) best = i;
+        pivot[k] = best;
+        for (int j = 0; j < n; ++j) {
+            double t = A[k + j * n];
+            A[k + j * n] = A[best + j * n];
+            A[best + j * n] = t;
+        }
+        double inverse = 1 / A[k + k * n];
+        for (int i = k + 1; i < n; ++i) A[i + k * n] *= inverse;
+        for (int j = k + 1; j < n; ++j)
+            for (int i = k + 1; i < n; ++i) A[i + j * n] -= A[k + j * n] * A[i + k * n];
+    }
+}
+
+static void plain_cholesky(int n, double* A) {
+    for (int k = 0; k < n; ++k) {
+        A[k + k * n] = sqrt(A[k + k * n]);
+        double inverse = 1 / A[k + k * n];
+        for (int i = k + 1; i < n; ++i) A[i + k * n] *= inverse;
+        for (int j = k + 1; j < n; ++j)
+            for (int i = j; i < n; ++i) A[i + j * n] -= A[j + k * n] * A[i + k * n];
+    }
+}
+
+static void large_factors_are_the_bits_of_plain_elimination(void** state) {
+    (void)state;
+    for (int n = 38; n <= 170; n += 11) {
+        size_t size = (size_t)(n * n) * sizeof(double);
+        double *A = random_matrix(n, n), *B = malloc(size);
+        int32_t pivot[170], plain_pivot[170];
+        memcpy(B, A, size);
+        plain_lu(n, B, plain_pivot);
+        assert_true(lash_dense_lu(n, A, n, pivot) > 0);
+        assert_memory_equal(pivot, plain_pivot, (size_t)n * sizeof *pivot);
+        assert_memory_equal(A, B, size);
+        for (int i = 0; i < n * n; ++i) A[i] = random_unit();
+        for (int i = 0; i < n; ++i) A[i * (n + 1)] += n;
+        memcpy(B, A, size);
+        plain_cholesky(n, B);
+        assert_true(lash_dense_cholesky(n, A, n)); // what is above the diagonal stays
+        assert_memory_equal(A, B, size);
+        free(A);
+        free(B);
+    }
+}
+
+static void band_factors_are_the_bits_of_full_ones(void** state) {
+    (void)state;
+    enum { n = 60, ld = 40 };
+    for (int k = 1; k <= 12; k += 3) {
+        double *A = calloc(n * n, sizeof(double)), *AB = calloc(n * ld, sizeof(double)), x[n], y[n];
+        int32_t pivot[n], full_pivot[n];
+        for (int j = 0; j < n; ++j)
+            for (int i = j - k < 0 ? 0 : j - k; i <= j + k && i < n; ++i)
+                AB[2 * k + i - j + j * ld] = A[i + j * n] = random_unit();
+        for (int i = 0; i < n; ++i) x[i] = y[i] = random_unit();
+        assert_true(lash_dense_band_lu(n, k, k, AB, ld, pivot));
+        lash_dense_band_solve(n, k, k, AB, ld, pivot, x);
+        plain_lu(n, A, full_pivot);
+        lash_dense_lu_solve(n, A, n, full_pivot, y);
+        assert_memory_equal(pivot, full_pivot, sizeof pivot);
+        assert_memory_equal(x, y, sizeof x);
+        free(A);
+        free(AB);
+    }
+}
+
+static void lu_refuses_what_is_no_number(void** state) {
+    (void)state;
+    for (int n = 3; n <= 60; n += 57) {
+        double* A = random_matrix(n, n);
+        int32_t pivot[60];
+        A[n + 1] = NAN;
+        assert_true(!(lash_dense_lu(n, A, n, pivot) > 0));
+        free(A);
+    }
+}
+
 // A = B C of rank r: the answer must lie in the row space and leave a residual orthogonal to A.
 static void least_squares_has_minimum_norm_and_orthogonal_residual(void** state) {
     (void)state;
@@ -180,6 +264,9 @@ int main(void) {
         cmocka_unit_test(lu_reports_a_singular_matrix),
         cmocka_unit_test(cholesky_solves_and_rejects),
         cmocka_unit_test(band_lu_solves),
+        cmocka_unit_test(large_factors_are_the_bits_of_plain_elimination),
+        cmocka_unit_test(band_factors_are_the_bits_of_full_ones),
+        cmocka_unit_test(lu_refuses_what_is_no_number),
         cmocka_unit_test(least_squares_has_minimum_norm_and_orthogonal_residual),
         cmocka_unit_test(ordering_makes_a_shuffled_chain_narrow),
     };

@@ -12,7 +12,7 @@ find "$source/models" "$source/tests/data/bad" "$source/tests/fuzz/regression" -
 done
 if [ -n "${LASH_LONG_TESTS:-}" ]; then limit=-runs=2000000; else limit=-max_total_time=15; fi
 # leaks count; a run of one input may take 10 s and 1 GB, far more than any should
-ASAN_OPTIONS=detect_leaks=1 OPENBLAS_NUM_THREADS=1 "$build/fuzz_model" $limit -seed=1 -max_len=8192 -timeout=10 -rss_limit_mb=1024 \
+ASAN_OPTIONS=detect_leaks=1 "$build/fuzz_model" $limit -seed=1 -max_len=8192 -timeout=10 -rss_limit_mb=1024 \
   -print_final_stats=1 -artifact_prefix="$build/fuzz_found/" "$work/corpus" "$work/seeds" >"$work/log" 2>&1 || {
   grep -v '^#' "$work/log" | tail -40
   echo "the input is in $build/fuzz_found"
