@@ -39,7 +39,8 @@ typedef struct LashBlocks {
 
 typedef enum LashInteractionKind {
     LASH_BILATERAL,          // g(t, q) = 0 and U = 0: an ideal joint, a position driver
-    LASH_BILATERAL_VELOCITY, // U = 0 only: a speed driver, rolling; its g is not looked at
+    LASH_BILATERAL_VELOCITY, // U = 0: a speed driver; its g is the coordinate that moves with this
+                             // speed, -g_t, and has to stand at the sum of it (solvers/drivers.c)
     LASH_UNILATERAL, // 0 <= g: contact, limit; rows are n, or n,t (2D), or n,t1,t2 (3D friction)
     LASH_FRICTION    // friction in a joint: rows n,t or n,t1,t2 with an empty normal row (g = 0,
                      // G = 0); always acts, P_n = |impulses of the load rows of a bilateral one|

@@ -118,7 +118,7 @@ static void scale_columns(const RowWriter* out, int row, double s) {
     }
 }
 
-// g_t = -d(motion)/dt. A speed driver has no position row.
+// g_t = -d(motion)/dt. The g of a speed driver is the coordinate itself.
 static void write_driver(const LashInteraction* item, const Joint* joint, int c,
                          const JointFrames* f, double t, double* g, double* g_t, double* G) {
     RowWriter out = writer_of(item, joint, g, G);
@@ -126,13 +126,10 @@ static void write_driver(const LashInteraction* item, const Joint* joint, int c,
     if (G != NULL) coordinate_row(joint->kind->coordinate[c], f, &out);
     const LashCoordinateDef* x = &joint->def.coordinate[c];
     double d[3], motion = function_value(&x->motion, t, 0, 0, d);
-    if (x->driver == LASH_DRIVE_SPEED) {
-        g[item->row] = 0;
-        if (g_t != NULL) g_t[item->row] = -motion;
-        return;
-    }
-    g[item->row] = coordinate_unwrapped(joint->kind->coordinate[c], f, f->turned[c]) - motion;
-    if (g_t != NULL) g_t[item->row] = -d[0];
+    bool speed = x->driver == LASH_DRIVE_SPEED;
+    double at = coordinate_unwrapped(joint->kind->coordinate[c], f, f->turned[c]);
+    g[item->row] = speed ? at : at - motion;
+    if (g_t != NULL) g_t[item->row] = speed ? -motion : -d[0];
 }
 
 static void write_limit(const LashInteraction* item, const Joint* joint, int c, int side,

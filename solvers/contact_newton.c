@@ -535,8 +535,7 @@ bool contact_newton_factor(LashSim* sim, StepContext* s, bool project, bool plai
 
 // --- Correction
 
-// |N G tau - shift|, and what the shift moves along rows that prescribe a speed; m = G tau - M
-// shift stays for the correction.
+// |N G tau - shift|; m = G tau - M shift stays for the correction.
 double contact_newton_motion_error(LashSim* sim, const StepContext* s) {
     double *m = sim->contact_newton->motion, *off = sim->contact_newton->off, error = 0;
     int nv = sim->system->nv;
@@ -546,30 +545,7 @@ double contact_newton_motion_error(LashSim* sim, const StepContext* s) {
     memcpy(off, m, (size_t)nv * sizeof *m);
     lash_block_lu_solve(sim->M, off);
     for (int i = 0; i < nv; ++i) error = fmax(error, fabs(off[i]));
-    for (int i = 0; i < s->list->bilateral; ++i) {
-        const LashInteraction* item = &s->list->item[i];
-        double moved[LASH_MAX_ROWS];
-        if (item->kind == LASH_BILATERAL) continue;
-        lash_row_velocity(sim->system, item, s->G, s->shift, moved);
-        for (int r = 0; r < item->rows; ++r) error = fmax(error, fabs(moved[r]));
-    }
     return error;
-}
-
-// dd_p: what closes the joints. Where a joint prescribes a speed, d follows v: G'shift = 0.
-static void close_joints(LashSim* sim, const StepContext* s, ContactNewton* f) {
-    double w = s->h * s->move_theta;
-    for (int i = 0; i < s->list->bilateral; ++i) {
-        const LashInteraction* item = &s->list->item[i];
-        double* e = f->e + item->row;
-        if (item->kind == LASH_BILATERAL) {
-            memcpy(e, s->g + item->row, (size_t)item->rows * sizeof *e);
-            continue;
-        }
-        lash_row_velocity(sim->system, item, s->G, s->shift, e);
-        for (int r = 0; r < item->rows; ++r) e[r] += w * s->U[item->row + r];
-    }
-    motions_close(f->motions, f->e, f->dd_p);
 }
 
 // y (k) += V' C(tau) x
@@ -589,7 +565,7 @@ static void close_positions(LashSim* sim, const StepContext* s, ContactNewton* f
         memset(f->z_c, 0, (size_t)f->k * sizeof *f->z_c);
         return;
     }
-    close_joints(sim, s, f);
+    motions_close(f->motions, s->g, f->dd_p);
     motions_reduce(f->motions, true, f->motion, f->mu);
     if (f->curved) add_turned_projection(f, f->dd_p, f->mu);
     for (int r = 0; r < s->nn; ++r) {

@@ -537,12 +537,7 @@ static void close_joints(LashSim* sim, StepContext* s, double* moved) {
     const LashInteractionList* list = s->list;
     if (!sim->curved || list->bilateral == 0) return;
     lash_rows_velocity(sim->system, list, 0, list->bilateral, NULL, s->G, moved, sim->u);
-    for (int i = 0; i < list->bilateral; ++i) {
-        const LashInteraction* item = &list->item[i];
-        for (int r = item->row; r < item->row + item->rows; ++r) {
-            sim->u[r] = item->kind == LASH_BILATERAL ? sim->u[r] + s->g[r] : 0;
-        }
-    }
+    for (int r = 0; r < list->bilateral_rows; ++r) sim->u[r] += s->g[r];
     lash_joint_solver_solve(&sim->position_joints, sim->u, sim->w);
     for (int i = 0; i < list->bilateral_rows; ++i) s->tau[i] += sim->w[i];
     increment_so_far(sim, s, moved);

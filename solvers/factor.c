@@ -240,9 +240,6 @@ bool step_factor(LashSim* sim, StepContext* s, bool project) {
     if (!factor_projection(sim, s)) return false;
     sim->same_metric =
         !sim->robust && !system->unit_metric && near(system, sim->A_values, sim->M_values);
-    for (int i = 0; i < s->list->bilateral && sim->same_metric; ++i) {
-        if (s->list->item[i].kind == LASH_BILATERAL_VELOCITY) sim->same_metric = false;
-    }
     bool separate = sim->separate && sim->velocity_joints.sparse != NULL;
     if (separate) sim->same_metric = false;
     if (!sim->same_metric && !lash_block_lu_factor(sim->M, sim->M_values)) return false;
@@ -264,7 +261,7 @@ bool step_factor(LashSim* sim, StepContext* s, bool project) {
     }
     if (!sim->same_metric && (!sim->robust || contacts)) {
         lash_joint_solver_factor(&sim->position_joints, s->list, s->G,
-                                 sim->curved ? sim->N : sim->M, true, system->unit_metric);
+                                 sim->curved ? sim->N : sim->M, false, system->unit_metric);
     }
     sim->factored = true, sim->has_response = false, sim->fresh = true;
     sim->factored_h = s->h, sim->factored_t = s->t0;

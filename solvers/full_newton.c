@@ -126,7 +126,6 @@ static void write_joint(LashSim* sim, const StepContext* s, FullNewton* f, int i
     const LashSystem* system = sim->system;
     const LashInteraction* item = &s->list->item[i];
     int m = item->rows, node = f->bodies + i;
-    bool placed = project && item->kind == LASH_BILATERAL;
     bool turns = sim->settings.direction != LASH_AT_START;
     if (turns)
         system->contract(system, sim->work, s->t0 + s->h, s->q_end, i, s->P + item->row, s->v, NULL,
@@ -143,7 +142,7 @@ static void write_joint(LashSim* sim, const StepContext* s, FullNewton* f, int i
                 rows[r + 2 * m * j] = g;
                 if (turns) rows[r + 2 * m * (n + j)] = turn[r + m * j];
                 columns[j + 2 * n * r] = -*star++;
-                if (!placed) continue;
+                if (!project) continue;
                 rows[m + r + 2 * m * (n + j)] = g;
                 columns[n + j + 2 * n * (m + r)] = -g;
             }

@@ -5,7 +5,7 @@
 //
 //     d = h v_theta + N G tau,   q_{k+1} = q_k (+) d,   q_{k+theta} = q_k (+) theta d
 //     r = M(q_{k+theta}) (v - v_k) - h F(t_{k+theta}, q_{k+theta}, v_theta) - G* P = 0
-//     joints:    U = G(q_{k+1})' v + g_t = 0   and   g(q_{k+1}) = 0
+//     joints:    U = G(q_{k+1})' v + g_t = 0   and   g(q_{k+1}) = 0 (of speeds: drivers.c)
 //     contacts:  the law of friction and impact in (U, P); positions as the scheme says
 //
 // Iteration: all residuals are evaluated at the iterate, afresh; the correction uses the operator
@@ -121,15 +121,18 @@ static bool evaluate_rows(LashSim* sim, StepContext* s) {
                               fremond ? s->g_t_star : NULL, s->G_star))
                 return false;
             if (!sim_evaluate(sim, t_end, s->q_end, s->wanted, s->g, s->g_t, s->G)) return false;
+            drivers_hold(sim, s, s->g_t, s->g);
             complete_directions(sim, s);
             return true;
         case LASH_AT_END:
             if (!sim_evaluate(sim, t_end, s->q_end, s->wanted, s->g, s->g_t, s->G)) return false;
+            drivers_hold(sim, s, s->g_t, s->g);
             memcpy(s->G_star, s->G, (size_t)s->list->G_size * sizeof *s->G);
             memcpy(s->g_t_star, s->g_t, (size_t)s->list->rows * sizeof *s->g_t);
             return true;
         case LASH_AT_START: // rows and impulses at q_k; the gaps are those of the end
-            if (!sim_evaluate(sim, t_end, s->q_end, s->wanted, s->g, NULL, NULL)) return false;
+            if (!sim_evaluate(sim, t_end, s->q_end, s->wanted, s->g, s->g_t, NULL)) return false;
+            drivers_hold(sim, s, s->g_t, s->g);
             if (!sim_evaluate(sim, s->t0, sim->q, s->wanted, s->g_star, s->g_t, s->G)) return false;
             memcpy(s->G_star, s->G, (size_t)s->list->G_size * sizeof *s->G);
             memcpy(s->g_t_star, s->g_t, (size_t)s->list->rows * sizeof *s->g_t);
@@ -162,9 +165,7 @@ static void compute_residuals(LashSim* sim, StepContext* s) {
             if (i >= list->bilateral) continue;
             if (fabs(s->U[k]) > s->velocity_error)
                 s->velocity_error = fabs(s->U[k]), s->worst = item->id;
-            if (item->kind == LASH_BILATERAL && fabs(s->g[k]) > s->position_error) {
-                s->position_error = fabs(s->g[k]);
-            }
+            s->position_error = fmax(s->position_error, fabs(s->g[k]));
         }
     }
     if (fremond) fremond_start(sim, s);

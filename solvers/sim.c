@@ -96,6 +96,17 @@ static void lay_out_step(StepContext* s, const LashSystem* system, Take* t) {
     s->U = take_doubles(t, rows);
 }
 
+static void lay_out_drivers(Drivers* drivers, Take* t) {
+    size_t n = (size_t)drivers->count;
+    drivers->row = take(t, n * sizeof(int));
+    drivers->x = take_doubles(t, n);
+    drivers->speed = take_doubles(t, n);
+    drivers->x_end = take_doubles(t, n);
+    drivers->speed_end = take_doubles(t, n);
+    drivers->saved_x = take_doubles(t, n);
+    drivers->saved_speed = take_doubles(t, n);
+}
+
 static void lay_out_contacts(StepContext* s, int contacts, int contact_rows, Take* t) {
     size_t nc = (size_t)contacts, m = (size_t)contact_rows;
     s->contact = take(t, nc * sizeof(int)), s->first = take(t, nc * sizeof(int));
@@ -150,6 +161,7 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
         take_doubles(t, touched * (touched > LASH_MAX_ROWS ? touched : LASH_MAX_ROWS));
     sim->kept_shift = take_doubles(t, nv);
     sim->kept = take_doubles(t, nv + 2 * rows), sim->dtau = take_doubles(t, rows);
+    lay_out_drivers(&sim->drivers, t);
     lay_out_last(&sim->last, contacts, t);
     lay_out_last(&sim->saved_last, contacts, t);
     sim->reactions = take_doubles(t, rows);
@@ -195,6 +207,7 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     const LashInteractionList* list =
         system->collect(system, sim->work, 0, start, start + system->nq, settings->h, sim->reach);
     int bilateral = list->bilateral, rows = list->bilateral_rows;
+    sim->drivers.count = drivers_count(list);
     Take t = {.arena = &sim->arena};
     lay_out(sim, bilateral, rows, &t);
     lash_arena_reserve(&sim->arena, t.bytes + 64);
@@ -251,6 +264,7 @@ void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v
     sim->energy.start = sim->energy.kinetic + sim->energy.potential;
     sim->step.list =
         system->collect(system, sim->work, t, sim->q, sim->v, sim->settings.h, sim->reach);
+    drivers_start(sim);
 }
 
 // --- The step
@@ -323,6 +337,7 @@ void step_accept(LashSim* sim, StepContext* s) {
     sim->h_prev = s->h;
     memcpy(sim->v, s->v, nv * sizeof *sim->v);
     memcpy(sim->q, s->q_end, nq * sizeof *sim->q);
+    drivers_accept(sim);
     step_remember(sim, s, before == sim->last.count);
     // The operator holds the impulses of an impact; what follows may not need their derivatives.
     if (sim->exact && sim->history <= 2) sim->exact = sim->factored = false;
@@ -382,6 +397,7 @@ static void save_state(LashSim* sim) {
            (size_t)sim->system->nq * sizeof *sim->q);
     sim->saved_h = sim->h_prev;
     copy_contacts(&sim->last, &sim->saved_last);
+    drivers_save(sim);
 }
 static void restore_state(LashSim* sim, double t, LashEnergy energy) {
     memcpy(sim->q, sim->saved, (size_t)sim->system->nq * sizeof *sim->q);
@@ -390,6 +406,7 @@ static void restore_state(LashSim* sim, double t, LashEnergy energy) {
            (size_t)sim->system->nq * sizeof *sim->q);
     sim->h_prev = sim->saved_h;
     copy_contacts(&sim->saved_last, &sim->last);
+    drivers_restore(sim);
     sim->t = t, sim->energy = energy;
     sim->system->accept(sim->system, sim->work, t, sim->q, sim->v); // turn counters
 }

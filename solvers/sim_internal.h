@@ -81,6 +81,15 @@ typedef struct LastContacts {
     double *P, *U, *tau;
 } LastContacts;
 
+// Rows that prescribe a speed: where they stand and how fast they move.
+typedef struct Drivers {
+    int count;
+    int* row;                      // (count)
+    double *x, *speed;             // at the start of the step
+    double *x_end, *speed_end;     // at its end, as of the last evaluation
+    double *saved_x, *saved_speed; // before a step in parts
+} Drivers;
+
 struct LashSim {
     const LashSystem* system;
     LashSettings settings;
@@ -105,6 +114,7 @@ struct LashSim {
     bool outside;            // an evaluation was refused: q beyond the motion promised to collect
     double contraction_rate; // of the iteration in the last steps, at worst
     double* guess;           // a line of the table: what is predicted
+    Drivers drivers;
     int max_contacts, max_contact_rows; // that can act at once
     int bilateral_rows;                 // of the joints: the same in every step
     // Linear algebra of the step: A = M + h theta C + h^2 theta^2 K and the joints on it.
@@ -203,6 +213,16 @@ static inline bool is_empty(const StepContext* s, const LashInteraction* item) {
 void step_activate(LashSim* sim, StepContext* s, int i);
 // Takes the solved step as the new state (sim.c).
 void step_accept(LashSim* sim, StepContext* s);
+
+// --- Prescribed speeds (drivers.c)
+// ------------------------------------------------------------------------------------
+int drivers_count(const LashInteractionList* list); // rows
+void drivers_start(LashSim* sim);                   // the present state is where they start
+// g: coordinates at the end of the step become position errors; g_t there.
+void drivers_hold(LashSim* sim, const StepContext* s, const double* g_t, double* g);
+void drivers_accept(LashSim* sim); // the step last held is taken
+void drivers_save(LashSim* sim);
+void drivers_restore(LashSim* sim);
 
 // --- Linear algebra (factor.c)
 // ------------------------------------------------------------------------------------
