@@ -11,19 +11,33 @@
 #include "core/arena.h"
 #include "core/math3.h"
 
-AppContactLog app_contact_log_create(const LashMechanism* mech, const double* q) {
+// Puts numbers where outputs ask for gaps that the step did not look at.
+static void watch_gaps(AppContactLog* log, const double* q) {
+    if (log->watch == NULL) return;
+    for (int i = 0; i < log->count; ++i) log->gap[i] = log->contact[i].gap;
+    app_gap_watch_update(log->watch, q, log->gap);
+    for (int i = 0; i < log->count; ++i) log->contact[i].gap = log->gap[i];
+}
+
+AppContactLog app_contact_log_create(const LashModel* model, const LashMechanism* mech,
+                                     const double* q) {
     AppContactLog log = {.count = lash_mechanism_contact_count(mech)};
     log.contact = lash_alloc((size_t)log.count * sizeof *log.contact);
+    log.gap = lash_alloc((size_t)log.count * sizeof *log.gap);
+    log.watch = app_gap_watch_create(model, mech);
     for (int i = 0; i < log.count; ++i) {
         log.contact[i].gap = lash_mechanism_contact_place(mech, i, q).gap;
         log.contact[i].first_impact = log.contact[i].peak_time = NAN;
     }
+    watch_gaps(&log, q);
     log.joints = app_joint_log_create(mech, q);
     return log;
 }
 
 void app_contact_log_free(AppContactLog* log) {
+    app_gap_watch_free(log->watch);
     lash_free(log->contact);
+    lash_free(log->gap);
     lash_free(log->point);
     app_joint_log_free(&log->joints);
 }
@@ -146,6 +160,9 @@ bool app_contact_log_step(AppContactLog* log, const LashMechanism* mech, LashSim
         if (number < 0) continue;
         log->contact[number].gap = fmin(log->contact[number].gap, gap[list->item[i].row]);
     }
+    const double *q, *v;
+    lash_sim_state(sim, &q, &v);
+    watch_gaps(log, q);
     add_pushes(log, mech, sim);
     for (int i = 0; i < log->count; ++i) add_up(log, &log->contact[i], lash_sim_time(sim));
     app_joint_log_step(&log->joints, mech, sim, h);

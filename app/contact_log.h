@@ -3,6 +3,7 @@
 #ifndef LASH_APP_CONTACT_LOG_H
 #define LASH_APP_CONTACT_LOG_H
 
+#include "app/gap_watch.h"
 #include "app/joint_log.h"
 #include "app/model.h"
 #include "app/record.h"
@@ -12,7 +13,8 @@ extern "C" {
 #endif
 
 typedef struct AppContact {
-    double gap; // now [m], the least of its points; INFINITY: too far to be looked at
+    double gap; // now [m], the least of its points; INFINITY: too far to be looked at, and no
+                // output asks for it
     // n, t1, t2 of the last step, all its parts [N s]; of CAD surfaces n, |t|, 0 summed over the
     // points
     double P[3];
@@ -36,6 +38,8 @@ typedef struct AppGain { // energy that one joint or contact fed in within one s
 typedef struct AppContactLog {
     AppContact* contact; // (count) owned
     int count;
+    AppGapWatch* watch;     // of the gaps that outputs ask for, owned, NULL: none
+    double* gap;            // (count) scratch of the watch
     double h;               // length of the last step [s]
     double frame_time;      // since the last frame [s]
     AppJointLog joints;     // among them those with clearance, whose contacts these are
@@ -47,8 +51,9 @@ typedef struct AppContactLog {
     bool stale; // the last step failed: what the sim knows of contacts is of no state
 } AppContactLog;
 
-// Gaps at the start, from q.
-AppContactLog app_contact_log_create(const LashMechanism* mech, const double* q);
+// Gaps at the start, from q. Borrows model and mech.
+AppContactLog app_contact_log_create(const LashModel* model, const LashMechanism* mech,
+                                     const double* q);
 void app_contact_log_free(AppContactLog* log);
 
 // After a step of h: copies, counts, and hands the events to the recorder (NULL: none).

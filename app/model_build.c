@@ -166,7 +166,7 @@ static void build_force(const LashModel* model, LashMechanism* mech, const LashM
     lash_mechanism_add_force(mech, &def);
 }
 
-static LashPairDef pair_def(const LashModel* model, const LashModelContactPoint* point) {
+LashPairDef model_pair_def(const LashModel* model, const LashModelContactPoint* point) {
     LashPairDef pair = lash_pair_def();
     pair.a = point->side_a, pair.b = point->side_b;
     pair.offset = point->offset;
@@ -188,7 +188,7 @@ static bool same_side(const LashPairSide* a, const LashPairSide* b) {
 static LashPair* find_pair(const LashModel* model, int index, const LashPairDef* def) {
     for (const LashModel* m = model; m != NULL; m = m->donor) {
         if (index >= m->contact_points || m->contact_point[index].pair == NULL) continue;
-        LashPairDef other = pair_def(m, &m->contact_point[index]);
+        LashPairDef other = model_pair_def(m, &m->contact_point[index]);
         if (def->query == other.query && def->offset == other.offset &&
             same_side(&def->a, &other.a) && same_side(&def->b, &other.b))
             return m->contact_point[index].pair;
@@ -199,7 +199,7 @@ static LashPair* find_pair(const LashModel* model, int index, const LashPairDef*
 // A pair of its own, or a share in one that exists; NULL with error.
 static LashPair* make_pair(const LashModel* model, int index, LashError* error) {
     const LashModelContactPoint* point = &model->contact_point[index];
-    LashPairDef def = pair_def(model, point);
+    LashPairDef def = model_pair_def(model, point);
     LashPair* pair = find_pair(model, index, &def);
     if (pair != NULL) return lash_pair_share(pair);
     char where[64];

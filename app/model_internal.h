@@ -150,6 +150,7 @@ LashShape* model_load_step(ModelContext* context, const char* key, const char* s
 // Path of a STEP file, which stands relative to the model file.
 void model_cad_path(const LashModel* model, const char* step, char* path, size_t size);
 // Rows of the face table that `faces` names, each once, in model memory; path of the key.
+LashPairDef model_pair_def(const LashModel* model, const LashModelContactPoint* point);
 bool model_select_faces(ModelContext* context, const char* path, const LashShape* shape,
                         const LashModelFace* faces, int count, int** rows, int* row_count);
 

@@ -150,6 +150,23 @@ static bool is_contact(const LashModel* model, const char* name) {
     return false;
 }
 
+// One point of a round joint with play is not looked at in every position (an edge beyond the other
+// surface, a ring that lies flat): the joint as a whole always has a gap.
+static bool check_gap(ModelContext* context, const char* path, const LashModelOutput* output) {
+    const LashModel* model = context->model;
+    for (int j = 0; j < model->joints && output->count == 1; ++j) {
+        const LashModelJoint* joint = &model->joint[j];
+        int first = joint->first_contact;
+        bool corners = joint->play.width > 0 || joint->contacts == 1;
+        if (corners || output->index < first || output->index >= first + joint->contacts) continue;
+        return model_fail(context, path,
+                          "'%.60s' is one point of a joint with play, which has no gap in some "
+                          "positions; ask for the gap of '%.60s'",
+                          output->of, joint->name);
+    }
+    return true;
+}
+
 static bool resolve_of(ModelContext* context, const char* path, LashModelOutput* output) {
     const LashModel* model = context->model;
     LashQuantityOf of = quantities[output->kind].of;
@@ -167,7 +184,8 @@ static bool resolve_of(ModelContext* context, const char* path, LashModelOutput*
         of = LASH_OF_CONTACT;
     }
     if (of == LASH_OF_CONTACT) {
-        return model_find_contact(context, key, output->of, &output->index, &output->count);
+        return model_find_contact(context, key, output->of, &output->index, &output->count) &&
+               (output->kind != LASH_GAP || check_gap(context, key, output));
     }
     if (of == LASH_OF_JOINT) {
         if (!model_find_joint(context, key, output->of, &output->index)) return false;

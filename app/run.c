@@ -104,7 +104,7 @@ static bool prepare(Run* run, LashError* error) {
     run->layout = lash_record_layout(model->bodies, model->joints, model->contact_points);
     const double *q, *v;
     lash_sim_state(run->sim, &q, &v);
-    run->log = app_contact_log_create(run->mech, q);
+    run->log = app_contact_log_create(run->model, run->mech, q);
     run->frame = lash_alloc((size_t)run->layout.total * sizeof(double));
     run->statistic = lash_alloc((size_t)model->outputs * sizeof *run->statistic);
     run->extreme = lash_alloc((size_t)model->outputs * sizeof(double));
@@ -625,8 +625,8 @@ static bool draw_plot(const Run* run, LashError* error) {
 }
 
 static void release(Run* run) {
+    app_contact_log_free(&run->log); // borrows from the session
     app_session_close(&run->session);
-    app_contact_log_free(&run->log);
     lash_free(run->frame);
     lash_free(run->statistic);
     lash_free(run->peak_force);

@@ -235,6 +235,9 @@ typedef struct LashPlay {
     double eccentricity, tilt; // [m], [rad]
 } LashPlay;
 LashPlay lash_mechanism_joint_play(const LashMechanism* mech, int joint, const double* q);
+// Of a round joint with play: least distance of the surfaces of pin and bore where the pin has left
+// the bore, so that none of the joint's contacts has a gap [m].
+double lash_mechanism_joint_distance(const LashMechanism* mech, int joint, const double* q);
 
 static inline LashBodyId lash_body_id(int body) { // of body number `body`
     LashBodyId id;

@@ -11,4 +11,16 @@ static inline void write_model(const char* name, const char* text, char* path, s
     fclose(file);
 }
 
+// NAME.step in the scratch folder; body: the keys of a part beside format and name.
+static inline void make_part(const char* name, const char* body) {
+    char json[400], step[400], command[1200], text[2000], file[64];
+    snprintf(text, sizeof text, "{'format': 'lash-step/1', 'name': '%s', %s}", name, body);
+    snprintf(file, sizeof file, "%s.part.json", name);
+    write_model(file, text, json, sizeof json);
+    snprintf(file, sizeof file, "%s.step", name);
+    snprintf(command, sizeof command, "'%s/lash-make-step' '%s' '%s'", LASH_BINARY_DIR, json,
+             scratch_file(file, step, sizeof step));
+    if (system(command) != 0) abort();
+}
+
 #endif

@@ -34,7 +34,7 @@ static Case begin(const char* file, double h, int corrections) {
     c.sim = lash_sim_create(lash_mechanism_system(c.mech), settings);
     const double *q, *v;
     lash_sim_state(c.sim, &q, &v);
-    c.log = app_contact_log_create(c.mech, q);
+    c.log = app_contact_log_create(c.model, c.mech, q);
     return c;
 }
 

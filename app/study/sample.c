@@ -175,7 +175,7 @@ static void begin(Trial* trial) {
     trial->frame = lash_alloc((size_t)trial->layout.total * sizeof(double));
     trial->statistic = lash_alloc((size_t)(model->outputs + 1) * sizeof *trial->statistic);
     lash_sim_state(trial->sim, &q, &v);
-    trial->log = app_contact_log_create(trial->mech, q);
+    trial->log = app_contact_log_create(trial->model, trial->mech, q);
     trial->start_energy = lash_sim_energy(trial->sim).start;
 }
 
@@ -287,10 +287,10 @@ static void finish(const LashStudy* study, LashSample* sample, double* values, i
 }
 
 static void release(Trial* trial) {
+    app_contact_log_free(&trial->log);
     lash_sim_destroy(trial->sim);
     lash_mechanism_destroy(trial->mech);
     lash_model_destroy(trial->model);
-    app_contact_log_free(&trial->log);
     lash_free(trial->statistic);
     lash_free(trial->frame);
 }

@@ -249,7 +249,7 @@ static void* work(void* argument) {
     int64_t steps = app_session_steps(&s->session);
     const double *q, *v;
     lash_sim_state(s->session.sim, &q, &v);
-    Worker w = {.log = app_contact_log_create(s->session.mech, q),
+    Worker w = {.log = app_contact_log_create(s->session.model, s->session.mech, q),
                 .frame = lash_alloc((size_t)s->layout.total * sizeof(double)),
                 .h = s->session.model->simulation.settings.h};
     LashError error = {0};
