@@ -26,12 +26,12 @@ void app_counters_add(AppCounters* c, const LashStepInfo* info, const LashSim* s
     c->contacts = info->contacts;
     c->opening += info->opening;
     if (info->contacts > c->contacts_max) c->contacts_max = info->contacts;
-    c->position = fmax(c->position, info->position_error);
-    c->velocity = fmax(c->velocity, info->velocity_error);
-    c->penetration = fmax(c->penetration, info->penetration);
-    c->frame_position = fmax(c->frame_position, info->position_error);
-    c->frame_velocity = fmax(c->frame_velocity, info->velocity_error);
-    c->frame_penetration = fmax(c->frame_penetration, info->penetration);
+    c->position = worse(c->position, info->position_error);
+    c->velocity = worse(c->velocity, info->velocity_error);
+    c->penetration = worse(c->penetration, info->penetration);
+    c->frame_position = worse(c->frame_position, info->position_error);
+    c->frame_velocity = worse(c->frame_velocity, info->velocity_error);
+    c->frame_penetration = worse(c->frame_penetration, info->penetration);
 }
 
 static void copy_state(const double* q, const double* v, const LashRecordLayout* layout,
@@ -174,8 +174,13 @@ void app_statistic_add(AppStatistic* s, const LashModelOutput* output, double ti
         return;
     }
     double dt = time - s->time;
-    s->least = fmin(s->least, value);
-    s->largest = fmax(s->largest, value);
+    if (output->kind == LASH_FIRST_IMPACT) { // not a number: never, so far
+        s->least = fmin(s->least, value);
+        s->largest = fmax(s->largest, value);
+    } else {
+        s->least = -worse(-s->least, -value);
+        s->largest = worse(s->largest, value);
+    }
     s->sum += impulsive ? dt * value : 0.5 * dt * (s->value + value);
     s->square += impulsive ? dt * value * value : 0.5 * dt * (s->value * s->value + value * value);
     if (isnan(s->crossing) && crosses(output, s->value, value)) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "app/start.h"
+#include "app/step_failure.h"
 #include "app/suggest.h"
 
 enum { AUTOMATIC_FRAMES = 2000 };
@@ -93,34 +94,14 @@ int64_t app_session_frame_interval(const AppSession* session) {
     return (app_session_steps(session) + AUTOMATIC_FRAMES - 1) / AUTOMATIC_FRAMES;
 }
 
-// Contacts that pushed in the last accepted step, or touch: " with contacts a, b closed".
-static void closed_contacts(const LashModel* model, const AppContactLog* log, char* text,
-                            size_t size) {
-    const double tolerance = 10 * model->simulation.settings.tolerance_position;
-    int closed = 0;
-    text[0] = '\0';
-    for (int i = 0; i < log->count; ++i) {
-        if (!(log->contact[i].gap <= tolerance)) continue;
-        size_t used = strlen(text);
-        if (++closed > 6) continue;
-        snprintf(text + used, size - used, "%s%.24s", closed == 1 ? "; closed contacts: " : ", ",
-                 model->contact_point[i].name);
-    }
-    size_t used = strlen(text);
-    if (closed > 6) snprintf(text + used, size - used, " and %d more", closed - 6);
-}
-
 bool app_session_fail_step(const AppSession* session, const AppContactLog* log, int64_t step,
                            const LashStepInfo* info, LashError* error) {
-    char where[64], name[96] = "", closed[240];
-    const LashSettings* settings = &session->model->simulation.settings;
-    snprintf(where, sizeof where, "t = %.9g s", lash_sim_time(session->sim));
-    session->system->name(session->system, info->worst, name, sizeof name);
-    closed_contacts(session->model, log, closed, sizeof closed);
-    return lash_error_set(
-        error, LASH_ERROR_NUMERICS, where,
-        "step %lld did not reach the tolerances; joint errors %.3g m or rad, penetration "
-        "%.3g m, velocity %.3g m/s, dynamics %.3g m/s, worst at '%.60s'%s; try a smaller step%s",
-        (long long)step, info->position_error, info->penetration, info->velocity_error,
-        info->dynamics_error, name, closed, settings->max_substeps > 1 ? "" : " or \"substeps\"");
+    AppStepFailure failure = {.model = session->model,
+                              .mech = session->mech,
+                              .system = session->system,
+                              .sim = session->sim,
+                              .log = log,
+                              .step = step,
+                              .info = info};
+    return app_step_failure(&failure, error);
 }

@@ -8,6 +8,11 @@
 
 #define LASH_PI 3.14159265358979323846
 
+// The larger of two errors. Not a number is the largest of all, and stays so: fmax would drop it.
+static inline double worse(double error, double other) {
+    return error >= other || error != error ? error : other;
+}
+
 static inline Vec3 vec3(double x, double y, double z) {
     Vec3 a;
     a.x = x, a.y = y, a.z = z;

@@ -279,3 +279,36 @@ LashPower mechanism_force_power(const LashMechanism* mech, LashSystemWork* work,
     }
     return power;
 }
+
+LashForceValue lash_mechanism_force_value(const LashMechanism* mech, LashSystemWork* work,
+                                          int force, double t, const double* q, const double* v) {
+    const Force* f = &mech->force[force];
+    LashForceValue result = {.components = 1, .body_a = f->a - 1, .body_b = f->b - 1};
+    if (!is_scalar(f)) {
+        Vec3 value = vector_value(f, t);
+        result.components = 3;
+        result.value[0] = value.x, result.value[1] = value.y, result.value[2] = value.z;
+        return result;
+    }
+    Coordinate c;
+    mechanism_place(mech, q, work->body);
+    coordinate_of(mech, work, f, v, false, &c);
+    result.value[0] = law(f, t, &c, result.slope);
+    result.x = c.x, result.speed = c.speed;
+    return result;
+}
+
+const char* lash_mechanism_force_name(const LashMechanism* mech, int force) {
+    return mech->force[force].def.name;
+}
+
+bool lash_mechanism_driver_value(const LashMechanism* mech, int joint, int coordinate, double t,
+                                 double* value, double* rate) {
+    const Joint* j = &mech->joint[joint];
+    const LashCoordinateDef* x = &j->def.coordinate[coordinate];
+    if (coordinate >= j->kind->coordinates || x->driver == LASH_NO_DRIVER) return false;
+    double d[3];
+    *value = function_value(&x->motion, t, 0, 0, d);
+    *rate = d[0];
+    return true;
+}

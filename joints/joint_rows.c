@@ -90,6 +90,10 @@ LashJointPart lash_mechanism_joint_part(uint64_t id, int* coordinate) {
 }
 
 void joint_name(const LashMechanism* mech, uint64_t id, char* text, size_t size) {
+    if (id % JOINT_ID >= (uint64_t)mech->joints) { // no interaction of this mechanism
+        if (size > 0) text[0] = '\0';
+        return;
+    }
     static const char* const part_name[] = {[LASH_PART_ROWS] = "",
                                             [LASH_PART_DRIVER] = ".driver",
                                             [LASH_PART_LOWER_LIMIT] = ".lower_limit",

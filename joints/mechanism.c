@@ -575,6 +575,9 @@ static void name(const LashSystem* system, uint64_t id, char* text, size_t size)
     const LashMechanism* mech = of(system);
     if (id >= CONTACT_ID) {
         int contact = lash_mechanism_contact_of(mech, id);
+        if (contact < 0 || contact >= mech->contacts) contact = -1;
+        if (contact < 0 && size > 0) text[0] = '\0'; // no interaction of this mechanism
+        if (contact < 0) return;
         snprintf(text, size, "%s", mech->contact[contact].def.name);
         return;
     }

@@ -275,6 +275,22 @@ double lash_mechanism_joint_coordinate(const LashMechanism* mech, const LashSyst
 double lash_mechanism_joint_speed(const LashMechanism* mech, int joint, int coordinate,
                                   const double* q, const double* v);
 
+// What force number `force` gives at (t, q, v), for messages about it.
+typedef struct LashForceValue {
+    int components;     // 3: a force or torque on a body; 1: along a coordinate x
+    double value[3];    // [N or N m]
+    double x, speed;    // of the coordinate [m or rad, per s]
+    double slope[3];    // derivatives by t, x and speed; 0 of three components
+    int body_a, body_b; // bodies it acts on, -1: ground
+} LashForceValue;
+LashForceValue lash_mechanism_force_value(const LashMechanism* mech, LashSystemWork* work,
+                                          int force, double t, const double* q, const double* v);
+const char* lash_mechanism_force_name(const LashMechanism* mech, int force);
+// What the driver of a coordinate prescribes at t: position or speed, and its rate by t. False:
+// there is no driver.
+bool lash_mechanism_driver_value(const LashMechanism* mech, int joint, int coordinate, double t,
+                                 double* value, double* rate);
+
 // Force and moment that the joint (drivers, limits and friction included) exerts on body b at the
 // joint point, in the axes of a_joint, averaged over h: P (rows of the list) as the sim returns it.
 // Gear, rack and pinion: what the second joint gets along z of its frame.

@@ -516,7 +516,7 @@ bool contact_newton_factor(LashSim* sim, StepContext* s, bool project, bool plai
     ContactNewton* f = sim->contact_newton;
     f->valid = false, f->project = project, f->plain = plain, ++f->number;
     if (f->motions_t0 != s->t0) { // joints and forces change little within a step
-        motions_factor(f->motions, s->G_star, s->G);
+        if (!motions_factor(f->motions, s->G_star, s->G)) return false;
         system->tangents(system, sim->work, s->t0 + s->theta * s->h, s->q_theta, s->v_theta,
                          sim->C_values, sim->K_values);
         f->soft = forces_are_soft(sim, s);
@@ -544,7 +544,7 @@ double contact_newton_motion_error(LashSim* sim, const StepContext* s) {
     projection_force(sim, s, m);
     memcpy(off, m, (size_t)nv * sizeof *m);
     lash_block_lu_solve(sim->M, off);
-    for (int i = 0; i < nv; ++i) error = fmax(error, fabs(off[i]));
+    for (int i = 0; i < nv; ++i) error = worse(error, fabs(off[i]));
     return error;
 }
 

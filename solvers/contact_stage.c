@@ -235,7 +235,7 @@ void contacts_errors(LashSim* sim, StepContext* s, bool project) {
         double shift[LASH_MAX_ROWS];
         law_shift(sim, s, i, shift);
         if (is_empty(s, item)) { // its law: U = P / rho
-            s->contact_error = fmax(s->contact_error, fabs(s->P[item->row]) / rho);
+            s->contact_error = worse(s->contact_error, fabs(s->P[item->row]) / rho);
             continue;
         }
         if (joint_friction(item)) { // U_N of the law: w (P_N - L), w = 1/(rho (rows - 1))
@@ -244,8 +244,9 @@ void contacts_errors(LashSim* sim, StepContext* s, bool project) {
         double error =
             natural_map(item->rows, item->mu, rho, s->P + item->row, s->U + item->row, shift) /
             (1 + s->b_norm);
-        if (error > s->contact_error) s->contact_error = error;
-        if (error > s->velocity_error) s->worst = item->id;
+        if (!(error <= s->velocity_error || error <= s->contact_error))
+            s->worst_velocity = item->id;
+        s->contact_error = worse(s->contact_error, error);
         largest = fmax(largest, s->P[item->row]);
     }
     if (!project) return;
@@ -254,8 +255,9 @@ void contacts_errors(LashSim* sim, StepContext* s, bool project) {
         double g = s->g[item->row];
         bool closed = s->kind_n[k] == LASH_PROJECT_EQUALITY || s->tau[item->row] != 0;
         if (is_empty(s, item)) continue;
-        double error = closed ? fabs(g) : fmax(0, -g);
-        if (error > s->position_error) s->position_error = error, s->worst = item->id;
+        double error = closed ? fabs(g) : worse(-g, 0);
+        if (!(error <= s->position_error)) s->worst_position = item->id;
+        s->position_error = worse(s->position_error, error);
     }
 }
 

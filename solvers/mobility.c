@@ -25,7 +25,7 @@ static void want_contacts(LashSim* sim, StepContext* s, double reach) {
     if (s->list->count == s->list->bilateral || reach < 0) return;
     system->evaluate(system, sim->work, sim->t, sim->q, s->wanted, s->g, NULL, NULL);
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        depth = fmax(depth, -s->g[s->list->item[i].row]);
+        depth = worse(depth, -s->g[s->list->item[i].row]);
     }
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
         const LashInteraction* item = &s->list->item[i];
@@ -53,9 +53,9 @@ static void measure_rows(const StepContext* s, LashMobility* mobility) {
     for (int i = 0; i < s->list->bilateral; ++i) {
         const LashInteraction* item = &s->list->item[i];
         for (int k = item->row; k < item->row + item->rows; ++k) {
-            mobility->velocity_error = fmax(mobility->velocity_error, fabs(s->U[k]));
+            mobility->velocity_error = worse(mobility->velocity_error, fabs(s->U[k]));
             if (item->kind != LASH_BILATERAL) continue;
-            mobility->position_error = fmax(mobility->position_error, fabs(s->g[k]));
+            mobility->position_error = worse(mobility->position_error, fabs(s->g[k]));
         }
     }
 }
@@ -138,7 +138,7 @@ static bool push_apart(LashSim* sim, StepContext* s, double* x) {
 static double overlap(const StepContext* s) {
     double depth = 0;
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        if (s->wanted[i]) depth = fmax(depth, -s->g[s->list->item[i].row]);
+        if (s->wanted[i]) depth = worse(depth, -s->g[s->list->item[i].row]);
     }
     return depth;
 }

@@ -239,7 +239,7 @@ static void turn_basis(Motions* s, Cluster* c, const double* G) {
 }
 
 // L'L of all rows, dependent ones too: for answers of minimum norm.
-static void factor_redundant(Cluster* c) {
+static bool factor_redundant(Cluster* c) {
     int r = c->rank;
     memset(c->LL, 0, (size_t)(r * r) * sizeof *c->LL);
     for (int i = 0; i < c->p; ++i) {
@@ -248,12 +248,11 @@ static void factor_redundant(Cluster* c) {
         for (int a = 0; a < n; ++a)
             for (int b = 0; b < n; ++b) c->LL[a + r * b] += row[a] * row[b];
     }
-    bool positive = lash_dense_cholesky(r, c->LL, r);
-    LASH_ASSERT(positive); // L has full rank
-    (void)positive;
+    return lash_dense_cholesky(r, c->LL,
+                               r); // L has full rank, unless its numbers have no digits left
 }
 
-void motions_factor(Motions* s, const double* G_star, const double* G) {
+bool motions_factor(Motions* s, const double* G_star, const double* G) {
     s->k = 0;
     for (int i = 0; i < s->clusters; ++i) {
         Cluster* c = &s->cluster[i];
@@ -261,7 +260,7 @@ void motions_factor(Motions* s, const double* G_star, const double* G) {
             joint_rows(s, c, G_star, c->L);
             c->rank =
                 lash_orthogonal_factor(c->n, c->p, c->L, c->ld, DEPENDENT, c->order, c->Q, s->work);
-            if (c->rank < c->p && c->rank > 0) factor_redundant(c);
+            if (c->rank < c->p && c->rank > 0 && !factor_redundant(c)) return false;
             divide_by_masses(s, c);
         }
         c->first = s->k, c->k = c->n - c->rank;
@@ -270,6 +269,7 @@ void motions_factor(Motions* s, const double* G_star, const double* G) {
         memcpy(c->V, c->Q + c->rank * c->ld, (size_t)(c->k * c->ld) * sizeof *c->V);
         turn_basis(s, c, G);
     }
+    return true;
 }
 
 // --- Products

@@ -21,7 +21,8 @@ void motions_destroy(Motions* motions);
 int motions_count(const Motions* motions); // k, of the last factor
 
 // Joints at these directions.
-void motions_factor(Motions* motions, const double* G_star, const double* G);
+// False: the rows are no numbers to work with (coordinates beyond all rounding).
+bool motions_factor(Motions* motions, const double* G_star, const double* G);
 
 // a (k) = V*'f, or V'f at the end of the step;  x = V a
 void motions_reduce(const Motions* motions, bool end, const double* f, double* a);

@@ -163,9 +163,14 @@ static void compute_residuals(LashSim* sim, StepContext* s) {
         for (int k = item->row; k < item->row + item->rows; ++k) {
             s->U[k] += i >= list->bilateral && fremond ? s->g_t_star[k] : s->g_t[k];
             if (i >= list->bilateral) continue;
-            if (fabs(s->U[k]) > s->velocity_error)
-                s->velocity_error = fabs(s->U[k]), s->worst = item->id;
-            s->position_error = fmax(s->position_error, fabs(s->g[k]));
+            if (!(fabs(s->U[k]) <= s->velocity_error)) {
+                s->velocity_error = worse(s->velocity_error, fabs(s->U[k]));
+                s->worst_velocity = item->id;
+            }
+            if (!(fabs(s->g[k]) <= s->position_error)) {
+                s->position_error = worse(s->position_error, fabs(s->g[k]));
+                s->worst_position = item->id;
+            }
         }
     }
     if (fremond) fremond_start(sim, s);
@@ -182,7 +187,9 @@ static void compute_residuals(LashSim* sim, StepContext* s) {
     }
     s->dynamics_error = 0;
     for (int i = 0; i < nv; ++i)
-        s->dynamics_error = fmax(s->dynamics_error, sim->weight[i] * fabs(error[i]));
+        s->dynamics_error = worse(s->dynamics_error, sim->weight[i] * fabs(error[i]));
+    if (!(s->dynamics_error + s->velocity_error + s->position_error < INFINITY))
+        fault_of_iterate(sim, s);
 }
 
 // --- Correction
@@ -258,9 +265,9 @@ static bool passes(const LashSim* sim, const StepContext* s, bool project) {
 
 static double largest_error(const LashSim* sim, const StepContext* s, bool project) {
     const LashSettings* set = &sim->settings;
-    double e = fmax(s->dynamics_error, fmax(s->velocity_error, s->contact_error)) /
+    double e = worse(s->dynamics_error, worse(s->velocity_error, s->contact_error)) /
                set->tolerance_velocity;
-    return project ? fmax(e, s->position_error / set->tolerance_position) : e;
+    return project ? worse(e, s->position_error / set->tolerance_position) : e;
 }
 
 // Errors are multiples of the tolerances. Newton goes on to GOAL of them, so that what is left does
@@ -277,12 +284,14 @@ static bool evaluate_iterate(LashSim* sim, StepContext* s, bool project) {
     set_positions(sim, s, project);
     if (!evaluate_rows(sim, s)) return false;
     if (!sim->coupled && (!sim->factored || sim->factored_h != s->h) &&
-        !step_factor(sim, s, project))
+        !step_factor(sim, s, project)) {
+        fault_of_iterate(sim, s);
         return false;
+    }
     compute_residuals(sim, s);
     contacts_errors(sim, s, project);
     if (sim->coupled && project)
-        s->position_error = fmax(s->position_error, contact_newton_motion_error(sim, s));
+        s->position_error = worse(s->position_error, contact_newton_motion_error(sim, s));
     return true;
 }
 
@@ -322,7 +331,7 @@ static void separate_operators(LashSim* sim) {
 static bool at_rounding(const LashSim* sim, const StepContext* s, double goal) {
     const LashSettings* set = &sim->settings;
     return sim->coupled && s->position_error <= goal * set->tolerance_position &&
-           fmax(s->velocity_error, s->contact_error) <= goal * set->tolerance_velocity;
+           worse(s->velocity_error, s->contact_error) <= goal * set->tolerance_velocity;
 }
 
 // Does a contact outside the index set penetrate, whatever the rest of the iteration does? Then
@@ -501,6 +510,7 @@ void step_begin(LashSim* sim, StepContext* s, double h) {
     s->theta = sim->settings.theta;
     s->move_theta = sim->settings.variant ? 0.5 : s->theta;
     s->list = system->collect(system, sim->work, sim->t, sim->q, sim->v, h, sim->reach);
+    s->worst_velocity = s->worst_position = s->worst_gap = LASH_NOWHERE;
     s->restitution = 1, s->demoted = 0, s->nc = 0, s->nn = 0;
     for (int i = 0; i < s->list->count; ++i) {
         s->active[i] = s->wanted[i] = i < s->list->bilateral;

@@ -90,8 +90,9 @@ static bool evaluate_joints(LashSim* sim, StepContext* s, Position* p) {
             bool speed = item->kind == LASH_BILATERAL_VELOCITY;
             s->U[k] = speed ? U[r] / s->h + s->g_t[k] : s->g[k] / s->h;
             double error = fabs(speed ? s->U[k] : s->g[k]);
-            if (error > p->joint_error) p->joint_error = error, s->worst = item->id;
-            if (!speed) s->position_error = fmax(s->position_error, error);
+            if (!(error <= p->joint_error)) s->worst_position = item->id;
+            p->joint_error = worse(p->joint_error, error);
+            if (!speed) s->position_error = worse(s->position_error, error);
         }
     }
     return true;
@@ -124,7 +125,7 @@ static bool factor_and_residual(LashSim* sim, StepContext* s, Position* p) {
     lash_block_lu_solve(sim->M, sim->x);
     p->dynamics_error = 0;
     for (int i = 0; i < nv; ++i)
-        p->dynamics_error = fmax(p->dynamics_error, fabs(sim->x[i]) / s->h);
+        p->dynamics_error = worse(p->dynamics_error, fabs(sim->x[i]) / s->h);
     lash_block_lu_solve(sim->A, sim->y);
     return true;
 }
@@ -282,7 +283,12 @@ LashOutcome step_schatzman_paoli(LashSim* sim, StepContext* s) {
     if (!start_values(sim, s)) return LASH_FAILED;
     for (int i = 0; i <= set->max_iterations; ++i) {
         set_state(sim, s, &p);
-        if (!factor_and_residual(sim, s, &p)) return LASH_FAILED;
+        bool evaluated = factor_and_residual(sim, s, &p);
+        if (!evaluated || !(p.dynamics_error + p.joint_error < INFINITY)) {
+            set_state(sim, s, &p); // q_theta held other places meanwhile
+            fault_of_iterate(sim, s);
+        }
+        if (!evaluated) return LASH_FAILED;
         sim->factored = false;
         LashFrictionProblem problem = assemble(sim, s);
         set_b(sim, s, NULL);

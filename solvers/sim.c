@@ -133,6 +133,7 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     sim->saved = take_doubles(t, 2 * nq + nv);
     sim->q = take_doubles(t, nq), sim->q_prev = take_doubles(t, nq);
     sim->q_back = take_doubles(t, nq);
+    sim->fault_q = take_doubles(t, nq), sim->fault_v = take_doubles(t, nv);
     size_t line = 2 * (nv + (size_t)bilateral_rows) + 4 * (size_t)contacts;
     sim->v = take_doubles(t, nv), sim->guess = take_doubles(t, line);
     for (int i = 0; i <= ORDERS; ++i) sim->difference[i] = take_doubles(t, line);
@@ -292,7 +293,9 @@ static void measure_gaps(StepContext* s) {
     s->penetration = 0;
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
         double g = s->g[s->list->item[i].row];
-        if (-g > s->penetration) s->penetration = -g, s->worst = s->list->item[i].id;
+        if (-g <= s->penetration) continue;
+        s->penetration = worse(s->penetration, -g);
+        s->worst_gap = s->list->item[i].id;
     }
 }
 
@@ -329,8 +332,6 @@ void step_accept(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
     size_t nv = (size_t)system->nv, nq = (size_t)system->nq;
     int before = sim->last.count;
-    pushes_begin_part(sim);
-    energy_add_step(sim, s);
     events_of_step(sim, s);
     remember_contacts(sim, s);
     memcpy(sim->q_prev, sim->q, nq * sizeof *sim->q);
@@ -345,10 +346,42 @@ void step_accept(LashSim* sim, StepContext* s) {
     system->accept(system, sim->work, sim->t, sim->q, sim->v);
 }
 
+// Where the largest error is, measured in tolerances.
+static uint64_t worst_interaction(const LashSim* sim, const StepContext* s) {
+    double velocity = worse(s->velocity_error, s->contact_error) / sim->settings.tolerance_velocity;
+    double position = s->position_error / sim->settings.tolerance_position;
+    double gap = s->penetration / sim->settings.tolerance_position;
+    if (gap > position && gap > velocity) return s->worst_gap;
+    return !(position <= velocity) ? s->worst_position : s->worst_velocity;
+}
+
+static void note_errors(LashSim* sim, const StepContext* s) {
+    LashStepInfo* info = &sim->info;
+    info->position_error = worse(info->position_error, s->position_error);
+    info->penetration = worse(info->penetration, s->penetration);
+    info->velocity_error = worse(info->velocity_error, worse(s->velocity_error, s->contact_error));
+    info->dynamics_error = worse(info->dynamics_error, s->dynamics_error);
+    info->worst = worst_interaction(sim, s);
+    info->demoted += s->demoted;
+}
+
+// Adds the work of the solved step; no step is accepted whose numbers are not finite.
+static LashOutcome add_energies(LashSim* sim, const StepContext* s) {
+    if (!step_is_finite(sim, s)) return LASH_FAILED;
+    LashEnergy before = sim->energy;
+    pushes_begin_part(sim);
+    energy_add_step(sim, s);
+    if (energy_is_finite(sim, s)) return LASH_CONVERGED;
+    sim->energy = before;
+    pushes_clear(sim);
+    return LASH_FAILED;
+}
+
 static LashOutcome one_step(LashSim* sim, double h) {
     StepContext* s = &sim->step;
     LashOutcome outcome = LASH_FAILED;
     double reach = sim->reach;
+    sim->fault.kind = LASH_FAULT_NONE;
     for (int k = 0; k < REACH_ATTEMPTS;
          ++k, sim->reach *= 8) { // farther than promised: promise more
         sim->outside = false;
@@ -359,13 +392,8 @@ static LashOutcome one_step(LashSim* sim, double h) {
     sim->reach = reach;
     measure_gaps(s);
     if (outcome == LASH_CONVERGED && !positions_hold(sim, s)) outcome = LASH_INACCURATE;
-    LashStepInfo* info = &sim->info;
-    info->position_error = fmax(info->position_error, s->position_error);
-    info->penetration = fmax(info->penetration, s->penetration);
-    info->velocity_error = fmax(info->velocity_error, fmax(s->velocity_error, s->contact_error));
-    info->dynamics_error = fmax(info->dynamics_error, s->dynamics_error);
-    info->worst = s->worst;
-    info->demoted += s->demoted;
+    note_errors(sim, s);
+    if (outcome == LASH_CONVERGED) outcome = add_energies(sim, s);
     if (outcome == LASH_CONVERGED) step_accept(sim, s);
     return outcome;
 }
@@ -470,7 +498,7 @@ static void restore_tiny_numbers(unsigned before) {
 LashStepInfo lash_sim_step(LashSim* sim) {
     unsigned before = flush_tiny_numbers();
     double t = sim->t;
-    sim->info = (LashStepInfo){.index_set = 1, .substeps = 1};
+    sim->info = (LashStepInfo){.index_set = 1, .substeps = 1, .worst = LASH_NOWHERE};
     sim->events = 0, sim->reactions_clean = false;
     pushes_clear(sim);
     sim->info.outcome = one_step(sim, sim->settings.h);
@@ -483,6 +511,10 @@ LashStepInfo lash_sim_step(LashSim* sim) {
     restore_tiny_numbers(before);
     if (sim->info.outcome == LASH_CONVERGED) ++sim->steps;
     return sim->info;
+}
+
+LashFault lash_sim_fault(const LashSim* sim) {
+    return sim->fault;
 }
 
 // --- Results

@@ -76,8 +76,26 @@ typedef struct LashStepInfo {
     double velocity_error; // largest violation of the velocity constraints [m/s, rad/s]
     double dynamics_error; // |M^-1 r| of the equation of motion, turning at the radius of gyration
                            // [m/s]
-    uint64_t worst;        // id of the interaction with the largest violation
+    uint64_t worst;        // id of the interaction with the largest error, in tolerances;
+                           // LASH_NOWHERE: none has one
 } LashStepInfo;
+
+#define LASH_NOWHERE UINT64_MAX // the id of no interaction
+
+// What stopped a step, beyond errors above the tolerances.
+typedef enum LashFaultKind {
+    LASH_FAULT_NONE,
+    LASH_FAULT_FORCE,   // forces, or their derivatives, are not finite at (t, q, v)
+    LASH_FAULT_ROWS,    // a gap, a joint error or its velocity is not finite at (t, q, v)
+    LASH_FAULT_OVERFLOW // state, impulses or energies of the step's end (t, q, v) are not finite
+} LashFaultKind;
+
+typedef struct LashFault {
+    LashFaultKind kind;
+    double t;            // [s]
+    uint64_t id;         // the interaction concerned, LASH_NOWHERE: none
+    const double *q, *v; // borrowed until the next step
+} LashFault;
 
 typedef struct LashEnergy {
     double kinetic, potential;             // now [J]
@@ -125,6 +143,8 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
 void lash_sim_destroy(LashSim* sim);                                              // NULL is allowed
 
 LashStepInfo lash_sim_step(LashSim* sim);
+// Of the last step that did not converge.
+LashFault lash_sim_fault(const LashSim* sim);
 
 double lash_sim_time(const LashSim* sim);
 uint64_t lash_sim_steps(const LashSim* sim);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "core/arena.h"
+#include "core/math3.h"
 #include "solvers/block_lu.h"
 #include "solvers/friction.h"
 #include "solvers/joint_solver.h"
@@ -60,7 +61,7 @@ typedef struct StepContext {
     double restitution; // factor on e: 1, or 0 when the step is retried without rebound
     // Errors of the iterate, recomputed from it.
     double dynamics_error, velocity_error, contact_error, position_error, penetration;
-    uint64_t worst;
+    uint64_t worst_velocity, worst_position, worst_gap; // where the largest are, LASH_NOWHERE
     int demoted;
     bool unfinished; // the pass ended early: a contact outside the index set penetrates clearly
     bool relaxed;    // pushing contacts need not be closed exactly
@@ -111,9 +112,11 @@ struct LashSim {
     uint64_t list_key;                 // ids of the present list
     uint64_t contacts_key;             // ids of the contacts that acted in the last step
     const double *guess_P, *guess_tau; // as last.P and last.tau: predicted; NULL: not
-    bool outside;            // an evaluation was refused: q beyond the motion promised to collect
-    double contraction_rate; // of the iteration in the last steps, at worst
-    double* guess;           // a line of the table: what is predicted
+    bool outside;              // an evaluation was refused: q beyond the motion promised to collect
+    double contraction_rate;   // of the iteration in the last steps, at worst
+    LashFault fault;           // what stopped the step
+    double *fault_q, *fault_v; // (nq), (nv) where
+    double* guess;             // a line of the table: what is predicted
     Drivers drivers;
     int max_contacts, max_contact_rows; // that can act at once
     int bilateral_rows;                 // of the joints: the same in every step
@@ -331,6 +334,14 @@ void pushes_clear(LashSim* sim);      // a step begins
 void pushes_begin_part(LashSim* sim); // the next part of it
 // Active interaction i pushed and did this work [J].
 void pushes_add(LashSim* sim, const StepContext* s, int i, double work_n, double work_t);
+
+// --- Faults (fault.c)
+// --------------------------------------------------------------------------------------------
+// The iterate has errors that are not finite: keeps where, and what is to blame for it.
+void fault_of_iterate(LashSim* sim, const StepContext* s);
+// Are state, impulses, errors and energies of the solved step numbers?
+bool step_is_finite(LashSim* sim, const StepContext* s);
+bool energy_is_finite(LashSim* sim, const StepContext* s);
 
 // --- Energy (energy.c)
 // --------------------------------------------------------------------------------------------

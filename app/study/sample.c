@@ -15,6 +15,7 @@
 #include "app/progress.h"
 #include "app/quantity.h"
 #include "app/start.h"
+#include "app/step_failure.h"
 #include "app/study/study_internal.h"
 #include "core/arena.h"
 
@@ -206,15 +207,15 @@ static void observe(Trial* trial) {
 }
 
 static bool fail_step(Trial* trial, const LashStepInfo* info) {
+    AppStepFailure failure = {.model = trial->model,
+                              .mech = trial->mech,
+                              .system = trial->system,
+                              .sim = trial->sim,
+                              .log = &trial->log,
+                              .step = trial->counters.steps + 1,
+                              .info = info};
     LashError error = {0};
-    char where[64], name[96] = "";
-    snprintf(where, sizeof where, "t = %.9g s", lash_sim_time(trial->sim));
-    trial->system->name(trial->system, info->worst, name, sizeof name);
-    lash_error_set(&error, LASH_ERROR_NUMERICS, where,
-                   "step %lld did not reach the tolerances; joints %.3g, penetration %.3g m, "
-                   "velocity %.3g m/s, worst at '%.60s'",
-                   (long long)trial->counters.steps + 1, info->position_error, info->penetration,
-                   info->velocity_error, name);
+    app_step_failure(&failure, &error);
     give_up(trial->sample, LASH_SAMPLE_FAILED, &error);
     return false;
 }
