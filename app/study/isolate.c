@@ -89,8 +89,9 @@ static void poll_children(const Child* child, int count, struct pollfd* wait) {
         wait[i] = (struct pollfd){.fd = child[i].pipe, .events = POLLIN};
         deadline = fmin(deadline, child[i].deadline);
     }
-    double left = deadline - app_wall_clock();
-    poll(wait, (nfds_t)count, isinf(left) ? -1 : left > 0 ? (int)(1e3 * left) + 1 : 0);
+    const double longest = 3600; // [s] then it looks again: int milliseconds end at 24 days
+    double left = fmin(fmax(deadline - app_wall_clock(), 0), longest);
+    poll(wait, (nfds_t)count, (int)ceil(1e3 * left));
 }
 
 // Takes what is in the pipe: true when the child has said everything, has died or is late.

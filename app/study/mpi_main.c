@@ -38,7 +38,7 @@ static void send_study(LashStore* store, const LashStudy* study) {
     lash_free(share_text(lash_store_text(store, "study_text")));
     lash_free(share_text(lash_store_text(store, "model_text")));
     lash_free(share_text(lash_store_text(store, "list_text")));
-    uint64_t numbers[2] = {study->seed, (uint64_t)atoi(lash_store_text(store, "samples"))};
+    uint64_t numbers[2] = {study->seed, (uint64_t)lash_store_samples(store)};
     MPI_Bcast(numbers, 2, MPI_UINT64_T, 0, MPI_COMM_WORLD);
 }
 
@@ -236,7 +236,7 @@ static int start(int rank, int size, int argc, char** argv) {
     bool resume = argc >= 3 && strcmp(argv[2], "resume") == 0;
     bool known =
         argc >= 3 && strcmp(argv[1], "study") == 0 && (resume || strcmp(argv[2], "run") == 0);
-    StudyOptions o = {0};
+    StudyOptions o = study_options();
     StudyTask task;
     LashError error = {0};
     int code = LASH_ERROR_USAGE;

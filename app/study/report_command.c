@@ -82,12 +82,17 @@ static void check_limit(const LashAnalysis* analysis, double limit, LashError* e
 }
 
 int app_study_report(int argc, char** argv) {
-    StudyOptions o = {.limit = NAN};
+    StudyOptions o = study_options();
     LashError error = {0};
     char path[1024], page[1100];
     int code = app_options_parse(&app_study_report_command, argc, argv, &o);
     if (code >= 0) return code;
     AppReport report = app_report("study report", o.json);
+    if (!isnan(o.limit) && !(o.limit >= 0 && o.limit <= 1)) {
+        lash_error_set(&error, LASH_ERROR_USAGE, "--limit",
+                       "expected a share from 0 to 1 (0.01 is 1 %%), found %g", o.limit);
+        return app_report_finish(&report, &error);
+    }
     study_store_path(o.operands.item[0], NULL, path, sizeof path);
     page_path(&o, path, page, sizeof page);
     LashStore* store = lash_store_open(path, LASH_STORE_READ, &error);

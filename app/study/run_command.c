@@ -114,15 +114,20 @@ static bool parse_seed(const char* text, LashStudyOverride* change, LashError* e
                           "expected a whole number from 0 to 2^64 - 1, found '%.40s'", text);
 }
 
+StudyOptions study_options(void) {
+    return (StudyOptions){.jobs = STUDY_NOT_GIVEN, .samples = STUDY_NOT_GIVEN, .limit = NAN};
+}
+
 bool study_task(const StudyOptions* o, bool resume, StudyTask* task, LashError* error) {
-    *task = (StudyTask){.options = o, .resume = resume, .change = {.samples = o->samples}};
+    *task = (StudyTask){.options = o, .resume = resume};
     study_store_path(o->operands.item[0], o->output, task->store_path, sizeof task->store_path);
-    if (o->jobs < 0 || o->jobs > 1024)
+    if (o->jobs != STUDY_NOT_GIVEN && (o->jobs < 1 || o->jobs > 1024))
         return lash_error_set(error, LASH_ERROR_USAGE, "--jobs",
                               "expected 1 to 1024 threads, found %d", o->jobs);
-    if (o->samples < 0)
+    if (o->samples != STUDY_NOT_GIVEN && o->samples < 1)
         return lash_error_set(error, LASH_ERROR_USAGE, "--samples",
                               "expected a positive number, found %d", o->samples);
+    if (o->samples != STUDY_NOT_GIVEN) task->change.samples = o->samples;
     return parse_shard(o->shard, &task->shard, error) && parse_seed(o->seed, &task->change, error);
 }
 
@@ -332,7 +337,7 @@ static int supervise(StudyTask* task) {
 }
 
 static int run_or_resume(const AppCommand* command, bool resume, int argc, char** argv) {
-    StudyOptions o = {0};
+    StudyOptions o = study_options();
     StudyTask task;
     LashError error = {0};
     int code = app_options_parse(command, argc, argv, &o);

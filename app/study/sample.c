@@ -276,15 +276,46 @@ static void run_quantities(Trial* trial, double* value) {
 
 // ---- outputs ------------------------------------------------------------------------------------
 
+// An event that did not happen has no time: NAN, and no fault. Anything else that is not a number
+// is one.
+static bool may_not_happen(const LashModelOutput* output) {
+    return output->when == LASH_WHEN_FIRST_CROSSING || output->kind == LASH_FIRST_IMPACT;
+}
+
+// True when output i is of something that did not happen: such an event, or an expression that uses
+// one. values, never: parameters, what the model measured, outputs of the study before it.
+static bool did_not_happen(const LashStudyOutput* output, int parameters, const bool* never,
+                           int count) {
+    if (output->compiled == NULL) return never[parameters + output->model_index];
+    for (int k = 0; k < count; ++k) {
+        if (never[k] && lash_expression_uses(output->compiled, k)) return true;
+    }
+    return false;
+}
+
+static void fail_output(LashSample* sample, const char* name, double value) {
+    LashError error = {0};
+    lash_error_set(&error, LASH_ERROR_NUMERICS, "", "the output '%.100s' is %s", name,
+                   isnan(value) ? "not a number" : "infinite");
+    give_up(sample, LASH_SAMPLE_FAILED, &error);
+}
+
 // values: parameters, then what the model measured; extended by the study's outputs one by one.
-static void finish(const LashStudy* study, LashSample* sample, double* values, int count) {
+// never[i]: value i is of an event that did not happen.
+static void finish(const LashStudy* study, LashSample* sample, double* values, bool* never,
+                   int count) {
     for (int i = 0; i < study->outputs; ++i) {
         const LashStudyOutput* output = &study->output[i];
-        sample->y[i] = output->compiled != NULL ? lash_expression_value(output->compiled, values)
+        double value = output->compiled != NULL ? lash_expression_value(output->compiled, values)
                                                 : values[study->parameters + output->model_index];
-        if (!isfinite(sample->y[i])) sample->y[i] = NAN;
-        values[count + i] = sample->y[i];
+        never[count + i] =
+            isnan(value) && did_not_happen(output, study->parameters, never, count + i);
+        values[count + i] = sample->y[i] = value;
+        if (isfinite(value) || never[count + i]) continue;
+        fail_output(sample, output->measured.name, value);
+        break;
     }
+    for (int i = 0; i < study->outputs && sample->status != LASH_SAMPLE_OK; ++i) sample->y[i] = NAN;
 }
 
 static void release(Trial* trial) {
@@ -296,7 +327,7 @@ static void release(Trial* trial) {
     lash_free(trial->frame);
 }
 
-static bool run_model(LashSampler* sampler, LashSample* sample, double* values) {
+static bool run_model(LashSampler* sampler, LashSample* sample, double* values, bool* never) {
     const LashStudy* study = sampler->study;
     Trial trial = {.sampler = sampler,
                    .sample = sample,
@@ -315,11 +346,14 @@ static bool run_model(LashSampler* sampler, LashSample* sample, double* values) 
         sample->joint_error = c->position;
         sample->velocity_error = c->velocity;
         int n = study->parameters;
-        for (int i = 0; i < trial.model->outputs; ++i)
-            values[n++] = app_statistic_result(&trial.statistic[i], &trial.model->output[i]);
+        for (int i = 0; i < trial.model->outputs; ++i, ++n) {
+            const LashModelOutput* output = &trial.model->output[i];
+            values[n] = app_statistic_result(&trial.statistic[i], output);
+            never[n] = isnan(values[n]) && may_not_happen(output);
+        }
         run_quantities(&trial, values + n);
         if (sample->status == LASH_SAMPLE_OK)
-            finish(study, sample, values, n + LASH_STUDY_RUN_QUANTITIES);
+            finish(study, sample, values, never, n + LASH_STUDY_RUN_QUANTITIES);
     }
     release(&trial);
     lap(&trial, LASH_SPENT_END);
@@ -343,16 +377,18 @@ bool lash_sample_run(LashSampler* sampler, int64_t id, LashSample* sample) {
     inject_fault(id);
     size_t measured =
         study->model != NULL ? (size_t)study->model->outputs + LASH_STUDY_RUN_QUANTITIES : 0;
-    double* values = lash_alloc(((size_t)study->parameters + measured + (size_t)study->outputs) *
-                                sizeof *values);
+    size_t count = (size_t)study->parameters + measured + (size_t)study->outputs;
+    double* values = lash_alloc(count * sizeof *values);
+    bool* never = lash_alloc(count * sizeof *never);
     memcpy(values, x, (size_t)study->parameters * sizeof *values);
     bool kept = true;
     if (study->model == NULL) {
-        finish(study, sample, values, study->parameters);
+        finish(study, sample, values, never, study->parameters);
     } else {
-        kept = run_model(sampler, sample, values);
+        kept = run_model(sampler, sample, values, never);
     }
     lash_free(values);
+    lash_free(never);
     sample->wall = app_wall_clock() - start;
     return kept;
 }

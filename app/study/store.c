@@ -1,9 +1,11 @@
 // SQLite with a rollback journal (DELETE: works on network file systems) and synchronous FULL:
 // what was committed survives a power cut, what was not is undone by the next open.
 //
-// A store is made under another name and moved into place when its plan is complete, so that a
-// store with half a plan never exists. One process writes: it holds a flock on the file (SQLite
-// uses fcntl locks, the two do not meet). That descriptor is opened before SQLite's and closed
+// A store is made in memory, written under a name of its own and linked into place when its plan is
+// complete: a store with half a plan never exists, and of two programs that make the same store one
+// is refused. One process writes: it holds a flock on the file from before it has its name (SQLite
+// uses fcntl locks, the two do not meet), which ends with the process however it ends; who it is
+// stands in table info for the next to tell. That descriptor is opened before SQLite's and closed
 // after it, since closing any descriptor of a file drops the process's fcntl locks.
 #include "app/study/store.h"
 
@@ -11,45 +13,26 @@
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "app/json_scan.h"
 #include "app/json_writer.h"
+#include "app/study/store_internal.h"
 #include "app/version.h"
 #include "core/arena.h"
 
-enum { APPLICATION = 0x4C617368, KEYS = 16, LOCK_TRIES = 100, REPLAY = 1 << 16 };
-
-struct LashStore {
-    sqlite3* db;
-    sqlite3_stmt *mark, *put;
-    int lock; // descriptor, -1: none
-    char* path;
-    char* replay; // (REPLAY)
-    struct {
-        char *key, *text;
-    } cache[KEYS];
-    int cached;
-};
-
-static const char schema[] =
-    "CREATE TABLE info(key TEXT PRIMARY KEY, value TEXT);"
-    "CREATE TABLE parameter(position INTEGER PRIMARY KEY, name TEXT, unit TEXT);"
-    "CREATE TABLE output(position INTEGER PRIMARY KEY, name TEXT, unit TEXT, lsl REAL, usl REAL);"
-    "CREATE TABLE sample(id INTEGER PRIMARY KEY, status TEXT NOT NULL, reason TEXT,"
-    " parameters TEXT, outputs TEXT, steps INTEGER, iterations INTEGER, penetration REAL,"
-    " joint_error REAL, velocity_error REAL, wall REAL, worker INTEGER, finished TEXT,"
-    " replay TEXT);";
+enum { APPLICATION = 0x4C617368, LOCK_TRIES = 100, HOLDER = 200 };
 
 // ---- errors -------------------------------------------------------------------------------------
 
-static bool store_fail(const LashStore* store, int code, LashError* error) {
+bool store_fail(const LashStore* store, int code, LashError* error) {
     const char* text = store->db != NULL ? sqlite3_errmsg(store->db) : sqlite3_errstr(code);
     const char* advice = "";
     switch (code & 0xFF) {
@@ -80,12 +63,12 @@ static bool store_fail(const LashStore* store, int code, LashError* error) {
     return false;
 }
 
-static bool run_sql(LashStore* store, const char* sql, LashError* error) {
+bool store_run(LashStore* store, const char* sql, LashError* error) {
     int code = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
     return code == SQLITE_OK || store_fail(store, code, error);
 }
 
-static bool finish_statement(LashStore* store, sqlite3_stmt* statement, LashError* error) {
+bool store_finish(LashStore* store, sqlite3_stmt* statement, LashError* error) {
     int code = sqlite3_step(statement);
     bool good = code == SQLITE_DONE || store_fail(store, code, error);
     sqlite3_reset(statement);
@@ -93,7 +76,7 @@ static bool finish_statement(LashStore* store, sqlite3_stmt* statement, LashErro
     return good;
 }
 
-static sqlite3_stmt* prepare_sql(LashStore* store, const char* sql, LashError* error) {
+sqlite3_stmt* store_prepare(LashStore* store, const char* sql, LashError* error) {
     sqlite3_stmt* statement = NULL;
     int code = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
     if (code != SQLITE_OK) store_fail(store, code, error);
@@ -102,8 +85,56 @@ static sqlite3_stmt* prepare_sql(LashStore* store, const char* sql, LashError* e
 
 // ---- opening ------------------------------------------------------------------------------------
 
+static bool io_fail(const char* path, LashError* error, const char* message) {
+    lash_error_set(error, LASH_ERROR_IO, "", "%s", message);
+    lash_error_file(error, path);
+    return false;
+}
+
+static LashStore* new_store(const char* path) {
+    LashStore* store = lash_alloc(sizeof *store);
+    store->lock = -1;
+    store->path = lash_strdup(path);
+    return store;
+}
+
+static void now_text(char* text, size_t size) {
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+}
+
+// "process 4711 on machine since 2026-01-31T12:00:00Z"
+static void holder_text(char* text, size_t size) {
+    char host[65] = "?", since[32];
+    gethostname(host, sizeof host - 1);
+    now_text(since, sizeof since);
+    snprintf(text, size, "process %ld on %s since %s", (long)getpid(), host, since);
+}
+
+// Tells who writes the store at path.
+static bool fail_held(const char* path, LashError* error) {
+    LashStore* store = lash_store_open(path, LASH_STORE_READ, NULL);
+    const char* holder = store != NULL ? lash_store_text(store, "holder") : "";
+    char message[HOLDER + 200];
+    snprintf(message, sizeof message,
+             "%.*s is writing this store; wait for it or end it, -o names another", HOLDER,
+             holder[0] != '\0' ? holder : "another process");
+    lash_store_close(store, NULL);
+    return io_fail(path, error, message);
+}
+
+// True when a process holds the store at path for writing.
+static bool is_held(const char* path) {
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) return false;
+    bool held = flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    close(file);
+    return held;
+}
+
 static bool take_lock(LashStore* store, LashError* error) {
-    store->lock = open(store->path, O_RDWR | O_CLOEXEC);
+    store->lock = open(store->path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     if (store->lock < 0) {
         lash_error_set(error, LASH_ERROR_IO, "", "cannot be opened for writing: %s",
                        strerror(errno));
@@ -115,63 +146,97 @@ static bool take_lock(LashStore* store, LashError* error) {
         if (flock(store->lock, LOCK_EX | LOCK_NB) == 0) return true;
         nanosleep(&pause, NULL);
     }
-    lash_error_set(error, LASH_ERROR_IO, "", "another process is writing this store");
-    lash_error_file(error, store->path);
-    return false;
-}
-
-static bool connect_file(LashStore* store, const char* path, int flags, LashError* error) {
-    int code = sqlite3_open_v2(path, &store->db, flags | SQLITE_OPEN_FULLMUTEX, NULL);
-    if (code != SQLITE_OK) return store_fail(store, code, error);
-    sqlite3_extended_result_codes(store->db, 1);
-    sqlite3_busy_timeout(store->db, 10000);
-    // A reader opens for writing, too, where it may: it may have to undo what a killed writer left.
-    if (store->lock < 0 && (flags & SQLITE_OPEN_CREATE) == 0) return true;
-    signal(SIGXFSZ, SIG_IGN); // a file over its limit is an error of the write, not a death
-    return run_sql(store, "PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL;", error);
+    return fail_held(store->path, error);
 }
 
 static int64_t read_pragma(LashStore* store, const char* sql, LashError* error) {
     int64_t value = -1;
-    sqlite3_stmt* statement = prepare_sql(store, sql, error);
-    if (statement != NULL && sqlite3_step(statement) == SQLITE_ROW)
-        value = sqlite3_column_int64(statement, 0);
+    sqlite3_stmt* statement = store_prepare(store, sql, error);
+    int code = statement != NULL ? sqlite3_step(statement) : SQLITE_ROW;
+    if (statement != NULL && code == SQLITE_ROW) value = sqlite3_column_int64(statement, 0);
+    if (code != SQLITE_ROW) store_fail(store, code, error);
     sqlite3_finalize(statement);
     return value;
 }
 
+// The connection is there: nothing in the file is believed before this.
 static bool check_store(LashStore* store, LashError* error) {
     int64_t id = read_pragma(store, "PRAGMA application_id", error);
-    if (id != APPLICATION && error->status == LASH_OK) {
-        lash_error_set(error, LASH_ERROR_IO, "", "this is no store of a study");
-        lash_error_file(error, store->path);
-    }
+    if (id != APPLICATION && error->status == LASH_OK)
+        io_fail(store->path, error, "this is no store of a study");
     if (error->status != LASH_OK) return false;
-    if (strcmp(lash_store_text(store, "format"), "lash-store/1") == 0) return true;
-    lash_error_set(error, LASH_ERROR_IO, "", "this store has a format that is not known here");
-    lash_error_file(error, store->path);
-    return false;
+    return store_check_schema(store, error) && store_read_info(store, error);
+}
+
+static bool put_holder(LashStore* store, LashError* error) {
+    char holder[HOLDER];
+    sqlite3_stmt* s =
+        store_prepare(store, "INSERT OR REPLACE INTO info VALUES('holder', ?1)", error);
+    if (s == NULL) return false;
+    holder_text(holder, sizeof holder);
+    sqlite3_bind_text(s, 1, holder, -1, SQLITE_STATIC);
+    bool good = store_finish(store, s, error);
+    sqlite3_finalize(s);
+    return good;
+}
+
+static bool connect_file(LashStore* store, LashStoreMode mode, LashError* error) {
+    // A reader opens for writing, too, where it may: it may have to undo what a killed writer left.
+    int code = sqlite3_open_v2(store->path, &store->db,
+                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL);
+    if (code != SQLITE_OK) return store_fail(store, code, error);
+    sqlite3_extended_result_codes(store->db, 1);
+    sqlite3_busy_timeout(store->db, 10000);
+    store_harden(store->db);
+    if (!check_store(store, error)) return false;
+    if (mode == LASH_STORE_READ) return true;
+    signal(SIGXFSZ, SIG_IGN); // a file over its limit is an error of the write, not a death
+    if (sqlite3_db_readonly(store->db, "main") != 0)
+        return store_fail(store, SQLITE_READONLY, error);
+    return store_run(store, "PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL;", error) &&
+           put_holder(store, error);
+}
+
+// lock: of a file that this process has just made, -1: to be taken.
+static LashStore* open_store(const char* path, LashStoreMode mode, int lock, LashError* error) {
+    LashError local = {0};
+    if (error == NULL) error = &local;
+    LashStore* store = new_store(path);
+    struct stat status;
+    bool good = true;
+    store->lock = lock;
+    if (stat(path, &status) != 0) {
+        good = io_fail(path, error, "there is no such store");
+    } else if (!S_ISREG(status.st_mode)) {
+        good = io_fail(path, error, "this is no file, so no store of a study");
+    } else if (mode == LASH_STORE_WRITE && lock < 0) {
+        good = take_lock(store, error);
+    }
+    good = good && connect_file(store, mode, error);
+    if (good) return store;
+    lash_store_close(store, NULL);
+    return NULL;
 }
 
 LashStore* lash_store_open(const char* path, LashStoreMode mode, LashError* error) {
-    LashError local = {0};
-    if (error == NULL) error = &local;
-    LashStore* store = lash_alloc(sizeof *store);
-    store->lock = -1;
-    store->path = lash_strdup(path);
-    bool write = mode == LASH_STORE_WRITE;
-    bool good = true;
-    if (access(path, F_OK) != 0) {
-        good = lash_error_set(error, LASH_ERROR_IO, "", "there is no such store");
-        lash_error_file(error, path);
-    } else if (write) {
-        good = take_lock(store, error);
+    return open_store(path, mode, -1, error);
+}
+
+LashStore* lash_store_open_bytes(const void* bytes, size_t size, LashError* error) {
+    LashStore* store = new_store("(memory)");
+    unsigned char* copy = sqlite3_malloc64(size + 1); // freed by the connection
+    memcpy(copy, bytes, size);
+    int code = sqlite3_open(":memory:", &store->db);
+    if (code != SQLITE_OK) {
+        sqlite3_free(copy);
+    } else {
+        code =
+            sqlite3_deserialize(store->db, "main", copy, (sqlite3_int64)size, (sqlite3_int64)size,
+                                SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE);
     }
-    good = good && connect_file(store, path, SQLITE_OPEN_READWRITE, error) &&
-           check_store(store, error);
-    if (good && write && sqlite3_db_readonly(store->db, "main") != 0)
-        good = store_fail(store, SQLITE_READONLY, error);
-    if (good) return store;
+    bool good = code == SQLITE_OK || store_fail(store, code, error);
+    if (good) store_harden(store->db);
+    if (good && check_store(store, error)) return store;
     lash_store_close(store, NULL);
     return NULL;
 }
@@ -183,10 +248,7 @@ bool lash_store_close(LashStore* store, LashError* error) {
     int code = sqlite3_close(store->db);
     bool good = code == SQLITE_OK || store_fail(store, code, error);
     if (store->lock >= 0) close(store->lock);
-    for (int i = 0; i < store->cached; ++i) {
-        lash_free(store->cache[i].key);
-        lash_free(store->cache[i].text);
-    }
+    for (int i = 0; i < STORE_KEYS; ++i) lash_free(store->text[i]);
     lash_free(store->replay);
     lash_free(store->path);
     lash_free(store);
@@ -195,6 +257,8 @@ bool lash_store_close(LashStore* store, LashError* error) {
 
 bool lash_store_is_one(const char* path) {
     char head[16] = "";
+    struct stat status;
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return false; // a FIFO would wait
     FILE* file = fopen(path, "rb");
     if (file == NULL) return false;
     size_t got = fread(head, 1, sizeof head, file);
@@ -208,36 +272,27 @@ const char* lash_store_path(const LashStore* store) {
     return store->path;
 }
 
-const char* lash_store_text(LashStore* store, const char* key) {
-    for (int i = 0; i < store->cached; ++i) {
-        if (strcmp(store->cache[i].key, key) == 0) return store->cache[i].text;
-    }
-    LASH_ASSERT(store->cached < KEYS);
-    sqlite3_stmt* statement = prepare_sql(store, "SELECT value FROM info WHERE key = ?1", NULL);
-    const char* text = NULL;
-    if (statement != NULL) {
-        sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC);
-        if (sqlite3_step(statement) == SQLITE_ROW)
-            text = (const char*)sqlite3_column_text(statement, 0);
-    }
-    store->cache[store->cached].key = lash_strdup(key);
-    store->cache[store->cached].text = lash_strdup(text != NULL ? text : "");
-    sqlite3_finalize(statement);
-    return store->cache[store->cached++].text;
+const char* lash_store_text(const LashStore* store, const char* key) {
+    int i = 0;
+    while (i < STORE_KEYS && strcmp(store_keys[i], key) != 0) ++i;
+    LASH_ASSERT(i < STORE_KEYS && store->text[i] != NULL);
+    return store->text[i];
 }
 
-LashShard lash_store_shard(LashStore* store) {
-    LashShard shard = {0, 1};
-    sscanf(lash_store_text(store, "shard"), "%d/%d", &shard.index, &shard.count);
-    return shard;
+LashShard lash_store_shard(const LashStore* store) {
+    return store->shard;
+}
+
+int lash_store_samples(const LashStore* store) {
+    return store->samples;
 }
 
 static bool put_info(LashStore* store, const char* key, const char* value, LashError* error) {
-    sqlite3_stmt* statement = prepare_sql(store, "INSERT INTO info VALUES(?1, ?2)", error);
+    sqlite3_stmt* statement = store_prepare(store, "INSERT INTO info VALUES(?1, ?2)", error);
     if (statement == NULL) return false;
     sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, 2, value, -1, SQLITE_STATIC);
-    bool good = finish_statement(store, statement, error);
+    bool good = store_finish(store, statement, error);
     sqlite3_finalize(statement);
     return good;
 }
@@ -282,10 +337,10 @@ static bool put_numbers(LashStore* store, const LashStudy* study, const LashStud
     good = good && put_info(store, "shard", text, error);
     char* folder = getcwd(text, sizeof text);
     good = good && put_info(store, "folder", folder != NULL ? folder : "", error);
-    time_t now = time(NULL);
-    struct tm utc;
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    return good && put_info(store, "created", text, error);
+    now_text(text, sizeof text);
+    good = good && put_info(store, "created", text, error);
+    holder_text(text, HOLDER);
+    return good && put_info(store, "holder", text, error);
 }
 
 static char* read_list_text(const LashStudy* study) {
@@ -316,15 +371,15 @@ static bool put_texts(LashStore* store, const LashStudy* study, LashError* error
 
 static bool put_names(LashStore* store, const LashStudy* study, LashError* error) {
     bool good = true;
-    sqlite3_stmt* s = prepare_sql(store, "INSERT INTO parameter VALUES(?1, ?2, ?3)", error);
+    sqlite3_stmt* s = store_prepare(store, "INSERT INTO parameter VALUES(?1, ?2, ?3)", error);
     for (int i = 0; i < study->parameters && good && s != NULL; ++i) {
         sqlite3_bind_int(s, 1, i);
         sqlite3_bind_text(s, 2, study->parameter[i].name, -1, SQLITE_STATIC);
         sqlite3_bind_text(s, 3, study->parameter[i].unit, -1, SQLITE_STATIC);
-        good = finish_statement(store, s, error);
+        good = store_finish(store, s, error);
     }
     sqlite3_finalize(s);
-    s = prepare_sql(store, "INSERT INTO output VALUES(?1, ?2, ?3, ?4, ?5)", error);
+    s = store_prepare(store, "INSERT INTO output VALUES(?1, ?2, ?3, ?4, ?5)", error);
     for (int i = 0; i < study->outputs && good && s != NULL; ++i) {
         const LashStudyOutput* output = &study->output[i];
         sqlite3_bind_int(s, 1, i);
@@ -332,33 +387,35 @@ static bool put_names(LashStore* store, const LashStudy* study, LashError* error
         sqlite3_bind_text(s, 3, output->unit, -1, SQLITE_STATIC);
         if (!isnan(output->lsl)) sqlite3_bind_double(s, 4, output->lsl);
         if (!isnan(output->usl)) sqlite3_bind_double(s, 5, output->usl);
-        good = finish_statement(store, s, error);
+        good = store_finish(store, s, error);
     }
     sqlite3_finalize(s);
     return good && s != NULL;
 }
 
-// A view with one column per parameter and output, for people with a spreadsheet or SQL.
+// A view with one column per parameter and output, for people with a spreadsheet or SQL. Names may
+// be anything, so %w doubles their quotes; a study with very many or very long ones has no view.
 static bool put_view(LashStore* store, const LashStudy* study, LashError* error) {
-    enum { MOST = 900 };
+    enum { MOST = 900, MOST_BYTES = 900000 };
     if (study->parameters + study->outputs > MOST) return true;
-    size_t size = 256 + (size_t)(study->parameters + study->outputs) * 160;
-    char* sql = lash_alloc(size);
-    size_t used = (size_t)snprintf(sql, size, "CREATE VIEW result AS SELECT id, status");
+    sqlite3_str* sql = sqlite3_str_new(store->db);
+    sqlite3_str_appendall(sql, "CREATE VIEW result AS SELECT id, status");
     for (int i = 0; i < study->parameters; ++i) {
-        used += (size_t)snprintf(sql + used, size - used,
-                                 ", json_extract(parameters, '$[%d]') AS \"%.80s\"", i,
-                                 study->parameter[i].name);
+        sqlite3_str_appendf(sql, ", json_extract(parameters, '$[%d]') AS \"%w\"", i,
+                            study->parameter[i].name);
     }
     for (int i = 0; i < study->outputs; ++i) {
-        char* name = sqlite3_mprintf("%w", study->output[i].measured.name);
-        used += (size_t)snprintf(sql + used, size - used,
-                                 ", json_extract(outputs, '$[%d]') AS \"%.80s\"", i, name);
-        sqlite3_free(name);
+        sqlite3_str_appendf(sql, ", json_extract(outputs, '$[%d]') AS \"%w\"", i,
+                            study->output[i].measured.name);
     }
-    snprintf(sql + used, size - used, " FROM sample;");
-    bool good = run_sql(store, sql, error);
-    lash_free(sql);
+    sqlite3_str_appendall(sql, " FROM sample;");
+    int code = sqlite3_str_errcode(sql);
+    bool fits = sqlite3_str_length(sql) <= MOST_BYTES;
+    char* text = sqlite3_str_finish(sql);
+    bool good = !fits;
+    if (fits)
+        good = code == SQLITE_OK ? store_run(store, text, error) : store_fail(store, code, error);
+    sqlite3_free(text);
     return good;
 }
 
@@ -366,10 +423,32 @@ static bool fill_store(LashStore* store, const LashStudy* study, const LashStudy
                        LashShard shard, LashError* error) {
     char pragma[64];
     snprintf(pragma, sizeof pragma, "PRAGMA application_id=%d; BEGIN;", APPLICATION);
-    return run_sql(store, pragma, error) && run_sql(store, schema, error) &&
+    return store_run(store, pragma, error) && store_run(store, store_schema, error) &&
            put_texts(store, study, error) && put_numbers(store, study, change, shard, error) &&
            put_names(store, study, error) && put_view(store, study, error) &&
-           run_sql(store, "COMMIT;", error);
+           store_run(store, "COMMIT;", error);
+}
+
+void* lash_store_plan_bytes(const LashStudy* study, const LashStudyOverride* change,
+                            LashShard shard, const char* path, size_t* size, LashError* error) {
+    LashStore* store = new_store(path);
+    void* copy = NULL;
+    int code = sqlite3_open(":memory:", &store->db);
+    bool good = code == SQLITE_OK || store_fail(store, code, error);
+    if (good && fill_store(store, study, change, shard, error)) {
+        sqlite3_int64 bytes = 0;
+        unsigned char* all = sqlite3_serialize(store->db, "main", &bytes, 0);
+        if (all == NULL) {
+            store_fail(store, SQLITE_NOMEM, error);
+        } else {
+            *size = (size_t)bytes;
+            copy = lash_alloc(*size);
+            memcpy(copy, all, *size);
+            sqlite3_free(all);
+        }
+    }
+    lash_store_close(store, NULL);
+    return copy;
 }
 
 // Makes the new name last.
@@ -384,39 +463,81 @@ static void sync_folder(const char* path) {
     close(file);
 }
 
+static bool fail_exists(const char* path, LashError* error) {
+    if (!lash_store_is_one(path))
+        return io_fail(path, error,
+                       "this file exists and is no store of a study; -o names another");
+    if (is_held(path)) return fail_held(path, error);
+    return io_fail(path, error,
+                   "this store exists; 'lash study resume' goes on with it, -o names another");
+}
+
+static bool write_all(int file, const char* data, size_t size) {
+    while (size > 0) {
+        ssize_t done = write(file, data, size);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) return false;
+        data += done;
+        size -= (size_t)done;
+    }
+    return fsync(file) == 0;
+}
+
+// Gives a finished file its name unless something has it already.
+static bool put_in_place(const char* fresh, const char* path) {
+    if (link(fresh, path) == 0) {
+        unlink(fresh);
+        return true;
+    }
+    if (errno == EEXIST || access(path, F_OK) == 0) {
+        errno = EEXIST;
+        return false;
+    }
+    return rename(fresh, path) == 0; // a file system without links
+}
+
+// The file of a new store, held for writing: its descriptor, -1 with error.
+static int make_file(const char* path, const void* data, size_t size, LashError* error) {
+    size_t room = strlen(path) + 32;
+    char* fresh = lash_alloc(room);
+    uint32_t random = 0;
+    if (getrandom(&random, sizeof random, 0) != sizeof random) random = (uint32_t)getpid();
+    snprintf(fresh, room, "%s.%08x.new", path, (unsigned)random);
+    signal(SIGXFSZ, SIG_IGN); // a file over its limit is an error of the write, not a death
+    int file = open(fresh, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    bool good = file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0 && write_all(file, data, size) &&
+                put_in_place(fresh, path);
+    int reason = errno;
+    if (!good && file >= 0) {
+        unlink(fresh);
+        close(file);
+    }
+    lash_free(fresh);
+    if (good) {
+        sync_folder(path);
+        return file;
+    }
+    if (reason == EEXIST && access(path, F_OK) == 0) {
+        fail_exists(path, error);
+    } else {
+        lash_error_set(error, LASH_ERROR_IO, "", "cannot be made: %s", strerror(reason));
+        lash_error_file(error, path);
+    }
+    return -1;
+}
+
 LashStore* lash_store_create(const char* path, const LashStudy* study,
                              const LashStudyOverride* change, LashShard shard, LashError* error) {
-    char fresh[1024];
-    snprintf(fresh, sizeof fresh, "%s.new", path);
-    if (access(path, F_OK) == 0) {
-        lash_error_set(error, LASH_ERROR_IO, "",
-                       lash_store_is_one(path)
-                           ? "this store exists; 'lash study resume' goes on with it, -o names "
-                             "another"
-                           : "this file exists and is no store of a study; -o names another");
-        lash_error_file(error, path);
+    struct stat status;
+    if (lstat(path, &status) == 0) {
+        fail_exists(path, error);
         return NULL;
     }
-    LashStore* store = lash_alloc(sizeof *store);
-    store->lock = -1;
-    store->path = lash_strdup(path);
-    unlink(fresh);
-    bool good = connect_file(store, fresh, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, error) &&
-                fill_store(store, study, change, shard, error);
-    good = lash_store_close(store, error) && good;
-    if (good && rename(fresh, path) != 0) {
-        good = lash_error_set(error, LASH_ERROR_IO, "", "cannot be made: %s", strerror(errno));
-        lash_error_file(error, path);
-    }
-    if (!good) {
-        char journal[1100];
-        snprintf(journal, sizeof journal, "%s-journal", fresh);
-        unlink(fresh);
-        unlink(journal);
-        return NULL;
-    }
-    sync_folder(path);
-    return lash_store_open(path, LASH_STORE_WRITE, error);
+    size_t size = 0;
+    void* data = lash_store_plan_bytes(study, change, shard, path, &size, error);
+    int file = data != NULL ? make_file(path, data, size, error) : -1;
+    lash_free(data);
+    return file >= 0 ? open_store(path, LASH_STORE_WRITE, file, error) : NULL;
 }
 
 // ---- the study behind it ------------------------------------------------------------------------
@@ -443,28 +564,40 @@ static bool check_files(LashStore* store, const LashStudy* study, LashError* err
     return same || fail_changed(store, "CAD of the model", study->model_path, error);
 }
 
+// Texts in the store that cannot be read are a fault of the store, not of a file of the user.
+static void blame_store(const LashStore* store, LashError* error) {
+    if (error->status != LASH_ERROR_MODEL && error->status != LASH_ERROR_USAGE) return;
+    LashError inner = *error;
+    *error = (LashError){0};
+    lash_error_set(error, LASH_ERROR_IO, "",
+                   "the study in this store cannot be read: %.150s%s%.280s", inner.where,
+                   inner.where[0] != '\0' ? ": " : "", inner.message);
+    lash_error_file(error, store->path);
+}
+
 static LashStudy* parse_study(LashStore* store, bool plan_only, LashError* error) {
     char path[2048];
     const char* file = lash_store_text(store, "study_file");
-    const char* model = lash_store_text(store, "model_text");
-    const char* list = lash_store_text(store, "list_text");
     snprintf(path, sizeof path, "%s", file);
-    if (file[0] != '/' && access(file, F_OK) != 0) { // called from another folder
+    if (!plan_only && file[0] != '/' && access(file, F_OK) != 0) { // called from another folder
         snprintf(path, sizeof path, "%s/%s", lash_store_text(store, "folder"), file);
         if (access(path, F_OK) != 0) snprintf(path, sizeof path, "%s", file);
     }
+    // never NULL: what the store lacks is not looked for on the disk
     LashStudySource source = {.file = path,
                               .text = lash_store_text(store, "study_text"),
-                              .model_text = model[0] != '\0' ? model : NULL,
-                              .list_text = list[0] != '\0' ? list : NULL,
+                              .model_text = lash_store_text(store, "model_text"),
+                              .list_text = lash_store_text(store, "list_text"),
                               .plan_only = plan_only};
-    LashStudyOverride change = {.samples = atoi(lash_store_text(store, "samples")),
-                                .has_seed = true,
-                                .seed = strtoull(lash_store_text(store, "seed"), NULL, 10)};
+    LashStudyOverride change = {.samples = store->samples, .has_seed = true, .seed = store->seed};
     LashStudy* study = lash_study_parse(&source, &change, error);
-    if (study == NULL || study->samples == atoll(lash_store_text(store, "rows"))) return study;
-    lash_error_set(error, LASH_ERROR_IO, "", "the plan of this store does not fit its study");
-    lash_error_file(error, store->path);
+    if (study == NULL) {
+        blame_store(store, error);
+        return NULL;
+    }
+    if (study->samples == store->rows) return study;
+    store_damaged(store, error, "its plan has %lld rows, its study %lld", (long long)store->rows,
+                  (long long)study->samples);
     lash_study_destroy(study);
     return NULL;
 }
@@ -492,196 +625,4 @@ bool lash_store_same(LashStore* a, LashStore* b, LashError* error) {
         return false;
     }
     return true;
-}
-
-// ---- samples ------------------------------------------------------------------------------------
-
-bool lash_store_begin(LashStore* store, LashError* error) {
-    if (store->put == NULL) {
-        store->mark = prepare_sql(
-            store, "INSERT OR IGNORE INTO sample(id, status) VALUES(?1, 'running')", error);
-        store->put = prepare_sql(store,
-                                 "INSERT OR REPLACE INTO sample VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, "
-                                 "?8, ?9, ?10, ?11, ?12, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), "
-                                 "?13)",
-                                 error);
-        store->replay = lash_alloc(REPLAY);
-    }
-    return store->put != NULL && store->mark != NULL && run_sql(store, "BEGIN IMMEDIATE;", error);
-}
-
-bool lash_store_commit(LashStore* store, LashError* error) {
-    if (error->status == LASH_OK && run_sql(store, "COMMIT;", error)) return true;
-    sqlite3_exec(store->db, "ROLLBACK;", NULL, NULL, NULL);
-    return false;
-}
-
-bool lash_store_mark(LashStore* store, int64_t id, LashError* error) {
-    sqlite3_bind_int64(store->mark, 1, id);
-    return finish_statement(store, store->mark, error);
-}
-
-bool lash_store_unmark(LashStore* store, LashError* error) {
-    return run_sql(store, "DELETE FROM sample WHERE status = 'running';", error);
-}
-
-static char* write_numbers(const double* values, int count) {
-    AppJson json = {0};
-    app_json_begin_array(&json);
-    for (int i = 0; i < count; ++i) app_json_number(&json, values[i]);
-    app_json_end_array(&json);
-    return json.text;
-}
-
-bool lash_store_put(LashStore* store, const LashStudy* study, const LashSample* sample,
-                    LashError* error) {
-    sqlite3_stmt* s = store->put;
-    char* x = write_numbers(sample->x, study->parameters);
-    char* y = write_numbers(sample->y, study->outputs);
-    lash_sample_replay(study, sample->x, store->replay, REPLAY);
-    sqlite3_bind_int64(s, 1, sample->id);
-    sqlite3_bind_text(s, 2, lash_sample_status_name(sample->status), -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 3, sample->reason, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 4, x, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 5, y, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 6, sample->steps);
-    sqlite3_bind_int64(s, 7, sample->iterations);
-    sqlite3_bind_double(s, 8, sample->penetration);
-    sqlite3_bind_double(s, 9, sample->joint_error);
-    sqlite3_bind_double(s, 10, sample->velocity_error);
-    sqlite3_bind_double(s, 11, sample->wall);
-    sqlite3_bind_int(s, 12, sample->worker);
-    sqlite3_bind_text(s, 13, store->replay, -1, SQLITE_STATIC);
-    bool good = finish_statement(store, s, error);
-    lash_free(x);
-    lash_free(y);
-    return good;
-}
-
-bool lash_store_copy(LashStore* store, LashStore* from, LashError* error) {
-    sqlite3_stmt* other =
-        prepare_sql(from, "SELECT * FROM sample WHERE status <> 'running' ORDER BY id", error);
-    sqlite3_stmt* put = prepare_sql(store,
-                                    "INSERT OR REPLACE INTO sample VALUES(?1, ?2, ?3, ?4, ?5, ?6, "
-                                    "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
-                                    error);
-    bool good = other != NULL && put != NULL;
-    int code = SQLITE_DONE;
-    while (good && (code = sqlite3_step(other)) == SQLITE_ROW) {
-        for (int i = 0; i < 14; ++i) sqlite3_bind_value(put, i + 1, sqlite3_column_value(other, i));
-        good = finish_statement(store, put, error);
-    }
-    if (good && code != SQLITE_DONE) good = store_fail(from, code, error);
-    sqlite3_finalize(other);
-    sqlite3_finalize(put);
-    return good;
-}
-
-bool lash_store_states(LashStore* store, uint8_t* state, int64_t rows, LashError* error) {
-    sqlite3_stmt* s = prepare_sql(store, "SELECT id, status = 'running' FROM sample", error);
-    int code = SQLITE_DONE;
-    memset(state, LASH_ROW_MISSING, (size_t)rows);
-    while (s != NULL && (code = sqlite3_step(s)) == SQLITE_ROW) {
-        int64_t id = sqlite3_column_int64(s, 0);
-        if (id >= 0 && id < rows)
-            state[id] = sqlite3_column_int(s, 1) ? LASH_ROW_RUNNING : LASH_ROW_DONE;
-    }
-    sqlite3_finalize(s);
-    return code == SQLITE_DONE ? s != NULL : store_fail(store, code, error);
-}
-
-bool lash_store_counts(LashStore* store, int64_t counts[LASH_SAMPLE_STATUSES], LashError* error) {
-    sqlite3_stmt* s = prepare_sql(store, "SELECT status, count(*) FROM sample GROUP BY 1", error);
-    int code = SQLITE_DONE;
-    memset(counts, 0, LASH_SAMPLE_STATUSES * sizeof *counts);
-    while (s != NULL && (code = sqlite3_step(s)) == SQLITE_ROW) {
-        int status = lash_sample_status_find((const char*)sqlite3_column_text(s, 0));
-        if (status >= 0) counts[status] = sqlite3_column_int64(s, 1);
-    }
-    sqlite3_finalize(s);
-    return code == SQLITE_DONE ? s != NULL : store_fail(store, code, error);
-}
-
-// ---- reading ------------------------------------------------------------------------------------
-
-// "[1, 2.5, null]" -> numbers; null is NAN. False when there are not exactly count of them.
-static bool read_numbers(const char* text, double* values, int count) {
-    int n = 0;
-    if (text == NULL || *text++ != '[') return false;
-    while (*text != ']' && *text != '\0') {
-        char* end = NULL;
-        double value = NAN;
-        text += strspn(text, " ,\n");
-        if (*text == ']') break;
-        if (strncmp(text, "null", 4) == 0) {
-            text += 4;
-        } else {
-            value = strtod(text, &end);
-            if (end == text) return false;
-            text = end;
-        }
-        if (n == count) return false;
-        values[n++] = value;
-    }
-    return n == count;
-}
-
-static bool read_row(LashStore* store, sqlite3_stmt* s, LashStoreTable* table, LashError* error) {
-    LashSample* row = &table->sample[table->rows];
-    row->x = table->x + table->rows * table->parameters;
-    row->y = table->y + table->rows * table->outputs;
-    row->id = sqlite3_column_int64(s, 0);
-    const char* status = (const char*)sqlite3_column_text(s, 1);
-    const char* reason = (const char*)sqlite3_column_text(s, 2);
-    int known = status != NULL ? lash_sample_status_find(status) : -1;
-    row->status = (LashSampleStatus)known;
-    snprintf(row->reason, sizeof row->reason, "%s", reason != NULL ? reason : "");
-    row->steps = sqlite3_column_int64(s, 5);
-    row->iterations = sqlite3_column_int64(s, 6);
-    row->penetration = sqlite3_column_double(s, 7);
-    row->joint_error = sqlite3_column_double(s, 8);
-    row->velocity_error = sqlite3_column_double(s, 9);
-    row->wall = sqlite3_column_double(s, 10);
-    row->worker = sqlite3_column_int(s, 11);
-    if (known >= 0 &&
-        read_numbers((const char*)sqlite3_column_text(s, 3), row->x, table->parameters) &&
-        read_numbers((const char*)sqlite3_column_text(s, 4), row->y, table->outputs)) {
-        ++table->rows;
-        return true;
-    }
-    lash_error_set(error, LASH_ERROR_IO, "", "the row of sample %lld is damaged",
-                   (long long)row->id);
-    lash_error_file(error, store->path);
-    return false;
-}
-
-LashStoreTable* lash_store_table(LashStore* store, const LashStudy* study, LashError* error) {
-    int64_t count =
-        read_pragma(store, "SELECT count(*) FROM sample WHERE status <> 'running'", error);
-    if (count < 0) return NULL;
-    LashStoreTable* table = lash_alloc(sizeof *table);
-    table->parameters = study->parameters;
-    table->outputs = study->outputs;
-    table->sample = lash_alloc((size_t)count * sizeof *table->sample + 1);
-    table->x = lash_alloc((size_t)(count * study->parameters) * sizeof(double) + 1);
-    table->y = lash_alloc((size_t)(count * study->outputs) * sizeof(double) + 1);
-    sqlite3_stmt* s =
-        prepare_sql(store, "SELECT * FROM sample WHERE status <> 'running' ORDER BY id", error);
-    int code = SQLITE_DONE;
-    bool good = s != NULL;
-    while (good && (code = sqlite3_step(s)) == SQLITE_ROW && table->rows < count)
-        good = read_row(store, s, table, error);
-    if (good && code != SQLITE_DONE && code != SQLITE_ROW) good = store_fail(store, code, error);
-    sqlite3_finalize(s);
-    if (good) return table;
-    lash_store_table_destroy(table);
-    return NULL;
-}
-
-void lash_store_table_destroy(LashStoreTable* table) {
-    if (table == NULL) return;
-    lash_free(table->sample);
-    lash_free(table->x);
-    lash_free(table->y);
-    lash_free(table);
 }

@@ -23,14 +23,20 @@ LashStore* lash_store_create(const char* path, const LashStudy* study,
                              const LashStudyOverride* change, LashShard shard, LashError* error);
 // Writing takes the store for this process alone, and undoes what a killed one left half done.
 LashStore* lash_store_open(const char* path, LashStoreMode mode, LashError* error);
+// The same from the bytes of a store, in memory.
+LashStore* lash_store_open_bytes(const void* bytes, size_t size, LashError* error);
+// The bytes of a new store without rows; path: for messages. The caller frees them (lash_free).
+void* lash_store_plan_bytes(const LashStudy* study, const LashStudyOverride* change,
+                            LashShard shard, const char* path, size_t* size, LashError* error);
 // False with error when the last bytes could not be written. NULL is allowed.
 bool lash_store_close(LashStore* store, LashError* error);
 
-// Text of a key of the plan ("study_text", "model_text", "seed", ...), "" when it has none; lives
-// as long as the store.
-const char* lash_store_text(LashStore* store, const char* key);
+// Text of a key of the plan ("study_text", "model_text", "seed", ...), UTF-8; lives as long as the
+// store.
+const char* lash_store_text(const LashStore* store, const char* key);
 const char* lash_store_path(const LashStore* store);
-LashShard lash_store_shard(LashStore* store);
+LashShard lash_store_shard(const LashStore* store);
+int lash_store_samples(const LashStore* store); // asked for on the command line, 0: none
 
 // The study of the store, with its model. Fails when files on disk are not the ones it began with.
 LashStudy* lash_store_study(LashStore* store, LashError* error);
@@ -46,8 +52,8 @@ bool lash_store_mark(LashStore* store, int64_t id, LashError* error); // about t
 bool lash_store_unmark(LashStore* store, LashError* error);           // none is running
 bool lash_store_put(LashStore* store, const LashStudy* study, const LashSample* sample,
                     LashError* error);
-// Copies all finished rows of `from`.
-bool lash_store_copy(LashStore* store, LashStore* from, LashError* error);
+// Copies all finished rows of `from`, a store of the same study.
+bool lash_store_copy(LashStore* store, LashStore* from, const LashStudy* study, LashError* error);
 
 // State of every sample of the plan, (rows) bytes.
 enum { LASH_ROW_MISSING, LASH_ROW_RUNNING, LASH_ROW_DONE };

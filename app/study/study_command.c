@@ -119,7 +119,7 @@ static void put_plan(AppJson* json, const LashStudy* study) {
 }
 
 static int app_study_plan(int argc, char** argv) {
-    StudyOptions o = {0};
+    StudyOptions o = study_options();
     StudyTask task;
     LashError error = {0};
     int code = app_options_parse(&app_study_plan_command, argc, argv, &o);
@@ -149,14 +149,14 @@ static bool merge(const StudyOptions* o, int64_t* rows, int64_t* planned, LashEr
     LashStore* merged = NULL;
     bool good = study != NULL;
     if (good) {
-        LashStudyOverride change = {.samples = atoi(lash_store_text(first, "samples"))};
+        LashStudyOverride change = {.samples = lash_store_samples(first)};
         merged = lash_store_create(o->output, study, &change, (LashShard){0, 1}, error);
         good = merged != NULL && lash_store_begin(merged, error);
     }
     for (int i = 0; i < o->operands.count && good; ++i) {
         LashStore* from = lash_store_open(o->operands.item[i], LASH_STORE_READ, error);
         good = from != NULL && lash_store_same(first, from, error) &&
-               lash_store_copy(merged, from, error);
+               lash_store_copy(merged, from, study, error);
         lash_store_close(from, NULL);
     }
     int64_t counts[LASH_SAMPLE_STATUSES] = {0};
@@ -172,7 +172,7 @@ static bool merge(const StudyOptions* o, int64_t* rows, int64_t* planned, LashEr
 }
 
 static int app_study_merge(int argc, char** argv) {
-    StudyOptions o = {0};
+    StudyOptions o = study_options();
     LashError error = {0};
     int64_t rows = 0, planned = 0;
     int code = app_options_parse(&app_study_merge_command, argc, argv, &o);
@@ -235,7 +235,7 @@ static void print_row(const LashStudy* study, const LashSample* row, bool canoni
 }
 
 static int app_study_dump(int argc, char** argv) {
-    StudyOptions o = {0};
+    StudyOptions o = study_options();
     LashError error = {0};
     char path[1024];
     int code = app_options_parse(&app_study_dump_command, argc, argv, &o);

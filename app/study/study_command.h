@@ -2,6 +2,8 @@
 #ifndef LASH_APP_STUDY_STUDY_COMMAND_H
 #define LASH_APP_STUDY_STUDY_COMMAND_H
 
+#include <limits.h>
+
 #include "app/options.h"
 #include "app/study/schedule.h"
 
@@ -12,10 +14,12 @@ extern "C" {
 typedef struct StudyOptions {
     AppOperands operands;
     const char *output, *shard, *seed, *csv;
-    int jobs, samples;
+    int jobs, samples; // STUDY_NOT_GIVEN, or what stands in the command
     bool json, canonical, csv_dump;
-    double limit;
+    double limit; // NAN: not given
 } StudyOptions;
+enum { STUDY_NOT_GIVEN = INT_MIN };
+StudyOptions study_options(void);
 
 extern const AppCommand app_study_run_command, app_study_resume_command, app_study_plan_command,
     app_study_merge_command, app_study_dump_command, app_study_report_command;
