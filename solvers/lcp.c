@@ -31,7 +31,7 @@ const char* lash_lcp_method_name(LashLcpMethod method) {
 size_t lcp_work_size(int n) {
     LASH_ASSERT(n >= 0);
     size_t s = (size_t)n, least = lash_dense_least_squares_size(n, n);
-    size_t doubles = s * (s + 2) + s * s + (least > 2 * s ? least : 2 * s) + 3 * (s + 1);
+    size_t doubles = 2 * s * (s + 2) + (least > 2 * s ? least : 2 * s) + 3 * (s + 1);
     return doubles * sizeof(double) + (5 * s + 8) * sizeof(int32_t);
 }
 
@@ -52,7 +52,7 @@ Lcp lcp_begin(const LashLcpProblem* q, const uint8_t* free_rows, const LashLcpSe
     if (set->cold && n > 0) memset(z, 0, n * sizeof(double));
     Lcp p = {.n = q->n, .lda = q->lda, .A = q->A, .b = q->b, .free = free_rows, .z = z, .w = w};
     p.matrix = d, d += n * (n + 2);
-    p.matrix2 = d, d += n * n;
+    p.matrix2 = d, d += n * (n + 2);
     p.least = d, d += least > 2 * n ? least : 2 * n;
     p.x = d, p.r = d + n + 1, p.d = d + 2 * (n + 1), d += 3 * (n + 1);
     p.pivot = (int32_t*)d, p.basic = p.pivot + n + 1, p.nonbasic = p.basic + n + 1;

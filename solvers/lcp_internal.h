@@ -10,13 +10,16 @@ typedef struct Lcp {
     const uint8_t* free;                       // (n) or NULL: no free rows
     double *z, *w;                             // (n) the caller's
     double* matrix;                            // (n x (n + 2))
-    double* matrix2;                           // (n x n)
+    double* matrix2;                           // (n x (n + 2)) also the low parts of matrix
     double* least;                             // least squares of n x n
     double *x, *r, *d;                         // (n + 1) scratch
     int32_t *pivot, *basic, *nonbasic, *where; // (n + 1), (n), (n + 1), (2 n + 1)
     double tolerance;
     int max_iterations, iterations;
     bool ray;
+    bool precise;     // Lemke: matrix + matrix2 is a tableau of twofold numbers
+    double b_largest; // Lemke: largest entry of b in the tableau's units
+    double growth;    // Lemke with twofold numbers: largest entry of the tableau so far
 } Lcp;
 
 static inline bool lcp_free(const Lcp* p, int i) {

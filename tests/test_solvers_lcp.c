@@ -107,6 +107,97 @@ static void degenerate_problems_end(void** state) {
     }
 }
 
+static int random_below(int limit) {
+    return (int)((random_unit() + 0.5) * limit);
+}
+
+// Equilibrium of a game of several players whose costs are whole numbers, full of ties (D. Miller,
+// S. Zucker, Operations Research 39, 1991): 0 <= C x - E v perp x, 0 <= E' x - 1 perp v. With C > 0
+// the matrix is copositive-plus and the constraints can be met, so that Lemke must succeed.
+static int random_game(int players, int choices, int costs, double* A, double* b) {
+    int moves = players * choices, n = moves + players;
+    memset(A, 0, (size_t)n * (size_t)n * sizeof(double));
+    for (int j = 0; j < moves; ++j) {
+        int own = j / choices;
+        for (int i = 0; i < moves; ++i)
+            A[i + j * n] = i / choices == own ? 1 : 1 + random_below(costs);
+        A[moves + own + j * n] = 1;
+        A[j + (moves + own) * n] = -1;
+    }
+    for (int i = 0; i < n; ++i) b[i] = i < moves ? 0 : -1;
+    return n;
+}
+
+static void lemke_finds_an_equilibrium_of_every_game(void** state) {
+    (void)state;
+    static double A[MAX * MAX], b[MAX], z[MAX];
+    for (int trial = 0; trial < 400; ++trial) {
+        int players = 2 + trial % 7, choices = 2 + trial / 7 % 4;
+        int n = random_game(players, choices, trial % 3 == 0 ? 3 : 250, A, b);
+        LashLcpInfo info = solve(n, A, b, NULL, LASH_LCP_LEMKE, z);
+        if (info.outcome != LASH_CONVERGED)
+            fail_msg("game %d, %d rows: residual %.1e after %d pivots", trial, n, info.residual,
+                     info.iterations);
+        for (int k = 0; k < players; ++k) { // what a player chooses adds up to 1
+            double sum = 0;
+            for (int i = 0; i < choices; ++i) sum += z[k * choices + i];
+            assert_true(fabs(sum - 1) < 1e-12);
+        }
+    }
+}
+
+// Units of rows and columns that differ by many orders of magnitude hide ties from plain numbers.
+static void lemke_finds_them_in_any_units(void** state) {
+    (void)state;
+    static double A[MAX * MAX], b[MAX], z[MAX];
+    for (int trial = 0; trial < 100; ++trial) {
+        double row[MAX], column[MAX];
+        int n = random_game(2 + trial % 7, 2 + trial / 7 % 4, 250, A, b);
+        for (int i = 0; i < n; ++i) {
+            row[i] = ldexp(1, random_below(25) - 12);
+            column[i] = ldexp(1, random_below(25) - 12);
+        }
+        for (int i = 0; i < n; ++i) {
+            b[i] *= row[i];
+            for (int j = 0; j < n; ++j) A[i + j * n] *= row[i] * column[j];
+        }
+        LashLcpInfo info = solve(n, A, b, NULL, LASH_LCP_LEMKE, z);
+        if (info.outcome != LASH_CONVERGED)
+            fail_msg("game %d, %d rows: residual %.1e after %d pivots", trial, n, info.residual,
+                     info.iterations);
+    }
+}
+
+// Whole numbers of rank below n, most of b equal: Lemke solves all that enumeration can, and ends
+// on a ray where that finds nothing (semidefinite, hence copositive-plus).
+static void lemke_agrees_with_enumeration_on_degenerate_problems(void** state) {
+    (void)state;
+    int solved = 0, without = 0;
+    for (int trial = 0; trial < 3000; ++trial) {
+        int n = 2 + trial % 7, rank = 1 + trial / 7 % n;
+        double G[MAX], A[MAX], b[MAX], z[MAX], other[MAX];
+        for (int i = 0; i < rank * n; ++i) G[i] = random_below(3) - 1;
+        for (int i = 0; i < n; ++i)
+            b[i] = random_below(4) == 0 ? random_below(3) - 1 : -(trial % 2);
+        for (int j = 0; j < n; ++j)
+            for (int i = 0; i <= j; ++i) {
+                double even = 0, skew = trial % 3 == 0 && i < j ? random_below(3) - 1 : 0;
+                for (int k = 0; k < rank; ++k) even += G[k + i * rank] * G[k + j * rank];
+                A[i + j * n] = even + skew;
+                A[j + i * n] = even - skew;
+            }
+        LashLcpInfo lemke = solve(n, A, b, NULL, LASH_LCP_LEMKE, z);
+        LashLcpInfo all = solve(n, A, b, NULL, LASH_LCP_ENUMERATION, other);
+        if ((lemke.outcome == LASH_CONVERGED) != (all.outcome == LASH_CONVERGED))
+            fail_msg("problem %d of %d rows: Lemke %.1e, enumeration %.1e", trial, n,
+                     lemke.residual, all.residual);
+        assert_true(lemke.outcome == LASH_CONVERGED || lemke.ray);
+        solved += lemke.outcome == LASH_CONVERGED;
+        without += lemke.ray;
+    }
+    assert_true(solved > 500 && without > 500);
+}
+
 static void a_problem_without_solution_is_not_reported_as_solved(void** state) {
     (void)state;
     double A[4] = {0, 0, 0, 0}, b[2] = {-1, 1}, z[2]; // w_1 = -1 whatever z
@@ -166,6 +257,9 @@ int main(void) {
         cmocka_unit_test(every_method_finds_the_unique_answer_of_a_positive_definite_problem),
         cmocka_unit_test(lemke_solves_every_consistent_semidefinite_problem),
         cmocka_unit_test(degenerate_problems_end),
+        cmocka_unit_test(lemke_finds_an_equilibrium_of_every_game),
+        cmocka_unit_test(lemke_finds_them_in_any_units),
+        cmocka_unit_test(lemke_agrees_with_enumeration_on_degenerate_problems),
         cmocka_unit_test(a_problem_without_solution_is_not_reported_as_solved),
         cmocka_unit_test(free_rows_are_met_even_when_rank_deficient),
         cmocka_unit_test(a_free_row_without_diagonal_is_paired_with_a_contact),
