@@ -272,10 +272,14 @@ int app_bench_mechanisms(int argc, char** argv) {
     BenchOptions o = {.repeat = 5};
     int code = app_options_parse(&app_bench_mechanisms_command, argc, argv, &o);
     if (code >= 0) return code;
-    if (o.repeat < 1) o.repeat = 1;
     app_catch_interrupt();
     AppReport report = app_report("bench", o.json);
     LashError error = {0};
+    if (o.repeat < 1) {
+        lash_error_set(&error, LASH_ERROR_USAGE, "--repeat", "expected at least 1, found %d",
+                       o.repeat);
+        return app_report_finish(&report, &error);
+    }
     Result results[ROWS] = {0};
     int done = 0;
     if (!o.json)

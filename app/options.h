@@ -21,7 +21,7 @@ typedef enum AppOptionKind {
     APP_LIST     // AppList: may be repeated
 } AppOptionKind;
 
-enum { APP_MAX_LIST = 256, APP_MAX_OPERANDS = 16 };
+enum { APP_MAX_LIST = 256, APP_MAX_OPERANDS = 512 };
 
 typedef struct AppList {
     const char* item[APP_MAX_LIST];

@@ -59,13 +59,18 @@ static LashFrictionInfo solve(const LashFrictionProblem* f, double tolerance, do
 static void check_friction(const char* name, const AppProblem* p) {
     const LashFrictionProblem* f = &p->friction;
     double *P = calloc((size_t)f->m, 8), *U = calloc((size_t)f->m, 8);
-    double limit = p->layout == APP_LAYOUT_GENERIC ? 1e-13 : f->contacts <= 60 ? 1e-10 : 1e-8;
+    // GMP6 has one answer, with impulses of 1e5: solved in rational numbers and rounded to doubles
+    // it leaves 8.3e-11, so that the tolerance that `lash bench solvers` documents is the limit.
+    bool rounded = strstr(name, "GMP6") != NULL;
+    double limit = f->contacts <= 60 ? 1e-10 : 1e-8;
+    if (p->layout == APP_LAYOUT_GENERIC && !rounded) limit = 1e-13;
     LashFrictionInfo info = solve(f, limit, P, U);
     double residual = lash_friction_residual(f, LASH_MEASURE_PLAIN, P, U);
     if (info.outcome != LASH_CONVERGED || !(residual <= limit))
         fail_msg("%s: residual %.2e above %.0e", name, residual, limit);
     for (int i = 0, row = 0; i < f->contacts; row += lash_contact_rows(f->kind[i]), ++i)
-        if (f->kind[i] == LASH_CONTACT_BILATERAL) assert_true(fabs(U[row]) <= 1e-12);
+        if (f->kind[i] == LASH_CONTACT_BILATERAL)
+            assert_true(fabs(U[row]) <= (rounded ? limit : 1e-12));
     free(P), free(U);
 }
 
