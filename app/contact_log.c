@@ -162,6 +162,12 @@ bool app_contact_log_step(AppContactLog* log, const LashMechanism* mech, LashSim
     }
     const double *q, *v;
     lash_sim_state(sim, &q, &v);
+    for (int i = 0; i < log->count; ++i) { // the least of a list that may lack a nearer one
+        AppContact* contact = &log->contact[i];
+        bool far = isfinite(contact->gap) && contact->gap > 0;
+        if (far && contact->gap > lash_mechanism_contact_seen(mech, lash_sim_work(sim), i, q))
+            contact->gap = INFINITY;
+    }
     watch_gaps(log, q);
     add_pushes(log, mech, sim);
     for (int i = 0; i < log->count; ++i) add_up(log, &log->contact[i], lash_sim_time(sim));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/commands.h"
+#include "app/gap_audit.h"
 #include "app/measure.h"
 #include "app/model_internal.h"
 #include "app/plot.h"
@@ -63,6 +64,7 @@ typedef struct Run {
     LashRecordLayout layout;
     AppCounters counters;
     AppContactLog log;
+    AppGapAudit audit;
     int64_t substepped;
     AppStatistic* statistic; // (outputs)
     double* peak_force;      // (joints) largest reaction over a step without impact [N]
@@ -105,6 +107,8 @@ static bool prepare(Run* run, LashError* error) {
     const double *q, *v;
     lash_sim_state(run->sim, &q, &v);
     run->log = app_contact_log_create(run->model, run->mech, q);
+    run->audit = app_gap_audit_create(
+        run->mech, app_session_steps(&run->session) / app_session_frame_interval(&run->session));
     run->frame = lash_alloc((size_t)run->layout.total * sizeof(double));
     run->statistic = lash_alloc((size_t)model->outputs * sizeof *run->statistic);
     run->extreme = lash_alloc((size_t)model->outputs * sizeof(double));
@@ -202,8 +206,10 @@ static void remember(Run* run) {
     ++run->frames;
 }
 
-static bool record_frame(Run* run, LashError* error) {
+static bool record_frame(Run* run, bool last, LashError* error) {
     remember(run);
+    if (run->counters.steps > 0 && !run->log.stale)
+        app_gap_audit_frame(&run->audit, run->sim, &run->log, last);
     app_contact_log_frame(&run->log, &run->layout, run->frame);
     AppCounters* c = &run->counters;
     c->frame_position = c->frame_velocity = c->frame_penetration = 0;
@@ -233,7 +239,7 @@ static bool observe(Run* run, bool last, LashError* error) {
         }
     }
     if (run->counters.steps % run->every != 0 && !last) return true;
-    return record_frame(run, error);
+    return record_frame(run, last, error);
 }
 
 static bool loop(Run* run, LashError* error) {
@@ -247,7 +253,7 @@ static bool loop(Run* run, LashError* error) {
             run->log.stale = true;
             good = app_session_fail_step(&run->session, &run->log, run->counters.steps + 1, &info,
                                          error);
-            if (run->counters.steps % run->every != 0) record_frame(run, error);
+            if (run->counters.steps % run->every != 0) record_frame(run, true, error);
             break;
         }
         int64_t impacts = run->counters.impacts;
@@ -412,6 +418,7 @@ static void put_result(AppJson* json, const Run* run) {
     app_json_put_number(json, "assembled_by", run->moved);
     put_counters(json, c);
     put_contacts(json, run);
+    app_gap_audit_put(json, &run->audit);
     app_joint_log_put(json, &run->log.joints, run->model);
     put_energy(json, run);
     put_of_joints(json, run->model, "peak_forces", run->peak_force);
@@ -625,7 +632,8 @@ static bool draw_plot(const Run* run, LashError* error) {
 }
 
 static void release(Run* run) {
-    app_contact_log_free(&run->log); // borrows from the session
+    app_gap_audit_free(&run->audit); // both borrow from the session
+    app_contact_log_free(&run->log);
     app_session_close(&run->session);
     lash_free(run->frame);
     lash_free(run->statistic);
@@ -655,6 +663,9 @@ int app_run(int argc, char** argv) {
     } else if (ready) {
         print_summary(&run);
     }
+    char doubt[600];
+    if (ready && app_gap_audit_text(&run.audit, doubt, sizeof doubt))
+        app_report_note("lash: warning: %s", doubt);
     if (ready && error.status == LASH_OK && run.interrupted) {
         app_report_note("lash: interrupted at t = %.9g s; the results above end there",
                         lash_sim_time(run.sim));

@@ -34,8 +34,13 @@ struct LashDistance {
     Side a, b;
     Combination* combination;
     int combinations;
-    double* bound; // (combinations) of the present query [m]
-    int last;      // the combination that was nearest in the last query
+    double* expiry; // (combinations) travel at which the proven bound is used up [m]
+    double travel;  // relative motion of all queries: no point of a moved farther against b [m]
+    double radius;  // of a about its shape's origin [m]
+    bool started;
+    Vec3 r; // of a in b's frame in the last query
+    Quat rotation;
+    int last; // the combination that was nearest in the last query
 };
 
 // ---- features -----------------------------------------------------------------------------------
@@ -110,7 +115,10 @@ LashDistance* lash_distance_create(const LashPairSide* a, const LashPairSide* b)
     make_side(&d->b, b);
     size_t most = (size_t)d->a.features * (size_t)d->b.features + 1;
     d->combination = lash_alloc(most * sizeof *d->combination);
-    d->bound = lash_alloc(most * sizeof *d->bound);
+    d->expiry = lash_alloc(most * sizeof *d->expiry);
+    for (size_t i = 0; i < most; ++i) d->expiry[i] = -INFINITY;
+    for (int i = 0; i < d->a.features; ++i)
+        d->radius = fmax(d->radius, vec3_norm(d->a.feature[i].center) + d->a.feature[i].bound);
     for (int i = 0; i < d->a.features; ++i) {
         for (int k = 0; k < d->b.features; ++k) {
             const LashFeature *f = d->a.feature + i, *g = d->b.feature + k;
@@ -126,7 +134,7 @@ void lash_distance_destroy(LashDistance* distance) {
     free_side(&distance->a);
     free_side(&distance->b);
     lash_free(distance->combination);
-    lash_free(distance->bound);
+    lash_free(distance->expiry);
     lash_free(distance);
 }
 
@@ -147,24 +155,39 @@ static void look_at(LashDistance* d, int i, const LashPlacement* b_a, LashNeares
     }
 }
 
+// A motion by dr and an angle t moves no point of a by more than |dr| + radius t.
+static void advance(LashDistance* d, Vec3 r, Quat rotation) {
+    if (d->started) {
+        double turn = d->radius * lash_rotation_angle(d->rotation, rotation);
+        d->travel += (vec3_distance(d->r, r) + turn) * (1 + 1e-12);
+    }
+    d->started = true;
+    d->r = r;
+    d->rotation = rotation;
+}
+
+// May combination i be nearer than the best so far? Renews its bound when that is used up.
+static bool is_near(LashDistance* d, int i, const LashPlacement* b_a, double best) {
+    const Combination* c = &d->combination[i];
+    if (d->expiry[i] - d->travel >= best) return false;
+    double bound = lash_feature_bound(d->a.feature + c->a, d->b.feature + c->b, b_a);
+    d->expiry[i] = d->travel + bound;
+    return bound < best;
+}
+
 LashNearest lash_distance_query(LashDistance* d, Pose world_a, Pose world_b) {
     Pose a = pose_mul(world_a, d->a.body_shape), b = pose_mul(world_b, d->b.body_shape);
-    LashPlacement b_a = {.rot = quat_matrix(quat_mul(quat_conjugate(b.rot), a.rot)),
+    Quat rotation = quat_mul(quat_conjugate(b.rot), a.rot);
+    LashPlacement b_a = {.rot = quat_matrix(rotation),
                          .r = quat_rotate_inverse(b.rot, vec3_sub(a.r, b.r))};
     LashNearest nearest = {.distance = INFINITY};
     if (d->combinations == 0) return nearest;
-    int first = 0;
-    for (int i = 0; i < d->combinations; ++i) {
-        const Combination* c = &d->combination[i];
-        d->bound[i] = lash_feature_bound(d->a.feature + c->a, d->b.feature + c->b, &b_a);
-        if (d->bound[i] < d->bound[first]) first = i;
-    }
-    look_at(d, d->last, &b_a, &nearest); // a good upper bound: bodies move little between queries
-    look_at(d, first, &b_a, &nearest);
+    advance(d, b_a.r, rotation);
+    look_at(d, d->last, &b_a, &nearest);   // a good upper bound: bodies move little between queries
     for (int pass = 0; pass < 2; ++pass) { // searches last
         for (int i = 0; i < d->combinations; ++i) {
-            bool turn = d->combination[i].free == (pass == 1);
-            if (turn && d->bound[i] < nearest.distance) look_at(d, i, &b_a, &nearest);
+            if (d->combination[i].free != (pass == 1)) continue;
+            if (is_near(d, i, &b_a, nearest.distance)) look_at(d, i, &b_a, &nearest);
         }
     }
     nearest.point_a = pose_point(b, nearest.point_a);

@@ -292,6 +292,9 @@ void lash_pair_destroy(LashPair* pair) {
 int lash_pair_combinations(const LashPair* pair) {
     return pair->combinations;
 }
+bool lash_pair_searches(const LashPair* pair) {
+    return pair->warms > 0;
+}
 int lash_pair_max_slots(const LashPair* pair) {
     return pair->max_slots;
 }

@@ -70,6 +70,7 @@ LashPair* lash_pair_create(const LashPairDef* def);
 LashPair* lash_pair_share(LashPair* pair);        // the same one, with one more owner
 void lash_pair_destroy(LashPair* pair);           // its last owner frees it; NULL is allowed
 int lash_pair_combinations(const LashPair* pair); // feature pairs that can touch
+bool lash_pair_searches(const LashPair* pair);    // it has free ones: a query from scratch costs
 int lash_pair_max_slots(const LashPair* pair);    // most slots collect can return
 double lash_pair_radius_a(const LashPair* pair);  // farthest feature point from body a's origin [m]
 double lash_pair_radius_b(const LashPair* pair);

@@ -215,6 +215,11 @@ int lash_mechanism_contact_points(const LashMechanism* mech, int contact, const 
 void lash_mechanism_contact_bodies(const LashMechanism* mech, int contact, int* a, int* b);
 bool lash_mechanism_contact_is_pair(const LashMechanism* mech, int contact);
 const LashPair* lash_mechanism_contact_pair(const LashMechanism* mech, int contact); // or NULL
+// Gaps up to this one are in the list of work at q, which is within its promise; what is farther may
+// be missing there. INFINITY for contacts that are no pairs, -INFINITY for a pair that is not listed
+// since nothing of it can touch [m].
+double lash_mechanism_contact_seen(const LashMechanism* mech, const LashSystemWork* work,
+                                   int contact, const double* q);
 // Place of interaction i of the list after a step that ended at q; false: it is no contact, or did
 // not act in the step.
 bool lash_mechanism_interaction_place(const LashMechanism* mech, const LashSystemWork* work, int i,

@@ -616,6 +616,27 @@ int lash_mechanism_contact_points(const LashMechanism* mech, int contact, const 
     return count;
 }
 
+// collect lists what is nearer than the promised motion of both sides; a part of that is used up.
+double lash_mechanism_contact_seen(const LashMechanism* mech, const LashSystemWork* work,
+                                   int contact, const double* q) {
+    int k = mech->contact[contact].pair;
+    if (k < 0) return INFINITY;
+    const PairContact* pair = &mech->pair[k];
+    if (work->pairs.state[k].slots == 0) return -INFINITY;
+    const int body[2] = {pair->a, pair->b};
+    const double radius[2] = {pair->radius_a, pair->radius_b};
+    double left = 0;
+    for (int s = 0; s < 2; ++s) {
+        const BodyPromise* promise = &work->pairs.body[body[s]];
+        if (body[s] == 0) continue;
+        LashTravel travel;
+        lash_travel_start(&travel, promise->start, radius[s]);
+        lash_travel_move(&travel, body_pose(q, body[s]));
+        left += promise->motion.translation + radius[s] * promise->motion.rotation - travel.sum;
+    }
+    return left;
+}
+
 bool lash_mechanism_interaction_place(const LashMechanism* mech, const LashSystemWork* work, int i,
                                       const double* q, LashContactPlace* place) {
     const LashInteraction* item = &work->list.item[i];
