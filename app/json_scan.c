@@ -4,18 +4,17 @@
 #include "app/json_scan.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/text.h"
 #include "core/arena.h"
+#include "core/input_file.h"
 
 typedef struct Key {
     size_t name;     // offset of the decoded text in names
@@ -503,19 +502,15 @@ AppPlace app_json_find(const char* text, size_t bytes, const char* path) {
     return place_of(text, s.found);
 }
 
-static char* read_open_file(int file, size_t limit, size_t* bytes, LashError* error) {
-    struct stat info;
-    if (fstat(file, &info) != 0 || S_ISDIR(info.st_mode)) {
-        lash_error_set(error, LASH_ERROR_IO, "", "expected a file, found a directory");
-        return NULL;
-    }
-    if (S_ISREG(info.st_mode) && (uint64_t)info.st_size > limit) {
+static char* read_open_file(int file, uint64_t size, size_t limit, size_t* bytes,
+                            LashError* error) {
+    if (size > limit) {
         lash_error_set(error, LASH_ERROR_IO, "",
                        "the file has %llu bytes, more than the %zu allowed",
-                       (unsigned long long)info.st_size, limit);
+                       (unsigned long long)size, limit);
         return NULL;
     }
-    size_t capacity = S_ISREG(info.st_mode) ? (size_t)info.st_size + 1 : 65536, used = 0;
+    size_t capacity = (size_t)size + 1, used = 0; // it may grow while it is read
     char* text = lash_alloc(capacity + 1);
     for (;;) {
         if (used == capacity) text = lash_realloc(text, (capacity *= 2) + 1);
@@ -536,14 +531,11 @@ static char* read_open_file(int file, size_t limit, size_t* bytes, LashError* er
 }
 
 char* app_read_file(const char* path, size_t limit, size_t* bytes, LashError* error) {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    char* text = NULL;
-    if (file < 0) {
-        lash_error_set(error, LASH_ERROR_IO, "", "cannot open: %s", strerror(errno));
-    } else {
-        text = read_open_file(file, limit, bytes, error);
-        close(file);
-    }
+    uint64_t size = 0;
+    int file = lash_input_open(path, &size, error);
+    if (file < 0) return NULL;
+    char* text = read_open_file(file, size, limit, bytes, error);
+    close(file);
     if (text == NULL) lash_error_file(error, path);
     return text;
 }

@@ -1,21 +1,24 @@
 #!/bin/sh
-# run.sh SOURCE BUILD: fuzzes the model loader for 15 s; with LASH_LONG_TESTS=1 for two million executions.
-# Seeds: all models, the malformed ones, what was found before. What it finds is left in BUILD/fuzz_found; copy the file to
+# run.sh SOURCE BUILD [TARGET]: fuzzes for 15 s; with LASH_LONG_TESTS=1 for two million executions.
+# Targets: fuzz_model (the model loader), fuzz_result (the reader of results).
+# Seeds of models: all models, the malformed ones, what was found before. What it finds is left in BUILD/TARGET_found; copy the file to
 # tests/fuzz/regression with the correction, there the normal tests repeat it.
 set -eu
-source=$1 build=$2
-work=$build/fuzz_work
-rm -rf "$work" "$build/fuzz_found"
-mkdir -p "$work/seeds" "$work/corpus" "$build/fuzz_found"
-find "$source/models" "$source/tests/data/bad" "$source/tests/fuzz/regression" -name '*.json' | while read -r file; do
-  cp "$file" "$work/seeds/$(echo "${file#"$source"/}" | tr / _)"
-done
+source=$1 build=$2 target=${3:-fuzz_model}
+work=$build/${target}_work found=$build/${target}_found
+rm -rf "$work" "$found"
+mkdir -p "$work/seeds" "$work/corpus" "$found"
+if [ "$target" = fuzz_model ]; then
+  find "$source/models" "$source/tests/data/bad" "$source/tests/fuzz/regression" -name '*.json' | while read -r file; do
+    cp "$file" "$work/seeds/$(echo "${file#"$source"/}" | tr / _)"
+  done
+fi
 if [ -n "${LASH_LONG_TESTS:-}" ]; then limit=-runs=2000000; else limit=-max_total_time=15; fi
 # leaks count; a run of one input may take 10 s and 1 GB, far more than any should
-ASAN_OPTIONS=detect_leaks=1 "$build/fuzz_model" $limit -seed=1 -max_len=8192 -timeout=10 -rss_limit_mb=1024 \
-  -print_final_stats=1 -artifact_prefix="$build/fuzz_found/" "$work/corpus" "$work/seeds" >"$work/log" 2>&1 || {
+ASAN_OPTIONS=detect_leaks=1 "$build/$target" $limit -seed=1 -max_len=8192 -timeout=10 -rss_limit_mb=1024 \
+  -print_final_stats=1 -artifact_prefix="$found/" "$work/corpus" "$work/seeds" >"$work/log" 2>&1 || {
   grep -v '^#' "$work/log" | tail -40
-  echo "the input is in $build/fuzz_found"
+  echo "the input is in $found"
   exit 1
 }
 grep -E 'number_of_executed|peak_rss' "$work/log"
