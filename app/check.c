@@ -26,6 +26,7 @@ typedef struct CheckOptions {
 #define OPTION(member) offsetof(CheckOptions, member)
 static const AppOption options[] = {
     {"set", 's', APP_LIST, "NAME=VALUE", "give a parameter another value", OPTION(set)},
+    APP_OPTION_CAD_SECONDS,
     {"json", 0, APP_FLAG, NULL, "print one JSON document instead of text", OPTION(json)},
 };
 const AppCommand app_check_command = {

@@ -1,11 +1,11 @@
 // lash export: results for other programs. CSV: one row per frame, all quantities, SI; glTF and VTK
 // through viewer/export_scene.h.
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "app/commands.h"
+#include "app/output_file.h"
 #include "app/record.h"
 #include "app/report.h"
 #include "app/text.h"
@@ -241,18 +241,11 @@ static bool export_csv(const LashRecord* record, const ExportOptions* o, const c
                                                           : o->points ? write_points
                                                                       : write_csv;
     if (path == NULL) return write(record, stdout, error);
-    FILE* file = fopen(path, "w");
-    bool good = file != NULL && write(record, file, error);
-    if (file != NULL) {
-        bool written = ferror(file) == 0;
-        written = fclose(file) == 0 && written;
-        if (good && !written) good = false;
-    }
-    if (!good) {
-        lash_error_set(error, LASH_ERROR_IO, "", "cannot write: %s", strerror(errno));
-        lash_error_file(error, path);
-    }
-    return good;
+    AppOutput* output = app_output_create(path, error);
+    if (output == NULL) return false;
+    if (write(record, app_output_stream(output), error)) return app_output_finish(output, error);
+    app_output_discard(output);
+    return false;
 }
 
 // Formats that hold the scene: they need the model that is inside the result.

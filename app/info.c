@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/progress.h"
 #include "app/report.h"
 #include "core/math3.h"
 #include "geometry/select.h"
@@ -24,6 +25,7 @@ static const AppOption options[] = {
      OPTION(json)},
     {"scale", 0, APP_NUMBER, "S", "metres per number of the file, when its header is wrong",
      OPTION(scale)},
+    APP_OPTION_CAD_SECONDS,
     {"heal", 0, APP_FLAG, NULL, "repair small defects first", OPTION(heal)},
     {"edges", 0, APP_FLAG, NULL, "list the edges, too", OPTION(edges)},
     {"no-cache", 0, APP_FLAG, NULL, "read the file anew", OPTION(no_cache)},
@@ -291,7 +293,8 @@ int app_info(int argc, char** argv) {
     if (code >= 0) return code;
     AppReport report = app_report("info", o.json);
     LashError error = {0};
-    LashImport import = {.scale = o.scale, .heal = o.heal, .no_cache = o.no_cache};
+    LashImport import = {
+        .scale = o.scale, .heal = o.heal, .no_cache = o.no_cache, .progress = app_progress_cad};
     LashShape* shape = NULL;
     if (o.scale < 0)
         lash_error_set(&error, LASH_ERROR_USAGE, "--scale",

@@ -1,4 +1,5 @@
 // lash COMMAND [options]: finds the command and calls it.
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,6 +53,8 @@ static int unknown_command(const char* name) {
 
 int main(int argc, char** argv) {
     app_text_guard_stdout();
+    signal(SIGXFSZ,
+           SIG_IGN); // a file that may grow no further is an error of writing, with a message
     if (argc < 2) {
         fprintf(stderr, "usage: lash COMMAND [options]; 'lash -h' lists the commands\n");
         return LASH_ERROR_USAGE;

@@ -10,6 +10,7 @@
 
 #include "app/json_scan.h"
 #include "app/model_internal.h"
+#include "app/progress.h"
 #include "core/math3.h"
 #include "geometry/select.h"
 
@@ -55,7 +56,7 @@ LashShape* model_load_step(ModelContext* context, const char* key, const char* s
     model_cad_path(model, step, file, sizeof file);
     LashShape* shape = find_loaded(model, file, scale);
     if (shape != NULL) return shape;
-    LashImport import = {.scale = model_has(scale) ? scale : 0};
+    LashImport import = {.scale = model_has(scale) ? scale : 0, .progress = app_progress_cad};
     LashError inner = {0};
     shape = lash_shape_load(file, &import, &inner);
     if (shape == NULL) {

@@ -61,6 +61,15 @@ static bool store_integer(Parser* parser, const AppOption* option, const char* v
     return true;
 }
 
+static bool store_cad_time(Parser* parser, const AppOption* option, const char* value) {
+    char* end = NULL;
+    double seconds = strtod(value, &end);
+    if (end == value || *end != '\0' || !(seconds > 0 && seconds <= 1e9))
+        return lash_error_set(&parser->error, LASH_ERROR_USAGE, "",
+                              "--%s: expected positive seconds, found '%s'", option->name, value);
+    return setenv("LASH_CAD_SECONDS", value, 1) == 0;
+}
+
 static bool store(Parser* parser, const AppOption* option, const char* value) {
     char* field = parser->target + option->offset;
     switch (option->kind) {
@@ -79,6 +88,8 @@ static bool store(Parser* parser, const AppOption* option, const char* value) {
             return store_number(parser, option, value);
         case APP_INTEGER:
             return store_integer(parser, option, value);
+        case APP_CAD_TIME:
+            return store_cad_time(parser, option, value);
         case APP_LIST: {
             AppList* list = (AppList*)(void*)field;
             if (list->count == APP_MAX_LIST) {

@@ -18,7 +18,8 @@ typedef enum AppOptionKind {
     APP_FILE,    // const char*, a file name (for completion)
     APP_NUMBER,  // double, finite
     APP_INTEGER, // int
-    APP_LIST     // AppList: may be repeated
+    APP_LIST,    // AppList: may be repeated
+    APP_CAD_TIME // no field: $LASH_CAD_SECONDS of this process and its children
 } AppOptionKind;
 
 enum { APP_MAX_LIST = 256, APP_MAX_OPERANDS = 512 };
@@ -37,6 +38,13 @@ typedef struct AppOption {
     size_t offset;              // of the field in the command's option struct
     const char* const* choices; // values it may have, ends in NULL; shown behind the help
 } AppOption;
+
+// For every command that may read STEP files.
+#define APP_OPTION_CAD_SECONDS                                                                    \
+    {                                                                                             \
+        "cad-seconds", 0, APP_CAD_TIME, "N",                                                      \
+            "processor time for reading a STEP file (default 120, or $LASH_CAD_SECONDS)", 0, NULL \
+    }
 
 typedef struct AppOperands {
     const char* item[APP_MAX_OPERANDS];

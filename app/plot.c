@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/output_file.h"
 #include "app/text.h"
 
 static const double width = 960, left = 78, right = 24, top = 66, bottom = 52; // [px]
@@ -264,15 +265,8 @@ void app_plot_add(AppPlot* plot, const char* unit, const char* name, const doubl
 }
 
 bool app_plot_write(const AppPlot* plot, const char* path, LashError* error) {
-    FILE* file = fopen(path, "w");
-    bool good = file != NULL;
-    if (good) {
-        app_plot_print(plot, file);
-        good = ferror(file) == 0;
-        good = fclose(file) == 0 && good;
-    }
-    if (good) return true;
-    lash_error_set(error, LASH_ERROR_IO, "", "cannot write the plot: %s", strerror(errno));
-    lash_error_file(error, path);
-    return false;
+    AppOutput* output = app_output_create(path, error);
+    if (output == NULL) return false;
+    app_plot_print(plot, app_output_stream(output));
+    return app_output_finish(output, error);
 }

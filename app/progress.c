@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "app/text.h"
+
 static volatile sig_atomic_t interrupt_flag; // a signal handler can reach nothing else
 
 double app_wall_clock(void) {
@@ -45,6 +47,19 @@ void app_progress_update(AppProgress* progress, double fraction, const char* wha
 void app_progress_clear(AppProgress* progress) {
     if (!progress->shown) return;
     fputs("\r\033[K", stderr);
+    fflush(stderr);
+}
+
+void app_progress_cad(const char* path, double seconds, double limit) {
+    if (!is_terminal()) return;
+    if (seconds >= 0) {
+        fputs("\rreading ", stderr);
+        app_text_print(stderr, path);
+        fprintf(stderr, ": %.0f s (at most %g s of processor time, --cad-seconds)\033[K", seconds,
+                limit);
+    } else {
+        fputs("\r\033[K", stderr);
+    }
     fflush(stderr);
 }
 

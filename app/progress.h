@@ -22,6 +22,9 @@ AppProgress app_progress_start(void);
 void app_progress_update(AppProgress* progress, double fraction, const char* what);
 void app_progress_clear(AppProgress* progress);
 
+// "reading crank.step: 12 s" on a terminal, as LashImport.progress wants it.
+void app_progress_cad(const char* path, double seconds, double limit);
+
 bool app_stderr_colored(void); // a terminal, and NO_COLOR is not set
 
 // After app_catch_interrupt, SIGINT and SIGTERM only raise the flag; a second one ends the process

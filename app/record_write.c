@@ -6,12 +6,16 @@
 // its time is there (unwritten times read as NaN). A second reader may follow while the run goes
 // on. Events and contact points are tables (rows of a compound) of their own, written before the
 // frames they belong to; each frame holds the number of contact points up to its end.
+//
+// An older result of that name stays until the first frame is on the disk. From then on the new
+// file has the name, and the lock beside it keeps other runs away until this process ends.
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "app/output_file.h"
 #include "app/progress.h"
 #include "app/record_internal.h"
 #include "core/arena.h"
@@ -40,6 +44,7 @@ struct LashRecorder {
     hid_t data[LASH_SERIES_COUNT]; // 0: the series is empty (no joints)
     hid_t complete;
     Table events, points;
+    AppOutput* output;
     char* path;
     double* frame;  // (RECORD_BATCH x total)
     double* column; // (RECORD_BATCH x widest series)
@@ -207,21 +212,20 @@ static bool open_series(LashRecorder* recorder) {
            recorder->points.data >= 0;
 }
 
-static bool create_file(LashRecorder* recorder, const char* temporary, const LashRecordInfo* info) {
+static bool create_file(LashRecorder* recorder, const LashRecordInfo* info) {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
     hid_t list = H5Pcreate(H5P_FILE_CREATE);
     H5Pset_file_space_strategy(list, H5F_FSPACE_STRATEGY_PAGE, 0, 1);
     H5Pset_file_space_page_size(list, PAGE);
-    recorder->file = H5Fcreate(temporary, H5F_ACC_TRUNC, list, access);
+    recorder->file = H5Fcreate(app_output_temporary(recorder->output), H5F_ACC_TRUNC, list, access);
     H5Pclose(list);
     H5Pclose(access);
     if (recorder->file < 0) return false;
     return write_head(recorder->file, info, &recorder->layout) &&
            H5Fflush(recorder->file, H5F_SCOPE_GLOBAL) >= 0 &&
            H5Fstart_swmr_write(recorder->file) >= 0 && open_series(recorder) &&
-           H5Fflush(recorder->file, H5F_SCOPE_GLOBAL) >= 0 &&
-           rename(temporary, recorder->path) == 0;
+           H5Fflush(recorder->file, H5F_SCOPE_GLOBAL) >= 0;
 }
 
 static void close_handles(LashRecorder* recorder) {
@@ -234,6 +238,7 @@ static void close_handles(LashRecorder* recorder) {
 }
 
 static void free_recorder(LashRecorder* recorder) {
+    app_output_discard(recorder->output); // with its name it stays
     lash_free(recorder->path);
     lash_free(recorder->frame);
     lash_free(recorder->column);
@@ -260,20 +265,14 @@ LashRecorder* lash_recorder_create(const char* path, const LashRecordInfo* info,
     recorder->last_flush = app_wall_clock();
     recorder->events = new_table(record_event_type, sizeof(LashRecordEvent));
     recorder->points = new_table(record_point_type, sizeof(LashRecordPoint));
-    size_t bytes = strlen(path) + 32;
-    char* temporary = lash_alloc(bytes);
-    snprintf(temporary, bytes, "%s.new%ld", path, (long)getpid());
+    recorder->output = app_output_create(path, error);
     errno = 0;
-    if (!create_file(recorder, temporary, info)) {
-        fail_write(recorder, error);
-        close_handles(recorder);
-        if (recorder->file > 0) H5Fclose(recorder->file);
-        unlink(temporary);
-        free_recorder(recorder);
-        recorder = NULL;
-    }
-    lash_free(temporary);
-    return recorder;
+    if (recorder->output != NULL && create_file(recorder, info)) return recorder;
+    if (recorder->output != NULL) fail_write(recorder, error);
+    close_handles(recorder);
+    if (recorder->file > 0) H5Fclose(recorder->file);
+    free_recorder(recorder);
+    return NULL;
 }
 
 // Appends the held frames of one series.
@@ -349,6 +348,10 @@ bool lash_recorder_flush(LashRecorder* recorder, LashError* error) {
             return fail_write(recorder, error);
         }
     }
+    if (!app_output_publish(recorder->output, error)) {
+        recorder->broken = true;
+        return false;
+    }
     recorder->written += recorder->held;
     recorder->held = 0;
     recorder->last_flush = app_wall_clock();
@@ -382,6 +385,7 @@ bool lash_recorder_close(LashRecorder* recorder, LashError* error) {
     if (good) {
         close_handles(recorder);
         if (H5Fclose(recorder->file) < 0) good = fail_write(recorder, error);
+        good = good && app_output_publish(recorder->output, error); // a run without frames
     }
     free_recorder(recorder);
     return good;

@@ -7,6 +7,7 @@
 #include "app/gap_audit.h"
 #include "app/measure.h"
 #include "app/model_internal.h"
+#include "app/output_file.h"
 #include "app/plot.h"
 #include "app/progress.h"
 #include "app/quantity.h"
@@ -39,6 +40,7 @@ static const AppOption options[] = {
     {"output", 'o', APP_FILE, "FILE.h5", "write the motion to a result file", OPTION(output)},
     {"plot", 'p', APP_FILE, "FILE.svg", "draw the outputs (or the energies) over time",
      OPTION(plot)},
+    APP_OPTION_CAD_SECONDS,
     {"json", 0, APP_FLAG, NULL, "print one JSON document instead of text", OPTION(json)},
 };
 const AppCommand app_run_command = {
@@ -143,6 +145,11 @@ static void put_options(AppJson* json, const Run* run) {
 }
 
 static bool open_recorder(Run* run, LashError* error) {
+    const RunOptions* o = run->options;
+    if (o->plot != NULL && !app_output_check(o->plot, error)) return false; // before hours of work
+    if (o->plot != NULL && o->output != NULL && strcmp(o->plot, o->output) == 0)
+        return lash_error_set(error, LASH_ERROR_USAGE, "--plot",
+                              "expected another file than that of --output, '%s'", o->plot);
     if (run->options->output == NULL) return true;
     const LashModel* model = run->model;
     size_t joints = (size_t)model->joints + 1;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "app/machine.h"
+#include "app/output_file.h"
 #include "app/plot.h"
 #include "app/verify_internal.h"
 #include "app/version.h"
@@ -200,22 +201,12 @@ static void write_markdown(FILE* file, const Rows* rows, const Head* head) {
 bool verify_write_report(const Rows* rows, double seconds, const char* path, LashError* error) {
     const char* dot = strrchr(path, '.');
     Head head = head_of(rows, seconds);
-    char temporary[4096];
-    snprintf(temporary, sizeof temporary, "%s.tmp%ld", path, (long)getpid());
-    FILE* file = fopen(temporary, "w"); // appears under its name when it is whole
-    bool good = file != NULL;
-    if (good) {
-        if (dot != NULL && strcmp(dot, ".md") == 0) {
-            write_markdown(file, rows, &head);
-        } else {
-            write_html(file, rows, &head);
-        }
-        good = ferror(file) == 0;
-        good = fclose(file) == 0 && good && rename(temporary, path) == 0;
+    AppOutput* output = app_output_create(path, error);
+    if (output == NULL) return false;
+    if (dot != NULL && strcmp(dot, ".md") == 0) {
+        write_markdown(app_output_stream(output), rows, &head);
+    } else {
+        write_html(app_output_stream(output), rows, &head);
     }
-    if (good) return true;
-    lash_error_set(error, LASH_ERROR_IO, "", "cannot write the report: %s", strerror(errno));
-    lash_error_file(error, path);
-    unlink(temporary);
-    return false;
+    return app_output_finish(output, error);
 }

@@ -3,10 +3,53 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "core/arena.h"
+
+typedef struct Identity {
+    uint64_t device, inode;
+} Identity;
+
+// Of all files read, each once. A command reads a handful.
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static Identity* list;
+static int listed, capacity;
+
+static bool find(Identity file) {
+    for (int i = 0; i < listed; ++i)
+        if (list[i].device == file.device && list[i].inode == file.inode) return true;
+    return false;
+}
+
+static void remember(const struct stat* info) {
+    Identity file = {(uint64_t)info->st_dev, (uint64_t)info->st_ino};
+    pthread_mutex_lock(&list_lock);
+    if (!find(file)) {
+        if (listed == capacity) {
+            capacity = 2 * capacity + 16;
+            list = lash_realloc(list, (size_t)capacity * sizeof *list);
+        }
+        list[listed++] = file;
+    }
+    pthread_mutex_unlock(&list_lock);
+}
+
+bool lash_input_was_read(uint64_t device, uint64_t inode) {
+    pthread_mutex_lock(&list_lock);
+    bool found = find((Identity){device, inode});
+    pthread_mutex_unlock(&list_lock);
+    return found;
+}
+
+void lash_input_note(const char* path) {
+    struct stat info;
+    if (path != NULL && stat(path, &info) == 0) remember(&info);
+}
 
 const char* lash_file_kind(unsigned mode) {
     if (S_ISREG(mode)) return "a file";
@@ -32,6 +75,7 @@ int lash_input_open(const char* path, uint64_t* bytes, LashError* error) {
                        lash_file_kind(info.st_mode));
     } else {
         *bytes = (uint64_t)info.st_size;
+        remember(&info);
         return file;
     }
     lash_error_file(error, path);

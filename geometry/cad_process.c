@@ -2,7 +2,9 @@
 //
 // OpenCASCADE may crash, loop or ask for all memory on a bad file. In a child that costs nothing
 // but the child: a signal, an exit code or the clock becomes a LashError. The result comes through
-// an anonymous memory file (descriptor 3 of the child), so that nothing is left behind on any path.
+// an anonymous memory file (descriptor 3 of the child), so that nothing is left behind on any path;
+// so do the bytes that it reads (descriptor 4), which are those that the caller hashed, whatever
+// becomes of the file meanwhile.
 // A failing helper writes "LASHERR\n" and its message there and exits with 4. The child limits its
 // own address space and dies with its parent (occt_main.cpp).
 #define _GNU_SOURCE // memfd_create, pipe2, dladdr
@@ -77,20 +79,58 @@ static double seconds_now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-// Waits until the process ends; kills it at the limit. False when it was killed for the time.
-static bool wait_limited(pid_t process, double time_limit, int* status) {
-    double end = seconds_now() + time_limit;
+// Processor time that a running child has used [s].
+static double seconds_used(pid_t process) {
+    clockid_t clock;
+    struct timespec t;
+    if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &t) != 0) return 0;
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// Waits until the process ends; kills it at the limit: of processor time, so that a busy machine
+// does not decide what can be read, and a generous one by the clock, for a helper that sleeps.
+// False when it was killed for the time.
+static bool wait_limited(pid_t process, const LashCadTask* task, int* status) {
+    double start = seconds_now(), told = start;
     long nap = 200000; // 0.2 ms, growing to 5 ms
+    bool in_time = true;
     while (waitpid(process, status, WNOHANG) == 0) {
-        if (seconds_now() > end) {
+        double now = seconds_now();
+        if (seconds_used(process) > task->seconds || now - start > 1 + 5 * task->seconds) {
             kill(process, SIGKILL);
             while (waitpid(process, status, 0) < 0 && errno == EINTR) {}
-            return false;
+            in_time = false;
+            break;
+        }
+        if (task->progress != NULL && now - told > 0.3) {
+            told = now;
+            task->progress(task->name, now - start, task->seconds);
         }
         nanosleep(&(struct timespec){0, nap}, NULL);
         if (nap < 5000000) nap += nap / 4;
     }
-    return true;
+    if (task->progress != NULL && told > start) task->progress(task->name, -1, task->seconds);
+    return in_time;
+}
+
+// An anonymous file of these bytes, -1: none. Above the descriptors that the child gets.
+static int memory_file(const void* data, size_t bytes) {
+    int low = memfd_create("lash-cad", MFD_CLOEXEC);
+    if (low < 0) return -1;
+    int file = fcntl(low, F_DUPFD_CLOEXEC, 10);
+    close(low);
+    const char* at = data;
+    while (file >= 0 && bytes > 0) {
+        ssize_t step = write(file, at, bytes);
+        if (step < 0 && errno == EINTR) continue;
+        if (step <= 0) {
+            close(file);
+            return -1;
+        }
+        at += step;
+        bytes -= (size_t)step;
+    }
+    return file;
 }
 
 static void* read_all(int file, size_t* bytes) {
@@ -153,16 +193,18 @@ static int spawn(pid_t* process, char* const argv[], posix_spawn_file_actions_t*
     return code;
 }
 
-void* lash_cad_run(char* const argv[], double time_limit, size_t* bytes, LashError* error) {
+void* lash_cad_run(char* const argv[], const LashCadTask* task, size_t* bytes, LashError* error) {
     *bytes = 0;
-    int file = memfd_create("lash-cad", MFD_CLOEXEC);
-    if (file < 0) {
+    int file = memory_file(NULL, 0), input = file < 0 ? -1 : memory_file(task->data, task->bytes);
+    if (input < 0) {
         cannot_start(argv[0], errno, error);
+        if (file >= 0) close(file);
         return NULL;
     }
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, file, 3);
+    posix_spawn_file_actions_adddup2(&actions, input, 4);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
     if (getenv("LASH_CAD_DEBUG") == NULL)
@@ -170,12 +212,15 @@ void* lash_cad_run(char* const argv[], double time_limit, size_t* bytes, LashErr
     pid_t process = 0;
     int code = spawn(&process, argv, &actions), status = 0;
     posix_spawn_file_actions_destroy(&actions);
+    close(input);
     void* result = NULL;
     if (code != 0)
         cannot_start(argv[0], code, error);
-    else if (!wait_limited(process, time_limit, &status))
+    else if (!wait_limited(process, task, &status))
         lash_error_set(error, LASH_ERROR_CAD, "lash-cad",
-                       "the CAD reader did not finish within %g s", time_limit);
+                       "the CAD reader did not finish within %g s of processor time; "
+                       "--cad-seconds allows more",
+                       task->seconds);
     else
         result = result_of(file, status, bytes, error);
     close(file);

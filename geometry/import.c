@@ -5,7 +5,8 @@
 // written to a temporary name and renamed: other processes see all of it or none. Its checksum and
 // indices are verified at each load; a damaged entry is made anew. Helpers run one at a time per
 // user (file lock): an import of a big assembly takes gigabytes, and it may be what the others wait
-// for.
+// for. The helper reads the bytes that were hashed, not the file, which may have changed while it
+// waited.
 #define _GNU_SOURCE // mkostemp
 #include <errno.h>
 #include <fcntl.h>
@@ -17,12 +18,13 @@
 #include <unistd.h>
 
 #include "core/arena.h"
+#include "core/input_file.h"
 #include "geometry/cad_process.h"
 #include "geometry/sha256.h"
 #include "geometry/shape.h"
 #include "geometry/shape_file.h"
 
-static const double default_time_limit = 120;  // [s]
+static const double default_time_limit = 120;  // [s] of processor time
 static const double default_deflection = 1e-3; // of the part's diagonal
 static const char memory_limit[] = "6144";     // address space of the helper [MiB]
 
@@ -37,25 +39,19 @@ typedef struct Job {
     char folder[PATH], entry[PATH + 128]; // of the cache; empty: none can be used
 } Job;
 
-// The whole file in memory, or NULL. A file is what open() and fstat() say it is at one moment.
+// The whole file in memory, or NULL.
 static char* read_file(const char* path, size_t* bytes, LashError* error) {
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat info;
-    if (file < 0 || fstat(file, &info) != 0) {
-        lash_error_set(error, LASH_ERROR_IO, "", "cannot be read: %s", strerror(errno));
-        if (file >= 0) close(file);
-        return NULL;
-    }
+    uint64_t size = 0;
+    int file = lash_input_open(path, &size, error);
+    if (file < 0) return NULL;
     char* data = NULL;
-    if (!S_ISREG(info.st_mode)) {
-        lash_error_set(error, LASH_ERROR_IO, "", "is not a regular file");
-    } else if (info.st_size > (off_t)1 << 31) {
+    if (size > (uint64_t)1 << 31) {
         lash_error_set(error, LASH_ERROR_CAD, "", "is larger than 2 GiB");
     } else {
-        size_t size = (size_t)info.st_size, done = 0;
-        data = lash_alloc(size + 1);
+        size_t done = 0;
+        data = lash_alloc((size_t)size + 1);
         while (done < size) {
-            ssize_t step = read(file, data + done, size - done);
+            ssize_t step = read(file, data + done, (size_t)size - done);
             if (step < 0 && errno == EINTR) continue;
             if (step <= 0) break;
             done += (size_t)step;
@@ -138,10 +134,11 @@ static void save_entry(const Job* job, const char* data, size_t bytes) {
     if (!written || rename(temporary, job->entry) != 0) unlink(temporary);
 }
 
-static LashShape* run_helper(const Job* job, LashError* error) {
+static LashShape* run_helper(const Job* job, const char* file, size_t file_bytes,
+                             LashError* error) {
     char* argv[] = {(char*)job->helper,
                     "read",
-                    (char*)job->path,
+                    LASH_CAD_INPUT,
                     "--scale",
                     (char*)job->scale,
                     "--deflection",
@@ -153,7 +150,8 @@ static LashShape* run_helper(const Job* job, LashError* error) {
                     job->import.heal ? "--heal" : NULL,
                     NULL};
     size_t bytes = 0;
-    char* data = lash_cad_run(argv, job->import.time_limit, &bytes, error);
+    LashCadTask task = {file, file_bytes, job->path, job->import.time_limit, job->import.progress};
+    char* data = lash_cad_run(argv, &task, &bytes, error);
     if (data == NULL) return NULL;
     if (!job->import.no_cache) save_entry(job, data, bytes);
     return lash_shape_unpack(data, bytes, error);
@@ -167,6 +165,13 @@ static int take_lock(const Job* job) {
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     while (file >= 0 && flock(file, LOCK_EX) != 0 && errno == EINTR) {}
     return file;
+}
+
+// $LASH_CAD_SECONDS (the option --cad-seconds sets it), or the default.
+static double time_limit(void) {
+    const char* text = getenv("LASH_CAD_SECONDS");
+    double seconds = text != NULL ? strtod(text, NULL) : 0;
+    return seconds > 0 && seconds <= 1e9 ? seconds : default_time_limit;
 }
 
 static bool options_ok(const LashImport* import, LashError* error) {
@@ -187,17 +192,21 @@ static LashShape* load(Job* job, LashError* error) {
     char* data = read_file(job->path, &bytes, error);
     if (data == NULL) return NULL;
     name_entry(job, data, bytes);
-    lash_free(data);
     if (bytes == 0) {
         lash_error_set(error, LASH_ERROR_CAD, "", "the file is empty; expected a STEP file");
+        lash_free(data);
         return NULL;
     }
     LashShape* shape = job->import.no_cache ? NULL : load_entry(job);
-    if (shape != NULL) return shape;
+    if (shape != NULL) {
+        lash_free(data);
+        return shape;
+    }
     int lock = take_lock(job);
     if (!job->import.no_cache) shape = load_entry(job); // made by someone else meanwhile
-    if (shape == NULL) shape = run_helper(job, error);
+    if (shape == NULL) shape = run_helper(job, data, bytes, error);
     if (lock >= 0) close(lock);
+    lash_free(data);
     return shape;
 }
 
@@ -209,7 +218,7 @@ LashShape* lash_shape_load(const char* path, const LashImport* import, LashError
     if (import != NULL) job->import = *import;
     LashShape* shape = NULL;
     if (options_ok(&job->import, error)) {
-        if (job->import.time_limit <= 0) job->import.time_limit = default_time_limit;
+        if (job->import.time_limit <= 0) job->import.time_limit = time_limit();
         if (job->import.deflection <= 0) job->import.deflection = default_deflection;
         shape = load(job, error);
     }

@@ -193,7 +193,9 @@ typedef struct LashImport {
     double scale;      // override: metres per number of the file; 0: as the file says
     bool heal;         // repair small defects before use
     double deflection; // of the mesh, relative to the part's size; 0: default
-    double time_limit; // of the helper program [s]; 0: default
+    double time_limit; // of the helper program, processor time [s]; 0: $LASH_CAD_SECONDS or 120
+    // told a few times a second while the helper reads; seconds < 0: it has ended; NULL: nobody
+    void (*progress)(const char* path, double seconds, double limit);
     bool no_cache;
 } LashImport;
 

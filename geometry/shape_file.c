@@ -19,7 +19,7 @@ enum { ALIGNMENT = 64, TABLES = 18 };
 typedef struct Header {
     char magic[8];
     uint32_t version, struct_sum; // struct_sum: of the sizes of the table entries
-    uint64_t bytes, checksum;     // of the whole block; of all that follows the header
+    uint64_t bytes, checksum;     // of the whole block, the checksum itself taken as 0
     int32_t count[TABLES];
     int32_t warnings;
     double scale;
@@ -85,6 +85,19 @@ static uint64_t checksum(const unsigned char* data, size_t bytes) {
     return sum ^ sum >> 32;
 }
 
+// Of a whole block, its header included, but for the checksum in it.
+static uint64_t block_sum(const void* block, size_t bytes) {
+    size_t head = padded(sizeof(Header));
+    union {
+        Header header;
+        unsigned char bytes[(sizeof(Header) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT];
+    } copy;
+    memcpy(copy.bytes, block, head);
+    copy.header.checksum = 0;
+    uint64_t rest = checksum((const unsigned char*)block + head, bytes - head);
+    return checksum(copy.bytes, head) ^ rotate(rest, 17);
+}
+
 void* lash_shape_pack(const LashShape* shape, size_t* bytes) {
     LashShape copy = *shape;
     Table t[TABLES];
@@ -101,14 +114,14 @@ void* lash_shape_pack(const LashShape* shape, size_t* bytes) {
     header->warnings = shape->warnings;
     memcpy(header->unit, shape->unit, sizeof header->unit);
     memcpy(header->hash, shape->hash, sizeof header->hash);
-    size_t at = padded(sizeof(Header)), begin = at;
+    size_t at = padded(sizeof(Header));
     for (int k = 0; k < TABLES; ++k) {
         size_t size = (size_t)*t[k].count * t[k].item;
         header->count[k] = *t[k].count;
         if (size > 0) memcpy(block + at, *t[k].data, size);
         at += padded(size);
     }
-    header->checksum = checksum((unsigned char*)block + begin, total - begin);
+    header->checksum = block_sum(block, total);
     *bytes = total;
     return block;
 }
@@ -128,7 +141,7 @@ static bool header_fits(const char* block, size_t bytes, const Table t[TABLES], 
     if (header->bytes != bytes || total != bytes)
         return lash_error_set(error, LASH_ERROR_CAD, "shape", "expected %zu bytes, found %zu",
                               total, bytes);
-    if (header->checksum != checksum((const unsigned char*)block + begin, total - begin))
+    if (header->checksum != block_sum(block, total))
         return lash_error_set(error, LASH_ERROR_CAD, "shape", "checksum does not match");
     if (header->count[11] != header->count[12] || header->count[13] != header->count[14])
         return lash_error_set(error, LASH_ERROR_CAD, "shape", "mesh tables of unlike length");

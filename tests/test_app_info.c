@@ -125,13 +125,16 @@ static void mistakes_have_their_exit_codes(void** state) {
         int code;
         const char* message;
     } expected[] = {
-        {4, "ISO-10303-21"}, {7, "cannot be read"}, {2, "--scale"}, {2, "unknown option"}, {2, ""}};
+        {4, "ISO-10303-21"}, {7, "cannot open"}, {2, "--scale"}, {2, "unknown option"}, {2, ""},
+        {2, "--cad-seconds"}, {4, "of processor time"}};
     const char* const cases[][4] = {{bad, "--json", NULL},
                                     {"/nowhere.step", "--json", NULL},
                                     {step, "--scale", "banana", NULL},
                                     {step, "--colour", NULL},
-                                    {NULL}};
-    for (int i = 0; i < 5; ++i) {
+                                    {NULL},
+                                    {step, "--cad-seconds", "0", NULL},
+                                    {step, "--no-cache", "--cad-seconds=1e-3", NULL}};
+    for (int i = 0; i < 7; ++i) {
         assert_int_equal(run(cases[i], &out, &err), expected[i].code);
         assert_non_null(strstr(err, expected[i].message));
         if (i < 2) {

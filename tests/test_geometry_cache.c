@@ -143,6 +143,45 @@ static void a_hanging_helper_is_stopped(void** state) {
     unsetenv("LASH_CAD");
 }
 
+// The limit is of processor time: a helper that waits for its turn is not stopped.
+static void only_processor_time_counts(void** state) {
+    (void)state;
+    use_script("#!/bin/sh\nsleep 0.8\nexit 1\n");
+    LashError error = {0};
+    assert_null(lash_shape_load(step, &(LashImport){.time_limit = 0.3}, &error));
+    assert_non_null(strstr(error.message, "gave up"));
+    use_script("#!/bin/sh\nwhile :; do :; done\n");
+    error = (LashError){0};
+    assert_null(lash_shape_load(step, &(LashImport){.time_limit = 0.3}, &error));
+    assert_non_null(strstr(error.message, "0.3 s of processor time"));
+    setenv("LASH_CAD_SECONDS", "0.2", 1); // what --cad-seconds sets
+    error = (LashError){0};
+    assert_null(lash_shape_load(step, NULL, &error));
+    assert_non_null(strstr(error.message, "0.2 s of processor time"));
+    unsetenv("LASH_CAD_SECONDS");
+    unsetenv("LASH_CAD");
+}
+
+// A file that changes after it was hashed: the helper gets the bytes of the hash.
+static void the_helper_reads_the_bytes_that_were_hashed(void** state) {
+    (void)state;
+    char part[700], seen[700], script[2000];
+    size_t bytes = 0;
+    snprintf(part, sizeof part, "%s/changing.step", folder.path);
+    snprintf(seen, sizeof seen, "%s/seen.step", folder.path);
+    cad_write(part, "ISO-10303-21; first", 19);
+    snprintf(script, sizeof script, "#!/bin/sh\nprintf second > '%s'\ncat \"$2\" > '%s'\nexit 1\n",
+             part, seen);
+    use_script(script);
+    LashError error = {0};
+    assert_null(lash_shape_load(part, NULL, &error));
+    char* text = cad_read(seen, &bytes);
+    assert_int_equal(bytes, 19);
+    assert_memory_equal(text, "ISO-10303-21; first", 19);
+    free(text);
+    unsetenv("LASH_CAD");
+}
+
 static void missing_and_odd_files_are_told(void** state) {
     (void)state;
     LashError error = {0};
@@ -238,6 +277,8 @@ int main(void) {
         cmocka_unit_test(a_damaged_entry_is_made_anew),
         cmocka_unit_test(a_crashing_helper_becomes_a_message),
         cmocka_unit_test(a_hanging_helper_is_stopped),
+        cmocka_unit_test(only_processor_time_counts),
+        cmocka_unit_test(the_helper_reads_the_bytes_that_were_hashed),
         cmocka_unit_test(missing_and_odd_files_are_told),
         cmocka_unit_test(no_cache_folder_is_no_obstacle),
         cmocka_unit_test(threads_may_load_at_once),

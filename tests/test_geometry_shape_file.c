@@ -82,7 +82,7 @@ static void a_flipped_byte_is_noticed(void** state) {
     for (size_t i = 0; i < 4000; ++i) {
         size_t at = i < 512 ? i : (i * 2654435761u) % bytes;
         LashShape* shape = unpack_changed(block, bytes, at, (unsigned char)(1 + i % 255));
-        missed += shape != NULL && at >= 512; // scale, unit and hash have no check of their own
+        missed += shape != NULL;
         lash_shape_destroy(shape);
     }
     lash_free(block);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app/json_writer.h"
+#include "app/output_file.h"
 #include "app/study/analysis.h"
 
 static void put_interval(AppJson* json, const char* key, LashInterval interval) {
@@ -141,12 +142,9 @@ void lash_analysis_put(AppJson* json, const LashAnalysis* analysis) {
 
 bool lash_analysis_write_csv(const LashAnalysis* analysis, const char* path, LashError* error) {
     const LashStudy* study = analysis->study;
-    FILE* file = fopen(path, "w");
-    if (file == NULL) {
-        lash_error_set(error, LASH_ERROR_IO, "", "cannot be written: %s", strerror(errno));
-        lash_error_file(error, path);
-        return false;
-    }
+    AppOutput* output = app_output_create(path, error);
+    if (output == NULL) return false;
+    FILE* file = app_output_stream(output);
     fprintf(file, "sample,status");
     for (int i = 0; i < study->parameters; ++i) fprintf(file, ",%s", study->parameter[i].name);
     for (int i = 0; i < study->outputs; ++i) fprintf(file, ",%s", study->output[i].measured.name);
@@ -164,11 +162,5 @@ bool lash_analysis_write_csv(const LashAnalysis* analysis, const char* path, Las
         }
         fprintf(file, ",%lld,%.6g,%.6g\n", (long long)row->steps, row->penetration, row->wall);
     }
-    bool good = ferror(file) == 0;
-    good = fclose(file) == 0 && good;
-    if (good) return true;
-    lash_error_set(error, LASH_ERROR_IO, "", "could not be written completely: %s",
-                   strerror(errno));
-    lash_error_file(error, path);
-    return false;
+    return app_output_finish(output, error);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/output_file.h"
 #include "app/report.h"
 #include "app/study/analysis.h"
 #include "app/study/figures.h"
@@ -655,12 +656,12 @@ bool lash_analysis_write_html(const LashAnalysis* analysis, LashStore* store, co
     put_parameters(&page, analysis);
     put_notes(&page);
     page_put(&page, "</body></html>\n");
-    FILE* file = fopen(path, "w");
-    bool good = file != NULL && fwrite(page.text, 1, page.used, file) == page.used;
-    if (file != NULL) good = fclose(file) == 0 && good;
+    AppOutput* output = app_output_create(path, error);
+    bool good = output != NULL;
+    if (good) {
+        fwrite(page.text, 1, page.used, app_output_stream(output));
+        good = app_output_finish(output, error);
+    }
     page_free(&page);
-    if (good) return true;
-    lash_error_set(error, LASH_ERROR_IO, "", "cannot be written: %s", strerror(errno));
-    lash_error_file(error, path);
-    return false;
+    return good;
 }

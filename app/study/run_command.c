@@ -29,6 +29,7 @@ static const AppOption run_options[] = {
      OPTION(output)},
     {"shard", 0, APP_TEXT, "K/N", "run only part K of N, for job arrays; 'merge' joins the stores",
      OPTION(shard)},
+    APP_OPTION_CAD_SECONDS,
     {"json", 0, APP_FLAG, NULL, "print one JSON document instead of text", OPTION(json)},
 };
 const AppCommand app_study_run_command = {
@@ -51,6 +52,7 @@ static const AppOption resume_options[] = {
     JOBS_OPTION,
     {"output", 'o', APP_FILE, "STORE.db", "the store, when the operand is a study file",
      OPTION(output)},
+    APP_OPTION_CAD_SECONDS,
     {"json", 0, APP_FLAG, NULL, "print one JSON document instead of text", OPTION(json)},
 };
 const AppCommand app_study_resume_command = {

@@ -17,6 +17,7 @@
 static const AppOption plan_options[] = {
     {"samples", 'n', APP_INTEGER, "N", "samples instead of the design's", OPTION(samples)},
     {"seed", 0, APP_TEXT, "S", "seed instead of the design's", OPTION(seed)},
+    APP_OPTION_CAD_SECONDS,
     {"csv", 0, APP_FLAG, NULL, "print the parameters of every sample", OPTION(csv_dump)},
     {"json", 0, APP_FLAG, NULL, "print one JSON document instead of text", OPTION(json)},
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "app/json_writer.h"
+#include "app/output_file.h"
 #include "app/version.h"
 #include "app/viewer/export_scene.h"
 #include "core/arena.h"
@@ -370,14 +371,15 @@ static bool write_file(const Glb* g, const char* path, LashError* error) {
     put32(head + 12, padded);
     memcpy(head + 16, "JSON", 4);
     put32(middle, g->used);
-    FILE* f = fopen(path, "wb");
-    bool good = f != NULL && fwrite(head, 1, 20, f) == 20 &&
-                fwrite(g->json.text, 1, text, f) == text &&
-                fwrite("   ", 1, padded - text, f) == padded - text &&
-                fwrite(middle, 1, 8, f) == 8 && fwrite(g->data, 1, g->used, f) == g->used;
-    if (f != NULL) good = fclose(f) == 0 && good;
-    if (good) return true;
-    return lash_error_set(error, LASH_ERROR_IO, "", "cannot write: %s", strerror(errno));
+    AppOutput* output = app_output_create(path, error);
+    if (output == NULL) return false;
+    FILE* f = app_output_stream(output); // what fails here is seen when it is finished
+    fwrite(head, 1, 20, f);
+    fwrite(g->json.text, 1, text, f);
+    fwrite("   ", 1, padded - text, f);
+    fwrite(middle, 1, 8, f);
+    fwrite(g->data, 1, g->used, f);
+    return app_output_finish(output, error);
 }
 
 bool view_export_glb(ViewSource* source, const ViewScene* scene, const char* file, int frames,

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "app/output_file.h"
 #include "app/viewer/export_scene.h"
 #include "core/arena.h"
 #include "core/math3.h"
@@ -49,23 +50,9 @@ static void put_head(FILE* f, int points, int vertices, int polygons) {
             points, vertices, polygons);
 }
 
-static bool finish(FILE* f, const char* path, LashError* error) {
-    fputs("    </Piece>\n  </PolyData>\n</VTKFile>\n", f);
-    bool good = ferror(f) == 0;
-    good = fclose(f) == 0 && good;
-    if (good) return true;
-    lash_error_set(error, LASH_ERROR_IO, "", "cannot write: %s", strerror(errno));
-    lash_error_file(error, path);
-    return false;
-}
-
-static FILE* open_file(const char* path, LashError* error) {
-    FILE* f = fopen(path, "w");
-    if (f == NULL) {
-        lash_error_set(error, LASH_ERROR_IO, "", "cannot write: %s", strerror(errno));
-        lash_error_file(error, path);
-    }
-    return f;
+static bool finish(AppOutput* output, LashError* error) {
+    fputs("    </Piece>\n  </PolyData>\n</VTKFile>\n", app_output_stream(output));
+    return app_output_finish(output, error);
 }
 
 typedef struct Mesh { // of all parts, filled anew for every frame
@@ -124,8 +111,9 @@ static void place_mesh(const ViewScene* scene, const ViewFrame* frame, Mesh* m) 
 }
 
 static bool write_parts(const Mesh* m, const char* path, LashError* error) {
-    FILE* f = open_file(path, error);
-    if (f == NULL) return false;
+    AppOutput* output = app_output_create(path, error);
+    if (output == NULL) return false;
+    FILE* f = app_output_stream(output);
     size_t n = (size_t)m->triangles * sizeof(int32_t);
     put_head(f, m->points, 0, m->triangles);
     fputs("      <Points>\n", f);
@@ -137,7 +125,7 @@ static bool write_parts(const Mesh* m, const char* path, LashError* error) {
     put_array(f, "part", "Int32", 1, m->part, n);
     put_array(f, "face", "Int32", 1, m->face, n);
     fputs("      </CellData>\n", f);
-    return finish(f, path, error);
+    return finish(output, error);
 }
 
 static void put_vector(float* at, Vec3 a) {
@@ -145,8 +133,9 @@ static void put_vector(float* at, Vec3 a) {
 }
 
 static bool write_contacts(const ViewTouch* touch, int count, const char* path, LashError* error) {
-    FILE* f = open_file(path, error);
-    if (f == NULL) return false;
+    AppOutput* output = app_output_create(path, error);
+    if (output == NULL) return false;
+    FILE* f = app_output_stream(output);
     float *point = lash_alloc((size_t)count * 10 * sizeof(float)), *normal = point + 3 * count;
     float *force = normal + 3 * count, *gap = force + 3 * count;
     int32_t *index = lash_alloc((size_t)count * 3 * sizeof(int32_t)), *end = index + count;
@@ -173,7 +162,7 @@ static bool write_contacts(const ViewTouch* touch, int count, const char* path, 
     fputs("      </PointData>\n", f);
     lash_free(point);
     lash_free(index);
-    return finish(f, path, error);
+    return finish(output, error);
 }
 
 static void put_xml(FILE* f, const char* text) { // inside an attribute
@@ -237,8 +226,9 @@ bool view_export_vtk(ViewSource* source, const ViewScene* scene, const char* fil
         lash_error_file(error, folder);
         return false;
     }
-    FILE* pvd = open_file(file, error);
-    if (pvd == NULL) return false;
+    AppOutput* output = app_output_create(file, error);
+    if (output == NULL) return false;
+    FILE* pvd = app_output_stream(output);
     fputs(
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n  <Collection>\n",
         pvd);
@@ -251,11 +241,10 @@ bool view_export_vtk(ViewSource* source, const ViewScene* scene, const char* fil
         list_frame(pvd, name, frame.time, i);
     }
     fputs("  </Collection>\n</VTKFile>\n", pvd);
-    bool written = ferror(pvd) == 0;
-    written = fclose(pvd) == 0 && written;
-    if (good && !written) {
-        good = lash_error_set(error, LASH_ERROR_IO, "", "cannot write: %s", strerror(errno));
-        lash_error_file(error, file);
+    if (good) {
+        good = app_output_finish(output, error);
+    } else {
+        app_output_discard(output);
     }
     free_mesh(&mesh);
     view_frame_destroy(&frame);

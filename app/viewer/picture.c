@@ -1,5 +1,4 @@
-// PNG through stb: the only file that sees it. Written under another name and renamed when
-// complete.
+// PNG through stb: the only file that sees it.
 #include "app/viewer/picture.h"
 
 #include <errno.h>
@@ -7,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/output_file.h"
 #include "core/arena.h"
 
 #pragma GCC diagnostic push
@@ -27,21 +27,15 @@ static void put(void* context, void* data, int bytes) {
 }
 
 bool view_bitmap_write(const ViewBitmap* b, const char* file, LashError* error) {
-    char temporary[1100];
-    snprintf(temporary, sizeof temporary, "%.1024s.part", file);
-    Sink sink = {fopen(temporary, "wb"), true};
-    bool good = sink.file != NULL;
-    if (good) {
-        good = stbi_write_png_to_func(put, &sink, b->width, b->height, 3, b->pixel, 3 * b->width) !=
-                   0 &&
-               sink.good;
-        good = fclose(sink.file) == 0 && good;
-        good = good && rename(temporary, file) == 0;
-        if (!good) remove(temporary);
-    }
-    if (good) return true;
+    AppOutput* output = app_output_create(file, error);
+    if (output == NULL) return false;
+    Sink sink = {app_output_stream(output), true};
+    bool made =
+        stbi_write_png_to_func(put, &sink, b->width, b->height, 3, b->pixel, 3 * b->width) != 0;
+    if (made && sink.good) return app_output_finish(output, error);
     lash_error_set(error, LASH_ERROR_IO, "", "cannot write the picture: %s", strerror(errno));
     lash_error_file(error, file);
+    app_output_discard(output);
     return false;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "app/output_file.h"
 #include "core/arena.h"
 
 extern char** environ;
@@ -18,6 +19,7 @@ struct ViewVideo {
     int pipe;
     size_t bytes;
     char file[1024];
+    AppOutput* output;
     void (*old_handler)(int);
 };
 
@@ -32,7 +34,8 @@ static bool start(ViewVideo* v, int width, int height, double rate, LashError* e
     int ends[2];
     snprintf(size, sizeof size, "%dx%d", width, height);
     snprintf(fps, sizeof fps, "%g", rate);
-    snprintf(file, sizeof file, "file:%s", v->file); // also names that begin with a dash
+    snprintf(file, sizeof file, "file:%s",
+             app_output_temporary(v->output)); // also names that begin with a dash
     const char* argument[] = {"ffmpeg",
                               "-loglevel",
                               "error",
@@ -83,7 +86,9 @@ ViewVideo* view_video_create(const char* file, int width, int height, double rat
     ViewVideo* v = lash_alloc(sizeof *v);
     snprintf(v->file, sizeof v->file, "%s", file);
     v->bytes = 3 * (size_t)width * (size_t)height;
-    if (!start(v, width, height, rate, error)) {
+    v->output = app_output_create(file, error);
+    if (v->output == NULL || !start(v, width, height, rate, error)) {
+        app_output_discard(v->output);
         lash_free(v);
         return NULL;
     }
@@ -108,7 +113,12 @@ bool view_video_close(ViewVideo* v, LashError* error) {
     while (waitpid(v->child, &status, 0) < 0 && errno == EINTR) continue;
     signal(SIGPIPE, v->old_handler);
     bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    if (!good) fail(v, error, "ffmpeg could not make the video; see its message above");
+    if (good) {
+        good = app_output_finish(v->output, error);
+    } else {
+        fail(v, error, "ffmpeg could not make the video; see its message above");
+        app_output_discard(v->output);
+    }
     lash_free(v);
     return good;
 }

@@ -62,6 +62,7 @@ static const AppOption options[] = {
     {"step", 0, APP_NUMBER, "SECONDS", "time step instead of the model's", OPTION(step)},
     {"duration", 0, APP_NUMBER, "SECONDS", "simulated time instead of the model's",
      OPTION(duration)},
+    APP_OPTION_CAD_SECONDS,
     {"json", 0, APP_FLAG, NULL, "print one JSON document about what was written", OPTION(json)},
 };
 const AppCommand app_view_command = {
