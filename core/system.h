@@ -70,6 +70,12 @@ typedef struct LashInteractionList {
     const LashInteraction* item; // (count) owned by the work, valid until the next collect
 } LashInteractionList;
 
+// Where the impulse of a contact acts on its bodies while the gap is open: both levers end at the
+// common point in the middle of the gap, so that angular momentum is kept exactly; or each ends at
+// its body's own closest point, where it touches once the gap is closed: for schemes that close
+// gaps by projection, in which half an open gap would be too much lever for friction.
+typedef enum LashLevers { LASH_COMMON_POINT, LASH_OWN_POINTS } LashLevers;
+
 // Power of the forces that are not in the potential energy [W].
 typedef struct LashPower {
     double external; // done by applied forces and torques
@@ -93,6 +99,8 @@ struct LashSystem {
     LashSystemWork* (*work_create)(const LashSystem* system);
     void (*work_destroy)(const LashSystem* system, LashSystemWork* work);
     void (*initial_state)(const LashSystem* system, double* q, double* v);
+    // NULL: no contact here has levers. At the common point unless told otherwise.
+    void (*set_levers)(LashSystemWork* work, LashLevers levers);
 
     // result = q (+) s d;  d = b (-) a;  y = T(s d) x with T the right Jacobian of the exponential.
     void (*move)(const LashSystem* system, const double* q, double s, const double* d,

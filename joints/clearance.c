@@ -346,7 +346,7 @@ void clearance_reaction(const LashMechanism* mech, const Joint* joint, const Joi
         contact_gap(contact, &view, &s);
         contact_point(contact, &s);
         double Ga[18], Gb[18];
-        contact_directions(contact, &view, &s, item->rows, Ga, Gb);
+        contact_directions(contact, &view, &s, item->rows, LASH_COMMON_POINT, Ga, Gb);
         Vec3 point = contact_place(contact, &view).point;
         const double* G = same ? Gb : Ga;
         Vec3 push = vec3_zero();

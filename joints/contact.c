@@ -8,8 +8,9 @@
 //
 // The contact point is the middle of both closest points: x - (gap/2) n with x = c - r n (sphere)
 // or c - r s (disc). All of it is computed in the axes of body a, in which its feature rests.
-// Columns of G: linear -/+ t (world), angular R'((x - x_body) x t) for t = n, t1, t2.
-// Derivatives: see rates_of.
+// Columns of G: linear -/+ t (world), angular R'((x - x_body) x t) for t = n, t1, t2; levers that
+// end at each body's own point: x + (gap/2) n on b, x - (gap/2) n on a. The column of n is the
+// same. Derivatives: see rates_of.
 #include "joints/contact.h"
 
 #include "joints/lanes.h"
@@ -121,12 +122,19 @@ static inline void put_side(const Two xy[3], const Four zm[3], int rows, const V
     }
 }
 
+// Do levers end at each body's own point? That of n does not feel it.
+static inline bool own_points(const ContactState* s, int rows, LashLevers levers) {
+    return levers == LASH_OWN_POINTS && rows > 1 && s->gap < INFINITY;
+}
+
 LASH_VECTOR_CLONES void contact_directions(const Contact* contact, const ContactView* view,
-                                           const ContactState* s, int rows, double* Ga,
-                                           double* Gb) {
+                                           const ContactState* s, int rows, LashLevers levers,
+                                           double* Ga, double* Gb) {
     static const Mat3 identity = {{1, 0, 0, 0, 1, 0, 0, 0, 1}};
     const double *R = view->a != NULL ? view->a->R.m : identity.m, *q = view->Q.m;
-    Vec3 t[3] = {s->n}, x = s->point, arm = vec3_sub(x, view->d);
+    double half = own_points(s, rows, levers) ? 0.5 * s->gap : 0;
+    Vec3 t[3] = {s->n}, x = vec3_add_scaled(s->point, -half, s->n);
+    Vec3 arm = vec3_add_scaled(vec3_sub(s->point, view->d), half, s->n);
     Two xy[3] = {{R[0], R[1]}, {R[3], R[4]}, {R[6], R[7]}};
     if (rows > 1) tangents(contact, s->n, &t[1], &t[2]);
     if (Gb != NULL) { // (R_a, Q'[x - d]) t
@@ -174,7 +182,7 @@ void contact_add_turn(const Contraction* c, const double* P, Vec3 around, Vec3 v
 
 // The ball's center c moves by v against a:
 //   plane     dn = 0;    cylinder, sphere    dn = +- (I - e e' [- u u']) v / rho
-//   point     dx = v - r dn,   dgap = n.v
+//   point     dx = v - r dn,   dgap = n.v,   half the gap: d(gap n) = n dgap + gap dn
 // The lowest point of a disc on a plane wanders as its axis k turns, with e the part of n across k,
 // |e| = 1, and b = k x e:    dx = v + r k b.phi - (r / |m|) (n.k) b e.phi,   dgap = n.(v + phi x
 // (x - c)).
@@ -183,12 +191,15 @@ static void rates_of(const Contact* contact, const ContactWorld* s, const Contra
     double r = contact->def.b_radius, sign = contact->def.inside ? -1 : 1;
     double depth = r + (s->gap < INFINITY ? 0.5 * s->gap : 0);
     rates->x_0 = s->center;
-    rates->p_v = mat3_sub(rates->p_v, mat3_outer(vec3_scale(0.5, s->n), s->n));
+    Mat3 closer = mat3_outer(vec3_scale(0.5, s->n), s->n);
+    rates->p_v = mat3_sub(rates->p_v, closer);
+    if (c->own_points) rates->e_v = closer;
     if (is_disc(contact)) { // on a plane
         double length;
         Vec3 k = s->disc_axis, e = across(s->n, k, &length), b = vec3_cross(k, e);
         Vec3 lever = vec3_cross(vec3_sub(c->point, s->center), s->n);
         rates->p_phi = mat3_outer(vec3_scale(-0.5, s->n), lever);
+        if (c->own_points) rates->e_phi = mat3_scale(-1, rates->p_phi);
         if (length <= 1e-12) return;
         Mat3 tilts = mat3_outer(vec3_scale(r, k), b);
         Mat3 turns = mat3_outer(vec3_scale(r / length * vec3_dot(s->n, k), b), e);
@@ -203,7 +214,9 @@ static void rates_of(const Contact* contact, const ContactWorld* s, const Contra
         if (rho == 0) return;
         Vec3 turn = vec3_scale(sign / rho, around);
         contact_add_turn(c, P, around, turn, vec3_zero(), rates);
-        rates->p_v = mat3_sub(rates->p_v, mat3_outer(vec3_scale(depth, around), turn));
+        Mat3 dn = mat3_outer(around, turn);
+        rates->p_v = mat3_sub(rates->p_v, mat3_scale(depth, dn));
+        if (c->own_points) rates->e_v = mat3_add(rates->e_v, mat3_scale(0.5 * s->gap, dn));
         return;
     }
     double rho = vec3_norm(w);
@@ -215,11 +228,12 @@ static void rates_of(const Contact* contact, const ContactWorld* s, const Contra
     if (P != NULL) rates->f_v = mat3_product(Z, dn);
     for (int i = 0; i < c->rows; ++i) rates->w_v[i] = mat3_mul(dn, z[i]); // dn is symmetric
     rates->p_v = mat3_sub(rates->p_v, mat3_scale(depth, dn));
+    if (c->own_points) rates->e_v = mat3_add(rates->e_v, mat3_scale(0.5 * s->gap, dn));
 }
 
 void contact_contract(const Contact* contact, const BodyState* body, const ContactView* view,
-                      const ContactState* s, int rows, const double* P, const double* v,
-                      double* dGP, double* dGv) {
+                      const ContactState* s, int rows, LashLevers levers, const double* P,
+                      const double* v, double* dGP, double* dGv) {
     Contraction c = {.a = &body[contact->a],
                      .b = &body[contact->b],
                      .has_a = contact->a > 0,
@@ -238,6 +252,8 @@ void contact_contract(const Contact* contact, const BodyState* body, const Conta
         if (is_disc(contact)) world.disc_axis = direction_to_world(view, s->disc_axis);
     }
     c.point = point_to_world(view, s->point), c.t[0] = world.n;
+    c.own_points = own_points(s, rows, levers);
+    if (c.own_points) c.half = vec3_scale(0.5 * s->gap, world.n);
     if (rows > 1 && contact->def.a_type == LASH_FEATURE_CYLINDER) {
         c.t[1] = vec3_cross(world.axis, world.n), c.t[2] = world.axis;
     } else if (rows > 1) {

@@ -2,7 +2,8 @@
 //
 // Side a carries a plane, a cylinder (bore or shaft) or a sphere; side b a sphere (radius 0: a
 // point) or the edge circle of a disc. The normal n points from a into b: the gap grows when b
-// moves along n. The contact point is the middle of the closest points. Tangents go with the
+// moves along n. The contact point is the middle of the closest points; impulses act there, or on
+// each body at its own closest point (LashLevers). Tangents go with the
 // surface of a, smoothly: along x and y of a plane, around and along a cylinder.
 #ifndef LASH_JOINTS_CONTACT_H
 #define LASH_JOINTS_CONTACT_H
@@ -45,12 +46,12 @@ void contact_point(const Contact* contact, ContactState* s);
 LashContactPlace contact_place(const Contact* contact, const ContactView* view);
 // Columns n, t1, t2 of G (6 x rows) per side; NULL where that side is the ground.
 void contact_directions(const Contact* contact, const ContactView* view, const ContactState* s,
-                        int rows, double* Ga, double* Gb);
+                        int rows, LashLevers levers, double* Ga, double* Gb);
 // d(G P)/dq (n x n) and d(G'v)/dq (rows x n), n = 6 per moving side, a first; either may be NULL; v
 // over these sides. s: with the point.
 void contact_contract(const Contact* contact, const BodyState* body, const ContactView* view,
-                      const ContactState* s, int rows, const double* P, const double* v,
-                      double* dGP, double* dGv);
+                      const ContactState* s, int rows, LashLevers levers, const double* P,
+                      const double* v, double* dGP, double* dGv);
 
 // Edge circle of b in, or around, a cylinder of a (contact_circle.c): its part of contact_gap, the
 // point included, and its rates.

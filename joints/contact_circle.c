@@ -293,8 +293,13 @@ void circle_rates(const ContactWorld* s, const Contraction* c, const double* P,
     Vec3 turn_phi = vec3_scale(per * part, angle_phi);
     contact_add_turn(c, P, around, turn_v, turn_phi, rates);
     Vec3 back = vec3_scale(-0.5 * gap, around), half = vec3_scale(-0.5, s->n);
-    Mat3 wander = mat3_add(mat3_outer(s->along, angle_v), mat3_outer(back, turn_v));
+    // The rim wanders; half the gap, e, lies between it and the point.
+    Mat3 e_v = mat3_add(mat3_outer(back, turn_v), mat3_outer(half, s->n));
+    Mat3 e_phi = mat3_outer(back, turn_phi);
     rates->x_0 = s->rim;
-    rates->p_v = mat3_add(rates->p_v, mat3_add(wander, mat3_outer(half, s->n)));
-    rates->p_phi = mat3_add(mat3_outer(s->along, angle_phi), mat3_outer(back, turn_phi));
+    rates->p_v = mat3_add(rates->p_v, mat3_add(mat3_outer(s->along, angle_v), e_v));
+    rates->p_phi = mat3_add(mat3_outer(s->along, angle_phi), e_phi);
+    if (!c->own_points) return;
+    rates->e_v = mat3_scale(-1, e_v);
+    rates->e_phi = mat3_scale(-1, e_phi);
 }

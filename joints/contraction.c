@@ -16,8 +16,11 @@
 //     moment   R'[arm] Df - R'[f] Dp, and of the side that moves: R'[f] for x_b, and since
 //              R'[y] R = [R'y], [R'(arm x f)] for phi
 //
-// with rho_s = x_0 - x_s and [y] z = y x z. G'v is contracted for all rows at once the same way,
-// transposed. Lanes are the components of a column of dGP, or the rows of dGv.
+// with rho_s = x_0 - x_s and [y] z = y x z. Where each side acts at its own point, point + half on
+// b and point - half on a, arm_s and Dp are those of that point: De = e_v, e_phi - e_v [rho_b],
+// -[half] - e_phi + e_v [rho_a] is added on b and taken away on a. G'v is contracted for all rows
+// at once the same way, transposed. Lanes are the components of a column of dGP, or the rows of
+// dGv.
 #include "joints/contraction.h"
 
 #include "joints/lanes.h"
@@ -49,13 +52,13 @@ void contraction_prepare(Contraction* c, const double* P, const double* v) {
     if (v == NULL) return;
     if (c->has_a) {
         c->omega_a = mat3_mul(c->a->R, vec3(v[3], v[4], v[5]));
-        Vec3 at = vec3_cross(c->omega_a, vec3_sub(c->point, c->a->x));
+        Vec3 at = vec3_cross(c->omega_a, vec3_sub(vec3_sub(c->point, c->half), c->a->x));
         c->w = vec3_neg(vec3_add(vec3(v[0], v[1], v[2]), at));
         v += 6;
     }
     if (c->has_b) {
         c->omega_b = mat3_mul(c->b->R, vec3(v[3], v[4], v[5]));
-        Vec3 at = vec3_cross(c->omega_b, vec3_sub(c->point, c->b->x));
+        Vec3 at = vec3_cross(c->omega_b, vec3_sub(vec3_add(c->point, c->half), c->b->x));
         c->w = vec3_add(c->w, vec3_add(vec3(v[0], v[1], v[2]), at));
     }
 }
@@ -66,9 +69,9 @@ void contraction_start(const Contraction* c, ContractionRates* rates) {
     for (int r = 0; r < c->rows; ++r) rates->w_turn[r] = vec3_cross(c->t[r], c->w);
 }
 
-// Columns of Df and Dp for three motions; the last lane is not used.
+// Columns of Df, Dp and De for three motions; the last lane is not used.
 typedef struct Rates {
-    Four f[3], p[3];
+    Four f[3], p[3], e[3];
 } Rates;
 
 // What becomes of a column of Df and Dp on a side, but for the force along x and y. Lanes: force
@@ -97,7 +100,8 @@ static inline void set_side(const Mat3* R, Vec3 arm, Vec3 f, double sign, Side* 
 static inline __attribute__((always_inline)) void put_columns(const Side* side, const Rates* D,
                                                               const Four* own, int n, double* d) {
     for (int j = 0; j < 3; ++j, d += n) {
-        const double *f = (const double*)&D->f[j], *p = (const double*)&D->p[j];
+        Four own_p = D->p[j] + side->sign * D->e[j];
+        const double *f = (const double*)&D->f[j], *p = (const double*)&own_p;
         Four by_f = f[0] * side->by_f[0] + f[1] * side->by_f[1] + f[2] * side->by_f[2];
         Four by_p = p[0] * side->by_p[0] + p[1] * side->by_p[1] + p[2] * side->by_p[2];
         Four sum = by_f + by_p;
@@ -122,6 +126,13 @@ static inline void turn_columns(const Four* V, const Mat3* R, Vec3 rho, Four* D)
     }
 }
 
+// D <- (D - V [rho]) R of all columns.
+static inline void turn_rates(const Rates* V, const Mat3* R, Vec3 rho, bool own_points, Rates* D) {
+    turn_columns(V->f, R, rho, D->f);
+    turn_columns(V->p, R, rho, D->p);
+    if (own_points) turn_columns(V->e, R, rho, D->e);
+}
+
 LASH_VECTOR_CLONES void contraction_impulse(const Contraction* c, const ContractionRates* s,
                                             double* dGP) {
     bool both = c->has_a && c->has_b;
@@ -130,14 +141,15 @@ LASH_VECTOR_CLONES void contraction_impulse(const Contraction* c, const Contract
     Vec3 arm_a = vec3_sub(c->point, c->a->x), arm_b = vec3_sub(c->point, c->b->x);
     Rates v, phi;
     Side a, b;
+    load(&s->e_v, v.e), load(&s->e_phi, phi.e);
     load(&s->f_v, v.f), load(&s->p_v, v.p);
     load(&s->f_phi, phi.f), load(&s->p_phi, phi.p);
-    if (c->has_a) set_side(&c->a->R, arm_a, c->f, -1, &a);
+    if (c->has_a) set_side(&c->a->R, vec3_sub(arm_a, c->half), c->f, -1, &a);
     if (c->has_b) {
         Vec3 rho = vec3_sub(s->x_0, c->b->x);
         Rates turn = phi;
-        turn_columns(v.f, &c->b->R, rho, turn.f), turn_columns(v.p, &c->b->R, rho, turn.p);
-        set_side(&c->b->R, arm_b, c->f, 1, &b);
+        turn_rates(&v, &c->b->R, rho, c->own_points, &turn);
+        set_side(&c->b->R, vec3_add(arm_b, c->half), c->f, 1, &b);
         const Four move[3] = {-b.by_p[0], -b.by_p[1], -b.by_p[2]};
         put_columns(&b, &v, move, n, of_b + to_b);
         put_columns(&b, &turn, b.turn, n, of_b + to_b + 3 * n);
@@ -145,11 +157,15 @@ LASH_VECTOR_CLONES void contraction_impulse(const Contraction* c, const Contract
     }
     if (c->has_a) {
         Vec3 rho = vec3_sub(c->a->x, s->x_0);
-        Mat3 arm = mat3_skew(vec3_neg(arm_a));
+        Mat3 arm = mat3_skew(vec3_neg(arm_a)), half = mat3_skew(vec3_neg(c->half));
         Rates turn;
-        load(&s->f_turn, turn.f), load(&arm, turn.p);
-        for (int k = 0; k < 3; ++k) turn.f[k] -= phi.f[k], turn.p[k] -= phi.p[k];
-        turn_columns(v.f, &c->a->R, rho, turn.f), turn_columns(v.p, &c->a->R, rho, turn.p);
+        load(&s->f_turn, turn.f), load(&arm, turn.p), load(&half, turn.e);
+        for (int k = 0; k < 3; ++k) {
+            turn.f[k] -= phi.f[k];
+            turn.p[k] -= phi.p[k];
+            turn.e[k] -= phi.e[k];
+        }
+        turn_rates(&v, &c->a->R, rho, c->own_points, &turn);
         put_columns(&a, &turn, a.turn, n, of_a + 3 * n);
         if (both) put_columns(&b, &turn, NULL, n, of_a + 3 * n + to_b);
         if (!both) put_columns(&a, &v, NULL, n, of_b);
@@ -219,10 +235,14 @@ LASH_VECTOR_CLONES void contraction_velocity(const Contraction* c, const Contrac
                                              double* dGv) {
     Vec3 turning = vec3_sub(c->omega_b, c->omega_a);
     int n = c->rows;
-    Rows t, x, y, z, lin;
+    Rows t, x, apart, y, z, lin;
     load_rows(c->t, n, &t), load_rows(s->w_v, n, &y), load_rows(s->w_phi, n, &z);
     cross(vec3_neg(turning), &t, &x);
     add_transposed(&s->p_v, &x, &y), add_transposed(&s->p_phi, &x, &z);
+    if (c->own_points) { // omega_b x dhalf + omega_a x dhalf
+        cross(vec3_neg(vec3_add(c->omega_a, c->omega_b)), &t, &apart);
+        add_transposed(&s->e_v, &apart, &y), add_transposed(&s->e_phi, &apart, &z);
+    }
     lin = y;
     add_cross(c->omega_b, &t, &lin);
     if (c->has_a) {
@@ -232,14 +252,17 @@ LASH_VECTOR_CLONES void contraction_velocity(const Contraction* c, const Contrac
         add_cross(vec3_neg(rho), &y, &m);
         m.x -= z.x, m.y -= z.y, m.z -= z.z;
         add_cross(arm, &x, &m);
-        cross(arm, &t, &turned), add_cross(vec3_neg(c->omega_a), &turned, &m);
+        if (c->own_points) add_cross(c->half, &apart, &m);
+        cross(vec3_sub(arm, c->half), &t, &turned);
+        add_cross(vec3_neg(c->omega_a), &turned, &m);
         const Rows back = {-lin.x, -lin.y, -lin.z};
         put_rows(&back, n, dGv), put_moment(&c->a->R, &m, n, dGv + 3 * n);
         dGv += 6 * n;
     }
     if (c->has_b) {
         Rows m = z, turned;
-        Vec3 arm = vec3_sub(c->point, c->b->x), rho = vec3_sub(s->x_0, c->b->x);
+        Vec3 arm = vec3_sub(vec3_add(c->point, c->half), c->b->x);
+        Vec3 rho = vec3_sub(s->x_0, c->b->x);
         add_cross(rho, &y, &m);
         cross(arm, &t, &turned), add_cross(c->omega_b, &turned, &m);
         put_rows(&lin, n, dGv), put_moment(&c->b->R, &m, n, dGv + 3 * n);

@@ -11,6 +11,8 @@ typedef struct Contraction {
     bool has_a, has_b; // the side is not the ground
     int rows;          // 1 or 3
     Vec3 point, t[3];  // where it acts; its directions, from a into b
+    bool own_points;   // it acts on b at point + half, on a at point - half; both at the point
+    Vec3 half;         // half the gap along the normal, or zero
     Vec3 f;            // impulse on b: sum P_r t_r
     Vec3 omega_a, omega_b;
     Vec3 w; // velocity of b's point against a's
@@ -20,9 +22,10 @@ typedef struct Contraction {
 // b's material against a's at x_0:
 //   df = f_turn phi_a + f_v v + f_phi phi,     w.dt_r = w_turn[r].phi_a + w_v[r].v + w_phi[r].phi,
 //   dpoint = p_v v + p_phi phi + (what the material of a does there)
+//   dhalf = e_v v + e_phi phi + phi_a x half      (own points; zero otherwise)
 typedef struct ContractionRates {
     Vec3 x_0;
-    Mat3 f_turn, f_v, f_phi, p_v, p_phi;
+    Mat3 f_turn, f_v, f_phi, p_v, p_phi, e_v, e_phi;
     Vec3 w_turn[3], w_v[3], w_phi[3];
 } ContractionRates;
 

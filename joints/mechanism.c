@@ -442,8 +442,8 @@ static inline void put_normal(const LashInteraction* item, double value, double*
     if (item->rows == 3) g[1] = g[2] = 0;
 }
 
-static void evaluate_contacts(const LashMechanism* mech, Evaluated* at, const uint8_t* wanted,
-                              double* g, double* g_t, double* G) {
+static void evaluate_contacts(const LashMechanism* mech, Evaluated* at, LashLevers levers,
+                              const uint8_t* wanted, double* g, double* g_t, double* G) {
     for (int c = 0; c < mech->contacts; ++c) {
         const Contact* contact = &mech->contact[c];
         ContactState* s = &at->state[c];
@@ -461,7 +461,7 @@ static void evaluate_contacts(const LashMechanism* mech, Evaluated* at, const ui
         double *Ga = contact->a > 0 ? G + item->offset : NULL, *Gb = NULL;
         if (contact->b > 0) Gb = G + item->offset + (contact->a > 0 ? 6 * item->rows : 0);
         contact_point(contact, s);
-        contact_directions(contact, view, s, item->rows, Ga, Gb);
+        contact_directions(contact, view, s, item->rows, levers, Ga, Gb);
     }
 }
 
@@ -484,7 +484,7 @@ static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, c
     Evaluated* at = &work->evaluated[work->latest = 1 - work->latest];
     place_contacts(mech, work->body, q, at);
     circles_find(work->circles, mech->contact, at->view, at->state);
-    evaluate_contacts(mech, at, wanted, g, g_t, G);
+    evaluate_contacts(mech, at, work->levers, wanted, g, g_t, G);
     return mech->pairs == 0 || pairs_evaluate(mech, work, q, wanted, g, g_t, G);
 }
 
@@ -506,8 +506,8 @@ static void contract_contact(const LashMechanism* mech, LashSystemWork* work, co
     for (int k = 0; k < 2; ++k) {
         const Evaluated* at = &work->evaluated[k];
         if (!at->known[number] || !evaluated_at(at, item, q)) continue;
-        contact_contract(contact, at->body, &at->view[contact->view], &at->state[number], rows, P,
-                         v, dGP, dGv);
+        contact_contract(contact, at->body, &at->view[contact->view], &at->state[number], rows,
+                         work->levers, P, v, dGP, dGv);
         return;
     }
     ContactView view;
@@ -516,7 +516,7 @@ static void contract_contact(const LashMechanism* mech, LashSystemWork* work, co
     contact_view(contact->a > 0 ? &work->body[contact->a] : NULL, &work->body[contact->b], &view);
     contact_gap(contact, &view, &s);
     contact_point(contact, &s);
-    contact_contract(contact, work->body, &view, &s, rows, P, v, dGP, dGv);
+    contact_contract(contact, work->body, &view, &s, rows, work->levers, P, v, dGP, dGv);
 }
 
 static void contract(const LashSystem* system, LashSystemWork* work, double t, const double* q,
@@ -604,6 +604,10 @@ static LashSystemWork* work_create(const LashSystem* system) {
     work->circles = circles_create(mech->contact, mech->contacts);
     pairs_start(mech, work);
     return work;
+}
+
+static void set_levers(LashSystemWork* work, LashLevers levers) {
+    work->levers = levers;
 }
 
 static void work_destroy(const LashSystem* system, LashSystemWork* work) {
@@ -749,6 +753,7 @@ const LashSystem* lash_mechanism_system(LashMechanism* mech) {
                                 .constant_mass = true,
                                 .length = characteristic_length(mech),
                                 .work_create = work_create,
+                                .set_levers = set_levers,
                                 .work_destroy = work_destroy,
                                 .initial_state = initial_state,
                                 .move = move,

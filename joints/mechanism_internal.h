@@ -78,6 +78,7 @@ struct LashSystemWork {
     Evaluated evaluated[2]; // the last two configurations
     int latest;             // the newer one
     Circles* circles;
+    LashLevers levers; // of contacts
     LashInteractionList list;
     PairRun pairs;
 };

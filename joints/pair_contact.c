@@ -3,7 +3,8 @@
 // The pair manager gives per point the gap g, the normal n (of b, into a), the feet p_a, p_b and
 // their second-order data. With m = -n (from a into b), x = (p_a + p_b)/2 and tangents t1, t2:
 // columns of G: linear -/+ t, angular R'((x - x_body) x t) for t = m, t1, t2. That is the gradient
-// of g, since p_a - p_b = (g - offset) n.
+// of g, since p_a - p_b = (g - offset) n. Own points (LashLevers): x + (g/2) m on b, x - (g/2) m on
+// a.
 //
 // Tangents. t1 is the part of a world axis c across m, t1 = (c - m m.c)/|.|, t2 = m x t1. The axis
 // is chosen at the first evaluation of a time step and kept for the step: a rule that looks at m
@@ -257,12 +258,14 @@ static bool promise_kept(const LashMechanism* mech, const PairRun* run, const do
 // A point with the normal from a into b and the tangents of its slot.
 typedef struct Frame {
     Vec3 x, t[3];  // middle of the feet; m, t1, t2
+    Vec3 half;     // from it to where the lever of b ends; that of a ends on the other side
     Vec3 axis;     // world axis behind t1
     double across; // its length across m
 } Frame;
 
-static Frame frame_of(PairState* state, int slot, const LashContactPoint* p) {
+static Frame frame_of(PairState* state, int slot, LashLevers levers, const LashContactPoint* p) {
     Frame f = {.x = vec3_scale(0.5, vec3_add(p->point_a, p->point_b)), .t = {vec3_neg(p->normal)}};
+    if (levers == LASH_OWN_POINTS) f.half = vec3_scale(-0.5 * p->gap, p->normal);
     Vec3 m = f.t[0];
     if (state->axis[slot] < 0) {
         const double steep = 0.6; // one component at least is smaller
@@ -281,10 +284,14 @@ static void put_directions(const PairContact* pair, const BodyState* body, const
                            double* G) {
     int rows = rows_of(pair);
     if (pair->a > 0) {
-        contraction_directions(&body[pair->a], f->x, -1, rows, f->t, G);
+        Vec3 own = vec3_sub(f->x, f->half);
+        contraction_directions(&body[pair->a], own, -1, rows, f->t, G);
         G += 6 * rows;
     }
-    if (pair->b > 0) contraction_directions(&body[pair->b], f->x, 1, rows, f->t, G);
+    if (pair->b > 0) {
+        Vec3 own = vec3_add(f->x, f->half);
+        contraction_directions(&body[pair->b], own, 1, rows, f->t, G);
+    }
 }
 
 static void keep_point(PairKept* kept, const Pose* a, const Pose* b, const LashContactPoint* p) {
@@ -357,6 +364,7 @@ static bool evaluate_pair(const LashMechanism* mech, LashSystemWork* work, int k
     if (state->beyond > state->beyond_before && !pair->unsigned_gaps)
         return false; // came too deep to be measured
     int rows = rows_of(pair), G_size = 6 * touched_by(pair) * rows;
+    LashLevers levers = rows > 1 ? work->levers : LASH_COMMON_POINT; // m does not feel them
     const PairPoints* cache = &state->cache[state->latest];
     const LashInteraction* item = work->pairs.item + state->first;
     for (int i = 0; i < state->slots; ++i, ++item) {
@@ -371,7 +379,7 @@ static bool evaluate_pair(const LashMechanism* mech, LashSystemWork* work, int k
             memset(G + item->offset, 0, (size_t)G_size * sizeof *G);
             continue;
         }
-        Frame f = frame_of(state, i, &cache->point[i]);
+        Frame f = frame_of(state, i, levers, &cache->point[i]);
         put_directions(pair, work->body, &f, G + item->offset);
     }
     return true;
@@ -478,6 +486,16 @@ static InPlane point_rates(const LashContactPoint* c, ContractionRates* rates) {
     return in_plane(t1, t2, N);
 }
 
+// d((g/2) m) = (m m.v + g dm) / 2; what turns with a is not in it.
+static void half_rates(const Frame* f, const InPlane* dm, double gap, ContractionRates* rates) {
+    Vec3 m = f->t[0];
+    Mat3 turn_v, turn_phi;
+    put_in_plane(dm, dm->t1, dm->t2, &turn_v, &turn_phi);
+    turn_phi = mat3_add(turn_phi, mat3_skew(vec3_neg(m)));
+    rates->e_v = mat3_add(mat3_outer(vec3_scale(0.5, m), m), mat3_scale(0.5 * gap, turn_v));
+    rates->e_phi = mat3_scale(0.5 * gap, turn_phi);
+}
+
 // The directions depend on m alone. With u the world axis behind t1 and l its length across m:
 //   dt1 = -(m u.dm + m.u (I - t1 t1') dm) / l,   dt2 = dm x t1 + m x dt1,   so df = Z dm with
 //   Z t1 = P_0 t1 - P_1 m,   Z t2 = (P_0 + k P_1) t2 - P_2 (m + k t1),   k = -m.u / l
@@ -550,18 +568,21 @@ void pairs_contract(const LashMechanism* mech, LashSystemWork* work, const doubl
         if (dGv != NULL) memset(dGv, 0, (size_t)(rows * n) * sizeof *dGv);
         return;
     }
-    Frame f = frame_of(state, slot, point);
+    Frame f = frame_of(state, slot, rows > 1 ? work->levers : LASH_COMMON_POINT, point);
     Contraction c = {.a = &work->body[pair->a],
                      .b = &work->body[pair->b],
                      .has_a = pair->a > 0,
                      .has_b = pair->b > 0,
                      .rows = rows,
                      .point = f.x,
+                     .own_points = rows > 1 && work->levers == LASH_OWN_POINTS,
+                     .half = f.half,
                      .t = {f.t[0], f.t[1], f.t[2]}};
-    ContractionRates rates;
+    ContractionRates rates = {0};
     if (dGP == NULL) P = NULL;
     contraction_prepare(&c, P, dGv != NULL ? v : NULL);
     InPlane dm = point_rates(point, &rates);
+    if (c.own_points) half_rates(&f, &dm, point->gap, &rates);
     direction_rates(&f, &c, P, &dm, &rates);
     if (dGP != NULL) contraction_impulse(&c, &rates, dGP);
     if (dGv != NULL) contraction_velocity(&c, &rates, dGv);

@@ -200,6 +200,9 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     sim->system = system;
     sim->settings = *settings;
     sim->work = system->work_create(system);
+    bool closes_gaps = settings->scheme == LASH_COMBINED || settings->scheme == LASH_DIRECT;
+    if (system->set_levers != NULL)
+        system->set_levers(sim->work, closes_gaps ? LASH_OWN_POINTS : LASH_COMMON_POINT);
     sim->reach = 2;
     sim->contraction_rate = sim->old_rate = 0.1;
     sim->robust = settings->full_newton;

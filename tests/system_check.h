@@ -385,9 +385,13 @@ static inline void check_system(const LashSystem* s, double spread, double energ
         check_force_tangents(&p);
         check_mass_tangent(&p);
         check_energy(&p, energy_tolerance);
-        check_gap_gradients(&p);
-        check_contracted(&p);
-        check_wanted(&p);
+        for (int levers = LASH_COMMON_POINT; levers <= LASH_OWN_POINTS; ++levers) {
+            if (s->set_levers != NULL) s->set_levers(p.work, (LashLevers)levers);
+            if (levers == LASH_OWN_POINTS && s->set_levers == NULL) break;
+            check_gap_gradients(&p);
+            check_contracted(&p);
+            check_wanted(&p);
+        }
         if (s->linear_motion) check_linear_motion(&p);
         p.t += 0.4;
         for (int i = 0; i < s->nv; ++i) {
