@@ -29,10 +29,11 @@ const char* lash_friction_method_name(LashFrictionMethod method) {
     return name[method];
 }
 
-// Numbers for the factorisation, the interior point matrix and the minimum norm, used in turn.
+// Numbers for the factorisation, the interior point matrix and the minimum norm, used in turn: enough
+// for every problem of at most so many contacts and rows, since a step makes its workspace once.
 static size_t matrix_size(int contacts, int m) {
     size_t n = (size_t)m, size = n * (n < LASH_BAND_ROWS ? n : LASH_BAND_ROWS) + 2 * n + 64;
-    size_t norm = m <= LASH_SHRINK_ROWS ? friction_norm_size(m) : 0;
+    size_t norm = friction_norm_size(m < LASH_SHRINK_ROWS ? m : LASH_SHRINK_ROWS);
     size_t pivoting = friction_polyhedral_size(contacts, m);
     if (norm > size) size = norm;
     return size > pivoting ? size : pivoting;

@@ -38,11 +38,13 @@ static size_t numbers(int n) {
     return s * s + 6 * s + (s + 7) / 8 + lash_mixed_work_size(n) / sizeof(double) + 16;
 }
 
+// Room for any problem of at most so many contacts: of those, only the ones with few contacts use it.
 size_t friction_polyhedral_size(int contacts, int m) {
-    size_t head = (size_t)contacts + 1;
-    if (contacts <= LASH_POLYHEDRAL_CONTACTS)
-        return numbers(m + (LASH_MAX_DIRECTIONS - 1) * contacts) + head;
-    return contacts <= LASH_NORM_ROWS ? numbers(contacts) + head : 0; // without friction
+    int few = contacts < LASH_POLYHEDRAL_CONTACTS ? contacts : LASH_POLYHEDRAL_CONTACTS;
+    int smooth = contacts < LASH_NORM_ROWS ? contacts : LASH_NORM_ROWS; // without friction
+    int rows = m < 3 * few ? m : 3 * few;
+    size_t with = numbers(rows + (LASH_MAX_DIRECTIONS - 1) * few), without = numbers(smooth);
+    return (with > without ? with : without) + (size_t)contacts + 1;
 }
 
 static Polyhedral begin(Friction* f, int directions) {

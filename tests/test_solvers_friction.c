@@ -40,6 +40,18 @@ static void assert_near(double got, double expected, double tolerance) {
         fail_msg("got %.17g, expected %.17g within %.1e", got, expected, tolerance);
 }
 
+// A step makes its workspace once, for all its contacts; any problem with fewer of them must fit.
+static void a_workspace_holds_every_smaller_problem(void** state) {
+    (void)state;
+    for (int contacts = 1; contacts < 320; ++contacts) {
+        for (int rows = 1; rows <= 3; ++rows) {
+            size_t size = lash_friction_work_size(contacts, rows * contacts);
+            assert_true(size >= lash_friction_work_size(contacts - 1, rows * (contacts - 1)));
+            if (rows > 1) assert_true(size >= lash_friction_work_size(contacts, (rows - 1) * contacts));
+        }
+    }
+}
+
 static void separating_contacts_get_no_impulse(void** state) {
     (void)state;
     double W[9] = {2, 0, 0, 0, 1, 0, 0, 0, 1}, b[3] = {0.5, 3, -1}, mu = 0.3, P[3] = {1, 0, 0},
@@ -363,6 +375,7 @@ static void nan_and_wrong_sizes_assert(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_workspace_holds_every_smaller_problem),
         cmocka_unit_test(separating_contacts_get_no_impulse),
         cmocka_unit_test(a_block_sticks_below_and_slides_above_the_friction_angle),
         cmocka_unit_test(the_residual_sees_every_kind_of_error),
