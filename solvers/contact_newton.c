@@ -76,6 +76,7 @@ struct ContactNewton {
     double* rows;               // (rows of a contact x ldk) scratch
     bool soft;                  // forces change little within a step
     bool loads;                 // some joints have friction
+    bool holds;                 // joints hold the parts along some row of the contacts
     double* answer;             // (m x p) impulses of the joints for unit ones of the contacts
     double* grid;               // scratch
     double *a, *z, *x, *y;      // (k) changes of the motions; x and y of the equations above
@@ -410,8 +411,22 @@ static bool factor_dynamics(LashSim* sim, StepContext* s, ContactNewton* f) {
     return invert(f->l, f->Theta, ldl, f->swap, f->x);
 }
 
+// Rows of contact c (in f->rows) that the motions do not move.
+static void find_held_rows(const LashSim* sim, StepContext* s, ContactNewton* f, int c,
+                           int touched, const int* first, const int* last) {
+    const LashInteraction* item = &s->list->item[s->contact[c]];
+    for (int r = 0; r < item->rows; ++r) {
+        double length = 0;
+        for (int i = 0; i < touched; ++i)
+            for (int k = first[i]; k < last[i]; ++k)
+                length += f->rows[r * f->ldk + k] * f->rows[r * f->ldk + k];
+        s->held[s->first[c] + r] = f->p > 0 && is_held(length, row_mobility(sim, item, s->G, r));
+        f->holds = f->holds || s->held[s->first[c] + r];
+    }
+}
+
 // Z (k x ld) = G + N Theta'(w (D N - G'S))', which W is the product of with G*.
-static void answer_motions(LashSim* sim, const StepContext* s, ContactNewton* f) {
+static void answer_motions(LashSim* sim, StepContext* s, ContactNewton* f) {
     int ld = f->ld, ldl = f->ldl, ldk = f->ldk;
     double w = s->h * s->move_theta, *X = f->X_0, *T = f->X; // T (m x ldl)
     memset(f->Z, 0, (size_t)(f->k * ld) * sizeof *f->Z);
@@ -421,6 +436,7 @@ static void answer_motions(LashSim* sim, const StepContext* s, ContactNewton* f)
         int first[LASH_MAX_TOUCHED], last[LASH_MAX_TOUCHED], at = s->first[c];
         int touched = motions_touched(f->motions, item, first, last);
         motions_rows(f->motions, item, s->G, item->rows, true, f->rows, ldk);
+        find_held_rows(sim, s, f, c, touched, first, last);
         for (int i = 0; i < touched; ++i) {
             for (int k = first[i]; k < last[i]; ++k)
                 for (int r = 0; r < item->rows; ++r) f->Z[k * ld + at + r] = f->rows[r * ldk + k];
@@ -443,6 +459,7 @@ static void answer_motions(LashSim* sim, const StepContext* s, ContactNewton* f)
 static void answer_contacts(LashSim* sim, StepContext* s, ContactNewton* f) {
     int ld = s->ldw = f->ld = lash_dense_padded(s->m);
     f->m = s->m;
+    f->holds = false;
     answer_motions(sim, s, f);
     for (int c = 0; c < s->nc; ++c) {
         const LashInteraction* item = &s->list->item[s->contact[c]];
@@ -455,6 +472,7 @@ static void answer_contacts(LashSim* sim, StepContext* s, ContactNewton* f) {
             lash_dense_multiply_blocks(item->rows, ld, last[i] - first[i], 1, f->rows + first[i],
                                        f->ldk, 1, f->Z + first[i] * ld, ld, i > 0, W, ld);
     }
+    if (f->holds) part_held_rows(s, s->W, ld);
 }
 
 // What the joints answer to unit impulses of the contacts, -Y'G*: their loads press the surfaces of
@@ -646,6 +664,7 @@ static void pose_contacts(LashSim* sim, StepContext* s, ContactNewton* f) {
             s->P_c[s->first[c] + r] = s->P[item->row + r];
         }
     }
+    if (f->holds) clear_held_rows(s, s->b, s->P_c);
     lash_dense_subtract_rows(f->ld, f->m, s->P_c, 1, s->W, s->ldw, s->b);
     part_empty_slots(s, s->W, s->ldw, s->b);
     if (f->loads) pose_loads(sim, s, f);

@@ -168,19 +168,24 @@ static double natural_map(int rows, double mu, double rho, const double* P, cons
     return sqrt(sum) / rho;
 }
 
-// 1 / sum of G^2 / M over the diagonal of M: near enough for a scale where solving costs too much.
-static double contact_scale_of_masses(const LashSim* sim, const StepContext* s,
-                                      const LashInteraction* item) {
+double row_mobility(const LashSim* sim, const LashInteraction* item, const double* G, int row) {
     const LashSystem* system = sim->system;
     double sum = 0;
-    const double* column = s->G + item->offset;
+    const double* column = G + item->offset;
     for (int b = 0; b < item->touched; ++b) {
         int n = lash_block_size(system, item->block[b]);
         const double* M = sim->M_values + system->pattern.offset[item->block[b]];
-        for (int r = 0; r < item->rows; ++r, column += n) {
-            for (int i = 0; i < n; ++i) sum += column[i] * column[i] / M[i + n * i];
-        }
+        for (int i = 0; i < n; ++i) sum += column[n * row + i] * column[n * row + i] / M[i + n * i];
+        column += n * item->rows;
     }
+    return sum;
+}
+
+// 1 / sum of G^2 / M over the diagonal of M: near enough for a scale where solving costs too much.
+static double contact_scale_of_masses(const LashSim* sim, const StepContext* s,
+                                      const LashInteraction* item) {
+    double sum = 0;
+    for (int r = 0; r < item->rows; ++r) sum += row_mobility(sim, item, s->G, r);
     return sum > 0 ? 1 / sum : 1;
 }
 
@@ -365,6 +370,39 @@ void part_empty_slots(const StepContext* s, double* W, int ld, double* b) {
     }
 }
 
+void part_held_rows(StepContext* s, double* W, int ld) {
+    for (int c = 0; c < s->nc; ++c) {
+        const LashInteraction* item = &s->list->item[s->contact[c]];
+        double w = 0;
+        for (int r = s->first[c]; r < s->first[c] + item->rows; ++r)
+            if (!s->held[r]) w = fmax(w, W[r + ld * r]);
+        for (int r = s->first[c]; r < s->first[c] + item->rows; ++r) {
+            if (!s->held[r]) continue;
+            for (int k = 0; k < s->m; ++k) W[r + ld * k] = W[k + ld * r] = 0;
+            W[r + ld * r] = w > 0 ? w : 1;
+        }
+    }
+}
+
+void clear_held_rows(const StepContext* s, double* b, double* P) {
+    for (int r = 0; r < s->m; ++r) {
+        if (!s->held[r]) continue;
+        b[r] = 0;
+        P[r] = 0;
+    }
+}
+
+static void find_held_rows(const LashSim* sim, StepContext* s) {
+    for (int c = 0; c < s->nc; ++c) {
+        const LashInteraction* item = &s->list->item[s->contact[c]];
+        for (int r = 0; r < item->rows; ++r) {
+            int row = s->first[c] + r;
+            s->held[row] = s->list->bilateral > 0 && is_held(s->W[row + s->ldw * row],
+                                                             row_mobility(sim, item, s->G, r));
+        }
+    }
+}
+
 static void assemble_velocity_problem(LashSim* sim, StepContext* s) {
     const LashSystem* system = sim->system;
     bool exact =
@@ -385,6 +423,8 @@ static void assemble_velocity_problem(LashSim* sim, StepContext* s) {
             }
         }
     }
+    find_held_rows(sim, s);
+    part_held_rows(s, s->W, m);
     double norm = 0;
     for (int c = 0; c < s->nc; ++c) { // U at v + y
         const LashInteraction* item = &s->list->item[s->contact[c]];
@@ -396,6 +436,7 @@ static void assemble_velocity_problem(LashSim* sim, StepContext* s) {
             s->P_c[s->first[c] + r] = s->P[item->row + r];
         }
     }
+    clear_held_rows(s, s->b, s->P_c);
     for (int j = 0; j < m; ++j) {
         double p = s->P_c[j];
         if (p == 0) continue;
@@ -449,9 +490,10 @@ bool contacts_solve_coupled(LashSim* sim, StepContext* s, bool plain) {
         if (info.outcome == LASH_CONVERGED) return true;
     }
     double error = s->contact_error;
+    FrictionStart start = s->correction > 0 ? FRICTION_WARM : plain ? FRICTION_FROM_NOTHING : FRICTION_SHRUNK;
     info = friction_levenberg(&problem, contact_newton_number(sim), settings.tolerance,
-                              error * fmin(1e-2, 10 * error), plain && s->correction == 0, s->P_c,
-                              s->U_c, sim->levenberg_work);
+                              error * fmin(1e-2, 10 * error), start, s->P_c, s->U_c,
+                              sim->levenberg_work);
     sim->info.solver += info.iterations;
     bool near = info.residual <= fmax(settings.tolerance, 0.1 * error);
     if (near || !plain) return near;

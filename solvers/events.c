@@ -1,26 +1,41 @@
-// What happened to the contacts in a step, told from the impulses before and after it.
+// What happened to the contacts in a step.
 //
-//     impact   P_N > 0, and the contact did not push before, or U_N(start) < 0 and P_N jumps
-//     open     pushed in the last step, does not now
-//     slip     pushed in both steps; the impulse reached the cone only now;  stick: it left the
-//     cone
+//     impact   U_N(start) < 0, beyond the tolerance, and P_N > 0: the approach is ended within the step
+//     open     touched at the end of the last step, does not now: no impulse, and apart or parting
+//     slip     pushed in both steps; |U_T| > 0, beyond the tolerance, only now
+//     stick    pushed in both steps; slid before, and now |U_T| = 0 and P_T is inside its cone
+//
+// An impact is told from velocities alone: a contact that takes over a load, or passes on the impact of
+// another one, changes its P without any approach. Between slip and stick a contact stays what it was:
+// at rest on the edge of its cone rounding decides neither way.
 #include <math.h>
 #include <string.h>
 
 #include "solvers/sim_internal.h"
 
-// Slower than this is not an impact but what the tolerance of velocities leaves [tolerances].
+// Slower than this is at rest: what the tolerance of velocities leaves [tolerances].
 static const double AT_REST = 100;
-// Pushing on with a force that changed by less than this share: a contact that slides along a
-// curved surface, whose rows turn within the step, is not hit again.
-static const double STEADY = 0.02;
-static const double IN_CONE =
-    1e-9; // share of mu P_N by which a sticking impulse stays inside its cone
+// Share of mu P_N by which a sticking impulse stays inside its cone [-].
+static const double IN_CONE = 1e-9;
 
-static bool sticks(const LashInteraction* item, const double* P) {
-    if (item->rows < 2) return false;
-    double t = item->rows == 2 ? fabs(P[1]) : hypot(P[1], P[2]);
-    return t < item->mu * P[0] * (1 - IN_CONE);
+static double tangential(int rows, const double* x) {
+    if (rows < 2) return 0;
+    return rows == 2 ? fabs(x[1]) : hypot(x[1], x[2]);
+}
+
+// At the end of the step; before: at the end of the last one.
+static ContactState state_of(const LashSim* sim, const StepContext* s, int i, ContactState before) {
+    const LashInteraction* item = &s->list->item[i];
+    const double *P = s->P + item->row, *U = s->U + item->row;
+    double at_rest = AT_REST * sim->settings.tolerance_velocity;
+    if (s->active[i] && P[0] > 0) {
+        bool inside = tangential(item->rows, P) < item->mu * P[0] * (1 - IN_CONE);
+        bool slides = tangential(item->rows, U) > at_rest || (before == CONTACT_SLIDES && !inside);
+        return slides && item->rows > 1 ? CONTACT_SLIDES : CONTACT_STICKS;
+    }
+    if (joint_friction(item) || s->g[item->row] > sim->settings.tolerance_position)
+        return CONTACT_OPEN;
+    return s->active[i] && U[0] > at_rest ? CONTACT_OPEN : CONTACT_TOUCHES;
 }
 
 static void add_event(LashSim* sim, const StepContext* s, LashEventKind kind, int i) {
@@ -37,34 +52,32 @@ static void add_event(LashSim* sim, const StepContext* s, LashEventKind kind, in
     }
 }
 
-static void look_at(LashSim* sim, const StepContext* s, int i, const double* before) {
+static void look_at(LashSim* sim, StepContext* s, int i, ContactState before) {
     const LashInteraction* item = &s->list->item[i];
-    const double* P = s->P + item->row;
-    bool pushed = before != NULL && before[0] > 0, pushes = s->active[i] && P[0] > 0;
-    double U = s->has_U_start[i] ? s->U_start[item->row] : 0;
     double at_rest = AT_REST * sim->settings.tolerance_velocity;
-    double same = pushed ? before[0] * s->h / sim->h_prev : 0; // force, over this step
-    bool steady = pushed && fabs(P[0] - same) <= STEADY * same;
-    bool turns = pushed && pushes && sticks(item, before) != sticks(item, P);
-    if (joint_friction(item)) { // a load that comes and goes is no impact
-        if (turns) add_event(sim, s, sticks(item, P) ? LASH_EVENT_STICK : LASH_EVENT_SLIP, i);
-    } else if (pushes && (!pushed || (U < -at_rest && !steady))) {
+    bool approached = s->has_U_start[i] && s->U_start[item->row] < -at_rest;
+    ContactState now = state_of(sim, s, i, before);
+    s->state[i] = (uint8_t)now;
+    bool turns = before >= CONTACT_STICKS && now >= CONTACT_STICKS && now != before;
+    if (now >= CONTACT_STICKS && approached && !joint_friction(item)) {
         add_event(sim, s, LASH_EVENT_IMPACT, i);
-    } else if (pushed && !pushes) {
-        add_event(sim, s, LASH_EVENT_OPEN, i);
+    } else if (before != CONTACT_OPEN && now == CONTACT_OPEN && !joint_friction(item)) {
+        add_event(sim, s, LASH_EVENT_OPEN, i); // a joint's load that comes and goes opens nothing
     } else if (turns) {
-        add_event(sim, s, sticks(item, P) ? LASH_EVENT_STICK : LASH_EVENT_SLIP, i);
+        add_event(sim, s, now == CONTACT_SLIDES ? LASH_EVENT_SLIP : LASH_EVENT_STICK, i);
     }
 }
 
-void events_of_step(LashSim* sim, const StepContext* s) {
+void events_of_step(LashSim* sim, StepContext* s) {
     if (sim->last.count == 0 && s->nc == 0) return;
     for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        const double* before = NULL;
-        for (int k = 0; k < sim->last.count && before == NULL; ++k) {
-            if (sim->last.id[k] == s->list->item[i].id) before = sim->last.P + 3 * k;
+        int before = -1;
+        for (int k = 0; k < sim->last.count && before < 0; ++k) {
+            if (sim->last.id[k] == s->list->item[i].id) before = k;
         }
-        if (before != NULL || s->active[i]) look_at(sim, s, i, before);
+        s->state[i] = CONTACT_OPEN;
+        if (before >= 0 || s->active[i])
+            look_at(sim, s, i, before < 0 ? CONTACT_OPEN : (ContactState)sim->last.state[before]);
     }
     if (s->restitution == 0 && s->nc > 0) add_event(sim, s, LASH_EVENT_PLASTIC, s->contact[0]);
 }

@@ -162,14 +162,20 @@ size_t friction_norm_size(int m);
 bool friction_minimum_norm(const LashFrictionProblem* p, const LocalContact* contact, double scale,
                            const double* P, const double* U, double* P_new, double* work);
 
+// What P is for friction_levenberg.
+typedef enum FrictionStart {
+    FRICTION_WARM,        // near the answer, which stays near it
+    FRICTION_SHRUNK,      // the same; what rows that depend on each other leave open is taken out of it
+    FRICTION_FROM_NOTHING // it only says which contacts stick and slide
+} FrictionStart;
+
 // Dense problems inside a Newton iteration, whose rows may depend on and contradict each other
-// (friction_levenberg.c): a residual that is enough will do; smallest: P only says which contacts
-// stick and slide, the answer starts from nothing. matrix: a number that stays the same as long as
-// W does, 0 when there is none; work: friction_levenberg_size numbers, left alone between calls
-// with the same matrix.
+// (friction_levenberg.c): a residual that is enough will do. matrix: a number that stays the same as long
+// as W does, 0 when there is none; work: friction_levenberg_size numbers, zero before the first call and
+// left alone between calls.
 size_t friction_levenberg_size(int contacts, int m);
 LashFrictionInfo friction_levenberg(const LashFrictionProblem* p, uint64_t matrix, double tolerance,
-                                    double enough, bool smallest, double* P, double* U,
+                                    double enough, FrictionStart start, double* P, double* U,
                                     double* work);
 
 // Small dense problems, no workspace: returns false when it gives up.

@@ -5,13 +5,20 @@
 // little, so that no P meets them all. In the reduced form of friction_small.c,
 // J = F' W E + D, each step is therefore the one of Levenberg and Marquardt,
 //
-//     min |J dx + r|^2 + delta^2 |dx|^2      (rows and unknowns in units of each contact's lambda)
+//     min |J dx + r|^2 + delta^2 |dx|^2      (rows over each contact's lambda: impulses)
 //
-// with delta between what is rank and what is rounding: contradictions are met halfway, and P
-// changes no more than it must, so that what redundant rows leave open stays as it is from step to
-// step. J and its factor are kept while W and the statuses stay the same. Where the steps do not
-// come near an answer, sweeps of Gauss and Seidel find better statuses. The caller judges what is
-// left.
+// with delta between what is rank and what is rounding: contradictions are met halfway. J and its
+// factor are kept while W and the statuses stay the same. Where the steps do not come near an
+// answer, sweeps of Gauss and Seidel find better statuses. The caller judges what is left.
+//
+// What dependent rows leave open is not free: P is to be the smallest. From a start at x = 0 it is, since x
+// then stays in the row space of J. From any other P the answer is moved along the null space of J, as far
+// as no contact has to pull and none leaves its cone:
+//
+//     x <- x - alpha n,    n = x - J' (J J' + delta^2)^-1 J x,    0 <= alpha <= 1
+//
+// A contact that loses its load on the way is open from then on, and the next step goes on without it. This
+// also ends a squeeze between two faces without play, where P decides about sliding: it has no load to keep.
 #include <math.h>
 #include <string.h>
 
@@ -20,28 +27,36 @@
 #include "solvers/friction_internal.h"
 
 static const double DELTA = 1e-6; // [-]
+// A row of J whose part independent of the rows before it is below this many DELTA lacks rank: ten
+// times what the shift itself leaves of a dependent one.
+static const double DEPENDENT = 10;
 
 typedef struct Levenberg {
     const LashFrictionProblem* p;
     LocalContact* contact;
     double scale;               // 1 + |b|
+    double threshold;           // of closing [m/s]
     int k, ld;                  // unknowns; leading dimension: a multiple of 8, padded with zeros
     double *J, *N;              // (ld x k) by columns; factor of J J' + delta^2, by rows
-    double *c1, *c2, *D, *unit; // (m) rows: c1 row + c2 (row + 1); diagonal term; 1/sqrt(lambda)
+    double *c1, *c2, *D;        // (m) rows: c1 row + c2 (row + 1); diagonal term, all over lambda
+    double* n;                  // (m) part of x in the null space of J
     int32_t* row;               // (m)
     double *t, *x, *r;          // (m + 8)
     double* inverse;            // (m) of the diagonal of the factor
     double *best_P, *start;     // (m)
+    double* kept;               // (m) before it is shrunk
     // What J and its factor were made for: kept from call to call while W stays the same.
     uint64_t matrix;
     uint8_t* factored; // (contacts) statuses
     bool valid;
+    bool deficient; // J of the latest factor lacks rank
+    bool hopeless;  // from nothing no answer was found in this pass
 } Levenberg;
 
 size_t friction_levenberg_size(int contacts, int m) {
     size_t n = (size_t)lash_dense_padded(m) + 8, c = (size_t)contacts;
     size_t bytes = sizeof(Levenberg) + c * (sizeof(LocalContact) + 1) + n * sizeof(int32_t);
-    return 2 * n * n + 13 * n + bytes / 8 + 24;
+    return 2 * n * n + 14 * n + bytes / 8 + 24;
 }
 
 // The state lives at the beginning of the work, which is laid out anew where the size changes.
@@ -54,8 +69,9 @@ static Levenberg* begin(const LashFrictionProblem* p, uint64_t matrix, double* w
     work = lash_dense_aligned(work + (sizeof *s + 7) / 8);
     s->J = work, work += n * n;
     s->N = work, work += n * n;
-    double** vector[] = {&s->c1, &s->c2, &s->D,      &s->unit,  &s->t,
-                         &s->x,  &s->r,  &s->best_P, &s->start, &s->inverse};
+    double** vector[] = {&s->c1, &s->c2, &s->D,      &s->n,     &s->t,
+                         &s->x,  &s->r,  &s->best_P, &s->start, &s->inverse,
+                         &s->kept};
     for (size_t i = 0; i < sizeof vector / sizeof vector[0]; ++i) *vector[i] = work, work += n;
     s->contact = (LocalContact*)work, work += ((size_t)p->contacts * sizeof(LocalContact) + 7) / 8;
     s->row = (int32_t*)work, work += (n + 1) / 2;
@@ -89,8 +105,11 @@ static double check(const Levenberg* s, const double* P, double* U) {
 
 static void add_row(Levenberg* s, const LocalContact* c, int row, double c1, double c2, double D) {
     int k = s->k++;
-    double unit = 1 / sqrt(c->lambda);
-    s->row[k] = row, s->c1[k] = c1 * unit, s->c2[k] = c2 * unit, s->D[k] = D, s->unit[k] = unit;
+    double unit = 1 / c->lambda;
+    s->row[k] = row;
+    s->c1[k] = c1 * unit;
+    s->c2[k] = c2 * unit;
+    s->D[k] = D * unit;
 }
 
 // Statuses from (P, U), as friction_small.c; the rows of the reduced system.
@@ -158,18 +177,16 @@ static void assemble(Levenberg* s) {
                 a1 = k == 0 ? c->mu * c->d[0] : -c->d[1], a2 = k == 0 ? c->mu * c->d[1] : c->d[0];
                 w1 = w + ld, w2 = c->rows == 3 ? w1 + ld : w1;
             }
-            double u = s->unit[j];
-            combine(p->m, u * a0, w0, u * a1, w1, u * a2, w2, s->t);
+            combine(p->m, a0, w0, a1, w1, a2, w2, s->t);
             reduce_rows(s, s->t, column);
             for (int r = s->k; r < s->ld; ++r) column[r] = 0;
-            column[j] += s->D[j] * u * u;
+            column[j] += s->D[j];
         }
     }
 }
 
-// x (scaled unknowns) of P, when extract; P = E x, when not.
+// x (unknowns) of P, when extract; P = E x, when not.
 static void transfer(const Levenberg* s, double* x, double* P_all, bool extract) {
-    const double* unit = s->unit;
     for (int i = 0; i < s->p->contacts; ++i) {
         const LocalContact* c = s->contact + i;
         double* P = P_all + c->row;
@@ -177,29 +194,38 @@ static void transfer(const Levenberg* s, double* x, double* P_all, bool extract)
         bool slip = c->status == STATUS_SLIP && c->rows > 1;
         double d1 = c->d[0], d2 = c->d[1];
         if (extract) {
-            if (n > 0) x[0] = P[0] / unit[0];
-            if (slip && n == 2) x[1] = (-d2 * P[1] + d1 * P[2]) / unit[1];
-            for (int r = 1; !slip && r < n; ++r) x[r] = P[r] / unit[r];
+            if (n > 0) x[0] = P[0];
+            if (slip && n == 2) x[1] = -d2 * P[1] + d1 * P[2];
+            for (int r = 1; !slip && r < n; ++r) x[r] = P[r];
         } else if (slip) {
-            double t = c->mu * x[0] * unit[0], u = n == 2 ? x[1] * unit[1] : 0;
-            P[0] = x[0] * unit[0], P[1] = t * d1 - u * d2;
+            double t = c->mu * x[0], u = n == 2 ? x[1] : 0;
+            P[0] = x[0];
+            P[1] = t * d1 - u * d2;
             if (c->rows == 3) P[2] = t * d2 + u * d1;
         } else {
-            for (int r = 0; r < c->rows; ++r) P[r] = r < n ? x[r] * unit[r] : 0;
+            for (int r = 0; r < c->rows; ++r) P[r] = r < n ? x[r] : 0;
         }
-        x += n, unit += n;
+        x += n;
     }
+}
+
+// Are the statuses those of the factor at hand?
+static bool same_statuses(const Levenberg* s) {
+    bool same = s->valid;
+    for (int i = 0; i < s->p->contacts; ++i) same = same && s->factored[i] == s->contact[i].status;
+    return same;
 }
 
 // J and its factor for the present statuses. Those at hand will do where only the directions of
 // sliding have turned since.
 static bool renew(Levenberg* s, bool again) {
-    bool same = s->valid && !again;
-    for (int i = 0; i < s->p->contacts; ++i) same = same && s->factored[i] == s->contact[i].status;
-    if (same) return true;
+    if (!again && same_statuses(s)) return true;
     assemble(s);
     s->valid = lash_dense_gram_factor(s->k, s->ld, s->J, DELTA * DELTA, s->N, s->inverse);
     for (int i = 0; i < s->p->contacts; ++i) s->factored[i] = s->contact[i].status;
+    double largest = 0; // of the factor's inverse diagonal
+    for (int j = 0; j < s->k; ++j) largest = fmax(largest, s->inverse[j]);
+    s->deficient = largest * DEPENDENT * DELTA > 1;
     return s->valid;
 }
 
@@ -213,7 +239,7 @@ static bool step(Levenberg* s, bool again, bool from_nothing, double* P) {
     velocity(s, P, s->t);
     s->t[s->p->m] = 0;
     reduce_rows(s, s->t, s->r);
-    for (int j = 0; j < k; ++j) s->r[j] += s->D[j] * s->unit[j] * s->unit[j] * s->x[j];
+    for (int j = 0; j < k; ++j) s->r[j] += s->D[j] * s->x[j];
     for (int j = k; j < s->ld; ++j) s->r[j] = 0;
     lash_dense_upper_solve(k, s->ld, s->N, s->inverse, s->r);
     lash_dense_multiply_rows(k, s->ld, s->J, s->ld, s->r, s->t); // dx = -J' (J J' + delta^2)^-1 r
@@ -222,27 +248,60 @@ static bool step(Levenberg* s, bool again, bool from_nothing, double* P) {
     return true;
 }
 
+// The largest part of n, up to 1, that x can lose at one contact: P_N >= 0, and inside the cone if it sticks.
+static double room(const LocalContact* c, int unknowns, const double* x, const double* n) {
+    double most = n[0] > x[0] ? x[0] / n[0] : 1;
+    if (c->status != STATUS_STICK || unknowns < 2) return most > 0 ? most : 0;
+    // |x_T - a n_T|^2 <= mu^2 (x_N - a n_N)^2: where it ends, A a^2 - 2 B a + C = 0
+    double mu2 = c->mu * c->mu, A = -mu2 * n[0] * n[0], B = -mu2 * x[0] * n[0], C = -mu2 * x[0] * x[0];
+    for (int r = 1; r < unknowns; ++r) {
+        A += n[r] * n[r];
+        B += x[r] * n[r];
+        C += x[r] * x[r];
+    }
+    if (!(C < 0)) return 0; // on the cone already
+    double root = B * B - A * C;
+    double down = root > 0 ? sqrt(root) - B : 0; // the first a above 0, if any, is -C / down
+    return down > 0 && -C < most * down ? -C / down : most;
+}
+
+// n (k) <- the part of it in the null space of J
+static void project(Levenberg* s, double* n) {
+    int k = s->k, ld = s->ld;
+    lash_dense_sum_rows(ld, k, n, 1, s->J, ld, s->r); // J n
+    for (int j = k; j < ld; ++j) s->r[j] = 0;
+    lash_dense_upper_solve(k, ld, s->N, s->inverse, s->r);
+    lash_dense_multiply_rows(k, ld, s->J, ld, s->r, s->t);
+    for (int j = 0; j < k; ++j) n[j] -= s->t[j];
+}
+
+typedef struct Aim {
+    double tolerance, enough; // of the residual: at the start, after a step
+    FrictionStart start;
+    int max_steps;
+} Aim;
+
 // Newton steps from P until they no longer help. Returns the best residual; P and U are there.
-static double newton(Levenberg* s, int max_steps, double tolerance, double enough, bool smallest,
-                     double* P, double* U, int* iterations) {
+static double newton(Levenberg* s, Aim aim, double* P, double* U, int* iterations) {
     enum { PATIENCE = 8 };
     size_t bytes = (size_t)s->p->m * sizeof(double);
-    double threshold = 0.1 * fmin(tolerance, 1e-10) * s->scale;
     double residual = check(s, P, U), best = residual;
-    bool cold = true, again = false;
+    bool cold = true, again = false, nothing = aim.start == FRICTION_FROM_NOTHING;
     for (int i = 0; i < s->p->m; ++i) cold = cold && P[i] == 0;
     memcpy(s->best_P, P, bytes);
-    for (int k = 0, idle = 0; k < max_steps && idle < PATIENCE; ++k) {
-        if (best <= (k == 0 ? tolerance : enough) && !(smallest && k == 0)) break;
-        decide(s, k == 0 && cold ? -threshold : threshold, P, U);
-        if (!step(s, again, smallest && k == 0, P)) break;
+    for (int k = 0, idle = 0; k < aim.max_steps && idle < PATIENCE; ++k) {
+        bool first = k == 0 && nothing;
+        if (best <= (k == 0 ? aim.tolerance : aim.enough) && !first) break;
+        decide(s, k == 0 && cold ? -s->threshold : s->threshold, P, U);
+        bool anew = first || (nothing && s->deficient && !same_statuses(s));
+        if (!step(s, again, anew, P)) break;
         double before = residual;
         residual = check(s, P, U);
         again = residual > 0.1 * before;
         ++*iterations;
         if (!(residual < INFINITY)) break;
         idle = residual < 0.5 * best ? 0 : idle + 1;
-        if (residual < best || (smallest && k == 0 && residual <= tolerance)) {
+        if (residual < best || (anew && residual <= aim.enough)) {
             best = residual;
             memcpy(s->best_P, P, bytes);
         }
@@ -251,24 +310,92 @@ static double newton(Levenberg* s, int max_steps, double tolerance, double enoug
     return check(s, P, U);
 }
 
+// One move of P along the null space, and whether a contact lost its load on the way: then there may be more.
+typedef enum Moved { NOT_MOVED, MOVED, MOVED_AND_OPENED } Moved;
+static Moved move(Levenberg* s, double* P, double* U) {
+    static const double NEGLIGIBLE = 1e-12; // of |x|^2: nothing is open
+    decide(s, s->threshold, P, U);
+    if (!renew(s, false) || !s->deficient) return NOT_MOVED;
+    double alpha = 1, x2 = 0, n2 = 0;
+    int last = -1; // contact that ends the way
+    transfer(s, s->x, P, true);
+    memcpy(s->n, s->x, (size_t)s->k * sizeof *s->n);
+    project(s, s->n);
+    for (int j = 0; j < s->k; ++j) {
+        x2 += s->x[j] * s->x[j];
+        n2 += s->n[j] * s->n[j];
+    }
+    if (n2 <= NEGLIGIBLE * x2) return NOT_MOVED;
+    project(s, s->n); // once more: delta leaves a little of the weakest rows
+    for (int i = 0, at = 0; i < s->p->contacts; at += unknowns(s->contact + i), ++i) {
+        const LocalContact* c = s->contact + i;
+        if (c->status == STATUS_OPEN) continue;
+        double limit = room(c, unknowns(c), s->x + at, s->n + at);
+        if (limit >= alpha) continue;
+        alpha = limit;
+        last = i;
+    }
+    if (alpha == 0) return NOT_MOVED;
+    for (int j = 0; j < s->k; ++j) s->x[j] -= alpha * s->n[j];
+    double before = last < 0 ? 0 : P[s->contact[last].row];
+    transfer(s, s->x, P, false);
+    if (last < 0) return MOVED;
+    double* P_last = P + s->contact[last].row;
+    if (P_last[0] > 1e-12 * before) return MOVED; // its cone ends the way
+    for (int r = 0; r < s->contact[last].rows; ++r) P_last[r] = 0;
+    return MOVED_AND_OPENED;
+}
+
+// P without what the rows leave open. Newton mends what a finite move along the null space spoils; where it
+// does not, P stays as it was. Returns the residual.
+static double shrink(Levenberg* s, double residual, double enough, double* P, double* U,
+                     int* iterations) {
+    enum { MOVES = 8, STEPS = 6 };
+    size_t bytes = (size_t)s->p->m * sizeof *P;
+    bool moved = false;
+    memcpy(s->kept, P, bytes);
+    for (int k = 0; k < MOVES; ++k) {
+        Moved how = move(s, P, U);
+        moved = moved || how != NOT_MOVED;
+        if (how != MOVED_AND_OPENED) break;
+        velocity(s, P, U);
+    }
+    if (!moved) return residual;
+    double after = newton(s, (Aim){enough, enough, FRICTION_WARM, STEPS}, P, U, iterations);
+    if (after <= enough) return after;
+    memcpy(P, s->kept, bytes);
+    return check(s, P, U);
+}
+
 LashFrictionInfo friction_levenberg(const LashFrictionProblem* p, uint64_t matrix, double tolerance,
-                                    double enough, bool smallest, double* P, double* U,
-                                    double* work) {
+                                    double enough, FrictionStart start, double* P,
+                                    double* U, double* work) {
     static const int sweeps[] = {0, 10};
-    enum { ATTEMPTS = sizeof sweeps / sizeof sweeps[0] };
+    enum { ATTEMPTS = sizeof sweeps / sizeof sweeps[0], TRIES = 4 };
     LASH_ASSERT(p->W != NULL);
     LashFrictionInfo info = {LASH_INACCURATE, LASH_FRICTION_NEWTON, 0, INFINITY};
     Levenberg* s = begin(p, matrix, work);
     memcpy(s->start, P, (size_t)p->m * sizeof *P);
     enough = fmax(tolerance, enough);
+    if (start != FRICTION_WARM) s->hopeless = false;
+    s->threshold = 0.1 * fmin(tolerance, 1e-10) * s->scale;
     for (int k = 0; k < ATTEMPTS && !(info.residual <= enough); ++k) {
         for (int i = 0; i < p->contacts && k == 1; ++i)
             friction_local_prepare(s->contact + i,
                                    p->W + (size_t)s->contact[i].row * (size_t)(p->ldw + 1), p->ldw);
         if (sweeps[k] > 0) friction_sweep(p, s->contact, sweeps[k], LASH_SWEEP_ANGLE, P, U);
         info.iterations += sweeps[k];
-        info.residual =
-            newton(s, 20, tolerance, enough, smallest && k == 0, P, U, &info.iterations);
+        if (k == 0 && s->deficient && start != FRICTION_FROM_NOTHING && !s->hopeless) {
+            info.residual = newton(s, (Aim){tolerance, enough, FRICTION_FROM_NOTHING, TRIES}, P, U,
+                                   &info.iterations);
+            s->hopeless = !(info.residual <= enough);
+            if (!s->hopeless) break;
+            memcpy(P, s->start, (size_t)p->m * sizeof *P);
+        }
+        Aim aim = {tolerance, enough, k == 0 ? start : FRICTION_WARM, 20};
+        info.residual = newton(s, aim, P, U, &info.iterations);
+        if (aim.start == FRICTION_SHRUNK && s->deficient && info.residual <= enough)
+            info.residual = shrink(s, info.residual, enough, P, U, &info.iterations);
         if (!(info.residual < INFINITY)) memcpy(P, s->start, (size_t)p->m * sizeof *P);
     }
     if (info.residual <= enough) info.outcome = LASH_CONVERGED;

@@ -75,6 +75,7 @@ static double* take_doubles(Take* t, size_t n) {
 static void lay_out_last(LastContacts* last, int contacts, Take* t) {
     size_t n = (size_t)contacts;
     last->id = take(t, n * sizeof(uint64_t)), last->closed = take(t, n);
+    last->state = take(t, n);
     last->P = take_doubles(t, 3 * n), last->U = take_doubles(t, 3 * n);
     last->tau = take_doubles(t, n);
 }
@@ -84,6 +85,7 @@ static void lay_out_step(StepContext* s, const LashSystem* system, Take* t) {
     size_t count = (size_t)system->max_interactions, G = (size_t)system->max_G;
     s->active = take(t, count), s->position = take(t, count), s->wanted = take(t, count);
     s->has_U_start = take(t, count);
+    s->state = take(t, count);
     s->U_start = take_doubles(t, rows), s->gap_start = take_doubles(t, count);
     s->scale = take_doubles(t, count);
     s->v = take_doubles(t, nv), s->P = take_doubles(t, rows), s->tau = take_doubles(t, rows);
@@ -112,6 +114,7 @@ static void lay_out_contacts(StepContext* s, int contacts, int contact_rows, Tak
     s->contact = take(t, nc * sizeof(int)), s->first = take(t, nc * sizeof(int));
     s->normal = take(t, nc * sizeof(int));
     s->kind = take(t, nc), s->kind_n = take(t, 2 * nc);
+    s->held = take(t, m);
     s->W = take_doubles(t, m * (m + 8)), s->b = take_doubles(t, m + 8), s->P_c = take_doubles(t, m);
     s->U_c = take_doubles(t, m), s->mu = take_doubles(t, nc);
     s->A_n = take_doubles(t, nc * nc), s->gap_n = take_doubles(t, nc),
@@ -319,6 +322,7 @@ static void remember_contacts(LashSim* sim, const StepContext* s) {
         sim->last.id[k] = item->id;
         sim->last.closed[k] =
             s->P[item->row] > 0 || s->g[item->row] <= sim->settings.tolerance_position;
+        sim->last.state[k] = s->state[i];
         sim->last.tau[k] = s->tau[item->row];
         for (int r = 0; r < 3; ++r) {
             sim->last.P[3 * k + r] = r < item->rows ? s->P[item->row + r] : 0;
@@ -417,6 +421,7 @@ static void copy_contacts(const LastContacts* from, LastContacts* to) {
     if (n == 0) return;
     memcpy(to->id, from->id, n * sizeof *to->id);
     memcpy(to->closed, from->closed, n * sizeof *to->closed);
+    memcpy(to->state, from->state, n * sizeof *to->state);
     memcpy(to->P, from->P, 3 * n * sizeof *to->P), memcpy(to->U, from->U, 3 * n * sizeof *to->U);
     memcpy(to->tau, from->tau, n * sizeof *to->tau);
 }

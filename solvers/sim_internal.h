@@ -49,6 +49,7 @@ typedef struct StepContext {
     int* first;                         // (nc) first row in the contact problem
     double *W, *b, *P_c, *U_c, *mu;     // the contact problem
     int ldw;                            // leading dimension of W
+    uint8_t* held;                      // (m) rows of W along which the joints hold the parts
     uint8_t* kind;                      // (nc)
     double* A_n;                        // (nn x nn) position problem of contact normals
     int nn;                             // contacts in the position problem
@@ -58,6 +59,7 @@ typedef struct StepContext {
     double b_norm;      // |b| of the contact problem solved last
     double goal;        // share of the tolerances that the iteration goes on to
     int correction;     // number of the correction within the pass
+    uint8_t* state;     // (count) ContactState at the end of the step: events_of_step
     double restitution; // factor on e: 1, or 0 when the step is retried without rebound
     // Errors of the iterate, recomputed from it.
     double dynamics_error, velocity_error, contact_error, position_error, penetration;
@@ -74,11 +76,15 @@ typedef struct Span {
     int order;   // that would have predicted the last one best
 } Span;
 
+// What a contact did at the end of a step (events.c).
+typedef enum ContactState { CONTACT_OPEN, CONTACT_TOUCHES, CONTACT_STICKS, CONTACT_SLIDES } ContactState;
+
 // Active contacts of a step: id, impulse and end velocity, 3 rows each.
 typedef struct LastContacts {
     int count;
     uint64_t* id;
     uint8_t* closed; // it pushed, or its gap is closed
+    uint8_t* state;  // ContactState
     double *P, *U, *tau;
 } LastContacts;
 
@@ -287,6 +293,18 @@ LashFrictionProblem friction_problem(const StepContext* s);
 bool contacts_solve_coupled(LashSim* sim, StepContext* s, bool plain);
 // Rows and columns of empty slots say U = w P, b = 0: no impulse, and none on others.
 void part_empty_slots(const StepContext* s, double* W, int ld, double* b);
+// A row along which the joints hold both parts, a tangent along the axis of a planar mechanism: its
+// W is rounding, and an impulse along it would be anything. length, free: squared, with and without
+// the joints.
+static inline bool is_held(double length, double free) {
+    static const double HELD = 1e-16; // joints are closed to 1e-10: 1e-20 of a squared length
+    return length < HELD * free;
+}
+// G'M^-1 G of a row, with the diagonal of M only
+double row_mobility(const LashSim* sim, const LashInteraction* item, const double* G, int row);
+// Rows and columns of held rows say U = w P, b = 0: no impulse; P_c starts without them.
+void part_held_rows(StepContext* s, double* W, int ld);
+void clear_held_rows(const StepContext* s, double* b, double* P);
 // Solves the contact problem; sim->y (velocity correction) and P are completed. False: no solution.
 bool contacts_correct(LashSim* sim, StepContext* s);
 // Solves the position problem at the corrected velocities for tau.
@@ -326,7 +344,7 @@ LashOutcome step_schatzman_paoli(LashSim* sim, StepContext* s);
 
 // --- Events (events.c)
 // --------------------------------------------------------------------------------------------
-void events_of_step(LashSim* sim, const StepContext* s);
+void events_of_step(LashSim* sim, StepContext* s); // and s->state
 
 // --- Pushes (pushes.c)
 // --------------------------------------------------------------------------------------------

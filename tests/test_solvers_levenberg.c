@@ -47,10 +47,10 @@ static void fill(Case* c, uint64_t seed, double contradiction) {
         .contacts = CONTACTS, .m = ROWS, .mu = c->mu, .b = c->b, .W = c->W, .ldw = ROWS};
 }
 
-static LashFrictionInfo solve(Case* c, double enough, bool smallest) {
-    double* work = malloc(friction_levenberg_size(CONTACTS, ROWS) * sizeof *work);
+static LashFrictionInfo solve(Case* c, double enough, FrictionStart start) {
+    double* work = calloc(friction_levenberg_size(CONTACTS, ROWS), sizeof *work);
     LashFrictionInfo info =
-        friction_levenberg(&c->problem, 0, 1e-12, enough, smallest, c->P, c->U, work);
+        friction_levenberg(&c->problem, 0, 1e-12, enough, start, c->P, c->U, work);
     free(work);
     return info;
 }
@@ -62,7 +62,7 @@ static void dependent_rows_are_solved(void** state) {
         Case c;
         fill(&c, (uint64_t)k, 0);
         double start = lash_friction_residual(&c.problem, LASH_MEASURE_VELOCITY, c.P, c.U);
-        LashFrictionInfo info = solve(&c, 1e-12, false);
+        LashFrictionInfo info = solve(&c, 1e-12, FRICTION_WARM);
         double residual = lash_friction_residual(&c.problem, LASH_MEASURE_VELOCITY, c.P, c.U);
         if (info.outcome == LASH_CONVERGED && residual <= 0.1 * start) ++solved;
         assert_true(fabs(residual - info.residual) <= 1e-14);
@@ -76,10 +76,10 @@ static void contradictions_are_met_halfway(void** state) {
     for (int k = 0; k < CASES; ++k) {
         Case c, exact;
         fill(&exact, (uint64_t)k, 0);
-        if (solve(&exact, 1e-12, true).outcome != LASH_CONVERGED) continue;
+        if (solve(&exact, 1e-12, FRICTION_FROM_NOTHING).outcome != LASH_CONVERGED) continue;
         fill(&c, (uint64_t)k, 1e-6);
         memcpy(c.P, exact.P, sizeof c.P);
-        LashFrictionInfo info = solve(&c, 1e-12, false);
+        LashFrictionInfo info = solve(&c, 1e-12, FRICTION_WARM);
         double largest = 0, largest_exact = 0;
         for (int j = 0; j < ROWS; ++j) {
             largest = fmax(largest, fabs(c.P[j]));
@@ -102,7 +102,7 @@ static void the_smallest_answer_is_found(void** state) {
     for (int j = 0; j < ROWS; ++j) c.b[j] = -c.U[j]; // this P is an answer now
     double before = 0, after = 0;
     for (int j = 0; j < ROWS; ++j) before += c.P[j] * c.P[j];
-    LashFrictionInfo info = solve(&c, 1e-12, true);
+    LashFrictionInfo info = solve(&c, 1e-12, FRICTION_FROM_NOTHING);
     assert_true(info.residual <= 1e-11);
     for (int j = 0; j < ROWS; ++j) after += c.P[j] * c.P[j];
     assert_true(after <= before * (1 + 1e-12));
@@ -112,18 +112,19 @@ static void the_smallest_answer_is_found(void** state) {
 // contacts stick or slide.
 static void factors_are_kept_while_the_matrix_stays(void** state) {
     (void)state;
-    double* work = malloc(friction_levenberg_size(CONTACTS, ROWS) * sizeof *work);
+    double* work = calloc(friction_levenberg_size(CONTACTS, ROWS), sizeof *work);
     memset(work, 0, friction_levenberg_size(CONTACTS, ROWS) * sizeof *work);
     int solved = 0, tried = 0;
     for (int k = 0; k < CASES; ++k) {
         Case c;
         fill(&c, (uint64_t)k, 0);
-        if (solve(&c, 1e-12, false).outcome != LASH_CONVERGED) continue;
+        if (solve(&c, 1e-12, FRICTION_WARM).outcome != LASH_CONVERGED) continue;
         for (int change = 0; change < 4; ++change) { // from none to all statuses new
             double size = change == 0 ? 1e-9 : pow(10, change - 4), P[ROWS];
             for (int j = 0; j < ROWS; ++j) P[j] = c.P[j] * (1 + size * ((j * 7 + k) % 5 - 2));
             LashFrictionInfo info =
-                friction_levenberg(&c.problem, 1 + (uint64_t)k, 1e-12, 1e-12, false, P, c.U, work);
+                friction_levenberg(&c.problem, 1 + (uint64_t)k, 1e-12, 1e-12, FRICTION_WARM, P, c.U,
+                                   work);
             double left = lash_friction_residual(&c.problem, LASH_MEASURE_VELOCITY, P, c.U);
             ++tried, solved += info.outcome == LASH_CONVERGED && left <= 2e-12;
         }
@@ -144,7 +145,7 @@ static void the_workspace_is_not_left(void** state) {
         for (size_t i = 0; i < 64; ++i) work[size + i] = 123.25;
         c.problem.contacts = contacts, c.problem.m = 3 * contacts;
         memset(c.P, 0, sizeof c.P);
-        friction_levenberg(&c.problem, 0, 1e-12, 1e-12, false, c.P, c.U, work);
+        friction_levenberg(&c.problem, 0, 1e-12, 1e-12, FRICTION_WARM, c.P, c.U, work);
         for (size_t i = 0; i < 64; ++i) assert_true(work[size + i] == 123.25);
         free(work);
     }
