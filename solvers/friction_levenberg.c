@@ -275,11 +275,22 @@ static void project(Levenberg* s, double* n) {
     for (int j = 0; j < k; ++j) n[j] -= s->t[j];
 }
 
+enum { TRIES = 4 }; // steps of a start from nothing that is only tried
+
 typedef struct Aim {
     double tolerance, enough; // of the residual: at the start, after a step
     FrictionStart start;
     int max_steps;
 } Aim;
+
+// Did contacts only open since the latest factor was made?
+static bool only_opened(const Levenberg* s) {
+    for (int i = 0; i < s->p->contacts; ++i) {
+        uint8_t status = s->contact[i].status;
+        if (status != s->factored[i] && status != STATUS_OPEN) return false;
+    }
+    return true;
+}
 
 // Newton steps from P until they no longer help. Returns the best residual; P and U are there.
 static double newton(Levenberg* s, Aim aim, double* P, double* U, int* iterations) {
@@ -294,6 +305,7 @@ static double newton(Levenberg* s, Aim aim, double* P, double* U, int* iteration
         if (best <= (k == 0 ? aim.tolerance : aim.enough) && !first) break;
         decide(s, k == 0 && cold ? -s->threshold : s->threshold, P, U);
         bool anew = first || (nothing && s->deficient && !same_statuses(s));
+        if (anew && !first && aim.max_steps <= TRIES && !only_opened(s)) break;
         if (!step(s, again, anew, P)) break;
         double before = residual;
         residual = check(s, P, U);
@@ -371,7 +383,7 @@ LashFrictionInfo friction_levenberg(const LashFrictionProblem* p, uint64_t matri
                                     double enough, FrictionStart start, double* P,
                                     double* U, double* work) {
     static const int sweeps[] = {0, 10};
-    enum { ATTEMPTS = sizeof sweeps / sizeof sweeps[0], TRIES = 4 };
+    enum { ATTEMPTS = sizeof sweeps / sizeof sweeps[0] };
     LASH_ASSERT(p->W != NULL);
     LashFrictionInfo info = {LASH_INACCURATE, LASH_FRICTION_NEWTON, 0, INFINITY};
     Levenberg* s = begin(p, matrix, work);
