@@ -50,7 +50,8 @@ typedef struct Levenberg {
     uint8_t* factored; // (contacts) statuses
     bool valid;
     bool deficient; // J of the latest factor lacks rank
-    bool hopeless;  // from nothing no answer was found in this pass
+    int wait;       // passes before the next start from nothing is tried: the last one found no answer
+    bool hopeless;  // none is tried in this pass
 } Levenberg;
 
 size_t friction_levenberg_size(int contacts, int m) {
@@ -275,7 +276,9 @@ static void project(Levenberg* s, double* n) {
     for (int j = 0; j < k; ++j) n[j] -= s->t[j];
 }
 
-enum { TRIES = 4 }; // steps of a start from nothing that is only tried
+// Steps of a start from nothing that is only tried; passes before it is tried again where it failed. P would
+// jump between two answers if every other pass failed.
+enum { TRIES = 4, LONGEST_WAIT = 16 };
 
 typedef struct Aim {
     double tolerance, enough; // of the residual: at the start, after a step
@@ -389,7 +392,8 @@ LashFrictionInfo friction_levenberg(const LashFrictionProblem* p, uint64_t matri
     Levenberg* s = begin(p, matrix, work);
     memcpy(s->start, P, (size_t)p->m * sizeof *P);
     enough = fmax(tolerance, enough);
-    if (start != FRICTION_WARM) s->hopeless = false;
+    if (start != FRICTION_WARM && s->wait > 0) --s->wait;
+    if (start != FRICTION_WARM) s->hopeless = s->wait > 0;
     s->threshold = 0.1 * fmin(tolerance, 1e-10) * s->scale;
     for (int k = 0; k < ATTEMPTS && !(info.residual <= enough); ++k) {
         for (int i = 0; i < p->contacts && k == 1; ++i)
@@ -402,6 +406,7 @@ LashFrictionInfo friction_levenberg(const LashFrictionProblem* p, uint64_t matri
                                    &info.iterations);
             s->hopeless = !(info.residual <= enough);
             if (!s->hopeless) break;
+            s->wait = LONGEST_WAIT;
             memcpy(P, s->start, (size_t)p->m * sizeof *P);
         }
         Aim aim = {tolerance, enough, k == 0 ? start : FRICTION_WARM, 20};
