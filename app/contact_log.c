@@ -2,6 +2,10 @@
 //
 // When a contact closes within a step from t to t + h, the time of the impact is estimated from the
 // gap and the approach at t: t + gap / -U_n, within the step.
+//
+// A step's impulse is a force times its length, unless an impact reached the contact in it (hit, or
+// closed and passing on what another one received): then what exceeds the load it carried before is
+// the impulse of the impact, and both tend to numbers of their own as the step gets shorter.
 #include "app/contact_log.h"
 
 #include <math.h>
@@ -31,6 +35,7 @@ AppContactLog app_contact_log_create(const LashModel* model, const LashMechanism
     }
     watch_gaps(&log, q);
     log.joints = app_joint_log_create(mech, q);
+    log.strike = app_strike_create(mech);
     return log;
 }
 
@@ -40,6 +45,7 @@ void app_contact_log_free(AppContactLog* log) {
     lash_free(log->gap);
     lash_free(log->point);
     app_joint_log_free(&log->joints);
+    app_strike_free(&log->strike);
 }
 
 // Impulse on side b of a contact, world axes: that on b, or minus that on a.
@@ -50,7 +56,6 @@ static Vec3 world_impulse(const LashMechanism* mech, int contact, const LashPush
 }
 
 static void add_impact(AppContact* contact, const LashEvent* event) {
-    contact->hit = true;
     ++contact->impacts;
     if (!isnan(contact->first_impact)) return;
     double approach = -event->U_before[0];
@@ -94,14 +99,21 @@ static bool take_events(AppContactLog* log, const LashMechanism* mech, const Las
     return true;
 }
 
-// Sums and peaks with the step just done, which ended at t.
-static void add_up(const AppContactLog* log, AppContact* contact, double t) {
+// Sums and peaks with the step just done, which ended at t; struck: by an impact.
+static void add_up(const AppContactLog* log, AppContact* contact, bool struck, double t) {
     double normal = contact->P[0];
+    contact->blow = struck ? normal - contact->load * log->h : 0;
     for (int r = 0; r < 3; ++r) contact->sum[r] += contact->P[r];
     contact->impulse_sum = vec3_add(contact->impulse_sum, contact->impulse);
-    contact->largest = fmax(contact->largest, normal);
-    if (normal > contact->peak_impulse) contact->peak_impulse = normal, contact->peak_time = t;
-    if (!contact->hit) contact->peak_force = fmax(contact->peak_force, normal / log->h);
+    contact->largest = fmax(contact->largest, contact->blow);
+    if (contact->blow > contact->peak_impulse) {
+        contact->peak_impulse = contact->blow;
+        contact->peak_time = t;
+    }
+    if (!struck) {
+        contact->load = normal / log->h;
+        contact->peak_force = fmax(contact->peak_force, contact->load);
+    }
     app_work_step(&contact->work);
 }
 
@@ -150,7 +162,7 @@ bool app_contact_log_step(AppContactLog* log, const LashMechanism* mech, LashSim
     log->h = h, log->frame_time += h;
     for (int i = 0; i < log->count; ++i) {
         AppContact* contact = &log->contact[i];
-        contact->gap = INFINITY, contact->hit = false, contact->work.step = 0;
+        contact->gap = INFINITY, contact->work.step = 0;
         contact->P[0] = contact->P[1] = contact->P[2] = 0;
         contact->impulse = vec3_zero();
     }
@@ -170,8 +182,12 @@ bool app_contact_log_step(AppContactLog* log, const LashMechanism* mech, LashSim
     }
     watch_gaps(log, q);
     add_pushes(log, mech, sim);
-    for (int i = 0; i < log->count; ++i) add_up(log, &log->contact[i], lash_sim_time(sim));
-    app_joint_log_step(&log->joints, mech, sim, h);
+    app_strike_step(&log->strike, mech, sim);
+    for (int i = 0; i < log->count; ++i) {
+        bool struck = app_strike_contact(&log->strike, mech, i);
+        add_up(log, &log->contact[i], struck, lash_sim_time(sim));
+    }
+    app_joint_log_step(&log->joints, mech, sim, &log->strike, h);
     look_for_gain(log, sim, lash_sim_time(sim));
     return true;
 }
@@ -248,7 +264,7 @@ void app_contact_log_frame(AppContactLog* log, const LashRecordLayout* layout, d
 }
 
 double app_contact_log_value(const AppContactLog* log, const LashModelOutput* output) {
-    double gap = INFINITY, first = INFINITY, impacts = 0, n = 0, t = 0, all = 0;
+    double gap = INFINITY, first = INFINITY, impacts = 0, n = 0, t = 0, all = 0, blow = 0;
     for (int i = output->index; i < output->index + output->count; ++i) {
         const AppContact* contact = &log->contact[i];
         double friction = hypot(contact->P[1], contact->P[2]);
@@ -256,6 +272,7 @@ double app_contact_log_value(const AppContactLog* log, const LashModelOutput* ou
         first = fmin(first, contact->first_impact); // passes over NAN
         impacts += (double)contact->impacts;
         n += contact->P[0];
+        blow += contact->blow;
         t += friction;
         all += hypot(contact->P[0], friction);
     }
@@ -270,7 +287,7 @@ double app_contact_log_value(const AppContactLog* log, const LashModelOutput* ou
         case LASH_FRICTION_FORCE:
             return t * per_time;
         case LASH_IMPULSE:
-            return n;
+            return fmax(blow, 0);
         case LASH_IMPACTS:
             return impacts;
         default:

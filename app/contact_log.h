@@ -7,6 +7,7 @@
 #include "app/joint_log.h"
 #include "app/model.h"
 #include "app/record.h"
+#include "app/strike.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,15 +19,16 @@ typedef struct AppContact {
     // n, t1, t2 of the last step, all its parts [N s]; of CAD surfaces n, |t|, 0 summed over the
     // points
     double P[3];
-    Vec3 impulse;           // resultant on b, world axes, of the last step [N s]
-    double sum[3], largest; // since the last frame: P, largest P_n [N s]
+    Vec3 impulse; // resultant on b, world axes, of the last step [N s]
+    double load;  // normal force of the last step that no impact reached [N]
+    double blow;  // what an impact added to the load in the last step, P_n - load h; 0: none [N s]
+    double sum[3], largest; // since the last frame: P, largest blow [N s]
     Vec3 impulse_sum;       // since the last frame [N s]
     int64_t impacts;
     double first_impact;            // [s], NAN: none so far
-    double peak_impulse, peak_time; // largest P_n of a step [N s], end of that step [s]
-    double peak_force; // largest P_n / h of a step without an impact [N]: in an impact the force
-                       // is no number, only its impulse is
-    bool hit;          // an impact in the last step
+    double peak_impulse, peak_time; // largest blow [N s], end of its step [s]
+    double peak_force; // largest P_n / h of a step that no impact reached [N]: in an impact the
+                       // force is no number, only its impulse is
     AppWork work;
 } AppContact;
 
@@ -43,6 +45,7 @@ typedef struct AppContactLog {
     double h;               // length of the last step [s]
     double frame_time;      // since the last frame [s]
     AppJointLog joints;     // among them those with clearance, whose contacts these are
+    AppStrike strike;       // what the impacts of the last step reached, owned
     AppWork all;            // of all contacts, limits and friction together
     double all_time;        // end of the step of its gain [s]
     AppGain gain;           // the largest of one joint or contact so far, 0: none

@@ -41,7 +41,7 @@ const AppCommand app_export_command = {
         "Without FILE the text goes to standard output. Columns: time, then per body position,\n"
         "quaternion, velocity, angular velocity; per joint coordinate, speed, force, moment; per\n"
         "contact gap, impulse since the row before (n, t1, t2; of a contact of CAD faces n, |t|,\n"
-        "0), mean force on b since then (world axes), largest normal impulse of a step, impacts\n"
+        "0), mean force on b since then (world axes), largest impulse of an impact, impacts\n"
         "so far; energies, counters and violations. SI units, named in the header.\n"
         "With --events: one row per event (impact, open, slip, stick, plastic) of the step from t\n"
         "to t + h: the contact, limit or friction of a joint it is of, gap at t, impulse over the\n"

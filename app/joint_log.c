@@ -87,11 +87,19 @@ static void add_pushes(AppJointLog* log, const LashMechanism* mech, const LashSi
     for (int j = 0; j < log->count; ++j) {
         AppJointPlay* joint = &log->joint[j];
         app_work_step(&joint->work);
-        joint->peak_impulse = fmax(joint->peak_impulse, joint->impulse);
     }
 }
 
-void app_joint_log_step(AppJointLog* log, const LashMechanism* mech, const LashSim* sim, double h) {
+// Sorts the impulse of the step into load and blow.
+static void add_blow(AppJointPlay* joint, bool struck, double h) {
+    if (struck)
+        joint->peak_impulse = fmax(joint->peak_impulse, joint->impulse - joint->load * h);
+    else
+        joint->load = joint->impulse / h;
+}
+
+void app_joint_log_step(AppJointLog* log, const LashMechanism* mech, const LashSim* sim,
+                        const AppStrike* strike, double h) {
     const double *q, *v;
     lash_sim_state(sim, &q, &v);
     const LashInteractionList* list = lash_sim_interactions(sim);
@@ -101,6 +109,7 @@ void app_joint_log_step(AppJointLog* log, const LashMechanism* mech, const LashS
     for (int j = 0; j < log->count; ++j) {
         AppJointPlay* joint = &log->joint[j];
         if (joint->contacts == 0) continue;
+        add_blow(joint, app_strike_joint(strike, mech, j), h);
         bool slides = false;
         joint->points = 0;
         for (int c = joint->first; c < joint->first + joint->contacts; ++c) {

@@ -6,6 +6,7 @@
 #include "app/json_writer.h"
 #include "app/model.h"
 #include "app/record.h"
+#include "app/strike.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,7 +38,8 @@ typedef struct AppJointPlay {
     int64_t impacts;               // steps in which it was hit
     double free, contact, sliding; // time in free flight, touching, and of that sliding [s]
     double impulse;                // sum of its normal impulses in the last step [N s]
-    double peak_impulse;           // largest sum of its normal impulses in a step [N s]
+    double load;                   // the same per time, of the last step that no impact reached [N]
+    double peak_impulse;           // largest that an impact added to it [N s]
     AppWork work;                  // of its contacts, limits and friction
 } AppJointPlay;
 
@@ -50,8 +52,9 @@ typedef struct AppJointLog {
 AppJointLog app_joint_log_create(const LashMechanism* mech, const double* q);
 void app_joint_log_free(AppJointLog* log);
 
-// After a step of h.
-void app_joint_log_step(AppJointLog* log, const LashMechanism* mech, const LashSim* sim, double h);
+// After a step of h; strike: its impacts.
+void app_joint_log_step(AppJointLog* log, const LashMechanism* mech, const LashSim* sim,
+                        const AppStrike* strike, double h);
 
 // Writes the play of the joints into a frame.
 void app_joint_log_frame(const AppJointLog* log, const LashRecordLayout* layout, double* frame);

@@ -69,9 +69,9 @@ typedef struct Run {
     AppGapAudit audit;
     int64_t substepped;
     AppStatistic* statistic; // (outputs)
-    double* peak_force;      // (joints) largest reaction over a step without impact [N]
-    double* peak_impulse;    // (joints) largest of a step with one [N s]
-    bool hit;                // an impact in the last step
+    double* peak_force;      // (joints) largest reaction over a step that no impact reached [N]
+    double* peak_impulse;    // (joints) largest that an impact added to it [N s]
+    Vec3* load;              // (joints) reaction over the last step that no impact reached [N]
     double* frame;           // (layout.total)
     LashRecorder* recorder;  // NULL: no file
     int64_t steps, every;    // planned steps; steps between frames
@@ -116,6 +116,7 @@ static bool prepare(Run* run, LashError* error) {
     run->extreme = lash_alloc((size_t)model->outputs * sizeof(double));
     run->peak_force = lash_alloc((size_t)model->joints * sizeof(double));
     run->peak_impulse = lash_alloc((size_t)model->joints * sizeof(double));
+    run->load = lash_alloc((size_t)model->joints * sizeof(Vec3));
     run->steps = app_session_steps(&run->session);
     run->every = app_session_frame_interval(&run->session);
     prepare_plot(run);
@@ -238,11 +239,13 @@ static bool observe(Run* run, bool last, LashError* error) {
     }
     const double* force = run->frame + run->layout.offset[LASH_SERIES_JOINT_FORCE];
     for (int j = 0; j < model->joints; ++j) {
-        double norm = vec3_norm(vec3(force[3 * j], force[3 * j + 1], force[3 * j + 2]));
-        if (run->hit) {
-            run->peak_impulse[j] = fmax(run->peak_impulse[j], norm * run->log.h);
+        Vec3 now = vec3(force[3 * j], force[3 * j + 1], force[3 * j + 2]);
+        if (app_strike_joint(&run->log.strike, run->mech, j)) {
+            double blow = vec3_distance(now, run->load[j]) * run->log.h;
+            run->peak_impulse[j] = fmax(run->peak_impulse[j], blow);
         } else {
-            run->peak_force[j] = fmax(run->peak_force[j], norm);
+            run->load[j] = now;
+            run->peak_force[j] = fmax(run->peak_force[j], vec3_norm(now));
         }
     }
     if (run->counters.steps % run->every != 0 && !last) return true;
@@ -263,9 +266,7 @@ static bool loop(Run* run, LashError* error) {
             if (run->counters.steps % run->every != 0) record_frame(run, true, error);
             break;
         }
-        int64_t impacts = run->counters.impacts;
         app_counters_add(&run->counters, &info, run->sim);
-        run->hit = run->counters.impacts > impacts;
         run->substepped += info.substeps > 1;
         if (!app_contact_log_step(&run->log, run->mech, run->sim, run->model->simulation.settings.h,
                                   run->recorder, error)) {
@@ -646,6 +647,7 @@ static void release(Run* run) {
     lash_free(run->statistic);
     lash_free(run->peak_force);
     lash_free(run->peak_impulse);
+    lash_free(run->load);
     lash_free(run->extreme);
     lash_free(run->history);
 }
