@@ -63,14 +63,6 @@ static void add_impact(AppContact* contact, const LashEvent* event) {
     contact->first_impact = event->t + fmin(after, event->h);
 }
 
-// Between CAD surfaces a load passes from point to point: one that begins to push without having
-// approached was not hit.
-static bool is_hand_over(const LashMechanism* mech, int contact, const LashEvent* event) {
-    const double at_rest = 1e-9; // [m/s]
-    return event->kind == LASH_EVENT_IMPACT && event->U_before[0] > -at_rest &&
-           lash_mechanism_contact_is_pair(mech, contact);
-}
-
 static bool take_events(AppContactLog* log, const LashMechanism* mech, const LashSim* sim,
                         LashRecorder* recorder, LashError* error) {
     int count;
@@ -78,7 +70,6 @@ static bool take_events(AppContactLog* log, const LashMechanism* mech, const Las
     for (int i = 0; i < count; ++i) {
         int number = lash_mechanism_contact_of(mech, event[i].id), coordinate;
         bool contact = number >= 0; // else a limit or friction of a joint
-        if (contact && is_hand_over(mech, number, &event[i])) continue;
         if (contact && event[i].kind == LASH_EVENT_IMPACT)
             add_impact(&log->contact[number], &event[i]);
         if (recorder == NULL) continue;

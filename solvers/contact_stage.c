@@ -24,9 +24,6 @@
 #include "solvers/sim_internal.h"
 
 static const double FAR = 1e6; // [m] an empty contact slot has an infinite gap
-// Impulses of minimum norm cost more than the solution itself: with more rows than these only the
-// first corrections of a pass ask for them, the others stay near what they start from.
-enum { NORM_ROWS = 24 };
 // A coupled correction: rows that are solved exactly at once; iterations of the friction solver.
 enum { FEW_ROWS = 9, COUPLED_ITERATIONS = 100 };
 static const double PUSHES = 1e-12; // P_N > 0 means above this share of the largest impulse
@@ -466,7 +463,6 @@ static bool contacts_solve(LashSim* sim, StepContext* s) {
     if (!well_posed(s)) return false;
     LashFrictionSettings settings = lash_friction_settings();
     settings.tolerance = sim->settings.tolerance_solver;
-    settings.minimum_norm = s->m <= NORM_ROWS || s->correction < 2;
     LashFrictionInfo info =
         lash_friction_solve(&problem, &settings, s->P_c, s->U_c, sim->friction_work);
     sim->info.solver += info.iterations;

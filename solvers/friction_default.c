@@ -261,6 +261,12 @@ static void finish(Friction* f, LashFrictionInfo* info) {
         if (other <= set->tolerance) memcpy(f->P, f->trial_P, (size_t)f->m * sizeof(double));
         residual = lash_friction_residual(f->problem, set->measure, f->P, f->U);
     }
+    bool large = f->m > LASH_NORM_ROWS && f->problem->W != NULL;
+    if (residual <= set->tolerance && set->minimum_norm && large &&
+        (f->singular || friction_touching(f->problem, f->contact, f->scale, f->P, f->U))) {
+        friction_smallest(f, set->tolerance);
+        residual = lash_friction_residual(f->problem, set->measure, f->P, f->U);
+    }
     if (!(residual < INFINITY)) {
         check_matrix(f->problem);
         memset(f->P, 0, (size_t)f->m * sizeof(double));

@@ -147,6 +147,9 @@ double friction_newton(Friction* f, int max_steps, double tolerance);
 double friction_proximal(Friction* f, int max_steps, double tolerance);
 double friction_interior_point(Friction* f, int max_solves, double tolerance);
 
+// The same solution with the smallest impulses, or nearly so (weighted by lambda), for any size.
+void friction_smallest(Friction* f, double tolerance);
+
 // Does a contact touch without load beside a loaded one that it is coupled with? Then other
 // solutions may exist although each system met was regular. scale = 1 + |b|.
 bool friction_touching(const LashFrictionProblem* p, const LocalContact* contact, double scale,

@@ -82,3 +82,25 @@ double friction_proximal(Friction* f, int max_steps, double tolerance) {
     friction_velocity(f->problem, f->P, f->U);
     return friction_residual_at(f, f->P, f->U);
 }
+
+// The smallest of many answers where they are too many for friction_norm.c: proximal steps from P = 0 with
+// eps so small that the first is an answer but for eps, and the following ones take that error away. What
+// the rows leave open stays at 0, a squeeze too. f->P is an answer, and stays where this finds none.
+void friction_smallest(Friction* f, double tolerance) {
+    static const double EPS = 1e-6; // [-] above the rounding of W, below its smallest eigenvalues mostly
+    enum { PROXIMAL = 4, NEWTON = 20 };
+    size_t bytes = (size_t)f->m * sizeof(double);
+    double *kept = f->vectors, inner = 0.1 * tolerance, residual = INFINITY;
+    memcpy(kept, f->P, bytes);
+    memset(f->center, 0, bytes);
+    for (int k = 0; k < PROXIMAL && !(residual <= tolerance); ++k) {
+        set_shift(f, EPS);
+        if (!(friction_newton(f, NEWTON, inner) <= tolerance)) break;
+        set_shift(f, 0);
+        memcpy(f->center, f->P, bytes);
+        friction_velocity(f->problem, f->P, f->U);
+        residual = friction_residual_at(f, f->P, f->U);
+    }
+    set_shift(f, 0);
+    if (!(residual <= tolerance)) memcpy(f->P, kept, bytes);
+}

@@ -108,8 +108,8 @@ typedef struct LashEnergy {
 } LashEnergy;
 
 typedef enum LashEventKind {
-    LASH_EVENT_IMPACT, // a contact closes, or is hit again: the velocity jumps
-    LASH_EVENT_OPEN,   // a contact that pushed is free
+    LASH_EVENT_IMPACT, // a contact that approached is stopped, or rebounds: the velocity jumps
+    LASH_EVENT_OPEN,   // a contact that touched is free
     LASH_EVENT_SLIP,   // a contact that stuck begins to slide
     LASH_EVENT_STICK,  // a contact that slid begins to stick
     LASH_EVENT_PLASTIC // opposed contacts could not rebound together: the step was solved without
