@@ -1,7 +1,7 @@
 # The two commands: `make demo` and `make test`. Each installs what is missing (Debian packages), builds and runs.
 #   make          build the program            make format    lay out the sources
 #   make demo     build, simulate, draw        make install   into PREFIX (default /usr/local)
-#   make test     all tests, twice: optimised, and with sanitizers; 15 s each of fuzzing the model loader and the reader of results
+#   make test     all tests, twice: optimised, and with sanitizers; 15 s of fuzzing each reader of files
 #   make test-all the same with clang, valgrind and the long sweeps
 #   make bench    speed, beside other programs that it installs for comparison
 MAKEFLAGS += --no-print-directory
@@ -63,7 +63,7 @@ test: deps-test
 	@cmake -S . -B $(ASAN) -DCMAKE_BUILD_TYPE=Debug -DLASH_WERROR=ON -DLASH_SANITIZE=ON >/dev/null
 	@cmake --build $(ASAN) -j$(JOBS)
 	@cmake -S . -B $(FUZZ) -DCMAKE_BUILD_TYPE=Release -DLASH_FUZZ=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ >/dev/null
-	@cmake --build $(FUZZ) -j$(JOBS) --target fuzz_model fuzz_result
+	@cmake --build $(FUZZ) -j$(JOBS) --target fuzz
 	cd $(CHECK) && ctest --output-on-failure -j$(JOBS)
 	cd $(ASAN) && ctest --output-on-failure -j$(JOBS)
 	cd $(FUZZ) && ctest --output-on-failure

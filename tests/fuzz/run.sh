@@ -1,6 +1,6 @@
 #!/bin/sh
-# run.sh SOURCE BUILD [TARGET]: fuzzes for 15 s; with LASH_LONG_TESTS=1 for two million executions.
-# Targets: fuzz_model (the model loader), fuzz_result (the reader of results).
+# run.sh SOURCE BUILD [TARGET]: fuzzes for 15 s; with LASH_LONG_TESTS=1 for two million executions (stores: one million).
+# Targets: fuzz_model (the model loader), fuzz_result (the reader of results), fuzz_store (the reader of study stores).
 # Seeds of models: all models, the malformed ones, what was found before. What it finds is left in BUILD/TARGET_found; copy the file to
 # tests/fuzz/regression with the correction, there the normal tests repeat it.
 set -eu
@@ -13,9 +13,11 @@ if [ "$target" = fuzz_model ]; then
     cp "$file" "$work/seeds/$(echo "${file#"$source"/}" | tr / _)"
   done
 fi
-if [ -n "${LASH_LONG_TESTS:-}" ]; then limit=-runs=2000000; else limit=-max_total_time=15; fi
+runs=2000000 length=8192
+if [ "$target" = fuzz_store ]; then runs=1000000 length=65536; fi
+if [ -n "${LASH_LONG_TESTS:-}" ]; then limit=-runs=$runs; else limit=-max_total_time=15; fi
 # leaks count; a run of one input may take 10 s and 1 GB, far more than any should
-ASAN_OPTIONS=detect_leaks=1 "$build/$target" $limit -seed=1 -max_len=8192 -timeout=10 -rss_limit_mb=1024 \
+ASAN_OPTIONS=detect_leaks=1 "$build/$target" $limit -seed=1 -max_len=$length -timeout=10 -rss_limit_mb=1024 \
   -print_final_stats=1 -artifact_prefix="$found/" "$work/corpus" "$work/seeds" >"$work/log" 2>&1 || {
   grep -v '^#' "$work/log" | tail -40
   echo "the input is in $found"
