@@ -8,6 +8,7 @@
 // clang-format on
 #include <cjson/cJSON.h>
 #include <math.h>
+#include <sqlite3.h>
 #include <stdbool.h>
 
 #include "command.h"
@@ -200,6 +201,158 @@ static void figures_of_the_report_are_those_of_the_samples(void** state) {
     outcome_free(&o);
 }
 
+// ---- any study ----------------------------------------------------------------------------------
+
+// Runs a study without a model of parameters a and b and reports it; page and document as they are.
+static Outcome report_of(const char* parameters, const char* samples, const char* outputs,
+                         const char* more) {
+    FILE* file = fopen(at("r.study.json"), "w");
+    assert_non_null(file);
+    fprintf(file,
+            "{\"format\": \"lash-study/1\", \"model\": null, \"parameters\": [%s], "
+            "\"design\": {\"type\": \"random\", \"samples\": %s}, \"outputs\": [%s]%s}",
+            parameters, samples, outputs, more);
+    fclose(file);
+    remove(at("r.db"));
+    Outcome o = LASH("study", "run", at("r.study.json"), "-o", at("r.db"), "-j", "1");
+    if (o.code != 0) print_error("%s", o.err);
+    assert_int_equal(o.code, 0);
+    outcome_free(&o);
+    o = LASH("study", "report", at("r.db"), "-o", at("r.html"), "--csv", at("r.csv"));
+    if (o.code != 0) print_error("code %d, %s", o.code, o.err);
+    assert_int_equal(o.code, 0);
+    return o;
+}
+
+#define A "{\"name\": \"a\", \"distribution\": \"normal\", \"mean\": 0, \"sigma\": 1}"
+#define B "{\"name\": \"b\", \"distribution\": \"normal\", \"mean\": 0, \"sigma\": 1}"
+
+static void values_have_the_digits_that_sigma_needs_and_limits_all_theirs(void** state) {
+    (void)state;
+    Outcome o = report_of(A, "400",
+                          "{\"name\": \"stroke\", \"expression\": \"120 + 0.004*a\", \"lsl\": "
+                          "119.85, \"usl\": 120.0125}",
+                          "");
+    char* page = slurp(at("r.html"));
+    // 120.000 31 with sigma 0.004: five decimals, in the text and on the page
+    const char* mean = strstr(o.out, "mean 1");
+    assert_non_null(mean);
+    double value = 0;
+    int used = 0;
+    assert_int_equal(sscanf(mean, "mean %lf%n", &value, &used), 1);
+    assert_true(fabs(value - 120) < 0.001 && value != 120);
+    assert_int_equal(used, (int)strlen("mean 120.00031"));
+    assert_non_null(strstr(o.out, "LSL 119.85, USL 120.0125"));
+    assert_non_null(strstr(page, ">119.85</td>"));
+    assert_non_null(strstr(page, ">120.0125</td>"));
+    assert_non_null(strstr(page, "LSL 119.85"));
+    assert_null(strstr(page, ">120</td>"));
+    free(page);
+    outcome_free(&o);
+    o = LASH("study", "plan", at("r.study.json"));
+    assert_non_null(strstr(o.out, "lsl 119.85 usl 120.0125"));
+    outcome_free(&o);
+}
+
+static void shares_above_the_whole_are_explained(void** state) {
+    (void)state;
+    Outcome o = report_of(A ", " B, "400", "{\"name\": \"y\", \"expression\": \"a + b\"}",
+                          ", \"correlations\": [{\"a\": \"a\", \"b\": \"b\", \"rho\": -0.9}]");
+    char* page = slurp(at("r.html"));
+    assert_non_null(strstr(o.out, "the parameters are correlated"));
+    assert_non_null(strstr(page, "the parameters are correlated"));
+    assert_null(strstr(page, "the rest is interaction"));
+    free(page);
+    outcome_free(&o);
+    o = LASH("study", "report", at("r.db"), "-o", at("r.html"), "--json");
+    assert_non_null(strstr(o.out, "\"shares_note\": \"Shares add up to"));
+    outcome_free(&o);
+    // a quarter of 16 samples: correlated by chance
+    o = report_of(A ", " B, "12", "{\"name\": \"y\", \"expression\": \"a - b\"}", "");
+    page = slurp(at("r.html"));
+    double together = 0;
+    const char* found = strstr(page, "Together they explain ");
+    if (found != NULL) together = strtod(found + 22, NULL);
+    if (together > 100) assert_non_null(strstr(page, "is sampling error (12 samples"));
+    free(page);
+    outcome_free(&o);
+}
+
+static void ranges_that_overflow_or_vanish_are_drawn(void** state) {
+    (void)state;
+    static const char* const expressions[] = {"if(a < 0, -1.7e308, 1.7e308)",
+                                              "1e308*max(min(a, 1.7), -1.7)",
+                                              "5e-324*a",
+                                              "5e-324*ceil(a)",
+                                              "1e-310*a",
+                                              "1e308 + 1e292*ceil(a)",
+                                              "1e-300*a",
+                                              "1e200*a",
+                                              "2^53 + ceil(a)",
+                                              "if(a < 0, 0, 1e-320)",
+                                              "1e17 + 16*ceil(a)"};
+    for (size_t i = 0; i < sizeof expressions / sizeof *expressions; ++i) {
+        char output[300];
+        snprintf(output, sizeof output,
+                 "{\"name\": \"y\", \"expression\": \"%s\", \"lsl\": -1e20, \"usl\": 1e-20}",
+                 expressions[i]);
+        Outcome o = report_of(A ", " B, "60", output, "");
+        char* page = slurp(at("r.html"));
+        assert_null(strstr(page, "=\"nan\" "));
+        assert_null(strstr(page, "Mnan"));
+        assert_null(strstr(page, "\"inf"));
+        assert_null(strstr(page, "-inf"));
+        assert_null(strstr(page, ">inf"));
+        if (i == 0 || i == 7) { // a drives it
+            assert_non_null(strstr(o.out, "variance: a "));
+            assert_null(strstr(o.out, "variance: a 0,"));
+        }
+        free(page);
+        outcome_free(&o);
+    }
+}
+
+static void names_of_outputs_are_text_on_the_page_and_in_the_table(void** state) {
+    (void)state;
+    Outcome o = report_of(
+        A, "40",
+        "{\"name\": \"<script>alert(1)</script>,\\\"\\u001b[31m\", \"expression\": \"a\", "
+        "\"unit\": \"<i>\\u0007\", \"usl\": 1}",
+        "");
+    char *page = slurp(at("r.html")), *csv = slurp(at("r.csv"));
+    assert_null(strchr(o.out, 0x1B));
+    assert_null(strchr(page, 0x1B));
+    assert_null(strchr(page, 0x07));
+    assert_null(strstr(page, "<script"));
+    assert_null(strstr(page, "<i>"));
+    assert_non_null(strstr(page, "&lt;script&gt;alert(1)&lt;/script&gt;"));
+    assert_non_null(strstr(csv, ",\"<script>alert(1)</script>,\"\"\\x1b[31m\",steps"));
+    free(page);
+    free(csv);
+    outcome_free(&o);
+}
+
+static void the_version_in_a_store_is_text_on_the_page(void** state) {
+    (void)state;
+    Outcome o = report_of(A, "8", "{\"name\": \"y\", \"expression\": \"a\"}", "");
+    outcome_free(&o);
+    sqlite3* db = NULL;
+    assert_int_equal(sqlite3_open(at("r.db"), &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "UPDATE info SET value = '1<script>x</script>' WHERE key = "
+                                  "'version'",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(db);
+    o = LASH("study", "report", at("r.db"), "-o", at("r.html"));
+    assert_int_equal(o.code, 0);
+    outcome_free(&o);
+    char* page = slurp(at("r.html"));
+    assert_null(strstr(page, "<script"));
+    assert_non_null(strstr(page, "lash&nbsp;1&lt;script&gt;"));
+    free(page);
+}
+
 static bool has_browser(void) {
     return system("command -v chromium >/dev/null 2>&1") == 0;
 }
@@ -236,6 +389,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_design_gives_a_page_whose_figures_equal_the_json_document),
         cmocka_unit_test(figures_of_the_report_are_those_of_the_samples),
+        cmocka_unit_test(values_have_the_digits_that_sigma_needs_and_limits_all_theirs),
+        cmocka_unit_test(shares_above_the_whole_are_explained),
+        cmocka_unit_test(ranges_that_overflow_or_vanish_are_drawn),
+        cmocka_unit_test(names_of_outputs_are_text_on_the_page_and_in_the_table),
+        cmocka_unit_test(the_version_in_a_store_is_text_on_the_page),
         cmocka_unit_test(the_page_opens_in_a_browser_without_errors),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

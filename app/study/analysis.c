@@ -4,6 +4,7 @@
 #include "app/study/analysis.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -230,6 +231,47 @@ static void add_effects(const LashAnalysis* analysis, LashOutputAnalysis* a, int
     lash_free(y);
 }
 
+// Shares of the variance above 100 % are said to be what they are.
+static void explain_shares(const LashAnalysis* analysis, LashOutputAnalysis* a) {
+    const double whole = 1.005; // 100 % as it is printed
+    const LashStudy* study = analysis->study;
+    LashDesignType type = (LashDesignType)study->design.type;
+    double sum = 0, total = 0, largest = 0;
+    a->together = NAN;
+    if (study->active == 0 || type == LASH_DESIGN_MORRIS || type == LASH_DESIGN_ONE_AT_A_TIME)
+        return;
+    bool saltelli = type == LASH_DESIGN_SALTELLI;
+    for (int j = 0; j < study->active; ++j) {
+        sum += saltelli ? a->effect[j].sobol.first : a->effect[j].importance;
+        total += a->effect[j].importance;
+        largest = fmax(largest, a->effect[j].importance);
+    }
+    a->together = sum;
+    if (!(sum > whole || total > whole || largest > whole)) return;
+    if (saltelli && !(sum > whole || largest > whole)) {
+        snprintf(a->note, sizeof a->note,
+                 "Total indices add up to %.0f %%: an interaction counts for each parameter that "
+                 "takes part in it.",
+                 100 * total);
+        return;
+    }
+    char much[48];
+    snprintf(much, sizeof much, "%.0f %%", 100 * fmax(sum, largest));
+    if (study->correlations > 0) {
+        snprintf(a->note, sizeof a->note,
+                 "Shares add up to %s: the parameters are correlated, and what they do together or "
+                 "against each other counts for each of them.",
+                 much);
+    } else {
+        snprintf(
+            a->note, sizeof a->note,
+            "Shares come to %s: more than 100 %% is sampling error (%lld samples, in which the "
+            "parameters are not quite independent%s); more samples lessen it.",
+            much, (long long)a->moments.n,
+            type == LASH_DESIGN_LIST ? ": they are those of the list" : "");
+    }
+}
+
 // ---- all ----------------------------------------------------------------------------------------
 
 LashAnalysis* lash_analysis_create(const LashStudy* study, const LashStoreTable* table) {
@@ -262,6 +304,7 @@ LashAnalysis* lash_analysis_create(const LashStudy* study, const LashStoreTable*
         if (analysis->sample) converge(a);
         find_worst(a);
         add_effects(analysis, a, i);
+        explain_shares(analysis, a);
     }
     return analysis;
 }

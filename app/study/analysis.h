@@ -2,6 +2,8 @@
 #ifndef LASH_APP_STUDY_ANALYSIS_H
 #define LASH_APP_STUDY_ANALYSIS_H
 
+#include <stdio.h>
+
 #include "app/json_writer.h"
 #include "app/study/sensitivity.h"
 #include "app/study/store.h"
@@ -50,6 +52,8 @@ typedef struct LashOutputAnalysis {
     double r2;                   // of the linear model
     double noise;                // shares of the variance below it may be chance, NAN: not known
     int64_t base_used;           // Saltelli: base points without a failed row
+    double together;             // sum of the shares of all parameters (Saltelli: first order), NAN
+    char note[240];              // why shares are more than 100 %, together or one alone; or empty
     LashConvergencePoint convergence[LASH_CONVERGENCE];
     int convergence_points;
     int64_t worst[LASH_WORST]; // rows of the table; where it never happened comes first
@@ -72,10 +76,11 @@ void lash_analysis_destroy(LashAnalysis* analysis); // NULL is allowed
 // Keys of `lash study report --json`.
 void lash_analysis_put(AppJson* json, const LashAnalysis* analysis);
 // One line per sample: parameters, outputs, status.
+void lash_analysis_print_csv(const LashAnalysis* analysis, FILE* file);
 bool lash_analysis_write_csv(const LashAnalysis* analysis, const char* path, LashError* error);
 // The page.
-bool lash_analysis_write_html(const LashAnalysis* analysis, LashStore* store, const char* path,
-                              LashError* error);
+bool lash_analysis_write_html(const LashAnalysis* analysis, const LashStore* store,
+                              const char* path, LashError* error);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "app/study/distribution.h"
+#include "app/study/number.h"
 #include "core/arena.h"
 
 enum { MOST_BARS = 20, MOST_POINTS = 600 };
@@ -33,9 +34,9 @@ static int bin_count(const LashOutputAnalysis* a) {
 }
 
 static void limit_line(const Plot* p, double limit, const char* name) {
-    char number[32];
+    char number[40];
     if (isnan(limit)) return;
-    page_number(limit, number, sizeof number);
+    lash_number_exact(limit, number, sizeof number);
     bool left = limit<p->x0, right = limit> p->x1;
     double x = left ? p->left : right ? p->width - p->right : plot_x(p, limit);
     if (!left && !right)
@@ -47,37 +48,50 @@ static void limit_line(const Plot* p, double limit, const char* name) {
              left ? "&larr; " : "", name, number, right ? " &rarr;" : "");
 }
 
+// A place between low (part 0) and high (part 1), also when their difference overflows.
+static double between(double low, double high, double part) {
+    return (1 - part) * low + part * high;
+}
+
 static void draw_fit(const Plot* p, const LashOutputAnalysis* a, double scale) {
+    if (!isfinite(scale)) return;
     page_put(p->page, "<path class=\"fit\" d=\"");
     for (int i = 0; i <= 120; ++i) {
-        double x = p->x0 + (p->x1 - p->x0) * i / 120;
+        double x = between(p->x0, p->x1, i / 120.0);
         double y = scale * lash_normal_density((x - a->moments.mean) / a->moments.sigma);
         page_put(p->page, "%c%.1f %.1f", i == 0 ? 'M' : 'L', plot_x(p, x), plot_y(p, y));
     }
     page_put(p->page, "\"/>");
 }
 
-static void histogram_bar(const Plot* p, double x, double width, int from, int to,
-                          const char* kind) {
-    double left = plot_x(p, x) + 0.5, right = plot_x(p, x + width) - 0.5;
-    if (to <= from) return;
+typedef struct Bar {
+    double from, to; // values of the output
+    int low, high;   // samples
+} Bar;
+
+static void histogram_bar(const Plot* p, Bar bar, double sigma, const char* kind) {
+    double left = plot_x(p, bar.from) + 0.5, right = plot_x(p, bar.to) - 0.5;
+    char from[48], to[48];
+    if (bar.high <= bar.low) return;
     page_put(p->page,
              "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>"
-             "%.4g to %.4g: %d %s</title></rect>",
-             kind, left, plot_y(p, to), fmax(right - left, 0.8), plot_y(p, from) - plot_y(p, to), x,
-             x + width, to - from, strcmp(kind, "out") == 0 ? "out of spec" : "samples");
+             "%s to %s: %d %s</title></rect>",
+             kind, left, plot_y(p, bar.high), fmax(right - left, 0.8),
+             plot_y(p, bar.low) - plot_y(p, bar.high),
+             page_value(bar.from, sigma, from, sizeof from),
+             page_value(bar.to, sigma, to, sizeof to), bar.high - bar.low,
+             strcmp(kind, "out") == 0 ? "out of spec" : "samples");
 }
 
 void figure_histogram(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
     (void)analysis;
     int bins = bin_count(a), most = 0, count[60] = {0}, bad[60] = {0};
-    double low = a->moments.min, high = a->moments.max;
+    double low = a->moments.min, high = a->moments.max, sigma = a->moments.sigma;
     char axis[128];
     if (!(high > low)) plot_range(&low, &high, 0.5);
-    double width = (high - low) / bins;
     for (int64_t i = 0; i < a->moments.n; ++i) {
-        int b = (int)((a->value[i] - low) / width);
-        if (b >= bins) b = bins - 1;
+        double place = bins * plot_fraction(a->value[i], low, high);
+        int b = (int)fmin(fmax(place, 0), bins - 1);
         if (++count[b] > most) most = count[b];
         bad[b] += a->value[i] < a->lsl || a->value[i] > a->usl;
     }
@@ -92,10 +106,15 @@ void figure_histogram(Page* page, const LashAnalysis* analysis, const LashOutput
     plot_begin(&p, label);
     plot_axes(&p, with_unit(a->name, a->unit, axis, sizeof axis), "samples");
     for (int b = 0; b < bins; ++b) { // out of spec stands on top of what is within
-        histogram_bar(&p, low + b * width, width, 0, count[b] - bad[b], "bar");
-        histogram_bar(&p, low + b * width, width, count[b] - bad[b], count[b], "out");
+        Bar bar = {between(low, high, (double)b / bins), between(low, high, (b + 1.0) / bins)};
+        bar.high = count[b] - bad[b];
+        histogram_bar(&p, bar, sigma, "bar");
+        bar.low = bar.high;
+        bar.high = count[b];
+        histogram_bar(&p, bar, sigma, "out");
     }
-    if (a->distinct > 2) draw_fit(&p, a, (double)a->moments.n * width / a->moments.sigma);
+    double width = high / bins - low / bins;
+    if (a->distinct > 2) draw_fit(&p, a, (double)a->moments.n * width / sigma);
     limit_line(&p, a->lsl, "LSL");
     limit_line(&p, a->usl, "USL");
     plot_end(&p);
@@ -182,13 +201,13 @@ void figure_tornado(Page* page, const LashAnalysis* analysis, const LashOutputAn
             double value = side == 0 ? e->low : e->high;
             if (isnan(value)) continue;
             double end = plot_x(&p, value), top = overlap && side == 1 ? y : y - 7;
-            char number[32];
+            char number[48];
             page_put(page,
                      "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\">"
                      "<title>%s end: %s</title></rect>",
                      side == 0 ? "low" : "high", fmin(end, middle), top, fabs(end - middle),
                      overlap ? 7 : 14, side == 0 ? "low" : "high",
-                     page_number(value, number, sizeof number));
+                     page_value(value, a->moments.sigma, number, sizeof number));
         }
     }
     center_line(&p, a->moments.mean);

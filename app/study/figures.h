@@ -9,6 +9,9 @@
 extern "C" {
 #endif
 
+// The whole page with all of them.
+void figure_page(Page* page, const LashAnalysis* analysis, const LashStore* store);
+
 void figure_histogram(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a);
 void figure_contributors(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a);
 void figure_tornado(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a);

@@ -1,11 +1,14 @@
 // Pages and drawings. Ticks stand at 1, 2 or 5 times a power of ten, about five of them.
 #include "app/study/page.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "app/study/number.h"
+#include "app/text.h"
 #include "core/arena.h"
 
 static void reserve(Page* page, size_t more) {
@@ -31,26 +34,37 @@ void page_put(Page* page, const char* format, ...) {
     page->used += (size_t)length;
 }
 
+static const char* entity_of(char c) {
+    switch (c) {
+        case '&':
+            return "&amp;";
+        case '<':
+            return "&lt;";
+        case '>':
+            return "&gt;";
+        case '"':
+            return "&quot;";
+        case '\'':
+            return "&#39;";
+        default:
+            return NULL;
+    }
+}
+
 void page_escape(Page* page, const char* text) {
-    for (const char* c = text != NULL ? text : ""; *c != '\0'; ++c) {
-        const char* code = *c == '&'    ? "&amp;"
-                           : *c == '<'  ? "&lt;"
-                           : *c == '>'  ? "&gt;"
-                           : *c == '"'  ? "&quot;"
-                           : *c == '\'' ? "&#39;"
-                                        : NULL;
-        if (code != NULL) {
-            page_put(page, "%s", code);
-        } else {
-            reserve(page, 1);
-            page->text[page->used++] = *c;
-            page->text[page->used] = '\0';
-        }
+    size_t bytes = text != NULL ? strlen(text) : 0;
+    for (size_t i = 0; i < bytes;) {
+        char shown[APP_TEXT_SHOWN];
+        bool cut = (unsigned char)text[i] >= 0xC2 && bytes - i < 4;
+        if (cut && app_utf8_length(text + i, bytes - i) == 0) return; // its end was left out
+        i += app_text_show(text + i, bytes - i, shown);
+        const char* entity = entity_of(shown[0]);
+        page_put(page, "%s", entity != NULL ? entity : shown);
     }
 }
 
 const char* page_number(double value, char* text, size_t size) {
-    if (isnan(value)) {
+    if (!isfinite(value)) {
         snprintf(text, size, "&ndash;");
     } else if (value != 0 && (fabs(value) < 1e-4 || fabs(value) >= 1e7)) {
         snprintf(text, size, "%.3e", value);
@@ -59,6 +73,11 @@ const char* page_number(double value, char* text, size_t size) {
         if (strchr(text, 'e') != NULL) snprintf(text, size, "%.0f", value);
     }
     return text;
+}
+
+const char* page_value(double value, double sigma, char* text, size_t size) {
+    if (!isfinite(value)) return page_number(value, text, size);
+    return lash_number_by_sigma(value, sigma, text, size);
 }
 
 const char* page_percent(double share, int digits, char* text, size_t size) {
@@ -85,12 +104,23 @@ void plot_end(const Plot* p) {
     page_put(p->page, "</svg>\n");
 }
 
+double plot_fraction(double x, double low, double high) {
+    if (isinf(high - low)) return (0.5 * x - 0.5 * low) / (0.5 * high - 0.5 * low);
+    return (x - low) / (high - low);
+}
+
+// What lies far outside, or is no number, is drawn beside the picture.
+static double near_page(double place) {
+    return fmin(fmax(place, -9999), 9999);
+}
+
 double plot_x(const Plot* p, double x) {
-    return p->left + (x - p->x0) / (p->x1 - p->x0) * (p->width - p->left - p->right);
+    return near_page(p->left + plot_fraction(x, p->x0, p->x1) * (p->width - p->left - p->right));
 }
 
 double plot_y(const Plot* p, double y) {
-    return p->height - p->bottom - (y - p->y0) / (p->y1 - p->y0) * (p->height - p->top - p->bottom);
+    return near_page(p->height - p->bottom -
+                     plot_fraction(y, p->y0, p->y1) * (p->height - p->top - p->bottom));
 }
 
 enum { MOST_TICKS = 50 }; // also when the range is a rounding error wide
@@ -105,12 +135,13 @@ static double tick_step(double span, double count) {
 static int axis_exponent(double low, double high) {
     double large = fmax(fabs(low), fabs(high));
     if (!(large > 0) || (large >= 0.02 && large < 1e5)) return 0;
-    return 3 * (int)floor(log10(large) / 3);
+    return (int)fmax(3 * floor(log10(large) / 3), -306); // 1e-307 is the last power of ten there is
 }
 
 static const char* tick_text(double value, double step, char* text, size_t size) {
     if (fabs(value) < 1e-9 * step) value = 0;
-    snprintf(text, size, "%.*f", (int)fmax(0, -floor(log10(step) + 1e-9)), value);
+    double digits = fmin(fmax(-floor(log10(step) + 1e-9), 0), 20);
+    snprintf(text, size, "%.*f", (int)digits, value);
     return text;
 }
 
@@ -123,11 +154,11 @@ static void put_exponent(const Plot* p, int exponent, const char* anchor, double
 }
 
 static void x_axis(const Plot* p, const char* name) {
-    char text[32];
+    char text[48];
     double right = p->width - p->right, bottom = p->height - p->bottom;
     int exponent = axis_exponent(p->x0, p->x1);
     double unit = pow(10, exponent),
-           step = tick_step((p->x1 - p->x0) / unit, (right - p->left) / 70);
+           step = tick_step(p->x1 / unit - p->x0 / unit, (right - p->left) / 70);
     double first = ceil(p->x0 / unit / step - 1e-9);
     for (int i = 0; i < MOST_TICKS && (first + i) * step <= p->x1 / unit + 1e-9 * step; ++i) {
         double t = (first + i) * step;
@@ -145,11 +176,11 @@ static void x_axis(const Plot* p, const char* name) {
 }
 
 static void y_axis(const Plot* p, const char* name) {
-    char text[32];
+    char text[48];
     double right = p->width - p->right, bottom = p->height - p->bottom;
     int exponent = p->counts ? 0 : axis_exponent(p->y0, p->y1);
     double unit = pow(10, exponent),
-           step = tick_step((p->y1 - p->y0) / unit, (bottom - p->top) / 36);
+           step = tick_step(p->y1 / unit - p->y0 / unit, (bottom - p->top) / 36);
     if (p->counts) step = fmax(step, 1);
     double first = ceil(p->y0 / unit / step - 1e-9);
     for (int i = 0; i < MOST_TICKS && (first + i) * step <= p->y1 / unit + 1e-9 * step; ++i) {
@@ -186,6 +217,9 @@ void plot_axes(const Plot* p, const char* x_name, const char* y_name) {
 void plot_range(double* low, double* high, double margin) {
     double span = *high - *low;
     if (!(span > 0)) span = fabs(*low) > 0 ? fabs(*low) * 0.1 : 1;
-    *low -= margin * span;
-    *high += margin * span;
+    *low = fmax(*low - margin * span, -DBL_MAX);
+    *high = fmin(*high + margin * span, DBL_MAX);
+    if (*high > *low) return;
+    *low -= DBL_MIN; // so small that a tenth of it is nothing
+    *high += DBL_MIN;
 }

@@ -18,9 +18,12 @@ typedef struct Page {
 
 void page_free(Page* page);
 void page_put(Page* page, const char* format, ...) LASH_PRINTF(2, 3);
-void page_escape(Page* page, const char* text); // &, <, >, quotes; NULL: nothing
+// &, <, >, quotes, control characters; NULL: nothing
+void page_escape(Page* page, const char* text);
 // A number with four digits, "-" when it is none.
 const char* page_number(double value, char* text, size_t size);
+// A value of something that scatters by sigma: lash_number_by_sigma, "-" when it is none.
+const char* page_value(double value, double sigma, char* text, size_t size);
 // A share in percent with `digits` digits, without the sign; below a thousandth: "< 0.001".
 const char* page_percent(double share, int digits, char* text, size_t size);
 
@@ -35,6 +38,8 @@ typedef struct Plot {
 // Begins the svg. label: what a screen reader says.
 void plot_begin(const Plot* plot, const char* label);
 void plot_end(const Plot* plot);
+// Where x lies between low (0) and high (1), also when their difference overflows.
+double plot_fraction(double x, double low, double high);
 double plot_x(const Plot* plot, double x);
 double plot_y(const Plot* plot, double y);
 // Grid, tick numbers and names of the axes. y_name NULL: no y axis.

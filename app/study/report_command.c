@@ -5,7 +5,9 @@
 
 #include "app/report.h"
 #include "app/study/analysis.h"
+#include "app/study/number.h"
 #include "app/study/study_command.h"
+#include "app/text.h"
 
 #define OPTION(member) offsetof(StudyOptions, member)
 static const AppOption options[] = {
@@ -38,15 +40,29 @@ static void page_path(const StudyOptions* o, const char* store, char* path, size
     snprintf(path, size, "%.*s.html", (int)(db ? length - 3 : length), store);
 }
 
+static void print_limits(const LashOutputAnalysis* a) {
+    char text[48];
+    if (!isnan(a->lsl)) printf(", LSL %s", lash_number_exact(a->lsl, text, sizeof text));
+    if (!isnan(a->usl)) printf(", USL %s", lash_number_exact(a->usl, text, sizeof text));
+}
+
 static void print_output(const LashAnalysis* analysis, const LashOutputAnalysis* a) {
     const LashStudy* study = analysis->study;
-    printf("%s%s%s\n", a->name, a->unit != NULL ? " in " : "", a->unit != NULL ? a->unit : "");
-    printf("  mean %.6g, sigma %.4g, 5 %% %.6g, 50 %% %.6g, 95 %% %.6g (%lld samples)\n",
-           a->moments.mean, a->moments.sigma, a->percentile[2], a->percentile[4], a->percentile[6],
-           (long long)a->moments.n);
+    const double values[] = {a->moments.mean, a->percentile[2], a->percentile[4], a->percentile[6]};
+    char text[4][48];
+    app_text_print(stdout, a->name);
+    if (a->unit != NULL) {
+        printf(" in ");
+        app_text_print(stdout, a->unit);
+    }
+    for (int i = 0; i < 4; ++i)
+        lash_number_by_sigma(values[i], a->moments.sigma, text[i], sizeof text[i]);
+    printf("\n  mean %s, sigma %.4g, 5 %% %s, 50 %% %s, 95 %% %s (%lld samples)\n", text[0],
+           a->moments.sigma, text[1], text[2], text[3], (long long)a->moments.n);
     if (!isnan(a->share)) {
         printf("  out of spec %.3g %% (%.3g to %.3g)", 100 * a->share, 100 * a->share_ci.low,
                100 * a->share_ci.high);
+        print_limits(a);
         if (a->distinct > 2)
             printf(", normal fit %.3g %%, Cpk %.3g, by percentiles %.3g%s", 100 * a->fitted,
                    a->capability.cpk, a->capability.cpk_percentile,
@@ -59,7 +75,7 @@ static void print_output(const LashAnalysis* analysis, const LashOutputAnalysis*
     for (int j = 0; j < study->active && j < 6; ++j)
         printf("%s %s %.3g", j == 0 ? "" : ",", study->parameter[a->effect[j].parameter].name,
                a->effect[j].importance);
-    putchar('\n');
+    printf("\n%s%s%s", a->note[0] != '\0' ? "  " : "", a->note, a->note[0] != '\0' ? "\n" : "");
 }
 
 static void print_analysis(const LashAnalysis* analysis, const char* page) {

@@ -7,6 +7,7 @@
 #include "app/json_writer.h"
 #include "app/output_file.h"
 #include "app/study/analysis.h"
+#include "app/text.h"
 
 static void put_interval(AppJson* json, const char* key, LashInterval interval) {
     app_json_key(json, key);
@@ -109,6 +110,8 @@ static void put_output(AppJson* json, const LashAnalysis* analysis, const LashOu
     app_json_put_number(json, "normality_p", a->normality.p);
     app_json_put_number(json, "r2_linear", a->r2);
     app_json_put_number(json, "noise_share", a->noise);
+    app_json_put_number(json, "shares_together", a->together);
+    app_json_put_text(json, "shares_note", a->note[0] != '\0' ? a->note : NULL);
     put_contributors(json, analysis, a);
     if (analysis->study->design.type == LASH_DESIGN_SALTELLI) put_sobol(json, analysis, a);
     if (analysis->study->design.type == LASH_DESIGN_MORRIS) put_morris(json, analysis, a);
@@ -140,27 +143,38 @@ void lash_analysis_put(AppJson* json, const LashAnalysis* analysis) {
     app_json_end_array(json);
 }
 
-bool lash_analysis_write_csv(const LashAnalysis* analysis, const char* path, LashError* error) {
+// Nothing where there is no number.
+static void put_value(FILE* file, double value, int digits) {
+    fputc(',', file);
+    if (isfinite(value)) fprintf(file, "%.*g", digits, value);
+}
+
+static void put_name(FILE* file, const char* name) {
+    fputc(',', file);
+    app_csv_print(file, name);
+}
+
+void lash_analysis_print_csv(const LashAnalysis* analysis, FILE* file) {
     const LashStudy* study = analysis->study;
-    AppOutput* output = app_output_create(path, error);
-    if (output == NULL) return false;
-    FILE* file = app_output_stream(output);
     fprintf(file, "sample,status");
-    for (int i = 0; i < study->parameters; ++i) fprintf(file, ",%s", study->parameter[i].name);
-    for (int i = 0; i < study->outputs; ++i) fprintf(file, ",%s", study->output[i].measured.name);
+    for (int i = 0; i < study->parameters; ++i) put_name(file, study->parameter[i].name);
+    for (int i = 0; i < study->outputs; ++i) put_name(file, study->output[i].measured.name);
     fprintf(file, ",steps,penetration,wall_seconds\n");
     for (int64_t r = 0; r < analysis->table->rows; ++r) {
         const LashSample* row = &analysis->table->sample[r];
         fprintf(file, "%lld,%s", (long long)row->id, lash_sample_status_name(row->status));
-        for (int i = 0; i < study->parameters; ++i) fprintf(file, ",%.17g", row->x[i]);
-        for (int i = 0; i < study->outputs; ++i) {
-            if (isnan(row->y[i])) {
-                fputc(',', file);
-            } else {
-                fprintf(file, ",%.17g", row->y[i]);
-            }
-        }
-        fprintf(file, ",%lld,%.6g,%.6g\n", (long long)row->steps, row->penetration, row->wall);
+        for (int i = 0; i < study->parameters; ++i) put_value(file, row->x[i], 17);
+        for (int i = 0; i < study->outputs; ++i) put_value(file, row->y[i], 17);
+        fprintf(file, ",%lld", (long long)row->steps);
+        put_value(file, row->penetration, 6);
+        put_value(file, row->wall, 6);
+        fputc('\n', file);
     }
+}
+
+bool lash_analysis_write_csv(const LashAnalysis* analysis, const char* path, LashError* error) {
+    AppOutput* output = app_output_create(path, error);
+    if (output == NULL) return false;
+    lash_analysis_print_csv(analysis, app_output_stream(output));
     return app_output_finish(output, error);
 }

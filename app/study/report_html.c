@@ -10,6 +10,7 @@
 #include "app/report.h"
 #include "app/study/analysis.h"
 #include "app/study/figures.h"
+#include "app/study/number.h"
 #include "app/study/page.h"
 #include "core/arena.h"
 
@@ -76,13 +77,30 @@ static const char style[] =
 static void begin_cell(Page* page, const char* output, const char* key, double value) {
     page_put(page, "<td data-key=\"");
     page_escape(page, output);
-    page_put(page, ".%s\" data-value=\"%.17g\">", key, value);
+    page_put(page, ".");
+    page_escape(page, key);
+    page_put(page, "\" data-value=\"%.17g\">", isfinite(value) ? value : NAN);
 }
 
 static void cell(Page* page, const char* output, const char* key, double value) {
     char text[48];
     begin_cell(page, output, key, value);
     page_put(page, "%s</td>", page_number(value, text, sizeof text));
+}
+
+// A value of the output: as many digits as its sigma needs.
+static void value_cell(Page* page, const LashOutputAnalysis* a, const char* key, double value) {
+    char text[48];
+    begin_cell(page, a->name, key, value);
+    page_put(page, "%s</td>", page_value(value, a->moments.sigma, text, sizeof text));
+}
+
+// A limit as it was given.
+static void limit_cell(Page* page, const char* output, const char* key, double value) {
+    char text[48];
+    begin_cell(page, output, key, value);
+    page_put(page, "%s</td>",
+             isnan(value) ? "&ndash;" : lash_number_exact(value, text, sizeof text));
 }
 
 static void index_cell(Page* page, const char* output, const char* key, double value) {
@@ -106,6 +124,11 @@ static void percent_cell(Page* page, const char* output, const char* key, double
 static void plain_cell(Page* page, double value) {
     char text[48];
     page_put(page, "<td>%s</td>", page_number(value, text, sizeof text));
+}
+
+static void spread_cell(Page* page, double value, double sigma) {
+    char text[48];
+    page_put(page, "<td>%s</td>", page_value(value, sigma, text, sizeof text));
 }
 
 static void card(Page* page, const char* value, const char* name) {
@@ -133,7 +156,7 @@ static void end_figure(Page* page, const char* caption) {
 
 // ---- head ---------------------------------------------------------------------------------------
 
-static void put_head(Page* page, const LashAnalysis* analysis, LashStore* store) {
+static void put_head(Page* page, const LashAnalysis* analysis, const LashStore* store) {
     const LashStudy* study = analysis->study;
     const char* title = study->name != NULL ? study->name : study->file;
     char text[64];
@@ -179,8 +202,10 @@ static void put_head(Page* page, const LashAnalysis* analysis, LashStore* store)
     page_put(page, "store <code>");
     page_escape(page, lash_store_path(store));
     const char* begun = lash_store_text(store, "created"); // 2026-01-31T12:00:00Z
-    page_put(page, "</code>, begun <time>%.10s&nbsp;%.5s&nbsp;UTC</time> with lash&nbsp;%s.</p>\n",
-             begun, strlen(begun) > 11 ? begun + 11 : "", lash_store_text(store, "version"));
+    page_put(page, "</code>, begun <time>%.10s&nbsp;%.5s&nbsp;UTC</time> with lash&nbsp;", begun,
+             begun + 11); // its form was checked
+    page_escape(page, lash_store_text(store, "version"));
+    page_put(page, ".</p>\n");
 }
 
 // ---- summary ------------------------------------------------------------------------------------
@@ -202,13 +227,13 @@ static void put_values(Page* page, const LashAnalysis* analysis) {
         const LashOutputAnalysis* a = &analysis->output[i];
         output_cell(page, analysis, i);
         cell(page, a->name, "n", (double)a->moments.n);
-        cell(page, a->name, "mean", a->moments.mean);
+        value_cell(page, a, "mean", a->moments.mean);
         cell(page, a->name, "sigma", a->moments.sigma);
-        cell(page, a->name, "min", a->moments.min);
-        cell(page, a->name, "p05", a->percentile[2]);
-        cell(page, a->name, "p50", a->percentile[4]);
-        cell(page, a->name, "p95", a->percentile[6]);
-        cell(page, a->name, "max", a->moments.max);
+        value_cell(page, a, "min", a->moments.min);
+        value_cell(page, a, "p05", a->percentile[2]);
+        value_cell(page, a, "p50", a->percentile[4]);
+        value_cell(page, a, "p95", a->percentile[6]);
+        value_cell(page, a, "max", a->moments.max);
         page_put(page, "</tr>\n");
     }
     page_put(page, "</table></div>");
@@ -226,8 +251,8 @@ static void put_limits(Page* page, const LashAnalysis* analysis) {
                      "spec,<br>counted</th><th>out of spec,<br>normal fit</th></tr>\n");
         }
         output_cell(page, analysis, i);
-        cell(page, a->name, "lsl", a->lsl);
-        cell(page, a->name, "usl", a->usl);
+        limit_cell(page, a->name, "lsl", a->lsl);
+        limit_cell(page, a->name, "usl", a->usl);
         cell(page, a->name, "cp", a->capability.cp);
         cell(page, a->name, "cpk", a->capability.cpk);
         cell(page, a->name, "cpk_percentile", a->capability.cpk_percentile);
@@ -273,7 +298,7 @@ static void put_driver(Page* page, const LashAnalysis* analysis, const LashOutpu
     page_put(page, "<b>");
     page_escape(page, analysis->study->parameter[e->parameter].name);
     if (type == LASH_DESIGN_MORRIS || type == LASH_DESIGN_ONE_AT_A_TIME) {
-        char number[32];
+        char number[48];
         page_put(page, "</b> moves it most: by %s",
                  page_number(e->importance, number, sizeof number));
         if (a->unit != NULL) page_put(page, " ");
@@ -288,12 +313,13 @@ static void put_driver(Page* page, const LashAnalysis* analysis, const LashOutpu
         page_put(page, "</b> matters most: %.0f %% of the variance%s. ", 100 * e->importance,
                  type == LASH_DESIGN_SALTELLI ? ", interactions included" : " by itself");
     }
+    if (a->note[0] != '\0' && e->importance > 1) page_put(page, "%s ", a->note);
 }
 
 static void put_shape(Page* page, const LashOutputAnalysis* a) {
-    char low[32], high[32];
-    page_number(a->moments.min, low, sizeof low);
-    page_number(a->moments.max, high, sizeof high);
+    char low[48], high[48];
+    page_value(a->moments.min, a->moments.sigma, low, sizeof low);
+    page_value(a->moments.max, a->moments.sigma, high, sizeof high);
     if (a->distinct == 1) {
         page_put(page, "Every sample gave %s. ", low);
     } else if (a->distinct == 2) {
@@ -343,7 +369,7 @@ static void put_percentiles(Page* page, const LashOutputAnalysis* a) {
     page_put(page, "<div><h3>Percentiles and shape</h3><table>");
     for (int i = 0; i < LASH_PERCENTILES; ++i) {
         page_put(page, "<tr><th>%s</th>", names[i]);
-        cell(page, a->name, keys[i], a->percentile[i]);
+        value_cell(page, a, keys[i], a->percentile[i]);
         page_put(page, "</tr>");
     }
     page_put(page, "<tr><th>skewness</th>");
@@ -382,33 +408,34 @@ static void put_morris(Page* page, const LashAnalysis* analysis, const LashOutpu
     end_section(page);
 }
 
+static const char* ranking_text(int type) {
+    switch (type) {
+        case LASH_DESIGN_SALTELLI:
+            return "Total index: share of the variance that would vanish if this parameter were "
+                   "fixed, interactions included.";
+        case LASH_DESIGN_MORRIS:
+            return "Mean size of the change when the parameter is moved.";
+        case LASH_DESIGN_ONE_AT_A_TIME:
+            return "Change of the output from the low to the high end, others nominal.";
+        default:
+            return "Share of the variance explained by the parameter alone, by a smooth curve.";
+    }
+}
+
 static void put_contributors(Page* page, const LashAnalysis* analysis,
                              const LashOutputAnalysis* a) {
     int type = analysis->study->design.type;
-    char caption[500];
-    double sum = 0;
-    for (int j = 0; j < analysis->study->active; ++j) sum += a->effect[j].importance;
     begin_section(page, "Ranked contributors");
     begin_figure(page);
     figure_contributors(page, analysis, a);
-    const char* text =
-        type == LASH_DESIGN_SALTELLI
-            ? "Total index: share of the variance that would vanish if this parameter were fixed, "
-              "interactions included."
-        : type == LASH_DESIGN_MORRIS ? "Mean size of the change when the parameter is moved."
-        : type == LASH_DESIGN_ONE_AT_A_TIME
-            ? "Change of the output from the low to the high end, others nominal."
-            : "Share of the variance explained by the parameter alone, by a smooth curve.";
-    int used = snprintf(caption, sizeof caption, "%s", text);
+    page_put(page, "<figcaption>%s", ranking_text(type));
     if (!isnan(a->noise))
-        used += snprintf(caption + used, sizeof caption - (size_t)used,
-                         " Below %.1f %% (muted, dotted line) it may be chance.", 100 * a->noise);
+        page_put(page, " Below %.1f %% (muted, dotted line) it may be chance.", 100 * a->noise);
     if (!isnan(a->r2) && type != LASH_DESIGN_SALTELLI)
-        snprintf(caption + used, sizeof caption - (size_t)used,
-                 " Together they explain %.0f %%, straight lines alone %.0f %%; the rest is "
-                 "interaction or jumps.",
-                 100 * sum, 100 * a->r2);
-    end_figure(page, caption);
+        page_put(page, " Together they explain %.0f %%, straight lines alone %.0f %%%s.",
+                 100 * a->together, 100 * a->r2,
+                 a->note[0] == '\0' ? "; the rest is interaction or jumps" : "");
+    page_put(page, "%s%s</figcaption></figure>\n", a->note[0] == '\0' ? "" : " ", a->note);
     end_section(page);
 }
 
@@ -504,6 +531,12 @@ static void put_convergence(Page* page, const LashOutputAnalysis* a) {
     end_section(page);
 }
 
+static void put_parameter(Page* page, const char* name, double value) {
+    char text[48];
+    page_escape(page, name);
+    page_put(page, "=%s ", lash_number_exact(value, text, sizeof text));
+}
+
 // The command that shows a sample; without a model its parameters.
 static void put_replay(Page* page, const LashStudy* study, const LashSample* row) {
     enum { REPLAY = 1 << 16 };
@@ -511,7 +544,7 @@ static void put_replay(Page* page, const LashStudy* study, const LashSample* row
     page_put(page, "<code>");
     page_escape(page, lash_sample_replay(study, row->x, replay, REPLAY));
     for (int k = 0; k < study->parameters && replay[0] == '\0'; ++k)
-        page_put(page, "%s=%.6g ", study->parameter[k].name, row->x[k]);
+        put_parameter(page, study->parameter[k].name, row->x[k]);
     page_put(page, "</code>");
     lash_free(replay);
 }
@@ -532,7 +565,7 @@ static void put_worst(Page* page, const LashAnalysis* analysis, const LashOutput
         bool out = isnan(y) || y < a->lsl || y > a->usl;
         page_put(page, "<tr><td>%lld</td><td%s>%s</td><td class=\"text wide\">", (long long)row->id,
                  out ? " class=\"redtext\"" : "",
-                 isnan(y) ? "never" : page_number(y, text, sizeof text));
+                 isnan(y) ? "never" : page_value(y, a->moments.sigma, text, sizeof text));
         put_replay(page, analysis->study, row);
         page_put(page, "</td></tr>\n");
     }
@@ -614,10 +647,11 @@ static void put_parameters(Page* page, const LashAnalysis* analysis) {
         page_escape(page, p->unit);
         page_put(page, "</span></td><td class=\"text\">%s</td>",
                  lash_distribution_name((LashDistributionType)p->type));
-        plain_cell(page, lash_distribution_mean(&p->distribution));
-        plain_cell(page, lash_distribution_sigma(&p->distribution));
-        plain_cell(page, low);
-        plain_cell(page, high);
+        double sigma = lash_distribution_sigma(&p->distribution);
+        spread_cell(page, lash_distribution_mean(&p->distribution), sigma);
+        plain_cell(page, sigma);
+        spread_cell(page, low, sigma);
+        spread_cell(page, high, sigma);
         page_put(page, "</tr>\n");
     }
     page_put(page,
@@ -646,16 +680,20 @@ static void put_notes(Page* page) {
         "</ul>\n");
 }
 
-bool lash_analysis_write_html(const LashAnalysis* analysis, LashStore* store, const char* path,
-                              LashError* error) {
+void figure_page(Page* page, const LashAnalysis* analysis, const LashStore* store) {
+    put_head(page, analysis, store);
+    put_summary(page, analysis);
+    for (int i = 0; i < analysis->study->outputs; ++i) put_output(page, analysis, i);
+    put_failed(page, analysis);
+    put_parameters(page, analysis);
+    put_notes(page);
+    page_put(page, "</body></html>\n");
+}
+
+bool lash_analysis_write_html(const LashAnalysis* analysis, const LashStore* store,
+                              const char* path, LashError* error) {
     Page page = {0};
-    put_head(&page, analysis, store);
-    put_summary(&page, analysis);
-    for (int i = 0; i < analysis->study->outputs; ++i) put_output(&page, analysis, i);
-    put_failed(&page, analysis);
-    put_parameters(&page, analysis);
-    put_notes(&page);
-    page_put(&page, "</body></html>\n");
+    figure_page(&page, analysis, store);
     AppOutput* output = app_output_create(path, error);
     bool good = output != NULL;
     if (good) {

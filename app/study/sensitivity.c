@@ -136,7 +136,10 @@ static void bootstrap(const LashStudy* study, const BlockSums* block, int blocks
     lash_free(draws);
 }
 
-int64_t lash_sobol_indices(const LashStudy* study, const double* y, LashSobolIndex* index) {
+int64_t lash_sobol_indices(const LashStudy* study, const double* values, LashSobolIndex* index) {
+    int power = 0; // indices have no unit
+    double* scaled = lash_scaled(values, study->samples, &power);
+    const double* y = scaled != NULL ? scaled : values;
     int d = study->active;
     int blocks = (int)((study->base + study->block_size - 1) / study->block_size), filled = 0;
     BlockSums* block = lash_alloc((size_t)blocks * sizeof *block);
@@ -154,6 +157,7 @@ int64_t lash_sobol_indices(const LashStudy* study, const double* y, LashSobolInd
                                     .total_ci = {NAN, NAN}};
     }
     if (filled >= 4) bootstrap(study, block, filled, index);
+    lash_free(scaled);
     lash_free(block);
     lash_free(memory);
     return used;
@@ -377,11 +381,14 @@ static double fit_additive(const Additive* a, const double* y, LashContribution*
     return noise;
 }
 
-double lash_contributions(const double* x, const double* y, int64_t rows, int active,
+double lash_contributions(const double* x, const double* values, int64_t rows, int active,
                           LashContribution* contribution, double* noise) {
     for (int j = 0; j < active; ++j) contribution[j] = (LashContribution){NAN, NAN, NAN};
     *noise = NAN;
     if (rows < 4 || active == 0) return NAN;
+    int power = 0; // shares have no unit
+    double* scaled = lash_scaled(values, rows, &power);
+    const double* y = scaled != NULL ? scaled : values;
     // eight samples for each polynomial where there are enough, more than two in any case
     int most = (int)fmin(fmax(floor((double)rows / (8.0 * active)), 1), MOST_DEGREE);
     bool enough = rows > 2 * (active + 1);
@@ -400,6 +407,7 @@ double lash_contributions(const double* x, const double* y, int64_t rows, int ac
     }
     if (enough) *noise = fit_additive(&a, y, contribution);
     double R2 = regress(x, y, rows, active, contribution);
+    lash_free(scaled);
     lash_free(a.degree);
     lash_free(a.value);
     lash_free(order);

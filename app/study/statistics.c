@@ -18,7 +18,7 @@
 #include "app/study/random.h"
 #include "core/arena.h"
 
-LashMoments lash_moments(const double* values, int64_t n) {
+static LashMoments plain_moments(const double* values, int64_t n) {
     LashMoments m = {.n = n,
                      .mean = NAN,
                      .sigma = NAN,
@@ -50,6 +50,31 @@ LashMoments lash_moments(const double* values, int64_t n) {
     return m;
 }
 
+// Fourth powers of what is beyond 1e70 or below 1e-70 overflow or vanish.
+double* lash_scaled(const double* values, int64_t n, int* power) {
+    const double safe = 1e70;
+    double largest = 0;
+    for (int64_t i = 0; i < n; ++i) largest = fmax(largest, fabs(values[i]));
+    if (largest == 0 || (largest < safe && largest > 1 / safe)) return NULL;
+    *power = ilogb(largest);
+    double* scaled = lash_alloc((size_t)n * sizeof *scaled);
+    for (int64_t i = 0; i < n; ++i) scaled[i] = ldexp(values[i], -*power);
+    return scaled;
+}
+
+LashMoments lash_moments(const double* values, int64_t n) {
+    int power = 0;
+    double* scaled = lash_scaled(values, n, &power);
+    if (scaled == NULL) return plain_moments(values, n);
+    LashMoments m = plain_moments(scaled, n);
+    m.mean = ldexp(m.mean, power);
+    m.sigma = ldexp(m.sigma, power);
+    m.min = ldexp(m.min, power);
+    m.max = ldexp(m.max, power);
+    lash_free(scaled);
+    return m;
+}
+
 static int compare(const void* a, const void* b) {
     double x = *(const double*)a, y = *(const double*)b;
     return (x > y) - (x < y);
@@ -64,7 +89,9 @@ double lash_percentile(const double* sorted, int64_t n, double p) {
     double place = p * (double)(n - 1);
     int64_t i = (int64_t)floor(place);
     if (i >= n - 1) return sorted[n - 1];
-    return sorted[i] + (place - (double)i) * (sorted[i + 1] - sorted[i]);
+    double part = place - (double)i, step = sorted[i + 1] - sorted[i];
+    if (isinf(step)) return (1 - part) * sorted[i] + part * sorted[i + 1];
+    return sorted[i] + part * step;
 }
 
 LashInterval lash_wilson(int64_t k, int64_t n) {

@@ -17,6 +17,10 @@ typedef struct LashMoments {
     double mean, sigma, min, max; // sigma with n - 1; NAN below two values
     double skewness, kurtosis;    // 0 and 0 of a normal
 } LashMoments;
+// Values so large or small that their powers are no numbers, divided by 2^power, which changes no
+// digit: the caller frees them. NULL: they are good as they are.
+double* lash_scaled(const double* values, int64_t n, int* power);
+
 LashMoments lash_moments(const double* values, int64_t n);
 
 void lash_sort(double* values, int64_t n);

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "app/report.h"
+#include "app/study/number.h"
 #include "app/suggest.h"
+#include "app/text.h"
 #include "core/arena.h"
 #include "geometry/sha256.h"
 
@@ -68,25 +70,32 @@ static void print_plan(const LashStudy* study) {
     printf("parameters  %d, of which %d vary\n", study->parameters, study->active);
     for (int i = 0; i < study->parameters; ++i) {
         const LashStudyParameter* p = &study->parameter[i];
-        printf("  %-18s %-16s mean %.6g, sigma %.4g %s\n", p->name,
-               lash_distribution_name((LashDistributionType)p->type),
-               lash_distribution_mean(&p->distribution), lash_distribution_sigma(&p->distribution),
+        double sigma = lash_distribution_sigma(&p->distribution);
+        char mean[48];
+        lash_number_by_sigma(lash_distribution_mean(&p->distribution), sigma, mean, sizeof mean);
+        printf("  %-18s %-16s mean %s, sigma %.4g %s\n", p->name,
+               lash_distribution_name((LashDistributionType)p->type), mean, sigma,
                p->unit != NULL ? p->unit : "");
     }
     printf("outputs     %d\n", study->outputs);
     for (int i = 0; i < study->outputs; ++i) {
         const LashStudyOutput* output = &study->output[i];
         printf("  %-18s", output->measured.name);
-        if (!isnan(output->lsl)) printf(" lsl %g", output->lsl);
-        if (!isnan(output->usl)) printf(" usl %g", output->usl);
+        char limit[48];
+        if (!isnan(output->lsl))
+            printf(" lsl %s", lash_number_exact(output->lsl, limit, sizeof limit));
+        if (!isnan(output->usl))
+            printf(" usl %s", lash_number_exact(output->usl, limit, sizeof limit));
         printf(" %s\n", output->unit != NULL ? output->unit : "");
     }
 }
 
 static void print_points(const LashStudy* study) {
     double* x = lash_alloc((size_t)study->parameters * sizeof *x);
-    for (int k = 0; k < study->parameters; ++k)
-        printf("%s%s", k == 0 ? "" : ",", study->parameter[k].name);
+    for (int k = 0; k < study->parameters; ++k) {
+        if (k > 0) putchar(',');
+        app_csv_print(stdout, study->parameter[k].name);
+    }
     putchar('\n');
     for (int64_t i = 0; i < study->samples; ++i) {
         lash_study_point(study, i, x);
@@ -202,6 +211,26 @@ static void print_hash(const char* name, const char* text) {
     printf("%s sha256 %s\n", name, hex);
 }
 
+// One word of a line: names with spaces or quotes stand in quotes, as in CSV.
+static void print_name(const char* name) {
+    putchar(' ');
+    if (name[0] == '\0' || (strchr(name, ' ') != NULL && strpbrk(name, ",;\"\n\r\t") == NULL)) {
+        putchar('"');
+        app_text_print(stdout, name);
+        putchar('"');
+    } else {
+        app_csv_print(stdout, name);
+    }
+}
+
+static void print_number(double value) {
+    if (isfinite(value)) {
+        printf(" %.17g", value);
+    } else {
+        printf(" -");
+    }
+}
+
 static void print_header(LashStore* store, const LashStudy* study, bool canonical) {
     printf("lash-store/1 version %s\n", lash_store_text(store, "version"));
     print_hash("study", lash_store_text(store, "study_text"));
@@ -213,26 +242,24 @@ static void print_header(LashStore* store, const LashStudy* study, bool canonica
                lash_store_text(store, "folder"), lash_store_text(store, "shard"));
     }
     printf("columns id status steps iterations penetration joint_error velocity_error");
-    for (int i = 0; i < study->parameters; ++i) printf(" %s", study->parameter[i].name);
-    for (int i = 0; i < study->outputs; ++i) printf(" %s", study->output[i].measured.name);
+    for (int i = 0; i < study->parameters; ++i) print_name(study->parameter[i].name);
+    for (int i = 0; i < study->outputs; ++i) print_name(study->output[i].measured.name);
     printf("%s reason\n", canonical ? "" : " wall worker");
 }
 
 // Numbers with all their digits: equal text means equal bits.
 static void print_row(const LashStudy* study, const LashSample* row, bool canonical) {
-    printf("%lld %s %lld %lld %.17g %.17g %.17g", (long long)row->id,
-           lash_sample_status_name(row->status), (long long)row->steps, (long long)row->iterations,
-           row->penetration, row->joint_error, row->velocity_error);
-    for (int i = 0; i < study->parameters; ++i) printf(" %.17g", row->x[i]);
-    for (int i = 0; i < study->outputs; ++i) {
-        if (isnan(row->y[i])) {
-            printf(" -");
-        } else {
-            printf(" %.17g", row->y[i]);
-        }
-    }
+    printf("%lld %s %lld %lld", (long long)row->id, lash_sample_status_name(row->status),
+           (long long)row->steps, (long long)row->iterations);
+    print_number(row->penetration);
+    print_number(row->joint_error);
+    print_number(row->velocity_error);
+    for (int i = 0; i < study->parameters; ++i) print_number(row->x[i]);
+    for (int i = 0; i < study->outputs; ++i) print_number(row->y[i]);
     if (!canonical) printf(" %.6f %d", row->wall, row->worker);
-    printf(" %s\n", row->reason);
+    putchar(' ');
+    app_text_print(stdout, row->reason);
+    putchar('\n');
 }
 
 static int app_study_dump(int argc, char** argv) {

@@ -120,16 +120,12 @@ static bool resolve_output(ModelContext* context, LashStudy* study, int index) {
     LashStudyOutput* output = &study->output[index];
     char path[48];
     snprintf(path, sizeof path, "outputs[%d]", index);
-    if (!check_output_name(context, study, index)) return false;
     int ways = (output->output != NULL) + (output->expression != NULL) +
                (output->measured.quantity != NULL);
     if (ways > 1) {
         return model_fail(context, path,
                           "give one of 'output', 'expression' and 'quantity', not %d of them",
                           ways);
-    }
-    if (output->lsl >= output->usl) {
-        return model_fail(context, path, "lsl %g must lie below usl %g", output->lsl, output->usl);
     }
     if (output->measured.quantity != NULL) return add_measured(context, study, output, path);
     if (output->expression == NULL) return find_output(context, study, output, path);
@@ -141,11 +137,25 @@ static bool resolve_output(ModelContext* context, LashStudy* study, int index) {
     return true;
 }
 
-bool study_resolve_outputs(ModelContext* context, LashStudy* study) {
+bool study_check_outputs(ModelContext* context, const LashStudy* study) {
     if (study->outputs < 1 || study->outputs > STUDY_MAX_OUTPUTS) {
         return model_fail(context, "outputs", "expected 1 to %d outputs, found %d",
                           STUDY_MAX_OUTPUTS, study->outputs);
     }
+    for (int i = 0; i < study->outputs; ++i) {
+        const LashStudyOutput* output = &study->output[i];
+        char path[48];
+        snprintf(path, sizeof path, "outputs[%d]", i);
+        if (!check_output_name(context, study, i)) return false;
+        if (output->lsl >= output->usl) {
+            return model_fail(context, path, "lsl %.15g must lie below usl %.15g", output->lsl,
+                              output->usl);
+        }
+    }
+    return true;
+}
+
+bool study_resolve_outputs(ModelContext* context, LashStudy* study) {
     for (int i = 0; i < study->outputs; ++i) {
         if (!resolve_output(context, study, i)) return false;
     }
@@ -199,6 +209,7 @@ static bool read_study(LashStudy* study, const LashStudySource* source,
     study->seed = change != NULL && change->has_seed ? change->seed : (uint64_t)study->design.seed;
     return study_resolve_parameters(&context, study) &&
            study_resolve_design(&context, study, source->list_text) &&
+           study_check_outputs(&context, study) &&
            (source->plan_only || study_resolve_outputs(&context, study));
 }
 

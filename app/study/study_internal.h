@@ -21,6 +21,8 @@ extern const KeyTable study_root_table;
 bool study_resolve_parameters(ModelContext* context, LashStudy* study);
 // Number of rows, direction numbers, list; list_text: of the design's file, NULL: read it.
 bool study_resolve_design(ModelContext* context, LashStudy* study, const char* list_text);
+// Outputs by themselves: their number, names, limits; then with the model.
+bool study_check_outputs(ModelContext* context, const LashStudy* study);
 bool study_resolve_outputs(ModelContext* context, LashStudy* study);
 
 // A file named in the study, relative to the study's own.
