@@ -218,8 +218,12 @@ static void files_that_are_no_stores_are_told(void** state) {
     expect(LASH("study", "dump", scratch()), 7, "no file");
     expect(LASH("study", "run", at("f.study.json"), "-o", at("pipe.db")), 7, "exists");
     remove(at("pipe.db"));
-    // every prefix of a store, and a store with a byte turned
     run_plain("f.study.json", "f.db");
+    const char* store = at("f.db");
+    expect(LASH("study", "report", store, "-o", store), 7, "f.db");
+    expect(LASH("study", "report", store, "-o", at("f.html"), "--csv", store), 7, "f.db");
+    expect(LASH("study", "dump", store), 0, "");
+    // every prefix of a store, and a store with a byte turned
     FILE* file = fopen(at("f.db"), "rb");
     static char bytes[1 << 16];
     size_t size = fread(bytes, 1, sizeof bytes, file);

@@ -27,6 +27,7 @@
 #include "app/study/store_internal.h"
 #include "app/version.h"
 #include "core/arena.h"
+#include "core/input_file.h"
 
 enum { APPLICATION = 0x4C617368, LOCK_TRIES = 100, HOLDER = 200 };
 
@@ -205,6 +206,7 @@ static LashStore* open_store(const char* path, LashStoreMode mode, int lock, Las
     struct stat status;
     bool good = true;
     store->lock = lock;
+    lash_input_note(path); // no report goes onto its own store
     if (stat(path, &status) != 0) {
         good = io_fail(path, error, "there is no such store");
     } else if (!S_ISREG(status.st_mode)) {
