@@ -286,6 +286,7 @@ typedef struct LashModel {
     int outputs;
     LashModelSimulation simulation;
     int bodies;   // parts that move
+    void* names;  // where each name is (model_names.c)
     void* memory; // blocks behind all pointers above
 } LashModel;
 

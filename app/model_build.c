@@ -219,6 +219,7 @@ static LashPair* make_pair(const LashModel* model, int index, LashError* error) 
 }
 
 bool lash_model_share(LashModel* model, LashError* error) {
+    if (model == NULL) return lash_error_null(error, "a model");
     for (int i = 0; i < model->contact_points; ++i) {
         LashModelContactPoint* point = &model->contact_point[i];
         if (!point->surfaces || point->pair != NULL) continue;
@@ -259,6 +260,10 @@ static void build_contact(const LashModel* model, LashMechanism* mech,
 }
 
 LashMechanism* lash_model_build(const LashModel* model, LashError* error) {
+    if (model == NULL) {
+        lash_error_null(error, "a model");
+        return NULL;
+    }
     bool good = true; // everything else was checked when the model was read
     LashMechanism* mech = lash_mechanism_create();
     lash_mechanism_set_gravity(mech, model->gravity);

@@ -349,24 +349,20 @@ static void put_tip(const Surface* a, const Surface* b, int i, LashContactDef* d
 
 static bool check_point_name(ModelContext* context, const char* path, const char* name) {
     const LashModel* model = context->model;
-    for (int i = 0; i < model->contact_points; ++i) {
-        if (strcmp(model->contact_point[i].name, name) != 0) continue;
-        if (model->contact_point[i].contact < 0) {
-            return model_fail(context, path, "the name '%.60s' is taken by a joint with clearance",
-                              name);
-        }
+    int point = model_name_find(context->model, MODEL_POINTS, name);
+    if (point >= 0 && model->contact_point[point].contact < 0)
+        return model_fail(context, path, "the name '%.60s' is taken by a joint with clearance",
+                          name);
+    if (point >= 0)
         return model_fail(context, path,
                           "the name '%.60s' is taken by contacts[%d]; names are unique", name,
-                          model->contact_point[i].contact);
-    }
-    for (int i = 0; i < model->joints; ++i) {
-        if (strcmp(model->joint[i].name, name) != 0) continue;
-        return model_fail(context, path,
-                          "the name '%.60s' is taken by joints[%d]; contacts and joints have "
-                          "different names",
-                          name, i);
-    }
-    return true;
+                          model->contact_point[point].contact);
+    int joint = model_name_find(context->model, MODEL_JOINTS, name);
+    if (joint < 0) return true;
+    return model_fail(context, path,
+                      "the name '%.60s' is taken by joints[%d]; contacts and joints have "
+                      "different names",
+                      name, joint);
 }
 
 // Room for `count` more points; doubles, so that many contacts cost little.
@@ -461,12 +457,12 @@ static bool resolve_contact(ModelContext* context, int index) {
         snprintf(key, sizeof key, "%s.name", path);
         return model_fail(context, key, "a name may not be empty");
     }
-    for (int i = 0; i < index; ++i) {
-        if (strcmp(model->contact[i].name, contact->name) != 0) continue;
+    int first = model_name_find(context->model, MODEL_CONTACTS, contact->name);
+    if (first != index) {
         snprintf(key, sizeof key, "%s.name", path);
         return model_fail(context, key,
                           "the name '%.60s' is taken by contacts[%d]; names are unique",
-                          contact->name, i);
+                          contact->name, first);
     }
     snprintf(key, sizeof key, "%s.a", path);
     if (!read_side(context, key, &contact->a, &a)) return false;
@@ -523,26 +519,29 @@ bool model_find_contact(ModelContext* context, const char* path, const char* nam
                         int* count) {
     const LashModel* model = context->model;
     char hint[128];
+    int contact = model_name_find(context->model, MODEL_CONTACTS, name);
+    if (contact >= 0) {
+        *first = model->contact[contact].first;
+        *count = model->contact[contact].count;
+        return true;
+    }
+    // All contacts of a joint with clearance, also when it is 0 now: a study may end there.
+    int joint = model_name_find(context->model, MODEL_JOINTS, name);
+    if (joint >= 0 && model_has(model->joint[joint].clearance)) {
+        *first = model->joint[joint].first_contact;
+        *count = model->joint[joint].contacts;
+        return true;
+    }
+    int point = model_name_find(context->model, MODEL_POINTS, name);
+    if (point >= 0) {
+        *first = point;
+        *count = 1;
+        return true;
+    }
     AppSuggestion near = app_suggestion(name);
-    for (int i = 0; i < model->contacts; ++i) {
-        app_suggestion_offer(&near, model->contact[i].name);
-        if (strcmp(model->contact[i].name, name) != 0) continue;
-        *first = model->contact[i].first, *count = model->contact[i].count;
-        return true;
-    }
-    for (int i = 0; i < model->joints; ++i) { // all contacts of a joint with clearance
-        // also when its clearance is 0 now: a study may end there
-        if (!model_has(model->joint[i].clearance) || strcmp(model->joint[i].name, name) != 0)
-            continue;
-        *first = model->joint[i].first_contact, *count = model->joint[i].contacts;
-        return true;
-    }
-    for (int i = 0; i < model->contact_points; ++i) {
+    for (int i = 0; i < model->contacts; ++i) app_suggestion_offer(&near, model->contact[i].name);
+    for (int i = 0; i < model->contact_points; ++i)
         app_suggestion_offer(&near, model->contact_point[i].name);
-        if (strcmp(model->contact_point[i].name, name) != 0) continue;
-        *first = i, *count = 1;
-        return true;
-    }
     return model_fail(context, path, "there is no contact '%.60s'%s", name,
                       app_suggestion_text(&near, hint, sizeof hint));
 }

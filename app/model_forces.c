@@ -227,13 +227,11 @@ static bool resolve_force(ModelContext* context, int index) {
     LashModelForce* f = &model->force[index];
     char path[64];
     snprintf(path, sizeof path, "forces[%d].name", index);
-    for (int i = 0; i < index; ++i) {
-        if (strcmp(model->force[i].name, f->name) == 0) {
-            return model_fail(context, path,
-                              "the name '%.60s' is taken by forces[%d]; names are unique", f->name,
-                              i);
-        }
-    }
+    int first = model_name_find(model, MODEL_FORCES, f->name);
+    if (first != index)
+        return model_fail(context, path,
+                          "the name '%.60s' is taken by forces[%d]; names are unique", f->name,
+                          first);
     snprintf(path, sizeof path, "forces[%d]", index);
     if (!check_keys(context, path, f)) return false;
     switch ((LashModelForceType)f->type) {

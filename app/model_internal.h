@@ -154,6 +154,29 @@ LashPairDef model_pair_def(const LashModel* model, const LashModelContactPoint* 
 bool model_select_faces(ModelContext* context, const char* path, const LashShape* shape,
                         const LashModelFace* faces, int count, int** rows, int* row_count);
 
+// Names are found by hashing (model_names.c): files of 1e5 parts load in seconds.
+typedef struct NameIndex {
+    int* slot; // (capacity) number of a thing plus one, 0: free
+    int capacity, listed;
+} NameIndex;
+typedef struct NamedList { // things with a char* name each
+    const void* item;
+    size_t stride, offset;
+    int count;
+} NamedList;
+typedef enum ModelNames {
+    MODEL_PARTS,
+    MODEL_JOINTS,
+    MODEL_FORCES,
+    MODEL_CONTACTS,
+    MODEL_POINTS,
+    MODEL_PARAMETERS,
+    MODEL_NAMES
+} ModelNames;
+// The first thing of that name, -1: none. The list only grows, and its names do not change.
+int model_index_find(NameIndex* index, LashModel* memory, const NamedList* list, const char* name);
+int model_name_find(LashModel* model, ModelNames kind, const char* name);
+
 // Index of the part called name (-1: "ground"); reports unknown names.
 bool model_find_part(ModelContext* context, const char* path, const char* name, int* part);
 // Index of a joint's coordinate by name; NULL is the first.

@@ -596,16 +596,25 @@ static LashModel* finish_model(LashModel* model, const char* const* sets, int se
 
 LashModel* lash_model_parse(const char* file, const char* text, size_t bytes,
                             const char* const* sets, int set_count, LashError* error) {
+    if (file == NULL || (text == NULL && bytes > 0) || (sets == NULL && set_count > 0)) {
+        lash_error_null(error, "the name and the text of a model");
+        return NULL;
+    }
     LashModel* model = lash_alloc(sizeof *model);
     char* copy = model_alloc(model, bytes + 1);
     model->file = model_strdup(model, file);
-    model->text = memcpy(copy, text, bytes);
+    if (bytes > 0) memcpy(copy, text, bytes);
+    model->text = copy;
     model->text_bytes = bytes;
     return finish_model(model, sets, set_count, error);
 }
 
 LashModel* lash_model_vary(const LashModel* donor, const char* const* sets, int set_count,
                            LashError* error) {
+    if (donor == NULL || (sets == NULL && set_count > 0)) {
+        lash_error_null(error, "a model to vary");
+        return NULL;
+    }
     LashModel* model = lash_alloc(sizeof *model);
     model->donor = donor;
     model->file = donor->file;

@@ -452,13 +452,11 @@ static bool resolve_joint(ModelContext* context, int index) {
     LashModelJoint* joint = &model->joint[index];
     char path[64], key[80];
     snprintf(path, sizeof path, "joints[%d]", index);
-    for (int i = 0; i < index; ++i) {
-        if (strcmp(model->joint[i].name, joint->name) == 0) {
-            snprintf(key, sizeof key, "%s.name", path);
-            return model_fail(context, key,
-                              "the name '%.60s' is taken by joints[%d]; names are unique",
-                              joint->name, i);
-        }
+    int first = model_name_find(model, MODEL_JOINTS, joint->name);
+    if (first != index) {
+        snprintf(key, sizeof key, "%s.name", path);
+        return model_fail(context, key, "the name '%.60s' is taken by joints[%d]; names are unique",
+                          joint->name, first);
     }
     if (!check_keys(context, path, joint)) return false;
     if (joint->type == LASH_GEAR || joint->type == LASH_RACK_AND_PINION)
@@ -491,11 +489,13 @@ bool model_resolve_joints(ModelContext* context) {
 bool model_find_joint(ModelContext* context, const char* path, const char* name, int* joint) {
     const LashModel* model = context->model;
     char hint[128];
-    AppSuggestion near = app_suggestion(name);
-    for (int i = 0; i < model->joints; ++i) {
-        if (strcmp(model->joint[i].name, name) == 0) return *joint = i, true;
-        app_suggestion_offer(&near, model->joint[i].name);
+    int found = model_name_find(context->model, MODEL_JOINTS, name);
+    if (found >= 0) {
+        *joint = found;
+        return true;
     }
+    AppSuggestion near = app_suggestion(name);
+    for (int i = 0; i < model->joints; ++i) app_suggestion_offer(&near, model->joint[i].name);
     return model_fail(context, path, "there is no joint '%.60s'%s", name,
                       app_suggestion_text(&near, hint, sizeof hint));
 }

@@ -76,15 +76,14 @@ typedef struct Resolver {
     ModelContext* context;
     RawParameter* raw;
     int count;
-    int chain[MAX_NAMES]; // parameters being evaluated, outermost first
+    NameIndex index;
+    int* chain; // (count) parameters being evaluated, each waiting for the next
     int depth;
 } Resolver;
 
-static int find_raw(const RawParameter* raw, int count, const char* name) {
-    for (int i = 0; i < count; ++i) {
-        if (strcmp(raw[i].name, name) == 0) return i;
-    }
-    return -1;
+static int find_raw(Resolver* r, const char* name) {
+    NamedList list = {r->raw, sizeof *r->raw, offsetof(RawParameter, name), r->count};
+    return model_index_find(&r->index, r->context->model, &list, name);
 }
 
 static bool fail_cycle(Resolver* r, int again) {
@@ -117,32 +116,43 @@ static bool fail_unknown(ModelContext* context, const char* path, const char* te
                       app_suggestion_text(&near, hint, sizeof hint));
 }
 
-static bool resolve_one(Resolver* r, int index) {
-    RawParameter* p = &r->raw[index];
-    if (p->state == 2) return true;
-    if (p->state == 1) return fail_cycle(r, index);
-    if (p->text == NULL) return p->state = 2, true;
-    if (r->depth == MAX_NAMES) {
-        return model_fail(r->context, p->source,
-                          "parameters depend on each other over more than %d steps", MAX_NAMES);
-    }
-    p->state = 1;
-    r->chain[r->depth++] = index;
+// The value of the parameter on top of the chain, or the first that it waits for, *next (-1: none).
+static bool advance(Resolver* r, int* next) {
+    RawParameter* p = &r->raw[r->chain[r->depth - 1]];
     NameList names = {0};
     double values[MAX_NAMES] = {0};
     bool good = list_names(r->context, p->source, p->text, &names);
-    for (int i = 0; i < names.count && good; ++i) {
-        int other = find_raw(r->raw, r->count, names.name[i]);
-        good = other >= 0
-                   ? resolve_one(r, other)
-                   : fail_unknown(r->context, p->source, p->text, names.name[i], r->raw, r->count);
-        if (good) values[i] = r->raw[other].value;
+    *next = -1;
+    for (int i = 0; i < names.count && good && *next < 0; ++i) {
+        int other = find_raw(r, names.name[i]);
+        if (other < 0) {
+            good = fail_unknown(r->context, p->source, p->text, names.name[i], r->raw, r->count);
+        } else if (r->raw[other].state == 2 || r->raw[other].text == NULL) {
+            values[i] = r->raw[other].value;
+        } else if (r->raw[other].state == 1) {
+            good = fail_cycle(r, other);
+        } else {
+            *next = other;
+        }
     }
-    good = good && compile_and_evaluate(r->context, p->source, p->text, &names, values, &p->value);
+    if (good && *next < 0)
+        good = compile_and_evaluate(r->context, p->source, p->text, &names, values, &p->value);
     free_names(&names);
-    --r->depth;
-    p->state = 2;
     return good;
+}
+
+// Depth first, without recursion: chains may be as long as the file.
+static bool resolve_one(Resolver* r, int index) {
+    int next = index;
+    for (;;) {
+        if (next >= 0 && r->raw[next].text != NULL && r->raw[next].state == 0) {
+            r->raw[next].state = 1;
+            r->chain[r->depth++] = next;
+        }
+        if (r->depth == 0) return true;
+        if (!advance(r, &next)) return false;
+        if (next < 0) r->raw[r->chain[--r->depth]].state = 2;
+    }
 }
 
 static bool is_name(const char* text) {
@@ -185,7 +195,9 @@ static bool check_names(ModelContext* context, const RawParameter* raw, int coun
 }
 
 // "name=value" of a --set option replaces the value of the file.
-static bool apply_set(ModelContext* context, RawParameter* raw, int count, const char* set) {
+static bool apply_set(Resolver* r, const char* set) {
+    ModelContext* context = r->context;
+    RawParameter* raw = r->raw;
     char name[64], hint[128];
     const char* equal = strchr(set, '=');
     size_t length = equal == NULL ? 0 : (size_t)(equal - set);
@@ -195,10 +207,10 @@ static bool apply_set(ModelContext* context, RawParameter* raw, int count, const
     }
     memcpy(name, set, length);
     name[length] = '\0';
-    int index = find_raw(raw, count, name);
+    int index = find_raw(r, name);
     if (index < 0) {
         AppSuggestion near = app_suggestion(name);
-        for (int i = 0; i < count; ++i) app_suggestion_offer(&near, raw[i].name);
+        for (int i = 0; i < r->count; ++i) app_suggestion_offer(&near, raw[i].name);
         return lash_error_set(context->error, LASH_ERROR_USAGE, "--set",
                               "the model has no parameter '%s'%s", name,
                               app_suggestion_text(&near, hint, sizeof hint));
@@ -211,10 +223,11 @@ static bool apply_set(ModelContext* context, RawParameter* raw, int count, const
 bool model_resolve_parameters(ModelContext* context, RawParameter* raw, int count,
                               const char* const* sets, int set_count) {
     Resolver r = {.context = context, .raw = raw, .count = count};
+    r.chain = model_alloc(context->model, (size_t)count * sizeof *r.chain);
     // a donor's names have been checked
     if (context->model->donor == NULL && !check_names(context, raw, count)) return false;
     for (int i = 0; i < set_count; ++i) {
-        if (!apply_set(context, raw, count, sets[i])) return false;
+        if (!apply_set(&r, sets[i])) return false;
     }
     for (int i = 0; i < count; ++i) {
         if (!resolve_one(&r, i)) return false;
@@ -229,13 +242,6 @@ bool model_resolve_parameters(ModelContext* context, RawParameter* raw, int coun
 }
 
 // ---- expressions elsewhere ----------------------------------------------------------------------
-
-static int find_parameter(const LashModel* model, const char* name) {
-    for (int i = 0; i < model->parameters; ++i) {
-        if (strcmp(model->parameter[i].name, name) == 0) return i;
-    }
-    return -1;
-}
 
 static bool fail_unknown_name(ModelContext* context, const char* path, const char* text,
                               const char* name, int variables) {
@@ -263,7 +269,7 @@ bool model_evaluate(ModelContext* context, const char* path, const char* text, d
     double values[MAX_NAMES] = {0};
     bool good = list_names(context, path, text, &names);
     for (int i = 0; i < names.count && good; ++i) {
-        int index = find_parameter(context->model, names.name[i]);
+        int index = model_name_find(context->model, MODEL_PARAMETERS, names.name[i]);
         good = index >= 0 || fail_unknown_name(context, path, text, names.name[i], 0);
         if (good) values[i] = context->model->parameter[index].value;
     }
@@ -298,7 +304,7 @@ static char* replace_parameters(LashModel* model, const char* text) {
             while (starts_name(s[length]) || is_digit(s[length])) ++length;
             char name[64];
             snprintf(name, sizeof name, "%.*s", (int)length, s);
-            int index = find_parameter(model, name);
+            int index = model_name_find(model, MODEL_PARAMETERS, name);
             if (index >= 0) {
                 used += (size_t)sprintf(out + used, "(%.17g)", model->parameter[index].value);
                 s += length;
@@ -323,7 +329,7 @@ bool model_read_function(ModelContext* context, const char* path, const char* te
             variable = variable || strcmp(names.name[i], variable_names[k]) == 0;
         }
         constant = constant && !variable;
-        good = variable || find_parameter(context->model, names.name[i]) >= 0 ||
+        good = variable || model_name_find(context->model, MODEL_PARAMETERS, names.name[i]) >= 0 ||
                fail_unknown_name(context, path, text, names.name[i], variables);
     }
     free_names(&names);

@@ -336,13 +336,10 @@ static bool check_name(ModelContext* context, const char* path, int index) {
         return model_fail(context, path,
                           "'ground' is the name of what does not move; choose another");
     }
-    for (int i = 0; i < index; ++i) {
-        if (strcmp(model->part[i].name, name) == 0) {
-            return model_fail(context, path,
-                              "the name '%.60s' is taken by parts[%d]; names are unique", name, i);
-        }
-    }
-    return true;
+    int first = model_name_find(context->model, MODEL_PARTS, name);
+    if (first == index) return true;
+    return model_fail(context, path, "the name '%.60s' is taken by parts[%d]; names are unique",
+                      name, first);
 }
 
 bool model_resolve_parts(ModelContext* context) {
@@ -366,12 +363,11 @@ bool model_find_part(ModelContext* context, const char* path, const char* name, 
     char hint[128];
     *part = -1;
     if (strcmp(name, "ground") == 0) return true;
+    *part = model_name_find(context->model, MODEL_PARTS, name);
+    if (*part >= 0) return true;
     AppSuggestion near = app_suggestion(name);
     app_suggestion_offer(&near, "ground");
-    for (int i = 0; i < model->parts; ++i) {
-        if (strcmp(model->part[i].name, name) == 0) return *part = i, true;
-        app_suggestion_offer(&near, model->part[i].name);
-    }
+    for (int i = 0; i < model->parts; ++i) app_suggestion_offer(&near, model->part[i].name);
     return model_fail(context, path,
                       "there is no part '%.60s'%s; expected the name of a part or 'ground'", name,
                       app_suggestion_text(&near, hint, sizeof hint));

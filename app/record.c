@@ -341,6 +341,7 @@ static bool ask(const LashRecord* record, Ask kind, int series, int64_t first, i
 
 bool lash_record_read(const LashRecord* record, LashSeries series, int64_t first, int64_t count,
                       double* values, LashError* error) {
+    if (record == NULL) return lash_error_null(error, "an open result");
     LASH_ASSERT(first >= 0 && count >= 0 && first + count <= record->frames);
     if (record->layout.width[series] == 0) return true;
     return ask(record, ASK_SERIES, (int)series, first, count, values, error);
@@ -348,18 +349,24 @@ bool lash_record_read(const LashRecord* record, LashSeries series, int64_t first
 
 bool lash_record_read_events(const LashRecord* record, int64_t first, int64_t count,
                              LashRecordEvent* events, LashError* error) {
+    if (record == NULL) return lash_error_null(error, "an open result");
     LASH_ASSERT(first >= 0 && count >= 0 && first + count <= record->events);
     return ask(record, ASK_EVENTS, 0, first, count, events, error);
 }
 
 bool lash_record_read_all_points(const LashRecord* record, int64_t first, int64_t count,
                                  LashRecordPoint* points, LashError* error) {
+    if (record == NULL) return lash_error_null(error, "an open result");
     LASH_ASSERT(first >= 0 && count >= 0 && first + count <= record->points);
     return ask(record, ASK_POINTS, 0, first, count, points, error);
 }
 
 int lash_record_read_points(const LashRecord* record, int64_t frame, LashRecordPoint* points,
                             int capacity, LashError* error) {
+    if (record == NULL) {
+        lash_error_null(error, "an open result");
+        return -1;
+    }
     double end[2] = {0, 0};
     int64_t from = frame > 0 ? frame - 1 : 0;
     if (!lash_record_read(record, LASH_SERIES_POINTS_END, from, frame - from + 1,
@@ -380,6 +387,7 @@ int lash_record_read_points(const LashRecord* record, int64_t frame, LashRecordP
 
 bool lash_record_read_frame(const LashRecord* record, int64_t frame, double* values,
                             LashError* error) {
+    if (record == NULL) return lash_error_null(error, "an open result");
     LASH_ASSERT(frame >= 0 && frame < record->frames);
     return ask(record, ASK_FRAME, 0, frame, 1, values, error);
 }

@@ -247,11 +247,23 @@ static void free_recorder(LashRecorder* recorder) {
     lash_free(recorder);
 }
 
+static bool info_is_whole(const LashRecordInfo* info) {
+    return info->version != NULL && info->model_file != NULL && info->model_text != NULL &&
+           info->options != NULL && info->scheme != NULL &&
+           (info->bodies == 0 || info->body_name != NULL) &&
+           (info->joints == 0 || (info->joint_name != NULL && info->joint_type != NULL)) &&
+           (info->contacts == 0 || info->contact_name != NULL);
+}
+
 static Table new_table(hid_t (*type)(void), size_t bytes) {
     return (Table){.type = type, .bytes = bytes, .row = lash_alloc(RECORD_TABLE_BATCH * bytes)};
 }
 
 LashRecorder* lash_recorder_create(const char* path, const LashRecordInfo* info, LashError* error) {
+    if (path == NULL || info == NULL || !info_is_whole(info)) {
+        lash_error_null(error, "the name of a result and all that its head holds");
+        return NULL;
+    }
     record_quiet_library();
     LashRecorder* recorder = lash_alloc(sizeof *recorder);
     recorder->layout = lash_record_layout(info->bodies, info->joints, info->contacts);
@@ -326,11 +338,14 @@ static bool add_row(LashRecorder* recorder, Table* table, const void* row, LashE
 
 bool lash_recorder_add_event(LashRecorder* recorder, const LashRecordEvent* event,
                              LashError* error) {
+    if (recorder == NULL || event == NULL) return lash_error_null(error, "a recorder and an event");
     return add_row(recorder, &recorder->events, event, error);
 }
 
 bool lash_recorder_add_points(LashRecorder* recorder, const LashRecordPoint* points, int count,
                               LashError* error) {
+    if (recorder == NULL || (points == NULL && count > 0))
+        return lash_error_null(error, "a recorder and points");
     for (int i = 0; i < count; ++i) {
         if (!add_row(recorder, &recorder->points, points + i, error)) return false;
     }
@@ -338,6 +353,7 @@ bool lash_recorder_add_points(LashRecorder* recorder, const LashRecordPoint* poi
 }
 
 bool lash_recorder_flush(LashRecorder* recorder, LashError* error) {
+    if (recorder == NULL) return lash_error_null(error, "a recorder");
     if (recorder->broken) return false;
     errno = 0;
     if (!append_table(&recorder->events) || !append_table(&recorder->points))
@@ -359,6 +375,7 @@ bool lash_recorder_flush(LashRecorder* recorder, LashError* error) {
 }
 
 bool lash_recorder_add(LashRecorder* recorder, const double* frame, LashError* error) {
+    if (recorder == NULL || frame == NULL) return lash_error_null(error, "a recorder and a frame");
     size_t total = (size_t)recorder->layout.total;
     double* held = recorder->frame + (size_t)recorder->held * total;
     memcpy(held, frame, total * sizeof(double));

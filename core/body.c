@@ -40,6 +40,7 @@ Vec3 lash_inertia_principal(Mat3 inertia) {
 }
 
 bool lash_body_check(const LashBodyDef* def, const char* where, LashError* error) {
+    if (def == NULL) return lash_error_null(error, "a body");
     if (!(def->mass > 0) || !isfinite(def->mass)) {
         return lash_error_set(error, LASH_ERROR_MODEL, where,
                               "the mass must be positive, got %g kg", def->mass);

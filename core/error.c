@@ -22,6 +22,10 @@ bool lash_error_set(LashError* error, LashStatus status, const char* where, cons
     return false;
 }
 
+bool lash_error_null(LashError* error, const char* what) {
+    return lash_error_set(error, LASH_ERROR_USAGE, "", "expected %s, found NULL", what);
+}
+
 void lash_error_file(LashError* error, const char* file) {
     if (error == NULL || error->file[0] != '\0') return;
     snprintf(error->file, sizeof error->file, "%s", file);

@@ -39,6 +39,10 @@ typedef struct LashError {
 bool lash_error_set(LashError* error, LashStatus status, const char* where, const char* format, ...)
     LASH_PRINTF(4, 5);
 
+// A NULL that a program passed where there must be something: fills error like lash_error_set, exit
+// code 2; `what` says what was expected. For the public interface.
+bool lash_error_null(LashError* error, const char* what);
+
 // Names the file an error is about, when it has none yet.
 void lash_error_file(LashError* error, const char* file);
 

@@ -830,7 +830,11 @@ static void parser_free(Parser* p) {
 
 LashExpression* lash_expression_compile(const char* text, const char* const* names, int count,
                                         LashError* error) {
-    LASH_ASSERT(text != NULL && count >= 0 && count <= UINT16_MAX && (count == 0 || names != NULL));
+    LASH_ASSERT(count >= 0 && count <= UINT16_MAX);
+    if (text == NULL || (count > 0 && names == NULL)) {
+        lash_error_null(error, "an expression and the names of its variables");
+        return NULL;
+    }
     Parser p = {.error = error, .names = names, .count = count};
     LashExpression* expression = NULL;
     if (parse(&p, text)) {
@@ -850,7 +854,7 @@ LashExpression* lash_expression_compile(const char* text, const char* const* nam
 
 bool lash_expression_names(const char* text, void (*visit)(void* context, const char* name),
                            void* context, LashError* error) {
-    LASH_ASSERT(text != NULL && visit != NULL);
+    if (text == NULL || visit == NULL) return lash_error_null(error, "an expression");
     Parser p = {.error = error};
     p.found = lash_alloc((strlen(text) + 1) * sizeof *p.found);
     bool good = parse(&p, text);

@@ -213,6 +213,10 @@ static LashShape* load(Job* job, LashError* error) {
 LashShape* lash_shape_load(const char* path, const LashImport* import, LashError* error) {
     LashError own = {0};
     if (error == NULL) error = &own;
+    if (path == NULL) {
+        lash_error_null(error, "the name of a STEP file");
+        return NULL;
+    }
     Job* job = lash_alloc(sizeof *job);
     job->path = path;
     if (import != NULL) job->import = *import;

@@ -85,7 +85,7 @@ static char* name_or_number(const char* name, const char* kind, int number) {
 }
 
 LashBodyId lash_mechanism_add_body(LashMechanism* mech, const LashBodyDef* def) {
-    LASH_ASSERT(!mech->complete && lash_body_check(def, "", NULL));
+    LASH_ASSERT(mech != NULL && !mech->complete && lash_body_check(def, "", NULL));
     mech->body = lash_realloc(mech->body, (size_t)(mech->bodies + 1) * sizeof *mech->body);
     Body* body = &mech->body[mech->bodies];
     body->def = *def;
@@ -131,7 +131,7 @@ static void check_joint(const Joint* joint) {
 }
 
 LashJointId lash_mechanism_add_joint(LashMechanism* mech, const LashJointDef* def) {
-    LASH_ASSERT(!mech->complete);
+    LASH_ASSERT(mech != NULL && def != NULL && !mech->complete);
     mech->joint = lash_realloc(mech->joint, (size_t)(mech->joints + 1) * sizeof *mech->joint);
     Joint* joint = &mech->joint[mech->joints];
     *joint = (Joint){.def = *def,
@@ -154,7 +154,7 @@ LashJointId lash_mechanism_add_joint(LashMechanism* mech, const LashJointDef* de
 }
 
 LashForceId lash_mechanism_add_force(LashMechanism* mech, const LashForceDef* def) {
-    LASH_ASSERT(!mech->complete);
+    LASH_ASSERT(mech != NULL && def != NULL && !mech->complete);
     mech->force = lash_realloc(mech->force, (size_t)(mech->forces + 1) * sizeof *mech->force);
     Force* force = &mech->force[mech->forces];
     *force = (Force){.def = *def, .joint = -1};
@@ -179,6 +179,7 @@ static Contact* new_contact(LashMechanism* mech) {
 }
 
 LashContactId lash_mechanism_add_contact(LashMechanism* mech, const LashContactDef* def) {
+    LASH_ASSERT(mech != NULL && def != NULL);
     LASH_ASSERT(def->a_type != LASH_FEATURE_DISC);
     LASH_ASSERT(def->b_type == LASH_FEATURE_SPHERE || def->b_type == LASH_FEATURE_DISC);
     LASH_ASSERT(def->b_type != LASH_FEATURE_DISC || def->a_type != LASH_FEATURE_SPHERE);
@@ -199,6 +200,7 @@ LashContactId lash_mechanism_add_contact(LashMechanism* mech, const LashContactD
 }
 
 LashContactId lash_mechanism_add_pair_contact(LashMechanism* mech, const LashPairContactDef* def) {
+    LASH_ASSERT(mech != NULL && def != NULL);
     Contact* contact = new_contact(mech);
     *contact = (Contact){.def = lash_contact_def(),
                          .a = body_index(mech, def->body_a),
@@ -214,6 +216,7 @@ LashContactId lash_mechanism_add_pair_contact(LashMechanism* mech, const LashPai
 }
 
 void lash_mechanism_set_gravity(LashMechanism* mech, Vec3 gravity) {
+    LASH_ASSERT(mech != NULL);
     mech->gravity = gravity;
 }
 
@@ -634,23 +637,34 @@ static void number_blocks(LashMechanism* mech) {
     for (int i = 0; i <= n; ++i) mech->block_start[i] = 6 * i, mech->q_start[i] = 7 * i;
 }
 
-static int pattern_block(LashMechanism* mech, int* count, int row, int column) {
-    for (int b = 0; b < *count; ++b) {
-        if (mech->pattern_row[b] == row && mech->pattern_column[b] == column) return b;
-    }
-    mech->pattern_row[*count] = row, mech->pattern_column[*count] = column;
-    return (*count)++;
+// Blocks of the pattern, chained by row: one is found among those of its row.
+typedef struct Pattern {
+    int count;
+    int *first, *next; // (rows), (capacity): number plus one, 0: the end
+} Pattern;
+
+static int pattern_block(LashMechanism* mech, Pattern* pattern, int row, int column) {
+    for (int b = pattern->first[row]; b > 0; b = pattern->next[b - 1])
+        if (mech->pattern_column[b - 1] == column) return b - 1;
+    int block = pattern->count++;
+    mech->pattern_row[block] = row;
+    mech->pattern_column[block] = column;
+    pattern->next[block] = pattern->first[row];
+    pattern->first[row] = block + 1;
+    return block;
 }
 
 // Diagonal blocks, and for every force or contact between two moving bodies the two blocks that
 // couple them.
 static void lay_out_pattern(LashMechanism* mech) {
-    int n = mech->bodies - 1, count = 0;
+    int n = mech->bodies - 1;
     size_t capacity = (size_t)(n + 2 * mech->forces + 2 * mech->contacts + 1);
     mech->pattern_row = lash_alloc(capacity * sizeof(int));
     mech->pattern_column = lash_alloc(capacity * sizeof(int));
     mech->pattern_offset = lash_alloc((capacity + 1) * sizeof(int));
-    for (int i = 0; i < n; ++i) pattern_block(mech, &count, i, i);
+    Pattern pattern = {.first = lash_alloc((size_t)(n + 1) * sizeof(int)),
+                       .next = lash_alloc(capacity * sizeof(int))};
+    for (int i = 0; i < n; ++i) pattern_block(mech, &pattern, i, i);
     for (int k = 0; k < mech->forces; ++k) {
         Force* force = &mech->force[k];
         bool couples = force->def.type != LASH_POINT_FORCE && force->def.type != LASH_TORQUE;
@@ -658,19 +672,21 @@ static void lay_out_pattern(LashMechanism* mech) {
         for (int r = 0; r < 2; ++r) {
             for (int c = 0; c < 2; ++c) {
                 bool present = couples && side[r] >= 0 && side[c] >= 0;
-                force->block[r][c] = present ? pattern_block(mech, &count, side[r], side[c]) : -1;
+                force->block[r][c] = present ? pattern_block(mech, &pattern, side[r], side[c]) : -1;
             }
         }
     }
     for (int c = 0; c < mech->contacts; ++c) {
         int a = mech->contact[c].a - 1, b = mech->contact[c].b - 1;
         if (a < 0 || b < 0) continue;
-        pattern_block(mech, &count, a, b);
-        pattern_block(mech, &count, b, a);
+        pattern_block(mech, &pattern, a, b);
+        pattern_block(mech, &pattern, b, a);
     }
-    for (int b = 0; b <= count; ++b) mech->pattern_offset[b] = 36 * b;
+    lash_free(pattern.first);
+    lash_free(pattern.next);
+    for (int b = 0; b <= pattern.count; ++b) mech->pattern_offset[b] = 36 * b;
     mech->system.pattern =
-        (LashBlocks){count, mech->pattern_row, mech->pattern_column, mech->pattern_offset};
+        (LashBlocks){pattern.count, mech->pattern_row, mech->pattern_column, mech->pattern_offset};
 }
 
 int mechanism_add_interaction(LashMechanism* mech, int a, int b, LashInteraction item) {
@@ -743,6 +759,7 @@ static void start_coordinates(LashMechanism* mech) {
 }
 
 const LashSystem* lash_mechanism_system(LashMechanism* mech) {
+    LASH_ASSERT(mech != NULL);
     if (mech->complete) return &mech->system;
     clearance_add_contacts(mech);
     mech->complete = true;

@@ -45,6 +45,7 @@ static bool law_fits(const LashSettings* s, LashError* error) {
 }
 
 bool lash_settings_check(const LashSettings* s, LashError* error) {
+    if (s == NULL) return lash_error_null(error, "settings");
     return in_range(s->h, DBL_MIN, 1e6, "simulation.step", error) &&
            in_range(s->theta, 0.5, 1, "simulation.theta", error) &&
            in_range(s->gamma, 0, 2, "simulation.gamma", error) &&
@@ -198,6 +199,7 @@ static void weigh_velocities(LashSim* sim, const double* q) {
 }
 
 LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings) {
+    LASH_ASSERT(system != NULL);
     LASH_ASSERT(lash_settings_check(settings, NULL));
     LashSim* sim = lash_alloc(sizeof *sim);
     sim->system = system;
@@ -504,6 +506,7 @@ static void restore_tiny_numbers(unsigned before) {
 }
 
 LashStepInfo lash_sim_step(LashSim* sim) {
+    LASH_ASSERT(sim != NULL);
     unsigned before = flush_tiny_numbers();
     double t = sim->t;
     sim->info = (LashStepInfo){.index_set = 1, .substeps = 1, .worst = LASH_NOWHERE};
@@ -529,6 +532,7 @@ LashFault lash_sim_fault(const LashSim* sim) {
 // ------------------------------------------------------------------------------------------------------
 
 double lash_sim_time(const LashSim* sim) {
+    LASH_ASSERT(sim != NULL);
     return sim->t;
 }
 uint64_t lash_sim_steps(const LashSim* sim) {
