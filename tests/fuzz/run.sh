@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh SOURCE BUILD [TARGET]: fuzzes for 15 s; with LASH_LONG_TESTS=1 for two million executions (stores: one million).
+# run.sh SOURCE BUILD [TARGET]: fuzzes for 15 s; with LASH_LONG_TESTS=1 for two million executions (results and stores: one million).
 # Targets: fuzz_model (the model loader), fuzz_result (the reader of results), fuzz_store (the reader of study stores).
 # Seeds of models: all models, the malformed ones, what was found before. What it finds is left in BUILD/TARGET_found; copy the file to
 # tests/fuzz/regression with the correction, there the normal tests repeat it.
@@ -15,8 +15,10 @@ if [ "$target" = fuzz_model ]; then
 fi
 runs=2000000 length=8192
 if [ "$target" = fuzz_store ]; then runs=1000000 length=65536; fi
+if [ "$target" = fuzz_result ]; then runs=1000000 length=256; fi # faults and changes, not whole files
 if [ -n "${LASH_LONG_TESTS:-}" ]; then limit=-runs=$runs; else limit=-max_total_time=15; fi
 # leaks count; a run of one input may take 10 s and 1 GB, far more than any should
+export LSAN_OPTIONS="suppressions=$source/tests/lsan.supp:print_suppressions=0" # of libraries
 ASAN_OPTIONS=detect_leaks=1 "$build/$target" $limit -seed=1 -max_len=$length -timeout=10 -rss_limit_mb=1024 \
   -print_final_stats=1 -artifact_prefix="$found/" "$work/corpus" "$work/seeds" >"$work/log" 2>&1 || {
   grep -v '^#' "$work/log" | tail -40
