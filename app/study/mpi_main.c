@@ -16,6 +16,7 @@
 #include "app/progress.h"
 #include "app/report.h"
 #include "app/study/study_command.h"
+#include "app/text.h"
 #include "core/arena.h"
 
 enum { TAG_REPORT = 1, TAG_WORK = 2, MOST_CHUNK = 64 };
@@ -259,6 +260,7 @@ static int start(int rank, int size, int argc, char** argv) {
 
 int main(int argc, char** argv) {
     int provided = 0, rank = 0, size = 1;
+    app_text_guard_stdout();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
