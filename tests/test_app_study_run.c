@@ -471,6 +471,7 @@ static const Bad bad_studies[] = {
     {GOOD_P, GOOD_D, "{\"name\": \"q\", \"quantity\": \"colour\"}", "", "colour"},
     {GOOD_P, GOOD_D, "{\"name\": \"hits\", \"lsl\": 3, \"usl\": 2}", "", "must lie below"},
     {GOOD_P, GOOD_D, "{\"name\": \"e\", \"expression\": \"1\"}", "", "taken by a parameter"},
+    {GOOD_P, GOOD_D, "{\"name\": \"\", \"expression\": \"1\"}", "", "an output needs a name"},
     {GOOD_P, "\"type\": \"random\"", GOOD_O, "", "needs 'samples'"},
     {GOOD_P, "\"type\": \"random\", \"samples\": 0", GOOD_O, "", "expected a number > 0"},
     {GOOD_P, "\"type\": \"list\"", GOOD_O, "", "a list needs a 'file'"},

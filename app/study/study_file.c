@@ -49,6 +49,7 @@ static bool check_output_name(ModelContext* context, const LashStudy* study, int
     char path[48];
     const char* name = study->output[index].measured.name;
     snprintf(path, sizeof path, "outputs[%d].name", index);
+    if (name[0] == '\0') return model_fail(context, path, "an output needs a name");
     for (int i = 0; i < index; ++i) {
         if (strcmp(study->output[i].measured.name, name) == 0) {
             return model_fail(context, path,
