@@ -10,7 +10,9 @@
 
 #include "app/check_contacts.h"
 #include "app/check_internal.h"
+#include "app/check_play.h"
 #include "app/commands.h"
+#include "app/joint_places.h"
 #include "app/model_internal.h"
 #include "app/report.h"
 #include "app/start.h"
@@ -143,6 +145,27 @@ static void check_inertias(Check* check) {
     }
 }
 
+static void check_plays(Check* check) {
+    const LashModel* model = check->model;
+    for (int j = 0; j < model->joints; ++j) {
+        CheckPlay cad = check_play(model, j);
+        if (cad.agrees || cad.on_purpose) continue;
+        warn(check,
+             "joint '%.60s' has a play of %.6g m, its CAD faces (%d of '%.40s', %d of '%.40s') "
+             "have %.6g m; make them agree%s",
+             model->joint[j].name, model->joint[j].play.play, cad.bore, model->part[cad.outer].name,
+             cad.pin, model->part[cad.inner].name, cad.play,
+             model->joint[j].type == LASH_PRISMATIC ? "" : ", or name them: 'bore', 'pin'");
+    }
+}
+
+static void check_places(Check* check) {
+    char text[WARNING_BYTES];
+    for (int j = 0; j < check->model->joints; ++j) {
+        if (app_joint_is_far(check->model, j, text, sizeof text)) warn(check, "%s", text);
+    }
+}
+
 // Largest weight, spring or applied force at the start [N].
 static double largest_force(const Check* check) {
     const LashModel* model = check->model;
@@ -198,7 +221,18 @@ static void check_start(Check* check, LashError* error) {
                    &found);
     app_start_fail(check->model, check->mech, &check->start, check->sim,
                    "no consistent start was found near it", &missing);
-    check->assembled = lash_sim_assemble(check->sim, &check->moved);
+    const double *q, *v;
+    lash_sim_state(check->sim, &q, &v);
+    size_t nq = (size_t)check->system->nq, nv = (size_t)check->system->nv;
+    double* given = lash_alloc((nq + nv) * sizeof *given);
+    memcpy(given, q, nq * sizeof *given);
+    memcpy(given + nq, v, nv * sizeof *given);
+    bool tell = check->start.too_deep < 0 && check->start.beside < 0;
+    check->assembled =
+        tell && app_start_assemble(check->mech, check->system, check->sim, settings, &check->moved);
+    if (!check->assembled)
+        lash_sim_set_state(check->sim, lash_sim_time(check->sim), given, given + nq);
+    lash_free(given);
     if (check->assembled && check->model->simulation.assemble) return;
     if (error->status == LASH_OK) *error = check->assembled ? found : missing;
 }
@@ -254,6 +288,8 @@ static bool run_checks(Check* check, LashError* error) {
     check_gravity(check);
     check_densities(check);
     check_inertias(check);
+    check_plays(check);
+    check_places(check);
     return error->status == LASH_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "app/check_internal.h"
+#include "app/check_play.h"
 
 void check_clearances_put(AppJson* json, const LashModel* model) {
     app_json_key(json, "clearances");
@@ -16,7 +17,9 @@ void check_clearances_put(AppJson* json, const LashModel* model) {
         app_json_put_number(json, "radial", joint->play.play);
         app_json_put_number(json, "diametral", 2 * joint->play.play);
         app_json_put_number(json, "axial", joint->play.axial);
-        app_json_put_number(json, "measured", joint->measured);
+        CheckPlay cad = check_play(model, i);
+        app_json_put_number(json, "measured", cad.known ? cad.play : NAN);
+        app_json_put_bool(json, "agrees", cad.agrees);
         app_json_put_integer(json, "contacts", joint->contacts);
         app_json_end_object(json);
     }
@@ -27,6 +30,19 @@ static void print_radii(const LashModelJoint* joint) {
     bool ball = joint->type == LASH_SPHERICAL;
     printf("; %s of radius %.6g m, %s %.6g m", ball ? "socket" : "bore",
            joint->play.radius + joint->play.play, ball ? "ball" : "pin", joint->play.radius);
+}
+
+static void print_measured(const LashModel* model, int joint, bool sides) {
+    CheckPlay cad = check_play(model, joint);
+    if (!cad.known) return;
+    printf("; CAD faces");
+    if (cad.bore >= 0)
+        printf(" %d of %s and %d of %s", cad.bore, model->part[cad.outer].name, cad.pin,
+               model->part[cad.inner].name);
+    printf(" measure %.6g m %s, %.6g m %s", cad.play, sides ? "per side" : "radial", 2 * cad.play,
+           sides ? "in all" : "diametral");
+    if (!cad.agrees && cad.on_purpose) printf(" (the model's clearance counts)");
+    if (!cad.agrees && !cad.on_purpose) printf("  DIFFERENT");
 }
 
 void check_clearances_print(const LashModel* model) {
@@ -46,7 +62,7 @@ void check_clearances_print(const LashModel* model) {
         } else {
             printf("none: ideal");
         }
-        if (!isnan(joint->measured)) printf("; CAD faces measure %.6g m", joint->measured);
+        print_measured(model, i, sides);
         printf("\n");
     }
 }

@@ -5,6 +5,7 @@
 
 #include "app/commands.h"
 #include "app/gap_audit.h"
+#include "app/joint_places.h"
 #include "app/measure.h"
 #include "app/model_internal.h"
 #include "app/output_file.h"
@@ -105,6 +106,10 @@ static bool prepare(Run* run, LashError* error) {
     run->moved = run->session.moved;
     if (!ready) return false;
     const LashModel* model = run->model;
+    char far[256];
+    for (int j = 0; j < model->joints; ++j) {
+        if (app_joint_is_far(model, j, far, sizeof far)) app_report_warning("%s", far);
+    }
     run->layout = lash_record_layout(model->bodies, model->joints, model->contact_points);
     const double *q, *v;
     lash_sim_state(run->sim, &q, &v);
@@ -674,7 +679,7 @@ int app_run(int argc, char** argv) {
     }
     char doubt[600];
     if (ready && app_gap_audit_text(&run.audit, doubt, sizeof doubt))
-        app_report_note("lash: warning: %s", doubt);
+        app_report_warning("%s", doubt);
     if (ready && error.status == LASH_OK && run.interrupted) {
         app_report_note("lash: interrupted at t = %.9g s; the results above end there",
                         lash_sim_time(run.sim));

@@ -36,6 +36,23 @@ static void find_overlap(const LashMechanism* mech, const double* q, AppStart* s
     }
 }
 
+// A pin beside its bore overlaps with nothing: only its axis tells that it is not inside. One that
+// is partly in the wall overlaps, and is told as that.
+static void find_pin_beside(const LashMechanism* mech, const double* q, AppStart* start) {
+    start->beside = -1;
+    for (int j = 0; j < lash_mechanism_joint_count(mech); ++j) {
+        const LashJointDef* def = lash_mechanism_joint(mech, j);
+        const LashClearanceDef* play = &def->clearance;
+        bool round = def->type == LASH_REVOLUTE || def->type == LASH_CYLINDRICAL ||
+                     (def->type == LASH_PRISMATIC && !(play->width > 0));
+        if (!(play->play > 0) || !round) continue;
+        double apart = lash_mechanism_joint_play(mech, j, q).eccentricity;
+        if (!(apart > play->radius + play->play) || apart <= start->apart) continue;
+        start->beside = j;
+        start->apart = apart;
+    }
+}
+
 AppStart app_start_errors(const LashMechanism* mech, const LashSystem* system, LashSim* sim,
                           double h) {
     AppStart start = {0};
@@ -67,13 +84,15 @@ AppStart app_start_errors(const LashMechanism* mech, const LashSystem* system, L
     lash_free(g_t);
     lash_free(G);
     find_overlap(mech, q, &start);
+    find_pin_beside(mech, q, &start);
     return start;
 }
 
 bool app_start_good(const AppStart* start, const LashSettings* settings) {
     return start->position_error <= settings->tolerance_position &&
            start->velocity_error <= settings->tolerance_velocity &&
-           start->penetration <= settings->tolerance_position && start->too_deep < 0;
+           start->penetration <= settings->tolerance_position && start->too_deep < 0 &&
+           start->beside < 0;
 }
 
 // Whether an interaction's name is `name` or begins with "name.".
@@ -117,10 +136,26 @@ static bool fail_overlap(const LashModel* model, const LashMechanism* mech, cons
         place.normal.y, place.normal.z, model->simulation.settings.tolerance_position, advice);
 }
 
+static bool fail_beside(const LashModel* model, const LashMechanism* mech, const AppStart* start,
+                        LashError* error) {
+    const LashModelJoint* joint = &model->joint[start->beside];
+    const LashClearanceDef* play = &lash_mechanism_joint(mech, start->beside)->clearance;
+    char where[96];
+    app_start_place(model, joint->name, where, sizeof where);
+    return lash_error_set(error, LASH_ERROR_MODEL, where,
+                          "the pin of joint '%.60s' lies beside its bore: their axes are %.6g m "
+                          "apart, the bore's radius is %.6g m; check its points, and the poses of "
+                          "'%.60s' and '%.60s'",
+                          joint->name, start->apart, play->radius + play->play,
+                          joint->part_a < 0 ? "ground" : model->part[joint->part_a].name,
+                          joint->part_b < 0 ? "ground" : model->part[joint->part_b].name);
+}
+
 bool app_start_fail(const LashModel* model, const LashMechanism* mech, const AppStart* start,
                     LashSim* sim, const char* advice, LashError* error) {
     const LashSettings* settings = &model->simulation.settings;
     char where[96];
+    if (start->beside >= 0) return fail_beside(model, mech, start, error);
     if (start->too_deep >= 0) {
         const char* contact = lash_mechanism_contact_name(mech, start->too_deep);
         app_start_place(model, contact, where, sizeof where);
@@ -162,6 +197,13 @@ static bool check_scheme(const LashModel* model, LashError* error) {
     return true;
 }
 
+bool app_start_assemble(const LashMechanism* mech, const LashSystem* system, LashSim* sim,
+                        const LashSettings* settings, double* moved) {
+    if (!lash_sim_assemble(sim, moved)) return false;
+    AppStart made = app_start_errors(mech, system, sim, settings->h);
+    return app_start_good(&made, settings);
+}
+
 bool app_start_prepare(const LashModel* model, const LashMechanism* mech, const LashSystem* system,
                        LashSim* sim, double* moved, LashError* error) {
     const LashSettings* settings = &model->simulation.settings;
@@ -169,11 +211,11 @@ bool app_start_prepare(const LashModel* model, const LashMechanism* mech, const 
     *moved = 0;
     if (!check_scheme(model, error)) return false;
     if (app_start_good(&start, settings)) return true;
-    if (model->simulation.assemble && start.too_deep < 0) {
+    if (model->simulation.assemble && start.too_deep < 0 && start.beside < 0) {
         LashError given_error = {0}; // told with the depths and places of the given start
         app_start_fail(model, mech, &start, sim, "no consistent start was found near it",
                        &given_error);
-        if (lash_sim_assemble(sim, moved)) return true;
+        if (app_start_assemble(mech, system, sim, settings, moved)) return true;
         if (error->status == LASH_OK) *error = given_error;
         return false;
     }

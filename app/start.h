@@ -16,6 +16,8 @@ typedef struct AppStart {
     double penetration;                        // deepest overlap of a contact, >= 0 [m]
     int contact;                               // its number, -1: none
     int too_deep; // contact whose surfaces are in each other too deeply to be measured, -1: none
+    int beside;   // joint with play whose pin is not in its bore, -1: none
+    double apart; // distance of their axes there [m]
 } AppStart;
 
 // Joint errors and overlaps at the sim's present state, freshly evaluated.
@@ -30,6 +32,11 @@ bool app_start_fail(const LashModel* model, const LashMechanism* mech, const App
 
 // The place in the model file of the joint or contact an interaction belongs to, for messages.
 void app_start_place(const LashModel* model, const char* name, char* where, size_t size);
+
+// Moves the sim to the nearest consistent start and looks at it afresh: all joints, all gaps, deep
+// overlaps too. False: there is none; the sim then stands nowhere in particular.
+bool app_start_assemble(const LashMechanism* mech, const LashSystem* system, LashSim* sim,
+                        const LashSettings* settings, double* moved);
 
 // True when the start meets the tolerances, or was moved there because the model says "assemble"
 // (*moved > 0 then). Else error (exit code 3) names joint or contact and amount.
