@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/arena.h"
 #include "core/math3.h"
 
 typedef struct Cause {
@@ -226,6 +227,141 @@ static bool too_fast(Cause* cause) {
     return false;
 }
 
+// ---- forces that jump ---------------------------------------------------------------------------
+
+// A straight way through the states near the one before the step: one component of a body's
+// velocity, or of its position, goes from -reach to +reach of what it is.
+typedef struct Way {
+    const Cause* cause;
+    int force, body, component;
+    bool moves; // the position; else the velocity
+    double reach;
+    double t;      // of the forces [s]
+    double *q, *v; // scratch
+} Way;
+
+static LashForceValue value_on(const Way* way, double s) {
+    const AppStepFailure* of = way->cause->of;
+    const double *q, *v;
+    lash_sim_state(of->sim, &q, &v);
+    memcpy(way->q, q, (size_t)of->system->nq * sizeof *q);
+    memcpy(way->v, v, (size_t)of->system->nv * sizeof *v);
+    double by = s * way->reach, *x = way->q + 7 * way->body;
+    if (!way->moves) {
+        way->v[6 * way->body + way->component] += by;
+    } else if (way->component < 3) {
+        x[way->component] += by;
+    } else {
+        Vec3 turn = vec3(way->component == 3, way->component == 4, way->component == 5);
+        Quat rot = quat_mul(quat(x[3], x[4], x[5], x[6]), quat_exp(vec3_scale(by, turn)));
+        x[3] = rot.w;
+        x[4] = rot.x;
+        x[5] = rot.y;
+        x[6] = rot.z;
+    }
+    return lash_mechanism_force_value(of->mech, lash_sim_work(of->sim), way->force, way->t, way->q,
+                                      way->v);
+}
+
+// Halves the interval where the value changes most until it is a point: a change that is left there
+// is a jump, however steep a function is. *before, *after: the values beside it.
+static bool jumps_on(const Way* way, LashForceValue* before, LashForceValue* after) {
+    enum { SAMPLES = 64, HALVINGS = 60 };
+    double low = -1, most = 0;
+    LashForceValue last = value_on(way, low);
+    if (last.components != 1) return false;
+    for (int i = 1; i <= 2 * SAMPLES; ++i) {
+        double s = -1 + (double)i / SAMPLES;
+        LashForceValue now = value_on(way, s);
+        double change = fabs(now.value[0] - last.value[0]);
+        if (change > most) {
+            most = change;
+            low = s - 1.0 / SAMPLES;
+        }
+        last = now;
+    }
+    double high = low + 1.0 / SAMPLES, scale = 0;
+    for (int i = 0; i < HALVINGS; ++i) {
+        double middle = 0.5 * (low + high);
+        *before = value_on(way, low);
+        *after = value_on(way, high);
+        LashForceValue at = value_on(way, middle);
+        bool first = fabs(at.value[0] - before->value[0]) >= fabs(after->value[0] - at.value[0]);
+        scale = fmax(fabs(before->value[0]), fabs(after->value[0]));
+        if (middle == low || middle == high) break;
+        if (first)
+            high = middle;
+        else
+            low = middle;
+    }
+    return most > 0 && fabs(after->value[0] - before->value[0]) > 1e-6 * scale;
+}
+
+// Largest change of a velocity in a step by the applied forces alone [m/s, rad/s].
+static double free_change(const Cause* cause) {
+    const AppStepFailure* of = cause->of;
+    double* F = lash_alloc((size_t)of->system->nv * sizeof *F);
+    double most = 0, h = of->model->simulation.settings.h;
+    const double *q, *v;
+    lash_sim_state(of->sim, &q, &v);
+    of->system->forces(of->system, lash_sim_work(of->sim), lash_sim_time(of->sim), q, v, F);
+    for (int i = 0; i < 6 * lash_mechanism_body_count(of->mech); ++i) {
+        const LashBodyDef* body = lash_mechanism_body(of->mech, i / 6);
+        int k = i % 6;
+        double inertia = k < 3 ? body->mass : body->inertia.m[4 * (k - 3)];
+        most = fmax(most, h * fabs(F[i]) / inertia);
+    }
+    lash_free(F);
+    return most;
+}
+
+// Looks along all ways from the bodies of a force.
+static bool jumps_nearby(Way* way, double change, LashForceValue* before, LashForceValue* after) {
+    double h = way->cause->of->model->simulation.settings.h;
+    way->body = 0;
+    LashForceValue now = value_on(way, 0);
+    if (now.components != 1) return false; // of time only
+    const int body[2] = {now.body_a, now.body_b};
+    double speed = 2 * fabs(now.speed) + 2 * change;
+    for (int k = 0; k < 24; ++k) {
+        way->body = body[k / 12];
+        way->component = k % 6;
+        way->moves = k % 12 >= 6;
+        way->reach = way->moves ? h * speed : speed;
+        if (way->body >= 0 && jumps_on(way, before, after)) return true;
+    }
+    return false;
+}
+
+// A force that jumps where the step goes through: no value in between that would balance the rest.
+static bool force_jumps(Cause* cause) {
+    const AppStepFailure* of = cause->of;
+    size_t nq = (size_t)of->system->nq, nv = (size_t)of->system->nv;
+    double* scratch = lash_alloc((nq + nv + 1) * sizeof *scratch);
+    double change = free_change(cause);
+    Way way = {.cause = cause, .q = scratch, .v = scratch + nq};
+    way.t = lash_sim_time(of->sim) + 0.5 * of->model->simulation.settings.h;
+    LashForceValue before = {0}, after = {0};
+    bool found = false;
+    for (int k = 0; k < of->model->forces && !found; ++k) {
+        way.force = k;
+        found = jumps_nearby(&way, change, &before, &after);
+    }
+    lash_free(scratch);
+    if (!found) return false;
+    const LashModelForce* force = &of->model->force[way.force];
+    char parts[160];
+    parts_of(cause, &before, parts, sizeof parts);
+    double v = fabs(after.speed) < 1e-12 ? 0 : after.speed;
+    snprintf(cause->text, sizeof cause->text,
+             "force '%.60s' %s jumps from %.4g to %.4g N or N m at x = %.4g, v = %.4g (SI): "
+             "\"%.100s\" has no value between for the step to take; use joint friction, a contact "
+             "or a limit, or a smooth transition (tanh)",
+             force->name, parts, before.value[0], after.value[0], after.x, v,
+             expression_of(force, 0));
+    return true;
+}
+
 // ---- errors above the tolerances ----------------------------------------------------------------
 
 // Contacts that pushed in the last accepted step, or touch: "; closed contacts: a, b".
@@ -259,8 +395,8 @@ static void errors_left(const AppStepFailure* of, char* text, size_t size) {
 }
 
 bool app_step_failure(const AppStepFailure* failure, LashError* error) {
-    static bool (*const causes[])(Cause*) = {force_not_finite, driver_not_finite, too_strong,
-                                             overflows,        too_far,           too_fast};
+    static bool (*const causes[])(Cause*) = {
+        force_not_finite, driver_not_finite, too_strong, overflows, too_far, too_fast, force_jumps};
     Cause cause = {.of = failure, .fault = lash_sim_fault(failure->sim)};
     char where[64];
     snprintf(where, sizeof where, "t = %.9g s", lash_sim_time(failure->sim));
