@@ -19,11 +19,6 @@ void app_strike_free(AppStrike* strike) {
     lash_free(strike->struck);
 }
 
-bool app_strike_is(const LashEvent* event) {
-    static const double AT_REST = 1e-9; // slower than this is rounding [m/s]
-    return event->kind == LASH_EVENT_IMPACT && event->U_before[0] < -AT_REST;
-}
-
 // Who stands for all that are tied to a body.
 static int first_of(const AppStrike* strike, int body) {
     while (strike->parent[body] != body) body = strike->parent[body];
@@ -77,12 +72,12 @@ void app_strike_step(AppStrike* strike, const LashMechanism* mech, const LashSim
     int count, side[2];
     const LashEvent* event = lash_sim_events(sim, &count);
     strike->any = false;
-    for (int i = 0; i < count; ++i) strike->any = strike->any || app_strike_is(&event[i]);
+    for (int i = 0; i < count; ++i) strike->any = strike->any || event[i].kind == LASH_EVENT_IMPACT;
     if (!strike->any) return;
     tie_all(strike, mech, sim);
     memset(strike->struck, 0, (size_t)strike->bodies * sizeof *strike->struck);
     for (int i = 0; i < count; ++i) {
-        if (!app_strike_is(&event[i])) continue;
+        if (event[i].kind != LASH_EVENT_IMPACT) continue;
         bodies_of(mech, event[i].id, &side[0], &side[1]);
         for (int s = 0; s < 2; ++s) {
             if (side[s] >= 0) strike->struck[first_of(strike, side[s])] = true;

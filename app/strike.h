@@ -20,8 +20,6 @@ typedef struct AppStrike {
 AppStrike app_strike_create(const LashMechanism* mech);
 void app_strike_free(AppStrike* strike);
 
-// Did parts meet, beyond the tolerance of velocities? Not where a load only passes to this point.
-bool app_strike_is(const LashEvent* event);
 // After a step.
 void app_strike_step(AppStrike* strike, const LashMechanism* mech, const LashSim* sim);
 // Was a contact, or a joint, reached by an impact of the last step?
