@@ -7,11 +7,14 @@
 #include "core/math3.h"
 
 static const double SAME = 1e-9; // gaps that agree so far are the same [m]
-enum { SEARCHES = 100 };         // of a run: some ms each, where a step of a cam takes half of one
+// Of a run. A look costs less than a step, a search some steps of a cam: together they take less
+// than 4 % of a run of 10 000 steps (geneva, cam_follower).
+enum { LOOKS = 500, SEARCHES = 100 };
 
 AppGapAudit app_gap_audit_create(const LashMechanism* mech, int64_t frames) {
     int count = lash_mechanism_contact_count(mech);
-    AppGapAudit audit = {.mech = mech, .contact = -1, .rare = frames / SEARCHES + 1};
+    AppGapAudit audit = {
+        .mech = mech, .contact = -1, .often = frames / LOOKS + 1, .rare = frames / SEARCHES + 1};
     audit.work = lash_alloc(((size_t)count + 1) * sizeof *audit.work);
     for (int i = 0; i < count; ++i) {
         const LashPair* pair = lash_mechanism_contact_pair(mech, i);
@@ -65,7 +68,8 @@ static bool look_at(AppGapAudit* audit, int i, const double* q, double t, double
 
 void app_gap_audit_frame(AppGapAudit* audit, LashSim* sim, const AppContactLog* log, bool last) {
     const double *q, *v;
-    bool differs = false, search = last || audit->frames % audit->rare == 0;
+    bool differs = false, search = last || audit->seen % audit->rare == 0;
+    if (audit->seen++ % audit->often != 0 && !search) return;
     lash_sim_state(sim, &q, &v);
     for (int i = 0; i < lash_mechanism_contact_count(audit->mech); ++i) {
         if (audit->work[i] == NULL) continue;

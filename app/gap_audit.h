@@ -2,9 +2,9 @@
 //
 // The step follows the contact points of CAD surfaces from step to step. On surfaces whose gap is
 // not continuous (faces that cross, are turned inside out, or whose trims leave a crack) it can
-// pass an overlap that `lash check` of the same state would see. So at every recorded frame the
-// contacts that the step looked at are evaluated anew, without any memory of the run; those that
-// need a search (free surfaces) at a hundred of the frames and at the last one.
+// pass an overlap that `lash check` of the same state would see. So at recorded frames, five
+// hundred of them and the last one, the contacts that the step looked at are evaluated anew,
+// without any memory of the run; those that need a search (free surfaces) at a hundred.
 #ifndef LASH_APP_GAP_AUDIT_H
 #define LASH_APP_GAP_AUDIT_H
 
@@ -23,7 +23,8 @@ typedef struct AppGapAudit {
     LashContactPoint* point;   // scratch
     int capacity;
     int64_t frames, differing; // frames looked at; of them with a difference
-    int64_t rare;              // searches at every rare-th frame
+    int64_t seen;              // frames of the run so far
+    int64_t often, rare;       // looks at every often-th of them, searches at every rare-th
     // The largest difference: contact -1: none.
     int contact;
     double time, step, fresh; // [s], gap of the step, gap from scratch [m]
