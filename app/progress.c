@@ -18,6 +18,16 @@ double app_wall_clock(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+double app_rough_clock(void) {
+#ifdef CLOCK_MONOTONIC_COARSE
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+#else
+    return app_wall_clock();
+#endif
+}
+
 static bool is_terminal(void) {
     const char* kind = getenv("TERM");
     return isatty(STDERR_FILENO) && kind != NULL && strcmp(kind, "dumb") != 0;
@@ -82,4 +92,13 @@ void app_catch_interrupt(void) {
 
 bool app_interrupted(void) {
     return interrupt_flag != 0;
+}
+
+static bool asked(void* context) {
+    (void)context;
+    return interrupt_flag != 0;
+}
+
+LashStop app_interrupt_stop(void) {
+    return (LashStop){.asked = asked};
 }

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "core/stop.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -15,7 +17,8 @@ typedef struct AppProgress {
     double start, last; // wall clock [s]
 } AppProgress;
 
-double app_wall_clock(void); // monotonic [s]
+double app_wall_clock(void);  // monotonic [s]
+double app_rough_clock(void); // the same, some milliseconds late, at a tenth of the cost
 
 AppProgress app_progress_start(void);
 // Draws the line at most ten times a second; fraction in [0, 1].
@@ -31,6 +34,7 @@ bool app_stderr_colored(void); // a terminal, and NO_COLOR is not set
 // at once.
 void app_catch_interrupt(void);
 bool app_interrupted(void);
+LashStop app_interrupt_stop(void); // asks it
 
 #ifdef __cplusplus
 }

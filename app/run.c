@@ -262,8 +262,14 @@ static bool loop(Run* run, LashError* error) {
     run->energy = lash_sim_energy(run->sim);
     bool good = observe(run, false, error);
     double start = app_wall_clock();
+    lash_sim_set_stop(run->sim, app_interrupt_stop());
     for (int64_t i = 0; i < run->steps && good; ++i) {
         LashStepInfo info = lash_sim_step(run->sim);
+        if (info.outcome == LASH_INTERRUPTED) {
+            run->log.stale = run->interrupted = true;
+            if (run->counters.steps % run->every != 0) good = record_frame(run, true, error);
+            break;
+        }
         if (info.outcome != LASH_CONVERGED) {
             run->log.stale = true;
             good = app_session_fail_step(&run->session, &run->log, run->counters.steps + 1, &info,

@@ -40,7 +40,8 @@ typedef struct Pose { // a_b: frame b expressed in frame a
 typedef enum LashOutcome {
     LASH_CONVERGED,  // the tolerance was reached, verified on the returned numbers
     LASH_INACCURATE, // the best point found, above the tolerance; the residual tells
-    LASH_FAILED      // nothing usable
+    LASH_FAILED,     // nothing usable
+    LASH_INTERRUPTED // told to stop (core/stop.h) before it was done
 } LashOutcome;
 
 #ifdef __cplusplus

@@ -463,6 +463,7 @@ static bool contacts_solve(LashSim* sim, StepContext* s) {
     if (!well_posed(s)) return false;
     LashFrictionSettings settings = lash_friction_settings();
     settings.tolerance = sim->settings.tolerance_solver;
+    settings.stop = &sim->stop;
     LashFrictionInfo info =
         lash_friction_solve(&problem, &settings, s->P_c, s->U_c, sim->friction_work);
     sim->info.solver += info.iterations;
@@ -478,6 +479,7 @@ bool contacts_solve_coupled(LashSim* sim, StepContext* s, bool plain) {
     if (!well_posed(s)) return false;
     LashFrictionSettings settings = lash_friction_settings();
     settings.tolerance = sim->settings.tolerance_solver;
+    settings.stop = &sim->stop;
     settings.max_iterations = COUPLED_ITERATIONS;
     LashFrictionInfo info = {.outcome = LASH_INACCURATE};
     if (s->m <= FEW_ROWS) { // exactly, and at no cost
@@ -642,7 +644,8 @@ bool positions_correct(LashSim* sim, StepContext* s) {
                                      .g = s->gap_n,
                                      .kind = s->kind_n,
                                      .P_n = s->P_n,
-                                     .tolerance = 0.2 * tolerance};
+                                     .tolerance = 0.2 * tolerance,
+                                     .stop = &sim->stop};
     if (!all_finite(s->gap_n, s->nn) || !all_finite(s->tau_n, s->nn) ||
         !diagonal_finite(s->A_n, s->nn, s->nn))
         return false;

@@ -109,6 +109,7 @@ static bool solve_lcp(LashSim* sim, const Coupled* c, int first, int n, const do
         return false;
     LashLcpSettings settings = lash_lcp_settings();
     settings.tolerance = sim->settings.tolerance_solver;
+    settings.stop = &sim->stop;
     LashLcpProblem problem = {
         .n = n, .A = c->A + first + (size_t)c->n * (size_t)first, .lda = c->n, .b = b};
     LashLcpInfo info =
@@ -130,8 +131,9 @@ static void other_half(const Coupled* c, int first, int n, double* rhs) {
 static bool solve_in_turn(LashSim* sim, StepContext* s, Coupled* c) {
     LashFrictionSettings settings = lash_friction_settings();
     settings.tolerance = sim->settings.tolerance_solver;
+    settings.stop = &sim->stop;
     settings.minimum_norm = true;
-    for (int turn = 0; turn < TURNS; ++turn) {
+    for (int turn = 0; turn < TURNS && !sim_stopped(sim); ++turn) {
         memcpy(c->kept, c->z, (size_t)c->n * sizeof *c->z);
         other_half(c, 0, c->m, s->b);
         LashFrictionProblem problem = {.contacts = s->nc,

@@ -7,6 +7,7 @@
 #ifndef LASH_SOLVERS_FRICTION_H
 #define LASH_SOLVERS_FRICTION_H
 
+#include "core/stop.h"
 #include "core/types.h"
 #include "solvers/block_sparse.h"
 
@@ -57,10 +58,11 @@ typedef struct LashFrictionSettings {
     double tolerance;            // of the residual in the measure below
     LashFrictionMeasure measure; // what the tolerance is compared with
     LashFrictionMethod method;
-    int max_iterations; // sweeps and Newton steps after which no new attempt begins; 0: own limit
-    int directions;     // of the polyhedral cone in space: 3 .. LASH_MAX_DIRECTIONS
-    bool cold;          // true: P on entry is not read
-    bool minimum_norm;  // among equal solutions return the one with the smallest |P|
+    int max_iterations;   // sweeps and Newton steps after which no new attempt begins; 0: own limit
+    int directions;       // of the polyhedral cone in space: 3 .. LASH_MAX_DIRECTIONS
+    bool cold;            // true: P on entry is not read
+    bool minimum_norm;    // among equal solutions return the one with the smallest |P|
+    const LashStop* stop; // asked between iterations; NULL: none. The best point so far is returned
 } LashFrictionSettings;
 
 typedef struct LashFrictionInfo {

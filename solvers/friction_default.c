@@ -173,7 +173,7 @@ static double run_robust(Friction* f, double tolerance) {
     if (save(f, residual) <= tolerance || (kind < 2 && info.ray)) return residual;
     if (f->settings->max_iterations > 0 && kind < 2)
         return residual; // pivoting is all there is time for
-    for (int k = 0; k < 4; ++k) {
+    for (int k = 0; k < 4 && !friction_stopped(f); ++k) {
         size_t bytes = (size_t)f->m * sizeof(double);
         if (k == 1) memset(f->P, 0, bytes);
         if (k == 3) memcpy(f->P, f->saved_P, bytes);

@@ -67,7 +67,7 @@ double friction_gauss_seidel(Friction* f, int max_sweeps, double tolerance) {
     const LashFrictionProblem* p = f->problem;
     double factor = 1, residual = INFINITY;
     friction_velocity_at(f, f->P, f->U);
-    for (int k = 1; k <= max_sweeps; ++k) {
+    for (int k = 1; k <= max_sweeps && !friction_stopped(f); ++k) {
         double change = 0;
         for (int i = 0; i < f->contacts; ++i) {
             LocalContact* c = f->contact + i;

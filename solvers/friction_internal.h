@@ -71,6 +71,10 @@ typedef struct Friction {
     bool band_ready;        // order holds the band ordering
 } Friction;
 
+static inline bool friction_stopped(const Friction* f) {
+    return lash_stop_asked(f->settings->stop);
+}
+
 // Projection of x onto the cone |x_T| <= mu x_N, rows components; in place.
 static inline void friction_project(int rows, double mu, double* x) {
     if (rows == 1) {

@@ -253,6 +253,7 @@ double friction_newton(Friction* f, int max_steps, double tolerance) {
     for (int i = 0; i < MEMORY; ++i) recent[i] = residual;
     memcpy(f->best_P, f->P, bytes);
     for (int k = 0, idle = 0; k < max_steps && best > tolerance && idle < 12; ++k) {
+        if (friction_stopped(f)) break;
         memcpy(f->trial_P, f->P, bytes);
         if (!newton_step(f, k == 0 && cold ? -threshold : threshold)) break;
         double limit = recent[0];

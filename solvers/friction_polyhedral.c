@@ -151,6 +151,7 @@ LashLcpInfo friction_polyhedral(Friction* f, int directions, double tolerance) {
     LashMixedProblem mixed = {{p.n, p.A, p.n, p.b}, p.joint};
     LashLcpSettings settings = lash_lcp_settings();
     settings.method = LASH_LCP_LEMKE, settings.tolerance = tolerance;
+    settings.stop = f->settings->stop;
     info = lash_mixed_solve(&mixed, &settings, p.z, p.w, p.work);
     f->iterations += info.iterations;
     if (info.outcome == LASH_FAILED) return info; // the point so far stays

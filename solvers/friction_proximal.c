@@ -57,7 +57,7 @@ double friction_proximal(Friction* f, int max_steps, double tolerance) {
     memcpy(good_P, f->P, bytes);
     memset(step, 0, bytes);
     memcpy(best_P, f->P, bytes);
-    for (int k = 0; f->iterations - begin < max_steps; ++k) {
+    for (int k = 0; f->iterations - begin < max_steps && !friction_stopped(f); ++k) {
         for (int i = 0; i < f->m; ++i) f->P[i] = f->center[i] = good_P[i] + stretch * step[i];
         set_shift(f, eps);
         double inner = fmax(0.1 * tolerance, 1e-9), residual = inner_solve(f, inner);

@@ -330,7 +330,7 @@ static void set_slip(Point* p, double part) {
 static void solve_convex(Point* p) {
     size_t bytes = (size_t)p->f->m * sizeof(double);
     double least = INFINITY;
-    for (int k = 0, idle = 0; k < 60 && idle < 4; ++k) {
+    for (int k = 0, idle = 0; k < 60 && idle < 4 && !friction_stopped(p->f); ++k) {
         bool moved = advance(p);
         double worst = 0;
         for (int i = 0; i < p->f->m; ++i) worst = fmax(worst, fabs(p->r[i]));
@@ -350,7 +350,7 @@ double friction_interior_point(Friction* f, int max_solves, double tolerance) {
     double best = INFINITY;
     memcpy(kept, f->P, bytes);
     memcpy(p.x_far, p.x, bytes), memcpy(p.y_far, p.y, bytes);
-    for (int k = 0; k < max_solves; ++k) {
+    for (int k = 0; k < max_solves && !friction_stopped(f); ++k) {
         if (!choose_layout(&p)) return INFINITY;
         solve_convex(&p);
         double residual = publish(&p), before = residual;

@@ -58,6 +58,7 @@ Lcp lcp_begin(const LashLcpProblem* q, const uint8_t* free_rows, const LashLcpSe
     p.pivot = (int32_t*)d, p.basic = p.pivot + n + 1, p.nonbasic = p.basic + n + 1;
     p.where = p.nonbasic + n + 1;
     p.tolerance = set->tolerance, p.max_iterations = set->max_iterations;
+    p.stop = set->stop;
     return p;
 }
 
@@ -113,7 +114,7 @@ double lcp_solve_basis(Lcp* p, const uint8_t* in) {
 double lcp_gauss_seidel(Lcp* p) {
     int limit = p->max_iterations > 0 ? p->max_iterations : 20000;
     double residual = lcp_residual(p);
-    for (int k = 0; k < limit && residual > p->tolerance; ++k) {
+    for (int k = 0; k < limit && residual > p->tolerance && !lash_stop_asked(p->stop); ++k) {
         for (int i = 0; i < p->n; ++i) {
             const double* a = p->A + (size_t)i * (size_t)p->lda;
             if (!(fabs(a[i]) > 0)) return residual; // the method needs a diagonal
@@ -148,7 +149,7 @@ double lcp_enumerate(Lcp* p) {
             for (int k = 0; k < count; ++k) in[rows[k]] = set >> k & 1;
             p->iterations++;
             residual = lcp_solve_basis(p, in);
-            if (residual <= p->tolerance) return residual;
+            if (residual <= p->tolerance || lash_stop_asked(p->stop)) return residual;
         }
     return residual;
 }

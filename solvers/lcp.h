@@ -2,6 +2,7 @@
 #ifndef LASH_SOLVERS_LCP_H
 #define LASH_SOLVERS_LCP_H
 
+#include "core/stop.h"
 #include "core/types.h"
 
 #ifdef __cplusplus
@@ -26,8 +27,9 @@ typedef enum LashLcpMethod {
 typedef struct LashLcpSettings {
     double tolerance; // of the residual
     LashLcpMethod method;
-    int max_iterations; // 0: the method's own limit
-    bool cold;          // true: z on entry is not read (Newton and Gauss-Seidel start from 0)
+    int max_iterations;   // 0: the method's own limit
+    bool cold;            // true: z on entry is not read (Newton and Gauss-Seidel start from 0)
+    const LashStop* stop; // asked between iterations; NULL: none
 } LashLcpSettings;
 
 typedef struct LashLcpInfo {

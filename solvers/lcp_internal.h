@@ -20,6 +20,7 @@ typedef struct Lcp {
     bool precise;     // Lemke: matrix + matrix2 is a tableau of twofold numbers
     double b_largest; // Lemke: largest entry of b in the tableau's units
     double growth;    // Lemke with twofold numbers: largest entry of the tableau so far
+    const LashStop* stop;
 } Lcp;
 
 static inline bool lcp_free(const Lcp* p, int i) {

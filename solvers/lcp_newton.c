@@ -65,7 +65,7 @@ double lcp_newton(Lcp* p) {
     int n = p->n, limit = p->max_iterations > 0 ? p->max_iterations : 200;
     double *phi = p->r, *step = p->d, *old = p->least, *g = p->least + n;
     double value = merit(p, p->z, p->w, phi);
-    for (int k = 0; k < limit; ++k) {
+    for (int k = 0; k < limit && !lash_stop_asked(p->stop); ++k) {
         if (lcp_residual(p) <= p->tolerance) return lcp_residual(p);
         if (k % 4 == 3 && try_basis(p) <= p->tolerance) return lcp_residual(p);
         value = merit(p, p->z, p->w, phi);

@@ -312,7 +312,7 @@ static double follow_path(Lcp* p) {
     int left = p->basic[row];
     double largest_b = -*rhs(p, row) / *cell(p, row, n);
     exchange(p, row, n);
-    while (p->iterations - count < limit) {
+    while (p->iterations - count < limit && !lash_stop_asked(p->stop)) {
         int column = -1 - p->where[complement(p, left)];
         LASH_ASSERT(column >= 0);
         row = ratio_test(p, column, small, largest_b);

@@ -386,7 +386,7 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
     int most = sim->settings.max_iterations;
     if (!sim->robust && most > KEPT_ITERATIONS) most = KEPT_ITERATIONS;
     for (int i = 0; i <= most; ++i) {
-        if (!evaluate_iterate(sim, s, project)) return LASH_FAILED;
+        if (sim_stopped(sim) || !evaluate_iterate(sim, s, project)) return LASH_FAILED;
         double error = largest_error(sim, s, project);
         bool pass = passes(sim, s, project);
         if (i == 0) first = error;

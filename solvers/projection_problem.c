@@ -126,6 +126,7 @@ static LashFrictionInfo solve_rows(const Projection* s, double* tau, double* g_n
     settings.tolerance = p->tolerance / (1 + sqrt(norm));
     settings.cold = true;
     settings.max_iterations = p->max_iterations;
+    settings.stop = p->stop;
     return lash_friction_solve(&friction, &settings, tau, g_new, s->friction);
 }
 
@@ -142,7 +143,7 @@ LashProjectionInfo lash_projection_solve(const LashProjectionProblem* p, double*
         }
         LashFrictionInfo found = solve_rows(&s, tau, g_new);
         info.iterations += found.iterations;
-        if (found.outcome == LASH_CONVERGED || !demote(&s)) break;
+        if (found.outcome == LASH_CONVERGED || lash_stop_asked(p->stop) || !demote(&s)) break;
         info.demoted++;
     }
     info.residual = lash_projection_residual(p, s.kind, tau, g_new);

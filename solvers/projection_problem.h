@@ -5,6 +5,7 @@
 #ifndef LASH_SOLVERS_PROJECTION_PROBLEM_H
 #define LASH_SOLVERS_PROJECTION_PROBLEM_H
 
+#include "core/stop.h"
 #include "core/types.h"
 
 #ifdef __cplusplus
@@ -21,11 +22,12 @@ typedef struct LashProjectionProblem {
     int m;
     const double* A; // (m x m) column-major
     int lda;
-    const double* g;     // (m) gaps and joint errors [m]
-    const uint8_t* kind; // (m) LashProjectionKind
-    const double* P_n;   // (m) impulses of the equalities: the smallest is demoted first [N s]
-    double tolerance;    // absolute, on g+ [m]
-    int max_iterations;  // of each solution; 0: as many as it takes
+    const double* g;      // (m) gaps and joint errors [m]
+    const uint8_t* kind;  // (m) LashProjectionKind
+    const double* P_n;    // (m) impulses of the equalities: the smallest is demoted first [N s]
+    double tolerance;     // absolute, on g+ [m]
+    const LashStop* stop; // asked between iterations; NULL: none
+    int max_iterations;   // of each solution; 0: as many as it takes
 } LashProjectionProblem;
 
 typedef struct LashProjectionInfo {

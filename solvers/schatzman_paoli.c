@@ -208,6 +208,7 @@ static bool correct(LashSim* sim, StepContext* s, Position* p, const LashFrictio
             return false;
         LashFrictionSettings settings = lash_friction_settings();
         settings.tolerance = sim->settings.tolerance_solver;
+        settings.stop = &sim->stop;
         settings.minimum_norm = true;
         LashFrictionInfo info =
             lash_friction_solve(problem, &settings, s->P_c, s->U_c, sim->friction_work);
@@ -281,7 +282,7 @@ LashOutcome step_schatzman_paoli(LashSim* sim, StepContext* s) {
     system->move(system, sim->q, -1, p.delta_start, p.q_start);
     for (int i = s->list->bilateral_rows; i < s->list->rows; ++i) s->P[i] = 0;
     if (!start_values(sim, s)) return LASH_FAILED;
-    for (int i = 0; i <= set->max_iterations; ++i) {
+    for (int i = 0; i <= set->max_iterations && !sim_stopped(sim); ++i) {
         set_state(sim, s, &p);
         bool evaluated = factor_and_residual(sim, s, &p);
         if (!evaluated || !(p.dynamics_error + p.joint_error < INFINITY)) {

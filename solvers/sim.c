@@ -391,7 +391,7 @@ static LashOutcome one_step(LashSim* sim, double h) {
     LashOutcome outcome = LASH_FAILED;
     double reach = sim->reach;
     sim->fault.kind = LASH_FAULT_NONE;
-    for (int k = 0; k < REACH_ATTEMPTS;
+    for (int k = 0; k < REACH_ATTEMPTS && !sim_stopped(sim);
          ++k, sim->reach *= 8) { // farther than promised: promise more
         sim->outside = false;
         step_begin(sim, s, h);
@@ -510,18 +510,24 @@ LashStepInfo lash_sim_step(LashSim* sim) {
     unsigned before = flush_tiny_numbers();
     double t = sim->t;
     sim->info = (LashStepInfo){.index_set = 1, .substeps = 1, .worst = LASH_NOWHERE};
-    sim->events = 0, sim->reactions_clean = false;
+    sim->events = 0, sim->reactions_clean = false, sim->stopped = false;
     pushes_clear(sim);
     sim->info.outcome = one_step(sim, sim->settings.h);
-    for (int parts = 2; parts <= sim->settings.max_substeps && sim->info.outcome != LASH_CONVERGED;
+    for (int parts = 2; parts <= sim->settings.max_substeps && !sim->stopped &&
+                        sim->info.outcome != LASH_CONVERGED;
          parts *= 2) {
         if (parts == 2) save_state(sim);
         sim->info.outcome = step_in_parts(sim, t, parts);
     }
+    if (sim->stopped && sim->info.outcome != LASH_CONVERGED) sim->info.outcome = LASH_INTERRUPTED;
     if (sim->info.substeps > 1) sim->factored = false; // its step length was another
     restore_tiny_numbers(before);
     if (sim->info.outcome == LASH_CONVERGED) ++sim->steps;
     return sim->info;
+}
+
+void lash_sim_set_stop(LashSim* sim, LashStop stop) {
+    sim->stop = stop;
 }
 
 LashFault lash_sim_fault(const LashSim* sim) {

@@ -3,6 +3,7 @@
 #define LASH_SOLVERS_SIM_H
 
 #include "core/error.h"
+#include "core/stop.h"
 #include "core/system.h"
 
 #ifdef __cplusplus
@@ -143,6 +144,9 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
 void lash_sim_destroy(LashSim* sim);                                              // NULL is allowed
 
 LashStepInfo lash_sim_step(LashSim* sim);
+// A step that is told to stop ends with LASH_INTERRUPTED, the state as before it. What is never
+// told to stop has the same bits with and without.
+void lash_sim_set_stop(LashSim* sim, LashStop stop);
 // Of the last step that did not converge.
 LashFault lash_sim_fault(const LashSim* sim);
 

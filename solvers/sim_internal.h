@@ -6,6 +6,7 @@
 
 #include "core/arena.h"
 #include "core/math3.h"
+#include "core/stop.h"
 #include "solvers/block_lu.h"
 #include "solvers/friction.h"
 #include "solvers/joint_solver.h"
@@ -120,6 +121,8 @@ struct LashSim {
     const double *guess_P, *guess_tau; // as last.P and last.tau: predicted; NULL: not
     bool outside;              // an evaluation was refused: q beyond the motion promised to collect
     double contraction_rate;   // of the iteration in the last steps, at worst
+    LashStop stop;             // asked in every loop that may be long
+    bool stopped;              // it said so in this step
     LashFault fault;           // what stopped the step
     double *fault_q, *fault_v; // (nq), (nv) where
     double* guess;             // a line of the table: what is predicted
@@ -175,6 +178,12 @@ struct LashSim {
     int pushes_before; // of the parts before the present one
     double reach;      // factor on the motion promised to collect
 };
+
+// Shall the step end? Once told, it stays so until the next step.
+static inline bool sim_stopped(LashSim* sim) {
+    if (!sim->stopped) sim->stopped = lash_stop_asked(&sim->stop);
+    return sim->stopped;
+}
 
 // Are all n numbers finite? Forces that a user wrote may be anything; solvers want numbers.
 static inline bool all_finite(const double* x, int n) {

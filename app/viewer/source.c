@@ -224,8 +224,17 @@ static void take_frame(ViewSource* s, Worker* w) {
     keep_frame(s, w->frame, &w->log);
 }
 
+static bool stop_asked(void* context) {
+    ViewSource* s = context;
+    pthread_mutex_lock(&s->lock);
+    bool stop = s->stop;
+    pthread_mutex_unlock(&s->lock);
+    return stop;
+}
+
 static bool take_step(ViewSource* s, Worker* w, LashError* error) {
     LashStepInfo info = lash_sim_step(s->session.sim);
+    if (info.outcome == LASH_INTERRUPTED) return false;
     if (info.outcome != LASH_CONVERGED)
         return app_session_fail_step(&s->session, &w->log, w->counters.steps + 1, &info, error);
     app_counters_add(&w->counters, &info, s->session.sim);
@@ -255,6 +264,7 @@ static void* work(void* argument) {
     LashError error = {0};
     double start = app_wall_clock();
     take_frame(s, &w);
+    lash_sim_set_stop(s->session.sim, (LashStop){.asked = stop_asked, .context = s});
     for (int64_t i = 1; i <= steps; ++i) {
         if (!take_step(s, &w, &error)) break;
         if (i % s->every == 0 || i == steps) take_frame(s, &w); // only this thread changes every
