@@ -10,6 +10,19 @@
 #include "app/quantity.h"
 #include "core/math3.h"
 
+// The largest displacement by the projection, of the step that has just been added.
+static void add_shift(AppCounters* c, const LashStepInfo* info, const LashSim* sim) {
+    if (info->shift > c->shift) {
+        c->shift = info->shift;
+        c->shift_time = lash_sim_time(sim);
+        c->shift_body = info->shift_block;
+    }
+    if (info->shift > c->frame_shift) {
+        c->frame_shift = info->shift;
+        c->frame_shift_body = info->shift_block;
+    }
+}
+
 void app_counters_add(AppCounters* c, const LashStepInfo* info, const LashSim* sim) {
     int events = 0;
     const LashEvent* event = lash_sim_events(sim, &events);
@@ -32,6 +45,7 @@ void app_counters_add(AppCounters* c, const LashStepInfo* info, const LashSim* s
     c->frame_position = worse(c->frame_position, info->position_error);
     c->frame_velocity = worse(c->frame_velocity, info->velocity_error);
     c->frame_penetration = worse(c->frame_penetration, info->penetration);
+    add_shift(c, info, sim);
 }
 
 static void copy_state(const double* q, const double* v, const LashRecordLayout* layout,
@@ -95,6 +109,8 @@ void app_measure_frame(const LashMechanism* mech, LashSim* sim, const AppCounter
     frame[at[LASH_SERIES_POSITION_ERROR]] = counters->frame_position;
     frame[at[LASH_SERIES_VELOCITY_ERROR]] = counters->frame_velocity;
     frame[at[LASH_SERIES_PENETRATION]] = counters->frame_penetration;
+    frame[at[LASH_SERIES_SHIFT]] = counters->frame_shift;
+    frame[at[LASH_SERIES_SHIFT_BODY]] = counters->frame_shift > 0 ? counters->frame_shift_body : -1;
 }
 
 static Vec3 triple(const double* x) {

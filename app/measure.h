@@ -19,6 +19,9 @@ typedef struct AppCounters { // over all steps
     int64_t impacts; // contacts that closed, or were hit again
     double position, velocity, penetration;                   // largest violations
     double frame_position, frame_velocity, frame_penetration; // since the last frame
+    double shift, shift_time; // largest displacement of a part by the projection [m], when [s]
+    double frame_shift;       // since the last frame
+    int shift_body, frame_shift_body; // the part, where that is not 0
 } AppCounters;
 
 // Adds the step that the sim has just done.

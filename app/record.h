@@ -51,6 +51,8 @@ typedef enum LashSeries {         // numbers per frame
     LASH_SERIES_POSITION_ERROR, // largest since the frame before
     LASH_SERIES_VELOCITY_ERROR,
     LASH_SERIES_PENETRATION,
+    LASH_SERIES_SHIFT,      // largest displacement of a body by the projection since then
+    LASH_SERIES_SHIFT_BODY, // the body, -1: none was moved
     LASH_SERIES_POINTS_END, // contact points of all frames up to this one
     LASH_SERIES_COUNT
 } LashSeries;

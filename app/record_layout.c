@@ -44,6 +44,8 @@ const SeriesSpec record_spec[LASH_SERIES_COUNT] = {
     [LASH_SERIES_POSITION_ERROR] = {"violation/position", "m or rad", PER_RUN, 1, false},
     [LASH_SERIES_VELOCITY_ERROR] = {"violation/velocity", "m/s or rad/s", PER_RUN, 1, false},
     [LASH_SERIES_PENETRATION] = {"violation/penetration", "m", PER_RUN, 1, false},
+    [LASH_SERIES_SHIFT] = {"violation/shift", "m", PER_RUN, 1, false},
+    [LASH_SERIES_SHIFT_BODY] = {"violation/shift_body", "1", PER_RUN, 1, false},
     [LASH_SERIES_POINTS_END] = {"counters/contact_points", "1", PER_RUN, 1, true},
 };
 

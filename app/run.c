@@ -225,7 +225,7 @@ static bool record_frame(Run* run, bool last, LashError* error) {
         app_gap_audit_frame(&run->audit, run->sim, &run->log, last);
     app_contact_log_frame(&run->log, &run->layout, run->frame);
     AppCounters* c = &run->counters;
-    c->frame_position = c->frame_velocity = c->frame_penetration = 0;
+    c->frame_position = c->frame_velocity = c->frame_penetration = c->frame_shift = 0;
     if (run->recorder == NULL) return true;
     return app_contact_log_points(&run->log, run->mech, run->sim, run->recorder, error) &&
            lash_recorder_add(run->recorder, run->frame, error);
@@ -339,6 +339,18 @@ static void put_contacts(AppJson* json, const Run* run) {
     app_json_end_object(json);
 }
 
+// What the projection moved parts by: nothing but rounding and curvature in a sound model.
+static void put_shift(AppJson* json, const Run* run) {
+    const AppCounters* c = &run->counters;
+    bool any = c->shift > 0;
+    app_json_key(json, "shift");
+    app_json_begin_object(json);
+    app_json_put_number(json, "most", c->shift);
+    app_json_put_number(json, "time", any ? c->shift_time : NAN);
+    app_json_put_text(json, "part", any ? lash_mechanism_body_name(run->mech, c->shift_body) : "");
+    app_json_end_object(json);
+}
+
 static void put_counters(AppJson* json, const AppCounters* c) {
     app_json_key(json, "violation");
     app_json_begin_object(json);
@@ -436,6 +448,7 @@ static void put_result(AppJson* json, const Run* run) {
     app_json_put_integer(json, "substepped", run->substepped);
     app_json_put_number(json, "assembled_by", run->moved);
     put_counters(json, c);
+    put_shift(json, run);
     put_contacts(json, run);
     app_gap_audit_put(json, &run->audit);
     app_joint_log_put(json, &run->log.joints, run->model);
@@ -606,6 +619,9 @@ static void print_summary(const Run* run) {
     printf(
         "violation   joints %.2e m or rad, velocities %.2e m/s or rad/s (largest of all steps)\n",
         c->position, c->velocity);
+    if (c->shift > 0)
+        printf("shift       the projection moved parts by at most %.2e m (%s at %.6g s)\n",
+               c->shift, lash_mechanism_body_name(run->mech, c->shift_body), c->shift_time);
     print_energy(run);
     print_contacts(run, width);
     app_joint_log_print(&run->log.joints, model, width);

@@ -120,6 +120,69 @@ static bool driver_not_finite(Cause* cause) {
     return true;
 }
 
+// ---- contacts from nowhere ----------------------------------------------------------------------
+
+static bool gap_jumps(Cause* cause) {
+    const AppStepFailure* of = cause->of;
+    const LashFault* fault = &cause->fault;
+    if (fault->kind != LASH_FAULT_GAP) return false;
+    int contact = lash_mechanism_contact_of(of->mech, fault->id), a, b;
+    lash_mechanism_contact_bodies(of->mech, contact, &a, &b);
+    snprintf(cause->text, sizeof cause->text,
+             "contact '%.60s' between '%.60s' and '%.60s' appears from nowhere at t = %.9g s: its "
+             "gap falls by %.3g m while its surfaces move by %.3g m; the gap of these CAD faces "
+             "jumps: check them with lash check",
+             lash_mechanism_contact_name(of->mech, contact), body_name(cause, a),
+             body_name(cause, b), fault->t, fault->fell, fault->moved);
+    return true;
+}
+
+// ---- contradictions -----------------------------------------------------------------------------
+
+// Name of an interaction as the model has it: of a contact of several points that of the contact.
+static void model_name(const AppStepFailure* of, uint64_t id, char* text, size_t size) {
+    int point = lash_mechanism_contact_of(of->mech, id);
+    of->system->name(of->system, id, text, size);
+    for (int k = 0; k < of->model->contacts && point >= 0; ++k) {
+        const LashModelContact* contact = &of->model->contact[k];
+        if (point >= contact->first && point < contact->first + contact->count)
+            snprintf(text, size, "%s", contact->name);
+    }
+}
+
+// Adds "'name' (speed)" to a list, unless it was the last one already.
+static void add_name(const AppStepFailure* of, const LashConflict* conflict, char* last,
+                     size_t size, char* text, size_t room) {
+    char name[96] = "", speed[48] = "";
+    model_name(of, conflict->id, name, sizeof name);
+    if (strcmp(name, last) == 0) return;
+    snprintf(last, size, "%s", name);
+    int joint = lash_mechanism_joint_of(of->mech, conflict->id), coordinate;
+    if (conflict->driver && joint >= 0) {
+        lash_mechanism_joint_part(conflict->id, &coordinate);
+        bool angle =
+            lash_coordinate_is_angle(lash_mechanism_joint(of->mech, joint)->type, coordinate);
+        snprintf(speed, sizeof speed, " (%.4g %s)", conflict->speed, angle ? "rad/s" : "m/s");
+    }
+    size_t used = strlen(text);
+    if (used + 1 < room)
+        snprintf(text + used, room - used, "%s'%.40s'%s", used == 0 ? "" : ", ", name, speed);
+}
+
+static bool contradicts(Cause* cause) {
+    const AppStepFailure* of = cause->of;
+    if (cause->fault.kind != LASH_FAULT_CONFLICT) return false;
+    int count;
+    const LashConflict* conflict = lash_sim_conflicts(of->sim, &count);
+    char names[320] = "", last[96] = "";
+    for (int i = 0; i < count; ++i)
+        add_name(of, &conflict[i], last, sizeof last, names, sizeof names);
+    snprintf(cause->text, sizeof cause->text,
+             "these exclude each other at t = %.9g s, no motion satisfies them all: %s",
+             cause->fault.t, names);
+    return true;
+}
+
 // ---- numbers beyond all range -------------------------------------------------------------------
 
 // The force that is largest at (t, q, v), -1: there is none.
@@ -395,8 +458,9 @@ static void errors_left(const AppStepFailure* of, char* text, size_t size) {
 }
 
 bool app_step_failure(const AppStepFailure* failure, LashError* error) {
-    static bool (*const causes[])(Cause*) = {
-        force_not_finite, driver_not_finite, too_strong, overflows, too_far, too_fast, force_jumps};
+    static bool (*const causes[])(Cause*) = {force_not_finite, driver_not_finite, gap_jumps,
+                                             contradicts,      too_strong,        overflows,
+                                             too_far,          too_fast,          force_jumps};
     Cause cause = {.of = failure, .fault = lash_sim_fault(failure->sim)};
     char where[64];
     snprintf(where, sizeof where, "t = %.9g s", lash_sim_time(failure->sim));

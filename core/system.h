@@ -58,7 +58,9 @@ typedef struct LashInteraction {
     double e, mu;     // Newton restitution in [0, 1], Coulomb friction >= 0 (unilateral, friction)
     int load;         // LASH_FRICTION: the bilateral interaction that presses the surfaces together
     unsigned load_rows; // bit i: row i of it counts
-    uint64_t id;        // the same physical interaction has the same id in every step
+    int surfaces; // points between the same two surfaces have the same number and stand together,
+                  // at the end of the list; 0: a gap of another kind
+    uint64_t id; // the same physical interaction has the same id in every step
 } LashInteraction;
 
 // The interactions of one step: bilateral ones first, then every unilateral one that could close in
@@ -142,6 +144,10 @@ struct LashSystem {
     // may be NULL.
     void (*contract)(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                      int i, const double* P, const double* v, double* dGP, double* dGv);
+
+    // How far the two surfaces of this number move against each other at most while q moves to
+    // q (+) d: their least gap cannot change by more. NULL where no interaction has surfaces.
+    double (*surface_motion)(const LashSystem* system, int surfaces, const double* d);
 
     // The step to (t, q, v) is accepted: renormalises q, updates turn counters and warm starts.
     void (*accept)(const LashSystem* system, LashSystemWork* work, double t, double* q,

@@ -543,6 +543,10 @@ static void contract(const LashSystem* system, LashSystemWork* work, double t, c
     }
 }
 
+static double surface_motion(const LashSystem* system, int surfaces, const double* d) {
+    return pairs_surface_motion(of(system), surfaces - 1, d);
+}
+
 static bool has_angle(const JointKind* kind) {
     for (int c = 0; c < kind->coordinates; ++c) {
         if (coordinate_is_angle(kind->coordinate[c])) return true;
@@ -784,6 +788,7 @@ const LashSystem* lash_mechanism_system(LashMechanism* mech) {
                                 .collect = collect,
                                 .evaluate = evaluate,
                                 .contract = contract,
+                                .surface_motion = surface_motion,
                                 .accept = accept,
                                 .name = name};
     number_blocks(mech);

@@ -202,8 +202,11 @@ static void add_slots(const LashMechanism* mech, LashSystemWork* work, int k) {
     PairState* state = &work->pairs.state[k];
     LashInteractionList* list = &work->list;
     const uint64_t* id = lash_pair_slots(state->work);
-    LashInteraction item = {
-        .kind = LASH_UNILATERAL, .rows = rows_of(pair), .e = pair->e, .mu = pair->mu};
+    LashInteraction item = {.kind = LASH_UNILATERAL,
+                            .rows = rows_of(pair),
+                            .e = pair->e,
+                            .mu = pair->mu,
+                            .surfaces = k + 1};
     if (pair->a > 0) item.block[item.touched++] = pair->a - 1;
     if (pair->b > 0) item.block[item.touched++] = pair->b - 1;
     for (int i = 0; i < state->slots; ++i) {
@@ -393,6 +396,23 @@ bool pairs_evaluate(const LashMechanism* mech, LashSystemWork* work, const doubl
         if (!evaluate_pair(mech, work, k, q, wanted, g, g_t, G)) return false;
     }
     return true;
+}
+
+double pairs_surface_motion(const LashMechanism* mech, int pair, const double* d) {
+    const PairContact* p = &mech->pair[pair];
+    Vec3 move = vec3_zero();
+    double turned = 0;
+    if (p->a > 0) {
+        const double* a = d + 6 * (p->a - 1);
+        move = vec3(-a[0], -a[1], -a[2]);
+        turned += p->radius_a * vec3_norm(vec3(a[3], a[4], a[5]));
+    }
+    if (p->b > 0) {
+        const double* b = d + 6 * (p->b - 1);
+        move = vec3_add(move, vec3(b[0], b[1], b[2]));
+        turned += p->radius_b * vec3_norm(vec3(b[3], b[4], b[5]));
+    }
+    return vec3_norm(move) + turned;
 }
 
 void pairs_accept(const LashMechanism* mech, LashSystemWork* work) {

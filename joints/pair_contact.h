@@ -85,6 +85,7 @@ bool pairs_evaluate(const LashMechanism* mech, LashSystemWork* work, const doubl
                     const uint8_t* wanted, double* g, double* g_t, double* G);
 void pairs_contract(const LashMechanism* mech, LashSystemWork* work, const double* q, int i,
                     const double* P, const double* v, double* dGP, double* dGv);
+double pairs_surface_motion(const LashMechanism* mech, int pair, const double* d);
 void pairs_accept(const LashMechanism* mech, LashSystemWork* work);
 
 // Point of least gap at q; gap INFINITY: none. Allocates.

@@ -138,6 +138,7 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     sim->q = take_doubles(t, nq), sim->q_prev = take_doubles(t, nq);
     sim->q_back = take_doubles(t, nq);
     sim->fault_q = take_doubles(t, nq), sim->fault_v = take_doubles(t, nv);
+    sim->fail_q = take_doubles(t, nq);
     size_t line = 2 * (nv + (size_t)bilateral_rows) + 4 * (size_t)contacts;
     sim->v = take_doubles(t, nv), sim->guess = take_doubles(t, line);
     for (int i = 0; i <= ORDERS; ++i) sim->difference[i] = take_doubles(t, line);
@@ -374,6 +375,26 @@ static void note_errors(LashSim* sim, const StepContext* s) {
     info->demoted += s->demoted;
 }
 
+// The largest displacement by the projection, of all parts of the step.
+static void note_shift(LashSim* sim, const StepContext* s) {
+    const LashSystem* system = sim->system;
+    LashScheme scheme = sim->settings.scheme;
+    if (scheme == LASH_MOREAU_JEAN || scheme == LASH_SCHATZMAN_PAOLI) return;
+    double most = sim->info.shift * sim->info.shift;
+    int at = -1;
+    for (int b = 0; b < system->blocks; ++b) {
+        double square = 0;
+        for (int i = system->block_start[b]; i < system->block_start[b + 1]; ++i)
+            square += sim->weight[i] * sim->weight[i] * s->shift[i] * s->shift[i];
+        if (!(square > most)) continue;
+        most = square;
+        at = b;
+    }
+    if (at < 0) return;
+    sim->info.shift = sqrt(most);
+    sim->info.shift_block = at;
+}
+
 // Adds the work of the solved step; no step is accepted whose numbers are not finite.
 static LashOutcome add_energies(LashSim* sim, const StepContext* s) {
     if (!step_is_finite(sim, s)) return LASH_FAILED;
@@ -402,8 +423,16 @@ static LashOutcome one_step(LashSim* sim, double h) {
     measure_gaps(s);
     if (outcome == LASH_CONVERGED && !positions_hold(sim, s)) outcome = LASH_INACCURATE;
     note_errors(sim, s);
+    if (outcome == LASH_CONVERGED && gaps_jump(sim, s)) outcome = LASH_FAILED;
     if (outcome == LASH_CONVERGED) outcome = add_energies(sim, s);
-    if (outcome == LASH_CONVERGED) step_accept(sim, s);
+    if (outcome == LASH_CONVERGED) {
+        note_shift(sim, s);
+        step_accept(sim, s);
+    } else if (!sim->stopped) {
+        gaps_of_failure(sim, s);
+        memcpy(sim->fail_q, sim->q, (size_t)sim->system->nq * sizeof *sim->q);
+        sim->fail_t = sim->t;
+    }
     return outcome;
 }
 
@@ -413,6 +442,7 @@ static void start_again(LashSim* sim) {
     LashStepInfo* info = &sim->info;
     info->position_error = info->penetration = info->velocity_error = info->dynamics_error = 0;
     info->contacts = info->opening = info->demoted = 0, sim->events = 0;
+    info->shift = 0;
     pushes_clear(sim);
     sim->history = 0, sim->factored = false;
 }
@@ -520,6 +550,10 @@ LashStepInfo lash_sim_step(LashSim* sim) {
         sim->info.outcome = step_in_parts(sim, t, parts);
     }
     if (sim->stopped && sim->info.outcome != LASH_CONVERGED) sim->info.outcome = LASH_INTERRUPTED;
+    bool unexplained = sim->fault.kind == LASH_FAULT_NONE && !sim->stopped;
+    if (sim->info.outcome != LASH_CONVERGED && unexplained && conflict_find(sim))
+        sim->fault =
+            (LashFault){.kind = LASH_FAULT_CONFLICT, .t = sim->fail_t, .id = sim->conflict[0].id};
     if (sim->info.substeps > 1) sim->factored = false; // its step length was another
     restore_tiny_numbers(before);
     if (sim->info.outcome == LASH_CONVERGED) ++sim->steps;
@@ -528,6 +562,11 @@ LashStepInfo lash_sim_step(LashSim* sim) {
 
 void lash_sim_set_stop(LashSim* sim, LashStop stop) {
     sim->stop = stop;
+}
+
+const LashConflict* lash_sim_conflicts(const LashSim* sim, int* count) {
+    *count = sim->fault.kind == LASH_FAULT_CONFLICT ? sim->conflicts : 0;
+    return sim->conflict;
 }
 
 LashFault lash_sim_fault(const LashSim* sim) {

@@ -77,8 +77,11 @@ typedef struct LashStepInfo {
     double velocity_error; // largest violation of the velocity constraints [m/s, rad/s]
     double dynamics_error; // |M^-1 r| of the equation of motion, turning at the radius of gyration
                            // [m/s]
-    uint64_t worst;        // id of the interaction with the largest error, in tolerances;
-                           // LASH_NOWHERE: none has one
+    double shift;    // largest displacement of a block by the projection, turning at the radius
+                     // of gyration [m]
+    int shift_block; // of this block
+    uint64_t worst;  // id of the interaction with the largest error, in tolerances;
+                     // LASH_NOWHERE: none has one
 } LashStepInfo;
 
 #define LASH_NOWHERE UINT64_MAX // the id of no interaction
@@ -86,16 +89,19 @@ typedef struct LashStepInfo {
 // What stopped a step, beyond errors above the tolerances.
 typedef enum LashFaultKind {
     LASH_FAULT_NONE,
-    LASH_FAULT_FORCE,   // forces, or their derivatives, are not finite at (t, q, v)
-    LASH_FAULT_ROWS,    // a gap, a joint error or its velocity is not finite at (t, q, v)
-    LASH_FAULT_OVERFLOW // state, impulses or energies of the step's end (t, q, v) are not finite
+    LASH_FAULT_FORCE,    // forces, or their derivatives, are not finite at (t, q, v)
+    LASH_FAULT_ROWS,     // a gap, a joint error or its velocity is not finite at (t, q, v)
+    LASH_FAULT_GAP,      // the gap of two surfaces fell by more than they moved in the step to t
+    LASH_FAULT_CONFLICT, // drivers and contacts exclude each other at t: lash_sim_conflicts
+    LASH_FAULT_OVERFLOW  // state, impulses or energies of the step's end (t, q, v) are not finite
 } LashFaultKind;
 
 typedef struct LashFault {
     LashFaultKind kind;
     double t;            // [s]
     uint64_t id;         // the interaction concerned, LASH_NOWHERE: none
-    const double *q, *v; // borrowed until the next step
+    const double *q, *v; // borrowed until the next step; not of LASH_FAULT_GAP
+    double fell, moved;  // LASH_FAULT_GAP: by how much the gap fell, the surfaces moved [m]
 } LashFault;
 
 typedef struct LashEnergy {
@@ -149,6 +155,14 @@ LashStepInfo lash_sim_step(LashSim* sim);
 void lash_sim_set_stop(LashSim* sim, LashStop stop);
 // Of the last step that did not converge.
 LashFault lash_sim_fault(const LashSim* sim);
+// A driver, limit or contact that excludes others: no motion satisfies all of them.
+enum { LASH_MAX_CONFLICTS = 64 };
+typedef struct LashConflict {
+    uint64_t id;
+    bool driver;
+    double speed; // that the driver prescribes [m/s or rad/s]
+} LashConflict;
+const LashConflict* lash_sim_conflicts(const LashSim* sim, int* count); // of LASH_FAULT_CONFLICT
 
 double lash_sim_time(const LashSim* sim);
 uint64_t lash_sim_steps(const LashSim* sim);

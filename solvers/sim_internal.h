@@ -125,7 +125,11 @@ struct LashSim {
     bool stopped;              // it said so in this step
     LashFault fault;           // what stopped the step
     double *fault_q, *fault_v; // (nq), (nv) where
-    double* guess;             // a line of the table: what is predicted
+    double* fail_q;            // (nq) where the part of the step began that had no solution
+    double fail_t;             // when [s]
+    LashConflict conflict[LASH_MAX_CONFLICTS];
+    int conflicts;
+    double* guess; // a line of the table: what is predicted
     Drivers drivers;
     int max_contacts, max_contact_rows; // that can act at once
     int bilateral_rows;                 // of the joints: the same in every step
@@ -369,6 +373,15 @@ void fault_of_iterate(LashSim* sim, const StepContext* s);
 // Are state, impulses, errors and energies of the solved step numbers?
 bool step_is_finite(LashSim* sim, const StepContext* s);
 bool energy_is_finite(LashSim* sim, const StepContext* s);
+
+// --- Gaps that fall by more than surfaces move (gap_jump.c)
+// --------------------------------------------------------------------------------------------
+bool gaps_jump(LashSim* sim, StepContext* s);       // of the solved step; keeps the fault
+void gaps_of_failure(LashSim* sim, StepContext* s); // the same of a step without solution
+
+// --- Contradictions (conflict.c)
+// --------------------------------------------------------------------------------------------
+bool conflict_find(LashSim* sim); // where the step failed; fills sim->conflict
 
 // --- Energy (energy.c)
 // --------------------------------------------------------------------------------------------

@@ -202,6 +202,72 @@ static void a_study_marks_such_samples_failed(void** state) {
     outcome_free(&o);
 }
 
+// Two driven walls close on a box; then there is no motion left.
+static void a_part_squeezed_by_two_drivers_names_them(void** state) {
+    (void)state;
+    const char* model = write_text(
+        "squeeze.json",
+        "{\"format\": \"lash-model/1\", \"gravity\": [0, 0, -9.81], \"parts\": [{\"name\": "
+        "\"box\", \"shape\": {\"type\": \"box\", \"size\": [0.05, 0.05, 0.05]}, \"mass\": 1, "
+        "\"pose\": {\"position\": [0, 0, 0.025]}}, {\"name\": \"left\", \"shape\": {\"type\": "
+        "\"box\", \"size\": [0.01, 0.05, 0.05]}, \"mass\": 1, \"pose\": {\"position\": [-0.031, "
+        "0, 0.025]}}, {\"name\": \"right\", \"shape\": {\"type\": \"box\", \"size\": [0.01, "
+        "0.05, 0.05]}, \"mass\": 1, \"pose\": {\"position\": [0.031, 0, 0.025]}}], \"joints\": "
+        "[{\"name\": \"push_left\", \"type\": \"prismatic\", \"a\": \"ground\", \"b\": "
+        "\"left\", \"point\": [-0.031, 0, 0.025], \"axis\": [1, 0, 0], \"driver\": "
+        "{\"position\": \"0.1*t\"}}, {\"name\": \"push_right\", \"type\": \"prismatic\", "
+        "\"a\": \"ground\", \"b\": \"right\", \"point\": [0.031, 0, 0.025], \"axis\": [-1, 0, "
+        "0], \"driver\": {\"position\": \"0.3*t\"}}], \"contacts\": [{\"name\": \"floor\", "
+        "\"a\": {\"part\": \"ground\", \"plane\": {\"point\": [0, 0, 0], \"normal\": [0, 0, "
+        "1]}}, \"b\": {\"part\": \"box\", \"box\": {}}, \"friction\": 0.3}, {\"name\": "
+        "\"west\", \"a\": {\"part\": \"left\", \"plane\": {\"point\": [0.005, 0, 0], "
+        "\"normal\": [1, 0, 0]}}, \"b\": {\"part\": \"box\", \"box\": {\"corners\": [[-1, 1, "
+        "1], [-1, 1, -1], [-1, -1, 1], [-1, -1, -1]]}}}, {\"name\": \"east\", \"a\": {\"part\": "
+        "\"right\", \"plane\": {\"point\": [-0.005, 0, 0], \"normal\": [-1, 0, 0]}}, \"b\": "
+        "{\"part\": \"box\", \"box\": {\"corners\": [[1, 1, 1], [1, 1, -1], [1, -1, 1], [1, -1, "
+        "-1]]}}}], \"simulation\": {\"step\": 1e-4, \"duration\": 0.02, \"substeps\": 64, "
+        "\"assemble\": true}}");
+    Outcome o = LASH("run", model);
+    assert_int_equal(o.code, 5);
+    assert_says(&o, "exclude each other at t = 0.00499"); // 2 mm at 0.4 m/s
+    assert_says(&o, "'push_left.driver' (0.1 m/s), 'push_right.driver' (0.3 m/s), 'west', 'east'");
+    assert_null(strstr(o.err, "floor"));
+    assert_null(strstr(o.err, "smaller step"));
+    outcome_free(&o);
+}
+
+static void a_driver_against_its_stop_names_both(void** state) {
+    (void)state;
+    const char* model = pendulum(
+        ", \"driver\": {\"speed\": 3}, \"limits\": {\"lower\": -0.05, \"upper\": 0.05}", "");
+    char text[4000];
+    char* whole = slurp(model);
+    snprintf(text, sizeof text, "%.*s, \"assemble\": true}}", (int)(strlen(whole) - 2), whole);
+    free(whole);
+    Outcome o = LASH("run", write_text("stop.json", text));
+    assert_int_equal(o.code, 5);
+    assert_says(&o, "exclude each other at t = 0.016");
+    assert_says(&o, "'hinge.driver' (3 rad/s), 'hinge.upper_limit'");
+    outcome_free(&o);
+}
+
+static void the_largest_shift_is_in_summary_document_and_result(void** state) {
+    (void)state;
+    char model[400], result[300];
+    snprintf(model, sizeof model, "%s/models/slider_crank/planar_play.json", LASH_SOURCE_DIR);
+    scratch_file("shift.h5", result, sizeof result);
+    Outcome o = LASH("run", model, "--duration", "0.01", "-o", result);
+    assert_int_equal(o.code, 0);
+    assert_non_null(strstr(o.out, "shift       the projection moved parts by at most"));
+    outcome_free(&o);
+    o = LASH("run", model, "--duration", "0.01", "--json");
+    assert_non_null(strstr(o.out, "\"shift\""));
+    outcome_free(&o);
+    o = LASH("export", "--csv", result);
+    assert_non_null(strstr(o.out, "shift"));
+    outcome_free(&o);
+}
+
 static int remove_scratch(void** state) {
     (void)state;
     scratch_remove();
@@ -219,6 +285,9 @@ int main(void) {
         cmocka_unit_test(a_step_that_fails_without_joints_is_reported),
         cmocka_unit_test(a_part_beyond_all_rounding_is_named),
         cmocka_unit_test(a_study_marks_such_samples_failed),
+        cmocka_unit_test(a_part_squeezed_by_two_drivers_names_them),
+        cmocka_unit_test(a_driver_against_its_stop_names_both),
+        cmocka_unit_test(the_largest_shift_is_in_summary_document_and_result),
     };
     return cmocka_run_group_tests(tests, NULL, remove_scratch);
 }

@@ -220,7 +220,8 @@ static void take_frame(ViewSource* s, Worker* w) {
     LashError none = {0};
     app_contact_log_points(&w->log, s->session.mech, s->session.sim, NULL, &none);
     app_contact_log_frame(&w->log, &s->layout, w->frame);
-    w->counters.frame_position = w->counters.frame_velocity = w->counters.frame_penetration = 0;
+    w->counters.frame_position = w->counters.frame_velocity = w->counters.frame_penetration =
+        w->counters.frame_shift = 0;
     keep_frame(s, w->frame, &w->log);
 }
 
