@@ -117,7 +117,9 @@ const KeyTable model_root_table = {.what = "a model",
                                    .defaults = root_defaults};
 
 static void simulation_defaults(LashModelSimulation* simulation) {
+    enum { SUBSTEPS = 64 }; // who writes a model wants it to run; in C the caller decides
     simulation->settings = lash_settings();
+    simulation->settings.max_substeps = SUBSTEPS;
     simulation->duration = 1;
 }
 

@@ -271,11 +271,14 @@ static bool too_far(Cause* cause) {
     return false;
 }
 
-// A part that turns by more than a radian within a step: no expansion of a rotation holds so far.
+// A part that turns by more than a radian within the shortest part of a step: no expansion of a
+// rotation holds so far.
 static bool too_fast(Cause* cause) {
     static const double MOST = 1; // [rad]
     const AppStepFailure* of = cause->of;
-    double h = of->model->simulation.settings.h;
+    const LashSettings* settings = &of->model->simulation.settings;
+    double h = settings->h;
+    for (int parts = 2; parts <= settings->max_substeps; parts *= 2) h = settings->h / parts;
     const double *q, *v;
     lash_sim_state(of->sim, &q, &v);
     for (int b = 0; b < lash_mechanism_body_count(of->mech); ++b) {
@@ -283,8 +286,9 @@ static bool too_fast(Cause* cause) {
         if (omega * h <= MOST) continue;
         snprintf(cause->text, sizeof cause->text,
                  "part '%.60s' turns at %.3g rad/s, %.3g rad within one step of %g s: a step "
-                 "should not turn a part by more than about 0.1 rad",
-                 body_name(cause, b), omega, omega * h, h);
+                 "should not turn a part by more than about 0.1 rad; try a smaller step%s",
+                 body_name(cause, b), omega, omega * h, h,
+                 settings->max_substeps > 1 ? "" : " or \"substeps\"");
         return true;
     }
     return false;

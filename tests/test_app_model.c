@@ -28,6 +28,16 @@ static void assert_near(double value, double expected, double tolerance) {
     fail_msg("%.17g differs from %.17g by more than %g", value, expected, tolerance);
 }
 
+static void hard_steps_are_cut_by_default(void** state) {
+    (void)state;
+    LashModel* m = parse(
+        "{\"format\": \"lash-model/1\", \"parts\": [{\"name\": \"a\", \"mass\": 5, "
+        "\"inertia\": [1, 2, 3]}]}");
+    assert_int_equal(m->simulation.settings.max_substeps, 64);
+    assert_int_equal(lash_settings().max_substeps, 1); // in C the caller decides
+    lash_model_destroy(m);
+}
+
 static void units_are_converted_once(void** state) {
     (void)state;
     LashModel* m = parse(
@@ -253,6 +263,7 @@ static void mutilated_models_never_crash(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hard_steps_are_cut_by_default),
         cmocka_unit_test(units_are_converted_once),
         cmocka_unit_test(parameters_depend_on_each_other_in_any_order),
         cmocka_unit_test(shapes_have_exact_mass_properties),
