@@ -460,7 +460,7 @@ static void a_step_that_fails_ends_the_run_with_code_5_and_a_whole_file(void** s
     scratch_file("jam.h5", result, sizeof result);
     Outcome o = LASH("run", model, "--json", "-o", result);
     assert_int_equal(o.code, 5);
-    assert_contains(o.err, "t = 0.01 s: step 11 did not reach the tolerances");
+    assert_contains(o.err, "t = 0.01 s: step 11 cannot be solved: these exclude each other");
     assert_contains(o.err, "'wall'");
     cJSON* json = cJSON_Parse(o.out);
     assert_non_null(json);
