@@ -147,7 +147,7 @@ static bool pivot_pair(Lcp* p, double small) {
 static bool eliminate_free(Lcp* p, double scale) {
     double small = 1e-10 * scale;
     int row = 0, column = 0;
-    for (;;) {
+    while (!lash_stop_asked(p->stop)) {
         if (find_free_pivot(p, &row, &column) > small)
             exchange(p, row, column);
         else if (!pivot_pair(p, small))
@@ -330,7 +330,8 @@ static double follow_path(Lcp* p) {
 double lcp_lemke(Lcp* p) {
     p->precise = false;
     double residual = follow_path(p);
-    if (residual <= p->tolerance || p->n > PRECISE_ROWS) return residual;
+    if (residual <= p->tolerance || p->n > PRECISE_ROWS || lash_stop_asked(p->stop))
+        return residual;
     p->precise = true;
     return follow_path(p);
 }

@@ -252,6 +252,32 @@ static void warm_start_is_used_by_the_iterative_methods(void** state) {
     free(work);
 }
 
+static bool asked_at_once(void* context) {
+    ++*(int*)context;
+    return true;
+}
+
+// Neither free rows, nor the path, nor its repetition with more digits go on when told to stop.
+static void a_method_that_is_told_to_stop_ends(void** state) {
+    (void)state;
+    static double A[MAX * MAX], b[MAX], z[MAX], w[MAX];
+    uint8_t free_rows[MAX] = {0};
+    int n = random_game(6, 4, 250, A, b), calls = 0;
+    for (int i = 0; i < n; ++i) free_rows[i] = i % 3 == 0;
+    LashStop stop = {asked_at_once, &calls};
+    void* work = malloc(lash_mixed_work_size(n));
+    for (int m = LASH_LCP_LEMKE; m <= LASH_LCP_GAUSS_SEIDEL; ++m) {
+        LashLcpSettings s = lash_lcp_settings();
+        s.method = (LashLcpMethod)m, s.stop = &stop;
+        LashMixedProblem p = {{n, A, n, b}, free_rows};
+        LashLcpInfo info = lash_mixed_solve(&p, &s, z, w, work);
+        assert_true(info.outcome != LASH_CONVERGED);
+        assert_true(info.iterations <= 1);
+    }
+    assert_true(calls > 0);
+    free(work);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_method_finds_the_unique_answer_of_a_positive_definite_problem),
@@ -263,6 +289,7 @@ int main(void) {
         cmocka_unit_test(a_problem_without_solution_is_not_reported_as_solved),
         cmocka_unit_test(free_rows_are_met_even_when_rank_deficient),
         cmocka_unit_test(a_free_row_without_diagonal_is_paired_with_a_contact),
+        cmocka_unit_test(a_method_that_is_told_to_stop_ends),
         cmocka_unit_test(warm_start_is_used_by_the_iterative_methods),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
