@@ -488,7 +488,8 @@ bool contacts_solve_coupled(LashSim* sim, StepContext* s, bool plain) {
         if (info.outcome == LASH_CONVERGED) return true;
     }
     double error = s->contact_error;
-    FrictionStart start = s->correction > 0 ? FRICTION_WARM : plain ? FRICTION_FROM_NOTHING : FRICTION_SHRUNK;
+    FrictionStart start = plain ? FRICTION_FROM_NOTHING : FRICTION_SHRUNK;
+    if (s->correction > 0) start = FRICTION_WARM;
     info = friction_levenberg(&problem, contact_newton_number(sim), settings.tolerance,
                               error * fmin(1e-2, 10 * error), start, s->P_c, s->U_c,
                               sim->levenberg_work);

@@ -283,6 +283,7 @@ enum { TRIES = 4, LONGEST_WAIT = 16 };
 typedef struct Aim {
     double tolerance, enough; // of the residual: at the start, after a step
     FrictionStart start;
+    bool strict; // from nothing: no other answer will do, nor one that needs other contacts to stick or slide
     int max_steps;
 } Aim;
 
@@ -299,7 +300,7 @@ static bool only_opened(const Levenberg* s) {
 static double newton(Levenberg* s, Aim aim, double* P, double* U, int* iterations) {
     enum { PATIENCE = 8 };
     size_t bytes = (size_t)s->p->m * sizeof(double);
-    double residual = check(s, P, U), best = residual;
+    double residual = check(s, P, U), best = aim.strict ? INFINITY : residual;
     bool cold = true, again = false, nothing = aim.start == FRICTION_FROM_NOTHING;
     for (int i = 0; i < s->p->m; ++i) cold = cold && P[i] == 0;
     memcpy(s->best_P, P, bytes);
@@ -308,7 +309,7 @@ static double newton(Levenberg* s, Aim aim, double* P, double* U, int* iteration
         if (best <= (k == 0 ? aim.tolerance : aim.enough) && !first) break;
         decide(s, k == 0 && cold ? -s->threshold : s->threshold, P, U);
         bool anew = first || (nothing && s->deficient && !same_statuses(s));
-        if (anew && !first && aim.max_steps <= TRIES && !only_opened(s)) break;
+        if (anew && !first && aim.strict && !only_opened(s)) break;
         if (!step(s, again, anew, P)) break;
         double before = residual;
         residual = check(s, P, U);
@@ -376,10 +377,25 @@ static double shrink(Levenberg* s, double residual, double enough, double* P, do
         velocity(s, P, U);
     }
     if (!moved) return residual;
-    double after = newton(s, (Aim){enough, enough, FRICTION_WARM, STEPS}, P, U, iterations);
+    double after = newton(s, (Aim){enough, enough, FRICTION_WARM, false, STEPS}, P, U, iterations);
     if (after <= enough) return after;
     memcpy(P, s->kept, bytes);
     return check(s, P, U);
+}
+
+// Where J lacks rank: the answer from nothing, if it is found soon. Otherwise P is as before.
+static bool answer_from_nothing(Levenberg* s, double tolerance, double enough, double* P, double* U,
+                                LashFrictionInfo* info) {
+    Aim aim = {tolerance, enough, FRICTION_FROM_NOTHING, true, TRIES};
+    double residual = newton(s, aim, P, U, &info->iterations);
+    if (residual <= enough) {
+        info->residual = residual;
+        return true;
+    }
+    s->hopeless = true;
+    s->wait = LONGEST_WAIT;
+    memcpy(P, s->start, (size_t)s->p->m * sizeof *P);
+    return false;
 }
 
 LashFrictionInfo friction_levenberg(const LashFrictionProblem* p, uint64_t matrix, double tolerance,
@@ -401,15 +417,9 @@ LashFrictionInfo friction_levenberg(const LashFrictionProblem* p, uint64_t matri
                                    p->W + (size_t)s->contact[i].row * (size_t)(p->ldw + 1), p->ldw);
         if (sweeps[k] > 0) friction_sweep(p, s->contact, sweeps[k], LASH_SWEEP_ANGLE, P, U);
         info.iterations += sweeps[k];
-        if (k == 0 && s->deficient && start != FRICTION_FROM_NOTHING && !s->hopeless) {
-            info.residual = newton(s, (Aim){tolerance, enough, FRICTION_FROM_NOTHING, TRIES}, P, U,
-                                   &info.iterations);
-            s->hopeless = !(info.residual <= enough);
-            if (!s->hopeless) break;
-            s->wait = LONGEST_WAIT;
-            memcpy(P, s->start, (size_t)p->m * sizeof *P);
-        }
-        Aim aim = {tolerance, enough, k == 0 ? start : FRICTION_WARM, 20};
+        bool try = k == 0 && s->deficient && start != FRICTION_FROM_NOTHING && !s->hopeless;
+        if (try && answer_from_nothing(s, tolerance, enough, P, U, &info)) break;
+        Aim aim = {tolerance, enough, k == 0 ? start : FRICTION_WARM, false, 20};
         info.residual = newton(s, aim, P, U, &info.iterations);
         if (aim.start == FRICTION_SHRUNK && s->deficient && info.residual <= enough)
             info.residual = shrink(s, info.residual, enough, P, U, &info.iterations);
