@@ -42,7 +42,7 @@ static const char* part_name(const LashModel* model, int part) {
 static void add_fit(CheckContacts* c, CheckFit fit) {
     double size = isfinite(fit.bore_radius) ? fit.bore_radius : 1;
     fit.zero = fabs(fit.radial) <= 1e-9 * fmax(size, 1e-3);
-    c->fit = lash_realloc(c->fit, (size_t)(c->fits + 1) * sizeof *c->fit);
+    c->fit = lash_grow(c->fit, c->fits, sizeof *c->fit);
     c->fit[c->fits++] = fit;
 }
 
@@ -114,7 +114,7 @@ static void find_overlaps(CheckContacts* c, const LashMechanism* mech, int numbe
     int count =
         lash_mechanism_contact_points(mech, number, q, -tolerance, place, 64, &c->beyond[number]);
     for (int i = 0; i < count && i < 64; ++i) {
-        c->overlap = lash_realloc(c->overlap, (size_t)(c->overlaps + 1) * sizeof *c->overlap);
+        c->overlap = lash_grow(c->overlap, c->overlaps, sizeof *c->overlap);
         c->overlap[c->overlaps++] = (CheckOverlap){number, place[i]};
     }
 }

@@ -33,6 +33,12 @@ void* lash_realloc(void* memory, size_t bytes) {
     return checked(realloc(memory, bytes == 0 ? 1 : bytes), bytes);
 }
 
+void* lash_grow(void* memory, int count, size_t element_bytes) {
+    bool full = (count & (count - 1)) == 0; // 0, 1, 2, 4, ...: all that there is room for
+    if (!full) return memory;
+    return lash_realloc(memory, (size_t)(count == 0 ? 1 : 2 * count) * element_bytes);
+}
+
 char* lash_strdup(const char* text) {
     size_t bytes = strlen(text) + 1;
     return memcpy(lash_alloc(bytes), text, bytes);

@@ -12,6 +12,8 @@ extern "C" {
 // Zeroed memory. Out of memory is reported and ends the program, so no caller checks for NULL.
 void* lash_alloc(size_t bytes);
 void* lash_realloc(void* memory, size_t bytes); // new bytes are not zeroed
+// Room for one more behind count elements of an array that has grown by this alone: it doubles.
+void* lash_grow(void* memory, int count, size_t element_bytes);
 char* lash_strdup(const char* text);
 void lash_free(void* memory); // NULL is allowed
 

@@ -81,7 +81,7 @@ static char* name_or_number(const char* name, const char* kind, int number) {
 
 LashBodyId lash_mechanism_add_body(LashMechanism* mech, const LashBodyDef* def) {
     LASH_ASSERT(mech != NULL && !mech->complete && lash_body_check(def, "", NULL));
-    mech->body = lash_realloc(mech->body, (size_t)(mech->bodies + 1) * sizeof *mech->body);
+    mech->body = lash_grow(mech->body, mech->bodies, sizeof *mech->body);
     Body* body = &mech->body[mech->bodies];
     body->def = *def;
     body->def.name = name_or_number(def->name, "body", mech->bodies);
@@ -127,7 +127,7 @@ static void check_joint(const Joint* joint) {
 
 LashJointId lash_mechanism_add_joint(LashMechanism* mech, const LashJointDef* def) {
     LASH_ASSERT(mech != NULL && def != NULL && !mech->complete);
-    mech->joint = lash_realloc(mech->joint, (size_t)(mech->joints + 1) * sizeof *mech->joint);
+    mech->joint = lash_grow(mech->joint, mech->joints, sizeof *mech->joint);
     Joint* joint = &mech->joint[mech->joints];
     *joint = (Joint){.def = *def,
                      .kind = def->clearance.play > 0 ? clearance_kind(def) : joint_kind(def->type),
@@ -150,7 +150,7 @@ LashJointId lash_mechanism_add_joint(LashMechanism* mech, const LashJointDef* de
 
 LashForceId lash_mechanism_add_force(LashMechanism* mech, const LashForceDef* def) {
     LASH_ASSERT(mech != NULL && def != NULL && !mech->complete);
-    mech->force = lash_realloc(mech->force, (size_t)(mech->forces + 1) * sizeof *mech->force);
+    mech->force = lash_grow(mech->force, mech->forces, sizeof *mech->force);
     Force* force = &mech->force[mech->forces];
     *force = (Force){.def = *def, .joint = -1};
     if (def->type == LASH_JOINT_SPRING || def->type == LASH_JOINT_FORCE) {
@@ -169,7 +169,7 @@ LashForceId lash_mechanism_add_force(LashMechanism* mech, const LashForceDef* de
 static Contact* new_contact(LashMechanism* mech) {
     LASH_ASSERT(!mech->complete);
     mech->contact =
-        lash_realloc(mech->contact, (size_t)(mech->contacts + 1) * sizeof *mech->contact);
+        lash_grow(mech->contact, mech->contacts, sizeof *mech->contact);
     return &mech->contact[mech->contacts];
 }
 
@@ -205,7 +205,7 @@ LashContactId lash_mechanism_add_pair_contact(LashMechanism* mech, const LashPai
     contact->def.body_a = def->body_a, contact->def.body_b = def->body_b;
     contact->def.e = def->e, contact->def.mu = def->mu;
     contact->def.name = name_or_number(def->name, "contact", mech->contacts + 1);
-    mech->pair = lash_realloc(mech->pair, (size_t)(mech->pairs + 1) * sizeof *mech->pair);
+    mech->pair = lash_grow(mech->pair, mech->pairs, sizeof *mech->pair);
     mech->pair[mech->pairs++] = pair_contact(def, mech->contacts, contact->a, contact->b);
     return (LashContactId){++mech->contacts};
 }

@@ -141,7 +141,7 @@ static void the_workspace_is_not_left(void** state) {
     fill(&c, 5, 0);
     for (int contacts = 1; contacts <= CONTACTS; ++contacts) {
         size_t size = friction_levenberg_size(contacts, 3 * contacts);
-        double* work = malloc((size + 64) * sizeof *work);
+        double* work = calloc(size + 64, sizeof *work);
         for (size_t i = 0; i < 64; ++i) work[size + i] = 123.25;
         c.problem.contacts = contacts, c.problem.m = 3 * contacts;
         memset(c.P, 0, sizeof c.P);
