@@ -128,7 +128,8 @@ static void time_friction(const AppProblem* p, LashFrictionMeasure measure, doub
         BenchInstant start = bench_now();
         for (int r = 0; r < repeat; ++r) info = lash_friction_solve(&f, &settings, P, U, work);
         double spent = bench_since(start);
-        total += spent, line->us = fmin(line->us, spent / repeat);
+        total += spent;
+        if (spent > 0) line->us = fmin(line->us, spent / repeat); // 0: the clock did not tick
     }
     line->residual = measure == LASH_MEASURE_PLAIN ? app_problem_residual(p, P)
                                                    : lash_friction_residual(&f, measure, P, U);
@@ -153,7 +154,8 @@ static void time_lcp(const AppProblem* p, double tolerance, Line* line) {
         BenchInstant start = bench_now();
         for (int r = 0; r < repeat; ++r) info = lash_mixed_solve(&p->mixed, &settings, z, w, work);
         double spent = bench_since(start);
-        total += spent, line->us = fmin(line->us, spent / repeat);
+        total += spent;
+        if (spent > 0) line->us = fmin(line->us, spent / repeat); // 0: the clock did not tick
     }
     line->residual = lash_mixed_residual(&p->mixed, z, w);
     judge(line, info.outcome, tolerance);
