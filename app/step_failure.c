@@ -361,7 +361,9 @@ static bool jumps_on(const Way* way, LashForceValue* before, LashForceValue* aft
         else
             low = middle;
     }
-    return most > 0 && fabs(after->value[0] - before->value[0]) > 1e-6 * scale;
+    // An angle that leaps by a turn, seen from too far away, is no jump of the force.
+    bool same_place = fabs(after->x - before->x) <= 1e-6 * (1 + fabs(after->x));
+    return most > 0 && same_place && fabs(after->value[0] - before->value[0]) > 1e-6 * scale;
 }
 
 // Largest change of a velocity in a step by the applied forces alone [m/s, rad/s].
