@@ -490,6 +490,8 @@ bool contacts_solve_coupled(LashSim* sim, StepContext* s, bool plain) {
     double error = s->contact_error;
     FrictionStart start = plain ? FRICTION_FROM_NOTHING : FRICTION_SHRUNK;
     if (s->correction > 0) start = FRICTION_WARM;
+    // A step that could not be solved whole nor in halves is glad of any forces.
+    if (4 * s->h <= sim->settings.h && start != FRICTION_FROM_NOTHING) start = FRICTION_ANY;
     info = friction_levenberg(&problem, contact_newton_number(sim), settings.tolerance,
                               error * fmin(1e-2, 10 * error), start, s->P_c, s->U_c,
                               sim->levenberg_work);

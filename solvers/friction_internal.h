@@ -171,6 +171,7 @@ bool friction_minimum_norm(const LashFrictionProblem* p, const LocalContact* con
 
 // What P is for friction_levenberg.
 typedef enum FrictionStart {
+    FRICTION_ANY,         // near the answer; none smaller is looked for
     FRICTION_WARM,        // near the answer, which stays near it
     FRICTION_SHRUNK,      // the same; what rows that depend on each other leave open is taken out of it
     FRICTION_FROM_NOTHING // it only says which contacts stick and slide

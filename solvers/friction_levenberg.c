@@ -408,8 +408,9 @@ LashFrictionInfo friction_levenberg(const LashFrictionProblem* p, uint64_t matri
     Levenberg* s = begin(p, matrix, work);
     memcpy(s->start, P, (size_t)p->m * sizeof *P);
     enough = fmax(tolerance, enough);
-    if (start != FRICTION_WARM && s->wait > 0) --s->wait;
-    if (start != FRICTION_WARM) s->hopeless = s->wait > 0;
+    bool begins = start == FRICTION_SHRUNK || start == FRICTION_FROM_NOTHING;
+    if (begins && s->wait > 0) --s->wait;
+    if (begins) s->hopeless = s->wait > 0;
     s->threshold = 0.1 * fmin(tolerance, 1e-10) * s->scale;
     for (int k = 0; k < ATTEMPTS && !(info.residual <= enough); ++k) {
         for (int i = 0; i < p->contacts && k == 1; ++i)
@@ -417,7 +418,8 @@ LashFrictionInfo friction_levenberg(const LashFrictionProblem* p, uint64_t matri
                                    p->W + (size_t)s->contact[i].row * (size_t)(p->ldw + 1), p->ldw);
         if (sweeps[k] > 0) friction_sweep(p, s->contact, sweeps[k], LASH_SWEEP_ANGLE, P, U);
         info.iterations += sweeps[k];
-        bool try = k == 0 && s->deficient && start != FRICTION_FROM_NOTHING && !s->hopeless;
+        bool try = k == 0 && s->deficient && !s->hopeless;
+        if (start == FRICTION_FROM_NOTHING || start == FRICTION_ANY) try = false;
         if (try && answer_from_nothing(s, tolerance, enough, P, U, &info)) break;
         Aim aim = {tolerance, enough, k == 0 ? start : FRICTION_WARM, false, 20};
         info.residual = newton(s, aim, P, U, &info.iterations);
