@@ -26,6 +26,7 @@
 static const double FAR = 1e6; // [m] an empty contact slot has an infinite gap
 // A coupled correction: rows that are solved exactly at once; iterations of the friction solver.
 enum { FEW_ROWS = 9, COUPLED_ITERATIONS = 100 };
+enum { SEARCH_ITERATIONS = 100 };   // of a position problem: the next correction goes on
 static const double PUSHES = 1e-12; // P_N > 0 means above this share of the largest impulse
 
 // --- Lists
@@ -648,6 +649,7 @@ bool positions_correct(LashSim* sim, StepContext* s) {
                                      .kind = s->kind_n,
                                      .P_n = s->P_n,
                                      .tolerance = 0.2 * tolerance,
+                                     .max_iterations = SEARCH_ITERATIONS,
                                      .stop = &sim->stop};
     if (!all_finite(s->gap_n, s->nn) || !all_finite(s->tau_n, s->nn) ||
         !diagonal_finite(s->A_n, s->nn, s->nn))
