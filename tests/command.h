@@ -65,6 +65,13 @@ static inline void scratch_remove(void) {
     if (system(text) != 0) fprintf(stderr, "scratch folder is left\n");
 }
 
+// Group teardown of cmocka.
+static inline int remove_scratch(void** state) {
+    (void)state;
+    scratch_remove();
+    return 0;
+}
+
 static inline void redirect(const char* path, int target) {
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
     dup2(file, target);

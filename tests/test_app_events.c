@@ -80,12 +80,6 @@ static void friction_in_a_joint_that_begins_to_stick_is_an_event(void** state) {
     outcome_free(&o);
 }
 
-static int remove_scratch(void** state) {
-    (void)state;
-    scratch_remove();
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_impact_on_a_limit_is_an_event_with_the_name_of_the_limit),

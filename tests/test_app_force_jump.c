@@ -51,12 +51,6 @@ static void a_steep_force_runs(void** state) {
     outcome_free(&o);
 }
 
-static int remove_scratch(void** state) {
-    (void)state;
-    scratch_remove();
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_force_that_jumps_is_named_with_its_expression),

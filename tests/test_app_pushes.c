@@ -91,5 +91,5 @@ int main(void) {
         cmocka_unit_test(an_impact_passed_on_is_an_impulse_and_no_force),
         cmocka_unit_test(a_force_without_impact_has_no_impulse),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, remove_scratch);
 }

@@ -268,12 +268,6 @@ static void the_largest_shift_is_in_summary_document_and_result(void** state) {
     outcome_free(&o);
 }
 
-static int remove_scratch(void** state) {
-    (void)state;
-    scratch_remove();
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_force_that_is_no_number_ends_the_run_in_every_scheme),

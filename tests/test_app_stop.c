@@ -205,12 +205,6 @@ static void the_program_answers_at_once_and_its_file_is_readable(void** state) {
     }
 }
 
-static int remove_scratch(void** state) {
-    (void)state;
-    scratch_remove();
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_steps_are_never_deaf_for_a_fifth_of_a_second),

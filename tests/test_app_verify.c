@@ -161,12 +161,6 @@ static void long_results_are_cut_not_overrun(void** state) {
     assert_true(verdict.pass);
 }
 
-static int remove_scratch(void** state) {
-    (void)state;
-    scratch_remove();
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fast_claims_pass_and_fill_their_rows),

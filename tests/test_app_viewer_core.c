@@ -587,12 +587,6 @@ static void magnifier_multiplies_the_play_of_joints(void** state) {
     view_source_close(source);
 }
 
-static int remove_scratch(void** state) {
-    (void)state;
-    scratch_remove();
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clock_plays_at_its_speed_and_wraps_around),

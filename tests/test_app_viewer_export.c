@@ -24,12 +24,6 @@ static int setup(void** state) {
     return code;
 }
 
-static int remove_scratch(void** state) {
-    (void)state;
-    scratch_remove();
-    return 0;
-}
-
 typedef struct Bytes {
     unsigned char* data;
     size_t size;

@@ -450,12 +450,6 @@ static void command_refuses_with_a_sentence(void** state) {
     outcome_free(&o);
 }
 
-static int remove_scratch(void** state) {
-    (void)state;
-    scratch_remove();
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pictures_equal_their_references),
