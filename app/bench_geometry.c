@@ -33,7 +33,8 @@ BenchRow* bench_add_row(GeometryBench* bench, const char* name, double us) {
     LASH_ASSERT(bench->rows < BENCH_MAX_ROWS);
     BenchRow* row = bench->row + bench->rows++;
     memset(row, 0, sizeof *row);
-    row->name = name, row->us = us;
+    row->name = name;
+    row->us = us;
     return row;
 }
 
@@ -110,40 +111,63 @@ typedef struct OneEdge { // free: touches from every side
 static LashFeature one_edge(OneEdge* e, LashCurveType type, double radius) {
     memset(e, 0, sizeof *e);
     LashEdge* c = &e->edge;
-    c->type = type, c->radius = radius, c->closed = type == LASH_CIRCLE;
-    c->x = vec3(1, 0, 0), c->y = vec3(0, 1, 0), c->z = vec3(0, 0, 1);
-    c->t0 = type == LASH_LINE ? -0.05 : 0, c->t1 = type == LASH_LINE ? 0.05 : 2 * LASH_PI;
-    c->face[0] = c->face[1] = c->vertex[0] = c->vertex[1] = -1, c->convexity = LASH_FREE;
-    c->box.low = vec3(-0.05, -0.05, -0.05), c->box.high = vec3(0.05, 0.05, 0.05);
-    e->shape.edge = c, e->shape.edges = 1;
+    c->type = type;
+    c->radius = radius;
+    c->closed = type == LASH_CIRCLE;
+    c->x = vec3(1, 0, 0);
+    c->y = vec3(0, 1, 0);
+    c->z = vec3(0, 0, 1);
+    c->t0 = type == LASH_LINE ? -0.05 : 0;
+    c->t1 = type == LASH_LINE ? 0.05 : 2 * LASH_PI;
+    c->face[0] = c->face[1] = c->vertex[0] = c->vertex[1] = -1;
+    c->convexity = LASH_FREE;
+    c->box.low = vec3(-0.05, -0.05, -0.05);
+    c->box.high = vec3(0.05, 0.05, 0.05);
+    e->shape.edge = c;
+    e->shape.edges = 1;
     return lash_feature_edge(&e->shape, 0);
 }
 
 static void one_face(OneFace* f, LashSurfaceType type, double r, double s, double angle) {
     memset(f, 0, sizeof *f);
     f->face.type = type;
-    f->face.x = vec3(1, 0, 0), f->face.y = vec3(0, 1, 0), f->face.z = vec3(0, 0, 1);
-    f->face.radius = r, f->face.radius2 = s, f->face.half_angle = angle, f->face.side = 1;
-    f->face.u1 = 2 * LASH_PI, f->face.u_closed = true;
+    f->face.x = vec3(1, 0, 0);
+    f->face.y = vec3(0, 1, 0);
+    f->face.z = vec3(0, 0, 1);
+    f->face.radius = r;
+    f->face.radius2 = s;
+    f->face.half_angle = angle;
+    f->face.side = 1;
+    f->face.u1 = 2 * LASH_PI;
+    f->face.u_closed = true;
     f->face.v1 = type == LASH_TORUS ? 2 * LASH_PI : 0.05;
     f->face.v0 = type == LASH_TORUS ? 0 : -0.05;
     double box = r + s + 0.05;
-    f->face.box.low = vec3(-box, -box, -box), f->face.box.high = vec3(box, box, box);
-    f->shape.face = &f->face, f->shape.faces = 1;
+    f->face.box.low = vec3(-box, -box, -box);
+    f->face.box.high = vec3(box, box, box);
+    f->shape.face = &f->face;
+    f->shape.faces = 1;
 }
 
 static void bump(OneFace* f) { // a convex bicubic cap over 0.1 x 0.1, 0.01 high
     one_face(f, LASH_FREEFORM, 0, 0, 0);
-    f->face.u0 = f->face.v0 = 0, f->face.u1 = f->face.v1 = 1, f->face.u_closed = false;
+    f->face.u0 = f->face.v0 = 0;
+    f->face.u1 = f->face.v1 = 1;
+    f->face.u_closed = false;
     f->face.u_patches = f->face.v_patches = 1;
-    f->patch.u_degree = f->patch.v_degree = 3, f->patch.u1 = f->patch.v1 = 1;
+    f->patch.u_degree = f->patch.v_degree = 3;
+    f->patch.u1 = f->patch.v1 = 1;
     for (int j = 0; j < 4; ++j)
         for (int i = 0; i < 4; ++i) {
             double x = i / 3.0 - 0.5, y = j / 3.0 - 0.5, *p = f->pole + 4 * (i + 4 * j);
-            p[0] = 0.1 * x, p[1] = 0.1 * y, p[2] = 0.02 - 0.04 * (x * x + y * y) + 0.003 * x * y,
+            p[0] = 0.1 * x;
+            p[1] = 0.1 * y;
+            p[2] = 0.02 - 0.04 * (x * x + y * y) + 0.003 * x * y;
             p[3] = 1;
         }
-    f->shape.patch = &f->patch, f->shape.patches = 1, f->shape.pole = f->pole;
+    f->shape.patch = &f->patch;
+    f->shape.patches = 1;
+    f->shape.pole = f->pole;
 }
 
 static Pose at(double x, double y, double z) {
@@ -174,7 +198,8 @@ static void bench_kernels(GeometryBench* bench) {
                 free2 = lash_feature_face(&patch2.shape, 0);
     Vec3 x = vec3(1, 0, 0), tilt = vec3(1, 0.3, 0.2);
     OneVertex lone = {.vertex = {.point = {0, 0, 0}, .convexity = LASH_FREE}};
-    lone.shape.vertex = &lone.vertex, lone.shape.vertices = 1;
+    lone.shape.vertex = &lone.vertex;
+    lone.shape.vertices = 1;
     LashFeature point = lash_feature_vertex(&lone.shape, 0);
     OneEdge lone_line, lone_circle;
     LashFeature line = one_edge(&lone_line, LASH_LINE, 0),
@@ -260,8 +285,12 @@ static void bench_pairs(GeometryBench* bench) {
     LashShape* box = lash_shape_box(vec3(0.05, 0.04, 0.03));
     LashPairDef def = lash_pair_def();
     int side = 0, hole = 1;
-    def.a.shape = pin, def.a.faces = &side, def.a.face_count = 1;
-    def.b.shape = ring, def.b.faces = &hole, def.b.face_count = 1;
+    def.a.shape = pin;
+    def.a.faces = &side;
+    def.a.face_count = 1;
+    def.b.shape = ring;
+    def.b.faces = &hole;
+    def.b.face_count = 1;
     bench_pair(bench, "pin in hole, gaps", &def, at(0, 0, 0), 3e-5, 1e-3, BENCH_GAPS_ONLY);
     bench_pair(bench, "pin in hole, all", &def, at(0, 0, 0), 3e-5, 1e-3, BENCH_EVERYTHING);
     LashShape* disc = lash_shape_cylinder(0.01, 0.0004); // tilted, it touches left and right
@@ -314,8 +343,12 @@ static void bench_sweep(GeometryBench* bench) {
     LashShape* ring = lash_shape_ring(0.0101, 0.02, 0.05);
     LashPairDef def = lash_pair_def();
     int side = 0, hole = 1;
-    def.a.shape = pin, def.a.faces = &side, def.a.face_count = 1;
-    def.b.shape = ring, def.b.faces = &hole, def.b.face_count = 1;
+    def.a.shape = pin;
+    def.a.faces = &side;
+    def.a.face_count = 1;
+    def.b.shape = ring;
+    def.b.faces = &hole;
+    def.b.face_count = 1;
     LashPair* pair = lash_pair_create(&def);
     static LashPairWork* work[PAIRS];
     static int bodies[PAIRS][2];
@@ -329,11 +362,15 @@ static void bench_sweep(GeometryBench* bench) {
         lash_travel_start(travel + i, start[i], 0.03);
     }
     for (int k = 0; k < PAIRS; ++k) {
-        bodies[k][0] = k % BODIES, bodies[k][1] = (k % BODIES + 1 + k / BODIES * 7) % BODIES;
-        if (k < 10)
-            bodies[k][0] = 2 * k, bodies[k][1] = 2 * k + 1;
-        else if (k < 20)
-            bodies[k][0] = 2 * (k - 10), bodies[k][1] = 50 + k;
+        bodies[k][0] = k % BODIES;
+        bodies[k][1] = (k % BODIES + 1 + k / BODIES * 7) % BODIES;
+        if (k < 10) {
+            bodies[k][0] = 2 * k;
+            bodies[k][1] = 2 * k + 1;
+        } else if (k < 20) {
+            bodies[k][0] = 2 * (k - 10);
+            bodies[k][1] = 50 + k;
+        }
         work[k] = lash_pair_work_create(pair);
         until[k] = -INFINITY;
     }
@@ -344,7 +381,9 @@ static void bench_sweep(GeometryBench* bench) {
     BenchRow* row = bench_add_row(bench, "sweep", 1e6 * best / STEPS);
     snprintf(row->note, sizeof row->note, "100 bodies, 500 pairs, %.1f active",
              (double)near / STEPS);
-    row->family = "sweep", row->size = PAIRS, row->us_per_unit = row->us / PAIRS;
+    row->family = "sweep";
+    row->size = PAIRS;
+    row->us_per_unit = row->us / PAIRS;
     for (int k = 0; k < PAIRS; ++k) lash_pair_work_destroy(work[k]);
     lash_pair_destroy(pair);
     lash_shape_destroy(pin);

@@ -208,8 +208,12 @@ static bool bench_face_pair(GeometryBench* bench, const Workshop* w, const FaceP
     static Pose motion[BENCH_POSES];
     int a = find_part(p->a), b = find_part(p->b);
     LashPairDef def = lash_pair_def();
-    def.a.shape = w->shape[a], def.a.faces = w->face + a, def.a.face_count = 1;
-    def.b.shape = w->shape[b], def.b.faces = w->face + b, def.b.face_count = 1;
+    def.a.shape = w->shape[a];
+    def.a.faces = w->face + a;
+    def.a.face_count = 1;
+    def.b.shape = w->shape[b];
+    def.b.faces = w->face + b;
+    def.b.face_count = 1;
     Pose middle =
         pose(vec3(p->r[0], p->r[1], p->r[2]),
              quat_from_axis_angle(vec3_normalize(vec3(p->axis[0], p->axis[1], p->axis[2])),

@@ -19,7 +19,9 @@ static LashBodyId add_link(LashMechanism* mech, double mass, double length, Pose
     double J = mass * length * length / 12;
     def.mass = mass;
     def.inertia = mat3_diagonal(J / 100, J, J);
-    def.world_body = at, def.velocity = velocity, def.omega = omega;
+    def.world_body = at;
+    def.velocity = velocity;
+    def.omega = omega;
     return lash_mechanism_add_body(mech, &def);
 }
 
@@ -27,7 +29,10 @@ static LashBodyId add_link(LashMechanism* mech, double mass, double length, Pose
 static void add_hinge(LashMechanism* mech, LashBodyId a, LashBodyId b, Pose a_joint, Pose b_joint) {
     LashJointDef def = lash_joint_def();
     def.type = LASH_REVOLUTE;
-    def.body_a = a, def.body_b = b, def.a_joint = a_joint, def.b_joint = b_joint;
+    def.body_a = a;
+    def.body_b = b;
+    def.a_joint = a_joint;
+    def.b_joint = b_joint;
     lash_mechanism_add_joint(mech, &def);
 }
 

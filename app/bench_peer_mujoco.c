@@ -138,14 +138,18 @@ static bool simulate(const mjModel* model, mjData* data, PeerRun* run) {
 static void start(const LashPaperSliderCrank* d, mjData* data, bool bodies) {
     double* v = data->qvel;
     if (!bodies) { // joint angles are relative
-        v[0] = d->v[0], v[1] = d->v[1] - d->v[0];
+        v[0] = d->v[0];
+        v[1] = d->v[1] - d->v[0];
         v[2] = d->ideal ? 0 : d->v[2] - d->v[1];
         return;
     }
     double pin = d->v[0] * d->l1; // speed of the crank pin [m/s]
-    v[1] = pin / 2, v[5] = d->v[0];
-    v[7] = pin + d->v[1] * d->l2 / 2, v[11] = d->v[1];
-    v[13] = pin + d->v[1] * d->l2, v[17] = d->v[2];
+    v[1] = pin / 2;
+    v[5] = d->v[0];
+    v[7] = pin + d->v[1] * d->l2 / 2;
+    v[11] = d->v[1];
+    v[13] = pin + d->v[1] * d->l2;
+    v[17] = d->v[2];
 }
 
 static bool run_model(const LashPaperSliderCrank* d, bool bodies, double h, double duration,

@@ -59,7 +59,8 @@ static int run(const char* path, const AppProblem* ours, const Method* method, d
         else
             fc2d_driver(problem, reaction, velocity, options);
         double spent = bench_since(start);
-        total += spent, best = fmin(best, spent);
+        total += spent;
+        best = fmin(best, spent);
         iterations = options->iparam[SICONOS_IPARAM_ITER_DONE];
         solver_options_delete(options);
     }

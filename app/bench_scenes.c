@@ -20,16 +20,20 @@ static Moving add_body(LashMechanism* mech, const LashBodyDef* like, double J, d
     LashBodyDef def = *like;
     def.inertia = mat3_diagonal(J, J, J);
     def.world_body.r = vec3(x, 0, 0);
-    def.velocity = vec3(0, vy, 0), def.omega = vec3(0, 0, spin);
+    def.velocity = vec3(0, vy, 0);
+    def.omega = vec3(0, 0, spin);
     return (Moving){lash_mechanism_add_body(mech, &def), x};
 }
 
 // A revolute about z through (x, 0, 0); all bodies start unturned.
 static void add_revolute(LashMechanism* mech, const char* name, Moving a, Moving b, double x) {
     LashJointDef def = lash_joint_def();
-    def.type = LASH_REVOLUTE, def.name = name;
-    def.body_a = a.id, def.body_b = b.id;
-    def.a_joint.r = vec3(x - a.x, 0, 0), def.b_joint.r = vec3(x - b.x, 0, 0);
+    def.type = LASH_REVOLUTE;
+    def.name = name;
+    def.body_a = a.id;
+    def.body_b = b.id;
+    def.a_joint.r = vec3(x - a.x, 0, 0);
+    def.b_joint.r = vec3(x - b.x, 0, 0);
     lash_mechanism_add_joint(mech, &def);
 }
 
@@ -39,12 +43,15 @@ static void add_corner(LashMechanism* mech, const LashPaperSliderCrank* d, LashB
     double side = i < 2 ? 1 : -1;
     LashContactDef def = lash_contact_def();
     def.name = names[i];
-    def.body_a = lash_mechanism_ground(mech), def.body_b = slider;
-    def.a_type = LASH_FEATURE_PLANE, def.b_type = LASH_FEATURE_SPHERE;
+    def.body_a = lash_mechanism_ground(mech);
+    def.body_b = slider;
+    def.a_type = LASH_FEATURE_PLANE;
+    def.b_type = LASH_FEATURE_SPHERE;
     def.a_frame =
         pose(vec3(0, side * (d->b + d->c), 0), quat_between(vec3(0, 0, 1), vec3(0, -side, 0)));
     def.b_frame.r = vec3(i % 2 == 1 ? d->a : -d->a, side * d->b, 0);
-    def.e = d->e, def.mu = d->mu;
+    def.e = d->e;
+    def.mu = d->mu;
     lash_mechanism_add_contact(mech, &def);
 }
 
@@ -55,11 +62,14 @@ static LashMechanism* build_maximal(void) {
     double x3 = d.l1 + d.l2, pin = d.v[0] * d.l1; // [m], speed of the crank pin [m/s]
     LashBodyDef def = lash_body_def();
     Moving ground = {lash_mechanism_ground(mech), 0};
-    def.name = "crank", def.mass = d.m1;
+    def.name = "crank";
+    def.mass = d.m1;
     Moving crank = add_body(mech, &def, d.J1, d.l1 / 2, pin / 2, d.v[0]);
-    def.name = "rod", def.mass = d.m2;
+    def.name = "rod";
+    def.mass = d.m2;
     Moving rod = add_body(mech, &def, d.J2, d.l1 + d.l2 / 2, pin + d.v[1] * d.l2 / 2, d.v[1]);
-    def.name = "slider", def.mass = d.m3;
+    def.name = "slider";
+    def.mass = d.m3;
     Moving slider = add_body(mech, &def, d.J3, x3, pin + d.v[1] * d.l2, d.v[2]);
     add_revolute(mech, "main_bearing", ground, crank, 0);
     add_revolute(mech, "crank_pin", crank, rod, d.l1);

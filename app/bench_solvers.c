@@ -135,9 +135,12 @@ static void time_friction(const AppProblem* p, LashFrictionMeasure measure, doub
                                                    : lash_friction_residual(&f, measure, P, U);
     judge(line, info.outcome, tolerance);
     line->iterations = info.iterations;
-    line->method = lash_friction_method_name(info.method), line->contacts = f.contacts;
+    line->method = lash_friction_method_name(info.method);
+    line->contacts = f.contacts;
     free(work);
-    lash_free(P), lash_free(U), lash_free(b);
+    lash_free(P);
+    lash_free(U);
+    lash_free(b);
 }
 
 static void time_lcp(const AppProblem* p, double tolerance, Line* line) {
@@ -160,8 +163,11 @@ static void time_lcp(const AppProblem* p, double tolerance, Line* line) {
     line->residual = lash_mixed_residual(&p->mixed, z, w);
     judge(line, info.outcome, tolerance);
     line->iterations = info.iterations;
-    line->method = lash_lcp_method_name(info.method), line->contacts = n;
-    lash_free(z), lash_free(w), lash_free(work);
+    line->method = lash_lcp_method_name(info.method);
+    line->contacts = n;
+    lash_free(z);
+    lash_free(w);
+    lash_free(work);
 }
 
 // Takes the fastest of the peer's methods that solved the file.
@@ -223,7 +229,8 @@ static void run_builtin(const Options* o, Table* t) {
         snprintf(name, sizeof name, "stack of %d boxes", heights[k]);
         Line* line = add_line(t, name);
         time_friction(p, LASH_MEASURE_VELOCITY, tolerance, false, line);
-        line->family = "box stack", line->size = heights[k];
+        line->family = "box stack";
+        line->size = heights[k];
         app_problem_destroy(p);
     }
     for (int contacts = 1; contacts <= 100; contacts *= 10) {

@@ -113,7 +113,8 @@ static CheckScrew screw_of(const CheckSubject* s, const double* q, int body, con
         double along = vec3_dot(screw.axis, velocity);
         screw.point = vec3_add_scaled(screw.point, 1 / turn, vec3_cross(screw.axis, velocity));
         if (fabs(along) > 1e-6 * length * turn) {
-            screw.kind = CHECK_SCREW, screw.pitch = 2 * LASH_PI * along / turn;
+            screw.kind = CHECK_SCREW;
+            screw.pitch = 2 * LASH_PI * along / turn;
         }
     }
     // the axis points along its largest component: readers compare signs of rates
@@ -121,7 +122,10 @@ static CheckScrew screw_of(const CheckSubject* s, const double* q, int body, con
     double lead = a >= b - e && a >= c - e ? screw.axis.x
                   : b >= c - e             ? screw.axis.y
                                            : screw.axis.z;
-    if (lead < 0) screw.axis = vec3_neg(screw.axis), screw.rate = -screw.rate;
+    if (lead < 0) {
+        screw.axis = vec3_neg(screw.axis);
+        screw.rate = -screw.rate;
+    }
     return screw;
 }
 
@@ -161,7 +165,8 @@ CheckMotions check_motions(const CheckSubject* s) {
     CheckMotions motions = {.motion = lash_alloc(n * sizeof *motions.motion)};
     static const double thresholds[] = {0.05, 1e-6}; // well apart first
     Choice c = {.s = s, .motions = &motions};
-    c.index = lash_alloc(n * sizeof *c.index), c.row = lash_alloc(n * sizeof *c.row);
+    c.index = lash_alloc(n * sizeof *c.index);
+    c.row = lash_alloc(n * sizeof *c.row);
     for (int k = 0; k < f->motions; ++k) c.index[k] = k;
     for (int k = 0; k < 2 && (k == 0 || motions.count < f->motions); ++k) {
         lash_elimination_destroy(c.chosen);
@@ -184,7 +189,11 @@ CheckMotions check_motions(const CheckSubject* s) {
         find_screws(s, v, m);
     }
     lash_elimination_destroy(c.chosen);
-    lash_free(c.index), lash_free(c.row), lash_free(b), lash_free(share), lash_free(v);
+    lash_free(c.index);
+    lash_free(c.row);
+    lash_free(b);
+    lash_free(share);
+    lash_free(v);
     return motions;
 }
 
@@ -263,7 +272,8 @@ static void print_motion(const CheckSubject* s, const CheckMotion* m) {
         int company = 0;
         for (int i = k + 1; i < m->screws; ++i) {
             if (told[i] || !same_screw(s, screw, &m->screw[i])) continue;
-            told[i] = true, ++company;
+            told[i] = true;
+            ++company;
         }
         write_screw(s, screw, company, text, sizeof text);
         printf("%s%s", shown == 0 ? " " : shown == 1 ? "; with it " : ", ", text);

@@ -116,8 +116,10 @@ CheckPlay check_play(const LashModel* model, int index) {
                model->part[result.inner].cad != NULL) {
         Side outer = side_of(model, result.outer, outer_b ? joint->world_b : joint->world_a);
         Side inner = side_of(model, result.inner, outer_b ? joint->world_a : joint->world_b);
-        outer.sense = -1, outer.wanted = joint->play.radius + joint->play.play;
-        inner.sense = 1, inner.wanted = joint->play.radius;
+        outer.sense = -1;
+        outer.wanted = joint->play.radius + joint->play.play;
+        inner.sense = 1;
+        inner.wanted = joint->play.radius;
         double half = 0.5 * fmin(joint->play.bore_length, joint->play.pin_length);
         const LashFace* bore = corners ? NULL : round_face(&outer, ball, half);
         const LashFace* pin = corners ? NULL : round_face(&inner, ball, half);

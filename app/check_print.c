@@ -21,7 +21,8 @@ static void print_release(const CheckSubject* s, const CheckRedundancy* r) {
         printf("%s", k == 0 ? "    " : " and ");
         if (release->make == NULL) printf("remove %s", name);
         if (release->make != NULL) printf("make %s %s", name, release->make);
-        left -= release->rows, shared |= release->shared;
+        left -= release->rows;
+        shared |= release->shared;
     }
     if (left > 0) printf(", %d %s", left, app_plural(left, "row stays", "rows stay"));
     printf("%s\n", shared ? " (part of several loops: check again)" : "");

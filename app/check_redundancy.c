@@ -164,7 +164,8 @@ static int carried(const Plan* plan, int interaction, bool own, unsigned mask) {
         add_vector(e, w);
     }
     int rank = lash_elimination_rank(e);
-    lash_elimination_destroy(e), lash_free(P);
+    lash_elimination_destroy(e);
+    lash_free(P);
     return rank;
 }
 
@@ -250,7 +251,9 @@ static void apply(Plan* plan, const Best* best) {
     }
     lash_elimination_destroy(e);
     lash_free(plan->P);
-    plan->P = P, plan->left = kept, plan->changed[best->member] = true;
+    plan->P = P;
+    plan->left = kept;
+    plan->changed[best->member] = true;
 }
 
 static void plan_releases(Plan* plan) {
@@ -278,7 +281,8 @@ static void plan_releases(Plan* plan) {
         apply(plan, &best);
         if (plan->left >= before) break;
     }
-    lash_free(plan->P), lash_free(plan->changed);
+    lash_free(plan->P);
+    lash_free(plan->changed);
 }
 
 CheckRedundancies check_redundancies(const CheckSubject* s) {
@@ -307,13 +311,16 @@ CheckRedundancies check_redundancies(const CheckSubject* s) {
                      .rows = items->bilateral_rows};
         plan_releases(&plan);
     }
-    lash_free(owner), lash_free(joint_of), lash_free(uses);
+    lash_free(owner);
+    lash_free(joint_of);
+    lash_free(uses);
     return list;
 }
 
 void check_redundancies_free(CheckRedundancies* list) {
     for (int i = 0; i < list->count; ++i) {
-        lash_free(list->item[i].member), lash_free(list->item[i].circuit);
+        lash_free(list->item[i].member);
+        lash_free(list->item[i].circuit);
         lash_free(list->item[i].release);
     }
     lash_free(list->item);

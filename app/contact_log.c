@@ -120,8 +120,10 @@ static void add_pushes(AppContactLog* log, const LashMechanism* mech, const Lash
         contact->P[0] += P[0];
         if (lash_mechanism_contact_is_pair(mech, number))
             contact->P[1] += hypot(P[1], P[2]); // rows it does not have are 0
-        else
-            contact->P[1] = P[1], contact->P[2] = P[2];
+        else {
+            contact->P[1] = P[1];
+            contact->P[2] = P[2];
+        }
         app_work_push(&contact->work, &push[i]);
     }
 }
@@ -150,10 +152,12 @@ bool app_contact_log_step(AppContactLog* log, const LashMechanism* mech, LashSim
                           LashRecorder* recorder, LashError* error) {
     const LashInteractionList* list = lash_sim_interactions(sim);
     const double* gap = lash_sim_gaps(sim);
-    log->h = h, log->frame_time += h;
+    log->h = h;
+    log->frame_time += h;
     for (int i = 0; i < log->count; ++i) {
         AppContact* contact = &log->contact[i];
-        contact->gap = INFINITY, contact->work.step = 0;
+        contact->gap = INFINITY;
+        contact->work.step = 0;
         contact->P[0] = contact->P[1] = contact->P[2] = 0;
         contact->impulse = vec3_zero();
     }
@@ -193,9 +197,15 @@ static const LashPush* push_of(const LashSim* sim, uint64_t id) {
 }
 
 static void put_point(const LashContactPlace* place, Vec3 force, LashRecordPoint* p) {
-    p->point[0] = place->point.x, p->point[1] = place->point.y, p->point[2] = place->point.z;
-    p->normal[0] = place->normal.x, p->normal[1] = place->normal.y, p->normal[2] = place->normal.z;
-    p->force[0] = force.x, p->force[1] = force.y, p->force[2] = force.z;
+    p->point[0] = place->point.x;
+    p->point[1] = place->point.y;
+    p->point[2] = place->point.z;
+    p->normal[0] = place->normal.x;
+    p->normal[1] = place->normal.y;
+    p->normal[2] = place->normal.z;
+    p->force[0] = force.x;
+    p->force[1] = force.y;
+    p->force[2] = force.z;
 }
 
 bool app_contact_log_points(AppContactLog* log, const LashMechanism* mech, LashSim* sim,
@@ -244,7 +254,9 @@ void app_contact_log_frame(AppContactLog* log, const LashRecordLayout* layout, d
         memcpy(impulse + 3 * i, contact->sum, sizeof contact->sum);
         Vec3 mean = log->frame_time > 0 ? vec3_scale(1 / log->frame_time, contact->impulse_sum)
                                         : vec3_zero();
-        force[3 * i] = mean.x, force[3 * i + 1] = mean.y, force[3 * i + 2] = mean.z;
+        force[3 * i] = mean.x;
+        force[3 * i + 1] = mean.y;
+        force[3 * i + 2] = mean.z;
         peak[i] = contact->largest;
         impacts[i] = (double)contact->impacts;
         work[i] = app_work_net(&contact->work);

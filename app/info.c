@@ -52,7 +52,9 @@ static void put_box(AppJson* json, LashBox box) {
     for (int i = 0; i < 2; ++i) {
         Vec3 p = i == 0 ? box.low : box.high;
         app_json_begin_array(json);
-        app_json_number(json, p.x), app_json_number(json, p.y), app_json_number(json, p.z);
+        app_json_number(json, p.x);
+        app_json_number(json, p.y);
+        app_json_number(json, p.z);
         app_json_end_array(json);
     }
     app_json_end_array(json);
@@ -97,8 +99,10 @@ static void put_face(AppJson* json, const LashShape* shape, const LashFace* f) {
         app_json_put_vec3(json, "origin", f->origin);
         app_json_put_vec3(json, "axis", f->type == LASH_PLANE ? vec3_scale(f->side, f->z) : f->z);
     } else {
-        app_json_key(json, "origin"), app_json_null(json);
-        app_json_key(json, "axis"), app_json_null(json);
+        app_json_key(json, "origin");
+        app_json_null(json);
+        app_json_key(json, "axis");
+        app_json_null(json);
     }
     app_json_put_integer(json, "side", f->side > 0 ? 1 : -1);
     put_box(json, f->box);

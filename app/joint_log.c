@@ -14,7 +14,8 @@
 static const double SLIDES = 1e-6; // slower than this sticks [m/s]
 
 void app_work_push(AppWork* work, const LashPush* push) {
-    work->normal += push->work_n, work->friction += push->work_t;
+    work->normal += push->work_n;
+    work->friction += push->work_t;
     work->step += push->work_n + push->work_t;
     work->pressed += push->P[0];
 }
@@ -32,7 +33,8 @@ void app_work_put(AppJson* json, const AppWork* work, double tolerance) {
 
 static void look(AppJointPlay* joint, const LashMechanism* mech, int j, const double* q) {
     LashPlay play = lash_mechanism_joint_play(mech, j, q);
-    joint->eccentricity = play.eccentricity, joint->tilt = play.tilt;
+    joint->eccentricity = play.eccentricity;
+    joint->tilt = play.tilt;
     joint->eccentricity_max = fmax(joint->eccentricity_max, play.eccentricity);
     joint->tilt_max = fmax(joint->tilt_max, play.tilt);
 }
@@ -68,7 +70,8 @@ static void count_impacts(AppJointLog* log, const LashMechanism* mech, const Las
         int joint = log->owner[contact];
         if (joint < 0 || (joint == counted && event[i].t == last)) continue; // both ends: once
         ++log->joint[joint].impacts;
-        counted = joint, last = event[i].t;
+        counted = joint;
+        last = event[i].t;
     }
 }
 

@@ -100,16 +100,20 @@ static void add_name(Scanner* s, const char* bytes, size_t count) {
 static size_t encode_utf8(unsigned code, char* out) {
     if (code < 0x80) return out[0] = (char)code, 1;
     if (code < 0x800) {
-        out[0] = (char)(0xC0 | code >> 6), out[1] = (char)(0x80 | (code & 0x3F));
+        out[0] = (char)(0xC0 | code >> 6);
+        out[1] = (char)(0x80 | (code & 0x3F));
         return 2;
     }
     if (code < 0x10000) {
-        out[0] = (char)(0xE0 | code >> 12), out[1] = (char)(0x80 | (code >> 6 & 0x3F));
+        out[0] = (char)(0xE0 | code >> 12);
+        out[1] = (char)(0x80 | (code >> 6 & 0x3F));
         out[2] = (char)(0x80 | (code & 0x3F));
         return 3;
     }
-    out[0] = (char)(0xF0 | code >> 18), out[1] = (char)(0x80 | (code >> 12 & 0x3F));
-    out[2] = (char)(0x80 | (code >> 6 & 0x3F)), out[3] = (char)(0x80 | (code & 0x3F));
+    out[0] = (char)(0xF0 | code >> 18);
+    out[1] = (char)(0x80 | (code >> 12 & 0x3F));
+    out[2] = (char)(0x80 | (code >> 6 & 0x3F));
+    out[3] = (char)(0x80 | (code & 0x3F));
     return 4;
 }
 
@@ -364,7 +368,8 @@ static bool scan_key(Scanner* s) {
         s->key = lash_realloc(s->key, s->key_capacity * sizeof *s->key);
     }
     Key* key = &s->key[s->keys++];
-    key->name = s->names_used, key->position = s->position;
+    key->name = s->names_used;
+    key->position = s->position;
     if (!scan_text(s)) return false;
     skip_space(s);
     if (peek(s) != ':') {
@@ -404,7 +409,8 @@ static bool scan_object(Scanner* s) {
     }
     ++s->position;
     if (!check_keys(s, first)) return false;
-    s->keys = first, s->names_used = names;
+    s->keys = first;
+    s->names_used = names;
     return true;
 }
 

@@ -79,8 +79,12 @@ static void joint_values(const LashMechanism* mech, LashSim* sim, const double* 
         if (P != NULL) reaction = lash_mechanism_reaction(mech, j, q, P, h);
         double* force = frame + layout->offset[LASH_SERIES_JOINT_FORCE] + 3 * j;
         double* moment = frame + layout->offset[LASH_SERIES_JOINT_MOMENT] + 3 * j;
-        force[0] = reaction.force.x, force[1] = reaction.force.y, force[2] = reaction.force.z;
-        moment[0] = reaction.moment.x, moment[1] = reaction.moment.y, moment[2] = reaction.moment.z;
+        force[0] = reaction.force.x;
+        force[1] = reaction.force.y;
+        force[2] = reaction.force.z;
+        moment[0] = reaction.moment.x;
+        moment[1] = reaction.moment.y;
+        moment[2] = reaction.moment.z;
     }
 }
 
@@ -185,7 +189,8 @@ void app_statistic_add(AppStatistic* s, const LashModelOutput* output, double ti
                             .largest = value,
                             .crossing = NAN};
         if (impulsive) { // no value at the start: the first step stands for itself
-            s->least = INFINITY, s->largest = -INFINITY;
+            s->least = INFINITY;
+            s->largest = -INFINITY;
         }
         return;
     }

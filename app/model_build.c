@@ -168,7 +168,8 @@ static void build_force(const LashModel* model, LashMechanism* mech, const LashM
 
 LashPairDef model_pair_def(const LashModel* model, const LashModelContactPoint* point) {
     LashPairDef pair = lash_pair_def();
-    pair.a = point->side_a, pair.b = point->side_b;
+    pair.a = point->side_a;
+    pair.b = point->side_b;
     pair.offset = point->offset;
     pair.query = (LashQuery)model->simulation.query;
     if (point->part_a >= 0) pair.a.body_shape = model->part[point->part_a].body_part;
@@ -240,7 +241,8 @@ static bool build_surfaces(const LashModel* model, LashMechanism* mech, int inde
     def.body_a = body_id(model, mech, point->part_a);
     def.body_b = body_id(model, mech, point->part_b);
     def.pair = make_pair(model, index, error);
-    def.e = point->def.e, def.mu = point->def.mu;
+    def.e = point->def.e;
+    def.mu = point->def.mu;
     if (def.pair == NULL) return false;
     lash_mechanism_add_pair_contact(mech, &def);
     return true;

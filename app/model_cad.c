@@ -131,8 +131,10 @@ static int select_one(const LashShape* shape, const LashModelFace* face, int* ro
     if (model_has(face->radius)) query.radius = face->radius;
     if (model_has(face->tolerance)) query.tolerance = face->tolerance;
     query.side = face->side == 1 ? 1 : face->side == 2 ? -1 : 0;
-    query.has_axis = model_has(face->axis.x), query.has_near = model_has(face->near.x);
-    query.axis = face->axis, query.near = face->near;
+    query.has_axis = model_has(face->axis.x);
+    query.has_near = model_has(face->near.x);
+    query.axis = face->axis;
+    query.near = face->near;
     if (query.has_axis && !(vec3_norm(query.axis) > 0)) {
         lash_error_set(error, LASH_ERROR_MODEL, "", "the axis of a face may not be zero");
         return 0;
@@ -144,7 +146,8 @@ bool model_select_faces(ModelContext* context, const char* path, const LashShape
                         const LashModelFace* faces, int count, int** rows, int* row_count) {
     int* all = model_alloc(context->model, (size_t)(2 * shape->faces + 1) * sizeof *all);
     int* found = all + shape->faces;
-    *rows = all, *row_count = 0;
+    *rows = all;
+    *row_count = 0;
     for (int i = 0; i < count; ++i) {
         LashError inner = {0};
         int n = select_one(shape, &faces[i], found, &inner);

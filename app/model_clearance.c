@@ -101,7 +101,8 @@ static bool measure_faces(ModelContext* context, const char* path, int part, boo
         }
         double sense = vec3_dot(face->z, first->z) < 0 ? -1 : 1;
         double a = along + sense * face->v0, b = along + sense * face->v1;
-        low = fmin(low, fmin(a, b)), high = fmax(high, fmax(a, b));
+        low = fmin(low, fmin(a, b));
+        high = fmax(high, fmax(a, b));
     }
     *s = (Surface){true, first->origin, first->z, first->radius, high - low};
     if (!sphere) s->point = vec3_add_scaled(first->origin, 0.5 * (low + high), first->z);
@@ -125,7 +126,10 @@ static double align_pin(const LashModel* model, const Surface* bore, int outer, 
                         Surface* pin) {
     Pose out = frame_of(model, outer), in = frame_of(model, inner);
     Vec3 axis = quat_rotate(out.rot, bore->axis), z = quat_rotate(in.rot, pin->axis);
-    if (vec3_dot(axis, z) < 0) pin->axis = vec3_neg(pin->axis), z = vec3_neg(z);
+    if (vec3_dot(axis, z) < 0) {
+        pin->axis = vec3_neg(pin->axis);
+        z = vec3_neg(z);
+    }
     Vec3 middle = pose_point(out, bore->point), own = pose_point(in, pin->point);
     double offset = vec3_dot(vec3_sub(own, middle), z);
     pin->point = vec3_add_scaled(pin->point, -offset, pin->axis);
@@ -191,10 +195,12 @@ bool model_resolve_clearance(ModelContext* context, const char* path, LashModelJ
     play->e = or_else(joint->restitution, 0);
     play->mu = or_else(joint->friction, 0);
     play->radius = or_else(joint->radius, 0);
-    play->width = or_else(joint->width, 0), play->height = or_else(joint->height, 0);
+    play->width = or_else(joint->width, 0);
+    play->height = or_else(joint->height, 0);
     play->bore_length = or_else(prismatic ? joint->guide_length : joint->length, INFINITY);
     play->pin_length = or_else(prismatic ? joint->length : joint->pin_length, INFINITY);
-    play->outer_b = joint->bore_in == 1, play->pin_offset = joint->pin_offset;
+    play->outer_b = joint->bore_in == 1;
+    play->pin_offset = joint->pin_offset;
     if (joint->type == LASH_REVOLUTE) {
         play->axial = or_else(joint->axial_clearance, play->play);
         play->collar_radius = or_else(joint->collar_radius, 1.5 * play->radius);

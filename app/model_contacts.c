@@ -167,7 +167,10 @@ static bool own_box(ModelContext* context, const Surface* s, Vec3* size, Pose* p
     const LashModelShape* box = NULL;
     int boxes = 0;
     for (int i = 0; part != NULL && i < part->shapes; ++i) {
-        if (part->shape[i].type == LASH_MODEL_BOX) box = &part->shape[i], ++boxes;
+        if (part->shape[i].type == LASH_MODEL_BOX) {
+            box = &part->shape[i];
+            ++boxes;
+        }
     }
     if (boxes != 1) {
         return model_fail(context, s->path,
@@ -215,7 +218,9 @@ static bool box_points(ModelContext* context, const LashModelFeature* box, Surfa
 
 static bool surface_frame(ModelContext* context, const LashModelFeature* feature, const char* key,
                           Surface* s) {
-    s->radius = feature->radius, s->length = feature->length, s->inside = feature->inside;
+    s->radius = feature->radius;
+    s->length = feature->length;
+    s->inside = feature->inside;
     if (!(vec3_norm(feature->axis) > 0)) {
         app_json_path_key(s->path, sizeof s->path, key);
         return model_fail(context, s->path, "expected a direction that is not zero");
@@ -257,7 +262,8 @@ static bool cad_side(ModelContext* context, LashModelSide* side, Surface* s) {
     if (!model_select_faces(context, path, s->cad.shape, side->faces, side->face_count, &rows,
                             &count))
         return false;
-    s->cad.faces = rows, s->cad.face_count = count;
+    s->cad.faces = rows;
+    s->cad.face_count = count;
     return true;
 }
 
@@ -284,8 +290,14 @@ static bool read_side(ModelContext* context, const char* path, LashModelSide* si
               : side->cylinder.given ? CYLINDER
               : side->circle.given   ? CIRCLE
                                      : POINTS;
-    if (point) s->point = &side->point, s->points = 1;
-    if (points) s->point = side->points, s->points = side->point_count;
+    if (point) {
+        s->point = &side->point;
+        s->points = 1;
+    }
+    if (points) {
+        s->point = side->points;
+        s->points = side->point_count;
+    }
     if (point || points) return true;
     const LashModelFeature* feature = side->sphere.given     ? &side->sphere
                                       : side->plane.given    ? &side->plane
@@ -373,7 +385,8 @@ static LashModelContactPoint* reserve_points(LashModel* model, int count) {
             needed > 2 * model->contact_point_capacity ? needed : 2 * model->contact_point_capacity;
         LashModelContactPoint* all = model_alloc(model, (size_t)capacity * sizeof *all);
         for (int i = 0; i < model->contact_points; ++i) all[i] = model->contact_point[i];
-        model->contact_point = all, model->contact_point_capacity = capacity;
+        model->contact_point = all;
+        model->contact_point_capacity = capacity;
     }
     return model->contact_point;
 }
@@ -390,7 +403,8 @@ static bool add_points(ModelContext* context, int index, const Surface* a, const
     char path[64], name[160];
     snprintf(path, sizeof path, "contacts[%d].name", index);
     LashModelContactPoint* all = reserve_points(model, count);
-    contact->first = before, contact->count = count;
+    contact->first = before;
+    contact->count = count;
     if (count > 1 && !check_point_name(context, path, contact->name)) return false;
     for (int i = 0; i < count; ++i) {
         LashModelContactPoint* point = &all[before + i];
@@ -406,7 +420,8 @@ static bool add_points(ModelContext* context, int index, const Surface* a, const
         def->a_frame = a->frame;
         def->a_radius = a->radius;
         def->inside = a->inside;
-        def->e = contact->restitution, def->mu = contact->friction;
+        def->e = contact->restitution;
+        def->mu = contact->friction;
         put_tip(a, b, i, def);
         ++model->contact_points;
     }
@@ -438,8 +453,10 @@ static bool add_surfaces(ModelContext* context, int index, const Surface* a, con
                                      .side_a = a->cad,
                                      .side_b = b->cad,
                                      .offset = model_has(contact->offset) ? contact->offset : 0};
-    point->def.e = contact->restitution, point->def.mu = contact->friction;
-    contact->first = model->contact_points++, contact->count = 1;
+    point->def.e = contact->restitution;
+    point->def.mu = contact->friction;
+    contact->first = model->contact_points++;
+    contact->count = 1;
     return true;
 }
 

@@ -313,7 +313,8 @@ static char* replace_parameters(LashModel* model, const char* text) {
         }
         if (length == 0) length = 1;
         memcpy(out + used, s, length);
-        used += length, s += length;
+        used += length;
+        s += length;
     }
     out[used] = '\0';
     return out;

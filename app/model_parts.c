@@ -321,7 +321,8 @@ static bool resolve_part(ModelContext* context, const char* path, LashModelPart*
         return !moves || model_fail(context, path, "a fixed part can have no velocity");
     }
     LashBodyDef def = lash_body_def();
-    def.mass = part->mass, def.inertia = part->inertia;
+    def.mass = part->mass;
+    def.inertia = part->inertia;
     LashError inner = {0};
     if (!lash_body_check(&def, "", &inner)) return model_fail(context, path, "%s", inner.message);
     part->body = context->model->bodies++;

@@ -46,7 +46,8 @@ bool app_peer_start(const char* const* arguments, AppPeer* peer) {
     peer->child = fork();
     if (peer->child == 0) {
         dup2(ends[1], STDOUT_FILENO);
-        close(ends[0]), close(ends[1]);
+        close(ends[0]);
+        close(ends[1]);
         become(path, arguments);
     }
     close(ends[1]);

@@ -32,13 +32,17 @@ static double nice_step(double span, int ticks) {
 static Axis make_axis(double low, double high, int ticks, bool to_ticks) {
     // beyond these a range overflows, or has no tenth; what lies outside is drawn at the edge
     const double largest_shown = 1e300, least_shown = 1e-290;
-    if (!(low <= high)) low = 0, high = 1;
+    if (!(low <= high)) {
+        low = 0;
+        high = 1;
+    }
     low = fmax(low, -largest_shown);
     high = fmin(high, largest_shown);
     double size = fmax(fabs(low), fabs(high));
     if (high - low <= 1e-12 * size || size < least_shown) { // a constant: show it in the middle
         double air = size < least_shown ? 1 : 0.05 * size;
-        low -= air, high += air;
+        low -= air;
+        high += air;
     }
     Axis axis = {.low = low, .high = high, .step = nice_step(high - low, ticks)};
     if (to_ticks) {
@@ -187,7 +191,10 @@ static void draw_series(FILE* file, const Frame* f, const AppPlot* plot, const d
 static void draw_panel_head(FILE* file, const Frame* f, const AppPlotPanel* panel) {
     fprintf(file, "<text x='%.1f' y='%.1f' text-anchor='end' fill='#495057'>", f->x0 - 9,
             f->y1 - 12);
-    if (f->y.exponent != 0) print_exponent(file, f->y.exponent), fputc(' ', file);
+    if (f->y.exponent != 0) {
+        print_exponent(file, f->y.exponent);
+        fputc(' ', file);
+    }
     print_escaped(file, panel->unit);
     fputs("</text>\n", file);
     double x = f->x0;
@@ -245,7 +252,11 @@ void app_plot_print(const AppPlot* plot, FILE* file) {
     fprintf(file, "<text x='%.1f' y='%.1f' text-anchor='middle'>", 0.5 * (left + width - right),
             height - 12);
     print_escaped(file, plot->x_label);
-    if (x.exponent != 0) fputs(" [", file), print_exponent(file, x.exponent), fputs(" s]", file);
+    if (x.exponent != 0) {
+        fputs(" [", file);
+        print_exponent(file, x.exponent);
+        fputs(" s]", file);
+    }
     fputs("</text>\n</svg>\n", file);
 }
 
@@ -254,7 +265,10 @@ void app_plot_add(AppPlot* plot, const char* unit, const char* name, const doubl
     while (p < plot->panels && strcmp(plot->panel[p].unit, unit) != 0) ++p;
     if (p == APP_PLOT_PANELS) return;
     AppPlotPanel* panel = &plot->panel[p];
-    if (p == plot->panels) plot->panels++, panel->unit = unit;
+    if (p == plot->panels) {
+        plot->panels++;
+        panel->unit = unit;
+    }
     for (int i = 0; i < panel->series; ++i) {
         if (strcmp(panel->item[i].name, name) == 0) return;
     }

@@ -71,8 +71,10 @@ static AppProblem* build(int bodies, const Body* body, int contacts, const Conta
     uint8_t* kind = lash_alloc(n);
     double* mu = lash_alloc(n * sizeof(double));
     for (int i = 0; i < contacts; ++i) {
-        first[i] = m, m += lash_contact_rows(contact[i].kind);
-        kind[i] = contact[i].kind, mu[i] = contact[i].mu;
+        first[i] = m;
+        m += lash_contact_rows(contact[i].kind);
+        kind[i] = contact[i].kind;
+        mu[i] = contact[i].mu;
         if (contact[i].a >= 0) head[contact[i].a + 1]++;
         if (contact[i].b >= 0) head[contact[i].b + 1]++;
     }
@@ -100,8 +102,14 @@ static AppProblem* build(int bodies, const Body* body, int contacts, const Conta
             }
         }
     AppProblem* p = app_problem_build(contacts, kind, mu, b, m, e.count, e.entry);
-    lash_free(first), lash_free(head), lash_free(list), lash_free(fill);
-    lash_free(kind), lash_free(mu), lash_free(b), lash_free(e.entry);
+    lash_free(first);
+    lash_free(head);
+    lash_free(list);
+    lash_free(fill);
+    lash_free(kind);
+    lash_free(mu);
+    lash_free(b);
+    lash_free(e.entry);
     return p;
 }
 
@@ -121,7 +129,8 @@ AppProblem* app_problem_stack(int boxes, double mu) {
                                            mu};
     }
     AppProblem* p = build(boxes, body, 4 * boxes, contact, 0);
-    lash_free(body), lash_free(contact);
+    lash_free(body);
+    lash_free(contact);
     return p;
 }
 
@@ -157,10 +166,12 @@ AppProblem* app_problem_random(const AppRandomProblem* set) {
         c->d[0] = vec3_normalize(vec3_add(random_vec3(&seed), vec3(1e-9, 0, 0)));
         vec3_basis(c->d[0], &c->d[1], &c->d[2]);
         int rows = set->rows > 0 ? set->rows : (int)(uniform(&seed) * 4);
-        c->kind = (uint8_t)rows, c->mu = uniform(&seed);
+        c->kind = (uint8_t)rows;
+        c->mu = uniform(&seed);
     }
     AppProblem* p = build(set->bodies, body, set->contacts, contact, set->asymmetry);
-    lash_free(body), lash_free(contact);
+    lash_free(body);
+    lash_free(contact);
     return p;
 }
 

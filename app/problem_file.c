@@ -105,7 +105,9 @@ static bool read_generic(ProblemReader* r, AppProblem* p) {
     double *b = lash_alloc((size_t)a.rows * sizeof(double)),
            *mu = lash_alloc((size_t)a.rows * sizeof(double));
     uint8_t* kind = lash_alloc((size_t)a.rows);
-    p->friction.b = b, p->friction.mu = mu, p->friction.kind = kind;
+    p->friction.b = b;
+    p->friction.mu = mu;
+    p->friction.kind = kind;
     ok =
         ok && problem_read_doubles(r, a.rows, b, "an entry of q") && read_types(r, p, &a, kind, mu);
     if (ok) problem_set_matrix(p, &a);
@@ -115,7 +117,8 @@ static bool read_generic(ProblemReader* r, AppProblem* p) {
 
 static void set_mixed(AppProblem* p, int n, double* A, double* b, uint8_t* free_rows) {
     p->mixed.lcp = (LashLcpProblem){n, A, n, b};
-    p->mixed.free = free_rows, p->units = n;
+    p->mixed.free = free_rows;
+    p->units = n;
 }
 
 static bool read_lcp(ProblemReader* r, AppProblem* p) {
@@ -263,9 +266,12 @@ AppProblem* app_problem_load(const char* path, LashError* error) {
 
 void app_problem_destroy(AppProblem* p) {
     if (p == NULL) return;
-    lash_free((void*)p->friction.W), lash_free((void*)p->friction.b);
-    lash_free((void*)p->friction.mu), lash_free((void*)p->friction.kind);
-    lash_free((void*)p->mixed.lcp.A), lash_free((void*)p->mixed.lcp.b);
+    lash_free((void*)p->friction.W);
+    lash_free((void*)p->friction.b);
+    lash_free((void*)p->friction.mu);
+    lash_free((void*)p->friction.kind);
+    lash_free((void*)p->mixed.lcp.A);
+    lash_free((void*)p->mixed.lcp.b);
     lash_free((void*)p->mixed.free);
     problem_free_sparse(&p->sparse);
     problem_free_global(p->global);
@@ -284,7 +290,9 @@ AppProblem* app_problem_build(int contacts, const uint8_t* kind, const double* m
     memcpy(b_copy, b, (size_t)m * sizeof(double));
     memcpy(mu_copy, mu, (size_t)contacts * sizeof(double));
     memcpy(kind_copy, kind, (size_t)contacts);
-    p->friction.b = b_copy, p->friction.mu = mu_copy, p->friction.kind = kind_copy;
+    p->friction.b = b_copy;
+    p->friction.mu = mu_copy;
+    p->friction.kind = kind_copy;
     p->friction.contacts = p->units = contacts;
     problem_set_matrix(p, &a);
     problem_free_matrix(&a);

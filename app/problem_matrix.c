@@ -51,7 +51,8 @@ bool problem_read_double(ProblemReader* r, double* value, const char* what) {
     if (stop == r->at || !isfinite(v)) return problem_fail(r, what);
     if (stop < r->end && !isspace((unsigned char)*stop)) return problem_fail(r, what);
     if (fabs(v) > LARGEST_NUMBER) return problem_fail(r, "a number up to 1e30");
-    r->at = stop, *value = v;
+    r->at = stop;
+    *value = v;
     return true;
 }
 
@@ -126,8 +127,10 @@ typedef struct BlockIndex {
 } BlockIndex;
 
 static void free_index(BlockIndex* x) {
-    lash_free(x->row_bounds), lash_free(x->column_bounds);
-    lash_free(x->pointer), lash_free(x->column);
+    lash_free(x->row_bounds);
+    lash_free(x->column_bounds);
+    lash_free(x->pointer);
+    lash_free(x->column);
 }
 
 static bool read_block_index(ProblemReader* r, ProblemMatrix* a, BlockIndex* x) {
@@ -178,7 +181,11 @@ static bool read_blocks(ProblemReader* r, ProblemMatrix* a, const BlockIndex* x)
 static bool read_block_matrix(ProblemReader* r, ProblemMatrix* a) {
     BlockIndex x = {0};
     bool ok = read_block_index(r, a, &x) && read_blocks(r, a, &x);
-    if (ok) a->blocks = x.rows, a->bounds = x.row_bounds, x.row_bounds = NULL;
+    if (ok) {
+        a->blocks = x.rows;
+        a->bounds = x.row_bounds;
+        x.row_bounds = NULL;
+    }
     free_index(&x);
     return ok;
 }
@@ -292,14 +299,20 @@ static void block_pattern(const ProblemMatrix* a, const int* owner, int blocks, 
     size_t pairs = 2 * a->count + (size_t)blocks;
     int *head = lash_alloc(((size_t)blocks + 1) * sizeof(int)),
         *list = lash_alloc(pairs * sizeof(int));
-    for (size_t k = 0; k < a->count; ++k)
-        head[owner[a->entry[k].row] + 1]++, head[owner[a->entry[k].column] + 1]++;
+    for (size_t k = 0; k < a->count; ++k) {
+        head[owner[a->entry[k].row] + 1]++;
+        head[owner[a->entry[k].column] + 1]++;
+    }
     for (int i = 0; i < blocks; ++i) head[i + 1] += head[i] + 1;
     int* fill = lash_alloc((size_t)blocks * sizeof(int));
-    for (int i = 0; i < blocks; ++i) fill[i] = head[i], list[fill[i]++] = i;
+    for (int i = 0; i < blocks; ++i) {
+        fill[i] = head[i];
+        list[fill[i]++] = i;
+    }
     for (size_t k = 0; k < a->count; ++k) {
         int i = owner[a->entry[k].row], j = owner[a->entry[k].column];
-        list[fill[i]++] = j, list[fill[j]++] = i;
+        list[fill[i]++] = j;
+        list[fill[j]++] = i;
     }
     *pointer = lash_alloc(((size_t)blocks + 1) * sizeof(int32_t));
     int32_t count = 0;
@@ -312,7 +325,9 @@ static void block_pattern(const ProblemMatrix* a, const int* owner, int blocks, 
     (*pointer)[blocks] = count;
     *column = lash_alloc((size_t)count * sizeof(int32_t));
     for (int32_t k = 0; k < count; ++k) (*column)[k] = list[k];
-    lash_free(head), lash_free(list), lash_free(fill);
+    lash_free(head);
+    lash_free(list);
+    lash_free(fill);
 }
 
 void problem_sparse(const ProblemMatrix* a, int blocks, const uint8_t* kind, LashBlockSparse* s) {

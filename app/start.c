@@ -32,7 +32,10 @@ static void find_overlap(const LashMechanism* mech, const double* q, AppStart* s
             lash_mechanism_contact_points(mech, i, q, 0, NULL, 0, &beyond);
         if (beyond > 0) start->too_deep = i;
         double depth = -lash_mechanism_contact_place(mech, i, q).gap;
-        if (depth > start->penetration) start->penetration = depth, start->contact = i;
+        if (depth > start->penetration) {
+            start->penetration = depth;
+            start->contact = i;
+        }
     }
 }
 

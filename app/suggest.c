@@ -29,7 +29,9 @@ static int edit_distance(const char* a, const char* b) {
             }
         }
         int* free_row = older;
-        older = old, old = now, now = free_row;
+        older = old;
+        old = now;
+        now = free_row;
     }
     return old[m];
 }

@@ -47,7 +47,8 @@ static int list_claims(const ClaimTable* table, int tables, const Claim** claim,
     for (int t = 0; t < tables; ++t) {
         for (int i = 0; i < table[t].count; ++i, ++n) {
             LASH_ASSERT(n < MAX_CLAIMS);
-            claim[n] = &table[t].claim[i], paper[n] = table[t].paper;
+            claim[n] = &table[t].claim[i];
+            paper[n] = table[t].paper;
         }
     }
     return n;

@@ -44,7 +44,9 @@ static void force_statistics(BarRun* run, double h) {
     int n = 0;
     for (int k = 0; k < run->points; ++k) {
         if (run->t[k] - h < first || run->t[k] > last) continue;
-        sum += run->force[k], square += run->force[k] * run->force[k], ++n;
+        sum += run->force[k];
+        square += run->force[k] * run->force[k];
+        ++n;
     }
     run->mean = n > 0 ? sum / n : 0;
     run->deviation = n > 0 ? sqrt(fmax(0, square / n - run->mean * run->mean)) : 0;
@@ -52,15 +54,18 @@ static void force_statistics(BarRun* run, double h) {
 
 static BarRun run_bar(const BarCase* c) {
     LashPaperBar data = lash_paper_bar();
-    data.e = c->e, data.gap = c->gap;
+    data.e = c->e;
+    data.gap = c->gap;
     LashLagrangian* model = lash_paper_impacting_bar(c->elements, &data);
     const LashSystem* system = lash_lagrangian_system(model);
     LashSettings set = verify_settings(c->scheme, c->h);
-    set.theta = c->theta, set.forecast = LASH_FORECAST_EXPLICIT, set.gamma = 0.5;
+    set.theta = c->theta;
+    set.forecast = LASH_FORECAST_EXPLICIT;
+    set.gamma = 0.5;
     LashSim* sim = lash_sim_create(system, &set);
     int n = (int)lround((c->gap / -data.speed + c->duration) / c->h);
     BarRun run = {.begin = NAN, .points = n, .energy_gain = -INFINITY};
-    run.t = lash_alloc((size_t)n * sizeof(double)),
+    run.t = lash_alloc((size_t)n * sizeof(double));
     run.force = lash_alloc((size_t)n * sizeof(double));
     const double *q, *v;
     double P_before = 0, tip = 0, tip_before = 0, E = INFINITY;
@@ -70,24 +75,33 @@ static BarRun run_bar(const BarCase* c) {
         lash_sim_state(sim, &q, &v);
         LashEnergy energy = lash_sim_energy(sim);
         run.energy = energy.kinetic + energy.potential;
-        run.energy_gain = fmax(run.energy_gain, run.energy - E), E = run.energy;
-        run.t[k] = t, run.force[k] = P / c->h;
+        run.energy_gain = fmax(run.energy_gain, run.energy - E);
+        E = run.energy;
+        run.t[k] = t;
+        run.force[k] = P / c->h;
         run.violation = fmax(run.violation, -q[0]);
-        if (P > 0 && isnan(run.begin)) run.begin = t - c->h, run.peak = P / c->h;
+        if (P > 0 && isnan(run.begin)) {
+            run.begin = t - c->h;
+            run.peak = P / c->h;
+        }
         if (P > 0) run.end = t;
         run.impacts += P > 0 && (tip < -1e-9 || !(P_before > 0));
         if (P > 0 && P_before > 0) run.tip = fmax(run.tip, tip_before);
-        P_before = P, tip_before = fabs(v[0]), tip = v[0];
+        P_before = P;
+        tip_before = fabs(v[0]);
+        tip = v[0];
     }
     for (int i = 0; i <= c->elements; ++i) // consistent mass: ends count half
         run.exit_speed += v[i] * (i == 0 || i == c->elements ? 0.5 : 1) / c->elements;
     force_statistics(&run, c->h);
-    lash_sim_destroy(sim), lash_lagrangian_destroy(model);
+    lash_sim_destroy(sim);
+    lash_lagrangian_destroy(model);
     return run;
 }
 
 static void bar_free(BarRun* run) {
-    lash_free(run->t), lash_free(run->force);
+    lash_free(run->t);
+    lash_free(run->force);
 }
 
 static double exact_force(void) {
@@ -148,7 +162,8 @@ static void a28_peak_and_step(Verdict* verdict) {
     double h[4] = {2e-7, 1e-7, 5e-8, 2e-8}, peak[4];
     for (int i = 0; i < 4; ++i) {
         BarCase c = bar_case(LASH_MOREAU_JEAN, 100, h[i]);
-        c.gap = 1e-6, c.duration = 2e-5; // the first touch is enough
+        c.gap = 1e-6;
+        c.duration = 2e-5; // the first touch is enough
         BarRun run = run_bar(&c);
         peak[i] = run.peak;
         verdict_add(verdict, !run.failed, "h=%g: %.3g N", h[i], peak[i]);
@@ -161,7 +176,8 @@ static void a29_rebounds(Verdict* verdict) {
     int impacts[2];
     for (int i = 0; i < 2; ++i) {
         BarCase c = bar_case(LASH_MOREAU_JEAN, 1000, 2e-6);
-        c.e = i == 0 ? 0 : 0.95, c.duration = 4.2e-4;
+        c.e = i == 0 ? 0 : 0.95;
+        c.duration = 4.2e-4;
         BarRun run = run_bar(&c);
         impacts[i] = run.failed ? -1 : run.impacts;
         bar_free(&run);
@@ -177,7 +193,7 @@ static void a30_violation(Verdict* verdict) {
         violation[i] = 0;
         for (int k = 0; k < 10; ++k) {
             BarCase c = bar_case(LASH_MOREAU_JEAN, 100, h[i]);
-            c.gap = 5e-6 + 0.01 * h[i] * k,
+            c.gap = 5e-6 + 0.01 * h[i] * k;
             c.duration = 20 * h[i]; // 0.1 m/s: a tenth of a step more
             BarRun run = run_bar(&c);
             violation[i] = run.failed ? INFINITY : fmax(violation[i], run.violation);
@@ -185,7 +201,8 @@ static void a30_violation(Verdict* verdict) {
         }
         verdict_add(verdict, violation[i] <= 1.5 * 0.1 * h[i], "h=%g: %.2e m = %.2f v0 h", h[i],
                     violation[i], violation[i] / (0.1 * h[i]));
-        log_h[i] = log10(h[i]), log_g[i] = log10(violation[i]);
+        log_h[i] = log10(h[i]);
+        log_g[i] = log10(violation[i]);
     }
     verdict_range(verdict, "slope", fitted_slope(5, h, violation), 0.9, 1.1);
     verdict_picture(verdict, "Largest penetration over the step length", "log10 h", "log10 m", 5,
@@ -227,7 +244,8 @@ static void a33_damping(Verdict* verdict) {
         BarCase c = bar_case(LASH_COMBINED, 100, 2e-7);
         c.theta = i == 0 ? 0.5 : 1;
         BarRun run = run_bar(&c);
-        energy[i] = run.failed ? NAN : run.energy, gain[i] = run.energy_gain;
+        energy[i] = run.failed ? NAN : run.energy;
+        gain[i] = run.energy_gain;
         bar_free(&run);
     }
     verdict_add(verdict, energy[1] < energy[0],

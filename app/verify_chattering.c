@@ -20,11 +20,14 @@ static Tail ball_tail(const LashSettings* settings) {
     Tail tail = {.low = INFINITY, .high = -INFINITY};
     for (long k = 0; k < n && run_step(&run); ++k) {
         double tau = run_projected(&run, 0.5);
-        tail.tau = fmax(tail.tau, tau), tail.projections += tau > 1e-12;
+        tail.tau = fmax(tail.tau, tau);
+        tail.projections += tau > 1e-12;
         if (k < n - 40) continue;
-        tail.low = fmin(tail.low, run.v[0]), tail.high = fmax(tail.high, run.v[0]);
+        tail.low = fmin(tail.low, run.v[0]);
+        tail.high = fmax(tail.high, run.v[0]);
     }
-    tail.violation = run.violation, tail.failed = run.failed;
+    tail.violation = run.violation;
+    tail.failed = run.failed;
     run_end(&run);
     return tail;
 }
@@ -93,8 +96,12 @@ static void a14_potential_energy(Verdict* verdict) {
         double now = e.kinetic + e.potential, contact = e.contact_work_n + e.contact_work_t;
         double dq = run.q[0] - run.q_before[0] - 0.5 * run.h * (run.v[0] + run.v_before[0]);
         worst = fmax(worst, fabs(now - E - (contact - work) - 2 * dq)); // |f| = 2
-        if (fabs(dq) > 1e-12) ++projections, least = fmin(least, 2 * dq);
-        E = now, work = contact;
+        if (fabs(dq) > 1e-12) {
+            ++projections;
+            least = fmin(least, 2 * dq);
+        }
+        E = now;
+        work = contact;
     }
     verdict_add(verdict, !run.failed && worst <= 1e-14 && least >= 0 && projections > 10,
                 "%d projections, dE - |f| dq = %.2g J, smallest dE = %.2g J", projections, worst,
@@ -122,7 +129,8 @@ static void a16_amplitude(Verdict* verdict) {
         LashSettings set = verify_explicit(LASH_DIRECT, h[k], 1);
         Tail tail = ball_tail(&set);
         double ratio = tail.failed ? NAN : (tail.high - tail.low) / h[k];
-        low = fmin(low, ratio), high = fmax(high, ratio);
+        low = fmin(low, ratio);
+        high = fmax(high, ratio);
         verdict_add(verdict, !tail.failed, "h=%g: %.3f h", h[k], ratio);
     }
     verdict_add(verdict, high <= 1.1 * low, "spread %.1f %%", 100 * (high / low - 1));
@@ -163,7 +171,8 @@ static void check_combined(Verdict* verdict, const char* name, LashLagrangian* m
             if (run.P[c] > 1e-12) law = fmax(law, fabs(run.U[c] + e * run.U_before[c]));
         }
         bool moved = run_projected(&run, 0.5) > 1e-9;
-        projected += moved, wrong += moved && !on_contact;
+        projected += moved;
+        wrong += moved && !on_contact;
     }
     verdict_add(
         verdict,
@@ -241,7 +250,8 @@ static void a19_public(Verdict* verdict) {
             if (k >= 1960) speed = fmax(speed, fabs(run.v[0]));
             if (k != p->row[i].step) continue;
             worst = fmax(worst, fabs(run.q[0] - p->row[i].q));
-            worst = fmax(worst, fabs(run.v[0] - p->row[i].v)), ++i;
+            worst = fmax(worst, fabs(run.v[0] - p->row[i].v));
+            ++i;
         }
         bool chatters = p->scheme == LASH_DIRECT;
         verdict_add(
@@ -259,8 +269,10 @@ static int block_impacts(Run* run, int n, int* contact, double* time) {
     int found = 0;
     while (found < n && run->t < 1 && run_step(run)) {
         for (int c = 0; c < 2 && found < n; ++c) {
-            if (run->P[c] > 0 && run->U_before[c] < -0.05)
-                contact[found] = c, time[found++] = run->t;
+            if (run->P[c] > 0 && run->U_before[c] < -0.05) {
+                contact[found] = c;
+                time[found++] = run->t;
+            }
         }
     }
     return found;
@@ -309,8 +321,11 @@ static BlockEnd block_end(const LashSettings* settings) {
     while (run.t < 2 - 0.5 * run.h && run_step(&run)) {
         if (run.t > 1.2) end.speed = fmax(end.speed, fmax(fabs(run.v[1]), fabs(run.v[2])));
     }
-    end.energy[1] = run_energy(&run), end.violation = run.violation, end.failed = run.failed;
-    end.y = run.q[1], end.angle = run.q[2];
+    end.energy[1] = run_energy(&run);
+    end.violation = run.violation;
+    end.failed = run.failed;
+    end.y = run.q[1];
+    end.angle = run.q[2];
     run_end(&run);
     return end;
 }

@@ -20,7 +20,8 @@ static void d01_impact_work(Verdict* verdict) {
                 W[i + M * j] = i == j ? 0.05 : 0;
                 for (int k = 0; k < M; ++k) W[i + M * j] += A[i + M * k] * A[j + M * k];
             }
-            before[i] = -fabs(random_normal(&random)), e[i] = random_uniform(&random, 0, 1);
+            before[i] = -fabs(random_normal(&random));
+            e[i] = random_uniform(&random, 0, 1);
             b[i] = (1 + e[i]) * before[i];
         }
         LashLcpSettings settings = lash_lcp_settings();
@@ -30,9 +31,10 @@ static void d01_impact_work(Verdict* verdict) {
         double kinetic = 0, law = 0;
         for (int i = 0; i < M; ++i) {
             double after = w[i] - e[i] * before[i];
-            kinetic += 0.5 * (before[i] + after) * P[i], law += 0.5 * (1 - e[i]) * before[i] * P[i];
+            kinetic += 0.5 * (before[i] + after) * P[i];
+            law += 0.5 * (1 - e[i]) * before[i] * P[i];
         }
-        equality = fmax(equality, fabs(kinetic - law) / (1 + fabs(law))),
+        equality = fmax(equality, fabs(kinetic - law) / (1 + fabs(law)));
         largest = fmax(largest, law);
     }
     lash_free(work);
@@ -53,13 +55,15 @@ static void d02_equality(Verdict* verdict) {
 // Frictionless systems, one run each; counts the dissipative ones.
 static void frictionless_runs(double e, double theta, int runs, double* gain, int* dissipative) {
     Random random = {31};
-    *gain = -INFINITY, *dissipative = 0;
+    *gain = -INFINITY;
+    *dissipative = 0;
     for (int k = 0; k < runs; ++k) {
         RandomLinear data = random_linear(&random, 1, 0);
         for (int c = 0; c < data.contacts; ++c) data.contact[c].e = e;
         LashLagrangian* model = random_linear_create(&data);
         LashSettings set = verify_settings(LASH_MOREAU_JEAN, 5e-3);
-        set.theta = theta, set.forecast = LASH_FORECAST_END;
+        set.theta = theta;
+        set.forecast = LASH_FORECAST_END;
         LashSim* sim = lash_sim_create(lash_lagrangian_system(model), &set);
         double largest = -INFINITY;
         StepBalance b;
@@ -70,7 +74,8 @@ static void frictionless_runs(double e, double theta, int runs, double* gain, in
             *dissipative += largest <= 1e-12;
             *gain = fmax(*gain, largest);
         }
-        lash_sim_destroy(sim), lash_lagrangian_destroy(model);
+        lash_sim_destroy(sim);
+        lash_lagrangian_destroy(model);
     }
 }
 
@@ -122,7 +127,8 @@ static void d16_activation(Verdict* verdict) {
             lash_sim_state(sim, &q, &v);
             for (int c = 0; c < data.contacts; ++c) {
                 const LashLinearRow* row = &data.contact[c].row[0];
-                g[c] = row->g0, U[c] = 0;
+                g[c] = row->g0;
+                U[c] = 0;
                 for (int j = 0; j < RANDOM_N; ++j) {
                     g[c] += row->coefficient[j] * (q[j] + set.h * v[j]);
                     U[c] += row->coefficient[j] * v[j];
@@ -134,14 +140,16 @@ static void d16_activation(Verdict* verdict) {
                 int row = lash_sim_interactions(sim)->item[c].row;
                 if (fabs(g[c]) < 1e-9) continue; // a tie within the position tolerance
                 bool listed = g[c] <= 0 && U[c] <= 0;
-                in += listed, out += !listed;
+                in += listed;
+                out += !listed;
                 if (listed) // the law holds: 0 <= U + e U_k perp P >= 0
                     wrong += after[row] + data.contact[c].e * U[c] < -1e-10;
                 else
                     wrong += P[row] != 0;
             }
         }
-        lash_sim_destroy(sim), lash_lagrangian_destroy(model);
+        lash_sim_destroy(sim);
+        lash_lagrangian_destroy(model);
     }
     verdict_add(verdict, wrong == 0 && in > 100 && out > 100,
                 "%d in the set obey the law, %d outside have P = 0, %d do not", in, out, wrong);
@@ -159,7 +167,8 @@ static void d17_violation(Verdict* verdict) {
             violation[i] = run.failed ? INFINITY : fmax(violation[i], run.violation);
             run_end(&run);
         }
-        log_h[i] = log10(h[i]), log_g[i] = log10(violation[i]);
+        log_h[i] = log10(h[i]);
+        log_g[i] = log10(violation[i]);
         verdict_add(verdict, isfinite(violation[i]), "h=%g: %.2e m", h[i], violation[i]);
     }
     verdict_picture(verdict, "Slider-crank, Moreau-Jean: largest penetration", "log10 h", "log10 m",

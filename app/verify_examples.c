@@ -13,15 +13,21 @@
 
 static void ballard(double t, double* q, double* v) {
     if (t < 1) { // first fall
-        *q = 1 - t * t, *v = -2 * t;
+        *q = 1 - t * t;
+        *v = -2 * t;
         return;
     }
     *q = *v = 0;
     if (t >= 3) return;
     int n = (int)floor(2 - log2(3 - t));
     double s = t - (3 - exp2(2 - n)), up = exp2(1 - n);
-    if (s < 0) --n, s = t - (3 - exp2(2 - n)), up = exp2(1 - n); // rounding of log2
-    *q = up * s - s * s, *v = up - 2 * s;
+    if (s < 0) {
+        --n;
+        s = t - (3 - exp2(2 - n));
+        up = exp2(1 - n);
+    } // rounding of log2
+    *q = up * s - s * s;
+    *v = up - 2 * s;
 }
 
 // Free motion of a damped oscillator from (q, v), s later.
@@ -44,12 +50,16 @@ static double next_impact(const Exact* x) {
     double flight = 2 * x->v * x->data.mass / (x->data.stiffness * x->data.wall); // when short
     double step = x->q > x->data.wall ? 1e-3 : fmin(1e-3, flight / 50), low = 0, high = 0, q, v;
     do { // until the gap changes its sign
-        low = high, high += step, q = x->q, v = x->v;
+        low = high;
+        high += step;
+        q = x->q;
+        v = x->v;
         free_motion(&x->data, high, &q, &v);
     } while (q > x->data.wall);
     for (int i = 0; i < 60; ++i) {
         double middle = 0.5 * (low + high);
-        q = x->q, v = x->v;
+        q = x->q;
+        v = x->v;
         free_motion(&x->data, middle, &q, &v);
         *(q > x->data.wall ? &low : &high) = middle;
     }
@@ -59,11 +69,14 @@ static double next_impact(const Exact* x) {
 static void exact_oscillator(Exact* x, double t, double* q, double* v) {
     while (t >= x->next) {
         free_motion(&x->data, x->next - x->start, &x->q, &x->v);
-        x->start = x->next, x->q = x->data.wall, x->v *= -x->data.e;
+        x->start = x->next;
+        x->q = x->data.wall;
+        x->v *= -x->data.e;
         x->next = x->v > 1e-9 ? next_impact(x) : INFINITY; // what is left lasts 1e-9 s
         if (x->next == INFINITY) x->v = 0;
     }
-    *q = x->q, *v = x->v;
+    *q = x->q;
+    *v = x->v;
     if (x->next < INFINITY) free_motion(&x->data, t - x->start, q, v);
 }
 
@@ -171,7 +184,8 @@ static void a03_block_gradient(Verdict* verdict) {
             gap_error = fmax(gap_error, fabs(g[c] - printed_gap(q, c)));
             for (int j = 0; j < 3; ++j) {
                 double x[3] = {q[0], q[1], q[2]}, y[3] = {q[0], q[1], q[2]}, d = 1e-5;
-                x[j] += d, y[j] -= d;
+                x[j] += d;
+                y[j] -= d;
                 double slope = (printed_gap(x, c) - printed_gap(y, c)) / (2 * d);
                 worst = fmax(worst, fabs(G[list->item[c].offset + j] - slope));
             }
@@ -205,7 +219,8 @@ static double law_error(LashLagrangian* model, const LashSettings* settings, dou
 
 static void a04_impact_law(Verdict* verdict) {
     LashSettings set = verify_settings(LASH_MOREAU_JEAN, 1e-3);
-    set.tolerance_velocity = 1e-12, set.tolerance_solver = 1e-14;
+    set.tolerance_velocity = 1e-12;
+    set.tolerance_solver = 1e-14;
     int impacts[3] = {0};
     double error[3];
     error[0] = law_error(lash_paper_bouncing_ball(NULL), &set, 0.5, 4, &impacts[0]);
@@ -252,7 +267,9 @@ static void a05_schatzman_paoli(Verdict* verdict) {
         touching = run.P[0] > 0 ? touching + 1 : 0;
         if (i >= 5 || k != row[i].step) continue;
         double error = fabs(run.q[0] - row[i].q);
-        ok = ok && error <= row[i].tolerance, worst = fmax(worst, error), ++i;
+        ok = ok && error <= row[i].tolerance;
+        worst = fmax(worst, error);
+        ++i;
     }
     verdict_add(verdict, ok && !run.failed, "e=0.9: public rows to %.2g m", worst);
     verdict_add(verdict, law < 1e-9 && at_once > 0.1,
@@ -268,7 +285,10 @@ static void prox(const double* M, const double* low, const double* y, double* x)
         double r[2]; // M (x - y) = r >= 0 on the bounds, 0 elsewhere
         bool fixed[2] = {set & 1, set & 2};
         double a = M[0], b = M[1], c = M[3];
-        if (!fixed[0] && !fixed[1]) x[0] = y[0], x[1] = y[1];
+        if (!fixed[0] && !fixed[1]) {
+            x[0] = y[0];
+            x[1] = y[1];
+        }
         if (fixed[0]) x[0] = low[0];
         if (fixed[1]) x[1] = low[1];
         if (fixed[0] && !fixed[1]) x[1] = y[1] - b / c * (x[0] - y[0]);
@@ -291,9 +311,14 @@ static LashLagrangian* two_balls(double e) { // coupled by the mass matrix, both
         contact[i].row[0] = (LashLinearRow){0, 1, {i}, {1}};
     }
     LashLinearDef def = lash_linear_def();
-    def.n = 2, def.bandwidth = 1, def.M = M;
-    def.load = (double[]){-3, -2}, def.q0 = (double[]){1, 0.7}, def.v0 = (double[]){0.1, -0.4};
-    def.contact = contact, def.contacts = 2;
+    def.n = 2;
+    def.bandwidth = 1;
+    def.M = M;
+    def.load = (double[]){-3, -2};
+    def.q0 = (double[]){1, 0.7};
+    def.v0 = (double[]){0.1, -0.4};
+    def.contact = contact;
+    def.contacts = 2;
     return lash_linear_create(&def);
 }
 
@@ -360,8 +385,10 @@ static Errors order_errors(bool ball, const LashSettings* settings) {
             exact_oscillator(&exact, run.t, &q, &v);
         }
         double dq = fabs(run.q[0] - q), dv = fabs(run.v[0] - v);
-        e.q_sup = fmax(e.q_sup, dq), e.v_sup = fmax(e.v_sup, dv);
-        e.q_mean += run.h * dq, e.v_mean += run.h * dv;
+        e.q_sup = fmax(e.q_sup, dq);
+        e.v_sup = fmax(e.v_sup, dv);
+        e.q_mean += run.h * dq;
+        e.v_mean += run.h * dv;
         if (settings->scheme != LASH_SCHATZMAN_PAOLI) e.tau = fmax(e.tau, run_projected(&run, 0.5));
     }
     if (run.failed) e.q_sup = NAN;
@@ -380,7 +407,10 @@ static void a07_order(Verdict* verdict) {
                 h[k] = 1.01 * exp2(-6 - 0.25 * k);
                 LashSettings set = verify_explicit(scheme[c], h[k], 0.5);
                 Errors e = order_errors(problem == 0, &set);
-                x[0][k] = e.q_sup, x[1][k] = e.q_mean, x[2][k] = e.v_mean, x[3][k] = e.v_sup;
+                x[0][k] = e.q_sup;
+                x[1][k] = e.q_mean;
+                x[2][k] = e.v_mean;
+                x[3][k] = e.v_sup;
             }
             for (int i = 0; i < 4; ++i) s[i] = fitted_slope(FAMILY, h, x[i]);
             bool ok = s[3] < 0.2;
@@ -410,7 +440,8 @@ static void a09_consistency(Verdict* verdict) {
         for (int k = 0; k < 5; ++k) {
             h[k] = 1e-2 * exp2(-2 * k);
             LashPaperBall data = lash_paper_ball();
-            data.q = h[k], data.v = -2;
+            data.q = h[k];
+            data.v = -2;
             double hit = (-2 + sqrt(4 + 4 * data.q)) / 2, up = 0.5 * (2 + 2 * hit), s = h[k] - hit;
             LashSettings set = verify_explicit(LASH_DIRECT, h[k], gamma);
             Run run = run_begin(lash_paper_bouncing_ball(&data), &set);
@@ -436,7 +467,8 @@ static void a10_coupled(Verdict* verdict) {
         int more = 0, projected = 0;
         for (int c = 0; c < 2; ++c) {
             LashSettings set = verify_explicit(LASH_DIRECT, 1e-3, 0);
-            set.coupled = c == 1, set.theta = 0.75;
+            set.coupled = c == 1;
+            set.theta = 0.75;
             run[c] = run_begin(lash_paper_linear_oscillator(&data), &set);
         }
         for (int i = 0; i < 2000; ++i) { // step by step from the same state: impacts amplify

@@ -34,7 +34,8 @@ static bool solve_impact(Impact* impact, double share, void* work) {
                                    .W = impact->W,
                                    .ldw = impact->m};
     LashFrictionSettings settings = lash_friction_settings();
-    settings.tolerance = 1e-13, settings.cold = true;
+    settings.tolerance = 1e-13;
+    settings.cold = true;
     memset(impact->P, 0, sizeof impact->P);
     LashFrictionInfo info = lash_friction_solve(&problem, &settings, impact->P, u, work);
     for (int i = 0; i < impact->m; ++i) {
@@ -88,7 +89,8 @@ static void c03_never_creates_energy(Verdict* verdict) {
         largest = fmax(largest, impact_work(&impact, 0, impact.m));
         if (!solve_impact(&impact, 0, work)) ++unsolved;
         double w = impact_work(&impact, 0, impact.m);
-        newton = fmax(newton, w), positive += w > 1e-12;
+        newton = fmax(newton, w);
+        positive += w > 1e-12;
     }
     lash_free(work);
     verdict_add(verdict, unsolved == 0, "%d impacts, %d unsolved", SAMPLES, unsolved);
@@ -132,12 +134,19 @@ static void c16_lemma_1(Verdict* verdict) {
         double a = random_uniform(&random, 0, 2 * LASH_PI), c = cos(a), s = sin(a);
         double size = random_uniform(&random, 0, 1), speed = random_uniform(&random, 0, 1);
         if (i % 3 == 0) { // take-off
-            u[0] = size, u[1] = random_normal(&random), u[2] = random_normal(&random);
+            u[0] = size;
+            u[1] = random_normal(&random);
+            u[2] = random_normal(&random);
         } else if (i % 3 == 1) { // sticking
-            r[0] = size, r[1] = speed * mu * size * c, r[2] = speed * mu * size * s;
+            r[0] = size;
+            r[1] = speed * mu * size * c;
+            r[2] = speed * mu * size * s;
         } else { // sliding
-            r[0] = size, r[1] = mu * size * c, r[2] = mu * size * s;
-            u[1] = -speed * c, u[2] = -speed * s;
+            r[0] = size;
+            r[1] = mu * size * c;
+            r[2] = mu * size * s;
+            u[1] = -speed * c;
+            u[2] = -speed * s;
         }
         double u_t = hypot(u[1], u[2]), tilde = u[0] + mu * u_t;
         conic = fmax(conic, fmax(mu * u_t - tilde, hypot(r[1], r[2]) - mu * r[0]));
@@ -222,7 +231,8 @@ static StickImpact stick_hit(Stick* s, double share, void* work) {
 // Impacts in [0, 0.2 s]; returns how many (at most 4).
 static int stick_exact(const LashPaperStick* data, double share, StickImpact* impact) {
     Stick s = {.d = data != NULL ? *data : lash_paper_stick()};
-    memcpy(s.q, s.d.q, sizeof s.q), memcpy(s.v, s.d.v, sizeof s.v);
+    memcpy(s.q, s.d.q, sizeof s.q);
+    memcpy(s.v, s.d.v, sizeof s.v);
     void* work = lash_alloc(lash_friction_work_size(1, 2));
     int n = 0;
     while (n < 4 && stick_fly(&s, 0.2)) impact[n++] = stick_hit(&s, share, work);
@@ -242,7 +252,9 @@ typedef struct StickRun {
 // H at q_k and the explicit forecast, as the paper has it; e and mu of the paper.
 static StickRun stick_run(LashLaw law, double theta, double gamma, double h, Verdict* picture) {
     LashSettings set = verify_explicit(LASH_MOREAU_JEAN, h, gamma);
-    set.direction = LASH_AT_START, set.law = law, set.theta = theta;
+    set.direction = LASH_AT_START;
+    set.law = law;
+    set.theta = theta;
     Run run = run_begin(lash_paper_impacting_stick(NULL), &set);
     int n = (int)lround(0.2 / h);
     double *t = lash_alloc((size_t)n * sizeof *t), *work = lash_alloc((size_t)n * sizeof *work);
@@ -253,11 +265,14 @@ static StickRun stick_run(LashLaw law, double theta, double gamma, double h, Ver
         LashEnergy after = lash_sim_energy(run.sim);
         double w_t = after.contact_work_t - before.contact_work_t;
         double w_n = after.contact_work_n - before.contact_work_n;
-        t[k] = run.t, work[k] = 1e3 * after.contact_work_t;
-        result.sum_n += w_n, result.largest_t = fmax(result.largest_t, w_t);
+        t[k] = run.t;
+        work[k] = 1e3 * after.contact_work_t;
+        result.sum_n += w_n;
+        result.largest_t = fmax(result.largest_t, w_t);
         if (run.P[0] <= 0 || result.impacts == 4) continue;
         result.step[result.impacts] = k + 1;
-        result.work_n[result.impacts] = w_n, result.work_t[result.impacts++] = w_t;
+        result.work_n[result.impacts] = w_n;
+        result.work_t[result.impacts++] = w_t;
     }
     result.failed = run.failed;
     if (picture != NULL) {
@@ -265,7 +280,8 @@ static StickRun stick_run(LashLaw law, double theta, double gamma, double h, Ver
             verdict_picture(picture, "Work of friction, summed", "t [s]", "mJ", n, t);
         verdict_curve(picture, law == LASH_FREMOND ? "Fremond" : "Newton-Coulomb", work);
     }
-    lash_free(t), lash_free(work);
+    lash_free(t);
+    lash_free(work);
     run_end(&run);
     return result;
 }
@@ -335,7 +351,8 @@ static void c11_convention(Verdict* verdict) {
     StickImpact plus[4], minus[4];
     stick_exact(NULL, 0, plus);
     LashPaperStick mirrored = lash_paper_stick(); // C = x - l/2 sin(gamma): the angle changes sign
-    mirrored.q[2] = -mirrored.q[2], mirrored.v[2] = -mirrored.v[2];
+    mirrored.q[2] = -mirrored.q[2];
+    mirrored.v[2] = -mirrored.v[2];
     stick_exact(&mirrored, 0, minus);
     verdict_add(verdict, plus[0].work_t > 0 && plus[0].slip_before * plus[0].slip_after < 0,
                 "C = x + l/2 sin: U_T %.3f to %.3f m/s, friction %+.3e J", plus[0].slip_before,
@@ -347,7 +364,8 @@ static void c11_convention(Verdict* verdict) {
 
 static void c07_theta_one(Verdict* verdict) {
     LashSettings set = verify_explicit(LASH_MOREAU_JEAN, 1e-4, 0.5);
-    set.direction = LASH_AT_START, set.theta = 1;
+    set.direction = LASH_AT_START;
+    set.theta = 1;
     Run newton = run_begin(lash_paper_impacting_stick(NULL), &set);
     set.law = LASH_FREMOND;
     Run fremond = run_begin(lash_paper_impacting_stick(NULL), &set);
@@ -361,16 +379,21 @@ static void c07_theta_one(Verdict* verdict) {
     verdict_add(verdict,
                 !newton.failed && !fremond.failed && newton.steps == 2000 && largest <= 1e-14,
                 "stick, 2000 steps, e = 1: largest difference %.1g", largest);
-    run_end(&newton), run_end(&fremond);
+    run_end(&newton);
+    run_end(&fremond);
 }
 
 // ---- Sliding, balance of linear systems ---------------------------------------------------------
 
 static void c01_sliding_power(Verdict* verdict) {
     LashPaperBlock data = lash_paper_block();
-    data.mu = 0.3, data.e = 0;
-    data.q[0] = 0, data.q[1] = data.height / 2, data.q[2] = 0;
-    data.v[0] = 2, data.v[1] = data.v[2] = 0;
+    data.mu = 0.3;
+    data.e = 0;
+    data.q[0] = 0;
+    data.q[1] = data.height / 2;
+    data.q[2] = 0;
+    data.v[0] = 2;
+    data.v[1] = data.v[2] = 0;
     for (int law = 0; law < 2; ++law) {
         LashSettings set = verify_settings(LASH_COMBINED, 1e-3);
         set.law = law;
@@ -383,7 +406,9 @@ static void c01_sliding_power(Verdict* verdict) {
             double work = lash_sim_energy(run.sim).contact_work_t - before.contact_work_t;
             double slip = 0.5 * (run.v_before[0] + run.v[0]);
             double expected = -data.mu * (run.P[0] + run.P[1]) * fabs(slip);
-            worst = fmax(worst, fabs(work / expected - 1)), sum += work, ++steps;
+            worst = fmax(worst, fabs(work / expected - 1));
+            sum += work;
+            ++steps;
         }
         verdict_add(verdict, !run.failed && steps >= 400 && worst <= 1e-12,
                     "%s: %d steps, worst %.1e", law == 0 ? "Newton-Coulomb" : "Fremond", steps,

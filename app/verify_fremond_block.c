@@ -23,11 +23,16 @@ static void c12_residual(Verdict* verdict) {
         double *P = lash_alloc((size_t)p->m * sizeof *P), *U = lash_alloc((size_t)p->m * sizeof *U);
         void* work = lash_alloc(lash_friction_work_size(p->contacts, p->m));
         LashFrictionSettings settings = lash_friction_settings();
-        settings.tolerance = 1e-10, settings.measure = LASH_MEASURE_PLAIN;
+        settings.tolerance = 1e-10;
+        settings.measure = LASH_MEASURE_PLAIN;
         lash_friction_solve(p, &settings, P, U, work);
         double residual = lash_friction_residual(p, LASH_MEASURE_PLAIN, P, U);
-        unsolved += !(residual <= 1e-10), worst = fmax(worst, residual), ++problems;
-        lash_free(P), lash_free(U), lash_free(work);
+        unsolved += !(residual <= 1e-10);
+        worst = fmax(worst, residual);
+        ++problems;
+        lash_free(P);
+        lash_free(U);
+        lash_free(work);
         app_problem_destroy(problem);
     }
     verdict_add(verdict, unsolved == 0, "%d problems of 1 to 28 contacts: %d unsolved, worst %.1e",
@@ -67,7 +72,10 @@ static void step_by_hand(const RandomLinear* data, bool fremond, double theta, d
     for (int i = 0; i < m; ++i) {
         const LashLinearContact* contact = &data->contact[i / data->rows];
         double now = 0, then = 0;
-        for (int k = 0; k < N; ++k) now += H[i][k] * v[k], then += H[i][k] * free_v[k];
+        for (int k = 0; k < N; ++k) {
+            now += H[i][k] * v[k];
+            then += H[i][k] * free_v[k];
+        }
         b[i] = fremond ? (1 - theta) * now + theta * then : then;
         if (i % data->rows == 0)
             b[i] += fremond ? (theta * (1 + contact->e) - 1) * now : contact->e * now;
@@ -75,12 +83,15 @@ static void step_by_hand(const RandomLinear* data, bool fremond, double theta, d
             W[i + m * j] = 0;
             for (int k = 0; k < N; ++k) W[i + m * j] += (fremond ? theta : 1) * H[i][k] * X[j][k];
         }
-        kind[i / data->rows] = (uint8_t)data->rows, mu[i / data->rows] = contact->mu;
+        kind[i / data->rows] = (uint8_t)data->rows;
+        mu[i / data->rows] = contact->mu;
     }
     LashFrictionProblem problem = {
         .contacts = data->contacts, .m = m, .kind = kind, .mu = mu, .b = b, .W = W, .ldw = m};
     LashFrictionSettings settings = lash_friction_settings();
-    settings.tolerance = 1e-14, settings.cold = true, settings.minimum_norm = true;
+    settings.tolerance = 1e-14;
+    settings.cold = true;
+    settings.minimum_norm = true;
     lash_friction_solve(&problem, &settings, p, u, work);
     memcpy(v_new, free_v, N * sizeof *v_new);
     for (int i = 0; i < m; ++i) {
@@ -99,7 +110,8 @@ static void c13_matrices(Verdict* verdict) {
             for (int c = 0; c < data.contacts; ++c) data.contact[c].row[0].g0 = 0; // all touch
             LashLagrangian* model = random_linear_create(&data);
             LashSettings set = verify_explicit(LASH_MOREAU_JEAN, 5e-3, 0);
-            set.theta = theta, set.law = (LashLaw)law;
+            set.theta = theta;
+            set.law = (LashLaw)law;
             LashSim* sim = lash_sim_create(lash_lagrangian_system(model), &set);
             double v[N], p[ROWS] = {0};
             step_by_hand(&data, law == LASH_FREMOND, theta, set.h, data.q, data.v, v, p, work);
@@ -108,7 +120,8 @@ static void c13_matrices(Verdict* verdict) {
             lash_sim_state(sim, &q_new, &v_new);
             for (int i = 0; i < N; ++i) worst = fmax(worst, fabs(v[i] - v_new[i]));
             for (int c = 0; c < data.contacts; ++c) pushing += p[c * data.rows] > 0;
-            lash_sim_destroy(sim), lash_lagrangian_destroy(model);
+            lash_sim_destroy(sim);
+            lash_lagrangian_destroy(model);
         }
         verdict_add(verdict, worst <= 1e-12 && pushing > 100, "%s: v to %.1e m/s, %d contacts",
                     law == 0 ? "Moreau-Jean" : "Fremond", worst, pushing);
@@ -152,20 +165,25 @@ static BlockRun run_block(LashLaw law, const LashPaperElasticBlock* data, double
         lash_sim_state(sim, &q, &v);
         for (int c = 0; c < contacts; ++c) {
             double work = P[2 * c + 1] * -0.5 * (before[c] + v[c * column]);
-            largest = fmax(largest, work), run.slips += work < -1e-14;
+            largest = fmax(largest, work);
+            run.slips += work < -1e-14;
         }
-        run.largest_t = fmax(run.largest_t, largest), run.positive += largest > 1e-14;
+        run.largest_t = fmax(run.largest_t, largest);
+        run.positive += largest > 1e-14;
         LashEnergy e = lash_sim_energy(sim);
         double change = e.kinetic + e.potential - e.start;
         run.energy = fmax(run.energy, fabs(change));
         run.balance = fmax(run.balance, fabs(change - e.external_work - e.damping_work -
                                              e.contact_work_n - e.contact_work_t));
         int frame = (int)(k * frames / n);
-        if (works != NULL)
-            t[frame] = lash_sim_time(sim), works[frame] = fmax(works[frame], 1e12 * largest);
+        if (works != NULL) {
+            t[frame] = lash_sim_time(sim);
+            works[frame] = fmax(works[frame], 1e12 * largest);
+        }
     }
     lash_free(before);
-    lash_sim_destroy(sim), lash_lagrangian_destroy(model);
+    lash_sim_destroy(sim);
+    lash_lagrangian_destroy(model);
     return run;
 }
 

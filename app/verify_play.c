@@ -12,23 +12,32 @@ static const double L1 = 0.153, L2 = 0.306, SPEED = 150; // [m, m, rad/s]
 static LashBodyId add_body(LashMechanism* mech, const char* name, double mass, double J, double x,
                            double vy, double spin) {
     LashBodyDef body = lash_body_def();
-    body.name = name, body.mass = mass;
+    body.name = name;
+    body.mass = mass;
     body.inertia = (Mat3){{J, 0, 0, 0, J, 0, 0, 0, J}}; // only the last one moves
     body.world_body.r = (Vec3){x, 0, 0};
-    body.velocity = (Vec3){0, vy, 0}, body.omega = (Vec3){0, 0, spin};
+    body.velocity = (Vec3){0, vy, 0};
+    body.omega = (Vec3){0, 0, spin};
     return lash_mechanism_add_body(mech, &body);
 }
 
 static void add_joint(LashMechanism* mech, LashJointType type, const char* name, LashBodyId a,
                       LashBodyId b, double a_x, double b_x, double play) {
     LashJointDef joint = lash_joint_def();
-    joint.type = type, joint.name = name, joint.body_a = a, joint.body_b = b;
-    joint.a_joint.r = (Vec3){a_x, 0, 0}, joint.b_joint.r = (Vec3){b_x, 0, 0};
+    joint.type = type;
+    joint.name = name;
+    joint.body_a = a;
+    joint.body_b = b;
+    joint.a_joint.r = (Vec3){a_x, 0, 0};
+    joint.b_joint.r = (Vec3){b_x, 0, 0};
     if (type == LASH_PRISMATIC) // z of the frames along the guide
         joint.a_joint.rot = joint.b_joint.rot = quat_from_axis_angle((Vec3){0, 1, 0}, LASH_PI / 2);
-    joint.clearance.play = play, joint.clearance.radius = 0.008;
-    joint.clearance.bore_length = 0.01, joint.clearance.pin_length = INFINITY;
-    joint.clearance.outer_b = true, joint.clearance.mu = 0.01;
+    joint.clearance.play = play;
+    joint.clearance.radius = 0.008;
+    joint.clearance.bore_length = 0.01;
+    joint.clearance.pin_length = INFINITY;
+    joint.clearance.outer_b = true;
+    joint.clearance.mu = 0.01;
     lash_mechanism_add_joint(mech, &joint);
 }
 
@@ -62,7 +71,9 @@ static void run_play(LashScheme scheme, double play, double h, PlayRun* run) {
     LashMechanism* mech = make_crank(play);
     LashSettings set = verify_settings(scheme, h);
     if (scheme == LASH_MOREAU_JEAN) {
-        set.direction = LASH_AT_START, set.forecast = LASH_FORECAST_EXPLICIT, set.gamma = 0.5;
+        set.direction = LASH_AT_START;
+        set.forecast = LASH_FORECAST_EXPLICIT;
+        set.gamma = 0.5;
     } else {
         set.max_substeps = 64;
     }
@@ -84,7 +95,8 @@ static void run_play(LashScheme scheme, double play, double h, PlayRun* run) {
         run->turns =
             lash_mechanism_joint_coordinate(mech, lash_sim_work(sim), 0, 0, q) / (2 * LASH_PI);
         int frame = (int)(2000 * k / n);
-        run->t[frame] = lash_sim_time(sim), run->eccentricity[frame] = off / play;
+        run->t[frame] = lash_sim_time(sim);
+        run->eccentricity[frame] = off / play;
         run->frames = frame + 1;
     }
     lash_sim_destroy(sim);
@@ -116,7 +128,8 @@ static void a48_play(Verdict* verdict) {
         verdict_curve(verdict, "Moreau-Jean, directions at the start", plain->eccentricity);
         verdict_curve(verdict, "combined", combined->eccentricity);
     }
-    lash_free(plain), lash_free(combined);
+    lash_free(plain);
+    lash_free(combined);
 }
 
 static const Claim claims[] = {

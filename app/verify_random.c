@@ -53,8 +53,10 @@ RandomLinear random_linear(Random* random, int rows, double e_max) {
             LashLinearRow* row = &contact->row[k];
             row->entries = N;
             row->g0 = k == 0 ? random_uniform(random, 0, 0.3) : 0;
-            for (int i = 0; i < N; ++i)
-                row->dof[i] = i, row->coefficient[i] = random_normal(random);
+            for (int i = 0; i < N; ++i) {
+                row->dof[i] = i;
+                row->coefficient[i] = random_normal(random);
+            }
         }
     }
     return r;
@@ -70,10 +72,16 @@ LashLagrangian* random_linear_create(const RandomLinear* data) {
         }
     }
     LashLinearDef def = lash_linear_def();
-    def.n = N, def.bandwidth = W;
-    def.M = band[0], def.C = band[1], def.K = band[2];
-    def.load = data->load, def.q0 = data->q, def.v0 = data->v;
-    def.contact = data->contact, def.contacts = data->contacts;
+    def.n = N;
+    def.bandwidth = W;
+    def.M = band[0];
+    def.C = band[1];
+    def.K = band[2];
+    def.load = data->load;
+    def.q0 = data->q;
+    def.v0 = data->v;
+    def.contact = data->contact;
+    def.contacts = data->contacts;
     def.length = 1;
     return lash_linear_create(&def);
 }
@@ -96,7 +104,8 @@ bool balanced_step(const RandomLinear* data, LashSim* sim, double theta, StepBal
     const double *q, *v;
     double q0[N], v0[N], dq[N], dv[N], v_theta[N];
     lash_sim_state(sim, &q, &v);
-    memcpy(q0, q, sizeof q0), memcpy(v0, v, sizeof v0);
+    memcpy(q0, q, sizeof q0);
+    memcpy(v0, v, sizeof v0);
     double E0 = 0.5 * (quadratic(data->M, v) + quadratic(data->K, q));
     double h = -lash_sim_time(sim);
     if (lash_sim_step(sim).outcome != LASH_CONVERGED) return false;
@@ -104,7 +113,8 @@ bool balanced_step(const RandomLinear* data, LashSim* sim, double theta, StepBal
     lash_sim_state(sim, &q, &v);
     double E1 = 0.5 * (quadratic(data->M, v) + quadratic(data->K, q)), work = 0;
     for (int i = 0; i < N; ++i) {
-        dq[i] = q[i] - q0[i], dv[i] = v[i] - v0[i];
+        dq[i] = q[i] - q0[i];
+        dv[i] = v[i] - v0[i];
         v_theta[i] = (1 - theta) * v0[i] + theta * v[i];
         work += data->load[i] * dq[i];
     }
@@ -126,10 +136,12 @@ bool balanced_step(const RandomLinear* data, LashSim* sim, double theta, StepBal
         b->tangential = fmax(b->tangential, friction);
         for (int k = 0; k < contact->rows; ++k) {
             double U0 = row_velocity(&contact->row[k], v0), U1 = row_velocity(&contact->row[k], v);
-            mean_work += p[k] * 0.5 * (U0 + U1), jump_work += p[k] * (U1 - U0);
+            mean_work += p[k] * 0.5 * (U0 + U1);
+            jump_work += p[k] * (U1 - U0);
         }
         contact_work += normal + friction;
-        ++b->pushing, b->opening += U > 0;
+        ++b->pushing;
+        b->opening += U > 0;
     }
     double inner = (0.5 - theta) * (quadratic(data->M, dv) + quadratic(data->K, dq));
     b->identity = fabs(b->change - inner - contact_work) / scale;
@@ -145,7 +157,9 @@ Balance balance_of(LashLaw law, double theta, double e_max, uint64_t seed) {
         RandomLinear data = random_linear(&random, 1 + k % 3, e_max);
         LashLagrangian* model = random_linear_create(&data);
         LashSettings set = verify_settings(LASH_MOREAU_JEAN, 5e-3);
-        set.theta = theta, set.law = law, set.forecast = LASH_FORECAST_END;
+        set.theta = theta;
+        set.law = law;
+        set.forecast = LASH_FORECAST_END;
         LashSim* sim = lash_sim_create(lash_lagrangian_system(model), &set);
         for (int i = 0; i < 400; ++i) {
             StepBalance b;
@@ -156,10 +170,12 @@ Balance balance_of(LashLaw law, double theta, double e_max, uint64_t seed) {
             sum.identity = fmax(sum.identity, b.identity);
             sum.alternative = fmax(sum.alternative, b.alternative);
             if (b.pushing == 0) continue;
-            sum.normal = fmax(sum.normal, b.normal), sum.gain = fmax(sum.gain, b.change);
+            sum.normal = fmax(sum.normal, b.normal);
+            sum.gain = fmax(sum.gain, b.change);
             sum.pushing += b.pushing;
         }
-        lash_sim_destroy(sim), lash_lagrangian_destroy(model);
+        lash_sim_destroy(sim);
+        lash_lagrangian_destroy(model);
     }
     return sum;
 }

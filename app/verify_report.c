@@ -67,7 +67,9 @@ static void print_got(FILE* file, const char* got) {
         size_t length = end != NULL ? (size_t)(end - got) : strlen(got);
         char part[1024];
         snprintf(part, sizeof part, "%.*s", (int)length, got);
-        fputs("<li>", file), print_html(file, part), fputs("</li>", file);
+        fputs("<li>", file);
+        print_html(file, part);
+        fputs("</li>", file);
         got += length + (end != NULL ? 2 : 0);
     }
     fputs("</ul>", file);
@@ -156,7 +158,9 @@ static void write_html(FILE* file, const Rows* rows, const Head* head) {
     for (int i = 0; i < rows->count; ++i) {
         const Row* row = &rows->row[i];
         if (i == 0 || strcmp(row->paper, rows->row[i - 1].paper) != 0) {
-            fputs("<h2>", file), print_html(file, row->paper), fputs("</h2>\n", file);
+            fputs("<h2>", file);
+            print_html(file, row->paper);
+            fputs("</h2>\n", file);
         }
         print_section(file, row);
     }
@@ -187,9 +191,12 @@ static void write_markdown(FILE* file, const Rows* rows, const Head* head) {
         }
         fprintf(file, "| **%s** %s: ", row->claim->id, row->claim->place);
         print_cell(file, row->claim->title);
-        fputs(" | ", file), print_cell(file, row->claim->expected);
-        fputs(" | ", file), print_cell(file, row->verdict.got);
-        fputs(" | ", file), print_cell(file, row->claim->criterion);
+        fputs(" | ", file);
+        print_cell(file, row->claim->expected);
+        fputs(" | ", file);
+        print_cell(file, row->verdict.got);
+        fputs(" | ", file);
+        print_cell(file, row->claim->criterion);
         if (row->claim->note != NULL) {
             fputs(". Remark: ", file);
             print_cell(file, row->claim->note);

@@ -13,12 +13,14 @@ static LashMechanism* make_ring(void) {
     LashMechanism* mech = lash_mechanism_create();
     lash_mechanism_set_gravity(mech, (Vec3){0, 0, -9.81});
     LashBodyDef body = lash_body_def();
-    body.name = "ring", body.mass = 1;
+    body.name = "ring";
+    body.mass = 1;
     body.inertia = (Mat3){{0.4001, 0, 0, 0, 0.8, 0, 0, 0, 0.4001}};
     body.omega = (Vec3){0, 10, 0};
     LashBodyId ring = lash_mechanism_add_body(mech, &body);
     body = lash_body_def();
-    body.name = "rod", body.mass = 5;
+    body.name = "rod";
+    body.mass = 5;
     body.inertia = (Mat3){{1, 0, 0, 0, 1, 0, 0, 0, 0.01}};
     body.world_body.r = (Vec3){0, 0, -R + GAP - HALF};
     LashBodyId rod = lash_mechanism_add_body(mech, &body);
@@ -26,15 +28,22 @@ static LashMechanism* make_ring(void) {
     Pose along_y = pose_identity();
     along_y.rot = quat_from_axis_angle((Vec3){1, 0, 0}, -2 * atan(1));
     LashJointDef axle = lash_joint_def();
-    axle.type = LASH_REVOLUTE, axle.name = "axle";
-    axle.body_a = lash_mechanism_ground(mech), axle.body_b = ring;
+    axle.type = LASH_REVOLUTE;
+    axle.name = "axle";
+    axle.body_a = lash_mechanism_ground(mech);
+    axle.body_b = ring;
     axle.a_joint = axle.b_joint = along_y;
     lash_mechanism_add_joint(mech, &axle);
     LashContactDef hook = lash_contact_def();
-    hook.name = "hook", hook.body_a = ring, hook.body_b = rod;
-    hook.a_type = LASH_FEATURE_CYLINDER, hook.a_frame = along_y;
-    hook.a_radius = R, hook.inside = true;
-    hook.b_type = LASH_FEATURE_SPHERE, hook.b_frame.r = (Vec3){0, 0, HALF};
+    hook.name = "hook";
+    hook.body_a = ring;
+    hook.body_b = rod;
+    hook.a_type = LASH_FEATURE_CYLINDER;
+    hook.a_frame = along_y;
+    hook.a_radius = R;
+    hook.inside = true;
+    hook.b_type = LASH_FEATURE_SPHERE;
+    hook.b_frame.r = (Vec3){0, 0, HALF};
     hook.mu = 0.3;
     lash_mechanism_add_contact(mech, &hook);
     return mech;
@@ -71,7 +80,8 @@ static void run_ring(LashScheme scheme, LashDirection direction, double duration
         const LashEvent* event = lash_sim_events(sim, &events);
         for (int i = 0; i < events && isnan(run->first_time); ++i) {
             if (event[i].kind != LASH_EVENT_IMPACT) continue;
-            run->first_time = event[i].t, run->first_speed = -event[i].U_before[0];
+            run->first_time = event[i].t;
+            run->first_speed = -event[i].U_before[0];
             run->first_gap = gap;
         }
         const LashInteractionList* list = lash_sim_interactions(sim);
@@ -84,8 +94,10 @@ static void run_ring(LashScheme scheme, LashDirection direction, double duration
         }
         run->lowest = fmin(run->lowest, gap);
         if (gap < -2e-3) run->lost = lash_sim_time(sim); // through the ring
-        if (run->frames < MAX_FRAMES)
-            run->t[run->frames] = lash_sim_time(sim), run->gap[run->frames++] = 1e3 * gap;
+        if (run->frames < MAX_FRAMES) {
+            run->t[run->frames] = lash_sim_time(sim);
+            run->gap[run->frames++] = 1e3 * gap;
+        }
         before = gap;
     }
     lash_sim_destroy(sim);
@@ -120,7 +132,8 @@ static void a35_drift(Verdict* verdict) {
     verdict_picture(verdict, "Gap between hook and ring", "t [s]", "mm", n, combined->t);
     verdict_curve(verdict, "Moreau-Jean, directions at the start", plain->gap);
     verdict_curve(verdict, "combined", combined->gap);
-    lash_free(plain), lash_free(combined);
+    lash_free(plain);
+    lash_free(combined);
 }
 
 static const Claim claims[] = {

@@ -117,7 +117,8 @@ static void a40_newton(Verdict* verdict) {
         for (int k = 0; k < 3; ++k) {
             LashSettings set = table_3(schemes[c], steps[k]);
             Run run = crank_run(&set, 0.2);
-            average[k] = run.newton / run.steps, most[k] = run.newton_max;
+            average[k] = run.newton / run.steps;
+            most[k] = run.newton_max;
             ok = ok && !run.failed && average[k] <= printed[c][k] + 1 && most[k] <= 6 &&
                  (k == 0 || average[k] < average[k - 1]);
             run_end(&run);
@@ -135,8 +136,10 @@ static void a41_projection(Verdict* verdict) {
         for (int k = 0; k < 3; ++k) {
             LashSettings set = table_3(schemes[c + 1], steps[k]);
             Run run = crank_run(&set, 0.2);
-            average[c][k] = run.projection / run.steps, most[c][k] = run.projection_max;
-            index[k] = run.index_set / run.steps, index_most[k] = run.index_set_max;
+            average[c][k] = run.projection / run.steps;
+            most[c][k] = run.projection_max;
+            index[k] = run.index_set / run.steps;
+            index_most[k] = run.index_set_max;
             failed = failed || run.failed;
             run_end(&run);
         }
@@ -202,7 +205,8 @@ static void a44_corner_impulses(Verdict* verdict) {
     int count = 0;
     while (run.t < 0.0150 && run_step(&run)) {
         if (run.t < 0.0095 || !(run.P[0] > 0) || !(run.P[1] > 0)) continue;
-        worst = fmax(worst, fabs(run.P[0] / run.P[1] - exact)), ++count;
+        worst = fmax(worst, fabs(run.P[0] / run.P[1] - exact));
+        ++count;
     }
     verdict_add(verdict, !run.failed && count > 400 && worst <= 1e-6,
                 "P1/P2 = 1.0100503 to %.1e over %d steps", worst, count);
@@ -256,17 +260,22 @@ static void a46_closure(Verdict* verdict) {
 static LashBodyId add_body(LashMechanism* mech, double mass, double J, double x, double vy,
                            double omega) {
     LashBodyDef def = lash_body_def();
-    def.mass = mass, def.inertia = mat3_diagonal(J, J, J);
+    def.mass = mass;
+    def.inertia = mat3_diagonal(J, J, J);
     def.world_body = pose(vec3(x, 0, 0), quat_identity());
-    def.velocity = vec3(0, vy, 0), def.omega = vec3(0, 0, omega);
+    def.velocity = vec3(0, vy, 0);
+    def.omega = vec3(0, 0, omega);
     return lash_mechanism_add_body(mech, &def);
 }
 
 static void join(LashMechanism* mech, LashJointType type, LashBodyId a, LashBodyId b, double x_a,
                  double x_b, Quat axis) {
     LashJointDef def = lash_joint_def();
-    def.type = type, def.body_a = a, def.body_b = b;
-    def.a_joint = pose(vec3(x_a, 0, 0), axis), def.b_joint = pose(vec3(x_b, 0, 0), axis);
+    def.type = type;
+    def.body_a = a;
+    def.body_b = b;
+    def.a_joint = pose(vec3(x_a, 0, 0), axis);
+    def.b_joint = pose(vec3(x_b, 0, 0), axis);
     lash_mechanism_add_joint(mech, &def);
 }
 
@@ -293,7 +302,8 @@ static double maximal_angle(double h) {
     const double *q, *v;
     lash_sim_state(sim, &q, &v);
     if (ok) angle = lash_mechanism_joint_coordinate(mech, lash_sim_work(sim), 0, 0, q);
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
     return angle;
 }
 
@@ -312,7 +322,8 @@ static void a47_coordinates(Verdict* verdict) {
     const double h[3] = {8e-5, 4e-5, 2e-5};
     double difference[3], maximal = 0, minimal = 0;
     for (int k = 0; k < 3; ++k) {
-        maximal = maximal_angle(h[k]), minimal = minimal_angle(h[k]);
+        maximal = maximal_angle(h[k]);
+        minimal = minimal_angle(h[k]);
         difference[k] = fabs(maximal - minimal);
     }
     double slope = fitted_slope(3, h, difference);

@@ -32,7 +32,9 @@ void verdict_picture(Verdict* verdict, const char* title, const char* x_label, c
     Picture* picture = &verdict->picture;
     LASH_ASSERT(picture->points == 0 && points > 0);
     snprintf(picture->title, sizeof picture->title, "%s", title);
-    picture->x_label = x_label, picture->unit = unit, picture->points = points;
+    picture->x_label = x_label;
+    picture->unit = unit;
+    picture->points = points;
     picture->x = lash_alloc((size_t)points * sizeof *x);
     memcpy(picture->x, x, (size_t)points * sizeof *x);
 }
@@ -82,7 +84,8 @@ static void measure(Run* run) {
     for (int c = 0; c < run->contacts; ++c) {
         const LashInteraction* item = &list->item[list->bilateral + c];
         const double* column = G + item->offset;
-        run->gap[c] = g[item->row], run->U[c] = g_t[item->row];
+        run->gap[c] = g[item->row];
+        run->U[c] = g_t[item->row];
         for (int b = 0; b < item->touched; ++b) {
             int n = lash_block_size(system, item->block[b]);
             const double* v = run->v + system->block_start[item->block[b]];
@@ -105,7 +108,8 @@ Run run_begin(LashLagrangian* model, const LashSettings* settings) {
 
 bool run_step(Run* run) {
     size_t bytes = (size_t)run->system->nv * sizeof(double);
-    memcpy(run->q_before, run->q, bytes), memcpy(run->v_before, run->v, bytes);
+    memcpy(run->q_before, run->q, bytes);
+    memcpy(run->v_before, run->v, bytes);
     memcpy(run->U_before, run->U, sizeof run->U);
     run->info = lash_sim_step(run->sim);
     if (run->info.outcome != LASH_CONVERGED) {
@@ -119,9 +123,12 @@ bool run_step(Run* run) {
     const double* P = lash_sim_impulses(run->sim);
     for (int c = 0; c < run->contacts; ++c) {
         const LashInteraction* item = &list->item[list->bilateral + c];
-        run->P[c] = P[item->row], run->P_t[c] = item->rows > 1 ? P[item->row + 1] : 0;
+        run->P[c] = P[item->row];
+        run->P_t[c] = item->rows > 1 ? P[item->row + 1] : 0;
     }
-    run->steps += 1, run->newton += run->info.newton, run->projection += run->info.projection;
+    run->steps += 1;
+    run->newton += run->info.newton;
+    run->projection += run->info.projection;
     run->index_set += run->info.index_set;
     if (run->info.newton > run->newton_max) run->newton_max = run->info.newton;
     if (run->info.projection > run->projection_max) run->projection_max = run->info.projection;
@@ -157,7 +164,10 @@ double fitted_slope(int n, const double* x, const double* y) {
     double sx = 0, sy = 0, sxx = 0, sxy = 0;
     for (int i = 0; i < n; ++i) {
         double a = log(x[i]), b = log(y[i]);
-        sx += a, sy += b, sxx += a * a, sxy += a * b;
+        sx += a;
+        sy += b;
+        sxx += a * a;
+        sxy += a * b;
     }
     return (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }

@@ -25,11 +25,13 @@ Vec3 lash_inertia_principal(Mat3 inertia) {
                 double c = 1 / sqrt(1 + t * t), s = t * c;
                 for (int k = 0; k < 3; ++k) {
                     double x = a[k][p], y = a[k][q];
-                    a[k][p] = c * x - s * y, a[k][q] = s * x + c * y;
+                    a[k][p] = c * x - s * y;
+                    a[k][q] = s * x + c * y;
                 }
                 for (int k = 0; k < 3; ++k) {
                     double x = a[p][k], y = a[q][k];
-                    a[p][k] = c * x - s * y, a[q][k] = s * x + c * y;
+                    a[p][k] = c * x - s * y;
+                    a[q][k] = s * x + c * y;
                 }
             }
         }
@@ -53,7 +55,8 @@ bool lash_body_check(const LashBodyDef* def, const char* where, LashError* error
                 return lash_error_set(error, LASH_ERROR_MODEL, where,
                                       "the inertia must be finite, got %g", x);
             }
-            size = fmax(size, fabs(x)), skew = fmax(skew, fabs(x - y));
+            size = fmax(size, fabs(x));
+            skew = fmax(skew, fabs(x - y));
         }
     }
     if (skew > 1e-9 * size) {

@@ -60,12 +60,15 @@ static double* entry(const Mesh* m, double* band, int i, int j) {
 static void add_triangle(Mesh* m, const int node[3][2]) {
     const LashPaperElasticBlock* d = &m->d;
     double x[3], y[3], bx[3], by[3];
-    for (int k = 0; k < 3; ++k)
-        x[k] = node[k][0] * d->width / d->columns, y[k] = node[k][1] * d->height / d->rows;
+    for (int k = 0; k < 3; ++k) {
+        x[k] = node[k][0] * d->width / d->columns;
+        y[k] = node[k][1] * d->height / d->rows;
+    }
     double twice_area = (x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0]);
     for (int k = 0; k < 3; ++k) { // gradients of the shape functions
         int a = (k + 1) % 3, b = (k + 2) % 3;
-        bx[k] = (y[a] - y[b]) / twice_area, by[k] = (x[b] - x[a]) / twice_area;
+        bx[k] = (y[a] - y[b]) / twice_area;
+        by[k] = (x[b] - x[a]) / twice_area;
     }
     double volume = twice_area / 2 * d->thickness;
     double D = d->modulus / (1 - d->poisson * d->poisson), nu = d->poisson, G = D * (1 - nu) / 2;
@@ -174,9 +177,11 @@ LashLagrangian* lash_paper_sliding_block(const LashPaperElasticBlock* data) {
     LASH_ASSERT(m.d.columns >= 1 && m.d.rows >= 1);
     m.nodes_up = m.d.rows + 1;
     int column = 2 * m.nodes_up - 1, contacts = m.d.columns + 1;
-    m.n = column * contacts, m.w = column + 3;
+    m.n = column * contacts;
+    m.w = column + 3;
     size_t n = (size_t)m.n, band = n * (size_t)(2 * m.w + 1);
-    m.M = lash_alloc(band * sizeof *m.M), m.K = lash_alloc(band * sizeof *m.K);
+    m.M = lash_alloc(band * sizeof *m.M);
+    m.K = lash_alloc(band * sizeof *m.K);
     m.load = lash_alloc(n * sizeof *m.load);
     double* q = lash_alloc(n * sizeof *q);
     make_mesh(&m);
@@ -193,13 +198,24 @@ LashLagrangian* lash_paper_sliding_block(const LashPaperElasticBlock* data) {
                          .cell = m.d.height / m.d.rows,
                          .frequency = m.d.frequency};
     LashLinearDef def = lash_linear_def();
-    def.n = m.n, def.bandwidth = m.w;
-    def.M = m.M, def.K = m.K, def.load = m.load, def.q0 = q;
-    def.load_of_time = push, def.context = &traction, def.context_bytes = sizeof traction;
-    def.contact = contact, def.contacts = contacts;
+    def.n = m.n;
+    def.bandwidth = m.w;
+    def.M = m.M;
+    def.K = m.K;
+    def.load = m.load;
+    def.q0 = q;
+    def.load_of_time = push;
+    def.context = &traction;
+    def.context_bytes = sizeof traction;
+    def.contact = contact;
+    def.contacts = contacts;
     def.length = m.d.height;
     LashLagrangian* block = lash_linear_create(&def);
-    lash_free(contact), lash_free(name), lash_free(q);
-    lash_free(m.load), lash_free(m.M), lash_free(m.K);
+    lash_free(contact);
+    lash_free(name);
+    lash_free(q);
+    lash_free(m.load);
+    lash_free(m.M);
+    lash_free(m.K);
     return block;
 }

@@ -205,10 +205,12 @@ double lash_expression_value(const LashExpression* expression, const double* val
     for (const Instruction* i = expression->program; i < end; ++i) {
         switch (i->op) {
             case OP_CONSTANT:
-                *below++ = x, x = expression->constant[i->index];
+                *below++ = x;
+                x = expression->constant[i->index];
                 break;
             case OP_VARIABLE:
-                *below++ = x, x = values[i->index];
+                *below++ = x;
+                x = values[i->index];
                 break;
             case OP_ADD:
                 x = *--below + x;
@@ -319,30 +321,37 @@ static double binary_slopes(Op op, double x, double y, double* slope_x, double* 
             *slope_x = *slope_y = 1;
             break;
         case OP_SUBTRACT:
-            *slope_x = 1, *slope_y = -1;
+            *slope_x = 1;
+            *slope_y = -1;
             break;
         case OP_MULTIPLY:
-            *slope_x = y, *slope_y = x;
+            *slope_x = y;
+            *slope_y = x;
             break;
         case OP_DIVIDE:
-            *slope_x = 1 / y, *slope_y = -z / y;
+            *slope_x = 1 / y;
+            *slope_y = -z / y;
             break;
         case OP_POWER:
             break;
         case OP_ATAN2: { // divided twice by hypot: no overflow of x^2 + y^2
             double r = hypot(x, y);
-            *slope_x = y / r / r, *slope_y = -x / r / r;
+            *slope_x = y / r / r;
+            *slope_y = -x / r / r;
             break;
         }
         case OP_MIN:
         case OP_MAX:
-            *slope_x = z == x || x != x, *slope_y = 1 - *slope_x;
+            *slope_x = z == x || x != x;
+            *slope_y = 1 - *slope_x;
             break;
         case OP_MOD:
-            *slope_x = 1, *slope_y = -round((x - z) / y);
+            *slope_x = 1;
+            *slope_y = -round((x - z) / y);
             break;
         case OP_HYPOT:
-            *slope_x = z > 0 ? x / z : 0, *slope_y = z > 0 ? y / z : 0;
+            *slope_x = z > 0 ? x / z : 0;
+            *slope_y = z > 0 ? y / z : 0;
             break;
         default:
             *slope_x = *slope_y = 0; // comparisons
@@ -537,7 +546,9 @@ static bool constants_on_top(const Parser* p, int n) {
 static void emit(Parser* p, Op op) {
     int n = operands(op);
     if (constants_on_top(p, n)) { // their values are the last of the pool: fold
-        p->length -= n, p->constants -= n, p->stack -= n;
+        p->length -= n;
+        p->constants -= n;
+        p->stack -= n;
         const double* c = p->constant + p->constants;
         double folded = n == 1 ? unary(op, c[0]) : n == 2 ? binary(op, c[0], c[1]) : 0;
         if (n == 3) folded = c[0] != 0 ? c[1] : c[2];
@@ -547,7 +558,9 @@ static void emit(Parser* p, Op op) {
     if (op == OP_POWER && constants_on_top(p, 1)) { // small powers by multiplication
         double exponent = p->constant[p->constants - 1];
         if (exponent == 2 || exponent == 3) {
-            --p->length, --p->constants, --p->stack;
+            --p->length;
+            --p->constants;
+            --p->stack;
             op = exponent == 2 ? OP_SQUARE : OP_CUBE;
             n = 1;
         }
@@ -593,7 +606,8 @@ static const char* nearest_name(const Parser* p, Span name, bool function) {
         if (function && i <= p->count) continue; // only a function can be called
         int distance = edit_distance(name, other);
         if (distance < (int)strlen(other) && distance < best + (nearest == NULL)) {
-            best = distance, nearest = other;
+            best = distance;
+            nearest = other;
         }
     }
     return nearest;

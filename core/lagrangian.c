@@ -63,20 +63,30 @@ static void difference(const LashSystem* system, const double* b, const double* 
 
 static void move_tangent(const LashSystem* system, double s, const double* d, const double* x,
                          double* y) {
-    (void)s, (void)d;
+    (void)s;
+    (void)d;
     memmove(y, x, (size_t)system->nv * sizeof *y);
 }
 
 static const LashInteractionList* collect(const LashSystem* system, LashSystemWork* work, double t,
                                           const double* q, const double* v, double h,
                                           double factor) {
-    (void)work, (void)t, (void)q, (void)v, (void)h, (void)factor;
+    (void)work;
+    (void)t;
+    (void)q;
+    (void)v;
+    (void)h;
+    (void)factor;
     return &((const LashLagrangian*)system)->list;
 }
 
 static void accept(const LashSystem* system, LashSystemWork* work, double t, double* q,
                    const double* v) {
-    (void)system, (void)work, (void)t, (void)q, (void)v;
+    (void)system;
+    (void)work;
+    (void)t;
+    (void)q;
+    (void)v;
 }
 
 static void name(const LashSystem* system, uint64_t id, char* text, size_t size) {
@@ -151,14 +161,21 @@ static LashSystemWork* work_create(const LashSystem* system) {
     LashSystemWork* work = lash_alloc(sizeof *work + doubles * sizeof(double));
     double* memory = (double*)(work + 1);
     for (int i = 0; i < POINTS; ++i) {
-        work->q[i] = memory, memory += n;
-        work->shared[i] = memory, memory += shared;
+        work->q[i] = memory;
+        memory += n;
+        work->shared[i] = memory;
+        memory += shared;
     }
-    work->x = memory, memory += n;
-    work->plus = memory, memory += n;
-    work->minus = memory, memory += n;
-    work->G = memory, memory += G;
-    work->g_t = memory, memory += LASH_MAX_ROWS;
+    work->x = memory;
+    memory += n;
+    work->plus = memory;
+    memory += n;
+    work->minus = memory;
+    memory += n;
+    work->G = memory;
+    memory += G;
+    work->g_t = memory;
+    memory += LASH_MAX_ROWS;
     work->block = memory;
     return work;
 }
@@ -269,7 +286,10 @@ static void tangents(const LashSystem* system, LashSystemWork* work, double t, c
         zero(C, size);
         zero(K, size);
         c->def.force_tangents(&at, v, C, K);
-        for (size_t i = 0; i < size; ++i) C[i] = -C[i], K[i] = -K[i];
+        for (size_t i = 0; i < size; ++i) {
+            C[i] = -C[i];
+            K[i] = -K[i];
+        }
         return;
     }
     memcpy(work->x, v, (size_t)n * sizeof *v);

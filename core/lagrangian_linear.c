@@ -70,14 +70,20 @@ static double dot(int n, const double* x, const double* y) {
 }
 
 static void mass(const LashSystem* system, LashSystemWork* work, const double* q, double* M) {
-    (void)work, (void)q;
+    (void)work;
+    (void)q;
     const Linear* l = linear_of(system);
     memcpy(M, l->M_blocks, l->block_numbers * sizeof *M);
 }
 
 static void mass_tangent(const LashSystem* system, LashSystemWork* work, const double* q,
                          const double* a, double s, double* K) {
-    (void)system, (void)work, (void)q, (void)a, (void)s, (void)K; // M is constant
+    (void)system;
+    (void)work;
+    (void)q;
+    (void)a;
+    (void)s;
+    (void)K; // M is constant
 }
 
 static void forces(const LashSystem* system, LashSystemWork* work, double t, const double* q,
@@ -94,7 +100,10 @@ static void forces(const LashSystem* system, LashSystemWork* work, double t, con
 
 static void tangents(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                      const double* v, double* C, double* K) {
-    (void)work, (void)t, (void)q, (void)v;
+    (void)work;
+    (void)t;
+    (void)q;
+    (void)v;
     const Linear* l = linear_of(system);
     memcpy(C, l->C_blocks, l->block_numbers * sizeof *C);
     memcpy(K, l->K_blocks, l->block_numbers * sizeof *K);
@@ -130,7 +139,8 @@ static double potential(const LashSystem* system, LashSystemWork* work, double t
 
 static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                      const uint8_t* wanted, double* g, double* g_t, double* G) {
-    (void)work, (void)t;
+    (void)work;
+    (void)t;
     const Linear* l = linear_of(system);
     const LashInteractionList* list = &l->base.list;
     for (int i = 0; i < list->count; ++i) {
@@ -154,7 +164,11 @@ static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, c
 
 static void contract(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                      int i, const double* P, const double* v, double* dGP, double* dGv) {
-    (void)work, (void)t, (void)q, (void)P, (void)v; // G is constant: both are zero
+    (void)work;
+    (void)t;
+    (void)q;
+    (void)P;
+    (void)v; // G is constant: both are zero
     const LashInteraction* item = &linear_of(system)->base.item[i];
     size_t n = 0;
     for (int k = 0; k < item->touched; ++k) n += (size_t)lash_block_size(system, item->block[k]);
@@ -217,8 +231,10 @@ static void make_pattern(Linear* l, int size) {
     start[blocks] = l->n;
     for (int b = 0; b < blocks; ++b) row[b] = column[b] = b;
     for (int b = 0, k = blocks; b + 1 < blocks; ++b, k += 2) {
-        row[k] = b, column[k] = b + 1;
-        row[k + 1] = b + 1, column[k + 1] = b;
+        row[k] = b;
+        column[k] = b + 1;
+        row[k + 1] = b + 1;
+        column[k + 1] = b;
     }
     for (int k = 0; k < count; ++k) {
         int rows = start[row[k] + 1] - start[row[k]];

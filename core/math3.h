@@ -15,7 +15,9 @@ static inline double worse(double error, double other) {
 
 static inline Vec3 vec3(double x, double y, double z) {
     Vec3 a;
-    a.x = x, a.y = y, a.z = z;
+    a.x = x;
+    a.y = y;
+    a.z = z;
     return a;
 }
 static inline Vec3 vec3_zero(void) {
@@ -142,7 +144,10 @@ static inline Mat3 mat3_inverse(Mat3 a) {
 
 static inline Quat quat(double w, double x, double y, double z) {
     Quat a;
-    a.w = w, a.x = x, a.y = y, a.z = z;
+    a.w = w;
+    a.x = x;
+    a.y = y;
+    a.z = z;
     return a;
 }
 static inline Quat quat_identity(void) {
@@ -213,7 +218,10 @@ static inline Quat quat_exp(Vec3 a) {
 static inline Vec3 quat_log(Quat a) {
     Vec3 u = vec3(a.x, a.y, a.z);
     double s = vec3_norm(u), w = a.w;
-    if (w < 0) u = vec3_neg(u), w = -w;
+    if (w < 0) {
+        u = vec3_neg(u);
+        w = -w;
+    }
     if (s < 1e-8) return vec3_scale(2.0 / w, u);
     return vec3_scale(2.0 * atan2(s, w) / s, u);
 }
@@ -251,7 +259,8 @@ static inline Mat3 so3_right_jacobian(Vec3 a) {
 
 static inline Pose pose(Vec3 r, Quat rot) {
     Pose a;
-    a.r = r, a.rot = rot;
+    a.r = r;
+    a.rot = rot;
     return a;
 }
 static inline Pose pose_identity(void) {

@@ -86,7 +86,10 @@ static void planar_force(const LashLagrangianPoint* at, const double* v, double*
 
 static void planar_tangents(const LashLagrangianPoint* at, const double* v, double* dFdv,
                             double* dFdq) {
-    (void)at, (void)v, (void)dFdv, (void)dFdq; // the force is constant
+    (void)at;
+    (void)v;
+    (void)dFdv;
+    (void)dFdq; // the force is constant
 }
 
 static double planar_potential(const LashLagrangianPoint* at) {
@@ -106,7 +109,10 @@ static void planar_normal(const LashLagrangianPoint* at, int which, double* g, d
     double s, r;
     planar_arm(at, which, &s, &r);
     g[0] = at->q[1] + r;
-    if (G != NULL) G[1] = 1, G[2] = s;
+    if (G != NULL) {
+        G[1] = 1;
+        G[2] = s;
+    }
 }
 
 static void planar_friction(const LashLagrangianPoint* at, int which, double* g, double* g_t,
@@ -116,8 +122,10 @@ static void planar_friction(const LashLagrangianPoint* at, int which, double* g,
     planar_arm(at, which, &s, &r);
     g[0] = at->q[1] + r;
     if (G == NULL) return;
-    G[1] = 1, G[2] = s;
-    G[3] = -1, G[5] = r;
+    G[1] = 1;
+    G[2] = s;
+    G[3] = -1;
+    G[5] = r;
 }
 
 static void planar_normal_contract(const LashLagrangianPoint* at, int which, const double* P,
@@ -133,7 +141,10 @@ static void planar_friction_contract(const LashLagrangianPoint* at, int which, c
     double s, r;
     planar_arm(at, which, &s, &r);
     if (dGP != NULL) dGP[8] = -r * P[0] + s * P[1];
-    if (dGv != NULL) dGv[4] = -r * v[2], dGv[5] = s * v[2]; // (2 x 3), last column
+    if (dGv != NULL) {
+        dGv[4] = -r * v[2];
+        dGv[5] = s * v[2];
+    } // (2 x 3), last column
 }
 
 static LashLagrangian* create_planar(const PlanarBody* body, const double* q, const double* v,
@@ -236,9 +247,12 @@ enum { S1, C1, S2, C2, S3, C3, CRANK_SHARED };
 
 static void crank_prepare(const void* context, const double* q, double* shared) {
     (void)context;
-    shared[S1] = sin(q[0]), shared[C1] = cos(q[0]);
-    shared[S2] = sin(q[1]), shared[C2] = cos(q[1]);
-    shared[S3] = sin(q[2]), shared[C3] = cos(q[2]);
+    shared[S1] = sin(q[0]);
+    shared[C1] = cos(q[0]);
+    shared[S2] = sin(q[1]);
+    shared[C2] = cos(q[1]);
+    shared[S3] = sin(q[2]);
+    shared[C3] = cos(q[2]);
 }
 
 static double sin_12(const double* s) { // sin(q1 - q2)
@@ -261,8 +275,10 @@ static void crank_mass(const LashLagrangianPoint* at, double* M) {
 static void crank_mass_tangent(const LashLagrangianPoint* at, const double* a, double* dMa) {
     const Crank* d = at->context;
     double slope = -d->k * sin_12(at->shared);
-    dMa[0] = slope * a[1], dMa[3] = -slope * a[1];
-    dMa[1] = slope * a[0], dMa[4] = -slope * a[0];
+    dMa[0] = slope * a[1];
+    dMa[3] = -slope * a[1];
+    dMa[1] = slope * a[0];
+    dMa[4] = -slope * a[0];
 }
 
 static void crank_force(const LashLagrangianPoint* at, const double* v, double* F) {
@@ -343,7 +359,10 @@ static void crank_friction_contract(const LashLagrangianPoint* at, int which, co
     crank_curvature(at, which, n, t);
     for (int i = 0; i < 3; ++i) {
         if (dGP != NULL) dGP[4 * i] = n[i] * P[0] + t[i] * P[1];
-        if (dGv != NULL) dGv[2 * i] = n[i] * v[i], dGv[2 * i + 1] = t[i] * v[i];
+        if (dGv != NULL) {
+            dGv[2 * i] = n[i] * v[i];
+            dGv[2 * i + 1] = t[i] * v[i];
+        }
     }
 }
 
@@ -474,12 +493,17 @@ LashLagrangian* lash_paper_impacting_bar(int elements, const LashPaperBar* data)
     double* memory = lash_alloc((size_t)(8 * n) * sizeof *memory);
     double *M = memory, *K = M + 3 * n, *q = K + 3 * n, *v = q + n; // bands: 3 per row
     for (int i = 0; i < elements; ++i) {                            // element between i and i + 1
-        M[3 * i + 1] += diagonal, M[3 * (i + 1) + 1] += diagonal;
+        M[3 * i + 1] += diagonal;
+        M[3 * (i + 1) + 1] += diagonal;
         M[3 * i + 2] = M[3 * (i + 1)] = beside;
-        K[3 * i + 1] += k, K[3 * (i + 1) + 1] += k;
+        K[3 * i + 1] += k;
+        K[3 * (i + 1) + 1] += k;
         K[3 * i + 2] = K[3 * (i + 1)] = -k;
     }
-    for (int i = 0; i < n; ++i) q[i] = d.gap, v[i] = d.speed;
+    for (int i = 0; i < n; ++i) {
+        q[i] = d.gap;
+        v[i] = d.speed;
+    }
     LashLinearContact wall = unilateral(0, 0, d.e, "wall");
     LashLinearDef def = lash_linear_def();
     def.n = n;

@@ -15,13 +15,26 @@ static void basis(int n, double s, double b[3][LASH_MAX_DEGREE + 1]) {
     double r = 1 - s;
     if (n == 3) { // by far the commonest
         double ss = s * s, rr = r * r, sr = s * r;
-        v[0] = rr * r, v[1] = 3 * s * rr, v[2] = 3 * ss * r, v[3] = ss * s;
-        b[1][0] = -3 * rr, b[1][1] = 3 * rr - 6 * sr, b[1][2] = 6 * sr - 3 * ss, b[1][3] = 3 * ss;
-        b[2][0] = 6 * r, b[2][1] = 6 * s - 12 * r, b[2][2] = 6 * r - 12 * s, b[2][3] = 6 * s;
+        v[0] = rr * r;
+        v[1] = 3 * s * rr;
+        v[2] = 3 * ss * r;
+        v[3] = ss * s;
+        b[1][0] = -3 * rr;
+        b[1][1] = 3 * rr - 6 * sr;
+        b[1][2] = 6 * sr - 3 * ss;
+        b[1][3] = 3 * ss;
+        b[2][0] = 6 * r;
+        b[2][1] = 6 * s - 12 * r;
+        b[2][2] = 6 * r - 12 * s;
+        b[2][3] = 6 * s;
         return;
     }
     if (n == 1) { // extruded
-        v[0] = r, v[1] = s, b[1][0] = -1, b[1][1] = 1, b[2][0] = b[2][1] = 0;
+        v[0] = r;
+        v[1] = s;
+        b[1][0] = -1;
+        b[1][1] = 1;
+        b[2][0] = b[2][1] = 0;
         return;
     }
     v[0] = 1;
@@ -56,7 +69,10 @@ static LashCurvePoint segment_point(const LashShape* shape, const LashSegment* s
     for (int i = 0; i <= n; ++i, pole += 4) {
         for (int j = 0; j < 3; ++j) {
             double w = b[j][i] * pole[3];
-            A[j][0] += w * pole[0], A[j][1] += w * pole[1], A[j][2] += w * pole[2], A[j][3] += w;
+            A[j][0] += w * pole[0];
+            A[j][1] += w * pole[1];
+            A[j][2] += w * pole[2];
+            A[j][3] += w;
         }
     }
     double w = 1 / A[0][3];
@@ -73,7 +89,8 @@ LashCurvePoint lash_edge_point(const LashShape* shape, const LashEdge* edge, dou
     LashCurvePoint c;
     if (edge->type == LASH_LINE) {
         c.p = vec3_add_scaled(edge->origin, t, edge->z);
-        c.d = edge->z, c.dd = vec3_zero();
+        c.d = edge->z;
+        c.dd = vec3_zero();
         return c;
     }
     if (edge->type == LASH_CIRCLE) {
@@ -107,26 +124,46 @@ static inline void half_sums(const double* pole, int n, int m, int half,
         for (int i = 0; i <= n; ++i, pole += 4) {
             Two q = half == 0 ? (Two){pole[0], pole[1]} : (Two){pole[2], 1};
             q *= two(pole[3]);
-            R0 += two(bu[0][i]) * q, R1 += two(bu[1][i]) * q, R2 += two(bu[2][i]) * q;
+            R0 += two(bu[0][i]) * q;
+            R1 += two(bu[1][i]) * q;
+            R2 += two(bu[2][i]) * q;
         }
         Two b0 = two(bv[0][j]), b1 = two(bv[1][j]), b2 = two(bv[2][j]);
-        S0 += b0 * R0, Su += b0 * R1, Sv += b1 * R0;
-        Suu += b0 * R2, Suv += b1 * R1, Svv += b2 * R0;
+        S0 += b0 * R0;
+        Su += b0 * R1;
+        Sv += b1 * R0;
+        Suu += b0 * R2;
+        Suv += b1 * R1;
+        Svv += b2 * R0;
     }
-    A[0] = S0, A[1] = Su, A[2] = Sv, A[3] = Suu, A[4] = Suv, A[5] = Svv;
+    A[0] = S0;
+    A[1] = Su;
+    A[2] = Sv;
+    A[3] = Suu;
+    A[4] = Suv;
+    A[5] = Svv;
 }
 
 static void patch_sums(const double* pole, int n, int m, double bu[3][LASH_MAX_DEGREE + 1],
                        double bv[3][LASH_MAX_DEGREE + 1], double A[6][4]) {
     Two a[2][6];
     if (n == 3 && m == 3) // by far the commonest: unrolled
-        half_sums(pole, 3, 3, 0, bu, bv, a[0]), half_sums(pole, 3, 3, 1, bu, bv, a[1]);
-    else if (n == 3 && m == 1)
-        half_sums(pole, 3, 1, 0, bu, bv, a[0]), half_sums(pole, 3, 1, 1, bu, bv, a[1]);
-    else
-        half_sums(pole, n, m, 0, bu, bv, a[0]), half_sums(pole, n, m, 1, bu, bv, a[1]);
-    for (int i = 0; i < 6; ++i)
-        A[i][0] = a[0][i][0], A[i][1] = a[0][i][1], A[i][2] = a[1][i][0], A[i][3] = a[1][i][1];
+    {
+        half_sums(pole, 3, 3, 0, bu, bv, a[0]);
+        half_sums(pole, 3, 3, 1, bu, bv, a[1]);
+    } else if (n == 3 && m == 1) {
+        half_sums(pole, 3, 1, 0, bu, bv, a[0]);
+        half_sums(pole, 3, 1, 1, bu, bv, a[1]);
+    } else {
+        half_sums(pole, n, m, 0, bu, bv, a[0]);
+        half_sums(pole, n, m, 1, bu, bv, a[1]);
+    }
+    for (int i = 0; i < 6; ++i) {
+        A[i][0] = a[0][i][0];
+        A[i][1] = a[0][i][1];
+        A[i][2] = a[1][i][0];
+        A[i][3] = a[1][i][1];
+    }
 }
 
 LashSurfacePoint lash_patch_point(const LashShape* shape, const LashPatch* patch, double u,
@@ -151,7 +188,8 @@ LashSurfacePoint lash_patch_point(const LashShape* shape, const LashPatch* patch
     s.uu = vec3_scale(w * ku * ku, uu);
     s.vv = vec3_scale(w * kv * kv, vv);
     s.uv = vec3_scale(w * ku * kv, uv);
-    s.u = vec3_scale(ku, s.u), s.v = vec3_scale(kv, s.v);
+    s.u = vec3_scale(ku, s.u);
+    s.v = vec3_scale(kv, s.v);
     return s;
 }
 
@@ -177,7 +215,8 @@ LashSurfacePoint lash_face_point(const LashShape* shape, const LashFace* face, d
         case LASH_PLANE: {
             LashSurfacePoint s = {{0}};
             s.p = vec3_add_scaled(vec3_add_scaled(face->origin, u, face->x), v, face->y);
-            s.u = face->x, s.v = face->y;
+            s.u = face->x;
+            s.v = face->y;
             return s;
         }
         case LASH_CYLINDER:
@@ -221,16 +260,20 @@ void lash_coedge_point(const LashShape* shape, const LashCoedge* coedge, double 
     const double* pole = shape->uv_pole + 3 * (size_t)coedge->first_pole;
     for (int i = 0; i <= coedge->degree; ++i, pole += 3) {
         double w = b[0][i] * pole[2];
-        A[0] += w * pole[0], A[1] += w * pole[1], A[2] += w;
+        A[0] += w * pole[0];
+        A[1] += w * pole[1];
+        A[2] += w;
     }
-    uv[0] = A[0] / A[2], uv[1] = A[1] / A[2];
+    uv[0] = A[0] / A[2];
+    uv[1] = A[1] / A[2];
 }
 
 // max |P - Q| and the range of weights over pole pairs `step` poles apart.
 static double speed(const double* pole, int count, int step, int row, int degree) {
     double largest = 0, low = INFINITY, high = 0;
     for (int i = 0; i < count; ++i) {
-        low = fmin(low, pole[4 * i + 3]), high = fmax(high, pole[4 * i + 3]);
+        low = fmin(low, pole[4 * i + 3]);
+        high = fmax(high, pole[4 * i + 3]);
         bool last = step == 1 ? (i % row) == row - 1 : i + step >= count;
         if (last) continue;
         const double *p = pole + 4 * i, *q = p + 4 * step;

@@ -38,7 +38,9 @@ static double axis_distance(const Mat3* R, Vec3 d, Vec3 ha, Vec3 hb) {
     double x = fabs(d.x) - hb.x - (fabs(m[0]) * ha.x + fabs(m[3]) * ha.y + fabs(m[6]) * ha.z);
     double y = fabs(d.y) - hb.y - (fabs(m[1]) * ha.x + fabs(m[4]) * ha.y + fabs(m[7]) * ha.z);
     double z = fabs(d.z) - hb.z - (fabs(m[2]) * ha.x + fabs(m[5]) * ha.y + fabs(m[8]) * ha.z);
-    x = x > 0 ? x : 0, y = y > 0 ? y : 0, z = z > 0 ? z : 0;
+    x = x > 0 ? x : 0;
+    y = y > 0 ? y : 0;
+    z = z > 0 ? z : 0;
     return sqrt(x * x + y * y + z * z);
 }
 
@@ -72,13 +74,17 @@ static bool bones_of(const LashFeature* f, const LashPlacement* place, Bones* bo
     bones->circle = f->skeleton == LASH_SKELETON_CIRCLE;
     bones->flesh = f->tube + hair(f);
     if (f->skeleton == LASH_SKELETON_LINE) {
-        if (f->kind == LASH_FEATURE_FACE) t0 = f->face->v0, t1 = f->face->v1;
+        if (f->kind == LASH_FEATURE_FACE) {
+            t0 = f->face->v0;
+            t1 = f->face->v1;
+        }
         bones->p = lash_place(place, vec3_add_scaled(f->origin, t0, f->z));
         bones->q = lash_place(place, vec3_add_scaled(f->origin, t1, f->z));
         return true;
     }
     bones->p = bones->q = lash_place(place, f->origin);
-    bones->z = mat3_mul(place->rot, f->z), bones->radius = f->radius;
+    bones->z = mat3_mul(place->rot, f->z);
+    bones->radius = f->radius;
     return true;
 }
 
@@ -88,7 +94,8 @@ static void segment_range(Vec3 p, Vec3 q, double* low, double* high) {
     double pp = vec3_norm_squared(p), qq = vec3_norm_squared(q), dd = vec3_norm_squared(d);
     double t = dd > 0 ? -vec3_dot(p, d) / dd : 0;
     t = t < 0 ? 0 : t > 1 ? 1 : t;
-    *low = vec3_norm(vec3_add_scaled(p, t, d)), *high = sqrt(pp > qq ? pp : qq);
+    *low = vec3_norm(vec3_add_scaled(p, t, d));
+    *high = sqrt(pp > qq ? pp : qq);
 }
 
 // Lower bound on the distance of the bones, in f's frame, from the elementary face f.
@@ -110,7 +117,8 @@ static double face_distance(const LashFeature* f, const Bones* bones) {
         low = sqrt(z * z + (rho - rim) * (rho - rim));
         high = sqrt(z * z + (rho + rim) * (rho + rim));
     } else {
-        low -= rim, high += rim;
+        low -= rim;
+        high += rim;
     }
     return f->side > 0 ? low - f->tube : f->tube - high;
 }

@@ -233,7 +233,8 @@ bool lash_cad_start(char* const argv[], pid_t* process, int* input, int* output,
         return cannot_start(argv[0], errno, error);
     if (pipe2(out, O_CLOEXEC) != 0) {
         cannot_start(argv[0], errno, error);
-        close(in[0]), close(in[1]);
+        close(in[0]);
+        close(in[1]);
         return false;
     }
     posix_spawn_file_actions_t actions;
@@ -245,11 +246,14 @@ bool lash_cad_start(char* const argv[], pid_t* process, int* input, int* output,
         posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
     int code = spawn(process, argv, &actions);
     posix_spawn_file_actions_destroy(&actions);
-    close(in[0]), close(out[1]);
+    close(in[0]);
+    close(out[1]);
     if (code != 0) {
-        close(in[1]), close(out[0]);
+        close(in[1]);
+        close(out[0]);
         return cannot_start(argv[0], code, error);
     }
-    *input = in[1], *output = out[0];
+    *input = in[1];
+    *output = out[0];
     return true;
 }

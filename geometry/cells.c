@@ -39,7 +39,8 @@ static void restrict_row(double (*q)[4], int n, int stride, double s0, double s1
 }
 
 static void load_net(Net* net, const double* pole, int n, int m) {
-    net->n = n, net->m = m;
+    net->n = n;
+    net->m = m;
     for (int i = 0; i < (n + 1) * (m + 1); ++i) {
         for (int c = 0; c < 3; ++c) net->q[i][c] = pole[4 * i + c] * pole[4 * i + 3];
         net->q[i][3] = pole[4 * i + 3];
@@ -73,7 +74,8 @@ static void difference(const Net* net, int i, int j, double hu, double hv, doubl
             *A = fmax(*A, sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
             *w = fmax(*w, fabs(d[3]));
         }
-    *A *= factor, *w *= factor;
+    *A *= factor;
+    *w *= factor;
 }
 
 // Bounds of the piece over its whole range, hu by hv; c: its middle. Returns max |p - c|.
@@ -82,14 +84,17 @@ static double net_bounds(Net* net, Vec3 c, double hu, double hv, LashDerivatives
     int count = (net->n + 1) * (net->m + 1);
     for (int i = 0; i < count; ++i) {
         double* q = net->q[i];
-        q[0] -= q[3] * c.x, q[1] -= q[3] * c.y, q[2] -= q[3] * c.z;
+        q[0] -= q[3] * c.x;
+        q[1] -= q[3] * c.y;
+        q[2] -= q[3] * c.z;
         radius = fmax(radius, vec3_norm(vec3(q[0], q[1], q[2])) / q[3]);
         low = fmin(low, q[3]);
     }
     for (int i = 0; i < 4; ++i)
         for (int j = 0; i + j < 4; ++j) difference(net, i, j, hu, hv, &A[i][j], &w[i][j]);
     double p = radius, k = 1 / low, *p1 = d->d1, *p2 = d->d2, *p3 = d->d3;
-    p1[0] = k * (A[1][0] + w[1][0] * p), p1[1] = k * (A[0][1] + w[0][1] * p);
+    p1[0] = k * (A[1][0] + w[1][0] * p);
+    p1[1] = k * (A[0][1] + w[0][1] * p);
     p2[0] = k * (A[2][0] + 2 * w[1][0] * p1[0] + w[2][0] * p);
     p2[1] = k * (A[1][1] + w[1][0] * p1[1] + w[0][1] * p1[0] + w[1][1] * p);
     p2[2] = k * (A[0][2] + 2 * w[0][1] * p1[1] + w[0][2] * p);
@@ -112,14 +117,17 @@ static void finish_face_cell(LashCell* c, const LashFeature* f) {
     double l = vec3_norm(n);
     double turn =
         c->half[0] * (d2[0] * d1[1] + d1[0] * d2[1]) + c->half[1] * (d2[1] * d1[1] + d1[0] * d2[2]);
-    c->center = s.p, c->tangent[0] = s.u, c->tangent[1] = s.v;
+    c->center = s.p;
+    c->tangent[0] = s.u;
+    c->tangent[1] = s.v;
     c->normal = l > 0 ? vec3_scale(f->face->side / l, n) : vec3(0, 0, 1);
     c->cone = turn < l ? asin(turn / l) + 1e-9 : LASH_PI;
 }
 
 static void close_group(LashCells* cells, int first) {
     LashCellGroup* g = cells->group + cells->groups++;
-    g->first = first, g->count = cells->cells - first;
+    g->first = first;
+    g->count = cells->cells - first;
     Vec3 low = cells->cell[first].center, high = low;
     for (int i = first; i < cells->cells; ++i) {
         Vec3 c = cells->cell[i].center;
@@ -150,8 +158,10 @@ static void add_patch(LashCells* cells, const LashFeature* f, const LashPatch* p
     for (int i = 0; i < nu * nv; ++i) {
         LashCell* c = cells->cell + cells->cells++;
         int x = i % nu, y = i / nu;
-        c->p[0] = p->u0 + hu * (x + 0.5), c->p[1] = p->v0 + hv * (y + 0.5);
-        c->half[0] = 0.5 * hu, c->half[1] = 0.5 * hv;
+        c->p[0] = p->u0 + hu * (x + 0.5);
+        c->p[1] = p->v0 + hv * (y + 0.5);
+        c->half[0] = 0.5 * hu;
+        c->half[1] = 0.5 * hv;
         load_net(net, f->shape->pole + 4 * (size_t)p->first_pole, p->u_degree, p->v_degree);
         restrict_net(net, (double)x / nu, (x + 1.0) / nu, (double)y / nv, (y + 1.0) / nv);
         Vec3 middle = lash_face_point(f->shape, f->face, c->p[0], c->p[1]).p;
@@ -189,9 +199,11 @@ static LashCells* curve_cells(const LashFeature* f) {
         double h = (s->t1 - s->t0) / n;
         for (int k = 0; k < n; ++k) {
             LashCell* c = cells->cell + cells->cells++;
-            c->p[0] = s->t0 + h * (k + 0.5), c->half[0] = 0.5 * h;
+            c->p[0] = s->t0 + h * (k + 0.5);
+            c->half[0] = 0.5 * h;
             LashCurvePoint p = lash_edge_point(f->shape, e, c->p[0]);
-            c->center = p.p, c->tangent[0] = p.d;
+            c->center = p.p;
+            c->tangent[0] = p.d;
             load_net(net, f->shape->pole + 4 * (size_t)s->first_pole, s->degree, 0);
             restrict_net(net, (double)k / n, (k + 1.0) / n, 0, 1);
             c->radius = net_bounds(net, p.p, h, 1, &c->d);
@@ -213,8 +225,10 @@ static LashCells* cone_cells(const LashFeature* f) {
     double s = fabs(f->sin_a);
     for (int i = 0; i < AROUND * ALONG; ++i) {
         LashCell* c = cells->cell + cells->cells++;
-        c->p[0] = face->u0 + hu * (i % AROUND + 0.5), c->p[1] = face->v0 + hv * (i / AROUND + 0.5);
-        c->half[0] = 0.5 * hu, c->half[1] = 0.5 * hv;
+        c->p[0] = face->u0 + hu * (i % AROUND + 0.5);
+        c->p[1] = face->v0 + hv * (i / AROUND + 0.5);
+        c->half[0] = 0.5 * hu;
+        c->half[1] = 0.5 * hv;
         c->d = (LashDerivatives){{r, 1}, {r, s, 0}, {r, s, 0, 0}};
         c->radius = c->half[0] * r + c->half[1];
         finish_face_cell(c, f);

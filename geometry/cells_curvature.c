@@ -35,9 +35,11 @@ static Forms forms_at(const LashFeature* f, const LashDerivatives* d, const doub
     Vec3 N = vec3_cross(s.u, s.v);
     q.length = vec3_norm(N);
     double a = 1 / d->d1[0], b = 1 / d->d1[1], side = -f->side / q.length;
-    q.G[0] = a * a * vec3_dot(s.u, s.u), q.G[1] = a * b * vec3_dot(s.u, s.v);
+    q.G[0] = a * a * vec3_dot(s.u, s.u);
+    q.G[1] = a * b * vec3_dot(s.u, s.v);
     q.G[2] = b * b * vec3_dot(s.v, s.v);
-    q.L[0] = a * a * side * vec3_dot(N, s.uu), q.L[1] = a * b * side * vec3_dot(N, s.uv);
+    q.L[0] = a * a * side * vec3_dot(N, s.uu);
+    q.L[1] = a * b * side * vec3_dot(N, s.uv);
     q.L[2] = b * b * side * vec3_dot(N, s.vv);
     double half = 0.5 * (q.G[0] + q.G[2]), det = q.G[0] * q.G[2] - q.G[1] * q.G[1];
     q.least = det / (half + sqrt(fmax(0, half * half - det)));
@@ -61,9 +63,11 @@ static double curvature_bound(const Forms* q, const LashDerivatives* d, const do
             double dG = si / d1[i] + sj / d1[j];
             double dL =
                 (dn * d2[i + j] + h[0] * d3[i + j] + h[1] * d3[i + j + 1]) / (d1[i] * d1[j]);
-            e += dG * dG, f += dL * dL;
+            e += dG * dG;
+            f += dL * dL;
         }
-    e = sqrt(e) / q->least, f = sqrt(f) / q->least;
+    e = sqrt(e) / q->least;
+    f = sqrt(f) / q->least;
     if (!(e < 1)) return INFINITY;
     return q->k0 + f > 0 ? (q->k0 + f) / (1 - e) * (1 + 1e-9) : 0;
 }
@@ -89,7 +93,8 @@ static bool bound_cell(const LashFeature* f, const LashCell* c, double* known, i
         }
         int wide = box.h[1] * c->d.d1[1] > box.h[0] * c->d.d1[0];
         ++box.depth;
-        box.h[wide] *= 0.5, box.x[wide] -= box.h[wide];
+        box.h[wide] *= 0.5;
+        box.x[wide] -= box.h[wide];
         stack[top++] = box;
         box.x[wide] += 2 * box.h[wide];
         stack[top++] = box;

@@ -49,10 +49,12 @@ void lash_free_keep(LashFreeProblem* q, const double x[4], double sign) {
     if (isinf(gap) || (q->roots == LASH_FREE_ROOTS && q->gap[LASH_FREE_ROOTS - 1] <= gap)) return;
     int at = q->roots < LASH_FREE_ROOTS ? q->roots++ : LASH_FREE_ROOTS - 1;
     for (; at > 0 && q->gap[at - 1] > gap; --at) {
-        q->gap[at] = q->gap[at - 1], q->sign[at] = q->sign[at - 1];
+        q->gap[at] = q->gap[at - 1];
+        q->sign[at] = q->sign[at - 1];
         memcpy(q->x[at], q->x[at - 1], sizeof q->x[at]);
     }
-    q->gap[at] = gap, q->sign[at] = sign;
+    q->gap[at] = gap;
+    q->sign[at] = sign;
     memcpy(q->x[at], x, sizeof q->x[at]);
 }
 
@@ -71,10 +73,13 @@ static bool add_root(LashFreeProblem* q, const double x[4], int slot, bool check
         if (face && vec3_dot(N, n) * q->P->side > 0) return false; // same way round
         Vec3 skeleton = vec3_add_scaled(s.p, -d - tube, n);
         if (q->Q == v->b) {
-            c.ca = s.p, c.cb = skeleton, c.n = n;
+            c.ca = s.p;
+            c.cb = skeleton;
+            c.n = n;
             memcpy(c.t_a, x, sizeof c.t_a);
         } else { // found in a's frame
-            c.cb = lash_place(v->b_a, s.p), c.ca = lash_place(v->b_a, skeleton);
+            c.cb = lash_place(v->b_a, s.p);
+            c.ca = lash_place(v->b_a, skeleton);
             c.n = vec3_neg(mat3_mul(v->b_a->rot, n));
             memcpy(c.t_b, x, sizeof c.t_b);
         }
@@ -82,7 +87,8 @@ static bool add_root(LashFreeProblem* q, const double x[4], int slot, bool check
         return v->count > before;
     }
     const LashSurfacePoint a = q->at[0], b = q->at[1];
-    c.ca = a.p, c.cb = b.p;
+    c.ca = a.p;
+    c.cb = b.p;
     memcpy(c.t_a, x, (size_t)q->na * sizeof(double));
     memcpy(c.t_b, x + q->na, (size_t)(q->n - q->na) * sizeof(double));
     if (q->mode == LASH_MODE_N) {
@@ -114,21 +120,29 @@ bool lash_free_is_minimum(LashFreeProblem* q, const double x[4]) {
 
 static void make_problem(LashPairView* v, LashFreeProblem* q) {
     const LashFeature *a = v->a, *b = v->b;
-    q->v = v, q->roots = q->ends = 0, q->evaluated = false;
+    q->v = v;
+    q->roots = q->ends = 0;
+    q->evaluated = false;
     bool free_b = b->skeleton == LASH_SKELETON_SURFACE || b->skeleton == LASH_SKELETON_CURVE;
     bool elementary_a = a->kind == LASH_FEATURE_FACE && a->skeleton != LASH_SKELETON_SURFACE;
     q->na = 0;
     if (!free_b || elementary_a) {
         q->mode = LASH_MODE_S;
-        if (free_b)
-            q->P = b, q->Q = a, q->place = lash_placement_inverse(v->b_a);
-        else
-            q->P = a, q->Q = b, q->place = *v->b_a;
+        if (free_b) {
+            q->P = b;
+            q->Q = a;
+            q->place = lash_placement_inverse(v->b_a);
+        } else {
+            q->P = a;
+            q->Q = b;
+            q->place = *v->b_a;
+        }
         q->n = lash_free_parameters(q->P);
         return;
     }
     q->mode = b->skeleton == LASH_SKELETON_SURFACE ? LASH_MODE_N : LASH_MODE_C;
-    q->na = lash_free_parameters(a), q->n = q->na + lash_free_parameters(b);
+    q->na = lash_free_parameters(a);
+    q->n = q->na + lash_free_parameters(b);
 }
 
 // Slots: a root keeps the slot of the warm root it came from; new ones take the free slots.
@@ -143,7 +157,8 @@ static void add_roots(LashFreeProblem* q, LashWarm* warm) {
             for (int i = 0; i < q->n; ++i)
                 d = fmax(d, lash_free_parameter_distance(q, i, q->x[k][i], warm->p[s][i]));
             if (d < 0.05 && !taken[s]) {
-                taken[s] = true, slot_of[k] = s;
+                taken[s] = true;
+                slot_of[k] = s;
                 break;
             }
         }
@@ -169,7 +184,10 @@ static void add_roots(LashFreeProblem* q, LashWarm* warm) {
     for (int k = 0; k < q->ends && next.waiting < LASH_MAX_WAITING; ++k)
         memcpy(next.wait[next.waiting++], q->end[k], sizeof next.wait[0]);
     for (int s = 0; s < next.count; ++s) // holes keep what was there
-        if (!taken[s]) memcpy(next.p[s], warm->p[s], sizeof next.p[s]), next.sign[s] = 0;
+        if (!taken[s]) {
+            memcpy(next.p[s], warm->p[s], sizeof next.p[s]);
+            next.sign[s] = 0;
+        }
     *warm = next;
 }
 
@@ -188,7 +206,8 @@ static void follow_waiting(LashFreeProblem* q, LashWarm* warm, bool taken[LASH_M
         if (!lash_free_is_minimum(q, x) || is_known(q, x)) continue;
         memcpy(q->x[q->roots++], x, sizeof x);
         if (!add_root(q, x, s, true)) continue;
-        taken[s] = true, warm->sign[s] = sign;
+        taken[s] = true;
+        warm->sign[s] = sign;
         memcpy(warm->p[s], x, sizeof x);
         if (s >= warm->count) warm->count = s + 1;
     }
@@ -213,7 +232,8 @@ void lash_pair_free(LashPairView* v) {
         memcpy(q.x[q.roots++], x, sizeof x);
         // as long as no fold is passed the root stays a contact
         if (!add_root(&q, x, s, sign != warm->sign[s])) continue;
-        taken[s] = true, warm->sign[s] = sign;
+        taken[s] = true;
+        warm->sign[s] = sign;
         memcpy(warm->p[s], x, sizeof x);
     }
     follow_waiting(&q, warm, taken);

@@ -12,10 +12,16 @@ typedef struct Nearest {
 static void try_start(const LashShape* shape, const LashFace* face, Vec3 p, double u, double v,
                       Nearest* best) {
     if (best->distance < best->enough) return;
-    u = fmin(face->u1, fmax(face->u0, u)), v = fmin(face->v1, fmax(face->v0, v));
+    u = fmin(face->u1, fmax(face->u0, u));
+    v = fmin(face->v1, fmax(face->v0, v));
     LashSurfacePoint at = lash_face_point(shape, face, u, v);
     double d = vec3_distance(p, at.p);
-    if (d < best->distance) best->u = u, best->v = v, best->distance = d, best->at = at;
+    if (d < best->distance) {
+        best->u = u;
+        best->v = v;
+        best->distance = d;
+        best->at = at;
+    }
 }
 
 // Where to start on a face without trims: its edges are the sides of the (u, v) box, usually with
@@ -66,7 +72,8 @@ Vec3 lash_freeform_edge_normal(const LashShape* shape, const LashFace* face, con
         double f = vec3_dot(r, s.u), g = vec3_dot(r, s.v), det = a * c - b * b;
         if (!(det > 0)) break;
         double du = (c * f - b * g) / det, dv = (a * g - b * f) / det;
-        u = fmin(face->u1, fmax(face->u0, u + du)), v = fmin(face->v1, fmax(face->v0, v + dv));
+        u = fmin(face->u1, fmax(face->u0, u + du));
+        v = fmin(face->v1, fmax(face->v0, v + dv));
         if (fabs(du) <= 1e-12 * (face->u1 - face->u0) && fabs(dv) <= 1e-12 * (face->v1 - face->v0))
             break;
         s = lash_face_point(shape, face, u, v);

@@ -64,8 +64,12 @@ static void distance_bounds(const LashFeature* Q, Vec3 X, double rho, double* k2
         *k2 = *k3 = INFINITY; // the axis or center is inside
         return;
     }
-    *k2 = k / s, *k3 = c * k / (s * s);
-    if (torus) *k2 = fmax(*k2, 1 / t), *k3 += c / (t * t) + 3 / (t * s);
+    *k2 = k / s;
+    *k3 = c * k / (s * s);
+    if (torus) {
+        *k2 = fmax(*k2, 1 / t);
+        *k3 += c / (t * t) + 3 / (t * s);
+    }
 }
 
 // Is every point within rho of X, at the distance `gap` from the cone Q, too near to its axis? With
@@ -157,7 +161,10 @@ static bool invert(int n, const double J[16], double Y[16]) {
         double s = 0;
         for (int j = 0; j < n; ++j) s = fmax(s, fabs(J[i + 4 * j]));
         if (!(s > 0 && s < INFINITY)) return false;
-        for (int j = 0; j < n; ++j) M[i][j] = J[i + 4 * j] / s, M[i][n + j] = i == j ? 1 / s : 0;
+        for (int j = 0; j < n; ++j) {
+            M[i][j] = J[i + 4 * j] / s;
+            M[i][n + j] = i == j ? 1 / s : 0;
+        }
     }
     for (int k = 0; k < n; ++k) {
         int p = k;
@@ -166,7 +173,8 @@ static bool invert(int n, const double J[16], double Y[16]) {
         if (!(fabs(M[p][k]) > 1e-12)) return false;
         for (int j = 0; j < 2 * n && p != k; ++j) {
             double t = M[k][j];
-            M[k][j] = M[p][j], M[p][j] = t;
+            M[k][j] = M[p][j];
+            M[p][j] = t;
         }
         for (int i = 0; i < n; ++i) {
             double m = i == k ? 0 : M[i][k] / M[k][k];
@@ -346,10 +354,14 @@ static void search_box(LashFreeProblem* q, const Range* g, const Box* whole) {
         double most = -1;
         for (int i = 0; i < q->n; ++i) {
             double width = box.h[i] * (i < na ? g->a->d1[i] : g->b->d1[i - na]);
-            if (width > most) most = width, widest = i;
+            if (width > most) {
+                most = width;
+                widest = i;
+            }
         }
         ++box.depth;
-        box.h[widest] *= 0.5, box.x[widest] -= box.h[widest];
+        box.h[widest] *= 0.5;
+        box.x[widest] -= box.h[widest];
         stack[top++] = box;
         box.x[widest] += 2 * box.h[widest];
         stack[top++] = box;
@@ -428,7 +440,8 @@ static void search_one_cell(LashFreeProblem* q, Range* g, const LashCell* c) {
     double low = v->a->t0, high = v->a->t1;
     if (v->a->skeleton == LASH_SKELETON_LINE) {
         double t = vec3_dot(w, v->z);
-        low = fmax(low, t - c->radius), high = fmin(high, t + c->radius);
+        low = fmax(low, t - c->radius);
+        high = fmin(high, t + c->radius);
         if (low > high) return;
     }
     for (int k = 0; k < (circle ? ARCS : 1); ++k) {
@@ -487,7 +500,10 @@ static void search_cells(LashFreeProblem* q, Range* g, const LashCellGroup* ga,
             g->b = &cb->d;
             if (rows_exclude(g, na, nb, r, cb->tangent, ca->half, cb->half)) continue;
             Box box = cell_box(ca);
-            for (int k = 0; k < nb; ++k) box.x[na + k] = cb->p[k], box.h[na + k] = cb->half[k];
+            for (int k = 0; k < nb; ++k) {
+                box.x[na + k] = cb->p[k];
+                box.h[na + k] = cb->half[k];
+            }
             search_box(q, g, &box);
         }
     }
@@ -508,7 +524,8 @@ static void search_both(LashFreeProblem* q) {
 }
 
 void lash_free_search(LashFreeProblem* q) {
-    q->budget = budget[q->n], q->unresolved = 0;
+    q->budget = budget[q->n];
+    q->unresolved = 0;
     if (q->mode == LASH_MODE_S)
         search_S(q);
     else if (q->v->a->cells == NULL)

@@ -36,7 +36,9 @@ LashSurfacePoint lash_free_point(const LashFeature* f, const double* t) {
         s.p = f->origin;
     } else if (f->kind == LASH_FEATURE_EDGE) {
         LashCurvePoint c = lash_edge_point(f->shape, f->edge, t[0]);
-        s.p = c.p, s.u = c.d, s.uu = c.dd;
+        s.p = c.p;
+        s.u = c.d;
+        s.uu = c.dd;
     } else {
         s = lash_face_point(f->shape, f->face, t[0], t[1]);
     }
@@ -45,8 +47,11 @@ LashSurfacePoint lash_free_point(const LashFeature* f, const double* t) {
 
 static LashSurfacePoint place(const LashPlacement* q, LashSurfacePoint s) {
     s.p = lash_place(q, s.p);
-    s.u = mat3_mul(q->rot, s.u), s.v = mat3_mul(q->rot, s.v);
-    s.uu = mat3_mul(q->rot, s.uu), s.uv = mat3_mul(q->rot, s.uv), s.vv = mat3_mul(q->rot, s.vv);
+    s.u = mat3_mul(q->rot, s.u);
+    s.v = mat3_mul(q->rot, s.v);
+    s.uu = mat3_mul(q->rot, s.uu);
+    s.uv = mat3_mul(q->rot, s.uv);
+    s.vv = mat3_mul(q->rot, s.vv);
     return s;
 }
 
@@ -67,7 +72,8 @@ static void shift(LashSurfacePoint* s, int n, const double* d) {
     Vec3 dv = vec3_add(vec3_scale(x, s->uv), vec3_scale(y, s->vv));
     Vec3 u = vec3_add_scaled(s->u, 0.5, du), v = vec3_add_scaled(s->v, 0.5, dv);
     s->p = vec3_add_scaled(vec3_add_scaled(s->p, x, u), y, v);
-    s->u = vec3_add(s->u, du), s->v = vec3_add(s->v, dv);
+    s->u = vec3_add(s->u, du);
+    s->v = vec3_add(s->v, dv);
 }
 
 void lash_free_points(LashFreeProblem* q, const double* x) {
@@ -94,7 +100,8 @@ void lash_free_points(LashFreeProblem* q, const double* x) {
 double lash_free_distance(const LashFeature* Q, Vec3 X, Vec3* n, Vec3 e[2], double k[2]) {
     Vec3 w = vec3_sub(X, Q->origin);
     k[0] = k[1] = 0;
-    e[0] = Q->x, e[1] = Q->y;
+    e[0] = Q->x;
+    e[1] = Q->y;
     if (Q->skeleton == LASH_SKELETON_PLANE) {
         *n = Q->z;
         return vec3_dot(w, Q->z);
@@ -126,7 +133,8 @@ double lash_free_distance(const LashFeature* Q, Vec3 X, Vec3* n, Vec3 e[2], doub
     t = vec3_scale(1 / d, t);
     *n = vec3_scale(Q->side, t);
     k[0] = Q->side * vec3_dot(t, r) / rho;
-    e[1] = vec3_cross(t, e[0]), k[1] = Q->side / d;
+    e[1] = vec3_cross(t, e[0]);
+    k[1] = Q->side / d;
     return Q->side * (d - Q->tube);
 }
 
@@ -217,10 +225,12 @@ static bool solve(int n, double J[16], double F[4], double* sign) {
         if (p != k) {
             for (int j = 0; j < n; ++j) {
                 double t = J[k + 4 * j];
-                J[k + 4 * j] = J[p + 4 * j], J[p + 4 * j] = t;
+                J[k + 4 * j] = J[p + 4 * j];
+                J[p + 4 * j] = t;
             }
             double t = F[k];
-            F[k] = F[p], F[p] = t;
+            F[k] = F[p];
+            F[p] = t;
             *sign = -*sign;
         }
         for (int i = k + 1; i < n; ++i) {
@@ -241,7 +251,8 @@ static bool solve(int n, double J[16], double F[4], double* sign) {
 static double parameter_range(const LashFeature* f, int i, double* low, double* high) {
     bool closed, free;
     if (f->kind == LASH_FEATURE_EDGE) {
-        *low = f->t0, *high = f->t1;
+        *low = f->t0;
+        *high = f->t1;
         free = f->skeleton == LASH_SKELETON_CURVE;
         closed = free ? f->edge->closed : f->closed;
     } else {
@@ -252,7 +263,8 @@ static double parameter_range(const LashFeature* f, int i, double* low, double* 
     }
     if (!closed) return 0;
     if (free) return *high - *low;
-    *low = -INFINITY, *high = INFINITY;
+    *low = -INFINITY;
+    *high = INFINITY;
     return 2 * LASH_PI;
 }
 
@@ -287,12 +299,21 @@ LashDescent lash_free_newton(LashFreeProblem* q, double x[4], int patience, doub
             double d = F[i], most = trust * range;
             if (!isfinite(d)) return LASH_NO_ROOT;
             step = fmax(step, fabs(d) / range);
-            if (fabs(d) > most) d = copysign(most, d), clamped = true;
+            if (fabs(d) > most) {
+                d = copysign(most, d);
+                clamped = true;
+            }
             double next = x[i] - d, margin = 1e-7 * range;
             if (period[i] > 0 && next < low[i]) next += period[i];
             if (period[i] > 0 && next > high[i]) next -= period[i];
-            if (next < low[i] - margin) next = low[i] - margin, clamped = stopped = true;
-            if (next > high[i] + margin) next = high[i] + margin, clamped = stopped = true;
+            if (next < low[i] - margin) {
+                next = low[i] - margin;
+                clamped = stopped = true;
+            }
+            if (next > high[i] + margin) {
+                next = high[i] + margin;
+                clamped = stopped = true;
+            }
             x[i] = next;
         }
         // quadratic: the next step would be C step^2, C = step / last^2 when it is not small by

@@ -160,19 +160,28 @@ void lash_pair_add(LashPairView* v, const LashCandidate* c) {
     double reach = lash_kernel_reach(a, b);
     if (!(gap <= v->query->limit && gap >= -2 * reach) || v->count == LASH_MAX_POINTS) return;
     LashRoot* r = v->roots + v->count;
-    r->gap = gap, r->normal = c->n, r->slot = c->slot;
+    r->gap = gap;
+    r->normal = c->n;
+    r->slot = c->slot;
     r->point_a = vec3_add_scaled(c->ca, -ra, c->n);
     r->point_b = vec3_add_scaled(c->cb, rb, c->n);
-    r->boundary = false, r->ball_a = c->ball, r->ball_b = false, r->rim = false;
+    r->boundary = false;
+    r->ball_a = c->ball;
+    r->ball_b = false;
+    r->rim = false;
     r->deep = gap < -reach;
-    r->t_a[0] = c->t_a[0], r->t_a[1] = c->t_a[1], r->t_b[0] = c->t_b[0], r->t_b[1] = c->t_b[1];
+    r->t_a[0] = c->t_a[0];
+    r->t_a[1] = c->t_a[1];
+    r->t_b[0] = c->t_b[0];
+    r->t_b[1] = c->t_b[1];
     double slack_a = slack_against(a, b), slack_b = slack_against(b, a);
     if (gap < 0 && b->kind == LASH_FEATURE_FACE && a->kind == LASH_FEATURE_VERTEX) {
         slack_a = INFINITY; // inside the material it penetrates, whichever way it points
     } else if (gap < 0 && a->kind == LASH_FEATURE_EDGE && b->kind == LASH_FEATURE_EDGE) {
         // crossed edges: outside the wedges their points would lie outside the other's material
         double most = 1e-9 * fmin(a->size, b->size) / -gap;
-        slack_a = fmin(slack_a, most), slack_b = fmin(slack_b, most);
+        slack_a = fmin(slack_a, most);
+        slack_b = fmin(slack_b, most);
     }
     LashTrimRoom* room = v->query->room != NULL ? v->query->room + 2 * c->slot : NULL;
     if (!lash_feature_owns(b, r->point_b, c->t_b, c->n, slack_b, room, &r->boundary)) return;
@@ -194,7 +203,10 @@ static bool apart(const LashPairView* v, const LashCandidate* c) {
     LashRoot root;
     LashKernelQuery query = *v->query;
     LashPairView all = *v;
-    query.limit = INFINITY, all.query = &query, all.roots = &root, all.count = 0;
+    query.limit = INFINITY;
+    all.query = &query;
+    all.roots = &root;
+    all.count = 0;
     lash_pair_add(&all, c);
     return all.count > 0;
 }
@@ -229,8 +241,10 @@ static bool parallel_curvature(const double K[4], double g, double P[4]) {
     double det = a * d - b * c;
     if (!(det > 0 && a + d > 0)) return false;
     double inv[4] = {d / det, -c / det, -b / det, a / det};
-    P[0] = K[0] * inv[0] + K[2] * inv[1], P[1] = K[1] * inv[0] + K[3] * inv[1];
-    P[2] = K[0] * inv[2] + K[2] * inv[3], P[3] = K[1] * inv[2] + K[3] * inv[3];
+    P[0] = K[0] * inv[0] + K[2] * inv[1];
+    P[1] = K[1] * inv[0] + K[3] * inv[1];
+    P[2] = K[0] * inv[2] + K[2] * inv[3];
+    P[3] = K[1] * inv[2] + K[3] * inv[3];
     return true;
 }
 
@@ -299,7 +313,8 @@ void lash_kernel_second_order(const LashFeature* a, const LashFeature* b, const 
     if (same_b) lash_feature_second_order(b, root->ball_b, t1, NULL, t1, t1, t2, &contact->b);
     if (same_a) lash_feature_second_order(a, root->ball_a, t1, NULL, t1, t1, t2, &contact->a);
     if (same_a && same_b) return;
-    t1 = mat3_mul_transposed(*world_b, t1), t2 = mat3_mul_transposed(*world_b, t2);
+    t1 = mat3_mul_transposed(*world_b, t1);
+    t2 = mat3_mul_transposed(*world_b, t2);
     if (!same_b)
         lash_feature_second_order(b, root->ball_b, root->point_b, root->t_b, root->normal, t1, t2,
                                   &contact->b);
@@ -346,13 +361,18 @@ static void exchange(const LashPlacement* b_a, LashRoot* roots, int count) {
         Vec3 point_a = r->point_a;
         bool ball = r->ball_a;
         r->normal = vec3_neg(mat3_mul(b_a->rot, r->normal));
-        r->point_a = lash_place(b_a, r->point_b), r->point_b = lash_place(b_a, point_a);
-        r->ball_a = r->ball_b, r->ball_b = ball;
-        if (r->rim)
-            r->tangent = mat3_mul(b_a->rot, r->tangent), r->around = mat3_mul(b_a->rot, r->around);
+        r->point_a = lash_place(b_a, r->point_b);
+        r->point_b = lash_place(b_a, point_a);
+        r->ball_a = r->ball_b;
+        r->ball_b = ball;
+        if (r->rim) {
+            r->tangent = mat3_mul(b_a->rot, r->tangent);
+            r->around = mat3_mul(b_a->rot, r->around);
+        }
         for (int k = 0; k < 2; ++k) {
             double t = r->t_a[k];
-            r->t_a[k] = r->t_b[k], r->t_b[k] = t;
+            r->t_a[k] = r->t_b[k];
+            r->t_b[k] = t;
         }
     }
 }
@@ -361,16 +381,22 @@ int lash_kernel_roots(const LashFeature* a, const LashFeature* b, const LashPlac
                       const LashKernelQuery* query, LashRoot roots[LASH_MAX_POINTS]) {
     if (lash_is_rim_cylinder(a, b)) return lash_rim_cylinder(a, b, b_a, query->limit, roots);
     LashPairView v;
-    v.query = query, v.roots = roots, v.count = 0;
+    v.query = query;
+    v.roots = roots;
+    v.count = 0;
     bool ordered = a->skeleton <= b->skeleton, rim = lash_is_rim_cylinder(b, a);
     if (ordered && !rim) {
-        v.a = a, v.b = b, v.b_a = b_a;
+        v.a = a;
+        v.b = b;
+        v.b_a = b_a;
         roots_ordered(&v);
         return v.count;
     }
     LashPlacement inverse;
     if (query->a_b == NULL) inverse = lash_placement_inverse(b_a);
-    v.a = b, v.b = a, v.b_a = query->a_b != NULL ? query->a_b : &inverse;
+    v.a = b;
+    v.b = a;
+    v.b_a = query->a_b != NULL ? query->a_b : &inverse;
     if (rim)
         v.count = lash_rim_cylinder(b, a, v.b_a, query->limit, roots);
     else
@@ -413,7 +439,10 @@ static bool solve4(double row[4][8]) {
             if (fabs(row[i][k]) > fabs(row[p][k])) p = i;
         if (!(fabs(row[p][k]) > 1e-13 * scale)) return false;
         double pivot[8], inverse = 1 / row[p][k];
-        for (int j = 0; j < 8; ++j) pivot[j] = inverse * row[p][j], row[p][j] = row[k][j];
+        for (int j = 0; j < 8; ++j) {
+            pivot[j] = inverse * row[p][j];
+            row[p][j] = row[k][j];
+        }
         for (int j = 0; j < 8; ++j) row[k][j] = pivot[j];
         for (int i = 0; i < 4; ++i) {
             double f = row[i][k];
@@ -436,10 +465,13 @@ bool lash_contact_operator(const LashContactPoint* c, double D[16]) {
     for (int j = 0; j < 2; ++j)
         for (int i = 0; i < 2; ++i) {
             int k = i + 2 * j;
-            row[i][j] = c->a.X[k], row[i][j + 2] = -(c->b.X[k] + g * c->b.Y[k]);
-            row[i + 2][j] = s * c->a.Y[k], row[i + 2][j + 2] = s * c->b.Y[k];
+            row[i][j] = c->a.X[k];
+            row[i][j + 2] = -(c->b.X[k] + g * c->b.Y[k]);
+            row[i + 2][j] = s * c->a.Y[k];
+            row[i + 2][j + 2] = s * c->b.Y[k];
         }
-    row[0][4] = row[1][5] = -1, row[2][6] = row[3][7] = s;
+    row[0][4] = row[1][5] = -1;
+    row[2][6] = row[3][7] = s;
     bool regular = solve4(row);
     for (int j = 0; j < 4; ++j)
         for (int i = 0; i < 4; ++i) D[i + 4 * j] = regular ? row[i][4 + j] : 0;
@@ -474,7 +506,10 @@ int lash_contact_span(const LashContactPoint* points, int count, int chosen[LASH
     double most = 0;
     for (int i = 0; i < count; ++i) {
         double d = vec3_distance(points[i].point_b, o);
-        if (d > most) most = d, far = i;
+        if (d > most) {
+            most = d;
+            far = i;
+        }
     }
     int used = 0;
     chosen[used++] = deepest;
@@ -484,8 +519,14 @@ int lash_contact_span(const LashContactPoint* points, int count, int chosen[LASH
     double low = -1e-9 * most * most, high = 1e-9 * most * most; // of no width: a line
     for (int i = 0; i < count; ++i) {
         double d = vec3_dot(vec3_sub(points[i].point_b, o), across);
-        if (d > high) high = d, left = i;
-        if (d < low) low = d, right = i;
+        if (d > high) {
+            high = d;
+            left = i;
+        }
+        if (d < low) {
+            low = d;
+            right = i;
+        }
     }
     if (left >= 0) chosen[used++] = left;
     if (right >= 0) chosen[used++] = right;

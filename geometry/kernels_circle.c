@@ -96,10 +96,13 @@ static void sample(const Around* q, Samples* out) {
     double most = 0;
     for (int i = 0; i < SAMPLES; ++i) {
         double d = fabs(out->d[i]);
-        most = d > most ? d : most, out->sharp[i] = B[i] < sharp;
+        most = d > most ? d : most;
+        out->sharp[i] = B[i] < sharp;
     }
     out->steep = 0.15 * most;
-    out->n[SAMPLES] = out->n[0], out->d[SAMPLES] = out->d[0], out->sharp[SAMPLES] = out->sharp[0];
+    out->n[SAMPLES] = out->n[0];
+    out->d[SAMPLES] = out->d[0];
+    out->sharp[SAMPLES] = out->sharp[0];
 }
 
 // The zero of N in [low, high], where N changes its sign from -sign_high: Newton kept inside by
@@ -145,8 +148,13 @@ static int zeros_between(const Around* q, Sample a, Sample b, double rising, dou
     int cuts = 1;
     if (root > 0) { // c1 + 2 c2 t + 3 c3 t^2 = 0
         double m = -(c2 + copysign(sqrt(root), c2)), t[2];
-        t[0] = c3 != 0 ? m / (3 * c3) : -1, t[1] = m != 0 ? c1 / m : -1;
-        if (t[0] > t[1]) m = t[0], t[0] = t[1], t[1] = m;
+        t[0] = c3 != 0 ? m / (3 * c3) : -1;
+        t[1] = m != 0 ? c1 / m : -1;
+        if (t[0] > t[1]) {
+            m = t[0];
+            t[0] = t[1];
+            t[1] = m;
+        }
         for (int i = 0; i < 2; ++i)
             if (t[i] > 0 && t[i] < 1) cut[cuts++] = sample_at(q, a.f + h * t[i]);
     }
@@ -165,7 +173,8 @@ static int zeros_between(const Around* q, Sample a, Sample b, double rising, dou
 static int add_twin(const Around* q, double z, double d, double rising, double* found, int count) {
     const double e = 1e-3;
     double low, high;
-    at(q, z - e, &low), at(q, z + e, &high);
+    at(q, z - e, &low);
+    at(q, z + e, &high);
     double d2 = (high - low) / (2 * e), d3 = (high - 2 * d + low) / (e * e);
     double root = 0.25 * d2 * d2 - 2 * d3 * d / 3;
     if (!(root > 0 && d3 * rising > 0) || count == LASH_MAX_POINTS) return count;
@@ -256,8 +265,10 @@ typedef struct Frame {
 static Around around(const Frame* a, double R, const Frame* b) {
     Vec3 w = vec3_sub(a->o, b->o);
     Around q = {.x0 = vec3_dot(w, b->x), .y0 = vec3_dot(w, b->y)};
-    q.x1 = R * vec3_dot(a->x, b->x), q.y1 = R * vec3_dot(a->x, b->y);
-    q.x2 = R * vec3_dot(a->y, b->x), q.y2 = R * vec3_dot(a->y, b->y);
+    q.x1 = R * vec3_dot(a->x, b->x);
+    q.y1 = R * vec3_dot(a->x, b->y);
+    q.x2 = R * vec3_dot(a->y, b->x);
+    q.y2 = R * vec3_dot(a->y, b->y);
     q.floor = 1e-24 * (vec3_norm_squared(w) + R * R);
     q.sharp = 0.16 * R * R; // (2 steps along the circle)^2
     return q;
@@ -291,7 +302,8 @@ static void circle_circle(LashPairView* v) {
     double R = swap ? b->radius : a->radius;
     Vec3 ao = v->origin, ax = v->x, ay = v->y, az = v->z, w0 = vec3_sub(over->o, axis->o);
     Around q = around(over, R, axis);
-    q.L1 = 2 * R * vec3_dot(w0, over->x), q.L2 = 2 * R * vec3_dot(w0, over->y);
+    q.L1 = 2 * R * vec3_dot(w0, over->x);
+    q.L2 = 2 * R * vec3_dot(w0, over->y);
     q.m = swap ? -a->radius : -b->radius;
     double f[LASH_MAX_POINTS];
     int count = stationary(&q, hollow ? -1 : 1, f);
@@ -351,7 +363,9 @@ static void circle_cone(LashPairView* v) {
     Frame fa = {v->origin, v->x, v->y, v->z}, fb = {b->origin, b->x, b->y, b->z};
     Around q = around(&fa, a->radius, &fb);
     double m = -2 * b->sin_a * a->radius;
-    q.L1 = m * vec3_dot(v->x, b->z), q.L2 = m * vec3_dot(v->y, b->z), q.m = b->cos_a;
+    q.L1 = m * vec3_dot(v->x, b->z);
+    q.L2 = m * vec3_dot(v->y, b->z);
+    q.m = b->cos_a;
     double f[LASH_MAX_POINTS];
     int count = stationary(&q, b->side < 0 ? -1 : 1, f);
     if (count == 0) f[count++] = 0; // coaxial

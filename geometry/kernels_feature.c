@@ -22,7 +22,8 @@
 // are those of their edges.
 static void set_bound(LashFeature* f, LashBox box, double hair) {
     Vec3 h = vec3(hair, hair, hair);
-    box.low = vec3_sub(box.low, h), box.high = vec3_add(box.high, h);
+    box.low = vec3_sub(box.low, h);
+    box.high = vec3_add(box.high, h);
     f->box = box;
     f->center = vec3_scale(0.5, vec3_add(box.low, box.high));
     f->bound = 0.5 * vec3_distance(box.low, box.high);
@@ -59,29 +60,41 @@ LashFeature lash_feature_face(const LashShape* shape, int index) {
     const LashFace* face = shape->face + index;
     LashFeature f;
     memset(&f, 0, sizeof f);
-    f.kind = LASH_FEATURE_FACE, f.shape = shape, f.face = face;
-    f.origin = face->origin, f.x = face->x, f.y = face->y, f.z = face->z;
+    f.kind = LASH_FEATURE_FACE;
+    f.shape = shape;
+    f.face = face;
+    f.origin = face->origin;
+    f.x = face->x;
+    f.y = face->y;
+    f.z = face->z;
     f.side = face->side;
     f.reach = face->reach > 0 ? face->reach : INFINITY;
     f.code = (uint32_t)LASH_FEATURE_FACE << 26 | (uint32_t)index;
     switch (face->type) {
         case LASH_PLANE: // z becomes the outward normal; the trims use the face's own frame
             f.skeleton = LASH_SKELETON_PLANE;
-            f.z = vec3_scale(f.side, f.z), f.y = vec3_scale(f.side, f.y), f.side = 1;
+            f.z = vec3_scale(f.side, f.z);
+            f.y = vec3_scale(f.side, f.y);
+            f.side = 1;
             break;
         case LASH_CYLINDER:
-            f.skeleton = LASH_SKELETON_LINE, f.tube = face->radius;
+            f.skeleton = LASH_SKELETON_LINE;
+            f.tube = face->radius;
             break;
         case LASH_SPHERE:
-            f.skeleton = LASH_SKELETON_POINT, f.tube = face->radius;
+            f.skeleton = LASH_SKELETON_POINT;
+            f.tube = face->radius;
             break;
         case LASH_TORUS:
             f.skeleton = LASH_SKELETON_CIRCLE;
-            f.radius = face->radius, f.tube = face->radius2;
+            f.radius = face->radius;
+            f.tube = face->radius2;
             break;
         case LASH_CONE:
-            f.skeleton = LASH_SKELETON_CONE, f.radius = face->radius;
-            f.sin_a = sin(face->half_angle), f.cos_a = cos(face->half_angle);
+            f.skeleton = LASH_SKELETON_CONE;
+            f.radius = face->radius;
+            f.sin_a = sin(face->half_angle);
+            f.cos_a = cos(face->half_angle);
             break;
         case LASH_FREEFORM:
             f.skeleton = LASH_SKELETON_SURFACE;
@@ -107,7 +120,10 @@ LashFeature lash_feature_face(const LashShape* shape, int index) {
         ++f.concave_edges;
     }
     if (face->type == LASH_SPHERE && f.whole) // a ball is its own bounding sphere
-        f.center = face->origin, f.bound = face->radius + face->deviation;
+    {
+        f.center = face->origin;
+        f.bound = face->radius + face->deviation;
+    }
     return f;
 }
 
@@ -131,7 +147,8 @@ static bool wedge_at(const LashFeature* f, double t, Vec3 side[2]) {
         Vec3 ruled = vec3_zero();
         bool ok = ruled_side(f->shape, e->face[0], c.p, &ruled) ||
                   ruled_side(f->shape, e->face[1], c.p, &ruled);
-        side[0] = ruled, side[1] = vec3_zero();
+        side[0] = ruled;
+        side[1] = vec3_zero();
         return ok;
     }
     Vec3 n[2], tangent = vec3_normalize(c.d);
@@ -174,7 +191,8 @@ static void set_wedge(LashFeature* f) {
         }
     }
     f->wedge = f->skeleton == LASH_SKELETON_CIRCLE ? LASH_WEDGE_COAXIAL : LASH_WEDGE_FIXED;
-    f->wedge_side[0] = first[0], f->wedge_side[1] = first[1];
+    f->wedge_side[0] = first[0];
+    f->wedge_side[1] = first[1];
     for (int i = 0; i < 2; ++i) { // across the edge and the side, away from the other side
         Vec3 n = f->wedge == LASH_WEDGE_FIXED ? vec3_cross(f->z, first[i])
                                               : vec3(-first[i].y, first[i].x, 0);
@@ -186,10 +204,18 @@ LashFeature lash_feature_edge(const LashShape* shape, int index) {
     const LashEdge* e = shape->edge + index;
     LashFeature f;
     memset(&f, 0, sizeof f);
-    f.kind = LASH_FEATURE_EDGE, f.shape = shape, f.edge = e;
-    f.origin = e->origin, f.x = e->x, f.y = e->y, f.z = e->z;
-    f.radius = e->radius, f.side = 1;
-    f.t0 = e->t0, f.t1 = e->t1, f.closed = e->closed && e->type == LASH_CIRCLE;
+    f.kind = LASH_FEATURE_EDGE;
+    f.shape = shape;
+    f.edge = e;
+    f.origin = e->origin;
+    f.x = e->x;
+    f.y = e->y;
+    f.z = e->z;
+    f.radius = e->radius;
+    f.side = 1;
+    f.t0 = e->t0;
+    f.t1 = e->t1;
+    f.closed = e->closed && e->type == LASH_CIRCLE;
     f.skeleton = e->type == LASH_LINE     ? LASH_SKELETON_LINE
                  : e->type == LASH_CIRCLE ? LASH_SKELETON_CIRCLE
                                           : LASH_SKELETON_CURVE;
@@ -215,10 +241,16 @@ LashFeature lash_feature_vertex(const LashShape* shape, int index) {
     const LashVertex* v = shape->vertex + index;
     LashFeature f;
     memset(&f, 0, sizeof f);
-    f.kind = LASH_FEATURE_VERTEX, f.skeleton = LASH_SKELETON_POINT;
-    f.shape = shape, f.vertex = v, f.side = 1, f.reach = INFINITY;
+    f.kind = LASH_FEATURE_VERTEX;
+    f.skeleton = LASH_SKELETON_POINT;
+    f.shape = shape;
+    f.vertex = v;
+    f.side = 1;
+    f.reach = INFINITY;
     f.origin = f.center = v->point;
-    f.x = vec3(1, 0, 0), f.y = vec3(0, 1, 0), f.z = vec3(0, 0, 1);
+    f.x = vec3(1, 0, 0);
+    f.y = vec3(0, 1, 0);
+    f.z = vec3(0, 0, 1);
     f.box.low = f.box.high = v->point;
     f.code = (uint32_t)LASH_FEATURE_VERTEX << 26 | (uint32_t)index;
     for (int k = 0; k < v->edges; ++k) {
@@ -279,7 +311,8 @@ static bool inside_wedge(const LashFeature* f, Vec3 p, double t, Vec3 m, double 
         case LASH_WEDGE_NONE:
             return true;
         case LASH_WEDGE_FIXED:
-            d[0] = vec3_dot(m, f->wedge_side[0]), d[1] = vec3_dot(m, f->wedge_side[1]);
+            d[0] = vec3_dot(m, f->wedge_side[0]);
+            d[1] = vec3_dot(m, f->wedge_side[1]);
             break;
         case LASH_WEDGE_COAXIAL: {
             Vec3 w = vec3_sub(p, f->origin);
@@ -293,7 +326,8 @@ static bool inside_wedge(const LashFeature* f, Vec3 p, double t, Vec3 m, double 
             Vec3 side[2];
             if (f->skeleton != LASH_SKELETON_CURVE) t = lash_feature_parameter(f, p);
             if (!wedge_at(f, t, side)) return false;
-            d[0] = vec3_dot(m, side[0]), d[1] = vec3_dot(m, side[1]);
+            d[0] = vec3_dot(m, side[0]);
+            d[1] = vec3_dot(m, side[1]);
             break;
         }
     }
@@ -360,7 +394,10 @@ bool lash_feature_owns(const LashFeature* f, Vec3 p, const double* t, Vec3 m, do
 
 static void add_outer(double M[4], double s, Vec3 e, Vec3 t1, Vec3 t2) { // M += s e e' in (t1, t2)
     double a = vec3_dot(e, t1), b = vec3_dot(e, t2);
-    M[0] += s * a * a, M[1] += s * a * b, M[2] += s * a * b, M[3] += s * b * b;
+    M[0] += s * a * a;
+    M[1] += s * a * b;
+    M[2] += s * a * b;
+    M[3] += s * b * b;
 }
 
 static void surface_second_order(const LashFeature* f, const double* t, Vec3 t1, Vec3 t2,

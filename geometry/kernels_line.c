@@ -40,7 +40,10 @@ static void line_line(LashPairView* v) {
     Vec3 r = vec3_sub(c.ca, c.cb);
     double d = vec3_norm(r), length = fmin(a->size, b->size);
     if (ss * length * length < 8 * SAG * d) return;
-    if (d <= 1e-9 * b->size) r = vec3_scale(vec3_dot(w, x) < 0 ? -1 : 1, x), d = sqrt(ss);
+    if (d <= 1e-9 * b->size) {
+        r = vec3_scale(vec3_dot(w, x) < 0 ? -1 : 1, x);
+        d = sqrt(ss);
+    }
     c.n = vec3_scale(1 / d, r);
     lash_pair_add(v, &c);
 }
@@ -67,7 +70,8 @@ static inline bool newton_step(const Trigonometric* e, Direction* d, bool* done)
     double h = e->P * s + e->Q * c - D * s * c, dh = e->P * c - e->Q * s - D * (c * c - s * s);
     double step = -h / dh, t = step * step, nc = c - step * s, ns = s + step * c;
     double l = t < 4e-6 ? 1 - t * (0.5 - 0.375 * t) : 1 / sqrt(1 + t); // the first is good to 1e-17
-    d->c = nc * l, d->s = ns * l;
+    d->c = nc * l;
+    d->s = ns * l;
     // what is left is about step^2 D / |h'| + step^3 (h is nearly a sine)
     *done = t * (3 * D + fabs(step * dh)) < 1e-16 * fabs(dh);
     return t < 0.25 && dh * e->rising > 0 && nc >= 0 && ns >= 0;
@@ -139,7 +143,8 @@ static Direction left_root(double p, double q, double D) {
         if (!(dh < 0)) break;
         double step = -h / dh, nc = c - step * s, ns = s + step * c,
                l = 1 / sqrt(nc * nc + ns * ns);
-        c = nc * l, s = ns * l;
+        c = nc * l;
+        s = ns * l;
         // quadratic: the next step would be step^2 (step / last^2)
         if (step < 1e-6 && step * step * fmax(1, step / (last * last)) < 1e-16) break;
         last = step;
@@ -187,7 +192,10 @@ static inline int ellipse_points(Vec3 e, Vec3 d, Vec3 z, Vec3 x, double R, bool 
         k = x;
     }
     Vec3 l = vec3_cross(z, k), j = vec3_cross(d, k);
-    if (cosine < 0) l = vec3_neg(l), cosine = -cosine;
+    if (cosine < 0) {
+        l = vec3_neg(l);
+        cosine = -cosine;
+    }
     double e1 = vec3_dot(e, k), e2 = vec3_dot(e, j);
     double f1 = e1 < 0 ? -R : R, f2 = e2 < 0 ? -R : R;
     Ellipse ellipse = {fabs(e1) * R, fabs(e2) * R * cosine, R * R * sine2};
@@ -244,15 +252,21 @@ static Rim make_rim(const LashFeature* rim, const LashFeature* cylinder,
     Vec3 e = vec3_sub(lash_place(place, rim->origin), cylinder->origin);
     Rim r = {.ex = vec3_dot(e, cylinder->x), .ey = vec3_dot(e, cylinder->y)};
     r.ez = vec3_dot(e, cylinder->z);
-    r.zx = vec3_dot(z, cylinder->x), r.zy = vec3_dot(z, cylinder->y);
+    r.zx = vec3_dot(z, cylinder->x);
+    r.zy = vec3_dot(z, cylinder->y);
     double zz = vec3_dot(z, cylinder->z), sine2 = r.zx * r.zx + r.zy * r.zy, R = rim->radius;
     double sine = sqrt(sine2);
     double inverse = 1 / sine;
-    r.kx = sine > 0 ? -r.zy * inverse : 1, r.ky = sine > 0 ? r.zx * inverse : 0;
-    r.cosine = fabs(zz), r.lz = zz < 0 ? -sine : sine;
+    r.kx = sine > 0 ? -r.zy * inverse : 1;
+    r.ky = sine > 0 ? r.zx * inverse : 0;
+    r.cosine = fabs(zz);
+    r.lz = zz < 0 ? -sine : sine;
     double e1 = r.ex * r.kx + r.ey * r.ky, e2 = r.ey * r.kx - r.ex * r.ky;
-    r.f1 = e1 < 0 ? -1 : 1, r.f2 = e2 < 0 ? -1 : 1;
-    r.ellipse.p = fabs(e1) * R, r.ellipse.q = fabs(e2) * R * r.cosine, r.ellipse.D = R * R * sine2;
+    r.f1 = e1 < 0 ? -1 : 1;
+    r.f2 = e2 < 0 ? -1 : 1;
+    r.ellipse.p = fabs(e1) * R;
+    r.ellipse.q = fabs(e2) * R * r.cosine;
+    r.ellipse.D = R * R * sine2;
     return r;
 }
 
@@ -260,7 +274,8 @@ static Rim make_rim(const LashFeature* rim, const LashFeature* cylinder,
 static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cylinder,
                      double limit, double c, double s, LashRoot* r) {
     double R = rim->radius, side = cylinder->side, border = cylinder->border;
-    c *= q->f1, s *= q->f2;
+    c *= q->f1;
+    s *= q->f2;
     double px = c * q->kx - s * q->cosine * q->ky; // rim point from its center, across, over R
     double py = c * q->ky + s * q->cosine * q->kx;
     double wx = q->ex + R * px, wy = q->ey + R * py, rho = sqrt(wx * wx + wy * wy);
@@ -288,7 +303,8 @@ static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cy
             r->boundary = true;
     }
     Vec3 x = cylinder->x, y = cylinder->y;
-    r->gap = gap, r->deep = gap < -cylinder->reach;
+    r->gap = gap;
+    r->deep = gap < -cylinder->reach;
     r->normal = vec3_add(vec3_scale(nx, x), vec3_scale(ny, y));
     r->point_a = vec3_add(vec3_add_scaled(cylinder->origin, t, cylinder->z),
                           vec3_add(vec3_scale(wx, x), vec3_scale(wy, y)));
@@ -298,7 +314,8 @@ static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cy
         vec3_add_scaled(vec3_add(vec3_scale(tx, x), vec3_scale(ty, y)), c * q->lz, cylinder->z);
     r->around = vec3_sub(vec3_scale(nx, y), vec3_scale(ny, x));
     r->bend = radial * rim->bend;
-    r->ball_a = r->ball_b = r->shadowed = false, r->rim = true;
+    r->ball_a = r->ball_b = r->shadowed = false;
+    r->rim = true;
     r->t_a[0] = r->t_a[1] = r->t_b[0] = r->t_b[1] = 0;
     return true;
 }
@@ -333,21 +350,25 @@ static inline bool rims_roots(const Rim q[2], bool maxima, RimRoots out[2]) {
     Trigonometric f = unique_equation(&q[0].ellipse, rising),
                   g = unique_equation(&q[1].ellipse, rising);
     Direction d = guess_root(&q[0].ellipse, rising), e = guess_root(&q[1].ellipse, rising);
-    out[0].two = has_second(&q[0].ellipse), out[1].two = has_second(&q[1].ellipse);
+    out[0].two = has_second(&q[0].ellipse);
+    out[1].two = has_second(&q[1].ellipse);
     if (out[0].two != out[1].two) return false;
     if (!out[0].two) {
         Trigonometric both[2] = {f, g};
         Direction root[2] = {d, e};
         bool found = newton_all(both, root, 2);
-        out[0].unique = root[0], out[1].unique = root[1];
+        out[0].unique = root[0];
+        out[1].unique = root[1];
         return found;
     }
     Ellipse x = second_ellipse(&q[0].ellipse, maxima), y = second_ellipse(&q[1].ellipse, maxima);
     Trigonometric all[4] = {f, g, second_equation(&x), second_equation(&y)};
     Direction root[4] = {d, e, normalized(x.D - x.p, x.q), normalized(y.D - y.p, y.q)};
     bool found = newton_all(all, root, 4);
-    out[0].unique = root[0], out[1].unique = root[1];
-    out[0].second = exchanged(root[2], maxima), out[1].second = exchanged(root[3], maxima);
+    out[0].unique = root[0];
+    out[1].unique = root[1];
+    out[0].second = exchanged(root[2], maxima);
+    out[1].second = exchanged(root[3], maxima);
     return found;
 }
 
@@ -367,7 +388,10 @@ void lash_rims_cylinder(const LashFeature* const rim[2], const LashFeature* cyli
     bool maxima = cylinder->side < 0;
     Rim q[2] = {make_rim(rim[0], cylinder, place), make_rim(rim[1], cylinder, place)};
     RimRoots d[2];
-    if (!rims_roots(q, maxima, d)) d[0] = rim_roots(q, maxima), d[1] = rim_roots(q + 1, maxima);
+    if (!rims_roots(q, maxima, d)) {
+        d[0] = rim_roots(q, maxima);
+        d[1] = rim_roots(q + 1, maxima);
+    }
     for (int k = 0; k < 2; ++k)
         count[k] = add_rim_roots(q + k, rim[k], cylinder, limit, d + k, roots[k]);
 }

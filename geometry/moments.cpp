@@ -27,7 +27,8 @@ struct Gauss {
                 double p0 = 1, p1 = t;
                 for (int n = 2; n <= points; ++n) {
                     double p2 = ((2 * n - 1) * t * p1 - (n - 1) * p0) / n;
-                    p0 = p1, p1 = p2;
+                    p0 = p1;
+                    p1 = p2;
                 }
                 d = points * (t * p1 - p0) / (t * t - 1);
                 double step = p1 / d;
@@ -131,7 +132,10 @@ double slope(const Piece& p, double s) {
     if (p.kind == LASH_CIRCLE) return -p.r * sin(p.t0 + s * (p.t1 - p.t0)) * (p.t1 - p.t0);
     std::vector<PoleUv> h = p.poles;
     int n = (int)h.size() - 1;
-    for (PoleUv& q : h) q[0] *= q[2], q[1] *= q[2];
+    for (PoleUv& q : h) {
+        q[0] *= q[2];
+        q[1] *= q[2];
+    }
     for (int k = n; k > 1; --k)
         for (int i = 0; i < k; ++i)
             for (int c = 0; c < 3; ++c) h[i][c] = (1 - s) * h[i][c] + s * h[i + 1][c];

@@ -38,14 +38,16 @@ void take_segments(const Handle(Geom_Curve) & g, double first, double last, doub
     for (int i = 1; i <= split.NbArcs(); ++i) {
         Handle(Geom_BezierCurve) z = split.Arc(i);
         Segment s;
-        s.t0 = knots(i), s.t1 = knots(i + 1);
+        s.t0 = knots(i);
+        s.t1 = knots(i + 1);
         for (int k = 1; k <= z->NbPoles(); ++k) {
             Vec3 p = to_metres(z->Pole(k), metre);
             s.poles.push_back({p.x, p.y, p.z, z->Weight(k)});
         }
         c->segments.push_back(s);
     }
-    c->t0 = c->segments.front().t0, c->t1 = c->segments.back().t1;
+    c->t0 = c->segments.front().t0;
+    c->t1 = c->segments.back().t1;
 }
 
 Vec3 direction(const gp_Dir& d) {
@@ -82,7 +84,8 @@ void recompute(PartWork* w, EdgeWork* e, const Handle(Geom_Curve) & g) {
         if (sum <= 0) return;
         t1 = t0 + sum;
     }
-    c.t0 = t0, c.t1 = t1;
+    c.t0 = t0;
+    c.t1 = t1;
     e->curve = c;
 }
 
@@ -182,7 +185,10 @@ void fit_ends(const PartWork& w, Chain* c) {
         else
             t1 += 2 * LASH_PI * std::round((t0 + length - t1) / (2 * LASH_PI));
     }
-    if (t1 > t0) g.t0 = t0, g.t1 = t1;
+    if (t1 > t0) {
+        g.t0 = t0;
+        g.t1 = t1;
+    }
 }
 
 } // namespace
@@ -197,15 +203,18 @@ Curve curve_of(const TopoDS_Edge& edge, double metre, double* first, double* las
         c.origin = to_metres(line->Lin().Location(), metre);
         c.z = direction(line->Lin().Direction());
         vec3_basis(c.z, &c.x, &c.y);
-        c.t0 = *first * metre, c.t1 = *last * metre;
+        c.t0 = *first * metre;
+        c.t1 = *last * metre;
     } else if (auto circle = Handle(Geom_Circle)::DownCast(g)) {
         gp_Ax2 frame = circle->Circ().Position();
         c.type = LASH_CIRCLE;
         c.origin = to_metres(frame.Location(), metre);
-        c.x = direction(frame.XDirection()), c.y = direction(frame.YDirection());
+        c.x = direction(frame.XDirection());
+        c.y = direction(frame.YDirection());
         c.z = direction(frame.Direction());
         c.radius = circle->Circ().Radius() * metre;
-        c.t0 = *first, c.t1 = *last;
+        c.t0 = *first;
+        c.t1 = *last;
     } else {
         take_segments(g, *first, *last, metre, &c);
     }
@@ -266,7 +275,8 @@ static void reverse_curve(Curve* c) {
     c->z = vec3_neg(c->z);
     (c->type == LASH_CIRCLE ? c->y : c->x) = vec3_neg(c->type == LASH_CIRCLE ? c->y : c->x);
     double t = c->t0;
-    c->t0 = -c->t1, c->t1 = -t;
+    c->t0 = -c->t1;
+    c->t1 = -t;
 }
 
 // A chain that ends where it began, at a vertex of no other use, has no vertex.

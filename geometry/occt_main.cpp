@@ -29,7 +29,8 @@ bool write_all(int file, const void* data, size_t bytes) {
     while (bytes > 0) {
         ssize_t n = write(file, p, bytes);
         if (n <= 0) return false;
-        p += n, bytes -= (size_t)n;
+        p += n;
+        bytes -= (size_t)n;
     }
     return true;
 }
@@ -55,7 +56,8 @@ void on_crash(int signal) {
 void catch_crashes() {
     static char stack[65536]; // the crash may be an overflow of the other one
     stack_t alternative = {};
-    alternative.ss_sp = stack, alternative.ss_size = sizeof stack;
+    alternative.ss_sp = stack;
+    alternative.ss_size = sizeof stack;
     sigaltstack(&alternative, nullptr);
     struct sigaction action = {};
     action.sa_handler = on_crash;

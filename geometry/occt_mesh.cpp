@@ -185,7 +185,8 @@ struct RayTree {
                 continue;
             }
             double a = (lo[i] - p[i]) / v[i], c = (hi[i] - p[i]) / v[i];
-            t0 = fmax(t0, fmin(a, c)), t1 = fmin(t1, fmax(a, c));
+            t0 = fmax(t0, fmin(a, c));
+            t1 = fmin(t1, fmax(a, c));
         }
         return t0 > t1;
     }
@@ -252,9 +253,11 @@ double freeform_reach(const Surface& s, double side) {
                        v = p.v0 + (p.v1 - p.v0) * (j + 0.5) / 6;
                 double hu = 1e-4 * (p.u1 - p.u0), hv = 1e-4 * (p.v1 - p.v0);
                 Vec3 n[4], x[4];
-                x[0] = freeform_point(s, u - hu, v, &n[0]),
+                x[0] = freeform_point(s, u - hu, v, &n[0]);
+
                 x[1] = freeform_point(s, u + hu, v, &n[1]);
-                x[2] = freeform_point(s, u, v - hv, &n[2]),
+                x[2] = freeform_point(s, u, v - hv, &n[2]);
+
                 x[3] = freeform_point(s, u, v + hv, &n[3]);
                 Vec3 a = vec3_sub(x[1], x[0]), b = vec3_sub(x[3], x[2]);
                 Vec3 da = vec3_sub(n[1], n[0]), db = vec3_sub(n[3], n[2]);
@@ -277,7 +280,8 @@ double freeform_reach(const Surface& s, double side) {
 
 void write_mesh(const PartWork& w, int part, double deflection, Tables* t) {
     LashShapePart& p = t->part[part];
-    p.first_triangle = (int)t->triangle.size(), p.first_line = (int)t->line.size();
+    p.first_triangle = (int)t->triangle.size();
+    p.first_line = (int)t->line.size();
     try {
         BRepMesh_IncrementalMesh(w.shape, deflection * w.size / w.metre, Standard_False, 0.35);
     } catch (const Standard_Failure&) {
@@ -307,7 +311,8 @@ void write_mass(const PartWork& w, int part, Tables* t) {
         closed = closed && BRep_Tool::IsClosed(ex.Current());
     }
     for (const Chain& c : w.chains) closed = closed && c.uses.size() == 2;
-    p.solids = solids, p.shells = shells;
+    p.solids = solids;
+    p.shells = shells;
     p.closed = closed && shells > 0;
     p.valid = BRepCheck_Analyzer(w.shape).IsValid();
     p.tolerance_max = largest_tolerance(w.shape) * w.metre;

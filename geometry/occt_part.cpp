@@ -117,7 +117,8 @@ bool take_turned_circle(const Handle(Geom_Surface) & g, double metre, Surface* s
         fabs(gp_Vec(circle->Circ().Axis().Direction()).Dot(out)) > 1e-9 * size)
         return false;
     s->type = LASH_TORUS;
-    s->radius = metre * out.Magnitude(), s->radius2 = metre * circle->Circ().Radius();
+    s->radius = metre * out.Magnitude();
+    s->radius2 = metre * circle->Circ().Radius();
     if (s->radius <= s->radius2) return false;
     s->origin = to_metres(axis.Location().Translated(z * d.Dot(z)), metre);
     set_frame(s, vec3(z.X(), z.Y(), z.Z()), vec3(out.X(), out.Y(), out.Z()));
@@ -161,7 +162,8 @@ void take_patches(const Handle(Geom_BSplineSurface) & b, double metre, Surface* 
     if (b->IsUPeriodic()) b->SetUNotPeriodic();
     if (b->IsVPeriodic()) b->SetVNotPeriodic();
     GeomConvert_BSplineSurfaceToBezierSurface split(b);
-    s->u_patches = split.NbUPatches(), s->v_patches = split.NbVPatches();
+    s->u_patches = split.NbUPatches();
+    s->v_patches = split.NbVPatches();
     TColGeom_Array2OfBezierSurface piece(1, s->u_patches, 1, s->v_patches);
     TColStd_Array1OfReal u(1, s->u_patches + 1), v(1, s->v_patches + 1);
     split.Patches(piece);
@@ -171,8 +173,12 @@ void take_patches(const Handle(Geom_BSplineSurface) & b, double metre, Surface* 
         for (int i = 1; i <= s->u_patches; ++i) {
             const Handle(Geom_BezierSurface)& z = piece(i, j);
             Patch p;
-            p.u_degree = z->UDegree(), p.v_degree = z->VDegree();
-            p.u0 = u(i), p.u1 = u(i + 1), p.v0 = v(j), p.v1 = v(j + 1);
+            p.u_degree = z->UDegree();
+            p.v_degree = z->VDegree();
+            p.u0 = u(i);
+            p.u1 = u(i + 1);
+            p.v0 = v(j);
+            p.v1 = v(j + 1);
             for (int l = 1; l <= z->NbVPoles(); ++l)
                 for (int k = 1; k <= z->NbUPoles(); ++k) {
                     Vec3 q = to_metres(z->Pole(k, l), metre);
@@ -194,8 +200,14 @@ Bounds face_bounds(const TopoDS_Face& face, const Handle(Geom_Surface) & g) {
     BRepTools::UVBounds(face, b.u0, b.u1, b.v0, b.v1);
     double u0, u1, v0, v1;
     g->Bounds(u0, u1, v0, v1);
-    if (!g->IsUPeriodic()) b.u0 = fmax(b.u0, u0), b.u1 = fmin(b.u1, u1);
-    if (!g->IsVPeriodic()) b.v0 = fmax(b.v0, v0), b.v1 = fmin(b.v1, v1);
+    if (!g->IsUPeriodic()) {
+        b.u0 = fmax(b.u0, u0);
+        b.u1 = fmin(b.u1, u1);
+    }
+    if (!g->IsVPeriodic()) {
+        b.v0 = fmax(b.v0, v0);
+        b.v1 = fmin(b.v1, v1);
+    }
     if (!(b.u1 - b.u0 > 0) || !(b.v1 - b.v0 > 0) || b.u1 - b.u0 > 1e100 || b.v1 - b.v0 > 1e100)
         bad_input("a face has no or an infinite parameter range");
     return b;

@@ -28,7 +28,8 @@ static bool send_all(int socket, const void* data, size_t bytes) {
         ssize_t n = send(socket, p, bytes, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return false;
-        p += n, bytes -= (size_t)n;
+        p += n;
+        bytes -= (size_t)n;
     }
     return true;
 }
@@ -41,7 +42,8 @@ static bool receive_all(int file, void* data, size_t bytes) {
         ssize_t n = read(file, p, bytes);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return false;
-        p += n, bytes -= (size_t)n;
+        p += n;
+        bytes -= (size_t)n;
     }
     return true;
 }

@@ -27,7 +27,8 @@ bool receive(int file, void* data, size_t bytes) {
     while (bytes > 0) {
         ssize_t n = read(file, p, bytes);
         if (n <= 0) return false;
-        p += n, bytes -= (size_t)n;
+        p += n;
+        bytes -= (size_t)n;
     }
     return true;
 }
@@ -37,7 +38,8 @@ bool answer(int file, const void* data, size_t bytes) {
     while (bytes > 0) {
         ssize_t n = write(file, p, bytes);
         if (n <= 0) return false;
-        p += n, bytes -= (size_t)n;
+        p += n;
+        bytes -= (size_t)n;
     }
     return true;
 }
@@ -106,8 +108,12 @@ bool query(const TopoDS_Shape& a, const TopoDS_Shape& b, const OcctPoseRequest& 
     Vec3 p = pose_point(world_a, to_metres(distance.PointOnShape1(1), 1e-3));
     Vec3 q = pose_point(world_a, to_metres(distance.PointOnShape2(1), 1e-3));
     reply->distance = distance.Value() * 1e-3;
-    reply->a[0] = p.x, reply->a[1] = p.y, reply->a[2] = p.z;
-    reply->b[0] = q.x, reply->b[1] = q.y, reply->b[2] = q.z;
+    reply->a[0] = p.x;
+    reply->a[1] = p.y;
+    reply->a[2] = p.z;
+    reply->b[0] = q.x;
+    reply->b[1] = q.y;
+    reply->b[2] = q.z;
     reply->seconds = spent;
     return true;
 }

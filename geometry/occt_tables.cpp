@@ -24,26 +24,40 @@ int Tables::add_string(const std::string& text) {
 LashShape Tables::shape() {
     LashShape s;
     memset(&s, 0, sizeof s);
-    s.part = part.data(), s.parts = (int)part.size();
-    s.face = face.data(), s.faces = (int)face.size();
-    s.loop = loop.data(), s.loops = (int)loop.size();
-    s.coedge = coedge.data(), s.coedges = (int)coedge.size();
-    s.uv_pole = uv_pole.empty() ? nullptr : uv_pole[0].data(), s.uv_poles = (int)uv_pole.size();
-    s.edge = edge.data(), s.edges = (int)edge.size();
-    s.vertex = vertex.data(), s.vertices = (int)vertex.size();
-    s.vertex_edge = vertex_edge.data(), s.vertex_edges = (int)vertex_edge.size();
-    s.patch = patch.data(), s.patches = (int)patch.size();
-    s.segment = segment.data(), s.segments = (int)segment.size();
-    s.pole = pole.empty() ? nullptr : pole[0].data(), s.poles = (int)pole.size();
+    s.part = part.data();
+    s.parts = (int)part.size();
+    s.face = face.data();
+    s.faces = (int)face.size();
+    s.loop = loop.data();
+    s.loops = (int)loop.size();
+    s.coedge = coedge.data();
+    s.coedges = (int)coedge.size();
+    s.uv_pole = uv_pole.empty() ? nullptr : uv_pole[0].data();
+    s.uv_poles = (int)uv_pole.size();
+    s.edge = edge.data();
+    s.edges = (int)edge.size();
+    s.vertex = vertex.data();
+    s.vertices = (int)vertex.size();
+    s.vertex_edge = vertex_edge.data();
+    s.vertex_edges = (int)vertex_edge.size();
+    s.patch = patch.data();
+    s.patches = (int)patch.size();
+    s.segment = segment.data();
+    s.segments = (int)segment.size();
+    s.pole = pole.empty() ? nullptr : pole[0].data();
+    s.poles = (int)pole.size();
     s.mesh_point = mesh_point.empty() ? nullptr : mesh_point[0].data();
     s.mesh_normal = mesh_normal.empty() ? nullptr : mesh_normal[0].data();
     s.mesh_vertices = (int)mesh_point.size();
     s.triangle = triangle.empty() ? nullptr : triangle[0].data();
-    s.triangle_face = triangle_face.data(), s.triangles = (int)triangle.size();
-    s.line = line.empty() ? nullptr : line[0].data(), s.lines = (int)line.size();
+    s.triangle_face = triangle_face.data();
+    s.triangles = (int)triangle.size();
+    s.line = line.empty() ? nullptr : line[0].data();
+    s.lines = (int)line.size();
     s.line_point = line_point.empty() ? nullptr : line_point[0].data();
     s.line_points = (int)line_point.size();
-    s.string = string.data(), s.string_bytes = (int)string.size();
+    s.string = string.data();
+    s.string_bytes = (int)string.size();
     return s;
 }
 
@@ -51,7 +65,8 @@ namespace {
 
 void write_patches(const Surface& s, LashFace* f, Tables* t) {
     f->first_patch = (int)t->patch.size();
-    f->u_patches = s.u_patches, f->v_patches = s.v_patches;
+    f->u_patches = s.u_patches;
+    f->v_patches = s.v_patches;
     for (const Patch& p : s.patches) {
         LashPatch q = {p.u_degree, p.v_degree, (int)t->pole.size(), p.u0, p.u1, p.v0, p.v1};
         t->patch.push_back(q);
@@ -60,20 +75,33 @@ void write_patches(const Surface& s, LashFace* f, Tables* t) {
 }
 
 void write_loops(const Trim& trim, int first_edge, LashFace* f, Tables* t) {
-    f->first_loop = (int)t->loop.size(), f->loops = (int)trim.loops.size();
-    f->u0 = trim.u0, f->u1 = trim.u1, f->v0 = trim.v0, f->v1 = trim.v1;
-    f->u_closed = trim.u_closed, f->v_closed = trim.v_closed;
+    f->first_loop = (int)t->loop.size();
+    f->loops = (int)trim.loops.size();
+    f->u0 = trim.u0;
+    f->u1 = trim.u1;
+    f->v0 = trim.v0;
+    f->v1 = trim.v1;
+    f->u_closed = trim.u_closed;
+    f->v_closed = trim.v_closed;
     for (const Loop& loop : trim.loops) {
         t->loop.push_back({(int)t->coedge.size(), (int)loop.size()});
         for (const Piece& p : loop) {
             LashCoedge c;
             memset(&c, 0, sizeof c); // padding too: the tables are compared byte by byte
-            c.kind = p.kind, c.edge = p.edge < 0 ? -1 : first_edge + p.edge;
+            c.kind = p.kind;
+            c.edge = p.edge < 0 ? -1 : first_edge + p.edge;
             c.reversed = p.reversed;
-            for (int i = 0; i < 2; ++i) c.a[i] = p.a[i], c.b[i] = p.b[i], c.c[i] = p.c[i];
-            c.r = p.r, c.t0 = p.t0, c.t1 = p.t1;
+            for (int i = 0; i < 2; ++i) {
+                c.a[i] = p.a[i];
+                c.b[i] = p.b[i];
+                c.c[i] = p.c[i];
+            }
+            c.r = p.r;
+            c.t0 = p.t0;
+            c.t1 = p.t1;
             if (p.kind == LASH_FREE_CURVE) {
-                c.first_pole = (int)t->uv_pole.size(), c.degree = (int)p.poles.size() - 1;
+                c.first_pole = (int)t->uv_pole.size();
+                c.degree = (int)p.poles.size() - 1;
                 t->uv_pole.insert(t->uv_pole.end(), p.poles.begin(), p.poles.end());
             }
             t->coedge.push_back(c);
@@ -122,12 +150,19 @@ void write_face(const PartWork& w, int group, int part, Tables* t, int first_edg
     LashFace f;
     memset(&f, 0, sizeof f);
     f.type = s.type;
-    f.origin = s.origin, f.x = s.x, f.y = s.y, f.z = s.z;
-    f.radius = s.radius, f.radius2 = s.radius2, f.half_angle = s.half_angle;
-    f.side = g.side, f.deviation = s.deviation;
+    f.origin = s.origin;
+    f.x = s.x;
+    f.y = s.y;
+    f.z = s.z;
+    f.radius = s.radius;
+    f.radius2 = s.radius2;
+    f.half_angle = s.half_angle;
+    f.side = g.side;
+    f.deviation = s.deviation;
     if (s.type == LASH_FREEFORM) write_patches(s, &f, t);
     write_loops(w.trims[group], first_edge, &f, t);
-    f.index = group, f.part = part;
+    f.index = group;
+    f.part = part;
     f.box = face_box(w, group);
     std::vector<TopoDS_Face> cad;
     Moments moments;
@@ -149,8 +184,13 @@ void write_edge(const PartWork& w, int chain, int part, int first_face, Tables* 
     LashEdge e;
     memset(&e, 0, sizeof e);
     e.type = c.curve.type;
-    e.origin = c.curve.origin, e.x = c.curve.x, e.y = c.curve.y, e.z = c.curve.z;
-    e.radius = c.curve.radius, e.t0 = c.curve.t0, e.t1 = c.curve.t1;
+    e.origin = c.curve.origin;
+    e.x = c.curve.x;
+    e.y = c.curve.y;
+    e.z = c.curve.z;
+    e.radius = c.curve.radius;
+    e.t0 = c.curve.t0;
+    e.t1 = c.curve.t1;
     e.closed = c.closed;
     e.face[0] = e.face[1] = -1;
     for (const Use& u : c.uses) {
@@ -160,14 +200,16 @@ void write_edge(const PartWork& w, int chain, int part, int first_face, Tables* 
         if (e.face[slot] < 0) e.face[slot] = first_face + u.group;
     }
     for (int i = 0; i < 2; ++i) e.vertex[i] = c.vertex[i] < 0 ? -1 : vertex[c.vertex[i]];
-    e.first_segment = (int)t->segment.size(), e.segments = (int)c.curve.segments.size();
+    e.first_segment = (int)t->segment.size();
+    e.segments = (int)c.curve.segments.size();
     for (const Segment& g : c.curve.segments) {
         t->segment.push_back({(int)g.poles.size() - 1, (int)t->pole.size(), g.t0, g.t1});
         t->pole.insert(t->pole.end(), g.poles.begin(), g.poles.end());
     }
     e.convexity = chain_convexity(w, c);
     e.tolerance = c.tolerance;
-    e.index = chain, e.part = part;
+    e.index = chain;
+    e.part = part;
     auto name = w.document->names.find(w.edges[c.edges[0]].edge.TShape().get());
     if (name != w.document->names.end()) e.name = t->add_string(name->second);
     e.box = curve_box(c.curve);
@@ -197,7 +239,8 @@ void write_vertices(const PartWork& w, int part, int first_edge, Tables* t,
 
 void write_part(const PartWork& w, int part, Tables* t) {
     LashShapePart& p = t->part[part];
-    p.first_face = (int)t->face.size(), p.first_edge = (int)t->edge.size();
+    p.first_face = (int)t->face.size();
+    p.first_edge = (int)t->edge.size();
     p.first_vertex = (int)t->vertex.size();
     std::vector<int> vertex;
     write_vertices(w, part, p.first_edge, t, &vertex);
@@ -251,9 +294,11 @@ static LashShapePart part_row(const Node& node, double metre, Tables* t) {
         pose(to_metres(gp_Pnt(r), metre), quat_normalize(quat(q.W(), q.X(), q.Y(), q.Z())));
     for (int i = 0; i < 4; ++i) p.color[i] = node.color[i];
     p.valid = true;
-    p.first_face = (int)t->face.size(), p.first_edge = (int)t->edge.size();
+    p.first_face = (int)t->face.size();
+    p.first_edge = (int)t->edge.size();
     p.first_vertex = (int)t->vertex.size();
-    p.first_triangle = (int)t->triangle.size(), p.first_line = (int)t->line.size();
+    p.first_triangle = (int)t->triangle.size();
+    p.first_line = (int)t->line.size();
     return p;
 }
 

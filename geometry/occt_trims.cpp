@@ -50,7 +50,10 @@ Loop curve_pieces(Handle(Geom2d_Curve) g, double first, double last, bool revers
     while (auto t = Handle(Geom2d_TrimmedCurve)::DownCast(g)) g = t->BasisCurve();
     if (g->IsKind(STANDARD_TYPE(Geom2d_Line))) {
         gp_Pnt2d a = g->Value(reversed ? last : first), b = g->Value(reversed ? first : last);
-        piece.a[0] = a.X(), piece.a[1] = a.Y(), piece.b[0] = b.X(), piece.b[1] = b.Y();
+        piece.a[0] = a.X();
+        piece.a[1] = a.Y();
+        piece.b[0] = b.X();
+        piece.b[1] = b.Y();
         loop.push_back(piece);
         return loop;
     }
@@ -64,8 +67,10 @@ Loop curve_pieces(Handle(Geom2d_Curve) g, double first, double last, bool revers
         piece.kind = z->Degree() == 1 ? LASH_LINE : LASH_FREE_CURVE;
         for (int k = 1; k <= z->NbPoles(); ++k)
             piece.poles.push_back({z->Pole(k).X(), z->Pole(k).Y(), z->Weight(k)});
-        for (int k = 0; k < 2; ++k)
-            piece.a[k] = piece.poles.front()[k], piece.b[k] = piece.poles.back()[k];
+        for (int k = 0; k < 2; ++k) {
+            piece.a[k] = piece.poles.front()[k];
+            piece.b[k] = piece.poles.back()[k];
+        }
         if (piece.kind == LASH_LINE) piece.poles.clear();
         loop.push_back(piece);
     }
@@ -80,7 +85,8 @@ double loop_area(const Loop& loop) {
         for (int i = 1; i <= 16; ++i) {
             piece_point(p, i / 16.0, q1);
             area += 0.5 * ((q0[0] - o[0]) * (q1[1] - o[1]) - (q1[0] - o[0]) * (q0[1] - o[1]));
-            q0[0] = q1[0], q0[1] = q1[1];
+            q0[0] = q1[0];
+            q0[1] = q1[1];
         }
     }
     return area;
@@ -130,7 +136,10 @@ Trim freeform_trim(const PartWork& w, const FaceWork& f) {
         trim.loops.insert(outer ? trim.loops.begin() : trim.loops.end(), loop);
     }
     const Patch &first = f.surface.patches.front(), &last = f.surface.patches.back();
-    trim.u0 = first.u0, trim.u1 = last.u1, trim.v0 = first.v0, trim.v1 = last.v1;
+    trim.u0 = first.u0;
+    trim.u1 = last.u1;
+    trim.v0 = first.v0;
+    trim.v1 = last.v1;
     Handle(Geom_Surface) g = BRep_Tool::Surface(f.face);
     double u0, u1, v0, v1;
     g->Bounds(u0, u1, v0, v1);
@@ -216,9 +225,15 @@ bool can_touch(const std::vector<Vec3>& directions) {
     for (int iteration = 0; iteration < 400; ++iteration) {
         double length = vec3_norm(d), worst = -HUGE_VAL;
         Vec3 at = vec3_zero();
-        if (length == 0) d = vec3(0.3, 0.5, 0.8), length = vec3_norm(d);
+        if (length == 0) {
+            d = vec3(0.3, 0.5, 0.8);
+            length = vec3_norm(d);
+        }
         for (Vec3 g : directions)
-            if (vec3_dot(d, g) / length > worst) worst = vec3_dot(d, g) / length, at = g;
+            if (vec3_dot(d, g) / length > worst) {
+                worst = vec3_dot(d, g) / length;
+                at = g;
+            }
         if (worst < -1e-3) return true;
         d = vec3_sub(vec3_scale(1 / length, d), vec3_scale(worst + 0.1, at));
     }

@@ -236,7 +236,9 @@ static void make_combinations(LashPair* pair) {
                 if (slots == 0) continue;
                 if (pass == 1) {
                     Combination* c = pair->combination + count;
-                    c->a = i, c->b = j, c->slots = slots;
+                    c->a = i;
+                    c->b = j;
+                    c->slots = slots;
                     c->warm = lash_kernel_is_free(a, b) ? pair->warms++ : -1;
                     bool trimmed = has_trims(a) || has_trims(b);
                     c->room = trimmed ? pair->rooms : -1;
@@ -261,9 +263,10 @@ LashPair* lash_pair_create(const LashPairDef* def) {
     pair->offset = def->offset;
     make_side(&pair->a, &def->a);
     make_side(&pair->b, &def->b);
-    if (def->query == LASH_QUERY_OCCT)
-        pair->occt = lash_pair_occt_create(def), pair->max_slots = 1;
-    else
+    if (def->query == LASH_QUERY_OCCT) {
+        pair->occt = lash_pair_occt_create(def);
+        pair->max_slots = 1;
+    } else
         make_combinations(pair);
     return pair;
 }
@@ -365,7 +368,9 @@ static void forget_near(LashPairWork* w) {
 void lash_pair_work_reset(LashPairWork* w) {
     const LashPair* pair = w->pair;
     w->started = false;
-    w->travel = 0, w->bound = 0, w->listed = w->slots = w->beyond = 0;
+    w->travel = 0;
+    w->bound = 0;
+    w->listed = w->slots = w->beyond = 0;
     for (int i = 0; i < pair->blocks * BLOCK; ++i)
         w->expiry[i] = i < pair->combinations ? -INFINITY : INFINITY;
     forget_near(w);
@@ -422,7 +427,9 @@ static void advance(LashPairWork* w, const View* v) {
         double t = lash_rotation_angle(w->rotation, v->rotation);
         w->travel += (d + all->bound * t) * (1 + 1e-12);
     }
-    w->started = true, w->b_a = v->b_a, w->rotation = v->rotation;
+    w->started = true;
+    w->b_a = v->b_a;
+    w->rotation = v->rotation;
 }
 
 // Calls of the kernels for one combination; free ones search when their search is used up.
@@ -437,7 +444,8 @@ static int combination_roots(const LashPair* pair, LashPairWork* w, const Combin
         if (travel > w->searched[c->warm]) {
             double size = fmin(a->size, b->size);
             double margin = fmin(fmax(1e-3 * size, fabs(limit)), 1e-2 * size);
-            query.search = true, query.limit = limit + margin;
+            query.search = true;
+            query.limit = limit + margin;
             w->searched[c->warm] = travel + margin;
         }
     }
@@ -456,7 +464,8 @@ static int listed_roots(const LashPair* pair, LashPairWork* w, int i, const View
     const Combination* c = pair->combination + w->list[i];
     *roots = batch->roots[0];
     if (batch->second) {
-        batch->second = false, *roots = batch->roots[1];
+        batch->second = false;
+        *roots = batch->roots[1];
         return batch->count[1];
     }
     if (c->rim && i + 1 < w->listed) {
@@ -534,8 +543,11 @@ static bool is_double(LashPairWork* w, const LashRoot* r, double tolerance) {
             return true;
     }
     Found* f = w->found + w->founds++;
-    f->point_a = r->point_a, f->point_b = r->point_b, f->gap = r->gap;
-    f->boundary = r->boundary, f->tolerance = tolerance;
+    f->point_a = r->point_a;
+    f->point_b = r->point_b;
+    f->gap = r->gap;
+    f->boundary = r->boundary;
+    f->tolerance = tolerance;
     f->shadowed = f->dropped = false;
     return false;
 }
@@ -633,7 +645,8 @@ static void list_near(const LashPair* pair, LashPairWork* w, const View* v, doub
             block = fmin(block, w->expiry[i]);
             depth = fmin(depth, w->expiry[i] - most);
         }
-        w->block_expiry[k] = block, w->block_depth[k] = depth;
+        w->block_expiry[k] = block;
+        w->block_depth[k] = depth;
         first = fmin(first, block);
     }
     first -= w->travel;
@@ -644,7 +657,8 @@ static void list_near(const LashPair* pair, LashPairWork* w, const View* v, doub
 // LASH_QUERY_OCCT: may the boxes be nearer than the limit? Sets w->bound.
 static bool occt_is_near(const LashPair* pair, LashPairWork* w, const View* v, double limit) {
     double bound = lash_feature_bound(&pair->a.all, &pair->b.all, &v->b_a);
-    w->listed = w->beyond = 0, w->occt_failed = false;
+    w->listed = w->beyond = 0;
+    w->occt_failed = false;
     w->bound = bound > 0 ? bound + pair->offset : -INFINITY;
     return bound <= limit || bound <= 0;
 }
@@ -656,7 +670,8 @@ static bool occt_point(const LashPair* pair, LashPairWork* w, Pose world_a, Pose
     LashOcctState state = LASH_OCCT_UNKNOWN;
     bool ok = lash_pair_occt_point(pair->occt, w->occt, a, b, point, &state);
     *any = ok && state != LASH_OCCT_UNKNOWN;
-    w->beyond = ok && state != LASH_OCCT_APART, w->occt_failed = !ok;
+    w->beyond = ok && state != LASH_OCCT_APART;
+    w->occt_failed = !ok;
     point->gap += pair->offset;
     return ok;
 }
@@ -686,7 +701,8 @@ int lash_pair_query(const LashPair* pair, LashPairWork* w, Pose world_a, Pose wo
     advance(w, &v);
     list_near(pair, w, &v, limit, first ? 2 : 1);
     if (first) forget_near(w);
-    w->slots = w->founds = w->deep = 0, w->borders = w->shadows = false; // ends the current step
+    w->slots = w->founds = w->deep = 0;
+    w->borders = w->shadows = false; // ends the current step
     v.world_b = quat_matrix(v.b.rot);
     int count = 0;
     Batch batch;
@@ -723,9 +739,12 @@ int lash_pair_collect(const LashPair* pair, LashPairWork* w, Pose world_a, Pose 
     View v = view_of(pair, world_a, world_b);
     double moved = motion_a.translation + pair->a.radius * motion_a.rotation +
                    motion_b.translation + pair->b.radius * motion_b.rotation;
-    w->limit = activation - pair->offset, w->moved = moved;
-    w->world_a = world_a, w->world_b = world_b;
-    w->motion_a = motion_a, w->motion_b = motion_b;
+    w->limit = activation - pair->offset;
+    w->moved = moved;
+    w->world_a = world_a;
+    w->world_b = world_b;
+    w->motion_a = motion_a;
+    w->motion_b = motion_b;
     w->slots = 0;
     if (pair->occt != NULL) {
         if (occt_is_near(pair, w, &v, w->limit + moved)) w->id[w->slots++] = 1;
@@ -785,11 +804,15 @@ bool lash_pair_evaluate_roots(const LashPair* pair, LashPairWork* w, Pose world_
     double limit = fabs(w->limit) + 2 * w->moved; // what is farther cannot touch within the promise
     w->flat = FLAT;
     if (points != NULL) v.world_b = quat_matrix(v.b.rot);
-    if (kept != NULL) kept->b_a = v.b_a, kept->world_b = v.world_b;
+    if (kept != NULL) {
+        kept->b_a = v.b_a;
+        kept->world_b = v.world_b;
+    }
     int first = 0;
     Batch batch;
     batch.second = false;
-    w->founds = w->deep = 0, w->borders = w->shadows = false;
+    w->founds = w->deep = 0;
+    w->borders = w->shadows = false;
     for (int i = 0; i < w->listed; ++i) {
         const Combination* c = pair->combination + w->list[i];
         const LashRoot* roots;
@@ -801,9 +824,10 @@ bool lash_pair_evaluate_roots(const LashPair* pair, LashPairWork* w, Pose world_
             gap[slot] = roots[k].gap + pair->offset;
             if (points == NULL || (wanted != NULL && !wanted[slot])) continue;
             write_point(pair, c, &v, roots + k, points + slot);
-            if (kept != NULL)
-                kept->root[slot] = roots[k], kept->combination[slot] = w->list[i];
-            else
+            if (kept != NULL) {
+                kept->root[slot] = roots[k];
+                kept->combination[slot] = w->list[i];
+            } else
                 write_second_order(pair, c, &v, roots + k, points + slot);
         }
         first += c->slots;
@@ -818,7 +842,9 @@ bool lash_pair_evaluate_roots(const LashPair* pair, LashPairWork* w, Pose world_
 // ---- travel -----------------------------------------------------------------------------------
 
 void lash_travel_start(LashTravel* t, Pose world_body, double radius) {
-    t->last = world_body, t->radius = radius, t->sum = 0;
+    t->last = world_body;
+    t->radius = radius;
+    t->sum = 0;
 }
 
 void lash_travel_move(LashTravel* t, Pose world_body) {

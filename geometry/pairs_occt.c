@@ -93,12 +93,15 @@ bool lash_pair_occt_point(const LashPairOcct* pair, LashPairOcctWork* w, Pose wo
     }
     memset(p, 0, sizeof *p);
     p->id = 1;
-    p->point_a = answer.point_a, p->point_b = answer.point_b;
+    p->point_a = answer.point_a;
+    p->point_b = answer.point_b;
     p->a.X[0] = p->a.X[3] = p->b.X[0] = p->b.X[3] = 1;
     if (answer.distance > MEETS) {
         Vec3 w_ab = vec3_sub(answer.point_a, answer.point_b);
-        p->normal = vec3_normalize(w_ab), p->gap = answer.distance;
-        w->normal = quat_rotate_inverse(world_b.rot, p->normal), w->has_normal = true;
+        p->normal = vec3_normalize(w_ab);
+        p->gap = answer.distance;
+        w->normal = quat_rotate_inverse(world_b.rot, p->normal);
+        w->has_normal = true;
         *state = LASH_OCCT_APART;
         return true;
     }

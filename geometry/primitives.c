@@ -32,7 +32,8 @@ static LashShape* shape_create(const Sizes* n, const char* name) {
     size_t used = 0;
     for (int pass = 0; pass < 2; ++pass) { // first measures, second places
         char* at = pass == 0 ? NULL : lash_alloc(used);
-        s->memory = at, used = 0;
+        s->memory = at;
+        used = 0;
         s->part = carve(at, &used, 1, sizeof(LashShapePart));
         s->face = carve(at, &used, (size_t)n->faces, sizeof(LashFace));
         s->loop = carve(at, &used, (size_t)n->loops, sizeof(LashLoop));
@@ -49,13 +50,16 @@ static LashShape* shape_create(const Sizes* n, const char* name) {
         s->string = carve(at, &used, 64, 1);
     }
     s->parts = 1;
-    s->faces = n->faces, s->edges = n->edges, s->vertices = n->vertices;
+    s->faces = n->faces;
+    s->edges = n->edges;
+    s->vertices = n->vertices;
     s->scale = 1;
     strcpy(s->unit, "m");
     strcpy(s->string + 1, name);
     s->string_bytes = (int)strlen(name) + 2;
     LashShapePart* part = s->part;
-    part->name = 1, part->parent = -1;
+    part->name = 1;
+    part->parent = -1;
     part->placement = pose_identity();
     part->solids = part->shells = 1;
     part->closed = part->valid = true;
@@ -65,14 +69,20 @@ static LashShape* shape_create(const Sizes* n, const char* name) {
 static LashFace* face_init(LashShape* s, int i, LashSurfaceType type, Vec3 origin, Vec3 z, Vec3 x) {
     LashFace* f = s->face + i;
     f->type = type;
-    f->origin = origin, f->z = z, f->x = x, f->y = vec3_cross(z, x);
+    f->origin = origin;
+    f->z = z;
+    f->x = x;
+    f->y = vec3_cross(z, x);
     f->side = 1;
     f->index = i;
     return f;
 }
 
 static void range(LashFace* f, double u0, double u1, double v0, double v1) {
-    f->u0 = u0, f->u1 = u1, f->v0 = v0, f->v1 = v1;
+    f->u0 = u0;
+    f->u1 = u1;
+    f->v0 = v0;
+    f->v1 = v1;
     f->u_closed = f->type != LASH_PLANE && u1 - u0 >= 2 * LASH_PI - 1e-12;
 }
 
@@ -89,15 +99,24 @@ static void begin_loop(LashShape* s, LashFace* f) {
 static void add_line(LashShape* s, int edge, bool reversed, double au, double av, double bu,
                      double bv) {
     LashCoedge* e = s->coedge + s->coedges++;
-    e->kind = LASH_LINE, e->edge = edge, e->reversed = reversed;
-    e->a[0] = au, e->a[1] = av, e->b[0] = bu, e->b[1] = bv;
+    e->kind = LASH_LINE;
+    e->edge = edge;
+    e->reversed = reversed;
+    e->a[0] = au;
+    e->a[1] = av;
+    e->b[0] = bu;
+    e->b[1] = bv;
     ++s->loop[s->loops - 1].coedges;
 }
 
 static void add_circle(LashShape* s, int edge, bool reversed, double r, double t0, double t1) {
     LashCoedge* e = s->coedge + s->coedges++;
-    e->kind = LASH_CIRCLE, e->edge = edge, e->reversed = reversed;
-    e->r = r, e->t0 = t0, e->t1 = t1;
+    e->kind = LASH_CIRCLE;
+    e->edge = edge;
+    e->reversed = reversed;
+    e->r = r;
+    e->t0 = t0;
+    e->t1 = t1;
     ++s->loop[s->loops - 1].coedges;
 }
 
@@ -115,10 +134,19 @@ static void circle_edge(LashShape* s, int i, double z, double r, int left, int r
                         LashConvexity convexity) {
     LashEdge* e = s->edge + i;
     e->type = LASH_CIRCLE;
-    e->origin = vec3(0, 0, z), e->x = vec3(1, 0, 0), e->y = vec3(0, 1, 0), e->z = vec3(0, 0, 1);
-    e->radius = r, e->t0 = 0, e->t1 = 2 * LASH_PI, e->closed = true;
-    e->face[0] = left, e->face[1] = right, e->vertex[0] = e->vertex[1] = -1;
-    e->convexity = convexity, e->index = i;
+    e->origin = vec3(0, 0, z);
+    e->x = vec3(1, 0, 0);
+    e->y = vec3(0, 1, 0);
+    e->z = vec3(0, 0, 1);
+    e->radius = r;
+    e->t0 = 0;
+    e->t1 = 2 * LASH_PI;
+    e->closed = true;
+    e->face[0] = left;
+    e->face[1] = right;
+    e->vertex[0] = e->vertex[1] = -1;
+    e->convexity = convexity;
+    e->index = i;
     e->box = box_of(r, r, z, z);
 }
 
@@ -128,14 +156,20 @@ static int mesh_vertex(LashShape* s, Vec3 p, Vec3 n) {
     int i = s->mesh_vertices++;
     float* q = s->mesh_point + 3 * (size_t)i;
     float* m = s->mesh_normal + 3 * (size_t)i;
-    q[0] = (float)p.x, q[1] = (float)p.y, q[2] = (float)p.z;
-    m[0] = (float)n.x, m[1] = (float)n.y, m[2] = (float)n.z;
+    q[0] = (float)p.x;
+    q[1] = (float)p.y;
+    q[2] = (float)p.z;
+    m[0] = (float)n.x;
+    m[1] = (float)n.y;
+    m[2] = (float)n.z;
     return i;
 }
 
 static void mesh_triangle(LashShape* s, int face, int a, int b, int c, bool flip) {
     int* t = s->triangle + 3 * (size_t)s->triangles;
-    t[0] = a, t[1] = flip ? c : b, t[2] = flip ? b : c;
+    t[0] = a;
+    t[1] = flip ? c : b;
+    t[2] = flip ? b : c;
     s->triangle_face[s->triangles++] = face;
 }
 
@@ -164,7 +198,10 @@ static void mesh_cap(LashShape* s, int face, double r, double z, double sign) { 
         double q[2][4];
         for (int k = 0; k < 2; ++k) {
             double v = 0.5 * LASH_PI * (i + k) / ARC, c = i + k == ARC ? 0 : cos(v), d = sin(v);
-            q[k][0] = r * c, q[k][1] = z + sign * r * d, q[k][2] = c, q[k][3] = sign * d;
+            q[k][0] = r * c;
+            q[k][1] = z + sign * r * d;
+            q[k][2] = c;
+            q[k][3] = sign * d;
         }
         mesh_strip(s, face, q[0], q[1]);
     }
@@ -174,7 +211,9 @@ static void mesh_line(LashShape* s, Vec3 a, Vec3 b) {
     Vec3 p[2] = {a, b};
     for (int i = 0; i < 2; ++i) {
         float* q = s->line_point + 3 * (size_t)s->line_points;
-        q[0] = (float)p[i].x, q[1] = (float)p[i].y, q[2] = (float)p[i].z;
+        q[0] = (float)p[i].x;
+        q[1] = (float)p[i].y;
+        q[2] = (float)p[i].z;
         s->line[2 * s->lines + i] = s->line_points++;
     }
     ++s->lines;
@@ -189,10 +228,15 @@ static void mesh_circle(LashShape* s, double r, double z) {
 
 static LashShape* finish(LashShape* s, double volume, Mat3 inertia, LashBox box) {
     LashShapePart* part = s->part;
-    part->volume = volume, part->inertia = inertia, part->box = box;
+    part->volume = volume;
+    part->inertia = inertia;
+    part->box = box;
     for (int i = 0; i < s->faces; ++i) part->area += s->face[i].area;
-    part->faces = s->faces, part->edges = s->edges, part->vertices = s->vertices;
-    part->triangles = s->triangles, part->lines = s->lines;
+    part->faces = s->faces;
+    part->edges = s->edges;
+    part->vertices = s->vertices;
+    part->triangles = s->triangles;
+    part->lines = s->lines;
     return s;
 }
 
@@ -265,18 +309,26 @@ LashShape* lash_shape_box(Vec3 size) {
         int k = i / 4, v0 = box_edge_start(k, i % 4), v1 = v0 | 1 << k;
         Vec3 a = box_corner(h, v0), b = box_corner(h, v1);
         e->type = LASH_LINE;
-        e->origin = vec3_scale(0.5, vec3_add(a, b)), e->z = unit(k, 1);
-        e->x = unit((k + 1) % 3, 1), e->y = unit((k + 2) % 3, 1);
-        e->t0 = -component(h, k), e->t1 = component(h, k);
-        e->vertex[0] = v0, e->vertex[1] = v1;
-        e->convexity = LASH_CONVEX, e->index = i;
-        e->box.low = a, e->box.high = b;
+        e->origin = vec3_scale(0.5, vec3_add(a, b));
+        e->z = unit(k, 1);
+        e->x = unit((k + 1) % 3, 1);
+        e->y = unit((k + 2) % 3, 1);
+        e->t0 = -component(h, k);
+        e->t1 = component(h, k);
+        e->vertex[0] = v0;
+        e->vertex[1] = v1;
+        e->convexity = LASH_CONVEX;
+        e->index = i;
+        e->box.low = a;
+        e->box.high = b;
         mesh_line(s, a, b);
     }
     for (int i = 0; i < 8; ++i) {
         LashVertex* v = s->vertex + i;
-        v->point = box_corner(h, i), v->convexity = LASH_CONVEX;
-        v->first_edge = s->vertex_edges, v->edges = 3;
+        v->point = box_corner(h, i);
+        v->convexity = LASH_CONVEX;
+        v->first_edge = s->vertex_edges;
+        v->edges = 3;
         for (int k = 0; k < 3; ++k) {
             bool reversed;
             s->vertex_edge[s->vertex_edges++] = box_edge_between(i, i ^ 1 << k, &reversed);
@@ -310,7 +362,9 @@ static void flat_end(LashShape* s, int i, double z, double sign, double r, int e
 
 static LashFace* tube(LashShape* s, int i, double r, double h, double side, int low, int high) {
     LashFace* f = face_init(s, i, LASH_CYLINDER, vec3_zero(), vec3(0, 0, 1), vec3(1, 0, 0));
-    f->radius = r, f->side = side, f->reach = r;
+    f->radius = r;
+    f->side = side;
+    f->reach = r;
     range(f, 0, 2 * LASH_PI, -h, h);
     f->area = 2 * LASH_PI * r * 2 * h;
     f->box = box_of(r, r, -h, h);

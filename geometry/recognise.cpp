@@ -61,13 +61,17 @@ std::array<double, N> smallest_eigenvector(double A[N][N]) {
                 double c = 1 / sqrt(t * t + 1), s = t * c;
                 for (int k = 0; k < N; ++k) {
                     double a = A[k][p], b = A[k][q];
-                    A[k][p] = c * a - s * b, A[k][q] = s * a + c * b;
+                    A[k][p] = c * a - s * b;
+                    A[k][q] = s * a + c * b;
                 }
                 for (int k = 0; k < N; ++k) {
                     double a = A[p][k], b = A[q][k];
-                    A[p][k] = c * a - s * b, A[q][k] = s * a + c * b;
-                    a = V[k][p], b = V[k][q];
-                    V[k][p] = c * a - s * b, V[k][q] = s * a + c * b;
+                    A[p][k] = c * a - s * b;
+                    A[q][k] = s * a + c * b;
+                    a = V[k][p];
+                    b = V[k][q];
+                    V[k][p] = c * a - s * b;
+                    V[k][q] = s * a + c * b;
                 }
             }
     int best = 0;
@@ -146,7 +150,8 @@ bool nearest_point(const std::vector<Sample>& samples, const Vec3* z, Vec3* resu
         for (int i = 0; i < 3; ++i)
             for (int j = 0; j < 3; ++j) {
                 double a = (i == j) - v[i] * v[j];
-                A[i][j] += a, b[i] += a * e[j];
+                A[i][j] += a;
+                b[i] += a * e[j];
             }
     }
     if (z != nullptr) { // pin the position along the axis
@@ -163,13 +168,20 @@ bool nearest_point(const std::vector<Sample>& samples, const Vec3* z, Vec3* resu
 int distance_row(const Surface& s, Vec3 p, Vec3 n, double row[7]) {
     Vec3 d = vec3_sub(p, s.origin);
     if (s.type == LASH_SPHERE) {
-        row[0] = -n.x, row[1] = -n.y, row[2] = -n.z, row[3] = -1;
+        row[0] = -n.x;
+        row[1] = -n.y;
+        row[2] = -n.z;
+        row[3] = -1;
         return 4;
     }
-    row[0] = -vec3_dot(n, s.x), row[1] = -vec3_dot(n, s.y);
-    row[2] = -vec3_dot(n, vec3_cross(s.x, d)), row[3] = -vec3_dot(n, vec3_cross(s.y, d));
+    row[0] = -vec3_dot(n, s.x);
+    row[1] = -vec3_dot(n, s.y);
+    row[2] = -vec3_dot(n, vec3_cross(s.x, d));
+    row[3] = -vec3_dot(n, vec3_cross(s.y, d));
     if (s.type == LASH_PLANE) {
-        row[0] = -1, row[1] = row[2], row[2] = row[3];
+        row[0] = -1;
+        row[1] = row[2];
+        row[2] = row[3];
         return 3;
     }
     row[4] = -cos(s.half_angle);
@@ -177,7 +189,9 @@ int distance_row(const Surface& s, Vec3 p, Vec3 n, double row[7]) {
     double h = vec3_dot(d, s.z), rho = vec3_norm(vec3_add_scaled(d, -h, s.z));
     if (s.type == LASH_TORUS) {
         double along = vec3_dot(n, s.z);
-        row[4] = -(vec3_dot(n, d) - h * along) / rho, row[5] = -along, row[6] = -1;
+        row[4] = -(vec3_dot(n, d) - h * along) / rho;
+        row[5] = -along;
+        row[6] = -1;
         return 7;
     }
     row[5] = -(rho - s.radius) * sin(s.half_angle) - h * cos(s.half_angle);
@@ -254,7 +268,11 @@ bool fit_revolved(const std::vector<Sample>& samples, double size, LashSurfaceTy
     for (const Sample& q : samples) {
         Vec3 d = vec3_sub(q.p, s->origin);
         double h = vec3_dot(d, s->z), rho = vec3_norm(vec3_add_scaled(d, -h, s->z));
-        S[0] += 1, S[1] += h, S[2] += h * h, S[3] += rho, S[4] += rho * h;
+        S[0] += 1;
+        S[1] += h;
+        S[2] += h * h;
+        S[3] += rho;
+        S[4] += rho * h;
     }
     double det = S[0] * S[2] - S[1] * S[1];
     if (det <= 0) return false;
@@ -264,7 +282,10 @@ bool fit_revolved(const std::vector<Sample>& samples, double size, LashSurfaceTy
         s->radius = (S[3] - k * S[1]) / S[0];
         s->half_angle = atan(k);
         if (fabs(k) < 1e-6) return false;
-        if (k < 0) set_frame(s, vec3_neg(s->z), s->x), s->half_angle = -s->half_angle;
+        if (k < 0) {
+            set_frame(s, vec3_neg(s->z), s->x);
+            s->half_angle = -s->half_angle;
+        }
     }
     return refine(s, samples, size);
 }
@@ -298,7 +319,8 @@ bool fit_torus(const std::vector<Sample>& samples, double size, Surface* s) {
     if (!solve_small(C, b, 3)) return false;
     double r2 = b[2] * size + b[0] * b[0] + b[1] * b[1];
     if (!(r2 > 0 && b[0] > 0)) return false;
-    s->radius = b[0], s->radius2 = sqrt(r2);
+    s->radius = b[0];
+    s->radius2 = sqrt(r2);
     s->origin = vec3_add_scaled(s->origin, b[1], s->z);
     return refine(s, samples, size) && s->radius2 > 0 && s->radius > 1.001 * s->radius2;
 }
@@ -333,8 +355,10 @@ struct Range {
 // Range of numerator / denominator; the denominator's coefficients are positive.
 Range quotient(const Form& c, const Form& w) {
     Range r = {HUGE_VAL, -HUGE_VAL};
-    for (size_t i = 0; i < c.size(); ++i)
-        r.low = std::min(r.low, c[i] / w[i]), r.high = std::max(r.high, c[i] / w[i]);
+    for (size_t i = 0; i < c.size(); ++i) {
+        r.low = std::min(r.low, c[i] / w[i]);
+        r.high = std::max(r.high, c[i] / w[i]);
+    }
     return r;
 }
 
@@ -347,7 +371,9 @@ double patch_bound(const Surface& s, const Patch& patch) {
         double w = patch.poles[i][3];
         if (!(w > 0)) return HUGE_VAL;
         Vec3 d = vec3_sub(vec3(patch.poles[i][0], patch.poles[i][1], patch.poles[i][2]), s.origin);
-        X[i] = w * vec3_dot(d, s.x), Y[i] = w * vec3_dot(d, s.y), H[i] = w * vec3_dot(d, s.z);
+        X[i] = w * vec3_dot(d, s.x);
+        Y[i] = w * vec3_dot(d, s.y);
+        H[i] = w * vec3_dot(d, s.z);
         W[i] = w;
     }
     if (s.type == LASH_PLANE) {
@@ -406,7 +432,10 @@ void halve(const Patch& patch, int along, Patch* left, Patch* right) {
         }
         for (int k = 0; k <= n; ++k) {
             Pole a = h[0], b = h[n - k];
-            for (int c = 0; c < 3; ++c) a[c] /= a[3], b[c] /= b[3];
+            for (int c = 0; c < 3; ++c) {
+                a[c] /= a[3];
+                b[c] /= b[3];
+            }
             left->poles[l * jump + k * step] = a;
             right->poles[l * jump + (n - k) * step] = b;
             for (int i = 0; i < n - k; ++i)
@@ -457,7 +486,11 @@ bool recognise(const std::vector<Patch>& patches, double tolerance, Surface* fou
     auto consider = [&](const Surface& s) {
         double scale = size + s.radius, d = deviation_of(s, patches, samples, tolerance, scale);
         // A simpler type stays unless the next one is ten times nearer.
-        if (d < 0.1 * best) best = d, *found = s, found->deviation = d;
+        if (d < 0.1 * best) {
+            best = d;
+            *found = s;
+            found->deviation = d;
+        }
     };
     Surface plane = fit_plane(samples), cylinder, cone, sphere;
     if (refine(&plane, samples, size)) consider(plane);

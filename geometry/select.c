@@ -39,11 +39,15 @@ typedef struct Text { // grows until full, then ends in "..."
 static void append(Text* text, const char* item) {
     size_t n = strlen(item);
     if (text->left < n + 5) {
-        if (text->left > 4) memcpy(text->at, " ...", 5), text->left = 0;
+        if (text->left > 4) {
+            memcpy(text->at, " ...", 5);
+            text->left = 0;
+        }
         return;
     }
     memcpy(text->at, item, n + 1);
-    text->at += n, text->left -= n;
+    text->at += n;
+    text->left -= n;
 }
 
 static bool in_part(const LashFace* f, int part) {
@@ -81,7 +85,10 @@ bool lash_select_part(const LashShape* shape, const char* name, int* part, LashE
             *part = i;
             return true;
         }
-        if (slash != NULL && strcmp(slash + 1, name) == 0) found = i, ++matches;
+        if (slash != NULL && strcmp(slash + 1, name) == 0) {
+            found = i;
+            ++matches;
+        }
     }
     if (matches == 1) {
         *part = found;
@@ -103,7 +110,10 @@ bool lash_select_index(const LashShape* shape, int part, int index, int* face, L
     for (int i = 0; i < shape->faces; ++i) {
         if (!in_part(&shape->face[i], part)) continue;
         ++faces;
-        if (shape->face[i].index == index) found = i, ++matches;
+        if (shape->face[i].index == index) {
+            found = i;
+            ++matches;
+        }
     }
     if (matches == 1) {
         *face = found;

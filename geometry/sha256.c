@@ -75,7 +75,8 @@ __attribute__((target("sha,sse4.1,ssse3"))) static void block_fast(uint32_t stat
             w[i & 3] = _mm_sha256msg2_epu32(s, w[(i + 3) & 3]);
         }
     }
-    abef = _mm_add_epi32(abef, abef0), cdgh = _mm_add_epi32(cdgh, cdgh0);
+    abef = _mm_add_epi32(abef, abef0);
+    cdgh = _mm_add_epi32(cdgh, cdgh0);
     __m128i feba = _mm_shuffle_epi32(abef, 0x1b), dchg = _mm_shuffle_epi32(cdgh, 0xb1);
     _mm_storeu_si128((__m128i*)state, _mm_blend_epi16(feba, dchg, 0xf0));
     _mm_storeu_si128((__m128i*)(state + 4), _mm_alignr_epi8(dchg, feba, 8));
@@ -108,13 +109,19 @@ void lash_sha256_add(LashSha256* hash, const void* data, size_t bytes) {
                 block_fast(hash->state, p);
             else
                 block_plain(hash->state, p);
-            p += 64, bytes -= 64;
+            p += 64;
+            bytes -= 64;
             continue;
         }
         size_t step = bytes < 64 - used ? bytes : 64 - used;
         memcpy(hash->block + used, p, step);
-        used += step, p += step, bytes -= step;
-        if (used == 64) block_plain(hash->state, hash->block), used = 0;
+        used += step;
+        p += step;
+        bytes -= step;
+        if (used == 64) {
+            block_plain(hash->state, hash->block);
+            used = 0;
+        }
     }
 }
 

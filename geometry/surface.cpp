@@ -149,7 +149,8 @@ Vec3 freeform_point(const Surface& s, double u, double v, Vec3* normal) {
     while (i + 1 < s.u_patches && u > s.patches[i].u1) ++i;
     while (j + 1 < s.v_patches && v > s.patches[j * s.u_patches].v1) ++j;
     const Patch& p = s.patches[i + j * s.u_patches];
-    u = std::clamp(u, p.u0, p.u1), v = std::clamp(v, p.v0, p.v1);
+    u = std::clamp(u, p.u0, p.u1);
+    v = std::clamp(v, p.v0, p.v1);
     Vec3 du, dv, point = patch_point(p, u, v, &du, &dv), n = vec3_cross(du, dv);
     double limit = 1e-9 * vec3_norm(du) * vec3_norm(dv);
     if (vec3_norm(n) <= limit) { // a pole of the patch: the normal a little inside
@@ -180,7 +181,8 @@ Vec3 curve_point(const Curve& c, double t, Vec3* tangent) {
     for (int i = 0; i <= n; ++i)
         for (int k4 = 0; k4 < 4; ++k4) {
             double q = k4 < 3 ? g.poles[i][3] * g.poles[i][k4] : g.poles[i][3];
-            P[k4] += B[i] * q, D[k4] += dB[i] * q / length;
+            P[k4] += B[i] * q;
+            D[k4] += dB[i] * q / length;
         }
     Vec3 point = vec3_scale(1 / P[3], vec3(P[0], P[1], P[2]));
     if (tangent != nullptr)
@@ -242,7 +244,8 @@ static bool planar_meet(const Planar& a, const Planar& b, const double near[2], 
         double det = a.d[0] * b.d[1] - a.d[1] * b.d[0];
         if (fabs(det) < 1e-6) return false;
         double s = ((b.c[0] - a.c[0]) * b.d[1] - (b.c[1] - a.c[1]) * b.d[0]) / det;
-        result[0] = a.c[0] + s * a.d[0], result[1] = a.c[1] + s * a.d[1];
+        result[0] = a.c[0] + s * a.d[0];
+        result[1] = a.c[1] + s * a.d[1];
         return true;
     }
     const Planar &circle = a.radius < 0 ? b : a, &other = a.radius < 0 ? a : b;
@@ -250,7 +253,10 @@ static bool planar_meet(const Planar& a, const Planar& b, const double near[2], 
     if (other.radius < 0) {
         double s =
             (circle.c[0] - other.c[0]) * other.d[0] + (circle.c[1] - other.c[1]) * other.d[1];
-        for (int i = 0; i < 2; ++i) foot[i] = other.c[i] + s * other.d[i], across[i] = other.d[i];
+        for (int i = 0; i < 2; ++i) {
+            foot[i] = other.c[i] + s * other.d[i];
+            across[i] = other.d[i];
+        }
         double off = hypot(foot[0] - circle.c[0], foot[1] - circle.c[1]);
         half2 = (circle.radius - off) * (circle.radius + off);
         if (fabs(circle.radius - off) <= tolerance) half2 = 0;
@@ -260,9 +266,13 @@ static bool planar_meet(const Planar& a, const Planar& b, const double near[2], 
         double r = circle.radius, q = other.radius, s = 0.5 * (d + (r - q) * (r + q) / d);
         half2 = (r - s) * (r + s);
         bool touch = fabs(d - r - q) <= tolerance || fabs(d - fabs(r - q)) <= tolerance;
-        if (touch) half2 = 0, s = s > 0 ? r : -r;
+        if (touch) {
+            half2 = 0;
+            s = s > 0 ? r : -r;
+        }
         for (int i = 0; i < 2; ++i) foot[i] = circle.c[i] + s * e[i] / d;
-        across[0] = -e[1] / d, across[1] = e[0] / d;
+        across[0] = -e[1] / d;
+        across[1] = e[0] / d;
     }
     if (half2 < 0) return false;
     double h = sqrt(half2);
@@ -336,14 +346,17 @@ static bool meet_coaxial(const Surface& a, const Surface& b, Vec3 p, double tole
 
 // Cross-section of s in the plane (x, y) across the direction z, when s is extruded along it.
 static bool cross_section(const Surface& s, Vec3 x, Vec3 y, Vec3 z, Planar* m) {
-    m->c[0] = vec3_dot(s.origin, x), m->c[1] = vec3_dot(s.origin, y);
+    m->c[0] = vec3_dot(s.origin, x);
+    m->c[1] = vec3_dot(s.origin, y);
     if (s.type == LASH_CYLINDER) {
         m->radius = s.radius;
         return parallel(s.z, z);
     }
     if (s.type != LASH_PLANE || fabs(vec3_dot(s.z, z)) > angle_tolerance) return false;
     Vec3 d = vec3_normalize(vec3_cross(z, s.z));
-    m->d[0] = vec3_dot(d, x), m->d[1] = vec3_dot(d, y), m->radius = -1;
+    m->d[0] = vec3_dot(d, x);
+    m->d[1] = vec3_dot(d, y);
+    m->radius = -1;
     return true;
 }
 
@@ -459,7 +472,8 @@ const std::vector<double>& fit_nodes() {
         std::vector<double> t;
         for (int i = 0; i <= FIT_DEGREE; ++i)
             t.push_back(0.5 - 0.5 * cos(LASH_PI * i / FIT_DEGREE));
-        t.front() = 0, t.back() = 1;
+        t.front() = 0;
+        t.back() = 1;
         return t;
     }();
     return nodes;
@@ -501,7 +515,8 @@ std::vector<double> fit_bezier(const std::vector<double>& values) {
         for (int j = 0; j < n; ++j) sum += inverse[i * n + j] * values[j];
         c[i] = (double)sum;
     }
-    c[0] = values[0], c[n - 1] = values[n - 1];
+    c[0] = values[0];
+    c[n - 1] = values[n - 1];
     return c;
 }
 

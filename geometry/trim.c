@@ -49,7 +49,8 @@ void lash_face_parameters(const LashFace* face, Vec3 p, double* u, double* v) {
     Vec3 w = vec3_sub(p, face->origin);
     double x = vec3_dot(w, face->x), y = vec3_dot(w, face->y), z = vec3_dot(w, face->z);
     if (face->type == LASH_PLANE) {
-        *u = x, *v = y;
+        *u = x;
+        *v = y;
         return;
     }
     *u = wrap_into(atan2(y, x), face->u0, face->u1);
@@ -139,22 +140,27 @@ static void metric(const LashShape* shape, const LashFace* face, double u, doubl
             *hu = *hv = 1;
             return;
         case LASH_CYLINDER:
-            *hu = face->radius, *hv = 1;
+            *hu = face->radius;
+            *hv = 1;
             return;
         case LASH_CONE:
-            *hu = fabs(face->radius + v * sin(face->half_angle)), *hv = 1;
+            *hu = fabs(face->radius + v * sin(face->half_angle));
+            *hv = 1;
             return;
         case LASH_SPHERE:
-            *hu = face->radius * fabs(cos(v)), *hv = face->radius;
+            *hu = face->radius * fabs(cos(v));
+            *hv = face->radius;
             return;
         case LASH_TORUS:
-            *hu = fabs(face->radius + face->radius2 * cos(v)), *hv = face->radius2;
+            *hu = fabs(face->radius + face->radius2 * cos(v));
+            *hv = face->radius2;
             return;
         case LASH_FREEFORM:
             break;
     }
     LashSurfacePoint s = lash_face_point(shape, face, u, v);
-    *hu = vec3_norm(s.u), *hv = vec3_norm(s.v);
+    *hu = vec3_norm(s.u);
+    *hv = vec3_norm(s.v);
 }
 
 static void cast_line(RayCast* ray, const double a[2], const double b[2]) {
@@ -209,7 +215,8 @@ static void keep_hull(RayCast* ray, const double* pole, int n) {
     for (int i = 0; i <= n; ++i) {
         for (int k = 0; k < 2; ++k) {
             double x = pole[3 * i + k];
-            low[k] = x < low[k] ? x : low[k], high[k] = x > high[k] ? x : high[k];
+            low[k] = x < low[k] ? x : low[k];
+            high[k] = x > high[k] ? x : high[k];
         }
     }
     double du = fmax(0, fmax(low[0] - ray->u, ray->u - high[0])) * ray->hu;
@@ -221,8 +228,10 @@ static void cast_bezier(RayCast* ray, const double* pole, int n, int depth) {
     double u_low = INFINITY, u_high = -INFINITY, v_low = INFINITY, v_high = -INFINITY;
     for (int i = 0; i <= n; ++i) {
         double u = pole[3 * i] / pole[3 * i + 2], v = pole[3 * i + 1] / pole[3 * i + 2];
-        u_low = fmin(u_low, u), u_high = fmax(u_high, u);
-        v_low = fmin(v_low, v), v_high = fmax(v_high, v);
+        u_low = fmin(u_low, u);
+        u_high = fmax(u_high, u);
+        v_low = fmin(v_low, v);
+        v_high = fmax(v_high, v);
     }
     double tu = ray->tolerance / fmax(ray->hu, 1e-300), tv = ray->tolerance / fmax(ray->hv, 1e-300);
     if (u_high + tu < ray->u || u_low - tu > ray->u || v_high + tv < ray->v) return;

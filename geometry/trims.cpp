@@ -33,7 +33,9 @@ bool periodic(const Surface& s, int axis) {
 }
 
 void shift_piece(Piece* p, int axis, double by) {
-    p->a[axis] += by, p->b[axis] += by, p->c[axis] += by;
+    p->a[axis] += by;
+    p->b[axis] += by;
+    p->c[axis] += by;
     for (PoleUv& q : p->poles) q[axis] += by;
 }
 
@@ -58,7 +60,8 @@ struct Track {
         for (int i = 0; i <= steps; ++i) {
             near_uv(s, curve_point(c, t0 + (t1 - t0) * i / steps, nullptr), previous, uv);
             guide.push_back({uv[0], uv[1]});
-            previous[0] = uv[0], previous[1] = uv[1];
+            previous[0] = uv[0];
+            previous[1] = uv[1];
         }
         fix_ends();
     }
@@ -76,7 +79,8 @@ struct Track {
     void at(double f, double uv[2]) const { // f in [0, 1]
         int i = (int)std::lround(f * steps);
         if (f == 0 || f == 1) {
-            uv[0] = guide[i][0], uv[1] = guide[i][1];
+            uv[0] = guide[i][0];
+            uv[1] = guide[i][1];
             return;
         }
         near_uv(s, curve_point(c, t0 + (t1 - t0) * f, nullptr), guide[i].data(), uv);
@@ -97,7 +101,8 @@ void fit_pieces(const Track& track, double f0, double f1, double tolerance, int 
     double uv[2];
     for (double t : fit_nodes()) {
         track.at(t == 1 ? f1 : f0 + (f1 - f0) * t, uv);
-        u.push_back(uv[0]), v.push_back(uv[1]);
+        u.push_back(uv[0]);
+        v.push_back(uv[1]);
     }
     Piece piece;
     piece.kind = LASH_FREE_CURVE;
@@ -140,7 +145,8 @@ void plane_pieces(const Surface& s, const HalfEdge& h, Loop* loop) {
         piece.r = c.radius;
         double sign = vec3_dot(c.z, s.z) < 0 ? -1 : 1;
         double first = atan2(vec3_dot(c.x, s.y), vec3_dot(c.x, s.x));
-        piece.t0 = first + sign * t0, piece.t1 = first + sign * t1;
+        piece.t0 = first + sign * t0;
+        piece.t1 = first + sign * t1;
         set_ends(&piece);
         loop->push_back(piece);
     } else {
@@ -181,7 +187,10 @@ Loop half_edge_pieces(const Surface& s, const HalfEdge& h) {
             fit_pieces(track, 0, 1, 1e-11 * size, 6, &loop);
         }
     }
-    for (Piece& p : loop) p.edge = h.edge, p.reversed = h.reversed;
+    for (Piece& p : loop) {
+        p.edge = h.edge;
+        p.reversed = h.reversed;
+    }
     return loop;
 }
 
@@ -202,14 +211,20 @@ int next_half_edge(const Surface& s, const std::vector<HalfEdge>& edges,
         // angle from the way back to the way on, clockwise: the smaller, the nearer to our left
         double angle = atan2(-vec3_dot(vec3_cross(b, t), n), vec3_dot(b, t));
         if (angle <= 1e-9) angle += turn;
-        if (angle < best_turn) best_turn = angle, best = (int)i;
+        if (angle < best_turn) {
+            best_turn = angle;
+            best = (int)i;
+        }
     }
     return best;
 }
 
 Piece line_piece(double u0, double v0, double u1, double v1) {
     Piece p;
-    p.a[0] = u0, p.a[1] = v0, p.b[0] = u1, p.b[1] = v1;
+    p.a[0] = u0;
+    p.a[1] = v0;
+    p.b[0] = u1;
+    p.b[1] = v1;
     return p;
 }
 
@@ -258,21 +273,25 @@ bool measure(const Surface& s, Cycle* cycle) {
     for (int i = 0; i < 2; ++i) {
         double n = periodic(s, i) ? (last[i] - first[i]) / turn : 0;
         cycle->k[i] = (int)std::lround(n);
-        cycle->low[i] = HUGE_VAL, cycle->high[i] = -HUGE_VAL;
+        cycle->low[i] = HUGE_VAL;
+        cycle->high[i] = -HUGE_VAL;
         if (periodic(s, i) && fabs(n - cycle->k[i]) > 1e-4) return false;
     }
     for (const Piece& p : cycle->pieces) {
         double low[2], high[2], q0[2], q1[2];
         piece_range(p, low, high);
-        for (int i = 0; i < 2; ++i)
-            cycle->low[i] = std::min(cycle->low[i], low[i]),
+        for (int i = 0; i < 2; ++i) {
+            cycle->low[i] = std::min(cycle->low[i], low[i]);
+
             cycle->high[i] = std::max(cycle->high[i], high[i]);
+        }
         piece_point(p, 0, q0);
         for (int i = 1; i <= 64; ++i) {
             piece_point(p, i / 64.0, q1);
             cycle->area += 0.5 * ((q0[0] - first[0]) * (q1[1] - first[1]) -
                                   (q1[0] - first[0]) * (q0[1] - first[1]));
-            q0[0] = q1[0], q0[1] = q1[1];
+            q0[0] = q1[0];
+            q0[1] = q1[1];
         }
     }
     return abs(cycle->k[0]) + abs(cycle->k[1]) <= 1;
@@ -307,7 +326,10 @@ void split_piece(const Piece& p, double s, Piece* left, Piece* right) {
     if (p.kind != LASH_FREE_CURVE) return; // lines only; circles are never cut
     int n = (int)p.poles.size() - 1;
     std::vector<PoleUv> h = p.poles;
-    for (PoleUv& q : h) q[0] *= q[2], q[1] *= q[2];
+    for (PoleUv& q : h) {
+        q[0] *= q[2];
+        q[1] *= q[2];
+    }
     auto flat = [](PoleUv q) { return PoleUv{q[0] / q[2], q[1] / q[2], q[2]}; };
     for (int k = 0; k <= n; ++k) {
         left->poles[k] = flat(h[0]);
@@ -368,8 +390,10 @@ double seam_place(const std::vector<Cycle>& cycles, int axis) {
             for (const Piece& p : c.pieces) places.push_back(p.a[axis]);
     if (places.size() > 1) std::swap(places[0], places[1]);
     for (const Cycle& c : cycles)
-        if (c.k[axis] == 0)
-            places.push_back(c.high[axis] + 1e-3), places.push_back(c.low[axis] - 1e-3);
+        if (c.k[axis] == 0) {
+            places.push_back(c.high[axis] + 1e-3);
+            places.push_back(c.low[axis] - 1e-3);
+        }
     for (double at : places) {
         bool free = true;
         for (const Cycle& c : cycles) {
@@ -402,10 +426,15 @@ void set_box(Trim* trim) {
     for (const Piece& p : trim->loops[0]) {
         double a[2], b[2];
         piece_range(p, a, b);
-        for (int i = 0; i < 2; ++i)
-            low[i] = std::min(low[i], a[i]), high[i] = std::max(high[i], b[i]);
+        for (int i = 0; i < 2; ++i) {
+            low[i] = std::min(low[i], a[i]);
+            high[i] = std::max(high[i], b[i]);
+        }
     }
-    trim->u0 = low[0], trim->u1 = high[0], trim->v0 = low[1], trim->v1 = high[1];
+    trim->u0 = low[0];
+    trim->u1 = high[0];
+    trim->v0 = low[1];
+    trim->v1 = high[1];
 }
 
 // The region closed along `axis`, between the cycle below and the one above (either may be a pole).
@@ -465,8 +494,12 @@ bool on_border(const Piece& p, const Trim& t) {
 
 void whole_surface(const Surface& s, Trim* trim) {
     double v = s.type == LASH_SPHERE ? LASH_PI / 2 : LASH_PI;
-    trim->u_closed = true, trim->v_closed = s.type == LASH_TORUS;
-    trim->u0 = 0, trim->u1 = turn, trim->v0 = -v, trim->v1 = v;
+    trim->u_closed = true;
+    trim->v_closed = s.type == LASH_TORUS;
+    trim->u0 = 0;
+    trim->u1 = turn;
+    trim->v0 = -v;
+    trim->v1 = v;
     trim->loops.push_back({line_piece(0, -v, turn, -v), line_piece(turn, -v, turn, v),
                            line_piece(turn, v, 0, v), line_piece(0, v, 0, -v)});
 }
@@ -478,35 +511,45 @@ void piece_point(const Piece& p, double s, double uv[2]) {
         for (int i = 0; i < 2; ++i) uv[i] = s == 1 ? p.b[i] : p.a[i] + s * (p.b[i] - p.a[i]);
     } else if (p.kind == LASH_CIRCLE) {
         double t = p.t0 + s * (p.t1 - p.t0);
-        uv[0] = p.c[0] + p.r * cos(t), uv[1] = p.c[1] + p.r * sin(t);
+        uv[0] = p.c[0] + p.r * cos(t);
+        uv[1] = p.c[1] + p.r * sin(t);
     } else {
         std::vector<PoleUv> h = p.poles;
-        for (PoleUv& q : h) q[0] *= q[2], q[1] *= q[2];
+        for (PoleUv& q : h) {
+            q[0] *= q[2];
+            q[1] *= q[2];
+        }
         for (size_t n = h.size() - 1; n > 0; --n)
             for (size_t i = 0; i < n; ++i)
                 for (int c = 0; c < 3; ++c) h[i][c] = (1 - s) * h[i][c] + s * h[i + 1][c];
-        uv[0] = h[0][0] / h[0][2], uv[1] = h[0][1] / h[0][2];
+        uv[0] = h[0][0] / h[0][2];
+        uv[1] = h[0][1] / h[0][2];
     }
 }
 
 void piece_range(const Piece& p, double low[2], double high[2]) {
-    for (int i = 0; i < 2; ++i)
-        low[i] = std::min(p.a[i], p.b[i]), high[i] = std::max(p.a[i], p.b[i]);
+    for (int i = 0; i < 2; ++i) {
+        low[i] = std::min(p.a[i], p.b[i]);
+        high[i] = std::max(p.a[i], p.b[i]);
+    }
     if (p.kind == LASH_LINE) return;
     if (p.kind == LASH_CIRCLE) {
         double from = std::min(p.t0, p.t1), to = std::max(p.t0, p.t1), q = LASH_PI / 2;
         for (int k = (int)std::ceil(from / q); k * q <= to; ++k) {
             int m = ((k % 4) + 4) % 4;
             double x = p.c[m & 1] + (m < 2 ? p.r : -p.r);
-            low[m & 1] = std::min(low[m & 1], x), high[m & 1] = std::max(high[m & 1], x);
+            low[m & 1] = std::min(low[m & 1], x);
+            high[m & 1] = std::max(high[m & 1], x);
         }
         return;
     }
     for (int k = 1; k < 128; ++k) {
         double uv[2];
         piece_point(p, k / 128.0, uv);
-        for (int i = 0; i < 2; ++i)
-            low[i] = std::min(low[i], uv[i]), high[i] = std::max(high[i], uv[i]);
+        for (int i = 0; i < 2; ++i) {
+            low[i] = std::min(low[i], uv[i]);
+            high[i] = std::max(high[i], uv[i]);
+        }
     }
 }
 
@@ -531,7 +574,10 @@ void turn_sphere(Surface* s, const std::vector<HalfEdge>& edges) {
         for (Vec3 d : directions)
             clearance = std::min(clearance, vec3_norm(vec3_cross(d, candidates[k])));
         if (k == 0 && clearance > 0.05) return; // the CAD frame is good enough
-        if (clearance > 1.05 * best) best = clearance, z = candidates[k];
+        if (clearance > 1.05 * best) {
+            best = clearance;
+            z = candidates[k];
+        }
     }
     set_frame(s, z, s->x);
 }
@@ -541,9 +587,13 @@ bool make_trim(const Surface& s, const std::vector<HalfEdge>& edges, Trim* trim)
     if (!chain(s, edges, &cycles)) return false;
     int turns_u = 0, turns_v = 0, outer = -1, outers = 0;
     for (size_t i = 0; i < cycles.size(); ++i) {
-        turns_u += abs(cycles[i].k[0]), turns_v += abs(cycles[i].k[1]);
+        turns_u += abs(cycles[i].k[0]);
+        turns_v += abs(cycles[i].k[1]);
         bool loop = cycles[i].k[0] == 0 && cycles[i].k[1] == 0;
-        if (loop && cycles[i].area > 0) outer = (int)i, ++outers;
+        if (loop && cycles[i].area > 0) {
+            outer = (int)i;
+            ++outers;
+        }
     }
     if (turns_u + turns_v > 0) {
         if (turns_u > 0 && turns_v > 0) return false;

@@ -31,8 +31,7 @@ enum { RING = 3, MOST = 16 }; // points of a ring; contacts of one joint at most
 // (1 - cos(pi / RING)) FLAT = 1e-10, the tolerance of positions [m].
 static const double FLAT = 2e-10;
 
-// --- Rows that are left
-// -------------------------------------------------------------------------------------------
+// --- Rows that are left --------------------------------------------------------------------------
 
 static void write_axial(const JointFrames* f, RowWriter* out) {
     row_axis_point(f, 2, out);
@@ -120,8 +119,7 @@ void clearance_check(const LashJointDef* def) {
     LASH_ASSERT(def->type != LASH_REVOLUTE || c->axial == 0 || c->collar_radius > 0);
 }
 
-// --- Contacts
-// -----------------------------------------------------------------------------------------------------
+// --- Contacts ------------------------------------------------------------------------------------
 
 // Contacts being listed: outer and inner body with their joint frames.
 typedef struct ContactSet {
@@ -149,7 +147,8 @@ static LashContactDef* add(ContactSet* set, bool carrier_outer) {
     contact->body_b = carrier_outer ? set->inner : set->outer;
     contact->a_frame = carrier_outer ? set->outer_frame : set->inner_frame;
     contact->b_frame = carrier_outer ? set->inner_frame : set->outer_frame;
-    contact->e = set->def->e, contact->mu = set->def->mu;
+    contact->e = set->def->e;
+    contact->mu = set->def->mu;
     return contact;
 }
 
@@ -162,7 +161,8 @@ static void add_circle(ContactSet* set, bool of_pin, double z, double low, doubl
     contact->inside = of_pin;
     contact->a_radius = of_pin ? R : r;
     contact->b_radius = of_pin ? r : R;
-    contact->a_low = low, contact->a_high = high;
+    contact->a_low = low;
+    contact->a_high = high;
     contact->b_frame = shifted(contact->b_frame, vec3(0, 0, z));
 }
 
@@ -305,7 +305,8 @@ static void add_joint_contacts(LashMechanism* mech, Joint* joint) {
                       .outer_frame = swap ? def->b_joint : def->a_joint,
                       .inner_frame = swap ? def->a_joint : def->b_joint};
     list_contacts(def->type, &set);
-    joint->first_contact = mech->contacts, joint->contacts = set.count;
+    joint->first_contact = mech->contacts;
+    joint->contacts = set.count;
     for (int i = 0; i < set.count; ++i) {
         char name[160];
         snprintf(name, sizeof name, "%.140s.%d", def->name, i + 1);
@@ -320,8 +321,7 @@ void clearance_add_contacts(LashMechanism* mech) {
     }
 }
 
-// --- Results
-// ------------------------------------------------------------------------------------------------------
+// --- Results -------------------------------------------------------------------------------------
 
 int lash_mechanism_joint_contacts(const LashMechanism* mech, int joint, int* first) {
     if (first != NULL) *first = mech->joint[joint].first_contact;

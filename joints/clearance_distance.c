@@ -32,7 +32,10 @@ static double circle_distance(const Tube* from, double z, const Tube* to) {
     double best = INFINITY, at = 0;
     for (int i = 0; i < START; ++i) {
         double d = at_angle(from, z, i * step, to);
-        if (d < best) best = d, at = i * step;
+        if (d < best) {
+            best = d;
+            at = i * step;
+        }
     }
     double low = at - step, high = at + step;
     for (int i = 0; i < SECTIONS; ++i) {
@@ -58,7 +61,8 @@ double lash_mechanism_joint_distance(const LashMechanism* mech, int index, const
     Pose b = world_of(q, joint->b, joint->def.b_joint);
     Tube bore = {.world = c->outer_b ? b : a, .radius = c->radius + c->play};
     Tube pin = {.world = c->outer_b ? a : b, .radius = c->radius};
-    bore.high = 0.5 * c->bore_length, bore.low = -bore.high;
+    bore.high = 0.5 * c->bore_length;
+    bore.low = -bore.high;
     pin.high = c->pin_offset + 0.5 * c->pin_length;
     pin.low = c->pin_offset - 0.5 * c->pin_length;
     double least = INFINITY;

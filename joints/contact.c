@@ -32,13 +32,16 @@ static Vec3 across(Vec3 n, Vec3 k, double* length) {
 }
 
 void contact_view(const BodyState* a, const BodyState* b, ContactView* view) {
-    view->a = a, view->b = b;
+    view->a = a;
+    view->b = b;
     if (a == NULL) {
-        view->Q = b->R, view->d = b->x;
+        view->Q = b->R;
+        view->d = b->x;
         return;
     }
     Mat3 Rt = mat3_transpose(a->R);
-    view->Q = mat3_product(Rt, b->R), view->d = mat3_mul(Rt, vec3_sub(b->x, a->x));
+    view->Q = mat3_product(Rt, b->R);
+    view->d = mat3_mul(Rt, vec3_sub(b->x, a->x));
 }
 
 void contact_gap(const Contact* contact, const ContactView* view, ContactState* s) {
@@ -100,11 +103,13 @@ LashContactPlace contact_place(const Contact* contact, const ContactView* view) 
 static inline void tangents(const Contact* contact, Vec3 n, Vec3* t1, Vec3* t2) {
     const Mat3* A = &contact->a_axes;
     if (contact->def.a_type == LASH_FEATURE_CYLINDER) { // around, along
-        *t1 = vec3_cross(contact->a_axis, n), *t2 = contact->a_axis;
+        *t1 = vec3_cross(contact->a_axis, n);
+        *t2 = contact->a_axis;
         return;
     }
     if (contact->def.a_type == LASH_FEATURE_PLANE) {
-        *t1 = mat3_column(*A, 0), *t2 = mat3_column(*A, 1);
+        *t1 = mat3_column(*A, 0);
+        *t2 = mat3_column(*A, 1);
         return;
     }
     n = mat3_mul_transposed(*A, n);
@@ -155,7 +160,8 @@ LASH_VECTOR_CLONES void contact_directions(const Contact* contact, const Contact
 // of its frame the columns of dt1/dn, dt2/dn are those of tangents, differentiated.
 static void sphere_turning(const Contact* contact, const Contraction* c, const double* P, Mat3* Z,
                            Vec3 z[3]) {
-    *Z = mat3_identity(), z[0] = c->w;
+    *Z = mat3_identity();
+    z[0] = c->w;
     if (P != NULL) *Z = mat3_scale(P[0], *Z);
     if (c->rows == 1) return;
     Mat3 A = mat3_product(c->a->R, contact->a_axes), At = mat3_transpose(A);
@@ -163,8 +169,10 @@ static void sphere_turning(const Contact* contact, const Contraction* c, const d
     double k = -1 / fmax(1 + n.z, POLE), kk = k * k;
     Mat3 d1 = {{2 * n.x * k, n.y * k, -1, 0, n.x * k, 0, n.x * n.x * kk, n.x * n.y * kk, 0}};
     Mat3 d2 = {{n.y * k, 0, 0, n.x * k, 2 * n.y * k, -1, n.x * n.y * kk, n.y * n.y * kk, 0}};
-    d1 = mat3_product(A, mat3_product(d1, At)), d2 = mat3_product(A, mat3_product(d2, At));
-    z[1] = mat3_mul_transposed(d1, c->w), z[2] = mat3_mul_transposed(d2, c->w);
+    d1 = mat3_product(A, mat3_product(d1, At));
+    d2 = mat3_product(A, mat3_product(d2, At));
+    z[1] = mat3_mul_transposed(d1, c->w);
+    z[2] = mat3_mul_transposed(d2, c->w);
     if (P != NULL) *Z = mat3_add(*Z, mat3_add(mat3_scale(P[1], d1), mat3_scale(P[2], d2)));
 }
 
@@ -173,11 +181,14 @@ void contact_add_turn(const Contraction* c, const double* P, Vec3 around, Vec3 v
     if (P != NULL) {
         Vec3 h = vec3_scale(P[0], around);
         if (c->rows > 1) h = vec3_add_scaled(h, -P[1], c->t[0]);
-        rates->f_v = mat3_outer(h, v), rates->f_phi = mat3_outer(h, phi);
+        rates->f_v = mat3_outer(h, v);
+        rates->f_phi = mat3_outer(h, phi);
     }
     double along = vec3_dot(around, c->w), away = -vec3_dot(c->t[0], c->w);
-    rates->w_v[0] = vec3_scale(along, v), rates->w_phi[0] = vec3_scale(along, phi);
-    rates->w_v[1] = vec3_scale(away, v), rates->w_phi[1] = vec3_scale(away, phi);
+    rates->w_v[0] = vec3_scale(along, v);
+    rates->w_phi[0] = vec3_scale(along, phi);
+    rates->w_v[1] = vec3_scale(away, v);
+    rates->w_phi[1] = vec3_scale(away, phi);
 }
 
 // The ball's center c moves by v against a:
@@ -251,14 +262,17 @@ void contact_contract(const Contact* contact, const BodyState* body, const Conta
         world.origin = point_to_world(view, contact->def.a_frame.r);
         if (is_disc(contact)) world.disc_axis = direction_to_world(view, s->disc_axis);
     }
-    c.point = point_to_world(view, s->point), c.t[0] = world.n;
+    c.point = point_to_world(view, s->point);
+    c.t[0] = world.n;
     c.own_points = own_points(s, rows, levers);
     if (c.own_points) c.half = vec3_scale(0.5 * s->gap, world.n);
     if (rows > 1 && contact->def.a_type == LASH_FEATURE_CYLINDER) {
-        c.t[1] = vec3_cross(world.axis, world.n), c.t[2] = world.axis;
+        c.t[1] = vec3_cross(world.axis, world.n);
+        c.t[2] = world.axis;
     } else if (rows > 1) {
         tangents(contact, s->n, &c.t[1], &c.t[2]);
-        c.t[1] = direction_to_world(view, c.t[1]), c.t[2] = direction_to_world(view, c.t[2]);
+        c.t[1] = direction_to_world(view, c.t[1]);
+        c.t[2] = direction_to_world(view, c.t[2]);
     }
     if (dGP == NULL) P = NULL;
     contraction_prepare(&c, P, dGv != NULL ? v : NULL);

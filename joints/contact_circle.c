@@ -53,7 +53,11 @@ static void best_start(const Extremum* e, double* c, double* s) {
     for (int i = 0; i < START; ++i) {
         double angle = 2 * LASH_PI * i / START, x = cos(angle), y = sin(angle);
         double value = value_at(e, x, y);
-        if (value > best) best = value, *c = x, *s = y;
+        if (value > best) {
+            best = value;
+            *c = x;
+            *s = y;
+        }
     }
 }
 
@@ -86,14 +90,16 @@ static inline bool extremum_by_series(const Extremum* e, double* c, double* s) {
 static void extremum_by_iteration(const Extremum* e, double* c, double* s) {
     double d = sqrt(e->d_x * e->d_x + e->d_y * e->d_y);
     double tilt = e->r * (e->u_x * e->u_x + e->u_y * e->u_y), bend = d + 4 * tilt;
-    *c = d > 0 ? e->sign * e->d_x / d : e->sign, *s = d > 0 ? e->sign * e->d_y / d : 0;
+    *c = d > 0 ? e->sign * e->d_x / d : e->sign;
+    *s = d > 0 ? e->sign * e->d_y / d : 0;
     if (d <= 1.5 * tilt && tilt > 0) best_start(e, c, s);
     for (int i = 0; i < ITERATIONS; ++i) {
         double along = e->u_x * *c + e->u_y * *s, across = -e->u_x * *s + e->u_y * *c;
         double d_1 = 2 * (-e->d_x * *s + e->d_y * *c) - 2 * e->r * along * across;
         double d_2 =
             -2 * (e->d_x * *c + e->d_y * *s) + 2 * e->r * (along * along - across * across);
-        d_1 *= e->sign, d_2 *= e->sign;
+        d_1 *= e->sign;
+        d_2 *= e->sign;
         if (d_1 == 0) return;
         double step = d_2 < 0 ? -d_1 / d_2 : copysign(0.3, d_1);
         step = step > 0.3 ? 0.3 : step < -0.3 ? -0.3 : step;
@@ -139,13 +145,17 @@ typedef struct Seen {
 
 static inline void see(const Circle* k, const Mat3* Q, Vec3 d, Seen* c) {
     c->center = vec3_add(d, mat3_mul(*Q, k->c));
-    c->x = mat3_mul(*Q, k->x), c->y = mat3_mul(*Q, k->y);
+    c->x = mat3_mul(*Q, k->x);
+    c->y = mat3_mul(*Q, k->y);
     Vec3 D = vec3_sub(c->center, k->o);
     c->height = vec3_dot(D, k->u);
     c->D = D = vec3_add_scaled(D, -c->height, k->u);
-    c->f.d_x = vec3_dot(D, c->x), c->f.d_y = vec3_dot(D, c->y);
-    c->f.u_x = vec3_dot(k->u, c->x), c->f.u_y = vec3_dot(k->u, c->y);
-    c->f.r = k->r, c->f.sign = -k->sign;
+    c->f.d_x = vec3_dot(D, c->x);
+    c->f.d_y = vec3_dot(D, c->y);
+    c->f.u_x = vec3_dot(k->u, c->x);
+    c->f.u_y = vec3_dot(k->u, c->y);
+    c->f.r = k->r;
+    c->f.sign = -k->sign;
 }
 
 // The circle touches in the direction (cosine, sine) of its axes. Returns false on the axis of the
@@ -156,7 +166,8 @@ static inline bool touch(const Circle* k, const Seen* c, double cosine, double s
     double lift = vec3_dot(t, k->u), height = c->height + lift;
     Vec3 w = vec3_add_scaled(vec3_add(c->D, t), -lift, k->u);
     double rho = vec3_norm(w), gap = k->sign * (rho - k->R);
-    s->center = c->center, s->rim = vec3_add(c->center, t);
+    s->center = c->center;
+    s->rim = vec3_add(c->center, t);
     s->n = vec3_scale(k->sign / rho, w);
     s->point = vec3_add_scaled(s->rim, -0.5 * gap, s->n);
     bool between = (height >= k->low) & (height <= k->high); // of the ends
@@ -213,7 +224,9 @@ static inline Vec3 vec3_at(double (*of)[BATCH], int i) {
     return vec3(of[0][i], of[1][i], of[2][i]);
 }
 static inline void put_at(Vec3 x, double (*of)[BATCH], int i) {
-    of[0][i] = x.x, of[1][i] = x.y, of[2][i] = x.z;
+    of[0][i] = x.x;
+    of[1][i] = x.y;
+    of[2][i] = x.z;
 }
 
 // One circle per lane: without branches the compiler takes as many at once as the registers hold.
@@ -237,9 +250,12 @@ LASH_VECTOR_CLONES static void find_by_series(Batch* b) {
         see(&k, &Q, vec3_at(view + 9, i), &c);
         bool good = extremum_by_series(&c.f, &cosine, &sine);
         good &= touch(&k, &c, cosine, sine, &s);
-        b->state[0][i] = s.gap, b->good[i] = good ? 1 : 0;
-        put_at(s.center, b->state + 1, i), put_at(s.n, b->state + 4, i);
-        put_at(s.point, b->state + 7, i), put_at(s.rim, b->state + 10, i);
+        b->state[0][i] = s.gap;
+        b->good[i] = good ? 1 : 0;
+        put_at(s.center, b->state + 1, i);
+        put_at(s.n, b->state + 4, i);
+        put_at(s.point, b->state + 7, i);
+        put_at(s.rim, b->state + 10, i);
     }
 }
 
@@ -260,8 +276,10 @@ void circles_find(Circles* circles, const Contact* contact, const ContactView* v
                 continue;
             }
             s->gap = b->state[0][i];
-            s->center = vec3_at(b->state + 1, i), s->n = vec3_at(b->state + 4, i);
-            s->point = vec3_at(b->state + 7, i), s->rim = vec3_at(b->state + 10, i);
+            s->center = vec3_at(b->state + 1, i);
+            s->n = vec3_at(b->state + 4, i);
+            s->point = vec3_at(b->state + 7, i);
+            s->rim = vec3_at(b->state + 10, i);
         }
     }
 }

@@ -106,7 +106,8 @@ static inline __attribute__((always_inline)) void put_columns(const Side* side, 
         Four by_p = p[0] * side->by_p[0] + p[1] * side->by_p[1] + p[2] * side->by_p[2];
         Four sum = by_f + by_p;
         if (own != NULL) sum += own[j];
-        *(Two*)d = side->sign * *(const Two*)f, *(Four*)(d + 2) = sum;
+        *(Two*)d = side->sign * *(const Two*)f;
+        *(Four*)(d + 2) = sum;
     }
 }
 
@@ -141,9 +142,12 @@ LASH_VECTOR_CLONES void contraction_impulse(const Contraction* c, const Contract
     Vec3 arm_a = vec3_sub(c->point, c->a->x), arm_b = vec3_sub(c->point, c->b->x);
     Rates v, phi;
     Side a, b;
-    load(&s->e_v, v.e), load(&s->e_phi, phi.e);
-    load(&s->f_v, v.f), load(&s->p_v, v.p);
-    load(&s->f_phi, phi.f), load(&s->p_phi, phi.p);
+    load(&s->e_v, v.e);
+    load(&s->e_phi, phi.e);
+    load(&s->f_v, v.f);
+    load(&s->p_v, v.p);
+    load(&s->f_phi, phi.f);
+    load(&s->p_phi, phi.p);
     if (c->has_a) set_side(&c->a->R, vec3_sub(arm_a, c->half), c->f, -1, &a);
     if (c->has_b) {
         Vec3 rho = vec3_sub(s->x_0, c->b->x);
@@ -153,13 +157,18 @@ LASH_VECTOR_CLONES void contraction_impulse(const Contraction* c, const Contract
         const Four move[3] = {-b.by_p[0], -b.by_p[1], -b.by_p[2]};
         put_columns(&b, &v, move, n, of_b + to_b);
         put_columns(&b, &turn, b.turn, n, of_b + to_b + 3 * n);
-        if (both) put_columns(&a, &v, NULL, n, of_b), put_columns(&a, &turn, NULL, n, of_b + 3 * n);
+        if (both) {
+            put_columns(&a, &v, NULL, n, of_b);
+            put_columns(&a, &turn, NULL, n, of_b + 3 * n);
+        }
     }
     if (c->has_a) {
         Vec3 rho = vec3_sub(c->a->x, s->x_0);
         Mat3 arm = mat3_skew(vec3_neg(arm_a)), half = mat3_skew(vec3_neg(c->half));
         Rates turn;
-        load(&s->f_turn, turn.f), load(&arm, turn.p), load(&half, turn.e);
+        load(&s->f_turn, turn.f);
+        load(&arm, turn.p);
+        load(&half, turn.e);
         for (int k = 0; k < 3; ++k) {
             turn.f[k] -= phi.f[k];
             turn.p[k] -= phi.p[k];
@@ -189,7 +198,9 @@ static inline void load_rows(const Vec3* of, int n, Rows* r) {
 }
 
 static inline void add_rows(const Rows* b, Rows* r) {
-    r->x += b->x, r->y += b->y, r->z += b->z;
+    r->x += b->x;
+    r->y += b->y;
+    r->z += b->z;
 }
 
 // r = a x b
@@ -200,7 +211,8 @@ static inline void cross(Vec3 a, const Rows* b, Rows* r) {
 }
 static inline void add_cross(Vec3 a, const Rows* b, Rows* r) {
     Rows c;
-    cross(a, b, &c), add_rows(&c, r);
+    cross(a, b, &c);
+    add_rows(&c, r);
 }
 
 // r = M' b
@@ -212,7 +224,8 @@ static inline void transposed(const Mat3* M, const Rows* b, Rows* r) {
 }
 static inline void add_transposed(const Mat3* M, const Rows* b, Rows* r) {
     Rows c;
-    transposed(M, b, &c), add_rows(&c, r);
+    transposed(M, b, &c);
+    add_rows(&c, r);
 }
 
 // Three columns of n rows.
@@ -220,7 +233,10 @@ static inline void put_rows(const Rows* of, int n, double* d) {
     const Four column[3] = {of->x, of->y, of->z};
     for (int k = 0; k < 3; ++k, d += n) {
         d[0] = column[k][0];
-        if (n > 1) d[1] = column[k][1], d[2] = column[k][2];
+        if (n > 1) {
+            d[1] = column[k][1];
+            d[2] = column[k][2];
+        }
     }
 }
 
@@ -236,12 +252,16 @@ LASH_VECTOR_CLONES void contraction_velocity(const Contraction* c, const Contrac
     Vec3 turning = vec3_sub(c->omega_b, c->omega_a);
     int n = c->rows;
     Rows t, x, apart, y, z, lin;
-    load_rows(c->t, n, &t), load_rows(s->w_v, n, &y), load_rows(s->w_phi, n, &z);
+    load_rows(c->t, n, &t);
+    load_rows(s->w_v, n, &y);
+    load_rows(s->w_phi, n, &z);
     cross(vec3_neg(turning), &t, &x);
-    add_transposed(&s->p_v, &x, &y), add_transposed(&s->p_phi, &x, &z);
+    add_transposed(&s->p_v, &x, &y);
+    add_transposed(&s->p_phi, &x, &z);
     if (c->own_points) { // omega_b x dhalf + omega_a x dhalf
         cross(vec3_neg(vec3_add(c->omega_a, c->omega_b)), &t, &apart);
-        add_transposed(&s->e_v, &apart, &y), add_transposed(&s->e_phi, &apart, &z);
+        add_transposed(&s->e_v, &apart, &y);
+        add_transposed(&s->e_phi, &apart, &z);
     }
     lin = y;
     add_cross(c->omega_b, &t, &lin);
@@ -250,13 +270,16 @@ LASH_VECTOR_CLONES void contraction_velocity(const Contraction* c, const Contrac
         Vec3 arm = vec3_sub(c->point, c->a->x), rho = vec3_sub(s->x_0, c->a->x);
         load_rows(s->w_turn, n, &m);
         add_cross(vec3_neg(rho), &y, &m);
-        m.x -= z.x, m.y -= z.y, m.z -= z.z;
+        m.x -= z.x;
+        m.y -= z.y;
+        m.z -= z.z;
         add_cross(arm, &x, &m);
         if (c->own_points) add_cross(c->half, &apart, &m);
         cross(vec3_sub(arm, c->half), &t, &turned);
         add_cross(vec3_neg(c->omega_a), &turned, &m);
         const Rows back = {-lin.x, -lin.y, -lin.z};
-        put_rows(&back, n, dGv), put_moment(&c->a->R, &m, n, dGv + 3 * n);
+        put_rows(&back, n, dGv);
+        put_moment(&c->a->R, &m, n, dGv + 3 * n);
         dGv += 6 * n;
     }
     if (c->has_b) {
@@ -264,7 +287,9 @@ LASH_VECTOR_CLONES void contraction_velocity(const Contraction* c, const Contrac
         Vec3 arm = vec3_sub(vec3_add(c->point, c->half), c->b->x);
         Vec3 rho = vec3_sub(s->x_0, c->b->x);
         add_cross(rho, &y, &m);
-        cross(arm, &t, &turned), add_cross(c->omega_b, &turned, &m);
-        put_rows(&lin, n, dGv), put_moment(&c->b->R, &m, n, dGv + 3 * n);
+        cross(arm, &t, &turned);
+        add_cross(c->omega_b, &turned, &m);
+        put_rows(&lin, n, dGv);
+        put_moment(&c->b->R, &m, n, dGv + 3 * n);
     }
 }

@@ -24,12 +24,23 @@ typedef struct Angle {
 static Angle angle_of(CoordinateType type, const JointFrames* f) {
     Angle t = {.p = f->a, .k_body = f->b, .part_p = A_ANG, .part_k = B_ANG};
     if (type == ABOUT_Z) {
-        t.x = axis_a(f, 0), t.y = axis_a(f, 1), t.z = axis_a(f, 2), t.k = axis_b(f, 0);
+        t.x = axis_a(f, 0);
+        t.y = axis_a(f, 1);
+        t.z = axis_a(f, 2);
+        t.k = axis_b(f, 0);
     } else {
-        t.p = f->b, t.k_body = f->a, t.part_p = B_ANG, t.part_k = A_ANG;
-        t.x = axis_b(f, 2), t.y = axis_b(f, 1), t.z = vec3_neg(axis_b(f, 0)), t.k = axis_a(f, 2);
+        t.p = f->b;
+        t.k_body = f->a;
+        t.part_p = B_ANG;
+        t.part_k = A_ANG;
+        t.x = axis_b(f, 2);
+        t.y = axis_b(f, 1);
+        t.z = vec3_neg(axis_b(f, 0));
+        t.k = axis_a(f, 2);
     }
-    t.c = vec3_dot(t.k, t.x), t.s = vec3_dot(t.k, t.y), t.n = vec3_dot(t.k, t.z);
+    t.c = vec3_dot(t.k, t.x);
+    t.s = vec3_dot(t.k, t.y);
+    t.n = vec3_dot(t.k, t.z);
     t.m = vec3_add(vec3_scale(t.c, t.x), vec3_scale(t.s, t.y));
     t.w = vec3_add_scaled(t.z, -t.n / (t.c * t.c + t.s * t.s), t.m);
     return t;

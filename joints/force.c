@@ -51,9 +51,11 @@ static void side_velocities(const Force* force, const double* v, double both[12]
 }
 
 static void distance_frames(const Force* force, const BodyState* body, JointFrames* f) {
-    f->a = &body[force->a], f->b = &body[force->b];
+    f->a = &body[force->a];
+    f->b = &body[force->b];
     f->length = 0;
-    f->a_point = force->def.a_point, f->b_point = force->def.b_point;
+    f->a_point = force->def.a_point;
+    f->b_point = force->def.b_point;
     f->p_a = vec3_add(f->a->x, mat3_mul(f->a->R, f->a_point));
     f->p_b = vec3_add(f->b->x, mat3_mul(f->b->R, f->b_point));
 }
@@ -111,7 +113,9 @@ static void coordinate_of(const LashMechanism* mech, const LashSystemWork* work,
 static double law(const Force* force, double t, const Coordinate* c, double d[3]) {
     const LashForceDef* def = &force->def;
     if (is_linear(force)) {
-        d[0] = 0, d[1] = -def->stiffness, d[2] = -def->damping;
+        d[0] = 0;
+        d[1] = -def->stiffness;
+        d[2] = -def->damping;
         return -def->stiffness * (c->x - def->rest) - def->damping * c->speed;
     }
     double f = function_value(&def->component[0], t, c->x, c->speed, d);
@@ -132,7 +136,8 @@ static void vector_load(const Force* force, const BodyState* b, double t, Vec3* 
     Vec3 f = vector_value(force, t);
     Vec3 f_body = force->def.body_axes ? f : mat3_mul_transposed(b->R, f);
     if (force->def.type == LASH_TORQUE) {
-        *world = vec3_zero(), *torque = f_body;
+        *world = vec3_zero();
+        *torque = f_body;
     } else {
         *world = force->def.body_axes ? mat3_mul(b->R, f) : f;
         *torque = vec3_cross(force->def.b_point, f_body);
@@ -140,8 +145,12 @@ static void vector_load(const Force* force, const BodyState* b, double t, Vec3* 
 }
 
 static void add6(double* F, Vec3 linear, Vec3 angular) {
-    F[0] += linear.x, F[1] += linear.y, F[2] += linear.z;
-    F[3] += angular.x, F[4] += angular.y, F[5] += angular.z;
+    F[0] += linear.x;
+    F[1] += linear.y;
+    F[2] += linear.z;
+    F[3] += angular.x;
+    F[4] += angular.y;
+    F[5] += angular.z;
 }
 
 void mechanism_add_forces(const LashMechanism* mech, LashSystemWork* work, double t,
@@ -287,14 +296,17 @@ LashForceValue lash_mechanism_force_value(const LashMechanism* mech, LashSystemW
     if (!is_scalar(f)) {
         Vec3 value = vector_value(f, t);
         result.components = 3;
-        result.value[0] = value.x, result.value[1] = value.y, result.value[2] = value.z;
+        result.value[0] = value.x;
+        result.value[1] = value.y;
+        result.value[2] = value.z;
         return result;
     }
     Coordinate c;
     mechanism_place(mech, q, work->body);
     coordinate_of(mech, work, f, v, false, &c);
     result.value[0] = law(f, t, &c, result.slope);
-    result.x = c.x, result.speed = c.speed;
+    result.x = c.x;
+    result.speed = c.speed;
     return result;
 }
 

@@ -110,7 +110,10 @@ static RowWriter writer_of(const LashInteraction* item, const Joint* joint, doub
     RowWriter out = {.g = g + item->row};
     if (G == NULL) return out;
     double* next = G + item->offset;
-    if (joint->a > 0) out.Ga = next, next += 6 * item->rows;
+    if (joint->a > 0) {
+        out.Ga = next;
+        next += 6 * item->rows;
+    }
     if (joint->b > 0) out.Gb = next;
     return out;
 }
@@ -277,6 +280,9 @@ void joint_contract(const LashMechanism* mech, const LashSystemWork* work,
     } else {
         coordinate_contract(joint->kind->coordinate[(role - ROLE_DRIVER) % LASH_MAX_COORDINATES],
                             &f, &c);
-        if (role >= ROLE_UPPER) negate(dGP, n * n), negate(dGv, n);
+        if (role >= ROLE_UPPER) {
+            negate(dGP, n * n);
+            negate(dGv, n);
+        }
     }
 }

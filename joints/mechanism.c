@@ -11,8 +11,7 @@
 #include "core/arena.h"
 #include "joints/mechanism_internal.h"
 
-// --- Kinematics
-// ---------------------------------------------------------------------------------------------------
+// --- Kinematics ----------------------------------------------------------------------------------
 
 static void place_body(int i, const double* q, BodyState* body) {
     const double* r = q + 7 * (i - 1);
@@ -37,9 +36,12 @@ void mechanism_joint_frames(const Joint* joint, const BodyState* body, const dou
 
 void mechanism_frames_between(const Joint* joint, const BodyState* a, const BodyState* b,
                               const double* turned, JointFrames* f) {
-    f->a = a, f->b = b;
-    f->a_point = joint->def.a_joint.r, f->b_point = joint->def.b_joint.r;
-    f->a_axes = &joint->a_axes, f->b_axes = &joint->b_axes;
+    f->a = a;
+    f->b = b;
+    f->a_point = joint->def.a_joint.r;
+    f->b_point = joint->def.b_joint.r;
+    f->a_axes = &joint->a_axes;
+    f->b_axes = &joint->b_axes;
     f->p_a = joint->a == 0 ? f->a_point : vec3_add(f->a->x, mat3_mul(f->a->R, f->a_point));
     f->p_b = vec3_add(f->b->x, mat3_mul(f->b->R, f->b_point));
     if (joint->kind->angular != 0)
@@ -72,16 +74,25 @@ static void move(const LashSystem* system, const double* q, double s, const doub
     for (int i = 0; i < system->blocks; ++i, q += 7, d += 6, result += 7) {
         Quat p =
             quat_mul(quat(q[3], q[4], q[5], q[6]), quat_exp(vec3(s * d[3], s * d[4], s * d[5])));
-        result[0] = q[0] + s * d[0], result[1] = q[1] + s * d[1], result[2] = q[2] + s * d[2];
-        result[3] = p.w, result[4] = p.x, result[5] = p.y, result[6] = p.z;
+        result[0] = q[0] + s * d[0];
+        result[1] = q[1] + s * d[1];
+        result[2] = q[2] + s * d[2];
+        result[3] = p.w;
+        result[4] = p.x;
+        result[5] = p.y;
+        result[6] = p.z;
     }
 }
 
 static void difference(const LashSystem* system, const double* b, const double* a, double* d) {
     for (int i = 0; i < system->blocks; ++i, a += 7, b += 7, d += 6) {
         Vec3 w = quat_log(quat_mul(quat(a[3], -a[4], -a[5], -a[6]), quat(b[3], b[4], b[5], b[6])));
-        d[0] = b[0] - a[0], d[1] = b[1] - a[1], d[2] = b[2] - a[2];
-        d[3] = w.x, d[4] = w.y, d[5] = w.z;
+        d[0] = b[0] - a[0];
+        d[1] = b[1] - a[1];
+        d[2] = b[2] - a[2];
+        d[3] = w.x;
+        d[4] = w.y;
+        d[5] = w.z;
     }
 }
 
@@ -90,16 +101,20 @@ static void move_tangent(const LashSystem* system, double s, const double* d, co
     for (int i = 0; i < system->blocks; ++i, d += 6, x += 6, y += 6) {
         Vec3 w = mat3_mul(so3_right_jacobian(vec3(s * d[3], s * d[4], s * d[5])),
                           vec3(x[3], x[4], x[5]));
-        y[0] = x[0], y[1] = x[1], y[2] = x[2];
-        y[3] = w.x, y[4] = w.y, y[5] = w.z;
+        y[0] = x[0];
+        y[1] = x[1];
+        y[2] = x[2];
+        y[3] = w.x;
+        y[4] = w.y;
+        y[5] = w.z;
     }
 }
 
-// --- Mass and forces
-// ----------------------------------------------------------------------------------------------
+// --- Mass and forces -----------------------------------------------------------------------------
 
 static void mass(const LashSystem* system, LashSystemWork* work, const double* q, double* M) {
-    (void)work, (void)q;
+    (void)work;
+    (void)q;
     const LashMechanism* mech = of(system);
     memset(M, 0, (size_t)system->pattern.offset[system->pattern.count] * sizeof *M);
     for (int i = 1; i < mech->bodies; ++i) {
@@ -151,8 +166,7 @@ static double potential(const LashSystem* system, LashSystemWork* work, double t
     return energy + mechanism_force_potential(mech, work);
 }
 
-// --- Interactions
-// -------------------------------------------------------------------------------------------------
+// --- Interactions --------------------------------------------------------------------------------
 
 static const LashInteractionList* collect(const LashSystem* system, LashSystemWork* work, double t,
                                           const double* q, const double* v, double h,
@@ -287,12 +301,16 @@ static bool has_angle(const JointKind* kind) {
 
 static void accept(const LashSystem* system, LashSystemWork* work, double t, double* q,
                    const double* v) {
-    (void)t, (void)v;
+    (void)t;
+    (void)v;
     const LashMechanism* mech = of(system);
     for (int i = 0; i < system->blocks; ++i) {
         double* p = q + 7 * i + 3;
         Quat unit = quat_normalize(quat(p[0], p[1], p[2], p[3]));
-        p[0] = unit.w, p[1] = unit.x, p[2] = unit.y, p[3] = unit.z;
+        p[0] = unit.w;
+        p[1] = unit.x;
+        p[2] = unit.y;
+        p[3] = unit.z;
     }
     mechanism_place(mech, q, work->body);
     pairs_accept(mech, work);
@@ -355,21 +373,26 @@ static void work_destroy(const LashSystem* system, LashSystemWork* work) {
     lash_free(work->body);
     for (int k = 0; k < 2; ++k) {
         const Evaluated* at = &work->evaluated[k];
-        lash_free(at->q), lash_free(at->body), lash_free(at->view);
-        lash_free(at->state), lash_free(at->known);
+        lash_free(at->q);
+        lash_free(at->body);
+        lash_free(at->view);
+        lash_free(at->state);
+        lash_free(at->known);
     }
     lash_free(work->turned);
     lash_free(work);
 }
 
-// --- Completing the tables
-// ----------------------------------------------------------------------------------------
+// --- Completing the tables -----------------------------------------------------------------------
 
 static void number_blocks(LashMechanism* mech) {
     int n = mech->bodies - 1;
     mech->block_start = lash_alloc((size_t)(n + 1) * sizeof(int));
     mech->q_start = lash_alloc((size_t)(n + 1) * sizeof(int));
-    for (int i = 0; i <= n; ++i) mech->block_start[i] = 6 * i, mech->q_start[i] = 7 * i;
+    for (int i = 0; i <= n; ++i) {
+        mech->block_start[i] = 6 * i;
+        mech->q_start[i] = 7 * i;
+    }
 }
 
 // Blocks of the pattern, chained by row: one is found among those of its row.
@@ -427,7 +450,8 @@ static void lay_out_pattern(LashMechanism* mech) {
 int mechanism_add_interaction(LashMechanism* mech, int a, int b, LashInteraction item) {
     if (a > 0) item.block[item.touched++] = a - 1;
     if (b > 0) item.block[item.touched++] = b - 1;
-    item.row = mech->rows, item.offset = mech->G_size;
+    item.row = mech->rows;
+    item.offset = mech->G_size;
     mech->rows += item.rows;
     mech->G_size += 6 * item.touched * item.rows;
     mech->interaction[mech->interactions] = item;
@@ -439,7 +463,8 @@ static int view_between(LashMechanism* mech, int a, int b) {
     for (int k = 0; k < mech->views; ++k) {
         if (mech->view[k][0] == a && mech->view[k][1] == b) return k;
     }
-    mech->view[mech->views][0] = a, mech->view[mech->views][1] = b;
+    mech->view[mech->views][0] = a;
+    mech->view[mech->views][1] = b;
     return mech->views++;
 }
 
@@ -448,7 +473,8 @@ static void number_interactions(LashMechanism* mech) {
     mech->interaction = lash_alloc(most * sizeof *mech->interaction);
     mech->view = lash_alloc((size_t)mech->contacts * sizeof *mech->view);
     for (int j = 0; j < mech->joints; ++j) joint_number_bilateral(mech, j);
-    mech->bilateral = mech->interactions, mech->bilateral_rows = mech->rows;
+    mech->bilateral = mech->interactions;
+    mech->bilateral_rows = mech->rows;
     for (int j = 0; j < mech->joints; ++j) joint_number_unilateral(mech, j);
     for (int c = 0; c < mech->contacts; ++c) {
         Contact* contact = &mech->contact[c];
@@ -490,7 +516,9 @@ static void start_coordinates(LashMechanism* mech) {
                                                    joint->def.coordinate[c].start);
         }
     }
-    lash_free(q), lash_free(v), lash_free(body);
+    lash_free(q);
+    lash_free(v);
+    lash_free(body);
 }
 
 const LashSystem* lash_mechanism_system(LashMechanism* mech) {
@@ -526,7 +554,8 @@ const LashSystem* lash_mechanism_system(LashMechanism* mech) {
     lay_out_pattern(mech);
     number_interactions(mech);
     start_coordinates(mech);
-    mech->system.block_start = mech->block_start, mech->system.q_start = mech->q_start;
+    mech->system.block_start = mech->block_start;
+    mech->system.q_start = mech->q_start;
     PairSizes pairs = pair_sizes(mech);
     mech->system.max_interactions = mech->interactions + pairs.interactions;
     mech->system.max_rows = mech->rows + pairs.rows;
@@ -536,8 +565,7 @@ const LashSystem* lash_mechanism_system(LashMechanism* mech) {
     return &mech->system;
 }
 
-// --- Results
-// ------------------------------------------------------------------------------------------------------
+// --- Results -------------------------------------------------------------------------------------
 
 static BodyState state_of(int body, const double* q) {
     if (body == 0) return (BodyState){vec3_zero(), mat3_identity()};
@@ -549,7 +577,8 @@ static BodyState state_of(int body, const double* q) {
 static void frames_at(const LashMechanism* mech, const LashSystemWork* work, int joint,
                       const double* q, BodyState state[2], JointFrames* f) {
     const Joint* j = &mech->joint[joint];
-    state[0] = state_of(j->a, q), state[1] = state_of(j->b, q);
+    state[0] = state_of(j->a, q);
+    state[1] = state_of(j->b, q);
     const double* turned = work == NULL ? j->start : mechanism_turned(work, joint);
     mechanism_frames_between(j, &state[0], &state[1], turned, f);
 }

@@ -1,9 +1,9 @@
 // A mechanism while it is built: bodies, joints, forces and contacts are added, and asked for by number.
-#include "joints/mechanism.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "core/arena.h"
+#include "joints/mechanism.h"
 #include "joints/mechanism_internal.h"
 
 LashContactDef lash_contact_def(void) {
@@ -141,7 +141,8 @@ LashJointId lash_mechanism_add_joint(LashMechanism* mech, const LashJointDef* de
     if (joint->kind->couples) {
         couple(mech, joint);
     } else {
-        joint->a = body_index(mech, def->body_a), joint->b = body_index(mech, def->body_b);
+        joint->a = body_index(mech, def->body_a);
+        joint->b = body_index(mech, def->body_b);
     }
     check_joint(joint);
     joint->def.name = name_or_number(def->name, "joint", mech->joints + 1);
@@ -157,7 +158,8 @@ LashForceId lash_mechanism_add_force(LashMechanism* mech, const LashForceDef* de
         force->joint = joint_index(mech, def->joint);
         const Joint* joint = &mech->joint[force->joint];
         LASH_ASSERT(def->coordinate >= 0 && def->coordinate < joint->kind->coordinates);
-        force->a = joint->a, force->b = joint->b;
+        force->a = joint->a;
+        force->b = joint->b;
     } else {
         force->a = def->body_a.index1 == 0 ? 0 : body_index(mech, def->body_a);
         force->b = body_index(mech, def->body_b);
@@ -168,8 +170,7 @@ LashForceId lash_mechanism_add_force(LashMechanism* mech, const LashForceDef* de
 
 static Contact* new_contact(LashMechanism* mech) {
     LASH_ASSERT(!mech->complete);
-    mech->contact =
-        lash_grow(mech->contact, mech->contacts, sizeof *mech->contact);
+    mech->contact = lash_grow(mech->contact, mech->contacts, sizeof *mech->contact);
     return &mech->contact[mech->contacts];
 }
 
@@ -186,7 +187,8 @@ LashContactId lash_mechanism_add_contact(LashMechanism* mech, const LashContactD
                          .a_axis = quat_rotate(quat_normalize(def->a_frame.rot), vec3(0, 0, 1)),
                          .a_axes = quat_matrix(quat_normalize(def->a_frame.rot))};
     Mat3 b_axes = quat_matrix(quat_normalize(def->b_frame.rot));
-    contact->b_x = mat3_column(b_axes, 0), contact->b_y = mat3_column(b_axes, 1);
+    contact->b_x = mat3_column(b_axes, 0);
+    contact->b_y = mat3_column(b_axes, 1);
     contact->b_axis = mat3_column(b_axes, 2);
     contact->a_level = vec3_dot(contact->a_axis, def->a_frame.r);
     LASH_ASSERT(contact->a != contact->b);
@@ -202,8 +204,10 @@ LashContactId lash_mechanism_add_pair_contact(LashMechanism* mech, const LashPai
                          .b = body_index(mech, def->body_b),
                          .interaction = -1,
                          .pair = mech->pairs};
-    contact->def.body_a = def->body_a, contact->def.body_b = def->body_b;
-    contact->def.e = def->e, contact->def.mu = def->mu;
+    contact->def.body_a = def->body_a;
+    contact->def.body_b = def->body_b;
+    contact->def.e = def->e;
+    contact->def.mu = def->mu;
     contact->def.name = name_or_number(def->name, "contact", mech->contacts + 1);
     mech->pair = lash_grow(mech->pair, mech->pairs, sizeof *mech->pair);
     mech->pair[mech->pairs++] = pair_contact(def, mech->contacts, contact->a, contact->b);
@@ -231,7 +235,8 @@ const char* lash_mechanism_contact_name(const LashMechanism* mech, int contact) 
     return mech->contact[contact].def.name;
 }
 void lash_mechanism_contact_bodies(const LashMechanism* mech, int contact, int* a, int* b) {
-    *a = mech->contact[contact].a - 1, *b = mech->contact[contact].b - 1;
+    *a = mech->contact[contact].a - 1;
+    *b = mech->contact[contact].b - 1;
 }
 bool lash_mechanism_contact_is_pair(const LashMechanism* mech, int contact) {
     return mech->contact[contact].pair >= 0;

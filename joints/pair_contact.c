@@ -171,7 +171,8 @@ void pairs_finish(const LashMechanism* mech, LashSystemWork* work) {
         lash_free(state->axis);
         lash_free(state->kept);
         for (int c = 0; c < 2; ++c) {
-            lash_free(state->cache[c].point), lash_free(state->cache[c].has);
+            lash_free(state->cache[c].point);
+            lash_free(state->cache[c].has);
             lash_pair_roots_destroy(state->cache[c].roots);
         }
     }
@@ -210,12 +211,14 @@ static void add_slots(const LashMechanism* mech, LashSystemWork* work, int k) {
     if (pair->a > 0) item.block[item.touched++] = pair->a - 1;
     if (pair->b > 0) item.block[item.touched++] = pair->b - 1;
     for (int i = 0; i < state->slots; ++i) {
-        item.row = list->rows, item.offset = list->G_size;
+        item.row = list->rows;
+        item.offset = list->G_size;
         item.id = pair_id(pair->contact, id[i]);
         work->pairs.item[list->count++] = item;
         list->rows += item.rows;
         list->G_size += 6 * item.touched * item.rows;
-        state->axis[i] = -1, state->kept[i].found = false;
+        state->axis[i] = -1;
+        state->kept[i].found = false;
     }
 }
 
@@ -231,7 +234,8 @@ void pairs_collect(const LashMechanism* mech, LashSystemWork* work, const double
         double moved = a->motion.translation + a->motion.rotation * a->travel.radius +
                        b->motion.translation + b->motion.rotation * b->travel.radius;
         double travel = a->travel.sum + b->travel.sum;
-        state->first = work->list.count, state->slots = 0;
+        state->first = work->list.count;
+        state->slots = 0;
         state->cache[0].filled = state->cache[1].filled = false;
         if (travel + moved < state->until) continue; // cannot touch
         state->slots = lash_pair_collect(pair->pair, state->work, body_pose(q, pair->a),
@@ -299,9 +303,12 @@ static void put_directions(const PairContact* pair, const BodyState* body, const
 
 static void keep_point(PairKept* kept, const Pose* a, const Pose* b, const LashContactPoint* p) {
     kept->found = true;
-    kept->world_a = *a, kept->world_b = *b;
-    kept->point_a = p->point_a, kept->point_b = p->point_b;
-    kept->normal = p->normal, kept->gap = p->gap;
+    kept->world_a = *a;
+    kept->world_b = *b;
+    kept->point_a = p->point_a;
+    kept->point_b = p->point_b;
+    kept->normal = p->normal;
+    kept->gap = p->gap;
 }
 
 static void go_on(const PairKept* kept, Pose a, Pose b, LashContactPoint* p) {
@@ -341,7 +348,9 @@ static bool find_points(const PairContact* pair, PairState* state, Pose a, Pose 
             cache->has[i] = HAS_ALL;
         }
     }
-    cache->filled = true, cache->world_a = a, cache->world_b = b;
+    cache->filled = true;
+    cache->world_a = a;
+    cache->world_b = b;
     state->latest = 1 - state->latest;
     return true;
 }
@@ -431,8 +440,10 @@ static void damped_operator(const LashContactPoint* c, double D[16]) {
     for (int j = 0; j < 2; ++j) {
         for (int i = 0; i < 2; ++i) {
             int k = i + 2 * j;
-            M[i + 4 * j] = c->a.X[k], M[i + 4 * (j + 2)] = -(c->b.X[k] + gap * c->b.Y[k]);
-            M[i + 2 + 4 * j] = s * c->a.Y[k], M[i + 2 + 4 * (j + 2)] = s * c->b.Y[k];
+            M[i + 4 * j] = c->a.X[k];
+            M[i + 4 * (j + 2)] = -(c->b.X[k] + gap * c->b.Y[k]);
+            M[i + 2 + 4 * j] = s * c->a.Y[k];
+            M[i + 2 + 4 * (j + 2)] = s * c->b.Y[k];
         }
     }
     for (int j = 0; j < 4; ++j) {

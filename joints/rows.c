@@ -18,12 +18,20 @@ void put_row(RowWriter* out, double g, Vec3 lin_a, Vec3 ang_a, Vec3 lin_b, Vec3 
     if (out->g != NULL) out->g[i] = g;
     if (out->Ga != NULL) {
         double* G = out->Ga + 6 * i;
-        G[0] = lin_a.x, G[1] = lin_a.y, G[2] = lin_a.z, G[3] = ang_a.x, G[4] = ang_a.y,
+        G[0] = lin_a.x;
+        G[1] = lin_a.y;
+        G[2] = lin_a.z;
+        G[3] = ang_a.x;
+        G[4] = ang_a.y;
         G[5] = ang_a.z;
     }
     if (out->Gb != NULL) {
         double* G = out->Gb + 6 * i;
-        G[0] = lin_b.x, G[1] = lin_b.y, G[2] = lin_b.z, G[3] = ang_b.x, G[4] = ang_b.y,
+        G[0] = lin_b.x;
+        G[1] = lin_b.y;
+        G[2] = lin_b.z;
+        G[3] = ang_b.x;
+        G[4] = ang_b.y;
         G[5] = ang_b.z;
     }
 }
@@ -53,7 +61,9 @@ static void add_impulse(RowContraction* c, int part, int along, const Mat3* H, d
     if (i0 < 0 || j0 < 0) return;
     double* d = c->dGP + i0 + n * j0;
     for (int j = 0; j < 3; ++j, d += n) {
-        d[0] += sign * H->m[3 * j], d[1] += sign * H->m[3 * j + 1], d[2] += sign * H->m[3 * j + 2];
+        d[0] += sign * H->m[3 * j];
+        d[1] += sign * H->m[3 * j + 1];
+        d[2] += sign * H->m[3 * j + 2];
     }
 }
 
@@ -62,7 +72,9 @@ static void add_velocity(RowContraction* c, int row, int along, Vec3 x) {
     int j0 = part_start(c, along);
     if (j0 < 0) return;
     double* d = c->dGv + row + c->rows * j0;
-    d[0] += x.x, d[c->rows] += x.y, d[2 * c->rows] += x.z;
+    d[0] += x.x;
+    d[c->rows] += x.y;
+    d[2 * c->rows] += x.z;
 }
 
 static Vec3 velocity_of(const RowContraction* c, int part) {
@@ -74,7 +86,9 @@ static Vec3 velocity_of(const RowContraction* c, int part) {
 static Mat3 two_skews(Vec3 s, Vec3 e) {
     Mat3 H = mat3_outer(e, s);
     double d = vec3_dot(s, e);
-    H.m[0] -= d, H.m[4] -= d, H.m[8] -= d;
+    H.m[0] -= d;
+    H.m[4] -= d;
+    H.m[8] -= d;
     return H;
 }
 
@@ -84,7 +98,9 @@ static Mat3 times_skew(const Mat3* M, Vec3 w) {
     const double* m = M->m;
     for (int i = 0; i < 3; ++i) {
         Vec3 x = vec3_cross(vec3(m[i], m[i + 3], m[i + 6]), w);
-        r.m[i] = x.x, r.m[i + 3] = x.y, r.m[i + 6] = x.z;
+        r.m[i] = x.x;
+        r.m[i + 3] = x.y;
+        r.m[i + 6] = x.z;
     }
     return r;
 }
@@ -96,13 +112,15 @@ void row_point3_contract(const JointFrames* f, RowContraction* c) {
         Vec3 P = vec3(c->P[c->row], c->P[c->row + 1], c->P[c->row + 2]);
         Mat3 on_a = two_skews(s_a, mat3_mul_transposed(f->a->R, P));
         Mat3 on_b = two_skews(s_b, mat3_mul_transposed(f->b->R, P));
-        add_impulse(c, A_ANG, A_ANG, &on_a, -1), add_impulse(c, B_ANG, B_ANG, &on_b, 1);
+        add_impulse(c, A_ANG, A_ANG, &on_a, -1);
+        add_impulse(c, B_ANG, B_ANG, &on_b, 1);
     }
     for (int k = 0; k < 3 && c->dGv != NULL; ++k) { // w'[s][e] = (w.e) s' - (s.e) w'
         Vec3 e = vec3(A[k], A[k + 3], A[k + 6]), w = velocity_of(c, A_ANG);
         Vec3 x = vec3_add_scaled(vec3_scale(vec3_dot(w, e), s_a), -vec3_dot(s_a, e), w);
         add_velocity(c, c->row + k, A_ANG, vec3_neg(x));
-        e = vec3(B[k], B[k + 3], B[k + 6]), w = velocity_of(c, B_ANG);
+        e = vec3(B[k], B[k + 3], B[k + 6]);
+        w = velocity_of(c, B_ANG);
         x = vec3_add_scaled(vec3_scale(vec3_dot(w, e), s_b), -vec3_dot(s_b, e), w);
         add_velocity(c, c->row + k, B_ANG, x);
     }
@@ -119,10 +137,14 @@ static void axis_impulse(const JointFrames* f, Vec3 u, RowContraction* c) {
     Mat3 lever = times_skew(&f->b->R, f->b_point); // R_b S
     Mat3 both = mat3_product(back, lever), to_a;   // -[u] Q S
     to_a = mat3_transpose(both);
-    add_impulse(c, A_LIN, A_ANG, &turn, 1), add_impulse(c, B_LIN, A_ANG, &turn, -1);
-    add_impulse(c, A_ANG, A_LIN, &back, 1), add_impulse(c, A_ANG, B_LIN, &back, -1);
-    add_impulse(c, A_ANG, A_ANG, &own_a, 1), add_impulse(c, B_ANG, B_ANG, &own_b, 1);
-    add_impulse(c, A_ANG, B_ANG, &both, 1), add_impulse(c, B_ANG, A_ANG, &to_a, 1);
+    add_impulse(c, A_LIN, A_ANG, &turn, 1);
+    add_impulse(c, B_LIN, A_ANG, &turn, -1);
+    add_impulse(c, A_ANG, A_LIN, &back, 1);
+    add_impulse(c, A_ANG, B_LIN, &back, -1);
+    add_impulse(c, A_ANG, A_ANG, &own_a, 1);
+    add_impulse(c, B_ANG, B_ANG, &own_b, 1);
+    add_impulse(c, A_ANG, B_ANG, &both, 1);
+    add_impulse(c, B_ANG, A_ANG, &to_a, 1);
 }
 
 static void axis_velocity(const JointFrames* f, Vec3 u, int row, RowContraction* c) {
@@ -154,7 +176,10 @@ void row_across_contract(const JointFrames* f, RowContraction* c) {
     c->row += 2;
     if (c->dGP != NULL)
         axis_impulse(f, vec3_add_scaled(vec3_scale(c->P[row], x), c->P[row + 1], y), c);
-    if (c->dGv != NULL) axis_velocity(f, x, row, c), axis_velocity(f, y, row + 1, c);
+    if (c->dGv != NULL) {
+        axis_velocity(f, x, row, c);
+        axis_velocity(f, y, row + 1, c);
+    }
 }
 
 // Dot of u of a and w of b: linear in u, too.
@@ -162,8 +187,10 @@ static void dot_impulse(const JointFrames* f, Vec3 u, Vec3 w, RowContraction* c)
     Vec3 k_a = mat3_mul(f->a_b, w), e_b = mat3_mul_transposed(f->a_b, u);
     Mat3 own_a = two_skews(u, k_a), own_b = two_skews(w, e_b), image = times_skew(&f->a_b, w);
     Mat3 both = mat3_product(mat3_skew(vec3_neg(u)), image), to_a = mat3_transpose(both);
-    add_impulse(c, A_ANG, A_ANG, &own_a, 1), add_impulse(c, B_ANG, B_ANG, &own_b, 1);
-    add_impulse(c, A_ANG, B_ANG, &both, 1), add_impulse(c, B_ANG, A_ANG, &to_a, 1);
+    add_impulse(c, A_ANG, A_ANG, &own_a, 1);
+    add_impulse(c, B_ANG, B_ANG, &own_b, 1);
+    add_impulse(c, A_ANG, B_ANG, &both, 1);
+    add_impulse(c, B_ANG, A_ANG, &to_a, 1);
 }
 
 static void dot_velocity(const JointFrames* f, Vec3 u, Vec3 w, int row, RowContraction* c) {
@@ -189,7 +216,10 @@ void row_parallel_contract(const JointFrames* f, RowContraction* c) {
     c->row += 2;
     if (c->dGP != NULL)
         dot_impulse(f, vec3_add_scaled(vec3_scale(c->P[row], x), c->P[row + 1], y), w, c);
-    if (c->dGv != NULL) dot_velocity(f, x, w, row, c), dot_velocity(f, y, w, row + 1, c);
+    if (c->dGv != NULL) {
+        dot_velocity(f, x, w, row, c);
+        dot_velocity(f, y, w, row + 1, c);
+    }
 }
 
 Vec3 row_dot_moment(const JointFrames* f, int e, int k, double P) {
@@ -203,8 +233,10 @@ static double distance_parts(const JointFrames* f, double J[36], Vec3* e) {
     RowWriter rows = {.Ga = Ja, .Gb = Jb};
     row_point3(f, &rows);
     for (int k = 0; k < 3; ++k) {
-        for (int i = 0; i < 6; ++i)
-            J[12 * k + i] = Ja[6 * k + i], J[12 * k + 6 + i] = Jb[6 * k + i];
+        for (int i = 0; i < 6; ++i) {
+            J[12 * k + i] = Ja[6 * k + i];
+            J[12 * k + 6 + i] = Jb[6 * k + i];
+        }
     }
     Vec3 d = vec3_sub(f->p_b, f->p_a);
     double x = vec3_norm(d);
@@ -236,7 +268,9 @@ void row_distance_contract(const JointFrames* f, RowContraction* c) {
                     double JJ = 0, Je = 0, eJ = 0;
                     for (int k = 0; k < 3; ++k) {
                         double a = J[12 * k + 3 * part + i], b = J[12 * k + 3 * along + j];
-                        JJ += a * b, Je += a * e3[k], eJ += b * e3[k];
+                        JJ += a * b;
+                        Je += a * e3[k];
+                        eJ += b * e3[k];
                     }
                     H.m[i + 3 * j] = (JJ - Je * eJ) / x;
                 }

@@ -5,7 +5,9 @@
 #include "joints/joint.h"
 
 static inline void put_half(double* G, Vec3 v) {
-    G[0] = v.x, G[1] = v.y, G[2] = v.z;
+    G[0] = v.x;
+    G[1] = v.y;
+    G[2] = v.z;
 }
 
 // Columns of one side: linear sign I, angular sign (s x R'e_k), the rows of R being the columns of

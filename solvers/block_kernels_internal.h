@@ -96,13 +96,19 @@ LASH_KERNEL void kernel_subtract_two_fixed(const int m, const int n, const doubl
                                            const double* restrict x1, const double* restrict x2,
                                            double* restrict y1, double* restrict y2) {
     double r1[6], r2[6];
-    for (int i = 0; i < m; ++i) r1[i] = y1[i], r2[i] = y2[i];
+    for (int i = 0; i < m; ++i) {
+        r1[i] = y1[i];
+        r2[i] = y2[i];
+    }
     for (int j = 0; j < n; ++j) {
         double f1 = x1[j], f2 = x2[j];
         for (int i = 0; i < m; ++i) r1[i] -= A[i + m * j] * f1;
         for (int i = 0; i < m; ++i) r2[i] -= A[i + m * j] * f2;
     }
-    for (int i = 0; i < m; ++i) y1[i] = r1[i], y2[i] = r2[i];
+    for (int i = 0; i < m; ++i) {
+        y1[i] = r1[i];
+        y2[i] = r2[i];
+    }
 }
 
 LASH_KERNEL void kernel_subtract_two(int m, int n, const double* A, const double* x1,

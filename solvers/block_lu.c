@@ -48,8 +48,7 @@ struct LashBlockLu {
     bool is_diagonal;
 };
 
-// --- Symbolic
-// -----------------------------------------------------------------------------------------------------
+// --- Symbolic ------------------------------------------------------------------------------------
 
 static int later_count(const LashBlockLu* lu, int place) {
     return lu->order.first[place + 1] - lu->order.first[place];
@@ -81,13 +80,17 @@ static void lay_out(LashBlockLu* lu) {
     int next = 0, targets = 0;
     for (int p = 0; p < lu->nodes; ++p) {
         int n = lu->size[lu->order.order[p]];
-        lu->diagonal[p] = next, next += n * n;
+        lu->diagonal[p] = next;
+        next += n * n;
         for (int i = lu->order.first[p]; i < lu->order.first[p + 1]; ++i) {
             int size = n * lu->size[lu->order.later[i]];
-            lu->lower[i] = next, next += size;
-            lu->upper[i] = next, next += size;
+            lu->lower[i] = next;
+            next += size;
+            lu->upper[i] = next;
+            next += size;
         }
-        lu->target_at[p] = targets, targets += later_count(lu, p) * later_count(lu, p);
+        lu->target_at[p] = targets;
+        targets += later_count(lu, p) * later_count(lu, p);
         if (n > lu->max_block) lu->max_block = n;
         if (later_count(lu, p) > 0) lu->is_diagonal = false;
     }
@@ -120,17 +123,20 @@ static LashBlockLu* create(const LashBlockGraph* graph, const LashSystem* system
     lu->nodes = graph->nodes;
     lu->is_diagonal = true;
     lu->order = choose_order(graph, system);
-    lu->size = lash_alloc((n + 1) * sizeof(int)), lu->start = lash_alloc((n + 1) * sizeof(int));
+    lu->size = lash_alloc((n + 1) * sizeof(int));
+    lu->start = lash_alloc((n + 1) * sizeof(int));
     lu->rows = lash_alloc(n + 1);
     for (int i = 0; i < graph->nodes; ++i) {
-        lu->size[i] = graph->size[i], lu->start[i] = lu->unknowns;
+        lu->size[i] = graph->size[i];
+        lu->start[i] = lu->unknowns;
         lu->rows[i] = graph->rows != NULL && graph->rows[i];
         lu->unknowns += graph->size[i];
         LASH_ASSERT(!lu->rows[i] || graph->size[i] <= 64);
     }
     size_t later = (size_t)lu->order.first[graph->nodes] + 1;
     lu->diagonal = lash_alloc((n + 1) * sizeof(int));
-    lu->lower = lash_alloc(later * sizeof(int)), lu->upper = lash_alloc(later * sizeof(int));
+    lu->lower = lash_alloc(later * sizeof(int));
+    lu->upper = lash_alloc(later * sizeof(int));
     lu->target_at = lash_alloc((n + 1) * sizeof(int));
     lay_out(lu);
     lu->value = lash_alloc(((size_t)lu->values + 1) * sizeof(double));
@@ -161,23 +167,38 @@ LashBlockLu* lash_block_lu_create(const LashSystem* system) {
     for (int i = 0; i < system->blocks; ++i) size[i] = lash_block_size(system, i);
     for (int k = 0; k < pattern->count; ++k) {
         if (pattern->row[k] == pattern->column[k]) continue;
-        a[graph.edges] = pattern->row[k], b[graph.edges++] = pattern->column[k];
+        a[graph.edges] = pattern->row[k];
+        b[graph.edges++] = pattern->column[k];
     }
     LashBlockLu* lu = create(&graph, system);
     lu->source = lash_alloc((size_t)pattern->count * sizeof(int));
     for (int k = 0; k < pattern->count; ++k)
         lu->source[k] = lash_block_lu_offset(lu, pattern->row[k], pattern->column[k]);
-    lash_free(a), lash_free(b), lash_free(size);
+    lash_free(a);
+    lash_free(b);
+    lash_free(size);
     return lu;
 }
 
 void lash_block_lu_destroy(LashBlockLu* lu) {
     if (lu == NULL) return;
     lash_block_order_free(&lu->order);
-    lash_free(lu->size), lash_free(lu->start), lash_free(lu->rows), lash_free(lu->diagonal);
-    lash_free(lu->lower), lash_free(lu->upper), lash_free(lu->target_at), lash_free(lu->target);
-    lash_free(lu->source), lash_free(lu->value), lash_free(lu->panel), lash_free(lu->pivot);
-    lash_free(lu->whole), lash_free(lu->left_out), lash_free(lu->needed), lash_free(lu);
+    lash_free(lu->size);
+    lash_free(lu->start);
+    lash_free(lu->rows);
+    lash_free(lu->diagonal);
+    lash_free(lu->lower);
+    lash_free(lu->upper);
+    lash_free(lu->target_at);
+    lash_free(lu->target);
+    lash_free(lu->source);
+    lash_free(lu->value);
+    lash_free(lu->panel);
+    lash_free(lu->pivot);
+    lash_free(lu->whole);
+    lash_free(lu->left_out);
+    lash_free(lu->needed);
+    lash_free(lu);
 }
 
 bool lash_block_lu_is_diagonal(const LashBlockLu* lu) {
@@ -226,8 +247,7 @@ double lash_block_lu_solve_cost(const LashBlockLu* lu) {
     return cost;
 }
 
-// --- Numeric
-// ------------------------------------------------------------------------------------------------------
+// --- Numeric -------------------------------------------------------------------------------------
 
 // A (n x n) <- A^-1, Gauss-Jordan with row pivoting; false when singular.
 static bool invert(int n, double* A, double* B) {
@@ -241,16 +261,23 @@ static bool invert(int n, double* A, double* B) {
         if (!(fabs(A[p + n * k]) > 0)) return false;
         for (int j = 0; j < n && p != k; ++j) {
             double a = A[k + n * j], b = B[k + n * j];
-            A[k + n * j] = A[p + n * j], A[p + n * j] = a;
-            B[k + n * j] = B[p + n * j], B[p + n * j] = b;
+            A[k + n * j] = A[p + n * j];
+            A[p + n * j] = a;
+            B[k + n * j] = B[p + n * j];
+            B[p + n * j] = b;
         }
         double scale = 1 / A[k + n * k];
-        for (int j = 0; j < n; ++j) A[k + n * j] *= scale, B[k + n * j] *= scale;
+        for (int j = 0; j < n; ++j) {
+            A[k + n * j] *= scale;
+            B[k + n * j] *= scale;
+        }
         for (int i = 0; i < n; ++i) {
             double f = A[i + n * k];
             if (i == k || f == 0) continue;
-            for (int j = 0; j < n; ++j)
-                A[i + n * j] -= f * A[k + n * j], B[i + n * j] -= f * B[k + n * j];
+            for (int j = 0; j < n; ++j) {
+                A[i + n * j] -= f * A[k + n * j];
+                B[i + n * j] -= f * B[k + n * j];
+            }
         }
     }
     memcpy(A, B, (size_t)(n * n) * sizeof *B);
@@ -278,20 +305,29 @@ static int invert_rows(int n, double* S, const double* whole, double dependent, 
             double weight = left_out[column[j]] ? 0.1 : 1;
             for (int i = rank; i < n; ++i) {
                 double x = fabs(X[i + n * j]);
-                if (x > dependent && weight * x > best) best = weight * x, p = i, q = j;
+                if (x > dependent && weight * x > best) {
+                    best = weight * x;
+                    p = i;
+                    q = j;
+                }
             }
         }
         if (best == 0) break;
         for (int j = 0; j < n && p != rank; ++j) {
             double x = X[p + n * j];
-            X[p + n * j] = X[rank + n * j], X[rank + n * j] = x;
+            X[p + n * j] = X[rank + n * j];
+            X[rank + n * j] = x;
         }
         for (int i = 0; i < n && q != rank; ++i) {
             double x = X[i + n * q];
-            X[i + n * q] = X[i + n * rank], X[i + n * rank] = x;
+            X[i + n * q] = X[i + n * rank];
+            X[i + n * rank] = x;
         }
         int r = row[p], c = column[q];
-        row[p] = row[rank], row[rank] = r, column[q] = column[rank], column[rank] = c;
+        row[p] = row[rank];
+        row[rank] = r;
+        column[q] = column[rank];
+        column[rank] = c;
         kernel_exchange(n, X, rank);
     }
     memset(S, 0, (size_t)(n * n) * sizeof *S);

@@ -68,7 +68,8 @@ static void couple(Search* s, int i, const Neighbours* clique, int without) {
         int x = a < set->count ? set->node[a] : s->graph->nodes;
         int y = b < clique->count ? clique->node[b] : s->graph->nodes;
         int next = x < y ? x : y;
-        a += x == next, b += y == next;
+        a += x == next;
+        b += y == next;
         if (next != i && next != without) s->merged[count++] = next;
     }
     if (count > set->capacity) {
@@ -111,7 +112,8 @@ static Candidate pop(Search* s) {
     for (int child = 1; child < s->waiting; child = 2 * i + 1) {
         if (child + 1 < s->waiting && before(s->heap[child + 1], s->heap[child])) ++child;
         if (!before(s->heap[child], last)) break;
-        s->heap[i] = s->heap[child], i = child;
+        s->heap[i] = s->heap[child];
+        i = child;
     }
     s->heap[i] = last;
     return best;
@@ -130,26 +132,37 @@ static bool ready(const Search* s, int node) {
 static void begin(Search* s, const LashBlockGraph* graph) {
     size_t n = (size_t)graph->nodes;
     *s = (Search){.graph = graph};
-    s->live = lash_alloc(n * sizeof *s->live), s->acts = lash_alloc(n * sizeof *s->acts);
-    s->left = lash_alloc(n * sizeof(int)), s->merged = lash_alloc((n + 1) * sizeof(int));
-    s->gone = lash_alloc(n + 1), s->peeled = lash_alloc(n + 1);
+    s->live = lash_alloc(n * sizeof *s->live);
+    s->acts = lash_alloc(n * sizeof *s->acts);
+    s->left = lash_alloc(n * sizeof(int));
+    s->merged = lash_alloc((n + 1) * sizeof(int));
+    s->gone = lash_alloc(n + 1);
+    s->peeled = lash_alloc(n + 1);
     for (int e = 0; e < graph->edges; ++e) {
         int a = graph->a[e], b = graph->b[e];
         LASH_ASSERT(a != b);
         if (!insert(&s->live[a], b)) continue;
         insert(&s->live[b], a);
         if (is_joint(s, a) == is_joint(s, b)) continue;
-        insert(&s->acts[a], b), insert(&s->acts[b], a);
-        ++s->left[a], ++s->left[b];
+        insert(&s->acts[a], b);
+        insert(&s->acts[b], a);
+        ++s->left[a];
+        ++s->left[b];
     }
 }
 
 static void end(Search* s) {
     for (int i = 0; i < s->graph->nodes; ++i) {
-        lash_free(s->live[i].node), lash_free(s->acts[i].node);
+        lash_free(s->live[i].node);
+        lash_free(s->acts[i].node);
     }
-    lash_free(s->live), lash_free(s->acts), lash_free(s->left), lash_free(s->merged);
-    lash_free(s->gone), lash_free(s->peeled), lash_free(s->heap);
+    lash_free(s->live);
+    lash_free(s->acts);
+    lash_free(s->left);
+    lash_free(s->merged);
+    lash_free(s->gone);
+    lash_free(s->peeled);
+    lash_free(s->heap);
 }
 
 static void eliminate(Search* s, int node) {
@@ -184,7 +197,8 @@ static void store(const Search* s, LashBlockOrder* o, int place, int node, int* 
     }
     for (int k = 0; k < set->count; ++k) o->later[at + k] = set->node[k];
     o->first[place + 1] = at + set->count;
-    o->order[place] = node, o->place[node] = place;
+    o->order[place] = node;
+    o->place[node] = place;
 }
 
 // Lists in order of elimination: insertion sort, they are short.
@@ -211,7 +225,8 @@ static void follow_tree(LashBlockOrder* o) {
     for (int p = n - 1; p >= 0; --p) { // the first child of a list is the earliest
         bool root = o->first[p] == o->first[p + 1];
         parent[p] = root ? n : o->place[o->later[o->first[p]]];
-        sibling[p] = child[parent[p]], child[parent[p]] = p + 1;
+        sibling[p] = child[parent[p]];
+        child[parent[p]] = p + 1;
     }
     for (int p = n; next < n;) { // down to the first leaf, then on through siblings and parents
         if (child[p] > 0) {
@@ -227,15 +242,23 @@ static void follow_tree(LashBlockOrder* o) {
     o->order = lash_alloc((size_t)(n + 1) * sizeof(int));
     o->first = lash_alloc((size_t)(n + 1) * sizeof(int));
     o->later = lash_alloc(((size_t)old.first[n] + 1) * sizeof(int));
-    for (int p = 0; p < n; ++p) o->order[place[p]] = old.order[p], parent[place[p]] = p;
+    for (int p = 0; p < n; ++p) {
+        o->order[place[p]] = old.order[p];
+        parent[place[p]] = p;
+    }
     for (int p = 0; p < n; ++p) { // parent: old place by new
         for (int i = old.first[parent[p]]; i < old.first[parent[p] + 1]; ++i)
             o->later[at++] = old.later[i];
         o->first[p + 1] = at;
     }
     for (int p = 0; p < n; ++p) o->place[o->order[p]] = p;
-    lash_free(old.order), lash_free(old.first), lash_free(old.later);
-    lash_free(parent), lash_free(child), lash_free(sibling), lash_free(place);
+    lash_free(old.order);
+    lash_free(old.first);
+    lash_free(old.later);
+    lash_free(parent);
+    lash_free(child);
+    lash_free(sibling);
+    lash_free(place);
 }
 
 LashBlockOrder lash_block_order(const LashBlockGraph* graph, bool as_given) {
@@ -257,13 +280,18 @@ LashBlockOrder lash_block_order(const LashBlockGraph* graph, bool as_given) {
         eliminate(&s, node);
     }
     sort_later(&o);
-    if (!as_given) follow_tree(&o), sort_later(&o);
+    if (!as_given) {
+        follow_tree(&o);
+        sort_later(&o);
+    }
     end(&s);
     return o;
 }
 
 void lash_block_order_free(LashBlockOrder* order) {
-    lash_free(order->order), lash_free(order->place), lash_free(order->first);
+    lash_free(order->order);
+    lash_free(order->place);
+    lash_free(order->first);
     lash_free(order->later);
     *order = (LashBlockOrder){0};
 }

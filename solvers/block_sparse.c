@@ -63,7 +63,8 @@ static int degree(const LashBlockSparse* A, int i) {
 static int number_from(const LashBlockSparse* A, int root, int from, int32_t* order, int32_t* mark,
                        int32_t pass) {
     int head = from, tail = from;
-    order[tail++] = root, mark[root] = pass;
+    order[tail++] = root;
+    mark[root] = pass;
     while (head < tail) {
         int i = order[head++], begin = tail;
         for (int k = A->pointer[i]; k < A->pointer[i + 1]; ++k) {
@@ -94,6 +95,7 @@ void lash_block_sparse_order(const LashBlockSparse* A, int32_t* order, int32_t* 
     LASH_ASSERT(count == A->blocks);
     for (int i = 0; i < count / 2; ++i) {
         int32_t t = order[i];
-        order[i] = order[count - 1 - i], order[count - 1 - i] = t;
+        order[i] = order[count - 1 - i];
+        order[count - 1 - i] = t;
     }
 }

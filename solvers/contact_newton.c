@@ -97,7 +97,9 @@ ContactNewton* contact_newton_create(const LashSystem* system, const LashInterac
     if (motions == NULL) return NULL;
     ContactNewton* f = lash_alloc(sizeof *f);
     f->motions_t0 = -INFINITY;
-    f->motions = motions, f->n = system->nv, f->ldn = lash_dense_padded(f->n),
+    f->motions = motions;
+    f->n = system->nv;
+    f->ldn = lash_dense_padded(f->n);
     f->p = list->bilateral_rows;
     size_t n = (size_t)lash_dense_padded(system->nv), c = (size_t)contacts + 1;
     size_t m = (size_t)lash_dense_padded(contact_rows), p = (size_t)f->p + 1;
@@ -148,7 +150,8 @@ ContactNewton* contact_newton_create(const LashSystem* system, const LashInterac
     f->memory = lash_alloc((total + 8) * sizeof(double));
     double* at = lash_dense_aligned(f->memory);
     for (int i = 0; i < BUFFERS; at += (wanted[i].count + 7) / 8 * 8, ++i) *wanted[i].at = at;
-    f->closed = lash_alloc(c * sizeof(int)), f->order = lash_alloc(c * sizeof(int));
+    f->closed = lash_alloc(c * sizeof(int));
+    f->order = lash_alloc(c * sizeof(int));
     f->swap = lash_alloc(n * sizeof(int));
     f->filled = lash_alloc((size_t)(system->blocks * system->blocks) * sizeof(bool));
     f->kind = lash_alloc(2 * c);
@@ -196,11 +199,15 @@ static bool invert(int n, double* A, int ld, int* swap, double* column) {
         swap[k] = best;
         for (int j = 0; best != k && j < ld; ++j) {
             double keep = pivot[j];
-            pivot[j] = other[j], other[j] = keep;
+            pivot[j] = other[j];
+            other[j] = keep;
         }
         if (!(fabs(pivot[k]) > 1e-14)) return false; // masses are 1
         double inverse = 1 / pivot[k];
-        for (int i = 0; i < n; ++i) column[i] = A[i * ld + k], A[i * ld + k] = 0;
+        for (int i = 0; i < n; ++i) {
+            column[i] = A[i * ld + k];
+            A[i * ld + k] = 0;
+        }
         pivot[k] = 1;
         for (int j = 0; j < ld; ++j) pivot[j] *= inverse;
         lash_dense_multiply_blocks(k, ld, 1, -1, column, 1, 1, pivot, ld, true, A, ld);
@@ -210,7 +217,8 @@ static bool invert(int n, double* A, int ld, int* swap, double* column) {
     for (int k = n - 1; k >= 0; --k) { // columns back
         for (int i = 0; i < n && swap[k] != k; ++i) {
             double keep = A[i * ld + k];
-            A[i * ld + k] = A[i * ld + swap[k]], A[i * ld + swap[k]] = keep;
+            A[i * ld + k] = A[i * ld + swap[k]];
+            A[i * ld + swap[k]] = keep;
         }
     }
     return true;
@@ -342,7 +350,8 @@ static void close_contacts(const StepContext* s, ContactNewton* f) {
         f->closed[f->ne++] = r;
     }
     f->rank = lash_orthogonal_factor(k, f->ne, f->E, ldk, DEPENDENT, f->order, f->B, f->grid);
-    f->l = k - f->rank, f->ldl = lash_dense_padded(f->l);
+    f->l = k - f->rank;
+    f->ldl = lash_dense_padded(f->l);
     for (int i = 0; i < k; ++i) {
         double* row = f->N + i * f->ldl;
         for (int j = 0; j < f->l; ++j) row[j] = f->B[(f->rank + j) * ldk + i];
@@ -412,8 +421,8 @@ static bool factor_dynamics(LashSim* sim, StepContext* s, ContactNewton* f) {
 }
 
 // Rows of contact c (in f->rows) that the motions do not move.
-static void find_held_rows(const LashSim* sim, StepContext* s, ContactNewton* f, int c,
-                           int touched, const int* first, const int* last) {
+static void find_held_rows(const LashSim* sim, StepContext* s, ContactNewton* f, int c, int touched,
+                           const int* first, const int* last) {
     const LashInteraction* item = &s->list->item[s->contact[c]];
     for (int r = 0; r < item->rows; ++r) {
         double length = 0;
@@ -514,7 +523,8 @@ bool contact_newton_fits(const LashSim* sim, const StepContext* s, bool project)
 
 void contact_newton_forget(LashSim* sim) {
     if (sim->contact_newton == NULL) return;
-    sim->contact_newton->valid = false, sim->contact_newton->motions_t0 = -INFINITY;
+    sim->contact_newton->valid = false;
+    sim->contact_newton->motions_t0 = -INFINITY;
 }
 
 bool contact_newton_is_plain(const LashSim* sim) {
@@ -532,7 +542,10 @@ bool contact_newton_is_old(const LashSim* sim, const StepContext* s) {
 bool contact_newton_factor(LashSim* sim, StepContext* s, bool project, bool plain) {
     const LashSystem* system = sim->system;
     ContactNewton* f = sim->contact_newton;
-    f->valid = false, f->project = project, f->plain = plain, ++f->number;
+    f->valid = false;
+    f->project = project;
+    f->plain = plain;
+    ++f->number;
     if (f->motions_t0 != s->t0) { // joints and forces change little within a step
         if (!motions_factor(f->motions, s->G_star, s->G)) return false;
         system->tangents(system, sim->work, s->t0 + s->theta * s->h, s->q_theta, s->v_theta,
@@ -540,14 +553,19 @@ bool contact_newton_factor(LashSim* sim, StepContext* s, bool project, bool plai
         f->soft = forces_are_soft(sim, s);
         f->motions_t0 = s->t0;
     }
-    f->k = motions_count(f->motions), f->ldk = lash_dense_padded(f->k);
-    f->bare = plain && f->soft, f->curved = false;
+    f->k = motions_count(f->motions);
+    f->ldk = lash_dense_padded(f->k);
+    f->bare = plain && f->soft;
+    f->curved = false;
     if (!f->bare) derive(sim, s, f);
     close_contacts(s, f);
     if (!f->bare && !factor_dynamics(sim, s, f)) return false;
     answer_contacts(sim, s, f);
     answer_loads(sim, s, f);
-    f->valid = true, f->h = s->h, f->t0 = s->t0, f->key = operator_key(sim, s, project);
+    f->valid = true;
+    f->h = s->h;
+    f->t0 = s->t0;
+    f->key = operator_key(sim, s, project);
     return true;
 }
 
@@ -630,7 +648,10 @@ static void follow(const StepContext* s, ContactNewton* f) {
 static void move(ContactNewton* f) {
     motions_expand(f->motions, f->a, f->dv);
     motions_expand(f->motions, f->z, f->dd);
-    for (int i = 0; i < f->n; ++i) f->dv[i] += f->dv_p[i], f->dd[i] += f->dd_p[i];
+    for (int i = 0; i < f->n; ++i) {
+        f->dv[i] += f->dv_p[i];
+        f->dd[i] += f->dd_p[i];
+    }
 }
 
 // Impulses of the joints: G* dP = M dv + h theta C dv + Q dd + r - G* dP of the contacts (force).

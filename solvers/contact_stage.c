@@ -29,8 +29,7 @@ enum { FEW_ROWS = 9, COUPLED_ITERATIONS = 100 };
 enum { SEARCH_ITERATIONS = 100 };   // of a position problem: the next correction goes on
 static const double PUSHES = 1e-12; // P_N > 0 means above this share of the largest impulse
 
-// --- Lists
-// --------------------------------------------------------------------------------------------------------
+// --- Lists ---------------------------------------------------------------------------------------
 
 static int last_index(const LashSim* sim, uint64_t id) {
     for (int i = 0; i < sim->last.count; ++i) {
@@ -92,9 +91,12 @@ bool contacts_list(LashSim* sim, StepContext* s) {
                              s->m + item->rows > sim->max_contact_rows))
             return false; // more than there is room for
         if (s->active[i]) {
-            s->contact[s->nc] = i, s->first[s->nc] = s->m;
-            s->kind[s->nc] = (uint8_t)item->rows, s->mu[s->nc] = item->mu;
-            s->m += item->rows, ++s->nc;
+            s->contact[s->nc] = i;
+            s->first[s->nc] = s->m;
+            s->kind[s->nc] = (uint8_t)item->rows;
+            s->mu[s->nc] = item->mu;
+            s->m += item->rows;
+            ++s->nc;
         }
         if (s->position[i] != POSITION_FREE) {
             s->kind_n[s->nn] = LASH_PROJECT_INEQUALITY;
@@ -105,8 +107,7 @@ bool contacts_list(LashSim* sim, StepContext* s) {
     return true;
 }
 
-// --- Velocity problem
-// ---------------------------------------------------------------------------------------------
+// --- Velocity problem ----------------------------------------------------------------------------
 
 const double* law_rows(const LashSim* sim, const StepContext* s) {
     return sim->settings.law == LASH_FREMOND ? s->G_star : s->G;
@@ -395,8 +396,8 @@ static void find_held_rows(const LashSim* sim, StepContext* s) {
         const LashInteraction* item = &s->list->item[s->contact[c]];
         for (int r = 0; r < item->rows; ++r) {
             int row = s->first[c] + r;
-            s->held[row] = s->list->bilateral > 0 && is_held(s->W[row + s->ldw * row],
-                                                             row_mobility(sim, item, s->G, r));
+            s->held[row] = s->list->bilateral > 0 &&
+                           is_held(s->W[row + s->ldw * row], row_mobility(sim, item, s->G, r));
         }
     }
 }
@@ -499,8 +500,12 @@ bool contacts_solve_coupled(LashSim* sim, StepContext* s, bool plain) {
     sim->info.solver += info.iterations;
     bool near = info.residual <= fmax(settings.tolerance, 0.1 * error);
     if (near || !plain) return near;
-    settings.minimum_norm = false, settings.tolerance = fmax(settings.tolerance, 0.1 * error);
-    if (!sim->robust) settings.method = LASH_FRICTION_NEWTON, settings.max_iterations = 30;
+    settings.minimum_norm = false;
+    settings.tolerance = fmax(settings.tolerance, 0.1 * error);
+    if (!sim->robust) {
+        settings.method = LASH_FRICTION_NEWTON;
+        settings.max_iterations = 30;
+    }
     info = lash_friction_solve(&problem, &settings, s->P_c, s->U_c, sim->friction_work);
     sim->info.solver += info.iterations;
     return info.residual <= fmax(settings.tolerance, 0.5 * error);
@@ -536,8 +541,7 @@ bool contacts_correct(LashSim* sim, StepContext* s) {
     return true;
 }
 
-// --- Position problem
-// ---------------------------------------------------------------------------------------------
+// --- Position problem ----------------------------------------------------------------------------
 
 void solve_metric(LashSim* sim, double* x) {
     if (sim->system->unit_metric) return;

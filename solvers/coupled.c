@@ -40,8 +40,13 @@ static Coupled lay_out(LashSim* sim, const StepContext* s) {
     Coupled c = {.m = s->m, .n = s->m + s->nn, .weight = s->h * s->move_theta};
     size_t n = (size_t)c.n;
     double* at = sim->coupled_work;
-    c.A = at, at += n * n;
-    c.b = at, c.z = at + n, c.row = at + 2 * n, c.kept = at + 3 * n, at += 4 * n;
+    c.A = at;
+    at += n * n;
+    c.b = at;
+    c.z = at + n;
+    c.row = at + 2 * n;
+    c.kept = at + 3 * n;
+    at += 4 * n;
     c.lcp_work = at;
     return c;
 }
@@ -77,7 +82,10 @@ static void assemble(LashSim* sim, StepContext* s, Coupled* c, const double* mov
         for (int i = 0; i < nv; ++i) dx[i] *= c->weight;
         lash_block_multiply(sim->system, sim->K_values, dx, x);
         joints_response(sim, s, false, x);
-        for (int i = 0; i < nv; ++i) x[i] *= -ht, dx[i] += c->weight * x[i];
+        for (int i = 0; i < nv; ++i) {
+            x[i] *= -ht;
+            dx[i] += c->weight * x[i];
+        }
         fill_column(sim, s, c, x, dx, c->A + (size_t)c->n * (size_t)(c->m + k));
         c->z[c->m + k] = s->tau[item->row] / c->weight;
     }

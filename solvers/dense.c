@@ -69,7 +69,8 @@ static int pivoted_qr(int rows, int columns, double* A, size_t ld, double* b, in
         if (!(pivot > rank_tolerance * first)) return k;
         if (best != k) {
             int t = order[k];
-            order[k] = order[best], order[best] = t;
+            order[k] = order[best];
+            order[best] = t;
             for (int i = 0; i < rows; ++i) {
                 double s = A[(size_t)k * ld + (size_t)i];
                 A[(size_t)k * ld + (size_t)i] = A[(size_t)best * ld + (size_t)i];

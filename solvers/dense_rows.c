@@ -281,7 +281,10 @@ DEFINE_FOUR(four_half, Half)
 FOR_512 static void gram_wide(int k, int i, int ld, const double* J, double* R) {
     int c = i & ~7;
     for (; c + 4 * WIDE <= ld; c += 4 * WIDE) four_wide(4, k, i, ld, J, R, c);
-    if (c + 2 * WIDE <= ld) four_wide(2, k, i, ld, J, R, c), c += 2 * WIDE;
+    if (c + 2 * WIDE <= ld) {
+        four_wide(2, k, i, ld, J, R, c);
+        c += 2 * WIDE;
+    }
     if (c < ld) four_wide(1, k, i, ld, J, R, c);
 }
 FOR_256 static void gram_half(int k, int i, int ld, const double* J, double* R) {

@@ -45,7 +45,8 @@ static void sparse_push(Sparse* s, int index, double value) {
         s->index = lash_realloc(s->index, s->capacity * sizeof *s->index);
         s->value = lash_realloc(s->value, s->capacity * sizeof *s->value);
     }
-    s->index[n] = index, s->value[n] = value;
+    s->index[n] = index;
+    s->value[n] = value;
     s->start[s->rows + 1] = n + 1;
 }
 
@@ -65,14 +66,18 @@ static void sparse_init(Sparse* s) {
 }
 
 static void sparse_free(Sparse* s) {
-    lash_free(s->start), lash_free(s->index), lash_free(s->value);
+    lash_free(s->start);
+    lash_free(s->index);
+    lash_free(s->value);
 }
 
 LashElimination* lash_elimination_create(int columns, double tolerance) {
     LashElimination* e = lash_alloc(sizeof *e);
     size_t n = (size_t)columns + 1;
-    e->columns = columns, e->tolerance = tolerance;
-    sparse_init(&e->L), sparse_init(&e->U);
+    e->columns = columns;
+    e->tolerance = tolerance;
+    sparse_init(&e->L);
+    sparse_init(&e->U);
     e->pivot_row = lash_alloc(n * sizeof *e->pivot_row);
     e->pivot_of_column = lash_alloc(n * sizeof *e->pivot_of_column);
     e->x = lash_alloc(n * sizeof *e->x);
@@ -85,10 +90,16 @@ LashElimination* lash_elimination_create(int columns, double tolerance) {
 
 void lash_elimination_destroy(LashElimination* e) {
     if (e == NULL) return;
-    sparse_free(&e->L), sparse_free(&e->U);
-    lash_free(e->pivot_row), lash_free(e->pivot_of_row), lash_free(e->left);
-    lash_free(e->pivot_of_column), lash_free(e->x), lash_free(e->used);
-    lash_free(e->pattern), lash_free(e->heap);
+    sparse_free(&e->L);
+    sparse_free(&e->U);
+    lash_free(e->pivot_row);
+    lash_free(e->pivot_of_row);
+    lash_free(e->left);
+    lash_free(e->pivot_of_column);
+    lash_free(e->x);
+    lash_free(e->used);
+    lash_free(e->pattern);
+    lash_free(e->heap);
     lash_free(e);
 }
 
@@ -106,7 +117,8 @@ static int heap_pop(LashElimination* e) {
     for (int child = 1; child < e->heaped; child = 2 * i + 1) {
         if (child + 1 < e->heaped && e->heap[child + 1] < e->heap[child]) ++child;
         if (e->heap[child] >= last) break;
-        e->heap[i] = e->heap[child], i = child;
+        e->heap[i] = e->heap[child];
+        i = child;
     }
     e->heap[i] = last;
     return top;
@@ -152,7 +164,10 @@ static double reduce(LashElimination* e, int n, const int* column, const double*
 }
 
 static void forget(LashElimination* e) {
-    for (int k = 0; k < e->patterns; ++k) e->x[e->pattern[k]] = 0, e->used[e->pattern[k]] = 0;
+    for (int k = 0; k < e->patterns; ++k) {
+        e->x[e->pattern[k]] = 0;
+        e->used[e->pattern[k]] = 0;
+    }
     e->patterns = 0;
 }
 
@@ -278,7 +293,8 @@ void lash_elimination_solve_transposed(const LashElimination* e, const double* c
     memset(y, 0, (size_t)e->L.rows * sizeof *y);
     resolve(e, s, y); // y = -L^-T s
     for (int i = 0; i < e->L.rows; ++i) y[i] = -y[i];
-    lash_free(z), lash_free(s);
+    lash_free(z);
+    lash_free(s);
 }
 
 // ---- questions ----------------------------------------------------------------------------------

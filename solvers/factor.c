@@ -115,8 +115,10 @@ static void add_curvature(LashSim* sim, const StepContext* s, int i, double t, c
     const LashSystem* system = sim->system;
     const LashInteraction* item = &s->list->item[i];
     int n = 0, start[LASH_MAX_TOUCHED];
-    for (int k = 0; k < item->touched; ++k)
-        start[k] = n, n += lash_block_size(system, item->block[k]);
+    for (int k = 0; k < item->touched; ++k) {
+        start[k] = n;
+        n += lash_block_size(system, item->block[k]);
+    }
     system->contract(system, sim->work, t, q, i, P, s->v, sim->contraction, NULL);
     for (int r = 0; r < item->touched; ++r) {
         for (int c = 0; c < item->touched; ++c) {
@@ -263,7 +265,10 @@ bool step_factor(LashSim* sim, StepContext* s, bool project) {
         lash_joint_solver_factor(&sim->position_joints, s->list, s->G,
                                  sim->curved ? sim->N : sim->M, false, system->unit_metric);
     }
-    sim->factored = true, sim->has_response = false, sim->fresh = true;
-    sim->factored_h = s->h, sim->factored_t = s->t0;
+    sim->factored = true;
+    sim->has_response = false;
+    sim->fresh = true;
+    sim->factored_h = s->h;
+    sim->factored_t = s->t0;
     return true;
 }

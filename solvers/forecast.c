@@ -28,8 +28,10 @@ LashOutcome forecast_activate(LashSim* sim, StepContext* s) {
     if (!sim_evaluate(sim, s->t0, sim->q, s->wanted, s->g_star, s->g_t, s->G)) return LASH_FAILED;
     lash_rows_velocity(system, list, list->bilateral, list->count, NULL, s->G, sim->v, s->U_start);
     lash_rows_velocity(system, list, list->bilateral, list->count, NULL, s->G, sim->x, s->U);
-    for (int i = list->bilateral_rows; i < list->rows; ++i)
-        s->U_start[i] += s->g_t[i], s->U[i] += s->g_t[i];
+    for (int i = list->bilateral_rows; i < list->rows; ++i) {
+        s->U_start[i] += s->g_t[i];
+        s->U[i] += s->g_t[i];
+    }
     if (forecast == LASH_FORECAST_MIDPOINT || forecast == LASH_FORECAST_END) {
         double share = forecast == LASH_FORECAST_END ? 1 : 0.5;
         system->move(system, sim->q, share * s->h, sim->v, s->q_end);
@@ -52,7 +54,8 @@ LashOutcome forecast_activate(LashSim* sim, StepContext* s) {
                 gap = U <= 0 ? s->g[n] : 1;
                 break;
         }
-        s->has_U_start[i] = 1, s->gap_start[i] = s->g_star[n];
+        s->has_U_start[i] = 1;
+        s->gap_start[i] = s->g_star[n];
         if (gap <= sim->settings.tolerance_position) s->active[i] = 1; // a tie is a contact
         s->wanted[i] = 0;
     }

@@ -76,8 +76,13 @@ static void rows_create(Rows* r, const LashSystem* system, const LashInteraction
 }
 
 static void rows_free(Rows* r) {
-    lash_free(r->scale), lash_free(r->start), lash_free(r->norm), lash_free(r->owner);
-    lash_free(r->velocity), lash_free(r->column), lash_free(r->value);
+    lash_free(r->scale);
+    lash_free(r->start);
+    lash_free(r->norm);
+    lash_free(r->owner);
+    lash_free(r->velocity);
+    lash_free(r->column);
+    lash_free(r->value);
 }
 
 // One row of an interaction; n: nonzeros so far. Returns n after it.
@@ -91,7 +96,8 @@ static size_t put_one(Rows* r, const LashInteraction* item, const double* G, int
         for (int k = 0; k < size; ++k) {
             double x = column[i * size + k] / r->scale[start + k];
             if (x == 0) continue;
-            r->column[n] = start + k, r->value[n++] = x;
+            r->column[n] = start + k;
+            r->value[n++] = x;
             sum += x * x;
         }
         column += item->rows * size;
@@ -190,8 +196,14 @@ static void loops_create(Loops* s, const Rows* r, const LashElimination* whole,
 }
 
 static void loops_free(Loops* s) {
-    lash_free(s->known), lash_free(s->block_start), lash_free(s->block_item), lash_free(s->seen);
-    lash_free(s->queue), lash_free(s->seen_block), lash_free(s->block_queue), lash_free(s->row_of);
+    lash_free(s->known);
+    lash_free(s->block_start);
+    lash_free(s->block_item);
+    lash_free(s->seen);
+    lash_free(s->queue);
+    lash_free(s->seen_block);
+    lash_free(s->block_queue);
+    lash_free(s->row_of);
     lash_free(s->weight);
 }
 
@@ -302,7 +314,8 @@ static bool find_circuit(Loops* s, int row, int reach) {
         found = !lash_elimination_test(local, row_size(r, row), r->column + first, r->value + first,
                                        s->weight);
         int end = widen(s, from, to, &blocks);
-        from = to, to = end;
+        from = to;
+        to = end;
         if (s->effort + lash_elimination_work(local) > EFFORT) break;
     }
     for (int k = 0; k < blocks; ++k) s->seen_block[s->block_queue[k]] = false;
@@ -416,8 +429,10 @@ static void find_smallest(const Rows* r, const LashElimination* e, LashFreedom* 
         before = f->smallest;
     }
     for (int i = 0; i < nv; ++i) x[i] /= r->scale[i];
-    f->weak_motion = x, f->weak_impulse = y;
-    lash_free(ZZ), lash_free(z);
+    f->weak_motion = x;
+    f->weak_impulse = y;
+    lash_free(ZZ);
+    lash_free(z);
 }
 
 // ---- positions nearby ---------------------------------------------------------------------------
@@ -477,7 +492,9 @@ static void look_nearby(LashSim* sim, Rows* r, LashFreedom* f) {
         int rank = rank_at(sim, r, x, q, q + system->nq, b);
         if (rank > f->rank_nearby) f->rank_nearby = rank;
     }
-    lash_free(x), lash_free(q), lash_free(b);
+    lash_free(x);
+    lash_free(q);
+    lash_free(b);
 }
 
 // ---- the whole ----------------------------------------------------------------------------------
@@ -515,8 +532,13 @@ LashFreedom* lash_sim_freedom(LashSim* sim) {
 
 void lash_freedom_destroy(LashFreedom* f) {
     if (f == NULL) return;
-    for (int i = 0; i < f->circuits; ++i) lash_free(f->circuit[i].row), lash_free(f->circuit[i].P);
-    lash_free(f->circuit), lash_free(f->motion), lash_free(f->weak_motion);
+    for (int i = 0; i < f->circuits; ++i) {
+        lash_free(f->circuit[i].row);
+        lash_free(f->circuit[i].P);
+    }
+    lash_free(f->circuit);
+    lash_free(f->motion);
+    lash_free(f->weak_motion);
     lash_free(f->weak_impulse);
     lash_free(f);
 }

@@ -95,25 +95,40 @@ static Friction prepare(const LashFrictionProblem* p, const LashFrictionSettings
     Friction f = {.problem = p, .settings = set, .contacts = p->contacts, .m = p->m};
     size_t n = (size_t)p->m, c = (size_t)p->contacts;
     char* at = work;
-    f.contact = (LocalContact*)at, at += round_up(c * sizeof(LocalContact));
+    f.contact = (LocalContact*)at;
+    at += round_up(c * sizeof(LocalContact));
     double* v = (double*)at;
     at += round_up(26 * n * sizeof(double));
-    f.best_P = v, f.trial_P = v + n, f.x = v + 2 * n, f.rhs = v + 3 * n, f.center = v + 4 * n;
-    f.saved_P = v + 5 * n, f.vectors = v + 6 * n;
+    f.best_P = v;
+    f.trial_P = v + n;
+    f.x = v + 2 * n;
+    f.rhs = v + 3 * n;
+    f.center = v + 4 * n;
+    f.saved_P = v + 5 * n;
+    f.vectors = v + 6 * n;
     int32_t* i32 = (int32_t*)at;
     at += round_up((5 * (c + 1) + n) * sizeof(int32_t));
-    f.first = i32, f.order = i32 + c + 1, f.scratch = i32 + 2 * (c + 1);
+    f.first = i32;
+    f.order = i32 + c + 1;
+    f.scratch = i32 + 2 * (c + 1);
     f.pivot = i32 + 5 * (c + 1);
-    f.matrix = (double*)at, f.matrix_size = matrix_size(p->contacts, p->m);
-    f.P = P, f.U = U, f.saved_residual = INFINITY;
+    f.matrix = (double*)at;
+    f.matrix_size = matrix_size(p->contacts, p->m);
+    f.P = P;
+    f.U = U;
+    f.saved_residual = INFINITY;
     double norm = 0;
-    for (size_t i = 0; i < n; ++i)
-        norm += p->b[i] * p->b[i], f.b_largest = fmax(f.b_largest, fabs(p->b[i]));
+    for (size_t i = 0; i < n; ++i) {
+        norm += p->b[i] * p->b[i];
+        f.b_largest = fmax(f.b_largest, fabs(p->b[i]));
+    }
     f.scale = 1 + sqrt(norm);
     for (int i = 0, row = 0; i < p->contacts; ++i) {
         LocalContact* k = f.contact + i;
-        k->kind = friction_kind(p, i), k->rows = (uint8_t)lash_contact_rows(k->kind);
-        k->row = row, k->mu = k->kind > 1 ? p->mu[i] : 0;
+        k->kind = friction_kind(p, i);
+        k->rows = (uint8_t)lash_contact_rows(k->kind);
+        k->row = row;
+        k->mu = k->kind > 1 ? p->mu[i] : 0;
         const double* W = p->W != NULL ? p->W + (size_t)row * ((size_t)p->ldw + 1)
                                        : lash_block_sparse_find(p->sparse, i, i);
         LASH_ASSERT(W != NULL);
@@ -121,7 +136,8 @@ static Friction prepare(const LashFrictionProblem* p, const LashFrictionSettings
         double lambda = friction_lambda(k->rows, W, ld);
         k->lambda = lambda > 0 ? lambda : 1;
         friction_local_prepare(k, W, ld);
-        row += k->rows, f.order[i] = i;
+        row += k->rows;
+        f.order[i] = i;
     }
     return f;
 }
@@ -275,7 +291,8 @@ static void finish(Friction* f, LashFrictionInfo* info) {
     } else {
         info->outcome = residual <= set->tolerance ? LASH_CONVERGED : LASH_INACCURATE;
     }
-    info->residual = residual, info->iterations = f->iterations;
+    info->residual = residual;
+    info->iterations = f->iterations;
 }
 
 // The answer of the polyhedral cone is judged by the LCP, not by the round cone.

@@ -27,7 +27,8 @@ static double sweep_dense(Friction* f, LocalContact* c) {
         const double* w = p->W + (size_t)(c->row + j) * (size_t)p->ldw;
         for (int r = 0; r < p->m; ++r) f->U[r] += change * w[r];
         U[j] += f->shift * c->lambda * change;
-        P_old[j] = P[j], moved += change * change;
+        P_old[j] = P[j];
+        moved += change * change;
     }
     return c->lambda * sqrt(moved);
 }

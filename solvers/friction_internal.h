@@ -89,7 +89,8 @@ static inline void friction_project(int rows, double mu, double* x) {
         return;
     }
     double n = (x[0] + mu * t) / (1 + mu * mu), s = mu * n / t;
-    x[0] = n, x[1] *= s;
+    x[0] = n;
+    x[1] *= s;
     if (rows == 3) x[2] *= s;
 }
 
@@ -171,9 +172,9 @@ bool friction_minimum_norm(const LashFrictionProblem* p, const LocalContact* con
 
 // What P is for friction_levenberg.
 typedef enum FrictionStart {
-    FRICTION_ANY,         // near the answer; none smaller is looked for
-    FRICTION_WARM,        // near the answer, which stays near it
-    FRICTION_SHRUNK,      // the same; what rows that depend on each other leave open is taken out of it
+    FRICTION_ANY,    // near the answer; none smaller is looked for
+    FRICTION_WARM,   // near the answer, which stays near it
+    FRICTION_SHRUNK, // the same; what rows that depend on each other leave open is taken out of it
     FRICTION_FROM_NOTHING // it only says which contacts stick and slide
 } FrictionStart;
 

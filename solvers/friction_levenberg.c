@@ -34,24 +34,24 @@ static const double DEPENDENT = 10;
 typedef struct Levenberg {
     const LashFrictionProblem* p;
     LocalContact* contact;
-    double scale;               // 1 + |b|
-    double threshold;           // of closing [m/s]
-    int k, ld;                  // unknowns; leading dimension: a multiple of 8, padded with zeros
-    double *J, *N;              // (ld x k) by columns; factor of J J' + delta^2, by rows
-    double *c1, *c2, *D;        // (m) rows: c1 row + c2 (row + 1); diagonal term, all over lambda
-    double* n;                  // (m) part of x in the null space of J
-    int32_t* row;               // (m)
-    double *t, *x, *r;          // (m + 8)
-    double* inverse;            // (m) of the diagonal of the factor
-    double *best_P, *start;     // (m)
-    double* kept;               // (m) before it is shrunk
+    double scale;           // 1 + |b|
+    double threshold;       // of closing [m/s]
+    int k, ld;              // unknowns; leading dimension: a multiple of 8, padded with zeros
+    double *J, *N;          // (ld x k) by columns; factor of J J' + delta^2, by rows
+    double *c1, *c2, *D;    // (m) rows: c1 row + c2 (row + 1); diagonal term, all over lambda
+    double* n;              // (m) part of x in the null space of J
+    int32_t* row;           // (m)
+    double *t, *x, *r;      // (m + 8)
+    double* inverse;        // (m) of the diagonal of the factor
+    double *best_P, *start; // (m)
+    double* kept;           // (m) before it is shrunk
     // What J and its factor were made for: kept from call to call while W stays the same.
     uint64_t matrix;
     uint8_t* factored; // (contacts) statuses
     bool valid;
     bool deficient; // J of the latest factor lacks rank
-    int wait;       // passes before the next start from nothing is tried: the last one found no answer
-    bool hopeless;  // none is tried in this pass
+    int wait; // passes before the next start from nothing is tried: the last one found no answer
+    bool hopeless; // none is tried in this pass
 } Levenberg;
 
 size_t friction_levenberg_size(int contacts, int m) {
@@ -68,14 +68,20 @@ static Levenberg* begin(const LashFrictionProblem* p, uint64_t matrix, double* w
     s->matrix = matrix;
     s->p = p;
     work = lash_dense_aligned(work + (sizeof *s + 7) / 8);
-    s->J = work, work += n * n;
-    s->N = work, work += n * n;
-    double** vector[] = {&s->c1, &s->c2, &s->D,      &s->n,     &s->t,
-                         &s->x,  &s->r,  &s->best_P, &s->start, &s->inverse,
-                         &s->kept};
-    for (size_t i = 0; i < sizeof vector / sizeof vector[0]; ++i) *vector[i] = work, work += n;
-    s->contact = (LocalContact*)work, work += ((size_t)p->contacts * sizeof(LocalContact) + 7) / 8;
-    s->row = (int32_t*)work, work += (n + 1) / 2;
+    s->J = work;
+    work += n * n;
+    s->N = work;
+    work += n * n;
+    double** vector[] = {&s->c1, &s->c2,     &s->D,     &s->n,       &s->t,   &s->x,
+                         &s->r,  &s->best_P, &s->start, &s->inverse, &s->kept};
+    for (size_t i = 0; i < sizeof vector / sizeof vector[0]; ++i) {
+        *vector[i] = work;
+        work += n;
+    }
+    s->contact = (LocalContact*)work;
+    work += ((size_t)p->contacts * sizeof(LocalContact) + 7) / 8;
+    s->row = (int32_t*)work;
+    work += (n + 1) / 2;
     s->factored = (uint8_t*)work;
     s->scale = friction_list_contacts(p, s->contact);
     return s;
@@ -125,11 +131,13 @@ static void decide(Levenberg* s, double threshold, const double* P_all, const do
         if (c->status == STATUS_STICK) {
             for (int r = 1; r < c->rows; ++r) add_row(s, c, c->row + r, 1, 0, 0);
         } else if (c->rows == 2 || c->mu == 0) {
-            c->d[0] = c->rows > 1 && P[1] - U[1] / c->lambda > 0 ? 1 : -1, c->d[1] = 0;
+            c->d[0] = c->rows > 1 && P[1] - U[1] / c->lambda > 0 ? 1 : -1;
+            c->d[1] = 0;
         } else {
             double rho = 1 / c->lambda, z1 = P[1] - rho * U[1], z2 = P[2] - rho * U[2];
             double z = sqrt(z1 * z1 + z2 * z2), push = c->mu * (P[0] - rho * U[0]);
-            c->d[0] = z1 / z, c->d[1] = z2 / z;
+            c->d[0] = z1 / z;
+            c->d[1] = z2 / z;
             add_row(s, c, c->row + 1, -c->d[1], c->d[0], (z - push) / (rho * push));
         }
     }
@@ -173,10 +181,13 @@ static void assemble(Levenberg* s) {
             double a0 = 1 - k, a1 = 0, a2 = 0;
             const double *w0 = w, *w1 = w, *w2 = w;
             if (c->status == STATUS_STICK) {
-                a0 = 1, w0 = w + (size_t)k * ld;
+                a0 = 1;
+                w0 = w + (size_t)k * ld;
             } else if (c->rows > 1 && c->mu > 0) {
-                a1 = k == 0 ? c->mu * c->d[0] : -c->d[1], a2 = k == 0 ? c->mu * c->d[1] : c->d[0];
-                w1 = w + ld, w2 = c->rows == 3 ? w1 + ld : w1;
+                a1 = k == 0 ? c->mu * c->d[0] : -c->d[1];
+                a2 = k == 0 ? c->mu * c->d[1] : c->d[0];
+                w1 = w + ld;
+                w2 = c->rows == 3 ? w1 + ld : w1;
             }
             combine(p->m, a0, w0, a1, w1, a2, w2, s->t);
             reduce_rows(s, s->t, column);
@@ -254,7 +265,8 @@ static double room(const LocalContact* c, int unknowns, const double* x, const d
     double most = n[0] > x[0] ? x[0] / n[0] : 1;
     if (c->status != STATUS_STICK || unknowns < 2) return most > 0 ? most : 0;
     // |x_T - a n_T|^2 <= mu^2 (x_N - a n_N)^2: where it ends, A a^2 - 2 B a + C = 0
-    double mu2 = c->mu * c->mu, A = -mu2 * n[0] * n[0], B = -mu2 * x[0] * n[0], C = -mu2 * x[0] * x[0];
+    double mu2 = c->mu * c->mu, A = -mu2 * n[0] * n[0], B = -mu2 * x[0] * n[0],
+           C = -mu2 * x[0] * x[0];
     for (int r = 1; r < unknowns; ++r) {
         A += n[r] * n[r];
         B += x[r] * n[r];
@@ -283,7 +295,8 @@ enum { TRIES = 4, LONGEST_WAIT = 16 };
 typedef struct Aim {
     double tolerance, enough; // of the residual: at the start, after a step
     FrictionStart start;
-    bool strict; // from nothing: no other answer will do, nor one that needs other contacts to stick or slide
+    bool
+        strict; // from nothing: no other answer will do, nor one that needs other contacts to stick or slide
     int max_steps;
 } Aim;
 
@@ -399,8 +412,8 @@ static bool answer_from_nothing(Levenberg* s, double tolerance, double enough, d
 }
 
 LashFrictionInfo friction_levenberg(const LashFrictionProblem* p, uint64_t matrix, double tolerance,
-                                    double enough, FrictionStart start, double* P,
-                                    double* U, double* work) {
+                                    double enough, FrictionStart start, double* P, double* U,
+                                    double* work) {
     static const int sweeps[] = {0, 10};
     enum { ATTEMPTS = sizeof sweeps / sizeof sweeps[0] };
     LASH_ASSERT(p->W != NULL);

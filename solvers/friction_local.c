@@ -27,17 +27,24 @@ static bool invert(int rows, const double* a, double* b) {
         double det = a[0] * a[4] - a[1] * a[3];
         if (!(fabs(det) > 1e-13 * fabs(a[0] * a[4]))) return false;
         double s = 1 / det;
-        b[0] = s * a[4], b[1] = -s * a[1], b[3] = -s * a[3], b[4] = s * a[0];
+        b[0] = s * a[4];
+        b[1] = -s * a[1];
+        b[3] = -s * a[3];
+        b[4] = s * a[0];
         return true;
     }
     double c0 = a[4] * a[8] - a[5] * a[7], c1 = a[5] * a[6] - a[3] * a[8],
            c2 = a[3] * a[7] - a[4] * a[6], det = a[0] * c0 + a[1] * c1 + a[2] * c2;
     if (!(fabs(det) > 1e-13 * fabs(a[0] * a[4] * a[8]))) return false;
     double s = 1 / det;
-    b[0] = s * c0, b[3] = s * c1, b[6] = s * c2;
-    b[1] = s * (a[2] * a[7] - a[1] * a[8]), b[4] = s * (a[0] * a[8] - a[2] * a[6]),
+    b[0] = s * c0;
+    b[3] = s * c1;
+    b[6] = s * c2;
+    b[1] = s * (a[2] * a[7] - a[1] * a[8]);
+    b[4] = s * (a[0] * a[8] - a[2] * a[6]);
     b[7] = s * (a[1] * a[6] - a[0] * a[7]);
-    b[2] = s * (a[1] * a[5] - a[2] * a[4]), b[5] = s * (a[2] * a[3] - a[0] * a[5]),
+    b[2] = s * (a[1] * a[5] - a[2] * a[4]);
+    b[5] = s * (a[2] * a[3] - a[0] * a[5]);
     b[8] = s * (a[0] * a[4] - a[1] * a[3]);
     return true;
 }
@@ -68,7 +75,9 @@ static bool slip_answer(const LocalContact* c, const double* q, double d1, doubl
     double U1 = q[1] + W[1] * p + W[4] * P1 + W[7] * P2;
     double U2 = q[2] + W[2] * p + W[5] * P1 + W[8] * P2;
     if (!(p > 0) || U1 * d1 + U2 * d2 > 1e-14 * (fabs(q[1]) + fabs(q[2]))) return false;
-    P[0] = p, P[1] = P1, P[2] = P2;
+    P[0] = p;
+    P[1] = P1;
+    P[2] = P2;
     return true;
 }
 
@@ -94,7 +103,8 @@ static bool slip_newton(const LocalContact* c, const double* q, double d1, doubl
         if (!(fabs(step) < 0.7)) step = step > 0 ? 0.7 : -0.7;
         if (!(slope > 0)) step = f > 0 ? -0.7 : 0.7; // a solution crosses upwards (s >= 0)
         double e1 = d1 - step * d2, e2 = d2 + step * d1, s = 1 / sqrt(e1 * e1 + e2 * e2);
-        d1 = e1 * s, d2 = e2 * s;
+        d1 = e1 * s;
+        d2 = e2 * s;
         if (fabs(step) < angle) return slip_answer(c, q, d1, d2, P); // next error: step squared
     }
     return false;
@@ -119,7 +129,8 @@ static bool slip_scan(const LocalContact* c, const double* q, double* P) {
             }
             if (slip_answer(c, q, cos(low), sin(low), P)) return true;
         }
-        last = f, last_angle = angle;
+        last = f;
+        last_angle = angle;
     }
     return false;
 }
@@ -132,12 +143,19 @@ static bool local_spatial(LocalContact* c, const double* q, double angle, double
         double P1 = -(V[1] * q[0] + V[4] * q[1] + V[7] * q[2]);
         double P2 = -(V[2] * q[0] + V[5] * q[1] + V[8] * q[2]);
         if (P0 > 0 && P1 * P1 + P2 * P2 <= mu * mu * P0 * P0) {
-            P[0] = P0, P[1] = P1, P[2] = P2, c->status = STATUS_STICK;
+            P[0] = P0;
+            P[1] = P1;
+            P[2] = P2;
+            c->status = STATUS_STICK;
             return true;
         }
     }
     double d1 = P[1], d2 = P[2], t = d1 * d1 + d2 * d2;
-    if (!(t > 0)) d1 = -q[1], d2 = -q[2], t = d1 * d1 + d2 * d2;
+    if (!(t > 0)) {
+        d1 = -q[1];
+        d2 = -q[2];
+        t = d1 * d1 + d2 * d2;
+    }
     if (!(t > 0)) d1 = t = 1;
     double s = 1 / sqrt(t);
     c->status = STATUS_SLIP;
@@ -150,7 +168,9 @@ static bool local_planar(LocalContact* c, const double* q, double* P) {
         double P0 = -(c->inverse[0] * q[0] + c->inverse[3] * q[1]);
         double P1 = -(c->inverse[1] * q[0] + c->inverse[4] * q[1]);
         if (P0 > 0 && fabs(P1) <= mu * P0) {
-            P[0] = P0, P[1] = P1, c->status = STATUS_STICK;
+            P[0] = P0;
+            P[1] = P1;
+            c->status = STATUS_STICK;
             return true;
         }
     }
@@ -161,7 +181,8 @@ static bool local_planar(LocalContact* c, const double* q, double* P) {
         if (!(den > 0)) continue;
         double p = -q[0] / den, U1 = q[1] + (c->W[1] + mu * d * c->W[4]) * p;
         if (U1 * d > 1e-14 * fabs(q[1])) continue;
-        P[0] = p, P[1] = mu * d * p;
+        P[0] = p;
+        P[1] = mu * d * p;
         return true;
     }
     return false;
@@ -202,16 +223,17 @@ bool friction_local(LocalContact* c, const double* q, double angle, double* P) {
     return false;
 }
 
-// --- All contacts of a dense problem
-// ------------------------------------------------------------------------------------------
+// --- All contacts of a dense problem -------------------------------------------------------------
 
 double friction_list_contacts(const LashFrictionProblem* p, LocalContact* contact) {
     double norm = 0;
     for (int i = 0; i < p->m; ++i) norm += p->b[i] * p->b[i];
     for (int i = 0, row = 0; i < p->contacts; ++i) {
         LocalContact* c = contact + i;
-        c->kind = friction_kind(p, i), c->rows = (uint8_t)lash_contact_rows(c->kind);
-        c->row = row, c->mu = c->kind > 1 ? p->mu[i] : 0;
+        c->kind = friction_kind(p, i);
+        c->rows = (uint8_t)lash_contact_rows(c->kind);
+        c->row = row;
+        c->mu = c->kind > 1 ? p->mu[i] : 0;
         double lambda = friction_lambda(c->rows, p->W + (size_t)row * ((size_t)p->ldw + 1), p->ldw);
         c->lambda = lambda > 0 ? lambda : 1;
         row += c->rows;

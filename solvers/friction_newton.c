@@ -40,7 +40,8 @@ static int decide(Friction* f, double threshold) {
         } else if (c->status == STATUS_SLIP && c->rows == 3) {
             double z1 = P[1] - rho * U[1], z2 = P[2] - rho * U[2], z = sqrt(z1 * z1 + z2 * z2);
             double push = c->mu * (P[0] - rho * U[0]);
-            c->d[0] = z1 / z, c->d[1] = z2 / z;
+            c->d[0] = z1 / z;
+            c->d[1] = z2 / z;
             c->k = (z - push) / (rho * push);
         }
         f->first[i] = n;
@@ -58,8 +59,10 @@ static void basis(const LocalContact* c, bool rows_side, double* E) {
     } else if (c->rows == 2) {
         E[1] = rows_side ? 0 : c->mu * c->d[0];
     } else if (c->rows == 3) {
-        E[1] = rows_side ? 0 : c->mu * c->d[0], E[2] = rows_side ? 0 : c->mu * c->d[1];
-        E[4] = -c->d[1], E[5] = c->d[0];
+        E[1] = rows_side ? 0 : c->mu * c->d[0];
+        E[2] = rows_side ? 0 : c->mu * c->d[1];
+        E[4] = -c->d[1];
+        E[5] = c->d[0];
     }
 }
 
@@ -99,9 +102,10 @@ static void add_block(Friction* f, const Layout* l, int i, int j, const double* 
     int ni = unknowns(ci), nj = unknowns(cj), step = 3;
     if (ni == 0 || nj == 0) return;
     const double* from = B;
-    if (ci->status == STATUS_STICK && cj->status == STATUS_STICK)
-        from = W, step = ld;
-    else
+    if (ci->status == STATUS_STICK && cj->status == STATUS_STICK) {
+        from = W;
+        step = ld;
+    } else
         reduce_block(ci, cj, W, ld, B);
     for (int b = 0; b < nj; ++b, from += step) {
         double* to = entry(f, l, f->first[i], f->first[j] + b);
@@ -177,7 +181,8 @@ static void expand(Friction* f) {
         int n = unknowns(c);
         if (c->status == STATUS_SLIP && c->rows > 1) {
             double t = c->mu * x[0], u = n == 2 ? x[1] : 0;
-            P[0] = x[0], P[1] = t * c->d[0] - (n == 2 ? u * c->d[1] : 0);
+            P[0] = x[0];
+            P[1] = t * c->d[0] - (n == 2 ? u * c->d[1] : 0);
             if (c->rows == 3) P[2] = t * c->d[1] + u * c->d[0];
         } else {
             for (int r = 0; r < c->rows; ++r) P[r] = r < n ? x[r] : 0;
@@ -242,8 +247,10 @@ double friction_newton(Friction* f, int max_steps, double tolerance) {
     const LashFrictionProblem* p = f->problem;
     size_t bytes = (size_t)f->m * sizeof(double);
     double recent[MEMORY] = {0}, best;
-    if (p->sparse != NULL && !f->band_ready)
-        lash_block_sparse_order(p->sparse, f->order, f->scratch), f->band_ready = true;
+    if (p->sparse != NULL && !f->band_ready) {
+        lash_block_sparse_order(p->sparse, f->order, f->scratch);
+        f->band_ready = true;
+    }
     friction_velocity_at(f, f->P, f->U);
     double residual = best = friction_residual_at(f, f->P, f->U), recent_before = residual;
     double threshold = 0.1 * fmin(tolerance, 1e-10) * f->scale;
@@ -272,7 +279,10 @@ double friction_newton(Friction* f, int max_steps, double tolerance) {
         recent_before = residual;
         idle = residual < 0.9 * best ? 0 : idle + 1;
         if (residual < 0.9 * best || residual <= tolerance) // not for a little by a huge P
-            best = residual, memcpy(f->best_P, f->P, bytes);
+        {
+            best = residual;
+            memcpy(f->best_P, f->P, bytes);
+        }
     }
     memcpy(f->P, f->best_P, bytes);
     friction_velocity_at(f, f->P, f->U);

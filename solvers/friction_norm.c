@@ -77,11 +77,14 @@ static void collect_sets(Norm* w, const LashFrictionProblem* p, const LocalConta
         if (c->kind != LASH_CONTACT_BILATERAL && u[0] > zero) continue;
         NormSet* s = w->set + w->sets++;
         *s = (NormSet){.row = c->row, .rows = c->rows, .first = w->n, .mu = c->mu};
-        s->kind = SET_RAY, s->count = 1, s->e[0] = 1;
+        s->kind = SET_RAY;
+        s->count = 1;
+        s->e[0] = 1;
         if (c->kind == LASH_CONTACT_BILATERAL) {
             s->kind = SET_FREE;
         } else if (c->rows > 1 && c->mu > 0 && t <= zero) {
-            s->kind = SET_CONE, s->count = c->rows;
+            s->kind = SET_CONE;
+            s->count = c->rows;
         } else if (c->rows > 1 && c->mu > 0) {
             double a = 1 / sqrt(1 + c->mu * c->mu);
             s->e[0] = a;
@@ -181,7 +184,8 @@ static void project_derivative(const Norm* w, const double* z, const double* v, 
         double n = (a[0] + mu * t) / (1 + mu * mu), along = d1 * b[1] + d2 * b2;
         double change = (b[0] + mu * along) / (1 + mu * mu), across = -d2 * b[1] + d1 * b2;
         double k = s->rows == 3 ? mu * n / t * across : 0;
-        o[0] = change, o[1] = mu * change * d1 - k * d2;
+        o[0] = change;
+        o[1] = mu * change * d1 - k * d2;
         if (s->rows == 3) o[2] = mu * change * d2 + k * d1;
     }
 }
@@ -235,8 +239,12 @@ bool friction_minimum_norm(const LashFrictionProblem* p, const LocalContact* con
     size_t m = (size_t)p->m;
     Norm w = {.m = p->m, .B = work, .V = work + m * m, .J = work + 2 * m * m};
     double* vectors = work + 3 * m * m;
-    w.x = vectors, w.z = vectors + m, w.y = vectors + 2 * m, w.d = vectors + 3 * m;
-    w.h = vectors + 4 * m, w.step = vectors + 5 * m; // step: 2 m
+    w.x = vectors;
+    w.z = vectors + m;
+    w.y = vectors + 2 * m;
+    w.d = vectors + 3 * m;
+    w.h = vectors + 4 * m;
+    w.step = vectors + 5 * m; // step: 2 m
     w.set = (NormSet*)(vectors + 7 * m);
     collect_sets(&w, p, contact, 1e-9 * scale, U);
     fill_columns(&w, p);

@@ -50,15 +50,23 @@ size_t friction_polyhedral_size(int contacts, int m) {
 static Polyhedral begin(Friction* f, int directions) {
     Polyhedral p = {.f = f, .directions = directions};
     double* v = f->matrix;
-    p.at = (int32_t*)v, v += f->contacts + 1;
+    p.at = (int32_t*)v;
+    v += f->contacts + 1;
     for (int i = 0; i < f->contacts; ++i) {
         const LocalContact* c = f->contact + i;
-        p.at[i] = p.n, p.n += lcp_rows(c->kind, c->mu, directions);
+        p.at[i] = p.n;
+        p.n += lcp_rows(c->kind, c->mu, directions);
     }
     size_t n = (size_t)p.n;
-    p.A = v, v += n * n;
-    p.b = v, p.z = v + n, p.w = v + 2 * n, p.E = v + 3 * n, v += 6 * n;
-    p.joint = (uint8_t*)v, v += (n + 7) / 8;
+    p.A = v;
+    v += n * n;
+    p.b = v;
+    p.z = v + n;
+    p.w = v + 2 * n;
+    p.E = v + 3 * n;
+    v += 6 * n;
+    p.joint = (uint8_t*)v;
+    v += (n + 7) / 8;
     p.work = v;
     return p;
 }
@@ -76,8 +84,10 @@ static void set_directions(Polyhedral* p) {
             double angle = TURN * (k - 1) / (rows - 2);
             if (c->kind == LASH_CONTACT_PLANAR)
                 E[3 * k + 1] = k == 1 ? s : -s;
-            else
-                E[3 * k + 1] = s * cos(angle), E[3 * k + 2] = s * sin(angle);
+            else {
+                E[3 * k + 1] = s * cos(angle);
+                E[3 * k + 2] = s * sin(angle);
+            }
         }
         for (int k = 0; k < rows; ++k) p->joint[p->at[i] + k] = c->kind == LASH_CONTACT_BILATERAL;
     }
@@ -150,7 +160,8 @@ LashLcpInfo friction_polyhedral(Friction* f, int directions, double tolerance) {
     assemble(&p);
     LashMixedProblem mixed = {{p.n, p.A, p.n, p.b}, p.joint};
     LashLcpSettings settings = lash_lcp_settings();
-    settings.method = LASH_LCP_LEMKE, settings.tolerance = tolerance;
+    settings.method = LASH_LCP_LEMKE;
+    settings.tolerance = tolerance;
     settings.stop = f->settings->stop;
     info = lash_mixed_solve(&mixed, &settings, p.z, p.w, p.work);
     f->iterations += info.iterations;

@@ -65,22 +65,28 @@ double friction_proximal(Friction* f, int max_steps, double tolerance) {
             if (eps > 10) break;
             if (stretch > 0.5)
                 stretch *= 0.25;
-            else
-                stretch = 0, eps *= 4;
+            else {
+                stretch = 0;
+                eps *= 4;
+            }
             continue;
         }
         for (int i = 0; i < f->m; ++i) step[i] = f->P[i] - good_P[i];
         memcpy(good_P, f->P, bytes);
         friction_velocity(f->problem, f->P, f->U);
         residual = friction_residual_at(f, f->P, f->U);
-        if (residual < best) best = residual, memcpy(best_P, f->P, bytes);
+        if (residual < best) {
+            best = residual;
+            memcpy(best_P, f->P, bytes);
+        }
         if (f->contacts >= PILE && best < due) {
             due = 0.5 * best;
             begin = f->iterations + max_steps;
         }
         // A residual that stays while P drifts: the answer is far away in this direction.
         stretch = residual > 0.5 * before ? fmax(1, 2 * stretch) : 0;
-        before = residual, eps *= 0.2;
+        before = residual;
+        eps *= 0.2;
         if (residual > 1e-3 && eps > 1e-5 && k % 4 != 3) continue;
         residual = try_newton(f, kept, tolerance);
         if (residual <= tolerance) return residual;
@@ -96,7 +102,8 @@ double friction_proximal(Friction* f, int max_steps, double tolerance) {
 // eps so small that the first is an answer but for eps, and the following ones take that error away. What
 // the rows leave open stays at 0, a squeeze too. f->P is an answer, and stays where this finds none.
 void friction_smallest(Friction* f, double tolerance) {
-    static const double EPS = 1e-6; // [-] above the rounding of W, below its smallest eigenvalues mostly
+    static const double EPS =
+        1e-6; // [-] above the rounding of W, below its smallest eigenvalues mostly
     enum { PROXIMAL = 4, NEWTON = 20 };
     size_t bytes = (size_t)f->m * sizeof(double);
     double *kept = f->vectors, inner = 0.1 * tolerance, residual = INFINITY;

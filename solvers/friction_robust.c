@@ -82,7 +82,9 @@ static void set_scaling(Point* p) {
         if (k == 0) continue;
         p->tau += x[0] * y[0] + tail(k, x, y);
         if (k == 1) {
-            p->beta[i] = sqrt(y[0] / x[0]), w[0] = 1, l[0] = sqrt(x[0] * y[0]);
+            p->beta[i] = sqrt(y[0] / x[0]);
+            w[0] = 1;
+            l[0] = sqrt(x[0] * y[0]);
             continue;
         }
         double dx = sqrt(determinant(k, x)), dy = sqrt(determinant(k, y));
@@ -127,10 +129,14 @@ static bool choose_layout(Point* p) {
     Friction* f = p->f;
     const LashBlockSparse* A = f->problem->sparse;
     int n = 0;
-    if (A != NULL && !f->band_ready)
-        lash_block_sparse_order(A, f->order, f->scratch), f->band_ready = true;
-    for (int at = 0; at < f->contacts; ++at)
-        f->first[f->order[at]] = n, n += f->contact[f->order[at]].rows;
+    if (A != NULL && !f->band_ready) {
+        lash_block_sparse_order(A, f->order, f->scratch);
+        f->band_ready = true;
+    }
+    for (int at = 0; at < f->contacts; ++at) {
+        f->first[f->order[at]] = n;
+        n += f->contact[f->order[at]].rows;
+    }
     p->half = 0;
     for (int i = 0; A != NULL && i < f->contacts; ++i)
         for (int k = A->pointer[i]; k < A->pointer[i + 1]; ++k) {
@@ -208,7 +214,10 @@ static void solve_step(Point* p, const double* xi, double* dx, double* dy) {
         const LocalContact* c = f->contact + i;
         int k = cone_rows(c);
         double *d = dx + c->row, *e = dy + c->row, t[3];
-        for (int s = 0; s < c->rows; ++s) d[s] = p->rhs[f->first[i] + s], e[s] = 0;
+        for (int s = 0; s < c->rows; ++s) {
+            d[s] = p->rhs[f->first[i] + s];
+            e[s] = 0;
+        }
         if (k == 0) continue;
         scale_cone(k, p->w + c->row, p->beta[i], false, d, t);
         for (int s = 0; s < k; ++s) t[s] = xi[c->row + s] - t[s];
@@ -264,9 +273,17 @@ static Point begin(Friction* f) {
     size_t m = (size_t)f->m;
     double* v = f->vectors;
     Point p = {.f = f, .x = v, .y = v + m, .dx = v + 2 * m, .dy = v + 3 * m, .dx_a = v + 4 * m};
-    p.dy_a = v + 5 * m, p.r = v + 6 * m, p.rhs = v + 7 * m, p.scale = v + 8 * m, p.w = v + 9 * m;
-    p.l = v + 10 * m, p.xi = v + 11 * m, p.beta = v + 12 * m;
-    p.s = v + 14 * m, p.x_far = v + 15 * m, p.y_far = v + 16 * m;
+    p.dy_a = v + 5 * m;
+    p.r = v + 6 * m;
+    p.rhs = v + 7 * m;
+    p.scale = v + 8 * m;
+    p.w = v + 9 * m;
+    p.l = v + 10 * m;
+    p.xi = v + 11 * m;
+    p.beta = v + 12 * m;
+    p.s = v + 14 * m;
+    p.x_far = v + 15 * m;
+    p.y_far = v + 16 * m;
     memset(v, 0, 17 * m * sizeof(double));
     for (int i = 0; i < f->contacts; ++i) {
         const LocalContact* c = f->contact + i;
@@ -309,7 +326,10 @@ static bool advance(Point* p) {
     double sum = 0;
     for (int i = 0; i < f->m; ++i) sum += 0 * (p->dx[i] + p->dy[i]);
     if (!(a > 1e-12) || sum != 0) return false; // rounding has taken over
-    for (int i = 0; i < f->m; ++i) p->x[i] += a * p->dx[i], p->y[i] += a * p->dy[i];
+    for (int i = 0; i < f->m; ++i) {
+        p->x[i] += a * p->dx[i];
+        p->y[i] += a * p->dy[i];
+    }
     return true;
 }
 
@@ -335,8 +355,10 @@ static void solve_convex(Point* p) {
         double worst = 0;
         for (int i = 0; i < p->f->m; ++i) worst = fmax(worst, fabs(p->r[i]));
         double measure = fmax(p->tau / p->size, 1e-4 * worst) / p->size;
-        if (p->tau > 1e-2 * p->size * p->size && p->tau < 1e2 * p->size * p->size)
-            memcpy(p->x_far, p->x, bytes), memcpy(p->y_far, p->y, bytes);
+        if (p->tau > 1e-2 * p->size * p->size && p->tau < 1e2 * p->size * p->size) {
+            memcpy(p->x_far, p->x, bytes);
+            memcpy(p->y_far, p->y, bytes);
+        }
         idle = measure < 0.5 * least || measure > 1e-4 ? 0 : idle + 1;
         least = fmin(least, measure);
         if (!moved || measure < 1e-11) break;
@@ -349,14 +371,18 @@ double friction_interior_point(Friction* f, int max_solves, double tolerance) {
     double* kept = f->vectors + 13 * (size_t)f->m; // the best projected point
     double best = INFINITY;
     memcpy(kept, f->P, bytes);
-    memcpy(p.x_far, p.x, bytes), memcpy(p.y_far, p.y, bytes);
+    memcpy(p.x_far, p.x, bytes);
+    memcpy(p.y_far, p.y, bytes);
     for (int k = 0; k < max_solves && !friction_stopped(f); ++k) {
         if (!choose_layout(&p)) return INFINITY;
         solve_convex(&p);
         double residual = publish(&p), before = residual;
         if (!(residual < INFINITY)) break;
         set_slip(&p, k < WHOLE_STEPS ? 1 : 0.5);
-        if (residual < best) best = residual, memcpy(kept, f->P, bytes);
+        if (residual < best) {
+            best = residual;
+            memcpy(kept, f->P, bytes);
+        }
         if (best <= tolerance) break;
         residual = friction_newton(f, 12, tolerance); // never worse than where it starts
         if (residual > tolerance && k % 4 == 3) {     // a few contacts are undecided
@@ -364,10 +390,14 @@ double friction_interior_point(Friction* f, int max_solves, double tolerance) {
             double other = friction_newton(f, 12, tolerance);
             if (other <= tolerance || other < residual) residual = other;
         }
-        if (residual < best) best = residual, memcpy(kept, f->P, bytes);
+        if (residual < best) {
+            best = residual;
+            memcpy(kept, f->P, bytes);
+        }
         if (best <= tolerance) break;
         if (residual < 0.1 * before) set_slip(&p, 1); // Newton's point is much nearer
-        memcpy(p.x, p.x_far, bytes), memcpy(p.y, p.y_far, bytes);
+        memcpy(p.x, p.x_far, bytes);
+        memcpy(p.y, p.y_far, bytes);
     }
     memcpy(f->P, kept, bytes);
     friction_velocity(f->problem, f->P, f->U);

@@ -36,9 +36,13 @@ typedef struct Small {
 
 static void small_begin(Small* s, const LashFrictionProblem* p, const LashFrictionSettings* set,
                         double* P, double* U) {
-    s->p = p, s->P = P, s->U = U;
-    s->plain = set->measure == LASH_MEASURE_PLAIN, s->prepared = s->singular = false;
-    s->best = INFINITY, s->iterations = 0;
+    s->p = p;
+    s->P = P;
+    s->U = U;
+    s->plain = set->measure == LASH_MEASURE_PLAIN;
+    s->prepared = s->singular = false;
+    s->best = INFINITY;
+    s->iterations = 0;
     memcpy(s->best_P, P, (size_t)p->m * sizeof(double));
     s->scale = friction_list_contacts(p, s->contact);
     s->threshold = 0.1 * (set->tolerance < 1e-10 ? set->tolerance : 1e-10) * s->scale;
@@ -59,13 +63,19 @@ static double small_check(Small* s) {
     }
     double residual = (s->plain ? sqrt(sum) : worst) / s->scale;
     if (residual < 0.9 * s->best) // a little better by a huge P is not better
-        s->best = residual, memcpy(s->best_P, s->P, (size_t)p->m * sizeof(double));
+    {
+        s->best = residual;
+        memcpy(s->best_P, s->P, (size_t)p->m * sizeof(double));
+    }
     return residual;
 }
 
 // Adds the unknown that belongs to the combination c1 row + c2 (row + 1) of rows.
 static inline int small_row(Small* s, int n, int row, double c1, double c2) {
-    s->row[n] = row, s->c1[n] = c1, s->c2[n] = c2, s->k[n] = 0;
+    s->row[n] = row;
+    s->c1[n] = c1;
+    s->c2[n] = c2;
+    s->k[n] = 0;
     return n + 1;
 }
 
@@ -82,11 +92,13 @@ static int small_decide(Small* s) {
         if (c->status == STATUS_STICK) {
             for (int r = 1; r < c->rows; ++r) n = small_row(s, n, c->row + r, 1, 0);
         } else if (c->rows == 2 || c->mu == 0) {
-            c->d[0] = P[1] - U[1] / c->lambda > 0 ? 1 : -1, c->d[1] = 0;
+            c->d[0] = P[1] - U[1] / c->lambda > 0 ? 1 : -1;
+            c->d[1] = 0;
         } else {
             double rho = 1 / c->lambda, z1 = P[1] - rho * U[1], z2 = P[2] - rho * U[2];
             double z = sqrt(z1 * z1 + z2 * z2), push = c->mu * (P[0] - rho * U[0]);
-            c->d[0] = z1 / z, c->d[1] = z2 / z;
+            c->d[0] = z1 / z;
+            c->d[1] = z2 / z;
             n = small_row(s, n, c->row + 1, -c->d[1], c->d[0]);
             s->k[n - 1] = (z - push) / (rho * push);
         }
@@ -120,10 +132,13 @@ static void small_assemble(const Small* s, double* A) {
             double a0 = 1 - k, a1 = 0, a2 = 0; // slip: weights of the contact's columns
             const double *w0 = w, *w1 = w, *w2 = w;
             if (c->status == STATUS_STICK) {
-                a0 = 1, w0 = w + (size_t)k * ld;
+                a0 = 1;
+                w0 = w + (size_t)k * ld;
             } else if (c->rows > 1 && c->mu > 0) {
-                a1 = k == 0 ? c->mu * c->d[0] : -c->d[1], a2 = k == 0 ? c->mu * c->d[1] : c->d[0];
-                w1 = w + ld, w2 = c->rows == 3 ? w1 + ld : w1;
+                a1 = k == 0 ? c->mu * c->d[0] : -c->d[1];
+                a2 = k == 0 ? c->mu * c->d[1] : c->d[0];
+                w1 = w + ld;
+                w2 = c->rows == 3 ? w1 + ld : w1;
             }
             for (int r = 0; r < p->m; ++r) t[r] = a0 * w0[r] + (a1 * w1[r] + a2 * w2[r]);
             small_rows(s, t, A + j * N);
@@ -147,7 +162,8 @@ static void small_transfer(Small* s, double* x, bool extract) {
             for (int r = 1; !slip && r < n; ++r) x[r] = P[r];
         } else if (slip) {
             double t = c->mu * x[0], u = n == 2 ? x[1] : 0;
-            P[0] = x[0], P[1] = t * d1 - u * d2;
+            P[0] = x[0];
+            P[1] = t * d1 - u * d2;
             if (c->rows == 3) P[2] = t * d2 + u * d1;
         } else {
             for (int r = 0; r < c->rows; ++r) P[r] = r < n ? x[r] : 0;
@@ -166,15 +182,21 @@ static bool small_lu(int n, double* restrict A) {
         double* restrict c = A + k * N;
         if (!(c[k] > RANK * largest)) return false;
         double inverse = 1 / c[k];
-        l[k] = 0, c[k] = inverse;
-        for (int i = k + 1; i < n; ++i) c[i] *= inverse, l[i] = c[i];
+        l[k] = 0;
+        c[k] = inverse;
+        for (int i = k + 1; i < n; ++i) {
+            c[i] *= inverse;
+            l[i] = c[i];
+        }
         int from = (k + 1) & ~3;
         for (int j = k + 1; j < n; ++j) {
             double* restrict a = A + j * N;
             double s = a[k];
             for (int i = from; i < n; i += 4) {
-                a[i] -= s * l[i], a[i + 1] -= s * l[i + 1];
-                a[i + 2] -= s * l[i + 2], a[i + 3] -= s * l[i + 3];
+                a[i] -= s * l[i];
+                a[i + 1] -= s * l[i + 1];
+                a[i + 2] -= s * l[i + 2];
+                a[i + 3] -= s * l[i + 3];
             }
         }
     }
@@ -246,7 +268,8 @@ static double small_newton(Small* s, int steps, double tolerance, bool hurry, bo
             largest = size > largest ? size : largest;
         }
         if (!(largest <= LASH_LARGEST_GAIN * s->scale)) return INFINITY;
-        before = residual, residual = small_check(s);
+        before = residual;
+        residual = small_check(s);
         if (hurry && residual > 0.2 * before) break;
     }
     return residual;
@@ -295,7 +318,8 @@ bool friction_small(const LashFrictionProblem* p, const LashFrictionSettings* se
         memcpy(P, s.best_P, (size_t)p->m * sizeof(double));
         residual = small_check(&s);
     }
-    info->iterations = s.iterations, info->residual = residual;
+    info->iterations = s.iterations;
+    info->residual = residual;
     if (!(residual <= set->tolerance)) return false;
     if (set->minimum_norm && (s.singular || friction_touching(p, s.contact, s.scale, P, U))) {
         double P_new[N], work[3 * N * N + 16 * N];

@@ -33,8 +33,10 @@ FullNewton* full_newton_create(const LashSystem* system, const LashInteractionLi
     int nodes = system->blocks + list->bilateral;
     size_t most = (size_t)system->pattern.count +
                   (size_t)list->bilateral * LASH_MAX_TOUCHED * (LASH_MAX_TOUCHED + 1) / 2;
-    f->bodies = system->blocks, f->bilateral = list->bilateral;
-    f->nv = system->nv, f->rows = list->bilateral_rows;
+    f->bodies = system->blocks;
+    f->bilateral = list->bilateral;
+    f->nv = system->nv;
+    f->rows = list->bilateral_rows;
     f->size = lash_alloc((size_t)(nodes + 1) * sizeof(int));
     f->x = lash_alloc(2 * (size_t)(f->nv + f->rows) * sizeof(double));
     uint8_t* rows = lash_alloc((size_t)nodes + 1);
@@ -43,26 +45,35 @@ FullNewton* full_newton_create(const LashSystem* system, const LashInteractionLi
     for (int i = 0; i < system->blocks; ++i) f->size[i] = 2 * lash_block_size(system, i);
     for (int k = 0; k < system->pattern.count; ++k) {
         if (system->pattern.row[k] >= system->pattern.column[k]) continue;
-        a[graph.edges] = system->pattern.row[k], b[graph.edges++] = system->pattern.column[k];
+        a[graph.edges] = system->pattern.row[k];
+        b[graph.edges++] = system->pattern.column[k];
     }
     for (int i = 0; i < list->bilateral; ++i) {
         const LashInteraction* item = &list->item[i];
-        f->size[system->blocks + i] = 2 * item->rows, rows[system->blocks + i] = 1;
+        f->size[system->blocks + i] = 2 * item->rows;
+        rows[system->blocks + i] = 1;
         for (int k = 0; k < item->touched; ++k) {
-            a[graph.edges] = system->blocks + i, b[graph.edges++] = item->block[k];
-            for (int l = 0; l < k; ++l)
-                a[graph.edges] = item->block[l], b[graph.edges++] = item->block[k];
+            a[graph.edges] = system->blocks + i;
+            b[graph.edges++] = item->block[k];
+            for (int l = 0; l < k; ++l) {
+                a[graph.edges] = item->block[l];
+                b[graph.edges++] = item->block[k];
+            }
         }
     }
     f->lu = lash_block_lu_create_graph(&graph);
-    lash_free(rows), lash_free(a), lash_free(b);
+    lash_free(rows);
+    lash_free(a);
+    lash_free(b);
     return f;
 }
 
 void full_newton_destroy(FullNewton* f) {
     if (f == NULL) return;
     lash_block_lu_destroy(f->lu);
-    lash_free(f->size), lash_free(f->x), lash_free(f);
+    lash_free(f->size);
+    lash_free(f->x);
+    lash_free(f);
 }
 
 // --- Matrix
@@ -100,8 +111,10 @@ static void write_curvature(LashSim* sim, const StepContext* s, FullNewton* f, i
     bool end = sim->settings.direction == LASH_AT_END;
     double weight = end ? 1 : s->theta;
     int size = 0, start[LASH_MAX_TOUCHED];
-    for (int k = 0; k < item->touched; ++k)
-        start[k] = size, size += lash_block_size(system, item->block[k]);
+    for (int k = 0; k < item->touched; ++k) {
+        start[k] = size;
+        size += lash_block_size(system, item->block[k]);
+    }
     system->contract(system, sim->work, s->t0 + (end ? 1 : s->theta) * s->h,
                      end ? s->q_end : s->q_theta, i, s->P + item->row, s->v, sim->contraction,
                      NULL);

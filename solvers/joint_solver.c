@@ -69,9 +69,15 @@ void lash_joint_solver_init(LashJointSolver* solver, const LashSystem* system,
 }
 
 void lash_joint_solver_free(LashJointSolver* solver) {
-    lash_free(solver->W_inverse), lash_free(solver->L), lash_free(solver->S);
-    lash_free(solver->scale), lash_free(solver->pivot), lash_free(solver->column);
-    lash_free(solver->W), lash_free(solver->work), lash_free(solver->projector);
+    lash_free(solver->W_inverse);
+    lash_free(solver->L);
+    lash_free(solver->S);
+    lash_free(solver->scale);
+    lash_free(solver->pivot);
+    lash_free(solver->column);
+    lash_free(solver->W);
+    lash_free(solver->work);
+    lash_free(solver->projector);
     lash_joint_sparse_destroy(solver->sparse);
     *solver = (LashJointSolver){0};
 }
@@ -151,18 +157,25 @@ static void assemble(LashJointSolver* s, const LashInteractionList* list, const 
 // Returns the rank.
 static int factor_pivoted(int m, double* V, double* L, int* pivot, double* left) {
     double* start = left + m;
-    for (int i = 0; i < m; ++i) left[i] = start[i] = V[i + m * i], pivot[i] = i;
+    for (int i = 0; i < m; ++i) {
+        left[i] = start[i] = V[i + m * i];
+        pivot[i] = i;
+    }
     for (int k = 0; k < m; ++k) {
         int best = k;
         double best_share = 0;
         for (int i = k; i < m; ++i) {
             int row = pivot[i];
             double share = start[row] > 0 ? left[row] / start[row] : 0;
-            if (share > best_share) best = i, best_share = share;
+            if (share > best_share) {
+                best = i;
+                best_share = share;
+            }
         }
         if (!(best_share > rank_tolerance(m))) return k;
         int p = pivot[best];
-        pivot[best] = pivot[k], pivot[k] = p;
+        pivot[best] = pivot[k];
+        pivot[k] = p;
         double *Lk = L + (size_t)m * (size_t)k, root = sqrt(left[p]);
         for (int i = 0; i < m; ++i)
             Lk[i] = V[i + m * p]; // all rows, so that the loop runs in memory order
@@ -340,7 +353,10 @@ LASH_VECTOR_CLONES static void multiply_two(int m, const double* restrict A, con
     for (int j = 0; j < m; ++j) {
         const double* column = A + (size_t)m * (size_t)j;
         double u1 = -U1[j], u2 = -U2[j];
-        for (int i = 0; i < m; ++i) P1[i] += u1 * column[i], P2[i] += u2 * column[i];
+        for (int i = 0; i < m; ++i) {
+            P1[i] += u1 * column[i];
+            P2[i] += u2 * column[i];
+        }
     }
 }
 

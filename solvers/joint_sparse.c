@@ -73,7 +73,8 @@ static int number_groups(LashJointSparse* s, const LashInteractionList* list) {
         }
         if (found >= 0 && s->size[found] + item->rows > LARGEST) found = -1;
         if (found < 0) found = nodes++;
-        s->group[i] = found, s->within[i] = s->size[found];
+        s->group[i] = found;
+        s->within[i] = s->size[found];
         s->size[found] += item->rows;
         for (int k = 0; k < item->touched; ++k) last[item->block[k]] = i + 1;
     }
@@ -89,14 +90,20 @@ static int list_edges(const LashJointSparse* s, const LashInteractionList* list,
     int n = 0;
     for (int k = 0; k < pattern->count && to_joints; ++k) {
         if (pattern->row[k] >= pattern->column[k]) continue;
-        a[n] = pattern->row[k], b[n++] = pattern->column[k];
+        a[n] = pattern->row[k];
+        b[n++] = pattern->column[k];
     }
     for (int i = 0; i < list->bilateral; ++i) {
         const LashInteraction* item = &list->item[i];
         for (int k = 0; k < item->touched; ++k) {
-            if (to_joints) a[n] = s->group[i], b[n++] = item->block[k];
-            for (int l = 0; l < k && !to_joints; ++l)
-                a[n] = item->block[l], b[n++] = item->block[k];
+            if (to_joints) {
+                a[n] = s->group[i];
+                b[n++] = item->block[k];
+            }
+            for (int l = 0; l < k && !to_joints; ++l) {
+                a[n] = item->block[l];
+                b[n++] = item->block[k];
+            }
         }
     }
     return n;
@@ -115,7 +122,9 @@ static void create_factors(LashJointSparse* s, const LashInteractionList* list, 
     graph.nodes = s->system->blocks;
     graph.edges = list_edges(s, list, false, a, b);
     s->between = lash_block_lu_create_graph(&graph);
-    lash_free(a), lash_free(b), lash_free(rows);
+    lash_free(a);
+    lash_free(b);
+    lash_free(rows);
 }
 
 static void find_offsets(LashJointSparse* s, const LashInteractionList* list) {
@@ -138,20 +147,26 @@ LashJointSparse* lash_joint_sparse_create(const LashSystem* system,
     LashJointSparse* s = lash_alloc(sizeof *s);
     size_t n = (size_t)list->bilateral + 1;
     s->system = system;
-    s->bilateral = list->bilateral, s->rows = list->bilateral_rows;
+    s->bilateral = list->bilateral;
+    s->rows = list->bilateral_rows;
     s->unknowns = system->nv + s->rows;
-    s->group = lash_alloc(n * sizeof(int)), s->within = lash_alloc(n * sizeof(int));
+    s->group = lash_alloc(n * sizeof(int));
+    s->within = lash_alloc(n * sizeof(int));
     s->at = lash_alloc(n * sizeof(int));
     s->size = lash_alloc(((size_t)system->blocks + n) * sizeof(int));
     s->A_at = lash_alloc((size_t)system->pattern.count * sizeof(int));
-    s->G_at = lash_alloc(n * sizeof *s->G_at), s->K_at = lash_alloc(n * sizeof *s->K_at);
+    s->G_at = lash_alloc(n * sizeof *s->G_at);
+    s->K_at = lash_alloc(n * sizeof *s->K_at);
     s->x = lash_alloc(2 * (size_t)s->unknowns * sizeof(double));
     s->f = lash_alloc(2 * (size_t)system->nv * sizeof(double));
     s->result = lash_alloc(n * LASH_MAX_ROWS * sizeof(double));
     for (int i = 0; i < system->blocks; ++i) s->size[i] = lash_block_size(system, i);
     int nodes = number_groups(s, list), next = system->nv;
     int* start = lash_alloc((size_t)(nodes + 1) * sizeof(int));
-    for (int i = system->blocks; i < nodes; ++i) start[i] = next, next += s->size[i];
+    for (int i = system->blocks; i < nodes; ++i) {
+        start[i] = next;
+        next += s->size[i];
+    }
     for (int i = 0; i < list->bilateral; ++i) s->at[i] = start[s->group[i]] + s->within[i];
     create_factors(s, list, nodes);
     find_offsets(s, list);
@@ -161,10 +176,19 @@ LashJointSparse* lash_joint_sparse_create(const LashSystem* system,
 
 void lash_joint_sparse_destroy(LashJointSparse* s) {
     if (s == NULL) return;
-    lash_block_lu_destroy(s->joined), lash_block_lu_destroy(s->between);
-    lash_free(s->group), lash_free(s->within), lash_free(s->at), lash_free(s->size);
-    lash_free(s->A_at), lash_free(s->G_at), lash_free(s->K_at);
-    lash_free(s->x), lash_free(s->f), lash_free(s->result), lash_free(s);
+    lash_block_lu_destroy(s->joined);
+    lash_block_lu_destroy(s->between);
+    lash_free(s->group);
+    lash_free(s->within);
+    lash_free(s->at);
+    lash_free(s->size);
+    lash_free(s->A_at);
+    lash_free(s->G_at);
+    lash_free(s->K_at);
+    lash_free(s->x);
+    lash_free(s->f);
+    lash_free(s->result);
+    lash_free(s);
 }
 
 double lash_joint_sparse_factor_cost(const LashJointSparse* s) {
@@ -185,7 +209,10 @@ static void write_rows(const LashJointSparse* s, const LashInteraction* item, in
         double* rows = value + s->G_at[i][0][k] + within;        // (size x n), G'
         double* columns = value + s->G_at[i][1][k] + n * within; // (n x size), -G*
         for (int r = 0; r < item->rows; ++r) {
-            for (int l = 0; l < n; ++l) rows[r + size * l] = *hat++, *columns++ = -*star++;
+            for (int l = 0; l < n; ++l) {
+                rows[r + size * l] = *hat++;
+                *columns++ = -*star++;
+            }
         }
     }
 }
@@ -244,10 +271,13 @@ void lash_joint_sparse_solve(LashJointSparse* s, const LashInteractionList* list
 void lash_joint_sparse_respond(LashJointSparse* s, double* x1, double* x2) {
     size_t nv = (size_t)s->system->nv, rows = (size_t)s->rows;
     double *x = s->x, *y = s->x + s->unknowns;
-    memcpy(x, x1, nv * sizeof *x), memcpy(y, x2, nv * sizeof *x);
-    memset(x + nv, 0, rows * sizeof *x), memset(y + nv, 0, rows * sizeof *x);
+    memcpy(x, x1, nv * sizeof *x);
+    memcpy(y, x2, nv * sizeof *x);
+    memset(x + nv, 0, rows * sizeof *x);
+    memset(y + nv, 0, rows * sizeof *x);
     lash_block_lu_solve_two(s->joined, false, x, y);
-    memcpy(x1, x, nv * sizeof *x), memcpy(x2, y, nv * sizeof *x);
+    memcpy(x1, x, nv * sizeof *x);
+    memcpy(x2, y, nv * sizeof *x);
 }
 
 void lash_joint_sparse_clear_dependent(const LashJointSparse* s, const LashInteractionList* list,
@@ -322,7 +352,8 @@ void lash_joint_sparse_minimum_norm(LashJointSparse* s, const LashInteractionLis
                 double* p = &s->result[item->row + r];
                 *p *= inverse_square(s, item, r);
                 P[item->row + r] += *p;
-                change = fmax(change, fabs(*p)), size = fmax(size, fabs(P[item->row + r]));
+                change = fmax(change, fabs(*p));
+                size = fmax(size, fabs(P[item->row + r]));
             }
         }
         lash_rows_apply(system, list, 0, list->bilateral, NULL, G, -1, s->result, left);

@@ -51,20 +51,32 @@ Lcp lcp_begin(const LashLcpProblem* q, const uint8_t* free_rows, const LashLcpSe
     LASH_ASSERT(sum == 0); // NaN or infinity
     if (set->cold && n > 0) memset(z, 0, n * sizeof(double));
     Lcp p = {.n = q->n, .lda = q->lda, .A = q->A, .b = q->b, .free = free_rows, .z = z, .w = w};
-    p.matrix = d, d += n * (n + 2);
-    p.matrix2 = d, d += n * (n + 2);
-    p.least = d, d += least > 2 * n ? least : 2 * n;
-    p.x = d, p.r = d + n + 1, p.d = d + 2 * (n + 1), d += 3 * (n + 1);
-    p.pivot = (int32_t*)d, p.basic = p.pivot + n + 1, p.nonbasic = p.basic + n + 1;
+    p.matrix = d;
+    d += n * (n + 2);
+    p.matrix2 = d;
+    d += n * (n + 2);
+    p.least = d;
+    d += least > 2 * n ? least : 2 * n;
+    p.x = d;
+    p.r = d + n + 1;
+    p.d = d + 2 * (n + 1);
+    d += 3 * (n + 1);
+    p.pivot = (int32_t*)d;
+    p.basic = p.pivot + n + 1;
+    p.nonbasic = p.basic + n + 1;
     p.where = p.nonbasic + n + 1;
-    p.tolerance = set->tolerance, p.max_iterations = set->max_iterations;
+    p.tolerance = set->tolerance;
+    p.max_iterations = set->max_iterations;
     p.stop = set->stop;
     return p;
 }
 
 double lcp_residual(const Lcp* p) {
     double worst = 0, norm = 0;
-    for (int i = 0; i < p->n; ++i) p->w[i] = p->b[i], norm = fmax(norm, fabs(p->b[i]));
+    for (int i = 0; i < p->n; ++i) {
+        p->w[i] = p->b[i];
+        norm = fmax(norm, fabs(p->b[i]));
+    }
     lash_dense_multiply_add(p->n, p->n, p->A, p->lda, p->z, p->w);
     for (int i = 0; i < p->n; ++i) {
         double r = fabs(lcp_free(p, i) ? p->w[i] : fmin(p->z[i], p->w[i]));
@@ -191,7 +203,8 @@ LashLcpInfo lcp_run(Lcp* p, const LashLcpSettings* set) {
             info.residual = lcp_enumerate(p);
             break;
     }
-    info.iterations = p->iterations, info.ray = p->ray;
+    info.iterations = p->iterations;
+    info.ray = p->ray;
     info.residual = lcp_residual(p);
     if (!(info.residual < INFINITY)) {
         memset(p->z, 0, (size_t)p->n * sizeof(double));
@@ -212,6 +225,7 @@ LashLcpInfo lash_lcp_solve(const LashLcpProblem* problem, const LashLcpSettings*
 
 double lash_lcp_residual(const LashLcpProblem* problem, const double* z, double* w) {
     Lcp p = {.n = problem->n, .lda = problem->lda, .A = problem->A, .b = problem->b};
-    p.z = (double*)z, p.w = w;
+    p.z = (double*)z;
+    p.w = w;
     return lcp_residual(&p);
 }

@@ -34,7 +34,7 @@ static void jacobian(Lcp* p, double shift) {
     for (int i = 0; i < n; ++i) {
         double r = hypot(p->z[i], p->w[i]), da = 0, db = 1;
         if (!lcp_free(p, i)) {
-            da = r > 0 ? 1 - p->z[i] / r : 1 - sqrt(0.5),
+            da = r > 0 ? 1 - p->z[i] / r : 1 - sqrt(0.5);
             db = r > 0 ? 1 - p->w[i] / r : 1 - sqrt(0.5);
         }
         for (int j = 0; j < n; ++j)
@@ -79,10 +79,16 @@ double lcp_newton(Lcp* p) {
         for (int i = 0; i < n; ++i) step[i] = -phi[i];
         if (ratio > 0) lash_dense_lu_solve(n, p->matrix, n, p->pivot, step);
         double slope = 0, size = 0, s = 1;
-        for (int i = 0; i < n; ++i) slope += g[i] * step[i], size += step[i] * step[i];
+        for (int i = 0; i < n; ++i) {
+            slope += g[i] * step[i];
+            size += step[i] * step[i];
+        }
         if (!(ratio > 0) || !(slope < -1e-12 * size)) {
             slope = 0;
-            for (int i = 0; i < n; ++i) step[i] = -g[i], slope -= g[i] * g[i];
+            for (int i = 0; i < n; ++i) {
+                step[i] = -g[i];
+                slope -= g[i] * g[i];
+            }
         }
         memcpy(old, p->z, (size_t)n * sizeof(double));
         p->iterations++;

@@ -94,8 +94,10 @@ static void exchange(Lcp* p, int row, int column) {
     else
         pivot_plain(p, row, column);
     int left = p->basic[row], entered = p->nonbasic[column];
-    p->basic[row] = entered, p->nonbasic[column] = left;
-    p->where[entered] = row, p->where[left] = -1 - column;
+    p->basic[row] = entered;
+    p->nonbasic[column] = left;
+    p->where[entered] = row;
+    p->where[left] = -1 - column;
     p->iterations++;
 }
 
@@ -113,8 +115,11 @@ static double find_free_pivot(const Lcp* p, int* row, int* column) {
     for (int j = 0; j < p->n; ++j) {
         if (!is_free_variable(p, p->nonbasic[j])) continue;
         for (int i = 0; i < p->n; ++i)
-            if (is_fixed_variable(p, p->basic[i]) && fabs(*cell(p, i, j)) > largest)
-                largest = fabs(*cell(p, i, j)), *row = i, *column = j;
+            if (is_fixed_variable(p, p->basic[i]) && fabs(*cell(p, i, j)) > largest) {
+                largest = fabs(*cell(p, i, j));
+                *row = i;
+                *column = j;
+            }
     }
     return largest;
 }
@@ -131,8 +136,13 @@ static bool pivot_pair(Lcp* p, double small) {
                 int r = p->where[i], c = -1 - p->where[n + i];
                 if (lcp_free(p, i) || r < 0 || c < 0) continue;
                 double size = fmin(fabs(*cell(p, r, j)), fabs(*cell(p, k, c)));
-                if (size > largest)
-                    largest = size, best_row = r, best_column = c, best_free = j, best_fixed = k;
+                if (size > largest) {
+                    largest = size;
+                    best_row = r;
+                    best_column = c;
+                    best_free = j;
+                    best_fixed = k;
+                }
             }
         }
     }
@@ -245,10 +255,13 @@ static double start_tableau(Lcp* p) {
     for (int i = 0; i < n; ++i) {
         *rhs(p, i) = p->precise ? p->r[i] * p->b[i] : p->b[i];
         *cell(p, i, n) = 0;
-        p->basic[i] = i, p->where[i] = i;
-        p->nonbasic[i] = n + i, p->where[n + i] = -1 - i;
+        p->basic[i] = i;
+        p->where[i] = i;
+        p->nonbasic[i] = n + i;
+        p->where[n + i] = -1 - i;
     }
-    p->nonbasic[n] = 2 * n, p->where[2 * n] = -1 - n;
+    p->nonbasic[n] = 2 * n;
+    p->where[2 * n] = -1 - n;
     p->b_largest = 0;
     for (int i = 0; i < n; ++i) p->b_largest = fmax(p->b_largest, fabs(*rhs(p, i)));
     p->growth = fmax(fmax(scale, 1), p->b_largest);

@@ -18,6 +18,8 @@ LashLcpInfo lash_mixed_solve(const LashMixedProblem* problem, const LashLcpSetti
 double lash_mixed_residual(const LashMixedProblem* problem, const double* z, double* w) {
     Lcp p = {
         .n = problem->lcp.n, .lda = problem->lcp.lda, .A = problem->lcp.A, .b = problem->lcp.b};
-    p.free = problem->free, p.z = (double*)z, p.w = w;
+    p.free = problem->free;
+    p.z = (double*)z;
+    p.w = w;
     return lcp_residual(&p);
 }

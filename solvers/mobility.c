@@ -45,7 +45,8 @@ static bool evaluate_start(LashSim* sim, StepContext* s, double reach) {
     lash_rows_velocity(system, s->list, 0, s->list->bilateral, NULL, s->G, sim->v, s->U);
     for (int i = 0; i < s->list->bilateral_rows; ++i) s->U[i] += s->g_t[i];
     system->mass(system, sim->work, sim->q, sim->M_values);
-    sim->factored = false, sim->history = 0;
+    sim->factored = false;
+    sim->history = 0;
     return lash_block_lu_factor(sim->M, sim->M_values);
 }
 
@@ -130,7 +131,10 @@ static bool push_apart(LashSim* sim, StepContext* s, double* x) {
     for (size_t c = 0; c < n && good; ++c) {
         for (size_t k = 0; k < nv; ++k) x[k] += tau[c] * r[c * nv + k];
     }
-    lash_free(contact), lash_free(memory), lash_free(kind), lash_free(work);
+    lash_free(contact);
+    lash_free(memory);
+    lash_free(kind);
+    lash_free(work);
     return good;
 }
 

@@ -92,8 +92,10 @@ static void number_clusters(Motions* s) {
         c->at = lash_alloc((size_t)blocks * sizeof *c->at);
         for (int b = 0; b < blocks; ++b) {
             if (find(parent, b) != root) continue;
-            s->cluster_of[b] = s->clusters, s->at[b] = c->n;
-            c->block[c->blocks] = b, c->at[c->blocks++] = c->n;
+            s->cluster_of[b] = s->clusters;
+            s->at[b] = c->n;
+            c->block[c->blocks] = b;
+            c->at[c->blocks++] = c->n;
             c->n += lash_block_size(system, b);
         }
         c->ld = lash_dense_padded(c->n);
@@ -115,7 +117,9 @@ static void lay_out_cluster(Motions* s, int index) {
     }
     c->order = lash_alloc(((size_t)c->p + 1) * sizeof *c->order);
     c->memory = lash_alloc((((size_t)c->p + 3 * n) * ld + 8) * sizeof *c->memory);
-    c->L = lash_dense_aligned(c->memory), c->Q = c->L + (size_t)c->p * ld, c->V = c->Q + n * ld;
+    c->L = lash_dense_aligned(c->memory);
+    c->Q = c->L + (size_t)c->p * ld;
+    c->V = c->Q + n * ld;
     c->LL = c->V + n * ld;
     if (c->p > 0) return;
     const double* inverse = s->inverse + c->block[0] * BODY * BODY; // a free body: V = A^-T
@@ -132,13 +136,16 @@ Motions* motions_create(const LashSystem* system, const LashInteractionList* lis
     if (!possible) return NULL;
     Motions* s = lash_alloc(sizeof *s);
     size_t blocks = (size_t)system->blocks, p = (size_t)list->bilateral_rows;
-    s->system = system, s->p = list->bilateral_rows, s->joints = list->bilateral;
+    s->system = system;
+    s->p = list->bilateral_rows;
+    s->joints = list->bilateral;
     s->joint = lash_alloc(((size_t)s->joints + 1) * sizeof *s->joint);
     if (s->joints > 0) memcpy(s->joint, list->item, (size_t)s->joints * sizeof *s->joint);
     s->at = lash_alloc((blocks + 1) * sizeof *s->at);
     s->cluster_of = lash_alloc((blocks + 1) * sizeof *s->cluster_of);
     s->inverse = lash_alloc((blocks * BODY * BODY + 1) * sizeof *s->inverse);
-    s->e = lash_alloc((p + 1) * sizeof *s->e), s->c = lash_alloc((p + LARGEST) * sizeof *s->c);
+    s->e = lash_alloc((p + 1) * sizeof *s->e);
+    s->c = lash_alloc((p + LARGEST) * sizeof *s->c);
     s->work = lash_alloc(((p + LARGEST) * LARGEST + 2 * p + LARGEST) * sizeof *s->work);
     for (int b = 0; b < system->blocks && possible; ++b)
         possible = invert_factor(lash_block_size(system, b), M + system->pattern.offset[b],
@@ -159,8 +166,14 @@ void motions_destroy(Motions* s) {
         void* owned[] = {c->block, c->at, c->item, c->row, c->order, c->memory};
         for (size_t k = 0; k < sizeof owned / sizeof owned[0]; ++k) lash_free(owned[k]);
     }
-    lash_free(s->cluster), lash_free(s->joint), lash_free(s->at), lash_free(s->cluster_of);
-    lash_free(s->inverse), lash_free(s->e), lash_free(s->c), lash_free(s->work);
+    lash_free(s->cluster);
+    lash_free(s->joint);
+    lash_free(s->at);
+    lash_free(s->cluster_of);
+    lash_free(s->inverse);
+    lash_free(s->e);
+    lash_free(s->c);
+    lash_free(s->work);
     lash_free(s);
 }
 
@@ -263,7 +276,8 @@ bool motions_factor(Motions* s, const double* G_star, const double* G) {
             if (c->rank < c->p && c->rank > 0 && !factor_redundant(c)) return false;
             divide_by_masses(s, c);
         }
-        c->first = s->k, c->k = c->n - c->rank;
+        c->first = s->k;
+        c->k = c->n - c->rank;
         s->k += c->k;
         if (c->p == 0) continue;
         memcpy(c->V, c->Q + c->rank * c->ld, (size_t)(c->k * c->ld) * sizeof *c->V);
@@ -359,7 +373,10 @@ int motions_touched(const Motions* s, const LashInteraction* item, int* first, i
         const Cluster* c = &s->cluster[s->cluster_of[item->block[b]]];
         bool known = c->k == 0;
         for (int i = 0; i < n; ++i) known = known || first[i] == c->first;
-        if (!known) first[n] = c->first, last[n++] = c->first + c->k;
+        if (!known) {
+            first[n] = c->first;
+            last[n++] = c->first + c->k;
+        }
     }
     return n;
 }

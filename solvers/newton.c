@@ -47,8 +47,7 @@ static const double FAR_OFF = 0.01;
 // Corrections with the kept operator before it is given up.
 enum { KEPT_ITERATIONS = 12 };
 
-// --- Evaluation
-// ---------------------------------------------------------------------------------------------------
+// --- Evaluation ----------------------------------------------------------------------------------
 
 void projection_force(LashSim* sim, const StepContext* s, double* x) {
     const LashSystem* system = sim->system;
@@ -156,7 +155,8 @@ static void compute_residuals(LashSim* sim, StepContext* s) {
     lash_rows_velocity(system, list, list->bilateral, list->count, s->wanted, law_rows(sim, s),
                        s->v, s->U);
     bool fremond = sim->settings.law == LASH_FREMOND;
-    s->velocity_error = 0, s->position_error = 0;
+    s->velocity_error = 0;
+    s->position_error = 0;
     for (int i = 0; i < list->count; ++i) {
         if (!s->wanted[i]) continue;
         const LashInteraction* item = &list->item[i];
@@ -192,8 +192,7 @@ static void compute_residuals(LashSim* sim, StepContext* s) {
         fault_of_iterate(sim, s);
 }
 
-// --- Correction
-// ---------------------------------------------------------------------------------------------------
+// --- Correction ----------------------------------------------------------------------------------
 
 // dv into sim->y, P updated; with project tau of the joints too. On entry sim->y = A^-1 r.
 // The joints' position errors after the correction are g + G'(h theta dv) = g - h theta U, whatever
@@ -204,7 +203,10 @@ static void correct_joints(LashSim* sim, StepContext* s, bool project) {
     int nv = system->nv, rows = list->bilateral_rows;
     double *y = sim->y, *u = sim->u, *dP = sim->w, *errors = s->g_star, ht = s->h * s->move_theta;
     lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, y, u);
-    for (int i = 0; i < rows; ++i) u[i] += s->U[i], errors[i] = s->g[i] - ht * s->U[i];
+    for (int i = 0; i < rows; ++i) {
+        u[i] += s->U[i];
+        errors[i] = s->g[i] - ht * s->U[i];
+    }
     bool together = project && sim->same_metric;
     if (together) {
         lash_joint_solver_solve_two(&sim->velocity_joints, u, errors, dP, sim->dtau);
@@ -252,8 +254,7 @@ static bool correct(LashSim* sim, StepContext* s, bool project) {
     return true;
 }
 
-// --- The loop
-// -----------------------------------------------------------------------------------------------------
+// --- The loop ------------------------------------------------------------------------------------
 
 static bool passes(const LashSim* sim, const StepContext* s, bool project) {
     const LashSettings* set = &sim->settings;
@@ -323,7 +324,8 @@ static void separate_operators(LashSim* sim) {
     if (sim->separate) return;
     sim->separate_run = sim->separate_run == 0 ? 32 : 2 * sim->separate_run;
     if (sim->separate_run > LONGEST_SEPARATION) sim->separate_run = LONGEST_SEPARATION;
-    sim->separate = true, sim->separate_steps = sim->separate_run;
+    sim->separate = true;
+    sim->separate_steps = sim->separate_run;
 }
 
 // The dynamics of light parts are known to rounding only: forces of all contacts over small
@@ -401,7 +403,10 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
             return LASH_FAILED; // diverges, or not a number
         stalled = error > 0.5 * last ? stalled + 1 : 0;
         if (!sim->robust && stalled >= PATIENCE) return LASH_FAILED; // creeps
-        if (error < 0.5 * best) best = error, best_at = i;
+        if (error < 0.5 * best) {
+            best = error;
+            best_at = i;
+        }
         if (i - best_at >= CIRCLE) return LASH_FAILED;
         // The contact solver had nothing left to do: its own tolerance is what the rest is.
         bool settled = s->nc > 0 && (sim->robust || sim->info.solver == solved);
@@ -412,12 +417,16 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
             sim->fresh = false;
             return LASH_CONVERGED;
         }
-        if (i > 0 && pass) keep_iterate(sim, s), kept = error;
+        if (i > 0 && pass) {
+            keep_iterate(sim, s);
+            kept = error;
+        }
         if (i > 0 && sim->coupled && clearly_violated(sim, s)) return LASH_CONVERGED;
         if (sim->coupled) {
             s->correction = i;
             if (i == most || !correct_coupled(sim, s, project, error, last, &plain)) break;
-            last = error, solved = sim->info.solver;
+            last = error;
+            solved = sim->info.solver;
             ++sim->info.newton;
             continue;
         }
@@ -429,7 +438,8 @@ static LashOutcome iterate(LashSim* sim, StepContext* s, bool project) {
             compute_residuals(sim, s);
             slow = 0;
         }
-        last = error, solved = sim->info.solver;
+        last = error;
+        solved = sim->info.solver;
         s->correction = i;
         if (i == most || !correct(sim, s, project)) break;
         ++sim->info.newton;
@@ -469,7 +479,8 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
     if (possible) {
         outcome = solve_coupled(sim, s, project);
         if (outcome == LASH_CONVERGED || shorter_first(sim, s)) return outcome;
-        sim->robust = true, sim->coupled_run = false;
+        sim->robust = true;
+        sim->coupled_run = false;
         step_guess(sim, s);
         outcome = iterate(sim, s, project);
         sim->robust = sim->factored = false;
@@ -493,8 +504,7 @@ LashOutcome step_solve(LashSim* sim, StepContext* s, bool project) {
     return outcome;
 }
 
-// --- Beginning and end
-// --------------------------------------------------------------------------------------------
+// --- Beginning and end ---------------------------------------------------------------------------
 
 // What the list consists of: an operator fits only the one that it was made for.
 static void mark_list(LashSim* sim, const StepContext* s) {
@@ -506,12 +516,16 @@ static void mark_list(LashSim* sim, const StepContext* s) {
 
 void step_begin(LashSim* sim, StepContext* s, double h) {
     const LashSystem* system = sim->system;
-    s->t0 = sim->t, s->h = h;
+    s->t0 = sim->t;
+    s->h = h;
     s->theta = sim->settings.theta;
     s->move_theta = sim->settings.variant ? 0.5 : s->theta;
     s->list = system->collect(system, sim->work, sim->t, sim->q, sim->v, h, sim->reach);
     s->worst_velocity = s->worst_position = s->worst_gap = LASH_NOWHERE;
-    s->restitution = 1, s->demoted = 0, s->nc = 0, s->nn = 0;
+    s->restitution = 1;
+    s->demoted = 0;
+    s->nc = 0;
+    s->nn = 0;
     for (int i = 0; i < s->list->count; ++i) {
         s->active[i] = s->wanted[i] = i < s->list->bilateral;
         s->position[i] = POSITION_FREE;

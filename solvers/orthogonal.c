@@ -31,7 +31,10 @@ static int choose(int from, int count, const double* left, const double* start, 
     int best = -1;
     for (int i = from; i < count; ++i) {
         double ratio = left[order[i]] / start[order[i]];
-        if (ratio > share) best = i, share = ratio;
+        if (ratio > share) {
+            best = i;
+            share = ratio;
+        }
     }
     return best;
 }
@@ -45,16 +48,21 @@ int lash_orthogonal_factor(int n, int count, double* A, int ld, double share, in
         const double* row = A + (size_t)i * (size_t)ld;
         double sum = 0;
         for (int k = 0; k < n; ++k) sum += row[k] * row[k];
-        order[i] = i, left[i] = start[i] = sum;
+        order[i] = i;
+        left[i] = start[i] = sum;
     }
     for (int s = 0; s < n && s < count; ++s) {
         int best = choose(s, count, left, start, order, share), from = s & ~7;
         if (best < 0) break;
         int pivot = order[best];
-        order[best] = order[s], order[s] = pivot;
+        order[best] = order[s];
+        order[s] = pivot;
         double *row = A + (size_t)pivot * (size_t)ld, *u = U + (size_t)s * (size_t)ld, sum = 0;
         memset(u, 0, (size_t)ld * sizeof *u);
-        for (int k = s; k < n; ++k) u[k] = row[k], sum += row[k] * row[k];
+        for (int k = s; k < n; ++k) {
+            u[k] = row[k];
+            sum += row[k] * row[k];
+        }
         double norm = row[s] > 0 ? -sqrt(sum) : sqrt(sum);
         u[s] -= norm;
         double beta = 1 / (norm * (norm - row[s])); // 2 / u'u

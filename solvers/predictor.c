@@ -24,8 +24,10 @@ typedef struct Place {
 static void lay_out_spans(const LashSim* sim, Place place[SPANS]) {
     int nv = sim->system->nv, joints = sim->bilateral_rows, contacts = sim->last.count;
     int fixed = 2 * (nv + joints);
-    place[SPAN_V] = (Place){0, nv}, place[SPAN_SHIFT] = (Place){nv, nv};
-    place[JOINT_P] = (Place){2 * nv, joints}, place[JOINT_TAU] = (Place){2 * nv + joints, joints};
+    place[SPAN_V] = (Place){0, nv};
+    place[SPAN_SHIFT] = (Place){nv, nv};
+    place[JOINT_P] = (Place){2 * nv, joints};
+    place[JOINT_TAU] = (Place){2 * nv + joints, joints};
     place[CONTACT_P] = (Place){fixed, 3 * contacts};
     place[CONTACT_TAU] = (Place){fixed + 3 * sim->max_contacts, contacts};
 }
@@ -71,7 +73,10 @@ void step_guess(LashSim* sim, StepContext* s) {
     sim->guess_tau = sim->guess + place[CONTACT_TAU].at;
     memcpy(s->v, order[SPAN_V] > 0 ? sim->guess : sim->v, nv * sizeof *s->v);
     memcpy(s->shift, sim->guess + nv, nv * sizeof *s->shift);
-    for (int i = 0; i < joint_rows; ++i) s->P[i] = P[i], s->tau[i] = tau[i];
+    for (int i = 0; i < joint_rows; ++i) {
+        s->P[i] = P[i];
+        s->tau[i] = tau[i];
+    }
     for (int i = joint_rows; i < s->list->rows; ++i) s->P[i] = s->tau[i] = 0;
     if (sim->coupled_run || most == 0 || sim->velocity_joints.rows != joint_rows) return;
     // Redundant rows: what the residuals do not see would grow from step to step.
@@ -87,13 +92,16 @@ LASH_VECTOR_CLONES static double exchange(int size, double* restrict D, double* 
     for (; i + 8 <= size; i += 8) {
         for (int k = i; k < i + 8; ++k) {
             double old = D[k];
-            D[k] = next[k], next[k] -= old;
+            D[k] = next[k];
+            next[k] -= old;
         }
         for (int k = 0; k < 8; ++k) sum[k] += fabs(D[i + k]);
     }
     for (; i < size; ++i) {
         double old = D[i];
-        D[i] = next[i], next[i] -= old, rest += fabs(D[i]);
+        D[i] = next[i];
+        next[i] -= old;
+        rest += fabs(D[i]);
     }
     return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7])) + rest;
 }

@@ -47,8 +47,12 @@ static Projection begin(const LashProjectionProblem* p, void* work) {
     char* at = work;
     Projection s = {.p = p, .kind = (uint8_t*)at, .contact_kind = (uint8_t*)at + n};
     at += round_up(2 * n);
-    s.pivot = (int32_t*)at, at += round_up(n * sizeof(int32_t));
-    s.A = (double*)at, s.g = s.A + n * n, s.x = s.g + n, s.least = s.x + n;
+    s.pivot = (int32_t*)at;
+    at += round_up(n * sizeof(int32_t));
+    s.A = (double*)at;
+    s.g = s.A + n * n;
+    s.x = s.g + n;
+    s.least = s.x + n;
     at += round_up((n * n + 2 * n + lash_dense_least_squares_size(p->m, p->m)) * sizeof(double));
     s.friction = at;
     if (n > 0) memcpy(s.kind, p->kind, n);

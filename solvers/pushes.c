@@ -38,7 +38,8 @@ void pushes_add(LashSim* sim, const StepContext* s, int i, double work_n, double
         push->P[r] += P[r];
         for (int k = 0; k < 3 && k < n; ++k) push->impulse[k] += P[r] * column[k];
     }
-    push->work_n += work_n, push->work_t += work_t;
+    push->work_n += work_n;
+    push->work_t += work_t;
 }
 
 const LashPush* lash_sim_pushes(const LashSim* sim, int* count) {

@@ -153,9 +153,12 @@ static LashFrictionProblem assemble(LashSim* sim, StepContext* s) {
     for (int i = list->bilateral; i < list->count; ++i) {
         const LashInteraction* item = &list->item[i];
         if (s->U[item->row] == INFINITY) continue; // an empty slot
-        s->contact[s->nc] = i, s->first[s->nc] = s->m;
-        s->kind[s->nc] = (uint8_t)item->rows, s->mu[s->nc] = item->mu;
-        s->m += item->rows, ++s->nc;
+        s->contact[s->nc] = i;
+        s->first[s->nc] = s->m;
+        s->kind[s->nc] = (uint8_t)item->rows;
+        s->mu[s->nc] = item->mu;
+        s->m += item->rows;
+        ++s->nc;
     }
     for (int c = 0; c < s->nc; ++c) {
         const LashInteraction* item = &list->item[s->contact[c]];
@@ -267,7 +270,8 @@ static bool start_values(LashSim* sim, StepContext* s) {
         if (joint_friction(item)) return false;
         lash_row_velocity(system, item, s->G, sim->v, s->U_start + item->row);
         for (int r = 0; r < item->rows; ++r) s->U_start[item->row + r] += s->g_t[item->row + r];
-        s->gap_start[i] = s->g[item->row], s->has_U_start[i] = 1;
+        s->gap_start[i] = s->g[item->row];
+        s->has_U_start[i] = 1;
     }
     return true;
 }
@@ -296,7 +300,8 @@ LashOutcome step_schatzman_paoli(LashSim* sim, StepContext* s) {
         p.contact_error =
             s->nc == 0 ? 0
                        : lash_friction_residual(&problem, LASH_MEASURE_VELOCITY, s->P_c, s->U_c);
-        s->dynamics_error = p.dynamics_error, s->velocity_error = 0;
+        s->dynamics_error = p.dynamics_error;
+        s->velocity_error = 0;
         s->contact_error = p.contact_error;
         bool pass = p.dynamics_error <= set->tolerance_velocity &&
                     p.contact_error <= set->tolerance_velocity &&

@@ -57,8 +57,7 @@ bool lash_settings_check(const LashSettings* s, LashError* error) {
            law_fits(s, error);
 }
 
-// --- Memory
-// -------------------------------------------------------------------------------------------------------
+// --- Memory --------------------------------------------------------------------------------------
 
 typedef struct Take { // first pass counts, second pass gives
     LashArena* arena;
@@ -75,27 +74,42 @@ static double* take_doubles(Take* t, size_t n) {
 
 static void lay_out_last(LastContacts* last, int contacts, Take* t) {
     size_t n = (size_t)contacts;
-    last->id = take(t, n * sizeof(uint64_t)), last->closed = take(t, n);
+    last->id = take(t, n * sizeof(uint64_t));
+    last->closed = take(t, n);
     last->state = take(t, n);
-    last->P = take_doubles(t, 3 * n), last->U = take_doubles(t, 3 * n);
+    last->P = take_doubles(t, 3 * n);
+    last->U = take_doubles(t, 3 * n);
     last->tau = take_doubles(t, n);
 }
 
 static void lay_out_step(StepContext* s, const LashSystem* system, Take* t) {
     size_t nv = (size_t)system->nv, nq = (size_t)system->nq, rows = (size_t)system->max_rows;
     size_t count = (size_t)system->max_interactions, G = (size_t)system->max_G;
-    s->active = take(t, count), s->position = take(t, count), s->wanted = take(t, count);
+    s->active = take(t, count);
+    s->position = take(t, count);
+    s->wanted = take(t, count);
     s->has_U_start = take(t, count);
     s->state = take(t, count);
-    s->U_start = take_doubles(t, rows), s->gap_start = take_doubles(t, count);
+    s->U_start = take_doubles(t, rows);
+    s->gap_start = take_doubles(t, count);
     s->scale = take_doubles(t, count);
-    s->v = take_doubles(t, nv), s->P = take_doubles(t, rows), s->tau = take_doubles(t, rows);
+    s->v = take_doubles(t, nv);
+    s->P = take_doubles(t, rows);
+    s->tau = take_doubles(t, rows);
     s->shift = take_doubles(t, nv);
-    s->d = take_doubles(t, nv), s->q_end = take_doubles(t, nq), s->q_theta = take_doubles(t, nq);
-    s->v_theta = take_doubles(t, nv), s->F = take_doubles(t, nv), s->r = take_doubles(t, nv);
-    s->g = take_doubles(t, rows), s->g_t = take_doubles(t, rows), s->G = take_doubles(t, G);
-    s->g_star = take_doubles(t, rows), s->g_t_star = take_doubles(t, rows);
-    s->G_star = take_doubles(t, G), s->G_hat = take_doubles(t, G);
+    s->d = take_doubles(t, nv);
+    s->q_end = take_doubles(t, nq);
+    s->q_theta = take_doubles(t, nq);
+    s->v_theta = take_doubles(t, nv);
+    s->F = take_doubles(t, nv);
+    s->r = take_doubles(t, nv);
+    s->g = take_doubles(t, rows);
+    s->g_t = take_doubles(t, rows);
+    s->G = take_doubles(t, G);
+    s->g_star = take_doubles(t, rows);
+    s->g_t_star = take_doubles(t, rows);
+    s->G_star = take_doubles(t, G);
+    s->G_hat = take_doubles(t, G);
     s->U = take_doubles(t, rows);
 }
 
@@ -112,15 +126,22 @@ static void lay_out_drivers(Drivers* drivers, Take* t) {
 
 static void lay_out_contacts(StepContext* s, int contacts, int contact_rows, Take* t) {
     size_t nc = (size_t)contacts, m = (size_t)contact_rows;
-    s->contact = take(t, nc * sizeof(int)), s->first = take(t, nc * sizeof(int));
+    s->contact = take(t, nc * sizeof(int));
+    s->first = take(t, nc * sizeof(int));
     s->normal = take(t, nc * sizeof(int));
-    s->kind = take(t, nc), s->kind_n = take(t, 2 * nc);
+    s->kind = take(t, nc);
+    s->kind_n = take(t, 2 * nc);
     s->held = take(t, m);
-    s->W = take_doubles(t, m * (m + 8)), s->b = take_doubles(t, m + 8), s->P_c = take_doubles(t, m);
-    s->U_c = take_doubles(t, m), s->mu = take_doubles(t, nc);
-    s->A_n = take_doubles(t, nc * nc), s->gap_n = take_doubles(t, nc),
+    s->W = take_doubles(t, m * (m + 8));
+    s->b = take_doubles(t, m + 8);
+    s->P_c = take_doubles(t, m);
+    s->U_c = take_doubles(t, m);
+    s->mu = take_doubles(t, nc);
+    s->A_n = take_doubles(t, nc * nc);
+    s->gap_n = take_doubles(t, nc);
     s->tau_n = take_doubles(t, nc);
-    s->gap_new = take_doubles(t, nc), s->P_n = take_doubles(t, nc);
+    s->gap_new = take_doubles(t, nc);
+    s->P_n = take_doubles(t, nc);
 }
 
 static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
@@ -130,29 +151,40 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     int contacts = system->max_interactions - bilateral;
     int contact_rows = system->max_rows - bilateral_rows;
     if (system->max_contacts > 0 && system->max_contacts < contacts) {
-        contacts = system->max_contacts, contact_rows = system->max_contact_rows;
+        contacts = system->max_contacts;
+        contact_rows = system->max_contact_rows;
     }
-    sim->max_contacts = contacts, sim->max_contact_rows = contact_rows;
+    sim->max_contacts = contacts;
+    sim->max_contact_rows = contact_rows;
     sim->bilateral_rows = bilateral_rows;
     sim->saved = take_doubles(t, 2 * nq + nv);
-    sim->q = take_doubles(t, nq), sim->q_prev = take_doubles(t, nq);
+    sim->q = take_doubles(t, nq);
+    sim->q_prev = take_doubles(t, nq);
     sim->q_back = take_doubles(t, nq);
-    sim->fault_q = take_doubles(t, nq), sim->fault_v = take_doubles(t, nv);
+    sim->fault_q = take_doubles(t, nq);
+    sim->fault_v = take_doubles(t, nv);
     sim->fail_q = take_doubles(t, nq);
     size_t line = 2 * (nv + (size_t)bilateral_rows) + 4 * (size_t)contacts;
-    sim->v = take_doubles(t, nv), sim->guess = take_doubles(t, line);
+    sim->v = take_doubles(t, nv);
+    sim->guess = take_doubles(t, line);
     for (int i = 0; i <= ORDERS; ++i) sim->difference[i] = take_doubles(t, line);
     sim->new_difference = take_doubles(t, line);
     sim->pattern_first = take(t, (size_t)(system->blocks + 1) * sizeof(int));
     sim->pattern_block = take(t, (size_t)system->pattern.count * sizeof(int));
-    sim->M_values = take_doubles(t, values), sim->C_values = take_doubles(t, values);
+    sim->M_values = take_doubles(t, values);
+    sim->C_values = take_doubles(t, values);
     sim->weight = take_doubles(t, nv);
-    sim->K_values = take_doubles(t, values), sim->A_values = take_doubles(t, values);
+    sim->K_values = take_doubles(t, values);
+    sim->A_values = take_doubles(t, values);
     if (nv <= RESPONSE_LIMIT && contacts > 0) {
-        sim->B = take_doubles(t, nv * nv), sim->B_n = take_doubles(t, nv * nv);
+        sim->B = take_doubles(t, nv * nv);
+        sim->B_n = take_doubles(t, nv * nv);
     }
-    sim->x = take_doubles(t, nv), sim->y = take_doubles(t, nv), sim->z = take_doubles(t, nv);
-    sim->u = take_doubles(t, rows), sim->w = take_doubles(t, rows);
+    sim->x = take_doubles(t, nv);
+    sim->y = take_doubles(t, nv);
+    sim->z = take_doubles(t, nv);
+    sim->u = take_doubles(t, rows);
+    sim->w = take_doubles(t, rows);
     if (sim->settings.coupled) {
         sim->x_2 = take_doubles(t, nv);
         sim->coupled_work = take_doubles(t, coupled_work_doubles(contacts, contact_rows));
@@ -166,7 +198,8 @@ static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
     sim->contraction =
         take_doubles(t, touched * (touched > LASH_MAX_ROWS ? touched : LASH_MAX_ROWS));
     sim->kept_shift = take_doubles(t, nv);
-    sim->kept = take_doubles(t, nv + 2 * rows), sim->dtau = take_doubles(t, rows);
+    sim->kept = take_doubles(t, nv + 2 * rows);
+    sim->dtau = take_doubles(t, rows);
     lay_out_drivers(&sim->drivers, t);
     lay_out_last(&sim->last, contacts, t);
     lay_out_last(&sim->saved_last, contacts, t);
@@ -262,7 +295,9 @@ void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v
     sim->t = t;
     memmove(sim->q, q, (size_t)system->nq * sizeof *q);
     memmove(sim->v, v, (size_t)system->nv * sizeof *v);
-    sim->history = 0, sim->last.count = 0, sim->factored = false;
+    sim->history = 0;
+    sim->last.count = 0;
+    sim->factored = false;
     contact_newton_forget(sim);
     system->move(system, sim->q, -sim->settings.h, sim->v, sim->q_prev); // delta_0 = h v_0
     sim->h_prev = sim->settings.h;
@@ -277,8 +312,7 @@ void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v
     drivers_start(sim);
 }
 
-// --- The step
-// -----------------------------------------------------------------------------------------------------
+// --- The step ------------------------------------------------------------------------------------
 
 static LashOutcome run_scheme(LashSim* sim, StepContext* s) {
     switch (sim->settings.scheme) {
@@ -441,10 +475,12 @@ static LashOutcome one_step(LashSim* sim, double h) {
 static void start_again(LashSim* sim) {
     LashStepInfo* info = &sim->info;
     info->position_error = info->penetration = info->velocity_error = info->dynamics_error = 0;
-    info->contacts = info->opening = info->demoted = 0, sim->events = 0;
+    info->contacts = info->opening = info->demoted = 0;
+    sim->events = 0;
     info->shift = 0;
     pushes_clear(sim);
-    sim->history = 0, sim->factored = false;
+    sim->history = 0;
+    sim->factored = false;
 }
 
 static void copy_contacts(const LastContacts* from, LastContacts* to) {
@@ -454,7 +490,8 @@ static void copy_contacts(const LastContacts* from, LastContacts* to) {
     memcpy(to->id, from->id, n * sizeof *to->id);
     memcpy(to->closed, from->closed, n * sizeof *to->closed);
     memcpy(to->state, from->state, n * sizeof *to->state);
-    memcpy(to->P, from->P, 3 * n * sizeof *to->P), memcpy(to->U, from->U, 3 * n * sizeof *to->U);
+    memcpy(to->P, from->P, 3 * n * sizeof *to->P);
+    memcpy(to->U, from->U, 3 * n * sizeof *to->U);
     memcpy(to->tau, from->tau, n * sizeof *to->tau);
 }
 
@@ -475,7 +512,8 @@ static void restore_state(LashSim* sim, double t, LashEnergy energy) {
     sim->h_prev = sim->saved_h;
     copy_contacts(&sim->saved_last, &sim->last);
     drivers_restore(sim);
-    sim->t = t, sim->energy = energy;
+    sim->t = t;
+    sim->energy = energy;
     sim->system->accept(sim->system, sim->work, t, sim->q, sim->v); // turn counters
 }
 
@@ -540,7 +578,9 @@ LashStepInfo lash_sim_step(LashSim* sim) {
     unsigned before = flush_tiny_numbers();
     double t = sim->t;
     sim->info = (LashStepInfo){.index_set = 1, .substeps = 1, .worst = LASH_NOWHERE};
-    sim->events = 0, sim->reactions_clean = false, sim->stopped = false;
+    sim->events = 0;
+    sim->reactions_clean = false;
+    sim->stopped = false;
     pushes_clear(sim);
     sim->info.outcome = one_step(sim, sim->settings.h);
     for (int parts = 2; parts <= sim->settings.max_substeps && !sim->stopped &&
@@ -573,8 +613,7 @@ LashFault lash_sim_fault(const LashSim* sim) {
     return sim->fault;
 }
 
-// --- Results
-// ------------------------------------------------------------------------------------------------------
+// --- Results -------------------------------------------------------------------------------------
 
 double lash_sim_time(const LashSim* sim) {
     LASH_ASSERT(sim != NULL);
@@ -584,7 +623,8 @@ uint64_t lash_sim_steps(const LashSim* sim) {
     return sim->steps;
 }
 void lash_sim_state(const LashSim* sim, const double** q, const double** v) {
-    *q = sim->q, *v = sim->v;
+    *q = sim->q;
+    *v = sim->v;
 }
 LashSystemWork* lash_sim_work(LashSim* sim) {
     return sim->work;

@@ -78,7 +78,12 @@ typedef struct Span {
 } Span;
 
 // What a contact did at the end of a step (events.c).
-typedef enum ContactState { CONTACT_OPEN, CONTACT_TOUCHES, CONTACT_STICKS, CONTACT_SLIDES } ContactState;
+typedef enum ContactState {
+    CONTACT_OPEN,
+    CONTACT_TOUCHES,
+    CONTACT_STICKS,
+    CONTACT_SLIDES
+} ContactState;
 
 // Active contacts of a step: id, impulse and end velocity, 3 rows each.
 typedef struct LastContacts {
@@ -202,8 +207,7 @@ static inline bool diagonal_finite(const double* A, int lda, int n) {
     return sum == 0;
 }
 
-// --- Stages (newton.c)
-// --------------------------------------------------------------------------------------------
+// --- Stages (newton.c) ---------------------------------------------------------------------------
 // Starts a step of length h: lists interactions, guesses v and P; no contact is active.
 void step_begin(LashSim* sim, StepContext* s, double h);
 // The guess alone: v and joint impulses extrapolated, contact impulses zero.
@@ -236,8 +240,7 @@ void step_activate(LashSim* sim, StepContext* s, int i);
 // Takes the solved step as the new state (sim.c).
 void step_accept(LashSim* sim, StepContext* s);
 
-// --- Prescribed speeds (drivers.c)
-// ------------------------------------------------------------------------------------
+// --- Prescribed speeds (drivers.c) ---------------------------------------------------------------
 int drivers_count(const LashInteractionList* list); // rows
 void drivers_start(LashSim* sim);                   // the present state is where they start
 // g: coordinates at the end of the step become position errors; g_t there.
@@ -246,8 +249,7 @@ void drivers_accept(LashSim* sim); // the step last held is taken
 void drivers_save(LashSim* sim);
 void drivers_restore(LashSim* sim);
 
-// --- Linear algebra (factor.c)
-// ------------------------------------------------------------------------------------
+// --- Linear algebra (factor.c) -------------------------------------------------------------------
 bool step_factor(LashSim* sim, StepContext* s, bool project);
 void pattern_sort(LashSim* sim); // fills pattern_first and pattern_block, once
 // True when B (and B_n) can be used: forms them once so many columns have been asked of the
@@ -260,16 +262,14 @@ void joints_response(LashSim* sim, const StepContext* s, bool positions, double*
 // G_hat = G + h theta d(G'v + g_t)/dq of the wanted interactions [first, last); returns s->G_hat
 const double* row_derivatives(LashSim* sim, StepContext* s, int first, int last);
 
-// --- All derivatives (full_newton.c)
-// ------------------------------------------------------------------------------------
+// --- All derivatives (full_newton.c) -------------------------------------------------------------
 FullNewton* full_newton_create(const LashSystem* system, const LashInteractionList* list);
 void full_newton_destroy(FullNewton* full);
 bool full_newton_factor(LashSim* sim, StepContext* s, bool project);
 // sim->y = change of v; P and, with project, tau of the joints are corrected.
 void full_newton_correct(LashSim* sim, StepContext* s, bool project);
 
-// --- The same with contacts, velocities and positions coupled (contact_newton.c)
-// ------------------------------------------------------------------------------------
+// --- The same with contacts, velocities and positions coupled (contact_newton.c) -----------------
 // M: values of the constant mass. NULL: not for this system.
 ContactNewton* contact_newton_create(const LashSystem* system, const LashInteractionList* list,
                                      const double* M, int contacts, int contact_rows);
@@ -338,53 +338,44 @@ void solve_metric(LashSim* sim, double* x);
 void keep_joints_closed(LashSim* sim, StepContext* s, double* x);
 void increment_so_far(LashSim* sim, const StepContext* s, double* moved);
 
-// --- Velocities and positions in one problem (coupled.c)
-// -----------------------------------------------------------------------------------
+// --- Velocities and positions in one problem (coupled.c) -----------------------------------------
 size_t coupled_work_doubles(int contacts, int contact_rows);
 // On entry sim->y is the velocity correction without contacts; it, P and tau are completed.
 bool coupled_correct(LashSim* sim, StepContext* s);
 
-// --- Activation (forecast.c)
-// ---------------------------------------------------------------------------------------
+// --- Activation (forecast.c) ---------------------------------------------------------------------
 LashOutcome forecast_activate(LashSim* sim, StepContext* s);
 
-// --- Schemes, one file each
-// ---------------------------------------------------------------------------------------
+// --- Schemes, one file each ----------------------------------------------------------------------
 LashOutcome step_combined(LashSim* sim, StepContext* s);
 LashOutcome step_moreau_jean(LashSim* sim, StepContext* s);
 LashOutcome step_direct(LashSim* sim, StepContext* s);
 LashOutcome step_schatzman_paoli(LashSim* sim, StepContext* s);
 
-// --- Events (events.c)
-// --------------------------------------------------------------------------------------------
+// --- Events (events.c) ---------------------------------------------------------------------------
 void events_of_step(LashSim* sim, StepContext* s); // and s->state
 
-// --- Pushes (pushes.c)
-// --------------------------------------------------------------------------------------------
+// --- Pushes (pushes.c) ---------------------------------------------------------------------------
 void pushes_clear(LashSim* sim);      // a step begins
 void pushes_begin_part(LashSim* sim); // the next part of it
 // Active interaction i pushed and did this work [J].
 void pushes_add(LashSim* sim, const StepContext* s, int i, double work_n, double work_t);
 
-// --- Faults (fault.c)
-// --------------------------------------------------------------------------------------------
+// --- Faults (fault.c) ----------------------------------------------------------------------------
 // The iterate has errors that are not finite: keeps where, and what is to blame for it.
 void fault_of_iterate(LashSim* sim, const StepContext* s);
 // Are state, impulses, errors and energies of the solved step numbers?
 bool step_is_finite(LashSim* sim, const StepContext* s);
 bool energy_is_finite(LashSim* sim, const StepContext* s);
 
-// --- Gaps that fall by more than surfaces move (gap_jump.c)
-// --------------------------------------------------------------------------------------------
+// --- Gaps that fall by more than surfaces move (gap_jump.c) --------------------------------------
 bool gaps_jump(LashSim* sim, StepContext* s);       // of the solved step; keeps the fault
 void gaps_of_failure(LashSim* sim, StepContext* s); // the same of a step without solution
 
-// --- Contradictions (conflict.c)
-// --------------------------------------------------------------------------------------------
+// --- Contradictions (conflict.c) -----------------------------------------------------------------
 bool conflict_find(LashSim* sim); // where the step failed; fills sim->conflict
 
-// --- Energy (energy.c)
-// --------------------------------------------------------------------------------------------
+// --- Energy (energy.c) ---------------------------------------------------------------------------
 double energy_kinetic(LashSim* sim, const double* q, const double* v);
 void energy_add_step(LashSim* sim, const StepContext* s);
 

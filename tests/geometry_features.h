@@ -54,14 +54,20 @@ static inline bool kind_has_distance(Kind k) {
 
 static inline void one_pole(One* o, int i, double x, double y, double z, double w) {
     double* p = o->pole + 4 * i;
-    p[0] = x, p[1] = y, p[2] = z, p[3] = w;
+    p[0] = x;
+    p[1] = y;
+    p[2] = z;
+    p[3] = w;
 }
 
 static inline void one_freeform(One* o) { // bicubic, curved in both directions, rational
     LashFace* f = &o->face;
-    f->u0 = f->v0 = 0, f->u1 = f->v1 = 1, f->u_closed = false;
+    f->u0 = f->v0 = 0;
+    f->u1 = f->v1 = 1;
+    f->u_closed = false;
     f->u_patches = f->v_patches = 1;
-    o->patch.u_degree = o->patch.v_degree = 3, o->patch.u1 = o->patch.v1 = 1;
+    o->patch.u_degree = o->patch.v_degree = 3;
+    o->patch.u1 = o->patch.v1 = 1;
     for (int j = 0; j < 4; ++j)
         for (int i = 0; i < 4; ++i) {
             double x = i / 3.0 - 0.5, y = j / 3.0 - 0.5;
@@ -75,58 +81,93 @@ static inline void one_make(One* o, Kind kind) {
     memset(o, 0, sizeof *o);
     o->kind = kind;
     LashShape* s = &o->shape;
-    s->face = &o->face, s->edge = &o->edge, s->vertex = &o->vertex;
-    s->patch = &o->patch, s->segment = &o->segment, s->pole = o->pole;
+    s->face = &o->face;
+    s->edge = &o->edge;
+    s->vertex = &o->vertex;
+    s->patch = &o->patch;
+    s->segment = &o->segment;
+    s->pole = o->pole;
     LashFace* f = &o->face;
     LashEdge* e = &o->edge;
-    f->x = e->x = vec3(1, 0, 0), f->y = e->y = vec3(0, 1, 0), f->z = e->z = vec3(0, 0, 1);
+    f->x = e->x = vec3(1, 0, 0);
+    f->y = e->y = vec3(0, 1, 0);
+    f->z = e->z = vec3(0, 0, 1);
     f->side = kind_hollow(kind) ? -1 : 1;
-    f->box.low = vec3(-2, -2, -2), f->box.high = vec3(2, 2, 2);
+    f->box.low = vec3(-2, -2, -2);
+    f->box.high = vec3(2, 2, 2);
     e->box = f->box;
-    f->u1 = 2 * LASH_PI, f->u_closed = true, f->v0 = -0.6, f->v1 = 0.6;
+    f->u1 = 2 * LASH_PI;
+    f->u_closed = true;
+    f->v0 = -0.6;
+    f->v1 = 0.6;
     e->face[0] = e->face[1] = e->vertex[0] = e->vertex[1] = -1;
     e->convexity = LASH_FREE;
     switch (kind) {
         case VERTEX:
             break;
         case LINE:
-            e->type = LASH_LINE, e->t0 = -0.7, e->t1 = 0.7;
+            e->type = LASH_LINE;
+            e->t0 = -0.7;
+            e->t1 = 0.7;
             break;
         case CIRCLE:
-            e->type = LASH_CIRCLE, e->radius = 0.4, e->t1 = 2 * LASH_PI, e->closed = true;
+            e->type = LASH_CIRCLE;
+            e->radius = 0.4;
+            e->t1 = 2 * LASH_PI;
+            e->closed = true;
             break;
         case CURVE:
-            e->type = LASH_FREE_CURVE, e->segments = 1, e->t1 = 1;
-            o->segment.degree = 3, o->segment.t1 = 1;
-            one_pole(o, 0, -0.5, 0, 0.1, 1), one_pole(o, 1, -0.2, 0.5, 0.2, 0.9);
-            one_pole(o, 2, 0.3, 0.4, -0.2, 1.1), one_pole(o, 3, 0.6, -0.1, 0.1, 1);
+            e->type = LASH_FREE_CURVE;
+            e->segments = 1;
+            e->t1 = 1;
+            o->segment.degree = 3;
+            o->segment.t1 = 1;
+            one_pole(o, 0, -0.5, 0, 0.1, 1);
+            one_pole(o, 1, -0.2, 0.5, 0.2, 0.9);
+            one_pole(o, 2, 0.3, 0.4, -0.2, 1.1);
+            one_pole(o, 3, 0.6, -0.1, 0.1, 1);
             break;
         case PLANE:
-            f->type = LASH_PLANE, f->u0 = f->v0 = -1, f->u1 = f->v1 = 1, f->u_closed = false;
+            f->type = LASH_PLANE;
+            f->u0 = f->v0 = -1;
+            f->u1 = f->v1 = 1;
+            f->u_closed = false;
             break;
         case SPHERE:
-            f->type = LASH_SPHERE, f->radius = 0.3;
+            f->type = LASH_SPHERE;
+            f->radius = 0.3;
             break;
         case SOCKET:
-            f->type = LASH_SPHERE, f->radius = 0.9;
+            f->type = LASH_SPHERE;
+            f->radius = 0.9;
             break;
         case CYLINDER:
-            f->type = LASH_CYLINDER, f->radius = 0.3;
+            f->type = LASH_CYLINDER;
+            f->radius = 0.3;
             break;
         case BORE:
-            f->type = LASH_CYLINDER, f->radius = 0.8;
+            f->type = LASH_CYLINDER;
+            f->radius = 0.8;
             break;
         case TORUS:
-            f->type = LASH_TORUS, f->radius = 0.4, f->radius2 = 0.12;
+            f->type = LASH_TORUS;
+            f->radius = 0.4;
+            f->radius2 = 0.12;
             break;
         case GROOVE:
-            f->type = LASH_TORUS, f->radius = 1.0, f->radius2 = 0.6;
+            f->type = LASH_TORUS;
+            f->radius = 1.0;
+            f->radius2 = 0.6;
             break;
         case CONE:
-            f->type = LASH_CONE, f->radius = 0.4, f->half_angle = 0.45;
+            f->type = LASH_CONE;
+            f->radius = 0.4;
+            f->half_angle = 0.45;
             break;
         case FUNNEL:
-            f->type = LASH_CONE, f->radius = 0.8, f->half_angle = -0.5;
+            f->type = LASH_CONE;
+            f->radius = 0.8;
+            f->half_angle = -0.5;
             break;
         case FREEFORM:
             f->type = LASH_FREEFORM;
@@ -135,8 +176,14 @@ static inline void one_make(One* o, Kind kind) {
         case KINDS:
             break;
     }
-    if (kind == SPHERE || kind == SOCKET) f->v0 = -0.5 * LASH_PI, f->v1 = 0.5 * LASH_PI;
-    if (kind == TORUS || kind == GROOVE) f->v0 = 0, f->v1 = 2 * LASH_PI;
+    if (kind == SPHERE || kind == SOCKET) {
+        f->v0 = -0.5 * LASH_PI;
+        f->v1 = 0.5 * LASH_PI;
+    }
+    if (kind == TORUS || kind == GROOVE) {
+        f->v0 = 0;
+        f->v1 = 2 * LASH_PI;
+    }
     o->feature = kind == VERTEX  ? lash_feature_vertex(s, 0)
                  : kind <= CURVE ? lash_feature_edge(s, 0)
                                  : lash_feature_face(s, 0);
@@ -196,7 +243,9 @@ static inline Vec3 one_point(const One* o, double u, double v) {
             double row[16];
             for (int j = 0; j < 4; ++j) {
                 Vec3 p = casteljau(o->pole + 16 * j, 3, u);
-                row[4 * j] = p.x, row[4 * j + 1] = p.y, row[4 * j + 2] = p.z;
+                row[4 * j] = p.x;
+                row[4 * j + 1] = p.y;
+                row[4 * j + 2] = p.z;
                 row[4 * j + 3] = casteljau_weight(o->pole + 16 * j, u);
             }
             return casteljau(row, 3, v);
@@ -209,8 +258,10 @@ static inline Vec3 one_point(const One* o, double u, double v) {
 
 static inline void one_range(const One* o, double low[2], double high[2]) {
     bool edge = o->kind <= CURVE;
-    low[0] = edge ? o->edge.t0 : o->face.u0, high[0] = edge ? o->edge.t1 : o->face.u1;
-    low[1] = edge ? 0 : o->face.v0, high[1] = edge ? 0 : o->face.v1;
+    low[0] = edge ? o->edge.t0 : o->face.u0;
+    high[0] = edge ? o->edge.t1 : o->face.u1;
+    low[1] = edge ? 0 : o->face.v0;
+    high[1] = edge ? 0 : o->face.v1;
 }
 
 static inline bool one_closed(const One* o, int i) {
@@ -234,7 +285,8 @@ static inline double one_distance(const One* o, Vec3 X, double* foot_v) {
             break;
         case CYLINDER:
         case BORE:
-            d = rho - f->radius, *foot_v = X.z;
+            d = rho - f->radius;
+            *foot_v = X.z;
             break;
         case TORUS:
         case GROOVE:

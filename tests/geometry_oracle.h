@@ -154,7 +154,8 @@ static inline double surface_minimum(const Solid* a, const Solid* b, Pose b_a) {
                     if (value[j][k] < kept[m][0]) {
                         for (int l = KEEP - 1; l > m; --l)
                             for (int n = 0; n < 3; ++n) kept[l][n] = kept[l - 1][n];
-                        kept[m][0] = value[j][k], kept[m][1] = (double)j / N,
+                        kept[m][0] = value[j][k];
+                        kept[m][1] = (double)j / N;
                         kept[m][2] = (double)k / N;
                         break;
                     }
@@ -173,13 +174,18 @@ static inline double surface_minimum(const Solid* a, const Solid* b, Pose b_a) {
                         if (a->kind == SOLID_BOX) uu = fmin(1, fmax(0, uu));
                         Vec3 q = solid_point(a, i, uu, vv);
                         double g = solid_distance(b, vec3_add(b_a.r, mat3_mul(R, q)));
-                        if (g < f) f = g, bu = uu, bv = vv;
+                        if (g < f) {
+                            f = g;
+                            bu = uu;
+                            bv = vv;
+                        }
                     }
                 if (bu == u && bv == v)
                     h *= 0.4;
                 else if (fabs(bu - u) < 0.8 * h && fabs(bv - v) < 0.8 * h)
                     h *= 0.6;
-                u = bu, v = bv;
+                u = bu;
+                v = bv;
             }
             best = fmin(best, f);
         }

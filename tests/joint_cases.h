@@ -15,7 +15,9 @@ static const double GRAVITY = 9.81; // [m/s^2]
 
 static inline LashBodyId add(LashMechanism* mech, double mass, Mat3 inertia, Pose at) {
     LashBodyDef def = lash_body_def();
-    def.mass = mass, def.inertia = inertia, def.world_body = at;
+    def.mass = mass;
+    def.inertia = inertia;
+    def.world_body = at;
     return lash_mechanism_add_body(mech, &def);
 }
 
@@ -47,7 +49,9 @@ static inline LashJointDef joint_at(const LashMechanism* mech, LashJointType typ
                                       : lash_mechanism_body(mech, id[s].index1 - 2)->world_body;
         *side[s] = pose_mul(pose_inverse(body), world);
     }
-    def.type = type, def.body_a = a, def.body_b = b;
+    def.type = type;
+    def.body_a = a;
+    def.body_b = b;
     return def;
 }
 

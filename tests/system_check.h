@@ -49,7 +49,9 @@ static inline Probe probe_create(const LashSystem* s) {
     for (size_t i = 0; i < 3; ++i) *matrices[i] = doubles(blocks);
     double** local[] = {&p.g, &p.g2, &p.g_t, &p.g_t2};
     for (size_t i = 0; i < 4; ++i) *local[i] = doubles(rows);
-    p.G = doubles(G), p.G2 = doubles(G), p.dense = doubles(nv * nv);
+    p.G = doubles(G);
+    p.G2 = doubles(G);
+    p.dense = doubles(nv * nv);
     s->initial_state(s, p.q, p.v);
     p.list = s->collect(s, p.work, 0, p.q, p.v, 1e-3, 2);
     return p;
@@ -213,7 +215,10 @@ static inline void check_energy(Probe* p, double tolerance) {
     int n = s->nv;
     s->forces(s, p->work, p->t, p->q, p->v, p->F);
     double rate = 0, scale = 1;
-    for (int i = 0; i < n; ++i) rate += p->v[i] * p->F[i], scale += fabs(p->v[i] * p->F[i]);
+    for (int i = 0; i < n; ++i) {
+        rate += p->v[i] * p->F[i];
+        scale += fabs(p->v[i] * p->F[i]);
+    }
     memset(p->K, 0, (size_t)s->pattern.offset[s->pattern.count] * sizeof(double));
     if (!s->constant_mass) s->mass_tangent(s, p->work, p->q, p->v, 1, p->K);
     multiply(p, p->K, p->v, p->plus);
@@ -280,7 +285,8 @@ static inline void products(Probe* p, const double* q, int i, const double* P, d
                 U[r] += G[j + m * r] * p->v[start + j];
             }
         }
-        at += m, G += m * item->rows;
+        at += m;
+        G += m * item->rows;
     }
 }
 
@@ -317,7 +323,11 @@ static inline void check_contracted(Probe* p) {
         assert_memory_equal(again, dGP, size * size * sizeof(double));
         s->contract(s, p->work, p->t, p->q, i, P, p->v, NULL, again);
         assert_memory_equal(again, dGv, size * (size_t)item->rows * sizeof(double));
-        lash_free(again), lash_free(dGP), lash_free(dGv), lash_free(plus), lash_free(minus);
+        lash_free(again);
+        lash_free(dGP);
+        lash_free(dGv);
+        lash_free(plus);
+        lash_free(minus);
     }
 }
 

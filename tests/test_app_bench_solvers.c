@@ -173,7 +173,9 @@ static void times_are_compared_only_where_the_peer_reached_the_tolerance(void** 
         assert_non_null(strstr(text, cases[i].compared ? "siconos NSN_AC" : "siconos NSGS"));
         assert_int_equal(strstr(text, "\"ratio\": null") == NULL, cases[i].compared);
     }
-    unlink(script), unlink(program), unlink("bench_peer.dat");
+    unlink(script);
+    unlink(program);
+    unlink("bench_peer.dat");
     rmdir(folder);
 }
 

@@ -322,7 +322,8 @@ static void two_runs_give_the_same_bits(void** state) {
         end_run(&run);
     }
     assert_memory_equal(frames[0], frames[1], bytes);
-    lash_free(frames[0]), lash_free(frames[1]);
+    lash_free(frames[0]);
+    lash_free(frames[1]);
 }
 
 static void a_killed_run_leaves_a_readable_result_with_its_points(void** state) {

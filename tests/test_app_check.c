@@ -73,10 +73,13 @@ static void add_hinge(cJSON* model, const char* name, const char* a, const char*
 static cJSON* parallelogram(double angle) {
     double c = cos(angle), s = sin(angle);
     cJSON* m = empty_model();
-    add_part(m, "left", c / 2, s / 2), add_part(m, "right", 1 + c / 2, s / 2);
+    add_part(m, "left", c / 2, s / 2);
+    add_part(m, "right", 1 + c / 2, s / 2);
     add_part(m, "bar", 0.5 + c, s);
-    add_hinge(m, "A", "ground", "left", 0, 0), add_hinge(m, "B", "ground", "right", 1, 0);
-    add_hinge(m, "C", "left", "bar", c, s), add_hinge(m, "D", "bar", "right", 1 + c, s);
+    add_hinge(m, "A", "ground", "left", 0, 0);
+    add_hinge(m, "B", "ground", "right", 1, 0);
+    add_hinge(m, "C", "left", "bar", c, s);
+    add_hinge(m, "D", "bar", "right", 1 + c, s);
     return m;
 }
 
@@ -85,17 +88,23 @@ static cJSON* parallelogram(double angle) {
 static cJSON* windows(int n) {
     cJSON* m = empty_model();
     char name[16], a[16], b[16];
-    for (int i = 0; i <= n; ++i)
-        snprintf(name, sizeof name, "link%d", i), add_part(m, name, i, 0.5);
+    for (int i = 0; i <= n; ++i) {
+        snprintf(name, sizeof name, "link%d", i);
+        add_part(m, name, i, 0.5);
+    }
     for (int i = 0; i < n; ++i) {
-        snprintf(name, sizeof name, "bar%d", i), add_part(m, name, i + 0.5, 1);
-        snprintf(a, sizeof a, "link%d", i), snprintf(b, sizeof b, "B%d", i);
+        snprintf(name, sizeof name, "bar%d", i);
+        add_part(m, name, i + 0.5, 1);
+        snprintf(a, sizeof a, "link%d", i);
+        snprintf(b, sizeof b, "B%d", i);
         add_hinge(m, b, a, name, i, 1);
-        snprintf(a, sizeof a, "link%d", i + 1), snprintf(b, sizeof b, "C%d", i);
+        snprintf(a, sizeof a, "link%d", i + 1);
+        snprintf(b, sizeof b, "C%d", i);
         add_hinge(m, b, name, a, i + 1, 1);
     }
     for (int i = 0; i <= n; ++i) {
-        snprintf(a, sizeof a, "link%d", i), snprintf(b, sizeof b, "A%d", i);
+        snprintf(a, sizeof a, "link%d", i);
+        snprintf(b, sizeof b, "A%d", i);
         add_hinge(m, b, "ground", a, i, 0);
     }
     return m;
@@ -104,7 +113,8 @@ static cJSON* windows(int n) {
 static cJSON* door(void) {
     cJSON* m = empty_model();
     add_part(m, "leaf", 0.4, 0);
-    add_hinge(m, "low", "ground", "leaf", 0, 0), add_hinge(m, "high", "ground", "leaf", 0, 0);
+    add_hinge(m, "low", "ground", "leaf", 0, 0);
+    add_hinge(m, "high", "ground", "leaf", 0, 0);
     cJSON_ReplaceItemInArray(at(cJSON_GetArrayItem(at(m, "joints"), 1), "point"), 2,
                              cJSON_CreateNumber(2));
     return m;
@@ -126,7 +136,8 @@ static void each_window_of_a_row_is_a_loop_of_four_joints(void** state) {
         ++loops;
     }
     assert_int_equal(loops, N);
-    cJSON_Delete(m), cJSON_Delete(d);
+    cJSON_Delete(m);
+    cJSON_Delete(d);
 }
 
 static void a_third_crank_adds_a_redundancy_of_all_six_joints(void** state) {
@@ -148,7 +159,8 @@ static void a_third_crank_adds_a_redundancy_of_all_six_joints(void** state) {
     assert_int_equal(whole(d, "dof"), 1);
     assert_int_equal(of_four, 6); // two loops out of their plane
     assert_int_equal(of_six, 1);  // one crank too many in the plane
-    cJSON_Delete(m), cJSON_Delete(d);
+    cJSON_Delete(m);
+    cJSON_Delete(d);
 }
 
 // Makes the changes advised for joints of one loop only; returns the rows promised.
@@ -183,7 +195,9 @@ static void assert_advice_holds(cJSON* model, int left) {
     assert_int_equal(whole(after, "dof"), whole(d, "dof"));
     assert_int_equal(whole(after, "redundant_rows"), whole(d, "redundant_rows") - rows);
     assert_int_equal(whole(after, "redundant_rows"), left);
-    cJSON_Delete(d), cJSON_Delete(after), cJSON_Delete(model);
+    cJSON_Delete(d);
+    cJSON_Delete(after);
+    cJSON_Delete(model);
 }
 
 static void releases_take_the_redundancy_and_add_no_freedom(void** state) {
@@ -224,7 +238,8 @@ static void a_second_driver_on_a_loop_is_named(void** state) {
         }
     }
     assert_int_equal(drivers, 2);
-    cJSON_Delete(m), cJSON_Delete(d);
+    cJSON_Delete(m);
+    cJSON_Delete(d);
 }
 
 // ---- motions ------------------------------------------------------------------------------------
@@ -279,7 +294,8 @@ static void the_bar_of_a_parallelogram_moves_on_a_circle(void** state) {
             fabs(component(body, "axis", 0) * cos(1) + component(body, "axis", 1) * sin(1)) < 1e-9);
     }
     assert_true(found);
-    cJSON_Delete(m), cJSON_Delete(d);
+    cJSON_Delete(m);
+    cJSON_Delete(d);
 }
 
 static void a_free_body_has_six_motions(void** state) {
@@ -307,7 +323,8 @@ static void flat_parallelograms_are_singular_and_upright_ones_are_not(void** sta
         assert_string_equal(text(at(d, "position"), "kind"), cases[i].kind);
         assert_int_equal(whole(d, "dof"), cases[i].dof);
         assert_int_equal(whole(at(d, "position"), "rank_nearby"), 17);
-        cJSON_Delete(m), cJSON_Delete(d);
+        cJSON_Delete(m);
+        cJSON_Delete(d);
     }
 }
 
@@ -318,7 +335,8 @@ static void the_smallest_singular_value_follows_the_angle(void** state) {
     for (int i = 0; i < 2; ++i) {
         cJSON *m = parallelogram(i == 0 ? 2e-4 : 1e-4), *d = check_model(m);
         value[i] = at(at(d, "position"), "smallest_singular_value")->valuedouble;
-        cJSON_Delete(m), cJSON_Delete(d);
+        cJSON_Delete(m);
+        cJSON_Delete(d);
     }
     assert_true(fabs(value[0] / value[1] - 2) < 1e-3);
 }
@@ -328,15 +346,18 @@ static void an_open_chain_of_many_links_is_regular(void** state) {
     cJSON* m = empty_model();
     char name[16], before[16] = "ground", hinge[16];
     for (int i = 0; i < 60; ++i) {
-        snprintf(name, sizeof name, "link%d", i), snprintf(hinge, sizeof hinge, "h%d", i);
-        add_part(m, name, i + 0.5, 0), add_hinge(m, hinge, before, name, i, 0);
+        snprintf(name, sizeof name, "link%d", i);
+        snprintf(hinge, sizeof hinge, "h%d", i);
+        add_part(m, name, i + 0.5, 0);
+        add_hinge(m, hinge, before, name, i, 0);
         snprintf(before, sizeof before, "%s", name);
     }
     cJSON* d = check_model(m);
     assert_int_equal(whole(d, "dof"), 60);
     assert_int_equal(cJSON_GetArraySize(at(d, "motions")), 60);
     assert_string_equal(text(at(d, "position"), "kind"), "regular");
-    cJSON_Delete(m), cJSON_Delete(d);
+    cJSON_Delete(m);
+    cJSON_Delete(d);
 }
 
 static void two_hundred_windows_take_seconds(void** state) {
@@ -347,7 +368,8 @@ static void two_hundred_windows_take_seconds(void** state) {
     double seconds = test_clock() - start;
     if (seconds > 60) fail_msg("%g s", seconds); // 0.2 s on a free machine, without sanitizers
     assert_int_equal(cJSON_GetArraySize(at(d, "redundancies")), 200);
-    cJSON_Delete(m), cJSON_Delete(d);
+    cJSON_Delete(m);
+    cJSON_Delete(d);
 }
 
 static int clean_up(void** state) {

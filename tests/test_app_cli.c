@@ -134,9 +134,11 @@ static void run_prints_the_agreed_keys(void** state) {
     }
     assert_true(fabs(number_at(d, "energy/start") - 7.49554875) < 1e-9); // 1/2 w' M w of the data
     assert_true(fabs(number_at(d, "energy/balance_error")) < 1e-4);
-    number_at(d, "energy/end"), number_at(d, "energy/external_work"),
-        number_at(d, "energy/dissipated");
-    number_at(d, "contacts/max_active"), number_at(d, "contacts/impacts");
+    number_at(d, "energy/end");
+    number_at(d, "energy/external_work");
+    number_at(d, "energy/dissipated");
+    number_at(d, "contacts/max_active");
+    number_at(d, "contacts/impacts");
     // theta1(0.01 s) of the closed-form reference is 0.9477...; the pin angle is reported unwrapped
     assert_true(number_at(d, "outputs/crank_angle") > 0.9 &&
                 number_at(d, "outputs/crank_angle") < 1);
@@ -279,7 +281,8 @@ static void a_run_leaves_a_result_that_exports_as_csv(void** state) {
     assert_contains(text, "crank_pin.force.x [N]");
     assert_int_equal(strncmp(svg, "<svg", 4), 0);
     assert_contains(svg, "</svg>");
-    free(text), free(svg);
+    free(text);
+    free(svg);
 }
 
 static void interrupt_ends_a_run_with_what_it_has(void** state) {

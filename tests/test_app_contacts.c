@@ -162,7 +162,9 @@ static void the_rocking_block_comes_to_rest_above_the_floor(void** state) {
         }
     }
     assert_true(time[run.record->frames - 1] > 1.99);
-    lash_free(time), lash_free(v), lash_free(omega);
+    lash_free(time);
+    lash_free(v);
+    lash_free(omega);
     end_paper(&run);
 }
 
@@ -206,7 +208,8 @@ static void the_pendulum_stays_on_its_ring_or_sinks_through_it(void** state) {
         ++closed;
     }
     assert_true(closed > run.record->frames * 9 / 10);
-    lash_free(gap), lash_free(active);
+    lash_free(gap);
+    lash_free(active);
     end_paper(&run);
     run = run_paper("pendulum_in_ring", "--scheme=moreau-jean", "--direction=start");
     gap = read_series(run.record, LASH_SERIES_CONTACT_GAP);
@@ -218,7 +221,8 @@ static void the_pendulum_stays_on_its_ring_or_sinks_through_it(void** state) {
     }
     for (int k = 1; k < 5; ++k) assert_true(lowest[k] < lowest[k - 1] - 1e-4); // it drifts on
     assert_true(lowest[4] < -2e-3);                                            // out of the ring
-    lash_free(gap), lash_free(time);
+    lash_free(gap);
+    lash_free(time);
     end_paper(&run);
 }
 
@@ -251,7 +255,8 @@ static void the_slider_crank_with_play_reaches_the_known_state(void** state) {
     LashError error = {0};
     LashRecordEvent event[2];
     assert_true(lash_record_read_events(run.record, 0, 2, event, &error));
-    rear = event[0].impulse[0], front = event[1].impulse[0];
+    rear = event[0].impulse[0];
+    front = event[1].impulse[0];
     assert_near(rear / front, 1.005 / 0.995, 1e-6); // sliding friction turns the slider
     assert_near(event[0].after[0], -0.4 * event[0].before[0], 1e-9);
     assert_near(fabs(event[0].impulse[1]), 0.01 * rear, 1e-9);
@@ -264,7 +269,8 @@ static void the_slider_crank_with_play_reaches_the_known_state(void** state) {
         assert_true(impulse[12 * i] >= peak[4 * i] - 1e-15);
     }
     assert_near(largest, number_at(run.json, "contacts/each/top.1/peak_impulse"), 1e-15);
-    lash_free(impulse), lash_free(peak);
+    lash_free(impulse);
+    lash_free(peak);
     end_paper(&run);
 }
 

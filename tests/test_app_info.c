@@ -42,10 +42,14 @@ static int tear_down(void** state) {
 static int run(const char* const* arguments, char** out, char** err) {
     char* argv[12] = {"info"};
     int argc = 1;
-    while (arguments[argc - 1] != NULL) argv[argc] = (char*)arguments[argc - 1], ++argc;
+    while (arguments[argc - 1] != NULL) {
+        argv[argc] = (char*)arguments[argc - 1];
+        ++argc;
+    }
     char path[2][700];
     int kept[2];
-    fflush(stdout), fflush(stderr);
+    fflush(stdout);
+    fflush(stderr);
     for (int i = 0; i < 2; ++i) {
         snprintf(path[i], sizeof path[i], "%s/stream%d", folder.path, i);
         kept[i] = dup(i + 1);
@@ -54,10 +58,15 @@ static int run(const char* const* arguments, char** out, char** err) {
         close(file);
     }
     int code = app_info(argc, argv);
-    fflush(stdout), fflush(stderr);
-    for (int i = 0; i < 2; ++i) dup2(kept[i], i + 1), close(kept[i]);
+    fflush(stdout);
+    fflush(stderr);
+    for (int i = 0; i < 2; ++i) {
+        dup2(kept[i], i + 1);
+        close(kept[i]);
+    }
     size_t n;
-    *out = cad_read(path[0], &n), *err = cad_read(path[1], &n);
+    *out = cad_read(path[0], &n);
+    *err = cad_read(path[1], &n);
     return code;
 }
 
@@ -86,7 +95,10 @@ static void json_has_the_promised_keys(void** state) {
     int bores = 0;
     const cJSON* face;
     cJSON_ArrayForEach(face, get(part, "faces")) {
-        get(face, "index"), get(face, "axis"), get(face, "box"), get(face, "area");
+        get(face, "index");
+        get(face, "axis");
+        get(face, "box");
+        get(face, "area");
         const cJSON* name = get(face, "name");
         if (!cJSON_IsString(name)) continue;
         assert_string_equal(name->valuestring, "bore");
@@ -96,7 +108,8 @@ static void json_has_the_promised_keys(void** state) {
     }
     assert_int_equal(bores, 1);
     cJSON_Delete(root);
-    free(out), free(err);
+    free(out);
+    free(err);
 }
 
 static void the_table_lists_faces_and_warns(void** state) {
@@ -105,15 +118,18 @@ static void the_table_lists_faces_and_warns(void** state) {
     assert_int_equal(run((const char*[]){small, NULL}, &out, &err), 0);
     assert_non_null(strstr(out, "plane"));
     assert_non_null(strstr(err, "metre numbers under a millimetre header"));
-    free(out), free(err);
+    free(out);
+    free(err);
     assert_int_equal(run((const char*[]){small, "--scale", "1", NULL}, &out, &err), 0);
     assert_string_equal(err, "");
     assert_non_null(strstr(out, "overridden"));
-    free(out), free(err);
+    free(out);
+    free(err);
     assert_int_equal(run((const char*[]){step, NULL}, &out, &err), 0);
     assert_non_null(strstr(out, "bore"));
     assert_non_null(strstr(out, "inner"));
-    free(out), free(err);
+    free(out);
+    free(err);
 }
 
 static void mistakes_have_their_exit_codes(void** state) {
@@ -124,9 +140,13 @@ static void mistakes_have_their_exit_codes(void** state) {
     static const struct {
         int code;
         const char* message;
-    } expected[] = {
-        {4, "ISO-10303-21"}, {7, "cannot open"}, {2, "--scale"}, {2, "unknown option"}, {2, ""},
-        {2, "--cad-seconds"}, {4, "of processor time"}};
+    } expected[] = {{4, "ISO-10303-21"},
+                    {7, "cannot open"},
+                    {2, "--scale"},
+                    {2, "unknown option"},
+                    {2, ""},
+                    {2, "--cad-seconds"},
+                    {4, "of processor time"}};
     const char* const cases[][4] = {{bad, "--json", NULL},
                                     {"/nowhere.step", "--json", NULL},
                                     {step, "--scale", "banana", NULL},
@@ -144,11 +164,13 @@ static void mistakes_have_their_exit_codes(void** state) {
             assert_int_equal(get(get(root, "error"), "code")->valueint, expected[i].code);
             cJSON_Delete(root);
         }
-        free(out), free(err);
+        free(out);
+        free(err);
     }
     assert_int_equal(run((const char*[]){"-h", NULL}, &out, &err), 0);
     assert_non_null(strstr(out, "usage: lash info"));
-    free(out), free(err);
+    free(out);
+    free(err);
 }
 
 int main(void) {

@@ -75,7 +75,9 @@ static void every_kind_is_read_and_runs(void** state) {
         assert_non_null(strstr(joints[type], named));
         LashSim* sim;
         LashMechanism* mech = build(model, &sim);
-        lash_sim_destroy(sim), lash_mechanism_destroy(mech), lash_model_destroy(model);
+        lash_sim_destroy(sim);
+        lash_mechanism_destroy(mech);
+        lash_model_destroy(model);
     }
 }
 
@@ -113,7 +115,9 @@ static void numbers_reach_the_mechanism_in_si(void** state) {
                 1e-12);
     assert_true(fabs(lash_mechanism_joint_coordinate(mech, work, 1, 0, q) - 3 * LASH_PI) < 1e-12);
     assert_true(fabs(lash_mechanism_joint_coordinate(mech, work, 1, 1, q) - 6e-3) < 1e-15);
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech), lash_model_destroy(model);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
+    lash_model_destroy(model);
 }
 
 static void mistakes_are_named(void** state) {

@@ -113,7 +113,8 @@ static void a_global_problem_is_reduced_to_its_contacts(void** state) {
     double P[4], U[4];
     void* work = aligned_alloc(64, (lash_friction_work_size(2, 4) + 63) / 64 * 64);
     LashFrictionSettings s = lash_friction_settings();
-    s.cold = true, s.measure = LASH_MEASURE_PLAIN;
+    s.cold = true;
+    s.measure = LASH_MEASURE_PLAIN;
     assert_int_equal(lash_friction_solve(&p->friction, &s, P, U, work).outcome, LASH_CONVERGED);
     assert_true(P[2] > 3); // the second body lands
     assert_true(app_problem_residual(p, P) < 1e-14);
@@ -242,7 +243,9 @@ static void use(AppProblem* p) {
     if (f->contacts > 0 && f->m <= 64) {
         void* work = aligned_alloc(64, (lash_friction_work_size(f->contacts, f->m) + 63) / 64 * 64);
         LashFrictionSettings s = lash_friction_settings();
-        s.cold = true, s.max_iterations = 20, s.measure = LASH_MEASURE_PLAIN;
+        s.cold = true;
+        s.max_iterations = 20;
+        s.measure = LASH_MEASURE_PLAIN;
         LashFrictionInfo info = lash_friction_solve(f, &s, x, y, work);
         double residual = app_problem_residual(p, x);
         assert_true(isfinite(residual));

@@ -164,7 +164,8 @@ static void contacts_and_events_come_back_as_written(void** state) {
     char path[300];
     LashError error = {0};
     LashRecordInfo info = example();
-    info.contacts = 2, info.contact_name = contacts;
+    info.contacts = 2;
+    info.contact_name = contacts;
     LashRecordLayout layout = lash_record_layout(2, 1, 2);
     double frame[96];
     assert_true(layout.total <= 96);

@@ -72,7 +72,10 @@ static void uniform_numbers_are_uniform_and_independent_of_order(void** state) {
     for (uint64_t i = 0; i < N; ++i) {
         double u = lash_random_uniform(7, LASH_STREAM_POINT, 3, i) - 0.5;
         assert_true(fabs(u) < 0.5);
-        sum += u, square += u * u, product += u * (last - 0.5), last = u + 0.5;
+        sum += u;
+        square += u * u;
+        product += u * (last - 0.5);
+        last = u + 0.5;
     }
     assert_true(fabs(sum / N) < 5 * sqrt(1.0 / 12 / N));
     assert_true(fabs(square / N - 1.0 / 12) < 5 * sqrt(1.0 / 180 / N));
@@ -390,7 +393,9 @@ static void moments_agree_with_the_quantile_function(void** state) {
         for (int i = 0; i < N; ++i) { // midpoint rule over u
             double x = lash_distribution_quantile(d, (i + 0.5) / N);
             assert_true(x >= last);
-            sum += x, square += x * x, last = x;
+            sum += x;
+            square += x * x;
+            last = x;
         }
         double mean = sum / N, sigma = sqrt(square / N - mean * mean);
         assert_true(fabs(mean - lash_distribution_mean(d)) < 1e-4);
@@ -413,7 +418,8 @@ static void correlated_normals_have_their_correlations(void** state) {
     for (int i = 0; i < N; ++i) {
         lash_study_point(study, i, x);
         assert_true(x[1] == 5);
-        a[i] = x[0], b[i] = x[2];
+        a[i] = x[0];
+        b[i] = x[2];
     }
     LashMoments ma = lash_moments(a, N), mb = lash_moments(b, N);
     for (int i = 0; i < N; ++i) sum += (a[i] - ma.mean) * (b[i] - mb.mean);

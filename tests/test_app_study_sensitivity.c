@@ -42,8 +42,12 @@ static Function ishigami_function(void) {
     double p4 = pow(M_PI, 4), p8 = p4 * p4;
     double v1 = 0.5 * pow(1 + 0.1 * p4 / 5, 2), v2 = 49.0 / 8, v13 = 0.01 * p8 * (1.0 / 18 - 0.02);
     double v = v1 + v2 + v13;
-    f.first[0] = v1 / v, f.first[1] = v2 / v, f.first[2] = 0;
-    f.total[0] = (v1 + v13) / v, f.total[1] = v2 / v, f.total[2] = v13 / v;
+    f.first[0] = v1 / v;
+    f.first[1] = v2 / v;
+    f.first[2] = 0;
+    f.total[0] = (v1 + v13) / v;
+    f.total[1] = v2 / v;
+    f.total[2] = v13 / v;
     return f;
 }
 
@@ -90,7 +94,8 @@ static double* evaluate(const Function* f, const LashStudy* study) {
         int64_t row = i * (f->d + 2);
         lash_study_point(study, row, a);
         lash_study_point(study, row + 1, b);
-        y[row] = f->value(a), y[row + 1] = f->value(b);
+        y[row] = f->value(a);
+        y[row + 1] = f->value(b);
         for (int j = 0; j < f->d; ++j) {
             memcpy(x, a, sizeof x);
             x[j] = b[j];
@@ -129,7 +134,9 @@ static void check_function(const Function* f) {
     for (int j = 0; j < f->d; ++j) {
         for (int k = 0; k < 2; ++k) {
             int c = covered[k * MOST + j];
-            sum += c, least = c < least ? c : least, most = c > most ? c : most;
+            sum += c;
+            least = c < least ? c : least;
+            most = c > most ? c : most;
         }
     }
     double coverage = 100.0 * sum / (2.0 * f->d * SEEDS);
@@ -265,7 +272,9 @@ static void a_failed_row_costs_its_base_point_only(void** state) {
     double* y = evaluate(&f, study);
     LashSobolIndex whole[3], less[3];
     lash_sobol_indices(study, y, whole);
-    y[3] = NAN, y[100 * 5 + 1] = NAN, y[100 * 5 + 2] = NAN;
+    y[3] = NAN;
+    y[100 * 5 + 1] = NAN;
+    y[100 * 5 + 2] = NAN;
     assert_int_equal(lash_sobol_indices(study, y, less), 1022);
     for (int j = 0; j < 3; ++j) assert_true(fabs(whole[j].total - less[j].total) < 0.01);
     free(y);

@@ -28,7 +28,9 @@ static Case begin(const char* file, double h, int corrections) {
     Case c = {.model = lash_model_load(file, NULL, 0, &error)};
     if (c.model == NULL) fail_msg("%s", error.message);
     LashSettings* settings = &c.model->simulation.settings;
-    settings->h = h, settings->max_iterations = corrections, settings->max_substeps = 1 << 12;
+    settings->h = h;
+    settings->max_iterations = corrections;
+    settings->max_substeps = 1 << 12;
     c.mech = lash_model_build(c.model, &error);
     if (c.mech == NULL) fail_msg("%s", error.message);
     c.sim = lash_sim_create(lash_mechanism_system(c.mech), settings);

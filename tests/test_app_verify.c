@@ -95,7 +95,8 @@ static void report_is_one_page_with_pictures(void** state) {
     static char page[1 << 20];
     size_t n = fread(page, 1, sizeof page - 1, file);
     page[n] = '\0';
-    fclose(file), remove(path);
+    fclose(file);
+    remove(path);
     static const char* const parts[] = {"<!doctype html>", "id='C-08'",  "<svg",   "polyline",
                                         "604 and 1636",    "not tested", "</html>"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i)

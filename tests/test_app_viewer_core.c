@@ -73,8 +73,10 @@ static void camera_fit_has_the_whole_box_in_view(void** state) {
     uint64_t seed = 7;
     for (int trial = 0; trial < 200; ++trial) {
         ViewCamera c = view_camera(trial % 2 ? vec3(0, 1, 0) : vec3(0, 0, 1));
-        c.yaw = 6.28 * next_random(&seed), c.pitch = 3.1 * (next_random(&seed) - 0.5);
-        c.width = 200 + 2000 * next_random(&seed), c.height = 200 + 2000 * next_random(&seed);
+        c.yaw = 6.28 * next_random(&seed);
+        c.pitch = 3.1 * (next_random(&seed) - 0.5);
+        c.width = 200 + 2000 * next_random(&seed);
+        c.height = 200 + 2000 * next_random(&seed);
         c.orthographic = trial % 3 == 0;
         Vec3 corner[8];
         box_corners(&box, corner);
@@ -128,7 +130,9 @@ static void camera_projection_matrix_agrees_with_rays(void** state) {
         ViewRay ray = view_camera_ray(&c, 300, 220);
         double p[4] = {0, 0, 0, 1}, e[4] = {0}, q[4] = {0};
         Vec3 at = vec3_add_scaled(ray.origin, c.distance, ray.direction);
-        p[0] = at.x, p[1] = at.y, p[2] = at.z;
+        p[0] = at.x;
+        p[1] = at.y;
+        p[2] = at.z;
         for (int i = 0; i < 4; ++i)
             for (int k = 0; k < 4; ++k) e[i] += (double)view[i + 4 * k] * p[k];
         for (int i = 0; i < 4; ++i)
@@ -302,7 +306,8 @@ static void seeking_in_a_long_result_is_fast(void** state) {
         double start = test_clock();
         viewer_seek(v, target * 1e-5);
         double took = test_clock() - start;
-        worst = fmax(worst, took), sum += took;
+        worst = fmax(worst, took);
+        sum += took;
         assert_int_equal(v->shown, target);
         assert_float_equal(v->frame.world_body[1].r.x, 0.1 + 1e-6 * target, 1e-12);
         assert_int_equal(v->touches, 1);
@@ -361,14 +366,16 @@ static void a_result_finds_the_parts_from_where_it_lies(void** state) {
                            .joint_type = names,
                            .contact_name = names};
     assert_true(info.bodies == 2 && info.joints <= 8 && info.contacts <= 8);
-    lash_mechanism_destroy(mech), lash_model_destroy(loaded);
+    lash_mechanism_destroy(mech);
+    lash_model_destroy(loaded);
     LashRecordLayout layout = lash_record_layout(info.bodies, info.joints, info.contacts);
     double* frame = lash_alloc((size_t)layout.total * sizeof *frame);
     LashRecorder* recorder = lash_recorder_create(file, &info, &error);
     assert_non_null(recorder);
     assert_true(lash_recorder_add(recorder, frame, &error));
     assert_true(lash_recorder_close(recorder, &error));
-    lash_free(frame), free(text);
+    lash_free(frame);
+    free(text);
     AppSessionOptions none = no_options();
     ViewSource* source = view_source_open(file, &none, &error);
     if (source == NULL) fail_msg("%s", error.message);
@@ -406,7 +413,8 @@ static void part_without_mesh_is_refused(void** state) {
     assert_int_equal(error.status, LASH_ERROR_CAD);
     assert_non_null(strstr(error.message, "lash info"));
     view_scene_destroy(&scene);
-    cad->triangles = triangles, cad->lines = lines;
+    cad->triangles = triangles;
+    cad->lines = lines;
     view_source_close(source);
 }
 

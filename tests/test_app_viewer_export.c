@@ -118,8 +118,10 @@ static void check_primitive(const Glb* g, const cJSON* primitive) {
                                         integer(attributes, "POSITION"));
     for (int k = 0; k < 3; ++k) { // the bounds that readers rely on
         float low = INFINITY, high = -INFINITY;
-        for (int i = 0; i < points; ++i)
-            low = fminf(low, p[3 * i + k]), high = fmaxf(high, p[3 * i + k]);
+        for (int i = 0; i < points; ++i) {
+            low = fminf(low, p[3 * i + k]);
+            high = fmaxf(high, p[3 * i + k]);
+        }
         assert_float_equal(cJSON_GetArrayItem(cJSON_GetObjectItem(a, "min"), k)->valuedouble, low,
                            0);
         assert_float_equal(cJSON_GetArrayItem(cJSON_GetObjectItem(a, "max"), k)->valuedouble, high,
@@ -299,7 +301,10 @@ static void check_contacts(const char* path) {
     assert_int_equal(points, forces);
     assert_int_equal(points, 3 * gaps);
     for (size_t i = 0; i < points / 4; ++i) assert_true(isfinite(p[i]) && isfinite(f[i]));
-    free(p), free(f), free(g), free(text);
+    free(p);
+    free(f);
+    free(g);
+    free(text);
 }
 
 static void vtk_series_opens_and_holds_the_parts(void** state) {
@@ -355,7 +360,10 @@ static void vtk_series_opens_and_holds_the_parts(void** state) {
         snprintf(path, sizeof path, "%s/run_frames/contacts_%05d.vtp", scratch(), i);
         check_contacts(path);
     }
-    free(point), free(corner), free(part), free(text);
+    free(point);
+    free(corner);
+    free(part);
+    free(text);
     view_frame_destroy(&frame);
     view_scene_destroy(&scene);
     view_source_close(source);

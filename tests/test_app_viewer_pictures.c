@@ -226,7 +226,10 @@ static void picking_returns_the_face_a_ray_hits(void** state) {
     for (int mode = 0; mode < 4; ++mode) {
         v->camera.orthographic = mode == 3;
         view_camera_set(&v->camera, mode == 0 ? VIEW_ISO : mode == 1 ? VIEW_FRONT : VIEW_RIGHT);
-        if (mode == 3) v->camera.yaw = -0.7, v->camera.pitch = 0.5;
+        if (mode == 3) {
+            v->camera.yaw = -0.7;
+            v->camera.pitch = 0.5;
+        }
         viewer_fit(v);
         for (int i = 0; i < 150; ++i) {
             ViewPick expected;
@@ -298,7 +301,8 @@ static void memory_stays_the_same_while_frames_are_drawn(void** state) {
     Viewer* v = open_viewer(source);
     ViewStudioOptions o = small_studio(true);
     o.panels = true;
-    o.width = 320, o.height = 200;
+    o.width = 320;
+    o.height = 200;
     ViewStudio* studio = open_studio(v, &o);
     view_source_wait(source, INFINITY);
     v->style.traces = true;

@@ -110,7 +110,8 @@ static void find_window(Stage* s) {
     for (unsigned i = 0; i < count; ++i) {
         XWindowAttributes a;
         if (!XGetWindowAttributes(sender, child[i], &a) || a.map_state != IsViewable) continue;
-        s->x0 = a.x, s->y0 = a.y;
+        s->x0 = a.x;
+        s->y0 = a.y;
     }
     if (child != NULL) XFree(child);
 }

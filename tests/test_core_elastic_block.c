@@ -22,12 +22,17 @@ typedef struct Block {
 
 static Block make_block(double poisson, double traction) {
     Block b = {.d = lash_paper_elastic_block()};
-    b.d.columns = 8, b.d.rows = 5, b.d.poisson = poisson, b.d.traction = traction, b.d.gravity = 0;
+    b.d.columns = 8;
+    b.d.rows = 5;
+    b.d.poisson = poisson;
+    b.d.traction = traction;
+    b.d.gravity = 0;
     b.model = lash_paper_sliding_block(&b.d);
     b.system = lash_lagrangian_system(b.model);
     b.work = b.system->work_create(b.system);
     size_t n = (size_t)b.system->nv;
-    b.q = lash_alloc(n * sizeof(double)), b.v = lash_alloc(n * sizeof(double));
+    b.q = lash_alloc(n * sizeof(double));
+    b.v = lash_alloc(n * sizeof(double));
     b.F = lash_alloc(n * sizeof(double));
     b.system->initial_state(b.system, b.q, b.v);
     b.column = 2 * (b.d.rows + 1) - 1;
@@ -36,7 +41,9 @@ static Block make_block(double poisson, double traction) {
 
 static void free_block(Block* b) {
     b->system->work_destroy(b->system, b->work);
-    lash_free(b->q), lash_free(b->v), lash_free(b->F);
+    lash_free(b->q);
+    lash_free(b->v);
+    lash_free(b->F);
     lash_lagrangian_destroy(b->model);
 }
 
@@ -86,7 +93,8 @@ static void mass_and_traction_add_up(void** state) {
         for (int j = b.system->block_start[column]; j < b.system->block_start[column + 1]; ++j) {
             for (int i = b.system->block_start[row]; i < b.system->block_start[row + 1]; ++i) {
                 bool along_x = i % b.column % 2 == 0 && j % b.column % 2 == 0;
-                mass += along_x ? *value : 0, ++value;
+                mass += along_x ? *value : 0;
+                ++value;
             }
         }
     }
@@ -97,7 +105,8 @@ static void mass_and_traction_add_up(void** state) {
     b.system->forces(b.system, b.work, 0, b.q, b.v, rest); // sin = 0
     for (int i = 0; i < b.system->nv; ++i) force += b.F[i] - rest[i];
     assert_true(fabs(force / (b.d.traction * b.d.height * b.d.thickness) - 1) < 1e-9);
-    lash_free(M), lash_free(rest);
+    lash_free(M);
+    lash_free(rest);
     free_block(&b);
 }
 

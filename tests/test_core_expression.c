@@ -339,7 +339,8 @@ static void depth_and_length_are_bounded(void** state) {
         assert_non_null(strstr(error.message, "nested too deep"));
     }
     memset(text, ' ', 19999);
-    text[0] = 'x', text[19999] = '\0';
+    text[0] = 'x';
+    text[19999] = '\0';
     LashError error = {0};
     assert_null(lash_expression_compile(text, xyz, 3, &error));
     assert_non_null(strstr(error.message, "at most 4096"));

@@ -31,7 +31,9 @@ static void paper_systems_are_consistent(void** state) {
     check_lagrangian(lash_paper_bouncing_ball(NULL), 1, 1e-9);
     check_lagrangian(lash_paper_linear_oscillator(NULL), 1, 1e-9);
     LashPaperOscillator damped = lash_paper_oscillator();
-    damped.damping = 0.1, damped.force = -0.3, damped.wall = 0.2;
+    damped.damping = 0.1;
+    damped.force = -0.3;
+    damped.wall = 0.2;
     check_lagrangian(lash_paper_linear_oscillator(&damped), 1, 1e-9);
     check_lagrangian(lash_paper_rocking_block(NULL), 1, 1e-9);
     LashPaperBlock rough = lash_paper_block();
@@ -69,10 +71,12 @@ static void solve_small(int n, double* A, double* b) {
         }
         for (int j = 0; j < n; ++j) {
             double x = A[k + n * j];
-            A[k + n * j] = A[pivot + n * j], A[pivot + n * j] = x;
+            A[k + n * j] = A[pivot + n * j];
+            A[pivot + n * j] = x;
         }
         double x = b[k];
-        b[k] = b[pivot], b[pivot] = x;
+        b[k] = b[pivot];
+        b[pivot] = x;
         for (int i = k + 1; i < n; ++i) {
             double f = A[i + n * k] / A[k + n * k];
             for (int j = k; j < n; ++j) A[i + n * j] -= f * A[k + n * j];
@@ -211,7 +215,8 @@ static void constrained_acceleration(Probe* p, double t, const double* q, const 
     a[3] = 0;
     for (int j = 0; j < 3; ++j) {
         for (int i = 0; i < 3; ++i) A[i + 4 * j] = M[i + 3 * j];
-        A[3 + 4 * j] = G[j], A[j + 12] = -G[j];
+        A[3 + 4 * j] = G[j];
+        A[j + 12] = -G[j];
         a[j] = F[j];
         a[3] -= dGv[j] * v[j];
     }
@@ -313,12 +318,15 @@ static void random_banded_system_is_consistent(void** state) {
     uint64_t seed = 11;
     double M[N * B] = {0}, C[N * B] = {0}, K[N * B] = {0}, load[N], q[N], v[N];
     for (int i = 0; i < N; ++i) {
-        load[i] = random_number(&seed), q[i] = random_number(&seed), v[i] = random_number(&seed);
+        load[i] = random_number(&seed);
+        q[i] = random_number(&seed);
+        v[i] = random_number(&seed);
         for (int j = i; j < N && j <= i + W; ++j) {
             int here = i * B + j - i + W, there = j * B + i - j + W;
             M[here] = M[there] = i == j ? 5 : random_number(&seed);
             K[here] = K[there] = i == j ? 9 : random_number(&seed);
-            C[here] = random_number(&seed), C[there] = random_number(&seed); // unsymmetric
+            C[here] = random_number(&seed);
+            C[there] = random_number(&seed); // unsymmetric
         }
     }
     const double amplitude[2] = {2, 3};
@@ -334,10 +342,20 @@ static void random_banded_system_is_consistent(void** state) {
     contact[2].row[0] = (LashLinearRow){1, 1, {22}, {-1}};
     for (int block = 0; block <= 30; block += 3) { // 0: automatic; 24 and more: one block
         LashLinearDef def = lash_linear_def();
-        def.n = N, def.bandwidth = W, def.M = M, def.C = C, def.K = K, def.load = load;
-        def.q0 = q, def.v0 = v, def.load_of_time = waves;
-        def.context = amplitude, def.context_bytes = sizeof amplitude;
-        def.contact = contact, def.contacts = 3, def.block = block;
+        def.n = N;
+        def.bandwidth = W;
+        def.M = M;
+        def.C = C;
+        def.K = K;
+        def.load = load;
+        def.q0 = q;
+        def.v0 = v;
+        def.load_of_time = waves;
+        def.context = amplitude;
+        def.context_bytes = sizeof amplitude;
+        def.contact = contact;
+        def.contacts = 3;
+        def.block = block;
         LashLagrangian* lagrangian = lash_linear_create(&def);
         const LashSystem* s = lash_lagrangian_system(lagrangian);
         assert_true(s->constant_mass && s->unit_metric);
@@ -366,7 +384,8 @@ static void random_banded_system_is_consistent(void** state) {
 
 // A bead on a turning arm in polar coordinates (r, a), with a spring, drag and gravity.
 static void bead_mass(const LashLagrangianPoint* at, double* M) {
-    M[0] = 2, M[3] = 2 * at->q[0] * at->q[0];
+    M[0] = 2;
+    M[3] = 2 * at->q[0] * at->q[0];
 }
 
 static void bead_force(const LashLagrangianPoint* at, const double* v, double* F) {
@@ -388,7 +407,10 @@ static void bead_driver(const LashLagrangianPoint* at, int which, double* g, dou
                         double* G) {
     (void)which;
     g[0] = at->q[1] - 0.5 * at->t * at->t;
-    if (G != NULL) G[1] = 1, g_t[0] = -at->t;
+    if (G != NULL) {
+        G[1] = 1;
+        g_t[0] = -at->t;
+    }
 }
 
 static void bead_wall(const LashLagrangianPoint* at, int which, double* g, double* g_t, double* G) {
@@ -396,8 +418,10 @@ static void bead_wall(const LashLagrangianPoint* at, int which, double* g, doubl
     g[0] = w - r * c + 0.1 * sin(2 * at->t); // a wall across x that moves
     if (G == NULL) return;
     g_t[0] = 0.2 * cos(2 * at->t);
-    G[0] = -c, G[1] = r * s;
-    G[2] = s, G[3] = r * c; // along y
+    G[0] = -c;
+    G[1] = r * s;
+    G[2] = s;
+    G[3] = r * c; // along y
     g_t[1] = 0.01 * r * at->t;
 }
 

@@ -86,7 +86,8 @@ static Rig rig_make(int a, int b, bool with_peer) {
     Rig rig = {.a = shape[a], .b = shape[b]};
     snprintf(rig.name, sizeof rig.name, "%s/%s", texts[a].name, texts[b].name);
     LashPairDef def = lash_pair_def();
-    def.a.shape = rig.a, def.b.shape = rig.b;
+    def.a.shape = rig.a;
+    def.b.shape = rig.b;
     rig.pair = lash_pair_create(&def);
     rig.work = lash_pair_work_create(rig.pair);
     if (!with_peer) return rig;
@@ -207,7 +208,8 @@ static void separated_parts_have_the_distance_of_brepextrema(void** state) {
                     "mm), silent %d\n",
                     rig.name, tally.peer_missed, tally.compared, 1e3 * tally.largest_miss,
                     tally.peer_silent);
-            all.compared += tally.compared, all.peer_missed += tally.peer_missed;
+            all.compared += tally.compared;
+            all.peer_missed += tally.peer_missed;
             all.peer_silent += tally.peer_silent;
             all.agreement = fmax(all.agreement, tally.agreement);
         }

@@ -117,7 +117,9 @@ static void bounds_of_skeletons_are_sharp(void** state) {
     p = lash_place(&turned, corner.origin);
     gap = hypot(p.x, p.y) - 0.1;
     assert_true(fabs(lash_feature_bound(&corner, &shaft, &turned) - gap) < 1e-11);
-    lash_shape_destroy(pin), lash_shape_destroy(ring), lash_shape_destroy(box);
+    lash_shape_destroy(pin);
+    lash_shape_destroy(ring);
+    lash_shape_destroy(box);
 }
 
 int main(void) {

@@ -62,8 +62,10 @@ static void a_second_load_reads_the_cache(void** state) {
     void *p = lash_shape_pack(a, &n), *q = lash_shape_pack(b, &m);
     assert_int_equal(n, m);
     assert_memory_equal(p, q, n);
-    free(p), free(q);
-    lash_shape_destroy(a), lash_shape_destroy(b);
+    free(p);
+    free(q);
+    lash_shape_destroy(a);
+    lash_shape_destroy(b);
     assert_int_equal(cad_files(cache), 2); // the entry and the lock
 }
 
@@ -100,7 +102,8 @@ static void a_damaged_entry_is_made_anew(void** state) {
         char* now = cad_read(path, &again);
         assert_int_equal(again, bytes);
         assert_memory_equal(now, good, bytes);
-        free(now), free(bad);
+        free(now);
+        free(bad);
     }
     free(good);
 }

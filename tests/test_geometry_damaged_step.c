@@ -38,13 +38,16 @@ static int set_up(void** state) {
 
 static int tear_down(void** state) {
     (void)state;
-    free(source[0]), free(source[1]);
+    free(source[0]);
+    free(source[1]);
     cad_remove_all(folder.path);
     return 0;
 }
 
 static uint32_t next_random(uint32_t* state) { // xorshift32, Marsaglia 2003
-    *state ^= *state << 13, *state ^= *state >> 17, *state ^= *state << 5;
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    *state ^= *state << 5;
     return *state;
 }
 

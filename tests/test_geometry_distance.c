@@ -74,7 +74,8 @@ static void a_corner_over_a_cylinder_has_the_distance_from_the_axis(void** state
     int face;
     assert_int_equal(lash_select_name(b, 0, "pin", &face, 1, &error), 1);
     LashPairSide side_a = whole(a), side_b = whole(b);
-    side_b.faces = &face, side_b.face_count = 1;
+    side_b.faces = &face;
+    side_b.face_count = 1;
     LashDistance* d = lash_distance_create(&side_a, &side_b);
     Vec3 corner = vec3(20e-3, 15e-3, 10e-3);
     Quat down = quat_between(vec3_normalize(corner), vec3(-1, 0, 0)); // the corner towards -x
@@ -95,12 +96,16 @@ static void faces_that_do_not_face_each_other_have_the_distance_of_their_edges(v
     LashShape* s = cad_part(&folder, "block", block, "");
     int top, bottom;
     LashFaceQuery query = lash_face_query();
-    query.type = LASH_PLANE, query.has_near = true, query.near = vec3(0, 0, 10e-3);
+    query.type = LASH_PLANE;
+    query.has_near = true;
+    query.near = vec3(0, 0, 10e-3);
     assert_true(lash_select_query(s, 0, &query, &top, &error));
     query.near = vec3(0, 0, -10e-3);
     assert_true(lash_select_query(s, 0, &query, &bottom, &error));
     LashPairSide a = whole(s), b = whole(s);
-    a.faces = &bottom, b.faces = &top, a.face_count = b.face_count = 1;
+    a.faces = &bottom;
+    b.faces = &top;
+    a.face_count = b.face_count = 1;
     LashDistance* d = lash_distance_create(&a, &b);
     assert_distance(d, pose(vec3(0.1, 0, 0), quat_identity()), pose_identity(),
                     hypot(0.1 - 0.04, 0.02)); // the bottom stands lower than the top, beside it

@@ -115,17 +115,21 @@ static void coedge_point(const LashShape* s, const LashCoedge* c, double t, doub
         for (int i = 0; i < 2; ++i) uv[i] = c->a[i] + t * (c->b[i] - c->a[i]);
     } else if (c->kind == LASH_CIRCLE) {
         double angle = c->t0 + t * (c->t1 - c->t0);
-        uv[0] = c->c[0] + c->r * cos(angle), uv[1] = c->c[1] + c->r * sin(angle);
+        uv[0] = c->c[0] + c->r * cos(angle);
+        uv[1] = c->c[1] + c->r * sin(angle);
     } else {
         double h[32][3];
         for (int i = 0; i <= c->degree; ++i) {
             const double* p = &s->uv_pole[3 * (c->first_pole + i)];
-            h[i][0] = p[0] * p[2], h[i][1] = p[1] * p[2], h[i][2] = p[2];
+            h[i][0] = p[0] * p[2];
+            h[i][1] = p[1] * p[2];
+            h[i][2] = p[2];
         }
         for (int n = c->degree; n > 0; --n)
             for (int i = 0; i < n; ++i)
                 for (int k = 0; k < 3; ++k) h[i][k] = (1 - t) * h[i][k] + t * h[i + 1][k];
-        uv[0] = h[0][0] / h[0][2], uv[1] = h[0][1] / h[0][2];
+        uv[0] = h[0][0] / h[0][2];
+        uv[1] = h[0][1] / h[0][2];
     }
 }
 
@@ -210,15 +214,22 @@ static Vec3 face_normal(const LashFace* f, Vec3 p, double* distance) {
     double rho = vec3_norm(across);
     Vec3 out = rho > 0 ? vec3_scale(1 / rho, across) : f->x, n = f->z;
     *distance = h;
-    if (f->type == LASH_CYLINDER) n = out, *distance = rho - f->radius;
+    if (f->type == LASH_CYLINDER) {
+        n = out;
+        *distance = rho - f->radius;
+    }
     if (f->type == LASH_CONE) {
         n = vec3_add_scaled(vec3_scale(cos(f->half_angle), out), -sin(f->half_angle), f->z);
         *distance = (rho - f->radius) * cos(f->half_angle) - h * sin(f->half_angle);
     }
-    if (f->type == LASH_SPHERE) n = vec3_normalize(d), *distance = vec3_norm(d) - f->radius;
+    if (f->type == LASH_SPHERE) {
+        n = vec3_normalize(d);
+        *distance = vec3_norm(d) - f->radius;
+    }
     if (f->type == LASH_TORUS) {
         Vec3 e = vec3_add_scaled(vec3_scale(rho - f->radius, out), h, f->z);
-        n = vec3_normalize(e), *distance = vec3_norm(e) - f->radius2;
+        n = vec3_normalize(e);
+        *distance = vec3_norm(e) - f->radius2;
     }
     return vec3_scale(f->side, n);
 }
@@ -271,8 +282,12 @@ static void check_outward(const LashShape* s) {
         ++seen;
         bool bad = out % 2 != 0 || in % 2 != 1;
         wrong += bad;
-        if (face != s->triangle_face[i]) face = s->triangle_face[i], face_seen = face_wrong = 0;
-        ++face_seen, face_wrong += bad;
+        if (face != s->triangle_face[i]) {
+            face = s->triangle_face[i];
+            face_seen = face_wrong = 0;
+        }
+        ++face_seen;
+        face_wrong += bad;
         if (face_seen >= 3 && face_wrong == face_seen) fail_msg("face %d is turned round", face);
     }
     assert_true(seen > 0);
@@ -373,10 +388,22 @@ static Vec3 face_point(const LashFace* f, double u, double v) {
     Vec3 out = vec3_add(vec3_scale(cos(u), f->x), vec3_scale(sin(u), f->y));
     double a = f->half_angle, rho = 0, h = 0;
     if (f->type == LASH_PLANE) return vec3_add_scaled(vec3_add_scaled(f->origin, u, f->x), v, f->y);
-    if (f->type == LASH_CYLINDER) rho = f->radius, h = v;
-    if (f->type == LASH_CONE) rho = f->radius + v * sin(a), h = v * cos(a);
-    if (f->type == LASH_SPHERE) rho = f->radius * cos(v), h = f->radius * sin(v);
-    if (f->type == LASH_TORUS) rho = f->radius + f->radius2 * cos(v), h = f->radius2 * sin(v);
+    if (f->type == LASH_CYLINDER) {
+        rho = f->radius;
+        h = v;
+    }
+    if (f->type == LASH_CONE) {
+        rho = f->radius + v * sin(a);
+        h = v * cos(a);
+    }
+    if (f->type == LASH_SPHERE) {
+        rho = f->radius * cos(v);
+        h = f->radius * sin(v);
+    }
+    if (f->type == LASH_TORUS) {
+        rho = f->radius + f->radius2 * cos(v);
+        h = f->radius2 * sin(v);
+    }
     return vec3_add_scaled(vec3_add_scaled(f->origin, rho, out), h, f->z);
 }
 
@@ -408,7 +435,8 @@ static void trims_agree_with_the_mesh(void** state) {
                 if (distance < 1e-3 * size && wide == LASH_OUTSIDE)
                     fail_msg("%s, face %d (%.6g, %.6g): outside, but %.3g m from the mesh",
                              shapes[i][0], k, u, v, distance);
-                inside += side == LASH_INSIDE, outside += side == LASH_OUTSIDE;
+                inside += side == LASH_INSIDE;
+                outside += side == LASH_OUTSIDE;
             }
         }
         lash_shape_destroy(s);
@@ -527,7 +555,8 @@ static void the_same_part_file_gives_the_same_bytes(void** state) {
     char *a = cad_read(first, &n), *b = cad_read(cad_make(&folder, "same2", json), &m);
     assert_int_equal(n, m);
     assert_memory_equal(a, b, n);
-    free(a), free(b);
+    free(a);
+    free(b);
 }
 
 static int type_count(const LashShape* s, LashSurfaceType type) {
@@ -565,7 +594,8 @@ static void bsplines_that_are_elementary_are_recognised(void** state) {
     check_trims(free, 1e-7);
     check_outward(free);
     check_relative("volume", free->part[0].volume, exact->part[0].volume, 1e-9);
-    lash_shape_destroy(exact), lash_shape_destroy(free);
+    lash_shape_destroy(exact);
+    lash_shape_destroy(free);
 }
 
 // A whole ring, and a piece of one: the rounding at the end of a pin.
@@ -592,7 +622,8 @@ static void bspline_tori_are_recognised(void** state) {
         check_trims(free, 1e-7);
         check_outward(free);
         check_relative("volume", free->part[0].volume, exact->part[0].volume, 1e-9);
-        lash_shape_destroy(exact), lash_shape_destroy(free);
+        lash_shape_destroy(exact);
+        lash_shape_destroy(free);
     }
 }
 
@@ -788,7 +819,8 @@ static void healing_keeps_shape_and_names(void** state) {
     int rows[32];
     assert_int_equal(lash_select_name(b, LASH_ANY_PART, "rim", rows, 32, &error), 8);
     assert_string_not_equal(a->hash, b->hash);
-    lash_shape_destroy(a), lash_shape_destroy(b);
+    lash_shape_destroy(a);
+    lash_shape_destroy(b);
 }
 
 static void reach_is_the_curvature_or_half_the_wall(void** state) {

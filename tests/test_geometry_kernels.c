@@ -23,13 +23,15 @@ static long poses(long normal, long many) {
 static void contact_of(const One* a, const One* b, const LashPlacement* b_a, const LashRoot* r,
                        LashContactPoint* c) {
     memset(c, 0, sizeof *c);
-    c->gap = r->gap, c->normal = r->normal, c->point_a = r->point_a, c->point_b = r->point_b;
+    c->gap = r->gap;
+    c->normal = r->normal;
+    c->point_a = r->point_a;
+    c->point_b = r->point_b;
     Mat3 one = mat3_identity();
     lash_kernel_second_order(&a->feature, &b->feature, b_a, r, &one, c);
 }
 
-// ---- brute force: local minima of the distance over the parameters of a
-// --------------------------
+// ---- brute force: local minima of the distance over the parameters of a -------------------------
 
 typedef struct Minimum {
     double value, p[2];
@@ -56,13 +58,19 @@ static void refine(const One* a, const One* b, const LashPlacement* q, const dou
                 for (int c = 0; c < n; ++c)
                     if (!one_closed(a, c)) w[c] = fmin(high[c], fmax(low[c], w[c]));
                 double f = value_at(a, b, q, w[0], w[1]);
-                if (f < m->value) m->value = f, best[0] = w[0], best[1] = w[1];
+                if (f < m->value) {
+                    m->value = f;
+                    best[0] = w[0];
+                    best[1] = w[1];
+                }
             }
         bool moved = best[0] != u[0] || best[1] != u[1];
-        u[0] = best[0], u[1] = best[1];
+        u[0] = best[0];
+        u[1] = best[1];
         for (int c = 0; c < 2 && !moved; ++c) h[c] *= 0.4;
     }
-    m->p[0] = u[0], m->p[1] = u[1];
+    m->p[0] = u[0];
+    m->p[1] = u[1];
     m->inside = true;
     for (int c = 0; c < n; ++c) {
         double margin = 1e-3 * (high[c] - low[c]);
@@ -236,7 +244,11 @@ static double closest(const One* o, Vec3 p) { // distance of p from the feature 
             double x = low[0] + (high[0] - low[0]) * i / 60,
                    y = low[1] + (high[1] - low[1]) * j / 60;
             double d = vec3_distance(p, one_point(o, x, y));
-            if (d < best) best = d, u[0] = x, u[1] = y;
+            if (d < best) {
+                best = d;
+                u[0] = x;
+                u[1] = y;
+            }
         }
     double h[2] = {(high[0] - low[0]) / 60, (high[1] - low[1]) / 60};
     for (int k = 0; k < 80 && n > 0; ++k) {
@@ -244,10 +256,15 @@ static double closest(const One* o, Vec3 p) { // distance of p from the feature 
         for (int i = -2; i <= 2; ++i)
             for (int j = n == 2 ? -2 : 0; j <= (n == 2 ? 2 : 0); ++j) {
                 double d = vec3_distance(p, one_point(o, u[0] + h[0] * i / 2, u[1] + h[1] * j / 2));
-                if (d < best) best = d, b[0] = u[0] + h[0] * i / 2, b[1] = u[1] + h[1] * j / 2;
+                if (d < best) {
+                    best = d;
+                    b[0] = u[0] + h[0] * i / 2;
+                    b[1] = u[1] + h[1] * j / 2;
+                }
             }
         bool moved = b[0] != u[0] || b[1] != u[1];
-        u[0] = b[0], u[1] = b[1];
+        u[0] = b[0];
+        u[1] = b[1];
         for (int c = 0; c < 2 && !moved; ++c) h[c] *= 0.5;
     }
     return best;
@@ -292,7 +309,10 @@ static void foot_points_lie_on_both_features(void** state) {
                 LashKernelQuery query = {.limit = 1, .search = true};
                 int n = lash_kernel_roots(&a.feature, &b.feature, &q, &query, roots);
                 for (int m = 0; m < n; ++m)
-                    if (!roots[m].deep) check_root(&a, &b, &q, roots + m), ++found;
+                    if (!roots[m].deep) {
+                        check_root(&a, &b, &q, roots + m);
+                        ++found;
+                    }
             }
             if (lash_kernel_slots(&a.feature, &b.feature) > 0 && found == 0 &&
                 getenv("LASH_VERBOSE"))
@@ -435,8 +455,10 @@ static bool continued(const Touch* t, Pose p, LashRoot* moved) {
         const LashRoot* r = roots + i;
         double d =
             vec3_distance(r->point_a, t->root.point_a) + vec3_distance(r->point_b, t->root.point_b);
-        if (r->ball_a == t->root.ball_a && r->ball_b == t->root.ball_b && d < least)
-            least = d, best = i;
+        if (r->ball_a == t->root.ball_a && r->ball_b == t->root.ball_b && d < least) {
+            least = d;
+            best = i;
+        }
     }
     if (best >= 0) *moved = roots[best];
     return best >= 0;
@@ -507,7 +529,10 @@ static int check_rates(const Touch* t, Random* random) {
         for (int i = 0; i < 2; ++i)
             if (!central_slopes(t, w, omega, i == 0 ? h : 0.5 * h, s + i)) return 0;
         double tolerance = slopes_distance(s, s + 1) + noise / h;
-        if (tolerance < best) best = tolerance, off = slopes_distance(s + 1, &exact);
+        if (tolerance < best) {
+            best = tolerance;
+            off = slopes_distance(s + 1, &exact);
+        }
     }
     bool ok = off < best && best < 1e-4 * (1 + largest);
     if (!ok)
@@ -589,7 +614,9 @@ static void sphere_in_socket_and_on_sphere_have_the_textbook_gap(void** state) {
     (void)state;
     Random r = {5};
     One a, socket, ball;
-    one_make(&a, SPHERE), one_make(&socket, SOCKET), one_make(&ball, SPHERE);
+    one_make(&a, SPHERE);
+    one_make(&socket, SOCKET);
+    one_make(&ball, SPHERE);
     for (long k = 0; k < poses(10000, 1000000); ++k) {
         Pose p =
             pose(vec3_scale(random_in(&r, 1e-6, 0.9), random_direction(&r)), random_rotation(&r));
@@ -612,7 +639,8 @@ static void four_points_span_an_area(void** state) {
     memset(p, 0, sizeof p);
     for (int i = 0; i < 40; ++i) { // around an ellipse, tilted
         double t = 2 * LASH_PI * i / 40;
-        p[i].point_b = vec3(2 * cos(t), sin(t), 0), p[i].normal = vec3(0, 0, 1);
+        p[i].point_b = vec3(2 * cos(t), sin(t), 0);
+        p[i].normal = vec3(0, 0, 1);
         p[i].gap = 1e-3 * p[i].point_b.x;
     }
     int chosen[LASH_MAX_POINTS];

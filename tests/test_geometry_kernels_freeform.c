@@ -38,8 +38,12 @@ static double height(const Wavy* w, double x, double y, double d[3]) { // d: x, 
 static void wavy_patch(Wavy* w, int i, int j) { // Hermite data to Bezier poles
     LashPatch* p = w->patch + i + WAVES * j;
     double h = 2.0 / WAVES;
-    p->u_degree = p->v_degree = 3, p->first_pole = 16 * (i + WAVES * j);
-    p->u0 = -1 + h * i, p->u1 = p->u0 + h, p->v0 = -1 + h * j, p->v1 = p->v0 + h;
+    p->u_degree = p->v_degree = 3;
+    p->first_pole = 16 * (i + WAVES * j);
+    p->u0 = -1 + h * i;
+    p->u1 = p->u0 + h;
+    p->v0 = -1 + h * j;
+    p->v1 = p->v0 + h;
     for (int m = 0; m < 4; ++m)
         for (int l = 0; l < 4; ++l) {
             int ci = l / 2, cj = m / 2; // nearest corner
@@ -51,22 +55,33 @@ static void wavy_patch(Wavy* w, int i, int j) { // Hermite data to Bezier poles
                         : m == 2 ? -h / 3
                                  : 0;
             double* q = w->pole + 4 * (p->first_pole + l + 4 * m);
-            q[0] = x + dx, q[1] = y + dy, q[2] = z + dx * d[0] + dy * d[1] + dx * dy * d[2],
+            q[0] = x + dx;
+            q[1] = y + dy;
+            q[2] = z + dx * d[0] + dy * d[1] + dx * dy * d[2];
             q[3] = 1;
         }
 }
 
 static void wavy_make(Wavy* w, double amplitude, double bow) {
     memset(w, 0, sizeof *w);
-    w->amplitude = amplitude, w->bow = bow;
+    w->amplitude = amplitude;
+    w->bow = bow;
     LashFace* f = &w->face;
-    f->type = LASH_FREEFORM, f->side = 1;
-    f->x = vec3(1, 0, 0), f->y = vec3(0, 1, 0), f->z = vec3(0, 0, 1);
-    f->u0 = f->v0 = -1, f->u1 = f->v1 = 1, f->u_patches = f->v_patches = WAVES;
-    f->box.low = vec3(-1, -1, -amplitude - 2 * bow - 0.1),
+    f->type = LASH_FREEFORM;
+    f->side = 1;
+    f->x = vec3(1, 0, 0);
+    f->y = vec3(0, 1, 0);
+    f->z = vec3(0, 0, 1);
+    f->u0 = f->v0 = -1;
+    f->u1 = f->v1 = 1;
+    f->u_patches = f->v_patches = WAVES;
+    f->box.low = vec3(-1, -1, -amplitude - 2 * bow - 0.1);
     f->box.high = vec3(1, 1, amplitude + 0.1);
     for (int i = 0; i < WAVES * WAVES; ++i) wavy_patch(w, i % WAVES, i / WAVES);
-    w->shape.face = f, w->shape.faces = 1, w->shape.patch = w->patch, w->shape.pole = w->pole;
+    w->shape.face = f;
+    w->shape.faces = 1;
+    w->shape.patch = w->patch;
+    w->shape.pole = w->pole;
     for (int i = 0; i <= GRID; ++i)
         for (int j = 0; j <= GRID; ++j)
             w->grid[i][j] = wavy_point(w, -1 + 2.0 * i / GRID, -1 + 2.0 * j / GRID);
@@ -79,7 +94,10 @@ static Vec3 wavy_point(const Wavy* w, double u, double v) { // own evaluation
     double s = (u - p->u0) / (p->u1 - p->u0), t = (v - p->v0) / (p->v1 - p->v0), row[16];
     for (int m = 0; m < 4; ++m) {
         Vec3 q = casteljau(w->pole + 4 * (p->first_pole + 4 * m), 3, s);
-        row[4 * m] = q.x, row[4 * m + 1] = q.y, row[4 * m + 2] = q.z, row[4 * m + 3] = 1;
+        row[4 * m] = q.x;
+        row[4 * m + 1] = q.y;
+        row[4 * m + 2] = q.z;
+        row[4 * m + 3] = 1;
     }
     return casteljau(row, 3, t);
 }
@@ -122,12 +140,21 @@ static double grid_minimum(const Wavy* w, const One* o, const LashPlacement* q, 
                         double x = fmin(1, fmax(-1, u + h * a / 3)),
                                y = fmin(1, fmax(-1, v + h * b / 3));
                         double g = one_distance(o, lash_place(q, wavy_point(w, x, y)), &foot);
-                        if (g < f) f = g, bu = x, bv = y;
+                        if (g < f) {
+                            f = g;
+                            bu = x;
+                            bv = y;
+                        }
                     }
                 if (bu == u && bv == v) h *= 0.4;
-                u = bu, v = bv;
+                u = bu;
+                v = bv;
             }
-            if (f < best) best = f, best_uv[0] = u, best_uv[1] = v;
+            if (f < best) {
+                best = f;
+                best_uv[0] = u;
+                best_uv[1] = v;
+            }
         }
     return best;
 }
@@ -137,7 +164,8 @@ static void partner_make(One* b, Kind kind) {
     one_make(b, kind);
     if (kind != BORE) return;
     b->face.radius = 10;
-    b->face.box.low = vec3(-10, -10, -2), b->face.box.high = vec3(10, 10, 2);
+    b->face.box.low = vec3(-10, -10, -2);
+    b->face.box.high = vec3(10, 10, 2);
     b->feature = lash_feature_face(&b->shape, 0);
 }
 
@@ -236,7 +264,10 @@ static void no_sample_of_a_wavy_face_lies_below_the_nearest_root(void** state) {
                         double d = one_distance(&b, Y, &foot);
                         if (d < least[inside]) {
                             least[inside] = d;
-                            if (inside) foot_at = foot, X = Y;
+                            if (inside) {
+                                foot_at = foot;
+                                X = Y;
+                            }
                         }
                     }
             }
@@ -259,7 +290,8 @@ static void no_sample_of_a_wavy_face_lies_below_the_nearest_root(void** state) {
                               kind_name[b.kind], least[1], low, nearest);
                 assert_true(nearest <= least[1] + 1e-12);
             }
-            ++compared, unresolved += warm.unresolved > 0;
+            ++compared;
+            unresolved += warm.unresolved > 0;
         }
         if (getenv("LASH_VERBOSE"))
             print_message("%s: %ld compared, %ld searches with unproven boxes\n", kind_name[b.kind],
@@ -270,8 +302,7 @@ static void no_sample_of_a_wavy_face_lies_below_the_nearest_root(void** state) {
     lash_feature_release(&a);
 }
 
-// ---- freeform against freeform, edges and vertices
-// ------------------------------------------------------
+// ---- freeform against freeform, edges and vertices ----------------------------------------------
 
 // Smallest vertical-ish distance is not what we want: true minimum over both surfaces by
 // alternating zooms from a grid of starts.
@@ -287,9 +318,11 @@ static double two_surface_minimum(const Wavy* a, const Wavy* b, const LashPlacem
             for (int k = 0; k <= N; ++k)
                 for (int l = 0; l <= N; ++l) {
                     double e = vec3_norm_squared(vec3_sub(p, b->grid[STEP * k][STEP * l]));
-                    if (e < d2[i][j])
-                        d2[i][j] = e, at[i][j][0] = -1 + 2.0 * k / N,
+                    if (e < d2[i][j]) {
+                        d2[i][j] = e;
+                        at[i][j][0] = -1 + 2.0 * k / N;
                         at[i][j][1] = -1 + 2.0 * l / N;
+                    }
                 }
         }
     for (int i = 0; i <= N; ++i)
@@ -309,11 +342,18 @@ static double two_surface_minimum(const Wavy* a, const Wavy* b, const LashPlacem
                         y[c] = fmin(1, fmax(-1, y[c] + t * h));
                         double e = vec3_distance(lash_place(q, wavy_point(a, y[0], y[1])),
                                                  wavy_point(b, y[2], y[3]));
-                        if (e < d) d = e, memcpy(x, y, sizeof x), moved = true;
+                        if (e < d) {
+                            d = e;
+                            memcpy(x, y, sizeof x);
+                            moved = true;
+                        }
                     }
                 if (!moved) h *= 0.5;
             }
-            if (d < best) best = d, memcpy(uv, x, sizeof x);
+            if (d < best) {
+                best = d;
+                memcpy(uv, x, sizeof x);
+            }
         }
     return best;
 }
@@ -375,7 +415,11 @@ static void vertex_and_edge_find_the_nearest_point_of_a_wavy_face(void** state) 
         for (int i = 0; i <= GRID; ++i)
             for (int j = 0; j <= GRID; ++j) {
                 double e = vec3_norm_squared(vec3_sub(p.r, w.grid[i][j]));
-                if (e < best) best = e, u = -1 + 2.0 * i / GRID, v = -1 + 2.0 * j / GRID;
+                if (e < best) {
+                    best = e;
+                    u = -1 + 2.0 * i / GRID;
+                    v = -1 + 2.0 * j / GRID;
+                }
             }
         best = sqrt(best);
         for (int i = 0; i < 200 && h > 1e-10; ++i) {
@@ -383,10 +427,15 @@ static void vertex_and_edge_find_the_nearest_point_of_a_wavy_face(void** state) 
             for (int a = -2; a <= 2; ++a)
                 for (int c = -2; c <= 2; ++c) {
                     double e = vec3_distance(p.r, wavy_point(&w, u + h * a / 2, v + h * c / 2));
-                    if (e < best) best = e, bu = u + h * a / 2, bv = v + h * c / 2;
+                    if (e < best) {
+                        best = e;
+                        bu = u + h * a / 2;
+                        bv = v + h * c / 2;
+                    }
                 }
             if (bu == u && bv == v) h *= 0.5;
-            u = bu, v = bv;
+            u = bu;
+            v = bv;
         }
         if (fmax(fabs(u), fabs(v)) > 0.99) continue;
         double side = p.r.z > wavy_point(&w, p.r.x, p.r.y).z ? 1 : -1, gap = INFINITY;
@@ -414,7 +463,8 @@ static void following_equals_searching(void** state) {
     wavy_make(&w, 0.05, 0.12);
     LashShape* ball = lash_shape_sphere(0.3);
     LashPairDef def = lash_pair_def();
-    def.a.shape = ball, def.b.shape = &w.shape;
+    def.a.shape = ball;
+    def.b.shape = &w.shape;
     LashPair* pair = lash_pair_create(&def);
     LashPairWork *work = lash_pair_work_create(pair), *fresh = lash_pair_work_create(pair);
     LashContactPoint p[LASH_MAX_POINTS];
@@ -455,23 +505,39 @@ typedef struct Tube { // a cylinder of radius 0.5 along z, as four rational patc
 static void tube_make(Tube* t) {
     memset(t, 0, sizeof *t);
     LashFace* f = &t->face;
-    f->type = LASH_FREEFORM, f->side = -1; // Su x Sv points to the axis
-    f->u0 = -1, f->u1 = 1, f->v1 = 4, f->v_closed = true;
-    f->u_patches = 1, f->v_patches = 4;
-    f->box.low = vec3(-0.5, -0.5, -1), f->box.high = vec3(0.5, 0.5, 1);
+    f->type = LASH_FREEFORM;
+    f->side = -1; // Su x Sv points to the axis
+    f->u0 = -1;
+    f->u1 = 1;
+    f->v1 = 4;
+    f->v_closed = true;
+    f->u_patches = 1;
+    f->v_patches = 4;
+    f->box.low = vec3(-0.5, -0.5, -1);
+    f->box.high = vec3(0.5, 0.5, 1);
     for (int k = 0; k < 4; ++k) {
         LashPatch* p = t->patch + k;
-        p->u_degree = 1, p->v_degree = 2, p->first_pole = 6 * k;
-        p->u0 = -1, p->u1 = 1, p->v0 = k, p->v1 = k + 1;
+        p->u_degree = 1;
+        p->v_degree = 2;
+        p->first_pole = 6 * k;
+        p->u0 = -1;
+        p->u1 = 1;
+        p->v0 = k;
+        p->v1 = k + 1;
         for (int j = 0; j < 3; ++j)
             for (int i = 0; i < 2; ++i) { // the middle pole: corner of the square, weight 1/sqrt 2
                 double a = 0.5 * LASH_PI * (k + 0.5 * j), r = j == 1 ? 0.5 * sqrt(2) : 0.5;
                 double* q = t->pole + 4 * (6 * k + i + 2 * j);
-                q[0] = r * cos(a), q[1] = r * sin(a), q[2] = i ? 1 : -1;
+                q[0] = r * cos(a);
+                q[1] = r * sin(a);
+                q[2] = i ? 1 : -1;
                 q[3] = j == 1 ? sqrt(0.5) : 1;
             }
     }
-    t->shape.face = f, t->shape.faces = 1, t->shape.patch = t->patch, t->shape.pole = t->pole;
+    t->shape.face = f;
+    t->shape.faces = 1;
+    t->shape.patch = t->patch;
+    t->shape.pole = t->pole;
 }
 
 // A ball rolls round the tube: one root all the way, also where v jumps from 4 to 0.
@@ -493,7 +559,8 @@ static void root_is_followed_across_the_seam_of_a_face_closed_in_v(void** state)
         if (n != 1) print_message("step %d: %d roots\n", k, n);
         assert_int_equal(n, 1);
         assert_true(fabs(roots[0].gap - (r - 0.8)) < 1e-12);
-        query.search = true, query.warm = NULL;
+        query.search = true;
+        query.warm = NULL;
         assert_int_equal(lash_kernel_roots(&ball.feature, &b, &q, &query, roots), 1);
         assert_true(fabs(roots[0].gap - (r - 0.8)) < 1e-12);
     }

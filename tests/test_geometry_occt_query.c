@@ -102,10 +102,15 @@ typedef struct Both { // the same two parts, asked both ways
 
 static LashPairDef definition(const Both* t, LashQuery query) {
     LashPairDef def = lash_pair_def();
-    def.a.shape = t->pin, def.a.faces = &t->face, def.a.face_count = 1, def.a.path = ball;
-    def.b.shape = t->block, def.b.path = block;
+    def.a.shape = t->pin;
+    def.a.faces = &t->face;
+    def.a.face_count = 1;
+    def.a.path = ball;
+    def.b.shape = t->block;
+    def.b.path = block;
     def.a.body_shape = pose(vec3(1e-3, 2e-3, -3e-3), quat_normalize(quat(1, 0.2, 0, 0.1)));
-    def.offset = 2e-6, def.query = query;
+    def.offset = 2e-6;
+    def.query = query;
     return def;
 }
 
@@ -140,7 +145,10 @@ static double least_gap(Both* t, int way, Pose a, Pose b, LashContactPoint* near
     int n = lash_pair_query(t->pair[way], t->work[way], a, b, 0.02, p, 32);
     assert_true(n <= 32);
     for (int i = 0; i < n; ++i)
-        if (p[i].gap < least) least = p[i].gap, *nearest = p[i];
+        if (p[i].gap < least) {
+            least = p[i].gap;
+            *nearest = p[i];
+        }
     return least;
 }
 
@@ -204,16 +212,20 @@ static void occt_pairs_without_files_are_refused(void** state) {
     LashError error = {0};
     LashShape* box = lash_shape_box(vec3(1, 1, 1));
     LashPairDef def = lash_pair_def();
-    def.a.shape = def.b.shape = box, def.query = LASH_QUERY_OCCT;
+    def.a.shape = def.b.shape = box;
+    def.query = LASH_QUERY_OCCT;
     assert_false(lash_pair_check(&def, &error));
     assert_non_null(strstr(error.message, "STEP"));
     int edge = 0;
     error = (LashError){0};
-    def.a.path = def.b.path = block, def.b.edges = &edge, def.b.edge_count = 1;
+    def.a.path = def.b.path = block;
+    def.b.edges = &edge;
+    def.b.edge_count = 1;
     assert_false(lash_pair_check(&def, &error));
     assert_string_equal(error.where, "b");
     error = (LashError){0};
-    def.b.edge_count = 0, def.b.path = "/nowhere.step";
+    def.b.edge_count = 0;
+    def.b.path = "/nowhere.step";
     assert_false(lash_pair_check(&def, &error));
     assert_int_equal(error.status, LASH_ERROR_CAD);
     LashPair* pair = lash_pair_create(&def); // and at run time it is not taken for "no contact"

@@ -51,9 +51,12 @@ typedef struct Rig { // two solids and the pair between them
 } Rig;
 
 static void rig_make(Rig* rig, const Solid* a, const Solid* b, double offset) {
-    rig->a = shape_of(a), rig->b = shape_of(b);
+    rig->a = shape_of(a);
+    rig->b = shape_of(b);
     LashPairDef def = lash_pair_def();
-    def.a.shape = rig->a, def.b.shape = rig->b, def.offset = offset;
+    def.a.shape = rig->a;
+    def.b.shape = rig->b;
+    def.offset = offset;
     rig->pair = lash_pair_create(&def);
     rig->work = lash_pair_work_create(rig->pair);
 }
@@ -79,8 +82,7 @@ static Pose random_pose(Random* r, double reach) {
     return pose(vec3_scale(random_in(r, 0, reach), random_direction(r)), random_rotation(r));
 }
 
-// ---- whole solids against brute force
-// -------------------------------------------------------------
+// ---- whole solids against brute force -----------------------------------------------------------
 
 static void separated_solids_have_the_distance_of_brute_force(void** state) {
     (void)state;
@@ -205,8 +207,7 @@ static void pushing_along_the_normal_changes_the_gap_by_the_push(void** state) {
     assert_true(compared > 5000);
 }
 
-// ---- boxes: exact distance and overlap from first principles
-// ---------------------------------------
+// ---- boxes: exact distance and overlap from first principles ------------------------------------
 
 static double segment_distance(Vec3 p, Vec3 q, Vec3 r, Vec3 s) { // p-q and r-s
     Vec3 u = vec3_sub(q, p), v = vec3_sub(s, r), w = vec3_sub(p, r);
@@ -215,7 +216,8 @@ static double segment_distance(Vec3 p, Vec3 q, Vec3 r, Vec3 s) { // p-q and r-s
     double best = INFINITY, det = a * c - b * b;
     double try_s[5] = {0, 1, det > 1e-12 ? (b * e - c * d) / det : 0, 0,
                        0}; // interior and all ends
-    try_s[3] = -d / a, try_s[4] = (b - d) / a;
+    try_s[3] = -d / a;
+    try_s[4] = (b - d) / a;
     for (int i = 0; i < 5; ++i) {
         double x = fmin(1, fmax(0, try_s[i])), y = fmin(1, fmax(0, (b * x + e) / c));
         best = fmin(best, vec3_norm(vec3_add_scaled(vec3_add_scaled(w, x, u), -y, v)));
@@ -250,7 +252,10 @@ static double box_box_separation(const Solid* a, const Solid* b, Pose b_a) {
     Mat3 R = quat_matrix(b_a.rot);
     Vec3 axis[15], e[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     int n = 0;
-    for (int i = 0; i < 3; ++i) axis[n++] = e[i], axis[n++] = mat3_column(R, i);
+    for (int i = 0; i < 3; ++i) {
+        axis[n++] = e[i];
+        axis[n++] = mat3_column(R, i);
+    }
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j) {
             Vec3 c = vec3_cross(e[i], mat3_column(R, j));
@@ -298,8 +303,7 @@ static void boxes_agree_with_first_principles(void** state) {
     rig_free(&rig);
 }
 
-// ---- pin in hole
-// ------------------------------------------------------------------------------------
+// ---- pin in hole --------------------------------------------------------------------------------
 
 // Smallest distance between the rims of a pin and the wall of a hole, both long enough: the deepest
 // point of each end circle by dense search.
@@ -311,14 +315,20 @@ static double rim_gap(double pin_r, double half, double hole_r, Pose hole_pin) {
             Vec3 q =
                 pose_point(hole_pin, vec3(pin_r * cos(0.1 * i), pin_r * sin(0.1 * i), e * half));
             double g = hole_r - hypot(q.x, q.y);
-            if (g < f) f = g, t = 0.1 * i;
+            if (g < f) {
+                f = g;
+                t = 0.1 * i;
+            }
         }
         for (int k = 0; k < 60; ++k, h *= 0.6)
             for (int s = -1; s <= 1; s += 2) {
                 Vec3 q = pose_point(hole_pin,
                                     vec3(pin_r * cos(t + s * h), pin_r * sin(t + s * h), e * half));
                 double g = hole_r - hypot(q.x, q.y);
-                if (g < f) f = g, t += s * h;
+                if (g < f) {
+                    f = g;
+                    t += s * h;
+                }
             }
         best = fmin(best, f);
     }
@@ -332,8 +342,12 @@ static void pin_in_hole_is_exact_and_continuous_in_the_tilt(void** state) {
     LashShape* ring = lash_shape_ring(0.0101, 0.02, 0.060);
     int side = 0, hole = 1;
     LashPairDef def = lash_pair_def();
-    def.a.shape = pin, def.a.faces = &side, def.a.face_count = 1;
-    def.b.shape = ring, def.b.faces = &hole, def.b.face_count = 1;
+    def.a.shape = pin;
+    def.a.faces = &side;
+    def.a.face_count = 1;
+    def.b.shape = ring;
+    def.b.faces = &hole;
+    def.b.face_count = 1;
     LashPair* pair = lash_pair_create(&def);
     LashPairWork* work = lash_pair_work_create(pair);
     LashContactPoint p[CAPACITY];
@@ -363,7 +377,8 @@ static void pin_in_hole_is_exact_and_continuous_in_the_tilt(void** state) {
                 high = fmin(high, p[k].gap);
         }
         if (i > -1000) assert_true(fabs(low - last[0]) < 2.1e-8 && fabs(high - last[1]) < 2.1e-8);
-        last[0] = low, last[1] = high;
+        last[0] = low;
+        last[1] = high;
     }
     lash_pair_work_destroy(work);
     lash_pair_destroy(pair);
@@ -371,8 +386,7 @@ static void pin_in_hole_is_exact_and_continuous_in_the_tilt(void** state) {
     lash_shape_destroy(ring);
 }
 
-// ---- motions
-// ----------------------------------------------------------------------------------------
+// ---- motions ------------------------------------------------------------------------------------
 
 typedef struct Smooth { // a smooth random motion
     Vec3 r[3], w[3];
@@ -450,8 +464,7 @@ static void gap_is_continuous_and_bounds_never_lose_a_contact(void** state) {
         }
 }
 
-// ---- collect and evaluate
-// -----------------------------------------------------------------------------
+// ---- collect and evaluate -----------------------------------------------------------------------
 
 static void evaluate_finds_all_that_query_finds_within_the_promise(void** state) {
     (void)state;
@@ -501,7 +514,8 @@ static void evaluate_finds_all_that_query_finds_within_the_promise(void** state)
                 Pose far = a;
                 far.r = vec3_add(far.r, vec3(0.031, 0, 0));
                 assert_false(lash_pair_evaluate(rig.pair, rig.work, far, b, gap, NULL, NULL));
-                far = a, far.rot = quat_mul(a.rot, quat_exp(vec3(0.021, 0, 0)));
+                far = a;
+                far.rot = quat_mul(a.rot, quat_exp(vec3(0.021, 0, 0)));
                 assert_false(lash_pair_evaluate(rig.pair, rig.work, far, b, gap, NULL, NULL));
             }
             rig_free(&rig);
@@ -527,8 +541,7 @@ static void queries_do_not_allocate(void** state) {
     rig_free(&rig);
 }
 
-// ---- line and area contact
-// ------------------------------------------------------------------------------
+// ---- line and area contact ----------------------------------------------------------------------
 
 static int touching(const Rig* rig, double gap) {
     int n = 0;
@@ -602,8 +615,7 @@ static void beyond_the_reach_there_is_no_gap_but_a_count(void** state) {
     rig_free(&rig);
 }
 
-// ---- gradients in the world
-// ------------------------------------------------------------------------------
+// ---- gradients in the world ---------------------------------------------------------------------
 
 // Moves both bodies along random twists; gap, normal and points of the same id follow the rates.
 static void rates_hold_when_both_bodies_move(void** state) {
@@ -636,7 +648,10 @@ static void rates_hold_when_both_bodies_move(void** state) {
                     for (int s = 0; s < 2; ++s) {
                         rig_gap(&other, moved[s][0], moved[s][1], 0.2);
                         for (int m = 0; m < other.count; ++m)
-                            if (other.point[m].id == p->id) q[s] = other.point[m], found[s] = true;
+                            if (other.point[m].id == p->id) {
+                                q[s] = other.point[m];
+                                found[s] = true;
+                            }
                     }
                     if (!found[0] || !found[1] || !lash_contact_operator(p, D)) continue;
                     for (int m = 0; m < 16; ++m) size = fmax(size, fabs(D[m]));
@@ -667,8 +682,7 @@ static void rates_hold_when_both_bodies_move(void** state) {
     assert_true(compared > 200);
 }
 
-// ---- threads
-// ---------------------------------------------------------------------------------------------
+// ---- threads ------------------------------------------------------------------------------------
 
 typedef struct Job {
     const LashPair* pair;

@@ -43,7 +43,10 @@ typedef struct Integrals {
 } Integrals;
 
 static void add_box(Integrals* s, double w, Vec3 p) {
-    s->volume += w, s->xx += w * p.x * p.x, s->yy += w * p.y * p.y, s->zz += w * p.z * p.z;
+    s->volume += w;
+    s->xx += w * p.x * p.x;
+    s->yy += w * p.y * p.y;
+    s->zz += w * p.z * p.z;
 }
 
 // Rings of the profile rho in [inner(z), outer(z)].
@@ -77,7 +80,9 @@ static void add_revolved(Integrals* s, const Solid* solid, double z0, double z1)
         double moment =
             LASH_PI / 4 * (outer2 * outer2 - inner2 * inner2); // of x^2 over the annulus
         s->volume += half * area;
-        s->xx += half * moment, s->yy += half * moment, s->zz += half * area * z * z;
+        s->xx += half * moment;
+        s->yy += half * moment;
+        s->zz += half * area * z * z;
     }
 }
 
@@ -207,7 +212,8 @@ static void mesh_is_closed_and_encloses_the_volume(void** state) {
             for (int k = 0; k < 3; ++k) {
                 const float *q = s->mesh_point + 3 * s->triangle[3 * t + k],
                             *m = s->mesh_normal + 3 * s->triangle[3 * t + k];
-                p[k] = vec3(q[0], q[1], q[2]), n = vec3_add(n, vec3(m[0], m[1], m[2]));
+                p[k] = vec3(q[0], q[1], q[2]);
+                n = vec3_add(n, vec3(m[0], m[1], m[2]));
             }
             Vec3 c = vec3_cross(vec3_sub(p[1], p[0]), vec3_sub(p[2], p[0]));
             if (vec3_norm(c) > 1e-9) assert_true(vec3_dot(c, n) > 0);
@@ -256,7 +262,9 @@ static void bezier_trims_are_exact(void** state) {
                             {.kind = LASH_FREE_CURVE, .degree = 2, .first_pole = 9}};
     LashLoop loop = {0, 4};
     LashFace face = {.type = LASH_PLANE, .x = {1, 0, 0}, .y = {0, 1, 0}, .z = {0, 0, 1}, .side = 1};
-    face.u0 = face.v0 = -1, face.u1 = face.v1 = 1, face.loops = 1;
+    face.u0 = face.v0 = -1;
+    face.u1 = face.v1 = 1;
+    face.loops = 1;
     LashShape s = {.face = &face, .loop = &loop, .coedge = coedge, .uv_pole = pole[0]};
     Random random = {29};
     for (int k = 0; k < 5000; ++k) {
@@ -271,7 +279,8 @@ static void bezier_trims_are_exact(void** state) {
         for (int i = 0; i < 5; ++i) {
             LashTrimSide expected = lash_trim_point(&s, &face, p, 1e-12);
             assert_int_equal(lash_trim_near(&s, &face, p, 1e-12, &room), expected);
-            p.x += random_in(&random, -0.05, 0.05), p.y += random_in(&random, -0.05, 0.05);
+            p.x += random_in(&random, -0.05, 0.05);
+            p.y += random_in(&random, -0.05, 0.05);
         }
     }
 }
@@ -284,7 +293,8 @@ static void check_room(const LashShape* s, const LashFace* face, double size, in
     double per_u = face->type == LASH_PLANE ? 1 : face->radius;
     for (int k = 0; k < 20000; ++k) {
         double step = size * pow(10, random_in(&random, -6, -1)), margin = 0.2 * size;
-        u += random_in(&random, -step, step) / per_u, v += random_in(&random, -step, step);
+        u += random_in(&random, -step, step) / per_u;
+        v += random_in(&random, -step, step);
         if (face->type == LASH_PLANE || !face->u_closed)
             u = fmin(fmax(u, face->u0 - margin / per_u), face->u1 + margin / per_u);
         v = fmin(fmax(v, face->v0 - margin), face->v1 + margin);
@@ -305,7 +315,10 @@ static void what_is_proven_of_a_trim_holds(void** state) {
     LashFace* bore = ring->face + (ring->face[0].type == LASH_CYLINDER ? 0 : 1);
     assert_int_equal(bore->type, LASH_CYLINDER);
     LashFace half = *bore; // a part of it, by its box alone
-    half.loops = 0, half.u0 = 1, half.u1 = 3, half.u_closed = false;
+    half.loops = 0;
+    half.u0 = 1;
+    half.u1 = 3;
+    half.u_closed = false;
     check_room(ring, &half, 0.7, &answered);
     assert_true(answered > 20000);
     lash_shape_destroy(ring);

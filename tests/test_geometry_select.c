@@ -53,24 +53,32 @@ static void queries_find_by_radius_side_axis_and_place(void** state) {
     int face;
     LashError error = {0};
     LashFaceQuery q = lash_face_query();
-    q.type = LASH_CYLINDER, q.radius = 3e-3;
+    q.type = LASH_CYLINDER;
+    q.radius = 3e-3;
     assert_true(lash_select_query(s, 0, &q, &face, &error));
     assert_true(s->face[face].side > 0);
     q = lash_face_query();
-    q.type = LASH_CYLINDER, q.side = 1;
+    q.type = LASH_CYLINDER;
+    q.side = 1;
     assert_true(lash_select_query(s, 0, &q, &face, &error));
     assert_true(fabs(s->face[face].radius - 3e-3) < 1e-12);
     q = lash_face_query();
-    q.type = LASH_CYLINDER, q.radius = 5e-3;
-    q.has_near = true, q.near = vec3(44e-3, 20e-3, 4e-3);
+    q.type = LASH_CYLINDER;
+    q.radius = 5e-3;
+    q.has_near = true;
+    q.near = vec3(44e-3, 20e-3, 4e-3);
     assert_true(lash_select_query(s, 0, &q, &face, &error));
     assert_string_equal(lash_shape_string(s, s->face[face].name), "right");
     q = lash_face_query();
-    q.type = LASH_CONE, q.radius = 2e-3; // between its ends
+    q.type = LASH_CONE;
+    q.radius = 2e-3; // between its ends
     assert_true(lash_select_query(s, 0, &q, &face, &error));
     q = lash_face_query();
-    q.type = LASH_PLANE, q.has_axis = true, q.axis = vec3(0, 0, -2);
-    q.has_near = true, q.near = vec3(1e-3, 1e-3, -1e-3);
+    q.type = LASH_PLANE;
+    q.has_axis = true;
+    q.axis = vec3(0, 0, -2);
+    q.has_near = true;
+    q.near = vec3(1e-3, 1e-3, -1e-3);
     assert_true(lash_select_query(s, 0, &q, &face, &error));
     assert_true(s->face[face].box.high.z < 1e-9);
 }
@@ -80,19 +88,22 @@ static void doubt_is_told_with_the_candidates(void** state) {
     int face;
     LashError error = {0};
     LashFaceQuery q = lash_face_query();
-    q.type = LASH_CYLINDER, q.radius = 5e-3;
+    q.type = LASH_CYLINDER;
+    q.radius = 5e-3;
     assert_false(lash_select_query(s, 0, &q, &face, &error));
     assert_int_equal(error.status, LASH_ERROR_MODEL);
     assert_non_null(strstr(error.message, "2 faces fit"));
     assert_non_null(strstr(error.message, "left"));
     assert_non_null(strstr(error.message, "right"));
     error = (LashError){0};
-    q.has_near = true, q.near = vec3(30e-3, 20e-3, 4e-3); // as near to one as to the other
+    q.has_near = true;
+    q.near = vec3(30e-3, 20e-3, 4e-3); // as near to one as to the other
     assert_false(lash_select_query(s, 0, &q, &face, &error));
     assert_non_null(strstr(error.message, "2 faces fit"));
     error = (LashError){0};
     q = lash_face_query();
-    q.type = LASH_CYLINDER, q.radius = 4e-3;
+    q.type = LASH_CYLINDER;
+    q.radius = 4e-3;
     assert_false(lash_select_query(s, 0, &q, &face, &error));
     assert_non_null(strstr(error.message, "no face fits"));
     assert_non_null(strstr(error.message, "r 3 mm"));

@@ -64,7 +64,8 @@ static void pack_and_unpack_give_the_same_bytes(void** state) {
     void* again = lash_shape_pack(shape, &again_bytes);
     assert_int_equal(bytes, again_bytes);
     assert_memory_equal(block, again, bytes);
-    lash_free(block), lash_free(again);
+    lash_free(block);
+    lash_free(again);
     lash_shape_destroy(shape);
 }
 

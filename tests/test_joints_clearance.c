@@ -19,7 +19,8 @@ typedef struct Case {
 
 static LashClearanceDef play_def(double play, double radius) {
     LashClearanceDef def = lash_joint_def().clearance;
-    def.play = play, def.radius = radius;
+    def.play = play;
+    def.radius = radius;
     return def;
 }
 
@@ -46,11 +47,17 @@ static void derivatives_of_every_clearance_match_differences(void** state) {
     LashClearanceDef pin = play_def(0.4, 0.3), bore = pin, collar = pin, box = pin, plate = pin;
     pin.pin_length = 0.8;
     bore.bore_length = 0.7;
-    collar.bore_length = 0.9, collar.axial = 0.2, collar.collar_radius = 0.45;
-    box.width = 0.5, box.height = 0.7, box.pin_length = 0.9;
-    plate.width = 0.6, plate.height = 0.4;
+    collar.bore_length = 0.9;
+    collar.axial = 0.2;
+    collar.collar_radius = 0.45;
+    box.width = 0.5;
+    box.height = 0.7;
+    box.pin_length = 0.9;
+    plate.width = 0.6;
+    plate.height = 0.4;
     LashClearanceDef guide = box;
-    guide.pin_length = INFINITY, guide.bore_length = 0.6;
+    guide.pin_length = INFINITY;
+    guide.bore_length = 0.6;
     const Case cases[] = {
         {LASH_CYLINDRICAL, pin},
         {LASH_CYLINDRICAL, bore},
@@ -66,7 +73,8 @@ static void derivatives_of_every_clearance_match_differences(void** state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         for (int variant = 0; variant < 8; ++variant) {
             Case c = cases[i];
-            c.play.mu = variant & 1 ? 0.2 : 0, c.play.outer_b = variant & 2;
+            c.play.mu = variant & 1 ? 0.2 : 0;
+            c.play.outer_b = variant & 2;
             LashMechanism* mech = loose_pair(&c, variant & 4);
             check_system(lash_mechanism_system(mech), 0.02, 1e-5);
             int first, count = lash_mechanism_joint_contacts(mech, 0, &first);
@@ -193,7 +201,9 @@ static void circles_are_found_at_once_as_they_are_alone(void** state) {
 static void gap_is_continuous_while_the_pin_tumbles(void** state) {
     (void)state;
     LashClearanceDef def = play_def(1e-3, 0.01);
-    def.bore_length = 0.02, def.axial = 2e-4, def.collar_radius = 0.015;
+    def.bore_length = 0.02;
+    def.axial = 2e-4;
+    def.collar_radius = 0.015;
     LashMechanism* mech = bearing(LASH_REVOLUTE, def);
     uint64_t seed = 11;
     for (int path = 0; path < 40; ++path) {
@@ -218,7 +228,8 @@ static void touching_goes_over_from_pin_to_bore_without_a_jump(void** state) {
     (void)state;
     const double r = 5e-3, half = 0.01, play = 2e-5, tilt = 1.5e-3;
     LashClearanceDef def = play_def(play, r);
-    def.bore_length = 2 * half, def.pin_length = 2 * half;
+    def.bore_length = 2 * half;
+    def.pin_length = 2 * half;
     LashMechanism* mech = bearing(LASH_CYLINDRICAL, def);
     assert_int_equal(lash_mechanism_contact_count(mech), 4);
     double last = NAN;
@@ -242,9 +253,14 @@ static void reaction_of_a_resting_pin_is_its_load(void** state) {
     for (int k = 0; k < 4; ++k) {
         LashClearanceDef def = play_def(2e-5, 0.01);
         def.mu = 0.2;
-        def.axial = k == 0 ? 1e-5 : 0, def.collar_radius = 0.015;
+        def.axial = k == 0 ? 1e-5 : 0;
+        def.collar_radius = 0.015;
         if (k == 0 || k == 3) def.bore_length = 0.03;
-        if (k == 2) def.width = 0.02, def.height = 0.03, def.pin_length = 0.04;
+        if (k == 2) {
+            def.width = 0.02;
+            def.height = 0.03;
+            def.pin_length = 0.04;
+        }
         for (int outer_b = 0; outer_b < 2; ++outer_b) {
             def.outer_b = outer_b;
             LashMechanism* mech = bearing(types[k], def);
@@ -271,11 +287,15 @@ static void reaction_of_a_resting_pin_is_its_load(void** state) {
 static void ring_on_a_collar_bears_a_load_off_its_middle(void** state) {
     (void)state;
     LashClearanceDef def = play_def(1e-4, 0.01);
-    def.bore_length = 0.03, def.axial = 5e-5, def.collar_radius = 0.02, def.mu = 0.3;
+    def.bore_length = 0.03;
+    def.axial = 5e-5;
+    def.collar_radius = 0.02;
+    def.mu = 0.3;
     LashMechanism* mech = bearing(LASH_REVOLUTE, def);
     lash_mechanism_set_gravity(mech, vec3(0, 0, -GRAVITY));
     LashForceDef force = lash_force_def(); // 2 N down at 9 mm off the axis
-    force.type = LASH_POINT_FORCE, force.body_b = lash_body_id(0),
+    force.type = LASH_POINT_FORCE;
+    force.body_b = lash_body_id(0);
     force.b_point = vec3(0.009, 0, 0);
     force.component[2].out = -2;
     LashMechanism* loaded = lash_mechanism_create();
@@ -314,22 +334,31 @@ static void fall(bool planar, Fall* result) {
     const double h = 1e-4, r = 0.01, play = 2e-3;
     LashMechanism* mech = lash_mechanism_create();
     LashBodyDef body = lash_body_def();
-    body.mass = 0.6, body.inertia = mat3_diagonal(4e-4, 5e-4, 7e-4);
-    body.world_body = at(0.03, -0.02, 0), body.velocity = vec3(0.1, 0.25, 0),
+    body.mass = 0.6;
+    body.inertia = mat3_diagonal(4e-4, 5e-4, 7e-4);
+    body.world_body = at(0.03, -0.02, 0);
+    body.velocity = vec3(0.1, 0.25, 0);
     body.omega = vec3(0, 0, 6);
     LashBodyId b = lash_mechanism_add_body(mech, &body), ground = lash_mechanism_ground(mech);
     lash_mechanism_set_gravity(mech, vec3(0, -GRAVITY, 0));
     if (planar) {
         LashContactDef contact = lash_contact_def();
-        contact.body_a = ground, contact.body_b = b;
-        contact.a_type = LASH_FEATURE_CYLINDER, contact.inside = true;
+        contact.body_a = ground;
+        contact.body_b = b;
+        contact.a_type = LASH_FEATURE_CYLINDER;
+        contact.inside = true;
         contact.b_frame = at(-0.03, 0.02, 0);
-        contact.a_radius = r + play, contact.b_radius = r, contact.e = 0.5, contact.mu = 0.2;
+        contact.a_radius = r + play;
+        contact.b_radius = r;
+        contact.e = 0.5;
+        contact.mu = 0.2;
         lash_mechanism_add_contact(mech, &contact);
     } else {
         LashJointDef joint = joint_at(mech, LASH_REVOLUTE, ground, b, pose_identity());
         joint.clearance = play_def(play, r);
-        joint.clearance.bore_length = 0.02, joint.clearance.e = 0.5, joint.clearance.mu = 0.2;
+        joint.clearance.bore_length = 0.02;
+        joint.clearance.e = 0.5;
+        joint.clearance.mu = 0.2;
         lash_mechanism_add_joint(mech, &joint);
     }
     LashSim* sim = start(mech, h);
@@ -369,7 +398,8 @@ static void planar_motion_equals_that_of_a_circle_in_a_circle(void** state) {
     assert_int_equal(space->impacts, plane->impacts);
     for (int i = 0; i < plane->impacts; ++i)
         check("time of impact", space->impact[i], plane->impact[i], 1e-12);
-    lash_free(space), lash_free(plane);
+    lash_free(space);
+    lash_free(plane);
 }
 
 // ---- coordinates --------------------------------------------------------------------------------
@@ -381,12 +411,15 @@ static void driver_and_torsion_spring_work_on_a_joint_with_play(void** state) {
     LashJointDef def =
         joint_at(mech, LASH_REVOLUTE, lash_mechanism_ground(mech), b, pose_identity());
     def.clearance = play_def(1e-4, 0.01);
-    def.clearance.bore_length = 0.03, def.clearance.mu = 0.1, def.clearance.axial = 1e-4;
+    def.clearance.bore_length = 0.03;
+    def.clearance.mu = 0.1;
+    def.clearance.axial = 1e-4;
     def.clearance.collar_radius = 0.02;
     def.coordinate[0].driver = LASH_DRIVE_POSITION;
     def.coordinate[0].motion = function("10*t^2");
     LashForceDef spring = lash_force_def();
-    spring.type = LASH_JOINT_SPRING, spring.stiffness = 0.02;
+    spring.type = LASH_JOINT_SPRING;
+    spring.stiffness = 0.02;
     spring.joint = lash_mechanism_add_joint(mech, &def);
     lash_mechanism_add_force(mech, &spring);
     lash_mechanism_set_gravity(mech, vec3(0, -GRAVITY, 0));
@@ -408,15 +441,20 @@ static void rattling_pair_keeps_momentum_and_loses_energy(void** state) {
     (void)state;
     LashMechanism* mech = lash_mechanism_create();
     LashBodyDef body = lash_body_def();
-    body.mass = 0.3, body.inertia = mat3_diagonal(1e-4, 2e-4, 1.5e-4);
+    body.mass = 0.3;
+    body.inertia = mat3_diagonal(1e-4, 2e-4, 1.5e-4);
     LashBodyId a = lash_mechanism_add_body(mech, &body);
-    body.mass = 0.2, body.velocity = vec3(0.3, 0.1, 0.05), body.omega = vec3(3, -2, 10);
+    body.mass = 0.2;
+    body.velocity = vec3(0.3, 0.1, 0.05);
+    body.omega = vec3(3, -2, 10);
     LashBodyId b = lash_mechanism_add_body(mech, &body);
     LashJointDef def = joint_at(mech, LASH_REVOLUTE, a, b, pose_identity());
     def.clearance = play_def(2e-4, 0.01);
-    def.clearance.bore_length = 0.03, def.clearance.axial = 1e-4,
+    def.clearance.bore_length = 0.03;
+    def.clearance.axial = 1e-4;
     def.clearance.collar_radius = 0.02;
-    def.clearance.e = 0.3, def.clearance.mu = 0.1;
+    def.clearance.e = 0.3;
+    def.clearance.mu = 0.1;
     lash_mechanism_add_joint(mech, &def);
     LashSim* sim = start(mech, 2e-5);
     double most = 0;

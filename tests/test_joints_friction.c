@@ -47,7 +47,8 @@ static LashMechanism* block_on_slope(LashJointType type, double alpha, double mu
     lash_mechanism_set_gravity(mech, vec3(0, 0, -GRAVITY));
     Vec3 down = vec3(cos(alpha), 0, -sin(alpha)), normal = vec3(sin(alpha), 0, cos(alpha));
     LashBodyDef body = lash_body_def();
-    body.mass = 2, body.inertia = mat3_diagonal(0.1, 0.2, 0.3);
+    body.mass = 2;
+    body.inertia = mat3_diagonal(0.1, 0.2, 0.3);
     body.velocity = velocity;
     LashBodyId block = lash_mechanism_add_body(mech, &body);
     Pose world = type == LASH_PRISMATIC ? frame(vec3_zero(), down, normal)
@@ -78,7 +79,8 @@ static void block_on_incline_follows_the_closed_form(void** state) {
             check("x", coordinate(mech, sim, 0, 0), row[4], off * row[3] + 1e-9);
             check("v", speed(mech, sim, 0, 0), row[5], off + 1e-9);
             if (row[5] == 0) check("no creep", coordinate(mech, sim, 0, 0), 0, 1e-12);
-            lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+            lash_sim_destroy(sim);
+            lash_mechanism_destroy(mech);
         }
     }
     fclose(file);
@@ -103,7 +105,8 @@ static void block_that_slides_sideways_turns_downhill(void** state) {
     fclose(file);
     print_message("largest error at h = 1e-3: %g\n", worst);
     check("sideways block", worst, 0, 5e-3); // direction of sliding at the end of the step: order 1
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
 }
 
 static LashMechanism* potra_block(void) {
@@ -112,9 +115,11 @@ static LashMechanism* potra_block(void) {
     LashBodyId block = add(mech, 1, ball(0.1), at(3, 0, 0));
     LashJointDef def = joint_at(mech, LASH_PRISMATIC, lash_mechanism_ground(mech), block,
                                 frame(vec3_zero(), vec3(1, 0, 0), vec3(0, 0, 1)));
-    def.b_joint.r = vec3_zero(), def.mu = 0.8;
+    def.b_joint.r = vec3_zero();
+    def.mu = 0.8;
     LashForceDef push = lash_force_def();
-    push.type = LASH_JOINT_FORCE, push.joint = lash_mechanism_add_joint(mech, &def);
+    push.type = LASH_JOINT_FORCE;
+    push.joint = lash_mechanism_add_joint(mech, &def);
     push.component[0] = function("8*cos(t)");
     lash_mechanism_add_force(mech, &push);
     return mech;
@@ -142,7 +147,8 @@ static void potra_block_sticks_and_slips_at_the_known_times(void** state) {
     print_message("largest error at h = 1e-3: x %g m, sticking force %g N\n", worst, friction);
     check("x", worst, 0, 2e-6);
     check("friction while sticking", friction, 0, 1e-8);
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
 }
 
 static void potra_block_events_are_reported(void** state) {
@@ -165,7 +171,8 @@ static void potra_block_events_are_reported(void** state) {
         }
     }
     assert_int_equal(found, 7);
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
 }
 
 // --- A pin with friction --------------------------------------------------------------------
@@ -177,11 +184,14 @@ static void wheel_on_a_pin_stops_and_stays(void** state) {
     LashMechanism* mech = lash_mechanism_create();
     lash_mechanism_set_gravity(mech, vec3(0, -GRAVITY, 0));
     LashBodyDef body = lash_body_def();
-    body.mass = m, body.inertia = ball(J), body.omega = vec3(0, 0, omega);
+    body.mass = m;
+    body.inertia = ball(J);
+    body.omega = vec3(0, 0, omega);
     LashBodyId wheel = lash_mechanism_add_body(mech, &body);
     LashJointDef def =
         joint_at(mech, LASH_REVOLUTE, lash_mechanism_ground(mech), wheel, pose_identity());
-    def.mu = mu, def.radius = r;
+    def.mu = mu;
+    def.radius = r;
     lash_mechanism_add_joint(mech, &def);
     LashSim* sim = start(mech, h);
     double slowing = mu * r * m * GRAVITY / J, stop = omega / slowing;
@@ -196,7 +206,8 @@ static void wheel_on_a_pin_stops_and_stays(void** state) {
     check("no creep", coordinate(mech, sim, 0, 0), rest, 1e-12);
     LashEnergy e = lash_sim_energy(sim);
     check("work of friction", e.contact_work_t, -0.5 * J * omega * omega, 1e-6);
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
 }
 
 // A pendulum whose load depends on its speed and on the friction itself: energy is balanced, and it
@@ -209,7 +220,8 @@ static void pendulum_with_a_thick_pin_comes_to_rest(void** state) {
     LashBodyId bob = add(mech, m, ball(0.01), at(l, 0, 0));
     LashJointDef def =
         joint_at(mech, LASH_REVOLUTE, lash_mechanism_ground(mech), bob, pose_identity());
-    def.mu = mu, def.radius = r;
+    def.mu = mu;
+    def.radius = r;
     lash_mechanism_add_joint(mech, &def);
     LashSim* sim = start(mech, h);
     int most = 0, sum = 0;
@@ -226,7 +238,8 @@ static void pendulum_with_a_thick_pin_comes_to_rest(void** state) {
     check("energy", e.kinetic + e.potential - e.start, e.contact_work_t, 1e-5 * m * GRAVITY * l);
     assert_true(e.contact_work_t < -1);
     assert_true(most <= 5 && sum * h / 5 < 1.3);
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
 }
 
 // A shaft that turns and slides in its bore: friction follows the helix of the sliding.
@@ -236,12 +249,15 @@ static void shaft_that_turns_slides_more_easily(void** state) {
     LashMechanism* mech = lash_mechanism_create();
     lash_mechanism_set_gravity(mech, vec3(0, -GRAVITY, 0));
     LashBodyDef body = lash_body_def();
-    body.mass = m, body.inertia = ball(0.01);
-    body.omega = vec3(0, 0, omega), body.velocity = vec3(0, 0, v);
+    body.mass = m;
+    body.inertia = ball(0.01);
+    body.omega = vec3(0, 0, omega);
+    body.velocity = vec3(0, 0, v);
     LashBodyId shaft = lash_mechanism_add_body(mech, &body);
     LashJointDef def =
         joint_at(mech, LASH_CYLINDRICAL, lash_mechanism_ground(mech), shaft, pose_identity());
-    def.mu = mu, def.radius = r;
+    def.mu = mu;
+    def.radius = r;
     lash_mechanism_add_joint(mech, &def);
     LashSim* sim = start(mech, h);
     step(sim);
@@ -249,7 +265,8 @@ static void shaft_that_turns_slides_more_easily(void** state) {
     LashReaction load = reaction(mech, sim, 0, h);
     check("axial friction", load.force.z, -mu * m * GRAVITY * vz / s, 1e-6);
     check("friction torque", load.moment.z, -mu * m * GRAVITY * r * vt / s, 1e-8);
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
 }
 
 // --- Limits ----------------------------------------------------------------------------------
@@ -263,7 +280,8 @@ static void slide_rebounds_from_its_limit_with_restitution(void** state) {
     LashBodyId mass = add(mech, 1.5, ball(0.1), pose_identity());
     LashJointDef def =
         joint_at(mech, LASH_PRISMATIC, lash_mechanism_ground(mech), mass, pose_identity());
-    def.coordinate[0].lower = -drop, def.coordinate[0].e = e;
+    def.coordinate[0].lower = -drop;
+    def.coordinate[0].e = e;
     lash_mechanism_add_joint(mech, &def);
     LashSim* sim = start(mech, h);
     double fall = sqrt(2 * drop / GRAVITY), v = GRAVITY * fall, time = fall;
@@ -277,7 +295,9 @@ static void slide_rebounds_from_its_limit_with_restitution(void** state) {
             check("speed before", -event[k].U_before[0], v, 3 * GRAVITY * h);
             check("Newton's law", event[k].U_after[0], -e * event[k].U_before[0], 1e-9);
             check("time", event[k].t, time, 5 * h);
-            v *= e, time += 2 * v / GRAVITY, ++impacts;
+            v *= e;
+            time += 2 * v / GRAVITY;
+            ++impacts;
         }
     }
     assert_int_equal(impacts, 4);
@@ -285,7 +305,8 @@ static void slide_rebounds_from_its_limit_with_restitution(void** state) {
     check("at rest", speed(mech, sim, 0, 0), 0, 1e-10);
     LashReaction load = reaction(mech, sim, 0, h);
     check("limit carries the weight", load.force.z, 1.5 * GRAVITY, 1e-6);
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
 }
 
 // A pendulum leaning on an upper limit of its angle: no impact, no motion, constant torque.
@@ -297,7 +318,8 @@ static void lever_rests_on_its_limit_without_chatter(void** state) {
     LashBodyId lever = add(mech, m, ball(0.01), at(-l, 0, 0)); // falls towards larger angles
     LashJointDef def =
         joint_at(mech, LASH_REVOLUTE, lash_mechanism_ground(mech), lever, pose_identity());
-    def.coordinate[0].upper = 0.1, def.coordinate[0].e = 0.5;
+    def.coordinate[0].upper = 0.1;
+    def.coordinate[0].e = 0.5;
     lash_mechanism_add_joint(mech, &def);
     LashSim* sim = start(mech, h);
     run_to(sim, h, 3);
@@ -313,7 +335,8 @@ static void lever_rests_on_its_limit_without_chatter(void** state) {
     assert_int_equal(events, 0);
     LashReaction load = reaction(mech, sim, 0, h);
     check("torque of the limit", load.moment.z, -m * GRAVITY * l * cos(0.1), 1e-7);
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
 }
 
 // Limits count turns: a wheel may turn two and a half times before it is stopped.
@@ -322,7 +345,8 @@ static void limit_counts_turns(void** state) {
     double h = 1e-3, upper = 5 * LASH_PI;
     LashMechanism* mech = lash_mechanism_create();
     LashBodyDef body = lash_body_def();
-    body.inertia = ball(1), body.omega = vec3(0, 0, 10);
+    body.inertia = ball(1);
+    body.omega = vec3(0, 0, 10);
     LashBodyId wheel = lash_mechanism_add_body(mech, &body);
     LashJointDef def =
         joint_at(mech, LASH_REVOLUTE, lash_mechanism_ground(mech), wheel, pose_identity());
@@ -333,7 +357,8 @@ static void limit_counts_turns(void** state) {
     check("before the limit", coordinate(mech, sim, 0, 0), 15, 1e-9);
     run_to(sim, h, 2);
     check("at the limit", coordinate(mech, sim, 0, 0), upper, 1e-10);
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
 }
 
 // Friction and a limit on one joint, with all schemes that know contacts.
@@ -349,10 +374,13 @@ static void every_scheme_takes_friction_and_limits(void** state) {
         LashBodyId block = add(mech, 2, ball(0.1), pose_identity());
         LashJointDef def = joint_at(mech, LASH_PRISMATIC, lash_mechanism_ground(mech), block,
                                     frame(vec3_zero(), down, vec3(0, 1, 0)));
-        def.mu = mu, def.coordinate[0].upper = 0.5;
+        def.mu = mu;
+        def.coordinate[0].upper = 0.5;
         lash_mechanism_add_joint(mech, &def);
         LashSettings settings = lash_settings();
-        settings.h = h, settings.scheme = schemes[k], settings.coupled = k == 3;
+        settings.h = h;
+        settings.scheme = schemes[k];
+        settings.coupled = k == 3;
         settings.direction = (LashDirection)(variant % 3);
         LashSim* sim = lash_sim_create(lash_mechanism_system(mech), &settings);
         double a = GRAVITY * (sin(alpha) - mu * cos(alpha));
@@ -363,7 +391,8 @@ static void every_scheme_takes_friction_and_limits(void** state) {
             assert_int_equal(lash_sim_step(sim).outcome, LASH_CONVERGED);
         check("stopped", coordinate(mech, sim, 0, 0), 0.5,
               schemes[k] == LASH_MOREAU_JEAN ? 4 * h : 1e-10);
-        lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+        lash_sim_destroy(sim);
+        lash_mechanism_destroy(mech);
     }
 }
 
@@ -380,11 +409,13 @@ static RunFigures run_all(LashSim* sim, double h, double T) {
     int steps = 0;
     while (lash_sim_time(sim) < T - h / 2) {
         LashStepInfo info = step(sim);
-        f.newton += info.newton, ++steps;
+        f.newton += info.newton;
+        ++steps;
         if (info.newton > f.most) f.most = info.newton;
     }
     LashEnergy e = lash_sim_energy(sim);
-    f.newton /= steps, f.work = e.contact_work_t;
+    f.newton /= steps;
+    f.work = e.contact_work_t;
     f.balance = e.kinetic + e.potential - e.start - e.external_work - e.damping_work -
                 e.contact_work_t - e.contact_work_n;
     return f;
@@ -399,13 +430,21 @@ static void slider_crank_with_friction_everywhere_keeps_its_energy_balance(void*
     LashBodyId ground = lash_mechanism_ground(mech);
     LashBodyDef def = lash_body_def();
     double omega = 20;
-    def.mass = 1, def.inertia = ball(2e-3), def.world_body = at(r / 2, 0, 0);
-    def.omega = vec3(0, 0, omega), def.velocity = vec3(0, omega * r / 2, 0);
+    def.mass = 1;
+    def.inertia = ball(2e-3);
+    def.world_body = at(r / 2, 0, 0);
+    def.omega = vec3(0, 0, omega);
+    def.velocity = vec3(0, omega * r / 2, 0);
     LashBodyId crank = lash_mechanism_add_body(mech, &def);
-    def.mass = 0.5, def.inertia = ball(4e-3), def.world_body = at(r + l / 2, 0, 0);
-    def.omega = vec3(0, 0, -omega * r / l), def.velocity = vec3(0, omega * r / 2, 0);
+    def.mass = 0.5;
+    def.inertia = ball(4e-3);
+    def.world_body = at(r + l / 2, 0, 0);
+    def.omega = vec3(0, 0, -omega * r / l);
+    def.velocity = vec3(0, omega * r / 2, 0);
     LashBodyId rod = lash_mechanism_add_body(mech, &def);
-    def.mass = 0.8, def.inertia = ball(1e-3), def.world_body = at(r + l, 0, 0);
+    def.mass = 0.8;
+    def.inertia = ball(1e-3);
+    def.world_body = at(r + l, 0, 0);
     def.omega = def.velocity = vec3_zero();
     LashBodyId slider = lash_mechanism_add_body(mech, &def);
     const LashBodyId a[4] = {ground, crank, rod, ground}, b[4] = {crank, rod, slider, slider};
@@ -414,11 +453,13 @@ static void slider_crank_with_friction_everywhere_keeps_its_energy_balance(void*
     for (int k = 0; k < 4; ++k) {
         LashJointDef joint =
             joint_at(mech, k == 3 ? LASH_PRISMATIC : LASH_REVOLUTE, a[k], b[k], where[k]);
-        joint.mu = 0.15, joint.radius = 0.01;
+        joint.mu = 0.15;
+        joint.radius = 0.01;
         LashJointId id = lash_mechanism_add_joint(mech, &joint);
         if (k > 0) continue;
         LashForceDef torque = lash_force_def();
-        torque.type = LASH_JOINT_FORCE, torque.joint = id;
+        torque.type = LASH_JOINT_FORCE;
+        torque.joint = id;
         torque.component[0] = function("0.8*cos(6*t)");
         lash_mechanism_add_force(mech, &torque);
     }
@@ -431,7 +472,8 @@ static void slider_crank_with_friction_everywhere_keeps_its_energy_balance(void*
     assert_true(f.work < -0.5);
     check("balance", f.balance, 0, 1e-4);
     assert_true(f.newton < 1.5 && f.most <= 6);
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
 }
 
 // A chain of thick-pinned links comes to rest and then does not creep.
@@ -445,7 +487,8 @@ static void chain_with_friction_comes_to_rest(void** state) {
     for (int k = 0; k < LINKS; ++k) {
         LashBodyId link = add(mech, 0.3, ball(1e-3), at((k + 0.5) * l, 0, 0));
         LashJointDef def = joint_at(mech, LASH_REVOLUTE, last, link, at(k * l, 0, 0));
-        def.mu = 0.5, def.radius = 0.05;
+        def.mu = 0.5;
+        def.radius = 0.05;
         lash_mechanism_add_joint(mech, &def);
         last = link;
     }
@@ -458,7 +501,8 @@ static void chain_with_friction_comes_to_rest(void** state) {
     for (int k = 0; k < LINKS; ++k) x[k] = coordinate(mech, sim, k, 0);
     run_to(sim, h, 14);
     for (int k = 0; k < LINKS; ++k) check("no creep", coordinate(mech, sim, k, 0), x[k], 1e-11);
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
 }
 
 // Two parallel slides hold one block: the load is shared, the friction is that of the whole weight.
@@ -484,7 +528,8 @@ static void redundant_slides_share_the_load(void** state) {
         check("share of the load", r.force.x, GRAVITY * cos(alpha), 1e-6);
         check("share of the friction", r.force.z, -mu * GRAVITY * cos(alpha), 1e-6);
     }
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
 }
 
 // --- Random mechanisms -----------------------------------------------------------------------
@@ -509,12 +554,15 @@ static LashMechanism* random_tree(uint64_t* seed) {
             joint_at(mech, type, body[parent], body[k],
                      frame(at_joint, vec3(x[10], x[11], x[0]), vec3(x[1], x[2], x[7])));
         def.pitch = 0.3;
-        if (lash_joint_has_friction(type) && random_number(seed) < 0.5)
-            def.mu = 0.5 * (1 + random_number(seed)) + 1e-3, def.radius = 0.02;
+        if (lash_joint_has_friction(type) && random_number(seed) < 0.5) {
+            def.mu = 0.5 * (1 + random_number(seed)) + 1e-3;
+            def.radius = 0.02;
+        }
         for (int c = 0; c < lash_coordinate_count(type); ++c) {
             LashCoordinateDef* coordinate_def = &def.coordinate[c];
             if (random_number(seed) < 0) continue;
-            coordinate_def->lower = -0.2, coordinate_def->upper = 0.3;
+            coordinate_def->lower = -0.2;
+            coordinate_def->upper = 0.3;
             coordinate_def->e = 0.45 * (1 + random_number(seed));
         }
         lash_mechanism_add_joint(mech, &def);
@@ -535,11 +583,13 @@ static void random_mechanisms_with_friction_and_limits_converge(void** state) {
         LashMechanism* mech = random_tree(&seed);
         LashSim* sim = start(mech, h);
         while (lash_sim_time(sim) < (all ? 1 : 0.3) - h / 2) {
-            newton += step(sim).newton, ++steps;
+            newton += step(sim).newton;
+            ++steps;
         }
         LashEnergy e = lash_sim_energy(sim);
         assert_true(e.contact_work_t + e.contact_work_n <= 1e-12);
-        lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+        lash_sim_destroy(sim);
+        lash_mechanism_destroy(mech);
     }
     print_message("%ld steps, %.2f Newton iterations each\n", steps,
                   (double)newton / (double)steps);

@@ -25,21 +25,27 @@ typedef struct Fall {
 // Spins about z at 2 rad/s and falls against x on a floor of the ground.
 static LashBodyId add_spinning(LashMechanism* mech) {
     LashBodyDef def = lash_body_def();
-    def.mass = 1, def.inertia = ball(INERTIA), def.world_body = at(1, 0, 0);
+    def.mass = 1;
+    def.inertia = ball(INERTIA);
+    def.world_body = at(1, 0, 0);
     def.omega = vec3(0, 0, 2);
     lash_mechanism_set_gravity(mech, vec3(-GRAVITY, 0, 0));
     return lash_mechanism_add_body(mech, &def);
 }
 
 static void add_faces(Fall* fall, LashBodyId body, double mu, double e) {
-    fall->floor = lash_shape_box(vec3(2, 20, 20)), fall->ball = lash_shape_sphere(RADIUS);
+    fall->floor = lash_shape_box(vec3(2, 20, 20));
+    fall->ball = lash_shape_sphere(RADIUS);
     LashPairDef pair = lash_pair_def();
-    pair.a.shape = fall->floor, pair.b.shape = fall->ball;
+    pair.a.shape = fall->floor;
+    pair.b.shape = fall->ball;
     pair.a.body_shape = at(-1, 0, 0);
     LashPairContactDef def = lash_pair_contact_def();
-    def.body_a = lash_mechanism_ground(fall->mech), def.body_b = body;
+    def.body_a = lash_mechanism_ground(fall->mech);
+    def.body_b = body;
     def.pair = lash_pair_create(&pair);
-    def.mu = mu, def.e = e;
+    def.mu = mu;
+    def.e = e;
     lash_mechanism_add_pair_contact(fall->mech, &def);
 }
 
@@ -51,12 +57,14 @@ static Fall fall_create(Kind kind, double mu, double e) {
         return fall;
     }
     LashContactDef def = lash_contact_def();
-    def.body_a = lash_mechanism_ground(fall.mech), def.body_b = body;
+    def.body_a = lash_mechanism_ground(fall.mech);
+    def.body_b = body;
     def.a_type = LASH_FEATURE_PLANE;
     def.a_frame = frame(vec3_zero(), vec3(1, 0, 0), vec3(0, 1, 0));
     def.b_type = kind == BALL ? LASH_FEATURE_SPHERE : LASH_FEATURE_DISC;
     def.b_radius = RADIUS;
-    def.mu = mu, def.e = e;
+    def.mu = mu;
+    def.e = e;
     lash_mechanism_add_contact(fall.mech, &def);
     return fall;
 }
@@ -71,12 +79,14 @@ static void fall_destroy(Fall* fall) {
 static void run_fall(Fall* fall, LashScheme scheme, double h, double T, double* speed,
                      double* spin) {
     LashSettings settings = lash_settings();
-    settings.h = h, settings.scheme = scheme;
+    settings.h = h;
+    settings.scheme = scheme;
     LashSim* sim = lash_sim_create(lash_mechanism_system(fall->mech), &settings);
     while (lash_sim_time(sim) < T - 0.5 * h) step(sim);
     const double *q, *v;
     lash_sim_state(sim, &q, &v);
-    *speed = v[1], *spin = v[5];
+    *speed = v[1];
+    *spin = v[5];
     lash_sim_destroy(sim);
 }
 
@@ -115,13 +125,18 @@ static void friction_takes_from_the_spin_what_it_gives_along_the_floor(void** st
 static double height_in_bore(LashFeatureType feature, double h) {
     LashMechanism* mech = lash_mechanism_create();
     LashBodyDef body = lash_body_def();
-    body.mass = 1, body.inertia = ball(0.002);
+    body.mass = 1;
+    body.inertia = ball(0.002);
     body.world_body = at(0.4, 0, 0);
     body.omega = vec3(0, 0, 5);
     LashContactDef def = lash_contact_def();
-    def.body_a = lash_mechanism_ground(mech), def.body_b = lash_mechanism_add_body(mech, &body);
-    def.a_type = LASH_FEATURE_CYLINDER, def.b_type = feature;
-    def.inside = true, def.a_radius = 0.5, def.b_radius = 0.1;
+    def.body_a = lash_mechanism_ground(mech);
+    def.body_b = lash_mechanism_add_body(mech, &body);
+    def.a_type = LASH_FEATURE_CYLINDER;
+    def.b_type = feature;
+    def.inside = true;
+    def.a_radius = 0.5;
+    def.b_radius = 0.1;
     def.mu = 0.05;
     lash_mechanism_add_contact(mech, &def);
     // Against the bore from the start: friction acts smoothly.

@@ -17,17 +17,21 @@ static LashBodyId body_at(LashMechanism* mech, double seed) {
     def.inertia = (Mat3){{2, 0.1, 0.2, 0.1, 1.5, -0.1, 0.2, -0.1, 1.8 + 0.1 * seed}};
     def.world_body =
         pose(vec3(seed, 0.5 - seed, 0.2), quat_normalize(quat(1, 0.1 * seed, -0.2, 0.3)));
-    def.velocity = vec3(0.3, -0.2, seed), def.omega = vec3(0.5, seed, -0.7);
+    def.velocity = vec3(0.3, -0.2, seed);
+    def.omega = vec3(0.5, seed, -0.7);
     return lash_mechanism_add_body(mech, &def);
 }
 
 // A joint whose frames do not meet: derivatives hold there too.
 static LashJointDef open_joint(LashJointType type, LashBodyId a, LashBodyId b) {
     LashJointDef def = lash_joint_def();
-    def.type = type, def.body_a = a, def.body_b = b;
+    def.type = type;
+    def.body_a = a;
+    def.body_b = b;
     def.a_joint = pose(vec3(0.3, -0.1, 0.2), quat_normalize(quat(0.9, 0.2, 0.1, -0.3)));
     def.b_joint = pose(vec3(-0.2, 0.4, 0.1), quat_normalize(quat(0.8, -0.1, 0.3, 0.2)));
-    def.length = 0.5, def.pitch = 0.3;
+    def.length = 0.5;
+    def.pitch = 0.3;
     return def;
 }
 
@@ -43,9 +47,15 @@ static void derivatives_of_drivers_limits_and_friction_match_differences(void** 
             for (int c = 0; c < lash_coordinate_count(def.type); ++c) {
                 LashCoordinateDef* x = &def.coordinate[c];
                 x->driver = c == 1 ? LASH_DRIVE_SPEED : LASH_DRIVE_POSITION;
-                x->motion = function("sin(3*t)"), x->lower = -0.4, x->upper = 0.7, x->e = 0.5;
+                x->motion = function("sin(3*t)");
+                x->lower = -0.4;
+                x->upper = 0.7;
+                x->e = 0.5;
             }
-            if (lash_joint_has_friction(def.type)) def.mu = 0.3, def.radius = 0.15;
+            if (lash_joint_has_friction(def.type)) {
+                def.mu = 0.3;
+                def.radius = 0.15;
+            }
             lash_mechanism_add_joint(mech, &def);
             check_system(lash_mechanism_system(mech), 0.3, 1e-6);
             lash_mechanism_destroy(mech);
@@ -61,10 +71,14 @@ static void derivatives_of_forces_on_coordinates_match_differences(void** state)
             LashJointDef def =
                 open_joint((LashJointType)type, body_at(mech, 0.4), body_at(mech, -0.3));
             LashForceDef force = lash_force_def();
-            force.joint = lash_mechanism_add_joint(mech, &def), force.coordinate = c;
-            force.type = LASH_JOINT_FORCE, force.component[0] = function("x^2*v + sin(t)*x");
+            force.joint = lash_mechanism_add_joint(mech, &def);
+            force.coordinate = c;
+            force.type = LASH_JOINT_FORCE;
+            force.component[0] = function("x^2*v + sin(t)*x");
             lash_mechanism_add_force(mech, &force);
-            force.type = LASH_JOINT_SPRING, force.stiffness = 20, force.damping = 3;
+            force.type = LASH_JOINT_SPRING;
+            force.stiffness = 20;
+            force.damping = 3;
             force.component[0] = (LashFunction){.in = {1, 1, 1}};
             lash_mechanism_add_force(mech, &force);
             check_system(lash_mechanism_system(mech), 0.3, 1e-5);
@@ -135,7 +149,8 @@ static LashReaction at_rest(Beam* b) {
     lash_sim_state(sim, &q, &v);
     for (int i = 0; i < 6; ++i) check("at rest", v[i], 0, 1e-10);
     LashReaction r = reaction(b->mech, sim, 0, H);
-    lash_sim_destroy(sim), lash_mechanism_destroy(b->mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(b->mech);
     return r;
 }
 
@@ -191,8 +206,12 @@ static void rod_and_ball_joint_hold_a_boom(void** state) {
     hold(&b, LASH_SPHERICAL, pose_identity(), 0);
     double height = 0.4, length = hypot(height, 2 * ARM), T = MASS * GRAVITY / 2 * length / height;
     LashJointDef rod = lash_joint_def();
-    rod.type = LASH_DISTANCE, rod.body_a = b.ground, rod.body_b = b.body;
-    rod.a_joint.r = vec3(0, height, 0), rod.b_joint.r = vec3(ARM, 0, 0), rod.length = length;
+    rod.type = LASH_DISTANCE;
+    rod.body_a = b.ground;
+    rod.body_b = b.body;
+    rod.a_joint.r = vec3(0, height, 0);
+    rod.b_joint.r = vec3(ARM, 0, 0);
+    rod.length = length;
     lash_mechanism_add_joint(b.mech, &rod);
     LashSim* sim = start(b.mech, H);
     for (int k = 0; k < 5; ++k) step(sim);
@@ -200,7 +219,8 @@ static void rod_and_ball_joint_hold_a_boom(void** state) {
     check_vector("ball", ball_joint.force, vec3(T * 2 * ARM / length, MASS * GRAVITY / 2, 0),
                  TIGHT);
     check_vector("rod", pull.force, vec3(-T * 2 * ARM / length, MASS * GRAVITY / 2, 0), TIGHT);
-    lash_sim_destroy(sim), lash_mechanism_destroy(b.mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(b.mech);
 }
 
 // A nut on a vertical screw carries its weight only if something holds the turn: torque m g lead.
@@ -214,7 +234,8 @@ static void screw_turns_weight_into_torque(void** state) {
     LashJointDef def = joint_at(b.mech, LASH_SCREW, b.ground, b.body, pose_identity());
     def.pitch = pitch;
     LashForceDef force = lash_force_def(); // holds the turn
-    force.type = LASH_JOINT_FORCE, force.joint = lash_mechanism_add_joint(b.mech, &def);
+    force.type = LASH_JOINT_FORCE;
+    force.joint = lash_mechanism_add_joint(b.mech, &def);
     force.component[0].out = MASS * GRAVITY * lead;
     lash_mechanism_add_force(b.mech, &force);
     LashReaction r = at_rest(&b);
@@ -239,7 +260,8 @@ static void nut_spins_down_its_screw(void** state) {
     check("angle", coordinate(mech, sim, 0, 0), 0.5 * a * T * T, 1e-7);
     check("displacement", coordinate(mech, sim, 0, 1), 0.5 * a * T * T * lead, 1e-8);
     assert_true(coordinate(mech, sim, 0, 0) < -20 * LASH_PI); // more than ten turns
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
 }
 
 // A ladder (length L, center in the middle) with its foot on a floor plane and its head on a wall
@@ -259,7 +281,8 @@ static void ladder_between_plane_and_line(void** state) {
                                  frame(head, vec3(0, 1, 0), vec3(1, 0, 0)));
     double push = MASS * GRAVITY / (2 * tan(angle));
     LashForceDef force = lash_force_def();
-    force.type = LASH_JOINT_FORCE, force.joint = lash_mechanism_add_joint(mech, &floor);
+    force.type = LASH_JOINT_FORCE;
+    force.joint = lash_mechanism_add_joint(mech, &floor);
     force.component[0].out = -push; // along x of the floor
     lash_mechanism_add_joint(mech, &wall);
     lash_mechanism_add_force(mech, &force);
@@ -268,7 +291,8 @@ static void ladder_between_plane_and_line(void** state) {
     check_vector("floor", reaction(mech, sim, 0, H).force, vec3(0, 0, MASS * GRAVITY), 1e-5);
     check_vector("wall", reaction(mech, sim, 1, H).force, vec3(push, 0, 0), 1e-5);
     check("at rest", coordinate(mech, sim, 0, 0), 0, 1e-9);
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
 }
 
 // Two wheels on the ground, a torque on each: at rest when they balance through the ratio; free,
@@ -279,7 +303,8 @@ static void gears_balance_and_accelerate(void** state) {
     for (int balanced = 0; balanced < 2; ++balanced) {
         LashMechanism* mech = lash_mechanism_create();
         LashJointDef gear = lash_joint_def();
-        gear.type = LASH_GEAR, gear.ratio = ratio;
+        gear.type = LASH_GEAR;
+        gear.ratio = ratio;
         for (int k = 0; k < 2; ++k) {
             LashBodyId wheel = add(mech, 1, ball(J[k]), at(k, 0, 0));
             LashJointDef def =
@@ -288,9 +313,12 @@ static void gears_balance_and_accelerate(void** state) {
         }
         lash_mechanism_add_joint(mech, &gear);
         LashForceDef force = lash_force_def();
-        force.type = LASH_JOINT_FORCE, force.joint = gear.coupled[0], force.component[0].out = T1;
+        force.type = LASH_JOINT_FORCE;
+        force.joint = gear.coupled[0];
+        force.component[0].out = T1;
         lash_mechanism_add_force(mech, &force);
-        force.joint = gear.coupled[1], force.component[0].out = balanced ? -T1 / ratio : 0;
+        force.joint = gear.coupled[1];
+        force.component[0].out = balanced ? -T1 / ratio : 0;
         lash_mechanism_add_force(mech, &force);
         LashSim* sim = start(mech, H);
         double T = 2, a = balanced ? 0 : T1 / (J[0] + ratio * ratio * J[1]);
@@ -299,7 +327,8 @@ static void gears_balance_and_accelerate(void** state) {
         check("second wheel", coordinate(mech, sim, 1, 0), 0.5 * a * T * T * ratio, 1e-8);
         double expected = balanced ? T1 / ratio : J[1] * a * ratio;
         check("torque", reaction(mech, sim, 2, H).moment.z, expected, TIGHT);
-        lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+        lash_sim_destroy(sim);
+        lash_mechanism_destroy(mech);
     }
 }
 
@@ -316,7 +345,8 @@ static void planet_rolls_around_a_fixed_sun(void** state) {
         joint_at(mech, LASH_REVOLUTE, lash_mechanism_ground(mech), arm, at(0, 0, 0));
     LashJointDef bearing = joint_at(mech, LASH_REVOLUTE, arm, planet, at(l, 0, 0));
     LashJointDef gear = lash_joint_def();
-    gear.type = LASH_GEAR, gear.ratio = ratio;
+    gear.type = LASH_GEAR;
+    gear.ratio = ratio;
     gear.coupled[0] = lash_mechanism_add_joint(mech, &turn);
     gear.coupled[1] = lash_mechanism_add_joint(mech, &bearing);
     lash_mechanism_add_joint(mech, &gear);
@@ -330,7 +360,8 @@ static void planet_rolls_around_a_fixed_sun(void** state) {
         fastest = fmax(fastest, fabs(omega));
     }
     check("speed at the bottom", fastest, sqrt(2 * MASS * GRAVITY * l / I), 0.05);
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
 }
 
 // A rack hangs on a pinion: force m g on the rack, torque m g r on the pinion's driver.
@@ -345,9 +376,11 @@ static void pinion_holds_the_rack(void** state) {
     LashJointDef turn = joint_at(mech, LASH_REVOLUTE, ground, pinion, at(0, 0, 0));
     LashJointDef slide = joint_at(mech, LASH_PRISMATIC, ground, rack,
                                   frame(vec3(r, 0, 0), vec3(0, 1, 0), vec3(1, 0, 0)));
-    turn.coordinate[0].driver = LASH_DRIVE_POSITION, turn.coordinate[0].motion = function("20*t");
+    turn.coordinate[0].driver = LASH_DRIVE_POSITION;
+    turn.coordinate[0].motion = function("20*t");
     LashJointDef mesh = lash_joint_def();
-    mesh.type = LASH_RACK_AND_PINION, mesh.ratio = r;
+    mesh.type = LASH_RACK_AND_PINION;
+    mesh.ratio = r;
     mesh.coupled[0] = lash_mechanism_add_joint(mech, &turn);
     mesh.coupled[1] = lash_mechanism_add_joint(mech, &slide);
     lash_mechanism_add_joint(mech, &mesh);
@@ -356,7 +389,8 @@ static void pinion_holds_the_rack(void** state) {
     check("rack", coordinate(mech, sim, 1, 0), 20 * r, 1e-9);
     check("force", reaction(mech, sim, 2, H).force.z, MASS * GRAVITY, 1e-6);
     check("torque", reaction(mech, sim, 0, H).moment.z, MASS * GRAVITY * r, 1e-6);
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
 }
 
 // --- Motion ------------------------------------------------------------------------------------
@@ -371,7 +405,8 @@ static void universal_joint_transmits_unevenly(void** state) {
     LashBodyId in = add(mech, 1, ball(0.1), at(0, 0, -1));
     LashBodyId out = add(mech, 1, ball(0.1), pose(bent, quat_identity()));
     LashJointDef a = joint_at(mech, LASH_REVOLUTE, ground, in, at(0, 0, -1));
-    a.coordinate[0].driver = LASH_DRIVE_POSITION, a.coordinate[0].motion = function("3*t^2");
+    a.coordinate[0].driver = LASH_DRIVE_POSITION;
+    a.coordinate[0].motion = function("3*t^2");
     LashJointDef b = joint_at(mech, LASH_REVOLUTE, ground, out,
                               frame(bent, bent, vec3(cos(beta), 0, -sin(beta))));
     // the cross: one axis across the first shaft, x, the other across the second, y
@@ -389,7 +424,8 @@ static void universal_joint_transmits_unevenly(void** state) {
         double e1 = remainder(y - turned, 2 * LASH_PI), e2 = remainder(y - other, 2 * LASH_PI);
         check("Cardan's law", fmin(fabs(e1), fabs(e2)), 0, 1e-9);
     }
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
 }
 
 // A body on every joint swings for a second under gravity: rows at 1e-10 in each step (checked in
@@ -402,7 +438,8 @@ static void free_swing_keeps_energy_and_joints(void** state) {
             LashMechanism* mech = lash_mechanism_create();
             lash_mechanism_set_gravity(mech, vec3(0.3, -GRAVITY, 0.2));
             LashBodyDef body = lash_body_def();
-            body.mass = MASS, body.inertia = mat3_diagonal(0.05, 0.08, 0.11);
+            body.mass = MASS;
+            body.inertia = mat3_diagonal(0.05, 0.08, 0.11);
             body.world_body = at(0.4, 0.1, 0);
             LashBodyId id = lash_mechanism_add_body(mech, &body);
             LashJointDef def = joint_at(mech, (LashJointType)type, lash_mechanism_ground(mech), id,
@@ -425,7 +462,8 @@ static void free_swing_keeps_energy_and_joints(void** state) {
                 kinetic = fmax(kinetic, e.kinetic);
             }
             assert_true(kinetic > 0.5); // it moves
-            lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+            lash_sim_destroy(sim);
+            lash_mechanism_destroy(mech);
         }
         print_message("%-16s energy error %.2e J (h = 1e-3), %.2e J (5e-4)\n",
                       lash_joint_type_name((LashJointType)type), error[0], error[1]);

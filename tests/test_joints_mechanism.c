@@ -18,7 +18,8 @@ static LashBodyId add_body(LashMechanism* mech, double seed) {
     def.inertia = (Mat3){{2, 0.1, 0.2, 0.1, 1.5, -0.1, 0.2, -0.1, 1.8 + 0.1 * seed}};
     def.world_body =
         pose(vec3(seed, 0.5 - seed, 0.2), quat_normalize(quat(1, 0.1 * seed, -0.2, 0.3)));
-    def.velocity = vec3(0.3, -0.2, seed), def.omega = vec3(0.5, seed, -0.7);
+    def.velocity = vec3(0.3, -0.2, seed);
+    def.omega = vec3(0.5, seed, -0.7);
     return lash_mechanism_add_body(mech, &def);
 }
 
@@ -33,10 +34,14 @@ static LashFunction function(const char* text) {
 static LashJointId add_joint(LashMechanism* mech, LashJointType type, LashBodyId a, LashBodyId b,
                              LashDriverType driver) {
     LashJointDef def = lash_joint_def();
-    def.type = type, def.body_a = a, def.body_b = b;
+    def.type = type;
+    def.body_a = a;
+    def.body_b = b;
     def.a_joint = pose(vec3(0.3, -0.1, 0.2), quat_normalize(quat(0.9, 0.2, 0.1, -0.3)));
     def.b_joint = pose(vec3(-0.2, 0.4, 0.1), quat_normalize(quat(0.8, -0.1, 0.3, 0.2)));
-    def.coordinate[0].driver = driver, def.length = 0.5, def.pitch = 0.3;
+    def.coordinate[0].driver = driver;
+    def.length = 0.5;
+    def.pitch = 0.3;
     if (driver != LASH_NO_DRIVER) def.coordinate[0].motion = function("sin(3*t)");
     return lash_mechanism_add_joint(mech, &def);
 }
@@ -64,7 +69,9 @@ static void driver_gradients_match_differences_on_aligned_axes(void** state) {
         LashMechanism* mech = lash_mechanism_create();
         LashBodyId a = add_body(mech, 0.4), b = add_body(mech, 0.4);
         LashJointDef def = lash_joint_def();
-        def.type = types[k / 2], def.body_a = a, def.body_b = b;
+        def.type = types[k / 2];
+        def.body_a = a;
+        def.body_b = b;
         Quat rot = quat_normalize(quat(0.9, 0.2, 0.1, -0.3));
         def.a_joint = pose(vec3(0.3, -0.1, 0.2), rot);
         def.b_joint =
@@ -82,14 +89,19 @@ static LashMechanism* with_force(LashForceType type, bool body_axes) {
     lash_mechanism_set_gravity(mech, vec3(0.1, -9, 0.3));
     LashForceDef def = lash_force_def();
     def.type = type;
-    def.body_a = add_body(mech, 0.4), def.body_b = add_body(mech, -0.3);
-    def.a_point = vec3(0.1, 0.2, -0.3), def.b_point = vec3(0.4, -0.2, 0.1);
-    def.stiffness = 20, def.damping = 3, def.rest = 0.25;
+    def.body_a = add_body(mech, 0.4);
+    def.body_b = add_body(mech, -0.3);
+    def.a_point = vec3(0.1, 0.2, -0.3);
+    def.b_point = vec3(0.4, -0.2, 0.1);
+    def.stiffness = 20;
+    def.damping = 3;
+    def.rest = 0.25;
     def.body_axes = body_axes;
     if (type == LASH_JOINT_SPRING || type == LASH_JOINT_FORCE) {
         LashJointDef joint = lash_joint_def(); // aligned axes in the initial configuration
         joint.type = LASH_PRISMATIC;
-        joint.body_a = def.body_a, joint.body_b = def.body_b;
+        joint.body_a = def.body_a;
+        joint.body_b = def.body_b;
         joint.a_joint = pose(vec3(0.3, -0.1, 0.2), quat_normalize(quat(0.9, 0.2, 0.1, -0.3)));
         def.joint = lash_mechanism_add_joint(mech, &joint);
     }
@@ -122,11 +134,15 @@ static void derivatives_of_every_contact_match_differences(void** state) {
             LashBodyId ground = lash_mechanism_ground(mech), one = add_body(mech, 0.4),
                        two = add_body(mech, -0.3);
             LashContactDef def = lash_contact_def();
-            def.a_type = a_type[k], def.b_type = k == 3 ? LASH_FEATURE_DISC : LASH_FEATURE_SPHERE;
-            def.body_a = variant % 3 == 1 ? ground : one,
+            def.a_type = a_type[k];
+            def.b_type = k == 3 ? LASH_FEATURE_DISC : LASH_FEATURE_SPHERE;
+            def.body_a = variant % 3 == 1 ? ground : one;
             def.body_b = variant % 3 == 2 ? ground : two;
-            def.inside = variant % 2 == 1, def.mu = variant < 6 ? 0.3 : 0, def.e = 0.5;
-            def.a_radius = 0.7, def.b_radius = 0.2;
+            def.inside = variant % 2 == 1;
+            def.mu = variant < 6 ? 0.3 : 0;
+            def.e = 0.5;
+            def.a_radius = 0.7;
+            def.b_radius = 0.2;
             def.a_frame = pose(vec3(0.3, -0.1, 0.2), quat_normalize(quat(0.9, 0.2, 0.1, -0.3)));
             def.b_frame = pose(vec3(-0.2, 0.4, 0.1), quat_normalize(quat(0.8, -0.1, 0.3, 0.2)));
             lash_mechanism_add_contact(mech, &def);
@@ -142,7 +158,9 @@ static void torsion_spring_counts_turns(void** state) {
     LashBodyDef def = lash_body_def();
     LashBodyId body = lash_mechanism_add_body(mech, &def);
     LashJointDef joint = lash_joint_def();
-    joint.type = LASH_REVOLUTE, joint.body_a = lash_mechanism_ground(mech), joint.body_b = body;
+    joint.type = LASH_REVOLUTE;
+    joint.body_a = lash_mechanism_ground(mech);
+    joint.body_b = body;
     lash_mechanism_add_joint(mech, &joint);
     const LashSystem* system = lash_mechanism_system(mech);
     LashSystemWork* work = system->work_create(system);

@@ -39,7 +39,9 @@ static LashBodyId scene_body(LashMechanism* mech, Pose world, bool ground) {
 static Scene scene_create(const SceneDef* d) {
     Scene s = {.a = d->a, .b = d->b, .mech = lash_mechanism_create()};
     LashPairDef pair = lash_pair_def();
-    pair.a.shape = d->a, pair.b.shape = d->b, pair.offset = d->offset;
+    pair.a.shape = d->a;
+    pair.b.shape = d->b;
+    pair.offset = d->offset;
     if (d->grounded == 1) pair.a.body_shape = d->world_a;
     if (d->grounded == 2) pair.b.body_shape = d->world_b;
     LashPairContactDef def = lash_pair_contact_def();
@@ -47,7 +49,8 @@ static Scene scene_create(const SceneDef* d) {
     def.body_a = scene_body(s.mech, d->world_a, d->grounded == 1);
     def.body_b = scene_body(s.mech, d->world_b, d->grounded == 2);
     def.pair = lash_pair_create(&pair);
-    def.e = d->e, def.mu = d->mu;
+    def.e = d->e;
+    def.mu = d->mu;
     lash_mechanism_add_pair_contact(s.mech, &def);
     return s;
 }
@@ -160,38 +163,46 @@ static SceneDef scene_number(int k) {
     Pose near = pose_identity();
     switch (k) {
         case 0: // corner of a box on a face
-            d.a = lash_shape_box(vec3(3, 3, 1)), d.b = lash_shape_box(vec3(0.6, 0.5, 0.4));
+            d.a = lash_shape_box(vec3(3, 3, 1));
+            d.b = lash_shape_box(vec3(0.6, 0.5, 0.4));
             near = tilted(0.2, 0.3, 0.88, 0.5, 0.4, 0.2);
             break;
         case 1: // crossed edges
-            d.a = lash_shape_box(vec3(1, 1, 1)), d.b = lash_shape_box(vec3(1, 1, 1));
+            d.a = lash_shape_box(vec3(1, 1, 1));
+            d.b = lash_shape_box(vec3(1, 1, 1));
             near = pose_mul(
                 tilted(0.1, 0, 1.4195, 0, 0, 0),
                 pose_mul(pose(vec3_zero(), quat_exp(vec3(LASH_PI / 4, 0, 0))), pose_identity()));
             d.world_a = pose_mul(d.world_a, pose(vec3_zero(), quat_exp(vec3(0, LASH_PI / 4, 0))));
             break;
         case 2: // ball in a bore
-            d.a = lash_shape_ring(0.5, 0.8, 2), d.b = lash_shape_sphere(0.3);
+            d.a = lash_shape_ring(0.5, 0.8, 2);
+            d.b = lash_shape_sphere(0.3);
             near = tilted(0.15, 0.12, 0.2, 0.3, 0.1, 0);
             break;
         case 3: // pin in a bore, tilted
-            d.a = lash_shape_ring(0.5, 0.8, 0.7), d.b = lash_shape_cylinder(0.48, 2);
+            d.a = lash_shape_ring(0.5, 0.8, 0.7);
+            d.b = lash_shape_cylinder(0.48, 2);
             near = tilted(0.005, 0.003, 0.1, 0.02, -0.01, 0);
             break;
         case 4: // rim of a pin on a face
-            d.a = lash_shape_box(vec3(3, 3, 1)), d.b = lash_shape_cylinder(0.3, 1);
+            d.a = lash_shape_box(vec3(3, 3, 1));
+            d.b = lash_shape_cylinder(0.3, 1);
             near = tilted(0.1, 0.2, 1.055, 0.2, 0.3, 0);
             break;
         case 5: // two balls
-            d.a = lash_shape_sphere(0.5), d.b = lash_shape_sphere(0.3);
+            d.a = lash_shape_sphere(0.5);
+            d.b = lash_shape_sphere(0.3);
             near = tilted(0.3, 0.5, 0.55, 0.1, 0, 0);
             break;
         case 6: // crossed cylinders
-            d.a = lash_shape_capsule(0.2, 2), d.b = lash_shape_capsule(0.3, 2);
+            d.a = lash_shape_capsule(0.2, 2);
+            d.b = lash_shape_capsule(0.3, 2);
             near = tilted(0.51, 0.1, 0, 1.2, 0, 0);
             break;
         default: // ball on a cylinder
-            d.a = lash_shape_cylinder(0.5, 2), d.b = lash_shape_sphere(0.2);
+            d.a = lash_shape_cylinder(0.5, 2);
+            d.b = lash_shape_sphere(0.2);
             near = tilted(0.5, 0.49, 0.1, 0, 0.2, 0);
             break;
     }
@@ -205,7 +216,8 @@ static void derivatives_of_contact_points_match_differences(void** state) {
     for (int k = 0; k < 8; ++k) {
         for (int variant = 0; variant < 8; ++variant) {
             SceneDef def = scene_number(k);
-            def.grounded = variant % 4 % 3, def.mu = variant % 4 == 0 ? 0 : 0.3;
+            def.grounded = variant % 4 % 3;
+            def.mu = variant % 4 == 0 ? 0 : 0.3;
             def.offset = def.grounded == 0 ? 0.01 : 0;
             // Nearly closed; and so deep that the levers differ much.
             int points = check_scene(&def, variant < 4 ? -1e-4 : -5e-4);

@@ -47,7 +47,8 @@ static void lu_solves_small_and_large_systems(void** state) {
         assert_true(lash_dense_lu(n, LU, n, pivot) > 0);
         lash_dense_lu_solve(n, LU, n, pivot, x);
         assert_true(defect(n, A, x, b) < 1e-11);
-        free(A), free(LU);
+        free(A);
+        free(LU);
     }
 }
 
@@ -76,7 +77,9 @@ static void cholesky_solves_and_rejects(void** state) {
         assert_true(defect(n, A, x, b) < 1e-12);
         A[0] = -1;
         assert_false(lash_dense_cholesky(n, A, n));
-        free(G), free(A), free(L);
+        free(G);
+        free(A);
+        free(L);
     }
 }
 
@@ -225,9 +228,14 @@ static void least_squares_has_minimum_norm_and_orthogonal_residual(void** state)
             for (int j = 0; j < n; ++j) s += y[j] * Q[16 * k + j];
             for (int j = 0; j < n; ++j) y[j] -= s * Q[16 * k + j];
         }
-        for (int j = 0; j < n; ++j) size += x[j] * x[j], left += y[j] * y[j];
+        for (int j = 0; j < n; ++j) {
+            size += x[j] * x[j];
+            left += y[j] * y[j];
+        }
         assert_true(left <= 1e-12 * (size + 1e-30));
-        free(B), free(C), free(work);
+        free(B);
+        free(C);
+        free(work);
     }
 }
 
@@ -240,12 +248,18 @@ static void ordering_makes_a_shuffled_chain_narrow(void** state) {
     int count = 0;
     for (int i = 0; i < n; ++i) { // block i is link 7 i mod n of the chain
         int link = 7 * i % n;
-        start[i] = i, pointer[i] = count;
+        start[i] = i;
+        pointer[i] = count;
         for (int j = 0; j < n; ++j)
-            if (abs(7 * j % n - link) <= 1)
-                column[count] = j, offset[count] = count, values[count] = 1, count++;
+            if (abs(7 * j % n - link) <= 1) {
+                column[count] = j;
+                offset[count] = count;
+                values[count] = 1;
+                count++;
+            }
     }
-    start[n] = n, pointer[n] = count;
+    start[n] = n;
+    pointer[n] = count;
     LashBlockSparse A = {n, start, pointer, column, offset, values};
     lash_block_sparse_check(&A);
     lash_block_sparse_order(&A, order, work);

@@ -78,9 +78,11 @@ static void add_ball_on(LashMechanism* mech, LashBodyId body, Pose plane, Vec3 s
     LashContactDef contact = lash_contact_def();
     contact.body_a = body;
     contact.body_b = add(mech, 1, ball(0.004), at(start.x, start.y, start.z));
-    contact.a_type = LASH_FEATURE_PLANE, contact.b_type = LASH_FEATURE_SPHERE;
+    contact.a_type = LASH_FEATURE_PLANE;
+    contact.b_type = LASH_FEATURE_SPHERE;
     contact.a_frame = plane;
-    contact.e = e, contact.mu = 0.2;
+    contact.e = e;
+    contact.mu = 0.2;
     lash_mechanism_add_contact(mech, &contact);
     lash_mechanism_set_gravity(mech, vec3(-GRAVITY, 0, 0));
 }
@@ -90,7 +92,9 @@ static LashMechanism* table(const char* speed, double e) {
     LashMechanism* mech = lash_mechanism_create();
     LashBodyDef def = lash_body_def();
     Driven driven = {.speed = speed};
-    def.mass = 1, def.inertia = ball(0.004), def.velocity = vec3(speed_of(&driven, 0), 0, 0);
+    def.mass = 1;
+    def.inertia = ball(0.004);
+    def.velocity = vec3(speed_of(&driven, 0), 0, 0);
     LashBodyId body = lash_mechanism_add_body(mech, &def);
     Pose up = frame(vec3_zero(), vec3(1, 0, 0), vec3(0, 1, 0));
     LashJointDef guide = joint_at(mech, LASH_PRISMATIC, lash_mechanism_ground(mech), body, up);
@@ -125,9 +129,11 @@ static LashMechanism* slider_crank(const char* speed, double play, double e) {
     lash_mechanism_add_joint(mech, &bearing);
     LashJointDef pin = joint_at(mech, LASH_REVOLUTE, crank, rod, at(0.05, 0, 0));
     if (play > 0) {
-        pin.clearance.play = play, pin.clearance.radius = 0.01;
+        pin.clearance.play = play;
+        pin.clearance.radius = 0.01;
         pin.clearance.bore_length = 0.02;
-        pin.clearance.e = e, pin.clearance.mu = 0.1;
+        pin.clearance.e = e;
+        pin.clearance.mu = 0.1;
     }
     lash_mechanism_add_joint(mech, &pin);
     LashJointDef other = joint_at(mech, LASH_REVOLUTE, rod, slider, at(0.2, 0, 0));
@@ -204,12 +210,14 @@ static void every_variant_of_the_step_holds_driven_parts(void** state) {
     LashSettings variant[8];
     for (int i = 0; i < 8; ++i) variant[i] = settings_with(1e-3);
     variant[0].theta = 0.8;
-    variant[1].theta = 0.8, variant[1].variant = true;
+    variant[1].theta = 0.8;
+    variant[1].variant = true;
     variant[2].direction = LASH_AT_END;
     variant[3].direction = LASH_AT_START;
     variant[4].full_newton = true;
     variant[5].scheme = LASH_DIRECT;
-    variant[6].scheme = LASH_DIRECT, variant[6].forecast = LASH_FORECAST_EXPLICIT;
+    variant[6].scheme = LASH_DIRECT;
+    variant[6].forecast = LASH_FORECAST_EXPLICIT;
     variant[7].law = LASH_FREMOND;
     for (int i = 0; i < 8; ++i) {
         Driven up = {.speed = "2 + cos(3*t)"}, still = {.speed = "0"};

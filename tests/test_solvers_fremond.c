@@ -18,7 +18,8 @@
 
 static LashSettings fremond_settings(double h) {
     LashSettings set = lash_settings();
-    set.law = LASH_FREMOND, set.h = h;
+    set.law = LASH_FREMOND;
+    set.h = h;
     return set;
 }
 
@@ -35,8 +36,10 @@ static void stick_follows_the_public_trajectory(void** state) {
     assert_int_equal(fscanf(file, "%d %d", &rows, &columns), 2);
     LashLagrangian* stick = lash_paper_impacting_stick(NULL);
     LashSettings set = fremond_settings(1e-4);
-    set.scheme = LASH_MOREAU_JEAN, set.direction = LASH_AT_START;
-    set.forecast = LASH_FORECAST_EXPLICIT, set.gamma = 1;
+    set.scheme = LASH_MOREAU_JEAN;
+    set.direction = LASH_AT_START;
+    set.forecast = LASH_FORECAST_EXPLICIT;
+    set.gamma = 1;
     LashSim* sim = lash_sim_create(lash_lagrangian_system(stick), &set);
     double worst = 0;
     for (int k = 0; k < rows; ++k) {
@@ -53,7 +56,8 @@ static void stick_follows_the_public_trajectory(void** state) {
     fclose(file);
     if (!(worst <= 4e-4)) print_error("largest difference %g\n", worst);
     assert_true(worst <= 4e-4);
-    lash_sim_destroy(sim), lash_lagrangian_destroy(stick);
+    lash_sim_destroy(sim);
+    lash_lagrangian_destroy(stick);
 }
 
 // The rigid body of the model file against the three coordinates of the paper.
@@ -77,14 +81,16 @@ static void rigid_bodies_obey_it_too(void** state) {
             assert_int_equal(lash_sim_step(sim).outcome, LASH_CONVERGED);
             double work = lash_sim_energy(sim).contact_work_t;
             if (work != 0 && isnan(friction[law])) friction[law] = work;
-            largest = fmax(largest, work - before), before = work;
+            largest = fmax(largest, work - before);
+            before = work;
         }
         if (law == LASH_FREMOND) assert_true(largest <= 1e-14);
         lash_sim_destroy(sim);
     }
     assert_true(fabs(friction[0] - 7.0756e-4) < 2e-5);
     assert_true(fabs(friction[1] + 6.7744e-4) < 2e-5);
-    lash_mechanism_destroy(mech), lash_model_destroy(model);
+    lash_mechanism_destroy(mech);
+    lash_model_destroy(model);
 }
 
 // Slider-crank with play, combined scheme: exact positions, and no step whose contacts that were
@@ -105,15 +111,18 @@ static void algorithm_2_dissipates_where_the_proof_holds(void** state) {
             assert_true(info.penetration <= 1e-10);
             LashEnergy e = lash_sim_energy(sim);
             double work = e.contact_work_n + e.contact_work_t - e.opening_work;
-            largest = fmax(largest, work - before), before = work;
-            pushing += info.contacts, opening += info.opening;
+            largest = fmax(largest, work - before);
+            before = work;
+            pushing += info.contacts;
+            opening += info.opening;
         }
         if (!(largest <= 1e-12)) print_error("work %g J\n", largest);
         assert_true(largest <= 1e-12);
         if (pushing <= 50) print_error("%ld pushing, %ld opening\n", pushing, opening);
         assert_true(pushing > 50);
         assert_true(opening < pushing);
-        lash_sim_destroy(sim), lash_lagrangian_destroy(crank);
+        lash_sim_destroy(sim);
+        lash_lagrangian_destroy(crank);
     }
 }
 

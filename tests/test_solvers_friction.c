@@ -31,7 +31,8 @@ static LashFrictionInfo solve(const LashFrictionProblem* p, const LashFrictionSe
 
 static LashFrictionSettings cold(double tolerance) {
     LashFrictionSettings s = lash_friction_settings();
-    s.cold = true, s.tolerance = tolerance;
+    s.cold = true;
+    s.tolerance = tolerance;
     return s;
 }
 
@@ -47,7 +48,8 @@ static void a_workspace_holds_every_smaller_problem(void** state) {
         for (int rows = 1; rows <= 3; ++rows) {
             size_t size = lash_friction_work_size(contacts, rows * contacts);
             assert_true(size >= lash_friction_work_size(contacts - 1, rows * (contacts - 1)));
-            if (rows > 1) assert_true(size >= lash_friction_work_size(contacts, (rows - 1) * contacts));
+            if (rows > 1)
+                assert_true(size >= lash_friction_work_size(contacts, (rows - 1) * contacts));
         }
     }
 }
@@ -122,7 +124,8 @@ static void the_local_solver_is_exact_for_unsymmetric_blocks(void** state) {
                 W[i + 3 * j] = i == j ? 0.3 : 0; // stays away from Painleve's case
                 for (int k = 0; k < 3; ++k) W[i + 3 * j] += G[k + 3 * i] * G[k + 3 * j];
             }
-        W[1] += 1e-3, W[3] -= 1e-3;
+        W[1] += 1e-3;
+        W[3] -= 1e-3;
         LocalContact c = {.kind = 3, .rows = 3, .mu = 0.05 + (trial % 10) * 0.05};
         c.lambda = friction_lambda(3, W, 3);
         friction_local_prepare(&c, W, 3);
@@ -170,7 +173,9 @@ static void minimum_norm_is_independent_of_the_warm_start_on_the_cone_boundary(v
         double b[12], P_first[12], U[12];
         for (int i = 0; i < 4; ++i) { // velocities of a rigid motion: push along x, roll about y
             double x = i & 1 ? 0.5 : -0.5, roll = 0.02 * load;
-            b[3 * i] = -0.0981 - roll * x, b[3 * i + 1] = 0.004 * load, b[3 * i + 2] = 0;
+            b[3 * i] = -0.0981 - roll * x;
+            b[3 * i + 1] = 0.004 * load;
+            b[3 * i + 2] = 0;
         }
         p.b = b;
         for (int start = 0; start < 5; ++start) {
@@ -259,14 +264,21 @@ static void dense_and_sparse_storage_give_the_same_answer(void** state) {
         unit[j] = 0;
     }
     LashFrictionProblem dense = *sparse;
-    dense.sparse = NULL, dense.W = W, dense.ldw = m;
+    dense.sparse = NULL;
+    dense.W = W;
+    dense.ldw = m;
     double *P = calloc((size_t)m, 8), *Q = calloc((size_t)m, 8), *U = calloc((size_t)m, 8),
            *V = calloc((size_t)m, 8);
     LashFrictionSettings s = cold(1e-12);
     assert_int_equal(solve(sparse, &s, P, U).outcome, LASH_CONVERGED);
     assert_int_equal(solve(&dense, &s, Q, V).outcome, LASH_CONVERGED);
     for (int i = 0; i < m; ++i) assert_near(U[i], V[i], 1e-10);
-    free(W), free(unit), free(P), free(Q), free(U), free(V);
+    free(W);
+    free(unit);
+    free(P);
+    free(Q);
+    free(U);
+    free(V);
     app_problem_destroy(p);
 }
 
@@ -312,8 +324,10 @@ static void the_polyhedral_cone_is_exact_in_the_plane_and_close_in_space(void** 
         assert_int_equal(info.outcome, LASH_CONVERGED);
         s.method = LASH_FRICTION_DEFAULT;
         assert_int_equal(solve(&p->friction, &s, Q, V).outcome, LASH_CONVERGED);
-        for (int i = 0; i < p->friction.m; ++i)
-            norm += V[i] * V[i], difference += (U[i] - V[i]) * (U[i] - V[i]);
+        for (int i = 0; i < p->friction.m; ++i) {
+            norm += V[i] * V[i];
+            difference += (U[i] - V[i]) * (U[i] - V[i]);
+        }
         assert_true(sqrt(difference) <= (set.rows == 2 ? 1e-7 : 0.5) * (1 + sqrt(norm)));
         for (int i = 0; i < 5; ++i) {
             const double* c = P + i * set.rows;
@@ -361,15 +375,20 @@ static void nan_and_wrong_sizes_assert(void** state) {
     assert_false(aborts(&p, P));
     p.m = 4;
     assert_true(aborts(&p, P));
-    p.m = 3, p.ldw = 2;
+    p.m = 3;
+    p.ldw = 2;
     assert_true(aborts(&p, P));
-    p.ldw = 3, b[1] = NAN;
+    p.ldw = 3;
+    b[1] = NAN;
     assert_true(aborts(&p, P));
-    b[1] = 0, mu = NAN;
+    b[1] = 0;
+    mu = NAN;
     assert_true(aborts(&p, P));
-    mu = 0.5, W[4] = NAN;
+    mu = 0.5;
+    W[4] = NAN;
     assert_true(aborts(&p, P));
-    W[4] = 1, P[0] = NAN;
+    W[4] = 1;
+    P[0] = NAN;
     assert_true(aborts(&p, P));
 }
 

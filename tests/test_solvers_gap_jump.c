@@ -40,7 +40,8 @@ static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, c
 }
 
 static double surface_motion(const LashSystem* system, int surfaces, const double* d) {
-    (void)system, (void)surfaces;
+    (void)system;
+    (void)surfaces;
     return vec3_norm(vec3(d[0], d[1], d[2])) + 0.1 * vec3_norm(vec3(d[3], d[4], d[5]));
 }
 
@@ -49,7 +50,8 @@ static LashMechanism* ball_on_plane(double speed, double height) {
     LashMechanism* mech = lash_mechanism_create();
     lash_mechanism_set_gravity(mech, vec3(0, 0, -9.81));
     LashBodyDef body = lash_body_def();
-    body.name = "ball", body.mass = 1;
+    body.name = "ball";
+    body.mass = 1;
     body.inertia = mat3_diagonal(4e-3, 4e-3, 4e-3);
     body.world_body.r = vec3(0, 0, 0.1 + height);
     body.velocity = vec3(speed, 0, 0);
@@ -60,8 +62,10 @@ static LashMechanism* ball_on_plane(double speed, double height) {
     contact.b_radius = 0.1;
     lash_mechanism_add_contact(mech, &contact);
     LashSystem* system = (LashSystem*)(uintptr_t)lash_mechanism_system(mech);
-    true_evaluate = system->evaluate, true_collect = system->collect;
-    system->evaluate = evaluate, system->collect = collect;
+    true_evaluate = system->evaluate;
+    true_collect = system->collect;
+    system->evaluate = evaluate;
+    system->collect = collect;
     system->surface_motion = surface_motion;
     return mech;
 }
@@ -79,7 +83,9 @@ static void a_gap_that_jumps_is_refused_and_named(void** state) {
         for (int parts = 1; parts <= 64; parts *= 64) {
             LashMechanism* mech = ball_on_plane(0.2, 0);
             LashSettings settings = lash_settings();
-            settings.h = 1e-4, settings.scheme = schemes[k], settings.max_substeps = parts;
+            settings.h = 1e-4;
+            settings.scheme = schemes[k];
+            settings.max_substeps = parts;
             jump = DEPTH;
             LashSim* sim = lash_sim_create(lash_mechanism_system(mech), &settings);
             LashStepInfo info = run(sim, 200);

@@ -57,7 +57,8 @@ static void random_problem(int n, int rank, double skew, bool consistent, double
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < i; ++j) {
             double s = skew * random_unit();
-            A[i + j * n] += s, A[j + i * n] -= s;
+            A[i + j * n] += s;
+            A[j + i * n] -= s;
         }
 }
 
@@ -241,7 +242,8 @@ static void warm_start_is_used_by_the_iterative_methods(void** state) {
     (void)state;
     double A[9] = {2, 1, 0, 1, 2, 1, 0, 1, 2}, b[3] = {-1, 0.2, -3}, z[3], w[3];
     LashLcpSettings s = lash_lcp_settings();
-    s.method = LASH_LCP_GAUSS_SEIDEL, s.tolerance = 1e-13;
+    s.method = LASH_LCP_GAUSS_SEIDEL;
+    s.tolerance = 1e-13;
     LashLcpProblem p = {3, A, 3, b};
     void* work = malloc(lash_lcp_work_size(3));
     LashLcpInfo cold = lash_lcp_solve(&p, &s, z, w, work);
@@ -268,7 +270,8 @@ static void a_method_that_is_told_to_stop_ends(void** state) {
     void* work = malloc(lash_mixed_work_size(n));
     for (int m = LASH_LCP_LEMKE; m <= LASH_LCP_GAUSS_SEIDEL; ++m) {
         LashLcpSettings s = lash_lcp_settings();
-        s.method = (LashLcpMethod)m, s.stop = &stop;
+        s.method = (LashLcpMethod)m;
+        s.stop = &stop;
         LashMixedProblem p = {{n, A, n, b}, free_rows};
         LashLcpInfo info = lash_mixed_solve(&p, &s, z, w, work);
         assert_true(info.outcome != LASH_CONVERGED);

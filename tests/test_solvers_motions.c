@@ -106,8 +106,10 @@ static void gram_matrices_are_factored_and_solved(void** state) {
         lash_dense_upper_solve(k, ld, R, inverse, x);
         for (int i = 0; i < k; ++i) {
             double sum = 0, size = 0;
-            for (int c = 0; c < k; ++c)
-                sum += A[i * k + c] * x[c], size += fabs(A[i * k + c] * x[c]);
+            for (int c = 0; c < k; ++c) {
+                sum += A[i * k + c] * x[c];
+                size += fabs(A[i * k + c] * x[c]);
+            }
             check("row", sum, b[i], 1e-13 * (1 + size));
         }
     }
@@ -193,7 +195,8 @@ static Fixture set_up(bool redundant) {
     }
     const LashSystem* s = f.system = lash_mechanism_system(f.mech);
     f.work = s->work_create(s);
-    f.q = calloc((size_t)s->nq, sizeof(double)), f.v = calloc((size_t)s->nv, sizeof(double));
+    f.q = calloc((size_t)s->nq, sizeof(double));
+    f.v = calloc((size_t)s->nv, sizeof(double));
     f.M = calloc((size_t)s->pattern.offset[s->pattern.count], sizeof(double));
     f.g = calloc((size_t)s->max_rows, sizeof(double));
     f.g_t = calloc((size_t)s->max_rows, sizeof(double));
@@ -282,7 +285,11 @@ static void joints_answer_forces(void** state) {
         for (int r = 0; r < p; ++r) other[r] = uniform(&seed);
         lash_rows_apply(f.system, f.list, 0, f.list->bilateral, NULL, f.G, 1, other, moved);
         motions_answer(f.motions, moved, n);
-        for (int r = 0; r < p; ++r) n[r] = other[r] - n[r], size += n[r] * n[r], dot += n[r] * P[r];
+        for (int r = 0; r < p; ++r) {
+            n[r] = other[r] - n[r];
+            size += n[r] * n[r];
+            dot += n[r] * P[r];
+        }
         check("smallest", dot, 0, 1e-11);
         assert_true(redundant ? size > 1e-3 : size < 1e-20);
         tear_down(&f);
@@ -314,7 +321,8 @@ static void turned_rows_are_met_to_second_order(void** state) {
         }
     }
     assert_true(left[0] > 1e-6 && left[1] < 0.02 * left[0]);
-    free(turned), free(q);
+    free(turned);
+    free(q);
     tear_down(&f);
 }
 

@@ -137,7 +137,10 @@ static void random_feasible_problems_are_solved_to_tolerance(void** state) {
         LashProjectionInfo info = solve(&c, 1e-13);
         if (info.outcome) {
             int ne = 0, nb = 0;
-            for (int i = 0; i < c.m; i++) ne += c.kind[i] == 1, nb += c.kind[i] == 2;
+            for (int i = 0; i < c.m; i++) {
+                ne += c.kind[i] == 1;
+                nb += c.kind[i] == 2;
+            }
             print_message("k %d m %d n %d eq %d bil %d res %g dem %d it %d\n", k, c.m, n, ne, nb,
                           info.residual, info.demoted, info.iterations);
             continue;

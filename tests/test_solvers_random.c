@@ -30,7 +30,9 @@ static AppRandomProblem choose(int k) {
 static LashFrictionInfo solve(const LashFrictionProblem* p, LashFrictionMethod method, double* P,
                               double* U) {
     LashFrictionSettings s = lash_friction_settings();
-    s.cold = true, s.tolerance = 1e-10, s.method = method;
+    s.cold = true;
+    s.tolerance = 1e-10;
+    s.method = method;
     size_t size = (lash_friction_work_size(p->contacts, p->m) + 63) / 64 * 64;
     void* work = aligned_alloc(64, size);
     LashFrictionInfo info = lash_friction_solve(p, &s, P, U, work);
@@ -56,7 +58,8 @@ static void every_answer_passes_the_check(void** state) {
                           k, set.contacts, set.bodies, set.rows, residual, info.iterations);
         }
         robust += info.method == LASH_FRICTION_ROBUST;
-        free(P), free(U);
+        free(P);
+        free(U);
         app_problem_destroy(p);
     }
     print_message("%d problems, %d by the robust method, %d not solved\n", count, robust, failed);
@@ -81,9 +84,13 @@ static void different_velocities_come_from_different_solutions(void** state) {
         LashFrictionInfo b = solve(&f, LASH_FRICTION_GAUSS_SEIDEL, P, V);
         if (a.outcome == LASH_CONVERGED && b.outcome == LASH_CONVERGED) {
             for (int i = 0; i < f.m; ++i) worst = fmax(worst, fabs(U[i] - V[i]));
-            pairs++, differ += worst > 1e-5;
+            pairs++;
+            differ += worst > 1e-5;
         }
-        free(mu), free(P), free(U), free(V);
+        free(mu);
+        free(P);
+        free(U);
+        free(V);
         app_problem_destroy(p);
     }
     print_message("%d of %d pairs differ in U\n", differ, pairs);

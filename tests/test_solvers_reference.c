@@ -50,7 +50,9 @@ static LashFrictionInfo solve(const LashFrictionProblem* f, double tolerance, do
     size_t size = (lash_friction_work_size(f->contacts, f->m) + 63) / 64 * 64;
     void* work = aligned_alloc(64, size);
     LashFrictionSettings s = lash_friction_settings();
-    s.cold = true, s.tolerance = tolerance, s.measure = LASH_MEASURE_PLAIN;
+    s.cold = true;
+    s.tolerance = tolerance;
+    s.measure = LASH_MEASURE_PLAIN;
     LashFrictionInfo info = lash_friction_solve(f, &s, P, U, work);
     free(work);
     return info;
@@ -71,7 +73,8 @@ static void check_friction(const char* name, const AppProblem* p) {
     for (int i = 0, row = 0; i < f->contacts; row += lash_contact_rows(f->kind[i]), ++i)
         if (f->kind[i] == LASH_CONTACT_BILATERAL)
             assert_true(fabs(U[row]) <= (rounded ? limit : 1e-12));
-    free(P), free(U);
+    free(P);
+    free(U);
 }
 
 static void every_friction_file_is_solved(void** state) {
@@ -95,7 +98,9 @@ static void check_lcp(const char* name, const AppProblem* p) {
     if ((info.outcome == LASH_CONVERGED) == unsolvable)
         fail_msg("%s: outcome %d, residual %.2e", name, (int)info.outcome, info.residual);
     if (!unsolvable) assert_true(lash_mixed_residual(&p->mixed, z, w) <= 1e-10);
-    free(z), free(w), free(work);
+    free(z);
+    free(w);
+    free(work);
 }
 
 static void every_solvable_lcp_is_solved_and_the_unsolvable_one_is_not(void** state) {
@@ -148,7 +153,8 @@ static void small_problems_match_the_known_solutions(void** state) {
     }
     assert_true(compared > 50);
     app_problem_destroy(p);
-    free(P), free(U);
+    free(P);
+    free(U);
     fclose(file);
 }
 

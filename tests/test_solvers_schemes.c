@@ -75,11 +75,17 @@ static void to_band(const double* A, double* band) {
 static Linear random_linear(uint64_t seed, bool friction) {
     Linear s = {0};
     double M[N * (2 * N - 1)], C[N * (2 * N - 1)], K[N * (2 * N - 1)];
-    random_spd(&seed, 1, 0.5, s.M), random_spd(&seed, 0, 0.2, s.C), random_spd(&seed, 0, 10, s.K);
-    to_band(s.M, M), to_band(s.C, C), to_band(s.K, K);
+    random_spd(&seed, 1, 0.5, s.M);
+    random_spd(&seed, 0, 0.2, s.C);
+    random_spd(&seed, 0, 10, s.K);
+    to_band(s.M, M);
+    to_band(s.C, C);
+    to_band(s.K, K);
     for (int i = 0; i < N; ++i) {
-        s.load[i] = 3 * random_number(&seed), s.push[i] = 2 * random_number(&seed);
-        s.q[i] = 0.1 * random_number(&seed), s.v[i] = 2 * random_number(&seed);
+        s.load[i] = 3 * random_number(&seed);
+        s.push[i] = 2 * random_number(&seed);
+        s.q[i] = 0.1 * random_number(&seed);
+        s.v[i] = 2 * random_number(&seed);
     }
     static const char* const names[CONTACTS] = {"one", "two", "three"};
     for (int c = 0; c < CONTACTS; ++c) {
@@ -101,10 +107,19 @@ static Linear random_linear(uint64_t seed, bool friction) {
         for (int c = 0; c < CONTACTS; ++c) s.load[i] -= 3 * s.contact[c].row[0].coefficient[i];
     }
     LashLinearDef def = lash_linear_def();
-    def.n = N, def.bandwidth = N - 1, def.M = M, def.C = C, def.K = K, def.load = s.load;
-    def.q0 = s.q, def.v0 = s.v, def.load_of_time = push_of_time;
-    def.context = s.push, def.context_bytes = sizeof s.push;
-    def.contact = s.contact, def.contacts = CONTACTS;
+    def.n = N;
+    def.bandwidth = N - 1;
+    def.M = M;
+    def.C = C;
+    def.K = K;
+    def.load = s.load;
+    def.q0 = s.q;
+    def.v0 = s.v;
+    def.load_of_time = push_of_time;
+    def.context = s.push;
+    def.context_bytes = sizeof s.push;
+    def.contact = s.contact;
+    def.contacts = CONTACTS;
     s.system = lash_linear_create(&def);
     return s;
 }
@@ -139,9 +154,12 @@ static Terms identity_terms(const Linear* s, const LashSettings* set, LashSim* s
     double w = set->variant ? 0.5 : theta;
     push_of_time(s->push, t + theta * h, push);
     for (int i = 0; i < N; ++i) {
-        dv[i] = v1[i] - v0[i], dq[i] = q1[i] - q0[i];
-        v_theta[i] = v0[i] + theta * dv[i], q_theta[i] = q0[i] + theta * dq[i];
-        v_move[i] = v0[i] + w * dv[i], moved[i] = dq[i] - h * v_move[i]; // moved = N G tau
+        dv[i] = v1[i] - v0[i];
+        dq[i] = q1[i] - q0[i];
+        v_theta[i] = v0[i] + theta * dv[i];
+        q_theta[i] = q0[i] + theta * dq[i];
+        v_move[i] = v0[i] + w * dv[i];
+        moved[i] = dq[i] - h * v_move[i]; // moved = N G tau
     }
     Terms terms = {.external = h * dot(push, v_move), .damping = -h * form(v_move, s->C, v_theta)};
     terms.theta_terms =
@@ -162,7 +180,8 @@ static int check_energy_identity(const Linear* s, const LashSettings* set) {
     int contacts = 0;
     for (int k = 0; k < 400; ++k) {
         double q0[N], v0[N], t = lash_sim_time(sim);
-        memcpy(q0, state_q(sim), sizeof q0), memcpy(v0, state_v(sim), sizeof v0);
+        memcpy(q0, state_q(sim), sizeof q0);
+        memcpy(v0, state_v(sim), sizeof v0);
         LashEnergy before = lash_sim_energy(sim);
         contacts += good_step(sim).contacts;
         Terms x = identity_terms(s, set, sim, t, q0, v0);
@@ -197,9 +216,11 @@ static void energy_identity_holds_at_every_step_of_linear_systems(void** state) 
         for (int k = 0; k < 8; ++k) {
             Linear s = random_linear(100 + (uint64_t)k, k % 2 == 1);
             LashSettings set = lash_settings();
-            set.scheme = scheme[c].scheme, set.variant = scheme[c].variant;
+            set.scheme = scheme[c].scheme;
+            set.variant = scheme[c].variant;
             set.coupled = scheme[c].coupled;
-            set.h = 5e-3, set.theta = (const double[]){0.5, 0.6, 0.75, 1}[k / 2];
+            set.h = 5e-3;
+            set.theta = (const double[]){0.5, 0.6, 0.75, 1}[k / 2];
             assert_true(check_energy_identity(&s, &set) > 20);
             lash_lagrangian_destroy(s.system);
         }
@@ -216,13 +237,17 @@ static void coupled_and_decoupled_projection_agree(void** state) {
         int newton[2] = {0}, touched = 0;
         for (int c = 0; c < 2; ++c) {
             LashSettings set = lash_settings();
-            set.scheme = LASH_DIRECT, set.coupled = c == 1, set.h = 1e-2, set.theta = 0.75;
+            set.scheme = LASH_DIRECT;
+            set.coupled = c == 1;
+            set.h = 1e-2;
+            set.theta = 0.75;
             sim[c] = lash_sim_create(lash_lagrangian_system(s.system), &set);
         }
         for (int i = 0; i < 300; ++i) {
             for (int c = 0; c < 2; ++c) {
                 LashStepInfo info = good_step(sim[c]);
-                newton[c] += info.newton, touched += info.contacts;
+                newton[c] += info.newton;
+                touched += info.contacts;
             }
             for (int j = 0; j < N; ++j) {
                 check("q", state_q(sim[0])[j], state_q(sim[1])[j], 1e-10);
@@ -277,7 +302,8 @@ static double ball_difference(const Table* ref, LashSettings set, int to, double
         if (set.scheme != LASH_SCHATZMAN_PAOLI) worst = fmax(worst, fabs(state_v(sim)[0] - row[2]));
     }
     *last_speed = fabs(state_v(sim)[0]);
-    lash_sim_destroy(sim), lash_lagrangian_destroy(ball);
+    lash_sim_destroy(sim);
+    lash_lagrangian_destroy(ball);
     return worst;
 }
 
@@ -302,8 +328,10 @@ static void bouncing_balls_follow_public_trajectories(void** state) {
         Table ref;
         if (!read_table(run[i].file, &ref)) skip();
         LashSettings set = lash_settings();
-        set.scheme = run[i].scheme, set.project_all = run[i].project_all;
-        set.forecast = LASH_FORECAST_EXPLICIT, set.gamma = 0.5;
+        set.scheme = run[i].scheme;
+        set.project_all = run[i].project_all;
+        set.forecast = LASH_FORECAST_EXPLICIT;
+        set.gamma = 0.5;
         double speed;
         check(run[i].file, ball_difference(&ref, set, run[i].rows, &speed), 0, run[i].tolerance);
         assert_true(speed < run[i].rest);
@@ -317,8 +345,11 @@ static void impacting_stick_follows_the_public_trajectory(void** state) {
     if (!read_table("ImpactingStick.ref", &ref)) skip();
     LashLagrangian* stick = lash_paper_impacting_stick(NULL);
     LashSettings set = lash_settings();
-    set.scheme = LASH_MOREAU_JEAN, set.direction = LASH_AT_START, set.h = 1e-4;
-    set.forecast = LASH_FORECAST_EXPLICIT, set.gamma = 0.5;
+    set.scheme = LASH_MOREAU_JEAN;
+    set.direction = LASH_AT_START;
+    set.h = 1e-4;
+    set.forecast = LASH_FORECAST_EXPLICIT;
+    set.gamma = 0.5;
     LashSim* sim = lash_sim_create(lash_lagrangian_system(stick), &set);
     double worst = 0;
     for (int k = 1; k < ref.rows; ++k) {
@@ -330,7 +361,9 @@ static void impacting_stick_follows_the_public_trajectory(void** state) {
         }
     }
     check("impacting stick", worst, 0, 1e-12);
-    lash_sim_destroy(sim), lash_lagrangian_destroy(stick), lash_free(ref.value);
+    lash_sim_destroy(sim);
+    lash_lagrangian_destroy(stick);
+    lash_free(ref.value);
 }
 
 // ---- Rest, impact law ---------------------------------------------------------------------------
@@ -352,14 +385,18 @@ static void rocking_block_comes_to_rest_without_penetration(void** state) {
             check("speed at rest", fmax(fabs(state_v(sim)[1]), fabs(state_v(sim)[2])), 0, 1e-6);
         }
         check("height at rest", state_q(sim)[1], 0.75, 1e-9);
-        lash_sim_destroy(sim), lash_lagrangian_destroy(block);
+        lash_sim_destroy(sim);
+        lash_lagrangian_destroy(block);
     }
 }
 
 static double last_speeds(LashScheme scheme, LashForecast forecast, double gamma, double h) {
     LashLagrangian* ball = lash_paper_bouncing_ball(NULL);
     LashSettings set = lash_settings();
-    set.scheme = scheme, set.forecast = forecast, set.gamma = gamma, set.h = h;
+    set.scheme = scheme;
+    set.forecast = forecast;
+    set.gamma = gamma;
+    set.h = h;
     LashSim* sim = lash_sim_create(lash_lagrangian_system(ball), &set);
     double worst = 0;
     long n = lround(6 / h);
@@ -367,7 +404,8 @@ static double last_speeds(LashScheme scheme, LashForecast forecast, double gamma
         good_step(sim);
         if (k >= n - 40) worst = fmax(worst, fabs(state_v(sim)[0]));
     }
-    lash_sim_destroy(sim), lash_lagrangian_destroy(ball);
+    lash_sim_destroy(sim);
+    lash_lagrangian_destroy(ball);
     return worst;
 }
 
@@ -403,7 +441,8 @@ static void impacts_obey_newtons_law(void** state) {
         LashLagrangian* crank = lash_paper_slider_crank(&data);
         const LashSystem* system = lash_lagrangian_system(crank);
         LashSettings set = lash_settings();
-        set.scheme = scheme[c / 2], set.h = 1e-4;
+        set.scheme = scheme[c / 2];
+        set.h = 1e-4;
         set.direction = c % 2 == 0 ? LASH_AT_END : LASH_AT_MIDPOINT;
         LashSim* sim = lash_sim_create(system, &set);
         LashSystemWork* work = system->work_create(system);
@@ -424,7 +463,8 @@ static void impacts_obey_newtons_law(void** state) {
         }
         assert_true(impacts > 10);
         system->work_destroy(system, work);
-        lash_sim_destroy(sim), lash_lagrangian_destroy(crank);
+        lash_sim_destroy(sim);
+        lash_lagrangian_destroy(crank);
     }
 }
 
@@ -436,25 +476,30 @@ static void schatzman_paoli_keeps_gaps_when_plastic(void** state) {
     data.e = 0;
     LashLagrangian* block = lash_paper_rocking_block(&data);
     LashSettings set = lash_settings();
-    set.scheme = LASH_SCHATZMAN_PAOLI, set.h = 1e-3;
+    set.scheme = LASH_SCHATZMAN_PAOLI;
+    set.h = 1e-3;
     LashSim* sim = lash_sim_create(lash_lagrangian_system(block), &set);
     while (lash_sim_time(sim) < 2) assert_true(good_step(sim).penetration <= 1e-10);
     check("height", state_q(sim)[1], 0.75, 1e-6);
-    lash_sim_destroy(sim), lash_lagrangian_destroy(block);
+    lash_sim_destroy(sim);
+    lash_lagrangian_destroy(block);
 }
 
 // A block slides on the ground until friction stops it: x = v^2 / (2 mu g).
 static void schatzman_paoli_slides_to_a_stop(void** state) {
     (void)state;
     LashPaperBlock data = lash_paper_block();
-    data.mu = 0.2, data.e = 0, data.height = 0.2;
+    data.mu = 0.2;
+    data.e = 0;
+    data.height = 0.2;
     memcpy(data.q, (double[]){0, 0.1, 0}, sizeof data.q);
     memcpy(data.v, (double[]){1, 0, 0}, sizeof data.v);
     LashLagrangian* block = lash_paper_rocking_block(&data);
     double error[2], exact = 1 / (2 * 0.2 * 9.81);
     for (int k = 0; k < 2; ++k) {
         LashSettings set = lash_settings();
-        set.scheme = LASH_SCHATZMAN_PAOLI, set.h = k == 0 ? 2e-3 : 1e-3;
+        set.scheme = LASH_SCHATZMAN_PAOLI;
+        set.h = k == 0 ? 2e-3 : 1e-3;
         LashSim* sim = lash_sim_create(lash_lagrangian_system(block), &set);
         while (lash_sim_time(sim) < 1) good_step(sim);
         error[k] = state_q(sim)[0] - exact;
@@ -473,11 +518,14 @@ static LashMechanism* double_pendulum(void) {
     LashBodyId id[3] = {lash_mechanism_ground(mech)};
     for (int k = 0; k < 2; ++k) {
         LashBodyDef def = lash_body_def();
-        def.mass = 1, def.inertia = mat3_diagonal(0.1, 0.1, 0.1);
+        def.mass = 1;
+        def.inertia = mat3_diagonal(0.1, 0.1, 0.1);
         def.world_body = pose(vec3(0.5 + k, 0, 0), quat_identity());
         id[k + 1] = lash_mechanism_add_body(mech, &def);
         LashJointDef joint = lash_joint_def();
-        joint.type = LASH_REVOLUTE, joint.body_a = id[k], joint.body_b = id[k + 1];
+        joint.type = LASH_REVOLUTE;
+        joint.body_a = id[k];
+        joint.body_b = id[k + 1];
         joint.a_joint = pose(vec3(k == 0 ? 0 : 0.5, 0, 0), quat_identity());
         joint.b_joint = pose(vec3(-0.5, 0, 0), quat_identity());
         lash_mechanism_add_joint(mech, &joint);
@@ -497,7 +545,8 @@ static void schatzman_paoli_holds_joints_of_bodies(void** state) {
         for (long i = 0, n = lround(0.5 / set.h); i < n; ++i)
             check("joint error", good_step(sim).position_error, 0, 1e-10);
         x[k] = state_q(sim)[7];
-        lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+        lash_sim_destroy(sim);
+        lash_mechanism_destroy(mech);
     }
     assert_true(fabs(x[1] - x[2]) < 0.7 * fabs(x[0] - x[2]));
     check("tip body", x[1], x[2], 1e-2);
@@ -509,11 +558,15 @@ static void schatzman_paoli_holds_joints_of_bodies(void** state) {
 static LashMechanism* pendulum_over_ground(double e, double mu) {
     LashMechanism* mech = double_pendulum();
     LashContactDef def = lash_contact_def();
-    def.body_a = lash_mechanism_ground(mech), def.body_b = lash_body_id(1);
-    def.a_type = LASH_FEATURE_PLANE, def.b_type = LASH_FEATURE_SPHERE;
+    def.body_a = lash_mechanism_ground(mech);
+    def.body_b = lash_body_id(1);
+    def.a_type = LASH_FEATURE_PLANE;
+    def.b_type = LASH_FEATURE_SPHERE;
     def.a_frame = pose(vec3(0, -1.2, 0), quat_from_axis_angle(vec3(1, 0, 0), -LASH_PI / 2));
     def.b_frame = pose(vec3(0.5, 0, 0), quat_identity());
-    def.b_radius = 0.05, def.e = e, def.mu = mu;
+    def.b_radius = 0.05;
+    def.e = e;
+    def.mu = mu;
     lash_mechanism_add_contact(mech, &def);
     return mech;
 }
@@ -526,8 +579,11 @@ static void coupled_projection_works_beside_joints(void** state) {
         int touched = 0;
         for (int c = 0; c < 2; ++c) {
             LashSettings set = lash_settings();
-            set.scheme = LASH_DIRECT, set.coupled = c == 1, set.h = 1e-3;
-            set.forecast = LASH_FORECAST_EXPLICIT, set.gamma = 0;
+            set.scheme = LASH_DIRECT;
+            set.coupled = c == 1;
+            set.h = 1e-3;
+            set.forecast = LASH_FORECAST_EXPLICIT;
+            set.gamma = 0;
             sim[c] = lash_sim_create(lash_mechanism_system(mech), &set);
         }
         for (int i = 0; i < 2000; ++i) {
@@ -554,7 +610,8 @@ static void every_scheme_keeps_joints_and_loses_energy_on_the_ground(void** stat
     for (int scheme = 0; scheme < LASH_SCHEMES; ++scheme) {
         LashMechanism* mech = pendulum_over_ground(0.3, 0.2);
         LashSettings set = lash_settings();
-        set.scheme = (LashScheme)scheme, set.h = 1e-3;
+        set.scheme = (LashScheme)scheme;
+        set.h = 1e-3;
         LashSim* sim = lash_sim_create(lash_mechanism_system(mech), &set);
         int touched = 0;
         while (lash_sim_time(sim) < 3) {
@@ -566,7 +623,8 @@ static void every_scheme_keeps_joints_and_loses_energy_on_the_ground(void** stat
         assert_true(touched > 20);
         LashEnergy e = lash_sim_energy(sim);
         assert_true(e.kinetic + e.potential < e.start - 0.5);
-        lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+        lash_sim_destroy(sim);
+        lash_mechanism_destroy(mech);
     }
 }
 
@@ -582,7 +640,8 @@ static void unit_mass(const LashLagrangianPoint* at, double* M) {
     M[0] = 1;
 }
 static void weight(const LashLagrangianPoint* at, const double* v, double* F) {
-    (void)at, (void)v;
+    (void)at;
+    (void)v;
     F[0] = -10;
 }
 
@@ -598,14 +657,21 @@ static void empty_contact_slots_do_no_harm(void** state) {
                                              .evaluate = empty_or_ground};
     }
     LashLagrangianDef def = lash_lagrangian_def();
-    def.n = 1, def.q0 = (double[]){0.1}, def.constant_mass = true, def.mass = unit_mass;
-    def.force = weight, def.contact = contact, def.contacts = 2;
+    def.n = 1;
+    def.q0 = (double[]){0.1};
+    def.constant_mass = true;
+    def.mass = unit_mass;
+    def.force = weight;
+    def.contact = contact;
+    def.contacts = 2;
     LashLagrangian* ball = lash_lagrangian_create(&def);
     for (int c = 0; c < LASH_SCHEMES + 1; ++c) {
         LashSettings set = lash_settings();
-        set.scheme = c < LASH_SCHEMES ? (LashScheme)c : LASH_DIRECT,
+        set.scheme = c < LASH_SCHEMES ? (LashScheme)c : LASH_DIRECT;
         set.coupled = c == LASH_SCHEMES;
-        set.h = 1e-3, set.forecast = LASH_FORECAST_EXPLICIT, set.gamma = 0;
+        set.h = 1e-3;
+        set.forecast = LASH_FORECAST_EXPLICIT;
+        set.gamma = 0;
         LashSim* sim = lash_sim_create(lash_lagrangian_system(ball), &set);
         for (int k = 0; k < 1000; ++k) good_step(sim);
         assert_true(fabs(state_q(sim)[0]) < 1e-4 && fabs(state_v(sim)[0]) < 0.05);
@@ -621,11 +687,14 @@ static void a_failing_step_leaves_the_state_untouched(void** state) {
     for (int scheme = 0; scheme < LASH_SCHEMES; ++scheme) {
         LashLagrangian* crank = lash_paper_slider_crank(NULL);
         LashSettings set = lash_settings();
-        set.scheme = (LashScheme)scheme, set.h = 2e-2, set.max_iterations = 1;
+        set.scheme = (LashScheme)scheme;
+        set.h = 2e-2;
+        set.max_iterations = 1;
         set.tolerance_velocity = set.tolerance_position = 1e-15;
         LashSim* sim = lash_sim_create(lash_lagrangian_system(crank), &set);
         double q[3], v[3];
-        memcpy(q, state_q(sim), sizeof q), memcpy(v, state_v(sim), sizeof v);
+        memcpy(q, state_q(sim), sizeof q);
+        memcpy(v, state_v(sim), sizeof v);
         LashEnergy before = lash_sim_energy(sim);
         for (int k = 0; k < 3; ++k) {
             LashStepInfo info = lash_sim_step(sim);
@@ -637,7 +706,8 @@ static void a_failing_step_leaves_the_state_untouched(void** state) {
             LashEnergy after = lash_sim_energy(sim);
             assert_memory_equal(&before, &after, sizeof before);
         }
-        lash_sim_destroy(sim), lash_lagrangian_destroy(crank);
+        lash_sim_destroy(sim);
+        lash_lagrangian_destroy(crank);
     }
 }
 
@@ -649,11 +719,15 @@ static void failed_sub_steps_leave_no_trace(void** state) {
     for (int scheme = 0; scheme < LASH_SCHEMES; ++scheme) {
         LashLagrangian* block = lash_paper_rocking_block(NULL);
         LashSettings set = lash_settings();
-        set.scheme = (LashScheme)scheme, set.h = 0.2, set.max_iterations = 1;
-        set.tolerance_velocity = set.tolerance_position = 1e-12, set.max_substeps = 8;
+        set.scheme = (LashScheme)scheme;
+        set.h = 0.2;
+        set.max_iterations = 1;
+        set.tolerance_velocity = set.tolerance_position = 1e-12;
+        set.max_substeps = 8;
         LashSim* sim = lash_sim_create(lash_lagrangian_system(block), &set);
         double q[3], v[3];
-        memcpy(q, state_q(sim), sizeof q), memcpy(v, state_v(sim), sizeof v);
+        memcpy(q, state_q(sim), sizeof q);
+        memcpy(v, state_v(sim), sizeof v);
         LashStepInfo info[2];
         for (int i = 0; i < 2; ++i) {
             info[i] = lash_sim_step(sim);
@@ -666,7 +740,8 @@ static void failed_sub_steps_leave_no_trace(void** state) {
         check("dynamics error", info[1].dynamics_error, info[0].dynamics_error, 0);
         check("velocity error", info[1].velocity_error, info[0].velocity_error, 0);
         check("penetration", info[1].penetration, info[0].penetration, 0);
-        lash_sim_destroy(sim), lash_lagrangian_destroy(block);
+        lash_sim_destroy(sim);
+        lash_lagrangian_destroy(block);
     }
 }
 
@@ -675,7 +750,7 @@ static void a_step_allocates_nothing_in_any_scheme(void** state) {
     for (int c = 0; c < LASH_SCHEMES + 1; ++c) {
         LashMechanism* mech = pendulum_over_ground(0.3, 0.2);
         LashSettings set = lash_settings();
-        set.scheme = c < LASH_SCHEMES ? (LashScheme)c : LASH_DIRECT,
+        set.scheme = c < LASH_SCHEMES ? (LashScheme)c : LASH_DIRECT;
         set.coupled = c == LASH_SCHEMES;
         set.h = 1e-3;
         LashSim* sim = lash_sim_create(lash_mechanism_system(mech), &set);
@@ -684,7 +759,8 @@ static void a_step_allocates_nothing_in_any_scheme(void** state) {
         for (int k = 0; k < 1500; ++k) touched += good_step(sim).contacts;
         assert_int_equal(lash_allocation_count(), before);
         assert_true(touched > 0);
-        lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+        lash_sim_destroy(sim);
+        lash_mechanism_destroy(mech);
     }
 }
 
@@ -695,12 +771,14 @@ static void runs_repeat_to_the_last_bit(void** state) {
         for (int k = 0; k < 2; ++k) {
             LashLagrangian* crank = lash_paper_slider_crank(NULL);
             LashSettings set = lash_settings();
-            set.scheme = (LashScheme)scheme, set.h = 1e-5;
+            set.scheme = (LashScheme)scheme;
+            set.h = 1e-5;
             LashSim* sim = lash_sim_create(lash_lagrangian_system(crank), &set);
             for (int i = 0; i < 3000; ++i) good_step(sim);
             memcpy(end[k], state_q(sim), 3 * sizeof(double));
             memcpy(end[k] + 3, state_v(sim), 3 * sizeof(double));
-            lash_sim_destroy(sim), lash_lagrangian_destroy(crank);
+            lash_sim_destroy(sim);
+            lash_lagrangian_destroy(crank);
         }
         assert_memory_equal(end[0], end[1], sizeof end[0]);
     }

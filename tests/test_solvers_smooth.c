@@ -15,13 +15,15 @@
 #include "solvers/sim.h"
 #include "tests/system_check.h"
 
-// --- Building
-// -----------------------------------------------------------------------------------------------------
+// --- Building ------------------------------------------------------------------------------------
 
 static LashBodyId add(LashMechanism* mech, double mass, Mat3 inertia, Pose at, Vec3 velocity,
                       Vec3 omega) {
     LashBodyDef def = lash_body_def();
-    def.mass = mass, def.inertia = inertia, def.world_body = at, def.velocity = velocity,
+    def.mass = mass;
+    def.inertia = inertia;
+    def.world_body = at;
+    def.velocity = velocity;
     def.omega = omega;
     return lash_mechanism_add_body(mech, &def);
 }
@@ -37,7 +39,9 @@ static LashJointDef joint_at(const LashMechanism* mech, LashJointType type, Lash
                                       : lash_mechanism_body(mech, id[s].index1 - 2)->world_body;
         *frame[s] = pose_mul(pose_inverse(body), at);
     }
-    def.type = type, def.body_a = a, def.body_b = b;
+    def.type = type;
+    def.body_a = a;
+    def.body_b = b;
     return def;
 }
 
@@ -84,8 +88,7 @@ static void check_slope(const char* what, double coarse, double fine, double rat
     fail();
 }
 
-// --- Free bodies
-// --------------------------------------------------------------------------------------------------
+// --- Free bodies ---------------------------------------------------------------------------------
 
 static Vec3 omega_after(Vec3 omega, double h, double T, double* energy_drift, double* norm_drift) {
     LashMechanism* mech = lash_mechanism_create();
@@ -97,7 +100,8 @@ static Vec3 omega_after(Vec3 omega, double h, double T, double* energy_drift, do
     *energy_drift = (e.kinetic - e.start) / e.start;
     *norm_drift = quat_norm(quat(q[3], q[4], q[5], q[6])) - 1;
     Vec3 result = vec3(v[3], v[4], v[5]);
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
     return result;
 }
 
@@ -128,8 +132,7 @@ static void quaternions_stay_unit_over_a_million_steps(void** state) {
     check("kinetic energy", drift, 0, 1e-13);
 }
 
-// --- Tops and pendulums
-// -------------------------------------------------------------------------------------------
+// --- Tops and pendulums --------------------------------------------------------------------------
 
 // Lagrange's top on a spherical joint: m = 1, l = 0.2, I1 = 0.05, I3 = 0.008 about the pivot.
 static Vec3 top_after(double theta, double precession, double spin, double h, double T) {
@@ -145,7 +148,8 @@ static Vec3 top_after(double theta, double precession, double spin, double h, do
     const double *q, *v;
     lash_sim_state(sim, &q, &v);
     Vec3 result = vec3(q[0], q[1], q[2]);
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
     return result;
 }
 
@@ -182,14 +186,17 @@ static double pendulum_angle(double h, double T) {
     double s = sin(2 * LASH_PI / 3), c = cos(2 * LASH_PI / 3);
     LashBodyId bob = add(mech, 1, ball(1), at(s, -c, 0), vec3_zero(), vec3_zero());
     LashJointDef rod = lash_joint_def(); // from the origin to the bob
-    rod.type = LASH_DISTANCE, rod.length = 1;
-    rod.body_a = lash_mechanism_ground(mech), rod.body_b = bob;
+    rod.type = LASH_DISTANCE;
+    rod.length = 1;
+    rod.body_a = lash_mechanism_ground(mech);
+    rod.body_b = bob;
     lash_mechanism_add_joint(mech, &rod);
     LashSim* sim = run(mech, h, T);
     const double *q, *v;
     lash_sim_state(sim, &q, &v);
     double angle = atan2(q[0], -q[1]);
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
     return angle;
 }
 
@@ -200,8 +207,7 @@ static void pendulum_from_120_degrees_is_of_order_two(void** state) {
     check_slope("pendulum", error[0], error[1], 2);
 }
 
-// --- Slider-crank
-// -------------------------------------------------------------------------------------------------
+// --- Slider-crank --------------------------------------------------------------------------------
 
 static LashMechanism* slider_crank(LashDriverType driver, const char* motion) {
     LashMechanism* mech = lash_mechanism_create();
@@ -239,7 +245,8 @@ static void ideal_slider_crank_is_of_order_two(void** state) {
         LashEnergy e = lash_sim_energy(sim);
         check("start energy", e.start, 7.49554875, 1e-12);
         check("energy at 0.1 s", e.kinetic + e.potential, 7.49554875, 7.5e-4 / (i + 1));
-        lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+        lash_sim_destroy(sim);
+        lash_mechanism_destroy(mech);
     }
     check_slope("crank angle", error[0], error[1], 2);
 }
@@ -268,14 +275,14 @@ static void drivers_are_held_and_their_work_closes_the_balance(void** state) {
             balance[i] = e.kinetic + e.potential - e.start - e.external_work;
             assert_true(fabs(e.external_work) > 0.1); // the driver does work
             check("energy balance", balance[i], 0, 2e-3);
-            lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+            lash_sim_destroy(sim);
+            lash_mechanism_destroy(mech);
         }
         assert_true(slope(balance[0], balance[1], 2) > 1.8);
     }
 }
 
-// --- Redundant and singular
-// ---------------------------------------------------------------------------------------
+// --- Redundant and singular ----------------------------------------------------------------------
 
 // IFToMM A02 with one window: a parallelogram of three 1 m links on four 3D revolutes, upright, B0
 // at 1 m/s. It passes the flat position, where it could change branch.
@@ -348,7 +355,8 @@ static void redundant_supports_share_the_load_equally(void** state) {
         check("side force", r.force.x, 0, 1e-9);
         check("moment", vec3_norm(r.moment), 0, 1e-9);
     }
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
 }
 
 static void a_step_allocates_nothing(void** state) {
@@ -360,7 +368,8 @@ static void a_step_allocates_nothing(void** state) {
     uint64_t before = lash_allocation_count();
     for (int k = 0; k < 2000; ++k) assert_int_equal(lash_sim_step(sim).outcome, LASH_CONVERGED);
     assert_int_equal(lash_allocation_count(), before);
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
 }
 
 static void an_inconsistent_start_is_assembled(void** state) {
@@ -371,7 +380,9 @@ static void an_inconsistent_start_is_assembled(void** state) {
     LashSim* sim = lash_sim_create(system, &settings);
     double q[21], v[18], moved;
     system->initial_state(system, q, v);
-    q[1] += 0.01, q[15] += 0.005, v[0] += 1;
+    q[1] += 0.01;
+    q[15] += 0.005;
+    v[0] += 1;
     lash_sim_set_state(sim, 0, q, v);
     LashMobility before = lash_sim_mobility(sim, NULL);
     check("joint error before", before.position_error, 0.01, 1e-12);
@@ -380,7 +391,8 @@ static void an_inconsistent_start_is_assembled(void** state) {
     check("joint error after", after.position_error, 0, 1e-10);
     check("velocity error after", after.velocity_error, 0, 1e-10);
     assert_true(moved > 1e-3 && moved < 0.1);
-    lash_sim_destroy(sim), lash_mechanism_destroy(mech);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
 }
 
 int main(void) {

@@ -38,8 +38,11 @@ static void add_joint(LashMechanism* mech, LashJointType type, LashBodyId a, Vec
                       LashBodyId b, Vec3 at_b, Vec3 r, Vec3 axis) {
     LashJointDef def = lash_joint_def();
     Quat rot = quat_between(vec3(0, 0, 1), axis);
-    def.type = type, def.body_a = a, def.body_b = b;
-    def.a_joint = pose(vec3_sub(r, at_a), rot), def.b_joint = pose(vec3_sub(r, at_b), rot);
+    def.type = type;
+    def.body_a = a;
+    def.body_b = b;
+    def.a_joint = pose(vec3_sub(r, at_a), rot);
+    def.b_joint = pose(vec3_sub(r, at_b), rot);
     lash_mechanism_add_joint(mech, &def);
 }
 
@@ -104,10 +107,13 @@ static Bench open_bench(LashMechanism* mech) {
     Bench b = {.system = lash_mechanism_system(mech)};
     const LashSystem* s = b.system;
     b.work = s->work_create(s);
-    b.q = doubles(s->nq), b.v = doubles(s->nv);
+    b.q = doubles(s->nq);
+    b.v = doubles(s->nv);
     s->initial_state(s, b.q, b.v);
     b.list = s->collect(s, b.work, 0, b.q, b.v, 1e-3, 2);
-    b.g = doubles(s->max_rows), b.g_t = doubles(s->max_rows), b.G = doubles(s->max_G);
+    b.g = doubles(s->max_rows);
+    b.g_t = doubles(s->max_rows);
+    b.G = doubles(s->max_G);
     b.U = doubles(s->max_rows);
     b.M = doubles(s->pattern.offset[s->pattern.count]);
     assert_true(s->evaluate(s, b.work, 0, b.q, NULL, b.g, b.g_t, b.G));
@@ -127,8 +133,13 @@ static Bench open_bench(LashMechanism* mech) {
 static void close_bench(Bench* b) {
     b->system->work_destroy(b->system, b->work);
     lash_block_lu_destroy(b->lu);
-    lash_free(b->q), lash_free(b->v), lash_free(b->g), lash_free(b->g_t), lash_free(b->G);
-    lash_free(b->M), lash_free(b->U);
+    lash_free(b->q);
+    lash_free(b->v);
+    lash_free(b->g);
+    lash_free(b->g_t);
+    lash_free(b->G);
+    lash_free(b->M);
+    lash_free(b->U);
 }
 
 // Largest |G (P - Q)|, and of P - Q itself, relative to the largest of G P, P.
@@ -138,12 +149,18 @@ static void compare(const Bench* b, const double* P, const double* Q, double* fe
     lash_rows_apply(b->system, b->list, 0, b->list->bilateral, NULL, b->G, 1, P, x);
     lash_rows_apply(b->system, b->list, 0, b->list->bilateral, NULL, b->G, 1, Q, y);
     *felt = *whole = 0;
-    for (int i = 0; i < nv; ++i)
-        *felt = fmax(*felt, fabs(x[i] - y[i])), size = fmax(size, fabs(x[i]));
-    for (int i = 0; i < b->list->bilateral_rows; ++i)
-        *whole = fmax(*whole, fabs(P[i] - Q[i])), most = fmax(most, fabs(P[i]));
-    *felt /= size, *whole /= most;
-    lash_free(x), lash_free(y);
+    for (int i = 0; i < nv; ++i) {
+        *felt = fmax(*felt, fabs(x[i] - y[i]));
+        size = fmax(size, fabs(x[i]));
+    }
+    for (int i = 0; i < b->list->bilateral_rows; ++i) {
+        *whole = fmax(*whole, fabs(P[i] - Q[i]));
+        most = fmax(most, fabs(P[i]));
+    }
+    *felt /= size;
+    *whole /= most;
+    lash_free(x);
+    lash_free(y);
 }
 
 static void expect_same_answer(LashMechanism* mech, int rank) {
@@ -166,8 +183,10 @@ static void expect_same_answer(LashMechanism* mech, int rank) {
     lash_joint_solver_minimum_norm(&dense, b.list, b.G, b.lu, P);
     compare(&b, P, Q, &felt, &whole);
     assert_true(felt <= 1e-10 && whole <= 1e-9);
-    lash_free(P), lash_free(Q);
-    lash_joint_solver_free(&dense), lash_joint_solver_free(&sparse);
+    lash_free(P);
+    lash_free(Q);
+    lash_joint_solver_free(&dense);
+    lash_joint_solver_free(&sparse);
     close_bench(&b);
     lash_mechanism_destroy(mech);
 }
@@ -202,7 +221,8 @@ static double cost_per_body(LashMechanism* mech) {
     cost /= s->blocks;
     lash_joint_sparse_destroy(sparse);
     s->work_destroy(s, work);
-    lash_free(q), lash_free(v);
+    lash_free(q);
+    lash_free(v);
     lash_mechanism_destroy(mech);
     return cost;
 }
@@ -223,7 +243,8 @@ static void operations_per_body_do_not_grow_with_the_mechanism(void** state) {
 static int run(const LashSystem* system, LashJointMethod method, double h, int steps, double* q,
                double* v, LashStepInfo* worst) {
     LashSettings settings = lash_settings();
-    settings.h = h, settings.joints = method;
+    settings.h = h;
+    settings.joints = method;
     LashSim* sim = lash_sim_create(system, &settings);
     *worst = (LashStepInfo){0};
     int done = 0;
@@ -247,7 +268,8 @@ static void expect_same_motion(LashMechanism* mech, double h, int steps, double 
     double *q[3], *v[3];
     LashStepInfo worst;
     for (int k = 0; k < 3; ++k) { // the third repeats the second
-        q[k] = doubles(system->nq), v[k] = doubles(system->nv);
+        q[k] = doubles(system->nq);
+        v[k] = doubles(system->nv);
         int done = run(system, k == 0 ? LASH_JOINTS_DENSE : LASH_JOINTS_SPARSE, h, steps, q[k],
                        v[k], &worst);
         assert_int_equal(done, steps);
@@ -256,7 +278,10 @@ static void expect_same_motion(LashMechanism* mech, double h, int steps, double 
     for (int i = 0; i < system->nq; ++i) assert_true(fabs(q[0][i] - q[1][i]) <= near);
     assert_memory_equal(q[1], q[2], (size_t)system->nq * sizeof(double));
     assert_memory_equal(v[1], v[2], (size_t)system->nv * sizeof(double));
-    for (int k = 0; k < 3; ++k) lash_free(q[k]), lash_free(v[k]);
+    for (int k = 0; k < 3; ++k) {
+        lash_free(q[k]);
+        lash_free(v[k]);
+    }
     lash_mechanism_destroy(mech);
 }
 
@@ -277,8 +302,10 @@ static double a02_angle(int n, double t) {
         double k[4][2], x[2] = {a, w};
         for (int s = 0; s < 4; ++s) {
             double f = s == 3 ? h : h / 2;
-            k[s][0] = x[1], k[s][1] = -moment / J * cos(x[0]);
-            x[0] = a + f * k[s][0], x[1] = w + f * k[s][1];
+            k[s][0] = x[1];
+            k[s][1] = -moment / J * cos(x[0]);
+            x[0] = a + f * k[s][0];
+            x[1] = w + f * k[s][1];
         }
         a += h / 6 * (k[0][0] + 2 * k[1][0] + 2 * k[2][0] + k[3][0]);
         w += h / 6 * (k[0][1] + 2 * k[1][1] + 2 * k[2][1] + k[3][1]);
@@ -304,12 +331,17 @@ static void expect_minimum_norm(LashSim* sim, const LashSystem* system) {
     lash_joint_solver_init(&dense, system, list, LASH_JOINTS_DENSE);
     memcpy(Q, P, (size_t)list->bilateral_rows * sizeof *Q);
     lash_joint_solver_minimum_norm(&dense, list, G, lu, Q);
-    for (int i = 0; i < list->bilateral_rows; ++i)
-        change = fmax(change, fabs(P[i] - Q[i])), size = fmax(size, fabs(P[i]));
+    for (int i = 0; i < list->bilateral_rows; ++i) {
+        change = fmax(change, fabs(P[i] - Q[i]));
+        size = fmax(size, fabs(P[i]));
+    }
     assert_true(change <= 1e-2 * size);
     lash_joint_solver_free(&dense);
     lash_block_lu_destroy(lu);
-    lash_free(M), lash_free(G), lash_free(g), lash_free(Q);
+    lash_free(M);
+    lash_free(G);
+    lash_free(g);
+    lash_free(Q);
 }
 
 static void forty_four_bars_pass_flat_positions_on_the_right_branch(void** state) {
@@ -350,7 +382,8 @@ static void singular_positions_cost_few_iterations(void** state) {
     LashStepInfo worst;
     assert_int_equal(run(system, LASH_JOINTS_SPARSE, 1e-3, 3000, q, v, &worst), 3000);
     assert_true(worst.newton <= 25);
-    lash_free(q), lash_free(v);
+    lash_free(q);
+    lash_free(v);
     lash_mechanism_destroy(mech);
 }
 

@@ -107,9 +107,12 @@ static void find_worst(LashOutputAnalysis* a) {
         while (place > 0 && b > bad[place - 1]) --place;
         if (place >= LASH_WORST) continue;
         if (a->worsts < LASH_WORST) ++a->worsts;
-        for (int k = a->worsts - 1; k > place; --k)
-            bad[k] = bad[k - 1], a->worst[k] = a->worst[k - 1];
-        bad[place] = b, a->worst[place] = a->row[i];
+        for (int k = a->worsts - 1; k > place; --k) {
+            bad[k] = bad[k - 1];
+            a->worst[k] = a->worst[k - 1];
+        }
+        bad[place] = b;
+        a->worst[place] = a->row[i];
     }
 }
 
@@ -172,8 +175,14 @@ static void add_swings(const LashAnalysis* analysis, LashOutputAnalysis* a, cons
             if ((changed != effect->parameter && i > 0) || isnan(y[i])) continue;
             lash_study_point(study, i, x);
             double place = x[effect->parameter];
-            if (place < least) least = place, effect->low = y[i];
-            if (place > largest) largest = place, effect->high = y[i];
+            if (place < least) {
+                least = place;
+                effect->low = y[i];
+            }
+            if (place > largest) {
+                largest = place;
+                effect->high = y[i];
+            }
             if (effect->bins < LASH_EFFECT_BINS)
                 effect->bin[effect->bins++] = (LashBin){place, y[i], NAN, 1};
         }
@@ -213,16 +222,20 @@ static void add_effects(const LashAnalysis* analysis, LashOutputAnalysis* a, int
     if (type == LASH_DESIGN_SALTELLI) {
         LashSobolIndex* index = lash_alloc((size_t)k * sizeof *index);
         a->base_used = lash_sobol_indices(study, y, index);
-        for (int j = 0; j < k; ++j)
-            a->effect[j].sobol = index[j], a->effect[j].importance = index[j].total;
+        for (int j = 0; j < k; ++j) {
+            a->effect[j].sobol = index[j];
+            a->effect[j].importance = index[j].total;
+        }
         a->noise = NAN;
         lash_free(index);
     }
     if (type == LASH_DESIGN_MORRIS) {
         LashMorrisEffect* effect = lash_alloc((size_t)k * sizeof *effect);
         lash_morris_effects(study, y, effect);
-        for (int j = 0; j < k; ++j)
-            a->effect[j].morris = effect[j], a->effect[j].importance = effect[j].mu_star;
+        for (int j = 0; j < k; ++j) {
+            a->effect[j].morris = effect[j];
+            a->effect[j].importance = effect[j].mu_star;
+        }
         lash_free(effect);
     }
     for (int j = 0; j < k; ++j)

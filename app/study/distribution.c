@@ -75,13 +75,19 @@ double lash_distribution_quantile(const LashDistribution* d, double u) {
 }
 
 void lash_distribution_range(const LashDistribution* d, double* low, double* high) {
-    *low = d->low, *high = d->high;
-    if (d->type == LASH_NORMAL) *low = d->mean - 3 * d->sigma, *high = d->mean + 3 * d->sigma;
+    *low = d->low;
+    *high = d->high;
+    if (d->type == LASH_NORMAL) {
+        *low = d->mean - 3 * d->sigma;
+        *high = d->mean + 3 * d->sigma;
+    }
     if (d->type == LASH_CONSTANT) *low = *high = d->mean;
     if (d->type != LASH_DISCRETE) return;
-    *low = INFINITY, *high = -INFINITY;
+    *low = INFINITY;
+    *high = -INFINITY;
     for (int i = 0; i < d->count; ++i) {
-        *low = fmin(*low, d->values[i]), *high = fmax(*high, d->values[i]);
+        *low = fmin(*low, d->values[i]);
+        *high = fmax(*high, d->values[i]);
     }
 }
 
@@ -95,7 +101,8 @@ static void discrete_moments(const LashDistribution* d, double origin, double* m
     for (int i = 0; i < d->count; ++i) {
         double p = d->cumulated[i] - (i > 0 ? d->cumulated[i - 1] : 0);
         double x = d->values[i] - origin;
-        *m1 += p * x, *m2 += p * x * x;
+        *m1 += p * x;
+        *m2 += p * x * x;
     }
 }
 

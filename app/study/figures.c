@@ -153,7 +153,8 @@ void figure_contributors(Page* page, const LashAnalysis* analysis, const LashOut
     for (int j = 0; j < n; ++j) most = fmax(most, a->effect[j].importance);
     char axis[128];
     Plot p = bar_plot(page, n, 22, 52);
-    p.x0 = 0, p.x1 = most > 0 ? scale * most : 1;
+    p.x0 = 0;
+    p.x1 = most > 0 ? scale * most : 1;
     plot_begin(&p, "Parameters ranked by their influence");
     plot_axes(&p, with_unit(analysis->ranked_by, share ? "%" : a->unit, axis, sizeof axis), NULL);
     for (int j = 0; j < n; ++j) {
@@ -189,7 +190,8 @@ void figure_tornado(Page* page, const LashAnalysis* analysis, const LashOutputAn
     }
     plot_range(&low, &high, 0.12);
     Plot p = bar_plot(page, n, 22, 16);
-    p.x0 = low, p.x1 = high;
+    p.x0 = low;
+    p.x1 = high;
     plot_begin(&p, "Tornado: output at the low and high end of each parameter");
     plot_axes(&p, with_unit(a->name, a->unit, axis, sizeof axis), NULL);
     for (int j = 0; j < n; ++j) {
@@ -253,7 +255,8 @@ void figure_effect(Page* page, const LashAnalysis* analysis, const LashOutputAna
     char x_name[128], y_name[128], label[200];
     for (int64_t i = 0; i < a->moments.n; ++i) {
         double x = analysis->table->sample[a->row[i]].x[e->parameter];
-        x0 = fmin(x0, x), x1 = fmax(x1, x);
+        x0 = fmin(x0, x);
+        x1 = fmax(x1, x);
     }
     plot_range(&x0, &x1, 0.04);
     plot_range(&y0, &y1, 0.06);
@@ -290,7 +293,8 @@ void figure_sobol(Page* page, const LashAnalysis* analysis, const LashOutputAnal
     double most = 1;
     for (int j = 0; j < n; ++j) most = fmax(most, a->effect[j].sobol.total_ci.high);
     Plot p = bar_plot(page, n, 32, 16);
-    p.x0 = -0.05, p.x1 = fmin(most, 2);
+    p.x0 = -0.05;
+    p.x1 = fmin(most, 2);
     plot_begin(&p, "Sobol indices with 95 % intervals");
     plot_axes(&p, "Sobol index: first order (strong), total (muted)", NULL);
     for (int j = 0; j < n; ++j) {
@@ -343,11 +347,15 @@ typedef struct Band {
 } Band;
 
 static void draw_band(Plot* p, const Band* band, int count, const char* name, const char* label) {
-    p->y0 = INFINITY, p->y1 = -INFINITY;
-    for (int i = 0; i < count; ++i)
-        p->y0 = fmin(p->y0, band[i].low), p->y1 = fmax(p->y1, band[i].high);
+    p->y0 = INFINITY;
+    p->y1 = -INFINITY;
+    for (int i = 0; i < count; ++i) {
+        p->y0 = fmin(p->y0, band[i].low);
+        p->y1 = fmax(p->y1, band[i].high);
+    }
     plot_range(&p->y0, &p->y1, 0.06);
-    p->x0 = 0, p->x1 = band[count - 1].n;
+    p->x0 = 0;
+    p->x1 = band[count - 1].n;
     plot_begin(p, label);
     plot_axes(p, "samples", name);
     page_put(p->page, "<path class=\"band\" d=\"");

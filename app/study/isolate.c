@@ -32,7 +32,8 @@ static bool write_all(int file, const void* data, size_t bytes) {
     for (const char* p = data; bytes > 0;) {
         ssize_t done = write(file, p, bytes);
         if (done <= 0) return false;
-        p += done, bytes -= (size_t)done;
+        p += done;
+        bytes -= (size_t)done;
     }
     return true;
 }
@@ -127,7 +128,8 @@ static void collect_child(const LashStudy* study, Child* child, LashSample* samp
         memcpy(sample, child->data, sizeof *sample);
         memcpy(y, child->data + sizeof *sample, (size_t)study->outputs * sizeof *y);
     }
-    sample->x = x, sample->y = y;
+    sample->x = x;
+    sample->y = y;
     lash_study_point(study, child->id, x);
     // one that has closed its pipe is dying: the signal of its death counts, not ours
     if (!good && !late) waitid(P_PID, (id_t)child->process, &(siginfo_t){0}, WEXITED | WNOWAIT);

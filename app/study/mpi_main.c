@@ -81,7 +81,8 @@ static LashSample* unpack_sample(const LashStudy* study, const char* from) {
     double *x = sample->x, *y = sample->y;
     size_t bytes = (size_t)study->parameters * sizeof(double);
     memcpy(sample, from, sizeof *sample);
-    sample->x = x, sample->y = y;
+    sample->x = x;
+    sample->y = y;
     memcpy(x, from + sizeof *sample, bytes);
     memcpy(y, from + sizeof *sample + bytes, (size_t)study->outputs * sizeof(double));
     return sample;

@@ -24,8 +24,12 @@ LashRandomWords lash_random_words(uint64_t seed, uint32_t stream, uint32_t dimen
     uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
     for (int i = 0; i < ROUNDS; ++i) {
         uint32_t h0 = high_word(M0, c0), l0 = M0 * c0, h1 = high_word(M1, c2), l1 = M1 * c2;
-        c0 = h1 ^ c1 ^ k0, c1 = l1, c2 = h0 ^ c3 ^ k1, c3 = l0;
-        k0 += 0x9E3779B9U, k1 += 0xBB67AE85U;
+        c0 = h1 ^ c1 ^ k0;
+        c1 = l1;
+        c2 = h0 ^ c3 ^ k1;
+        c3 = l0;
+        k0 += 0x9E3779B9U;
+        k1 += 0xBB67AE85U;
     }
     return (LashRandomWords){{c0, c1, c2, c3}};
 }
@@ -61,7 +65,8 @@ uint64_t lash_random_permute(uint64_t seed, uint32_t dimension, uint64_t index, 
                 seed, LASH_STREAM_PERMUTATION | (round << 8) | ((uint32_t)half << 16), dimension,
                 right);
             uint64_t mixed = left ^ ((((uint64_t)r.word[0] << 32) | r.word[1]) & mask);
-            left = right, right = mixed;
+            left = right;
+            right = mixed;
         }
         x = (left << half) | right;
     } while (x >= count);

@@ -72,9 +72,15 @@ static int64_t fill_blocks(const LashStudy* study, const double* y, BlockSums* b
         sums->n += 1;
         for (int j = 0; j < study->active; ++j) {
             double c = row[2 + j] - center, *s = sums->sum + SUMS * j;
-            s[S_A] += a, s[S_B] += b1, s[S_C] += c;
-            s[S_AA] += a * a, s[S_BB] += b1 * b1, s[S_CC] += c * c;
-            s[S_AB] += a * b1, s[S_AC] += a * c, s[S_BC] += b1 * c;
+            s[S_A] += a;
+            s[S_B] += b1;
+            s[S_C] += c;
+            s[S_AA] += a * a;
+            s[S_BB] += b1 * b1;
+            s[S_CC] += c * c;
+            s[S_AB] += a * b1;
+            s[S_AC] += a * c;
+            s[S_BC] += b1 * c;
         }
         ++used;
     }
@@ -305,7 +311,8 @@ static void legendre(double u, int degree, double* p, int64_t stride) {
     for (int m = 1; m <= degree; ++m) {
         p[stride * (m - 1)] = sqrt(2.0 * m + 1) * now;
         double next = ((2 * m + 1) * x * now - m * before) / (m + 1);
-        before = now, now = next;
+        before = now;
+        now = next;
     }
 }
 
@@ -427,7 +434,9 @@ int lash_main_effect(const double* x, const double* y, int64_t rows, int bins, L
         double sx = 0, sy = 0, sq = 0, n = (double)(end - begin), shift = y[order[begin].index];
         for (int64_t i = begin; i < end; ++i) {
             double d = y[order[i].index] - shift;
-            sx += order[i].key, sy += d, sq += d * d;
+            sx += order[i].key;
+            sy += d;
+            sq += d * d;
         }
         double variance = n > 1 ? fmax(0, sq - sy * sy / n) / (n - 1) : NAN;
         bin[filled++] = (LashBin){sx / n, shift + sy / n, sqrt(variance / n), end - begin};

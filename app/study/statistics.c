@@ -31,14 +31,18 @@ static LashMoments plain_moments(const double* values, int64_t n) {
     m.min = m.max = values[0];
     for (int64_t i = 0; i < n; ++i) {
         sum += values[i] - shift;
-        m.min = fmin(m.min, values[i]), m.max = fmax(m.max, values[i]);
+        m.min = fmin(m.min, values[i]);
+        m.max = fmax(m.max, values[i]);
     }
     m.mean = shift + sum / (double)n;
     if (n < 2) return m;
     double s1 = 0, s2 = 0, s3 = 0, s4 = 0;
     for (int64_t i = 0; i < n; ++i) {
         double d = values[i] - m.mean;
-        s1 += d, s2 += d * d, s3 += d * d * d, s4 += d * d * d * d;
+        s1 += d;
+        s2 += d * d;
+        s3 += d * d * d;
+        s4 += d * d * d * d;
     }
     s2 -= s1 * s1 / (double)n;
     m.sigma = sqrt(fmax(s2, 0) / (double)(n - 1));
@@ -145,7 +149,8 @@ LashInterval lash_normal_share_interval(const double* values, int64_t n, double 
             uint32_t pick = lash_random_below(seed, LASH_STREAM_BOOTSTRAP, (uint32_t)b, (uint64_t)i,
                                               (uint32_t)n);
             double d = values[pick] - shift;
-            sum += d, square += d * d;
+            sum += d;
+            square += d * d;
         }
         double mean = sum / (double)n;
         double variance = fmax(0, square - sum * mean) / (double)(n - 1);

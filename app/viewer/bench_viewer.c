@@ -126,7 +126,8 @@ static bool draw_pictures(Viewer* v, const BenchOptions* o, Figures* f, LashErro
     draw_series(v, studio, o->pictures, took);
     f->grown = resident() - before;
     f->cpu = (cpu_clock() - cpu) / o->pictures;
-    f->best = took[0], f->median = took[o->pictures / 2];
+    f->best = took[0];
+    f->median = took[o->pictures / 2];
     lash_free(took);
     view_studio_destroy(studio);
     return true;

@@ -132,7 +132,8 @@ void view_camera_clip(ViewCamera* camera, LashBox box) {
         Vec3 p = vec3(k & 1 ? box.high.x : box.low.x, k & 2 ? box.high.y : box.low.y,
                       k & 4 ? box.high.z : box.low.z);
         double depth = vec3_dot(vec3_sub(eye, p), back);
-        least = fmin(least, depth), most = fmax(most, depth);
+        least = fmin(least, depth);
+        most = fmax(most, depth);
     }
     double slack = 0.05 * fmax(most - least, 1e-9);
     camera->far = fmax(most + slack, 1e-6);

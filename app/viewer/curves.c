@@ -187,8 +187,12 @@ static int thin(const double* value, int64_t first, int64_t count, int64_t strid
             if (value[k] > value[high]) high = k;
         }
         int64_t a = low < high ? low : high, b = low < high ? high : low;
-        t[used] = view_source_time(s, first + a), y[used++] = value[a];
-        if (b != a) t[used] = view_source_time(s, first + b), y[used++] = value[b];
+        t[used] = view_source_time(s, first + a);
+        y[used++] = value[a];
+        if (b != a) {
+            t[used] = view_source_time(s, first + b);
+            y[used++] = value[b];
+        }
     }
     return used;
 }

@@ -45,7 +45,8 @@ static int add_view(Glb* g, const void* data, size_t bytes, View view) {
     }
     memcpy(g->data + g->used, data, bytes);
     memset(g->data + g->used + bytes, 0, padded - bytes);
-    view.offset = g->used, view.bytes = bytes;
+    view.offset = g->used;
+    view.bytes = bytes;
     g->used += padded;
     if (g->views == g->view_capacity) {
         g->view_capacity = g->view_capacity == 0 ? 64 : 2 * g->view_capacity;
@@ -60,7 +61,8 @@ static int add_floats(Glb* g, const float* values, int count, int width, int tar
     View view = {.target = target, .component = FLOAT, .type = type[width], .count = count};
     view.bounds = bounds ? width : 0;
     for (int k = 0; k < view.bounds; ++k) {
-        view.low[k] = INFINITY, view.high[k] = -INFINITY;
+        view.low[k] = INFINITY;
+        view.high[k] = -INFINITY;
         for (int i = 0; i < count; ++i) {
             view.low[k] = fminf(view.low[k], values[i * width + k]);
             view.high[k] = fmaxf(view.high[k], values[i * width + k]);
@@ -217,8 +219,13 @@ static void keep_pose(const ViewScene* scene, const ViewFrame* frame, Motion* m,
                      rot.z * (double)before[2] + rot.w * (double)before[3];
         if (dot < 0) rot = quat(-rot.w, -rot.x, -rot.y, -rot.z);
     }
-    r[0] = (float)p.r.x, r[1] = (float)p.r.y, r[2] = (float)p.r.z;
-    q[0] = (float)rot.x, q[1] = (float)rot.y, q[2] = (float)rot.z, q[3] = (float)rot.w;
+    r[0] = (float)p.r.x;
+    r[1] = (float)p.r.y;
+    r[2] = (float)p.r.z;
+    q[0] = (float)rot.x;
+    q[1] = (float)rot.y;
+    q[2] = (float)rot.z;
+    q[3] = (float)rot.w;
 }
 
 static bool read_motion(ViewSource* source, const ViewScene* scene, ViewFrame* frame, Motion* m,

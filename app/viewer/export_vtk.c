@@ -105,7 +105,9 @@ static void place_mesh(const ViewScene* scene, const ViewFrame* frame, Mesh* m) 
         for (int k = 0; k < s->mesh_vertices; ++k) {
             const float* p = s->mesh_point + 3 * k;
             Vec3 w = pose_point(place, vec3((double)p[0], (double)p[1], (double)p[2]));
-            *out++ = (float)w.x, *out++ = (float)w.y, *out++ = (float)w.z;
+            *out++ = (float)w.x;
+            *out++ = (float)w.y;
+            *out++ = (float)w.z;
         }
     }
 }
@@ -129,7 +131,9 @@ static bool write_parts(const Mesh* m, const char* path, LashError* error) {
 }
 
 static void put_vector(float* at, Vec3 a) {
-    at[0] = (float)a.x, at[1] = (float)a.y, at[2] = (float)a.z;
+    at[0] = (float)a.x;
+    at[1] = (float)a.y;
+    at[2] = (float)a.z;
 }
 
 static bool write_contacts(const ViewTouch* touch, int count, const char* path, LashError* error) {
@@ -145,7 +149,9 @@ static bool write_contacts(const ViewTouch* touch, int count, const char* path, 
         put_vector(normal + 3 * i, touch[i].normal);
         put_vector(force + 3 * i, touch[i].force);
         gap[i] = (float)touch[i].gap;
-        index[i] = i, end[i] = i + 1, contact[i] = touch[i].contact;
+        index[i] = i;
+        end[i] = i + 1;
+        contact[i] = touch[i].contact;
     }
     size_t n = (size_t)count * sizeof(float);
     put_head(f, count, count, 0);

@@ -83,7 +83,8 @@ static void create_target(ViewOffscreen* o) {
 ViewOffscreen* view_offscreen_create(int width, int height, LashError* error) {
     ViewOffscreen* o = lash_alloc(sizeof *o);
     int largest = 0;
-    o->width = width, o->height = height;
+    o->width = width;
+    o->height = height;
     bool good = open_context(o, error);
     if (good) glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &largest);
     if (good && (width > largest || height > largest)) {

@@ -22,7 +22,9 @@ ViewPlayback view_playback(double duration) {
 }
 
 void view_playback_range(ViewPlayback* p, double begin, double end, bool growing) {
-    p->begin = begin, p->end = end, p->growing = growing;
+    p->begin = begin;
+    p->end = end;
+    p->growing = growing;
     view_playback_seek(p, p->time);
 }
 

@@ -134,7 +134,9 @@ static void model_matrix(const ViewRenderer* r, Pose place, Vec3 s, ViewMatrix* 
             directions.m[4 * k + i] = (float)(scale[0] / scale[k] * R.m[3 * k + i]);
         }
     }
-    world.m[12] = (float)place.r.x, world.m[13] = (float)place.r.y, world.m[14] = (float)place.r.z;
+    world.m[12] = (float)place.r.x;
+    world.m[13] = (float)place.r.y;
+    world.m[14] = (float)place.r.z;
     *model = view_matrix_mul(&r->view, &world);
     ViewMatrix turned = view_matrix_mul(&r->view, &directions); // inverse transpose: R S^-1
     for (int k = 0; k < 3; ++k) memcpy(turn + 3 * k, turned.m + 4 * k, 3 * sizeof(float));
@@ -450,7 +452,8 @@ static void draw_joint_frames(const ViewRenderer* r, const ViewPicture* p) {
 
 static void begin(ViewRenderer* r, const ViewPicture* p) {
     view_camera_matrices(p->camera, r->view.m, r->projection.m);
-    r->section[0] = r->section[1] = r->section[2] = 0, r->section[3] = 1;
+    r->section[0] = r->section[1] = r->section[2] = 0;
+    r->section[3] = 1;
     if (p->style
             .section) { // keep what lies below: offset - n.(x - middle) >= 0, to eye coordinates
         Vec3 n = vec3_neg(p->style.section_normal);
@@ -523,7 +526,9 @@ static void create_smooth(ViewRenderer* r, int width, int height, int samples) {
     glRenderbufferStorageMultisample(GL_RENDERBUFFER, samples, GL_DEPTH_COMPONENT24, width, height);
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER,
                               r->smooth_depth);
-    r->smooth_width = width, r->smooth_height = height, r->smooth_samples = samples;
+    r->smooth_width = width;
+    r->smooth_height = height;
+    r->smooth_samples = samples;
 }
 
 void view_renderer_draw_smooth(ViewRenderer* r, const ViewPicture* p, int samples) {
@@ -557,8 +562,10 @@ ViewPick view_renderer_pick(ViewRenderer* r, const ViewPicture* p, int x, int y)
     begin(r, p);
     double cx = (2.0 * x + 1) / width - 1, cy = 1 - (2.0 * y + 1) / height;
     ViewMatrix stretch = view_matrix_identity();
-    stretch.m[0] = (float)width, stretch.m[5] = (float)height;
-    stretch.m[12] = (float)(-cx * width), stretch.m[13] = (float)(-cy * height);
+    stretch.m[0] = (float)width;
+    stretch.m[5] = (float)height;
+    stretch.m[12] = (float)(-cx * width);
+    stretch.m[13] = (float)(-cy * height);
     r->projection = view_matrix_mul(&stretch, &r->projection);
     glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &before);
     glBindFramebuffer(GL_FRAMEBUFFER, r->pick_frame);

@@ -44,10 +44,20 @@ ImVec4 color(ImU32 c) {
 void set_theme(float scale) {
     ImGui::StyleColorsLight();
     ImGuiStyle& s = ImGui::GetStyle();
-    s.WindowRounding = 0, s.FrameRounding = 3, s.GrabRounding = 3, s.ScrollbarRounding = 3;
-    s.WindowBorderSize = 0, s.FrameBorderSize = 0, s.PopupBorderSize = 1, s.PopupRounding = 4;
-    s.WindowPadding = ImVec2(10, 8), s.FramePadding = ImVec2(6, 3), s.ItemSpacing = ImVec2(7, 5);
-    s.ScrollbarSize = 11, s.GrabMinSize = 10, s.IndentSpacing = 14;
+    s.WindowRounding = 0;
+    s.FrameRounding = 3;
+    s.GrabRounding = 3;
+    s.ScrollbarRounding = 3;
+    s.WindowBorderSize = 0;
+    s.FrameBorderSize = 0;
+    s.PopupBorderSize = 1;
+    s.PopupRounding = 4;
+    s.WindowPadding = ImVec2(10, 8);
+    s.FramePadding = ImVec2(6, 3);
+    s.ItemSpacing = ImVec2(7, 5);
+    s.ScrollbarSize = 11;
+    s.GrabMinSize = 10;
+    s.IndentSpacing = 14;
     s.Colors[ImGuiCol_Text] = color(ink);
     s.Colors[ImGuiCol_TextDisabled] = color(faint);
     s.Colors[ImGuiCol_WindowBg] = color(paper);

@@ -341,8 +341,10 @@ void draw_section_controls(ViewUi* ui, Viewer* v) {
         if (ImGui::RadioButton(names[i], on)) v->style.section_normal = axis[i];
         ImGui::SameLine();
     }
-    if (ImGui::Button("flip"))
-        v->style.section_normal = vec3_neg(v->style.section_normal), v->style.section_offset *= -1;
+    if (ImGui::Button("flip")) {
+        v->style.section_normal = vec3_neg(v->style.section_normal);
+        v->style.section_offset *= -1;
+    }
     ImGui::SameLine();
     Vec3 span = vec3_sub(v->scene.bound.high, v->scene.bound.low);
     Vec3 n = v->style.section_normal;

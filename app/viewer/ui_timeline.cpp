@@ -264,7 +264,8 @@ struct Range {
     double low = INFINITY, high = -INFINITY;
     void include(double a) {
         if (!std::isfinite(a)) return;
-        low = std::fmin(low, a), high = std::fmax(high, a);
+        low = std::fmin(low, a);
+        high = std::fmax(high, a);
     }
 };
 
@@ -274,12 +275,19 @@ Range range_of(ViewUi* ui, Viewer* v, const ViewPlot& plot) {
         const Samples& s = samples_of(ui, v, plot.curve[k]);
         for (double y : s.y) r.include(y);
     }
-    if (!(r.high >= r.low)) r.low = 0, r.high = 1;
+    if (!(r.high >= r.low)) {
+        r.low = 0;
+        r.high = 1;
+    }
     double span = r.high - r.low;
     double size = std::fmax(std::fabs(r.low), std::fabs(r.high));
-    if (span < 1e-9 * size || span == 0)
-        span = size > 0 ? size : 1, r.low -= 0.5 * span, r.high += 0.5 * span;
-    r.low -= 0.06 * span, r.high += 0.06 * span;
+    if (span < 1e-9 * size || span == 0) {
+        span = size > 0 ? size : 1;
+        r.low -= 0.5 * span;
+        r.high += 0.5 * span;
+    }
+    r.low -= 0.06 * span;
+    r.high += 0.06 * span;
     return r;
 }
 
@@ -377,7 +385,8 @@ void draw_plot(ViewUi* ui, Viewer* v, ViewPlot* plot, float height, bool time_la
     Canvas c;
     c.at = ImVec2(at.x + margin, at.y + 4 * s);
     c.size = ImVec2(width - margin - 4 * s, std::fmax(height, 30 * s) - below - 4 * s);
-    c.t0 = v->playback.begin, c.t1 = std::fmax(v->status.planned, v->playback.end);
+    c.t0 = v->playback.begin;
+    c.t1 = std::fmax(v->status.planned, v->playback.end);
     if (!(c.t1 > c.t0)) c.t1 = c.t0 + 1e-9;
     c.y = range_of(ui, v, *plot);
     if (ImGui::IsItemActive()) {

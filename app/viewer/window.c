@@ -75,7 +75,8 @@ static void on_button(GLFWwindow* glfw, int button, int action, int mods) {
         w->button = button;
         w->dragged = false;
         w->shift = (mods & GLFW_MOD_SHIFT) != 0;
-        w->press_x = w->x, w->press_y = w->y;
+        w->press_x = w->x;
+        w->press_y = w->y;
     } else if (button == w->button) {
         if (!w->dragged && button == GLFW_MOUSE_BUTTON_LEFT) pick(w);
         w->button = -1;
@@ -85,12 +86,16 @@ static void on_button(GLFWwindow* glfw, int button, int action, int mods) {
 static void on_move(GLFWwindow* glfw, double x, double y) {
     ViewWindow* w = glfwGetWindowUserPointer(glfw);
     double ratio = pixel_ratio(w), dx = x * ratio - w->x, dy = y * ratio - w->y;
-    w->x = x * ratio, w->y = y * ratio;
+    w->x = x * ratio;
+    w->y = y * ratio;
     w->busy = app_wall_clock();
     if (w->button < 0) return;
     double slack = CLICK_SLACK * w->viewer->pixel;
     if (!w->dragged && hypot(w->x - w->press_x, w->y - w->press_y) <= slack) return;
-    if (!w->dragged) dx = w->x - w->press_x, dy = w->y - w->press_y;
+    if (!w->dragged) {
+        dx = w->x - w->press_x;
+        dy = w->y - w->press_y;
+    }
     w->dragged = w->viewer->camera_touched = true;
     if (w->button == GLFW_MOUSE_BUTTON_LEFT && !w->shift) {
         view_camera_orbit(&w->viewer->camera, dx / w->viewer->pixel, dy / w->viewer->pixel);
@@ -206,7 +211,8 @@ static void draw(ViewWindow* w, double wall) {
                             area.height * ratio};
     bool resized = pixels.width != w->area.width || pixels.height != w->area.height;
     w->area = pixels;
-    v->camera.width = floor(pixels.width), v->camera.height = floor(pixels.height);
+    v->camera.width = floor(pixels.width);
+    v->camera.height = floor(pixels.height);
     if (resized && !v->camera_touched) viewer_fit(v);
     ViewPicture picture = viewer_picture(v);
     picture.x = (int)pixels.x;
@@ -247,11 +253,13 @@ double view_window_cost(const ViewWindow* w) {
 }
 
 void view_window_size(const ViewWindow* w, int* width, int* height) {
-    *width = w->width, *height = w->height;
+    *width = w->width;
+    *height = w->height;
 }
 
 void view_window_viewport(const ViewWindow* w, double* x, double* y) {
-    *x = w->area.x, *y = w->area.y;
+    *x = w->area.x;
+    *y = w->area.y;
 }
 
 void view_window_read(ViewWindow* w, unsigned char* pixels) {

@@ -241,7 +241,10 @@ TopoDS_Edge edge_near(const Value& v, const TopoDS_Shape& shape) {
         const TopTools_ListOfShape& around = faces(i);
         if (BRep_Tool::Degenerated(edge) || around.First().IsSame(around.Last())) continue;
         BRepExtrema_DistShapeShape d(vertex, edge);
-        if (d.IsDone() && d.Value() < least - 1e-9) least = d.Value(), best = edge;
+        if (d.IsDone() && d.Value() < least - 1e-9) {
+            least = d.Value();
+            best = edge;
+        }
     }
     if (best.IsNull()) v.fail("there is no edge");
     return best;
@@ -340,7 +343,10 @@ void run_step(const Value& step, Solid* s) {
         if (places.size() > 20) {     // many: as one compound, they must be apart
             BRep_Builder builder;
             TopoDS_Compound compound;
-            if (all.shape.IsNull()) builder.MakeCompound(compound), all.shape = compound;
+            if (all.shape.IsNull()) {
+                builder.MakeCompound(compound);
+                all.shape = compound;
+            }
             Solid copy = moved(tool, t);
             builder.Add(all.shape, copy.shape);
             all.names.insert(all.names.end(), copy.names.begin(), copy.names.end());
@@ -397,7 +403,10 @@ void name_faces(const Value& list, Solid* s) {
             if ((type == "plane" && !plane) || (type == "cylinder" && !cylinder)) continue;
             if (radius > 0 && (!cylinder || fabs(a.Cylinder().Radius() - radius) > 1e-6)) continue;
             BRepExtrema_DistShapeShape d(vertex, ex.Current());
-            if (d.IsDone() && d.Value() < least - 1e-9) least = d.Value(), best = ex.Current();
+            if (d.IsDone() && d.Value() < least - 1e-9) {
+                least = d.Value();
+                best = ex.Current();
+            }
         }
         if (best.IsNull()) v.fail("no face fits");
         for (size_t i = 0; i < s->names.size(); ++i)

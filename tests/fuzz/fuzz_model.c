@@ -83,7 +83,8 @@ static void add_table(const KeyTable* table, int depth) {
 }
 
 int LLVMFuzzerInitialize(int* argc, char*** argv) {
-    (void)argc, (void)argv;
+    (void)argc;
+    (void)argv;
     add_table(&model_root_table, 0);
     add_table(&model_units_table, 0);
     for (int i = 0; i < lash_quantity_count(); ++i) add_word(lash_quantity(i)->name);
@@ -188,7 +189,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsi
     uint32_t kind = draw(&state, 10);
     if (kind >= 5 || size == 0 || size > MAX_BYTES) return LLVMFuzzerMutate(data, size, max_size);
     memcpy(copy, data, size);
-    d.text = copy, d.bytes = size;
+    d.text = copy;
+    d.bytes = size;
     split(&d);
     if (d.tokens == 0) return LLVMFuzzerMutate(data, size, max_size);
     int i = any_value(&d, &state), last = value_end(&d, i);
@@ -199,13 +201,15 @@ size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsi
         if (i > 0 && d.token[i - 1].kind == ',') from = d.token[i - 1].start;
     } else if (kind == 1) { // double it
         length = (size_t)snprintf(value, sizeof value, ", %.*s", (int)(to - from), copy + from);
-        piece = value, from = to;
+        piece = value;
+        from = to;
     } else if (kind == 2 && d.token[i].kind == '{') { // a new key in it
         int head = snprintf(value, 256, "\"%.100s\": ", word[draw(&state, (uint32_t)words)]);
         memmove(value + head, value + 256, added);
         length = (size_t)head + added;
         if (i + 1 < d.tokens && d.token[i + 1].kind != '}') value[length++] = ',';
-        piece = value, from = to = d.token[i].end;
+        piece = value;
+        from = to = d.token[i].end;
     } else { // replace it
         length = added;
     }

@@ -150,7 +150,8 @@ static size_t take_bytes(sqlite3* db, uint8_t* data, size_t most) {
 }
 
 int LLVMFuzzerInitialize(int* argc, char*** argv) {
-    (void)argc, (void)argv;
+    (void)argc;
+    (void)argv;
     LashError error = {0};
     LashStudySource source = {.file = "/nonexistent/fuzz.study.json", .text = study_text};
     LashStudyOverride none = {0};
