@@ -2,7 +2,7 @@
 #ifndef LASH_APP_COMMANDS_H
 #define LASH_APP_COMMANDS_H
 
-#include "app/options.h"
+#include "app/cli/options.h"
 
 #ifdef __cplusplus
 extern "C" {

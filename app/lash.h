@@ -9,8 +9,8 @@
 #ifndef LASH_H
 #define LASH_H
 
-#include "app/model.h"
-#include "app/record.h"
+#include "app/model/model.h"
+#include "app/run/record.h"
 #include "core/arena.h"
 #include "core/body.h"
 #include "core/error.h"
@@ -18,7 +18,7 @@
 #include "core/math3.h"
 #include "core/system.h"
 #include "core/types.h"
-#include "geometry/contact.h"
+#include "geometry/contact_point.h"
 #include "geometry/shape.h"
 #include "joints/mechanism.h"
 #include "solvers/mobility.h"

@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/check/info.h"
+#include "app/cli/report.h"
+#include "app/cli/suggest.h"
+#include "app/cli/text.h"
 #include "app/commands.h"
-#include "app/info.h"
-#include "app/report.h"
 #include "app/study/study_command.h"
-#include "app/suggest.h"
-#include "app/text.h"
 #include "app/version.h"
 #include "core/error.h"
 

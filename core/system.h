@@ -40,7 +40,7 @@ typedef struct LashBlocks {
 typedef enum LashInteractionKind {
     LASH_BILATERAL,          // g(t, q) = 0 and U = 0: an ideal joint, a position driver
     LASH_BILATERAL_VELOCITY, // U = 0: a speed driver; its g is the coordinate that moves with this
-                             // speed, -g_t, and has to stand at the sum of it (solvers/drivers.c)
+    // speed, -g_t, and has to stand at the sum of it (solvers/step/drivers.c)
     LASH_UNILATERAL, // 0 <= g: contact, limit; rows are n, or n,t (2D), or n,t1,t2 (3D friction)
     LASH_FRICTION    // friction in a joint: rows n,t or n,t1,t2 with an empty normal row (g = 0,
                      // G = 0); always acts, P_n = |impulses of the load rows of a bilateral one|
@@ -60,7 +60,7 @@ typedef struct LashInteraction {
     unsigned load_rows; // bit i: row i of it counts
     int surfaces; // points between the same two surfaces have the same number and stand together,
                   // at the end of the list; 0: a gap of another kind
-    uint64_t id; // the same physical interaction has the same id in every step
+    uint64_t id;  // the same physical interaction has the same id in every step
 } LashInteraction;
 
 // The interactions of one step: bilateral ones first, then every unilateral one that could close in

@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "core/arena.h"
-#include "geometry/bounds.h"
-#include "geometry/kernels_internal.h"
+#include "geometry/kernels/bounds.h"
+#include "geometry/kernels/kernels_internal.h"
 
 typedef struct Side {
     LashFeature* feature; // (features)

@@ -21,8 +21,8 @@
 #include <string.h>
 
 #include "core/arena.h"
-#include "geometry/bounds.h"
-#include "geometry/kernels_internal.h"
+#include "geometry/kernels/bounds.h"
+#include "geometry/kernels/kernels_internal.h"
 #include "geometry/pairs_occt.h"
 
 enum { BLOCK = 32 };

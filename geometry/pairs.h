@@ -29,7 +29,7 @@
 #define LASH_GEOMETRY_PAIRS_H
 
 #include "core/math3.h"
-#include "geometry/contact.h"
+#include "geometry/contact_point.h"
 #include "geometry/shape.h"
 
 #ifdef __cplusplus

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "core/arena.h"
-#include "geometry/occt_query.h"
+#include "geometry/cad/occt_query.h"
 
 #define MEETS 1e-9 // [m]
 

@@ -128,7 +128,7 @@ typedef enum LashFeatureType {
     LASH_FEATURE_CYLINDER, // side a: about z of the frame; inside: a bore
     LASH_FEATURE_SPHERE,   // either side: about the frame's origin; radius 0 on side b: a point
     LASH_FEATURE_DISC      // side b: an edge circle, axis z of the frame: of a cylinder lying on a
-                      // plane, of the end of a pin in a bore (inside) or of a bore around a pin
+    // plane, of the end of a pin in a bore (inside) or of a bore around a pin
 } LashFeatureType;
 
 typedef struct LashContactDef {

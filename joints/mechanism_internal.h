@@ -2,8 +2,8 @@
 #ifndef LASH_JOINTS_MECHANISM_INTERNAL_H
 #define LASH_JOINTS_MECHANISM_INTERNAL_H
 
-#include "joints/contact.h"
-#include "joints/pair_contact.h"
+#include "joints/contact/contact.h"
+#include "joints/contact/pair_contact.h"
 
 typedef struct Body {
     LashBodyDef def; // name owned

@@ -9,7 +9,7 @@
 
 #include "core/stop.h"
 #include "core/types.h"
-#include "solvers/block_sparse.h"
+#include "solvers/linear/block_sparse.h"
 
 #ifdef __cplusplus
 extern "C" {

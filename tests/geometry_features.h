@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "geometry/kernels.h"
+#include "geometry/kernels/kernels.h"
 #include "tests/geometry_oracle.h"
 
 typedef enum Kind {

@@ -3,7 +3,7 @@
 set -u
 cd "$1" || exit 2
 build=$2 cc=$3 cxx=$4 bad=0 count=0
-for header in core/*.h geometry/*.h joints/*.h solvers/*.h app/*.h app/*/*.h; do
+for header in $(find core geometry joints solvers app -name '*.h' | sort); do
   flags="-Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-unused-function -fsyntax-only -I. -I$build/generated $(pkg-config --cflags hdf5)"
   echo "#include \"$header\"" | $cc -std=gnu17 $flags -x c - || { echo "$header does not compile alone as C"; bad=1; }
   case $header in *_internal.h | joints/joint.h) ;; *)

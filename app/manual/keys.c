@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/model_internal.h"
+#include "app/model/model_internal.h"
 #include "app/study/study_internal.h"
 
 enum { MAX_TABLES = 64 };

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "app/json_writer.h"
+#include "app/cli/json_writer.h"
 #include "app/study/sensitivity.h"
 #include "app/study/store.h"
 

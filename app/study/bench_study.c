@@ -14,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/data_dir.h"
-#include "app/progress.h"
-#include "app/report.h"
+#include "app/cli/data_dir.h"
+#include "app/cli/progress.h"
+#include "app/cli/report.h"
 #include "app/study/study_command.h"
 
 typedef struct BenchOptions {

@@ -22,11 +22,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/json_scan.h"
+#include "app/cli/suggest.h"
+#include "app/model/json_scan.h"
 #include "app/study/random.h"
 #include "app/study/sobol.h"
 #include "app/study/study_internal.h"
-#include "app/suggest.h"
 #include "core/arena.h"
 
 // ---- levels -------------------------------------------------------------------------------------

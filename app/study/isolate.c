@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/progress.h"
+#include "app/cli/progress.h"
 #include "app/study/schedule.h"
 #include "core/arena.h"
 

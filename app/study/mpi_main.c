@@ -13,10 +13,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "app/progress.h"
-#include "app/report.h"
+#include "app/cli/progress.h"
+#include "app/cli/report.h"
+#include "app/cli/text.h"
 #include "app/study/study_command.h"
-#include "app/text.h"
 #include "core/arena.h"
 
 enum { TAG_REPORT = 1, TAG_WORK = 2, MOST_CHUNK = 64 };

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/cli/text.h"
 #include "app/study/number.h"
-#include "app/text.h"
 #include "core/arena.h"
 
 static void reserve(Page* page, size_t more) {

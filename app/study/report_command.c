@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/report.h"
+#include "app/cli/report.h"
+#include "app/cli/text.h"
 #include "app/study/analysis.h"
 #include "app/study/number.h"
 #include "app/study/study_command.h"
-#include "app/text.h"
 
 #define OPTION(member) offsetof(StudyOptions, member)
 static const AppOption options[] = {

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/json_writer.h"
-#include "app/output_file.h"
+#include "app/cli/json_writer.h"
+#include "app/cli/output_file.h"
+#include "app/cli/text.h"
 #include "app/study/analysis.h"
-#include "app/text.h"
 
 static void put_interval(AppJson* json, const char* key, LashInterval interval) {
     app_json_key(json, key);

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/output_file.h"
-#include "app/report.h"
+#include "app/cli/output_file.h"
+#include "app/cli/report.h"
 #include "app/study/analysis.h"
 #include "app/study/figures.h"
 #include "app/study/number.h"

@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/progress.h"
-#include "app/report.h"
+#include "app/cli/progress.h"
+#include "app/cli/report.h"
 #include "app/study/study_command.h"
 
 #define OPTION(member) offsetof(StudyOptions, member)

@@ -11,11 +11,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "app/measure.h"
-#include "app/progress.h"
-#include "app/quantity.h"
-#include "app/start.h"
-#include "app/step_failure.h"
+#include "app/cli/progress.h"
+#include "app/model/quantity.h"
+#include "app/run/measure.h"
+#include "app/run/start.h"
+#include "app/run/step_failure.h"
 #include "app/study/study_internal.h"
 #include "core/arena.h"
 

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "app/progress.h"
+#include "app/cli/progress.h"
 #include "core/arena.h"
 
 enum {

@@ -22,8 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "app/json_scan.h"
-#include "app/json_writer.h"
+#include "app/cli/json_writer.h"
+#include "app/model/json_scan.h"
 #include "app/study/store_internal.h"
 #include "app/version.h"
 #include "core/arena.h"

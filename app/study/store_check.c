@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/json_scan.h"
+#include "app/cli/text.h"
+#include "app/model/json_scan.h"
 #include "app/study/store_internal.h"
 #include "app/study/study_internal.h"
-#include "app/text.h"
 #include "core/arena.h"
 
 const char* const store_keys[STORE_KEYS] = {

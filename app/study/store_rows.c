@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/json_writer.h"
+#include "app/cli/json_writer.h"
 #include "app/study/store_internal.h"
 #include "core/arena.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "app/model.h"
+#include "app/model/model.h"
 #include "app/study/distribution.h"
 #include "core/expression.h"
 

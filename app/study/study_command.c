@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/report.h"
+#include "app/cli/report.h"
+#include "app/cli/suggest.h"
+#include "app/cli/text.h"
 #include "app/study/number.h"
-#include "app/suggest.h"
-#include "app/text.h"
 #include "core/arena.h"
-#include "geometry/sha256.h"
+#include "geometry/cad/sha256.h"
 
 #define OPTION(member) offsetof(StudyOptions, member)
 #define COMMON \

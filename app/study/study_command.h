@@ -4,7 +4,7 @@
 
 #include <limits.h>
 
-#include "app/options.h"
+#include "app/cli/options.h"
 #include "app/study/schedule.h"
 
 #ifdef __cplusplus

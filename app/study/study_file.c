@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/json_scan.h"
+#include "app/cli/suggest.h"
+#include "app/model/json_scan.h"
 #include "app/study/study_internal.h"
-#include "app/suggest.h"
 #include "core/arena.h"
 
 const char* const lash_study_run_quantity[LASH_STUDY_RUN_QUANTITIES] = {

@@ -2,7 +2,7 @@
 #ifndef LASH_APP_STUDY_STUDY_INTERNAL_H
 #define LASH_APP_STUDY_STUDY_INTERNAL_H
 
-#include "app/model_internal.h"
+#include "app/model/model_internal.h"
 #include "app/study/study.h"
 
 enum {

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/cli/suggest.h"
 #include "app/study/study_internal.h"
-#include "app/suggest.h"
 #include "core/arena.h"
 
 // Keys by distribution: n needed, o optional, space forbidden.

@@ -10,10 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "app/cli/data_dir.h"
+#include "app/cli/progress.h"
+#include "app/cli/report.h"
 #include "app/commands.h"
-#include "app/data_dir.h"
-#include "app/progress.h"
-#include "app/report.h"
 #include "app/version.h"
 #include "app/viewer/studio.h"
 #include "core/arena.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/quantity.h"
+#include "app/model/quantity.h"
 #include "app/viewer/viewer.h"
 #include "core/arena.h"
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/json_writer.h"
-#include "app/output_file.h"
+#include "app/cli/json_writer.h"
+#include "app/cli/output_file.h"
 #include "app/version.h"
 #include "app/viewer/export_scene.h"
 #include "core/arena.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "app/output_file.h"
+#include "app/cli/output_file.h"
 #include "app/viewer/export_scene.h"
 #include "core/arena.h"
 #include "core/math3.h"

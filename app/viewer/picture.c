@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/output_file.h"
+#include "app/cli/output_file.h"
 #include "core/arena.h"
 
 #pragma GCC diagnostic push

@@ -3,8 +3,8 @@
 #ifndef LASH_APP_VIEWER_SCENE_H
 #define LASH_APP_VIEWER_SCENE_H
 
-#include "app/model.h"
-#include "app/record.h"
+#include "app/model/model.h"
+#include "app/run/record.h"
 #include "core/types.h"
 #include "geometry/shape.h"
 

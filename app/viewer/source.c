@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/measure.h"
-#include "app/progress.h"
-#include "app/start.h"
+#include "app/cli/progress.h"
+#include "app/run/measure.h"
+#include "app/run/start.h"
 #include "core/arena.h"
 
 enum {

@@ -2,8 +2,8 @@
 #ifndef LASH_APP_VIEWER_SOURCE_H
 #define LASH_APP_VIEWER_SOURCE_H
 
-#include "app/record.h"
-#include "app/session.h"
+#include "app/run/record.h"
+#include "app/run/session.h"
 #include "app/viewer/scene.h"
 
 #ifdef __cplusplus
@@ -13,7 +13,7 @@ extern "C" {
 typedef struct ViewSource ViewSource;
 
 typedef struct ViewEvent {
-    double t; // end of the step it happened in [s]
+    double t;              // end of the step it happened in [s]
     int32_t kind, contact; // contact -1: a limit of a joint, or friction in it
 } ViewEvent;
 

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/output_file.h"
+#include "app/cli/output_file.h"
 #include "core/arena.h"
 
 extern char** environ;

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "app/cli/progress.h"
+#include "app/cli/report.h"
+#include "app/cli/suggest.h"
 #include "app/commands.h"
-#include "app/progress.h"
-#include "app/report.h"
-#include "app/suggest.h"
 #include "app/viewer/studio.h"
 #include "app/viewer/video.h"
 #include "app/viewer/window.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/progress.h"
+#include "app/cli/progress.h"
 #include "app/viewer/ui.h"
 #include "core/arena.h"
 

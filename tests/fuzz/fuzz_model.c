@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/model_internal.h"
+#include "app/model/model_internal.h"
 #include "tests/fuzz/load.h"
 
 size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);

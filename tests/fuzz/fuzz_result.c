@@ -3,13 +3,13 @@
 // The first byte says what the others are: faults of the objects of a result that the HDF5 library
 // then writes (result_maker.h), or changes of single bytes of a right one, or the file itself. All
 // that is accepted is read whole. The reader runs in this process, where the sanitizers see it;
-// programs read through a process of its own (app/record.c).
+// programs read through a process of its own (app/run/record.c).
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/record_file.h"
+#include "app/run/record_file.h"
 #include "core/arena.h"
 #include "tests/fuzz/result_maker.h"
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "app/model.h"
-#include "app/start.h"
+#include "app/model/model.h"
+#include "app/run/start.h"
 #include "solvers/mobility.h"
 
 // True: accepted. A refusal has to have a reason, a place and the right exit code. all: the slower

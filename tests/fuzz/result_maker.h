@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/record_internal.h"
+#include "app/run/record_internal.h"
 
 enum { MAKER_BODIES = 2, MAKER_JOINTS = 1, MAKER_CONTACTS = 1, MAKER_FRAMES = 3 };
 

@@ -1,0 +1,329 @@
+// Runs every problem several times, keeps the shortest time, and asks the peer program (if it
+// stands beside the binary) for the same files at the same tolerance. The residual is always that
+// of the independent check, recomputed from what the file holds; only where both programs reached
+// the tolerance their times are compared. Without files: a slider in a guide, stacks of boxes of
+// growing height, random problems.
+#include "app/bench/bench_solvers.h"
+#include "app/bench/bench_clock.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "app/bench/peer.h"
+#include "app/bench/problem_builtin.h"
+#include "app/cli/options.h"
+#include "app/cli/report.h"
+#include "core/arena.h"
+
+enum { SMALL_CONTACTS = 60 };               // tighter tolerance up to here
+static const double TIME_PER_PROBLEM = 5e4; // [us]
+static const double TIME_OF_LARGE = 2e6;    // [us]
+
+typedef struct Options {
+    AppOperands files;
+    bool json, no_peer;
+    double tolerance; // NAN: by size
+} Options;
+
+#define OPTION(member) offsetof(Options, member)
+static const AppOption options[] = {
+    {"tolerance", 0, APP_NUMBER, "X",
+     "of the residual (default: 1e-10 up to 60 contacts, 1e-8 above)", OPTION(tolerance)},
+    {"no-peer", 0, APP_FLAG, NULL, "do not run the other program", OPTION(no_peer)},
+    {"json", 0, APP_FLAG, NULL, "print one JSON document instead of text", OPTION(json)},
+};
+static const AppCommand command = {
+    .name = "bench solvers",
+    .operands = "[FILE...]",
+    .summary = "friction and complementarity solvers on problem files",
+    .detail =
+        "Solves friction (local and global), LCP and mixed LCP problem files and prints "
+        "method, residual\nby the independent check, iterations and time; the other "
+        "program's figures too when\nlash-bench-peer was built (make bench). Without files: "
+        "built-in problems.",
+    .maximum = APP_MAX_OPERANDS,
+    .option = options,
+    .options = sizeof options / sizeof *options,
+    .json_offset = OPTION(json),
+    .operand_offset = OPTION(files)};
+
+typedef struct Line { // one row of the table
+    char name[192];
+    int contacts, iterations, size; // size > 0: member of a family
+    const char *method, *family;
+    LashOutcome outcome;
+    double tolerance, residual, us;
+    char peer[32];
+    double peer_us, peer_residual;
+} Line;
+
+typedef struct Table {
+    Line* line;
+    int count, capacity;
+} Table;
+
+static Line* add_line(Table* t, const char* name) {
+    if (t->count == t->capacity) {
+        t->capacity = t->capacity ? 2 * t->capacity : 64;
+        t->line = lash_realloc(t->line, (size_t)t->capacity * sizeof(Line));
+    }
+    Line* line = t->line + t->count++;
+    *line = (Line){.peer_us = NAN, .peer_residual = NAN};
+    snprintf(line->name, sizeof line->name, "%s", name);
+    return line;
+}
+
+static double tolerance_of(const Options* o, const AppProblem* p) {
+    if (isfinite(o->tolerance)) return o->tolerance;
+    return p->units <= SMALL_CONTACTS ? 1e-10 : 1e-8;
+}
+
+// Solved is what the check says, whatever the solver claims.
+static void judge(Line* line, LashOutcome claimed, double tolerance) {
+    line->tolerance = tolerance;
+    line->outcome = claimed;
+    if (line->residual <= tolerance)
+        line->outcome = LASH_CONVERGED;
+    else if (claimed == LASH_CONVERGED)
+        line->outcome = LASH_INACCURATE;
+}
+
+// Time of the peer / ours, where both reached the tolerance; else NAN.
+static double ratio_of(const Line* line) {
+    bool both = line->outcome == LASH_CONVERGED && line->peer_residual <= line->tolerance;
+    return both ? line->peer_us / line->us : NAN;
+}
+
+// Small problems often, large ones three times, those of seconds once.
+static bool again(int done, double total) {
+    if (done < 3) return done == 0 || total < TIME_OF_LARGE;
+    return done < 2000 && total < TIME_PER_PROBLEM;
+}
+
+// Cold: every run starts from zero. Warm: from the answer of the one before, b slightly changed.
+static void time_friction(const AppProblem* p, LashFrictionMeasure measure, double tolerance,
+                          bool warm, Line* line) {
+    LashFrictionProblem f = p->friction;
+    size_t bytes = (size_t)f.m * sizeof(double);
+    double *P = lash_alloc(bytes), *U = lash_alloc(bytes), *b = lash_alloc(bytes);
+    size_t size = (lash_friction_work_size(f.contacts, f.m) + 63) / 64 * 64;
+    void* work = aligned_alloc(64, size > 0 ? size : 64);
+    LASH_ASSERT(work != NULL); // PROBLEM_MAX_ROWS bounds it
+    LashFrictionSettings settings = lash_friction_settings();
+    settings.tolerance = p->global != NULL ? 0.5 * tolerance : tolerance; // W has rounding too
+    settings.measure = measure;
+    settings.cold = !warm;
+    LashFrictionInfo info = {0};
+    line->us = INFINITY;
+    double total = 0;
+    f.b = b;
+    for (int k = 0; again(k, total); ++k) {
+        double factor = warm ? 1 + 1e-3 * (k % 7) : 1;
+        for (int i = 0; i < f.m; ++i) b[i] = factor * p->friction.b[i];
+        int repeat = f.m <= 24 ? 16 : 1; // the clock itself costs a few hundredths
+        if (warm) lash_friction_solve(&f, &settings, P, U, work);
+        BenchInstant start = bench_now();
+        for (int r = 0; r < repeat; ++r) info = lash_friction_solve(&f, &settings, P, U, work);
+        double spent = bench_since(start);
+        total += spent;
+        if (spent > 0) line->us = fmin(line->us, spent / repeat); // 0: the clock did not tick
+    }
+    line->residual = measure == LASH_MEASURE_PLAIN ? app_problem_residual(p, P)
+                                                   : lash_friction_residual(&f, measure, P, U);
+    judge(line, info.outcome, tolerance);
+    line->iterations = info.iterations;
+    line->method = lash_friction_method_name(info.method);
+    line->contacts = f.contacts;
+    free(work);
+    lash_free(P);
+    lash_free(U);
+    lash_free(b);
+}
+
+static void time_lcp(const AppProblem* p, double tolerance, Line* line) {
+    int n = p->mixed.lcp.n;
+    double *z = lash_alloc((size_t)n * sizeof(double)), *w = lash_alloc((size_t)n * sizeof(double));
+    void* work = lash_alloc(lash_mixed_work_size(n));
+    LashLcpSettings settings = lash_lcp_settings();
+    LashLcpInfo info = {0};
+    settings.tolerance = tolerance;
+    line->us = INFINITY;
+    double total = 0;
+    for (int k = 0; again(k, total); ++k) {
+        int repeat = n <= 24 ? 16 : 1;
+        BenchInstant start = bench_now();
+        for (int r = 0; r < repeat; ++r) info = lash_mixed_solve(&p->mixed, &settings, z, w, work);
+        double spent = bench_since(start);
+        total += spent;
+        if (spent > 0) line->us = fmin(line->us, spent / repeat); // 0: the clock did not tick
+    }
+    line->residual = lash_mixed_residual(&p->mixed, z, w);
+    judge(line, info.outcome, tolerance);
+    line->iterations = info.iterations;
+    line->method = lash_lcp_method_name(info.method);
+    line->contacts = n;
+    lash_free(z);
+    lash_free(w);
+    lash_free(work);
+}
+
+// Takes the fastest of the peer's methods that solved the file.
+static void ask_peer(const char* file, double tolerance, Line* line) {
+    char number[32];
+    snprintf(number, sizeof number, "%.17g", tolerance);
+    AppPeer peer;
+    if (!app_peer_start((const char*[]){"solvers", number, file, NULL}, &peer)) return;
+    char text[1024], method[32];
+    size_t skip = strlen(file);
+    while (fgets(text, sizeof text, peer.answer) != NULL) {
+        double residual, us;
+        int iterations;
+        if (strncmp(text, file, skip) != 0 ||
+            sscanf(text + skip, " %31s %lf %d %lf", method, &residual, &iterations, &us) != 4)
+            continue;
+        bool solved = residual <= tolerance;
+        bool better = !(line->peer_residual <= tolerance) || us < line->peer_us;
+        if (line->peer[0] == 0 || (solved && better)) {
+            snprintf(line->peer, sizeof line->peer, "%s", method);
+            line->peer_us = us;
+            line->peer_residual = residual;
+        }
+    }
+    app_peer_end(&peer);
+}
+
+static bool run_file(const Options* o, const char* path, Table* t, LashError* error) {
+    AppProblem* p = app_problem_load(path, error);
+    if (p == NULL) return false;
+    const char* slash = strrchr(path, '/');
+    Line* line = add_line(t, slash != NULL ? slash + 1 : path);
+    double tolerance = tolerance_of(o, p);
+    if (p->layout == APP_LAYOUT_LCP || p->layout == APP_LAYOUT_MIXED) {
+        time_lcp(p, tolerance, line);
+    } else {
+        time_friction(p, LASH_MEASURE_PLAIN, tolerance, false, line);
+        if (!o->no_peer && p->layout == APP_LAYOUT_FRICTION) ask_peer(path, tolerance, line);
+    }
+    app_problem_destroy(p);
+    return true;
+}
+
+static void run_builtin(const Options* o, Table* t) {
+    static const int heights[] = {10, 30, 100, 300, 1000};
+    double tolerance = isfinite(o->tolerance) ? o->tolerance : 1e-10;
+    static const double turning[] = {-3, -0.11}; // [rad/s]
+    for (int k = 0; k < 4; ++k) {
+        AppProblem* slider = app_problem_slider(turning[k / 2]);
+        char name[64];
+        snprintf(name, sizeof name, "slider, %s, %s", k < 2 ? "both walls" : "one wall",
+                 k % 2 == 0 ? "warm" : "cold");
+        time_friction(slider, LASH_MEASURE_VELOCITY, tolerance, k % 2 == 0, add_line(t, name));
+        app_problem_destroy(slider);
+    }
+    for (size_t k = 0; k < sizeof heights / sizeof heights[0]; ++k) {
+        AppProblem* p = app_problem_stack(heights[k], 0.5);
+        char name[64];
+        snprintf(name, sizeof name, "stack of %d boxes", heights[k]);
+        Line* line = add_line(t, name);
+        time_friction(p, LASH_MEASURE_VELOCITY, tolerance, false, line);
+        line->family = "box stack";
+        line->size = heights[k];
+        app_problem_destroy(p);
+    }
+    for (int contacts = 1; contacts <= 100; contacts *= 10) {
+        AppRandomProblem set = {contacts, contacts, contacts, 3, 0};
+        AppProblem* p = app_problem_random(&set);
+        char name[64];
+        snprintf(name, sizeof name, "random, %d contacts", contacts);
+        time_friction(p, LASH_MEASURE_VELOCITY, tolerance, false, add_line(t, name));
+        app_problem_destroy(p);
+    }
+}
+
+static const char* outcome_name(LashOutcome outcome) {
+    static const char* const name[] = {
+        [LASH_CONVERGED] = "solved", [LASH_INACCURATE] = "inaccurate", [LASH_FAILED] = "failed"};
+    return name[outcome];
+}
+
+static void print_table(const Table* t) {
+    printf("%-40s %8s %-13s %9s %9s %10s %12s  %-8s %12s %9s %7s\n", "problem", "contacts",
+           "method", "outcome", "residual", "iterations", "us", "peer", "peer us", "residual",
+           "ratio");
+    for (int i = 0; i < t->count; ++i) {
+        const Line* l = t->line + i;
+        printf("%-40s %8d %-13s %9s %9.1e %10d %12.3f", l->name, l->contacts, l->method,
+               outcome_name(l->outcome), l->residual, l->iterations, l->us);
+        if (l->peer[0] != 0) printf("  %-8s %12.3f %9.1e", l->peer, l->peer_us, l->peer_residual);
+        if (isfinite(ratio_of(l)))
+            printf(" %7.2f", ratio_of(l));
+        else if (l->peer[0] != 0)
+            printf(" %7s", l->peer_residual <= l->tolerance ? "-" : "missed"); // the tolerance
+        if (l->size > 0) printf("  %.3f us per contact", l->us / l->contacts);
+        printf("\n");
+    }
+}
+
+static void put_line(AppJson* json, const Line* l) {
+    char peer[64];
+    snprintf(peer, sizeof peer, "siconos %s", l->peer);
+    app_json_begin_object(json);
+    app_json_put_text(json, "name", l->name);
+    app_json_put_integer(json, "contacts", l->contacts);
+    app_json_put_text(json, "method", l->method);
+    app_json_put_text(json, "outcome", outcome_name(l->outcome));
+    app_json_put_integer(json, "iterations", l->iterations);
+    app_json_put_number(json, "tolerance", l->tolerance);
+    app_json_put_number(json, "residual", l->residual);
+    app_json_put_number(json, "us", l->us);
+    app_json_put_text(json, "peer", l->peer[0] != 0 ? peer : NULL);
+    app_json_put_number(json, "peer_us", l->peer_us);
+    app_json_put_number(json, "peer_residual", l->peer_residual);
+    app_json_put_number(json, "ratio", ratio_of(l));
+    if (l->size > 0) {
+        app_json_put_text(json, "family", l->family);
+        app_json_put_integer(json, "size", l->size);
+        app_json_put_number(json, "us_per_unit", l->us / l->size);
+    }
+    app_json_end_object(json);
+}
+
+static bool run_all(const Options* o, Table* t, LashError* error) {
+    if (o->tolerance <= 0 || o->tolerance >= 1)
+        return lash_error_set(error, LASH_ERROR_USAGE, "--tolerance",
+                              "expected a number between 0 and 1, found %g", o->tolerance);
+    if (o->files.count == 0) run_builtin(o, t);
+    for (int i = 0; i < o->files.count; ++i)
+        if (!run_file(o, o->files.item[i], t, error)) return false;
+    for (int i = 0; i < t->count; ++i)
+        if (t->line[i].outcome != LASH_CONVERGED)
+            return lash_error_set(error, LASH_ERROR_NUMERICS, t->line[i].name,
+                                  "not solved to the tolerance %.0e: residual %.1e",
+                                  t->line[i].tolerance, t->line[i].residual);
+    return true;
+}
+
+int app_bench_solvers(int argc, char** argv) {
+    Options o = {.tolerance = NAN};
+    int code = app_options_parse(&command, argc, argv, &o);
+    if (code >= 0) return code;
+    AppReport report = app_report("bench", o.json);
+    LashError error = {0};
+    Table t = {0};
+    run_all(&o, &t, &error);
+    if (o.json) {
+        AppJson* json = app_report_document(&report, &error);
+        app_json_key(json, "benchmarks");
+        app_json_begin_array(json);
+        for (int i = 0; i < t.count; ++i) put_line(json, &t.line[i]);
+        app_json_end_array(json);
+    } else if (t.count > 0) {
+        print_table(&t);
+        fflush(stdout);
+    }
+    lash_free(t.line);
+    return app_report_finish(&report, &error);
+}

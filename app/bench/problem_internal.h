@@ -1,0 +1,49 @@
+// Shared by the readers of problem files: numbers, matrices, and the global layout.
+#ifndef LASH_APP_PROBLEM_INTERNAL_H
+#define LASH_APP_PROBLEM_INTERNAL_H
+
+#include "app/bench/problem_file.h"
+
+enum {
+    PROBLEM_MAX_SIZE = 1000000,  // rows of a matrix
+    PROBLEM_MAX_ROWS = 60000,    // rows of W: the solver takes up to 8 kB per row
+    PROBLEM_MAX_LCP_ROWS = 3000, // rows of an LCP: dense, a few copies of 72 MB
+};
+
+typedef struct ProblemReader {
+    const char *text, *end, *at; // *end is 0
+    LashError* error;
+} ProblemReader;
+
+typedef struct ProblemMatrix {
+    int storage, rows, columns;
+    size_t count, capacity;
+    AppEntry* entry;
+    int blocks;  // storage 1: block rows
+    int* bounds; // storage 1: (blocks) cumulated row sizes
+} ProblemMatrix;
+
+// "line 7: expected WHAT, found ..."; returns false.
+bool problem_fail(ProblemReader* r, const char* what);
+bool problem_read_double(ProblemReader* r, double* value, const char* what);
+bool problem_read_int(ProblemReader* r, int low, int high, int* value, const char* what);
+bool problem_read_doubles(ProblemReader* r, int count, double* values, const char* what);
+
+// Any matrix; what is filled on failure is freed by problem_free_matrix too.
+bool problem_read_matrix(ProblemReader* r, ProblemMatrix* a);
+bool problem_read_square(ProblemReader* r, ProblemMatrix* a);
+void problem_free_matrix(ProblemMatrix* a);
+void problem_add_entry(ProblemMatrix* a, int row, int column, double value);
+
+double* problem_dense(const ProblemMatrix* a); // column-major, caller owns
+void problem_sparse(const ProblemMatrix* a, int blocks, const uint8_t* kind, LashBlockSparse* s);
+void problem_free_sparse(LashBlockSparse* s);
+// W of p: dense when small or well filled, sparse blocks otherwise. kind and contacts are set.
+void problem_set_matrix(AppProblem* p, const ProblemMatrix* a);
+
+// M v = q + H P, u = H' v + b, behind dim and contacts: reads M, H, q, b, factorises M and sets W,
+// b of p->friction. kind and contacts are set.
+bool problem_read_global(ProblemReader* r, AppProblem* p);
+void problem_free_global(AppGlobal* g); // NULL is allowed
+
+#endif

@@ -1,0 +1,314 @@
+// lash info FILE.step: parts, masses and the face list a user needs to write a model.
+//
+// The table shows millimetres, square millimetres and grams at 1 g/cm^3; --json is SI throughout.
+#include "app/check/info.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/cli/progress.h"
+#include "app/cli/report.h"
+#include "core/math3.h"
+#include "geometry/select.h"
+#include "geometry/shape.h"
+
+typedef struct InfoOptions {
+    AppOperands operands;
+    double scale;
+    bool json, edges, heal, no_cache;
+} InfoOptions;
+
+#define OPTION(member) offsetof(InfoOptions, member)
+static const AppOption options[] = {
+    {"json", 0, APP_FLAG, NULL, "print one JSON document in SI units instead of text",
+     OPTION(json)},
+    {"scale", 0, APP_NUMBER, "S", "metres per number of the file, when its header is wrong",
+     OPTION(scale)},
+    APP_OPTION_CAD_SECONDS,
+    {"heal", 0, APP_FLAG, NULL, "repair small defects first", OPTION(heal)},
+    {"edges", 0, APP_FLAG, NULL, "list the edges, too", OPTION(edges)},
+    {"no-cache", 0, APP_FLAG, NULL, "read the file anew", OPTION(no_cache)},
+};
+const AppCommand app_info_command = {
+    .name = "info",
+    .operands = "FILE.step",
+    .summary = "list parts, masses and faces of a STEP file",
+    .detail =
+        "Shows the parts, their mass properties and every face: index, name, type, radius, axis, "
+        "box.\n"
+        "Models name faces by this index, by name, or by type, radius and place. The table is in\n"
+        "millimetres. A file with metre numbers under a millimetre header needs --scale 1.",
+    .minimum = 1,
+    .maximum = 1,
+    .option = options,
+    .options = sizeof options / sizeof *options,
+    .json_offset = OPTION(json),
+    .operand_offset = OPTION(operands)};
+
+static void put_box(AppJson* json, LashBox box) {
+    app_json_key(json, "box");
+    app_json_begin_array(json);
+    for (int i = 0; i < 2; ++i) {
+        Vec3 p = i == 0 ? box.low : box.high;
+        app_json_begin_array(json);
+        app_json_number(json, p.x);
+        app_json_number(json, p.y);
+        app_json_number(json, p.z);
+        app_json_end_array(json);
+    }
+    app_json_end_array(json);
+}
+
+static void put_name(AppJson* json, const char* key, const LashShape* shape, int name) {
+    app_json_put_text(json, key, name != 0 ? lash_shape_string(shape, name) : NULL);
+}
+
+static const char* convexity_name(LashConvexity c) {
+    static const char* const names[] = {"convex", "concave", "smooth", "free"};
+    return names[c];
+}
+
+static const char* curve_name(LashCurveType t) {
+    static const char* const names[] = {"line", "circle", "freeform"};
+    return names[t];
+}
+
+static void put_color(AppJson* json, const float color[4]) { // null: none given
+    app_json_key(json, "color");
+    if (color[3] > 0) {
+        app_json_begin_array(json);
+        for (int i = 0; i < 4; ++i) app_json_number(json, (double)color[i]);
+        app_json_end_array(json);
+    } else {
+        app_json_null(json);
+    }
+}
+
+static void put_face(AppJson* json, const LashShape* shape, const LashFace* f) {
+    bool round = f->type != LASH_PLANE && f->type != LASH_FREEFORM;
+    app_json_begin_object(json);
+    app_json_put_integer(json, "index", f->index);
+    put_name(json, "name", shape, f->name);
+    if (f->color[3] > 0) put_color(json, f->color); // else that of the part
+    app_json_put_text(json, "type", lash_surface_type_name(f->type));
+    app_json_put_number(json, "radius", round ? f->radius : NAN);
+    if (f->type == LASH_TORUS) app_json_put_number(json, "tube_radius", f->radius2);
+    if (f->type == LASH_CONE) app_json_put_number(json, "half_angle", f->half_angle);
+    if (f->type != LASH_FREEFORM) {
+        app_json_put_vec3(json, "origin", f->origin);
+        app_json_put_vec3(json, "axis", f->type == LASH_PLANE ? vec3_scale(f->side, f->z) : f->z);
+    } else {
+        app_json_key(json, "origin");
+        app_json_null(json);
+        app_json_key(json, "axis");
+        app_json_null(json);
+    }
+    app_json_put_integer(json, "side", f->side > 0 ? 1 : -1);
+    put_box(json, f->box);
+    app_json_put_number(json, "area", f->area);
+    app_json_put_number(json, "deviation", f->deviation);
+    app_json_put_number(json, "reach", f->reach);
+    app_json_end_object(json);
+}
+
+static void put_edge(AppJson* json, const LashEdge* e) {
+    app_json_begin_object(json);
+    app_json_put_integer(json, "index", e->index);
+    app_json_put_text(json, "type", curve_name(e->type));
+    app_json_put_number(json, "radius", e->type == LASH_CIRCLE ? e->radius : NAN);
+    app_json_put_text(json, "convexity", convexity_name(e->convexity));
+    app_json_put_number(json, "tolerance", e->tolerance);
+    put_box(json, e->box);
+    app_json_end_object(json);
+}
+
+static void put_inertia(AppJson* json, const Mat3* inertia) {
+    app_json_key(json, "inertia");
+    app_json_begin_array(json);
+    for (int i = 0; i < 3; ++i) {
+        app_json_begin_array(json);
+        for (int j = 0; j < 3; ++j) app_json_number(json, inertia->m[i + 3 * j]);
+        app_json_end_array(json);
+    }
+    app_json_end_array(json);
+}
+
+static void put_part(AppJson* json, const LashShape* shape, const LashShapePart* p, bool edges) {
+    app_json_begin_object(json);
+    put_name(json, "name", shape, p->name);
+    put_name(json, "parent", shape, p->parent >= 0 ? shape->part[p->parent].name : 0);
+    app_json_put_bool(json, "assembly", p->assembly);
+    app_json_key(json, "placement");
+    app_json_begin_object(json);
+    app_json_put_vec3(json, "position", p->placement.r);
+    app_json_put_quat(json, "quaternion", p->placement.rot);
+    app_json_end_object(json);
+    put_color(json, p->color);
+    app_json_put_integer(json, "solids", p->solids);
+    app_json_put_integer(json, "shells", p->shells);
+    app_json_put_bool(json, "closed", p->closed);
+    app_json_put_bool(json, "valid", p->valid);
+    app_json_put_bool(json, "inward", p->inward);
+    app_json_put_number(json, "volume", p->volume);
+    app_json_put_number(json, "area", p->area);
+    app_json_put_vec3(json, "center", p->center);
+    put_inertia(json, &p->inertia);
+    app_json_put_number(json, "tolerance", p->tolerance_max);
+    put_box(json, p->box);
+    app_json_key(json, "faces");
+    app_json_begin_array(json);
+    for (int i = 0; i < p->faces; ++i) put_face(json, shape, &shape->face[p->first_face + i]);
+    app_json_end_array(json);
+    app_json_put_integer(json, "edge_count", p->edges);
+    if (edges) {
+        app_json_key(json, "edges");
+        app_json_begin_array(json);
+        for (int i = 0; i < p->edges; ++i) put_edge(json, &shape->edge[p->first_edge + i]);
+        app_json_end_array(json);
+    }
+    app_json_end_object(json);
+}
+
+// One warning after another: the line that begins at *rest, or NULL.
+static const char* next_warning(const char** rest, char* line, size_t size) {
+    if (**rest == '\0') return NULL;
+    size_t n = strcspn(*rest, "\n");
+    snprintf(line, size, "%.*s", (int)n, *rest);
+    *rest += (*rest)[n] == '\n' ? n + 1 : n;
+    return line;
+}
+
+static void put_shape(AppJson* json, const LashShape* shape, const InfoOptions* o) {
+    app_json_put_text(json, "file", o->operands.item[0]);
+    app_json_put_text(json, "hash", shape->hash);
+    app_json_key(json, "units");
+    app_json_begin_object(json);
+    app_json_put_text(json, "declared", shape->unit);
+    app_json_put_number(json, "scale", shape->scale);
+    app_json_put_bool(json, "override", o->scale > 0);
+    app_json_end_object(json);
+    app_json_key(json, "warnings");
+    app_json_begin_array(json);
+    const char* rest = lash_shape_string(shape, shape->warnings);
+    for (char line[512]; next_warning(&rest, line, sizeof line) != NULL;) app_json_text(json, line);
+    app_json_end_array(json);
+    app_json_key(json, "parts");
+    app_json_begin_array(json);
+    for (int i = 0; i < shape->parts; ++i) put_part(json, shape, &shape->part[i], o->edges);
+    app_json_end_array(json);
+}
+
+// "+z", "-x" for the axes of the file, else three numbers.
+static void axis_text(Vec3 a, char* out, size_t size) {
+    const double v[3] = {a.x, a.y, a.z};
+    for (int i = 0; i < 3; ++i)
+        if (fabs(fabs(v[i]) - 1) < 1e-9) {
+            snprintf(out, size, "%c%c", v[i] < 0 ? '-' : '+', "xyz"[i]);
+            return;
+        }
+    double shown[3];
+    for (int i = 0; i < 3; ++i) shown[i] = fabs(v[i]) < 5e-5 ? 0 : v[i]; // without a negative zero
+    snprintf(out, size, "(%.4f %.4f %.4f)", shown[0], shown[1], shown[2]);
+}
+
+static double mm(double metres) { // without a negative zero, and what is rounding
+    return fabs(metres) < 1e-12 ? 0 : 1e3 * metres;
+}
+
+static void print_face(const LashShape* shape, const LashFace* f) {
+    char axis[48] = "-", radius[48] = "-", box[120];
+    if (f->type == LASH_TORUS)
+        snprintf(radius, sizeof radius, "%.6g/%.6g", 1e3 * f->radius, 1e3 * f->radius2);
+    else if (f->type == LASH_CONE)
+        snprintf(radius, sizeof radius, "%.6g-%.6g",
+                 1e3 * fabs(f->radius + f->v0 * sin(f->half_angle)),
+                 1e3 * fabs(f->radius + f->v1 * sin(f->half_angle)));
+    else if (f->type != LASH_PLANE && f->type != LASH_FREEFORM)
+        snprintf(radius, sizeof radius, "%.6g", 1e3 * f->radius);
+    if (f->type != LASH_FREEFORM && f->type != LASH_SPHERE)
+        axis_text(f->type == LASH_PLANE ? vec3_scale(f->side, f->z) : f->z, axis, sizeof axis);
+    snprintf(box, sizeof box, "%.5g %.5g %.5g .. %.5g %.5g %.5g", mm(f->box.low.x),
+             mm(f->box.low.y), mm(f->box.low.z), mm(f->box.high.x), mm(f->box.high.y),
+             mm(f->box.high.z));
+    const char* bend = f->type == LASH_PLANE || f->type == LASH_FREEFORM ? ""
+                       : f->side > 0                                     ? "outer"
+                                                                         : "inner";
+    printf("  %5d  %-16s %-9s%-6s %-15s %-24s %10.5g  %s", f->index,
+           f->name != 0 ? lash_shape_string(shape, f->name) : "-", lash_surface_type_name(f->type),
+           bend, radius, axis, 1e6 * f->area, box);
+    if (f->deviation > 0)
+        printf("  (%s, within %.2g mm)", f->type == LASH_FREEFORM ? "approximated" : "recognised",
+               1e3 * f->deviation);
+    printf("\n");
+}
+
+static void print_edge(const LashEdge* e) {
+    char radius[32] = "-";
+    if (e->type == LASH_CIRCLE) snprintf(radius, sizeof radius, "%.6g", 1e3 * e->radius);
+    printf("  %5d  %-9s %-8s r %-10s faces %d %d  %.5g %.5g %.5g .. %.5g %.5g %.5g\n", e->index,
+           curve_name(e->type), convexity_name(e->convexity), radius, e->face[0], e->face[1],
+           mm(e->box.low.x), mm(e->box.low.y), mm(e->box.low.z), mm(e->box.high.x),
+           mm(e->box.high.y), mm(e->box.high.z));
+}
+
+static void print_part(const LashShape* shape, const LashShapePart* p, bool edges) {
+    const char* name = lash_shape_string(shape, p->name);
+    if (p->assembly) {
+        printf("\nassembly %s\n", name);
+        return;
+    }
+    const char* kind = p->solids > 0   ? "solid"
+                       : p->shells > 0 ? (p->closed ? "closed shell" : "open shell")
+                       : p->faces > 0  ? "loose faces"
+                                       : "loose edges";
+    printf("\n%s: %s%s%s, %d faces, %d edges\n", name, kind, p->inward ? ", oriented inward" : "",
+           p->valid ? "" : ", with defects", p->faces, p->edges);
+    if (p->closed) {
+        printf("  volume %.9g mm^3, mass %.6g g at 1 g/cm^3, center %.6g %.6g %.6g mm\n",
+               1e9 * p->volume, 1e6 * p->volume, mm(p->center.x), mm(p->center.y), mm(p->center.z));
+        const double* I = p->inertia.m;
+        printf("  inertia at 1 g/cm^3 (g mm^2): xx %.6g yy %.6g zz %.6g xy %.4g yz %.4g zx %.4g\n",
+               1e12 * I[0], 1e12 * I[4], 1e12 * I[8], 1e12 * I[3], 1e12 * I[7], 1e12 * I[6]);
+    }
+    printf("  box %.6g %.6g %.6g .. %.6g %.6g %.6g mm, largest tolerance %.2g mm\n",
+           mm(p->box.low.x), mm(p->box.low.y), mm(p->box.low.z), mm(p->box.high.x),
+           mm(p->box.high.y), mm(p->box.high.z), 1e3 * p->tolerance_max);
+    if (p->faces > 0)
+        printf("  index  %-16s %-15s %-15s %-24s %10s  %s\n", "name", "type", "radius mm",
+               "axis/normal", "area mm^2", "box mm");
+    for (int i = 0; i < p->faces; ++i) print_face(shape, &shape->face[p->first_face + i]);
+    if (!edges && p->faces > 0) return;
+    for (int i = 0; i < p->edges; ++i) print_edge(&shape->edge[p->first_edge + i]);
+}
+
+static void print_table(const LashShape* shape, const InfoOptions* o) {
+    printf("%s: declared unit %s, %.6g m per number%s\n", o->operands.item[0], shape->unit,
+           shape->scale, o->scale > 0 ? " (overridden)" : "");
+    for (int i = 0; i < shape->parts; ++i) print_part(shape, &shape->part[i], o->edges);
+    const char* rest = lash_shape_string(shape, shape->warnings);
+    for (char line[512]; next_warning(&rest, line, sizeof line) != NULL;)
+        app_report_warning("%s", line);
+}
+
+int app_info(int argc, char** argv) {
+    InfoOptions o = {.scale = 0};
+    int code = app_options_parse(&app_info_command, argc, argv, &o);
+    if (code >= 0) return code;
+    AppReport report = app_report("info", o.json);
+    LashError error = {0};
+    LashImport import = {
+        .scale = o.scale, .heal = o.heal, .no_cache = o.no_cache, .progress = app_progress_cad};
+    LashShape* shape = NULL;
+    if (o.scale < 0)
+        lash_error_set(&error, LASH_ERROR_USAGE, "--scale",
+                       "expected positive metres per number of the file, got %g", o.scale);
+    else
+        shape = lash_shape_load(o.operands.item[0], &import, &error);
+    if (shape != NULL && o.json)
+        put_shape(app_report_document(&report, NULL), shape, &o);
+    else if (shape != NULL)
+        print_table(shape, &o);
+    lash_shape_destroy(shape);
+    return app_report_finish(&report, &error);
+}

@@ -1,0 +1,257 @@
+// Forces: key table, what each type needs, units that depend on the joint.
+//
+//   spring          along the line from a to b: stiffness (length - rest) + damping d(length)/dt,
+//   pulls when > 0;
+//                   or "force": a function of t, x = length, v = its rate
+//   torsion_spring  on an angle x of a joint: -stiffness (x - rest) - damping dx/dt
+//   joint_spring    the same on any coordinate
+//   joint_force     on a joint coordinate: a function of t, x, v
+//   force, torque   on a part: three functions of t
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/model/json_scan.h"
+#include "app/model/model_internal.h"
+#include "core/math3.h"
+
+static const char* const force_types[] = {"spring",      "damper", "torsion_spring", "joint_spring",
+                                          "joint_force", "force",  "torque",         NULL};
+static const char* const axes_names[] = {"world", "part", NULL};
+
+#define FORCE(member) .key = #member, .offset = offsetof(LashModelForce, member)
+static const KeySpec force_keys[] = {
+    {FORCE(name), .type = KEY_TEXT, .required = true, .help = "unique among the forces"},
+    {FORCE(type), .type = KEY_CHOICE, .choices = force_types, .required = true,
+     .help = "kind of force"},
+    {FORCE(a), .type = KEY_TEXT, .help = "spring, damper: part at one end, or \"ground\""},
+    {FORCE(b), .type = KEY_TEXT, .help = "spring, damper: part at the other end"},
+    {FORCE(a_point), .type = KEY_VECTOR, .unit = UNIT_LENGTH, .help = "end in the frame of part a"},
+    {FORCE(b_point), .type = KEY_VECTOR, .unit = UNIT_LENGTH, .help = "end in the frame of part b"},
+    {FORCE(part), .type = KEY_TEXT, .help = "force, torque: the part it acts on"},
+    {FORCE(point), .type = KEY_VECTOR, .unit = UNIT_LENGTH,
+     .help = "force: where it acts, in the part's frame; default the mass center"},
+    {FORCE(axes), .type = KEY_CHOICE, .choices = axes_names,
+     .help = "force, torque: components in world axes (default) or in those of the part"},
+    {FORCE(joint), .type = KEY_TEXT,
+     .help = "torsion_spring, joint_spring, joint_force: the joint"},
+    {FORCE(coordinate), .type = KEY_TEXT,
+     .help = "of that joint, where it has several: angle, displacement, second_angle, x, y"},
+    {FORCE(stiffness), .type = KEY_NUMBER, .range = RANGE_NOT_NEGATIVE,
+     .help = "[force / length, or torque / angle]"},
+    {FORCE(damping), .type = KEY_NUMBER, .range = RANGE_NOT_NEGATIVE,
+     .help = "[force time / length, or torque time / angle]"},
+    {FORCE(rest), .type = KEY_NUMBER,
+     .help = "length or coordinate without force; default: that of the start"},
+    {FORCE(force), .type = KEY_FUNCTIONS, .variables = 3,
+     .count_offset = offsetof(LashModelForce, force_components),
+     .help = "force: 3 functions of t; joint_force, spring: one function of t, x, v"},
+    {FORCE(torque), .type = KEY_FUNCTIONS, .variables = 1,
+     .count_offset = offsetof(LashModelForce, torque_components),
+     .help = "torque: 3 functions of t"},
+};
+static void force_defaults(void* target);
+const KeyTable model_force_table = {.what = "a force",
+                                    .key = force_keys,
+                                    .keys = sizeof force_keys / sizeof *force_keys,
+                                    .size = sizeof(LashModelForce),
+                                    .defaults = force_defaults};
+
+static void force_defaults(void* target) {
+    LashModelForce* force = target;
+    force->a_point.x = force->b_point.x = force->point.x = NAN;
+    force->stiffness = force->damping = force->rest = NAN;
+    force->part_a = force->part_b = force->joint_index = -1;
+}
+
+// Which keys each type must (1) or may (2) have.
+enum {
+    K_A,
+    K_B,
+    K_APOINT,
+    K_BPOINT,
+    K_PART,
+    K_POINT,
+    K_AXES,
+    K_JOINT,
+    K_COORDINATE,
+    K_STIFF,
+    K_DAMP,
+    K_REST,
+    K_FORCE,
+    K_TORQUE,
+    K_COUNT
+};
+static const char key_use[][K_COUNT] = {
+    [LASH_MODEL_SPRING] = {1, 1, 2, 2, 0, 0, 0, 0, 0, 2, 2, 2, 2, 0},
+    [LASH_MODEL_DAMPER] = {1, 1, 2, 2, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0},
+    [LASH_MODEL_TORSION_SPRING] = {0, 0, 0, 0, 0, 0, 0, 1, 2, 1, 2, 2, 0, 0},
+    [LASH_MODEL_JOINT_SPRING] = {0, 0, 0, 0, 0, 0, 0, 1, 2, 1, 2, 2, 0, 0},
+    [LASH_MODEL_JOINT_FORCE] = {0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 1, 0},
+    [LASH_MODEL_FORCE] = {0, 0, 0, 0, 1, 2, 2, 0, 0, 0, 0, 0, 1, 0},
+    [LASH_MODEL_TORQUE] = {0, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 1},
+};
+static const char* const key_names[K_COUNT] = {
+    "a",     "b",          "a_point",   "b_point", "part", "point", "axes",
+    "joint", "coordinate", "stiffness", "damping", "rest", "force", "torque"};
+
+static bool check_keys(ModelContext* context, const char* path, const LashModelForce* f) {
+    bool has[K_COUNT] = {f->a != NULL,
+                         f->b != NULL,
+                         model_has(f->a_point.x),
+                         model_has(f->b_point.x),
+                         f->part != NULL,
+                         model_has(f->point.x),
+                         f->axes != 0,
+                         f->joint != NULL,
+                         f->coordinate != NULL,
+                         model_has(f->stiffness),
+                         model_has(f->damping),
+                         model_has(f->rest),
+                         f->force_components > 0,
+                         f->torque_components > 0};
+    for (int i = 0; i < K_COUNT; ++i) {
+        char use = key_use[f->type][i];
+        if (use == 1 && !has[i]) {
+            return model_fail(context, path, "a %s needs '%s'", force_types[f->type], key_names[i]);
+        }
+        if (use == 0 && has[i]) {
+            char key[96];
+            snprintf(key, sizeof key, "%s.%s", path, key_names[i]);
+            return model_fail(context, key, "a %s has no '%s'", force_types[f->type], key_names[i]);
+        }
+    }
+    bool vector = f->type == LASH_MODEL_FORCE || f->type == LASH_MODEL_TORQUE;
+    int count = f->type == LASH_MODEL_TORQUE ? f->torque_components : f->force_components;
+    if (count > 0 && count != (vector ? 3 : 1)) {
+        return model_fail(context, path,
+                          vector ? "a %s needs three components [x, y, z]"
+                                 : "the force of a %s is one function, not three",
+                          force_types[f->type]);
+    }
+    if (f->type == LASH_MODEL_SPRING) {
+        bool linear = has[K_STIFF] || has[K_DAMP];
+        if (linear == has[K_FORCE]) {
+            return model_fail(context, path,
+                              "a spring needs 'stiffness' (and 'damping'), or 'force'");
+        }
+    }
+    return true;
+}
+
+// The ends of a line: parts, and points in the part's frame (the ground's is the world).
+static bool resolve_line(ModelContext* context, const char* path, LashModelForce* f) {
+    const LashModel* model = context->model;
+    char key[96];
+    snprintf(key, sizeof key, "%s.a", path);
+    if (!model_find_part(context, key, f->a, &f->part_a)) return false;
+    snprintf(key, sizeof key, "%s.b", path);
+    if (!model_find_part(context, key, f->b, &f->part_b)) return false;
+    if (f->part_a == f->part_b) {
+        return model_fail(context, path, "a %s connects two different parts; found '%s' twice",
+                          force_types[f->type], f->a);
+    }
+    if (!model_has(f->a_point.x)) f->a_point = vec3_zero();
+    if (!model_has(f->b_point.x)) f->b_point = vec3_zero();
+    Pose a = f->part_a < 0 ? pose_identity() : model->part[f->part_a].world_part;
+    Pose b = f->part_b < 0 ? pose_identity() : model->part[f->part_b].world_part;
+    double length = vec3_distance(pose_point(a, f->a_point), pose_point(b, f->b_point));
+    if (!(length > 0)) {
+        return model_fail(context, path, "the two ends of this %s coincide: it has no direction",
+                          force_types[f->type]);
+    }
+    const LashModelUnits* units = &model->units;
+    f->stiffness_si =
+        model_has(f->stiffness) ? f->stiffness * model_unit_factor(units, UNIT_STIFFNESS) : 0;
+    f->damping_si = model_has(f->damping) ? f->damping * model_unit_factor(units, UNIT_DAMPING) : 0;
+    f->rest_si = model_has(f->rest) ? f->rest * model_unit_factor(units, UNIT_LENGTH) : length;
+    return true;
+}
+
+static bool resolve_on_joint(ModelContext* context, const char* path, LashModelForce* f) {
+    const LashModel* model = context->model;
+    char key[96];
+    snprintf(key, sizeof key, "%s.joint", path);
+    if (!model_find_joint(context, key, f->joint, &f->joint_index)) return false;
+    const LashModelJoint* joint = &model->joint[f->joint_index];
+    LashJointType type = (LashJointType)joint->type;
+    snprintf(key, sizeof key, "%s.%s", path, f->coordinate == NULL ? "joint" : "coordinate");
+    if (!model_find_coordinate(context, key, joint, f->coordinate, &f->coordinate_index))
+        return false;
+    bool torsion = f->type == LASH_MODEL_TORSION_SPRING;
+    for (int c = 0; torsion && f->coordinate == NULL && c < lash_coordinate_count(type); ++c) {
+        f->coordinate_index = c;
+        if (lash_coordinate_is_angle(type, c)) break;
+    }
+    bool angle = lash_coordinate_is_angle(type, f->coordinate_index);
+    if (torsion && !angle) {
+        return model_fail(context, key, "a torsion_spring acts on an angle; '%.60s' has none here",
+                          joint->name);
+    }
+    const LashModelUnits* units = &model->units;
+    double k = model_unit_factor(units, angle ? UNIT_ANGULAR_STIFFNESS : UNIT_STIFFNESS);
+    double c = model_unit_factor(units, angle ? UNIT_ANGULAR_DAMPING : UNIT_DAMPING);
+    double x = model_unit_factor(units, angle ? UNIT_ANGLE : UNIT_LENGTH);
+    f->stiffness_si = model_has(f->stiffness) ? f->stiffness * k : 0;
+    f->damping_si = model_has(f->damping) ? f->damping * c : 0;
+    f->rest_si = model_has(f->rest) ? f->rest * x
+                                    : model_start_coordinate(model, joint, f->coordinate_index);
+    return true;
+}
+
+static bool resolve_on_part(ModelContext* context, const char* path, LashModelForce* f) {
+    char key[96];
+    snprintf(key, sizeof key, "%s.part", path);
+    if (!model_find_part(context, key, f->part, &f->part_b)) return false;
+    if (f->part_b < 0 || context->model->part[f->part_b].body < 0) {
+        return model_fail(context, key, "a %s acts on a part that moves; '%.60s' does not",
+                          force_types[f->type], f->part);
+    }
+    if (!model_has(f->point.x)) f->point = context->model->part[f->part_b].center;
+    for (int i = 0; i < 3 && f->type == LASH_MODEL_FORCE; ++i) {
+        if (f->force[i].text == NULL) continue;
+        LashError ignored = {0};
+        static const char* const only_t[] = {"t"};
+        LashExpression* e = lash_expression_compile(f->force[i].text, only_t, 1, &ignored);
+        lash_expression_destroy(e);
+        if (e == NULL) {
+            snprintf(key, sizeof key, "%s.force[%d]", path, i);
+            return model_fail(context, key, "here only t and parameters are known, not x and v");
+        }
+    }
+    return true;
+}
+
+static bool resolve_force(ModelContext* context, int index) {
+    LashModel* model = context->model;
+    LashModelForce* f = &model->force[index];
+    char path[64];
+    snprintf(path, sizeof path, "forces[%d].name", index);
+    int first = model_name_find(model, MODEL_FORCES, f->name);
+    if (first != index)
+        return model_fail(context, path,
+                          "the name '%.60s' is taken by forces[%d]; names are unique", f->name,
+                          first);
+    snprintf(path, sizeof path, "forces[%d]", index);
+    if (!check_keys(context, path, f)) return false;
+    switch ((LashModelForceType)f->type) {
+        case LASH_MODEL_SPRING:
+        case LASH_MODEL_DAMPER:
+            return resolve_line(context, path, f);
+        case LASH_MODEL_TORSION_SPRING:
+        case LASH_MODEL_JOINT_SPRING:
+        case LASH_MODEL_JOINT_FORCE:
+            return resolve_on_joint(context, path, f);
+        case LASH_MODEL_FORCE:
+        case LASH_MODEL_TORQUE:
+            return resolve_on_part(context, path, f);
+    }
+    return false;
+}
+
+bool model_resolve_forces(ModelContext* context) {
+    for (int i = 0; i < context->model->forces; ++i) {
+        if (!resolve_force(context, i)) return false;
+    }
+    return true;
+}

@@ -1,0 +1,196 @@
+// Key tables and the context of reading a model: shared by the model_*.c files.
+#ifndef LASH_APP_MODEL_INTERNAL_H
+#define LASH_APP_MODEL_INTERNAL_H
+
+#include "app/cli/json_writer.h"
+#include "app/model/model.h"
+
+typedef enum ModelUnit {
+    UNIT_NONE, // a plain number, or one whose unit is found later
+    UNIT_LENGTH,
+    UNIT_MASS,
+    UNIT_TIME,
+    UNIT_ANGLE,
+    UNIT_FORCE,
+    UNIT_VELOCITY,
+    UNIT_ANGULAR_VELOCITY,
+    UNIT_ACCELERATION,
+    UNIT_INERTIA,
+    UNIT_DENSITY,
+    UNIT_TORQUE,
+    UNIT_STIFFNESS,
+    UNIT_DAMPING,
+    UNIT_ANGULAR_STIFFNESS,
+    UNIT_ANGULAR_DAMPING,
+    UNIT_COUNT
+} ModelUnit;
+
+typedef enum KeyType {
+    KEY_TEXT,
+    KEY_TEXT_OR_NULL, // null: as by default
+    KEY_NUMBER,
+    KEY_NUMBERS, // double* from a list; the count goes to count_offset
+    KEY_INTEGER,
+    KEY_BOOL,
+    KEY_CHOICE,     // int: index into choices
+    KEY_VECTOR,     // Vec3
+    KEY_VECTORS,    // Vec3* from a list of lists; the count goes to count_offset
+    KEY_QUATERNION, // Quat, normalised
+    KEY_INERTIA,    // Mat3 from 3 numbers or 3 x 3
+    KEY_COLOR,      // float[4] from 3 or 4 numbers or "#rrggbb"
+    KEY_FUNCTION,   // LashModelFunction
+    KEY_FUNCTIONS,  // LashModelFunction[3] from one or three; the count goes to count_offset
+    KEY_OBJECT,     // struct that begins with `bool given`
+    KEY_LIST,       // pointer to structs; the count goes to count_offset
+    KEY_LIST_OR_ONE,
+    KEY_FACES, // LashModelFace* from an index, a name, a query, or a list of them; the count goes
+               // to count_offset
+    KEY_PARAMETERS
+} KeyType;
+
+typedef enum KeyRange { RANGE_ANY, RANGE_POSITIVE, RANGE_NOT_NEGATIVE, RANGE_FRACTION } KeyRange;
+
+typedef struct KeyTable KeyTable;
+typedef struct KeySpec {
+    const char* key;
+    KeyType type;
+    size_t offset;
+    ModelUnit unit;
+    KeyRange range;
+    bool required;
+    const char* help;
+    const char* const* choices; // ends in NULL
+    const KeyTable* table;      // of objects and lists
+    size_t count_offset;
+    int variables; // a function's: 1 = t, 3 = t, x, v
+} KeySpec;
+
+struct KeyTable {
+    const char* what; // "a part", for messages and the schema
+    const KeySpec* key;
+    int keys;
+    size_t size; // of the struct
+    void (*defaults)(void* target);
+};
+
+extern const KeyTable model_root_table, model_units_table, model_part_table, model_shape_table,
+    model_pose_table, model_joint_table, model_driver_table, model_limit_table, model_force_table,
+    model_contact_table, model_output_table, model_simulation_table, model_face_table;
+extern const char* const model_scheme_names[];
+extern const char* const model_direction_names[];
+
+typedef struct ModelContext {
+    LashModel* model;
+    const char* text; // of the file
+    size_t bytes;
+    LashError* error;
+} ModelContext;
+
+// Fills the error with line, column and path, and returns false. The path "--set" means the option.
+bool model_fail(const ModelContext* context, const char* path, const char* format, ...)
+    LASH_PRINTF(3, 4);
+
+void* model_alloc(LashModel* model, size_t bytes); // zeroed, freed with the model
+char* model_strdup(LashModel* model, const char* text);
+
+// Reads units and parameters of a model and nothing else: no CAD, no checks of the rest.
+bool model_read_base(ModelContext* context);
+// Reads another document than a model with a key table: the strict scan, "format" (the first choice
+// of that key), then all keys. context->model lends memory, units and parameters.
+bool model_read_document(ModelContext* context, const KeyTable* table, void* target);
+
+// SI value of one unit.
+double model_unit_factor(const LashModelUnits* units, ModelUnit unit);
+const char* model_unit_si(ModelUnit unit);
+
+// Parameters: raw entries as read, then resolved together.
+typedef struct RawParameter {
+    char* name;
+    char* text; // NULL: a number
+    double value;
+    const char* source; // path in the file, or "--set"
+    int state;          // 0 untouched, 1 being evaluated, 2 known
+} RawParameter;
+bool model_resolve_parameters(ModelContext* context, RawParameter* raw, int count,
+                              const char* const* sets, int set_count);
+// Value of an expression of parameters alone.
+bool model_evaluate(ModelContext* context, const char* path, const char* text, double* value);
+// A function of the first `variables` of t, x, v, and of parameters.
+bool model_read_function(ModelContext* context, const char* path, const char* text, int variables,
+                         LashModelFunction* function);
+LashFunction model_compile_function(const LashModelFunction* function, double out, double t_unit,
+                                    double x_unit, double v_unit);
+
+// Resolution after reading: names, mass properties, frames. Each reports the first error it meets.
+bool model_resolve_pose(ModelContext* context, const char* path, const LashModelPose* raw,
+                        Pose* pose);
+bool model_resolve_parts(ModelContext* context);
+bool model_resolve_joints(ModelContext* context);
+bool model_resolve_forces(ModelContext* context);
+bool model_resolve_contacts(ModelContext* context);
+bool model_resolve_outputs(ModelContext* context);
+// One more output than the file has (borrowed texts), for a study; path: of it, for messages.
+bool model_add_output(ModelContext* context, const LashModelOutput* output, const char* path);
+bool model_resolve_simulation(ModelContext* context);
+// Joints with clearance: surfaces and play; their contacts, listed after those of the file.
+// Before the frames: what CAD faces say of axis, radii and lengths.
+bool model_measure_joint(ModelContext* context, const char* path, LashModelJoint* joint);
+bool model_resolve_clearance(ModelContext* context, const char* path, LashModelJoint* joint);
+bool model_list_joint_contacts(ModelContext* context);
+// Appends a contact point of this name; reports a name that is taken.
+bool model_add_contact_point(ModelContext* context, const char* path,
+                             const LashModelContactPoint* point);
+// Mass, center and inertia of a STEP part for density 1 kg/m^3.
+bool model_load_cad(ModelContext* context, const char* path, LashModelPart* part, double* volume,
+                    Vec3* center, Mat3* inertia);
+
+// A STEP file named in the model, read once with each scale (NAN: as the file says), also for
+// models that vary this one; key: path of the text. Borrowed from the model. NULL with error.
+LashShape* model_load_step(ModelContext* context, const char* key, const char* step, double scale);
+// Path of a STEP file, which stands relative to the model file.
+void model_cad_path(const LashModel* model, const char* step, char* path, size_t size);
+// Rows of the face table that `faces` names, each once, in model memory; path of the key.
+LashPairDef model_pair_def(const LashModel* model, const LashModelContactPoint* point);
+bool model_select_faces(ModelContext* context, const char* path, const LashShape* shape,
+                        const LashModelFace* faces, int count, int** rows, int* row_count);
+
+// Names are found by hashing (model_names.c): files of 1e5 parts load in seconds.
+typedef struct NameIndex {
+    int* slot; // (capacity) number of a thing plus one, 0: free
+    int capacity, listed;
+} NameIndex;
+typedef struct NamedList { // things with a char* name each
+    const void* item;
+    size_t stride, offset;
+    int count;
+} NamedList;
+typedef enum ModelNames {
+    MODEL_PARTS,
+    MODEL_JOINTS,
+    MODEL_FORCES,
+    MODEL_CONTACTS,
+    MODEL_POINTS,
+    MODEL_PARAMETERS,
+    MODEL_NAMES
+} ModelNames;
+// The first thing of that name, -1: none. The list only grows, and its names do not change.
+int model_index_find(NameIndex* index, LashModel* memory, const NamedList* list, const char* name);
+int model_name_find(LashModel* model, ModelNames kind, const char* name);
+
+// Index of the part called name (-1: "ground"); reports unknown names.
+bool model_find_part(ModelContext* context, const char* path, const char* name, int* part);
+// Index of a joint's coordinate by name; NULL is the first.
+bool model_find_coordinate(ModelContext* context, const char* path, const LashModelJoint* joint,
+                           const char* name, int* coordinate);
+// SI value of the coordinate at the start.
+double model_start_coordinate(const LashModel* model, const LashModelJoint* joint, int coordinate);
+bool model_find_joint(ModelContext* context, const char* path, const char* name, int* joint);
+// A contact, or one point of it, as a range of contact points.
+bool model_find_contact(ModelContext* context, const char* path, const char* name, int* first,
+                        int* count);
+
+static inline bool model_has(double number) {
+    return number == number;
+}
+
+#endif

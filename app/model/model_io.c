@@ -1,0 +1,634 @@
+// Reading a model: file -> strict scan -> cJSON -> structs by key tables -> resolution (model_*.c).
+// The only file that sees cJSON. Every number becomes SI here: number x unit of its key.
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/cli/suggest.h"
+#include "app/model/json_scan.h"
+#include "app/model/model_internal.h"
+#include "core/arena.h"
+#include "core/math3.h"
+
+typedef struct Reader {
+    ModelContext* context;
+    char path[APP_JSON_PATH];
+    const char* const* sets;
+    int set_count;
+} Reader;
+
+static bool read_table(Reader* r, const cJSON* node, const KeyTable* table, char* target);
+
+// ---- memory and errors --------------------------------------------------------------------------
+
+typedef struct Block {
+    struct Block* next;
+    double align[];
+} Block;
+
+void* model_alloc(LashModel* model, size_t bytes) {
+    Block* block = lash_alloc(sizeof *block + bytes);
+    block->next = model->memory;
+    model->memory = block;
+    return block->align;
+}
+
+char* model_strdup(LashModel* model, const char* text) {
+    size_t bytes = strlen(text) + 1;
+    return memcpy(model_alloc(model, bytes), text, bytes);
+}
+
+void lash_model_destroy(LashModel* model) {
+    if (model == NULL) return;
+    for (int i = 0; i < model->contact_points; ++i) lash_pair_destroy(model->contact_point[i].pair);
+    for (int i = 0; i < model->cads; ++i) lash_shape_destroy(model->cad[i].shape);
+    cJSON_Delete(model->document);
+    for (Block* block = model->memory; block != NULL;) {
+        Block* next = block->next;
+        lash_free(block);
+        block = next;
+    }
+    lash_free(model);
+}
+
+bool model_fail(const ModelContext* context, const char* path, const char* format, ...) {
+    char where[192], message[480];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    if (strcmp(path, "--set") == 0) {
+        return lash_error_set(context->error, LASH_ERROR_USAGE, path, "%s", message);
+    }
+    AppPlace place = app_json_find(context->text, context->bytes, path);
+    snprintf(where, sizeof where, "line %d, column %d%s%.140s", place.line, place.column,
+             path[0] == '\0' ? "" : ": ", path);
+    return lash_error_set(context->error, LASH_ERROR_MODEL, where, "%s", message);
+}
+
+static const char* type_name(const cJSON* node) {
+    if (cJSON_IsNumber(node)) return "a number";
+    if (cJSON_IsString(node)) return "a text";
+    if (cJSON_IsArray(node)) return "a list";
+    if (cJSON_IsObject(node)) return "an object";
+    if (cJSON_IsTrue(node)) return "true";
+    if (cJSON_IsFalse(node)) return "false";
+    return "null";
+}
+
+static bool fail_type(Reader* r, const char* expected, const cJSON* node) {
+    return model_fail(r->context, r->path, "expected %s, found %s", expected, type_name(node));
+}
+
+// ---- scalars ------------------------------------------------------------------------------------
+
+static bool check_range(Reader* r, KeyRange range, double number) {
+    static const char* const text[] = {"", "a number > 0", "a number >= 0", "a number from 0 to 1"};
+    bool good = range == RANGE_ANY || (range == RANGE_POSITIVE && number > 0) ||
+                (range == RANGE_NOT_NEGATIVE && number >= 0) ||
+                (range == RANGE_FRACTION && number >= 0 && number <= 1);
+    return good || model_fail(r->context, r->path, "expected %s, found %g", text[range], number);
+}
+
+// Beyond these sizes squares and products leave the range of doubles.
+static bool check_size(Reader* r, KeyRange range, double si) {
+    static const double LARGEST = 1e30, SMALLEST = 1e-40;
+    if (!(fabs(si) <= LARGEST)) {
+        return model_fail(r->context, r->path, "%g in SI units is too large to compute with", si);
+    }
+    return range != RANGE_POSITIVE || si >= SMALLEST ||
+           model_fail(r->context, r->path, "%g in SI units is too small to compute with", si);
+}
+
+static bool read_number(Reader* r, const cJSON* node, KeyRange range, double* number) {
+    if (cJSON_IsNumber(node)) {
+        *number = node->valuedouble;
+    } else if (cJSON_IsString(node)) {
+        if (!model_evaluate(r->context, r->path, node->valuestring, number)) return false;
+    } else {
+        return fail_type(r, "a number or an expression in \"...\"", node);
+    }
+    return check_range(r, range, *number);
+}
+
+static double unit_factor(const Reader* r, const KeySpec* spec) {
+    return model_unit_factor(&r->context->model->units, spec->unit);
+}
+
+// `count` numbers into values, each times the unit of the key.
+static bool read_numbers(Reader* r, const cJSON* node, const KeySpec* spec, int count,
+                         double* values) {
+    if (!cJSON_IsArray(node) || cJSON_GetArraySize(node) != count) {
+        char expected[64];
+        snprintf(expected, sizeof expected, "a list of %d numbers", count);
+        if (!cJSON_IsArray(node)) return fail_type(r, expected, node);
+        return model_fail(r->context, r->path, "expected %s, found %d", expected,
+                          cJSON_GetArraySize(node));
+    }
+    size_t length = strlen(r->path);
+    double factor = unit_factor(r, spec);
+    int i = 0;
+    const cJSON* item;
+    cJSON_ArrayForEach(item, node) {
+        app_json_path_index(r->path, sizeof r->path, i);
+        if (!read_number(r, item, spec->range, &values[i])) return false;
+        values[i] *= factor;
+        if (!check_size(r, spec->range, values[i++])) return false;
+        r->path[length] = '\0';
+    }
+    return true;
+}
+
+// Any count of numbers, at least one.
+static bool read_list_of_numbers(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
+    if (!cJSON_IsArray(node)) return fail_type(r, "a list of numbers", node);
+    int count = cJSON_GetArraySize(node);
+    if (count == 0) return model_fail(r->context, r->path, "expected numbers, found an empty list");
+    double* values = model_alloc(r->context->model, (size_t)count * sizeof *values);
+    memcpy(target + spec->offset, &values, sizeof values);
+    memcpy(target + spec->count_offset, &count, sizeof count);
+    return read_numbers(r, node, spec, count, values);
+}
+
+static bool read_choice(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
+    char list[200] = "", hint[128];
+    if (!cJSON_IsString(node)) return fail_type(r, "a text", node);
+    AppSuggestion near = app_suggestion(node->valuestring);
+    for (int i = 0; spec->choices[i] != NULL; ++i) {
+        if (strcmp(node->valuestring, spec->choices[i]) == 0) {
+            memcpy(field, &i, sizeof i);
+            return true;
+        }
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", spec->choices[i]);
+        app_suggestion_offer(&near, spec->choices[i]);
+    }
+    return model_fail(r->context, r->path, "expected one of %s; found '%.40s'%s", list,
+                      node->valuestring, app_suggestion_text(&near, hint, sizeof hint));
+}
+
+static bool read_integer(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
+    double number = 0;
+    if (!read_number(r, node, spec->range, &number)) return false;
+    if (number != floor(number) || fabs(number) > 1e9) {
+        return model_fail(r->context, r->path, "expected a whole number, found %g", number);
+    }
+    int value = (int)number;
+    memcpy(field, &value, sizeof value);
+    return true;
+}
+
+// ---- small compounds ----------------------------------------------------------------------------
+
+static bool read_vector(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
+    double x[3] = {0};
+    if (!read_numbers(r, node, spec, 3, x)) return false;
+    *(Vec3*)field = vec3(x[0], x[1], x[2]);
+    return true;
+}
+
+static bool read_vectors(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
+    if (!cJSON_IsArray(node)) return fail_type(r, "a list of lists of 3 numbers", node);
+    if (node->child == NULL) {
+        return model_fail(r->context, r->path,
+                          "expected at least one list of 3 numbers, found none");
+    }
+    int count = cJSON_GetArraySize(node), i = 0;
+    Vec3* vectors = model_alloc(r->context->model, (size_t)count * sizeof *vectors);
+    size_t length = strlen(r->path);
+    const cJSON* item;
+    cJSON_ArrayForEach(item, node) {
+        app_json_path_index(r->path, sizeof r->path, i);
+        if (!read_vector(r, item, spec, &vectors[i++])) return false;
+        r->path[length] = '\0';
+    }
+    memcpy(target + spec->offset, &vectors, sizeof vectors);
+    memcpy(target + spec->count_offset, &count, sizeof count);
+    return true;
+}
+
+static bool read_quaternion(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
+    double x[4] = {0};
+    if (!read_numbers(r, node, spec, 4, x)) return false;
+    Quat rot = quat(x[0], x[1], x[2], x[3]);
+    double norm = quat_norm(rot);
+    if (!(fabs(norm - 1) < 1e-3)) {
+        return model_fail(
+            r->context, r->path,
+            "a quaternion [w, x, y, z] must have norm 1, found %g; axis and angle may be "
+            "given instead",
+            norm);
+    }
+    *(Quat*)field = quat_normalize(rot);
+    return true;
+}
+
+// [Jx, Jy, Jz], or the matrix by rows.
+static bool read_inertia(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
+    Mat3* inertia = field;
+    double x[3] = {0};
+    if (!cJSON_IsArray(node) || !cJSON_IsArray(node->child)) {
+        if (!read_numbers(r, node, spec, 3, x)) return false;
+        *inertia = mat3_diagonal(x[0], x[1], x[2]);
+        return true;
+    }
+    if (cJSON_GetArraySize(node) != 3) {
+        return model_fail(r->context, r->path,
+                          "expected 3 numbers or 3 rows of 3 numbers, found %d rows",
+                          cJSON_GetArraySize(node));
+    }
+    size_t length = strlen(r->path);
+    int row = 0;
+    const cJSON* item;
+    cJSON_ArrayForEach(item, node) {
+        app_json_path_index(r->path, sizeof r->path, row);
+        if (!read_numbers(r, item, spec, 3, x)) return false;
+        for (int column = 0; column < 3; ++column) inertia->m[row + 3 * column] = x[column];
+        ++row;
+        r->path[length] = '\0';
+    }
+    return true;
+}
+
+static bool read_color(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
+    float* color = field;
+    unsigned rgb[3];
+    char more;
+    if (cJSON_IsString(node)) {
+        if (strlen(node->valuestring) != 7 ||
+            sscanf(node->valuestring, "#%2x%2x%2x%c", &rgb[0], &rgb[1], &rgb[2], &more) != 3) {
+            return model_fail(r->context, r->path, "expected a color \"#rrggbb\", found '%.40s'",
+                              node->valuestring);
+        }
+        for (int i = 0; i < 3; ++i) color[i] = (float)rgb[i] / 255.0F;
+        color[3] = 1;
+        return true;
+    }
+    double x[4] = {0, 0, 0, 1};
+    int count = cJSON_IsArray(node) && cJSON_GetArraySize(node) == 4 ? 4 : 3;
+    if (!read_numbers(r, node, spec, count, x)) return false;
+    for (int i = 0; i < 4; ++i) color[i] = (float)x[i];
+    return true;
+}
+
+static bool read_function(Reader* r, const cJSON* node, const KeySpec* spec,
+                          LashModelFunction* function) {
+    if (cJSON_IsNumber(node)) {
+        function->given = true;
+        function->value = node->valuedouble;
+        return true;
+    }
+    if (cJSON_IsString(node)) {
+        return model_read_function(r->context, r->path, node->valuestring, spec->variables,
+                                   function);
+    }
+    return fail_type(r, "a number or an expression in \"...\"", node);
+}
+
+// One function, or a list of three.
+static bool read_functions(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
+    LashModelFunction* function = (LashModelFunction*)(void*)(target + spec->offset);
+    int count = 1;
+    if (!cJSON_IsArray(node)) {
+        if (!read_function(r, node, spec, function)) return false;
+    } else {
+        if (cJSON_GetArraySize(node) != 3) {
+            return model_fail(r->context, r->path, "expected 3 components, found %d",
+                              cJSON_GetArraySize(node));
+        }
+        size_t length = strlen(r->path);
+        const cJSON* item;
+        count = 0;
+        cJSON_ArrayForEach(item, node) {
+            app_json_path_index(r->path, sizeof r->path, count);
+            if (!read_function(r, item, spec, &function[count++])) return false;
+            r->path[length] = '\0';
+        }
+    }
+    memcpy(target + spec->count_offset, &count, sizeof count);
+    return true;
+}
+
+// ---- objects and lists by table -----------------------------------------------------------------
+
+static bool read_list(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
+    bool one = spec->type == KEY_LIST_OR_ONE && cJSON_IsObject(node);
+    if (!cJSON_IsArray(node) && !one) {
+        return fail_type(
+            r, spec->type == KEY_LIST ? "a list of objects" : "an object or a list of them", node);
+    }
+    int count = one ? 1 : cJSON_GetArraySize(node), i = 0;
+    const KeyTable* table = spec->table;
+    char* items = model_alloc(r->context->model, (size_t)count * table->size);
+    memcpy(target + spec->offset, &items, sizeof items);
+    memcpy(target + spec->count_offset, &count, sizeof count);
+    for (int k = 0; k < count && table->defaults != NULL; ++k) {
+        table->defaults(items + (size_t)k * table->size);
+    }
+    if (one) return read_table(r, node, table, items);
+    size_t length = strlen(r->path);
+    const cJSON* item;
+    cJSON_ArrayForEach(item, node) {
+        app_json_path_index(r->path, sizeof r->path, i);
+        if (!read_table(r, item, table, items + (size_t)i++ * table->size)) return false;
+        r->path[length] = '\0';
+    }
+    return true;
+}
+
+static bool read_face(Reader* r, const cJSON* node, LashModelFace* face) {
+    model_face_table.defaults(face);
+    face->given = true;
+    if (cJSON_IsString(node)) {
+        face->name = model_strdup(r->context->model, node->valuestring);
+        return true;
+    }
+    if (cJSON_IsNumber(node)) {
+        double x = node->valuedouble;
+        if (x != floor(x) || x < 0 || x > 1e9) {
+            return model_fail(r->context, r->path,
+                              "expected the index of a face, a whole number from 0, found %g", x);
+        }
+        face->index = (int)x;
+        return true;
+    }
+    if (!cJSON_IsObject(node)) {
+        return fail_type(r,
+                         "a face: its index, its name, or an object like {\"type\": "
+                         "\"cylinder\", \"radius\": 6}",
+                         node);
+    }
+    return read_table(r, node, &model_face_table, (char*)face);
+}
+
+static bool read_faces(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
+    bool list = cJSON_IsArray(node);
+    int count = list ? cJSON_GetArraySize(node) : 1, i = 0;
+    if (count == 0)
+        return model_fail(r->context, r->path, "expected at least one face, found none");
+    LashModelFace* faces = model_alloc(r->context->model, (size_t)count * sizeof *faces);
+    memcpy(target + spec->offset, &faces, sizeof faces);
+    memcpy(target + spec->count_offset, &count, sizeof count);
+    if (!list) return read_face(r, node, faces);
+    size_t length = strlen(r->path);
+    const cJSON* item;
+    cJSON_ArrayForEach(item, node) {
+        app_json_path_index(r->path, sizeof r->path, i);
+        if (!read_face(r, item, &faces[i++])) return false;
+        r->path[length] = '\0';
+    }
+    return true;
+}
+
+static bool read_key(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
+    void* field = target + spec->offset;
+    switch (spec->type) {
+        case KEY_TEXT:
+            if (!cJSON_IsString(node)) return fail_type(r, "a text", node);
+            *(char**)field = model_strdup(r->context->model, node->valuestring);
+            return true;
+        case KEY_TEXT_OR_NULL:
+            if (cJSON_IsNull(node)) return true;
+            if (!cJSON_IsString(node)) return fail_type(r, "a text or null", node);
+            *(char**)field = model_strdup(r->context->model, node->valuestring);
+            return true;
+        case KEY_NUMBERS:
+            return read_list_of_numbers(r, node, spec, target);
+        case KEY_NUMBER:
+            if (!read_number(r, node, spec->range, field)) return false;
+            *(double*)field *= unit_factor(r, spec);
+            return check_size(r, spec->range, *(double*)field);
+        case KEY_INTEGER:
+            return read_integer(r, node, spec, field);
+        case KEY_BOOL:
+            if (!cJSON_IsBool(node)) return fail_type(r, "true or false", node);
+            *(bool*)field = cJSON_IsTrue(node);
+            return true;
+        case KEY_CHOICE:
+            return read_choice(r, node, spec, field);
+        case KEY_VECTOR:
+            return read_vector(r, node, spec, field);
+        case KEY_VECTORS:
+            return read_vectors(r, node, spec, target);
+        case KEY_QUATERNION:
+            return read_quaternion(r, node, spec, field);
+        case KEY_INERTIA:
+            return read_inertia(r, node, spec, field);
+        case KEY_COLOR:
+            return read_color(r, node, spec, field);
+        case KEY_FUNCTION:
+            return read_function(r, node, spec, field);
+        case KEY_FUNCTIONS:
+            return read_functions(r, node, spec, target);
+        case KEY_OBJECT:
+            return read_table(r, node, spec->table, field);
+        case KEY_LIST:
+        case KEY_LIST_OR_ONE:
+            return read_list(r, node, spec, target);
+        case KEY_FACES:
+            return read_faces(r, node, spec, target);
+        case KEY_PARAMETERS:
+            return true; // read before everything else
+    }
+    return false;
+}
+
+static bool fail_unknown_key(Reader* r, const char* key, const KeyTable* table) {
+    char list[300] = "", hint[128];
+    AppSuggestion near = app_suggestion(key);
+    for (int i = 0; i < table->keys; ++i) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", table->key[i].key);
+        app_suggestion_offer(&near, table->key[i].key);
+    }
+    return model_fail(r->context, r->path, "unknown key '%.40s'%s; %s may have %s", key,
+                      app_suggestion_text(&near, hint, sizeof hint), table->what, list);
+}
+
+static bool read_table(Reader* r, const cJSON* node, const KeyTable* table, char* target) {
+    if (!cJSON_IsObject(node)) return fail_type(r, "an object", node);
+    *(bool*)target = true; // `given`
+    size_t length = strlen(r->path);
+    const cJSON* item;
+    cJSON_ArrayForEach(item, node) {
+        const KeySpec* spec = NULL;
+        for (int i = 0; i < table->keys && spec == NULL; ++i) {
+            if (strcmp(item->string, table->key[i].key) == 0) spec = &table->key[i];
+        }
+        app_json_path_key(r->path, sizeof r->path, item->string);
+        if (spec == NULL) return fail_unknown_key(r, item->string, table);
+        if (!read_key(r, item, spec, target)) return false;
+        r->path[length] = '\0';
+    }
+    for (int i = 0; i < table->keys; ++i) {
+        if (table->key[i].required &&
+            cJSON_GetObjectItemCaseSensitive(node, table->key[i].key) == NULL) {
+            return model_fail(r->context, r->path, "the key '%s' is missing: %s", table->key[i].key,
+                              table->key[i].help);
+        }
+    }
+    return true;
+}
+
+// ---- the file -----------------------------------------------------------------------------------
+
+static bool read_parameters(Reader* r, const cJSON* node) {
+    if (node == NULL) {
+        return model_resolve_parameters(r->context, NULL, 0, r->sets, r->set_count);
+    }
+    snprintf(r->path, sizeof r->path, "parameters");
+    if (!cJSON_IsObject(node)) return fail_type(r, "an object of numbers and expressions", node);
+    LashModel* model = r->context->model;
+    int count = cJSON_GetArraySize(node), i = 0;
+    RawParameter* raw = model_alloc(model, (size_t)count * sizeof *raw);
+    size_t length = strlen(r->path);
+    const cJSON* item;
+    cJSON_ArrayForEach(item, node) {
+        app_json_path_key(r->path, sizeof r->path, item->string);
+        raw[i].name = model_strdup(model, item->string);
+        raw[i].source = model_strdup(model, r->path);
+        if (cJSON_IsNumber(item)) {
+            raw[i].value = item->valuedouble;
+        } else if (cJSON_IsString(item)) {
+            raw[i].text = model_strdup(model, item->valuestring);
+        } else {
+            return fail_type(r, "a number or an expression in \"...\"", item);
+        }
+        r->path[length] = '\0';
+        ++i;
+    }
+    r->path[0] = '\0';
+    return model_resolve_parameters(r->context, raw, count, r->sets, r->set_count);
+}
+
+static bool check_format(Reader* r, const cJSON* root, const char* name) {
+    char expected[64];
+    snprintf(expected, sizeof expected, "an object with \"format\": \"%s\"", name);
+    if (!cJSON_IsObject(root)) return fail_type(r, expected, root);
+    const cJSON* format = cJSON_GetObjectItemCaseSensitive(root, "format");
+    if (format == NULL) {
+        return model_fail(r->context, "", "the key 'format' is missing: expected \"%s\"", name);
+    }
+    if (cJSON_IsString(format) && strcmp(format->valuestring, name) == 0) return true;
+    return model_fail(r->context, "format", "expected \"%s\", found %s%.40s%s", name,
+                      cJSON_IsString(format) ? "\"" : "",
+                      cJSON_IsString(format) ? format->valuestring : type_name(format),
+                      cJSON_IsString(format) ? "\"" : "");
+}
+
+// Format, units and parameters come first: everything else is read with them.
+static bool read_base(Reader* r, const cJSON* root) {
+    if (!check_format(r, root, "lash-model/1")) return false;
+    const cJSON* units = cJSON_GetObjectItemCaseSensitive(root, "units");
+    if (units != NULL) {
+        snprintf(r->path, sizeof r->path, "units");
+        if (!read_table(r, units, &model_units_table, (char*)&r->context->model->units))
+            return false;
+        r->path[0] = '\0';
+    }
+    return read_parameters(r, cJSON_GetObjectItemCaseSensitive(root, "parameters"));
+}
+
+static bool read_root(Reader* r, const cJSON* root) {
+    if (!read_base(r, root)) return false;
+    r->path[0] = '\0';
+    return read_table(r, root, &model_root_table, (char*)r->context->model);
+}
+
+// The checked text as a tree; NULL with error.
+static cJSON* parse_text(const ModelContext* context) {
+    if (!app_json_check(context->text, context->bytes, context->error)) return NULL;
+    cJSON* root = cJSON_ParseWithLength(context->text, context->bytes);
+    if (root == NULL)
+        lash_error_set(context->error, LASH_ERROR_MODEL, "", "this is no JSON document");
+    return root;
+}
+
+static bool read_model(Reader* r) {
+    ModelContext* context = r->context;
+    LashModel* model = context->model;
+    if (model->donor == NULL) model->document = parse_text(context);
+    const LashModel* owner = model;
+    while (owner->donor != NULL) owner = owner->donor;
+    const cJSON* root = owner->document;
+    return root != NULL && read_root(r, root) && model_resolve_parts(context) &&
+           model_resolve_joints(context) && model_resolve_forces(context) &&
+           model_resolve_contacts(context) && model_resolve_simulation(context) &&
+           model_resolve_outputs(context);
+}
+
+bool model_read_base(ModelContext* context) {
+    Reader reader = {.context = context};
+    cJSON* root = parse_text(context);
+    bool good = root != NULL && read_base(&reader, root);
+    cJSON_Delete(root);
+    return good;
+}
+
+bool model_read_document(ModelContext* context, const KeyTable* table, void* target) {
+    Reader reader = {.context = context};
+    cJSON* root = parse_text(context);
+    if (root == NULL) return false;
+    bool good = check_format(&reader, root, table->key[0].choices[0]);
+    if (good && table->defaults != NULL) table->defaults(target);
+    good = good && read_table(&reader, root, table, target);
+    cJSON_Delete(root);
+    return good;
+}
+
+// Takes the model over: returns it, or NULL with error.
+static LashModel* finish_model(LashModel* model, const char* const* sets, int set_count,
+                               LashError* error) {
+    LashError local = {0};
+    if (error == NULL) error = &local;
+    model_root_table.defaults(model);
+    ModelContext context = {
+        .model = model, .text = model->text, .bytes = model->text_bytes, .error = error};
+    Reader reader = {.context = &context, .sets = sets, .set_count = set_count};
+    if (read_model(&reader)) return model;
+    if (error->status != LASH_ERROR_USAGE) lash_error_file(error, model->file);
+    lash_model_destroy(model);
+    return NULL;
+}
+
+LashModel* lash_model_parse(const char* file, const char* text, size_t bytes,
+                            const char* const* sets, int set_count, LashError* error) {
+    if (file == NULL || (text == NULL && bytes > 0) || (sets == NULL && set_count > 0)) {
+        lash_error_null(error, "the name and the text of a model");
+        return NULL;
+    }
+    LashModel* model = lash_alloc(sizeof *model);
+    char* copy = model_alloc(model, bytes + 1);
+    model->file = model_strdup(model, file);
+    if (bytes > 0) memcpy(copy, text, bytes);
+    model->text = copy;
+    model->text_bytes = bytes;
+    return finish_model(model, sets, set_count, error);
+}
+
+LashModel* lash_model_vary(const LashModel* donor, const char* const* sets, int set_count,
+                           LashError* error) {
+    if (donor == NULL || (sets == NULL && set_count > 0)) {
+        lash_error_null(error, "a model to vary");
+        return NULL;
+    }
+    LashModel* model = lash_alloc(sizeof *model);
+    model->donor = donor;
+    model->file = donor->file;
+    model->text = donor->text;
+    model->text_bytes = donor->text_bytes;
+    return finish_model(model, sets, set_count, error);
+}
+
+LashModel* lash_model_load(const char* file, const char* const* sets, int set_count,
+                           LashError* error) {
+    size_t bytes = 0;
+    char* text = app_read_file(file, APP_JSON_MAX_BYTES, &bytes, error);
+    if (text == NULL) return NULL;
+    LashModel* model = lash_model_parse(file, text, bytes, sets, set_count, error);
+    lash_free(text);
+    return model;
+}

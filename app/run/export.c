@@ -1,0 +1,324 @@
+// lash export: results for other programs. CSV: one row per frame, all quantities, SI; glTF and VTK
+// through viewer/export_scene.h.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/cli/output_file.h"
+#include "app/cli/report.h"
+#include "app/cli/text.h"
+#include "app/commands.h"
+#include "app/run/record.h"
+#include "app/viewer/export_scene.h"
+#include "core/arena.h"
+#include "joints/mechanism.h"
+
+typedef struct ExportOptions {
+    AppOperands operands;
+    bool csv, glb, vtk, events, points, json;
+    int frames; // at most, of glb and vtk; 0: as many as suit the format
+} ExportOptions;
+
+#define OPTION(member) offsetof(ExportOptions, member)
+static const AppOption options[] = {
+    {"csv", 0, APP_FLAG, NULL, "comma-separated values with one header line", OPTION(csv)},
+    {"events", 0, APP_FLAG, NULL, "events of contacts, limits and friction in joints",
+     OPTION(events)},
+    {"points", 0, APP_FLAG, NULL, "the contact points of every frame instead of the frames",
+     OPTION(points)},
+    {"glb", 0, APP_FLAG, NULL, "animated glTF 2.0 for Blender and the web (needs FILE.glb)",
+     OPTION(glb)},
+    {"vtk", 0, APP_FLAG, NULL, "time series for ParaView (needs FILE.pvd)", OPTION(vtk)},
+    {"frames", 0, APP_INTEGER, "N", "at most this many frames (glb: 2000, vtk: 200)",
+     OPTION(frames)},
+    {"json", 0, APP_FLAG, NULL, "report as one JSON document (needs FILE)", OPTION(json)},
+};
+const AppCommand app_export_command = {
+    .name = "export",
+    .operands = "RESULT.h5 [FILE]",
+    .summary = "convert a result for other programs",
+    .detail =
+        "Without FILE the text goes to standard output. Columns: time, then per body position,\n"
+        "quaternion, velocity, angular velocity; per joint coordinate, speed, force, moment; per\n"
+        "contact gap, impulse since the row before (n, t1, t2; of a contact of CAD faces n, |t|,\n"
+        "0), mean force on b since then (world axes), largest impulse of an impact, impacts\n"
+        "so far; energies, counters and violations. SI units, named in the header.\n"
+        "With --events: one row per event (impact, open, slip, stick, plastic) of the step from t\n"
+        "to t + h: the contact, limit or friction of a joint it is of, gap at t, impulse over the\n"
+        "step, local velocity before and after.\n"
+        "With --points: one row per contact point and frame: where, normal from a into b, gap,\n"
+        "force on b.",
+    .minimum = 1,
+    .maximum = 2,
+    .option = options,
+    .options = sizeof options / sizeof *options,
+    .json_offset = OPTION(json),
+    .operand_offset = OPTION(operands)};
+
+static const char* const suffix[] = {"", "x", "y", "z", "w"};
+
+// Joint type of that name, LASH_JOINT_TYPES: none.
+static LashJointType joint_type(const char* name) {
+    int i = 0;
+    while (i < LASH_JOINT_TYPES && strcmp(name, lash_joint_type_name((LashJointType)i)) != 0) ++i;
+    return (LashJointType)i;
+}
+
+// Free coordinates of joint `index`; every joint has a first column.
+static int coordinates(const LashRecord* record, int index) {
+    LashJointType type = joint_type(record->joint_type[index]);
+    int count = type == LASH_JOINT_TYPES ? 0 : lash_coordinate_count(type);
+    return count > 1 ? count : 1;
+}
+
+static bool is_coordinate(LashSeries series) {
+    return series == LASH_SERIES_JOINT_COORDINATE || series == LASH_SERIES_JOINT_SPEED;
+}
+
+// Columns of coordinates that a joint does not have are left out.
+static bool has_column(const LashRecord* record, LashSeries series, int column) {
+    if (!is_coordinate(series)) return true;
+    return column % LASH_RECORD_COORDINATES < coordinates(record, column / LASH_RECORD_COORDINATES);
+}
+
+// "hinge.coordinate [rad]"; of a second coordinate "pin.coordinate.displacement [m]"
+static void put_coordinate(char* text, size_t size, const LashRecord* record, LashSeries series,
+                           int index, int c) {
+    LashJointType type = joint_type(record->joint_type[index]);
+    bool known = type < LASH_JOINT_TYPES && c < lash_coordinate_count(type);
+    bool linear = known && !lash_coordinate_is_angle(type, c);
+    bool speed = series == LASH_SERIES_JOINT_SPEED;
+    snprintf(text, size, "%s%s%s [%s%s]", speed ? "speed" : "coordinate", c == 0 ? "" : ".",
+             c == 0 || !known ? "" : lash_coordinate_name(type, c), linear ? "m" : "rad",
+             speed ? "/s" : "");
+}
+
+// Name of a column: "crank.position.x [m]".
+static void print_column_name(FILE* file, const LashRecord* record, LashSeries series, int column) {
+    const char* path = lash_series_path(series);
+    const char* slash = strchr(path, '/');
+    bool body = strncmp(path, "bodies/", 7) == 0, joint = strncmp(path, "joints/", 7) == 0;
+    bool contact = strncmp(path, "contacts/", 9) == 0;
+    const char* quantity = slash == NULL ? path : slash + 1;
+    if (!body && !joint && !contact) {
+        fprintf(file, "%.*s%s%s [%s]", slash == NULL ? 0 : (int)(slash - path), path,
+                slash == NULL ? "" : ".", quantity, lash_series_unit(series));
+        return;
+    }
+    int owners = body    ? record->layout.bodies
+                 : joint ? record->layout.joints
+                         : record->layout.contacts;
+    int per = record->layout.width[series] / owners, index = column / per, part = column % per;
+    const char* name = body    ? record->body_name[index]
+                       : joint ? record->joint_name[index]
+                               : record->contact_name[index];
+    static const char* const local[] = {"n", "t1", "t2"};
+    const char* component = per == 1                                ? ""
+                            : series == LASH_SERIES_CONTACT_IMPULSE ? local[part]
+                            : per == 3                              ? suffix[1 + part]
+                                                                    : suffix[part == 0 ? 4 : part];
+    enum { QUANTITY = 128 };
+    size_t size = strlen(name) + 1 + QUANTITY;
+    char* text = lash_alloc(size);
+    int used = snprintf(text, size, "%s.", name);
+    if (is_coordinate(series)) {
+        put_coordinate(text + used, QUANTITY, record, series, index, part);
+    } else {
+        snprintf(text + used, QUANTITY, "%s%s%s [%s]", quantity, per == 1 ? "" : ".", component,
+                 lash_series_unit(series));
+    }
+    app_csv_print(file, text);
+    lash_free(text);
+}
+
+static bool write_csv(const LashRecord* record, FILE* file, LashError* error) {
+    const LashRecordLayout* layout = &record->layout;
+    for (int s = 0; s < LASH_SERIES_COUNT; ++s) {
+        for (int k = 0; k < layout->width[s]; ++k) {
+            if (!has_column(record, (LashSeries)s, k)) continue;
+            if (s > 0) fputc(',', file);
+            print_column_name(file, record, (LashSeries)s, k);
+        }
+    }
+    fputc('\n', file);
+    double* frame = lash_alloc((size_t)layout->total * sizeof *frame);
+    bool good = true;
+    for (int64_t i = 0; i < record->frames && good; ++i) {
+        good = lash_record_read_frame(record, i, frame, error);
+        for (int s = 0; s < LASH_SERIES_COUNT && good; ++s) {
+            for (int k = 0; k < layout->width[s]; ++k) {
+                if (!has_column(record, (LashSeries)s, k)) continue;
+                fprintf(file, "%s%.17g", s == 0 ? "" : ",", frame[layout->offset[s] + k]);
+            }
+        }
+        fputc('\n', file);
+    }
+    lash_free(frame);
+    return good;
+}
+
+// Whose event it is: "latch", "hinge.upper_limit", "guide.friction"; the limit of a further
+// coordinate has its name: "shaft.displacement.lower_limit".
+static void print_event_owner(const LashRecord* record, const LashRecordEvent* e, FILE* file) {
+    char name[300] = "?";
+    if (e->contact >= 0 && e->contact < record->layout.contacts) {
+        app_csv_print(file, record->contact_name[e->contact]);
+        return;
+    }
+    bool known = e->contact < 0 && e->joint >= 0 && e->joint < record->layout.joints;
+    if (known && e->part == LASH_PART_FRICTION)
+        snprintf(name, sizeof name, "%s.friction", record->joint_name[e->joint]);
+    if (known && (e->part == LASH_PART_LOWER_LIMIT || e->part == LASH_PART_UPPER_LIMIT)) {
+        LashJointType type = joint_type(record->joint_type[e->joint]);
+        bool further = e->coordinate > 0 && e->coordinate < coordinates(record, e->joint);
+        snprintf(name, sizeof name, "%s%s%s.%s_limit", record->joint_name[e->joint],
+                 further ? "." : "", further ? lash_coordinate_name(type, e->coordinate) : "",
+                 e->part == LASH_PART_LOWER_LIMIT ? "lower" : "upper");
+    }
+    app_csv_print(file, name);
+}
+
+static bool write_events(const LashRecord* record, FILE* file, LashError* error) {
+    fputs(
+        "kind,of,t [s],h [s],gap [m],impulse.n [N s],impulse.t1 [N s],impulse.t2 [N s],"
+        "before.n [m/s],before.t1 [m/s],before.t2 [m/s],after.n [m/s],after.t1 [m/s],"
+        "after.t2 [m/s]\n",
+        file);
+    for (int64_t i = 0; i < record->events; ++i) {
+        LashRecordEvent e;
+        if (!lash_record_read_events(record, i, 1, &e, error)) return false;
+        fprintf(file, "%s,", lash_event_name(e.kind));
+        print_event_owner(record, &e, file);
+        fprintf(file, ",%.17g,%.17g,%.17g", e.t, e.h, e.gap);
+        const double* part[] = {e.impulse, e.before, e.after};
+        for (int k = 0; k < 9; ++k) fprintf(file, ",%.17g", part[k / 3][k % 3]);
+        fputc('\n', file);
+    }
+    return true;
+}
+
+// Contact points of all frames.
+static bool write_points(const LashRecord* record, FILE* file, LashError* error) {
+    LashRecordPoint* point = NULL;
+    int capacity = 0;
+    bool good = true;
+    fputs(
+        "time [s],of,id,point.x [m],point.y [m],point.z [m],normal.x [1],normal.y [1],normal.z "
+        "[1],gap [m],force.x [N],force.y [N],force.z [N]\n",
+        file);
+    for (int64_t i = 0; i < record->frames && good; ++i) {
+        double t = 0;
+        int count = lash_record_read_points(record, i, point, 0, error);
+        if (count > capacity) {
+            capacity = 2 * count;
+            point = lash_realloc(point, (size_t)capacity * sizeof *point);
+        }
+        good = count >= 0 && lash_record_read(record, LASH_SERIES_TIME, i, 1, &t, error) &&
+               lash_record_read_points(record, i, point, capacity, error) == count;
+        for (int k = 0; k < count && good; ++k) {
+            const LashRecordPoint* p = &point[k];
+            bool contact = p->contact >= 0 && p->contact < record->layout.contacts;
+            bool joint = p->joint >= 0 && p->joint < record->layout.joints;
+            fprintf(file, "%.17g,", t);
+            app_csv_print(file, contact ? record->contact_name[p->contact]
+                                : joint ? record->joint_name[p->joint]
+                                        : "?");
+            fprintf(file, ",%llu", (unsigned long long)p->id);
+            for (int c = 0; c < 3; ++c) fprintf(file, ",%.17g", p->point[c]);
+            for (int c = 0; c < 3; ++c) fprintf(file, ",%.17g", p->normal[c]);
+            fprintf(file, ",%.17g", p->gap);
+            for (int c = 0; c < 3; ++c) fprintf(file, ",%.17g", p->force[c]);
+            fputc('\n', file);
+        }
+    }
+    lash_free(point);
+    return good;
+}
+
+static bool export_csv(const LashRecord* record, const ExportOptions* o, const char* path,
+                       LashError* error) {
+    bool (*write)(const LashRecord*, FILE*, LashError*) = o->events   ? write_events
+                                                          : o->points ? write_points
+                                                                      : write_csv;
+    if (path == NULL) return write(record, stdout, error);
+    AppOutput* output = app_output_create(path, error);
+    if (output == NULL) return false;
+    if (write(record, app_output_stream(output), error)) return app_output_finish(output, error);
+    app_output_discard(output);
+    return false;
+}
+
+// Formats that hold the scene: they need the model that is inside the result.
+static bool export_scene(const ExportOptions* o, LashError* error) {
+    AppSessionOptions none = {.step = NAN, .duration = NAN};
+    ViewScene scene = {0};
+    const char* path = o->operands.item[1];
+    ViewSource* source = view_source_open(o->operands.item[0], &none, error);
+    bool good = source != NULL && view_scene_create(&scene, view_source_model(source),
+                                                    view_source_mechanism(source), error);
+    if (good) {
+        int frames = o->frames > 0 ? o->frames : o->glb ? 2000 : 200;
+        good = o->glb ? view_export_glb(source, &scene, path, frames, error)
+                      : view_export_vtk(source, &scene, path, frames, error);
+    }
+    view_scene_destroy(&scene);
+    view_source_close(source);
+    return good;
+}
+
+static bool check_options(const ExportOptions* o, LashError* error) {
+    int formats = o->csv + o->glb + o->vtk;
+    bool file = o->operands.count > 1;
+    if (formats != 1)
+        return lash_error_set(error, LASH_ERROR_USAGE, "",
+                              "choose one format: --csv, --glb or --vtk");
+    if (!o->csv && !file)
+        return lash_error_set(error, LASH_ERROR_USAGE, "", "%s needs a FILE to write to",
+                              o->glb ? "--glb" : "--vtk");
+    if (o->json && !file)
+        return lash_error_set(error, LASH_ERROR_USAGE, "",
+                              "--json needs a FILE to write the values to");
+    if (o->frames < 0)
+        return lash_error_set(error, LASH_ERROR_USAGE, "--frames",
+                              "expected a positive number, found %d", o->frames);
+    return true;
+}
+
+int app_export(int argc, char** argv) {
+    ExportOptions o = {.csv = false};
+    int code = app_options_parse(&app_export_command, argc, argv, &o);
+    if (code >= 0) return code;
+    AppReport report = app_report("export", o.json);
+    LashError error = {0};
+    const char* path = o.operands.count > 1 ? o.operands.item[1] : NULL;
+    if (o.events && o.points) {
+        lash_error_set(&error, LASH_ERROR_USAGE, "", "choose --events or --points, not both");
+        return app_report_finish(&report, &error);
+    }
+    if (!check_options(&o, &error)) return app_report_finish(&report, &error);
+    LashRecord* record = lash_record_open(o.operands.item[0], &error);
+    if (record != NULL) {
+        if (!record->complete) {
+            app_report_warning("the run did not finish; %lld frames are readable",
+                               (long long)record->frames);
+        }
+        if (o.csv) {
+            export_csv(record, &o, path, &error);
+        } else {
+            export_scene(&o, &error);
+        }
+        if (error.status != LASH_OK) lash_error_file(&error, o.operands.item[0]);
+    }
+    if (o.json) {
+        AppJson* json = app_report_document(&report, &error);
+        if (record != NULL) {
+            app_json_put_text(json, "file", path);
+            app_json_put_integer(json, "frames", record->frames);
+            app_json_put_integer(json, "events", record->events);
+            app_json_put_integer(json, "points", record->points);
+            app_json_put_bool(json, "complete", record->complete);
+        }
+    }
+    lash_record_close(record);
+    return app_report_finish(&report, &error);
+}

@@ -1,0 +1,233 @@
+// Frames, outputs, statistics.
+//
+// Time integrals use the trapezoidal rule; quantities that are averages over a step (reactions)
+// count with their step. A crossing is found by linear interpolation between two steps.
+#include "app/run/measure.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "app/model/quantity.h"
+#include "core/math3.h"
+
+// The largest displacement by the projection, of the step that has just been added.
+static void add_shift(AppCounters* c, const LashStepInfo* info, const LashSim* sim) {
+    if (info->shift > c->shift) {
+        c->shift = info->shift;
+        c->shift_time = lash_sim_time(sim);
+        c->shift_body = info->shift_block;
+    }
+    if (info->shift > c->frame_shift) {
+        c->frame_shift = info->shift;
+        c->frame_shift_body = info->shift_block;
+    }
+}
+
+void app_counters_add(AppCounters* c, const LashStepInfo* info, const LashSim* sim) {
+    int events = 0;
+    const LashEvent* event = lash_sim_events(sim, &events);
+    for (int i = 0; i < events; ++i) c->impacts += event[i].kind == LASH_EVENT_IMPACT;
+    ++c->steps;
+    c->newton += info->newton;
+    c->projection += info->projection;
+    c->index_set += info->index_set;
+    c->solver += info->solver;
+    if (info->newton > c->newton_max) c->newton_max = info->newton;
+    if (info->projection > c->projection_max) c->projection_max = info->projection;
+    if (info->index_set > c->index_set_max) c->index_set_max = info->index_set;
+    if (info->solver > c->solver_max) c->solver_max = info->solver;
+    c->contacts = info->contacts;
+    c->opening += info->opening;
+    if (info->contacts > c->contacts_max) c->contacts_max = info->contacts;
+    c->position = worse(c->position, info->position_error);
+    c->velocity = worse(c->velocity, info->velocity_error);
+    c->penetration = worse(c->penetration, info->penetration);
+    c->frame_position = worse(c->frame_position, info->position_error);
+    c->frame_velocity = worse(c->frame_velocity, info->velocity_error);
+    c->frame_penetration = worse(c->frame_penetration, info->penetration);
+    add_shift(c, info, sim);
+}
+
+static void copy_state(const double* q, const double* v, const LashRecordLayout* layout,
+                       double* frame) {
+    double* position = frame + layout->offset[LASH_SERIES_POSITION];
+    double* orientation = frame + layout->offset[LASH_SERIES_ORIENTATION];
+    double* velocity = frame + layout->offset[LASH_SERIES_VELOCITY];
+    double* omega = frame + layout->offset[LASH_SERIES_ANGULAR_VELOCITY];
+    for (size_t i = 0; i < (size_t)layout->bodies; ++i) {
+        memcpy(position + 3 * i, q + 7 * i, 3 * sizeof(double));
+        memcpy(orientation + 4 * i, q + 7 * i + 3, 4 * sizeof(double));
+        memcpy(velocity + 3 * i, v + 6 * i, 3 * sizeof(double));
+        memcpy(omega + 3 * i, v + 6 * i + 3, 3 * sizeof(double));
+    }
+}
+
+static void joint_values(const LashMechanism* mech, LashSim* sim, const double* q, const double* v,
+                         const LashRecordLayout* layout, double h, double* frame) {
+    enum { n_max = LASH_RECORD_COORDINATES };
+    const double* P = lash_sim_steps(sim) > 0 ? lash_sim_impulses(sim) : NULL;
+    for (int j = 0; j < layout->joints; ++j) {
+        int n = lash_coordinate_count(lash_mechanism_joint(mech, j)->type), at = n_max * j;
+        double* x = frame + layout->offset[LASH_SERIES_JOINT_COORDINATE] + at;
+        double* speed = frame + layout->offset[LASH_SERIES_JOINT_SPEED] + at;
+        for (int c = 0; c < n_max; ++c) {
+            x[c] = c < n ? lash_mechanism_joint_coordinate(mech, lash_sim_work(sim), j, c, q) : NAN;
+            speed[c] = c < n ? lash_mechanism_joint_speed(mech, j, c, q, v) : NAN;
+        }
+        if (n == 0) x[0] = speed[0] = 0;
+        LashReaction reaction = {{0, 0, 0}, {0, 0, 0}};
+        if (P != NULL) reaction = lash_mechanism_reaction(mech, j, q, P, h);
+        double* force = frame + layout->offset[LASH_SERIES_JOINT_FORCE] + 3 * j;
+        double* moment = frame + layout->offset[LASH_SERIES_JOINT_MOMENT] + 3 * j;
+        force[0] = reaction.force.x;
+        force[1] = reaction.force.y;
+        force[2] = reaction.force.z;
+        moment[0] = reaction.moment.x;
+        moment[1] = reaction.moment.y;
+        moment[2] = reaction.moment.z;
+    }
+}
+
+void app_measure_frame(const LashMechanism* mech, LashSim* sim, const AppCounters* counters,
+                       const LashRecordLayout* layout, double h, double* frame) {
+    const double *q, *v;
+    lash_sim_state(sim, &q, &v);
+    copy_state(q, v, layout, frame);
+    joint_values(mech, sim, q, v, layout, h, frame);
+    LashEnergy energy = lash_sim_energy(sim);
+    const int* at = layout->offset;
+    frame[at[LASH_SERIES_TIME]] = lash_sim_time(sim);
+    frame[at[LASH_SERIES_KINETIC]] = energy.kinetic;
+    frame[at[LASH_SERIES_POTENTIAL]] = energy.potential;
+    frame[at[LASH_SERIES_EXTERNAL_WORK]] = energy.external_work;
+    frame[at[LASH_SERIES_DAMPING_WORK]] = energy.damping_work;
+    frame[at[LASH_SERIES_CONTACT_WORK_NORMAL]] = energy.contact_work_n;
+    frame[at[LASH_SERIES_CONTACT_WORK_TANGENTIAL]] = energy.contact_work_t;
+    frame[at[LASH_SERIES_JOINT_WORK]] = energy.joint_work;
+    frame[at[LASH_SERIES_STEPS]] = (double)counters->steps;
+    frame[at[LASH_SERIES_NEWTON]] = (double)counters->newton;
+    frame[at[LASH_SERIES_PROJECTION]] = (double)counters->projection;
+    frame[at[LASH_SERIES_INDEX_SET]] = (double)counters->index_set;
+    frame[at[LASH_SERIES_SOLVER]] = (double)counters->solver;
+    frame[at[LASH_SERIES_CONTACTS]] = counters->contacts;
+    frame[at[LASH_SERIES_POSITION_ERROR]] = counters->frame_position;
+    frame[at[LASH_SERIES_VELOCITY_ERROR]] = counters->frame_velocity;
+    frame[at[LASH_SERIES_PENETRATION]] = counters->frame_penetration;
+    frame[at[LASH_SERIES_SHIFT]] = counters->frame_shift;
+    frame[at[LASH_SERIES_SHIFT_BODY]] = counters->frame_shift > 0 ? counters->frame_shift_body : -1;
+}
+
+static Vec3 triple(const double* x) {
+    return vec3(x[0], x[1], x[2]);
+}
+
+static double component(Vec3 a, int index) { // 0, 1, 2 or 3 for the norm
+    return index == 0 ? a.x : index == 1 ? a.y : index == 2 ? a.z : vec3_norm(a);
+}
+
+static double body_value(const LashModelOutput* output, const LashRecordLayout* layout,
+                         const double* frame) {
+    int i = output->index, kind = output->kind;
+    const double* p = frame + layout->offset[LASH_SERIES_ORIENTATION] + 4 * i;
+    Quat rot = quat(p[0], p[1], p[2], p[3]);
+    Vec3 arm = quat_rotate(rot, output->body_point);
+    Vec3 omega = triple(frame + layout->offset[LASH_SERIES_ANGULAR_VELOCITY] + 3 * i);
+    if (kind <= LASH_POSITION_Z) {
+        Vec3 r = triple(frame + layout->offset[LASH_SERIES_POSITION] + 3 * i);
+        return component(vec3_add(r, arm), kind - LASH_POSITION_X);
+    }
+    if (kind <= LASH_VELOCITY) {
+        Vec3 v = triple(frame + layout->offset[LASH_SERIES_VELOCITY] + 3 * i);
+        return component(vec3_add(v, vec3_cross(quat_rotate(rot, omega), arm)),
+                         kind - LASH_VELOCITY_X);
+    }
+    return component(omega, kind - LASH_ANGULAR_VELOCITY_X);
+}
+
+double app_measure_value(const LashModelOutput* output, const LashRecordLayout* layout,
+                         double energy_start, const double* frame, const AppContactLog* log) {
+    int i = output->index, kind = output->kind;
+    const int* at = layout->offset;
+    if (kind <= LASH_ANGULAR_VELOCITY) return body_value(output, layout, frame);
+    if (kind == LASH_COORDINATE || kind == LASH_SPEED) {
+        int series = kind == LASH_SPEED ? LASH_SERIES_JOINT_SPEED : LASH_SERIES_JOINT_COORDINATE;
+        return frame[at[series] + LASH_RECORD_COORDINATES * i + output->coordinate_index];
+    }
+    if (kind <= LASH_FORCE) {
+        return component(triple(frame + at[LASH_SERIES_JOINT_FORCE] + 3 * i), kind - LASH_FORCE_X);
+    }
+    if (kind <= LASH_MOMENT) {
+        return component(triple(frame + at[LASH_SERIES_JOINT_MOMENT] + 3 * i),
+                         kind - LASH_MOMENT_X);
+    }
+    if (kind <= LASH_SLIDING_TIME) return app_joint_log_value(&log->joints, output);
+    if (kind <= LASH_FIRST_IMPACT) return app_contact_log_value(log, output);
+    double kinetic = frame[at[LASH_SERIES_KINETIC]], potential = frame[at[LASH_SERIES_POTENTIAL]];
+    if (kind == LASH_ENERGY_KINETIC) return kinetic;
+    if (kind == LASH_ENERGY_POTENTIAL) return potential;
+    if (kind == LASH_ENERGY_TOTAL) return kinetic + potential;
+    double work = frame[at[LASH_SERIES_EXTERNAL_WORK]] + frame[at[LASH_SERIES_DAMPING_WORK]] +
+                  frame[at[LASH_SERIES_CONTACT_WORK_NORMAL]] +
+                  frame[at[LASH_SERIES_CONTACT_WORK_TANGENTIAL]];
+    return kinetic + potential - energy_start - work;
+}
+
+static bool crosses(const LashModelOutput* output, double before, double now) {
+    bool up = before < output->level_si && now >= output->level_si;
+    bool down = before > output->level_si && now <= output->level_si;
+    return output->direction == 0 ? up || down : output->direction == 1 ? up : down;
+}
+
+void app_statistic_add(AppStatistic* s, const LashModelOutput* output, double time, double value) {
+    bool impulsive = lash_quantity(output->kind)->impulsive;
+    if (!s->filled) {
+        *s = (AppStatistic){.filled = true,
+                            .time = time,
+                            .value = value,
+                            .start = time,
+                            .least = value,
+                            .largest = value,
+                            .crossing = NAN};
+        if (impulsive) { // no value at the start: the first step stands for itself
+            s->least = INFINITY;
+            s->largest = -INFINITY;
+        }
+        return;
+    }
+    double dt = time - s->time;
+    if (output->kind == LASH_FIRST_IMPACT) { // not a number: never, so far
+        s->least = fmin(s->least, value);
+        s->largest = fmax(s->largest, value);
+    } else {
+        s->least = -worse(-s->least, -value);
+        s->largest = worse(s->largest, value);
+    }
+    s->sum += impulsive ? dt * value : 0.5 * dt * (s->value + value);
+    s->square += impulsive ? dt * value * value : 0.5 * dt * (s->value * s->value + value * value);
+    if (isnan(s->crossing) && crosses(output, s->value, value)) {
+        s->crossing = s->time + dt * (output->level_si - s->value) / (value - s->value);
+    }
+    s->time = time;
+    s->value = value;
+}
+
+double app_statistic_result(const AppStatistic* s, const LashModelOutput* output) {
+    double span = s->time - s->start;
+    switch ((LashModelWhen)output->when) {
+        case LASH_WHEN_FINAL:
+            return s->value;
+        case LASH_WHEN_MAX:
+            return s->largest;
+        case LASH_WHEN_MIN:
+            return s->least;
+        case LASH_WHEN_MEAN:
+            return span > 0 ? s->sum / span : s->value;
+        case LASH_WHEN_RMS:
+            return span > 0 ? sqrt(s->square / span) : fabs(s->value);
+        case LASH_WHEN_INTEGRAL:
+            return s->sum;
+        case LASH_WHEN_FIRST_CROSSING:
+            return s->crossing;
+    }
+    return NAN;
+}

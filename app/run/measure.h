@@ -1,0 +1,55 @@
+// What a run reports: frames for the result file, outputs of the model, peaks.
+#ifndef LASH_APP_MEASURE_H
+#define LASH_APP_MEASURE_H
+
+#include "app/model/model.h"
+#include "app/run/contact_log.h"
+#include "app/run/record.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct AppCounters { // over all steps
+    int64_t steps;
+    int64_t newton, projection, index_set, solver;             // sums
+    int newton_max, projection_max, index_set_max, solver_max; // per step
+    int contacts, contacts_max;
+    int64_t opening; // contacts that pushed although they were opening at the start of a step
+    int64_t impacts; // contacts that closed, or were hit again
+    double position, velocity, penetration;                   // largest violations
+    double frame_position, frame_velocity, frame_penetration; // since the last frame
+    double shift, shift_time; // largest displacement of a part by the projection [m], when [s]
+    double frame_shift;       // since the last frame
+    int shift_body, frame_shift_body; // the part, where that is not 0
+} AppCounters;
+
+// Adds the step that the sim has just done.
+void app_counters_add(AppCounters* counters, const LashStepInfo* info, const LashSim* sim);
+
+// Fills a frame (layout of record.h) with the state of the sim after its last step of length h; the
+// contacts' part is left to contact_log.h.
+void app_measure_frame(const LashMechanism* mech, LashSim* sim, const AppCounters* counters,
+                       const LashRecordLayout* layout, double h, double* frame);
+
+// Value of a quantity in a frame; log: of the contacts, NULL when the model has none.
+double app_measure_value(const LashModelOutput* output, const LashRecordLayout* layout,
+                         double energy_start, const double* frame, const AppContactLog* log);
+
+// Running statistics of one output.
+typedef struct AppStatistic {
+    bool filled;
+    double time, value;                 // last sample
+    double start;                       // time of the first sample
+    double least, largest, sum, square; // sum and square: integrals over time
+    double crossing;                    // NAN: none so far
+} AppStatistic;
+
+void app_statistic_add(AppStatistic* statistic, const LashModelOutput* output, double time,
+                       double value);
+double app_statistic_result(const AppStatistic* statistic, const LashModelOutput* output);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,501 @@
+// Checked reading of result files.
+//
+// A result may come from anywhere. Accepted is only what record_write.c writes: hard links, plain
+// storage in this file, fixed types, chunks of our sizes, and no more rows than the file has bytes
+// for. Nothing is allocated for what the file merely declares.
+#include "app/run/record_file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/run/record_internal.h"
+#include "core/arena.h"
+
+enum {
+    READ_ATTEMPTS = 12,      // of a block that a running writer may be changing; the pause doubles
+    ATTRIBUTE_BYTES = 65536, // of a text in an attribute
+    MOST_NAMES = 1000000,    // bodies, joints or contacts
+    TIMES_AT_ONCE = 4096     // read while looking for the last frame
+};
+
+struct RecordFile {
+    hid_t file, events, points;
+    hid_t data[LASH_SERIES_COUNT];
+    uint64_t bytes; // of the file
+    LashRecordLayout layout;
+};
+
+static bool fail(LashError* error, const char* what, const char* expected) {
+    return lash_error_set(error, LASH_ERROR_IO, what,
+                          "%s%sthis result is damaged or not a lash-result/2 file", expected,
+                          expected[0] == '\0' ? "" : "; ");
+}
+
+// Every step of a path is a link to an object of this very file.
+static bool links_are_hard(hid_t file, const char* path) {
+    char part[64];
+    for (size_t i = 0;; ++i) {
+        if (i + 1 >= sizeof part) return false;
+        part[i] = path[i];
+        if (path[i] != '/' && path[i] != '\0') continue;
+        H5L_info_t info;
+        part[i] = '\0';
+        if (H5Lexists(file, part, H5P_DEFAULT) <= 0) return false;
+        if (H5Lget_info(file, part, &info, H5P_DEFAULT) < 0) return false;
+        if (info.type != H5L_TYPE_HARD) return false;
+        if (path[i] == '\0') return true;
+        part[i] = '/';
+    }
+}
+
+// Stored plainly, in this file: no filter, no other file.
+static bool storage_is_plain(hid_t data) {
+    hid_t list = H5Dget_create_plist(data);
+    if (list < 0) return false;
+    H5D_layout_t layout = H5Pget_layout(list);
+    bool good = layout == H5D_COMPACT || layout == H5D_CONTIGUOUS || layout == H5D_CHUNKED;
+    good = good && H5Pget_external_count(list) == 0 && H5Pget_nfilters(list) == 0;
+    H5Pclose(list);
+    return good;
+}
+
+// Chunks as the writer makes them: at most `rows` rows, and whole ones.
+static bool chunks_are_ours(hid_t data, int rank, const hsize_t* shape, int rows) {
+    hsize_t chunk[3] = {0};
+    hid_t list = H5Dget_create_plist(data);
+    if (list < 0) return false;
+    bool good = H5Pget_layout(list) == H5D_CHUNKED && H5Pget_chunk(list, 3, chunk) == rank &&
+                chunk[0] >= 1 && chunk[0] <= (hsize_t)rows;
+    for (int i = 1; i < rank && good; ++i) good = chunk[i] == shape[i];
+    H5Pclose(list);
+    return good;
+}
+
+// The dataset at path, or -1.
+static hid_t open_data(const RecordFile* f, const char* path) {
+    if (!links_are_hard(f->file, path)) return -1;
+    hid_t data = H5Dopen2(f->file, path, H5P_DEFAULT);
+    if (data < 0) return -1;
+    if (storage_is_plain(data)) return data;
+    H5Dclose(data);
+    return -1;
+}
+
+// The extent of a dataset or attribute: its rank, and its shape where it has at most 3 dimensions.
+static int extent(hid_t space, hsize_t* shape) {
+    if (space < 0) return -1;
+    int rank = -1;
+    H5S_class_t kind = H5Sget_simple_extent_type(space);
+    if (kind == H5S_SCALAR) rank = 0;
+    if (kind == H5S_SIMPLE) rank = H5Sget_simple_extent_ndims(space);
+    if (rank > 3) rank = -1;
+    if (rank > 0 && H5Sget_simple_extent_dims(space, shape, NULL) != rank) rank = -1;
+    H5Sclose(space);
+    return rank;
+}
+
+// Bytes of a text of fixed length, 0: it is none.
+static size_t text_bytes(hid_t type) {
+    if (type < 0) return 0;
+    bool text = H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0;
+    return text ? H5Tget_size(type) : 0;
+}
+
+static char* read_attribute(hid_t object, const char* name) {
+    hsize_t shape[3];
+    char* text = NULL;
+    if (H5Aexists(object, name) <= 0) return NULL;
+    hid_t item = H5Aopen(object, name, H5P_DEFAULT);
+    if (item < 0) return NULL;
+    hid_t type = H5Aget_type(item);
+    size_t bytes = text_bytes(type);
+    if (bytes > 0 && bytes <= ATTRIBUTE_BYTES && extent(H5Aget_space(item), shape) == 0) {
+        text = lash_alloc(bytes + 1);
+        if (H5Aread(item, type, text) < 0) {
+            lash_free(text);
+            text = NULL;
+        }
+    }
+    if (type >= 0) H5Tclose(type);
+    H5Aclose(item);
+    return text;
+}
+
+static char* read_text(const RecordFile* f, const char* path) {
+    hsize_t shape[3];
+    char* text = NULL;
+    hid_t data = open_data(f, path);
+    if (data < 0) return NULL;
+    hid_t type = H5Dget_type(data);
+    size_t bytes = text_bytes(type);
+    if (bytes > 0 && bytes <= f->bytes && extent(H5Dget_space(data), shape) == 0) {
+        text = lash_alloc(bytes + 1);
+        if (H5Dread(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) < 0) {
+            lash_free(text);
+            text = NULL;
+        }
+    }
+    if (type >= 0) H5Tclose(type);
+    H5Dclose(data);
+    return text;
+}
+
+static void free_list(char** list, int count) {
+    for (int i = 0; i < count && list != NULL; ++i) lash_free(list[i]);
+    lash_free(list);
+}
+
+// The list of names at path; *count is 0 where there is none, -1: damaged.
+static char** read_names(const RecordFile* f, const char* path, int* count) {
+    hsize_t shape[3] = {0};
+    char** name = NULL;
+    *count = 0;
+    if (H5Lexists(f->file, path, H5P_DEFAULT) <= 0) return NULL;
+    *count = -1;
+    hid_t data = open_data(f, path);
+    if (data < 0) return NULL;
+    hid_t type = H5Dget_type(data);
+    bool good = text_bytes(type) == RECORD_NAME_BYTES && extent(H5Dget_space(data), shape) == 1 &&
+                shape[0] >= 1 && shape[0] <= MOST_NAMES &&
+                shape[0] * RECORD_NAME_BYTES <= f->bytes &&
+                H5Dget_storage_size(data) == shape[0] * RECORD_NAME_BYTES;
+    char* text = good ? lash_alloc((size_t)shape[0] * RECORD_NAME_BYTES) : NULL;
+    if (good && H5Dread(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0) {
+        *count = (int)shape[0];
+        name = lash_alloc((size_t)*count * sizeof *name);
+        for (int i = 0; i < *count; ++i) {
+            text[(size_t)i * RECORD_NAME_BYTES + RECORD_NAME_BYTES - 1] = '\0';
+            name[i] = lash_strdup(text + (size_t)i * RECORD_NAME_BYTES);
+        }
+    }
+    lash_free(text);
+    if (type >= 0) H5Tclose(type);
+    H5Dclose(data);
+    return name;
+}
+
+// One number of exactly this type: a dataset, or an attribute of the file.
+static bool read_number(const RecordFile* f, const char* path, bool attribute, hid_t stored,
+                        hid_t memory, void* number) {
+    hsize_t shape[3];
+    if (attribute && H5Aexists(f->file, path) <= 0) return false;
+    hid_t item = attribute ? H5Aopen(f->file, path, H5P_DEFAULT) : open_data(f, path);
+    if (item < 0) return false;
+    hid_t type = attribute ? H5Aget_type(item) : H5Dget_type(item);
+    hid_t space = attribute ? H5Aget_space(item) : H5Dget_space(item);
+    bool good = extent(space, shape) == 0 && type >= 0 && H5Tequal(type, stored) > 0;
+    if (good && attribute) good = H5Aread(item, memory, number) >= 0;
+    if (good && !attribute)
+        good = H5Dread(item, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, number) >= 0;
+    if (type >= 0) H5Tclose(type);
+    if (attribute)
+        H5Aclose(item);
+    else
+        H5Dclose(item);
+    return good;
+}
+
+// Rows that the file has bytes for, -1: it declares more than it could hold.
+static int64_t stored_rows(const RecordFile* f, hid_t data, hsize_t rows, size_t row_bytes) {
+    if (rows > f->bytes / row_bytes) return -1;
+    hsize_t stored = H5Dget_storage_size(data) / row_bytes;
+    return (int64_t)(stored < rows ? stored : rows);
+}
+
+// Opens a series and checks its type and shape; returns its frames, -1: damaged.
+static int64_t open_series(RecordFile* f, int s, LashError* error) {
+    hsize_t expected[3] = {0}, shape[3] = {0};
+    int rank = record_series_shape(&f->layout, s, expected);
+    hid_t data = open_data(f, record_spec[s].path);
+    if (data < 0) return fail(error, record_spec[s].path, "expected a plain dataset"), -1;
+    f->data[s] = data;
+    hid_t type = H5Dget_type(data);
+    bool good = type >= 0 && H5Tequal(type, record_series_type(s)) > 0;
+    if (type >= 0) H5Tclose(type);
+    if (!good) {
+        fail(error, record_spec[s].path,
+             record_spec[s].integer ? "expected whole numbers of 8 bytes, low byte first"
+                                    : "expected floating-point numbers of 8 bytes, low byte first");
+        return -1;
+    }
+    good = extent(H5Dget_space(data), shape) == rank;
+    for (int i = 1; i < rank && good; ++i) good = shape[i] == expected[i];
+    if (!good || !chunks_are_ours(data, rank, shape, RECORD_TIME_CHUNK))
+        return fail(error, record_spec[s].path, "its shape is not that of the names"), -1;
+    int64_t rows = stored_rows(f, data, shape[0], (size_t)f->layout.width[s] * sizeof(double));
+    if (rows < 0)
+        lash_error_set(error, LASH_ERROR_IO, record_spec[s].path,
+                       "%llu frames are declared in a file of %llu bytes; this result is damaged",
+                       (unsigned long long)shape[0], (unsigned long long)f->bytes);
+    return rows;
+}
+
+// Frames that all series have, and whose time was written.
+static bool count_frames(RecordFile* f, LashRecord* head, LashError* error) {
+    int64_t frames = INT64_MAX;
+    for (int s = 0; s < LASH_SERIES_COUNT; ++s) {
+        if (f->layout.width[s] == 0) continue;
+        int64_t rows = open_series(f, s, error);
+        if (rows < 0) return false;
+        if (rows < frames) frames = rows;
+    }
+    double time[TIMES_AT_ONCE];
+    int64_t held = 0; // times in memory, those before frame `frames`
+    while (frames > 0) {
+        if (held == 0) {
+            held = frames < TIMES_AT_ONCE ? frames : TIMES_AT_ONCE;
+            if (!record_file_series(f, LASH_SERIES_TIME, frames - held, held, time, error))
+                return false;
+        }
+        if (!isnan(time[held - 1])) break;
+        --held;
+        --frames;
+    }
+    head->frames = frames;
+    return true;
+}
+
+// The members of a compound in the file are some of ours, of the same types.
+static bool members_are_ours(hid_t type, hid_t ours) {
+    if (type < 0 || H5Tget_class(type) != H5T_COMPOUND) return false;
+    int members = H5Tget_nmembers(type);
+    bool good = members >= 1 && members <= H5Tget_nmembers(ours);
+    for (int i = 0; i < members && good; ++i) {
+        char* name = H5Tget_member_name(type, (unsigned)i);
+        int own = name == NULL ? -1 : H5Tget_member_index(ours, name);
+        hid_t a = H5Tget_member_type(type, (unsigned)i);
+        hid_t b = own < 0 ? -1 : H5Tget_member_type(ours, (unsigned)own);
+        good = a >= 0 && b >= 0 && H5Tequal(a, b) > 0;
+        if (a >= 0) H5Tclose(a);
+        if (b >= 0) H5Tclose(b);
+        if (name != NULL) H5free_memory(name);
+    }
+    return good && H5Tget_size(type) <= H5Tget_size(ours);
+}
+
+// Opens a table, whose row type is closed; returns its number of rows, -1: damaged.
+static int64_t open_table(RecordFile* f, const char* name, hid_t ours, hid_t* handle,
+                          LashError* error) {
+    hsize_t shape[3] = {0};
+    int64_t rows = -1;
+    hid_t data = open_data(f, name), type = -1;
+    if (data >= 0) {
+        *handle = data;
+        type = H5Dget_type(data);
+        if (members_are_ours(type, ours) && extent(H5Dget_space(data), shape) == 1 &&
+            chunks_are_ours(data, 1, shape, RECORD_TABLE_BATCH))
+            rows = stored_rows(f, data, shape[0], H5Tget_size(type));
+    }
+    if (type >= 0) H5Tclose(type);
+    H5Tclose(ours);
+    if (rows < 0) fail(error, name, "its rows are not those of this table");
+    return rows;
+}
+
+// Events whose step has a length: a kill may leave the last ones unwritten, that is zero.
+static bool count_events(RecordFile* f, LashRecord* head, LashError* error) {
+    enum { AT_ONCE = 256 };
+    LashRecordEvent last[AT_ONCE];
+    int64_t events = open_table(f, "events", record_event_type(), &f->events, error), held = 0;
+    if (events < 0) return false;
+    while (events > 0) {
+        if (held == 0) {
+            held = events < AT_ONCE ? events : AT_ONCE;
+            if (!record_file_events(f, events - held, held, last, error)) return false;
+        }
+        if (last[held - 1].h > 0) break;
+        --held;
+        --events;
+    }
+    head->events = events;
+    return true;
+}
+
+// Contact points of the frames that count; a frame whose points are missing does not count.
+static bool count_points(RecordFile* f, LashRecord* head, LashError* error) {
+    int64_t rows = open_table(f, "points", record_point_type(), &f->points, error), held = 0;
+    double end[TIMES_AT_ONCE];
+    if (rows < 0) return false;
+    while (head->frames > 0) {
+        if (held == 0) {
+            held = head->frames < TIMES_AT_ONCE ? head->frames : TIMES_AT_ONCE;
+            if (!record_file_series(f, LASH_SERIES_POINTS_END, head->frames - held, held, end,
+                                    error))
+                return false;
+        }
+        double last = end[held - 1];
+        if (last >= 0 && last <= (double)rows) {
+            head->points = (int64_t)last;
+            return true;
+        }
+        --held;
+        --head->frames;
+    }
+    return true;
+}
+
+static bool read_lists(RecordFile* f, LashRecord* head, LashError* error) {
+    int bodies, joints, types, contacts;
+    head->body_name = read_names(f, "bodies/name", &bodies);
+    head->layout.bodies = bodies > 0 ? bodies : 0;
+    head->joint_name = read_names(f, "joints/name", &joints);
+    head->layout.joints = joints > 0 ? joints : 0;
+    head->contact_name = read_names(f, "contacts/name", &contacts);
+    head->layout.contacts = contacts > 0 ? contacts : 0;
+    head->joint_type = read_names(f, "joints/type", &types);
+    if (types != joints) { // one of the lists is damaged
+        free_list(head->joint_type, types);
+        head->joint_type = NULL;
+        return fail(error, "joints/type", "expected as many as joints/name");
+    }
+    if (bodies <= 0) return fail(error, "bodies/name", "expected names of 64 bytes");
+    if (joints < 0) return fail(error, "joints/name", "expected names of 64 bytes");
+    if (contacts < 0) return fail(error, "contacts/name", "expected names of 64 bytes");
+    head->layout = lash_record_layout(bodies, joints, contacts);
+    f->layout = head->layout;
+    return true;
+}
+
+static bool read_head(RecordFile* f, LashRecord* head, LashError* error) {
+    char* format = read_attribute(f->file, "format");
+    bool good = format != NULL && strcmp(format, "lash-result/2") == 0;
+    lash_free(format);
+    if (!good) return fail(error, "format", "expected \"lash-result/2\"");
+    head->version = read_attribute(f->file, "version");
+    head->model_file = read_attribute(f->file, "model_file");
+    head->scheme = read_attribute(f->file, "scheme");
+    head->model_text = read_text(f, "model");
+    head->options = read_text(f, "options");
+    if (head->version == NULL || head->model_file == NULL || head->scheme == NULL)
+        return fail(error, "version, model_file, scheme", "expected texts");
+    if (head->model_text == NULL) return fail(error, "model", "expected a text");
+    if (head->options == NULL) return fail(error, "options", "expected a text");
+    if (!read_number(f, "step", true, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &head->step))
+        return fail(error, "step", "expected one floating-point number of 8 bytes");
+    int32_t complete = 0;
+    if (!read_number(f, "complete", false, H5T_STD_I32LE, H5T_NATIVE_INT32, &complete))
+        return fail(error, "complete", "expected one whole number of 4 bytes");
+    head->complete = complete == 1;
+    return read_lists(f, head, error);
+}
+
+// A file that was closed opens plainly; one of a killed or running writer only as a follower.
+static hid_t open_file(int descriptor, const void* image, size_t bytes) {
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS), file = -1;
+    H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+    if (descriptor < 0) {
+        H5Pset_fapl_core(access, 65536, 0);
+        H5Pset_file_image(access, (void*)(uintptr_t)image, bytes);
+        file = H5Fopen("image", H5F_ACC_RDONLY, access);
+    } else {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor); // this file, not its name
+        H5Pset_metadata_read_attempts(access, READ_ATTEMPTS);
+        file = H5Fopen(path, H5F_ACC_RDONLY, access);
+        if (file < 0) file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access);
+    }
+    H5Pclose(access);
+    return file;
+}
+
+// The beginning of every file that record_write.c makes: signature, superblock of version 3 (its
+// parts carry checksums), addresses and lengths of 8 bytes.
+static bool begins_like_ours(int descriptor, const void* image, size_t bytes) {
+    static const unsigned char expected[11] = {0x89, 'H',  'D', 'F', '\r', '\n',
+                                               0x1a, '\n', 3,   8,   8};
+    unsigned char found[sizeof expected];
+    if (descriptor < 0)
+        return bytes >= sizeof expected && memcmp(image, expected, sizeof expected) == 0;
+    return pread(descriptor, found, sizeof found, 0) == (ssize_t)sizeof found &&
+           memcmp(found, expected, sizeof expected) == 0;
+}
+
+RecordFile* record_file_open(int descriptor, const void* image, size_t bytes, LashRecord* head,
+                             LashError* error) {
+    record_quiet_library();
+    H5PLset_loading_state(0); // no filters from elsewhere
+    if (!begins_like_ours(descriptor, image, bytes)) {
+        fail(error, "", "");
+        return NULL;
+    }
+    RecordFile* f = lash_alloc(sizeof *f);
+    f->bytes = bytes;
+    f->file = open_file(descriptor, image, bytes);
+    bool good = f->file >= 0 ? read_head(f, head, error) && count_frames(f, head, error) &&
+                                   count_events(f, head, error) && count_points(f, head, error)
+                             : fail(error, "", "");
+    if (good) return f;
+    record_file_close(f);
+    record_head_free(head);
+    return NULL;
+}
+
+void record_file_close(RecordFile* f) {
+    if (f == NULL) return;
+    for (int s = 0; s < LASH_SERIES_COUNT; ++s) {
+        if (f->data[s] > 0) H5Dclose(f->data[s]);
+    }
+    if (f->events > 0) H5Dclose(f->events);
+    if (f->points > 0) H5Dclose(f->points);
+    if (f->file > 0) H5Fclose(f->file);
+    lash_free(f);
+}
+
+void record_head_free(LashRecord* head) {
+    lash_free(head->version);
+    lash_free(head->model_file);
+    lash_free(head->model_text);
+    lash_free(head->options);
+    lash_free(head->scheme);
+    free_list(head->body_name, head->layout.bodies);
+    free_list(head->joint_name, head->layout.joints);
+    free_list(head->joint_type, head->layout.joints);
+    free_list(head->contact_name, head->layout.contacts);
+    *head = (LashRecord){0};
+}
+
+bool record_file_series(RecordFile* f, LashSeries series, int64_t first, int64_t count,
+                        double* values, LashError* error) {
+    if (f->layout.width[series] == 0 || count == 0) return true;
+    hsize_t start[3] = {(hsize_t)first, 0, 0}, size[3] = {0};
+    int rank = record_series_shape(&f->layout, (int)series, size);
+    size[0] = (hsize_t)count;
+    hid_t data = f->data[series];
+    hid_t space = H5Dget_space(data), memory = H5Screate_simple(rank, size, NULL);
+    bool good = space >= 0 && memory >= 0 &&
+                H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0 &&
+                H5Dread(data, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values) >= 0;
+    if (memory >= 0) H5Sclose(memory);
+    if (space >= 0) H5Sclose(space);
+    return good || fail(error, record_spec[series].path, "");
+}
+
+static bool read_table(hid_t data, hid_t type, int64_t first, int64_t count, void* rows) {
+    hsize_t start = (hsize_t)first, size = (hsize_t)count;
+    hid_t space = H5Dget_space(data), memory = H5Screate_simple(1, &size, NULL);
+    bool good = space >= 0 && memory >= 0 &&
+                H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &size, NULL) >= 0 &&
+                H5Dread(data, type, memory, space, H5P_DEFAULT, rows) >= 0;
+    if (memory >= 0) H5Sclose(memory);
+    if (space >= 0) H5Sclose(space);
+    H5Tclose(type);
+    return good;
+}
+
+bool record_file_events(RecordFile* f, int64_t first, int64_t count, LashRecordEvent* events,
+                        LashError* error) {
+    if (count == 0) return true;
+    memset(events, 0, (size_t)count * sizeof *events);
+    return read_table(f->events, record_event_type(), first, count, events) ||
+           fail(error, "events", "");
+}
+
+bool record_file_points(RecordFile* f, int64_t first, int64_t count, LashRecordPoint* points,
+                        LashError* error) {
+    if (count == 0) return true;
+    memset(points, 0, (size_t)count * sizeof *points);
+    return read_table(f->points, record_point_type(), first, count, points) ||
+           fail(error, "points", "");
+}

@@ -1,0 +1,107 @@
+// Sets a model up for stepping: options of the command line over those of the file, mechanism, sim,
+// start.
+#include "app/run/session.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/cli/suggest.h"
+#include "app/run/start.h"
+#include "app/run/step_failure.h"
+
+enum { AUTOMATIC_FRAMES = 2000 };
+
+// Index of a name that an option gives; -1 with error when there is none.
+static int find_name(const char* option, const char* given, const char* (*name)(int), int count,
+                     LashError* error) {
+    char hint[128];
+    AppSuggestion near = app_suggestion(given);
+    for (int i = 0; i < count; ++i) {
+        if (strcmp(name(i), given) == 0) return i;
+        app_suggestion_offer(&near, name(i));
+    }
+    lash_error_set(error, LASH_ERROR_USAGE, option, "there is no %s '%s'%s", option + 2, given,
+                   app_suggestion_text(&near, hint, sizeof hint));
+    return -1;
+}
+
+static const char* scheme_name(int i) {
+    return lash_scheme_name((LashScheme)i);
+}
+
+static const char* direction_name(int i) {
+    return lash_direction_name((LashDirection)i);
+}
+
+static bool apply_options(LashModel* model, const AppSessionOptions* o, LashError* error) {
+    LashModelSimulation* s = &model->simulation;
+    if (o->scheme != NULL) {
+        int scheme = find_name("--scheme", o->scheme, scheme_name, LASH_SCHEMES, error);
+        if (scheme < 0) return false;
+        s->settings.scheme = (LashScheme)scheme;
+    }
+    if (o->direction != NULL) {
+        int direction =
+            find_name("--direction", o->direction, direction_name, LASH_AT_START + 1, error);
+        if (direction < 0) return false;
+        s->settings.direction = (LashDirection)direction;
+    }
+    if (!isnan(o->step)) s->settings.h = o->step;
+    if (!isnan(o->duration)) s->duration = o->duration;
+    if (!(s->settings.h > 0) || !(s->duration > 0) || s->duration / s->settings.h > 1e10) {
+        return lash_error_set(
+            error, LASH_ERROR_USAGE, "--step, --duration",
+            "expected positive times with at most 1e10 steps, found step %g s and "
+            "duration %g s",
+            s->settings.h, s->duration);
+    }
+    LashError inner = {0};
+    if (lash_settings_check(&s->settings, &inner)) return true;
+    return lash_error_set(error, LASH_ERROR_USAGE, inner.where, "%s", inner.message);
+}
+
+bool app_session_open(AppSession* session, const char* file, const AppSessionOptions* options,
+                      LashError* error) {
+    session->model = lash_model_load(file, options->set, options->sets, error);
+    if (session->model == NULL || !apply_options(session->model, options, error)) return false;
+    session->mech = lash_model_build(session->model, error);
+    if (session->mech == NULL) return false;
+    session->system = lash_mechanism_system(session->mech);
+    session->sim = lash_sim_create(session->system, &session->model->simulation.settings);
+    if (app_start_prepare(session->model, session->mech, session->system, session->sim,
+                          &session->moved, error))
+        return true;
+    lash_error_file(error, session->model->file);
+    return false;
+}
+
+void app_session_close(AppSession* session) {
+    lash_sim_destroy(session->sim);
+    lash_mechanism_destroy(session->mech);
+    lash_model_destroy(session->model);
+    *session = (AppSession){0};
+}
+
+int64_t app_session_steps(const AppSession* session) {
+    const LashModelSimulation* s = &session->model->simulation;
+    return (int64_t)ceil(s->duration / s->settings.h - 1e-6);
+}
+
+int64_t app_session_frame_interval(const AppSession* session) {
+    int64_t every = session->model->simulation.record_every;
+    if (every > 0) return every;
+    return (app_session_steps(session) + AUTOMATIC_FRAMES - 1) / AUTOMATIC_FRAMES;
+}
+
+bool app_session_fail_step(const AppSession* session, const AppContactLog* log, int64_t step,
+                           const LashStepInfo* info, LashError* error) {
+    AppStepFailure failure = {.model = session->model,
+                              .mech = session->mech,
+                              .system = session->system,
+                              .sim = session->sim,
+                              .log = log,
+                              .step = step,
+                              .info = info};
+    return app_step_failure(&failure, error);
+}

@@ -1,0 +1,172 @@
+// Area and moments of volume of a part from its faces and trims, exact for elementary faces.
+//
+// Divergence theorem: with q = p - c the moments of volume are integrals over the faces of
+//   1: q.n/3,   q_i: q_i q.n/4,   q_i q_j: q_i q_j q.n/5          (q.n f, f homogeneous of degree
+//   k, over k + 3)
+// On a face the integral over the trimmed (u, v) region goes to its loops by Green:
+//   \int\int g du dv = -\oint ( \int_{v0}^{v} g(u, w) dw ) du.
+// Inner and outer integrals by Gauss-Legendre; arcs, lines and Bezier pieces are smooth, so that 16
+// points per eighth of a turn reach rounding. OpenCASCADE's default quadrature is exact for
+// untrimmed faces but was found 1.5e-5 off where a bore is cut by a cross bore.
+#include "geometry/cad/moments.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lash {
+namespace {
+
+const int points = 16;
+
+struct Gauss {
+    double x[points], w[points]; // on [0, 1]
+    Gauss() {
+        for (int i = 0; i < points; ++i) { // Newton on the Legendre polynomial
+            double t = cos(LASH_PI * (i + 0.75) / (points + 0.5)), d = 1;
+            for (int it = 0; it < 100; ++it) {
+                double p0 = 1, p1 = t;
+                for (int n = 2; n <= points; ++n) {
+                    double p2 = ((2 * n - 1) * t * p1 - (n - 1) * p0) / n;
+                    p0 = p1;
+                    p1 = p2;
+                }
+                d = points * (t * p1 - p0) / (t * t - 1);
+                double step = p1 / d;
+                t -= step;
+                if (fabs(step) < 1e-16) break;
+            }
+            x[i] = 0.5 - 0.5 * t;
+            w[i] = 1 / ((1 - t * t) * d * d);
+        }
+    }
+};
+
+const Gauss& gauss() {
+    static const Gauss rule;
+    return rule;
+}
+
+// Point and Su x Sv at (u, v).
+void element(const Surface& s, double u, double v, Vec3* p, Vec3* n) {
+    if (s.type == LASH_FREEFORM) {
+        int i = 0, j = 0;
+        while (i + 1 < s.u_patches && u > s.patches[i].u1) ++i;
+        while (j + 1 < s.v_patches && v > s.patches[j * s.u_patches].v1) ++j;
+        Vec3 du, dv;
+        *p = patch_point(s.patches[i + j * s.u_patches], u, v, &du, &dv);
+        *n = vec3_cross(du, dv);
+        return;
+    }
+    *p = surface_point(s, u, v);
+    surface_distance(s, *p, n);
+    double scale = 1;
+    if (s.type == LASH_CYLINDER) scale = s.radius;
+    if (s.type == LASH_CONE) scale = s.radius + v * sin(s.half_angle);
+    if (s.type == LASH_SPHERE) scale = s.radius * s.radius * cos(v);
+    if (s.type == LASH_TORUS) scale = s.radius2 * (s.radius + s.radius2 * cos(v));
+    if (s.type != LASH_PLANE) { // near a pole the foot point's normal is ill defined; use (u, v)
+        Vec3 out = vec3_add(vec3_scale(cos(u), s.x), vec3_scale(sin(u), s.y));
+        if (s.type == LASH_SPHERE) *n = vec3_add(vec3_scale(cos(v), out), vec3_scale(sin(v), s.z));
+    }
+    *n = vec3_scale(scale, *n);
+}
+
+struct Sum {
+    const Surface& s;
+    Vec3 c;
+    double side;
+    Moments* m;
+
+    void add(double u, double v, double weight) const {
+        Vec3 p, n;
+        element(s, u, v, &p, &n);
+        Vec3 q = vec3_sub(p, c);
+        double flux = side * weight * vec3_dot(q, n);
+        const double x[3] = {q.x, q.y, q.z};
+        m->area += weight * vec3_norm(n);
+        m->volume += flux / 3;
+        for (int i = 0; i < 3; ++i) {
+            m->first[i] += x[i] * flux / 4;
+            for (int j = 0; j < 3; ++j) m->second[i][j] += x[i] * x[j] * flux / 5;
+        }
+    }
+    // Along v from `from` to `to` at fixed u, in steps that are smooth.
+    void column(double u, double from, double to, double weight) const {
+        std::vector<double> cuts = {from, to};
+        if (s.type == LASH_FREEFORM)
+            for (int j = 0; j < s.v_patches; ++j) {
+                double v = s.patches[j * s.u_patches].v1;
+                if (v > std::min(from, to) && v < std::max(from, to)) cuts.push_back(v);
+            }
+        else if (s.type == LASH_SPHERE || s.type == LASH_TORUS)
+            for (int k = 1; k < 8; ++k) cuts.push_back(from + (to - from) * k / 8);
+        std::sort(cuts.begin(), cuts.end());
+        if (to < from) std::reverse(cuts.begin(), cuts.end());
+        for (size_t k = 1; k < cuts.size(); ++k) {
+            double h = cuts[k] - cuts[k - 1];
+            for (int i = 0; i < points; ++i)
+                add(u, cuts[k - 1] + gauss().x[i] * h, weight * h * gauss().w[i]);
+        }
+    }
+};
+
+void add_box(const Sum& sum, const Trim& t) {
+    std::vector<double> cuts = {t.u0, t.u1};
+    if (sum.s.type == LASH_FREEFORM) {
+        for (int i = 0; i < sum.s.u_patches; ++i)
+            if (sum.s.patches[i].u1 < t.u1) cuts.push_back(sum.s.patches[i].u1);
+    } else {
+        for (int k = 1; k < 8; ++k) cuts.push_back(t.u0 + (t.u1 - t.u0) * k / 8);
+    }
+    std::sort(cuts.begin(), cuts.end());
+    for (size_t k = 1; k < cuts.size(); ++k) {
+        double h = cuts[k] - cuts[k - 1];
+        for (int i = 0; i < points; ++i)
+            sum.column(cuts[k - 1] + gauss().x[i] * h, t.v0, t.v1, h * gauss().w[i]);
+    }
+}
+
+// du/ds of a piece at s, exactly.
+double slope(const Piece& p, double s) {
+    if (p.kind == LASH_LINE) return p.b[0] - p.a[0];
+    if (p.kind == LASH_CIRCLE) return -p.r * sin(p.t0 + s * (p.t1 - p.t0)) * (p.t1 - p.t0);
+    std::vector<PoleUv> h = p.poles;
+    int n = (int)h.size() - 1;
+    for (PoleUv& q : h) {
+        q[0] *= q[2];
+        q[1] *= q[2];
+    }
+    for (int k = n; k > 1; --k)
+        for (int i = 0; i < k; ++i)
+            for (int c = 0; c < 3; ++c) h[i][c] = (1 - s) * h[i][c] + s * h[i + 1][c];
+    double du = n * (h[1][0] - h[0][0]), dw = n * (h[1][2] - h[0][2]);
+    double u = (1 - s) * h[0][0] + s * h[1][0], w = (1 - s) * h[0][2] + s * h[1][2];
+    return (du - dw * u / w) / w;
+}
+
+void add_loops(const Sum& sum, const Trim& t) {
+    for (const Loop& loop : t.loops)
+        for (const Piece& p : loop) {
+            if (p.kind == LASH_LINE && p.a[0] == p.b[0]) continue;
+            int steps = p.kind == LASH_CIRCLE ? 8 : sum.s.type == LASH_FREEFORM ? 16 : 4;
+            if (sum.s.type == LASH_PLANE && p.kind == LASH_LINE) steps = 1;
+            for (int k = 0; k < steps; ++k)
+                for (int i = 0; i < points; ++i) {
+                    double s = (k + gauss().x[i]) / steps, uv[2];
+                    piece_point(p, s, uv);
+                    sum.column(uv[0], t.v0, uv[1], -slope(p, s) * gauss().w[i] / steps);
+                }
+        }
+}
+
+} // namespace
+
+void add_face_moments(const Surface& s, const Trim& trim, double side, Vec3 center, Moments* m) {
+    Sum sum = {s, center, side, m};
+    if (trim.loops.empty())
+        add_box(sum, trim);
+    else
+        add_loops(sum, trim);
+}
+
+} // namespace lash

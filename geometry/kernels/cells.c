@@ -1,0 +1,258 @@
+// Cells of free curves and surfaces (and cones): pieces with proven bounds on their derivatives.
+//
+// Of a Bezier piece, restricted to the cell by de Casteljau, with homogeneous poles A_i = w_i (P_i
+// - c), c the middle: every derivative of A and w is at most the largest difference of its poles,
+//   |D^k A| <= n! / (n - k)! max |Delta^k A_i| / h^k,
+// and those of p = A / w follow by Leibniz' rule, w >= min w_i:
+//   |p_u| <= (|A_u| + |w_u||p|) / w,  |p_uu| <= (|A_uu| + 2 |w_u||p_u| + |w_uu||p|) / w,  ...
+// with |p| <= max |P_i - c|. Polynomial pieces have w' = 0: the bounds are those of the hodographs.
+//
+// The normal N = S_u x S_v changes by at most e = |N_u| h_u + |N_v| h_v from the middle, so its
+// direction by asin(e / |N|).
+#include "geometry/kernels/cells.h"
+
+#include <string.h>
+
+#include "core/arena.h"
+#include "geometry/kernels/bezier.h"
+
+enum { SIDE = LASH_MAX_DEGREE + 1 };
+
+// ---- bounds of Bezier pieces --------------------------------------------------------------------
+
+typedef struct Net { // homogeneous poles of a piece, relative to its middle
+    int n, m;        // degrees; m = 0: a curve
+    double q[SIDE * SIDE][4];
+} Net;
+
+static void mix(double* p, const double* q, double s) { // p <- (1 - s) p + s q
+    for (int c = 0; c < 4; ++c) p[c] += s * (q[c] - p[c]);
+}
+
+// Restricts a row of n + 1 poles, `stride` apart, to [s0, s1].
+static void restrict_row(double (*q)[4], int n, int stride, double s0, double s1) {
+    for (int k = 1; k <= n; ++k)
+        for (int i = n; i >= k; --i) mix(q[i * stride], q[(i - 1) * stride], 1 - s1);
+    double s = s1 > 0 ? s0 / s1 : 0;
+    for (int k = 1; k <= n; ++k)
+        for (int i = 0; i <= n - k; ++i) mix(q[i * stride], q[(i + 1) * stride], s);
+}
+
+static void load_net(Net* net, const double* pole, int n, int m) {
+    net->n = n;
+    net->m = m;
+    for (int i = 0; i < (n + 1) * (m + 1); ++i) {
+        for (int c = 0; c < 3; ++c) net->q[i][c] = pole[4 * i + c] * pole[4 * i + 3];
+        net->q[i][3] = pole[4 * i + 3];
+    }
+}
+
+static void restrict_net(Net* net, double s0, double s1, double t0, double t1) {
+    int row = net->n + 1;
+    for (int j = 0; j <= net->m; ++j) restrict_row(net->q + j * row, net->n, 1, s0, s1);
+    for (int i = 0; i <= net->n && net->m > 0; ++i) restrict_row(net->q + i, net->m, row, t0, t1);
+}
+
+// Largest i-th (in u) and j-th (in v) difference of the poles times its factor: |D A| and |D w|.
+static void difference(const Net* net, int i, int j, double hu, double hv, double* A, double* w) {
+    int row = net->n + 1, nu = net->n - i, nv = net->m - j;
+    *A = *w = 0;
+    if (nu < 0 || nv < 0) return;
+    static const double binomial[4][4] = {{1}, {1, -1}, {1, -2, 1}, {1, -3, 3, -1}};
+    double factor = 1;
+    for (int k = 0; k < i; ++k) factor *= (net->n - k) / hu;
+    for (int k = 0; k < j; ++k) factor *= (net->m - k) / hv;
+    for (int y = 0; y <= nv; ++y)
+        for (int x = 0; x <= nu; ++x) {
+            double d[4] = {0, 0, 0, 0};
+            for (int b = 0; b <= j; ++b)
+                for (int a = 0; a <= i; ++a) {
+                    double f = binomial[i][a] * binomial[j][b];
+                    const double* q = net->q[x + a + (y + b) * row];
+                    for (int c = 0; c < 4; ++c) d[c] += f * q[c];
+                }
+            *A = fmax(*A, sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
+            *w = fmax(*w, fabs(d[3]));
+        }
+    *A *= factor;
+    *w *= factor;
+}
+
+// Bounds of the piece over its whole range, hu by hv; c: its middle. Returns max |p - c|.
+static double net_bounds(Net* net, Vec3 c, double hu, double hv, LashDerivatives* d) {
+    double A[4][4], w[4][4], low = INFINITY, radius = 0;
+    int count = (net->n + 1) * (net->m + 1);
+    for (int i = 0; i < count; ++i) {
+        double* q = net->q[i];
+        q[0] -= q[3] * c.x;
+        q[1] -= q[3] * c.y;
+        q[2] -= q[3] * c.z;
+        radius = fmax(radius, vec3_norm(vec3(q[0], q[1], q[2])) / q[3]);
+        low = fmin(low, q[3]);
+    }
+    for (int i = 0; i < 4; ++i)
+        for (int j = 0; i + j < 4; ++j) difference(net, i, j, hu, hv, &A[i][j], &w[i][j]);
+    double p = radius, k = 1 / low, *p1 = d->d1, *p2 = d->d2, *p3 = d->d3;
+    p1[0] = k * (A[1][0] + w[1][0] * p);
+    p1[1] = k * (A[0][1] + w[0][1] * p);
+    p2[0] = k * (A[2][0] + 2 * w[1][0] * p1[0] + w[2][0] * p);
+    p2[1] = k * (A[1][1] + w[1][0] * p1[1] + w[0][1] * p1[0] + w[1][1] * p);
+    p2[2] = k * (A[0][2] + 2 * w[0][1] * p1[1] + w[0][2] * p);
+    p3[0] = k * (A[3][0] + 3 * w[1][0] * p2[0] + 3 * w[2][0] * p1[0] + w[3][0] * p);
+    p3[1] = k * (A[2][1] + 2 * w[1][0] * p2[1] + w[0][1] * p2[0] + w[2][0] * p1[1] +
+                 2 * w[1][1] * p1[0] + w[2][1] * p);
+    p3[2] = k * (A[1][2] + 2 * w[0][1] * p2[1] + w[1][0] * p2[2] + w[0][2] * p1[0] +
+                 2 * w[1][1] * p1[1] + w[1][2] * p);
+    p3[3] = k * (A[0][3] + 3 * w[0][1] * p2[2] + 3 * w[0][2] * p1[1] + w[0][3] * p);
+    return radius;
+}
+
+// ---- cells ------------------------------------------------------------------------------------
+
+// Middle, tangents, normal and cone; p, half and d must be set.
+static void finish_face_cell(LashCell* c, const LashFeature* f) {
+    LashSurfacePoint s = lash_face_point(f->shape, f->face, c->p[0], c->p[1]);
+    const double *d1 = c->d.d1, *d2 = c->d.d2;
+    Vec3 n = vec3_cross(s.u, s.v);
+    double l = vec3_norm(n);
+    double turn =
+        c->half[0] * (d2[0] * d1[1] + d1[0] * d2[1]) + c->half[1] * (d2[1] * d1[1] + d1[0] * d2[2]);
+    c->center = s.p;
+    c->tangent[0] = s.u;
+    c->tangent[1] = s.v;
+    c->normal = l > 0 ? vec3_scale(f->face->side / l, n) : vec3(0, 0, 1);
+    c->cone = turn < l ? asin(turn / l) + 1e-9 : LASH_PI;
+}
+
+static void close_group(LashCells* cells, int first) {
+    LashCellGroup* g = cells->group + cells->groups++;
+    g->first = first;
+    g->count = cells->cells - first;
+    Vec3 low = cells->cell[first].center, high = low;
+    for (int i = first; i < cells->cells; ++i) {
+        Vec3 c = cells->cell[i].center;
+        low = vec3(fmin(low.x, c.x), fmin(low.y, c.y), fmin(low.z, c.z));
+        high = vec3(fmax(high.x, c.x), fmax(high.y, c.y), fmax(high.z, c.z));
+    }
+    g->center = vec3_scale(0.5, vec3_add(low, high));
+    g->radius = 0;
+    for (int i = first; i < cells->cells; ++i)
+        g->radius = fmax(g->radius,
+                         vec3_distance(g->center, cells->cell[i].center) + cells->cell[i].radius);
+}
+
+static LashCells* cells_create(int cells, int groups) {
+    LashCells* c = lash_alloc(sizeof(LashCells));
+    c->cell = lash_alloc((size_t)cells * sizeof(LashCell));
+    c->group = lash_alloc((size_t)groups * sizeof(LashCellGroup));
+    return c;
+}
+
+static int pieces(int degree) { // per direction
+    return 2 + degree;
+}
+
+static void add_patch(LashCells* cells, const LashFeature* f, const LashPatch* p, Net* net) {
+    int nu = pieces(p->u_degree), nv = pieces(p->v_degree), first = cells->cells;
+    double hu = (p->u1 - p->u0) / nu, hv = (p->v1 - p->v0) / nv;
+    for (int i = 0; i < nu * nv; ++i) {
+        LashCell* c = cells->cell + cells->cells++;
+        int x = i % nu, y = i / nu;
+        c->p[0] = p->u0 + hu * (x + 0.5);
+        c->p[1] = p->v0 + hv * (y + 0.5);
+        c->half[0] = 0.5 * hu;
+        c->half[1] = 0.5 * hv;
+        load_net(net, f->shape->pole + 4 * (size_t)p->first_pole, p->u_degree, p->v_degree);
+        restrict_net(net, (double)x / nu, (x + 1.0) / nu, (double)y / nv, (y + 1.0) / nv);
+        Vec3 middle = lash_face_point(f->shape, f->face, c->p[0], c->p[1]).p;
+        c->radius = net_bounds(net, middle, hu, hv, &c->d);
+        c->radius =
+            fmin(c->radius, c->half[0] * c->d.d1[0] + c->half[1] * c->d.d1[1]) * (1 + 1e-12);
+        finish_face_cell(c, f);
+    }
+    close_group(cells, first);
+}
+
+static LashCells* surface_cells(const LashFeature* f) {
+    const LashFace* face = f->face;
+    int patches = face->u_patches * face->v_patches, total = 0;
+    const LashPatch* patch = f->shape->patch + face->first_patch;
+    for (int i = 0; i < patches; ++i)
+        total += pieces(patch[i].u_degree) * pieces(patch[i].v_degree);
+    LashCells* cells = cells_create(total, patches);
+    Net* net = lash_alloc(sizeof *net);
+    for (int i = 0; i < patches; ++i) add_patch(cells, f, patch + i, net);
+    lash_free(net);
+    return cells;
+}
+
+static LashCells* curve_cells(const LashFeature* f) {
+    const LashEdge* e = f->edge;
+    const LashSegment* segment = f->shape->segment + e->first_segment;
+    int total = 0;
+    for (int i = 0; i < e->segments; ++i) total += 2 * pieces(segment[i].degree);
+    LashCells* cells = cells_create(total, e->segments);
+    Net* net = lash_alloc(sizeof *net);
+    for (int i = 0; i < e->segments; ++i) {
+        const LashSegment* s = segment + i;
+        int n = 2 * pieces(s->degree), first = cells->cells;
+        double h = (s->t1 - s->t0) / n;
+        for (int k = 0; k < n; ++k) {
+            LashCell* c = cells->cell + cells->cells++;
+            c->p[0] = s->t0 + h * (k + 0.5);
+            c->half[0] = 0.5 * h;
+            LashCurvePoint p = lash_edge_point(f->shape, e, c->p[0]);
+            c->center = p.p;
+            c->tangent[0] = p.d;
+            load_net(net, f->shape->pole + 4 * (size_t)s->first_pole, s->degree, 0);
+            restrict_net(net, (double)k / n, (k + 1.0) / n, 0, 1);
+            c->radius = net_bounds(net, p.p, h, 1, &c->d);
+            c->radius = fmin(c->radius, 0.5 * h * c->d.d1[0]) * (1 + 1e-12);
+        }
+        close_group(cells, first);
+    }
+    lash_free(net);
+    return cells;
+}
+
+static LashCells* cone_cells(const LashFeature* f) {
+    enum { AROUND = 16, ALONG = 2 };
+    const LashFace* face = f->face;
+    LashCells* cells = cells_create(AROUND * ALONG, 1);
+    double hu = (face->u1 - face->u0) / AROUND, hv = (face->v1 - face->v0) / ALONG;
+    double r =
+        fmax(fabs(face->radius + face->v0 * f->sin_a), fabs(face->radius + face->v1 * f->sin_a));
+    double s = fabs(f->sin_a);
+    for (int i = 0; i < AROUND * ALONG; ++i) {
+        LashCell* c = cells->cell + cells->cells++;
+        c->p[0] = face->u0 + hu * (i % AROUND + 0.5);
+        c->p[1] = face->v0 + hv * (i / AROUND + 0.5);
+        c->half[0] = 0.5 * hu;
+        c->half[1] = 0.5 * hv;
+        c->d = (LashDerivatives){{r, 1}, {r, s, 0}, {r, s, 0, 0}};
+        c->radius = c->half[0] * r + c->half[1];
+        finish_face_cell(c, f);
+    }
+    close_group(cells, 0);
+    return cells;
+}
+
+void lash_feature_prepare(LashFeature* f) {
+    f->cells = NULL;
+    if (f->skeleton == LASH_SKELETON_SURFACE) {
+        f->cells = surface_cells(f);
+        bool proven;
+        f->reach = fmin(f->reach, lash_cells_reach(f, &proven));
+    } else if (f->skeleton == LASH_SKELETON_CURVE)
+        f->cells = curve_cells(f);
+    else if (f->skeleton == LASH_SKELETON_CONE)
+        f->cells = cone_cells(f);
+}
+
+void lash_feature_release(LashFeature* f) {
+    if (f->cells == NULL) return;
+    lash_free(f->cells->cell);
+    lash_free(f->cells->group);
+    lash_free(f->cells);
+    f->cells = NULL;
+}

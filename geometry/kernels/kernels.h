@@ -1,0 +1,178 @@
+// Contact kernels: all places where one feature of shape a may touch one feature of shape b.
+//
+// A feature is a face, edge or vertex in the form the kernels want: a skeleton (point, line,
+// circle) with a tube radius around it (vertex and sphere are a point, edge and cylinder a line,
+// circular edge and torus a circle), or a plane, a cone, a free curve, a freeform surface.
+// Immutable.
+#ifndef LASH_GEOMETRY_KERNELS_H
+#define LASH_GEOMETRY_KERNELS_H
+
+#include "core/math3.h"
+#include "geometry/contact_point.h"
+#include "geometry/shape.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum LashFeatureKind {
+    LASH_FEATURE_VERTEX,
+    LASH_FEATURE_EDGE,
+    LASH_FEATURE_FACE
+} LashFeatureKind;
+
+typedef enum LashSkeleton { // pairs are computed with the smaller one first
+    LASH_SKELETON_POINT,    // vertex, sphere
+    LASH_SKELETON_LINE,     // straight edge, cylinder
+    LASH_SKELETON_CIRCLE,   // circular edge, torus
+    LASH_SKELETON_CURVE,    // free edge
+    LASH_SKELETON_PLANE,    // face
+    LASH_SKELETON_CONE,     // face
+    LASH_SKELETON_SURFACE   // freeform face
+} LashSkeleton;
+
+enum { LASH_MAX_DIRECTIONS = 8 };
+
+typedef enum LashWedge { // how the outward directions of an edge are bounded
+    LASH_WEDGE_NONE,     // free edge: every direction
+    LASH_WEDGE_FIXED,    // side[] are vectors, the same along the edge
+    LASH_WEDGE_COAXIAL,  // side[] are (radial, axial, 0), the same along a circle
+    LASH_WEDGE_GENERAL   // from the normals of the faces at the foot point
+} LashWedge;
+
+typedef struct LashFeature {
+    LashFeatureKind kind;
+    LashSkeleton skeleton;
+    Vec3 origin, x, y, z; // as in the shape's tables
+    double radius;        // of the circle; of a cone at its origin [m]
+    double tube;          // around the skeleton: 0 for vertices and edges [m]
+    double side; // +1 convex or plain, -1 concave: the outward normal points to the skeleton
+    double sin_a, cos_a; // of a cone's half angle
+    double t0, t1;       // range of an edge's parameter
+    bool closed;         // the edge is a full circle
+    bool seam;           // a smooth edge that ends a ruled face: one-sided wedge
+    bool box_trim;       // the face fills its (u, v) box
+    int concave_edges;   // of a face: lines and circles it ends at, behind which it goes on;
+    int concave_edge[8]; // the first of them, edges of the shape
+    bool whole;          // and the box is the whole closed surface
+    bool rim;            // a full circular edge whose wedge is the same all around
+    bool barrel;         // a cylinder, all around and between two circles
+    double bend;         // of a circle: 1 / radius [1/m]
+    LashWedge wedge;
+    Vec3 wedge_side[2];   // directions from the edge into its two faces, across the edge
+    Vec3 wedge_normal[2]; // outward normals of the two faces, like wedge_side
+    Vec3 direction[LASH_MAX_DIRECTIONS]; // of a vertex: unit tangents of its edges, leaving it
+    int directions;
+    double reach;  // depth to which a negative gap means something [m]
+    double size;   // scale of tolerances [m]
+    double border; // width of the border to its neighbours: rounding, mismatch of trims [m]
+    Vec3 center;   // bounding sphere, shape's frame [m]
+    double bound;  // its radius [m]
+    LashBox box;   // shape's axes
+    struct LashCells* cells; // see lash_feature_prepare
+    const LashShape* shape;
+    const LashFace* face;     // kind FACE
+    const LashEdge* edge;     // kind EDGE
+    const LashVertex* vertex; // kind VERTEX
+    uint32_t code;            // kind and index in the shape, for ids
+} LashFeature;
+
+// Free features (and cones) are searched over a grid of cells; memory of its own.
+typedef struct LashCells LashCells;
+void lash_feature_prepare(LashFeature* f); // makes the cells where the kind needs them
+void lash_feature_release(LashFeature* f);
+
+// A frame of shape a seen in shape b's frame, as a matrix.
+typedef struct LashPlacement {
+    Mat3 rot;
+    Vec3 r;
+} LashPlacement;
+
+// One place of (possible) contact, in the frame of shape b.
+typedef struct LashRoot {
+    double gap;
+    Vec3 normal;           // as in LashContactPoint
+    Vec3 point_a, point_b; // both in b's frame
+    double t_a[2], t_b[2]; // parameters on free curves and surfaces
+    int slot;              // 0 .. LASH_MAX_POINTS - 1, stable under small motions
+    bool boundary;         // lies on the border between two features: may be found twice
+    bool ball_a, ball_b;   // the side acts as a material ball on its skeleton (spanning points)
+    bool deep;             // below the reach: not a gap
+    bool shadowed;         // in penetration, but a neighbouring face is a much shorter way out
+    // A rim on a barrel: what its second order needs. Unit vectors along the rim and around the
+    // barrel (b's frame, either sense); curvature of the rim against its outward direction [1/m].
+    bool rim;
+    Vec3 tangent, around;
+    double bend;
+} LashRoot;
+
+enum { LASH_MAX_WAITING = 4 };
+
+// Private memory of one pair for warm starts; only pairs with free curves or surfaces use it.
+typedef struct LashWarm {
+    int count, waiting;
+    int unresolved; // boxes of the last search about which nothing could be proven
+    double wait[LASH_MAX_WAITING][4]; // just outside trims, wedges or ends: may come in any time
+    double p[LASH_MAX_POINTS][4];     // parameters of a, then of b
+    double sign[LASH_MAX_POINTS]; // of the determinant at the root; 0: not known to be a contact
+} LashWarm;
+
+typedef struct LashKernelQuery {
+    double limit;             // roots with a larger gap need not be reported [m]
+    bool search;              // free pairs: search globally; else follow the warm roots
+    LashWarm* warm;           // NULL: always search
+    const LashPlacement* a_b; // inverse of b_a when the caller has it, or NULL
+    // A circle on a plane, tilted by less than this (radius times sine), lies on its fixed points
+    // (an arc on its ends): its deepest point is left out, which jumps about there. They may miss
+    // half of that, an arc's ends twice a quarter of it [m].
+    double flat;
+    // Private memory of the pair, two per slot (of the foot on a, on b): what is proven of the
+    // trims of planes; or NULL.
+    struct LashTrimRoom* room;
+} LashKernelQuery;
+
+LashFeature lash_feature_face(const LashShape* shape, int face);
+LashFeature lash_feature_edge(const LashShape* shape, int edge);
+LashFeature lash_feature_vertex(const LashShape* shape, int vertex);
+// Can the edge or vertex touch anything on its own account?
+bool lash_feature_edge_matters(const LashShape* shape, int edge);
+bool lash_feature_vertex_matters(const LashShape* shape, int vertex);
+
+// Slots the pair needs; 0: these two never touch other than at their edges or vertices.
+int lash_kernel_slots(const LashFeature* a, const LashFeature* b);
+// Depth to which a negative gap of the pair means something [m].
+double lash_kernel_reach(const LashFeature* a, const LashFeature* b);
+bool lash_kernel_is_free(const LashFeature* a, const LashFeature* b); // needs a LashWarm
+
+// All valid roots (inside the trims, owned by this pair, locally a contact); returns their number.
+int lash_kernel_roots(const LashFeature* a, const LashFeature* b, const LashPlacement* b_a,
+                      const LashKernelQuery* query, LashRoot roots[LASH_MAX_POINTS]);
+
+// Both of two pairs at once, faster than one after the other; false when they are not two rims on
+// the same barrel.
+bool lash_kernel_rims(const LashFeature* const a[2], const LashFeature* const b[2],
+                      const LashPlacement* b_a, const LashKernelQuery* query,
+                      LashRoot (*roots)[LASH_MAX_POINTS], int* count);
+
+// Second-order data of both sides in the basis of vec3_basis(contact->normal), which must be set;
+// world_b rotates b's axes to the world's.
+void lash_kernel_second_order(const LashFeature* a, const LashFeature* b, const LashPlacement* b_a,
+                              const LashRoot* root, const Mat3* world_b, LashContactPoint* contact);
+
+static inline Vec3 lash_place(const LashPlacement* p, Vec3 a) {
+    return vec3_add(mat3_mul(p->rot, a), p->r);
+}
+static inline Vec3 lash_place_inverse(const LashPlacement* p, Vec3 a) {
+    return mat3_mul_transposed(p->rot, vec3_sub(a, p->r));
+}
+static inline LashPlacement lash_placement_inverse(const LashPlacement* p) {
+    LashPlacement q;
+    q.rot = mat3_transpose(p->rot);
+    q.r = vec3_neg(mat3_mul(q.rot, p->r));
+    return q;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,468 @@
+// Features from the tables of a shape; which feature owns a contact; second-order data.
+//
+// Ownership (Voronoi cones). A contact with outward direction m at the foot point p belongs to
+//   a face    when p lies inside its trim,
+//   an edge   when p lies within its ends and m within the wedge of the face normals:
+//             m . c_i <= 0, c_i the direction from the edge into face i, across the edge,
+//   a vertex  when m . e_k <= 0 for every edge leaving it (the polar cone).
+// Neighbouring conditions share their limit; there the root is marked and found again by the
+// neighbour, the pair manager drops the second one. A slack in the limits keeps the far ends of
+// line and area contacts that are parallel up to a small angle: the points are material points, so
+// their gaps remain true.
+//
+// Second order. Smooth face: Y = sum k_i e_i e_i'. Edge with unit tangent s and curvature vector k:
+// X = s s', Y = -(m.k) s s' + b b' with b = m x s. Vertex: X = 0, Y = I.
+#include <string.h>
+
+#include "geometry/kernels/bounds.h"
+#include "geometry/kernels/freeform_normal.h"
+#include "geometry/kernels/kernels_internal.h"
+
+// The box, wider by `hair` [m]: roots are accepted that far outside the trims, and boxes of faces
+// are those of their edges.
+static void set_bound(LashFeature* f, LashBox box, double hair) {
+    Vec3 h = vec3(hair, hair, hair);
+    box.low = vec3_sub(box.low, h);
+    box.high = vec3_add(box.high, h);
+    f->box = box;
+    f->center = vec3_scale(0.5, vec3_add(box.low, box.high));
+    f->bound = 0.5 * vec3_distance(box.low, box.high);
+}
+
+// Largest distance of the trims from the edges they follow: CAD data agree to their tolerance only.
+static double trim_mismatch(const LashShape* shape, const LashFace* face) {
+    double largest = 0;
+    for (int i = 0; i < face->loops; ++i) {
+        const LashLoop* loop = shape->loop + face->first_loop + i;
+        for (int j = 0; j < loop->coedges; ++j) {
+            const LashCoedge* c = shape->coedge + loop->first_coedge + j;
+            if (c->edge < 0) continue;
+            const LashEdge* e = shape->edge + c->edge;
+            if (e->type == LASH_FREE_CURVE) largest = fmax(largest, e->tolerance);
+            for (int k = 0; k <= 8 && e->type != LASH_FREE_CURVE; ++k) {
+                double uv[2];
+                lash_coedge_point(shape, c, k / 8.0, uv);
+                Vec3 w = vec3_sub(lash_face_point(shape, face, uv[0], uv[1]).p, e->origin);
+                double z = vec3_dot(w, e->z), rho = vec3_norm(vec3_add_scaled(w, -z, e->z));
+                largest = fmax(largest, e->type == LASH_LINE ? rho : hypot(z, rho - e->radius));
+            }
+        }
+    }
+    return largest;
+}
+
+static bool is_concave_edge_of(const LashEdge* e, int face) {
+    return e->convexity == LASH_CONCAVE && e->type != LASH_FREE_CURVE &&
+           (e->face[0] == face || e->face[1] == face);
+}
+
+LashFeature lash_feature_face(const LashShape* shape, int index) {
+    const LashFace* face = shape->face + index;
+    LashFeature f;
+    memset(&f, 0, sizeof f);
+    f.kind = LASH_FEATURE_FACE;
+    f.shape = shape;
+    f.face = face;
+    f.origin = face->origin;
+    f.x = face->x;
+    f.y = face->y;
+    f.z = face->z;
+    f.side = face->side;
+    f.reach = face->reach > 0 ? face->reach : INFINITY;
+    f.code = (uint32_t)LASH_FEATURE_FACE << 26 | (uint32_t)index;
+    switch (face->type) {
+        case LASH_PLANE: // z becomes the outward normal; the trims use the face's own frame
+            f.skeleton = LASH_SKELETON_PLANE;
+            f.z = vec3_scale(f.side, f.z);
+            f.y = vec3_scale(f.side, f.y);
+            f.side = 1;
+            break;
+        case LASH_CYLINDER:
+            f.skeleton = LASH_SKELETON_LINE;
+            f.tube = face->radius;
+            break;
+        case LASH_SPHERE:
+            f.skeleton = LASH_SKELETON_POINT;
+            f.tube = face->radius;
+            break;
+        case LASH_TORUS:
+            f.skeleton = LASH_SKELETON_CIRCLE;
+            f.radius = face->radius;
+            f.tube = face->radius2;
+            break;
+        case LASH_CONE:
+            f.skeleton = LASH_SKELETON_CONE;
+            f.radius = face->radius;
+            f.sin_a = sin(face->half_angle);
+            f.cos_a = cos(face->half_angle);
+            break;
+        case LASH_FREEFORM:
+            f.skeleton = LASH_SKELETON_SURFACE;
+            break;
+    }
+    // at the center of curvature the normal turns round: the skeleton, or the axis of a groove
+    double curvature = f.side > 0 ? f.tube : face->type == LASH_TORUS ? f.radius - f.tube : 0;
+    if (curvature > 0 && curvature < f.reach) f.reach = curvature;
+    f.box_trim = face->type != LASH_FREEFORM && lash_trim_is_box(shape, face);
+    double v_range = face->v1 - face->v0;
+    f.whole = f.box_trim && face->u_closed &&
+              ((face->type == LASH_SPHERE && v_range >= LASH_PI - 1e-12) ||
+               (face->type == LASH_TORUS && v_range >= 2 * LASH_PI - 1e-12));
+    f.barrel = face->type == LASH_CYLINDER && f.box_trim && face->u_closed;
+    set_bound(&f, face->box, 0);
+    f.size = fmax(2 * f.bound, f.tube + f.radius);
+    f.border = LASH_BORDER_LENGTH * f.size + 2 * trim_mismatch(shape, face);
+    set_bound(&f, face->box, f.border + face->deviation);
+    for (int i = 0; i < shape->edges; ++i) {
+        if (!is_concave_edge_of(shape->edge + i, index)) continue;
+        if (f.concave_edges < (int)(sizeof f.concave_edge / sizeof f.concave_edge[0]))
+            f.concave_edge[f.concave_edges] = i;
+        ++f.concave_edges;
+    }
+    if (face->type == LASH_SPHERE && f.whole) // a ball is its own bounding sphere
+    {
+        f.center = face->origin;
+        f.bound = face->radius + face->deviation;
+    }
+    return f;
+}
+
+// Direction from the smooth edge into the ruled face (cylinder or cone) that it ends, at p.
+static bool ruled_side(const LashShape* shape, int index, Vec3 p, Vec3* side) {
+    if (index < 0) return false;
+    const LashFace* face = shape->face + index;
+    if (face->type != LASH_CYLINDER && face->type != LASH_CONE) return false;
+    double u, v;
+    lash_face_parameters(face, p, &u, &v);
+    LashSurfacePoint s = lash_face_point(shape, face, u, v);
+    *side = v < 0.5 * (face->v0 + face->v1) ? s.v : vec3_neg(s.v);
+    return true;
+}
+
+// Directions from the edge into its faces at t, as vectors; false when one has no say.
+static bool wedge_at(const LashFeature* f, double t, Vec3 side[2]) {
+    const LashEdge* e = f->edge;
+    LashCurvePoint c = lash_edge_point(f->shape, e, t);
+    if (f->seam) {
+        Vec3 ruled = vec3_zero();
+        bool ok = ruled_side(f->shape, e->face[0], c.p, &ruled) ||
+                  ruled_side(f->shape, e->face[1], c.p, &ruled);
+        side[0] = ruled;
+        side[1] = vec3_zero();
+        return ok;
+    }
+    Vec3 n[2], tangent = vec3_normalize(c.d);
+    for (int i = 0; i < 2; ++i) {
+        const LashFace* face = f->shape->face + e->face[i];
+        n[i] = face->type == LASH_FREEFORM ? lash_freeform_edge_normal(f->shape, face, e, t, c.p)
+                                           : lash_face_normal(face, c.p);
+    }
+    for (int i = 0; i < 2; ++i) { // across the edge, in the tangent plane of face i, away from the
+        Vec3 s = vec3_cross(n[i], tangent); // normal of the other face: the edge is convex
+        if (vec3_dot(s, n[1 - i]) > 0) s = vec3_neg(s);
+        side[i] = s;
+    }
+    return true;
+}
+
+// (radial, axial) components of a vector at angle t of a circle.
+static Vec3 circle_components(const LashFeature* f, double t, Vec3 a) {
+    Vec3 e = vec3_add(vec3_scale(cos(t), f->x), vec3_scale(sin(t), f->y));
+    return vec3(vec3_dot(a, e), vec3_dot(a, f->z), vec3_dot(a, vec3_cross(f->z, e)));
+}
+
+static void set_wedge(LashFeature* f) {
+    const LashEdge* e = f->edge;
+    bool sharp = e->convexity == LASH_CONVEX && e->face[0] >= 0 && e->face[1] >= 0;
+    f->wedge = LASH_WEDGE_NONE;
+    if (!sharp && !f->seam) return;
+    f->wedge = LASH_WEDGE_GENERAL;
+    if (f->skeleton == LASH_SKELETON_CURVE) return;
+    Vec3 first[2] = {{0}};
+    for (int k = 0; k < 5; ++k) { // the same at five places: the same everywhere
+        double t = e->t0 + (e->t1 - e->t0) * (0.03 + 0.235 * k);
+        Vec3 side[2];
+        if (!wedge_at(f, t, side)) return;
+        for (int i = 0; i < 2; ++i) {
+            Vec3 s =
+                f->skeleton == LASH_SKELETON_CIRCLE ? circle_components(f, t, side[i]) : side[i];
+            if (k == 0) first[i] = s;
+            if (vec3_distance(s, first[i]) > 1e-10) return;
+        }
+    }
+    f->wedge = f->skeleton == LASH_SKELETON_CIRCLE ? LASH_WEDGE_COAXIAL : LASH_WEDGE_FIXED;
+    f->wedge_side[0] = first[0];
+    f->wedge_side[1] = first[1];
+    for (int i = 0; i < 2; ++i) { // across the edge and the side, away from the other side
+        Vec3 n = f->wedge == LASH_WEDGE_FIXED ? vec3_cross(f->z, first[i])
+                                              : vec3(-first[i].y, first[i].x, 0);
+        f->wedge_normal[i] = vec3_dot(n, first[1 - i]) > 0 ? vec3_neg(n) : n;
+    }
+}
+
+LashFeature lash_feature_edge(const LashShape* shape, int index) {
+    const LashEdge* e = shape->edge + index;
+    LashFeature f;
+    memset(&f, 0, sizeof f);
+    f.kind = LASH_FEATURE_EDGE;
+    f.shape = shape;
+    f.edge = e;
+    f.origin = e->origin;
+    f.x = e->x;
+    f.y = e->y;
+    f.z = e->z;
+    f.radius = e->radius;
+    f.side = 1;
+    f.t0 = e->t0;
+    f.t1 = e->t1;
+    f.closed = e->closed && e->type == LASH_CIRCLE;
+    f.skeleton = e->type == LASH_LINE     ? LASH_SKELETON_LINE
+                 : e->type == LASH_CIRCLE ? LASH_SKELETON_CIRCLE
+                                          : LASH_SKELETON_CURVE;
+    f.seam = e->convexity == LASH_SMOOTH;
+    f.code = (uint32_t)LASH_FEATURE_EDGE << 26 | (uint32_t)index;
+    f.reach = INFINITY;
+    for (int i = 0; i < 2; ++i) {
+        if (e->face[i] < 0) continue;
+        double reach = shape->face[e->face[i]].reach;
+        if (reach > 0 && reach < f.reach) f.reach = reach;
+    }
+    set_bound(&f, e->box, 0);
+    f.size = fmax(2 * f.bound, 1e-9);
+    f.border = LASH_BORDER_LENGTH * f.size;
+    set_bound(&f, e->box, f.border);
+    set_wedge(&f);
+    f.rim = f.closed && f.wedge != LASH_WEDGE_GENERAL;
+    if (f.skeleton == LASH_SKELETON_CIRCLE) f.bend = 1 / f.radius;
+    return f;
+}
+
+LashFeature lash_feature_vertex(const LashShape* shape, int index) {
+    const LashVertex* v = shape->vertex + index;
+    LashFeature f;
+    memset(&f, 0, sizeof f);
+    f.kind = LASH_FEATURE_VERTEX;
+    f.skeleton = LASH_SKELETON_POINT;
+    f.shape = shape;
+    f.vertex = v;
+    f.side = 1;
+    f.reach = INFINITY;
+    f.origin = f.center = v->point;
+    f.x = vec3(1, 0, 0);
+    f.y = vec3(0, 1, 0);
+    f.z = vec3(0, 0, 1);
+    f.box.low = f.box.high = v->point;
+    f.code = (uint32_t)LASH_FEATURE_VERTEX << 26 | (uint32_t)index;
+    for (int k = 0; k < v->edges; ++k) {
+        const LashEdge* e = shape->edge + shape->vertex_edge[v->first_edge + k];
+        f.size = fmax(f.size, vec3_distance(e->box.low, e->box.high));
+        for (int end = 0; end < 2; ++end) {
+            if (e->vertex[end] != index || f.directions == LASH_MAX_DIRECTIONS) continue;
+            Vec3 d = lash_edge_point(shape, e, end == 0 ? e->t0 : e->t1).d;
+            double l = vec3_norm(d);
+            if (l > 0) f.direction[f.directions++] = vec3_scale((end == 0 ? 1 : -1) / l, d);
+        }
+    }
+    f.size = fmax(f.size, 1e-9);
+    f.border = LASH_BORDER_LENGTH * f.size;
+    return f;
+}
+
+bool lash_feature_edge_matters(const LashShape* shape, int index) {
+    const LashEdge* e = shape->edge + index;
+    if (e->convexity == LASH_CONVEX || e->convexity == LASH_FREE) return true;
+    if (e->convexity != LASH_SMOOTH || e->type != LASH_CIRCLE) return false;
+    for (int i = 0; i < 2; ++i) { // a seam that ends a convex ruled face
+        if (e->face[i] < 0) continue;
+        const LashFace* face = shape->face + e->face[i];
+        bool ruled = face->type == LASH_CYLINDER || face->type == LASH_CONE;
+        if (ruled && face->side > 0) return true;
+    }
+    return false;
+}
+
+bool lash_feature_vertex_matters(const LashShape* shape, int index) {
+    return shape->vertex[index].convexity != LASH_CONCAVE;
+}
+
+// ---- ownership --------------------------------------------------------------------------------
+
+static bool inside_ends(const LashFeature* f, Vec3 p, double tolerance, bool* border) {
+    double t, low = f->t0, high = f->t1;
+    if (f->closed || f->skeleton == LASH_SKELETON_CURVE) return true;
+    Vec3 w = vec3_sub(p, f->origin);
+    if (f->skeleton == LASH_SKELETON_LINE) {
+        t = vec3_dot(w, f->z);
+    } else {
+        t = atan2(vec3_dot(w, f->y), vec3_dot(w, f->x)) - low;
+        t = low + t - 2 * LASH_PI * floor(t / (2 * LASH_PI));
+        if (t > high && t - high > low + 2 * LASH_PI - t) t -= 2 * LASH_PI;
+        tolerance /= f->radius;
+    }
+    if (t < low - tolerance || t > high + tolerance) return false;
+    if (t < low + tolerance || t > high - tolerance) *border = true;
+    return true;
+}
+
+static bool inside_wedge(const LashFeature* f, Vec3 p, double t, Vec3 m, double slack,
+                         bool* border) {
+    double d[2] = {0, 0};
+    switch (f->wedge) {
+        case LASH_WEDGE_NONE:
+            return true;
+        case LASH_WEDGE_FIXED:
+            d[0] = vec3_dot(m, f->wedge_side[0]);
+            d[1] = vec3_dot(m, f->wedge_side[1]);
+            break;
+        case LASH_WEDGE_COAXIAL: {
+            Vec3 w = vec3_sub(p, f->origin);
+            double axial = vec3_dot(m, f->z), rho = f->radius;
+            double radial = (vec3_dot(m, w) - axial * vec3_dot(w, f->z)) / rho;
+            for (int i = 0; i < 2; ++i)
+                d[i] = radial * f->wedge_side[i].x + axial * f->wedge_side[i].y;
+            break;
+        }
+        case LASH_WEDGE_GENERAL: {
+            Vec3 side[2];
+            if (f->skeleton != LASH_SKELETON_CURVE) t = lash_feature_parameter(f, p);
+            if (!wedge_at(f, t, side)) return false;
+            d[0] = vec3_dot(m, side[0]);
+            d[1] = vec3_dot(m, side[1]);
+            break;
+        }
+    }
+    if (f->seam) return d[0] > 0 && d[0] <= slack; // over the ruled face, nearly parallel to it
+    if (d[0] > slack || d[1] > slack) return false;
+    if (fabs(d[0]) < LASH_BORDER_ANGLE || fabs(d[1]) < LASH_BORDER_ANGLE) *border = true;
+    return true;
+}
+
+double lash_feature_parameter(const LashFeature* f, Vec3 p) {
+    Vec3 w = vec3_sub(p, f->origin);
+    if (f->skeleton == LASH_SKELETON_LINE) return vec3_dot(w, f->z);
+    return atan2(vec3_dot(w, f->y), vec3_dot(w, f->x));
+}
+
+static bool near_edge(const LashEdge* e, Vec3 p, double slack) {
+    Vec3 w = vec3_sub(p, e->origin);
+    double z = vec3_dot(w, e->z), rho = vec3_norm(vec3_add_scaled(w, -z, e->z));
+    if (e->type == LASH_LINE) return rho <= slack && z >= e->t0 - slack && z <= e->t1 + slack;
+    return hypot(z, rho - e->radius) <= slack && lash_box_distance(&e->box, p) <= slack;
+}
+
+bool lash_behind_concave_edge(const LashFeature* f, Vec3 p) {
+    enum { LISTED = sizeof f->concave_edge / sizeof f->concave_edge[0] };
+    double slack = LASH_CONCAVE_SLACK * f->size;
+    if (f->concave_edges == 0 || lash_box_distance(&f->box, p) > slack) return false;
+    const LashShape* shape = f->shape;
+    int index = (int)(f->face - shape->face);
+    for (int i = 0; i < f->concave_edges && i < LISTED; ++i)
+        if (near_edge(shape->edge + f->concave_edge[i], p, slack)) return true;
+    if (f->concave_edges <= LISTED) return false;
+    for (int i = f->concave_edge[LISTED - 1] + 1; i < shape->edges; ++i) {
+        const LashEdge* e = shape->edge + i;
+        if (is_concave_edge_of(e, index) && near_edge(e, p, slack)) return true;
+    }
+    return false;
+}
+
+bool lash_feature_owns(const LashFeature* f, Vec3 p, const double* t, Vec3 m, double slack,
+                       LashTrimRoom* room, bool* border) {
+    double tolerance = f->border;
+    if (f->kind == LASH_FEATURE_FACE) {
+        if (f->whole) return true;
+        bool quick = f->box_trim && (f->barrel || f->skeleton != LASH_SKELETON_LINE);
+        LashTrimSide side =
+            quick ? lash_trim_box(f->face, p, tolerance)
+            : f->skeleton == LASH_SKELETON_SURFACE
+                ? lash_trim_parameters(f->shape, f->face, t[0], t[1], tolerance)
+                : lash_trim_near(f->box_trim ? NULL : f->shape, f->face, p, tolerance, room);
+        if (side == LASH_BORDER) *border = true;
+        return side != LASH_OUTSIDE || lash_behind_concave_edge(f, p);
+    }
+    if (f->kind == LASH_FEATURE_EDGE)
+        return inside_ends(f, p, tolerance, border) && inside_wedge(f, p, t[0], m, slack, border);
+    for (int k = 0; k < f->directions; ++k) {
+        double d = vec3_dot(m, f->direction[k]);
+        if (d > slack) return false;
+        if (fabs(d) < LASH_BORDER_ANGLE) *border = true;
+    }
+    return true;
+}
+
+// ---- second order -----------------------------------------------------------------------------
+
+static void add_outer(double M[4], double s, Vec3 e, Vec3 t1, Vec3 t2) { // M += s e e' in (t1, t2)
+    double a = vec3_dot(e, t1), b = vec3_dot(e, t2);
+    M[0] += s * a * a;
+    M[1] += s * a * b;
+    M[2] += s * a * b;
+    M[3] += s * b * b;
+}
+
+static void surface_second_order(const LashFeature* f, const double* t, Vec3 t1, Vec3 t2,
+                                 LashSecondOrder* s) {
+    LashSurfacePoint q = lash_face_point(f->shape, f->face, t[0], t[1]);
+    Vec3 n = vec3_scale(f->side, vec3_normalize(vec3_cross(q.u, q.v)));
+    // foot moves by S_u du + S_v dv = J d; normal turns by -(II) d in the dual basis
+    double a = vec3_dot(q.u, t1), b = vec3_dot(q.v, t1), c = vec3_dot(q.u, t2),
+           d = vec3_dot(q.v, t2);
+    double det = a * d - b * c;
+    double P[4] = {d / det, -c / det, -b / det, a / det}; // inverse of J = [a b; c d], column-major
+    double L[3] = {-vec3_dot(n, q.uu), -vec3_dot(n, q.uv), -vec3_dot(n, q.vv)};
+    // Y = P' L P
+    for (int i = 0; i < 2; ++i)
+        for (int j = 0; j < 2; ++j)
+            s->Y[i + 2 * j] = P[2 * i] * (L[0] * P[2 * j] + L[1] * P[2 * j + 1]) +
+                              P[2 * i + 1] * (L[1] * P[2 * j] + L[2] * P[2 * j + 1]);
+}
+
+static void face_second_order(const LashFeature* f, Vec3 p, const double* t, Vec3 t1, Vec3 t2,
+                              LashSecondOrder* s) {
+    s->X[0] = s->X[3] = 1;
+    if (f->skeleton == LASH_SKELETON_PLANE) return;
+    if (f->skeleton == LASH_SKELETON_SURFACE) {
+        surface_second_order(f, t, t1, t2, s);
+        return;
+    }
+    if (f->skeleton == LASH_SKELETON_POINT) {
+        s->Y[0] = s->Y[3] = f->side / f->tube;
+        return;
+    }
+    // a surface of revolution: circumferential curvature (n . radial) / rho, meridional 1/tube
+    Vec3 w = vec3_sub(p, f->origin), e = vec3_add_scaled(w, -vec3_dot(w, f->z), f->z);
+    double rho = fmax(vec3_norm(e), 1e-300);
+    e = vec3_scale(1 / rho, e);
+    Vec3 n = lash_face_normal(f->face, p), around = vec3_cross(f->z, e);
+    add_outer(s->Y, vec3_dot(n, e) / rho, around, t1, t2);
+    if (f->skeleton == LASH_SKELETON_CIRCLE)
+        add_outer(s->Y, f->side / f->tube, vec3_cross(n, around), t1, t2);
+}
+
+void lash_feature_second_order(const LashFeature* f, bool ball, Vec3 p, const double* t, Vec3 m,
+                               Vec3 t1, Vec3 t2, LashSecondOrder* s) {
+    memset(s, 0, sizeof *s);
+    if (ball && f->tube > 0) {
+        s->X[0] = s->X[3] = 1;
+        s->Y[0] = s->Y[3] = f->side / f->tube;
+    } else if (f->kind == LASH_FEATURE_VERTEX || ball) {
+        s->Y[0] = s->Y[3] = 1;
+    } else if (f->kind == LASH_FEATURE_FACE) {
+        face_second_order(f, p, t, t1, t2, s);
+    } else {
+        Vec3 tangent = f->z, k = vec3_zero();
+        if (f->skeleton == LASH_SKELETON_CIRCLE) {
+            Vec3 e = vec3_sub(p, f->origin);
+            tangent = vec3_scale(1 / f->radius, vec3_cross(f->z, e));
+            k = vec3_scale(-1 / (f->radius * f->radius), e);
+        } else if (f->skeleton == LASH_SKELETON_CURVE) {
+            LashCurvePoint c = lash_edge_point(f->shape, f->edge, t[0]);
+            double l = vec3_norm(c.d);
+            tangent = vec3_scale(1 / l, c.d);
+            k = vec3_scale(1 / (l * l), vec3_add_scaled(c.dd, -vec3_dot(c.dd, tangent), tangent));
+        }
+        add_outer(s->X, 1, tangent, t1, t2);
+        add_outer(s->Y, -vec3_dot(m, k), tangent, t1, t2);
+        add_outer(s->Y, 1, vec3_cross(m, tangent), t1, t2);
+    }
+}

@@ -1,0 +1,707 @@
+// Contact points between two sets of faces, with exact derivatives.
+//
+// The pair manager gives per point the gap g, the normal n (of b, into a), the feet p_a, p_b and
+// their second-order data. With m = -n (from a into b), x = (p_a + p_b)/2 and tangents t1, t2:
+// columns of G: linear -/+ t, angular R'((x - x_body) x t) for t = m, t1, t2. That is the gradient
+// of g, since p_a - p_b = (g - offset) n. Own points (LashLevers): x + (g/2) m on b, x - (g/2) m on
+// a.
+//
+// Tangents. t1 is the part of a world axis c across m, t1 = (c - m m.c)/|.|, t2 = m x t1. The axis
+// is chosen at the first evaluation of a time step and kept for the step: a rule that looks at m
+// alone (vec3_basis) jumps where a component of m changes its sign, as it does by rounding in every
+// planar mechanism, and G at the middle and at the end of a step would then speak of different t1.
+//
+// Derivatives. For a small motion of both bodies, w and omega of a relative to b at p_a:
+//   (s_a, s_b) = D (w_t, (omega x n)_t)     (lash_contact_operator; feet slide by X s, dn = Y_b
+//   s_b) dn = Y_b s_b + phi_b x n,   dp_a = w + X_a s_a + (b at p_a),   dp_b = X_b s_b + (b at p_b)
+// Where surfaces touch along a line the system is singular: the foot is not determined, and the
+// solution of least norm is taken. It enters the Newton matrix only: residuals never see it.
+//
+// Points that end. A contact passes from a face to the edge beside it: the slot of the face is
+// empty from there on, the slot of the edge was empty before. Inside a step a slot that is asked
+// for goes on, as the point of a against the plane of b where it was last found, so that the
+// iteration sees smooth functions; the slot that takes over is seen with its true gap at the end of
+// the step.
+//
+// Motion. collect is promised that bodies move by at most `factor` times their motion with v, plus
+// the same multiple of SLACK of their size (a part at rest may be hit). A pair whose proven
+// distance is larger costs one compare of the bodies' travels.
+#include "joints/contact/pair_contact.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "joints/contact/contraction.h"
+#include "joints/mechanism_internal.h"
+
+static const double SLACK = 5e-4; // of the parts' size, and [rad]
+enum {
+    MAX_LISTED = 8192, // interactions of one pair
+    MAX_ACTIVE = 64,   // of them at once
+    MAX_ALL = 256,     // of all pairs at once
+    ID_INDEX_BITS = 18,
+    ID_SIDE_BITS = 20,
+    ID_SLOT_BITS = 4
+};
+static const uint64_t PAIR_ID = (uint64_t)1 << 62;
+
+// ---- ids ----------------------------------------------------------------------------------------
+
+// Kind (2 bits) and index of a feature, from 28 bits to 20.
+static uint64_t short_code(uint64_t code) {
+    uint64_t kind = code >> 26 & 3, index = code & (((uint64_t)1 << 26) - 1);
+    LASH_ASSERT(index < (uint64_t)1 << ID_INDEX_BITS);
+    return kind << ID_INDEX_BITS | index;
+}
+
+static uint64_t pair_id(int contact, uint64_t slot) {
+    uint64_t a = short_code(slot >> 34), b = short_code(slot >> 4 & (((uint64_t)1 << 28) - 1));
+    return PAIR_ID | (uint64_t)contact << (2 * ID_SIDE_BITS + ID_SLOT_BITS) |
+           a << (ID_SIDE_BITS + ID_SLOT_BITS) | b << ID_SLOT_BITS | (slot & 15);
+}
+
+bool pair_id_is(uint64_t id) {
+    return id >= PAIR_ID;
+}
+
+int pair_id_contact(uint64_t id) {
+    return (int)((id & (PAIR_ID - 1)) >> (2 * ID_SIDE_BITS + ID_SLOT_BITS));
+}
+
+// ---- building -----------------------------------------------------------------------------------
+
+LashPairContactDef lash_pair_contact_def(void) {
+    return (LashPairContactDef){0};
+}
+
+PairContact pair_contact(const LashPairContactDef* def, int contact, int a, int b) {
+    LASH_ASSERT(def->pair != NULL && a != b && contact < 1 << 17);
+    int most = lash_pair_max_slots(def->pair);
+    PairContact pair = {.pair = def->pair,
+                        .contact = contact,
+                        .a = a,
+                        .b = b,
+                        .e = def->e,
+                        .mu = def->mu,
+                        .unsigned_gaps = lash_pair_combinations(def->pair) == 0,
+                        .slots = most < MAX_LISTED ? most : MAX_LISTED,
+                        .radius_a = lash_pair_radius_a(def->pair),
+                        .radius_b = lash_pair_radius_b(def->pair)};
+    double ra = a > 0 ? pair.radius_a : INFINITY, rb = b > 0 ? pair.radius_b : INFINITY;
+    pair.size = fmin(ra, rb);
+    return pair;
+}
+
+static int rows_of(const PairContact* pair) {
+    return pair->mu > 0 ? 3 : 1;
+}
+static int touched_by(const PairContact* pair) {
+    return (pair->a > 0) + (pair->b > 0);
+}
+
+PairSizes pair_sizes(const LashMechanism* mech) {
+    PairSizes sizes = {0};
+    for (int k = 0; k < mech->pairs; ++k) {
+        const PairContact* pair = &mech->pair[k];
+        int rows = rows_of(pair), active = pair->slots < MAX_ACTIVE ? pair->slots : MAX_ACTIVE;
+        sizes.interactions += pair->slots;
+        sizes.rows += rows * pair->slots;
+        sizes.G += 6 * touched_by(pair) * rows * pair->slots;
+        sizes.active += active;
+        sizes.active_rows += rows * active;
+    }
+    if (sizes.active > MAX_ALL) sizes.active = MAX_ALL;
+    if (sizes.active_rows > 3 * MAX_ALL) sizes.active_rows = 3 * MAX_ALL;
+    return sizes;
+}
+
+static Pose body_pose(const double* q, int body) {
+    if (body == 0) return pose_identity();
+    const double* r = q + 7 * (body - 1);
+    return pose(vec3(r[0], r[1], r[2]), quat(r[3], r[4], r[5], r[6]));
+}
+
+static void start_points(PairPoints* points, int slots) {
+    size_t n = (size_t)slots + 1;
+    points->point = lash_alloc(n * sizeof *points->point);
+    points->has = lash_alloc(n);
+    points->roots = lash_pair_roots_create((int)n);
+}
+
+void pairs_start(const LashMechanism* mech, LashSystemWork* work) {
+    if (mech->pairs == 0) return;
+    PairRun* run = &work->pairs;
+    size_t most = (size_t)(mech->interactions + pair_sizes(mech).interactions);
+    run->item = lash_alloc((most + 1) * sizeof *run->item);
+    memcpy(run->item, mech->interaction, (size_t)mech->interactions * sizeof *run->item);
+    run->state = lash_alloc((size_t)mech->pairs * sizeof *run->state);
+    run->body = lash_alloc((size_t)mech->bodies * sizeof *run->body);
+    double* q = lash_alloc((size_t)(mech->system.nq + mech->system.nv + 1) * sizeof *q);
+    mech->system.initial_state(&mech->system, q, q + mech->system.nq);
+    for (int k = 0; k < mech->pairs; ++k) {
+        const PairContact* pair = &mech->pair[k];
+        PairState* state = &run->state[k];
+        state->work = lash_pair_work_create(pair->pair);
+        state->until = -INFINITY;
+        state->gap = lash_alloc(((size_t)pair->slots + 1) * sizeof *state->gap);
+        state->axis = lash_alloc((size_t)pair->slots + 1);
+        state->kept = lash_alloc(((size_t)pair->slots + 1) * sizeof *state->kept);
+        for (int c = 0; c < 2; ++c) start_points(&state->cache[c], pair->slots);
+        const int side[2] = {pair->a, pair->b};
+        const double radius[2] = {pair->radius_a, pair->radius_b};
+        for (int s = 0; s < 2; ++s) {
+            BodyPromise* body = &run->body[side[s]];
+            body->matters = true;
+            body->travel.radius = fmax(body->travel.radius, radius[s]);
+        }
+    }
+    for (int i = 0; i < mech->bodies; ++i)
+        lash_travel_start(&run->body[i].travel, body_pose(q, i), run->body[i].travel.radius);
+    lash_free(q);
+}
+
+void pairs_finish(const LashMechanism* mech, LashSystemWork* work) {
+    PairRun* run = &work->pairs;
+    for (int k = 0; k < mech->pairs; ++k) {
+        PairState* state = &run->state[k];
+        lash_pair_work_destroy(state->work);
+        lash_free(state->gap);
+        lash_free(state->axis);
+        lash_free(state->kept);
+        for (int c = 0; c < 2; ++c) {
+            lash_free(state->cache[c].point);
+            lash_free(state->cache[c].has);
+            lash_pair_roots_destroy(state->cache[c].roots);
+        }
+    }
+    lash_free(run->item);
+    lash_free(run->state);
+    lash_free(run->body);
+}
+
+// ---- collect ------------------------------------------------------------------------------------
+
+static void promise_motion(const LashMechanism* mech, PairRun* run, const double* q,
+                           const double* v, double h, double factor) {
+    for (int i = 1; i < mech->bodies; ++i) {
+        BodyPromise* body = &run->body[i];
+        if (!body->matters) continue;
+        const double* u = v + 6 * (i - 1);
+        body->start = body_pose(q, i);
+        lash_travel_move(&body->travel, body->start);
+        double move = h * vec3_norm(vec3(u[0], u[1], u[2]));
+        double turn = h * vec3_norm(vec3(u[3], u[4], u[5]));
+        body->motion.translation = factor * (move + SLACK * body->travel.radius);
+        body->motion.rotation = factor * (turn + SLACK);
+    }
+}
+
+static void add_slots(const LashMechanism* mech, LashSystemWork* work, int k) {
+    const PairContact* pair = &mech->pair[k];
+    PairState* state = &work->pairs.state[k];
+    LashInteractionList* list = &work->list;
+    const uint64_t* id = lash_pair_slots(state->work);
+    LashInteraction item = {.kind = LASH_UNILATERAL,
+                            .rows = rows_of(pair),
+                            .e = pair->e,
+                            .mu = pair->mu,
+                            .surfaces = k + 1};
+    if (pair->a > 0) item.block[item.touched++] = pair->a - 1;
+    if (pair->b > 0) item.block[item.touched++] = pair->b - 1;
+    for (int i = 0; i < state->slots; ++i) {
+        item.row = list->rows;
+        item.offset = list->G_size;
+        item.id = pair_id(pair->contact, id[i]);
+        work->pairs.item[list->count++] = item;
+        list->rows += item.rows;
+        list->G_size += 6 * item.touched * item.rows;
+        state->axis[i] = -1;
+        state->kept[i].found = false;
+    }
+}
+
+void pairs_collect(const LashMechanism* mech, LashSystemWork* work, const double* q,
+                   const double* v, double h, double factor) {
+    PairRun* run = &work->pairs;
+    promise_motion(mech, run, q, v, h, factor);
+    work->list.item = run->item;
+    for (int k = 0; k < mech->pairs; ++k) {
+        const PairContact* pair = &mech->pair[k];
+        PairState* state = &run->state[k];
+        const BodyPromise *a = &run->body[pair->a], *b = &run->body[pair->b];
+        double moved = a->motion.translation + a->motion.rotation * a->travel.radius +
+                       b->motion.translation + b->motion.rotation * b->travel.radius;
+        double travel = a->travel.sum + b->travel.sum;
+        state->first = work->list.count;
+        state->slots = 0;
+        state->cache[0].filled = state->cache[1].filled = false;
+        if (travel + moved < state->until) continue; // cannot touch
+        state->slots = lash_pair_collect(pair->pair, state->work, body_pose(q, pair->a),
+                                         body_pose(q, pair->b), a->motion, b->motion, 0);
+        state->until = travel + lash_pair_bound(state->work);
+        state->overflow = state->slots > pair->slots;
+        if (state->overflow) state->slots = pair->slots;
+        add_slots(mech, work, k);
+    }
+}
+
+// ---- evaluate -----------------------------------------------------------------------------------
+
+static bool same_pose(Pose a, Pose b) {
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+static bool promise_kept(const LashMechanism* mech, const PairRun* run, const double* q) {
+    for (int i = 1; i < mech->bodies; ++i) {
+        const BodyPromise* body = &run->body[i];
+        Pose p = body_pose(q, i);
+        if (body->matters && !lash_motion_within(&body->start, &p, body->motion)) return false;
+    }
+    return true;
+}
+
+// A point with the normal from a into b and the tangents of its slot.
+typedef struct Frame {
+    Vec3 x, t[3];  // middle of the feet; m, t1, t2
+    Vec3 half;     // from it to where the lever of b ends; that of a ends on the other side
+    Vec3 axis;     // world axis behind t1
+    double across; // its length across m
+} Frame;
+
+static Frame frame_of(PairState* state, int slot, LashLevers levers, const LashContactPoint* p) {
+    Frame f = {.x = vec3_scale(0.5, vec3_add(p->point_a, p->point_b)), .t = {vec3_neg(p->normal)}};
+    if (levers == LASH_OWN_POINTS) f.half = vec3_scale(-0.5 * p->gap, p->normal);
+    Vec3 m = f.t[0];
+    if (state->axis[slot] < 0) {
+        const double steep = 0.6; // one component at least is smaller
+        state->axis[slot] = (int8_t)(fabs(m.x) < steep ? 0 : fabs(m.y) < steep ? 1 : 2);
+    }
+    int c = state->axis[slot];
+    f.axis = vec3(c == 0, c == 1, c == 2);
+    Vec3 across = vec3_add_scaled(f.axis, -vec3_dot(m, f.axis), m);
+    f.across = vec3_norm(across);
+    f.t[1] = vec3_scale(1 / f.across, across);
+    f.t[2] = vec3_cross(m, f.t[1]);
+    return f;
+}
+
+static void put_directions(const PairContact* pair, const BodyState* body, const Frame* f,
+                           double* G) {
+    int rows = rows_of(pair);
+    if (pair->a > 0) {
+        Vec3 own = vec3_sub(f->x, f->half);
+        contraction_directions(&body[pair->a], own, -1, rows, f->t, G);
+        G += 6 * rows;
+    }
+    if (pair->b > 0) {
+        Vec3 own = vec3_add(f->x, f->half);
+        contraction_directions(&body[pair->b], own, 1, rows, f->t, G);
+    }
+}
+
+static void keep_point(PairKept* kept, const Pose* a, const Pose* b, const LashContactPoint* p) {
+    kept->found = true;
+    kept->world_a = *a;
+    kept->world_b = *b;
+    kept->point_a = p->point_a;
+    kept->point_b = p->point_b;
+    kept->normal = p->normal;
+    kept->gap = p->gap;
+}
+
+static void go_on(const PairKept* kept, Pose a, Pose b, LashContactPoint* p) {
+    Vec3 at = pose_point(a, pose_point_inverse(kept->world_a, kept->point_a));
+    Vec3 origin = pose_point(b, pose_point_inverse(kept->world_b, kept->point_b));
+    Vec3 n = quat_rotate(b.rot, quat_rotate_inverse(kept->world_b.rot, kept->normal));
+    double offset = // of the pair, contained in the gap
+        kept->gap - vec3_dot(vec3_sub(kept->point_a, kept->point_b), kept->normal);
+    double distance = vec3_dot(vec3_sub(at, origin), n);
+    *p = (LashContactPoint){.gap = distance + offset,
+                            .normal = n,
+                            .point_a = at,
+                            .point_b = vec3_add_scaled(at, -distance, n),
+                            .a = {.X = {0}, .Y = {1, 0, 0, 1}},  // a vertex
+                            .b = {.X = {1, 0, 0, 1}, .Y = {0}}}; // on a plane
+}
+
+// Gaps of a pair at poses a, b within the promise into state->gap, and the wanted points into the
+// older cache.
+static bool find_points(const PairContact* pair, PairState* state, Pose a, Pose b, bool points,
+                        const uint8_t* wanted) {
+    PairPoints* cache = &state->cache[1 - state->latest];
+    cache->filled = false;
+    if (!lash_pair_evaluate_roots(pair->pair, state->work, a, b, state->gap, wanted,
+                                  points ? cache->point : NULL, points ? cache->roots : NULL))
+        return false;
+    state->beyond = lash_pair_beyond_reach(state->work);
+    if (!points) return true;
+    for (int i = 0; i < state->slots; ++i) {
+        bool asked = wanted == NULL || wanted[i];
+        cache->has[i] = asked && state->gap[i] < INFINITY ? HAS_PLACE : HAS_NOTHING;
+        if (cache->has[i]) {
+            keep_point(&state->kept[i], &a, &b, &cache->point[i]);
+        } else if (wanted != NULL && asked && state->kept[i].found) {
+            go_on(&state->kept[i], a, b, &cache->point[i]);
+            state->gap[i] = cache->point[i].gap;
+            cache->has[i] = HAS_ALL;
+        }
+    }
+    cache->filled = true;
+    cache->world_a = a;
+    cache->world_b = b;
+    state->latest = 1 - state->latest;
+    return true;
+}
+
+static bool any(const uint8_t* wanted, int count) {
+    if (wanted == NULL) return true;
+    for (int i = 0; i < count; ++i) {
+        if (wanted[i]) return true;
+    }
+    return false;
+}
+
+static bool evaluate_pair(const LashMechanism* mech, LashSystemWork* work, int k, const double* q,
+                          const uint8_t* wanted, double* g, double* g_t, double* G) {
+    const PairContact* pair = &mech->pair[k];
+    PairState* state = &work->pairs.state[k];
+    if (state->overflow) return false; // more than MAX_LISTED: some would be missed
+    if (wanted != NULL) wanted += state->first;
+    bool points = G != NULL && any(wanted, state->slots);
+    if (!points && G != NULL && g_t == NULL) return true; // directions only, and none of them
+    if (!find_points(pair, state, body_pose(q, pair->a), body_pose(q, pair->b), points, wanted))
+        return false;
+    if (state->beyond > state->beyond_before && !pair->unsigned_gaps)
+        return false; // came too deep to be measured
+    int rows = rows_of(pair), G_size = 6 * touched_by(pair) * rows;
+    LashLevers levers = rows > 1 ? work->levers : LASH_COMMON_POINT; // m does not feel them
+    const PairPoints* cache = &state->cache[state->latest];
+    const LashInteraction* item = work->pairs.item + state->first;
+    for (int i = 0; i < state->slots; ++i, ++item) {
+        double *gap = g + item->row, *rate = g_t != NULL ? g_t + item->row : NULL;
+        gap[0] = state->gap[i];
+        if (rows == 3) gap[1] = gap[2] = 0;
+        if (wanted != NULL && !wanted[i]) continue;
+        if (rate != NULL) rate[0] = 0;
+        if (rate != NULL && rows == 3) rate[1] = rate[2] = 0;
+        if (G == NULL) continue;
+        if (!cache->has[i]) { // an empty slot acts on nothing
+            memset(G + item->offset, 0, (size_t)G_size * sizeof *G);
+            continue;
+        }
+        Frame f = frame_of(state, i, levers, &cache->point[i]);
+        put_directions(pair, work->body, &f, G + item->offset);
+    }
+    return true;
+}
+
+bool pairs_evaluate(const LashMechanism* mech, LashSystemWork* work, const double* q,
+                    const uint8_t* wanted, double* g, double* g_t, double* G) {
+    if (!promise_kept(mech, &work->pairs, q)) return false;
+    for (int k = 0; k < mech->pairs; ++k) {
+        if (work->pairs.state[k].slots == 0) continue;
+        if (!evaluate_pair(mech, work, k, q, wanted, g, g_t, G)) return false;
+    }
+    return true;
+}
+
+double pairs_surface_motion(const LashMechanism* mech, int pair, const double* d) {
+    const PairContact* p = &mech->pair[pair];
+    Vec3 move = vec3_zero();
+    double turned = 0;
+    if (p->a > 0) {
+        const double* a = d + 6 * (p->a - 1);
+        move = vec3(-a[0], -a[1], -a[2]);
+        turned += p->radius_a * vec3_norm(vec3(a[3], a[4], a[5]));
+    }
+    if (p->b > 0) {
+        const double* b = d + 6 * (p->b - 1);
+        move = vec3_add(move, vec3(b[0], b[1], b[2]));
+        turned += p->radius_b * vec3_norm(vec3(b[3], b[4], b[5]));
+    }
+    return vec3_norm(move) + turned;
+}
+
+void pairs_accept(const LashMechanism* mech, LashSystemWork* work) {
+    for (int k = 0; k < mech->pairs; ++k)
+        work->pairs.state[k].beyond_before = work->pairs.state[k].beyond;
+}
+
+// ---- derivatives --------------------------------------------------------------------------------
+
+// D of least norm where lash_contact_operator finds no unique solution: (M'M + eps I)^-1 M' with
+// the equations of contact.h, angles balanced by the curvature as there.
+static void damped_operator(const LashContactPoint* c, double D[16]) {
+    double M[16] = {0}, N[16], y = 0, gap = vec3_dot(vec3_sub(c->point_a, c->point_b), c->normal);
+    for (int i = 0; i < 4; ++i) y = fmax(y, fmax(fabs(c->a.Y[i]), fabs(c->b.Y[i])));
+    double s = y > 0 ? 1 / y : 1;
+    for (int j = 0; j < 2; ++j) {
+        for (int i = 0; i < 2; ++i) {
+            int k = i + 2 * j;
+            M[i + 4 * j] = c->a.X[k];
+            M[i + 4 * (j + 2)] = -(c->b.X[k] + gap * c->b.Y[k]);
+            M[i + 2 + 4 * j] = s * c->a.Y[k];
+            M[i + 2 + 4 * (j + 2)] = s * c->b.Y[k];
+        }
+    }
+    for (int j = 0; j < 4; ++j) {
+        for (int i = j; i < 4; ++i) {
+            double sum = i == j ? 1e-12 : 0;
+            for (int k = 0; k < 4; ++k) sum += M[k + 4 * i] * M[k + 4 * j];
+            N[i + 4 * j] = sum;
+        }
+        for (int i = 0; i < 4; ++i) D[i + 4 * j] = M[j + 4 * i] * (j < 2 ? -1 : s);
+    }
+    for (int k = 0; k < 4; ++k) { // positive definite: no pivoting
+        for (int i = k + 1; i < 4; ++i) {
+            double f = N[i + 4 * k] / N[k + 4 * k];
+            for (int j = k + 1; j <= i; ++j) N[i + 4 * j] -= f * N[j + 4 * k];
+            for (int j = 0; j < 4; ++j) D[i + 4 * j] -= f * D[k + 4 * j];
+        }
+    }
+    for (int j = 0; j < 4; ++j) {
+        for (int i = 3; i >= 0; --i) {
+            double sum = D[i + 4 * j];
+            for (int k = i + 1; k < 4; ++k) sum -= N[k + 4 * i] * D[k + 4 * j];
+            D[i + 4 * j] = sum / N[i + 4 * i];
+        }
+    }
+}
+
+// A vector in the plane of t1, t2 that depends on v and phi of b against a:
+// t1 (v_1.v + phi_1.phi) + t2 (v_2.v + phi_2.phi).
+typedef struct InPlane {
+    Vec3 t1, t2, v_1, v_2, phi_1, phi_2;
+} InPlane;
+
+// (t1 t2) M r with r = -(w_t, (omega x n)_t), M (2 x 4).
+static inline InPlane in_plane(Vec3 t1, Vec3 t2, const double* M) {
+    return (InPlane){.t1 = t1,
+                     .t2 = t2,
+                     .v_1 = vec3_add_scaled(vec3_scale(M[0], t1), M[2], t2),
+                     .v_2 = vec3_add_scaled(vec3_scale(M[1], t1), M[3], t2),
+                     .phi_1 = vec3_add_scaled(vec3_scale(M[4], t2), -M[6], t1),
+                     .phi_2 = vec3_add_scaled(vec3_scale(M[5], t2), -M[7], t1)};
+}
+
+static inline void put_in_plane(const InPlane* x, Vec3 t1, Vec3 t2, Mat3* of_v, Mat3* of_phi) {
+    *of_v = mat3_add(mat3_outer(t1, x->v_1), mat3_outer(t2, x->v_2));
+    *of_phi = mat3_add(mat3_outer(t1, x->phi_1), mat3_outer(t2, x->phi_2));
+}
+
+// How the normal m = -n and the middle of the feet change, from D: with r as in in_plane,
+//   dm = phi_a x m + phi x m + (t1 t2) Y_b D_b r
+//   dx = (a at p_a + b at p_b) / 2 - (t1 t2) (X_a D_a + X_b D_b) r / 2
+// Returns the last term of dm.
+static InPlane point_rates(const LashContactPoint* c, ContractionRates* rates) {
+    double D[16], N[8], S[8];
+    const double *Xa = c->a.X, *Xb = c->b.X, *Yb = c->b.Y;
+    Vec3 t1, t2, apart = vec3_sub(c->point_b, c->point_a);
+    vec3_basis(c->normal, &t1, &t2);
+    if (!lash_contact_operator(c, D)) damped_operator(c, D);
+    for (int j = 0; j < 4; ++j) {
+        const double* d = D + 4 * j;
+        for (int i = 0; i < 2; ++i) {
+            N[i + 2 * j] = Yb[i] * d[2] + Yb[i + 2] * d[3];
+            S[i + 2 * j] =
+                -0.5 * (Xa[i] * d[0] + Xa[i + 2] * d[1] + Xb[i] * d[2] + Xb[i + 2] * d[3]);
+        }
+    }
+    InPlane slide = in_plane(t1, t2, S);
+    put_in_plane(&slide, t1, t2, &rates->p_v, &rates->p_phi);
+    for (int i = 0; i < 9; i += 4) rates->p_v.m[i] += 0.5;
+    rates->p_phi = mat3_add(rates->p_phi, mat3_skew(vec3_scale(-0.5, apart)));
+    rates->x_0 = c->point_a;
+    return in_plane(t1, t2, N);
+}
+
+// d((g/2) m) = (m m.v + g dm) / 2; what turns with a is not in it.
+static void half_rates(const Frame* f, const InPlane* dm, double gap, ContractionRates* rates) {
+    Vec3 m = f->t[0];
+    Mat3 turn_v, turn_phi;
+    put_in_plane(dm, dm->t1, dm->t2, &turn_v, &turn_phi);
+    turn_phi = mat3_add(turn_phi, mat3_skew(vec3_neg(m)));
+    rates->e_v = mat3_add(mat3_outer(vec3_scale(0.5, m), m), mat3_scale(0.5 * gap, turn_v));
+    rates->e_phi = mat3_scale(0.5 * gap, turn_phi);
+}
+
+// The directions depend on m alone. With u the world axis behind t1 and l its length across m:
+//   dt1 = -(m u.dm + m.u (I - t1 t1') dm) / l,   dt2 = dm x t1 + m x dt1,   so df = Z dm with
+//   Z t1 = P_0 t1 - P_1 m,   Z t2 = (P_0 + k P_1) t2 - P_2 (m + k t1),   k = -m.u / l
+// and w.dt_r = z_r.dm. A turn phi x m of m gives Z (phi x m) = (Z t1 t2' - Z t2 t1') phi.
+static void direction_rates(const Frame* f, const Contraction* c, const double* P,
+                            const InPlane* dm, ContractionRates* rates) {
+    Vec3 m = f->t[0], t1 = f->t[1], t2 = f->t[2], z[3] = {c->w};
+    double k = -vec3_dot(m, f->axis) / f->across;
+    if (P != NULL) {
+        bool friction = c->rows > 1;
+        Vec3 Z1 = vec3_scale(P[0], t1), Z2 = vec3_scale(friction ? P[0] + k * P[1] : P[0], t2);
+        if (friction) {
+            Z1 = vec3_add_scaled(Z1, -P[1], m);
+            Z2 = vec3_add_scaled(Z2, -P[2], vec3_add_scaled(m, k, t1));
+        }
+        Vec3 to_1 = vec3_add_scaled(vec3_scale(vec3_dot(t1, dm->t1), Z1), vec3_dot(t2, dm->t1), Z2);
+        Vec3 to_2 = vec3_add_scaled(vec3_scale(vec3_dot(t1, dm->t2), Z1), vec3_dot(t2, dm->t2), Z2);
+        rates->f_turn = mat3_sub(mat3_outer(Z1, t2), mat3_outer(Z2, t1));
+        put_in_plane(dm, to_1, to_2, &rates->f_v, &rates->f_phi);
+        rates->f_phi = mat3_add(rates->f_phi, rates->f_turn);
+    }
+    if (c->rows > 1) {
+        double away = -vec3_dot(m, c->w), on_1 = vec3_dot(t1, c->w), on_2 = vec3_dot(t2, c->w);
+        z[1] = vec3_add_scaled(vec3_scale(away, t1), k * on_2, t2);
+        z[2] = vec3_scale(away - k * on_1, t2);
+    }
+    for (int r = 0; r < c->rows; ++r) {
+        double z_1 = vec3_dot(dm->t1, z[r]), z_2 = vec3_dot(dm->t2, z[r]);
+        rates->w_turn[r] = vec3_cross(m, z[r]);
+        rates->w_v[r] = vec3_add_scaled(vec3_scale(z_1, dm->v_1), z_2, dm->v_2);
+        rates->w_phi[r] = vec3_add_scaled(vec3_scale(z_1, dm->phi_1), z_2, dm->phi_2);
+        rates->w_phi[r] = vec3_add(rates->w_phi[r], rates->w_turn[r]);
+    }
+}
+
+static const LashContactPoint* complete_point(const PairContact* pair, PairPoints* cache,
+                                              int slot) {
+    if (cache->has[slot] == HAS_NOTHING) return NULL;
+    if (cache->has[slot] == HAS_PLACE)
+        lash_pair_second_order(pair->pair, cache->roots, slot, &cache->point[slot]);
+    cache->has[slot] = HAS_ALL;
+    return &cache->point[slot];
+}
+
+// The point of a slot at q: from the caches, or found anew. NULL: the slot is empty.
+static const LashContactPoint* point_at(const LashMechanism* mech, const PairRun* run, int k,
+                                        const double* q, int slot) {
+    const PairContact* pair = &mech->pair[k];
+    PairState* state = &run->state[k];
+    Pose a = body_pose(q, pair->a), b = body_pose(q, pair->b);
+    for (int c = 0; c < 2; ++c) {
+        PairPoints* cache = &state->cache[c];
+        bool same = cache->filled && same_pose(cache->world_a, a) && same_pose(cache->world_b, b);
+        if (same && cache->has[slot]) return complete_point(pair, cache, slot);
+    }
+    if (!promise_kept(mech, run, q) || !find_points(pair, state, a, b, true, NULL)) return NULL;
+    return complete_point(pair, &state->cache[state->latest], slot);
+}
+
+void pairs_contract(const LashMechanism* mech, LashSystemWork* work, const double* q, int i,
+                    const double* P, const double* v, double* dGP, double* dGv) {
+    int k = 0;
+    while (i >= work->pairs.state[k].first + work->pairs.state[k].slots) ++k;
+    const PairContact* pair = &mech->pair[k];
+    PairState* state = &work->pairs.state[k];
+    int rows = rows_of(pair), n = 6 * touched_by(pair), slot = i - state->first;
+    const LashContactPoint* point = point_at(mech, &work->pairs, k, q, slot);
+    if (point == NULL) {
+        if (dGP != NULL) memset(dGP, 0, (size_t)(n * n) * sizeof *dGP);
+        if (dGv != NULL) memset(dGv, 0, (size_t)(rows * n) * sizeof *dGv);
+        return;
+    }
+    Frame f = frame_of(state, slot, rows > 1 ? work->levers : LASH_COMMON_POINT, point);
+    Contraction c = {.a = &work->body[pair->a],
+                     .b = &work->body[pair->b],
+                     .has_a = pair->a > 0,
+                     .has_b = pair->b > 0,
+                     .rows = rows,
+                     .point = f.x,
+                     .own_points = rows > 1 && work->levers == LASH_OWN_POINTS,
+                     .half = f.half,
+                     .t = {f.t[0], f.t[1], f.t[2]}};
+    ContractionRates rates = {0};
+    if (dGP == NULL) P = NULL;
+    contraction_prepare(&c, P, dGv != NULL ? v : NULL);
+    InPlane dm = point_rates(point, &rates);
+    if (c.own_points) half_rates(&f, &dm, point->gap, &rates);
+    direction_rates(&f, &c, P, &dm, &rates);
+    if (dGP != NULL) contraction_impulse(&c, &rates, dGP);
+    if (dGv != NULL) contraction_velocity(&c, &rates, dGv);
+}
+
+// ---- results ------------------------------------------------------------------------------------
+
+static LashContactPlace place_of(const LashContactPoint* p) {
+    return (LashContactPlace){p->gap, vec3_scale(0.5, vec3_add(p->point_a, p->point_b)),
+                              vec3_neg(p->normal)};
+}
+
+// All points with a gap of at most `within`; the caller frees them.
+static LashContactPoint* query_points(const PairContact* pair, const double* q, double within,
+                                      int* count, int* beyond) {
+    LashPairWork* work = lash_pair_work_create(pair->pair);
+    size_t most = (size_t)lash_pair_max_slots(pair->pair);
+    LashContactPoint* point = lash_alloc((most + 1) * sizeof *point);
+    *count = lash_pair_query(pair->pair, work, body_pose(q, pair->a), body_pose(q, pair->b), within,
+                             point, (int)most);
+    if (beyond != NULL) *beyond = lash_pair_beyond_reach(work);
+    lash_pair_work_destroy(work);
+    return point;
+}
+
+LashContactPlace pair_place(const LashMechanism* mech, int pair, const double* q) {
+    LashContactPlace least = {.gap = INFINITY};
+    int count;
+    LashContactPoint* point = query_points(&mech->pair[pair], q, INFINITY, &count, NULL);
+    for (int i = 0; i < count; ++i) {
+        if (point[i].gap < least.gap) least = place_of(&point[i]);
+    }
+    lash_free(point);
+    return least;
+}
+
+int lash_mechanism_contact_points(const LashMechanism* mech, int contact, const double* q,
+                                  double within, LashContactPlace* places, int capacity,
+                                  int* beyond) {
+    int count, pair = mech->contact[contact].pair;
+    if (beyond != NULL) *beyond = 0;
+    if (pair < 0) {
+        LashContactPlace place = lash_mechanism_contact_place(mech, contact, q);
+        if (!(place.gap <= within)) return 0;
+        if (capacity > 0) places[0] = place;
+        return 1;
+    }
+    LashContactPoint* point = query_points(&mech->pair[pair], q, within, &count, beyond);
+    if (beyond != NULL && mech->pair[pair].unsigned_gaps) *beyond = 0;
+    for (int i = 0; i < count && i < capacity; ++i) places[i] = place_of(&point[i]);
+    lash_free(point);
+    return count;
+}
+
+// collect lists what is nearer than the promised motion of both sides; a part of that is used up.
+double lash_mechanism_contact_seen(const LashMechanism* mech, const LashSystemWork* work,
+                                   int contact, const double* q) {
+    int k = mech->contact[contact].pair;
+    if (k < 0) return INFINITY;
+    const PairContact* pair = &mech->pair[k];
+    if (work->pairs.state[k].slots == 0) return -INFINITY;
+    const int body[2] = {pair->a, pair->b};
+    const double radius[2] = {pair->radius_a, pair->radius_b};
+    double left = 0;
+    for (int s = 0; s < 2; ++s) {
+        const BodyPromise* promise = &work->pairs.body[body[s]];
+        if (body[s] == 0) continue;
+        LashTravel travel;
+        lash_travel_start(&travel, promise->start, radius[s]);
+        lash_travel_move(&travel, body_pose(q, body[s]));
+        left += promise->motion.translation + radius[s] * promise->motion.rotation - travel.sum;
+    }
+    return left;
+}
+
+bool lash_mechanism_interaction_place(const LashMechanism* mech, const LashSystemWork* work, int i,
+                                      const double* q, LashContactPlace* place) {
+    const LashInteraction* item = &work->list.item[i];
+    int contact = lash_mechanism_contact_of(mech, item->id);
+    if (contact < 0) return false;
+    if (!pair_id_is(item->id)) {
+        *place = lash_mechanism_contact_place(mech, contact, q);
+        return true;
+    }
+    const PairState* state = &work->pairs.state[mech->contact[contact].pair];
+    const PairPoints* cache = &state->cache[state->latest];
+    int slot = i - state->first;
+    if (!cache->filled || !cache->has[slot]) return false;
+    *place = place_of(&cache->point[slot]);
+    return true;
+}

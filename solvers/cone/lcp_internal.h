@@ -1,0 +1,47 @@
+// Shared by the methods of lcp.c and mixed.c: the mixed problem, with or without free rows.
+#ifndef LASH_SOLVERS_LCP_INTERNAL_H
+#define LASH_SOLVERS_LCP_INTERNAL_H
+
+#include "solvers/cone/lcp.h"
+
+typedef struct Lcp {
+    int n, lda;
+    const double *A, *b;
+    const uint8_t* free;                       // (n) or NULL: no free rows
+    double *z, *w;                             // (n) the caller's
+    double* matrix;                            // (n x (n + 2))
+    double* matrix2;                           // (n x (n + 2)) also the low parts of matrix
+    double* least;                             // least squares of n x n
+    double *x, *r, *d;                         // (n + 1) scratch
+    int32_t *pivot, *basic, *nonbasic, *where; // (n + 1), (n), (n + 1), (2 n + 1)
+    double tolerance;
+    int max_iterations, iterations;
+    bool ray;
+    bool precise;     // Lemke: matrix + matrix2 is a tableau of twofold numbers
+    double b_largest; // Lemke: largest entry of b in the tableau's units
+    double growth;    // Lemke with twofold numbers: largest entry of the tableau so far
+    const LashStop* stop;
+} Lcp;
+
+static inline bool lcp_free(const Lcp* p, int i) {
+    return p->free != NULL && p->free[i];
+}
+
+size_t lcp_work_size(int n);
+Lcp lcp_begin(const LashLcpProblem* problem, const uint8_t* free_rows,
+              const LashLcpSettings* settings, double* z, double* w, void* work);
+LashLcpInfo lcp_run(Lcp* p, const LashLcpSettings* settings);
+
+double lcp_residual(const Lcp* p); // sets w
+
+// Sets z from a complementary basis: in[i] = 1 where z_i may differ from 0. Least squares when the
+// basis is singular. Returns the residual.
+double lcp_solve_basis(Lcp* p, const uint8_t* in);
+
+// Each returns the residual of the z it leaves.
+double lcp_lemke(Lcp* p);
+double lcp_newton(Lcp* p);
+double lcp_gauss_seidel(Lcp* p);
+double lcp_enumerate(Lcp* p);
+
+#endif

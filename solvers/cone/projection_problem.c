@@ -1,0 +1,157 @@
+// The position projection of one step (SCHEMES 5, [A12] section 5).
+//
+//     g+ = g + A tau;   bilateral, equality: g+ = 0, tau free;   inequality: 0 <= g+ perp tau >= 0
+//
+// This is a friction problem without friction: U = g+, W = A, b = g, P = tau, joint rows for the
+// equalities and frictionless contacts for the inequalities, so the friction solver answers it,
+// minimum norm included. What is left to do here: equalities may contradict each other (three
+// points, both sides of a guide). Since A = G' N G, the rows E can be met together exactly when
+// A_EE tau = -g_E has a solution; while it has none, the equality with the smallest impulse is
+// demoted to an inequality. If equalities and inequalities together cannot be met, the demotion
+// goes on, because g >= -tol never yields.
+#include "solvers/cone/projection_problem.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "solvers/friction.h"
+#include "solvers/linear/dense.h"
+
+static const double RANK = 1e-11; // smallest over largest pivot of a regular matrix [-]
+
+typedef struct Projection {
+    const LashProjectionProblem* p;
+    uint8_t* kind;         // (m) after demotion
+    uint8_t* contact_kind; // (m) for the friction solver
+    double *A, *g, *x;     // equalities only: (m x m), (m), (m)
+    double* least;         // least squares
+    int32_t* pivot;        // (m)
+    void* friction;        // workspace
+} Projection;
+
+static size_t round_up(size_t bytes) {
+    return (bytes + 63) / 64 * 64;
+}
+
+size_t lash_projection_work_size(int m) {
+    LASH_ASSERT(m >= 0);
+    size_t n = (size_t)m;
+    return round_up(2 * n) + round_up(n * sizeof(int32_t)) +
+           round_up((n * n + 2 * n + lash_dense_least_squares_size(m, m)) * sizeof(double)) +
+           lash_friction_work_size(m, m);
+}
+
+static Projection begin(const LashProjectionProblem* p, void* work) {
+    size_t n = (size_t)p->m;
+    char* at = work;
+    Projection s = {.p = p, .kind = (uint8_t*)at, .contact_kind = (uint8_t*)at + n};
+    at += round_up(2 * n);
+    s.pivot = (int32_t*)at;
+    at += round_up(n * sizeof(int32_t));
+    s.A = (double*)at;
+    s.g = s.A + n * n;
+    s.x = s.g + n;
+    s.least = s.x + n;
+    at += round_up((n * n + 2 * n + lash_dense_least_squares_size(p->m, p->m)) * sizeof(double));
+    s.friction = at;
+    if (n > 0) memcpy(s.kind, p->kind, n);
+    return s;
+}
+
+double lash_projection_residual(const LashProjectionProblem* p, const uint8_t* kind,
+                                const double* tau, double* g_new) {
+    double worst = 0;
+    for (int i = 0; i < p->m; ++i) g_new[i] = p->g[i];
+    lash_dense_multiply_add(p->m, p->m, p->A, p->lda, tau, g_new);
+    for (int i = 0; i < p->m; ++i) {
+        double a = p->A[(size_t)i * ((size_t)p->lda + 1)], t = (a > 0 ? a : 1) * tau[i];
+        double r = kind[i] == LASH_PROJECT_INEQUALITY ? fabs(fmin(t, g_new[i])) : fabs(g_new[i]);
+        if (!(r <= worst)) worst = r;
+    }
+    return worst;
+}
+
+static int gather_equalities(const Projection* s, double* A, double* g) {
+    const LashProjectionProblem* p = s->p;
+    int n = 0;
+    for (int i = 0; i < p->m; ++i) n += s->kind[i] != LASH_PROJECT_INEQUALITY;
+    for (int j = 0, c = 0; j < p->m; ++j) {
+        if (s->kind[j] == LASH_PROJECT_INEQUALITY) continue;
+        for (int i = 0, r = 0; i < p->m; ++i)
+            if (s->kind[i] != LASH_PROJECT_INEQUALITY)
+                A[r++ + c * n] = p->A[(size_t)i + (size_t)j * (size_t)p->lda];
+        g[c++] = -p->g[j];
+    }
+    return n;
+}
+
+// Can all equalities be met together?
+static bool consistent(const Projection* s) {
+    const LashProjectionProblem* p = s->p;
+    int n = gather_equalities(s, s->A, s->g);
+    if (n == 0 || lash_dense_lu(n, s->A, n, s->pivot) > RANK) return true;
+    gather_equalities(s, s->A, s->g);
+    lash_dense_least_squares(n, n, s->A, n, s->g, s->x, 1e-10, s->least);
+    for (int i = 0; i < p->m; ++i) {
+        if (s->kind[i] == LASH_PROJECT_INEQUALITY) continue;
+        double error = p->g[i];
+        for (int j = 0, c = 0; j < p->m; ++j)
+            if (s->kind[j] != LASH_PROJECT_INEQUALITY)
+                error += p->A[(size_t)i + (size_t)j * (size_t)p->lda] * s->x[c++];
+        if (fabs(error) > p->tolerance) return false;
+    }
+    return true;
+}
+
+// The equality with the smallest impulse becomes an inequality; false when none is left.
+static bool demote(Projection* s) {
+    int smallest = -1;
+    for (int i = 0; i < s->p->m; ++i)
+        if (s->kind[i] == LASH_PROJECT_EQUALITY &&
+            (smallest < 0 || s->p->P_n[i] < s->p->P_n[smallest]))
+            smallest = i;
+    if (smallest < 0) return false;
+    s->kind[smallest] = LASH_PROJECT_INEQUALITY;
+    return true;
+}
+
+static LashFrictionInfo solve_rows(const Projection* s, double* tau, double* g_new) {
+    const LashProjectionProblem* p = s->p;
+    double norm = 0;
+    for (int i = 0; i < p->m; ++i) {
+        s->contact_kind[i] = s->kind[i] == LASH_PROJECT_INEQUALITY ? LASH_CONTACT_FRICTIONLESS
+                                                                   : LASH_CONTACT_BILATERAL;
+        norm += p->g[i] * p->g[i];
+    }
+    LashFrictionProblem friction = {
+        .contacts = p->m, .m = p->m, .kind = s->contact_kind, .b = p->g, .W = p->A, .ldw = p->lda};
+    LashFrictionSettings settings = lash_friction_settings();
+    settings.tolerance = p->tolerance / (1 + sqrt(norm));
+    settings.cold = true;
+    settings.max_iterations = p->max_iterations;
+    settings.stop = p->stop;
+    return lash_friction_solve(&friction, &settings, tau, g_new, s->friction);
+}
+
+LashProjectionInfo lash_projection_solve(const LashProjectionProblem* p, double* tau, double* g_new,
+                                         uint8_t* final_kind, void* work) {
+    LASH_ASSERT(p->m >= 0 && p->lda >= p->m && p->tolerance > 0);
+    LashProjectionInfo info = {LASH_CONVERGED, 0, 0, 0};
+    Projection s = begin(p, work);
+    for (;;) {
+        bool possible = consistent(&s);
+        if (!possible && demote(&s)) {
+            info.demoted++;
+            continue;
+        }
+        LashFrictionInfo found = solve_rows(&s, tau, g_new);
+        info.iterations += found.iterations;
+        if (found.outcome == LASH_CONVERGED || lash_stop_asked(p->stop) || !demote(&s)) break;
+        info.demoted++;
+    }
+    info.residual = lash_projection_residual(p, s.kind, tau, g_new);
+    info.outcome = info.residual <= p->tolerance ? LASH_CONVERGED : LASH_INACCURATE;
+    if (final_kind != NULL && p->m > 0) memcpy(final_kind, s.kind, (size_t)p->m);
+    return info;
+}

@@ -1,0 +1,212 @@
+// A contradiction is named: drivers and contacts that no motion satisfies together.
+//
+// With the rows of a configuration, a velocity must satisfy
+//
+//     joints and drivers   A_b v = b_b,    b_b = -dg/dt
+//     contacts             A_c v >= b_c,   b_c = -dg/dt - g/h     (no gap closes within h)
+//
+// There is none exactly when multipliers exist that add all rows up to nothing, A'r = 0, r_c >= 0,
+// but not the right-hand sides, r'b > 0 (Farkas). The residual of the least squares
+//
+//     min  sum_b (b_b - A_b v)^2 + sum_c max(0, b_c - A_c v)^2,     r = b - A v, 0 for content
+//     contacts
+//
+// is such an r, or zero: the optimum says A'r = 0, and r'b = r'(b - A v) = |r|^2. The rows where r
+// is not zero exclude each other. Rows are scaled to length 1 in velocities measured in m/s
+// (turning at the radius of gyration), so that r compares with a speed.
+//
+// Newton on the set of contacts that are not content; normal equations, their regularisation
+// taken out by repetition. This is done once, when a step has failed.
+#include <math.h>
+#include <string.h>
+
+#include "core/arena.h"
+#include "solvers/linear/dense.h"
+#include "solvers/step/sim_internal.h"
+
+enum { LARGEST = 1200, ROUNDS = 60, REPETITIONS = 4 };
+static const double SMALL = 1e-12;  // regularisation, of rows of length 1
+static const double CLEARLY = 1e-3; // of the largest right-hand side: what r must exceed
+static const double BELONGS = 0.02; // of the largest r: a row that takes part
+
+typedef struct Row {
+    const LashInteraction* item;
+    int index; // of its rows
+    double b, r, scale;
+    bool contact, counts;
+} Row;
+
+typedef struct Conflict {
+    const LashSim* sim;
+    int n, rows;
+    Row* row;
+    const double* G;
+    double *N, *y, *x, *old;
+} Conflict;
+
+// Calls for every number of a row: a (size) of block b, scaled.
+static double dot_row(const Conflict* c, const Row* row, const double* y) {
+    const LashSystem* system = c->sim->system;
+    const double* column = c->G + row->item->offset;
+    double sum = 0;
+    for (int b = 0; b < row->item->touched; ++b) {
+        int n = lash_block_size(system, row->item->block[b]);
+        int at = system->block_start[row->item->block[b]];
+        for (int i = 0; i < n; ++i)
+            sum += column[n * row->index + i] / c->sim->weight[at + i] * y[at + i];
+        column += n * row->item->rows;
+    }
+    return row->scale * sum;
+}
+
+static void add_row(const Conflict* c, const Row* row, double factor, double* x) {
+    const LashSystem* system = c->sim->system;
+    const double* column = c->G + row->item->offset;
+    for (int b = 0; b < row->item->touched; ++b) {
+        int n = lash_block_size(system, row->item->block[b]);
+        int at = system->block_start[row->item->block[b]];
+        for (int i = 0; i < n; ++i)
+            x[at + i] += factor * row->scale * column[n * row->index + i] / c->sim->weight[at + i];
+        column += n * row->item->rows;
+    }
+}
+
+static void add_contact(Conflict* c, const LashInteraction* item, double b) {
+    c->row[c->rows++] = (Row){.item = item, .b = b, .scale = 1, .contact = true};
+}
+
+static void list_rows(Conflict* c, const LashInteractionList* list, const double* g,
+                      const double* g_t, double h) {
+    for (int i = 0; i < list->count; ++i) {
+        const LashInteraction* item = &list->item[i];
+        double gap = g[item->row];
+        if (item->kind == LASH_UNILATERAL && gap < INFINITY)
+            add_contact(c, item, -g_t[item->row] - fmax(gap, 0) / h);
+        if (i >= list->bilateral) continue;
+        for (int r = 0; r < item->rows; ++r)
+            c->row[c->rows++] =
+                (Row){.item = item, .index = r, .b = -g_t[item->row + r], .scale = 1};
+    }
+    for (int k = 0; k < c->rows; ++k) { // to length 1
+        Row* row = &c->row[k];
+        memset(c->x, 0, (size_t)c->n * sizeof *c->x);
+        add_row(c, row, 1, c->x);
+        double square = 0;
+        for (int i = 0; i < c->n; ++i) square += c->x[i] * c->x[i];
+        row->scale = square > 0 ? 1 / sqrt(square) : 0;
+        row->b *= row->scale;
+    }
+}
+
+// r and which contacts count at y; returns |r|^2.
+static double residuals(Conflict* c) {
+    double sum = 0;
+    for (int k = 0; k < c->rows; ++k) {
+        Row* row = &c->row[k];
+        double r = row->scale == 0 ? 0 : row->b - dot_row(c, row, c->y);
+        row->counts = !row->contact || r > 0;
+        row->r = row->counts ? r : 0;
+        sum += row->r * row->r;
+    }
+    return sum;
+}
+
+// N = sum a a' of the rows that count + SMALL, factored.
+static bool factor(Conflict* c) {
+    size_t n = (size_t)c->n;
+    memset(c->N, 0, n * n * sizeof *c->N);
+    for (size_t i = 0; i < n; ++i) c->N[i * (n + 1)] = SMALL;
+    for (int k = 0; k < c->rows; ++k) {
+        const Row* row = &c->row[k];
+        if (!row->counts || row->scale == 0) continue;
+        memset(c->x, 0, n * sizeof *c->x);
+        add_row(c, row, 1, c->x);
+        for (size_t j = 0; j < n; ++j) {
+            if (c->x[j] == 0) continue;
+            for (size_t i = 0; i < n; ++i) c->N[i + n * j] += c->x[i] * c->x[j];
+        }
+    }
+    return lash_dense_cholesky(c->n, c->N, c->n);
+}
+
+// y <- y + N^-1 A'r with the rows that counted when N was made, some times.
+static void advance(Conflict* c) {
+    for (int k = 0; k < REPETITIONS; ++k) {
+        memset(c->x, 0, (size_t)c->n * sizeof *c->x);
+        for (int i = 0; i < c->rows; ++i) {
+            const Row* row = &c->row[i];
+            if (row->counts && row->scale > 0)
+                add_row(c, row, row->b - dot_row(c, row, c->y), c->x);
+        }
+        lash_dense_cholesky_solve(c->n, c->N, c->n, c->x);
+        for (int i = 0; i < c->n; ++i) c->y[i] += c->x[i];
+    }
+}
+
+static bool solve(Conflict* c) {
+    size_t bytes = (size_t)c->n * sizeof *c->y;
+    double best = residuals(c);
+    for (int k = 0; k < ROUNDS; ++k) {
+        memcpy(c->old, c->y, bytes);
+        if (!factor(c)) return false;
+        advance(c);
+        double now = residuals(c);
+        for (int half = 0; half < 20 && !(now <= best); ++half) {
+            for (int i = 0; i < c->n; ++i) c->y[i] = 0.5 * (c->y[i] + c->old[i]);
+            now = residuals(c);
+        }
+        bool done = !(now < (1 - 1e-9) * best);
+        best = now;
+        if (done) break;
+    }
+    return best < INFINITY;
+}
+
+// Takes the interactions whose rows take part, the strongest of each.
+static int name_rows(const Conflict* c, LashSim* sim) {
+    double largest_r = 0, largest_b = 0;
+    for (int k = 0; k < c->rows; ++k) {
+        largest_r = fmax(largest_r, fabs(c->row[k].r));
+        if (!c->row[k].contact) largest_b = fmax(largest_b, fabs(c->row[k].b));
+    }
+    sim->conflicts = 0;
+    if (!(largest_r > CLEARLY * largest_b)) return 0;
+    for (int k = 0; k < c->rows; ++k) {
+        const Row* row = &c->row[k];
+        bool driver = row->item->prescribed;
+        if (!row->contact && !driver) continue; // what holds is no cause
+        if (fabs(row->r) < BELONGS * largest_r || sim->conflicts == LASH_MAX_CONFLICTS) continue;
+        sim->conflict[sim->conflicts++] = (LashConflict){
+            .id = row->item->id, .driver = driver, .speed = driver ? row->b / row->scale : 0};
+    }
+    return sim->conflicts;
+}
+
+bool conflict_find(LashSim* sim) {
+    const LashSystem* system = sim->system;
+    double h = sim->settings.h;
+    bool driven = false;
+    sim->conflicts = 0;
+    if (system->nv > LARGEST || !all_finite(sim->fail_q, system->nq)) return false;
+    const LashInteractionList* list =
+        system->collect(system, sim->work, sim->fail_t, sim->fail_q, sim->v, h, sim->reach);
+    for (int i = 0; i < list->bilateral; ++i) driven = driven || list->item[i].prescribed;
+    StepContext* s = &sim->step;
+    s->list = list;
+    bool good = driven && system->evaluate(system, sim->work, sim->fail_t, sim->fail_q, NULL, s->g,
+                                           s->g_t, s->G);
+    if (good && all_finite(s->G, list->G_size)) {
+        size_t n = (size_t)system->nv;
+        double* memory = lash_alloc((n * n + 3 * n) * sizeof *memory);
+        Conflict c = {.sim = sim, .n = system->nv, .G = s->G, .N = memory, .y = memory + n * n};
+        c.x = c.y + n;
+        c.old = c.x + n;
+        c.row = lash_alloc((size_t)(list->rows + 1) * sizeof *c.row);
+        list_rows(&c, list, s->g, s->g_t, h);
+        good = solve(&c) && name_rows(&c, sim) > 1;
+        lash_free(c.row);
+        lash_free(memory);
+    }
+    s->list = system->collect(system, sim->work, sim->t, sim->q, sim->v, h, sim->reach);
+    return good;
+}

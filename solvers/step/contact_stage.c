@@ -1,0 +1,677 @@
+// Contacts inside the iteration of a step: the velocity problem with impact and friction, and the
+// position problem.
+//
+//     U_c = W P_c + b,   W = G^' B G*,   b = U_c(free) - W P_c(old) + e U_N(start) in normal rows
+//                                          [+ (1 - theta)/theta U_T(start) under Fremond's law]
+//     g+  = g + G'(h theta dv) + G' N G dtau,   0 = g+ where P_N > 0,   0 <= g+ perp tau >= 0
+//     elsewhere
+//
+// Friction in joints (LASH_FRICTION) has an empty normal row, so U_N = 0 there. In its place stands
+//     U_N = w (P_N - L),   L = |P_load| of the joint's force rows,   w = mean diagonal of W_TT,
+// a contact that closes exactly when P_N = L: the cone |P_T| <= mu P_N then is Coulomb's law with
+// the joint's own reaction, and every friction solver takes it as it is. L is linearised in the
+// contact impulses through the joints' answer to them, so Newton converges quadratically.
+//
+// B is the response of the system with its joints closed (factor.c); G^ = G + h theta d(G'v)/dq
+// when the exact Newton matrix is asked for. Friction acts at velocity level only, positions move
+// along normals.
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "solvers/cone/friction_internal.h"
+#include "solvers/step/rows.h"
+#include "solvers/step/sim_internal.h"
+
+static const double FAR = 1e6; // [m] an empty contact slot has an infinite gap
+// A coupled correction: rows that are solved exactly at once; iterations of the friction solver.
+enum { FEW_ROWS = 9, COUPLED_ITERATIONS = 100 };
+enum { SEARCH_ITERATIONS = 100 };   // of a position problem: the next correction goes on
+static const double PUSHES = 1e-12; // P_N > 0 means above this share of the largest impulse
+
+// --- Lists ---------------------------------------------------------------------------------------
+
+static int last_index(const LashSim* sim, uint64_t id) {
+    for (int i = 0; i < sim->last.count; ++i) {
+        if (sim->last.id[i] == id) return i;
+    }
+    return -1;
+}
+
+void step_activate(LashSim* sim, StepContext* s, int i) {
+    const LashInteraction* item = &s->list->item[i];
+    s->active[i] = 1;
+    int k = last_index(sim, item->id);
+    if (k < 0) return;
+    bool predicted = sim->guess_P != NULL;
+    if (predicted && !joint_friction(item)) s->tau[item->row] = sim->guess_tau[k];
+    for (int r = 0; r < item->rows; ++r) {
+        s->P[item->row + r] = predicted ? sim->guess_P[3 * k + r] : sim->last.P[3 * k + r];
+        s->U_start[item->row + r] = sim->last.U[3 * k + r];
+    }
+    s->gap_start[i] = 0;
+    // With directions at the start, the last U is that of directions one step older.
+    s->has_U_start[i] = sim->settings.direction != LASH_AT_START;
+}
+
+bool joint_friction(const LashInteraction* item) {
+    return item->kind == LASH_FRICTION;
+}
+
+// U at the start, G(q_k)' v_k + g_t(t_k), and the gap there, of active contacts that were not
+// active before.
+static bool start_velocities(LashSim* sim, StepContext* s) {
+    const LashSystem* system = sim->system;
+    bool missing = false;
+    for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        s->wanted[i] = s->active[i] && !s->has_U_start[i];
+        missing = missing || s->wanted[i];
+    }
+    if (!missing) return true;
+    if (!sim_evaluate(sim, s->t0, sim->q, s->wanted, s->g_star, s->g_t, s->G_star)) return false;
+    for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        if (!s->wanted[i]) continue;
+        const LashInteraction* item = &s->list->item[i];
+        lash_row_velocity(system, item, s->G_star, sim->v, s->U_start + item->row);
+        for (int r = 0; r < item->rows; ++r) s->U_start[item->row + r] += s->g_t[item->row + r];
+        s->gap_start[i] = s->g_star[item->row];
+        s->has_U_start[i] = 1;
+    }
+    return true;
+}
+
+bool contacts_list(LashSim* sim, StepContext* s) {
+    if (!start_velocities(sim, s)) return false;
+    s->nc = s->m = s->nn = 0;
+    for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        const LashInteraction* item = &s->list->item[i];
+        s->wanted[i] = s->active[i] || s->position[i] != POSITION_FREE;
+        s->scale[i] = 0;
+        if (s->wanted[i] && (s->nc == sim->max_contacts || s->nn == sim->max_contacts ||
+                             s->m + item->rows > sim->max_contact_rows))
+            return false; // more than there is room for
+        if (s->active[i]) {
+            s->contact[s->nc] = i;
+            s->first[s->nc] = s->m;
+            s->kind[s->nc] = (uint8_t)item->rows;
+            s->mu[s->nc] = item->mu;
+            s->m += item->rows;
+            ++s->nc;
+        }
+        if (s->position[i] != POSITION_FREE) {
+            s->kind_n[s->nn] = LASH_PROJECT_INEQUALITY;
+            s->normal[s->nn++] = i;
+        }
+    }
+    s->b_norm = 0;
+    return true;
+}
+
+// --- Velocity problem ----------------------------------------------------------------------------
+
+const double* law_rows(const LashSim* sim, const StepContext* s) {
+    return sim->settings.law == LASH_FREMOND ? s->G_star : s->G;
+}
+
+// Fremond's law [AC24]: the cone of friction acts on u = (1 - theta) U_k + theta U_{k+1}, whose
+// normal part is shifted so that Newton's law is left as it is. Divided by theta it reads
+// U + (e U_N,k, (1 - theta)/theta U_T,k), a problem with the same W.
+void law_shift(const LashSim* sim, const StepContext* s, int i, double* shift) {
+    const LashInteraction* item = &s->list->item[i];
+    double e = item->e * s->restitution, before = (1 - s->theta) / s->theta;
+    shift[0] = e == 0 ? 0 : e * s->U_start[item->row];
+    for (int r = 1; r < item->rows; ++r)
+        shift[r] = sim->settings.law == LASH_FREMOND ? before * s->U_start[item->row + r] : 0;
+}
+
+void fremond_start(LashSim* sim, StepContext* s) {
+    for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        if (!s->active[i]) continue;
+        const LashInteraction* item = &s->list->item[i];
+        lash_row_velocity(sim->system, item, s->G_star, sim->v, s->U_start + item->row);
+        for (int r = 0; r < item->rows; ++r)
+            s->U_start[item->row + r] += s->g_t_star[item->row + r];
+        s->has_U_start[i] = 1;
+    }
+}
+
+// |impulses of the load rows| of a joint's friction
+static double load_of(const StepContext* s, const LashInteraction* item) {
+    const LashInteraction* joint = &s->list->item[item->load];
+    double sum = 0;
+    for (int r = 0; r < joint->rows; ++r) {
+        double P = s->P[joint->row + r];
+        if (item->load_rows >> r & 1) sum += P * P;
+    }
+    return sqrt(sum);
+}
+
+// |P - proj(P - rho (u + (mu |u_T|, 0, 0)))| / rho of one contact, u = U + shift of the law
+static double natural_map(int rows, double mu, double rho, const double* P, const double* U,
+                          const double* shift) {
+    double x[3] = {0}, u[3] = {0};
+    for (int r = 0; r < rows; ++r) u[r] = U[r] + shift[r];
+    double u_t = rows == 1 ? 0 : rows == 2 ? fabs(u[1]) : sqrt(u[1] * u[1] + u[2] * u[2]);
+    x[0] = P[0] - rho * (u[0] + mu * u_t);
+    for (int r = 1; r < rows; ++r) x[r] = P[r] - rho * u[r];
+    double t = rows == 1 ? 0 : rows == 2 ? fabs(x[1]) : sqrt(x[1] * x[1] + x[2] * x[2]), n = x[0];
+    if (t > mu * n || n < 0) { // outside the cone: onto its side, or its tip
+        double along = (n + mu * t) / (1 + mu * mu);
+        if (along <= 0) along = 0;
+        double scale = t > 0 ? mu * along / t : 0;
+        x[0] = along;
+        for (int r = 1; r < rows; ++r) x[r] *= scale;
+    }
+    double sum = 0;
+    for (int r = 0; r < rows; ++r) sum += (P[r] - x[r]) * (P[r] - x[r]);
+    return sqrt(sum) / rho;
+}
+
+double row_mobility(const LashSim* sim, const LashInteraction* item, const double* G, int row) {
+    const LashSystem* system = sim->system;
+    double sum = 0;
+    const double* column = G + item->offset;
+    for (int b = 0; b < item->touched; ++b) {
+        int n = lash_block_size(system, item->block[b]);
+        const double* M = sim->M_values + system->pattern.offset[item->block[b]];
+        for (int i = 0; i < n; ++i) sum += column[n * row + i] * column[n * row + i] / M[i + n * i];
+        column += n * item->rows;
+    }
+    return sum;
+}
+
+// 1 / sum of G^2 / M over the diagonal of M: near enough for a scale where solving costs too much.
+static double contact_scale_of_masses(const LashSim* sim, const StepContext* s,
+                                      const LashInteraction* item) {
+    double sum = 0;
+    for (int r = 0; r < item->rows; ++r) sum += row_mobility(sim, item, s->G, r);
+    return sum > 0 ? 1 / sum : 1;
+}
+
+// 1 / trace(G_a' M^-1 G_a): a scale that needs no factorisation of the contact problem.
+static double contact_scale(LashSim* sim, const StepContext* s, const LashInteraction* item) {
+    const LashSystem* system = sim->system;
+    if (sim->coupled) return contact_scale_of_masses(sim, s, item);
+    if (!lash_block_lu_is_diagonal(sim->A))
+        return sim->B != NULL ? 0 : contact_scale_of_masses(sim, s, item);
+    double trace = 0;
+    const double* column = s->G + item->offset;
+    for (int b = 0; b < item->touched; ++b) {
+        int n = lash_block_size(system, item->block[b]);
+        const double* D = lash_block_lu_inverse(sim->A, item->block[b]);
+        for (int r = 0; r < item->rows; ++r, column += n) {
+            for (int j = 0; j < n; ++j) {
+                double sum = 0;
+                for (int i = 0; i < n; ++i) sum += column[i] * D[i + n * j];
+                trace += sum * column[j];
+            }
+        }
+    }
+    return trace > 0 ? 1 / trace : 1;
+}
+
+// 1 / trace of the contact's block of W when W is not known yet: solves for its columns.
+static double contact_scale_by_columns(LashSim* sim, const StepContext* s,
+                                       const LashInteraction* item) {
+    double trace = 0;
+    for (int r = 0; r < item->rows; ++r) {
+        double unit[LASH_MAX_ROWS] = {0}, U[LASH_MAX_ROWS];
+        unit[r] = 1;
+        memset(sim->x, 0, (size_t)sim->system->nv * sizeof *sim->x);
+        lash_row_apply(sim->system, item, s->G, 1, unit, sim->x);
+        lash_block_lu_solve(sim->A, sim->x);
+        lash_row_velocity(sim->system, item, s->G, sim->x, U);
+        trace += U[r];
+    }
+    return trace > 0 ? 1 / trace : 1;
+}
+
+void contacts_errors(LashSim* sim, StepContext* s, bool project) {
+    s->contact_error = 0;
+    double largest = 0;
+    for (int c = 0; c < s->nc; ++c) {
+        int i = s->contact[c];
+        const LashInteraction* item = &s->list->item[i];
+        double rho = s->scale[i]; // a measure: taken once per pass
+        if (rho == 0) rho = contact_scale(sim, s, item);
+        if (rho == 0) rho = contact_scale_by_columns(sim, s, item);
+        if (!is_empty(s, item)) s->scale[i] = rho;
+        double shift[LASH_MAX_ROWS];
+        law_shift(sim, s, i, shift);
+        if (is_empty(s, item)) { // its law: U = P / rho
+            s->contact_error = worse(s->contact_error, fabs(s->P[item->row]) / rho);
+            continue;
+        }
+        if (joint_friction(item)) { // U_N of the law: w (P_N - L), w = 1/(rho (rows - 1))
+            shift[0] = (s->P[item->row] - load_of(s, item)) / (rho * (item->rows - 1));
+        }
+        double error =
+            natural_map(item->rows, item->mu, rho, s->P + item->row, s->U + item->row, shift) /
+            (1 + s->b_norm);
+        if (!(error <= s->velocity_error || error <= s->contact_error))
+            s->worst_velocity = item->id;
+        s->contact_error = worse(s->contact_error, error);
+        largest = fmax(largest, s->P[item->row]);
+    }
+    if (!project) return;
+    for (int k = 0; k < s->nn; ++k) {
+        const LashInteraction* item = &s->list->item[s->normal[k]];
+        double g = s->g[item->row];
+        bool closed = s->kind_n[k] == LASH_PROJECT_EQUALITY || s->tau[item->row] != 0;
+        if (is_empty(s, item)) continue;
+        double error = closed ? fabs(g) : worse(-g, 0);
+        if (!(error <= s->position_error)) s->worst_position = item->id;
+        s->position_error = worse(s->position_error, error);
+    }
+}
+
+// y (nv) = B (G* column of one contact)
+// y += B x over n columns of B
+LASH_VECTOR_CLONES static void add_columns(int nv, int n, const double* restrict B, const double* x,
+                                           double* restrict y) {
+    for (int k = 0; k < n; ++k) {
+        const double* Bk = B + (size_t)nv * (size_t)k;
+        double xk = x[k];
+        for (int i = 0; i < nv; ++i) y[i] += xk * Bk[i];
+    }
+}
+
+void response_column(LashSim* sim, const StepContext* s, const LashInteraction* item, int row,
+                     bool positions, double* y) {
+    const LashSystem* system = sim->system;
+    double unit[LASH_MAX_ROWS] = {0};
+    unit[row] = 1;
+    const double* G = positions ? s->G : s->G_star;
+    memset(y, 0, (size_t)system->nv * sizeof *y);
+    if (!response_ready(sim, s)) {
+        lash_row_apply(system, item, G, 1, unit, y);
+        joints_response(sim, s, positions, y);
+        return;
+    }
+    const double* B = positions && !sim->same_metric ? sim->B_n : sim->B;
+    const double* column = G + item->offset;
+    int nv = system->nv;
+    for (int b = 0; b < item->touched; ++b) {
+        int n = lash_block_size(system, item->block[b]),
+            start = system->block_start[item->block[b]];
+        const double* x = column + n * row;
+        add_columns(nv, n, B + (size_t)nv * (size_t)start, x, y);
+        column += n * item->rows;
+    }
+}
+
+// Change of the joints' impulses (bilateral rows) by a unit impulse of row `row` of contact c.
+static const double* joints_answer(LashSim* sim, const StepContext* s, int c, int row) {
+    const LashSystem* system = sim->system;
+    const LashInteraction* item = &s->list->item[s->contact[c]];
+    double unit[LASH_MAX_ROWS] = {0};
+    if (sim->coupled) return contact_newton_loads(sim, s->first[c] + row);
+    unit[row] = 1;
+    memset(sim->x, 0, (size_t)system->nv * sizeof *sim->x);
+    lash_row_apply(system, item, s->G_star, 1, unit, sim->x);
+    lash_block_lu_solve(sim->A, sim->x);
+    lash_rows_velocity(system, s->list, 0, s->list->bilateral, NULL, s->G, sim->x, sim->u);
+    lash_joint_solver_solve(&sim->velocity_joints, sim->u, sim->w);
+    return sim->w;
+}
+
+void assemble_loads(LashSim* sim, StepContext* s, double* W, int ld, double* b, const double* P) {
+    const LashInteractionList* list = s->list;
+    int loaded = 0;
+    for (int c = 0; c < s->nc; ++c) {
+        const LashInteraction* item = &list->item[s->contact[c]];
+        if (!joint_friction(item)) continue;
+        int n = s->first[c];
+        double w = 0, scale = s->scale[s->contact[c]];
+        for (int r = 1; r < item->rows; ++r) w += W[(n + r) + ld * (n + r)] / (item->rows - 1);
+        // Where the joint hardly turns with the mechanism W_TT says nothing: as the errors are
+        // measured.
+        if (scale > 0) w = fmax(w, 1 / (scale * (item->rows - 1)));
+        for (int j = 0; j < s->m; ++j) W[n + ld * j] = 0;
+        W[n + ld * n] = w > 0 ? w : 1;
+        b[n] = -W[n + ld * n] * load_of(s, item);
+        ++loaded;
+    }
+    for (int c = 0; c < s->nc && loaded > 0; ++c) {
+        const LashInteraction* by = &list->item[s->contact[c]];
+        for (int r = joint_friction(by) ? 1 : 0; r < by->rows; ++r) {
+            int j = s->first[c] + r;
+            const double* answer = joints_answer(sim, s, c, r);
+            for (int k = 0; k < s->nc; ++k) {
+                const LashInteraction* item = &list->item[s->contact[k]];
+                double L = joint_friction(item) ? load_of(s, item) : 0, slope = 0;
+                if (L == 0) continue;
+                const LashInteraction* joint = &list->item[item->load];
+                for (int i = 0; i < joint->rows; ++i) {
+                    int row = joint->row + i;
+                    if (item->load_rows >> i & 1) slope += s->P[row] / L * answer[row];
+                }
+                int n = s->first[k];
+                double w = W[n + ld * n];
+                W[n + ld * j] = -w * slope;
+                b[n] += w * slope * P[j];
+            }
+        }
+    }
+}
+
+void part_empty_slots(const StepContext* s, double* W, int ld, double* b) {
+    for (int c = 0; c < s->nc; ++c) {
+        const LashInteraction* item = &s->list->item[s->contact[c]];
+        if (!is_empty(s, item)) continue;
+        double w = 0;
+        for (int k = 0; k < s->m; ++k) w = fmax(w, W[k + ld * k]);
+        for (int r = s->first[c]; r < s->first[c] + item->rows; ++r) {
+            for (int k = 0; k < s->m; ++k) W[r + ld * k] = W[k + ld * r] = 0;
+            W[r + ld * r] = w > 0 ? w : 1;
+            b[r] = 0;
+        }
+    }
+}
+
+void part_held_rows(StepContext* s, double* W, int ld) {
+    for (int c = 0; c < s->nc; ++c) {
+        const LashInteraction* item = &s->list->item[s->contact[c]];
+        double w = 0;
+        for (int r = s->first[c]; r < s->first[c] + item->rows; ++r)
+            if (!s->held[r]) w = fmax(w, W[r + ld * r]);
+        for (int r = s->first[c]; r < s->first[c] + item->rows; ++r) {
+            if (!s->held[r]) continue;
+            for (int k = 0; k < s->m; ++k) W[r + ld * k] = W[k + ld * r] = 0;
+            W[r + ld * r] = w > 0 ? w : 1;
+        }
+    }
+}
+
+void clear_held_rows(const StepContext* s, double* b, double* P) {
+    for (int r = 0; r < s->m; ++r) {
+        if (!s->held[r]) continue;
+        b[r] = 0;
+        P[r] = 0;
+    }
+}
+
+static void find_held_rows(const LashSim* sim, StepContext* s) {
+    for (int c = 0; c < s->nc; ++c) {
+        const LashInteraction* item = &s->list->item[s->contact[c]];
+        for (int r = 0; r < item->rows; ++r) {
+            int row = s->first[c] + r;
+            s->held[row] = s->list->bilateral > 0 &&
+                           is_held(s->W[row + s->ldw * row], row_mobility(sim, item, s->G, r));
+        }
+    }
+}
+
+static void assemble_velocity_problem(LashSim* sim, StepContext* s) {
+    const LashSystem* system = sim->system;
+    bool exact =
+        sim->exact && sim->settings.direction != LASH_AT_START && sim->settings.law != LASH_FREMOND;
+    const double* rows =
+        exact ? row_derivatives(sim, s, s->list->bilateral, s->list->count) : law_rows(sim, s);
+    int m = s->m;
+    s->ldw = m;
+    contact_newton_forget(sim); // W was its
+    for (int c = 0; c < s->nc; ++c) {
+        const LashInteraction* item = &s->list->item[s->contact[c]];
+        for (int r = 0; r < item->rows; ++r) {
+            double* column = s->W + (size_t)m * (size_t)(s->first[c] + r);
+            response_column(sim, s, item, r, false, sim->x);
+            for (int k = 0; k < s->nc; ++k) {
+                lash_row_velocity(system, &s->list->item[s->contact[k]], rows, sim->x,
+                                  column + s->first[k]);
+            }
+        }
+    }
+    find_held_rows(sim, s);
+    part_held_rows(s, s->W, m);
+    double norm = 0;
+    for (int c = 0; c < s->nc; ++c) { // U at v + y
+        const LashInteraction* item = &s->list->item[s->contact[c]];
+        double *b = s->b + s->first[c], shift[LASH_MAX_ROWS];
+        law_shift(sim, s, s->contact[c], shift);
+        lash_row_velocity(system, item, rows, sim->y, b);
+        for (int r = 0; r < item->rows; ++r) {
+            b[r] += s->U[item->row + r] + shift[r];
+            s->P_c[s->first[c] + r] = s->P[item->row + r];
+        }
+    }
+    clear_held_rows(s, s->b, s->P_c);
+    for (int j = 0; j < m; ++j) {
+        double p = s->P_c[j];
+        if (p == 0) continue;
+        for (int i = 0; i < m; ++i) s->b[i] -= s->W[i + m * j] * p;
+    }
+    part_empty_slots(s, s->W, m, s->b);
+    assemble_loads(sim, s, s->W, m, s->b, s->P_c);
+    for (int i = 0; i < m; ++i) norm += s->b[i] * s->b[i];
+    s->b_norm = sqrt(norm);
+}
+
+LashFrictionProblem friction_problem(const StepContext* s) {
+    return (LashFrictionProblem){.contacts = s->nc,
+                                 .m = s->m,
+                                 .kind = s->kind,
+                                 .mu = s->mu,
+                                 .b = s->b,
+                                 .W = s->W,
+                                 .ldw = s->ldw};
+}
+static bool well_posed(const StepContext* s) {
+    return isfinite(s->b_norm) && all_finite(s->P_c, s->m) && diagonal_finite(s->W, s->ldw, s->m);
+}
+
+static bool contacts_solve(LashSim* sim, StepContext* s) {
+    LashFrictionProblem problem = friction_problem(s);
+    if (!well_posed(s)) return false;
+    LashFrictionSettings settings = lash_friction_settings();
+    settings.tolerance = sim->settings.tolerance_solver;
+    settings.stop = &sim->stop;
+    LashFrictionInfo info =
+        lash_friction_solve(&problem, &settings, s->P_c, s->U_c, sim->friction_work);
+    sim->info.solver += info.iterations;
+    return info.outcome != LASH_FAILED && info.residual <= sim->settings.tolerance_velocity;
+}
+
+// Within the coupled correction Newton squares the error, so the friction solver need not do
+// better; a tenth of it will do where it cannot. With all derivatives there may be no answer.
+// Without them (plain), far from the solution, it starts from nothing: old impulses would only
+// mislead it; and other solvers find what it does not, most of them soon or never.
+bool contacts_solve_coupled(LashSim* sim, StepContext* s, bool plain) {
+    LashFrictionProblem problem = friction_problem(s);
+    if (!well_posed(s)) return false;
+    LashFrictionSettings settings = lash_friction_settings();
+    settings.tolerance = sim->settings.tolerance_solver;
+    settings.stop = &sim->stop;
+    settings.max_iterations = COUPLED_ITERATIONS;
+    LashFrictionInfo info = {.outcome = LASH_INACCURATE};
+    if (s->m <= FEW_ROWS) { // exactly, and at no cost
+        info = lash_friction_solve(&problem, &settings, s->P_c, s->U_c, sim->friction_work);
+        sim->info.solver += info.iterations;
+        if (info.outcome == LASH_CONVERGED) return true;
+    }
+    double error = s->contact_error;
+    FrictionStart start = plain ? FRICTION_FROM_NOTHING : FRICTION_SHRUNK;
+    if (s->correction > 0) start = FRICTION_WARM;
+    // A step that could not be solved whole nor in halves is glad of any forces.
+    if (4 * s->h <= sim->settings.h && start != FRICTION_FROM_NOTHING) start = FRICTION_ANY;
+    info = friction_levenberg(&problem, contact_newton_number(sim), settings.tolerance,
+                              error * fmin(1e-2, 10 * error), start, s->P_c, s->U_c,
+                              sim->levenberg_work);
+    sim->info.solver += info.iterations;
+    bool near = info.residual <= fmax(settings.tolerance, 0.1 * error);
+    if (near || !plain) return near;
+    settings.minimum_norm = false;
+    settings.tolerance = fmax(settings.tolerance, 0.1 * error);
+    if (!sim->robust) {
+        settings.method = LASH_FRICTION_NEWTON;
+        settings.max_iterations = 30;
+    }
+    info = lash_friction_solve(&problem, &settings, s->P_c, s->U_c, sim->friction_work);
+    sim->info.solver += info.iterations;
+    return info.residual <= fmax(settings.tolerance, 0.5 * error);
+}
+
+bool contacts_correct(LashSim* sim, StepContext* s) {
+    const LashSystem* system = sim->system;
+    const LashInteractionList* list = s->list;
+    assemble_velocity_problem(sim, s);
+    if (!contacts_solve(sim, s)) return false;
+    double* x = sim->x;
+    memset(x, 0, (size_t)system->nv * sizeof *x);
+    for (int c = 0; c < s->nc; ++c) {
+        const LashInteraction* item = &list->item[s->contact[c]];
+        double dP[3];
+        for (int r = 0; r < item->rows; ++r) {
+            dP[r] = s->P_c[s->first[c] + r] - s->P[item->row + r];
+            s->P[item->row + r] = s->P_c[s->first[c] + r];
+        }
+        lash_row_apply(system, item, s->G_star, 1, dP, x);
+    }
+    lash_block_lu_solve(sim->A, x);
+    for (int i = 0; i < system->nv; ++i) sim->y[i] += x[i];
+    if (list->bilateral == 0) return true;
+    lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, x,
+                       sim->u); // joints answer the contacts
+    lash_joint_solver_solve(&sim->velocity_joints, sim->u, sim->w);
+    memset(x, 0, (size_t)system->nv * sizeof *x);
+    lash_rows_apply(system, list, 0, list->bilateral, NULL, s->G_star, 1, sim->w, x);
+    lash_block_lu_solve(sim->A, x);
+    for (int i = 0; i < system->nv; ++i) sim->y[i] += x[i];
+    for (int i = 0; i < list->bilateral_rows; ++i) s->P[i] += sim->w[i];
+    return true;
+}
+
+// --- Position problem ----------------------------------------------------------------------------
+
+void solve_metric(LashSim* sim, double* x) {
+    if (sim->system->unit_metric) return;
+    lash_block_lu_solve(sim->same_metric ? sim->A : sim->curved ? sim->N : sim->M, x);
+}
+
+// tau of the joints changes so that they stay closed under the increment x (nv); x gets their
+// answer.
+void keep_joints_closed(LashSim* sim, StepContext* s, double* x) {
+    const LashSystem* system = sim->system;
+    const LashInteractionList* list = s->list;
+    if (list->bilateral == 0) return;
+    LashJointSolver* joints = sim->same_metric ? &sim->velocity_joints : &sim->position_joints;
+    lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, x, sim->u);
+    lash_joint_solver_solve(joints, sim->u, sim->w);
+    memset(sim->z, 0, (size_t)system->nv * sizeof *sim->z);
+    lash_rows_apply(system, list, 0, list->bilateral, NULL, s->G, 1, sim->w, sim->z);
+    solve_metric(sim, sim->z);
+    for (int i = 0; i < system->nv; ++i) x[i] += sim->z[i];
+    for (int i = 0; i < list->bilateral_rows; ++i) s->tau[i] += sim->w[i];
+}
+
+// Increment d of the configuration by the corrections made so far: h theta dv, and N G tau instead
+// of the shift that the iterate was evaluated with (a guess, when a pass begins). Where the
+// directions' dependence on it counts: (M - d(G tau)/dq) d = M (h theta dv - shift) + G tau.
+void increment_so_far(LashSim* sim, const StepContext* s, double* moved) {
+    const LashSystem* system = sim->system;
+    double ht = s->h * s->move_theta;
+    if (!sim->curved) {
+        projection_shift(sim, s, moved);
+        for (int i = 0; i < system->nv; ++i) moved[i] += ht * sim->y[i] - s->shift[i];
+        return;
+    }
+    for (int i = 0; i < system->nv; ++i) sim->z[i] = ht * sim->y[i] - s->shift[i];
+    lash_block_multiply(system, sim->M_values, sim->z, moved);
+    projection_force(sim, s, moved);
+    lash_block_lu_solve(sim->N, moved);
+}
+
+// tau of the joints so that they are closed after the increment; without curvature that has been
+// done before the contacts (newton.c).
+static void close_joints(LashSim* sim, StepContext* s, double* moved) {
+    const LashInteractionList* list = s->list;
+    if (!sim->curved || list->bilateral == 0) return;
+    lash_rows_velocity(sim->system, list, 0, list->bilateral, NULL, s->G, moved, sim->u);
+    for (int r = 0; r < list->bilateral_rows; ++r) sim->u[r] += s->g[r];
+    lash_joint_solver_solve(&sim->position_joints, sim->u, sim->w);
+    for (int i = 0; i < list->bilateral_rows; ++i) s->tau[i] += sim->w[i];
+    increment_so_far(sim, s, moved);
+    ++sim->info.projection;
+}
+
+// Kinds of the rows and gaps predicted after the increment `moved`. True when they hold already to
+// half of what the iteration goes on to (newton.c): nothing is to be projected.
+static bool predict_gaps(LashSim* sim, StepContext* s, const double* moved, double tolerance) {
+    double largest = 0, U[LASH_MAX_ROWS];
+    for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        const LashInteraction* item = &s->list->item[i];
+        if (s->active[i] && !joint_friction(item)) largest = fmax(largest, s->P[item->row]);
+    }
+    bool hold = true;
+    for (int k = 0; k < s->nn; ++k) {
+        const LashInteraction* item = &s->list->item[s->normal[k]];
+        bool pushed =
+            s->active[s->normal[k]] && s->P[item->row] > PUSHES * largest && !is_empty(s, item);
+        bool equality = pushed && s->position[s->normal[k]] == POSITION_CLOSED_IF_PUSHED;
+        s->kind_n[k] = equality ? LASH_PROJECT_EQUALITY : LASH_PROJECT_INEQUALITY;
+        s->P_n[k] = s->P[item->row];
+        lash_row_velocity(sim->system, item, s->G, moved, U);
+        s->gap_n[k] = fmin(s->g[item->row] + U[0], FAR);
+        s->tau_n[k] = is_empty(s, item) ? 0 : s->tau[item->row];
+        bool closed = equality || s->tau_n[k] != 0; // an extrapolated tau may be negative
+        hold = hold && s->gap_n[k] >= -tolerance && (!closed || s->gap_n[k] <= tolerance);
+    }
+    return hold;
+}
+
+// A = G' N G of the normals; gap_n becomes the gaps without tau.
+static void assemble_position_problem(LashSim* sim, StepContext* s) {
+    double U[LASH_MAX_ROWS];
+    for (int k = 0; k < s->nn; ++k) {
+        response_column(sim, s, &s->list->item[s->normal[k]], 0, true, sim->x);
+        for (int j = 0; j < s->nn; ++j) {
+            lash_row_velocity(sim->system, &s->list->item[s->normal[j]], s->G, sim->x, U);
+            s->A_n[j + s->nn * k] = U[0];
+        }
+    }
+    for (int k = 0; k < s->nn; ++k) {
+        for (int j = 0; j < s->nn; ++j) s->gap_n[j] -= s->A_n[j + s->nn * k] * s->tau_n[k];
+    }
+}
+
+bool positions_correct(LashSim* sim, StepContext* s) {
+    const LashSystem* system = sim->system;
+    double* moved = s->F; // F is evaluated again before it is used
+    // Gaps left within a dead band would make the extrapolated tau jump from step to step; with the
+    // full matrix, which stops at the tolerances, there is nothing to extrapolate.
+    double share = sim->settings.full_newton ? 0.5 : 0.001;
+    double tolerance = share * s->goal * sim->settings.tolerance_position;
+    increment_so_far(sim, s, moved);
+    close_joints(sim, s, moved);
+    if (predict_gaps(sim, s, moved, tolerance)) return true;
+    if (s->list->bilateral == 0) ++sim->info.projection;
+    assemble_position_problem(sim, s);
+    LashProjectionProblem problem = {.m = s->nn,
+                                     .A = s->A_n,
+                                     .lda = s->nn,
+                                     .g = s->gap_n,
+                                     .kind = s->kind_n,
+                                     .P_n = s->P_n,
+                                     .tolerance = 0.2 * tolerance,
+                                     .max_iterations = SEARCH_ITERATIONS,
+                                     .stop = &sim->stop};
+    if (!all_finite(s->gap_n, s->nn) || !all_finite(s->tau_n, s->nn) ||
+        !diagonal_finite(s->A_n, s->nn, s->nn))
+        return false;
+    uint8_t* final = s->kind_n + s->nn;
+    LashProjectionInfo info =
+        lash_projection_solve(&problem, s->tau_n, s->gap_new, final, sim->projection_work);
+    if (info.outcome == LASH_FAILED) return false;
+    memcpy(s->kind_n, final, (size_t)s->nn);
+    s->demoted = info.demoted;
+    memset(sim->x, 0, (size_t)system->nv * sizeof *sim->x);
+    for (int k = 0; k < s->nn; ++k) {
+        const LashInteraction* item = &s->list->item[s->normal[k]];
+        double dtau[LASH_MAX_ROWS] = {s->tau_n[k] - s->tau[item->row]};
+        s->tau[item->row] = s->tau_n[k];
+        lash_row_apply(system, item, s->G, 1, dtau, sim->x);
+    }
+    solve_metric(sim, sim->x);
+    keep_joints_closed(sim, s, sim->x);
+    return true;
+}

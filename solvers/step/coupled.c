@@ -1,0 +1,231 @@
+// Algorithm 1 of [A12] section 4.3, coupled: velocities and positions of the contacts in one
+// problem.
+//
+// Linearised at the iterate, with B and B_n the responses with the joints closed (factor.c),
+// w = h theta the weight of v_{k+1} in the motion and T = tau / w, all rows are velocities:
+//
+//     dv = B G* dP - h theta B K dx,     dx = B_n G w dT
+//     U+ = U + G'(y + dv)                [+ e U_start]           law of friction and impact with P
+//     g+ / w = (g + G'(moved + w dv + dx)) / w                   0 <= g+ perp T >= 0
+//
+// y and moved are the correction of the joints alone (newton.c) and its displacement. Without
+// friction this is one LCP in (P, T); with friction, or where Lemke ends on a ray, the two halves
+// are solved in turn until they agree: the coupling, h theta B K B_n, is O(h^2). tau acts on
+// normals only. B keeps the joints closed at both levels, so their tau answers dx alone. The fixed
+// point of the iteration is that of the decoupled one.
+#include <math.h>
+#include <string.h>
+
+#include "solvers/cone/lcp.h"
+#include "solvers/step/rows.h"
+#include "solvers/step/sim_internal.h"
+
+enum { TURNS = 100 };          // of the two halves
+static const double FAR = 1e6; // [m] an empty contact slot has an infinite gap
+
+size_t coupled_work_doubles(int contacts, int contact_rows) {
+    size_t n = (size_t)(contacts + contact_rows);
+    return n * n + 4 * n + lash_lcp_work_size((int)n) / sizeof(double) + 8;
+}
+
+typedef struct Coupled {
+    int m, n;                // rows of the velocity law; of both laws
+    double weight;           // h theta of the motion
+    double *A, *b, *z, *row; // (n x n), (n), unknowns (P, tau / weight), W z + b
+    double* kept;            // (n) z before, to see the change
+    void* lcp_work;
+} Coupled;
+
+static Coupled lay_out(LashSim* sim, const StepContext* s) {
+    Coupled c = {.m = s->m, .n = s->m + s->nn, .weight = s->h * s->move_theta};
+    size_t n = (size_t)c.n;
+    double* at = sim->coupled_work;
+    c.A = at;
+    at += n * n;
+    c.b = at;
+    c.z = at + n;
+    c.row = at + 2 * n;
+    c.kept = at + 3 * n;
+    at += 4 * n;
+    c.lcp_work = at;
+    return c;
+}
+
+// Rows of both laws for a velocity dv and a displacement dx.
+static void fill_column(LashSim* sim, const StepContext* s, const Coupled* c, const double* dv,
+                        const double* dx, double* column) {
+    for (int k = 0; k < s->nc; ++k)
+        lash_row_velocity(sim->system, &s->list->item[s->contact[k]], law_rows(sim, s), dv,
+                          column + s->first[k]);
+    for (int k = 0; k < s->nn; ++k) {
+        double U[LASH_MAX_ROWS];
+        lash_row_velocity(sim->system, &s->list->item[s->normal[k]], s->G, dx, U);
+        column[c->m + k] = U[0] / c->weight;
+    }
+}
+
+static void assemble(LashSim* sim, StepContext* s, Coupled* c, const double* moved) {
+    int nv = sim->system->nv;
+    double *x = sim->x, *dx = sim->x_2, ht = s->h * s->theta;
+    for (int k = 0; k < s->nc; ++k) {
+        const LashInteraction* item = &s->list->item[s->contact[k]];
+        for (int r = 0; r < item->rows; ++r) {
+            response_column(sim, s, item, r, false, x);
+            for (int i = 0; i < nv; ++i) dx[i] = c->weight * x[i];
+            fill_column(sim, s, c, x, dx, c->A + (size_t)c->n * (size_t)(s->first[k] + r));
+            c->z[s->first[k] + r] = s->P[item->row + r];
+        }
+    }
+    for (int k = 0; k < s->nn; ++k) {
+        const LashInteraction* item = &s->list->item[s->normal[k]];
+        response_column(sim, s, item, 0, true, dx);
+        for (int i = 0; i < nv; ++i) dx[i] *= c->weight;
+        lash_block_multiply(sim->system, sim->K_values, dx, x);
+        joints_response(sim, s, false, x);
+        for (int i = 0; i < nv; ++i) {
+            x[i] *= -ht;
+            dx[i] += c->weight * x[i];
+        }
+        fill_column(sim, s, c, x, dx, c->A + (size_t)c->n * (size_t)(c->m + k));
+        c->z[c->m + k] = s->tau[item->row] / c->weight;
+    }
+    fill_column(sim, s, c, sim->y, moved, c->b);
+    for (int k = 0; k < s->nc; ++k) {
+        const LashInteraction* item = &s->list->item[s->contact[k]];
+        double shift[LASH_MAX_ROWS];
+        law_shift(sim, s, s->contact[k], shift);
+        for (int r = 0; r < item->rows; ++r)
+            c->b[s->first[k] + r] += s->U[item->row + r] + shift[r];
+    }
+    for (int k = 0; k < s->nn; ++k)
+        c->b[c->m + k] += fmin(s->g[s->list->item[s->normal[k]].row], FAR) / c->weight;
+    for (int j = 0; j < c->n; ++j) {
+        for (int i = 0; i < c->n; ++i) c->b[i] -= c->A[i + c->n * j] * c->z[j];
+    }
+    assemble_loads(sim, s, c->A, c->n, c->b, c->z);
+}
+
+static bool without_friction(const StepContext* s) {
+    for (int k = 0; k < s->nc; ++k) {
+        if (s->kind[k] != LASH_CONTACT_FRICTIONLESS) return false;
+    }
+    return true;
+}
+
+static bool solve_lcp(LashSim* sim, const Coupled* c, int first, int n, const double* b) {
+    if (!all_finite(b, n) || !all_finite(c->z + first, n) || !diagonal_finite(c->A, c->n, c->n))
+        return false;
+    LashLcpSettings settings = lash_lcp_settings();
+    settings.tolerance = sim->settings.tolerance_solver;
+    settings.stop = &sim->stop;
+    LashLcpProblem problem = {
+        .n = n, .A = c->A + first + (size_t)c->n * (size_t)first, .lda = c->n, .b = b};
+    LashLcpInfo info =
+        lash_lcp_solve(&problem, &settings, c->z + first, c->row + first, c->lcp_work);
+    sim->info.solver += info.iterations;
+    return info.outcome == LASH_CONVERGED;
+}
+
+// rhs (rows [first, first + n)) = b + A z of the other unknowns
+static void other_half(const Coupled* c, int first, int n, double* rhs) {
+    int from = first == 0 ? c->m : 0, to = first == 0 ? c->n : c->m;
+    for (int i = 0; i < n; ++i) {
+        rhs[i] = c->b[first + i];
+        for (int j = from; j < to; ++j) rhs[i] += c->A[first + i + c->n * j] * c->z[j];
+    }
+}
+
+// Velocities and positions in turn.
+static bool solve_in_turn(LashSim* sim, StepContext* s, Coupled* c) {
+    LashFrictionSettings settings = lash_friction_settings();
+    settings.tolerance = sim->settings.tolerance_solver;
+    settings.stop = &sim->stop;
+    settings.minimum_norm = true;
+    for (int turn = 0; turn < TURNS && !sim_stopped(sim); ++turn) {
+        memcpy(c->kept, c->z, (size_t)c->n * sizeof *c->z);
+        other_half(c, 0, c->m, s->b);
+        LashFrictionProblem problem = {.contacts = s->nc,
+                                       .m = s->m,
+                                       .kind = s->kind,
+                                       .mu = s->mu,
+                                       .b = s->b,
+                                       .W = c->A,
+                                       .ldw = c->n};
+        if (!all_finite(s->b, s->m) || !all_finite(c->z, s->m) ||
+            !diagonal_finite(c->A, c->n, c->n))
+            return false;
+        if (s->nc > 0) {
+            LashFrictionInfo info =
+                lash_friction_solve(&problem, &settings, c->z, c->row, sim->friction_work);
+            sim->info.solver += info.iterations;
+            if (info.outcome == LASH_FAILED) return false;
+        }
+        other_half(c, c->m, s->nn, s->gap_n);
+        if (!solve_lcp(sim, c, c->m, s->nn, s->gap_n)) return false;
+        double change = 0, size = 0;
+        for (int i = 0; i < c->n; ++i) {
+            change = fmax(change, fabs(c->z[i] - c->kept[i]));
+            size = fmax(size, fabs(c->z[i]));
+        }
+        if (change <= 1e-13 * size) break; // the outer iteration judges the result
+    }
+    return true;
+}
+
+// y += response to the generalized impulse x (destroyed); the joints' impulses are completed.
+static void add_response(LashSim* sim, StepContext* s, double* x) {
+    const LashSystem* system = sim->system;
+    const LashInteractionList* list = s->list;
+    lash_block_lu_solve(sim->A, x);
+    for (int i = 0; i < system->nv; ++i) sim->y[i] += x[i];
+    if (list->bilateral == 0) return;
+    lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, x, sim->u);
+    lash_joint_solver_solve(&sim->velocity_joints, sim->u, sim->w);
+    memset(x, 0, (size_t)system->nv * sizeof *x);
+    lash_rows_apply(system, list, 0, list->bilateral, NULL, s->G_star, 1, sim->w, x);
+    lash_block_lu_solve(sim->A, x);
+    for (int i = 0; i < system->nv; ++i) sim->y[i] += x[i];
+    for (int i = 0; i < list->bilateral_rows; ++i) s->P[i] += sim->w[i];
+}
+
+// Takes P and tau over: dx into x_2, the change of velocity into y.
+static void apply(LashSim* sim, StepContext* s, const Coupled* c) {
+    const LashSystem* system = sim->system;
+    double *x = sim->x, *dx = sim->x_2;
+    memset(dx, 0, (size_t)system->nv * sizeof *dx);
+    for (int k = 0; k < s->nn; ++k) {
+        const LashInteraction* item = &s->list->item[s->normal[k]];
+        double dtau[LASH_MAX_ROWS] = {c->weight * c->z[c->m + k] - s->tau[item->row]};
+        s->tau[item->row] += dtau[0];
+        lash_row_apply(system, item, s->G, 1, dtau, dx);
+    }
+    solve_metric(sim, dx);
+    keep_joints_closed(sim, s, dx);
+    lash_block_multiply(system, sim->K_values, dx, x);
+    for (int i = 0; i < system->nv; ++i) x[i] *= -s->h * s->theta;
+    for (int k = 0; k < s->nc; ++k) {
+        const LashInteraction* item = &s->list->item[s->contact[k]];
+        double dP[LASH_MAX_ROWS];
+        for (int r = 0; r < item->rows; ++r) {
+            dP[r] = c->z[s->first[k] + r] - s->P[item->row + r];
+            s->P[item->row + r] = c->z[s->first[k] + r];
+        }
+        lash_row_apply(system, item, s->G_star, 1, dP, x);
+    }
+    add_response(sim, s, x);
+}
+
+bool coupled_correct(LashSim* sim, StepContext* s) {
+    Coupled c = lay_out(sim, s);
+    double* moved = s->F; // F is evaluated again before it is used
+    increment_so_far(sim, s, moved);
+    if (s->list->bilateral == 0) ++sim->info.projection;
+    assemble(sim, s, &c, moved);
+    double norm = 0;
+    for (int i = 0; i < c.m; ++i) norm += c.b[i] * c.b[i];
+    s->b_norm = sqrt(norm);
+    bool solved = without_friction(s) && solve_lcp(sim, &c, 0, c.n, c.b);
+    if (!solved && !solve_in_turn(sim, s, &c)) return false;
+    apply(sim, s, &c);
+    return true;
+}

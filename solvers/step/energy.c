@@ -1,0 +1,64 @@
+// Energy bookkeeping of a run. Per step, with v_theta and the impulses P along G*:
+//     external work = h (power of applied forces at theta) + P . (G*' v) of prescribed rows
+//     damping work  = h (power of dampers at theta),   contact work = P . (G*' v), normal and
+//     tangential
+// v is the velocity that positions move with: v_theta, or v_{k+1/2} for the variant [A16 (29)].
+#include <string.h>
+
+#include "solvers/step/rows.h"
+#include "solvers/step/sim_internal.h"
+
+double energy_kinetic(LashSim* sim, const double* q, const double* v) {
+    const LashSystem* system = sim->system;
+    if (!system->constant_mass) system->mass(system, sim->work, q, sim->M_values);
+    lash_block_multiply(system, sim->M_values, v, sim->x);
+    double energy = 0;
+    for (int i = 0; i < system->nv; ++i) energy += 0.5 * v[i] * sim->x[i];
+    return energy;
+}
+
+// h (power of dampers): the force of v_theta moves with v. The two differ for the variant only;
+// there the power is a bilinear form, got from the quadratic one by polarisation (exact for linear
+// dampers).
+static double damping_work(LashSim* sim, const StepContext* s, const double* v) {
+    const LashSystem* system = sim->system;
+    double t = s->t0 + s->theta * s->h;
+    if (s->move_theta == s->theta)
+        return s->h * system->power(system, sim->work, t, s->q_theta, v).damping;
+    double sign[2] = {1, -1}, power = 0;
+    for (int k = 0; k < 2; ++k) {
+        for (int i = 0; i < system->nv; ++i) sim->y[i] = v[i] + sign[k] * s->v_theta[i];
+        power += sign[k] * system->power(system, sim->work, t, s->q_theta, sim->y).damping;
+    }
+    return s->h * power / 4;
+}
+
+void energy_add_step(LashSim* sim, const StepContext* s) {
+    const LashSystem* system = sim->system;
+    LashEnergy* e = &sim->energy;
+    double *v = sim->x, w = s->move_theta; // the velocity q moved with, without the projection
+    for (int i = 0; i < system->nv; ++i) v[i] = (1 - w) * sim->v[i] + w * s->v[i];
+    if (sim->settings.scheme == LASH_SCHATZMAN_PAOLI) // ... or the one its balance is exact with
+        for (int i = 0; i < system->nv; ++i) v[i] = s->v_theta[i];
+    LashPower power = system->power(system, sim->work, s->t0 + s->theta * s->h, s->q_theta, v);
+    e->external_work += s->h * power.external;
+    e->damping_work += damping_work(sim, s, v);
+    for (int i = 0; i < s->list->count; ++i) {
+        if (!s->active[i]) continue;
+        const LashInteraction* item = &s->list->item[i];
+        const double* P = s->P + item->row;
+        double U[LASH_MAX_ROWS], work = 0;
+        lash_row_velocity(system, item, s->G_star, v, U);
+        for (int r = 0; r < item->rows; ++r) work += P[r] * U[r];
+        if (item->kind == LASH_UNILATERAL || joint_friction(item)) {
+            e->contact_work_n += P[0] * U[0];
+            if (s->has_U_start[i] && s->U_start[item->row] > 0) e->opening_work += work;
+            e->contact_work_t += work - P[0] * U[0];
+            pushes_add(sim, s, i, P[0] * U[0], work - P[0] * U[0]);
+        } else if (item->prescribed) {
+            e->external_work += work;
+        } else {
+            e->joint_work += work;
+        }
+    }
+}

@@ -1,0 +1,274 @@
+// The linear operator of a step.
+//
+//     A = M + h theta C + h^2 theta^2 K,     joints closed:  B = A^-1 - A^-1 G (G'A^-1 G)^+ G' A^-1
+//
+// It is kept over many steps: the iteration of a step (newton.c) evaluates its residuals afresh, so
+// an old operator costs iterations, never accuracy. It is renewed when a step converges slowly, and
+// at once when one does not converge.
+//
+// One operator serves velocities, G' A^-1 G*, and positions, G' M^-1 G, as long as it contracts
+// well. Bodies with inertias that differ by 100 and more, turning fast, feel that G and G* are half
+// a step apart: both then get their own.
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "solvers/step/rows.h"
+#include "solvers/step/sim_internal.h"
+
+static LashJointSolver* joints_of(LashSim* sim, bool positions) {
+    return positions && !sim->same_metric ? &sim->position_joints : &sim->velocity_joints;
+}
+
+static const LashBlockLu* response_operator(const LashSim* sim, bool positions) {
+    if (!positions || sim->same_metric) return sim->A;
+    return sim->curved ? sim->N : sim->M;
+}
+
+// x += A^-1 G w so that the joints stay closed; returns by how much they were open, and does
+// nothing when that is not between `enough` and `limit`. The joints' factorisation is that of the
+// symmetric part of G'A^-1 G: where A is not symmetric (gyroscopic terms) they are closed nearly,
+// repeated exactly. A robust pass has that of G'A^-1 G*.
+static double close_response(LashSim* sim, const StepContext* s, bool positions, double enough,
+                             double limit, double* x) {
+    const LashSystem* system = sim->system;
+    const LashInteractionList* list = s->list;
+    if (list->bilateral == 0) return 0;
+    lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, x, sim->u);
+    double open = 0;
+    for (int i = 0; i < list->bilateral_rows; ++i) open = fmax(open, fabs(sim->u[i]));
+    if (!(open < limit) || open <= enough) return open;
+    lash_joint_solver_solve(joints_of(sim, positions), sim->u, sim->w);
+    memset(sim->z, 0, (size_t)system->nv * sizeof *sim->z);
+    const double* directions = sim->robust && !positions ? s->G_star : s->G;
+    lash_rows_apply(system, list, 0, list->bilateral, NULL, directions, 1, sim->w, sim->z);
+    if (!(positions && system->unit_metric))
+        lash_block_lu_solve(response_operator(sim, positions), sim->z);
+    for (int i = 0; i < system->nv; ++i) x[i] += sim->z[i];
+    return open;
+}
+
+// Sparse joints answer at once, but with the directions of the operator.
+void joints_response(LashSim* sim, const StepContext* s, bool positions, double* x) {
+    LashJointSparse* sparse = joints_of(sim, positions)->sparse;
+    if (sparse != NULL) {
+        lash_joint_sparse_respond(sparse, x, sim->z);
+        close_response(sim, s, positions, 0, INFINITY, x);
+        return;
+    }
+    if (!(positions && sim->system->unit_metric))
+        lash_block_lu_solve(response_operator(sim, positions), x);
+    close_response(sim, s, positions, 0, INFINITY, x);
+}
+
+// B is formed when it is small enough to pay: contact columns then cost a block product instead of
+// a solve. Contacts may differ by what the joints hold only (both ends of a bore between bodies
+// held in a plane): that they are dependent must not be lost in the joints' inaccuracy, so the
+// response is refined.
+static void form_response(LashSim* sim, const StepContext* s, bool positions, double* B) {
+    enum { REFINEMENTS = 8 };
+    static const double CLOSED = 1e-13;
+    int n = sim->system->nv, refinements = sim->refined ? REFINEMENTS : 1;
+    LashJointSparse* sparse = joints_of(sim, positions)->sparse;
+    memset(B, 0, (size_t)n * (size_t)n * sizeof *B);
+    for (int j = 0; j < n; ++j) B[j + (size_t)n * (size_t)j] = 1;
+    for (int j = 0; j < n; ++j) {
+        double *x = B + (size_t)n * (size_t)j, *next = j + 1 < n ? x + n : sim->z;
+        if (sparse == NULL)
+            joints_response(sim, s, positions, x);
+        else if (j % 2 == 0)
+            lash_joint_sparse_respond(sparse, x, next);
+        double size = 0;
+        for (int i = 0; i < n; ++i) size = fmax(size, fabs(x[i]));
+        double limit = INFINITY;
+        for (int k = 0; k < refinements && limit > CLOSED * size; ++k) {
+            double open = close_response(sim, s, positions, CLOSED * size, limit, x);
+            limit = open < limit ? 0.3 * open : 0;
+        }
+    }
+}
+
+// Index of block (row, column) in the pattern, -1: none.
+static int pattern_find(const LashSim* sim, int row, int column) {
+    for (int k = sim->pattern_first[row]; k < sim->pattern_first[row + 1]; ++k) {
+        if (sim->system->pattern.column[sim->pattern_block[k]] == column)
+            return sim->pattern_block[k];
+    }
+    return -1;
+}
+
+void pattern_sort(LashSim* sim) {
+    const LashBlocks* pattern = &sim->system->pattern;
+    for (int b = 0; b < pattern->count; ++b) ++sim->pattern_first[pattern->row[b] + 1];
+    for (int i = 0; i < sim->system->blocks; ++i)
+        sim->pattern_first[i + 1] += sim->pattern_first[i];
+    for (int b = pattern->count - 1; b >= 0; --b) // first[i + 1] is where row i ends so far
+        sim->pattern_block[--sim->pattern_first[pattern->row[b] + 1]] = b;
+    for (int i = 0; i < sim->system->blocks; ++i) sim->pattern_first[i] = sim->pattern_first[i + 1];
+    sim->pattern_first[sim->system->blocks] = pattern->count;
+}
+
+// Adds -weight d(G P)/dq of interaction i at (t, q) to the values of A; blocks the pattern does not
+// have are left out (more iterations).
+static void add_curvature(LashSim* sim, const StepContext* s, int i, double t, const double* q,
+                          const double* P, double weight) {
+    const LashSystem* system = sim->system;
+    const LashInteraction* item = &s->list->item[i];
+    int n = 0, start[LASH_MAX_TOUCHED];
+    for (int k = 0; k < item->touched; ++k) {
+        start[k] = n;
+        n += lash_block_size(system, item->block[k]);
+    }
+    system->contract(system, sim->work, t, q, i, P, s->v, sim->contraction, NULL);
+    for (int r = 0; r < item->touched; ++r) {
+        for (int c = 0; c < item->touched; ++c) {
+            int b = pattern_find(sim, item->block[r], item->block[c]);
+            if (b < 0) continue;
+            double* A = sim->A_values + system->pattern.offset[b];
+            int rows = lash_block_size(system, item->block[r]),
+                columns = lash_block_size(system, item->block[c]);
+            for (int y = 0; y < columns; ++y) {
+                for (int x = 0; x < rows; ++x) {
+                    A[x + rows * y] -=
+                        weight * sim->contraction[(start[r] + x) + n * (start[c] + y)];
+                }
+            }
+        }
+    }
+}
+
+const double* row_derivatives(LashSim* sim, StepContext* s, int first, int last) {
+    const LashSystem* system = sim->system;
+    double weight = s->h * s->move_theta;
+    for (int i = first; i < last; ++i) {
+        if (!s->wanted[i]) continue;
+        const LashInteraction* item = &s->list->item[i];
+        system->contract(system, sim->work, s->t0 + s->h, s->q_end, i, s->P + item->row, s->v, NULL,
+                         sim->contraction);
+        const double *column = s->G + item->offset, *derivative = sim->contraction;
+        double* hat = s->G_hat + item->offset;
+        for (int b = 0; b < item->touched; ++b) {
+            int n = lash_block_size(system, item->block[b]);
+            for (int r = 0; r < item->rows; ++r) {
+                for (int k = 0; k < n; ++k)
+                    *hat++ = *column++ + weight * derivative[r + item->rows * k];
+            }
+            derivative += item->rows * n;
+        }
+    }
+    return s->G_hat;
+}
+
+// True when A is within 1 % of M, entry by entry in units of its diagonal: one factorisation then
+// serves both.
+static bool near(const LashSystem* system, const double* A, const double* M) {
+    const LashBlocks* pattern = &system->pattern;
+    for (int b = 0; b < pattern->count; ++b) {
+        int m = lash_block_size(system, pattern->row[b]),
+            n = lash_block_size(system, pattern->column[b]);
+        const double *Mr = M + pattern->offset[pattern->row[b]],
+                     *Mc = M + pattern->offset[pattern->column[b]];
+        for (int j = 0; j < n; ++j) {
+            for (int i = 0; i < m; ++i) {
+                int at = pattern->offset[b] + i + m * j;
+                double change = A[at] - M[at];
+                if (change * change > 1e-4 * Mr[i + m * i] * Mc[j + n * j]) return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool response_ready(LashSim* sim, const StepContext* s) {
+    if (sim->B == NULL) return false;
+    bool refined = s->nc > 1 || s->nn > 1; // one contact depends on no other
+    if (sim->has_response && (sim->refined || !refined)) return true;
+    sim->refined = refined;
+    form_response(sim, s, false, sim->B);
+    if (!sim->same_metric) form_response(sim, s, true, sim->B_n);
+    sim->has_response = true;
+    return true;
+}
+
+// The projection shifts by x = M^-1 G(q + x) tau: for small changes
+//     (M - d(G tau)/dq) dx = G dtau,
+// which matters once the shift is not small against the radius of curvature: a pin in a bore with
+// less play than it moves in a step. Used where the full Newton matrix is asked for.
+static bool factor_projection(LashSim* sim, StepContext* s) {
+    sim->curved = sim->robust && s->nn > 0 && !sim->system->unit_metric &&
+                  sim->settings.scheme == LASH_COMBINED;
+    if (!sim->curved) return true;
+    int values = sim->system->pattern.offset[sim->system->pattern.count];
+    memcpy(sim->A_values, sim->M_values, (size_t)values * sizeof *sim->A_values);
+    for (int i = 0; i < s->list->bilateral; ++i) {
+        add_curvature(sim, s, i, s->t0 + s->h, s->q_end, s->tau + s->list->item[i].row, 1);
+    }
+    for (int k = 0; k < s->nn; ++k) {
+        double tau[LASH_MAX_ROWS] = {s->tau[s->list->item[s->normal[k]].row]};
+        add_curvature(sim, s, s->normal[k], s->t0 + s->h, s->q_end, tau, 1);
+    }
+    return lash_block_lu_factor(sim->N, sim->A_values);
+}
+
+bool step_factor(LashSim* sim, StepContext* s, bool project) {
+    const LashSystem* system = sim->system;
+    int values = system->pattern.offset[system->pattern.count];
+    double t_theta = s->t0 + s->theta * s->h, ht = s->h * s->theta, hk = ht * s->h * s->move_theta;
+    if (!system->constant_mass || !sim->factored)
+        system->mass(system, sim->work, s->q_theta, sim->M_values);
+    system->tangents(system, sim->work, t_theta, s->q_theta, s->v_theta, sim->C_values,
+                     sim->K_values);
+    if (!system->constant_mass) {
+        for (int i = 0; i < system->nv; ++i) sim->x[i] = s->v[i] - sim->v[i];
+        system->mass_tangent(system, sim->work, s->q_theta, sim->x, 1 / s->h, sim->K_values);
+    }
+    for (int i = 0; i < values; ++i) {
+        sim->A_values[i] = sim->M_values[i] + ht * sim->C_values[i] + hk * sim->K_values[i];
+    }
+    bool contacts = s->nc > 0 || s->nn > 0;
+    if (contacts && (sim->exact || sim->robust)) {
+        bool end = sim->settings.direction == LASH_AT_END;
+        double weight = s->theta * s->h * s->move_theta;
+        if (end) weight = s->h * s->move_theta;
+        if (sim->settings.direction == LASH_AT_START) weight = 0;
+        for (int i = sim->robust ? 0 : s->list->bilateral; i < s->list->count; ++i) {
+            const double* P = s->P + s->list->item[i].row;
+            if (s->active[i])
+                add_curvature(sim, s, i, end ? s->t0 + s->h : t_theta, end ? s->q_end : s->q_theta,
+                              P, weight);
+        }
+    }
+    if (!lash_block_lu_factor(sim->A, sim->A_values)) return false;
+    if (!factor_projection(sim, s)) return false;
+    sim->same_metric =
+        !sim->robust && !system->unit_metric && near(system, sim->A_values, sim->M_values);
+    bool separate = sim->separate && sim->velocity_joints.sparse != NULL;
+    if (separate) sim->same_metric = false;
+    if (!sim->same_metric && !lash_block_lu_factor(sim->M, sim->M_values)) return false;
+    if (sim->robust && sim->full != NULL && !sim->curved && !full_newton_factor(sim, s, project))
+        return false;
+    if (sim->robust && !contacts) {
+        sim->velocity_joints.rows = 0; // not factored
+    } else if (sim->robust) {
+        // Where positions are projected, what P does to them is undone by tau, so d(G'v)/dq does
+        // not enter.
+        bool derivatives =
+            sim->settings.scheme == LASH_MOREAU_JEAN && sim->settings.direction != LASH_AT_START;
+        const double* rows = derivatives ? row_derivatives(sim, s, 0, s->list->bilateral) : s->G;
+        lash_joint_solver_factor_general(&sim->velocity_joints, s->list, rows, s->G_star, sim->A);
+    } else if (separate) {
+        lash_joint_solver_factor_general(&sim->velocity_joints, s->list, s->G, s->G_star, sim->A);
+    } else {
+        lash_joint_solver_factor(&sim->velocity_joints, s->list, s->G, sim->A, false, false);
+    }
+    if (!sim->same_metric && (!sim->robust || contacts)) {
+        lash_joint_solver_factor(&sim->position_joints, s->list, s->G,
+                                 sim->curved ? sim->N : sim->M, false, system->unit_metric);
+    }
+    sim->factored = true;
+    sim->has_response = false;
+    sim->fresh = true;
+    sim->factored_h = s->h;
+    sim->factored_t = s->t0;
+    return true;
+}

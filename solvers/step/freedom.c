@@ -1,0 +1,544 @@
+// Free motions and redundancies of the bilateral rows A = D G' S^-1, where S measures velocities
+// (1 for a linear one, the system's length for an angular velocity of a rigid body) and D scales
+// the rows to norm 1.
+//
+// Rank by sparse elimination in the order of the rows (elimination.c): dof = nv - rank. Each
+// dependent row r gets a circuit, a smallest set of rows with sum P_i a_i = 0. Which set is found
+// depends on the rows offered, and a user wants short loops, so r is tested against growing
+// neighbourhoods: the interactions within d bodies of its own. Allowed are rows independent in the
+// whole and those whose circuits are known; so every circuit has a row that none before it has, and
+// together they span all self-stresses (cf. turnback: Kaneko, Lawo, Thierauf 1982). Then
+// interactions are left out, the farthest first, as long as r depends on the others.
+//
+// The smallest singular value of the independent rows A_B is 1 / |A_B^+|, by power iteration:
+//     A_B^+ y = x - Z (Z'Z)^-1 Z' x with A_B x = y and Z the free motions; (A_B^+)' x: A_B' y = x.
+//
+// A position is singular when the rank is larger a little off: q moves along a random free motion,
+// is closed again by Newton's method with the free columns held, and the rank is taken anew.
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "solvers/linear/dense.h"
+#include "solvers/linear/elimination.h"
+#include "solvers/mobility.h"
+#include "solvers/step/mobility_internal.h"
+#include "solvers/step/sim_internal.h"
+
+// A share of a row that solvers take for rounding: joint_solver.c decides at 1e-7, too.
+static const double DEPENDENT = 1e-7;
+static const double EFFORT = 3e9;   // multiplications spent on short loops
+static const double OFF = 1e-3;     // motion to a position nearby, of the system's length
+static const double CLOSED = 1e-10; // of the system's length
+enum { MAX_COLUMNS = LASH_MAX_TOUCHED * 64, ITERATIONS = 60, NEARBY = 3, CLOSING = 12 };
+
+typedef struct Rows {
+    const LashSystem* system;
+    const LashInteractionList* list;
+    int rows;
+    double* scale;  // (nv) of velocities
+    size_t* start;  // (rows + 1)
+    int* column;    // nonzeros
+    double* value;  // of rows scaled to norm 1
+    double* norm;   // (rows) before
+    int* owner;     // (rows) interaction
+    bool* velocity; // (rows) LASH_BILATERAL_VELOCITY
+} Rows;
+
+// ---- rows ---------------------------------------------------------------------------------------
+
+static void scale_velocities(const LashSystem* system, double* scale) {
+    for (int b = 0; b < system->blocks; ++b) {
+        int size = lash_block_size(system, b);
+        bool body = size == 6 && system->q_start[b + 1] - system->q_start[b] == 7;
+        for (int k = 0; k < size; ++k) {
+            scale[system->block_start[b] + k] = body && k >= 3 ? system->length : 1;
+        }
+    }
+}
+
+static void rows_create(Rows* r, const LashSystem* system, const LashInteractionList* list) {
+    size_t m = (size_t)list->bilateral_rows + 1, entries = 1;
+    for (int i = 0; i < list->bilateral; ++i) {
+        const LashInteraction* item = &list->item[i];
+        for (int b = 0; b < item->touched; ++b)
+            entries += (size_t)(item->rows * lash_block_size(system, item->block[b]));
+    }
+    *r = (Rows){.system = system, .list = list, .rows = list->bilateral_rows};
+    r->scale = lash_alloc(((size_t)system->nv + 1) * sizeof *r->scale);
+    r->start = lash_alloc(m * sizeof *r->start);
+    r->norm = lash_alloc(m * sizeof *r->norm);
+    r->owner = lash_alloc(m * sizeof *r->owner);
+    r->velocity = lash_alloc(m * sizeof *r->velocity);
+    r->column = lash_alloc(entries * sizeof *r->column);
+    r->value = lash_alloc(entries * sizeof *r->value);
+    scale_velocities(system, r->scale);
+}
+
+static void rows_free(Rows* r) {
+    lash_free(r->scale);
+    lash_free(r->start);
+    lash_free(r->norm);
+    lash_free(r->owner);
+    lash_free(r->velocity);
+    lash_free(r->column);
+    lash_free(r->value);
+}
+
+// One row of an interaction; n: nonzeros so far. Returns n after it.
+static size_t put_one(Rows* r, const LashInteraction* item, const double* G, int i, size_t n) {
+    const double* column = G + item->offset;
+    double sum = 0;
+    size_t first = n;
+    for (int b = 0; b < item->touched; ++b) {
+        int size = lash_block_size(r->system, item->block[b]);
+        int start = r->system->block_start[item->block[b]];
+        for (int k = 0; k < size; ++k) {
+            double x = column[i * size + k] / r->scale[start + k];
+            if (x == 0) continue;
+            r->column[n] = start + k;
+            r->value[n++] = x;
+            sum += x * x;
+        }
+        column += item->rows * size;
+    }
+    r->norm[item->row + i] = sqrt(sum);
+    for (size_t k = first; k < n && sum > 0; ++k) r->value[k] /= sqrt(sum);
+    return n;
+}
+
+static void rows_fill(Rows* r, const double* G) {
+    size_t n = 0;
+    for (int k = 0; k < r->list->bilateral; ++k) {
+        const LashInteraction* item = &r->list->item[k];
+        for (int i = 0; i < item->rows; ++i) {
+            int row = item->row + i;
+            r->start[row] = n;
+            n = put_one(r, item, G, i, n);
+            r->owner[row] = k;
+            r->velocity[row] = item->kind == LASH_BILATERAL_VELOCITY;
+            r->start[row + 1] = n;
+        }
+    }
+}
+
+static int row_size(const Rows* r, int row) {
+    return (int)(r->start[row + 1] - r->start[row]);
+}
+
+static LashElimination* eliminate(const Rows* r) {
+    LashElimination* e = lash_elimination_create(r->system->nv, DEPENDENT);
+    for (int i = 0; i < r->rows; ++i) {
+        size_t s = r->start[i];
+        lash_elimination_add(e, row_size(r, i), r->column + s, r->value + s);
+    }
+    return e;
+}
+
+int lash_bilateral_rank(const LashSystem* system, const LashInteractionList* list, const double* G,
+                        int* redundant) {
+    Rows r;
+    rows_create(&r, system, list);
+    rows_fill(&r, G);
+    LashElimination* e = eliminate(&r);
+    int rank = lash_elimination_rank(e);
+    for (int i = 0; i < list->bilateral && redundant != NULL; ++i) redundant[i] = 0;
+    for (int i = 0; i < r.rows && redundant != NULL; ++i) {
+        redundant[r.owner[i]] += !lash_elimination_independent(e, i);
+    }
+    lash_elimination_destroy(e);
+    rows_free(&r);
+    return rank;
+}
+
+// ---- short loops --------------------------------------------------------------------------------
+
+typedef struct Loops {
+    const Rows* r;
+    const LashElimination* whole;
+    LashFreedom* freedom;
+    bool* known;                   // (rows) dependent rows with a circuit
+    int *block_start, *block_item; // interactions of each velocity block
+    int* seen;                     // (interactions) stamp of the search
+    bool* seen_block;              // (blocks)
+    int* queue;                    // (interactions)
+    int* block_queue;              // (blocks) visited, to clear seen_block
+    int* row_of;                   // (rows) rows offered, in order
+    double* weight;                // (rows + 1)
+    int stamp;
+    double effort;
+} Loops;
+
+static void loops_create(Loops* s, const Rows* r, const LashElimination* whole,
+                         LashFreedom* freedom) {
+    int items = r->list->bilateral, blocks = r->system->blocks, touched = 0;
+    *s = (Loops){.r = r, .whole = whole, .freedom = freedom};
+    s->known = lash_alloc((size_t)r->rows + 1);
+    s->block_start = lash_alloc(((size_t)blocks + 2) * sizeof(int));
+    for (int i = 0; i < items; ++i) {
+        const LashInteraction* item = &r->list->item[i];
+        touched += item->touched;
+        for (int b = 0; b < item->touched; ++b) ++s->block_start[item->block[b] + 2];
+    }
+    for (int b = 0; b < blocks; ++b) s->block_start[b + 2] += s->block_start[b + 1];
+    s->block_item = lash_alloc(((size_t)touched + 1) * sizeof(int));
+    for (int i = 0; i < items; ++i) {
+        const LashInteraction* item = &r->list->item[i];
+        for (int b = 0; b < item->touched; ++b)
+            s->block_item[s->block_start[item->block[b] + 1]++] = i;
+    }
+    s->seen = lash_alloc(((size_t)items + 1) * sizeof(int));
+    s->queue = lash_alloc(((size_t)items + 1) * sizeof(int));
+    s->seen_block = lash_alloc((size_t)blocks + 1);
+    s->block_queue = lash_alloc(((size_t)blocks + 1) * sizeof(int));
+    s->row_of = lash_alloc(((size_t)r->rows + 1) * sizeof(int));
+    s->weight = lash_alloc(((size_t)r->rows + 2) * sizeof(double));
+}
+
+static void loops_free(Loops* s) {
+    lash_free(s->known);
+    lash_free(s->block_start);
+    lash_free(s->block_item);
+    lash_free(s->seen);
+    lash_free(s->queue);
+    lash_free(s->seen_block);
+    lash_free(s->block_queue);
+    lash_free(s->row_of);
+    lash_free(s->weight);
+}
+
+// Keeps the circuit of `row`: weights of the rows row_of[0 .. offered), then its own; NULL: of all.
+static void keep_circuit(Loops* s, int row, const int* row_of, int offered) {
+    LashCircuit* c = &s->freedom->circuit[s->freedom->circuits++];
+    double largest = 0;
+    int n = 0;
+    for (int i = 0; i <= offered; ++i) largest = fmax(largest, fabs(s->weight[i]));
+    for (int i = 0; i <= offered; ++i) n += fabs(s->weight[i]) > 1e-6 * largest;
+    c->interaction = s->r->owner[row];
+    c->row = lash_alloc((size_t)n * sizeof *c->row);
+    c->P = lash_alloc((size_t)n * sizeof *c->P);
+    for (int i = 0; i <= offered; ++i) {
+        if (!(fabs(s->weight[i]) > 1e-6 * largest)) continue;
+        int k = row_of == NULL ? i : i == offered ? row : row_of[i];
+        c->row[c->rows] = k;
+        c->P[c->rows++] = s->weight[i] / largest / s->r->norm[k];
+    }
+    s->known[row] = true;
+}
+
+// Offers the rows of interaction i to the local elimination.
+static int offer(Loops* s, LashElimination* local, int i, int row, int offered) {
+    const LashInteraction* item = &s->r->list->item[i];
+    for (int k = item->row; k < item->row + item->rows; ++k) {
+        if (k == row || !(lash_elimination_independent(s->whole, k) || s->known[k])) continue;
+        size_t first = s->r->start[k];
+        lash_elimination_add(local, row_size(s->r, k), s->r->column + first, s->r->value + first);
+        s->row_of[offered++] = k;
+    }
+    return offered;
+}
+
+// Appends the interactions that share a body with queue[from .. to); returns the new end.
+static int widen(Loops* s, int from, int to, int* blocks) {
+    int end = to;
+    for (int k = from; k < to; ++k) {
+        const LashInteraction* item = &s->r->list->item[s->queue[k]];
+        for (int b = 0; b < item->touched; ++b) {
+            int block = item->block[b];
+            if (s->seen_block[block]) continue;
+            s->seen_block[block] = true;
+            s->block_queue[(*blocks)++] = block;
+            for (int n = s->block_start[block]; n < s->block_start[block + 1]; ++n) {
+                int next = s->block_item[n];
+                if (s->seen[next] == s->stamp) continue;
+                s->seen[next] = s->stamp;
+                s->queue[end++] = next;
+            }
+        }
+    }
+    return end;
+}
+
+// Weights of `row` in the rows offered without those of interactions marked as left out; false:
+// independent of them. row_of and *offered are renewed.
+static bool without(Loops* s, int row, const int* queue, const bool* left_out, int items,
+                    int* offered) {
+    const Rows* r = s->r;
+    LashElimination* local = lash_elimination_create(r->system->nv, DEPENDENT);
+    size_t first = r->start[row];
+    *offered = 0;
+    for (int k = 0; k < items; ++k) {
+        if (!left_out[k]) *offered = offer(s, local, queue[k], row, *offered);
+    }
+    bool depends = !lash_elimination_test(local, row_size(r, row), r->column + first,
+                                          r->value + first, s->weight);
+    s->effort += lash_elimination_work(local) + r->system->nv;
+    lash_elimination_destroy(local);
+    return depends;
+}
+
+// Leaves interactions out of a circuit just found, as far as that is possible. Returns the number
+// of rows then offered.
+static int shorten(Loops* s, int row, int offered) {
+    enum { LONGEST = 64 };
+    bool left_out[LONGEST] = {false};
+    int queue[LONGEST], items = 0, last = -1;
+    double largest = 0;
+    for (int i = 0; i <= offered; ++i) largest = fmax(largest, fabs(s->weight[i]));
+    for (int i = 0; i < offered; ++i) { // rows of an interaction stand together
+        int owner = s->r->owner[s->row_of[i]];
+        if (owner == last || !(fabs(s->weight[i]) > 1e-6 * largest)) continue;
+        if (items == LONGEST) return offered;
+        queue[items++] = last = owner;
+    }
+    for (int k = items - 1; k >= 0; --k) {
+        if (queue[k] == s->r->owner[row]) continue;
+        left_out[k] = true;
+        left_out[k] = without(s, row, queue, left_out, items, &offered);
+    }
+    without(s, row, queue, left_out, items, &offered);
+    return offered;
+}
+
+// Looks for the circuit of a dependent row within `reach` bodies of it.
+static bool find_circuit(Loops* s, int row, int reach) {
+    const Rows* r = s->r;
+    LashElimination* local = lash_elimination_create(r->system->nv, DEPENDENT);
+    size_t first = r->start[row];
+    int from = 0, to = 1, blocks = 0, offered = 0;
+    bool found = false;
+    s->queue[0] = r->owner[row];
+    s->seen[r->owner[row]] = ++s->stamp;
+    for (int d = 0; d <= reach && from < to && !found; ++d) {
+        for (int k = from; k < to; ++k) offered = offer(s, local, s->queue[k], row, offered);
+        found = !lash_elimination_test(local, row_size(r, row), r->column + first, r->value + first,
+                                       s->weight);
+        int end = widen(s, from, to, &blocks);
+        from = to;
+        to = end;
+        if (s->effort + lash_elimination_work(local) > EFFORT) break;
+    }
+    for (int k = 0; k < blocks; ++k) s->seen_block[s->block_queue[k]] = false;
+    s->effort += lash_elimination_work(local) + r->system->nv;
+    lash_elimination_destroy(local);
+    if (!found) return false;
+    keep_circuit(s, row, s->row_of, shorten(s, row, offered));
+    return true;
+}
+
+// All dependent rows once, forwards or backwards. Returns how many got their circuit.
+static int sweep(Loops* s, int reach, bool backwards) {
+    int found = 0, m = s->r->rows;
+    for (int k = 0; k < m && s->effort < EFFORT; ++k) {
+        int row = backwards ? m - 1 - k : k;
+        if (lash_elimination_independent(s->whole, row) || s->known[row]) continue;
+        found += find_circuit(s, row, reach);
+    }
+    return found;
+}
+
+static void find_circuits(const Rows* r, const LashElimination* whole, LashFreedom* freedom) {
+    Loops s;
+    int missing = freedom->rows - freedom->rank;
+    freedom->circuit = lash_alloc(((size_t)missing + 1) * sizeof *freedom->circuit);
+    loops_create(&s, r, whole, freedom);
+    for (int reach = 1; freedom->circuits < missing && s.effort < EFFORT;
+         reach += (reach + 1) / 2) {
+        while (sweep(&s, reach, false) + sweep(&s, reach, true) > 0) {}
+        if (reach > r->list->bilateral) break;
+    }
+    for (int row = 0; row < r->rows; ++row) { // what was too far or too much work
+        if (lash_elimination_independent(whole, row) || s.known[row]) continue;
+        lash_elimination_circuit(whole, row, s.weight);
+        keep_circuit(&s, row, NULL, r->rows - 1);
+    }
+    loops_free(&s);
+}
+
+// ---- motions and singular values ----------------------------------------------------------------
+
+// Z (nv x dof) in scaled velocities.
+static void find_motions(const Rows* r, const LashElimination* e, LashFreedom* freedom) {
+    size_t nv = (size_t)r->system->nv, n = 0;
+    if (freedom->dof > LASH_MAX_MOTIONS) return;
+    freedom->motion = lash_alloc((nv * (size_t)freedom->dof + 1) * sizeof(double));
+    for (int c = 0; c < r->system->nv; ++c) {
+        if (lash_elimination_is_pivot(e, c)) continue;
+        lash_elimination_null_vector(e, c, freedom->motion + nv * n++);
+    }
+    freedom->motions = freedom->dof;
+}
+
+// x <- x - Z (Z'Z)^-1 Z' x; ZZ: Cholesky factor of Z'Z
+static void remove_motions(const LashFreedom* f, int nv, const double* ZZ, double* z, double* x) {
+    int n = f->motions;
+    for (int k = 0; k < n; ++k) {
+        z[k] = 0;
+        for (int i = 0; i < nv; ++i) z[k] += f->motion[(size_t)nv * (size_t)k + (size_t)i] * x[i];
+    }
+    if (n > 0) lash_dense_cholesky_solve(n, ZZ, n, z);
+    for (int k = 0; k < n; ++k) {
+        for (int i = 0; i < nv; ++i) x[i] -= f->motion[(size_t)nv * (size_t)k + (size_t)i] * z[k];
+    }
+}
+
+static bool factor_motions(const LashFreedom* f, int nv, double* ZZ) {
+    int n = f->motions;
+    for (int a = 0; a < n; ++a) {
+        for (int b = 0; b <= a; ++b) {
+            const double *x = f->motion + (size_t)nv * (size_t)a,
+                         *y = f->motion + (size_t)nv * (size_t)b;
+            double sum = 0;
+            for (int i = 0; i < nv; ++i) sum += x[i] * y[i];
+            ZZ[a + n * b] = ZZ[b + n * a] = sum;
+        }
+    }
+    return n == 0 || lash_dense_cholesky(n, ZZ, n);
+}
+
+static double normalise(double* x, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += x[i] * x[i];
+    for (int i = 0; i < n && sum > 0; ++i) x[i] /= sqrt(sum);
+    return sqrt(sum);
+}
+
+static double noise(uint32_t* state) { // in [-1, 1]
+    *state = *state * 1664525u + 1013904223u;
+    return (double)(*state >> 8) / (1 << 23) - 1;
+}
+
+static void find_smallest(const Rows* r, const LashElimination* e, LashFreedom* f) {
+    int nv = r->system->nv, m = r->rows, n = f->motions;
+    if (f->rank == 0 || n < f->dof) return;
+    double* ZZ = lash_alloc(((size_t)n * (size_t)n + 1) * sizeof *ZZ);
+    double* z = lash_alloc(((size_t)n + 1) * sizeof *z);
+    double *x = lash_alloc((size_t)nv * sizeof *x), *y = lash_alloc((size_t)m * sizeof *y);
+    uint32_t state = 1;
+    bool good = factor_motions(f, nv, ZZ);
+    for (int i = 0; i < m; ++i) y[i] = lash_elimination_independent(e, i) ? noise(&state) : 0;
+    normalise(y, m);
+    double before = 0;
+    for (int k = 0; k < ITERATIONS && good; ++k) {
+        lash_elimination_solve(e, y, x);
+        remove_motions(f, nv, ZZ, z, x);
+        f->smallest = 1 / normalise(x, nv);
+        lash_elimination_solve_transposed(e, x, y);
+        normalise(y, m);
+        if (fabs(f->smallest - before) <= 1e-9 * before) break;
+        before = f->smallest;
+    }
+    for (int i = 0; i < nv; ++i) x[i] /= r->scale[i];
+    f->weak_motion = x;
+    f->weak_impulse = y;
+    lash_free(ZZ);
+    lash_free(z);
+}
+
+// ---- positions nearby ---------------------------------------------------------------------------
+
+// Evaluates the bilateral rows at q into r; b (rows) gets the scaled errors.
+static void evaluate_at(LashSim* sim, Rows* r, const double* q, double* b) {
+    const LashSystem* system = sim->system;
+    StepContext* s = &sim->step;
+    s->list = system->collect(system, sim->work, sim->t, q, sim->v, sim->settings.h, sim->reach);
+    for (int i = 0; i < s->list->count; ++i) s->wanted[i] = i < s->list->bilateral;
+    system->evaluate(system, sim->work, sim->t, q, s->wanted, s->g, s->g_t, s->G);
+    r->list = s->list;
+    rows_fill(r, s->G);
+    for (int i = 0; i < r->rows && b != NULL; ++i) {
+        b[i] = r->velocity[i] || r->norm[i] == 0 ? 0 : -s->g[i] / r->norm[i];
+    }
+}
+
+// Rank at q (+) x / scale, closed again; 0: it does not close.
+static int rank_at(LashSim* sim, Rows* r, double* x, double* q, double* q_new, double* b) {
+    const LashSystem* system = sim->system;
+    int rank = 0;
+    memcpy(q, sim->q, (size_t)system->nq * sizeof *q);
+    for (int k = 0; k < CLOSING; ++k) {
+        double worst = 0;
+        for (int i = 0; i < system->nv; ++i) x[i] /= r->scale[i];
+        system->move(system, q, 1, x, q_new);
+        memcpy(q, q_new, (size_t)system->nq * sizeof *q);
+        evaluate_at(sim, r, q, b);
+        LashElimination* e = eliminate(r);
+        rank = lash_elimination_rank(e);
+        for (int i = 0; i < r->rows; ++i) worst = fmax(worst, fabs(b[i]));
+        lash_elimination_solve(e, b, x);
+        lash_elimination_destroy(e);
+        if (worst <= CLOSED * system->length) return rank;
+        if (!isfinite(worst) || worst > system->length) return 0;
+    }
+    return 0;
+}
+
+static void look_nearby(LashSim* sim, Rows* r, LashFreedom* f) {
+    const LashSystem* system = sim->system;
+    size_t nv = (size_t)system->nv;
+    double* x = lash_alloc((nv + 1) * sizeof *x);
+    double* q = lash_alloc(2 * ((size_t)system->nq + 1) * sizeof *q);
+    double* b = lash_alloc(((size_t)r->rows + 1) * sizeof *b);
+    uint32_t state = 7;
+    for (int k = 0; k < NEARBY && f->motions > 0; ++k) {
+        double largest = 0;
+        memset(x, 0, nv * sizeof *x);
+        for (int j = 0; j < f->motions; ++j) {
+            double share = noise(&state);
+            for (size_t i = 0; i < nv; ++i) x[i] += share * f->motion[nv * (size_t)j + i];
+        }
+        for (size_t i = 0; i < nv; ++i) largest = fmax(largest, fabs(x[i]));
+        for (size_t i = 0; i < nv; ++i) x[i] *= OFF * system->length / largest;
+        int rank = rank_at(sim, r, x, q, q + system->nq, b);
+        if (rank > f->rank_nearby) f->rank_nearby = rank;
+    }
+    lash_free(x);
+    lash_free(q);
+    lash_free(b);
+}
+
+// ---- the whole ----------------------------------------------------------------------------------
+
+LashFreedom* lash_sim_freedom(LashSim* sim) {
+    const LashSystem* system = sim->system;
+    LashFreedom* f = lash_alloc(sizeof *f);
+    Rows r;
+    StepContext* s = &sim->step;
+    s->list =
+        system->collect(system, sim->work, sim->t, sim->q, sim->v, sim->settings.h, sim->reach);
+    rows_create(&r, system, s->list);
+    evaluate_at(sim, &r, sim->q, NULL);
+    LashElimination* e = eliminate(&r);
+    f->rows = r.rows;
+    f->rank = f->rank_nearby = lash_elimination_rank(e);
+    f->dof = system->nv - f->rank;
+    f->smallest = NAN;
+    for (int i = 0; i < r.rows; ++i) {
+        if (!lash_elimination_independent(e, i))
+            f->mismatch = fmax(f->mismatch, lash_elimination_left(e, i));
+    }
+    find_circuits(&r, e, f);
+    find_motions(&r, e, f);
+    find_smallest(&r, e, f);
+    if (f->dof > 0 && f->rank < f->rows) look_nearby(sim, &r, f);
+    for (size_t k = 0; k < (size_t)f->motions * (size_t)system->nv; ++k) {
+        f->motion[k] /= r.scale[k % (size_t)system->nv];
+    }
+    evaluate_at(sim, &r, sim->q, NULL); // leaves the work as it was
+    lash_elimination_destroy(e);
+    rows_free(&r);
+    return f;
+}
+
+void lash_freedom_destroy(LashFreedom* f) {
+    if (f == NULL) return;
+    for (int i = 0; i < f->circuits; ++i) {
+        lash_free(f->circuit[i].row);
+        lash_free(f->circuit[i].P);
+    }
+    lash_free(f->circuit);
+    lash_free(f->motion);
+    lash_free(f->weak_motion);
+    lash_free(f->weak_impulse);
+    lash_free(f);
+}

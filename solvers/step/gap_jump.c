@@ -1,0 +1,132 @@
+// No contact appears from nowhere.
+//
+// The least gap of two surfaces cannot change by more than the surfaces move against each other:
+// with dx of the bodies' reference points, their turns dphi and the radii R of the surfaces about
+// these points
+//
+//     |gamma(q (+) d) - gamma(q)| <= D(d) = |dx_b - dx_a| + R_a |dphi_a| + R_b |dphi_b|
+//
+// gamma is the least gap over all points of the two surfaces. A gap that falls by more is an error
+// of the geometry (a root beyond a trim, a face that looks the other way), and the projection would
+// move parts by as much in one step. So a solved step is refused when
+//
+//     gamma(q_k (+) h v_theta) < gamma(q_k) - 1.01 D(h v_theta) - tolerance
+//
+// The motion is the step's own, without what the projection added: that is just what undoes the
+// jump. Where gamma(q_k) is not known (no point, or none listed: farther away than the motion
+// promised) it counts as 0.
+//
+// Evaluating gaps at q_k (+) h v_theta costs as much as an iteration, so a linear estimate comes
+// first: the contact's gap at the end minus what the projection lifted it by, G_n' (d - h v_theta).
+// Only where that is too deep, which is never in a sound model, gaps are evaluated.
+#include <math.h>
+#include <string.h>
+
+#include "solvers/step/sim_internal.h"
+
+static const double SHARE = 1.01;
+
+// d (nv) = h v_theta, with the velocity v at the end of the step.
+static void own_motion(const LashSim* sim, const StepContext* s, const double* v, double* d) {
+    double before = s->h * (1 - s->move_theta), moved = s->h * s->move_theta;
+    for (int i = 0; i < sim->system->nv; ++i) d[i] = before * sim->v[i] + moved * v[i];
+}
+
+// G_n' x of one interaction.
+static double along_normal(const LashSystem* system, const LashInteraction* item, const double* G,
+                           const double* x) {
+    const double* column = G + item->offset;
+    double sum = 0;
+    for (int b = 0; b < item->touched; ++b) {
+        int n = lash_block_size(system, item->block[b]);
+        const double* part = x + system->block_start[item->block[b]];
+        for (int i = 0; i < n; ++i) sum += column[i] * part[i];
+        column += n * item->rows;
+    }
+    return sum;
+}
+
+// Least gap of the points [i, *end) between the same surfaces, and one of them that has it.
+static double least_gap(const LashInteractionList* list, int i, const double* g, int* at,
+                        int* end) {
+    int surfaces = list->item[i].surfaces;
+    double least = INFINITY;
+    *at = i;
+    for (; i < list->count && list->item[i].surfaces == surfaces; ++i) {
+        double gap = g[list->item[i].row];
+        if (!(gap < least)) continue;
+        least = gap;
+        *at = i;
+    }
+    *end = i;
+    return least;
+}
+
+// Compares the gaps of all surfaces at q_k and at q_k (+) d; keeps the worst jump as the fault.
+static bool find_jump(LashSim* sim, StepContext* s, const double* d) {
+    const LashSystem* system = sim->system;
+    const LashInteractionList* list = s->list;
+    double *before = sim->u, *after = sim->w, worst = 0;
+    double *q = sim->q_back, t = s->t0 + s->h;
+    system->move(system, sim->q, 1, d, q);
+    if (!all_finite(q, system->nq)) return false;
+    if (!system->evaluate(system, sim->work, s->t0, sim->q, NULL, before, NULL, NULL)) return false;
+    if (!system->evaluate(system, sim->work, t, q, NULL, after, NULL, NULL)) return false;
+    for (int i = list->bilateral, end = i; i < list->count; i = end) {
+        end = i + 1;
+        if (list->item[i].surfaces == 0) continue;
+        int at, other;
+        double start = least_gap(list, i, before, &other, &end);
+        double gap = least_gap(list, i, after, &at, &end);
+        double moved = system->surface_motion(system, list->item[i].surfaces, d);
+        if (start == INFINITY) start = 0;
+        double beyond = start - SHARE * moved - sim->settings.tolerance_position - gap;
+        if (!(beyond > worst)) continue;
+        worst = beyond;
+        sim->fault = (LashFault){.kind = LASH_FAULT_GAP,
+                                 .t = t,
+                                 .id = list->item[at].id,
+                                 .fell = start - gap,
+                                 .moved = moved};
+    }
+    return worst > 0;
+}
+
+static bool has_surfaces(const StepContext* s) {
+    int last = s->list->count - 1; // they come at the end of the list
+    return last >= s->list->bilateral && s->list->item[last].surfaces > 0;
+}
+
+bool gaps_jump(LashSim* sim, StepContext* s) {
+    const LashSystem* system = sim->system;
+    if (sim->settings.scheme == LASH_SCHATZMAN_PAOLI || !has_surfaces(s)) return false;
+    double *own = sim->x, *lift = sim->y;
+    bool ready = false, suspicious = false;
+    for (int c = 0; c < s->nc && !suspicious; ++c) {
+        const LashInteraction* item = &s->list->item[s->contact[c]];
+        if (item->surfaces == 0 || is_empty(s, item)) continue;
+        if (!ready) {
+            own_motion(sim, s, s->v, own);
+            for (int i = 0; i < system->nv; ++i) lift[i] = s->d[i] - own[i];
+            ready = true;
+        }
+        double gap = s->g[item->row] - along_normal(system, item, s->G, lift);
+        double start = s->gap_start[s->contact[c]];
+        if (!(fabs(start) < INFINITY)) start = 0;
+        suspicious = gap < start - SHARE * system->surface_motion(system, item->surfaces, own) -
+                               sim->settings.tolerance_position;
+    }
+    if (!suspicious) return false;
+    bool jumps = find_jump(sim, s, own);
+    // What the system remembers of its last evaluation is that of the step's end.
+    system->evaluate(system, sim->work, s->t0 + s->h, s->q_end, NULL, sim->u, NULL, NULL);
+    return jumps;
+}
+
+void gaps_of_failure(LashSim* sim, StepContext* s) {
+    if (!has_surfaces(s) || sim->fault.kind != LASH_FAULT_NONE) return;
+    own_motion(sim, s, s->v, sim->x);
+    if (all_finite(sim->x, sim->system->nv) && find_jump(sim, s, sim->x)) return;
+    own_motion(sim, s, sim->v, sim->x);
+    find_jump(sim, s, sim->x);
+}

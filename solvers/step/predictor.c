@@ -1,0 +1,152 @@
+// What a step starts from: v, the shift, impulses and multipliers extrapolated from the last steps.
+//
+// With backward differences D_0 = x_k, D_j = D_{j-1}(k) - D_{j-1}(k-1) the polynomial through the
+// last n steps gives
+//
+//     x_{k+1} = D_0 + D_1 + ... + D_{n-1},     and was wrong in the last step by just D_n.
+//
+// So the table itself says which order would have been best; each kind of quantity takes that one.
+// A jump (impact, another set of contacts) starts the table again. What redundant rows leave open
+// differs from step to step without a rule: there low orders win.
+#include <math.h>
+#include <string.h>
+
+#include "solvers/step/sim_internal.h"
+
+enum { FEW_ORDERS = 4 }; // where velocities and positions are corrected in turn
+
+typedef struct Place {
+    int at, size;
+} Place;
+
+// Where each kind of quantity stands in a line of the table. Contacts: the active ones, in the
+// order of last.id, three rows of P each.
+static void lay_out_spans(const LashSim* sim, Place place[SPANS]) {
+    int nv = sim->system->nv, joints = sim->bilateral_rows, contacts = sim->last.count;
+    int fixed = 2 * (nv + joints);
+    place[SPAN_V] = (Place){0, nv};
+    place[SPAN_SHIFT] = (Place){nv, nv};
+    place[JOINT_P] = (Place){2 * nv, joints};
+    place[JOINT_TAU] = (Place){2 * nv + joints, joints};
+    place[CONTACT_P] = (Place){fixed, 3 * contacts};
+    place[CONTACT_TAU] = (Place){fixed + 3 * sim->max_contacts, contacts};
+}
+
+// Extrapolation over n steps multiplies what is wrong in them by up to 2^n - 1, a correction by the
+// contraction rate of the iteration: the product must stay small, or errors that the residuals
+// hardly see would grow from step to step.
+int guess_order(const LashSim* sim) {
+    if (sim->settings.full_newton) return 0; // counts iterations from the state alone
+    if (sim->coupled_run) return ORDERS;
+    if (sim->history == 0 || (!sim->robust && sim->contraction_rate > 0.5))
+        return 0; // from the state alone
+    if (sim->robust) return sim->history < 2 || sim->step.nc > 0 ? 0 : 2;
+    int n = 1;
+    while (n < FEW_ORDERS && n < sim->history && (2 << n) * sim->contraction_rate < 1.0) ++n;
+    return n;
+}
+
+// x (size) = the prediction of order n for the numbers from `at` on
+static void extrapolate(const LashSim* sim, int n, int at, int size, double* x) {
+    for (int i = 0; i < size; ++i) x[i] = 0;
+    for (int j = 0; j < n; ++j) {
+        const double* D = sim->difference[j] + at;
+        for (int i = 0; i < size; ++i) x[i] += D[i];
+    }
+}
+
+void step_guess(LashSim* sim, StepContext* s) {
+    int most = guess_order(sim), order[SPANS], joint_rows = s->list->bilateral_rows;
+    Place place[SPANS];
+    lay_out_spans(sim, place);
+    for (int i = 0; i < SPANS; ++i) {
+        const Span* span = &sim->span[i];
+        int n = sim->coupled_run ? span->order : span->history;
+        order[i] = sim->history == 0 ? 0 : n < most ? n : most;
+        // One step alone says nothing of impulses: it may have been an impact.
+        if (i > SPAN_V && span->history < 2) order[i] = 0;
+        extrapolate(sim, order[i], place[i].at, place[i].size, sim->guess + place[i].at);
+    }
+    size_t nv = (size_t)sim->system->nv;
+    const double *P = sim->guess + place[JOINT_P].at, *tau = sim->guess + place[JOINT_TAU].at;
+    sim->guess_P = order[CONTACT_P] > 0 ? sim->guess + place[CONTACT_P].at : NULL;
+    sim->guess_tau = sim->guess + place[CONTACT_TAU].at;
+    memcpy(s->v, order[SPAN_V] > 0 ? sim->guess : sim->v, nv * sizeof *s->v);
+    memcpy(s->shift, sim->guess + nv, nv * sizeof *s->shift);
+    for (int i = 0; i < joint_rows; ++i) {
+        s->P[i] = P[i];
+        s->tau[i] = tau[i];
+    }
+    for (int i = joint_rows; i < s->list->rows; ++i) s->P[i] = s->tau[i] = 0;
+    if (sim->coupled_run || most == 0 || sim->velocity_joints.rows != joint_rows) return;
+    // Redundant rows: what the residuals do not see would grow from step to step.
+    lash_joint_solver_project(&sim->velocity_joints, s->P);
+    lash_joint_solver_project(sim->same_metric ? &sim->velocity_joints : &sim->position_joints,
+                              s->tau);
+}
+
+// D <- next, next <- next - D. Returns the sum of |D|.
+LASH_VECTOR_CLONES static double exchange(int size, double* restrict D, double* restrict next) {
+    double sum[8] = {0}, rest = 0;
+    int i = 0;
+    for (; i + 8 <= size; i += 8) {
+        for (int k = i; k < i + 8; ++k) {
+            double old = D[k];
+            D[k] = next[k];
+            next[k] -= old;
+        }
+        for (int k = 0; k < 8; ++k) sum[k] += fabs(D[i + k]);
+    }
+    for (; i < size; ++i) {
+        double old = D[i];
+        D[i] = next[i];
+        next[i] -= old;
+        rest += fabs(D[i]);
+    }
+    return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7])) + rest;
+}
+
+// Takes x into the columns of the table that are its place.
+static void take_in(LashSim* sim, Span* span, Place place, const double* x) {
+    int most = sim->contact_newton != NULL ? ORDERS : FEW_ORDERS;
+    int known = span->history < most ? span->history : most;
+    double last = INFINITY;
+    bool smooth = true; // each order so far much better than the one before
+    span->order = 1;
+    ++span->history;
+    if (place.size == 0) return;
+    memcpy(sim->new_difference, x, (size_t)place.size * sizeof *x);
+    for (int j = 0; j <= known; ++j) {
+        double error = exchange(place.size, sim->difference[j] + place.at, sim->new_difference);
+        if (j == 0) continue;
+        smooth = smooth && error < 0.7 * last;
+        // The highest order there is has no error yet to compare: the one before stands for it.
+        if (smooth) span->order = j == known && j < most ? j + 1 : j;
+        last = error;
+    }
+}
+
+// Ids of the active contacts, in their order.
+static uint64_t key_of_contacts(const LashSim* sim) {
+    uint64_t key = (uint64_t)sim->last.count;
+    for (int i = 0; i < sim->last.count; ++i) key = (key ^ sim->last.id[i]) * 0x100000001b3u; // FNV
+    return key;
+}
+
+void step_remember(LashSim* sim, const StepContext* s, bool smooth) {
+    const double* x[SPANS] = {s->v, s->shift, s->P, s->tau, sim->last.P, sim->last.tau};
+    uint64_t key = key_of_contacts(sim);
+    Place place[SPANS];
+    lay_out_spans(sim, place);
+    for (int i = 0; i < SPANS; ++i) {
+        Span* span = &sim->span[i];
+        bool others = i >= CONTACT_P && key != sim->contacts_key;
+        if (!smooth || sim->history == 0 || others) span->history = 0;
+        take_in(sim, span, place[i], x[i]);
+    }
+    sim->contacts_key = key;
+    sim->history = smooth ? sim->history + 1 : 1;
+    sim->contraction_rate *= 0.9; // forgets: the next steps tell anew
+    if (sim->singular_steps > 0) --sim->singular_steps;
+    if (sim->separate && --sim->separate_steps == 0) sim->separate = false;
+}

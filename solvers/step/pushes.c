@@ -1,0 +1,48 @@
+// What contacts, limits and friction in joints gave in a step, added up over the parts it was
+// solved in. Per interaction, with the impulses P_k of part k along G*_k:
+//     P = sum P_k,   G P = sum G*_k P_k,   work = sum P_k . (G*_k' v)       (v: energy.c)
+// Parts list different points of CAD surfaces: pushes are told apart by the interactions' ids.
+#include "solvers/step/sim_internal.h"
+
+// The push of this id in an earlier part of the step, or a new one. Without room for more, the last
+// one stands for the rest: no impulse gets lost.
+static LashPush* push_of(LashSim* sim, const LashInteraction* item) {
+    for (int k = 0; k < sim->pushes_before; ++k) {
+        if (sim->push[k].id == item->id) return &sim->push[k];
+    }
+    if (sim->pushes == sim->push_capacity) return &sim->push[sim->pushes - 1];
+    LashPush* push = &sim->push[sim->pushes++];
+    *push = (LashPush){.id = item->id, .rows = item->rows};
+    return push;
+}
+
+void pushes_clear(LashSim* sim) {
+    sim->pushes = sim->pushes_before = 0;
+}
+void pushes_begin_part(LashSim* sim) {
+    sim->pushes_before = sim->pushes;
+}
+
+void pushes_add(LashSim* sim, const StepContext* s, int i, double work_n, double work_t) {
+    const LashInteraction* item = &s->list->item[i];
+    const double* P = s->P + item->row;
+    bool any = false;
+    for (int r = 0; r < item->rows; ++r) any = any || P[r] != 0;
+    if (!any || item->touched == 0) return;
+    LashPush* push = push_of(sim, item);
+    int last = item->touched - 1, n = lash_block_size(sim->system, item->block[last]);
+    const double* column = s->G_star + item->offset;
+    for (int b = 0; b < last; ++b)
+        column += item->rows * lash_block_size(sim->system, item->block[b]);
+    for (int r = 0; r < item->rows; ++r, column += n) {
+        push->P[r] += P[r];
+        for (int k = 0; k < 3 && k < n; ++k) push->impulse[k] += P[r] * column[k];
+    }
+    push->work_n += work_n;
+    push->work_t += work_t;
+}
+
+const LashPush* lash_sim_pushes(const LashSim* sim, int* count) {
+    *count = sim->pushes;
+    return sim->push;
+}

@@ -1,0 +1,673 @@
+// A run: memory, the step with its acceptance, state and results.
+#include "solvers/sim.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
+
+#include "core/error.h"
+#include "solvers/cone/friction_internal.h"
+#include "solvers/step/rows.h"
+#include "solvers/step/sim_internal.h"
+
+enum { REACH_ATTEMPTS = 4 };
+
+LashSettings lash_settings(void) {
+    return (LashSettings){.scheme = LASH_COMBINED,
+                          .h = 1e-4,
+                          .theta = 0.5,
+                          .direction = LASH_AT_MIDPOINT,
+                          .forecast = LASH_FORECAST_FREE,
+                          .gamma = 0.5,
+                          .project_all = true,
+                          .tolerance_position = 1e-10,
+                          .tolerance_velocity = 1e-10,
+                          .tolerance_solver = 1e-12,
+                          .max_iterations = 50,
+                          .max_substeps = 1};
+}
+
+static bool in_range(double value, double low, double high, const char* key, LashError* error) {
+    if (value >= low && value <= high) return true; // false for NaN
+    return lash_error_set(error, LASH_ERROR_MODEL, key, "must lie in [%g, %g], got %g", low, high,
+                          value);
+}
+
+static bool law_fits(const LashSettings* s, LashError* error) {
+    if (s->law != LASH_FREMOND || s->scheme != LASH_SCHATZMAN_PAOLI) return true;
+    return lash_error_set(
+        error, LASH_ERROR_MODEL, "simulation.law",
+        "Fremond's law is one of velocities: use it with moreau-jean, combined or "
+        "direct, not with schatzman-paoli");
+}
+
+bool lash_settings_check(const LashSettings* s, LashError* error) {
+    if (s == NULL) return lash_error_null(error, "settings");
+    return in_range(s->h, DBL_MIN, 1e6, "simulation.step", error) &&
+           in_range(s->theta, 0.5, 1, "simulation.theta", error) &&
+           in_range(s->gamma, 0, 2, "simulation.gamma", error) &&
+           in_range(s->tolerance_position, 1e-15, 1, "simulation.tolerance_position", error) &&
+           in_range(s->tolerance_velocity, 1e-15, 1, "simulation.tolerance_velocity", error) &&
+           in_range(s->tolerance_solver, 1e-16, 1, "simulation.tolerance_solver", error) &&
+           in_range(s->max_iterations, 1, 10000, "simulation.max_iterations", error) &&
+           in_range(s->max_substeps, 1, 1 << 20, "simulation.substeps", error) &&
+           law_fits(s, error);
+}
+
+// --- Memory --------------------------------------------------------------------------------------
+
+typedef struct Take { // first pass counts, second pass gives
+    LashArena* arena;
+    size_t bytes;
+} Take;
+
+static void* take(Take* t, size_t bytes) {
+    t->bytes += (bytes + 63) / 64 * 64;
+    return t->arena->memory == NULL ? NULL : lash_arena_push(t->arena, bytes); // zero: never used
+}
+static double* take_doubles(Take* t, size_t n) {
+    return take(t, n * sizeof(double));
+}
+
+static void lay_out_last(LastContacts* last, int contacts, Take* t) {
+    size_t n = (size_t)contacts;
+    last->id = take(t, n * sizeof(uint64_t));
+    last->closed = take(t, n);
+    last->state = take(t, n);
+    last->P = take_doubles(t, 3 * n);
+    last->U = take_doubles(t, 3 * n);
+    last->tau = take_doubles(t, n);
+}
+
+static void lay_out_step(StepContext* s, const LashSystem* system, Take* t) {
+    size_t nv = (size_t)system->nv, nq = (size_t)system->nq, rows = (size_t)system->max_rows;
+    size_t count = (size_t)system->max_interactions, G = (size_t)system->max_G;
+    s->active = take(t, count);
+    s->position = take(t, count);
+    s->wanted = take(t, count);
+    s->has_U_start = take(t, count);
+    s->state = take(t, count);
+    s->U_start = take_doubles(t, rows);
+    s->gap_start = take_doubles(t, count);
+    s->scale = take_doubles(t, count);
+    s->v = take_doubles(t, nv);
+    s->P = take_doubles(t, rows);
+    s->tau = take_doubles(t, rows);
+    s->shift = take_doubles(t, nv);
+    s->d = take_doubles(t, nv);
+    s->q_end = take_doubles(t, nq);
+    s->q_theta = take_doubles(t, nq);
+    s->v_theta = take_doubles(t, nv);
+    s->F = take_doubles(t, nv);
+    s->r = take_doubles(t, nv);
+    s->g = take_doubles(t, rows);
+    s->g_t = take_doubles(t, rows);
+    s->G = take_doubles(t, G);
+    s->g_star = take_doubles(t, rows);
+    s->g_t_star = take_doubles(t, rows);
+    s->G_star = take_doubles(t, G);
+    s->G_hat = take_doubles(t, G);
+    s->U = take_doubles(t, rows);
+}
+
+static void lay_out_drivers(Drivers* drivers, Take* t) {
+    size_t n = (size_t)drivers->count;
+    drivers->row = take(t, n * sizeof(int));
+    drivers->x = take_doubles(t, n);
+    drivers->speed = take_doubles(t, n);
+    drivers->x_end = take_doubles(t, n);
+    drivers->speed_end = take_doubles(t, n);
+    drivers->saved_x = take_doubles(t, n);
+    drivers->saved_speed = take_doubles(t, n);
+}
+
+static void lay_out_contacts(StepContext* s, int contacts, int contact_rows, Take* t) {
+    size_t nc = (size_t)contacts, m = (size_t)contact_rows;
+    s->contact = take(t, nc * sizeof(int));
+    s->first = take(t, nc * sizeof(int));
+    s->normal = take(t, nc * sizeof(int));
+    s->kind = take(t, nc);
+    s->kind_n = take(t, 2 * nc);
+    s->held = take(t, m);
+    s->W = take_doubles(t, m * (m + 8));
+    s->b = take_doubles(t, m + 8);
+    s->P_c = take_doubles(t, m);
+    s->U_c = take_doubles(t, m);
+    s->mu = take_doubles(t, nc);
+    s->A_n = take_doubles(t, nc * nc);
+    s->gap_n = take_doubles(t, nc);
+    s->tau_n = take_doubles(t, nc);
+    s->gap_new = take_doubles(t, nc);
+    s->P_n = take_doubles(t, nc);
+}
+
+static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
+    const LashSystem* system = sim->system;
+    size_t nv = (size_t)system->nv, nq = (size_t)system->nq, rows = (size_t)system->max_rows;
+    size_t values = (size_t)system->pattern.offset[system->pattern.count];
+    int contacts = system->max_interactions - bilateral;
+    int contact_rows = system->max_rows - bilateral_rows;
+    if (system->max_contacts > 0 && system->max_contacts < contacts) {
+        contacts = system->max_contacts;
+        contact_rows = system->max_contact_rows;
+    }
+    sim->max_contacts = contacts;
+    sim->max_contact_rows = contact_rows;
+    sim->bilateral_rows = bilateral_rows;
+    sim->saved = take_doubles(t, 2 * nq + nv);
+    sim->q = take_doubles(t, nq);
+    sim->q_prev = take_doubles(t, nq);
+    sim->q_back = take_doubles(t, nq);
+    sim->fault_q = take_doubles(t, nq);
+    sim->fault_v = take_doubles(t, nv);
+    sim->fail_q = take_doubles(t, nq);
+    size_t line = 2 * (nv + (size_t)bilateral_rows) + 4 * (size_t)contacts;
+    sim->v = take_doubles(t, nv);
+    sim->guess = take_doubles(t, line);
+    for (int i = 0; i <= ORDERS; ++i) sim->difference[i] = take_doubles(t, line);
+    sim->new_difference = take_doubles(t, line);
+    sim->pattern_first = take(t, (size_t)(system->blocks + 1) * sizeof(int));
+    sim->pattern_block = take(t, (size_t)system->pattern.count * sizeof(int));
+    sim->M_values = take_doubles(t, values);
+    sim->C_values = take_doubles(t, values);
+    sim->weight = take_doubles(t, nv);
+    sim->K_values = take_doubles(t, values);
+    sim->A_values = take_doubles(t, values);
+    if (nv <= RESPONSE_LIMIT && contacts > 0) {
+        sim->B = take_doubles(t, nv * nv);
+        sim->B_n = take_doubles(t, nv * nv);
+    }
+    sim->x = take_doubles(t, nv);
+    sim->y = take_doubles(t, nv);
+    sim->z = take_doubles(t, nv);
+    sim->u = take_doubles(t, rows);
+    sim->w = take_doubles(t, rows);
+    if (sim->settings.coupled) {
+        sim->x_2 = take_doubles(t, nv);
+        sim->coupled_work = take_doubles(t, coupled_work_doubles(contacts, contact_rows));
+    }
+    size_t touched = 0;
+    for (int i = 0; i < system->blocks; ++i) {
+        size_t n = (size_t)lash_block_size(system, i);
+        if (n > touched) touched = n;
+    }
+    touched *= LASH_MAX_TOUCHED;
+    sim->contraction =
+        take_doubles(t, touched * (touched > LASH_MAX_ROWS ? touched : LASH_MAX_ROWS));
+    sim->kept_shift = take_doubles(t, nv);
+    sim->kept = take_doubles(t, nv + 2 * rows);
+    sim->dtau = take_doubles(t, rows);
+    lay_out_drivers(&sim->drivers, t);
+    lay_out_last(&sim->last, contacts, t);
+    lay_out_last(&sim->saved_last, contacts, t);
+    sim->reactions = take_doubles(t, rows);
+    sim->part_reactions = take_doubles(t, (size_t)bilateral_rows);
+    sim->push_capacity = 4 * (contacts + 1);
+    sim->push = take(t, (size_t)sim->push_capacity * sizeof *sim->push);
+    sim->event_capacity = 16 * (contacts + 1);
+    sim->event = take(t, (size_t)sim->event_capacity * sizeof *sim->event);
+    size_t friction = lash_friction_work_size(contacts, contact_rows);
+    size_t levenberg = friction_levenberg_size(contacts, contact_rows) * sizeof(double);
+    sim->friction_work = take(t, contacts == 0 ? 0 : friction);
+    sim->levenberg_work = take(t, contacts == 0 ? 0 : levenberg);
+    sim->projection_work = take(t, contacts == 0 ? 0 : lash_projection_work_size(contacts));
+    lay_out_step(&sim->step, system, t);
+    lay_out_contacts(&sim->step, contacts, contact_rows, t);
+}
+
+// Errors of velocities are measured in m/s: those of a rigid body that turns at its radius of
+// gyration. Lagrangian velocities count as they are.
+static void weigh_velocities(LashSim* sim, const double* q) {
+    const LashSystem* system = sim->system;
+    for (int i = 0; i < system->nv; ++i) sim->weight[i] = 1;
+    if (system->linear_motion) return;
+    system->mass(system, sim->work, q, sim->M_values);
+    for (int b = 0; b < system->blocks; ++b) {
+        const double* M = sim->M_values + system->pattern.offset[b];
+        for (int i = 3; i < 6 && lash_block_size(system, b) == 6; ++i)
+            sim->weight[system->block_start[b] + i] = sqrt(M[7 * i] / M[0]);
+    }
+}
+
+LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings) {
+    LASH_ASSERT(system != NULL);
+    LASH_ASSERT(lash_settings_check(settings, NULL));
+    LashSim* sim = lash_alloc(sizeof *sim);
+    sim->system = system;
+    sim->settings = *settings;
+    sim->work = system->work_create(system);
+    bool closes_gaps = settings->scheme == LASH_COMBINED || settings->scheme == LASH_DIRECT;
+    if (system->set_levers != NULL)
+        system->set_levers(sim->work, closes_gaps ? LASH_OWN_POINTS : LASH_COMMON_POINT);
+    sim->reach = 2;
+    sim->contraction_rate = sim->old_rate = 0.1;
+    sim->robust = settings->full_newton;
+    double* start = lash_alloc((size_t)(system->nq + system->nv) * sizeof *start);
+    system->initial_state(system, start, start + system->nq);
+    const LashInteractionList* list =
+        system->collect(system, sim->work, 0, start, start + system->nq, settings->h, sim->reach);
+    int bilateral = list->bilateral, rows = list->bilateral_rows;
+    sim->drivers.count = drivers_count(list);
+    Take t = {.arena = &sim->arena};
+    lay_out(sim, bilateral, rows, &t);
+    lash_arena_reserve(&sim->arena, t.bytes + 64);
+    lay_out(sim, bilateral, rows, &t);
+    pattern_sort(sim);
+    weigh_velocities(sim, start);
+    sim->A = lash_block_lu_create(system);
+    sim->M = lash_block_lu_create(system);
+    sim->N = lash_block_lu_create(system);
+    lash_joint_solver_init(&sim->velocity_joints, system, list, settings->joints);
+    lash_joint_solver_init(&sim->position_joints, system, list, settings->joints);
+    lash_joint_solver_init(&sim->reaction_joints, system, list, settings->joints);
+    if (bilateral > 0) sim->full = full_newton_create(system, list);
+    if (sim->B != NULL && system->constant_mass) { // contacts between rigid bodies
+        system->mass(system, sim->work, start, sim->M_values);
+        if (lash_block_lu_factor(sim->M, sim->M_values))
+            sim->contact_newton = contact_newton_create(system, list, sim->M_values,
+                                                        sim->max_contacts, sim->max_contact_rows);
+    }
+    lash_sim_set_state(sim, 0, start, start + system->nq);
+    lash_free(start);
+    return sim;
+}
+
+void lash_sim_destroy(LashSim* sim) {
+    if (sim == NULL) return;
+    sim->system->work_destroy(sim->system, sim->work);
+    lash_block_lu_destroy(sim->A);
+    lash_block_lu_destroy(sim->M);
+    lash_block_lu_destroy(sim->N);
+    full_newton_destroy(sim->full);
+    contact_newton_destroy(sim->contact_newton);
+    lash_joint_solver_free(&sim->velocity_joints);
+    lash_joint_solver_free(&sim->position_joints);
+    lash_joint_solver_free(&sim->reaction_joints);
+    lash_arena_free(&sim->arena);
+    lash_free(sim);
+}
+
+void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v) {
+    const LashSystem* system = sim->system;
+    sim->t = t;
+    memmove(sim->q, q, (size_t)system->nq * sizeof *q);
+    memmove(sim->v, v, (size_t)system->nv * sizeof *v);
+    sim->history = 0;
+    sim->last.count = 0;
+    sim->factored = false;
+    contact_newton_forget(sim);
+    system->move(system, sim->q, -sim->settings.h, sim->v, sim->q_prev); // delta_0 = h v_0
+    sim->h_prev = sim->settings.h;
+    system->accept(system, sim->work, t, sim->q, sim->v);
+    system->mass(system, sim->work, sim->q, sim->M_values);
+    sim->energy = (LashEnergy){0};
+    sim->energy.kinetic = energy_kinetic(sim, sim->q, sim->v);
+    sim->energy.potential = system->potential(system, sim->work, t, sim->q);
+    sim->energy.start = sim->energy.kinetic + sim->energy.potential;
+    sim->step.list =
+        system->collect(system, sim->work, t, sim->q, sim->v, sim->settings.h, sim->reach);
+    drivers_start(sim);
+}
+
+// --- The step ------------------------------------------------------------------------------------
+
+static LashOutcome run_scheme(LashSim* sim, StepContext* s) {
+    switch (sim->settings.scheme) {
+        case LASH_COMBINED:
+            return step_combined(sim, s);
+        case LASH_MOREAU_JEAN:
+            return step_moreau_jean(sim, s);
+        case LASH_DIRECT:
+            return step_direct(sim, s);
+        case LASH_SCHATZMAN_PAOLI:
+            return step_schatzman_paoli(sim, s);
+        case LASH_SCHEMES:
+            break;
+    }
+    LASH_ASSERT(!"a known scheme");
+    return LASH_FAILED;
+}
+
+// Largest penetration of all candidates at the end of the step; the interaction it belongs to.
+static void measure_gaps(StepContext* s) {
+    s->penetration = 0;
+    for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        double g = s->g[s->list->item[i].row];
+        if (-g <= s->penetration) continue;
+        s->penetration = worse(s->penetration, -g);
+        s->worst_gap = s->list->item[i].id;
+    }
+}
+
+static bool positions_hold(const LashSim* sim, const StepContext* s) {
+    if (sim->settings.scheme == LASH_MOREAU_JEAN || sim->settings.scheme == LASH_SCHATZMAN_PAOLI)
+        return true; // no law on g(q_{k+1}): the violation is reported
+    if (sim->settings.scheme == LASH_DIRECT && !sim->settings.project_all) return true;
+    return s->penetration <= sim->settings.tolerance_position;
+}
+
+static void remember_contacts(LashSim* sim, const StepContext* s) {
+    int closed = 0;
+    sim->last.count = 0;
+    for (int i = s->list->bilateral; i < s->list->count; ++i) {
+        if (!s->active[i]) continue;
+        const LashInteraction* item = &s->list->item[i];
+        int k = sim->last.count++;
+        sim->last.id[k] = item->id;
+        sim->last.closed[k] =
+            s->P[item->row] > 0 || s->g[item->row] <= sim->settings.tolerance_position;
+        sim->last.state[k] = s->state[i];
+        sim->last.tau[k] = s->tau[item->row];
+        for (int r = 0; r < 3; ++r) {
+            sim->last.P[3 * k + r] = r < item->rows ? s->P[item->row + r] : 0;
+            sim->last.U[3 * k + r] = r < item->rows ? s->U[item->row + r] : 0;
+        }
+        if (joint_friction(item) || !(s->P[item->row] > 0)) continue;
+        ++closed;
+        sim->info.opening += s->has_U_start[i] && s->U_start[item->row] > 0;
+    }
+    if (closed > sim->info.contacts) sim->info.contacts = closed;
+}
+
+void step_accept(LashSim* sim, StepContext* s) {
+    const LashSystem* system = sim->system;
+    size_t nv = (size_t)system->nv, nq = (size_t)system->nq;
+    int before = sim->last.count;
+    events_of_step(sim, s);
+    remember_contacts(sim, s);
+    memcpy(sim->q_prev, sim->q, nq * sizeof *sim->q);
+    sim->h_prev = s->h;
+    memcpy(sim->v, s->v, nv * sizeof *sim->v);
+    memcpy(sim->q, s->q_end, nq * sizeof *sim->q);
+    drivers_accept(sim);
+    step_remember(sim, s, before == sim->last.count);
+    // The operator holds the impulses of an impact; what follows may not need their derivatives.
+    if (sim->exact && sim->history <= 2) sim->exact = sim->factored = false;
+    sim->t = s->t0 + s->h;
+    system->accept(system, sim->work, sim->t, sim->q, sim->v);
+}
+
+// Where the largest error is, measured in tolerances.
+static uint64_t worst_interaction(const LashSim* sim, const StepContext* s) {
+    double velocity = worse(s->velocity_error, s->contact_error) / sim->settings.tolerance_velocity;
+    double position = s->position_error / sim->settings.tolerance_position;
+    double gap = s->penetration / sim->settings.tolerance_position;
+    if (gap > position && gap > velocity) return s->worst_gap;
+    return !(position <= velocity) ? s->worst_position : s->worst_velocity;
+}
+
+static void note_errors(LashSim* sim, const StepContext* s) {
+    LashStepInfo* info = &sim->info;
+    info->position_error = worse(info->position_error, s->position_error);
+    info->penetration = worse(info->penetration, s->penetration);
+    info->velocity_error = worse(info->velocity_error, worse(s->velocity_error, s->contact_error));
+    info->dynamics_error = worse(info->dynamics_error, s->dynamics_error);
+    info->worst = worst_interaction(sim, s);
+    info->demoted += s->demoted;
+}
+
+// The largest displacement by the projection, of all parts of the step.
+static void note_shift(LashSim* sim, const StepContext* s) {
+    const LashSystem* system = sim->system;
+    LashScheme scheme = sim->settings.scheme;
+    if (scheme == LASH_MOREAU_JEAN || scheme == LASH_SCHATZMAN_PAOLI) return;
+    double most = sim->info.shift * sim->info.shift;
+    int at = -1;
+    for (int b = 0; b < system->blocks; ++b) {
+        double square = 0;
+        for (int i = system->block_start[b]; i < system->block_start[b + 1]; ++i)
+            square += sim->weight[i] * sim->weight[i] * s->shift[i] * s->shift[i];
+        if (!(square > most)) continue;
+        most = square;
+        at = b;
+    }
+    if (at < 0) return;
+    sim->info.shift = sqrt(most);
+    sim->info.shift_block = at;
+}
+
+// Adds the work of the solved step; no step is accepted whose numbers are not finite.
+static LashOutcome add_energies(LashSim* sim, const StepContext* s) {
+    if (!step_is_finite(sim, s)) return LASH_FAILED;
+    LashEnergy before = sim->energy;
+    pushes_begin_part(sim);
+    energy_add_step(sim, s);
+    if (energy_is_finite(sim, s)) return LASH_CONVERGED;
+    sim->energy = before;
+    pushes_clear(sim);
+    return LASH_FAILED;
+}
+
+static LashOutcome one_step(LashSim* sim, double h) {
+    StepContext* s = &sim->step;
+    LashOutcome outcome = LASH_FAILED;
+    double reach = sim->reach;
+    sim->fault.kind = LASH_FAULT_NONE;
+    for (int k = 0; k < REACH_ATTEMPTS && !sim_stopped(sim);
+         ++k, sim->reach *= 8) { // farther than promised: promise more
+        sim->outside = false;
+        step_begin(sim, s, h);
+        outcome = run_scheme(sim, s);
+        if (outcome == LASH_CONVERGED || !sim->outside) break;
+    }
+    sim->reach = reach;
+    measure_gaps(s);
+    if (outcome == LASH_CONVERGED && !positions_hold(sim, s)) outcome = LASH_INACCURATE;
+    note_errors(sim, s);
+    if (outcome == LASH_CONVERGED && gaps_jump(sim, s)) outcome = LASH_FAILED;
+    if (outcome == LASH_CONVERGED) outcome = add_energies(sim, s);
+    if (outcome == LASH_CONVERGED) {
+        note_shift(sim, s);
+        step_accept(sim, s);
+    } else if (!sim->stopped) {
+        gaps_of_failure(sim, s);
+        memcpy(sim->fail_q, sim->q, (size_t)sim->system->nq * sizeof *sim->q);
+        sim->fail_t = sim->t;
+    }
+    return outcome;
+}
+
+// Forgets what an attempt left behind that is not state: errors it ran into, guesses, the operator
+// of its step length.
+static void start_again(LashSim* sim) {
+    LashStepInfo* info = &sim->info;
+    info->position_error = info->penetration = info->velocity_error = info->dynamics_error = 0;
+    info->contacts = info->opening = info->demoted = 0;
+    sim->events = 0;
+    info->shift = 0;
+    pushes_clear(sim);
+    sim->history = 0;
+    sim->factored = false;
+}
+
+static void copy_contacts(const LastContacts* from, LastContacts* to) {
+    size_t n = (size_t)from->count;
+    to->count = from->count;
+    if (n == 0) return;
+    memcpy(to->id, from->id, n * sizeof *to->id);
+    memcpy(to->closed, from->closed, n * sizeof *to->closed);
+    memcpy(to->state, from->state, n * sizeof *to->state);
+    memcpy(to->P, from->P, 3 * n * sizeof *to->P);
+    memcpy(to->U, from->U, 3 * n * sizeof *to->U);
+    memcpy(to->tau, from->tau, n * sizeof *to->tau);
+}
+
+static void save_state(LashSim* sim) {
+    memcpy(sim->saved, sim->q, (size_t)sim->system->nq * sizeof *sim->q);
+    memcpy(sim->saved + sim->system->nq, sim->v, (size_t)sim->system->nv * sizeof *sim->v);
+    memcpy(sim->saved + sim->system->nq + sim->system->nv, sim->q_prev,
+           (size_t)sim->system->nq * sizeof *sim->q);
+    sim->saved_h = sim->h_prev;
+    copy_contacts(&sim->last, &sim->saved_last);
+    drivers_save(sim);
+}
+static void restore_state(LashSim* sim, double t, LashEnergy energy) {
+    memcpy(sim->q, sim->saved, (size_t)sim->system->nq * sizeof *sim->q);
+    memcpy(sim->v, sim->saved + sim->system->nq, (size_t)sim->system->nv * sizeof *sim->v);
+    memcpy(sim->q_prev, sim->saved + sim->system->nq + sim->system->nv,
+           (size_t)sim->system->nq * sizeof *sim->q);
+    sim->h_prev = sim->saved_h;
+    copy_contacts(&sim->saved_last, &sim->last);
+    drivers_restore(sim);
+    sim->t = t;
+    sim->energy = energy;
+    sim->system->accept(sim->system, sim->work, t, sim->q, sim->v); // turn counters
+}
+
+// P of the step just solved with the joints' part replaced by the one of minimum norm that gives
+// the same G* P.
+static void joint_reactions(LashSim* sim) {
+    const StepContext* s = &sim->step;
+    memcpy(sim->reactions, s->P, (size_t)s->list->rows * sizeof *s->P);
+    if (s->list->bilateral == 0) return;
+    const LashJointSolver* joints = &sim->velocity_joints; // at full rank P is unique
+    if (joints->rows == s->list->bilateral_rows && joints->rank == joints->rows) return;
+    if (!lash_block_lu_factor(sim->M, sim->M_values)) return;
+    lash_joint_solver_minimum_norm(&sim->reaction_joints, s->list, s->G_star, sim->M,
+                                   sim->reactions);
+}
+
+static void add_part_reactions(LashSim* sim) {
+    joint_reactions(sim);
+    for (int r = 0; r < sim->bilateral_rows; ++r) sim->part_reactions[r] += sim->reactions[r];
+}
+
+// The step in `parts` equal parts; all of them or none.
+static LashOutcome step_in_parts(LashSim* sim, double t, int parts) {
+    LashEnergy energy = sim->energy;
+    LashOutcome outcome = LASH_CONVERGED;
+    start_again(sim);
+    sim->info.substeps = parts;
+    memset(sim->part_reactions, 0, (size_t)sim->bilateral_rows * sizeof(double));
+    for (int k = 0; k < parts && outcome == LASH_CONVERGED; ++k) {
+        outcome = one_step(sim, sim->settings.h / parts);
+        if (outcome == LASH_CONVERGED) add_part_reactions(sim);
+    }
+    if (outcome == LASH_CONVERGED) {
+        sim->t = t + sim->settings.h;
+    } else {
+        restore_state(sim, t, energy);
+    }
+    return outcome;
+}
+
+// Numbers below 1e-308 count as zero during a step: what is left of an out-of-plane motion that
+// dies out would otherwise make every operation on it a hundred times slower.
+static unsigned flush_tiny_numbers(void) {
+#ifdef __SSE2__
+    unsigned before = _mm_getcsr();
+    _mm_setcsr(before | 0x8040u); // flush to zero, denormals are zero
+    return before;
+#else
+    return 0;
+#endif
+}
+static void restore_tiny_numbers(unsigned before) {
+#ifdef __SSE2__
+    _mm_setcsr(before);
+#else
+    (void)before;
+#endif
+}
+
+LashStepInfo lash_sim_step(LashSim* sim) {
+    LASH_ASSERT(sim != NULL);
+    unsigned before = flush_tiny_numbers();
+    double t = sim->t;
+    sim->info = (LashStepInfo){.index_set = 1, .substeps = 1, .worst = LASH_NOWHERE};
+    sim->events = 0;
+    sim->reactions_clean = false;
+    sim->stopped = false;
+    pushes_clear(sim);
+    sim->info.outcome = one_step(sim, sim->settings.h);
+    for (int parts = 2; parts <= sim->settings.max_substeps && !sim->stopped &&
+                        sim->info.outcome != LASH_CONVERGED;
+         parts *= 2) {
+        if (parts == 2) save_state(sim);
+        sim->info.outcome = step_in_parts(sim, t, parts);
+    }
+    if (sim->stopped && sim->info.outcome != LASH_CONVERGED) sim->info.outcome = LASH_INTERRUPTED;
+    bool unexplained = sim->fault.kind == LASH_FAULT_NONE && !sim->stopped;
+    if (sim->info.outcome != LASH_CONVERGED && unexplained && conflict_find(sim))
+        sim->fault =
+            (LashFault){.kind = LASH_FAULT_CONFLICT, .t = sim->fail_t, .id = sim->conflict[0].id};
+    if (sim->info.substeps > 1) sim->factored = false; // its step length was another
+    restore_tiny_numbers(before);
+    if (sim->info.outcome == LASH_CONVERGED) ++sim->steps;
+    return sim->info;
+}
+
+void lash_sim_set_stop(LashSim* sim, LashStop stop) {
+    sim->stop = stop;
+}
+
+const LashConflict* lash_sim_conflicts(const LashSim* sim, int* count) {
+    *count = sim->fault.kind == LASH_FAULT_CONFLICT ? sim->conflicts : 0;
+    return sim->conflict;
+}
+
+LashFault lash_sim_fault(const LashSim* sim) {
+    return sim->fault;
+}
+
+// --- Results -------------------------------------------------------------------------------------
+
+double lash_sim_time(const LashSim* sim) {
+    LASH_ASSERT(sim != NULL);
+    return sim->t;
+}
+uint64_t lash_sim_steps(const LashSim* sim) {
+    return sim->steps;
+}
+void lash_sim_state(const LashSim* sim, const double** q, const double** v) {
+    *q = sim->q;
+    *v = sim->v;
+}
+LashSystemWork* lash_sim_work(LashSim* sim) {
+    return sim->work;
+}
+const LashInteractionList* lash_sim_interactions(const LashSim* sim) {
+    return sim->step.list;
+}
+// P of the last step, all its parts. Of contacts that the list of the last part does not know any
+// more only the pushes tell.
+const double* lash_sim_impulses(LashSim* sim) {
+    const LashInteractionList* list = sim->step.list;
+    if (sim->steps == 0) return sim->step.P;
+    if (sim->reactions_clean) return sim->reactions;
+    joint_reactions(sim);
+    sim->reactions_clean = true;
+    if (sim->info.substeps < 2) return sim->reactions;
+    memcpy(sim->reactions, sim->part_reactions, (size_t)sim->bilateral_rows * sizeof(double));
+    for (int i = list->bilateral; i < list->count; ++i) {
+        const LashInteraction* item = &list->item[i];
+        const LashPush* push = NULL;
+        for (int k = 0; k < sim->pushes && push == NULL; ++k) {
+            if (sim->push[k].id == item->id) push = &sim->push[k];
+        }
+        for (int r = 0; r < item->rows; ++r)
+            sim->reactions[item->row + r] = push == NULL ? 0 : push->P[r];
+    }
+    return sim->reactions;
+}
+const double* lash_sim_directions(const LashSim* sim) {
+    return sim->step.G_star;
+}
+const double* lash_sim_contact_impulses(const LashSim* sim) {
+    return sim->step.P;
+}
+const double* lash_sim_gaps(const LashSim* sim) {
+    return sim->step.g;
+}
+const double* lash_sim_velocities(const LashSim* sim) {
+    return sim->step.U;
+}
+
+LashEnergy lash_sim_energy(LashSim* sim) {
+    sim->energy.kinetic = energy_kinetic(sim, sim->q, sim->v);
+    sim->energy.potential = sim->system->potential(sim->system, sim->work, sim->t, sim->q);
+    return sim->energy;
+}

@@ -1,0 +1,382 @@
+// Inside of a run: shared by sim.c, the stages of a step and the schemes.
+#ifndef LASH_SOLVERS_SIM_INTERNAL_H
+#define LASH_SOLVERS_SIM_INTERNAL_H
+
+#include <math.h>
+
+#include "core/arena.h"
+#include "core/math3.h"
+#include "core/stop.h"
+#include "solvers/cone/projection_problem.h"
+#include "solvers/friction.h"
+#include "solvers/joints/joint_solver.h"
+#include "solvers/linear/block_lu.h"
+#include "solvers/sim.h"
+
+typedef struct FullNewton FullNewton;
+typedef struct ContactNewton ContactNewton;
+
+enum {
+    ORDERS = 6,         // steps the predictor looks back, at most
+    RESPONSE_LIMIT = 96 // largest nv for which responses to contacts are full matrices
+};
+
+// What the position problem of a pass asks of an interaction.
+enum { POSITION_FREE, POSITION_CLOSED_IF_PUSHED, POSITION_NOT_NEGATIVE };
+
+// Everything a step computes, in the order it is made. Sizes: nv, rows of the list, m rows and nc
+// contacts that are active.
+typedef struct StepContext {
+    double t0, h, theta; // start time, length; theta of the velocity average
+    double move_theta;   // weight of v_{k+1} in the motion: theta, or 1/2 for the variant
+    const LashInteractionList* list; // collect
+    uint8_t* active;                 // (count) velocity law acts: bilateral always
+    uint8_t* position;               // (count) POSITION_*
+    uint8_t* wanted;                 // (count) directions are needed
+    double* scale;                   // (count) of contact errors, see contact_scale; 0: not known
+    double* gap_start;               // (count) gap at the start, where U_start was evaluated
+    double* U_start;                 // (rows) U at the start of the step, for the impact law
+    uint8_t* has_U_start;            // (count)
+    double *v, *P, *tau;             // unknowns: (nv), (rows), (rows)
+    double* shift;                   // (nv) N G tau
+    double *d, *q_end, *q_theta;     // (nv) increment; q (+) d, q (+) theta d
+    double *v_theta, *F, *r;         // (nv) averaged velocity, forces, residual of the dynamics
+    double *g, *g_t, *G;             // at the end of the step
+    double *g_star, *g_t_star, *G_star; // where impulses point: directions, gaps not used
+    double* G_hat;                      // G + h theta d(G'v)/dq: derivative of the rows for Newton
+    double* U;                          // (rows)
+    int nc, m;                          // active contacts, their rows
+    int* contact;                       // (nc) interaction
+    int* first;                         // (nc) first row in the contact problem
+    double *W, *b, *P_c, *U_c, *mu;     // the contact problem
+    int ldw;                            // leading dimension of W
+    uint8_t* held;                      // (m) rows of W along which the joints hold the parts
+    uint8_t* kind;                      // (nc)
+    double* A_n;                        // (nn x nn) position problem of contact normals
+    int nn;                             // contacts in the position problem
+    int* normal;                        // (nn) interaction
+    double *gap_n, *tau_n, *gap_new, *P_n;
+    uint8_t* kind_n;
+    double b_norm;      // |b| of the contact problem solved last
+    double goal;        // share of the tolerances that the iteration goes on to
+    int correction;     // number of the correction within the pass
+    uint8_t* state;     // (count) ContactState at the end of the step: events_of_step
+    double restitution; // factor on e: 1, or 0 when the step is retried without rebound
+    // Errors of the iterate, recomputed from it.
+    double dynamics_error, velocity_error, contact_error, position_error, penetration;
+    uint64_t worst_velocity, worst_position, worst_gap; // where the largest are, LASH_NOWHERE
+    int demoted;
+    bool unfinished; // the pass ended early: a contact outside the index set penetrates clearly
+    bool relaxed;    // pushing contacts need not be closed exactly
+} StepContext;
+
+// What the predictor knows of one kind of quantity.
+enum { SPAN_V, SPAN_SHIFT, JOINT_P, JOINT_TAU, CONTACT_P, CONTACT_TAU, SPANS };
+typedef struct Span {
+    int history; // steps in its columns of the table
+    int order;   // that would have predicted the last one best
+} Span;
+
+// What a contact did at the end of a step (events.c).
+typedef enum ContactState {
+    CONTACT_OPEN,
+    CONTACT_TOUCHES,
+    CONTACT_STICKS,
+    CONTACT_SLIDES
+} ContactState;
+
+// Active contacts of a step: id, impulse and end velocity, 3 rows each.
+typedef struct LastContacts {
+    int count;
+    uint64_t* id;
+    uint8_t* closed; // it pushed, or its gap is closed
+    uint8_t* state;  // ContactState
+    double *P, *U, *tau;
+} LastContacts;
+
+// Rows that prescribe a speed: where they stand and how fast they move.
+typedef struct Drivers {
+    int count;
+    int* row;                      // (count)
+    double *x, *speed;             // at the start of the step
+    double *x_end, *speed_end;     // at its end, as of the last evaluation
+    double *saved_x, *saved_speed; // before a step in parts
+} Drivers;
+
+struct LashSim {
+    const LashSystem* system;
+    LashSettings settings;
+    LashSystemWork* work;
+    LashArena arena;
+    double t;
+    uint64_t steps;
+    double *q, *v;  // state
+    double* saved;  // (2 nq + nv) q, v, q_prev before a step in parts
+    double saved_h; // h_prev then
+    double* q_prev; // q_{k-1}: Schatzman-Paoli
+    double* q_back; // (nq) scratch of it
+    double h_prev;  // length of the step from q_prev to q
+    // Backward differences of v, shift, P and tau of the joints, P and tau of the contacts.
+    double* difference[ORDERS + 1];
+    double* new_difference; // scratch
+    Span span[SPANS];
+    int history;                       // steps since the last jump
+    uint64_t list_key;                 // ids of the present list
+    uint64_t contacts_key;             // ids of the contacts that acted in the last step
+    const double *guess_P, *guess_tau; // as last.P and last.tau: predicted; NULL: not
+    bool outside;              // an evaluation was refused: q beyond the motion promised to collect
+    double contraction_rate;   // of the iteration in the last steps, at worst
+    LashStop stop;             // asked in every loop that may be long
+    bool stopped;              // it said so in this step
+    LashFault fault;           // what stopped the step
+    double *fault_q, *fault_v; // (nq), (nv) where
+    double* fail_q;            // (nq) where the part of the step began that had no solution
+    double fail_t;             // when [s]
+    LashConflict conflict[LASH_MAX_CONFLICTS];
+    int conflicts;
+    double* guess; // a line of the table: what is predicted
+    Drivers drivers;
+    int max_contacts, max_contact_rows; // that can act at once
+    int bilateral_rows;                 // of the joints: the same in every step
+    // Linear algebra of the step: A = M + h theta C + h^2 theta^2 K and the joints on it.
+    LashBlockLu *A, *M;
+    LashBlockLu* N; // M - d(G tau)/dq, of a robust pass that projects contacts (curved)
+    bool curved;
+    LashJointSolver velocity_joints, position_joints;
+    FullNewton* full;              // bodies and joints, all derivatives; NULL: no joints
+    ContactNewton* contact_newton; // the same with contacts; NULL: none, or too large
+    bool coupled;                  // this pass uses it
+    bool coupled_run;              // the last pass did
+    bool used_old;                 // the last correction used an operator of an earlier step
+    double old_rate;               // contraction with such a one
+    bool same_metric;              // position_joints is velocity_joints
+    double *M_values, *C_values, *K_values, *A_values;
+    double* weight; // (nv) of velocities in errors: 1; radius of gyration for turning bodies [m]
+    int *pattern_first,
+        *pattern_block; // (blocks + 1), (pattern.count) blocks of the pattern by row
+    double *B,
+        *B_n;   // (nv x nv) A^-1 and N^-1 with the joints closed; NULL: too large, solve by columns
+    bool fresh; // the operator was made in this step
+    int separate_steps, separate_run; // how long still, how long in all
+    bool separate;                    // velocities and positions have their own operators
+    bool factored, has_response;      // has_response: B (and B_n) are formed
+    bool refined;                     // so exactly that dependent contacts show
+    double factored_h, factored_t;    // step it was made for: length, start [s]
+    bool exact;                       // derivatives of contact directions are in the Newton matrix
+    int singular_steps, singular_run; // steps to come with full Newton at once, length of the run
+    bool robust;       // this pass renews the operator in every iteration, with all derivatives
+    double *x, *y, *z; // (nv) scratch
+    double *u, *w;     // (rows) scratch
+    double *x_2, *coupled_work; // scratch of the coupled problem: (nv), and its matrix
+    double* contraction;        // scratch of contract: dGP and dGv
+    double* dtau;               // (rows) correction of the joints' tau
+    double *kept, *kept_shift;  // (nv + 2 rows), (nv) an iterate that passes
+    void *friction_work, *levenberg_work, *projection_work;
+    StepContext step;
+    LashStepInfo info;
+    LashEnergy energy;
+    bool reactions_clean;          // P of bilateral rows is of minimum norm
+    LastContacts last, saved_last; // of the last step; before a step in parts
+    LashEvent* event;              // of the last step
+    int events, event_capacity;
+    LashJointSolver reaction_joints; // minimum-norm reactions, made when asked for
+    double* reactions;               // (rows)
+    double* part_reactions;          // (rows of the joints) sum over the parts of the step
+    LashPush* push;                  // of the last step
+    int pushes, push_capacity;
+    int pushes_before; // of the parts before the present one
+    double reach;      // factor on the motion promised to collect
+};
+
+// Shall the step end? Once told, it stays so until the next step.
+static inline bool sim_stopped(LashSim* sim) {
+    if (!sim->stopped) sim->stopped = lash_stop_asked(&sim->stop);
+    return sim->stopped;
+}
+
+// Are all n numbers finite? Forces that a user wrote may be anything; solvers want numbers.
+static inline bool all_finite(const double* x, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += x[i] * 0;
+    return sum == 0;
+}
+// The same of a square matrix with |A_ij|^2 <= A_ii A_jj, or nearly so: its diagonal tells.
+static inline bool diagonal_finite(const double* A, int lda, int n) {
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += A[(size_t)i * (size_t)(lda + 1)] * 0;
+    return sum == 0;
+}
+
+// --- Stages (newton.c) ---------------------------------------------------------------------------
+// Starts a step of length h: lists interactions, guesses v and P; no contact is active.
+void step_begin(LashSim* sim, StepContext* s, double h);
+// The guess alone: v and joint impulses extrapolated, contact impulses zero.
+void step_guess(LashSim* sim, StepContext* s);
+// How many of the last steps it extrapolates from; 0: none.
+int guess_order(const LashSim* sim);
+// Solves the step for the sets active and position; project: position problem included.
+LashOutcome step_solve(LashSim* sim, StepContext* s, bool project);
+// Shorter steps come before anything else, if they are allowed (sim.c): they mend nearly all.
+static inline bool shorter_first(const LashSim* sim, const StepContext* s) {
+    return sim->coupled_run && 8 * s->h > sim->settings.h && sim->settings.max_substeps > 8;
+}
+// x (nv) = N G tau with the directions of the last evaluation
+void projection_shift(LashSim* sim, const StepContext* s, double* x);
+// x += G tau
+void projection_force(LashSim* sim, const StepContext* s, double* x);
+// Takes tau over into the shift.
+void projection_update(LashSim* sim, StepContext* s);
+// Keeps the solved step for the predictor; smooth: no jump in it.
+void step_remember(LashSim* sim, const StepContext* s, bool smooth);
+// System's evaluate; remembers a refusal.
+bool sim_evaluate(LashSim* sim, double t, const double* q, const uint8_t* wanted, double* g,
+                  double* g_t, double* G);
+// An empty contact slot: no place where the surfaces could touch.
+static inline bool is_empty(const StepContext* s, const LashInteraction* item) {
+    return item->kind == LASH_UNILATERAL && s->g[item->row] == INFINITY;
+}
+// Marks contact i active, with the impulse of the last step as a guess when it was active there.
+void step_activate(LashSim* sim, StepContext* s, int i);
+// Takes the solved step as the new state (sim.c).
+void step_accept(LashSim* sim, StepContext* s);
+
+// --- Prescribed speeds (drivers.c) ---------------------------------------------------------------
+int drivers_count(const LashInteractionList* list); // rows
+void drivers_start(LashSim* sim);                   // the present state is where they start
+// g: coordinates at the end of the step become position errors; g_t there.
+void drivers_hold(LashSim* sim, const StepContext* s, const double* g_t, double* g);
+void drivers_accept(LashSim* sim); // the step last held is taken
+void drivers_save(LashSim* sim);
+void drivers_restore(LashSim* sim);
+
+// --- Linear algebra (factor.c) -------------------------------------------------------------------
+bool step_factor(LashSim* sim, StepContext* s, bool project);
+void pattern_sort(LashSim* sim); // fills pattern_first and pattern_block, once
+// True when B (and B_n) can be used: forms them once so many columns have been asked of the
+// operator at hand that it pays. False: not yet, or the system is too large.
+bool response_ready(LashSim* sim, const StepContext* s);
+// x (nv) <- response of the closed joints to the generalized impulse x; positions: in the
+// projection metric
+void joints_response(LashSim* sim, const StepContext* s, bool positions, double* x);
+
+// G_hat = G + h theta d(G'v + g_t)/dq of the wanted interactions [first, last); returns s->G_hat
+const double* row_derivatives(LashSim* sim, StepContext* s, int first, int last);
+
+// --- All derivatives (full_newton.c) -------------------------------------------------------------
+FullNewton* full_newton_create(const LashSystem* system, const LashInteractionList* list);
+void full_newton_destroy(FullNewton* full);
+bool full_newton_factor(LashSim* sim, StepContext* s, bool project);
+// sim->y = change of v; P and, with project, tau of the joints are corrected.
+void full_newton_correct(LashSim* sim, StepContext* s, bool project);
+
+// --- The same with contacts, velocities and positions coupled (contact_newton.c) -----------------
+// M: values of the constant mass. NULL: not for this system.
+ContactNewton* contact_newton_create(const LashSystem* system, const LashInteractionList* list,
+                                     const double* M, int contacts, int contact_rows);
+void contact_newton_destroy(ContactNewton* newton);
+// Was the operator made for these contacts and this step length?
+bool contact_newton_fits(const LashSim* sim, const StepContext* s, bool project);
+// plain: without the derivatives of directions, for an iterate far from the solution
+bool contact_newton_factor(LashSim* sim, StepContext* s, bool project, bool plain);
+bool contact_newton_is_plain(const LashSim* sim);
+uint64_t contact_newton_number(const LashSim* sim); // of its W; 0: changes with every correction
+// Impulses of the joints (bilateral rows) for a unit impulse of a row of the contact problem.
+const double* contact_newton_loads(const LashSim* sim, int row);
+bool contact_newton_is_old(const LashSim* sim, const StepContext* s); // of an earlier step
+void contact_newton_forget(LashSim* sim); // the next pass makes a new operator
+bool contact_newton_correct(LashSim* sim, StepContext* s, bool project);
+// |N G tau - shift|: the motion of the iterate against its own multipliers
+double contact_newton_motion_error(LashSim* sim, const StepContext* s);
+
+// --- Contacts (contact_stage.c)
+// ----------------------------------------------------------------------------------- Numbers the
+// active contacts and those of the position problem; U at the start where the impact law needs it.
+bool contacts_list(LashSim* sim, StepContext* s);
+// Is it friction in a joint? That always acts, and has no gap.
+bool joint_friction(const LashInteraction* item);
+// The normal rows of friction in joints: W (leading dimension ld) = w (e_N - dL/dP), b = -w (L -
+// dL/dP P), where L is taken with the impulses of the joints corrected so far.
+void assemble_loads(LashSim* sim, StepContext* s, double* W, int ld, double* b, const double* P);
+// Errors of the contact law and, with project, of the positions at the iterate, joined to those of
+// the joints.
+void contacts_errors(LashSim* sim, StepContext* s, bool project);
+// The friction problem (W, b) of the active contacts.
+LashFrictionProblem friction_problem(const StepContext* s);
+// Solves the friction problem (W, b) of a coupled correction from P_c; false: not near enough.
+bool contacts_solve_coupled(LashSim* sim, StepContext* s, bool plain);
+// Rows and columns of empty slots say U = w P, b = 0: no impulse, and none on others.
+void part_empty_slots(const StepContext* s, double* W, int ld, double* b);
+// A row along which the joints hold both parts, a tangent along the axis of a planar mechanism: its
+// W is rounding, and an impulse along it would be anything. length, free: squared, with and without
+// the joints.
+static inline bool is_held(double length, double free) {
+    static const double HELD = 1e-16; // joints are closed to 1e-10: 1e-20 of a squared length
+    return length < HELD * free;
+}
+// G'M^-1 G of a row, with the diagonal of M only
+double row_mobility(const LashSim* sim, const LashInteraction* item, const double* G, int row);
+// Rows and columns of held rows say U = w P, b = 0: no impulse; P_c starts without them.
+void part_held_rows(StepContext* s, double* W, int ld);
+void clear_held_rows(const StepContext* s, double* b, double* P);
+// Solves the contact problem; sim->y (velocity correction) and P are completed. False: no solution.
+bool contacts_correct(LashSim* sim, StepContext* s);
+// Solves the position problem at the corrected velocities for tau.
+bool positions_correct(LashSim* sim, StepContext* s);
+// y (nv) = response of the closed joints to column `row` of a contact
+void response_column(LashSim* sim, const StepContext* s, const LashInteraction* item, int row,
+                     bool positions, double* y);
+// Rows of the contacts' law at velocity level: G at the end of the step; G* under Fremond's law.
+const double* law_rows(const LashSim* sim, const StepContext* s);
+// What the law of contact i adds to U (rows): e U_N(start); under Fremond's law also
+// (1 - theta)/theta U_T(start).
+void law_shift(const LashSim* sim, const StepContext* s, int i, double* shift);
+// Fremond's law: U at the start along the directions of the iterate, G*' v_k + g_t.
+void fremond_start(LashSim* sim, StepContext* s);
+// x (nv) <- N x; x gets the joints' answer to the displacement x, their tau is completed;
+// moved (nv): displacement by the corrections made so far
+void solve_metric(LashSim* sim, double* x);
+void keep_joints_closed(LashSim* sim, StepContext* s, double* x);
+void increment_so_far(LashSim* sim, const StepContext* s, double* moved);
+
+// --- Velocities and positions in one problem (coupled.c) -----------------------------------------
+size_t coupled_work_doubles(int contacts, int contact_rows);
+// On entry sim->y is the velocity correction without contacts; it, P and tau are completed.
+bool coupled_correct(LashSim* sim, StepContext* s);
+
+// --- Activation (forecast.c) ---------------------------------------------------------------------
+LashOutcome forecast_activate(LashSim* sim, StepContext* s);
+
+// --- Schemes, one file each ----------------------------------------------------------------------
+LashOutcome step_combined(LashSim* sim, StepContext* s);
+LashOutcome step_moreau_jean(LashSim* sim, StepContext* s);
+LashOutcome step_direct(LashSim* sim, StepContext* s);
+LashOutcome step_schatzman_paoli(LashSim* sim, StepContext* s);
+
+// --- Events (events.c) ---------------------------------------------------------------------------
+void events_of_step(LashSim* sim, StepContext* s); // and s->state
+
+// --- Pushes (pushes.c) ---------------------------------------------------------------------------
+void pushes_clear(LashSim* sim);      // a step begins
+void pushes_begin_part(LashSim* sim); // the next part of it
+// Active interaction i pushed and did this work [J].
+void pushes_add(LashSim* sim, const StepContext* s, int i, double work_n, double work_t);
+
+// --- Faults (fault.c) ----------------------------------------------------------------------------
+// The iterate has errors that are not finite: keeps where, and what is to blame for it.
+void fault_of_iterate(LashSim* sim, const StepContext* s);
+// Are state, impulses, errors and energies of the solved step numbers?
+bool step_is_finite(LashSim* sim, const StepContext* s);
+bool energy_is_finite(LashSim* sim, const StepContext* s);
+
+// --- Gaps that fall by more than surfaces move (gap_jump.c) --------------------------------------
+bool gaps_jump(LashSim* sim, StepContext* s);       // of the solved step; keeps the fault
+void gaps_of_failure(LashSim* sim, StepContext* s); // the same of a step without solution
+
+// --- Contradictions (conflict.c) -----------------------------------------------------------------
+bool conflict_find(LashSim* sim); // where the step failed; fills sim->conflict
+
+// --- Energy (energy.c) ---------------------------------------------------------------------------
+double energy_kinetic(LashSim* sim, const double* q, const double* v);
+void energy_add_step(LashSim* sim, const StepContext* s);
+
+#endif

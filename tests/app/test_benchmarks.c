@@ -1,0 +1,231 @@
+// The models under models/ against reference values of closed forms and 20-digit integrations:
+// second order, constraints at every step, energy. Reference numbers: Jacobi elliptic functions
+// (A01, pendulum, free bodies), quadrature of the one-degree-of-freedom motion (A02), extrapolation
+// with 22 digits (A03, tops, slider-crank), the loop of A04 in its one free coordinate, two
+// integrators that agree to 1e-12 (A05).
+// clang-format off
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+// clang-format on
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/run/measure.h"
+#include "core/arena.h"
+
+typedef struct Reference {
+    const char* model;              // under models/
+    double step, duration, allowed; // [s], [s], error at that step [SI]
+    struct {
+        const char* output;
+        double value;
+    } final[8];
+} Reference;
+
+static const Reference references[] = {
+    {"benchmarks/a01_pendulum.json",
+     1e-3,
+     10,
+     5e-5,
+     {{"x", -0.27508746257611686005}, {"y", -0.96141920509912506427}}},
+    {"benchmarks/a02_n1.json",
+     1e-3,
+     1,
+     5e-5,
+     {{"xB0", -0.26071267518365035635},
+      {"yB0", -0.96541643915907316791},
+      {"vxB0", -6.6378094961217514392},
+      {"vyB0", 1.7925539703889305577}}},
+    {"benchmarks/a02_n2.json",
+     1e-3,
+     1,
+     5e-5,
+     {{"xB0", -0.19502030194943509364},
+      {"yB0", -0.98079920566217383260},
+      {"vxB0", -6.6766780368811580662},
+      {"vyB0", 1.3275783251604872139}}},
+    {"benchmarks/a03_andrews.json",
+     1e-5,
+     0.03,
+     1e-5,
+     {{"beta", 15.81077119515371},
+      {"Theta", -15.75637105841184},
+      {"gamma", 0.0408222401196458},
+      {"Phi", -0.5347301163420796},
+      {"delta", 0.5244099658799541},
+      {"Omega", 0.5347301163420796},
+      {"epsilon", 1.048080741041938}}},
+    {"benchmarks/a04_bricard.json",
+     1e-3,
+     10,
+     1e-5,
+     {{"x3", 0.99973098754}, {"y3", -0.99999996383}, {"z3", -0.00026897627}}},
+    {"benchmarks/a05_governor.json", 1e-3, 10, 5e-5, {{"s", 0.619622917061}}},
+    {"benchmarks/euler_top.json",
+     1e-3,
+     10,
+     1e-6,
+     {{"w1", 0.47191395280615415309},
+      {"w2", 1.0135567182683319922},
+      {"w3", 0.61717171539562339464}}},
+    {"benchmarks/heavy_top_steady.json",
+     1e-4,
+     2,
+     1e-5,
+     {{"x", -0.16081369179744433860}, {"y", 0.064334722588012948162}, {"z", 0.1}}},
+    {"benchmarks/heavy_top_cusp.json",
+     1e-4,
+     2,
+     1e-5,
+     {{"x", -0.043330670002331282771},
+      {"y", 0.099703033894636765523},
+      {"z", 0.16787423289282360917}}},
+    {"benchmarks/pendulum_120.json",
+     1e-3,
+     2,
+     1e-5,
+     {{"theta", -0.35321986962753349325},
+      {"theta_dot", 5.3121309238396853587},
+      {"x", -0.34592068239076587385},
+      {"y", -0.93826375902211361106}}},
+    {"slider_crank/ideal.json",
+     1e-5,
+     0.1,
+     6e-4,
+     {{"slider_x", 0.15612473949874373346},
+      {"crank_angle", 9.1401524169416283117},
+      {"crank_speed", 144.40633208906299969}}},
+};
+
+// A02 over 10 s, more than twenty flat positions: errors of either sign cancel, so only their size
+// is judged.
+static const Reference long_runs[] = {
+    {"benchmarks/a02_n1.json",
+     2.5e-4,
+     10,
+     1e-5,
+     {{"xB0", 0.47838505776097055901},
+      {"yB0", 0.87815017879120930116},
+      {"vxB0", 1.7272640755471536358},
+      {"vyB0", -0.94095217937151564419}}},
+    {"benchmarks/a02_n2.json",
+     2.5e-4,
+     10,
+     1e-5,
+     {{"xB0", 0.32845811154081537865},
+      {"yB0", 0.94451853817860096216},
+      {"vxB0", 1.4230514702069441233},
+      {"vyB0", -0.49486884548704295899}}},
+};
+
+typedef struct Result {
+    double error;     // norm over the outputs
+    double violation; // largest joint error, positions and velocities
+    double energy;    // largest |balance error| of all steps [J]
+} Result;
+
+static double difference(const Reference* r, const LashModel* model, const LashRecordLayout* layout,
+                         double start, const double* frame) {
+    double sum = 0;
+    for (int k = 0; k < 8 && r->final[k].output != NULL; ++k) {
+        int i = 0;
+        while (i < model->outputs && strcmp(model->output[i].name, r->final[k].output) != 0) ++i;
+        assert_true(i < model->outputs);
+        double d =
+            app_measure_value(&model->output[i], layout, start, frame, NULL) - r->final[k].value;
+        sum += d * d;
+    }
+    return sqrt(sum);
+}
+
+static double balance(LashSim* sim) {
+    LashEnergy e = lash_sim_energy(sim);
+    return e.kinetic + e.potential - e.start - e.external_work - e.damping_work;
+}
+
+static Result simulate(const Reference* r, double h) {
+    char path[400];
+    LashError error = {0};
+    snprintf(path, sizeof path, "%s/models/%s", LASH_SOURCE_DIR, r->model);
+    LashModel* model = lash_model_load(path, NULL, 0, &error);
+    if (model == NULL) fail_msg("%s: %s: %s", r->model, error.where, error.message);
+    model->simulation.settings.h = h;
+    LashMechanism* mech = lash_model_build(model, &error);
+    LashSim* sim = lash_sim_create(lash_mechanism_system(mech), &model->simulation.settings);
+    LashRecordLayout layout = lash_record_layout(model->bodies, model->joints, 0);
+    double* frame = lash_alloc((size_t)layout.total * sizeof *frame);
+    AppCounters counters = {0};
+    double energy = 0;
+    long steps = lround(r->duration / h);
+    for (long i = 0; i < steps; ++i) {
+        LashStepInfo info = lash_sim_step(sim);
+        if (info.outcome != LASH_CONVERGED) fail_msg("%s: step %ld of %g s failed", r->model, i, h);
+        app_counters_add(&counters, &info, sim);
+        energy = fmax(energy, fabs(balance(sim)));
+    }
+    app_measure_frame(mech, sim, &counters, &layout, h, frame);
+    Result result = {.error = difference(r, model, &layout, lash_sim_energy(sim).start, frame),
+                     .violation = fmax(counters.position, counters.velocity),
+                     .energy = energy};
+    lash_free(frame);
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
+    lash_model_destroy(model);
+    return result;
+}
+
+static void models_converge_with_second_order_to_their_references(void** state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof references / sizeof *references; ++i) {
+        const Reference* r = &references[i];
+        Result coarse = simulate(r, r->step), fine = simulate(r, r->step / 2);
+        double slope = log2(coarse.error / fine.error);
+        print_message("%-34s h %.0e: error %.2e, slope %.3f, violation %.1e, energy %.1e J\n",
+                      r->model, r->step, coarse.error, slope,
+                      fmax(coarse.violation, fine.violation), coarse.energy);
+        if (!(coarse.error <= r->allowed)) {
+            fail_msg("%s: error %g, allowed %g", r->model, coarse.error, r->allowed);
+        }
+        if (!(slope > 1.9 && slope < 2.1)) fail_msg("%s: slope %g", r->model, slope);
+        assert_true(fmax(coarse.violation, fine.violation) <= 1e-10);
+    }
+}
+
+static void four_bars_keep_their_energy_through_the_singular_positions(void** state) {
+    (void)state;
+    for (int i = 0; i < 2; ++i) {
+        Result result = simulate(&long_runs[i], long_runs[i].step);
+        assert_true(result.energy <= 1e-4); // IFToMM criterion
+        assert_true(result.error <= long_runs[i].allowed);
+    }
+}
+
+static void a_free_body_keeps_its_energy_to_rounding(void** state) {
+    (void)state;
+    size_t i = 0;
+    while (strcmp(references[i].model, "benchmarks/euler_top.json") != 0) ++i;
+    Result result = simulate(&references[i], 1e-3);
+    assert_true(result.energy <= 1e-13 * 1.71);
+}
+
+static void redundant_loop_keeps_its_energy(void** state) {
+    (void)state;
+    size_t i = 0;
+    while (strcmp(references[i].model, "benchmarks/a04_bricard.json") != 0) ++i;
+    Result result = simulate(&references[i], 1e-3);
+    assert_true(result.energy <= 1e-6 * 29.43); // IFToMM criterion
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(models_converge_with_second_order_to_their_references),
+        cmocka_unit_test(four_bars_keep_their_energy_through_the_singular_positions),
+        cmocka_unit_test(redundant_loop_keeps_its_energy),
+        cmocka_unit_test(a_free_body_keeps_its_energy_to_rounding),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
