@@ -6,6 +6,7 @@
 #include <math.h>
 #include <time.h>
 
+#include "app/run/drive.h"
 #include "app/run/start.h"
 #include "app/verify/paper_systems.h"
 #include "core/math3.h"
@@ -113,14 +114,15 @@ static double processor_time(void) { // of this thread [us]
 
 static bool simulate(LashSim* sim, int steps, AppSceneRun* run, LashError* error) {
     double index_sets = 0, start = processor_time();
-    for (run->steps = 0; run->steps < steps; ++run->steps) {
-        LashStepInfo info = lash_sim_step(sim);
-        if (info.outcome != LASH_CONVERGED)
-            return lash_error_set(error, LASH_ERROR_NUMERICS, "", "step %d failed", run->steps + 1);
-        run->penetration = fmax(run->penetration, info.penetration);
-        run->position_error = fmax(run->position_error, info.position_error);
-        index_sets += info.index_set;
+    AppSteps loop = app_steps(sim, steps);
+    while (app_steps_next(&loop)) {
+        run->penetration = fmax(run->penetration, loop.info.penetration);
+        run->position_error = fmax(run->position_error, loop.info.position_error);
+        index_sets += loop.info.index_set;
     }
+    run->steps = (int)loop.done;
+    if (loop.failed)
+        return lash_error_set(error, LASH_ERROR_NUMERICS, "", "step %d failed", run->steps + 1);
     run->us = (processor_time() - start) / steps;
     run->index_sets = index_sets / steps;
     return true;

@@ -28,6 +28,8 @@ void app_counters_add(AppCounters* c, const LashStepInfo* info, const LashSim* s
     const LashEvent* event = lash_sim_events(sim, &events);
     for (int i = 0; i < events; ++i) c->impacts += event[i].kind == LASH_EVENT_IMPACT;
     ++c->steps;
+    c->substeps += info->substeps;
+    c->substepped += info->substeps > 1;
     c->newton += info->newton;
     c->projection += info->projection;
     c->index_set += info->index_set;

@@ -12,6 +12,7 @@ extern "C" {
 
 typedef struct AppCounters { // over all steps
     int64_t steps;
+    int64_t substeps, substepped; // parts of all steps; steps that were solved in parts
     int64_t newton, projection, index_set, solver;             // sums
     int newton_max, projection_max, index_set_max, solver_max; // per step
     int contacts, contacts_max;

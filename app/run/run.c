@@ -9,12 +9,11 @@
 #include "app/commands.h"
 #include "app/model/model_internal.h"
 #include "app/model/quantity.h"
+#include "app/run/drive.h"
 #include "app/run/gap_audit.h"
 #include "app/run/joint_places.h"
-#include "app/run/measure.h"
 #include "app/run/plot.h"
 #include "app/run/record.h"
-#include "app/run/session.h"
 #include "app/run/start.h"
 #include "app/version.h"
 #include "core/arena.h"
@@ -61,26 +60,19 @@ const AppCommand app_run_command = {
 typedef struct Run {
     const RunOptions* options;
     AppSession session; // owns model, mech and sim
-    LashModel* model;
-    LashMechanism* mech;
-    LashSim* sim;
-    LashRecordLayout layout;
-    AppCounters counters;
-    AppContactLog log;
+    AppDrive drive;
     AppGapAudit audit;
-    int64_t substepped;
-    AppStatistic* statistic; // (outputs)
-    double* peak_force;      // (joints) largest reaction over a step that no impact reached [N]
-    double* peak_impulse;    // (joints) largest that an impact added to it [N s]
-    Vec3* load;              // (joints) reaction over the last step that no impact reached [N]
-    double* frame;           // (layout.total)
-    LashRecorder* recorder;  // NULL: no file
-    int64_t steps, every;    // planned steps; steps between frames
-    double* history;         // (frames x (1 + plotted)) for the plot, NULL: none
-    double* extreme;         // (outputs) of averages over a step: the largest since the last frame
+    AppProgress progress;
+    double* peak_force;     // (joints) largest reaction over a step that no impact reached [N]
+    double* peak_impulse;   // (joints) largest that an impact added to it [N s]
+    Vec3* load;             // (joints) reaction over the last step that no impact reached [N]
+    LashRecorder* recorder; // NULL: no file
+    int64_t every;          // steps between frames
+    double* history;        // (frames x (1 + plotted)) for the plot, NULL: none
+    double* extreme;        // (outputs) of averages over a step: the largest since the last frame
     int64_t frames, frame_capacity;
     int plotted;
-    double moved, wall;
+    double start, wall; // clock when the first step began, time of all steps [s]
     bool interrupted;
     LashEnergy energy;
 } Run;
@@ -88,9 +80,10 @@ typedef struct Run {
 // ---- preparing ----------------------------------------------------------------------------------
 
 static void prepare_plot(Run* run) {
+    int outputs = run->session.model->outputs;
     if (run->options->plot == NULL) return;
-    run->plotted = run->model->outputs > 0 ? run->model->outputs : 3;
-    run->frame_capacity = run->steps / run->every + 3;
+    run->plotted = outputs > 0 ? outputs : 3;
+    run->frame_capacity = run->drive.steps / run->every + 3;
     run->history =
         lash_alloc((size_t)run->frame_capacity * (size_t)(1 + run->plotted) * sizeof(double));
 }
@@ -99,37 +92,25 @@ static bool prepare(Run* run, LashError* error) {
     const RunOptions* o = run->options;
     AppSessionOptions session = {o->set.item,  o->set.count, o->scheme,
                                  o->direction, o->step,      o->duration};
-    bool ready = app_session_open(&run->session, o->operands.item[0], &session, error);
-    run->model = run->session.model;
-    run->mech = run->session.mech;
-    run->sim = run->session.sim;
-    run->moved = run->session.moved;
-    if (!ready) return false;
-    const LashModel* model = run->model;
+    if (!app_session_open(&run->session, o->operands.item[0], &session, error)) return false;
+    const LashModel* model = run->session.model;
     char far[256];
     for (int j = 0; j < model->joints; ++j) {
         if (app_joint_is_far(model, j, far, sizeof far)) app_report_warning("%s", far);
     }
-    run->layout = lash_record_layout(model->bodies, model->joints, model->contact_points);
-    const double *q, *v;
-    lash_sim_state(run->sim, &q, &v);
-    run->log = app_contact_log_create(run->model, run->mech, q);
-    run->audit = app_gap_audit_create(
-        run->mech, app_session_steps(&run->session) / app_session_frame_interval(&run->session));
-    run->frame = lash_alloc((size_t)run->layout.total * sizeof(double));
-    run->statistic = lash_alloc((size_t)model->outputs * sizeof *run->statistic);
+    run->drive = app_drive_create(&run->session);
+    run->every = app_session_frame_interval(&run->session);
+    run->audit = app_gap_audit_create(run->session.mech, run->drive.steps / run->every);
     run->extreme = lash_alloc((size_t)model->outputs * sizeof(double));
     run->peak_force = lash_alloc((size_t)model->joints * sizeof(double));
     run->peak_impulse = lash_alloc((size_t)model->joints * sizeof(double));
     run->load = lash_alloc((size_t)model->joints * sizeof(Vec3));
-    run->steps = app_session_steps(&run->session);
-    run->every = app_session_frame_interval(&run->session);
     prepare_plot(run);
     return true;
 }
 
 static void put_options(AppJson* json, const Run* run) {
-    const LashModelSimulation* s = &run->model->simulation;
+    const LashModelSimulation* s = &run->session.model->simulation;
     app_json_begin_object(json);
     app_json_put_text(json, "scheme", lash_scheme_name(s->settings.scheme));
     app_json_put_text(json, "direction", lash_direction_name(s->settings.direction));
@@ -138,8 +119,9 @@ static void put_options(AppJson* json, const Run* run) {
     app_json_put_number(json, "theta", s->settings.theta);
     app_json_key(json, "parameters");
     app_json_begin_object(json);
-    for (int i = 0; i < run->model->parameters; ++i) {
-        app_json_put_number(json, run->model->parameter[i].name, run->model->parameter[i].value);
+    for (int i = 0; i < run->session.model->parameters; ++i) {
+        app_json_put_number(json, run->session.model->parameter[i].name,
+                            run->session.model->parameter[i].value);
     }
     app_json_end_object(json);
     app_json_key(json, "set");
@@ -157,14 +139,15 @@ static bool open_recorder(Run* run, LashError* error) {
         return lash_error_set(error, LASH_ERROR_USAGE, "--plot",
                               "expected another file than that of --output, '%s'", o->plot);
     if (run->options->output == NULL) return true;
-    const LashModel* model = run->model;
+    const LashModel* model = run->session.model;
     size_t joints = (size_t)model->joints + 1;
     const char** body = lash_alloc((size_t)model->bodies * sizeof *body);
     const char **joint = lash_alloc(joints * sizeof *joint),
                **type = lash_alloc(joints * sizeof *type);
     const char** contact = lash_alloc((size_t)model->contact_points * sizeof *contact);
     for (int i = 0; i < model->contact_points; ++i) contact[i] = model->contact_point[i].name;
-    for (int i = 0; i < model->bodies; ++i) body[i] = lash_mechanism_body_name(run->mech, i);
+    for (int i = 0; i < model->bodies; ++i)
+        body[i] = lash_mechanism_body_name(run->session.mech, i);
     for (int i = 0; i < model->joints; ++i) {
         joint[i] = model->joint[i].name;
         type[i] = lash_joint_type_name((LashJointType)model->joint[i].type);
@@ -195,104 +178,89 @@ static bool open_recorder(Run* run, LashError* error) {
 
 // ---- the loop -----------------------------------------------------------------------------------
 
-static double output_value(Run* run, const LashModelOutput* output) {
-    return app_measure_value(output, &run->layout, run->energy.start, run->frame, &run->log);
-}
-
 // The row of the plot at this frame. Averages over a step (forces, impulses) show the largest since
 // the frame before: no peak is lost between frames.
 static void remember(Run* run) {
+    const LashModel* model = run->session.model;
+    const AppDrive* drive = &run->drive;
     if (run->history == NULL || run->frames == run->frame_capacity) return;
     double* row = run->history + run->frames * (1 + run->plotted);
-    row[0] = run->frame[run->layout.offset[LASH_SERIES_TIME]];
+    row[0] = drive->frame[drive->layout.offset[LASH_SERIES_TIME]];
     for (int i = 0; i < run->plotted; ++i) {
         LashModelOutput energy = {.kind = LASH_ENERGY_KINETIC + i};
-        const LashModelOutput* output = run->model->outputs > 0 ? &run->model->output[i] : &energy;
+        const LashModelOutput* output = model->outputs > 0 ? &model->output[i] : &energy;
         bool impulsive = lash_quantity(output->kind)->impulsive;
         if (!impulsive) {
-            row[1 + i] = output_value(run, output);
+            row[1 + i] = app_drive_value(drive, output);
             continue;
         }
-        row[1 + i] = run->counters.steps == 0 ? NAN : run->extreme[i];
+        row[1 + i] = drive->counters.steps == 0 ? NAN : run->extreme[i];
         run->extreme[i] = 0;
     }
     ++run->frames;
 }
 
 static bool record_frame(Run* run, bool last, LashError* error) {
+    AppDrive* drive = &run->drive;
+    LashSim* sim = run->session.sim;
     remember(run);
-    if (run->counters.steps > 0 && !run->log.stale)
-        app_gap_audit_frame(&run->audit, run->sim, &run->log, last);
-    app_contact_log_frame(&run->log, &run->layout, run->frame);
-    AppCounters* c = &run->counters;
-    c->frame_position = c->frame_velocity = c->frame_penetration = c->frame_shift = 0;
+    if (drive->counters.steps > 0 && !drive->log.stale)
+        app_gap_audit_frame(&run->audit, sim, &drive->log, last);
+    app_contact_log_frame(&drive->log, &drive->layout, drive->frame);
+    app_drive_next_frame(drive);
     if (run->recorder == NULL) return true;
-    return app_contact_log_points(&run->log, run->mech, run->sim, run->recorder, error) &&
-           lash_recorder_add(run->recorder, run->frame, error);
+    return app_contact_log_points(&drive->log, run->session.mech, sim, run->recorder, error) &&
+           lash_recorder_add(run->recorder, drive->frame, error);
 }
 
-// After every step, and once at the start.
-static bool observe(Run* run, bool last, LashError* error) {
-    const LashModel* model = run->model;
-    app_measure_frame(run->mech, run->sim, &run->counters, &run->layout,
-                      model->simulation.settings.h, run->frame);
-    double t = run->frame[run->layout.offset[LASH_SERIES_TIME]];
+// Largest values since the last frame, and of the joints' reactions since the start.
+static void keep_peaks(Run* run) {
+    const LashModel* model = run->session.model;
+    const AppDrive* drive = &run->drive;
     for (int i = 0; i < model->outputs; ++i) {
-        double value = output_value(run, &model->output[i]);
-        app_statistic_add(&run->statistic[i], &model->output[i], t, value);
+        double value = drive->statistic[i].value;
         if (fabs(value) > fabs(run->extreme[i])) run->extreme[i] = value;
     }
-    const double* force = run->frame + run->layout.offset[LASH_SERIES_JOINT_FORCE];
+    const double* force = drive->frame + drive->layout.offset[LASH_SERIES_JOINT_FORCE];
     for (int j = 0; j < model->joints; ++j) {
         Vec3 now = vec3(force[3 * j], force[3 * j + 1], force[3 * j + 2]);
-        if (app_strike_joint(&run->log.strike, run->mech, j)) {
-            double blow = vec3_distance(now, run->load[j]) * run->log.h;
+        if (app_strike_joint(&drive->log.strike, run->session.mech, j)) {
+            double blow = vec3_distance(now, run->load[j]) * drive->log.h;
             run->peak_impulse[j] = fmax(run->peak_impulse[j], blow);
         } else {
             run->load[j] = now;
             run->peak_force[j] = fmax(run->peak_force[j], vec3_norm(now));
         }
     }
-    if (run->counters.steps % run->every != 0 && !last) return true;
-    return record_frame(run, last, error);
 }
 
-static bool loop(Run* run, LashError* error) {
-    AppProgress progress = app_progress_start();
-    run->energy = lash_sim_energy(run->sim);
-    bool good = observe(run, false, error);
-    double start = app_wall_clock();
-    lash_sim_set_stop(run->sim, app_interrupt_stop());
-    for (int64_t i = 0; i < run->steps && good; ++i) {
-        LashStepInfo info = lash_sim_step(run->sim);
-        if (info.outcome == LASH_INTERRUPTED) {
-            run->log.stale = run->interrupted = true;
-            if (run->counters.steps % run->every != 0) good = record_frame(run, true, error);
-            break;
-        }
-        if (info.outcome != LASH_CONVERGED) {
-            run->log.stale = true;
-            good = app_session_fail_step(&run->session, &run->log, run->counters.steps + 1, &info,
-                                         error);
-            if (run->counters.steps % run->every != 0) record_frame(run, true, error);
-            break;
-        }
-        app_counters_add(&run->counters, &info, run->sim);
-        run->substepped += info.substeps > 1;
-        if (!app_contact_log_step(&run->log, run->mech, run->sim, run->model->simulation.settings.h,
-                                  run->recorder, error)) {
-            good = false;
-            break;
-        }
-        run->interrupted = app_interrupted();
-        good = observe(run, i + 1 == run->steps || run->interrupted, error);
-        if (run->interrupted) break;
-        if (i % 64 == 0) app_progress_update(&progress, (double)i / (double)run->steps, "run");
-    }
-    run->wall = app_wall_clock() - start;
-    app_progress_clear(&progress);
-    run->energy = lash_sim_energy(run->sim);
-    return good;
+static bool observe(void* context, AppDrive* drive, LashError* error) { // AppDriveEach
+    Run* run = context;
+    int64_t done = drive->counters.steps;
+    run->interrupted = done > 0 && app_interrupted();
+    bool last = done == drive->steps || run->interrupted;
+    app_drive_measure(drive);
+    app_drive_outputs(drive);
+    keep_peaks(run);
+    if ((done % run->every == 0 || last) && !record_frame(run, last, error)) return false;
+    if (done == 0) run->start = app_wall_clock();
+    if (done % 64 == 1)
+        app_progress_update(&run->progress, (double)done / (double)drive->steps, "run");
+    return !run->interrupted;
+}
+
+static void loop(Run* run, LashError* error) {
+    AppDrive* drive = &run->drive;
+    run->progress = app_progress_start();
+    drive->recorder = run->recorder;
+    lash_sim_set_stop(run->session.sim, app_interrupt_stop());
+    AppDriveEnd end = app_drive_run(drive, observe, run, error);
+    if (end == APP_DRIVE_INTERRUPTED) run->interrupted = true;
+    if (drive->log.stale && drive->counters.steps % run->every != 0)
+        record_frame(run, true, error); // the state before the step that was not done
+    run->wall = app_wall_clock() - run->start;
+    app_progress_clear(&run->progress);
+    run->energy = lash_sim_energy(run->session.sim);
 }
 
 // ---- reporting ----------------------------------------------------------------------------------
@@ -317,14 +285,14 @@ static void put_iterations(AppJson* json, const char* name, const AppCounters* c
 static void put_contacts(AppJson* json, const Run* run) {
     app_json_key(json, "contacts");
     app_json_begin_object(json);
-    app_json_put_integer(json, "max_active", run->counters.contacts_max);
-    app_json_put_integer(json, "impacts", run->counters.impacts);
-    app_json_put_integer(json, "opening", run->counters.opening);
+    app_json_put_integer(json, "max_active", run->drive.counters.contacts_max);
+    app_json_put_integer(json, "impacts", run->drive.counters.impacts);
+    app_json_put_integer(json, "opening", run->drive.counters.opening);
     app_json_key(json, "each");
     app_json_begin_object(json);
-    for (int i = 0; i < run->log.count; ++i) {
-        const AppContact* contact = &run->log.contact[i];
-        app_json_key(json, run->model->contact_point[i].name);
+    for (int i = 0; i < run->drive.log.count; ++i) {
+        const AppContact* contact = &run->drive.log.contact[i];
+        app_json_key(json, run->session.model->contact_point[i].name);
         app_json_begin_object(json);
         app_json_put_number(json, "gap", contact->gap);
         app_json_put_integer(json, "impacts", contact->impacts);
@@ -332,7 +300,8 @@ static void put_contacts(AppJson* json, const Run* run) {
         app_json_put_number(json, "peak_impulse", contact->peak_impulse);
         app_json_put_number(json, "peak_time", contact->peak_time);
         app_json_put_number(json, "peak_force", contact->peak_force);
-        app_work_put(json, &contact->work, run->model->simulation.settings.tolerance_velocity);
+        app_work_put(json, &contact->work,
+                     run->session.model->simulation.settings.tolerance_velocity);
         app_json_end_object(json);
     }
     app_json_end_object(json);
@@ -341,13 +310,14 @@ static void put_contacts(AppJson* json, const Run* run) {
 
 // What the projection moved parts by: nothing but rounding and curvature in a sound model.
 static void put_shift(AppJson* json, const Run* run) {
-    const AppCounters* c = &run->counters;
+    const AppCounters* c = &run->drive.counters;
     bool any = c->shift > 0;
     app_json_key(json, "shift");
     app_json_begin_object(json);
     app_json_put_number(json, "most", c->shift);
     app_json_put_number(json, "time", any ? c->shift_time : NAN);
-    app_json_put_text(json, "part", any ? lash_mechanism_body_name(run->mech, c->shift_body) : "");
+    app_json_put_text(json, "part",
+                      any ? lash_mechanism_body_name(run->session.mech, c->shift_body) : "");
     app_json_end_object(json);
 }
 
@@ -370,25 +340,25 @@ static void put_counters(AppJson* json, const AppCounters* c) {
 // Names of the joints, and contacts of no joint, that gave energy over the run: number `index` of
 // them, NULL when there are no more.
 static const char* giver(const Run* run, int index) {
-    const AppContactLog* log = &run->log;
-    double tolerance = run->model->simulation.settings.tolerance_velocity;
+    const AppContactLog* log = &run->drive.log;
+    double tolerance = run->session.model->simulation.settings.tolerance_velocity;
     for (int j = 0; j < log->joints.count; ++j) {
         if (!app_work_gives(&log->joints.joint[j].work, tolerance)) continue;
-        if (index-- == 0) return run->model->joint[j].name;
+        if (index-- == 0) return run->session.model->joint[j].name;
     }
     for (int i = 0; i < log->count; ++i) {
         if (log->joints.owner[i] >= 0 || !app_work_gives(&log->contact[i].work, tolerance))
             continue;
-        if (index-- == 0) return run->model->contact_point[i].name;
+        if (index-- == 0) return run->session.model->contact_point[i].name;
     }
     return NULL;
 }
 
 static const char* gain_of(const Run* run) {
-    const AppGain* gain = &run->log.gain;
+    const AppGain* gain = &run->drive.log.gain;
     return !(gain->work > 0)  ? NULL
-           : gain->joint >= 0 ? run->model->joint[gain->joint].name
-                              : run->model->contact_point[gain->contact].name;
+           : gain->joint >= 0 ? run->session.model->joint[gain->joint].name
+                              : run->session.model->contact_point[gain->contact].name;
 }
 
 static void put_energy(AppJson* json, const Run* run) {
@@ -408,13 +378,13 @@ static void put_energy(AppJson* json, const Run* run) {
     app_json_put_number(json, "opening_work", e->opening_work);
     app_json_key(json, "step_gain");
     app_json_begin_object(json);
-    app_json_put_number(json, "work", run->log.all.gain);
-    app_json_put_number(json, "time", run->log.all.gain > 0 ? run->log.all_time : NAN);
+    app_json_put_number(json, "work", run->drive.log.all.gain);
+    app_json_put_number(json, "time", run->drive.log.all.gain > 0 ? run->drive.log.all_time : NAN);
     app_json_end_object(json);
     app_json_key(json, "largest_gain");
     app_json_begin_object(json);
-    app_json_put_number(json, "work", run->log.gain.work);
-    app_json_put_number(json, "time", of == NULL ? NAN : run->log.gain.time);
+    app_json_put_number(json, "work", run->drive.log.gain.work);
+    app_json_put_number(json, "time", of == NULL ? NAN : run->drive.log.gain.time);
     app_json_put_text(json, "of", of == NULL ? "" : of);
     app_json_end_object(json);
     app_json_key(json, "givers");
@@ -434,46 +404,48 @@ static void put_of_joints(AppJson* json, const LashModel* model, const char* key
 }
 
 static void put_result(AppJson* json, const Run* run) {
-    const AppCounters* c = &run->counters;
-    app_json_put_text(json, "model", run->model->file);
+    const AppCounters* c = &run->drive.counters;
+    app_json_put_text(json, "model", run->session.model->file);
     app_json_put_bool(json, "interrupted", run->interrupted);
     app_json_put_integer(json, "steps", c->steps);
-    app_json_put_number(json, "simulated_seconds", lash_sim_time(run->sim));
+    app_json_put_number(json, "simulated_seconds", lash_sim_time(run->session.sim));
     app_json_put_number(json, "wall_seconds", run->wall);
     app_json_put_number(json, "us_per_step", c->steps > 0 ? 1e6 * run->wall / (double)c->steps : 0);
-    app_json_put_text(json, "scheme", lash_scheme_name(run->model->simulation.settings.scheme));
+    app_json_put_text(json, "scheme",
+                      lash_scheme_name(run->session.model->simulation.settings.scheme));
     app_json_put_text(json, "direction",
-                      lash_direction_name(run->model->simulation.settings.direction));
-    app_json_put_number(json, "step", run->model->simulation.settings.h);
-    app_json_put_integer(json, "substepped", run->substepped);
-    app_json_put_number(json, "assembled_by", run->moved);
+                      lash_direction_name(run->session.model->simulation.settings.direction));
+    app_json_put_number(json, "step", run->session.model->simulation.settings.h);
+    app_json_put_integer(json, "substepped", run->drive.counters.substepped);
+    app_json_put_number(json, "assembled_by", run->session.moved);
     put_counters(json, c);
     put_shift(json, run);
     put_contacts(json, run);
     app_gap_audit_put(json, &run->audit);
-    app_joint_log_put(json, &run->log.joints, run->model);
+    app_joint_log_put(json, &run->drive.log.joints, run->session.model);
     put_energy(json, run);
-    put_of_joints(json, run->model, "peak_forces", run->peak_force);
-    put_of_joints(json, run->model, "peak_impulses", run->peak_impulse);
+    put_of_joints(json, run->session.model, "peak_forces", run->peak_force);
+    put_of_joints(json, run->session.model, "peak_impulses", run->peak_impulse);
     app_json_key(json, "outputs");
     app_json_begin_object(json);
-    for (int i = 0; i < run->model->outputs; ++i) {
-        const LashModelOutput* output = &run->model->output[i];
-        app_json_put_number(json, output->name, app_statistic_result(&run->statistic[i], output));
+    for (int i = 0; i < run->session.model->outputs; ++i) {
+        const LashModelOutput* output = &run->session.model->output[i];
+        app_json_put_number(json, output->name,
+                            app_statistic_result(&run->drive.statistic[i], output));
     }
     app_json_end_object(json);
-    app_put_bodies(json, "final", run->mech, run->sim);
+    app_put_bodies(json, "final", run->session.mech, run->session.sim);
 }
 
 // Column that holds every name of the summary's tables.
 static int name_width(const Run* run) {
-    const LashModel* model = run->model;
+    const LashModel* model = run->session.model;
     size_t width = 18, most = 40;
     for (int j = 0; j < model->joints; ++j) {
         if (strlen(model->joint[j].name) > width) width = strlen(model->joint[j].name);
     }
     for (int i = 0; i < model->contact_points; ++i) {
-        bool listed = run->log.joints.owner[i] < 0;
+        bool listed = run->drive.log.joints.owner[i] < 0;
         size_t length = strlen(model->contact_point[i].name);
         if (listed && length > width) width = length;
     }
@@ -484,11 +456,11 @@ static int name_width(const Run* run) {
 }
 
 static void print_outputs(const Run* run, int width) {
-    const LashModel* model = run->model;
+    const LashModel* model = run->session.model;
     if (model->outputs > 0) printf("outputs\n");
     for (int i = 0; i < model->outputs; ++i) {
         const LashModelOutput* output = &model->output[i];
-        double value = app_statistic_result(&run->statistic[i], output);
+        double value = app_statistic_result(&run->drive.statistic[i], output);
         bool crossing = output->when == LASH_WHEN_FIRST_CROSSING;
         bool never = crossing || output->kind == LASH_FIRST_IMPACT;
         const char* unit = crossing ? "s" : lash_model_output_unit(model, output);
@@ -510,7 +482,7 @@ static double clean(double x, double scale) {
 static void print_energy(const Run* run) {
     const LashEnergy* e = &run->energy;
     double scale = fmax(fabs(e->start), fmax(e->kinetic, fmax(fabs(e->potential), dissipated(e))));
-    const AppContactLog* log = &run->log;
+    const AppContactLog* log = &run->drive.log;
     printf(
         "energy      %.9g J -> %.9g J, external work %.6g J, dissipated %.6g J, balance error %.2e "
         "J\n",
@@ -518,7 +490,7 @@ static void print_energy(const Run* run) {
         clean(e->external_work, scale), clean(dissipated(e), scale), balance_error(e));
     if (!(log->all.pressed > 0)) return;
     // Velocities are known to the tolerance: what it times the impulses gives is not energy.
-    double rounding = run->model->simulation.settings.tolerance_velocity * log->all.pressed;
+    double rounding = run->session.model->simulation.settings.tolerance_velocity * log->all.pressed;
     const AppGain* one = &log->gain;
     if (log->all.gain > rounding)
         printf("            contact gave at most %.2e J in one step (at %.6g s)", log->all.gain,
@@ -538,9 +510,9 @@ static void print_energy(const Run* run) {
 // Contacts that are the model's own; those of joints with clearance have the joints' table.
 static void print_contact_table(const Run* run, int width) {
     bool first = true;
-    for (int i = 0; i < run->log.count; ++i) {
-        const AppContact* contact = &run->log.contact[i];
-        if (run->log.joints.owner[i] >= 0) continue;
+    for (int i = 0; i < run->drive.log.count; ++i) {
+        const AppContact* contact = &run->drive.log.contact[i];
+        if (run->drive.log.joints.owner[i] >= 0) continue;
         if (first) {
             printf("  %-*s %8s %14s %12s %12s %11s %11s\n", width, "", "impacts", "first",
                    "peak push", "at", "peak force", "net work");
@@ -553,24 +525,24 @@ static void print_contact_table(const Run* run, int width) {
             snprintf(when, sizeof when, "%.9g", contact->first_impact);
         if (contact->peak_impulse > 0) snprintf(at, sizeof at, "%.6g", contact->peak_time);
         printf("  %-*s %8lld %14s %12.6g %12s %11.6g %11.4g\n", width,
-               run->model->contact_point[i].name, (long long)contact->impacts, when,
+               run->session.model->contact_point[i].name, (long long)contact->impacts, when,
                contact->peak_impulse, at, contact->peak_force, app_work_net(&contact->work));
     }
 }
 
 static void print_contacts(const Run* run, int width) {
-    const AppCounters* c = &run->counters;
+    const AppCounters* c = &run->drive.counters;
     double n = c->steps > 0 ? (double)c->steps : 1;
-    if (run->log.count == 0) return;
+    if (run->drive.log.count == 0) return;
     printf("contacts    at most %d closed at once, %lld %s, penetration %.2e m at most\n",
-           c->contacts_max, (long long)run->counters.impacts,
-           app_plural((int)run->counters.impacts, "impact", "impacts"), c->penetration);
+           c->contacts_max, (long long)run->drive.counters.impacts,
+           app_plural((int)run->drive.counters.impacts, "impact", "impacts"), c->penetration);
     printf(
         "            projection %.4f (at most %d), index set %.4f (%d), solver %.2f (%d) per "
         "step\n",
         (double)c->projection / n, c->projection_max, (double)c->index_set / n, c->index_set_max,
         (double)c->solver / n, c->solver_max);
-    if (run->model->simulation.settings.law == LASH_FREMOND)
+    if (run->session.model->simulation.settings.law == LASH_FREMOND)
         printf("law         fremond: %lld times a contact pushed while opening, work %.2e J\n",
                (long long)c->opening, run->energy.opening_work);
     print_contact_table(run, width);
@@ -578,8 +550,8 @@ static void print_contacts(const Run* run, int width) {
 
 // A force has a peak; an impact has an impulse, whatever the step.
 static void print_peaks(const Run* run, int width) {
-    const LashModel* model = run->model;
-    bool impacts = run->counters.impacts > 0;
+    const LashModel* model = run->session.model;
+    bool impacts = run->drive.counters.impacts > 0;
     if (model->joints > 0) printf("peak forces in joints%s\n", impacts ? ", and in impacts" : "");
     for (int j = 0; j < model->joints; ++j) {
         printf("  %-*s %.6g N", width, model->joint[j].name, run->peak_force[j]);
@@ -589,10 +561,11 @@ static void print_peaks(const Run* run, int width) {
 }
 
 static void print_head(const Run* run) {
-    const LashModel* model = run->model;
+    const LashModel* model = run->session.model;
     int with_play = 0, contacts = 0;
-    for (int j = 0; j < model->joints; ++j) with_play += run->log.joints.joint[j].contacts > 0;
-    for (int i = 0; i < run->log.count; ++i) contacts += run->log.joints.owner[i] < 0;
+    for (int j = 0; j < model->joints; ++j)
+        with_play += run->drive.log.joints.joint[j].contacts > 0;
+    for (int i = 0; i < run->drive.log.count; ++i) contacts += run->drive.log.joints.owner[i] < 0;
     printf("%s: %d %s, %d %s", model->name != NULL ? model->name : model->file, model->bodies,
            app_plural(model->bodies, "body", "bodies"), model->joints,
            app_plural(model->joints, "joint", "joints"));
@@ -602,36 +575,36 @@ static void print_head(const Run* run) {
 }
 
 static void print_summary(const Run* run) {
-    const AppCounters* c = &run->counters;
-    const LashModel* model = run->model;
+    const AppCounters* c = &run->drive.counters;
+    const LashModel* model = run->session.model;
     double n = c->steps > 0 ? (double)c->steps : 1;
     int width = name_width(run);
     print_head(run);
     printf("steps       %lld of %g s: %g s simulated in %.3g s, %.2f us per step\n",
-           (long long)c->steps, model->simulation.settings.h, lash_sim_time(run->sim), run->wall,
-           1e6 * run->wall / n);
-    if (run->moved > 0)
-        printf("assembled   the start was moved by up to %.3g m or rad\n", run->moved);
-    if (run->substepped > 0)
-        printf("sub-steps   %lld %s solved in parts\n", (long long)run->substepped,
-               app_plural((int)run->substepped, "step was", "steps were"));
+           (long long)c->steps, model->simulation.settings.h, lash_sim_time(run->session.sim),
+           run->wall, 1e6 * run->wall / n);
+    if (run->session.moved > 0)
+        printf("assembled   the start was moved by up to %.3g m or rad\n", run->session.moved);
+    if (run->drive.counters.substepped > 0)
+        printf("sub-steps   %lld %s solved in parts\n", (long long)run->drive.counters.substepped,
+               app_plural((int)run->drive.counters.substepped, "step was", "steps were"));
     printf("iterations  Newton %.2f per step (at most %d)\n", (double)c->newton / n, c->newton_max);
     printf(
         "violation   joints %.2e m or rad, velocities %.2e m/s or rad/s (largest of all steps)\n",
         c->position, c->velocity);
     if (c->shift > 0)
         printf("shift       the projection moved parts by at most %.2e m (%s at %.6g s)\n",
-               c->shift, lash_mechanism_body_name(run->mech, c->shift_body), c->shift_time);
+               c->shift, lash_mechanism_body_name(run->session.mech, c->shift_body), c->shift_time);
     print_energy(run);
     print_contacts(run, width);
-    app_joint_log_print(&run->log.joints, model, width);
+    app_joint_log_print(&run->drive.log.joints, model, width);
     print_peaks(run, width);
     print_outputs(run, width);
 }
 
 // Outputs of one unit share a panel; the same quantity is drawn once.
 static bool draw_plot(const Run* run, LashError* error) {
-    const LashModel* model = run->model;
+    const LashModel* model = run->session.model;
     static const char* const energies[] = {"kinetic", "potential", "total"};
     size_t n = (size_t)run->frames;
     double* column = lash_alloc((n * (size_t)(1 + run->plotted) + 1) * sizeof(double));
@@ -643,7 +616,7 @@ static bool draw_plot(const Run* run, LashError* error) {
     char subtitle[160];
     snprintf(subtitle, sizeof subtitle, "scheme %s, step %g s, %lld steps",
              lash_scheme_name(model->simulation.settings.scheme), model->simulation.settings.h,
-             (long long)run->counters.steps);
+             (long long)run->drive.counters.steps);
     AppPlot plot = {.title = model->name != NULL ? model->name : model->file,
                     .subtitle = subtitle,
                     .x_label = "time [s]",
@@ -668,10 +641,8 @@ static bool draw_plot(const Run* run, LashError* error) {
 
 static void release(Run* run) {
     app_gap_audit_free(&run->audit); // both borrow from the session
-    app_contact_log_free(&run->log);
+    app_drive_free(&run->drive);
     app_session_close(&run->session);
-    lash_free(run->frame);
-    lash_free(run->statistic);
     lash_free(run->peak_force);
     lash_free(run->peak_impulse);
     lash_free(run->load);
@@ -704,7 +675,7 @@ int app_run(int argc, char** argv) {
         app_report_warning("%s", doubt);
     if (ready && error.status == LASH_OK && run.interrupted) {
         app_report_note("lash: interrupted at t = %.9g s; the results above end there",
-                        lash_sim_time(run.sim));
+                        lash_sim_time(run.session.sim));
     }
     code = app_report_finish(&report, &error);
     if (code == 0 && run.interrupted) code = APP_EXIT_INTERRUPTED;

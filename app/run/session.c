@@ -61,17 +61,29 @@ static bool apply_options(LashModel* model, const AppSessionOptions* o, LashErro
     return lash_error_set(error, LASH_ERROR_USAGE, inner.where, "%s", inner.message);
 }
 
+bool app_session_build(AppSession* session, LashError* error) {
+    session->mech = lash_model_build(session->model, error);
+    if (session->mech != NULL) session->system = lash_mechanism_system(session->mech);
+    return session->mech != NULL;
+}
+
+void app_session_create(AppSession* session) {
+    lash_sim_destroy(session->sim);
+    session->sim = lash_sim_create(session->system, &session->model->simulation.settings);
+}
+
+bool app_session_start(AppSession* session, LashError* error) {
+    return app_start_prepare(session->model, session->mech, session->system, session->sim,
+                             &session->moved, error);
+}
+
 bool app_session_open(AppSession* session, const char* file, const AppSessionOptions* options,
                       LashError* error) {
     session->model = lash_model_load(file, options->set, options->sets, error);
     if (session->model == NULL || !apply_options(session->model, options, error)) return false;
-    session->mech = lash_model_build(session->model, error);
-    if (session->mech == NULL) return false;
-    session->system = lash_mechanism_system(session->mech);
-    session->sim = lash_sim_create(session->system, &session->model->simulation.settings);
-    if (app_start_prepare(session->model, session->mech, session->system, session->sim,
-                          &session->moved, error))
-        return true;
+    if (!app_session_build(session, error)) return false;
+    app_session_create(session);
+    if (app_session_start(session, error)) return true;
     lash_error_file(error, session->model->file);
     return false;
 }

@@ -1,4 +1,4 @@
-// A model made ready to be stepped: what `lash run` and the viewer share.
+// A model made ready to be stepped: what `lash run`, studies and the viewer share.
 #ifndef LASH_APP_SESSION_H
 #define LASH_APP_SESSION_H
 
@@ -28,6 +28,12 @@ typedef struct AppSession {
 bool app_session_open(AppSession* session, const char* file, const AppSessionOptions* options,
                       LashError* error);
 void app_session_close(AppSession* session);
+
+// Its parts, for those who have a model already: the mechanism, a sim at its start (another one when
+// there is one), the start checked or assembled.
+bool app_session_build(AppSession* session, LashError* error);
+void app_session_create(AppSession* session);
+bool app_session_start(AppSession* session, LashError* error);
 
 // Steps from the start to the end of the simulation, and steps between two frames.
 int64_t app_session_steps(const AppSession* session);

@@ -13,9 +13,7 @@
 
 #include "app/cli/progress.h"
 #include "app/model/quantity.h"
-#include "app/run/measure.h"
-#include "app/run/start.h"
-#include "app/run/step_failure.h"
+#include "app/run/drive.h"
 #include "app/study/study_internal.h"
 #include "core/arena.h"
 
@@ -82,17 +80,10 @@ typedef struct Trial {
     LashSampler* sampler;
     LashSample* sample;
     double last_lap; // processor time booked [s]
-    LashModel* model;
-    LashMechanism* mech;
-    const LashSystem* system;
-    LashSim* sim;
-    LashRecordLayout layout;
-    AppCounters counters;
-    AppContactLog log;
-    AppStatistic* statistic; // (outputs of the model)
-    double* frame;
-    double start_energy, start_clock;
-    int64_t substeps; // all
+    AppSession session;
+    AppDrive drive;
+    double start_clock;
+    bool told; // to stop
 } Trial;
 
 static LashModel* load_model(LashSampler* sampler, const LashSample* sample, LashError* error) {
@@ -142,81 +133,25 @@ static void lap(Trial* trial, LashSamplePart part) {
 
 static bool prepare(Trial* trial) {
     LashError error = {0};
-    LashSample* sample = trial->sample;
-    double moved = 0;
-    trial->model = load_model(trial->sampler, sample, &error);
+    AppSession* session = &trial->session;
+    session->model = load_model(trial->sampler, trial->sample, &error);
     lap(trial, LASH_SPENT_MODEL);
-    if (trial->model != NULL) trial->mech = lash_model_build(trial->model, &error);
+    bool built = session->model != NULL && app_session_build(session, &error);
     lap(trial, LASH_SPENT_BUILD);
-    if (trial->mech != NULL) {
-        const LashModelSimulation* s = &trial->model->simulation;
-        trial->system = lash_mechanism_system(trial->mech);
-        trial->sim = lash_sim_create(trial->system, &s->settings);
+    if (built) {
+        app_session_create(session);
         lap(trial, LASH_SPENT_CREATE);
-        double planned = s->duration / s->settings.h;
-        if (planned > trial->sampler->study->limits.steps) {
+        const LashModelSimulation* s = &session->model->simulation;
+        double planned = s->duration / s->settings.h, most = trial->sampler->study->limits.steps;
+        if (planned > most) {
             lash_error_set(&error, LASH_ERROR_NUMERICS, "", "needs %.0f steps, the limit is %g",
-                           planned, trial->sampler->study->limits.steps);
-            give_up(sample, LASH_SAMPLE_LIMIT, &error);
+                           planned, most);
+            give_up(trial->sample, LASH_SAMPLE_LIMIT, &error);
             return false;
         }
-        if (app_start_prepare(trial->model, trial->mech, trial->system, trial->sim, &moved,
-                              &error)) {
-            return true;
-        }
+        if (app_session_start(session, &error)) return true;
     }
-    give_up(sample, LASH_SAMPLE_REFUSED, &error);
-    return false;
-}
-
-static void begin(Trial* trial) {
-    const LashModel* model = trial->model;
-    const double *q, *v;
-    trial->layout = lash_record_layout(model->bodies, model->joints, model->contact_points);
-    trial->frame = lash_alloc((size_t)trial->layout.total * sizeof(double));
-    trial->statistic = lash_alloc((size_t)(model->outputs + 1) * sizeof *trial->statistic);
-    lash_sim_state(trial->sim, &q, &v);
-    trial->log = app_contact_log_create(trial->model, trial->mech, q);
-    trial->start_energy = lash_sim_energy(trial->sim).start;
-}
-
-static double output_value(Trial* trial, const LashModelOutput* output) {
-    int c = output->coordinate_index;
-    if (c == 0) {
-        return app_measure_value(output, &trial->layout, trial->start_energy, trial->frame,
-                                 &trial->log);
-    }
-    const double *q, *v;
-    lash_sim_state(trial->sim, &q, &v);
-    if (output->kind == LASH_SPEED)
-        return lash_mechanism_joint_speed(trial->mech, output->index, c, q, v);
-    return lash_mechanism_joint_coordinate(trial->mech, lash_sim_work(trial->sim), output->index, c,
-                                           q);
-}
-
-static void observe(Trial* trial) {
-    const LashModel* model = trial->model;
-    if (model->outputs == 0) return;
-    app_measure_frame(trial->mech, trial->sim, &trial->counters, &trial->layout,
-                      model->simulation.settings.h, trial->frame);
-    double t = lash_sim_time(trial->sim);
-    for (int i = 0; i < model->outputs; ++i) {
-        app_statistic_add(&trial->statistic[i], &model->output[i], t,
-                          output_value(trial, &model->output[i]));
-    }
-}
-
-static bool fail_step(Trial* trial, const LashStepInfo* info) {
-    AppStepFailure failure = {.model = trial->model,
-                              .mech = trial->mech,
-                              .system = trial->system,
-                              .sim = trial->sim,
-                              .log = &trial->log,
-                              .step = trial->counters.steps + 1,
-                              .info = info};
-    LashError error = {0};
-    app_step_failure(&failure, &error);
-    give_up(trial->sample, LASH_SAMPLE_FAILED, &error);
+    give_up(trial->sample, LASH_SAMPLE_REFUSED, &error);
     return false;
 }
 
@@ -237,13 +172,14 @@ static bool told_to_stop(void* context) {
 
 static bool over_limit(Trial* trial) {
     const LashStudyLimits* limits = &trial->sampler->study->limits;
+    const AppCounters* counters = &trial->drive.counters;
     LashError error = {0};
-    double iterations = (double)(trial->counters.newton + trial->counters.solver);
-    bool steps = (double)trial->substeps > limits->steps;
+    double iterations = (double)(counters->newton + counters->solver);
+    bool steps = (double)counters->substeps > limits->steps;
     if (steps || iterations > limits->iterations) {
         lash_error_set(&error, LASH_ERROR_NUMERICS, "", "over its limit of %g %s at t = %.9g s",
                        steps ? limits->steps : limits->iterations, steps ? "steps" : "iterations",
-                       lash_sim_time(trial->sim));
+                       lash_sim_time(trial->session.sim));
         give_up(trial->sample, LASH_SAMPLE_LIMIT, &error);
         return true;
     }
@@ -254,41 +190,40 @@ static bool over_limit(Trial* trial) {
     return true;
 }
 
+static bool observe(void* context, AppDrive* drive, LashError* error) { // AppDriveEach
+    (void)error;
+    Trial* trial = context;
+    if (trial->session.model->outputs > 0) {
+        app_drive_measure(drive);
+        app_drive_outputs(drive);
+    }
+    if (drive->counters.steps == 0) return true;
+    if (over_limit(trial)) return false;
+    trial->told = __atomic_load_n(&trial->sampler->stop, __ATOMIC_RELAXED);
+    return !trial->told;
+}
+
 // False: told to stop.
 static bool loop(Trial* trial) {
-    const LashModelSimulation* s = &trial->model->simulation;
-    int64_t steps = (int64_t)ceil(s->duration / s->settings.h - 1e-6);
-    observe(trial);
-    lash_sim_set_stop(trial->sim, (LashStop){.asked = told_to_stop, .context = trial});
-    for (int64_t i = 0; i < steps; ++i) {
-        LashStepInfo info = lash_sim_step(trial->sim);
-        if (info.outcome == LASH_INTERRUPTED && over_limit(trial)) break; // by the clock
-        if (info.outcome == LASH_INTERRUPTED) return false;
-        if (info.outcome != LASH_CONVERGED) {
-            fail_step(trial, &info);
-            break;
-        }
-        app_counters_add(&trial->counters, &info, trial->sim);
-        trial->substeps += info.substeps;
-        app_contact_log_step(&trial->log, trial->mech, trial->sim, s->settings.h, NULL, NULL);
-        observe(trial);
-        if (over_limit(trial)) break;
-        if (__atomic_load_n(&trial->sampler->stop, __ATOMIC_RELAXED)) return false;
-    }
-    return true;
+    LashError error = {0};
+    lash_sim_set_stop(trial->session.sim, (LashStop){.asked = told_to_stop, .context = trial});
+    AppDriveEnd end = app_drive_run(&trial->drive, observe, trial, &error);
+    if (end == APP_DRIVE_FAILED) give_up(trial->sample, LASH_SAMPLE_FAILED, &error);
+    if (end == APP_DRIVE_INTERRUPTED) trial->told = !over_limit(trial); // else by the clock
+    return !trial->told;
 }
 
 // In the order of lash_study_run_quantity.
 static void run_quantities(Trial* trial, double* value) {
-    LashEnergy e = lash_sim_energy(trial->sim);
-    value[0] = (double)trial->counters.impacts;
+    LashEnergy e = lash_sim_energy(trial->session.sim);
+    value[0] = (double)trial->drive.counters.impacts;
     value[1] = 0 - (e.damping_work + e.contact_work_n + e.contact_work_t);
     value[2] = 0 - e.contact_work_t;
     value[3] = 0 - e.contact_work_n;
     value[4] = e.external_work;
-    value[5] = trial->counters.penetration;
-    value[6] = lash_sim_time(trial->sim);
-    value[7] = (double)trial->counters.steps;
+    value[5] = trial->drive.counters.penetration;
+    value[6] = lash_sim_time(trial->session.sim);
+    value[7] = (double)trial->drive.counters.steps;
 }
 
 // ---- outputs ------------------------------------------------------------------------------------
@@ -335,15 +270,6 @@ static void finish(const LashStudy* study, LashSample* sample, double* values, b
     for (int i = 0; i < study->outputs && sample->status != LASH_SAMPLE_OK; ++i) sample->y[i] = NAN;
 }
 
-static void release(Trial* trial) {
-    app_contact_log_free(&trial->log);
-    lash_sim_destroy(trial->sim);
-    lash_mechanism_destroy(trial->mech);
-    lash_model_destroy(trial->model);
-    lash_free(trial->statistic);
-    lash_free(trial->frame);
-}
-
 static bool run_model(LashSampler* sampler, LashSample* sample, double* values, bool* never) {
     const LashStudy* study = sampler->study;
     Trial trial = {.sampler = sampler,
@@ -352,27 +278,28 @@ static bool run_model(LashSampler* sampler, LashSample* sample, double* values, 
                    .last_lap = lash_thread_clock()};
     bool kept = true;
     if (prepare(&trial)) {
-        begin(&trial);
+        trial.drive = app_drive_create(&trial.session);
         lap(&trial, LASH_SPENT_START);
         kept = loop(&trial);
         lap(&trial, LASH_SPENT_STEPS);
-        const AppCounters* c = &trial.counters;
+        const AppCounters* c = &trial.drive.counters;
         sample->steps = c->steps;
         sample->iterations = c->newton + c->solver;
         sample->penetration = c->penetration;
         sample->joint_error = c->position;
         sample->velocity_error = c->velocity;
         int n = study->parameters;
-        for (int i = 0; i < trial.model->outputs; ++i, ++n) {
-            const LashModelOutput* output = &trial.model->output[i];
-            values[n] = app_statistic_result(&trial.statistic[i], output);
+        for (int i = 0; i < trial.session.model->outputs; ++i, ++n) {
+            const LashModelOutput* output = &trial.session.model->output[i];
+            values[n] = app_statistic_result(&trial.drive.statistic[i], output);
             never[n] = isnan(values[n]) && may_not_happen(output);
         }
         run_quantities(&trial, values + n);
         if (sample->status == LASH_SAMPLE_OK)
             finish(study, sample, values, never, n + LASH_STUDY_RUN_QUANTITIES);
     }
-    release(&trial);
+    app_drive_free(&trial.drive);
+    app_session_close(&trial.session);
     lap(&trial, LASH_SPENT_END);
     return kept;
 }

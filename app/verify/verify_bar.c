@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "app/run/drive.h"
 #include "app/verify/verify_internal.h"
 #include "core/arena.h"
 
@@ -69,8 +70,8 @@ static BarRun run_bar(const BarCase* c) {
     run.force = lash_alloc((size_t)n * sizeof(double));
     const double *q, *v;
     double P_before = 0, tip = 0, tip_before = 0, E = INFINITY;
-    for (int k = 0; k < n && !run.failed; ++k) {
-        run.failed = lash_sim_step(sim).outcome != LASH_CONVERGED;
+    AppSteps steps = app_steps(sim, n);
+    for (int k = 0; app_steps_next(&steps); ++k) {
         double P = lash_sim_impulses(sim)[0], t = lash_sim_time(sim);
         lash_sim_state(sim, &q, &v);
         LashEnergy energy = lash_sim_energy(sim);
@@ -91,6 +92,8 @@ static BarRun run_bar(const BarCase* c) {
         tip_before = fabs(v[0]);
         tip = v[0];
     }
+    run.failed = steps.failed;
+    lash_sim_state(sim, &q, &v);
     for (int i = 0; i <= c->elements; ++i) // consistent mass: ends count half
         run.exit_speed += v[i] * (i == 0 || i == c->elements ? 0.5 : 1) / c->elements;
     force_statistics(&run, c->h);

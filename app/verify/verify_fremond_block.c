@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app/bench/problem_builtin.h"
+#include "app/run/drive.h"
 #include "app/verify/verify_internal.h"
 #include "core/arena.h"
 #include "solvers/friction.h"
@@ -152,14 +153,12 @@ static BlockRun run_block(LashLaw law, const LashPaperElasticBlock* data, double
     double* before = lash_alloc((size_t)contacts * sizeof *before);
     long n = lround(duration / set.h);
     BlockRun run = {.largest_t = -INFINITY};
-    for (long k = 0; k < n; ++k) {
-        const double *q, *v;
-        lash_sim_state(sim, &q, &v);
-        for (int c = 0; c < contacts; ++c) before[c] = v[c * column];
-        LashStepInfo info = lash_sim_step(sim);
-        run.failed = info.outcome != LASH_CONVERGED;
-        if (run.failed) break;
-        run.opening += info.opening;
+    const double *q, *v;
+    lash_sim_state(sim, &q, &v);
+    for (int c = 0; c < contacts; ++c) before[c] = v[c * column];
+    AppSteps steps = app_steps(sim, n);
+    for (long k = 0; app_steps_next(&steps); ++k) {
+        run.opening += steps.info.opening;
         const double* P = lash_sim_impulses(sim);
         double largest = -INFINITY;
         lash_sim_state(sim, &q, &v);
@@ -167,6 +166,7 @@ static BlockRun run_block(LashLaw law, const LashPaperElasticBlock* data, double
             double work = P[2 * c + 1] * -0.5 * (before[c] + v[c * column]);
             largest = fmax(largest, work);
             run.slips += work < -1e-14;
+            before[c] = v[c * column];
         }
         run.largest_t = fmax(run.largest_t, largest);
         run.positive += largest > 1e-14;
@@ -181,6 +181,7 @@ static BlockRun run_block(LashLaw law, const LashPaperElasticBlock* data, double
             works[frame] = fmax(works[frame], 1e12 * largest);
         }
     }
+    run.failed = steps.failed;
     lash_free(before);
     lash_sim_destroy(sim);
     lash_lagrangian_destroy(model);

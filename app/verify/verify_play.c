@@ -2,6 +2,7 @@
 // rod; the circuit breaker.
 #include <math.h>
 
+#include "app/run/drive.h"
 #include "app/verify/verify_internal.h"
 #include "core/arena.h"
 #include "core/math3.h"
@@ -81,24 +82,23 @@ static void run_play(LashScheme scheme, double play, double h, PlayRun* run) {
     *run = (PlayRun){.lost = NAN};
     bool touched = false;
     long n = lround(0.3 / h); // plastic impacts slow it down: two turns take longer than 84 ms
-    for (long k = 0; k < n && !run->failed && isnan(run->lost) && run->turns < 2; ++k) {
-        LashStepInfo info = lash_sim_step(sim);
-        run->failed = info.outcome != LASH_CONVERGED;
-        if (run->failed) break;
+    AppSteps steps = app_steps(sim, n);
+    while (isnan(run->lost) && run->turns < 2 && app_steps_next(&steps)) {
         const double *q, *v;
         lash_sim_state(sim, &q, &v);
-        touched = touched || info.contacts > 0;
+        touched = touched || steps.info.contacts > 0;
         if (!touched) run->before = fmax(run->before, fabs(v[5] / SPEED - 1));
         double off = lash_mechanism_joint_play(mech, 1, q).eccentricity;
         run->violation = fmax(run->violation, off - play);
         if (off > 2 * play) run->lost = lash_sim_time(sim);
         run->turns =
             lash_mechanism_joint_coordinate(mech, lash_sim_work(sim), 0, 0, q) / (2 * LASH_PI);
-        int frame = (int)(2000 * k / n);
+        int frame = (int)(2000 * (steps.done - 1) / n);
         run->t[frame] = lash_sim_time(sim);
         run->eccentricity[frame] = off / play;
         run->frames = frame + 1;
     }
+    run->failed = steps.failed;
     lash_sim_destroy(sim);
     lash_mechanism_destroy(mech);
 }

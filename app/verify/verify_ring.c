@@ -1,6 +1,7 @@
 // Claims of [A12] Acary, RR-8029: a rod hooked inside a turning ring.
 #include <math.h>
 
+#include "app/run/drive.h"
 #include "app/verify/verify_internal.h"
 #include "core/arena.h"
 #include "core/math3.h"
@@ -68,10 +69,8 @@ static void run_ring(LashScheme scheme, LashDirection direction, double duration
     LashSim* sim = lash_sim_create(lash_mechanism_system(mech), &set);
     *run = (RingRun){.first_time = NAN, .lost = NAN};
     double before = GAP;
-    int n = (int)lround(duration / set.h);
-    for (int k = 0; k < n && !run->failed && isnan(run->lost); ++k) {
-        run->failed = lash_sim_step(sim).outcome != LASH_CONVERGED;
-        if (run->failed) break;
+    AppSteps steps = app_steps(sim, lround(duration / set.h));
+    while (isnan(run->lost) && app_steps_next(&steps)) {
         const double* q;
         const double* v;
         lash_sim_state(sim, &q, &v);
@@ -100,6 +99,7 @@ static void run_ring(LashScheme scheme, LashDirection direction, double duration
         }
         before = gap;
     }
+    run->failed = steps.failed;
     lash_sim_destroy(sim);
     lash_mechanism_destroy(mech);
 }

@@ -6,6 +6,7 @@
 // energy there 7.22764394676185 J; ideal crank 9.1401524169416283 rad.
 #include <math.h>
 
+#include "app/run/drive.h"
 #include "app/verify/verify_internal.h"
 #include "core/math3.h"
 #include "joints/mechanism.h"
@@ -296,12 +297,11 @@ static double maximal_angle(double h) {
     LashSettings set = verify_settings(LASH_COMBINED, h);
     LashSim* sim = lash_sim_create(lash_mechanism_system(mech), &set);
     double angle = NAN;
-    bool ok = true;
-    for (long k = 0, n = lround(0.1 / h); k < n && ok; ++k)
-        ok = lash_sim_step(sim).outcome == LASH_CONVERGED;
+    AppSteps loop = app_steps(sim, lround(0.1 / h));
+    while (app_steps_next(&loop)) continue;
     const double *q, *v;
     lash_sim_state(sim, &q, &v);
-    if (ok) angle = lash_mechanism_joint_coordinate(mech, lash_sim_work(sim), 0, 0, q);
+    if (!loop.failed) angle = lash_mechanism_joint_coordinate(mech, lash_sim_work(sim), 0, 0, q);
     lash_sim_destroy(sim);
     lash_mechanism_destroy(mech);
     return angle;

@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 #include "app/cli/progress.h"
-#include "app/run/measure.h"
-#include "app/run/start.h"
+#include "app/run/drive.h"
 #include "core/arena.h"
 
 enum {
@@ -33,6 +32,7 @@ struct ViewSource {
 
     pthread_t worker;
     bool started;
+    double start; // clock of the worker when the run began [s]
     pthread_mutex_t lock;
     pthread_cond_t grown;
     // under the lock
@@ -208,21 +208,13 @@ static void keep_events(ViewSource* s, const LashEvent* event, int count) {
     pthread_mutex_unlock(&s->lock);
 }
 
-typedef struct Worker {
-    AppCounters counters;
-    AppContactLog log;
-    double* frame;
-    double h; // of a step
-} Worker;
-
-static void take_frame(ViewSource* s, Worker* w) {
-    app_measure_frame(s->session.mech, s->session.sim, &w->counters, &s->layout, w->h, w->frame);
+static void take_frame(ViewSource* s, AppDrive* drive) {
     LashError none = {0};
-    app_contact_log_points(&w->log, s->session.mech, s->session.sim, NULL, &none);
-    app_contact_log_frame(&w->log, &s->layout, w->frame);
-    w->counters.frame_position = w->counters.frame_velocity = w->counters.frame_penetration =
-        w->counters.frame_shift = 0;
-    keep_frame(s, w->frame, &w->log);
+    app_drive_measure(drive);
+    app_contact_log_points(&drive->log, s->session.mech, s->session.sim, NULL, &none);
+    app_contact_log_frame(&drive->log, &s->layout, drive->frame);
+    app_drive_next_frame(drive);
+    keep_frame(s, drive->frame, &drive->log);
 }
 
 static bool stop_asked(void* context) {
@@ -231,18 +223,6 @@ static bool stop_asked(void* context) {
     bool stop = s->stop;
     pthread_mutex_unlock(&s->lock);
     return stop;
-}
-
-static bool take_step(ViewSource* s, Worker* w, LashError* error) {
-    LashStepInfo info = lash_sim_step(s->session.sim);
-    if (info.outcome == LASH_INTERRUPTED) return false;
-    if (info.outcome != LASH_CONVERGED)
-        return app_session_fail_step(&s->session, &w->log, w->counters.steps + 1, &info, error);
-    app_counters_add(&w->counters, &info, s->session.sim);
-    int count = 0;
-    const LashEvent* event = lash_sim_events(s->session.sim, &count);
-    keep_events(s, event, count);
-    return app_contact_log_step(&w->log, s->session.mech, s->session.sim, w->h, NULL, error);
 }
 
 static bool told_to_stop(ViewSource* s, double wall) {
@@ -254,25 +234,26 @@ static bool told_to_stop(ViewSource* s, double wall) {
     return stop;
 }
 
+static bool observe(void* context, AppDrive* drive, LashError* error) { // AppDriveEach
+    (void)error;
+    ViewSource* s = context;
+    int64_t done = drive->counters.steps;
+    if (done == 0) s->start = app_wall_clock();
+    int events = 0;
+    const LashEvent* event = lash_sim_events(s->session.sim, &events);
+    if (done > 0) keep_events(s, event, events);
+    // only this thread changes `every`
+    if (done % s->every == 0 || done == drive->steps) take_frame(s, drive);
+    return done == 0 || !told_to_stop(s, app_wall_clock() - s->start);
+}
+
 static void* work(void* argument) {
     ViewSource* s = argument;
-    int64_t steps = app_session_steps(&s->session);
-    const double *q, *v;
-    lash_sim_state(s->session.sim, &q, &v);
-    Worker w = {.log = app_contact_log_create(s->session.model, s->session.mech, q),
-                .frame = lash_alloc((size_t)s->layout.total * sizeof(double)),
-                .h = s->session.model->simulation.settings.h};
     LashError error = {0};
-    double start = app_wall_clock();
-    take_frame(s, &w);
+    AppDrive drive = app_drive_create(&s->session);
     lash_sim_set_stop(s->session.sim, (LashStop){.asked = stop_asked, .context = s});
-    for (int64_t i = 1; i <= steps; ++i) {
-        if (!take_step(s, &w, &error)) break;
-        if (i % s->every == 0 || i == steps) take_frame(s, &w); // only this thread changes every
-        if (told_to_stop(s, app_wall_clock() - start)) break;
-    }
-    app_contact_log_free(&w.log);
-    lash_free(w.frame);
+    app_drive_run(&drive, observe, s, &error);
+    app_drive_free(&drive);
     pthread_mutex_lock(&s->lock);
     s->running = false;
     s->error = error;
@@ -290,19 +271,14 @@ static void stop_worker(ViewSource* s) {
     s->started = false;
 }
 
-// The sim as it was before the first step.
-static void rewind_sim(ViewSource* s) {
-    lash_sim_destroy(s->session.sim);
-    s->session.sim = lash_sim_create(s->session.system, &s->session.model->simulation.settings);
-    LashError error = {0}; // it was good when it was opened
-    app_start_prepare(s->session.model, s->session.mech, s->session.system, s->session.sim,
-                      &s->session.moved, &error);
-}
-
 void view_source_start(ViewSource* s) {
     if (!s->live) return;
     stop_worker(s);
-    if (s->frames > 0) rewind_sim(s);
+    if (s->frames > 0) { // the sim as it was before the first step
+        LashError error = {0};
+        app_session_create(&s->session);
+        app_session_start(&s->session, &error); // it was good when it was opened
+    }
     empty_slots(s);
     s->stop = false;
     s->running = s->started = true;
