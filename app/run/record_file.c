@@ -21,9 +21,10 @@ enum {
 };
 
 struct RecordFile {
-    hid_t file, events, points;
+    hid_t file, events, points, transfer;
     hid_t data[LASH_SERIES_COUNT];
     uint64_t bytes; // of the file
+    char group[32]; // the last one whose link was looked at
     LashRecordLayout layout;
 };
 
@@ -33,52 +34,53 @@ static bool fail(LashError* error, const char* what, const char* expected) {
                           expected[0] == '\0' ? "" : "; ");
 }
 
-// Every step of a path is a link to an object of this very file.
-static bool links_are_hard(hid_t file, const char* path) {
-    char part[64];
-    for (size_t i = 0;; ++i) {
-        if (i + 1 >= sizeof part) return false;
-        part[i] = path[i];
-        if (path[i] != '/' && path[i] != '\0') continue;
-        H5L_info_t info;
-        part[i] = '\0';
-        if (H5Lexists(file, part, H5P_DEFAULT) <= 0) return false;
-        if (H5Lget_info(file, part, &info, H5P_DEFAULT) < 0) return false;
-        if (info.type != H5L_TYPE_HARD) return false;
-        if (path[i] == '\0') return true;
-        part[i] = '/';
-    }
+static bool link_is_hard(hid_t file, const char* path) {
+    H5L_info_t info;
+    return H5Lget_info(file, path, &info, H5P_DEFAULT) >= 0 && info.type == H5L_TYPE_HARD;
 }
 
-// Stored plainly, in this file: no filter, no other file.
-static bool storage_is_plain(hid_t data) {
+// Every step of a path, which is a name or group/name, is a link to an object of this very file.
+static bool links_are_hard(RecordFile* f, const char* path) {
+    const char* slash = strchr(path, '/');
+    size_t length = slash != NULL ? (size_t)(slash - path) : 0;
+    if (length >= sizeof f->group) return false;
+    if (length > 0 && (strncmp(path, f->group, length) != 0 || f->group[length] != '\0')) {
+        char group[sizeof f->group] = {0};
+        memcpy(group, path, length);
+        if (!link_is_hard(f->file, group)) return false;
+        memcpy(f->group, group, sizeof group);
+    }
+    return link_is_hard(f->file, path);
+}
+
+// Stored plainly, in this file: no filter, no other file. chunk[3] gets the shape of its chunks,
+// zeros: it has none, or of more dimensions than we write.
+static bool storage_is_plain(hid_t data, hsize_t* chunk) {
     hid_t list = H5Dget_create_plist(data);
     if (list < 0) return false;
     H5D_layout_t layout = H5Pget_layout(list);
     bool good = layout == H5D_COMPACT || layout == H5D_CONTIGUOUS || layout == H5D_CHUNKED;
     good = good && H5Pget_external_count(list) == 0 && H5Pget_nfilters(list) == 0;
+    memset(chunk, 0, 3 * sizeof *chunk);
+    if (layout == H5D_CHUNKED && H5Pget_chunk(list, 3, chunk) > 3)
+        memset(chunk, 0, 3 * sizeof *chunk);
     H5Pclose(list);
     return good;
 }
 
 // Chunks as the writer makes them: at most `rows` rows, and whole ones.
-static bool chunks_are_ours(hid_t data, int rank, const hsize_t* shape, int rows) {
-    hsize_t chunk[3] = {0};
-    hid_t list = H5Dget_create_plist(data);
-    if (list < 0) return false;
-    bool good = H5Pget_layout(list) == H5D_CHUNKED && H5Pget_chunk(list, 3, chunk) == rank &&
-                chunk[0] >= 1 && chunk[0] <= (hsize_t)rows;
-    for (int i = 1; i < rank && good; ++i) good = chunk[i] == shape[i];
-    H5Pclose(list);
+static bool chunks_are_ours(const hsize_t* chunk, int rank, const hsize_t* shape, int rows) {
+    bool good = chunk[0] >= 1 && chunk[0] <= (hsize_t)rows;
+    for (int i = 1; i < 3 && good; ++i) good = chunk[i] == (i < rank ? shape[i] : 0);
     return good;
 }
 
-// The dataset at path, or -1.
-static hid_t open_data(const RecordFile* f, const char* path) {
-    if (!links_are_hard(f->file, path)) return -1;
+// The dataset at path, or -1; chunk[3] gets the shape of its chunks.
+static hid_t open_data(RecordFile* f, const char* path, hsize_t* chunk) {
+    if (!links_are_hard(f, path)) return -1;
     hid_t data = H5Dopen2(f->file, path, H5P_DEFAULT);
     if (data < 0) return -1;
-    if (storage_is_plain(data)) return data;
+    if (storage_is_plain(data, chunk)) return data;
     H5Dclose(data);
     return -1;
 }
@@ -123,10 +125,10 @@ static char* read_attribute(hid_t object, const char* name) {
     return text;
 }
 
-static char* read_text(const RecordFile* f, const char* path) {
-    hsize_t shape[3];
+static char* read_text(RecordFile* f, const char* path) {
+    hsize_t shape[3], chunk[3];
     char* text = NULL;
-    hid_t data = open_data(f, path);
+    hid_t data = open_data(f, path, chunk);
     if (data < 0) return NULL;
     hid_t type = H5Dget_type(data);
     size_t bytes = text_bytes(type);
@@ -148,13 +150,13 @@ static void free_list(char** list, int count) {
 }
 
 // The list of names at path; *count is 0 where there is none, -1: damaged.
-static char** read_names(const RecordFile* f, const char* path, int* count) {
-    hsize_t shape[3] = {0};
+static char** read_names(RecordFile* f, const char* path, int* count) {
+    hsize_t shape[3] = {0}, chunk[3];
     char** name = NULL;
     *count = 0;
     if (H5Lexists(f->file, path, H5P_DEFAULT) <= 0) return NULL;
     *count = -1;
-    hid_t data = open_data(f, path);
+    hid_t data = open_data(f, path, chunk);
     if (data < 0) return NULL;
     hid_t type = H5Dget_type(data);
     bool good = text_bytes(type) == RECORD_NAME_BYTES && extent(H5Dget_space(data), shape) == 1 &&
@@ -177,11 +179,11 @@ static char** read_names(const RecordFile* f, const char* path, int* count) {
 }
 
 // One number of exactly this type: a dataset, or an attribute of the file.
-static bool read_number(const RecordFile* f, const char* path, bool attribute, hid_t stored,
+static bool read_number(RecordFile* f, const char* path, bool attribute, hid_t stored,
                         hid_t memory, void* number) {
-    hsize_t shape[3];
+    hsize_t shape[3], chunk[3];
     if (attribute && H5Aexists(f->file, path) <= 0) return false;
-    hid_t item = attribute ? H5Aopen(f->file, path, H5P_DEFAULT) : open_data(f, path);
+    hid_t item = attribute ? H5Aopen(f->file, path, H5P_DEFAULT) : open_data(f, path, chunk);
     if (item < 0) return false;
     hid_t type = attribute ? H5Aget_type(item) : H5Dget_type(item);
     hid_t space = attribute ? H5Aget_space(item) : H5Dget_space(item);
@@ -206,9 +208,9 @@ static int64_t stored_rows(const RecordFile* f, hid_t data, hsize_t rows, size_t
 
 // Opens a series and checks its type and shape; returns its frames, -1: damaged.
 static int64_t open_series(RecordFile* f, int s, LashError* error) {
-    hsize_t expected[3] = {0}, shape[3] = {0};
+    hsize_t expected[3] = {0}, shape[3] = {0}, chunk[3];
     int rank = record_series_shape(&f->layout, s, expected);
-    hid_t data = open_data(f, record_spec[s].path);
+    hid_t data = open_data(f, record_spec[s].path, chunk);
     if (data < 0) return fail(error, record_spec[s].path, "expected a plain dataset"), -1;
     f->data[s] = data;
     hid_t type = H5Dget_type(data);
@@ -222,7 +224,7 @@ static int64_t open_series(RecordFile* f, int s, LashError* error) {
     }
     good = extent(H5Dget_space(data), shape) == rank;
     for (int i = 1; i < rank && good; ++i) good = shape[i] == expected[i];
-    if (!good || !chunks_are_ours(data, rank, shape, RECORD_TIME_CHUNK))
+    if (!good || !chunks_are_ours(chunk, rank, shape, RECORD_TIME_CHUNK))
         return fail(error, record_spec[s].path, "its shape is not that of the names"), -1;
     int64_t rows = stored_rows(f, data, shape[0], (size_t)f->layout.width[s] * sizeof(double));
     if (rows < 0)
@@ -278,14 +280,14 @@ static bool members_are_ours(hid_t type, hid_t ours) {
 // Opens a table, whose row type is closed; returns its number of rows, -1: damaged.
 static int64_t open_table(RecordFile* f, const char* name, hid_t ours, hid_t* handle,
                           LashError* error) {
-    hsize_t shape[3] = {0};
+    hsize_t shape[3] = {0}, chunk[3];
     int64_t rows = -1;
-    hid_t data = open_data(f, name), type = -1;
+    hid_t data = open_data(f, name, chunk), type = -1;
     if (data >= 0) {
         *handle = data;
         type = H5Dget_type(data);
         if (members_are_ours(type, ours) && extent(H5Dget_space(data), shape) == 1 &&
-            chunks_are_ours(data, 1, shape, RECORD_TABLE_BATCH))
+            chunks_are_ours(chunk, 1, shape, RECORD_TABLE_BATCH))
             rows = stored_rows(f, data, shape[0], H5Tget_size(type));
     }
     if (type >= 0) H5Tclose(type);
@@ -423,6 +425,7 @@ RecordFile* record_file_open(int descriptor, const void* image, size_t bytes, La
     RecordFile* f = lash_alloc(sizeof *f);
     f->bytes = bytes;
     f->file = open_file(descriptor, image, bytes);
+    f->transfer = record_transfer();
     bool good = f->file >= 0 ? read_head(f, head, error) && count_frames(f, head, error) &&
                                    count_events(f, head, error) && count_points(f, head, error)
                              : fail(error, "", "");
@@ -439,6 +442,7 @@ void record_file_close(RecordFile* f) {
     }
     if (f->events > 0) H5Dclose(f->events);
     if (f->points > 0) H5Dclose(f->points);
+    if (f->transfer > 0) H5Pclose(f->transfer);
     if (f->file > 0) H5Fclose(f->file);
     lash_free(f);
 }
@@ -466,18 +470,19 @@ bool record_file_series(RecordFile* f, LashSeries series, int64_t first, int64_t
     hid_t space = H5Dget_space(data), memory = H5Screate_simple(rank, size, NULL);
     bool good = space >= 0 && memory >= 0 &&
                 H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0 &&
-                H5Dread(data, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values) >= 0;
+                H5Dread(data, H5T_NATIVE_DOUBLE, memory, space, f->transfer, values) >= 0;
     if (memory >= 0) H5Sclose(memory);
     if (space >= 0) H5Sclose(space);
     return good || fail(error, record_spec[series].path, "");
 }
 
-static bool read_table(hid_t data, hid_t type, int64_t first, int64_t count, void* rows) {
+static bool read_table(const RecordFile* f, hid_t data, hid_t type, int64_t first, int64_t count,
+                       void* rows) {
     hsize_t start = (hsize_t)first, size = (hsize_t)count;
     hid_t space = H5Dget_space(data), memory = H5Screate_simple(1, &size, NULL);
     bool good = space >= 0 && memory >= 0 &&
                 H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &size, NULL) >= 0 &&
-                H5Dread(data, type, memory, space, H5P_DEFAULT, rows) >= 0;
+                H5Dread(data, type, memory, space, f->transfer, rows) >= 0;
     if (memory >= 0) H5Sclose(memory);
     if (space >= 0) H5Sclose(space);
     H5Tclose(type);
@@ -488,7 +493,7 @@ bool record_file_events(RecordFile* f, int64_t first, int64_t count, LashRecordE
                         LashError* error) {
     if (count == 0) return true;
     memset(events, 0, (size_t)count * sizeof *events);
-    return read_table(f->events, record_event_type(), first, count, events) ||
+    return read_table(f, f->events, record_event_type(), first, count, events) ||
            fail(error, "events", "");
 }
 
@@ -496,6 +501,6 @@ bool record_file_points(RecordFile* f, int64_t first, int64_t count, LashRecordP
                         LashError* error) {
     if (count == 0) return true;
     memset(points, 0, (size_t)count * sizeof *points);
-    return read_table(f->points, record_point_type(), first, count, points) ||
+    return read_table(f, f->points, record_point_type(), first, count, points) ||
            fail(error, "points", "");
 }

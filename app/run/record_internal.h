@@ -10,7 +10,8 @@ enum {
     RECORD_NAME_BYTES = 64,   // of a body or joint name in the file
     RECORD_BATCH = 64,        // frames of a chunk of a wide series; between two flushes at most
     RECORD_TIME_CHUNK = 1024, // frames of a chunk of a narrow one
-    RECORD_TABLE_BATCH = 128  // rows of a table's chunk
+    RECORD_TABLE_BATCH = 128, // rows of a table's chunk
+    RECORD_BUFFER = 16384     // bytes converted at once; more than one row of a table
 };
 
 typedef enum SeriesPer { PER_RUN, PER_BODY, PER_JOINT, PER_CONTACT } SeriesPer;
@@ -31,5 +32,8 @@ hid_t record_series_type(int series);
 int record_series_shape(const LashRecordLayout* layout, int series, hsize_t* shape);
 hid_t record_event_type(void); // one event as a compound; the caller closes it
 hid_t record_point_type(void); // one contact point, the same
+// How rows are moved; the caller closes it. By default the library clears 1 MB for every converted
+// read or write, of however few rows.
+hid_t record_transfer(void);
 
 #endif

@@ -128,3 +128,9 @@ hid_t record_point_type(void) {
     H5Tclose(vector);
     return type;
 }
+
+hid_t record_transfer(void) {
+    hid_t list = H5Pcreate(H5P_DATASET_XFER);
+    if (list >= 0) H5Pset_buffer(list, RECORD_BUFFER, NULL, NULL);
+    return list;
+}

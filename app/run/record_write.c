@@ -42,7 +42,7 @@ struct LashRecorder {
     LashRecordLayout layout;
     hid_t file;
     hid_t data[LASH_SERIES_COUNT]; // 0: the series is empty (no joints)
-    hid_t complete;
+    hid_t complete, transfer;
     Table events, points;
     AppOutput* output;
     char* path;
@@ -235,6 +235,7 @@ static void close_handles(LashRecorder* recorder) {
     if (recorder->complete > 0) H5Dclose(recorder->complete);
     if (recorder->events.data > 0) H5Dclose(recorder->events.data);
     if (recorder->points.data > 0) H5Dclose(recorder->points.data);
+    if (recorder->transfer > 0) H5Pclose(recorder->transfer);
 }
 
 static void free_recorder(LashRecorder* recorder) {
@@ -275,6 +276,7 @@ LashRecorder* lash_recorder_create(const char* path, const LashRecordInfo* info,
     recorder->frame = lash_alloc(sizeof(double) * RECORD_BATCH * (size_t)recorder->layout.total);
     recorder->column = lash_alloc(sizeof(double) * RECORD_BATCH * (size_t)widest);
     recorder->last_flush = app_wall_clock();
+    recorder->transfer = record_transfer();
     recorder->events = new_table(record_event_type, sizeof(LashRecordEvent));
     recorder->points = new_table(record_point_type, sizeof(LashRecordPoint));
     recorder->output = app_output_create(path, error);
@@ -304,21 +306,21 @@ static bool append_series(LashRecorder* recorder, int s) {
     if (H5Dset_extent(recorder->data[s], shape) < 0) return false;
     hid_t space = H5Dget_space(recorder->data[s]), memory = H5Screate_simple(rank, count, NULL);
     bool good = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
-                H5Dwrite(recorder->data[s], H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT,
+                H5Dwrite(recorder->data[s], H5T_NATIVE_DOUBLE, memory, space, recorder->transfer,
                          recorder->column) >= 0;
     H5Sclose(memory);
     H5Sclose(space);
     return good && H5Dflush(recorder->data[s]) >= 0;
 }
 
-static bool append_table(Table* table) {
+static bool append_table(Table* table, hid_t transfer) {
     if (table->held == 0) return true;
     hsize_t start = (hsize_t)table->written, count = (hsize_t)table->held, size = start + count;
     if (H5Dset_extent(table->data, &size) < 0) return false;
     hid_t space = H5Dget_space(table->data), memory = H5Screate_simple(1, &count, NULL);
     hid_t type = table->type();
     bool good = H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &count, NULL) >= 0 &&
-                H5Dwrite(table->data, type, memory, space, H5P_DEFAULT, table->row) >= 0;
+                H5Dwrite(table->data, type, memory, space, transfer, table->row) >= 0;
     H5Tclose(type);
     H5Sclose(memory);
     H5Sclose(space);
@@ -331,7 +333,7 @@ static bool add_row(LashRecorder* recorder, Table* table, const void* row, LashE
     if (recorder->broken) return false;
     memcpy(table->row + (size_t)table->held++ * table->bytes, row, table->bytes);
     errno = 0;
-    if (table->held == RECORD_TABLE_BATCH && !append_table(table))
+    if (table->held == RECORD_TABLE_BATCH && !append_table(table, recorder->transfer))
         return fail_write(recorder, error);
     return true;
 }
@@ -356,7 +358,8 @@ bool lash_recorder_flush(LashRecorder* recorder, LashError* error) {
     if (recorder == NULL) return lash_error_null(error, "a recorder");
     if (recorder->broken) return false;
     errno = 0;
-    if (!append_table(&recorder->events) || !append_table(&recorder->points))
+    if (!append_table(&recorder->events, recorder->transfer) ||
+        !append_table(&recorder->points, recorder->transfer))
         return fail_write(recorder, error);
     if (recorder->held == 0) return true;
     for (int s = LASH_SERIES_COUNT - 1; s >= 0; --s) { // the time, number 0, last

@@ -215,10 +215,12 @@ static inline hid_t maker_list(const MakerObject* o, Fault fault, int rank, cons
 // Writes numbers that are right for the object; for wrong types any bytes.
 static inline void maker_fill(hid_t data, const MakerObject* o, Fault fault) {
     static double bytes[65536];
-    for (int i = 0; i < 4096; ++i) bytes[i] = 0;
+    memset(bytes, 0, 4096 * sizeof *bytes);
     if (o->kind == MAKE_SERIES) { // memory type: double, whatever is stored
         for (int i = 0; i < 64; ++i) bytes[i] = o->series == LASH_SERIES_POINTS_END ? 0 : i;
-        H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes);
+        hid_t transfer = record_transfer();
+        H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, transfer, bytes);
+        H5Pclose(transfer);
         return;
     }
     if (fault != FAULT_NONE) return;
@@ -283,34 +285,102 @@ static inline void maker_dataset(hid_t file, const MakerObject* o, Fault fault) 
     H5Tclose(type);
 }
 
-// A whole file; fault[MAKER_OBJECTS] says what is wrong with each object. To be freed with free().
-static inline uint8_t* make_result(const uint8_t* fault, size_t* bytes) {
-    static const char* const group[] = {"bodies", "joints",   "contacts",
-                                        "energy", "counters", "violation"};
+// Puts object i there, right or wrong.
+static inline void maker_put(hid_t file, int i, Fault fault) {
+    MakerObject o = maker_object(i);
+    if (o.kind == MAKE_ATTRIBUTE)
+        maker_attribute(file, &o, fault);
+    else
+        maker_dataset(file, &o, fault);
+}
+
+// A file in memory, open for writing: a new one, or one with the given bytes. *memory is its
+// descriptor, as the library has none to give.
+static inline hid_t maker_open(int* memory, const uint8_t* image, size_t bytes) {
     char path[] = "/dev/shm/lash_resultXXXXXX";
-    record_quiet_library();
-    int memory = mkstemp(path);
+    *memory = mkstemp(path);
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
-    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    hid_t file = -1;
+    if (image == NULL) file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    if (image != NULL && pwrite(*memory, image, bytes, 0) == (ssize_t)bytes)
+        file = H5Fopen(path, H5F_ACC_RDWR, access);
+    unlink(path);
     H5Pclose(access);
-    for (int i = 0; i < 6; ++i)
-        H5Gclose(H5Gcreate2(file, group[i], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-    for (int i = 0; i < MAKER_OBJECTS; ++i) {
-        MakerObject o = maker_object(i);
-        Fault wrong = (Fault)(fault[i] % FAULT_COUNT);
-        if (o.kind == MAKE_ATTRIBUTE)
-            maker_attribute(file, &o, wrong);
-        else
-            maker_dataset(file, &o, wrong);
-    }
+    return file;
+}
+
+// Closes the file and gives its bytes, to be freed with free().
+static inline uint8_t* maker_close(int memory, hid_t file, size_t* bytes) {
     H5Fclose(file);
     off_t size = lseek(memory, 0, SEEK_END);
     uint8_t* image = size > 0 ? malloc((size_t)size) : NULL;
     *bytes = image != NULL && pread(memory, image, (size_t)size, 0) == size ? (size_t)size : 0;
     close(memory);
-    unlink(path);
     return image;
+}
+
+// A series before this one with the same shape and type, -1: none.
+static inline int maker_twin(int s) {
+    for (int i = 0; i < s; ++i) {
+        const SeriesSpec *a = &record_spec[i], *b = &record_spec[s];
+        if (a->per == b->per && a->width == b->width && a->integer == b->integer) return i;
+    }
+    return -1;
+}
+
+// Whether an object belongs to a result without joints and contacts.
+static inline bool maker_of_bodies(const MakerObject* o) {
+    if (o->kind == MAKE_SERIES)
+        return record_spec[o->series].per == PER_RUN || record_spec[o->series].per == PER_BODY;
+    return strncmp(o->path, "joints", 6) != 0 && strncmp(o->path, "contacts", 8) != 0;
+}
+
+// compact: without joints and contacts, and series of the same shape are one dataset with many
+// names, which is allowed. Such a file is small and quickly read, and every part of it matters.
+static inline uint8_t* maker_good(bool compact, size_t* bytes) {
+    static const char* const group[] = {"bodies", "joints",   "contacts",
+                                        "energy", "counters", "violation"};
+    int memory = -1;
+    hid_t file = maker_open(&memory, NULL, 0);
+    for (int i = 0; i < 6; ++i)
+        H5Gclose(H5Gcreate2(file, group[i], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    for (int i = 0; i < MAKER_OBJECTS; ++i) {
+        MakerObject o = maker_object(i);
+        if (compact && !maker_of_bodies(&o)) continue;
+        int twin = compact && o.kind == MAKE_SERIES ? maker_twin(o.series) : -1;
+        if (twin < 0)
+            maker_put(file, i, FAULT_NONE);
+        else
+            H5Lcreate_hard(file, record_spec[twin].path, file, o.path, H5P_DEFAULT, H5P_DEFAULT);
+    }
+    return maker_close(memory, file, bytes);
+}
+
+// A whole file; fault[MAKER_OBJECTS] says what is wrong with each object. To be freed with free().
+// The right file is made once; in a copy of it the wrong objects stand instead of the right ones.
+static inline uint8_t* make_result_like(bool compact, const uint8_t* fault, size_t* bytes) {
+    static uint8_t* good[2];
+    static size_t good_bytes[2];
+    record_quiet_library();
+    if (good[compact] == NULL) good[compact] = maker_good(compact, &good_bytes[compact]);
+    int memory = -1;
+    hid_t file = maker_open(&memory, good[compact], good_bytes[compact]);
+    for (int i = 0; i < MAKER_OBJECTS; ++i) {
+        MakerObject o = maker_object(i);
+        Fault wrong = (Fault)(fault[i] % FAULT_COUNT);
+        if (wrong == FAULT_NONE) continue;
+        if (o.kind == MAKE_ATTRIBUTE)
+            H5Adelete(file, o.path);
+        else
+            H5Ldelete(file, o.path, H5P_DEFAULT);
+        maker_put(file, i, wrong);
+    }
+    return maker_close(memory, file, bytes);
+}
+
+static inline uint8_t* make_result(const uint8_t* fault, size_t* bytes) {
+    return make_result_like(false, fault, bytes);
 }
 
 #endif
