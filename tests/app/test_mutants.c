@@ -20,12 +20,13 @@
 #include "app/commands.h"
 #include "app/lash.h"
 #include "app/model/model_internal.h"
+#include "app/run/record_file.h"
 #include "command.h"
 
-enum { MAX_MODELS = 200, MAX_NODES = 4096, MAX_WORDS = 600, BATCH = 40 };
+enum { MAX_MODELS = 200, MAX_NODES = 4096, MAX_WORDS = 600, BATCH = 200 };
 static const int seconds_each = 20; // of processor time: a mutant may be hard, but not endless
 
-static char* model_text[MAX_MODELS];
+static char *model_text[MAX_MODELS], *model_folder[MAX_MODELS];
 static int models;
 static const char* word[MAX_WORDS]; // keys and choices of the format
 static int words;
@@ -53,12 +54,13 @@ static void add_models(const char* folder) {
         }
         if (strstr(e->d_name, ".json") == NULL) continue;
         char* text = slurp(path);
-        // Without STEP files, which would be read again and again; small enough to be many.
-        if (strstr(text, "lash-model/1") != NULL && strstr(text, ".step\"") == NULL &&
-            strlen(text) < 12000)
+        size_t most = strstr(text, ".step\"") != NULL ? 4000 : 12000; // small: there are many
+        if (strstr(text, "lash-model/1") != NULL && strlen(text) < most) {
+            model_folder[models] = strdup(folder);
             model_text[models++] = text;
-        else
+        } else {
             free(text);
+        }
     }
     closedir(list);
 }
@@ -176,12 +178,26 @@ static void mutate_once(cJSON* root) {
     }
 }
 
+// STEP files are read where they are (and once: their shapes are cached).
+static void name_files(cJSON* node, const char* folder) {
+    for (; node != NULL; node = node->next) {
+        name_files(node->child, folder);
+        const char* end = cJSON_IsString(node) ? strstr(node->valuestring, ".step") : NULL;
+        if (end == NULL || strcmp(end, ".step") != 0) continue;
+        char path[1200];
+        snprintf(path, sizeof path, "%.700s/%.300s", folder, node->valuestring);
+        cJSON_SetValuestring(node, path);
+    }
+}
+
 // The text of mutant number i, to be freed.
 static char* make_mutant(uint64_t i) {
     state = i * 2654435761u + 12345;
     for (int k = 0; k < 4; ++k) draw(2);
-    cJSON* root = cJSON_Parse(model_text[draw((uint32_t)models)]);
+    uint32_t model = draw((uint32_t)models);
+    cJSON* root = cJSON_Parse(model_text[model]);
     if (root == NULL) return strdup("{}");
+    name_files(root, model_folder[model]);
     for (int n = 1 + (int)draw(4); n > 0; --n) mutate_once(root);
     char* text = cJSON_PrintUnformatted(root);
     cJSON_Delete(root);
@@ -194,7 +210,8 @@ static bool code_allowed(int code) {
     return code == 0 || (code >= 2 && code <= 7);
 }
 
-// Only numbers in what describes the motion; false: one is none.
+// Only numbers in what describes the motion; false: one is none. The file is our own, so it is read
+// in this process.
 static bool frames_are_numbers(const char* path) {
     static const LashSeries series[] = {
         LASH_SERIES_TIME,      LASH_SERIES_POSITION,        LASH_SERIES_ORIENTATION,
@@ -202,20 +219,25 @@ static bool frames_are_numbers(const char* path) {
         LASH_SERIES_STEPS,     LASH_SERIES_POSITION_ERROR,  LASH_SERIES_VELOCITY_ERROR,
         LASH_SERIES_POTENTIAL, LASH_SERIES_CONTACT_IMPULSE, LASH_SERIES_JOINT_FORCE};
     LashError error = {0};
-    LashRecord* record = lash_record_open(path, &error);
-    if (record == NULL) return true; // there was nothing to keep
-    bool good = true;
-    double* frame = lash_alloc((size_t)record->layout.total * sizeof *frame);
-    for (int64_t i = 0; i < record->frames && good; ++i) {
-        good = lash_record_read_frame(record, i, frame, &error);
-        for (size_t s = 0; s < sizeof series / sizeof *series && good; ++s) {
-            const double* value = frame + record->layout.offset[series[s]];
-            for (int k = 0; k < record->layout.width[series[s]]; ++k)
-                good = good && isfinite(value[k]);
-        }
+    LashRecord head = {0};
+    struct stat info;
+    int descriptor = open(path, O_RDONLY);
+    if (descriptor < 0) return true; // there was nothing to keep
+    bool good = fstat(descriptor, &info) == 0;
+    RecordFile* file =
+        good ? record_file_open(descriptor, NULL, (size_t)info.st_size, &head, &error) : NULL;
+    good = file != NULL;
+    size_t most = good ? (size_t)head.frames * (size_t)head.layout.total : 0;
+    double* value = lash_alloc((most + 1) * sizeof *value);
+    for (size_t s = 0; s < sizeof series / sizeof *series && good; ++s) {
+        size_t count = (size_t)head.frames * (size_t)head.layout.width[series[s]];
+        good = record_file_series(file, series[s], 0, head.frames, value, &error);
+        for (size_t k = 0; k < count && good; ++k) good = isfinite(value[k]);
     }
-    lash_free(frame);
-    lash_record_close(record);
+    lash_free(value);
+    record_file_close(file);
+    if (file != NULL) record_head_free(&head);
+    close(descriptor);
     return good;
 }
 
