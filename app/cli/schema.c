@@ -181,6 +181,7 @@ static void put_key(AppJson* json, const KeySpec* spec) {
             break;
         case KEY_NUMBER:
         case KEY_INTEGER:
+        case KEY_LONG:
         case KEY_FUNCTION:
             put_number_choices(json, spec->range);
             break;

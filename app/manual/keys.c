@@ -34,6 +34,7 @@ static const char* type_name(const KeySpec* key) {
         case KEY_NUMBER:
             return "number";
         case KEY_INTEGER:
+        case KEY_LONG:
             return "whole number";
         case KEY_BOOL:
             return "true or false";

@@ -30,7 +30,8 @@ typedef enum KeyType {
     KEY_TEXT_OR_NULL, // null: as by default
     KEY_NUMBER,
     KEY_NUMBERS, // double* from a list; the count goes to count_offset
-    KEY_INTEGER,
+    KEY_INTEGER, // int
+    KEY_LONG,    // int64_t, to 2^53: those that a JSON number holds exactly
     KEY_BOOL,
     KEY_CHOICE,     // int: index into choices
     KEY_VECTOR,     // Vec3

@@ -170,13 +170,28 @@ static bool read_choice(Reader* r, const cJSON* node, const KeySpec* spec, void*
                       node->valuestring, app_suggestion_text(&near, hint, sizeof hint));
 }
 
+static bool read_whole(Reader* r, const cJSON* node, KeyRange range, double most, double* number) {
+    if (!read_number(r, node, range, number)) return false;
+    if (*number != floor(*number))
+        return model_fail(r->context, r->path, "expected a whole number, found %g", *number);
+    if (fabs(*number) > most)
+        return model_fail(r->context, r->path, "expected a whole number up to %.16g, found %.17g",
+                          most, *number);
+    return true;
+}
+
 static bool read_integer(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
     double number = 0;
-    if (!read_number(r, node, spec->range, &number)) return false;
-    if (number != floor(number) || fabs(number) > 1e9) {
-        return model_fail(r->context, r->path, "expected a whole number, found %g", number);
-    }
+    if (!read_whole(r, node, spec->range, 1e9, &number)) return false;
     int value = (int)number;
+    memcpy(field, &value, sizeof value);
+    return true;
+}
+
+static bool read_long(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
+    double number = 0;
+    if (!read_whole(r, node, spec->range, 9007199254740992.0, &number)) return false;
+    int64_t value = (int64_t)number;
     memcpy(field, &value, sizeof value);
     return true;
 }
@@ -403,6 +418,8 @@ static bool read_key(Reader* r, const cJSON* node, const KeySpec* spec, char* ta
             return check_size(r, spec->range, *(double*)field);
         case KEY_INTEGER:
             return read_integer(r, node, spec, field);
+        case KEY_LONG:
+            return read_long(r, node, spec, field);
         case KEY_BOOL:
             if (!cJSON_IsBool(node)) return fail_type(r, "true or false", node);
             *(bool*)field = cJSON_IsTrue(node);

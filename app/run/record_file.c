@@ -179,8 +179,8 @@ static char** read_names(RecordFile* f, const char* path, int* count) {
 }
 
 // One number of exactly this type: a dataset, or an attribute of the file.
-static bool read_number(RecordFile* f, const char* path, bool attribute, hid_t stored,
-                        hid_t memory, void* number) {
+static bool read_number(RecordFile* f, const char* path, bool attribute, hid_t stored, hid_t memory,
+                        void* number) {
     hsize_t shape[3], chunk[3];
     if (attribute && H5Aexists(f->file, path) <= 0) return false;
     hid_t item = attribute ? H5Aopen(f->file, path, H5P_DEFAULT) : open_data(f, path, chunk);

@@ -49,8 +49,8 @@ typedef struct LashStudyDesign {
     int type;    // LashDesignType
     int samples; // random, latin-hypercube, sobol: rows; saltelli: base points; morris: paths
     int levels;
-    int seed;
-    char* file; // list
+    int64_t seed; // to 2^53
+    char* file;   // list
 } LashStudyDesign;
 
 typedef struct LashStudyOutput {

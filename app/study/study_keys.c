@@ -78,7 +78,8 @@ static const KeySpec design_keys[] = {
              "paths, each costs parameters + 1"},
     {DESIGN(levels), .type = KEY_INTEGER, .range = RANGE_POSITIVE,
      .help = "grid, one-at-a-time (default 3): values per parameter; morris (default 8): even"},
-    {DESIGN(seed), .type = KEY_INTEGER, .range = RANGE_NOT_NEGATIVE, .help = "default 1"},
+    {DESIGN(seed), .type = KEY_LONG, .range = RANGE_NOT_NEGATIVE,
+     .help = "whole number to 2^53, default 1; --seed takes any to 2^64 - 1"},
     {DESIGN(file), .type = KEY_TEXT,
      .help = "list: CSV file, first line the names of parameters, relative to the study"},
 };

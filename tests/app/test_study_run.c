@@ -192,6 +192,26 @@ static void another_seed_gives_other_rows(void** state) {
     free(b);
 }
 
+// In a file a number is exact up to 2^53.
+static void a_seed_may_have_16_digits(void** state) {
+    (void)state;
+    const char* parameter =
+        "{\"name\": \"a\", \"distribution\": \"uniform\", \"low\": 0, \"high\": 1}";
+    const char* output = "{\"name\": \"y\", \"expression\": \"2*a\"}";
+    write_study("s.study.json", "null", parameter,
+                "\"type\": \"random\", \"samples\": 3, \"seed\": 9007199254740991", output, "");
+    expect_run("s.study.json", "s.db", "1");
+    char* text = canonical("s.db");
+    assert_non_null(strstr(text, "seed 9007199254740991 rows 3"));
+    free(text);
+    write_study("s.study.json", "null", parameter,
+                "\"type\": \"random\", \"samples\": 3, \"seed\": 9007199254740994", output, "");
+    Outcome o = LASH("study", "plan", at("s.study.json"));
+    assert_int_equal(o.code, 3);
+    assert_non_null(strstr(o.err, "design.seed: expected a whole number up to 9007199254740992"));
+    outcome_free(&o);
+}
+
 // ---- kills --------------------------------------------------------------------------------------
 
 // Starts run or resume, kills it after `delay`; true when it was still running.
@@ -620,6 +640,7 @@ int main(void) {
         cmocka_unit_test(mpi_ranks_give_the_same_rows),
         cmocka_unit_test(a_lost_rank_ends_the_job_and_resume_finishes_it),
         cmocka_unit_test(another_seed_gives_other_rows),
+        cmocka_unit_test(a_seed_may_have_16_digits),
         cmocka_unit_test(fifty_kills_lose_nothing_and_repeat_nothing),
         cmocka_unit_test(what_a_reader_saw_survives_the_kill),
         cmocka_unit_test(an_interrupt_keeps_what_is_done),
