@@ -16,67 +16,68 @@
 
 #include "solvers/step/sim_internal.h"
 
-static void take_in(LashSim* sim, StepContext* s, int i) {
-    step_activate(sim, s, i);
-    s->position[i] = s->relaxed ? POSITION_NOT_NEGATIVE : POSITION_CLOSED_IF_PUSHED;
+static void take_in(LashSim* sim, Step* step, int i) {
+    step_activate(sim, step, i);
+    step->position[i] = step->relaxed ? POSITION_NOT_NEGATIVE : POSITION_CLOSED_IF_PUSHED;
 }
 
 // Contacts of the last step that are listed again. Returns how many.
-static int take_in_last(LashSim* sim, StepContext* s) {
+static int take_in_last(LashSim* sim, Step* step) {
     int taken = 0;
-    for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        if (joint_friction(&s->list->item[i])) continue; // active from the start
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        if (joint_friction(&step->list->item[i])) continue; // active from the start
         for (int k = 0; k < sim->last.count; ++k) {
-            if (sim->last.id[k] != s->list->item[i].id || !sim->last.closed[k]) continue;
-            take_in(sim, s, i);
+            if (sim->last.id[k] != step->list->item[i].id || !sim->last.closed[k]) continue;
+            take_in(sim, step, i);
             ++taken;
         }
     }
     return taken;
 }
 
-static bool grow(LashSim* sim, StepContext* s) {
+static bool grow(LashSim* sim, Step* step) {
     bool grown = false;
-    double limit = s->unfinished ? -s->position_error : 0;
-    for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        if (s->active[i] || s->g[s->list->item[i].row] > limit) continue;
-        take_in(sim, s, i);
+    double limit = step->unfinished ? -step->position_error : 0;
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        if (step->active[i] || step->g[step->list->item[i].row] > limit) continue;
+        take_in(sim, step, i);
         grown = true;
     }
     return grown;
 }
 
 // The same set again with inequalities only.
-static LashOutcome relax(LashSim* sim, StepContext* s) {
-    s->relaxed = true;
-    for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        if (s->position[i] == POSITION_CLOSED_IF_PUSHED) s->position[i] = POSITION_NOT_NEGATIVE;
+static LashOutcome relax(LashSim* sim, Step* step) {
+    step->relaxed = true;
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        if (step->position[i] == POSITION_CLOSED_IF_PUSHED)
+            step->position[i] = POSITION_NOT_NEGATIVE;
     }
-    step_guess(sim, s);
-    LashOutcome outcome = step_solve(sim, s, true);
-    if (outcome == LASH_CONVERGED) s->demoted += s->nn;
+    step_guess(sim, step);
+    LashOutcome outcome = step_solve(sim, step, true);
+    if (outcome == LASH_CONVERGED) step->demoted += step->nn;
     return outcome;
 }
 
-LashOutcome step_combined(LashSim* sim, StepContext* s) {
-    s->relaxed = false;
-    int guessed = take_in_last(sim, s);
-    LashOutcome outcome = step_solve(sim, s, true);
+LashOutcome step_combined(LashSim* sim, Step* step) {
+    step->relaxed = false;
+    int guessed = take_in_last(sim, step);
+    LashOutcome outcome = step_solve(sim, step, true);
     if (guessed > 0 && outcome != LASH_CONVERGED) {
-        step_begin(sim, s, s->h);
-        outcome = step_solve(sim, s, true);
+        step_begin(sim, step, step->h);
+        outcome = step_solve(sim, step, true);
         guessed = 0;
     }
     if (guessed > 0) ++sim->info.index_set;
-    while (outcome == LASH_CONVERGED && grow(sim, s)) {
+    while (outcome == LASH_CONVERGED && grow(sim, step)) {
         ++sim->info.index_set;
-        outcome = step_solve(sim, s, true);
-        if (outcome != LASH_CONVERGED && shorter_first(sim, s)) return outcome;
-        if (outcome != LASH_CONVERGED && !s->relaxed) outcome = relax(sim, s);
-        if (outcome == LASH_CONVERGED || s->restitution == 0) continue;
-        s->restitution = 0; // opposed contacts that cannot both rebound: plastic impact instead
-        step_guess(sim, s);
-        outcome = step_solve(sim, s, true);
+        outcome = step_solve(sim, step, true);
+        if (outcome != LASH_CONVERGED && shorter_first(sim, step)) return outcome;
+        if (outcome != LASH_CONVERGED && !step->relaxed) outcome = relax(sim, step);
+        if (outcome == LASH_CONVERGED || step->restitution == 0) continue;
+        step->restitution = 0; // opposed contacts that cannot both rebound: plastic impact instead
+        step_guess(sim, step);
+        outcome = step_solve(sim, step, true);
     }
     return outcome;
 }

@@ -5,12 +5,12 @@
 // variant that a public implementation offers; the others may then overlap.
 #include "solvers/step/sim_internal.h"
 
-LashOutcome step_direct(LashSim* sim, StepContext* s) {
-    LashOutcome outcome = forecast_activate(sim, s);
+LashOutcome step_direct(LashSim* sim, Step* step) {
+    LashOutcome outcome = forecast_activate(sim, step);
     if (outcome != LASH_CONVERGED) return outcome;
-    for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        if (joint_friction(&s->list->item[i])) continue;
-        if (sim->settings.project_all || s->active[i]) s->position[i] = POSITION_NOT_NEGATIVE;
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        if (joint_friction(&step->list->item[i])) continue;
+        if (sim->settings.project_all || step->active[i]) step->position[i] = POSITION_NOT_NEGATIVE;
     }
-    return step_solve(sim, s, true);
+    return step_solve(sim, step, true);
 }

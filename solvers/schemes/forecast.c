@@ -9,55 +9,57 @@
 #include "solvers/step/rows.h"
 #include "solvers/step/sim_internal.h"
 
-// Gaps at (t, q) into s->g.
-static bool gaps_at(LashSim* sim, StepContext* s, double t, const double* q) {
-    return sim_evaluate(sim, t, q, NULL, s->g, NULL, NULL);
+// Gaps at (t, q) into step->g.
+static bool gaps_at(LashSim* sim, Step* step, double t, const double* q) {
+    return sim_evaluate(sim, t, q, NULL, step->g, NULL, NULL);
 }
 
-LashOutcome forecast_activate(LashSim* sim, StepContext* s) {
+LashOutcome forecast_activate(LashSim* sim, Step* step) {
     const LashSystem* system = sim->system;
-    const LashInteractionList* list = s->list;
+    const LashInteractionList* list = step->list;
     if (list->count == list->bilateral) return LASH_CONVERGED;
     LashForecast forecast = sim->settings.forecast;
     if (forecast == LASH_FORECAST_FREE) {
-        LashOutcome outcome = step_solve(sim, s, false);
+        LashOutcome outcome = step_solve(sim, step, false);
         if (outcome != LASH_CONVERGED) return outcome;
     }
-    memcpy(sim->x, s->v, (size_t)system->nv * sizeof *sim->x); // v_free
-    for (int i = list->bilateral; i < list->count; ++i) s->wanted[i] = 1;
-    if (!sim_evaluate(sim, s->t0, sim->q, s->wanted, s->g_star, s->g_t, s->G)) return LASH_FAILED;
-    lash_rows_velocity(system, list, list->bilateral, list->count, NULL, s->G, sim->v, s->U_start);
-    lash_rows_velocity(system, list, list->bilateral, list->count, NULL, s->G, sim->x, s->U);
+    memcpy(sim->x, step->v, (size_t)system->nv * sizeof *sim->x); // v_free
+    for (int i = list->bilateral; i < list->count; ++i) step->wanted[i] = 1;
+    if (!sim_evaluate(sim, step->t0, sim->q, step->wanted, step->g_star, step->g_t, step->G))
+        return LASH_FAILED;
+    lash_rows_velocity(system, list, list->bilateral, list->count, NULL, step->G, sim->v,
+                       step->U_start);
+    lash_rows_velocity(system, list, list->bilateral, list->count, NULL, step->G, sim->x, step->U);
     for (int i = list->bilateral_rows; i < list->rows; ++i) {
-        s->U_start[i] += s->g_t[i];
-        s->U[i] += s->g_t[i];
+        step->U_start[i] += step->g_t[i];
+        step->U[i] += step->g_t[i];
     }
     if (forecast == LASH_FORECAST_MIDPOINT || forecast == LASH_FORECAST_END) {
         double share = forecast == LASH_FORECAST_END ? 1 : 0.5;
-        system->move(system, sim->q, share * s->h, sim->v, s->q_end);
-        if (!gaps_at(sim, s, s->t0 + share * s->h, s->q_end)) return LASH_FAILED;
+        system->move(system, sim->q, share * step->h, sim->v, step->q_end);
+        if (!gaps_at(sim, step, step->t0 + share * step->h, step->q_end)) return LASH_FAILED;
     }
     for (int i = list->bilateral; i < list->count; ++i) {
         int n = list->item[i].row;
-        double U = s->U_start[n], gap = s->g_star[n];
+        double U = step->U_start[n], gap = step->g_star[n];
         switch (forecast) {
             case LASH_FORECAST_EXPLICIT:
-                gap += sim->settings.gamma * s->h * U;
+                gap += sim->settings.gamma * step->h * U;
                 break;
             case LASH_FORECAST_FREE:
-                gap += s->h * (s->theta * s->U[n] + (1 - s->theta) * U);
+                gap += step->h * (step->theta * step->U[n] + (1 - step->theta) * U);
                 break;
             case LASH_FORECAST_MIDPOINT:
-                gap = s->g[n];
+                gap = step->g[n];
                 break;
             case LASH_FORECAST_END:
-                gap = U <= 0 ? s->g[n] : 1;
+                gap = U <= 0 ? step->g[n] : 1;
                 break;
         }
-        s->has_U_start[i] = 1;
-        s->gap_start[i] = s->g_star[n];
-        if (gap <= sim->settings.tolerance_position) s->active[i] = 1; // a tie is a contact
-        s->wanted[i] = 0;
+        step->has_U_start[i] = 1;
+        step->gap_start[i] = step->g_star[n];
+        if (gap <= sim->settings.tolerance_position) step->active[i] = 1; // a tie is a contact
+        step->wanted[i] = 0;
     }
     return LASH_CONVERGED;
 }

@@ -2,7 +2,7 @@
 // velocity law; positions follow.
 #include "solvers/step/sim_internal.h"
 
-LashOutcome step_moreau_jean(LashSim* sim, StepContext* s) {
-    LashOutcome outcome = forecast_activate(sim, s);
-    return outcome == LASH_CONVERGED ? step_solve(sim, s, false) : outcome;
+LashOutcome step_moreau_jean(LashSim* sim, Step* step) {
+    LashOutcome outcome = forecast_activate(sim, step);
+    return outcome == LASH_CONVERGED ? step_solve(sim, step, false) : outcome;
 }

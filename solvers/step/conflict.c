@@ -191,22 +191,22 @@ bool conflict_find(LashSim* sim) {
     const LashInteractionList* list =
         system->collect(system, sim->work, sim->fail_t, sim->fail_q, sim->v, h, sim->reach);
     for (int i = 0; i < list->bilateral; ++i) driven = driven || list->item[i].prescribed;
-    StepContext* s = &sim->step;
-    s->list = list;
-    bool good = driven && system->evaluate(system, sim->work, sim->fail_t, sim->fail_q, NULL, s->g,
-                                           s->g_t, s->G);
-    if (good && all_finite(s->G, list->G_size)) {
+    Step* step = &sim->step;
+    step->list = list;
+    bool good = driven && system->evaluate(system, sim->work, sim->fail_t, sim->fail_q, NULL,
+                                           step->g, step->g_t, step->G);
+    if (good && all_finite(step->G, list->G_size)) {
         size_t n = (size_t)system->nv;
         double* memory = lash_alloc((n * n + 3 * n) * sizeof *memory);
-        Conflict c = {.sim = sim, .n = system->nv, .G = s->G, .N = memory, .y = memory + n * n};
+        Conflict c = {.sim = sim, .n = system->nv, .G = step->G, .N = memory, .y = memory + n * n};
         c.x = c.y + n;
         c.old = c.x + n;
         c.row = lash_alloc((size_t)(list->rows + 1) * sizeof *c.row);
-        list_rows(&c, list, s->g, s->g_t, h);
+        list_rows(&c, list, step->g, step->g_t, h);
         good = solve(&c) && name_rows(&c, sim) > 1;
         lash_free(c.row);
         lash_free(memory);
     }
-    s->list = system->collect(system, sim->work, sim->t, sim->q, sim->v, h, sim->reach);
+    step->list = system->collect(system, sim->work, sim->t, sim->q, sim->v, h, sim->reach);
     return good;
 }

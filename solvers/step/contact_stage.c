@@ -38,20 +38,20 @@ static int last_index(const LashSim* sim, uint64_t id) {
     return -1;
 }
 
-void step_activate(LashSim* sim, StepContext* s, int i) {
-    const LashInteraction* item = &s->list->item[i];
-    s->active[i] = 1;
+void step_activate(LashSim* sim, Step* step, int i) {
+    const LashInteraction* item = &step->list->item[i];
+    step->active[i] = 1;
     int k = last_index(sim, item->id);
     if (k < 0) return;
     bool predicted = sim->guess_P != NULL;
-    if (predicted && !joint_friction(item)) s->tau[item->row] = sim->guess_tau[k];
+    if (predicted && !joint_friction(item)) step->tau[item->row] = sim->guess_tau[k];
     for (int r = 0; r < item->rows; ++r) {
-        s->P[item->row + r] = predicted ? sim->guess_P[3 * k + r] : sim->last.P[3 * k + r];
-        s->U_start[item->row + r] = sim->last.U[3 * k + r];
+        step->P[item->row + r] = predicted ? sim->guess_P[3 * k + r] : sim->last.P[3 * k + r];
+        step->U_start[item->row + r] = sim->last.U[3 * k + r];
     }
-    s->gap_start[i] = 0;
+    step->gap_start[i] = 0;
     // With directions at the start, the last U is that of directions one step older.
-    s->has_U_start[i] = sim->settings.direction != LASH_AT_START;
+    step->has_U_start[i] = sim->settings.direction != LASH_AT_START;
 }
 
 bool joint_friction(const LashInteraction* item) {
@@ -60,87 +60,89 @@ bool joint_friction(const LashInteraction* item) {
 
 // U at the start, G(q_k)' v_k + g_t(t_k), and the gap there, of active contacts that were not
 // active before.
-static bool start_velocities(LashSim* sim, StepContext* s) {
+static bool start_velocities(LashSim* sim, Step* step) {
     const LashSystem* system = sim->system;
     bool missing = false;
-    for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        s->wanted[i] = s->active[i] && !s->has_U_start[i];
-        missing = missing || s->wanted[i];
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        step->wanted[i] = step->active[i] && !step->has_U_start[i];
+        missing = missing || step->wanted[i];
     }
     if (!missing) return true;
-    if (!sim_evaluate(sim, s->t0, sim->q, s->wanted, s->g_star, s->g_t, s->G_star)) return false;
-    for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        if (!s->wanted[i]) continue;
-        const LashInteraction* item = &s->list->item[i];
-        lash_row_velocity(system, item, s->G_star, sim->v, s->U_start + item->row);
-        for (int r = 0; r < item->rows; ++r) s->U_start[item->row + r] += s->g_t[item->row + r];
-        s->gap_start[i] = s->g_star[item->row];
-        s->has_U_start[i] = 1;
+    if (!sim_evaluate(sim, step->t0, sim->q, step->wanted, step->g_star, step->g_t, step->G_star))
+        return false;
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        if (!step->wanted[i]) continue;
+        const LashInteraction* item = &step->list->item[i];
+        lash_row_velocity(system, item, step->G_star, sim->v, step->U_start + item->row);
+        for (int r = 0; r < item->rows; ++r)
+            step->U_start[item->row + r] += step->g_t[item->row + r];
+        step->gap_start[i] = step->g_star[item->row];
+        step->has_U_start[i] = 1;
     }
     return true;
 }
 
-bool contacts_list(LashSim* sim, StepContext* s) {
-    if (!start_velocities(sim, s)) return false;
-    s->nc = s->m = s->nn = 0;
-    for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        const LashInteraction* item = &s->list->item[i];
-        s->wanted[i] = s->active[i] || s->position[i] != POSITION_FREE;
-        s->scale[i] = 0;
-        if (s->wanted[i] && (s->nc == sim->max_contacts || s->nn == sim->max_contacts ||
-                             s->m + item->rows > sim->max_contact_rows))
+bool contacts_list(LashSim* sim, Step* step) {
+    if (!start_velocities(sim, step)) return false;
+    step->nc = step->m = step->nn = 0;
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        const LashInteraction* item = &step->list->item[i];
+        step->wanted[i] = step->active[i] || step->position[i] != POSITION_FREE;
+        step->scale[i] = 0;
+        if (step->wanted[i] && (step->nc == sim->max_contacts || step->nn == sim->max_contacts ||
+                                step->m + item->rows > sim->max_contact_rows))
             return false; // more than there is room for
-        if (s->active[i]) {
-            s->contact[s->nc] = i;
-            s->first[s->nc] = s->m;
-            s->kind[s->nc] = (uint8_t)item->rows;
-            s->mu[s->nc] = item->mu;
-            s->m += item->rows;
-            ++s->nc;
+        if (step->active[i]) {
+            step->contact[step->nc] = i;
+            step->first[step->nc] = step->m;
+            step->kind[step->nc] = (uint8_t)item->rows;
+            step->mu[step->nc] = item->mu;
+            step->m += item->rows;
+            ++step->nc;
         }
-        if (s->position[i] != POSITION_FREE) {
-            s->kind_n[s->nn] = LASH_PROJECT_INEQUALITY;
-            s->normal[s->nn++] = i;
+        if (step->position[i] != POSITION_FREE) {
+            step->kind_n[step->nn] = LASH_PROJECT_INEQUALITY;
+            step->normal[step->nn++] = i;
         }
     }
-    s->b_norm = 0;
+    step->b_norm = 0;
     return true;
 }
 
 // --- Velocity problem ----------------------------------------------------------------------------
 
-const double* law_rows(const LashSim* sim, const StepContext* s) {
-    return sim->settings.law == LASH_FREMOND ? s->G_star : s->G;
+const double* law_rows(const LashSim* sim, const Step* step) {
+    return sim->settings.law == LASH_FREMOND ? step->G_star : step->G;
 }
 
 // Fremond's law [AC24]: the cone of friction acts on u = (1 - theta) U_k + theta U_{k+1}, whose
 // normal part is shifted so that Newton's law is left as it is. Divided by theta it reads
 // U + (e U_N,k, (1 - theta)/theta U_T,k), a problem with the same W.
-void law_shift(const LashSim* sim, const StepContext* s, int i, double* shift) {
-    const LashInteraction* item = &s->list->item[i];
-    double e = item->e * s->restitution, before = (1 - s->theta) / s->theta;
-    shift[0] = e == 0 ? 0 : e * s->U_start[item->row];
+void law_shift(const LashSim* sim, const Step* step, int i, double* shift) {
+    const LashInteraction* item = &step->list->item[i];
+    double e = item->e * step->restitution, before = (1 - step->theta) / step->theta;
+    shift[0] = e == 0 ? 0 : e * step->U_start[item->row];
     for (int r = 1; r < item->rows; ++r)
-        shift[r] = sim->settings.law == LASH_FREMOND ? before * s->U_start[item->row + r] : 0;
+        shift[r] = sim->settings.law == LASH_FREMOND ? before * step->U_start[item->row + r] : 0;
 }
 
-void fremond_start(LashSim* sim, StepContext* s) {
-    for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        if (!s->active[i]) continue;
-        const LashInteraction* item = &s->list->item[i];
-        lash_row_velocity(sim->system, item, s->G_star, sim->v, s->U_start + item->row);
+void fremond_start(LashSim* sim, Step* step) {
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        if (!step->active[i]) continue;
+        const LashInteraction* item = &step->list->item[i];
+        lash_row_velocity(sim->system, item, step->G_star, sim->v, step->U_start + item->row);
         for (int r = 0; r < item->rows; ++r)
-            s->U_start[item->row + r] += s->g_t_star[item->row + r];
-        s->has_U_start[i] = 1;
+            step->U_start[item->row + r] += step->g_t_star[item->row + r];
+        step->has_U_start[i] = 1;
     }
 }
 
 // |impulses of the load rows| of a joint's friction
-static double load_of(const StepContext* s, const LashInteraction* item) {
-    const LashInteraction* joint = &s->list->item[item->load];
+static double load_of(const Step* step, const LashInteraction* item) {
+    const LashInteraction* joint = &step->list->item[item->load];
     double sum = 0;
     for (int r = 0; r < joint->rows; ++r) {
-        double P = s->P[joint->row + r];
+        double P = step->P[joint->row + r];
         if (item->load_rows >> r & 1) sum += P * P;
     }
     return sqrt(sum);
@@ -181,21 +183,21 @@ double row_mobility(const LashSim* sim, const LashInteraction* item, const doubl
 }
 
 // 1 / sum of G^2 / M over the diagonal of M: near enough for a scale where solving costs too much.
-static double contact_scale_of_masses(const LashSim* sim, const StepContext* s,
+static double contact_scale_of_masses(const LashSim* sim, const Step* step,
                                       const LashInteraction* item) {
     double sum = 0;
-    for (int r = 0; r < item->rows; ++r) sum += row_mobility(sim, item, s->G, r);
+    for (int r = 0; r < item->rows; ++r) sum += row_mobility(sim, item, step->G, r);
     return sum > 0 ? 1 / sum : 1;
 }
 
 // 1 / trace(G_a' M^-1 G_a): a scale that needs no factorisation of the contact problem.
-static double contact_scale(LashSim* sim, const StepContext* s, const LashInteraction* item) {
+static double contact_scale(LashSim* sim, const Step* step, const LashInteraction* item) {
     const LashSystem* system = sim->system;
-    if (sim->coupled) return contact_scale_of_masses(sim, s, item);
+    if (sim->coupled) return contact_scale_of_masses(sim, step, item);
     if (!lash_block_lu_is_diagonal(sim->A))
-        return sim->B != NULL ? 0 : contact_scale_of_masses(sim, s, item);
+        return sim->B != NULL ? 0 : contact_scale_of_masses(sim, step, item);
     double trace = 0;
-    const double* column = s->G + item->offset;
+    const double* column = step->G + item->offset;
     for (int b = 0; b < item->touched; ++b) {
         int n = lash_block_size(system, item->block[b]);
         const double* D = lash_block_lu_inverse(sim->A, item->block[b]);
@@ -211,57 +213,57 @@ static double contact_scale(LashSim* sim, const StepContext* s, const LashIntera
 }
 
 // 1 / trace of the contact's block of W when W is not known yet: solves for its columns.
-static double contact_scale_by_columns(LashSim* sim, const StepContext* s,
+static double contact_scale_by_columns(LashSim* sim, const Step* step,
                                        const LashInteraction* item) {
     double trace = 0;
     for (int r = 0; r < item->rows; ++r) {
         double unit[LASH_MAX_ROWS] = {0}, U[LASH_MAX_ROWS];
         unit[r] = 1;
         memset(sim->x, 0, (size_t)sim->system->nv * sizeof *sim->x);
-        lash_row_apply(sim->system, item, s->G, 1, unit, sim->x);
+        lash_row_apply(sim->system, item, step->G, 1, unit, sim->x);
         lash_block_lu_solve(sim->A, sim->x);
-        lash_row_velocity(sim->system, item, s->G, sim->x, U);
+        lash_row_velocity(sim->system, item, step->G, sim->x, U);
         trace += U[r];
     }
     return trace > 0 ? 1 / trace : 1;
 }
 
-void contacts_errors(LashSim* sim, StepContext* s, bool project) {
-    s->contact_error = 0;
+void contacts_errors(LashSim* sim, Step* step, bool project) {
+    step->contact_error = 0;
     double largest = 0;
-    for (int c = 0; c < s->nc; ++c) {
-        int i = s->contact[c];
-        const LashInteraction* item = &s->list->item[i];
-        double rho = s->scale[i]; // a measure: taken once per pass
-        if (rho == 0) rho = contact_scale(sim, s, item);
-        if (rho == 0) rho = contact_scale_by_columns(sim, s, item);
-        if (!is_empty(s, item)) s->scale[i] = rho;
+    for (int c = 0; c < step->nc; ++c) {
+        int i = step->contact[c];
+        const LashInteraction* item = &step->list->item[i];
+        double rho = step->scale[i]; // a measure: taken once per pass
+        if (rho == 0) rho = contact_scale(sim, step, item);
+        if (rho == 0) rho = contact_scale_by_columns(sim, step, item);
+        if (!is_empty(step, item)) step->scale[i] = rho;
         double shift[LASH_MAX_ROWS];
-        law_shift(sim, s, i, shift);
-        if (is_empty(s, item)) { // its law: U = P / rho
-            s->contact_error = worse(s->contact_error, fabs(s->P[item->row]) / rho);
+        law_shift(sim, step, i, shift);
+        if (is_empty(step, item)) { // its law: U = P / rho
+            step->contact_error = worse(step->contact_error, fabs(step->P[item->row]) / rho);
             continue;
         }
         if (joint_friction(item)) { // U_N of the law: w (P_N - L), w = 1/(rho (rows - 1))
-            shift[0] = (s->P[item->row] - load_of(s, item)) / (rho * (item->rows - 1));
+            shift[0] = (step->P[item->row] - load_of(step, item)) / (rho * (item->rows - 1));
         }
-        double error =
-            natural_map(item->rows, item->mu, rho, s->P + item->row, s->U + item->row, shift) /
-            (1 + s->b_norm);
-        if (!(error <= s->velocity_error || error <= s->contact_error))
-            s->worst_velocity = item->id;
-        s->contact_error = worse(s->contact_error, error);
-        largest = fmax(largest, s->P[item->row]);
+        double error = natural_map(item->rows, item->mu, rho, step->P + item->row,
+                                   step->U + item->row, shift) /
+                       (1 + step->b_norm);
+        if (!(error <= step->velocity_error || error <= step->contact_error))
+            step->worst_velocity = item->id;
+        step->contact_error = worse(step->contact_error, error);
+        largest = fmax(largest, step->P[item->row]);
     }
     if (!project) return;
-    for (int k = 0; k < s->nn; ++k) {
-        const LashInteraction* item = &s->list->item[s->normal[k]];
-        double g = s->g[item->row];
-        bool closed = s->kind_n[k] == LASH_PROJECT_EQUALITY || s->tau[item->row] != 0;
-        if (is_empty(s, item)) continue;
+    for (int k = 0; k < step->nn; ++k) {
+        const LashInteraction* item = &step->list->item[step->normal[k]];
+        double g = step->g[item->row];
+        bool closed = step->kind_n[k] == LASH_PROJECT_EQUALITY || step->tau[item->row] != 0;
+        if (is_empty(step, item)) continue;
         double error = closed ? fabs(g) : worse(-g, 0);
-        if (!(error <= s->position_error)) s->worst_position = item->id;
-        s->position_error = worse(s->position_error, error);
+        if (!(error <= step->position_error)) step->worst_position = item->id;
+        step->position_error = worse(step->position_error, error);
     }
 }
 
@@ -276,16 +278,16 @@ LASH_VECTOR_CLONES static void add_columns(int nv, int n, const double* restrict
     }
 }
 
-void response_column(LashSim* sim, const StepContext* s, const LashInteraction* item, int row,
+void response_column(LashSim* sim, const Step* step, const LashInteraction* item, int row,
                      bool positions, double* y) {
     const LashSystem* system = sim->system;
     double unit[LASH_MAX_ROWS] = {0};
     unit[row] = 1;
-    const double* G = positions ? s->G : s->G_star;
+    const double* G = positions ? step->G : step->G_star;
     memset(y, 0, (size_t)system->nv * sizeof *y);
-    if (!response_ready(sim, s)) {
+    if (!response_ready(sim, step)) {
         lash_row_apply(system, item, G, 1, unit, y);
-        joints_response(sim, s, positions, y);
+        joints_response(sim, step, positions, y);
         return;
     }
     const double* B = positions && !sim->same_metric ? sim->B_n : sim->B;
@@ -301,52 +303,52 @@ void response_column(LashSim* sim, const StepContext* s, const LashInteraction* 
 }
 
 // Change of the joints' impulses (bilateral rows) by a unit impulse of row `row` of contact c.
-static const double* joints_answer(LashSim* sim, const StepContext* s, int c, int row) {
+static const double* joints_answer(LashSim* sim, const Step* step, int c, int row) {
     const LashSystem* system = sim->system;
-    const LashInteraction* item = &s->list->item[s->contact[c]];
+    const LashInteraction* item = &step->list->item[step->contact[c]];
     double unit[LASH_MAX_ROWS] = {0};
-    if (sim->coupled) return contact_newton_loads(sim, s->first[c] + row);
+    if (sim->coupled) return contact_newton_loads(sim, step->first[c] + row);
     unit[row] = 1;
     memset(sim->x, 0, (size_t)system->nv * sizeof *sim->x);
-    lash_row_apply(system, item, s->G_star, 1, unit, sim->x);
+    lash_row_apply(system, item, step->G_star, 1, unit, sim->x);
     lash_block_lu_solve(sim->A, sim->x);
-    lash_rows_velocity(system, s->list, 0, s->list->bilateral, NULL, s->G, sim->x, sim->u);
+    lash_rows_velocity(system, step->list, 0, step->list->bilateral, NULL, step->G, sim->x, sim->u);
     lash_joint_solver_solve(&sim->velocity_joints, sim->u, sim->w);
     return sim->w;
 }
 
-void assemble_loads(LashSim* sim, StepContext* s, double* W, int ld, double* b, const double* P) {
-    const LashInteractionList* list = s->list;
+void assemble_loads(LashSim* sim, Step* step, double* W, int ld, double* b, const double* P) {
+    const LashInteractionList* list = step->list;
     int loaded = 0;
-    for (int c = 0; c < s->nc; ++c) {
-        const LashInteraction* item = &list->item[s->contact[c]];
+    for (int c = 0; c < step->nc; ++c) {
+        const LashInteraction* item = &list->item[step->contact[c]];
         if (!joint_friction(item)) continue;
-        int n = s->first[c];
-        double w = 0, scale = s->scale[s->contact[c]];
+        int n = step->first[c];
+        double w = 0, scale = step->scale[step->contact[c]];
         for (int r = 1; r < item->rows; ++r) w += W[(n + r) + ld * (n + r)] / (item->rows - 1);
         // Where the joint hardly turns with the mechanism W_TT says nothing: as the errors are
         // measured.
         if (scale > 0) w = fmax(w, 1 / (scale * (item->rows - 1)));
-        for (int j = 0; j < s->m; ++j) W[n + ld * j] = 0;
+        for (int j = 0; j < step->m; ++j) W[n + ld * j] = 0;
         W[n + ld * n] = w > 0 ? w : 1;
-        b[n] = -W[n + ld * n] * load_of(s, item);
+        b[n] = -W[n + ld * n] * load_of(step, item);
         ++loaded;
     }
-    for (int c = 0; c < s->nc && loaded > 0; ++c) {
-        const LashInteraction* by = &list->item[s->contact[c]];
+    for (int c = 0; c < step->nc && loaded > 0; ++c) {
+        const LashInteraction* by = &list->item[step->contact[c]];
         for (int r = joint_friction(by) ? 1 : 0; r < by->rows; ++r) {
-            int j = s->first[c] + r;
-            const double* answer = joints_answer(sim, s, c, r);
-            for (int k = 0; k < s->nc; ++k) {
-                const LashInteraction* item = &list->item[s->contact[k]];
-                double L = joint_friction(item) ? load_of(s, item) : 0, slope = 0;
+            int j = step->first[c] + r;
+            const double* answer = joints_answer(sim, step, c, r);
+            for (int k = 0; k < step->nc; ++k) {
+                const LashInteraction* item = &list->item[step->contact[k]];
+                double L = joint_friction(item) ? load_of(step, item) : 0, slope = 0;
                 if (L == 0) continue;
                 const LashInteraction* joint = &list->item[item->load];
                 for (int i = 0; i < joint->rows; ++i) {
                     int row = joint->row + i;
-                    if (item->load_rows >> i & 1) slope += s->P[row] / L * answer[row];
+                    if (item->load_rows >> i & 1) slope += step->P[row] / L * answer[row];
                 }
-                int n = s->first[k];
+                int n = step->first[k];
                 double w = W[n + ld * n];
                 W[n + ld * j] = -w * slope;
                 b[n] += w * slope * P[j];
@@ -355,119 +357,122 @@ void assemble_loads(LashSim* sim, StepContext* s, double* W, int ld, double* b, 
     }
 }
 
-void part_empty_slots(const StepContext* s, double* W, int ld, double* b) {
-    for (int c = 0; c < s->nc; ++c) {
-        const LashInteraction* item = &s->list->item[s->contact[c]];
-        if (!is_empty(s, item)) continue;
+void part_empty_slots(const Step* step, double* W, int ld, double* b) {
+    for (int c = 0; c < step->nc; ++c) {
+        const LashInteraction* item = &step->list->item[step->contact[c]];
+        if (!is_empty(step, item)) continue;
         double w = 0;
-        for (int k = 0; k < s->m; ++k) w = fmax(w, W[k + ld * k]);
-        for (int r = s->first[c]; r < s->first[c] + item->rows; ++r) {
-            for (int k = 0; k < s->m; ++k) W[r + ld * k] = W[k + ld * r] = 0;
+        for (int k = 0; k < step->m; ++k) w = fmax(w, W[k + ld * k]);
+        for (int r = step->first[c]; r < step->first[c] + item->rows; ++r) {
+            for (int k = 0; k < step->m; ++k) W[r + ld * k] = W[k + ld * r] = 0;
             W[r + ld * r] = w > 0 ? w : 1;
             b[r] = 0;
         }
     }
 }
 
-void part_held_rows(StepContext* s, double* W, int ld) {
-    for (int c = 0; c < s->nc; ++c) {
-        const LashInteraction* item = &s->list->item[s->contact[c]];
+void part_held_rows(Step* step, double* W, int ld) {
+    for (int c = 0; c < step->nc; ++c) {
+        const LashInteraction* item = &step->list->item[step->contact[c]];
         double w = 0;
-        for (int r = s->first[c]; r < s->first[c] + item->rows; ++r)
-            if (!s->held[r]) w = fmax(w, W[r + ld * r]);
-        for (int r = s->first[c]; r < s->first[c] + item->rows; ++r) {
-            if (!s->held[r]) continue;
-            for (int k = 0; k < s->m; ++k) W[r + ld * k] = W[k + ld * r] = 0;
+        for (int r = step->first[c]; r < step->first[c] + item->rows; ++r)
+            if (!step->held[r]) w = fmax(w, W[r + ld * r]);
+        for (int r = step->first[c]; r < step->first[c] + item->rows; ++r) {
+            if (!step->held[r]) continue;
+            for (int k = 0; k < step->m; ++k) W[r + ld * k] = W[k + ld * r] = 0;
             W[r + ld * r] = w > 0 ? w : 1;
         }
     }
 }
 
-void clear_held_rows(const StepContext* s, double* b, double* P) {
-    for (int r = 0; r < s->m; ++r) {
-        if (!s->held[r]) continue;
+void clear_held_rows(const Step* step, double* b, double* P) {
+    for (int r = 0; r < step->m; ++r) {
+        if (!step->held[r]) continue;
         b[r] = 0;
         P[r] = 0;
     }
 }
 
-static void find_held_rows(const LashSim* sim, StepContext* s) {
-    for (int c = 0; c < s->nc; ++c) {
-        const LashInteraction* item = &s->list->item[s->contact[c]];
+static void find_held_rows(const LashSim* sim, Step* step) {
+    for (int c = 0; c < step->nc; ++c) {
+        const LashInteraction* item = &step->list->item[step->contact[c]];
         for (int r = 0; r < item->rows; ++r) {
-            int row = s->first[c] + r;
-            s->held[row] = s->list->bilateral > 0 &&
-                           is_held(s->W[row + s->ldw * row], row_mobility(sim, item, s->G, r));
+            int row = step->first[c] + r;
+            step->held[row] =
+                step->list->bilateral > 0 &&
+                is_held(step->W[row + step->ldw * row], row_mobility(sim, item, step->G, r));
         }
     }
 }
 
-static void assemble_velocity_problem(LashSim* sim, StepContext* s) {
+static void assemble_velocity_problem(LashSim* sim, Step* step) {
     const LashSystem* system = sim->system;
     bool exact =
         sim->exact && sim->settings.direction != LASH_AT_START && sim->settings.law != LASH_FREMOND;
-    const double* rows =
-        exact ? row_derivatives(sim, s, s->list->bilateral, s->list->count) : law_rows(sim, s);
-    int m = s->m;
-    s->ldw = m;
+    const double* rows = exact
+                             ? row_derivatives(sim, step, step->list->bilateral, step->list->count)
+                             : law_rows(sim, step);
+    int m = step->m;
+    step->ldw = m;
     contact_newton_forget(sim); // W was its
-    for (int c = 0; c < s->nc; ++c) {
-        const LashInteraction* item = &s->list->item[s->contact[c]];
+    for (int c = 0; c < step->nc; ++c) {
+        const LashInteraction* item = &step->list->item[step->contact[c]];
         for (int r = 0; r < item->rows; ++r) {
-            double* column = s->W + (size_t)m * (size_t)(s->first[c] + r);
-            response_column(sim, s, item, r, false, sim->x);
-            for (int k = 0; k < s->nc; ++k) {
-                lash_row_velocity(system, &s->list->item[s->contact[k]], rows, sim->x,
-                                  column + s->first[k]);
+            double* column = step->W + (size_t)m * (size_t)(step->first[c] + r);
+            response_column(sim, step, item, r, false, sim->x);
+            for (int k = 0; k < step->nc; ++k) {
+                lash_row_velocity(system, &step->list->item[step->contact[k]], rows, sim->x,
+                                  column + step->first[k]);
             }
         }
     }
-    find_held_rows(sim, s);
-    part_held_rows(s, s->W, m);
+    find_held_rows(sim, step);
+    part_held_rows(step, step->W, m);
     double norm = 0;
-    for (int c = 0; c < s->nc; ++c) { // U at v + y
-        const LashInteraction* item = &s->list->item[s->contact[c]];
-        double *b = s->b + s->first[c], shift[LASH_MAX_ROWS];
-        law_shift(sim, s, s->contact[c], shift);
+    for (int c = 0; c < step->nc; ++c) { // U at v + y
+        const LashInteraction* item = &step->list->item[step->contact[c]];
+        double *b = step->b + step->first[c], shift[LASH_MAX_ROWS];
+        law_shift(sim, step, step->contact[c], shift);
         lash_row_velocity(system, item, rows, sim->y, b);
         for (int r = 0; r < item->rows; ++r) {
-            b[r] += s->U[item->row + r] + shift[r];
-            s->P_c[s->first[c] + r] = s->P[item->row + r];
+            b[r] += step->U[item->row + r] + shift[r];
+            step->P_c[step->first[c] + r] = step->P[item->row + r];
         }
     }
-    clear_held_rows(s, s->b, s->P_c);
+    clear_held_rows(step, step->b, step->P_c);
     for (int j = 0; j < m; ++j) {
-        double p = s->P_c[j];
+        double p = step->P_c[j];
         if (p == 0) continue;
-        for (int i = 0; i < m; ++i) s->b[i] -= s->W[i + m * j] * p;
+        for (int i = 0; i < m; ++i) step->b[i] -= step->W[i + m * j] * p;
     }
-    part_empty_slots(s, s->W, m, s->b);
-    assemble_loads(sim, s, s->W, m, s->b, s->P_c);
-    for (int i = 0; i < m; ++i) norm += s->b[i] * s->b[i];
-    s->b_norm = sqrt(norm);
+    part_empty_slots(step, step->W, m, step->b);
+    assemble_loads(sim, step, step->W, m, step->b, step->P_c);
+    for (int i = 0; i < m; ++i) norm += step->b[i] * step->b[i];
+    step->b_norm = sqrt(norm);
 }
 
-LashFrictionProblem friction_problem(const StepContext* s) {
-    return (LashFrictionProblem){.contacts = s->nc,
-                                 .m = s->m,
-                                 .kind = s->kind,
-                                 .mu = s->mu,
-                                 .b = s->b,
-                                 .W = s->W,
-                                 .ldw = s->ldw};
+LashFrictionProblem friction_problem(const Step* step) {
+    return (LashFrictionProblem){.contacts = step->nc,
+                                 .m = step->m,
+                                 .kind = step->kind,
+                                 .mu = step->mu,
+                                 .b = step->b,
+                                 .W = step->W,
+                                 .ldw = step->ldw};
 }
-static bool well_posed(const StepContext* s) {
-    return isfinite(s->b_norm) && all_finite(s->P_c, s->m) && diagonal_finite(s->W, s->ldw, s->m);
+static bool well_posed(const Step* step) {
+    return isfinite(step->b_norm) && all_finite(step->P_c, step->m) &&
+           diagonal_finite(step->W, step->ldw, step->m);
 }
 
-static bool contacts_solve(LashSim* sim, StepContext* s) {
-    LashFrictionProblem problem = friction_problem(s);
-    if (!well_posed(s)) return false;
+static bool contacts_solve(LashSim* sim, Step* step) {
+    LashFrictionProblem problem = friction_problem(step);
+    if (!well_posed(step)) return false;
     LashFrictionSettings settings = lash_friction_settings();
     settings.tolerance = sim->settings.tolerance_solver;
     settings.stop = &sim->stop;
     LashFrictionInfo info =
-        lash_friction_solve(&problem, &settings, s->P_c, s->U_c, sim->friction_work);
+        lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->friction_work);
     sim->info.solver += info.iterations;
     return info.outcome != LASH_FAILED && info.residual <= sim->settings.tolerance_velocity;
 }
@@ -476,26 +481,26 @@ static bool contacts_solve(LashSim* sim, StepContext* s) {
 // better; a tenth of it will do where it cannot. With all derivatives there may be no answer.
 // Without them (plain), far from the solution, it starts from nothing: old impulses would only
 // mislead it; and other solvers find what it does not, most of them soon or never.
-bool contacts_solve_coupled(LashSim* sim, StepContext* s, bool plain) {
-    LashFrictionProblem problem = friction_problem(s);
-    if (!well_posed(s)) return false;
+bool contacts_solve_coupled(LashSim* sim, Step* step, bool plain) {
+    LashFrictionProblem problem = friction_problem(step);
+    if (!well_posed(step)) return false;
     LashFrictionSettings settings = lash_friction_settings();
     settings.tolerance = sim->settings.tolerance_solver;
     settings.stop = &sim->stop;
     settings.max_iterations = COUPLED_ITERATIONS;
     LashFrictionInfo info = {.outcome = LASH_INACCURATE};
-    if (s->m <= FEW_ROWS) { // exactly, and at no cost
-        info = lash_friction_solve(&problem, &settings, s->P_c, s->U_c, sim->friction_work);
+    if (step->m <= FEW_ROWS) { // exactly, and at no cost
+        info = lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->friction_work);
         sim->info.solver += info.iterations;
         if (info.outcome == LASH_CONVERGED) return true;
     }
-    double error = s->contact_error;
+    double error = step->contact_error;
     FrictionStart start = plain ? FRICTION_FROM_NOTHING : FRICTION_SHRUNK;
-    if (s->correction > 0) start = FRICTION_WARM;
+    if (step->correction > 0) start = FRICTION_WARM;
     // A step that could not be solved whole nor in halves is glad of any forces.
-    if (4 * s->h <= sim->settings.h && start != FRICTION_FROM_NOTHING) start = FRICTION_ANY;
+    if (4 * step->h <= sim->settings.h && start != FRICTION_FROM_NOTHING) start = FRICTION_ANY;
     info = friction_levenberg(&problem, contact_newton_number(sim), settings.tolerance,
-                              error * fmin(1e-2, 10 * error), start, s->P_c, s->U_c,
+                              error * fmin(1e-2, 10 * error), start, step->P_c, step->U_c,
                               sim->levenberg_work);
     sim->info.solver += info.iterations;
     bool near = info.residual <= fmax(settings.tolerance, 0.1 * error);
@@ -506,38 +511,38 @@ bool contacts_solve_coupled(LashSim* sim, StepContext* s, bool plain) {
         settings.method = LASH_FRICTION_NEWTON;
         settings.max_iterations = 30;
     }
-    info = lash_friction_solve(&problem, &settings, s->P_c, s->U_c, sim->friction_work);
+    info = lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->friction_work);
     sim->info.solver += info.iterations;
     return info.residual <= fmax(settings.tolerance, 0.5 * error);
 }
 
-bool contacts_correct(LashSim* sim, StepContext* s) {
+bool contacts_correct(LashSim* sim, Step* step) {
     const LashSystem* system = sim->system;
-    const LashInteractionList* list = s->list;
-    assemble_velocity_problem(sim, s);
-    if (!contacts_solve(sim, s)) return false;
+    const LashInteractionList* list = step->list;
+    assemble_velocity_problem(sim, step);
+    if (!contacts_solve(sim, step)) return false;
     double* x = sim->x;
     memset(x, 0, (size_t)system->nv * sizeof *x);
-    for (int c = 0; c < s->nc; ++c) {
-        const LashInteraction* item = &list->item[s->contact[c]];
+    for (int c = 0; c < step->nc; ++c) {
+        const LashInteraction* item = &list->item[step->contact[c]];
         double dP[3];
         for (int r = 0; r < item->rows; ++r) {
-            dP[r] = s->P_c[s->first[c] + r] - s->P[item->row + r];
-            s->P[item->row + r] = s->P_c[s->first[c] + r];
+            dP[r] = step->P_c[step->first[c] + r] - step->P[item->row + r];
+            step->P[item->row + r] = step->P_c[step->first[c] + r];
         }
-        lash_row_apply(system, item, s->G_star, 1, dP, x);
+        lash_row_apply(system, item, step->G_star, 1, dP, x);
     }
     lash_block_lu_solve(sim->A, x);
     for (int i = 0; i < system->nv; ++i) sim->y[i] += x[i];
     if (list->bilateral == 0) return true;
-    lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, x,
+    lash_rows_velocity(system, list, 0, list->bilateral, NULL, step->G, x,
                        sim->u); // joints answer the contacts
     lash_joint_solver_solve(&sim->velocity_joints, sim->u, sim->w);
     memset(x, 0, (size_t)system->nv * sizeof *x);
-    lash_rows_apply(system, list, 0, list->bilateral, NULL, s->G_star, 1, sim->w, x);
+    lash_rows_apply(system, list, 0, list->bilateral, NULL, step->G_star, 1, sim->w, x);
     lash_block_lu_solve(sim->A, x);
     for (int i = 0; i < system->nv; ++i) sim->y[i] += x[i];
-    for (int i = 0; i < list->bilateral_rows; ++i) s->P[i] += sim->w[i];
+    for (int i = 0; i < list->bilateral_rows; ++i) step->P[i] += sim->w[i];
     return true;
 }
 
@@ -550,128 +555,129 @@ void solve_metric(LashSim* sim, double* x) {
 
 // tau of the joints changes so that they stay closed under the increment x (nv); x gets their
 // answer.
-void keep_joints_closed(LashSim* sim, StepContext* s, double* x) {
+void keep_joints_closed(LashSim* sim, Step* step, double* x) {
     const LashSystem* system = sim->system;
-    const LashInteractionList* list = s->list;
+    const LashInteractionList* list = step->list;
     if (list->bilateral == 0) return;
     LashJointSolver* joints = sim->same_metric ? &sim->velocity_joints : &sim->position_joints;
-    lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, x, sim->u);
+    lash_rows_velocity(system, list, 0, list->bilateral, NULL, step->G, x, sim->u);
     lash_joint_solver_solve(joints, sim->u, sim->w);
     memset(sim->z, 0, (size_t)system->nv * sizeof *sim->z);
-    lash_rows_apply(system, list, 0, list->bilateral, NULL, s->G, 1, sim->w, sim->z);
+    lash_rows_apply(system, list, 0, list->bilateral, NULL, step->G, 1, sim->w, sim->z);
     solve_metric(sim, sim->z);
     for (int i = 0; i < system->nv; ++i) x[i] += sim->z[i];
-    for (int i = 0; i < list->bilateral_rows; ++i) s->tau[i] += sim->w[i];
+    for (int i = 0; i < list->bilateral_rows; ++i) step->tau[i] += sim->w[i];
 }
 
 // Increment d of the configuration by the corrections made so far: h theta dv, and N G tau instead
 // of the shift that the iterate was evaluated with (a guess, when a pass begins). Where the
 // directions' dependence on it counts: (M - d(G tau)/dq) d = M (h theta dv - shift) + G tau.
-void increment_so_far(LashSim* sim, const StepContext* s, double* moved) {
+void increment_so_far(LashSim* sim, const Step* step, double* moved) {
     const LashSystem* system = sim->system;
-    double ht = s->h * s->move_theta;
+    double ht = step->h * step->move_theta;
     if (!sim->curved) {
-        projection_shift(sim, s, moved);
-        for (int i = 0; i < system->nv; ++i) moved[i] += ht * sim->y[i] - s->shift[i];
+        projection_shift(sim, step, moved);
+        for (int i = 0; i < system->nv; ++i) moved[i] += ht * sim->y[i] - step->shift[i];
         return;
     }
-    for (int i = 0; i < system->nv; ++i) sim->z[i] = ht * sim->y[i] - s->shift[i];
+    for (int i = 0; i < system->nv; ++i) sim->z[i] = ht * sim->y[i] - step->shift[i];
     lash_block_multiply(system, sim->M_values, sim->z, moved);
-    projection_force(sim, s, moved);
+    projection_force(sim, step, moved);
     lash_block_lu_solve(sim->N, moved);
 }
 
 // tau of the joints so that they are closed after the increment; without curvature that has been
 // done before the contacts (newton.c).
-static void close_joints(LashSim* sim, StepContext* s, double* moved) {
-    const LashInteractionList* list = s->list;
+static void close_joints(LashSim* sim, Step* step, double* moved) {
+    const LashInteractionList* list = step->list;
     if (!sim->curved || list->bilateral == 0) return;
-    lash_rows_velocity(sim->system, list, 0, list->bilateral, NULL, s->G, moved, sim->u);
-    for (int r = 0; r < list->bilateral_rows; ++r) sim->u[r] += s->g[r];
+    lash_rows_velocity(sim->system, list, 0, list->bilateral, NULL, step->G, moved, sim->u);
+    for (int r = 0; r < list->bilateral_rows; ++r) sim->u[r] += step->g[r];
     lash_joint_solver_solve(&sim->position_joints, sim->u, sim->w);
-    for (int i = 0; i < list->bilateral_rows; ++i) s->tau[i] += sim->w[i];
-    increment_so_far(sim, s, moved);
+    for (int i = 0; i < list->bilateral_rows; ++i) step->tau[i] += sim->w[i];
+    increment_so_far(sim, step, moved);
     ++sim->info.projection;
 }
 
 // Kinds of the rows and gaps predicted after the increment `moved`. True when they hold already to
 // half of what the iteration goes on to (newton.c): nothing is to be projected.
-static bool predict_gaps(LashSim* sim, StepContext* s, const double* moved, double tolerance) {
+static bool predict_gaps(LashSim* sim, Step* step, const double* moved, double tolerance) {
     double largest = 0, U[LASH_MAX_ROWS];
-    for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        const LashInteraction* item = &s->list->item[i];
-        if (s->active[i] && !joint_friction(item)) largest = fmax(largest, s->P[item->row]);
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        const LashInteraction* item = &step->list->item[i];
+        if (step->active[i] && !joint_friction(item)) largest = fmax(largest, step->P[item->row]);
     }
     bool hold = true;
-    for (int k = 0; k < s->nn; ++k) {
-        const LashInteraction* item = &s->list->item[s->normal[k]];
-        bool pushed =
-            s->active[s->normal[k]] && s->P[item->row] > PUSHES * largest && !is_empty(s, item);
-        bool equality = pushed && s->position[s->normal[k]] == POSITION_CLOSED_IF_PUSHED;
-        s->kind_n[k] = equality ? LASH_PROJECT_EQUALITY : LASH_PROJECT_INEQUALITY;
-        s->P_n[k] = s->P[item->row];
-        lash_row_velocity(sim->system, item, s->G, moved, U);
-        s->gap_n[k] = fmin(s->g[item->row] + U[0], FAR);
-        s->tau_n[k] = is_empty(s, item) ? 0 : s->tau[item->row];
-        bool closed = equality || s->tau_n[k] != 0; // an extrapolated tau may be negative
-        hold = hold && s->gap_n[k] >= -tolerance && (!closed || s->gap_n[k] <= tolerance);
+    for (int k = 0; k < step->nn; ++k) {
+        const LashInteraction* item = &step->list->item[step->normal[k]];
+        bool pushed = step->active[step->normal[k]] && step->P[item->row] > PUSHES * largest &&
+                      !is_empty(step, item);
+        bool equality = pushed && step->position[step->normal[k]] == POSITION_CLOSED_IF_PUSHED;
+        step->kind_n[k] = equality ? LASH_PROJECT_EQUALITY : LASH_PROJECT_INEQUALITY;
+        step->P_n[k] = step->P[item->row];
+        lash_row_velocity(sim->system, item, step->G, moved, U);
+        step->gap_n[k] = fmin(step->g[item->row] + U[0], FAR);
+        step->tau_n[k] = is_empty(step, item) ? 0 : step->tau[item->row];
+        bool closed = equality || step->tau_n[k] != 0; // an extrapolated tau may be negative
+        hold = hold && step->gap_n[k] >= -tolerance && (!closed || step->gap_n[k] <= tolerance);
     }
     return hold;
 }
 
 // A = G' N G of the normals; gap_n becomes the gaps without tau.
-static void assemble_position_problem(LashSim* sim, StepContext* s) {
+static void assemble_position_problem(LashSim* sim, Step* step) {
     double U[LASH_MAX_ROWS];
-    for (int k = 0; k < s->nn; ++k) {
-        response_column(sim, s, &s->list->item[s->normal[k]], 0, true, sim->x);
-        for (int j = 0; j < s->nn; ++j) {
-            lash_row_velocity(sim->system, &s->list->item[s->normal[j]], s->G, sim->x, U);
-            s->A_n[j + s->nn * k] = U[0];
+    for (int k = 0; k < step->nn; ++k) {
+        response_column(sim, step, &step->list->item[step->normal[k]], 0, true, sim->x);
+        for (int j = 0; j < step->nn; ++j) {
+            lash_row_velocity(sim->system, &step->list->item[step->normal[j]], step->G, sim->x, U);
+            step->A_n[j + step->nn * k] = U[0];
         }
     }
-    for (int k = 0; k < s->nn; ++k) {
-        for (int j = 0; j < s->nn; ++j) s->gap_n[j] -= s->A_n[j + s->nn * k] * s->tau_n[k];
+    for (int k = 0; k < step->nn; ++k) {
+        for (int j = 0; j < step->nn; ++j)
+            step->gap_n[j] -= step->A_n[j + step->nn * k] * step->tau_n[k];
     }
 }
 
-bool positions_correct(LashSim* sim, StepContext* s) {
+bool positions_correct(LashSim* sim, Step* step) {
     const LashSystem* system = sim->system;
-    double* moved = s->F; // F is evaluated again before it is used
+    double* moved = step->F; // F is evaluated again before it is used
     // Gaps left within a dead band would make the extrapolated tau jump from step to step; with the
     // full matrix, which stops at the tolerances, there is nothing to extrapolate.
     double share = sim->settings.full_newton ? 0.5 : 0.001;
-    double tolerance = share * s->goal * sim->settings.tolerance_position;
-    increment_so_far(sim, s, moved);
-    close_joints(sim, s, moved);
-    if (predict_gaps(sim, s, moved, tolerance)) return true;
-    if (s->list->bilateral == 0) ++sim->info.projection;
-    assemble_position_problem(sim, s);
-    LashProjectionProblem problem = {.m = s->nn,
-                                     .A = s->A_n,
-                                     .lda = s->nn,
-                                     .g = s->gap_n,
-                                     .kind = s->kind_n,
-                                     .P_n = s->P_n,
+    double tolerance = share * step->goal * sim->settings.tolerance_position;
+    increment_so_far(sim, step, moved);
+    close_joints(sim, step, moved);
+    if (predict_gaps(sim, step, moved, tolerance)) return true;
+    if (step->list->bilateral == 0) ++sim->info.projection;
+    assemble_position_problem(sim, step);
+    LashProjectionProblem problem = {.m = step->nn,
+                                     .A = step->A_n,
+                                     .lda = step->nn,
+                                     .g = step->gap_n,
+                                     .kind = step->kind_n,
+                                     .P_n = step->P_n,
                                      .tolerance = 0.2 * tolerance,
                                      .max_iterations = SEARCH_ITERATIONS,
                                      .stop = &sim->stop};
-    if (!all_finite(s->gap_n, s->nn) || !all_finite(s->tau_n, s->nn) ||
-        !diagonal_finite(s->A_n, s->nn, s->nn))
+    if (!all_finite(step->gap_n, step->nn) || !all_finite(step->tau_n, step->nn) ||
+        !diagonal_finite(step->A_n, step->nn, step->nn))
         return false;
-    uint8_t* final = s->kind_n + s->nn;
+    uint8_t* final = step->kind_n + step->nn;
     LashProjectionInfo info =
-        lash_projection_solve(&problem, s->tau_n, s->gap_new, final, sim->projection_work);
+        lash_projection_solve(&problem, step->tau_n, step->gap_new, final, sim->projection_work);
     if (info.outcome == LASH_FAILED) return false;
-    memcpy(s->kind_n, final, (size_t)s->nn);
-    s->demoted = info.demoted;
+    memcpy(step->kind_n, final, (size_t)step->nn);
+    step->demoted = info.demoted;
     memset(sim->x, 0, (size_t)system->nv * sizeof *sim->x);
-    for (int k = 0; k < s->nn; ++k) {
-        const LashInteraction* item = &s->list->item[s->normal[k]];
-        double dtau[LASH_MAX_ROWS] = {s->tau_n[k] - s->tau[item->row]};
-        s->tau[item->row] = s->tau_n[k];
-        lash_row_apply(system, item, s->G, 1, dtau, sim->x);
+    for (int k = 0; k < step->nn; ++k) {
+        const LashInteraction* item = &step->list->item[step->normal[k]];
+        double dtau[LASH_MAX_ROWS] = {step->tau_n[k] - step->tau[item->row]};
+        step->tau[item->row] = step->tau_n[k];
+        lash_row_apply(system, item, step->G, 1, dtau, sim->x);
     }
     solve_metric(sim, sim->x);
-    keep_joints_closed(sim, s, sim->x);
+    keep_joints_closed(sim, step, sim->x);
     return true;
 }

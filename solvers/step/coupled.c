@@ -36,8 +36,8 @@ typedef struct Coupled {
     void* lcp_work;
 } Coupled;
 
-static Coupled lay_out(LashSim* sim, const StepContext* s) {
-    Coupled c = {.m = s->m, .n = s->m + s->nn, .weight = s->h * s->move_theta};
+static Coupled lay_out(LashSim* sim, const Step* step) {
+    Coupled c = {.m = step->m, .n = step->m + step->nn, .weight = step->h * step->move_theta};
     size_t n = (size_t)c.n;
     double* at = sim->coupled_work;
     c.A = at;
@@ -52,62 +52,62 @@ static Coupled lay_out(LashSim* sim, const StepContext* s) {
 }
 
 // Rows of both laws for a velocity dv and a displacement dx.
-static void fill_column(LashSim* sim, const StepContext* s, const Coupled* c, const double* dv,
+static void fill_column(LashSim* sim, const Step* step, const Coupled* c, const double* dv,
                         const double* dx, double* column) {
-    for (int k = 0; k < s->nc; ++k)
-        lash_row_velocity(sim->system, &s->list->item[s->contact[k]], law_rows(sim, s), dv,
-                          column + s->first[k]);
-    for (int k = 0; k < s->nn; ++k) {
+    for (int k = 0; k < step->nc; ++k)
+        lash_row_velocity(sim->system, &step->list->item[step->contact[k]], law_rows(sim, step), dv,
+                          column + step->first[k]);
+    for (int k = 0; k < step->nn; ++k) {
         double U[LASH_MAX_ROWS];
-        lash_row_velocity(sim->system, &s->list->item[s->normal[k]], s->G, dx, U);
+        lash_row_velocity(sim->system, &step->list->item[step->normal[k]], step->G, dx, U);
         column[c->m + k] = U[0] / c->weight;
     }
 }
 
-static void assemble(LashSim* sim, StepContext* s, Coupled* c, const double* moved) {
+static void assemble(LashSim* sim, Step* step, Coupled* c, const double* moved) {
     int nv = sim->system->nv;
-    double *x = sim->x, *dx = sim->x_2, ht = s->h * s->theta;
-    for (int k = 0; k < s->nc; ++k) {
-        const LashInteraction* item = &s->list->item[s->contact[k]];
+    double *x = sim->x, *dx = sim->x_2, ht = step->h * step->theta;
+    for (int k = 0; k < step->nc; ++k) {
+        const LashInteraction* item = &step->list->item[step->contact[k]];
         for (int r = 0; r < item->rows; ++r) {
-            response_column(sim, s, item, r, false, x);
+            response_column(sim, step, item, r, false, x);
             for (int i = 0; i < nv; ++i) dx[i] = c->weight * x[i];
-            fill_column(sim, s, c, x, dx, c->A + (size_t)c->n * (size_t)(s->first[k] + r));
-            c->z[s->first[k] + r] = s->P[item->row + r];
+            fill_column(sim, step, c, x, dx, c->A + (size_t)c->n * (size_t)(step->first[k] + r));
+            c->z[step->first[k] + r] = step->P[item->row + r];
         }
     }
-    for (int k = 0; k < s->nn; ++k) {
-        const LashInteraction* item = &s->list->item[s->normal[k]];
-        response_column(sim, s, item, 0, true, dx);
+    for (int k = 0; k < step->nn; ++k) {
+        const LashInteraction* item = &step->list->item[step->normal[k]];
+        response_column(sim, step, item, 0, true, dx);
         for (int i = 0; i < nv; ++i) dx[i] *= c->weight;
         lash_block_multiply(sim->system, sim->K_values, dx, x);
-        joints_response(sim, s, false, x);
+        joints_response(sim, step, false, x);
         for (int i = 0; i < nv; ++i) {
             x[i] *= -ht;
             dx[i] += c->weight * x[i];
         }
-        fill_column(sim, s, c, x, dx, c->A + (size_t)c->n * (size_t)(c->m + k));
-        c->z[c->m + k] = s->tau[item->row] / c->weight;
+        fill_column(sim, step, c, x, dx, c->A + (size_t)c->n * (size_t)(c->m + k));
+        c->z[c->m + k] = step->tau[item->row] / c->weight;
     }
-    fill_column(sim, s, c, sim->y, moved, c->b);
-    for (int k = 0; k < s->nc; ++k) {
-        const LashInteraction* item = &s->list->item[s->contact[k]];
+    fill_column(sim, step, c, sim->y, moved, c->b);
+    for (int k = 0; k < step->nc; ++k) {
+        const LashInteraction* item = &step->list->item[step->contact[k]];
         double shift[LASH_MAX_ROWS];
-        law_shift(sim, s, s->contact[k], shift);
+        law_shift(sim, step, step->contact[k], shift);
         for (int r = 0; r < item->rows; ++r)
-            c->b[s->first[k] + r] += s->U[item->row + r] + shift[r];
+            c->b[step->first[k] + r] += step->U[item->row + r] + shift[r];
     }
-    for (int k = 0; k < s->nn; ++k)
-        c->b[c->m + k] += fmin(s->g[s->list->item[s->normal[k]].row], FAR) / c->weight;
+    for (int k = 0; k < step->nn; ++k)
+        c->b[c->m + k] += fmin(step->g[step->list->item[step->normal[k]].row], FAR) / c->weight;
     for (int j = 0; j < c->n; ++j) {
         for (int i = 0; i < c->n; ++i) c->b[i] -= c->A[i + c->n * j] * c->z[j];
     }
-    assemble_loads(sim, s, c->A, c->n, c->b, c->z);
+    assemble_loads(sim, step, c->A, c->n, c->b, c->z);
 }
 
-static bool without_friction(const StepContext* s) {
-    for (int k = 0; k < s->nc; ++k) {
-        if (s->kind[k] != LASH_CONTACT_FRICTIONLESS) return false;
+static bool without_friction(const Step* step) {
+    for (int k = 0; k < step->nc; ++k) {
+        if (step->kind[k] != LASH_CONTACT_FRICTIONLESS) return false;
     }
     return true;
 }
@@ -136,32 +136,32 @@ static void other_half(const Coupled* c, int first, int n, double* rhs) {
 }
 
 // Velocities and positions in turn.
-static bool solve_in_turn(LashSim* sim, StepContext* s, Coupled* c) {
+static bool solve_in_turn(LashSim* sim, Step* step, Coupled* c) {
     LashFrictionSettings settings = lash_friction_settings();
     settings.tolerance = sim->settings.tolerance_solver;
     settings.stop = &sim->stop;
     settings.minimum_norm = true;
     for (int turn = 0; turn < TURNS && !sim_stopped(sim); ++turn) {
         memcpy(c->kept, c->z, (size_t)c->n * sizeof *c->z);
-        other_half(c, 0, c->m, s->b);
-        LashFrictionProblem problem = {.contacts = s->nc,
-                                       .m = s->m,
-                                       .kind = s->kind,
-                                       .mu = s->mu,
-                                       .b = s->b,
+        other_half(c, 0, c->m, step->b);
+        LashFrictionProblem problem = {.contacts = step->nc,
+                                       .m = step->m,
+                                       .kind = step->kind,
+                                       .mu = step->mu,
+                                       .b = step->b,
                                        .W = c->A,
                                        .ldw = c->n};
-        if (!all_finite(s->b, s->m) || !all_finite(c->z, s->m) ||
+        if (!all_finite(step->b, step->m) || !all_finite(c->z, step->m) ||
             !diagonal_finite(c->A, c->n, c->n))
             return false;
-        if (s->nc > 0) {
+        if (step->nc > 0) {
             LashFrictionInfo info =
                 lash_friction_solve(&problem, &settings, c->z, c->row, sim->friction_work);
             sim->info.solver += info.iterations;
             if (info.outcome == LASH_FAILED) return false;
         }
-        other_half(c, c->m, s->nn, s->gap_n);
-        if (!solve_lcp(sim, c, c->m, s->nn, s->gap_n)) return false;
+        other_half(c, c->m, step->nn, step->gap_n);
+        if (!solve_lcp(sim, c, c->m, step->nn, step->gap_n)) return false;
         double change = 0, size = 0;
         for (int i = 0; i < c->n; ++i) {
             change = fmax(change, fabs(c->z[i] - c->kept[i]));
@@ -173,59 +173,59 @@ static bool solve_in_turn(LashSim* sim, StepContext* s, Coupled* c) {
 }
 
 // y += response to the generalized impulse x (destroyed); the joints' impulses are completed.
-static void add_response(LashSim* sim, StepContext* s, double* x) {
+static void add_response(LashSim* sim, Step* step, double* x) {
     const LashSystem* system = sim->system;
-    const LashInteractionList* list = s->list;
+    const LashInteractionList* list = step->list;
     lash_block_lu_solve(sim->A, x);
     for (int i = 0; i < system->nv; ++i) sim->y[i] += x[i];
     if (list->bilateral == 0) return;
-    lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, x, sim->u);
+    lash_rows_velocity(system, list, 0, list->bilateral, NULL, step->G, x, sim->u);
     lash_joint_solver_solve(&sim->velocity_joints, sim->u, sim->w);
     memset(x, 0, (size_t)system->nv * sizeof *x);
-    lash_rows_apply(system, list, 0, list->bilateral, NULL, s->G_star, 1, sim->w, x);
+    lash_rows_apply(system, list, 0, list->bilateral, NULL, step->G_star, 1, sim->w, x);
     lash_block_lu_solve(sim->A, x);
     for (int i = 0; i < system->nv; ++i) sim->y[i] += x[i];
-    for (int i = 0; i < list->bilateral_rows; ++i) s->P[i] += sim->w[i];
+    for (int i = 0; i < list->bilateral_rows; ++i) step->P[i] += sim->w[i];
 }
 
 // Takes P and tau over: dx into x_2, the change of velocity into y.
-static void apply(LashSim* sim, StepContext* s, const Coupled* c) {
+static void apply(LashSim* sim, Step* step, const Coupled* c) {
     const LashSystem* system = sim->system;
     double *x = sim->x, *dx = sim->x_2;
     memset(dx, 0, (size_t)system->nv * sizeof *dx);
-    for (int k = 0; k < s->nn; ++k) {
-        const LashInteraction* item = &s->list->item[s->normal[k]];
-        double dtau[LASH_MAX_ROWS] = {c->weight * c->z[c->m + k] - s->tau[item->row]};
-        s->tau[item->row] += dtau[0];
-        lash_row_apply(system, item, s->G, 1, dtau, dx);
+    for (int k = 0; k < step->nn; ++k) {
+        const LashInteraction* item = &step->list->item[step->normal[k]];
+        double dtau[LASH_MAX_ROWS] = {c->weight * c->z[c->m + k] - step->tau[item->row]};
+        step->tau[item->row] += dtau[0];
+        lash_row_apply(system, item, step->G, 1, dtau, dx);
     }
     solve_metric(sim, dx);
-    keep_joints_closed(sim, s, dx);
+    keep_joints_closed(sim, step, dx);
     lash_block_multiply(system, sim->K_values, dx, x);
-    for (int i = 0; i < system->nv; ++i) x[i] *= -s->h * s->theta;
-    for (int k = 0; k < s->nc; ++k) {
-        const LashInteraction* item = &s->list->item[s->contact[k]];
+    for (int i = 0; i < system->nv; ++i) x[i] *= -step->h * step->theta;
+    for (int k = 0; k < step->nc; ++k) {
+        const LashInteraction* item = &step->list->item[step->contact[k]];
         double dP[LASH_MAX_ROWS];
         for (int r = 0; r < item->rows; ++r) {
-            dP[r] = c->z[s->first[k] + r] - s->P[item->row + r];
-            s->P[item->row + r] = c->z[s->first[k] + r];
+            dP[r] = c->z[step->first[k] + r] - step->P[item->row + r];
+            step->P[item->row + r] = c->z[step->first[k] + r];
         }
-        lash_row_apply(system, item, s->G_star, 1, dP, x);
+        lash_row_apply(system, item, step->G_star, 1, dP, x);
     }
-    add_response(sim, s, x);
+    add_response(sim, step, x);
 }
 
-bool coupled_correct(LashSim* sim, StepContext* s) {
-    Coupled c = lay_out(sim, s);
-    double* moved = s->F; // F is evaluated again before it is used
-    increment_so_far(sim, s, moved);
-    if (s->list->bilateral == 0) ++sim->info.projection;
-    assemble(sim, s, &c, moved);
+bool coupled_correct(LashSim* sim, Step* step) {
+    Coupled c = lay_out(sim, step);
+    double* moved = step->F; // F is evaluated again before it is used
+    increment_so_far(sim, step, moved);
+    if (step->list->bilateral == 0) ++sim->info.projection;
+    assemble(sim, step, &c, moved);
     double norm = 0;
     for (int i = 0; i < c.m; ++i) norm += c.b[i] * c.b[i];
-    s->b_norm = sqrt(norm);
-    bool solved = without_friction(s) && solve_lcp(sim, &c, 0, c.n, c.b);
-    if (!solved && !solve_in_turn(sim, s, &c)) return false;
-    apply(sim, s, &c);
+    step->b_norm = sqrt(norm);
+    bool solved = without_friction(step) && solve_lcp(sim, &c, 0, c.n, c.b);
+    if (!solved && !solve_in_turn(sim, step, &c)) return false;
+    apply(sim, step, &c);
     return true;
 }

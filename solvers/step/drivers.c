@@ -23,13 +23,13 @@ int drivers_count(const LashInteractionList* list) {
 // X and s of the present state.
 void drivers_start(LashSim* sim) {
     Drivers* drivers = &sim->drivers;
-    StepContext* s = &sim->step;
-    const LashInteractionList* list = s->list;
-    double *x = s->g_star, *rate = s->g_t_star;
+    Step* step = &sim->step;
+    const LashInteractionList* list = step->list;
+    double *x = step->g_star, *rate = step->g_t_star;
     int count = 0;
     if (drivers->count == 0) return;
-    for (int i = 0; i < list->count; ++i) s->wanted[i] = i < list->bilateral;
-    sim_evaluate(sim, sim->t, sim->q, s->wanted, x, rate, NULL);
+    for (int i = 0; i < list->count; ++i) step->wanted[i] = i < list->bilateral;
+    sim_evaluate(sim, sim->t, sim->q, step->wanted, x, rate, NULL);
     for (int i = 0; i < list->bilateral; ++i) {
         const LashInteraction* item = &list->item[i];
         if (item->kind != LASH_BILATERAL_VELOCITY) continue;
@@ -41,14 +41,14 @@ void drivers_start(LashSim* sim) {
     }
 }
 
-void drivers_hold(LashSim* sim, const StepContext* s, const double* g_t, double* g) {
+void drivers_hold(LashSim* sim, const Step* step, const double* g_t, double* g) {
     Drivers* drivers = &sim->drivers;
-    double w = s->move_theta;
+    double w = step->move_theta;
     for (int k = 0; k < drivers->count; ++k) {
         int row = drivers->row[k];
         drivers->speed_end[k] = -g_t[row];
         drivers->x_end[k] =
-            drivers->x[k] + s->h * ((1 - w) * drivers->speed[k] + w * drivers->speed_end[k]);
+            drivers->x[k] + step->h * ((1 - w) * drivers->speed[k] + w * drivers->speed_end[k]);
         g[row] -= drivers->x_end[k];
     }
 }

@@ -20,41 +20,42 @@ double energy_kinetic(LashSim* sim, const double* q, const double* v) {
 // h (power of dampers): the force of v_theta moves with v. The two differ for the variant only;
 // there the power is a bilinear form, got from the quadratic one by polarisation (exact for linear
 // dampers).
-static double damping_work(LashSim* sim, const StepContext* s, const double* v) {
+static double damping_work(LashSim* sim, const Step* step, const double* v) {
     const LashSystem* system = sim->system;
-    double t = s->t0 + s->theta * s->h;
-    if (s->move_theta == s->theta)
-        return s->h * system->power(system, sim->work, t, s->q_theta, v).damping;
+    double t = step->t0 + step->theta * step->h;
+    if (step->move_theta == step->theta)
+        return step->h * system->power(system, sim->work, t, step->q_theta, v).damping;
     double sign[2] = {1, -1}, power = 0;
     for (int k = 0; k < 2; ++k) {
-        for (int i = 0; i < system->nv; ++i) sim->y[i] = v[i] + sign[k] * s->v_theta[i];
-        power += sign[k] * system->power(system, sim->work, t, s->q_theta, sim->y).damping;
+        for (int i = 0; i < system->nv; ++i) sim->y[i] = v[i] + sign[k] * step->v_theta[i];
+        power += sign[k] * system->power(system, sim->work, t, step->q_theta, sim->y).damping;
     }
-    return s->h * power / 4;
+    return step->h * power / 4;
 }
 
-void energy_add_step(LashSim* sim, const StepContext* s) {
+void energy_add_step(LashSim* sim, const Step* step) {
     const LashSystem* system = sim->system;
     LashEnergy* e = &sim->energy;
-    double *v = sim->x, w = s->move_theta; // the velocity q moved with, without the projection
-    for (int i = 0; i < system->nv; ++i) v[i] = (1 - w) * sim->v[i] + w * s->v[i];
+    double *v = sim->x, w = step->move_theta; // the velocity q moved with, without the projection
+    for (int i = 0; i < system->nv; ++i) v[i] = (1 - w) * sim->v[i] + w * step->v[i];
     if (sim->settings.scheme == LASH_SCHATZMAN_PAOLI) // ... or the one its balance is exact with
-        for (int i = 0; i < system->nv; ++i) v[i] = s->v_theta[i];
-    LashPower power = system->power(system, sim->work, s->t0 + s->theta * s->h, s->q_theta, v);
-    e->external_work += s->h * power.external;
-    e->damping_work += damping_work(sim, s, v);
-    for (int i = 0; i < s->list->count; ++i) {
-        if (!s->active[i]) continue;
-        const LashInteraction* item = &s->list->item[i];
-        const double* P = s->P + item->row;
+        for (int i = 0; i < system->nv; ++i) v[i] = step->v_theta[i];
+    LashPower power =
+        system->power(system, sim->work, step->t0 + step->theta * step->h, step->q_theta, v);
+    e->external_work += step->h * power.external;
+    e->damping_work += damping_work(sim, step, v);
+    for (int i = 0; i < step->list->count; ++i) {
+        if (!step->active[i]) continue;
+        const LashInteraction* item = &step->list->item[i];
+        const double* P = step->P + item->row;
         double U[LASH_MAX_ROWS], work = 0;
-        lash_row_velocity(system, item, s->G_star, v, U);
+        lash_row_velocity(system, item, step->G_star, v, U);
         for (int r = 0; r < item->rows; ++r) work += P[r] * U[r];
         if (item->kind == LASH_UNILATERAL || joint_friction(item)) {
             e->contact_work_n += P[0] * U[0];
-            if (s->has_U_start[i] && s->U_start[item->row] > 0) e->opening_work += work;
+            if (step->has_U_start[i] && step->U_start[item->row] > 0) e->opening_work += work;
             e->contact_work_t += work - P[0] * U[0];
-            pushes_add(sim, s, i, P[0] * U[0], work - P[0] * U[0]);
+            pushes_add(sim, step, i, P[0] * U[0], work - P[0] * U[0]);
         } else if (item->prescribed) {
             e->external_work += work;
         } else {

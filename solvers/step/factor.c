@@ -29,18 +29,18 @@ static const LashBlockLu* response_operator(const LashSim* sim, bool positions) 
 // nothing when that is not between `enough` and `limit`. The joints' factorisation is that of the
 // symmetric part of G'A^-1 G: where A is not symmetric (gyroscopic terms) they are closed nearly,
 // repeated exactly. A robust pass has that of G'A^-1 G*.
-static double close_response(LashSim* sim, const StepContext* s, bool positions, double enough,
+static double close_response(LashSim* sim, const Step* step, bool positions, double enough,
                              double limit, double* x) {
     const LashSystem* system = sim->system;
-    const LashInteractionList* list = s->list;
+    const LashInteractionList* list = step->list;
     if (list->bilateral == 0) return 0;
-    lash_rows_velocity(system, list, 0, list->bilateral, NULL, s->G, x, sim->u);
+    lash_rows_velocity(system, list, 0, list->bilateral, NULL, step->G, x, sim->u);
     double open = 0;
     for (int i = 0; i < list->bilateral_rows; ++i) open = fmax(open, fabs(sim->u[i]));
     if (!(open < limit) || open <= enough) return open;
     lash_joint_solver_solve(joints_of(sim, positions), sim->u, sim->w);
     memset(sim->z, 0, (size_t)system->nv * sizeof *sim->z);
-    const double* directions = sim->robust && !positions ? s->G_star : s->G;
+    const double* directions = sim->robust && !positions ? step->G_star : step->G;
     lash_rows_apply(system, list, 0, list->bilateral, NULL, directions, 1, sim->w, sim->z);
     if (!(positions && system->unit_metric))
         lash_block_lu_solve(response_operator(sim, positions), sim->z);
@@ -49,23 +49,23 @@ static double close_response(LashSim* sim, const StepContext* s, bool positions,
 }
 
 // Sparse joints answer at once, but with the directions of the operator.
-void joints_response(LashSim* sim, const StepContext* s, bool positions, double* x) {
+void joints_response(LashSim* sim, const Step* step, bool positions, double* x) {
     LashJointSparse* sparse = joints_of(sim, positions)->sparse;
     if (sparse != NULL) {
         lash_joint_sparse_respond(sparse, x, sim->z);
-        close_response(sim, s, positions, 0, INFINITY, x);
+        close_response(sim, step, positions, 0, INFINITY, x);
         return;
     }
     if (!(positions && sim->system->unit_metric))
         lash_block_lu_solve(response_operator(sim, positions), x);
-    close_response(sim, s, positions, 0, INFINITY, x);
+    close_response(sim, step, positions, 0, INFINITY, x);
 }
 
 // B is formed when it is small enough to pay: contact columns then cost a block product instead of
 // a solve. Contacts may differ by what the joints hold only (both ends of a bore between bodies
 // held in a plane): that they are dependent must not be lost in the joints' inaccuracy, so the
 // response is refined.
-static void form_response(LashSim* sim, const StepContext* s, bool positions, double* B) {
+static void form_response(LashSim* sim, const Step* step, bool positions, double* B) {
     enum { REFINEMENTS = 8 };
     static const double CLOSED = 1e-13;
     int n = sim->system->nv, refinements = sim->refined ? REFINEMENTS : 1;
@@ -75,14 +75,14 @@ static void form_response(LashSim* sim, const StepContext* s, bool positions, do
     for (int j = 0; j < n; ++j) {
         double *x = B + (size_t)n * (size_t)j, *next = j + 1 < n ? x + n : sim->z;
         if (sparse == NULL)
-            joints_response(sim, s, positions, x);
+            joints_response(sim, step, positions, x);
         else if (j % 2 == 0)
             lash_joint_sparse_respond(sparse, x, next);
         double size = 0;
         for (int i = 0; i < n; ++i) size = fmax(size, fabs(x[i]));
         double limit = INFINITY;
         for (int k = 0; k < refinements && limit > CLOSED * size; ++k) {
-            double open = close_response(sim, s, positions, CLOSED * size, limit, x);
+            double open = close_response(sim, step, positions, CLOSED * size, limit, x);
             limit = open < limit ? 0.3 * open : 0;
         }
     }
@@ -110,16 +110,16 @@ void pattern_sort(LashSim* sim) {
 
 // Adds -weight d(G P)/dq of interaction i at (t, q) to the values of A; blocks the pattern does not
 // have are left out (more iterations).
-static void add_curvature(LashSim* sim, const StepContext* s, int i, double t, const double* q,
+static void add_curvature(LashSim* sim, const Step* step, int i, double t, const double* q,
                           const double* P, double weight) {
     const LashSystem* system = sim->system;
-    const LashInteraction* item = &s->list->item[i];
+    const LashInteraction* item = &step->list->item[i];
     int n = 0, start[LASH_MAX_TOUCHED];
     for (int k = 0; k < item->touched; ++k) {
         start[k] = n;
         n += lash_block_size(system, item->block[k]);
     }
-    system->contract(system, sim->work, t, q, i, P, s->v, sim->contraction, NULL);
+    system->contract(system, sim->work, t, q, i, P, step->v, sim->contraction, NULL);
     for (int r = 0; r < item->touched; ++r) {
         for (int c = 0; c < item->touched; ++c) {
             int b = pattern_find(sim, item->block[r], item->block[c]);
@@ -137,16 +137,16 @@ static void add_curvature(LashSim* sim, const StepContext* s, int i, double t, c
     }
 }
 
-const double* row_derivatives(LashSim* sim, StepContext* s, int first, int last) {
+const double* row_derivatives(LashSim* sim, Step* step, int first, int last) {
     const LashSystem* system = sim->system;
-    double weight = s->h * s->move_theta;
+    double weight = step->h * step->move_theta;
     for (int i = first; i < last; ++i) {
-        if (!s->wanted[i]) continue;
-        const LashInteraction* item = &s->list->item[i];
-        system->contract(system, sim->work, s->t0 + s->h, s->q_end, i, s->P + item->row, s->v, NULL,
-                         sim->contraction);
-        const double *column = s->G + item->offset, *derivative = sim->contraction;
-        double* hat = s->G_hat + item->offset;
+        if (!step->wanted[i]) continue;
+        const LashInteraction* item = &step->list->item[i];
+        system->contract(system, sim->work, step->t0 + step->h, step->q_end, i, step->P + item->row,
+                         step->v, NULL, sim->contraction);
+        const double *column = step->G + item->offset, *derivative = sim->contraction;
+        double* hat = step->G_hat + item->offset;
         for (int b = 0; b < item->touched; ++b) {
             int n = lash_block_size(system, item->block[b]);
             for (int r = 0; r < item->rows; ++r) {
@@ -156,7 +156,7 @@ const double* row_derivatives(LashSim* sim, StepContext* s, int first, int last)
             derivative += item->rows * n;
         }
     }
-    return s->G_hat;
+    return step->G_hat;
 }
 
 // True when A is within 1 % of M, entry by entry in units of its diagonal: one factorisation then
@@ -179,13 +179,13 @@ static bool near(const LashSystem* system, const double* A, const double* M) {
     return true;
 }
 
-bool response_ready(LashSim* sim, const StepContext* s) {
+bool response_ready(LashSim* sim, const Step* step) {
     if (sim->B == NULL) return false;
-    bool refined = s->nc > 1 || s->nn > 1; // one contact depends on no other
+    bool refined = step->nc > 1 || step->nn > 1; // one contact depends on no other
     if (sim->has_response && (sim->refined || !refined)) return true;
     sim->refined = refined;
-    form_response(sim, s, false, sim->B);
-    if (!sim->same_metric) form_response(sim, s, true, sim->B_n);
+    form_response(sim, step, false, sim->B);
+    if (!sim->same_metric) form_response(sim, step, true, sim->B_n);
     sim->has_response = true;
     return true;
 }
@@ -194,58 +194,60 @@ bool response_ready(LashSim* sim, const StepContext* s) {
 //     (M - d(G tau)/dq) dx = G dtau,
 // which matters once the shift is not small against the radius of curvature: a pin in a bore with
 // less play than it moves in a step. Used where the full Newton matrix is asked for.
-static bool factor_projection(LashSim* sim, StepContext* s) {
-    sim->curved = sim->robust && s->nn > 0 && !sim->system->unit_metric &&
+static bool factor_projection(LashSim* sim, Step* step) {
+    sim->curved = sim->robust && step->nn > 0 && !sim->system->unit_metric &&
                   sim->settings.scheme == LASH_COMBINED;
     if (!sim->curved) return true;
     int values = sim->system->pattern.offset[sim->system->pattern.count];
     memcpy(sim->A_values, sim->M_values, (size_t)values * sizeof *sim->A_values);
-    for (int i = 0; i < s->list->bilateral; ++i) {
-        add_curvature(sim, s, i, s->t0 + s->h, s->q_end, s->tau + s->list->item[i].row, 1);
+    for (int i = 0; i < step->list->bilateral; ++i) {
+        add_curvature(sim, step, i, step->t0 + step->h, step->q_end,
+                      step->tau + step->list->item[i].row, 1);
     }
-    for (int k = 0; k < s->nn; ++k) {
-        double tau[LASH_MAX_ROWS] = {s->tau[s->list->item[s->normal[k]].row]};
-        add_curvature(sim, s, s->normal[k], s->t0 + s->h, s->q_end, tau, 1);
+    for (int k = 0; k < step->nn; ++k) {
+        double tau[LASH_MAX_ROWS] = {step->tau[step->list->item[step->normal[k]].row]};
+        add_curvature(sim, step, step->normal[k], step->t0 + step->h, step->q_end, tau, 1);
     }
     return lash_block_lu_factor(sim->N, sim->A_values);
 }
 
-bool step_factor(LashSim* sim, StepContext* s, bool project) {
+bool step_factor(LashSim* sim, Step* step, bool project) {
     const LashSystem* system = sim->system;
     int values = system->pattern.offset[system->pattern.count];
-    double t_theta = s->t0 + s->theta * s->h, ht = s->h * s->theta, hk = ht * s->h * s->move_theta;
+    double t_theta = step->t0 + step->theta * step->h, ht = step->h * step->theta,
+           hk = ht * step->h * step->move_theta;
     if (!system->constant_mass || !sim->factored)
-        system->mass(system, sim->work, s->q_theta, sim->M_values);
-    system->tangents(system, sim->work, t_theta, s->q_theta, s->v_theta, sim->C_values,
+        system->mass(system, sim->work, step->q_theta, sim->M_values);
+    system->tangents(system, sim->work, t_theta, step->q_theta, step->v_theta, sim->C_values,
                      sim->K_values);
     if (!system->constant_mass) {
-        for (int i = 0; i < system->nv; ++i) sim->x[i] = s->v[i] - sim->v[i];
-        system->mass_tangent(system, sim->work, s->q_theta, sim->x, 1 / s->h, sim->K_values);
+        for (int i = 0; i < system->nv; ++i) sim->x[i] = step->v[i] - sim->v[i];
+        system->mass_tangent(system, sim->work, step->q_theta, sim->x, 1 / step->h, sim->K_values);
     }
     for (int i = 0; i < values; ++i) {
         sim->A_values[i] = sim->M_values[i] + ht * sim->C_values[i] + hk * sim->K_values[i];
     }
-    bool contacts = s->nc > 0 || s->nn > 0;
+    bool contacts = step->nc > 0 || step->nn > 0;
     if (contacts && (sim->exact || sim->robust)) {
         bool end = sim->settings.direction == LASH_AT_END;
-        double weight = s->theta * s->h * s->move_theta;
-        if (end) weight = s->h * s->move_theta;
+        double weight = step->theta * step->h * step->move_theta;
+        if (end) weight = step->h * step->move_theta;
         if (sim->settings.direction == LASH_AT_START) weight = 0;
-        for (int i = sim->robust ? 0 : s->list->bilateral; i < s->list->count; ++i) {
-            const double* P = s->P + s->list->item[i].row;
-            if (s->active[i])
-                add_curvature(sim, s, i, end ? s->t0 + s->h : t_theta, end ? s->q_end : s->q_theta,
-                              P, weight);
+        for (int i = sim->robust ? 0 : step->list->bilateral; i < step->list->count; ++i) {
+            const double* P = step->P + step->list->item[i].row;
+            if (step->active[i])
+                add_curvature(sim, step, i, end ? step->t0 + step->h : t_theta,
+                              end ? step->q_end : step->q_theta, P, weight);
         }
     }
     if (!lash_block_lu_factor(sim->A, sim->A_values)) return false;
-    if (!factor_projection(sim, s)) return false;
+    if (!factor_projection(sim, step)) return false;
     sim->same_metric =
         !sim->robust && !system->unit_metric && near(system, sim->A_values, sim->M_values);
     bool separate = sim->separate && sim->velocity_joints.sparse != NULL;
     if (separate) sim->same_metric = false;
     if (!sim->same_metric && !lash_block_lu_factor(sim->M, sim->M_values)) return false;
-    if (sim->robust && sim->full != NULL && !sim->curved && !full_newton_factor(sim, s, project))
+    if (sim->robust && sim->full != NULL && !sim->curved && !full_newton_factor(sim, step, project))
         return false;
     if (sim->robust && !contacts) {
         sim->velocity_joints.rows = 0; // not factored
@@ -254,21 +256,24 @@ bool step_factor(LashSim* sim, StepContext* s, bool project) {
         // not enter.
         bool derivatives =
             sim->settings.scheme == LASH_MOREAU_JEAN && sim->settings.direction != LASH_AT_START;
-        const double* rows = derivatives ? row_derivatives(sim, s, 0, s->list->bilateral) : s->G;
-        lash_joint_solver_factor_general(&sim->velocity_joints, s->list, rows, s->G_star, sim->A);
+        const double* rows =
+            derivatives ? row_derivatives(sim, step, 0, step->list->bilateral) : step->G;
+        lash_joint_solver_factor_general(&sim->velocity_joints, step->list, rows, step->G_star,
+                                         sim->A);
     } else if (separate) {
-        lash_joint_solver_factor_general(&sim->velocity_joints, s->list, s->G, s->G_star, sim->A);
+        lash_joint_solver_factor_general(&sim->velocity_joints, step->list, step->G, step->G_star,
+                                         sim->A);
     } else {
-        lash_joint_solver_factor(&sim->velocity_joints, s->list, s->G, sim->A, false, false);
+        lash_joint_solver_factor(&sim->velocity_joints, step->list, step->G, sim->A, false, false);
     }
     if (!sim->same_metric && (!sim->robust || contacts)) {
-        lash_joint_solver_factor(&sim->position_joints, s->list, s->G,
+        lash_joint_solver_factor(&sim->position_joints, step->list, step->G,
                                  sim->curved ? sim->N : sim->M, false, system->unit_metric);
     }
     sim->factored = true;
     sim->has_response = false;
     sim->fresh = true;
-    sim->factored_h = s->h;
-    sim->factored_t = s->t0;
+    sim->factored_h = step->h;
+    sim->factored_t = step->t0;
     return true;
 }

@@ -17,30 +17,31 @@ static void keep(LashSim* sim, LashFaultKind kind, double t, uint64_t id, const 
 }
 
 // Forces and their derivatives where the iterate takes them.
-static bool forces_are_finite(LashSim* sim, const StepContext* s, double t) {
+static bool forces_are_finite(LashSim* sim, const Step* step, double t) {
     const LashSystem* system = sim->system;
     int values = system->pattern.offset[system->pattern.count];
-    system->forces(system, sim->work, t, s->q_theta, s->v_theta, sim->x);
+    system->forces(system, sim->work, t, step->q_theta, step->v_theta, sim->x);
     if (!all_finite(sim->x, system->nv)) return false;
-    system->tangents(system, sim->work, t, s->q_theta, s->v_theta, sim->C_values, sim->K_values);
+    system->tangents(system, sim->work, t, step->q_theta, step->v_theta, sim->C_values,
+                     sim->K_values);
     return all_finite(sim->C_values, values) && all_finite(sim->K_values, values);
 }
 
-void fault_of_iterate(LashSim* sim, const StepContext* s) {
+void fault_of_iterate(LashSim* sim, const Step* step) {
     const LashSystem* system = sim->system;
     if (sim->fault.kind != LASH_FAULT_NONE) return;
-    double t = s->t0 + s->theta * s->h;
-    bool finite = all_finite(s->q_theta, system->nq) && all_finite(s->v_theta, system->nv);
+    double t = step->t0 + step->theta * step->h;
+    bool finite = all_finite(step->q_theta, system->nq) && all_finite(step->v_theta, system->nv);
     if (!finite) return; // the iteration diverged: the forces have not been asked anything
-    if (!forces_are_finite(sim, s, t)) {
-        keep(sim, LASH_FAULT_FORCE, t, LASH_NOWHERE, s->q_theta, s->v_theta);
+    if (!forces_are_finite(sim, step, t)) {
+        keep(sim, LASH_FAULT_FORCE, t, LASH_NOWHERE, step->q_theta, step->v_theta);
         return;
     }
-    if (!all_finite(s->q_end, system->nq) || !all_finite(s->v, system->nv)) return;
-    bool velocity = !(s->velocity_error < INFINITY);
-    if (!velocity && s->position_error < INFINITY) return;
-    keep(sim, LASH_FAULT_ROWS, s->t0 + s->h, velocity ? s->worst_velocity : s->worst_position,
-         s->q_end, s->v);
+    if (!all_finite(step->q_end, system->nq) || !all_finite(step->v, system->nv)) return;
+    bool velocity = !(step->velocity_error < INFINITY);
+    if (!velocity && step->position_error < INFINITY) return;
+    keep(sim, LASH_FAULT_ROWS, step->t0 + step->h,
+         velocity ? step->worst_velocity : step->worst_position, step->q_end, step->v);
 }
 
 static double sum_of_squares(const double* x, int n) {
@@ -49,31 +50,32 @@ static double sum_of_squares(const double* x, int n) {
     return sum;
 }
 
-bool step_is_finite(LashSim* sim, const StepContext* s) {
+bool step_is_finite(LashSim* sim, const Step* step) {
     const LashSystem* system = sim->system;
-    double errors = s->position_error + s->velocity_error + s->contact_error + s->dynamics_error +
-                    s->penetration;
-    if (errors < INFINITY && all_finite(s->v, system->nv) && all_finite(s->q_end, system->nq) &&
-        all_finite(s->P, s->list->rows))
+    double errors = step->position_error + step->velocity_error + step->contact_error +
+                    step->dynamics_error + step->penetration;
+    if (errors < INFINITY && all_finite(step->v, system->nv) &&
+        all_finite(step->q_end, system->nq) && all_finite(step->P, step->list->rows))
         return true;
     if (sim->fault.kind == LASH_FAULT_NONE)
-        keep(sim, LASH_FAULT_OVERFLOW, s->t0 + s->h, LASH_NOWHERE, s->q_end, s->v);
+        keep(sim, LASH_FAULT_OVERFLOW, step->t0 + step->h, LASH_NOWHERE, step->q_end, step->v);
     return false;
 }
 
-bool energy_is_finite(LashSim* sim, const StepContext* s) {
+bool energy_is_finite(LashSim* sim, const Step* step) {
     static const double HUGE_SQUARE = 1e200; // of coordinates and speeds: energies may overflow
     const LashSystem* system = sim->system;
     const LashEnergy* e = &sim->energy;
     double work =
         e->external_work + e->damping_work + e->contact_work_n + e->contact_work_t + e->joint_work;
-    double size = sum_of_squares(s->v, system->nv) + sum_of_squares(s->q_end, system->nq);
+    double size = sum_of_squares(step->v, system->nv) + sum_of_squares(step->q_end, system->nq);
     bool finite = isfinite(work);
     if (finite && !(size < HUGE_SQUARE)) {
-        double kinetic = energy_kinetic(sim, s->q_end, s->v);
-        finite = isfinite(kinetic + system->potential(system, sim->work, s->t0 + s->h, s->q_end));
+        double kinetic = energy_kinetic(sim, step->q_end, step->v);
+        finite = isfinite(kinetic +
+                          system->potential(system, sim->work, step->t0 + step->h, step->q_end));
     }
     if (!finite && sim->fault.kind == LASH_FAULT_NONE)
-        keep(sim, LASH_FAULT_OVERFLOW, s->t0 + s->h, LASH_NOWHERE, s->q_end, s->v);
+        keep(sim, LASH_FAULT_OVERFLOW, step->t0 + step->h, LASH_NOWHERE, step->q_end, step->v);
     return finite;
 }

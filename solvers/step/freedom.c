@@ -169,90 +169,92 @@ typedef struct Loops {
     double effort;
 } Loops;
 
-static void loops_create(Loops* s, const Rows* r, const LashElimination* whole,
+static void loops_create(Loops* loops, const Rows* r, const LashElimination* whole,
                          LashFreedom* freedom) {
     int items = r->list->bilateral, blocks = r->system->blocks, touched = 0;
-    *s = (Loops){.r = r, .whole = whole, .freedom = freedom};
-    s->known = lash_alloc((size_t)r->rows + 1);
-    s->block_start = lash_alloc(((size_t)blocks + 2) * sizeof(int));
+    *loops = (Loops){.r = r, .whole = whole, .freedom = freedom};
+    loops->known = lash_alloc((size_t)r->rows + 1);
+    loops->block_start = lash_alloc(((size_t)blocks + 2) * sizeof(int));
     for (int i = 0; i < items; ++i) {
         const LashInteraction* item = &r->list->item[i];
         touched += item->touched;
-        for (int b = 0; b < item->touched; ++b) ++s->block_start[item->block[b] + 2];
+        for (int b = 0; b < item->touched; ++b) ++loops->block_start[item->block[b] + 2];
     }
-    for (int b = 0; b < blocks; ++b) s->block_start[b + 2] += s->block_start[b + 1];
-    s->block_item = lash_alloc(((size_t)touched + 1) * sizeof(int));
+    for (int b = 0; b < blocks; ++b) loops->block_start[b + 2] += loops->block_start[b + 1];
+    loops->block_item = lash_alloc(((size_t)touched + 1) * sizeof(int));
     for (int i = 0; i < items; ++i) {
         const LashInteraction* item = &r->list->item[i];
         for (int b = 0; b < item->touched; ++b)
-            s->block_item[s->block_start[item->block[b] + 1]++] = i;
+            loops->block_item[loops->block_start[item->block[b] + 1]++] = i;
     }
-    s->seen = lash_alloc(((size_t)items + 1) * sizeof(int));
-    s->queue = lash_alloc(((size_t)items + 1) * sizeof(int));
-    s->seen_block = lash_alloc((size_t)blocks + 1);
-    s->block_queue = lash_alloc(((size_t)blocks + 1) * sizeof(int));
-    s->row_of = lash_alloc(((size_t)r->rows + 1) * sizeof(int));
-    s->weight = lash_alloc(((size_t)r->rows + 2) * sizeof(double));
+    loops->seen = lash_alloc(((size_t)items + 1) * sizeof(int));
+    loops->queue = lash_alloc(((size_t)items + 1) * sizeof(int));
+    loops->seen_block = lash_alloc((size_t)blocks + 1);
+    loops->block_queue = lash_alloc(((size_t)blocks + 1) * sizeof(int));
+    loops->row_of = lash_alloc(((size_t)r->rows + 1) * sizeof(int));
+    loops->weight = lash_alloc(((size_t)r->rows + 2) * sizeof(double));
 }
 
-static void loops_free(Loops* s) {
-    lash_free(s->known);
-    lash_free(s->block_start);
-    lash_free(s->block_item);
-    lash_free(s->seen);
-    lash_free(s->queue);
-    lash_free(s->seen_block);
-    lash_free(s->block_queue);
-    lash_free(s->row_of);
-    lash_free(s->weight);
+static void loops_free(Loops* loops) {
+    lash_free(loops->known);
+    lash_free(loops->block_start);
+    lash_free(loops->block_item);
+    lash_free(loops->seen);
+    lash_free(loops->queue);
+    lash_free(loops->seen_block);
+    lash_free(loops->block_queue);
+    lash_free(loops->row_of);
+    lash_free(loops->weight);
 }
 
 // Keeps the circuit of `row`: weights of the rows row_of[0 .. offered), then its own; NULL: of all.
-static void keep_circuit(Loops* s, int row, const int* row_of, int offered) {
-    LashCircuit* c = &s->freedom->circuit[s->freedom->circuits++];
+static void keep_circuit(Loops* loops, int row, const int* row_of, int offered) {
+    LashCircuit* c = &loops->freedom->circuit[loops->freedom->circuits++];
     double largest = 0;
     int n = 0;
-    for (int i = 0; i <= offered; ++i) largest = fmax(largest, fabs(s->weight[i]));
-    for (int i = 0; i <= offered; ++i) n += fabs(s->weight[i]) > 1e-6 * largest;
-    c->interaction = s->r->owner[row];
+    for (int i = 0; i <= offered; ++i) largest = fmax(largest, fabs(loops->weight[i]));
+    for (int i = 0; i <= offered; ++i) n += fabs(loops->weight[i]) > 1e-6 * largest;
+    c->interaction = loops->r->owner[row];
     c->row = lash_alloc((size_t)n * sizeof *c->row);
     c->P = lash_alloc((size_t)n * sizeof *c->P);
     for (int i = 0; i <= offered; ++i) {
-        if (!(fabs(s->weight[i]) > 1e-6 * largest)) continue;
+        if (!(fabs(loops->weight[i]) > 1e-6 * largest)) continue;
         int k = row_of == NULL ? i : i == offered ? row : row_of[i];
         c->row[c->rows] = k;
-        c->P[c->rows++] = s->weight[i] / largest / s->r->norm[k];
+        c->P[c->rows++] = loops->weight[i] / largest / loops->r->norm[k];
     }
-    s->known[row] = true;
+    loops->known[row] = true;
 }
 
 // Offers the rows of interaction i to the local elimination.
-static int offer(Loops* s, LashElimination* local, int i, int row, int offered) {
-    const LashInteraction* item = &s->r->list->item[i];
+static int offer(Loops* loops, LashElimination* local, int i, int row, int offered) {
+    const LashInteraction* item = &loops->r->list->item[i];
     for (int k = item->row; k < item->row + item->rows; ++k) {
-        if (k == row || !(lash_elimination_independent(s->whole, k) || s->known[k])) continue;
-        size_t first = s->r->start[k];
-        lash_elimination_add(local, row_size(s->r, k), s->r->column + first, s->r->value + first);
-        s->row_of[offered++] = k;
+        if (k == row || !(lash_elimination_independent(loops->whole, k) || loops->known[k]))
+            continue;
+        size_t first = loops->r->start[k];
+        lash_elimination_add(local, row_size(loops->r, k), loops->r->column + first,
+                             loops->r->value + first);
+        loops->row_of[offered++] = k;
     }
     return offered;
 }
 
 // Appends the interactions that share a body with queue[from .. to); returns the new end.
-static int widen(Loops* s, int from, int to, int* blocks) {
+static int widen(Loops* loops, int from, int to, int* blocks) {
     int end = to;
     for (int k = from; k < to; ++k) {
-        const LashInteraction* item = &s->r->list->item[s->queue[k]];
+        const LashInteraction* item = &loops->r->list->item[loops->queue[k]];
         for (int b = 0; b < item->touched; ++b) {
             int block = item->block[b];
-            if (s->seen_block[block]) continue;
-            s->seen_block[block] = true;
-            s->block_queue[(*blocks)++] = block;
-            for (int n = s->block_start[block]; n < s->block_start[block + 1]; ++n) {
-                int next = s->block_item[n];
-                if (s->seen[next] == s->stamp) continue;
-                s->seen[next] = s->stamp;
-                s->queue[end++] = next;
+            if (loops->seen_block[block]) continue;
+            loops->seen_block[block] = true;
+            loops->block_queue[(*blocks)++] = block;
+            for (int n = loops->block_start[block]; n < loops->block_start[block + 1]; ++n) {
+                int next = loops->block_item[n];
+                if (loops->seen[next] == loops->stamp) continue;
+                loops->seen[next] = loops->stamp;
+                loops->queue[end++] = next;
             }
         }
     }
@@ -261,98 +263,99 @@ static int widen(Loops* s, int from, int to, int* blocks) {
 
 // Weights of `row` in the rows offered without those of interactions marked as left out; false:
 // independent of them. row_of and *offered are renewed.
-static bool without(Loops* s, int row, const int* queue, const bool* left_out, int items,
+static bool without(Loops* loops, int row, const int* queue, const bool* left_out, int items,
                     int* offered) {
-    const Rows* r = s->r;
+    const Rows* r = loops->r;
     LashElimination* local = lash_elimination_create(r->system->nv, DEPENDENT);
     size_t first = r->start[row];
     *offered = 0;
     for (int k = 0; k < items; ++k) {
-        if (!left_out[k]) *offered = offer(s, local, queue[k], row, *offered);
+        if (!left_out[k]) *offered = offer(loops, local, queue[k], row, *offered);
     }
     bool depends = !lash_elimination_test(local, row_size(r, row), r->column + first,
-                                          r->value + first, s->weight);
-    s->effort += lash_elimination_work(local) + r->system->nv;
+                                          r->value + first, loops->weight);
+    loops->effort += lash_elimination_work(local) + r->system->nv;
     lash_elimination_destroy(local);
     return depends;
 }
 
 // Leaves interactions out of a circuit just found, as far as that is possible. Returns the number
 // of rows then offered.
-static int shorten(Loops* s, int row, int offered) {
+static int shorten(Loops* loops, int row, int offered) {
     enum { LONGEST = 64 };
     bool left_out[LONGEST] = {false};
     int queue[LONGEST], items = 0, last = -1;
     double largest = 0;
-    for (int i = 0; i <= offered; ++i) largest = fmax(largest, fabs(s->weight[i]));
+    for (int i = 0; i <= offered; ++i) largest = fmax(largest, fabs(loops->weight[i]));
     for (int i = 0; i < offered; ++i) { // rows of an interaction stand together
-        int owner = s->r->owner[s->row_of[i]];
-        if (owner == last || !(fabs(s->weight[i]) > 1e-6 * largest)) continue;
+        int owner = loops->r->owner[loops->row_of[i]];
+        if (owner == last || !(fabs(loops->weight[i]) > 1e-6 * largest)) continue;
         if (items == LONGEST) return offered;
         queue[items++] = last = owner;
     }
     for (int k = items - 1; k >= 0; --k) {
-        if (queue[k] == s->r->owner[row]) continue;
+        if (queue[k] == loops->r->owner[row]) continue;
         left_out[k] = true;
-        left_out[k] = without(s, row, queue, left_out, items, &offered);
+        left_out[k] = without(loops, row, queue, left_out, items, &offered);
     }
-    without(s, row, queue, left_out, items, &offered);
+    without(loops, row, queue, left_out, items, &offered);
     return offered;
 }
 
 // Looks for the circuit of a dependent row within `reach` bodies of it.
-static bool find_circuit(Loops* s, int row, int reach) {
-    const Rows* r = s->r;
+static bool find_circuit(Loops* loops, int row, int reach) {
+    const Rows* r = loops->r;
     LashElimination* local = lash_elimination_create(r->system->nv, DEPENDENT);
     size_t first = r->start[row];
     int from = 0, to = 1, blocks = 0, offered = 0;
     bool found = false;
-    s->queue[0] = r->owner[row];
-    s->seen[r->owner[row]] = ++s->stamp;
+    loops->queue[0] = r->owner[row];
+    loops->seen[r->owner[row]] = ++loops->stamp;
     for (int d = 0; d <= reach && from < to && !found; ++d) {
-        for (int k = from; k < to; ++k) offered = offer(s, local, s->queue[k], row, offered);
+        for (int k = from; k < to; ++k)
+            offered = offer(loops, local, loops->queue[k], row, offered);
         found = !lash_elimination_test(local, row_size(r, row), r->column + first, r->value + first,
-                                       s->weight);
-        int end = widen(s, from, to, &blocks);
+                                       loops->weight);
+        int end = widen(loops, from, to, &blocks);
         from = to;
         to = end;
-        if (s->effort + lash_elimination_work(local) > EFFORT) break;
+        if (loops->effort + lash_elimination_work(local) > EFFORT) break;
     }
-    for (int k = 0; k < blocks; ++k) s->seen_block[s->block_queue[k]] = false;
-    s->effort += lash_elimination_work(local) + r->system->nv;
+    for (int k = 0; k < blocks; ++k) loops->seen_block[loops->block_queue[k]] = false;
+    loops->effort += lash_elimination_work(local) + r->system->nv;
     lash_elimination_destroy(local);
     if (!found) return false;
-    keep_circuit(s, row, s->row_of, shorten(s, row, offered));
+    keep_circuit(loops, row, loops->row_of, shorten(loops, row, offered));
     return true;
 }
 
 // All dependent rows once, forwards or backwards. Returns how many got their circuit.
-static int sweep(Loops* s, int reach, bool backwards) {
-    int found = 0, m = s->r->rows;
-    for (int k = 0; k < m && s->effort < EFFORT; ++k) {
+static int sweep(Loops* loops, int reach, bool backwards) {
+    int found = 0, m = loops->r->rows;
+    for (int k = 0; k < m && loops->effort < EFFORT; ++k) {
         int row = backwards ? m - 1 - k : k;
-        if (lash_elimination_independent(s->whole, row) || s->known[row]) continue;
-        found += find_circuit(s, row, reach);
+        if (lash_elimination_independent(loops->whole, row) || loops->known[row]) continue;
+        found += find_circuit(loops, row, reach);
     }
     return found;
 }
 
 static void find_circuits(const Rows* r, const LashElimination* whole, LashFreedom* freedom) {
-    Loops s;
+    Loops loops;
     int missing = freedom->rows - freedom->rank;
     freedom->circuit = lash_alloc(((size_t)missing + 1) * sizeof *freedom->circuit);
-    loops_create(&s, r, whole, freedom);
-    for (int reach = 1; freedom->circuits < missing && s.effort < EFFORT;
+    loops_create(&loops, r, whole, freedom);
+    for (int reach = 1; freedom->circuits < missing && loops.effort < EFFORT;
          reach += (reach + 1) / 2) {
-        while (sweep(&s, reach, false) + sweep(&s, reach, true) > 0) {}
+        while (sweep(&loops, reach, false) + sweep(&loops, reach, true) > 0) {}
         if (reach > r->list->bilateral) break;
     }
     for (int row = 0; row < r->rows; ++row) { // what was too far or too much work
-        if (lash_elimination_independent(whole, row) || s.known[row]) continue;
-        lash_elimination_circuit(whole, row, s.weight);
-        keep_circuit(&s, row, NULL, r->rows - 1);
+        if (lash_elimination_independent(whole, row) || loops.known[row]) continue;
+        lash_elimination_circuit(whole, row, loops.weight);
+        keep_circuit(&loops, row, NULL, r->rows - 1);
     }
-    loops_free(&s);
+    loops_free(&loops);
 }
 
 // ---- motions and singular values ----------------------------------------------------------------
@@ -440,14 +443,14 @@ static void find_smallest(const Rows* r, const LashElimination* e, LashFreedom* 
 // Evaluates the bilateral rows at q into r; b (rows) gets the scaled errors.
 static void evaluate_at(LashSim* sim, Rows* r, const double* q, double* b) {
     const LashSystem* system = sim->system;
-    StepContext* s = &sim->step;
-    s->list = system->collect(system, sim->work, sim->t, q, sim->v, sim->settings.h, sim->reach);
-    for (int i = 0; i < s->list->count; ++i) s->wanted[i] = i < s->list->bilateral;
-    system->evaluate(system, sim->work, sim->t, q, s->wanted, s->g, s->g_t, s->G);
-    r->list = s->list;
-    rows_fill(r, s->G);
+    Step* step = &sim->step;
+    step->list = system->collect(system, sim->work, sim->t, q, sim->v, sim->settings.h, sim->reach);
+    for (int i = 0; i < step->list->count; ++i) step->wanted[i] = i < step->list->bilateral;
+    system->evaluate(system, sim->work, sim->t, q, step->wanted, step->g, step->g_t, step->G);
+    r->list = step->list;
+    rows_fill(r, step->G);
     for (int i = 0; i < r->rows && b != NULL; ++i) {
-        b[i] = r->velocity[i] || r->norm[i] == 0 ? 0 : -s->g[i] / r->norm[i];
+        b[i] = r->velocity[i] || r->norm[i] == 0 ? 0 : -step->g[i] / r->norm[i];
     }
 }
 
@@ -503,10 +506,10 @@ LashFreedom* lash_sim_freedom(LashSim* sim) {
     const LashSystem* system = sim->system;
     LashFreedom* f = lash_alloc(sizeof *f);
     Rows r;
-    StepContext* s = &sim->step;
-    s->list =
+    Step* step = &sim->step;
+    step->list =
         system->collect(system, sim->work, sim->t, sim->q, sim->v, sim->settings.h, sim->reach);
-    rows_create(&r, system, s->list);
+    rows_create(&r, system, step->list);
     evaluate_at(sim, &r, sim->q, NULL);
     LashElimination* e = eliminate(&r);
     f->rows = r.rows;

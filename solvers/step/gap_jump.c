@@ -27,8 +27,8 @@
 static const double SHARE = 1.01;
 
 // d (nv) = h v_theta, with the velocity v at the end of the step.
-static void own_motion(const LashSim* sim, const StepContext* s, const double* v, double* d) {
-    double before = s->h * (1 - s->move_theta), moved = s->h * s->move_theta;
+static void own_motion(const LashSim* sim, const Step* step, const double* v, double* d) {
+    double before = step->h * (1 - step->move_theta), moved = step->h * step->move_theta;
     for (int i = 0; i < sim->system->nv; ++i) d[i] = before * sim->v[i] + moved * v[i];
 }
 
@@ -63,14 +63,15 @@ static double least_gap(const LashInteractionList* list, int i, const double* g,
 }
 
 // Compares the gaps of all surfaces at q_k and at q_k (+) d; keeps the worst jump as the fault.
-static bool find_jump(LashSim* sim, StepContext* s, const double* d) {
+static bool find_jump(LashSim* sim, Step* step, const double* d) {
     const LashSystem* system = sim->system;
-    const LashInteractionList* list = s->list;
+    const LashInteractionList* list = step->list;
     double *before = sim->u, *after = sim->w, worst = 0;
-    double *q = sim->q_back, t = s->t0 + s->h;
+    double *q = sim->q_back, t = step->t0 + step->h;
     system->move(system, sim->q, 1, d, q);
     if (!all_finite(q, system->nq)) return false;
-    if (!system->evaluate(system, sim->work, s->t0, sim->q, NULL, before, NULL, NULL)) return false;
+    if (!system->evaluate(system, sim->work, step->t0, sim->q, NULL, before, NULL, NULL))
+        return false;
     if (!system->evaluate(system, sim->work, t, q, NULL, after, NULL, NULL)) return false;
     for (int i = list->bilateral, end = i; i < list->count; i = end) {
         end = i + 1;
@@ -92,41 +93,41 @@ static bool find_jump(LashSim* sim, StepContext* s, const double* d) {
     return worst > 0;
 }
 
-static bool has_surfaces(const StepContext* s) {
-    int last = s->list->count - 1; // they come at the end of the list
-    return last >= s->list->bilateral && s->list->item[last].surfaces > 0;
+static bool has_surfaces(const Step* step) {
+    int last = step->list->count - 1; // they come at the end of the list
+    return last >= step->list->bilateral && step->list->item[last].surfaces > 0;
 }
 
-bool gaps_jump(LashSim* sim, StepContext* s) {
+bool gaps_jump(LashSim* sim, Step* step) {
     const LashSystem* system = sim->system;
-    if (sim->settings.scheme == LASH_SCHATZMAN_PAOLI || !has_surfaces(s)) return false;
+    if (sim->settings.scheme == LASH_SCHATZMAN_PAOLI || !has_surfaces(step)) return false;
     double *own = sim->x, *lift = sim->y;
     bool ready = false, suspicious = false;
-    for (int c = 0; c < s->nc && !suspicious; ++c) {
-        const LashInteraction* item = &s->list->item[s->contact[c]];
-        if (item->surfaces == 0 || is_empty(s, item)) continue;
+    for (int c = 0; c < step->nc && !suspicious; ++c) {
+        const LashInteraction* item = &step->list->item[step->contact[c]];
+        if (item->surfaces == 0 || is_empty(step, item)) continue;
         if (!ready) {
-            own_motion(sim, s, s->v, own);
-            for (int i = 0; i < system->nv; ++i) lift[i] = s->d[i] - own[i];
+            own_motion(sim, step, step->v, own);
+            for (int i = 0; i < system->nv; ++i) lift[i] = step->d[i] - own[i];
             ready = true;
         }
-        double gap = s->g[item->row] - along_normal(system, item, s->G, lift);
-        double start = s->gap_start[s->contact[c]];
+        double gap = step->g[item->row] - along_normal(system, item, step->G, lift);
+        double start = step->gap_start[step->contact[c]];
         if (!(fabs(start) < INFINITY)) start = 0;
         suspicious = gap < start - SHARE * system->surface_motion(system, item->surfaces, own) -
                                sim->settings.tolerance_position;
     }
     if (!suspicious) return false;
-    bool jumps = find_jump(sim, s, own);
+    bool jumps = find_jump(sim, step, own);
     // What the system remembers of its last evaluation is that of the step's end.
-    system->evaluate(system, sim->work, s->t0 + s->h, s->q_end, NULL, sim->u, NULL, NULL);
+    system->evaluate(system, sim->work, step->t0 + step->h, step->q_end, NULL, sim->u, NULL, NULL);
     return jumps;
 }
 
-void gaps_of_failure(LashSim* sim, StepContext* s) {
-    if (!has_surfaces(s) || sim->fault.kind != LASH_FAULT_NONE) return;
-    own_motion(sim, s, s->v, sim->x);
-    if (all_finite(sim->x, sim->system->nv) && find_jump(sim, s, sim->x)) return;
-    own_motion(sim, s, sim->v, sim->x);
-    find_jump(sim, s, sim->x);
+void gaps_of_failure(LashSim* sim, Step* step) {
+    if (!has_surfaces(step) || sim->fault.kind != LASH_FAULT_NONE) return;
+    own_motion(sim, step, step->v, sim->x);
+    if (all_finite(sim->x, sim->system->nv) && find_jump(sim, step, sim->x)) return;
+    own_motion(sim, step, sim->v, sim->x);
+    find_jump(sim, step, sim->x);
 }

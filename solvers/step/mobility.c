@@ -18,104 +18,106 @@ static const double DEEP = 100; // overlaps to be opened may be deeper than what
 
 // Marks the contacts with a gap of at most `reach` [m] as wanted, beside the bilateral rows; where
 // some overlap also those near enough to be closed by mending that.
-static void want_contacts(LashSim* sim, StepContext* s, double reach) {
+static void want_contacts(LashSim* sim, Step* step, double reach) {
     static const double NEAR = 10; // overlaps
     const LashSystem* system = sim->system;
     double depth = 0;
-    if (s->list->count == s->list->bilateral || reach < 0) return;
-    system->evaluate(system, sim->work, sim->t, sim->q, s->wanted, s->g, NULL, NULL);
-    for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        depth = worse(depth, -s->g[s->list->item[i].row]);
+    if (step->list->count == step->list->bilateral || reach < 0) return;
+    system->evaluate(system, sim->work, sim->t, sim->q, step->wanted, step->g, NULL, NULL);
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        depth = worse(depth, -step->g[step->list->item[i].row]);
     }
-    for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        const LashInteraction* item = &s->list->item[i];
-        s->wanted[i] = !joint_friction(item) && s->g[item->row] <= reach + NEAR * depth;
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        const LashInteraction* item = &step->list->item[i];
+        step->wanted[i] = !joint_friction(item) && step->g[item->row] <= reach + NEAR * depth;
     }
 }
 
 // Evaluates the bilateral rows, and the contacts within reach, at (t, q) of the sim into its step
 // context and factors M.
-static bool evaluate_start(LashSim* sim, StepContext* s, double reach) {
+static bool evaluate_start(LashSim* sim, Step* step, double reach) {
     const LashSystem* system = sim->system;
     double factor = reach < 0 ? sim->reach : DEEP * sim->reach;
-    s->list = system->collect(system, sim->work, sim->t, sim->q, sim->v, sim->settings.h, factor);
-    for (int i = 0; i < s->list->count; ++i) s->wanted[i] = i < s->list->bilateral;
-    want_contacts(sim, s, reach);
-    system->evaluate(system, sim->work, sim->t, sim->q, s->wanted, s->g, s->g_t, s->G);
-    lash_rows_velocity(system, s->list, 0, s->list->bilateral, NULL, s->G, sim->v, s->U);
-    for (int i = 0; i < s->list->bilateral_rows; ++i) s->U[i] += s->g_t[i];
+    step->list =
+        system->collect(system, sim->work, sim->t, sim->q, sim->v, sim->settings.h, factor);
+    for (int i = 0; i < step->list->count; ++i) step->wanted[i] = i < step->list->bilateral;
+    want_contacts(sim, step, reach);
+    system->evaluate(system, sim->work, sim->t, sim->q, step->wanted, step->g, step->g_t, step->G);
+    lash_rows_velocity(system, step->list, 0, step->list->bilateral, NULL, step->G, sim->v,
+                       step->U);
+    for (int i = 0; i < step->list->bilateral_rows; ++i) step->U[i] += step->g_t[i];
     system->mass(system, sim->work, sim->q, sim->M_values);
     sim->factored = false;
     sim->history = 0;
     return lash_block_lu_factor(sim->M, sim->M_values);
 }
 
-static void measure_rows(const StepContext* s, LashMobility* mobility) {
-    for (int i = 0; i < s->list->bilateral; ++i) {
-        const LashInteraction* item = &s->list->item[i];
+static void measure_rows(const Step* step, LashMobility* mobility) {
+    for (int i = 0; i < step->list->bilateral; ++i) {
+        const LashInteraction* item = &step->list->item[i];
         for (int k = item->row; k < item->row + item->rows; ++k) {
-            mobility->velocity_error = worse(mobility->velocity_error, fabs(s->U[k]));
+            mobility->velocity_error = worse(mobility->velocity_error, fabs(step->U[k]));
             if (item->kind != LASH_BILATERAL) continue;
-            mobility->position_error = worse(mobility->position_error, fabs(s->g[k]));
+            mobility->position_error = worse(mobility->position_error, fabs(step->g[k]));
         }
     }
 }
 
 LashMobility lash_sim_mobility(LashSim* sim, int* redundant_rows) {
-    StepContext* s = &sim->step;
+    Step* step = &sim->step;
     LashMobility mobility = {.dof = sim->system->nv};
-    if (!evaluate_start(sim, s, -1)) return mobility;
-    measure_rows(s, &mobility);
-    mobility.rows = s->list->bilateral_rows;
-    mobility.rank = lash_bilateral_rank(sim->system, s->list, s->G, redundant_rows);
+    if (!evaluate_start(sim, step, -1)) return mobility;
+    measure_rows(step, &mobility);
+    mobility.rows = step->list->bilateral_rows;
+    mobility.rank = lash_bilateral_rank(sim->system, step->list, step->G, redundant_rows);
     mobility.dof = sim->system->nv - mobility.rank;
     return mobility;
 }
 
 // x (nv) = M^-1 G V^+ (-u): the smallest motion that changes the rows by -u; position_joints is
 // factored.
-static void smallest_motion(LashSim* sim, StepContext* s, const double* u, double* x) {
+static void smallest_motion(LashSim* sim, Step* step, const double* u, double* x) {
     const LashSystem* system = sim->system;
     lash_joint_solver_solve(&sim->position_joints, u, sim->w);
     memset(x, 0, (size_t)system->nv * sizeof *x);
-    lash_rows_apply(system, s->list, 0, s->list->bilateral, NULL, s->G, 1, sim->w, x);
+    lash_rows_apply(system, step->list, 0, step->list->bilateral, NULL, step->G, 1, sim->w, x);
     lash_block_lu_solve(sim->M, x);
 }
 
 // r (nv) = M^-1 n of contact i, with the joints kept closed
-static void contact_motion(LashSim* sim, StepContext* s, int i, double* r) {
+static void contact_motion(LashSim* sim, Step* step, int i, double* r) {
     const LashSystem* system = sim->system;
     const double normal[LASH_MAX_ROWS] = {1};
     memset(r, 0, (size_t)system->nv * sizeof *r);
-    lash_row_apply(system, &s->list->item[i], s->G, 1, normal, r);
+    lash_row_apply(system, &step->list->item[i], step->G, 1, normal, r);
     lash_block_lu_solve(sim->M, r);
-    if (s->list->bilateral == 0) return;
-    lash_rows_velocity(system, s->list, 0, s->list->bilateral, NULL, s->G, r, sim->u);
-    smallest_motion(sim, s, sim->u, sim->z);
+    if (step->list->bilateral == 0) return;
+    lash_rows_velocity(system, step->list, 0, step->list->bilateral, NULL, step->G, r, sim->u);
+    smallest_motion(sim, step, sim->u, sim->z);
     for (int k = 0; k < system->nv; ++k) r[k] += sim->z[k];
 }
 
 // x (nv) += the smallest motion that opens the wanted contacts.
-static bool push_apart(LashSim* sim, StepContext* s, double* x) {
+static bool push_apart(LashSim* sim, Step* step, double* x) {
     const LashSystem* system = sim->system;
     size_t nv = (size_t)system->nv, n = 0;
     double U[LASH_MAX_ROWS];
-    int* contact = lash_alloc((size_t)s->list->count * sizeof *contact);
-    for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        if (s->wanted[i]) contact[n++] = i;
+    int* contact = lash_alloc((size_t)step->list->count * sizeof *contact);
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        if (step->wanted[i]) contact[n++] = i;
     }
     double* memory = lash_alloc((n * nv + n * n + 4 * n + 1) * sizeof *memory);
     double *r = memory, *A = r + n * nv, *g = A + n * n, *tau = g + n, *g_new = tau + n;
     uint8_t* kind = lash_alloc(2 * n + 1); // zero: inequalities
     void* work = lash_alloc(lash_projection_work_size((int)n) + 1);
     for (size_t c = 0; c < n; ++c) {
-        contact_motion(sim, s, contact[c], r + c * nv);
+        contact_motion(sim, step, contact[c], r + c * nv);
         for (size_t k = 0; k < n; ++k) {
-            lash_row_velocity(system, &s->list->item[contact[k]], s->G, r + c * nv, U);
+            lash_row_velocity(system, &step->list->item[contact[k]], step->G, r + c * nv, U);
             A[k + n * c] = U[0];
         }
-        lash_row_velocity(system, &s->list->item[contact[c]], s->G, x, U);
-        g[c] = s->g[s->list->item[contact[c]].row] + U[0];
+        lash_row_velocity(system, &step->list->item[contact[c]], step->G, x, U);
+        g[c] = step->g[step->list->item[contact[c]].row] + U[0];
     }
     LashProjectionProblem problem = {.m = (int)n,
                                      .A = A,
@@ -139,40 +141,40 @@ static bool push_apart(LashSim* sim, StepContext* s, double* x) {
 }
 
 // Depth of the deepest wanted contact [m].
-static double overlap(const StepContext* s) {
+static double overlap(const Step* step) {
     double depth = 0;
-    for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        if (s->wanted[i]) depth = worse(depth, -s->g[s->list->item[i].row]);
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        if (step->wanted[i]) depth = worse(depth, -step->g[step->list->item[i].row]);
     }
     return depth;
 }
 
 // The correction of q (nv) from the rows just evaluated.
-static bool correction(LashSim* sim, StepContext* s, double* x) {
-    lash_joint_solver_factor(&sim->position_joints, s->list, s->G, sim->M, true, false);
-    smallest_motion(sim, s, s->g, x);
-    return push_apart(sim, s, x);
+static bool correction(LashSim* sim, Step* step, double* x) {
+    lash_joint_solver_factor(&sim->position_joints, step->list, step->G, sim->M, true, false);
+    smallest_motion(sim, step, step->g, x);
+    return push_apart(sim, step, x);
 }
 
 bool lash_sim_assemble(LashSim* sim, double* moved) {
     const LashSystem* system = sim->system;
-    StepContext* s = &sim->step;
+    Step* step = &sim->step;
     bool closed = false;
     double tolerance = 0.01 * sim->settings.tolerance_position;
     memcpy(sim->q_prev, sim->q, (size_t)system->nq * sizeof *sim->q);
     for (int k = 0; k < ASSEMBLY_ITERATIONS && !closed; ++k) {
-        if (!evaluate_start(sim, s, tolerance)) return false;
+        if (!evaluate_start(sim, step, tolerance)) return false;
         LashMobility mobility = {0};
-        measure_rows(s, &mobility);
-        closed = mobility.position_error <= tolerance && overlap(s) <= tolerance;
+        measure_rows(step, &mobility);
+        closed = mobility.position_error <= tolerance && overlap(step) <= tolerance;
         if (closed) break;
         if (!isfinite(mobility.position_error)) return false;
-        if (!correction(sim, s, sim->y)) return false;
+        if (!correction(sim, step, sim->y)) return false;
         double longest = 0; // far from closed the linear model overshoots: at most 0.2 rad or 0.2
                             // length per step
         for (int i = 0; i < system->nv; ++i) longest = fmax(longest, fabs(sim->y[i]));
-        system->move(system, sim->q, longest > 0.2 ? 0.2 / longest : 1, sim->y, s->q_end);
-        memcpy(sim->q, s->q_end, (size_t)system->nq * sizeof *sim->q);
+        system->move(system, sim->q, longest > 0.2 ? 0.2 / longest : 1, sim->y, step->q_end);
+        memcpy(sim->q, step->q_end, (size_t)system->nq * sizeof *sim->q);
         system->accept(system, sim->work, sim->t, sim->q, sim->v);
     }
     if (moved != NULL) {
@@ -181,14 +183,14 @@ bool lash_sim_assemble(LashSim* sim, double* moved) {
         for (int i = 0; i < system->nv; ++i) *moved = fmax(*moved, fabs(sim->y[i]));
     }
     if (!closed) return false;
-    lash_joint_solver_factor(&sim->position_joints, s->list, s->G, sim->M, false, false);
-    smallest_motion(sim, s, s->U, sim->y);
-    for (int i = 0; i < system->nv; ++i) s->v[i] = sim->v[i] + sim->y[i];
-    memcpy(s->q_end, sim->q, (size_t)system->nq * sizeof *sim->q);
-    lash_sim_set_state(sim, sim->t, s->q_end, s->v);
+    lash_joint_solver_factor(&sim->position_joints, step->list, step->G, sim->M, false, false);
+    smallest_motion(sim, step, step->U, sim->y);
+    for (int i = 0; i < system->nv; ++i) step->v[i] = sim->v[i] + sim->y[i];
+    memcpy(step->q_end, sim->q, (size_t)system->nq * sizeof *sim->q);
+    lash_sim_set_state(sim, sim->t, step->q_end, step->v);
     LashMobility after = {0};
-    if (!evaluate_start(sim, s, -1)) return false;
-    measure_rows(s, &after);
+    if (!evaluate_start(sim, step, -1)) return false;
+    measure_rows(step, &after);
     return after.position_error <= sim->settings.tolerance_position &&
            after.velocity_error <= sim->settings.tolerance_velocity;
 }

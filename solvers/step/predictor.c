@@ -55,8 +55,8 @@ static void extrapolate(const LashSim* sim, int n, int at, int size, double* x) 
     }
 }
 
-void step_guess(LashSim* sim, StepContext* s) {
-    int most = guess_order(sim), order[SPANS], joint_rows = s->list->bilateral_rows;
+void step_guess(LashSim* sim, Step* step) {
+    int most = guess_order(sim), order[SPANS], joint_rows = step->list->bilateral_rows;
     Place place[SPANS];
     lay_out_spans(sim, place);
     for (int i = 0; i < SPANS; ++i) {
@@ -71,18 +71,18 @@ void step_guess(LashSim* sim, StepContext* s) {
     const double *P = sim->guess + place[JOINT_P].at, *tau = sim->guess + place[JOINT_TAU].at;
     sim->guess_P = order[CONTACT_P] > 0 ? sim->guess + place[CONTACT_P].at : NULL;
     sim->guess_tau = sim->guess + place[CONTACT_TAU].at;
-    memcpy(s->v, order[SPAN_V] > 0 ? sim->guess : sim->v, nv * sizeof *s->v);
-    memcpy(s->shift, sim->guess + nv, nv * sizeof *s->shift);
+    memcpy(step->v, order[SPAN_V] > 0 ? sim->guess : sim->v, nv * sizeof *step->v);
+    memcpy(step->shift, sim->guess + nv, nv * sizeof *step->shift);
     for (int i = 0; i < joint_rows; ++i) {
-        s->P[i] = P[i];
-        s->tau[i] = tau[i];
+        step->P[i] = P[i];
+        step->tau[i] = tau[i];
     }
-    for (int i = joint_rows; i < s->list->rows; ++i) s->P[i] = s->tau[i] = 0;
+    for (int i = joint_rows; i < step->list->rows; ++i) step->P[i] = step->tau[i] = 0;
     if (sim->coupled_run || most == 0 || sim->velocity_joints.rows != joint_rows) return;
     // Redundant rows: what the residuals do not see would grow from step to step.
-    lash_joint_solver_project(&sim->velocity_joints, s->P);
+    lash_joint_solver_project(&sim->velocity_joints, step->P);
     lash_joint_solver_project(sim->same_metric ? &sim->velocity_joints : &sim->position_joints,
-                              s->tau);
+                              step->tau);
 }
 
 // D <- next, next <- next - D. Returns the sum of |D|.
@@ -133,8 +133,8 @@ static uint64_t key_of_contacts(const LashSim* sim) {
     return key;
 }
 
-void step_remember(LashSim* sim, const StepContext* s, bool smooth) {
-    const double* x[SPANS] = {s->v, s->shift, s->P, s->tau, sim->last.P, sim->last.tau};
+void step_remember(LashSim* sim, const Step* step, bool smooth) {
+    const double* x[SPANS] = {step->v, step->shift, step->P, step->tau, sim->last.P, sim->last.tau};
     uint64_t key = key_of_contacts(sim);
     Place place[SPANS];
     lay_out_spans(sim, place);

@@ -23,15 +23,15 @@ void pushes_begin_part(LashSim* sim) {
     sim->pushes_before = sim->pushes;
 }
 
-void pushes_add(LashSim* sim, const StepContext* s, int i, double work_n, double work_t) {
-    const LashInteraction* item = &s->list->item[i];
-    const double* P = s->P + item->row;
+void pushes_add(LashSim* sim, const Step* step, int i, double work_n, double work_t) {
+    const LashInteraction* item = &step->list->item[i];
+    const double* P = step->P + item->row;
     bool any = false;
     for (int r = 0; r < item->rows; ++r) any = any || P[r] != 0;
     if (!any || item->touched == 0) return;
     LashPush* push = push_of(sim, item);
     int last = item->touched - 1, n = lash_block_size(sim->system, item->block[last]);
-    const double* column = s->G_star + item->offset;
+    const double* column = step->G_star + item->offset;
     for (int b = 0; b < last; ++b)
         column += item->rows * lash_block_size(sim->system, item->block[b]);
     for (int r = 0; r < item->rows; ++r, column += n) {

@@ -36,25 +36,27 @@ static bool in_range(double value, double low, double high, const char* key, Las
                           value);
 }
 
-static bool law_fits(const LashSettings* s, LashError* error) {
-    if (s->law != LASH_FREMOND || s->scheme != LASH_SCHATZMAN_PAOLI) return true;
+static bool law_fits(const LashSettings* settings, LashError* error) {
+    if (settings->law != LASH_FREMOND || settings->scheme != LASH_SCHATZMAN_PAOLI) return true;
     return lash_error_set(
         error, LASH_ERROR_MODEL, "simulation.law",
         "Fremond's law is one of velocities: use it with moreau-jean, combined or "
         "direct, not with schatzman-paoli");
 }
 
-bool lash_settings_check(const LashSettings* s, LashError* error) {
-    if (s == NULL) return lash_error_null(error, "settings");
-    return in_range(s->h, DBL_MIN, 1e6, "simulation.step", error) &&
-           in_range(s->theta, 0.5, 1, "simulation.theta", error) &&
-           in_range(s->gamma, 0, 2, "simulation.gamma", error) &&
-           in_range(s->tolerance_position, 1e-15, 1, "simulation.tolerance_position", error) &&
-           in_range(s->tolerance_velocity, 1e-15, 1, "simulation.tolerance_velocity", error) &&
-           in_range(s->tolerance_solver, 1e-16, 1, "simulation.tolerance_solver", error) &&
-           in_range(s->max_iterations, 1, 10000, "simulation.max_iterations", error) &&
-           in_range(s->max_substeps, 1, 1 << 20, "simulation.substeps", error) &&
-           law_fits(s, error);
+bool lash_settings_check(const LashSettings* settings, LashError* error) {
+    if (settings == NULL) return lash_error_null(error, "settings");
+    return in_range(settings->h, DBL_MIN, 1e6, "simulation.step", error) &&
+           in_range(settings->theta, 0.5, 1, "simulation.theta", error) &&
+           in_range(settings->gamma, 0, 2, "simulation.gamma", error) &&
+           in_range(settings->tolerance_position, 1e-15, 1, "simulation.tolerance_position",
+                    error) &&
+           in_range(settings->tolerance_velocity, 1e-15, 1, "simulation.tolerance_velocity",
+                    error) &&
+           in_range(settings->tolerance_solver, 1e-16, 1, "simulation.tolerance_solver", error) &&
+           in_range(settings->max_iterations, 1, 10000, "simulation.max_iterations", error) &&
+           in_range(settings->max_substeps, 1, 1 << 20, "simulation.substeps", error) &&
+           law_fits(settings, error);
 }
 
 // --- Memory --------------------------------------------------------------------------------------
@@ -82,35 +84,35 @@ static void lay_out_last(LastContacts* last, int contacts, Take* t) {
     last->tau = take_doubles(t, n);
 }
 
-static void lay_out_step(StepContext* s, const LashSystem* system, Take* t) {
+static void lay_out_step(Step* step, const LashSystem* system, Take* t) {
     size_t nv = (size_t)system->nv, nq = (size_t)system->nq, rows = (size_t)system->max_rows;
     size_t count = (size_t)system->max_interactions, G = (size_t)system->max_G;
-    s->active = take(t, count);
-    s->position = take(t, count);
-    s->wanted = take(t, count);
-    s->has_U_start = take(t, count);
-    s->state = take(t, count);
-    s->U_start = take_doubles(t, rows);
-    s->gap_start = take_doubles(t, count);
-    s->scale = take_doubles(t, count);
-    s->v = take_doubles(t, nv);
-    s->P = take_doubles(t, rows);
-    s->tau = take_doubles(t, rows);
-    s->shift = take_doubles(t, nv);
-    s->d = take_doubles(t, nv);
-    s->q_end = take_doubles(t, nq);
-    s->q_theta = take_doubles(t, nq);
-    s->v_theta = take_doubles(t, nv);
-    s->F = take_doubles(t, nv);
-    s->r = take_doubles(t, nv);
-    s->g = take_doubles(t, rows);
-    s->g_t = take_doubles(t, rows);
-    s->G = take_doubles(t, G);
-    s->g_star = take_doubles(t, rows);
-    s->g_t_star = take_doubles(t, rows);
-    s->G_star = take_doubles(t, G);
-    s->G_hat = take_doubles(t, G);
-    s->U = take_doubles(t, rows);
+    step->active = take(t, count);
+    step->position = take(t, count);
+    step->wanted = take(t, count);
+    step->has_U_start = take(t, count);
+    step->state = take(t, count);
+    step->U_start = take_doubles(t, rows);
+    step->gap_start = take_doubles(t, count);
+    step->scale = take_doubles(t, count);
+    step->v = take_doubles(t, nv);
+    step->P = take_doubles(t, rows);
+    step->tau = take_doubles(t, rows);
+    step->shift = take_doubles(t, nv);
+    step->d = take_doubles(t, nv);
+    step->q_end = take_doubles(t, nq);
+    step->q_theta = take_doubles(t, nq);
+    step->v_theta = take_doubles(t, nv);
+    step->F = take_doubles(t, nv);
+    step->r = take_doubles(t, nv);
+    step->g = take_doubles(t, rows);
+    step->g_t = take_doubles(t, rows);
+    step->G = take_doubles(t, G);
+    step->g_star = take_doubles(t, rows);
+    step->g_t_star = take_doubles(t, rows);
+    step->G_star = take_doubles(t, G);
+    step->G_hat = take_doubles(t, G);
+    step->U = take_doubles(t, rows);
 }
 
 static void lay_out_drivers(Drivers* drivers, Take* t) {
@@ -124,24 +126,24 @@ static void lay_out_drivers(Drivers* drivers, Take* t) {
     drivers->saved_speed = take_doubles(t, n);
 }
 
-static void lay_out_contacts(StepContext* s, int contacts, int contact_rows, Take* t) {
+static void lay_out_contacts(Step* step, int contacts, int contact_rows, Take* t) {
     size_t nc = (size_t)contacts, m = (size_t)contact_rows;
-    s->contact = take(t, nc * sizeof(int));
-    s->first = take(t, nc * sizeof(int));
-    s->normal = take(t, nc * sizeof(int));
-    s->kind = take(t, nc);
-    s->kind_n = take(t, 2 * nc);
-    s->held = take(t, m);
-    s->W = take_doubles(t, m * (m + 8));
-    s->b = take_doubles(t, m + 8);
-    s->P_c = take_doubles(t, m);
-    s->U_c = take_doubles(t, m);
-    s->mu = take_doubles(t, nc);
-    s->A_n = take_doubles(t, nc * nc);
-    s->gap_n = take_doubles(t, nc);
-    s->tau_n = take_doubles(t, nc);
-    s->gap_new = take_doubles(t, nc);
-    s->P_n = take_doubles(t, nc);
+    step->contact = take(t, nc * sizeof(int));
+    step->first = take(t, nc * sizeof(int));
+    step->normal = take(t, nc * sizeof(int));
+    step->kind = take(t, nc);
+    step->kind_n = take(t, 2 * nc);
+    step->held = take(t, m);
+    step->W = take_doubles(t, m * (m + 8));
+    step->b = take_doubles(t, m + 8);
+    step->P_c = take_doubles(t, m);
+    step->U_c = take_doubles(t, m);
+    step->mu = take_doubles(t, nc);
+    step->A_n = take_doubles(t, nc * nc);
+    step->gap_n = take_doubles(t, nc);
+    step->tau_n = take_doubles(t, nc);
+    step->gap_new = take_doubles(t, nc);
+    step->P_n = take_doubles(t, nc);
 }
 
 static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
@@ -314,16 +316,16 @@ void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v
 
 // --- The step ------------------------------------------------------------------------------------
 
-static LashOutcome run_scheme(LashSim* sim, StepContext* s) {
+static LashOutcome run_scheme(LashSim* sim, Step* step) {
     switch (sim->settings.scheme) {
         case LASH_COMBINED:
-            return step_combined(sim, s);
+            return step_combined(sim, step);
         case LASH_MOREAU_JEAN:
-            return step_moreau_jean(sim, s);
+            return step_moreau_jean(sim, step);
         case LASH_DIRECT:
-            return step_direct(sim, s);
+            return step_direct(sim, step);
         case LASH_SCHATZMAN_PAOLI:
-            return step_schatzman_paoli(sim, s);
+            return step_schatzman_paoli(sim, step);
         case LASH_SCHEMES:
             break;
     }
@@ -332,85 +334,87 @@ static LashOutcome run_scheme(LashSim* sim, StepContext* s) {
 }
 
 // Largest penetration of all candidates at the end of the step; the interaction it belongs to.
-static void measure_gaps(StepContext* s) {
-    s->penetration = 0;
-    for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        double g = s->g[s->list->item[i].row];
-        if (-g <= s->penetration) continue;
-        s->penetration = worse(s->penetration, -g);
-        s->worst_gap = s->list->item[i].id;
+static void measure_gaps(Step* step) {
+    step->penetration = 0;
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        double g = step->g[step->list->item[i].row];
+        if (-g <= step->penetration) continue;
+        step->penetration = worse(step->penetration, -g);
+        step->worst_gap = step->list->item[i].id;
     }
 }
 
-static bool positions_hold(const LashSim* sim, const StepContext* s) {
+static bool positions_hold(const LashSim* sim, const Step* step) {
     if (sim->settings.scheme == LASH_MOREAU_JEAN || sim->settings.scheme == LASH_SCHATZMAN_PAOLI)
         return true; // no law on g(q_{k+1}): the violation is reported
     if (sim->settings.scheme == LASH_DIRECT && !sim->settings.project_all) return true;
-    return s->penetration <= sim->settings.tolerance_position;
+    return step->penetration <= sim->settings.tolerance_position;
 }
 
-static void remember_contacts(LashSim* sim, const StepContext* s) {
+static void remember_contacts(LashSim* sim, const Step* step) {
     int closed = 0;
     sim->last.count = 0;
-    for (int i = s->list->bilateral; i < s->list->count; ++i) {
-        if (!s->active[i]) continue;
-        const LashInteraction* item = &s->list->item[i];
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        if (!step->active[i]) continue;
+        const LashInteraction* item = &step->list->item[i];
         int k = sim->last.count++;
         sim->last.id[k] = item->id;
         sim->last.closed[k] =
-            s->P[item->row] > 0 || s->g[item->row] <= sim->settings.tolerance_position;
-        sim->last.state[k] = s->state[i];
-        sim->last.tau[k] = s->tau[item->row];
+            step->P[item->row] > 0 || step->g[item->row] <= sim->settings.tolerance_position;
+        sim->last.state[k] = step->state[i];
+        sim->last.tau[k] = step->tau[item->row];
         for (int r = 0; r < 3; ++r) {
-            sim->last.P[3 * k + r] = r < item->rows ? s->P[item->row + r] : 0;
-            sim->last.U[3 * k + r] = r < item->rows ? s->U[item->row + r] : 0;
+            sim->last.P[3 * k + r] = r < item->rows ? step->P[item->row + r] : 0;
+            sim->last.U[3 * k + r] = r < item->rows ? step->U[item->row + r] : 0;
         }
-        if (joint_friction(item) || !(s->P[item->row] > 0)) continue;
+        if (joint_friction(item) || !(step->P[item->row] > 0)) continue;
         ++closed;
-        sim->info.opening += s->has_U_start[i] && s->U_start[item->row] > 0;
+        sim->info.opening += step->has_U_start[i] && step->U_start[item->row] > 0;
     }
     if (closed > sim->info.contacts) sim->info.contacts = closed;
 }
 
-void step_accept(LashSim* sim, StepContext* s) {
+void step_accept(LashSim* sim, Step* step) {
     const LashSystem* system = sim->system;
     size_t nv = (size_t)system->nv, nq = (size_t)system->nq;
     int before = sim->last.count;
-    events_of_step(sim, s);
-    remember_contacts(sim, s);
+    events_of_step(sim, step);
+    remember_contacts(sim, step);
     memcpy(sim->q_prev, sim->q, nq * sizeof *sim->q);
-    sim->h_prev = s->h;
-    memcpy(sim->v, s->v, nv * sizeof *sim->v);
-    memcpy(sim->q, s->q_end, nq * sizeof *sim->q);
+    sim->h_prev = step->h;
+    memcpy(sim->v, step->v, nv * sizeof *sim->v);
+    memcpy(sim->q, step->q_end, nq * sizeof *sim->q);
     drivers_accept(sim);
-    step_remember(sim, s, before == sim->last.count);
+    step_remember(sim, step, before == sim->last.count);
     // The operator holds the impulses of an impact; what follows may not need their derivatives.
     if (sim->exact && sim->history <= 2) sim->exact = sim->factored = false;
-    sim->t = s->t0 + s->h;
+    sim->t = step->t0 + step->h;
     system->accept(system, sim->work, sim->t, sim->q, sim->v);
 }
 
 // Where the largest error is, measured in tolerances.
-static uint64_t worst_interaction(const LashSim* sim, const StepContext* s) {
-    double velocity = worse(s->velocity_error, s->contact_error) / sim->settings.tolerance_velocity;
-    double position = s->position_error / sim->settings.tolerance_position;
-    double gap = s->penetration / sim->settings.tolerance_position;
-    if (gap > position && gap > velocity) return s->worst_gap;
-    return !(position <= velocity) ? s->worst_position : s->worst_velocity;
+static uint64_t worst_interaction(const LashSim* sim, const Step* step) {
+    double velocity =
+        worse(step->velocity_error, step->contact_error) / sim->settings.tolerance_velocity;
+    double position = step->position_error / sim->settings.tolerance_position;
+    double gap = step->penetration / sim->settings.tolerance_position;
+    if (gap > position && gap > velocity) return step->worst_gap;
+    return !(position <= velocity) ? step->worst_position : step->worst_velocity;
 }
 
-static void note_errors(LashSim* sim, const StepContext* s) {
+static void note_errors(LashSim* sim, const Step* step) {
     LashStepInfo* info = &sim->info;
-    info->position_error = worse(info->position_error, s->position_error);
-    info->penetration = worse(info->penetration, s->penetration);
-    info->velocity_error = worse(info->velocity_error, worse(s->velocity_error, s->contact_error));
-    info->dynamics_error = worse(info->dynamics_error, s->dynamics_error);
-    info->worst = worst_interaction(sim, s);
-    info->demoted += s->demoted;
+    info->position_error = worse(info->position_error, step->position_error);
+    info->penetration = worse(info->penetration, step->penetration);
+    info->velocity_error =
+        worse(info->velocity_error, worse(step->velocity_error, step->contact_error));
+    info->dynamics_error = worse(info->dynamics_error, step->dynamics_error);
+    info->worst = worst_interaction(sim, step);
+    info->demoted += step->demoted;
 }
 
 // The largest displacement by the projection, of all parts of the step.
-static void note_shift(LashSim* sim, const StepContext* s) {
+static void note_shift(LashSim* sim, const Step* step) {
     const LashSystem* system = sim->system;
     LashScheme scheme = sim->settings.scheme;
     if (scheme == LASH_MOREAU_JEAN || scheme == LASH_SCHATZMAN_PAOLI) return;
@@ -419,7 +423,7 @@ static void note_shift(LashSim* sim, const StepContext* s) {
     for (int b = 0; b < system->blocks; ++b) {
         double square = 0;
         for (int i = system->block_start[b]; i < system->block_start[b + 1]; ++i)
-            square += sim->weight[i] * sim->weight[i] * s->shift[i] * s->shift[i];
+            square += sim->weight[i] * sim->weight[i] * step->shift[i] * step->shift[i];
         if (!(square > most)) continue;
         most = square;
         at = b;
@@ -430,40 +434,40 @@ static void note_shift(LashSim* sim, const StepContext* s) {
 }
 
 // Adds the work of the solved step; no step is accepted whose numbers are not finite.
-static LashOutcome add_energies(LashSim* sim, const StepContext* s) {
-    if (!step_is_finite(sim, s)) return LASH_FAILED;
+static LashOutcome add_energies(LashSim* sim, const Step* step) {
+    if (!step_is_finite(sim, step)) return LASH_FAILED;
     LashEnergy before = sim->energy;
     pushes_begin_part(sim);
-    energy_add_step(sim, s);
-    if (energy_is_finite(sim, s)) return LASH_CONVERGED;
+    energy_add_step(sim, step);
+    if (energy_is_finite(sim, step)) return LASH_CONVERGED;
     sim->energy = before;
     pushes_clear(sim);
     return LASH_FAILED;
 }
 
 static LashOutcome one_step(LashSim* sim, double h) {
-    StepContext* s = &sim->step;
+    Step* step = &sim->step;
     LashOutcome outcome = LASH_FAILED;
     double reach = sim->reach;
     sim->fault.kind = LASH_FAULT_NONE;
     for (int k = 0; k < REACH_ATTEMPTS && !sim_stopped(sim);
          ++k, sim->reach *= 8) { // farther than promised: promise more
         sim->outside = false;
-        step_begin(sim, s, h);
-        outcome = run_scheme(sim, s);
+        step_begin(sim, step, h);
+        outcome = run_scheme(sim, step);
         if (outcome == LASH_CONVERGED || !sim->outside) break;
     }
     sim->reach = reach;
-    measure_gaps(s);
-    if (outcome == LASH_CONVERGED && !positions_hold(sim, s)) outcome = LASH_INACCURATE;
-    note_errors(sim, s);
-    if (outcome == LASH_CONVERGED && gaps_jump(sim, s)) outcome = LASH_FAILED;
-    if (outcome == LASH_CONVERGED) outcome = add_energies(sim, s);
+    measure_gaps(step);
+    if (outcome == LASH_CONVERGED && !positions_hold(sim, step)) outcome = LASH_INACCURATE;
+    note_errors(sim, step);
+    if (outcome == LASH_CONVERGED && gaps_jump(sim, step)) outcome = LASH_FAILED;
+    if (outcome == LASH_CONVERGED) outcome = add_energies(sim, step);
     if (outcome == LASH_CONVERGED) {
-        note_shift(sim, s);
-        step_accept(sim, s);
+        note_shift(sim, step);
+        step_accept(sim, step);
     } else if (!sim->stopped) {
-        gaps_of_failure(sim, s);
+        gaps_of_failure(sim, step);
         memcpy(sim->fail_q, sim->q, (size_t)sim->system->nq * sizeof *sim->q);
         sim->fail_t = sim->t;
     }
@@ -520,13 +524,13 @@ static void restore_state(LashSim* sim, double t, LashEnergy energy) {
 // P of the step just solved with the joints' part replaced by the one of minimum norm that gives
 // the same G* P.
 static void joint_reactions(LashSim* sim) {
-    const StepContext* s = &sim->step;
-    memcpy(sim->reactions, s->P, (size_t)s->list->rows * sizeof *s->P);
-    if (s->list->bilateral == 0) return;
+    const Step* step = &sim->step;
+    memcpy(sim->reactions, step->P, (size_t)step->list->rows * sizeof *step->P);
+    if (step->list->bilateral == 0) return;
     const LashJointSolver* joints = &sim->velocity_joints; // at full rank P is unique
-    if (joints->rows == s->list->bilateral_rows && joints->rank == joints->rows) return;
+    if (joints->rows == step->list->bilateral_rows && joints->rank == joints->rows) return;
     if (!lash_block_lu_factor(sim->M, sim->M_values)) return;
-    lash_joint_solver_minimum_norm(&sim->reaction_joints, s->list, s->G_star, sim->M,
+    lash_joint_solver_minimum_norm(&sim->reaction_joints, step->list, step->G_star, sim->M,
                                    sim->reactions);
 }
 

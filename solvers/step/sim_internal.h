@@ -26,7 +26,7 @@ enum { POSITION_FREE, POSITION_CLOSED_IF_PUSHED, POSITION_NOT_NEGATIVE };
 
 // Everything a step computes, in the order it is made. Sizes: nv, rows of the list, m rows and nc
 // contacts that are active.
-typedef struct StepContext {
+typedef struct Step {
     double t0, h, theta; // start time, length; theta of the velocity average
     double move_theta;   // weight of v_{k+1} in the motion: theta, or 1/2 for the variant
     const LashInteractionList* list; // collect
@@ -68,7 +68,7 @@ typedef struct StepContext {
     int demoted;
     bool unfinished; // the pass ended early: a contact outside the index set penetrates clearly
     bool relaxed;    // pushing contacts need not be closed exactly
-} StepContext;
+} Step;
 
 // What the predictor knows of one kind of quantity.
 enum { SPAN_V, SPAN_SHIFT, JOINT_P, JOINT_TAU, CONTACT_P, CONTACT_TAU, SPANS };
@@ -172,7 +172,7 @@ struct LashSim {
     double* dtau;               // (rows) correction of the joints' tau
     double *kept, *kept_shift;  // (nv + 2 rows), (nv) an iterate that passes
     void *friction_work, *levenberg_work, *projection_work;
-    StepContext step;
+    Step step;
     LashStepInfo info;
     LashEnergy energy;
     bool reactions_clean;          // P of bilateral rows is of minimum norm
@@ -209,65 +209,65 @@ static inline bool diagonal_finite(const double* A, int lda, int n) {
 
 // --- Stages (newton.c) ---------------------------------------------------------------------------
 // Starts a step of length h: lists interactions, guesses v and P; no contact is active.
-void step_begin(LashSim* sim, StepContext* s, double h);
+void step_begin(LashSim* sim, Step* step, double h);
 // The guess alone: v and joint impulses extrapolated, contact impulses zero.
-void step_guess(LashSim* sim, StepContext* s);
+void step_guess(LashSim* sim, Step* step);
 // How many of the last steps it extrapolates from; 0: none.
 int guess_order(const LashSim* sim);
 // Solves the step for the sets active and position; project: position problem included.
-LashOutcome step_solve(LashSim* sim, StepContext* s, bool project);
+LashOutcome step_solve(LashSim* sim, Step* step, bool project);
 // Shorter steps come before anything else, if they are allowed (sim.c): they mend nearly all.
-static inline bool shorter_first(const LashSim* sim, const StepContext* s) {
-    return sim->coupled_run && 8 * s->h > sim->settings.h && sim->settings.max_substeps > 8;
+static inline bool shorter_first(const LashSim* sim, const Step* step) {
+    return sim->coupled_run && 8 * step->h > sim->settings.h && sim->settings.max_substeps > 8;
 }
 // x (nv) = N G tau with the directions of the last evaluation
-void projection_shift(LashSim* sim, const StepContext* s, double* x);
+void projection_shift(LashSim* sim, const Step* step, double* x);
 // x += G tau
-void projection_force(LashSim* sim, const StepContext* s, double* x);
+void projection_force(LashSim* sim, const Step* step, double* x);
 // Takes tau over into the shift.
-void projection_update(LashSim* sim, StepContext* s);
+void projection_update(LashSim* sim, Step* step);
 // Keeps the solved step for the predictor; smooth: no jump in it.
-void step_remember(LashSim* sim, const StepContext* s, bool smooth);
+void step_remember(LashSim* sim, const Step* step, bool smooth);
 // System's evaluate; remembers a refusal.
 bool sim_evaluate(LashSim* sim, double t, const double* q, const uint8_t* wanted, double* g,
                   double* g_t, double* G);
 // An empty contact slot: no place where the surfaces could touch.
-static inline bool is_empty(const StepContext* s, const LashInteraction* item) {
-    return item->kind == LASH_UNILATERAL && s->g[item->row] == INFINITY;
+static inline bool is_empty(const Step* step, const LashInteraction* item) {
+    return item->kind == LASH_UNILATERAL && step->g[item->row] == INFINITY;
 }
 // Marks contact i active, with the impulse of the last step as a guess when it was active there.
-void step_activate(LashSim* sim, StepContext* s, int i);
+void step_activate(LashSim* sim, Step* step, int i);
 // Takes the solved step as the new state (sim.c).
-void step_accept(LashSim* sim, StepContext* s);
+void step_accept(LashSim* sim, Step* step);
 
 // --- Prescribed speeds (drivers.c) ---------------------------------------------------------------
 int drivers_count(const LashInteractionList* list); // rows
 void drivers_start(LashSim* sim);                   // the present state is where they start
 // g: coordinates at the end of the step become position errors; g_t there.
-void drivers_hold(LashSim* sim, const StepContext* s, const double* g_t, double* g);
+void drivers_hold(LashSim* sim, const Step* step, const double* g_t, double* g);
 void drivers_accept(LashSim* sim); // the step last held is taken
 void drivers_save(LashSim* sim);
 void drivers_restore(LashSim* sim);
 
 // --- Linear algebra (factor.c) -------------------------------------------------------------------
-bool step_factor(LashSim* sim, StepContext* s, bool project);
+bool step_factor(LashSim* sim, Step* step, bool project);
 void pattern_sort(LashSim* sim); // fills pattern_first and pattern_block, once
 // True when B (and B_n) can be used: forms them once so many columns have been asked of the
 // operator at hand that it pays. False: not yet, or the system is too large.
-bool response_ready(LashSim* sim, const StepContext* s);
+bool response_ready(LashSim* sim, const Step* step);
 // x (nv) <- response of the closed joints to the generalized impulse x; positions: in the
 // projection metric
-void joints_response(LashSim* sim, const StepContext* s, bool positions, double* x);
+void joints_response(LashSim* sim, const Step* step, bool positions, double* x);
 
-// G_hat = G + h theta d(G'v + g_t)/dq of the wanted interactions [first, last); returns s->G_hat
-const double* row_derivatives(LashSim* sim, StepContext* s, int first, int last);
+// G_hat = G + h theta d(G'v + g_t)/dq of the wanted interactions [first, last); returns step->G_hat
+const double* row_derivatives(LashSim* sim, Step* step, int first, int last);
 
 // --- All derivatives (full_newton.c) -------------------------------------------------------------
 FullNewton* full_newton_create(const LashSystem* system, const LashInteractionList* list);
 void full_newton_destroy(FullNewton* full);
-bool full_newton_factor(LashSim* sim, StepContext* s, bool project);
+bool full_newton_factor(LashSim* sim, Step* step, bool project);
 // sim->y = change of v; P and, with project, tau of the joints are corrected.
-void full_newton_correct(LashSim* sim, StepContext* s, bool project);
+void full_newton_correct(LashSim* sim, Step* step, bool project);
 
 // --- The same with contacts, velocities and positions coupled (contact_newton.c) -----------------
 // M: values of the constant mass. NULL: not for this system.
@@ -275,37 +275,37 @@ ContactNewton* contact_newton_create(const LashSystem* system, const LashInterac
                                      const double* M, int contacts, int contact_rows);
 void contact_newton_destroy(ContactNewton* newton);
 // Was the operator made for these contacts and this step length?
-bool contact_newton_fits(const LashSim* sim, const StepContext* s, bool project);
+bool contact_newton_fits(const LashSim* sim, const Step* step, bool project);
 // plain: without the derivatives of directions, for an iterate far from the solution
-bool contact_newton_factor(LashSim* sim, StepContext* s, bool project, bool plain);
+bool contact_newton_factor(LashSim* sim, Step* step, bool project, bool plain);
 bool contact_newton_is_plain(const LashSim* sim);
 uint64_t contact_newton_number(const LashSim* sim); // of its W; 0: changes with every correction
 // Impulses of the joints (bilateral rows) for a unit impulse of a row of the contact problem.
 const double* contact_newton_loads(const LashSim* sim, int row);
-bool contact_newton_is_old(const LashSim* sim, const StepContext* s); // of an earlier step
+bool contact_newton_is_old(const LashSim* sim, const Step* step); // of an earlier step
 void contact_newton_forget(LashSim* sim); // the next pass makes a new operator
-bool contact_newton_correct(LashSim* sim, StepContext* s, bool project);
+bool contact_newton_correct(LashSim* sim, Step* step, bool project);
 // |N G tau - shift|: the motion of the iterate against its own multipliers
-double contact_newton_motion_error(LashSim* sim, const StepContext* s);
+double contact_newton_motion_error(LashSim* sim, const Step* step);
 
 // --- Contacts (contact_stage.c)
 // ----------------------------------------------------------------------------------- Numbers the
 // active contacts and those of the position problem; U at the start where the impact law needs it.
-bool contacts_list(LashSim* sim, StepContext* s);
+bool contacts_list(LashSim* sim, Step* step);
 // Is it friction in a joint? That always acts, and has no gap.
 bool joint_friction(const LashInteraction* item);
 // The normal rows of friction in joints: W (leading dimension ld) = w (e_N - dL/dP), b = -w (L -
 // dL/dP P), where L is taken with the impulses of the joints corrected so far.
-void assemble_loads(LashSim* sim, StepContext* s, double* W, int ld, double* b, const double* P);
+void assemble_loads(LashSim* sim, Step* step, double* W, int ld, double* b, const double* P);
 // Errors of the contact law and, with project, of the positions at the iterate, joined to those of
 // the joints.
-void contacts_errors(LashSim* sim, StepContext* s, bool project);
+void contacts_errors(LashSim* sim, Step* step, bool project);
 // The friction problem (W, b) of the active contacts.
-LashFrictionProblem friction_problem(const StepContext* s);
+LashFrictionProblem friction_problem(const Step* step);
 // Solves the friction problem (W, b) of a coupled correction from P_c; false: not near enough.
-bool contacts_solve_coupled(LashSim* sim, StepContext* s, bool plain);
+bool contacts_solve_coupled(LashSim* sim, Step* step, bool plain);
 // Rows and columns of empty slots say U = w P, b = 0: no impulse, and none on others.
-void part_empty_slots(const StepContext* s, double* W, int ld, double* b);
+void part_empty_slots(const Step* step, double* W, int ld, double* b);
 // A row along which the joints hold both parts, a tangent along the axis of a planar mechanism: its
 // W is rounding, and an impulse along it would be anything. length, free: squared, with and without
 // the joints.
@@ -316,67 +316,67 @@ static inline bool is_held(double length, double free) {
 // G'M^-1 G of a row, with the diagonal of M only
 double row_mobility(const LashSim* sim, const LashInteraction* item, const double* G, int row);
 // Rows and columns of held rows say U = w P, b = 0: no impulse; P_c starts without them.
-void part_held_rows(StepContext* s, double* W, int ld);
-void clear_held_rows(const StepContext* s, double* b, double* P);
+void part_held_rows(Step* step, double* W, int ld);
+void clear_held_rows(const Step* step, double* b, double* P);
 // Solves the contact problem; sim->y (velocity correction) and P are completed. False: no solution.
-bool contacts_correct(LashSim* sim, StepContext* s);
+bool contacts_correct(LashSim* sim, Step* step);
 // Solves the position problem at the corrected velocities for tau.
-bool positions_correct(LashSim* sim, StepContext* s);
+bool positions_correct(LashSim* sim, Step* step);
 // y (nv) = response of the closed joints to column `row` of a contact
-void response_column(LashSim* sim, const StepContext* s, const LashInteraction* item, int row,
+void response_column(LashSim* sim, const Step* step, const LashInteraction* item, int row,
                      bool positions, double* y);
 // Rows of the contacts' law at velocity level: G at the end of the step; G* under Fremond's law.
-const double* law_rows(const LashSim* sim, const StepContext* s);
+const double* law_rows(const LashSim* sim, const Step* step);
 // What the law of contact i adds to U (rows): e U_N(start); under Fremond's law also
 // (1 - theta)/theta U_T(start).
-void law_shift(const LashSim* sim, const StepContext* s, int i, double* shift);
+void law_shift(const LashSim* sim, const Step* step, int i, double* shift);
 // Fremond's law: U at the start along the directions of the iterate, G*' v_k + g_t.
-void fremond_start(LashSim* sim, StepContext* s);
+void fremond_start(LashSim* sim, Step* step);
 // x (nv) <- N x; x gets the joints' answer to the displacement x, their tau is completed;
 // moved (nv): displacement by the corrections made so far
 void solve_metric(LashSim* sim, double* x);
-void keep_joints_closed(LashSim* sim, StepContext* s, double* x);
-void increment_so_far(LashSim* sim, const StepContext* s, double* moved);
+void keep_joints_closed(LashSim* sim, Step* step, double* x);
+void increment_so_far(LashSim* sim, const Step* step, double* moved);
 
 // --- Velocities and positions in one problem (coupled.c) -----------------------------------------
 size_t coupled_work_doubles(int contacts, int contact_rows);
 // On entry sim->y is the velocity correction without contacts; it, P and tau are completed.
-bool coupled_correct(LashSim* sim, StepContext* s);
+bool coupled_correct(LashSim* sim, Step* step);
 
 // --- Activation (forecast.c) ---------------------------------------------------------------------
-LashOutcome forecast_activate(LashSim* sim, StepContext* s);
+LashOutcome forecast_activate(LashSim* sim, Step* step);
 
 // --- Schemes, one file each ----------------------------------------------------------------------
-LashOutcome step_combined(LashSim* sim, StepContext* s);
-LashOutcome step_moreau_jean(LashSim* sim, StepContext* s);
-LashOutcome step_direct(LashSim* sim, StepContext* s);
-LashOutcome step_schatzman_paoli(LashSim* sim, StepContext* s);
+LashOutcome step_combined(LashSim* sim, Step* step);
+LashOutcome step_moreau_jean(LashSim* sim, Step* step);
+LashOutcome step_direct(LashSim* sim, Step* step);
+LashOutcome step_schatzman_paoli(LashSim* sim, Step* step);
 
 // --- Events (events.c) ---------------------------------------------------------------------------
-void events_of_step(LashSim* sim, StepContext* s); // and s->state
+void events_of_step(LashSim* sim, Step* step); // and step->state
 
 // --- Pushes (pushes.c) ---------------------------------------------------------------------------
 void pushes_clear(LashSim* sim);      // a step begins
 void pushes_begin_part(LashSim* sim); // the next part of it
 // Active interaction i pushed and did this work [J].
-void pushes_add(LashSim* sim, const StepContext* s, int i, double work_n, double work_t);
+void pushes_add(LashSim* sim, const Step* step, int i, double work_n, double work_t);
 
 // --- Faults (fault.c) ----------------------------------------------------------------------------
 // The iterate has errors that are not finite: keeps where, and what is to blame for it.
-void fault_of_iterate(LashSim* sim, const StepContext* s);
+void fault_of_iterate(LashSim* sim, const Step* step);
 // Are state, impulses, errors and energies of the solved step numbers?
-bool step_is_finite(LashSim* sim, const StepContext* s);
-bool energy_is_finite(LashSim* sim, const StepContext* s);
+bool step_is_finite(LashSim* sim, const Step* step);
+bool energy_is_finite(LashSim* sim, const Step* step);
 
 // --- Gaps that fall by more than surfaces move (gap_jump.c) --------------------------------------
-bool gaps_jump(LashSim* sim, StepContext* s);       // of the solved step; keeps the fault
-void gaps_of_failure(LashSim* sim, StepContext* s); // the same of a step without solution
+bool gaps_jump(LashSim* sim, Step* step);       // of the solved step; keeps the fault
+void gaps_of_failure(LashSim* sim, Step* step); // the same of a step without solution
 
 // --- Contradictions (conflict.c) -----------------------------------------------------------------
 bool conflict_find(LashSim* sim); // where the step failed; fills sim->conflict
 
 // --- Energy (energy.c) ---------------------------------------------------------------------------
 double energy_kinetic(LashSim* sim, const double* q, const double* v);
-void energy_add_step(LashSim* sim, const StepContext* s);
+void energy_add_step(LashSim* sim, const Step* step);
 
 #endif
