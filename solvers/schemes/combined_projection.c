@@ -26,8 +26,8 @@ static int take_in_last(LashSim* sim, Step* step) {
     int taken = 0;
     for (int i = step->list->bilateral; i < step->list->count; ++i) {
         if (joint_friction(&step->list->item[i])) continue; // active from the start
-        for (int k = 0; k < sim->last.count; ++k) {
-            if (sim->last.id[k] != step->list->item[i].id || !sim->last.closed[k]) continue;
+        for (int k = 0; k < sim->now.last.count; ++k) {
+            if (sim->now.last.id[k] != step->list->item[i].id || !sim->now.last.closed[k]) continue;
             take_in(sim, step, i);
             ++taken;
         }

@@ -23,20 +23,20 @@ LashOutcome forecast_activate(LashSim* sim, Step* step) {
         LashOutcome outcome = step_solve(sim, step, false);
         if (outcome != LASH_CONVERGED) return outcome;
     }
-    memcpy(sim->x, step->v, (size_t)system->nv * sizeof *sim->x); // v_free
     for (int i = list->bilateral; i < list->count; ++i) step->wanted[i] = 1;
-    if (!sim_evaluate(sim, step->t0, sim->q, step->wanted, step->g_star, step->g_t, step->G))
+    if (!sim_evaluate(sim, step->t0, sim->now.q, step->wanted, step->g_star, step->g_t, step->G))
         return LASH_FAILED;
-    lash_rows_velocity(system, list, list->bilateral, list->count, NULL, step->G, sim->v,
+    lash_rows_velocity(system, list, list->bilateral, list->count, NULL, step->G, sim->now.v,
                        step->U_start);
-    lash_rows_velocity(system, list, list->bilateral, list->count, NULL, step->G, sim->x, step->U);
+    lash_rows_velocity(system, list, list->bilateral, list->count, NULL, step->G, step->v,
+                       step->U); // v_free
     for (int i = list->bilateral_rows; i < list->rows; ++i) {
         step->U_start[i] += step->g_t[i];
         step->U[i] += step->g_t[i];
     }
     if (forecast == LASH_FORECAST_MIDPOINT || forecast == LASH_FORECAST_END) {
         double share = forecast == LASH_FORECAST_END ? 1 : 0.5;
-        system->move(system, sim->q, share * step->h, sim->v, step->q_end);
+        system->move(system, sim->now.q, share * step->h, sim->now.v, step->q_end);
         if (!gaps_at(sim, step, step->t0 + share * step->h, step->q_end)) return LASH_FAILED;
     }
     for (int i = list->bilateral; i < list->count; ++i) {

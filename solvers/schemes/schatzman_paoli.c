@@ -26,22 +26,25 @@
 #include "solvers/step/rows.h"
 #include "solvers/step/sim_internal.h"
 
-typedef struct Position { // what this scheme adds to the step
-    double* delta;        // (nv) q_{k+1} (-) q_k: the unknown, in step->d
-    double* delta_start;  // (nv) q_k (-) q_{k-1}, of this step's length, in step->r until the end
-    double* q_start;      // (nq) q_{k-1}, one step of this length back
+typedef struct Position {   // what this scheme adds to the step
+    double* delta;          // (nv) q_{k+1} (-) q_k: the unknown, in step->d
+    double* delta_start;    // (nv) q_k (-) q_{k-1}, of this step's length
+    double* q_start;        // (nq) q_{k-1}, one step of this length back
+    double *between, *span; // (nq) q- of some contacts; (nv) q_{k+1} (-) q_{k-1}
+    double *y, *x, *z;      // (nv) A^-1 r, then the correction; scratch
+    double *u, *dP;         // (rows) rows of the joints, their impulses
     double dynamics_error, contact_error, joint_error;
 } Position;
 
 // v_{k+1}, v_{k+theta}, q_{k+1}, q_{k+theta} from delta.
 static void set_state(LashSim* sim, Step* step, const Position* p) {
     const LashSystem* system = sim->system;
-    system->move(system, sim->q, 1, p->delta, step->q_end);
-    system->move(system, sim->q, step->theta, p->delta, step->q_theta);
+    system->move(system, sim->now.q, 1, p->delta, step->q_end);
+    system->move(system, sim->now.q, step->theta, p->delta, step->q_theta);
     system->difference(system, step->q_end, p->q_start, step->v);
     for (int i = 0; i < system->nv; ++i) {
         step->v[i] /= 2 * step->h;
-        step->v_theta[i] = (1 - step->theta) * sim->v[i] + step->theta * step->v[i];
+        step->v_theta[i] = (1 - step->theta) * sim->now.v[i] + step->theta * step->v[i];
     }
 }
 
@@ -50,7 +53,7 @@ static void set_state(LashSim* sim, Step* step, const Position* p) {
 static bool evaluate_contacts(LashSim* sim, Step* step, const Position* p) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = step->list;
-    double *between = step->q_theta, *span = sim->x; // q_theta is not needed any more
+    double *between = p->between, *span = p->span;
     system->difference(system, step->q_end, p->q_start, span);
     for (int first = list->bilateral; first < list->count; ++first) {
         double e = list->item[first].e;
@@ -101,57 +104,60 @@ static bool evaluate_joints(LashSim* sim, Step* step, Position* p) {
     return true;
 }
 
-// The operator of the iteration and r (in sim->y): M a - h^2 F - h G P.
+// The operator of the iteration and r (in p->y): M a - h^2 F - h G P.
 static bool factor_and_residual(LashSim* sim, Step* step, Position* p) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = step->list;
     int nv = system->nv, values = system->pattern.offset[system->pattern.count];
     double t = step->t0 + step->theta * step->h, hc = 0.5 * step->h * step->theta,
            hk = step->h * step->h * step->theta;
-    for (int i = 0; i < nv; ++i) sim->x[i] = p->delta[i] - p->delta_start[i];
-    system->mass(system, sim->work, step->q_end, sim->M_values);
-    system->tangents(system, sim->work, t, step->q_theta, step->v_theta, sim->C_values,
-                     sim->K_values);
+    for (int i = 0; i < nv; ++i) p->x[i] = p->delta[i] - p->delta_start[i];
+    system->mass(system, sim->work, step->q_end, sim->operators.M_values);
+    system->tangents(system, sim->work, t, step->q_theta, step->v_theta, sim->operators.C_values,
+                     sim->operators.K_values);
     system->forces(system, sim->work, t, step->q_theta, step->v_theta, step->F);
     if (!system->constant_mass)
-        system->mass_tangent(system, sim->work, step->q_end, sim->x, 1 / hk, sim->K_values);
-    lash_block_multiply(system, sim->M_values, sim->x, sim->y);
-    for (int i = 0; i < nv; ++i) sim->y[i] -= step->h * step->h * step->F[i];
+        system->mass_tangent(system, sim->work, step->q_end, p->x, 1 / hk, sim->operators.K_values);
+    lash_block_multiply(system, sim->operators.M_values, p->x, p->y);
+    for (int i = 0; i < nv; ++i) p->y[i] -= step->h * step->h * step->F[i];
     for (int i = 0; i < values; ++i)
-        sim->A_values[i] = sim->M_values[i] + hc * sim->C_values[i] + hk * sim->K_values[i];
-    if (!lash_block_lu_factor(sim->A, sim->A_values)) return false;
-    if (!lash_block_lu_factor(sim->M, sim->M_values)) return false;
+        sim->operators.A_values[i] = sim->operators.M_values[i] + hc * sim->operators.C_values[i] +
+                                     hk * sim->operators.K_values[i];
+    if (!lash_block_lu_factor(sim->operators.A, sim->operators.A_values)) return false;
+    if (!lash_block_lu_factor(sim->operators.M, sim->operators.M_values)) return false;
     if (!evaluate_joints(sim, step, p) || !evaluate_contacts(sim, step, p)) return false;
-    lash_joint_solver_factor(&sim->velocity_joints, list, step->G, sim->A, false, false);
-    lash_rows_apply(system, list, 0, list->bilateral, NULL, step->G, -step->h, step->P, sim->y);
+    lash_joint_solver_factor(&sim->operators.velocity_joints, list, step->G, sim->operators.A,
+                             false, false);
+    lash_rows_apply(system, list, 0, list->bilateral, NULL, step->G, -step->h, step->P, p->y);
     lash_rows_apply(system, list, list->bilateral, list->count, NULL, step->G_star, -step->h,
-                    step->P, sim->y);
-    memcpy(sim->x, sim->y, (size_t)nv * sizeof *sim->x);
-    lash_block_lu_solve(sim->M, sim->x);
+                    step->P, p->y);
+    memcpy(p->x, p->y, (size_t)nv * sizeof *p->x);
+    lash_block_lu_solve(sim->operators.M, p->x);
     p->dynamics_error = 0;
     for (int i = 0; i < nv; ++i)
-        p->dynamics_error = worse(p->dynamics_error, fabs(sim->x[i]) / step->h);
-    lash_block_lu_solve(sim->A, sim->y);
+        p->dynamics_error = worse(p->dynamics_error, fabs(p->x[i]) / step->h);
+    lash_block_lu_solve(sim->operators.A, p->y);
     return true;
 }
 
 // x (nv) [m] gets what the joints add to the displacement x, divided by h, so that rows + G'x = 0;
 // rows: joint rows [m/s] or NULL for none. P of the joints is completed.
-static void close_joints_at_end(LashSim* sim, Step* step, double* x, const double* rows) {
+static void close_joints_at_end(LashSim* sim, Step* step, Position* p, double* x,
+                                const double* rows) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = step->list;
     if (list->bilateral == 0) return;
-    lash_rows_velocity(system, list, 0, list->bilateral, NULL, step->G, x, sim->u);
-    for (int i = 0; i < list->bilateral_rows && rows != NULL; ++i) sim->u[i] += rows[i];
-    lash_joint_solver_solve(&sim->velocity_joints, sim->u, sim->w);
-    memset(sim->z, 0, (size_t)system->nv * sizeof *sim->z);
-    lash_rows_apply(system, list, 0, list->bilateral, NULL, step->G, 1, sim->w, sim->z);
-    lash_block_lu_solve(sim->A, sim->z);
-    for (int i = 0; i < system->nv; ++i) x[i] += sim->z[i];
+    lash_rows_velocity(system, list, 0, list->bilateral, NULL, step->G, x, p->u);
+    for (int i = 0; i < list->bilateral_rows && rows != NULL; ++i) p->u[i] += rows[i];
+    lash_joint_solver_solve(&sim->operators.velocity_joints, p->u, p->dP);
+    memset(p->z, 0, (size_t)system->nv * sizeof *p->z);
+    lash_rows_apply(system, list, 0, list->bilateral, NULL, step->G, 1, p->dP, p->z);
+    lash_block_lu_solve(sim->operators.A, p->z);
+    for (int i = 0; i < system->nv; ++i) x[i] += p->z[i];
 }
 
 // W of all contacts: rows of G' (joints closed) A^-1 G; everything in velocities, delta / h.
-static LashFrictionProblem assemble(LashSim* sim, Step* step) {
+static LashFrictionProblem assemble(LashSim* sim, Step* step, Position* p) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = step->list;
     step->nc = step->m = 0;
@@ -171,12 +177,12 @@ static LashFrictionProblem assemble(LashSim* sim, Step* step) {
             double* column = step->W + (size_t)step->m * (size_t)(step->first[c] + r);
             double unit[LASH_MAX_ROWS] = {0};
             unit[r] = 1;
-            memset(sim->x, 0, (size_t)system->nv * sizeof *sim->x);
-            lash_row_apply(system, item, step->G_star, 1, unit, sim->x);
-            lash_block_lu_solve(sim->A, sim->x);
-            close_joints_at_end(sim, step, sim->x, NULL);
+            memset(p->x, 0, (size_t)system->nv * sizeof *p->x);
+            lash_row_apply(system, item, step->G_star, 1, unit, p->x);
+            lash_block_lu_solve(sim->operators.A, p->x);
+            close_joints_at_end(sim, step, p, p->x, NULL);
             for (int k = 0; k < step->nc; ++k)
-                lash_row_velocity(system, &list->item[step->contact[k]], step->G_star, sim->x,
+                lash_row_velocity(system, &list->item[step->contact[k]], step->G_star, p->x,
                                   column + step->first[k]);
         }
     }
@@ -201,14 +207,14 @@ static void set_b(LashSim* sim, Step* step, const double* y) {
     }
 }
 
-// One correction of delta and P. On entry sim->y = A^-1 r [m].
+// One correction of delta and P. On entry p->y = A^-1 r [m].
 static bool correct(LashSim* sim, Step* step, Position* p, const LashFrictionProblem* problem) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = step->list;
-    double* y = sim->y;
+    double* y = p->y;
     for (int i = 0; i < system->nv; ++i) y[i] = -y[i] / step->h; // displacement / h
-    close_joints_at_end(sim, step, y, step->U);
-    for (int i = 0; i < list->bilateral_rows; ++i) step->P[i] += sim->w[i];
+    close_joints_at_end(sim, step, p, y, step->U);
+    for (int i = 0; i < list->bilateral_rows; ++i) step->P[i] += p->dP[i];
     if (step->nc > 0) {
         set_b(sim, step, y);
         if (!all_finite(step->b, step->m) || !all_finite(step->P_c, step->m) ||
@@ -219,10 +225,10 @@ static bool correct(LashSim* sim, Step* step, Position* p, const LashFrictionPro
         settings.stop = &sim->stop;
         settings.minimum_norm = true;
         LashFrictionInfo info =
-            lash_friction_solve(problem, &settings, step->P_c, step->U_c, sim->friction_work);
+            lash_friction_solve(problem, &settings, step->P_c, step->U_c, sim->solvers.friction);
         sim->info.solver += info.iterations;
         if (info.outcome == LASH_FAILED) return false;
-        memset(sim->x, 0, (size_t)system->nv * sizeof *sim->x);
+        memset(p->x, 0, (size_t)system->nv * sizeof *p->x);
         for (int c = 0; c < step->nc; ++c) {
             const LashInteraction* item = &list->item[step->contact[c]];
             double dP[LASH_MAX_ROWS];
@@ -230,12 +236,12 @@ static bool correct(LashSim* sim, Step* step, Position* p, const LashFrictionPro
                 dP[r] = step->P_c[step->first[c] + r] - step->P[item->row + r];
                 step->P[item->row + r] = step->P_c[step->first[c] + r];
             }
-            lash_row_apply(system, item, step->G_star, 1, dP, sim->x);
+            lash_row_apply(system, item, step->G_star, 1, dP, p->x);
         }
-        lash_block_lu_solve(sim->A, sim->x);
-        close_joints_at_end(sim, step, sim->x, NULL);
-        for (int i = 0; i < list->bilateral_rows; ++i) step->P[i] += sim->w[i];
-        for (int i = 0; i < system->nv; ++i) y[i] += sim->x[i];
+        lash_block_lu_solve(sim->operators.A, p->x);
+        close_joints_at_end(sim, step, p, p->x, NULL);
+        for (int i = 0; i < list->bilateral_rows; ++i) step->P[i] += p->dP[i];
+        for (int i = 0; i < system->nv; ++i) y[i] += p->x[i];
     }
     for (int i = 0; i < system->nv; ++i) p->delta[i] += step->h * y[i];
     return true;
@@ -261,7 +267,7 @@ static bool finish(LashSim* sim, Step* step, const Position* p) {
     }
     for (int i = 0; i < system->nv; ++i)
         step->v_theta[i] = (p->delta[i] + p->delta_start[i]) / (2 * step->h);
-    system->move(system, sim->q, step->theta, p->delta, step->q_theta);
+    system->move(system, sim->now.q, step->theta, p->delta, step->q_theta);
     return true;
 }
 
@@ -270,11 +276,11 @@ static bool start_values(LashSim* sim, Step* step) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = step->list;
     if (list->count == list->bilateral) return true;
-    if (!sim_evaluate(sim, step->t0, sim->q, NULL, step->g, step->g_t, step->G)) return false;
+    if (!sim_evaluate(sim, step->t0, sim->now.q, NULL, step->g, step->g_t, step->G)) return false;
     for (int i = list->bilateral; i < list->count; ++i) {
         const LashInteraction* item = &list->item[i];
         if (joint_friction(item)) return false;
-        lash_row_velocity(system, item, step->G, sim->v, step->U_start + item->row);
+        lash_row_velocity(system, item, step->G, sim->now.v, step->U_start + item->row);
         for (int r = 0; r < item->rows; ++r)
             step->U_start[item->row + r] += step->g_t[item->row + r];
         step->gap_start[i] = step->g[item->row];
@@ -283,39 +289,54 @@ static bool start_values(LashSim* sim, Step* step) {
     return true;
 }
 
-LashOutcome step_schatzman_paoli(LashSim* sim, Step* step) {
-    const LashSystem* system = sim->system;
+static LashOutcome iterate(LashSim* sim, Step* step, Position* p) {
     const LashSettings* set = &sim->settings;
-    Position p = {.delta = step->d, .delta_start = step->r, .q_start = sim->q_back};
-    system->difference(system, sim->q, sim->q_prev, p.delta_start);
-    double ratio = step->h / sim->h_prev; // sub-steps: the velocity stays
-    for (int i = 0; i < system->nv; ++i) p.delta[i] = p.delta_start[i] *= ratio;
-    system->move(system, sim->q, -1, p.delta_start, p.q_start);
-    for (int i = step->list->bilateral_rows; i < step->list->rows; ++i) step->P[i] = 0;
-    if (!start_values(sim, step)) return LASH_FAILED;
     for (int i = 0; i <= set->max_iterations && !sim_stopped(sim); ++i) {
-        set_state(sim, step, &p);
-        bool evaluated = factor_and_residual(sim, step, &p);
-        if (!evaluated || !(p.dynamics_error + p.joint_error < INFINITY)) {
-            set_state(sim, step, &p); // q_theta held other places meanwhile
+        set_state(sim, step, p);
+        bool evaluated = factor_and_residual(sim, step, p);
+        if (!evaluated || !(p->dynamics_error + p->joint_error < INFINITY))
             fault_of_iterate(sim, step);
-        }
         if (!evaluated) return LASH_FAILED;
-        sim->factored = false;
-        LashFrictionProblem problem = assemble(sim, step);
+        sim->operators.factored = false;
+        LashFrictionProblem problem = assemble(sim, step, p);
         set_b(sim, step, NULL);
-        p.contact_error = step->nc == 0 ? 0
-                                        : lash_friction_residual(&problem, LASH_MEASURE_VELOCITY,
-                                                                 step->P_c, step->U_c);
-        step->dynamics_error = p.dynamics_error;
+        p->contact_error = 0;
+        if (step->nc > 0)
+            p->contact_error =
+                lash_friction_residual(&problem, LASH_MEASURE_VELOCITY, step->P_c, step->U_c);
+        step->dynamics_error = p->dynamics_error;
         step->velocity_error = 0;
-        step->contact_error = p.contact_error;
-        bool pass = p.dynamics_error <= set->tolerance_velocity &&
-                    p.contact_error <= set->tolerance_velocity &&
-                    p.joint_error <= set->tolerance_position;
-        if (i > 0 && pass) return finish(sim, step, &p) ? LASH_CONVERGED : LASH_FAILED;
-        if (i == set->max_iterations || !correct(sim, step, &p, &problem)) break;
+        step->contact_error = p->contact_error;
+        bool pass = p->dynamics_error <= set->tolerance_velocity &&
+                    p->contact_error <= set->tolerance_velocity &&
+                    p->joint_error <= set->tolerance_position;
+        if (i > 0 && pass) return finish(sim, step, p) ? LASH_CONVERGED : LASH_FAILED;
+        if (i == set->max_iterations || !correct(sim, step, p, &problem)) break;
         ++sim->info.newton;
     }
     return LASH_INACCURATE;
+}
+
+LashOutcome step_schatzman_paoli(LashSim* sim, Step* step) {
+    const LashSystem* system = sim->system;
+    Scratch scratch = scratch_begin(sim);
+    Position p = {.delta = step->d,
+                  .delta_start = scratch_velocity(sim),
+                  .q_start = scratch_place(sim),
+                  .between = scratch_place(sim),
+                  .span = scratch_velocity(sim),
+                  .y = scratch_velocity(sim),
+                  .x = scratch_velocity(sim),
+                  .z = scratch_velocity(sim),
+                  .u = scratch_rows(sim),
+                  .dP = scratch_rows(sim)};
+    system->difference(system, sim->now.q, sim->now.q_prev, p.delta_start);
+    double ratio = step->h / sim->now.h_prev; // sub-steps: the velocity stays
+    for (int i = 0; i < system->nv; ++i) p.delta[i] = p.delta_start[i] *= ratio;
+    system->move(system, sim->now.q, -1, p.delta_start, p.q_start);
+    for (int i = step->list->bilateral_rows; i < step->list->rows; ++i) step->P[i] = 0;
+    LashOutcome outcome = LASH_FAILED;
+    if (start_values(sim, step)) outcome = iterate(sim, step, &p);
+    scratch_end(sim, scratch);
+    return outcome;
 }

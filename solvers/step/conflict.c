@@ -169,32 +169,33 @@ static int name_rows(const Conflict* c, LashSim* sim) {
         largest_r = fmax(largest_r, fabs(c->row[k].r));
         if (!c->row[k].contact) largest_b = fmax(largest_b, fabs(c->row[k].b));
     }
-    sim->conflicts = 0;
+    sim->failure.conflicts = 0;
     if (!(largest_r > CLEARLY * largest_b)) return 0;
     for (int k = 0; k < c->rows; ++k) {
         const Row* row = &c->row[k];
         bool driver = row->item->prescribed;
         if (!row->contact && !driver) continue; // what holds is no cause
-        if (fabs(row->r) < BELONGS * largest_r || sim->conflicts == LASH_MAX_CONFLICTS) continue;
-        sim->conflict[sim->conflicts++] = (LashConflict){
+        if (fabs(row->r) < BELONGS * largest_r || sim->failure.conflicts == LASH_MAX_CONFLICTS)
+            continue;
+        sim->failure.conflict[sim->failure.conflicts++] = (LashConflict){
             .id = row->item->id, .driver = driver, .speed = driver ? row->b / row->scale : 0};
     }
-    return sim->conflicts;
+    return sim->failure.conflicts;
 }
 
 bool conflict_find(LashSim* sim) {
     const LashSystem* system = sim->system;
     double h = sim->settings.h;
     bool driven = false;
-    sim->conflicts = 0;
-    if (system->nv > LARGEST || !all_finite(sim->fail_q, system->nq)) return false;
-    const LashInteractionList* list =
-        system->collect(system, sim->work, sim->fail_t, sim->fail_q, sim->v, h, sim->reach);
+    sim->failure.conflicts = 0;
+    if (system->nv > LARGEST || !all_finite(sim->failure.start_q, system->nq)) return false;
+    const LashInteractionList* list = system->collect(
+        system, sim->work, sim->failure.start_t, sim->failure.start_q, sim->now.v, h, sim->reach);
     for (int i = 0; i < list->bilateral; ++i) driven = driven || list->item[i].prescribed;
     Step* step = &sim->step;
     step->list = list;
-    bool good = driven && system->evaluate(system, sim->work, sim->fail_t, sim->fail_q, NULL,
-                                           step->g, step->g_t, step->G);
+    bool good = driven && system->evaluate(system, sim->work, sim->failure.start_t,
+                                           sim->failure.start_q, NULL, step->g, step->g_t, step->G);
     if (good && all_finite(step->G, list->G_size)) {
         size_t n = (size_t)system->nv;
         double* memory = lash_alloc((n * n + 3 * n) * sizeof *memory);
@@ -207,6 +208,7 @@ bool conflict_find(LashSim* sim) {
         lash_free(c.row);
         lash_free(memory);
     }
-    step->list = system->collect(system, sim->work, sim->t, sim->q, sim->v, h, sim->reach);
+    step->list =
+        system->collect(system, sim->work, sim->now.t, sim->now.q, sim->now.v, h, sim->reach);
     return good;
 }

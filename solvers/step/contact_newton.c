@@ -266,8 +266,8 @@ static void add_pattern(const LashSystem* system, double weight, const double* v
 // A (by columns) += weight d(G P)/dq of an interaction, as contract gave it
 static void add_turning(LashSim* sim, const LashInteraction* item, double weight, double* A) {
     const LashSystem* system = sim->system;
-    ContactNewton* newton = sim->contact_newton;
-    const double* from = sim->contraction;
+    ContactNewton* newton = sim->operators.contacts;
+    const double* from = sim->operators.contraction;
     for (int b = 0; b < item->touched; ++b) {
         int column = system->block_start[item->block[b]];
         for (int j = 0; j < lash_block_size(system, item->block[b]); ++j) {
@@ -304,13 +304,13 @@ static void derive(LashSim* sim, Step* step, ContactNewton* newton) {
     bool end = sim->settings.direction == LASH_AT_END;
     double t_end = step->t0 + step->h, t = end ? t_end : step->t0 + step->theta * step->h,
            largest = 0;
-    double *dGP = sim->contraction, dGv[LASH_MAX_ROWS * LASH_MAX_TOUCHED * 6];
+    double *dGP = sim->operators.contraction, dGv[LASH_MAX_ROWS * LASH_MAX_TOUCHED * 6];
     newton->curved = false;
     for (int i = 0; i < newton->n; ++i) largest = fmax(largest, fabs(step->shift[i]));
     bool moves = newton->project && largest >= SMALL_SHIFT;
     memset(newton->Q, 0, (size_t)(newton->n * newton->ldn) * sizeof *newton->Q);
     memset(newton->filled, 0, (size_t)(system->blocks * system->blocks) * sizeof *newton->filled);
-    add_pattern(system, step->theta * step->h, sim->K_values, newton, newton->Q);
+    add_pattern(system, step->theta * step->h, sim->operators.K_values, newton, newton->Q);
     for (int i = step->list->bilateral; i < step->list->count && !newton->plain; ++i) {
         const LashInteraction* item = &step->list->item[i];
         double tau[LASH_MAX_ROWS] = {
@@ -389,11 +389,12 @@ static bool forces_are_soft(const LashSim* sim, const Step* step) {
     for (int b = 0; b < pattern->count; ++b) {
         int row = pattern->row[b], column = pattern->column[b], at = pattern->offset[b];
         int rows = lash_block_size(system, row), columns = lash_block_size(system, column);
-        const double* M_row = sim->M_values + pattern->offset[row];
-        const double* M_column = sim->M_values + pattern->offset[column];
+        const double* M_row = sim->operators.M_values + pattern->offset[row];
+        const double* M_column = sim->operators.M_values + pattern->offset[column];
         for (int j = 0; j < columns; ++j) {
             for (int i = 0; i < rows; ++i, ++at) {
-                double change = ht * (fabs(sim->C_values[at]) + w * fabs(sim->K_values[at]));
+                double change = ht * (fabs(sim->operators.C_values[at]) +
+                                      w * fabs(sim->operators.K_values[at]));
                 double masses = M_row[i + rows * i] * M_column[j + columns * j];
                 if (change * change > SOFT * SOFT * masses) return false;
             }
@@ -408,7 +409,7 @@ static bool factor_dynamics(LashSim* sim, Step* step, ContactNewton* newton) {
     double w = step->h * step->move_theta, *A = newton->grid;
     motions_expand_columns(newton->motions, newton->N, ldl, newton->N_v);
     memcpy(A, newton->Q, (size_t)(newton->n * newton->ldn) * sizeof *A);
-    add_pattern(sim->system, step->theta * step->h / w, sim->C_values, newton, A);
+    add_pattern(sim->system, step->theta * step->h / w, sim->operators.C_values, newton, A);
     multiply_blocks(sim->system, newton, A);
     motions_reduce_columns(newton->motions, false, newton->Q_N, ldl, newton->S);
     double* H = newton->grid; // w S - V'C(tau) V N
@@ -517,12 +518,12 @@ static void answer_loads(LashSim* sim, const Step* step, ContactNewton* newton) 
 }
 
 const double* contact_newton_loads(const LashSim* sim, int row) {
-    return sim->contact_newton->answer + row * sim->contact_newton->p;
+    return sim->operators.contacts->answer + row * sim->operators.contacts->p;
 }
 
 // Everything an operator depends on beside the positions.
-static uint64_t operator_key(const LashSim* sim, const Step* step, bool project) {
-    uint64_t key = sim->list_key ^ (project ? 1 : 0);
+static uint64_t operator_key(const Step* step, bool project) {
+    uint64_t key = step->list_key ^ (project ? 1 : 0);
     for (int i = step->list->bilateral; i < step->list->count; ++i)
         key = (key ^ (uint64_t)(step->active[i] + 2 * step->position[i])) * 0x100000001b3u; // FNV
     for (int c = 0; c < step->nc; ++c)
@@ -532,31 +533,31 @@ static uint64_t operator_key(const LashSim* sim, const Step* step, bool project)
 }
 
 bool contact_newton_fits(const LashSim* sim, const Step* step, bool project) {
-    const ContactNewton* newton = sim->contact_newton;
-    return newton->valid && newton->h == step->h && newton->key == operator_key(sim, step, project);
+    const ContactNewton* newton = sim->operators.contacts;
+    return newton->valid && newton->h == step->h && newton->key == operator_key(step, project);
 }
 
 void contact_newton_forget(LashSim* sim) {
-    if (sim->contact_newton == NULL) return;
-    sim->contact_newton->valid = false;
-    sim->contact_newton->motions_t0 = -INFINITY;
+    if (sim->operators.contacts == NULL) return;
+    sim->operators.contacts->valid = false;
+    sim->operators.contacts->motions_t0 = -INFINITY;
 }
 
 bool contact_newton_is_plain(const LashSim* sim) {
-    return sim->contact_newton->plain;
+    return sim->operators.contacts->plain;
 }
 
 uint64_t contact_newton_number(const LashSim* sim) {
-    return sim->contact_newton->loads ? 0 : sim->contact_newton->number;
+    return sim->operators.contacts->loads ? 0 : sim->operators.contacts->number;
 }
 
 bool contact_newton_is_old(const LashSim* sim, const Step* step) {
-    return sim->contact_newton->t0 != step->t0;
+    return sim->operators.contacts->t0 != step->t0;
 }
 
 bool contact_newton_factor(LashSim* sim, Step* step, bool project, bool plain) {
     const LashSystem* system = sim->system;
-    ContactNewton* newton = sim->contact_newton;
+    ContactNewton* newton = sim->operators.contacts;
     newton->valid = false;
     newton->project = project;
     newton->plain = plain;
@@ -564,7 +565,7 @@ bool contact_newton_factor(LashSim* sim, Step* step, bool project, bool plain) {
     if (newton->motions_t0 != step->t0) { // joints and forces change little within a step
         if (!motions_factor(newton->motions, step->G_star, step->G)) return false;
         system->tangents(system, sim->work, step->t0 + step->theta * step->h, step->q_theta,
-                         step->v_theta, sim->C_values, sim->K_values);
+                         step->v_theta, sim->operators.C_values, sim->operators.K_values);
         newton->soft = forces_are_soft(sim, step);
         newton->motions_t0 = step->t0;
     }
@@ -580,7 +581,7 @@ bool contact_newton_factor(LashSim* sim, Step* step, bool project, bool plain) {
     newton->valid = true;
     newton->h = step->h;
     newton->t0 = step->t0;
-    newton->key = operator_key(sim, step, project);
+    newton->key = operator_key(step, project);
     return true;
 }
 
@@ -588,13 +589,13 @@ bool contact_newton_factor(LashSim* sim, Step* step, bool project, bool plain) {
 
 // |N G tau - shift|; m = G tau - M shift stays for the correction.
 double contact_newton_motion_error(LashSim* sim, const Step* step) {
-    double *m = sim->contact_newton->motion, *off = sim->contact_newton->off, error = 0;
+    double *m = sim->operators.contacts->motion, *off = sim->operators.contacts->off, error = 0;
     int nv = sim->system->nv;
-    lash_block_multiply(sim->system, sim->M_values, step->shift, m);
+    lash_block_multiply(sim->system, sim->operators.M_values, step->shift, m);
     for (int i = 0; i < nv; ++i) m[i] = -m[i];
     projection_force(sim, step, m);
     memcpy(off, m, (size_t)nv * sizeof *m);
-    lash_block_lu_solve(sim->M, off);
+    lash_block_lu_solve(sim->operators.M, off);
     for (int i = 0; i < nv; ++i) error = worse(error, fabs(off[i]));
     return error;
 }
@@ -639,7 +640,7 @@ static void close_positions(LashSim* sim, const Step* step, ContactNewton* newto
 static void add_turned_forces(LashSim* sim, const Step* step, ContactNewton* newton,
                               const double* dv, const double* dd) {
     if (newton->bare) return;
-    lash_block_multiply(sim->system, sim->C_values, dv, newton->t);
+    lash_block_multiply(sim->system, sim->operators.C_values, dv, newton->t);
     for (int i = 0; i < newton->n; ++i) newton->force[i] += step->theta * step->h * newton->t[i];
     lash_dense_add_rows(newton->ldn, newton->n, dd, 1, newton->Q, newton->ldn, newton->force);
 }
@@ -675,7 +676,7 @@ static void move(ContactNewton* newton) {
 // Impulses of the joints: G* dP = M dv + h theta C dv + Q dd + r - G* dP of the contacts (force).
 static void answer_joints(LashSim* sim, const Step* step, ContactNewton* newton) {
     add_turned_forces(sim, step, newton, newton->dv, newton->dd);
-    lash_block_multiply(sim->system, sim->M_values, newton->dv, newton->t);
+    lash_block_multiply(sim->system, sim->operators.M_values, newton->dv, newton->t);
     for (int i = 0; i < newton->n; ++i) newton->force[i] += newton->t[i];
     motions_answer(newton->motions, newton->force, newton->e);
 }
@@ -843,14 +844,14 @@ static void take_positions(LashSim* sim, Step* step, ContactNewton* newton) {
         lash_dense_sum_rows(newton->ldn, newton->n, newton->dd, 1, newton->C_tau, newton->ldn,
                             newton->force);
     projection_force(sim, step, newton->force);
-    lash_block_multiply(sim->system, sim->M_values, step->shift, newton->t);
+    lash_block_multiply(sim->system, sim->operators.M_values, step->shift, newton->t);
     for (int i = 0; i < newton->n; ++i) newton->t[i] -= newton->force[i];
     motions_answer(newton->motions, newton->t, newton->e);
     for (int i = 0; i < newton->p; ++i) step->tau[i] += newton->e[i];
 }
 
 bool contact_newton_correct(LashSim* sim, Step* step, bool project) {
-    ContactNewton* newton = sim->contact_newton;
+    ContactNewton* newton = sim->operators.contacts;
     double tolerance = 0.001 * step->goal * sim->settings.tolerance_position;
     close_positions(sim, step, newton);
     memcpy(newton->force, step->r, (size_t)newton->n * sizeof *newton->force);

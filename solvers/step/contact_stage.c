@@ -32,8 +32,8 @@ static const double PUSHES = 1e-12; // P_N > 0 means above this share of the lar
 // --- Lists ---------------------------------------------------------------------------------------
 
 static int last_index(const LashSim* sim, uint64_t id) {
-    for (int i = 0; i < sim->last.count; ++i) {
-        if (sim->last.id[i] == id) return i;
+    for (int i = 0; i < sim->now.last.count; ++i) {
+        if (sim->now.last.id[i] == id) return i;
     }
     return -1;
 }
@@ -43,11 +43,12 @@ void step_activate(LashSim* sim, Step* step, int i) {
     step->active[i] = 1;
     int k = last_index(sim, item->id);
     if (k < 0) return;
-    bool predicted = sim->guess_P != NULL;
-    if (predicted && !joint_friction(item)) step->tau[item->row] = sim->guess_tau[k];
+    bool predicted = sim->predictor.guess_P != NULL;
+    if (predicted && !joint_friction(item)) step->tau[item->row] = sim->predictor.guess_tau[k];
     for (int r = 0; r < item->rows; ++r) {
-        step->P[item->row + r] = predicted ? sim->guess_P[3 * k + r] : sim->last.P[3 * k + r];
-        step->U_start[item->row + r] = sim->last.U[3 * k + r];
+        step->P[item->row + r] =
+            predicted ? sim->predictor.guess_P[3 * k + r] : sim->now.last.P[3 * k + r];
+        step->U_start[item->row + r] = sim->now.last.U[3 * k + r];
     }
     step->gap_start[i] = 0;
     // With directions at the start, the last U is that of directions one step older.
@@ -68,12 +69,13 @@ static bool start_velocities(LashSim* sim, Step* step) {
         missing = missing || step->wanted[i];
     }
     if (!missing) return true;
-    if (!sim_evaluate(sim, step->t0, sim->q, step->wanted, step->g_star, step->g_t, step->G_star))
+    if (!sim_evaluate(sim, step->t0, sim->now.q, step->wanted, step->g_star, step->g_t,
+                      step->G_star))
         return false;
     for (int i = step->list->bilateral; i < step->list->count; ++i) {
         if (!step->wanted[i]) continue;
         const LashInteraction* item = &step->list->item[i];
-        lash_row_velocity(system, item, step->G_star, sim->v, step->U_start + item->row);
+        lash_row_velocity(system, item, step->G_star, sim->now.v, step->U_start + item->row);
         for (int r = 0; r < item->rows; ++r)
             step->U_start[item->row + r] += step->g_t[item->row + r];
         step->gap_start[i] = step->g_star[item->row];
@@ -89,8 +91,9 @@ bool contacts_list(LashSim* sim, Step* step) {
         const LashInteraction* item = &step->list->item[i];
         step->wanted[i] = step->active[i] || step->position[i] != POSITION_FREE;
         step->scale[i] = 0;
-        if (step->wanted[i] && (step->nc == sim->max_contacts || step->nn == sim->max_contacts ||
-                                step->m + item->rows > sim->max_contact_rows))
+        if (step->wanted[i] &&
+            (step->nc == sim->sizes.contacts || step->nn == sim->sizes.contacts ||
+             step->m + item->rows > sim->sizes.contact_rows))
             return false; // more than there is room for
         if (step->active[i]) {
             step->contact[step->nc] = i;
@@ -130,7 +133,7 @@ void fremond_start(LashSim* sim, Step* step) {
     for (int i = step->list->bilateral; i < step->list->count; ++i) {
         if (!step->active[i]) continue;
         const LashInteraction* item = &step->list->item[i];
-        lash_row_velocity(sim->system, item, step->G_star, sim->v, step->U_start + item->row);
+        lash_row_velocity(sim->system, item, step->G_star, sim->now.v, step->U_start + item->row);
         for (int r = 0; r < item->rows; ++r)
             step->U_start[item->row + r] += step->g_t_star[item->row + r];
         step->has_U_start[i] = 1;
@@ -175,7 +178,7 @@ double row_mobility(const LashSim* sim, const LashInteraction* item, const doubl
     const double* column = G + item->offset;
     for (int b = 0; b < item->touched; ++b) {
         int n = lash_block_size(system, item->block[b]);
-        const double* M = sim->M_values + system->pattern.offset[item->block[b]];
+        const double* M = sim->operators.M_values + system->pattern.offset[item->block[b]];
         for (int i = 0; i < n; ++i) sum += column[n * row + i] * column[n * row + i] / M[i + n * i];
         column += n * item->rows;
     }
@@ -194,13 +197,13 @@ static double contact_scale_of_masses(const LashSim* sim, const Step* step,
 static double contact_scale(LashSim* sim, const Step* step, const LashInteraction* item) {
     const LashSystem* system = sim->system;
     if (sim->coupled) return contact_scale_of_masses(sim, step, item);
-    if (!lash_block_lu_is_diagonal(sim->A))
-        return sim->B != NULL ? 0 : contact_scale_of_masses(sim, step, item);
+    if (!lash_block_lu_is_diagonal(sim->operators.A))
+        return sim->operators.B != NULL ? 0 : contact_scale_of_masses(sim, step, item);
     double trace = 0;
     const double* column = step->G + item->offset;
     for (int b = 0; b < item->touched; ++b) {
         int n = lash_block_size(system, item->block[b]);
-        const double* D = lash_block_lu_inverse(sim->A, item->block[b]);
+        const double* D = lash_block_lu_inverse(sim->operators.A, item->block[b]);
         for (int r = 0; r < item->rows; ++r, column += n) {
             for (int j = 0; j < n; ++j) {
                 double sum = 0;
@@ -215,16 +218,18 @@ static double contact_scale(LashSim* sim, const Step* step, const LashInteractio
 // 1 / trace of the contact's block of W when W is not known yet: solves for its columns.
 static double contact_scale_by_columns(LashSim* sim, const Step* step,
                                        const LashInteraction* item) {
-    double trace = 0;
+    Scratch scratch = scratch_begin(sim);
+    double *x = scratch_velocity(sim), trace = 0;
     for (int r = 0; r < item->rows; ++r) {
         double unit[LASH_MAX_ROWS] = {0}, U[LASH_MAX_ROWS];
         unit[r] = 1;
-        memset(sim->x, 0, (size_t)sim->system->nv * sizeof *sim->x);
-        lash_row_apply(sim->system, item, step->G, 1, unit, sim->x);
-        lash_block_lu_solve(sim->A, sim->x);
-        lash_row_velocity(sim->system, item, step->G, sim->x, U);
+        memset(x, 0, (size_t)sim->system->nv * sizeof *x);
+        lash_row_apply(sim->system, item, step->G, 1, unit, x);
+        lash_block_lu_solve(sim->operators.A, x);
+        lash_row_velocity(sim->system, item, step->G, x, U);
         trace += U[r];
     }
+    scratch_end(sim, scratch);
     return trace > 0 ? 1 / trace : 1;
 }
 
@@ -290,7 +295,8 @@ void response_column(LashSim* sim, const Step* step, const LashInteraction* item
         joints_response(sim, step, positions, y);
         return;
     }
-    const double* B = positions && !sim->same_metric ? sim->B_n : sim->B;
+    const double* B =
+        positions && !sim->operators.same_metric ? sim->operators.B_n : sim->operators.B;
     const double* column = G + item->offset;
     int nv = system->nv;
     for (int b = 0; b < item->touched; ++b) {
@@ -302,19 +308,23 @@ void response_column(LashSim* sim, const Step* step, const LashInteraction* item
     }
 }
 
-// Change of the joints' impulses (bilateral rows) by a unit impulse of row `row` of contact c.
-static const double* joints_answer(LashSim* sim, const Step* step, int c, int row) {
+// Change of the joints' impulses (bilateral rows) by a unit impulse of row `row` of contact c;
+// room (rows) for it.
+static const double* loads_of_joints(LashSim* sim, const Step* step, int c, int row, double* room) {
     const LashSystem* system = sim->system;
     const LashInteraction* item = &step->list->item[step->contact[c]];
     double unit[LASH_MAX_ROWS] = {0};
     if (sim->coupled) return contact_newton_loads(sim, step->first[c] + row);
     unit[row] = 1;
-    memset(sim->x, 0, (size_t)system->nv * sizeof *sim->x);
-    lash_row_apply(system, item, step->G_star, 1, unit, sim->x);
-    lash_block_lu_solve(sim->A, sim->x);
-    lash_rows_velocity(system, step->list, 0, step->list->bilateral, NULL, step->G, sim->x, sim->u);
-    lash_joint_solver_solve(&sim->velocity_joints, sim->u, sim->w);
-    return sim->w;
+    Scratch scratch = scratch_begin(sim);
+    double *x = scratch_velocity(sim), *u = scratch_rows(sim);
+    memset(x, 0, (size_t)system->nv * sizeof *x);
+    lash_row_apply(system, item, step->G_star, 1, unit, x);
+    lash_block_lu_solve(sim->operators.A, x);
+    lash_rows_velocity(system, step->list, 0, step->list->bilateral, NULL, step->G, x, u);
+    lash_joint_solver_solve(&sim->operators.velocity_joints, u, room);
+    scratch_end(sim, scratch);
+    return room;
 }
 
 void assemble_loads(LashSim* sim, Step* step, double* W, int ld, double* b, const double* P) {
@@ -334,11 +344,14 @@ void assemble_loads(LashSim* sim, Step* step, double* W, int ld, double* b, cons
         b[n] = -W[n + ld * n] * load_of(step, item);
         ++loaded;
     }
-    for (int c = 0; c < step->nc && loaded > 0; ++c) {
+    if (loaded == 0) return;
+    Scratch scratch = scratch_begin(sim);
+    double* room = scratch_rows(sim);
+    for (int c = 0; c < step->nc; ++c) {
         const LashInteraction* by = &list->item[step->contact[c]];
         for (int r = joint_friction(by) ? 1 : 0; r < by->rows; ++r) {
             int j = step->first[c] + r;
-            const double* answer = joints_answer(sim, step, c, r);
+            const double* answer = loads_of_joints(sim, step, c, r, room);
             for (int k = 0; k < step->nc; ++k) {
                 const LashInteraction* item = &list->item[step->contact[k]];
                 double L = joint_friction(item) ? load_of(step, item) : 0, slope = 0;
@@ -355,6 +368,7 @@ void assemble_loads(LashSim* sim, Step* step, double* W, int ld, double* b, cons
             }
         }
     }
+    scratch_end(sim, scratch);
 }
 
 void part_empty_slots(const Step* step, double* W, int ld, double* b) {
@@ -407,25 +421,28 @@ static void find_held_rows(const LashSim* sim, Step* step) {
 
 static void assemble_velocity_problem(LashSim* sim, Step* step) {
     const LashSystem* system = sim->system;
-    bool exact =
-        sim->exact && sim->settings.direction != LASH_AT_START && sim->settings.law != LASH_FREMOND;
+    bool exact = sim->operators.exact && sim->settings.direction != LASH_AT_START &&
+                 sim->settings.law != LASH_FREMOND;
     const double* rows = exact
                              ? row_derivatives(sim, step, step->list->bilateral, step->list->count)
                              : law_rows(sim, step);
     int m = step->m;
     step->ldw = m;
     contact_newton_forget(sim); // W was its
+    Scratch scratch = scratch_begin(sim);
+    double* x = scratch_velocity(sim);
     for (int c = 0; c < step->nc; ++c) {
         const LashInteraction* item = &step->list->item[step->contact[c]];
         for (int r = 0; r < item->rows; ++r) {
             double* column = step->W + (size_t)m * (size_t)(step->first[c] + r);
-            response_column(sim, step, item, r, false, sim->x);
+            response_column(sim, step, item, r, false, x);
             for (int k = 0; k < step->nc; ++k) {
-                lash_row_velocity(system, &step->list->item[step->contact[k]], rows, sim->x,
+                lash_row_velocity(system, &step->list->item[step->contact[k]], rows, x,
                                   column + step->first[k]);
             }
         }
     }
+    scratch_end(sim, scratch);
     find_held_rows(sim, step);
     part_held_rows(step, step->W, m);
     double norm = 0;
@@ -433,7 +450,7 @@ static void assemble_velocity_problem(LashSim* sim, Step* step) {
         const LashInteraction* item = &step->list->item[step->contact[c]];
         double *b = step->b + step->first[c], shift[LASH_MAX_ROWS];
         law_shift(sim, step, step->contact[c], shift);
-        lash_row_velocity(system, item, rows, sim->y, b);
+        lash_row_velocity(system, item, rows, step->dv, b);
         for (int r = 0; r < item->rows; ++r) {
             b[r] += step->U[item->row + r] + shift[r];
             step->P_c[step->first[c] + r] = step->P[item->row + r];
@@ -472,7 +489,7 @@ static bool contacts_solve(LashSim* sim, Step* step) {
     settings.tolerance = sim->settings.tolerance_solver;
     settings.stop = &sim->stop;
     LashFrictionInfo info =
-        lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->friction_work);
+        lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->solvers.friction);
     sim->info.solver += info.iterations;
     return info.outcome != LASH_FAILED && info.residual <= sim->settings.tolerance_velocity;
 }
@@ -490,7 +507,8 @@ bool contacts_solve_coupled(LashSim* sim, Step* step, bool plain) {
     settings.max_iterations = COUPLED_ITERATIONS;
     LashFrictionInfo info = {.outcome = LASH_INACCURATE};
     if (step->m <= FEW_ROWS) { // exactly, and at no cost
-        info = lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->friction_work);
+        info =
+            lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->solvers.friction);
         sim->info.solver += info.iterations;
         if (info.outcome == LASH_CONVERGED) return true;
     }
@@ -501,7 +519,7 @@ bool contacts_solve_coupled(LashSim* sim, Step* step, bool plain) {
     if (4 * step->h <= sim->settings.h && start != FRICTION_FROM_NOTHING) start = FRICTION_ANY;
     info = friction_levenberg(&problem, contact_newton_number(sim), settings.tolerance,
                               error * fmin(1e-2, 10 * error), start, step->P_c, step->U_c,
-                              sim->levenberg_work);
+                              sim->solvers.levenberg);
     sim->info.solver += info.iterations;
     bool near = info.residual <= fmax(settings.tolerance, 0.1 * error);
     if (near || !plain) return near;
@@ -511,7 +529,7 @@ bool contacts_solve_coupled(LashSim* sim, Step* step, bool plain) {
         settings.method = LASH_FRICTION_NEWTON;
         settings.max_iterations = 30;
     }
-    info = lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->friction_work);
+    info = lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->solvers.friction);
     sim->info.solver += info.iterations;
     return info.residual <= fmax(settings.tolerance, 0.5 * error);
 }
@@ -521,7 +539,8 @@ bool contacts_correct(LashSim* sim, Step* step) {
     const LashInteractionList* list = step->list;
     assemble_velocity_problem(sim, step);
     if (!contacts_solve(sim, step)) return false;
-    double* x = sim->x;
+    Scratch scratch = scratch_begin(sim);
+    double *x = scratch_velocity(sim), *z = scratch_velocity(sim), *dP_joints = scratch_rows(sim);
     memset(x, 0, (size_t)system->nv * sizeof *x);
     for (int c = 0; c < step->nc; ++c) {
         const LashInteraction* item = &list->item[step->contact[c]];
@@ -532,17 +551,14 @@ bool contacts_correct(LashSim* sim, Step* step) {
         }
         lash_row_apply(system, item, step->G_star, 1, dP, x);
     }
-    lash_block_lu_solve(sim->A, x);
-    for (int i = 0; i < system->nv; ++i) sim->y[i] += x[i];
-    if (list->bilateral == 0) return true;
-    lash_rows_velocity(system, list, 0, list->bilateral, NULL, step->G, x,
-                       sim->u); // joints answer the contacts
-    lash_joint_solver_solve(&sim->velocity_joints, sim->u, sim->w);
-    memset(x, 0, (size_t)system->nv * sizeof *x);
-    lash_rows_apply(system, list, 0, list->bilateral, NULL, step->G_star, 1, sim->w, x);
-    lash_block_lu_solve(sim->A, x);
-    for (int i = 0; i < system->nv; ++i) sim->y[i] += x[i];
-    for (int i = 0; i < list->bilateral_rows; ++i) step->P[i] += sim->w[i];
+    lash_block_lu_solve(sim->operators.A, x);
+    for (int i = 0; i < system->nv; ++i) step->dv[i] += x[i];
+    if (list->bilateral > 0) {
+        joints_answer(sim, step, x, dP_joints, z);
+        for (int i = 0; i < system->nv; ++i) step->dv[i] += z[i];
+        for (int i = 0; i < list->bilateral_rows; ++i) step->P[i] += dP_joints[i];
+    }
+    scratch_end(sim, scratch);
     return true;
 }
 
@@ -550,7 +566,10 @@ bool contacts_correct(LashSim* sim, Step* step) {
 
 void solve_metric(LashSim* sim, double* x) {
     if (sim->system->unit_metric) return;
-    lash_block_lu_solve(sim->same_metric ? sim->A : sim->curved ? sim->N : sim->M, x);
+    lash_block_lu_solve(sim->operators.same_metric ? sim->operators.A
+                        : sim->operators.curved    ? sim->operators.N
+                                                   : sim->operators.M,
+                        x);
 }
 
 // tau of the joints changes so that they stay closed under the increment x (nv); x gets their
@@ -559,14 +578,17 @@ void keep_joints_closed(LashSim* sim, Step* step, double* x) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = step->list;
     if (list->bilateral == 0) return;
-    LashJointSolver* joints = sim->same_metric ? &sim->velocity_joints : &sim->position_joints;
-    lash_rows_velocity(system, list, 0, list->bilateral, NULL, step->G, x, sim->u);
-    lash_joint_solver_solve(joints, sim->u, sim->w);
-    memset(sim->z, 0, (size_t)system->nv * sizeof *sim->z);
-    lash_rows_apply(system, list, 0, list->bilateral, NULL, step->G, 1, sim->w, sim->z);
-    solve_metric(sim, sim->z);
-    for (int i = 0; i < system->nv; ++i) x[i] += sim->z[i];
-    for (int i = 0; i < list->bilateral_rows; ++i) step->tau[i] += sim->w[i];
+    LashJointSolver* joints = sim->operators.same_metric ? &sim->operators.velocity_joints
+                                                         : &sim->operators.position_joints;
+    Scratch scratch = scratch_begin(sim);
+    double *u = scratch_rows(sim), *dtau = scratch_rows(sim), *z = scratch_velocity(sim);
+    lash_rows_velocity(system, list, 0, list->bilateral, NULL, step->G, x, u);
+    lash_joint_solver_solve(joints, u, dtau);
+    joints_push(sim, step, step->G, dtau, NULL, z);
+    solve_metric(sim, z);
+    for (int i = 0; i < system->nv; ++i) x[i] += z[i];
+    for (int i = 0; i < list->bilateral_rows; ++i) step->tau[i] += dtau[i];
+    scratch_end(sim, scratch);
 }
 
 // Increment d of the configuration by the corrections made so far: h theta dv, and N G tau instead
@@ -575,26 +597,32 @@ void keep_joints_closed(LashSim* sim, Step* step, double* x) {
 void increment_so_far(LashSim* sim, const Step* step, double* moved) {
     const LashSystem* system = sim->system;
     double ht = step->h * step->move_theta;
-    if (!sim->curved) {
+    if (!sim->operators.curved) {
         projection_shift(sim, step, moved);
-        for (int i = 0; i < system->nv; ++i) moved[i] += ht * sim->y[i] - step->shift[i];
+        for (int i = 0; i < system->nv; ++i) moved[i] += ht * step->dv[i] - step->shift[i];
         return;
     }
-    for (int i = 0; i < system->nv; ++i) sim->z[i] = ht * sim->y[i] - step->shift[i];
-    lash_block_multiply(system, sim->M_values, sim->z, moved);
+    Scratch scratch = scratch_begin(sim);
+    double* z = scratch_velocity(sim);
+    for (int i = 0; i < system->nv; ++i) z[i] = ht * step->dv[i] - step->shift[i];
+    lash_block_multiply(system, sim->operators.M_values, z, moved);
+    scratch_end(sim, scratch);
     projection_force(sim, step, moved);
-    lash_block_lu_solve(sim->N, moved);
+    lash_block_lu_solve(sim->operators.N, moved);
 }
 
 // tau of the joints so that they are closed after the increment; without curvature that has been
 // done before the contacts (newton.c).
 static void close_joints(LashSim* sim, Step* step, double* moved) {
     const LashInteractionList* list = step->list;
-    if (!sim->curved || list->bilateral == 0) return;
-    lash_rows_velocity(sim->system, list, 0, list->bilateral, NULL, step->G, moved, sim->u);
-    for (int r = 0; r < list->bilateral_rows; ++r) sim->u[r] += step->g[r];
-    lash_joint_solver_solve(&sim->position_joints, sim->u, sim->w);
-    for (int i = 0; i < list->bilateral_rows; ++i) step->tau[i] += sim->w[i];
+    if (!sim->operators.curved || list->bilateral == 0) return;
+    Scratch scratch = scratch_begin(sim);
+    double *u = scratch_rows(sim), *dtau = scratch_rows(sim);
+    lash_rows_velocity(sim->system, list, 0, list->bilateral, NULL, step->G, moved, u);
+    for (int r = 0; r < list->bilateral_rows; ++r) u[r] += step->g[r];
+    lash_joint_solver_solve(&sim->operators.position_joints, u, dtau);
+    for (int i = 0; i < list->bilateral_rows; ++i) step->tau[i] += dtau[i];
+    scratch_end(sim, scratch);
     increment_so_far(sim, step, moved);
     ++sim->info.projection;
 }
@@ -626,30 +654,25 @@ static bool predict_gaps(LashSim* sim, Step* step, const double* moved, double t
 
 // A = G' N G of the normals; gap_n becomes the gaps without tau.
 static void assemble_position_problem(LashSim* sim, Step* step) {
-    double U[LASH_MAX_ROWS];
+    Scratch scratch = scratch_begin(sim);
+    double *x = scratch_velocity(sim), U[LASH_MAX_ROWS];
     for (int k = 0; k < step->nn; ++k) {
-        response_column(sim, step, &step->list->item[step->normal[k]], 0, true, sim->x);
+        response_column(sim, step, &step->list->item[step->normal[k]], 0, true, x);
         for (int j = 0; j < step->nn; ++j) {
-            lash_row_velocity(sim->system, &step->list->item[step->normal[j]], step->G, sim->x, U);
+            lash_row_velocity(sim->system, &step->list->item[step->normal[j]], step->G, x, U);
             step->A_n[j + step->nn * k] = U[0];
         }
     }
+    scratch_end(sim, scratch);
     for (int k = 0; k < step->nn; ++k) {
         for (int j = 0; j < step->nn; ++j)
             step->gap_n[j] -= step->A_n[j + step->nn * k] * step->tau_n[k];
     }
 }
 
-bool positions_correct(LashSim* sim, Step* step) {
+// Solves the position problem for tau.
+static bool project_positions(LashSim* sim, Step* step, double tolerance) {
     const LashSystem* system = sim->system;
-    double* moved = step->F; // F is evaluated again before it is used
-    // Gaps left within a dead band would make the extrapolated tau jump from step to step; with the
-    // full matrix, which stops at the tolerances, there is nothing to extrapolate.
-    double share = sim->settings.full_newton ? 0.5 : 0.001;
-    double tolerance = share * step->goal * sim->settings.tolerance_position;
-    increment_so_far(sim, step, moved);
-    close_joints(sim, step, moved);
-    if (predict_gaps(sim, step, moved, tolerance)) return true;
     if (step->list->bilateral == 0) ++sim->info.projection;
     assemble_position_problem(sim, step);
     LashProjectionProblem problem = {.m = step->nn,
@@ -666,18 +689,35 @@ bool positions_correct(LashSim* sim, Step* step) {
         return false;
     uint8_t* final = step->kind_n + step->nn;
     LashProjectionInfo info =
-        lash_projection_solve(&problem, step->tau_n, step->gap_new, final, sim->projection_work);
+        lash_projection_solve(&problem, step->tau_n, step->gap_new, final, sim->solvers.projection);
     if (info.outcome == LASH_FAILED) return false;
     memcpy(step->kind_n, final, (size_t)step->nn);
     step->demoted = info.demoted;
-    memset(sim->x, 0, (size_t)system->nv * sizeof *sim->x);
+    Scratch scratch = scratch_begin(sim);
+    double* x = scratch_velocity(sim);
+    memset(x, 0, (size_t)system->nv * sizeof *x);
     for (int k = 0; k < step->nn; ++k) {
         const LashInteraction* item = &step->list->item[step->normal[k]];
         double dtau[LASH_MAX_ROWS] = {step->tau_n[k] - step->tau[item->row]};
         step->tau[item->row] = step->tau_n[k];
-        lash_row_apply(system, item, step->G, 1, dtau, sim->x);
+        lash_row_apply(system, item, step->G, 1, dtau, x);
     }
-    solve_metric(sim, sim->x);
-    keep_joints_closed(sim, step, sim->x);
+    solve_metric(sim, x);
+    keep_joints_closed(sim, step, x);
+    scratch_end(sim, scratch);
     return true;
+}
+
+bool positions_correct(LashSim* sim, Step* step) {
+    // Gaps left within a dead band would make the extrapolated tau jump from step to step; with the
+    // full matrix, which stops at the tolerances, there is nothing to extrapolate.
+    double share = sim->settings.full_newton ? 0.5 : 0.001;
+    double tolerance = share * step->goal * sim->settings.tolerance_position;
+    Scratch scratch = scratch_begin(sim);
+    double* moved = scratch_velocity(sim);
+    increment_so_far(sim, step, moved);
+    close_joints(sim, step, moved);
+    bool hold = predict_gaps(sim, step, moved, tolerance);
+    scratch_end(sim, scratch);
+    return hold || project_positions(sim, step, tolerance);
 }

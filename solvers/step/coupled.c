@@ -39,7 +39,7 @@ typedef struct Coupled {
 static Coupled lay_out(LashSim* sim, const Step* step) {
     Coupled c = {.m = step->m, .n = step->m + step->nn, .weight = step->h * step->move_theta};
     size_t n = (size_t)c.n;
-    double* at = sim->coupled_work;
+    double* at = sim->solvers.coupled;
     c.A = at;
     at += n * n;
     c.b = at;
@@ -66,7 +66,8 @@ static void fill_column(LashSim* sim, const Step* step, const Coupled* c, const 
 
 static void assemble(LashSim* sim, Step* step, Coupled* c, const double* moved) {
     int nv = sim->system->nv;
-    double *x = sim->x, *dx = sim->x_2, ht = step->h * step->theta;
+    Scratch scratch = scratch_begin(sim);
+    double *x = scratch_velocity(sim), *dx = scratch_velocity(sim), ht = step->h * step->theta;
     for (int k = 0; k < step->nc; ++k) {
         const LashInteraction* item = &step->list->item[step->contact[k]];
         for (int r = 0; r < item->rows; ++r) {
@@ -80,7 +81,7 @@ static void assemble(LashSim* sim, Step* step, Coupled* c, const double* moved) 
         const LashInteraction* item = &step->list->item[step->normal[k]];
         response_column(sim, step, item, 0, true, dx);
         for (int i = 0; i < nv; ++i) dx[i] *= c->weight;
-        lash_block_multiply(sim->system, sim->K_values, dx, x);
+        lash_block_multiply(sim->system, sim->operators.K_values, dx, x);
         joints_response(sim, step, false, x);
         for (int i = 0; i < nv; ++i) {
             x[i] *= -ht;
@@ -89,7 +90,8 @@ static void assemble(LashSim* sim, Step* step, Coupled* c, const double* moved) 
         fill_column(sim, step, c, x, dx, c->A + (size_t)c->n * (size_t)(c->m + k));
         c->z[c->m + k] = step->tau[item->row] / c->weight;
     }
-    fill_column(sim, step, c, sim->y, moved, c->b);
+    scratch_end(sim, scratch);
+    fill_column(sim, step, c, step->dv, moved, c->b);
     for (int k = 0; k < step->nc; ++k) {
         const LashInteraction* item = &step->list->item[step->contact[k]];
         double shift[LASH_MAX_ROWS];
@@ -156,7 +158,7 @@ static bool solve_in_turn(LashSim* sim, Step* step, Coupled* c) {
             return false;
         if (step->nc > 0) {
             LashFrictionInfo info =
-                lash_friction_solve(&problem, &settings, c->z, c->row, sim->friction_work);
+                lash_friction_solve(&problem, &settings, c->z, c->row, sim->solvers.friction);
             sim->info.solver += info.iterations;
             if (info.outcome == LASH_FAILED) return false;
         }
@@ -172,26 +174,25 @@ static bool solve_in_turn(LashSim* sim, Step* step, Coupled* c) {
     return true;
 }
 
-// y += response to the generalized impulse x (destroyed); the joints' impulses are completed.
+// dv += response to the generalized impulse x (destroyed); the joints' impulses are completed.
 static void add_response(LashSim* sim, Step* step, double* x) {
-    const LashSystem* system = sim->system;
-    const LashInteractionList* list = step->list;
-    lash_block_lu_solve(sim->A, x);
-    for (int i = 0; i < system->nv; ++i) sim->y[i] += x[i];
-    if (list->bilateral == 0) return;
-    lash_rows_velocity(system, list, 0, list->bilateral, NULL, step->G, x, sim->u);
-    lash_joint_solver_solve(&sim->velocity_joints, sim->u, sim->w);
-    memset(x, 0, (size_t)system->nv * sizeof *x);
-    lash_rows_apply(system, list, 0, list->bilateral, NULL, step->G_star, 1, sim->w, x);
-    lash_block_lu_solve(sim->A, x);
-    for (int i = 0; i < system->nv; ++i) sim->y[i] += x[i];
-    for (int i = 0; i < list->bilateral_rows; ++i) step->P[i] += sim->w[i];
+    int nv = sim->system->nv;
+    lash_block_lu_solve(sim->operators.A, x);
+    for (int i = 0; i < nv; ++i) step->dv[i] += x[i];
+    if (step->list->bilateral == 0) return;
+    Scratch scratch = scratch_begin(sim);
+    double *z = scratch_velocity(sim), *dP = scratch_rows(sim);
+    joints_answer(sim, step, x, dP, z);
+    for (int i = 0; i < nv; ++i) step->dv[i] += z[i];
+    for (int i = 0; i < step->list->bilateral_rows; ++i) step->P[i] += dP[i];
+    scratch_end(sim, scratch);
 }
 
-// Takes P and tau over: dx into x_2, the change of velocity into y.
+// Takes P and tau over: the change of velocity into dv.
 static void apply(LashSim* sim, Step* step, const Coupled* c) {
     const LashSystem* system = sim->system;
-    double *x = sim->x, *dx = sim->x_2;
+    Scratch scratch = scratch_begin(sim);
+    double *x = scratch_velocity(sim), *dx = scratch_velocity(sim);
     memset(dx, 0, (size_t)system->nv * sizeof *dx);
     for (int k = 0; k < step->nn; ++k) {
         const LashInteraction* item = &step->list->item[step->normal[k]];
@@ -201,7 +202,7 @@ static void apply(LashSim* sim, Step* step, const Coupled* c) {
     }
     solve_metric(sim, dx);
     keep_joints_closed(sim, step, dx);
-    lash_block_multiply(system, sim->K_values, dx, x);
+    lash_block_multiply(system, sim->operators.K_values, dx, x);
     for (int i = 0; i < system->nv; ++i) x[i] *= -step->h * step->theta;
     for (int k = 0; k < step->nc; ++k) {
         const LashInteraction* item = &step->list->item[step->contact[k]];
@@ -213,14 +214,17 @@ static void apply(LashSim* sim, Step* step, const Coupled* c) {
         lash_row_apply(system, item, step->G_star, 1, dP, x);
     }
     add_response(sim, step, x);
+    scratch_end(sim, scratch);
 }
 
 bool coupled_correct(LashSim* sim, Step* step) {
     Coupled c = lay_out(sim, step);
-    double* moved = step->F; // F is evaluated again before it is used
+    Scratch scratch = scratch_begin(sim);
+    double* moved = scratch_velocity(sim);
     increment_so_far(sim, step, moved);
     if (step->list->bilateral == 0) ++sim->info.projection;
     assemble(sim, step, &c, moved);
+    scratch_end(sim, scratch);
     double norm = 0;
     for (int i = 0; i < c.m; ++i) norm += c.b[i] * c.b[i];
     step->b_norm = sqrt(norm);

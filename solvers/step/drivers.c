@@ -29,14 +29,14 @@ void drivers_start(LashSim* sim) {
     int count = 0;
     if (drivers->count == 0) return;
     for (int i = 0; i < list->count; ++i) step->wanted[i] = i < list->bilateral;
-    sim_evaluate(sim, sim->t, sim->q, step->wanted, x, rate, NULL);
+    sim_evaluate(sim, sim->now.t, sim->now.q, step->wanted, x, rate, NULL);
     for (int i = 0; i < list->bilateral; ++i) {
         const LashInteraction* item = &list->item[i];
         if (item->kind != LASH_BILATERAL_VELOCITY) continue;
         for (int r = item->row; r < item->row + item->rows; ++r, ++count) {
             drivers->row[count] = r;
-            drivers->x[count] = x[r];
-            drivers->speed[count] = -rate[r];
+            sim->now.driver_x[count] = x[r];
+            sim->now.driver_speed[count] = -rate[r];
         }
     }
 }
@@ -47,8 +47,8 @@ void drivers_hold(LashSim* sim, const Step* step, const double* g_t, double* g) 
     for (int k = 0; k < drivers->count; ++k) {
         int row = drivers->row[k];
         drivers->speed_end[k] = -g_t[row];
-        drivers->x_end[k] =
-            drivers->x[k] + step->h * ((1 - w) * drivers->speed[k] + w * drivers->speed_end[k]);
+        drivers->x_end[k] = sim->now.driver_x[k] + step->h * ((1 - w) * sim->now.driver_speed[k] +
+                                                              w * drivers->speed_end[k]);
         g[row] -= drivers->x_end[k];
     }
 }
@@ -56,20 +56,6 @@ void drivers_hold(LashSim* sim, const Step* step, const double* g_t, double* g) 
 void drivers_accept(LashSim* sim) {
     size_t size = (size_t)sim->drivers.count * sizeof(double);
     if (size == 0) return;
-    memcpy(sim->drivers.x, sim->drivers.x_end, size);
-    memcpy(sim->drivers.speed, sim->drivers.speed_end, size);
-}
-
-void drivers_save(LashSim* sim) {
-    size_t size = (size_t)sim->drivers.count * sizeof(double);
-    if (size == 0) return;
-    memcpy(sim->drivers.saved_x, sim->drivers.x, size);
-    memcpy(sim->drivers.saved_speed, sim->drivers.speed, size);
-}
-
-void drivers_restore(LashSim* sim) {
-    size_t size = (size_t)sim->drivers.count * sizeof(double);
-    if (size == 0) return;
-    memcpy(sim->drivers.x, sim->drivers.saved_x, size);
-    memcpy(sim->drivers.speed, sim->drivers.saved_speed, size);
+    memcpy(sim->now.driver_x, sim->drivers.x_end, size);
+    memcpy(sim->now.driver_speed, sim->drivers.speed_end, size);
 }

@@ -10,10 +10,12 @@
 
 double energy_kinetic(LashSim* sim, const double* q, const double* v) {
     const LashSystem* system = sim->system;
-    if (!system->constant_mass) system->mass(system, sim->work, q, sim->M_values);
-    lash_block_multiply(system, sim->M_values, v, sim->x);
-    double energy = 0;
-    for (int i = 0; i < system->nv; ++i) energy += 0.5 * v[i] * sim->x[i];
+    if (!system->constant_mass) system->mass(system, sim->work, q, sim->operators.M_values);
+    Scratch scratch = scratch_begin(sim);
+    double *momentum = scratch_velocity(sim), energy = 0;
+    lash_block_multiply(system, sim->operators.M_values, v, momentum);
+    for (int i = 0; i < system->nv; ++i) energy += 0.5 * v[i] * momentum[i];
+    scratch_end(sim, scratch);
     return energy;
 }
 
@@ -25,19 +27,23 @@ static double damping_work(LashSim* sim, const Step* step, const double* v) {
     double t = step->t0 + step->theta * step->h;
     if (step->move_theta == step->theta)
         return step->h * system->power(system, sim->work, t, step->q_theta, v).damping;
-    double sign[2] = {1, -1}, power = 0;
+    Scratch scratch = scratch_begin(sim);
+    double sign[2] = {1, -1}, power = 0, *sum = scratch_velocity(sim);
     for (int k = 0; k < 2; ++k) {
-        for (int i = 0; i < system->nv; ++i) sim->y[i] = v[i] + sign[k] * step->v_theta[i];
-        power += sign[k] * system->power(system, sim->work, t, step->q_theta, sim->y).damping;
+        for (int i = 0; i < system->nv; ++i) sum[i] = v[i] + sign[k] * step->v_theta[i];
+        power += sign[k] * system->power(system, sim->work, t, step->q_theta, sum).damping;
     }
+    scratch_end(sim, scratch);
     return step->h * power / 4;
 }
 
 void energy_add_step(LashSim* sim, const Step* step) {
     const LashSystem* system = sim->system;
-    LashEnergy* e = &sim->energy;
-    double *v = sim->x, w = step->move_theta; // the velocity q moved with, without the projection
-    for (int i = 0; i < system->nv; ++i) v[i] = (1 - w) * sim->v[i] + w * step->v[i];
+    LashEnergy* e = &sim->now.energy;
+    Scratch scratch = scratch_begin(sim);
+    double *v = scratch_velocity(sim),
+           w = step->move_theta; // the velocity q moved with, without the projection
+    for (int i = 0; i < system->nv; ++i) v[i] = (1 - w) * sim->now.v[i] + w * step->v[i];
     if (sim->settings.scheme == LASH_SCHATZMAN_PAOLI) // ... or the one its balance is exact with
         for (int i = 0; i < system->nv; ++i) v[i] = step->v_theta[i];
     LashPower power =
@@ -62,4 +68,5 @@ void energy_add_step(LashSim* sim, const Step* step) {
             e->joint_work += work;
         }
     }
+    scratch_end(sim, scratch);
 }

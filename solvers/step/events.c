@@ -40,9 +40,9 @@ static ContactState state_of(const LashSim* sim, const Step* step, int i, Contac
 
 static void add_event(LashSim* sim, const Step* step, LashEventKind kind, int i) {
     const LashInteraction* item = &step->list->item[i];
-    if (sim->events == sim->event_capacity)
-        --sim->events; // a step in very many parts: the last one stands for the rest
-    LashEvent* event = &sim->event[sim->events++];
+    if (sim->events.count == sim->events.capacity)
+        --sim->events.count; // a step in very many parts: the last one stands for the rest
+    LashEvent* event = &sim->events.item[sim->events.count++];
     *event = (LashEvent){.kind = kind, .t = step->t0, .h = step->h, .id = item->id};
     event->gap_before = step->has_U_start[i] ? step->gap_start[i] : step->g[item->row];
     for (int r = 0; r < item->rows; ++r) {
@@ -70,22 +70,22 @@ static void look_at(LashSim* sim, Step* step, int i, ContactState before) {
 }
 
 void events_of_step(LashSim* sim, Step* step) {
-    if (sim->last.count == 0 && step->nc == 0) return;
+    if (sim->now.last.count == 0 && step->nc == 0) return;
     for (int i = step->list->bilateral; i < step->list->count; ++i) {
         int before = -1;
-        for (int k = 0; k < sim->last.count && before < 0; ++k) {
-            if (sim->last.id[k] == step->list->item[i].id) before = k;
+        for (int k = 0; k < sim->now.last.count && before < 0; ++k) {
+            if (sim->now.last.id[k] == step->list->item[i].id) before = k;
         }
         step->state[i] = CONTACT_OPEN;
         if (before >= 0 || step->active[i])
             look_at(sim, step, i,
-                    before < 0 ? CONTACT_OPEN : (ContactState)sim->last.state[before]);
+                    before < 0 ? CONTACT_OPEN : (ContactState)sim->now.last.state[before]);
     }
     if (step->restitution == 0 && step->nc > 0)
         add_event(sim, step, LASH_EVENT_PLASTIC, step->contact[0]);
 }
 
 const LashEvent* lash_sim_events(const LashSim* sim, int* count) {
-    *count = sim->events;
-    return sim->event;
+    *count = sim->events.count;
+    return sim->events.item;
 }

@@ -11,25 +11,31 @@
 
 static void keep(LashSim* sim, LashFaultKind kind, double t, uint64_t id, const double* q,
                  const double* v) {
-    memcpy(sim->fault_q, q, (size_t)sim->system->nq * sizeof *q);
-    memcpy(sim->fault_v, v, (size_t)sim->system->nv * sizeof *v);
-    sim->fault = (LashFault){.kind = kind, .t = t, .id = id, .q = sim->fault_q, .v = sim->fault_v};
+    memcpy(sim->failure.q, q, (size_t)sim->system->nq * sizeof *q);
+    memcpy(sim->failure.v, v, (size_t)sim->system->nv * sizeof *v);
+    sim->failure.fault =
+        (LashFault){.kind = kind, .t = t, .id = id, .q = sim->failure.q, .v = sim->failure.v};
 }
 
 // Forces and their derivatives where the iterate takes them.
 static bool forces_are_finite(LashSim* sim, const Step* step, double t) {
     const LashSystem* system = sim->system;
     int values = system->pattern.offset[system->pattern.count];
-    system->forces(system, sim->work, t, step->q_theta, step->v_theta, sim->x);
-    if (!all_finite(sim->x, system->nv)) return false;
-    system->tangents(system, sim->work, t, step->q_theta, step->v_theta, sim->C_values,
-                     sim->K_values);
-    return all_finite(sim->C_values, values) && all_finite(sim->K_values, values);
+    Scratch scratch = scratch_begin(sim);
+    double* F = scratch_velocity(sim);
+    system->forces(system, sim->work, t, step->q_theta, step->v_theta, F);
+    bool finite = all_finite(F, system->nv);
+    scratch_end(sim, scratch);
+    if (!finite) return false;
+    system->tangents(system, sim->work, t, step->q_theta, step->v_theta, sim->operators.C_values,
+                     sim->operators.K_values);
+    return all_finite(sim->operators.C_values, values) &&
+           all_finite(sim->operators.K_values, values);
 }
 
 void fault_of_iterate(LashSim* sim, const Step* step) {
     const LashSystem* system = sim->system;
-    if (sim->fault.kind != LASH_FAULT_NONE) return;
+    if (sim->failure.fault.kind != LASH_FAULT_NONE) return;
     double t = step->t0 + step->theta * step->h;
     bool finite = all_finite(step->q_theta, system->nq) && all_finite(step->v_theta, system->nv);
     if (!finite) return; // the iteration diverged: the forces have not been asked anything
@@ -57,7 +63,7 @@ bool step_is_finite(LashSim* sim, const Step* step) {
     if (errors < INFINITY && all_finite(step->v, system->nv) &&
         all_finite(step->q_end, system->nq) && all_finite(step->P, step->list->rows))
         return true;
-    if (sim->fault.kind == LASH_FAULT_NONE)
+    if (sim->failure.fault.kind == LASH_FAULT_NONE)
         keep(sim, LASH_FAULT_OVERFLOW, step->t0 + step->h, LASH_NOWHERE, step->q_end, step->v);
     return false;
 }
@@ -65,7 +71,7 @@ bool step_is_finite(LashSim* sim, const Step* step) {
 bool energy_is_finite(LashSim* sim, const Step* step) {
     static const double HUGE_SQUARE = 1e200; // of coordinates and speeds: energies may overflow
     const LashSystem* system = sim->system;
-    const LashEnergy* e = &sim->energy;
+    const LashEnergy* e = &sim->now.energy;
     double work =
         e->external_work + e->damping_work + e->contact_work_n + e->contact_work_t + e->joint_work;
     double size = sum_of_squares(step->v, system->nv) + sum_of_squares(step->q_end, system->nq);
@@ -75,7 +81,7 @@ bool energy_is_finite(LashSim* sim, const Step* step) {
         finite = isfinite(kinetic +
                           system->potential(system, sim->work, step->t0 + step->h, step->q_end));
     }
-    if (!finite && sim->fault.kind == LASH_FAULT_NONE)
+    if (!finite && sim->failure.fault.kind == LASH_FAULT_NONE)
         keep(sim, LASH_FAULT_OVERFLOW, step->t0 + step->h, LASH_NOWHERE, step->q_end, step->v);
     return finite;
 }

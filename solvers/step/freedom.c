@@ -444,9 +444,10 @@ static void find_smallest(const Rows* r, const LashElimination* e, LashFreedom* 
 static void evaluate_at(LashSim* sim, Rows* r, const double* q, double* b) {
     const LashSystem* system = sim->system;
     Step* step = &sim->step;
-    step->list = system->collect(system, sim->work, sim->t, q, sim->v, sim->settings.h, sim->reach);
+    step->list =
+        system->collect(system, sim->work, sim->now.t, q, sim->now.v, sim->settings.h, sim->reach);
     for (int i = 0; i < step->list->count; ++i) step->wanted[i] = i < step->list->bilateral;
-    system->evaluate(system, sim->work, sim->t, q, step->wanted, step->g, step->g_t, step->G);
+    system->evaluate(system, sim->work, sim->now.t, q, step->wanted, step->g, step->g_t, step->G);
     r->list = step->list;
     rows_fill(r, step->G);
     for (int i = 0; i < r->rows && b != NULL; ++i) {
@@ -458,7 +459,7 @@ static void evaluate_at(LashSim* sim, Rows* r, const double* q, double* b) {
 static int rank_at(LashSim* sim, Rows* r, double* x, double* q, double* q_new, double* b) {
     const LashSystem* system = sim->system;
     int rank = 0;
-    memcpy(q, sim->q, (size_t)system->nq * sizeof *q);
+    memcpy(q, sim->now.q, (size_t)system->nq * sizeof *q);
     for (int k = 0; k < CLOSING; ++k) {
         double worst = 0;
         for (int i = 0; i < system->nv; ++i) x[i] /= r->scale[i];
@@ -507,10 +508,10 @@ LashFreedom* lash_sim_freedom(LashSim* sim) {
     LashFreedom* f = lash_alloc(sizeof *f);
     Rows r;
     Step* step = &sim->step;
-    step->list =
-        system->collect(system, sim->work, sim->t, sim->q, sim->v, sim->settings.h, sim->reach);
+    step->list = system->collect(system, sim->work, sim->now.t, sim->now.q, sim->now.v,
+                                 sim->settings.h, sim->reach);
     rows_create(&r, system, step->list);
-    evaluate_at(sim, &r, sim->q, NULL);
+    evaluate_at(sim, &r, sim->now.q, NULL);
     LashElimination* e = eliminate(&r);
     f->rows = r.rows;
     f->rank = f->rank_nearby = lash_elimination_rank(e);
@@ -527,7 +528,7 @@ LashFreedom* lash_sim_freedom(LashSim* sim) {
     for (size_t k = 0; k < (size_t)f->motions * (size_t)system->nv; ++k) {
         f->motion[k] /= r.scale[k % (size_t)system->nv];
     }
-    evaluate_at(sim, &r, sim->q, NULL); // leaves the work as it was
+    evaluate_at(sim, &r, sim->now.q, NULL); // leaves the work as it was
     lash_elimination_destroy(e);
     rows_free(&r);
     return f;

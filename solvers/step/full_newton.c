@@ -86,9 +86,9 @@ static void write_bodies(const LashSim* sim, const Step* step, FullNewton* full,
     for (int p = 0; p < pattern->count; ++p) {
         int row = pattern->row[p], column = pattern->column[p], m = lash_block_size(system, row),
             n = lash_block_size(system, column);
-        const double *M = sim->M_values + pattern->offset[p],
-                     *C = sim->C_values + pattern->offset[p],
-                     *K = sim->K_values + pattern->offset[p];
+        const double *M = sim->operators.M_values + pattern->offset[p],
+                     *C = sim->operators.C_values + pattern->offset[p],
+                     *K = sim->operators.K_values + pattern->offset[p];
         double* D = value + lash_block_lu_offset(full->lu, row, column); // (2m x 2n)
         for (int j = 0; j < n; ++j) {
             for (int i = 0; i < m; ++i) {
@@ -117,7 +117,7 @@ static void write_curvature(LashSim* sim, const Step* step, FullNewton* full, in
     }
     system->contract(system, sim->work, step->t0 + (end ? 1 : step->theta) * step->h,
                      end ? step->q_end : step->q_theta, i, step->P + item->row, step->v,
-                     sim->contraction, NULL);
+                     sim->operators.contraction, NULL);
     for (int r = 0; r < item->touched; ++r) {
         for (int c = 0; c < item->touched; ++c) {
             int at = lash_block_lu_find(full->lu, item->block[r], item->block[c]);
@@ -127,7 +127,7 @@ static void write_curvature(LashSim* sim, const Step* step, FullNewton* full, in
             for (int j = 0; j < n; ++j) {
                 for (int k = 0; k < m; ++k)
                     value[at + k + 2 * m * (n + j)] -=
-                        weight * sim->contraction[(start[r] + k) + size * (start[c] + j)];
+                        weight * sim->operators.contraction[(start[r] + k) + size * (start[c] + j)];
             }
         }
     }
@@ -142,9 +142,9 @@ static void write_joint(LashSim* sim, const Step* step, FullNewton* full, int i,
     bool turns = sim->settings.direction != LASH_AT_START;
     if (turns)
         system->contract(system, sim->work, step->t0 + step->h, step->q_end, i, step->P + item->row,
-                         step->v, NULL, sim->contraction);
+                         step->v, NULL, sim->operators.contraction);
     const double *G = step->G + item->offset, *star = step->G_star + item->offset,
-                 *turn = sim->contraction;
+                 *turn = sim->operators.contraction;
     for (int k = 0; k < item->touched; ++k) {
         int n = lash_block_size(system, item->block[k]);
         double* rows = value + lash_block_lu_offset(full->lu, node, item->block[k]);    // 2m x 2n
@@ -165,7 +165,7 @@ static void write_joint(LashSim* sim, const Step* step, FullNewton* full, int i,
 }
 
 bool full_newton_factor(LashSim* sim, Step* step, bool project) {
-    FullNewton* full = sim->full;
+    FullNewton* full = sim->operators.full;
     double* value = lash_block_lu_clear(full->lu);
     write_bodies(sim, step, full, value);
     for (int i = 0; i < step->list->count && sim->settings.direction != LASH_AT_START; ++i) {
@@ -180,13 +180,14 @@ bool full_newton_factor(LashSim* sim, Step* step, bool project) {
 // Right side by nodes: (-r, G tau - N^-1 shift) per body, (-U, -g) per joint.
 static void right_side(LashSim* sim, const Step* step, FullNewton* full, bool project) {
     const LashSystem* system = sim->system;
-    double *left = sim->x, *x = full->x;
+    Scratch scratch = scratch_begin(sim);
+    double *left = scratch_velocity(sim), *x = full->x;
     memset(left, 0, (size_t)full->nv * sizeof *left);
     if (project) {
         if (system->unit_metric)
             memcpy(left, step->shift, (size_t)full->nv * sizeof *left);
         else
-            lash_block_multiply(system, sim->M_values, step->shift, left);
+            lash_block_multiply(system, sim->operators.M_values, step->shift, left);
         for (int i = 0; i < full->nv; ++i) left[i] = -left[i];
         lash_rows_apply(system, step->list, 0, full->bilateral, NULL, step->G, 1, step->tau, left);
         for (int k = 0; k < step->nn; ++k) {
@@ -200,6 +201,7 @@ static void right_side(LashSim* sim, const Step* step, FullNewton* full, bool pr
         for (int k = 0; k < n; ++k) *x++ = -step->r[start + k];
         for (int k = 0; k < n; ++k) *x++ = left[start + k];
     }
+    scratch_end(sim, scratch);
     for (int i = 0; i < full->bilateral; ++i) {
         const LashInteraction* item = &step->list->item[i];
         for (int r = 0; r < item->rows; ++r) *x++ = -step->U[item->row + r];
@@ -208,13 +210,13 @@ static void right_side(LashSim* sim, const Step* step, FullNewton* full, bool pr
 }
 
 void full_newton_correct(LashSim* sim, Step* step, bool project) {
-    FullNewton* full = sim->full;
+    FullNewton* full = sim->operators.full;
     right_side(sim, step, full, project);
     lash_block_lu_solve(full->lu, full->x);
     const double* x = full->x;
     for (int b = 0; b < full->bodies; ++b) {
         int n = lash_block_size(sim->system, b), start = sim->system->block_start[b];
-        memcpy(sim->y + start, x, (size_t)n * sizeof *x);
+        memcpy(step->dv + start, x, (size_t)n * sizeof *x);
         x += 2 * n;
     }
     for (int i = 0; i < full->bilateral; ++i) {

@@ -29,7 +29,7 @@ static const double SHARE = 1.01;
 // d (nv) = h v_theta, with the velocity v at the end of the step.
 static void own_motion(const LashSim* sim, const Step* step, const double* v, double* d) {
     double before = step->h * (1 - step->move_theta), moved = step->h * step->move_theta;
-    for (int i = 0; i < sim->system->nv; ++i) d[i] = before * sim->v[i] + moved * v[i];
+    for (int i = 0; i < sim->system->nv; ++i) d[i] = before * sim->now.v[i] + moved * v[i];
 }
 
 // G_n' x of one interaction.
@@ -66,14 +66,15 @@ static double least_gap(const LashInteractionList* list, int i, const double* g,
 static bool find_jump(LashSim* sim, Step* step, const double* d) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = step->list;
-    double *before = sim->u, *after = sim->w, worst = 0;
-    double *q = sim->q_back, t = step->t0 + step->h;
-    system->move(system, sim->q, 1, d, q);
-    if (!all_finite(q, system->nq)) return false;
-    if (!system->evaluate(system, sim->work, step->t0, sim->q, NULL, before, NULL, NULL))
-        return false;
-    if (!system->evaluate(system, sim->work, t, q, NULL, after, NULL, NULL)) return false;
-    for (int i = list->bilateral, end = i; i < list->count; i = end) {
+    Scratch scratch = scratch_begin(sim);
+    double *before = scratch_rows(sim), *after = scratch_rows(sim), worst = 0;
+    double *q = scratch_place(sim), t = step->t0 + step->h;
+    system->move(system, sim->now.q, 1, d, q);
+    bool known = all_finite(q, system->nq);
+    known = known &&
+            system->evaluate(system, sim->work, step->t0, sim->now.q, NULL, before, NULL, NULL);
+    known = known && system->evaluate(system, sim->work, t, q, NULL, after, NULL, NULL);
+    for (int i = list->bilateral, end = i; i < list->count && known; i = end) {
         end = i + 1;
         if (list->item[i].surfaces == 0) continue;
         int at, other;
@@ -84,12 +85,13 @@ static bool find_jump(LashSim* sim, Step* step, const double* d) {
         double beyond = start - SHARE * moved - sim->settings.tolerance_position - gap;
         if (!(beyond > worst)) continue;
         worst = beyond;
-        sim->fault = (LashFault){.kind = LASH_FAULT_GAP,
-                                 .t = t,
-                                 .id = list->item[at].id,
-                                 .fell = start - gap,
-                                 .moved = moved};
+        sim->failure.fault = (LashFault){.kind = LASH_FAULT_GAP,
+                                         .t = t,
+                                         .id = list->item[at].id,
+                                         .fell = start - gap,
+                                         .moved = moved};
     }
+    scratch_end(sim, scratch);
     return worst > 0;
 }
 
@@ -101,7 +103,8 @@ static bool has_surfaces(const Step* step) {
 bool gaps_jump(LashSim* sim, Step* step) {
     const LashSystem* system = sim->system;
     if (sim->settings.scheme == LASH_SCHATZMAN_PAOLI || !has_surfaces(step)) return false;
-    double *own = sim->x, *lift = sim->y;
+    Scratch scratch = scratch_begin(sim);
+    double *own = scratch_velocity(sim), *lift = scratch_velocity(sim), *gaps = scratch_rows(sim);
     bool ready = false, suspicious = false;
     for (int c = 0; c < step->nc && !suspicious; ++c) {
         const LashInteraction* item = &step->list->item[step->contact[c]];
@@ -117,17 +120,23 @@ bool gaps_jump(LashSim* sim, Step* step) {
         suspicious = gap < start - SHARE * system->surface_motion(system, item->surfaces, own) -
                                sim->settings.tolerance_position;
     }
-    if (!suspicious) return false;
-    bool jumps = find_jump(sim, step, own);
+    bool jumps = suspicious && find_jump(sim, step, own);
     // What the system remembers of its last evaluation is that of the step's end.
-    system->evaluate(system, sim->work, step->t0 + step->h, step->q_end, NULL, sim->u, NULL, NULL);
+    if (suspicious)
+        system->evaluate(system, sim->work, step->t0 + step->h, step->q_end, NULL, gaps, NULL,
+                         NULL);
+    scratch_end(sim, scratch);
     return jumps;
 }
 
 void gaps_of_failure(LashSim* sim, Step* step) {
-    if (!has_surfaces(step) || sim->fault.kind != LASH_FAULT_NONE) return;
-    own_motion(sim, step, step->v, sim->x);
-    if (all_finite(sim->x, sim->system->nv) && find_jump(sim, step, sim->x)) return;
-    own_motion(sim, step, sim->v, sim->x);
-    find_jump(sim, step, sim->x);
+    if (!has_surfaces(step) || sim->failure.fault.kind != LASH_FAULT_NONE) return;
+    Scratch scratch = scratch_begin(sim);
+    double* own = scratch_velocity(sim);
+    own_motion(sim, step, step->v, own);
+    if (!all_finite(own, sim->system->nv) || !find_jump(sim, step, own)) {
+        own_motion(sim, step, sim->now.v, own);
+        find_jump(sim, step, own);
+    }
+    scratch_end(sim, scratch);
 }

@@ -23,7 +23,7 @@ static void want_contacts(LashSim* sim, Step* step, double reach) {
     const LashSystem* system = sim->system;
     double depth = 0;
     if (step->list->count == step->list->bilateral || reach < 0) return;
-    system->evaluate(system, sim->work, sim->t, sim->q, step->wanted, step->g, NULL, NULL);
+    system->evaluate(system, sim->work, sim->now.t, sim->now.q, step->wanted, step->g, NULL, NULL);
     for (int i = step->list->bilateral; i < step->list->count; ++i) {
         depth = worse(depth, -step->g[step->list->item[i].row]);
     }
@@ -38,18 +38,19 @@ static void want_contacts(LashSim* sim, Step* step, double reach) {
 static bool evaluate_start(LashSim* sim, Step* step, double reach) {
     const LashSystem* system = sim->system;
     double factor = reach < 0 ? sim->reach : DEEP * sim->reach;
-    step->list =
-        system->collect(system, sim->work, sim->t, sim->q, sim->v, sim->settings.h, factor);
+    step->list = system->collect(system, sim->work, sim->now.t, sim->now.q, sim->now.v,
+                                 sim->settings.h, factor);
     for (int i = 0; i < step->list->count; ++i) step->wanted[i] = i < step->list->bilateral;
     want_contacts(sim, step, reach);
-    system->evaluate(system, sim->work, sim->t, sim->q, step->wanted, step->g, step->g_t, step->G);
-    lash_rows_velocity(system, step->list, 0, step->list->bilateral, NULL, step->G, sim->v,
+    system->evaluate(system, sim->work, sim->now.t, sim->now.q, step->wanted, step->g, step->g_t,
+                     step->G);
+    lash_rows_velocity(system, step->list, 0, step->list->bilateral, NULL, step->G, sim->now.v,
                        step->U);
     for (int i = 0; i < step->list->bilateral_rows; ++i) step->U[i] += step->g_t[i];
-    system->mass(system, sim->work, sim->q, sim->M_values);
-    sim->factored = false;
-    sim->history = 0;
-    return lash_block_lu_factor(sim->M, sim->M_values);
+    system->mass(system, sim->work, sim->now.q, sim->operators.M_values);
+    sim->operators.factored = false;
+    sim->predictor.history = 0;
+    return lash_block_lu_factor(sim->operators.M, sim->operators.M_values);
 }
 
 static void measure_rows(const Step* step, LashMobility* mobility) {
@@ -77,11 +78,11 @@ LashMobility lash_sim_mobility(LashSim* sim, int* redundant_rows) {
 // x (nv) = M^-1 G V^+ (-u): the smallest motion that changes the rows by -u; position_joints is
 // factored.
 static void smallest_motion(LashSim* sim, Step* step, const double* u, double* x) {
-    const LashSystem* system = sim->system;
-    lash_joint_solver_solve(&sim->position_joints, u, sim->w);
-    memset(x, 0, (size_t)system->nv * sizeof *x);
-    lash_rows_apply(system, step->list, 0, step->list->bilateral, NULL, step->G, 1, sim->w, x);
-    lash_block_lu_solve(sim->M, x);
+    Scratch scratch = scratch_begin(sim);
+    double* dP = scratch_rows(sim);
+    lash_joint_solver_solve(&sim->operators.position_joints, u, dP);
+    joints_push(sim, step, step->G, dP, sim->operators.M, x);
+    scratch_end(sim, scratch);
 }
 
 // r (nv) = M^-1 n of contact i, with the joints kept closed
@@ -90,11 +91,14 @@ static void contact_motion(LashSim* sim, Step* step, int i, double* r) {
     const double normal[LASH_MAX_ROWS] = {1};
     memset(r, 0, (size_t)system->nv * sizeof *r);
     lash_row_apply(system, &step->list->item[i], step->G, 1, normal, r);
-    lash_block_lu_solve(sim->M, r);
+    lash_block_lu_solve(sim->operators.M, r);
     if (step->list->bilateral == 0) return;
-    lash_rows_velocity(system, step->list, 0, step->list->bilateral, NULL, step->G, r, sim->u);
-    smallest_motion(sim, step, sim->u, sim->z);
-    for (int k = 0; k < system->nv; ++k) r[k] += sim->z[k];
+    Scratch scratch = scratch_begin(sim);
+    double *u = scratch_rows(sim), *z = scratch_velocity(sim);
+    lash_rows_velocity(system, step->list, 0, step->list->bilateral, NULL, step->G, r, u);
+    smallest_motion(sim, step, u, z);
+    for (int k = 0; k < system->nv; ++k) r[k] += z[k];
+    scratch_end(sim, scratch);
 }
 
 // x (nv) += the smallest motion that opens the wanted contacts.
@@ -151,46 +155,61 @@ static double overlap(const Step* step) {
 
 // The correction of q (nv) from the rows just evaluated.
 static bool correction(LashSim* sim, Step* step, double* x) {
-    lash_joint_solver_factor(&sim->position_joints, step->list, step->G, sim->M, true, false);
+    lash_joint_solver_factor(&sim->operators.position_joints, step->list, step->G, sim->operators.M,
+                             true, false);
     smallest_motion(sim, step, step->g, x);
     return push_apart(sim, step, x);
 }
 
-bool lash_sim_assemble(LashSim* sim, double* moved) {
+// q to the nearest place where joints are closed and contacts open; x (nv) scratch.
+static bool close_positions(LashSim* sim, Step* step, double* x) {
     const LashSystem* system = sim->system;
-    Step* step = &sim->step;
-    bool closed = false;
     double tolerance = 0.01 * sim->settings.tolerance_position;
-    memcpy(sim->q_prev, sim->q, (size_t)system->nq * sizeof *sim->q);
-    for (int k = 0; k < ASSEMBLY_ITERATIONS && !closed; ++k) {
+    for (int k = 0; k < ASSEMBLY_ITERATIONS; ++k) {
         if (!evaluate_start(sim, step, tolerance)) return false;
         LashMobility mobility = {0};
         measure_rows(step, &mobility);
-        closed = mobility.position_error <= tolerance && overlap(step) <= tolerance;
-        if (closed) break;
+        if (mobility.position_error <= tolerance && overlap(step) <= tolerance) return true;
         if (!isfinite(mobility.position_error)) return false;
-        if (!correction(sim, step, sim->y)) return false;
+        if (!correction(sim, step, x)) return false;
         double longest = 0; // far from closed the linear model overshoots: at most 0.2 rad or 0.2
                             // length per step
-        for (int i = 0; i < system->nv; ++i) longest = fmax(longest, fabs(sim->y[i]));
-        system->move(system, sim->q, longest > 0.2 ? 0.2 / longest : 1, sim->y, step->q_end);
-        memcpy(sim->q, step->q_end, (size_t)system->nq * sizeof *sim->q);
-        system->accept(system, sim->work, sim->t, sim->q, sim->v);
+        for (int i = 0; i < system->nv; ++i) longest = fmax(longest, fabs(x[i]));
+        system->move(system, sim->now.q, longest > 0.2 ? 0.2 / longest : 1, x, step->q_end);
+        memcpy(sim->now.q, step->q_end, (size_t)system->nq * sizeof *sim->now.q);
+        system->accept(system, sim->work, sim->now.t, sim->now.q, sim->now.v);
     }
-    if (moved != NULL) {
-        system->difference(system, sim->q, sim->q_prev, sim->y);
-        *moved = 0;
-        for (int i = 0; i < system->nv; ++i) *moved = fmax(*moved, fabs(sim->y[i]));
-    }
-    if (!closed) return false;
-    lash_joint_solver_factor(&sim->position_joints, step->list, step->G, sim->M, false, false);
-    smallest_motion(sim, step, step->U, sim->y);
-    for (int i = 0; i < system->nv; ++i) step->v[i] = sim->v[i] + sim->y[i];
-    memcpy(step->q_end, sim->q, (size_t)system->nq * sizeof *sim->q);
-    lash_sim_set_state(sim, sim->t, step->q_end, step->v);
+    return false;
+}
+
+// v to the nearest velocity that the joints allow, at the place just evaluated; x (nv) scratch.
+static bool close_velocities(LashSim* sim, Step* step, double* x) {
+    const LashSystem* system = sim->system;
+    lash_joint_solver_factor(&sim->operators.position_joints, step->list, step->G, sim->operators.M,
+                             false, false);
+    smallest_motion(sim, step, step->U, x);
+    for (int i = 0; i < system->nv; ++i) step->v[i] = sim->now.v[i] + x[i];
+    memcpy(step->q_end, sim->now.q, (size_t)system->nq * sizeof *sim->now.q);
+    lash_sim_set_state(sim, sim->now.t, step->q_end, step->v);
     LashMobility after = {0};
     if (!evaluate_start(sim, step, -1)) return false;
     measure_rows(step, &after);
     return after.position_error <= sim->settings.tolerance_position &&
            after.velocity_error <= sim->settings.tolerance_velocity;
+}
+
+bool lash_sim_assemble(LashSim* sim, double* moved) {
+    const LashSystem* system = sim->system;
+    Scratch scratch = scratch_begin(sim);
+    double *q_start = scratch_place(sim), *x = scratch_velocity(sim);
+    memcpy(q_start, sim->now.q, (size_t)system->nq * sizeof *q_start);
+    bool closed = close_positions(sim, &sim->step, x);
+    if (moved != NULL) {
+        system->difference(system, sim->now.q, q_start, x);
+        *moved = 0;
+        for (int i = 0; i < system->nv; ++i) *moved = fmax(*moved, fabs(x[i]));
+    }
+    bool good = closed && close_velocities(sim, &sim->step, x);
+    scratch_end(sim, scratch);
+    return good;
 }

@@ -62,17 +62,20 @@ void projection_force(LashSim* sim, const Step* step, double* x) {
 void projection_shift(LashSim* sim, const Step* step, double* x) {
     for (int i = 0; i < sim->system->nv; ++i) x[i] = 0;
     projection_force(sim, step, x);
-    if (!sim->system->unit_metric) lash_block_lu_solve(sim->same_metric ? sim->A : sim->M, x);
+    if (!sim->system->unit_metric)
+        lash_block_lu_solve(sim->operators.same_metric ? sim->operators.A : sim->operators.M, x);
 }
 
 void projection_update(LashSim* sim, Step* step) {
-    if (!sim->curved) {
+    if (!sim->operators.curved) {
         projection_shift(sim, step, step->shift);
         return;
     }
-    double *moved = sim->x, ht = step->h * step->move_theta;
+    Scratch scratch = scratch_begin(sim);
+    double *moved = scratch_velocity(sim), ht = step->h * step->move_theta;
     increment_so_far(sim, step, moved);
-    for (int i = 0; i < sim->system->nv; ++i) step->shift[i] += moved[i] - ht * sim->y[i];
+    for (int i = 0; i < sim->system->nv; ++i) step->shift[i] += moved[i] - ht * step->dv[i];
+    scratch_end(sim, scratch);
 }
 
 // d = h v_theta + N G tau; q_end, q_theta, v_theta. The shift is the guessed one when a pass
@@ -82,18 +85,18 @@ static void set_positions(LashSim* sim, Step* step, bool project) {
     double w = step->move_theta, moved = step->h * w, before = step->h * (1 - w),
            theta = step->theta;
     for (int i = 0; i < system->nv; ++i) {
-        step->d[i] = before * sim->v[i] + moved * step->v[i];
-        step->v_theta[i] = (1 - theta) * sim->v[i] + theta * step->v[i];
+        step->d[i] = before * sim->now.v[i] + moved * step->v[i];
+        step->v_theta[i] = (1 - theta) * sim->now.v[i] + theta * step->v[i];
     }
     for (int i = 0; i < system->nv && project; ++i) step->d[i] += step->shift[i];
-    system->move(system, sim->q, 1, step->d, step->q_end);
-    system->move(system, sim->q, theta, step->d, step->q_theta);
+    system->move(system, sim->now.q, 1, step->d, step->q_end);
+    system->move(system, sim->now.q, theta, step->d, step->q_theta);
 }
 
 bool sim_evaluate(LashSim* sim, double t, const double* q, const uint8_t* wanted, double* g,
                   double* g_t, double* G) {
     bool good = sim->system->evaluate(sim->system, sim->work, t, q, wanted, g, g_t, G);
-    sim->outside = sim->outside || !good;
+    sim->step.outside = sim->step.outside || !good;
     return good;
 }
 
@@ -137,7 +140,7 @@ static bool evaluate_rows(LashSim* sim, Step* step) {
             if (!sim_evaluate(sim, t_end, step->q_end, step->wanted, step->g, step->g_t, NULL))
                 return false;
             drivers_hold(sim, step, step->g_t, step->g);
-            if (!sim_evaluate(sim, step->t0, sim->q, step->wanted, step->g_star, step->g_t,
+            if (!sim_evaluate(sim, step->t0, sim->now.q, step->wanted, step->g_star, step->g_t,
                               step->G))
                 return false;
             memcpy(step->G_star, step->G, (size_t)step->list->G_size * sizeof *step->G);
@@ -152,11 +155,14 @@ static void compute_residuals(LashSim* sim, Step* step) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = step->list;
     int nv = system->nv;
-    if (!system->constant_mass) system->mass(system, sim->work, step->q_theta, sim->M_values);
+    if (!system->constant_mass)
+        system->mass(system, sim->work, step->q_theta, sim->operators.M_values);
     system->forces(system, sim->work, step->t0 + step->theta * step->h, step->q_theta,
                    step->v_theta, step->F);
-    for (int i = 0; i < nv; ++i) sim->x[i] = step->v[i] - sim->v[i];
-    lash_block_multiply(system, sim->M_values, sim->x, step->r);
+    Scratch scratch = scratch_begin(sim);
+    double* x = scratch_velocity(sim); // v - v_k, then M^-1 r
+    for (int i = 0; i < nv; ++i) x[i] = step->v[i] - sim->now.v[i];
+    lash_block_multiply(system, sim->operators.M_values, x, step->r);
     for (int i = 0; i < nv; ++i) step->r[i] -= step->h * step->F[i];
     lash_rows_apply(system, list, 0, list->count, step->active, step->G_star, -1, step->P, step->r);
     lash_rows_velocity(system, list, 0, list->bilateral, NULL, step->G, step->v, step->U);
@@ -182,55 +188,55 @@ static void compute_residuals(LashSim* sim, Step* step) {
         }
     }
     if (fremond) fremond_start(sim, step);
-    // The velocity error that r stands for, M^-1 r, in m/s; and y = A^-1 r for the correction.
-    const double* error = sim->y;
+    // The velocity error that r stands for, M^-1 r, in m/s; and A^-1 r for the correction.
+    const double* error = step->answer;
     if (!sim->coupled) {
-        memcpy(sim->y, step->r, (size_t)nv * sizeof *sim->y);
-        lash_block_lu_solve(sim->A, sim->y);
+        memcpy(step->answer, step->r, (size_t)nv * sizeof *step->answer);
+        lash_block_lu_solve(sim->operators.A, step->answer);
     }
-    if (!sim->same_metric || sim->coupled) {
-        memcpy(sim->x, step->r, (size_t)nv * sizeof *sim->x);
-        lash_block_lu_solve(sim->M, sim->x);
-        error = sim->x;
+    if (!sim->operators.same_metric || sim->coupled) {
+        memcpy(x, step->r, (size_t)nv * sizeof *x);
+        lash_block_lu_solve(sim->operators.M, x);
+        error = x;
     }
     step->dynamics_error = 0;
     for (int i = 0; i < nv; ++i)
         step->dynamics_error = worse(step->dynamics_error, sim->weight[i] * fabs(error[i]));
+    scratch_end(sim, scratch);
     if (!(step->dynamics_error + step->velocity_error + step->position_error < INFINITY))
         fault_of_iterate(sim, step);
 }
 
 // --- Correction ----------------------------------------------------------------------------------
 
-// dv into sim->y, P updated; with project tau of the joints too. On entry sim->y = A^-1 r.
+// dv = -A^-1 r is completed, P updated; with project tau of the joints too.
 // The joints' position errors after the correction are g + G'(h theta dv) = g - h theta U, whatever
 // the contacts do.
 static void correct_joints(LashSim* sim, Step* step, bool project) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = step->list;
     int nv = system->nv, rows = list->bilateral_rows;
-    double *y = sim->y, *u = sim->u, *dP = sim->w, *errors = step->g_star,
-           ht = step->h * step->move_theta;
+    Scratch scratch = scratch_begin(sim);
+    double *y = step->dv, *x = scratch_velocity(sim), *u = scratch_rows(sim),
+           *dP = scratch_rows(sim), *errors = scratch_rows(sim), ht = step->h * step->move_theta;
     lash_rows_velocity(system, list, 0, list->bilateral, NULL, step->G, y, u);
     for (int i = 0; i < rows; ++i) {
         u[i] += step->U[i];
         errors[i] = step->g[i] - ht * step->U[i];
     }
-    bool together = project && sim->same_metric;
+    bool together = project && sim->operators.same_metric;
     if (together) {
-        lash_joint_solver_solve_two(&sim->velocity_joints, u, errors, dP, sim->dtau);
+        lash_joint_solver_solve_two(&sim->operators.velocity_joints, u, errors, dP, step->dtau);
     } else {
-        lash_joint_solver_solve(&sim->velocity_joints, u, dP);
-        if (project) lash_joint_solver_solve(&sim->position_joints, errors, sim->dtau);
+        lash_joint_solver_solve(&sim->operators.velocity_joints, u, dP);
+        if (project) lash_joint_solver_solve(&sim->operators.position_joints, errors, step->dtau);
     }
-    double* x = sim->x;
-    for (int i = 0; i < nv; ++i) x[i] = 0;
-    lash_rows_apply(system, list, 0, list->bilateral, NULL, step->G_star, 1, dP, x);
-    lash_block_lu_solve(sim->A, x);
+    joints_push(sim, step, step->G_star, dP, sim->operators.A, x);
     for (int i = 0; i < nv; ++i) y[i] += x[i];
     for (int i = 0; i < rows; ++i) step->P[i] += dP[i];
+    scratch_end(sim, scratch);
     if (!project) return;
-    for (int i = 0; i < rows; ++i) step->tau[i] += sim->dtau[i];
+    for (int i = 0; i < rows; ++i) step->tau[i] += step->dtau[i];
     ++sim->info.projection;
 }
 
@@ -243,11 +249,11 @@ static bool correct_positions(LashSim* sim, Step* step) {
 static bool correct(LashSim* sim, Step* step, bool project) {
     int nv = sim->system->nv;
     if (sim->coupled) return contact_newton_correct(sim, step, project);
-    if (sim->robust && sim->full != NULL && !sim->curved) {
+    if (sim->robust && sim->operators.full != NULL && !sim->operators.curved) {
         full_newton_correct(sim, step, project);
     } else {
-        for (int i = 0; i < nv; ++i) sim->y[i] = -sim->y[i];
-        if (step->list->bilateral > 0) correct_joints(sim, step, project && !sim->curved);
+        for (int i = 0; i < nv; ++i) step->dv[i] = -step->answer[i];
+        if (step->list->bilateral > 0) correct_joints(sim, step, project && !sim->operators.curved);
     }
     bool coupled =
         project && step->nn > 0 && sim->settings.coupled && sim->settings.scheme == LASH_DIRECT;
@@ -256,7 +262,7 @@ static bool correct(LashSim* sim, Step* step, bool project) {
     } else if (step->nc > 0 && !contacts_correct(sim, step)) {
         return false;
     }
-    for (int i = 0; i < nv; ++i) step->v[i] += sim->y[i];
+    for (int i = 0; i < nv; ++i) step->v[i] += step->dv[i];
     if (!project) return true;
     if (!coupled) return correct_positions(sim, step);
     projection_shift(sim, step, step->shift);
@@ -293,7 +299,7 @@ static double newton_goal(const LashSim* sim, const Step* step) {
 static bool evaluate_iterate(LashSim* sim, Step* step, bool project) {
     set_positions(sim, step, project);
     if (!evaluate_rows(sim, step)) return false;
-    if (!sim->coupled && (!sim->factored || sim->factored_h != step->h) &&
+    if (!sim->coupled && (!sim->operators.factored || sim->operators.factored_h != step->h) &&
         !step_factor(sim, step, project)) {
         fault_of_iterate(sim, step);
         return false;
@@ -307,34 +313,36 @@ static bool evaluate_iterate(LashSim* sim, Step* step, bool project) {
 
 // Keeps the iterate (v, P, tau), or brings it back and evaluates it again.
 static void keep_iterate(LashSim* sim, const Step* step) {
-    memcpy(sim->kept, step->v, (size_t)sim->system->nv * sizeof *step->v);
-    memcpy(sim->kept + sim->system->nv, step->P, (size_t)step->list->rows * sizeof *step->P);
-    memcpy(sim->kept + sim->system->nv + step->list->rows, step->tau,
+    memcpy(step->kept, step->v, (size_t)sim->system->nv * sizeof *step->v);
+    memcpy(step->kept + sim->system->nv, step->P, (size_t)step->list->rows * sizeof *step->P);
+    memcpy(step->kept + sim->system->nv + step->list->rows, step->tau,
            (size_t)step->list->rows * sizeof *step->tau);
-    memcpy(sim->kept_shift, step->shift, (size_t)sim->system->nv * sizeof *step->shift);
+    memcpy(step->kept_shift, step->shift, (size_t)sim->system->nv * sizeof *step->shift);
 }
 static bool restore_iterate(LashSim* sim, Step* step, bool project) {
-    memcpy(step->v, sim->kept, (size_t)sim->system->nv * sizeof *step->v);
-    memcpy(step->P, sim->kept + sim->system->nv, (size_t)step->list->rows * sizeof *step->P);
-    memcpy(step->tau, sim->kept + sim->system->nv + step->list->rows,
+    memcpy(step->v, step->kept, (size_t)sim->system->nv * sizeof *step->v);
+    memcpy(step->P, step->kept + sim->system->nv, (size_t)step->list->rows * sizeof *step->P);
+    memcpy(step->tau, step->kept + sim->system->nv + step->list->rows,
            (size_t)step->list->rows * sizeof *step->tau);
-    memcpy(step->shift, sim->kept_shift, (size_t)sim->system->nv * sizeof *step->shift);
+    memcpy(step->shift, step->kept_shift, (size_t)sim->system->nv * sizeof *step->shift);
     return evaluate_iterate(sim, step, project) && passes(sim, step, project);
 }
 
 static double slow_rate(const LashSim* sim, const Step* step) {
-    if (step->nc > 0 && sim->B != NULL) return SLOW_CONTACTS;
-    return sim->velocity_joints.rows > MANY_ROWS ? SLOW_LARGE : SLOW;
+    if (step->nc > 0 && sim->operators.B != NULL) return SLOW_CONTACTS;
+    return sim->operators.velocity_joints.rows > MANY_ROWS ? SLOW_LARGE : SLOW;
 }
 
 // For a while, twice as long each time: near a singular position it is a matter of a few steps,
 // with thin bodies of the whole run.
 static void separate_operators(LashSim* sim) {
-    if (sim->separate) return;
-    sim->separate_run = sim->separate_run == 0 ? 32 : 2 * sim->separate_run;
-    if (sim->separate_run > LONGEST_SEPARATION) sim->separate_run = LONGEST_SEPARATION;
-    sim->separate = true;
-    sim->separate_steps = sim->separate_run;
+    if (sim->experience.separate) return;
+    sim->experience.separate_run =
+        sim->experience.separate_run == 0 ? 32 : 2 * sim->experience.separate_run;
+    if (sim->experience.separate_run > LONGEST_SEPARATION)
+        sim->experience.separate_run = LONGEST_SEPARATION;
+    sim->experience.separate = true;
+    sim->experience.separate_steps = sim->experience.separate_run;
 }
 
 // The dynamics of light parts are known to rounding only: forces of all contacts over small
@@ -362,9 +370,9 @@ static bool clearly_violated(const LashSim* sim, Step* step) {
 // judged by how far the first correction with such a one came last, and tried again now and then.
 static bool renew_coupled(LashSim* sim, const Step* step, double error, double last) {
     bool first = step->correction == 0;
-    if (step->correction == 1 && sim->used_old) sim->old_rate = error / last;
+    if (step->correction == 1 && sim->experience.used_old) sim->experience.old_rate = error / last;
     if (first && !contact_newton_is_old(sim, step)) return false;
-    if (first) return error * (sim->old_rate *= 0.9) > KEEP_BELOW;
+    if (first) return error * (sim->experience.old_rate *= 0.9) > KEEP_BELOW;
     double left = log(error / step->goal) / -log(fmin(error / last, 0.99)); // corrections
     return left > CHORDS;
 }
@@ -377,7 +385,7 @@ static bool correct_coupled(LashSim* sim, Step* step, bool project, double error
     if (step->contact_error < FAR_OFF) *plain = false;
     bool without = fits ? *plain : step->contact_error > FAR_OFF;
     if ((!fits || renew) && !contact_newton_factor(sim, step, project, without)) return false;
-    sim->used_old = contact_newton_is_old(sim, step);
+    sim->experience.used_old = contact_newton_is_old(sim, step);
     if (correct(sim, step, project)) return true;
     if (contact_newton_is_plain(sim)) return false;
     *plain = true; // with all derivatives there may be no answer
@@ -403,7 +411,8 @@ static LashOutcome iterate(LashSim* sim, Step* step, bool project) {
         if (i == 0) first = error;
         growing = error > last ? growing + 1 : 0;
         if (i > 0 && last > 1) rate = fmin(1, fmax(rate, error / last));
-        if (!sim->coupled) sim->contraction_rate = fmax(sim->contraction_rate, rate);
+        if (!sim->coupled)
+            sim->experience.contraction_rate = fmax(sim->experience.contraction_rate, rate);
         if (kept < INFINITY && !(error < 0.5 * kept)) { // no better than the one kept
             if (pass && error <= kept) return LASH_CONVERGED;
             return restore_iterate(sim, step, project) ? LASH_CONVERGED : LASH_INACCURATE;
@@ -420,10 +429,10 @@ static LashOutcome iterate(LashSim* sim, Step* step, bool project) {
         // The contact solver had nothing left to do: its own tolerance is what the rest is.
         bool settled = step->nc > 0 && (sim->robust || sim->info.solver == solved);
         if (i > 0 && pass && (settled || error <= goal || at_rounding(sim, step, goal))) {
-            if (rate > POOR && sim->fresh) separate_operators(sim);
+            if (rate > POOR && sim->operators.fresh) separate_operators(sim);
             if (rate > slow_rate(sim, step))
-                sim->factored = false; // renewed when the next step starts
-            sim->fresh = false;
+                sim->operators.factored = false; // renewed when the next step starts
+            sim->operators.fresh = false;
             return LASH_CONVERGED;
         }
         if (i > 0 && pass) {
@@ -439,11 +448,11 @@ static LashOutcome iterate(LashSim* sim, Step* step, bool project) {
             ++sim->info.newton;
             continue;
         }
-        bool old =
-            step->nc > 0 && sim->B != NULL && !sim->has_response && sim->factored_t != step->t0;
+        bool old = step->nc > 0 && sim->operators.B != NULL && !sim->operators.has_response &&
+                   sim->operators.factored_t != step->t0;
         if (sim->robust || old ||
             (i > 1 && error > 0.25 * last && ++slow >= 2)) { // renew the operator here
-            if (step->nc > 0) sim->exact = true;
+            if (step->nc > 0) sim->operators.exact = true;
             if (!step_factor(sim, step, project)) return LASH_FAILED;
             compute_residuals(sim, step);
             slow = 0;
@@ -458,7 +467,7 @@ static LashOutcome iterate(LashSim* sim, Step* step, bool project) {
 }
 
 static bool can_couple(const LashSim* sim, const Step* step) {
-    if (sim->contact_newton == NULL || step->nc + step->nn == 0 || sim->settings.full_newton)
+    if (sim->operators.contacts == NULL || step->nc + step->nn == 0 || sim->settings.full_newton)
         return false;
     if (sim->settings.direction == LASH_AT_START || sim->settings.law == LASH_FREMOND) return false;
     return !(sim->settings.coupled && sim->settings.scheme == LASH_DIRECT);
@@ -493,44 +502,46 @@ LashOutcome step_solve(LashSim* sim, Step* step, bool project) {
         sim->coupled_run = false;
         step_guess(sim, step);
         outcome = iterate(sim, step, project);
-        sim->robust = sim->factored = false;
+        sim->robust = sim->operators.factored = false;
         return outcome;
     }
-    bool chosen = sim->settings.full_newton, skip = !chosen && sim->singular_steps > 0;
+    bool chosen = sim->settings.full_newton, skip = !chosen && sim->experience.singular_steps > 0;
     if (!skip) outcome = iterate(sim, step, project);
     if (outcome == LASH_CONVERGED || chosen) {
-        sim->singular_run = 0;
+        sim->experience.singular_run = 0;
         return outcome;
     }
     sim->robust = true;
     if (!skip) {
-        sim->singular_run = sim->singular_run == 0 ? 1 : 2 * sim->singular_run;
-        if (sim->singular_run > LONGEST_RUN) sim->singular_run = LONGEST_RUN;
-        sim->singular_steps = sim->singular_run + 1;
+        sim->experience.singular_run =
+            sim->experience.singular_run == 0 ? 1 : 2 * sim->experience.singular_run;
+        if (sim->experience.singular_run > LONGEST_RUN) sim->experience.singular_run = LONGEST_RUN;
+        sim->experience.singular_steps = sim->experience.singular_run + 1;
         step_guess(sim, step);
     }
     outcome = iterate(sim, step, project);
-    sim->robust = sim->factored = false;
+    sim->robust = sim->operators.factored = false;
     return outcome;
 }
 
 // --- Beginning and end ---------------------------------------------------------------------------
 
 // What the list consists of: an operator fits only the one that it was made for.
-static void mark_list(LashSim* sim, const Step* step) {
+static void mark_list(Step* step) {
     uint64_t key = (uint64_t)step->list->count;
     for (int i = step->list->bilateral; i < step->list->count; ++i)
         key = (key ^ step->list->item[i].id) * 0x100000001b3u; // FNV
-    sim->list_key = key;
+    step->list_key = key;
 }
 
 void step_begin(LashSim* sim, Step* step, double h) {
     const LashSystem* system = sim->system;
-    step->t0 = sim->t;
+    step->t0 = sim->now.t;
     step->h = h;
     step->theta = sim->settings.theta;
     step->move_theta = sim->settings.variant ? 0.5 : step->theta;
-    step->list = system->collect(system, sim->work, sim->t, sim->q, sim->v, h, sim->reach);
+    step->list =
+        system->collect(system, sim->work, sim->now.t, sim->now.q, sim->now.v, h, sim->reach);
     step->worst_velocity = step->worst_position = step->worst_gap = LASH_NOWHERE;
     step->restitution = 1;
     step->demoted = 0;
@@ -541,7 +552,7 @@ void step_begin(LashSim* sim, Step* step, double h) {
         step->position[i] = POSITION_FREE;
         step->has_U_start[i] = 0;
     }
-    mark_list(sim, step);
+    mark_list(step);
     step_guess(sim, step);
     for (int i = step->list->bilateral; i < step->list->count; ++i) {
         if (joint_friction(&step->list->item[i])) step_activate(sim, step, i);

@@ -22,14 +22,14 @@ typedef struct Place {
 // Where each kind of quantity stands in a line of the table. Contacts: the active ones, in the
 // order of last.id, three rows of P each.
 static void lay_out_spans(const LashSim* sim, Place place[SPANS]) {
-    int nv = sim->system->nv, joints = sim->bilateral_rows, contacts = sim->last.count;
+    int nv = sim->system->nv, joints = sim->sizes.joint_rows, contacts = sim->now.last.count;
     int fixed = 2 * (nv + joints);
     place[SPAN_V] = (Place){0, nv};
     place[SPAN_SHIFT] = (Place){nv, nv};
     place[JOINT_P] = (Place){2 * nv, joints};
     place[JOINT_TAU] = (Place){2 * nv + joints, joints};
     place[CONTACT_P] = (Place){fixed, 3 * contacts};
-    place[CONTACT_TAU] = (Place){fixed + 3 * sim->max_contacts, contacts};
+    place[CONTACT_TAU] = (Place){fixed + 3 * sim->sizes.contacts, contacts};
 }
 
 // Extrapolation over n steps multiplies what is wrong in them by up to 2^n - 1, a correction by the
@@ -38,11 +38,13 @@ static void lay_out_spans(const LashSim* sim, Place place[SPANS]) {
 int guess_order(const LashSim* sim) {
     if (sim->settings.full_newton) return 0; // counts iterations from the state alone
     if (sim->coupled_run) return ORDERS;
-    if (sim->history == 0 || (!sim->robust && sim->contraction_rate > 0.5))
+    if (sim->predictor.history == 0 || (!sim->robust && sim->experience.contraction_rate > 0.5))
         return 0; // from the state alone
-    if (sim->robust) return sim->history < 2 || sim->step.nc > 0 ? 0 : 2;
+    if (sim->robust) return sim->predictor.history < 2 || sim->step.nc > 0 ? 0 : 2;
     int n = 1;
-    while (n < FEW_ORDERS && n < sim->history && (2 << n) * sim->contraction_rate < 1.0) ++n;
+    while (n < FEW_ORDERS && n < sim->predictor.history &&
+           (2 << n) * sim->experience.contraction_rate < 1.0)
+        ++n;
     return n;
 }
 
@@ -50,7 +52,7 @@ int guess_order(const LashSim* sim) {
 static void extrapolate(const LashSim* sim, int n, int at, int size, double* x) {
     for (int i = 0; i < size; ++i) x[i] = 0;
     for (int j = 0; j < n; ++j) {
-        const double* D = sim->difference[j] + at;
+        const double* D = sim->predictor.difference[j] + at;
         for (int i = 0; i < size; ++i) x[i] += D[i];
     }
 }
@@ -60,28 +62,31 @@ void step_guess(LashSim* sim, Step* step) {
     Place place[SPANS];
     lay_out_spans(sim, place);
     for (int i = 0; i < SPANS; ++i) {
-        const Span* span = &sim->span[i];
+        const Span* span = &sim->predictor.span[i];
         int n = sim->coupled_run ? span->order : span->history;
-        order[i] = sim->history == 0 ? 0 : n < most ? n : most;
+        order[i] = sim->predictor.history == 0 ? 0 : n < most ? n : most;
         // One step alone says nothing of impulses: it may have been an impact.
         if (i > SPAN_V && span->history < 2) order[i] = 0;
-        extrapolate(sim, order[i], place[i].at, place[i].size, sim->guess + place[i].at);
+        extrapolate(sim, order[i], place[i].at, place[i].size, sim->predictor.guess + place[i].at);
     }
     size_t nv = (size_t)sim->system->nv;
-    const double *P = sim->guess + place[JOINT_P].at, *tau = sim->guess + place[JOINT_TAU].at;
-    sim->guess_P = order[CONTACT_P] > 0 ? sim->guess + place[CONTACT_P].at : NULL;
-    sim->guess_tau = sim->guess + place[CONTACT_TAU].at;
-    memcpy(step->v, order[SPAN_V] > 0 ? sim->guess : sim->v, nv * sizeof *step->v);
-    memcpy(step->shift, sim->guess + nv, nv * sizeof *step->shift);
+    const double *P = sim->predictor.guess + place[JOINT_P].at,
+                 *tau = sim->predictor.guess + place[JOINT_TAU].at;
+    sim->predictor.guess_P =
+        order[CONTACT_P] > 0 ? sim->predictor.guess + place[CONTACT_P].at : NULL;
+    sim->predictor.guess_tau = sim->predictor.guess + place[CONTACT_TAU].at;
+    memcpy(step->v, order[SPAN_V] > 0 ? sim->predictor.guess : sim->now.v, nv * sizeof *step->v);
+    memcpy(step->shift, sim->predictor.guess + nv, nv * sizeof *step->shift);
     for (int i = 0; i < joint_rows; ++i) {
         step->P[i] = P[i];
         step->tau[i] = tau[i];
     }
     for (int i = joint_rows; i < step->list->rows; ++i) step->P[i] = step->tau[i] = 0;
-    if (sim->coupled_run || most == 0 || sim->velocity_joints.rows != joint_rows) return;
+    if (sim->coupled_run || most == 0 || sim->operators.velocity_joints.rows != joint_rows) return;
     // Redundant rows: what the residuals do not see would grow from step to step.
-    lash_joint_solver_project(&sim->velocity_joints, step->P);
-    lash_joint_solver_project(sim->same_metric ? &sim->velocity_joints : &sim->position_joints,
+    lash_joint_solver_project(&sim->operators.velocity_joints, step->P);
+    lash_joint_solver_project(sim->operators.same_metric ? &sim->operators.velocity_joints
+                                                         : &sim->operators.position_joints,
                               step->tau);
 }
 
@@ -108,16 +113,17 @@ LASH_VECTOR_CLONES static double exchange(int size, double* restrict D, double* 
 
 // Takes x into the columns of the table that are its place.
 static void take_in(LashSim* sim, Span* span, Place place, const double* x) {
-    int most = sim->contact_newton != NULL ? ORDERS : FEW_ORDERS;
+    int most = sim->operators.contacts != NULL ? ORDERS : FEW_ORDERS;
     int known = span->history < most ? span->history : most;
     double last = INFINITY;
     bool smooth = true; // each order so far much better than the one before
     span->order = 1;
     ++span->history;
     if (place.size == 0) return;
-    memcpy(sim->new_difference, x, (size_t)place.size * sizeof *x);
+    memcpy(sim->predictor.new_difference, x, (size_t)place.size * sizeof *x);
     for (int j = 0; j <= known; ++j) {
-        double error = exchange(place.size, sim->difference[j] + place.at, sim->new_difference);
+        double error = exchange(place.size, sim->predictor.difference[j] + place.at,
+                                sim->predictor.new_difference);
         if (j == 0) continue;
         smooth = smooth && error < 0.7 * last;
         // The highest order there is has no error yet to compare: the one before stands for it.
@@ -128,25 +134,28 @@ static void take_in(LashSim* sim, Span* span, Place place, const double* x) {
 
 // Ids of the active contacts, in their order.
 static uint64_t key_of_contacts(const LashSim* sim) {
-    uint64_t key = (uint64_t)sim->last.count;
-    for (int i = 0; i < sim->last.count; ++i) key = (key ^ sim->last.id[i]) * 0x100000001b3u; // FNV
+    uint64_t key = (uint64_t)sim->now.last.count;
+    for (int i = 0; i < sim->now.last.count; ++i)
+        key = (key ^ sim->now.last.id[i]) * 0x100000001b3u; // FNV
     return key;
 }
 
 void step_remember(LashSim* sim, const Step* step, bool smooth) {
-    const double* x[SPANS] = {step->v, step->shift, step->P, step->tau, sim->last.P, sim->last.tau};
+    const double* x[SPANS] = {step->v,   step->shift,     step->P,
+                              step->tau, sim->now.last.P, sim->now.last.tau};
     uint64_t key = key_of_contacts(sim);
     Place place[SPANS];
     lay_out_spans(sim, place);
     for (int i = 0; i < SPANS; ++i) {
-        Span* span = &sim->span[i];
-        bool others = i >= CONTACT_P && key != sim->contacts_key;
-        if (!smooth || sim->history == 0 || others) span->history = 0;
+        Span* span = &sim->predictor.span[i];
+        bool others = i >= CONTACT_P && key != sim->predictor.contacts_key;
+        if (!smooth || sim->predictor.history == 0 || others) span->history = 0;
         take_in(sim, span, place[i], x[i]);
     }
-    sim->contacts_key = key;
-    sim->history = smooth ? sim->history + 1 : 1;
-    sim->contraction_rate *= 0.9; // forgets: the next steps tell anew
-    if (sim->singular_steps > 0) --sim->singular_steps;
-    if (sim->separate && --sim->separate_steps == 0) sim->separate = false;
+    sim->predictor.contacts_key = key;
+    sim->predictor.history = smooth ? sim->predictor.history + 1 : 1;
+    sim->experience.contraction_rate *= 0.9; // forgets: the next steps tell anew
+    if (sim->experience.singular_steps > 0) --sim->experience.singular_steps;
+    if (sim->experience.separate && --sim->experience.separate_steps == 0)
+        sim->experience.separate = false;
 }

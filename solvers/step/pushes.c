@@ -7,20 +7,20 @@
 // The push of this id in an earlier part of the step, or a new one. Without room for more, the last
 // one stands for the rest: no impulse gets lost.
 static LashPush* push_of(LashSim* sim, const LashInteraction* item) {
-    for (int k = 0; k < sim->pushes_before; ++k) {
-        if (sim->push[k].id == item->id) return &sim->push[k];
+    for (int k = 0; k < sim->pushes.before; ++k) {
+        if (sim->pushes.item[k].id == item->id) return &sim->pushes.item[k];
     }
-    if (sim->pushes == sim->push_capacity) return &sim->push[sim->pushes - 1];
-    LashPush* push = &sim->push[sim->pushes++];
+    if (sim->pushes.count == sim->pushes.capacity) return &sim->pushes.item[sim->pushes.count - 1];
+    LashPush* push = &sim->pushes.item[sim->pushes.count++];
     *push = (LashPush){.id = item->id, .rows = item->rows};
     return push;
 }
 
 void pushes_clear(LashSim* sim) {
-    sim->pushes = sim->pushes_before = 0;
+    sim->pushes.count = sim->pushes.before = 0;
 }
 void pushes_begin_part(LashSim* sim) {
-    sim->pushes_before = sim->pushes;
+    sim->pushes.before = sim->pushes.count;
 }
 
 void pushes_add(LashSim* sim, const Step* step, int i, double work_n, double work_t) {
@@ -43,6 +43,6 @@ void pushes_add(LashSim* sim, const Step* step, int i, double work_n, double wor
 }
 
 const LashPush* lash_sim_pushes(const LashSim* sim, int* count) {
-    *count = sim->pushes;
-    return sim->push;
+    *count = sim->pushes.count;
+    return sim->pushes.item;
 }

@@ -96,6 +96,11 @@ static void lay_out_step(Step* step, const LashSystem* system, Take* t) {
     step->gap_start = take_doubles(t, count);
     step->scale = take_doubles(t, count);
     step->v = take_doubles(t, nv);
+    step->answer = take_doubles(t, nv);
+    step->dv = take_doubles(t, nv);
+    step->dtau = take_doubles(t, rows);
+    step->kept = take_doubles(t, nv + 2 * rows);
+    step->kept_shift = take_doubles(t, nv);
     step->P = take_doubles(t, rows);
     step->tau = take_doubles(t, rows);
     step->shift = take_doubles(t, nv);
@@ -115,15 +120,14 @@ static void lay_out_step(Step* step, const LashSystem* system, Take* t) {
     step->U = take_doubles(t, rows);
 }
 
-static void lay_out_drivers(Drivers* drivers, Take* t) {
-    size_t n = (size_t)drivers->count;
-    drivers->row = take(t, n * sizeof(int));
-    drivers->x = take_doubles(t, n);
-    drivers->speed = take_doubles(t, n);
-    drivers->x_end = take_doubles(t, n);
-    drivers->speed_end = take_doubles(t, n);
-    drivers->saved_x = take_doubles(t, n);
-    drivers->saved_speed = take_doubles(t, n);
+static void lay_out_state(State* state, const LashSystem* system, int drivers, int contacts,
+                          Take* t) {
+    state->q = take_doubles(t, (size_t)system->nq);
+    state->v = take_doubles(t, (size_t)system->nv);
+    state->q_prev = take_doubles(t, (size_t)system->nq);
+    state->driver_x = take_doubles(t, (size_t)drivers);
+    state->driver_speed = take_doubles(t, (size_t)drivers);
+    lay_out_last(&state->last, contacts, t);
 }
 
 static void lay_out_contacts(Step* step, int contacts, int contact_rows, Take* t) {
@@ -146,78 +150,86 @@ static void lay_out_contacts(Step* step, int contacts, int contact_rows, Take* t
     step->P_n = take_doubles(t, nc);
 }
 
-static void lay_out(LashSim* sim, int bilateral, int bilateral_rows, Take* t) {
-    const LashSystem* system = sim->system;
-    size_t nv = (size_t)system->nv, nq = (size_t)system->nq, rows = (size_t)system->max_rows;
-    size_t values = (size_t)system->pattern.offset[system->pattern.count];
-    int contacts = system->max_interactions - bilateral;
-    int contact_rows = system->max_rows - bilateral_rows;
-    if (system->max_contacts > 0 && system->max_contacts < contacts) {
-        contacts = system->max_contacts;
-        contact_rows = system->max_contact_rows;
+static void lay_out_predictor(Predictor* predictor, const LashSystem* system, const Sizes* sizes,
+                              Take* t) {
+    size_t line = 2 * (size_t)(system->nv + sizes->joint_rows) + 4 * (size_t)sizes->contacts;
+    predictor->guess = take_doubles(t, line);
+    for (int i = 0; i <= ORDERS; ++i) predictor->difference[i] = take_doubles(t, line);
+    predictor->new_difference = take_doubles(t, line);
+}
+
+static void lay_out_operators(Operators* operators, const LashSystem* system, const Sizes* sizes,
+                              Take* t) {
+    size_t values = (size_t)system->pattern.offset[system->pattern.count], touched = 0;
+    size_t nv = (size_t)system->nv;
+    operators->pattern_first = take(t, (size_t)(system->blocks + 1) * sizeof(int));
+    operators->pattern_block = take(t, (size_t)system->pattern.count * sizeof(int));
+    operators->M_values = take_doubles(t, values);
+    operators->C_values = take_doubles(t, values);
+    operators->K_values = take_doubles(t, values);
+    operators->A_values = take_doubles(t, values);
+    if (system->nv <= RESPONSE_LIMIT && sizes->contacts > 0) {
+        operators->B = take_doubles(t, nv * nv);
+        operators->B_n = take_doubles(t, nv * nv);
     }
-    sim->max_contacts = contacts;
-    sim->max_contact_rows = contact_rows;
-    sim->bilateral_rows = bilateral_rows;
-    sim->saved = take_doubles(t, 2 * nq + nv);
-    sim->q = take_doubles(t, nq);
-    sim->q_prev = take_doubles(t, nq);
-    sim->q_back = take_doubles(t, nq);
-    sim->fault_q = take_doubles(t, nq);
-    sim->fault_v = take_doubles(t, nv);
-    sim->fail_q = take_doubles(t, nq);
-    size_t line = 2 * (nv + (size_t)bilateral_rows) + 4 * (size_t)contacts;
-    sim->v = take_doubles(t, nv);
-    sim->guess = take_doubles(t, line);
-    for (int i = 0; i <= ORDERS; ++i) sim->difference[i] = take_doubles(t, line);
-    sim->new_difference = take_doubles(t, line);
-    sim->pattern_first = take(t, (size_t)(system->blocks + 1) * sizeof(int));
-    sim->pattern_block = take(t, (size_t)system->pattern.count * sizeof(int));
-    sim->M_values = take_doubles(t, values);
-    sim->C_values = take_doubles(t, values);
-    sim->weight = take_doubles(t, nv);
-    sim->K_values = take_doubles(t, values);
-    sim->A_values = take_doubles(t, values);
-    if (nv <= RESPONSE_LIMIT && contacts > 0) {
-        sim->B = take_doubles(t, nv * nv);
-        sim->B_n = take_doubles(t, nv * nv);
-    }
-    sim->x = take_doubles(t, nv);
-    sim->y = take_doubles(t, nv);
-    sim->z = take_doubles(t, nv);
-    sim->u = take_doubles(t, rows);
-    sim->w = take_doubles(t, rows);
-    if (sim->settings.coupled) {
-        sim->x_2 = take_doubles(t, nv);
-        sim->coupled_work = take_doubles(t, coupled_work_doubles(contacts, contact_rows));
-    }
-    size_t touched = 0;
     for (int i = 0; i < system->blocks; ++i) {
         size_t n = (size_t)lash_block_size(system, i);
         if (n > touched) touched = n;
     }
     touched *= LASH_MAX_TOUCHED;
-    sim->contraction =
+    operators->contraction =
         take_doubles(t, touched * (touched > LASH_MAX_ROWS ? touched : LASH_MAX_ROWS));
-    sim->kept_shift = take_doubles(t, nv);
-    sim->kept = take_doubles(t, nv + 2 * rows);
-    sim->dtau = take_doubles(t, rows);
-    lay_out_drivers(&sim->drivers, t);
-    lay_out_last(&sim->last, contacts, t);
-    lay_out_last(&sim->saved_last, contacts, t);
-    sim->reactions = take_doubles(t, rows);
-    sim->part_reactions = take_doubles(t, (size_t)bilateral_rows);
-    sim->push_capacity = 4 * (contacts + 1);
-    sim->push = take(t, (size_t)sim->push_capacity * sizeof *sim->push);
-    sim->event_capacity = 16 * (contacts + 1);
-    sim->event = take(t, (size_t)sim->event_capacity * sizeof *sim->event);
-    size_t friction = lash_friction_work_size(contacts, contact_rows);
-    size_t levenberg = friction_levenberg_size(contacts, contact_rows) * sizeof(double);
-    sim->friction_work = take(t, contacts == 0 ? 0 : friction);
-    sim->levenberg_work = take(t, contacts == 0 ? 0 : levenberg);
-    sim->projection_work = take(t, contacts == 0 ? 0 : lash_projection_work_size(contacts));
+}
+
+static void lay_out_solvers(Solvers* solvers, const LashSettings* settings, const Sizes* sizes,
+                            Take* t) {
+    int contacts = sizes->contacts, rows = sizes->contact_rows;
+    if (settings->coupled) solvers->coupled = take_doubles(t, coupled_work_doubles(contacts, rows));
+    if (contacts == 0) return;
+    solvers->friction = take(t, lash_friction_work_size(contacts, rows));
+    solvers->levenberg = take_doubles(t, friction_levenberg_size(contacts, rows));
+    solvers->projection = take(t, lash_projection_work_size(contacts));
+}
+
+// Room of the functions of a step, each between mark and release: the deepest nesting of them.
+static size_t scratch_bytes(const LashSystem* system) {
+    enum { NESTED = 16 };
+    size_t n = (size_t)(system->nv + system->nq + system->max_rows);
+    return NESTED * (n * sizeof(double) + 3 * 64);
+}
+
+static void lay_out(LashSim* sim, const LashInteractionList* list, Take* t) {
+    const LashSystem* system = sim->system;
+    size_t nv = (size_t)system->nv, nq = (size_t)system->nq, rows = (size_t)system->max_rows;
+    size_t drivers = (size_t)sim->drivers.count;
+    Sizes* sizes = &sim->sizes;
+    sizes->contacts = system->max_interactions - list->bilateral;
+    sizes->contact_rows = system->max_rows - list->bilateral_rows;
+    sizes->joint_rows = list->bilateral_rows;
+    if (system->max_contacts > 0 && system->max_contacts < sizes->contacts) {
+        sizes->contacts = system->max_contacts;
+        sizes->contact_rows = system->max_contact_rows;
+    }
+    sim->weight = take_doubles(t, nv);
+    sim->failure.q = take_doubles(t, nq);
+    sim->failure.v = take_doubles(t, nv);
+    sim->failure.start_q = take_doubles(t, nq);
+    lay_out_state(&sim->now, system, sim->drivers.count, sizes->contacts, t);
+    lay_out_state(&sim->saved, system, sim->drivers.count, sizes->contacts, t);
+    sim->drivers.row = take(t, drivers * sizeof(int));
+    sim->drivers.x_end = take_doubles(t, drivers);
+    sim->drivers.speed_end = take_doubles(t, drivers);
+    lay_out_predictor(&sim->predictor, system, sizes, t);
+    lay_out_operators(&sim->operators, system, sizes, t);
+    lay_out_solvers(&sim->solvers, &sim->settings, sizes, t);
+    sim->reactions.P = take_doubles(t, rows);
+    sim->reactions.parts = take_doubles(t, (size_t)sizes->joint_rows);
+    sim->pushes.capacity = 4 * (sizes->contacts + 1);
+    sim->pushes.item = take(t, (size_t)sim->pushes.capacity * sizeof *sim->pushes.item);
+    sim->events.capacity = 16 * (sizes->contacts + 1);
+    sim->events.item = take(t, (size_t)sim->events.capacity * sizeof *sim->events.item);
     lay_out_step(&sim->step, system, t);
-    lay_out_contacts(&sim->step, contacts, contact_rows, t);
+    lay_out_contacts(&sim->step, sizes->contacts, sizes->contact_rows, t);
 }
 
 // Errors of velocities are measured in m/s: those of a rigid body that turns at its radius of
@@ -226,9 +238,9 @@ static void weigh_velocities(LashSim* sim, const double* q) {
     const LashSystem* system = sim->system;
     for (int i = 0; i < system->nv; ++i) sim->weight[i] = 1;
     if (system->linear_motion) return;
-    system->mass(system, sim->work, q, sim->M_values);
+    system->mass(system, sim->work, q, sim->operators.M_values);
     for (int b = 0; b < system->blocks; ++b) {
-        const double* M = sim->M_values + system->pattern.offset[b];
+        const double* M = sim->operators.M_values + system->pattern.offset[b];
         for (int i = 3; i < 6 && lash_block_size(system, b) == 6; ++i)
             sim->weight[system->block_start[b] + i] = sqrt(M[7 * i] / M[0]);
     }
@@ -245,32 +257,32 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     if (system->set_levers != NULL)
         system->set_levers(sim->work, closes_gaps ? LASH_OWN_POINTS : LASH_COMMON_POINT);
     sim->reach = 2;
-    sim->contraction_rate = sim->old_rate = 0.1;
+    sim->experience.contraction_rate = sim->experience.old_rate = 0.1;
     sim->robust = settings->full_newton;
     double* start = lash_alloc((size_t)(system->nq + system->nv) * sizeof *start);
     system->initial_state(system, start, start + system->nq);
     const LashInteractionList* list =
         system->collect(system, sim->work, 0, start, start + system->nq, settings->h, sim->reach);
-    int bilateral = list->bilateral, rows = list->bilateral_rows;
     sim->drivers.count = drivers_count(list);
     Take t = {.arena = &sim->arena};
-    lay_out(sim, bilateral, rows, &t);
-    lash_arena_reserve(&sim->arena, t.bytes + 64);
-    lay_out(sim, bilateral, rows, &t);
+    lay_out(sim, list, &t);
+    lash_arena_reserve(&sim->arena, t.bytes + scratch_bytes(system) + 64);
+    lay_out(sim, list, &t);
     pattern_sort(sim);
     weigh_velocities(sim, start);
-    sim->A = lash_block_lu_create(system);
-    sim->M = lash_block_lu_create(system);
-    sim->N = lash_block_lu_create(system);
-    lash_joint_solver_init(&sim->velocity_joints, system, list, settings->joints);
-    lash_joint_solver_init(&sim->position_joints, system, list, settings->joints);
-    lash_joint_solver_init(&sim->reaction_joints, system, list, settings->joints);
-    if (bilateral > 0) sim->full = full_newton_create(system, list);
-    if (sim->B != NULL && system->constant_mass) { // contacts between rigid bodies
-        system->mass(system, sim->work, start, sim->M_values);
-        if (lash_block_lu_factor(sim->M, sim->M_values))
-            sim->contact_newton = contact_newton_create(system, list, sim->M_values,
-                                                        sim->max_contacts, sim->max_contact_rows);
+    sim->operators.A = lash_block_lu_create(system);
+    sim->operators.M = lash_block_lu_create(system);
+    sim->operators.N = lash_block_lu_create(system);
+    lash_joint_solver_init(&sim->operators.velocity_joints, system, list, settings->joints);
+    lash_joint_solver_init(&sim->operators.position_joints, system, list, settings->joints);
+    lash_joint_solver_init(&sim->reactions.joints, system, list, settings->joints);
+    if (list->bilateral > 0) sim->operators.full = full_newton_create(system, list);
+    if (sim->operators.B != NULL && system->constant_mass) { // contacts between rigid bodies
+        system->mass(system, sim->work, start, sim->operators.M_values);
+        if (lash_block_lu_factor(sim->operators.M, sim->operators.M_values))
+            sim->operators.contacts =
+                contact_newton_create(system, list, sim->operators.M_values, sim->sizes.contacts,
+                                      sim->sizes.contact_rows);
     }
     lash_sim_set_state(sim, 0, start, start + system->nq);
     lash_free(start);
@@ -280,37 +292,38 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
 void lash_sim_destroy(LashSim* sim) {
     if (sim == NULL) return;
     sim->system->work_destroy(sim->system, sim->work);
-    lash_block_lu_destroy(sim->A);
-    lash_block_lu_destroy(sim->M);
-    lash_block_lu_destroy(sim->N);
-    full_newton_destroy(sim->full);
-    contact_newton_destroy(sim->contact_newton);
-    lash_joint_solver_free(&sim->velocity_joints);
-    lash_joint_solver_free(&sim->position_joints);
-    lash_joint_solver_free(&sim->reaction_joints);
+    lash_block_lu_destroy(sim->operators.A);
+    lash_block_lu_destroy(sim->operators.M);
+    lash_block_lu_destroy(sim->operators.N);
+    full_newton_destroy(sim->operators.full);
+    contact_newton_destroy(sim->operators.contacts);
+    lash_joint_solver_free(&sim->operators.velocity_joints);
+    lash_joint_solver_free(&sim->operators.position_joints);
+    lash_joint_solver_free(&sim->reactions.joints);
     lash_arena_free(&sim->arena);
     lash_free(sim);
 }
 
 void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v) {
     const LashSystem* system = sim->system;
-    sim->t = t;
-    memmove(sim->q, q, (size_t)system->nq * sizeof *q);
-    memmove(sim->v, v, (size_t)system->nv * sizeof *v);
-    sim->history = 0;
-    sim->last.count = 0;
-    sim->factored = false;
+    sim->now.t = t;
+    memmove(sim->now.q, q, (size_t)system->nq * sizeof *q);
+    memmove(sim->now.v, v, (size_t)system->nv * sizeof *v);
+    sim->predictor.history = 0;
+    sim->now.last.count = 0;
+    sim->operators.factored = false;
     contact_newton_forget(sim);
-    system->move(system, sim->q, -sim->settings.h, sim->v, sim->q_prev); // delta_0 = h v_0
-    sim->h_prev = sim->settings.h;
-    system->accept(system, sim->work, t, sim->q, sim->v);
-    system->mass(system, sim->work, sim->q, sim->M_values);
-    sim->energy = (LashEnergy){0};
-    sim->energy.kinetic = energy_kinetic(sim, sim->q, sim->v);
-    sim->energy.potential = system->potential(system, sim->work, t, sim->q);
-    sim->energy.start = sim->energy.kinetic + sim->energy.potential;
+    system->move(system, sim->now.q, -sim->settings.h, sim->now.v,
+                 sim->now.q_prev); // delta_0 = h v_0
+    sim->now.h_prev = sim->settings.h;
+    system->accept(system, sim->work, t, sim->now.q, sim->now.v);
+    system->mass(system, sim->work, sim->now.q, sim->operators.M_values);
+    sim->now.energy = (LashEnergy){0};
+    sim->now.energy.kinetic = energy_kinetic(sim, sim->now.q, sim->now.v);
+    sim->now.energy.potential = system->potential(system, sim->work, t, sim->now.q);
+    sim->now.energy.start = sim->now.energy.kinetic + sim->now.energy.potential;
     sim->step.list =
-        system->collect(system, sim->work, t, sim->q, sim->v, sim->settings.h, sim->reach);
+        system->collect(system, sim->work, t, sim->now.q, sim->now.v, sim->settings.h, sim->reach);
     drivers_start(sim);
 }
 
@@ -353,19 +366,19 @@ static bool positions_hold(const LashSim* sim, const Step* step) {
 
 static void remember_contacts(LashSim* sim, const Step* step) {
     int closed = 0;
-    sim->last.count = 0;
+    sim->now.last.count = 0;
     for (int i = step->list->bilateral; i < step->list->count; ++i) {
         if (!step->active[i]) continue;
         const LashInteraction* item = &step->list->item[i];
-        int k = sim->last.count++;
-        sim->last.id[k] = item->id;
-        sim->last.closed[k] =
+        int k = sim->now.last.count++;
+        sim->now.last.id[k] = item->id;
+        sim->now.last.closed[k] =
             step->P[item->row] > 0 || step->g[item->row] <= sim->settings.tolerance_position;
-        sim->last.state[k] = step->state[i];
-        sim->last.tau[k] = step->tau[item->row];
+        sim->now.last.state[k] = step->state[i];
+        sim->now.last.tau[k] = step->tau[item->row];
         for (int r = 0; r < 3; ++r) {
-            sim->last.P[3 * k + r] = r < item->rows ? step->P[item->row + r] : 0;
-            sim->last.U[3 * k + r] = r < item->rows ? step->U[item->row + r] : 0;
+            sim->now.last.P[3 * k + r] = r < item->rows ? step->P[item->row + r] : 0;
+            sim->now.last.U[3 * k + r] = r < item->rows ? step->U[item->row + r] : 0;
         }
         if (joint_friction(item) || !(step->P[item->row] > 0)) continue;
         ++closed;
@@ -377,19 +390,20 @@ static void remember_contacts(LashSim* sim, const Step* step) {
 void step_accept(LashSim* sim, Step* step) {
     const LashSystem* system = sim->system;
     size_t nv = (size_t)system->nv, nq = (size_t)system->nq;
-    int before = sim->last.count;
+    int before = sim->now.last.count;
     events_of_step(sim, step);
     remember_contacts(sim, step);
-    memcpy(sim->q_prev, sim->q, nq * sizeof *sim->q);
-    sim->h_prev = step->h;
-    memcpy(sim->v, step->v, nv * sizeof *sim->v);
-    memcpy(sim->q, step->q_end, nq * sizeof *sim->q);
+    memcpy(sim->now.q_prev, sim->now.q, nq * sizeof *sim->now.q);
+    sim->now.h_prev = step->h;
+    memcpy(sim->now.v, step->v, nv * sizeof *sim->now.v);
+    memcpy(sim->now.q, step->q_end, nq * sizeof *sim->now.q);
     drivers_accept(sim);
-    step_remember(sim, step, before == sim->last.count);
+    step_remember(sim, step, before == sim->now.last.count);
     // The operator holds the impulses of an impact; what follows may not need their derivatives.
-    if (sim->exact && sim->history <= 2) sim->exact = sim->factored = false;
-    sim->t = step->t0 + step->h;
-    system->accept(system, sim->work, sim->t, sim->q, sim->v);
+    if (sim->operators.exact && sim->predictor.history <= 2)
+        sim->operators.exact = sim->operators.factored = false;
+    sim->now.t = step->t0 + step->h;
+    system->accept(system, sim->work, sim->now.t, sim->now.q, sim->now.v);
 }
 
 // Where the largest error is, measured in tolerances.
@@ -436,11 +450,11 @@ static void note_shift(LashSim* sim, const Step* step) {
 // Adds the work of the solved step; no step is accepted whose numbers are not finite.
 static LashOutcome add_energies(LashSim* sim, const Step* step) {
     if (!step_is_finite(sim, step)) return LASH_FAILED;
-    LashEnergy before = sim->energy;
+    LashEnergy before = sim->now.energy;
     pushes_begin_part(sim);
     energy_add_step(sim, step);
     if (energy_is_finite(sim, step)) return LASH_CONVERGED;
-    sim->energy = before;
+    sim->now.energy = before;
     pushes_clear(sim);
     return LASH_FAILED;
 }
@@ -449,13 +463,13 @@ static LashOutcome one_step(LashSim* sim, double h) {
     Step* step = &sim->step;
     LashOutcome outcome = LASH_FAILED;
     double reach = sim->reach;
-    sim->fault.kind = LASH_FAULT_NONE;
+    sim->failure.fault.kind = LASH_FAULT_NONE;
     for (int k = 0; k < REACH_ATTEMPTS && !sim_stopped(sim);
          ++k, sim->reach *= 8) { // farther than promised: promise more
-        sim->outside = false;
+        step->outside = false;
         step_begin(sim, step, h);
         outcome = run_scheme(sim, step);
-        if (outcome == LASH_CONVERGED || !sim->outside) break;
+        if (outcome == LASH_CONVERGED || !step->outside) break;
     }
     sim->reach = reach;
     measure_gaps(step);
@@ -468,8 +482,8 @@ static LashOutcome one_step(LashSim* sim, double h) {
         step_accept(sim, step);
     } else if (!sim->stopped) {
         gaps_of_failure(sim, step);
-        memcpy(sim->fail_q, sim->q, (size_t)sim->system->nq * sizeof *sim->q);
-        sim->fail_t = sim->t;
+        memcpy(sim->failure.start_q, sim->now.q, (size_t)sim->system->nq * sizeof *sim->now.q);
+        sim->failure.start_t = sim->now.t;
     }
     return outcome;
 }
@@ -480,11 +494,11 @@ static void start_again(LashSim* sim) {
     LashStepInfo* info = &sim->info;
     info->position_error = info->penetration = info->velocity_error = info->dynamics_error = 0;
     info->contacts = info->opening = info->demoted = 0;
-    sim->events = 0;
+    sim->events.count = 0;
     info->shift = 0;
     pushes_clear(sim);
-    sim->history = 0;
-    sim->factored = false;
+    sim->predictor.history = 0;
+    sim->operators.factored = false;
 }
 
 static void copy_contacts(const LastContacts* from, LastContacts* to) {
@@ -499,61 +513,54 @@ static void copy_contacts(const LastContacts* from, LastContacts* to) {
     memcpy(to->tau, from->tau, n * sizeof *to->tau);
 }
 
-static void save_state(LashSim* sim) {
-    memcpy(sim->saved, sim->q, (size_t)sim->system->nq * sizeof *sim->q);
-    memcpy(sim->saved + sim->system->nq, sim->v, (size_t)sim->system->nv * sizeof *sim->v);
-    memcpy(sim->saved + sim->system->nq + sim->system->nv, sim->q_prev,
-           (size_t)sim->system->nq * sizeof *sim->q);
-    sim->saved_h = sim->h_prev;
-    copy_contacts(&sim->last, &sim->saved_last);
-    drivers_save(sim);
-}
-static void restore_state(LashSim* sim, double t, LashEnergy energy) {
-    memcpy(sim->q, sim->saved, (size_t)sim->system->nq * sizeof *sim->q);
-    memcpy(sim->v, sim->saved + sim->system->nq, (size_t)sim->system->nv * sizeof *sim->v);
-    memcpy(sim->q_prev, sim->saved + sim->system->nq + sim->system->nv,
-           (size_t)sim->system->nq * sizeof *sim->q);
-    sim->h_prev = sim->saved_h;
-    copy_contacts(&sim->saved_last, &sim->last);
-    drivers_restore(sim);
-    sim->t = t;
-    sim->energy = energy;
-    sim->system->accept(sim->system, sim->work, t, sim->q, sim->v); // turn counters
+static void copy_state(const LashSim* sim, const State* from, State* to) {
+    size_t nq = (size_t)sim->system->nq, nv = (size_t)sim->system->nv;
+    size_t drivers = (size_t)sim->drivers.count;
+    to->t = from->t;
+    to->h_prev = from->h_prev;
+    to->energy = from->energy;
+    memcpy(to->q, from->q, nq * sizeof *to->q);
+    memcpy(to->v, from->v, nv * sizeof *to->v);
+    memcpy(to->q_prev, from->q_prev, nq * sizeof *to->q);
+    copy_contacts(&from->last, &to->last);
+    if (drivers == 0) return;
+    memcpy(to->driver_x, from->driver_x, drivers * sizeof *to->driver_x);
+    memcpy(to->driver_speed, from->driver_speed, drivers * sizeof *to->driver_speed);
 }
 
 // P of the step just solved with the joints' part replaced by the one of minimum norm that gives
 // the same G* P.
 static void joint_reactions(LashSim* sim) {
     const Step* step = &sim->step;
-    memcpy(sim->reactions, step->P, (size_t)step->list->rows * sizeof *step->P);
+    memcpy(sim->reactions.P, step->P, (size_t)step->list->rows * sizeof *step->P);
     if (step->list->bilateral == 0) return;
-    const LashJointSolver* joints = &sim->velocity_joints; // at full rank P is unique
+    const LashJointSolver* joints = &sim->operators.velocity_joints; // at full rank P is unique
     if (joints->rows == step->list->bilateral_rows && joints->rank == joints->rows) return;
-    if (!lash_block_lu_factor(sim->M, sim->M_values)) return;
-    lash_joint_solver_minimum_norm(&sim->reaction_joints, step->list, step->G_star, sim->M,
-                                   sim->reactions);
+    if (!lash_block_lu_factor(sim->operators.M, sim->operators.M_values)) return;
+    lash_joint_solver_minimum_norm(&sim->reactions.joints, step->list, step->G_star,
+                                   sim->operators.M, sim->reactions.P);
 }
 
 static void add_part_reactions(LashSim* sim) {
     joint_reactions(sim);
-    for (int r = 0; r < sim->bilateral_rows; ++r) sim->part_reactions[r] += sim->reactions[r];
+    for (int r = 0; r < sim->sizes.joint_rows; ++r) sim->reactions.parts[r] += sim->reactions.P[r];
 }
 
 // The step in `parts` equal parts; all of them or none.
 static LashOutcome step_in_parts(LashSim* sim, double t, int parts) {
-    LashEnergy energy = sim->energy;
     LashOutcome outcome = LASH_CONVERGED;
     start_again(sim);
     sim->info.substeps = parts;
-    memset(sim->part_reactions, 0, (size_t)sim->bilateral_rows * sizeof(double));
+    memset(sim->reactions.parts, 0, (size_t)sim->sizes.joint_rows * sizeof(double));
     for (int k = 0; k < parts && outcome == LASH_CONVERGED; ++k) {
         outcome = one_step(sim, sim->settings.h / parts);
         if (outcome == LASH_CONVERGED) add_part_reactions(sim);
     }
     if (outcome == LASH_CONVERGED) {
-        sim->t = t + sim->settings.h;
+        sim->now.t = t + sim->settings.h;
     } else {
-        restore_state(sim, t, energy);
+        copy_state(sim, &sim->saved, &sim->now);
+        sim->system->accept(sim->system, sim->work, t, sim->now.q, sim->now.v); // turn counters
     }
     return outcome;
 }
@@ -580,25 +587,26 @@ static void restore_tiny_numbers(unsigned before) {
 LashStepInfo lash_sim_step(LashSim* sim) {
     LASH_ASSERT(sim != NULL);
     unsigned before = flush_tiny_numbers();
-    double t = sim->t;
+    double t = sim->now.t;
     sim->info = (LashStepInfo){.index_set = 1, .substeps = 1, .worst = LASH_NOWHERE};
-    sim->events = 0;
-    sim->reactions_clean = false;
+    sim->events.count = 0;
+    sim->reactions.clean = false;
     sim->stopped = false;
     pushes_clear(sim);
     sim->info.outcome = one_step(sim, sim->settings.h);
     for (int parts = 2; parts <= sim->settings.max_substeps && !sim->stopped &&
                         sim->info.outcome != LASH_CONVERGED;
          parts *= 2) {
-        if (parts == 2) save_state(sim);
+        if (parts == 2) copy_state(sim, &sim->now, &sim->saved);
         sim->info.outcome = step_in_parts(sim, t, parts);
     }
     if (sim->stopped && sim->info.outcome != LASH_CONVERGED) sim->info.outcome = LASH_INTERRUPTED;
-    bool unexplained = sim->fault.kind == LASH_FAULT_NONE && !sim->stopped;
+    bool unexplained = sim->failure.fault.kind == LASH_FAULT_NONE && !sim->stopped;
     if (sim->info.outcome != LASH_CONVERGED && unexplained && conflict_find(sim))
-        sim->fault =
-            (LashFault){.kind = LASH_FAULT_CONFLICT, .t = sim->fail_t, .id = sim->conflict[0].id};
-    if (sim->info.substeps > 1) sim->factored = false; // its step length was another
+        sim->failure.fault = (LashFault){.kind = LASH_FAULT_CONFLICT,
+                                         .t = sim->failure.start_t,
+                                         .id = sim->failure.conflict[0].id};
+    if (sim->info.substeps > 1) sim->operators.factored = false; // its step length was another
     restore_tiny_numbers(before);
     if (sim->info.outcome == LASH_CONVERGED) ++sim->steps;
     return sim->info;
@@ -609,26 +617,26 @@ void lash_sim_set_stop(LashSim* sim, LashStop stop) {
 }
 
 const LashConflict* lash_sim_conflicts(const LashSim* sim, int* count) {
-    *count = sim->fault.kind == LASH_FAULT_CONFLICT ? sim->conflicts : 0;
-    return sim->conflict;
+    *count = sim->failure.fault.kind == LASH_FAULT_CONFLICT ? sim->failure.conflicts : 0;
+    return sim->failure.conflict;
 }
 
 LashFault lash_sim_fault(const LashSim* sim) {
-    return sim->fault;
+    return sim->failure.fault;
 }
 
 // --- Results -------------------------------------------------------------------------------------
 
 double lash_sim_time(const LashSim* sim) {
     LASH_ASSERT(sim != NULL);
-    return sim->t;
+    return sim->now.t;
 }
 uint64_t lash_sim_steps(const LashSim* sim) {
     return sim->steps;
 }
 void lash_sim_state(const LashSim* sim, const double** q, const double** v) {
-    *q = sim->q;
-    *v = sim->v;
+    *q = sim->now.q;
+    *v = sim->now.v;
 }
 LashSystemWork* lash_sim_work(LashSim* sim) {
     return sim->work;
@@ -641,21 +649,21 @@ const LashInteractionList* lash_sim_interactions(const LashSim* sim) {
 const double* lash_sim_impulses(LashSim* sim) {
     const LashInteractionList* list = sim->step.list;
     if (sim->steps == 0) return sim->step.P;
-    if (sim->reactions_clean) return sim->reactions;
+    if (sim->reactions.clean) return sim->reactions.P;
     joint_reactions(sim);
-    sim->reactions_clean = true;
-    if (sim->info.substeps < 2) return sim->reactions;
-    memcpy(sim->reactions, sim->part_reactions, (size_t)sim->bilateral_rows * sizeof(double));
+    sim->reactions.clean = true;
+    if (sim->info.substeps < 2) return sim->reactions.P;
+    memcpy(sim->reactions.P, sim->reactions.parts, (size_t)sim->sizes.joint_rows * sizeof(double));
     for (int i = list->bilateral; i < list->count; ++i) {
         const LashInteraction* item = &list->item[i];
         const LashPush* push = NULL;
-        for (int k = 0; k < sim->pushes && push == NULL; ++k) {
-            if (sim->push[k].id == item->id) push = &sim->push[k];
+        for (int k = 0; k < sim->pushes.count && push == NULL; ++k) {
+            if (sim->pushes.item[k].id == item->id) push = &sim->pushes.item[k];
         }
         for (int r = 0; r < item->rows; ++r)
-            sim->reactions[item->row + r] = push == NULL ? 0 : push->P[r];
+            sim->reactions.P[item->row + r] = push == NULL ? 0 : push->P[r];
     }
-    return sim->reactions;
+    return sim->reactions.P;
 }
 const double* lash_sim_directions(const LashSim* sim) {
     return sim->step.G_star;
@@ -671,7 +679,8 @@ const double* lash_sim_velocities(const LashSim* sim) {
 }
 
 LashEnergy lash_sim_energy(LashSim* sim) {
-    sim->energy.kinetic = energy_kinetic(sim, sim->q, sim->v);
-    sim->energy.potential = sim->system->potential(sim->system, sim->work, sim->t, sim->q);
-    return sim->energy;
+    sim->now.energy.kinetic = energy_kinetic(sim, sim->now.q, sim->now.v);
+    sim->now.energy.potential =
+        sim->system->potential(sim->system, sim->work, sim->now.t, sim->now.q);
+    return sim->now.energy;
 }

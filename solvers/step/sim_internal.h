@@ -66,6 +66,11 @@ typedef struct Step {
     double dynamics_error, velocity_error, contact_error, position_error, penetration;
     uint64_t worst_velocity, worst_position, worst_gap; // where the largest are, LASH_NOWHERE
     int demoted;
+    double *answer, *dv;       // (nv) A^-1 r; the change of v by a correction
+    double* dtau;              // (rows) correction of the joints' tau
+    double *kept, *kept_shift; // (nv + 2 rows), (nv) an iterate that passes
+    uint64_t list_key;         // ids of the list
+    bool outside;              // an evaluation was refused: q beyond the motion promised to collect
     bool unfinished; // the pass ended early: a contact outside the index set penetrates clearly
     bool relaxed;    // pushing contacts need not be closed exactly
 } Step;
@@ -94,104 +99,159 @@ typedef struct LastContacts {
     double *P, *U, *tau;
 } LastContacts;
 
-// Rows that prescribe a speed: where they stand and how fast they move.
+// Rows that prescribe a speed (drivers.c); where they stand is part of the state.
 typedef struct Drivers {
     int count;
-    int* row;                      // (count)
-    double *x, *speed;             // at the start of the step
-    double *x_end, *speed_end;     // at its end, as of the last evaluation
-    double *saved_x, *saved_speed; // before a step in parts
+    int* row;                  // (count)
+    double *x_end, *speed_end; // at the end of the step, as of the last evaluation
 } Drivers;
+
+// What a step starts from and leaves: all that a failed attempt must give back.
+typedef struct State {
+    double t;
+    double *q, *v;                   // (nq), (nv)
+    double* q_prev;                  // (nq) q_{k-1}: Schatzman-Paoli
+    double h_prev;                   // length of the step from q_prev to q
+    double *driver_x, *driver_speed; // (drivers) where prescribed speeds stand, how fast they move
+    LastContacts last;
+    LashEnergy energy;
+} State;
+
+// Backward differences of v, shift, P and tau of the joints, P and tau of the contacts
+// (predictor.c).
+typedef struct Predictor {
+    double* difference[ORDERS + 1];
+    double* new_difference; // scratch
+    Span span[SPANS];
+    int history;                       // steps since the last jump
+    uint64_t contacts_key;             // ids of the contacts that acted in the last step
+    const double *guess_P, *guess_tau; // as last.P and last.tau: predicted; NULL: not
+    double* guess;                     // a line of the table: what is predicted
+} Predictor;
+
+// Linear algebra of the step: A = M + h theta C + h^2 theta^2 K and the joints on it (factor.c).
+typedef struct Operators {
+    LashBlockLu *A, *M;
+    LashBlockLu* N; // M - d(G tau)/dq, of a robust pass that projects contacts (curved)
+    bool curved;
+    LashJointSolver velocity_joints, position_joints;
+    FullNewton* full;        // bodies and joints, all derivatives; NULL: no joints
+    ContactNewton* contacts; // the same with contacts; NULL: none, or too large
+    bool same_metric;        // position_joints is velocity_joints
+    double *M_values, *C_values, *K_values, *A_values;
+    int *pattern_first, *pattern_block; // (blocks + 1), (pattern.count) blocks of the pattern by
+                                        // row
+    double *B, *B_n; // (nv x nv) A^-1 and N^-1 with the joints closed; NULL: too large, solve by
+                     // columns
+    bool fresh;      // the operator was made in this step
+    bool factored, has_response;   // has_response: B (and B_n) are formed
+    bool refined;                  // so exactly that dependent contacts show
+    double factored_h, factored_t; // step it was made for: length, start [s]
+    bool exact;                    // derivatives of contact directions are in the Newton matrix
+    double* contraction;           // scratch of contract: dGP and dGv
+} Operators;
+
+// What the last steps taught about the iteration.
+typedef struct Experience {
+    double contraction_rate;          // in the last steps, at worst
+    bool used_old;                    // the last correction used an operator of an earlier step
+    double old_rate;                  // contraction with such a one
+    int singular_steps, singular_run; // steps to come with full Newton at once, length of the run
+    int separate_steps, separate_run; // how long still, how long in all
+    bool separate;                    // velocities and positions have their own operators
+} Experience;
+
+// Workspaces of the solvers of complementarity problems.
+typedef struct Solvers {
+    void *friction, *levenberg, *projection;
+    double* coupled;
+} Solvers;
+
+// What stopped a step, and where.
+typedef struct Failure {
+    LashFault fault;
+    double *q, *v;   // (nq), (nv) where
+    double* start_q; // (nq) where the part of the step began that had no solution
+    double start_t;  // when [s]
+    LashConflict conflict[LASH_MAX_CONFLICTS];
+    int conflicts;
+} Failure;
+
+typedef struct Events { // of the last step
+    LashEvent* item;
+    int count, capacity;
+} Events;
+
+typedef struct Pushes { // of the last step
+    LashPush* item;
+    int count, capacity;
+    int before; // of the parts before the present one
+} Pushes;
+
+// Impulses of the last step with those of the joints of minimum norm, made when asked for.
+typedef struct Reactions {
+    LashJointSolver joints;
+    double* P;     // (rows)
+    double* parts; // (rows of the joints) sum over the parts of the step
+    bool clean;    // P is made
+} Reactions;
+
+typedef struct Sizes {
+    int contacts, contact_rows; // that can act at once
+    int joint_rows;             // the same in every step
+} Sizes;
 
 struct LashSim {
     const LashSystem* system;
     LashSettings settings;
     LashSystemWork* work;
     LashArena arena;
-    double t;
-    uint64_t steps;
-    double *q, *v;  // state
-    double* saved;  // (2 nq + nv) q, v, q_prev before a step in parts
-    double saved_h; // h_prev then
-    double* q_prev; // q_{k-1}: Schatzman-Paoli
-    double* q_back; // (nq) scratch of it
-    double h_prev;  // length of the step from q_prev to q
-    // Backward differences of v, shift, P and tau of the joints, P and tau of the contacts.
-    double* difference[ORDERS + 1];
-    double* new_difference; // scratch
-    Span span[SPANS];
-    int history;                       // steps since the last jump
-    uint64_t list_key;                 // ids of the present list
-    uint64_t contacts_key;             // ids of the contacts that acted in the last step
-    const double *guess_P, *guess_tau; // as last.P and last.tau: predicted; NULL: not
-    bool outside;              // an evaluation was refused: q beyond the motion promised to collect
-    double contraction_rate;   // of the iteration in the last steps, at worst
-    LashStop stop;             // asked in every loop that may be long
-    bool stopped;              // it said so in this step
-    LashFault fault;           // what stopped the step
-    double *fault_q, *fault_v; // (nq), (nv) where
-    double* fail_q;            // (nq) where the part of the step began that had no solution
-    double fail_t;             // when [s]
-    LashConflict conflict[LASH_MAX_CONFLICTS];
-    int conflicts;
-    double* guess; // a line of the table: what is predicted
-    Drivers drivers;
-    int max_contacts, max_contact_rows; // that can act at once
-    int bilateral_rows;                 // of the joints: the same in every step
-    // Linear algebra of the step: A = M + h theta C + h^2 theta^2 K and the joints on it.
-    LashBlockLu *A, *M;
-    LashBlockLu* N; // M - d(G tau)/dq, of a robust pass that projects contacts (curved)
-    bool curved;
-    LashJointSolver velocity_joints, position_joints;
-    FullNewton* full;              // bodies and joints, all derivatives; NULL: no joints
-    ContactNewton* contact_newton; // the same with contacts; NULL: none, or too large
-    bool coupled;                  // this pass uses it
-    bool coupled_run;              // the last pass did
-    bool used_old;                 // the last correction used an operator of an earlier step
-    double old_rate;               // contraction with such a one
-    bool same_metric;              // position_joints is velocity_joints
-    double *M_values, *C_values, *K_values, *A_values;
+    Sizes sizes;
     double* weight; // (nv) of velocities in errors: 1; radius of gyration for turning bodies [m]
-    int *pattern_first,
-        *pattern_block; // (blocks + 1), (pattern.count) blocks of the pattern by row
-    double *B,
-        *B_n;   // (nv x nv) A^-1 and N^-1 with the joints closed; NULL: too large, solve by columns
-    bool fresh; // the operator was made in this step
-    int separate_steps, separate_run; // how long still, how long in all
-    bool separate;                    // velocities and positions have their own operators
-    bool factored, has_response;      // has_response: B (and B_n) are formed
-    bool refined;                     // so exactly that dependent contacts show
-    double factored_h, factored_t;    // step it was made for: length, start [s]
-    bool exact;                       // derivatives of contact directions are in the Newton matrix
-    int singular_steps, singular_run; // steps to come with full Newton at once, length of the run
-    bool robust;       // this pass renews the operator in every iteration, with all derivatives
-    double *x, *y, *z; // (nv) scratch
-    double *u, *w;     // (rows) scratch
-    double *x_2, *coupled_work; // scratch of the coupled problem: (nv), and its matrix
-    double* contraction;        // scratch of contract: dGP and dGv
-    double* dtau;               // (rows) correction of the joints' tau
-    double *kept, *kept_shift;  // (nv + 2 rows), (nv) an iterate that passes
-    void *friction_work, *levenberg_work, *projection_work;
+    State now;
+    State saved; // before a step in parts
+    uint64_t steps;
+    double reach; // factor on the motion promised to collect
+    Drivers drivers;
+    Predictor predictor;
+    Operators operators;
+    Experience experience;
+    Solvers solvers;
     Step step;
+    bool coupled;     // this pass uses operators.contacts
+    bool coupled_run; // the last pass did
+    bool robust;      // this pass renews the operator in every iteration, with all derivatives
     LashStepInfo info;
-    LashEnergy energy;
-    bool reactions_clean;          // P of bilateral rows is of minimum norm
-    LastContacts last, saved_last; // of the last step; before a step in parts
-    LashEvent* event;              // of the last step
-    int events, event_capacity;
-    LashJointSolver reaction_joints; // minimum-norm reactions, made when asked for
-    double* reactions;               // (rows)
-    double* part_reactions;          // (rows of the joints) sum over the parts of the step
-    LashPush* push;                  // of the last step
-    int pushes, push_capacity;
-    int pushes_before; // of the parts before the present one
-    double reach;      // factor on the motion promised to collect
+    Events events;
+    Pushes pushes;
+    Reactions reactions;
+    Failure failure;
+    LashStop stop; // asked in every loop that may be long
+    bool stopped;  // it said so in this step
 };
 
 // Shall the step end? Once told, it stays so until the next step.
 static inline bool sim_stopped(LashSim* sim) {
     if (!sim->stopped) sim->stopped = lash_stop_asked(&sim->stop);
     return sim->stopped;
+}
+
+// Scratch of one function, from the run's arena: mark, take, give back.
+typedef LashArenaMark Scratch;
+static inline Scratch scratch_begin(const LashSim* sim) {
+    return lash_arena_mark(&sim->arena);
+}
+static inline double* scratch_velocity(LashSim* sim) { // (nv)
+    return lash_arena_doubles(&sim->arena, (size_t)sim->system->nv);
+}
+static inline double* scratch_rows(LashSim* sim) { // (rows)
+    return lash_arena_doubles(&sim->arena, (size_t)sim->system->max_rows);
+}
+static inline double* scratch_place(LashSim* sim) { // (nq)
+    return lash_arena_doubles(&sim->arena, (size_t)sim->system->nq);
+}
+static inline void scratch_end(LashSim* sim, Scratch scratch) {
+    lash_arena_release(&sim->arena, scratch);
 }
 
 // Are all n numbers finite? Forces that a user wrote may be anything; solvers want numbers.
@@ -246,8 +306,6 @@ void drivers_start(LashSim* sim);                   // the present state is wher
 // g: coordinates at the end of the step become position errors; g_t there.
 void drivers_hold(LashSim* sim, const Step* step, const double* g_t, double* g);
 void drivers_accept(LashSim* sim); // the step last held is taken
-void drivers_save(LashSim* sim);
-void drivers_restore(LashSim* sim);
 
 // --- Linear algebra (factor.c) -------------------------------------------------------------------
 bool step_factor(LashSim* sim, Step* step, bool project);
@@ -258,6 +316,12 @@ bool response_ready(LashSim* sim, const Step* step);
 // x (nv) <- response of the closed joints to the generalized impulse x; positions: in the
 // projection metric
 void joints_response(LashSim* sim, const Step* step, bool positions, double* x);
+
+// z (nv) = A^-1 (directions dP), dP (joint rows); inverse NULL: without A^-1.
+void joints_push(LashSim* sim, const Step* step, const double* directions, const double* dP,
+                 const LashBlockLu* inverse, double* z);
+// dP: impulses of the joints that undo the velocity x (nv), G'(x + z) = 0; z: what they add to it.
+void joints_answer(LashSim* sim, const Step* step, const double* x, double* dP, double* z);
 
 // G_hat = G + h theta d(G'v + g_t)/dq of the wanted interactions [first, last); returns step->G_hat
 const double* row_derivatives(LashSim* sim, Step* step, int first, int last);
@@ -373,7 +437,7 @@ bool gaps_jump(LashSim* sim, Step* step);       // of the solved step; keeps the
 void gaps_of_failure(LashSim* sim, Step* step); // the same of a step without solution
 
 // --- Contradictions (conflict.c) -----------------------------------------------------------------
-bool conflict_find(LashSim* sim); // where the step failed; fills sim->conflict
+bool conflict_find(LashSim* sim); // where the step failed; fills sim->failure.conflict
 
 // --- Energy (energy.c) ---------------------------------------------------------------------------
 double energy_kinetic(LashSim* sim, const double* q, const double* v);
