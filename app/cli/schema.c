@@ -65,6 +65,25 @@ static void begin_choice(AppJson* json) {
     app_json_begin_array(json);
 }
 
+// {"fit": "10 H7/g6"}
+static void put_fit(AppJson* json) {
+    app_json_begin_object(json);
+    app_json_put_text(json, "type", "object");
+    app_json_put_bool(json, "additionalProperties", false);
+    app_json_key(json, "required");
+    app_json_begin_array(json);
+    app_json_text(json, "fit");
+    app_json_end_array(json);
+    app_json_key(json, "properties");
+    app_json_begin_object(json);
+    app_json_key(json, "fit");
+    app_json_begin_object(json);
+    app_json_put_text(json, "type", "string");
+    app_json_end_object(json);
+    app_json_end_object(json);
+    app_json_end_object(json);
+}
+
 static void put_number_choices(AppJson* json, KeyRange range) {
     begin_choice(json);
     put_number(json, range);
@@ -185,6 +204,12 @@ static void put_key(AppJson* json, const KeySpec* spec) {
         case KEY_FUNCTION:
             put_number_choices(json, spec->range);
             break;
+        case KEY_PLAY:
+            begin_choice(json);
+            put_number(json, spec->range);
+            put_fit(json);
+            app_json_end_array(json);
+            break;
         case KEY_BOOL:
             app_json_put_text(json, "type", "boolean");
             break;
@@ -223,7 +248,12 @@ static void put_key(AppJson* json, const KeySpec* spec) {
         case KEY_PARAMETERS:
             app_json_put_text(json, "type", "object");
             app_json_key(json, "additionalProperties");
+            app_json_begin_object(json);
+            begin_choice(json);
             put_number(json, RANGE_ANY);
+            put_fit(json);
+            app_json_end_array(json);
+            app_json_end_object(json);
             break;
     }
     app_json_end_object(json);

@@ -33,6 +33,8 @@ static const char* type_name(const KeySpec* key) {
             return "list of numbers";
         case KEY_NUMBER:
             return "number";
+        case KEY_PLAY:
+            return "number or fit";
         case KEY_INTEGER:
         case KEY_LONG:
             return "whole number";

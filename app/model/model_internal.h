@@ -29,6 +29,7 @@ typedef enum KeyType {
     KEY_TEXT,
     KEY_TEXT_OR_NULL, // null: as by default
     KEY_NUMBER,
+    KEY_PLAY, // as KEY_NUMBER, or {"fit": "10 H7/g6"}: half of the play in the middle of the zones
     KEY_NUMBERS, // double* from a list; the count goes to count_offset
     KEY_INTEGER, // int
     KEY_LONG,    // int64_t, to 2^53: those that a JSON number holds exactly

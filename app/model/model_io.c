@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "app/cli/suggest.h"
+#include "app/model/fit.h"
 #include "app/model/json_scan.h"
 #include "app/model/model_internal.h"
 #include "core/arena.h"
@@ -112,6 +113,28 @@ static bool read_number(Reader* r, const cJSON* node, KeyRange range, double* nu
         return fail_type(r, "a number or an expression in \"...\"", node);
     }
     return check_range(r, range, *number);
+}
+
+// {"fit": "10 H7/g6"}: the radial play in the middle of the zones [m].
+static bool read_fit(Reader* r, const cJSON* node, double* metres) {
+    const cJSON* text = cJSON_GetObjectItemCaseSensitive(node, "fit");
+    if (!cJSON_IsString(text) || cJSON_GetArraySize(node) != 1)
+        return fail_type(r, "a number, an expression, or {\"fit\": \"10 H7/g6\"}", node);
+    LashFit fit;
+    LashError inner = {0};
+    if (!lash_fit_parse(text->valuestring, &fit, &inner))
+        return model_fail(r->context, r->path, "\"%.60s\": %s", text->valuestring, inner.message);
+    if (!lash_fit_is_pair(&fit)) {
+        return model_fail(r->context, r->path,
+                          "\"%.60s\" is one part of a fit; write hole and shaft: \"10 H7/g6\"",
+                          text->valuestring);
+    }
+    LashFitPlay play = lash_fit_play(&fit);
+    *metres = 0.5 * play.middle;
+    if (play.middle > 0) return true;
+    return model_fail(r->context, r->path,
+                      "\"%.60s\" has no play: hole - shaft is %.4g um in the middle of the zones",
+                      text->valuestring, 1e6 * play.middle);
 }
 
 static double unit_factor(const Reader* r, const KeySpec* spec) {
@@ -412,6 +435,9 @@ static bool read_key(Reader* r, const cJSON* node, const KeySpec* spec, char* ta
             return true;
         case KEY_NUMBERS:
             return read_list_of_numbers(r, node, spec, target);
+        case KEY_PLAY:
+            if (cJSON_IsObject(node)) return read_fit(r, node, field);
+            // fall through
         case KEY_NUMBER:
             if (!read_number(r, node, spec->range, field)) return false;
             *(double*)field *= unit_factor(r, spec);
@@ -511,8 +537,12 @@ static bool read_parameters(Reader* r, const cJSON* node) {
             raw[i].value = item->valuedouble;
         } else if (cJSON_IsString(item)) {
             raw[i].text = model_strdup(model, item->valuestring);
+        } else if (cJSON_IsObject(item)) {
+            if (!read_fit(r, item, &raw[i].value)) return false;
+            raw[i].value /= model_unit_factor(&model->units, UNIT_LENGTH);
         } else {
-            return fail_type(r, "a number or an expression in \"...\"", item);
+            return fail_type(r, "a number, an expression in \"...\" or {\"fit\": \"10 H7/g6\"}",
+                             item);
         }
         r->path[length] = '\0';
         ++i;

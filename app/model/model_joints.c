@@ -77,7 +77,7 @@ static const KeySpec joint_keys[] = {
     {JOINT(b_x_axis), .type = KEY_VECTOR, .help = "in the frame of part b, instead of x_axis"},
     {JOINT(start), .type = KEY_NUMBER,
      .help = "joint coordinate at the start [angle or length], default 0"},
-    {JOINT(clearance), .type = KEY_NUMBER, .unit = UNIT_LENGTH, .range = RANGE_NOT_NEGATIVE,
+    {JOINT(clearance), .type = KEY_PLAY, .unit = UNIT_LENGTH, .range = RANGE_NOT_NEGATIVE,
      .help = "play: radial, or per side of a guide or plate; 0 is an ideal joint"},
     {JOINT(axial_clearance), .type = KEY_NUMBER, .unit = UNIT_LENGTH, .range = RANGE_NOT_NEGATIVE,
      .help = "revolute: play per side against collars, default the clearance; 0 holds it ideally"},

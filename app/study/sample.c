@@ -67,8 +67,10 @@ char* lash_sample_replay(const LashStudy* study, const double* x, char* text, si
     if (study->model_path == NULL) return text;
     size_t used = (size_t)snprintf(text, size, "lash view '%s'", study->model_path);
     for (int k = 0; k < study->parameters && used < size; ++k) {
-        used += (size_t)snprintf(text + used, size - used, " --set %s=%.17g",
-                                 study->parameter[k].name, x[k]);
+        double value;
+        const char* name = lash_study_set(study, x, k, &value);
+        if (name == NULL) continue;
+        used += (size_t)snprintf(text + used, size - used, " --set %s=%.17g", name, value);
     }
     if (used >= size) text[0] = '\0';
     return text;
@@ -89,14 +91,19 @@ typedef struct Trial {
 static LashModel* load_model(LashSampler* sampler, const LashSample* sample, LashError* error) {
     enum { SET = 96 };
     const LashStudy* study = sampler->study;
-    size_t n = (size_t)study->parameters;
+    if (!lash_study_fits_enter(study, sample->x, error)) return NULL;
+    size_t n = (size_t)study->parameters, count = 0;
     char* text = lash_alloc(n * SET);
     const char** sets = lash_alloc(n * sizeof *sets);
-    for (size_t k = 0; k < n; ++k) {
-        sets[k] = text + k * SET;
-        snprintf(text + k * SET, SET, "%s=%.17g", study->parameter[k].name, sample->x[k]);
+    for (int k = 0; k < study->parameters; ++k) {
+        double value;
+        const char* name = lash_study_set(study, sample->x, k, &value);
+        if (name == NULL) continue;
+        sets[count] = text + count * SET;
+        snprintf(text + count * SET, SET, "%s=%.17g", name, value);
+        ++count;
     }
-    LashModel* model = lash_model_vary(study->model, sets, (int)n, error);
+    LashModel* model = lash_model_vary(study->model, sets, (int)count, error);
     lash_free(sets);
     lash_free(text);
     if (model == NULL) return NULL;

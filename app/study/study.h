@@ -25,15 +25,23 @@ typedef enum LashDesignType { // order of the names in study_keys.c
     LASH_DESIGNS
 } LashDesignType;
 
+// A fit stands for two sizes: which one a parameter is.
+typedef enum LashStudySide { LASH_SIDE_NONE, LASH_SIDE_HOLE, LASH_SIDE_SHAFT } LashStudySide;
+
 typedef struct LashStudyParameter {
     bool given;
     char *name, *unit;
-    int type;                                            // LashDistributionType
+    char* fit;  // "10 H7/g6": instead of numbers (study_fits.c); NULL: none
+    double cpk; // of a fit; NAN: not given
+    int type;   // LashDistributionType
     double low, high, mean, sigma, mode, value, nominal; // NAN: not given
     double *values, *probabilities;
     int value_count, probability_count;
     int levels; // of this parameter in a grid or one-at-a-time design; 0: as the design says
     // resolved
+    char* sets;         // the model's parameter
+    int source;         // number in the file
+    LashStudySide side; // the shaft of a fit stands behind its hole
     LashDistribution distribution;
     int active; // number among the parameters that vary, -1: constant
 } LashStudyParameter;
@@ -114,6 +122,12 @@ void lash_study_destroy(LashStudy* study); // NULL is allowed
 
 // Values of all parameters in sample i of the plan; x (parameters), in the units of the model.
 void lash_study_point(const LashStudy* study, int64_t i, double* x);
+
+// The model's parameter that parameter k sets, and its value at x (parameters): the parameter
+// itself, or the radial play of a fit at its hole. NULL: none (the shaft of a fit).
+const char* lash_study_set(const LashStudy* study, const double* x, int k, double* value);
+// Does every shaft enter its hole? False with error, which says the diameters.
+bool lash_study_fits_enter(const LashStudy* study, const double* x, LashError* error);
 
 // Rows of the plan that are a random sample of the parameters (a Saltelli plan has others, too);
 // statistics are taken over them. False for designs that are none.

@@ -18,6 +18,8 @@ enum {
 extern const KeyTable study_root_table;
 
 // Distributions, correlations: after reading.
+// Parameters with a fit become sizes (study_fits.c).
+bool study_expand_fits(ModelContext* context, LashStudy* study);
 bool study_resolve_parameters(ModelContext* context, LashStudy* study);
 // Number of rows, direction numbers, list; list_text: of the design's file, NULL: read it.
 bool study_resolve_design(ModelContext* context, LashStudy* study, const char* list_text);

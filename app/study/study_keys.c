@@ -28,6 +28,11 @@ static const KeySpec parameter_keys[] = {
      .choices = distribution_names,
      .required = true,
      .help = "how it varies"},
+    {PARAMETER(fit), .type = KEY_TEXT,
+     .help = "instead of numbers: \"10 H7/g6\" makes NAME.hole and NAME.shaft, NAME is the radial "
+             "play; \"10 H7\", \"120 ISO 2768-m\": a size"},
+    {PARAMETER(cpk), .type = KEY_NUMBER,
+     .help = "normal with fit: sigma = width of the zone / (6 cpk), default 1.33"},
     {PARAMETER(unit), .type = KEY_TEXT, .help = "label for the report; values are in the model's"},
     {PARAMETER(low), .type = KEY_NUMBER, .help = "uniform, truncated-normal, triangular: least"},
     {PARAMETER(high), .type = KEY_NUMBER, .help = "uniform, truncated-normal, triangular: largest"},
@@ -48,7 +53,7 @@ static const KeySpec parameter_keys[] = {
 };
 static void parameter_defaults(void* target) {
     LashStudyParameter* p = target;
-    p->low = p->high = p->mean = p->sigma = p->mode = p->value = p->nominal = NAN;
+    p->low = p->high = p->mean = p->sigma = p->mode = p->value = p->nominal = p->cpk = NAN;
 }
 static const KeyTable parameter_table = {.what = "a parameter",
                                          .key = parameter_keys,

@@ -106,11 +106,14 @@ static bool make_distribution(ModelContext* context, const char* path, LashStudy
 
 static bool check_name(ModelContext* context, const LashStudy* study, int index) {
     char path[48], hint[128];
-    const char* name = study->parameter[index].name;
-    snprintf(path, sizeof path, "parameters[%d].name", index);
+    const LashStudyParameter* own = &study->parameter[index];
+    const char* name = own->sets;
+    snprintf(path, sizeof path, "parameters[%d].name", own->source);
     for (int i = 0; i < index; ++i) {
-        if (strcmp(study->parameter[i].name, name) == 0) {
-            return model_fail(context, path, "'%.60s' varies already in parameters[%d]", name, i);
+        const LashStudyParameter* other = &study->parameter[i];
+        if (other->source != own->source && strcmp(other->sets, name) == 0) {
+            return model_fail(context, path, "'%.60s' varies already in parameters[%d]", name,
+                              other->source);
         }
     }
     if (study->model == NULL) {
@@ -206,10 +209,11 @@ bool study_resolve_parameters(ModelContext* context, LashStudy* study) {
         return model_fail(context, "parameters", "expected 1 to %d parameters, found %d",
                           STUDY_MAX_PARAMETERS, study->parameters);
     }
+    if (!study_expand_fits(context, study)) return false;
     for (int i = 0; i < study->parameters; ++i) {
         char path[48];
         LashStudyParameter* p = &study->parameter[i];
-        snprintf(path, sizeof path, "parameters[%d]", i);
+        snprintf(path, sizeof path, "parameters[%d]", p->source);
         if (!check_name(context, study, i) || !make_distribution(context, path, p)) return false;
         p->active = p->type == LASH_CONSTANT ? -1 : study->active++;
     }
