@@ -12,13 +12,23 @@ extern "C" {
 
 typedef struct LashSim LashSim; // opaque: state, workspaces, arena; private to one thread
 
-typedef enum LashScheme { // SCHEMES: sections of docs/schemes.md
-    LASH_COMBINED,        // combined activation / projection: the default
-    LASH_MOREAU_JEAN,     // velocity level only
-    LASH_DIRECT,          // direct projected
-    LASH_SCHATZMAN_PAOLI, // position level
-    LASH_SCHEMES
-} LashScheme;
+// The schemes: value, file in solvers/schemes/ that describes it, name as models write it. A new one
+// is its file and a line here.
+#define LASH_SCHEME_TABLE(SCHEME)                        \
+    SCHEME(LASH_COMBINED, combined, "combined")          \
+    SCHEME(LASH_MOREAU_JEAN, moreau_jean, "moreau-jean") \
+    SCHEME(LASH_DIRECT, direct, "direct")                \
+    SCHEME(LASH_SCHATZMAN_PAOLI, schatzman_paoli, "schatzman-paoli")
+
+#define LASH_SCHEME_VALUE(value, file, name) value,
+typedef enum LashScheme { LASH_SCHEME_TABLE(LASH_SCHEME_VALUE) LASH_SCHEMES } LashScheme;
+
+extern const char* const lash_scheme_names[LASH_SCHEMES + 1]; // ends with NULL
+const char* lash_scheme_name(LashScheme scheme);
+const char* lash_scheme_summary(LashScheme scheme);
+// Does the scheme read this setting: "theta", "direction", "forecast", "gamma", "coupled",
+// "variant"; "fremond": the law of this name; "joint friction": does it know that?
+bool lash_scheme_uses(LashScheme scheme, const char* setting);
 
 typedef enum LashDirection {
     LASH_AT_MIDPOINT,

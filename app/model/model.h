@@ -327,9 +327,6 @@ const LashQuantity* lash_quantity(int kind);
 // SI unit of an output, joint type considered.
 const char* lash_model_output_unit(const LashModel* model, const LashModelOutput* output);
 
-const char* lash_scheme_name(LashScheme scheme);
-// -1: no such scheme
-int lash_scheme_find(const char* name);
 const char* lash_direction_name(LashDirection direction);
 int lash_direction_find(const char* name);
 

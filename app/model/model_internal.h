@@ -78,7 +78,6 @@ struct KeyTable {
 extern const KeyTable model_root_table, model_units_table, model_part_table, model_shape_table,
     model_pose_table, model_joint_table, model_driver_table, model_limit_table, model_force_table,
     model_contact_table, model_output_table, model_simulation_table, model_face_table;
-extern const char* const model_scheme_names[];
 extern const char* const model_direction_names[];
 
 typedef struct ModelContext {

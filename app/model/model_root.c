@@ -6,8 +6,6 @@
 #include "app/model/model_internal.h"
 #include "core/math3.h"
 
-const char* const model_scheme_names[] = {"combined", "moreau-jean", "direct", "schatzman-paoli",
-                                          NULL};
 const char* const model_direction_names[] = {"midpoint", "end", "start", NULL};
 static const char* const forecast_names[] = {"explicit", "free", "midpoint", "end", NULL};
 static const char* const law_names[] = {"newton", "fremond", NULL};
@@ -16,7 +14,7 @@ static const char* const query_names[] = {"exact", "occt", NULL};
 #define SIMULATION(member) .key = #member, .offset = offsetof(LashModelSimulation, member)
 #define SETTING(member) .key = #member, .offset = offsetof(LashModelSimulation, settings.member)
 static const KeySpec simulation_keys[] = {
-    {SETTING(scheme), .type = KEY_CHOICE, .choices = model_scheme_names,
+    {SETTING(scheme), .type = KEY_CHOICE, .choices = lash_scheme_names,
      .help = "time-stepping scheme"},
     {.key = "step",
      .offset = offsetof(LashModelSimulation, settings.h),
@@ -141,18 +139,6 @@ bool model_resolve_simulation(ModelContext* context) {
                           s->duration, s->settings.h, steps);
     }
     return true;
-}
-
-const char* lash_scheme_name(LashScheme scheme) {
-    LASH_ASSERT(scheme >= 0 && scheme < LASH_SCHEMES);
-    return model_scheme_names[scheme];
-}
-
-int lash_scheme_find(const char* name) {
-    for (int i = 0; i < LASH_SCHEMES; ++i) {
-        if (strcmp(model_scheme_names[i], name) == 0) return i;
-    }
-    return -1;
 }
 
 const char* lash_direction_name(LashDirection direction) {

@@ -31,7 +31,7 @@ typedef struct RunOptions {
 static const AppOption options[] = {
     {"set", 's', APP_LIST, "NAME=VALUE", "give a parameter another value", OPTION(set)},
     {"scheme", 0, APP_TEXT, "SCHEME", "time-stepping scheme instead of the model's", OPTION(scheme),
-     model_scheme_names},
+     lash_scheme_names},
     {"direction", 0, APP_TEXT, "DIRECTION", "where impulses point instead of the model's",
      OPTION(direction), model_direction_names},
     {"step", 0, APP_NUMBER, "SECONDS", "time step instead of the model's", OPTION(step)},

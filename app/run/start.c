@@ -185,17 +185,18 @@ bool app_start_fail(const LashModel* model, const LashMechanism* mech, const App
                           name, start->velocity_error, settings->tolerance_velocity, advice);
 }
 
-// Schatzman-Paoli solves contacts at position level, where the load of a joint is not an impulse of
-// the same step.
+// Friction in joints needs their loads as impulses of the same step.
 static bool check_scheme(const LashModel* model, LashError* error) {
-    if (model->simulation.settings.scheme != LASH_SCHATZMAN_PAOLI) return true;
+    LashScheme scheme = model->simulation.settings.scheme;
+    if (lash_scheme_uses(scheme, "joint friction")) return true;
     for (int i = 0; i < model->joints; ++i) {
         if (!(model->joint[i].friction > 0) || model->joint[i].play.play > 0) continue;
         char where[96];
         app_start_place(model, model->joint[i].name, where, sizeof where);
         return lash_error_set(error, LASH_ERROR_MODEL, where,
-                              "friction in joints is not known to the scheme schatzman-paoli; use "
-                              "combined, moreau-jean or direct");
+                              "friction in joints is not known to the scheme %s; use combined, "
+                              "moreau-jean or direct",
+                              lash_scheme_name(scheme));
     }
     return true;
 }

@@ -1,13 +1,16 @@
-// Which contacts may act in the coming step, where a scheme decides it beforehand (SCHEMES section
-// 2):
+// Which contacts may act in the coming step, where a scheme decides it beforehand:
+//
 //     explicit   g_k + gamma h U_k <= 0
-//     free       g_k + h (theta U_free + (1 - theta) U_k) <= 0,  U_free of the step without
-//     contacts midpoint   g(q_k (+) h/2 v_k) <= 0 end        g(q_k (+) h v_k) <= 0  and  U_k <= 0
+//     free       g_k + h ((1 - w) U_k + w U_free) <= 0     U_free of the step without contacts,
+//                                                          w its weight in the motion's forecast
+//     midpoint   g(q_k (+) h/2 v_k) <= 0
+//     end        g(q_k (+) h v_k) <= 0  and  U_k <= 0
+//
 // A projected contact is closed to the position tolerance only, so gaps are compared with that.
 #include <string.h>
 
+#include "solvers/schemes/scheme.h"
 #include "solvers/step/rows.h"
-#include "solvers/step/sim_internal.h"
 
 // Gaps at (t, q) into step->g.
 static bool gaps_at(LashSim* sim, Step* step, double t, const double* q) {
@@ -19,8 +22,9 @@ LashOutcome forecast_activate(LashSim* sim, Step* step) {
     const LashInteractionList* list = step->list;
     if (list->count == list->bilateral) return LASH_CONVERGED;
     LashForecast forecast = sim->settings.forecast;
+    double weight = step->stencil.f_v;
     if (forecast == LASH_FORECAST_FREE) {
-        LashOutcome outcome = step_solve(sim, step, false);
+        LashOutcome outcome = step_solve(sim, step, VELOCITIES);
         if (outcome != LASH_CONVERGED) return outcome;
     }
     for (int i = list->bilateral; i < list->count; ++i) step->wanted[i] = 1;
@@ -47,7 +51,7 @@ LashOutcome forecast_activate(LashSim* sim, Step* step) {
                 gap += sim->settings.gamma * step->h * U;
                 break;
             case LASH_FORECAST_FREE:
-                gap += step->h * (step->theta * step->U[n] + (1 - step->theta) * U);
+                gap += step->h * (weight * step->U[n] + (1 - weight) * U);
                 break;
             case LASH_FORECAST_MIDPOINT:
                 gap = step->g[n];

@@ -1,8 +1,15 @@
-// Moreau-Jean theta-scheme, SCHEMES section 2: contacts that the forecast activates obey the
-// velocity law; positions follow.
-#include "solvers/step/sim_internal.h"
+// Moreau-Jean: the theta-method (theta.c) with contacts at velocity level. Those that the forecast
+// activates obey the law of impact and friction; positions follow, and gaps are reported only.
+#include "solvers/schemes/scheme.h"
 
-LashOutcome step_moreau_jean(LashSim* sim, Step* step) {
+static LashOutcome advance(LashSim* sim, Step* step) {
     LashOutcome outcome = forecast_activate(sim, step);
-    return outcome == LASH_CONVERGED ? step_solve(sim, step, false) : outcome;
+    return outcome == LASH_CONVERGED ? step_solve(sim, step, VELOCITIES) : outcome;
 }
+
+const Scheme scheme_moreau_jean = {
+    .summary = "contacts at velocity level, forecast before the step; gaps are reported",
+    .uses = USES_THETA_METHOD | USES_FORECAST,
+    .projection = PROJECTS_NOTHING,
+    .advance = advance,
+};

@@ -23,8 +23,8 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "solvers/schemes/scheme.h"
 #include "solvers/step/rows.h"
-#include "solvers/step/sim_internal.h"
 
 typedef struct Position {   // what this scheme adds to the step
     double* delta;          // (nv) q_{k+1} (-) q_k: the unknown, in step->d
@@ -40,11 +40,13 @@ typedef struct Position {   // what this scheme adds to the step
 static void set_state(LashSim* sim, Step* step, const Position* p) {
     const LashSystem* system = sim->system;
     system->move(system, sim->now.q, 1, p->delta, step->q_end);
-    system->move(system, sim->now.q, step->theta, p->delta, step->q_theta);
+    double theta = sim->settings.theta;
+    system->move(system, sim->now.q, theta, p->delta, step->room[0]);
+    step->q_force = step->room[0];
     system->difference(system, step->q_end, p->q_start, step->v);
     for (int i = 0; i < system->nv; ++i) {
         step->v[i] /= 2 * step->h;
-        step->v_theta[i] = (1 - step->theta) * sim->now.v[i] + step->theta * step->v[i];
+        step->v_force[i] = (1 - theta) * sim->now.v[i] + theta * step->v[i];
     }
 }
 
@@ -109,13 +111,13 @@ static bool factor_and_residual(LashSim* sim, Step* step, Position* p) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = step->list;
     int nv = system->nv, values = system->pattern.offset[system->pattern.count];
-    double t = step->t0 + step->theta * step->h, hc = 0.5 * step->h * step->theta,
-           hk = step->h * step->h * step->theta;
+    double t = step->stencil.t_force, hc = 0.5 * step->h * sim->settings.theta,
+           hk = step->h * step->h * sim->settings.theta;
     for (int i = 0; i < nv; ++i) p->x[i] = p->delta[i] - p->delta_start[i];
     system->mass(system, sim->work, step->q_end, sim->operators.M_values);
-    system->tangents(system, sim->work, t, step->q_theta, step->v_theta, sim->operators.C_values,
+    system->tangents(system, sim->work, t, step->q_force, step->v_force, sim->operators.C_values,
                      sim->operators.K_values);
-    system->forces(system, sim->work, t, step->q_theta, step->v_theta, step->F);
+    system->forces(system, sim->work, t, step->q_force, step->v_force, step->F);
     if (!system->constant_mass)
         system->mass_tangent(system, sim->work, step->q_end, p->x, 1 / hk, sim->operators.K_values);
     lash_block_multiply(system, sim->operators.M_values, p->x, p->y);
@@ -266,8 +268,8 @@ static bool finish(LashSim* sim, Step* step, const Position* p) {
                (size_t)(n * item->rows) * sizeof *step->G);
     }
     for (int i = 0; i < system->nv; ++i)
-        step->v_theta[i] = (p->delta[i] + p->delta_start[i]) / (2 * step->h);
-    system->move(system, sim->now.q, step->theta, p->delta, step->q_theta);
+        step->v_force[i] = (p->delta[i] + p->delta_start[i]) / (2 * step->h);
+    system->move(system, sim->now.q, sim->settings.theta, p->delta, step->room[0]);
     return true;
 }
 
@@ -297,7 +299,7 @@ static LashOutcome iterate(LashSim* sim, Step* step, Position* p) {
         if (!evaluated || !(p->dynamics_error + p->joint_error < INFINITY))
             fault_of_iterate(sim, step);
         if (!evaluated) return LASH_FAILED;
-        sim->operators.factored = false;
+        operator_forget(sim);
         LashFrictionProblem problem = assemble(sim, step, p);
         set_b(sim, step, NULL);
         p->contact_error = 0;
@@ -317,7 +319,7 @@ static LashOutcome iterate(LashSim* sim, Step* step, Position* p) {
     return LASH_INACCURATE;
 }
 
-LashOutcome step_schatzman_paoli(LashSim* sim, Step* step) {
+static LashOutcome advance(LashSim* sim, Step* step) {
     const LashSystem* system = sim->system;
     Scratch scratch = scratch_begin(sim);
     Position p = {.delta = step->d,
@@ -330,8 +332,8 @@ LashOutcome step_schatzman_paoli(LashSim* sim, Step* step) {
                   .z = scratch_velocity(sim),
                   .u = scratch_rows(sim),
                   .dP = scratch_rows(sim)};
-    system->difference(system, sim->now.q, sim->now.q_prev, p.delta_start);
-    double ratio = step->h / sim->now.h_prev; // sub-steps: the velocity stays
+    system->difference(system, sim->now.q, sim->now.history, p.delta_start);
+    double ratio = step->h / sim->now.h; // sub-steps: the velocity stays
     for (int i = 0; i < system->nv; ++i) p.delta[i] = p.delta_start[i] *= ratio;
     system->move(system, sim->now.q, -1, p.delta_start, p.q_start);
     for (int i = step->list->bilateral_rows; i < step->list->rows; ++i) step->P[i] = 0;
@@ -340,3 +342,32 @@ LashOutcome step_schatzman_paoli(LashSim* sim, Step* step) {
     scratch_end(sim, scratch);
     return outcome;
 }
+
+// delta_0 = h v_0
+static void start(LashSim* sim) {
+    const LashSystem* system = sim->system;
+    sim->now.h = sim->settings.h;
+    system->move(system, sim->now.q, -sim->now.h, sim->now.v, sim->now.history);
+}
+
+static void keep_place(LashSim* sim, const Step* step) {
+    (void)step;
+    memcpy(sim->now.history, sim->now.q, (size_t)sim->system->nq * sizeof *sim->now.q);
+}
+
+// Works with (delta_{k+1} + delta_k) / 2h, which `finish` left in v_force.
+static void energy(LashSim* sim, Step* step) {
+    energy_add_forces(sim, step->h, step->stencil.t_force, step->q_force, NULL, step->v_force);
+    energy_add_impulses(sim, step, step->v_force);
+}
+
+const Scheme scheme_schatzman_paoli = {
+    .summary = "contacts at position level, with restitution; gaps may be left",
+    .uses = USES_THETA,
+    .projection = PROJECTS_NOTHING,
+    .history_q = 1,
+    .start = start,
+    .advance = advance,
+    .energy = energy,
+    .accept = keep_place,
+};

@@ -23,37 +23,7 @@
 #include "solvers/step/rows.h"
 #include "solvers/step/sim_internal.h"
 
-static const double FAR = 1e6; // [m] an empty contact slot has an infinite gap
-// A coupled correction: rows that are solved exactly at once; iterations of the friction solver.
-enum { FEW_ROWS = 9, COUPLED_ITERATIONS = 100 };
-enum { SEARCH_ITERATIONS = 100 };   // of a position problem: the next correction goes on
-static const double PUSHES = 1e-12; // P_N > 0 means above this share of the largest impulse
-
 // --- Lists ---------------------------------------------------------------------------------------
-
-static int last_index(const LashSim* sim, uint64_t id) {
-    for (int i = 0; i < sim->now.last.count; ++i) {
-        if (sim->now.last.id[i] == id) return i;
-    }
-    return -1;
-}
-
-void step_activate(LashSim* sim, Step* step, int i) {
-    const LashInteraction* item = &step->list->item[i];
-    step->active[i] = 1;
-    int k = last_index(sim, item->id);
-    if (k < 0) return;
-    bool predicted = sim->predictor.guess_P != NULL;
-    if (predicted && !joint_friction(item)) step->tau[item->row] = sim->predictor.guess_tau[k];
-    for (int r = 0; r < item->rows; ++r) {
-        step->P[item->row + r] =
-            predicted ? sim->predictor.guess_P[3 * k + r] : sim->now.last.P[3 * k + r];
-        step->U_start[item->row + r] = sim->now.last.U[3 * k + r];
-    }
-    step->gap_start[i] = 0;
-    // With directions at the start, the last U is that of directions one step older.
-    step->has_U_start[i] = sim->settings.direction != LASH_AT_START;
-}
 
 bool joint_friction(const LashInteraction* item) {
     return item->kind == LASH_FRICTION;
@@ -114,19 +84,17 @@ bool contacts_list(LashSim* sim, Step* step) {
 
 // --- Velocity problem ----------------------------------------------------------------------------
 
-const double* law_rows(const LashSim* sim, const Step* step) {
-    return sim->settings.law == LASH_FREMOND ? step->G_star : step->G;
-}
-
 // Fremond's law [AC24]: the cone of friction acts on u = (1 - theta) U_k + theta U_{k+1}, whose
 // normal part is shifted so that Newton's law is left as it is. Divided by theta it reads
 // U + (e U_N,k, (1 - theta)/theta U_T,k), a problem with the same W.
-void law_shift(const LashSim* sim, const Step* step, int i, double* shift) {
+void law_shift(const Step* step, int i, double* shift) {
     const LashInteraction* item = &step->list->item[i];
-    double e = item->e * step->restitution, before = (1 - step->theta) / step->theta;
+    double e = item->e * step->restitution;
     shift[0] = e == 0 ? 0 : e * step->U_start[item->row];
     for (int r = 1; r < item->rows; ++r)
-        shift[r] = sim->settings.law == LASH_FREMOND ? before * step->U_start[item->row + r] : 0;
+        shift[r] = step->stencil.law == LASH_FREMOND
+                       ? step->stencil.law_before * step->U_start[item->row + r]
+                       : 0;
 }
 
 void fremond_start(LashSim* sim, Step* step) {
@@ -196,7 +164,7 @@ static double contact_scale_of_masses(const LashSim* sim, const Step* step,
 // 1 / trace(G_a' M^-1 G_a): a scale that needs no factorisation of the contact problem.
 static double contact_scale(LashSim* sim, const Step* step, const LashInteraction* item) {
     const LashSystem* system = sim->system;
-    if (sim->coupled) return contact_scale_of_masses(sim, step, item);
+    if (attempt_couples(step->attempt)) return contact_scale_of_masses(sim, step, item);
     if (!lash_block_lu_is_diagonal(sim->operators.A))
         return sim->operators.B != NULL ? 0 : contact_scale_of_masses(sim, step, item);
     double trace = 0;
@@ -233,7 +201,7 @@ static double contact_scale_by_columns(LashSim* sim, const Step* step,
     return trace > 0 ? 1 / trace : 1;
 }
 
-void contacts_errors(LashSim* sim, Step* step, bool project) {
+void contacts_errors(LashSim* sim, Step* step) {
     step->contact_error = 0;
     double largest = 0;
     for (int c = 0; c < step->nc; ++c) {
@@ -244,7 +212,7 @@ void contacts_errors(LashSim* sim, Step* step, bool project) {
         if (rho == 0) rho = contact_scale_by_columns(sim, step, item);
         if (!is_empty(step, item)) step->scale[i] = rho;
         double shift[LASH_MAX_ROWS];
-        law_shift(sim, step, i, shift);
+        law_shift(step, i, shift);
         if (is_empty(step, item)) { // its law: U = P / rho
             step->contact_error = worse(step->contact_error, fabs(step->P[item->row]) / rho);
             continue;
@@ -260,7 +228,7 @@ void contacts_errors(LashSim* sim, Step* step, bool project) {
         step->contact_error = worse(step->contact_error, error);
         largest = fmax(largest, step->P[item->row]);
     }
-    if (!project) return;
+    if (step->levels == VELOCITIES) return;
     for (int k = 0; k < step->nn; ++k) {
         const LashInteraction* item = &step->list->item[step->normal[k]];
         double g = step->g[item->row];
@@ -296,7 +264,7 @@ void response_column(LashSim* sim, const Step* step, const LashInteraction* item
         return;
     }
     const double* B =
-        positions && !sim->operators.same_metric ? sim->operators.B_n : sim->operators.B;
+        positions && sim->operators.metric != METRIC_SHARED ? sim->operators.B_n : sim->operators.B;
     const double* column = G + item->offset;
     int nv = system->nv;
     for (int b = 0; b < item->touched; ++b) {
@@ -314,7 +282,7 @@ static const double* loads_of_joints(LashSim* sim, const Step* step, int c, int 
     const LashSystem* system = sim->system;
     const LashInteraction* item = &step->list->item[step->contact[c]];
     double unit[LASH_MAX_ROWS] = {0};
-    if (sim->coupled) return contact_newton_loads(sim, step->first[c] + row);
+    if (attempt_couples(step->attempt)) return contact_newton_loads(sim, step->first[c] + row);
     unit[row] = 1;
     Scratch scratch = scratch_begin(sim);
     double *x = scratch_velocity(sim), *u = scratch_rows(sim);
@@ -421,11 +389,13 @@ static void find_held_rows(const LashSim* sim, Step* step) {
 
 static void assemble_velocity_problem(LashSim* sim, Step* step) {
     const LashSystem* system = sim->system;
-    bool exact = sim->operators.exact && sim->settings.direction != LASH_AT_START &&
-                 sim->settings.law != LASH_FREMOND;
-    const double* rows = exact
+    // All derivatives, or those of contacts, are in A.
+    bool turned =
+        attempt_renews(step->attempt) || sim->experience.derivatives == DERIVATIVES_CONTACTS;
+    turned = turned && step->stencil.star_d != 0 && step->stencil.law != LASH_FREMOND;
+    const double* rows = turned
                              ? row_derivatives(sim, step, step->list->bilateral, step->list->count)
-                             : law_rows(sim, step);
+                             : law_rows(step);
     int m = step->m;
     step->ldw = m;
     contact_newton_forget(sim); // W was its
@@ -449,7 +419,7 @@ static void assemble_velocity_problem(LashSim* sim, Step* step) {
     for (int c = 0; c < step->nc; ++c) { // U at v + y
         const LashInteraction* item = &step->list->item[step->contact[c]];
         double *b = step->b + step->first[c], shift[LASH_MAX_ROWS];
-        law_shift(sim, step, step->contact[c], shift);
+        law_shift(step, step->contact[c], shift);
         lash_row_velocity(system, item, rows, step->dv, b);
         for (int r = 0; r < item->rows; ++r) {
             b[r] += step->U[item->row + r] + shift[r];
@@ -498,34 +468,34 @@ static bool contacts_solve(LashSim* sim, Step* step) {
 // better; a tenth of it will do where it cannot. With all derivatives there may be no answer.
 // Without them (plain), far from the solution, it starts from nothing: old impulses would only
 // mislead it; and other solvers find what it does not, most of them soon or never.
-bool contacts_solve_coupled(LashSim* sim, Step* step, bool plain) {
+bool contacts_solve_coupled(LashSim* sim, Step* step, uint64_t number, Derivatives derivatives) {
     LashFrictionProblem problem = friction_problem(step);
     if (!well_posed(step)) return false;
     LashFrictionSettings settings = lash_friction_settings();
     settings.tolerance = sim->settings.tolerance_solver;
     settings.stop = &sim->stop;
-    settings.max_iterations = COUPLED_ITERATIONS;
+    settings.max_iterations = tuning.coupled_iterations;
     LashFrictionInfo info = {.outcome = LASH_INACCURATE};
-    if (step->m <= FEW_ROWS) { // exactly, and at no cost
+    if (step->m <= tuning.few_rows) { // exactly, and at no cost
         info =
             lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->solvers.friction);
         sim->info.solver += info.iterations;
         if (info.outcome == LASH_CONVERGED) return true;
     }
     double error = step->contact_error;
+    bool plain = derivatives < DERIVATIVES_ALL;
     FrictionStart start = plain ? FRICTION_FROM_NOTHING : FRICTION_SHRUNK;
     if (step->correction > 0) start = FRICTION_WARM;
     // A step that could not be solved whole nor in halves is glad of any forces.
     if (4 * step->h <= sim->settings.h && start != FRICTION_FROM_NOTHING) start = FRICTION_ANY;
-    info = friction_levenberg(&problem, contact_newton_number(sim), settings.tolerance,
-                              error * fmin(1e-2, 10 * error), start, step->P_c, step->U_c,
-                              sim->solvers.levenberg);
+    info = friction_levenberg(&problem, number, settings.tolerance, error * fmin(1e-2, 10 * error),
+                              start, step->P_c, step->U_c, sim->solvers.levenberg);
     sim->info.solver += info.iterations;
     bool near = info.residual <= fmax(settings.tolerance, 0.1 * error);
     if (near || !plain) return near;
     settings.minimum_norm = false;
     settings.tolerance = fmax(settings.tolerance, 0.1 * error);
-    if (!sim->robust) {
+    if (!attempt_renews(step->attempt)) {
         settings.method = LASH_FRICTION_NEWTON;
         settings.max_iterations = 30;
     }
@@ -565,11 +535,21 @@ bool contacts_correct(LashSim* sim, Step* step) {
 // --- Position problem ----------------------------------------------------------------------------
 
 void solve_metric(LashSim* sim, double* x) {
-    if (sim->system->unit_metric) return;
-    lash_block_lu_solve(sim->operators.same_metric ? sim->operators.A
-                        : sim->operators.curved    ? sim->operators.N
-                                                   : sim->operators.M,
-                        x);
+    if (!sim->system->unit_metric) lash_block_lu_solve(metric_of(&sim->operators), x);
+}
+
+void projection_update(LashSim* sim, Step* step) {
+    if (sim->operators.metric != METRIC_TURNED) {
+        memset(step->shift, 0, (size_t)sim->system->nv * sizeof *step->shift);
+        projection_force(sim, step, step->shift);
+        solve_metric(sim, step->shift);
+        return;
+    }
+    Scratch scratch = scratch_begin(sim);
+    double *moved = scratch_velocity(sim), d_v = step->stencil.d_v;
+    increment_so_far(sim, step, moved);
+    for (int i = 0; i < sim->system->nv; ++i) step->shift[i] += moved[i] - d_v * step->dv[i];
+    scratch_end(sim, scratch);
 }
 
 // tau of the joints changes so that they stay closed under the increment x (nv); x gets their
@@ -578,8 +558,9 @@ void keep_joints_closed(LashSim* sim, Step* step, double* x) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = step->list;
     if (list->bilateral == 0) return;
-    LashJointSolver* joints = sim->operators.same_metric ? &sim->operators.velocity_joints
-                                                         : &sim->operators.position_joints;
+    Operators* operators = &sim->operators;
+    LashJointSolver* joints = operators->metric == METRIC_SHARED ? &operators->velocity_joints
+                                                                 : &operators->position_joints;
     Scratch scratch = scratch_begin(sim);
     double *u = scratch_rows(sim), *dtau = scratch_rows(sim), *z = scratch_velocity(sim);
     lash_rows_velocity(system, list, 0, list->bilateral, NULL, step->G, x, u);
@@ -596,9 +577,11 @@ void keep_joints_closed(LashSim* sim, Step* step, double* x) {
 // directions' dependence on it counts: (M - d(G tau)/dq) d = M (h theta dv - shift) + G tau.
 void increment_so_far(LashSim* sim, const Step* step, double* moved) {
     const LashSystem* system = sim->system;
-    double ht = step->h * step->move_theta;
-    if (!sim->operators.curved) {
-        projection_shift(sim, step, moved);
+    double ht = step->stencil.d_v;
+    if (sim->operators.metric != METRIC_TURNED) {
+        memset(moved, 0, (size_t)system->nv * sizeof *moved);
+        projection_force(sim, step, moved);
+        solve_metric(sim, moved);
         for (int i = 0; i < system->nv; ++i) moved[i] += ht * step->dv[i] - step->shift[i];
         return;
     }
@@ -612,10 +595,10 @@ void increment_so_far(LashSim* sim, const Step* step, double* moved) {
 }
 
 // tau of the joints so that they are closed after the increment; without curvature that has been
-// done before the contacts (newton.c).
+// done before the contacts.
 static void close_joints(LashSim* sim, Step* step, double* moved) {
     const LashInteractionList* list = step->list;
-    if (!sim->operators.curved || list->bilateral == 0) return;
+    if (sim->operators.metric != METRIC_TURNED || list->bilateral == 0) return;
     Scratch scratch = scratch_begin(sim);
     double *u = scratch_rows(sim), *dtau = scratch_rows(sim);
     lash_rows_velocity(sim->system, list, 0, list->bilateral, NULL, step->G, moved, u);
@@ -628,7 +611,7 @@ static void close_joints(LashSim* sim, Step* step, double* moved) {
 }
 
 // Kinds of the rows and gaps predicted after the increment `moved`. True when they hold already to
-// half of what the iteration goes on to (newton.c): nothing is to be projected.
+// half of what the iteration goes on to: nothing is to be projected.
 static bool predict_gaps(LashSim* sim, Step* step, const double* moved, double tolerance) {
     double largest = 0, U[LASH_MAX_ROWS];
     for (int i = step->list->bilateral; i < step->list->count; ++i) {
@@ -638,13 +621,13 @@ static bool predict_gaps(LashSim* sim, Step* step, const double* moved, double t
     bool hold = true;
     for (int k = 0; k < step->nn; ++k) {
         const LashInteraction* item = &step->list->item[step->normal[k]];
-        bool pushed = step->active[step->normal[k]] && step->P[item->row] > PUSHES * largest &&
-                      !is_empty(step, item);
+        bool pushed = step->active[step->normal[k]] &&
+                      step->P[item->row] > tuning.pushes * largest && !is_empty(step, item);
         bool equality = pushed && step->position[step->normal[k]] == POSITION_CLOSED_IF_PUSHED;
         step->kind_n[k] = equality ? LASH_PROJECT_EQUALITY : LASH_PROJECT_INEQUALITY;
         step->P_n[k] = step->P[item->row];
         lash_row_velocity(sim->system, item, step->G, moved, U);
-        step->gap_n[k] = fmin(step->g[item->row] + U[0], FAR);
+        step->gap_n[k] = fmin(step->g[item->row] + U[0], tuning.far);
         step->tau_n[k] = is_empty(step, item) ? 0 : step->tau[item->row];
         bool closed = equality || step->tau_n[k] != 0; // an extrapolated tau may be negative
         hold = hold && step->gap_n[k] >= -tolerance && (!closed || step->gap_n[k] <= tolerance);
@@ -682,7 +665,7 @@ static bool project_positions(LashSim* sim, Step* step, double tolerance) {
                                      .kind = step->kind_n,
                                      .P_n = step->P_n,
                                      .tolerance = 0.2 * tolerance,
-                                     .max_iterations = SEARCH_ITERATIONS,
+                                     .max_iterations = tuning.search_iterations,
                                      .stop = &sim->stop};
     if (!all_finite(step->gap_n, step->nn) || !all_finite(step->tau_n, step->nn) ||
         !diagonal_finite(step->A_n, step->nn, step->nn))

@@ -20,8 +20,7 @@
 #include "solvers/step/rows.h"
 #include "solvers/step/sim_internal.h"
 
-enum { TURNS = 100 };          // of the two halves
-static const double FAR = 1e6; // [m] an empty contact slot has an infinite gap
+enum { TURNS = 100 }; // of the two halves
 
 size_t coupled_work_doubles(int contacts, int contact_rows) {
     size_t n = (size_t)(contacts + contact_rows);
@@ -37,7 +36,7 @@ typedef struct Coupled {
 } Coupled;
 
 static Coupled lay_out(LashSim* sim, const Step* step) {
-    Coupled c = {.m = step->m, .n = step->m + step->nn, .weight = step->h * step->move_theta};
+    Coupled c = {.m = step->m, .n = step->m + step->nn, .weight = step->stencil.d_v};
     size_t n = (size_t)c.n;
     double* at = sim->solvers.coupled;
     c.A = at;
@@ -55,7 +54,7 @@ static Coupled lay_out(LashSim* sim, const Step* step) {
 static void fill_column(LashSim* sim, const Step* step, const Coupled* c, const double* dv,
                         const double* dx, double* column) {
     for (int k = 0; k < step->nc; ++k)
-        lash_row_velocity(sim->system, &step->list->item[step->contact[k]], law_rows(sim, step), dv,
+        lash_row_velocity(sim->system, &step->list->item[step->contact[k]], law_rows(step), dv,
                           column + step->first[k]);
     for (int k = 0; k < step->nn; ++k) {
         double U[LASH_MAX_ROWS];
@@ -67,7 +66,7 @@ static void fill_column(LashSim* sim, const Step* step, const Coupled* c, const 
 static void assemble(LashSim* sim, Step* step, Coupled* c, const double* moved) {
     int nv = sim->system->nv;
     Scratch scratch = scratch_begin(sim);
-    double *x = scratch_velocity(sim), *dx = scratch_velocity(sim), ht = step->h * step->theta;
+    double *x = scratch_velocity(sim), *dx = scratch_velocity(sim), ht = step->stencil.c_d;
     for (int k = 0; k < step->nc; ++k) {
         const LashInteraction* item = &step->list->item[step->contact[k]];
         for (int r = 0; r < item->rows; ++r) {
@@ -95,12 +94,13 @@ static void assemble(LashSim* sim, Step* step, Coupled* c, const double* moved) 
     for (int k = 0; k < step->nc; ++k) {
         const LashInteraction* item = &step->list->item[step->contact[k]];
         double shift[LASH_MAX_ROWS];
-        law_shift(sim, step, step->contact[k], shift);
+        law_shift(step, step->contact[k], shift);
         for (int r = 0; r < item->rows; ++r)
             c->b[step->first[k] + r] += step->U[item->row + r] + shift[r];
     }
     for (int k = 0; k < step->nn; ++k)
-        c->b[c->m + k] += fmin(step->g[step->list->item[step->normal[k]].row], FAR) / c->weight;
+        c->b[c->m + k] +=
+            fmin(step->g[step->list->item[step->normal[k]].row], tuning.far) / c->weight;
     for (int j = 0; j < c->n; ++j) {
         for (int i = 0; i < c->n; ++i) c->b[i] -= c->A[i + c->n * j] * c->z[j];
     }
@@ -203,7 +203,7 @@ static void apply(LashSim* sim, Step* step, const Coupled* c) {
     solve_metric(sim, dx);
     keep_joints_closed(sim, step, dx);
     lash_block_multiply(system, sim->operators.K_values, dx, x);
-    for (int i = 0; i < system->nv; ++i) x[i] *= -step->h * step->theta;
+    for (int i = 0; i < system->nv; ++i) x[i] *= -step->stencil.c_d;
     for (int k = 0; k < step->nc; ++k) {
         const LashInteraction* item = &step->list->item[step->contact[k]];
         double dP[LASH_MAX_ROWS];

@@ -43,7 +43,7 @@ void drivers_start(LashSim* sim) {
 
 void drivers_hold(LashSim* sim, const Step* step, const double* g_t, double* g) {
     Drivers* drivers = &sim->drivers;
-    double w = step->move_theta;
+    double w = step->stencil.move;
     for (int k = 0; k < drivers->count; ++k) {
         int row = drivers->row[k];
         drivers->speed_end[k] = -g_t[row];

@@ -23,11 +23,11 @@ static bool forces_are_finite(LashSim* sim, const Step* step, double t) {
     int values = system->pattern.offset[system->pattern.count];
     Scratch scratch = scratch_begin(sim);
     double* F = scratch_velocity(sim);
-    system->forces(system, sim->work, t, step->q_theta, step->v_theta, F);
+    system->forces(system, sim->work, t, step->q_force, step->v_force, F);
     bool finite = all_finite(F, system->nv);
     scratch_end(sim, scratch);
     if (!finite) return false;
-    system->tangents(system, sim->work, t, step->q_theta, step->v_theta, sim->operators.C_values,
+    system->tangents(system, sim->work, t, step->q_force, step->v_force, sim->operators.C_values,
                      sim->operators.K_values);
     return all_finite(sim->operators.C_values, values) &&
            all_finite(sim->operators.K_values, values);
@@ -36,11 +36,11 @@ static bool forces_are_finite(LashSim* sim, const Step* step, double t) {
 void fault_of_iterate(LashSim* sim, const Step* step) {
     const LashSystem* system = sim->system;
     if (sim->failure.fault.kind != LASH_FAULT_NONE) return;
-    double t = step->t0 + step->theta * step->h;
-    bool finite = all_finite(step->q_theta, system->nq) && all_finite(step->v_theta, system->nv);
+    double t = step->stencil.t_force;
+    bool finite = all_finite(step->q_force, system->nq) && all_finite(step->v_force, system->nv);
     if (!finite) return; // the iteration diverged: the forces have not been asked anything
     if (!forces_are_finite(sim, step, t)) {
-        keep(sim, LASH_FAULT_FORCE, t, LASH_NOWHERE, step->q_theta, step->v_theta);
+        keep(sim, LASH_FAULT_FORCE, t, LASH_NOWHERE, step->q_force, step->v_force);
         return;
     }
     if (!all_finite(step->q_end, system->nq) || !all_finite(step->v, system->nv)) return;

@@ -22,14 +22,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "solvers/step/sim_internal.h"
+#include "solvers/schemes/scheme.h"
 
 static const double SHARE = 1.01;
 
 // d (nv) = h v_theta, with the velocity v at the end of the step.
 static void own_motion(const LashSim* sim, const Step* step, const double* v, double* d) {
-    double before = step->h * (1 - step->move_theta), moved = step->h * step->move_theta;
-    for (int i = 0; i < sim->system->nv; ++i) d[i] = before * sim->now.v[i] + moved * v[i];
+    const Stencil* stencil = &step->stencil;
+    for (int i = 0; i < sim->system->nv; ++i) d[i] = stencil->d_0[i] + stencil->d_v * v[i];
 }
 
 // G_n' x of one interaction.
@@ -102,7 +102,7 @@ static bool has_surfaces(const Step* step) {
 
 bool gaps_jump(LashSim* sim, Step* step) {
     const LashSystem* system = sim->system;
-    if (sim->settings.scheme == LASH_SCHATZMAN_PAOLI || !has_surfaces(step)) return false;
+    if (sim->scheme->projection == PROJECTS_NOTHING || !has_surfaces(step)) return false;
     Scratch scratch = scratch_begin(sim);
     double *own = scratch_velocity(sim), *lift = scratch_velocity(sim), *gaps = scratch_rows(sim);
     bool ready = false, suspicious = false;

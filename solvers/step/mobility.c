@@ -48,7 +48,7 @@ static bool evaluate_start(LashSim* sim, Step* step, double reach) {
                        step->U);
     for (int i = 0; i < step->list->bilateral_rows; ++i) step->U[i] += step->g_t[i];
     system->mass(system, sim->work, sim->now.q, sim->operators.M_values);
-    sim->operators.factored = false;
+    operator_forget(sim);
     sim->predictor.history = 0;
     return lash_block_lu_factor(sim->operators.M, sim->operators.M_values);
 }

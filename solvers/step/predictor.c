@@ -37,10 +37,11 @@ static void lay_out_spans(const LashSim* sim, Place place[SPANS]) {
 // hardly see would grow from step to step.
 int guess_order(const LashSim* sim) {
     if (sim->settings.full_newton) return 0; // counts iterations from the state alone
-    if (sim->coupled_run) return ORDERS;
-    if (sim->predictor.history == 0 || (!sim->robust && sim->experience.contraction_rate > 0.5))
+    bool renews = attempt_renews(sim->step.attempt);
+    if (attempt_couples(sim->step.attempt)) return ORDERS;
+    if (sim->predictor.history == 0 || (!renews && sim->experience.contraction_rate > 0.5))
         return 0; // from the state alone
-    if (sim->robust) return sim->predictor.history < 2 || sim->step.nc > 0 ? 0 : 2;
+    if (renews) return sim->predictor.history < 2 || sim->step.nc > 0 ? 0 : 2;
     int n = 1;
     while (n < FEW_ORDERS && n < sim->predictor.history &&
            (2 << n) * sim->experience.contraction_rate < 1.0)
@@ -58,12 +59,13 @@ static void extrapolate(const LashSim* sim, int n, int at, int size, double* x) 
 }
 
 void step_guess(LashSim* sim, Step* step) {
+    bool couples = attempt_couples(step->attempt);
     int most = guess_order(sim), order[SPANS], joint_rows = step->list->bilateral_rows;
     Place place[SPANS];
     lay_out_spans(sim, place);
     for (int i = 0; i < SPANS; ++i) {
         const Span* span = &sim->predictor.span[i];
-        int n = sim->coupled_run ? span->order : span->history;
+        int n = couples ? span->order : span->history;
         order[i] = sim->predictor.history == 0 ? 0 : n < most ? n : most;
         // One step alone says nothing of impulses: it may have been an impact.
         if (i > SPAN_V && span->history < 2) order[i] = 0;
@@ -82,12 +84,13 @@ void step_guess(LashSim* sim, Step* step) {
         step->tau[i] = tau[i];
     }
     for (int i = joint_rows; i < step->list->rows; ++i) step->P[i] = step->tau[i] = 0;
-    if (sim->coupled_run || most == 0 || sim->operators.velocity_joints.rows != joint_rows) return;
+    if (couples || most == 0 || sim->operators.velocity_joints.rows != joint_rows) return;
     // Redundant rows: what the residuals do not see would grow from step to step.
     lash_joint_solver_project(&sim->operators.velocity_joints, step->P);
-    lash_joint_solver_project(sim->operators.same_metric ? &sim->operators.velocity_joints
-                                                         : &sim->operators.position_joints,
-                              step->tau);
+    LashJointSolver* positions = sim->operators.metric == METRIC_SHARED
+                                     ? &sim->operators.velocity_joints
+                                     : &sim->operators.position_joints;
+    lash_joint_solver_project(positions, step->tau);
 }
 
 // D <- next, next <- next - D. Returns the sum of |D|.
@@ -156,6 +159,5 @@ void step_remember(LashSim* sim, const Step* step, bool smooth) {
     sim->predictor.history = smooth ? sim->predictor.history + 1 : 1;
     sim->experience.contraction_rate *= 0.9; // forgets: the next steps tell anew
     if (sim->experience.singular_steps > 0) --sim->experience.singular_steps;
-    if (sim->experience.separate && --sim->experience.separate_steps == 0)
-        sim->experience.separate = false;
+    if (sim->experience.separate_steps > 0) --sim->experience.separate_steps;
 }

@@ -10,10 +10,7 @@
 
 #include "core/error.h"
 #include "solvers/cone/friction_internal.h"
-#include "solvers/step/rows.h"
-#include "solvers/step/sim_internal.h"
-
-enum { REACH_ATTEMPTS = 4 };
+#include "solvers/schemes/scheme.h"
 
 LashSettings lash_settings(void) {
     return (LashSettings){.scheme = LASH_COMBINED,
@@ -37,11 +34,11 @@ static bool in_range(double value, double low, double high, const char* key, Las
 }
 
 static bool law_fits(const LashSettings* settings, LashError* error) {
-    if (settings->law != LASH_FREMOND || settings->scheme != LASH_SCHATZMAN_PAOLI) return true;
-    return lash_error_set(
-        error, LASH_ERROR_MODEL, "simulation.law",
-        "Fremond's law is one of velocities: use it with moreau-jean, combined or "
-        "direct, not with schatzman-paoli");
+    if (settings->law != LASH_FREMOND || scheme_of(settings)->uses & USES_FREMOND) return true;
+    return lash_error_set(error, LASH_ERROR_MODEL, "simulation.law",
+                          "Fremond's law is one of velocities over a step: use it with combined, "
+                          "moreau-jean or direct, not with %s",
+                          lash_scheme_name(settings->scheme));
 }
 
 bool lash_settings_check(const LashSettings* settings, LashError* error) {
@@ -98,7 +95,6 @@ static void lay_out_step(Step* step, const LashSystem* system, Take* t) {
     step->v = take_doubles(t, nv);
     step->answer = take_doubles(t, nv);
     step->dv = take_doubles(t, nv);
-    step->dtau = take_doubles(t, rows);
     step->kept = take_doubles(t, nv + 2 * rows);
     step->kept_shift = take_doubles(t, nv);
     step->P = take_doubles(t, rows);
@@ -106,8 +102,10 @@ static void lay_out_step(Step* step, const LashSystem* system, Take* t) {
     step->shift = take_doubles(t, nv);
     step->d = take_doubles(t, nv);
     step->q_end = take_doubles(t, nq);
-    step->q_theta = take_doubles(t, nq);
-    step->v_theta = take_doubles(t, nv);
+    for (int i = 0; i < 3; ++i) step->room[i] = take_doubles(t, nq);
+    step->stencil.d_0 = take_doubles(t, nv);
+    step->stencil.f_0 = take_doubles(t, nv);
+    step->v_force = take_doubles(t, nv);
     step->F = take_doubles(t, nv);
     step->r = take_doubles(t, nv);
     step->g = take_doubles(t, rows);
@@ -120,14 +118,20 @@ static void lay_out_step(Step* step, const LashSystem* system, Take* t) {
     step->U = take_doubles(t, rows);
 }
 
-static void lay_out_state(State* state, const LashSystem* system, int drivers, int contacts,
-                          Take* t) {
+static size_t history_size(const LashSim* sim) {
+    return (size_t)(sim->scheme->history_q * sim->system->nq +
+                    sim->scheme->history_v * sim->system->nv);
+}
+
+static void lay_out_state(const LashSim* sim, State* state, Take* t) {
+    const LashSystem* system = sim->system;
+    size_t drivers = (size_t)sim->drivers.count;
     state->q = take_doubles(t, (size_t)system->nq);
     state->v = take_doubles(t, (size_t)system->nv);
-    state->q_prev = take_doubles(t, (size_t)system->nq);
-    state->driver_x = take_doubles(t, (size_t)drivers);
-    state->driver_speed = take_doubles(t, (size_t)drivers);
-    lay_out_last(&state->last, contacts, t);
+    state->history = take_doubles(t, history_size(sim));
+    state->driver_x = take_doubles(t, drivers);
+    state->driver_speed = take_doubles(t, drivers);
+    lay_out_last(&state->last, sim->sizes.contacts, t);
 }
 
 static void lay_out_contacts(Step* step, int contacts, int contact_rows, Take* t) {
@@ -214,8 +218,8 @@ static void lay_out(LashSim* sim, const LashInteractionList* list, Take* t) {
     sim->failure.q = take_doubles(t, nq);
     sim->failure.v = take_doubles(t, nv);
     sim->failure.start_q = take_doubles(t, nq);
-    lay_out_state(&sim->now, system, sim->drivers.count, sizes->contacts, t);
-    lay_out_state(&sim->saved, system, sim->drivers.count, sizes->contacts, t);
+    lay_out_state(sim, &sim->now, t);
+    lay_out_state(sim, &sim->saved, t);
     sim->drivers.row = take(t, drivers * sizeof(int));
     sim->drivers.x_end = take_doubles(t, drivers);
     sim->drivers.speed_end = take_doubles(t, drivers);
@@ -253,12 +257,14 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     sim->system = system;
     sim->settings = *settings;
     sim->work = system->work_create(system);
-    bool closes_gaps = settings->scheme == LASH_COMBINED || settings->scheme == LASH_DIRECT;
+    sim->scheme = scheme_of(settings);
+    bool closes_gaps = sim->scheme->projection != PROJECTS_NOTHING;
     if (system->set_levers != NULL)
         system->set_levers(sim->work, closes_gaps ? LASH_OWN_POINTS : LASH_COMMON_POINT);
     sim->reach = 2;
     sim->experience.contraction_rate = sim->experience.old_rate = 0.1;
-    sim->robust = settings->full_newton;
+    sim->step.attempt = settings->full_newton ? ATTEMPT_ALL_DERIVATIVES : ATTEMPT_KEPT;
+    sim->experience.derivatives = DERIVATIVES_FORCES;
     double* start = lash_alloc((size_t)(system->nq + system->nv) * sizeof *start);
     system->initial_state(system, start, start + system->nq);
     const LashInteractionList* list =
@@ -311,11 +317,10 @@ void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v
     memmove(sim->now.v, v, (size_t)system->nv * sizeof *v);
     sim->predictor.history = 0;
     sim->now.last.count = 0;
-    sim->operators.factored = false;
+    operator_forget(sim);
     contact_newton_forget(sim);
-    system->move(system, sim->now.q, -sim->settings.h, sim->now.v,
-                 sim->now.q_prev); // delta_0 = h v_0
-    sim->now.h_prev = sim->settings.h;
+    sim->now.h = sim->settings.h;
+    if (sim->scheme->start != NULL) sim->scheme->start(sim);
     system->accept(system, sim->work, t, sim->now.q, sim->now.v);
     system->mass(system, sim->work, sim->now.q, sim->operators.M_values);
     sim->now.energy = (LashEnergy){0};
@@ -329,163 +334,21 @@ void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v
 
 // --- The step ------------------------------------------------------------------------------------
 
-static LashOutcome run_scheme(LashSim* sim, Step* step) {
-    switch (sim->settings.scheme) {
-        case LASH_COMBINED:
-            return step_combined(sim, step);
-        case LASH_MOREAU_JEAN:
-            return step_moreau_jean(sim, step);
-        case LASH_DIRECT:
-            return step_direct(sim, step);
-        case LASH_SCHATZMAN_PAOLI:
-            return step_schatzman_paoli(sim, step);
-        case LASH_SCHEMES:
-            break;
-    }
-    LASH_ASSERT(!"a known scheme");
-    return LASH_FAILED;
-}
-
-// Largest penetration of all candidates at the end of the step; the interaction it belongs to.
-static void measure_gaps(Step* step) {
-    step->penetration = 0;
-    for (int i = step->list->bilateral; i < step->list->count; ++i) {
-        double g = step->g[step->list->item[i].row];
-        if (-g <= step->penetration) continue;
-        step->penetration = worse(step->penetration, -g);
-        step->worst_gap = step->list->item[i].id;
-    }
-}
-
-static bool positions_hold(const LashSim* sim, const Step* step) {
-    if (sim->settings.scheme == LASH_MOREAU_JEAN || sim->settings.scheme == LASH_SCHATZMAN_PAOLI)
-        return true; // no law on g(q_{k+1}): the violation is reported
-    if (sim->settings.scheme == LASH_DIRECT && !sim->settings.project_all) return true;
-    return step->penetration <= sim->settings.tolerance_position;
-}
-
-static void remember_contacts(LashSim* sim, const Step* step) {
-    int closed = 0;
-    sim->now.last.count = 0;
-    for (int i = step->list->bilateral; i < step->list->count; ++i) {
-        if (!step->active[i]) continue;
-        const LashInteraction* item = &step->list->item[i];
-        int k = sim->now.last.count++;
-        sim->now.last.id[k] = item->id;
-        sim->now.last.closed[k] =
-            step->P[item->row] > 0 || step->g[item->row] <= sim->settings.tolerance_position;
-        sim->now.last.state[k] = step->state[i];
-        sim->now.last.tau[k] = step->tau[item->row];
-        for (int r = 0; r < 3; ++r) {
-            sim->now.last.P[3 * k + r] = r < item->rows ? step->P[item->row + r] : 0;
-            sim->now.last.U[3 * k + r] = r < item->rows ? step->U[item->row + r] : 0;
-        }
-        if (joint_friction(item) || !(step->P[item->row] > 0)) continue;
-        ++closed;
-        sim->info.opening += step->has_U_start[i] && step->U_start[item->row] > 0;
-    }
-    if (closed > sim->info.contacts) sim->info.contacts = closed;
-}
-
-void step_accept(LashSim* sim, Step* step) {
-    const LashSystem* system = sim->system;
-    size_t nv = (size_t)system->nv, nq = (size_t)system->nq;
-    int before = sim->now.last.count;
-    events_of_step(sim, step);
-    remember_contacts(sim, step);
-    memcpy(sim->now.q_prev, sim->now.q, nq * sizeof *sim->now.q);
-    sim->now.h_prev = step->h;
-    memcpy(sim->now.v, step->v, nv * sizeof *sim->now.v);
-    memcpy(sim->now.q, step->q_end, nq * sizeof *sim->now.q);
-    drivers_accept(sim);
-    step_remember(sim, step, before == sim->now.last.count);
-    // The operator holds the impulses of an impact; what follows may not need their derivatives.
-    if (sim->operators.exact && sim->predictor.history <= 2)
-        sim->operators.exact = sim->operators.factored = false;
-    sim->now.t = step->t0 + step->h;
-    system->accept(system, sim->work, sim->now.t, sim->now.q, sim->now.v);
-}
-
-// Where the largest error is, measured in tolerances.
-static uint64_t worst_interaction(const LashSim* sim, const Step* step) {
-    double velocity =
-        worse(step->velocity_error, step->contact_error) / sim->settings.tolerance_velocity;
-    double position = step->position_error / sim->settings.tolerance_position;
-    double gap = step->penetration / sim->settings.tolerance_position;
-    if (gap > position && gap > velocity) return step->worst_gap;
-    return !(position <= velocity) ? step->worst_position : step->worst_velocity;
-}
-
-static void note_errors(LashSim* sim, const Step* step) {
-    LashStepInfo* info = &sim->info;
-    info->position_error = worse(info->position_error, step->position_error);
-    info->penetration = worse(info->penetration, step->penetration);
-    info->velocity_error =
-        worse(info->velocity_error, worse(step->velocity_error, step->contact_error));
-    info->dynamics_error = worse(info->dynamics_error, step->dynamics_error);
-    info->worst = worst_interaction(sim, step);
-    info->demoted += step->demoted;
-}
-
-// The largest displacement by the projection, of all parts of the step.
-static void note_shift(LashSim* sim, const Step* step) {
-    const LashSystem* system = sim->system;
-    LashScheme scheme = sim->settings.scheme;
-    if (scheme == LASH_MOREAU_JEAN || scheme == LASH_SCHATZMAN_PAOLI) return;
-    double most = sim->info.shift * sim->info.shift;
-    int at = -1;
-    for (int b = 0; b < system->blocks; ++b) {
-        double square = 0;
-        for (int i = system->block_start[b]; i < system->block_start[b + 1]; ++i)
-            square += sim->weight[i] * sim->weight[i] * step->shift[i] * step->shift[i];
-        if (!(square > most)) continue;
-        most = square;
-        at = b;
-    }
-    if (at < 0) return;
-    sim->info.shift = sqrt(most);
-    sim->info.shift_block = at;
-}
-
-// Adds the work of the solved step; no step is accepted whose numbers are not finite.
-static LashOutcome add_energies(LashSim* sim, const Step* step) {
-    if (!step_is_finite(sim, step)) return LASH_FAILED;
-    LashEnergy before = sim->now.energy;
-    pushes_begin_part(sim);
-    energy_add_step(sim, step);
-    if (energy_is_finite(sim, step)) return LASH_CONVERGED;
-    sim->now.energy = before;
-    pushes_clear(sim);
-    return LASH_FAILED;
-}
-
+// One step of length h, or one part of a step: the new state, or the old one where it fails.
 static LashOutcome one_step(LashSim* sim, double h) {
     Step* step = &sim->step;
     LashOutcome outcome = LASH_FAILED;
     double reach = sim->reach;
     sim->failure.fault.kind = LASH_FAULT_NONE;
-    for (int k = 0; k < REACH_ATTEMPTS && !sim_stopped(sim);
-         ++k, sim->reach *= 8) { // farther than promised: promise more
+    for (int k = 0; k < tuning.reach_attempts && !sim_stopped(sim); ++k) {
         step->outside = false;
         step_begin(sim, step, h);
-        outcome = run_scheme(sim, step);
+        outcome = sim->scheme->advance(sim, step);
         if (outcome == LASH_CONVERGED || !step->outside) break;
+        sim->reach *= 8; // farther than promised: promise more
     }
     sim->reach = reach;
-    measure_gaps(step);
-    if (outcome == LASH_CONVERGED && !positions_hold(sim, step)) outcome = LASH_INACCURATE;
-    note_errors(sim, step);
-    if (outcome == LASH_CONVERGED && gaps_jump(sim, step)) outcome = LASH_FAILED;
-    if (outcome == LASH_CONVERGED) outcome = add_energies(sim, step);
-    if (outcome == LASH_CONVERGED) {
-        note_shift(sim, step);
-        step_accept(sim, step);
-    } else if (!sim->stopped) {
-        gaps_of_failure(sim, step);
-        memcpy(sim->failure.start_q, sim->now.q, (size_t)sim->system->nq * sizeof *sim->now.q);
-        sim->failure.start_t = sim->now.t;
-    }
-    return outcome;
+    return step_accept(sim, step, outcome);
 }
 
 // Forgets what an attempt left behind that is not state: errors it ran into, guesses, the operator
@@ -498,7 +361,7 @@ static void start_again(LashSim* sim) {
     info->shift = 0;
     pushes_clear(sim);
     sim->predictor.history = 0;
-    sim->operators.factored = false;
+    operator_forget(sim);
 }
 
 static void copy_contacts(const LastContacts* from, LastContacts* to) {
@@ -517,11 +380,11 @@ static void copy_state(const LashSim* sim, const State* from, State* to) {
     size_t nq = (size_t)sim->system->nq, nv = (size_t)sim->system->nv;
     size_t drivers = (size_t)sim->drivers.count;
     to->t = from->t;
-    to->h_prev = from->h_prev;
+    to->h = from->h;
     to->energy = from->energy;
     memcpy(to->q, from->q, nq * sizeof *to->q);
     memcpy(to->v, from->v, nv * sizeof *to->v);
-    memcpy(to->q_prev, from->q_prev, nq * sizeof *to->q);
+    memcpy(to->history, from->history, history_size(sim) * sizeof *to->history);
     copy_contacts(&from->last, &to->last);
     if (drivers == 0) return;
     memcpy(to->driver_x, from->driver_x, drivers * sizeof *to->driver_x);
@@ -606,7 +469,7 @@ LashStepInfo lash_sim_step(LashSim* sim) {
         sim->failure.fault = (LashFault){.kind = LASH_FAULT_CONFLICT,
                                          .t = sim->failure.start_t,
                                          .id = sim->failure.conflict[0].id};
-    if (sim->info.substeps > 1) sim->operators.factored = false; // its step length was another
+    if (sim->info.substeps > 1) operator_forget(sim); // its step length was another
     restore_tiny_numbers(before);
     if (sim->info.outcome == LASH_CONVERGED) ++sim->steps;
     return sim->info;

@@ -12,7 +12,10 @@
 #include "solvers/joints/joint_solver.h"
 #include "solvers/linear/block_lu.h"
 #include "solvers/sim.h"
+#include "solvers/step/operator.h"
+#include "solvers/step/tuning.h"
 
+typedef struct Scheme Scheme;
 typedef struct FullNewton FullNewton;
 typedef struct ContactNewton ContactNewton;
 
@@ -24,11 +27,31 @@ enum {
 // What the position problem of a pass asks of an interaction.
 enum { POSITION_FREE, POSITION_CLOSED_IF_PUSHED, POSITION_NOT_NEGATIVE };
 
+// What the equations of a pass are about.
+typedef enum Levels { VELOCITIES, POSITIONS } Levels; // positions: and the projection
+
+// What the scheme wants of a step; equations in residual.c.
+typedef struct Stencil {
+    double *d_0, *f_0;      // (nv)
+    const double* v_star;   // (nv) borrowed
+    double d_v, f_v;        // weights of v in the increment [s], in the velocity of the forces
+    double move;            // d_v / h: weight of the end in what speeds integrate to
+    double force_h;         // weight of the forces, h kappa [s]
+    double t_force, t_star; // when forces, directions of impulses are taken [s]
+    double force_d, star_d, mass_d; // share of the increment at which they, masses are taken
+    double c_v, c_d;   // derivatives: C of A = M + c_v C + c_d d_v K; force_h f_v, _force_d
+    LashLaw law;       // of contacts
+    double law_before; // weight of U_T(start) in it
+    bool coupled;      // contacts of both levels in one problem (coupled.c)
+} Stencil;
+
 // Everything a step computes, in the order it is made. Sizes: nv, rows of the list, m rows and nc
 // contacts that are active.
-typedef struct Step {
-    double t0, h, theta; // start time, length; theta of the velocity average
-    double move_theta;   // weight of v_{k+1} in the motion: theta, or 1/2 for the variant
+struct Step {
+    double t0, h;                    // start time, length [s]
+    Stencil stencil;                 // plan of the scheme
+    Levels levels;                   // of the present pass
+    Attempt attempt;                 // how it is tried; after a pass: how the next one begins
     const LashInteractionList* list; // collect
     uint8_t* active;                 // (count) velocity law acts: bilateral always
     uint8_t* position;               // (count) POSITION_*
@@ -39,9 +62,11 @@ typedef struct Step {
     uint8_t* has_U_start;            // (count)
     double *v, *P, *tau;             // unknowns: (nv), (rows), (rows)
     double* shift;                   // (nv) N G tau
-    double *d, *q_end, *q_theta;     // (nv) increment; q (+) d, q (+) theta d
-    double *v_theta, *F, *r;         // (nv) averaged velocity, forces, residual of the dynamics
-    double *g, *g_t, *G;             // at the end of the step
+    double *d, *q_end;               // (nv) increment; (nq) q (+) d
+    const double *q_force, *q_star, *q_mass; // (nq) where forces, directions, masses are taken
+    double* room[3];                         // (nq) for them
+    double *v_force, *F, *r; // (nv) velocity of the forces, forces, residual of the dynamics
+    double *g, *g_t, *G;     // at the end of the step
     double *g_star, *g_t_star, *G_star; // where impulses point: directions, gaps not used
     double* G_hat;                      // G + h theta d(G'v)/dq: derivative of the rows for Newton
     double* U;                          // (rows)
@@ -67,13 +92,12 @@ typedef struct Step {
     uint64_t worst_velocity, worst_position, worst_gap; // where the largest are, LASH_NOWHERE
     int demoted;
     double *answer, *dv;       // (nv) A^-1 r; the change of v by a correction
-    double* dtau;              // (rows) correction of the joints' tau
     double *kept, *kept_shift; // (nv + 2 rows), (nv) an iterate that passes
     uint64_t list_key;         // ids of the list
     bool outside;              // an evaluation was refused: q beyond the motion promised to collect
     bool unfinished; // the pass ended early: a contact outside the index set penetrates clearly
     bool relaxed;    // pushing contacts need not be closed exactly
-} Step;
+};
 
 // What the predictor knows of one kind of quantity.
 enum { SPAN_V, SPAN_SHIFT, JOINT_P, JOINT_TAU, CONTACT_P, CONTACT_TAU, SPANS };
@@ -110,8 +134,8 @@ typedef struct Drivers {
 typedef struct State {
     double t;
     double *q, *v;                   // (nq), (nv)
-    double* q_prev;                  // (nq) q_{k-1}: Schatzman-Paoli
-    double h_prev;                   // length of the step from q_prev to q
+    double h;                        // length of the step that led here [s]
+    double* history;                 // of the scheme
     double *driver_x, *driver_speed; // (drivers) where prescribed speeds stand, how fast they move
     LastContacts last;
     LashEnergy energy;
@@ -129,36 +153,45 @@ typedef struct Predictor {
     double* guess;                     // a line of the table: what is predicted
 } Predictor;
 
+// In which metric N^-1 the projection is factored.
+typedef enum Metric {
+    METRIC_MASS,   // M
+    METRIC_SHARED, // A stands for M: position_joints is velocity_joints
+    METRIC_TURNED  // M - d(G tau)/dq
+} Metric;
+typedef enum Response {
+    RESPONSE_NONE,
+    RESPONSE_FORMED,
+    RESPONSE_REFINED // so exactly that dependent contacts show
+} Response;
+
 // Linear algebra of the step: A = M + h theta C + h^2 theta^2 K and the joints on it (factor.c).
 typedef struct Operators {
     LashBlockLu *A, *M;
-    LashBlockLu* N; // M - d(G tau)/dq, of a robust pass that projects contacts (curved)
-    bool curved;
+    LashBlockLu* N;        // M - d(G tau)/dq
+    Metric metric;         // of the projection
+    double made_h, made_t; // step that A was made for: length (0: none), start [s]
+    int served;            // 0: no step has been solved with A yet
+    Response response;     // are B (and B_n) formed?
     LashJointSolver velocity_joints, position_joints;
     FullNewton* full;        // bodies and joints, all derivatives; NULL: no joints
     ContactNewton* contacts; // the same with contacts; NULL: none, or too large
-    bool same_metric;        // position_joints is velocity_joints
     double *M_values, *C_values, *K_values, *A_values;
     int *pattern_first, *pattern_block; // (blocks + 1), (pattern.count) blocks of the pattern by
                                         // row
     double *B, *B_n; // (nv x nv) A^-1 and N^-1 with the joints closed; NULL: too large, solve by
                      // columns
-    bool fresh;      // the operator was made in this step
-    bool factored, has_response;   // has_response: B (and B_n) are formed
-    bool refined;                  // so exactly that dependent contacts show
-    double factored_h, factored_t; // step it was made for: length, start [s]
-    bool exact;                    // derivatives of contact directions are in the Newton matrix
-    double* contraction;           // scratch of contract: dGP and dGv
+    double* contraction; // scratch of contract: dGP and dGv
 } Operators;
 
 // What the last steps taught about the iteration.
 typedef struct Experience {
     double contraction_rate;          // in the last steps, at worst
-    bool used_old;                    // the last correction used an operator of an earlier step
-    double old_rate;                  // contraction with such a one
+    double old_rate;                  // with an operator of contacts of an earlier step
+    Derivatives derivatives;          // that an operator of joints has
     int singular_steps, singular_run; // steps to come with full Newton at once, length of the run
-    int separate_steps, separate_run; // how long still, how long in all
-    bool separate;                    // velocities and positions have their own operators
+    int separate_steps, separate_run; // steps to come in which velocities and positions have
+                                      // joints of their own, length of the run
 } Experience;
 
 // Workspaces of the solvers of complementarity problems.
@@ -204,6 +237,7 @@ typedef struct Sizes {
 struct LashSim {
     const LashSystem* system;
     LashSettings settings;
+    const Scheme* scheme;
     LashSystemWork* work;
     LashArena arena;
     Sizes sizes;
@@ -218,9 +252,6 @@ struct LashSim {
     Experience experience;
     Solvers solvers;
     Step step;
-    bool coupled;     // this pass uses operators.contacts
-    bool coupled_run; // the last pass did
-    bool robust;      // this pass renews the operator in every iteration, with all derivatives
     LashStepInfo info;
     Events events;
     Pushes pushes;
@@ -267,38 +298,56 @@ static inline bool diagonal_finite(const double* A, int lda, int n) {
     return sum == 0;
 }
 
-// --- Stages (newton.c) ---------------------------------------------------------------------------
+static inline const LashBlockLu* metric_of(const Operators* operators) {
+    if (operators->metric == METRIC_SHARED) return operators->A;
+    return operators->metric == METRIC_TURNED ? operators->N : operators->M;
+}
+
+// --- Beginning (begin.c) -------------------------------------------------------------------------
 // Starts a step of length h: lists interactions, guesses v and P; no contact is active.
 void step_begin(LashSim* sim, Step* step, double h);
-// The guess alone: v and joint impulses extrapolated, contact impulses zero.
+// Marks contact i active, with the impulse of the last step as a guess when it was active there.
+void step_activate(LashSim* sim, Step* step, int i);
+
+// --- Warm start (predictor.c) --------------------------------------------------------------------
+// v and joint impulses extrapolated, contact impulses zero.
 void step_guess(LashSim* sim, Step* step);
 // How many of the last steps it extrapolates from; 0: none.
 int guess_order(const LashSim* sim);
-// Solves the step for the sets active and position; project: position problem included.
-LashOutcome step_solve(LashSim* sim, Step* step, bool project);
-// Shorter steps come before anything else, if they are allowed (sim.c): they mend nearly all.
-static inline bool shorter_first(const LashSim* sim, const Step* step) {
-    return sim->coupled_run && 8 * step->h > sim->settings.h && sim->settings.max_substeps > 8;
-}
-// x (nv) = N G tau with the directions of the last evaluation
-void projection_shift(LashSim* sim, const Step* step, double* x);
-// x += G tau
-void projection_force(LashSim* sim, const Step* step, double* x);
-// Takes tau over into the shift.
-void projection_update(LashSim* sim, Step* step);
 // Keeps the solved step for the predictor; smooth: no jump in it.
 void step_remember(LashSim* sim, const Step* step, bool smooth);
+
+// --- Residuals (residual.c) ----------------------------------------------------------------------
+// In this order: places of the iterate; rows there (false: outside the motion promised to collect);
+// then, with an operator at hand, residuals and errors.
+void residual_places(LashSim* sim, Step* step);
+bool residual_rows(LashSim* sim, Step* step);
+void residual_errors(LashSim* sim, Step* step);
+void residual_answer(LashSim* sim, Step* step); // answer = A^-1 r, once A is a new one
 // System's evaluate; remembers a refusal.
 bool sim_evaluate(LashSim* sim, double t, const double* q, const uint8_t* wanted, double* g,
                   double* g_t, double* G);
+void projection_force(LashSim* sim, const Step* step, double* x); // x (nv) += G tau
+// Keeps the iterate; brings it back.
+void iterate_keep(const LashSim* sim, Step* step);
+void iterate_restore(const LashSim* sim, Step* step);
 // An empty contact slot: no place where the surfaces could touch.
 static inline bool is_empty(const Step* step, const LashInteraction* item) {
     return item->kind == LASH_UNILATERAL && step->g[item->row] == INFINITY;
 }
-// Marks contact i active, with the impulse of the last step as a guess when it was active there.
-void step_activate(LashSim* sim, Step* step, int i);
-// Takes the solved step as the new state (sim.c).
-void step_accept(LashSim* sim, Step* step);
+
+// --- The iteration (iterate.c) -------------------------------------------------------------------
+// Solves the step for the sets active and position.
+LashOutcome step_solve(LashSim* sim, Step* step, Levels levels);
+// Shorter steps come before anything else, if they are allowed (sim.c): they mend nearly all.
+static inline bool shorter_first(const LashSim* sim, const Step* step) {
+    return attempt_couples(step->attempt) && 8 * step->h > sim->settings.h &&
+           sim->settings.max_substeps > 8;
+}
+
+// --- Acceptance (accept.c) -----------------------------------------------------------------------
+// Judges the solved step, books its energies and takes it as the new state.
+LashOutcome step_accept(LashSim* sim, Step* step, LashOutcome outcome);
 
 // --- Prescribed speeds (drivers.c) ---------------------------------------------------------------
 int drivers_count(const LashInteractionList* list); // rows
@@ -307,8 +356,10 @@ void drivers_start(LashSim* sim);                   // the present state is wher
 void drivers_hold(LashSim* sim, const Step* step, const double* g_t, double* g);
 void drivers_accept(LashSim* sim); // the step last held is taken
 
-// --- Linear algebra (factor.c) -------------------------------------------------------------------
-bool step_factor(LashSim* sim, Step* step, bool project);
+// --- Linear algebra (operator_joints.c) ----------------------------------------------------------
+void operator_forget(LashSim* sim); // the next pass makes a new one
+// What a solved pass says about its operator: its contraction at worst.
+void operator_learn(LashSim* sim, const Step* step, double rate);
 void pattern_sort(LashSim* sim); // fills pattern_first and pattern_block, once
 // True when B (and B_n) can be used: forms them once so many columns have been asked of the
 // operator at hand that it pays. False: not yet, or the system is too large.
@@ -326,63 +377,57 @@ void joints_answer(LashSim* sim, const Step* step, const double* x, double* dP, 
 // G_hat = G + h theta d(G'v + g_t)/dq of the wanted interactions [first, last); returns step->G_hat
 const double* row_derivatives(LashSim* sim, Step* step, int first, int last);
 
-// --- All derivatives (full_newton.c) -------------------------------------------------------------
+// --- All derivatives (operator_full.c) -------------------------------------------------------------
 FullNewton* full_newton_create(const LashSystem* system, const LashInteractionList* list);
 void full_newton_destroy(FullNewton* full);
-bool full_newton_factor(LashSim* sim, Step* step, bool project);
-// sim->y = change of v; P and, with project, tau of the joints are corrected.
-void full_newton_correct(LashSim* sim, Step* step, bool project);
+bool full_newton_factor(LashSim* sim, Step* step);
+// dv = change of v; P and, at the level of positions, tau of the joints are corrected.
+void full_newton_correct(LashSim* sim, Step* step);
 
-// --- The same with contacts, velocities and positions coupled (contact_newton.c) -----------------
+// --- The same with contacts, velocities and positions coupled (operator_contacts.c) -----------------
 // M: values of the constant mass. NULL: not for this system.
 ContactNewton* contact_newton_create(const LashSystem* system, const LashInteractionList* list,
                                      const double* M, int contacts, int contact_rows);
 void contact_newton_destroy(ContactNewton* newton);
-// Was the operator made for these contacts and this step length?
-bool contact_newton_fits(const LashSim* sim, const Step* step, bool project);
-// plain: without the derivatives of directions, for an iterate far from the solution
-bool contact_newton_factor(LashSim* sim, Step* step, bool project, bool plain);
-bool contact_newton_is_plain(const LashSim* sim);
-uint64_t contact_newton_number(const LashSim* sim); // of its W; 0: changes with every correction
+// Does it apply to the set, law and directions of this step?
+bool contact_newton_possible(const LashSim* sim, const Step* step);
 // Impulses of the joints (bilateral rows) for a unit impulse of a row of the contact problem.
 const double* contact_newton_loads(const LashSim* sim, int row);
-bool contact_newton_is_old(const LashSim* sim, const Step* step); // of an earlier step
 void contact_newton_forget(LashSim* sim); // the next pass makes a new operator
-bool contact_newton_correct(LashSim* sim, Step* step, bool project);
 // |N G tau - shift|: the motion of the iterate against its own multipliers
 double contact_newton_motion_error(LashSim* sim, const Step* step);
 
-// --- Contacts (contact_stage.c)
-// ----------------------------------------------------------------------------------- Numbers the
-// active contacts and those of the position problem; U at the start where the impact law needs it.
+// --- Contacts (contact_stage.c) ------------------------------------------------------------------
+// Numbers the active contacts and those of the position problem; U at the start where the impact
+// law needs it.
 bool contacts_list(LashSim* sim, Step* step);
 // Is it friction in a joint? That always acts, and has no gap.
 bool joint_friction(const LashInteraction* item);
 // The normal rows of friction in joints: W (leading dimension ld) = w (e_N - dL/dP), b = -w (L -
 // dL/dP P), where L is taken with the impulses of the joints corrected so far.
 void assemble_loads(LashSim* sim, Step* step, double* W, int ld, double* b, const double* P);
-// Errors of the contact law and, with project, of the positions at the iterate, joined to those of
-// the joints.
-void contacts_errors(LashSim* sim, Step* step, bool project);
+// Errors of the contact law and, at their level, of the positions at the iterate, joined to those
+// of the joints.
+void contacts_errors(LashSim* sim, Step* step);
 // The friction problem (W, b) of the active contacts.
 LashFrictionProblem friction_problem(const Step* step);
-// Solves the friction problem (W, b) of a coupled correction from P_c; false: not near enough.
-bool contacts_solve_coupled(LashSim* sim, Step* step, bool plain);
+// Solves the friction problem (W, b) of a coupled correction from P_c; number: of W, 0 for one that
+// changes with every correction; derivatives: in W. False: not near enough.
+bool contacts_solve_coupled(LashSim* sim, Step* step, uint64_t number, Derivatives derivatives);
 // Rows and columns of empty slots say U = w P, b = 0: no impulse, and none on others.
 void part_empty_slots(const Step* step, double* W, int ld, double* b);
 // A row along which the joints hold both parts, a tangent along the axis of a planar mechanism: its
 // W is rounding, and an impulse along it would be anything. length, free: squared, with and without
 // the joints.
 static inline bool is_held(double length, double free) {
-    static const double HELD = 1e-16; // joints are closed to 1e-10: 1e-20 of a squared length
-    return length < HELD * free;
+    return length < tuning.held * free;
 }
 // G'M^-1 G of a row, with the diagonal of M only
 double row_mobility(const LashSim* sim, const LashInteraction* item, const double* G, int row);
 // Rows and columns of held rows say U = w P, b = 0: no impulse; P_c starts without them.
 void part_held_rows(Step* step, double* W, int ld);
 void clear_held_rows(const Step* step, double* b, double* P);
-// Solves the contact problem; sim->y (velocity correction) and P are completed. False: no solution.
+// Solves the contact problem; dv and P are completed. False: no solution.
 bool contacts_correct(LashSim* sim, Step* step);
 // Solves the position problem at the corrected velocities for tau.
 bool positions_correct(LashSim* sim, Step* step);
@@ -390,31 +435,26 @@ bool positions_correct(LashSim* sim, Step* step);
 void response_column(LashSim* sim, const Step* step, const LashInteraction* item, int row,
                      bool positions, double* y);
 // Rows of the contacts' law at velocity level: G at the end of the step; G* under Fremond's law.
-const double* law_rows(const LashSim* sim, const Step* step);
+static inline const double* law_rows(const Step* step) {
+    return step->stencil.law == LASH_FREMOND ? step->G_star : step->G;
+}
 // What the law of contact i adds to U (rows): e U_N(start); under Fremond's law also
 // (1 - theta)/theta U_T(start).
-void law_shift(const LashSim* sim, const Step* step, int i, double* shift);
+void law_shift(const Step* step, int i, double* shift);
 // Fremond's law: U at the start along the directions of the iterate, G*' v_k + g_t.
 void fremond_start(LashSim* sim, Step* step);
 // x (nv) <- N x; x gets the joints' answer to the displacement x, their tau is completed;
 // moved (nv): displacement by the corrections made so far
 void solve_metric(LashSim* sim, double* x);
+// Takes tau over into the shift.
+void projection_update(LashSim* sim, Step* step);
 void keep_joints_closed(LashSim* sim, Step* step, double* x);
 void increment_so_far(LashSim* sim, const Step* step, double* moved);
 
 // --- Velocities and positions in one problem (coupled.c) -----------------------------------------
 size_t coupled_work_doubles(int contacts, int contact_rows);
-// On entry sim->y is the velocity correction without contacts; it, P and tau are completed.
+// dv, the velocity correction without contacts, P and tau are completed.
 bool coupled_correct(LashSim* sim, Step* step);
-
-// --- Activation (forecast.c) ---------------------------------------------------------------------
-LashOutcome forecast_activate(LashSim* sim, Step* step);
-
-// --- Schemes, one file each ----------------------------------------------------------------------
-LashOutcome step_combined(LashSim* sim, Step* step);
-LashOutcome step_moreau_jean(LashSim* sim, Step* step);
-LashOutcome step_direct(LashSim* sim, Step* step);
-LashOutcome step_schatzman_paoli(LashSim* sim, Step* step);
 
 // --- Events (events.c) ---------------------------------------------------------------------------
 void events_of_step(LashSim* sim, Step* step); // and step->state
@@ -441,6 +481,11 @@ bool conflict_find(LashSim* sim); // where the step failed; fills sim->failure.c
 
 // --- Energy (energy.c) ---------------------------------------------------------------------------
 double energy_kinetic(LashSim* sim, const double* q, const double* v);
-void energy_add_step(LashSim* sim, const Step* step);
+// Works of the forces at (t, q) over weight [s], of the impulses, where the system moves with v (nv);
+// v_force: velocity of the forces, NULL: v.
+void energy_add_forces(LashSim* sim, double weight, double t, const double* q,
+                       const double* v_force, const double* v);
+void energy_add_impulses(LashSim* sim, const Step* step, const double* v);
+void energy_theta(LashSim* sim, Step* step); // of the theta-method
 
 #endif

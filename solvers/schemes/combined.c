@@ -1,9 +1,12 @@
-// Combined activation and projection, Algorithm 2 of [A12] section 5: the default scheme.
+// Combined activation and projection, Algorithm 2 of [A12] section 5, on the theta-method (theta.c):
+// the default scheme.
 //
-//     I = {}                                        joints are always in
-//     repeat  solve the step with velocity law on I;  g = 0 where P_N > 0,  0 <= g perp tau >= 0 on
-//     the rest of I
-//             I = I + { a : g_a(q_{k+1}) <= 0 }     until I no longer grows
+//     I = {}                                                  joints are always in
+//     repeat
+//         solve the step with the velocity law on I;
+//         positions: g = 0 where P_N > 0,  0 <= g perp tau >= 0 on the rest of I
+//         I = I + { a : g_a(q_{k+1}) <= 0 }
+//     until I no longer grows
 //
 // Contacts that were closed after the last step are taken into I at once, instead of being found by
 // a pass without them; where that has no solution the step starts again from the empty set.
@@ -12,9 +15,7 @@
 // coincide (a corner and the rounded edge beside it, near a flat position) one pushes and the other
 // is the deeper one. Then all of I get 0 <= g perp tau >= 0, counted as demoted: nothing
 // penetrates, and what pushes may stay open by what the points differ.
-#include <math.h>
-
-#include "solvers/step/sim_internal.h"
+#include "solvers/schemes/scheme.h"
 
 static void take_in(LashSim* sim, Step* step, int i) {
     step_activate(sim, step, i);
@@ -54,30 +55,38 @@ static LashOutcome relax(LashSim* sim, Step* step) {
             step->position[i] = POSITION_NOT_NEGATIVE;
     }
     step_guess(sim, step);
-    LashOutcome outcome = step_solve(sim, step, true);
+    LashOutcome outcome = step_solve(sim, step, POSITIONS);
     if (outcome == LASH_CONVERGED) step->demoted += step->nn;
     return outcome;
 }
 
-LashOutcome step_combined(LashSim* sim, Step* step) {
+static LashOutcome advance(LashSim* sim, Step* step) {
     step->relaxed = false;
     int guessed = take_in_last(sim, step);
-    LashOutcome outcome = step_solve(sim, step, true);
+    LashOutcome outcome = step_solve(sim, step, POSITIONS);
     if (guessed > 0 && outcome != LASH_CONVERGED) {
         step_begin(sim, step, step->h);
-        outcome = step_solve(sim, step, true);
+        outcome = step_solve(sim, step, POSITIONS);
         guessed = 0;
     }
     if (guessed > 0) ++sim->info.index_set;
     while (outcome == LASH_CONVERGED && grow(sim, step)) {
         ++sim->info.index_set;
-        outcome = step_solve(sim, step, true);
+        outcome = step_solve(sim, step, POSITIONS);
         if (outcome != LASH_CONVERGED && shorter_first(sim, step)) return outcome;
         if (outcome != LASH_CONVERGED && !step->relaxed) outcome = relax(sim, step);
         if (outcome == LASH_CONVERGED || step->restitution == 0) continue;
         step->restitution = 0; // opposed contacts that cannot both rebound: plastic impact instead
         step_guess(sim, step);
-        outcome = step_solve(sim, step, true);
+        outcome = step_solve(sim, step, POSITIONS);
     }
     return outcome;
 }
+
+const Scheme scheme_combined = {
+    .summary = "contacts enter as they close and are closed exactly: no penetration; the default",
+    .uses = USES_THETA_METHOD,
+    .projection = PROJECTS_PUSHED,
+    .advance = advance,
+    .holds = gaps_hold,
+};

@@ -82,7 +82,8 @@ void full_newton_destroy(FullNewton* full) {
 static void write_bodies(const LashSim* sim, const Step* step, FullNewton* full, double* value) {
     const LashSystem* system = sim->system;
     const LashBlocks* pattern = &system->pattern;
-    double ht = step->h * step->theta, w = step->h * step->move_theta;
+    const Stencil* stencil = &step->stencil;
+    double c_v = stencil->c_v, c_d = stencil->c_d, w = stencil->d_v;
     for (int p = 0; p < pattern->count; ++p) {
         int row = pattern->row[p], column = pattern->column[p], m = lash_block_size(system, row),
             n = lash_block_size(system, column);
@@ -94,8 +95,8 @@ static void write_bodies(const LashSim* sim, const Step* step, FullNewton* full,
             for (int i = 0; i < m; ++i) {
                 int at = i + m * j;
                 double metric = !system->unit_metric ? M[at] : row == column && i == j ? 1 : 0;
-                D[i + 2 * m * j] = M[at] + ht * C[at];
-                D[i + 2 * m * (n + j)] = ht * K[at];
+                D[i + 2 * m * j] = M[at] + c_v * C[at];
+                D[i + 2 * m * (n + j)] = c_d * K[at];
                 D[m + i + 2 * m * j] = -w * metric;
                 D[m + i + 2 * m * (n + j)] = metric;
             }
@@ -108,16 +109,14 @@ static void write_curvature(LashSim* sim, const Step* step, FullNewton* full, in
                             double* value) {
     const LashSystem* system = sim->system;
     const LashInteraction* item = &step->list->item[i];
-    bool end = sim->settings.direction == LASH_AT_END;
-    double weight = end ? 1 : step->theta;
+    double weight = step->stencil.star_d;
     int size = 0, start[LASH_MAX_TOUCHED];
     for (int k = 0; k < item->touched; ++k) {
         start[k] = size;
         size += lash_block_size(system, item->block[k]);
     }
-    system->contract(system, sim->work, step->t0 + (end ? 1 : step->theta) * step->h,
-                     end ? step->q_end : step->q_theta, i, step->P + item->row, step->v,
-                     sim->operators.contraction, NULL);
+    system->contract(system, sim->work, step->stencil.t_star, step->q_star, i, step->P + item->row,
+                     step->v, sim->operators.contraction, NULL);
     for (int r = 0; r < item->touched; ++r) {
         for (int c = 0; c < item->touched; ++c) {
             int at = lash_block_lu_find(full->lu, item->block[r], item->block[c]);
@@ -134,12 +133,11 @@ static void write_curvature(LashSim* sim, const Step* step, FullNewton* full, in
 }
 
 // Rows (G', d(G'v)/dq; 0, G') and columns (-G*, 0; 0, -G) of joint i.
-static void write_joint(LashSim* sim, const Step* step, FullNewton* full, int i, bool project,
-                        double* value) {
+static void write_joint(LashSim* sim, const Step* step, FullNewton* full, int i, double* value) {
     const LashSystem* system = sim->system;
     const LashInteraction* item = &step->list->item[i];
     int m = item->rows, node = full->bodies + i;
-    bool turns = sim->settings.direction != LASH_AT_START;
+    bool turns = step->stencil.star_d != 0;
     if (turns)
         system->contract(system, sim->work, step->t0 + step->h, step->q_end, i, step->P + item->row,
                          step->v, NULL, sim->operators.contraction);
@@ -155,7 +153,7 @@ static void write_joint(LashSim* sim, const Step* step, FullNewton* full, int i,
                 rows[r + 2 * m * j] = g;
                 if (turns) rows[r + 2 * m * (n + j)] = turn[r + m * j];
                 columns[j + 2 * n * r] = -*star++;
-                if (!project) continue;
+                if (step->levels == VELOCITIES) continue;
                 rows[m + r + 2 * m * (n + j)] = g;
                 columns[n + j + 2 * n * (m + r)] = -g;
             }
@@ -164,26 +162,26 @@ static void write_joint(LashSim* sim, const Step* step, FullNewton* full, int i,
     }
 }
 
-bool full_newton_factor(LashSim* sim, Step* step, bool project) {
+bool full_newton_factor(LashSim* sim, Step* step) {
     FullNewton* full = sim->operators.full;
     double* value = lash_block_lu_clear(full->lu);
     write_bodies(sim, step, full, value);
-    for (int i = 0; i < step->list->count && sim->settings.direction != LASH_AT_START; ++i) {
+    for (int i = 0; i < step->list->count && step->stencil.star_d != 0; ++i) {
         if (step->active[i]) write_curvature(sim, step, full, i, value);
     }
-    for (int i = 0; i < full->bilateral; ++i) write_joint(sim, step, full, i, project, value);
+    for (int i = 0; i < full->bilateral; ++i) write_joint(sim, step, full, i, value);
     return lash_block_lu_eliminate(full->lu, DEPENDENT);
 }
 
 // --- Correction
 
 // Right side by nodes: (-r, G tau - N^-1 shift) per body, (-U, -g) per joint.
-static void right_side(LashSim* sim, const Step* step, FullNewton* full, bool project) {
+static void right_side(LashSim* sim, const Step* step, FullNewton* full) {
     const LashSystem* system = sim->system;
     Scratch scratch = scratch_begin(sim);
     double *left = scratch_velocity(sim), *x = full->x;
     memset(left, 0, (size_t)full->nv * sizeof *left);
-    if (project) {
+    if (step->levels == POSITIONS) {
         if (system->unit_metric)
             memcpy(left, step->shift, (size_t)full->nv * sizeof *left);
         else
@@ -209,9 +207,9 @@ static void right_side(LashSim* sim, const Step* step, FullNewton* full, bool pr
     }
 }
 
-void full_newton_correct(LashSim* sim, Step* step, bool project) {
+void full_newton_correct(LashSim* sim, Step* step) {
     FullNewton* full = sim->operators.full;
-    right_side(sim, step, full, project);
+    right_side(sim, step, full);
     lash_block_lu_solve(full->lu, full->x);
     const double* x = full->x;
     for (int b = 0; b < full->bodies; ++b) {
@@ -223,9 +221,9 @@ void full_newton_correct(LashSim* sim, Step* step, bool project) {
         const LashInteraction* item = &step->list->item[i];
         for (int r = 0; r < item->rows; ++r) {
             step->P[item->row + r] += x[r];
-            if (project) step->tau[item->row + r] += x[item->rows + r];
+            if (step->levels == POSITIONS) step->tau[item->row + r] += x[item->rows + r];
         }
         x += 2 * item->rows;
     }
-    if (project) ++sim->info.projection;
+    if (step->levels == POSITIONS) ++sim->info.projection;
 }

@@ -38,21 +38,17 @@
 #include "solvers/step/rows.h"
 #include "solvers/step/sim_internal.h"
 
-static const double FAR = 1e6;          // [m] an empty contact slot has an infinite gap
-static const double PUSHES = 1e-12;     // P_N > 0 means above this share of the largest impulse
-static const double DEPENDENT = 1e-11;  // of a row's squared length: what rounding leaves
-static const double SMALL_SHIFT = 1e-9; // C(tau) counts once the projection moves by this [m, rad]
-enum { SEARCH_ITERATIONS = 100 };       // of a position problem: the next correction goes on
-enum { BODY = 6 };                      // velocities of a block, mostly
+static const double DEPENDENT = 1e-11; // of a row's squared length: what rounding leaves
+enum { BODY = 6 };                     // velocities of a block, mostly
 
 struct ContactNewton {
     Motions* motions;
     int n, ldn, p; // velocities; padded; bilateral rows
     // What the operator was made for.
-    bool valid, project;
-    bool plain;   // without the derivatives of directions
-    bool bare;    // and of forces: S = 0, Theta = 1
-    double h, t0; // step: length, start [s]
+    bool valid;
+    Levels levels;
+    Derivatives derivatives; // ALL, FORCES, or NONE: S = 0, Theta = 1
+    double h, t0;            // step: length, start [s]
     uint64_t key;
     uint64_t number;            // of operators made so far
     double motions_t0;          // step of the joints' motions
@@ -301,25 +297,24 @@ static void pack_row_derivatives(const LashSystem* system, const LashInteraction
 // How forces and directions turn: Q, D and, where the projection moves noticeably, C(tau).
 static void derive(LashSim* sim, Step* step, ContactNewton* newton) {
     const LashSystem* system = sim->system;
-    bool end = sim->settings.direction == LASH_AT_END;
-    double t_end = step->t0 + step->h, t = end ? t_end : step->t0 + step->theta * step->h,
-           largest = 0;
+    double t_end = step->t0 + step->h, largest = 0;
     double *dGP = sim->operators.contraction, dGv[LASH_MAX_ROWS * LASH_MAX_TOUCHED * 6];
     newton->curved = false;
     for (int i = 0; i < newton->n; ++i) largest = fmax(largest, fabs(step->shift[i]));
-    bool moves = newton->project && largest >= SMALL_SHIFT;
+    bool moves = newton->levels == POSITIONS && largest >= tuning.small_shift;
     memset(newton->Q, 0, (size_t)(newton->n * newton->ldn) * sizeof *newton->Q);
     memset(newton->filled, 0, (size_t)(system->blocks * system->blocks) * sizeof *newton->filled);
-    add_pattern(system, step->theta * step->h, sim->operators.K_values, newton, newton->Q);
-    for (int i = step->list->bilateral; i < step->list->count && !newton->plain; ++i) {
+    add_pattern(system, step->stencil.c_d, sim->operators.K_values, newton, newton->Q);
+    for (int i = step->list->bilateral;
+         i < step->list->count && newton->derivatives == DERIVATIVES_ALL; ++i) {
         const LashInteraction* item = &step->list->item[i];
         double tau[LASH_MAX_ROWS] = {
             moves && step->position[i] != POSITION_FREE ? step->tau[item->row] : 0};
         if (!step->active[i]) continue;
         if (step->P[item->row] != 0) {
-            system->contract(system, sim->work, t, end ? step->q_end : step->q_theta, i,
+            system->contract(system, sim->work, step->stencil.t_star, step->q_star, i,
                              step->P + item->row, step->v, dGP, NULL);
-            add_turning(sim, item, end ? -1 : -step->theta, newton->Q);
+            add_turning(sim, item, -step->stencil.star_d, newton->Q);
         }
         system->contract(system, sim->work, t_end, step->q_end, i, tau, step->v,
                          tau[0] != 0 ? dGP : NULL, dGv);
@@ -339,11 +334,11 @@ static void close_contacts(const Step* step, ContactNewton* newton) {
     newton->ne = 0;
     for (int c = 0; c < step->nc; ++c)
         largest = fmax(largest, step->P[step->list->item[step->contact[c]].row]);
-    for (int r = 0; r < step->nn && newton->project; ++r) {
+    for (int r = 0; r < step->nn && newton->levels == POSITIONS; ++r) {
         int i = step->normal[r];
         const LashInteraction* item = &step->list->item[i];
         double* row = newton->G_n + r * ldk;
-        bool pushed = step->active[i] && step->P[item->row] > PUSHES * largest &&
+        bool pushed = step->active[i] && step->P[item->row] > tuning.pushes * largest &&
                       step->position[i] == POSITION_CLOSED_IF_PUSHED;
         memset(row, 0, (size_t)ldk * sizeof *row);
         motions_rows(newton->motions, item, step->G, 1, true, row, ldk);
@@ -382,10 +377,9 @@ static void multiply_blocks(const LashSystem* system, ContactNewton* newton, con
 
 // Do the forces change by less than a hundredth of the masses within a step, h theta (C + w K)?
 static bool forces_are_soft(const LashSim* sim, const Step* step) {
-    static const double SOFT = 0.01;
     const LashSystem* system = sim->system;
     const LashBlocks* pattern = &system->pattern;
-    double ht = step->h * step->theta, w = step->h * step->move_theta;
+    double c_v = step->stencil.c_v, c_k = step->stencil.c_d * step->stencil.d_v;
     for (int b = 0; b < pattern->count; ++b) {
         int row = pattern->row[b], column = pattern->column[b], at = pattern->offset[b];
         int rows = lash_block_size(system, row), columns = lash_block_size(system, column);
@@ -393,10 +387,10 @@ static bool forces_are_soft(const LashSim* sim, const Step* step) {
         const double* M_column = sim->operators.M_values + pattern->offset[column];
         for (int j = 0; j < columns; ++j) {
             for (int i = 0; i < rows; ++i, ++at) {
-                double change = ht * (fabs(sim->operators.C_values[at]) +
-                                      w * fabs(sim->operators.K_values[at]));
+                double change = c_v * fabs(sim->operators.C_values[at]) +
+                                c_k * fabs(sim->operators.K_values[at]);
                 double masses = M_row[i + rows * i] * M_column[j + columns * j];
-                if (change * change > SOFT * SOFT * masses) return false;
+                if (change * change > tuning.soft * tuning.soft * masses) return false;
             }
         }
     }
@@ -406,10 +400,10 @@ static bool forces_are_soft(const LashSim* sim, const Step* step) {
 // S and Theta.
 static bool factor_dynamics(LashSim* sim, Step* step, ContactNewton* newton) {
     int ldl = newton->ldl;
-    double w = step->h * step->move_theta, *A = newton->grid;
+    double w = step->stencil.d_v, *A = newton->grid;
     motions_expand_columns(newton->motions, newton->N, ldl, newton->N_v);
     memcpy(A, newton->Q, (size_t)(newton->n * newton->ldn) * sizeof *A);
-    add_pattern(sim->system, step->theta * step->h / w, sim->operators.C_values, newton, A);
+    add_pattern(sim->system, step->stencil.c_v / w, sim->operators.C_values, newton, A);
     multiply_blocks(sim->system, newton, A);
     motions_reduce_columns(newton->motions, false, newton->Q_N, ldl, newton->S);
     double* H = newton->grid; // w S - V'C(tau) V N
@@ -445,9 +439,10 @@ static void find_held_rows(const LashSim* sim, Step* step, ContactNewton* newton
 // Z (k x ld) = G + N Theta'(w (D N - G'S))', which W is the product of with G*.
 static void answer_motions(LashSim* sim, Step* step, ContactNewton* newton) {
     int ld = newton->ld, ldl = newton->ldl, ldk = newton->ldk;
-    double w = step->h * step->move_theta, *X = newton->X_0, *T = newton->X; // T (m x ldl)
+    double w = step->stencil.d_v, *X = newton->X_0, *T = newton->X; // T (m x ldl)
     memset(newton->Z, 0, (size_t)(newton->k * ld) * sizeof *newton->Z);
-    if (!newton->bare) memset(T, 0, (size_t)(newton->m * ldl) * sizeof *T);
+    if (newton->derivatives != DERIVATIVES_NONE)
+        memset(T, 0, (size_t)(newton->m * ldl) * sizeof *T);
     for (int c = 0; c < step->nc; ++c) {
         const LashInteraction* item = &step->list->item[step->contact[c]];
         int first[LASH_MAX_TOUCHED], last[LASH_MAX_TOUCHED], at = step->first[c];
@@ -458,14 +453,15 @@ static void answer_motions(LashSim* sim, Step* step, ContactNewton* newton) {
             for (int k = first[i]; k < last[i]; ++k)
                 for (int r = 0; r < item->rows; ++r)
                     newton->Z[k * ld + at + r] = newton->rows[r * ldk + k];
-            if (newton->bare) continue;
+            if (newton->derivatives == DERIVATIVES_NONE) continue;
             lash_dense_multiply_blocks(item->rows, ldl, last[i] - first[i], -1,
                                        newton->rows + first[i], ldk, 1, newton->S + first[i] * ldl,
                                        ldl, true, T + at * ldl, ldl);
         }
-        if (!newton->plain) add_rows(sim->system, item, newton->D, newton->N_v, ldl, T + at * ldl);
+        if (newton->derivatives == DERIVATIVES_ALL)
+            add_rows(sim->system, item, newton->D, newton->N_v, ldl, T + at * ldl);
     }
-    if (newton->bare) return;
+    if (newton->derivatives == DERIVATIVES_NONE) return;
     for (int j = 0; j < newton->l; ++j) {
         for (int i = 0; i < newton->m; ++i) X[j * ld + i] = w * T[i * ldl + j];
         for (int i = newton->m; i < ld; ++i) X[j * ld + i] = 0;
@@ -522,8 +518,8 @@ const double* contact_newton_loads(const LashSim* sim, int row) {
 }
 
 // Everything an operator depends on beside the positions.
-static uint64_t operator_key(const Step* step, bool project) {
-    uint64_t key = step->list_key ^ (project ? 1 : 0);
+static uint64_t operator_key(const Step* step) {
+    uint64_t key = step->list_key ^ (step->levels == POSITIONS ? 1 : 0);
     for (int i = step->list->bilateral; i < step->list->count; ++i)
         key = (key ^ (uint64_t)(step->active[i] + 2 * step->position[i])) * 0x100000001b3u; // FNV
     for (int c = 0; c < step->nc; ++c)
@@ -532,9 +528,9 @@ static uint64_t operator_key(const Step* step, bool project) {
     return key;
 }
 
-bool contact_newton_fits(const LashSim* sim, const Step* step, bool project) {
+static bool fits(const LashSim* sim, const Step* step) {
     const ContactNewton* newton = sim->operators.contacts;
-    return newton->valid && newton->h == step->h && newton->key == operator_key(step, project);
+    return newton->valid && newton->h == step->h && newton->key == operator_key(step);
 }
 
 void contact_newton_forget(LashSim* sim) {
@@ -543,45 +539,35 @@ void contact_newton_forget(LashSim* sim) {
     sim->operators.contacts->motions_t0 = -INFINITY;
 }
 
-bool contact_newton_is_plain(const LashSim* sim) {
-    return sim->operators.contacts->plain;
-}
-
-uint64_t contact_newton_number(const LashSim* sim) {
-    return sim->operators.contacts->loads ? 0 : sim->operators.contacts->number;
-}
-
-bool contact_newton_is_old(const LashSim* sim, const Step* step) {
-    return sim->operators.contacts->t0 != step->t0;
-}
-
-bool contact_newton_factor(LashSim* sim, Step* step, bool project, bool plain) {
+// derivatives: ALL, or FORCES for an iterate far from the solution, NONE where they are soft.
+static bool factor(LashSim* sim, Step* step, Derivatives derivatives) {
     const LashSystem* system = sim->system;
     ContactNewton* newton = sim->operators.contacts;
     newton->valid = false;
-    newton->project = project;
-    newton->plain = plain;
+    newton->levels = step->levels;
     ++newton->number;
     if (newton->motions_t0 != step->t0) { // joints and forces change little within a step
         if (!motions_factor(newton->motions, step->G_star, step->G)) return false;
-        system->tangents(system, sim->work, step->t0 + step->theta * step->h, step->q_theta,
-                         step->v_theta, sim->operators.C_values, sim->operators.K_values);
+        system->tangents(system, sim->work, step->stencil.t_force, step->q_force, step->v_force,
+                         sim->operators.C_values, sim->operators.K_values);
         newton->soft = forces_are_soft(sim, step);
         newton->motions_t0 = step->t0;
     }
     newton->k = motions_count(newton->motions);
     newton->ldk = lash_dense_padded(newton->k);
-    newton->bare = plain && newton->soft;
+    newton->derivatives = derivatives;
+    if (derivatives == DERIVATIVES_FORCES && newton->soft) newton->derivatives = DERIVATIVES_NONE;
     newton->curved = false;
-    if (!newton->bare) derive(sim, step, newton);
+    if (newton->derivatives != DERIVATIVES_NONE) derive(sim, step, newton);
     close_contacts(step, newton);
-    if (!newton->bare && !factor_dynamics(sim, step, newton)) return false;
+    if (newton->derivatives != DERIVATIVES_NONE && !factor_dynamics(sim, step, newton))
+        return false;
     answer_contacts(sim, step, newton);
     answer_loads(sim, step, newton);
     newton->valid = true;
     newton->h = step->h;
     newton->t0 = step->t0;
-    newton->key = operator_key(step, project);
+    newton->key = operator_key(step);
     return true;
 }
 
@@ -609,10 +595,10 @@ static void add_turned_projection(ContactNewton* newton, const double* x, double
 
 // dv_p, dd_p, z_c, mu, eta, the gaps of normals with the joints closed, and dd = dd_c.
 static void close_positions(LashSim* sim, const Step* step, ContactNewton* newton) {
-    double w = step->h * step->move_theta, *c = newton->t + newton->n, *e = newton->e;
+    double w = step->stencil.d_v, *c = newton->t + newton->n, *e = newton->e;
     motions_close(newton->motions, step->U, newton->dv_p);
     memset(newton->eta, 0, (size_t)newton->ldl * sizeof *newton->eta);
-    if (!newton->project) {
+    if (newton->levels == VELOCITIES) {
         for (int i = 0; i < newton->n; ++i) newton->dd[i] = newton->dd_p[i] = w * newton->dv_p[i];
         memset(newton->z_c, 0, (size_t)newton->k * sizeof *newton->z_c);
         return;
@@ -624,7 +610,7 @@ static void close_positions(LashSim* sim, const Step* step, ContactNewton* newto
         const LashInteraction* item = &step->list->item[step->normal[r]];
         double U[LASH_MAX_ROWS];
         lash_row_velocity(sim->system, item, step->G, newton->dd_p, U);
-        newton->gap[r] = is_empty(step, item) ? FAR : step->g[item->row] + U[0];
+        newton->gap[r] = is_empty(step, item) ? tuning.far : step->g[item->row] + U[0];
     }
     for (int i = 0; i < newton->ne; ++i) e[i] = -newton->gap[newton->closed[i]];
     lash_orthogonal_forward(newton->rank, newton->E, newton->ldk, newton->order, e, c);
@@ -639,25 +625,25 @@ static void close_positions(LashSim* sim, const Step* step, ContactNewton* newto
 // force += h theta C dv + Q dd
 static void add_turned_forces(LashSim* sim, const Step* step, ContactNewton* newton,
                               const double* dv, const double* dd) {
-    if (newton->bare) return;
+    if (newton->derivatives == DERIVATIVES_NONE) return;
     lash_block_multiply(sim->system, sim->operators.C_values, dv, newton->t);
-    for (int i = 0; i < newton->n; ++i) newton->force[i] += step->theta * step->h * newton->t[i];
+    for (int i = 0; i < newton->n; ++i) newton->force[i] += step->stencil.c_v * newton->t[i];
     lash_dense_add_rows(newton->ldn, newton->n, dd, 1, newton->Q, newton->ldn, newton->force);
 }
 
 // a, z, and from them dv and dd, of the given x.
 static void follow(const Step* step, ContactNewton* newton) {
-    double w = step->h * step->move_theta, *right = newton->t;
+    double w = step->stencil.d_v, *right = newton->t;
     lash_dense_sum_rows(newton->ldl, newton->k, newton->x, 1, newton->N, newton->ldl, right);
     for (int j = 0; j < newton->l; ++j) right[j] = w * right[j] + newton->eta[j];
-    if (newton->bare)
+    if (newton->derivatives == DERIVATIVES_NONE)
         memcpy(newton->y, right, (size_t)newton->l * sizeof *newton->y);
     else
         lash_dense_multiply_rows(newton->l, newton->ldl, newton->Theta, newton->ldl, right,
                                  newton->y);
     for (int j = newton->l; j < newton->ldl; ++j) newton->y[j] = 0;
     memcpy(newton->a, newton->x, (size_t)newton->k * sizeof *newton->a);
-    if (!newton->bare)
+    if (newton->derivatives != DERIVATIVES_NONE)
         add_product(newton->k, newton->ldl, -1, newton->S, newton->ldl, newton->y, newton->t,
                     newton->a);
     memcpy(newton->z, newton->z_c, (size_t)newton->k * sizeof *newton->z);
@@ -696,9 +682,10 @@ static void pose_contacts(LashSim* sim, Step* step, ContactNewton* newton) {
     for (int c = 0; c < step->nc; ++c) {
         const LashInteraction* item = &step->list->item[step->contact[c]];
         double *b = step->b + step->first[c], shift[LASH_MAX_ROWS], turned[LASH_MAX_ROWS] = {0};
-        law_shift(sim, step, step->contact[c], shift);
+        law_shift(step, step->contact[c], shift);
         lash_row_velocity(sim->system, item, step->G, newton->dv, b);
-        if (!newton->plain) lash_row_velocity(sim->system, item, newton->D, newton->dd, turned);
+        if (newton->derivatives == DERIVATIVES_ALL)
+            lash_row_velocity(sim->system, item, newton->D, newton->dd, turned);
         for (int r = 0; r < item->rows; ++r) {
             b[r] += step->U[item->row + r] + shift[r] + turned[r];
             step->P_c[step->first[c] + r] = step->P[item->row + r];
@@ -718,7 +705,8 @@ static bool correct_contacts(LashSim* sim, Step* step, ContactNewton* newton) {
     if (step->nc == 0) return true;
     move(newton);
     pose_contacts(sim, step, newton);
-    if (!contacts_solve_coupled(sim, step, newton->plain)) return false;
+    if (!contacts_solve_coupled(sim, step, newton->loads ? 0 : newton->number, newton->derivatives))
+        return false;
     memset(force, 0, (size_t)newton->n * sizeof *force);
     for (int c = 0; c < step->nc; ++c) {
         const LashInteraction* item = &step->list->item[step->contact[c]];
@@ -744,7 +732,7 @@ static void decide_positions(Step* step) {
     for (int k = 0; k < step->nn; ++k) {
         int i = step->normal[k];
         const LashInteraction* item = &step->list->item[i];
-        bool pushed = step->active[i] && step->P[item->row] > PUSHES * largest &&
+        bool pushed = step->active[i] && step->P[item->row] > tuning.pushes * largest &&
                       !is_empty(step, item) && step->position[i] == POSITION_CLOSED_IF_PUSHED;
         step->kind_n[k] = pushed ? LASH_PROJECT_EQUALITY : LASH_PROJECT_INEQUALITY;
     }
@@ -753,7 +741,7 @@ static void decide_positions(Step* step) {
 // Takes E for granted: its multipliers tau change by what N leaves out of
 // (1 - C(tau)) z = w a + mu + G dtau. False when the result contradicts it.
 static bool close_guessed(const Step* step, ContactNewton* newton, double tolerance) {
-    double w = step->h * step->move_theta, *rest = newton->grid, *c = rest + newton->n;
+    double w = step->stencil.d_v, *rest = newton->grid, *c = rest + newton->n;
     memset(rest, 0, (size_t)newton->k * sizeof *rest);
     if (newton->curved) {
         motions_expand(newton->motions, newton->z, newton->dv);
@@ -789,7 +777,7 @@ static bool close_guessed(const Step* step, ContactNewton* newton, double tolera
 // The positions as a complementarity problem at the velocities found.
 static bool close_searched(Step* step, ContactNewton* newton, double tolerance) {
     int nn = step->nn, k = newton->k, ldk = newton->ldk;
-    double w = step->h * step->move_theta, *z = newton->z;
+    double w = step->stencil.d_v, *z = newton->z;
     for (int i = 0; i < k; ++i) z[i] = w * newton->a[i] + newton->mu[i];
     for (int r = 0; r < nn; ++r) {
         const LashInteraction* item = &step->list->item[step->normal[r]];
@@ -797,7 +785,8 @@ static bool close_searched(Step* step, ContactNewton* newton, double tolerance) 
         newton->kind[r] = step->kind_n[r];
         newton->P_n[r] = step->P[item->row];
         newton->gap_new[r] =
-            empty ? FAR : fmin(FAR, newton->gap[r] + dot(k, newton->G_n + r * ldk, z));
+            empty ? tuning.far
+                  : fmin(tuning.far, newton->gap[r] + dot(k, newton->G_n + r * ldk, z));
         newton->tau[r] = empty ? 0 : step->tau[item->row];
         lash_dense_multiply_rows(nn, k, newton->G_n, ldk, newton->G_n + r * ldk,
                                  newton->A_n + r * nn);
@@ -814,7 +803,7 @@ static bool close_searched(Step* step, ContactNewton* newton, double tolerance) 
                                      .kind = newton->kind,
                                      .P_n = newton->P_n,
                                      .tolerance = tolerance,
-                                     .max_iterations = SEARCH_ITERATIONS};
+                                     .max_iterations = tuning.search_iterations};
     uint8_t* final = newton->kind + nn;
     LashProjectionInfo info = lash_projection_solve(&problem, newton->tau, newton->gap_new, final,
                                                     newton->projection_work);
@@ -833,7 +822,7 @@ static bool close_searched(Step* step, ContactNewton* newton, double tolerance) 
 
 // The shift, and tau of the joints: G dtau = M shift - G tau - C(tau) dd, contacts completed.
 static void take_positions(LashSim* sim, Step* step, ContactNewton* newton) {
-    double w = step->h * step->move_theta;
+    double w = step->stencil.d_v;
     for (int r = 0; r < step->nn; ++r)
         step->tau[step->list->item[step->normal[r]].row] = newton->tau[r];
     for (int i = 0; i < newton->n; ++i) step->shift[i] += newton->dd[i] - w * newton->dv[i];
@@ -850,9 +839,10 @@ static void take_positions(LashSim* sim, Step* step, ContactNewton* newton) {
     for (int i = 0; i < newton->p; ++i) step->tau[i] += newton->e[i];
 }
 
-bool contact_newton_correct(LashSim* sim, Step* step, bool project) {
+static bool correct_once(LashSim* sim, Step* step) {
     ContactNewton* newton = sim->operators.contacts;
     double tolerance = 0.001 * step->goal * sim->settings.tolerance_position;
+    bool project = step->levels == POSITIONS;
     close_positions(sim, step, newton);
     memcpy(newton->force, step->r, (size_t)newton->n * sizeof *newton->force);
     add_turned_forces(sim, step, newton, newton->dv_p, newton->dd);
@@ -873,3 +863,57 @@ bool contact_newton_correct(LashSim* sim, Step* step, bool project) {
     for (int i = 0; i < newton->n; ++i) step->v[i] += newton->dv[i];
     return true;
 }
+
+// --- The operator of an iteration ----------------------------------------------------------------
+
+bool contact_newton_possible(const LashSim* sim, const Step* step) {
+    if (sim->operators.contacts == NULL || step->nc + step->nn == 0) return false;
+    if (sim->settings.full_newton || step->stencil.coupled) return false;
+    return step->stencil.star_d != 0 && step->stencil.law != LASH_FREMOND;
+}
+
+static bool prepare(LashSim* sim, Step* step) {
+    (void)sim;
+    (void)step;
+    return true; // residuals need none
+}
+
+// Is a new operator cheaper than what the one at hand would still need? One of an earlier step is
+// judged by how far the first correction with such a one came last, and tried again now and then.
+static bool too_slow(LashSim* sim, const Step* step, const Convergence* convergence) {
+    double *old_rate = &sim->experience.old_rate, error = convergence->error;
+    double reduction = error / convergence->last;
+    if (convergence->i == 1 && convergence->used_old) *old_rate = reduction;
+    if (convergence->i == 0) {
+        if (sim->operators.contacts->t0 == step->t0) return false;
+        *old_rate *= tuning.recovery;
+        return error * *old_rate > tuning.keep_below;
+    }
+    double left = log(error / step->goal) / -log(fmin(reduction, 0.99)); // corrections
+    return left > tuning.chords;
+}
+
+static bool renew(LashSim* sim, Step* step, Convergence* convergence) {
+    bool fit = fits(sim, step), far_off = step->contact_error > tuning.far_off;
+    bool again = attempt_renews(step->attempt) || too_slow(sim, step, convergence);
+    if (step->contact_error < tuning.far_off) convergence->derivatives = DERIVATIVES_ALL;
+    if (fit && !again) return true;
+    Derivatives derivatives = fit ? convergence->derivatives : DERIVATIVES_ALL;
+    if (!fit && far_off) derivatives = DERIVATIVES_FORCES;
+    return factor(sim, step, derivatives);
+}
+
+static bool correct(LashSim* sim, Step* step, Convergence* convergence) {
+    const ContactNewton* newton = sim->operators.contacts;
+    convergence->used_old = newton->t0 != step->t0;
+    if (correct_once(sim, step)) return true;
+    if (newton->derivatives != DERIVATIVES_ALL) return false;
+    convergence->derivatives = DERIVATIVES_FORCES; // with all derivatives there may be no answer
+    return factor(sim, step, DERIVATIVES_FORCES) && correct_once(sim, step);
+}
+
+const Operator operator_contacts = {.kind = OPERATOR_CONTACTS,
+                                    .name = "contacts",
+                                    .prepare = prepare,
+                                    .renew = renew,
+                                    .correct = correct};

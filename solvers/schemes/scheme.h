@@ -1,0 +1,60 @@
+// What a time-stepping scheme adds to the common step: one file and one line of LASH_SCHEME_TABLE
+// (solvers/sim.h).
+//
+// lash_sim_step calls, for every part of a step:
+//
+//     plan      what the step wants: the stencil (equations in step/residual.c)
+//     advance   which contacts act; solves with step_solve, as often as it takes
+//     holds     is the solved step good enough beyond its residuals?
+//     energy    works of the step
+//     accept    history <- this step
+//
+// History is numbers that live from step to step (Schatzman-Paoli: q_{k-1}; Newmark: a_k); a step
+// in parts saves and restores them with the state.
+#ifndef LASH_SOLVERS_SCHEME_H
+#define LASH_SOLVERS_SCHEME_H
+
+#include "solvers/step/sim_internal.h"
+
+// What the positions at the end of a step must satisfy.
+typedef enum Projection {
+    PROJECTS_NOTHING,      // they follow from the velocities
+    PROJECTS_INEQUALITIES, // 0 <= g perp tau >= 0
+    PROJECTS_PUSHED        // and g = 0 where P_N > 0, on a set that grows
+} Projection;
+
+// Settings that not every scheme reads; a model that gives another one is told so.
+enum {
+    USES_THETA = 1,
+    USES_DIRECTION = 2,
+    USES_FORECAST = 4, // and gamma
+    USES_COUPLED = 8,
+    USES_VARIANT = 16,
+    USES_FREMOND = 32,        // law: fremond
+    USES_JOINT_FRICTION = 64, // no setting: friction in joints is known to it
+    USES_THETA_METHOD =
+        USES_THETA | USES_DIRECTION | USES_VARIANT | USES_FREMOND | USES_JOINT_FRICTION
+};
+
+typedef struct Scheme {
+    const char* summary; // one line for help and manual
+    unsigned uses;       // USES_*
+    Projection projection;
+    int history_q, history_v;               // numbers of history: so many times nq, and nv
+    void (*start)(LashSim* sim);            // history of a new state; NULL: none
+    void (*plan)(LashSim* sim, Step* step); // NULL: the theta-method's
+    LashOutcome (*advance)(LashSim* sim, Step* step);
+    bool (*holds)(const LashSim* sim, const Step* step); // NULL: yes
+    void (*energy)(LashSim* sim, Step* step);            // NULL: the theta-method's
+    void (*accept)(LashSim* sim, const Step* step);      // NULL: no history
+} Scheme;
+
+// Never NULL.
+const Scheme* scheme_of(const LashSettings* settings);
+
+// --- Shared by schemes ---------------------------------------------------------------------------
+void plan_theta(LashSim* sim, Step* step);               // theta.c
+LashOutcome forecast_activate(LashSim* sim, Step* step); // forecast.c
+bool gaps_hold(const LashSim* sim, const Step* step);    // theta.c: none above the tolerance
+
+#endif

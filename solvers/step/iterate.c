@@ -1,0 +1,231 @@
+// The nonlinear problem of one step for a given set of active contacts: Newton's method.
+//
+// Every iteration evaluates all residuals at the iterate, afresh (residual.c), judges how it is
+// going, and corrects (operator.h). An operator may be old or lack derivatives: that costs
+// corrections, never accuracy. The iteration ends when the recomputed residuals pass, and never
+// before one correction has been made.
+//
+// What does not converge is tried again, harder: attempts in the order of operator.h.
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "solvers/schemes/scheme.h"
+
+// --- Judgement -----------------------------------------------------------------------------------
+
+typedef enum Verdict {
+    GO_ON,
+    DONE,      // the iterate is the solution
+    TAKE_KEPT, // the one kept before is better
+    GIVE_UP
+} Verdict;
+
+static bool passes(const LashSim* sim, const Step* step) {
+    const LashSettings* set = &sim->settings;
+    if (!(step->dynamics_error <= set->tolerance_velocity)) return false;
+    if (!(step->velocity_error <= set->tolerance_velocity)) return false;
+    if (!(step->contact_error <= set->tolerance_velocity)) return false;
+    return step->levels == VELOCITIES || step->position_error <= set->tolerance_position;
+}
+
+static double largest_error(const LashSim* sim, const Step* step) {
+    const LashSettings* set = &sim->settings;
+    double e = worse(step->dynamics_error, worse(step->velocity_error, step->contact_error)) /
+               set->tolerance_velocity;
+    return step->levels == VELOCITIES ? e
+                                      : worse(e, step->position_error / set->tolerance_position);
+}
+
+// Without rows to close Newton goes on to rounding, which keeps the energy of a free body to the
+// last digits. Where users ask for the full matrix in every iteration it stops at the tolerances.
+static double newton_goal(const LashSim* sim, const Step* step) {
+    if (sim->settings.full_newton) return 1;
+    if (step->list->rows == 0) return 0;
+    bool linear = sim->system->constant_mass && sim->system->linear_motion;
+    return linear ? tuning.linear_goal : tuning.goal;
+}
+
+// The dynamics of light parts are known to rounding only: forces of all contacts over small
+// inertias.
+static bool at_rounding(const LashSim* sim, const Step* step) {
+    const LashSettings* set = &sim->settings;
+    return attempt_couples(step->attempt) &&
+           step->position_error <= step->goal * set->tolerance_position &&
+           worse(step->velocity_error, step->contact_error) <= step->goal * set->tolerance_velocity;
+}
+
+// Does a contact outside the active set penetrate, whatever the rest of the iteration does? Then
+// the pass need not be finished: the set grows.
+static bool clearly_violated(const LashSim* sim, Step* step) {
+    if (sim->scheme->projection != PROJECTS_PUSHED) return false;
+    double left = step->position_error + step->h * (step->contact_error * (1 + step->b_norm) +
+                                                    step->velocity_error + step->dynamics_error);
+    bool found = false;
+    for (int i = step->list->bilateral; i < step->list->count && !found; ++i)
+        found = !step->active[i] && step->g[step->list->item[i].row] < -2 * left;
+    step->unfinished = found;
+    return found;
+}
+
+static Convergence convergence_begin(const LashSim* sim, const Step* step) {
+    int most = sim->settings.max_iterations;
+    if (!attempt_renews(step->attempt) && most > tuning.kept_iterations)
+        most = tuning.kept_iterations;
+    return (Convergence){.most = most,
+                         .first = INFINITY,
+                         .last = INFINITY,
+                         .kept = INFINITY,
+                         .best = INFINITY,
+                         .solver = -1,
+                         .derivatives = DERIVATIVES_ALL};
+}
+
+static void measure(LashSim* sim, const Step* step, Convergence* convergence) {
+    double error = largest_error(sim, step), last = convergence->last;
+    convergence->error = error;
+    if (convergence->i == 0) convergence->first = error;
+    convergence->growing = error > last ? convergence->growing + 1 : 0;
+    if (convergence->i > 0 && last > 1)
+        convergence->rate = fmin(1, fmax(convergence->rate, error / last));
+    if (attempt_couples(step->attempt)) return;
+    sim->experience.contraction_rate = fmax(sim->experience.contraction_rate, convergence->rate);
+}
+
+// Diverges (or is not a number), creeps, or runs in a circle.
+static bool hopeless(const Step* step, Convergence* convergence) {
+    double error = convergence->error;
+    if (!(error < tuning.diverged * convergence->first + 1)) return true;
+    if (convergence->growing >= tuning.growing) return true;
+    bool creeps = error > tuning.gain * convergence->last;
+    convergence->stalled = creeps ? convergence->stalled + 1 : 0;
+    if (!attempt_renews(step->attempt) && convergence->stalled >= tuning.patience) return true;
+    if (error < tuning.gain * convergence->best) {
+        convergence->best = error;
+        convergence->best_at = convergence->i;
+    }
+    return convergence->i - convergence->best_at >= tuning.circle;
+}
+
+// Is there nothing left that another correction would improve? Where the contact solver had
+// nothing to do, its own tolerance is what the rest is.
+static bool settled(const LashSim* sim, const Step* step, const Convergence* convergence) {
+    bool idle = attempt_couples(step->attempt) || attempt_renews(step->attempt) ||
+                sim->info.solver == convergence->solver;
+    if (step->nc > 0 && idle) return true;
+    return convergence->error <= step->goal || at_rounding(sim, step);
+}
+
+static Verdict judge(LashSim* sim, Step* step, Convergence* convergence) {
+    bool pass = passes(sim, step);
+    measure(sim, step, convergence);
+    if (convergence->kept < INFINITY && !(convergence->error < tuning.gain * convergence->kept))
+        return pass && convergence->error <= convergence->kept ? DONE : TAKE_KEPT;
+    if (hopeless(step, convergence)) return GIVE_UP;
+    if (convergence->i == 0) return GO_ON;
+    if (pass && settled(sim, step, convergence)) {
+        operator_learn(sim, step, convergence->rate);
+        return DONE;
+    }
+    if (pass) {
+        iterate_keep(sim, step);
+        convergence->kept = convergence->error;
+    }
+    return attempt_couples(step->attempt) && clearly_violated(sim, step) ? DONE : GO_ON;
+}
+
+// --- The loop ------------------------------------------------------------------------------------
+
+static bool evaluate(LashSim* sim, Step* step) {
+    residual_places(sim, step);
+    if (!residual_rows(sim, step) || !attempt_operator(sim, step)->prepare(sim, step)) return false;
+    residual_errors(sim, step);
+    return true;
+}
+
+static LashOutcome take_kept(LashSim* sim, Step* step) {
+    iterate_restore(sim, step);
+    return evaluate(sim, step) && passes(sim, step) ? LASH_CONVERGED : LASH_INACCURATE;
+}
+
+static LashOutcome iterate(LashSim* sim, Step* step) {
+    const Operator* operator= attempt_operator(sim, step);
+    Convergence convergence = convergence_begin(sim, step);
+    step->goal = newton_goal(sim, step);
+    step->unfinished = false;
+    for (;; ++convergence.i) {
+        if (sim_stopped(sim) || !evaluate(sim, step)) return LASH_FAILED;
+        Verdict verdict = judge(sim, step, &convergence);
+        if (verdict == DONE) return LASH_CONVERGED;
+        if (verdict == TAKE_KEPT) return take_kept(sim, step);
+        if (verdict == GIVE_UP) return LASH_FAILED;
+        step->correction = convergence.i;
+        if (convergence.i == convergence.most) return LASH_INACCURATE;
+        if (!operator->renew(sim, step, &convergence)) return LASH_FAILED;
+        convergence.last = convergence.error;
+        convergence.solver = sim->info.solver;
+        if (!operator->correct(sim, step, &convergence)) return LASH_INACCURATE;
+        ++sim->info.newton;
+    }
+}
+
+// --- Attempts ------------------------------------------------------------------------------------
+
+static Attempt first_attempt(const LashSim* sim, const Step* step) {
+    if (contact_newton_possible(sim, step)) return ATTEMPT_CONTACTS;
+    if (sim->settings.full_newton || sim->experience.singular_steps > 0)
+        return ATTEMPT_ALL_DERIVATIVES;
+    return ATTEMPT_KEPT;
+}
+
+// Where all derivatives were needed the next steps begin with them, more of them each time in a
+// row: a mechanism passes a singular position in a few steps or stays near it for long.
+static void expect_singular(Experience* experience) {
+    experience->singular_run = experience->singular_run == 0 ? 1 : 2 * experience->singular_run;
+    if (experience->singular_run > tuning.longest_run)
+        experience->singular_run = tuning.longest_run;
+    experience->singular_steps = experience->singular_run + 1;
+}
+
+static Attempt harder(LashSim* sim, const Step* step) {
+    switch (step->attempt) {
+        case ATTEMPT_CONTACTS:
+            if (sim->settings.max_substeps == 1) return ATTEMPT_CONTACTS_RENEWED;
+            return shorter_first(sim, step) ? ATTEMPT_NONE : ATTEMPT_ALL_DERIVATIVES;
+        case ATTEMPT_CONTACTS_RENEWED:
+            return ATTEMPT_ALL_DERIVATIVES;
+        case ATTEMPT_KEPT:
+            expect_singular(&sim->experience);
+            return ATTEMPT_ALL_DERIVATIVES;
+        case ATTEMPT_ALL_DERIVATIVES:
+        case ATTEMPT_NONE:
+            break;
+    }
+    return ATTEMPT_NONE;
+}
+
+// What the next step begins with. An operator with all derivatives is one of its iterate alone.
+static void end_attempts(LashSim* sim, Step* step) {
+    if (step->attempt == ATTEMPT_CONTACTS_RENEWED) step->attempt = ATTEMPT_CONTACTS;
+    if (step->attempt != ATTEMPT_ALL_DERIVATIVES || sim->settings.full_newton) return;
+    step->attempt = ATTEMPT_KEPT;
+    operator_forget(sim);
+}
+
+LashOutcome step_solve(LashSim* sim, Step* step, Levels levels) {
+    step->levels = levels;
+    if (!contacts_list(sim, step)) return LASH_FAILED;
+    step->attempt = first_attempt(sim, step);
+    LashOutcome outcome = iterate(sim, step);
+    bool first = outcome == LASH_CONVERGED && step->attempt == ATTEMPT_KEPT;
+    if (first || sim->settings.full_newton) sim->experience.singular_run = 0;
+    while (outcome != LASH_CONVERGED) {
+        Attempt next = harder(sim, step);
+        if (next == ATTEMPT_NONE) break;
+        step->attempt = next;
+        step_guess(sim, step);
+        outcome = iterate(sim, step);
+    }
+    end_attempts(sim, step);
+    return outcome;
+}

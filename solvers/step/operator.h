@@ -1,0 +1,70 @@
+// How the nonlinear problem of a step is linearised, and how hard it is tried: each one value that
+// can be printed (lash run --trace).
+#ifndef LASH_SOLVERS_OPERATOR_H
+#define LASH_SOLVERS_OPERATOR_H
+
+#include "solvers/sim.h"
+
+typedef struct Step Step;
+
+typedef enum OperatorKind {
+    OPERATOR_JOINTS,   // A, joints on it, contacts by their responses; velocities, then positions
+    OPERATOR_FULL,     // the same, bodies and joints in one matrix with all derivatives
+    OPERATOR_CONTACTS, // joints and closed contacts eliminated, velocities and positions coupled
+    OPERATOR_KINDS
+} OperatorKind;
+
+// What a Newton matrix knows of the directions of impulses.
+typedef enum Derivatives {
+    DERIVATIVES_NONE,     // masses only
+    DERIVATIVES_FORCES,   // and C, K of the forces
+    DERIVATIVES_CONTACTS, // and those of the contacts' directions
+    DERIVATIVES_ALL       // and those of the joints
+} Derivatives;
+
+// In the order they are tried.
+typedef enum Attempt {
+    ATTEMPT_CONTACTS,         // coupled, the operator is kept while it contracts
+    ATTEMPT_CONTACTS_RENEWED, // coupled, a new one for each correction
+    ATTEMPT_KEPT,             // joints, the operator is kept over many steps
+    ATTEMPT_ALL_DERIVATIVES,  // joints or all bodies, a new one for each correction
+    ATTEMPT_NONE
+} Attempt;
+
+// How the iteration of one attempt is going. Errors are multiples of the tolerances.
+typedef struct Convergence {
+    int i, most;        // corrections made, allowed
+    double error, last; // of the iterate, of the one before
+    double first, best; // of the first iterate, the smallest so far
+    int best_at;        // correction that gave it
+    double kept;        // of the iterate kept because it passes; INFINITY: none
+    double rate;        // contraction at worst
+    int growing, stalled, weak;
+    int solver;              // iterations of the contact solver before the last correction
+    Derivatives derivatives; // that an operator of contacts may have
+    bool used_old;           // the last correction used an operator of an earlier step
+} Convergence;
+
+typedef struct Operator {
+    OperatorKind kind;
+    const char* name;
+    // Before residuals are taken: an operator that they are measured with. False: singular.
+    bool (*prepare)(LashSim* sim, Step* step);
+    // Renews the operator where the one at hand would need too long. False: singular.
+    bool (*renew)(LashSim* sim, Step* step, Convergence* convergence);
+    // Residuals -> changes of v, P, tau and the shift. False: no answer.
+    bool (*correct)(LashSim* sim, Step* step, Convergence* convergence);
+} Operator;
+
+extern const Operator operator_joints, operator_full, operator_contacts;
+
+// Of an attempt.
+const Operator* attempt_operator(const LashSim* sim, const Step* step);
+static inline bool attempt_couples(Attempt attempt) {
+    return attempt <= ATTEMPT_CONTACTS_RENEWED;
+}
+static inline bool attempt_renews(Attempt attempt) {
+    return attempt == ATTEMPT_CONTACTS_RENEWED || attempt == ATTEMPT_ALL_DERIVATIVES;
+}
+
+#endif

@@ -1,0 +1,218 @@
+// Residuals of a step at its iterate (v, P, tau, shift), always evaluated afresh.
+//
+// The scheme's stencil (schemes/scheme.h) says where everything is taken; w = M^-1 G* P:
+//
+//     increment   d = d_0 + d_v v + d_w w + shift,      q_{k+1} = q_k (+) d
+//     dynamics    r = M (v - v_star) - h kappa F(t_f, q_k (+) force_d d, f_0 + f_v v) - G* P = 0
+//                 M at q_k (+) mass_d d,   G* at q_k (+) star_d d
+//     joints      U = G(q_{k+1})' v + g_t = 0   and   g(q_{k+1}) = 0   (of speeds: drivers.c)
+//     contacts    the law of friction and impact in (U, P); positions as the scheme says
+//
+// of the theta-method: d = h v_theta, v_theta = (1 - theta) v_k + theta v, forces, masses and
+// directions at q_k (+) theta d.
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "solvers/step/rows.h"
+#include "solvers/step/sim_internal.h"
+
+// --- Projection ----------------------------------------------------------------------------------
+
+void projection_force(LashSim* sim, const Step* step, double* x) {
+    const LashSystem* system = sim->system;
+    lash_rows_apply(system, step->list, 0, step->list->bilateral, NULL, step->G, 1, step->tau, x);
+    for (int k = 0; k < step->nn; ++k) {
+        const LashInteraction* item = &step->list->item[step->normal[k]];
+        double only_normal[LASH_MAX_ROWS] = {step->tau[item->row]};
+        lash_row_apply(system, item, step->G, 1, only_normal, x);
+    }
+}
+
+// --- Places --------------------------------------------------------------------------------------
+
+// q_k (+) share d
+static const double* place_at(LashSim* sim, const Step* step, double share, double* room) {
+    if (share == 0) return sim->now.q;
+    if (share == 1) return step->q_end;
+    sim->system->move(sim->system, sim->now.q, share, step->d, room);
+    return room;
+}
+
+void residual_places(LashSim* sim, Step* step) {
+    const LashSystem* system = sim->system;
+    const Stencil* stencil = &step->stencil;
+    for (int i = 0; i < system->nv; ++i) {
+        step->d[i] = stencil->d_0[i] + stencil->d_v * step->v[i];
+        step->v_force[i] = stencil->f_0[i] + stencil->f_v * step->v[i];
+    }
+    for (int i = 0; i < system->nv && step->levels == POSITIONS; ++i) step->d[i] += step->shift[i];
+    system->move(system, sim->now.q, 1, step->d, step->q_end);
+    step->q_force = place_at(sim, step, stencil->force_d, step->room[0]);
+    step->q_star = step->q_force;
+    if (stencil->star_d != stencil->force_d)
+        step->q_star = place_at(sim, step, stencil->star_d, step->room[1]);
+    step->q_mass = step->q_force;
+    if (stencil->mass_d != stencil->force_d)
+        step->q_mass = place_at(sim, step, stencil->mass_d, step->room[2]);
+}
+
+bool sim_evaluate(LashSim* sim, double t, const double* q, const uint8_t* wanted, double* g,
+                  double* g_t, double* G) {
+    bool good = sim->system->evaluate(sim->system, sim->work, t, q, wanted, g, g_t, G);
+    sim->step.outside = sim->step.outside || !good;
+    return good;
+}
+
+// --- Rows ----------------------------------------------------------------------------------------
+
+// A contact that has a place at the end of the step but none where its impulse would point: it
+// points as at the end.
+static void complete_directions(const LashSim* sim, Step* step) {
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        const LashInteraction* item = &step->list->item[i];
+        if (!step->wanted[i] || item->kind != LASH_UNILATERAL) continue;
+        if (step->g_star[item->row] < INFINITY || step->g[item->row] == INFINITY) continue;
+        int n = 0;
+        for (int b = 0; b < item->touched; ++b) n += lash_block_size(sim->system, item->block[b]);
+        memcpy(step->G_star + item->offset, step->G + item->offset,
+               (size_t)(n * item->rows) * sizeof *step->G);
+        memcpy(step->g_t_star + item->row, step->g_t + item->row,
+               (size_t)item->rows * sizeof *step->g_t);
+    }
+}
+
+// Impulses point as the rows do.
+static void copy_directions(Step* step) {
+    memcpy(step->G_star, step->G, (size_t)step->list->G_size * sizeof *step->G);
+    memcpy(step->g_t_star, step->g_t, (size_t)step->list->rows * sizeof *step->g_t);
+}
+
+bool residual_rows(LashSim* sim, Step* step) {
+    const Stencil* stencil = &step->stencil;
+    double t_end = step->t0 + step->h;
+    bool at_start = stencil->star_d == 0, at_end = stencil->star_d == 1;
+    double* g_t_star = stencil->law == LASH_FREMOND ? step->g_t_star : NULL;
+    if (!at_start && !at_end &&
+        !sim_evaluate(sim, stencil->t_star, step->q_star, step->wanted, step->g_star, g_t_star,
+                      step->G_star))
+        return false;
+    if (!sim_evaluate(sim, t_end, step->q_end, step->wanted, step->g, step->g_t,
+                      at_start ? NULL : step->G))
+        return false;
+    drivers_hold(sim, step, step->g_t, step->g);
+    // At the start: rows and impulses at q_k; the gaps are those of the end.
+    if (at_start &&
+        !sim_evaluate(sim, step->t0, sim->now.q, step->wanted, step->g_star, step->g_t, step->G))
+        return false;
+    if (at_start || at_end)
+        copy_directions(step);
+    else
+        complete_directions(sim, step);
+    return true;
+}
+
+// --- Errors --------------------------------------------------------------------------------------
+
+// r of the dynamics.
+static void dynamics(LashSim* sim, Step* step) {
+    const LashSystem* system = sim->system;
+    const Stencil* stencil = &step->stencil;
+    double *M = sim->operators.M_values, h = stencil->force_h;
+    if (!system->constant_mass) system->mass(system, sim->work, step->q_mass, M);
+    system->forces(system, sim->work, stencil->t_force, step->q_force, step->v_force, step->F);
+    Scratch scratch = scratch_begin(sim);
+    double* jump = scratch_velocity(sim);
+    for (int i = 0; i < system->nv; ++i) jump[i] = step->v[i] - stencil->v_star[i];
+    lash_block_multiply(system, M, jump, step->r);
+    scratch_end(sim, scratch);
+    for (int i = 0; i < system->nv; ++i) step->r[i] -= h * step->F[i];
+    lash_rows_apply(system, step->list, 0, step->list->count, step->active, step->G_star, -1,
+                    step->P, step->r);
+}
+
+// U of joints and contacts; errors of the joints.
+static void velocities(LashSim* sim, Step* step) {
+    const LashSystem* system = sim->system;
+    const LashInteractionList* list = step->list;
+    bool fremond = step->stencil.law == LASH_FREMOND;
+    lash_rows_velocity(system, list, 0, list->bilateral, NULL, step->G, step->v, step->U);
+    lash_rows_velocity(system, list, list->bilateral, list->count, step->wanted, law_rows(step),
+                       step->v, step->U);
+    step->velocity_error = 0;
+    step->position_error = 0;
+    for (int i = 0; i < list->bilateral; ++i) {
+        const LashInteraction* item = &list->item[i];
+        for (int k = item->row; k < item->row + item->rows; ++k) {
+            step->U[k] += step->g_t[k];
+            if (!(fabs(step->U[k]) <= step->velocity_error)) {
+                step->velocity_error = worse(step->velocity_error, fabs(step->U[k]));
+                step->worst_velocity = item->id;
+            }
+            if (!(fabs(step->g[k]) <= step->position_error)) {
+                step->position_error = worse(step->position_error, fabs(step->g[k]));
+                step->worst_position = item->id;
+            }
+        }
+    }
+    const double* g_t = fremond ? step->g_t_star : step->g_t;
+    for (int i = list->bilateral; i < list->count; ++i) {
+        const LashInteraction* item = &list->item[i];
+        for (int k = item->row; k < item->row + item->rows && step->wanted[i]; ++k)
+            step->U[k] += g_t[k];
+    }
+    if (fremond) fremond_start(sim, step);
+}
+
+void residual_answer(LashSim* sim, Step* step) {
+    memcpy(step->answer, step->r, (size_t)sim->system->nv * sizeof *step->answer);
+    lash_block_lu_solve(sim->operators.A, step->answer);
+}
+
+// The velocity error that r stands for, M^-1 r, in m/s; where A is near enough to M, A^-1 r.
+static double dynamics_error(LashSim* sim, Step* step) {
+    int nv = sim->system->nv;
+    Scratch scratch = scratch_begin(sim);
+    const double* error = step->answer;
+    bool couples = attempt_couples(step->attempt);
+    if (!couples) residual_answer(sim, step);
+    if (couples || sim->operators.metric != METRIC_SHARED) {
+        double* x = scratch_velocity(sim);
+        memcpy(x, step->r, (size_t)nv * sizeof *x);
+        lash_block_lu_solve(sim->operators.M, x);
+        error = x;
+    }
+    double largest = 0;
+    for (int i = 0; i < nv; ++i) largest = worse(largest, sim->weight[i] * fabs(error[i]));
+    scratch_end(sim, scratch);
+    return largest;
+}
+
+void residual_errors(LashSim* sim, Step* step) {
+    dynamics(sim, step);
+    velocities(sim, step);
+    step->dynamics_error = dynamics_error(sim, step);
+    if (!(step->dynamics_error + step->velocity_error + step->position_error < INFINITY))
+        fault_of_iterate(sim, step);
+    contacts_errors(sim, step);
+    if (attempt_couples(step->attempt) && step->levels == POSITIONS)
+        step->position_error = worse(step->position_error, contact_newton_motion_error(sim, step));
+}
+
+// --- An iterate that passes ----------------------------------------------------------------------
+
+void iterate_keep(const LashSim* sim, Step* step) {
+    size_t nv = (size_t)sim->system->nv, rows = (size_t)step->list->rows;
+    memcpy(step->kept, step->v, nv * sizeof *step->v);
+    memcpy(step->kept + nv, step->P, rows * sizeof *step->P);
+    memcpy(step->kept + nv + rows, step->tau, rows * sizeof *step->tau);
+    memcpy(step->kept_shift, step->shift, nv * sizeof *step->shift);
+}
+
+void iterate_restore(const LashSim* sim, Step* step) {
+    size_t nv = (size_t)sim->system->nv, rows = (size_t)step->list->rows;
+    memcpy(step->v, step->kept, nv * sizeof *step->v);
+    memcpy(step->P, step->kept + nv, rows * sizeof *step->P);
+    memcpy(step->tau, step->kept + nv + rows, rows * sizeof *step->tau);
+    memcpy(step->shift, step->kept_shift, nv * sizeof *step->shift);
+}
