@@ -163,6 +163,25 @@ LashStepInfo lash_sim_step(LashSim* sim);
 // A step that is told to stop ends with LASH_INTERRUPTED, the state as before it. What is never
 // told to stop has the same bits with and without.
 void lash_sim_set_stop(LashSim* sim, LashStop stop);
+
+// One attempt at the nonlinear problem of a step: a set of contacts, linearised in one way.
+typedef struct LashAttempt {
+    double t, h; // the step, or part of one, begins; its length [s]
+    const char* scheme;
+    int contacts;              // that take part
+    uint64_t set;              // a number for their ids: the same for the same contacts
+    const char* operator_name; // "joints", "full", "contacts" (docs/schemes.md)
+    const char* derivatives;   // in it, at last: "none", "forces", "contacts", "all"
+    int iterations, solver;    // corrections; iterations of the contact solver
+    double dynamics_error, velocity_error, contact_error; // at the end [m/s]
+    double position_error;                                // [m, rad]
+    const char* outcome; // "converged", "inaccurate", "failed"; "grows": ended early, a contact
+                         // outside the set penetrates
+} LashAttempt;
+typedef void LashTrace(void* context, const LashAttempt* attempt);
+// Called after every attempt of every step; NULL: no more. It changes no bits.
+void lash_sim_set_trace(LashSim* sim, LashTrace* trace, void* context);
+
 // Of the last step that did not converge.
 LashFault lash_sim_fault(const LashSim* sim);
 // A driver, limit or contact that excludes others: no motion satisfies all of them.

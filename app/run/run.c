@@ -15,6 +15,7 @@
 #include "app/run/plot.h"
 #include "app/run/record.h"
 #include "app/run/start.h"
+#include "app/run/trace.h"
 #include "app/version.h"
 #include "core/arena.h"
 #include "core/math3.h"
@@ -22,7 +23,7 @@
 typedef struct RunOptions {
     AppOperands operands;
     AppList set;
-    const char *scheme, *direction, *output, *plot;
+    const char *scheme, *direction, *output, *plot, *trace;
     double step, duration; // NAN: as in the model
     bool json;
 } RunOptions;
@@ -40,6 +41,8 @@ static const AppOption options[] = {
     {"output", 'o', APP_FILE, "FILE.h5", "write the motion to a result file", OPTION(output)},
     {"plot", 'p', APP_FILE, "FILE.svg", "draw the outputs (or the energies) over time",
      OPTION(plot)},
+    {"trace", 0, APP_FILE, "FILE.csv", "write a line per attempt to solve a step: why one was slow",
+     OPTION(trace)},
     APP_OPTION_CAD_SECONDS,
     {"json", 0, APP_FLAG, NULL, "print one JSON document instead of text", OPTION(json)},
 };
@@ -67,6 +70,7 @@ typedef struct Run {
     double* peak_impulse;   // (joints) largest that an impact added to it [N s]
     Vec3* load;             // (joints) reaction over the last step that no impact reached [N]
     LashRecorder* recorder; // NULL: no file
+    AppOutput* trace;       // NULL: none
     int64_t every;          // steps between frames
     double* history;        // (frames x (1 + plotted)) for the plot, NULL: none
     double* extreme;        // (outputs) of averages over a step: the largest since the last frame
@@ -138,6 +142,16 @@ static bool open_recorder(Run* run, LashError* error) {
     if (o->plot != NULL && o->output != NULL && strcmp(o->plot, o->output) == 0)
         return lash_error_set(error, LASH_ERROR_USAGE, "--plot",
                               "expected another file than that of --output, '%s'", o->plot);
+    if (o->trace != NULL) {
+        bool same = (o->output != NULL && strcmp(o->trace, o->output) == 0) ||
+                    (o->plot != NULL && strcmp(o->trace, o->plot) == 0);
+        if (same)
+            return lash_error_set(error, LASH_ERROR_USAGE, "--trace",
+                                  "expected another file than that of --output or --plot, '%s'",
+                                  o->trace);
+        run->trace = app_trace_open(run->session.sim, o->trace, error);
+        if (run->trace == NULL) return false;
+    }
     if (run->options->output == NULL) return true;
     const LashModel* model = run->session.model;
     size_t joints = (size_t)model->joints + 1;
@@ -639,7 +653,16 @@ static bool draw_plot(const Run* run, LashError* error) {
     return good;
 }
 
+// Whatever ended the run: the lines before its end are what is asked for.
+static void close_trace(Run* run, LashError* error) {
+    LashError late = {0};
+    lash_sim_set_trace(run->session.sim, NULL, NULL);
+    if (!app_output_finish(run->trace, &late) && error->status == LASH_OK) *error = late;
+    run->trace = NULL;
+}
+
 static void release(Run* run) {
+    app_output_discard(run->trace);
     app_gap_audit_free(&run->audit); // both borrow from the session
     app_drive_free(&run->drive);
     app_session_close(&run->session);
@@ -663,6 +686,7 @@ int app_run(int argc, char** argv) {
         loop(&run, &error);
         lash_recorder_close(run.recorder, &error); // keeps the first error
         if (o.plot != NULL) draw_plot(&run, &error);
+        if (run.trace != NULL) close_trace(&run, &error);
     }
     if (o.json) {
         AppJson* json = app_report_document(&report, &error);

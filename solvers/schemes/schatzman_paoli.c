@@ -294,6 +294,7 @@ static bool start_values(LashSim* sim, Step* step) {
 static LashOutcome iterate(LashSim* sim, Step* step, Position* p) {
     const LashSettings* set = &sim->settings;
     for (int i = 0; i <= set->max_iterations && !sim_stopped(sim); ++i) {
+        step->correction = i;
         set_state(sim, step, p);
         bool evaluated = factor_and_residual(sim, step, p);
         if (!evaluated || !(p->dynamics_error + p->joint_error < INFINITY))
@@ -338,7 +339,9 @@ static LashOutcome advance(LashSim* sim, Step* step) {
     system->move(system, sim->now.q, -1, p.delta_start, p.q_start);
     for (int i = step->list->bilateral_rows; i < step->list->rows; ++i) step->P[i] = 0;
     LashOutcome outcome = LASH_FAILED;
+    int solver = sim->info.solver;
     if (start_values(sim, step)) outcome = iterate(sim, step, &p);
+    trace_attempt(sim, step, "positions", DERIVATIVES_FORCES, solver, outcome);
     scratch_end(sim, scratch);
     return outcome;
 }
@@ -365,6 +368,7 @@ const Scheme scheme_schatzman_paoli = {
     .summary = "contacts at position level, with restitution; gaps may be left",
     .uses = USES_THETA,
     .projection = PROJECTS_NOTHING,
+    .equations = EQUATIONS_OWN,
     .history_q = 1,
     .start = start,
     .advance = advance,

@@ -23,6 +23,12 @@ typedef enum Projection {
     PROJECTS_PUSHED        // and g = 0 where P_N > 0, on a set that grows
 } Projection;
 
+// Whose are the equations of the step?
+typedef enum Equations {
+    EQUATIONS_STENCIL, // those of the plan, solved by step_solve
+    EQUATIONS_OWN      // advance has its own
+} Equations;
+
 // Settings that not every scheme reads; a model that gives another one is told so.
 enum {
     USES_THETA = 1,
@@ -40,6 +46,7 @@ typedef struct Scheme {
     const char* summary; // one line for help and manual
     unsigned uses;       // USES_*
     Projection projection;
+    Equations equations;
     int history_q, history_v;               // numbers of history: so many times nq, and nv
     void (*start)(LashSim* sim);            // history of a new state; NULL: none
     void (*plan)(LashSim* sim, Step* step); // NULL: the theta-method's

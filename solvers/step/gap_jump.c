@@ -102,7 +102,7 @@ static bool has_surfaces(const Step* step) {
 
 bool gaps_jump(LashSim* sim, Step* step) {
     const LashSystem* system = sim->system;
-    if (sim->scheme->projection == PROJECTS_NOTHING || !has_surfaces(step)) return false;
+    if (sim->scheme->equations == EQUATIONS_OWN || !has_surfaces(step)) return false;
     Scratch scratch = scratch_begin(sim);
     double *own = scratch_velocity(sim), *lift = scratch_velocity(sim), *gaps = scratch_rows(sim);
     bool ready = false, suspicious = false;

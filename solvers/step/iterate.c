@@ -154,12 +154,12 @@ static LashOutcome iterate(LashSim* sim, Step* step) {
     step->goal = newton_goal(sim, step);
     step->unfinished = false;
     for (;; ++convergence.i) {
+        step->correction = convergence.i;
         if (sim_stopped(sim) || !evaluate(sim, step)) return LASH_FAILED;
         Verdict verdict = judge(sim, step, &convergence);
         if (verdict == DONE) return LASH_CONVERGED;
         if (verdict == TAKE_KEPT) return take_kept(sim, step);
         if (verdict == GIVE_UP) return LASH_FAILED;
-        step->correction = convergence.i;
         if (convergence.i == convergence.most) return LASH_INACCURATE;
         if (!operator->renew(sim, step, &convergence)) return LASH_FAILED;
         convergence.last = convergence.error;
@@ -212,11 +212,19 @@ static void end_attempts(LashSim* sim, Step* step) {
     operator_forget(sim);
 }
 
+static LashOutcome attempt(LashSim* sim, Step* step, Attempt which) {
+    int solver = sim->info.solver;
+    step->attempt = which;
+    LashOutcome outcome = iterate(sim, step);
+    const Operator* operator= attempt_operator(sim, step);
+    trace_attempt(sim, step, operator->name, operator->derivatives(sim, step), solver, outcome);
+    return outcome;
+}
+
 LashOutcome step_solve(LashSim* sim, Step* step, Levels levels) {
     step->levels = levels;
     if (!contacts_list(sim, step)) return LASH_FAILED;
-    step->attempt = first_attempt(sim, step);
-    LashOutcome outcome = iterate(sim, step);
+    LashOutcome outcome = attempt(sim, step, first_attempt(sim, step));
     bool first = outcome == LASH_CONVERGED && step->attempt == ATTEMPT_KEPT;
     if (first || sim->settings.full_newton) sim->experience.singular_run = 0;
     while (outcome != LASH_CONVERGED) {
@@ -224,7 +232,7 @@ LashOutcome step_solve(LashSim* sim, Step* step, Levels levels) {
         if (next == ATTEMPT_NONE) break;
         step->attempt = next;
         step_guess(sim, step);
-        outcome = iterate(sim, step);
+        outcome = attempt(sim, step, next);
     }
     end_attempts(sim, step);
     return outcome;

@@ -54,6 +54,7 @@ typedef struct Operator {
     bool (*renew)(LashSim* sim, Step* step, Convergence* convergence);
     // Residuals -> changes of v, P, tau and the shift. False: no answer.
     bool (*correct)(LashSim* sim, Step* step, Convergence* convergence);
+    Derivatives (*derivatives)(const LashSim* sim, const Step* step); // in it
 } Operator;
 
 extern const Operator operator_joints, operator_full, operator_contacts;

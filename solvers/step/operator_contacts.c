@@ -539,8 +539,8 @@ void contact_newton_forget(LashSim* sim) {
     sim->operators.contacts->motions_t0 = -INFINITY;
 }
 
-// derivatives: ALL, or FORCES for an iterate far from the solution, NONE where they are soft.
-static bool factor(LashSim* sim, Step* step, Derivatives derivatives) {
+// wanted: ALL, or FORCES for an iterate far from the solution, NONE where they are soft.
+static bool factor(LashSim* sim, Step* step, Derivatives wanted) {
     const LashSystem* system = sim->system;
     ContactNewton* newton = sim->operators.contacts;
     newton->valid = false;
@@ -555,8 +555,8 @@ static bool factor(LashSim* sim, Step* step, Derivatives derivatives) {
     }
     newton->k = motions_count(newton->motions);
     newton->ldk = lash_dense_padded(newton->k);
-    newton->derivatives = derivatives;
-    if (derivatives == DERIVATIVES_FORCES && newton->soft) newton->derivatives = DERIVATIVES_NONE;
+    newton->derivatives = wanted;
+    if (wanted == DERIVATIVES_FORCES && newton->soft) newton->derivatives = DERIVATIVES_NONE;
     newton->curved = false;
     if (newton->derivatives != DERIVATIVES_NONE) derive(sim, step, newton);
     close_contacts(step, newton);
@@ -898,9 +898,9 @@ static bool renew(LashSim* sim, Step* step, Convergence* convergence) {
     bool again = attempt_renews(step->attempt) || too_slow(sim, step, convergence);
     if (step->contact_error < tuning.far_off) convergence->derivatives = DERIVATIVES_ALL;
     if (fit && !again) return true;
-    Derivatives derivatives = fit ? convergence->derivatives : DERIVATIVES_ALL;
-    if (!fit && far_off) derivatives = DERIVATIVES_FORCES;
-    return factor(sim, step, derivatives);
+    Derivatives wanted = fit ? convergence->derivatives : DERIVATIVES_ALL;
+    if (!fit && far_off) wanted = DERIVATIVES_FORCES;
+    return factor(sim, step, wanted);
 }
 
 static bool correct(LashSim* sim, Step* step, Convergence* convergence) {
@@ -912,8 +912,14 @@ static bool correct(LashSim* sim, Step* step, Convergence* convergence) {
     return factor(sim, step, DERIVATIVES_FORCES) && correct_once(sim, step);
 }
 
+static Derivatives derivatives(const LashSim* sim, const Step* step) {
+    (void)step;
+    return sim->operators.contacts->derivatives;
+}
+
 const Operator operator_contacts = {.kind = OPERATOR_CONTACTS,
                                     .name = "contacts",
                                     .prepare = prepare,
                                     .renew = renew,
-                                    .correct = correct};
+                                    .correct = correct,
+                                    .derivatives = derivatives};

@@ -222,8 +222,8 @@ static bool joints_apart(const LashSim* sim) {
 
 // --- Factors -------------------------------------------------------------------------------------
 
-// A = M + c_v C + c_d d_v K [- star_d d_v d(G* P)/dq], the last of what `derivatives` says.
-static bool factor_bodies(LashSim* sim, Step* step, Derivatives derivatives) {
+// A = M + c_v C + c_d d_v K [- star_d d_v d(G* P)/dq], the last of what is `known`.
+static bool factor_bodies(LashSim* sim, Step* step, Derivatives known) {
     const LashSystem* system = sim->system;
     const Stencil* stencil = &step->stencil;
     Operators* operators = &sim->operators;
@@ -247,9 +247,9 @@ static bool factor_bodies(LashSim* sim, Step* step, Derivatives derivatives) {
                                  c_k * operators->K_values[i];
     }
     bool contacts = step->nc > 0 || step->nn > 0;
-    int first = derivatives == DERIVATIVES_ALL ? 0 : step->list->bilateral;
+    int first = known == DERIVATIVES_ALL ? 0 : step->list->bilateral;
     for (int i = first; i < step->list->count; ++i) {
-        if (!contacts || derivatives < DERIVATIVES_CONTACTS) break;
+        if (!contacts || known < DERIVATIVES_CONTACTS) break;
         if (!step->active[i]) continue;
         const double* P = step->P + step->list->item[i].row;
         add_curvature(sim, step, i, stencil->t_star, step->q_star, P, turn);
@@ -324,11 +324,15 @@ static void factor_joints(LashSim* sim, Step* step) {
                              false, sim->system->unit_metric);
 }
 
+static Derivatives derivatives(const LashSim* sim, const Step* step) {
+    if (step->attempt == ATTEMPT_ALL_DERIVATIVES) return DERIVATIVES_ALL;
+    return sim->experience.derivatives;
+}
+
 static bool factor(LashSim* sim, Step* step) {
     Operators* operators = &sim->operators;
-    bool all = step->attempt == ATTEMPT_ALL_DERIVATIVES;
-    Derivatives derivatives = all ? DERIVATIVES_ALL : sim->experience.derivatives;
-    if (!factor_bodies(sim, step, derivatives) || !factor_metric(sim, step)) return false;
+    if (!factor_bodies(sim, step, derivatives(sim, step)) || !factor_metric(sim, step))
+        return false;
     if (attempt_operator(sim, step) == &operator_full && !full_newton_factor(sim, step))
         return false;
     factor_joints(sim, step);
@@ -451,7 +455,8 @@ const Operator operator_joints = {.kind = OPERATOR_JOINTS,
                                   .name = "joints",
                                   .prepare = prepare,
                                   .renew = renew,
-                                  .correct = correct};
+                                  .correct = correct,
+                                  .derivatives = derivatives};
 
 static bool correct_full(LashSim* sim, Step* step, Convergence* convergence) {
     (void)convergence;
@@ -463,7 +468,8 @@ const Operator operator_full = {.kind = OPERATOR_FULL,
                                 .name = "full",
                                 .prepare = prepare,
                                 .renew = renew,
-                                .correct = correct_full};
+                                .correct = correct_full,
+                                .derivatives = derivatives};
 
 const Operator* attempt_operator(const LashSim* sim, const Step* step) {
     if (attempt_couples(step->attempt)) return &operator_contacts;

@@ -84,7 +84,7 @@ struct Step {
     uint8_t* kind_n;
     double b_norm;      // |b| of the contact problem solved last
     double goal;        // share of the tolerances that the iteration goes on to
-    int correction;     // number of the correction within the pass
+    int correction;     // corrections made in the pass so far
     uint8_t* state;     // (count) ContactState at the end of the step: events_of_step
     double restitution; // factor on e: 1, or 0 when the step is retried without rebound
     // Errors of the iterate, recomputed from it.
@@ -257,8 +257,10 @@ struct LashSim {
     Pushes pushes;
     Reactions reactions;
     Failure failure;
-    LashStop stop; // asked in every loop that may be long
-    bool stopped;  // it said so in this step
+    LashStop stop;    // asked in every loop that may be long
+    bool stopped;     // it said so in this step
+    LashTrace* trace; // NULL: nobody asks
+    void* trace_context;
 };
 
 // Shall the step end? Once told, it stays so until the next step.
@@ -464,6 +466,12 @@ void pushes_clear(LashSim* sim);      // a step begins
 void pushes_begin_part(LashSim* sim); // the next part of it
 // Active interaction i pushed and did this work [J].
 void pushes_add(LashSim* sim, const Step* step, int i, double work_n, double work_t);
+
+// --- Trace (trace.c) -----------------------------------------------------------------------------
+// An attempt ended; solver_before: iterations of the contact solver before it.
+void trace_attempt(LashSim* sim, const Step* step, const char* operator_name,
+                   Derivatives derivatives, int solver_before, LashOutcome outcome);
+const char* derivatives_name(Derivatives derivatives);
 
 // --- Faults (fault.c) ----------------------------------------------------------------------------
 // The iterate has errors that are not finite: keeps where, and what is to blame for it.
