@@ -19,12 +19,18 @@
 // Evaluating gaps at q_k (+) h v_theta costs as much as an iteration, so a linear estimate comes
 // first: the contact's gap at the end minus what the projection lifted it by, G_n' (d - h v_theta).
 // Only where that is too deep, which is never in a sound model, gaps are evaluated.
+//
+// Where they are sound at q_k (+) h v_theta although the estimate is too deep, the push was for
+// nothing: a surface that the solver met at one of its iterates only, and that now holds the parts
+// at a place to which no motion led. The estimate is wrong by the curvature of the surfaces, of
+// second order in the lift; beyond a tenth of it, the step is refused as well.
 #include <math.h>
 #include <string.h>
 
 #include "solvers/schemes/scheme.h"
 
 static const double SHARE = 1.01;
+static const double BENT = 0.1; // of a lift, by curvature
 
 // d (nv) = h v_theta, with the velocity v at the end of the step.
 static void own_motion(const LashSim* sim, const Step* step, const double* v, double* d) {
@@ -100,13 +106,19 @@ static bool has_surfaces(const Step* step) {
     return last >= step->list->bilateral && step->list->item[last].surfaces > 0;
 }
 
-bool gaps_jump(LashSim* sim, Step* step) {
+typedef struct Suspect {
+    const LashInteraction* item; // NULL: none
+    double deep;                 // deeper than the motion allows [m]
+    double fell, moved;          // as in LashFault [m]
+} Suspect;
+
+// The contact whose gap, without what the projection lifted it by, is deepest below what the motion
+// `own` allows; to first order.
+static Suspect find_suspect(LashSim* sim, Step* step, double* own, double* lift) {
     const LashSystem* system = sim->system;
-    if (sim->scheme->equations == EQUATIONS_OWN || !has_surfaces(step)) return false;
-    Scratch scratch = scratch_begin(sim);
-    double *own = scratch_velocity(sim), *lift = scratch_velocity(sim), *gaps = scratch_rows(sim);
-    bool ready = false, suspicious = false;
-    for (int c = 0; c < step->nc && !suspicious; ++c) {
+    Suspect worst = {0};
+    bool ready = false;
+    for (int c = 0; c < step->nc; ++c) {
         const LashInteraction* item = &step->list->item[step->contact[c]];
         if (item->surfaces == 0 || is_empty(step, item)) continue;
         if (!ready) {
@@ -117,12 +129,32 @@ bool gaps_jump(LashSim* sim, Step* step) {
         double gap = step->g[item->row] - along_normal(system, item, step->G, lift);
         double start = step->gap_start[step->contact[c]];
         if (!(fabs(start) < INFINITY)) start = 0;
-        suspicious = gap < start - SHARE * system->surface_motion(system, item->surfaces, own) -
-                               sim->settings.tolerance_position;
+        double moved = system->surface_motion(system, item->surfaces, own);
+        double deep = start - SHARE * moved - sim->settings.tolerance_position - gap;
+        if (deep > worst.deep) worst = (Suspect){item, deep, start - gap, moved};
     }
-    bool jumps = suspicious && find_jump(sim, step, own);
+    return worst;
+}
+
+bool gaps_jump(LashSim* sim, Step* step) {
+    const LashSystem* system = sim->system;
+    if (sim->scheme->equations == EQUATIONS_OWN || !has_surfaces(step)) return false;
+    Scratch scratch = scratch_begin(sim);
+    double *own = scratch_velocity(sim), *lift = scratch_velocity(sim), *gaps = scratch_rows(sim);
+    Suspect suspect = find_suspect(sim, step, own, lift);
+    bool jumps = suspect.item != NULL && find_jump(sim, step, own);
+    if (suspect.item != NULL && !jumps) {
+        double lifted = system->surface_motion(system, suspect.item->surfaces, lift);
+        jumps = suspect.deep > BENT * lifted;
+        if (jumps)
+            sim->failure.fault = (LashFault){.kind = LASH_FAULT_GAP,
+                                             .t = step->t0 + step->h,
+                                             .id = suspect.item->id,
+                                             .fell = suspect.fell,
+                                             .moved = suspect.moved};
+    }
     // What the system remembers of its last evaluation is that of the step's end.
-    if (suspicious)
+    if (suspect.item != NULL)
         system->evaluate(system, sim->work, step->t0 + step->h, step->q_end, NULL, gaps, NULL,
                          NULL);
     scratch_end(sim, scratch);
