@@ -309,21 +309,6 @@ bool lash_model_share(LashModel* model, LashError* error);
 // contacts in the order of contact_point.
 LashMechanism* lash_model_build(const LashModel* model, LashError* error);
 
-// What a model measures. `of` says what the quantity belongs to.
-typedef enum LashQuantityOf {
-    LASH_OF_NOTHING,
-    LASH_OF_PART,
-    LASH_OF_JOINT,
-    LASH_OF_CONTACT
-} LashQuantityOf;
-typedef struct LashQuantity {
-    const char* name;
-    LashQuantityOf of;
-    const char* unit; // SI; of a joint coordinate: of a revolute's
-    bool impulsive;   // an average over the step just done: has no value at the start
-} LashQuantity;
-int lash_quantity_count(void);
-const LashQuantity* lash_quantity(int kind);
 // SI unit of an output, joint type considered.
 const char* lash_model_output_unit(const LashModel* model, const LashModelOutput* output);
 

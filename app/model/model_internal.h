@@ -5,24 +5,35 @@
 #include "app/cli/json_writer.h"
 #include "app/model/model.h"
 
-typedef enum ModelUnit {
-    UNIT_NONE, // a plain number, or one whose unit is found later
-    UNIT_LENGTH,
-    UNIT_MASS,
-    UNIT_TIME,
-    UNIT_ANGLE,
-    UNIT_FORCE,
-    UNIT_VELOCITY,
-    UNIT_ANGULAR_VELOCITY,
-    UNIT_ACCELERATION,
-    UNIT_INERTIA,
-    UNIT_DENSITY,
-    UNIT_TORQUE,
-    UNIT_STIFFNESS,
-    UNIT_DAMPING,
-    UNIT_ANGULAR_STIFFNESS,
-    UNIT_ANGULAR_DAMPING,
-    UNIT_COUNT
+// Units of numbers. Columns: identifier; exponents of length, mass, time, angle and force in the
+// model's units; name in SI.
+// clang-format off
+#define MODEL_UNIT_TABLE(X) \
+    X(NONE, 0, 0, 0, 0, 0, "") \
+    X(LENGTH, 1, 0, 0, 0, 0, "m") \
+    X(MASS, 0, 1, 0, 0, 0, "kg") \
+    X(TIME, 0, 0, 1, 0, 0, "s") \
+    X(ANGLE, 0, 0, 0, 1, 0, "rad") \
+    X(FORCE, 0, 0, 0, 0, 1, "N") \
+    X(VELOCITY, 1, 0, -1, 0, 0, "m/s") \
+    X(ANGULAR_VELOCITY, 0, 0, -1, 1, 0, "rad/s") \
+    X(ACCELERATION, 1, 0, -2, 0, 0, "m/s^2") \
+    X(INERTIA, 2, 1, 0, 0, 0, "kg m^2") \
+    X(DENSITY, -3, 1, 0, 0, 0, "kg/m^3") \
+    X(TORQUE, 1, 0, 0, 0, 1, "N m") \
+    X(STIFFNESS, -1, 0, 0, 0, 1, "N/m") \
+    X(DAMPING, -1, 0, 1, 0, 1, "N s/m") \
+    X(ANGULAR_STIFFNESS, 1, 0, 0, -1, 1, "N m/rad") \
+    X(ANGULAR_DAMPING, 1, 0, 1, -1, 1, "N m s/rad") \
+    X(PIECES, 0, 0, 0, 0, 0, "1") \
+    X(JOULE, 0, 0, 0, 0, 0, "J") \
+    X(NEWTON_SECOND, 0, 0, 0, 0, 0, "N s")
+// clang-format on
+typedef enum ModelUnit { // NONE: a plain number, or one whose unit is found later. PIECES: a number
+                         // of things. JOULE, NEWTON_SECOND: SI whatever the units of the model
+#define X(id, length, mass, time, angle, force, si) UNIT_##id,
+    MODEL_UNIT_TABLE(X)
+#undef X
 } ModelUnit;
 
 typedef enum KeyType {

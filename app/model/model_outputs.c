@@ -41,56 +41,20 @@ static void output_defaults(void* target) {
     output->level = output->point.x = NAN;
 }
 
-// Rows in the order of LashQuantityKind.
-static const LashQuantity quantities[LASH_QUANTITIES] = {
-    {"position.x", LASH_OF_PART, "m", false},
-    {"position.y", LASH_OF_PART, "m", false},
-    {"position.z", LASH_OF_PART, "m", false},
-    {"velocity.x", LASH_OF_PART, "m/s", false},
-    {"velocity.y", LASH_OF_PART, "m/s", false},
-    {"velocity.z", LASH_OF_PART, "m/s", false},
-    {"velocity", LASH_OF_PART, "m/s", false},
-    {"angular_velocity.x", LASH_OF_PART, "rad/s", false},
-    {"angular_velocity.y", LASH_OF_PART, "rad/s", false},
-    {"angular_velocity.z", LASH_OF_PART, "rad/s", false},
-    {"angular_velocity", LASH_OF_PART, "rad/s", false},
-    {"coordinate", LASH_OF_JOINT, "rad", false},
-    {"speed", LASH_OF_JOINT, "rad/s", false},
-    {"force.x", LASH_OF_JOINT, "N", true},
-    {"force.y", LASH_OF_JOINT, "N", true},
-    {"force.z", LASH_OF_JOINT, "N", true},
-    {"force", LASH_OF_JOINT, "N", true},
-    {"moment.x", LASH_OF_JOINT, "N m", true},
-    {"moment.y", LASH_OF_JOINT, "N m", true},
-    {"moment.z", LASH_OF_JOINT, "N m", true},
-    {"moment", LASH_OF_JOINT, "N m", true},
-    {"eccentricity", LASH_OF_JOINT, "m", false},
-    {"tilt", LASH_OF_JOINT, "rad", false},
-    {"contact_points", LASH_OF_JOINT, "1", false},
-    {"wear", LASH_OF_JOINT, "J", false},
-    {"free_time", LASH_OF_JOINT, "s", false},
-    {"contact_time", LASH_OF_JOINT, "s", false},
-    {"sliding_time", LASH_OF_JOINT, "s", false},
-    {"gap", LASH_OF_CONTACT, "m", false},
-    {"force", LASH_OF_CONTACT, "N", true},
-    {"normal_force", LASH_OF_CONTACT, "N", true},
-    {"friction_force", LASH_OF_CONTACT, "N", true},
-    {"impulse", LASH_OF_CONTACT, "N s", true},
-    {"impacts", LASH_OF_CONTACT, "1", false},
-    {"first_impact", LASH_OF_CONTACT, "s", false},
-    {"energy.kinetic", LASH_OF_NOTHING, "J", false},
-    {"energy.potential", LASH_OF_NOTHING, "J", false},
-    {"energy.total", LASH_OF_NOTHING, "J", false},
-    {"energy.balance_error", LASH_OF_NOTHING, "J", false},
+static const LashQuantity quantities[] = {
+#define X(id, text, whose, measure, more, ...) \
+    [LASH_##id] = {.name = text, .of = LASH_OF_##whose, .unit = measure, .traits = more},
+    LASH_QUANTITY_TABLE(X)
+#undef X
 };
-
-int lash_quantity_count(void) {
-    return LASH_QUANTITIES;
-}
 
 const LashQuantity* lash_quantity(int kind) {
     LASH_ASSERT(kind >= 0 && kind < LASH_QUANTITIES);
     return &quantities[kind];
+}
+
+bool lash_model_output_is_event(const LashModelOutput* output) {
+    return output->when == LASH_WHEN_FIRST_CROSSING || lash_quantity_is(output->kind, IS_TIME_OF);
 }
 
 static bool is_linear_joint(const LashModel* model, const LashModelOutput* output) {
@@ -100,38 +64,23 @@ static bool is_linear_joint(const LashModel* model, const LashModelOutput* outpu
     return lash_coordinate_count(type) > c && !lash_coordinate_is_angle(type, c);
 }
 
-const char* lash_model_output_unit(const LashModel* model, const LashModelOutput* output) {
-    bool linear = is_linear_joint(model, output);
-    if (output->kind == LASH_COORDINATE) return linear ? "m" : "rad";
-    if (output->kind == LASH_SPEED) return linear ? "m/s" : "rad/s";
-    return lash_quantity(output->kind)->unit;
+// Unit in which the model writes a level of this quantity; energies and impulses are SI.
+static ModelUnit output_unit(const LashModel* model, const LashModelOutput* output) {
+    int unit = lash_quantity(output->kind)->unit, angle = unit & 255, length = unit >> 8;
+    bool linear = length != 0 && is_linear_joint(model, output);
+    return (ModelUnit)(linear ? length : angle);
 }
 
-// Unit in which the model writes a level of this quantity; energies are SI.
-static ModelUnit level_unit(const LashModel* model, const LashModelOutput* output) {
-    bool linear = is_linear_joint(model, output);
-    int kind = output->kind;
-    if (kind <= LASH_POSITION_Z) return UNIT_LENGTH;
-    if (kind <= LASH_VELOCITY) return UNIT_VELOCITY;
-    if (kind <= LASH_ANGULAR_VELOCITY) return UNIT_ANGULAR_VELOCITY;
-    if (kind == LASH_COORDINATE) return linear ? UNIT_LENGTH : UNIT_ANGLE;
-    if (kind == LASH_SPEED) return linear ? UNIT_VELOCITY : UNIT_ANGULAR_VELOCITY;
-    if (kind <= LASH_FORCE) return UNIT_FORCE;
-    if (kind <= LASH_MOMENT) return UNIT_TORQUE;
-    if (kind == LASH_ECCENTRICITY) return UNIT_LENGTH;
-    if (kind == LASH_TILT) return UNIT_ANGLE;
-    if (kind >= LASH_FREE_TIME && kind <= LASH_SLIDING_TIME) return UNIT_TIME;
-    if (kind <= LASH_WEAR) return UNIT_NONE;
-    if (kind == LASH_GAP) return UNIT_LENGTH;
-    if (kind <= LASH_FRICTION_FORCE) return UNIT_FORCE;
-    if (kind == LASH_FIRST_IMPACT) return UNIT_TIME;
-    return UNIT_NONE;
+const char* lash_model_output_unit(const LashModel* model, const LashModelOutput* output) {
+    return model_unit_si(output_unit(model, output));
 }
 
 static bool find_quantity(ModelContext* context, const char* path, LashModelOutput* output) {
     char key[96], hint[128];
     for (int i = 0; i < LASH_QUANTITIES; ++i) {
-        if (strcmp(quantities[i].name, output->quantity) == 0) return output->kind = i, true;
+        if (strcmp(quantities[i].name, output->quantity) != 0) continue;
+        output->kind = i;
+        return true;
     }
     AppSuggestion near = app_suggestion(output->quantity);
     for (int i = 0; i < LASH_QUANTITIES; ++i) app_suggestion_offer(&near, quantities[i].name);
@@ -189,7 +138,7 @@ static bool resolve_of(ModelContext* context, const char* path, LashModelOutput*
     }
     if (of == LASH_OF_JOINT) {
         if (!model_find_joint(context, key, output->of, &output->index)) return false;
-        bool play = output->kind >= LASH_ECCENTRICITY && output->kind <= LASH_SLIDING_TIME;
+        bool play = lash_quantity_is(output->kind, OF_PLAY);
         if (play && !model_has(model->joint[output->index].clearance)) {
             return model_fail(context, key, "'%.60s' has no clearance, so no %s", output->of,
                               output->quantity);
@@ -232,13 +181,12 @@ static bool resolve_output(ModelContext* context, int index, const char* path) {
     }
     if (crossing) {
         output->level_si =
-            output->level * model_unit_factor(&model->units, level_unit(model, output));
+            output->level * model_unit_factor(&model->units, output_unit(model, output));
     }
-    if (output->coordinate != NULL && output->kind != LASH_COORDINATE &&
-        output->kind != LASH_SPEED) {
+    if (output->coordinate != NULL && !lash_quantity_is(output->kind, OF_COORDINATE)) {
         return model_fail(context, path, "a 'coordinate' belongs to coordinate and speed");
     }
-    if (model_has(output->point.x) && output->kind > LASH_VELOCITY) {
+    if (model_has(output->point.x) && !lash_quantity_is(output->kind, AT_POINT)) {
         return model_fail(context, path, "a 'point' belongs to positions and velocities");
     }
     return true;

@@ -28,28 +28,14 @@ static const KeySpec unit_keys[] = {
 const KeyTable model_units_table = {
     .what = "the units", .key = unit_keys, .keys = 5, .size = sizeof(LashModelUnits)};
 
-// Exponents of length, mass, time, angle, force.
-typedef struct Dimension {
+typedef struct Dimension { // exponents
     int length, mass, time, angle, force;
     const char* si;
 } Dimension;
-static const Dimension dimensions[UNIT_COUNT] = {
-    [UNIT_NONE] = {0, 0, 0, 0, 0, ""},
-    [UNIT_LENGTH] = {1, 0, 0, 0, 0, "m"},
-    [UNIT_MASS] = {0, 1, 0, 0, 0, "kg"},
-    [UNIT_TIME] = {0, 0, 1, 0, 0, "s"},
-    [UNIT_ANGLE] = {0, 0, 0, 1, 0, "rad"},
-    [UNIT_FORCE] = {0, 0, 0, 0, 1, "N"},
-    [UNIT_VELOCITY] = {1, 0, -1, 0, 0, "m/s"},
-    [UNIT_ANGULAR_VELOCITY] = {0, 0, -1, 1, 0, "rad/s"},
-    [UNIT_ACCELERATION] = {1, 0, -2, 0, 0, "m/s^2"},
-    [UNIT_INERTIA] = {2, 1, 0, 0, 0, "kg m^2"},
-    [UNIT_DENSITY] = {-3, 1, 0, 0, 0, "kg/m^3"},
-    [UNIT_TORQUE] = {1, 0, 0, 0, 1, "N m"},
-    [UNIT_STIFFNESS] = {-1, 0, 0, 0, 1, "N/m"},
-    [UNIT_DAMPING] = {-1, 0, 1, 0, 1, "N s/m"},
-    [UNIT_ANGULAR_STIFFNESS] = {1, 0, 0, -1, 1, "N m/rad"},
-    [UNIT_ANGULAR_DAMPING] = {1, 0, 1, -1, 1, "N m s/rad"},
+static const Dimension dimensions[] = {
+#define X(id, ...) [UNIT_##id] = {__VA_ARGS__},
+    MODEL_UNIT_TABLE(X)
+#undef X
 };
 
 // factor^exponent by multiplication and one division: 1e-3^-3 is then 1e9 to the last bit.

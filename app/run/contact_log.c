@@ -265,35 +265,3 @@ void app_contact_log_frame(AppContactLog* log, const LashRecordLayout* layout, d
     }
     log->frame_time = 0;
 }
-
-double app_contact_log_value(const AppContactLog* log, const LashModelOutput* output) {
-    double gap = INFINITY, first = INFINITY, impacts = 0, n = 0, t = 0, all = 0, blow = 0;
-    for (int i = output->index; i < output->index + output->count; ++i) {
-        const AppContact* contact = &log->contact[i];
-        double friction = hypot(contact->P[1], contact->P[2]);
-        gap = fmin(gap, contact->gap);
-        first = fmin(first, contact->first_impact); // passes over NAN
-        impacts += (double)contact->impacts;
-        n += contact->P[0];
-        blow += contact->blow;
-        t += friction;
-        all += hypot(contact->P[0], friction);
-    }
-    double per_time = log->h > 0 ? 1 / log->h : 0;
-    switch (output->kind) {
-        case LASH_GAP:
-            return output->count > 0 ? gap : 0; // of a joint whose clearance is 0
-        case LASH_CONTACT_FORCE:
-            return all * per_time;
-        case LASH_NORMAL_FORCE:
-            return n * per_time;
-        case LASH_FRICTION_FORCE:
-            return t * per_time;
-        case LASH_IMPULSE:
-            return fmax(blow, 0);
-        case LASH_IMPACTS:
-            return impacts;
-        default:
-            return isfinite(first) ? first : NAN; // LASH_FIRST_IMPACT
-    }
-}

@@ -71,9 +71,6 @@ bool app_contact_log_points(AppContactLog* log, const LashMechanism* mech, LashS
 // Writes the contacts' part of a frame, and begins the sums of the next one.
 void app_contact_log_frame(AppContactLog* log, const LashRecordLayout* layout, double* frame);
 
-// Value of a contact's quantity.
-double app_contact_log_value(const AppContactLog* log, const LashModelOutput* output);
-
 #ifdef __cplusplus
 }
 #endif

@@ -51,11 +51,6 @@ void app_drive_measure(AppDrive* drive) {
                       drive->h, drive->frame);
 }
 
-double app_drive_value(const AppDrive* drive, const LashModelOutput* output) {
-    return app_measure_value(output, &drive->layout, drive->start_energy, drive->frame,
-                             &drive->log);
-}
-
 void app_drive_outputs(AppDrive* drive) {
     const LashModel* model = drive->session->model;
     double t = lash_sim_time(drive->session->sim);

@@ -46,7 +46,7 @@ AppDriveEnd app_drive_run(AppDrive* drive, AppDriveEach* each, void* context, La
 void app_drive_measure(AppDrive* drive);
 void app_drive_outputs(AppDrive* drive);
 void app_drive_next_frame(AppDrive* drive);
-// Value of an output in the frame.
+// Value of an output in the frame (quantities.c).
 double app_drive_value(const AppDrive* drive, const LashModelOutput* output);
 
 // ---- a sim, stepped -----------------------------------------------------------------------------

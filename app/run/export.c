@@ -13,22 +13,37 @@
 #include "core/arena.h"
 #include "joints/mechanism.h"
 
+// Formats. Columns: option; what it is; does it need a FILE; most frames unless --frames says (0:
+// all); function below. A row that lacks one, or whose function does not exist, does not compile.
+// clang-format off
+#define EXPORT_FORMAT_TABLE(X) \
+    X(csv, "comma-separated values with one header line", false, 0, export_csv) \
+    X(glb, "animated glTF 2.0 for Blender and the web (needs FILE.glb)", true, 2000, export_glb) \
+    X(vtk, "time series for ParaView (needs FILE.pvd)", true, 200, export_vtk)
+// clang-format on
+
+typedef enum FormatKind {
+#define X(option, ...) FORMAT_##option,
+    EXPORT_FORMAT_TABLE(X)
+#undef X
+        FORMATS
+} FormatKind;
+
 typedef struct ExportOptions {
     AppOperands operands;
-    bool csv, glb, vtk, events, points, json;
-    int frames; // at most, of glb and vtk; 0: as many as suit the format
+    bool format[FORMATS], events, points, json;
+    int frames; // at most; 0: as many as suit the format
 } ExportOptions;
 
 #define OPTION(member) offsetof(ExportOptions, member)
 static const AppOption options[] = {
-    {"csv", 0, APP_FLAG, NULL, "comma-separated values with one header line", OPTION(csv)},
-    {"events", 0, APP_FLAG, NULL, "events of contacts, limits and friction in joints",
-     OPTION(events)},
+#define X(option, help, ...) {#option, 0, APP_FLAG, NULL, help, OPTION(format[FORMAT_##option])},
+    EXPORT_FORMAT_TABLE(X)
+#undef X
+        {"events", 0, APP_FLAG, NULL, "events of contacts, limits and friction in joints",
+         OPTION(events)},
     {"points", 0, APP_FLAG, NULL, "the contact points of every frame instead of the frames",
      OPTION(points)},
-    {"glb", 0, APP_FLAG, NULL, "animated glTF 2.0 for Blender and the web (needs FILE.glb)",
-     OPTION(glb)},
-    {"vtk", 0, APP_FLAG, NULL, "time series for ParaView (needs FILE.pvd)", OPTION(vtk)},
     {"frames", 0, APP_INTEGER, "N", "at most this many frames (glb: 2000, vtk: 200)",
      OPTION(frames)},
     {"json", 0, APP_FLAG, NULL, "report as one JSON document (needs FILE)", OPTION(json)},
@@ -55,7 +70,15 @@ const AppCommand app_export_command = {
     .json_offset = OPTION(json),
     .operand_offset = OPTION(operands)};
 
-static const char* const suffix[] = {"", "x", "y", "z", "w"};
+// Component `part` of `per` of a series: a number, a vector, an impulse n, t1, t2, a quaternion.
+static const char* part_name(LashSeries series, int per, int part) {
+    static const char* const vector[] = {"x", "y", "z"};
+    static const char* const local[] = {"n", "t1", "t2"};
+    static const char* const quaternion[] = {"w", "x", "y", "z"};
+    if (per == 1) return "";
+    if (per == 4) return quaternion[part];
+    return series == LASH_SERIES_CONTACT_IMPULSE ? local[part] : vector[part];
+}
 
 // Joint type of that name, LASH_JOINT_TYPES: none.
 static LashJointType joint_type(const char* name) {
@@ -105,24 +128,25 @@ static void print_column_name(FILE* file, const LashRecord* record, LashSeries s
                 slash == NULL ? "" : ".", quantity, lash_series_unit(series));
         return;
     }
-    int owners = body    ? record->layout.bodies
-                 : joint ? record->layout.joints
-                         : record->layout.contacts;
-    int per = record->layout.width[series] / owners, index = column / per, part = column % per;
-    const char* name = body    ? record->body_name[index]
-                       : joint ? record->joint_name[index]
-                               : record->contact_name[index];
-    static const char* const local[] = {"n", "t1", "t2"};
-    const char* component = per == 1                                ? ""
-                            : series == LASH_SERIES_CONTACT_IMPULSE ? local[part]
-                            : per == 3                              ? suffix[1 + part]
-                                                                    : suffix[part == 0 ? 4 : part];
+    int owners = record->layout.contacts;
+    char* const* names = record->contact_name;
+    if (body) {
+        owners = record->layout.bodies;
+        names = record->body_name;
+    }
+    if (joint) {
+        owners = record->layout.joints;
+        names = record->joint_name;
+    }
+    int per = record->layout.width[series] / owners, part = column % per;
+    const char* name = names[column / per];
+    const char* component = part_name(series, per, part);
     enum { QUANTITY = 128 };
     size_t size = strlen(name) + 1 + QUANTITY;
     char* text = lash_alloc(size);
     int used = snprintf(text, size, "%s.", name);
     if (is_coordinate(series)) {
-        put_coordinate(text + used, QUANTITY, record, series, index, part);
+        put_coordinate(text + used, QUANTITY, record, series, column / per, part);
     } else {
         snprintf(text + used, QUANTITY, "%s%s%s [%s]", quantity, per == 1 ? "" : ".", component,
                  lash_series_unit(series));
@@ -220,9 +244,8 @@ static bool write_points(const LashRecord* record, FILE* file, LashError* error)
             bool contact = p->contact >= 0 && p->contact < record->layout.contacts;
             bool joint = p->joint >= 0 && p->joint < record->layout.joints;
             fprintf(file, "%.17g,", t);
-            app_csv_print(file, contact ? record->contact_name[p->contact]
-                                : joint ? record->joint_name[p->joint]
-                                        : "?");
+            const char* of = joint ? record->joint_name[p->joint] : "?";
+            app_csv_print(file, contact ? record->contact_name[p->contact] : of);
             fprintf(file, ",%llu", (unsigned long long)p->id);
             for (int c = 0; c < 3; ++c) fprintf(file, ",%.17g", p->point[c]);
             for (int c = 0; c < 3; ++c) fprintf(file, ",%.17g", p->normal[c]);
@@ -235,13 +258,16 @@ static bool write_points(const LashRecord* record, FILE* file, LashError* error)
     return good;
 }
 
-static bool export_csv(const LashRecord* record, const ExportOptions* o, const char* path,
+// ---- one function per format --------------------------------------------------------------------
+
+static bool export_csv(const LashRecord* record, const ExportOptions* o, int frames,
                        LashError* error) {
-    bool (*write)(const LashRecord*, FILE*, LashError*) = o->events   ? write_events
-                                                          : o->points ? write_points
-                                                                      : write_csv;
-    if (path == NULL) return write(record, stdout, error);
-    AppOutput* output = app_output_create(path, error);
+    (void)frames;
+    bool (*write)(const LashRecord*, FILE*, LashError*) = write_csv;
+    if (o->events) write = write_events;
+    if (o->points) write = write_points;
+    if (o->operands.count < 2) return write(record, stdout, error);
+    AppOutput* output = app_output_create(o->operands.item[1], error);
     if (output == NULL) return false;
     if (write(record, app_output_stream(output), error)) return app_output_finish(output, error);
     app_output_discard(output);
@@ -249,32 +275,68 @@ static bool export_csv(const LashRecord* record, const ExportOptions* o, const c
 }
 
 // Formats that hold the scene: they need the model that is inside the result.
-static bool export_scene(const ExportOptions* o, LashError* error) {
+static bool export_scene(const ExportOptions* o, int frames, ViewExport* write, LashError* error) {
     AppSessionOptions none = {.step = NAN, .duration = NAN};
     ViewScene scene = {0};
-    const char* path = o->operands.item[1];
     ViewSource* source = view_source_open(o->operands.item[0], &none, error);
-    bool good = source != NULL && view_scene_create(&scene, view_source_model(source),
-                                                    view_source_mechanism(source), error);
-    if (good) {
-        int frames = o->frames > 0 ? o->frames : o->glb ? 2000 : 200;
-        good = o->glb ? view_export_glb(source, &scene, path, frames, error)
-                      : view_export_vtk(source, &scene, path, frames, error);
-    }
+    bool good = source != NULL &&
+                view_scene_create(&scene, view_source_model(source), view_source_mechanism(source),
+                                  error) &&
+                write(source, &scene, o->operands.item[1], frames, error);
     view_scene_destroy(&scene);
     view_source_close(source);
     return good;
 }
 
-static bool check_options(const ExportOptions* o, LashError* error) {
-    int formats = o->csv + o->glb + o->vtk;
+static bool export_glb(const LashRecord* record, const ExportOptions* o, int frames,
+                       LashError* error) {
+    (void)record;
+    return export_scene(o, frames, view_export_glb, error);
+}
+
+static bool export_vtk(const LashRecord* record, const ExportOptions* o, int frames,
+                       LashError* error) {
+    (void)record;
+    return export_scene(o, frames, view_export_vtk, error);
+}
+
+typedef struct Format {
+    const char* option;
+    bool needs_file;
+    int frames;
+    bool (*write)(const LashRecord* record, const ExportOptions* o, int frames, LashError* error);
+} Format;
+static const Format formats[FORMATS] = {
+#define X(option, help, needs_file, frames, write) \
+    [FORMAT_##option] = {"--" #option, needs_file, frames, write},
+    EXPORT_FORMAT_TABLE(X)
+#undef X
+};
+
+// The one that is asked for; NULL with error.
+static const Format* chosen_format(const ExportOptions* o, LashError* error) {
+    const Format* format = NULL;
+    int chosen = 0;
+    for (int i = 0; i < FORMATS; ++i) {
+        chosen += o->format[i];
+        if (o->format[i]) format = &formats[i];
+    }
+    if (chosen == 1) return format;
+#define X(option, ...) " --" #option
+    lash_error_set(error, LASH_ERROR_USAGE, "",
+                   "choose one format of" EXPORT_FORMAT_TABLE(X) ", found %d", chosen);
+#undef X
+    return NULL;
+}
+
+static bool check_options(const ExportOptions* o, const Format* format, LashError* error) {
     bool file = o->operands.count > 1;
-    if (formats != 1)
-        return lash_error_set(error, LASH_ERROR_USAGE, "",
-                              "choose one format: --csv, --glb or --vtk");
-    if (!o->csv && !file)
+    if (format == NULL) return false;
+    if (o->events && o->points)
+        return lash_error_set(error, LASH_ERROR_USAGE, "", "choose --events or --points, not both");
+    if (format->needs_file && !file)
         return lash_error_set(error, LASH_ERROR_USAGE, "", "%s needs a FILE to write to",
-                              o->glb ? "--glb" : "--vtk");
+                              format->option);
     if (o->json && !file)
         return lash_error_set(error, LASH_ERROR_USAGE, "",
                               "--json needs a FILE to write the values to");
@@ -285,28 +347,21 @@ static bool check_options(const ExportOptions* o, LashError* error) {
 }
 
 int app_export(int argc, char** argv) {
-    ExportOptions o = {.csv = false};
+    ExportOptions o = {.json = false};
     int code = app_options_parse(&app_export_command, argc, argv, &o);
     if (code >= 0) return code;
     AppReport report = app_report("export", o.json);
     LashError error = {0};
     const char* path = o.operands.count > 1 ? o.operands.item[1] : NULL;
-    if (o.events && o.points) {
-        lash_error_set(&error, LASH_ERROR_USAGE, "", "choose --events or --points, not both");
-        return app_report_finish(&report, &error);
-    }
-    if (!check_options(&o, &error)) return app_report_finish(&report, &error);
+    const Format* format = chosen_format(&o, &error);
+    if (!check_options(&o, format, &error)) return app_report_finish(&report, &error);
     LashRecord* record = lash_record_open(o.operands.item[0], &error);
     if (record != NULL) {
         if (!record->complete) {
             app_report_warning("the run did not finish; %lld frames are readable",
                                (long long)record->frames);
         }
-        if (o.csv) {
-            export_csv(record, &o, path, &error);
-        } else {
-            export_scene(&o, &error);
-        }
+        format->write(record, &o, o.frames > 0 ? o.frames : format->frames, &error);
         if (error.status != LASH_OK) lash_error_file(&error, o.operands.item[0]);
     }
     if (o.json) {

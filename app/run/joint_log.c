@@ -191,23 +191,3 @@ void app_joint_log_print(const AppJointLog* log, const LashModel* model, int nam
                0 - joint->work.friction, app_work_net(&joint->work), joint->tilt_max);
     }
 }
-
-double app_joint_log_value(const AppJointLog* log, const LashModelOutput* output) {
-    const AppJointPlay* joint = &log->joint[output->index];
-    switch (output->kind) {
-        case LASH_ECCENTRICITY:
-            return joint->eccentricity;
-        case LASH_TILT:
-            return joint->tilt;
-        case LASH_CONTACT_POINTS:
-            return joint->points;
-        case LASH_WEAR:
-            return 0 - joint->work.friction;
-        case LASH_FREE_TIME:
-            return joint->free;
-        case LASH_CONTACT_TIME:
-            return joint->contact;
-        default:
-            return joint->sliding; // LASH_SLIDING_TIME
-    }
-}

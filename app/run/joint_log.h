@@ -64,9 +64,6 @@ void app_joint_log_frame(const AppJointLog* log, const LashRecordLayout* layout,
 void app_joint_log_put(AppJson* json, const AppJointLog* log, const LashModel* model);
 void app_joint_log_print(const AppJointLog* log, const LashModel* model, int name_width);
 
-// Value of a quantity of a joint's play.
-double app_joint_log_value(const AppJointLog* log, const LashModelOutput* output);
-
 #ifdef __cplusplus
 }
 #endif

@@ -1,4 +1,4 @@
-// Frames, outputs, statistics.
+// Frames and statistics.
 //
 // Time integrals use the trapezoidal rule; quantities that are averages over a step (reactions)
 // count with their step. A crossing is found by linear interpolation between two steps.
@@ -119,69 +119,15 @@ void app_measure_frame(const LashMechanism* mech, LashSim* sim, const AppCounter
     frame[at[LASH_SERIES_SHIFT_BODY]] = counters->frame_shift > 0 ? counters->frame_shift_body : -1;
 }
 
-static Vec3 triple(const double* x) {
-    return vec3(x[0], x[1], x[2]);
-}
-
-static double component(Vec3 a, int index) { // 0, 1, 2 or 3 for the norm
-    return index == 0 ? a.x : index == 1 ? a.y : index == 2 ? a.z : vec3_norm(a);
-}
-
-static double body_value(const LashModelOutput* output, const LashRecordLayout* layout,
-                         const double* frame) {
-    int i = output->index, kind = output->kind;
-    const double* p = frame + layout->offset[LASH_SERIES_ORIENTATION] + 4 * i;
-    Quat rot = quat(p[0], p[1], p[2], p[3]);
-    Vec3 arm = quat_rotate(rot, output->body_point);
-    Vec3 omega = triple(frame + layout->offset[LASH_SERIES_ANGULAR_VELOCITY] + 3 * i);
-    if (kind <= LASH_POSITION_Z) {
-        Vec3 r = triple(frame + layout->offset[LASH_SERIES_POSITION] + 3 * i);
-        return component(vec3_add(r, arm), kind - LASH_POSITION_X);
-    }
-    if (kind <= LASH_VELOCITY) {
-        Vec3 v = triple(frame + layout->offset[LASH_SERIES_VELOCITY] + 3 * i);
-        return component(vec3_add(v, vec3_cross(quat_rotate(rot, omega), arm)),
-                         kind - LASH_VELOCITY_X);
-    }
-    return component(omega, kind - LASH_ANGULAR_VELOCITY_X);
-}
-
-double app_measure_value(const LashModelOutput* output, const LashRecordLayout* layout,
-                         double energy_start, const double* frame, const AppContactLog* log) {
-    int i = output->index, kind = output->kind;
-    const int* at = layout->offset;
-    if (kind <= LASH_ANGULAR_VELOCITY) return body_value(output, layout, frame);
-    if (kind == LASH_COORDINATE || kind == LASH_SPEED) {
-        int series = kind == LASH_SPEED ? LASH_SERIES_JOINT_SPEED : LASH_SERIES_JOINT_COORDINATE;
-        return frame[at[series] + LASH_RECORD_COORDINATES * i + output->coordinate_index];
-    }
-    if (kind <= LASH_FORCE) {
-        return component(triple(frame + at[LASH_SERIES_JOINT_FORCE] + 3 * i), kind - LASH_FORCE_X);
-    }
-    if (kind <= LASH_MOMENT) {
-        return component(triple(frame + at[LASH_SERIES_JOINT_MOMENT] + 3 * i),
-                         kind - LASH_MOMENT_X);
-    }
-    if (kind <= LASH_SLIDING_TIME) return app_joint_log_value(&log->joints, output);
-    if (kind <= LASH_FIRST_IMPACT) return app_contact_log_value(log, output);
-    double kinetic = frame[at[LASH_SERIES_KINETIC]], potential = frame[at[LASH_SERIES_POTENTIAL]];
-    if (kind == LASH_ENERGY_KINETIC) return kinetic;
-    if (kind == LASH_ENERGY_POTENTIAL) return potential;
-    if (kind == LASH_ENERGY_TOTAL) return kinetic + potential;
-    double work = frame[at[LASH_SERIES_EXTERNAL_WORK]] + frame[at[LASH_SERIES_DAMPING_WORK]] +
-                  frame[at[LASH_SERIES_CONTACT_WORK_NORMAL]] +
-                  frame[at[LASH_SERIES_CONTACT_WORK_TANGENTIAL]];
-    return kinetic + potential - energy_start - work;
-}
-
 static bool crosses(const LashModelOutput* output, double before, double now) {
     bool up = before < output->level_si && now >= output->level_si;
     bool down = before > output->level_si && now <= output->level_si;
-    return output->direction == 0 ? up || down : output->direction == 1 ? up : down;
+    if (output->direction == 0) return up || down;
+    return output->direction == 1 ? up : down;
 }
 
 void app_statistic_add(AppStatistic* s, const LashModelOutput* output, double time, double value) {
-    bool impulsive = lash_quantity(output->kind)->impulsive;
+    bool impulsive = lash_quantity_is(output->kind, IMPULSIVE);
     if (!s->filled) {
         *s = (AppStatistic){.filled = true,
                             .time = time,
@@ -197,7 +143,7 @@ void app_statistic_add(AppStatistic* s, const LashModelOutput* output, double ti
         return;
     }
     double dt = time - s->time;
-    if (output->kind == LASH_FIRST_IMPACT) { // not a number: never, so far
+    if (lash_quantity_is(output->kind, IS_TIME_OF)) { // not a number: never, so far
         s->least = fmin(s->least, value);
         s->largest = fmax(s->largest, value);
     } else {

@@ -33,10 +33,6 @@ void app_counters_add(AppCounters* counters, const LashStepInfo* info, const Las
 void app_measure_frame(const LashMechanism* mech, LashSim* sim, const AppCounters* counters,
                        const LashRecordLayout* layout, double h, double* frame);
 
-// Value of a quantity in a frame; log: of the contacts, NULL when the model has none.
-double app_measure_value(const LashModelOutput* output, const LashRecordLayout* layout,
-                         double energy_start, const double* frame, const AppContactLog* log);
-
 // Running statistics of one output.
 typedef struct AppStatistic {
     bool filled;

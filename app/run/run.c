@@ -83,10 +83,19 @@ typedef struct Run {
 
 // ---- preparing ----------------------------------------------------------------------------------
 
+// What is plotted of a model that asks for nothing.
+enum { ENERGIES = 3 };
+static const struct {
+    LashQuantityKind kind;
+    const char* name;
+} energies[ENERGIES] = {{LASH_ENERGY_KINETIC, "kinetic"},
+                        {LASH_ENERGY_POTENTIAL, "potential"},
+                        {LASH_ENERGY_TOTAL, "total"}};
+
 static void prepare_plot(Run* run) {
     int outputs = run->session.model->outputs;
     if (run->options->plot == NULL) return;
-    run->plotted = outputs > 0 ? outputs : 3;
+    run->plotted = outputs > 0 ? outputs : ENERGIES;
     run->frame_capacity = run->drive.steps / run->every + 3;
     run->history =
         lash_alloc((size_t)run->frame_capacity * (size_t)(1 + run->plotted) * sizeof(double));
@@ -201,9 +210,9 @@ static void remember(Run* run) {
     double* row = run->history + run->frames * (1 + run->plotted);
     row[0] = drive->frame[drive->layout.offset[LASH_SERIES_TIME]];
     for (int i = 0; i < run->plotted; ++i) {
-        LashModelOutput energy = {.kind = LASH_ENERGY_KINETIC + i};
+        LashModelOutput energy = {.kind = energies[i].kind};
         const LashModelOutput* output = model->outputs > 0 ? &model->output[i] : &energy;
-        bool impulsive = lash_quantity(output->kind)->impulsive;
+        bool impulsive = lash_quantity_is(output->kind, IMPULSIVE);
         if (!impulsive) {
             row[1 + i] = app_drive_value(drive, output);
             continue;
@@ -476,7 +485,7 @@ static void print_outputs(const Run* run, int width) {
         const LashModelOutput* output = &model->output[i];
         double value = app_statistic_result(&run->drive.statistic[i], output);
         bool crossing = output->when == LASH_WHEN_FIRST_CROSSING;
-        bool never = crossing || output->kind == LASH_FIRST_IMPACT;
+        bool never = lash_model_output_is_event(output);
         const char* unit = crossing ? "s" : lash_model_output_unit(model, output);
         if (isnan(value)) {
             printf("  %-*s %s\n", width, output->name, never ? "never" : "not a number");
@@ -619,7 +628,6 @@ static void print_summary(const Run* run) {
 // Outputs of one unit share a panel; the same quantity is drawn once.
 static bool draw_plot(const Run* run, LashError* error) {
     const LashModel* model = run->session.model;
-    static const char* const energies[] = {"kinetic", "potential", "total"};
     size_t n = (size_t)run->frames;
     double* column = lash_alloc((n * (size_t)(1 + run->plotted) + 1) * sizeof(double));
     for (size_t i = 0; i < n; ++i) {
@@ -639,13 +647,13 @@ static bool draw_plot(const Run* run, LashError* error) {
     for (int k = 0; k < run->plotted; ++k) {
         const LashModelOutput* output = model->outputs > 0 ? &model->output[k] : NULL;
         const char* unit = output == NULL ? "J" : lash_model_output_unit(model, output);
-        if (output != NULL && output->kind == LASH_FIRST_IMPACT) continue; // one number, no curve
+        if (output != NULL && lash_quantity_is(output->kind, IS_TIME_OF)) continue; // no curve
         if (strcmp(unit, "1") == 0) unit = "count";
         char name[APP_PLOT_NAME];
         snprintf(name, sizeof name, "%s%s%s",
                  output == NULL || output->of == NULL ? "" : output->of,
                  output == NULL || output->of == NULL ? "" : " ",
-                 output == NULL ? energies[k] : output->quantity);
+                 output == NULL ? energies[k].name : output->quantity);
         app_plot_add(&plot, unit, name, column + (size_t)(1 + k) * n);
     }
     bool good = app_plot_write(&plot, run->options->plot, error);

@@ -203,9 +203,44 @@ static int compare_effects(const void* a, const void* b) {
     return (x->parameter > y->parameter) - (x->parameter < y->parameter);
 }
 
+// ---- one function per analysis of design.h: fills the effects from y (rows of the plan) ---------
+
+static void add_shares(const LashAnalysis* analysis, LashOutputAnalysis* a, const double* y) {
+    (void)y;
+    add_contributions(analysis, a);
+}
+
+static void add_sobol(const LashAnalysis* analysis, LashOutputAnalysis* a, const double* y) {
+    int k = analysis->study->active;
+    LashSobolIndex* index = lash_alloc((size_t)k * sizeof *index);
+    add_contributions(analysis, a);
+    a->base_used = lash_sobol_indices(analysis->study, y, index);
+    for (int j = 0; j < k; ++j) {
+        a->effect[j].sobol = index[j];
+        a->effect[j].importance = index[j].total;
+    }
+    a->noise = NAN;
+    lash_free(index);
+}
+
+static void add_morris(const LashAnalysis* analysis, LashOutputAnalysis* a, const double* y) {
+    int k = analysis->study->active;
+    LashMorrisEffect* effect = lash_alloc((size_t)k * sizeof *effect);
+    lash_morris_effects(analysis->study, y, effect);
+    for (int j = 0; j < k; ++j) {
+        a->effect[j].morris = effect[j];
+        a->effect[j].importance = effect[j].mu_star;
+    }
+    lash_free(effect);
+}
+
 static void add_effects(const LashAnalysis* analysis, LashOutputAnalysis* a, int output) {
+    static void (*const add[])(const LashAnalysis*, LashOutputAnalysis*, const double*) = {
+#define X(id, name, ...) [LASH_ANALYSIS_##id] = add_##name,
+        LASH_ANALYSIS_TABLE(X)
+#undef X
+    };
     const LashStudy* study = analysis->study;
-    LashDesignType type = (LashDesignType)study->design.type;
     int k = study->active, next = 0;
     double* y = plan_values(analysis, output);
     a->effect = lash_alloc((size_t)k * sizeof *a->effect);
@@ -214,30 +249,7 @@ static void add_effects(const LashAnalysis* analysis, LashOutputAnalysis* a, int
         if (study->parameter[p].active >= 0)
             a->effect[next++] = (LashParameterEffect){.parameter = p, .low = NAN, .high = NAN};
     }
-    if (type == LASH_DESIGN_ONE_AT_A_TIME) {
-        add_swings(analysis, a, y);
-    } else if (type != LASH_DESIGN_MORRIS) {
-        add_contributions(analysis, a);
-    }
-    if (type == LASH_DESIGN_SALTELLI) {
-        LashSobolIndex* index = lash_alloc((size_t)k * sizeof *index);
-        a->base_used = lash_sobol_indices(study, y, index);
-        for (int j = 0; j < k; ++j) {
-            a->effect[j].sobol = index[j];
-            a->effect[j].importance = index[j].total;
-        }
-        a->noise = NAN;
-        lash_free(index);
-    }
-    if (type == LASH_DESIGN_MORRIS) {
-        LashMorrisEffect* effect = lash_alloc((size_t)k * sizeof *effect);
-        lash_morris_effects(study, y, effect);
-        for (int j = 0; j < k; ++j) {
-            a->effect[j].morris = effect[j];
-            a->effect[j].importance = effect[j].mu_star;
-        }
-        lash_free(effect);
-    }
+    add[lash_study_analysis(study)](analysis, a, y);
     for (int j = 0; j < k; ++j)
         qsort(a->effect[j].bin, (size_t)a->effect[j].bins, sizeof(LashBin), compare_bins);
     qsort(a->effect, (size_t)k, sizeof *a->effect, compare_effects);
@@ -248,12 +260,10 @@ static void add_effects(const LashAnalysis* analysis, LashOutputAnalysis* a, int
 static void explain_shares(const LashAnalysis* analysis, LashOutputAnalysis* a) {
     const double whole = 1.005; // 100 % as it is printed
     const LashStudy* study = analysis->study;
-    LashDesignType type = (LashDesignType)study->design.type;
     double sum = 0, total = 0, largest = 0;
     a->together = NAN;
-    if (study->active == 0 || type == LASH_DESIGN_MORRIS || type == LASH_DESIGN_ONE_AT_A_TIME)
-        return;
-    bool saltelli = type == LASH_DESIGN_SALTELLI;
+    if (study->active == 0 || !analysis->shares) return;
+    bool saltelli = lash_study_analysis(study) == LASH_ANALYSIS_SOBOL;
     for (int j = 0; j < study->active; ++j) {
         sum += saltelli ? a->effect[j].sobol.first : a->effect[j].importance;
         total += a->effect[j].importance;
@@ -281,7 +291,7 @@ static void explain_shares(const LashAnalysis* analysis, LashOutputAnalysis* a) 
             "Shares come to %s: more than 100 %% is sampling error (%lld samples, in which the "
             "parameters are not quite independent%s); more samples lessen it.",
             much, (long long)a->moments.n,
-            type == LASH_DESIGN_LIST ? ": they are those of the list" : "");
+            study->list != NULL ? ": they are those of the list" : "");
     }
 }
 
@@ -293,11 +303,18 @@ LashAnalysis* lash_analysis_create(const LashStudy* study, const LashStoreTable*
     analysis->table = table;
     analysis->planned = study->samples;
     analysis->sample = lash_study_is_sample(study);
-    LashDesignType type = (LashDesignType)study->design.type;
-    analysis->ranked_by = type == LASH_DESIGN_SALTELLI        ? "total Sobol index"
-                          : type == LASH_DESIGN_MORRIS        ? "mu* of Morris"
-                          : type == LASH_DESIGN_ONE_AT_A_TIME ? "swing of the output"
-                                                              : "share of the variance";
+    static const struct {
+        const char *ranked_by, *meaning;
+        bool shares;
+    } kinds[] = {
+#define X(id, name, ranked, share, text) [LASH_ANALYSIS_##id] = {ranked, text, share},
+        LASH_ANALYSIS_TABLE(X)
+#undef X
+    };
+    LashAnalysisKind kind = lash_study_analysis(study);
+    analysis->ranked_by = kinds[kind].ranked_by;
+    analysis->ranking = kinds[kind].meaning;
+    analysis->shares = kinds[kind].shares;
     for (int64_t i = 0; i < table->rows; ++i) {
         const LashSample* row = &table->sample[i];
         ++analysis->counts[row->status];

@@ -65,7 +65,9 @@ typedef struct LashAnalysis {
     const LashStoreTable* table;
     int64_t counts[LASH_SAMPLE_STATUSES], planned;
     bool sample;           // the rows are a random sample: shares and capabilities mean something
+    bool shares;           // importance is a share of the variance, else a change of the output
     const char* ranked_by; // what importance is
+    const char* ranking;   // and what it means, in a sentence
     LashOutputAnalysis* output;
     double steps, wall, penetration; // sums and largest
 } LashAnalysis;

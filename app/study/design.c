@@ -124,7 +124,7 @@ static double morris_change(const LashStudy* study, int start) {
     return (start < p / 2 ? 1 : -1) * 0.5 * p / (p - 1);
 }
 
-static void morris_point(const LashStudy* study, int64_t i, double* u) {
+static void morris_place_of(const LashStudy* study, int64_t i, double* u) {
     uint64_t path = (uint64_t)(i / (study->active + 1));
     int step = (int)(i % (study->active + 1));
     double p = (double)lash_study_morris_levels(study);
@@ -147,34 +147,7 @@ int lash_study_morris_step(const LashStudy* study, int64_t i, double* change) {
     return -1;
 }
 
-// ---- points in the unit cube --------------------------------------------------------------------
-
-static void saltelli_point(const LashStudy* study, int64_t i, double* u) {
-    int64_t base = i / (study->active + 2);
-    int row = (int)(i % (study->active + 2));
-    uint32_t block = (uint32_t)(base / study->block_size);
-    uint32_t index = (uint32_t)(base % study->block_size);
-    for (int k = 0; k < study->active; ++k) {
-        bool from_b = row == 1 || row == 2 + k;
-        u[k] = lash_sobol_scrambled(study->sobol, 2 * k + from_b, index, study->seed, block);
-    }
-}
-
-static double unit_coordinate(const LashStudy* study, int64_t i, int k) {
-    uint64_t index = (uint64_t)i;
-    switch ((LashDesignType)study->design.type) {
-        case LASH_DESIGN_SOBOL:
-            return lash_sobol_scrambled(study->sobol, k, (uint32_t)i, study->seed, 0);
-        case LASH_DESIGN_LATIN_HYPERCUBE: {
-            uint64_t n = (uint64_t)study->samples;
-            double stratum = (double)lash_random_permute(study->seed, (uint32_t)k, index, n);
-            double inside = lash_random_uniform(study->seed, LASH_STREAM_POINT, (uint32_t)k, index);
-            return fmin((stratum + inside) / (double)n, 1 - 0x1p-53);
-        }
-        default:
-            return lash_random_uniform(study->seed, LASH_STREAM_POINT, (uint32_t)k, index);
-    }
-}
+// ---- points -------------------------------------------------------------------------------------
 
 // u -> normals -> correlated normals -> u
 static void correlate(const LashStudy* study, double* u) {
@@ -199,50 +172,72 @@ static double range_value(const LashDistribution* d, double u) {
     return low + u * (high - low);
 }
 
-void lash_study_point(const LashStudy* study, int64_t i, double* x) {
-    LashDesignType type = (LashDesignType)study->design.type;
-    LASH_ASSERT(i >= 0 && i < study->samples);
-    if (type == LASH_DESIGN_LIST) {
-        memcpy(x, study->list + i * study->parameters, (size_t)study->parameters * sizeof *x);
-        return;
-    }
-    if (type == LASH_DESIGN_ONE_AT_A_TIME) {
-        one_at_a_time_point(study, i, x);
-        return;
-    }
-    if (type == LASH_DESIGN_GRID) {
-        grid_point(study, i, x);
-        return;
-    }
-    double u[STUDY_MAX_PARAMETERS];
-    if (type == LASH_DESIGN_MORRIS) {
-        morris_point(study, i, u);
-    } else if (type == LASH_DESIGN_SALTELLI) {
-        saltelli_point(study, i, u);
-    } else {
-        for (int k = 0; k < study->active; ++k) u[k] = unit_coordinate(study, i, k);
-        if (study->cholesky != NULL) correlate(study, u);
-    }
+// Constant parameters, and active ones at u of their distribution.
+static void from_quantiles(const LashStudy* study, const double* u, double* x) {
     for (int k = 0; k < study->parameters; ++k) {
         const LashStudyParameter* p = &study->parameter[k];
-        if (p->active < 0) {
-            x[k] = p->value;
-        } else if (type == LASH_DESIGN_MORRIS) {
-            x[k] = range_value(&p->distribution, u[p->active]);
-        } else {
-            x[k] = lash_distribution_quantile(&p->distribution, u[p->active]);
-        }
+        x[k] =
+            p->active < 0 ? p->value : lash_distribution_quantile(&p->distribution, u[p->active]);
     }
 }
 
-bool lash_study_is_sample(const LashStudy* study) {
-    LashDesignType type = (LashDesignType)study->design.type;
-    return type != LASH_DESIGN_ONE_AT_A_TIME && type != LASH_DESIGN_GRID &&
-           type != LASH_DESIGN_MORRIS;
+// The same where parameters may be correlated.
+static void from_sample(const LashStudy* study, double* u, double* x) {
+    if (study->cholesky != NULL) correlate(study, u);
+    from_quantiles(study, u, x);
 }
 
-bool lash_study_counts(const LashStudy* study, int64_t i) {
-    return study->design.type != LASH_DESIGN_SALTELLI || i % (study->active + 2) < 2;
+static double chance(const LashStudy* study, int64_t i, int k) {
+    return lash_random_uniform(study->seed, LASH_STREAM_POINT, (uint32_t)k, (uint64_t)i);
+}
+
+static void random_point(const LashStudy* study, int64_t i, double* x) {
+    double u[STUDY_MAX_PARAMETERS];
+    for (int k = 0; k < study->active; ++k) u[k] = chance(study, i, k);
+    from_sample(study, u, x);
+}
+
+static void latin_hypercube_point(const LashStudy* study, int64_t i, double* x) {
+    double u[STUDY_MAX_PARAMETERS];
+    uint64_t n = (uint64_t)study->samples;
+    for (int k = 0; k < study->active; ++k) {
+        double stratum = (double)lash_random_permute(study->seed, (uint32_t)k, (uint64_t)i, n);
+        u[k] = fmin((stratum + chance(study, i, k)) / (double)n, 1 - 0x1p-53);
+    }
+    from_sample(study, u, x);
+}
+
+static void sobol_point(const LashStudy* study, int64_t i, double* x) {
+    double u[STUDY_MAX_PARAMETERS];
+    for (int k = 0; k < study->active; ++k)
+        u[k] = lash_sobol_scrambled(study->sobol, k, (uint32_t)i, study->seed, 0);
+    from_sample(study, u, x);
+}
+
+static void saltelli_point(const LashStudy* study, int64_t i, double* x) {
+    double u[STUDY_MAX_PARAMETERS];
+    int64_t base = i / (study->active + 2);
+    int row = (int)(i % (study->active + 2));
+    uint32_t block = (uint32_t)(base / study->block_size);
+    uint32_t index = (uint32_t)(base % study->block_size);
+    for (int k = 0; k < study->active; ++k) {
+        bool from_b = row == 1 || row == 2 + k;
+        u[k] = lash_sobol_scrambled(study->sobol, 2 * k + from_b, index, study->seed, block);
+    }
+    from_quantiles(study, u, x);
+}
+
+static void morris_point(const LashStudy* study, int64_t i, double* x) {
+    double u[STUDY_MAX_PARAMETERS];
+    morris_place_of(study, i, u);
+    for (int k = 0; k < study->parameters; ++k) {
+        const LashStudyParameter* p = &study->parameter[k];
+        x[k] = p->active < 0 ? p->value : range_value(&p->distribution, u[p->active]);
+    }
+}
+
+static void list_point(const LashStudy* study, int64_t i, double* x) {
+    memcpy(x, study->list + i * study->parameters, (size_t)study->parameters * sizeof *x);
 }
 
 // ---- size of the plan ---------------------------------------------------------------------------
@@ -344,7 +339,7 @@ static bool read_rows(LashStudy* study, Csv* csv, const int* column, int columns
     return study->samples > 0 || fail_list(error, study, 1, "%s", "there are no samples");
 }
 
-static bool read_list(ModelContext* context, LashStudy* study, const char* given) {
+static bool plan_list(ModelContext* context, LashStudy* study, const char* given) {
     char path[1024];
     char* text = NULL;
     int columns = 0;
@@ -360,33 +355,40 @@ static bool read_list(ModelContext* context, LashStudy* study, const char* given
                 read_rows(study, &csv, column, columns, context->error);
     lash_free(text);
     lash_free(column);
+    study->base = study->samples;
     return good;
 }
 
-static bool count_grid(ModelContext* context, LashStudy* study) {
-    double product = 1, sum = 1;
-    for (int k = 0; k < study->parameters; ++k) {
-        product *= level_count(study, &study->parameter[k]);
-        sum += other_levels(study, &study->parameter[k]);
-    }
-    double count = study->design.type == LASH_DESIGN_GRID ? product : sum;
+static bool set_levels(ModelContext* context, LashStudy* study, double count) {
     if (count > STUDY_MAX_SAMPLES) {
         return model_fail(context, "design", "this grid has %.3g samples; at most %g are possible",
                           count, STUDY_MAX_SAMPLES);
     }
-    study->samples = study->base = (int64_t)count;
+    study->samples = (int64_t)count;
+    study->base = study->samples;
     return true;
 }
 
-static bool count_points(ModelContext* context, LashStudy* study) {
-    LashDesignType type = (LashDesignType)study->design.type;
+static bool plan_grid(ModelContext* context, LashStudy* study, const char* list) {
+    (void)list;
+    double product = 1;
+    for (int k = 0; k < study->parameters; ++k) product *= level_count(study, &study->parameter[k]);
+    return set_levels(context, study, product);
+}
+
+static bool plan_one_at_a_time(ModelContext* context, LashStudy* study, const char* list) {
+    (void)list;
+    double sum = 1;
+    for (int k = 0; k < study->parameters; ++k) sum += other_levels(study, &study->parameter[k]);
+    return set_levels(context, study, sum);
+}
+
+// Base points of `each` samples.
+static bool set_points(ModelContext* context, LashStudy* study, int64_t each) {
     if (study->design.samples < 1)
         return model_fail(context, "design", "the design %s needs 'samples'",
-                          lash_design_name(type));
+                          lash_design_name((LashDesignType)study->design.type));
     study->base = study->design.samples;
-    int64_t each = type == LASH_DESIGN_SALTELLI ? study->active + 2
-                   : type == LASH_DESIGN_MORRIS ? study->active + 1
-                                                : 1;
     study->samples = study->base * each;
     if ((double)study->samples > STUDY_MAX_SAMPLES) {
         return model_fail(context, "design", "this plan has %.3g samples; at most %g are possible",
@@ -395,38 +397,92 @@ static bool count_points(ModelContext* context, LashStudy* study) {
     int64_t blocks = study->base / STUDY_BLOCK_POINTS;
     if (blocks < STUDY_FEW_BLOCKS || blocks > STUDY_BLOCKS) blocks = STUDY_BLOCKS;
     study->block_size = (int)((study->base + blocks - 1) / blocks);
-    if (type == LASH_DESIGN_MORRIS && lash_study_morris_levels(study) % 2 != 0)
-        return model_fail(context, "design.levels", "Morris paths want an even number of levels");
-    if (type == LASH_DESIGN_SOBOL || type == LASH_DESIGN_SALTELLI) {
-        int dimensions = type == LASH_DESIGN_SOBOL ? study->active : 2 * study->active;
-        study->sobol = lash_alloc((size_t)dimensions * LASH_SOBOL_BITS * sizeof(uint32_t));
-        lash_sobol_directions(dimensions, study->sobol);
-    }
     return true;
 }
 
+static void make_sobol(LashStudy* study, int dimensions) {
+    study->sobol = lash_alloc((size_t)dimensions * LASH_SOBOL_BITS * sizeof(uint32_t));
+    lash_sobol_directions(dimensions, study->sobol);
+}
+
+static bool plan_points(ModelContext* context, LashStudy* study, const char* list) {
+    (void)list;
+    return set_points(context, study, 1);
+}
+
+static bool plan_sobol(ModelContext* context, LashStudy* study, const char* list) {
+    (void)list;
+    if (!set_points(context, study, 1)) return false;
+    make_sobol(study, study->active);
+    return true;
+}
+
+static bool plan_saltelli(ModelContext* context, LashStudy* study, const char* list) {
+    (void)list;
+    if (!set_points(context, study, study->active + 2)) return false;
+    make_sobol(study, 2 * study->active);
+    return true;
+}
+
+static bool plan_morris(ModelContext* context, LashStudy* study, const char* list) {
+    (void)list;
+    if (!set_points(context, study, study->active + 1)) return false;
+    if (lash_study_morris_levels(study) % 2 != 0)
+        return model_fail(context, "design.levels", "Morris paths want an even number of levels");
+    return true;
+}
+
+// ---- the table ----------------------------------------------------------------------------------
+
+typedef struct Design {
+    LashAnalysisKind analysis;
+    int traits;
+    bool (*plan)(ModelContext* context, LashStudy* study, const char* list);
+    void (*point)(const LashStudy* study, int64_t i, double* x);
+} Design;
+static const Design designs[] = {
+#define X(id, name, analysis, traits, plan, point) \
+    [LASH_DESIGN_##id] = {LASH_ANALYSIS_##analysis, traits, plan, point},
+    LASH_DESIGN_TABLE(X)
+#undef X
+};
+
+LashAnalysisKind lash_study_analysis(const LashStudy* study) {
+    return designs[study->design.type].analysis;
+}
+
+bool lash_study_design_is(const LashStudy* study, LashDesignTraits trait) {
+    return (designs[study->design.type].traits & trait) != 0;
+}
+
+void lash_study_point(const LashStudy* study, int64_t i, double* x) {
+    LASH_ASSERT(i >= 0 && i < study->samples);
+    designs[study->design.type].point(study, i, x);
+}
+
+bool lash_study_is_sample(const LashStudy* study) {
+    return lash_study_design_is(study, DESIGN_SAMPLE);
+}
+
+bool lash_study_counts(const LashStudy* study, int64_t i) {
+    // rows A, B, AB_1 .. of a base point: the first two are a sample
+    return lash_study_analysis(study) != LASH_ANALYSIS_SOBOL || i % (study->active + 2) < 2;
+}
+
 bool study_resolve_design(ModelContext* context, LashStudy* study, const char* list_text) {
-    LashDesignType type = (LashDesignType)study->design.type;
-    if ((type == LASH_DESIGN_LIST) != (study->design.file != NULL)) {
+    bool list = study->design.type == LASH_DESIGN_LIST;
+    if (list != (study->design.file != NULL)) {
         return model_fail(context, "design",
-                          type == LASH_DESIGN_LIST ? "a list needs a 'file'"
-                                                   : "a 'file' belongs to the design list");
+                          list ? "a list needs a 'file'" : "a 'file' belongs to the design list");
     }
     for (int k = 0; k < study->parameters; ++k) {
         const LashStudyParameter* p = &study->parameter[k];
         char path[48];
         snprintf(path, sizeof path, "parameters[%d]", k);
-        if (p->type != LASH_DISCRETE && p->value_count > 0 && type != LASH_DESIGN_GRID &&
-            type != LASH_DESIGN_ONE_AT_A_TIME)
+        if (p->type != LASH_DISCRETE && p->value_count > 0 &&
+            !lash_study_design_is(study, DESIGN_LEVELS))
             return model_fail(context, path,
                               "'values' belong to a discrete distribution, or to a grid");
     }
-    if (type == LASH_DESIGN_LIST) {
-        bool good = read_list(context, study, list_text);
-        study->base = study->samples;
-        return good;
-    }
-    if (type == LASH_DESIGN_GRID || type == LASH_DESIGN_ONE_AT_A_TIME)
-        return count_grid(context, study);
-    return count_points(context, study);
+    return designs[study->design.type].plan(context, study, list_text);
 }

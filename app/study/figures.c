@@ -147,8 +147,7 @@ static void bar_name(const Plot* p, const char* name, double y) {
 
 void figure_contributors(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
     int n = bar_count(analysis);
-    bool share = analysis->study->design.type != LASH_DESIGN_MORRIS &&
-                 analysis->study->design.type != LASH_DESIGN_ONE_AT_A_TIME;
+    bool share = analysis->shares;
     double scale = share ? 100 : 1, most = share ? 0.1 : 0;
     for (int j = 0; j < n; ++j) most = fmax(most, a->effect[j].importance);
     char axis[128];

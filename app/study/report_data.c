@@ -21,7 +21,19 @@ static const char* parameter_name(const LashAnalysis* analysis, const LashParame
     return analysis->study->parameter[effect->parameter].name;
 }
 
-static void put_sobol(AppJson* json, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+// ---- one function per analysis of design.h: what it knows beside the ranking --------------------
+
+static void json_shares(AppJson* json, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    (void)json;
+    (void)analysis;
+    (void)a;
+}
+
+static void json_swings(AppJson* json, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    json_shares(json, analysis, a);
+}
+
+static void json_sobol(AppJson* json, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
     app_json_put_integer(json, "base_points", a->base_used);
     app_json_key(json, "sobol");
     app_json_begin_object(json);
@@ -41,7 +53,7 @@ static void put_sobol(AppJson* json, const LashAnalysis* analysis, const LashOut
     app_json_end_object(json);
 }
 
-static void put_morris(AppJson* json, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+static void json_morris(AppJson* json, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
     app_json_key(json, "morris");
     app_json_begin_object(json);
     for (int j = 0; j < analysis->study->active; ++j) {
@@ -91,6 +103,11 @@ static void put_spec(AppJson* json, const LashOutputAnalysis* a) {
 }
 
 static void put_output(AppJson* json, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    static void (*const add[])(AppJson*, const LashAnalysis*, const LashOutputAnalysis*) = {
+#define X(id, name, ...) [LASH_ANALYSIS_##id] = json_##name,
+        LASH_ANALYSIS_TABLE(X)
+#undef X
+    };
     static const char* const names[LASH_PERCENTILES] = {"p00135", "p01", "p05", "p25",   "p50",
                                                         "p75",    "p95", "p99", "p99865"};
     app_json_begin_object(json);
@@ -113,8 +130,7 @@ static void put_output(AppJson* json, const LashAnalysis* analysis, const LashOu
     app_json_put_number(json, "shares_together", a->together);
     app_json_put_text(json, "shares_note", a->note[0] != '\0' ? a->note : NULL);
     put_contributors(json, analysis, a);
-    if (analysis->study->design.type == LASH_DESIGN_SALTELLI) put_sobol(json, analysis, a);
-    if (analysis->study->design.type == LASH_DESIGN_MORRIS) put_morris(json, analysis, a);
+    add[lash_study_analysis(analysis->study)](json, analysis, a);
     app_json_key(json, "worst");
     app_json_begin_array(json);
     for (int i = 0; i < a->worsts; ++i)

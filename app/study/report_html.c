@@ -280,7 +280,7 @@ static void put_summary(Page* page, const LashAnalysis* analysis) {
 // What drives the output, in a sentence.
 static void put_driver(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
     const LashParameterEffect* e = &a->effect[0];
-    int type = analysis->study->design.type;
+    bool sobol = lash_study_analysis(analysis->study) == LASH_ANALYSIS_SOBOL;
     if (analysis->study->active == 0 || a->distinct < 2) return;
     if (isnan(e->importance)) {
         page_put(page, "%lld samples are too few to rank %d %s. ", (long long)a->moments.n,
@@ -297,7 +297,7 @@ static void put_driver(Page* page, const LashAnalysis* analysis, const LashOutpu
     }
     page_put(page, "<b>");
     page_escape(page, analysis->study->parameter[e->parameter].name);
-    if (type == LASH_DESIGN_MORRIS || type == LASH_DESIGN_ONE_AT_A_TIME) {
+    if (!analysis->shares) {
         char number[48];
         page_put(page, "</b> moves it most: by %s",
                  page_number(e->importance, number, sizeof number));
@@ -311,7 +311,7 @@ static void put_driver(Page* page, const LashAnalysis* analysis, const LashOutpu
                  100 * e->importance);
     } else {
         page_put(page, "</b> matters most: %.0f %% of the variance%s. ", 100 * e->importance,
-                 type == LASH_DESIGN_SALTELLI ? ", interactions included" : " by itself");
+                 sobol ? ", interactions included" : " by itself");
     }
     if (a->note[0] != '\0' && e->importance > 1) page_put(page, "%s ", a->note);
 }
@@ -379,7 +379,7 @@ static void put_percentiles(Page* page, const LashOutputAnalysis* a) {
     page_put(page, "</tr></table></div>\n");
 }
 
-static void put_morris(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+static void html_morris(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
     begin_section(page, "Morris");
     begin_figure(page);
     figure_morris(page, analysis, a);
@@ -408,30 +408,15 @@ static void put_morris(Page* page, const LashAnalysis* analysis, const LashOutpu
     end_section(page);
 }
 
-static const char* ranking_text(int type) {
-    switch (type) {
-        case LASH_DESIGN_SALTELLI:
-            return "Total index: share of the variance that would vanish if this parameter were "
-                   "fixed, interactions included.";
-        case LASH_DESIGN_MORRIS:
-            return "Mean size of the change when the parameter is moved.";
-        case LASH_DESIGN_ONE_AT_A_TIME:
-            return "Change of the output from the low to the high end, others nominal.";
-        default:
-            return "Share of the variance explained by the parameter alone, by a smooth curve.";
-    }
-}
-
 static void put_contributors(Page* page, const LashAnalysis* analysis,
                              const LashOutputAnalysis* a) {
-    int type = analysis->study->design.type;
     begin_section(page, "Ranked contributors");
     begin_figure(page);
     figure_contributors(page, analysis, a);
-    page_put(page, "<figcaption>%s", ranking_text(type));
+    page_put(page, "<figcaption>%s", analysis->ranking);
     if (!isnan(a->noise))
         page_put(page, " Below %.1f %% (muted, dotted line) it may be chance.", 100 * a->noise);
-    if (!isnan(a->r2) && type != LASH_DESIGN_SALTELLI)
+    if (!isnan(a->r2) && lash_study_analysis(analysis->study) != LASH_ANALYSIS_SOBOL)
         page_put(page, " Together they explain %.0f %%, straight lines alone %.0f %%%s.",
                  100 * a->together, 100 * a->r2,
                  a->note[0] == '\0' ? "; the rest is interaction or jumps" : "");
@@ -439,30 +424,43 @@ static void put_contributors(Page* page, const LashAnalysis* analysis,
     end_section(page);
 }
 
-static void put_ranking(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
-    int type = analysis->study->design.type;
+static void put_tornado(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a,
+                        const char* caption) {
+    begin_section(page, "Tornado");
+    begin_figure(page);
+    figure_tornado(page, analysis, a);
+    end_figure(page, caption);
+    end_section(page);
+}
+
+static void html_shares(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
     char caption[300];
+    snprintf(caption, sizeof caption,
+             "Mean output in the lowest (muted) and the highest (strong) of %d equal parts of the "
+             "samples by each parameter; dotted: mean of all.",
+             a->effect[0].bins);
+    put_tornado(page, analysis, a, caption);
+}
+
+static void html_sobol(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    html_shares(page, analysis, a);
+}
+
+static void html_swings(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    put_tornado(page, analysis, a,
+                "Output at the low (muted) and high (strong) end of each parameter; dotted: mean "
+                "of all.");
+}
+
+static void put_ranking(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    static void (*const put[])(Page*, const LashAnalysis*, const LashOutputAnalysis*) = {
+#define X(id, name, ...) [LASH_ANALYSIS_##id] = html_##name,
+        LASH_ANALYSIS_TABLE(X)
+#undef X
+    };
     page_put(page, "<div class=\"grid2\">");
     if (!isnan(a->effect[0].importance)) put_contributors(page, analysis, a);
-    if (type != LASH_DESIGN_MORRIS) { // its paths have no low and high end alone
-        begin_section(page, "Tornado");
-        begin_figure(page);
-        figure_tornado(page, analysis, a);
-        if (type == LASH_DESIGN_ONE_AT_A_TIME) {
-            snprintf(caption, sizeof caption,
-                     "Output at the low (muted) and high (strong) end of each parameter; dotted: "
-                     "mean of all.");
-        } else {
-            snprintf(caption, sizeof caption,
-                     "Mean output in the lowest (muted) and the highest (strong) of %d equal parts "
-                     "of the samples by each parameter; dotted: mean of all.",
-                     a->effect[0].bins);
-        }
-        end_figure(page, caption);
-        end_section(page);
-    } else {
-        put_morris(page, analysis, a);
-    }
+    put[lash_study_analysis(analysis->study)](page, analysis, a);
     page_put(page, "</div>\n");
 }
 
@@ -595,7 +593,8 @@ static void put_output(Page* page, const LashAnalysis* analysis, int index) {
     }
     if (a->distinct > 1) {
         put_ranking(page, analysis, a);
-        if (analysis->study->design.type == LASH_DESIGN_SALTELLI) put_sobol(page, analysis, a);
+        if (lash_study_analysis(analysis->study) == LASH_ANALYSIS_SOBOL)
+            put_sobol(page, analysis, a);
         put_effects(page, analysis, a);
         put_convergence(page, a);
     }

@@ -237,9 +237,6 @@ static void run_quantities(Trial* trial, double* value) {
 
 // An event that did not happen has no time: NAN, and no fault. Anything else that is not a number
 // is one.
-static bool may_not_happen(const LashModelOutput* output) {
-    return output->when == LASH_WHEN_FIRST_CROSSING || output->kind == LASH_FIRST_IMPACT;
-}
 
 // True when output i is of something that did not happen: such an event, or an expression that uses
 // one. values, never: parameters, what the model measured, outputs of the study before it.
@@ -299,7 +296,7 @@ static bool run_model(LashSampler* sampler, LashSample* sample, double* values, 
         for (int i = 0; i < trial.session.model->outputs; ++i, ++n) {
             const LashModelOutput* output = &trial.session.model->output[i];
             values[n] = app_statistic_result(&trial.drive.statistic[i], output);
-            never[n] = isnan(values[n]) && may_not_happen(output);
+            never[n] = isnan(values[n]) && lash_model_output_is_event(output);
         }
         run_quantities(&trial, values + n);
         if (sample->status == LASH_SAMPLE_OK)

@@ -6,24 +6,13 @@
 #include <stdint.h>
 
 #include "app/model/model.h"
+#include "app/study/design.h"
 #include "app/study/distribution.h"
 #include "core/expression.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef enum LashDesignType { // order of the names in study_keys.c
-    LASH_DESIGN_RANDOM,
-    LASH_DESIGN_LATIN_HYPERCUBE,
-    LASH_DESIGN_SOBOL,
-    LASH_DESIGN_ONE_AT_A_TIME,
-    LASH_DESIGN_GRID,
-    LASH_DESIGN_MORRIS,
-    LASH_DESIGN_SALTELLI,
-    LASH_DESIGN_LIST,
-    LASH_DESIGNS
-} LashDesignType;
 
 // A fit stands for two sizes: which one a parameter is.
 typedef enum LashStudySide { LASH_SIDE_NONE, LASH_SIDE_HOLE, LASH_SIDE_SHAFT } LashStudySide;
@@ -142,6 +131,8 @@ extern const char* const lash_study_run_quantity[LASH_STUDY_RUN_QUANTITIES];
 int lash_study_names(const LashStudy* study, int count, const char** names, int capacity);
 
 const char* lash_design_name(LashDesignType type);
+bool lash_study_design_is(const LashStudy* study, LashDesignTraits trait);
+LashAnalysisKind lash_study_analysis(const LashStudy* study);
 const char* lash_distribution_name(LashDistributionType type);
 int64_t lash_study_morris_levels(const LashStudy* study);
 // Morris: the parameter (number among the active ones) that sample i changes against sample i - 1,

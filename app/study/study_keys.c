@@ -6,9 +6,11 @@
 
 static const char* const distribution_names[] = {
     "uniform", "normal", "truncated-normal", "triangular", "discrete", "constant", NULL};
-static const char* const design_names[] = {"random", "latin-hypercube", "sobol",    "one-at-a-time",
-                                           "grid",   "morris",          "saltelli", "list",
-                                           NULL};
+static const char* const design_names[] = {
+#define X(id, name, ...) [LASH_DESIGN_##id] = name,
+    LASH_DESIGN_TABLE(X)
+#undef X
+        [LASH_DESIGNS] = NULL};
 static const char* const study_format[] = {"lash-study/1", NULL};
 
 const char* lash_design_name(LashDesignType type) {

@@ -170,13 +170,11 @@ static bool factor(double* C, int n) {
 
 static bool resolve_correlations(ModelContext* context, LashStudy* study) {
     if (study->correlations == 0) return true;
-    LashDesignType type = (LashDesignType)study->design.type;
-    if (type != LASH_DESIGN_RANDOM && type != LASH_DESIGN_LATIN_HYPERCUBE &&
-        type != LASH_DESIGN_SOBOL) {
+    if (!lash_study_design_is(study, DESIGN_CORRELATES)) {
         return model_fail(context, "correlations",
                           "the design %s wants independent parameters; use random, "
                           "latin-hypercube or sobol, or remove the correlations",
-                          lash_design_name(type));
+                          lash_design_name((LashDesignType)study->design.type));
     }
     int n = study->active;
     study->cholesky = lash_alloc((size_t)n * (size_t)n * sizeof(double));

@@ -9,13 +9,13 @@
 extern "C" {
 #endif
 
-// One GLB file with at most `frames` key frames. False with error.
-bool view_export_glb(ViewSource* source, const ViewScene* scene, const char* file, int frames,
-                     LashError* error);
-// FILE.pvd and, in a folder FILE_frames beside it, parts_00000.vtp and contacts_00000.vtp of at
-// most `frames` times.
-bool view_export_vtk(ViewSource* source, const ViewScene* scene, const char* file, int frames,
-                     LashError* error);
+// Writes at most `frames` frames. False with error.
+typedef bool ViewExport(ViewSource* source, const ViewScene* scene, const char* file, int frames,
+                        LashError* error);
+// One GLB file with key frames.
+ViewExport view_export_glb;
+// FILE.pvd and, in a folder FILE_frames beside it, parts_00000.vtp and contacts_00000.vtp.
+ViewExport view_export_vtk;
 
 // Frame number i of `wanted` that are spread over `there` frames, ends included.
 int64_t view_export_frame(int64_t there, int wanted, int i);

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/run/measure.h"
+#include "app/run/drive.h"
 #include "core/arena.h"
 
 typedef struct Reference {
@@ -128,15 +128,15 @@ typedef struct Result {
     double energy;    // largest |balance error| of all steps [J]
 } Result;
 
-static double difference(const Reference* r, const LashModel* model, const LashRecordLayout* layout,
-                         double start, const double* frame) {
+static double difference(const Reference* r, AppDrive* drive) {
+    const LashModel* model = drive->session->model;
     double sum = 0;
+    app_drive_measure(drive);
     for (int k = 0; k < 8 && r->final[k].output != NULL; ++k) {
         int i = 0;
         while (i < model->outputs && strcmp(model->output[i].name, r->final[k].output) != 0) ++i;
         assert_true(i < model->outputs);
-        double d =
-            app_measure_value(&model->output[i], layout, start, frame, NULL) - r->final[k].value;
+        double d = app_drive_value(drive, &model->output[i]) - r->final[k].value;
         sum += d * d;
     }
     return sqrt(sum);
@@ -147,34 +147,30 @@ static double balance(LashSim* sim) {
     return e.kinetic + e.potential - e.start - e.external_work - e.damping_work;
 }
 
+static bool watch_balance(void* context, AppDrive* drive, LashError* error) { // AppDriveEach
+    (void)error;
+    double* energy = context;
+    if (drive->counters.steps > 0) *energy = fmax(*energy, fabs(balance(drive->session->sim)));
+    return true;
+}
+
 static Result simulate(const Reference* r, double h) {
     char path[400];
     LashError error = {0};
-    snprintf(path, sizeof path, "%s/models/%s", LASH_SOURCE_DIR, r->model);
-    LashModel* model = lash_model_load(path, NULL, 0, &error);
-    if (model == NULL) fail_msg("%s: %s: %s", r->model, error.where, error.message);
-    model->simulation.settings.h = h;
-    LashMechanism* mech = lash_model_build(model, &error);
-    LashSim* sim = lash_sim_create(lash_mechanism_system(mech), &model->simulation.settings);
-    LashRecordLayout layout = lash_record_layout(model->bodies, model->joints, 0);
-    double* frame = lash_alloc((size_t)layout.total * sizeof *frame);
-    AppCounters counters = {0};
+    AppSession session = {0};
     double energy = 0;
-    long steps = lround(r->duration / h);
-    for (long i = 0; i < steps; ++i) {
-        LashStepInfo info = lash_sim_step(sim);
-        if (info.outcome != LASH_CONVERGED) fail_msg("%s: step %ld of %g s failed", r->model, i, h);
-        app_counters_add(&counters, &info, sim);
-        energy = fmax(energy, fabs(balance(sim)));
-    }
-    app_measure_frame(mech, sim, &counters, &layout, h, frame);
-    Result result = {.error = difference(r, model, &layout, lash_sim_energy(sim).start, frame),
-                     .violation = fmax(counters.position, counters.velocity),
+    snprintf(path, sizeof path, "%s/models/%s", LASH_SOURCE_DIR, r->model);
+    AppSessionOptions options = {.step = h, .duration = r->duration};
+    if (!app_session_open(&session, path, &options, &error))
+        fail_msg("%s: %s: %s", r->model, error.where, error.message);
+    AppDrive drive = app_drive_create(&session);
+    if (app_drive_run(&drive, watch_balance, &energy, &error) != APP_DRIVE_DONE)
+        fail_msg("%s: a step of %g s failed: %s", r->model, h, error.message);
+    Result result = {.error = difference(r, &drive),
+                     .violation = fmax(drive.counters.position, drive.counters.velocity),
                      .energy = energy};
-    lash_free(frame);
-    lash_sim_destroy(sim);
-    lash_mechanism_destroy(mech);
-    lash_model_destroy(model);
+    app_drive_free(&drive);
+    app_session_close(&session);
     return result;
 }
 

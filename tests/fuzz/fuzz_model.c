@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/model/model_internal.h"
+#include "app/model/quantity.h"
 #include "tests/fuzz/load.h"
 
 size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
@@ -87,7 +87,7 @@ int LLVMFuzzerInitialize(int* argc, char*** argv) {
     (void)argv;
     add_table(&model_root_table, 0);
     add_table(&model_units_table, 0);
-    for (int i = 0; i < lash_quantity_count(); ++i) add_word(lash_quantity(i)->name);
+    for (int i = 0; i < LASH_QUANTITIES; ++i) add_word(lash_quantity(i)->name);
     return 0;
 }
 
