@@ -1,5 +1,4 @@
-// Forces: gravity and gyroscopic torques of bodies, and forces that act along one scalar
-// coordinate.
+// Forces: gravity and gyroscopic torques of bodies, and the forces of a mechanism by their kinds.
 //
 // Most forces push along a coordinate x(q): a distance between two points or the coordinate of a
 // joint. With its gradient g = dx/dq (one column), speed xd = g' v and a law f(t, x, xd):
@@ -7,7 +6,7 @@
 //   distance   x = |p_b - p_a|,  e = (p_b - p_a)/x,  g = J e,
 //              dg/dq = (dJ/dq) e + J (I - e e')/x J'   (J: d(p_b - p_a))
 //   joint      gradient and second derivative from coordinate.c
-// Laws: linear -k (x - rest) - c xd (the first part in the potential), or a function of (t, x, xd).
+// The laws are those of forces/. The others act on one body.
 #include <string.h>
 
 #include "core/error.h"
@@ -31,16 +30,23 @@ double function_value(const LashFunction* function, double t, double x, double v
     return value;
 }
 
-static bool acts_on_joint(const Force* force) {
-    return force->def.type == LASH_JOINT_SPRING || force->def.type == LASH_JOINT_FORCE;
-}
-
-static bool is_scalar(const Force* force) {
-    return force->def.type != LASH_POINT_FORCE && force->def.type != LASH_TORQUE;
-}
-
-static bool is_linear(const Force* force) {
-    return force->def.type == LASH_SPRING || force->def.type == LASH_JOINT_SPRING;
+const ForceKind* force_kind(LashForceType type) {
+    switch (type) {
+        case LASH_SPRING:
+            return &force_spring;
+        case LASH_JOINT_SPRING:
+            return &force_joint_spring;
+        case LASH_JOINT_FORCE:
+            return &force_joint_force;
+        case LASH_POINT_FORCE:
+            return &force_point_force;
+        case LASH_TORQUE:
+            return &force_torque;
+        case LASH_SPRING_FUNCTION:
+            return &force_spring_function;
+    }
+    LASH_ASSERT(!"a known force type");
+    return NULL;
 }
 
 static void side_velocities(const Force* force, const double* v, double both[12]) {
@@ -60,7 +66,6 @@ static void distance_frames(const Force* force, const BodyState* body, JointFram
     f->p_b = vec3_add(f->b->x, mat3_mul(f->b->R, f->b_point));
 }
 
-// x, g and, when second is asked for, H.
 static void distance_coordinate(const Force* force, const BodyState* body, bool second,
                                 Coordinate* c) {
     JointFrames f;
@@ -91,13 +96,19 @@ static void joint_force_coordinate(const LashMechanism* mech, const LashSystemWo
     coordinate_contract(type, &f, &contraction);
 }
 
-static void coordinate_of(const LashMechanism* mech, const LashSystemWork* work, const Force* force,
-                          const double* v, bool second, Coordinate* c) {
-    if (acts_on_joint(force)) {
+// x, g and, when second is asked for, H.
+static void place_coordinate(const LashMechanism* mech, const LashSystemWork* work,
+                             const Force* force, bool second, Coordinate* c) {
+    if (force->kind->along == ALONG_COORDINATE) {
         joint_force_coordinate(mech, work, force, second, c);
     } else {
         distance_coordinate(force, work->body, second, c);
     }
+}
+
+static void coordinate_of(const LashMechanism* mech, const LashSystemWork* work, const Force* force,
+                          const double* v, bool second, Coordinate* c) {
+    place_coordinate(mech, work, force, second, c);
     double both[12];
     side_velocities(force, v, both);
     c->speed = 0;
@@ -109,39 +120,10 @@ static void coordinate_of(const LashMechanism* mech, const LashSystemWork* work,
     }
 }
 
-// Generalized force along the coordinate and its derivatives d = (t, x, speed).
-static double law(const Force* force, double t, const Coordinate* c, double d[3]) {
-    const LashForceDef* def = &force->def;
-    if (is_linear(force)) {
-        d[0] = 0;
-        d[1] = -def->stiffness;
-        d[2] = -def->damping;
-        return -def->stiffness * (c->x - def->rest) - def->damping * c->speed;
-    }
-    double f = function_value(&def->component[0], t, c->x, c->speed, d);
-    if (def->type == LASH_JOINT_FORCE) return f;
-    for (int i = 0; i < 3; ++i) d[i] = -d[i]; // a tension pulls the points together
-    return -f;
-}
-
 static Vec3 vector_value(const Force* force, double t) {
     const LashFunction* f = force->def.component;
     return vec3(function_value(&f[0], t, 0, 0, NULL), function_value(&f[1], t, 0, 0, NULL),
                 function_value(&f[2], t, 0, 0, NULL));
-}
-
-// Force (world axes) and torque (body axes) of a vector force on body b.
-static void vector_load(const Force* force, const BodyState* b, double t, Vec3* world,
-                        Vec3* torque) {
-    Vec3 f = vector_value(force, t);
-    Vec3 f_body = force->def.body_axes ? f : mat3_mul_transposed(b->R, f);
-    if (force->def.type == LASH_TORQUE) {
-        *world = vec3_zero();
-        *torque = f_body;
-    } else {
-        *world = force->def.body_axes ? mat3_mul(b->R, f) : f;
-        *torque = vec3_cross(force->def.b_point, f_body);
-    }
 }
 
 static void add6(double* F, Vec3 linear, Vec3 angular) {
@@ -164,45 +146,28 @@ void mechanism_add_forces(const LashMechanism* mech, LashSystemWork* work, doubl
     }
     for (int k = 0; k < mech->forces; ++k) {
         const Force* force = &mech->force[k];
-        if (is_scalar(force)) {
+        if (force->kind->along != ON_BODY) {
             Coordinate c;
             double d[3];
             coordinate_of(mech, work, force, v, false, &c);
-            double f = law(force, t, &c, d);
+            double f = force->kind->law(&force->def, t, c.x, c.speed, d);
             for (int i = 0; i < 6; ++i) {
                 if (force->a > 0) F[6 * (force->a - 1) + i] += f * c.g[i];
                 if (force->b > 0) F[6 * (force->b - 1) + i] += f * c.g[6 + i];
             }
         } else if (force->b > 0) {
             Vec3 world, torque;
-            vector_load(force, &work->body[force->b], t, &world, &torque);
+            force->kind->load(&force->def, &work->body[force->b], vector_value(force, t), &world,
+                              &torque);
             add6(F + 6 * (force->b - 1), world, torque);
         }
     }
 }
 
-// Adds s X to the 3x3 block at (row, column) of a 6x6 block.
-static void add_block3(double* block, int row, int column, double s, Mat3 X) {
+void add_block3(double* block, int row, int column, double s, Mat3 X) {
     for (int j = 0; j < 3; ++j) {
         for (int i = 0; i < 3; ++i) block[(row + i) + 6 * (column + j)] += s * X.m[i + 3 * j];
     }
-}
-
-static void add_vector_tangent(const LashMechanism* mech, const LashSystemWork* work,
-                               const Force* force, double t, double* K) {
-    if (force->b == 0) return;
-    double* block = K + mech->pattern_offset[force->b - 1];
-    const BodyState* b = &work->body[force->b];
-    Vec3 f = vector_value(force, t);
-    if (force->def.body_axes) {
-        if (force->def.type == LASH_POINT_FORCE)
-            add_block3(block, 0, 3, 1, mat3_product(b->R, mat3_skew(f)));
-        return;
-    }
-    Mat3 skew = mat3_skew(mat3_mul_transposed(b->R, f));
-    if (force->def.type == LASH_POINT_FORCE)
-        skew = mat3_product(mat3_skew(force->def.b_point), skew);
-    add_block3(block, 3, 3, -1, skew);
 }
 
 static void add_scalar_tangent(const LashMechanism* mech, const LashSystemWork* work,
@@ -211,7 +176,7 @@ static void add_scalar_tangent(const LashMechanism* mech, const LashSystemWork* 
     Coordinate c;
     double d[3];
     coordinate_of(mech, work, force, v, true, &c);
-    double f = law(force, t, &c, d);
+    double f = force->kind->law(&force->def, t, c.x, c.speed, d);
     for (int row = 0; row < 2; ++row) {
         for (int column = 0; column < 2; ++column) {
             int block = force->block[row][column];
@@ -240,10 +205,11 @@ void mechanism_add_tangents(const LashMechanism* mech, LashSystemWork* work, dou
     }
     for (int k = 0; k < mech->forces; ++k) {
         const Force* force = &mech->force[k];
-        if (is_scalar(force)) {
+        if (force->kind->along != ON_BODY) {
             add_scalar_tangent(mech, work, force, t, v, C, K);
-        } else {
-            add_vector_tangent(mech, work, force, t, K);
+        } else if (force->b > 0) {
+            force->kind->turn(&force->def, &work->body[force->b], vector_value(force, t),
+                              K + mech->pattern_offset[force->b - 1]);
         }
     }
 }
@@ -252,14 +218,10 @@ double mechanism_force_potential(const LashMechanism* mech, LashSystemWork* work
     double energy = 0;
     for (int k = 0; k < mech->forces; ++k) {
         const Force* force = &mech->force[k];
-        if (!is_linear(force)) continue;
+        if (force->kind->along == ON_BODY) continue;
         Coordinate c;
-        if (acts_on_joint(force)) {
-            joint_force_coordinate(mech, work, force, false, &c);
-        } else {
-            distance_coordinate(force, work->body, false, &c);
-        }
-        energy += 0.5 * force->def.stiffness * (c.x - force->def.rest) * (c.x - force->def.rest);
+        place_coordinate(mech, work, force, false, &c);
+        energy += force->kind->potential(&force->def, c.x);
     }
     return energy;
 }
@@ -269,18 +231,16 @@ LashPower mechanism_force_power(const LashMechanism* mech, LashSystemWork* work,
     LashPower power = {0};
     for (int k = 0; k < mech->forces; ++k) {
         const Force* force = &mech->force[k];
-        if (is_scalar(force)) {
+        if (force->kind->along != ON_BODY) {
             Coordinate c;
-            double d[3];
             coordinate_of(mech, work, force, v, false, &c);
-            if (is_linear(force)) {
-                power.damping -= force->def.damping * c.speed * c.speed;
-            } else {
-                power.external += law(force, t, &c, d) * c.speed;
-            }
+            LashPower own = force->kind->power(&force->def, t, c.x, c.speed);
+            power.damping += own.damping;
+            power.external += own.external;
         } else if (force->b > 0) {
             Vec3 world, torque;
-            vector_load(force, &work->body[force->b], t, &world, &torque);
+            force->kind->load(&force->def, &work->body[force->b], vector_value(force, t), &world,
+                              &torque);
             const double* w = v + 6 * (force->b - 1);
             power.external +=
                 vec3_dot(world, vec3(w[0], w[1], w[2])) + vec3_dot(torque, vec3(w[3], w[4], w[5]));
@@ -293,7 +253,7 @@ LashForceValue lash_mechanism_force_value(const LashMechanism* mech, LashSystemW
                                           int force, double t, const double* q, const double* v) {
     const Force* f = &mech->force[force];
     LashForceValue result = {.components = 1, .body_a = f->a - 1, .body_b = f->b - 1};
-    if (!is_scalar(f)) {
+    if (f->kind->along == ON_BODY) {
         Vec3 value = vector_value(f, t);
         result.components = 3;
         result.value[0] = value.x;
@@ -304,7 +264,7 @@ LashForceValue lash_mechanism_force_value(const LashMechanism* mech, LashSystemW
     Coordinate c;
     mechanism_place(mech, q, work->body);
     coordinate_of(mech, work, f, v, false, &c);
-    result.value[0] = law(f, t, &c, result.slope);
+    result.value[0] = f->kind->law(&f->def, t, c.x, c.speed, result.slope);
     result.x = c.x;
     result.speed = c.speed;
     return result;

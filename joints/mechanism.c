@@ -425,7 +425,7 @@ static void lay_out_pattern(LashMechanism* mech) {
     for (int i = 0; i < n; ++i) pattern_block(mech, &pattern, i, i);
     for (int k = 0; k < mech->forces; ++k) {
         Force* force = &mech->force[k];
-        bool couples = force->def.type != LASH_POINT_FORCE && force->def.type != LASH_TORQUE;
+        bool couples = force->kind->along != ON_BODY;
         const int side[2] = {force->a - 1, force->b - 1};
         for (int r = 0; r < 2; ++r) {
             for (int c = 0; c < 2; ++c) {

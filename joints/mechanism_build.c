@@ -153,8 +153,8 @@ LashForceId lash_mechanism_add_force(LashMechanism* mech, const LashForceDef* de
     LASH_ASSERT(mech != NULL && def != NULL && !mech->complete);
     mech->force = lash_grow(mech->force, mech->forces, sizeof *mech->force);
     Force* force = &mech->force[mech->forces];
-    *force = (Force){.def = *def, .joint = -1};
-    if (def->type == LASH_JOINT_SPRING || def->type == LASH_JOINT_FORCE) {
+    *force = (Force){.kind = force_kind(def->type), .def = *def, .joint = -1};
+    if (force->kind->along == ALONG_COORDINATE) {
         force->joint = joint_index(mech, def->joint);
         const Joint* joint = &mech->joint[force->joint];
         LASH_ASSERT(def->coordinate >= 0 && def->coordinate < joint->kind->coordinates);

@@ -4,6 +4,7 @@
 
 #include "joints/contact/contact.h"
 #include "joints/contact/pair_contact.h"
+#include "joints/force.h"
 
 typedef struct Body {
     LashBodyDef def; // name owned
@@ -35,6 +36,7 @@ enum JointRole {
 };
 
 typedef struct Force {
+    const ForceKind* kind;
     LashForceDef def; // name owned
     int a, b, joint;  // bodies as in Joint; joint index or -1
     int block[2][2];  // blocks of the pattern it writes to, by side; -1: ground
@@ -131,8 +133,5 @@ void mechanism_add_tangents(const LashMechanism* mech, LashSystemWork* work, dou
 double mechanism_force_potential(const LashMechanism* mech, LashSystemWork* work);
 LashPower mechanism_force_power(const LashMechanism* mech, LashSystemWork* work, double t,
                                 const double* v);
-
-// value and derivatives of a function of (t, x, v) in SI units; d may be NULL
-double function_value(const LashFunction* function, double t, double x, double v, double d[3]);
 
 #endif

@@ -182,20 +182,10 @@ typedef struct LashModelContactPoint { // one contact of the mechanism, in its o
     LashPair* pair;              // made by lash_model_share, NULL: none
 } LashModelContactPoint;
 
-typedef enum LashModelForceType {
-    LASH_MODEL_SPRING,
-    LASH_MODEL_DAMPER,
-    LASH_MODEL_TORSION_SPRING,
-    LASH_MODEL_JOINT_SPRING,
-    LASH_MODEL_JOINT_FORCE,
-    LASH_MODEL_FORCE,
-    LASH_MODEL_TORQUE
-} LashModelForceType;
-
 typedef struct LashModelForce {
     bool given;
     char* name;
-    int type; // LashModelForceType
+    int type; // row of the table in model_internal.h
     char *a, *b, *part, *joint, *coordinate;
     Vec3 a_point, b_point, point; // in the frames of their parts [m]
     double stiffness, damping,

@@ -93,15 +93,14 @@ static void build_joint(const LashModel* model, LashMechanism* mech, const LashM
     lash_mechanism_add_joint(mech, &def);
 }
 
-static void line_force(const LashModel* model, const LashMechanism* mech,
-                       const LashModelForce* force, LashForceDef* def) {
+static void build_line_force(const LashModel* model, const LashMechanism* mech,
+                             const LashModelForce* force, LashForceDef* def) {
     const LashModelUnits* units = &model->units;
-    def->type = force->force_components > 0 ? LASH_SPRING_FUNCTION : LASH_SPRING;
     def->body_a = body_id(model, mech, force->part_a);
     def->body_b = body_id(model, mech, force->part_b);
     def->a_point = body_point(model, force->part_a, force->a_point);
     def->b_point = body_point(model, force->part_b, force->b_point);
-    if (def->type == LASH_SPRING_FUNCTION) {
+    if (force->force_components > 0) {
         def->component[0] = model_compile_function(
             &force->force[0], model_unit_factor(units, UNIT_FORCE),
             model_unit_factor(units, UNIT_TIME), model_unit_factor(units, UNIT_LENGTH),
@@ -109,14 +108,15 @@ static void line_force(const LashModel* model, const LashMechanism* mech,
     }
 }
 
-static void joint_force(const LashModel* model, const LashModelForce* force, LashForceDef* def) {
+static void build_joint_force(const LashModel* model, const LashMechanism* mech,
+                              const LashModelForce* force, LashForceDef* def) {
+    (void)mech;
     const LashModelUnits* units = &model->units;
     const LashModelJoint* joint = &model->joint[force->joint_index];
     bool angle = lash_coordinate_is_angle((LashJointType)joint->type, force->coordinate_index);
-    def->type = force->type == LASH_MODEL_JOINT_FORCE ? LASH_JOINT_FORCE : LASH_JOINT_SPRING;
     def->joint = lash_joint_id(force->joint_index);
     def->coordinate = force->coordinate_index;
-    if (def->type == LASH_JOINT_FORCE) {
+    if (force->force_components > 0) {
         def->component[0] = model_compile_function(
             &force->force[0], model_unit_factor(units, angle ? UNIT_TORQUE : UNIT_FORCE),
             model_unit_factor(units, UNIT_TIME),
@@ -125,11 +125,10 @@ static void joint_force(const LashModel* model, const LashModelForce* force, Las
     }
 }
 
-static void part_force(const LashModel* model, const LashMechanism* mech,
-                       const LashModelForce* force, LashForceDef* def) {
+static void build_part_force(const LashModel* model, const LashMechanism* mech,
+                             const LashModelForce* force, LashForceDef* def) {
     const LashModelUnits* units = &model->units;
-    bool torque = force->type == LASH_MODEL_TORQUE;
-    def->type = torque ? LASH_TORQUE : LASH_POINT_FORCE;
+    bool torque = force->torque_components > 0;
     def->body_a = lash_mechanism_ground(mech);
     def->body_b = body_id(model, mech, force->part_b);
     def->body_axes = force->axes == 1;
@@ -143,26 +142,22 @@ static void part_force(const LashModel* model, const LashMechanism* mech,
 }
 
 static void build_force(const LashModel* model, LashMechanism* mech, const LashModelForce* force) {
+    static const struct {
+        void (*build)(const LashModel*, const LashMechanism*, const LashModelForce*, LashForceDef*);
+        LashForceType type, function;
+    } row[] = {
+#define X(id, name, must, may, on, type, function) \
+    [MODEL_##id] = {build_##on##_force, type, function},
+        MODEL_FORCE_TABLE(X)
+#undef X
+    };
     LashForceDef def = lash_force_def();
     def.name = force->name;
     def.stiffness = force->stiffness_si;
     def.damping = force->damping_si;
     def.rest = force->rest_si;
-    switch ((LashModelForceType)force->type) {
-        case LASH_MODEL_SPRING:
-        case LASH_MODEL_DAMPER:
-            line_force(model, mech, force, &def);
-            break;
-        case LASH_MODEL_TORSION_SPRING:
-        case LASH_MODEL_JOINT_SPRING:
-        case LASH_MODEL_JOINT_FORCE:
-            joint_force(model, force, &def);
-            break;
-        case LASH_MODEL_FORCE:
-        case LASH_MODEL_TORQUE:
-            part_force(model, mech, force, &def);
-            break;
-    }
+    def.type = force->force_components > 0 ? row[force->type].function : row[force->type].type;
+    row[force->type].build(model, mech, force, &def);
     lash_mechanism_add_force(mech, &def);
 }
 

@@ -15,8 +15,11 @@
 #include "app/model/model_internal.h"
 #include "core/math3.h"
 
-static const char* const force_types[] = {"spring",      "damper", "torsion_spring", "joint_spring",
-                                          "joint_force", "force",  "torque",         NULL};
+static const char* const force_types[] = {
+#define X(id, name, ...) [MODEL_##id] = name,
+    MODEL_FORCE_TABLE(X)
+#undef X
+        [MODEL_FORCE_TYPES] = NULL};
 static const char* const axes_names[] = {"world", "part", NULL};
 
 #define FORCE(member) .key = #member, .offset = offsetof(LashModelForce, member)
@@ -64,74 +67,57 @@ static void force_defaults(void* target) {
     force->part_a = force->part_b = force->joint_index = -1;
 }
 
-// Which keys each type must (1) or may (2) have.
 enum {
-    K_A,
-    K_B,
-    K_APOINT,
-    K_BPOINT,
-    K_PART,
-    K_POINT,
-    K_AXES,
-    K_JOINT,
-    K_COORDINATE,
-    K_STIFF,
-    K_DAMP,
-    K_REST,
-    K_FORCE,
-    K_TORQUE,
-    K_COUNT
+#define X(key, given) KEY_OF_##key,
+    MODEL_FORCE_KEY_TABLE(X)
+#undef X
 };
-static const char key_use[][K_COUNT] = {
-    [LASH_MODEL_SPRING] = {1, 1, 2, 2, 0, 0, 0, 0, 0, 2, 2, 2, 2, 0},
-    [LASH_MODEL_DAMPER] = {1, 1, 2, 2, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0},
-    [LASH_MODEL_TORSION_SPRING] = {0, 0, 0, 0, 0, 0, 0, 1, 2, 1, 2, 2, 0, 0},
-    [LASH_MODEL_JOINT_SPRING] = {0, 0, 0, 0, 0, 0, 0, 1, 2, 1, 2, 2, 0, 0},
-    [LASH_MODEL_JOINT_FORCE] = {0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 1, 0},
-    [LASH_MODEL_FORCE] = {0, 0, 0, 0, 1, 2, 2, 0, 0, 0, 0, 0, 1, 0},
-    [LASH_MODEL_TORQUE] = {0, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 1},
-};
-static const char* const key_names[K_COUNT] = {
-    "a",     "b",          "a_point",   "b_point", "part", "point", "axes",
-    "joint", "coordinate", "stiffness", "damping", "rest", "force", "torque"};
+#define HAS(key) (1u << KEY_OF_##key)
 
-static bool check_keys(ModelContext* context, const char* path, const LashModelForce* f) {
-    bool has[K_COUNT] = {f->a != NULL,
-                         f->b != NULL,
-                         model_has(f->a_point.x),
-                         model_has(f->b_point.x),
-                         f->part != NULL,
-                         model_has(f->point.x),
-                         f->axes != 0,
-                         f->joint != NULL,
-                         f->coordinate != NULL,
-                         model_has(f->stiffness),
-                         model_has(f->damping),
-                         model_has(f->rest),
-                         f->force_components > 0,
-                         f->torque_components > 0};
-    for (int i = 0; i < K_COUNT; ++i) {
-        char use = key_use[f->type][i];
-        if (use == 1 && !has[i]) {
-            return model_fail(context, path, "a %s needs '%s'", force_types[f->type], key_names[i]);
-        }
-        if (use == 0 && has[i]) {
-            char key[96];
-            snprintf(key, sizeof key, "%s.%s", path, key_names[i]);
-            return model_fail(context, key, "a %s has no '%s'", force_types[f->type], key_names[i]);
+static bool check_given(ModelContext* context, const char* path, const LashModelForce* force) {
+    static const struct {
+        unsigned must, may;
+    } use[] = {
+#define X(id, name, must, may, ...) [MODEL_##id] = {must, may},
+        MODEL_FORCE_TABLE(X)
+#undef X
+    };
+    const struct {
+        const char* name;
+        bool given;
+    } key[] = {
+#define X(key, given) {#key, given},
+        MODEL_FORCE_KEY_TABLE(X)
+#undef X
+    };
+    const char* type = force_types[force->type];
+    for (size_t i = 0; i < sizeof key / sizeof *key; ++i) {
+        unsigned bit = 1u << i;
+        bool must = use[force->type].must & bit, may = use[force->type].may & bit;
+        if (must && !key[i].given)
+            return model_fail(context, path, "a %s needs '%s'", type, key[i].name);
+        if (!must && !may && key[i].given) {
+            char place[96];
+            snprintf(place, sizeof place, "%s.%s", path, key[i].name);
+            return model_fail(context, place, "a %s has no '%s'", type, key[i].name);
         }
     }
-    bool vector = f->type == LASH_MODEL_FORCE || f->type == LASH_MODEL_TORQUE;
-    int count = f->type == LASH_MODEL_TORQUE ? f->torque_components : f->force_components;
+    return true;
+}
+
+static bool check_keys(ModelContext* context, const char* path, const LashModelForce* f) {
+    if (!check_given(context, path, f)) return false;
+    bool vector = f->part != NULL; // it acts on a part
+    int count = f->torque_components > 0 ? f->torque_components : f->force_components;
     if (count > 0 && count != (vector ? 3 : 1)) {
         return model_fail(context, path,
                           vector ? "a %s needs three components [x, y, z]"
                                  : "the force of a %s is one function, not three",
                           force_types[f->type]);
     }
-    if (f->type == LASH_MODEL_SPRING) {
-        bool linear = has[K_STIFF] || has[K_DAMP];
-        if (linear == has[K_FORCE]) {
+    if (f->type == MODEL_SPRING) {
+        bool linear = model_has(f->stiffness) || model_has(f->damping);
+        if (linear == (f->force_components > 0)) {
             return model_fail(context, path,
                               "a spring needs 'stiffness' (and 'damping'), or 'force'");
         }
@@ -168,7 +154,7 @@ static bool resolve_line(ModelContext* context, const char* path, LashModelForce
     return true;
 }
 
-static bool resolve_on_joint(ModelContext* context, const char* path, LashModelForce* f) {
+static bool resolve_joint(ModelContext* context, const char* path, LashModelForce* f) {
     const LashModel* model = context->model;
     char key[96];
     snprintf(key, sizeof key, "%s.joint", path);
@@ -178,7 +164,7 @@ static bool resolve_on_joint(ModelContext* context, const char* path, LashModelF
     snprintf(key, sizeof key, "%s.%s", path, f->coordinate == NULL ? "joint" : "coordinate");
     if (!model_find_coordinate(context, key, joint, f->coordinate, &f->coordinate_index))
         return false;
-    bool torsion = f->type == LASH_MODEL_TORSION_SPRING;
+    bool torsion = f->type == MODEL_TORSION_SPRING;
     for (int c = 0; torsion && f->coordinate == NULL && c < lash_coordinate_count(type); ++c) {
         f->coordinate_index = c;
         if (lash_coordinate_is_angle(type, c)) break;
@@ -199,7 +185,7 @@ static bool resolve_on_joint(ModelContext* context, const char* path, LashModelF
     return true;
 }
 
-static bool resolve_on_part(ModelContext* context, const char* path, LashModelForce* f) {
+static bool resolve_part(ModelContext* context, const char* path, LashModelForce* f) {
     char key[96];
     snprintf(key, sizeof key, "%s.part", path);
     if (!model_find_part(context, key, f->part, &f->part_b)) return false;
@@ -208,7 +194,7 @@ static bool resolve_on_part(ModelContext* context, const char* path, LashModelFo
                           force_types[f->type], f->part);
     }
     if (!model_has(f->point.x)) f->point = context->model->part[f->part_b].center;
-    for (int i = 0; i < 3 && f->type == LASH_MODEL_FORCE; ++i) {
+    for (int i = 0; i < 3 && f->force_components > 0; ++i) {
         if (f->force[i].text == NULL) continue;
         LashError ignored = {0};
         static const char* const only_t[] = {"t"};
@@ -223,6 +209,11 @@ static bool resolve_on_part(ModelContext* context, const char* path, LashModelFo
 }
 
 static bool resolve_force(ModelContext* context, int index) {
+    static bool (*const resolve[])(ModelContext*, const char*, LashModelForce*) = {
+#define X(id, name, must, may, on, ...) [MODEL_##id] = resolve_##on,
+        MODEL_FORCE_TABLE(X)
+#undef X
+    };
     LashModel* model = context->model;
     LashModelForce* f = &model->force[index];
     char path[64];
@@ -234,19 +225,7 @@ static bool resolve_force(ModelContext* context, int index) {
                           first);
     snprintf(path, sizeof path, "forces[%d]", index);
     if (!check_keys(context, path, f)) return false;
-    switch ((LashModelForceType)f->type) {
-        case LASH_MODEL_SPRING:
-        case LASH_MODEL_DAMPER:
-            return resolve_line(context, path, f);
-        case LASH_MODEL_TORSION_SPRING:
-        case LASH_MODEL_JOINT_SPRING:
-        case LASH_MODEL_JOINT_FORCE:
-            return resolve_on_joint(context, path, f);
-        case LASH_MODEL_FORCE:
-        case LASH_MODEL_TORQUE:
-            return resolve_on_part(context, path, f);
-    }
-    return false;
+    return resolve[f->type](context, path, f);
 }
 
 bool model_resolve_forces(ModelContext* context) {

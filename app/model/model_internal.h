@@ -205,4 +205,40 @@ static inline bool model_has(double number) {
     return number == number;
 }
 
+// ---- forces -------------------------------------------------------------------------------------
+
+// Keys of a force beside name and type.
+// clang-format off
+#define MODEL_FORCE_KEY_TABLE(X) \
+    X(a, force->a != NULL) X(b, force->b != NULL) \
+    X(a_point, model_has(force->a_point.x)) X(b_point, model_has(force->b_point.x)) \
+    X(part, force->part != NULL) X(point, model_has(force->point.x)) X(axes, force->axes != 0) \
+    X(joint, force->joint != NULL) X(coordinate, force->coordinate != NULL) \
+    X(stiffness, model_has(force->stiffness)) X(damping, model_has(force->damping)) \
+    X(rest, model_has(force->rest)) \
+    X(force, force->force_components > 0) X(torque, force->torque_components > 0)
+
+// Columns: identifier; name in models; keys it must have; keys it may have; what it acts on:
+// resolve_line, .. of model_forces.c and build_line_force, .. of model_build.c; its kind in joints/, and
+// where "force" is a function (the same where it must be or cannot).
+#define MODEL_FORCE_TABLE(X) \
+    X(SPRING, "spring", HAS(a) | HAS(b), HAS(a_point) | HAS(b_point) | HAS(stiffness) | HAS(damping) | HAS(rest) | HAS(force), \
+      line, LASH_SPRING, LASH_SPRING_FUNCTION) \
+    X(DAMPER, "damper", HAS(a) | HAS(b) | HAS(damping), HAS(a_point) | HAS(b_point), line, LASH_SPRING, LASH_SPRING) \
+    X(TORSION_SPRING, "torsion_spring", HAS(joint) | HAS(stiffness), HAS(coordinate) | HAS(damping) | HAS(rest), \
+      joint, LASH_JOINT_SPRING, LASH_JOINT_SPRING) \
+    X(JOINT_SPRING, "joint_spring", HAS(joint) | HAS(stiffness), HAS(coordinate) | HAS(damping) | HAS(rest), \
+      joint, LASH_JOINT_SPRING, LASH_JOINT_SPRING) \
+    X(JOINT_FORCE, "joint_force", HAS(joint) | HAS(force), HAS(coordinate), joint, LASH_JOINT_FORCE, LASH_JOINT_FORCE) \
+    X(FORCE, "force", HAS(part) | HAS(force), HAS(point) | HAS(axes), part, LASH_POINT_FORCE, LASH_POINT_FORCE) \
+    X(TORQUE, "torque", HAS(part) | HAS(torque), HAS(axes), part, LASH_TORQUE, LASH_TORQUE)
+// clang-format on
+
+typedef enum ModelForceType {
+#define X(id, ...) MODEL_##id,
+    MODEL_FORCE_TABLE(X)
+#undef X
+        MODEL_FORCE_TYPES
+} ModelForceType;
+
 #endif

@@ -45,7 +45,7 @@ static int not_finite(const LashForceValue* value) {
 }
 
 static const char* expression_of(const LashModelForce* force, int component) {
-    bool torque = force->type == LASH_MODEL_TORQUE;
+    bool torque = force->torque_components > 0;
     const char* text = torque ? force->torque[component].text : force->force[component].text;
     return text == NULL ? "" : text;
 }
