@@ -14,11 +14,12 @@ typedef struct LashSim LashSim; // opaque: state, workspaces, arena; private to 
 
 // The schemes: value, file in solvers/schemes/ that describes it, name as models write it. A new one
 // is its file and a line here.
-#define LASH_SCHEME_TABLE(SCHEME)                        \
-    SCHEME(LASH_COMBINED, combined, "combined")          \
-    SCHEME(LASH_MOREAU_JEAN, moreau_jean, "moreau-jean") \
-    SCHEME(LASH_DIRECT, direct, "direct")                \
-    SCHEME(LASH_SCHATZMAN_PAOLI, schatzman_paoli, "schatzman-paoli")
+#define LASH_SCHEME_TABLE(SCHEME)                                    \
+    SCHEME(LASH_COMBINED, combined, "combined")                      \
+    SCHEME(LASH_MOREAU_JEAN, moreau_jean, "moreau-jean")             \
+    SCHEME(LASH_DIRECT, direct, "direct")                            \
+    SCHEME(LASH_SCHATZMAN_PAOLI, schatzman_paoli, "schatzman-paoli") \
+    SCHEME(LASH_NEWMARK, newmark, "newmark")
 
 #define LASH_SCHEME_VALUE(value, file, name) value,
 typedef enum LashScheme { LASH_SCHEME_TABLE(LASH_SCHEME_VALUE) LASH_SCHEMES } LashScheme;
@@ -27,7 +28,8 @@ extern const char* const lash_scheme_names[LASH_SCHEMES + 1]; // ends with NULL
 const char* lash_scheme_name(LashScheme scheme);
 const char* lash_scheme_summary(LashScheme scheme);
 // Does the scheme read this setting: "theta", "direction", "forecast", "gamma", "coupled",
-// "variant"; "fremond": the law of this name; "joint friction": does it know that?
+// "variant", "newmark_gamma", "newmark_beta"; "fremond": the law of this name; "joint friction":
+// does it know that?
 bool lash_scheme_uses(LashScheme scheme, const char* setting);
 
 typedef enum LashDirection {
@@ -71,6 +73,7 @@ typedef struct LashSettings {
     bool full_newton; // renew the Newton matrix, all derivatives in it, in every iteration; stop at
                       // the tolerances. Default: keep it over many steps, go on below them
     LashJointMethod joints;
+    double newmark_gamma, newmark_beta; // of newmark: 1/2 <= gamma <= 2 beta
     int max_substeps; // 1: none; a failing step is retried as 2, 4, ... sub-steps up to this
 } LashSettings;
 
@@ -155,6 +158,9 @@ typedef struct LashPush {
 LashSettings lash_settings(void);
 // False, with a message naming the setting, when one is out of range.
 bool lash_settings_check(const LashSettings* settings, LashError* error);
+
+// A setting that is not the default and that the scheme does not read; NULL: none.
+const char* lash_settings_unused(const LashSettings* settings);
 
 LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings); // borrows system
 void lash_sim_destroy(LashSim* sim);                                              // NULL is allowed

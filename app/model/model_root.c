@@ -34,6 +34,9 @@ static const KeySpec simulation_keys[] = {
      .help = "friction at impacts: against the velocity after it, or the mean of before and after"},
     {SETTING(coupled), .type = KEY_BOOL,
      .help = "direct scheme: one problem for impulses and projection"},
+    {SETTING(newmark_gamma), .type = KEY_NUMBER,
+     .help = "of newmark, 1/2 to 1: above 1/2 it damps"},
+    {SETTING(newmark_beta), .type = KEY_NUMBER, .help = "of newmark, newmark_gamma/2 to 1"},
     {SETTING(variant), .type = KEY_BOOL,
      .help = "positions move with the mean velocity whatever theta"},
     {.key = "substeps",
@@ -131,6 +134,13 @@ bool model_resolve_simulation(ModelContext* context) {
     LashError inner = {0};
     if (!lash_settings_check(&s->settings, &inner)) {
         return model_fail(context, inner.where, "%s", inner.message); // where: "simulation.theta"
+    }
+    const char* unused = lash_settings_unused(&s->settings);
+    if (unused != NULL) {
+        char where[64];
+        snprintf(where, sizeof where, "simulation.%s", unused);
+        return model_fail(context, where, "not used by the scheme %s; leave it out",
+                          lash_scheme_name(s->settings.scheme));
     }
     double steps = s->duration / s->settings.h;
     if (steps > 1e10) {

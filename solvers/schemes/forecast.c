@@ -22,7 +22,7 @@ LashOutcome forecast_activate(LashSim* sim, Step* step) {
     const LashInteractionList* list = step->list;
     if (list->count == list->bilateral) return LASH_CONVERGED;
     LashForecast forecast = sim->settings.forecast;
-    double weight = step->stencil.f_v;
+    double weight = step->stencil.free_weight;
     if (forecast == LASH_FORECAST_FREE) {
         LashOutcome outcome = step_solve(sim, step, VELOCITIES);
         if (outcome != LASH_CONVERGED) return outcome;

@@ -29,18 +29,41 @@ const char* lash_scheme_summary(LashScheme scheme) {
     return table[scheme]->summary;
 }
 
+// Settings that not every scheme reads.
+static const struct {
+    const char* setting;
+    unsigned uses;
+} known[] = {{"theta", USES_THETA},           {"direction", USES_DIRECTION},
+             {"forecast", USES_FORECAST},     {"gamma", USES_FORECAST},
+             {"coupled", USES_COUPLED},       {"variant", USES_VARIANT},
+             {"newmark_gamma", USES_NEWMARK}, {"newmark_beta", USES_NEWMARK},
+             {"fremond", USES_FREMOND},       {"joint friction", USES_JOINT_FRICTION}};
+
 bool lash_scheme_uses(LashScheme scheme, const char* setting) {
-    static const struct {
-        const char* setting;
-        unsigned uses;
-    } known[] = {{"theta", USES_THETA},       {"direction", USES_DIRECTION},
-                 {"forecast", USES_FORECAST}, {"gamma", USES_FORECAST},
-                 {"coupled", USES_COUPLED},   {"variant", USES_VARIANT},
-                 {"fremond", USES_FREMOND},   {"joint friction", USES_JOINT_FRICTION}};
     LASH_ASSERT(scheme >= 0 && scheme < LASH_SCHEMES);
     for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
         if (strcmp(known[i].setting, setting) == 0)
             return (table[scheme]->uses & known[i].uses) != 0;
     }
     return true;
+}
+
+const char* lash_settings_unused(const LashSettings* settings) {
+    const LashSettings plain = lash_settings();
+    const struct {
+        const char* setting;
+        bool given;
+    } other[] = {{"theta", settings->theta != plain.theta},
+                 {"direction", settings->direction != plain.direction},
+                 {"forecast", settings->forecast != plain.forecast},
+                 {"gamma", settings->gamma != plain.gamma},
+                 {"coupled", settings->coupled != plain.coupled},
+                 {"variant", settings->variant != plain.variant},
+                 {"newmark_gamma", settings->newmark_gamma != plain.newmark_gamma},
+                 {"newmark_beta", settings->newmark_beta != plain.newmark_beta}};
+    for (size_t i = 0; i < sizeof other / sizeof *other; ++i) {
+        if (other[i].given && !lash_scheme_uses(settings->scheme, other[i].setting))
+            return other[i].setting;
+    }
+    return NULL;
 }

@@ -38,6 +38,7 @@ enum {
     USES_VARIANT = 16,
     USES_FREMOND = 32,        // law: fremond
     USES_JOINT_FRICTION = 64, // no setting: friction in joints is known to it
+    USES_NEWMARK = 128,       // newmark_gamma, newmark_beta
     USES_THETA_METHOD =
         USES_THETA | USES_DIRECTION | USES_VARIANT | USES_FREMOND | USES_JOINT_FRICTION
 };

@@ -12,11 +12,14 @@ void plan_theta(LashSim* sim, Step* step) {
     Stencil* stencil = &step->stencil;
     double h = step->h, theta = settings->theta, t_theta = step->t0 + theta * h;
     stencil->move = settings->variant ? 0.5 : theta;
+    stencil->free_weight = theta;
     stencil->d_v = h * stencil->move;
     stencil->f_v = theta;
     stencil->force_h = h;
     stencil->force_d = theta;
     stencil->mass_d = theta;
+    stencil->mass_w = theta;
+    stencil->d_w = 0;
     stencil->t_force = t_theta;
     switch (settings->direction) {
         case LASH_AT_MIDPOINT:
@@ -37,11 +40,11 @@ void plan_theta(LashSim* sim, Step* step) {
     stencil->law = settings->law;
     stencil->law_before = (1 - theta) / theta;
     stencil->coupled = settings->coupled && sim->scheme->uses & USES_COUPLED;
-    stencil->v_star = sim->now.v;
     double before = h * (1 - stencil->move);
     for (int i = 0; i < sim->system->nv; ++i) {
         stencil->d_0[i] = before * sim->now.v[i];
         stencil->f_0[i] = (1 - theta) * sim->now.v[i];
+        stencil->v_star[i] = sim->now.v[i];
     }
 }
 

@@ -288,7 +288,7 @@ static const double* loads_of_joints(LashSim* sim, const Step* step, int c, int 
     double *x = scratch_velocity(sim), *u = scratch_rows(sim);
     memset(x, 0, (size_t)system->nv * sizeof *x);
     lash_row_apply(system, item, step->G_star, 1, unit, x);
-    lash_block_lu_solve(sim->operators.A, x);
+    impulse_answer(sim, step, x);
     lash_rows_velocity(system, step->list, 0, step->list->bilateral, NULL, step->G, x, u);
     lash_joint_solver_solve(&sim->operators.velocity_joints, u, room);
     scratch_end(sim, scratch);
@@ -521,7 +521,7 @@ bool contacts_correct(LashSim* sim, Step* step) {
         }
         lash_row_apply(system, item, step->G_star, 1, dP, x);
     }
-    lash_block_lu_solve(sim->operators.A, x);
+    impulse_answer(sim, step, x);
     for (int i = 0; i < system->nv; ++i) step->dv[i] += x[i];
     if (list->bilateral > 0) {
         joints_answer(sim, step, x, dP_joints, z);

@@ -868,7 +868,7 @@ static bool correct_once(LashSim* sim, Step* step) {
 
 bool contact_newton_possible(const LashSim* sim, const Step* step) {
     if (sim->operators.contacts == NULL || step->nc + step->nn == 0) return false;
-    if (sim->settings.full_newton || step->stencil.coupled) return false;
+    if (sim->settings.full_newton || step->stencil.coupled || step->stencil.d_w != 0) return false;
     return step->stencil.star_d != 0 && step->stencil.law != LASH_FREMOND;
 }
 

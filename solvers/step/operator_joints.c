@@ -53,7 +53,25 @@ void joints_push(LashSim* sim, const Step* step, const double* directions, const
                  const LashBlockLu* inverse, double* z) {
     memset(z, 0, (size_t)sim->system->nv * sizeof *z);
     lash_rows_apply(sim->system, step->list, 0, step->list->bilateral, NULL, directions, 1, dP, z);
-    if (inverse != NULL) lash_block_lu_solve(inverse, z);
+    if (inverse == sim->operators.A)
+        impulse_answer(sim, step, z);
+    else if (inverse != NULL)
+        lash_block_lu_solve(inverse, z);
+}
+
+// What impulses do to the increment changes the forces: A dv = (1 - c_d d_w K M^-1) G* dP.
+void impulse_answer(LashSim* sim, const Step* step, double* x) {
+    double weight = step->stencil.c_d * step->stencil.d_w;
+    if (weight != 0) {
+        Scratch scratch = scratch_begin(sim);
+        double *w = scratch_velocity(sim), *force = scratch_velocity(sim);
+        memcpy(w, x, (size_t)sim->system->nv * sizeof *w);
+        lash_block_lu_solve(sim->operators.N, w);
+        lash_block_multiply(sim->system, sim->operators.K_values, w, force);
+        for (int i = 0; i < sim->system->nv; ++i) x[i] -= weight * force[i];
+        scratch_end(sim, scratch);
+    }
+    lash_block_lu_solve(sim->operators.A, x);
 }
 
 void joints_answer(LashSim* sim, const Step* step, const double* x, double* dP, double* z) {
@@ -72,8 +90,11 @@ void joints_response(LashSim* sim, const Step* step, bool positions, double* x) 
         Scratch scratch = scratch_begin(sim);
         lash_joint_sparse_respond(sparse, x, scratch_velocity(sim));
         scratch_end(sim, scratch);
-    } else if (!(positions && sim->system->unit_metric))
-        lash_block_lu_solve(response_operator(sim, positions), x);
+    } else if (!positions) {
+        impulse_answer(sim, step, x);
+    } else if (!sim->system->unit_metric) {
+        lash_block_lu_solve(metric_of(&sim->operators), x);
+    }
     close_response(sim, step, positions, 0, INFINITY, x);
 }
 
@@ -237,6 +258,8 @@ static bool factor_bodies(LashSim* sim, Step* step, Derivatives known) {
         Scratch scratch = scratch_begin(sim);
         double* jump = scratch_velocity(sim);
         for (int i = 0; i < system->nv; ++i) jump[i] = step->v[i] - stencil->v_star[i];
+        for (int i = 0; i < system->nv && stencil->mass_w != stencil->mass_d; ++i)
+            jump[i] -= step->w[i];
         system->mass_tangent(system, sim->work, step->q_mass, jump,
                              stencil->mass_d / stencil->force_d / stencil->force_h,
                              operators->K_values);
@@ -279,6 +302,7 @@ static bool factor_turned_metric(LashSim* sim, Step* step) {
         double tau[LASH_MAX_ROWS] = {step->tau[step->list->item[step->normal[k]].row]};
         add_curvature(sim, step, step->normal[k], t_end, step->q_end, tau, 1);
     }
+    operators->mass_known = false;
     return lash_block_lu_factor(operators->N, operators->A_values);
 }
 

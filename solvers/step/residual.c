@@ -1,10 +1,11 @@
 // Residuals of a step at its iterate (v, P, tau, shift), always evaluated afresh.
 //
-// The scheme's stencil (schemes/scheme.h) says where everything is taken; w = M^-1 G* P:
+// The scheme's stencil (schemes/scheme.h) says where everything is taken; w = M^-1 G* P, what all
+// impulses do to v:
 //
 //     increment   d = d_0 + d_v v + d_w w + shift,      q_{k+1} = q_k (+) d
-//     dynamics    r = M (v - v_star) - h kappa F(t_f, q_k (+) force_d d, f_0 + f_v v) - G* P = 0
-//                 M at q_k (+) mass_d d,   G* at q_k (+) star_d d
+//     dynamics    r = M (v - v_star - w) - h kappa F(t_f, q_k (+) force_d d, f_0 + f_v v) = 0
+//                 M at q_k (+) mass_d d, that of w at q_k (+) mass_w d,  G* at q_k (+) star_d d
 //     joints      U = G(q_{k+1})' v + g_t = 0   and   g(q_{k+1}) = 0   (of speeds: drivers.c)
 //     contacts    the law of friction and impact in (U, P); positions as the scheme says
 //
@@ -39,6 +40,31 @@ static const double* place_at(LashSim* sim, const Step* step, double share, doub
     return room;
 }
 
+bool mass_factor(LashSim* sim, const double* q) {
+    Operators* operators = &sim->operators;
+    if (sim->system->constant_mass && operators->mass_known) return true;
+    sim->system->mass(sim->system, sim->work, q, operators->A_values);
+    operators->mass_known = lash_block_lu_factor(operators->N, operators->A_values);
+    return operators->mass_known;
+}
+
+// w at the directions last evaluated.
+static void impulses_velocity(LashSim* sim, Step* step) {
+    memset(step->w, 0, (size_t)sim->system->nv * sizeof *step->w);
+    lash_rows_apply(sim->system, step->list, 0, step->list->count, step->active, step->G_star, 1,
+                    step->P, step->w);
+    if (mass_factor(sim, step->q_w)) lash_block_lu_solve(sim->operators.N, step->w);
+}
+
+// w in the increment: of the first iterate directions are not known yet, and none is in it.
+static void add_impulses(LashSim* sim, Step* step) {
+    int nv = sim->system->nv;
+    memset(step->w, 0, (size_t)nv * sizeof *step->w);
+    if (step->correction > 0) impulses_velocity(sim, step);
+    memcpy(step->w_used, step->w, (size_t)nv * sizeof *step->w);
+    for (int i = 0; i < nv; ++i) step->d[i] += step->stencil.d_w * step->w[i];
+}
+
 void residual_places(LashSim* sim, Step* step) {
     const LashSystem* system = sim->system;
     const Stencil* stencil = &step->stencil;
@@ -47,6 +73,7 @@ void residual_places(LashSim* sim, Step* step) {
         step->v_force[i] = stencil->f_0[i] + stencil->f_v * step->v[i];
     }
     for (int i = 0; i < system->nv && step->levels == POSITIONS; ++i) step->d[i] += step->shift[i];
+    if (stencil->d_w != 0) add_impulses(sim, step);
     system->move(system, sim->now.q, 1, step->d, step->q_end);
     step->q_force = place_at(sim, step, stencil->force_d, step->room[0]);
     step->q_star = step->q_force;
@@ -55,6 +82,9 @@ void residual_places(LashSim* sim, Step* step) {
     step->q_mass = step->q_force;
     if (stencil->mass_d != stencil->force_d)
         step->q_mass = place_at(sim, step, stencil->mass_d, step->room[2]);
+    step->q_w = step->q_star;
+    if (stencil->mass_w != stencil->star_d)
+        step->q_w = place_at(sim, step, stencil->mass_w, step->room[3]);
 }
 
 bool sim_evaluate(LashSim* sim, double t, const double* q, const uint8_t* wanted, double* g,
@@ -114,19 +144,23 @@ bool residual_rows(LashSim* sim, Step* step) {
 
 // --- Errors --------------------------------------------------------------------------------------
 
-// r of the dynamics.
+// r of the dynamics. Where masses are constant, or taken at one place, M w is G* P.
 static void dynamics(LashSim* sim, Step* step) {
     const LashSystem* system = sim->system;
     const Stencil* stencil = &step->stencil;
     double *M = sim->operators.M_values, h = stencil->force_h;
+    bool apart = !system->constant_mass && stencil->mass_w != stencil->mass_d;
+    if (apart || stencil->d_w != 0) impulses_velocity(sim, step);
     if (!system->constant_mass) system->mass(system, sim->work, step->q_mass, M);
     system->forces(system, sim->work, stencil->t_force, step->q_force, step->v_force, step->F);
     Scratch scratch = scratch_begin(sim);
     double* jump = scratch_velocity(sim);
     for (int i = 0; i < system->nv; ++i) jump[i] = step->v[i] - stencil->v_star[i];
+    for (int i = 0; i < system->nv && apart; ++i) jump[i] -= step->w[i];
     lash_block_multiply(system, M, jump, step->r);
     scratch_end(sim, scratch);
     for (int i = 0; i < system->nv; ++i) step->r[i] -= h * step->F[i];
+    if (apart) return;
     lash_rows_apply(system, step->list, 0, step->list->count, step->active, step->G_star, -1,
                     step->P, step->r);
 }
@@ -184,6 +218,8 @@ static double dynamics_error(LashSim* sim, Step* step) {
     }
     double largest = 0;
     for (int i = 0; i < nv; ++i) largest = worse(largest, sim->weight[i] * fabs(error[i]));
+    for (int i = 0; i < nv && step->stencil.d_w != 0; ++i) // w of the increment is an older one
+        largest = worse(largest, sim->weight[i] * fabs(step->w[i] - step->w_used[i]));
     scratch_end(sim, scratch);
     return largest;
 }

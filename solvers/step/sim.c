@@ -24,7 +24,9 @@ LashSettings lash_settings(void) {
                           .tolerance_velocity = 1e-10,
                           .tolerance_solver = 1e-12,
                           .max_iterations = 50,
-                          .max_substeps = 1};
+                          .max_substeps = 1,
+                          .newmark_gamma = 0.5,
+                          .newmark_beta = 0.25};
 }
 
 static bool in_range(double value, double low, double high, const char* key, LashError* error) {
@@ -46,6 +48,9 @@ bool lash_settings_check(const LashSettings* settings, LashError* error) {
     return in_range(settings->h, DBL_MIN, 1e6, "simulation.step", error) &&
            in_range(settings->theta, 0.5, 1, "simulation.theta", error) &&
            in_range(settings->gamma, 0, 2, "simulation.gamma", error) &&
+           in_range(settings->newmark_gamma, 0.5, 1, "simulation.newmark_gamma", error) &&
+           in_range(settings->newmark_beta, settings->newmark_gamma / 2, 1,
+                    "simulation.newmark_beta", error) &&
            in_range(settings->tolerance_position, 1e-15, 1, "simulation.tolerance_position",
                     error) &&
            in_range(settings->tolerance_velocity, 1e-15, 1, "simulation.tolerance_velocity",
@@ -102,9 +107,12 @@ static void lay_out_step(Step* step, const LashSystem* system, Take* t) {
     step->shift = take_doubles(t, nv);
     step->d = take_doubles(t, nv);
     step->q_end = take_doubles(t, nq);
-    for (int i = 0; i < 3; ++i) step->room[i] = take_doubles(t, nq);
+    for (int i = 0; i < 4; ++i) step->room[i] = take_doubles(t, nq);
     step->stencil.d_0 = take_doubles(t, nv);
     step->stencil.f_0 = take_doubles(t, nv);
+    step->stencil.v_star = take_doubles(t, nv);
+    step->w = take_doubles(t, nv);
+    step->w_used = take_doubles(t, nv);
     step->v_force = take_doubles(t, nv);
     step->F = take_doubles(t, nv);
     step->r = take_doubles(t, nv);

@@ -32,17 +32,19 @@ typedef enum Levels { VELOCITIES, POSITIONS } Levels; // positions: and the proj
 
 // What the scheme wants of a step; equations in residual.c.
 typedef struct Stencil {
-    double *d_0, *f_0;      // (nv)
-    const double* v_star;   // (nv) borrowed
-    double d_v, f_v;        // weights of v in the increment [s], in the velocity of the forces
-    double move;            // d_v / h: weight of the end in what speeds integrate to
-    double force_h;         // weight of the forces, h kappa [s]
-    double t_force, t_star; // when forces, directions of impulses are taken [s]
+    double *d_0, *f_0, *v_star;     // (nv) by the plan
+    double d_v, d_w;                // weights of v and w in the increment [s]
+    double f_v;                     // weight of v in the velocity of the forces
+    double move;                    // d_v / h: weight of the end in what speeds integrate to
+    double free_weight;             // of the end in the forecast `free`
+    double force_h;                 // weight of the forces, h kappa [s]
+    double t_force, t_star;         // when forces, directions of impulses are taken [s]
     double force_d, star_d, mass_d; // share of the increment at which they, masses are taken
-    double c_v, c_d;   // derivatives: C of A = M + c_v C + c_d d_v K; force_h f_v, _force_d
-    LashLaw law;       // of contacts
-    double law_before; // weight of U_T(start) in it
-    bool coupled;      // contacts of both levels in one problem (coupled.c)
+    double mass_w;                  // the same of the masses in w
+    double c_v, c_d;                // A = M + c_v C + c_d d_v K: force_h f_v, force_h force_d
+    LashLaw law;                    // of contacts
+    double law_before;              // weight of U_T(start) in it
+    bool coupled;                   // contacts of both levels in one problem (coupled.c)
 } Stencil;
 
 // Everything a step computes, in the order it is made. Sizes: nv, rows of the list, m rows and nc
@@ -63,8 +65,9 @@ struct Step {
     double *v, *P, *tau;             // unknowns: (nv), (rows), (rows)
     double* shift;                   // (nv) N G tau
     double *d, *q_end;               // (nv) increment; (nq) q (+) d
-    const double *q_force, *q_star, *q_mass; // (nq) where forces, directions, masses are taken
-    double* room[3];                         // (nq) for them
+    const double *q_force, *q_star, *q_mass,
+        *q_w;                // (nq) where forces, directions, masses are taken
+    double* room[4];         // (nq) for them
     double *v_force, *F, *r; // (nv) velocity of the forces, forces, residual of the dynamics
     double *g, *g_t, *G;     // at the end of the step
     double *g_star, *g_t_star, *G_star; // where impulses point: directions, gaps not used
@@ -91,6 +94,7 @@ struct Step {
     double dynamics_error, velocity_error, contact_error, position_error, penetration;
     uint64_t worst_velocity, worst_position, worst_gap; // where the largest are, LASH_NOWHERE
     int demoted;
+    double *w, *w_used;        // (nv) M^-1 G* P; as the increment of the iterate has it
     double *answer, *dv;       // (nv) A^-1 r; the change of v by a correction
     double *kept, *kept_shift; // (nv + 2 rows), (nv) an iterate that passes
     uint64_t list_key;         // ids of the list
@@ -170,6 +174,7 @@ typedef struct Operators {
     LashBlockLu *A, *M;
     LashBlockLu* N;        // M - d(G tau)/dq
     Metric metric;         // of the projection
+    bool mass_known;       // N is M (mass_factor)
     double made_h, made_t; // step that A was made for: length (0: none), start [s]
     int served;            // 0: no step has been solved with A yet
     Response response;     // are B (and B_n) formed?
@@ -325,6 +330,8 @@ void step_remember(LashSim* sim, const Step* step, bool smooth);
 void residual_places(LashSim* sim, Step* step);
 bool residual_rows(LashSim* sim, Step* step);
 void residual_errors(LashSim* sim, Step* step);
+// Factors M at q, for impulses_velocity and schemes: operators.N, once where masses are constant.
+bool mass_factor(LashSim* sim, const double* q);
 void residual_answer(LashSim* sim, Step* step); // answer = A^-1 r, once A is a new one
 // System's evaluate; remembers a refusal.
 bool sim_evaluate(LashSim* sim, double t, const double* q, const uint8_t* wanted, double* g,
@@ -370,7 +377,9 @@ bool response_ready(LashSim* sim, const Step* step);
 // projection metric
 void joints_response(LashSim* sim, const Step* step, bool positions, double* x);
 
-// z (nv) = A^-1 (directions dP), dP (joint rows); inverse NULL: without A^-1.
+// x (nv) <- change of v by the generalized impulse x, joints left open.
+void impulse_answer(LashSim* sim, const Step* step, double* x);
+// z (nv) = inverse (directions dP), dP (joint rows); inverse NULL: none; A: impulse_answer.
 void joints_push(LashSim* sim, const Step* step, const double* directions, const double* dP,
                  const LashBlockLu* inverse, double* z);
 // dP: impulses of the joints that undo the velocity x (nv), G'(x + z) = 0; z: what they add to it.
