@@ -618,7 +618,8 @@ static void every_scheme_keeps_joints_and_loses_energy_on_the_ground(void** stat
             LashStepInfo info = good_step(sim);
             touched += info.contacts;
             check("penetration", info.penetration, 0, 2e-2); // e > 0, velocity level: O(h v)
-            if (scheme != LASH_MOREAU_JEAN) check("joints", info.position_error, 0, 1e-10);
+            bool drifts = scheme == LASH_MOREAU_JEAN || scheme == LASH_NEWMARK; // velocities only
+            if (!drifts) check("joints", info.position_error, 0, 1e-10);
         }
         assert_true(touched > 20);
         LashEnergy e = lash_sim_energy(sim);
