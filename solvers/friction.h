@@ -45,13 +45,18 @@ typedef enum LashFrictionMeasure {
     LASH_MEASURE_PLAIN     // |P - proj(P - u)|_2 / (1 + |b|): published problem files
 } LashFrictionMeasure;
 
+// What settings ask for, and what an answer was found by (docs/solvers.md has the order).
 typedef enum LashFrictionMethod {
-    LASH_FRICTION_DEFAULT,      // chooses, verifies, falls back
-    LASH_FRICTION_STATUS,       // guesses open/stick/slip, solves that system exactly (small ones)
-    LASH_FRICTION_GAUSS_SEIDEL, // sweeps with an exact solver per contact
-    LASH_FRICTION_NEWTON,       // semismooth Newton with line search
-    LASH_FRICTION_ROBUST,    // pivoting without friction; interior points, proximal steps with it
-    LASH_FRICTION_POLYHEDRAL // the cone cut to settings.directions planes, by pivoting
+    LASH_FRICTION_DEFAULT,       // chooses, verifies, falls back
+    LASH_FRICTION_STATUS,        // guesses open/stick/slip, solves that system exactly (small ones)
+    LASH_FRICTION_GAUSS_SEIDEL,  // sweeps with an exact solver per contact
+    LASH_FRICTION_NEWTON,        // semismooth Newton with line search
+    LASH_FRICTION_ROBUST,        // the three below in turn; an answer names the one that found it
+    LASH_FRICTION_PIVOTING,      // without friction: exact; not to be asked for
+    LASH_FRICTION_INTERIOR,      // interior points; not to be asked for
+    LASH_FRICTION_PROXIMAL,      // proximal steps; not to be asked for
+    LASH_FRICTION_LEAST_SQUARES, // inside the Newton iteration of a step; not to be asked for
+    LASH_FRICTION_POLYHEDRAL     // the cone cut to settings.directions planes, by pivoting
 } LashFrictionMethod;
 
 typedef struct LashFrictionSettings {

@@ -1,4 +1,4 @@
-// The independent check of a friction problem (SCHEMES 1).
+// The independent check of a friction problem (docs/schemes.md).
 //
 //     velocity measure:  max_a |P_a - proj(P_a - rho_a u_a)| / rho_a / (1 + |b|),
 //                        rho_a = 1 / lambda_max(W_aa)                                   [m/s]
@@ -37,58 +37,104 @@ double friction_lambda(int rows, const double* W, int ld) {
     return lambda_three(a, b, c, d, e, f);
 }
 
-void friction_velocity(const LashFrictionProblem* p, const double* P, double* U) {
-    if (p->W != NULL) {
-        for (int i = 0; i < p->m; ++i) U[i] = p->b[i];
-        lash_dense_multiply_add(p->m, p->m, p->W, p->ldw, P, U);
+const double* friction_block(const LashFrictionProblem* problem, int i, int row, int* ld) {
+    if (problem->W != NULL) {
+        *ld = problem->ldw;
+        return problem->W + (size_t)row * ((size_t)problem->ldw + 1);
+    }
+    *ld = lash_contact_rows(friction_kind(problem, i));
+    return lash_block_sparse_find(problem->sparse, i, i);
+}
+
+void friction_velocity(const LashFrictionProblem* problem, const double* P, double* U) {
+    int m = problem->m;
+    if (problem->W != NULL) {
+        for (int i = 0; i < m; ++i) U[i] = problem->b[i];
+        lash_dense_multiply_add(m, m, problem->W, problem->ldw, P, U);
     } else {
-        lash_block_sparse_multiply(p->sparse, P, U);
-        for (int i = 0; i < p->m; ++i) U[i] += p->b[i];
+        lash_block_sparse_multiply(problem->sparse, P, U);
+        for (int i = 0; i < m; ++i) U[i] += problem->b[i];
     }
 }
 
-void friction_velocity_at(const Friction* f, const double* P, double* U) {
-    friction_velocity(f->problem, P, U);
-    if (f->shift == 0) return;
-    for (int i = 0; i < f->contacts; ++i) {
-        const LocalContact* c = f->contact + i;
-        double s = f->shift * c->lambda;
-        for (int r = c->row; r < c->row + c->rows; ++r) U[r] += s * (P[r] - f->center[r]);
+void friction_velocity_at(const Friction* friction, const double* P, double* U) {
+    friction_velocity(friction->problem, P, U);
+    if (friction->shift == 0) return;
+    for (int i = 0; i < friction->contacts; ++i) {
+        const LocalContact* contact = friction->contact + i;
+        double s = friction->shift * contact->lambda;
+        for (int r = contact->row; r < contact->row + contact->rows; ++r)
+            U[r] += s * (P[r] - friction->center[r]);
     }
 }
 
-double lash_friction_residual(const LashFrictionProblem* p, LashFrictionMeasure measure,
+// Errors of contacts: the largest, and the sum of squares.
+typedef struct Errors {
+    double worst, sum;
+} Errors;
+
+static inline void add_error(Errors* errors, double r) {
+    if (!(r <= errors->worst)) errors->worst = r; // NaN stays
+    errors->sum += r * r;
+}
+
+static inline double measured(const Errors* errors, LashFrictionMeasure measure) {
+    return measure == LASH_MEASURE_VELOCITY ? errors->worst : sqrt(errors->sum);
+}
+
+double lash_friction_residual(const LashFrictionProblem* problem, LashFrictionMeasure measure,
                               const double* P, double* U) {
-    friction_velocity(p, P, U);
-    double worst = 0, sum = 0, norm = 0;
-    for (int i = 0, row = 0; i < p->contacts; ++i) {
-        uint8_t kind = friction_kind(p, i);
-        int rows = lash_contact_rows(kind), ld = p->W != NULL ? p->ldw : rows;
-        double mu = kind > 1 ? p->mu[i] : 0, lambda = 1;
+    friction_velocity(problem, P, U);
+    Errors errors = {0, 0};
+    double norm = 0;
+    for (int i = 0, row = 0, ld; i < problem->contacts; ++i) {
+        uint8_t kind = friction_kind(problem, i);
+        int rows = lash_contact_rows(kind);
+        double mu = kind > 1 ? problem->mu[i] : 0, lambda = 1;
         if (measure == LASH_MEASURE_VELOCITY) {
-            const double* W = p->W != NULL ? p->W + (size_t)row * ((size_t)p->ldw + 1)
-                                           : lash_block_sparse_find(p->sparse, i, i);
+            const double* W = friction_block(problem, i, row, &ld);
             lambda = friction_lambda(rows, W, ld);
             if (!(lambda > 0)) lambda = 1; // a contact that no impulse moves: plain measure
         }
-        double r = friction_natural(kind, mu, 1 / lambda, P + row, U + row) * lambda;
-        if (!(r <= worst)) worst = r; // NaN stays
-        sum += r * r;
+        add_error(&errors, friction_natural(kind, mu, 1 / lambda, P + row, U + row) * lambda);
         row += rows;
     }
-    for (int i = 0; i < p->m; ++i) norm += p->b[i] * p->b[i];
-    return (measure == LASH_MEASURE_VELOCITY ? worst : sqrt(sum)) / (1 + sqrt(norm));
+    for (int i = 0; i < problem->m; ++i) norm += problem->b[i] * problem->b[i];
+    return measured(&errors, measure) / (1 + sqrt(norm));
 }
 
-double friction_residual_at(const Friction* f, const double* P, const double* U) {
-    double worst = 0, sum = 0;
-    bool plain = f->settings->measure == LASH_MEASURE_PLAIN;
-    for (int i = 0; i < f->contacts; ++i) {
-        const LocalContact* c = f->contact + i;
-        double lambda = plain ? 1 : c->lambda;
-        double r = friction_natural(c->kind, c->mu, 1 / lambda, P + c->row, U + c->row) * lambda;
-        if (!(r <= worst)) worst = r;
-        sum += r * r;
+double friction_error(int contacts, const LocalContact* contact, LashFrictionMeasure measure,
+                      const double* P, const double* U) {
+    Errors errors = {0, 0};
+    for (int i = 0; i < contacts; ++i, ++contact) {
+        double lambda = measure == LASH_MEASURE_PLAIN ? 1 : contact->lambda;
+        int row = contact->row;
+        double r = friction_natural(contact->kind, contact->mu, 1 / lambda, P + row, U + row);
+        add_error(&errors, r * lambda);
     }
-    return (plain ? sqrt(sum) : worst) / f->scale;
+    return measured(&errors, measure);
+}
+
+double friction_residual_at(const Friction* friction, const double* P, const double* U) {
+    return friction_error(friction->contacts, friction->contact, friction->settings->measure, P,
+                          U) /
+           friction->scale;
+}
+
+double friction_list_contacts(const LashFrictionProblem* problem, LocalContact* contact) {
+    double norm = 0;
+    for (int i = 0; i < problem->m; ++i) norm += problem->b[i] * problem->b[i];
+    for (int i = 0, row = 0, ld; i < problem->contacts; ++i, ++contact) {
+        contact->kind = friction_kind(problem, i);
+        contact->rows = (uint8_t)lash_contact_rows(contact->kind);
+        contact->row = row;
+        contact->mu = contact->kind > 1 ? problem->mu[i] : 0;
+        const double* W = friction_block(problem, i, row, &ld);
+        LASH_ASSERT(W != NULL);
+        double lambda = friction_lambda(contact->rows, W, ld);
+        contact->lambda = lambda > 0 ? lambda : 1;
+        contact->status = STATUS_OPEN;
+        row += contact->rows;
+    }
+    return 1 + sqrt(norm);
 }

@@ -5,42 +5,52 @@
 //
 // Dense W: U is kept up to date by columns, so a contact that does not change costs nothing.
 // Sparse W: q is gathered along the block row; a sweep is linear in the number of blocks.
-#include <string.h>
+// With a proximal term, q has shift lambda (P - center) as well.
+#include <math.h>
 
-#include "core/error.h"
 #include "solvers/cone/friction_internal.h"
 
-// Returns lambda |change of P| of the contact [m/s].
-static double sweep_dense(Friction* f, LocalContact* c) {
-    const LashFrictionProblem* p = f->problem;
-    double q[3] = {0, 0, 0}, P[3] = {0, 0, 0}, moved = 0;
-    double *P_old = f->P + c->row, *U = f->U + c->row;
-    for (int r = 0; r < c->rows; ++r) P[r] = P_old[r];
-    for (int r = 0; r < c->rows; ++r) {
-        q[r] = U[r];
-        for (int j = 0; j < c->rows; ++j) q[r] -= c->W[3 * j + r] * P[j];
+// Solves the contact whose velocity is q with its present impulse P, which gets the answer.
+// change (3): of P. Returns lambda |change| [m/s].
+static inline double solve_contact(LocalContact* contact, double* q, double angle, double* P,
+                                   double* change) {
+    double P_new[3] = {0, 0, 0}, moved = 0;
+    int rows = contact->rows;
+    for (int r = 0; r < rows; ++r) P_new[r] = P[r];
+    for (int r = 0; r < rows; ++r)
+        for (int j = 0; j < rows; ++j) q[r] -= contact->W[3 * j + r] * P_new[j];
+    friction_local(contact, q, angle, P_new);
+    for (int r = 0; r < rows; ++r) {
+        change[r] = P_new[r] - P[r];
+        moved += change[r] * change[r];
+        P[r] = P_new[r];
     }
-    friction_local(c, q, LASH_SWEEP_ANGLE, P);
-    for (int j = 0; j < c->rows; ++j) {
-        double change = P[j] - P_old[j];
-        if (change == 0) continue;
-        const double* w = p->W + (size_t)(c->row + j) * (size_t)p->ldw;
-        for (int r = 0; r < p->m; ++r) f->U[r] += change * w[r];
-        U[j] += f->shift * c->lambda * change;
-        P_old[j] = P[j];
-        moved += change * change;
-    }
-    return c->lambda * sqrt(moved);
+    return contact->lambda * sqrt(moved);
 }
 
-static double sweep_sparse(Friction* f, LocalContact* c, int i) {
-    const LashBlockSparse* A = f->problem->sparse;
-    const double *P_all = f->P, *b = f->problem->b + c->row;
-    double q[3] = {0, 0, 0}, P[3] = {0, 0, 0}, moved = 0, *P_old = f->P + c->row;
-    int rows = c->rows;
-    for (int k = A->pointer[i]; k < A->pointer[i + 1]; ++k) {
-        int j = A->column[k], at = A->start[j], columns = A->start[j + 1] - at;
-        const double *a = A->values + A->offset[k], *x = P_all + at;
+double friction_sweep(const LashFrictionProblem* problem, LocalContact* contact, double shift,
+                      double angle, double* P, double* U) {
+    double largest = 0;
+    for (int i = 0; i < problem->contacts; ++i, ++contact) {
+        double q[3] = {0, 0, 0}, change[3];
+        for (int r = 0; r < contact->rows; ++r) q[r] = U[contact->row + r];
+        double moved = solve_contact(contact, q, angle, P + contact->row, change);
+        if (moved > largest) largest = moved;
+        for (int j = 0; j < contact->rows; ++j) {
+            if (change[j] == 0) continue;
+            const double* w = problem->W + (size_t)(contact->row + j) * (size_t)problem->ldw;
+            for (int r = 0; r < problem->m; ++r) U[r] += change[j] * w[r];
+            U[contact->row + j] += shift * contact->lambda * change[j];
+        }
+    }
+    return largest;
+}
+
+// q (3) += row i of W times P
+static void gather_row(const LashBlockSparse* W, int i, int rows, const double* P, double* q) {
+    for (int k = W->pointer[i]; k < W->pointer[i + 1]; ++k) {
+        int j = W->column[k], at = W->start[j], columns = W->start[j + 1] - at;
+        const double *a = W->values + W->offset[k], *x = P + at;
         if (rows == 3 && columns == 3) {
             if (x[0] == 0 && x[1] == 0 && x[2] == 0) continue;
             q[0] += a[0] * x[0] + a[3] * x[1] + a[6] * x[2];
@@ -51,36 +61,38 @@ static double sweep_sparse(Friction* f, LocalContact* c, int i) {
                 for (int r = 0; r < rows; ++r) q[r] += a[s * rows + r] * x[s];
         }
     }
-    for (int r = 0; r < rows; ++r) P[r] = P_old[r];
-    for (int r = 0; r < rows; ++r) {
-        q[r] += b[r] + f->shift * c->lambda * (P[r] - f->center[c->row + r]);
-        for (int j = 0; j < rows; ++j) q[r] -= c->W[3 * j + r] * P[j];
-    }
-    friction_local(c, q, LASH_SWEEP_ANGLE, P);
-    for (int j = 0; j < rows; ++j) {
-        moved += (P[j] - P_old[j]) * (P[j] - P_old[j]);
-        P_old[j] = P[j];
-    }
-    return c->lambda * sqrt(moved);
 }
 
-double friction_gauss_seidel(Friction* f, int max_sweeps, double tolerance) {
-    const LashFrictionProblem* p = f->problem;
-    double factor = 1, residual = INFINITY;
-    friction_velocity_at(f, f->P, f->U);
-    for (int k = 1; k <= max_sweeps && !friction_stopped(f); ++k) {
-        double change = 0;
-        for (int i = 0; i < f->contacts; ++i) {
-            LocalContact* c = f->contact + i;
-            double d = p->W != NULL ? sweep_dense(f, c) : sweep_sparse(f, c, i);
-            if (d > change) change = d;
-        }
-        f->iterations++;
-        if (change > factor * tolerance * f->scale && k < max_sweeps) continue;
-        friction_velocity_at(f, f->P, f->U);
-        residual = friction_residual_at(f, f->P, f->U);
+static double sweep_sparse(Friction* friction) {
+    const LashFrictionProblem* problem = friction->problem;
+    double largest = 0;
+    for (int i = 0; i < friction->contacts; ++i) {
+        LocalContact* contact = friction->contact + i;
+        double q[3] = {0, 0, 0}, change[3], *P = friction->P + contact->row;
+        const double *b = problem->b + contact->row, *center = friction->center + contact->row;
+        gather_row(problem->sparse, i, contact->rows, friction->P, q);
+        for (int r = 0; r < contact->rows; ++r)
+            q[r] += b[r] + friction->shift * contact->lambda * (P[r] - center[r]);
+        double moved = solve_contact(contact, q, LASH_SWEEP_ANGLE, P, change);
+        if (moved > largest) largest = moved;
+    }
+    return largest;
+}
+
+double friction_gauss_seidel(Friction* friction, int max_sweeps, double tolerance) {
+    const LashFrictionProblem* problem = friction->problem;
+    double factor = 1, residual = INFINITY, *P = friction->P, *U = friction->U;
+    friction_velocity_at(friction, P, U);
+    for (int k = 1; k <= max_sweeps && !friction_stopped(friction); ++k) {
+        double change = problem->W != NULL ? friction_sweep(problem, friction->contact,
+                                                            friction->shift, LASH_SWEEP_ANGLE, P, U)
+                                           : sweep_sparse(friction);
+        friction->iterations++;
+        if (change > factor * tolerance * friction->scale && k < max_sweeps) continue;
+        friction_velocity_at(friction, P, U);
+        residual = friction_residual_at(friction, P, U);
         if (residual <= tolerance || change == 0) break;
-        if (change <= factor * tolerance * f->scale) factor *= 0.3;
+        if (change <= factor * tolerance * friction->scale) factor *= 0.3;
         if (factor < 1e-6) break; // rounding: no sweep can improve it
     }
     return residual;

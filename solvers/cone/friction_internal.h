@@ -11,18 +11,20 @@ enum {
     LASH_SMALL_ROWS = 32,         // up to here everything lives on the stack
     LASH_BAND_ROWS = 1024,        // workspace of the factorisation: m x min(m, this)
     LASH_NORM_ROWS = 96,          // minimum-norm answers are sought up to this many rows
-    LASH_SHRINK_ROWS = 300,       // large impulses are reduced up to this many rows
     LASH_POLYHEDRAL_CONTACTS = 64 // pivoting with friction: up to this many contacts
 };
 
 // Sweeps follow the direction of slip from one to the next; it need not be exact at once [rad].
 #define LASH_SWEEP_ANGLE 1e-2
 
+// A residual below this is near an answer: Newton is given more steps there [-].
+#define LASH_NEAR 1e-4
+
 // Impulses above this many times max |b| / lambda come from contradictory rows [-].
 #define LASH_LARGEST_GAIN 1e7
 
-static inline uint8_t friction_kind(const LashFrictionProblem* p, int i) {
-    return p->kind == NULL ? (uint8_t)LASH_CONTACT_SPATIAL : p->kind[i];
+static inline uint8_t friction_kind(const LashFrictionProblem* problem, int i) {
+    return problem->kind == NULL ? (uint8_t)LASH_CONTACT_SPATIAL : problem->kind[i];
 }
 
 // What a contact does: decided from (P, U) by the Alart-Curnier function.
@@ -34,13 +36,16 @@ typedef struct LocalContact {
     double inverse[9]; // of W, when regular
     double lambda;     // largest eigenvalue of the symmetric part [1/kg]
     double mu;         // friction [-]
-    double d[2], k;    // slip: direction of P_T, diagonal term of the row across it
+    double d[2];       // slip: direction of P_T, decided in reduced.c
     int32_t row;       // first row
     uint8_t kind;      // LashContactKind
     uint8_t rows;      // 1 .. 3
     uint8_t regular;   // inverse is set
     uint8_t status;    // ContactStatus of the latest decision
+    uint8_t unknowns;  // of the reduced system since the latest decision
 } LocalContact;
+
+typedef struct Reduced Reduced; // reduced.h
 
 // A problem prepared for the methods, all in the caller's workspace.
 typedef struct Friction {
@@ -52,27 +57,28 @@ typedef struct Friction {
     double b_largest;         // max |b| [m/s]
     double *P, *U;            // (m) the caller's: current point, U = W P + b
     double *best_P, *trial_P; // (m)
+    double* warm_P;           // (m) P at the beginning
     double* saved_P;          // (m) best point of all methods, saved_residual there
     double saved_residual;
-    double *x, *rhs;        // (m) unknowns of Newton
+    Reduced* reduced;       // of Newton
+    double *x, *rhs;        // (m) its unknowns
     double shift;           // proximal term: U = W P + b + shift lambda (P - center) [-]
     double newton_shift;    // what Newton adds to its matrix alone [-]
     double* center;         // (m)
-    double* vectors;        // (16 m) of the interior point method
-    int32_t *first, *order; // (contacts + 1) first unknown, band ordering
+    double* vectors;        // (17 m) of the interior point method
+    int32_t *first, *order; // (contacts + 1) first row of the interior point matrix, band ordering
     int32_t* scratch;       // (3 contacts)
     int32_t* pivot;         // (m)
     double* matrix;         // factorisation, minimum norm
     size_t matrix_size;     // in numbers
     int iterations;         // sweeps and linear solves so far
-    int changed;            // statuses that changed in the latest Newton step
     double newton_cost;     // multiplications of the latest factorisation
     bool singular;          // a linear system without full rank was met
     bool band_ready;        // order holds the band ordering
 } Friction;
 
-static inline bool friction_stopped(const Friction* f) {
-    return lash_stop_asked(f->settings->stop);
+static inline bool friction_stopped(const Friction* friction) {
+    return lash_stop_asked(friction->settings->stop);
 }
 
 // Projection of x onto the cone |x_T| <= mu x_N, rows components; in place.
@@ -115,60 +121,95 @@ static inline double friction_natural(uint8_t kind, double mu, double rho, const
 // Largest eigenvalue of the symmetric part of a block of 1 .. 3 rows.
 double friction_lambda(int rows, const double* W, int ld);
 
+// The diagonal block of contact i, whose first row is `row`; *ld is its leading dimension.
+const double* friction_block(const LashFrictionProblem* problem, int i, int row, int* ld);
+
 // U = W P + b
-void friction_velocity(const LashFrictionProblem* p, const double* P, double* U);
+void friction_velocity(const LashFrictionProblem* problem, const double* P, double* U);
 
-// The same with the proximal term of f.
-void friction_velocity_at(const Friction* f, const double* P, double* U);
+// The same with the proximal term of friction.
+void friction_velocity_at(const Friction* friction, const double* P, double* U);
 
-// The residual with U given and lambda known.
-double friction_residual_at(const Friction* f, const double* P, const double* U);
+// The residual with U given and lambda known, times 1 + |b|.
+double friction_error(int contacts, const LocalContact* contact, LashFrictionMeasure measure,
+                      const double* P, const double* U);
+double friction_residual_at(const Friction* friction, const double* P, const double* U);
+
+// Kind, rows, row, mu and lambda of all contacts. Returns 1 + |b|.
+double friction_list_contacts(const LashFrictionProblem* problem, LocalContact* contact);
+
+// Copies a block out of W and inverts it; row, rows, kind, mu and lambda are set already.
+void friction_local_prepare(LocalContact* contact, const double* W, int ld);
+void friction_prepare_contacts(const LashFrictionProblem* problem, LocalContact* contact);
 
 // Solves one contact U = W P + q exactly, q its velocity without its own impulse. P holds a guess
 // and gets the answer; the direction of slip is found to angle squared [rad]. Returns false when
 // it has none (then P is a projected step).
 bool friction_local(LocalContact* contact, const double* q, double angle, double* P);
 
-// Dense W: kind, rows, row, mu and lambda of all contacts. Returns 1 + |b|.
-double friction_list_contacts(const LashFrictionProblem* p, LocalContact* contact);
+// One sweep of Gauss and Seidel over a dense problem, contacts prepared; U = W P + b + shift L P is
+// kept up. Returns the largest lambda |change of P| [m/s].
+double friction_sweep(const LashFrictionProblem* problem, LocalContact* contact, double shift,
+                      double angle, double* P, double* U);
 
-// Dense W, contacts prepared: Gauss-Seidel from P; U = W P + b is kept up.
-void friction_sweep(const LashFrictionProblem* p, LocalContact* contact, int sweeps, double angle,
-                    double* P, double* U);
-
-// Copies the block out of W and inverts it; row, rows, kind, mu and lambda are set already.
-void friction_local_prepare(LocalContact* contact, const double* W, int ld);
-
-// Decides what contact does from z = P - rho U; rho = 1 / lambda. It is closed when
-// lambda z_N > threshold [m/s]: at the start a little below 0, so that contacts just touching
-// count; later a little above, so that rounding does not close what carries nothing.
-ContactStatus friction_status(const LocalContact* contact, double threshold, const double* P,
-                              const double* U);
-
-// The methods. Each starts from f->P, leaves its best point in f->P and f->U, and returns the
+// The methods. Each starts from friction->P, leaves its best point in P and U, and returns the
 // residual there.
-double friction_gauss_seidel(Friction* f, int max_sweeps, double tolerance);
-double friction_newton(Friction* f, int max_steps, double tolerance);
-double friction_proximal(Friction* f, int max_steps, double tolerance);
-double friction_interior_point(Friction* f, int max_solves, double tolerance);
+double friction_gauss_seidel(Friction* friction, int max_sweeps, double tolerance);
+double friction_newton(Friction* friction, int max_steps, double tolerance);
+double friction_proximal(Friction* friction, int max_steps, double tolerance);
+double friction_interior_point(Friction* friction, int max_solves, double tolerance);
 
-// The same solution with the smallest impulses, or nearly so (weighted by lambda), for any size.
-void friction_smallest(Friction* f, double tolerance);
+// --- The ladder: methods in the order they are tried (friction_ladder.c, docs/solvers.md) ---------
+
+// Which problems a rung is for.
+typedef enum RungWhere {
+    WHERE_SMALL,   // dense, up to LASH_SMALL_ROWS rows; these rungs stand first
+    WHERE_ANY,     // all
+    WHERE_CONES,   // with friction
+    WHERE_NO_CONES // without: pivoting solves it, or shows that it has no solution
+} RungWhere;
+
+// Where a rung starts.
+typedef enum RungStart {
+    START_WARM,   // at the P given; after the rungs for small problems at their best point
+    START_LATEST, // where the rung before ended
+    START_ZERO,   // at P = 0
+    START_BEST    // at the best point of all rungs so far
+} RungStart;
+
+typedef struct Rung {
+    LashFrictionMethod method; // what LashFrictionInfo calls an answer of this rung
+    RungWhere where;
+    RungStart start;
+    int sweeps; // of Gauss and Seidel first; more where a factorisation is dear
+    int steps;  // of the method after them
+    int near;   // steps more when the residual is below LASH_NEAR
+} Rung;
+
+extern const Rung friction_ladder[];
+extern const int friction_ladder_count;
+
+// Climbs the ladder from the rung with this method on.
+LashFrictionInfo friction_climb(Friction* friction, LashFrictionMethod from);
+
+// Moves P to the smallest equal answer, or nearly so (weighted by lambda), for any size.
+void friction_smallest(Friction* friction, double tolerance);
 
 // Does a contact touch without load beside a loaded one that it is coupled with? Then other
 // solutions may exist although each system met was regular. scale = 1 + |b|.
-bool friction_touching(const LashFrictionProblem* p, const LocalContact* contact, double scale,
-                       const double* P, const double* U);
+bool friction_touching(const LashFrictionProblem* problem, const LocalContact* contact,
+                       double scale, const double* P, const double* U);
 
 // The polyhedral cone as an LCP; P stays when it finds none.
-LashLcpInfo friction_polyhedral(Friction* f, int directions, double tolerance);
-size_t friction_polyhedral_size(int contacts, int m); // numbers of f->matrix
+LashLcpInfo friction_polyhedral(Friction* friction, int directions, double tolerance);
+size_t friction_polyhedral_size(int contacts, int m); // numbers of friction->matrix
 
 // The solution of smallest norm that has the same U as (P, U): P_new (m). Returns false when it was
 // not found to rounding (P is then as good as any). work: friction_norm_size(m) numbers.
 size_t friction_norm_size(int m);
-bool friction_minimum_norm(const LashFrictionProblem* p, const LocalContact* contact, double scale,
-                           const double* P, const double* U, double* P_new, double* work);
+bool friction_minimum_norm(const LashFrictionProblem* problem, const LocalContact* contact,
+                           double scale, const double* P, const double* U, double* P_new,
+                           double* work);
 
 // What P is for friction_levenberg.
 typedef enum FrictionStart {
@@ -179,16 +220,17 @@ typedef enum FrictionStart {
 } FrictionStart;
 
 // Dense problems inside a Newton iteration, whose rows may depend on and contradict each other
-// (friction_levenberg.c): a residual that is enough will do. matrix: a number that stays the same as long
-// as W does, 0 when there is none; work: friction_levenberg_size numbers, zero before the first call and
-// left alone between calls.
+// (friction_levenberg.c): a residual that is enough will do. matrix: a number that stays the same
+// as long as W does, 0 when there is none; work: friction_levenberg_size numbers, zero before the
+// first call and left alone between calls.
 size_t friction_levenberg_size(int contacts, int m);
-LashFrictionInfo friction_levenberg(const LashFrictionProblem* p, uint64_t matrix, double tolerance,
-                                    double enough, FrictionStart start, double* P, double* U,
-                                    double* work);
+LashFrictionInfo friction_levenberg(const LashFrictionProblem* problem, uint64_t matrix,
+                                    double tolerance, double enough, FrictionStart start, double* P,
+                                    double* U, double* work);
 
-// Small dense problems, no workspace: returns false when it gives up.
-bool friction_small(const LashFrictionProblem* p, const LashFrictionSettings* s, double* P,
-                    double* U, LashFrictionInfo* info);
+// Small dense problems by the first rungs of the ladder, no workspace: returns false when it gives
+// up; P is then the best point found.
+bool friction_small(const LashFrictionProblem* problem, const LashFrictionSettings* settings,
+                    double* P, double* U, LashFrictionInfo* info);
 
 #endif

@@ -2,28 +2,30 @@
 //
 // Two end circles of a pin, or four corners of a foot, give rows that depend on each other: W is
 // singular, and away from the solution of the step its linearised rows contradict each other a
-// little, so that no P meets them all. In the reduced form of friction_small.c,
-// J = F' W E + D, each step is therefore the one of Levenberg and Marquardt,
+// little, so that no P meets them all. In the reduced form, J = F' W E + D (reduced.c), each step is
+// therefore the one of Levenberg and Marquardt,
 //
-//     min |J dx + r|^2 + delta^2 |dx|^2      (rows over each contact's lambda: impulses)
+//     min |J dx + r|^2 + delta^2 |dx|^2,      dx = -J' (J J' + delta^2)^-1 r,      r = F' U + D x
 //
-// with delta between what is rank and what is rounding: contradictions are met halfway. J and its
-// factor are kept while W and the statuses stay the same. Where the steps do not come near an
-// answer, sweeps of Gauss and Seidel find better statuses. The caller judges what is left.
+// with rows over each contact's lambda, so that they are impulses, and with delta between what is
+// rank and what is rounding: contradictions are met halfway. J and its factor are kept while W and
+// the statuses stay the same. Where the steps do not come near an answer, sweeps of Gauss and Seidel
+// find better statuses. The caller judges what is left.
 //
-// What dependent rows leave open is not free: P is to be the smallest. From a start at x = 0 it is, since x
-// then stays in the row space of J. From any other P the answer is moved along the null space of J, as far
-// as no contact has to pull and none leaves its cone:
+// What dependent rows leave open is not free: P is to be the smallest. From a start at x = 0 it is,
+// since x then stays in the row space of J. From any other P the answer is moved along the null space
+// of J, as far as no contact has to pull and none leaves its cone:
 //
 //     x <- x - alpha n,    n = x - J' (J J' + delta^2)^-1 J x,    0 <= alpha <= 1
 //
-// A contact that loses its load on the way is open from then on, and the next step goes on without it. This
-// also ends a squeeze between two faces without play, where P decides about sliding: it has no load to keep.
+// A contact that loses its load on the way is open from then on, and the next step goes on without it.
+// This also ends a squeeze between two faces without play, where P decides about sliding: it has no
+// load to keep.
 #include <math.h>
 #include <string.h>
 
 #include "core/error.h"
-#include "solvers/cone/friction_internal.h"
+#include "solvers/cone/reduced.h"
 #include "solvers/linear/dense.h"
 
 static const double DELTA = 1e-6; // [-]
@@ -32,15 +34,14 @@ static const double DELTA = 1e-6; // [-]
 static const double DEPENDENT = 10;
 
 typedef struct Levenberg {
-    const LashFrictionProblem* p;
+    const LashFrictionProblem* problem;
     LocalContact* contact;
     double scale;           // 1 + |b|
     double threshold;       // of closing [m/s]
-    int k, ld;              // unknowns; leading dimension: a multiple of 8, padded with zeros
+    int ld;                 // leading dimension: a multiple of 8, padded with zeros
     double *J, *N;          // (ld x k) by columns; factor of J J' + delta^2, by rows
-    double *c1, *c2, *D;    // (m) rows: c1 row + c2 (row + 1); diagonal term, all over lambda
+    Reduced reduced;        // rows are impulses
     double* n;              // (m) part of x in the null space of J
-    int32_t* row;           // (m)
     double *t, *x, *r;      // (m + 8)
     double* inverse;        // (m) of the diagonal of the factor
     double *best_P, *start; // (m)
@@ -56,216 +57,134 @@ typedef struct Levenberg {
 
 size_t friction_levenberg_size(int contacts, int m) {
     size_t n = (size_t)lash_dense_padded(m) + 8, c = (size_t)contacts;
-    size_t bytes = sizeof(Levenberg) + c * (sizeof(LocalContact) + 1) + n * sizeof(int32_t);
+    size_t bytes = sizeof(Levenberg) + c * (sizeof(LocalContact) + 5) + n * sizeof(int32_t);
     return 2 * n * n + 14 * n + bytes / 8 + 24;
 }
 
 // The state lives at the beginning of the work, which is laid out anew where the size changes.
-static Levenberg* begin(const LashFrictionProblem* p, uint64_t matrix, double* work) {
-    Levenberg* s = (Levenberg*)work;
-    size_t n = (size_t)lash_dense_padded(p->m) + 8;
-    s->valid = matrix != 0 && s->matrix == matrix && s->valid;
-    s->matrix = matrix;
-    s->p = p;
-    work = lash_dense_aligned(work + (sizeof *s + 7) / 8);
-    s->J = work;
+static Levenberg* begin(const LashFrictionProblem* problem, uint64_t matrix, double* work) {
+    Levenberg* solver = (Levenberg*)work;
+    size_t n = (size_t)lash_dense_padded(problem->m) + 8;
+    solver->valid = matrix != 0 && solver->matrix == matrix && solver->valid;
+    solver->matrix = matrix;
+    solver->problem = problem;
+    Reduced* reduced = &solver->reduced;
+    *reduced = (Reduced){.problem = problem, .unit = ROWS_ARE_IMPULSES};
+    work = lash_dense_aligned(work + (sizeof *solver + 7) / 8);
+    solver->J = work;
     work += n * n;
-    s->N = work;
+    solver->N = work;
     work += n * n;
-    double** vector[] = {&s->c1, &s->c2,     &s->D,     &s->n,       &s->t,   &s->x,
-                         &s->r,  &s->best_P, &s->start, &s->inverse, &s->kept};
+    double** vector[] = {&reduced->c1,   &reduced->c2,     &reduced->D,  &solver->n,
+                         &solver->t,     &solver->x,       &solver->r,   &solver->best_P,
+                         &solver->start, &solver->inverse, &solver->kept};
     for (size_t i = 0; i < sizeof vector / sizeof vector[0]; ++i) {
         *vector[i] = work;
         work += n;
     }
-    s->contact = (LocalContact*)work;
-    work += ((size_t)p->contacts * sizeof(LocalContact) + 7) / 8;
-    s->row = (int32_t*)work;
+    solver->contact = (LocalContact*)work;
+    work += ((size_t)problem->contacts * sizeof(LocalContact) + 7) / 8;
+    reduced->row = (int32_t*)work;
     work += (n + 1) / 2;
-    s->factored = (uint8_t*)work;
-    s->scale = friction_list_contacts(p, s->contact);
-    return s;
+    reduced->first = (int32_t*)work;
+    work += (problem->contacts + 2) / 2;
+    solver->factored = (uint8_t*)work;
+    reduced->contact = solver->contact;
+    reduced->t = solver->t;
+    solver->scale = friction_list_contacts(problem, solver->contact);
+    return solver;
 }
 
 // U = W P + b, or into t, which is padded
-static void velocity(const Levenberg* s, const double* P, double* U) {
-    const LashFrictionProblem* p = s->p;
-    if (p->ldw % 8 != 0) {
-        friction_velocity(p, P, U);
+static void velocity(const Levenberg* solver, const double* P, double* U) {
+    const LashFrictionProblem* problem = solver->problem;
+    if (problem->ldw % 8 != 0) {
+        friction_velocity(problem, P, U);
         return;
     }
-    lash_dense_sum_rows(p->ldw, p->m, P, 1, p->W, p->ldw, s->t);
-    for (int i = 0; i < p->m; ++i) U[i] = s->t[i] + p->b[i];
+    lash_dense_sum_rows(problem->ldw, problem->m, P, 1, problem->W, problem->ldw, solver->t);
+    for (int i = 0; i < problem->m; ++i) U[i] = solver->t[i] + problem->b[i];
 }
 
-static double check(const Levenberg* s, const double* P, double* U) {
-    velocity(s, P, U);
-    double worst = 0;
-    for (int i = 0; i < s->p->contacts; ++i) {
-        const LocalContact* c = s->contact + i;
-        double r = friction_natural(c->kind, c->mu, 1 / c->lambda, P + c->row, U + c->row);
-        r *= c->lambda;
-        if (!(r <= worst)) worst = r;
-    }
-    return worst / s->scale;
+static double check(const Levenberg* solver, const double* P, double* U) {
+    velocity(solver, P, U);
+    return friction_error(solver->problem->contacts, solver->contact, LASH_MEASURE_VELOCITY, P, U) /
+           solver->scale;
 }
 
-static void add_row(Levenberg* s, const LocalContact* c, int row, double c1, double c2, double D) {
-    int k = s->k++;
-    double unit = 1 / c->lambda;
-    s->row[k] = row;
-    s->c1[k] = c1 * unit;
-    s->c2[k] = c2 * unit;
-    s->D[k] = D * unit;
-}
-
-// Statuses from (P, U), as friction_small.c; the rows of the reduced system.
-static void decide(Levenberg* s, double threshold, const double* P_all, const double* U_all) {
-    s->k = 0;
-    for (int i = 0; i < s->p->contacts; ++i) {
-        LocalContact* c = s->contact + i;
-        const double *P = P_all + c->row, *U = U_all + c->row;
-        c->status = (uint8_t)friction_status(c, threshold, P, U);
-        if (c->status == STATUS_OPEN) continue;
-        add_row(s, c, c->row, 1, 0, 0);
-        if (c->status == STATUS_STICK) {
-            for (int r = 1; r < c->rows; ++r) add_row(s, c, c->row + r, 1, 0, 0);
-        } else if (c->rows == 2 || c->mu == 0) {
-            c->d[0] = c->rows > 1 && P[1] - U[1] / c->lambda > 0 ? 1 : -1;
-            c->d[1] = 0;
-        } else {
-            double rho = 1 / c->lambda, z1 = P[1] - rho * U[1], z2 = P[2] - rho * U[2];
-            double z = sqrt(z1 * z1 + z2 * z2), push = c->mu * (P[0] - rho * U[0]);
-            c->d[0] = z1 / z;
-            c->d[1] = z2 / z;
-            add_row(s, c, c->row + 1, -c->d[1], c->d[0], (z - push) / (rho * push));
-        }
-    }
-    s->ld = lash_dense_padded(s->k);
-}
-
-static int unknowns(const LocalContact* c) {
-    if (c->status == STATUS_OPEN) return 0;
-    if (c->status == STATUS_STICK) return c->rows;
-    return c->rows == 2 || c->mu == 0 ? 1 : 2;
-}
-
-// t (m) = a0 w0 + a1 w1 + a2 w2
-LASH_VECTOR_CLONES static void combine(int m, double a0, const double* w0, double a1,
-                                       const double* w1, double a2, const double* w2,
-                                       double* restrict t) {
-    for (int r = 0; r < m; ++r) t[r] = a0 * w0[r] + (a1 * w1[r] + a2 * w2[r]);
-}
-
-// out (k) = c1 t_row + c2 t_row+1
-LASH_VECTOR_CLONES static void gather_rows(int k, const double* c1, const double* c2,
-                                           const int32_t* row, const double* t,
-                                           double* restrict out) {
-    for (int r = 0; r < k; ++r) out[r] = c1[r] * t[row[r]] + c2[r] * t[row[r] + 1];
-}
-
-static void reduce_rows(const Levenberg* s, const double* t, double* out) {
-    gather_rows(s->k, s->c1, s->c2, s->row, t, out);
-}
-
-static void assemble(Levenberg* s) {
-    const LashFrictionProblem* p = s->p;
-    size_t ld = (size_t)p->ldw;
-    int j = 0;
-    s->t[p->m] = 0;
-    for (int i = 0; i < p->contacts; ++i) {
-        const LocalContact* c = s->contact + i;
-        const double* w = p->W + (size_t)c->row * ld;
-        for (int k = 0; k < unknowns(c); ++k, ++j) {
-            double* column = s->J + (size_t)j * (size_t)s->ld;
-            double a0 = 1 - k, a1 = 0, a2 = 0;
-            const double *w0 = w, *w1 = w, *w2 = w;
-            if (c->status == STATUS_STICK) {
-                a0 = 1;
-                w0 = w + (size_t)k * ld;
-            } else if (c->rows > 1 && c->mu > 0) {
-                a1 = k == 0 ? c->mu * c->d[0] : -c->d[1];
-                a2 = k == 0 ? c->mu * c->d[1] : c->d[0];
-                w1 = w + ld;
-                w2 = c->rows == 3 ? w1 + ld : w1;
-            }
-            combine(p->m, a0, w0, a1, w1, a2, w2, s->t);
-            reduce_rows(s, s->t, column);
-            for (int r = s->k; r < s->ld; ++r) column[r] = 0;
-            column[j] += s->D[j];
-        }
-    }
-}
-
-// x (unknowns) of P, when extract; P = E x, when not.
-static void transfer(const Levenberg* s, double* x, double* P_all, bool extract) {
-    for (int i = 0; i < s->p->contacts; ++i) {
-        const LocalContact* c = s->contact + i;
-        double* P = P_all + c->row;
-        int n = unknowns(c);
-        bool slip = c->status == STATUS_SLIP && c->rows > 1;
-        double d1 = c->d[0], d2 = c->d[1];
-        if (extract) {
-            if (n > 0) x[0] = P[0];
-            if (slip && n == 2) x[1] = -d2 * P[1] + d1 * P[2];
-            for (int r = 1; !slip && r < n; ++r) x[r] = P[r];
-        } else if (slip) {
-            double t = c->mu * x[0], u = n == 2 ? x[1] : 0;
-            P[0] = x[0];
-            P[1] = t * d1 - u * d2;
-            if (c->rows == 3) P[2] = t * d2 + u * d1;
-        } else {
-            for (int r = 0; r < c->rows; ++r) P[r] = r < n ? x[r] : 0;
-        }
-        x += n;
-    }
+// Statuses from (P, U); the rows of the reduced system.
+static void decide(Levenberg* solver, double threshold, const double* P, const double* U) {
+    reduced_decide(&solver->reduced, threshold, P, U);
+    solver->ld = lash_dense_padded(solver->reduced.n);
 }
 
 // Are the statuses those of the factor at hand?
-static bool same_statuses(const Levenberg* s) {
-    bool same = s->valid;
-    for (int i = 0; i < s->p->contacts; ++i) same = same && s->factored[i] == s->contact[i].status;
+static bool same_statuses(const Levenberg* solver) {
+    bool same = solver->valid;
+    for (int i = 0; i < solver->problem->contacts; ++i)
+        same = same && solver->factored[i] == solver->contact[i].status;
     return same;
 }
 
-// J and its factor for the present statuses. Those at hand will do where only the directions of
-// sliding have turned since.
-static bool renew(Levenberg* s, bool again) {
-    if (!again && same_statuses(s)) return true;
-    assemble(s);
-    s->valid = lash_dense_gram_factor(s->k, s->ld, s->J, DELTA * DELTA, s->N, s->inverse);
-    for (int i = 0; i < s->p->contacts; ++i) s->factored[i] = s->contact[i].status;
+// When J and its factor are made again.
+typedef enum Renewal {
+    WHEN_STATUSES_CHANGE, // those at hand will do where only the directions of sliding have turned
+    IN_ANY_CASE
+} Renewal;
+
+// J and its factor for the present statuses.
+static bool renew(Levenberg* solver, Renewal renewal) {
+    if (renewal == WHEN_STATUSES_CHANGE && same_statuses(solver)) return true;
+    int n = solver->reduced.n;
+    reduced_assemble(&solver->reduced, solver->J, solver->ld, solver->ld);
+    solver->valid =
+        lash_dense_gram_factor(n, solver->ld, solver->J, DELTA * DELTA, solver->N, solver->inverse);
+    for (int i = 0; i < solver->problem->contacts; ++i)
+        solver->factored[i] = solver->contact[i].status;
     double largest = 0; // of the factor's inverse diagonal
-    for (int j = 0; j < s->k; ++j) largest = fmax(largest, s->inverse[j]);
-    s->deficient = largest * DEPENDENT * DELTA > 1;
-    return s->valid;
+    for (int j = 0; j < n; ++j) largest = fmax(largest, solver->inverse[j]);
+    solver->deficient = largest * DEPENDENT * DELTA > 1;
+    return solver->valid;
 }
 
-// One step from P, or from nothing: the smallest P that the statuses allow.
-static bool step(Levenberg* s, bool again, bool from_nothing, double* P) {
-    int k = s->k;
-    if (!renew(s, again)) return false;
-    transfer(s, s->x, P, true);
-    for (int j = 0; j < k && from_nothing; ++j) s->x[j] = 0;
-    transfer(s, s->x, P, false);
-    velocity(s, P, s->t);
-    s->t[s->p->m] = 0;
-    reduce_rows(s, s->t, s->r);
-    for (int j = 0; j < k; ++j) s->r[j] += s->D[j] * s->x[j];
-    for (int j = k; j < s->ld; ++j) s->r[j] = 0;
-    lash_dense_upper_solve(k, s->ld, s->N, s->inverse, s->r);
-    lash_dense_multiply_rows(k, s->ld, s->J, s->ld, s->r, s->t); // dx = -J' (J J' + delta^2)^-1 r
-    for (int j = 0; j < k; ++j) s->x[j] -= s->t[j];
-    transfer(s, s->x, P, false);
+// t (n) = J' (J J' + delta^2)^-1 r, r destroyed
+static void solve_gram(Levenberg* solver) {
+    int n = solver->reduced.n, ld = solver->ld;
+    for (int j = n; j < ld; ++j) solver->r[j] = 0;
+    lash_dense_upper_solve(n, ld, solver->N, solver->inverse, solver->r);
+    lash_dense_multiply_rows(n, ld, solver->J, ld, solver->r, solver->t);
+}
+
+// Where a step begins.
+typedef enum Origin {
+    AT_P,
+    AT_ZERO // it ends in the smallest P that the statuses allow
+} Origin;
+
+static bool step(Levenberg* solver, Renewal renewal, Origin origin, double* P) {
+    const Reduced* reduced = &solver->reduced;
+    double *x = solver->x, *t = solver->t;
+    int n = reduced->n;
+    if (!renew(solver, renewal)) return false;
+    reduced_extract(reduced, P, x);
+    for (int j = 0; j < n && origin == AT_ZERO; ++j) x[j] = 0;
+    reduced_expand(reduced, x, P);
+    velocity(solver, P, t);
+    t[solver->problem->m] = 0;
+    reduced_residual(reduced, t, x, solver->r);
+    solve_gram(solver);
+    for (int j = 0; j < n; ++j) x[j] -= t[j];
+    reduced_expand(reduced, x, P);
     return true;
 }
 
 // The largest part of n, up to 1, that x can lose at one contact: P_N >= 0, and inside the cone if it sticks.
-static double room(const LocalContact* c, int unknowns, const double* x, const double* n) {
+static double room(const LocalContact* contact, const double* x, const double* n) {
+    int unknowns = contact->unknowns;
     double most = n[0] > x[0] ? x[0] / n[0] : 1;
-    if (c->status != STATUS_STICK || unknowns < 2) return most > 0 ? most : 0;
+    if (contact->status != STATUS_STICK || unknowns < 2) return most > 0 ? most : 0;
     // |x_T - a n_T|^2 <= mu^2 (x_N - a n_N)^2: where it ends, A a^2 - 2 B a + C = 0
-    double mu2 = c->mu * c->mu, A = -mu2 * n[0] * n[0], B = -mu2 * x[0] * n[0],
+    double mu2 = contact->mu * contact->mu, A = -mu2 * n[0] * n[0], B = -mu2 * x[0] * n[0],
            C = -mu2 * x[0] * x[0];
     for (int r = 1; r < unknowns; ++r) {
         A += n[r] * n[r];
@@ -278,14 +197,12 @@ static double room(const LocalContact* c, int unknowns, const double* x, const d
     return down > 0 && -C < most * down ? -C / down : most;
 }
 
-// n (k) <- the part of it in the null space of J
-static void project(Levenberg* s, double* n) {
-    int k = s->k, ld = s->ld;
-    lash_dense_sum_rows(ld, k, n, 1, s->J, ld, s->r); // J n
-    for (int j = k; j < ld; ++j) s->r[j] = 0;
-    lash_dense_upper_solve(k, ld, s->N, s->inverse, s->r);
-    lash_dense_multiply_rows(k, ld, s->J, ld, s->r, s->t);
-    for (int j = 0; j < k; ++j) n[j] -= s->t[j];
+// n <- the part of it in the null space of J
+static void project(Levenberg* solver, double* n) {
+    int count = solver->reduced.n, ld = solver->ld;
+    lash_dense_sum_rows(ld, count, n, 1, solver->J, ld, solver->r); // J n
+    solve_gram(solver);
+    for (int j = 0; j < count; ++j) n[j] -= solver->t[j];
 }
 
 // Steps of a start from nothing that is only tried; passes before it is tried again where it failed. P would
@@ -296,151 +213,192 @@ typedef struct Aim {
     double tolerance, enough; // of the residual: at the start, after a step
     FrictionStart start;
     bool
-        strict; // from nothing: no other answer will do, nor one that needs other contacts to stick or slide
+        strict; // from nothing: no other answer will do, nor one where other contacts stick or slide
     int max_steps;
 } Aim;
 
 // Did contacts only open since the latest factor was made?
-static bool only_opened(const Levenberg* s) {
-    for (int i = 0; i < s->p->contacts; ++i) {
-        uint8_t status = s->contact[i].status;
-        if (status != s->factored[i] && status != STATUS_OPEN) return false;
+static bool only_opened(const Levenberg* solver) {
+    for (int i = 0; i < solver->problem->contacts; ++i) {
+        uint8_t status = solver->contact[i].status;
+        if (status != solver->factored[i] && status != STATUS_OPEN) return false;
     }
     return true;
 }
 
-// Newton steps from P until they no longer help. Returns the best residual; P and U are there.
-static double newton(Levenberg* s, Aim aim, double* P, double* U, int* iterations) {
-    enum { PATIENCE = 8 };
-    size_t bytes = (size_t)s->p->m * sizeof(double);
-    double residual = check(s, P, U), best = aim.strict ? INFINITY : residual;
-    bool cold = true, again = false, nothing = aim.start == FRICTION_FROM_NOTHING;
-    for (int i = 0; i < s->p->m; ++i) cold = cold && P[i] == 0;
-    memcpy(s->best_P, P, bytes);
-    for (int k = 0, idle = 0; k < aim.max_steps && idle < PATIENCE; ++k) {
-        bool first = k == 0 && nothing;
-        if (best <= (k == 0 ? aim.tolerance : aim.enough) && !first) break;
-        decide(s, k == 0 && cold ? -s->threshold : s->threshold, P, U);
-        bool anew = first || (nothing && s->deficient && !same_statuses(s));
-        if (anew && !first && aim.strict && !only_opened(s)) break;
-        if (!step(s, again, anew, P)) break;
-        double before = residual;
-        residual = check(s, P, U);
-        again = residual > 0.1 * before;
-        ++*iterations;
-        if (!(residual < INFINITY)) break;
-        idle = residual < 0.5 * best ? 0 : idle + 1;
-        if (residual < best || (anew && residual <= aim.enough)) {
-            best = residual;
-            memcpy(s->best_P, P, bytes);
-        }
-    }
-    memcpy(P, s->best_P, bytes);
-    return check(s, P, U);
+static bool all_zero(const double* P, int m) {
+    for (int i = 0; i < m; ++i)
+        if (P[i] != 0) return false;
+    return true;
 }
 
-// One move of P along the null space, and whether a contact lost its load on the way: then there may be more.
-typedef enum Moved { NOT_MOVED, MOVED, MOVED_AND_OPENED } Moved;
-static Moved move(Levenberg* s, double* P, double* U) {
-    static const double NEGLIGIBLE = 1e-12; // of |x|^2: nothing is open
-    decide(s, s->threshold, P, U);
-    if (!renew(s, false) || !s->deficient) return NOT_MOVED;
-    double alpha = 1, x2 = 0, n2 = 0;
-    int last = -1; // contact that ends the way
-    transfer(s, s->x, P, true);
-    memcpy(s->n, s->x, (size_t)s->k * sizeof *s->n);
-    project(s, s->n);
-    for (int j = 0; j < s->k; ++j) {
-        x2 += s->x[j] * s->x[j];
-        n2 += s->n[j] * s->n[j];
+// Where the step with number k begins; false: none follows, since the aim is strict.
+static bool choose_origin(const Levenberg* solver, const Aim* aim, int k, Origin* origin) {
+    *origin = AT_P;
+    if (aim->start != FRICTION_FROM_NOTHING) return true;
+    if (k > 0 && (!solver->deficient || same_statuses(solver))) return true;
+    *origin = AT_ZERO;
+    return k == 0 || !aim->strict || only_opened(solver);
+}
+
+// Newton steps from P until they no longer help. Returns the best residual; P and U are there.
+static double newton(Levenberg* solver, const Aim* aim, double* P, double* U, int* iterations) {
+    enum { PATIENCE = 8 };
+    int m = solver->problem->m;
+    size_t bytes = (size_t)m * sizeof(double);
+    double residual = check(solver, P, U), best = aim->strict ? INFINITY : residual;
+    double threshold = all_zero(P, m) ? -solver->threshold : solver->threshold;
+    double goal = aim->start == FRICTION_FROM_NOTHING ? -INFINITY : aim->tolerance;
+    Renewal renewal = WHEN_STATUSES_CHANGE;
+    Origin origin;
+    memcpy(solver->best_P, P, bytes);
+    for (int k = 0, idle = 0; k < aim->max_steps && idle < PATIENCE && !(best <= goal); ++k) {
+        decide(solver, threshold, P, U);
+        if (!choose_origin(solver, aim, k, &origin)) break;
+        if (!step(solver, renewal, origin, P)) break;
+        double before = residual;
+        residual = check(solver, P, U);
+        renewal = residual > 0.1 * before ? IN_ANY_CASE : WHEN_STATUSES_CHANGE;
+        ++*iterations;
+        if (!(residual < INFINITY)) break;
+        threshold = solver->threshold;
+        goal = aim->enough;
+        idle = residual < 0.5 * best ? 0 : idle + 1;
+        if (residual < best || (origin == AT_ZERO && residual <= aim->enough)) {
+            best = residual;
+            memcpy(solver->best_P, P, bytes);
+        }
     }
-    if (n2 <= NEGLIGIBLE * x2) return NOT_MOVED;
-    project(s, s->n); // once more: delta leaves a little of the weakest rows
-    for (int i = 0, at = 0; i < s->p->contacts; at += unknowns(s->contact + i), ++i) {
-        const LocalContact* c = s->contact + i;
-        if (c->status == STATUS_OPEN) continue;
-        double limit = room(c, unknowns(c), s->x + at, s->n + at);
+    memcpy(P, solver->best_P, bytes);
+    return check(solver, P, U);
+}
+
+// The part n of x = E^-1 P that the rows leave open; false: there is none.
+static bool find_open_part(Levenberg* solver, const double* P) {
+    static const double NEGLIGIBLE = 1e-12; // of |x|^2
+    double x2 = 0, n2 = 0;
+    int count = solver->reduced.n;
+    reduced_extract(&solver->reduced, P, solver->x);
+    memcpy(solver->n, solver->x, (size_t)count * sizeof *solver->n);
+    project(solver, solver->n);
+    for (int j = 0; j < count; ++j) {
+        x2 += solver->x[j] * solver->x[j];
+        n2 += solver->n[j] * solver->n[j];
+    }
+    if (n2 <= NEGLIGIBLE * x2) return false;
+    project(solver, solver->n); // once more: delta leaves a little of the weakest rows
+    return true;
+}
+
+// One move of P along the null space, and whether a contact lost its load on the way: then there may
+// be more.
+typedef enum Moved { NOT_MOVED, MOVED, MOVED_AND_OPENED } Moved;
+static Moved move(Levenberg* solver, double* P, double* U) {
+    double alpha = 1;
+    int last = -1; // contact that ends the way
+    decide(solver, solver->threshold, P, U);
+    if (!renew(solver, WHEN_STATUSES_CHANGE) || !solver->deficient) return NOT_MOVED;
+    if (!find_open_part(solver, P)) return NOT_MOVED;
+    for (int i = 0; i < solver->problem->contacts; ++i) {
+        int at = solver->reduced.first[i];
+        if (solver->contact[i].status == STATUS_OPEN) continue;
+        double limit = room(solver->contact + i, solver->x + at, solver->n + at);
         if (limit >= alpha) continue;
         alpha = limit;
         last = i;
     }
     if (alpha == 0) return NOT_MOVED;
-    for (int j = 0; j < s->k; ++j) s->x[j] -= alpha * s->n[j];
-    double before = last < 0 ? 0 : P[s->contact[last].row];
-    transfer(s, s->x, P, false);
+    for (int j = 0; j < solver->reduced.n; ++j) solver->x[j] -= alpha * solver->n[j];
+    double before = last < 0 ? 0 : P[solver->contact[last].row];
+    reduced_expand(&solver->reduced, solver->x, P);
     if (last < 0) return MOVED;
-    double* P_last = P + s->contact[last].row;
+    double* P_last = P + solver->contact[last].row;
     if (P_last[0] > 1e-12 * before) return MOVED; // its cone ends the way
-    for (int r = 0; r < s->contact[last].rows; ++r) P_last[r] = 0;
+    for (int r = 0; r < solver->contact[last].rows; ++r) P_last[r] = 0;
     return MOVED_AND_OPENED;
 }
 
-// P without what the rows leave open. Newton mends what a finite move along the null space spoils; where it
-// does not, P stays as it was. Returns the residual.
-static double shrink(Levenberg* s, double residual, double enough, double* P, double* U,
+// P without what the rows leave open. Newton mends what a finite move along the null space spoils;
+// where it does not, P stays as it was. Returns the residual.
+static double shrink(Levenberg* solver, double residual, double enough, double* P, double* U,
                      int* iterations) {
     enum { MOVES = 8, STEPS = 6 };
-    size_t bytes = (size_t)s->p->m * sizeof *P;
+    size_t bytes = (size_t)solver->problem->m * sizeof *P;
     bool moved = false;
-    memcpy(s->kept, P, bytes);
+    memcpy(solver->kept, P, bytes);
     for (int k = 0; k < MOVES; ++k) {
-        Moved how = move(s, P, U);
+        Moved how = move(solver, P, U);
         moved = moved || how != NOT_MOVED;
         if (how != MOVED_AND_OPENED) break;
-        velocity(s, P, U);
+        velocity(solver, P, U);
     }
     if (!moved) return residual;
-    double after = newton(s, (Aim){enough, enough, FRICTION_WARM, false, STEPS}, P, U, iterations);
+    Aim aim = {enough, enough, FRICTION_WARM, false, STEPS};
+    double after = newton(solver, &aim, P, U, iterations);
     if (after <= enough) return after;
-    memcpy(P, s->kept, bytes);
-    return check(s, P, U);
+    memcpy(P, solver->kept, bytes);
+    return check(solver, P, U);
 }
 
 // Where J lacks rank: the answer from nothing, if it is found soon. Otherwise P is as before.
-static bool answer_from_nothing(Levenberg* s, double tolerance, double enough, double* P, double* U,
-                                LashFrictionInfo* info) {
-    Aim aim = {tolerance, enough, FRICTION_FROM_NOTHING, true, TRIES};
-    double residual = newton(s, aim, P, U, &info->iterations);
-    if (residual <= enough) {
-        info->residual = residual;
-        return true;
-    }
-    s->hopeless = true;
-    s->wait = LONGEST_WAIT;
-    memcpy(P, s->start, (size_t)s->p->m * sizeof *P);
-    return false;
+static double answer_from_nothing(Levenberg* solver, const Aim* warm, double* P, double* U,
+                                  int* iterations) {
+    Aim aim = {warm->tolerance, warm->enough, FRICTION_FROM_NOTHING, true, TRIES};
+    double residual = newton(solver, &aim, P, U, iterations);
+    if (residual <= aim.enough) return residual;
+    solver->hopeless = true;
+    solver->wait = LONGEST_WAIT;
+    memcpy(P, solver->start, (size_t)solver->problem->m * sizeof *P);
+    return INFINITY;
 }
 
-LashFrictionInfo friction_levenberg(const LashFrictionProblem* p, uint64_t matrix, double tolerance,
-                                    double enough, FrictionStart start, double* P, double* U,
-                                    double* work) {
-    static const int sweeps[] = {0, 10};
-    enum { ATTEMPTS = sizeof sweeps / sizeof sweeps[0] };
-    LASH_ASSERT(p->W != NULL);
-    LashFrictionInfo info = {LASH_INACCURATE, LASH_FRICTION_NEWTON, 0, INFINITY};
-    Levenberg* s = begin(p, matrix, work);
-    memcpy(s->start, P, (size_t)p->m * sizeof *P);
-    enough = fmax(tolerance, enough);
-    bool begins = start == FRICTION_SHRUNK || start == FRICTION_FROM_NOTHING;
-    if (begins && s->wait > 0) --s->wait;
-    if (begins) s->hopeless = s->wait > 0;
-    s->threshold = 0.1 * fmin(tolerance, 1e-10) * s->scale;
-    for (int k = 0; k < ATTEMPTS && !(info.residual <= enough); ++k) {
-        for (int i = 0; i < p->contacts && k == 1; ++i)
-            friction_local_prepare(s->contact + i,
-                                   p->W + (size_t)s->contact[i].row * (size_t)(p->ldw + 1), p->ldw);
-        if (sweeps[k] > 0) friction_sweep(p, s->contact, sweeps[k], LASH_SWEEP_ANGLE, P, U);
-        info.iterations += sweeps[k];
-        bool try = k == 0 && s->deficient && !s->hopeless;
-        if (start == FRICTION_FROM_NOTHING || start == FRICTION_ANY) try = false;
-        if (try && answer_from_nothing(s, tolerance, enough, P, U, &info)) break;
-        Aim aim = {tolerance, enough, k == 0 ? start : FRICTION_WARM, false, 20};
-        info.residual = newton(s, aim, P, U, &info.iterations);
-        if (aim.start == FRICTION_SHRUNK && s->deficient && info.residual <= enough)
-            info.residual = shrink(s, info.residual, enough, P, U, &info.iterations);
-        if (!(info.residual < INFINITY)) memcpy(P, s->start, (size_t)p->m * sizeof *P);
+// The answer near P, or from nothing, as aim says.
+static double answer(Levenberg* solver, const Aim* aim, double* P, double* U, int* iterations) {
+    bool smaller = aim->start == FRICTION_WARM || aim->start == FRICTION_SHRUNK;
+    if (smaller && solver->deficient && !solver->hopeless) {
+        double residual = answer_from_nothing(solver, aim, P, U, iterations);
+        if (residual <= aim->enough) return residual;
     }
-    if (info.residual <= enough) info.outcome = LASH_CONVERGED;
+    double residual = newton(solver, aim, P, U, iterations);
+    if (aim->start == FRICTION_SHRUNK && solver->deficient && residual <= aim->enough)
+        residual = shrink(solver, residual, aim->enough, P, U, iterations);
+    return residual;
+}
+
+// The same after sweeps, which may find better statuses.
+static double answer_after_sweeps(Levenberg* solver, Aim aim, double* P, double* U,
+                                  int* iterations) {
+    enum { SWEEPS = 10 };
+    friction_prepare_contacts(solver->problem, solver->contact);
+    friction_velocity(solver->problem, P, U);
+    for (int k = 0; k < SWEEPS; ++k)
+        friction_sweep(solver->problem, solver->contact, 0, LASH_SWEEP_ANGLE, P, U);
+    *iterations += SWEEPS;
+    aim.start = FRICTION_WARM;
+    return newton(solver, &aim, P, U, iterations);
+}
+
+LashFrictionInfo friction_levenberg(const LashFrictionProblem* problem, uint64_t matrix,
+                                    double tolerance, double enough, FrictionStart start, double* P,
+                                    double* U, double* work) {
+    enum { STEPS = 20 };
+    LASH_ASSERT(problem->W != NULL);
+    size_t bytes = (size_t)problem->m * sizeof *P;
+    LashFrictionInfo info = {LASH_INACCURATE, LASH_FRICTION_LEAST_SQUARES, 0, INFINITY};
+    Levenberg* solver = begin(problem, matrix, work);
+    memcpy(solver->start, P, bytes);
+    Aim aim = {tolerance, fmax(tolerance, enough), start, false, STEPS};
+    bool begins = start == FRICTION_SHRUNK || start == FRICTION_FROM_NOTHING;
+    if (begins && solver->wait > 0) --solver->wait;
+    if (begins) solver->hopeless = solver->wait > 0;
+    solver->threshold = 0.1 * fmin(tolerance, 1e-10) * solver->scale;
+    info.residual = answer(solver, &aim, P, U, &info.iterations);
+    if (!(info.residual < INFINITY)) memcpy(P, solver->start, bytes);
+    if (!(info.residual <= aim.enough)) {
+        info.residual = answer_after_sweeps(solver, aim, P, U, &info.iterations);
+        if (!(info.residual < INFINITY)) memcpy(P, solver->start, bytes);
+    }
+    if (info.residual <= aim.enough) info.outcome = LASH_CONVERGED;
     if (!(info.residual < INFINITY)) info.outcome = LASH_FAILED;
     return info;
 }

@@ -49,27 +49,25 @@ static bool invert(int rows, const double* a, double* b) {
     return true;
 }
 
-void friction_local_prepare(LocalContact* c, const double* W, int ld) {
-    for (int j = 0; j < c->rows; ++j)
-        for (int i = 0; i < c->rows; ++i) c->W[3 * j + i] = W[(size_t)j * (size_t)ld + (size_t)i];
-    c->regular = invert(c->rows, c->W, c->inverse);
-    c->status = STATUS_OPEN;
+void friction_local_prepare(LocalContact* contact, const double* W, int ld) {
+    for (int j = 0; j < contact->rows; ++j)
+        for (int i = 0; i < contact->rows; ++i)
+            contact->W[3 * j + i] = W[(size_t)j * (size_t)ld + (size_t)i];
+    contact->regular = invert(contact->rows, contact->W, contact->inverse);
 }
 
-ContactStatus friction_status(const LocalContact* c, double threshold, const double* P,
-                              const double* U) {
-    double rho = 1 / c->lambda, n = P[0] - rho * U[0];
-    if (c->kind == LASH_CONTACT_BILATERAL) return STATUS_STICK;
-    if (!(n * c->lambda > threshold)) return STATUS_OPEN;
-    if (c->rows == 1) return STATUS_STICK;
-    double z1 = P[1] - rho * U[1], z2 = c->rows == 3 ? P[2] - rho * U[2] : 0;
-    return z1 * z1 + z2 * z2 <= c->mu * c->mu * n * n ? STATUS_STICK : STATUS_SLIP;
+void friction_prepare_contacts(const LashFrictionProblem* problem, LocalContact* contact) {
+    for (int i = 0, ld; i < problem->contacts; ++i, ++contact) {
+        const double* W = friction_block(problem, i, contact->row, &ld);
+        friction_local_prepare(contact, W, ld);
+    }
 }
 
 // Slip in the direction d: fills P, returns false unless p > 0 and U_T opposes d.
-static bool slip_answer(const LocalContact* c, const double* q, double d1, double d2, double* P) {
-    const double* W = c->W;
-    double mu = c->mu, den = W[0] + mu * (W[3] * d1 + W[6] * d2);
+static bool slip_answer(const LocalContact* contact, const double* q, double d1, double d2,
+                        double* P) {
+    const double* W = contact->W;
+    double mu = contact->mu, den = W[0] + mu * (W[3] * d1 + W[6] * d2);
     if (!(den > 0)) return false;
     double p = -q[0] / den, P1 = mu * p * d1, P2 = mu * p * d2;
     double U1 = q[1] + W[1] * p + W[4] * P1 + W[7] * P2;
@@ -82,10 +80,10 @@ static bool slip_answer(const LocalContact* c, const double* q, double d1, doubl
 }
 
 // f(d) and its derivative along the angle.
-static double slip_function(const LocalContact* c, const double* q, double d1, double d2,
+static double slip_function(const LocalContact* contact, const double* q, double d1, double d2,
                             double* derivative) {
-    const double* W = c->W;
-    double mu = c->mu;
+    const double* W = contact->W;
+    double mu = contact->mu;
     double den = W[0] + mu * (W[3] * d1 + W[6] * d2), den1 = mu * (-W[3] * d2 + W[6] * d1);
     double v1 = den * q[1] - q[0] * (W[1] + mu * (W[4] * d1 + W[7] * d2));
     double v2 = den * q[2] - q[0] * (W[2] + mu * (W[5] * d1 + W[8] * d2));
@@ -95,39 +93,40 @@ static double slip_function(const LocalContact* c, const double* q, double d1, d
     return d1 * v2 - d2 * v1;
 }
 
-static bool slip_newton(const LocalContact* c, const double* q, double d1, double d2, double angle,
-                        double* P) {
+static bool slip_newton(const LocalContact* contact, const double* q, double d1, double d2,
+                        double angle, double* P) {
     for (int i = 0; i < 12; ++i) {
-        double slope, f = slip_function(c, q, d1, d2, &slope);
+        double slope, f = slip_function(contact, q, d1, d2, &slope);
         double step = -f / slope;
         if (!(fabs(step) < 0.7)) step = step > 0 ? 0.7 : -0.7;
         if (!(slope > 0)) step = f > 0 ? -0.7 : 0.7; // a solution crosses upwards (s >= 0)
         double e1 = d1 - step * d2, e2 = d2 + step * d1, s = 1 / sqrt(e1 * e1 + e2 * e2);
         d1 = e1 * s;
         d2 = e2 * s;
-        if (fabs(step) < angle) return slip_answer(c, q, d1, d2, P); // next error: step squared
+        if (fabs(step) < angle)
+            return slip_answer(contact, q, d1, d2, P); // next error: step squared
     }
     return false;
 }
 
 // Bisects every sign change of f around the circle; takes the first that answers.
-static bool slip_scan(const LocalContact* c, const double* q, double* P) {
+static bool slip_scan(const LocalContact* contact, const double* q, double* P) {
     enum { PARTS = 24 };
     double slope, last = 0, last_angle = 0;
     for (int k = 0; k <= PARTS; ++k) {
         double angle = 2 * 3.14159265358979323846 * k / PARTS;
-        double f = slip_function(c, q, cos(angle), sin(angle), &slope);
+        double f = slip_function(contact, q, cos(angle), sin(angle), &slope);
         if (k > 0 && (f > 0) != (last > 0)) {
             double low = last_angle, high = angle;
             for (int i = 0; i < 60; ++i) {
                 double middle = 0.5 * (low + high);
-                double g = slip_function(c, q, cos(middle), sin(middle), &slope);
+                double g = slip_function(contact, q, cos(middle), sin(middle), &slope);
                 if ((g > 0) == (last > 0))
                     low = middle;
                 else
                     high = middle;
             }
-            if (slip_answer(c, q, cos(low), sin(low), P)) return true;
+            if (slip_answer(contact, q, cos(low), sin(low), P)) return true;
         }
         last = f;
         last_angle = angle;
@@ -135,10 +134,10 @@ static bool slip_scan(const LocalContact* c, const double* q, double* P) {
     return false;
 }
 
-static bool local_spatial(LocalContact* c, const double* q, double angle, double* P) {
-    double mu = c->mu;
-    if (c->regular) {
-        const double* V = c->inverse;
+static bool local_spatial(LocalContact* contact, const double* q, double angle, double* P) {
+    double mu = contact->mu;
+    if (contact->regular) {
+        const double* V = contact->inverse;
         double P0 = -(V[0] * q[0] + V[3] * q[1] + V[6] * q[2]);
         double P1 = -(V[1] * q[0] + V[4] * q[1] + V[7] * q[2]);
         double P2 = -(V[2] * q[0] + V[5] * q[1] + V[8] * q[2]);
@@ -146,7 +145,7 @@ static bool local_spatial(LocalContact* c, const double* q, double angle, double
             P[0] = P0;
             P[1] = P1;
             P[2] = P2;
-            c->status = STATUS_STICK;
+            contact->status = STATUS_STICK;
             return true;
         }
     }
@@ -158,28 +157,28 @@ static bool local_spatial(LocalContact* c, const double* q, double angle, double
     }
     if (!(t > 0)) d1 = t = 1;
     double s = 1 / sqrt(t);
-    c->status = STATUS_SLIP;
-    return slip_newton(c, q, d1 * s, d2 * s, angle, P) || slip_scan(c, q, P);
+    contact->status = STATUS_SLIP;
+    return slip_newton(contact, q, d1 * s, d2 * s, angle, P) || slip_scan(contact, q, P);
 }
 
-static bool local_planar(LocalContact* c, const double* q, double* P) {
-    double mu = c->mu;
-    if (c->regular) {
-        double P0 = -(c->inverse[0] * q[0] + c->inverse[3] * q[1]);
-        double P1 = -(c->inverse[1] * q[0] + c->inverse[4] * q[1]);
+static bool local_planar(LocalContact* contact, const double* q, double* P) {
+    double mu = contact->mu;
+    if (contact->regular) {
+        double P0 = -(contact->inverse[0] * q[0] + contact->inverse[3] * q[1]);
+        double P1 = -(contact->inverse[1] * q[0] + contact->inverse[4] * q[1]);
         if (P0 > 0 && fabs(P1) <= mu * P0) {
             P[0] = P0;
             P[1] = P1;
-            c->status = STATUS_STICK;
+            contact->status = STATUS_STICK;
             return true;
         }
     }
-    c->status = STATUS_SLIP;
+    contact->status = STATUS_SLIP;
     double first = P[1] != 0 ? copysign(1, P[1]) : -copysign(1, q[1]);
     for (int k = 0; k < 2; ++k) {
-        double d = k == 0 ? first : -first, den = c->W[0] + mu * d * c->W[3];
+        double d = k == 0 ? first : -first, den = contact->W[0] + mu * d * contact->W[3];
         if (!(den > 0)) continue;
-        double p = -q[0] / den, U1 = q[1] + (c->W[1] + mu * d * c->W[4]) * p;
+        double p = -q[0] / den, U1 = q[1] + (contact->W[1] + mu * d * contact->W[4]) * p;
         if (U1 * d > 1e-14 * fabs(q[1])) continue;
         P[0] = p;
         P[1] = mu * d * p;
@@ -189,77 +188,37 @@ static bool local_planar(LocalContact* c, const double* q, double* P) {
 }
 
 // No solution with this q: one projected step, so that sweeps can go on.
-static void local_step(const LocalContact* c, const double* q, double* P) {
-    double U[3], rho = 1 / c->lambda, t = 0;
-    for (int i = 0; i < c->rows; ++i) {
+static void local_step(const LocalContact* contact, const double* q, double* P) {
+    double U[3], rho = 1 / contact->lambda, t = 0;
+    for (int i = 0; i < contact->rows; ++i) {
         U[i] = q[i];
-        for (int j = 0; j < c->rows; ++j) U[i] += c->W[3 * j + i] * P[j];
+        for (int j = 0; j < contact->rows; ++j) U[i] += contact->W[3 * j + i] * P[j];
         if (i > 0) t += U[i] * U[i];
     }
-    for (int i = 0; i < c->rows; ++i) P[i] -= rho * U[i];
-    P[0] -= rho * c->mu * sqrt(t);
-    friction_project(c->rows, c->mu, P);
+    for (int i = 0; i < contact->rows; ++i) P[i] -= rho * U[i];
+    P[0] -= rho * contact->mu * sqrt(t);
+    friction_project(contact->rows, contact->mu, P);
 }
 
-bool friction_local(LocalContact* c, const double* q, double angle, double* P) {
-    if (c->kind == LASH_CONTACT_BILATERAL) {
-        c->status = STATUS_STICK;
-        if (c->regular) P[0] = -q[0] * c->inverse[0];
-        return c->regular;
+bool friction_local(LocalContact* contact, const double* q, double angle, double* P) {
+    if (contact->kind == LASH_CONTACT_BILATERAL) {
+        contact->status = STATUS_STICK;
+        if (contact->regular) P[0] = -q[0] * contact->inverse[0];
+        return contact->regular;
     }
     if (q[0] >= 0) {
-        for (int i = 0; i < c->rows; ++i) P[i] = 0;
-        c->status = STATUS_OPEN;
+        for (int i = 0; i < contact->rows; ++i) P[i] = 0;
+        contact->status = STATUS_OPEN;
         return true;
     }
-    if (c->rows == 1) {
-        c->status = STATUS_STICK;
-        if (!(c->W[0] > 0)) return false;
-        P[0] = -q[0] / c->W[0];
+    if (contact->rows == 1) {
+        contact->status = STATUS_STICK;
+        if (!(contact->W[0] > 0)) return false;
+        P[0] = -q[0] / contact->W[0];
         return true;
     }
-    if (c->rows == 3 ? local_spatial(c, q, angle, P) : local_planar(c, q, P)) return true;
-    local_step(c, q, P);
+    if (contact->rows == 3 ? local_spatial(contact, q, angle, P) : local_planar(contact, q, P))
+        return true;
+    local_step(contact, q, P);
     return false;
-}
-
-// --- All contacts of a dense problem -------------------------------------------------------------
-
-double friction_list_contacts(const LashFrictionProblem* p, LocalContact* contact) {
-    double norm = 0;
-    for (int i = 0; i < p->m; ++i) norm += p->b[i] * p->b[i];
-    for (int i = 0, row = 0; i < p->contacts; ++i) {
-        LocalContact* c = contact + i;
-        c->kind = friction_kind(p, i);
-        c->rows = (uint8_t)lash_contact_rows(c->kind);
-        c->row = row;
-        c->mu = c->kind > 1 ? p->mu[i] : 0;
-        double lambda = friction_lambda(c->rows, p->W + (size_t)row * ((size_t)p->ldw + 1), p->ldw);
-        c->lambda = lambda > 0 ? lambda : 1;
-        row += c->rows;
-    }
-    return 1 + sqrt(norm);
-}
-
-void friction_sweep(const LashFrictionProblem* p, LocalContact* contact, int sweeps, double angle,
-                    double* P_all, double* U) {
-    friction_velocity(p, P_all, U);
-    for (int k = 0; k < sweeps; ++k)
-        for (int i = 0; i < p->contacts; ++i) {
-            LocalContact* c = contact + i;
-            double q[3] = {0, 0, 0}, P[3] = {0, 0, 0};
-            for (int r = 0; r < c->rows; ++r) P[r] = P_all[c->row + r];
-            for (int r = 0; r < c->rows; ++r) {
-                q[r] = U[c->row + r];
-                for (int j = 0; j < c->rows; ++j) q[r] -= c->W[3 * j + r] * P[j];
-            }
-            friction_local(c, q, angle, P);
-            for (int j = 0; j < c->rows; ++j) {
-                double change = P[j] - P_all[c->row + j];
-                const double* w = p->W + (size_t)(c->row + j) * (size_t)p->ldw;
-                if (change == 0) continue;
-                for (int r = 0; r < p->m; ++r) U[r] += change * w[r];
-                P_all[c->row + j] = P[j];
-            }
-        }
 }
