@@ -89,6 +89,7 @@ static void print_row(const Row* row) {
     printf("            paper      %s (%s, %s)\n", claim->expected, row->paper, claim->place);
     printf("            lash       %s\n", row->verdict.got);
     printf("            criterion  %s\n", claim->criterion);
+    if (claim->run != NULL) printf("            operator   %s\n", row->operators);
     if (claim->note != NULL) printf("            note       %s\n", claim->note);
     fflush(stdout);
 }
@@ -107,6 +108,7 @@ static void write_rows(AppJson* json, const Rows* rows) {
         app_json_put_text(json, "got", row->verdict.got);
         app_json_put_text(json, "criterion", row->claim->criterion);
         app_json_put_text(json, "note", row->claim->note);
+        app_json_put_text(json, "operators", row->operators);
         app_json_put_bool(json, "tested", row->claim->run != NULL);
         app_json_put_bool(json, "pass", row->claim->run != NULL && row->verdict.pass);
         app_json_put_number(json, "seconds", row->seconds);
@@ -129,7 +131,9 @@ static void run_claims(const VerifyOptions* set, const Claim* const* claim,
         *row = (Row){.claim = claim[i], .paper = paper[i], .verdict = {.pass = true}};
         double start = app_wall_clock();
         if (claim[i]->run != NULL) {
+            verify_operators_begin();
             claim[i]->run(&row->verdict);
+            verify_operators(row->operators, sizeof row->operators);
         } else {
             verdict_add(&row->verdict, true, "not tested");
             ++rows->untested;

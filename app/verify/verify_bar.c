@@ -63,7 +63,7 @@ static BarRun run_bar(const BarCase* c) {
     set.theta = c->theta;
     set.forecast = LASH_FORECAST_EXPLICIT;
     set.gamma = 0.5;
-    LashSim* sim = lash_sim_create(system, &set);
+    LashSim* sim = verify_sim(system, &set);
     int n = (int)lround((c->gap / -data.speed + c->duration) / c->h);
     BarRun run = {.begin = NAN, .points = n, .energy_gain = -INFINITY};
     run.t = lash_alloc((size_t)n * sizeof(double));

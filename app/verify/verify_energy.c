@@ -64,7 +64,7 @@ static void frictionless_runs(double e, double theta, int runs, double* gain, in
         LashSettings set = verify_settings(LASH_MOREAU_JEAN, 5e-3);
         set.theta = theta;
         set.forecast = LASH_FORECAST_END;
-        LashSim* sim = lash_sim_create(lash_lagrangian_system(model), &set);
+        LashSim* sim = verify_sim(lash_lagrangian_system(model), &set);
         double largest = -INFINITY;
         StepBalance b;
         for (int i = 0; i < 400 && balanced_step(&data, sim, theta, &b); ++i) {
@@ -120,7 +120,7 @@ static void d16_activation(Verdict* verdict) {
         LashLagrangian* model = random_linear_create(&data);
         LashSettings set = verify_settings(LASH_MOREAU_JEAN, 5e-3);
         set.forecast = LASH_FORECAST_END;
-        LashSim* sim = lash_sim_create(lash_lagrangian_system(model), &set);
+        LashSim* sim = verify_sim(lash_lagrangian_system(model), &set);
         for (int i = 0; i < 400; ++i) {
             const double *q, *v;
             double g[RANDOM_CONTACTS], U[RANDOM_CONTACTS];

@@ -113,7 +113,7 @@ static void c13_matrices(Verdict* verdict) {
             LashSettings set = verify_explicit(LASH_MOREAU_JEAN, 5e-3, 0);
             set.theta = theta;
             set.law = (LashLaw)law;
-            LashSim* sim = lash_sim_create(lash_lagrangian_system(model), &set);
+            LashSim* sim = verify_sim(lash_lagrangian_system(model), &set);
             double v[N], p[ROWS] = {0};
             step_by_hand(&data, law == LASH_FREMOND, theta, set.h, data.q, data.v, v, p, work);
             if (lash_sim_step(sim).outcome != LASH_CONVERGED) worst = INFINITY;
@@ -148,7 +148,7 @@ static BlockRun run_block(LashLaw law, const LashPaperElasticBlock* data, double
     const LashSystem* system = lash_lagrangian_system(model);
     LashSettings set = verify_explicit(LASH_MOREAU_JEAN, 1e-7, 0.5);
     set.law = law;
-    LashSim* sim = lash_sim_create(system, &set);
+    LashSim* sim = verify_sim(system, &set);
     int contacts = data->columns + 1, column = 2 * (data->rows + 1) - 1;
     double* before = lash_alloc((size_t)contacts * sizeof *before);
     long n = lround(duration / set.h);

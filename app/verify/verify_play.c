@@ -78,7 +78,7 @@ static void run_play(LashScheme scheme, double play, double h, PlayRun* run) {
     } else {
         set.max_substeps = 64;
     }
-    LashSim* sim = lash_sim_create(lash_mechanism_system(mech), &set);
+    LashSim* sim = verify_sim(lash_mechanism_system(mech), &set);
     *run = (PlayRun){.lost = NAN};
     bool touched = false;
     long n = lround(0.3 / h); // plastic impacts slow it down: two turns take longer than 84 ms

@@ -160,7 +160,7 @@ Balance balance_of(LashLaw law, double theta, double e_max, uint64_t seed) {
         set.theta = theta;
         set.law = law;
         set.forecast = LASH_FORECAST_END;
-        LashSim* sim = lash_sim_create(lash_lagrangian_system(model), &set);
+        LashSim* sim = verify_sim(lash_lagrangian_system(model), &set);
         for (int i = 0; i < 400; ++i) {
             StepBalance b;
             if (!balanced_step(&data, sim, theta, &b)) {

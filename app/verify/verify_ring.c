@@ -66,7 +66,7 @@ static void run_ring(LashScheme scheme, LashDirection direction, double duration
     LashMechanism* mech = make_ring();
     LashSettings set = verify_explicit(scheme, 5e-4, 0);
     set.direction = direction;
-    LashSim* sim = lash_sim_create(lash_mechanism_system(mech), &set);
+    LashSim* sim = verify_sim(lash_mechanism_system(mech), &set);
     *run = (RingRun){.first_time = NAN, .lost = NAN};
     double before = GAP;
     AppSteps steps = app_steps(sim, lround(duration / set.h));

@@ -295,7 +295,7 @@ static double maximal_angle(double h) {
     join(mech, LASH_REVOLUTE, rod, slider, d.l2 / 2, 0, z);
     join(mech, LASH_PRISMATIC, ground, slider, d.l1 + d.l2, 0, x);
     LashSettings set = verify_settings(LASH_COMBINED, h);
-    LashSim* sim = lash_sim_create(lash_mechanism_system(mech), &set);
+    LashSim* sim = verify_sim(lash_mechanism_system(mech), &set);
     double angle = NAN;
     AppSteps loop = app_steps(sim, lround(0.1 / h));
     while (app_steps_next(&loop)) continue;

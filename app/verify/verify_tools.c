@@ -55,6 +55,45 @@ void verdict_free(Verdict* verdict) {
     *picture = (Picture){0};
 }
 
+// ---- Operators ----------------------------------------------------------------------------------
+
+// Attempts with contacts, by operator, since the claim began: claims run one after the other.
+static struct {
+    const char* name;
+    long count;
+} used[4];
+
+static void count_operator(void* context, const LashAttempt* attempt) { // LashTrace
+    (void)context;
+    if (attempt->contacts == 0) return;
+    for (size_t i = 0; i < sizeof used / sizeof *used; ++i) {
+        if (used[i].name == NULL) used[i].name = attempt->operator_name;
+        if (strcmp(used[i].name, attempt->operator_name) != 0) continue;
+        ++used[i].count;
+        return;
+    }
+}
+
+LashSim* verify_sim(const LashSystem* system, const LashSettings* settings) {
+    LashSim* sim = lash_sim_create(system, settings);
+    lash_sim_set_trace(sim, count_operator, NULL);
+    return sim;
+}
+
+void verify_operators_begin(void) {
+    memset(used, 0, sizeof used);
+}
+
+void verify_operators(char* text, size_t size) {
+    long all = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < sizeof used / sizeof *used; ++i) all += used[i].count;
+    snprintf(text, size, "no contacts");
+    for (size_t i = 0; i < sizeof used / sizeof *used && used[i].count > 0 && at < size; ++i)
+        at += (size_t)snprintf(text + at, size - at, "%s%s %.3g %%", at > 0 ? ", " : "",
+                               used[i].name, 100.0 * (double)used[i].count / (double)all);
+}
+
 // ---- Runs ---------------------------------------------------------------------------------------
 
 LashSettings verify_settings(LashScheme scheme, double h) {
@@ -100,7 +139,7 @@ Run run_begin(LashLagrangian* model, const LashSettings* settings) {
     Run run = {.model = model, .system = lash_lagrangian_system(model), .h = settings->h};
     LASH_ASSERT(run.system->nv <= 8);
     run.work = run.system->work_create(run.system);
-    run.sim = lash_sim_create(run.system, settings);
+    run.sim = verify_sim(run.system, settings);
     lash_sim_state(run.sim, &run.q, &run.v);
     measure(&run);
     return run;

@@ -22,8 +22,9 @@
 //     Theta = (1 - N'C(tau)N + w N'S)^-1
 //     W = G'G* + w (D N - G'S) Theta N'G*            (G, G*, D, m, C(tau): in the motions)
 //
-// Far from the solution derivatives mislead: a plain operator is without those of directions, a
-// bare one, where forces are soft, without those of forces too: S = 0, Theta = 1.
+// Far from the solution derivatives mislead: the operator then is without those of directions and,
+// where forces are soft, without those of forces too: S = 0, Theta = 1. Under Fremond's law rows of
+// contacts are those of G*; with directions of the start they do not turn at all.
 // E is guessed from the iterate; where the answer disagrees the positions are solved as the
 // complementarity problem they are, and the next operator knows. The operator is kept while it
 // contracts: residuals are always fresh.
@@ -86,17 +87,9 @@ struct ContactNewton {
     double* memory; // of all of them
 };
 
-ContactNewton* contact_newton_create(const LashSystem* system, const LashInteractionList* list,
-                                     const double* M, int contacts, int contact_rows) {
-    if (!system->constant_mass || system->linear_motion || system->unit_metric) return NULL;
-    Motions* motions = motions_create(system, list, M);
-    if (motions == NULL) return NULL;
-    ContactNewton* newton = lash_alloc(sizeof *newton);
-    newton->motions_t0 = -INFINITY;
-    newton->motions = motions;
-    newton->n = system->nv;
-    newton->ldn = lash_dense_padded(newton->n);
-    newton->p = list->bilateral_rows;
+// All numbers in one piece of memory, each array aligned.
+static void lay_out(ContactNewton* newton, const LashSystem* system, int contacts,
+                    int contact_rows) {
     size_t n = (size_t)lash_dense_padded(system->nv), c = (size_t)contacts + 1;
     size_t m = (size_t)lash_dense_padded(contact_rows), p = (size_t)newton->p + 1;
     struct {
@@ -146,6 +139,21 @@ ContactNewton* contact_newton_create(const LashSystem* system, const LashInterac
     newton->memory = lash_alloc((total + 8) * sizeof(double));
     double* at = lash_dense_aligned(newton->memory);
     for (int i = 0; i < BUFFERS; at += (wanted[i].count + 7) / 8 * 8, ++i) *wanted[i].at = at;
+}
+
+ContactNewton* contact_newton_create(const LashSystem* system, const LashInteractionList* list,
+                                     const double* M, int contacts, int contact_rows) {
+    if (!system->constant_mass || system->linear_motion || system->unit_metric) return NULL;
+    Motions* motions = motions_create(system, list, M);
+    if (motions == NULL) return NULL;
+    ContactNewton* newton = lash_alloc(sizeof *newton);
+    newton->motions_t0 = -INFINITY;
+    newton->motions = motions;
+    newton->n = system->nv;
+    newton->ldn = lash_dense_padded(newton->n);
+    newton->p = list->bilateral_rows;
+    lay_out(newton, system, contacts, contact_rows);
+    size_t n = (size_t)lash_dense_padded(system->nv), c = (size_t)contacts + 1;
     newton->closed = lash_alloc(c * sizeof(int));
     newton->order = lash_alloc(c * sizeof(int));
     newton->swap = lash_alloc(n * sizeof(int));
@@ -282,13 +290,13 @@ static void add_turning(LashSim* sim, const LashInteraction* item, double weight
     }
 }
 
-// D of an interaction, packed like G, from (rows x n) as contract gave it
+// D of an interaction, packed like G: weight times what contract gave, (rows x n)
 static void pack_row_derivatives(const LashSystem* system, const LashInteraction* item,
-                                 const double* from, double* D) {
+                                 double weight, const double* from, double* D) {
     for (int b = 0; b < item->touched; ++b) {
         int n = lash_block_size(system, item->block[b]);
         for (int r = 0; r < item->rows; ++r) {
-            for (int k = 0; k < n; ++k) *D++ = from[r + item->rows * k];
+            for (int k = 0; k < n; ++k) *D++ = weight * from[r + item->rows * k];
         }
         from += item->rows * n;
     }
@@ -299,6 +307,7 @@ static void derive(LashSim* sim, Step* step, ContactNewton* newton) {
     const LashSystem* system = sim->system;
     double t_end = step->t0 + step->h, largest = 0;
     double *dGP = sim->operators.contraction, dGv[LASH_MAX_ROWS * LASH_MAX_TOUCHED * 6];
+    bool mean = step->stencil.law == LASH_FREMOND; // rows of the law are those of G*
     newton->curved = false;
     for (int i = 0; i < newton->n; ++i) largest = fmax(largest, fabs(step->shift[i]));
     bool moves = newton->levels == POSITIONS && largest >= tuning.small_shift;
@@ -311,14 +320,16 @@ static void derive(LashSim* sim, Step* step, ContactNewton* newton) {
         double tau[LASH_MAX_ROWS] = {
             moves && step->position[i] != POSITION_FREE ? step->tau[item->row] : 0};
         if (!step->active[i]) continue;
-        if (step->P[item->row] != 0) {
+        bool pushes = step->P[item->row] != 0;
+        if (pushes || mean)
             system->contract(system, sim->work, step->stencil.t_star, step->q_star, i,
-                             step->P + item->row, step->v, dGP, NULL);
-            add_turning(sim, item, -step->stencil.star_d, newton->Q);
-        }
-        system->contract(system, sim->work, t_end, step->q_end, i, tau, step->v,
-                         tau[0] != 0 ? dGP : NULL, dGv);
-        pack_row_derivatives(system, item, dGv, newton->D + item->offset);
+                             step->P + item->row, step->v, dGP, mean ? dGv : NULL);
+        if (pushes) add_turning(sim, item, -step->stencil.star_d, newton->Q);
+        if (!mean || tau[0] != 0)
+            system->contract(system, sim->work, t_end, step->q_end, i, tau, step->v,
+                             tau[0] != 0 ? dGP : NULL, mean ? NULL : dGv);
+        pack_row_derivatives(system, item, mean ? step->stencil.star_d : 1, dGv,
+                             newton->D + item->offset);
         if (tau[0] == 0) continue;
         if (!newton->curved)
             memset(newton->C_tau, 0, (size_t)(newton->n * newton->ldn) * sizeof *newton->C_tau);
@@ -447,7 +458,7 @@ static void answer_motions(LashSim* sim, Step* step, ContactNewton* newton) {
         const LashInteraction* item = &step->list->item[step->contact[c]];
         int first[LASH_MAX_TOUCHED], last[LASH_MAX_TOUCHED], at = step->first[c];
         int touched = motions_touched(newton->motions, item, first, last);
-        motions_rows(newton->motions, item, step->G, item->rows, true, newton->rows, ldk);
+        motions_rows(newton->motions, item, law_rows(step), item->rows, true, newton->rows, ldk);
         find_held_rows(sim, step, newton, c, touched, first, last);
         for (int i = 0; i < touched; ++i) {
             for (int k = first[i]; k < last[i]; ++k)
@@ -555,6 +566,8 @@ static bool factor(LashSim* sim, Step* step, Derivatives wanted) {
     }
     newton->k = motions_count(newton->motions);
     newton->ldk = lash_dense_padded(newton->k);
+    if (step->stencil.star_d == 0 && wanted == DERIVATIVES_ALL) // directions of the start stay
+        wanted = DERIVATIVES_FORCES;
     newton->derivatives = wanted;
     if (wanted == DERIVATIVES_FORCES && newton->soft) newton->derivatives = DERIVATIVES_NONE;
     newton->curved = false;
@@ -683,7 +696,7 @@ static void pose_contacts(LashSim* sim, Step* step, ContactNewton* newton) {
         const LashInteraction* item = &step->list->item[step->contact[c]];
         double *b = step->b + step->first[c], shift[LASH_MAX_ROWS], turned[LASH_MAX_ROWS] = {0};
         law_shift(step, step->contact[c], shift);
-        lash_row_velocity(sim->system, item, step->G, newton->dv, b);
+        lash_row_velocity(sim->system, item, law_rows(step), newton->dv, b);
         if (newton->derivatives == DERIVATIVES_ALL)
             lash_row_velocity(sim->system, item, newton->D, newton->dd, turned);
         for (int r = 0; r < item->rows; ++r) {
@@ -868,8 +881,7 @@ static bool correct_once(LashSim* sim, Step* step) {
 
 bool contact_newton_possible(const LashSim* sim, const Step* step) {
     if (sim->operators.contacts == NULL || step->nc + step->nn == 0) return false;
-    if (sim->settings.full_newton || step->stencil.coupled || step->stencil.d_w != 0) return false;
-    return step->stencil.star_d != 0 && step->stencil.law != LASH_FREMOND;
+    return !sim->settings.full_newton && step->stencil.d_w == 0;
 }
 
 static bool prepare(LashSim* sim, Step* step) {
