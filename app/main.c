@@ -24,6 +24,7 @@ static const Entry commands[] = {
     {"check", "validate a model: degrees of freedom, redundant joints, start, units", app_check},
     {"study", "vary parameters: which clearance matters, what share is out of spec", app_study},
     {"export", "convert a result for other programs", app_export},
+    {"draft", "draft a model from a STEP assembly: parts, joints, plays", app_draft},
     {"fit", "limits and play of a fit such as \"10 H7/g6\"", app_fit},
     {"schema", "print the JSON Schema of model or study files", app_schema},
     {"verify", "recompute the claims of the papers behind the schemes", app_verify},

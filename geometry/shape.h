@@ -127,6 +127,7 @@ typedef struct LashShapePart { // one solid, shell, face or edge of the STEP fil
                                // placement
     int name;                  // string offset; unique path in the assembly ("engine/piston")
     int parent;                // part (assembly node) it belongs to, -1: root
+    int product;               // number of the placed product; its solids share it
     bool assembly;             // a node without geometry of its own
     Pose placement; // of the part in the file's frame; the tables are in the file's frame already
     float color[4]; // r, g, b, a; a = 0: none given

@@ -65,6 +65,21 @@ static void begin_choice(AppJson* json) {
     app_json_begin_array(json);
 }
 
+// A text, a list of texts.
+static void put_texts(AppJson* json) {
+    app_json_begin_object(json);
+    app_json_put_text(json, "type", "string");
+    app_json_end_object(json);
+    app_json_begin_object(json);
+    app_json_put_text(json, "type", "array");
+    app_json_put_integer(json, "minItems", 1);
+    app_json_key(json, "items");
+    app_json_begin_object(json);
+    app_json_put_text(json, "type", "string");
+    app_json_end_object(json);
+    app_json_end_object(json);
+}
+
 // {"fit": "10 H7/g6"}
 static void put_fit(AppJson* json) {
     app_json_begin_object(json);
@@ -190,6 +205,11 @@ static void put_key(AppJson* json, const KeySpec* spec) {
             app_json_begin_array(json);
             app_json_text(json, "string");
             app_json_text(json, "null");
+            app_json_end_array(json);
+            break;
+        case KEY_TEXTS:
+            begin_choice(json);
+            put_texts(json);
             app_json_end_array(json);
             break;
         case KEY_NUMBERS:

@@ -29,6 +29,8 @@ static const char* type_name(const KeySpec* key) {
             return "text";
         case KEY_TEXT_OR_NULL:
             return "text or null";
+        case KEY_TEXTS:
+            return "text or list of texts";
         case KEY_NUMBERS:
             return "list of numbers";
         case KEY_NUMBER:

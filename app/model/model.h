@@ -56,7 +56,9 @@ typedef struct LashModelShape { // centered at its pose, axis along z; lengths [
 typedef struct LashModelPart {
     bool given;
     char* name;
-    char* step; // file as written, NULL: none
+    char* step;  // file as written, NULL: none
+    char** part; // paths in its product tree: only these parts of it; NULL: all
+    int part_count;
     double scale;
     LashModelShape* shape;
     int shapes;
@@ -103,8 +105,15 @@ typedef struct LashModelFace {
     double tolerance; // of radius and ties [m], NAN: default
 } LashModelFace;
 
+typedef struct LashModelDraft { // where a joint came from: written by lash draft
+    bool given;
+    char* reason;
+    int confidence; // sure, likely, guess
+} LashModelDraft;
+
 typedef struct LashModelJoint {
     bool given;
+    LashModelDraft draft;
     char* name;
     int type; // LashJointType
     char *a, *b;
@@ -244,7 +253,8 @@ typedef struct LashModelParameter {
 
 typedef struct LashModelCad { // a STEP file, read once for all parts and contacts that use it
     char* file;
-    double scale; // NAN: as written
+    double scale;   // NAN: as written
+    char* selected; // paths of the parts taken from it, one per line; NULL: all
     LashShape* shape;
 } LashModelCad;
 

@@ -12,6 +12,7 @@
 #include "app/model/json_scan.h"
 #include "app/model/model_internal.h"
 #include "core/math3.h"
+#include "geometry/extract.h"
 #include "geometry/select.h"
 
 // The STEP file stands relative to the model file.
@@ -41,20 +42,35 @@ static void sum_solids(const LashShape* shape, double* volume, Vec3* center, Mat
     }
 }
 
-static LashShape* find_loaded(const LashModel* model, const char* file, double scale) {
+// selected: NULL, or the paths of the parts, one per line.
+static LashShape* find_loaded(const LashModel* model, const char* file, double scale,
+                              const char* selected) {
     for (int i = 0; i < model->cads; ++i) {
         const LashModelCad* cad = &model->cad[i];
         bool same = cad->scale == scale || (!model_has(cad->scale) && !model_has(scale));
+        if (selected == NULL || cad->selected == NULL) {
+            same = same && selected == cad->selected;
+        } else {
+            same = same && strcmp(cad->selected, selected) == 0;
+        }
         if (same && strcmp(cad->file, file) == 0) return cad->shape;
     }
-    return model->donor != NULL ? find_loaded(model->donor, file, scale) : NULL;
+    return model->donor != NULL ? find_loaded(model->donor, file, scale, selected) : NULL;
+}
+
+static void keep_loaded(LashModel* model, LashModelCad cad) {
+    LashModelCad* list = model_alloc(model, (size_t)(model->cads + 1) * sizeof *list);
+    if (model->cads > 0) memcpy(list, model->cad, (size_t)model->cads * sizeof *list);
+    list[model->cads] = cad;
+    model->cad = list;
+    ++model->cads;
 }
 
 LashShape* model_load_step(ModelContext* context, const char* key, const char* step, double scale) {
     char file[1024];
     LashModel* model = context->model;
     model_cad_path(model, step, file, sizeof file);
-    LashShape* shape = find_loaded(model, file, scale);
+    LashShape* shape = find_loaded(model, file, scale, NULL);
     if (shape != NULL) return shape;
     LashImport import = {.scale = model_has(scale) ? scale : 0, .progress = app_progress_cad};
     LashError inner = {0};
@@ -64,11 +80,33 @@ LashShape* model_load_step(ModelContext* context, const char* key, const char* s
         if (context->error->status == LASH_ERROR_MODEL) context->error->status = inner.status;
         return NULL;
     }
-    LashModelCad* list = model_alloc(model, (size_t)(model->cads + 1) * sizeof *list);
-    if (model->cads > 0) memcpy(list, model->cad, (size_t)model->cads * sizeof *list);
-    list[model->cads] = (LashModelCad){model_strdup(model, file), scale, shape};
-    model->cad = list;
-    ++model->cads;
+    keep_loaded(model, (LashModelCad){model_strdup(model, file), scale, NULL, shape});
+    return shape;
+}
+
+// The parts of `whole` that the model's part names, as a shape of their own in the file's frame.
+static LashShape* load_selected(ModelContext* context, const char* key, const LashModelPart* part,
+                                const LashShape* whole) {
+    LashModel* model = context->model;
+    size_t length = 1;
+    for (int i = 0; i < part->part_count; ++i) length += strlen(part->part[i]) + 1;
+    char file[1024], *selected = model_alloc(model, length);
+    uint8_t* wanted = model_alloc(model, (size_t)whole->parts + 1);
+    for (int i = 0; i < part->part_count; ++i) {
+        LashError inner = {0};
+        int row;
+        if (!lash_select_part(whole, part->part[i], &row, &inner)) {
+            model_fail(context, key, "%s", inner.message);
+            return NULL;
+        }
+        wanted[row] = 1;
+        strcat(strcat(selected, part->part[i]), "\n");
+    }
+    model_cad_path(model, part->step, file, sizeof file);
+    LashShape* shape = find_loaded(model, file, part->scale, selected);
+    if (shape != NULL) return shape;
+    shape = lash_shape_extract(whole, wanted);
+    keep_loaded(model, (LashModelCad){model_strdup(model, file), part->scale, selected, shape});
     return shape;
 }
 
@@ -77,6 +115,10 @@ bool model_load_cad(ModelContext* context, const char* path, LashModelPart* part
     char key[96];
     snprintf(key, sizeof key, "%s.step", path);
     part->cad = model_load_step(context, key, part->step, part->scale);
+    if (part->cad != NULL && part->part_count > 0) {
+        snprintf(key, sizeof key, "%s.part", path);
+        part->cad = load_selected(context, key, part, part->cad);
+    }
     if (part->cad == NULL) return false;
     sum_solids(part->cad, volume, center, inertia);
     return true;

@@ -39,6 +39,7 @@ typedef enum ModelUnit { // NONE: a plain number, or one whose unit is found lat
 typedef enum KeyType {
     KEY_TEXT,
     KEY_TEXT_OR_NULL, // null: as by default
+    KEY_TEXTS,        // char** from a text or a list of them; the count goes to count_offset
     KEY_NUMBER,
     KEY_PLAY, // as KEY_NUMBER, or {"fit": "10 H7/g6"}: half of the play in the middle of the zones
     KEY_NUMBERS, // double* from a list; the count goes to count_offset

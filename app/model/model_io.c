@@ -176,6 +176,30 @@ static bool read_list_of_numbers(Reader* r, const cJSON* node, const KeySpec* sp
     return read_numbers(r, node, spec, count, values);
 }
 
+// One text, or a list of them.
+static bool read_texts(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
+    bool one = cJSON_IsString(node);
+    int count = one ? 1 : cJSON_GetArraySize(node), i = 0;
+    if (!one && (!cJSON_IsArray(node) || count == 0))
+        return fail_type(r, "a text or a list of texts", node);
+    char** texts = model_alloc(r->context->model, (size_t)count * sizeof *texts);
+    memcpy(target + spec->offset, &texts, sizeof texts);
+    memcpy(target + spec->count_offset, &count, sizeof count);
+    if (one) {
+        texts[0] = model_strdup(r->context->model, node->valuestring);
+        return true;
+    }
+    size_t length = strlen(r->path);
+    const cJSON* item;
+    cJSON_ArrayForEach(item, node) {
+        app_json_path_index(r->path, sizeof r->path, i);
+        if (!cJSON_IsString(item)) return fail_type(r, "a text", item);
+        texts[i++] = model_strdup(r->context->model, item->valuestring);
+        r->path[length] = '\0';
+    }
+    return true;
+}
+
 static bool read_choice(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
     char list[200] = "", hint[128];
     if (!cJSON_IsString(node)) return fail_type(r, "a text", node);
@@ -433,6 +457,8 @@ static bool read_key(Reader* r, const cJSON* node, const KeySpec* spec, char* ta
             if (!cJSON_IsString(node)) return fail_type(r, "a text or null", node);
             *(char**)field = model_strdup(r->context->model, node->valuestring);
             return true;
+        case KEY_TEXTS:
+            return read_texts(r, node, spec, target);
         case KEY_NUMBERS:
             return read_list_of_numbers(r, node, spec, target);
         case KEY_PLAY:

@@ -54,6 +54,23 @@ const KeyTable model_limit_table = {.what = "a limit",
 
 static const char* const sides[] = {"a", "b", NULL};
 
+static const char* const confidences[] = {"sure", "likely", "guess", NULL};
+static const KeySpec draft_keys[] = {
+    {.key = "reason",
+     .offset = offsetof(LashModelDraft, reason),
+     .type = KEY_TEXT,
+     .help = "what the joint was found by"},
+    {.key = "confidence",
+     .offset = offsetof(LashModelDraft, confidence),
+     .type = KEY_CHOICE,
+     .choices = confidences,
+     .help = "how sure that is"},
+};
+static const KeyTable draft_table = {.what = "a draft's reason",
+                                     .key = draft_keys,
+                                     .keys = sizeof draft_keys / sizeof *draft_keys,
+                                     .size = sizeof(LashModelDraft)};
+
 #define JOINT(member) .key = #member, .offset = offsetof(LashModelJoint, member)
 static const KeySpec joint_keys[] = {
     {JOINT(name), .type = KEY_TEXT, .required = true, .help = "unique among the joints"},
@@ -123,6 +140,8 @@ static const KeySpec joint_keys[] = {
     {JOINT(ratio), .type = KEY_NUMBER,
      .help = "gear: angle of joint_b per angle of joint_a, negative for external gears"},
     {JOINT(joint_a), .type = KEY_TEXT, .help = "gear, rack_and_pinion: joint of the driving wheel"},
+    {JOINT(draft), .type = KEY_OBJECT, .table = &draft_table,
+     .help = "why lash draft put this joint here; not used"},
     {JOINT(joint_b), .type = KEY_TEXT, .help = "gear, rack_and_pinion: joint of the other part"},
 };
 static void joint_defaults(void* target);

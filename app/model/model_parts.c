@@ -58,6 +58,9 @@ static const KeySpec part_keys[] = {
     {PART(name), .type = KEY_TEXT, .required = true,
      .help = "unique among the parts; not \"ground\""},
     {PART(step), .type = KEY_TEXT, .help = "STEP file, relative to the model file"},
+    {PART(part), .type = KEY_TEXTS, .count_offset = offsetof(LashModelPart, part_count),
+     .help = "of an assembly: the path of a part in its product tree, as lash info prints it, or a "
+             "list of them (one body); default the whole file"},
     {PART(shape), .type = KEY_LIST_OR_ONE, .table = &model_shape_table,
      .count_offset = offsetof(LashModelPart, shapes), .help = "shapes instead of a STEP file"},
     {PART(scale), .type = KEY_NUMBER, .range = RANGE_POSITIVE,
@@ -83,7 +86,7 @@ static const KeySpec part_keys[] = {
 static void part_defaults(void* target);
 const KeyTable model_part_table = {.what = "a part",
                                    .key = part_keys,
-                                   .keys = 13,
+                                   .keys = sizeof part_keys / sizeof *part_keys,
                                    .size = sizeof(LashModelPart),
                                    .defaults = part_defaults};
 
@@ -265,6 +268,8 @@ static bool geometry_mass(ModelContext* context, const char* path, LashModelPart
     if (part->step != NULL && part->shapes > 0) {
         return model_fail(context, path, "a part has a 'step' file or a 'shape', not both");
     }
+    if (part->step == NULL && part->part_count > 0)
+        return model_fail(context, path, "'part' names a part of a STEP file: give 'step', too");
     if (part->step == NULL) return shapes_mass(context, path, part, p);
     *p = (MassProperties){0};
     if (!model_load_cad(context, path, part, &p->mass, &p->center, &p->inertia)) return false;

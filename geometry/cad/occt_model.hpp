@@ -31,6 +31,7 @@ struct ReadOptions {
 struct Node { // a part or an assembly, file's frame, OpenCASCADE's millimetres
     std::string name;
     int parent = -1;
+    int product = 0; // number of the placed product: solids of one share it
     bool assembly = false;
     TopoDS_Shape shape;
     gp_Trsf placement;

@@ -215,6 +215,7 @@ void add_leaf(Walk* walk, Node node, const TopoDS_Shape& shape) {
     if (c.edge_count > 0) pieces.push_back(c.edges);
     std::string parent = node.parent < 0 ? "" : walk->document->nodes[node.parent].name;
     std::string name = node.name;
+    node.product = (int)walk->document->nodes.size(); // that of its first piece
     for (const TopoDS_Shape& piece : pieces) {
         auto own = walk->document->names.find(piece.TShape().get());
         bool named = pieces.size() > 1 && own != walk->document->names.end();

@@ -287,6 +287,7 @@ static LashShapePart part_row(const Node& node, double metre, Tables* t) {
     memset(&p, 0, sizeof p);
     p.name = t->add_string(node.name);
     p.parent = node.parent;
+    p.product = node.product;
     p.assembly = node.assembly;
     gp_Quaternion q = node.placement.GetRotation();
     const gp_XYZ& r = node.placement.TranslationPart();

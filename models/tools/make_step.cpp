@@ -15,6 +15,7 @@
 #include <Quantity_Color.hxx>
 #include <STEPCAFControl_Controller.hxx>
 #include <STEPCAFControl_Writer.hxx>
+#include <STEPControl_Reader.hxx>
 #include <Standard_Failure.hxx>
 #include <StepData_StepModel.hxx>
 #include <TCollection_HAsciiString.hxx>
@@ -31,6 +32,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
 
 #include "models/tools/solid.hpp"
@@ -43,7 +45,12 @@ struct Part {
     Solid solid;
     gp_Trsf place;
     std::vector<double> color; // r, g, b or empty
+    std::string shared;        // not empty: parts of this text are instances of one shape
+    bool assembly = false;
+    std::vector<Part> parts; // of an assembly
 };
+
+using Labels = std::map<std::string, TDF_Label>;
 
 // {"edge": [[x, y, z], [x, y, z]]}: a lone edge, for contact along a line.
 Solid make_edges(const Value& list) {
@@ -85,6 +92,100 @@ Part make_part(const Value& v, bool root) {
     return part;
 }
 
+std::string read_text(const char* path) {
+    FILE* file = fopen(path, "rb");
+    if (file == nullptr) throw Mistake(std::string(path) + ": cannot be read");
+    std::string all;
+    char buffer[65536];
+    size_t n;
+    while ((n = fread(buffer, 1, sizeof buffer, file)) > 0) all.append(buffer, n);
+    fclose(file);
+    return all;
+}
+
+using Json = std::unique_ptr<cJSON, void (*)(cJSON*)>;
+
+Json parse(const std::string& source, const char* path) {
+    const char* end = nullptr;
+    Json json(cJSON_ParseWithOpts(source.c_str(), &end, 1), cJSON_Delete);
+    if (json) return json;
+    long line = 1;
+    for (const char* p = source.c_str(); p < end; ++p) line += *p == '\n';
+    throw Mistake(std::string(path) + ": no valid JSON near line " + std::to_string(line));
+}
+
+// Those of the file that are not set already.
+void take_parameters(const Value& root, Parameters* parameters) {
+    if (root.text("format", "") != "lash-step/1")
+        root.fail("\"format\": \"lash-step/1\" is expected");
+    if (!root.has("parameters")) return;
+    for (const std::string& key : root.at("parameters").keys())
+        if (!parameters->has(key)) parameters->set(key, root.at("parameters").number(key.c_str()));
+}
+
+std::string beside(const std::string& folder, const std::string& name) {
+    return !name.empty() && name[0] == '/' ? name : folder + name;
+}
+
+// {"file": "crank.json", "set": {"play": 0}, "name": ..., "at": ...}: the part of another file,
+// which stands beside this one. The same file with the same values is one shape, placed again.
+Part part_of_file(const Value& v, const std::string& folder) {
+    v.only({"file", "set", "name", "at", "axis", "x", "mirror"});
+    std::string path = beside(folder, v.text("file", "")), mirror = v.text("mirror", "");
+    std::string shared = path + "|" + mirror, source = read_text(path.c_str());
+    Parameters parameters;
+    if (v.has("set"))
+        for (const std::string& key : v.at("set").keys()) {
+            double value = v.at("set").number(key.c_str());
+            parameters.set(key, value);
+            shared += "|" + key + "=" + std::to_string(value);
+        }
+    Json json = parse(source, path.c_str());
+    Value root(json.get(), "", &parameters);
+    take_parameters(root, &parameters);
+    Part part = make_part(root, true);
+    if (!mirror.empty()) {
+        if (mirror != "x" && mirror != "y" && mirror != "z") v.fail("'mirror' must be x, y or z");
+        gp_Dir normal = mirror == "x" ? gp::DX() : gp::DY();
+        if (mirror == "z") normal = gp::DZ();
+        part.solid = mirrored(part.solid, normal);
+    }
+    part.name = v.text("name", part.name);
+    part.place = read_place(v);
+    part.shared = shared;
+    return part;
+}
+
+// {"step": "crank.step", "name": ..., "at": ...}: what a STEP file holds, as one part.
+Part part_of_step(const Value& v, const std::string& folder) {
+    v.only({"step", "name", "at", "axis", "x"});
+    std::string path = beside(folder, v.text("step", ""));
+    STEPControl_Reader reader;
+    if (reader.ReadFile(path.c_str()) != IFSelect_RetDone || reader.TransferRoots() == 0)
+        throw Mistake(path + ": cannot be read as STEP");
+    Part part;
+    part.solid.shape = reader.OneShape();
+    part.name = v.text("name", "part");
+    part.place = read_place(v);
+    return part;
+}
+
+// A part, a part of another file, a STEP file, or an assembly of them: {"name": ..., "parts": [...]}.
+Part make_node(const Value& v, const std::string& folder) {
+    if (v.has("file")) return part_of_file(v, folder);
+    if (v.has("step")) return part_of_step(v, folder);
+    if (!v.has("parts")) return make_part(v, false);
+    v.only({"name", "parts", "at", "axis", "x"});
+    Part assembly;
+    assembly.assembly = true;
+    assembly.name = v.text("name", "assembly");
+    assembly.place = read_place(v);
+    for (const Value& item : v.at("parts").items())
+        assembly.parts.push_back(make_node(item, folder));
+    if (assembly.parts.empty()) v.fail("'parts' is empty");
+    return assembly;
+}
+
 TDF_Label add_part(const Part& part, const Handle(TDocStd_Document) & document) {
     Handle(XCAFDoc_ShapeTool) shapes = XCAFDoc_DocumentTool::ShapeTool(document->Main());
     Handle(XCAFDoc_ColorTool) colors = XCAFDoc_DocumentTool::ColorTool(document->Main());
@@ -122,23 +223,39 @@ void clean_header(STEPCAFControl_Writer* writer, const std::string& name) {
     header.SetDescriptionValue(1, text("made by lash-make-step"));
 }
 
+TDF_Label add_node(const Part& part, const Handle(TDocStd_Document) & document, Labels* labels) {
+    Handle(XCAFDoc_ShapeTool) shapes = XCAFDoc_DocumentTool::ShapeTool(document->Main());
+    if (!part.assembly) {
+        if (part.shared.empty()) return add_part(part, document);
+        auto known = labels->find(part.shared);
+        if (known != labels->end()) return known->second;
+        return (*labels)[part.shared] = add_part(part, document);
+    }
+    TDF_Label assembly = shapes->NewShape();
+    TDataStd_Name::Set(assembly, part.name.c_str());
+    for (const Part& child : part.parts) {
+        TDF_Label label = add_node(child, document, labels);
+        TDF_Label component = shapes->AddComponent(assembly, label, TopLoc_Location(child.place));
+        TDataStd_Name::Set(component, child.name.c_str());
+    }
+    return assembly;
+}
+
 void write_parts(const std::vector<Part>& parts, const std::string& name, const std::string& unit,
                  const char* path) {
     Handle(XCAFApp_Application) application = XCAFApp_Application::GetApplication();
     Handle(TDocStd_Document) document;
     application->NewDocument("BinXCAF", document);
     Handle(XCAFDoc_ShapeTool) shapes = XCAFDoc_DocumentTool::ShapeTool(document->Main());
-    if (parts.size() == 1) {
+    if (parts.size() == 1 && !parts[0].assembly) {
         add_part(parts[0], document);
     } else {
-        TDF_Label assembly = shapes->NewShape();
-        TDataStd_Name::Set(assembly, name.c_str());
-        for (const Part& part : parts) {
-            TDF_Label label = add_part(part, document);
-            TDF_Label component =
-                shapes->AddComponent(assembly, label, TopLoc_Location(part.place));
-            TDataStd_Name::Set(component, part.name.c_str());
-        }
+        Labels labels;
+        Part root;
+        root.name = name;
+        root.assembly = true;
+        root.parts = parts;
+        add_node(root, document, &labels);
         shapes->UpdateAssemblies();
     }
     STEPCAFControl_Controller::Init();
@@ -155,41 +272,19 @@ void write_parts(const std::vector<Part>& parts, const std::string& name, const 
         throw Mistake(std::string(path) + ": cannot be written");
 }
 
-std::string read_text(const char* path) {
-    FILE* file = fopen(path, "rb");
-    if (file == nullptr) throw Mistake("cannot be read");
-    std::string all;
-    char buffer[65536];
-    size_t n;
-    while ((n = fread(buffer, 1, sizeof buffer, file)) > 0) all.append(buffer, n);
-    fclose(file);
-    return all;
-}
-
 void run(const char* input, const char* output, Parameters* parameters) {
-    std::string source = read_text(input);
-    const char* end = nullptr;
-    cJSON* json = cJSON_ParseWithOpts(source.c_str(), &end, 1);
-    if (json == nullptr) {
-        long line = 1;
-        for (const char* p = source.c_str(); p < end; ++p) line += *p == '\n';
-        throw Mistake("no valid JSON near line " + std::to_string(line));
-    }
-    std::unique_ptr<cJSON, void (*)(cJSON*)> owner(json, cJSON_Delete);
-    Value root(json, "", parameters);
-    if (root.text("format", "") != "lash-step/1")
-        root.fail("\"format\": \"lash-step/1\" is expected");
-    if (root.has("parameters"))
-        for (const std::string& key : root.at("parameters").keys())
-            if (!parameters->has(key))
-                parameters->set(key, root.at("parameters").number(key.c_str()));
+    std::string source = read_text(input), folder = input;
+    folder.erase(folder.rfind('/') == std::string::npos ? 0 : folder.rfind('/') + 1);
+    Json json = parse(source, input);
+    Value root(json.get(), "", parameters);
+    take_parameters(root, parameters);
     std::vector<Part> parts;
     std::string name = root.text("name", "part"), unit = root.text("unit", "MM");
     if (unit != "MM" && unit != "M" && unit != "INCH" && unit != "CM")
         root.fail("'unit' must be MM, CM, M or INCH");
     if (root.has("parts")) {
         root.only({"format", "name", "parameters", "unit", "comment", "parts"});
-        for (const Value& v : root.at("parts").items()) parts.push_back(make_part(v, false));
+        for (const Value& v : root.at("parts").items()) parts.push_back(make_node(v, folder));
         if (parts.empty()) root.fail("'parts' is empty");
     } else {
         parts.push_back(make_part(root, true));

@@ -359,6 +359,12 @@ void run_step(const Value& step, Solid* s) {
 
 } // namespace
 
+Solid mirrored(const Solid& solid, const gp_Dir& normal) {
+    gp_Trsf mirror;
+    mirror.SetMirror(gp_Ax2(gp::Origin(), normal));
+    return moved(solid, mirror);
+}
+
 gp_Trsf read_place(const Value& v) {
     std::vector<double> at = v.numbers("at", {0, 0, 0}), z = v.numbers("axis", {0, 0, 1});
     std::vector<double> x = v.numbers("x", {0, 0, 0});

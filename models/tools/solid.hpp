@@ -46,6 +46,7 @@ void name_faces(const Value& list, Solid* solid);
 // B-splines ("bspline").
 void keep_only(const std::vector<std::string>& names, Solid* solid);
 void turn_inside_out(Solid* solid);
+Solid mirrored(const Solid& solid, const gp_Dir& normal); // at the plane through the origin
 void to_bsplines(Solid* solid);
 
 } // namespace make_step

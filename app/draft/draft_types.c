@@ -1,0 +1,299 @@
+// What kind of joint a pair is: by its stops and parallel axes, and, where these leave it open, by
+// the freedom of the whole assembly.
+//
+// One axis without stops is a revolute joint, unless that locks what else would move: with all such
+// joints revolute the assembly has certain motions. A joint is cylindrical when sliding along its
+// axis lets other joints turn that could not (the piston of a slider-crank).
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/draft/draft.h"
+#include "core/arena.h"
+#include "core/math3.h"
+#include "joints/mechanism.h"
+#include "solvers/mobility.h"
+
+const char* const draft_type_name[DRAFT_TYPES] = {"revolute",  "cylindrical", "prismatic",
+                                                  "spherical", "planar",      "fixed"};
+static const LashJointType joint_type[DRAFT_TYPES] = {
+    LASH_REVOLUTE, LASH_CYLINDRICAL, LASH_PRISMATIC, LASH_SPHERICAL, LASH_PLANAR, LASH_FIXED};
+
+// ---- geometry -----------------------------------------------------------------------------------
+
+// Gap along the axis between planes that look at each other near the axis: `lower` body below.
+static double stop_gap(const Draft* draft, const DraftJoint* j, int lower, int upper) {
+    double least = INFINITY, reach = 4 * draft->round[j->pin].radius;
+    for (int i = 0; i < draft->planes; ++i) {
+        const DraftPlane* a = &draft->plane[i];
+        if (draft->part[a->part].body != lower || vec3_dot(a->normal, j->axis) < 1 - 1e-9) continue;
+        for (int k = 0; k < draft->planes; ++k) {
+            const DraftPlane* b = &draft->plane[k];
+            if (draft->part[b->part].body != upper || vec3_dot(b->normal, j->axis) > -1 + 1e-9)
+                continue;
+            double gap = vec3_dot(vec3_sub(b->point, a->point), j->axis);
+            if (gap < -1e-7 || gap > reach || gap >= least) continue;
+            // both near the axis: their boxes reach it
+            bool near = true;
+            const DraftPlane* both[2] = {a, b};
+            for (int m = 0; m < 2; ++m) {
+                Vec3 low = both[m]->box.low, high = both[m]->box.high, p = j->point;
+                double t = vec3_dot(vec3_sub(both[m]->point, p), j->axis);
+                p = vec3_add_scaled(p, t, j->axis);
+                double r = 1.5 * draft->round[j->pin].radius;
+                near = near && p.x >= low.x - r && p.x <= high.x + r && p.y >= low.y - r &&
+                       p.y <= high.y + r && p.z >= low.z - r && p.z <= high.z + r;
+            }
+            if (near) least = gap;
+        }
+    }
+    return least;
+}
+
+static void find_stops(Draft* draft, DraftJoint* j) {
+    double down = stop_gap(draft, j, j->outer, j->inner); // the inner one cannot go down
+    double up = stop_gap(draft, j, j->inner, j->outer);
+    j->stopped[0] = down < j->length;
+    j->stopped[1] = up < j->length;
+    if (j->stopped[0] && j->stopped[1]) j->axial = 0.5 * (down + up);
+}
+
+// Parallel axes between the same bodies: dowels, or guide rods.
+static void merge_parallel(Draft* draft) {
+    int count = 0;
+    for (int i = 0; i < draft->joints; ++i) {
+        DraftJoint j = draft->joint[i];
+        bool merged = false;
+        for (int k = 0; k < count && !merged; ++k) {
+            DraftJoint* other = &draft->joint[k];
+            bool same = (other->outer == j.outer && other->inner == j.inner) ||
+                        (other->outer == j.inner && other->inner == j.outer);
+            if (!same || j.bore < 0 || other->bore < 0 || j.type == DRAFT_SPHERICAL ||
+                other->type == DRAFT_SPHERICAL || vec3_norm(vec3_cross(j.axis, other->axis)) > 1e-6)
+                continue;
+            ++other->axes;
+            other->no_play = other->no_play && j.no_play;
+            other->play = fmin(other->play, j.play);
+            other->type = other->no_play ? DRAFT_FIXED : DRAFT_PRISMATIC;
+            merged = true;
+        }
+        if (!merged) draft->joint[count++] = j;
+    }
+    draft->joints = count;
+}
+
+// ---- freedom ------------------------------------------------------------------------------------
+
+static Pose joint_pose(const DraftJoint* j) {
+    Vec3 x = vec3_norm(j->x_axis) > 0 ? j->x_axis : vec3(1, 0, 0);
+    if (vec3_norm(vec3_cross(x, j->axis)) < 0.1) x = vec3(0, 1, 0);
+    Vec3 z = vec3_norm(j->axis) > 0 ? vec3_normalize(j->axis) : vec3(0, 0, 1);
+    Vec3 y = vec3_normalize(vec3_cross(z, x));
+    x = vec3_cross(y, z);
+    Mat3 m = {{x.x, x.y, x.z, y.x, y.y, y.z, z.x, z.y, z.z}};
+    return pose(j->point, quat_from_matrix(m));
+}
+
+typedef struct Freedom {
+    LashMechanism* mech;
+    LashSim* sim;
+    LashFreedom* freedom;
+    int* number; // (bodies) in the mechanism, -1: ground
+} Freedom;
+
+// The drafted mechanism with ideal joints, bodies of unit mass at the origin's axes.
+static Freedom freedom_of(const Draft* draft) {
+    Freedom f = {.mech = lash_mechanism_create(),
+                 .number = lash_alloc(((size_t)draft->bodies + 1) * sizeof(int))};
+    LashBodyId* id = lash_alloc(((size_t)draft->bodies + 1) * sizeof *id);
+    int moving = 0;
+    for (int b = 0; b < draft->bodies; ++b) {
+        f.number[b] = -1;
+        id[b] = lash_mechanism_ground(f.mech);
+        if (draft->body[b].ground) continue;
+        const LashBox* box = &draft->shape->part[draft->part[draft->body[b].largest].row].box;
+        double size = 0.3 * vec3_norm(vec3_sub(box->high, box->low));
+        char name[32];
+        snprintf(name, sizeof name, "b%d", b);
+        LashBodyDef def = lash_body_def();
+        def.name = name;
+        def.mass = 1;
+        def.inertia = mat3_scale(fmax(size * size, 1e-12), mat3_identity());
+        def.world_body = pose(vec3_scale(0.5, vec3_add(box->low, box->high)), quat_identity());
+        id[b] = lash_mechanism_add_body(f.mech, &def);
+        f.number[b] = moving++;
+    }
+    for (int i = 0; i < draft->joints; ++i) {
+        const DraftJoint* j = &draft->joint[i];
+        if (f.number[j->outer] < 0 && f.number[j->inner] < 0) continue;
+        char name[32];
+        snprintf(name, sizeof name, "j%d", i);
+        LashJointDef def = lash_joint_def();
+        def.type = joint_type[j->type];
+        def.name = name;
+        def.body_a = id[j->outer];
+        def.body_b = id[j->inner];
+        Pose world = joint_pose(j);
+        const LashBox* boxes[2];
+        int bodies[2] = {j->outer, j->inner};
+        Pose* frames[2] = {&def.a_joint, &def.b_joint};
+        for (int k = 0; k < 2; ++k) {
+            boxes[k] = &draft->shape->part[draft->part[draft->body[bodies[k]].largest].row].box;
+            *frames[k] = world;
+            if (f.number[bodies[k]] >= 0)
+                frames[k]->r =
+                    vec3_sub(world.r, vec3_scale(0.5, vec3_add(boxes[k]->low, boxes[k]->high)));
+        }
+        lash_mechanism_add_joint(f.mech, &def);
+    }
+    lash_free(id);
+    if (moving == 0) return f;
+    LashSettings settings = lash_settings();
+    f.sim = lash_sim_create(lash_mechanism_system(f.mech), &settings);
+    f.freedom = lash_sim_freedom(f.sim);
+    return f;
+}
+
+static void freedom_free(Freedom* f) {
+    lash_freedom_destroy(f->freedom);
+    lash_sim_destroy(f->sim);
+    lash_mechanism_destroy(f->mech);
+    lash_free(f->number);
+}
+
+static Vec3 turning(const Freedom* f, int body, int motion, int nv) {
+    if (f->number[body] < 0) return vec3_zero();
+    const double* v = f->freedom->motion + (size_t)nv * (size_t)motion + 6 * f->number[body];
+    return vec3(v[3], v[4], v[5]);
+}
+
+// Does the joint turn in some motion?
+static bool turns(const Draft* draft, const Freedom* f, int joint) {
+    const DraftJoint* j = &draft->joint[joint];
+    int nv = 6 * lash_mechanism_body_count(f->mech);
+    for (int m = 0; m < f->freedom->motions; ++m) {
+        Vec3 w = vec3_sub(turning(f, j->inner, m, nv), turning(f, j->outer, m, nv));
+        double size = 0;
+        const double* v = f->freedom->motion + (size_t)nv * (size_t)m;
+        for (int i = 3; i < nv; ++i) size = fmax(size, fabs(v[i]));
+        if (vec3_norm(w) > 1e-7 * fmax(size, 1e-300) && vec3_norm(w) > 0) return true;
+    }
+    return false;
+}
+
+static int count_turning(const Draft* draft, int except) {
+    Freedom f = freedom_of(draft);
+    int count = 0;
+    for (int i = 0; i < draft->joints && f.freedom != NULL; ++i)
+        count += i != except && draft->joint[i].type != DRAFT_FIXED && turns(draft, &f, i);
+    freedom_free(&f);
+    return count;
+}
+
+static bool is_open(const DraftJoint* j) { // neither stops nor parallel axes decide
+    return j->bore >= 0 && j->axes == 1 && j->type == DRAFT_REVOLUTE &&
+           !(j->stopped[0] && j->stopped[1]);
+}
+
+static void decide_open(Draft* draft) {
+    int turning_now = count_turning(draft, -1), joints = 0;
+    for (int i = 0; i < draft->joints; ++i)
+        joints += draft->joint[i].type != DRAFT_FIXED && draft->joint[i].type != DRAFT_PRISMATIC;
+    if (turning_now == joints) return; // everything turns
+    for (int i = 0; i < draft->joints; ++i) {
+        DraftJoint* j = &draft->joint[i];
+        if (!is_open(j)) continue;
+        int before = count_turning(draft, i);
+        j->type = DRAFT_CYLINDRICAL;
+        if (count_turning(draft, i) <= before) j->type = DRAFT_REVOLUTE;
+    }
+}
+
+// ---- words --------------------------------------------------------------------------------------
+
+static void explain_round(const Draft* draft, DraftJoint* j) {
+    const DraftRound *bore = &draft->round[j->bore], *pin = &draft->round[j->pin];
+    char play[60], why[140] = "";
+    snprintf(play, sizeof play, "play %.4g mm per side", 1e3 * j->play);
+    if (j->no_play) snprintf(play, sizeof play, "drawn without play: which fit?");
+    j->confidence = DRAFT_SURE;
+    if (j->type == DRAFT_FIXED || j->type == DRAFT_PRISMATIC) {
+        snprintf(why, sizeof why, "%d parallel axes%s", j->axes,
+                 j->type == DRAFT_FIXED ? " without play" : "");
+    } else if (j->type == DRAFT_CYLINDRICAL) {
+        snprintf(why, sizeof why, "slides: held along the axis other joints could not turn");
+        j->confidence = DRAFT_LIKELY;
+    } else if (j->type == DRAFT_REVOLUTE && j->stopped[0] && j->stopped[1]) {
+        snprintf(why, sizeof why, "stopped both ways, %.4g mm per side", 1e3 * j->axial);
+    } else if (j->type == DRAFT_REVOLUTE) {
+        snprintf(why, sizeof why, "%s, taken as held along its axis",
+                 j->stopped[0] || j->stopped[1] ? "stopped one way only" : "no stops found");
+        j->confidence = DRAFT_LIKELY;
+    }
+    if (j->no_play && j->confidence == DRAFT_SURE) j->confidence = DRAFT_LIKELY;
+    snprintf(j->reason, sizeof j->reason, "%s of radius %.6g mm in %s of %.6g mm; %s%s%s",
+             pin->sphere ? "ball" : "pin", 1e3 * pin->radius, pin->sphere ? "socket" : "bore",
+             1e3 * bore->radius, play, why[0] != '\0' ? "; " : "", why);
+}
+
+static void explain_planes(DraftJoint* j) {
+    j->confidence = j->type == DRAFT_PRISMATIC ? DRAFT_LIKELY : DRAFT_GUESS;
+    if (j->type == DRAFT_PRISMATIC)
+        snprintf(j->reason, sizeof j->reason,
+                 "%.6g by %.6g mm between two pairs of planes; play %.4g mm per side",
+                 1e3 * j->width, 1e3 * j->height, 1e3 * j->play);
+    else
+        snprintf(j->reason, sizeof j->reason, "a plate between two planes; play %.4g mm per side",
+                 1e3 * j->play);
+}
+
+static void name_joints(Draft* draft) {
+    for (int i = 0; i < draft->joints; ++i) {
+        DraftJoint* j = &draft->joint[i];
+        int same = 1;
+        for (int k = 0; k < i; ++k) {
+            const DraftJoint* o = &draft->joint[k];
+            same += (o->outer == j->outer && o->inner == j->inner) ||
+                    (o->outer == j->inner && o->inner == j->outer);
+        }
+        bool turned = draft->body[j->inner].ground;
+        snprintf(j->name, sizeof j->name, "%s-%s", draft->body[turned ? j->inner : j->outer].name,
+                 draft->body[turned ? j->outer : j->inner].name);
+        size_t used = strlen(j->name);
+        if (same > 1) snprintf(j->name + used, sizeof j->name - used, "-%d", same);
+    }
+}
+
+void draft_decide_types(Draft* draft) {
+    merge_parallel(draft);
+    for (int i = 0; i < draft->joints; ++i) {
+        DraftJoint* j = &draft->joint[i];
+        if (j->bore >= 0 && j->type == DRAFT_REVOLUTE) find_stops(draft, j);
+    }
+    decide_open(draft);
+    for (int i = 0; i < draft->joints; ++i) {
+        if (draft->joint[i].bore >= 0)
+            explain_round(draft, &draft->joint[i]);
+        else
+            explain_planes(&draft->joint[i]);
+    }
+    name_joints(draft);
+}
+
+void draft_count_freedom(Draft* draft) {
+    Freedom f = freedom_of(draft);
+    draft->freedom = f.freedom != NULL ? f.freedom->dof : 0;
+    draft->redundant = f.freedom != NULL ? f.freedom->circuits : 0;
+    freedom_free(&f);
+    bool* held = lash_alloc((size_t)draft->bodies + 1);
+    for (int i = 0; i < draft->joints; ++i)
+        held[draft->joint[i].outer] = held[draft->joint[i].inner] = true;
+    for (int b = 0; b < draft->bodies; ++b) {
+        if (!held[b] && !draft->body[b].ground)
+            draft_add_note(draft,
+                           "'%s' has no joint: it floats free; is a joint missing, or does it "
+                           "belong to another part?",
+                           draft->body[b].name);
+    }
+    lash_free(held);
+}

@@ -1,0 +1,160 @@
+// Fasteners are welded to what they hold; parts that are welded together move as one body.
+//
+// A part named like a fastener is one when it sits without play in at least one bore, or lies flush
+// on a part; it then holds every part that it has a pair or a flush plane with. One that has play
+// everywhere is a pin with an unlucky name: it stays, and is listed.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/draft/draft.h"
+#include "core/arena.h"
+#include "core/math3.h"
+
+static const double FLUSH = 1e-6; // [m]
+
+static int root_of(Draft* draft, int part) {
+    while (draft->part[part].body != part) part = draft->part[part].body;
+    return part;
+}
+
+static void unite(Draft* draft, int a, int b) {
+    a = root_of(draft, a);
+    b = root_of(draft, b);
+    if (a != b) draft->part[a < b ? b : a].body = a < b ? a : b;
+}
+
+static bool boxes_touch(const LashBox* a, const LashBox* b) {
+    double e = FLUSH;
+    return a->low.x <= b->high.x + e && b->low.x <= a->high.x + e && a->low.y <= b->high.y + e &&
+           b->low.y <= a->high.y + e && a->low.z <= b->high.z + e && b->low.z <= a->high.z + e;
+}
+
+static bool flush(const DraftPlane* a, const DraftPlane* b) {
+    if (vec3_dot(a->normal, b->normal) > -1 + 1e-12) return false;
+    if (fabs(vec3_dot(vec3_sub(b->point, a->point), a->normal)) > FLUSH) return false;
+    return boxes_touch(&a->box, &b->box);
+}
+
+// Parts that lie on a plane of the fastener.
+static int weld_flush(Draft* draft, int fastener) {
+    int welded = 0;
+    for (int i = 0; i < draft->planes; ++i) {
+        const DraftPlane* own = &draft->plane[i];
+        if (own->part != fastener) continue;
+        for (int k = 0; k < draft->planes; ++k) {
+            const DraftPlane* other = &draft->plane[k];
+            if (other->part == fastener || !flush(own, other)) continue;
+            unite(draft, fastener, other->part);
+            ++welded;
+        }
+    }
+    return welded;
+}
+
+static void weld_fastener(Draft* draft, int fastener) {
+    bool tight = false, any = false;
+    for (int i = 0; i < draft->joints; ++i) {
+        const DraftJoint* j = &draft->joint[i];
+        if (j->outer != fastener && j->inner != fastener) continue;
+        any = true;
+        tight = tight || j->no_play;
+    }
+    int welded = tight || !any ? weld_flush(draft, fastener) : 0;
+    if (!tight && welded == 0) {
+        draft_add_note(draft, "'%s' is named like a fastener but %s: kept as a part",
+                       draft->part[fastener].name,
+                       any ? "has play in all its bores" : "touches nothing");
+        return;
+    }
+    for (int i = 0; i < draft->joints; ++i) {
+        const DraftJoint* j = &draft->joint[i];
+        if (j->outer == fastener || j->inner == fastener) unite(draft, j->outer, j->inner);
+    }
+}
+
+static void number_bodies(Draft* draft) {
+    int* number = lash_alloc(((size_t)draft->parts + 1) * sizeof *number);
+    draft->body = lash_alloc(((size_t)draft->parts + 1) * sizeof *draft->body);
+    for (int i = 0; i < draft->parts; ++i) number[i] = -1;
+    for (int i = 0; i < draft->parts; ++i) {
+        int root = root_of(draft, i);
+        if (number[root] < 0) {
+            number[root] = draft->bodies;
+            draft->body[draft->bodies++] = (DraftBody){.largest = i, .volume = -1};
+        }
+    }
+    for (int i = 0; i < draft->parts; ++i) {
+        DraftBody* body = &draft->body[number[root_of(draft, i)]];
+        double volume = draft->shape->part[draft->part[i].row].volume;
+        ++body->parts;
+        // the largest gives the name; a fastener only where there is nothing else
+        bool better = volume > body->volume && !draft->part[i].fastener;
+        if (body->volume >= 0 && !better &&
+            !(draft->part[body->largest].fastener && !draft->part[i].fastener))
+            continue;
+        body->volume = volume;
+        body->largest = i;
+        snprintf(body->name, sizeof body->name, "%s", draft->part[i].name);
+    }
+    for (int i = 0; i < draft->parts; ++i) {
+        int root = root_of(draft, i);
+        number[i] = number[root]; // roots come before their members
+    }
+    for (int i = 0; i < draft->parts; ++i) draft->part[i].body = number[i];
+    lash_free(number);
+}
+
+static void note_welds(Draft* draft) {
+    for (int b = 0; b < draft->bodies; ++b) {
+        if (draft->body[b].parts < 2) continue;
+        char list[220] = "";
+        for (int i = 0; i < draft->parts; ++i) {
+            if (draft->part[i].body != b || i == draft->body[b].largest) continue;
+            size_t used = strlen(list);
+            snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "",
+                     draft->part[i].name);
+        }
+        draft_add_note(draft, "welded to '%s': %s", draft->body[b].name, list);
+    }
+}
+
+// Joints are between bodies from here on: those within one go, those of one axis are one.
+static void join_bodies(Draft* draft) {
+    int count = 0;
+    for (int i = 0; i < draft->joints; ++i) {
+        DraftJoint j = draft->joint[i];
+        j.outer = draft->part[j.outer].body;
+        j.inner = draft->part[j.inner].body;
+        if (j.outer == j.inner) continue;
+        bool known = false;
+        for (int k = 0; k < count && !known; ++k) {
+            DraftJoint* other = &draft->joint[k];
+            bool same = (other->outer == j.outer && other->inner == j.inner) ||
+                        (other->outer == j.inner && other->inner == j.outer);
+            Vec3 d = vec3_sub(j.point, other->point);
+            double off = vec3_norm(vec3_add_scaled(d, -vec3_dot(d, j.axis), j.axis));
+            known = same && other->bore >= 0 && j.bore >= 0 &&
+                    vec3_norm(vec3_cross(j.axis, other->axis)) < 1e-6 &&
+                    off < 2e-5 + j.play + other->play;
+            if (known && j.play < other->play) *other = j;
+        }
+        if (!known) draft->joint[count++] = j;
+    }
+    draft->joints = count;
+}
+
+void draft_weld(Draft* draft, const DraftOptions* options) {
+    for (int i = 0; i < draft->parts; ++i) draft->part[i].body = i;
+    for (int i = 1; i < draft->parts; ++i) { // solids of one product
+        const LashShapePart* part = draft->shape->part;
+        if (part[draft->part[i].row].product == part[draft->part[i - 1].row].product)
+            unite(draft, i - 1, i);
+    }
+    for (int i = 0; i < draft->parts && !options->keep_fasteners; ++i) {
+        if (draft->part[i].fastener) weld_fastener(draft, i);
+    }
+    number_bodies(draft);
+    note_welds(draft);
+    join_bodies(draft);
+}

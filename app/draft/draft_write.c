@@ -1,0 +1,201 @@
+// A draft as a model file: parts by their paths, joints by queries of their faces, every joint with
+// the reason for it. One entry per line, so that people can edit it.
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/cli/json_writer.h"
+#include "app/draft/draft_write.h"
+#include "core/arena.h"
+#include "core/math3.h"
+
+static void add(DraftText* text, const char* format, ...) LASH_PRINTF(2, 3);
+static void add(DraftText* text, const char* format, ...) {
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int n = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (text->used + (size_t)n + 1 > text->capacity) {
+        size_t capacity = 2 * (text->used + (size_t)n + 1);
+        char* more = lash_alloc(capacity);
+        if (text->used > 0) memcpy(more, text->text, text->used);
+        lash_free(text->text);
+        text->text = more;
+        text->capacity = capacity;
+    }
+    vsnprintf(text->text + text->used, (size_t)n + 1, format, again);
+    va_end(again);
+    text->used += (size_t)n;
+}
+
+// On one line: the writer's line ends and indents are outside texts, which have none.
+static void add_line(DraftText* text, const AppJson* json, bool last) {
+    add(text, "    ");
+    for (const char* c = json->text; *c != '\0'; ++c) {
+        if (*c != '\n') {
+            add(text, "%c", *c);
+            continue;
+        }
+        while (c[1] == ' ') ++c;
+        if (c[1] != '}' && c[1] != ']' && text->text[text->used - 1] == ',') add(text, " ");
+    }
+    add(text, "%s\n", last ? "" : ",");
+}
+
+// 15 digits are what a length in mm has left of one in metres.
+static double mm(double metres) {
+    char number[40];
+    double value;
+    snprintf(number, sizeof number, "%.14g", 1e3 * metres);
+    sscanf(number, "%lf", &value);
+    return fabs(value) < 1e-9 ? 0 : value; // what rounding leaves of a zero
+}
+
+static void put_point(AppJson* json, const char* key, Vec3 p) {
+    app_json_put_vec3(json, key, vec3(mm(p.x), mm(p.y), mm(p.z)));
+}
+
+// A point of the face in the middle of its (u, v) range.
+static Vec3 middle_of(const LashFace* f) {
+    double u = 0.5 * (f->u0 + f->u1), v = 0.5 * (f->v0 + f->v1);
+    Vec3 out = vec3_add(vec3_scale(cos(u), f->x), vec3_scale(sin(u), f->y));
+    if (f->type == LASH_SPHERE) {
+        out = vec3_add(vec3_scale(cos(v), out), vec3_scale(sin(v), f->z));
+        return vec3_add_scaled(f->origin, f->radius, out);
+    }
+    return vec3_add_scaled(vec3_add_scaled(f->origin, f->radius, out), v, f->z);
+}
+
+static void put_faces(AppJson* json, const char* key, const Draft* draft, int round) {
+    const DraftRound* r = &draft->round[round];
+    app_json_key(json, key);
+    app_json_begin_array(json);
+    for (int i = 0; i < r->faces; ++i) {
+        const LashFace* face = &draft->shape->face[r->face[i]];
+        app_json_begin_object(json);
+        app_json_put_text(json, "type", r->sphere ? "sphere" : "cylinder");
+        app_json_put_text(json, "side", r->hollow ? "concave" : "convex");
+        app_json_put_number(json, "radius", mm(face->radius));
+        put_point(json, "near", middle_of(face));
+        app_json_end_object(json);
+    }
+    app_json_end_array(json);
+}
+
+static const char* parameter_of(const DraftJoint* j, char* name, size_t size) {
+    snprintf(name, size, "play_%s", j->name);
+    for (char* c = name; *c != '\0'; ++c)
+        if (!isalnum((unsigned char)*c)) *c = '_';
+    return name;
+}
+
+static void write_parameters(DraftText* text, const Draft* draft, const char* fit) {
+    int count = 0;
+    add(text, "  \"parameters\": {");
+    for (int i = 0; i < draft->joints; ++i) {
+        const DraftJoint* j = &draft->joint[i];
+        char name[220];
+        if (j->bore < 0 || !j->no_play || j->type == DRAFT_FIXED || j->type == DRAFT_PRISMATIC)
+            continue;
+        add(text, "%s\n    \"%s\": ", count++ > 0 ? "," : "", parameter_of(j, name, sizeof name));
+        if (fit != NULL)
+            add(text, "{\"fit\": \"%.10g %s\"}", mm(2 * draft->round[j->pin].radius), fit);
+        else
+            add(text, "0");
+    }
+    add(text, "%s},\n", count > 0 ? "\n  " : "");
+}
+
+static void write_body(DraftText* text, const Draft* draft, const DraftModel* model, int body) {
+    AppJson json = {0};
+    app_json_begin_object(&json);
+    app_json_put_text(&json, "name", draft->body[body].name);
+    app_json_put_text(&json, "step", model->step);
+    app_json_key(&json, "part");
+    app_json_begin_array(&json);
+    for (int i = 0; i < draft->parts; ++i)
+        if (draft->part[i].body == body) app_json_text(&json, draft->part[i].path);
+    app_json_end_array(&json);
+    if (draft->body[body].ground)
+        app_json_put_bool(&json, "fixed", true);
+    else
+        app_json_put_number(&json, "density", 1e-6 * model->density); // g/mm^3
+    app_json_end_object(&json);
+    add_line(text, &json, body + 1 == draft->bodies);
+    app_json_free(&json);
+}
+
+static void put_play(AppJson* json, const Draft* draft, const DraftJoint* j) {
+    char name[220];
+    if (j->bore < 0 || j->type == DRAFT_FIXED || j->type == DRAFT_PRISMATIC) {
+        put_point(json, "point", j->point);
+        app_json_put_vec3(json, "axis", j->axis);
+        if (vec3_norm(j->x_axis) > 0) app_json_put_vec3(json, "x_axis", j->x_axis);
+        if (j->type == DRAFT_PRISMATIC && j->width > 0 && !j->no_play) {
+            app_json_put_number(json, "clearance", mm(j->play));
+            app_json_put_number(json, "width", mm(j->width));
+            app_json_put_number(json, "height", mm(j->height));
+            app_json_put_number(json, "length", mm(j->length));
+        }
+        return;
+    }
+    put_faces(json, "bore", draft, j->bore);
+    put_faces(json, "pin", draft, j->pin);
+    if (j->no_play)
+        app_json_put_text(json, "clearance", parameter_of(j, name, sizeof name));
+    else
+        app_json_put_number(json, "clearance", mm(j->play));
+    if (j->type == DRAFT_REVOLUTE)
+        app_json_put_number(json, "axial_clearance", isnan(j->axial) ? 0 : mm(j->axial));
+}
+
+static void write_joint(DraftText* text, const Draft* draft, int index) {
+    const DraftJoint* j = &draft->joint[index];
+    AppJson json = {0};
+    app_json_begin_object(&json);
+    app_json_put_text(&json, "name", j->name);
+    app_json_put_text(&json, "type", draft_type_name[j->type]);
+    bool turned = draft->body[j->inner].ground; // the ground is side a: b moves against it
+    app_json_put_text(&json, "a", draft->body[turned ? j->inner : j->outer].name);
+    app_json_put_text(&json, "b", draft->body[turned ? j->outer : j->inner].name);
+    bool play = j->bore >= 0 || j->width > 0;
+    if (turned && play && j->type != DRAFT_FIXED) app_json_put_text(&json, "bore_in", "b");
+    put_play(&json, draft, j);
+    app_json_key(&json, "draft");
+    app_json_begin_object(&json);
+    app_json_put_text(&json, "confidence", draft_confidence_name[j->confidence]);
+    app_json_put_text(&json, "reason", j->reason);
+    app_json_end_object(&json);
+    app_json_end_object(&json);
+    add_line(text, &json, index + 1 == draft->joints);
+    app_json_free(&json);
+}
+
+DraftText draft_write(const Draft* draft, const DraftModel* model) {
+    DraftText text = {0};
+    AppJson name = {0};
+    app_json_text(&name, model->step);
+    add(&text, "{\n  \"format\": \"lash-model/1\",\n  \"name\": %s,\n", name.text);
+    app_json_free(&name);
+    add(&text,
+        "  \"description\": \"Drafted by lash draft: look through every joint's reason, then add "
+        "drivers, forces and outputs.\",\n");
+    add(&text, "  \"units\": {\"length\": \"mm\", \"mass\": \"g\", \"angle\": \"deg\"},\n");
+    write_parameters(&text, draft, model->fit);
+    add(&text, "  \"gravity\": [0, 0, 0],\n  \"parts\": [\n");
+    for (int b = 0; b < draft->bodies; ++b) write_body(&text, draft, model, b);
+    add(&text, "  ],\n  \"joints\": [\n");
+    for (int i = 0; i < draft->joints; ++i) write_joint(&text, draft, i);
+    // What is drawn at nominal size may stand beside its axis by more than the play of the fit.
+    add(&text, "  ],\n  \"simulation\": {\"step\": 1e-4, \"duration\": 0.1%s}\n}\n",
+        model->fit != NULL ? ", \"assemble\": true" : "");
+    return text;
+}
+
+void draft_text_free(DraftText* text) {
+    lash_free(text->text);
+    *text = (DraftText){0};
+}
