@@ -17,53 +17,22 @@
 // a shallower root nearby stands for them.
 #include "geometry/pairs.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "core/arena.h"
 #include "geometry/kernels/bounds.h"
 #include "geometry/kernels/kernels_internal.h"
+#include "geometry/pairs_internal.h"
 #include "geometry/pairs_occt.h"
 
 enum { BLOCK = 32 };
 static const double FLAT = 2e-10; // half of it is the usual tolerance of positions [m]
 
-typedef struct Side {
-    LashFeature* feature;
-    int features;
-    int* neighbor;       // faces across convex edges, as features
-    int* first_neighbor; // (features + 1)
-    Pose body_shape;
-    bool shifted;    // body_shape is not the identity
-    bool turned;     // nor is its rotation
-    LashFeature all; // bounds of the whole side
-    double radius;   // about the body's origin [m]
-} Side;
-
-typedef struct Combination {
-    int a, b; // features
-    int slots;
-    int warm;     // index of its LashWarm, -1: none
-    int room;     // index of its first LashTrimRoom, -1: none
-    double depth; // penetration to be reported: the reach [m]
-    bool medial;  // one is a face with neighbours across convex edges
-    bool rim;     // of a rim and a barrel: two of them go together
-} Combination;
-
-struct LashPair {
-    Side a, b;
-    Combination* combination;
-    int combinations, blocks, warms, rooms, max_slots;
-    double offset;
-    double depth;       // largest of the combinations [m]
-    LashPairOcct* occt; // LASH_QUERY_OCCT: no combinations, one slot; else NULL
-    atomic_int others;  // owners besides the first
-};
-
 typedef struct Found { // a root of the current evaluation, for the search for doubles
     Vec3 point_a, point_b;
     double gap, tolerance;
     double near; // a contact patch of this depth is smaller than this [m]
+    double real; // > 0: see pair_root_counts [m]
     int slot;    // where it was written
     bool boundary, shadowed, dropped;
 } Found;
@@ -83,6 +52,7 @@ struct LashPairWork {
     LashTrimRoom* room; // (rooms)
     Found* found;       // (max_slots)
     int founds, deep, beyond;
+    bool first;            // a query from scratch
     bool borders, shadows; // one of them lies on a border, is shadowed
     // the current step
     int listed, slots;
@@ -141,7 +111,7 @@ static void mark_faces(const LashPairSide* side, uint8_t* face, uint8_t* edge, u
 }
 
 // Neighbours of each face feature across convex edges, elementary ones in the set only.
-static void find_neighbors(Side* side, const LashShape* s, const int* feature_of_face) {
+static void find_neighbors(PairSide* side, const LashShape* s, const int* feature_of_face) {
     side->first_neighbor = lash_alloc((size_t)(side->features + 1) * sizeof(int));
     for (int pass = 0; pass < 2; ++pass) {
         int count = 0;
@@ -166,7 +136,7 @@ static void find_neighbors(Side* side, const LashShape* s, const int* feature_of
     }
 }
 
-static void side_bounds(Side* side) {
+static void side_bounds(PairSide* side) {
     LashFeature* all = &side->all;
     if (side->features == 0) return;
     all->box = side->feature[0].box;
@@ -182,13 +152,19 @@ static void side_bounds(Side* side) {
     side->radius = vec3_norm(pose_point(side->body_shape, all->center)) + all->bound;
 }
 
-static void make_side(Side* side, const LashPairSide* def) {
+static int part_of(const LashFeature* f) {
+    if (f->kind == LASH_FEATURE_FACE) return f->face->part;
+    return f->kind == LASH_FEATURE_EDGE ? f->edge->part : f->vertex->part;
+}
+
+static void make_side(PairSide* side, const LashPairSide* def) {
     const LashShape* s = def->shape;
     size_t faces = (size_t)s->faces, edges = (size_t)s->edges, vertices = (size_t)s->vertices;
     uint8_t* mark = lash_alloc(faces + edges + vertices + 1);
     int* feature_of_face = lash_alloc((faces + 1) * sizeof(int));
     mark_faces(def, mark, mark + faces, mark + faces + edges);
     side->feature = lash_alloc((faces + edges + vertices + 1) * sizeof(LashFeature));
+    side->shape = s;
     side->body_shape = def->body_shape;
     Pose one = pose_identity();
     side->shifted = memcmp(&one, &def->body_shape, sizeof one) != 0;
@@ -203,20 +179,15 @@ static void make_side(Side* side, const LashPairSide* def) {
     for (int i = 0; i < s->vertices; ++i)
         if (mark[faces + edges + (size_t)i] && lash_feature_vertex_matters(s, i))
             side->feature[side->features++] = lash_feature_vertex(s, i);
-    for (int i = 0; i < side->features; ++i) lash_feature_prepare(side->feature + i);
+    side->solid = lash_alloc(((size_t)side->features + 1) * sizeof *side->solid);
+    for (int i = 0; i < side->features; ++i) {
+        lash_feature_prepare(side->feature + i);
+        side->solid[i] = lash_shape_solid(s, part_of(side->feature + i));
+    }
     find_neighbors(side, s, feature_of_face);
     side_bounds(side);
-    lash_free(mark);
+    side->chosen = mark;
     lash_free(feature_of_face);
-}
-
-static bool has_neighbors(const Side* side, int feature) {
-    return side->first_neighbor[feature] < side->first_neighbor[feature + 1] &&
-           side->feature[feature].skeleton != LASH_SKELETON_SURFACE;
-}
-
-static bool is_point(const LashFeature* f) {
-    return f->skeleton == LASH_SKELETON_POINT && f->side > 0;
 }
 
 // A plane or cylinder whose trims cost more to look at than a distance.
@@ -235,7 +206,7 @@ static void make_combinations(LashPair* pair) {
                 int slots = lash_kernel_slots(a, b);
                 if (slots == 0) continue;
                 if (pass == 1) {
-                    Combination* c = pair->combination + count;
+                    PairCombination* c = pair->combination + count;
                     c->a = i;
                     c->b = j;
                     c->slots = slots;
@@ -245,13 +216,14 @@ static void make_combinations(LashPair* pair) {
                     pair->rooms += trimmed ? 2 * slots : 0;
                     c->depth = fmin(lash_kernel_reach(a, b), fmin(a->size, b->size));
                     c->rim = lash_is_rim_cylinder(a, b) || lash_is_rim_cylinder(b, a);
-                    c->medial = has_neighbors(&pair->a, i) || has_neighbors(&pair->b, j);
+                    c->medial = pair_has_neighbors(&pair->a, i) || pair_has_neighbors(&pair->b, j);
                     pair->max_slots += slots;
                     pair->depth = fmax(pair->depth, c->depth);
                 }
                 ++count;
             }
-        if (pass == 0) pair->combination = lash_alloc((size_t)(count + 1) * sizeof(Combination));
+        if (pass == 0)
+            pair->combination = lash_alloc((size_t)(count + 1) * sizeof(PairCombination));
         pair->combinations = count;
     }
     pair->blocks = (pair->combinations + BLOCK - 1) / BLOCK;
@@ -271,11 +243,13 @@ LashPair* lash_pair_create(const LashPairDef* def) {
     return pair;
 }
 
-static void free_side(Side* side) {
+static void free_side(PairSide* side) {
     for (int i = 0; i < side->features; ++i) lash_feature_release(side->feature + i);
     lash_free(side->feature);
     lash_free(side->neighbor);
     lash_free(side->first_neighbor);
+    lash_free(side->solid);
+    lash_free(side->chosen);
 }
 
 LashPair* lash_pair_share(LashPair* pair) {
@@ -395,22 +369,15 @@ const LashError* lash_pair_error(const LashPairWork* work) {
     return work->occt_failed ? lash_pair_occt_error(work->occt) : &none;
 }
 
-typedef struct View { // poses of one call
-    LashPlacement b_a, a_b;
-    Pose b;       // of shape b in the world
-    Mat3 world_b; // its rotation; set before points are written
-    Quat rotation;
-} View;
-
-static inline Pose placed(const Side* side, Pose world_body) {
+static inline Pose placed(const PairSide* side, Pose world_body) {
     if (!side->shifted) return world_body;
     if (side->turned) return pose_mul(world_body, side->body_shape);
     return pose(pose_point(world_body, side->body_shape.r), world_body.rot);
 }
 
-static View view_of(const LashPair* pair, Pose world_a, Pose world_b) {
+static PairView view_of(const LashPair* pair, Pose world_a, Pose world_b) {
     Pose a = placed(&pair->a, world_a), b = placed(&pair->b, world_b);
-    View v;
+    PairView v;
     v.b = b;
     v.rotation = quat_mul(quat_conjugate(b.rot), a.rot);
     v.b_a.rot = quat_matrix(v.rotation);
@@ -419,7 +386,7 @@ static View view_of(const LashPair* pair, Pose world_a, Pose world_b) {
     return v;
 }
 
-static void advance(LashPairWork* w, const View* v) {
+static void advance(LashPairWork* w, const PairView* v) {
     const LashFeature* all = &w->pair->a.all;
     if (w->started) {
         double d =
@@ -433,8 +400,8 @@ static void advance(LashPairWork* w, const View* v) {
 }
 
 // Calls of the kernels for one combination; free ones search when their search is used up.
-static int combination_roots(const LashPair* pair, LashPairWork* w, const Combination* c,
-                             const View* v, double limit, double travel,
+static int combination_roots(const LashPair* pair, LashPairWork* w, const PairCombination* c,
+                             const PairView* v, double limit, double travel,
                              LashRoot roots[LASH_MAX_POINTS]) {
     const LashFeature *a = pair->a.feature + c->a, *b = pair->b.feature + c->b;
     LashKernelQuery query = {.limit = limit, .a_b = &v->a_b, .flat = w->flat};
@@ -459,9 +426,9 @@ typedef struct Batch { // roots of a listed combination, and of its twin when th
 } Batch;
 
 // Roots of the i-th listed combination, in their order.
-static int listed_roots(const LashPair* pair, LashPairWork* w, int i, const View* v, double limit,
-                        Batch* batch, const LashRoot** roots) {
-    const Combination* c = pair->combination + w->list[i];
+static int listed_roots(const LashPair* pair, LashPairWork* w, int i, const PairView* v,
+                        double limit, Batch* batch, LashRoot** roots) {
+    const PairCombination* c = pair->combination + w->list[i];
     *roots = batch->roots[0];
     if (batch->second) {
         batch->second = false;
@@ -469,7 +436,7 @@ static int listed_roots(const LashPair* pair, LashPairWork* w, int i, const View
         return batch->count[1];
     }
     if (c->rim && i + 1 < w->listed) {
-        const Combination* d = pair->combination + w->list[i + 1];
+        const PairCombination* d = pair->combination + w->list[i + 1];
         const LashFeature *a = pair->a.feature, *b = pair->b.feature;
         const LashFeature *fa[2] = {a + c->a, a + d->a}, *fb[2] = {b + c->b, b + d->b};
         LashKernelQuery query = {.limit = limit, .a_b = &v->a_b};
@@ -479,52 +446,37 @@ static int listed_roots(const LashPair* pair, LashPairWork* w, int i, const View
     return combination_roots(pair, w, c, v, limit, w->travel, batch->roots[0]);
 }
 
-// A point (in the side's frame) inside the material below a face: is a neighbour of the face
-// nearer, at less than `share` of the depth?
-static bool neighbor_is_nearer(const Side* side, int face, Vec3 point, double share) {
-    double d = share * lash_face_distance(side->feature[face].face, point);
-    if (d >= 0) return false;
-    for (int k = side->first_neighbor[face]; k < side->first_neighbor[face + 1]; ++k) {
-        int other = side->neighbor[k];
-        const LashFeature* g = side->feature + other;
-        double e = lash_face_distance(g->face, point);
-        if (e < d || (e == d && other > face)) continue;
-        Vec3 foot = vec3_add_scaled(point, -e, lash_face_normal(g->face, point));
-        if (lash_trim_point(g->shape, g->face, foot, g->border) != LASH_OUTSIDE) return true;
-    }
-    return false;
-}
-
-// A vertex or ball is one point: inside the material the nearest face has it, and no other.
-static bool owned_by_neighbor(const LashPair* pair, const Combination* c, const View* v) {
-    const LashFeature *a = pair->a.feature + c->a, *b = pair->b.feature + c->b;
-    if (is_point(a) && has_neighbors(&pair->b, c->b) &&
-        neighbor_is_nearer(&pair->b, c->b, lash_place(&v->b_a, a->origin), 1))
-        return true;
-    return is_point(b) && has_neighbors(&pair->a, c->a) &&
-           neighbor_is_nearer(&pair->a, c->a, lash_place(&v->a_b, b->origin), 1);
-}
-
-// Edges and faces have many points; their neighbours usually have roots of their own.
-static bool is_shadowed(const LashPair* pair, const Combination* c, const View* v,
-                        const LashRoot* r) {
-    const LashFeature *a = pair->a.feature + c->a, *b = pair->b.feature + c->b;
-    if (r->shadowed) return true;
-    if (!is_point(a) && has_neighbors(&pair->b, c->b) &&
-        neighbor_is_nearer(&pair->b, c->b, r->point_a, 0.5))
-        return true;
-    return !is_point(b) && has_neighbors(&pair->a, c->a) &&
-           neighbor_is_nearer(&pair->a, c->a, lash_place(&v->a_b, r->point_b), 0.5);
-}
-
-// Marks the shadowed roots that a shallower one nearby stands for.
-static bool drop_shadowed(LashPairWork* w) {
+// Marks the roots that are much deeper than their features: one by one, the shallowest first, those
+// that another root stands for.
+static bool drop_deeper(LashPairWork* w) {
+    double stands = 0; // depth of the roots that count
     bool any = false;
-    for (int i = 0; i < w->founds && w->shadows; ++i) {
+    for (int i = 0; i < w->founds; ++i)
+        if (w->found[i].real == 0) stands = fmax(stands, -w->found[i].gap);
+    for (;;) {
+        Found* next = NULL;
+        for (int i = 0; i < w->founds; ++i) {
+            Found* f = w->found + i;
+            if (f->real == 0 || f->dropped) continue;
+            f->dropped = f->real <= 2 * stands;
+            any |= f->dropped;
+            if (!f->dropped && (next == NULL || f->gap > next->gap)) next = f;
+        }
+        if (next == NULL) return any;
+        stands = -next->gap;
+        next->real = 0;
+    }
+}
+
+// Marks the shadowed roots that a shallower one nearby stands for, and those of drop_deeper.
+static bool drop_shadowed(LashPairWork* w) {
+    if (!w->shadows) return false;
+    bool any = drop_deeper(w);
+    for (int i = 0; i < w->founds; ++i) {
         Found* f = w->found + i;
         for (int k = 0; k < w->founds && f->shadowed && !f->dropped; ++k) {
             const Found* g = w->found + k;
-            if (g->shadowed || !(g->gap < 0 && g->gap > f->gap)) continue;
+            if (g->shadowed || g->dropped || !(g->gap <= 0 && g->gap > f->gap)) continue;
             f->dropped = vec3_distance(f->point_b, g->point_b) < f->near;
             any |= f->dropped;
         }
@@ -553,10 +505,14 @@ static bool is_double(LashPairWork* w, const LashRoot* r, double tolerance) {
 }
 
 // Is the root reported, for the time being? It is written at `slot`.
-static bool accepted(const LashPair* pair, LashPairWork* w, const Combination* c, const View* v,
-                     const LashRoot* r, int slot) {
+static bool accepted(const LashPair* pair, LashPairWork* w, const PairCombination* c,
+                     const PairView* v, LashRoot* r, int slot) {
     const LashFeature *a = pair->a.feature + c->a, *b = pair->b.feature + c->b;
-    if (c->medial && r->gap < 0 && owned_by_neighbor(pair, c, v)) return false;
+    PairVerdict verdict = {0};
+    if (r->gap < 0 && !pair_root_counts(&pair->a, &pair->b, c, v, r, &verdict)) {
+        w->deep += w->first && r->deep && verdict.inside;
+        return false;
+    }
     if (r->deep) {
         ++w->deep;
         return false;
@@ -564,18 +520,19 @@ static bool accepted(const LashPair* pair, LashPairWork* w, const Combination* c
     if (is_double(w, r, 64 * (a->border > b->border ? a->border : b->border))) return false;
     Found* f = w->found + w->founds - 1;
     f->slot = slot;
-    f->shadowed = r->gap < 0 && is_shadowed(pair, c, v, r);
-    w->shadows |= f->shadowed;
+    f->shadowed = verdict.shadowed;
+    f->real = verdict.real;
+    w->shadows |= f->shadowed || f->real > 0;
     f->near = f->shadowed ? -8 * r->gap + 4 * sqrt(-r->gap * fmin(a->size, b->size)) : 0;
     return true;
 }
 
-static uint64_t slot_id(const LashPair* pair, const Combination* c, int slot) {
+static uint64_t slot_id(const LashPair* pair, const PairCombination* c, int slot) {
     uint64_t a = pair->a.feature[c->a].code, b = pair->b.feature[c->b].code;
     return a << 34 | b << 4 | (uint64_t)slot;
 }
 
-static void write_point(const LashPair* pair, const Combination* c, const View* v,
+static void write_point(const LashPair* pair, const PairCombination* c, const PairView* v,
                         const LashRoot* r, LashContactPoint* p) {
     p->gap = r->gap + pair->offset;
     p->normal = mat3_mul(v->world_b, r->normal);
@@ -584,7 +541,7 @@ static void write_point(const LashPair* pair, const Combination* c, const View* 
     p->id = slot_id(pair, c, r->slot);
 }
 
-static void write_second_order(const LashPair* pair, const Combination* c, const View* v,
+static void write_second_order(const LashPair* pair, const PairCombination* c, const PairView* v,
                                const LashRoot* r, LashContactPoint* p) {
     lash_kernel_second_order(pair->a.feature + c->a, pair->b.feature + c->b, &v->b_a, r,
                              &v->world_b, p);
@@ -594,7 +551,7 @@ void lash_pair_second_order(const LashPair* pair, const LashPairRoots* roots, in
                             LashContactPoint* point) {
     int k = roots->combination[slot];
     if (k < 0) return;
-    const Combination* c = pair->combination + k;
+    const PairCombination* c = pair->combination + k;
     lash_kernel_second_order(pair->a.feature + c->a, pair->b.feature + c->b, &roots->b_a,
                              roots->root + slot, &roots->world_b, point);
 }
@@ -602,10 +559,11 @@ void lash_pair_second_order(const LashPair* pair, const LashPairRoots* roots, in
 // Is combination i listed at this threshold of the expiry? Renews its bound when it is used up. A
 // bound cannot recover faster than the sides move: one that fell short by m is not looked at again
 // before the travel has grown by m.
-static bool is_near(const LashPair* pair, LashPairWork* w, const View* v, int i, double threshold) {
+static bool is_near(const LashPair* pair, LashPairWork* w, const PairView* v, int i,
+                    double threshold) {
     if (w->expiry[i] > threshold) return false;
     if (w->travel < w->near_until[i]) return true;
-    const Combination* c = pair->combination + i;
+    const PairCombination* c = pair->combination + i;
     w->expiry[i] =
         w->travel + lash_feature_bound(pair->a.feature + c->a, pair->b.feature + c->b, &v->b_a);
     w->near_until[i] = w->travel + (threshold - w->expiry[i]);
@@ -615,7 +573,7 @@ static bool is_near(const LashPair* pair, LashPairWork* w, const View* v, int i,
 // Renews used-up bounds; lists the combinations that may have a gap <= limit: their distance is at
 // most the limit or, with deep > 0, they may be in penetration down to deep times the reach. Sets
 // w->bound.
-static void list_near(const LashPair* pair, LashPairWork* w, const View* v, double limit,
+static void list_near(const LashPair* pair, LashPairWork* w, const PairView* v, double limit,
                       double deep) {
     // Bounds are of unsigned distances: with a positive offset the sides may be in each other by
     // that much without touching, and a set of faces has no inside that would tell.
@@ -655,7 +613,7 @@ static void list_near(const LashPair* pair, LashPairWork* w, const View* v, doub
 }
 
 // LASH_QUERY_OCCT: may the boxes be nearer than the limit? Sets w->bound.
-static bool occt_is_near(const LashPair* pair, LashPairWork* w, const View* v, double limit) {
+static bool occt_is_near(const LashPair* pair, LashPairWork* w, const PairView* v, double limit) {
     double bound = lash_feature_bound(&pair->a.all, &pair->b.all, &v->b_a);
     w->listed = w->beyond = 0;
     w->occt_failed = false;
@@ -676,7 +634,7 @@ static bool occt_point(const LashPair* pair, LashPairWork* w, Pose world_a, Pose
     return ok;
 }
 
-static int occt_query(const LashPair* pair, LashPairWork* w, const View* v, Pose world_a,
+static int occt_query(const LashPair* pair, LashPairWork* w, const PairView* v, Pose world_a,
                       Pose world_b, double activation, LashContactPoint* points, int capacity) {
     LashContactPoint point;
     bool any = false;
@@ -690,7 +648,7 @@ static int occt_query(const LashPair* pair, LashPairWork* w, const View* v, Pose
 
 int lash_pair_query(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
                     double activation, LashContactPoint* points, int capacity) {
-    View v = view_of(pair, world_a, world_b);
+    PairView v = view_of(pair, world_a, world_b);
     double limit = activation - pair->offset;
     w->flat = 0;
     if (pair->occt != NULL)
@@ -698,8 +656,9 @@ int lash_pair_query(const LashPair* pair, LashPairWork* w, Pose world_a, Pose wo
     // The first one looks twice as deep: a start below the reach is told (beyond_reach) instead of
     // taken for one apart.
     bool first = !w->started;
+    w->first = first;
     advance(w, &v);
-    list_near(pair, w, &v, limit, first ? 2 : 1);
+    list_near(pair, w, &v, fmax(limit, 0), first ? 2 : 1);
     if (first) forget_near(w);
     w->slots = w->founds = w->deep = 0;
     w->borders = w->shadows = false; // ends the current step
@@ -708,11 +667,12 @@ int lash_pair_query(const LashPair* pair, LashPairWork* w, Pose world_a, Pose wo
     Batch batch;
     batch.second = false;
     for (int i = 0; i < w->listed; ++i) {
-        const Combination* c = pair->combination + w->list[i];
-        const LashRoot* roots;
-        int n = listed_roots(pair, w, i, &v, limit, &batch, &roots);
+        const PairCombination* c = pair->combination + w->list[i];
+        LashRoot* roots;
+        int n = listed_roots(pair, w, i, &v, fmax(limit, 0), &batch, &roots);
         for (int k = 0; k < n; ++k) {
-            if (roots[k].gap > limit || !accepted(pair, w, c, &v, roots + k, count)) continue;
+            if (roots[k].gap > fmax(limit, 0) || !accepted(pair, w, c, &v, roots + k, count))
+                continue;
             if (count < capacity) {
                 write_point(pair, c, &v, roots + k, points + count);
                 write_second_order(pair, c, &v, roots + k, points + count);
@@ -722,10 +682,10 @@ int lash_pair_query(const LashPair* pair, LashPairWork* w, Pose world_a, Pose wo
     }
     w->listed = 0;
     w->beyond = count == 0 ? w->deep : 0;
-    if (!drop_shadowed(w)) return count;
+    if (!drop_shadowed(w) && limit >= 0) return count;
     int kept = 0;
     for (int i = 0; i < count; ++i) {
-        if (w->found[i].dropped) continue;
+        if (w->found[i].dropped || w->found[i].gap > limit) continue;
         if (i < capacity) points[kept] = points[i];
         ++kept;
     }
@@ -736,7 +696,7 @@ int lash_pair_query(const LashPair* pair, LashPairWork* w, Pose world_a, Pose wo
 
 int lash_pair_collect(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
                       LashMotion motion_a, LashMotion motion_b, double activation) {
-    View v = view_of(pair, world_a, world_b);
+    PairView v = view_of(pair, world_a, world_b);
     double moved = motion_a.translation + pair->a.radius * motion_a.rotation +
                    motion_b.translation + pair->b.radius * motion_b.rotation;
     w->limit = activation - pair->offset;
@@ -753,7 +713,7 @@ int lash_pair_collect(const LashPair* pair, LashPairWork* w, Pose world_a, Pose 
     advance(w, &v);
     list_near(pair, w, &v, w->limit + moved, 0);
     for (int i = 0; i < w->listed; ++i) {
-        const Combination* c = pair->combination + w->list[i];
+        const PairCombination* c = pair->combination + w->list[i];
         for (int k = 0; k < c->slots; ++k) w->id[w->slots++] = slot_id(pair, c, k);
         if (c->warm < 0 || w->travel + moved <= w->searched[c->warm]) continue;
         LashRoot roots[LASH_MAX_POINTS]; // free: one search that holds for the whole step
@@ -800,9 +760,10 @@ bool lash_pair_evaluate_roots(const LashPair* pair, LashPairWork* w, Pose world_
         if (kept != NULL) kept->combination[0] = -1;
         return occt_evaluate(pair, w, world_a, world_b, gap, wanted, points);
     }
-    View v = view_of(pair, world_a, world_b);
+    PairView v = view_of(pair, world_a, world_b);
     double limit = fabs(w->limit) + 2 * w->moved; // what is farther cannot touch within the promise
     w->flat = FLAT;
+    w->first = false;
     if (points != NULL) v.world_b = quat_matrix(v.b.rot);
     if (kept != NULL) {
         kept->b_a = v.b_a;
@@ -814,8 +775,8 @@ bool lash_pair_evaluate_roots(const LashPair* pair, LashPairWork* w, Pose world_
     w->founds = w->deep = 0;
     w->borders = w->shadows = false;
     for (int i = 0; i < w->listed; ++i) {
-        const Combination* c = pair->combination + w->list[i];
-        const LashRoot* roots;
+        const PairCombination* c = pair->combination + w->list[i];
+        LashRoot* roots;
         for (int k = 0; k < c->slots; ++k) gap[first + k] = INFINITY;
         int n = listed_roots(pair, w, i, &v, limit, &batch, &roots);
         for (int k = 0; k < n; ++k) {

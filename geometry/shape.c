@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "core/arena.h"
+#include "geometry/solid.h"
 
 void lash_shape_destroy(LashShape* shape) {
     if (shape == NULL) return;
+    lash_shape_solids_destroy(shape);
     lash_free(shape->memory);
     lash_free(shape);
 }

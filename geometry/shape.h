@@ -167,9 +167,10 @@ typedef struct LashShape {
     int mesh_vertices, triangles, lines, line_points, string_bytes;
     int warnings; // string offset: what a user should know about the file, one per line; 0: nothing
     double scale; // metres per number of the file, override included
-    char unit[16]; // length unit the file declares
-    char hash[65]; // SHA-256 of the file and the options, hex
-    void* memory;  // everything above lives in this block; freed by lash_shape_destroy
+    char unit[16];            // length unit the file declares
+    char hash[65];            // SHA-256 of the file and the options, hex
+    void* memory;             // everything above lives in this block; freed by lash_shape_destroy
+    struct LashSolid** solid; // (parts) made when first asked for, see solid.h
 } LashShape;
 
 void lash_shape_destroy(LashShape* shape); // NULL is allowed

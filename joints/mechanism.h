@@ -211,6 +211,10 @@ LashContactPlace lash_mechanism_contact_place(const LashMechanism* mech, int con
 int lash_mechanism_contact_points(const LashMechanism* mech, int contact, const double* q,
                                   double within, LashContactPlace* places, int capacity,
                                   int* beyond);
+// The deepest place of parts that are in each other deeper than any point of the contact tells (its
+// gap is minus the depth); gap INFINITY: there is none. Allocates.
+LashContactPlace lash_mechanism_contact_interference(const LashMechanism* mech, int contact,
+                                                     const double* q);
 // Body numbers of its sides, -1: ground.
 void lash_mechanism_contact_bodies(const LashMechanism* mech, int contact, int* a, int* b);
 bool lash_mechanism_contact_is_pair(const LashMechanism* mech, int contact);

@@ -113,6 +113,8 @@ static void find_overlaps(CheckContacts* c, const LashMechanism* mech, int numbe
     LashContactPlace place[64];
     int count =
         lash_mechanism_contact_points(mech, number, q, -tolerance, place, 64, &c->beyond[number]);
+    if (c->beyond[number] > 0)
+        c->deep[number] = lash_mechanism_contact_interference(mech, number, q);
     for (int i = 0; i < count && i < 64; ++i) {
         c->overlap = lash_grow(c->overlap, c->overlaps, sizeof *c->overlap);
         c->overlap[c->overlaps++] = (CheckOverlap){number, place[i]};
@@ -190,6 +192,7 @@ CheckContacts check_contacts(const LashModel* model, const LashMechanism* mech, 
                              double tolerance) {
     CheckContacts c = {.points = model->contact_points};
     c.beyond = lash_alloc(((size_t)c.points + 1) * sizeof *c.beyond);
+    c.deep = lash_alloc(((size_t)c.points + 1) * sizeof *c.deep);
     c.never = lash_alloc((size_t)c.points + 1);
     for (int i = 0; i < c.points; ++i) {
         find_overlaps(&c, mech, i, q, tolerance);
@@ -205,6 +208,7 @@ void check_contacts_free(CheckContacts* contacts) {
     lash_free(contacts->fit);
     lash_free(contacts->overlap);
     lash_free(contacts->beyond);
+    lash_free(contacts->deep);
     lash_free(contacts->never);
 }
 
@@ -227,6 +231,16 @@ static void print_fit(const CheckFit* fit, const LashModel* model) {
     printf("%s\n", fit->zero ? "  ZERO CLEARANCE" : fit->radial < 0 ? "  INTERFERENCE" : "");
 }
 
+static void print_too_deep(const CheckContacts* c, const LashModel* model, int i) {
+    const LashContactPlace* deep = &c->deep[i];
+    printf("overlaps     %s: in each other too deeply to be measured",
+           model->contact_point[i].name);
+    if (deep->gap < 0)
+        printf(", %.3g m at [%.6g, %.6g, %.6g]", -deep->gap, deep->point.x, deep->point.y,
+               deep->point.z);
+    printf("\n");
+}
+
 void check_contacts_print(const CheckContacts* c, const LashModel* model) {
     bool first = true;
     for (int i = 0; i < c->fits; ++i) {
@@ -243,9 +257,7 @@ void check_contacts_print(const CheckContacts* c, const LashModel* model) {
                p->point.z, p->normal.x, p->normal.y, p->normal.z);
     }
     for (int i = 0; i < c->points; ++i) {
-        if (c->beyond[i] > 0)
-            printf("overlaps     %s: in each other too deeply to be measured\n",
-                   model->contact_point[i].name);
+        if (c->beyond[i] > 0) print_too_deep(c, model, i);
         if (c->never[i])
             printf("never        %s: the joint between its parts keeps the faces apart\n",
                    model->contact_point[i].name);

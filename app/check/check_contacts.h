@@ -25,8 +25,9 @@ typedef struct CheckContacts {
     int fits, overlaps;
     CheckFit* fit;
     CheckOverlap* overlap;
-    int* beyond; // (contact points) places that overlap too deeply to be measured
-    bool* never; // (contact points) proven never to touch
+    int* beyond;            // (contact points) places that overlap too deeply to be measured
+    LashContactPlace* deep; // (contact points) of them the deepest; gap < 0: it is known
+    bool* never;            // (contact points) proven never to touch
     int points;
 } CheckContacts;
 

@@ -154,19 +154,31 @@ static bool fail_beside(const LashModel* model, const LashMechanism* mech, const
                           joint->part_b < 0 ? "ground" : model->part[joint->part_b].name);
 }
 
+static bool fail_too_deep(const LashMechanism* mech, const AppStart* start, LashSim* sim,
+                          const char* where, LashError* error) {
+    const double *q, *v;
+    char place[100] = "";
+    lash_sim_state(sim, &q, &v);
+    LashContactPlace deep = lash_mechanism_contact_interference(mech, start->too_deep, q);
+    if (deep.gap < 0)
+        snprintf(place, sizeof place, " (%.3g m deep at [%.6g, %.6g, %.6g] m)", -deep.gap,
+                 deep.point.x, deep.point.y, deep.point.z);
+    return lash_error_set(error, LASH_ERROR_MODEL, where,
+                          "at the start the surfaces of contact '%.60s' are in each other%s, too "
+                          "deep to tell which way is out: deeper than half a wall or a radius of "
+                          "curvature; check the poses and units of its parts",
+                          lash_mechanism_contact_name(mech, start->too_deep), place);
+}
+
 bool app_start_fail(const LashModel* model, const LashMechanism* mech, const AppStart* start,
                     LashSim* sim, const char* advice, LashError* error) {
     const LashSettings* settings = &model->simulation.settings;
     char where[96];
     if (start->beside >= 0) return fail_beside(model, mech, start, error);
     if (start->too_deep >= 0) {
-        const char* contact = lash_mechanism_contact_name(mech, start->too_deep);
-        app_start_place(model, contact, where, sizeof where);
-        return lash_error_set(error, LASH_ERROR_MODEL, where,
-                              "at the start the surfaces of contact '%.60s' are in each other "
-                              "deeper than half a wall or a radius of curvature, too deep to tell "
-                              "which way is out; check the poses and units of its parts",
-                              contact);
+        app_start_place(model, lash_mechanism_contact_name(mech, start->too_deep), where,
+                        sizeof where);
+        return fail_too_deep(mech, start, sim, where, error);
     }
     bool position = start->position_error > settings->tolerance_position;
     const char* name = position ? start->position_name : start->velocity_name;

@@ -174,5 +174,6 @@ LashShape* lash_shape_unpack(void* block, size_t bytes, LashError* error) {
         lash_shape_destroy(shape);
         return NULL;
     }
+    shape->solid = lash_alloc(((size_t)shape->parts + 1) * sizeof *shape->solid);
     return shape;
 }

@@ -237,16 +237,21 @@ static LashCells* cone_cells(const LashFeature* f) {
     return cells;
 }
 
-void lash_feature_prepare(LashFeature* f) {
+void lash_feature_cells(LashFeature* f) {
     f->cells = NULL;
-    if (f->skeleton == LASH_SKELETON_SURFACE) {
+    if (f->skeleton == LASH_SKELETON_SURFACE)
         f->cells = surface_cells(f);
-        bool proven;
-        f->reach = fmin(f->reach, lash_cells_reach(f, &proven));
-    } else if (f->skeleton == LASH_SKELETON_CURVE)
+    else if (f->skeleton == LASH_SKELETON_CURVE)
         f->cells = curve_cells(f);
     else if (f->skeleton == LASH_SKELETON_CONE)
         f->cells = cone_cells(f);
+}
+
+void lash_feature_prepare(LashFeature* f) {
+    bool proven;
+    lash_feature_cells(f);
+    if (f->skeleton != LASH_SKELETON_SURFACE) return;
+    f->reach = fmin(f->reach, lash_cells_reach(f, &proven));
 }
 
 void lash_feature_release(LashFeature* f) {

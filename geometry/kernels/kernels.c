@@ -153,6 +153,13 @@ static bool crossing_is_contact(const LashPairView* v, const LashRoot* r) {
            !face_separates(v->a, v->b, &a_b, lash_place(&a_b, r->point_a), r->gap);
 }
 
+// A vertex below two faces with a reentrant edge between them: its feet lie beyond that edge, one
+// of them not farther than the vertex is deep. The pair manager moves the root to the edge.
+static bool vertex_behind(const LashFeature* a, const LashFeature* b, Vec3 foot, double gap) {
+    return gap < 0 && a->kind == LASH_FEATURE_VERTEX && b->kind == LASH_FEATURE_FACE &&
+           lash_behind_concave_edge(b, foot, -gap);
+}
+
 void lash_pair_add(LashPairView* v, const LashCandidate* c) {
     const LashFeature *a = v->a, *b = v->b;
     double ra = a->side * a->tube, rb = b->side * b->tube;
@@ -184,7 +191,9 @@ void lash_pair_add(LashPairView* v, const LashCandidate* c) {
         slack_b = fmin(slack_b, most);
     }
     LashTrimRoom* room = v->query->room != NULL ? v->query->room + 2 * c->slot : NULL;
-    if (!lash_feature_owns(b, r->point_b, c->t_b, c->n, slack_b, room, &r->boundary)) return;
+    if (!lash_feature_owns(b, r->point_b, c->t_b, c->n, slack_b, room, &r->boundary) &&
+        !vertex_behind(a, b, r->point_b, gap))
+        return;
     if (room != NULL) ++room;
     Vec3 p = lash_place_inverse(v->b_a, r->point_a);
     Vec3 m = vec3_neg(mat3_mul_transposed(v->b_a->rot, c->n));

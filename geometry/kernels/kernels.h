@@ -79,7 +79,8 @@ typedef struct LashFeature {
 
 // Free features (and cones) are searched over a grid of cells; memory of its own.
 typedef struct LashCells LashCells;
-void lash_feature_prepare(LashFeature* f); // makes the cells where the kind needs them
+void lash_feature_prepare(LashFeature* f); // makes the cells where the kind needs them, the reach
+void lash_feature_cells(LashFeature* f);   // the cells alone: of shape and face or edge
 void lash_feature_release(LashFeature* f);
 
 // A frame of shape a seen in shape b's frame, as a matrix.

@@ -29,8 +29,7 @@ static void set_bound(LashFeature* f, LashBox box, double hair) {
     f->bound = 0.5 * vec3_distance(box.low, box.high);
 }
 
-// Largest distance of the trims from the edges they follow: CAD data agree to their tolerance only.
-static double trim_mismatch(const LashShape* shape, const LashFace* face) {
+double lash_trim_mismatch(const LashShape* shape, const LashFace* face) {
     double largest = 0;
     for (int i = 0; i < face->loops; ++i) {
         const LashLoop* loop = shape->loop + face->first_loop + i;
@@ -111,7 +110,7 @@ LashFeature lash_feature_face(const LashShape* shape, int index) {
     f.barrel = face->type == LASH_CYLINDER && f.box_trim && face->u_closed;
     set_bound(&f, face->box, 0);
     f.size = fmax(2 * f.bound, f.tube + f.radius);
-    f.border = LASH_BORDER_LENGTH * f.size + 2 * trim_mismatch(shape, face);
+    f.border = LASH_BORDER_LENGTH * f.size + 2 * lash_trim_mismatch(shape, face);
     set_bound(&f, face->box, f.border + face->deviation);
     for (int i = 0; i < shape->edges; ++i) {
         if (!is_concave_edge_of(shape->edge + i, index)) continue;
@@ -350,9 +349,9 @@ static bool near_edge(const LashEdge* e, Vec3 p, double slack) {
     return hypot(z, rho - e->radius) <= slack && lash_box_distance(&e->box, p) <= slack;
 }
 
-bool lash_behind_concave_edge(const LashFeature* f, Vec3 p) {
+bool lash_behind_concave_edge(const LashFeature* f, Vec3 p, double depth) {
     enum { LISTED = sizeof f->concave_edge / sizeof f->concave_edge[0] };
-    double slack = LASH_CONCAVE_SLACK * f->size;
+    double slack = fmax(LASH_CONCAVE_SLACK * f->size, depth);
     if (f->concave_edges == 0 || lash_box_distance(&f->box, p) > slack) return false;
     const LashShape* shape = f->shape;
     int index = (int)(f->face - shape->face);
@@ -378,7 +377,7 @@ bool lash_feature_owns(const LashFeature* f, Vec3 p, const double* t, Vec3 m, do
                 ? lash_trim_parameters(f->shape, f->face, t[0], t[1], tolerance)
                 : lash_trim_near(f->box_trim ? NULL : f->shape, f->face, p, tolerance, room);
         if (side == LASH_BORDER) *border = true;
-        return side != LASH_OUTSIDE || lash_behind_concave_edge(f, p);
+        return side != LASH_OUTSIDE || lash_behind_concave_edge(f, p, 0);
     }
     if (f->kind == LASH_FEATURE_EDGE)
         return inside_ends(f, p, tolerance, border) && inside_wedge(f, p, t[0], m, slack, border);

@@ -29,8 +29,11 @@ typedef struct LashPairView {
 bool lash_feature_owns(const LashFeature* f, Vec3 p, const double* t, Vec3 m, double slack,
                        LashTrimRoom* room, bool* border);
 // A face ends at a concave edge because its neighbour's material begins: a point that is in that by
-// rounding, or in the course of an iteration, still touches the face. Is p there?
-bool lash_behind_concave_edge(const LashFeature* face, Vec3 p);
+// rounding, or in the course of an iteration, still touches the face. Is p there, or not farther
+// behind the edge than depth [m]?
+bool lash_behind_concave_edge(const LashFeature* face, Vec3 p, double depth);
+// Largest distance of the trims from the edges they follow: CAD data agree to their tolerance only.
+double lash_trim_mismatch(const LashShape* shape, const LashFace* face);
 double lash_feature_parameter(const LashFeature* f, Vec3 p); // of an edge, line or circle
 void lash_feature_second_order(const LashFeature* f, bool ball, Vec3 p, const double* t, Vec3 m,
                                Vec3 t1, Vec3 t2, LashSecondOrder* s);

@@ -286,7 +286,7 @@ static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cy
         double k = cylinder->tube / rho;
         Vec3 foot = vec3_add(vec3_scale(k * wx, cylinder->x), vec3_scale(k * wy, cylinder->y));
         foot = vec3_add(vec3_add_scaled(cylinder->origin, t, cylinder->z), foot);
-        if (!lash_behind_concave_edge(cylinder, foot)) return false;
+        if (!lash_behind_concave_edge(cylinder, foot, 0)) return false;
     }
     r->boundary = low < border || high < border;
     double inverse = side / rho;

@@ -59,7 +59,9 @@ static void vertex_plane(LashPairView* v) {
         if (d > slack) return;
         if (fabs(d) < LASH_BORDER_ANGLE) r->boundary = true;
     }
-    if (lash_feature_owns(b, r->point_b, r->t_b, n, 0, v->query->room, &r->boundary)) v->count = 1;
+    if (lash_feature_owns(b, r->point_b, r->t_b, n, 0, v->query->room, &r->boundary) ||
+        (gap < 0 && lash_behind_concave_edge(b, r->point_b, -gap))) // as in lash_pair_add
+        v->count = 1;
 }
 
 void lash_pair_point(LashPairView* v) {

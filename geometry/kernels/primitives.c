@@ -50,6 +50,7 @@ static LashShape* shape_create(const Sizes* n, const char* name) {
         s->string = carve(at, &used, 64, 1);
     }
     s->parts = 1;
+    s->solid = lash_alloc(sizeof *s->solid);
     s->faces = n->faces;
     s->edges = n->edges;
     s->vertices = n->vertices;

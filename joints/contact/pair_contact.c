@@ -33,6 +33,7 @@
 
 #include "core/arena.h"
 #include "core/error.h"
+#include "geometry/interference.h"
 #include "joints/contact/contraction.h"
 #include "joints/mechanism_internal.h"
 
@@ -650,6 +651,21 @@ LashContactPlace pair_place(const LashMechanism* mech, int pair, const double* q
     return least;
 }
 
+// Points report up to twice the depth of what is in the other part; crossed edges a little more.
+static const double STANDS_FOR = 0.4;
+
+LashContactPlace lash_mechanism_contact_interference(const LashMechanism* mech, int contact,
+                                                     const double* q) {
+    LashContactPlace none = {.gap = INFINITY};
+    int k = mech->contact[contact].pair;
+    if (k < 0 || mech->pair[k].unsigned_gaps) return none;
+    const PairContact* pair = &mech->pair[k];
+    LashInterference found =
+        lash_pair_interference(pair->pair, body_pose(q, pair->a), body_pose(q, pair->b));
+    if (!(found.depth > 0) || STANDS_FOR * found.depth <= -pair_place(mech, k, q).gap) return none;
+    return (LashContactPlace){-found.depth, found.point, vec3_neg(found.normal)};
+}
+
 int lash_mechanism_contact_points(const LashMechanism* mech, int contact, const double* q,
                                   double within, LashContactPlace* places, int capacity,
                                   int* beyond) {
@@ -663,6 +679,8 @@ int lash_mechanism_contact_points(const LashMechanism* mech, int contact, const 
     }
     LashContactPoint* point = query_points(&mech->pair[pair], q, within, &count, beyond);
     if (beyond != NULL && mech->pair[pair].unsigned_gaps) *beyond = 0;
+    if (beyond != NULL && *beyond == 0)
+        *beyond = lash_mechanism_contact_interference(mech, contact, q).gap < 0;
     for (int i = 0; i < count && i < capacity; ++i) places[i] = place_of(&point[i]);
     lash_free(point);
     return count;

@@ -1,0 +1,95 @@
+// The deepest of some points of each side in the solids of the other.
+//
+// Triangles of the viewing mesh are cut until their sides are SHARE of the part: a place where parts
+// are in each other by a tenth of their size is not missed. The mesh is off the surface by up to
+// COARSE of its part, so less than that is no overlap.
+#include "geometry/interference.h"
+
+#include <math.h>
+
+#include "geometry/kernels/bounds.h"
+#include "geometry/pairs_internal.h"
+
+static const double COARSE = 1.5e-3;  // of the part's diagonal: deflection of the mesh, and half
+static const double SHARE = 0.07;     // of the part's diagonal
+enum { TRIANGLES = 4000, CUTS = 16 }; // looked at per side; most pieces per side of a triangle
+
+typedef struct Looking {
+    const PairSide *own, *other;
+    Pose world_own, other_own, world_other; // shapes
+    bool of_a;                              // own is a
+    LashInterference best;
+} Looking;
+
+static double diagonal(const LashBox* box) {
+    return vec3_distance(box->low, box->high);
+}
+
+static void look_at(Looking* look, Vec3 own_point, double coarse) {
+    const LashShape* s = look->other->shape;
+    Vec3 p = pose_point(look->other_own, own_point);
+    for (int i = 0; i < s->parts; ++i) {
+        LashSolidFoot foot;
+        const LashSolid* solid = NULL;
+        if (lash_box_distance(&s->part[i].box, p) == 0) solid = lash_shape_solid(s, i);
+        if (solid == NULL || !lash_solid_nearest(solid, p, INFINITY, &foot)) continue;
+        if (!foot.inside || !look->other->chosen[foot.face] || foot.distance <= coarse) continue;
+        if (foot.distance <= look->best.depth) continue;
+        Vec3 n = quat_rotate(look->world_other.rot, foot.normal);
+        look->best.depth = foot.distance;
+        look->best.point = pose_point(look->world_own, own_point);
+        look->best.normal = look->of_a ? n : vec3_neg(n);
+    }
+}
+
+static Vec3 mesh_point(const LashShape* s, int vertex) {
+    const float* p = s->mesh_point + 3 * (size_t)vertex;
+    return vec3(p[0], p[1], p[2]);
+}
+
+static void look_at_triangle(Looking* look, int triangle, double size) {
+    const LashShape* s = look->own->shape;
+    const int* v = s->triangle + 3 * (size_t)triangle;
+    Vec3 a = mesh_point(s, v[0]), b = mesh_point(s, v[1]), c = mesh_point(s, v[2]);
+    double longest = fmax(vec3_distance(a, b), fmax(vec3_distance(b, c), vec3_distance(c, a)));
+    int cuts = (int)fmin(CUTS, ceil(longest / (SHARE * size)));
+    if (cuts < 1) cuts = 1;
+    for (int i = 0; i <= cuts; ++i) {
+        for (int k = 0; i + k <= cuts; ++k) {
+            Vec3 p = vec3_add_scaled(a, (double)i / cuts, vec3_sub(b, a));
+            look_at(look, vec3_add_scaled(p, (double)k / cuts, vec3_sub(c, a)), COARSE * size);
+        }
+    }
+}
+
+static void look_at_side(Looking* look) {
+    const LashShape* s = look->own->shape;
+    int chosen = 0, seen = 0;
+    for (int i = 0; i < s->triangles; ++i) chosen += look->own->chosen[s->triangle_face[i]];
+    int step = 1 + chosen / TRIANGLES;
+    for (int i = 0; i < s->triangles; ++i) {
+        int face = s->triangle_face[i];
+        if (!look->own->chosen[face] || seen++ % step != 0) continue;
+        look_at_triangle(look, i, diagonal(&s->part[s->face[face].part].box));
+    }
+}
+
+LashInterference lash_pair_interference(const LashPair* pair, Pose world_a, Pose world_b) {
+    Pose a = pose_mul(world_a, pair->a.body_shape), b = pose_mul(world_b, pair->b.body_shape);
+    Looking look = {.own = &pair->a,
+                    .other = &pair->b,
+                    .world_own = a,
+                    .world_other = b,
+                    .other_own = pose_mul(pose_inverse(b), a),
+                    .of_a = true};
+    look_at_side(&look);
+    look.own = &pair->b;
+    look.other = &pair->a;
+    look.world_own = b;
+    look.world_other = a;
+    look.other_own = pose_inverse(look.other_own);
+    look.of_a = false;
+    look_at_side(&look);
+    look.best.depth = fmax(0, look.best.depth - fmax(0, pair->offset));
+    return look.best;
+}

@@ -1,0 +1,29 @@
+// Are two parts in each other, however deep?
+//
+// The contact kernels look at places where features face each other, down to half a wall. Parts
+// that were placed deeper in each other may have no such place. Here points all over the chosen
+// faces (of the viewing mesh) are held against the exact solid of the other part. For the start of
+// a run, not for the time step.
+#ifndef LASH_GEOMETRY_INTERFERENCE_H
+#define LASH_GEOMETRY_INTERFERENCE_H
+
+#include "geometry/pairs.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct LashInterference {
+    double depth; // of the deepest point whose nearest boundary is a chosen face [m]; 0: none that
+                  // is deeper than the mesh is coarse
+    Vec3 point;   // world [m]
+    Vec3 normal;  // shortest way out of a point of a, or into a of a point of b; world
+} LashInterference;
+
+// Poses are those of the bodies. Parts that are not watertight have no inside.
+LashInterference lash_pair_interference(const LashPair* pair, Pose world_a, Pose world_b);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,227 @@
+// Which roots in penetration count.
+//
+// The depth of a point of one part in the solid of the other is its distance to that solid's
+// boundary, all faces counted. A kernel knows two features only: behind an endless cylinder a point
+// may be far outside the solid, or inside and much nearer to another face. So a root deeper than
+// SHALLOW counts when its point lies in the other solid and
+//   vertex:     nothing of the boundary is nearer than its foot; every other face has a root of its
+//               own for the point. Nearest to a reentrant edge, where the feet on both faces lie
+//               beyond their trims: the root moves to that edge;
+//   edge, face: the boundary is not nearer than half the depth. The deepest point of an edge is
+//               often one between two faces, where no kernel looks; the roots on both sides stand
+//               for it. Crossed edges that cut a wedge of 60 degrees are twice as deep as their
+//               points.
+// Face on face and edge on edge: both points, each in the other solid. Of an edge on a face only
+// the edge's point: the foot on the face may lie anywhere.
+//
+// Parts that are not watertight have no inside. There a vertex or ball belongs to the nearest of
+// the face and its chosen neighbours across convex edges, and other penetrations are left out where
+// such a neighbour is at less than half the depth and a shallower root nearby stands for them.
+#include "geometry/kernels/bezier.h"
+#include "geometry/kernels/kernels_internal.h"
+#include "geometry/pairs_internal.h"
+
+// Roots above this are not looked at [m]: a false one is so near to the edge of the other part that
+// it is off by less than this. Larger: jumps of that size at edges; smaller: rounding of the trims.
+static const double SHALLOW = 1e-9;
+static const double HALF = 0.49;      // of the depth: 1/2, and rounding
+static const double LEAST = 0.1;      // of the depth: what is really less deep says nothing
+static const double ROUNDING = 1e-13; // of the size of the features
+
+// ---- parts without an inside --------------------------------------------------------------------
+
+// A point (in the side's frame) inside the material below a face: is a neighbour of the face
+// nearer, at less than `share` of the depth?
+static bool neighbor_is_nearer(const PairSide* side, int face, Vec3 point, double share) {
+    double d = share * lash_face_distance(side->feature[face].face, point);
+    if (d >= 0) return false;
+    for (int k = side->first_neighbor[face]; k < side->first_neighbor[face + 1]; ++k) {
+        int other = side->neighbor[k];
+        const LashFeature* g = side->feature + other;
+        double e = lash_face_distance(g->face, point);
+        if (e < d || (e == d && other > face)) continue;
+        Vec3 foot = vec3_add_scaled(point, -e, lash_face_normal(g->face, point));
+        if (lash_trim_point(g->shape, g->face, foot, g->border) != LASH_OUTSIDE) return true;
+    }
+    return false;
+}
+
+// point: of the other feature f, in the side's frame.
+static bool owned_by_neighbor(const PairSide* side, int face, const LashFeature* f, Vec3 point) {
+    return pair_is_point(f) && pair_has_neighbors(side, face) &&
+           neighbor_is_nearer(side, face, point, 1);
+}
+
+// Edges and faces have many points; their neighbours usually have roots of their own.
+static bool is_shadowed(const PairSide* side, int face, const LashFeature* f, Vec3 point) {
+    return !pair_is_point(f) && pair_has_neighbors(side, face) &&
+           neighbor_is_nearer(side, face, point, 0.5);
+}
+
+// ---- solids -------------------------------------------------------------------------------------
+
+// A feature f at a root and what it may be inside of: the solid of the other part, its feature at
+// the root and its chosen faces. Points are in the frame of that part; place: f's part there.
+typedef struct Inside {
+    const LashFeature *f, *other;
+    const LashSolid* solid;
+    const uint8_t* chosen;
+    const LashPlacement* place;
+    Vec3 point, foot; // of the root
+    const double* t;  // parameter of the point where f is a free curve
+} Inside;
+
+typedef struct Deepest { // the deepest point found
+    double depth;        // [m] negative: none is inside
+    Vec3 point;
+    LashSolidFoot foot;
+    const Inside* in;
+} Deepest;
+
+static void keep_deeper(Deepest* best, const Inside* in, Vec3 point, const LashSolidFoot* foot) {
+    if (!foot->inside || !(foot->distance > best->depth)) return;
+    *best = (Deepest){foot->distance, point, *foot, in};
+}
+
+// The root's point on a face at `depth`. The foot there is boundary at just this depth, with the
+// point inside; false: something nearer says that it is outside.
+static bool look_at_point(const Inside* in, double depth, Deepest* best) {
+    LashSolidFoot foot;
+    if (lash_solid_nearest(in->solid, in->point, depth * (1 - 1e-9), &foot)) {
+        keep_deeper(best, in, in->point, &foot);
+        return foot.inside;
+    }
+    foot = (LashSolidFoot){.distance = depth, .inside = true, .foot = in->foot};
+    keep_deeper(best, in, in->point, &foot);
+    return true;
+}
+
+static double parameter_of(const Inside* in) {
+    const LashFeature* f = in->f;
+    if (f->skeleton == LASH_SKELETON_CURVE) return in->t[0];
+    double u = lash_feature_parameter(f, lash_place_inverse(in->place, in->point));
+    if (f->skeleton == LASH_SKELETON_LINE) return u;
+    return u - 2 * LASH_PI * floor((u - f->t0) / (2 * LASH_PI));
+}
+
+typedef struct Line { // an upper bound of the depth along an edge: depth + slope (u - at)
+    bool known;
+    double at, depth, slope;
+} Line;
+
+// The depth of a straight edge in a convex solid is concave along it, and each nearest boundary
+// point bounds it by a line. From the root on: to where the lines cross, or where the depth would
+// be that of the root, until it is enough. Elsewhere that is a good guess.
+static void look_along_edge(const Inside* in, double depth, double enough, Deepest* best) {
+    enum { PLACES = 6 };
+    const LashEdge* e = in->f->edge;
+    double s = parameter_of(in), low = e->t0, high = e->t1;
+    Line up = {0}, down = {0};
+    if (in->f->closed) {
+        low = s - 1;
+        high = s + 1;
+    }
+    for (int k = 0; k < PLACES; ++k) {
+        LashSolidFoot foot;
+        LashCurvePoint at = lash_edge_point(in->f->shape, e, s);
+        Vec3 p = k == 0 ? in->point : lash_place(in->place, at.p);
+        double limit = (depth + vec3_distance(p, in->point)) * (1 + 1e-6);
+        if (!lash_solid_nearest(in->solid, p, limit, &foot)) return;
+        keep_deeper(best, in, p, &foot);
+        double slope = -vec3_dot(mat3_mul(in->place->rot, at.d), foot.normal);
+        if (best->depth >= enough || slope == 0) return;
+        Line line = {true, s, foot.inside ? foot.distance : -foot.distance, slope};
+        if (slope > 0)
+            up = line;
+        else
+            down = line;
+        double to = s + (depth - line.depth) / slope;
+        if (up.known && down.known)
+            to = (down.depth - down.slope * down.at - up.depth + up.slope * up.at) /
+                 (up.slope - down.slope);
+        to = fmax(low, fmin(high, to));
+        if (to == s) return;
+        s = to;
+    }
+}
+
+// A vertex below two faces with a reentrant edge between them, and its foot beyond the edge: the
+// nearest boundary point is on the edge.
+static bool nearest_is_edge(const Inside* in, double depth, Deepest* best) {
+    const LashFeature* f = in->other;
+    LashSolidFoot foot;
+    if (f->concave_edges == 0 || f->face->type == LASH_FREEFORM) return false;
+    if (lash_trim_point(f->shape, f->face, in->foot, f->border) != LASH_OUTSIDE) return false;
+    if (!lash_solid_nearest(in->solid, in->point, 1.5 * depth, &foot)) return false;
+    if (!foot.inside || foot.edge < 0) return false;
+    *best = (Deepest){foot.distance, in->point, foot, in};
+    return true;
+}
+
+static bool is_chosen(const Inside* in, const LashSolidFoot* foot) {
+    const LashEdge* e = foot->edge >= 0 ? in->other->shape->edge + foot->edge : NULL;
+    if (e == NULL) return in->chosen[foot->face];
+    return (e->face[0] >= 0 && in->chosen[e->face[0]]) ||
+           (e->face[1] >= 0 && in->chosen[e->face[1]]);
+}
+
+// The root goes to the point's nearest boundary. of_a: the point is one of a.
+static void move_root(LashRoot* r, const Deepest* deepest, bool of_a, const LashPlacement* b_a) {
+    Vec3 point = deepest->point, foot = deepest->foot.foot, n = deepest->foot.normal;
+    r->gap = -deepest->depth;
+    r->boundary = true; // the other face finds it, too
+    r->point_a = of_a ? point : lash_place(b_a, foot);
+    r->point_b = of_a ? foot : lash_place(b_a, point);
+    r->normal = of_a ? n : vec3_neg(mat3_mul(b_a->rot, n));
+}
+
+// Both features of a root deeper than SHALLOW, at least one of them to be looked at.
+static bool counts_in_solids(const Inside in[2], const bool test[2], const LashPlacement* b_a,
+                             LashRoot* r, PairVerdict* verdict) {
+    const LashFeature *fa = in[0].f, *fb = in[1].f;
+    double depth = -r->gap, enough = HALF * depth;
+    bool vertex = fa->kind == LASH_FEATURE_VERTEX || fb->kind == LASH_FEATURE_VERTEX;
+    bool crossed = fa->kind == LASH_FEATURE_EDGE && fb->kind == LASH_FEATURE_EDGE;
+    if (vertex) enough = depth * (1 - 1e-8) - ROUNDING * fmax(fa->size, fb->size);
+    Deepest best = {.depth = -1};
+    for (int i = 0; i < 2; ++i) {
+        if (test[i] && !crossed && !look_at_point(in + i, depth, &best)) return false;
+    }
+    for (int i = 0; i < 2; ++i) {
+        if (test[i] && in[i].f->kind == LASH_FEATURE_EDGE && best.depth < enough)
+            look_along_edge(in + i, depth, enough, &best);
+    }
+    bool shallower = best.depth < enough;
+    verdict->inside = best.depth > 0;
+    if (shallower && (vertex || best.depth < fmax(SHALLOW, LEAST * depth))) return false;
+    if (shallower) verdict->real = best.depth;
+    if (shallower) return is_chosen(best.in, &best.foot);
+    if (vertex && best.in->other->kind == LASH_FEATURE_FACE &&
+        nearest_is_edge(best.in, depth, &best))
+        move_root(r, &best, best.in == in, b_a);
+    return true;
+}
+
+bool pair_root_counts(const PairSide* a, const PairSide* b, const PairCombination* c,
+                      const PairView* v, LashRoot* r, PairVerdict* verdict) {
+    const LashFeature *fa = a->feature + c->a, *fb = b->feature + c->b;
+    const LashSolid *solid_a = a->solid[c->a], *solid_b = b->solid[c->b];
+    const bool faces = fa->kind == LASH_FEATURE_FACE && fb->kind == LASH_FEATURE_FACE;
+    bool test[2] = {fa->kind != LASH_FEATURE_FACE || faces, fb->kind != LASH_FEATURE_FACE || faces};
+    if ((test[0] && solid_b == NULL) || (test[1] && solid_a == NULL)) {
+        if (c->medial && (owned_by_neighbor(b, c->b, fa, lash_place(&v->b_a, fa->origin)) ||
+                          owned_by_neighbor(a, c->a, fb, lash_place(&v->a_b, fb->origin))))
+            return false;
+        verdict->shadowed = r->shadowed || is_shadowed(b, c->b, fa, r->point_a) ||
+                            is_shadowed(a, c->a, fb, lash_place(&v->a_b, r->point_b));
+    }
+    test[0] = test[0] && solid_b != NULL;
+    test[1] = test[1] && solid_a != NULL;
+    if (r->gap > -SHALLOW || (!test[0] && !test[1])) return true;
+    Vec3 a_in_a = lash_place(&v->a_b, r->point_a), b_in_a = lash_place(&v->a_b, r->point_b);
+    const Inside in[2] = {
+        {fa, fb, solid_b, b->chosen, &v->b_a, r->point_a, r->point_b, r->t_a},
+        {fb, fa, solid_a, a->chosen, &v->a_b, b_in_a, a_in_a, r->t_b},
+    };
+    return counts_in_solids(in, test, &v->b_a, r, verdict);
+}

@@ -1,0 +1,290 @@
+// Inside or outside of a solid, and gaps along paths over parts whose faces end in fillets, hooks,
+// rims, counterbores and studs: no false depths, no jumps, no memory.
+// clang-format off
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+// clang-format on
+#include <math.h>
+#include <string.h>
+
+#include "geometry/interference.h"
+#include "geometry/pairs.h"
+#include "geometry/solid.h"
+#include "tests/cad_parts.h"
+#include "tests/geometry_oracle.h"
+
+static CadFolder folder;
+
+static int make_folder(void** state) {
+    (void)state;
+    folder = cad_folder();
+    return 0;
+}
+
+static int remove_folder(void** state) {
+    (void)state;
+    cad_remove_all(folder.path);
+    return 0;
+}
+
+static long poses(long normal, long many) {
+    return getenv("LASH_LONG_TESTS") != NULL ? many : normal;
+}
+
+// ---- points -------------------------------------------------------------------------------------
+
+static void a_point_in_a_primitive_has_the_depth_of_first_principles(void** state) {
+    (void)state;
+    Random r = {7};
+    const Solid solids[] = {{SOLID_BOX, {0.5, 0.4, 0.3}},
+                            {SOLID_CYLINDER, {0.4, 0.5, 0}},
+                            {SOLID_SPHERE, {0.25, 0, 0}},
+                            {SOLID_CAPSULE, {0.3, 0.4, 0}},
+                            {SOLID_RING, {0.45, 0.7, 0.3}}};
+    LashShape* shape[] = {lash_shape_box(vec3(1, 0.8, 0.6)), lash_shape_cylinder(0.4, 1),
+                          lash_shape_sphere(0.25), lash_shape_capsule(0.3, 0.8),
+                          lash_shape_ring(0.45, 0.7, 0.6)};
+    for (int i = 0; i < 5; ++i) {
+        const LashSolid* solid = lash_shape_solid(shape[i], 0);
+        assert_non_null(solid);
+        for (long k = 0; k < poses(20000, 1000000); ++k) {
+            Vec3 p = vec3(random_in(&r, -1, 1), random_in(&r, -1, 1), random_in(&r, -1, 1));
+            LashSolidFoot foot;
+            double expected = solid_distance(&solids[i], p);
+            assert_true(lash_solid_nearest(solid, p, INFINITY, &foot));
+            double found = foot.inside ? -foot.distance : foot.distance;
+            if (fabs(found - expected) > 1e-12)
+                print_message("solid %d at (%.17g, %.17g, %.17g): %g, expected %g\n", i, p.x, p.y,
+                              p.z, found, expected);
+            assert_true(fabs(found - expected) <= 1e-12);
+            assert_true(fabs(vec3_distance(p, foot.foot) - foot.distance) <= 1e-12);
+            assert_false(lash_solid_nearest(solid, p, 0.999 * foot.distance, &foot));
+        }
+        lash_shape_destroy(shape[i]);
+    }
+}
+
+// ---- parts --------------------------------------------------------------------------------------
+
+static LashShape* part(const char* name, const char* body) {
+    char json[700], step[700], command[1800], text[2400];
+    snprintf(text, sizeof text, "{\"format\": \"lash-step/1\", \"name\": \"%s\", %s}", name, body);
+    snprintf(json, sizeof json, "%s/%s.json", folder.path, name);
+    snprintf(step, sizeof step, "%s/%s.step", folder.path, name);
+    cad_write(json, text, strlen(text));
+    snprintf(command, sizeof command, "'%s/lash-make-step' '%s' '%s'", LASH_BINARY_DIR, json, step);
+    if (system(command) != 0) fail_msg("cannot make %s", name);
+    LashError error = {0};
+    LashImport import = {0};
+    LashShape* shape = lash_shape_load(step, &import, &error);
+    if (shape == NULL) fail_msg("%s: %s", name, error.message);
+    return shape;
+}
+
+enum { PARTS = 6 };
+static const char* const names[PARTS] = {"nose", "hook", "studs", "counterbore", "wave", "blade"};
+
+// Millimetres; each about 10 mm large.
+static LashShape* make(int i) {
+    static const char* const body[PARTS] = {
+        // a block whose upper edges are rounded
+        "\"steps\": [{\"box\": {\"size\": [8, 6, 5], \"centered\": true}}, {\"fillet\": "
+        "{\"radius\": 0.8, \"edges\": [[4, 0, 2.5], [-4, 0, 2.5]]}}]",
+        // a hook: a reentrant mouth
+        "\"steps\": [{\"extrude\": {\"profile\": {\"polygon\": [[-5, -4], [5, -4], [5, 4], [1, 4], "
+        "[1, 2], [3, 2], [3, -2], [-5, -2]]}, \"length\": 6}, \"at\": [0, 0, -3]}]",
+        // round studs on a plate
+        "\"steps\": [{\"box\": {\"size\": [12, 12, 2], \"centered\": true}}, {\"cylinder\": "
+        "{\"radius\": 1.5, \"length\": 3}, \"at\": [3, 3, 0.5]}, {\"cylinder\": {\"radius\": 1.5, "
+        "\"length\": 3}, \"at\": [-3, 3, 0.5]}, {\"cylinder\": {\"radius\": 1.5, \"length\": 3}, "
+        "\"at\": [0, -3, 0.5]}]",
+        // a hole with a counterbore and a rim
+        "\"steps\": [{\"cylinder\": {\"radius\": 6, \"length\": 6}, \"at\": [0, 0, -3]}, {\"do\": "
+        "\"cut\", \"cylinder\": {\"radius\": 2, \"length\": 8}, \"at\": [0, 0, -4]}, {\"do\": "
+        "\"cut\", \"cylinder\": {\"radius\": 4, \"length\": 3}, \"at\": [0, 0, 1]}]",
+        // the nose as B-splines
+        "\"bspline\": true, \"steps\": [{\"box\": {\"size\": [8, 6, 5], \"centered\": true}}, "
+        "{\"fillet\": {\"radius\": 0.8, \"edges\": [[4, 0, 2.5]]}}]",
+        // a wedge of 60 degrees
+        "\"steps\": [{\"extrude\": {\"profile\": {\"polygon\": [[-4, -3], [4, -3], [0, "
+        "3.9282032302755]]}, \"length\": 7}, \"at\": [0, 0, -3.5]}]"};
+    return part(names[i], body[i]);
+}
+
+// Winding number of the viewing mesh: 1 inside, 0 outside.
+static double winding(const LashShape* s, Vec3 p) {
+    double sum = 0;
+    for (int i = 0; i < s->triangles; ++i) {
+        Vec3 q[3];
+        double l[3];
+        for (int k = 0; k < 3; ++k) {
+            const float* m = s->mesh_point + 3 * s->triangle[3 * i + k];
+            q[k] = vec3_sub(vec3(m[0], m[1], m[2]), p);
+            l[k] = vec3_norm(q[k]);
+        }
+        double top = vec3_dot(q[0], vec3_cross(q[1], q[2]));
+        double low = l[0] * l[1] * l[2] + vec3_dot(q[0], q[1]) * l[2] +
+                     vec3_dot(q[1], q[2]) * l[0] + vec3_dot(q[2], q[0]) * l[1];
+        sum += 2 * atan2(top, low);
+    }
+    return sum / (4 * LASH_PI);
+}
+
+static void a_point_is_inside_where_the_mesh_winds_around_it(void** state) {
+    (void)state;
+    Random r = {11};
+    for (int i = 0; i < PARTS; ++i) {
+        LashShape* shape = make(i);
+        const LashSolid* solid = lash_shape_solid(shape, 0);
+        assert_non_null(solid);
+        for (long k = 0; k < poses(4000, 100000); ++k) {
+            Vec3 p = vec3(random_in(&r, -7e-3, 7e-3), random_in(&r, -7e-3, 7e-3),
+                          random_in(&r, -6e-3, 6e-3));
+            LashSolidFoot foot;
+            assert_true(lash_solid_nearest(solid, p, INFINITY, &foot));
+            if (foot.distance < 5e-5) continue; // as coarse as the mesh
+            bool inside = winding(shape, p) > 0.5;
+            if (inside != foot.inside)
+                print_message("%s at (%g, %g, %g): inside %d, distance %g, face %d edge %d\n",
+                              names[i], p.x, p.y, p.z, foot.inside, foot.distance, foot.face,
+                              foot.edge);
+            assert_int_equal(inside, foot.inside);
+        }
+        lash_shape_destroy(shape);
+    }
+}
+
+// ---- paths --------------------------------------------------------------------------------------
+
+enum { CAPACITY = 512 };
+
+typedef struct Rig {
+    LashPair* pair;
+    LashPairWork *warm, *fresh;
+    LashContactPoint point[2][CAPACITY];
+} Rig;
+
+static double least_gap(Rig* rig, LashPairWork* work, int slot, Pose a, int* count) {
+    *count = lash_pair_query(rig->pair, work, a, pose_identity(), 1e-3, rig->point[slot], CAPACITY);
+    assert_true(*count <= CAPACITY);
+    double gap = INFINITY;
+    for (int i = 0; i < *count; ++i) gap = fmin(gap, rig->point[slot][i].gap);
+    return gap;
+}
+
+// From outside towards the other part, up to 20 um.
+static Pose approach(Rig* rig, Random* r) {
+    Pose a = pose(vec3_scale(25e-3, random_direction(r)), random_rotation(r));
+    Vec3 aim = vec3_scale(random_in(r, 0, 4e-3), random_direction(r));
+    for (int k = 0; k < 200; ++k) {
+        LashPairWork* work = rig->fresh;
+        int n = lash_pair_query(rig->pair, work, a, pose_identity(), 0.1, rig->point[0], CAPACITY);
+        double gap = INFINITY;
+        for (int i = 0; i < n && i < CAPACITY; ++i) gap = fmin(gap, rig->point[0][i].gap);
+        if (gap < 2e-5) break;
+        Vec3 way = vec3_sub(aim, a.r);
+        a.r = vec3_add_scaled(a.r, fmin(1, 0.9 * gap / vec3_norm(way)), way);
+    }
+    return a;
+}
+
+// A path that stays at the surface: small random steps, back out along the normal when deeper than
+// `depth`, in again when apart.
+static void walk(Rig* rig, Random* r, const char* what, double depth, long steps) {
+    Pose a = approach(rig, r);
+    double last = INFINITY, radius = lash_pair_radius_a(rig->pair);
+    Vec3 drift = random_direction(r);
+    for (long k = 0; k < steps; ++k) {
+        LashTravel travel;
+        lash_travel_start(&travel, a, radius);
+        if (k % 200 == 0) drift = random_direction(r);
+        Vec3 step = vec3_scale(2e-6, random_direction(r));
+        step = vec3_add_scaled(step, 4e-6, drift);
+        if (!(last < 2e-4)) step = vec3_add_scaled(step, -2e-5 / vec3_norm(a.r), a.r);
+        if (last < 0) {
+            int n, at = 0;
+            least_gap(rig, rig->warm, 0, a, &n);
+            for (int i = 1; i < n; ++i)
+                if (rig->point[0][i].gap < rig->point[0][at].gap) at = i;
+            if (n > 0 && last < -depth)
+                step = vec3_add_scaled(step, fmin(1e-5, -last), rig->point[0][at].normal);
+        }
+        a.r = vec3_add(a.r, step);
+        a.rot = quat_mul(quat_exp(vec3_scale(1e-3 * random_unit(r), random_direction(r))), a.rot);
+        lash_travel_move(&travel, a);
+        int n, m;
+        lash_pair_work_reset(rig->fresh);
+        double gap = least_gap(rig, rig->warm, 0, a, &n);
+        double again = least_gap(rig, rig->fresh, 1, a, &m);
+        assert_true(gap == again && n == m);
+        double from = fmin(last, 1e-3), to = fmin(gap, 1e-3);
+        double most = travel.sum + 1e-9 + fmax(0, fmax(-from, -to));
+        if (k > 0 && fabs(to - from) > most)
+            print_message("%s step %ld: %g to %g, moved %g\n", what, k, from, to, travel.sum);
+        assert_true(k == 0 || fabs(to - from) <= most);
+        last = gap;
+    }
+}
+
+static void gaps_along_paths_change_by_no_more_than_the_motion(void** state) {
+    (void)state;
+    Random r = {2024};
+    static Rig rig;
+    LashShape* shape[PARTS];
+    for (int i = 0; i < PARTS; ++i) shape[i] = make(i);
+    for (int i = 0; i < PARTS; ++i) {
+        for (int j = 0; j < PARTS; ++j) {
+            if (i == 4 && j == 4) continue; // splines against each other are slow
+            char what[64];
+            LashPairDef def = lash_pair_def();
+            def.a.shape = shape[i];
+            def.b.shape = shape[j];
+            snprintf(what, sizeof what, "%s on %s", names[i], names[j]);
+            rig.pair = lash_pair_create(&def);
+            rig.warm = lash_pair_work_create(rig.pair);
+            rig.fresh = lash_pair_work_create(rig.pair);
+            bool slow = lash_pair_searches(rig.pair);
+            long walks = poses(1, slow ? 10 : 60);
+            for (long k = 0; k < walks; ++k) {
+                lash_pair_work_reset(rig.warm);
+                walk(&rig, &r, what, 1e-5, slow ? 60 : 500);
+            }
+            lash_pair_work_destroy(rig.warm);
+            lash_pair_work_destroy(rig.fresh);
+            lash_pair_destroy(rig.pair);
+        }
+    }
+    for (int i = 0; i < PARTS; ++i) lash_shape_destroy(shape[i]);
+}
+
+// ---- interference -------------------------------------------------------------------------------
+
+static void boxes_in_each_other_are_found_with_place_and_depth(void** state) {
+    (void)state;
+    LashShape* box = lash_shape_box(vec3(0.04, 0.03, 0.02));
+    LashPairDef def = lash_pair_def();
+    def.a.shape = def.b.shape = box;
+    LashPair* pair = lash_pair_create(&def);
+    Pose a = pose_identity();
+    a.r = vec3(0.005, 0, 0);
+    LashInterference found = lash_pair_interference(pair, a, pose_identity());
+    assert_true(found.depth > 0.004 && found.depth <= 0.01 + 1e-12);
+    assert_true(fabs(found.point.x) <= 0.025 && fabs(found.point.y) <= 0.015);
+    a.r = vec3(0.0401, 0, 0);
+    assert_true(lash_pair_interference(pair, a, pose_identity()).depth == 0);
+    lash_pair_destroy(pair);
+    lash_shape_destroy(box);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_point_in_a_primitive_has_the_depth_of_first_principles),
+        cmocka_unit_test(a_point_is_inside_where_the_mesh_winds_around_it),
+        cmocka_unit_test(gaps_along_paths_change_by_no_more_than_the_motion),
+        cmocka_unit_test(boxes_in_each_other_are_found_with_place_and_depth),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
