@@ -144,9 +144,9 @@ static void time_friction(const AppProblem* p, LashFrictionMeasure measure, doub
 }
 
 static void time_lcp(const AppProblem* p, double tolerance, Line* line) {
-    int n = p->mixed.lcp.n;
+    int n = p->lcp.n;
     double *z = lash_alloc((size_t)n * sizeof(double)), *w = lash_alloc((size_t)n * sizeof(double));
-    void* work = lash_alloc(lash_mixed_work_size(n));
+    void* work = lash_alloc(lash_lcp_work_size(n));
     LashLcpSettings settings = lash_lcp_settings();
     LashLcpInfo info = {0};
     settings.tolerance = tolerance;
@@ -155,12 +155,12 @@ static void time_lcp(const AppProblem* p, double tolerance, Line* line) {
     for (int k = 0; again(k, total); ++k) {
         int repeat = n <= 24 ? 16 : 1;
         BenchInstant start = bench_now();
-        for (int r = 0; r < repeat; ++r) info = lash_mixed_solve(&p->mixed, &settings, z, w, work);
+        for (int r = 0; r < repeat; ++r) info = lash_lcp_solve(&p->lcp, &settings, z, w, work);
         double spent = bench_since(start);
         total += spent;
         if (spent > 0) line->us = fmin(line->us, spent / repeat); // 0: the clock did not tick
     }
-    line->residual = lash_mixed_residual(&p->mixed, z, w);
+    line->residual = lash_lcp_residual(&p->lcp, z, w);
     judge(line, info.outcome, tolerance);
     line->iterations = info.iterations;
     line->method = lash_lcp_method_name(info.method);

@@ -116,8 +116,7 @@ static bool read_generic(ProblemReader* r, AppProblem* p) {
 }
 
 static void set_mixed(AppProblem* p, int n, double* A, double* b, uint8_t* free_rows) {
-    p->mixed.lcp = (LashLcpProblem){n, A, n, b};
-    p->mixed.free = free_rows;
+    p->lcp = (LashLcpProblem){n, A, n, b, free_rows};
     p->units = n;
 }
 
@@ -270,9 +269,9 @@ void app_problem_destroy(AppProblem* p) {
     lash_free((void*)p->friction.b);
     lash_free((void*)p->friction.mu);
     lash_free((void*)p->friction.kind);
-    lash_free((void*)p->mixed.lcp.A);
-    lash_free((void*)p->mixed.lcp.b);
-    lash_free((void*)p->mixed.free);
+    lash_free((void*)p->lcp.A);
+    lash_free((void*)p->lcp.b);
+    lash_free((void*)p->lcp.free);
     problem_free_sparse(&p->sparse);
     problem_free_global(p->global);
     lash_free(p);

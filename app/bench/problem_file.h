@@ -5,7 +5,7 @@
 #define LASH_APP_PROBLEM_FILE_H
 
 #include "core/error.h"
-#include "solvers/cone/mixed.h"
+#include "solvers/cone/lcp.h"
 #include "solvers/friction.h"
 
 #ifdef __cplusplus
@@ -25,7 +25,7 @@ typedef struct AppGlobal AppGlobal; // M, H, q, b as read, and the factors of M
 typedef struct AppProblem {
     AppProblemLayout layout;
     LashFrictionProblem friction; // of the layouts with friction; owns its arrays
-    LashMixedProblem mixed;       // of LCP and mixed LCP; owns its arrays
+    LashLcpProblem lcp;           // of LCP and mixed LCP; owns its arrays
     LashBlockSparse sparse;       // what friction.sparse points to
     AppGlobal* global;            // of the global layout; friction is then W = H' M^-1 H
     int units;                    // contacts, or rows of an LCP

@@ -13,7 +13,7 @@
 
 #include "core/error.h"
 #include "solvers/cone/friction_internal.h"
-#include "solvers/cone/mixed.h"
+#include "solvers/cone/lcp.h"
 
 static const double TURN = 6.283185307179586;
 
@@ -35,7 +35,7 @@ static int lcp_rows(int kind, double mu, int directions) {
 
 static size_t numbers(int n) {
     size_t s = (size_t)n;
-    return s * s + 6 * s + (s + 7) / 8 + lash_mixed_work_size(n) / sizeof(double) + 16;
+    return s * s + 6 * s + (s + 7) / 8 + lash_lcp_work_size(n) / sizeof(double) + 16;
 }
 
 // Room for any problem of at most so many contacts: of those, only the ones with few contacts use it.
@@ -158,12 +158,12 @@ LashLcpInfo friction_polyhedral(Friction* f, int directions, double tolerance) {
     if (numbers(p.n) + (size_t)f->contacts + 1 > f->matrix_size) return info; // too large
     set_directions(&p);
     assemble(&p);
-    LashMixedProblem mixed = {{p.n, p.A, p.n, p.b}, p.joint};
+    LashLcpProblem problem = {p.n, p.A, p.n, p.b, p.joint};
     LashLcpSettings settings = lash_lcp_settings();
     settings.method = LASH_LCP_LEMKE;
     settings.tolerance = tolerance;
     settings.stop = f->settings->stop;
-    info = lash_mixed_solve(&mixed, &settings, p.z, p.w, p.work);
+    info = lash_lcp_solve(&problem, &settings, p.z, p.w, p.work);
     f->iterations += info.iterations;
     if (info.outcome == LASH_FAILED) return info; // the point so far stays
     f->singular = true;                           // not known: let the minimum norm decide

@@ -1,11 +1,10 @@
-// Linear complementarity w = A z + b, 0 <= w perp z >= 0: the driver, projected Gauss-Seidel,
-// enumeration, and the residual. Lemke stands in lcp_pivot.c, Newton in lcp_newton.c.
+// Linear complementarity w = A z + b, 0 <= w perp z >= 0: the driver, enumeration, and the residual.
+// Lemke stands in lcp_pivot.c.
 //
-//     Gauss-Seidel:  z_i <- max(0, z_i - w_i / A_ii), row after row
 //     enumeration:   for every set S of variables: A_SS z_S = -b_S; the first complementary answer
 //
 // The default is Lemke; when it ends on a ray (no solution found), enumeration (up to 12
-// complementarity rows) or Newton. What is returned is checked: |min(z, w)| / (1 + |b|).
+// complementarity rows). What is returned is checked: |min(z, w)| / (1 + |b|).
 #include "solvers/cone/lcp.h"
 
 #include <math.h>
@@ -18,39 +17,40 @@
 enum { ENUMERATION_ROWS = 12 };
 
 LashLcpSettings lash_lcp_settings(void) {
-    LashLcpSettings s = {1e-10, LASH_LCP_DEFAULT, 0, true};
-    return s;
+    return (LashLcpSettings){.tolerance = 1e-10, .method = LASH_LCP_DEFAULT};
 }
 
 const char* lash_lcp_method_name(LashLcpMethod method) {
-    static const char* const name[] = {"default", "lemke", "newton", "gauss-seidel", "enumeration"};
+    static const char* const name[] = {"default", "lemke", "enumeration"};
     LASH_ASSERT((unsigned)method < sizeof name / sizeof name[0]);
     return name[method];
 }
 
-size_t lcp_work_size(int n) {
+size_t lash_lcp_work_size(int n) {
     LASH_ASSERT(n >= 0);
     size_t s = (size_t)n, least = lash_dense_least_squares_size(n, n);
     size_t doubles = 2 * s * (s + 2) + (least > 2 * s ? least : 2 * s) + 3 * (s + 1);
     return doubles * sizeof(double) + (5 * s + 8) * sizeof(int32_t);
 }
 
-size_t lash_lcp_work_size(int n) {
-    return lcp_work_size(n);
-}
-
-Lcp lcp_begin(const LashLcpProblem* q, const uint8_t* free_rows, const LashLcpSettings* set,
-              double* z, double* w, void* work) {
-    LASH_ASSERT(q->n >= 0 && q->lda >= q->n && set->tolerance > 0);
-    size_t n = (size_t)q->n, least = lash_dense_least_squares_size(q->n, q->n);
+static Lcp begin(const LashLcpProblem* problem, const LashLcpSettings* settings, double* z,
+                 double* w, void* work) {
+    LASH_ASSERT(problem->n >= 0 && problem->lda >= problem->n && settings->tolerance > 0);
+    size_t n = (size_t)problem->n, least = lash_dense_least_squares_size(problem->n, problem->n);
     double sum = 0, *d = work;
     for (size_t j = 0; j < n; ++j) {
-        sum += 0 * q->b[j];
-        for (size_t i = 0; i < n; ++i) sum += 0 * q->A[i + j * (size_t)q->lda];
+        sum += 0 * problem->b[j];
+        for (size_t i = 0; i < n; ++i) sum += 0 * problem->A[i + j * (size_t)problem->lda];
     }
     LASH_ASSERT(sum == 0); // NaN or infinity
-    if (set->cold && n > 0) memset(z, 0, n * sizeof(double));
-    Lcp p = {.n = q->n, .lda = q->lda, .A = q->A, .b = q->b, .free = free_rows, .z = z, .w = w};
+    if (n > 0) memset(z, 0, n * sizeof(double));
+    Lcp p = {.n = problem->n,
+             .lda = problem->lda,
+             .A = problem->A,
+             .b = problem->b,
+             .free = problem->free,
+             .z = z,
+             .w = w};
     p.matrix = d;
     d += n * (n + 2);
     p.matrix2 = d;
@@ -65,9 +65,9 @@ Lcp lcp_begin(const LashLcpProblem* q, const uint8_t* free_rows, const LashLcpSe
     p.basic = p.pivot + n + 1;
     p.nonbasic = p.basic + n + 1;
     p.where = p.nonbasic + n + 1;
-    p.tolerance = set->tolerance;
-    p.max_iterations = set->max_iterations;
-    p.stop = set->stop;
+    p.tolerance = settings->tolerance;
+    p.max_iterations = settings->max_iterations;
+    p.stop = settings->stop;
     return p;
 }
 
@@ -123,26 +123,6 @@ double lcp_solve_basis(Lcp* p, const uint8_t* in) {
     return lcp_residual(p);
 }
 
-double lcp_gauss_seidel(Lcp* p) {
-    int limit = p->max_iterations > 0 ? p->max_iterations : 20000;
-    double residual = lcp_residual(p);
-    for (int k = 0; k < limit && residual > p->tolerance && !lash_stop_asked(p->stop); ++k) {
-        for (int i = 0; i < p->n; ++i) {
-            const double* a = p->A + (size_t)i * (size_t)p->lda;
-            if (!(fabs(a[i]) > 0)) return residual; // the method needs a diagonal
-            double z = p->z[i] - p->w[i] / a[i];
-            if (!lcp_free(p, i) && z < 0) z = 0;
-            double change = z - p->z[i];
-            p->z[i] = z;
-            for (int r = 0; change != 0 && r < p->n; ++r) p->w[r] += change * a[r];
-        }
-        p->iterations++;
-        residual = lcp_residual(p);
-        if (!(residual < 1e100)) break;
-    }
-    return residual;
-}
-
 double lcp_enumerate(Lcp* p) {
     int rows[ENUMERATION_ROWS], count = 0;
     for (int i = 0; i < p->n; ++i)
@@ -167,64 +147,42 @@ double lcp_enumerate(Lcp* p) {
 }
 
 static double run_default(Lcp* p, LashLcpMethod* method) {
-    int rows = 0;
-    for (int i = 0; i < p->n; ++i) rows += !lcp_free(p, i);
     *method = LASH_LCP_LEMKE;
     double residual = lcp_lemke(p);
-    if (residual <= p->tolerance) return residual;
-    if (rows <= ENUMERATION_ROWS) {
-        *method = LASH_LCP_ENUMERATION;
-        return lcp_enumerate(p);
-    }
-    *method = LASH_LCP_NEWTON;
-    memset(p->z, 0, (size_t)p->n * sizeof(double));
-    residual = lcp_newton(p);
-    if (residual <= p->tolerance) return residual;
-    for (int i = 0; i < p->n; ++i) p->z[i] = 1;
-    return lcp_newton(p);
-}
-
-LashLcpInfo lcp_run(Lcp* p, const LashLcpSettings* set) {
-    LashLcpInfo info = {LASH_FAILED, set->method, false, 0, INFINITY};
-    switch (set->method) {
-        case LASH_LCP_DEFAULT:
-            info.residual = run_default(p, &info.method);
-            break;
-        case LASH_LCP_LEMKE:
-            info.residual = lcp_lemke(p);
-            break;
-        case LASH_LCP_NEWTON:
-            info.residual = lcp_newton(p);
-            break;
-        case LASH_LCP_GAUSS_SEIDEL:
-            info.residual = lcp_gauss_seidel(p);
-            break;
-        case LASH_LCP_ENUMERATION:
-            info.residual = lcp_enumerate(p);
-            break;
-    }
-    info.iterations = p->iterations;
-    info.ray = p->ray;
-    info.residual = lcp_residual(p);
-    if (!(info.residual < INFINITY)) {
-        memset(p->z, 0, (size_t)p->n * sizeof(double));
-        info.residual = lcp_residual(p);
-    }
-    if (info.residual <= p->tolerance)
-        info.outcome = LASH_CONVERGED;
-    else if (info.residual <= 1e-6 && info.residual <= 1e4 * p->tolerance)
-        info.outcome = LASH_INACCURATE;
-    return info;
+    int rows = 0;
+    for (int i = 0; i < p->n; ++i) rows += !lcp_free(p, i);
+    if (residual <= p->tolerance || rows > ENUMERATION_ROWS) return residual;
+    *method = LASH_LCP_ENUMERATION;
+    return lcp_enumerate(p);
 }
 
 LashLcpInfo lash_lcp_solve(const LashLcpProblem* problem, const LashLcpSettings* settings,
                            double* z, double* w, void* work) {
-    Lcp p = lcp_begin(problem, NULL, settings, z, w, work);
-    return lcp_run(&p, settings);
+    Lcp p = begin(problem, settings, z, w, work);
+    LashLcpInfo info = {LASH_FAILED, settings->method, false, 0, INFINITY};
+    if (settings->method == LASH_LCP_DEFAULT)
+        run_default(&p, &info.method);
+    else if (settings->method == LASH_LCP_LEMKE)
+        lcp_lemke(&p);
+    else
+        lcp_enumerate(&p);
+    info.iterations = p.iterations;
+    info.ray = p.ray;
+    info.residual = lcp_residual(&p);
+    if (!(info.residual < INFINITY)) {
+        memset(z, 0, (size_t)p.n * sizeof(double));
+        info.residual = lcp_residual(&p);
+    }
+    if (info.residual <= p.tolerance)
+        info.outcome = LASH_CONVERGED;
+    else if (info.residual <= 1e-6 && info.residual <= 1e4 * p.tolerance)
+        info.outcome = LASH_INACCURATE;
+    return info;
 }
 
 double lash_lcp_residual(const LashLcpProblem* problem, const double* z, double* w) {
     Lcp p = {.n = problem->n, .lda = problem->lda, .A = problem->A, .b = problem->b};
+    p.free = problem->free;
     p.z = (double*)z;
     p.w = w;
     return lcp_residual(&p);

@@ -1,4 +1,5 @@
-// Linear complementarity: w = A z + b, 0 <= w perp z >= 0, and its mixed form with free rows.
+// Linear complementarity: w = A z + b, 0 <= w perp z >= 0; in its mixed form with w = 0, z free on
+// marked rows, which may be rank-deficient.
 #ifndef LASH_SOLVERS_LCP_H
 #define LASH_SOLVERS_LCP_H
 
@@ -13,22 +14,20 @@ typedef struct LashLcpProblem {
     int n;
     const double* A; // (n x n) column-major, any matrix
     int lda;
-    const double* b; // (n)
+    const double* b;     // (n)
+    const uint8_t* free; // (n) 1: z free and w = 0; NULL: none
 } LashLcpProblem;
 
 typedef enum LashLcpMethod {
-    LASH_LCP_DEFAULT,      // Lemke; enumeration, Newton when it ends on a ray
-    LASH_LCP_LEMKE,        // lexicographic pivoting: ends on degenerate problems
-    LASH_LCP_NEWTON,       // semismooth, Fischer-Burmeister, line search
-    LASH_LCP_GAUSS_SEIDEL, // projected
-    LASH_LCP_ENUMERATION   // n <= 12: every basis, in order of its size
+    LASH_LCP_DEFAULT,    // Lemke; enumeration when it ends on a ray
+    LASH_LCP_LEMKE,      // lexicographic pivoting: ends on degenerate problems
+    LASH_LCP_ENUMERATION // n <= 12: every basis, in order of its size
 } LashLcpMethod;
 
 typedef struct LashLcpSettings {
     double tolerance; // of the residual
     LashLcpMethod method;
     int max_iterations;   // 0: the method's own limit
-    bool cold;            // true: z on entry is not read (Newton and Gauss-Seidel start from 0)
     const LashStop* stop; // asked between iterations; NULL: none
 } LashLcpSettings;
 
@@ -36,11 +35,11 @@ typedef struct LashLcpInfo {
     LashOutcome outcome;  // LASH_FAILED: no solution found
     LashLcpMethod method; // the one that gave the answer
     bool ray;             // Lemke ended on a secondary ray
-    int iterations;       // pivots, sweeps, Newton steps or bases
+    int iterations;       // pivots or bases
     double residual;      // |min(z, w)|_inf / (1 + |b|_inf), recomputed from A, b, z
 } LashLcpInfo;
 
-LashLcpSettings lash_lcp_settings(void); // 1e-10, default method, cold
+LashLcpSettings lash_lcp_settings(void); // 1e-10, default method
 
 size_t lash_lcp_work_size(int n);
 LashLcpInfo lash_lcp_solve(const LashLcpProblem* problem, const LashLcpSettings* settings,

@@ -1,4 +1,4 @@
-// Shared by the methods of lcp.c and mixed.c: the mixed problem, with or without free rows.
+// What the methods for linear complementarity share.
 #ifndef LASH_SOLVERS_LCP_INTERNAL_H
 #define LASH_SOLVERS_LCP_INTERNAL_H
 
@@ -27,11 +27,6 @@ static inline bool lcp_free(const Lcp* p, int i) {
     return p->free != NULL && p->free[i];
 }
 
-size_t lcp_work_size(int n);
-Lcp lcp_begin(const LashLcpProblem* problem, const uint8_t* free_rows,
-              const LashLcpSettings* settings, double* z, double* w, void* work);
-LashLcpInfo lcp_run(Lcp* p, const LashLcpSettings* settings);
-
 double lcp_residual(const Lcp* p); // sets w
 
 // Sets z from a complementary basis: in[i] = 1 where z_i may differ from 0. Least squares when the
@@ -40,8 +35,6 @@ double lcp_solve_basis(Lcp* p, const uint8_t* in);
 
 // Each returns the residual of the z it leaves.
 double lcp_lemke(Lcp* p);
-double lcp_newton(Lcp* p);
-double lcp_gauss_seidel(Lcp* p);
 double lcp_enumerate(Lcp* p);
 
 #endif

@@ -88,14 +88,14 @@ static void generic_lcp_and_mixed_layouts_are_recognised(void** state) {
     assert_true(p->friction.mu[2] == 0.5);
     app_problem_destroy(p);
     p = parse_ok(lcp_text, APP_LAYOUT_LCP);
-    assert_int_equal(p->mixed.lcp.n, 2);
+    assert_int_equal(p->lcp.n, 2);
     app_problem_destroy(p);
     p = parse_ok(mixed_text, APP_LAYOUT_MIXED);
-    assert_true(p->mixed.free[0] == 1 && p->mixed.free[1] == 0 && p->mixed.lcp.A[2] == -1);
+    assert_true(p->lcp.free[0] == 1 && p->lcp.free[1] == 0 && p->lcp.A[2] == -1);
     app_problem_destroy(p);
     p = parse_ok(parts_text, APP_LAYOUT_MIXED);
-    assert_int_equal(p->mixed.lcp.n, 3);
-    assert_true(p->mixed.lcp.A[1 + 2 * 3] == 1.5 && p->mixed.lcp.A[0 + 1 * 3] == 2);
+    assert_int_equal(p->lcp.n, 3);
+    assert_true(p->lcp.A[1 + 2 * 3] == 1.5 && p->lcp.A[0 + 1 * 3] == 2);
     app_problem_destroy(p);
 }
 
@@ -254,12 +254,12 @@ static void use(AppProblem* p) {
         free(work);
     }
     if (f->sparse != NULL) lash_block_sparse_check(f->sparse);
-    int n = p->mixed.lcp.n;
+    int n = p->lcp.n;
     if (n > 0 && n <= 64) {
-        void* work = malloc(lash_mixed_work_size(n));
+        void* work = malloc(lash_lcp_work_size(n));
         LashLcpSettings s = lash_lcp_settings();
-        LashLcpInfo info = lash_mixed_solve(&p->mixed, &s, x, y, work);
-        double residual = lash_mixed_residual(&p->mixed, x, y);
+        LashLcpInfo info = lash_lcp_solve(&p->lcp, &s, x, y, work);
+        double residual = lash_lcp_residual(&p->lcp, x, y);
         assert_true(isfinite(residual));
         assert_true((info.outcome == LASH_CONVERGED) == (residual <= s.tolerance));
         free(work);

@@ -89,15 +89,15 @@ static void every_mix_of_joints_and_friction_is_solved(void** state) {
 }
 
 static void check_lcp(const char* name, const AppProblem* p) {
-    int n = p->mixed.lcp.n;
+    int n = p->lcp.n;
     double *z = calloc((size_t)n, 8), *w = calloc((size_t)n, 8);
-    void* work = malloc(lash_mixed_work_size(n));
+    void* work = malloc(lash_lcp_work_size(n));
     LashLcpSettings s = lash_lcp_settings();
-    LashLcpInfo info = lash_mixed_solve(&p->mixed, &s, z, w, work);
+    LashLcpInfo info = lash_lcp_solve(&p->lcp, &s, z, w, work);
     bool unsolvable = strstr(name, "Pang_isolated_sol_perturbed") != NULL;
     if ((info.outcome == LASH_CONVERGED) == unsolvable)
         fail_msg("%s: outcome %d, residual %.2e", name, (int)info.outcome, info.residual);
-    if (!unsolvable) assert_true(lash_mixed_residual(&p->mixed, z, w) <= 1e-10);
+    if (!unsolvable) assert_true(lash_lcp_residual(&p->lcp, z, w) <= 1e-10);
     free(z);
     free(w);
     free(work);
