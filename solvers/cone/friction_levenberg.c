@@ -7,7 +7,7 @@
 //
 //     min |J dx + r|^2 + delta^2 |dx|^2,      dx = -J' (J J' + delta^2)^-1 r,      r = F' U + D x
 //
-// with rows over each contact's lambda, so that they are impulses, and with delta between what is
+// with rows over each contact's lambda, so that they are impulses, and with delta (rank.h) between what is
 // rank and what is rounding: contradictions are met halfway. J and its factor are kept while W and
 // the statuses stay the same. Where the steps do not come near an answer, sweeps of Gauss and Seidel
 // find better statuses. The caller judges what is left.
@@ -27,11 +27,7 @@
 #include "core/error.h"
 #include "solvers/cone/reduced.h"
 #include "solvers/linear/dense.h"
-
-static const double DELTA = 1e-6; // [-]
-// A row of J whose part independent of the rows before it is below this many DELTA lacks rank: ten
-// times what the shift itself leaves of a dependent one.
-static const double DEPENDENT = 10;
+#include "solvers/linear/rank.h"
 
 typedef struct Levenberg {
     const LashFrictionProblem* problem;
@@ -138,12 +134,13 @@ static bool renew(Levenberg* solver, Renewal renewal) {
     int n = solver->reduced.n;
     reduced_assemble(&solver->reduced, solver->J, solver->ld, solver->ld);
     solver->valid =
-        lash_dense_gram_factor(n, solver->ld, solver->J, DELTA * DELTA, solver->N, solver->inverse);
+        lash_dense_gram_factor(n, solver->ld, solver->J, LASH_RANK_DAMPING * LASH_RANK_DAMPING,
+                               solver->N, solver->inverse);
     for (int i = 0; i < solver->problem->contacts; ++i)
         solver->factored[i] = solver->contact[i].status;
     double largest = 0; // of the factor's inverse diagonal
     for (int j = 0; j < n; ++j) largest = fmax(largest, solver->inverse[j]);
-    solver->deficient = largest * DEPENDENT * DELTA > 1;
+    solver->deficient = largest * LASH_RANK_DAMPED * LASH_RANK_DAMPING > 1;
     return solver->valid;
 }
 

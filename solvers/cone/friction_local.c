@@ -16,6 +16,7 @@
 
 #include "core/error.h"
 #include "solvers/cone/friction_internal.h"
+#include "solvers/linear/rank.h"
 
 static bool invert(int rows, const double* a, double* b) {
     if (rows == 1) {
@@ -25,7 +26,7 @@ static bool invert(int rows, const double* a, double* b) {
     }
     if (rows == 2) {
         double det = a[0] * a[4] - a[1] * a[3];
-        if (!(fabs(det) > 1e-13 * fabs(a[0] * a[4]))) return false;
+        if (!(fabs(det) > LASH_RANK_GIVEN * fabs(a[0] * a[4]))) return false;
         double s = 1 / det;
         b[0] = s * a[4];
         b[1] = -s * a[1];
@@ -35,7 +36,7 @@ static bool invert(int rows, const double* a, double* b) {
     }
     double c0 = a[4] * a[8] - a[5] * a[7], c1 = a[5] * a[6] - a[3] * a[8],
            c2 = a[3] * a[7] - a[4] * a[6], det = a[0] * c0 + a[1] * c1 + a[2] * c2;
-    if (!(fabs(det) > 1e-13 * fabs(a[0] * a[4] * a[8]))) return false;
+    if (!(fabs(det) > LASH_RANK_GIVEN * fabs(a[0] * a[4] * a[8]))) return false;
     double s = 1 / det;
     b[0] = s * c0;
     b[3] = s * c1;

@@ -15,6 +15,7 @@
 #include "core/error.h"
 #include "solvers/cone/friction_internal.h"
 #include "solvers/linear/dense.h"
+#include "solvers/linear/rank.h"
 
 typedef struct NormSet { // one contact's part of K
     int row, rows, first, count;
@@ -130,7 +131,7 @@ static void row_space(Norm* w) {
             if (w->h[i] > w->h[best]) best = i;
         double norm = sqrt(w->h[best]);
         if (w->rank == 0) first = norm;
-        if (!(norm > 1e-12 * first)) break;
+        if (!(norm > LASH_RANK_SPAN * first)) break;
         double* v = w->V + (size_t)w->rank * n;
         for (size_t j = 0; j < n; ++j) v[j] = w->B[j * m + best];
         for (int k = 0; k < w->rank; ++k) {

@@ -9,9 +9,9 @@
 #include "core/error.h"
 #include "solvers/cone/reduced.h"
 #include "solvers/linear/dense.h"
+#include "solvers/linear/rank.h"
 
 enum { N = LASH_SMALL_ROWS };
-static const double RANK = 1e-11; // smallest over largest pivot of a regular system [-]
 
 typedef struct Small {
     const LashFrictionProblem* problem;
@@ -72,7 +72,7 @@ static bool small_lu(int n, double* restrict A) {
     for (int k = 0; k < n; ++k) largest = A[k * (N + 1)] > largest ? A[k * (N + 1)] : largest;
     for (int k = 0; k < n; ++k) {
         double* restrict c = A + k * N;
-        if (!(c[k] > RANK * largest)) return false;
+        if (!(c[k] > LASH_RANK_PIVOT * largest)) return false;
         double inverse = 1 / c[k];
         l[k] = 0;
         c[k] = inverse;
@@ -121,12 +121,12 @@ static bool small_solve(const Small* small, double* A, double* rhs) {
     double x[N], work[N * N + 4 * N];
     int32_t pivot[N];
     assemble(small, A);
-    if (lash_dense_lu(n, A, N, pivot) > RANK) {
+    if (lash_dense_lu(n, A, N, pivot) > LASH_RANK_PIVOT) {
         lash_dense_lu_solve(n, A, N, pivot, rhs);
         return true;
     }
     assemble(small, A);
-    lash_dense_least_squares(n, n, A, N, rhs, x, 1e-10, work);
+    lash_dense_least_squares(n, n, A, N, rhs, x, LASH_RANK_LEAST, work);
     memcpy(rhs, x, (size_t)n * sizeof(double));
     return false;
 }

@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "solvers/cone/lcp_internal.h"
 #include "solvers/linear/dense.h"
+#include "solvers/linear/rank.h"
 
 enum { ENUMERATION_ROWS = 12 };
 
@@ -104,7 +105,7 @@ double lcp_solve_basis(Lcp* p, const uint8_t* in) {
     for (int i = 0; i < p->n; ++i) keep[i] = in[i] || lcp_free(p, i);
     int size = gather(p, keep);
     memset(p->z, 0, (size_t)p->n * sizeof(double));
-    bool regular = size == 0 || lash_dense_lu(size, p->matrix, size, p->pivot) > 1e-13;
+    bool regular = size == 0 || lash_dense_lu(size, p->matrix, size, p->pivot) > LASH_RANK_GIVEN;
     double* x = p->r;
     for (int pass = 0; pass < 3; ++pass) { // the later passes refine
         lcp_residual(p);
@@ -115,7 +116,8 @@ double lcp_solve_basis(Lcp* p, const uint8_t* in) {
         } else {
             gather(p, keep);
             memcpy(p->x, x, (size_t)size * sizeof(double));
-            lash_dense_least_squares(size, size, p->matrix, size, p->x, x, 1e-11, p->least);
+            lash_dense_least_squares(size, size, p->matrix, size, p->x, x, LASH_RANK_PIVOT,
+                                     p->least);
         }
         for (int i = 0, k = 0; i < p->n; ++i)
             if (keep[i]) p->z[i] += x[k++];

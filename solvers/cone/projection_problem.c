@@ -17,8 +17,7 @@
 #include "core/error.h"
 #include "solvers/friction.h"
 #include "solvers/linear/dense.h"
-
-static const double RANK = 1e-11; // smallest over largest pivot of a regular matrix [-]
+#include "solvers/linear/rank.h"
 
 typedef struct Projection {
     const LashProjectionProblem* p;
@@ -90,9 +89,9 @@ static int gather_equalities(const Projection* s, double* A, double* g) {
 static bool consistent(const Projection* s) {
     const LashProjectionProblem* p = s->p;
     int n = gather_equalities(s, s->A, s->g);
-    if (n == 0 || lash_dense_lu(n, s->A, n, s->pivot) > RANK) return true;
+    if (n == 0 || lash_dense_lu(n, s->A, n, s->pivot) > LASH_RANK_PIVOT) return true;
     gather_equalities(s, s->A, s->g);
-    lash_dense_least_squares(n, n, s->A, n, s->g, s->x, 1e-10, s->least);
+    lash_dense_least_squares(n, n, s->A, n, s->g, s->x, LASH_RANK_LEAST, s->least);
     for (int i = 0; i < p->m; ++i) {
         if (s->kind[i] == LASH_PROJECT_INEQUALITY) continue;
         double error = p->g[i];

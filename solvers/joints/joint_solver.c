@@ -1,9 +1,12 @@
 // Minimum-norm impulses of bilateral rows, redundant ones included.
 //
 // With the scaled matrix  V = D^-1 W D^-1,  W = sym(G' A^-1 G),  D = diag(1 or 1/length):
-//     V = L L' (m x r) by Cholesky with diagonal pivoting; a row is redundant when what is left of
-//     its diagonal entry is at rounding level of the entry itself, V^+ = L (L'L)^-1 (L'L)^-1 L',
-//     W^+ = D^-1 V^+ D^-1.
+//
+//     V = L L' (m x r)                    by Cholesky with diagonal pivoting; rank.h says when a
+//                                         row is redundant
+//     V^+ = L (L'L)^-1 (L'L)^-1 L' = X X' with L = Q R, X = Q R^-T
+//     W^+ = D^-1 V^+ D^-1
+//
 // The time step asks for corrections of small residuals again and again, with fresh residuals, so
 // neither the symmetric part nor an old factorisation costs accuracy, only iterations.
 #include "solvers/joints/joint_solver.h"
@@ -14,17 +17,13 @@
 #include "core/arena.h"
 #include "core/error.h"
 #include "solvers/linear/dense.h"
+#include "solvers/linear/rank.h"
 #include "solvers/step/rows.h"
 
 enum {
     LEAST_ROWS = 12, // fewer: full matrices without looking further
     MANY_ROWS = 500  // more: sparse also with friction in joints
 };
-
-// What rounding leaves of a redundant row's diagonal entry, as a share of it.
-static double rank_tolerance(int rows) {
-    return 4e-15 * (rows + 4);
-}
 
 // The sparse factorisation against full matrices, in multiplications. Measured, the two meet at
 // about ten rows, sooner where the operator has to be renewed often; only graphs without any
@@ -172,7 +171,7 @@ static int factor_pivoted(int m, double* V, double* L, int* pivot, double* left)
                 best_share = share;
             }
         }
-        if (!(best_share > rank_tolerance(m))) return k;
+        if (!(best_share > lash_rank_gram(m))) return k;
         int p = pivot[best];
         pivot[best] = pivot[k];
         pivot[k] = p;
@@ -196,14 +195,14 @@ static int factor_pivoted(int m, double* V, double* L, int* pivot, double* left)
     return m;
 }
 
-// Q (m x r) R (r x r) = L: modified Gram-Schmidt, each column twice so that Q is orthogonal to
-// rounding. Q replaces L.
 static double norm_squared(int m, const double* x) {
     double sum = 0;
     for (int i = 0; i < m; ++i) sum += x[i] * x[i];
     return sum;
 }
 
+// Q (m x r) R (r x r) = L: modified Gram-Schmidt, each column twice so that Q is orthogonal to
+// rounding. Q replaces L.
 static void orthogonalize(int m, int r, double* L, double* R) {
     for (int j = 0; j < r; ++j) {
         double* q = L + (size_t)m * (size_t)j;
@@ -330,7 +329,7 @@ static void solve_general(LashJointSolver* s, const double* U, double* P) {
     double* b = s->column;
     memcpy(s->S, s->W, (size_t)m * (size_t)m * sizeof *s->S);
     for (int i = 0; i < m; ++i) b[i] = -s->scale[i] * U[i];
-    lash_dense_least_squares(m, m, s->S, m, b, P, rank_tolerance(m), s->work);
+    lash_dense_least_squares(m, m, s->S, m, b, P, lash_rank_gram(m), s->work);
     for (int i = 0; i < m; ++i) P[i] *= s->scale[i];
 }
 

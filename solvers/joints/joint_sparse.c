@@ -22,12 +22,9 @@
 
 #include "core/arena.h"
 #include "core/error.h"
+#include "solvers/linear/rank.h"
 #include "solvers/step/rows.h"
 
-// Of a row's diagonal entry: with less left the row depends on those before. Rounding leaves 1e-15
-// in short loops and up to 1e-12 in loops of hundreds of bodies; a four-bar that is flat to 1e-5
-// rad has 1e-10.
-static const double DEPENDENT = 3e-12;
 static const double SHIFT = 1e-10; // e of the minimum norm
 enum { REPETITIONS = 30 };         // of it, at most
 
@@ -232,7 +229,7 @@ int lash_joint_sparse_factor(LashJointSparse* s, const LashInteractionList* list
         if (positions && item->kind == LASH_BILATERAL_VELOCITY) continue;
         write_rows(s, item, i, G_hat, G_star, value);
     }
-    if (!lash_block_lu_eliminate(s->joined, DEPENDENT)) return -1;
+    if (!lash_block_lu_eliminate(s->joined, LASH_RANK_SPARSE)) return -1;
     return s->rows - lash_block_lu_left_out_count(s->joined);
 }
 

@@ -12,9 +12,8 @@
 #include "core/error.h"
 #include "solvers/linear/dense.h"
 #include "solvers/linear/orthogonal.h"
+#include "solvers/linear/rank.h"
 #include "solvers/step/rows.h"
-
-static const double DEPENDENT = 1e-11; // of a row's squared length: what rounding leaves
 
 enum { BODY = 6, LARGEST = 96 }; // velocities of a block, of all
 
@@ -271,8 +270,8 @@ bool motions_factor(Motions* s, const double* G_star, const double* G) {
         Cluster* c = &s->cluster[i];
         if (c->p > 0) {
             joint_rows(s, c, G_star, c->L);
-            c->rank =
-                lash_orthogonal_factor(c->n, c->p, c->L, c->ld, DEPENDENT, c->order, c->Q, s->work);
+            c->rank = lash_orthogonal_factor(c->n, c->p, c->L, c->ld, LASH_RANK_ROWS, c->order,
+                                             c->Q, s->work);
             if (c->rank < c->p && c->rank > 0 && !factor_redundant(c)) return false;
             divide_by_masses(s, c);
         }

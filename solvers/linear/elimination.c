@@ -2,11 +2,10 @@
 // reduced rows kept so far. The pivot of u_p is its largest entry, so |l| stays small; entries of
 // u_p lie in its pivot column and in columns that were no pivots before it. Only nonzeros are kept.
 //
-//     dependent:   |a_r - sum l_rp u_p| <= tolerance |a_r|
-//     circuit:     a_r = sum_p l_rp u_p with every u_p = a_p - sum l_pk u_k resolved from the last
-//     to
-//                  the first gives a_r = sum c_p a_p: the one way to write a_r in the rows kept
-//     null vector: U x = 0 from the last pivot to the first, one free column set to 1
+//     dependent:    |a_r - sum_p l_rp u_p| <= tolerance |a_r|
+//     circuit:      a_r = sum_p l_rp u_p; every u_p = a_p - sum_k l_pk u_k, resolved from the last to
+//                   the first, gives a_r = sum_p c_p a_p: the one way to write a_r in the rows kept
+//     null vector:  U x = 0 from the last pivot to the first, one free column set to 1
 #include "solvers/linear/elimination.h"
 
 #include <math.h>

@@ -21,12 +21,11 @@
 #include "core/error.h"
 #include "solvers/linear/dense.h"
 #include "solvers/linear/elimination.h"
+#include "solvers/linear/rank.h"
 #include "solvers/mobility.h"
 #include "solvers/step/mobility_internal.h"
 #include "solvers/step/sim_internal.h"
 
-// A share of a row that solvers take for rounding: joint_solver.c decides at 1e-7, too.
-static const double DEPENDENT = 1e-7;
 static const double EFFORT = 3e9;   // multiplications spent on short loops
 static const double OFF = 1e-3;     // motion to a position nearby, of the system's length
 static const double CLOSED = 1e-10; // of the system's length
@@ -127,7 +126,7 @@ static int row_size(const Rows* r, int row) {
 }
 
 static LashElimination* eliminate(const Rows* r) {
-    LashElimination* e = lash_elimination_create(r->system->nv, DEPENDENT);
+    LashElimination* e = lash_elimination_create(r->system->nv, LASH_RANK_LENGTH);
     for (int i = 0; i < r->rows; ++i) {
         size_t s = r->start[i];
         lash_elimination_add(e, row_size(r, i), r->column + s, r->value + s);
@@ -266,7 +265,7 @@ static int widen(Loops* loops, int from, int to, int* blocks) {
 static bool without(Loops* loops, int row, const int* queue, const bool* left_out, int items,
                     int* offered) {
     const Rows* r = loops->r;
-    LashElimination* local = lash_elimination_create(r->system->nv, DEPENDENT);
+    LashElimination* local = lash_elimination_create(r->system->nv, LASH_RANK_LENGTH);
     size_t first = r->start[row];
     *offered = 0;
     for (int k = 0; k < items; ++k) {
@@ -305,7 +304,7 @@ static int shorten(Loops* loops, int row, int offered) {
 // Looks for the circuit of a dependent row within `reach` bodies of it.
 static bool find_circuit(Loops* loops, int row, int reach) {
     const Rows* r = loops->r;
-    LashElimination* local = lash_elimination_create(r->system->nv, DEPENDENT);
+    LashElimination* local = lash_elimination_create(r->system->nv, LASH_RANK_LENGTH);
     size_t first = r->start[row];
     int from = 0, to = 1, blocks = 0, offered = 0;
     bool found = false;

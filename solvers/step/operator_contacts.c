@@ -36,11 +36,11 @@
 #include "solvers/joints/motions.h"
 #include "solvers/linear/dense.h"
 #include "solvers/linear/orthogonal.h"
+#include "solvers/linear/rank.h"
 #include "solvers/step/rows.h"
 #include "solvers/step/sim_internal.h"
 
-static const double DEPENDENT = 1e-11; // of a row's squared length: what rounding leaves
-enum { BODY = 6 };                     // velocities of a block, mostly
+enum { BODY = 6 }; // velocities of a block, mostly
 
 struct ContactNewton {
     Motions* motions;
@@ -359,8 +359,8 @@ static void close_contacts(const Step* step, ContactNewton* newton) {
         memcpy(newton->E + newton->ne * ldk, row, (size_t)ldk * sizeof *row);
         newton->closed[newton->ne++] = r;
     }
-    newton->rank = lash_orthogonal_factor(k, newton->ne, newton->E, ldk, DEPENDENT, newton->order,
-                                          newton->B, newton->grid);
+    newton->rank = lash_orthogonal_factor(k, newton->ne, newton->E, ldk, LASH_RANK_ROWS,
+                                          newton->order, newton->B, newton->grid);
     newton->l = k - newton->rank;
     newton->ldl = lash_dense_padded(newton->l);
     for (int i = 0; i < k; ++i) {

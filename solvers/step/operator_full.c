@@ -16,10 +16,9 @@
 
 #include "core/arena.h"
 #include "core/error.h"
+#include "solvers/linear/rank.h"
 #include "solvers/step/rows.h"
 #include "solvers/step/sim_internal.h"
-
-static const double DEPENDENT = 1e-13; // of a row's diagonal entry
 
 struct FullNewton {
     LashBlockLu* lu;
@@ -170,7 +169,7 @@ bool full_newton_factor(LashSim* sim, Step* step) {
         if (step->active[i]) write_curvature(sim, step, full, i, value);
     }
     for (int i = 0; i < full->bilateral; ++i) write_joint(sim, step, full, i, value);
-    return lash_block_lu_eliminate(full->lu, DEPENDENT);
+    return lash_block_lu_eliminate(full->lu, LASH_RANK_SINGULAR);
 }
 
 // --- Correction
