@@ -19,7 +19,9 @@ typedef struct LashSim LashSim; // opaque: state, workspaces, arena; private to 
     SCHEME(LASH_MOREAU_JEAN, moreau_jean, "moreau-jean")             \
     SCHEME(LASH_DIRECT, direct, "direct")                            \
     SCHEME(LASH_SCHATZMAN_PAOLI, schatzman_paoli, "schatzman-paoli") \
-    SCHEME(LASH_NEWMARK, newmark, "newmark")
+    SCHEME(LASH_NEWMARK, newmark, "newmark")                         \
+    SCHEME(LASH_GGL, ggl, "ggl")                                     \
+    SCHEME(LASH_TRAPEZOIDAL, trapezoidal, "trapezoidal")
 
 #define LASH_SCHEME_VALUE(value, file, name) value,
 typedef enum LashScheme { LASH_SCHEME_TABLE(LASH_SCHEME_VALUE) LASH_SCHEMES } LashScheme;
@@ -28,8 +30,8 @@ extern const char* const lash_scheme_names[LASH_SCHEMES + 1]; // ends with NULL
 const char* lash_scheme_name(LashScheme scheme);
 const char* lash_scheme_summary(LashScheme scheme);
 // Does the scheme read this setting: "theta", "direction", "forecast", "gamma", "coupled",
-// "variant", "newmark_gamma", "newmark_beta"; "fremond": the law of this name; "joint friction":
-// does it know that?
+// "variant", "newmark_gamma", "newmark_beta"; "fremond": the law of this name; "joint friction",
+// "restitution": does it know that?
 bool lash_scheme_uses(LashScheme scheme, const char* setting);
 
 typedef enum LashDirection {

@@ -197,13 +197,36 @@ bool app_start_fail(const LashModel* model, const LashMechanism* mech, const App
                           name, start->velocity_error, settings->tolerance_velocity, advice);
 }
 
-// Friction in joints needs their loads as impulses of the same step.
+// The first contact that rebounds; NULL: none.
+static const char* rebounding(const LashModel* model) {
+    for (int i = 0; i < model->contacts; ++i) {
+        if (model->contact[i].restitution > 0) return model->contact[i].name;
+    }
+    for (int i = 0; i < model->joints; ++i) {
+        const LashModelJoint* joint = &model->joint[i];
+        if (joint->play.play > 0 && joint->restitution > 0) return joint->name;
+        for (int k = 0; k < joint->limits; ++k) {
+            if (joint->limit[k].restitution > 0) return joint->name;
+        }
+    }
+    return NULL;
+}
+
+// Friction in joints needs their loads as impulses of the same step; rebounds need a law of impact.
 static bool check_scheme(const LashModel* model, LashError* error) {
     LashScheme scheme = model->simulation.settings.scheme;
+    const char* name = lash_scheme_uses(scheme, "restitution") ? NULL : rebounding(model);
+    char where[96];
+    if (name != NULL) {
+        app_start_place(model, name, where, sizeof where);
+        return lash_error_set(error, LASH_ERROR_MODEL, where,
+                              "the scheme %s has no law of impact: expected restitution 0; use "
+                              "combined",
+                              lash_scheme_name(scheme));
+    }
     if (lash_scheme_uses(scheme, "joint friction")) return true;
     for (int i = 0; i < model->joints; ++i) {
         if (!(model->joint[i].friction > 0) || model->joint[i].play.play > 0) continue;
-        char where[96];
         app_start_place(model, model->joint[i].name, where, sizeof where);
         return lash_error_set(error, LASH_ERROR_MODEL, where,
                               "friction in joints is not known to the scheme %s; use combined, "

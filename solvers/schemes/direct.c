@@ -10,7 +10,7 @@
 #include "solvers/schemes/scheme.h"
 
 static LashOutcome advance(LashSim* sim, Step* step) {
-    LashOutcome outcome = forecast_activate(sim, step);
+    LashOutcome outcome = forecast_activate(sim, step, sim->settings.forecast);
     if (outcome != LASH_CONVERGED) return outcome;
     for (int i = step->list->bilateral; i < step->list->count; ++i) {
         if (joint_friction(&step->list->item[i])) continue;

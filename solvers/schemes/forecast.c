@@ -17,11 +17,10 @@ static bool gaps_at(LashSim* sim, Step* step, double t, const double* q) {
     return sim_evaluate(sim, t, q, NULL, step->g, NULL, NULL);
 }
 
-LashOutcome forecast_activate(LashSim* sim, Step* step) {
+LashOutcome forecast_activate(LashSim* sim, Step* step, LashForecast forecast) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = step->list;
     if (list->count == list->bilateral) return LASH_CONVERGED;
-    LashForecast forecast = sim->settings.forecast;
     double weight = step->stencil.free_weight;
     if (forecast == LASH_FORECAST_FREE) {
         LashOutcome outcome = step_solve(sim, step, VELOCITIES);

@@ -3,7 +3,7 @@
 #include "solvers/schemes/scheme.h"
 
 static LashOutcome advance(LashSim* sim, Step* step) {
-    LashOutcome outcome = forecast_activate(sim, step);
+    LashOutcome outcome = forecast_activate(sim, step, sim->settings.forecast);
     return outcome == LASH_CONVERGED ? step_solve(sim, step, VELOCITIES) : outcome;
 }
 

@@ -62,6 +62,8 @@ static void plan(LashSim* sim, Step* step) {
     stencil->c_d = stencil->force_h;
     stencil->law = LASH_NEWTON_COULOMB;
     stencil->coupled = false;
+    stencil->mass_place = NULL;
+    stencil->projects_at_star = false;
     for (int i = 0; i < sim->system->nv; ++i) {
         stencil->d_0[i] = h * (1 - b) * v[i] + h * h * (0.5 - b) * a[i];
         stencil->f_0[i] = 0;
@@ -70,7 +72,7 @@ static void plan(LashSim* sim, Step* step) {
 }
 
 static LashOutcome advance(LashSim* sim, Step* step) {
-    LashOutcome outcome = forecast_activate(sim, step);
+    LashOutcome outcome = forecast_activate(sim, step, sim->settings.forecast);
     return outcome == LASH_CONVERGED ? step_solve(sim, step, VELOCITIES) : outcome;
 }
 
@@ -94,7 +96,7 @@ static void keep_acceleration(LashSim* sim, const Step* step) {
 
 const Scheme scheme_newmark = {
     .summary = "Newmark with impulses: second order, damps by gamma; gaps are reported",
-    .uses = USES_DIRECTION | USES_FORECAST | USES_JOINT_FRICTION | USES_NEWMARK,
+    .uses = USES_DIRECTION | USES_FORECAST | USES_JOINT_FRICTION | USES_RESTITUTION | USES_NEWMARK,
     .projection = PROJECTS_NOTHING,
     .history_v = 1,
     .start = start,

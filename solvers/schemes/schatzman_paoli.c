@@ -366,7 +366,7 @@ static void energy(LashSim* sim, Step* step) {
 
 const Scheme scheme_schatzman_paoli = {
     .summary = "contacts at position level, with restitution; gaps may be left",
-    .uses = USES_THETA,
+    .uses = USES_THETA | USES_RESTITUTION,
     .projection = PROJECTS_NOTHING,
     .equations = EQUATIONS_OWN,
     .history_q = 1,

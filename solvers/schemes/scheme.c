@@ -33,11 +33,17 @@ const char* lash_scheme_summary(LashScheme scheme) {
 static const struct {
     const char* setting;
     unsigned uses;
-} known[] = {{"theta", USES_THETA},           {"direction", USES_DIRECTION},
-             {"forecast", USES_FORECAST},     {"gamma", USES_FORECAST},
-             {"coupled", USES_COUPLED},       {"variant", USES_VARIANT},
-             {"newmark_gamma", USES_NEWMARK}, {"newmark_beta", USES_NEWMARK},
-             {"fremond", USES_FREMOND},       {"joint friction", USES_JOINT_FRICTION}};
+} known[] = {{"theta", USES_THETA},
+             {"direction", USES_DIRECTION},
+             {"forecast", USES_FORECAST},
+             {"gamma", USES_FORECAST},
+             {"coupled", USES_COUPLED},
+             {"variant", USES_VARIANT},
+             {"newmark_gamma", USES_NEWMARK},
+             {"newmark_beta", USES_NEWMARK},
+             {"fremond", USES_FREMOND},
+             {"joint friction", USES_JOINT_FRICTION},
+             {"restitution", USES_RESTITUTION}};
 
 bool lash_scheme_uses(LashScheme scheme, const char* setting) {
     LASH_ASSERT(scheme >= 0 && scheme < LASH_SCHEMES);

@@ -39,6 +39,7 @@ enum {
     USES_FREMOND = 32,        // law: fremond
     USES_JOINT_FRICTION = 64, // no setting: friction in joints is known to it
     USES_NEWMARK = 128,       // newmark_gamma, newmark_beta
+    USES_RESTITUTION = 256,   // no setting: contacts may rebound
     USES_THETA_METHOD =
         USES_THETA | USES_DIRECTION | USES_VARIANT | USES_FREMOND | USES_JOINT_FRICTION
 };
@@ -61,8 +62,9 @@ typedef struct Scheme {
 const Scheme* scheme_of(const LashSettings* settings);
 
 // --- Shared by schemes ---------------------------------------------------------------------------
-void plan_theta(LashSim* sim, Step* step);               // theta.c
-LashOutcome forecast_activate(LashSim* sim, Step* step); // forecast.c
-bool gaps_hold(const LashSim* sim, const Step* step);    // theta.c: none above the tolerance
+void plan_theta(LashSim* sim, Step* step); // theta.c
+void stencil_theta(LashSim* sim, Step* step, double theta, double move, LashDirection direction);
+LashOutcome forecast_activate(LashSim* sim, Step* step, LashForecast forecast); // forecast.c
+bool gaps_hold(const LashSim* sim, const Step* step); // theta.c: none above the tolerance
 
 #endif

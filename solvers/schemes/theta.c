@@ -7,11 +7,11 @@
 // Variant [A16 (29)]: q moves with v_{k+1/2} whatever theta.
 #include "solvers/schemes/scheme.h"
 
-void plan_theta(LashSim* sim, Step* step) {
+void stencil_theta(LashSim* sim, Step* step, double theta, double move, LashDirection direction) {
     const LashSettings* settings = &sim->settings;
     Stencil* stencil = &step->stencil;
-    double h = step->h, theta = settings->theta, t_theta = step->t0 + theta * h;
-    stencil->move = settings->variant ? 0.5 : theta;
+    double h = step->h, t_theta = step->t0 + theta * h;
+    stencil->move = move;
     stencil->free_weight = theta;
     stencil->d_v = h * stencil->move;
     stencil->f_v = theta;
@@ -19,9 +19,11 @@ void plan_theta(LashSim* sim, Step* step) {
     stencil->force_d = theta;
     stencil->mass_d = theta;
     stencil->mass_w = theta;
+    stencil->mass_place = NULL;
+    stencil->projects_at_star = false;
     stencil->d_w = 0;
     stencil->t_force = t_theta;
-    switch (settings->direction) {
+    switch (direction) {
         case LASH_AT_MIDPOINT:
             stencil->star_d = theta;
             stencil->t_star = t_theta;
@@ -46,6 +48,12 @@ void plan_theta(LashSim* sim, Step* step) {
         stencil->f_0[i] = (1 - theta) * sim->now.v[i];
         stencil->v_star[i] = sim->now.v[i];
     }
+}
+
+void plan_theta(LashSim* sim, Step* step) {
+    const LashSettings* settings = &sim->settings;
+    double move = settings->variant ? 0.5 : settings->theta;
+    stencil_theta(sim, step, settings->theta, move, settings->direction);
 }
 
 bool gaps_hold(const LashSim* sim, const Step* step) {

@@ -22,11 +22,12 @@
 
 void projection_force(LashSim* sim, const Step* step, double* x) {
     const LashSystem* system = sim->system;
-    lash_rows_apply(system, step->list, 0, step->list->bilateral, NULL, step->G, 1, step->tau, x);
+    const double* G = step->stencil.projects_at_star ? step->G_star : step->G;
+    lash_rows_apply(system, step->list, 0, step->list->bilateral, NULL, G, 1, step->tau, x);
     for (int k = 0; k < step->nn; ++k) {
         const LashInteraction* item = &step->list->item[step->normal[k]];
         double only_normal[LASH_MAX_ROWS] = {step->tau[item->row]};
-        lash_row_apply(system, item, step->G, 1, only_normal, x);
+        lash_row_apply(system, item, G, 1, only_normal, x);
     }
 }
 
@@ -82,6 +83,7 @@ void residual_places(LashSim* sim, Step* step) {
     step->q_mass = step->q_force;
     if (stencil->mass_d != stencil->force_d)
         step->q_mass = place_at(sim, step, stencil->mass_d, step->room[2]);
+    if (stencil->mass_place != NULL) step->q_mass = stencil->mass_place;
     step->q_w = step->q_star;
     if (stencil->mass_w != stencil->star_d)
         step->q_w = place_at(sim, step, stencil->mass_w, step->room[3]);

@@ -41,6 +41,8 @@ typedef struct Stencil {
     double t_force, t_star;         // when forces, directions of impulses are taken [s]
     double force_d, star_d, mass_d; // share of the increment at which they, masses are taken
     double mass_w;                  // the same of the masses in w
+    const double* mass_place;       // (nq) where masses are taken whatever d is; NULL: by mass_d
+    bool projects_at_star;          // the projection shifts along G*; otherwise along G of the end
     double c_v, c_d;                // A = M + c_v C + c_d d_v K: force_h f_v, force_h force_d
     LashLaw law;                    // of contacts
     double law_before;              // weight of U_T(start) in it

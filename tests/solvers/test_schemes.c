@@ -618,7 +618,8 @@ static void every_scheme_keeps_joints_and_loses_energy_on_the_ground(void** stat
             LashStepInfo info = good_step(sim);
             touched += info.contacts;
             check("penetration", info.penetration, 0, 2e-2); // e > 0, velocity level: O(h v)
-            bool drifts = scheme == LASH_MOREAU_JEAN || scheme == LASH_NEWMARK; // velocities only
+            bool drifts = scheme == LASH_MOREAU_JEAN || scheme == LASH_NEWMARK ||
+                          scheme == LASH_TRAPEZOIDAL; // they close velocities only
             if (!drifts) check("joints", info.position_error, 0, 1e-10);
         }
         assert_true(touched > 20);
@@ -686,6 +687,7 @@ static void empty_contact_slots_do_no_harm(void** state) {
 static void a_failing_step_leaves_the_state_untouched(void** state) {
     (void)state;
     for (int scheme = 0; scheme < LASH_SCHEMES; ++scheme) {
+        if (scheme == LASH_TRAPEZOIDAL) continue; // does not iterate
         LashLagrangian* crank = lash_paper_slider_crank(NULL);
         LashSettings set = lash_settings();
         set.scheme = (LashScheme)scheme;
@@ -718,6 +720,7 @@ static void a_failing_step_leaves_the_state_untouched(void** state) {
 static void failed_sub_steps_leave_no_trace(void** state) {
     (void)state;
     for (int scheme = 0; scheme < LASH_SCHEMES; ++scheme) {
+        if (scheme == LASH_TRAPEZOIDAL) continue; // does not iterate
         LashLagrangian* block = lash_paper_rocking_block(NULL);
         LashSettings set = lash_settings();
         set.scheme = (LashScheme)scheme;
