@@ -40,8 +40,8 @@ enum {
     USES_JOINT_FRICTION = 64, // no setting: friction in joints is known to it
     USES_NEWMARK = 128,       // newmark_gamma, newmark_beta
     USES_RESTITUTION = 256,   // no setting: contacts may rebound
-    USES_THETA_METHOD =
-        USES_THETA | USES_DIRECTION | USES_VARIANT | USES_FREMOND | USES_JOINT_FRICTION
+    USES_THETA_METHOD = USES_THETA | USES_DIRECTION | USES_VARIANT | USES_FREMOND |
+                        USES_JOINT_FRICTION | USES_RESTITUTION
 };
 
 typedef struct Scheme {
