@@ -3,8 +3,8 @@
 //     M(q_{k+1}) (delta_{k+1} - delta_k) - h^2 F_{k+theta} = h G P,   delta_{k+1} = q_{k+1} (-) q_k
 //     v_{k+1} = (q_{k+1} (-) q_{k-1}) / 2h
 //     joints:    g(q_{k+1}) = 0;  speed drivers: G' delta_{k+1} / h + g_t = 0
-//     contacts:  0 <= g(q-) perp P_N >= 0,  q- = q_{k-1} (+) (q_{k+1} (-) q_{k-1}) / (1 + e),  G at
-//     q-
+//     contacts:  0 <= g(q-) perp P_N >= 0,  q- = q_{k-1} (+) (q_{k+1} (-) q_{k-1}) / (1 + e)
+//                directions G at q-
 //
 // The first step starts from q_{-1} = q_0 (+) (-h v_0), so delta_0 = h v_0. P is an impulse [N s].
 //

@@ -8,8 +8,8 @@
 // There is none exactly when multipliers exist that add all rows up to nothing, A'r = 0, r_c >= 0,
 // but not the right-hand sides, r'b > 0 (Farkas). The residual of the least squares
 //
-//     min  sum_b (b_b - A_b v)^2 + sum_c max(0, b_c - A_c v)^2,     r = b - A v, 0 for content
-//     contacts
+//     min  sum_b (b_b - A_b v)^2 + sum_c max(0, b_c - A_c v)^2
+//     r = b - A v,   0 for contacts that are content
 //
 // is such an r, or zero: the optimum says A'r = 0, and r'b = r'(b - A v) = |r|^2. The rows where r
 // is not zero exclude each other. Rows are scaled to length 1 in velocities measured in m/s

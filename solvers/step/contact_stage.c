@@ -1,10 +1,11 @@
 // Contacts inside the iteration of a step: the velocity problem with impact and friction, and the
 // position problem.
 //
-//     U_c = W P_c + b,   W = G^' B G*,   b = U_c(free) - W P_c(old) + e U_N(start) in normal rows
-//                                          [+ (1 - theta)/theta U_T(start) under Fremond's law]
-//     g+  = g + G'(h theta dv) + G' N G dtau,   0 = g+ where P_N > 0,   0 <= g+ perp tau >= 0
-//     elsewhere
+//     velocities  U_c = W P_c + b,   W = G^' B G*,   b = U_c(free) - W P_c(old) + shift of the law:
+//                     e U_N(start) in normal rows, under Fremond's law also
+//                     (1 - theta)/theta U_T(start) in tangential ones
+//     positions   g+ = g + G'(d_v dv) + G' N G dtau
+//                     0 = g+ where P_N > 0,   0 <= g+ perp tau >= 0 elsewhere
 //
 // Friction in joints (LASH_FRICTION) has an empty normal row, so U_N = 0 there. In its place stands
 //     U_N = w (P_N - L),   L = |P_load| of the joint's force rows,   w = mean diagonal of W_TT,
@@ -12,9 +13,9 @@
 // the joint's own reaction, and every friction solver takes it as it is. L is linearised in the
 // contact impulses through the joints' answer to them, so Newton converges quadratically.
 //
-// B is the response of the system with its joints closed (factor.c); G^ = G + h theta d(G'v)/dq
-// when the exact Newton matrix is asked for. Friction acts at velocity level only, positions move
-// along normals.
+// B is the response of the system with its joints closed (operator_joints.c), W the Delassus
+// operator; G^ = G + d_v d(G'v)/dq where derivatives of the directions are in the Newton matrix.
+// Friction acts at velocity level only, positions move along normals.
 #include <math.h>
 #include <string.h>
 
@@ -240,7 +241,6 @@ void contacts_errors(LashSim* sim, Step* step) {
     }
 }
 
-// y (nv) = B (G* column of one contact)
 // y += B x over n columns of B
 LASH_VECTOR_CLONES static void add_columns(int nv, int n, const double* restrict B, const double* x,
                                            double* restrict y) {
@@ -572,9 +572,9 @@ void keep_joints_closed(LashSim* sim, Step* step, double* x) {
     scratch_end(sim, scratch);
 }
 
-// Increment d of the configuration by the corrections made so far: h theta dv, and N G tau instead
+// Increment d of the configuration by the corrections made so far: d_v dv, and N G tau instead
 // of the shift that the iterate was evaluated with (a guess, when a pass begins). Where the
-// directions' dependence on it counts: (M - d(G tau)/dq) d = M (h theta dv - shift) + G tau.
+// directions' dependence on it counts: (M - d(G tau)/dq) d = M (d_v dv - shift) + G tau.
 void increment_so_far(LashSim* sim, const Step* step, double* moved) {
     const LashSystem* system = sim->system;
     double ht = step->stencil.d_v;

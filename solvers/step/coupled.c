@@ -1,16 +1,16 @@
 // Algorithm 1 of [A12] section 4.3, coupled: velocities and positions of the contacts in one
 // problem.
 //
-// Linearised at the iterate, with B and B_n the responses with the joints closed (factor.c),
-// w = h theta the weight of v_{k+1} in the motion and T = tau / w, all rows are velocities:
+// Linearised at the iterate, with B and B_n the responses with the joints closed (operator_joints.c),
+// w = d_v the weight of v_{k+1} in the motion and T = tau / w, all rows are velocities:
 //
-//     dv = B G* dP - h theta B K dx,     dx = B_n G w dT
+//     dv = B G* dP - c_d B K dx,     dx = B_n G w dT
 //     U+ = U + G'(y + dv)                [+ e U_start]           law of friction and impact with P
 //     g+ / w = (g + G'(moved + w dv + dx)) / w                   0 <= g+ perp T >= 0
 //
-// y and moved are the correction of the joints alone (newton.c) and its displacement. Without
+// y and moved are the correction of the joints alone (operator_joints.c) and its displacement. Without
 // friction this is one LCP in (P, T); with friction, or where Lemke ends on a ray, the two halves
-// are solved in turn until they agree: the coupling, h theta B K B_n, is O(h^2). tau acts on
+// are solved in turn until they agree: the coupling, c_d B K B_n, is O(h^2). tau acts on
 // normals only. B keeps the joints closed at both levels, so their tau answers dx alone. The fixed
 // point of the iteration is that of the decoupled one.
 #include <math.h>
@@ -29,7 +29,7 @@ size_t coupled_work_doubles(int contacts, int contact_rows) {
 
 typedef struct Coupled {
     int m, n;                // rows of the velocity law; of both laws
-    double weight;           // h theta of the motion
+    double weight;           // d_v of the motion
     double *A, *b, *z, *row; // (n x n), (n), unknowns (P, tau / weight), W z + b
     double* kept;            // (n) z before, to see the change
     void* lcp_work;

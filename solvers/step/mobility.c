@@ -1,9 +1,12 @@
 // What the bilateral rows leave free, and the nearest state that satisfies them and the contacts.
 //
-//     Rank: freedom.c. Assembly, with V = G' M^-1 G: q <- q (+) -M^-1 G V^+ g until g passes, then
-//     v <- v - M^-1 G V^+ (G'v + g_t): nearest in the metric M. Contacts that overlap take part
-//     with normals n: x += sum r_a tau_a, where r_a is M^-1 n_a with the joints kept closed and 0
-//     <= g + n'x perp tau >= 0.
+// Rank: freedom.c. Assembly, with V = G' M^-1 G, nearest in the metric M:
+//
+//     q <- q (+) x,  x = -M^-1 G V^+ g,        until g passes
+//     v <- v - M^-1 G V^+ (G'v + g_t)
+//
+// Contacts that overlap take part with their normals n: x += sum r_a tau_a, where r_a is M^-1 n_a
+// with the joints kept closed, and 0 <= g + n'x perp tau >= 0.
 #include <math.h>
 #include <string.h>
 

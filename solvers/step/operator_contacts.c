@@ -1,10 +1,10 @@
 // The Newton correction of a step with contacts, all derivatives in it, velocities and positions
 // coupled: for plays so small that a part moves by a good share of them within a step.
 //
-// Unknowns are the changes of v, of the increment d, of P and of tau; w = h theta of the motion,
+// Unknowns are the changes of v, of the increment d, of P and of tau; w = d_v of the stencil,
 // C(x) = d(G x)/dq, D = d(G'v + dg/dt)/dq; masses are one (motions.h):
 //
-//     dynamics    dv + h theta C dv + Q dd - G* dP = -r,      Q = theta (h K - C*(P))
+//     dynamics    dv + c_v C dv + Q dd - G* dP = -r,      Q = c_d K - star_d C*(P)
 //     motion      (1 - C(tau)) dd = w dv + G dtau + m,        m = G tau - shift
 //     velocities  U+ = U + G'dv + D dd:   0 for joints, the law of impact and friction for contacts
 //     positions   g+ = g + G'dd:          0 for joints and closed contacts E, >= 0 for the others
@@ -17,8 +17,8 @@
 //
 // Only the few motions y turn any direction, so that all the rest is a correction of low rank:
 //
-//     y = Theta (w N'x + eta),   a = x - S y,     x = V*'(G* dP - r - h theta C dv_p - Q dd_c)
-//     S = V*'(Q + h theta/w C) V N,   eta = N'(m + C(tau) dd_c)
+//     y = Theta (w N'x + eta),   a = x - S y,     x = V*'(G* dP - r - c_v C dv_p - Q dd_c)
+//     S = V*'(Q + c_v/w C) V N,   eta = N'(m + C(tau) dd_c)
 //     Theta = (1 - N'C(tau)N + w N'S)^-1
 //     W = G'G* + w (D N - G'S) Theta N'G*            (G, G*, D, m, C(tau): in the motions)
 //
@@ -386,7 +386,7 @@ static void multiply_blocks(const LashSystem* system, ContactNewton* newton, con
     }
 }
 
-// Do the forces change by less than a hundredth of the masses within a step, h theta (C + w K)?
+// Do the forces change by less than a hundredth of the masses within a step, c_v C + c_d w K?
 static bool forces_are_soft(const LashSim* sim, const Step* step) {
     const LashSystem* system = sim->system;
     const LashBlocks* pattern = &system->pattern;
@@ -635,7 +635,7 @@ static void close_positions(LashSim* sim, const Step* step, ContactNewton* newto
     for (int i = 0; i < newton->n; ++i) newton->dd[i] += newton->dd_p[i];
 }
 
-// force += h theta C dv + Q dd
+// force += c_v C dv + Q dd
 static void add_turned_forces(LashSim* sim, const Step* step, ContactNewton* newton,
                               const double* dv, const double* dd) {
     if (newton->derivatives == DERIVATIVES_NONE) return;
@@ -672,7 +672,7 @@ static void move(ContactNewton* newton) {
     }
 }
 
-// Impulses of the joints: G* dP = M dv + h theta C dv + Q dd + r - G* dP of the contacts (force).
+// Impulses of the joints: G* dP = M dv + c_v C dv + Q dd + r - G* dP of the contacts (force).
 static void answer_joints(LashSim* sim, const Step* step, ContactNewton* newton) {
     add_turned_forces(sim, step, newton, newton->dv, newton->dd);
     lash_block_multiply(sim->system, sim->operators.M_values, newton->dv, newton->t);

@@ -1,9 +1,9 @@
 // The full Newton correction of a step, joints included: for positions where the mechanism is
-// nearly singular and every shortcut of newton.c and factor.c costs convergence.
+// nearly singular and every shortcut of operator_joints.c costs convergence.
 //
-// Unknowns are the changes of v, of the increment d, of P and of tau; w = h theta of the motion:
+// Unknowns are the changes of v, of the increment d, of P and of tau; w = d_v of the stencil:
 //
-//     dynamics    (M + h theta C) dv + theta (h K - d(G*P)/dq) dd - G* dP = -r
+//     dynamics    (M + c_v C) dv + (c_d K - star_d d(G*P)/dq) dd - G* dP = -r
 //     motion      N^-1 (dd - w dv) - G dtau                               = G tau - N^-1 shift
 //     velocities  G' dv + d(G'v)/dq dd                                    = -U
 //     positions   G' dd                                                   = -g

@@ -1,8 +1,8 @@
 // The linear operator of a step.
 //
-//     A = M + h theta C + h^2 theta^2 K,     joints closed:  B = A^-1 - A^-1 G (G'A^-1 G)^+ G' A^-1
+//     A = M + c_v C + c_d d_v K,     joints closed:  B = A^-1 - A^-1 G (G'A^-1 G)^+ G' A^-1
 //
-// It is kept over many steps: the iteration of a step (newton.c) evaluates its residuals afresh, so
+// It is kept over many steps: the iteration of a step (iterate.c) evaluates its residuals afresh, so
 // an old operator costs iterations, never accuracy. It is renewed when a step converges slowly, and
 // at once when one does not converge.
 //

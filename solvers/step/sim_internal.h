@@ -73,7 +73,7 @@ struct Step {
     double *v_force, *F, *r; // (nv) velocity of the forces, forces, residual of the dynamics
     double *g, *g_t, *G;     // at the end of the step
     double *g_star, *g_t_star, *G_star; // where impulses point: directions, gaps not used
-    double* G_hat;                      // G + h theta d(G'v)/dq: derivative of the rows for Newton
+    double* G_hat;                      // G + d_v d(G'v)/dq: derivative of the rows for Newton
     double* U;                          // (rows)
     int nc, m;                          // active contacts, their rows
     int* contact;                       // (nc) interaction
@@ -171,7 +171,7 @@ typedef enum Response {
     RESPONSE_REFINED // so exactly that dependent contacts show
 } Response;
 
-// Linear algebra of the step: A = M + h theta C + h^2 theta^2 K and the joints on it (factor.c).
+// Linear algebra of the step: A = M + c_v C + c_d d_v K and the joints on it (operator_joints.c).
 typedef struct Operators {
     LashBlockLu *A, *M;
     LashBlockLu* N;        // M - d(G tau)/dq
@@ -387,7 +387,7 @@ void joints_push(LashSim* sim, const Step* step, const double* directions, const
 // dP: impulses of the joints that undo the velocity x (nv), G'(x + z) = 0; z: what they add to it.
 void joints_answer(LashSim* sim, const Step* step, const double* x, double* dP, double* z);
 
-// G_hat = G + h theta d(G'v + g_t)/dq of the wanted interactions [first, last); returns step->G_hat
+// G_hat = G + d_v d(G'v + g_t)/dq of the wanted interactions [first, last); returns step->G_hat
 const double* row_derivatives(LashSim* sim, Step* step, int first, int last);
 
 // --- All derivatives (operator_full.c) -------------------------------------------------------------
