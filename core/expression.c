@@ -103,7 +103,7 @@ static const Function functions[] = {
 enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
 
 static int operands(Op op) {
-    return op < OP_NEGATE ? 0 : op < OP_ADD ? 1 : op < OP_IF ? 2 : 3;
+    return (op >= OP_NEGATE) + (op >= OP_ADD) + (op >= OP_IF); // the enum goes by operands
 }
 
 // ---- Values -------------------------------------------------------------------------------------
@@ -460,7 +460,8 @@ static bool span_is(Span span, const char* name) {
 // Bytes of the UTF-8 character at s (1 for a broken one, 0 at the end).
 static int character_length(const char* s) {
     unsigned char c = (unsigned char)*s;
-    int n = c == 0 ? 0 : c < 0xC2 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : c < 0xF5 ? 4 : 1;
+    int n = (c > 0) + (c >= 0xC2) + (c >= 0xE0) + (c >= 0xF0);
+    if (c >= 0xF5) n = 1;
     for (int i = 1; i < n; ++i) {
         if (((unsigned char)s[i] & 0xC0) != 0x80) return 1;
     }
@@ -550,7 +551,9 @@ static void emit(Parser* p, Op op) {
         p->constants -= n;
         p->stack -= n;
         const double* c = p->constant + p->constants;
-        double folded = n == 1 ? unary(op, c[0]) : n == 2 ? binary(op, c[0], c[1]) : 0;
+        double folded = 0;
+        if (n == 1) folded = unary(op, c[0]);
+        if (n == 2) folded = binary(op, c[0], c[1]);
         if (n == 3) folded = c[0] != 0 ? c[1] : c[2];
         emit_constant(p, folded);
         return;
@@ -600,9 +603,9 @@ static const char* nearest_name(const Parser* p, Span name, bool function) {
     const char* nearest = NULL;
     int best = 1 + (name.length > 3 ? 1 + (name.length > 8) : 0); // typing errors allowed
     for (int i = 0; i < p->count + FUNCTIONS + 1; ++i) {
-        const char* other = i < p->count    ? p->names[i]
-                            : i == p->count ? "pi"
-                                            : functions[i - p->count - 1].name;
+        const char* other = "pi"; // behind the names, before the functions
+        if (i < p->count) other = p->names[i];
+        if (i > p->count) other = functions[i - p->count - 1].name;
         if (function && i <= p->count) continue; // only a function can be called
         int distance = edit_distance(name, other);
         if (distance < (int)strlen(other) && distance < best + (nearest == NULL)) {
@@ -779,20 +782,20 @@ static bool parse_unary(Parser* p) {
 static bool parse_term(Parser* p) {
     if (!parse_unary(p)) return false;
     for (;;) {
-        Op op = accept(p, "*") ? OP_MULTIPLY : accept(p, "/") ? OP_DIVIDE : OP_CONSTANT;
-        if (op == OP_CONSTANT) return true;
+        bool times = accept(p, "*");
+        if (!times && !accept(p, "/")) return true;
         if (!parse_unary(p)) return false;
-        emit(p, op);
+        emit(p, times ? OP_MULTIPLY : OP_DIVIDE);
     }
 }
 
 static bool parse_sum(Parser* p) {
     if (!parse_term(p)) return false;
     for (;;) {
-        Op op = accept(p, "+") ? OP_ADD : accept(p, "-") ? OP_SUBTRACT : OP_CONSTANT;
-        if (op == OP_CONSTANT) return true;
+        bool plus = accept(p, "+");
+        if (!plus && !accept(p, "-")) return true;
         if (!parse_term(p)) return false;
-        emit(p, op);
+        emit(p, plus ? OP_ADD : OP_SUBTRACT);
     }
 }
 

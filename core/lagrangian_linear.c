@@ -367,7 +367,9 @@ LashLagrangian* lash_linear_create(const LashLinearDef* def) {
     int n = def->n, w = def->bandwidth;
     LASH_ASSERT(n >= 1 && w >= 0 && def->M != NULL && def->length > 0 && def->contacts >= 0);
     LASH_ASSERT(is_symmetric(def->M, n, w) && (def->K == NULL || is_symmetric(def->K, n, w)));
-    int size = def->block != 0 ? def->block : n <= SMALL ? n : w > BLOCK ? w : BLOCK;
+    int size = w > BLOCK ? w : BLOCK;
+    if (n <= SMALL) size = n;
+    if (def->block != 0) size = def->block;
     LASH_ASSERT(size >= 1 && (size >= w || size >= n));
     if (size > n) size = n;
 

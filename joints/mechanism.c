@@ -603,9 +603,9 @@ LashPlay lash_mechanism_joint_play(const LashMechanism* mech, int joint, const d
     Vec3 across = vec3_add_scaled(d, -along, z);
     LashPlay play = {
         .tilt = atan2(vec3_norm(vec3_cross(z, axis_b(&f, 2))), vec3_dot(z, axis_b(&f, 2)))};
-    play.eccentricity = j->def.type == LASH_SPHERICAL ? vec3_norm(d)
-                        : j->def.type == LASH_PLANAR  ? fabs(along)
-                                                      : vec3_norm(across);
+    play.eccentricity = vec3_norm(across);
+    if (j->def.type == LASH_SPHERICAL) play.eccentricity = vec3_norm(d);
+    if (j->def.type == LASH_PLANAR) play.eccentricity = fabs(along);
     return play;
 }
 

@@ -179,10 +179,9 @@ static Pose turned(double x, double y, double z, Vec3 axis, double angle) {
 }
 
 static void bench_kernels(GeometryBench* bench) {
-    LashShape* box = lash_shape_box(vec3(0.1, 0.1, 0.1));
-    LashShape* ball = lash_shape_sphere(0.01);
-    LashShape* pin = lash_shape_cylinder(0.01, 0.04);
-    LashShape* ring = lash_shape_ring(0.0101, 0.02, 0.05);
+    LashShape* shape[] = {lash_shape_box(vec3(0.1, 0.1, 0.1)), lash_shape_sphere(0.01),
+                          lash_shape_cylinder(0.01, 0.04), lash_shape_ring(0.0101, 0.02, 0.05)};
+    const LashShape *box = shape[0], *ball = shape[1], *pin = shape[2], *ring = shape[3];
     OneFace torus, cone, patch, patch2;
     one_face(&torus, LASH_TORUS, 0.03, 0.005, 0);
     one_face(&cone, LASH_CONE, 0.02, 0, 0.4);
@@ -238,10 +237,7 @@ static void bench_kernels(GeometryBench* bench) {
         {"line/freeform", "root", edge, free1, turned(0, 0.05, 0.071, x, 0.7), 1e-4, 0.02},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) bench_kernel(bench, cases + i);
-    lash_shape_destroy(box);
-    lash_shape_destroy(ball);
-    lash_shape_destroy(pin);
-    lash_shape_destroy(ring);
+    for (int i = 0; i < 4; ++i) lash_shape_destroy(shape[i]);
 }
 
 // ---- pairs ------------------------------------------------------------------------------------

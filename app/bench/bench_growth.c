@@ -69,7 +69,8 @@ static LashMechanism* build_chain(int n) {
     for (int i = 0; i < n; ++i) {
         bool across = i % 2 == 0; // hinges about y, then z of the link before
         Quat axis = across ? about_y : none;
-        double bend = i == 0 ? 0 : i % 4 < 2 ? 0.05 : -0.05;
+        double bend = i % 4 < 2 ? 0.05 : -0.05;
+        if (i == 0) bend = 0;
         rot = quat_mul(rot, quat_exp(across ? vec3(0, bend, 0) : vec3(0, 0, bend)));
         Vec3 along = quat_rotate(rot, vec3(LENGTH, 0, 0));
         LashBodyId link =

@@ -205,7 +205,7 @@ static bool measure(const Row* row, const BenchOptions* o, Result* r, LashError*
             spent += run.us * row->steps;
         }
         if (done) note_run(row, &run, r);
-        r->units = !done ? 0 : row->kind == APP_SCENE_BAR ? row->size : scene.system->blocks;
+        if (done) r->units = row->kind == APP_SCENE_BAR ? row->size : scene.system->blocks;
         for (int p = 0; done && p < PEERS && !o->no_peer && !app_interrupted(); ++p)
             if ((row->peers >> p & 1) != 0 && r->peer[p].spent < PEER_TIME)
                 ask_peer(row, p, &r->peer[p]);

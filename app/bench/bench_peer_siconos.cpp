@@ -73,14 +73,17 @@ void force(unsigned, double* q, double* v, double* F, unsigned, double*) {
 void force_by_q(unsigned, double* q, double* v, double* J, unsigned, double*) {
     double c = coupling() * std::cos(q[0] - q[1]);
     std::fill(J, J + 9, 0.0);
-    J[0] = c * v[1] * v[1] - crank_weight() * std::sin(q[0]), J[3] = -c * v[1] * v[1];
-    J[1] = -c * v[0] * v[0], J[4] = c * v[0] * v[0] - rod_weight() * std::sin(q[1]);
+    J[0] = c * v[1] * v[1] - crank_weight() * std::sin(q[0]);
+    J[1] = -c * v[0] * v[0];
+    J[3] = -c * v[1] * v[1];
+    J[4] = c * v[0] * v[0] - rod_weight() * std::sin(q[1]);
 }
 
 void force_by_v(unsigned, double* q, double* v, double* J, unsigned, double*) {
     double s = coupling() * std::sin(q[0] - q[1]);
     std::fill(J, J + 9, 0.0);
-    J[3] = 2 * s * v[1], J[1] = -2 * s * v[0];
+    J[1] = -2 * s * v[0];
+    J[3] = 2 * s * v[1];
 }
 
 double planar_gap(const Corner& k, double q1, double q2, double q3) {

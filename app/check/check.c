@@ -85,9 +85,13 @@ static double mechanism_size(const LashModel* model) {
     for (int i = 0; i < model->parts + 2 * model->joints; ++i) {
         int j = (i - model->parts) / 2;
         bool part = i < model->parts;
-        Vec3 p = part ? pose_point(model->part[i].world_part, model->part[i].center)
-                 : (i - model->parts) % 2 == 0 ? model->joint[j].world_a.r
-                                               : model->joint[j].world_b.r;
+        Vec3 p;
+        if (part) {
+            p = pose_point(model->part[i].world_part, model->part[i].center);
+        } else {
+            bool first = (i - model->parts) % 2 == 0;
+            p = first ? model->joint[j].world_a.r : model->joint[j].world_b.r;
+        }
         low = vec3(fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z));
         high = vec3(fmax(high.x, p.x), fmax(high.y, p.y), fmax(high.z, p.z));
         if (part) extent = fmax(extent, model->part[i].extent);
@@ -99,10 +103,10 @@ static void check_gravity(Check* check) {
     double g = vec3_norm(check->model->gravity);
     if (g == 0 || (g > 0.5 && g < 50)) return; // a moon .. a large planet or a centrifuge
     bool small = g > 9.7e-3 && g<9.9e-3, large = g> 9700 && g < 9900;
-    warn(check, "gravity is %.4g m/s^2%s", g,
-         small   ? ": 9.81 was read in mm/s^2; write 9810"
-         : large ? ": 9810 was read in m/s^2; write 9.81"
-                 : ", unusual; check its unit");
+    const char* advice = ", unusual; check its unit";
+    if (small) advice = ": 9.81 was read in mm/s^2; write 9810";
+    if (large) advice = ": 9810 was read in m/s^2; write 9.81";
+    warn(check, "gravity is %.4g m/s^2%s", g, advice);
 }
 
 static void check_densities(Check* check) {
@@ -408,10 +412,9 @@ static int own_contacts(const LashModel* model) {
 static void print_gap(const Check* check, const char* name, double gap, int points) {
     double tolerance = check->model->simulation.settings.tolerance_position;
     if (isinf(gap)) return; // has no place now: the edge of a ring that lies flat
-    printf("  %-18s %12.6g m%s", name, gap,
-           gap < -tolerance         ? "  OVERLAPS"
-           : fabs(gap) <= tolerance ? "  closed"
-                                    : "");
+    printf("  %-18s %12.6g m", name, gap);
+    if (gap < -tolerance) printf("  OVERLAPS");
+    if (fabs(gap) <= tolerance) printf("  closed");
     if (points > 1) printf("  (least of %d)", points);
     printf("\n");
 }

@@ -93,11 +93,10 @@ static void find_joint_fits(CheckContacts* c, const LashModel* model) {
         if (!(joint->play.play > 0)) continue;
         bool guide = joint->type == LASH_PRISMATIC || joint->type == LASH_PLANAR;
         bool round = !guide || !(joint->play.width > 0);
+        const char* bore = guide ? "guide" : "cylinder";
         add_fit(c, (CheckFit){.contact = -1,
                               .joint = i,
-                              .what = joint->type == LASH_SPHERICAL ? "sphere"
-                                      : guide                       ? "guide"
-                                                                    : "cylinder",
+                              .what = joint->type == LASH_SPHERICAL ? "sphere" : bore,
                               .bore = -1,
                               .pin = -1,
                               .bore_radius = round ? joint->play.radius + joint->play.play : NAN,
@@ -228,7 +227,8 @@ static void print_fit(const CheckFit* fit, const LashModel* model) {
     } else {
         printf("guide: clearance %.6g m per side, %.6g m in all", fit->radial, 2 * fit->radial);
     }
-    printf("%s\n", fit->zero ? "  ZERO CLEARANCE" : fit->radial < 0 ? "  INTERFERENCE" : "");
+    const char* trouble = fit->radial < 0 ? "  INTERFERENCE" : "";
+    printf("%s\n", fit->zero ? "  ZERO CLEARANCE" : trouble);
 }
 
 static void print_too_deep(const CheckContacts* c, const LashModel* model, int i) {

@@ -33,7 +33,8 @@ static double body_rate(const CheckSubject* s, const double* q, int body, int co
     if (component < 3) return v[6 * body + component];
     const double *rot = q + 7 * body + 3, *w = v + 6 * body + 3;
     Vec3 omega = quat_rotate(quat(rot[0], rot[1], rot[2], rot[3]), vec3(w[0], w[1], w[2]));
-    return s->system->length * (component == 3 ? omega.x : component == 4 ? omega.y : omega.z);
+    const double part[] = {omega.x, omega.y, omega.z};
+    return s->system->length * part[component - 3];
 }
 
 typedef struct Choice {
@@ -119,9 +120,8 @@ static CheckScrew screw_of(const CheckSubject* s, const double* q, int body, con
     }
     // the axis points along its largest component: readers compare signs of rates
     double a = fabs(screw.axis.x), b = fabs(screw.axis.y), c = fabs(screw.axis.z), e = 1e-9;
-    double lead = a >= b - e && a >= c - e ? screw.axis.x
-                  : b >= c - e             ? screw.axis.y
-                                           : screw.axis.z;
+    double lead = b >= c - e ? screw.axis.y : screw.axis.z;
+    if (a >= b - e && a >= c - e) lead = screw.axis.x;
     if (lead < 0) {
         screw.axis = vec3_neg(screw.axis);
         screw.rate = -screw.rate;
@@ -276,7 +276,8 @@ static void print_motion(const CheckSubject* s, const CheckMotion* m) {
             ++company;
         }
         write_screw(s, screw, company, text, sizeof text);
-        printf("%s%s", shown == 0 ? " " : shown == 1 ? "; with it " : ", ", text);
+        static const char* const join[] = {" ", "; with it ", ", "};
+        printf("%s%s", join[shown < 2 ? shown : 2], text);
         if (shown++ > 0) {
             printf(" (%.4g %s per %s)", screw->rate, screw->kind == CHECK_TRANSLATION ? "m" : "rad",
                    m->angle ? "rad" : "m");

@@ -231,9 +231,8 @@ static void print_face(const LashShape* shape, const LashFace* f) {
     snprintf(box, sizeof box, "%.5g %.5g %.5g .. %.5g %.5g %.5g", mm(f->box.low.x),
              mm(f->box.low.y), mm(f->box.low.z), mm(f->box.high.x), mm(f->box.high.y),
              mm(f->box.high.z));
-    const char* bend = f->type == LASH_PLANE || f->type == LASH_FREEFORM ? ""
-                       : f->side > 0                                     ? "outer"
-                                                                         : "inner";
+    const char* bend = f->side > 0 ? "outer" : "inner";
+    if (f->type == LASH_PLANE || f->type == LASH_FREEFORM) bend = "";
     printf("  %5d  %-16s %-9s%-6s %-15s %-24s %10.5g  %s", f->index,
            f->name != 0 ? lash_shape_string(shape, f->name) : "-", lash_surface_type_name(f->type),
            bend, radius, axis, 1e6 * f->area, box);
@@ -258,10 +257,9 @@ static void print_part(const LashShape* shape, const LashShapePart* p, bool edge
         printf("\nassembly %s\n", name);
         return;
     }
-    const char* kind = p->solids > 0   ? "solid"
-                       : p->shells > 0 ? (p->closed ? "closed shell" : "open shell")
-                       : p->faces > 0  ? "loose faces"
-                                       : "loose edges";
+    const char* kind = p->faces > 0 ? "loose faces" : "loose edges";
+    if (p->shells > 0) kind = p->closed ? "closed shell" : "open shell";
+    if (p->solids > 0) kind = "solid";
     printf("\n%s: %s%s%s, %d faces, %d edges\n", name, kind, p->inward ? ", oriented inward" : "",
            p->valid ? "" : ", with defects", p->faces, p->edges);
     if (p->closed) {

@@ -188,35 +188,61 @@ static void put_faces(AppJson* json) {
     app_json_end_array(json);
 }
 
+static void put_text(AppJson* json, const KeySpec* spec) {
+    if (spec->type == KEY_TEXT_OR_NULL) {
+        app_json_key(json, "type");
+        app_json_begin_array(json);
+        app_json_text(json, "string");
+        app_json_text(json, "null");
+        app_json_end_array(json);
+    } else if (strcmp(spec->key, "format") == 0) {
+        app_json_put_text(json, "const", spec->choices != NULL ? spec->choices[0] : "lash-model/1");
+    } else {
+        app_json_put_text(json, "type", "string");
+    }
+}
+
+// A list of numbers, or of vectors.
+static void put_many(AppJson* json, const KeySpec* spec) {
+    app_json_put_text(json, "type", "array");
+    app_json_put_integer(json, "minItems", 1);
+    app_json_key(json, "items");
+    if (spec->type == KEY_NUMBERS) {
+        put_number(json, spec->range);
+        return;
+    }
+    app_json_begin_object(json);
+    put_numbers(json, spec->range, 3, 3);
+    app_json_end_object(json);
+}
+
+static void put_parameters(AppJson* json) {
+    app_json_put_text(json, "type", "object");
+    app_json_key(json, "additionalProperties");
+    app_json_begin_object(json);
+    begin_choice(json);
+    put_number(json, RANGE_ANY);
+    put_fit(json);
+    app_json_end_array(json);
+    app_json_end_object(json);
+}
+
 static void put_key(AppJson* json, const KeySpec* spec) {
     app_json_begin_object(json);
     app_json_put_text(json, "description", spec->help);
     switch (spec->type) {
         case KEY_TEXT:
-            if (strcmp(spec->key, "format") == 0) {
-                app_json_put_text(json, "const",
-                                  spec->choices != NULL ? spec->choices[0] : "lash-model/1");
-            } else {
-                app_json_put_text(json, "type", "string");
-            }
-            break;
         case KEY_TEXT_OR_NULL:
-            app_json_key(json, "type");
-            app_json_begin_array(json);
-            app_json_text(json, "string");
-            app_json_text(json, "null");
-            app_json_end_array(json);
+            put_text(json, spec);
             break;
         case KEY_TEXTS:
             begin_choice(json);
             put_texts(json);
             app_json_end_array(json);
             break;
+        case KEY_VECTORS:
         case KEY_NUMBERS:
-            app_json_put_text(json, "type", "array");
-            app_json_put_integer(json, "minItems", 1);
-            app_json_key(json, "items");
-            put_number(json, spec->range);
+            put_many(json, spec);
             break;
         case KEY_NUMBER:
         case KEY_INTEGER:
@@ -239,14 +265,6 @@ static void put_key(AppJson* json, const KeySpec* spec) {
         case KEY_VECTOR:
             put_numbers(json, spec->range, 3, 3);
             break;
-        case KEY_VECTORS:
-            app_json_put_text(json, "type", "array");
-            app_json_put_integer(json, "minItems", 1);
-            app_json_key(json, "items");
-            app_json_begin_object(json);
-            put_numbers(json, spec->range, 3, 3);
-            app_json_end_object(json);
-            break;
         case KEY_QUATERNION:
             put_numbers(json, spec->range, 4, 4);
             break;
@@ -266,14 +284,7 @@ static void put_key(AppJson* json, const KeySpec* spec) {
             put_faces(json);
             break;
         case KEY_PARAMETERS:
-            app_json_put_text(json, "type", "object");
-            app_json_key(json, "additionalProperties");
-            app_json_begin_object(json);
-            begin_choice(json);
-            put_number(json, RANGE_ANY);
-            put_fit(json);
-            app_json_end_array(json);
-            app_json_end_object(json);
+            put_parameters(json);
             break;
     }
     app_json_end_object(json);

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE // fopencookie
 #include "app/cli/text.h"
 
+#include <math.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -10,7 +11,7 @@
 int app_utf8_length(const char* text, size_t bytes) {
     const unsigned char* p = (const unsigned char*)text;
     if (p[0] < 0x80) return 1;
-    int length = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
+    int length = 2 + (p[0] >= 0xE0) + (p[0] >= 0xF0);
     if (p[0] < 0xC2 || p[0] > 0xF4 || (size_t)length > bytes) return 0;
     for (int i = 1; i < length; ++i) {
         if ((p[i] & 0xC0) != 0x80) return 0;
@@ -104,7 +105,9 @@ static bool is_begun(const char* text, size_t bytes) {
     memcpy(whole, text, bytes);
     memcpy(whole + bytes, more, sizeof more);
     if (bytes == 1) { // after E0 and F0 a byte 80 would be overlong
-        whole[1] = first == 0xE0 ? '\xA0' : first == 0xF0 ? '\x90' : '\x80';
+        whole[1] = '\x80';
+        if (first == 0xE0) whole[1] = '\xA0';
+        if (first == 0xF0) whole[1] = '\x90';
     }
     int length = app_utf8_length(whole, bytes + 3);
     return length > 0 && (size_t)length > bytes;
@@ -153,4 +156,11 @@ void app_text_guard_stdout(void) {
     setvbuf(guarded, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, 1 << 16);
     fflush(stdout);
     stdout = guarded;
+}
+
+double app_nice_number(double size) {
+    double power = pow(10, floor(log10(size))), lead = size / power;
+    if (lead < 1.5) return power;
+    if (lead < 3.5) return 2 * power;
+    return (lead < 7.5 ? 5 : 10) * power;
 }

@@ -31,6 +31,9 @@ void app_csv_print(FILE* file, const char* text);
 // and tabs: a name in a file cannot send commands to the terminal of who reads about it.
 void app_text_guard_stdout(void);
 
+// 1, 2, 5 or 10 times a power of ten: what is nearest to size > 0, for ticks and grids.
+double app_nice_number(double size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -70,8 +70,8 @@ static void put_key(const KeySpec* key) {
     const char* type = type_name(key);
     printf(".TP\n.B %s\n", key->key);
     if (type[0] != '\0' || key->range != RANGE_ANY || key->required) {
-        printf("(%s%s%s) ", type, ranges[key->range],
-               key->required ? (type[0] == '\0' ? "required" : ", required") : "");
+        const char* required = type[0] == '\0' ? "required" : ", required";
+        printf("(%s%s%s) ", type, ranges[key->range], key->required ? required : "");
     }
     if (key->help != NULL) put(key->help);
     if (key->choices != NULL && key->choices[0] != NULL) {

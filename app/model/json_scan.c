@@ -98,7 +98,10 @@ static void add_name(Scanner* s, const char* bytes, size_t count) {
 }
 
 static size_t encode_utf8(unsigned code, char* out) {
-    if (code < 0x80) return out[0] = (char)code, 1;
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
     if (code < 0x800) {
         out[0] = (char)(0xC0 | code >> 6);
         out[1] = (char)(0x80 | (code & 0x3F));
@@ -122,10 +125,10 @@ static int scan_hex(Scanner* s) {
     int code = 0;
     for (int i = 0; i < 4; ++i) {
         int c = peek(s);
-        int digit = c >= '0' && c <= '9'   ? c - '0'
-                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                           : -1;
+        int digit = -1;
+        if (c >= '0' && c <= '9') digit = c - '0';
+        if (c >= 'a' && c <= 'f') digit = c - 'a' + 10;
+        if (c >= 'A' && c <= 'F') digit = c - 'A' + 10;
         if (digit < 0) return -1;
         code = 16 * code + digit;
         ++s->position;
@@ -330,7 +333,8 @@ typedef struct Twin {
 static int compare_twins(const void* a, const void* b) {
     const Twin *x = a, *y = b;
     int order = strcmp(x->name, y->name);
-    return order != 0 ? order : x->position < y->position ? -1 : 1;
+    if (order != 0) return order;
+    return x->position < y->position ? -1 : 1;
 }
 
 // The keys from `first` on belong to one object: no two may be equal.
@@ -384,7 +388,10 @@ static bool scan_object(Scanner* s) {
     char found[64];
     size_t start = s->position++, first = s->keys, names = s->names_used, length = strlen(s->path);
     skip_space(s);
-    if (peek(s) == '}') return ++s->position, true;
+    if (peek(s) == '}') {
+        ++s->position;
+        return true;
+    }
     for (;;) {
         skip_space(s);
         size_t name = s->names_used;
@@ -418,7 +425,10 @@ static bool scan_array(Scanner* s) {
     char found[64];
     size_t start = s->position++, length = strlen(s->path);
     skip_space(s);
-    if (peek(s) == ']') return ++s->position, true;
+    if (peek(s) == ']') {
+        ++s->position;
+        return true;
+    }
     for (int i = 0;; ++i) {
         app_json_path_index(s->path, sizeof s->path, i);
         skip_space(s);

@@ -49,8 +49,8 @@ static void build_coordinates(const LashModel* model, const LashModelJoint* join
         LashCoordinateDef* x = &def->coordinate[driver->index];
         bool angle = lash_coordinate_is_angle(def->type, driver->index);
         bool position = driver->position.given;
-        ModelUnit unit = position ? (angle ? UNIT_ANGLE : UNIT_LENGTH)
-                                  : (angle ? UNIT_ANGULAR_VELOCITY : UNIT_VELOCITY);
+        ModelUnit unit = angle ? UNIT_ANGULAR_VELOCITY : UNIT_VELOCITY;
+        if (position) unit = angle ? UNIT_ANGLE : UNIT_LENGTH;
         x->driver = position ? LASH_DRIVE_POSITION : LASH_DRIVE_SPEED;
         x->motion = model_compile_function(position ? &driver->position : &driver->speed,
                                            model_unit_factor(units, unit), t, 1, 1);

@@ -172,7 +172,8 @@ static int select_one(const LashShape* shape, const LashModelFace* face, int* ro
     if (face->type > 0) query.type = face->type - 1;
     if (model_has(face->radius)) query.radius = face->radius;
     if (model_has(face->tolerance)) query.tolerance = face->tolerance;
-    query.side = face->side == 1 ? 1 : face->side == 2 ? -1 : 0;
+    static const int sides[] = {0, 1, -1}; // not given, outer, inner
+    query.side = sides[face->side];
     query.has_axis = model_has(face->axis.x);
     query.has_near = model_has(face->near.x);
     query.axis = face->axis;

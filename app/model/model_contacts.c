@@ -285,11 +285,20 @@ static bool read_side(ModelContext* context, const char* path, LashModelSide* si
                           given == 0 ? "none" : "several");
     }
     if (cad) return cad_side(context, side, s);
-    s->type = side->sphere.given     ? SPHERE
-              : side->plane.given    ? PLANE
-              : side->cylinder.given ? CYLINDER
-              : side->circle.given   ? CIRCLE
-                                     : POINTS;
+    const struct {
+        const LashModelFeature* feature;
+        SurfaceType type;
+    } simple[] = {{&side->sphere, SPHERE},
+                  {&side->plane, PLANE},
+                  {&side->cylinder, CYLINDER},
+                  {&side->circle, CIRCLE}};
+    const LashModelFeature* feature = NULL;
+    s->type = POINTS;
+    for (int k = 0; k < 4 && feature == NULL; ++k) {
+        if (!simple[k].feature->given) continue;
+        feature = simple[k].feature;
+        s->type = simple[k].type;
+    }
     if (point) {
         s->point = &side->point;
         s->points = 1;
@@ -299,10 +308,6 @@ static bool read_side(ModelContext* context, const char* path, LashModelSide* si
         s->points = side->point_count;
     }
     if (point || points) return true;
-    const LashModelFeature* feature = side->sphere.given     ? &side->sphere
-                                      : side->plane.given    ? &side->plane
-                                      : side->cylinder.given ? &side->cylinder
-                                                             : &side->circle;
     if (side->box.given) {
         app_json_path_key(s->path, sizeof s->path, "box");
         return box_points(context, &side->box, s);
@@ -343,7 +348,8 @@ static bool fits_inside(ModelContext* context, const Surface* a, const Surface* 
 
 // Tips of a pair: how many, and number i of them.
 static int tip_count(const Surface* a, const Surface* b) {
-    return b->type == POINTS ? b->points : a->type == PLANE && b->type == CYLINDER ? 2 : 1;
+    if (b->type == POINTS) return b->points;
+    return a->type == PLANE && b->type == CYLINDER ? 2 : 1;
 }
 
 static void put_tip(const Surface* a, const Surface* b, int i, LashContactDef* def) {

@@ -354,16 +354,15 @@ static bool check_keys(ModelContext* context, const char* path, const LashModelJ
     bool rubs = lash_joint_has_friction(type) && joint->friction > 0 && !(joint->clearance > 0) &&
                 joint->pin == NULL && joint->bore == NULL;
     bool pin = lash_joint_friction_turns(type);
+    int radius = pin || play ? 2 : 0;
+    if (rack || (pin && rubs)) radius = 1;
     const KeyUse uses[] = {
         {"a", joint->a != NULL, !couples},
         {"b", joint->b != NULL, !couples},
         {"joint_a", joint->joint_a != NULL, couples},
         {"joint_b", joint->joint_b != NULL, couples},
         {"ratio", model_has(joint->ratio), gear},
-        {"radius", model_has(joint->radius),
-         rack || (pin && rubs) ? 1
-         : pin || play         ? 2
-                               : 0},
+        {"radius", model_has(joint->radius), radius},
         {"pitch", model_has(joint->pitch), type == LASH_SCREW},
         {"length", model_has(joint->length), type == LASH_DISTANCE || play ? 2 : 0},
         {"friction", model_has(joint->friction), lash_joint_has_friction(type) || play ? 2 : 0},

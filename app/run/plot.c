@@ -24,8 +24,7 @@ typedef struct Axis {
 } Axis;
 
 static double nice_step(double span, int ticks) {
-    double raw = span / ticks, power = pow(10, floor(log10(raw))), fraction = raw / power;
-    return power * (fraction < 1.5 ? 1 : fraction < 3.5 ? 2 : fraction < 7.5 ? 5 : 10);
+    return app_nice_number(span / ticks);
 }
 
 // Range of [low, high] widened to ticks (or to a little air), and its common power of ten.

@@ -211,7 +211,10 @@ static int64_t open_series(RecordFile* f, int s, LashError* error) {
     hsize_t expected[3] = {0}, shape[3] = {0}, chunk[3];
     int rank = record_series_shape(&f->layout, s, expected);
     hid_t data = open_data(f, record_spec[s].path, chunk);
-    if (data < 0) return fail(error, record_spec[s].path, "expected a plain dataset"), -1;
+    if (data < 0) {
+        fail(error, record_spec[s].path, "expected a plain dataset");
+        return -1;
+    }
     f->data[s] = data;
     hid_t type = H5Dget_type(data);
     bool good = type >= 0 && H5Tequal(type, record_series_type(s)) > 0;
@@ -224,8 +227,10 @@ static int64_t open_series(RecordFile* f, int s, LashError* error) {
     }
     good = extent(H5Dget_space(data), shape) == rank;
     for (int i = 1; i < rank && good; ++i) good = shape[i] == expected[i];
-    if (!good || !chunks_are_ours(chunk, rank, shape, RECORD_TIME_CHUNK))
-        return fail(error, record_spec[s].path, "its shape is not that of the names"), -1;
+    if (!good || !chunks_are_ours(chunk, rank, shape, RECORD_TIME_CHUNK)) {
+        fail(error, record_spec[s].path, "its shape is not that of the names");
+        return -1;
+    }
     int64_t rows = stored_rows(f, data, shape[0], (size_t)f->layout.width[s] * sizeof(double));
     if (rows < 0)
         lash_error_set(error, LASH_ERROR_IO, record_spec[s].path,

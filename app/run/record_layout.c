@@ -50,10 +50,17 @@ const SeriesSpec record_spec[LASH_SERIES_COUNT] = {
 };
 
 static int owners(const LashRecordLayout* layout, SeriesPer per) {
-    return per == PER_BODY      ? layout->bodies
-           : per == PER_JOINT   ? layout->joints
-           : per == PER_CONTACT ? layout->contacts
-                                : 1;
+    switch (per) {
+        case PER_BODY:
+            return layout->bodies;
+        case PER_JOINT:
+            return layout->joints;
+        case PER_CONTACT:
+            return layout->contacts;
+        case PER_RUN:
+            return 1;
+    }
+    return 0;
 }
 
 LashRecordLayout lash_record_layout(int bodies, int joints, int contacts) {

@@ -379,9 +379,10 @@ static const char* giver(const Run* run, int index) {
 
 static const char* gain_of(const Run* run) {
     const AppGain* gain = &run->drive.log.gain;
-    return !(gain->work > 0)  ? NULL
-           : gain->joint >= 0 ? run->session.model->joint[gain->joint].name
-                              : run->session.model->contact_point[gain->contact].name;
+    const LashModel* model = run->session.model;
+    if (!(gain->work > 0)) return NULL;
+    return gain->joint >= 0 ? model->joint[gain->joint].name
+                            : model->contact_point[gain->contact].name;
 }
 
 static void put_energy(AppJson* json, const Run* run) {

@@ -70,6 +70,7 @@ static bool force_not_finite(Cause* cause) {
         char parts[160], arguments[80];
         parts_of(cause, &value, parts, sizeof parts);
         arguments_of(&value, arguments, sizeof arguments);
+        static const char* const axis[] = {"", " (y)", " (z)"};
         double result = value.value[component];
         const char* expression = expression_of(force, component);
         if (isfinite(result)) {
@@ -81,10 +82,7 @@ static bool force_not_finite(Cause* cause) {
             snprintf(cause->text, sizeof cause->text,
                      "force '%.60s' %s is %s at t = %.9g s%s: check \"%.120s\"%s", force->name,
                      parts, isnan(result) ? "not a number" : "infinite", fault->t, arguments,
-                     expression,
-                     component == 0   ? ""
-                     : component == 1 ? " (y)"
-                                      : " (z)");
+                     expression, axis[component]);
         }
         return true;
     }

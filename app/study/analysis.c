@@ -132,7 +132,8 @@ static double* plan_values(const LashAnalysis* analysis, int output) {
 
 // Tenths, but five samples in each.
 static int effect_bins(int64_t n) {
-    return n >= 5 * LASH_EFFECT_BINS ? LASH_EFFECT_BINS : n >= 10 ? (int)(n / 5) : 2;
+    if (n >= 5 * LASH_EFFECT_BINS) return LASH_EFFECT_BINS;
+    return n >= 10 ? (int)(n / 5) : 2;
 }
 
 static void add_contributions(const LashAnalysis* analysis, LashOutputAnalysis* a) {

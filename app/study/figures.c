@@ -38,7 +38,8 @@ static void limit_line(const Plot* p, double limit, const char* name) {
     if (isnan(limit)) return;
     lash_number_exact(limit, number, sizeof number);
     bool left = limit<p->x0, right = limit> p->x1;
-    double x = left ? p->left : right ? p->width - p->right : plot_x(p, limit);
+    double x = left ? p->left : plot_x(p, limit);
+    if (right) x = p->width - p->right;
     if (!left && !right)
         page_put(p->page, "<path class=\"limit\" d=\"M%.1f %.1fV%.1f\"/>", x, p->top - 2,
                  p->height - p->bottom);

@@ -126,8 +126,7 @@ double plot_y(const Plot* p, double y) {
 enum { MOST_TICKS = 50 }; // also when the range is a rounding error wide
 
 static double tick_step(double span, double count) {
-    double raw = span / count, power = pow(10, floor(log10(raw))), f = raw / power;
-    return power * (f < 1.5 ? 1 : f < 3.5 ? 2 : f < 7.5 ? 5 : 10);
+    return app_nice_number(span / count);
 }
 
 // Numbers of an axis are shown in units of 10^exponent, which stands at its end: 0, or a multiple

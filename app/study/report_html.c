@@ -342,7 +342,8 @@ static void put_shape(Page* page, const LashOutputAnalysis* a) {
 
 static void put_verdict(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
     bool limits = !isnan(a->share);
-    page_put(page, "<p class=\"verdict %s\">", !limits ? "" : a->share > 0.01 ? "bad" : "good");
+    const char* verdict = a->share > 0.01 ? "bad" : "good";
+    page_put(page, "<p class=\"verdict %s\">", limits ? verdict : "");
     if (limits) {
         char share[32], low[32], high[32];
         page_put(page,

@@ -151,9 +151,7 @@ static void static_shape(const Mesh* m, double* q) {
 static void push(const void* context, double t, double* load) {
     const Traction* traction = context;
     double s = sin(2 * LASH_PI * traction->frequency * t);
-    double force = s > 0   ? traction->per_length * traction->cell
-                   : s < 0 ? -traction->per_length * traction->cell
-                           : 0;
+    double force = ((s > 0) - (s < 0)) * traction->per_length * traction->cell;
     for (int row = 0; row < traction->nodes_up; ++row) {
         bool end = row == 0 || row == traction->nodes_up - 1;
         load[dof_of(traction->nodes_up, 0, row, 0)] = end ? force / 2 : force;

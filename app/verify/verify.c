@@ -81,11 +81,8 @@ static bool check_names(const AppOperands* names, const Claim* const* claim, int
 
 static void print_row(const Row* row) {
     const Claim* claim = row->claim;
-    printf("%-5s %s  %s\n", claim->id,
-           claim->run == NULL  ? "-   "
-           : row->verdict.pass ? "pass"
-                               : "FAIL",
-           claim->title);
+    const char* word = row->verdict.pass ? "pass" : "FAIL";
+    printf("%-5s %s  %s\n", claim->id, claim->run == NULL ? "-   " : word, claim->title);
     printf("            paper      %s (%s, %s)\n", claim->expected, row->paper, claim->place);
     printf("            lash       %s\n", row->verdict.got);
     printf("            criterion  %s\n", claim->criterion);

@@ -111,11 +111,9 @@ static void a48_play(Verdict* verdict) {
         run_play(LASH_MOREAU_JEAN, play[i], h, plain);
         run_play(LASH_COMBINED, play[i], h, combined);
         bool bad = plain->failed || !isnan(plain->lost) || plain->violation > 0.1 * h;
+        const char* end = isnan(plain->lost) ? "" : ", joint lost";
         verdict_add(verdict, bad && plain->before <= 0.01, "r=%g, Moreau-Jean: violation %.1e m%s",
-                    play[i], plain->violation,
-                    plain->failed         ? ", a step fails"
-                    : !isnan(plain->lost) ? ", joint lost"
-                                          : "");
+                    play[i], plain->violation, plain->failed ? ", a step fails" : end);
         verdict_add(verdict,
                     !combined->failed && combined->violation <= 1e-10 && combined->turns >= 2 &&
                         combined->before <= 0.01,

@@ -35,7 +35,7 @@ static void random_positive(Random* random, double size, double floor_value, dou
 }
 
 RandomLinear random_linear(Random* random, int rows, double e_max) {
-    RandomLinear r = {.rows = rows, .contacts = rows == 1 ? 3 : rows == 2 ? 2 : 1};
+    RandomLinear r = {.rows = rows, .contacts = 4 - rows};
     random_positive(random, 0.5, 0.5, r.M);
     random_positive(random, 0.15, 0, r.C);
     random_positive(random, 1.5, 0.5, r.K);

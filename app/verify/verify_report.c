@@ -40,10 +40,10 @@ static const char style[] =
 
 static void print_html(FILE* file, const char* text) {
     for (; *text != '\0'; ++text) {
-        const char* escaped = *text == '<'   ? "&lt;"
-                              : *text == '>' ? "&gt;"
-                              : *text == '&' ? "&amp;"
-                                             : NULL;
+        const char* escaped = NULL;
+        if (*text == '<') escaped = "&lt;";
+        if (*text == '>') escaped = "&gt;";
+        if (*text == '&') escaped = "&amp;";
         if (escaped != NULL) {
             fputs(escaped, file);
         } else {
@@ -53,10 +53,11 @@ static void print_html(FILE* file, const char* text) {
 }
 
 static const char* word_of(const Row* row) {
-    return row->claim->run == NULL ? "not tested" : row->verdict.pass ? "pass" : "fail";
+    if (row->claim->run == NULL) return "not tested";
+    return row->verdict.pass ? "pass" : "fail";
 }
 static const char* class_of(const Row* row) {
-    return row->claim->run == NULL ? "none" : row->verdict.pass ? "pass" : "fail";
+    return row->claim->run == NULL ? "none" : word_of(row);
 }
 
 // "a; b; c" as a list.

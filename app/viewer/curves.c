@@ -70,19 +70,23 @@ static void name_curve(const Viewer* v, ViewCurve* curve) {
         for (char* c = curve->name; *c != '\0'; ++c) *c = *c == '/' ? '.' : *c;
         return;
     }
-    int owners = body ? scene->bodies : joint ? scene->joints : scene->contacts;
+    int owners = joint ? scene->joints : scene->contacts;
+    if (body) owners = scene->bodies;
     int per = scene->layout.width[curve->series] / owners;
     int owner = curve->column / per, part = curve->column % per;
     if (is_coordinate(curve->series)) {
         name_coordinate(v, curve, owner, part);
         return;
     }
-    const char* name = body    ? lash_mechanism_body_name(scene->mech, owner)
-                       : joint ? scene->joint[owner].name
-                               : lash_mechanism_contact_name(scene->mech, owner);
-    const char* component = per == 1                                       ? ""
-                            : curve->series == LASH_SERIES_CONTACT_IMPULSE ? local[part]
-                                                                           : axes[part];
+    const char* name;
+    if (body) {
+        name = lash_mechanism_body_name(scene->mech, owner);
+    } else {
+        name = joint ? scene->joint[owner].name : lash_mechanism_contact_name(scene->mech, owner);
+    }
+    bool impulse = curve->series == LASH_SERIES_CONTACT_IMPULSE;
+    const char* component = impulse ? local[part] : axes[part];
+    if (per == 1) component = "";
     snprintf(curve->name, sizeof curve->name, "%.60s.%s%s%s", name, slash + 1, per == 1 ? "" : ".",
              component);
 }

@@ -173,10 +173,10 @@ static bool write_contacts(const ViewTouch* touch, int count, const char* path, 
 
 static void put_xml(FILE* f, const char* text) { // inside an attribute
     for (; *text != '\0'; ++text) {
-        const char* code = *text == '&'   ? "&amp;"
-                           : *text == '<' ? "&lt;"
-                           : *text == '"' ? "&quot;"
-                                          : NULL;
+        const char* code = NULL;
+        if (*text == '&') code = "&amp;";
+        if (*text == '<') code = "&lt;";
+        if (*text == '"') code = "&quot;";
         if (code != NULL) {
             fputs(code, f);
         } else {

@@ -54,7 +54,9 @@ void view_playback_toggle(ViewPlayback* p) {
 
 void view_playback_speed(ViewPlayback* p, int rungs) {
     int rung = nearest_rung(p->speed) + rungs;
-    p->speed = ladder[rung < 0 ? 0 : rung >= RUNGS ? RUNGS - 1 : rung];
+    if (rung < 0) rung = 0;
+    if (rung >= RUNGS) rung = RUNGS - 1;
+    p->speed = ladder[rung];
 }
 
 const char* view_playback_speed_text(const ViewPlayback* p, char* text, int size) {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/cli/text.h"
 #include "app/viewer/render_internal.h"
 #include "core/arena.h"
 #include "core/math3.h"
@@ -344,9 +345,7 @@ static void draw_lines(ViewRenderer* r, const ViewPicture* p, const GpuLineVerte
 }
 
 double view_grid_cell(const ViewScene* scene) {
-    double rough = view_scene_size(scene) / 14, power = pow(10, floor(log10(rough)));
-    double lead = rough / power;
-    return power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
+    return app_nice_number(view_scene_size(scene) / 14);
 }
 
 // Lines under the lowest point of the scene, fading with the distance from its middle.
@@ -372,7 +371,8 @@ static void draw_grid(ViewRenderer* r, const ViewPicture* p) {
     for (int i = -HALF; i <= HALF; ++i) {
         for (int direction = 0; direction < 2; ++direction) {
             long number = lround((direction == 0 ? ca : cb) / cell) + i;
-            float strength = number == 0 ? 0.62f : number % 5 == 0 ? 0.42f : 0.20f;
+            float strength = number % 5 == 0 ? 0.42f : 0.20f;
+            if (number == 0) strength = 0.62f;
             for (int k = 0; k < 2 * PIECES; ++k) {
                 double along = ((k + 1) / 2 * 2.0 / PIECES - 1) * HALF;
                 if (k == 2 * PIECES - 1) along = HALF;

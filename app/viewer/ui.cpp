@@ -4,10 +4,12 @@
 #include <epoxy/gl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 
+#include "app/cli/text.h"
 #include "app/viewer/ui_internal.hpp"
 #include "core/arena.h"
 #include "core/math3.h"
@@ -139,8 +141,7 @@ ViewRectangle view_ui_viewport(const ViewUi* ui, const Viewer* v, double width, 
 
 double view_ui::nice_step(double size) {
     if (!(size > 0) || !std::isfinite(size)) return 1;
-    double power = std::pow(10, std::floor(std::log10(size))), lead = size / power;
-    return power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
+    return app_nice_number(size);
 }
 
 double view_ui::prefix_of(double size, const char* unit, const char** prefix) {
@@ -150,7 +151,7 @@ double view_ui::prefix_of(double size, const char* unit, const char** prefix) {
                  std::strncmp(unit, "kg", 2) == 0 || unit[0] == '\0';
     if (plain || !(size > 0) || !std::isfinite(size)) return 1;
     int k = static_cast<int>(std::floor(std::log10(size * (1 + 1e-9)) / 3));
-    k = k < -3 ? -3 : k > 3 ? 3 : k;
+    k = std::max(-3, std::min(3, k));
     if (std::strncmp(unit, "rad", 3) == 0 && k > -2) k = 0; // 0.02 rad, 150 rad/s
     *prefix = names[k + 3];
     return std::pow(1000, k);
@@ -174,8 +175,8 @@ namespace {
 void shadowed(ImDrawList* list, ImVec2 at, ImU32 ink_color, const char* text) {
     const ImU32 light = IM_COL32(255, 255, 255, 150);
     for (int i = 0; i < 4; ++i) {
-        float dx = i == 0 ? 1.0f : i == 1 ? -1.0f : 0.0f, dy = i == 2 ? 1.0f : i == 3 ? -1.0f : 0;
-        list->AddText(ImVec2(at.x + dx, at.y + dy), light, text);
+        static const ImVec2 beside[] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
+        list->AddText(ImVec2(at.x + beside[i].x, at.y + beside[i].y), light, text);
     }
     list->AddText(at, ink_color, text);
 }
@@ -204,8 +205,8 @@ void draw_axes(ImDrawList* list, const Viewer* v, ImVec2 center, float size, flo
         for (int k = 0; k < 2; ++k)
             if (depth[order[k]] > depth[order[k + 1]]) std::swap(order[k], order[k + 1]);
     for (int i : order) {
-        double x = i == 0 ? right.x : i == 1 ? right.y : right.z;
-        double y = i == 0 ? up.x : i == 1 ? up.y : up.z;
+        const double across[] = {right.x, right.y, right.z}, high[] = {up.x, up.y, up.z};
+        double x = across[i], y = high[i];
         ImVec2 tip(center.x + size * static_cast<float>(x),
                    center.y - size * static_cast<float>(y));
         list->AddLine(center, tip, tone[i], 2.0f * scale);

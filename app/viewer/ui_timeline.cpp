@@ -24,10 +24,12 @@ void draw_icon(ImDrawList* list, Icon icon, ImVec2 c, float r, ImU32 tone) {
     };
     switch (icon) {
         case Icon::begin:
-            bar(-0.65f * r), triangle(0.65f * r, -1.1f * r, 0.7f * r);
+            bar(-0.65f * r);
+            triangle(0.65f * r, -1.1f * r, 0.7f * r);
             break;
         case Icon::back:
-            bar(0.55f * r), triangle(0.25f * r, -0.9f * r, 0.7f * r);
+            bar(0.55f * r);
+            triangle(0.25f * r, -0.9f * r, 0.7f * r);
             break;
         case Icon::play:
             triangle(-0.5f * r, 1.3f * r, 0.85f * r);
@@ -38,7 +40,8 @@ void draw_icon(ImDrawList* list, Icon icon, ImVec2 c, float r, ImU32 tone) {
                                     ImVec2(c.x + (x + 0.2f) * r, c.y + 0.8f * r), tone);
             break;
         case Icon::forward:
-            bar(-0.55f * r), triangle(-0.25f * r, 0.9f * r, 0.7f * r);
+            bar(-0.55f * r);
+            triangle(-0.25f * r, 0.9f * r, 0.7f * r);
             break;
         case Icon::event:
             triangle(-0.8f * r, 0.9f * r, 0.7f * r);
@@ -95,7 +98,8 @@ void draw_ticks(ImDrawList* list, const Viewer* v, ImVec2 at, float width, float
         unsigned char& slot = seen[static_cast<size_t>(x)];
         if (slot & bit) continue;
         slot = static_cast<unsigned char>(slot | bit);
-        float tall = e.kind == LASH_EVENT_IMPACT ? 0.9f : e.kind == LASH_EVENT_OPEN ? 0.55f : 0.4f;
+        float tall = e.kind == LASH_EVENT_OPEN ? 0.55f : 0.4f;
+        if (e.kind == LASH_EVENT_IMPACT) tall = 0.9f;
         float px = at.x + static_cast<float>(static_cast<int>(x)) + 0.5f;
         list->AddLine(ImVec2(px, at.y + height - 4 * s),
                       ImVec2(px, at.y + height - 4 * s - tall * (height - 8 * s)),

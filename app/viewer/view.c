@@ -238,7 +238,8 @@ static bool apply_options(Viewer* v, ViewOptions* o, LashError* error) {
 
 // The run as far as the pictures need it, its extent, and the camera around it.
 static bool prepare_pictures(Viewer* v, ViewOptions* o, LashError* error) {
-    double until = o->png != NULL ? (isnan(o->frame) ? -INFINITY : o->frame) : INFINITY;
+    double frame = isnan(o->frame) ? -INFINITY : o->frame;
+    double until = o->png != NULL ? frame : INFINITY;
     v->playback.playing = false;
     view_source_wait(v->source, until);
     viewer_update(v, 0);
@@ -358,7 +359,8 @@ static bool open_window(Viewer* v, const ViewOptions* o, LashError* error) {
 }
 
 static void put_result(AppJson* json, const Viewer* v, const ViewOptions* o, int written) {
-    const char* file = o->png != NULL ? o->png : o->video != NULL ? o->video : o->frames;
+    const char* file = o->video != NULL ? o->video : o->frames;
+    if (o->png != NULL) file = o->png;
     app_json_put_text(json, "file", file);
     app_json_put_integer(json, "pictures", written);
     app_json_put_integer(json, "width", o->width);

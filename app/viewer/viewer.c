@@ -73,13 +73,16 @@ static void nice_force(Viewer* v) {
     }
     double typical = frames > 0 ? pow(10, 0.1 * bin - 9) : 1;
     double power = pow(10, floor(log10(typical))), lead = typical / power;
-    v->force_reference = power * (lead < 1.9 ? 1 : lead < 4.9 ? 2 : 5); // 1, 2, 5 below it
+    double below = lead < 1.9 ? 1 : 2; // 1, 2 or 5
+    v->force_reference = power * (lead < 4.9 ? below : 5);
 }
 
 static void count_force(Viewer* v, double force) {
     if (!(force > 0) || !isfinite(force)) return;
     int bin = (int)floor(10 * (log10(force) + 9));
-    ++v->force_frames[bin < 0 ? 0 : bin >= VIEW_DECADES ? VIEW_DECADES - 1 : bin];
+    if (bin < 0) bin = 0;
+    if (bin >= VIEW_DECADES) bin = VIEW_DECADES - 1;
+    ++v->force_frames[bin];
     v->force_largest = fmax(v->force_largest, force);
 }
 

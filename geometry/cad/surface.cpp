@@ -54,7 +54,8 @@ void surface_uv(const Surface& s, Vec3 p, double* u, double* v) {
     *u = atan2(b, a);
     switch (s.type) {
         case LASH_PLANE:
-            *u = a, *v = b;
+            *u = a;
+            *v = b;
             break;
         case LASH_CYLINDER:
             *v = h;
@@ -312,11 +313,13 @@ static bool common_axis(const Surface& a, const Surface& b, Vec3* o, Vec3* z) {
         if (s->type == LASH_CYLINDER || s->type == LASH_CONE || s->type == LASH_TORUS)
             with_axis = s;
     if (with_axis != nullptr) {
-        *o = with_axis->origin, *z = with_axis->z;
+        *o = with_axis->origin;
+        *z = with_axis->z;
         return true;
     }
     if (a.type == LASH_SPHERE && b.type == LASH_SPHERE) {
-        *o = a.origin, *z = vec3_sub(b.origin, a.origin);
+        *o = a.origin;
+        *z = vec3_sub(b.origin, a.origin);
         if (vec3_norm(*z) == 0) return false;
         *z = vec3_normalize(*z);
         return true;

@@ -102,7 +102,8 @@ static void extremum_by_iteration(const Extremum* e, double* c, double* s) {
         d_2 *= e->sign;
         if (d_1 == 0) return;
         double step = d_2 < 0 ? -d_1 / d_2 : copysign(0.3, d_1);
-        step = step > 0.3 ? 0.3 : step < -0.3 ? -0.3 : step;
+        if (step > 0.3) step = 0.3;
+        if (step < -0.3) step = -0.3;
         double t = step * step, norm = t < 4e-6 ? 1 - t * (0.5 - 0.375 * t) : 1 / sqrt(1 + t);
         double x = (*c - step * *s) * norm; // the series is good to 1e-17
         *s = (*s + step * *c) * norm;

@@ -277,7 +277,8 @@ static Frame frame_of(PairState* state, int slot, LashLevers levers, const LashC
     Vec3 m = f.t[0];
     if (state->axis[slot] < 0) {
         const double steep = 0.6; // one component at least is smaller
-        state->axis[slot] = (int8_t)(fabs(m.x) < steep ? 0 : fabs(m.y) < steep ? 1 : 2);
+        state->axis[slot] = fabs(m.y) < steep ? 1 : 2;
+        if (fabs(m.x) < steep) state->axis[slot] = 0;
     }
     int c = state->axis[slot];
     f.axis = vec3(c == 0, c == 1, c == 2);

@@ -68,16 +68,16 @@ static void list_names_every_claim_without_running_it(void** state) {
     char id[24];
     for (int k = 1; k <= 50; ++k) {
         snprintf(id, sizeof id, "A-%02d  ", k);
-        if (strstr(o.out, id) == NULL) print_error("%s\n", id), fail();
+        if (strstr(o.out, id) == NULL) fail_msg("%s", id);
     }
     for (int k = 1; k <= 16; ++k) {
         snprintf(id, sizeof id, "C-%02d  ", k);
-        if (strstr(o.out, id) == NULL) print_error("%s\n", id), fail();
+        if (strstr(o.out, id) == NULL) fail_msg("%s", id);
     }
     for (int k = 1; k <= 17; ++k) { // the rest belongs to schemes not built
         snprintf(id, sizeof id, "D-%02d  ", k);
         bool ours = k <= 5 || k >= 16;
-        if ((strstr(o.out, id) != NULL) != ours) print_error("%s\n", id), fail();
+        if ((strstr(o.out, id) != NULL) != ours) fail_msg("%s", id);
     }
     outcome_free(&o);
 }
