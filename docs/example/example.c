@@ -8,6 +8,7 @@
  *     cc example.c -o example $(pkg-config --cflags --libs lash)
  * or with the CMakeLists.txt beside it.
  */
+#define LASH_MATH /* vec3_norm */
 #include <lash.h>
 #include <stdio.h>
 
