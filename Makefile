@@ -1,6 +1,7 @@
 # The two commands: `make demo` and `make test`. Each installs what is missing (Debian packages), builds and runs.
 #   make          build the program            make format    lay out the sources
 #   make demo     build, simulate, draw        make install   into PREFIX (default /usr/local)
+#   make test-fast the tests that take less than 3 s each: under a minute once it is built
 #   make test     all tests, twice: optimised, and with sanitizers; 15 s of fuzzing each reader of files
 #   make test-all the same with clang, valgrind and the long sweeps
 #   make bench    speed, beside other programs that it installs for comparison
@@ -28,7 +29,7 @@ OPTIONAL := libopenmpi-dev openmpi-bin chromium
 # Only for `make bench`: what Lash is compared with; never linked by it.
 PEERS    := libsiconos-numerics-dev libsiconos-kernel-dev libsiconos-mechanics-dev libmujoco-dev
 
-.PHONY: all deps deps-test deps-extra deps-peers bench demo test test-all format tidy install clean
+.PHONY: all deps deps-test deps-extra deps-peers bench demo test test-fast test-all format tidy install clean
 all: deps
 	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DLASH_TESTS=OFF >/dev/null
 	@cmake --build $(BUILD) -j$(JOBS)
@@ -56,6 +57,11 @@ demo: all
 	@echo "at demo/slider_crank.svg (any browser): motion and forces over two turns of the crank."
 	@echo "The whole motion is in demo/slider_crank.h5: $(BUILD)/lash view demo/slider_crank.h5 plays it in a window,"
 	@echo "$(BUILD)/lash export --csv demo/slider_crank.h5 prints it."
+
+test-fast: deps
+	@cmake -S . -B $(CHECK) -DCMAKE_BUILD_TYPE=Release -DLASH_WERROR=ON >/dev/null
+	@cmake --build $(CHECK) -j$(JOBS)
+	cd $(CHECK) && ctest --output-on-failure -j$(JOBS) -L fast
 
 test: deps-test
 	@cmake -S . -B $(CHECK) -DCMAKE_BUILD_TYPE=Release -DLASH_WERROR=ON >/dev/null

@@ -2,6 +2,8 @@
 #ifndef LASH_TESTS_CAD_PARTS_H
 #define LASH_TESTS_CAD_PARTS_H
 
+#include "test.h"
+
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>

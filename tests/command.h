@@ -2,6 +2,8 @@
 #ifndef LASH_TESTS_COMMAND_H
 #define LASH_TESTS_COMMAND_H
 
+#include "test.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

@@ -3,6 +3,8 @@
 #ifndef LASH_TESTS_GEOMETRY_FEATURES_H
 #define LASH_TESTS_GEOMETRY_FEATURES_H
 
+#include "test.h"
+
 #include <string.h>
 
 #include "geometry/kernels/kernels.h"

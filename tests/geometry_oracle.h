@@ -3,6 +3,8 @@
 #ifndef LASH_TESTS_GEOMETRY_ORACLE_H
 #define LASH_TESTS_GEOMETRY_ORACLE_H
 
+#include "test.h"
+
 #include <math.h>
 #include <stdint.h>
 

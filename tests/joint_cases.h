@@ -2,6 +2,8 @@
 #ifndef LASH_TESTS_JOINT_CASES_H
 #define LASH_TESTS_JOINT_CASES_H
 
+#include "test.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,8 @@
 #ifndef LASH_TESTS_MODEL_TEXT_H
 #define LASH_TESTS_MODEL_TEXT_H
 
+#include "test.h"
+
 #include "command.h"
 
 static inline void write_model(const char* name, const char* text, char* path, size_t size) {

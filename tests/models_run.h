@@ -2,6 +2,8 @@
 #ifndef LASH_TESTS_MODELS_RUN_H
 #define LASH_TESTS_MODELS_RUN_H
 
+#include "test.h"
+
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdbool.h>

@@ -3,6 +3,8 @@
 #ifndef LASH_TESTS_SYSTEM_CHECK_H
 #define LASH_TESTS_SYSTEM_CHECK_H
 
+#include "test.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -2,6 +2,8 @@
 #ifndef LASH_TESTS_VIEWER_CASES_H
 #define LASH_TESTS_VIEWER_CASES_H
 
+#include "test.h"
+
 #include <math.h>
 
 #include "app/viewer/viewer.h"

@@ -1,12 +1,5 @@
 // A step allocates nothing: malloc itself is counted, so third-party calls are seen too.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <stdlib.h>
+#include "test.h"
 
 #include "app/model/model.h"
 #include "core/arena.h"
@@ -72,10 +65,4 @@ static void a_step_allocates_nothing(void** state) {
     steps_of(LASH_SOURCE_DIR "/models/papers/slider_crank_play.json", 500);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_counter_counts),
-        cmocka_unit_test(a_step_allocates_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(the_counter_counts), TEST(a_step_allocates_nothing))

@@ -1,12 +1,5 @@
 // The mechanisms of `lash bench`: what is timed must be the right motion.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
+#include "test.h"
 
 #include "app/bench/bench_scenes.h"
 #include "app/bench/peer.h"
@@ -74,13 +67,7 @@ static void peer_that_was_not_built_does_not_start(void** state) {
     assert_false(app_peer_start((const char*[]){"mechanisms", NULL}, &peer));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slider_crank_in_minimal_coordinates_ends_where_it_must),
-        cmocka_unit_test(slider_crank_in_maximal_coordinates_ends_where_it_must),
-        cmocka_unit_test(ideal_slider_crank_is_the_papers),
-        cmocka_unit_test(missing_model_file_is_an_error_not_a_crash),
-        cmocka_unit_test(peer_that_was_not_built_does_not_start),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(slider_crank_in_minimal_coordinates_ends_where_it_must),
+    TEST(slider_crank_in_maximal_coordinates_ends_where_it_must),
+    TEST(ideal_slider_crank_is_the_papers), TEST(missing_model_file_is_an_error_not_a_crash),
+    TEST(peer_that_was_not_built_does_not_start))

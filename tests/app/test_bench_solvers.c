@@ -1,17 +1,8 @@
 // `lash bench solvers`: exit codes and the shape of its JSON.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "test.h"
 
 #include "app/bench/bench_solvers.h"
 #include "core/error.h"
@@ -179,15 +170,9 @@ static void times_are_compared_only_where_the_peer_reached_the_tolerance(void** 
     rmdir(folder);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_good_file_is_solved_and_printed),
-        cmocka_unit_test(bad_input_has_its_exit_code_and_one_json_document),
-        cmocka_unit_test(options_may_stand_anywhere),
-        cmocka_unit_test(global_problems_are_solved_as_such_or_refused),
-        cmocka_unit_test(nearly_dependent_joints_are_solved_to_the_documented_tolerance),
-        cmocka_unit_test(times_are_compared_only_where_the_peer_reached_the_tolerance),
-        cmocka_unit_test(a_problem_without_solution_ends_with_the_numerics_code),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(a_good_file_is_solved_and_printed),
+    TEST(bad_input_has_its_exit_code_and_one_json_document), TEST(options_may_stand_anywhere),
+    TEST(global_problems_are_solved_as_such_or_refused),
+    TEST(nearly_dependent_joints_are_solved_to_the_documented_tolerance),
+    TEST(times_are_compared_only_where_the_peer_reached_the_tolerance),
+    TEST(a_problem_without_solution_ends_with_the_numerics_code))

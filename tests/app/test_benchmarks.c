@@ -3,16 +3,7 @@
 // (A01, pendulum, free bodies), quadrature of the one-degree-of-freedom motion (A02), extrapolation
 // with 22 digits (A03, tops, slider-crank), the loop of A04 in its one free coordinate, two
 // integrators that agree to 1e-12 (A05).
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
+#include "test.h"
 
 #include "app/run/drive.h"
 #include "core/arena.h"
@@ -216,12 +207,6 @@ static void redundant_loop_keeps_its_energy(void** state) {
     assert_true(result.energy <= 1e-6 * 29.43); // IFToMM criterion
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(models_converge_with_second_order_to_their_references),
-        cmocka_unit_test(four_bars_keep_their_energy_through_the_singular_positions),
-        cmocka_unit_test(redundant_loop_keeps_its_energy),
-        cmocka_unit_test(a_free_body_keeps_its_energy_to_rounding),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(models_converge_with_second_order_to_their_references),
+    TEST(four_bars_keep_their_energy_through_the_singular_positions),
+    TEST(redundant_loop_keeps_its_energy), TEST(a_free_body_keeps_its_energy_to_rounding))

@@ -1,14 +1,7 @@
 // Contacts between faces of STEP parts, from model files: statics, friction, known motions,
 // results, starts, what is told of mistakes. The parts are made by lash-make-step.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <cjson/cJSON.h>
-#include <math.h>
+#include "test.h"
 
 #include "app/run/record.h"
 #include "command.h"

@@ -1,15 +1,7 @@
 // lash check in depth: loops of redundant joints, releases that really release, motions of known
 // mechanisms, singular positions.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <cjson/cJSON.h>
-#include <math.h>
-#include <stdbool.h>
+#include "test.h"
 
 #include "command.h"
 

@@ -1,14 +1,7 @@
 // Joints with clearance in models: the slider-crank of [A12] (claim A-48), the way to the ideal
 // joint, starts within and outside the play, CAD faces, what a run reports.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <cjson/cJSON.h>
-#include <math.h>
+#include "test.h"
 
 #include "tests/cad_parts.h"
 #include "tests/command.h"

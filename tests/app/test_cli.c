@@ -1,13 +1,6 @@
 // The program as a user meets it: commands, exit codes, messages, JSON documents.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <cjson/cJSON.h>
-#include <math.h>
+#include "test.h"
 
 #include "command.h"
 

@@ -1,14 +1,7 @@
 // Contacts from model files: features, the papers' models with their figures, results, starts that
 // overlap, steps that fail.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <cjson/cJSON.h>
-#include <math.h>
+#include "test.h"
 
 #include "app/model/model.h"
 #include "app/run/record.h"

@@ -1,16 +1,10 @@
 // Events of joints in result files and in their CSV: limits and friction beside contacts.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "app/run/record.h"
 #include "command.h"
 #include "joints/mechanism.h"
 #include "model_text.h"
 #include "solvers/sim.h"
+#include "test.h"
 
 // Number of lines that begin with `start`.
 static int lines(const char* text, const char* start) {

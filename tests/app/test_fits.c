@@ -1,15 +1,6 @@
 // ISO 286 and ISO 2768-1: published limits, the formulas of the standard as a second opinion, and
 // what is not a fit.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
+#include "test.h"
 
 #include "app/model/fit.h"
 #include "command.h"

@@ -1,13 +1,7 @@
 // A force that jumps with the state: the message names the force, its expression and where, not a
 // joint.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "model_text.h"
+#include "test.h"
 
 // Two links; the force acts between them.
 static Outcome run_links(const char* force) {

@@ -1,13 +1,6 @@
 // The quantity `gap` is a number at every distance, or refused.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <cjson/cJSON.h>
-#include <math.h>
+#include "test.h"
 
 #include "model_text.h"
 

@@ -1,16 +1,10 @@
 // Results from anywhere: what is not as the writer makes it ends in a message and exit code 7.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "app/run/record.h"
 #include "app/run/record_file.h"
 #include "command.h"
 #include "core/arena.h"
 #include "fuzz/result_maker.h"
+#include "test.h"
 
 static void write_bytes(const char* path, const uint8_t* data, size_t bytes) {
     FILE* file = fopen(path, "wb");

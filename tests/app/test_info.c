@@ -1,13 +1,7 @@
 // lash info: the JSON document scripts rely on, the table, warnings and exit codes.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <cjson/cJSON.h>
 #include <fcntl.h>
+#include "test.h"
 
 #include "app/check/info.h"
 #include "tests/cad_parts.h"

@@ -1,14 +1,5 @@
 // Joint kinds in model files: keys, units, coordinates, and what is refused with which words.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
+#include "test.h"
 
 #include "app/model/model.h"
 #include "core/math3.h"
@@ -169,11 +160,5 @@ static void mistakes_are_named(void** state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_is_read_and_runs),
-        cmocka_unit_test(numbers_reach_the_mechanism_in_si),
-        cmocka_unit_test(mistakes_are_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(every_kind_is_read_and_runs), TEST(numbers_reach_the_mechanism_in_si),
+    TEST(mistakes_are_named))

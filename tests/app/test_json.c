@@ -1,15 +1,5 @@
 // The strict scanner and the JSON writer.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #include "app/cli/json_writer.h"
 #include "app/cli/suggest.h"
@@ -188,17 +178,8 @@ static void the_nearest_word_is_suggested(void** state) {
     assert_string_equal(app_suggestion_text(&near, hint, sizeof hint), "");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(valid_documents_are_accepted),
-        cmocka_unit_test(invalid_documents_are_refused),
-        cmocka_unit_test(every_prefix_of_a_document_is_refused_with_a_message),
-        cmocka_unit_test(nesting_is_limited),
-        cmocka_unit_test(places_are_lines_and_characters),
-        cmocka_unit_test(many_keys_are_checked_quickly),
-        cmocka_unit_test(writer_gives_numbers_that_read_back_exactly),
-        cmocka_unit_test(writer_never_emits_what_json_lacks),
-        cmocka_unit_test(the_nearest_word_is_suggested),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(valid_documents_are_accepted), TEST(invalid_documents_are_refused),
+    TEST(every_prefix_of_a_document_is_refused_with_a_message), TEST(nesting_is_limited),
+    TEST(places_are_lines_and_characters), TEST(many_keys_are_checked_quickly),
+    TEST(writer_gives_numbers_that_read_back_exactly), TEST(writer_never_emits_what_json_lacks),
+    TEST(the_nearest_word_is_suggested))

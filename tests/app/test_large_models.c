@@ -1,15 +1,6 @@
 // Large models load in time in proportion to their size.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
+#include "test.h"
 
 #include "app/lash.h"
 
@@ -118,11 +109,5 @@ static void parameters_load_in_linear_time_however_long_their_chain(void** state
     assert_linear(chain_of_parameters, 4000);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_load_in_linear_time),
-        cmocka_unit_test(joints_load_in_linear_time),
-        cmocka_unit_test(parameters_load_in_linear_time_however_long_their_chain),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(parts_load_in_linear_time), TEST(joints_load_in_linear_time),
+    TEST(parameters_load_in_linear_time_however_long_their_chain))

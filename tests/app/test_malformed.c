@@ -1,14 +1,7 @@
 // Malformed models: each is refused with place and reason, and nothing the fuzzer found comes back.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <cjson/cJSON.h>
 #include <dirent.h>
-#include <stdbool.h>
+#include "test.h"
 
 #include "command.h"
 #include "tests/fuzz/load.h"

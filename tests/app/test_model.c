@@ -1,15 +1,5 @@
 // Models: units, expressions, mass properties, frames, and mutilated files.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #include "app/model/model.h"
 #include "app/model/quantity.h"
@@ -261,16 +251,7 @@ static void mutilated_models_never_crash(void** state) {
     mutilate(LASH_SOURCE_DIR "/models/papers/pendulum_in_ring.json");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hard_steps_are_cut_by_default),
-        cmocka_unit_test(units_are_converted_once),
-        cmocka_unit_test(parameters_depend_on_each_other_in_any_order),
-        cmocka_unit_test(shapes_have_exact_mass_properties),
-        cmocka_unit_test(shapes_of_a_part_are_summed),
-        cmocka_unit_test(joint_frames_meet_and_start_at_the_given_coordinate),
-        cmocka_unit_test(statistics_follow_their_definitions),
-        cmocka_unit_test(mutilated_models_never_crash),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(hard_steps_are_cut_by_default), TEST(units_are_converted_once),
+    TEST(parameters_depend_on_each_other_in_any_order), TEST(shapes_have_exact_mass_properties),
+    TEST(shapes_of_a_part_are_summed), TEST(joint_frames_meet_and_start_at_the_given_coordinate),
+    TEST(statistics_follow_their_definitions), TEST(mutilated_models_never_crash))

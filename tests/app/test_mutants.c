@@ -4,18 +4,11 @@
 // Mutant i is made from seed i alone. They run in forked children, batch by batch, so that a crash
 // is seen and its input kept (mutants_found in the build folder). Half a minute of them; with
 // LASH_LONG_TESTS=1 1e5. LASH_MUTANT=i runs one alone, in this process.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <cjson/cJSON.h>
 #include <dirent.h>
-#include <math.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include "test.h"
 
 #include "app/commands.h"
 #include "app/lash.h"

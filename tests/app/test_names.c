@@ -1,12 +1,5 @@
 // Names in files are shown, never obeyed: by terminals, spreadsheets, browsers.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <stdbool.h>
+#include "test.h"
 
 #include "app/cli/text.h"
 #include "command.h"

@@ -1,14 +1,8 @@
 // NULL where a program should have passed something: an error where the function has one, else a
 // message and abort(); never a crash without a word.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "app/lash.h"
 #include "command.h"
+#include "test.h"
 
 static void assert_told(LashError* error) {
     assert_int_not_equal(error->status, LASH_OK);

@@ -1,14 +1,8 @@
 // What the program writes: never onto what it reads, nor onto what is no file; whole or not at all;
 // by one process at a time.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <dirent.h>
 #include <sys/resource.h>
+#include "test.h"
 
 #include "app/cli/output_file.h"
 #include "app/lash.h"

@@ -1,15 +1,5 @@
 // Reader of problem files: the three storages, every layout, and damaged files.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #include "app/bench/problem_file.h"
 #include "solvers/cone/friction_internal.h"
@@ -304,18 +294,10 @@ static void damaged_files_never_crash(void** state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_three_storages_hold_the_same_matrix),
-        cmocka_unit_test(dense_matrices_are_column_major),
-        cmocka_unit_test(generic_lcp_and_mixed_layouts_are_recognised),
-        cmocka_unit_test(a_global_problem_is_reduced_to_its_contacts),
-        cmocka_unit_test(masses_that_are_coupled_are_factorised_sparsely),
-        cmocka_unit_test(numbers_that_nobody_reads_are_refused),
-        cmocka_unit_test(what_cannot_be_solved_is_refused_with_the_reason),
-        cmocka_unit_test(errors_name_line_and_expectation),
-        cmocka_unit_test(truncated_files_are_rejected_or_complete),
-        cmocka_unit_test(damaged_files_never_crash),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(the_three_storages_hold_the_same_matrix), TEST(dense_matrices_are_column_major),
+    TEST(generic_lcp_and_mixed_layouts_are_recognised),
+    TEST(a_global_problem_is_reduced_to_its_contacts),
+    TEST(masses_that_are_coupled_are_factorised_sparsely),
+    TEST(numbers_that_nobody_reads_are_refused),
+    TEST(what_cannot_be_solved_is_refused_with_the_reason), TEST(errors_name_line_and_expectation),
+    TEST(truncated_files_are_rejected_or_complete), TEST(damaged_files_never_crash))

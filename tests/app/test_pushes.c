@@ -1,13 +1,6 @@
 // Forces and impulses of impacts are told apart: peaks of both are the same at every step length,
 // also of closed contacts that only pass an impact on.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
+#include "test.h"
 
 #include "models_run.h"
 

@@ -1,15 +1,8 @@
 // Result files: what is written comes back; a killed writer, a full disk and damaged bytes do no
 // harm.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include "test.h"
 
 #include "app/run/record.h"
 #include "command.h"

@@ -1,17 +1,7 @@
 // A run and `lash check` see the same gaps: those of every accepted step agree with gaps evaluated
 // from scratch, without any memory of the run, over all models of the repository.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <dirent.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #include "app/run/gap_audit.h"
 #include "app/run/session.h"
@@ -126,11 +116,6 @@ static void an_overlap_that_the_step_did_not_see_is_named(void** state) {
     app_session_close(&s);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_model_of_the_repository_has_the_gaps_of_a_fresh_start),
-        cmocka_unit_test(a_breaker_that_trips_has_the_gaps_of_a_fresh_start),
-        cmocka_unit_test(an_overlap_that_the_step_did_not_see_is_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(every_model_of_the_repository_has_the_gaps_of_a_fresh_start),
+    TEST(a_breaker_that_trips_has_the_gaps_of_a_fresh_start),
+    TEST(an_overlap_that_the_step_did_not_see_is_named))

@@ -1,13 +1,6 @@
 // Starts that look right and are not: pins beside their bores, joints far from their parts,
 // overlaps that assembling cannot mend, plays that differ from the CAD.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <stdbool.h>
+#include "test.h"
 
 #include "model_text.h"
 

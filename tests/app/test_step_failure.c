@@ -1,14 +1,6 @@
 // A step whose numbers are not finite, or that cannot be solved, ends the run with exit code 5 and
 // says why: which force, motion or contact, which part, when. What was saved before stays readable.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
-#include <string.h>
+#include "test.h"
 
 #include "command.h"
 

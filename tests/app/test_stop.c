@@ -1,16 +1,8 @@
 // A step that is told to stop ends at once, with the state as before it, and asking it changes no
 // bit. The mechanism: a row of four-bars with play and friction in every revolute, whose steps take
 // thousands of iterations of the friction solvers.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
-#include <string.h>
 #include <time.h>
+#include "test.h"
 
 #include "app/model/model.h"
 #include "command.h"

@@ -1,15 +1,5 @@
 // Random numbers, sequences, designs and distributions of studies.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #include "app/study/random.h"
 #include "app/study/sobol.h"
@@ -431,24 +421,15 @@ static void correlated_normals_have_their_correlations(void** state) {
     lash_study_destroy(study);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(philox_gives_the_published_test_vectors),
-        cmocka_unit_test(uniform_numbers_are_uniform_and_independent_of_order),
-        cmocka_unit_test(permutations_hit_every_place_once),
-        cmocka_unit_test(sobol_points_equal_another_implementation),
-        cmocka_unit_test(every_dimension_of_sobol_has_one_point_per_stratum),
-        cmocka_unit_test(scrambled_sobol_is_still_a_net),
-        cmocka_unit_test(sobol_is_less_discrepant_than_latin_hypercube_and_random),
-        cmocka_unit_test(latin_hypercube_has_one_point_per_stratum),
-        cmocka_unit_test(a_thousand_dimensions_are_possible),
-        cmocka_unit_test(a_sample_does_not_depend_on_who_asks_when),
-        cmocka_unit_test(grid_and_one_at_a_time_visit_their_levels),
-        cmocka_unit_test(morris_paths_change_one_parameter_at_a_time),
-        cmocka_unit_test(a_list_is_read_from_csv),
-        cmocka_unit_test(normal_quantile_inverts_the_distribution_to_rounding),
-        cmocka_unit_test(moments_agree_with_the_quantile_function),
-        cmocka_unit_test(correlated_normals_have_their_correlations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(philox_gives_the_published_test_vectors),
+    TEST(uniform_numbers_are_uniform_and_independent_of_order),
+    TEST(permutations_hit_every_place_once), TEST(sobol_points_equal_another_implementation),
+    TEST(every_dimension_of_sobol_has_one_point_per_stratum), TEST(scrambled_sobol_is_still_a_net),
+    TEST(sobol_is_less_discrepant_than_latin_hypercube_and_random),
+    TEST(latin_hypercube_has_one_point_per_stratum), TEST(a_thousand_dimensions_are_possible),
+    TEST(a_sample_does_not_depend_on_who_asks_when),
+    TEST(grid_and_one_at_a_time_visit_their_levels),
+    TEST(morris_paths_change_one_parameter_at_a_time), TEST(a_list_is_read_from_csv),
+    TEST(normal_quantile_inverts_the_distribution_to_rounding),
+    TEST(moments_agree_with_the_quantile_function),
+    TEST(correlated_normals_have_their_correlations))

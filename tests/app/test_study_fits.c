@@ -1,13 +1,6 @@
 // Fits in models and studies: the play of a fit, hole and shaft apart, closed forms of a linear
 // output, and shafts that do not enter.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
+#include "test.h"
 
 #include "app/lash.h"
 #include "app/study/sample.h"

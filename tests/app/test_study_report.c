@@ -1,15 +1,7 @@
 // The report of a study: the page in a browser, its figures against --json; CSV; exit code 6.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <cjson/cJSON.h>
-#include <math.h>
 #include <sqlite3.h>
-#include <stdbool.h>
+#include "test.h"
 
 #include "command.h"
 

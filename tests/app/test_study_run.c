@@ -1,15 +1,8 @@
 // lash study as a user meets it: the same rows whoever runs them, and nothing lost by kills, full
 // disks, bad samples.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include "test.h"
 
 #include "command.h"
 

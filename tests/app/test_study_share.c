@@ -1,16 +1,7 @@
 // What the samples of a study share: a model varied from another gives the same mechanism as one
 // read anew, and geometry is read once for all of them, on all threads.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
+#include "test.h"
 
 #include "app/model/model.h"
 #include "app/run/start.h"
@@ -194,13 +185,6 @@ static void many_threads_vary_one_model(void** state) {
     lash_model_destroy(first);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_varied_model_runs_as_one_read_anew),
-        cmocka_unit_test(a_varied_model_borrows_cad_and_pairs),
-        cmocka_unit_test(extra_files_of_contacts_are_read_once),
-        cmocka_unit_test(errors_of_a_varied_model_tell_the_place),
-        cmocka_unit_test(many_threads_vary_one_model),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(a_varied_model_runs_as_one_read_anew), TEST(a_varied_model_borrows_cad_and_pairs),
+    TEST(extra_files_of_contacts_are_read_once), TEST(errors_of_a_varied_model_tell_the_place),
+    TEST(many_threads_vary_one_model))

@@ -1,13 +1,5 @@
 // Statistics of an output against cases computed by hand.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
-#include <stdlib.h>
+#include "test.h"
 
 #include "app/study/distribution.h"
 #include "app/study/random.h"
@@ -135,15 +127,7 @@ static void normality_is_refused_for_what_is_not_normal(void** state) {
     free(u);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(moments_of_six_numbers),
-        cmocka_unit_test(percentiles_interpolate_between_neighbours),
-        cmocka_unit_test(wilson_intervals_solve_their_equation),
-        cmocka_unit_test(capability_of_known_samples),
-        cmocka_unit_test(fitted_share_is_that_of_the_normal),
-        cmocka_unit_test(intervals_of_the_fitted_share_cover_it),
-        cmocka_unit_test(normality_is_refused_for_what_is_not_normal),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(moments_of_six_numbers), TEST(percentiles_interpolate_between_neighbours),
+    TEST(wilson_intervals_solve_their_equation), TEST(capability_of_known_samples),
+    TEST(fitted_share_is_that_of_the_normal), TEST(intervals_of_the_fitted_share_cover_it),
+    TEST(normality_is_refused_for_what_is_not_normal))

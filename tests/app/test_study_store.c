@@ -1,15 +1,8 @@
 // Stores of studies: names of any kind, hostile files, several programs at once, outputs that are
 // no numbers, options that ask for nothing.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <dirent.h>
 #include <sqlite3.h>
-#include <stdbool.h>
+#include "test.h"
 
 #include "command.h"
 

@@ -1,15 +1,7 @@
 // A step solved in parts reports all of them: impulses, joint forces and work are those of the
 // whole step, "closed at once" is of one part. Sub-steps are forced: Newton may correct only a few
 // times.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
-#include <string.h>
+#include "test.h"
 
 #include "app/run/contact_log.h"
 #include "app/run/measure.h"
@@ -173,11 +165,6 @@ static void contacts_that_push_on_are_not_hit_again(void** state) {
     end(&c);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(impulses_of_all_parts_give_the_momentum),
-        cmocka_unit_test(parts_with_other_contact_points_lose_nothing),
-        cmocka_unit_test(contacts_that_push_on_are_not_hit_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(impulses_of_all_parts_give_the_momentum),
+    TEST(parts_with_other_contact_points_lose_nothing),
+    TEST(contacts_that_push_on_are_not_hit_again))

@@ -1,12 +1,6 @@
 // lash run --trace: a line per attempt, and the run is the same with and without.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "command.h"
+#include "test.h"
 
 static const char* const play = LASH_SOURCE_DIR "/models/slider_crank/crank_pin_play.json";
 static const char* const ideal = LASH_SOURCE_DIR "/models/slider_crank/ideal.json";
@@ -83,12 +77,5 @@ static void the_trace_is_a_file_of_its_own(void** state) {
     outcome_free(&o);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_step_has_a_line),
-        cmocka_unit_test(contacts_show_their_operator_and_set),
-        cmocka_unit_test(a_trace_changes_no_bits),
-        cmocka_unit_test(the_trace_is_a_file_of_its_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(every_step_has_a_line), TEST(contacts_show_their_operator_and_set),
+    TEST(a_trace_changes_no_bits), TEST(the_trace_is_a_file_of_its_own))

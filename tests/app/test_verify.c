@@ -1,12 +1,6 @@
 // lash verify: fast claims through the program itself, its JSON, its exit codes.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <cjson/cJSON.h>
+#include "test.h"
 
 #include "app/verify/verify_internal.h"
 #include "tests/command.h"

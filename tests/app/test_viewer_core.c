@@ -1,13 +1,7 @@
 // The viewer without drawing: clock, camera, frame sources, traces, plots, magnifier.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "core/arena.h"
 #include "core/math3.h"
+#include "test.h"
 #include "viewer_cases.h"
 
 // ---- clock --------------------------------------------------------------------------------------

@@ -1,12 +1,6 @@
 // Exports for other programs, opened again by readers of our own: GLB (glTF 2.0) and VTK's XML.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <cjson/cJSON.h>
+#include "test.h"
 
 #include "app/viewer/export_scene.h"
 #include "core/math3.h"

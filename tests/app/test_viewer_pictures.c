@@ -1,16 +1,10 @@
 // Pictures drawn without a display: against references, picking against rays, options, errors,
 // memory.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "app/viewer/picture.h"
 #include "app/viewer/studio.h"
 #include "core/arena.h"
 #include "core/math3.h"
+#include "test.h"
 #include "viewer_cases.h"
 
 static ViewStudioOptions small_studio(bool captions) {

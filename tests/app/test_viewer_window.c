@@ -1,13 +1,6 @@
 // The window under a virtual X server with Mesa's software renderer: it opens for every model; keys
 // and mouse, sent as real X events, change what they should.
 #define _GNU_SOURCE // dl_iterate_phdr
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <X11/Xlib.h>
 #include <X11/extensions/XTest.h>
 #include <X11/keysym.h>
@@ -15,6 +8,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/prctl.h>
+#include "test.h"
 
 #include "app/viewer/window.h"
 #include "core/arena.h"

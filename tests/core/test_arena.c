@@ -1,12 +1,5 @@
 // The scratch stack: zeroed, aligned, and its memory comes back.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <string.h>
+#include "test.h"
 
 #include "core/arena.h"
 
@@ -40,10 +33,4 @@ static void released_memory_is_given_again(void** state) {
     lash_arena_free(&arena);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_is_zero_until_it_is_used),
-        cmocka_unit_test(released_memory_is_given_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(memory_is_zero_until_it_is_used), TEST(released_memory_is_given_again))

@@ -1,12 +1,5 @@
 // The elastic block of linear triangles: patch test, mass, equilibrium of its start.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
+#include "test.h"
 
 #include "app/verify/paper_systems.h"
 #include "core/arena.h"
@@ -110,11 +103,5 @@ static void mass_and_traction_add_up(void** state) {
     free_block(&b);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pressed_block_passes_the_patch_test),
-        cmocka_unit_test(start_is_in_equilibrium_above_the_floor),
-        cmocka_unit_test(mass_and_traction_add_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(pressed_block_passes_the_patch_test), TEST(start_is_in_equilibrium_above_the_floor),
+    TEST(mass_and_traction_add_up))

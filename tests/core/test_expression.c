@@ -1,17 +1,7 @@
 // The expression compiler against libm, closed forms, differences and an independent tree
 // evaluator.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
+#include "test.h"
 
 #include "core/arena.h"
 #include "core/expression.h"
@@ -668,24 +658,12 @@ static void evaluation_takes_tens_of_nanoseconds(void** state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_function_equals_libm),
-        cmocka_unit_test(operators_bind_as_in_mathematics),
-        cmocka_unit_test(gradients_equal_differences_for_every_function),
-        cmocka_unit_test(gradients_equal_closed_forms),
-        cmocka_unit_test(gradients_are_finite_at_kinks),
-        cmocka_unit_test(errors_quote_the_text_and_the_column),
-        cmocka_unit_test(unknown_names_are_answered_with_the_nearest_one),
-        cmocka_unit_test(long_texts_are_quoted_around_the_error),
-        cmocka_unit_test(depth_and_length_are_bounded),
-        cmocka_unit_test(uses_tells_which_variables_matter),
-        cmocka_unit_test(names_are_visited_once),
-        cmocka_unit_test(random_expressions_equal_an_independent_evaluator),
-        cmocka_unit_test(random_smooth_gradients_equal_differences),
-        cmocka_unit_test(malformed_texts_never_crash),
-        cmocka_unit_test(evaluation_never_allocates),
-        cmocka_unit_test(evaluation_takes_tens_of_nanoseconds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(every_function_equals_libm), TEST(operators_bind_as_in_mathematics),
+    TEST(gradients_equal_differences_for_every_function), TEST(gradients_equal_closed_forms),
+    TEST(gradients_are_finite_at_kinks), TEST(errors_quote_the_text_and_the_column),
+    TEST(unknown_names_are_answered_with_the_nearest_one),
+    TEST(long_texts_are_quoted_around_the_error), TEST(depth_and_length_are_bounded),
+    TEST(uses_tells_which_variables_matter), TEST(names_are_visited_once),
+    TEST(random_expressions_equal_an_independent_evaluator),
+    TEST(random_smooth_gradients_equal_differences), TEST(malformed_texts_never_crash),
+    TEST(evaluation_never_allocates), TEST(evaluation_takes_tens_of_nanoseconds))

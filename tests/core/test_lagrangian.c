@@ -1,16 +1,7 @@
 // Lagrangian systems: derivatives against differences, energy identities, the contract of
 // core/system.h, and the papers' problems against numbers known from theory.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
+#include "test.h"
 
 #include "app/verify/paper_systems.h"
 #include "core/arena.h"
@@ -546,20 +537,11 @@ static void cost_is_small_and_linear(void** state) {
     assert_true(per_element[1] < 10 * per_element[0]); // quadratic growth gives 20, caches 3
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paper_systems_are_consistent),
-        cmocka_unit_test(slider_crank_starts_with_the_known_energy),
-        cmocka_unit_test(slider_crank_flies_to_its_first_impact),
-        cmocka_unit_test(slider_crank_corners_slide_along_the_walls),
-        cmocka_unit_test(ideal_slider_crank_turns_as_known),
-        cmocka_unit_test(rocking_block_and_stick_meet_the_ground_at_known_times),
-        cmocka_unit_test(rocking_block_has_the_printed_gaps),
-        cmocka_unit_test(impacting_bar_has_its_mass_stiffness_and_first_frequency),
-        cmocka_unit_test(random_banded_system_is_consistent),
-        cmocka_unit_test(missing_derivatives_are_made_by_differences),
-        cmocka_unit_test(values_do_not_depend_on_what_was_asked_before),
-        cmocka_unit_test(cost_is_small_and_linear),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(paper_systems_are_consistent), TEST(slider_crank_starts_with_the_known_energy),
+    TEST(slider_crank_flies_to_its_first_impact), TEST(slider_crank_corners_slide_along_the_walls),
+    TEST(ideal_slider_crank_turns_as_known),
+    TEST(rocking_block_and_stick_meet_the_ground_at_known_times),
+    TEST(rocking_block_has_the_printed_gaps),
+    TEST(impacting_bar_has_its_mass_stiffness_and_first_frequency),
+    TEST(random_banded_system_is_consistent), TEST(missing_derivatives_are_made_by_differences),
+    TEST(values_do_not_depend_on_what_was_asked_before), TEST(cost_is_small_and_linear))

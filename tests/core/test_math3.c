@@ -1,12 +1,6 @@
 // Small vectors and rotations against identities they must satisfy.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "core/math3.h"
+#include "test.h"
 
 static void exp_and_log_are_inverse(void** state) {
     (void)state;
@@ -38,11 +32,5 @@ static void matrix_and_quaternion_rotate_alike(void** state) {
     assert_true(fabs(fabs(back.w * p.w + back.x * p.x + back.y * p.y + back.z * p.z) - 1) < 1e-15);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exp_and_log_are_inverse),
-        cmocka_unit_test(right_jacobian_is_the_derivative_of_exp),
-        cmocka_unit_test(matrix_and_quaternion_rotate_alike),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(exp_and_log_are_inverse), TEST(right_jacobian_is_the_derivative_of_exp),
+    TEST(matrix_and_quaternion_rotate_alike))

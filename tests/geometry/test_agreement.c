@@ -4,18 +4,12 @@
 // two points: when both lie on their parts (equation of the face, inside its trim, on the mesh that
 // OpenCASCADE made), they prove that the distance is no larger, and a larger answer is the peer's
 // miss. A smaller answer of the peer would be ours: it fails the test.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "core/arena.h"
 #include "geometry/cad/occt_query.h"
 #include "geometry/kernels/trim.h"
 #include "geometry/pairs.h"
 #include "geometry/select.h"
+#include "test.h"
 #include "tests/cad_parts.h"
 #include "tests/geometry_oracle.h"
 

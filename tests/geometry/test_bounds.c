@@ -1,12 +1,5 @@
 // Proven lower bounds on the distance of two features against the distances of points on them.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
+#include "test.h"
 
 #include "geometry/kernels/bounds.h"
 #include "geometry/kernels/kernels_internal.h"
@@ -122,10 +115,4 @@ static void bounds_of_skeletons_are_sharp(void** state) {
     lash_shape_destroy(box);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bounds_are_never_larger_than_a_distance),
-        cmocka_unit_test(bounds_of_skeletons_are_sharp),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(bounds_are_never_larger_than_a_distance), TEST(bounds_of_skeletons_are_sharp))

@@ -1,14 +1,8 @@
 // The cache of imported shapes and the helper program behind it: fast, safe against damage, crashes
 // and hangs.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <pthread.h>
 #include <utime.h>
+#include "test.h"
 
 #include "geometry/cad/shape_file.h"
 #include "tests/cad_parts.h"

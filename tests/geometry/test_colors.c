@@ -1,12 +1,6 @@
 // Colours of parts and of single faces, as the STEP file styles them.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "geometry/select.h"
+#include "test.h"
 #include "tests/cad_parts.h"
 
 static CadFolder folder;

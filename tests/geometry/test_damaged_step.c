@@ -1,12 +1,6 @@
 // 200 damaged STEP files: each gives a message and status 4 or a clean load; never a signal, a hang
 // or a file left behind. The damage is the same on every run.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
+#include "test.h"
 #include "tests/cad_parts.h"
 
 static CadFolder folder;

@@ -1,14 +1,8 @@
 // Distances of sets of faces that are far apart: closed forms, and BRepExtrema at random poses.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "geometry/cad/occt_query.h"
 #include "geometry/distance.h"
 #include "geometry/select.h"
+#include "test.h"
 #include "tests/cad_parts.h"
 #include "tests/geometry_oracle.h"
 

@@ -1,14 +1,8 @@
 // STEP files read through the helper program: masses, orientation, trims, names, units,
 // recognition.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "geometry/kernels/trim.h"
 #include "geometry/select.h"
+#include "test.h"
 #include "tests/cad_parts.h"
 
 static CadFolder folder;

@@ -1,13 +1,5 @@
 // Every kernel against brute force, and its derivatives against finite differences.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <stdio.h>
-#include <stdlib.h>
+#include "test.h"
 
 #include "tests/geometry_features.h"
 
@@ -654,17 +646,9 @@ static void four_points_span_an_area(void** state) {
     assert_int_equal(lash_contact_span(p, 40, chosen), 2);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_local_minimum_of_brute_force_is_a_root),
-        cmocka_unit_test(minimum_at_the_end_of_a_curve_is_not_hidden_by_a_maximum_beside_it),
-        cmocka_unit_test(roots_hold_in_ten_thousand_random_poses),
-        cmocka_unit_test(limit_only_leaves_roots_out),
-        cmocka_unit_test(foot_points_lie_on_both_features),
-        cmocka_unit_test(rates_equal_finite_differences_for_every_pair),
-        cmocka_unit_test(exchanging_the_sides_turns_the_normal_round),
-        cmocka_unit_test(four_points_span_an_area),
-        cmocka_unit_test(sphere_in_socket_and_on_sphere_have_the_textbook_gap),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(every_local_minimum_of_brute_force_is_a_root),
+    TEST(minimum_at_the_end_of_a_curve_is_not_hidden_by_a_maximum_beside_it),
+    TEST(roots_hold_in_ten_thousand_random_poses), TEST(limit_only_leaves_roots_out),
+    TEST(foot_points_lie_on_both_features), TEST(rates_equal_finite_differences_for_every_pair),
+    TEST(exchanging_the_sides_turns_the_normal_round), TEST(four_points_span_an_area),
+    TEST(sphere_in_socket_and_on_sphere_have_the_textbook_gap))

@@ -1,13 +1,5 @@
 // Freeform faces and curves: wavy surfaces with many minima against dense grids; smooth following.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <stdio.h>
-#include <stdlib.h>
+#include "test.h"
 
 #include "geometry/kernels/bezier.h"
 #include "geometry/kernels/cells.h"
@@ -644,16 +636,10 @@ static void reach_of_a_free_face_is_bounded_by_its_curvature(void** state) {
     lash_feature_release(&f);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(derivatives_of_a_patch_equal_differences),
-        cmocka_unit_test(root_is_followed_across_the_seam_of_a_face_closed_in_v),
-        cmocka_unit_test(reach_of_a_free_face_is_bounded_by_its_curvature),
-        cmocka_unit_test(deepest_point_of_a_wavy_face_is_never_missed),
-        cmocka_unit_test(no_sample_of_a_wavy_face_lies_below_the_nearest_root),
-        cmocka_unit_test(two_wavy_faces_have_the_distance_of_a_dense_search),
-        cmocka_unit_test(vertex_and_edge_find_the_nearest_point_of_a_wavy_face),
-        cmocka_unit_test(following_equals_searching),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(derivatives_of_a_patch_equal_differences),
+    TEST(root_is_followed_across_the_seam_of_a_face_closed_in_v),
+    TEST(reach_of_a_free_face_is_bounded_by_its_curvature),
+    TEST(deepest_point_of_a_wavy_face_is_never_missed),
+    TEST(no_sample_of_a_wavy_face_lies_below_the_nearest_root),
+    TEST(two_wavy_faces_have_the_distance_of_a_dense_search),
+    TEST(vertex_and_edge_find_the_nearest_point_of_a_wavy_face), TEST(following_equals_searching))

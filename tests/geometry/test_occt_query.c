@@ -1,14 +1,8 @@
 // Distances by BRepExtrema through the helper: against closed forms.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "geometry/cad/occt_query.h"
 #include "geometry/pairs.h"
 #include "geometry/select.h"
+#include "test.h"
 #include "tests/cad_parts.h"
 
 static CadFolder folder;

@@ -1,15 +1,6 @@
 // The pair manager: exact distances of whole solids, none missed, none counted twice, continuous.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #include "core/arena.h"
 #include "geometry/pairs.h"
@@ -721,21 +712,12 @@ static void two_threads_give_the_same_bits_as_one(void** state) {
     rig_free(&rig);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(separated_solids_have_the_distance_of_brute_force),
-        cmocka_unit_test(ball_gap_is_the_signed_distance_of_its_center),
-        cmocka_unit_test(pushing_along_the_normal_changes_the_gap_by_the_push),
-        cmocka_unit_test(boxes_agree_with_first_principles),
-        cmocka_unit_test(pin_in_hole_is_exact_and_continuous_in_the_tilt),
-        cmocka_unit_test(gap_is_continuous_and_bounds_never_lose_a_contact),
-        cmocka_unit_test(evaluate_finds_all_that_query_finds_within_the_promise),
-        cmocka_unit_test(queries_do_not_allocate),
-        cmocka_unit_test(flat_and_line_contacts_are_spanned),
-        cmocka_unit_test(offset_shifts_the_gap_both_ways),
-        cmocka_unit_test(beyond_the_reach_there_is_no_gap_but_a_count),
-        cmocka_unit_test(rates_hold_when_both_bodies_move),
-        cmocka_unit_test(two_threads_give_the_same_bits_as_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(separated_solids_have_the_distance_of_brute_force),
+    TEST(ball_gap_is_the_signed_distance_of_its_center),
+    TEST(pushing_along_the_normal_changes_the_gap_by_the_push),
+    TEST(boxes_agree_with_first_principles), TEST(pin_in_hole_is_exact_and_continuous_in_the_tilt),
+    TEST(gap_is_continuous_and_bounds_never_lose_a_contact),
+    TEST(evaluate_finds_all_that_query_finds_within_the_promise), TEST(queries_do_not_allocate),
+    TEST(flat_and_line_contacts_are_spanned), TEST(offset_shifts_the_gap_both_ways),
+    TEST(beyond_the_reach_there_is_no_gap_but_a_count), TEST(rates_hold_when_both_bodies_move),
+    TEST(two_threads_give_the_same_bits_as_one))

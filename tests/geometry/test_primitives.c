@@ -1,12 +1,5 @@
 // Primitive shapes: tables are consistent, mass properties exact, meshes closed.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
+#include "test.h"
 
 #include "core/math3.h"
 #include "geometry/kernels/bezier.h"
@@ -325,16 +318,7 @@ static void what_is_proven_of_a_trim_holds(void** state) {
     lash_shape_destroy(box);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mass_properties_equal_quadrature_to_1e_12),
-        cmocka_unit_test(faces_lie_on_the_solid_and_point_outward),
-        cmocka_unit_test(edges_join_their_faces),
-        cmocka_unit_test(coedges_follow_their_edges),
-        cmocka_unit_test(mesh_is_closed_and_encloses_the_volume),
-        cmocka_unit_test(trim_agrees_with_the_solid_everywhere),
-        cmocka_unit_test(bezier_trims_are_exact),
-        cmocka_unit_test(what_is_proven_of_a_trim_holds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(mass_properties_equal_quadrature_to_1e_12), TEST(faces_lie_on_the_solid_and_point_outward),
+    TEST(edges_join_their_faces), TEST(coedges_follow_their_edges),
+    TEST(mesh_is_closed_and_encloses_the_volume), TEST(trim_agrees_with_the_solid_everywhere),
+    TEST(bezier_trims_are_exact), TEST(what_is_proven_of_a_trim_holds))

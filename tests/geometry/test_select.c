@@ -1,12 +1,6 @@
 // Faces chosen by index, name and query; what does not fit is told with the candidates.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "geometry/select.h"
+#include "test.h"
 #include "tests/cad_parts.h"
 
 static CadFolder folder;

@@ -1,14 +1,8 @@
 // Shapes as blocks of bytes: round trip, damage of every kind, and the hash that names them.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "core/arena.h"
 #include "geometry/cad/sha256.h"
 #include "geometry/cad/shape_file.h"
+#include "test.h"
 #include "tests/cad_parts.h"
 
 static CadFolder folder;

@@ -1,12 +1,5 @@
 // Joints with clearance: derivatives, exact gaps in tilt, statics, planar equivalence, limits.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
+#include "test.h"
 
 #include "core/arena.h"
 #include "joints/mechanism_internal.h"
@@ -479,18 +472,12 @@ static void rattling_pair_keeps_momentum_and_loses_energy(void** state) {
     lash_mechanism_destroy(mech);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(derivatives_of_every_clearance_match_differences),
-        cmocka_unit_test(end_of_a_pin_touches_where_sampling_finds_it),
-        cmocka_unit_test(circles_are_found_at_once_as_they_are_alone),
-        cmocka_unit_test(gap_is_continuous_while_the_pin_tumbles),
-        cmocka_unit_test(touching_goes_over_from_pin_to_bore_without_a_jump),
-        cmocka_unit_test(reaction_of_a_resting_pin_is_its_load),
-        cmocka_unit_test(ring_on_a_collar_bears_a_load_off_its_middle),
-        cmocka_unit_test(planar_motion_equals_that_of_a_circle_in_a_circle),
-        cmocka_unit_test(driver_and_torsion_spring_work_on_a_joint_with_play),
-        cmocka_unit_test(rattling_pair_keeps_momentum_and_loses_energy),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(derivatives_of_every_clearance_match_differences),
+    TEST(end_of_a_pin_touches_where_sampling_finds_it),
+    TEST(circles_are_found_at_once_as_they_are_alone),
+    TEST(gap_is_continuous_while_the_pin_tumbles),
+    TEST(touching_goes_over_from_pin_to_bore_without_a_jump),
+    TEST(reaction_of_a_resting_pin_is_its_load), TEST(ring_on_a_collar_bears_a_load_off_its_middle),
+    TEST(planar_motion_equals_that_of_a_circle_in_a_circle),
+    TEST(driver_and_torsion_spring_work_on_a_joint_with_play),
+    TEST(rattling_pair_keeps_momentum_and_loses_energy))

@@ -1,13 +1,6 @@
 // Friction and limits in joints against closed forms: blocks on inclines, Potra's block, a pin with
 // friction, impacts with restitution at a limit, rest without chatter.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <string.h>
+#include "test.h"
 
 #include "tests/joint_cases.h"
 
@@ -595,23 +588,12 @@ static void random_mechanisms_with_friction_and_limits_converge(void** state) {
                   (double)newton / (double)steps);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(block_on_incline_follows_the_closed_form),
-        cmocka_unit_test(block_that_slides_sideways_turns_downhill),
-        cmocka_unit_test(potra_block_sticks_and_slips_at_the_known_times),
-        cmocka_unit_test(potra_block_events_are_reported),
-        cmocka_unit_test(wheel_on_a_pin_stops_and_stays),
-        cmocka_unit_test(pendulum_with_a_thick_pin_comes_to_rest),
-        cmocka_unit_test(shaft_that_turns_slides_more_easily),
-        cmocka_unit_test(slide_rebounds_from_its_limit_with_restitution),
-        cmocka_unit_test(lever_rests_on_its_limit_without_chatter),
-        cmocka_unit_test(limit_counts_turns),
-        cmocka_unit_test(every_scheme_takes_friction_and_limits),
-        cmocka_unit_test(slider_crank_with_friction_everywhere_keeps_its_energy_balance),
-        cmocka_unit_test(chain_with_friction_comes_to_rest),
-        cmocka_unit_test(redundant_slides_share_the_load),
-        cmocka_unit_test(random_mechanisms_with_friction_and_limits_converge),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(block_on_incline_follows_the_closed_form), TEST(block_that_slides_sideways_turns_downhill),
+    TEST(potra_block_sticks_and_slips_at_the_known_times), TEST(potra_block_events_are_reported),
+    TEST(wheel_on_a_pin_stops_and_stays), TEST(pendulum_with_a_thick_pin_comes_to_rest),
+    TEST(shaft_that_turns_slides_more_easily), TEST(slide_rebounds_from_its_limit_with_restitution),
+    TEST(lever_rests_on_its_limit_without_chatter), TEST(limit_counts_turns),
+    TEST(every_scheme_takes_friction_and_limits),
+    TEST(slider_crank_with_friction_everywhere_keeps_its_energy_balance),
+    TEST(chain_with_friction_comes_to_rest), TEST(redundant_slides_share_the_load),
+    TEST(random_mechanisms_with_friction_and_limits_converge))

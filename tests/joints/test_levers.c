@@ -1,14 +1,7 @@
 // Friction at an impact has the lever of the closed contact: what it gives to the motion along a
 // floor it takes from the spin, J d(omega) + r m d(v) = 0, at every step length; and the order of
 // convergence on a curved path stays.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
+#include "test.h"
 
 #include "geometry/pairs.h"
 #include "tests/joint_cases.h"
@@ -161,11 +154,6 @@ static void sliding_in_a_bore_is_of_second_order(void** state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_spinning_ball_rolls_after_a_plastic_impact),
-        cmocka_unit_test(friction_takes_from_the_spin_what_it_gives_along_the_floor),
-        cmocka_unit_test(sliding_in_a_bore_is_of_second_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(a_spinning_ball_rolls_after_a_plastic_impact),
+    TEST(friction_takes_from_the_spin_what_it_gives_along_the_floor),
+    TEST(sliding_in_a_bore_is_of_second_order))

@@ -1,12 +1,6 @@
 // Every joint kind: reactions of a hand-derived statics case, derivatives against differences,
 // energy of a free swing, violation at 1e-10, drivers on each coordinate.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
+#include "test.h"
 #include "tests/joint_cases.h"
 
 // --- Derivatives -----------------------------------------------------------------------------
@@ -472,22 +466,11 @@ static void free_swing_keeps_energy_and_joints(void** state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(derivatives_of_drivers_limits_and_friction_match_differences),
-        cmocka_unit_test(derivatives_of_forces_on_coordinates_match_differences),
-        cmocka_unit_test(derivatives_of_gears_match_differences),
-        cmocka_unit_test(driven_joints_carry_a_cantilever),
-        cmocka_unit_test(universal_joint_holds_the_third_turn),
-        cmocka_unit_test(rod_and_ball_joint_hold_a_boom),
-        cmocka_unit_test(screw_turns_weight_into_torque),
-        cmocka_unit_test(nut_spins_down_its_screw),
-        cmocka_unit_test(ladder_between_plane_and_line),
-        cmocka_unit_test(gears_balance_and_accelerate),
-        cmocka_unit_test(planet_rolls_around_a_fixed_sun),
-        cmocka_unit_test(pinion_holds_the_rack),
-        cmocka_unit_test(universal_joint_transmits_unevenly),
-        cmocka_unit_test(free_swing_keeps_energy_and_joints),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(derivatives_of_drivers_limits_and_friction_match_differences),
+    TEST(derivatives_of_forces_on_coordinates_match_differences),
+    TEST(derivatives_of_gears_match_differences), TEST(driven_joints_carry_a_cantilever),
+    TEST(universal_joint_holds_the_third_turn), TEST(rod_and_ball_joint_hold_a_boom),
+    TEST(screw_turns_weight_into_torque), TEST(nut_spins_down_its_screw),
+    TEST(ladder_between_plane_and_line), TEST(gears_balance_and_accelerate),
+    TEST(planet_rolls_around_a_fixed_sun), TEST(pinion_holds_the_rack),
+    TEST(universal_joint_transmits_unevenly), TEST(free_swing_keeps_energy_and_joints))

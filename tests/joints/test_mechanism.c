@@ -1,15 +1,9 @@
 // The multibody system: derivatives of joints, drivers and forces against differences, energy,
 // reactions.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "core/math3.h"
 #include "joints/mechanism.h"
 #include "joints/mechanism_internal.h"
+#include "test.h"
 #include "tests/system_check.h"
 
 static LashBodyId add_body(LashMechanism* mech, double seed) {
@@ -178,13 +172,7 @@ static void torsion_spring_counts_turns(void** state) {
     lash_mechanism_destroy(mech);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(derivatives_of_every_joint_match_differences),
-        cmocka_unit_test(driver_gradients_match_differences_on_aligned_axes),
-        cmocka_unit_test(derivatives_of_every_force_match_differences),
-        cmocka_unit_test(derivatives_of_every_contact_match_differences),
-        cmocka_unit_test(torsion_spring_counts_turns),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(derivatives_of_every_joint_match_differences),
+    TEST(driver_gradients_match_differences_on_aligned_axes),
+    TEST(derivatives_of_every_force_match_differences),
+    TEST(derivatives_of_every_contact_match_differences), TEST(torsion_spring_counts_turns))

@@ -1,16 +1,10 @@
 // Contacts between face sets inside a mechanism: derivatives against differences, ids, promises,
 // statics, determinism, no allocation in a step.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "core/math3.h"
 #include "geometry/pairs.h"
 #include "joints/mechanism.h"
 #include "solvers/sim.h"
+#include "test.h"
 #include "tests/system_check.h"
 
 static const double STEP = 1e-6; // of differences [m, rad]
@@ -329,13 +323,6 @@ static void an_offset_moves_the_place_of_rest(void** state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(derivatives_of_contact_points_match_differences),
-        cmocka_unit_test(steps_with_pairs_allocate_nothing),
-        cmocka_unit_test(poses_outside_the_promised_motion_are_refused),
-        cmocka_unit_test(points_keep_their_ids_when_they_come_back),
-        cmocka_unit_test(an_offset_moves_the_place_of_rest),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(derivatives_of_contact_points_match_differences), TEST(steps_with_pairs_allocate_nothing),
+    TEST(poses_outside_the_promised_motion_are_refused),
+    TEST(points_keep_their_ids_when_they_come_back), TEST(an_offset_moves_the_place_of_rest))

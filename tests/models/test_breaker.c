@@ -1,13 +1,7 @@
 // The circuit breaker and its latch: friction alone holds them closed, above the threshold that
 // statics gives and not below; the plunger trips them. Longer runs with LASH_LONG_TESTS.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "models_run.h"
+#include "test.h"
 
 #define OPTIONS(...) ((const char* const[]){__VA_ARGS__, NULL})
 

@@ -1,12 +1,6 @@
 // The part generator: what its parameter files may say, and what it answers to mistakes.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <sys/wait.h>
+#include "test.h"
 
 #include "geometry/select.h"
 #include "tests/cad_parts.h"

@@ -1,12 +1,6 @@
 // The smaller models: each runs to its end within the tolerances and does what its page says.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "models_run.h"
+#include "test.h"
 
 #define OPTIONS(...) ((const char* const[]){__VA_ARGS__, NULL})
 

@@ -1,13 +1,7 @@
 // The slider-crank of the paper from STEP files (claims ): play in the guide, in
 // the crank pin, in every joint.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "models_run.h"
+#include "test.h"
 
 #define OPTIONS(...) ((const char* const[]){__VA_ARGS__, NULL})
 

@@ -2,15 +2,9 @@
 //
 // Expected values are closed forms. Every model is written by its test, with more than nine rows of contacts
 // where that matters: small sets are solved by another method (solvers/step/contact_stage.c).
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include "model_text.h"
 #include "models_run.h"
+#include "test.h"
 
 #ifdef __SANITIZE_ADDRESS__
 enum { SANITIZED = 1 }; // fewer boxes do

@@ -1,14 +1,5 @@
 // Dense and sparse kernels against identities.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #include "solvers/linear/block_sparse.h"
 #include "solvers/linear/dense.h"
@@ -272,17 +263,9 @@ static void ordering_makes_a_shuffled_chain_narrow(void** state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lu_solves_small_and_large_systems),
-        cmocka_unit_test(lu_reports_a_singular_matrix),
-        cmocka_unit_test(cholesky_solves_and_rejects),
-        cmocka_unit_test(band_lu_solves),
-        cmocka_unit_test(large_factors_are_the_bits_of_plain_elimination),
-        cmocka_unit_test(band_factors_are_the_bits_of_full_ones),
-        cmocka_unit_test(lu_refuses_what_is_no_number),
-        cmocka_unit_test(least_squares_has_minimum_norm_and_orthogonal_residual),
-        cmocka_unit_test(ordering_makes_a_shuffled_chain_narrow),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(lu_solves_small_and_large_systems), TEST(lu_reports_a_singular_matrix),
+    TEST(cholesky_solves_and_rejects), TEST(band_lu_solves),
+    TEST(large_factors_are_the_bits_of_plain_elimination),
+    TEST(band_factors_are_the_bits_of_full_ones), TEST(lu_refuses_what_is_no_number),
+    TEST(least_squares_has_minimum_norm_and_orthogonal_residual),
+    TEST(ordering_makes_a_shuffled_chain_narrow))

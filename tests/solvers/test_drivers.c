@@ -2,14 +2,7 @@
 // joints and contacts have to be projected.
 //
 //     X_{k+1} = X_k + h ((1 - theta) s(t_k) + theta s(t_{k+1}))
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
+#include "test.h"
 
 #include "tests/joint_cases.h"
 
@@ -237,14 +230,8 @@ static void a_step_in_parts_holds_driven_parts(void** state) {
     assert_true(hold(slider_crank(driven.speed, 1e-4, 0.5), settings, 0.3, &driven, 1) > 10);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_driven_table_is_not_moved_by_a_bouncing_ball),
-        cmocka_unit_test(a_lever_held_at_speed_zero_stays_where_it_is),
-        cmocka_unit_test(a_driven_crank_stands_at_the_sum_of_its_speed),
-        cmocka_unit_test(a_drive_on_a_turning_arm_stands_at_the_sum_of_its_speed),
-        cmocka_unit_test(every_variant_of_the_step_holds_driven_parts),
-        cmocka_unit_test(a_step_in_parts_holds_driven_parts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(a_driven_table_is_not_moved_by_a_bouncing_ball),
+    TEST(a_lever_held_at_speed_zero_stays_where_it_is),
+    TEST(a_driven_crank_stands_at_the_sum_of_its_speed),
+    TEST(a_drive_on_a_turning_arm_stands_at_the_sum_of_its_speed),
+    TEST(every_variant_of_the_step_holds_driven_parts), TEST(a_step_in_parts_holds_driven_parts))

@@ -1,13 +1,5 @@
 // Sparse elimination: rank, circuits, null space and solutions of random matrices of known rank.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
-#include <string.h>
+#include "test.h"
 
 #include "core/arena.h"
 #include "solvers/linear/elimination.h"
@@ -162,14 +154,6 @@ static void an_empty_row_depends_on_nothing(void** state) {
     lash_elimination_destroy(e);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rank_of_random_rows_is_found),
-        cmocka_unit_test(circuits_cancel_and_have_no_row_too_many),
-        cmocka_unit_test(null_vectors_are_orthogonal_to_all_rows),
-        cmocka_unit_test(solutions_satisfy_the_independent_rows),
-        cmocka_unit_test(a_test_leaves_no_trace),
-        cmocka_unit_test(an_empty_row_depends_on_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(rank_of_random_rows_is_found), TEST(circuits_cancel_and_have_no_row_too_many),
+    TEST(null_vectors_are_orthogonal_to_all_rows), TEST(solutions_satisfy_the_independent_rows),
+    TEST(a_test_leaves_no_trace), TEST(an_empty_row_depends_on_nothing))

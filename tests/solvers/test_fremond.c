@@ -1,15 +1,5 @@
 // Fremond's law: public trajectory, rigid bodies, Algorithm 2, what it refuses.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #include "app/model/model.h"
 #include "app/verify/paper_systems.h"
@@ -135,12 +125,5 @@ static void schatzman_paoli_refuses_it(void** state) {
     assert_string_equal(error.where, "simulation.law");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stick_follows_the_public_trajectory),
-        cmocka_unit_test(rigid_bodies_obey_it_too),
-        cmocka_unit_test(algorithm_2_dissipates_where_the_proof_holds),
-        cmocka_unit_test(schatzman_paoli_refuses_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(stick_follows_the_public_trajectory), TEST(rigid_bodies_obey_it_too),
+    TEST(algorithm_2_dissipates_where_the_proof_holds), TEST(schatzman_paoli_refuses_it))

@@ -1,18 +1,8 @@
 // Friction problems with known answers: closed forms, invariants, methods against each other.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "test.h"
 
 #include "app/bench/problem_builtin.h"
 #include "core/arena.h"
@@ -392,25 +382,16 @@ static void nan_and_wrong_sizes_assert(void** state) {
     assert_true(aborts(&p, P));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_workspace_holds_every_smaller_problem),
-        cmocka_unit_test(separating_contacts_get_no_impulse),
-        cmocka_unit_test(a_block_sticks_below_and_slides_above_the_friction_angle),
-        cmocka_unit_test(the_residual_sees_every_kind_of_error),
-        cmocka_unit_test(gram_masses_do_not_hide_a_wrong_friction_direction),
-        cmocka_unit_test(the_local_solver_is_exact_for_unsymmetric_blocks),
-        cmocka_unit_test(lambda_is_the_largest_eigenvalue),
-        cmocka_unit_test(redundant_corners_share_the_load_whatever_the_warm_start),
-        cmocka_unit_test(minimum_norm_is_independent_of_the_warm_start_on_the_cone_boundary),
-        cmocka_unit_test(opposed_contacts_that_close_are_reported_quickly),
-        cmocka_unit_test(painleve_rod_gets_an_honest_verdict),
-        cmocka_unit_test(joint_rows_and_contacts_are_solved_together),
-        cmocka_unit_test(dense_and_sparse_storage_give_the_same_answer),
-        cmocka_unit_test(all_methods_agree_where_the_solution_is_unique),
-        cmocka_unit_test(the_polyhedral_cone_is_exact_in_the_plane_and_close_in_space),
-        cmocka_unit_test(the_same_problem_gives_the_same_bits),
-        cmocka_unit_test(nan_and_wrong_sizes_assert),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(a_workspace_holds_every_smaller_problem), TEST(separating_contacts_get_no_impulse),
+    TEST(a_block_sticks_below_and_slides_above_the_friction_angle),
+    TEST(the_residual_sees_every_kind_of_error),
+    TEST(gram_masses_do_not_hide_a_wrong_friction_direction),
+    TEST(the_local_solver_is_exact_for_unsymmetric_blocks), TEST(lambda_is_the_largest_eigenvalue),
+    TEST(redundant_corners_share_the_load_whatever_the_warm_start),
+    TEST(minimum_norm_is_independent_of_the_warm_start_on_the_cone_boundary),
+    TEST(opposed_contacts_that_close_are_reported_quickly),
+    TEST(painleve_rod_gets_an_honest_verdict), TEST(joint_rows_and_contacts_are_solved_together),
+    TEST(dense_and_sparse_storage_give_the_same_answer),
+    TEST(all_methods_agree_where_the_solution_is_unique),
+    TEST(the_polyhedral_cone_is_exact_in_the_plane_and_close_in_space),
+    TEST(the_same_problem_gives_the_same_bits), TEST(nan_and_wrong_sizes_assert))

@@ -1,14 +1,6 @@
 // No contact appears from nowhere: a gap that falls by more than its surfaces move is refused, not
 // projected away. The gap of a ball on a plane is spoilt on purpose, as an error of geometry would.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
-#include <string.h>
+#include "test.h"
 
 #include "core/math3.h"
 #include "joints/mechanism.h"
@@ -179,12 +171,5 @@ static void the_shift_of_a_step_is_reported(void** state) {
     lash_mechanism_destroy(mech);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_gap_that_jumps_is_refused_and_named),
-        cmocka_unit_test(a_place_to_which_no_motion_led_is_refused),
-        cmocka_unit_test(impacts_and_sliding_go_on),
-        cmocka_unit_test(the_shift_of_a_step_is_reported),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(a_gap_that_jumps_is_refused_and_named), TEST(a_place_to_which_no_motion_led_is_refused),
+    TEST(impacts_and_sliding_go_on), TEST(the_shift_of_a_step_is_reported))

@@ -1,14 +1,5 @@
 // Linear complementarity: textbook problems, degenerate ones, ones without solution, mixed ones.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #include "core/arena.h"
 #include "solvers/cone/lcp.h"
@@ -260,18 +251,11 @@ static void a_method_that_is_told_to_stop_ends(void** state) {
     free(work);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_method_finds_the_unique_answer_of_a_positive_definite_problem),
-        cmocka_unit_test(lemke_solves_every_consistent_semidefinite_problem),
-        cmocka_unit_test(degenerate_problems_end),
-        cmocka_unit_test(lemke_finds_an_equilibrium_of_every_game),
-        cmocka_unit_test(lemke_finds_them_in_any_units),
-        cmocka_unit_test(lemke_agrees_with_enumeration_on_degenerate_problems),
-        cmocka_unit_test(a_problem_without_solution_is_not_reported_as_solved),
-        cmocka_unit_test(free_rows_are_met_even_when_rank_deficient),
-        cmocka_unit_test(a_free_row_without_diagonal_is_paired_with_a_contact),
-        cmocka_unit_test(a_method_that_is_told_to_stop_ends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(every_method_finds_the_unique_answer_of_a_positive_definite_problem),
+    TEST(lemke_solves_every_consistent_semidefinite_problem), TEST(degenerate_problems_end),
+    TEST(lemke_finds_an_equilibrium_of_every_game), TEST(lemke_finds_them_in_any_units),
+    TEST(lemke_agrees_with_enumeration_on_degenerate_problems),
+    TEST(a_problem_without_solution_is_not_reported_as_solved),
+    TEST(free_rows_are_met_even_when_rank_deficient),
+    TEST(a_free_row_without_diagonal_is_paired_with_a_contact),
+    TEST(a_method_that_is_told_to_stop_ends))

@@ -1,15 +1,6 @@
 // Friction problems inside a Newton iteration: rows that depend on each other, rows that contradict
 // each other a little (solvers/cone/friction_levenberg.c).
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #include "solvers/cone/friction_internal.h"
 
@@ -152,13 +143,6 @@ static void the_workspace_is_not_left(void** state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dependent_rows_are_solved),
-        cmocka_unit_test(contradictions_are_met_halfway),
-        cmocka_unit_test(the_smallest_answer_is_found),
-        cmocka_unit_test(factors_are_kept_while_the_matrix_stays),
-        cmocka_unit_test(the_workspace_is_not_left),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(dependent_rows_are_solved), TEST(contradictions_are_met_halfway),
+    TEST(the_smallest_answer_is_found), TEST(factors_are_kept_while_the_matrix_stays),
+    TEST(the_workspace_is_not_left))

@@ -1,15 +1,6 @@
 // The motions that ideal joints leave (solvers/joints/motions.c), orthogonal bases of rows
 // (solvers/linear/orthogonal.c) and the kernels on rows that both stand on (solvers/linear/dense.c).
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #include "solvers/joints/motions.h"
 #include "solvers/linear/dense.h"
@@ -372,16 +363,7 @@ static void rows_and_columns_agree_with_vectors(void** state) {
     tear_down(&f);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_combined_like_plain_loops),
-        cmocka_unit_test(blocks_are_multiplied_like_plain_loops),
-        cmocka_unit_test(gram_matrices_are_factored_and_solved),
-        cmocka_unit_test(bases_span_the_rows_and_their_complement),
-        cmocka_unit_test(motions_keep_the_joints_and_close_them),
-        cmocka_unit_test(joints_answer_forces),
-        cmocka_unit_test(turned_rows_are_met_to_second_order),
-        cmocka_unit_test(rows_and_columns_agree_with_vectors),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(rows_are_combined_like_plain_loops), TEST(blocks_are_multiplied_like_plain_loops),
+    TEST(gram_matrices_are_factored_and_solved), TEST(bases_span_the_rows_and_their_complement),
+    TEST(motions_keep_the_joints_and_close_them), TEST(joints_answer_forces),
+    TEST(turned_rows_are_met_to_second_order), TEST(rows_and_columns_agree_with_vectors))

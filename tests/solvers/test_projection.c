@@ -1,14 +1,5 @@
 // The position projection problem on small matrices with known answers.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #include "solvers/cone/projection_problem.h"
 
@@ -155,15 +146,8 @@ static void random_feasible_problems_are_solved_to_tolerance(void** state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(open_gaps_need_no_move),
-        cmocka_unit_test(penetration_is_pushed_out_exactly),
-        cmocka_unit_test(equality_may_pull),
-        cmocka_unit_test(redundant_equalities_share_the_load_evenly),
-        cmocka_unit_test(inconsistent_equalities_demote_the_smallest_impulse),
-        cmocka_unit_test(inequality_wins_over_an_equality_of_the_other_side),
-        cmocka_unit_test(random_feasible_problems_are_solved_to_tolerance),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(open_gaps_need_no_move), TEST(penetration_is_pushed_out_exactly), TEST(equality_may_pull),
+    TEST(redundant_equalities_share_the_load_evenly),
+    TEST(inconsistent_equalities_demote_the_smallest_impulse),
+    TEST(inequality_wins_over_an_equality_of_the_other_side),
+    TEST(random_feasible_problems_are_solved_to_tolerance))

@@ -1,15 +1,6 @@
 // Random friction problems, fixed seeds: every answer must pass the independent check at 1e-10.
 // LASH_LONG_TESTS=1 runs 10 000 of them, otherwise the first few hundred.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #include "app/bench/problem_builtin.h"
 
@@ -97,10 +88,4 @@ static void different_velocities_come_from_different_solutions(void** state) {
     assert_true(pairs > 150 && differ <= pairs / 5);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_answer_passes_the_check),
-        cmocka_unit_test(different_velocities_come_from_different_solutions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(every_answer_passes_the_check), TEST(different_velocities_come_from_different_solutions))

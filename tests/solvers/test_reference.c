@@ -1,17 +1,7 @@
 // Third-party problem files (not part of the repository): residuals, known solutions. Skipped when
 // the folder is absent; LASH_REFERENCE_DIR names it.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
 #include <dirent.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #include "app/bench/problem_file.h"
 
@@ -158,12 +148,6 @@ static void small_problems_match_the_known_solutions(void** state) {
     fclose(file);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_friction_file_is_solved),
-        cmocka_unit_test(every_mix_of_joints_and_friction_is_solved),
-        cmocka_unit_test(every_solvable_lcp_is_solved_and_the_unsolvable_one_is_not),
-        cmocka_unit_test(small_problems_match_the_known_solutions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(every_friction_file_is_solved), TEST(every_mix_of_joints_and_friction_is_solved),
+    TEST(every_solvable_lcp_is_solved_and_the_unsolvable_one_is_not),
+    TEST(small_problems_match_the_known_solutions))

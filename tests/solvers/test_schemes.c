@@ -1,14 +1,6 @@
 // The time-stepping schemes: energy identity step by step, public trajectories, chattering, impact
 // law, rocking block, failing steps, determinism, coupled and decoupled projection.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <stdio.h>
-#include <stdlib.h>
+#include "test.h"
 
 #include "app/verify/paper_systems.h"
 #include "core/math3.h"
@@ -788,25 +780,14 @@ static void runs_repeat_to_the_last_bit(void** state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(energy_identity_holds_at_every_step_of_linear_systems),
-        cmocka_unit_test(coupled_and_decoupled_projection_agree),
-        cmocka_unit_test(bouncing_balls_follow_public_trajectories),
-        cmocka_unit_test(impacting_stick_follows_the_public_trajectory),
-        cmocka_unit_test(rocking_block_comes_to_rest_without_penetration),
-        cmocka_unit_test(only_the_direct_scheme_chatters),
-        cmocka_unit_test(impacts_obey_newtons_law),
-        cmocka_unit_test(schatzman_paoli_keeps_gaps_when_plastic),
-        cmocka_unit_test(schatzman_paoli_slides_to_a_stop),
-        cmocka_unit_test(schatzman_paoli_holds_joints_of_bodies),
-        cmocka_unit_test(coupled_projection_works_beside_joints),
-        cmocka_unit_test(every_scheme_keeps_joints_and_loses_energy_on_the_ground),
-        cmocka_unit_test(empty_contact_slots_do_no_harm),
-        cmocka_unit_test(a_failing_step_leaves_the_state_untouched),
-        cmocka_unit_test(failed_sub_steps_leave_no_trace),
-        cmocka_unit_test(a_step_allocates_nothing_in_any_scheme),
-        cmocka_unit_test(runs_repeat_to_the_last_bit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(energy_identity_holds_at_every_step_of_linear_systems),
+    TEST(coupled_and_decoupled_projection_agree), TEST(bouncing_balls_follow_public_trajectories),
+    TEST(impacting_stick_follows_the_public_trajectory),
+    TEST(rocking_block_comes_to_rest_without_penetration), TEST(only_the_direct_scheme_chatters),
+    TEST(impacts_obey_newtons_law), TEST(schatzman_paoli_keeps_gaps_when_plastic),
+    TEST(schatzman_paoli_slides_to_a_stop), TEST(schatzman_paoli_holds_joints_of_bodies),
+    TEST(coupled_projection_works_beside_joints),
+    TEST(every_scheme_keeps_joints_and_loses_energy_on_the_ground),
+    TEST(empty_contact_slots_do_no_harm), TEST(a_failing_step_leaves_the_state_untouched),
+    TEST(failed_sub_steps_leave_no_trace), TEST(a_step_allocates_nothing_in_any_scheme),
+    TEST(runs_repeat_to_the_last_bit))

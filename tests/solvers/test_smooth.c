@@ -1,13 +1,6 @@
 // Motion without contact: order two, constraints to 1e-10 at every step, energy, redundant joints,
 // singular positions. Reference values are closed forms or computed with 20 digits and more.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <stdlib.h>
+#include "test.h"
 
 #include "core/arena.h"
 #include "core/math3.h"
@@ -395,19 +388,11 @@ static void an_inconsistent_start_is_assembled(void** state) {
     lash_mechanism_destroy(mech);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(euler_tops_return_after_one_period_with_their_energy),
-        cmocka_unit_test(quaternions_stay_unit_over_a_million_steps),
-        cmocka_unit_test(heavy_top_precesses_steadily),
-        cmocka_unit_test(cuspidal_top_returns_to_its_start_angle),
-        cmocka_unit_test(pendulum_from_120_degrees_is_of_order_two),
-        cmocka_unit_test(ideal_slider_crank_is_of_order_two),
-        cmocka_unit_test(drivers_are_held_and_their_work_closes_the_balance),
-        cmocka_unit_test(parallelogram_crosses_the_flat_position_on_its_branch),
-        cmocka_unit_test(redundant_supports_share_the_load_equally),
-        cmocka_unit_test(a_step_allocates_nothing),
-        cmocka_unit_test(an_inconsistent_start_is_assembled),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(euler_tops_return_after_one_period_with_their_energy),
+    TEST(quaternions_stay_unit_over_a_million_steps), TEST(heavy_top_precesses_steadily),
+    TEST(cuspidal_top_returns_to_its_start_angle), TEST(pendulum_from_120_degrees_is_of_order_two),
+    TEST(ideal_slider_crank_is_of_order_two),
+    TEST(drivers_are_held_and_their_work_closes_the_balance),
+    TEST(parallelogram_crosses_the_flat_position_on_its_branch),
+    TEST(redundant_supports_share_the_load_equally), TEST(a_step_allocates_nothing),
+    TEST(an_inconsistent_start_is_assembled))

@@ -1,15 +1,6 @@
 // Sparse joints: against full matrices on small mechanisms, redundant ones included, and on A02
 // with 40 loops; cost and fill linear in the number of bodies; singular positions.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #include "app/bench/bench_scenes.h"
 #include "core/arena.h"
@@ -387,13 +378,8 @@ static void singular_positions_cost_few_iterations(void** state) {
     lash_mechanism_destroy(mech);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sparse_and_full_joints_give_the_same_impulses),
-        cmocka_unit_test(operations_per_body_do_not_grow_with_the_mechanism),
-        cmocka_unit_test(sparse_and_full_joints_move_alike),
-        cmocka_unit_test(forty_four_bars_pass_flat_positions_on_the_right_branch),
-        cmocka_unit_test(singular_positions_cost_few_iterations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN(TEST(sparse_and_full_joints_give_the_same_impulses),
+    TEST(operations_per_body_do_not_grow_with_the_mechanism),
+    TEST(sparse_and_full_joints_move_alike),
+    TEST(forty_four_bars_pass_flat_positions_on_the_right_branch),
+    TEST(singular_positions_cost_few_iterations))
