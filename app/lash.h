@@ -15,7 +15,6 @@
 #include "core/body.h"
 #include "core/error.h"
 #include "core/expression.h"
-#include "core/math3.h"
 #include "core/system.h"
 #include "core/types.h"
 #include "geometry/contact_point.h"
@@ -23,5 +22,9 @@
 #include "joints/mechanism.h"
 #include "solvers/mobility.h"
 #include "solvers/sim.h"
+
+#ifdef LASH_MATH // before this header: vec3_add and the like, small functions without a prefix
+#include "core/math3.h"
+#endif
 
 #endif

@@ -28,7 +28,6 @@
 #ifndef LASH_GEOMETRY_PAIRS_H
 #define LASH_GEOMETRY_PAIRS_H
 
-#include "core/math3.h"
 #include "geometry/contact_point.h"
 #include "geometry/shape.h"
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "core/arena.h"
+#include "core/math3.h"
 #include "geometry/cad/occt_query.h"
 
 #define MEETS 1e-9 // [m]

@@ -270,10 +270,6 @@ LashForceValue lash_mechanism_force_value(const LashMechanism* mech, LashSystemW
     return result;
 }
 
-const char* lash_mechanism_force_name(const LashMechanism* mech, int force) {
-    return mech->force[force].def.name;
-}
-
 bool lash_mechanism_driver_value(const LashMechanism* mech, int joint, int coordinate, double t,
                                  double* value, double* rate) {
     const Joint* j = &mech->joint[joint];

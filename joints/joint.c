@@ -2,38 +2,13 @@
 #include "joints/joint.h"
 
 const JointKind* joint_kind(LashJointType type) {
-    switch (type) {
-        case LASH_FIXED:
-            return &joint_fixed;
-        case LASH_REVOLUTE:
-            return &joint_revolute;
-        case LASH_PRISMATIC:
-            return &joint_prismatic;
-        case LASH_SPHERICAL:
-            return &joint_spherical;
-        case LASH_DISTANCE:
-            return &joint_distance;
-        case LASH_CYLINDRICAL:
-            return &joint_cylindrical;
-        case LASH_UNIVERSAL:
-            return &joint_universal;
-        case LASH_PLANAR:
-            return &joint_planar;
-        case LASH_SCREW:
-            return &joint_screw;
-        case LASH_POINT_ON_LINE:
-            return &joint_point_on_line;
-        case LASH_POINT_ON_PLANE:
-            return &joint_point_on_plane;
-        case LASH_GEAR:
-            return &joint_gear;
-        case LASH_RACK_AND_PINION:
-            return &joint_rack_and_pinion;
-        case LASH_JOINT_TYPES:
-            break;
-    }
-    LASH_ASSERT(!"a known joint type");
-    return NULL;
+    static const JointKind* const kinds[] = {
+#define X(id, name) [LASH_##id] = &joint_##name,
+        LASH_JOINT_TABLE(X)
+#undef X
+    };
+    LASH_ASSERT(type >= 0 && type < LASH_JOINT_TYPES);
+    return kinds[type];
 }
 
 const char* lash_joint_type_name(LashJointType type) {

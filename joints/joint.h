@@ -78,9 +78,9 @@ typedef struct JointKind {
 const JointKind* joint_kind(LashJointType type);
 
 // Joint kinds, one file each.
-extern const JointKind joint_fixed, joint_revolute, joint_prismatic, joint_spherical,
-    joint_distance, joint_cylindrical, joint_universal, joint_planar, joint_screw,
-    joint_point_on_line, joint_point_on_plane, joint_gear, joint_rack_and_pinion;
+#define X(id, name) extern const JointKind joint_##name;
+LASH_JOINT_TABLE(X)
+#undef X
 
 // Free coordinates (coordinate.c): value (angles in (-pi, pi]), gradient as one row, second
 // derivative.

@@ -33,21 +33,37 @@ typedef struct LashFunction {
     double out, in[3];          // SI units per unit of the result, of t, x and v
 } LashFunction;
 
+// The joints: name in models, of joints/kinds/NAME.c and of the const JointKind joint_NAME in it.
+//   distance         massless rod between the two joint points
+//   cylindrical      turns about z and slides along it
+//   universal        a cross: axis z in a, axis x in b
+//   planar           slides on the plane across z and turns about it
+//   screw            turns about z, slides along it by pitch per turn
+//   point_on_line    the point of b on the line along z of a
+//   point_on_plane   the point of b in the plane across z of a
+//   gear             ratio between the angles of two joints
+//   rack_and_pinion  a displacement follows an angle of another joint
+// clang-format off
+#define LASH_JOINT_TABLE(X) \
+    X(FIXED, fixed) \
+    X(REVOLUTE, revolute) \
+    X(PRISMATIC, prismatic) \
+    X(SPHERICAL, spherical) \
+    X(DISTANCE, distance) \
+    X(CYLINDRICAL, cylindrical) \
+    X(UNIVERSAL, universal) \
+    X(PLANAR, planar) \
+    X(SCREW, screw) \
+    X(POINT_ON_LINE, point_on_line) \
+    X(POINT_ON_PLANE, point_on_plane) \
+    X(GEAR, gear) \
+    X(RACK_AND_PINION, rack_and_pinion)
+// clang-format on
 typedef enum LashJointType {
-    LASH_FIXED,
-    LASH_REVOLUTE,
-    LASH_PRISMATIC,
-    LASH_SPHERICAL,
-    LASH_DISTANCE,        // massless rod between the two joint points
-    LASH_CYLINDRICAL,     // turns about z and slides along it
-    LASH_UNIVERSAL,       // a cross: axis z in a, axis x in b
-    LASH_PLANAR,          // slides on the plane across z and turns about it
-    LASH_SCREW,           // turns about z, slides along it by pitch per turn
-    LASH_POINT_ON_LINE,   // the point of b on the line along z of a
-    LASH_POINT_ON_PLANE,  // the point of b in the plane across z of a
-    LASH_GEAR,            // ratio between the angles of two joints
-    LASH_RACK_AND_PINION, // a displacement follows an angle of another joint
-    LASH_JOINT_TYPES
+#define X(id, name) LASH_##id,
+    LASH_JOINT_TABLE(X)
+#undef X
+        LASH_JOINT_TYPES
 } LashJointType;
 
 enum { LASH_MAX_COORDINATES = 3 }; // free coordinates of a joint
@@ -176,7 +192,6 @@ const LashSystem* lash_mechanism_system(LashMechanism* mech);
 int lash_mechanism_body_count(
     const LashMechanism* mech); // without the ground; bodies are numbered from 0
 int lash_mechanism_joint_count(const LashMechanism* mech);
-int lash_mechanism_force_count(const LashMechanism* mech);
 int lash_mechanism_contact_count(const LashMechanism* mech);
 const char* lash_mechanism_body_name(const LashMechanism* mech, int body);
 const char* lash_mechanism_joint_name(const LashMechanism* mech, int joint);
@@ -269,12 +284,9 @@ const char* lash_joint_type_name(LashJointType type);
 bool lash_joint_has_friction(LashJointType type);
 bool lash_joint_friction_turns(LashJointType type); // the radius matters
 
-// Where joint number `joint` stands in the list of interactions: its rows; and, -1 where there is
-// none, the driver, the lower (side 0) and upper (side 1) limit of a coordinate, and the friction.
+// Where joint number `joint` stands in the list of interactions: its rows; and its friction, -1
+// where there is none.
 int lash_mechanism_joint_interaction(const LashMechanism* mech, int joint);
-int lash_mechanism_driver_interaction(const LashMechanism* mech, int joint, int coordinate);
-int lash_mechanism_limit_interaction(const LashMechanism* mech, int joint, int coordinate,
-                                     int side);
 int lash_mechanism_friction_interaction(const LashMechanism* mech, int joint);
 
 // Free coordinate [rad or m] of a joint and its speed, angles unwrapped with the turn counters of
@@ -294,7 +306,6 @@ typedef struct LashForceValue {
 } LashForceValue;
 LashForceValue lash_mechanism_force_value(const LashMechanism* mech, LashSystemWork* work,
                                           int force, double t, const double* q, const double* v);
-const char* lash_mechanism_force_name(const LashMechanism* mech, int force);
 // What the driver of a coordinate prescribes at t: position or speed, and its rate by t. False:
 // there is no driver.
 bool lash_mechanism_driver_value(const LashMechanism* mech, int joint, int coordinate, double t,

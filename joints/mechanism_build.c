@@ -225,9 +225,6 @@ int lash_mechanism_body_count(const LashMechanism* mech) {
 int lash_mechanism_joint_count(const LashMechanism* mech) {
     return mech->joints;
 }
-int lash_mechanism_force_count(const LashMechanism* mech) {
-    return mech->forces;
-}
 int lash_mechanism_contact_count(const LashMechanism* mech) {
     return mech->contacts;
 }
@@ -268,13 +265,6 @@ const LashJointDef* lash_mechanism_joint(const LashMechanism* mech, int joint) {
 }
 int lash_mechanism_joint_interaction(const LashMechanism* mech, int joint) {
     return mech->joint[joint].interaction;
-}
-int lash_mechanism_driver_interaction(const LashMechanism* mech, int joint, int coordinate) {
-    return mech->joint[joint].driver[coordinate];
-}
-int lash_mechanism_limit_interaction(const LashMechanism* mech, int joint, int coordinate,
-                                     int side) {
-    return mech->joint[joint].limit[coordinate][side];
 }
 int lash_mechanism_friction_interaction(const LashMechanism* mech, int joint) {
     return mech->joint[joint].friction;

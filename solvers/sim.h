@@ -82,7 +82,7 @@ typedef struct LashSettings {
 typedef struct LashStepInfo {
     LashOutcome outcome; // anything but LASH_CONVERGED leaves the state as before the step
     int contacts;        // unilateral interactions with P > 0; in the part with the most of them
-    int newton, projection, index_set, solver; // iterations as SCHEMES section 5 counts them
+    int newton, projection, index_set, solver; // iterations as docs/schemes.md counts them
     int substeps;
     int opening;           // contacts with P > 0 although U_N was > 0 at the start: the proof that
                            // Fremond's law dissipates does not cover them

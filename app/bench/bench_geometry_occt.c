@@ -16,6 +16,7 @@
 
 #include "app/bench/bench_geometry_internal.h"
 #include "core/arena.h"
+#include "core/math3.h"
 #include "geometry/cad/cad_process.h"
 #include "geometry/cad/occt_query.h"
 #include "geometry/select.h"

@@ -298,7 +298,3 @@ AppProblem* app_problem_build(int contacts, const uint8_t* kind, const double* m
     return p;
 }
 
-const char* app_problem_layout_name(AppProblemLayout layout) {
-    static const char* const name[] = {"friction", "generic", "lcp", "mixed", "global"};
-    return name[layout];
-}

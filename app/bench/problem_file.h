@@ -52,8 +52,6 @@ typedef struct AppEntry { // of a matrix; entries of the same place are added up
 AppProblem* app_problem_build(int contacts, const uint8_t* kind, const double* mu, const double* b,
                               int m, size_t count, const AppEntry* entries);
 
-const char* app_problem_layout_name(AppProblemLayout layout);
-
 #ifdef __cplusplus
 }
 #endif

@@ -313,7 +313,6 @@ LashMechanism* lash_model_build(const LashModel* model, LashError* error);
 const char* lash_model_output_unit(const LashModel* model, const LashModelOutput* output);
 
 const char* lash_direction_name(LashDirection direction);
-int lash_direction_find(const char* name);
 
 #ifdef __cplusplus
 }

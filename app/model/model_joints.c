@@ -17,10 +17,11 @@
 #include "core/math3.h"
 
 // In the order of LashJointType.
-static const char* const joint_types[LASH_JOINT_TYPES + 1] = {
-    "fixed",          "revolute",  "prismatic",      "spherical", "distance",
-    "cylindrical",    "universal", "planar",         "screw",     "point_on_line",
-    "point_on_plane", "gear",      "rack_and_pinion"};
+static const char* const joint_types[] = {
+#define X(id, name) [LASH_##id] = #name,
+    LASH_JOINT_TABLE(X)
+#undef X
+        [LASH_JOINT_TYPES] = NULL};
 
 #define DRIVER(member) .key = #member, .offset = offsetof(LashModelDriver, member)
 static const KeySpec driver_keys[] = {

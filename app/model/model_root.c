@@ -156,9 +156,3 @@ const char* lash_direction_name(LashDirection direction) {
     return model_direction_names[direction];
 }
 
-int lash_direction_find(const char* name) {
-    for (int i = 0; model_direction_names[i] != NULL; ++i) {
-        if (strcmp(model_direction_names[i], name) == 0) return i;
-    }
-    return -1;
-}

@@ -91,10 +91,6 @@ void lash_distribution_range(const LashDistribution* d, double* low, double* hig
     }
 }
 
-bool lash_distribution_bounded(const LashDistribution* d) {
-    return d->type != LASH_NORMAL;
-}
-
 // First and second moment about `origin` of a discrete distribution.
 static void discrete_moments(const LashDistribution* d, double origin, double* m1, double* m2) {
     *m1 = *m2 = 0;

@@ -38,7 +38,6 @@ void lash_distribution_range(const LashDistribution* d, double* low, double* hig
 
 double lash_distribution_mean(const LashDistribution* d);
 double lash_distribution_sigma(const LashDistribution* d);
-bool lash_distribution_bounded(const LashDistribution* d);
 
 #ifdef __cplusplus
 }

@@ -18,10 +18,6 @@ static const double margin = 1.12; // of fit
 static const char* const names[VIEW_STANDARDS] = {"iso",   "front", "back",  "left",
                                                   "right", "top",   "bottom"};
 
-const char* view_standard_name(int standard) {
-    return names[standard];
-}
-
 // Right of the front view: x when it lies across up, else y.
 ViewCamera view_camera(Vec3 up) {
     Vec3 x = fabs(up.x) < 0.9 ? vec3(1, 0, 0) : vec3(0, 1, 0);

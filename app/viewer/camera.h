@@ -38,7 +38,6 @@ typedef struct ViewRay {
 
 // A camera of a world with this up direction.
 ViewCamera view_camera(Vec3 up);
-const char* view_standard_name(int standard); // "iso"
 
 // "iso", "front", ..., or "YAW,PITCH[,ZOOM]" in degrees, zoom 1: all in view. False with error.
 bool view_camera_parse(ViewCamera* camera, const char* text, double* zoom, LashError* error);

@@ -26,7 +26,6 @@ struct ViewWindow {
     bool dragged, shift;
     double x, y, press_x, press_y; // of the mouse [pixels]
     double last, busy;             // wall clock [s]: last picture; last thing that happened
-    double cost;
     bool software;     // Mesa draws on the processor
     ViewCamera camera; // of the picture before, to know whether anything moves
     int64_t shown;
@@ -243,13 +242,8 @@ bool view_window_step(ViewWindow* w) {
     viewer_update(v, fmin(wall, 0.25));
     draw(w, wall);
     glFinish();
-    w->cost = app_wall_clock() - now;
     glfwSwapBuffers(w->glfw);
     return !glfwWindowShouldClose(w->glfw) && !v->quit && !app_interrupted();
-}
-
-double view_window_cost(const ViewWindow* w) {
-    return w->cost;
 }
 
 void view_window_size(const ViewWindow* w, int* width, int* height) {

@@ -23,8 +23,6 @@ void view_window_destroy(ViewWindow* window); // NULL is allowed
 
 // Handles what happened, draws and shows one picture. False when the window is to be closed.
 bool view_window_step(ViewWindow* window);
-// What the last picture cost without waiting for the screen [s].
-double view_window_cost(const ViewWindow* window);
 void view_window_size(const ViewWindow* window, int* width, int* height); // [pixels]
 // Where the picture of the mechanism is in the window, from the upper left corner [pixels].
 void view_window_viewport(const ViewWindow* window, double* x, double* y);

@@ -1,4 +1,4 @@
-// The position projection of one step (SCHEMES 5, [A12] section 5).
+// The position projection of one step ([A12] section 5; docs/schemes.md).
 //
 //     g+ = g + A tau;   bilateral, equality: g+ = 0, tau free;   inequality: 0 <= g+ perp tau >= 0
 //
