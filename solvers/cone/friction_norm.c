@@ -33,25 +33,27 @@ typedef struct Norm {
     double *x, *z, *y, *d, *h, *step;
 } Norm;
 
-static bool coupled(const LashFrictionProblem* p, int i, const LocalContact* a, int j,
+static bool coupled(const LashFrictionProblem* problem, int i, const LocalContact* a, int j,
                     const LocalContact* b) {
-    if (p->W == NULL) return lash_block_sparse_find(p->sparse, i, j) != NULL;
-    const double* W = p->W + (size_t)a->row + (size_t)b->row * (size_t)p->ldw;
+    if (problem->W == NULL) return lash_block_sparse_find(problem->sparse, i, j) != NULL;
+    const double* W = problem->W + (size_t)a->row + (size_t)b->row * (size_t)problem->ldw;
     for (int s = 0; s < b->rows; ++s)
         for (int r = 0; r < a->rows; ++r)
-            if (W[(size_t)r + (size_t)s * (size_t)p->ldw] != 0) return true;
+            if (W[(size_t)r + (size_t)s * (size_t)problem->ldw] != 0) return true;
     return false;
 }
 
-bool friction_touching(const LashFrictionProblem* p, const LocalContact* contact, double scale,
-                       const double* P, const double* U) {
+bool friction_touching(const LashFrictionProblem* problem, const LocalContact* contacts,
+                       double scale, const double* P, const double* U) {
     double zero = 1e-9 * scale;
-    for (int i = 0; i < p->contacts; ++i) {
-        const LocalContact* c = contact + i;
-        if (c->kind == LASH_CONTACT_BILATERAL || U[c->row] > zero || P[c->row] * c->lambda > zero)
+    for (int i = 0; i < problem->contacts; ++i) {
+        const LocalContact* contact = contacts + i;
+        if (contact->kind == LASH_CONTACT_BILATERAL || U[contact->row] > zero ||
+            P[contact->row] * contact->lambda > zero)
             continue;
-        for (int j = 0; j < p->contacts; ++j)
-            if (P[contact[j].row] != 0 && j != i && coupled(p, i, c, j, contact + j)) return true;
+        for (int j = 0; j < problem->contacts; ++j)
+            if (P[contacts[j].row] != 0 && j != i && coupled(problem, i, contact, j, contacts + j))
+                return true;
     }
     return false;
 }
@@ -68,177 +70,183 @@ static double dot(int n, const double* a, const double* b) {
 }
 
 // The set of impulses of each contact that go with U; its columns of W E.
-static void collect_sets(Norm* w, const LashFrictionProblem* p, const LocalContact* contact,
-                         double zero, const double* U) {
-    w->n = w->sets = 0;
-    for (int i = 0; i < p->contacts; ++i) {
-        const LocalContact* c = contact + i;
-        const double* u = U + c->row;
-        double t = c->rows == 3 ? sqrt(u[1] * u[1] + u[2] * u[2]) : c->rows == 2 ? fabs(u[1]) : 0;
-        if (c->kind != LASH_CONTACT_BILATERAL && u[0] > zero) continue;
-        NormSet* s = w->set + w->sets++;
-        *s = (NormSet){.row = c->row, .rows = c->rows, .first = w->n, .mu = c->mu};
-        s->kind = SET_RAY;
-        s->count = 1;
-        s->e[0] = 1;
-        if (c->kind == LASH_CONTACT_BILATERAL) {
-            s->kind = SET_FREE;
-        } else if (c->rows > 1 && c->mu > 0 && t <= zero) {
-            s->kind = SET_CONE;
-            s->count = c->rows;
-        } else if (c->rows > 1 && c->mu > 0) {
-            double a = 1 / sqrt(1 + c->mu * c->mu);
-            s->e[0] = a;
-            for (int r = 1; r < c->rows; ++r) s->e[r] = -a * c->mu * u[r] / t;
+static void collect_sets(Norm* norm, const LashFrictionProblem* problem,
+                         const LocalContact* contacts, double zero, const double* U) {
+    norm->n = norm->sets = 0;
+    for (int i = 0; i < problem->contacts; ++i) {
+        const LocalContact* contact = contacts + i;
+        const double* u = U + contact->row;
+        double t = 0; // |u_T|
+        if (contact->rows == 2) t = fabs(u[1]);
+        if (contact->rows == 3) t = sqrt(u[1] * u[1] + u[2] * u[2]);
+        if (contact->kind != LASH_CONTACT_BILATERAL && u[0] > zero) continue;
+        NormSet* set = norm->set + norm->sets++;
+        *set = (NormSet){
+            .row = contact->row, .rows = contact->rows, .first = norm->n, .mu = contact->mu};
+        set->kind = SET_RAY;
+        set->count = 1;
+        set->e[0] = 1;
+        if (contact->kind == LASH_CONTACT_BILATERAL) {
+            set->kind = SET_FREE;
+        } else if (contact->rows > 1 && contact->mu > 0 && t <= zero) {
+            set->kind = SET_CONE;
+            set->count = contact->rows;
+        } else if (contact->rows > 1 && contact->mu > 0) {
+            double a = 1 / sqrt(1 + contact->mu * contact->mu);
+            set->e[0] = a;
+            for (int r = 1; r < contact->rows; ++r) set->e[r] = -a * contact->mu * u[r] / t;
         }
-        w->n += s->count;
+        norm->n += set->count;
     }
 }
 
-static void fill_columns(Norm* w, const LashFrictionProblem* p) {
-    memset(w->B, 0, (size_t)w->m * (size_t)w->n * sizeof(double));
-    double* unit = w->h; // (m)
-    memset(unit, 0, (size_t)w->m * sizeof(double));
-    for (int i = 0; i < w->sets; ++i) {
-        const NormSet* s = w->set + i;
-        for (int k = 0; k < s->count; ++k) {
-            for (int r = 0; r < s->rows; ++r)
-                unit[s->row + r] = s->kind == SET_CONE ? (r == k ? 1 : 0) : s->e[r];
-            double* column = w->B + (size_t)(s->first + k) * (size_t)w->m;
-            if (p->W != NULL) {
-                lash_dense_multiply_add(w->m, s->rows, p->W + (size_t)s->row * (size_t)p->ldw,
-                                        p->ldw, unit + s->row, column);
+static void fill_columns(Norm* norm, const LashFrictionProblem* problem) {
+    memset(norm->B, 0, (size_t)norm->m * (size_t)norm->n * sizeof(double));
+    double* unit = norm->h; // (m)
+    memset(unit, 0, (size_t)norm->m * sizeof(double));
+    for (int i = 0; i < norm->sets; ++i) {
+        const NormSet* set = norm->set + i;
+        for (int k = 0; k < set->count; ++k) {
+            for (int r = 0; r < set->rows; ++r)
+                unit[set->row + r] = set->kind == SET_CONE ? r == k : set->e[r];
+            double* column = norm->B + (size_t)(set->first + k) * (size_t)norm->m;
+            if (problem->W != NULL) {
+                lash_dense_multiply_add(norm->m, set->rows,
+                                        problem->W + (size_t)set->row * (size_t)problem->ldw,
+                                        problem->ldw, unit + set->row, column);
             } else {
-                lash_block_sparse_multiply(p->sparse, unit, column);
+                lash_block_sparse_multiply(problem->sparse, unit, column);
             }
-            for (int r = 0; r < s->rows; ++r) unit[s->row + r] = 0;
+            for (int r = 0; r < set->rows; ++r) unit[set->row + r] = 0;
         }
     }
 }
 
 // V: orthonormal basis of the rows of B, largest first, each made orthogonal twice. The rows of B
 // are kept orthogonal to V; h holds their squared norms.
-static void row_space(Norm* w) {
-    size_t m = (size_t)w->m, n = (size_t)w->n;
+static void row_space(Norm* norm) {
+    size_t m = (size_t)norm->m, n = (size_t)norm->n;
     double first = 0;
-    memset(w->h, 0, m * sizeof(double));
+    memset(norm->h, 0, m * sizeof(double));
     for (size_t j = 0; j < n; ++j)
-        for (size_t i = 0; i < m; ++i) w->h[i] += w->B[j * m + i] * w->B[j * m + i];
-    w->rank = 0;
-    while (w->rank < w->n && w->rank < w->m) {
+        for (size_t i = 0; i < m; ++i) norm->h[i] += norm->B[j * m + i] * norm->B[j * m + i];
+    norm->rank = 0;
+    while (norm->rank < norm->n && norm->rank < norm->m) {
         size_t best = 0;
         for (size_t i = 1; i < m; ++i)
-            if (w->h[i] > w->h[best]) best = i;
-        double norm = sqrt(w->h[best]);
-        if (w->rank == 0) first = norm;
-        if (!(norm > LASH_RANK_SPAN * first)) break;
-        double* v = w->V + (size_t)w->rank * n;
-        for (size_t j = 0; j < n; ++j) v[j] = w->B[j * m + best];
-        for (int k = 0; k < w->rank; ++k) {
-            const double* u = w->V + (size_t)k * n;
-            double s = dot(w->n, u, v);
+            if (norm->h[i] > norm->h[best]) best = i;
+        double length = sqrt(norm->h[best]);
+        if (norm->rank == 0) first = length;
+        if (!(length > LASH_RANK_SPAN * first)) break;
+        double* v = norm->V + (size_t)norm->rank * n;
+        for (size_t j = 0; j < n; ++j) v[j] = norm->B[j * m + best];
+        for (int k = 0; k < norm->rank; ++k) {
+            const double* u = norm->V + (size_t)k * n;
+            double s = dot(norm->n, u, v);
             for (size_t j = 0; j < n; ++j) v[j] -= s * u[j];
         }
-        double s = 1 / sqrt(dot(w->n, v, v));
+        double s = 1 / sqrt(dot(norm->n, v, v));
         for (size_t j = 0; j < n; ++j) v[j] *= s;
-        memset(w->z, 0, m * sizeof(double));
-        lash_dense_multiply_add(w->m, w->n, w->B, w->m, v, w->z);
-        memset(w->h, 0, m * sizeof(double));
+        memset(norm->z, 0, m * sizeof(double));
+        lash_dense_multiply_add(norm->m, norm->n, norm->B, norm->m, v, norm->z);
+        memset(norm->h, 0, m * sizeof(double));
         for (size_t j = 0; j < n; ++j)
             for (size_t i = 0; i < m; ++i) {
-                double b = w->B[j * m + i] -= w->z[i] * v[j];
-                w->h[i] += b * b;
+                double b = norm->B[j * m + i] -= norm->z[i] * v[j];
+                norm->h[i] += b * b;
             }
-        w->rank++;
+        norm->rank++;
     }
 }
 
 // x = proj_K(z); returns |x|^2 / 2.
-static double project_sets(const Norm* w, const double* z, double* x) {
+static double project_sets(const Norm* norm, const double* z, double* x) {
     double sum = 0;
-    memcpy(x, z, (size_t)w->n * sizeof(double));
-    for (int i = 0; i < w->sets; ++i) {
-        const NormSet* s = w->set + i;
-        if (s->kind == SET_RAY && x[s->first] < 0) x[s->first] = 0;
-        if (s->kind == SET_CONE) friction_project(s->rows, s->mu, x + s->first);
+    memcpy(x, z, (size_t)norm->n * sizeof(double));
+    for (int i = 0; i < norm->sets; ++i) {
+        const NormSet* set = norm->set + i;
+        if (set->kind == SET_RAY && x[set->first] < 0) x[set->first] = 0;
+        if (set->kind == SET_CONE) friction_project(set->rows, set->mu, x + set->first);
     }
-    for (int j = 0; j < w->n; ++j) sum += x[j] * x[j];
+    for (int j = 0; j < norm->n; ++j) sum += x[j] * x[j];
     return 0.5 * sum;
 }
 
 // out = derivative of proj_K at z applied to v.
-static void project_derivative(const Norm* w, const double* z, const double* v, double* out) {
-    memcpy(out, v, (size_t)w->n * sizeof(double));
-    for (int i = 0; i < w->sets; ++i) {
-        const NormSet* s = w->set + i;
-        const double *a = z + s->first, *b = v + s->first;
-        double* o = out + s->first;
-        if (s->kind == SET_RAY && a[0] < 0) o[0] = 0;
-        if (s->kind != SET_CONE) continue;
-        double t = s->rows == 3 ? sqrt(a[1] * a[1] + a[2] * a[2]) : fabs(a[1]), mu = s->mu;
+static void project_derivative(const Norm* norm, const double* z, const double* v, double* out) {
+    memcpy(out, v, (size_t)norm->n * sizeof(double));
+    for (int i = 0; i < norm->sets; ++i) {
+        const NormSet* set = norm->set + i;
+        const double *a = z + set->first, *b = v + set->first;
+        double* o = out + set->first;
+        if (set->kind == SET_RAY && a[0] < 0) o[0] = 0;
+        if (set->kind != SET_CONE) continue;
+        double t = set->rows == 3 ? sqrt(a[1] * a[1] + a[2] * a[2]) : fabs(a[1]), mu = set->mu;
         if (t <= mu * a[0]) continue;
         if (mu * t <= -a[0]) {
-            for (int r = 0; r < s->rows; ++r) o[r] = 0;
+            for (int r = 0; r < set->rows; ++r) o[r] = 0;
             continue;
         }
-        double d1 = a[1] / t, d2 = s->rows == 3 ? a[2] / t : 0, b2 = s->rows == 3 ? b[2] : 0;
+        double d1 = a[1] / t, d2 = set->rows == 3 ? a[2] / t : 0, b2 = set->rows == 3 ? b[2] : 0;
         double n = (a[0] + mu * t) / (1 + mu * mu), along = d1 * b[1] + d2 * b2;
         double change = (b[0] + mu * along) / (1 + mu * mu), across = -d2 * b[1] + d1 * b2;
-        double k = s->rows == 3 ? mu * n / t * across : 0;
+        double k = set->rows == 3 ? mu * n / t * across : 0;
         o[0] = change;
         o[1] = mu * change * d1 - k * d2;
-        if (s->rows == 3) o[2] = mu * change * d2 + k * d1;
+        if (set->rows == 3) o[2] = mu * change * d2 + k * d1;
     }
 }
 
-static void combine(const Norm* w, const double* y, double* z) { // z = V y
-    memset(z, 0, (size_t)w->n * sizeof(double));
-    lash_dense_multiply_add(w->n, w->rank, w->V, w->n, y, z);
+static void combine(const Norm* norm, const double* y, double* z) { // z = V y
+    memset(z, 0, (size_t)norm->n * sizeof(double));
+    lash_dense_multiply_add(norm->n, norm->rank, norm->V, norm->n, y, z);
 }
 
-static void assemble_hessian(Norm* w) { // J = V' proj_K'(z) V, a little above singular
-    size_t n = (size_t)w->n, r = (size_t)w->rank;
+static void assemble_hessian(Norm* norm) { // J = V' proj_K'(z) V, a little above singular
+    size_t n = (size_t)norm->n, r = (size_t)norm->rank;
     for (size_t k = 0; k < r; ++k) {
-        project_derivative(w, w->z, w->V + k * n, w->x);
-        for (size_t i = 0; i < r; ++i) w->J[k * r + i] = dot(w->n, w->V + i * n, w->x);
-        w->J[k * r + k] += 1e-10;
+        project_derivative(norm, norm->z, norm->V + k * n, norm->x);
+        for (size_t i = 0; i < r; ++i) norm->J[k * r + i] = dot(norm->n, norm->V + i * n, norm->x);
+        norm->J[k * r + k] += 1e-10;
     }
 }
 
 // Semismooth Newton on the dual; true when V' proj_K(V y) = d to rounding.
-static bool solve_dual(Norm* w) {
-    size_t n = (size_t)w->n;
-    double size = sqrt(dot(w->rank, w->d, w->d)), *x_try = w->step + w->rank;
-    memcpy(w->y, w->d, (size_t)w->rank * sizeof(double));
+static bool solve_dual(Norm* norm) {
+    size_t n = (size_t)norm->n;
+    double size = sqrt(dot(norm->rank, norm->d, norm->d)), *x_try = norm->step + norm->rank;
+    memcpy(norm->y, norm->d, (size_t)norm->rank * sizeof(double));
     for (int k = 0; k < 60; ++k) {
-        combine(w, w->y, w->z);
-        double value = project_sets(w, w->z, w->x) - dot(w->rank, w->d, w->y), error = 0;
-        for (int i = 0; i < w->rank; ++i) {
-            w->h[i] = dot(w->n, w->V + (size_t)i * n, w->x) - w->d[i];
-            error = fmax(error, fabs(w->h[i]));
+        combine(norm, norm->y, norm->z);
+        double value = project_sets(norm, norm->z, norm->x) - dot(norm->rank, norm->d, norm->y),
+               error = 0;
+        for (int i = 0; i < norm->rank; ++i) {
+            norm->h[i] = dot(norm->n, norm->V + (size_t)i * n, norm->x) - norm->d[i];
+            error = fmax(error, fabs(norm->h[i]));
         }
         if (error <= 4e-15 * size) return true;
         if (k == 59) return error <= 1e-13 * size;
-        assemble_hessian(w);
-        for (int i = 0; i < w->rank; ++i) w->step[i] = -w->h[i];
-        if (!lash_dense_cholesky(w->rank, w->J, w->rank)) return false;
-        lash_dense_cholesky_solve(w->rank, w->J, w->rank, w->step);
-        double slope = dot(w->rank, w->h, w->step), s = 1;
+        assemble_hessian(norm);
+        for (int i = 0; i < norm->rank; ++i) norm->step[i] = -norm->h[i];
+        if (!lash_dense_cholesky(norm->rank, norm->J, norm->rank)) return false;
+        lash_dense_cholesky_solve(norm->rank, norm->J, norm->rank, norm->step);
+        double slope = dot(norm->rank, norm->h, norm->step), s = 1;
         for (int half = 0; half < 30; ++half, s *= 0.5) {
-            for (int i = 0; i < w->rank; ++i) x_try[i] = w->y[i] + s * w->step[i];
-            combine(w, x_try, w->z);
-            double next = project_sets(w, w->z, w->x) - dot(w->rank, w->d, x_try);
+            for (int i = 0; i < norm->rank; ++i) x_try[i] = norm->y[i] + s * norm->step[i];
+            combine(norm, x_try, norm->z);
+            double next = project_sets(norm, norm->z, norm->x) - dot(norm->rank, norm->d, x_try);
             if (next <= value + 1e-4 * s * slope + 1e-15 * size * size) break;
         }
-        memcpy(w->y, x_try, (size_t)w->rank * sizeof(double));
+        memcpy(norm->y, x_try, (size_t)norm->rank * sizeof(double));
     }
     return false;
 }
 
-bool friction_minimum_norm(const LashFrictionProblem* p, const LocalContact* contact, double scale,
-                           const double* P, const double* U, double* P_new, double* work) {
-    size_t m = (size_t)p->m;
-    Norm w = {.m = p->m, .B = work, .V = work + m * m, .J = work + 2 * m * m};
+bool friction_minimum_norm(const LashFrictionProblem* problem, const LocalContact* contact,
+                           double scale, const double* P, const double* U, double* P_new,
+                           double* work) {
+    size_t m = (size_t)problem->m;
+    Norm w = {.m = problem->m, .B = work, .V = work + m * m, .J = work + 2 * m * m};
     double* vectors = work + 3 * m * m;
     w.x = vectors;
     w.z = vectors + m;
@@ -247,15 +255,15 @@ bool friction_minimum_norm(const LashFrictionProblem* p, const LocalContact* con
     w.h = vectors + 4 * m;
     w.step = vectors + 5 * m; // step: 2 m
     w.set = (NormSet*)(vectors + 7 * m);
-    collect_sets(&w, p, contact, 1e-9 * scale, U);
-    fill_columns(&w, p);
+    collect_sets(&w, problem, contact, 1e-9 * scale, U);
+    fill_columns(&w, problem);
     row_space(&w);
     for (int i = 0; i < w.sets; ++i) { // x = E' P
-        const NormSet* s = w.set + i;
-        for (int k = 0; k < s->count; ++k) {
+        const NormSet* set = w.set + i;
+        for (int k = 0; k < set->count; ++k) {
             double v = 0;
-            for (int r = 0; r < s->rows; ++r) v += s->e[r] * P[s->row + r];
-            w.x[s->first + k] = s->kind == SET_CONE ? P[s->row + k] : v;
+            for (int r = 0; r < set->rows; ++r) v += set->e[r] * P[set->row + r];
+            w.x[set->first + k] = set->kind == SET_CONE ? P[set->row + k] : v;
         }
     }
     for (int i = 0; i < w.rank; ++i) w.d[i] = dot(w.n, w.V + (size_t)i * (size_t)w.n, w.x);
@@ -266,9 +274,10 @@ bool friction_minimum_norm(const LashFrictionProblem* p, const LocalContact* con
     if (outside > 1e-15 * size && !solve_dual(&w)) return false;
     memset(P_new, 0, m * sizeof(double));
     for (int i = 0; i < w.sets; ++i) {
-        const NormSet* s = w.set + i;
-        for (int r = 0; r < s->rows; ++r)
-            P_new[s->row + r] = s->kind == SET_CONE ? w.x[s->first + r] : s->e[r] * w.x[s->first];
+        const NormSet* set = w.set + i;
+        for (int r = 0; r < set->rows; ++r)
+            P_new[set->row + r] =
+                set->kind == SET_CONE ? w.x[set->first + r] : set->e[r] * w.x[set->first];
     }
     return true;
 }

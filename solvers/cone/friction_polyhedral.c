@@ -18,7 +18,7 @@
 static const double TURN = 6.283185307179586;
 
 typedef struct Polyhedral {
-    Friction* f;
+    Friction* friction;
     int directions;        // m_C in space
     int n;                 // rows of the LCP
     int32_t* at;           // (contacts + 1) first row of each contact
@@ -47,15 +47,15 @@ size_t friction_polyhedral_size(int contacts, int m) {
     return (with > without ? with : without) + (size_t)contacts + 1;
 }
 
-static Polyhedral begin(Friction* f, int directions) {
-    Polyhedral p = {.f = f, .directions = directions};
-    double* v = f->matrix;
+static Polyhedral begin(Friction* friction, int directions) {
+    Polyhedral p = {.friction = friction, .directions = directions};
+    double* v = friction->matrix;
     p.at = (int32_t*)v;
-    v += f->contacts + 1;
-    for (int i = 0; i < f->contacts; ++i) {
-        const LocalContact* c = f->contact + i;
+    v += friction->contacts + 1;
+    for (int i = 0; i < friction->contacts; ++i) {
+        const LocalContact* contact = friction->contact + i;
         p.at[i] = p.n;
-        p.n += lcp_rows(c->kind, c->mu, directions);
+        p.n += lcp_rows(contact->kind, contact->mu, directions);
     }
     size_t n = (size_t)p.n;
     p.A = v;
@@ -72,101 +72,108 @@ static Polyhedral begin(Friction* f, int directions) {
 }
 
 // Unit impulses of the variables of each contact.
-static void set_directions(Polyhedral* p) {
-    Friction* f = p->f;
-    memset(p->E, 0, 3 * (size_t)p->n * sizeof(double));
-    for (int i = 0; i < f->contacts; ++i) {
-        const LocalContact* c = f->contact + i;
-        int rows = lcp_rows(c->kind, c->mu, p->directions);
-        double s = 1 / sqrt(c->lambda), *E = p->E + 3 * (size_t)p->at[i];
+static void set_directions(Polyhedral* cone) {
+    Friction* friction = cone->friction;
+    memset(cone->E, 0, 3 * (size_t)cone->n * sizeof(double));
+    for (int i = 0; i < friction->contacts; ++i) {
+        const LocalContact* contact = friction->contact + i;
+        int rows = lcp_rows(contact->kind, contact->mu, cone->directions);
+        double s = 1 / sqrt(contact->lambda), *E = cone->E + 3 * (size_t)cone->at[i];
         E[0] = s;
         for (int k = 1; k + 1 < rows; ++k) {
             double angle = TURN * (k - 1) / (rows - 2);
-            if (c->kind == LASH_CONTACT_PLANAR)
+            if (contact->kind == LASH_CONTACT_PLANAR)
                 E[3 * k + 1] = k == 1 ? s : -s;
             else {
                 E[3 * k + 1] = s * cos(angle);
                 E[3 * k + 2] = s * sin(angle);
             }
         }
-        for (int k = 0; k < rows; ++k) p->joint[p->at[i] + k] = c->kind == LASH_CONTACT_BILATERAL;
+        for (int k = 0; k < rows; ++k)
+            cone->joint[cone->at[i] + k] = contact->kind == LASH_CONTACT_BILATERAL;
     }
 }
 
 // A_ij = E_i' W_ij E_j
-static void add_block(Polyhedral* p, int i, int j, const double* W, int ld) {
-    const LocalContact *ci = p->f->contact + i, *cj = p->f->contact + j;
-    for (int b = p->at[j]; b < p->at[j + 1]; ++b) {
-        const double* e = p->E + 3 * (size_t)b;
+static void add_block(Polyhedral* cone, int i, int j, const double* W, int ld) {
+    const LocalContact *ci = cone->friction->contact + i, *cj = cone->friction->contact + j;
+    for (int b = cone->at[j]; b < cone->at[j + 1]; ++b) {
+        const double* e = cone->E + 3 * (size_t)b;
         double t[3] = {0, 0, 0};
         for (int s = 0; s < cj->rows; ++s)
             for (int r = 0; r < ci->rows; ++r) t[r] += W[(size_t)s * (size_t)ld + (size_t)r] * e[s];
-        for (int a = p->at[i]; a < p->at[i + 1]; ++a) {
-            const double* g = p->E + 3 * (size_t)a;
-            p->A[(size_t)a + (size_t)b * (size_t)p->n] = g[0] * t[0] + g[1] * t[1] + g[2] * t[2];
+        for (int a = cone->at[i]; a < cone->at[i + 1]; ++a) {
+            const double* g = cone->E + 3 * (size_t)a;
+            cone->A[(size_t)a + (size_t)b * (size_t)cone->n] =
+                g[0] * t[0] + g[1] * t[1] + g[2] * t[2];
         }
     }
 }
 
-static void assemble(Polyhedral* p) {
-    Friction* f = p->f;
-    const LashFrictionProblem* q = f->problem;
-    size_t n = (size_t)p->n;
-    memset(p->A, 0, n * n * sizeof(double));
-    p->at[f->contacts] = p->n;
-    for (int i = 0; i < f->contacts; ++i) {
-        const LocalContact* c = f->contact + i;
-        if (q->W != NULL)
-            for (int j = 0; j < f->contacts; ++j)
-                add_block(p, i, j,
-                          q->W + (size_t)c->row + (size_t)f->contact[j].row * (size_t)q->ldw,
-                          q->ldw);
+static void assemble(Polyhedral* cone) {
+    Friction* friction = cone->friction;
+    const LashFrictionProblem* problem = friction->problem;
+    size_t n = (size_t)cone->n;
+    memset(cone->A, 0, n * n * sizeof(double));
+    cone->at[friction->contacts] = cone->n;
+    for (int i = 0; i < friction->contacts; ++i) {
+        const LocalContact* contact = friction->contact + i;
+        if (problem->W != NULL)
+            for (int j = 0; j < friction->contacts; ++j)
+                add_block(cone, i, j,
+                          problem->W + (size_t)contact->row +
+                              (size_t)friction->contact[j].row * (size_t)problem->ldw,
+                          problem->ldw);
         else
-            for (int k = q->sparse->pointer[i]; k < q->sparse->pointer[i + 1]; ++k)
-                add_block(p, i, q->sparse->column[k], q->sparse->values + q->sparse->offset[k],
-                          c->rows);
-        for (int a = p->at[i]; a < p->at[i + 1]; ++a) {
-            const double* g = p->E + 3 * (size_t)a;
-            p->b[a] = 0;
-            for (int r = 0; r < c->rows; ++r) p->b[a] += g[r] * q->b[c->row + r];
+            for (int k = problem->sparse->pointer[i]; k < problem->sparse->pointer[i + 1]; ++k)
+                add_block(cone, i, problem->sparse->column[k],
+                          problem->sparse->values + problem->sparse->offset[k], contact->rows);
+        for (int a = cone->at[i]; a < cone->at[i + 1]; ++a) {
+            const double* g = cone->E + 3 * (size_t)a;
+            cone->b[a] = 0;
+            for (int r = 0; r < contact->rows; ++r)
+                cone->b[a] += g[r] * problem->b[contact->row + r];
         }
-        int rows = p->at[i + 1] - p->at[i], last = p->at[i + 1] - 1;
+        int rows = cone->at[i + 1] - cone->at[i], last = cone->at[i + 1] - 1;
         if (rows == 1) continue;
-        for (int a = p->at[i]; a <= last; ++a) { // lambda's column and row
-            p->A[(size_t)a + (size_t)last * n] = a > p->at[i] && a < last ? 1 : 0;
-            p->A[(size_t)last + (size_t)a * n] = a == p->at[i] ? c->mu : a < last ? -1 : 0;
+        for (int a = cone->at[i]; a <= last; ++a) { // lambda's column and row
+            cone->A[(size_t)a + (size_t)last * n] = a > cone->at[i] && a < last ? 1 : 0;
+            double entry = a < last ? -1 : 0;
+            if (a == cone->at[i]) entry = contact->mu;
+            cone->A[(size_t)last + (size_t)a * n] = entry;
         }
-        p->b[last] = 0;
+        cone->b[last] = 0;
     }
 }
 
-static void publish(const Polyhedral* p) {
-    Friction* f = p->f;
-    memset(f->P, 0, (size_t)f->m * sizeof(double));
-    for (int i = 0; i < f->contacts; ++i) {
-        const LocalContact* c = f->contact + i;
-        for (int a = p->at[i]; a < p->at[i + 1]; ++a)
-            for (int r = 0; r < c->rows; ++r)
-                f->P[c->row + r] += p->E[3 * (size_t)a + (size_t)r] * p->z[a];
+static void publish(const Polyhedral* cone) {
+    Friction* friction = cone->friction;
+    memset(friction->P, 0, (size_t)friction->m * sizeof(double));
+    for (int i = 0; i < friction->contacts; ++i) {
+        const LocalContact* contact = friction->contact + i;
+        for (int a = cone->at[i]; a < cone->at[i + 1]; ++a)
+            for (int r = 0; r < contact->rows; ++r)
+                friction->P[contact->row + r] += cone->E[3 * (size_t)a + (size_t)r] * cone->z[a];
     }
-    friction_velocity(f->problem, f->P, f->U);
+    friction_velocity(friction->problem, friction->P, friction->U);
 }
 
-LashLcpInfo friction_polyhedral(Friction* f, int directions, double tolerance) {
+LashLcpInfo friction_polyhedral(Friction* friction, int directions, double tolerance) {
     LashLcpInfo info = {LASH_FAILED, LASH_LCP_LEMKE, false, 0, INFINITY};
-    Polyhedral p = begin(f, directions);
-    if (numbers(p.n) + (size_t)f->contacts + 1 > f->matrix_size) return info; // too large
+    Polyhedral p = begin(friction, directions);
+    if (numbers(p.n) + (size_t)friction->contacts + 1 > friction->matrix_size)
+        return info; // too large
     set_directions(&p);
     assemble(&p);
     LashLcpProblem problem = {p.n, p.A, p.n, p.b, p.joint};
     LashLcpSettings settings = lash_lcp_settings();
     settings.method = LASH_LCP_LEMKE;
     settings.tolerance = tolerance;
-    settings.stop = f->settings->stop;
+    settings.stop = friction->settings->stop;
     info = lash_lcp_solve(&problem, &settings, p.z, p.w, p.work);
-    f->iterations += info.iterations;
+    friction->iterations += info.iterations;
     if (info.outcome == LASH_FAILED) return info; // the point so far stays
-    f->singular = true;                           // not known: let the minimum norm decide
+    friction->singular = true;                    // not known: let the minimum norm decide
     publish(&p);
     return info;
 }

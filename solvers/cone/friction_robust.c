@@ -24,7 +24,7 @@
 #include "solvers/linear/dense.h"
 
 typedef struct Point {
-    Friction* f;
+    Friction* friction;
     double *x, *y, *dx, *dy, *dx_a, *dy_a, *r, *rhs, *scale, *w, *l, *xi; // (m)
     double *s, *x_far, *y_far;                                            // (m)
     double* beta;                                                         // (contacts)
@@ -37,9 +37,9 @@ typedef struct Point {
 // A limit cycle of the slip term is damped after so many steps.
 enum { WHOLE_STEPS = 20 };
 
-static int cone_rows(const LocalContact* c) {
-    if (c->kind == LASH_CONTACT_BILATERAL) return 0;
-    return c->mu > 0 ? c->rows : 1;
+static int cone_rows(const LocalContact* contact) {
+    if (contact->kind == LASH_CONTACT_BILATERAL) return 0;
+    return contact->mu > 0 ? contact->rows : 1;
 }
 
 static double tail(int k, const double* x, const double* y) { // x_T' y_T
@@ -55,47 +55,49 @@ static double determinant(int k, const double* x) {
 }
 
 // r = A x + c + e s - y; rows without a cone: A x + c; rows without freedom: 0.
-static void set_residual(Point* p) {
-    Friction* f = p->f;
-    for (int i = 0; i < f->m; ++i) f->trial_P[i] = p->scale[i] * p->x[i];
-    friction_velocity(f->problem, f->trial_P, p->r);
-    for (int i = 0; i < f->contacts; ++i) {
-        const LocalContact* c = f->contact + i;
-        double *r = p->r + c->row, *y = p->y + c->row;
-        int k = cone_rows(c);
-        for (int s = 0; s < c->rows; ++s) {
-            r[s] *= p->scale[c->row + s];
+static void set_residual(Point* point) {
+    Friction* friction = point->friction;
+    for (int i = 0; i < friction->m; ++i) friction->trial_P[i] = point->scale[i] * point->x[i];
+    friction_velocity(friction->problem, friction->trial_P, point->r);
+    for (int i = 0; i < friction->contacts; ++i) {
+        const LocalContact* contact = friction->contact + i;
+        double *r = point->r + contact->row, *y = point->y + contact->row;
+        int k = cone_rows(contact);
+        for (int s = 0; s < contact->rows; ++s) {
+            r[s] *= point->scale[contact->row + s];
             if (k > 0) r[s] = s < k ? r[s] - y[s] : 0;
         }
-        if (k > 1) r[0] += p->s[i];
+        if (k > 1) r[0] += point->s[i];
     }
 }
 
 // Nesterov-Todd scaling point: beta and w of each cone, and l = G x.
-static void set_scaling(Point* p) {
-    Friction* f = p->f;
-    p->tau = 0;
-    for (int i = 0; i < f->contacts; ++i) {
-        const LocalContact* c = f->contact + i;
-        int k = cone_rows(c);
-        double *x = p->x + c->row, *y = p->y + c->row, *w = p->w + c->row, *l = p->l + c->row;
+static void set_scaling(Point* point) {
+    Friction* friction = point->friction;
+    point->tau = 0;
+    for (int i = 0; i < friction->contacts; ++i) {
+        const LocalContact* contact = friction->contact + i;
+        int k = cone_rows(contact);
+        double *x = point->x + contact->row, *y = point->y + contact->row,
+               *w = point->w + contact->row, *l = point->l + contact->row;
         if (k == 0) continue;
-        p->tau += x[0] * y[0] + tail(k, x, y);
+        point->tau += x[0] * y[0] + tail(k, x, y);
         if (k == 1) {
-            p->beta[i] = sqrt(y[0] / x[0]);
+            point->beta[i] = sqrt(y[0] / x[0]);
             w[0] = 1;
             l[0] = sqrt(x[0] * y[0]);
             continue;
         }
         double dx = sqrt(determinant(k, x)), dy = sqrt(determinant(k, y));
         double gamma = sqrt(0.5 * (1 + (x[0] * y[0] + tail(k, x, y)) / (dx * dy)));
-        p->beta[i] = sqrt(dy / dx);
+        point->beta[i] = sqrt(dy / dx);
         for (int r = 0; r < k; ++r) w[r] = (y[r] / dy + (r == 0 ? x[r] : -x[r]) / dx) / (2 * gamma);
         double wx = tail(k, w, x);
-        l[0] = p->beta[i] * (w[0] * x[0] + wx);
-        for (int r = 1; r < k; ++r) l[r] = p->beta[i] * (x[r] + w[r] * (x[0] + wx / (1 + w[0])));
+        l[0] = point->beta[i] * (w[0] * x[0] + wx);
+        for (int r = 1; r < k; ++r)
+            l[r] = point->beta[i] * (x[r] + w[r] * (x[0] + wx / (1 + w[0])));
     }
-    p->tau /= p->cones > 0 ? p->cones : 1;
+    point->tau /= point->cones > 0 ? point->cones : 1;
 }
 
 // out = G v (or G^-1 v) for one cone
@@ -115,80 +117,83 @@ static void scale_cone(int k, const double* w, double beta, bool inverse, const 
 // Entry (a, b) of G^2 = beta^2 (2 w w' - J)
 static double squared(int k, const double* w, double beta, int a, int b) {
     if (k == 1) return beta * beta;
-    double j = a != b ? 0 : a == 0 ? 1 : -1;
+    double j = a == b ? -1 : 0;
+    if (a == 0 && b == 0) j = 1;
     return beta * beta * (2 * w[a] * w[b] - j);
 }
 
-static double* entry(const Point* p, int i, int j) {
-    size_t at = p->band ? (size_t)(2 * p->half + i - j) : (size_t)i;
-    return p->f->matrix + at + (size_t)j * (size_t)p->ld;
+static double* entry(const Point* point, int i, int j) {
+    size_t at = point->band ? (size_t)(2 * point->half + i - j) : (size_t)i;
+    return point->friction->matrix + at + (size_t)j * (size_t)point->ld;
 }
 
 // Rows of contacts in band order: first[i] is the first row of contact i.
-static bool choose_layout(Point* p) {
-    Friction* f = p->f;
-    const LashBlockSparse* A = f->problem->sparse;
+static bool choose_layout(Point* point) {
+    Friction* friction = point->friction;
+    const LashBlockSparse* A = friction->problem->sparse;
     int n = 0;
-    if (A != NULL && !f->band_ready) {
-        lash_block_sparse_order(A, f->order, f->scratch);
-        f->band_ready = true;
+    if (A != NULL && !friction->band_ready) {
+        lash_block_sparse_order(A, friction->order, friction->scratch);
+        friction->band_ready = true;
     }
-    for (int at = 0; at < f->contacts; ++at) {
-        f->first[f->order[at]] = n;
-        n += f->contact[f->order[at]].rows;
+    for (int at = 0; at < friction->contacts; ++at) {
+        friction->first[friction->order[at]] = n;
+        n += friction->contact[friction->order[at]].rows;
     }
-    p->half = 0;
-    for (int i = 0; A != NULL && i < f->contacts; ++i)
+    point->half = 0;
+    for (int i = 0; A != NULL && i < friction->contacts; ++i)
         for (int k = A->pointer[i]; k < A->pointer[i + 1]; ++k) {
-            int j = A->column[k], distance = f->first[i] + f->contact[i].rows - 1 - f->first[j];
-            if (distance > p->half) p->half = distance;
+            int j = A->column[k],
+                distance = friction->first[i] + friction->contact[i].rows - 1 - friction->first[j];
+            if (distance > point->half) point->half = distance;
         }
-    p->band = A != NULL && 4 * p->half < f->m;
-    p->ld = p->band ? 3 * p->half + 1 : f->m;
-    return (size_t)f->m * (size_t)p->ld <= f->matrix_size;
+    point->band = A != NULL && 4 * point->half < friction->m;
+    point->ld = point->band ? 3 * point->half + 1 : friction->m;
+    return (size_t)friction->m * (size_t)point->ld <= friction->matrix_size;
 }
 
 // Adds H_i A_ij into the matrix.
-static void add_block(Point* p, int i, int j, const double* W, int ld) {
-    Friction* f = p->f;
-    const LocalContact *ci = f->contact + i, *cj = f->contact + j;
-    const double *si = p->scale + ci->row, *sj = p->scale + cj->row;
+static void add_block(Point* point, int i, int j, const double* W, int ld) {
+    Friction* friction = point->friction;
+    const LocalContact *ci = friction->contact + i, *cj = friction->contact + j;
+    const double *si = point->scale + ci->row, *sj = point->scale + cj->row;
     int k = cone_rows(ci), rows = k > 0 ? k : ci->rows, columns = cone_rows(cj);
     if (columns == 0) columns = cj->rows;
     for (int b = 0; b < columns; ++b) {
         const double* w = W + (size_t)b * (size_t)ld;
         for (int a = 0; a < rows; ++a)
-            *entry(p, f->first[i] + a, f->first[j] + b) = si[a] * w[a] * sj[b];
+            *entry(point, friction->first[i] + a, friction->first[j] + b) = si[a] * w[a] * sj[b];
     }
 }
 
-static void assemble(Point* p) {
-    Friction* f = p->f;
-    const LashFrictionProblem* q = f->problem;
-    memset(f->matrix, 0, (size_t)f->m * (size_t)p->ld * sizeof(double));
-    if (q->W != NULL) {
-        for (int j = 0; j < f->contacts; ++j)
-            for (int i = 0; i < f->contacts; ++i)
-                add_block(
-                    p, i, j,
-                    q->W + (size_t)f->contact[i].row + (size_t)f->contact[j].row * (size_t)q->ldw,
-                    q->ldw);
+static void assemble(Point* point) {
+    Friction* friction = point->friction;
+    const LashFrictionProblem* problem = friction->problem;
+    memset(friction->matrix, 0, (size_t)friction->m * (size_t)point->ld * sizeof(double));
+    if (problem->W != NULL) {
+        for (int j = 0; j < friction->contacts; ++j)
+            for (int i = 0; i < friction->contacts; ++i)
+                add_block(point, i, j,
+                          problem->W + (size_t)friction->contact[i].row +
+                              (size_t)friction->contact[j].row * (size_t)problem->ldw,
+                          problem->ldw);
     } else {
-        const LashBlockSparse* A = q->sparse;
+        const LashBlockSparse* A = problem->sparse;
         for (int i = 0; i < A->blocks; ++i)
             for (int k = A->pointer[i]; k < A->pointer[i + 1]; ++k)
-                add_block(p, i, A->column[k], A->values + A->offset[k], f->contact[i].rows);
+                add_block(point, i, A->column[k], A->values + A->offset[k],
+                          friction->contact[i].rows);
     }
-    for (int i = 0; i < f->contacts; ++i) {
-        const LocalContact* c = f->contact + i;
-        int k = cone_rows(c);
-        for (int a = 0; a < c->rows; ++a)
-            for (int b = 0; b < c->rows; ++b) {
-                double* e = entry(p, f->first[i] + a, f->first[i] + b);
+    for (int i = 0; i < friction->contacts; ++i) {
+        const LocalContact* contact = friction->contact + i;
+        int k = cone_rows(contact);
+        for (int a = 0; a < contact->rows; ++a)
+            for (int b = 0; b < contact->rows; ++b) {
+                double* e = entry(point, friction->first[i] + a, friction->first[i] + b);
                 if (k == 0)
                     *e += 1e-11; // redundant joints
                 else if (a < k && b < k)
-                    *e += squared(k, p->w + c->row, p->beta[i], a, b);
+                    *e += squared(k, point->w + contact->row, point->beta[i], a, b);
                 else
                     *e = a == b ? 1 : 0; // tangents without friction: dx = 0
             }
@@ -196,32 +201,35 @@ static void assemble(Point* p) {
 }
 
 // dx and dy for the given xi; the matrix is factorised.
-static void solve_step(Point* p, const double* xi, double* dx, double* dy) {
-    Friction* f = p->f;
+static void solve_step(Point* point, const double* xi, double* dx, double* dy) {
+    Friction* friction = point->friction;
     double g[3];
-    for (int i = 0; i < f->contacts; ++i) {
-        const LocalContact* c = f->contact + i;
-        int k = cone_rows(c), at = f->first[i];
-        const double* r = p->r + c->row;
-        if (k > 0) scale_cone(k, p->w + c->row, p->beta[i], false, xi + c->row, g);
-        for (int s = 0; s < c->rows; ++s) p->rhs[at + s] = (k > 0 && s < k ? g[s] : 0) - r[s];
+    for (int i = 0; i < friction->contacts; ++i) {
+        const LocalContact* contact = friction->contact + i;
+        int k = cone_rows(contact), at = friction->first[i];
+        const double* r = point->r + contact->row;
+        if (k > 0)
+            scale_cone(k, point->w + contact->row, point->beta[i], false, xi + contact->row, g);
+        for (int s = 0; s < contact->rows; ++s)
+            point->rhs[at + s] = (k > 0 && s < k ? g[s] : 0) - r[s];
     }
-    if (p->band)
-        lash_dense_band_solve(f->m, p->half, p->half, f->matrix, p->ld, f->pivot, p->rhs);
+    if (point->band)
+        lash_dense_band_solve(friction->m, point->half, point->half, friction->matrix, point->ld,
+                              friction->pivot, point->rhs);
     else
-        lash_dense_lu_solve(f->m, f->matrix, p->ld, f->pivot, p->rhs);
-    for (int i = 0; i < f->contacts; ++i) {
-        const LocalContact* c = f->contact + i;
-        int k = cone_rows(c);
-        double *d = dx + c->row, *e = dy + c->row, t[3];
-        for (int s = 0; s < c->rows; ++s) {
-            d[s] = p->rhs[f->first[i] + s];
+        lash_dense_lu_solve(friction->m, friction->matrix, point->ld, friction->pivot, point->rhs);
+    for (int i = 0; i < friction->contacts; ++i) {
+        const LocalContact* contact = friction->contact + i;
+        int k = cone_rows(contact);
+        double *d = dx + contact->row, *e = dy + contact->row, t[3];
+        for (int s = 0; s < contact->rows; ++s) {
+            d[s] = point->rhs[friction->first[i] + s];
             e[s] = 0;
         }
         if (k == 0) continue;
-        scale_cone(k, p->w + c->row, p->beta[i], false, d, t);
-        for (int s = 0; s < k; ++s) t[s] = xi[c->row + s] - t[s];
-        scale_cone(k, p->w + c->row, p->beta[i], false, t, e);
+        scale_cone(k, point->w + contact->row, point->beta[i], false, d, t);
+        for (int s = 0; s < k; ++s) t[s] = xi[contact->row + s] - t[s];
+        scale_cone(k, point->w + contact->row, point->beta[i], false, t, e);
     }
 }
 
@@ -239,28 +247,29 @@ static double cone_step(int k, const double* z, const double* d, double limit) {
     return step;
 }
 
-static double largest_step(const Point* p, const double* dx, const double* dy, double limit) {
-    Friction* f = p->f;
-    for (int i = 0; i < f->contacts; ++i) {
-        const LocalContact* c = f->contact + i;
-        int k = cone_rows(c);
+static double largest_step(const Point* point, const double* dx, const double* dy, double limit) {
+    Friction* friction = point->friction;
+    for (int i = 0; i < friction->contacts; ++i) {
+        const LocalContact* contact = friction->contact + i;
+        int k = cone_rows(contact);
         if (k == 0) continue;
-        limit = cone_step(k, p->x + c->row, dx + c->row, limit);
-        limit = cone_step(k, p->y + c->row, dy + c->row, limit);
+        limit = cone_step(k, point->x + contact->row, dx + contact->row, limit);
+        limit = cone_step(k, point->y + contact->row, dy + contact->row, limit);
     }
     return limit;
 }
 
 // xi = -l + l \ (target e - (G^-1 dy_a) o (G dx_a))
-static void set_corrector(Point* p, double target) {
-    Friction* f = p->f;
-    for (int i = 0; i < f->contacts; ++i) {
-        const LocalContact* c = f->contact + i;
-        int k = cone_rows(c);
-        double *l = p->l + c->row, *xi = p->xi + c->row, a[3], b[3], v[3];
+static void set_corrector(Point* point, double target) {
+    Friction* friction = point->friction;
+    for (int i = 0; i < friction->contacts; ++i) {
+        const LocalContact* contact = friction->contact + i;
+        int k = cone_rows(contact);
+        double *l = point->l + contact->row, *xi = point->xi + contact->row, a[3], b[3], v[3];
         if (k == 0) continue;
-        scale_cone(k, p->w + c->row, p->beta[i], false, p->dx_a + c->row, a);
-        scale_cone(k, p->w + c->row, p->beta[i], true, p->dy_a + c->row, b);
+        scale_cone(k, point->w + contact->row, point->beta[i], false, point->dx_a + contact->row,
+                   a);
+        scale_cone(k, point->w + contact->row, point->beta[i], true, point->dy_a + contact->row, b);
         v[0] = target - a[0] * b[0] - tail(k, a, b);
         for (int r = 1; r < k; ++r) v[r] = -(a[0] * b[r] + b[0] * a[r]);
         double head = k == 1 ? v[0] / l[0] : (l[0] * v[0] - tail(k, l, v)) / determinant(k, l);
@@ -269,10 +278,15 @@ static void set_corrector(Point* p, double target) {
     }
 }
 
-static Point begin(Friction* f) {
-    size_t m = (size_t)f->m;
-    double* v = f->vectors;
-    Point p = {.f = f, .x = v, .y = v + m, .dx = v + 2 * m, .dy = v + 3 * m, .dx_a = v + 4 * m};
+static Point begin(Friction* friction) {
+    size_t m = (size_t)friction->m;
+    double* v = friction->vectors;
+    Point p = {.friction = friction,
+               .x = v,
+               .y = v + m,
+               .dx = v + 2 * m,
+               .dy = v + 3 * m,
+               .dx_a = v + 4 * m};
     p.dy_a = v + 5 * m;
     p.r = v + 6 * m;
     p.rhs = v + 7 * m;
@@ -285,79 +299,84 @@ static Point begin(Friction* f) {
     p.x_far = v + 15 * m;
     p.y_far = v + 16 * m;
     memset(v, 0, 17 * m * sizeof(double));
-    for (int i = 0; i < f->contacts; ++i) {
-        const LocalContact* c = f->contact + i;
-        for (int r = 0; r < c->rows; ++r) {
-            double s = 1 / sqrt(c->lambda) * (r > 0 ? c->mu : 1);
-            p.scale[c->row + r] = s;
-            p.size = fmax(p.size, s * fabs(f->problem->b[c->row + r]));
+    for (int i = 0; i < friction->contacts; ++i) {
+        const LocalContact* contact = friction->contact + i;
+        for (int r = 0; r < contact->rows; ++r) {
+            double s = 1 / sqrt(contact->lambda) * (r > 0 ? contact->mu : 1);
+            p.scale[contact->row + r] = s;
+            p.size = fmax(p.size, s * fabs(friction->problem->b[contact->row + r]));
         }
-        p.cones += cone_rows(c) > 0;
+        p.cones += cone_rows(contact) > 0;
     }
-    for (int i = 0; i < f->contacts; ++i)
-        if (cone_rows(f->contact + i) > 0)
-            p.x[f->contact[i].row] = p.y[f->contact[i].row] = p.size > 0 ? p.size : 1;
+    for (int i = 0; i < friction->contacts; ++i)
+        if (cone_rows(friction->contact + i) > 0)
+            p.x[friction->contact[i].row] = p.y[friction->contact[i].row] = p.size > 0 ? p.size : 1;
     return p;
 }
 
 // P from x, on the cone; the residual there.
-static double publish(Point* p) {
-    Friction* f = p->f;
-    for (int i = 0; i < f->m; ++i) f->P[i] = p->scale[i] * p->x[i];
-    friction_velocity(f->problem, f->P, f->U);
-    return friction_residual_at(f, f->P, f->U);
+static double publish(Point* point) {
+    Friction* friction = point->friction;
+    for (int i = 0; i < friction->m; ++i) friction->P[i] = point->scale[i] * point->x[i];
+    friction_velocity(friction->problem, friction->P, friction->U);
+    return friction_residual_at(friction, friction->P, friction->U);
 }
 
-static bool advance(Point* p) {
-    Friction* f = p->f;
-    set_scaling(p);
-    set_residual(p);
-    assemble(p);
-    f->iterations++;
-    if (p->band ? !lash_dense_band_lu(f->m, p->half, p->half, f->matrix, p->ld, f->pivot)
-                : !(lash_dense_lu(f->m, f->matrix, p->ld, f->pivot) > 0))
+static bool advance(Point* point) {
+    Friction* friction = point->friction;
+    set_scaling(point);
+    set_residual(point);
+    assemble(point);
+    friction->iterations++;
+    if (point->band
+            ? !lash_dense_band_lu(friction->m, point->half, point->half, friction->matrix,
+                                  point->ld, friction->pivot)
+            : !(lash_dense_lu(friction->m, friction->matrix, point->ld, friction->pivot) > 0))
         return false;
-    for (int i = 0; i < f->m; ++i) p->xi[i] = -p->l[i];
-    solve_step(p, p->xi, p->dx_a, p->dy_a);
-    double a = largest_step(p, p->dx_a, p->dy_a, 1), sigma = (1 - a) * (1 - a) * (1 - a);
-    set_corrector(p, fmax(sigma, 1e-6) * p->tau);
-    solve_step(p, p->xi, p->dx, p->dy);
-    a = fmin(1, 0.99 * largest_step(p, p->dx, p->dy, 1.02));
+    for (int i = 0; i < friction->m; ++i) point->xi[i] = -point->l[i];
+    solve_step(point, point->xi, point->dx_a, point->dy_a);
+    double a = largest_step(point, point->dx_a, point->dy_a, 1),
+           sigma = (1 - a) * (1 - a) * (1 - a);
+    set_corrector(point, fmax(sigma, 1e-6) * point->tau);
+    solve_step(point, point->xi, point->dx, point->dy);
+    a = fmin(1, 0.99 * largest_step(point, point->dx, point->dy, 1.02));
     double sum = 0;
-    for (int i = 0; i < f->m; ++i) sum += 0 * (p->dx[i] + p->dy[i]);
+    for (int i = 0; i < friction->m; ++i) sum += 0 * (point->dx[i] + point->dy[i]);
     if (!(a > 1e-12) || sum != 0) return false; // rounding has taken over
-    for (int i = 0; i < f->m; ++i) {
-        p->x[i] += a * p->dx[i];
-        p->y[i] += a * p->dy[i];
+    for (int i = 0; i < friction->m; ++i) {
+        point->x[i] += a * point->dx[i];
+        point->y[i] += a * point->dy[i];
     }
     return true;
 }
 
 // s = mu |U_T| of the present velocity, or part of the way to it.
-static void set_slip(Point* p, double part) {
-    Friction* f = p->f;
-    for (int i = 0; i < f->contacts; ++i) {
-        const LocalContact* c = f->contact + i;
-        if (cone_rows(c) > 1)
-            p->s[i] += part * (p->scale[c->row] * c->mu *
-                                   sqrt(tail(c->rows, f->U + c->row, f->U + c->row)) -
-                               p->s[i]);
+static void set_slip(Point* point, double part) {
+    Friction* friction = point->friction;
+    for (int i = 0; i < friction->contacts; ++i) {
+        const LocalContact* contact = friction->contact + i;
+        if (cone_rows(contact) > 1)
+            point->s[i] += part * (point->scale[contact->row] * contact->mu *
+                                       sqrt(tail(contact->rows, friction->U + contact->row,
+                                                 friction->U + contact->row)) -
+                                   point->s[i]);
     }
 }
 
 // Solves the convex problem with the present s. Remembers a point well inside the cones, from which
 // the next one starts. Stops where rounding does.
-static void solve_convex(Point* p) {
-    size_t bytes = (size_t)p->f->m * sizeof(double);
+static void solve_convex(Point* point) {
+    size_t bytes = (size_t)point->friction->m * sizeof(double);
     double least = INFINITY;
-    for (int k = 0, idle = 0; k < 60 && idle < 4 && !friction_stopped(p->f); ++k) {
-        bool moved = advance(p);
+    for (int k = 0, idle = 0; k < 60 && idle < 4 && !friction_stopped(point->friction); ++k) {
+        bool moved = advance(point);
         double worst = 0;
-        for (int i = 0; i < p->f->m; ++i) worst = fmax(worst, fabs(p->r[i]));
-        double measure = fmax(p->tau / p->size, 1e-4 * worst) / p->size;
-        if (p->tau > 1e-2 * p->size * p->size && p->tau < 1e2 * p->size * p->size) {
-            memcpy(p->x_far, p->x, bytes);
-            memcpy(p->y_far, p->y, bytes);
+        for (int i = 0; i < point->friction->m; ++i) worst = fmax(worst, fabs(point->r[i]));
+        double measure = fmax(point->tau / point->size, 1e-4 * worst) / point->size;
+        if (point->tau > 1e-2 * point->size * point->size &&
+            point->tau < 1e2 * point->size * point->size) {
+            memcpy(point->x_far, point->x, bytes);
+            memcpy(point->y_far, point->y, bytes);
         }
         idle = measure < 0.5 * least || measure > 1e-4 ? 0 : idle + 1;
         least = fmin(least, measure);
@@ -365,15 +384,15 @@ static void solve_convex(Point* p) {
     }
 }
 
-double friction_interior_point(Friction* f, int max_solves, double tolerance) {
-    Point p = begin(f);
-    size_t bytes = (size_t)f->m * sizeof(double);
-    double* kept = f->vectors + 13 * (size_t)f->m; // the best projected point
+double friction_interior_point(Friction* friction, int max_solves, double tolerance) {
+    Point p = begin(friction);
+    size_t bytes = (size_t)friction->m * sizeof(double);
+    double* kept = friction->vectors + 13 * (size_t)friction->m; // the best projected point
     double best = INFINITY;
-    memcpy(kept, f->P, bytes);
+    memcpy(kept, friction->P, bytes);
     memcpy(p.x_far, p.x, bytes);
     memcpy(p.y_far, p.y, bytes);
-    for (int k = 0; k < max_solves && !friction_stopped(f); ++k) {
+    for (int k = 0; k < max_solves && !friction_stopped(friction); ++k) {
         if (!choose_layout(&p)) return INFINITY;
         solve_convex(&p);
         double residual = publish(&p), before = residual;
@@ -381,25 +400,25 @@ double friction_interior_point(Friction* f, int max_solves, double tolerance) {
         set_slip(&p, k < WHOLE_STEPS ? 1 : 0.5);
         if (residual < best) {
             best = residual;
-            memcpy(kept, f->P, bytes);
+            memcpy(kept, friction->P, bytes);
         }
         if (best <= tolerance) break;
-        residual = friction_newton(f, 12, tolerance); // never worse than where it starts
-        if (residual > tolerance && k % 4 == 3) {     // a few contacts are undecided
-            friction_gauss_seidel(f, 30, tolerance);
-            double other = friction_newton(f, 12, tolerance);
+        residual = friction_newton(friction, 12, tolerance); // never worse than where it starts
+        if (residual > tolerance && k % 4 == 3) {            // a few contacts are undecided
+            friction_gauss_seidel(friction, 30, tolerance);
+            double other = friction_newton(friction, 12, tolerance);
             if (other <= tolerance || other < residual) residual = other;
         }
         if (residual < best) {
             best = residual;
-            memcpy(kept, f->P, bytes);
+            memcpy(kept, friction->P, bytes);
         }
         if (best <= tolerance) break;
         if (residual < 0.1 * before) set_slip(&p, 1); // Newton's point is much nearer
         memcpy(p.x, p.x_far, bytes);
         memcpy(p.y, p.y_far, bytes);
     }
-    memcpy(f->P, kept, bytes);
-    friction_velocity(f->problem, f->P, f->U);
-    return friction_residual_at(f, f->P, f->U);
+    memcpy(friction->P, kept, bytes);
+    friction_velocity(friction->problem, friction->P, friction->U);
+    return friction_residual_at(friction, friction->P, friction->U);
 }

@@ -72,90 +72,91 @@ static Lcp begin(const LashLcpProblem* problem, const LashLcpSettings* settings,
     return p;
 }
 
-double lcp_residual(const Lcp* p) {
+double lcp_residual(const Lcp* lcp) {
     double worst = 0, norm = 0;
-    for (int i = 0; i < p->n; ++i) {
-        p->w[i] = p->b[i];
-        norm = fmax(norm, fabs(p->b[i]));
+    for (int i = 0; i < lcp->n; ++i) {
+        lcp->w[i] = lcp->b[i];
+        norm = fmax(norm, fabs(lcp->b[i]));
     }
-    lash_dense_multiply_add(p->n, p->n, p->A, p->lda, p->z, p->w);
-    for (int i = 0; i < p->n; ++i) {
-        double r = fabs(lcp_free(p, i) ? p->w[i] : fmin(p->z[i], p->w[i]));
+    lash_dense_multiply_add(lcp->n, lcp->n, lcp->A, lcp->lda, lcp->z, lcp->w);
+    for (int i = 0; i < lcp->n; ++i) {
+        double r = fabs(lcp_free(lcp, i) ? lcp->w[i] : fmin(lcp->z[i], lcp->w[i]));
         if (!(r <= worst)) worst = r;
     }
     return worst / (1 + norm);
 }
 
 // Gathers A_SS into matrix; returns the size.
-static int gather(const Lcp* p, const uint8_t* in) {
+static int gather(const Lcp* lcp, const uint8_t* in) {
     int size = 0, c = 0;
-    for (int i = 0; i < p->n; ++i) size += in[i] || lcp_free(p, i);
-    for (int j = 0; j < p->n; ++j) {
-        if (!in[j] && !lcp_free(p, j)) continue;
-        for (int i = 0, r = 0; i < p->n; ++i)
-            if (in[i] || lcp_free(p, i))
-                p->matrix[r++ + c * size] = p->A[(size_t)i + (size_t)j * (size_t)p->lda];
+    for (int i = 0; i < lcp->n; ++i) size += in[i] || lcp_free(lcp, i);
+    for (int j = 0; j < lcp->n; ++j) {
+        if (!in[j] && !lcp_free(lcp, j)) continue;
+        for (int i = 0, r = 0; i < lcp->n; ++i)
+            if (in[i] || lcp_free(lcp, i))
+                lcp->matrix[r++ + c * size] = lcp->A[(size_t)i + (size_t)j * (size_t)lcp->lda];
         c++;
     }
     return size;
 }
 
-double lcp_solve_basis(Lcp* p, const uint8_t* in) {
-    uint8_t* keep = (uint8_t*)p->d; // x may hold the caller's set
-    for (int i = 0; i < p->n; ++i) keep[i] = in[i] || lcp_free(p, i);
-    int size = gather(p, keep);
-    memset(p->z, 0, (size_t)p->n * sizeof(double));
-    bool regular = size == 0 || lash_dense_lu(size, p->matrix, size, p->pivot) > LASH_RANK_GIVEN;
-    double* x = p->r;
+double lcp_solve_basis(Lcp* lcp, const uint8_t* in) {
+    uint8_t* keep = (uint8_t*)lcp->d; // x may hold the caller's set
+    for (int i = 0; i < lcp->n; ++i) keep[i] = in[i] || lcp_free(lcp, i);
+    int size = gather(lcp, keep);
+    memset(lcp->z, 0, (size_t)lcp->n * sizeof(double));
+    bool regular =
+        size == 0 || lash_dense_lu(size, lcp->matrix, size, lcp->pivot) > LASH_RANK_GIVEN;
+    double* x = lcp->r;
     for (int pass = 0; pass < 3; ++pass) { // the later passes refine
-        lcp_residual(p);
-        for (int i = 0, k = 0; i < p->n; ++i)
-            if (keep[i]) x[k++] = -p->w[i];
+        lcp_residual(lcp);
+        for (int i = 0, k = 0; i < lcp->n; ++i)
+            if (keep[i]) x[k++] = -lcp->w[i];
         if (regular) {
-            lash_dense_lu_solve(size, p->matrix, size, p->pivot, x);
+            lash_dense_lu_solve(size, lcp->matrix, size, lcp->pivot, x);
         } else {
-            gather(p, keep);
-            memcpy(p->x, x, (size_t)size * sizeof(double));
-            lash_dense_least_squares(size, size, p->matrix, size, p->x, x, LASH_RANK_PIVOT,
-                                     p->least);
+            gather(lcp, keep);
+            memcpy(lcp->x, x, (size_t)size * sizeof(double));
+            lash_dense_least_squares(size, size, lcp->matrix, size, lcp->x, x, LASH_RANK_PIVOT,
+                                     lcp->least);
         }
-        for (int i = 0, k = 0; i < p->n; ++i)
-            if (keep[i]) p->z[i] += x[k++];
+        for (int i = 0, k = 0; i < lcp->n; ++i)
+            if (keep[i]) lcp->z[i] += x[k++];
     }
-    return lcp_residual(p);
+    return lcp_residual(lcp);
 }
 
-double lcp_enumerate(Lcp* p) {
+double lcp_enumerate(Lcp* lcp) {
     int rows[ENUMERATION_ROWS], count = 0;
-    for (int i = 0; i < p->n; ++i)
-        if (!lcp_free(p, i)) {
+    for (int i = 0; i < lcp->n; ++i)
+        if (!lcp_free(lcp, i)) {
             if (count == ENUMERATION_ROWS) return INFINITY;
             rows[count++] = i;
         }
-    uint8_t* in = (uint8_t*)p->matrix2;
+    uint8_t* in = (uint8_t*)lcp->matrix2;
     double residual = INFINITY;
     for (int size = 0; size <= count; ++size)
         for (unsigned set = 0; set < 1u << count; ++set) {
             int bits = 0;
             for (unsigned s = set; s != 0; s &= s - 1) bits++;
             if (bits != size) continue;
-            memset(in, 0, (size_t)p->n);
+            memset(in, 0, (size_t)lcp->n);
             for (int k = 0; k < count; ++k) in[rows[k]] = set >> k & 1;
-            p->iterations++;
-            residual = lcp_solve_basis(p, in);
-            if (residual <= p->tolerance || lash_stop_asked(p->stop)) return residual;
+            lcp->iterations++;
+            residual = lcp_solve_basis(lcp, in);
+            if (residual <= lcp->tolerance || lash_stop_asked(lcp->stop)) return residual;
         }
     return residual;
 }
 
-static double run_default(Lcp* p, LashLcpMethod* method) {
+static double run_default(Lcp* lcp, LashLcpMethod* method) {
     *method = LASH_LCP_LEMKE;
-    double residual = lcp_lemke(p);
+    double residual = lcp_lemke(lcp);
     int rows = 0;
-    for (int i = 0; i < p->n; ++i) rows += !lcp_free(p, i);
-    if (residual <= p->tolerance || rows > ENUMERATION_ROWS) return residual;
+    for (int i = 0; i < lcp->n; ++i) rows += !lcp_free(lcp, i);
+    if (residual <= lcp->tolerance || rows > ENUMERATION_ROWS) return residual;
     *method = LASH_LCP_ENUMERATION;
-    return lcp_enumerate(p);
+    return lcp_enumerate(lcp);
 }
 
 LashLcpInfo lash_lcp_solve(const LashLcpProblem* problem, const LashLcpSettings* settings,

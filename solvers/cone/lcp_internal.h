@@ -23,18 +23,18 @@ typedef struct Lcp {
     const LashStop* stop;
 } Lcp;
 
-static inline bool lcp_free(const Lcp* p, int i) {
-    return p->free != NULL && p->free[i];
+static inline bool lcp_free(const Lcp* lcp, int i) {
+    return lcp->free != NULL && lcp->free[i];
 }
 
-double lcp_residual(const Lcp* p); // sets w
+double lcp_residual(const Lcp* lcp); // sets w
 
 // Sets z from a complementary basis: in[i] = 1 where z_i may differ from 0. Least squares when the
 // basis is singular. Returns the residual.
-double lcp_solve_basis(Lcp* p, const uint8_t* in);
+double lcp_solve_basis(Lcp* lcp, const uint8_t* in);
 
 // Each returns the residual of the z it leaves.
-double lcp_lemke(Lcp* p);
-double lcp_enumerate(Lcp* p);
+double lcp_lemke(Lcp* lcp);
+double lcp_enumerate(Lcp* lcp);
 
 #endif

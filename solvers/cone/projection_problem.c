@@ -41,10 +41,10 @@ size_t lash_projection_work_size(int m) {
            lash_friction_work_size(m, m);
 }
 
-static Projection begin(const LashProjectionProblem* p, void* work) {
-    size_t n = (size_t)p->m;
+static Projection begin(const LashProjectionProblem* problem, void* work) {
+    size_t n = (size_t)problem->m;
     char* at = work;
-    Projection s = {.p = p, .kind = (uint8_t*)at, .contact_kind = (uint8_t*)at + n};
+    Projection s = {.p = problem, .kind = (uint8_t*)at, .contact_kind = (uint8_t*)at + n};
     at += round_up(2 * n);
     s.pivot = (int32_t*)at;
     at += round_up(n * sizeof(int32_t));
@@ -52,92 +52,101 @@ static Projection begin(const LashProjectionProblem* p, void* work) {
     s.g = s.A + n * n;
     s.x = s.g + n;
     s.least = s.x + n;
-    at += round_up((n * n + 2 * n + lash_dense_least_squares_size(p->m, p->m)) * sizeof(double));
+    at += round_up((n * n + 2 * n + lash_dense_least_squares_size(problem->m, problem->m)) *
+                   sizeof(double));
     s.friction = at;
-    if (n > 0) memcpy(s.kind, p->kind, n);
+    if (n > 0) memcpy(s.kind, problem->kind, n);
     return s;
 }
 
-double lash_projection_residual(const LashProjectionProblem* p, const uint8_t* kind,
+double lash_projection_residual(const LashProjectionProblem* problem, const uint8_t* kind,
                                 const double* tau, double* g_new) {
     double worst = 0;
-    for (int i = 0; i < p->m; ++i) g_new[i] = p->g[i];
-    lash_dense_multiply_add(p->m, p->m, p->A, p->lda, tau, g_new);
-    for (int i = 0; i < p->m; ++i) {
-        double a = p->A[(size_t)i * ((size_t)p->lda + 1)], t = (a > 0 ? a : 1) * tau[i];
+    for (int i = 0; i < problem->m; ++i) g_new[i] = problem->g[i];
+    lash_dense_multiply_add(problem->m, problem->m, problem->A, problem->lda, tau, g_new);
+    for (int i = 0; i < problem->m; ++i) {
+        double a = problem->A[(size_t)i * ((size_t)problem->lda + 1)], t = (a > 0 ? a : 1) * tau[i];
         double r = kind[i] == LASH_PROJECT_INEQUALITY ? fabs(fmin(t, g_new[i])) : fabs(g_new[i]);
         if (!(r <= worst)) worst = r;
     }
     return worst;
 }
 
-static int gather_equalities(const Projection* s, double* A, double* g) {
-    const LashProjectionProblem* p = s->p;
+static int gather_equalities(const Projection* projection, double* A, double* g) {
+    const LashProjectionProblem* problem = projection->p;
     int n = 0;
-    for (int i = 0; i < p->m; ++i) n += s->kind[i] != LASH_PROJECT_INEQUALITY;
-    for (int j = 0, c = 0; j < p->m; ++j) {
-        if (s->kind[j] == LASH_PROJECT_INEQUALITY) continue;
-        for (int i = 0, r = 0; i < p->m; ++i)
-            if (s->kind[i] != LASH_PROJECT_INEQUALITY)
-                A[r++ + c * n] = p->A[(size_t)i + (size_t)j * (size_t)p->lda];
-        g[c++] = -p->g[j];
+    for (int i = 0; i < problem->m; ++i) n += projection->kind[i] != LASH_PROJECT_INEQUALITY;
+    for (int j = 0, c = 0; j < problem->m; ++j) {
+        if (projection->kind[j] == LASH_PROJECT_INEQUALITY) continue;
+        for (int i = 0, r = 0; i < problem->m; ++i)
+            if (projection->kind[i] != LASH_PROJECT_INEQUALITY)
+                A[r++ + c * n] = problem->A[(size_t)i + (size_t)j * (size_t)problem->lda];
+        g[c++] = -problem->g[j];
     }
     return n;
 }
 
 // Can all equalities be met together?
-static bool consistent(const Projection* s) {
-    const LashProjectionProblem* p = s->p;
-    int n = gather_equalities(s, s->A, s->g);
-    if (n == 0 || lash_dense_lu(n, s->A, n, s->pivot) > LASH_RANK_PIVOT) return true;
-    gather_equalities(s, s->A, s->g);
-    lash_dense_least_squares(n, n, s->A, n, s->g, s->x, LASH_RANK_LEAST, s->least);
-    for (int i = 0; i < p->m; ++i) {
-        if (s->kind[i] == LASH_PROJECT_INEQUALITY) continue;
-        double error = p->g[i];
-        for (int j = 0, c = 0; j < p->m; ++j)
-            if (s->kind[j] != LASH_PROJECT_INEQUALITY)
-                error += p->A[(size_t)i + (size_t)j * (size_t)p->lda] * s->x[c++];
-        if (fabs(error) > p->tolerance) return false;
+static bool consistent(const Projection* projection) {
+    const LashProjectionProblem* problem = projection->p;
+    int n = gather_equalities(projection, projection->A, projection->g);
+    if (n == 0 || lash_dense_lu(n, projection->A, n, projection->pivot) > LASH_RANK_PIVOT)
+        return true;
+    gather_equalities(projection, projection->A, projection->g);
+    lash_dense_least_squares(n, n, projection->A, n, projection->g, projection->x, LASH_RANK_LEAST,
+                             projection->least);
+    for (int i = 0; i < problem->m; ++i) {
+        if (projection->kind[i] == LASH_PROJECT_INEQUALITY) continue;
+        double error = problem->g[i];
+        for (int j = 0, c = 0; j < problem->m; ++j)
+            if (projection->kind[j] != LASH_PROJECT_INEQUALITY)
+                error +=
+                    problem->A[(size_t)i + (size_t)j * (size_t)problem->lda] * projection->x[c++];
+        if (fabs(error) > problem->tolerance) return false;
     }
     return true;
 }
 
 // The equality with the smallest impulse becomes an inequality; false when none is left.
-static bool demote(Projection* s) {
+static bool demote(Projection* projection) {
     int smallest = -1;
-    for (int i = 0; i < s->p->m; ++i)
-        if (s->kind[i] == LASH_PROJECT_EQUALITY &&
-            (smallest < 0 || s->p->P_n[i] < s->p->P_n[smallest]))
+    for (int i = 0; i < projection->p->m; ++i)
+        if (projection->kind[i] == LASH_PROJECT_EQUALITY &&
+            (smallest < 0 || projection->p->P_n[i] < projection->p->P_n[smallest]))
             smallest = i;
     if (smallest < 0) return false;
-    s->kind[smallest] = LASH_PROJECT_INEQUALITY;
+    projection->kind[smallest] = LASH_PROJECT_INEQUALITY;
     return true;
 }
 
-static LashFrictionInfo solve_rows(const Projection* s, double* tau, double* g_new) {
-    const LashProjectionProblem* p = s->p;
+static LashFrictionInfo solve_rows(const Projection* projection, double* tau, double* g_new) {
+    const LashProjectionProblem* problem = projection->p;
     double norm = 0;
-    for (int i = 0; i < p->m; ++i) {
-        s->contact_kind[i] = s->kind[i] == LASH_PROJECT_INEQUALITY ? LASH_CONTACT_FRICTIONLESS
-                                                                   : LASH_CONTACT_BILATERAL;
-        norm += p->g[i] * p->g[i];
+    for (int i = 0; i < problem->m; ++i) {
+        projection->contact_kind[i] = projection->kind[i] == LASH_PROJECT_INEQUALITY
+                                          ? LASH_CONTACT_FRICTIONLESS
+                                          : LASH_CONTACT_BILATERAL;
+        norm += problem->g[i] * problem->g[i];
     }
-    LashFrictionProblem friction = {
-        .contacts = p->m, .m = p->m, .kind = s->contact_kind, .b = p->g, .W = p->A, .ldw = p->lda};
+    LashFrictionProblem friction = {.contacts = problem->m,
+                                    .m = problem->m,
+                                    .kind = projection->contact_kind,
+                                    .b = problem->g,
+                                    .W = problem->A,
+                                    .ldw = problem->lda};
     LashFrictionSettings settings = lash_friction_settings();
-    settings.tolerance = p->tolerance / (1 + sqrt(norm));
+    settings.tolerance = problem->tolerance / (1 + sqrt(norm));
     settings.cold = true;
-    settings.max_iterations = p->max_iterations;
-    settings.stop = p->stop;
-    return lash_friction_solve(&friction, &settings, tau, g_new, s->friction);
+    settings.max_iterations = problem->max_iterations;
+    settings.stop = problem->stop;
+    return lash_friction_solve(&friction, &settings, tau, g_new, projection->friction);
 }
 
-LashProjectionInfo lash_projection_solve(const LashProjectionProblem* p, double* tau, double* g_new,
-                                         uint8_t* final_kind, void* work) {
-    LASH_ASSERT(p->m >= 0 && p->lda >= p->m && p->tolerance > 0);
+LashProjectionInfo lash_projection_solve(const LashProjectionProblem* problem, double* tau,
+                                         double* g_new, uint8_t* final_kind, void* work) {
+    LASH_ASSERT(problem->m >= 0 && problem->lda >= problem->m && problem->tolerance > 0);
     LashProjectionInfo info = {LASH_CONVERGED, 0, 0, 0};
-    Projection s = begin(p, work);
+    Projection s = begin(problem, work);
     for (;;) {
         bool possible = consistent(&s);
         if (!possible && demote(&s)) {
@@ -146,11 +155,11 @@ LashProjectionInfo lash_projection_solve(const LashProjectionProblem* p, double*
         }
         LashFrictionInfo found = solve_rows(&s, tau, g_new);
         info.iterations += found.iterations;
-        if (found.outcome == LASH_CONVERGED || lash_stop_asked(p->stop) || !demote(&s)) break;
+        if (found.outcome == LASH_CONVERGED || lash_stop_asked(problem->stop) || !demote(&s)) break;
         info.demoted++;
     }
-    info.residual = lash_projection_residual(p, s.kind, tau, g_new);
-    info.outcome = info.residual <= p->tolerance ? LASH_CONVERGED : LASH_INACCURATE;
-    if (final_kind != NULL && p->m > 0) memcpy(final_kind, s.kind, (size_t)p->m);
+    info.residual = lash_projection_residual(problem, s.kind, tau, g_new);
+    info.outcome = info.residual <= problem->tolerance ? LASH_CONVERGED : LASH_INACCURATE;
+    if (final_kind != NULL && problem->m > 0) memcpy(final_kind, s.kind, (size_t)problem->m);
     return info;
 }

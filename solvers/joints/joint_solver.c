@@ -82,27 +82,28 @@ void lash_joint_solver_free(LashJointSolver* solver) {
 }
 
 // S(:, column) for one column of G: through A^-1, which couples blocks.
-static void assemble_column(LashJointSolver* s, const LashInteractionList* list, const double* G,
-                            const LashBlockLu* lu, const LashInteraction* item, int row) {
-    double *y = s->column, unit[LASH_MAX_ROWS] = {0};
+static void assemble_column(LashJointSolver* solver, const LashInteractionList* list,
+                            const double* G, const LashBlockLu* lu, const LashInteraction* item,
+                            int row) {
+    double *y = solver->column, unit[LASH_MAX_ROWS] = {0};
     unit[row] = 1;
-    memset(y, 0, (size_t)s->system->nv * sizeof *y);
-    lash_row_apply(s->system, item, G, 1, unit, y);
+    memset(y, 0, (size_t)solver->system->nv * sizeof *y);
+    lash_row_apply(solver->system, item, G, 1, unit, y);
     lash_block_lu_solve(lu, y);
-    lash_rows_velocity(s->system, list, 0, list->bilateral, NULL, G, y,
-                       s->S + (size_t)s->rows * (size_t)(item->row + row));
+    lash_rows_velocity(solver->system, list, 0, list->bilateral, NULL, G, y,
+                       solver->S + (size_t)solver->rows * (size_t)(item->row + row));
 }
 
 // S blocks of interaction j with all up to it that share its touched block number t; D: inverse of
 // the diagonal block of A, NULL: identity.
-static void assemble_shared(LashJointSolver* s, const LashInteractionList* list, const double* G,
-                            int j, int t, const double* D) {
+static void assemble_shared(LashJointSolver* solver, const LashInteractionList* list,
+                            const double* G, int j, int t, const double* D) {
     const LashInteraction *item = &list->item[j], *other;
-    int block = item->block[t], n = lash_block_size(s->system, block), m = s->rows;
+    int block = item->block[t], n = lash_block_size(solver->system, block), m = solver->rows;
     const double* Gj = G + item->offset;
-    for (int k = 0; k < t; ++k) Gj += item->rows * lash_block_size(s->system, item->block[k]);
+    for (int k = 0; k < t; ++k) Gj += item->rows * lash_block_size(solver->system, item->block[k]);
     for (int r = 0; r < item->rows; ++r, Gj += n) {
-        double *y = s->column, *column = s->S + (size_t)m * (size_t)(item->row + r);
+        double *y = solver->column, *column = solver->S + (size_t)m * (size_t)(item->row + r);
         for (int i = 0; i < n; ++i) y[i] = D == NULL ? Gj[i] : 0;
         for (int k = 0; k < n && D != NULL; ++k) {
             for (int i = 0; i < n; ++i) y[i] += D[i + n * k] * Gj[k];
@@ -111,7 +112,7 @@ static void assemble_shared(LashJointSolver* s, const LashInteractionList* list,
             other = &list->item[i];
             const double* Gi = G + other->offset;
             for (int k = 0; k < other->touched; ++k) {
-                int size = lash_block_size(s->system, other->block[k]);
+                int size = lash_block_size(solver->system, other->block[k]);
                 for (int q = 0; q < other->rows && other->block[k] == block; ++q) {
                     const double* x = Gi + n * q;
                     double sum = 0;
@@ -125,29 +126,31 @@ static void assemble_shared(LashJointSolver* s, const LashInteractionList* list,
 }
 
 // Scaled V = D^-1 sym(G' A^-1 G) D^-1.
-static void assemble(LashJointSolver* s, const LashInteractionList* list, const double* G,
+static void assemble(LashJointSolver* solver, const LashInteractionList* list, const double* G,
                      const LashBlockLu* lu, bool positions, bool unit_metric) {
-    int m = s->rows;
+    int m = solver->rows;
     bool diagonal = unit_metric || lash_block_lu_is_diagonal(lu);
-    memset(s->S, 0, (size_t)m * (size_t)m * sizeof *s->S);
+    memset(solver->S, 0, (size_t)m * (size_t)m * sizeof *solver->S);
     for (int j = 0; j < list->bilateral; ++j) {
         const LashInteraction* item = &list->item[j];
         bool left_out = positions && item->kind == LASH_BILATERAL_VELOCITY;
         for (int r = 0; r < item->rows; ++r) {
             bool angular = (item->angular >> r & 1) != 0;
-            s->scale[item->row + r] = left_out ? 0 : angular ? 1 / s->system->length : 1;
-            if (!diagonal) assemble_column(s, list, G, lu, item, r);
+            double unit = angular ? 1 / solver->system->length : 1;
+            solver->scale[item->row + r] = left_out ? 0 : unit;
+            if (!diagonal) assemble_column(solver, list, G, lu, item, r);
         }
         for (int t = 0; t < item->touched && diagonal; ++t) {
             const double* D = unit_metric ? NULL : lash_block_lu_inverse(lu, item->block[t]);
-            assemble_shared(s, list, G, j, t, D);
+            assemble_shared(solver, list, G, j, t, D);
         }
     }
     for (int j = 0; j < m; ++j) {
         for (int i = 0; i <= j; ++i) {
-            double x = s->scale[i] * s->scale[j];
-            double w = diagonal ? s->S[i + m * j] : 0.5 * (s->S[i + m * j] + s->S[j + m * i]);
-            s->S[i + m * j] = s->S[j + m * i] = x == 0 ? 0 : w / x;
+            double x = solver->scale[i] * solver->scale[j];
+            double w = diagonal ? solver->S[i + m * j]
+                                : 0.5 * (solver->S[i + m * j] + solver->S[j + m * i]);
+            solver->S[i + m * j] = solver->S[j + m * i] = x == 0 ? 0 : w / x;
         }
     }
 }
@@ -237,26 +240,26 @@ static void divide_by_transposed(int m, int r, double* Q, const double* R) {
 }
 
 // -D^-1 Q Q' D, with the sign that `multiply` turns.
-static void form_projector(LashJointSolver* s) {
-    int m = s->rows;
-    const double* Q = s->L;
+static void form_projector(LashJointSolver* solver) {
+    int m = solver->rows;
+    const double* Q = solver->L;
     for (int j = 0; j < m; ++j) {
-        double* v = s->projector + (size_t)m * (size_t)j;
+        double* v = solver->projector + (size_t)m * (size_t)j;
         memset(v, 0, (size_t)m * sizeof *v);
-        for (int k = 0; k < s->rank; ++k) {
-            double f = -Q[j + m * k] * s->scale[j];
+        for (int k = 0; k < solver->rank; ++k) {
+            double f = -Q[j + m * k] * solver->scale[j];
             for (int i = 0; i < m; ++i) v[i] += f * Q[i + m * k];
         }
-        for (int i = 0; i < m; ++i) v[i] = s->scale[i] == 0 ? 0 : v[i] / s->scale[i];
+        for (int i = 0; i < m; ++i) v[i] = solver->scale[i] == 0 ? 0 : v[i] / solver->scale[i];
     }
 }
 
-static void pseudo_inverse(LashJointSolver* s) {
-    int m = s->rows, r = s->rank;
-    double *X = s->L, *V = s->W_inverse;
-    orthogonalize(m, r, X, s->S);
-    if (r < m) form_projector(s);
-    divide_by_transposed(m, r, X, s->S);
+static void pseudo_inverse(LashJointSolver* solver) {
+    int m = solver->rows, r = solver->rank;
+    double *X = solver->L, *V = solver->W_inverse;
+    orthogonalize(m, r, X, solver->S);
+    if (r < m) form_projector(solver);
+    divide_by_transposed(m, r, X, solver->S);
     for (int j = 0; j < m; ++j) {
         double* v = V + (size_t)m * (size_t)j;
         memset(v, 0, (size_t)m * sizeof *v);
@@ -266,7 +269,7 @@ static void pseudo_inverse(LashJointSolver* s) {
             for (int i = 0; i < m; ++i) v[i] += f * X[i + m * k];
         }
         for (int i = 0; i < m; ++i) {
-            double x = s->scale[i] * s->scale[j];
+            double x = solver->scale[i] * solver->scale[j];
             v[i] = x == 0 ? 0 : v[i] / x;
         }
     }
@@ -324,13 +327,13 @@ void lash_joint_solver_factor_general(LashJointSolver* solver, const LashInterac
     }
 }
 
-static void solve_general(LashJointSolver* s, const double* U, double* P) {
-    int m = s->rows;
-    double* b = s->column;
-    memcpy(s->S, s->W, (size_t)m * (size_t)m * sizeof *s->S);
-    for (int i = 0; i < m; ++i) b[i] = -s->scale[i] * U[i];
-    lash_dense_least_squares(m, m, s->S, m, b, P, lash_rank_gram(m), s->work);
-    for (int i = 0; i < m; ++i) P[i] *= s->scale[i];
+static void solve_general(LashJointSolver* solver, const double* U, double* P) {
+    int m = solver->rows;
+    double* b = solver->column;
+    memcpy(solver->S, solver->W, (size_t)m * (size_t)m * sizeof *solver->S);
+    for (int i = 0; i < m; ++i) b[i] = -solver->scale[i] * U[i];
+    lash_dense_least_squares(m, m, solver->S, m, b, P, lash_rank_gram(m), solver->work);
+    for (int i = 0; i < m; ++i) P[i] *= solver->scale[i];
 }
 
 // P = -A U. Wider registers where the machine has them: each result is summed in the same order, so

@@ -56,9 +56,9 @@ static bool same_bodies(const LashInteraction* a, const LashInteraction* b) {
 
 // Numbers the blocks of joints after those of bodies; returns the number of nodes. Blocks stay
 // small, so that their rows can be pivoted.
-static int number_groups(LashJointSparse* s, const LashInteractionList* list) {
+static int number_groups(LashJointSparse* sparse, const LashInteractionList* list) {
     enum { LARGEST = 30 };
-    int nodes = s->system->blocks, *last = lash_alloc((size_t)(nodes + 1) * sizeof(int));
+    int nodes = sparse->system->blocks, *last = lash_alloc((size_t)(nodes + 1) * sizeof(int));
     for (int i = 0; i < list->bilateral; ++i) {
         const LashInteraction* item = &list->item[i];
         int found = -1;
@@ -66,13 +66,13 @@ static int number_groups(LashJointSparse* s, const LashInteractionList* list) {
         // rare. One look at the last interaction of each body finds both.
         for (int k = 0; k < item->touched && found < 0; ++k) {
             int other = last[item->block[k]] - 1;
-            if (other >= 0 && same_bodies(item, &list->item[other])) found = s->group[other];
+            if (other >= 0 && same_bodies(item, &list->item[other])) found = sparse->group[other];
         }
-        if (found >= 0 && s->size[found] + item->rows > LARGEST) found = -1;
+        if (found >= 0 && sparse->size[found] + item->rows > LARGEST) found = -1;
         if (found < 0) found = nodes++;
-        s->group[i] = found;
-        s->within[i] = s->size[found];
-        s->size[found] += item->rows;
+        sparse->group[i] = found;
+        sparse->within[i] = sparse->size[found];
+        sparse->size[found] += item->rows;
         for (int k = 0; k < item->touched; ++k) last[item->block[k]] = i + 1;
     }
     lash_free(last);
@@ -81,9 +81,9 @@ static int number_groups(LashJointSparse* s, const LashInteractionList* list) {
 
 // Edges of the graph: what A couples and, to_joints: joints with their bodies; else: bodies that
 // share a joint.
-static int list_edges(const LashJointSparse* s, const LashInteractionList* list, bool to_joints,
-                      int* a, int* b) {
-    const LashBlocks* pattern = &s->system->pattern;
+static int list_edges(const LashJointSparse* sparse, const LashInteractionList* list,
+                      bool to_joints, int* a, int* b) {
+    const LashBlocks* pattern = &sparse->system->pattern;
     int n = 0;
     for (int k = 0; k < pattern->count && to_joints; ++k) {
         if (pattern->row[k] >= pattern->column[k]) continue;
@@ -94,7 +94,7 @@ static int list_edges(const LashJointSparse* s, const LashInteractionList* list,
         const LashInteraction* item = &list->item[i];
         for (int k = 0; k < item->touched; ++k) {
             if (to_joints) {
-                a[n] = s->group[i];
+                a[n] = sparse->group[i];
                 b[n++] = item->block[k];
             }
             for (int l = 0; l < k && !to_joints; ++l) {
@@ -106,105 +106,109 @@ static int list_edges(const LashJointSparse* s, const LashInteractionList* list,
     return n;
 }
 
-static void create_factors(LashJointSparse* s, const LashInteractionList* list, int nodes) {
+static void create_factors(LashJointSparse* sparse, const LashInteractionList* list, int nodes) {
     enum { PAIRS = LASH_MAX_TOUCHED * (LASH_MAX_TOUCHED - 1) / 2 };
-    size_t most =
-        (size_t)s->system->pattern.count + (size_t)list->bilateral * (PAIRS + LASH_MAX_TOUCHED);
+    size_t most = (size_t)sparse->system->pattern.count +
+                  (size_t)list->bilateral * (PAIRS + LASH_MAX_TOUCHED);
     int *a = lash_alloc((most + 1) * sizeof(int)), *b = lash_alloc((most + 1) * sizeof(int));
     uint8_t* rows = lash_alloc((size_t)nodes + 1);
-    for (int i = s->system->blocks; i < nodes; ++i) rows[i] = 1;
-    LashBlockGraph graph = {.nodes = nodes, .size = s->size, .rows = rows, .a = a, .b = b};
-    graph.edges = list_edges(s, list, true, a, b);
-    s->joined = lash_block_lu_create_graph(&graph);
-    graph.nodes = s->system->blocks;
-    graph.edges = list_edges(s, list, false, a, b);
-    s->between = lash_block_lu_create_graph(&graph);
+    for (int i = sparse->system->blocks; i < nodes; ++i) rows[i] = 1;
+    LashBlockGraph graph = {.nodes = nodes, .size = sparse->size, .rows = rows, .a = a, .b = b};
+    graph.edges = list_edges(sparse, list, true, a, b);
+    sparse->joined = lash_block_lu_create_graph(&graph);
+    graph.nodes = sparse->system->blocks;
+    graph.edges = list_edges(sparse, list, false, a, b);
+    sparse->between = lash_block_lu_create_graph(&graph);
     lash_free(a);
     lash_free(b);
     lash_free(rows);
 }
 
-static void find_offsets(LashJointSparse* s, const LashInteractionList* list) {
-    const LashBlocks* pattern = &s->system->pattern;
+static void find_offsets(LashJointSparse* sparse, const LashInteractionList* list) {
+    const LashBlocks* pattern = &sparse->system->pattern;
     for (int k = 0; k < pattern->count; ++k)
-        s->A_at[k] = lash_block_lu_offset(s->joined, pattern->row[k], pattern->column[k]);
+        sparse->A_at[k] = lash_block_lu_offset(sparse->joined, pattern->row[k], pattern->column[k]);
     for (int i = 0; i < list->bilateral; ++i) {
         const LashInteraction* item = &list->item[i];
         for (int k = 0; k < item->touched; ++k) {
-            s->G_at[i][0][k] = lash_block_lu_offset(s->joined, s->group[i], item->block[k]);
-            s->G_at[i][1][k] = lash_block_lu_offset(s->joined, item->block[k], s->group[i]);
+            sparse->G_at[i][0][k] =
+                lash_block_lu_offset(sparse->joined, sparse->group[i], item->block[k]);
+            sparse->G_at[i][1][k] =
+                lash_block_lu_offset(sparse->joined, item->block[k], sparse->group[i]);
             for (int l = 0; l < item->touched; ++l)
-                s->K_at[i][k][l] = lash_block_lu_offset(s->between, item->block[k], item->block[l]);
+                sparse->K_at[i][k][l] =
+                    lash_block_lu_offset(sparse->between, item->block[k], item->block[l]);
         }
     }
 }
 
 LashJointSparse* lash_joint_sparse_create(const LashSystem* system,
                                           const LashInteractionList* list) {
-    LashJointSparse* s = lash_alloc(sizeof *s);
+    LashJointSparse* sparse = lash_alloc(sizeof *sparse);
     size_t n = (size_t)list->bilateral + 1;
-    s->system = system;
-    s->bilateral = list->bilateral;
-    s->rows = list->bilateral_rows;
-    s->unknowns = system->nv + s->rows;
-    s->group = lash_alloc(n * sizeof(int));
-    s->within = lash_alloc(n * sizeof(int));
-    s->at = lash_alloc(n * sizeof(int));
-    s->size = lash_alloc(((size_t)system->blocks + n) * sizeof(int));
-    s->A_at = lash_alloc((size_t)system->pattern.count * sizeof(int));
-    s->G_at = lash_alloc(n * sizeof *s->G_at);
-    s->K_at = lash_alloc(n * sizeof *s->K_at);
-    s->x = lash_alloc(2 * (size_t)s->unknowns * sizeof(double));
-    s->f = lash_alloc(2 * (size_t)system->nv * sizeof(double));
-    s->result = lash_alloc(n * LASH_MAX_ROWS * sizeof(double));
-    for (int i = 0; i < system->blocks; ++i) s->size[i] = lash_block_size(system, i);
-    int nodes = number_groups(s, list), next = system->nv;
+    sparse->system = system;
+    sparse->bilateral = list->bilateral;
+    sparse->rows = list->bilateral_rows;
+    sparse->unknowns = system->nv + sparse->rows;
+    sparse->group = lash_alloc(n * sizeof(int));
+    sparse->within = lash_alloc(n * sizeof(int));
+    sparse->at = lash_alloc(n * sizeof(int));
+    sparse->size = lash_alloc(((size_t)system->blocks + n) * sizeof(int));
+    sparse->A_at = lash_alloc((size_t)system->pattern.count * sizeof(int));
+    sparse->G_at = lash_alloc(n * sizeof *sparse->G_at);
+    sparse->K_at = lash_alloc(n * sizeof *sparse->K_at);
+    sparse->x = lash_alloc(2 * (size_t)sparse->unknowns * sizeof(double));
+    sparse->f = lash_alloc(2 * (size_t)system->nv * sizeof(double));
+    sparse->result = lash_alloc(n * LASH_MAX_ROWS * sizeof(double));
+    for (int i = 0; i < system->blocks; ++i) sparse->size[i] = lash_block_size(system, i);
+    int nodes = number_groups(sparse, list), next = system->nv;
     int* start = lash_alloc((size_t)(nodes + 1) * sizeof(int));
     for (int i = system->blocks; i < nodes; ++i) {
         start[i] = next;
-        next += s->size[i];
+        next += sparse->size[i];
     }
-    for (int i = 0; i < list->bilateral; ++i) s->at[i] = start[s->group[i]] + s->within[i];
-    create_factors(s, list, nodes);
-    find_offsets(s, list);
+    for (int i = 0; i < list->bilateral; ++i)
+        sparse->at[i] = start[sparse->group[i]] + sparse->within[i];
+    create_factors(sparse, list, nodes);
+    find_offsets(sparse, list);
     lash_free(start);
-    return s;
+    return sparse;
 }
 
-void lash_joint_sparse_destroy(LashJointSparse* s) {
-    if (s == NULL) return;
-    lash_block_lu_destroy(s->joined);
-    lash_block_lu_destroy(s->between);
-    lash_free(s->group);
-    lash_free(s->within);
-    lash_free(s->at);
-    lash_free(s->size);
-    lash_free(s->A_at);
-    lash_free(s->G_at);
-    lash_free(s->K_at);
-    lash_free(s->x);
-    lash_free(s->f);
-    lash_free(s->result);
-    lash_free(s);
+void lash_joint_sparse_destroy(LashJointSparse* sparse) {
+    if (sparse == NULL) return;
+    lash_block_lu_destroy(sparse->joined);
+    lash_block_lu_destroy(sparse->between);
+    lash_free(sparse->group);
+    lash_free(sparse->within);
+    lash_free(sparse->at);
+    lash_free(sparse->size);
+    lash_free(sparse->A_at);
+    lash_free(sparse->G_at);
+    lash_free(sparse->K_at);
+    lash_free(sparse->x);
+    lash_free(sparse->f);
+    lash_free(sparse->result);
+    lash_free(sparse);
 }
 
-double lash_joint_sparse_factor_cost(const LashJointSparse* s) {
-    return lash_block_lu_factor_cost(s->joined);
+double lash_joint_sparse_factor_cost(const LashJointSparse* sparse) {
+    return lash_block_lu_factor_cost(sparse->joined);
 }
-double lash_joint_sparse_solve_cost(const LashJointSparse* s) {
-    return lash_block_lu_solve_cost(s->joined);
+double lash_joint_sparse_solve_cost(const LashJointSparse* sparse) {
+    return lash_block_lu_solve_cost(sparse->joined);
 }
 
 // --- Numeric
 
-static void write_rows(const LashJointSparse* s, const LashInteraction* item, int i,
+static void write_rows(const LashJointSparse* sparse, const LashInteraction* item, int i,
                        const double* G_hat, const double* G_star, double* value) {
     const double *hat = G_hat + item->offset, *star = G_star + item->offset;
-    int size = s->size[s->group[i]], within = s->within[i];
+    int size = sparse->size[sparse->group[i]], within = sparse->within[i];
     for (int k = 0; k < item->touched; ++k) {
-        int n = s->size[item->block[k]];
-        double* rows = value + s->G_at[i][0][k] + within;        // (size x n), G'
-        double* columns = value + s->G_at[i][1][k] + n * within; // (n x size), -G*
+        int n = sparse->size[item->block[k]];
+        double* rows = value + sparse->G_at[i][0][k] + within;        // (size x n), G'
+        double* columns = value + sparse->G_at[i][1][k] + n * within; // (n x size), -G*
         for (int r = 0; r < item->rows; ++r) {
             for (int l = 0; l < n; ++l) {
                 rows[r + size * l] = *hat++;
@@ -214,97 +218,97 @@ static void write_rows(const LashJointSparse* s, const LashInteraction* item, in
     }
 }
 
-int lash_joint_sparse_factor(LashJointSparse* s, const LashInteractionList* list,
+int lash_joint_sparse_factor(LashJointSparse* sparse, const LashInteractionList* list,
                              const double* G_hat, const double* G_star, const double* A,
                              bool positions) {
-    LASH_ASSERT(list->bilateral == s->bilateral && list->bilateral_rows == s->rows);
-    const LashBlocks* pattern = &s->system->pattern;
-    double* value = lash_block_lu_clear(s->joined);
+    LASH_ASSERT(list->bilateral == sparse->bilateral && list->bilateral_rows == sparse->rows);
+    const LashBlocks* pattern = &sparse->system->pattern;
+    double* value = lash_block_lu_clear(sparse->joined);
     for (int k = 0; k < pattern->count; ++k) {
         size_t size = (size_t)(pattern->offset[k + 1] - pattern->offset[k]);
-        memcpy(value + s->A_at[k], A + pattern->offset[k], size * sizeof *A);
+        memcpy(value + sparse->A_at[k], A + pattern->offset[k], size * sizeof *A);
     }
     for (int i = 0; i < list->bilateral; ++i) {
         const LashInteraction* item = &list->item[i];
         if (positions && item->kind == LASH_BILATERAL_VELOCITY) continue;
-        write_rows(s, item, i, G_hat, G_star, value);
+        write_rows(sparse, item, i, G_hat, G_star, value);
     }
-    if (!lash_block_lu_eliminate(s->joined, LASH_RANK_SPARSE)) return -1;
-    return s->rows - lash_block_lu_left_out_count(s->joined);
+    if (!lash_block_lu_eliminate(sparse->joined, LASH_RANK_SPARSE)) return -1;
+    return sparse->rows - lash_block_lu_left_out_count(sparse->joined);
 }
 
 // x (unknowns) <- (0, -U); P <- its rows
-static void put_rows(const LashJointSparse* s, const LashInteractionList* list, const double* U,
-                     double* x) {
-    memset(x, 0, (size_t)s->system->nv * sizeof *x);
-    for (int i = 0; i < s->bilateral; ++i) {
-        int row = list->item[i].row, at = s->at[i];
+static void put_rows(const LashJointSparse* sparse, const LashInteractionList* list,
+                     const double* U, double* x) {
+    memset(x, 0, (size_t)sparse->system->nv * sizeof *x);
+    for (int i = 0; i < sparse->bilateral; ++i) {
+        int row = list->item[i].row, at = sparse->at[i];
         for (int r = 0; r < list->item[i].rows; ++r) x[at + r] = -U[row + r];
     }
 }
-static void get_rows(const LashJointSparse* s, const LashInteractionList* list, const double* x,
-                     double* P) {
-    for (int i = 0; i < s->bilateral; ++i) {
-        int row = list->item[i].row, at = s->at[i];
+static void get_rows(const LashJointSparse* sparse, const LashInteractionList* list,
+                     const double* x, double* P) {
+    for (int i = 0; i < sparse->bilateral; ++i) {
+        int row = list->item[i].row, at = sparse->at[i];
         for (int r = 0; r < list->item[i].rows; ++r) P[row + r] = x[at + r];
     }
 }
 
-void lash_joint_sparse_solve(LashJointSparse* s, const LashInteractionList* list, const double* U1,
-                             const double* U2, double* P1, double* P2) {
-    double *x = s->x, *y = s->x + s->unknowns;
-    put_rows(s, list, U1, x);
+void lash_joint_sparse_solve(LashJointSparse* sparse, const LashInteractionList* list,
+                             const double* U1, const double* U2, double* P1, double* P2) {
+    double *x = sparse->x, *y = sparse->x + sparse->unknowns;
+    put_rows(sparse, list, U1, x);
     if (U2 == NULL) {
-        lash_block_lu_solve_rows(s->joined, x);
-        get_rows(s, list, x, P1);
+        lash_block_lu_solve_rows(sparse->joined, x);
+        get_rows(sparse, list, x, P1);
         return;
     }
-    put_rows(s, list, U2, y);
-    lash_block_lu_solve_two(s->joined, true, x, y);
-    get_rows(s, list, x, P1);
-    get_rows(s, list, y, P2);
+    put_rows(sparse, list, U2, y);
+    lash_block_lu_solve_two(sparse->joined, true, x, y);
+    get_rows(sparse, list, x, P1);
+    get_rows(sparse, list, y, P2);
 }
 
-void lash_joint_sparse_respond(LashJointSparse* s, double* x1, double* x2) {
-    size_t nv = (size_t)s->system->nv, rows = (size_t)s->rows;
-    double *x = s->x, *y = s->x + s->unknowns;
+void lash_joint_sparse_respond(LashJointSparse* sparse, double* x1, double* x2) {
+    size_t nv = (size_t)sparse->system->nv, rows = (size_t)sparse->rows;
+    double *x = sparse->x, *y = sparse->x + sparse->unknowns;
     memcpy(x, x1, nv * sizeof *x);
     memcpy(y, x2, nv * sizeof *x);
     memset(x + nv, 0, rows * sizeof *x);
     memset(y + nv, 0, rows * sizeof *x);
-    lash_block_lu_solve_two(s->joined, false, x, y);
+    lash_block_lu_solve_two(sparse->joined, false, x, y);
     memcpy(x1, x, nv * sizeof *x);
     memcpy(x2, y, nv * sizeof *x);
 }
 
-void lash_joint_sparse_clear_dependent(const LashJointSparse* s, const LashInteractionList* list,
-                                       double* P) {
-    const uint8_t* left_out = lash_block_lu_left_out(s->joined);
-    for (int i = 0; i < s->bilateral; ++i) {
+void lash_joint_sparse_clear_dependent(const LashJointSparse* sparse,
+                                       const LashInteractionList* list, double* P) {
+    const uint8_t* left_out = lash_block_lu_left_out(sparse->joined);
+    for (int i = 0; i < sparse->bilateral; ++i) {
         for (int r = 0; r < list->item[i].rows; ++r)
-            if (left_out[s->at[i] + r]) P[list->item[i].row + r] = 0;
+            if (left_out[sparse->at[i] + r]) P[list->item[i].row + r] = 0;
     }
 }
 
 // --- Minimum norm
 
-static double inverse_square(const LashJointSparse* s, const LashInteraction* item, int r) {
-    double length = s->system->length;
+static double inverse_square(const LashJointSparse* sparse, const LashInteraction* item, int r) {
+    double length = sparse->system->length;
     return (item->angular >> r & 1) != 0 ? length * length : 1;
 }
 
 // Adds G S^-2 G' of one interaction.
-static void add_between(const LashJointSparse* s, const LashInteraction* item, int i,
+static void add_between(const LashJointSparse* sparse, const LashInteraction* item, int i,
                         const double* G, double* value) {
     const double* Gk = G + item->offset;
     for (int k = 0; k < item->touched; ++k) {
         const double* Gl = G + item->offset;
-        int m = s->size[item->block[k]];
+        int m = sparse->size[item->block[k]];
         for (int l = 0; l < item->touched; ++l) {
-            int n = s->size[item->block[l]];
-            double* K = value + s->K_at[i][k][l];
+            int n = sparse->size[item->block[l]];
+            double* K = value + sparse->K_at[i][k][l];
             for (int r = 0; r < item->rows; ++r) {
-                double w = inverse_square(s, item, r);
+                double w = inverse_square(sparse, item, r);
                 for (int b = 0; b < n; ++b) {
                     double f = w * Gl[b + n * r];
                     for (int a = 0; a < m; ++a) K[a + m * b] += f * Gk[a + m * r];
@@ -316,44 +320,45 @@ static void add_between(const LashJointSparse* s, const LashInteraction* item, i
     }
 }
 
-static bool factor_between(LashJointSparse* s, const LashInteractionList* list, const double* G) {
-    double* value = lash_block_lu_clear(s->between);
-    for (int i = 0; i < list->bilateral; ++i) add_between(s, &list->item[i], i, G, value);
-    for (int b = 0; b < s->system->blocks; ++b) {
-        int n = s->size[b];
-        double* K = value + lash_block_lu_offset(s->between, b, b);
+static bool factor_between(LashJointSparse* sparse, const LashInteractionList* list,
+                           const double* G) {
+    double* value = lash_block_lu_clear(sparse->between);
+    for (int i = 0; i < list->bilateral; ++i) add_between(sparse, &list->item[i], i, G, value);
+    for (int b = 0; b < sparse->system->blocks; ++b) {
+        int n = sparse->size[b];
+        double* K = value + lash_block_lu_offset(sparse->between, b, b);
         for (int k = 0; k < n; ++k) {
             double* x = &K[k + n * k];
             *x = *x > 0 ? *x * (1 + SHIFT) : 1;
         }
     }
-    return lash_block_lu_eliminate(s->between, 0);
+    return lash_block_lu_eliminate(sparse->between, 0);
 }
 
-void lash_joint_sparse_minimum_norm(LashJointSparse* s, const LashInteractionList* list,
+void lash_joint_sparse_minimum_norm(LashJointSparse* sparse, const LashInteractionList* list,
                                     const double* G, double* P) {
-    const LashSystem* system = s->system;
-    double *left = s->f, *z = s->f + system->nv, last = INFINITY;
-    if (!factor_between(s, list, G)) return;
+    const LashSystem* system = sparse->system;
+    double *left = sparse->f, *z = sparse->f + system->nv, last = INFINITY;
+    if (!factor_between(sparse, list, G)) return;
     memset(left, 0, (size_t)system->nv * sizeof *left);
     lash_rows_apply(system, list, 0, list->bilateral, NULL, G, 1, P, left);
-    memset(P, 0, (size_t)s->rows * sizeof *P);
+    memset(P, 0, (size_t)sparse->rows * sizeof *P);
     for (int k = 0; k < REPETITIONS; ++k) {
         double change = 0, size = 0;
         memcpy(z, left, (size_t)system->nv * sizeof *z);
-        lash_block_lu_solve(s->between, z);
-        lash_rows_velocity(system, list, 0, list->bilateral, NULL, G, z, s->result);
+        lash_block_lu_solve(sparse->between, z);
+        lash_rows_velocity(system, list, 0, list->bilateral, NULL, G, z, sparse->result);
         for (int i = 0; i < list->bilateral; ++i) {
             const LashInteraction* item = &list->item[i];
             for (int r = 0; r < item->rows; ++r) {
-                double* p = &s->result[item->row + r];
-                *p *= inverse_square(s, item, r);
+                double* p = &sparse->result[item->row + r];
+                *p *= inverse_square(sparse, item, r);
                 P[item->row + r] += *p;
                 change = fmax(change, fabs(*p));
                 size = fmax(size, fabs(P[item->row + r]));
             }
         }
-        lash_rows_apply(system, list, 0, list->bilateral, NULL, G, -1, s->result, left);
+        lash_rows_apply(system, list, 0, list->bilateral, NULL, G, -1, sparse->result, left);
         if (change <= 1e-15 * size || change >= 0.5 * last) break;
         last = change;
     }

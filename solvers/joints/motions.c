@@ -76,55 +76,58 @@ static bool invert_factor(int n, const double* M, double* inverse) {
     return true;
 }
 
-static void number_clusters(Motions* s) {
-    const LashSystem* system = s->system;
+static void number_clusters(Motions* motions) {
+    const LashSystem* system = motions->system;
     int blocks = system->blocks, *parent = lash_alloc(((size_t)blocks + 1) * sizeof *parent);
     for (int b = 0; b < blocks; ++b) parent[b] = b;
-    for (int i = 0; i < s->joints; ++i)
-        for (int b = 1; b < s->joint[i].touched; ++b)
-            parent[find(parent, s->joint[i].block[b])] = find(parent, s->joint[i].block[0]);
-    s->cluster = lash_alloc(((size_t)blocks + 1) * sizeof *s->cluster);
+    for (int i = 0; i < motions->joints; ++i)
+        for (int b = 1; b < motions->joint[i].touched; ++b)
+            parent[find(parent, motions->joint[i].block[b])] =
+                find(parent, motions->joint[i].block[0]);
+    motions->cluster = lash_alloc(((size_t)blocks + 1) * sizeof *motions->cluster);
     for (int root = 0; root < blocks; ++root) {
         if (find(parent, root) != root) continue;
-        Cluster* c = &s->cluster[s->clusters];
-        c->block = lash_alloc((size_t)blocks * sizeof *c->block);
-        c->at = lash_alloc((size_t)blocks * sizeof *c->at);
+        Cluster* cluster = &motions->cluster[motions->clusters];
+        cluster->block = lash_alloc((size_t)blocks * sizeof *cluster->block);
+        cluster->at = lash_alloc((size_t)blocks * sizeof *cluster->at);
         for (int b = 0; b < blocks; ++b) {
             if (find(parent, b) != root) continue;
-            s->cluster_of[b] = s->clusters;
-            s->at[b] = c->n;
-            c->block[c->blocks] = b;
-            c->at[c->blocks++] = c->n;
-            c->n += lash_block_size(system, b);
+            motions->cluster_of[b] = motions->clusters;
+            motions->at[b] = cluster->n;
+            cluster->block[cluster->blocks] = b;
+            cluster->at[cluster->blocks++] = cluster->n;
+            cluster->n += lash_block_size(system, b);
         }
-        c->ld = lash_dense_padded(c->n);
-        ++s->clusters;
+        cluster->ld = lash_dense_padded(cluster->n);
+        ++motions->clusters;
     }
     lash_free(parent);
 }
 
-static void lay_out_cluster(Motions* s, int index) {
-    Cluster* c = &s->cluster[index];
-    size_t n = (size_t)c->n, ld = (size_t)c->ld;
-    c->item = lash_alloc(((size_t)s->joints + 1) * sizeof *c->item);
-    c->row = lash_alloc(((size_t)s->p + 1) * sizeof *c->row);
-    for (int i = 0; i < s->joints; ++i) {
-        const LashInteraction* item = &s->joint[i];
-        if (item->touched == 0 || s->cluster_of[item->block[0]] != index) continue;
-        c->item[c->items++] = i;
-        for (int r = 0; r < item->rows; ++r) c->row[c->p++] = item->row + r;
+static void lay_out_cluster(Motions* motions, int index) {
+    Cluster* cluster = &motions->cluster[index];
+    size_t n = (size_t)cluster->n, ld = (size_t)cluster->ld;
+    cluster->item = lash_alloc(((size_t)motions->joints + 1) * sizeof *cluster->item);
+    cluster->row = lash_alloc(((size_t)motions->p + 1) * sizeof *cluster->row);
+    for (int i = 0; i < motions->joints; ++i) {
+        const LashInteraction* item = &motions->joint[i];
+        if (item->touched == 0 || motions->cluster_of[item->block[0]] != index) continue;
+        cluster->item[cluster->items++] = i;
+        for (int r = 0; r < item->rows; ++r) cluster->row[cluster->p++] = item->row + r;
     }
-    c->order = lash_alloc(((size_t)c->p + 1) * sizeof *c->order);
-    c->memory = lash_alloc((((size_t)c->p + 3 * n) * ld + 8) * sizeof *c->memory);
-    c->L = lash_dense_aligned(c->memory);
-    c->Q = c->L + (size_t)c->p * ld;
-    c->V = c->Q + n * ld;
-    c->LL = c->V + n * ld;
-    if (c->p > 0) return;
-    const double* inverse = s->inverse + c->block[0] * BODY * BODY; // a free body: V = A^-T
-    for (int i = 0; i < c->n; ++i)
-        for (int j = 0; j < c->n; ++j)
-            c->Q[i * c->ld + j] = c->V[i * c->ld + j] = inverse[i * c->n + j];
+    cluster->order = lash_alloc(((size_t)cluster->p + 1) * sizeof *cluster->order);
+    cluster->memory = lash_alloc((((size_t)cluster->p + 3 * n) * ld + 8) * sizeof *cluster->memory);
+    cluster->L = lash_dense_aligned(cluster->memory);
+    cluster->Q = cluster->L + (size_t)cluster->p * ld;
+    cluster->V = cluster->Q + n * ld;
+    cluster->LL = cluster->V + n * ld;
+    if (cluster->p > 0) return;
+    const double* inverse =
+        motions->inverse + cluster->block[0] * BODY * BODY; // a free body: V = A^-T
+    for (int i = 0; i < cluster->n; ++i)
+        for (int j = 0; j < cluster->n; ++j)
+            cluster->Q[i * cluster->ld + j] = cluster->V[i * cluster->ld + j] =
+                inverse[i * cluster->n + j];
 }
 
 Motions* motions_create(const LashSystem* system, const LashInteractionList* list,
@@ -133,51 +136,53 @@ Motions* motions_create(const LashSystem* system, const LashInteractionList* lis
     for (int b = 0; b < system->blocks; ++b)
         possible = possible && lash_block_size(system, b) <= BODY;
     if (!possible) return NULL;
-    Motions* s = lash_alloc(sizeof *s);
+    Motions* motions = lash_alloc(sizeof *motions);
     size_t blocks = (size_t)system->blocks, p = (size_t)list->bilateral_rows;
-    s->system = system;
-    s->p = list->bilateral_rows;
-    s->joints = list->bilateral;
-    s->joint = lash_alloc(((size_t)s->joints + 1) * sizeof *s->joint);
-    if (s->joints > 0) memcpy(s->joint, list->item, (size_t)s->joints * sizeof *s->joint);
-    s->at = lash_alloc((blocks + 1) * sizeof *s->at);
-    s->cluster_of = lash_alloc((blocks + 1) * sizeof *s->cluster_of);
-    s->inverse = lash_alloc((blocks * BODY * BODY + 1) * sizeof *s->inverse);
-    s->e = lash_alloc((p + 1) * sizeof *s->e);
-    s->c = lash_alloc((p + LARGEST) * sizeof *s->c);
-    s->work = lash_alloc(((p + LARGEST) * LARGEST + 2 * p + LARGEST) * sizeof *s->work);
+    motions->system = system;
+    motions->p = list->bilateral_rows;
+    motions->joints = list->bilateral;
+    motions->joint = lash_alloc(((size_t)motions->joints + 1) * sizeof *motions->joint);
+    if (motions->joints > 0)
+        memcpy(motions->joint, list->item, (size_t)motions->joints * sizeof *motions->joint);
+    motions->at = lash_alloc((blocks + 1) * sizeof *motions->at);
+    motions->cluster_of = lash_alloc((blocks + 1) * sizeof *motions->cluster_of);
+    motions->inverse = lash_alloc((blocks * BODY * BODY + 1) * sizeof *motions->inverse);
+    motions->e = lash_alloc((p + 1) * sizeof *motions->e);
+    motions->c = lash_alloc((p + LARGEST) * sizeof *motions->c);
+    motions->work = lash_alloc(((p + LARGEST) * LARGEST + 2 * p + LARGEST) * sizeof *motions->work);
     for (int b = 0; b < system->blocks && possible; ++b)
         possible = invert_factor(lash_block_size(system, b), M + system->pattern.offset[b],
-                                 s->inverse + b * BODY * BODY);
+                                 motions->inverse + b * BODY * BODY);
     if (!possible) {
-        motions_destroy(s);
+        motions_destroy(motions);
         return NULL;
     }
-    number_clusters(s);
-    for (int c = 0; c < s->clusters; ++c) lay_out_cluster(s, c);
-    return s;
+    number_clusters(motions);
+    for (int c = 0; c < motions->clusters; ++c) lay_out_cluster(motions, c);
+    return motions;
 }
 
-void motions_destroy(Motions* s) {
-    if (s == NULL) return;
-    for (int i = 0; i < s->clusters; ++i) {
-        Cluster* c = &s->cluster[i];
-        void* owned[] = {c->block, c->at, c->item, c->row, c->order, c->memory};
+void motions_destroy(Motions* motions) {
+    if (motions == NULL) return;
+    for (int i = 0; i < motions->clusters; ++i) {
+        Cluster* cluster = &motions->cluster[i];
+        void* owned[] = {cluster->block, cluster->at,    cluster->item,
+                         cluster->row,   cluster->order, cluster->memory};
         for (size_t k = 0; k < sizeof owned / sizeof owned[0]; ++k) lash_free(owned[k]);
     }
-    lash_free(s->cluster);
-    lash_free(s->joint);
-    lash_free(s->at);
-    lash_free(s->cluster_of);
-    lash_free(s->inverse);
-    lash_free(s->e);
-    lash_free(s->c);
-    lash_free(s->work);
-    lash_free(s);
+    lash_free(motions->cluster);
+    lash_free(motions->joint);
+    lash_free(motions->at);
+    lash_free(motions->cluster_of);
+    lash_free(motions->inverse);
+    lash_free(motions->e);
+    lash_free(motions->c);
+    lash_free(motions->work);
+    lash_free(motions);
 }
 
-int motions_count(const Motions* s) {
-    return s->k;
+int motions_count(const Motions* motions) {
+    return motions->k;
 }
 
 // --- Factoring
@@ -190,19 +195,20 @@ static inline double dot_block(int n, const double* x, const double* y) {
 }
 
 // Rows of the joints in units of one mass: A^-1 G*.
-static void joint_rows(const Motions* s, const Cluster* c, const double* G, double* rows) {
-    memset(rows, 0, (size_t)(c->p * c->ld) * sizeof *rows);
-    for (int i = 0; i < c->items; ++i) {
-        const LashInteraction* item = &s->joint[c->item[i]];
+static void joint_rows(const Motions* motions, const Cluster* cluster, const double* G,
+                       double* rows) {
+    memset(rows, 0, (size_t)(cluster->p * cluster->ld) * sizeof *rows);
+    for (int i = 0; i < cluster->items; ++i) {
+        const LashInteraction* item = &motions->joint[cluster->item[i]];
         const double* column = G + item->offset;
         for (int b = 0; b < item->touched; ++b) {
-            int n = lash_block_size(s->system, item->block[b]);
-            const double* inverse = s->inverse + item->block[b] * BODY * BODY;
-            double* to = rows + s->at[item->block[b]];
-            for (int r = 0; r < item->rows; ++r, column += n, to += c->ld)
+            int n = lash_block_size(motions->system, item->block[b]);
+            const double* inverse = motions->inverse + item->block[b] * BODY * BODY;
+            double* to = rows + motions->at[item->block[b]];
+            for (int r = 0; r < item->rows; ++r, column += n, to += cluster->ld)
                 for (int k = 0; k < n; ++k) to[k] = dot_block(n, inverse + n * k, column);
         }
-        rows += item->rows * c->ld;
+        rows += item->rows * cluster->ld;
     }
 }
 
@@ -216,12 +222,12 @@ static inline __attribute__((always_inline)) void divide(const int n, const doub
 }
 
 // Rows of the basis times A^-1.
-static void divide_by_masses(const Motions* s, Cluster* c) {
-    for (int b = 0; b < c->blocks; ++b) {
-        int n = lash_block_size(s->system, c->block[b]);
-        const double* inverse = s->inverse + c->block[b] * BODY * BODY;
-        double* x = c->Q + c->at[b];
-        for (int l = 0; l < c->n; ++l, x += c->ld) {
+static void divide_by_masses(const Motions* motions, Cluster* cluster) {
+    for (int b = 0; b < cluster->blocks; ++b) {
+        int n = lash_block_size(motions->system, cluster->block[b]);
+        const double* inverse = motions->inverse + cluster->block[b] * BODY * BODY;
+        double* x = cluster->Q + cluster->at[b];
+        for (int l = 0; l < cluster->n; ++l, x += cluster->ld) {
             if (n == BODY)
                 divide(BODY, inverse, x);
             else
@@ -231,56 +237,61 @@ static void divide_by_masses(const Motions* s, Cluster* c) {
 }
 
 // V = V* - Y (G'V*)
-static void turn_basis(Motions* s, Cluster* c, const double* G) {
-    for (int l = 0; l < c->k; ++l) {
-        double* v = c->V + l * c->ld;
-        for (int i = 0, p = 0; i < c->items; ++i) {
-            const LashInteraction* item = &s->joint[c->item[i]];
+static void turn_basis(Motions* motions, Cluster* cluster, const double* G) {
+    for (int l = 0; l < cluster->k; ++l) {
+        double* v = cluster->V + l * cluster->ld;
+        for (int i = 0, p = 0; i < cluster->items; ++i) {
+            const LashInteraction* item = &motions->joint[cluster->item[i]];
             const double* column = G + item->offset;
-            for (int r = 0; r < item->rows; ++r) s->e[p + r] = 0;
+            for (int r = 0; r < item->rows; ++r) motions->e[p + r] = 0;
             for (int b = 0; b < item->touched; ++b) {
-                int n = lash_block_size(s->system, item->block[b]);
+                int n = lash_block_size(motions->system, item->block[b]);
                 for (int r = 0; r < item->rows; ++r, column += n)
-                    s->e[p + r] += dot_block(n, column, v + s->at[item->block[b]]);
+                    motions->e[p + r] += dot_block(n, column, v + motions->at[item->block[b]]);
             }
             p += item->rows;
         }
-        lash_orthogonal_forward(c->rank, c->L, c->ld, c->order, s->e, s->c);
-        lash_dense_subtract_rows(c->ld, c->rank, s->c, 1, c->Q, c->ld, v);
+        lash_orthogonal_forward(cluster->rank, cluster->L, cluster->ld, cluster->order, motions->e,
+                                motions->c);
+        lash_dense_subtract_rows(cluster->ld, cluster->rank, motions->c, 1, cluster->Q, cluster->ld,
+                                 v);
     }
 }
 
 // L'L of all rows, dependent ones too: for answers of minimum norm.
-static bool factor_redundant(Cluster* c) {
-    int r = c->rank;
-    memset(c->LL, 0, (size_t)(r * r) * sizeof *c->LL);
-    for (int i = 0; i < c->p; ++i) {
-        const double* row = c->L + c->order[i] * c->ld;
+static bool factor_redundant(Cluster* cluster) {
+    int r = cluster->rank;
+    memset(cluster->LL, 0, (size_t)(r * r) * sizeof *cluster->LL);
+    for (int i = 0; i < cluster->p; ++i) {
+        const double* row = cluster->L + cluster->order[i] * cluster->ld;
         int n = i < r ? i + 1 : r;
         for (int a = 0; a < n; ++a)
-            for (int b = 0; b < n; ++b) c->LL[a + r * b] += row[a] * row[b];
+            for (int b = 0; b < n; ++b) cluster->LL[a + r * b] += row[a] * row[b];
     }
-    return lash_dense_cholesky(r, c->LL,
+    return lash_dense_cholesky(r, cluster->LL,
                                r); // L has full rank, unless its numbers have no digits left
 }
 
-bool motions_factor(Motions* s, const double* G_star, const double* G) {
-    s->k = 0;
-    for (int i = 0; i < s->clusters; ++i) {
-        Cluster* c = &s->cluster[i];
-        if (c->p > 0) {
-            joint_rows(s, c, G_star, c->L);
-            c->rank = lash_orthogonal_factor(c->n, c->p, c->L, c->ld, LASH_RANK_ROWS, c->order,
-                                             c->Q, s->work);
-            if (c->rank < c->p && c->rank > 0 && !factor_redundant(c)) return false;
-            divide_by_masses(s, c);
+bool motions_factor(Motions* motions, const double* G_star, const double* G) {
+    motions->k = 0;
+    for (int i = 0; i < motions->clusters; ++i) {
+        Cluster* cluster = &motions->cluster[i];
+        if (cluster->p > 0) {
+            joint_rows(motions, cluster, G_star, cluster->L);
+            cluster->rank =
+                lash_orthogonal_factor(cluster->n, cluster->p, cluster->L, cluster->ld,
+                                       LASH_RANK_ROWS, cluster->order, cluster->Q, motions->work);
+            if (cluster->rank < cluster->p && cluster->rank > 0 && !factor_redundant(cluster))
+                return false;
+            divide_by_masses(motions, cluster);
         }
-        c->first = s->k;
-        c->k = c->n - c->rank;
-        s->k += c->k;
-        if (c->p == 0) continue;
-        memcpy(c->V, c->Q + c->rank * c->ld, (size_t)(c->k * c->ld) * sizeof *c->V);
-        turn_basis(s, c, G);
+        cluster->first = motions->k;
+        cluster->k = cluster->n - cluster->rank;
+        motions->k += cluster->k;
+        if (cluster->p == 0) continue;
+        memcpy(cluster->V, cluster->Q + cluster->rank * cluster->ld,
+               (size_t)(cluster->k * cluster->ld) * sizeof *cluster->V);
+        turn_basis(motions, cluster, G);
     }
     return true;
 }
@@ -288,132 +299,144 @@ bool motions_factor(Motions* s, const double* G_star, const double* G) {
 // --- Products
 
 // Velocities or forces of a cluster from x, padded with zeros; back into x.
-static inline void gather(const Motions* s, const Cluster* c, const double* x, double* local) {
-    for (int b = 0; b < c->blocks; ++b) {
-        int from = s->system->block_start[c->block[b]], n = lash_block_size(s->system, c->block[b]);
-        for (int k = 0; k < n; ++k) local[c->at[b] + k] = x[from + k];
+static inline void gather(const Motions* motions, const Cluster* cluster, const double* x,
+                          double* local) {
+    for (int b = 0; b < cluster->blocks; ++b) {
+        int from = motions->system->block_start[cluster->block[b]],
+            n = lash_block_size(motions->system, cluster->block[b]);
+        for (int k = 0; k < n; ++k) local[cluster->at[b] + k] = x[from + k];
     }
-    for (int k = c->n; k < c->ld; ++k) local[k] = 0;
+    for (int k = cluster->n; k < cluster->ld; ++k) local[k] = 0;
 }
-static inline void give_back(const Motions* s, const Cluster* c, const double* local, double* x) {
-    for (int b = 0; b < c->blocks; ++b) {
-        int to = s->system->block_start[c->block[b]], n = lash_block_size(s->system, c->block[b]);
-        for (int k = 0; k < n; ++k) x[to + k] = local[c->at[b] + k];
+static inline void give_back(const Motions* motions, const Cluster* cluster, const double* local,
+                             double* x) {
+    for (int b = 0; b < cluster->blocks; ++b) {
+        int to = motions->system->block_start[cluster->block[b]],
+            n = lash_block_size(motions->system, cluster->block[b]);
+        for (int k = 0; k < n; ++k) x[to + k] = local[cluster->at[b] + k];
     }
 }
 
-static const double* basis(const Cluster* c, bool end) {
-    return end ? c->V : c->Q + c->rank * c->ld;
+static const double* basis(const Cluster* cluster, bool end) {
+    return end ? cluster->V : cluster->Q + cluster->rank * cluster->ld;
 }
 
-void motions_reduce(const Motions* s, bool end, const double* f, double* a) {
+void motions_reduce(const Motions* motions, bool end, const double* f, double* a) {
     double local[LARGEST];
-    for (int i = 0; i < s->clusters; ++i) {
-        const Cluster* c = &s->cluster[i];
-        gather(s, c, f, local);
-        lash_dense_multiply_rows(c->k, c->ld, basis(c, end), c->ld, local, a + c->first);
+    for (int i = 0; i < motions->clusters; ++i) {
+        const Cluster* cluster = &motions->cluster[i];
+        gather(motions, cluster, f, local);
+        lash_dense_multiply_rows(cluster->k, cluster->ld, basis(cluster, end), cluster->ld, local,
+                                 a + cluster->first);
     }
 }
 
-void motions_expand(const Motions* s, const double* a, double* x) {
+void motions_expand(const Motions* motions, const double* a, double* x) {
     double local[LARGEST];
-    for (int i = 0; i < s->clusters; ++i) {
-        const Cluster* c = &s->cluster[i];
-        lash_dense_sum_rows(c->ld, c->k, a + c->first, 1, c->V, c->ld, local);
-        give_back(s, c, local, x);
+    for (int i = 0; i < motions->clusters; ++i) {
+        const Cluster* cluster = &motions->cluster[i];
+        lash_dense_sum_rows(cluster->ld, cluster->k, a + cluster->first, 1, cluster->V, cluster->ld,
+                            local);
+        give_back(motions, cluster, local, x);
     }
 }
 
-void motions_close(Motions* s, const double* e, double* x) {
+void motions_close(Motions* motions, const double* e, double* x) {
     double local[LARGEST];
-    for (int i = 0; i < s->clusters; ++i) {
-        const Cluster* c = &s->cluster[i];
-        memset(local, 0, (size_t)c->ld * sizeof *local);
-        for (int r = 0; r < c->p; ++r) s->e[r] = e[c->row[r]];
-        lash_orthogonal_forward(c->rank, c->L, c->ld, c->order, s->e, s->c);
-        lash_dense_subtract_rows(c->ld, c->rank, s->c, 1, c->Q, c->ld, local);
-        give_back(s, c, local, x);
+    for (int i = 0; i < motions->clusters; ++i) {
+        const Cluster* cluster = &motions->cluster[i];
+        memset(local, 0, (size_t)cluster->ld * sizeof *local);
+        for (int r = 0; r < cluster->p; ++r) motions->e[r] = e[cluster->row[r]];
+        lash_orthogonal_forward(cluster->rank, cluster->L, cluster->ld, cluster->order, motions->e,
+                                motions->c);
+        lash_dense_subtract_rows(cluster->ld, cluster->rank, motions->c, 1, cluster->Q, cluster->ld,
+                                 local);
+        give_back(motions, cluster, local, x);
     }
 }
 
 // P = L (L'L)^-1 x
-static void answer_redundant(const Cluster* c, double* x, double* P) {
-    if (c->rank > 0) lash_dense_cholesky_solve(c->rank, c->LL, c->rank, x);
-    for (int i = 0; i < c->p; ++i) {
-        const double* row = c->L + c->order[i] * c->ld;
+static void answer_redundant(const Cluster* cluster, double* x, double* P) {
+    if (cluster->rank > 0) lash_dense_cholesky_solve(cluster->rank, cluster->LL, cluster->rank, x);
+    for (int i = 0; i < cluster->p; ++i) {
+        const double* row = cluster->L + cluster->order[i] * cluster->ld;
         double sum = 0;
-        for (int j = 0; j < (i < c->rank ? i + 1 : c->rank); ++j) sum += row[j] * x[j];
-        P[c->row[c->order[i]]] = sum;
+        for (int j = 0; j < (i < cluster->rank ? i + 1 : cluster->rank); ++j) sum += row[j] * x[j];
+        P[cluster->row[cluster->order[i]]] = sum;
     }
 }
 
-void motions_answer(Motions* s, const double* f, double* P) {
+void motions_answer(Motions* motions, const double* f, double* P) {
     double local[LARGEST];
-    for (int i = 0; i < s->p; ++i) P[i] = 0;
-    for (int i = 0; i < s->clusters; ++i) {
-        const Cluster* c = &s->cluster[i];
-        if (c->p == 0) continue;
-        gather(s, c, f, local);
-        lash_dense_multiply_rows(c->rank, c->ld, c->Q, c->ld, local, s->c);
-        if (c->rank < c->p) {
-            answer_redundant(c, s->c, P);
+    for (int i = 0; i < motions->p; ++i) P[i] = 0;
+    for (int i = 0; i < motions->clusters; ++i) {
+        const Cluster* cluster = &motions->cluster[i];
+        if (cluster->p == 0) continue;
+        gather(motions, cluster, f, local);
+        lash_dense_multiply_rows(cluster->rank, cluster->ld, cluster->Q, cluster->ld, local,
+                                 motions->c);
+        if (cluster->rank < cluster->p) {
+            answer_redundant(cluster, motions->c, P);
             continue;
         }
-        lash_orthogonal_backward(c->rank, c->p, c->L, c->ld, c->order, s->c, s->e);
-        for (int r = 0; r < c->p; ++r) P[c->row[r]] = s->e[r];
+        lash_orthogonal_backward(cluster->rank, cluster->p, cluster->L, cluster->ld, cluster->order,
+                                 motions->c, motions->e);
+        for (int r = 0; r < cluster->p; ++r) P[cluster->row[r]] = motions->e[r];
     }
 }
 
 // --- Contacts
 
-int motions_touched(const Motions* s, const LashInteraction* item, int* first, int* last) {
+int motions_touched(const Motions* motions, const LashInteraction* item, int* first, int* last) {
     int n = 0;
     for (int b = 0; b < item->touched; ++b) {
-        const Cluster* c = &s->cluster[s->cluster_of[item->block[b]]];
-        bool known = c->k == 0;
-        for (int i = 0; i < n; ++i) known = known || first[i] == c->first;
+        const Cluster* cluster = &motions->cluster[motions->cluster_of[item->block[b]]];
+        bool known = cluster->k == 0;
+        for (int i = 0; i < n; ++i) known = known || first[i] == cluster->first;
         if (!known) {
-            first[n] = c->first;
-            last[n++] = c->first + c->k;
+            first[n] = cluster->first;
+            last[n++] = cluster->first + cluster->k;
         }
     }
     return n;
 }
 
-void motions_rows(const Motions* s, const LashInteraction* item, const double* G, int count,
+void motions_rows(const Motions* motions, const LashInteraction* item, const double* G, int count,
                   bool end, double* rows, int ld) {
     const double* block = G + item->offset;
     for (int b = 0; b < item->touched; ++b) {
-        const Cluster* c = &s->cluster[s->cluster_of[item->block[b]]];
+        const Cluster* cluster = &motions->cluster[motions->cluster_of[item->block[b]]];
         bool begun = false;
         for (int a = 0; a < b; ++a)
-            begun = begun || s->cluster_of[item->block[a]] == c - s->cluster;
-        int n = lash_block_size(s->system, item->block[b]);
-        const double* V = basis(c, end) + s->at[item->block[b]];
+            begun = begun || motions->cluster_of[item->block[a]] == cluster - motions->cluster;
+        int n = lash_block_size(motions->system, item->block[b]);
+        const double* V = basis(cluster, end) + motions->at[item->block[b]];
         for (int r = 0; r < count; ++r) {
-            double* row = rows + r * ld + c->first;
-            for (int l = 0; l < c->k; ++l)
-                row[l] = (begun ? row[l] : 0) + dot_block(n, V + l * c->ld, block + n * r);
+            double* row = rows + r * ld + cluster->first;
+            for (int l = 0; l < cluster->k; ++l)
+                row[l] = (begun ? row[l] : 0) + dot_block(n, V + l * cluster->ld, block + n * r);
         }
         block += n * item->rows;
     }
 }
 
-void motions_expand_columns(const Motions* s, const double* A, int ld, double* X) {
-    for (int b = 0; b < s->system->blocks; ++b) {
-        const Cluster* c = &s->cluster[s->cluster_of[b]];
-        lash_dense_multiply_blocks(lash_block_size(s->system, b), ld, c->k, 1, c->V + s->at[b], 1,
-                                   c->ld, A + c->first * ld, ld, false,
-                                   X + s->system->block_start[b] * ld, ld);
+void motions_expand_columns(const Motions* motions, const double* A, int ld, double* X) {
+    for (int b = 0; b < motions->system->blocks; ++b) {
+        const Cluster* cluster = &motions->cluster[motions->cluster_of[b]];
+        lash_dense_multiply_blocks(lash_block_size(motions->system, b), ld, cluster->k, 1,
+                                   cluster->V + motions->at[b], 1, cluster->ld,
+                                   A + cluster->first * ld, ld, false,
+                                   X + motions->system->block_start[b] * ld, ld);
     }
 }
 
-void motions_reduce_columns(const Motions* s, bool end, const double* X, int ld, double* A) {
-    memset(A, 0, (size_t)(s->k * ld) * sizeof *A);
-    for (int b = 0; b < s->system->blocks; ++b) {
-        const Cluster* c = &s->cluster[s->cluster_of[b]];
-        lash_dense_multiply_blocks(
-            c->k, ld, lash_block_size(s->system, b), 1, basis(c, end) + s->at[b], c->ld, 1,
-            X + s->system->block_start[b] * ld, ld, true, A + c->first * ld, ld);
+void motions_reduce_columns(const Motions* motions, bool end, const double* X, int ld, double* A) {
+    memset(A, 0, (size_t)(motions->k * ld) * sizeof *A);
+    for (int b = 0; b < motions->system->blocks; ++b) {
+        const Cluster* cluster = &motions->cluster[motions->cluster_of[b]];
+        lash_dense_multiply_blocks(cluster->k, ld, lash_block_size(motions->system, b), 1,
+                                   basis(cluster, end) + motions->at[b], cluster->ld, 1,
+                                   X + motions->system->block_start[b] * ld, ld, true,
+                                   A + cluster->first * ld, ld);
     }
 }
