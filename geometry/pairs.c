@@ -513,7 +513,7 @@ static bool accepted(const LashPair* pair, LashPairWork* w, const PairCombinatio
         w->deep += w->first && r->deep && verdict.inside;
         return false;
     }
-    if (r->deep) {
+    if (r->deep || r->gap < -c->depth) { // deeper ones are listed by a query from scratch only
         ++w->deep;
         return false;
     }
