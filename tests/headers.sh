@@ -25,9 +25,9 @@ $cc -std=c17 $strict -Wno-unused-function "$root/all.c" || { echo "installed hea
 $cxx -std=c++17 $strict -Wno-unused-function "$root/all.cpp" || { echo "installed headers do not compile together as C++"; bad=1; }
 # functions that lash.h declares or defines, beside those of the system
 echo '#include <lash.h>' | $cc -std=c17 -E -I"$include" - | awk -v own="$include" '
-  /^# [0-9]/ { mine = index($3, own) > 0; next } mine' | tr '\n' ' ' | sed 's/[;{}]/&\n/g' |
+  /^# [0-9]/ { mine = index($3, own) > 0; next } mine' | tr '\n' ' ' | sed 's/[a-z_]*->[a-z_]*(/(/g; s/[;{}]/&\n/g' |
   grep -oE '[A-Za-z_][A-Za-z0-9_]* ?\([^()]*\) *(__attribute__.*)?[;{]' | grep -oE '^[A-Za-z_][A-Za-z0-9_]*' | sort -u |
-  grep -vE '^(lash_|LASH_|if$|for$|while$|switch$|sizeof$|return$|__attribute__$)' >"$root/names"
+  grep -vE '^(lash_|Lash|LASH_|if$|for$|while$|switch$|sizeof$|return$|__attribute__$)' >"$root/names"
 [ -s "$root/names" ] && { echo "lash.h declares functions without the prefix:"; cat "$root/names"; bad=1; }
 [ $bad = 0 ] && echo "$count headers compile alone, $(wc -l <"$root/all.c") installed ones together"
 exit $bad
