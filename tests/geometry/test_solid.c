@@ -261,7 +261,7 @@ static void gaps_along_paths_change_by_no_more_than_the_motion(void** state) {
             lash_pair_destroy(rig.pair);
         }
     }
-    // An arc that crosses an edge past its own end, micrometres deep, may have no root: see Limits in
+    // A contact micrometres deep may lose its root, cause not known yet: see Limits in
     // docs/geometry.md.
     print_message("%ld poses, %ld jumps in penetration\n", rig.poses, rig.jumps);
     assert_true(rig.jumps <= rig.poses / 20000);
