@@ -245,6 +245,7 @@ LashShape* lash_shape_extract(const LashShape* shape, const uint8_t* wanted) {
     make_room(x.to);
     x.copies = true;
     walk(&x);
+    x.to->solid = lash_alloc(((size_t)x.to->parts + 1) * sizeof *x.to->solid);
     memcpy(x.to->string, shape->string, (size_t)shape->string_bytes);
     int* rows[] = {x.part, x.face, x.edge, x.vertex, x.corner, x.end};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) lash_free(rows[i]);

@@ -261,8 +261,9 @@ static void solid_destroy(LashSolid* solid) {
 
 // Two threads may make it at once: one of both stays.
 const LashSolid* lash_shape_solid(const LashShape* shape, int part) {
+    if (shape->solid == NULL || part >= shape->parts) return NULL; // faces alone
     const LashShapePart* p = shape->part + part;
-    if (!p->closed || p->faces == 0 || shape->solid == NULL) return NULL;
+    if (!p->closed || p->faces == 0) return NULL;
     LashSolid** place = shape->solid + part;
     LashSolid* made = __atomic_load_n(place, __ATOMIC_ACQUIRE);
     if (made != NULL) return made;

@@ -11,6 +11,7 @@
 
 #include "app/lash.h"
 #include "geometry/extract.h"
+#include "geometry/solid.h"
 #include "model_text.h"
 
 static char step[400];
@@ -52,6 +53,7 @@ static void expect(const char* part, double volume_mm, double x_mm, double z_mm,
     assert_true(fabs(p->center.x - 1e-3 * x_mm) < 1e-12);
     assert_true(fabs(p->center.z - 1e-3 * z_mm) < 1e-12);
     assert_int_equal(p->cad->faces, faces);
+    assert_non_null(lash_shape_solid(p->cad, p->cad->parts - 1)); // inside and outside are known
     assert_true(lash_shape_check(p->cad, &error));
     lash_model_destroy(model);
 }
