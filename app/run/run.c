@@ -210,8 +210,13 @@ static void remember(Run* run) {
     double* row = run->history + run->frames * (1 + run->plotted);
     row[0] = drive->frame[drive->layout.offset[LASH_SERIES_TIME]];
     for (int i = 0; i < run->plotted; ++i) {
-        LashModelOutput energy = {.kind = energies[i].kind};
-        const LashModelOutput* output = model->outputs > 0 ? &model->output[i] : &energy;
+        LashModelOutput energy = {0};
+        const LashModelOutput* output = &energy;
+        if (model->outputs > 0) {
+            output = &model->output[i];
+        } else {
+            energy.kind = energies[i].kind;
+        }
         bool impulsive = lash_quantity_is(output->kind, IMPULSIVE);
         if (!impulsive) {
             row[1 + i] = app_drive_value(drive, output);
