@@ -79,6 +79,54 @@ static inline void one_freeform(One* o) { // bicubic, curved in both directions,
         }
 }
 
+// The edge of kinds LINE, CIRCLE and CURVE.
+static inline void one_edge(One* o) {
+    LashEdge* e = &o->edge;
+    if (o->kind == LINE) {
+        e->type = LASH_LINE;
+        e->t0 = -0.7;
+        e->t1 = 0.7;
+    } else if (o->kind == CIRCLE) {
+        e->type = LASH_CIRCLE;
+        e->radius = 0.4;
+        e->t1 = 2 * LASH_PI;
+        e->closed = true;
+    } else if (o->kind == CURVE) {
+        e->type = LASH_FREE_CURVE;
+        e->segments = 1;
+        e->t1 = 1;
+        o->segment.degree = 3;
+        o->segment.t1 = 1;
+        one_pole(o, 0, -0.5, 0, 0.1, 1);
+        one_pole(o, 1, -0.2, 0.5, 0.2, 0.9);
+        one_pole(o, 2, 0.3, 0.4, -0.2, 1.1);
+        one_pole(o, 3, 0.6, -0.1, 0.1, 1);
+    }
+}
+
+static inline void one_face(One* o) {
+    static const struct {
+        LashSurfaceType type;
+        double radius, radius2, half_angle;
+    } surface[KINDS] = {
+        [PLANE] = {LASH_PLANE, 0, 0, 0},      [SPHERE] = {LASH_SPHERE, 0.3, 0, 0},
+        [SOCKET] = {LASH_SPHERE, 0.9, 0, 0},  [CYLINDER] = {LASH_CYLINDER, 0.3, 0, 0},
+        [BORE] = {LASH_CYLINDER, 0.8, 0, 0},  [TORUS] = {LASH_TORUS, 0.4, 0.12, 0},
+        [GROOVE] = {LASH_TORUS, 1.0, 0.6, 0}, [CONE] = {LASH_CONE, 0.4, 0, 0.45},
+        [FUNNEL] = {LASH_CONE, 0.8, 0, -0.5}, [FREEFORM] = {LASH_FREEFORM, 0, 0, 0}};
+    LashFace* f = &o->face;
+    f->type = surface[o->kind].type;
+    f->radius = surface[o->kind].radius;
+    f->radius2 = surface[o->kind].radius2;
+    f->half_angle = surface[o->kind].half_angle;
+    if (o->kind == PLANE) {
+        f->u0 = f->v0 = -1;
+        f->u1 = f->v1 = 1;
+        f->u_closed = false;
+    }
+    if (o->kind == FREEFORM) one_freeform(o);
+}
+
 static inline void one_make(One* o, Kind kind) {
     memset(o, 0, sizeof *o);
     o->kind = kind;
@@ -104,79 +152,10 @@ static inline void one_make(One* o, Kind kind) {
     f->v1 = 0.6;
     e->face[0] = e->face[1] = e->vertex[0] = e->vertex[1] = -1;
     e->convexity = LASH_FREE;
-    switch (kind) {
-        case VERTEX:
-            break;
-        case LINE:
-            e->type = LASH_LINE;
-            e->t0 = -0.7;
-            e->t1 = 0.7;
-            break;
-        case CIRCLE:
-            e->type = LASH_CIRCLE;
-            e->radius = 0.4;
-            e->t1 = 2 * LASH_PI;
-            e->closed = true;
-            break;
-        case CURVE:
-            e->type = LASH_FREE_CURVE;
-            e->segments = 1;
-            e->t1 = 1;
-            o->segment.degree = 3;
-            o->segment.t1 = 1;
-            one_pole(o, 0, -0.5, 0, 0.1, 1);
-            one_pole(o, 1, -0.2, 0.5, 0.2, 0.9);
-            one_pole(o, 2, 0.3, 0.4, -0.2, 1.1);
-            one_pole(o, 3, 0.6, -0.1, 0.1, 1);
-            break;
-        case PLANE:
-            f->type = LASH_PLANE;
-            f->u0 = f->v0 = -1;
-            f->u1 = f->v1 = 1;
-            f->u_closed = false;
-            break;
-        case SPHERE:
-            f->type = LASH_SPHERE;
-            f->radius = 0.3;
-            break;
-        case SOCKET:
-            f->type = LASH_SPHERE;
-            f->radius = 0.9;
-            break;
-        case CYLINDER:
-            f->type = LASH_CYLINDER;
-            f->radius = 0.3;
-            break;
-        case BORE:
-            f->type = LASH_CYLINDER;
-            f->radius = 0.8;
-            break;
-        case TORUS:
-            f->type = LASH_TORUS;
-            f->radius = 0.4;
-            f->radius2 = 0.12;
-            break;
-        case GROOVE:
-            f->type = LASH_TORUS;
-            f->radius = 1.0;
-            f->radius2 = 0.6;
-            break;
-        case CONE:
-            f->type = LASH_CONE;
-            f->radius = 0.4;
-            f->half_angle = 0.45;
-            break;
-        case FUNNEL:
-            f->type = LASH_CONE;
-            f->radius = 0.8;
-            f->half_angle = -0.5;
-            break;
-        case FREEFORM:
-            f->type = LASH_FREEFORM;
-            one_freeform(o);
-            break;
-        case KINDS:
-            break;
+    if (kind <= CURVE) {
+        one_edge(o);
+    } else {
+        one_face(o);
     }
     if (kind == SPHERE || kind == SOCKET) {
         f->v0 = -0.5 * LASH_PI;

@@ -25,4 +25,20 @@ static inline void make_part(const char* name, const char* body) {
     if (system(command) != 0) abort();
 }
 
+// NAME.step in the scratch folder, an assembly of these parts; its path.
+static inline void make_assembly(const char* name, const char* parts, char* step, size_t size) {
+    char json[400], command[1300], file[64];
+    size_t room = strlen(parts) + 200;
+    char* text = malloc(room);
+    if (text == NULL) abort();
+    snprintf(text, room, "{'format': 'lash-step/1', 'name': '%s', 'parts': [%s]}", name, parts);
+    snprintf(file, sizeof file, "%s.asm.json", name);
+    write_model(file, text, json, sizeof json);
+    free(text);
+    snprintf(file, sizeof file, "%s.step", name);
+    snprintf(command, sizeof command, "'%s/lash-make-step' '%s' '%s'", LASH_BINARY_DIR, json,
+             scratch_file(file, step, size));
+    if (system(command) != 0) abort();
+}
+
 #endif

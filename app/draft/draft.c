@@ -108,8 +108,8 @@ Draft* draft_create(const LashShape* shape, const DraftOptions* options, LashErr
 
 void draft_destroy(Draft* draft) {
     if (draft == NULL) return;
-    void* owned[] = {draft->part,  draft->body, draft->round,    draft->plane,
-                     draft->joint, draft->note, draft->candidate};
+    void* owned[] = {draft->part,  draft->body,  draft->round,
+                     draft->plane, draft->joint, draft->note};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; ++i) lash_free(owned[i]);
     lash_free(draft);
 }

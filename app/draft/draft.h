@@ -89,9 +89,8 @@ typedef struct Draft {
     DraftRound* round;
     DraftPlane* plane;
     DraftJoint* joint;
-    DraftNote* note;      // welds, doubts, freedom: in words
-    DraftNote* candidate; // contacts that could be: off
-    int parts, bodies, rounds, planes, joints, notes, candidates;
+    DraftNote* note; // welds, doubts, freedom: in words
+    int parts, bodies, rounds, planes, joints, notes;
     int freedom; // degrees of freedom of the drafted mechanism
     int redundant;
 } Draft;
@@ -110,7 +109,6 @@ void draft_weld(Draft* draft, const DraftOptions* options);       // fasteners, 
 void draft_decide_types(Draft* draft);                            // geometry, then freedom
 bool draft_choose_ground(Draft* draft, const DraftOptions* options, LashError* error);
 void draft_count_freedom(Draft* draft);
-void draft_list_candidates(Draft* draft);
 
 // Does `word` stand in `name` as the end of a word ("locknut", "Screws", not "screwdriver")?
 bool draft_has_word(const char* name, const char* word);

@@ -20,17 +20,10 @@ static const double PLAY_SHARE = 0.1;    // ... and so much of the radius
 static const double OVERLAP = 0.05;      // of the radius, along the axis
 static const double PLANE_SHARE = 0.01;  // of the plate's width: play of a guide, at most
 
-// Share of the full round that the faces cover, by area.
-static double coverage(const DraftRound* r) {
-    double round = r->sphere ? 4 * LASH_PI * r->radius * r->radius
-                             : 2 * LASH_PI * r->radius * (r->high - r->low);
-    return round > 0 ? r->area / round : 0;
-}
-
-// Faces of one bore with gaps between them (a fork) cover less of its whole length.
-static double coverage_of_faces(const Draft* draft, const DraftRound* r) {
+// Share of the full round that the faces cover, by area; gaps along the axis (a fork) do not count.
+static double coverage(const Draft* draft, const DraftRound* r) {
     double round = 0, low = INFINITY, high = -INFINITY;
-    if (r->sphere) return coverage(r);
+    if (r->sphere) return r->area / (4 * LASH_PI * r->radius * r->radius);
     for (int i = 0; i < r->faces; ++i) { // intervals that do not touch those before add up
         const LashFace* face = &draft->shape->face[r->face[i]];
         double along = vec3_dot(vec3_sub(face->origin, r->point), r->axis);
@@ -82,7 +75,7 @@ static bool pin_in_bore(const Draft* draft, const DraftOptions* options, const D
                        : vec3_norm(vec3_add_scaled(d, -vec3_dot(d, bore->axis), bore->axis));
     if (apart > fmax(play, NOMINAL)) return false;
     if (!bore->sphere && vec3_norm(vec3_cross(bore->axis, pin->axis)) > COAXIAL) return false;
-    if (coverage_of_faces(draft, bore) <= 0.5 * (1 + 1e-9)) return false;
+    if (coverage(draft, bore) <= 0.5 * (1 + 1e-9)) return false;
     double from = 0, to = 0;
     if (!bore->sphere && overlap_along(bore, pin, &from, &to) <= OVERLAP * pin->radius)
         return false;
@@ -132,8 +125,7 @@ static void add_joint(Draft* draft, const DraftJoint* joint) {
 
 typedef struct Sandwich { // a part between two planes of another one
     Vec3 normal;
-    double width, play, at; // of the inner part; per side; middle along the normal
-    Vec3 middle;
+    double width, play; // of the inner part; per side
 } Sandwich;
 
 // Do the faces stand across from each other?
@@ -179,10 +171,8 @@ static int sandwiches(const Draft* draft, int outer, int inner, Sandwich* found,
             for (int m = 0; m < count; ++m)
                 known = known || fabs(vec3_dot(found[m].normal, a->normal)) > 1 - 1e-9;
             if (known) continue;
-            found[count++] = (Sandwich){.normal = a->normal,
-                                        .width = width,
-                                        .play = 0.5 * (gap_a + gap_b),
-                                        .middle = vec3_scale(0.5, vec3_add(a->point, b->point))};
+            found[count++] =
+                (Sandwich){.normal = a->normal, .width = width, .play = 0.5 * (gap_a + gap_b)};
         }
     }
     return count;

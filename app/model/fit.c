@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/math3.h"
+
 enum { STEPS = 13, FINE_STEPS = 25, GRADES = 20, NOT_DEFINED = -32768 };
 
 // Upper ends of the steps of size [mm]: coarse for IT and most letters, fine for a, b, c, r..z.
@@ -353,6 +355,6 @@ double lash_fit_interference(const LashFit* fit, double cpk) {
         double weight = i == 0 || i == INTERVALS ? 1 : 2 + 2 * (i % 2);
         sum += weight * exp(-0.5 * x * x) * beyond;
     }
-    double share = sum * (2 * cut / INTERVALS) / 3 / (sqrt(2 * 3.14159265358979323846) * inside);
+    double share = sum * (2 * cut / INTERVALS) / 3 / (sqrt(2 * LASH_PI) * inside);
     return fmin(fmax(share, 0), 1);
 }

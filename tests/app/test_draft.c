@@ -1,29 +1,16 @@
 // lash draft on assemblies with known joints: every joint found, none false, plays exact, types
 // right, fasteners welded; the drafted model loads, checks and runs.
-// clang-format off
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
+#include "test.h"
+
 #include <cjson/cJSON.h>
-#include <math.h>
 
 #include "model_text.h"
 
-// Writes NAME.step in the scratch folder from the parts of an assembly, drafts it with the options
-// (a NULL ends them), and returns the report.
+// Writes NAME.step in the scratch folder from the parts of an assembly, drafts it with the option
+// given (NULL: none), and returns the report.
 static cJSON* draft(const char* name, const char* parts, const char* option, const char* value) {
-    char text[9000], json[400], step[400], model[400], command[1300], file[64];
-    snprintf(text, sizeof text, "{'format': 'lash-step/1', 'name': '%s', 'parts': [%s]}", name,
-             parts);
-    snprintf(file, sizeof file, "%s.asm.json", name);
-    write_model(file, text, json, sizeof json);
-    snprintf(file, sizeof file, "%s.step", name);
-    scratch_file(file, step, sizeof step);
-    snprintf(command, sizeof command, "'%s/lash-make-step' '%s' '%s'", LASH_BINARY_DIR, json, step);
-    assert_int_equal(system(command), 0);
+    char step[400], model[400], file[64];
+    make_assembly(name, parts, step, sizeof step);
     snprintf(file, sizeof file, "%s.json", name);
     scratch_file(file, model, sizeof model);
     Outcome o = option == NULL ? LASH("draft", step, "--json", "-o", model)
@@ -261,15 +248,8 @@ static void a_block_in_a_guide_slides(void** state) {
 
 static void refused(const char* name, const char* parts, const char* option, const char* value,
                     int code, const char* says) {
-    char text[2000], json[400], step[400], command[1300], file[64];
-    snprintf(text, sizeof text, "{'format': 'lash-step/1', 'name': '%s', 'parts': [%s]}", name,
-             parts);
-    snprintf(file, sizeof file, "%s.asm.json", name);
-    write_model(file, text, json, sizeof json);
-    snprintf(file, sizeof file, "%s.step", name);
-    scratch_file(file, step, sizeof step);
-    snprintf(command, sizeof command, "'%s/lash-make-step' '%s' '%s'", LASH_BINARY_DIR, json, step);
-    assert_int_equal(system(command), 0);
+    char step[400], file[64];
+    make_assembly(name, parts, step, sizeof step);
     Outcome o = option == NULL ? LASH("draft", step) : LASH("draft", step, option, value);
     assert_int_equal(o.code, code);
     if (strstr(o.err, says) == NULL) fail_msg("%s", o.err);
