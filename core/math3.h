@@ -6,6 +6,12 @@
 
 #include "core/types.h"
 
+// The short names of the inside.
+typedef LashVec3 Vec3;
+typedef LashQuat Quat;
+typedef LashMat3 Mat3;
+typedef LashPose Pose;
+
 #define LASH_PI 3.14159265358979323846
 
 // The larger of two errors. Not a number is the largest of all, and stays so: fmax would drop it.

@@ -19,22 +19,22 @@
 extern "C" {
 #endif
 
-typedef struct Vec3 {
+typedef struct LashVec3 {
     double x, y, z;
-} Vec3;
+} LashVec3;
 
-typedef struct Quat { // unit, scalar first, body -> world
+typedef struct LashQuat { // unit, scalar first, body -> world
     double w, x, y, z;
-} Quat;
+} LashQuat;
 
-typedef struct Mat3 { // column-major: m[row + 3 * column]
+typedef struct LashMat3 { // column-major: m[row + 3 * column]
     double m[9];
-} Mat3;
+} LashMat3;
 
-typedef struct Pose { // a_b: frame b expressed in frame a
-    Vec3 r;
-    Quat rot;
-} Pose;
+typedef struct LashPose { // a_b: frame b expressed in frame a
+    LashVec3 r;
+    LashQuat rot;
+} LashPose;
 
 // What became of a numerical task. The caller decides what to do about it.
 typedef enum LashOutcome {

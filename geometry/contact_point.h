@@ -24,25 +24,26 @@ typedef struct LashSecondOrder {
 } LashSecondOrder;
 
 typedef struct LashContactPoint {
-    double gap;            // with the offset of the pair [m]
-    Vec3 normal;           // from b into a, world axes
-    Vec3 point_a, point_b; // foot points, world [m]
-    LashSecondOrder a, b;  // with respect to the outward normal of each side
-    uint64_t id;           // persistent: features of both sides and slot
+    double gap;                // with the offset of the pair [m]
+    LashVec3 normal;           // from b into a, world axes
+    LashVec3 point_a, point_b; // foot points, world [m]
+    LashSecondOrder a, b;      // with respect to the outward normal of each side
+    uint64_t id;               // persistent: features of both sides and slot
 } LashContactPoint;
 
 // How a contact point changes while a moves and b rests.
 typedef struct LashContactRate {
-    double gap;            // w . n [m/s]
-    Vec3 normal;           // across n [1/s]
-    Vec3 point_a, point_b; // of the foot points in space, not of the material [m/s]
+    double gap;                // w . n [m/s]
+    LashVec3 normal;           // across n [1/s]
+    LashVec3 point_a, point_b; // of the foot points in space, not of the material [m/s]
 } LashContactRate;
 
 // Rates for the velocity w of the material point of a at point_a and the angular velocity omega of
 // a, both relative to b and in world axes. (b moves too: w = v_a - v_b at point_a, omega = omega_a
 // - omega_b, then add omega_b x normal and the rigid velocity of b to the results.) Returns false
 // and gives the gap rate only where the foot points are not determined (line and area contact).
-bool lash_contact_rate(const LashContactPoint* contact, Vec3 w, Vec3 omega, LashContactRate* rate);
+bool lash_contact_rate(const LashContactPoint* contact, LashVec3 w, LashVec3 omega,
+                       LashContactRate* rate);
 
 // The same for one side only, as the 4 x 4 system's solution operator: (p_a, p_b) = D (w_t,
 // omega_t) in the basis (t1, t2); w_t and c = (omega x n) are the tangential components. D is

@@ -6,6 +6,7 @@
 #ifndef LASH_GEOMETRY_DISTANCE_H
 #define LASH_GEOMETRY_DISTANCE_H
 
+#include "core/math3.h"
 #include "geometry/pairs.h"
 
 #ifdef __cplusplus

@@ -7,6 +7,7 @@
 #ifndef LASH_GEOMETRY_INTERFERENCE_H
 #define LASH_GEOMETRY_INTERFERENCE_H
 
+#include "core/math3.h"
 #include "geometry/pairs.h"
 
 #ifdef __cplusplus

@@ -44,9 +44,9 @@ typedef struct LashPairSide {
     int face_count;         // 0 and edge_count 0: all of the shape
     const int* edges;       // (edge_count) lone edges, copied
     int edge_count;
-    Pose body_shape;   // the shape's frame in the body's frame
-    const char* path;  // LASH_QUERY_OCCT: the shape's STEP file, copied; else not looked at
-    LashImport import; // and how it was read
+    LashPose body_shape; // the shape's frame in the body's frame
+    const char* path;    // LASH_QUERY_OCCT: the shape's STEP file, copied; else not looked at
+    LashImport import;   // and how it was read
 } LashPairSide;
 
 // Who answers.
@@ -81,7 +81,7 @@ void lash_pair_work_reset(LashPairWork* work); // forgets bounds and warm starts
 // All contact points with gap <= activation, ordered by feature pair; returns how many there are
 // (more than capacity: the first capacity are written). Poses are those of the bodies. Ends the
 // step of the last collect.
-int lash_pair_query(const LashPair* pair, LashPairWork* work, Pose world_a, Pose world_b,
+int lash_pair_query(const LashPair* pair, LashPairWork* work, LashPose world_a, LashPose world_b,
                     double activation, LashContactPoint* points, int capacity);
 double lash_pair_bound(const LashPairWork* work);
 // Points found deeper than the reach of their features in the last query or evaluate: their gaps
@@ -93,25 +93,27 @@ int lash_pair_beyond_reach(const LashPairWork* work);
 typedef struct LashMotion {
     double translation, rotation;
 } LashMotion;
-bool lash_motion_within(const Pose* from, const Pose* to, LashMotion motion); // kept, but rounding
+bool lash_motion_within(const LashPose* from, const LashPose* to,
+                        LashMotion motion); // kept, but rounding
 
-int lash_pair_collect(const LashPair* pair, LashPairWork* work, Pose world_a, Pose world_b,
+int lash_pair_collect(const LashPair* pair, LashPairWork* work, LashPose world_a, LashPose world_b,
                       LashMotion motion_a, LashMotion motion_b, double activation);
 // (slots) ids of the collected slots, valid until the next collect.
 const uint64_t* lash_pair_slots(const LashPairWork* work);
 // gap: (slots). points: (slots) or NULL for gaps only; wanted: (slots) or NULL for all, limits
 // points.
-bool lash_pair_evaluate(const LashPair* pair, LashPairWork* work, Pose world_a, Pose world_b,
-                        double* gap, const uint8_t* wanted, LashContactPoint* points);
+bool lash_pair_evaluate(const LashPair* pair, LashPairWork* work, LashPose world_a,
+                        LashPose world_b, double* gap, const uint8_t* wanted,
+                        LashContactPoint* points);
 
 // The same within the promise, which it does not check, but the points' second order is left until
 // it is asked for: what it is computed from is kept in `roots`, of this evaluation.
 typedef struct LashPairRoots LashPairRoots;
 LashPairRoots* lash_pair_roots_create(int slots);
 void lash_pair_roots_destroy(LashPairRoots* roots);
-bool lash_pair_evaluate_roots(const LashPair* pair, LashPairWork* work, Pose world_a, Pose world_b,
-                              double* gap, const uint8_t* wanted, LashContactPoint* points,
-                              LashPairRoots* roots);
+bool lash_pair_evaluate_roots(const LashPair* pair, LashPairWork* work, LashPose world_a,
+                              LashPose world_b, double* gap, const uint8_t* wanted,
+                              LashContactPoint* points, LashPairRoots* roots);
 // Sets a and b of the point of a slot.
 void lash_pair_second_order(const LashPair* pair, const LashPairRoots* roots, int slot,
                             LashContactPoint* point);
@@ -122,11 +124,11 @@ const LashError* lash_pair_error(const LashPairWork* work);
 
 // Path length of a body that bounds the motion of every point within radius of its origin.
 typedef struct LashTravel {
-    Pose last;
+    LashPose last;
     double radius, sum; // [m]
 } LashTravel;
-void lash_travel_start(LashTravel* travel, Pose world_body, double radius);
-void lash_travel_move(LashTravel* travel, Pose world_body);
+void lash_travel_start(LashTravel* travel, LashPose world_body, double radius);
+void lash_travel_move(LashTravel* travel, LashPose world_body);
 
 #ifdef __cplusplus
 }

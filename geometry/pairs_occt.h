@@ -2,6 +2,7 @@
 #ifndef LASH_GEOMETRY_PAIRS_OCCT_H
 #define LASH_GEOMETRY_PAIRS_OCCT_H
 
+#include "core/math3.h"
 #include "geometry/pairs.h"
 
 #ifdef __cplusplus

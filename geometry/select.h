@@ -2,6 +2,7 @@
 #ifndef LASH_GEOMETRY_SELECT_H
 #define LASH_GEOMETRY_SELECT_H
 
+#include "core/math3.h"
 #include "geometry/shape.h"
 
 #ifdef __cplusplus

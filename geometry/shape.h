@@ -42,14 +42,14 @@ typedef enum LashConvexity {
 } LashConvexity;
 
 typedef struct LashBox {
-    Vec3 low, high; // [m]
+    LashVec3 low, high; // [m]
 } LashBox;
 
 typedef struct LashFace {
     LashSurfaceType type;
-    Vec3 origin, x, y, z;   // local frame, right-handed, unit axes
-    double radius, radius2; // r; s of a torus [m]
-    double half_angle;      // a of a cone [rad]
+    LashVec3 origin, x, y, z; // local frame, right-handed, unit axes
+    double radius, radius2;   // r; s of a torus [m]
+    double half_angle;        // a of a cone [rad]
     double side; // +1: the outward normal is the one named above; -1: it is its opposite (a bore)
     double u0, u1, v0,
         v1;        // box of the trimmed region in (u, v); u0 <= u1 <= u0 + 2 pi on closed surfaces
@@ -92,9 +92,9 @@ typedef struct LashCoedge {
 
 typedef struct LashEdge {
     LashCurveType type;
-    Vec3 origin, x, y, z; // z: direction of a line, axis of a circle
-    double radius;        // [m]
-    double t0, t1;        // parameter range, t0 < t1; a full circle spans 2 pi
+    LashVec3 origin, x, y, z; // z: direction of a line, axis of a circle
+    double radius;            // [m]
+    double t0, t1;            // parameter range, t0 < t1; a full circle spans 2 pi
     bool closed;
     int face[2];   // left and right of the edge, seen from outside along rising t; -1: none
     int vertex[2]; // at t0 and t1, -1: none (closed)
@@ -106,7 +106,7 @@ typedef struct LashEdge {
 } LashEdge;
 
 typedef struct LashVertex {
-    Vec3 point;
+    LashVec3 point;
     int first_edge, edges; // in vertex_edges: the edges that meet here
     LashConvexity convexity;
     int part;
@@ -129,13 +129,14 @@ typedef struct LashShapePart { // one solid, shell, face or edge of the STEP fil
     int parent;                // part (assembly node) it belongs to, -1: root
     int product;               // number of the placed product; its solids share it
     bool assembly;             // a node without geometry of its own
-    Pose placement; // of the part in the file's frame; the tables are in the file's frame already
+    LashPose
+        placement;  // of the part in the file's frame; the tables are in the file's frame already
     float color[4]; // r, g, b, a; a = 0: none given
     int solids, shells;
     bool closed, valid, inward; // a watertight solid; BRepCheck; oriented inward (a hole)
     double volume, area;        // [m^3], [m^2]
-    Vec3 center;                // of volume, file's frame [m]
-    Mat3 inertia;               // of volume about center, file's axes, for density 1 kg/m^3 [m^5]
+    LashVec3 center;            // of volume, file's frame [m]
+    LashMat3 inertia;           // of volume about center, file's axes, for density 1 kg/m^3 [m^5]
     double tolerance_max;       // largest CAD tolerance [m]
     int first_face, faces, first_edge, edges, first_vertex, vertices;
     int first_triangle, triangles, first_line, lines; // mesh and outline, see below
@@ -184,7 +185,7 @@ static inline const char* lash_shape_string(const LashShape* shape, int offset) 
 
 // Primitive shapes in the same tables, for models without CAD and for tests. Centered at the
 // origin; axes along z.
-LashShape* lash_shape_box(Vec3 size);
+LashShape* lash_shape_box(LashVec3 size);
 LashShape* lash_shape_cylinder(double radius, double length);
 LashShape* lash_shape_sphere(double radius);
 LashShape* lash_shape_capsule(double radius, double length); // length of the cylindrical part

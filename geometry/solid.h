@@ -5,6 +5,7 @@
 #ifndef LASH_GEOMETRY_SOLID_H
 #define LASH_GEOMETRY_SOLID_H
 
+#include "core/math3.h"
 #include "geometry/shape.h"
 
 #ifdef __cplusplus

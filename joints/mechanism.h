@@ -102,7 +102,7 @@ typedef struct LashJointDef {
     LashJointType type;
     const char* name;          // copied, unique among joints
     LashBodyId body_a, body_b; // either may be the ground, not both; not looked at in a gear pair
-    Pose a_joint, b_joint;     // joint frame in each body; z is the axis, x where the angle is zero
+    LashPose a_joint, b_joint; // joint frame in each body; z is the axis, x where the angle is zero
     LashCoordinateDef coordinate[LASH_MAX_COORDINATES]; // in the order of lash_coordinate_name
     double length;                                      // of a distance joint, > 0 [m]
     double pitch; // of a screw: displacement per turn, not 0, positive right-handed [m]
@@ -131,7 +131,7 @@ typedef struct LashForceDef {
     LashForceType type;
     const char* name;                // copied, unique among forces
     LashBodyId body_a, body_b;       // reaction on a (ground allowed), action on b
-    Vec3 a_point, b_point;           // body coordinates [m]
+    LashVec3 a_point, b_point;       // body coordinates [m]
     LashJointId joint;               // of the joint forces
     int coordinate;                  // of that joint
     double stiffness, damping, rest; // [N/m, N s/m, m] or [N m/rad, N m s/rad, rad]
@@ -151,7 +151,7 @@ typedef struct LashContactDef {
     const char* name;          // copied, unique among contacts
     LashBodyId body_a, body_b; // either may be the ground, not both
     LashFeatureType a_type, b_type;
-    Pose a_frame, b_frame;     // of the feature in its body
+    LashPose a_frame, b_frame; // of the feature in its body
     double a_radius, b_radius; // [m]
     double a_low, a_high;      // ends of a cylinder along z, infinite by default: only a circle in
                                // it looks at them [m]
@@ -184,7 +184,7 @@ LashJointId lash_mechanism_add_joint(LashMechanism* mech, const LashJointDef* de
 LashForceId lash_mechanism_add_force(LashMechanism* mech, const LashForceDef* def);
 LashContactId lash_mechanism_add_contact(LashMechanism* mech, const LashContactDef* def);
 LashContactId lash_mechanism_add_pair_contact(LashMechanism* mech, const LashPairContactDef* def);
-void lash_mechanism_set_gravity(LashMechanism* mech, Vec3 gravity); // [m/s^2]
+void lash_mechanism_set_gravity(LashMechanism* mech, LashVec3 gravity); // [m/s^2]
 
 // Completes the tables; nothing can be added afterwards. The system borrows the mechanism.
 const LashSystem* lash_mechanism_system(LashMechanism* mech);
@@ -214,8 +214,8 @@ typedef enum LashJointPart {
 LashJointPart lash_mechanism_joint_part(uint64_t interaction_id, int* coordinate);
 // Where the contact is at configuration q.
 typedef struct LashContactPlace {
-    double gap;         // [m]
-    Vec3 point, normal; // world; normal from a into b
+    double gap;             // [m]
+    LashVec3 point, normal; // world; normal from a into b
 } LashContactPlace;
 // Of a contact between face sets: its point of least gap; gap INFINITY where there is none. Not
 // for the time loop: allocates.
@@ -315,7 +315,7 @@ bool lash_mechanism_driver_value(const LashMechanism* mech, int joint, int coord
 // joint point, in the axes of a_joint, averaged over h: P (rows of the list) as the sim returns it.
 // Gear, rack and pinion: what the second joint gets along z of its frame.
 typedef struct LashReaction {
-    Vec3 force, moment; // [N], [N m]
+    LashVec3 force, moment; // [N], [N m]
 } LashReaction;
 LashReaction lash_mechanism_reaction(const LashMechanism* mech, int joint, const double* q,
                                      const double* P, double h);

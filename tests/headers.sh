@@ -29,5 +29,11 @@ echo '#include <lash.h>' | $cc -std=c17 -E -I"$include" - | awk -v own="$include
   grep -oE '[A-Za-z_][A-Za-z0-9_]* ?\([^()]*\) *(__attribute__.*)?[;{]' | grep -oE '^[A-Za-z_][A-Za-z0-9_]*' | sort -u |
   grep -vE '^(lash_|Lash|LASH_|if$|for$|while$|switch$|sizeof$|return$|__attribute__$)' >"$root/names"
 [ -s "$root/names" ] && { echo "lash.h declares functions without the prefix:"; cat "$root/names"; bad=1; }
+# types and enumerated values
+echo '#include <lash.h>' | $cc -std=c17 -E -I"$include" - | awk -v own="$include" '/^# [0-9]/ { mine = index($3, own) > 0; next } mine' >"$root/text"
+{ grep -oE '^} ?[A-Za-z_0-9]+;' "$root/text"; grep -oE '(struct|enum|union) +[A-Za-z_0-9]+ *[{]' "$root/text"
+  tr '\n' ' ' <"$root/text" | grep -oE 'enum [A-Za-z_0-9]* *[{][^}]*[}]' | sed 's/^[^{]*[{]//' | tr ',}' '\n\n' | sed 's/=.*//'
+} | sed -E 's/^(struct|enum|union) +//' | grep -oE '[A-Za-z_][A-Za-z_0-9]*' | sort -u | grep -vE '^(Lash|LASH_)' >"$root/names"
+[ -s "$root/names" ] && { echo "lash.h has types or values without the prefix:"; cat "$root/names"; bad=1; }
 [ $bad = 0 ] && echo "$count headers compile alone, $(wc -l <"$root/all.c") installed ones together"
 exit $bad

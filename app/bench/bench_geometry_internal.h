@@ -2,6 +2,7 @@
 #ifndef LASH_APP_BENCH_GEOMETRY_INTERNAL_H
 #define LASH_APP_BENCH_GEOMETRY_INTERNAL_H
 
+#include "core/math3.h"
 #include "geometry/pairs.h"
 
 enum { BENCH_POSES = 1000, BENCH_MAX_ROWS = 64 };

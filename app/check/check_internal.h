@@ -5,6 +5,7 @@
 
 #include "app/cli/json_writer.h"
 #include "app/model/model.h"
+#include "core/math3.h"
 #include "solvers/mobility.h"
 
 enum { CHECK_NAME = 96, CHECK_LINES = 24 }; // longest name; items of a list printed as text

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/types.h"
+#include "core/math3.h"
 
 #ifdef __cplusplus
 extern "C" {

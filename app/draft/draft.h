@@ -2,6 +2,7 @@
 #ifndef LASH_APP_DRAFT_DRAFT_H
 #define LASH_APP_DRAFT_DRAFT_H
 
+#include "core/math3.h"
 #include "geometry/shape.h"
 
 #ifdef __cplusplus

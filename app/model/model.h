@@ -30,10 +30,10 @@ typedef struct LashModelFunction {
 
 typedef struct LashModelPose {
     bool given;
-    Vec3 position;   // [m]
-    Quat quaternion; // w = NAN: not given
-    Vec3 axis;       // x = NAN: not given
-    double angle;    // [rad], NAN: not given
+    LashVec3 position;   // [m]
+    LashQuat quaternion; // w = NAN: not given
+    LashVec3 axis;       // x = NAN: not given
+    double angle;        // [rad], NAN: not given
 } LashModelPose;
 
 typedef enum LashModelShapeType {
@@ -47,10 +47,10 @@ typedef enum LashModelShapeType {
 typedef struct LashModelShape { // centered at its pose, axis along z; lengths [m], NAN: not given
     bool given;
     int type; // LashModelShapeType
-    Vec3 size;
+    LashVec3 size;
     double radius, length, inner_radius, outer_radius;
     LashModelPose pose;
-    Pose part_shape; // placement in the part's frame, resolved
+    LashPose part_shape; // placement in the part's frame, resolved
 } LashModelShape;
 
 typedef struct LashModelPart {
@@ -63,18 +63,18 @@ typedef struct LashModelPart {
     LashModelShape* shape;
     int shapes;
     double density, mass; // [kg/m^3], [kg]; NAN: not given
-    Vec3 center;          // of mass, in the part's frame [m]
-    Mat3 inertia;         // about the mass center, part's axes [kg m^2]; m[0] = NAN: not given
+    LashVec3 center;      // of mass, in the part's frame [m]
+    LashMat3 inertia;     // about the mass center, part's axes [kg m^2]; m[0] = NAN: not given
     LashModelPose pose;
-    Vec3 velocity, angular_velocity; // of the mass center, world axes; body axes
-    float color[4];                  // alpha 0: none given
+    LashVec3 velocity, angular_velocity; // of the mass center, world axes; body axes
+    float color[4];                      // alpha 0: none given
     bool fixed;
     // resolved
-    Pose world_part; // the part's own (CAD) frame at the start
-    Pose body_part;  // the same in the body frame: mass center, axes parallel; for the viewer
-    int body;        // number in the mechanism, -1: part of the ground
-    double extent;   // largest distance of its geometry from the mass center [m], 0: unknown
-    LashShape* cad;  // of a STEP part, borrowed from LashModel.cad of this model or its donor
+    LashPose world_part; // the part's own (CAD) frame at the start
+    LashPose body_part;  // the same in the body frame: mass center, axes parallel; for the viewer
+    int body;            // number in the mechanism, -1: part of the ground
+    double extent;       // largest distance of its geometry from the mass center [m], 0: unknown
+    LashShape* cad;      // of a STEP part, borrowed from LashModel.cad of this model or its donor
 } LashModelPart;
 
 typedef struct LashModelDriver {
@@ -100,8 +100,8 @@ typedef struct LashModelFace {
     int type;         // of a query: 0 any, else 1 + LashSurfaceType
     double radius;    // [m], NAN: any
     int side;         // 0 any, 1 convex (a pin), 2 concave (a bore)
-    Vec3 axis;        // part's axes; x = NAN: any
-    Vec3 near;        // part's coordinates [m]; x = NAN: not given
+    LashVec3 axis;    // part's axes; x = NAN: any
+    LashVec3 near;    // part's coordinates [m]; x = NAN: not given
     double tolerance; // of radius and ties [m], NAN: default
 } LashModelFace;
 
@@ -117,19 +117,19 @@ typedef struct LashModelJoint {
     char* name;
     int type; // LashJointType
     char *a, *b;
-    Vec3 point, axis, x_axis;       // world, at the start; x = NAN: not given
-    Vec3 a_point, a_axis, a_x_axis; // in the frame of part a, instead
-    Vec3 b_point, b_axis, b_x_axis;
+    LashVec3 point, axis, x_axis;       // world, at the start; x = NAN: not given
+    LashVec3 a_point, a_axis, a_x_axis; // in the frame of part a, instead
+    LashVec3 b_point, b_axis, b_x_axis;
     double start, clearance; // start: in the model's units; clearance NAN: not given
     LashModelDriver* driver;
     LashModelLimit* limit;
     int drivers, limits;
-    Vec3 second_axis;                              // universal: axis in b, instead of x_axis
+    LashVec3 second_axis;                          // universal: axis in b, instead of x_axis
     double length, pitch, ratio, radius, friction; // NAN: not given
     char *joint_a, *joint_b;                       // gear, rack and pinion
     // With clearance (model_clearance.c); NAN: not given
     double axial_clearance, restitution, pin_length, guide_length, collar_radius, width, height;
-    Vec3 eccentricity;         // x = NAN: not given
+    LashVec3 eccentricity;     // x = NAN: not given
     int bore_in;               // 0: a carries the bore, 1: b
     LashModelFace *bore, *pin; // CAD faces, NULL: not given
     int bore_faces, pin_faces;
@@ -140,20 +140,20 @@ typedef struct LashModelJoint {
     int first_contact, contacts;           // of a joint with clearance, in LashModel.contact_point
     int part_a, part_b;                    // -1: ground
     int coupled[2], coupled_coordinate[2]; // joints and coordinates of a gear
-    Pose world_a, world_b;                 // joint frames at the start; z is the axis
+    LashPose world_a, world_b;             // joint frames at the start; z is the axis
 } LashModelJoint;
 
 // A surface or a set of points in the coordinates of its part; which fields count depends on the
 // key it stood under.
 typedef struct LashModelFeature {
     bool given;
-    Vec3 center;           // or the point of a plane [m]
-    Vec3 axis;             // or the outward normal of a plane; x = NAN: not given
-    Vec3 size;             // edges of a box [m]; x = NAN: the part's own box
+    LashVec3 center;       // or the point of a plane [m]
+    LashVec3 axis;         // or the outward normal of a plane; x = NAN: not given
+    LashVec3 size;         // edges of a box [m]; x = NAN: the part's own box
     double radius, length; // [m]; length NAN: not given
     bool inside;           // the other side is within: a bore, a ring, a socket
     LashModelPose pose;    // of a box
-    Vec3* corner;          // of a box: components -1, 0, 1; NULL: all eight
+    LashVec3* corner;      // of a box: components -1, 0, 1; NULL: all eight
     int corners;
 } LashModelFeature;
 
@@ -162,9 +162,9 @@ typedef struct LashModelSide {
     char* part;
     LashModelFace* faces; // NULL: not given
     int face_count;
-    char* step;   // extra geometry in the part's coordinates, NULL: none
-    Vec3 point;   // [m], x = NAN: not given
-    Vec3* points; // [m], NULL: not given
+    char* step;       // extra geometry in the part's coordinates, NULL: none
+    LashVec3 point;   // [m], x = NAN: not given
+    LashVec3* points; // [m], NULL: not given
     int point_count;
     LashModelFeature sphere, plane, cylinder, circle, box;
     LashShape* extra; // of `step`, borrowed as a part's
@@ -196,7 +196,7 @@ typedef struct LashModelForce {
     char* name;
     int type; // row of the table in model_internal.h
     char *a, *b, *part, *joint, *coordinate;
-    Vec3 a_point, b_point, point; // in the frames of their parts [m]
+    LashVec3 a_point, b_point, point; // in the frames of their parts [m]
     double stiffness, damping,
         rest; // in the model's units, as the unit depends on the joint; NAN: not given
     LashModelFunction force[3], torque[3];
@@ -226,15 +226,15 @@ typedef struct LashModelOutput {
     char* coordinate; // of a joint; NULL: its first
     int when;         // LashModelWhen
     double level;
-    int direction; // of a crossing: 0 any, 1 up, 2 down
-    Vec3 point;    // in the part's frame [m]; x = NAN: the mass center
+    int direction;  // of a crossing: 0 any, 1 up, 2 down
+    LashVec3 point; // in the part's frame [m]; x = NAN: the mass center
     // resolved
     int kind;  // index into the table of quantities (model_outputs.c)
     int index; // body or joint number, first contact point
     int count; // contact points, of a contact's quantity
     int coordinate_index;
     double level_si;
-    Vec3 body_point; // [m]
+    LashVec3 body_point; // [m]
 } LashModelOutput;
 
 typedef struct LashModelSimulation {
@@ -271,7 +271,7 @@ typedef struct LashModel {
     LashModelUnits units;
     LashModelParameter* parameter;
     int parameters;
-    Vec3 gravity; // [m/s^2]
+    LashVec3 gravity; // [m/s^2]
     LashModelPart* part;
     int parts;
     LashModelJoint* joint;

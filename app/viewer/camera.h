@@ -3,7 +3,7 @@
 #define LASH_APP_VIEWER_CAMERA_H
 
 #include "core/error.h"
-#include "core/types.h"
+#include "core/math3.h"
 #include "geometry/shape.h"
 
 #ifdef __cplusplus

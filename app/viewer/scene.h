@@ -5,7 +5,7 @@
 
 #include "app/model/model.h"
 #include "app/run/record.h"
-#include "core/types.h"
+#include "core/math3.h"
 #include "geometry/shape.h"
 
 #ifdef __cplusplus

@@ -9,6 +9,7 @@
 // points per eighth of a turn reach rounding. OpenCASCADE's default quadrature is exact for
 // untrimmed faces but was found 1.5e-5 off where a bore is cut by a cross bore.
 #include "geometry/cad/moments.hpp"
+#include "core/math3.h"
 
 #include <algorithm>
 #include <cmath>

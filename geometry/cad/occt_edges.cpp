@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/math3.h"
 #include "geometry/cad/occt_model.hpp"
 
 namespace lash {

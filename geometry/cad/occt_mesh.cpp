@@ -20,6 +20,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/math3.h"
 #include "geometry/cad/moments.hpp"
 #include "geometry/cad/occt_model.hpp"
 

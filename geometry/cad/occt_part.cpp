@@ -32,6 +32,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/math3.h"
 #include "geometry/cad/occt_model.hpp"
 
 namespace lash {

@@ -3,6 +3,7 @@
 #ifndef LASH_GEOMETRY_OCCT_QUERY_H
 #define LASH_GEOMETRY_OCCT_QUERY_H
 
+#include "core/math3.h"
 #include "geometry/shape.h"
 
 #ifdef __cplusplus

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <gp_Quaternion.hxx>
 
+#include "core/math3.h"
 #include "geometry/cad/moments.hpp"
 #include "geometry/cad/occt_model.hpp"
 

@@ -22,6 +22,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/math3.h"
 #include "geometry/cad/surface.hpp"
 
 namespace lash {

@@ -7,6 +7,7 @@
 // error of rounding, so there the common point is taken as the foot of the center on the other
 // curve.
 #include "geometry/cad/surface.hpp"
+#include "core/math3.h"
 
 #include <algorithm>
 #include <cmath>

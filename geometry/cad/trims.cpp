@@ -12,6 +12,7 @@
 // straight in (u, v) is a line; the rest is interpolated piecewise by polynomials of degree 9 at
 // Chebyshev points, halved until the error is below 1e-11 of the face.
 #include "geometry/cad/trims.hpp"
+#include "core/math3.h"
 
 #include <algorithm>
 #include <cmath>
