@@ -6,7 +6,10 @@
 // SHALLOW counts when its point lies in the other solid and
 //   vertex:     nothing of the boundary is nearer than its foot; every other face has a root of its
 //               own for the point. Nearest to a reentrant edge, where the feet on both faces lie
-//               beyond their trims: the root moves to that edge;
+//               beyond their trims: the root moves to that edge. Where another face is nearer, or
+//               the vertex has gone through and is outside, an edge that leaves it may still be
+//               inside (the corner of a box, cut off by a wedge): a root along which the whole
+//               corner would leave counts as one of that edge;
 //   edge, face: the boundary is not nearer than half the depth. The deepest point of an edge is
 //               often one between two faces, where no kernel looks; the roots on both sides stand
 //               for it. Crossed edges that cut a wedge of 60 degrees are twice as deep as their
@@ -96,12 +99,15 @@ static bool look_at_point(const Inside* in, double depth, Deepest* best) {
     return true;
 }
 
+// Of the root's point, beyond an end that of the end.
 static double parameter_of(const Inside* in) {
     const LashFeature* f = in->f;
     if (f->skeleton == LASH_SKELETON_CURVE) return in->t[0];
     double u = lash_feature_parameter(f, lash_place_inverse(in->place, in->point));
-    if (f->skeleton == LASH_SKELETON_LINE) return u;
-    return u - 2 * LASH_PI * floor((u - f->t0) / (2 * LASH_PI));
+    if (f->skeleton == LASH_SKELETON_LINE) return fmax(f->t0, fmin(f->t1, u));
+    u -= 2 * LASH_PI * floor((u - f->t0) / (2 * LASH_PI));
+    if (f->closed || u <= f->t1) return u;
+    return u - f->t1 < f->t0 + 2 * LASH_PI - u ? f->t1 : f->t0;
 }
 
 typedef struct Line { // an upper bound of the depth along an edge: depth + slope (u - at)
@@ -111,11 +117,11 @@ typedef struct Line { // an upper bound of the depth along an edge: depth + slop
 
 // The depth of a straight edge in a convex solid is concave along it, and each nearest boundary
 // point bounds it by a line. From the root on: to where the lines cross, or where the depth would
-// be that of the root, until it is enough. Elsewhere that is a good guess.
-static void look_along_edge(const Inside* in, double depth, double enough, Deepest* best) {
+// be that of the root, until it is enough. Elsewhere that is a good guess. s: where to begin.
+static void look_along_edge(const Inside* in, const LashEdge* e, double s, double depth,
+                            double enough, Deepest* best) {
     enum { PLACES = 6 };
-    const LashEdge* e = in->f->edge;
-    double s = parameter_of(in), low = e->t0, high = e->t1;
+    double low = e->t0, high = e->t1;
     Line up = {0}, down = {0};
     if (in->f->closed) {
         low = s - 1;
@@ -124,7 +130,7 @@ static void look_along_edge(const Inside* in, double depth, double enough, Deepe
     for (int k = 0; k < PLACES; ++k) {
         LashSolidFoot foot;
         LashCurvePoint at = lash_edge_point(in->f->shape, e, s);
-        Vec3 p = k == 0 ? in->point : lash_place(in->place, at.p);
+        Vec3 p = lash_place(in->place, at.p);
         double limit = (depth + vec3_distance(p, in->point)) * (1 + 1e-6);
         if (!lash_solid_nearest(in->solid, p, limit, &foot)) return;
         keep_deeper(best, in, p, &foot);
@@ -143,6 +149,23 @@ static void look_along_edge(const Inside* in, double depth, double enough, Deepe
         if (to == s) return;
         s = to;
     }
+}
+
+// The vertex of a root on a face, not nearest to it: are all its edges above, and some of one
+// half as deep as the root inside? m: outward direction of the vertex, its own frame.
+static bool corner_is_inside(const Inside* in, Vec3 m, double depth) {
+    const LashFeature* f = in->f;
+    const LashShape* s = f->shape;
+    Deepest best = {.depth = -1};
+    bool border = false;
+    if (in->solid == NULL || in->other->kind != LASH_FEATURE_FACE) return false;
+    if (!lash_feature_owns(f, f->origin, NULL, m, LASH_BORDER_ANGLE, NULL, &border)) return false;
+    for (int k = 0; k < f->vertex->edges && best.depth < HALF * depth; ++k) {
+        const LashEdge* e = s->edge + s->vertex_edge[f->vertex->first_edge + k];
+        bool first = s->vertex + e->vertex[0] == f->vertex;
+        look_along_edge(in, e, first ? e->t0 : e->t1, depth, HALF * depth, &best);
+    }
+    return best.depth >= HALF * depth;
 }
 
 // A vertex below two faces with a reentrant edge between them, and its foot beyond the edge: the
@@ -181,19 +204,25 @@ static bool counts_in_solids(const Inside in[2], const bool test[2], const LashP
     const LashFeature *fa = in[0].f, *fb = in[1].f;
     double depth = -r->gap, enough = HALF * depth;
     bool vertex = fa->kind == LASH_FEATURE_VERTEX || fb->kind == LASH_FEATURE_VERTEX;
-    bool crossed = fa->kind == LASH_FEATURE_EDGE && fb->kind == LASH_FEATURE_EDGE;
+    bool edges = fa->kind == LASH_FEATURE_EDGE && fb->kind == LASH_FEATURE_EDGE;
+    bool along = edges || r->beyond; // the root's point is not one to be looked at
     if (vertex) enough = depth * (1 - 1e-8) - ROUNDING * fmax(fa->size, fb->size);
     Deepest best = {.depth = -1};
-    for (int i = 0; i < 2; ++i) {
-        if (test[i] && !crossed && !look_at_point(in + i, depth, &best)) return false;
-    }
+    bool outside = false;
+    for (int i = 0; i < 2; ++i)
+        outside |= test[i] && !along && !look_at_point(in + i, depth, &best);
+    if (outside && !vertex) return false;
     for (int i = 0; i < 2; ++i) {
         if (test[i] && in[i].f->kind == LASH_FEATURE_EDGE && best.depth < enough)
-            look_along_edge(in + i, depth, enough, &best);
+            look_along_edge(in + i, in[i].f->edge, parameter_of(in + i), depth, enough, &best);
     }
     bool shallower = best.depth < enough;
     verdict->inside = best.depth > 0;
-    if (shallower && (vertex || best.depth < fmax(SHALLOW, LEAST * depth))) return false;
+    if (vertex && (outside || shallower)) {
+        if (fa->kind != LASH_FEATURE_VERTEX) return corner_is_inside(in + 1, r->normal, depth);
+        return corner_is_inside(in, vec3_neg(mat3_mul_transposed(b_a->rot, r->normal)), depth);
+    }
+    if (shallower && best.depth < fmax(SHALLOW, LEAST * depth)) return false;
     if (shallower) verdict->real = best.depth;
     if (shallower) return is_chosen(best.in, &best.foot);
     if (vertex && best.in->other->kind == LASH_FEATURE_FACE &&
@@ -217,7 +246,8 @@ bool pair_root_counts(const PairSide* a, const PairSide* b, const PairCombinatio
     }
     test[0] = test[0] && solid_b != NULL;
     test[1] = test[1] && solid_a != NULL;
-    if (r->gap > -SHALLOW || (!test[0] && !test[1])) return true;
+    if (!test[0] && !test[1]) return !r->beyond;
+    if (r->gap > -SHALLOW) return true;
     Vec3 a_in_a = lash_place(&v->a_b, r->point_a), b_in_a = lash_place(&v->a_b, r->point_b);
     const Inside in[2] = {
         {fa, fb, solid_b, b->chosen, &v->b_a, r->point_a, r->point_b, r->t_a},

@@ -20,6 +20,11 @@
 
 #include "geometry/kernels/kernels_internal.h"
 
+// Of the depth: how far beyond an end at a reentrant corner a foot may be. The foot moves by the
+// depth over the tangent of the angle between both edges; what has no point in the solid is left
+// out by the pair manager. Less: contacts at such corners are lost, test_geometry_solid.
+static const double ENDS = 8;
+
 static bool concave(const LashFeature* f) { // every point of it is hollow in one direction at least
     return f->kind == LASH_FEATURE_FACE && f->side < 0 && f->skeleton != LASH_SKELETON_SURFACE;
 }
@@ -176,6 +181,7 @@ void lash_pair_add(LashPairView* v, const LashCandidate* c) {
     r->ball_a = c->ball;
     r->ball_b = false;
     r->rim = false;
+    r->beyond = false;
     r->deep = gap < -reach;
     r->t_a[0] = c->t_a[0];
     r->t_a[1] = c->t_a[1];
@@ -192,12 +198,17 @@ void lash_pair_add(LashPairView* v, const LashCandidate* c) {
     }
     LashTrimRoom* room = v->query->room != NULL ? v->query->room + 2 * c->slot : NULL;
     if (!lash_feature_owns(b, r->point_b, c->t_b, c->n, slack_b, room, &r->boundary) &&
-        !vertex_behind(a, b, r->point_b, gap))
-        return;
+        !vertex_behind(a, b, r->point_b, gap)) {
+        if (gap >= 0 || !lash_edge_goes_on(b, r->point_b, c->n, slack_b, -ENDS * gap)) return;
+        r->beyond = true;
+    }
     if (room != NULL) ++room;
     Vec3 p = lash_place_inverse(v->b_a, r->point_a);
     Vec3 m = vec3_neg(mat3_mul_transposed(v->b_a->rot, c->n));
-    if (!lash_feature_owns(a, p, c->t_a, m, slack_a, room, &r->boundary)) return;
+    if (!lash_feature_owns(a, p, c->t_a, m, slack_a, room, &r->boundary)) {
+        if (gap >= 0 || !lash_edge_goes_on(a, p, m, slack_a, -ENDS * gap)) return;
+        r->beyond = true;
+    }
     if (gap < 0 && is_free(a->skeleton, b->skeleton))
         r->deep |= beyond_cone(a, p, gap) || beyond_cone(b, r->point_b, gap);
     if (c->check && !r->deep && !is_contact(v, c, r)) return;

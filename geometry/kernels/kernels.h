@@ -99,6 +99,7 @@ typedef struct LashRoot {
     bool boundary;         // lies on the border between two features: may be found twice
     bool ball_a, ball_b;   // the side acts as a material ball on its skeleton (spanning points)
     bool deep;             // below the reach: not a gap
+    bool beyond;           // in penetration: a foot lies beyond the end of its edge
     bool shadowed;         // in penetration, but a neighbouring face is a much shorter way out
     // A rim on a barrel: what its second order needs. Unit vectors along the rim and around the
     // barrel (b's frame, either sense); curvature of the rim against its outward direction [1/m].

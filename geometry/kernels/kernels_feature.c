@@ -286,18 +286,22 @@ bool lash_feature_vertex_matters(const LashShape* shape, int index) {
 
 // ---- ownership --------------------------------------------------------------------------------
 
-static bool inside_ends(const LashFeature* f, Vec3 p, double tolerance, bool* border) {
-    double t, low = f->t0, high = f->t1;
-    if (f->closed || f->skeleton == LASH_SKELETON_CURVE) return true;
+// Parameter of p on an edge, line or arc; beyond its ends that of the nearer one.
+static double parameter_near(const LashFeature* f, Vec3 p) {
+    double low = f->t0, high = f->t1;
     Vec3 w = vec3_sub(p, f->origin);
-    if (f->skeleton == LASH_SKELETON_LINE) {
-        t = vec3_dot(w, f->z);
-    } else {
-        t = atan2(vec3_dot(w, f->y), vec3_dot(w, f->x)) - low;
-        t = low + t - 2 * LASH_PI * floor(t / (2 * LASH_PI));
-        if (t > high && t - high > low + 2 * LASH_PI - t) t -= 2 * LASH_PI;
-        tolerance /= f->radius;
-    }
+    if (f->skeleton == LASH_SKELETON_LINE) return vec3_dot(w, f->z);
+    double t = atan2(vec3_dot(w, f->y), vec3_dot(w, f->x)) - low;
+    t = low + t - 2 * LASH_PI * floor(t / (2 * LASH_PI));
+    if (t > high && t - high > low + 2 * LASH_PI - t) t -= 2 * LASH_PI;
+    return t;
+}
+
+static bool inside_ends(const LashFeature* f, Vec3 p, double tolerance, bool* border) {
+    double low = f->t0, high = f->t1;
+    if (f->closed || f->skeleton == LASH_SKELETON_CURVE) return true;
+    double t = parameter_near(f, p);
+    if (f->skeleton == LASH_SKELETON_CIRCLE) tolerance /= f->radius;
     if (t < low - tolerance || t > high + tolerance) return false;
     if (t < low + tolerance || t > high - tolerance) *border = true;
     return true;
@@ -363,6 +367,17 @@ bool lash_behind_concave_edge(const LashFeature* f, Vec3 p, double depth) {
         if (is_concave_edge_of(e, index) && near_edge(e, p, slack)) return true;
     }
     return false;
+}
+
+bool lash_edge_goes_on(const LashFeature* f, Vec3 p, Vec3 m, double slack, double depth) {
+    bool border = false;
+    if (f->kind != LASH_FEATURE_EDGE || f->closed || f->skeleton == LASH_SKELETON_CURVE)
+        return false;
+    double t = parameter_near(f, p), unit = f->skeleton == LASH_SKELETON_CIRCLE ? f->radius : 1;
+    double over = fmax(f->t0 - t, t - f->t1) * unit;
+    int vertex = f->edge->vertex[t > f->t1];
+    if (over > depth || vertex < 0 || lash_feature_vertex_matters(f->shape, vertex)) return false;
+    return inside_wedge(f, p, t, m, slack, &border);
 }
 
 bool lash_feature_owns(const LashFeature* f, Vec3 p, const double* t, Vec3 m, double slack,

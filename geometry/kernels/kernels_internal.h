@@ -32,6 +32,10 @@ bool lash_feature_owns(const LashFeature* f, Vec3 p, const double* t, Vec3 m, do
 // rounding, or in the course of an iteration, still touches the face. Is p there, or not farther
 // behind the edge than depth [m]?
 bool lash_behind_concave_edge(const LashFeature* face, Vec3 p, double depth);
+// An edge, line or arc, ends at a vertex that cannot touch (one of the edges there is concave): the
+// material of its neighbours begins, and in penetration a foot beyond the end by up to depth [m] is
+// still the edge's.
+bool lash_edge_goes_on(const LashFeature* edge, Vec3 p, Vec3 m, double slack, double depth);
 // Largest distance of the trims from the edges they follow: CAD data agree to their tolerance only.
 double lash_trim_mismatch(const LashShape* shape, const LashFace* face);
 double lash_feature_parameter(const LashFeature* f, Vec3 p); // of an edge, line or circle

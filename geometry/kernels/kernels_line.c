@@ -316,6 +316,7 @@ static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cy
     r->bend = radial * rim->bend;
     r->ball_a = r->ball_b = r->shadowed = false;
     r->rim = true;
+    r->beyond = false;
     r->t_a[0] = r->t_a[1] = r->t_b[0] = r->t_b[1] = 0;
     return true;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "geometry/interference.h"
+#include "geometry/kernels/bezier.h"
 #include "geometry/pairs.h"
 #include "geometry/solid.h"
 #include "tests/cad_parts.h"
@@ -162,11 +163,19 @@ static void a_point_is_inside_where_the_mesh_winds_around_it(void** state) {
 enum { CAPACITY = 512 };
 
 typedef struct Rig {
+    const LashShape* shape[2];
     LashPair* pair;
     LashPairWork *warm, *fresh;
-    long poses, jumps; // of all walks; jumps from or into penetration
+    double rounding;    // of gaps, fresh and warm [m]
+    long poses, depths; // of all walks; in penetration, and looked at
     LashContactPoint point[2][CAPACITY];
 } Rig;
+
+static double depth_in(const LashSolid* solid, Vec3 p) {
+    LashSolidFoot foot;
+    if (!lash_solid_nearest(solid, p, 1e-3, &foot)) return -1e-3;
+    return foot.inside ? foot.distance : -foot.distance;
+}
 
 static double least_gap(Rig* rig, LashPairWork* work, int slot, Pose a, int* count) {
     *count = lash_pair_query(rig->pair, work, a, pose_identity(), 1e-3, rig->point[slot], CAPACITY);
@@ -190,6 +199,37 @@ static Pose approach(Rig* rig, Random* r) {
         a.r = vec3_add_scaled(a.r, fmin(1, 0.9 * gap / vec3_norm(way)), way);
     }
     return a;
+}
+
+// The deepest point of the edges of both parts in the other solid, in steps of 2 % of it; and of the
+// points reported.
+static double true_depth(Rig* rig, Pose a, int count) {
+    double best = 0;
+    Pose back = pose_inverse(a);
+    for (int side = 0; side < 2; ++side) {
+        const LashShape* s = rig->shape[side];
+        const LashSolid* other = lash_shape_solid(rig->shape[1 - side], 0);
+        for (int i = 0; i < s->edges; ++i) {
+            const LashEdge* e = s->edge + i;
+            double t = e->t0, speed = 1; // [m] per unit of t, at most
+            if (e->type == LASH_CIRCLE) speed = e->radius;
+            if (e->type == LASH_FREE_CURVE) speed = 0.02 / (e->t1 - e->t0);
+            for (bool last = false; !last;) {
+                last = t >= e->t1;
+                Vec3 p = pose_point(side == 0 ? a : back, lash_edge_point(s, e, t).p);
+                double d = depth_in(other, p);
+                best = fmax(best, d);
+                t = fmin(e->t1, t + fmax(best - d, 0.02 * best + 2e-8) / speed);
+            }
+        }
+    }
+    for (int i = 0; i < count; ++i) {
+        const LashContactPoint* p = rig->point[0] + i;
+        best = fmax(best, depth_in(lash_shape_solid(rig->shape[1], 0), p->point_a));
+        best =
+            fmax(best, depth_in(lash_shape_solid(rig->shape[0], 0), pose_point(back, p->point_b)));
+    }
+    return best;
 }
 
 // A path that stays at the surface: small random steps, back out along the normal when deeper than
@@ -220,14 +260,20 @@ static void walk(Rig* rig, Random* r, const char* what, double depth, long steps
         lash_pair_work_reset(rig->fresh);
         double gap = least_gap(rig, rig->warm, 0, a, &n);
         double again = least_gap(rig, rig->fresh, 1, a, &m);
-        assert_true(gap == again && n == m);
+        assert_true(n == m && (gap == again || fabs(gap - again) <= rig->rounding));
+        if (gap < -1e-6 && k % 10 == 0) {
+            double depth_here = true_depth(rig, a, n);
+            if (!(-gap >= 0.97 * depth_here && -gap <= 2.05 * depth_here))
+                print_message("%s step %ld: depth %g reported, %g is true\n", what, k, -gap,
+                              depth_here);
+            assert_true(-gap >= 0.97 * depth_here && -gap <= 2.05 * depth_here);
+            ++rig->depths;
+        }
         double from = fmin(last, 1e-3), to = fmin(gap, 1e-3);
         double most = travel.sum + 1e-9 + fmax(0, fmax(-from, -to));
         if (k > 0 && fabs(to - from) > most)
             print_message("%s step %ld: %g to %g, moved %g\n", what, k, from, to, travel.sum);
-        bool jump = k > 0 && fabs(to - from) > most;
-        assert_false(jump && from >= 0 && to >= 0);
-        rig->jumps += jump;
+        assert_false(k > 0 && fabs(to - from) > most);
         ++rig->poses;
         last = gap;
     }
@@ -250,7 +296,11 @@ static void gaps_along_paths_change_by_no_more_than_the_motion(void** state) {
             rig.pair = lash_pair_create(&def);
             rig.warm = lash_pair_work_create(rig.pair);
             rig.fresh = lash_pair_work_create(rig.pair);
+            rig.shape[0] = shape[i];
+            rig.shape[1] = shape[j];
             bool slow = lash_pair_searches(rig.pair);
+            // Newton ends within rounding of a free root, from anywhere; all others are closed forms
+            rig.rounding = slow ? 1e-15 : 0;
             long walks = poses(1, slow ? 10 : 60);
             for (long k = 0; k < walks; ++k) {
                 lash_pair_work_reset(rig.warm);
@@ -261,11 +311,51 @@ static void gaps_along_paths_change_by_no_more_than_the_motion(void** state) {
             lash_pair_destroy(rig.pair);
         }
     }
-    // A contact micrometres deep may lose its root, cause not known yet: see Limits in
-    // docs/geometry.md.
-    print_message("%ld poses, %ld jumps in penetration\n", rig.poses, rig.jumps);
-    assert_true(rig.jumps <= rig.poses / 20000);
+    print_message("%ld poses, %ld depths\n", rig.poses, rig.depths);
+    assert_true(rig.depths > rig.poses / 100);
     for (int i = 0; i < PARTS; ++i) lash_shape_destroy(shape[i]);
+}
+
+// Poses that such paths have lost a contact at.
+typedef struct Lost {
+    int a, b; // parts
+    Pose pose;
+    double depth; // the true one [m]
+} Lost;
+
+static void a_corner_cut_off_and_an_edge_at_a_reentrant_corner_keep_their_depth(void** state) {
+    (void)state;
+    static const Lost lost[] = {
+        // a wedge cuts off the corner of a box; the corner itself is outside again
+        {0,
+         5,
+         {{3.8285e-3, 7.00727e-3, -1.4255e-4}, {0.175715, -0.171630, 0.938104, -0.244189}},
+         1.83e-5},
+        // a round edge where two edges of the hook's end meet in its mouth
+        {0,
+         1,
+         {{5.9074e-4, -2.7085e-4, -7.11777e-3}, {0.014813, -0.395120, 0.361748, 0.844274}},
+         5.34e-6}};
+    for (int i = 0; i < 2; ++i) {
+        static Rig rig;
+        LashShape *a = make(lost[i].a), *b = make(lost[i].b);
+        LashPairDef def = lash_pair_def();
+        def.a.shape = a;
+        def.b.shape = b;
+        rig.pair = lash_pair_create(&def);
+        rig.fresh = lash_pair_work_create(rig.pair);
+        Pose at = lost[i].pose;
+        at.rot = quat_normalize(at.rot);
+        int count;
+        double gap = least_gap(&rig, rig.fresh, 0, at, &count);
+        if (!(gap <= -0.9 * lost[i].depth && gap >= -2.1 * lost[i].depth))
+            print_message("pose %d: gap %g, depth %g\n", i, gap, lost[i].depth);
+        assert_true(gap <= -0.9 * lost[i].depth && gap >= -2.1 * lost[i].depth);
+        lash_pair_work_destroy(rig.fresh);
+        lash_pair_destroy(rig.pair);
+        lash_shape_destroy(a);
+        lash_shape_destroy(b);
+    }
 }
 
 // ---- interference -------------------------------------------------------------------------------
@@ -291,6 +381,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_point_in_a_primitive_has_the_depth_of_first_principles),
         cmocka_unit_test(a_point_is_inside_where_the_mesh_winds_around_it),
+        cmocka_unit_test(a_corner_cut_off_and_an_edge_at_a_reentrant_corner_keep_their_depth),
         cmocka_unit_test(gaps_along_paths_change_by_no_more_than_the_motion),
         cmocka_unit_test(boxes_in_each_other_are_found_with_place_and_depth),
     };
