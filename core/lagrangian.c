@@ -271,6 +271,14 @@ static void forces(const LashSystem* system, LashSystemWork* work, double t, con
     c->def.force(&at, v, F);
 }
 
+static void conservative(const LashSystem* system, LashSystemWork* work, double t, const double* q,
+                         double* F) {
+    const Callbacks* c = callbacks_of(system);
+    zero(F, (size_t)c->def.n);
+    LashLagrangianPoint at = point_at(c, work, t, q);
+    c->def.conservative(&at, F);
+}
+
 // Column j of a derivative of F from its values on both sides: -(plus - minus) / 2s.
 static void negative_column(const LashSystemWork* work, int n, double s, double* column) {
     for (int i = 0; i < n; ++i) column[i] = (work->minus[i] - work->plus[i]) / (2 * s);
@@ -458,6 +466,7 @@ LashLagrangian* lash_lagrangian_create(const LashLagrangianDef* def) {
     s->mass = mass;
     s->mass_tangent = mass_tangent;
     s->forces = forces;
+    s->conservative = def->conservative != NULL ? conservative : NULL;
     s->tangents = tangents;
     s->power = power;
     s->potential = potential;

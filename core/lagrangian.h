@@ -64,6 +64,8 @@ typedef struct LashLagrangianDef {
     void (*force_tangents)(const LashLagrangianPoint* at, const double* v, double* dFdv,
                            double* dFdq);               // (n x n) each. NULL: central differences
     double (*potential)(const LashLagrangianPoint* at); // NULL: 0
+    void (*conservative)(const LashLagrangianPoint* at,
+                         double* F); // (n) its force; NULL: not given
     LashPower (*power)(const LashLagrangianPoint* at, const double* v); // NULL: none
 
     const LashLagrangianContact* contact; // copied; in any order

@@ -98,6 +98,15 @@ static void forces(const LashSystem* system, LashSystemWork* work, double t, con
     for (int i = 0; i < l->n; ++i) F[i] += work->f[i];
 }
 
+static void conservative(const LashSystem* system, LashSystemWork* work, double t, const double* q,
+                         double* F) {
+    (void)work;
+    (void)t;
+    const Linear* l = linear_of(system);
+    memcpy(F, l->load, (size_t)l->n * sizeof *F);
+    band_add(&l->K, l->n, -1, q, F);
+}
+
 static void tangents(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                      const double* v, double* C, double* K) {
     (void)work;
@@ -355,6 +364,7 @@ static void set_table(LashSystem* s) {
     s->mass = mass;
     s->mass_tangent = mass_tangent;
     s->forces = forces;
+    s->conservative = conservative;
     s->tangents = tangents;
     s->power = power;
     s->potential = potential;

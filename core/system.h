@@ -121,6 +121,9 @@ struct LashSystem {
                    const double* v, double* F);
     void (*tangents)(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                      const double* v, double* C, double* K);
+    // Of them those of the potential energy alone: gravity, springs. NULL: not given apart.
+    void (*conservative)(const LashSystem* system, LashSystemWork* work, double t, const double* q,
+                         double* F);
     LashPower (*power)(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                        const double* v);
     double (*potential)(const LashSystem* system, LashSystemWork* work, double t,

@@ -214,6 +214,22 @@ void mechanism_add_tangents(const LashMechanism* mech, LashSystemWork* work, dou
     }
 }
 
+void mechanism_add_conservative(const LashMechanism* mech, LashSystemWork* work, double* F) {
+    for (int i = 1; i < mech->bodies; ++i)
+        add6(F + 6 * (i - 1), vec3_scale(mech->body[i].def.mass, mech->gravity), vec3(0, 0, 0));
+    for (int k = 0; k < mech->forces; ++k) {
+        const Force* force = &mech->force[k];
+        if (force->kind->along == ON_BODY) continue;
+        Coordinate c;
+        place_coordinate(mech, work, force, false, &c);
+        double f = force->kind->conservative(&force->def, c.x);
+        for (int i = 0; i < 6; ++i) {
+            if (force->a > 0) F[6 * (force->a - 1) + i] += f * c.g[i];
+            if (force->b > 0) F[6 * (force->b - 1) + i] += f * c.g[6 + i];
+        }
+    }
+}
+
 double mechanism_force_potential(const LashMechanism* mech, LashSystemWork* work) {
     double energy = 0;
     for (int k = 0; k < mech->forces; ++k) {

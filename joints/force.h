@@ -11,7 +11,7 @@ typedef enum ForceAlong {
     ON_BODY           // three components on body b, functions of time
 } ForceAlong;
 
-// A force along a coordinate x has law, potential and power; one on a body has load and turn. Made
+// A force along a coordinate x has law, potential, conservative part and power; one on a body has load and turn. Made
 // by the two macros below: a kind that lacks one of its functions does not compile.
 typedef struct ForceKind {
     const char* name;
@@ -20,6 +20,7 @@ typedef struct ForceKind {
     double (*law)(const LashForceDef* def, double t, double x, double speed, double d[3]);
     // Energy whose negative derivative is the conservative part of the law [J].
     double (*potential)(const LashForceDef* def, double x);
+    double (*conservative)(const LashForceDef* def, double x); // that part of the law
     // Power of the rest of the law [W].
     LashPower (*power)(const LashForceDef* def, double t, double x, double speed);
     // Force (world axes) and torque (body axes) on b of the components f.
@@ -27,10 +28,10 @@ typedef struct ForceKind {
     // Adds minus their derivative by a rotation of b to the 6x6 block.
     void (*turn)(const LashForceDef* def, const BodyState* b, Vec3 f, double* block);
 } ForceKind;
-#define FORCE_ALONG(name, along, law, potential, power) \
-    { name, along, law, potential, power, NULL, NULL }
+#define FORCE_ALONG(name, along, law, potential, conservative, power) \
+    { name, along, law, potential, conservative, power, NULL, NULL }
 #define FORCE_ON_BODY(name, load, turn) \
-    { name, ON_BODY, NULL, NULL, NULL, load, turn }
+    { name, ON_BODY, NULL, NULL, NULL, NULL, load, turn }
 
 const ForceKind* force_kind(LashForceType type);
 

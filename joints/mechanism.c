@@ -145,6 +145,15 @@ static void tangents(const LashSystem* system, LashSystemWork* work, double t, c
     mechanism_add_tangents(mech, work, t, v, C, K);
 }
 
+static void conservative(const LashSystem* system, LashSystemWork* work, double t, const double* q,
+                         double* F) {
+    (void)t;
+    const LashMechanism* mech = of(system);
+    memset(F, 0, (size_t)system->nv * sizeof *F);
+    if (mech->forces > 0) mechanism_place(mech, q, work->body);
+    mechanism_add_conservative(mech, work, F);
+}
+
 static LashPower power(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                        const double* v) {
     const LashMechanism* mech = of(system);
@@ -541,6 +550,7 @@ const LashSystem* lash_mechanism_system(LashMechanism* mech) {
                                 .move_tangent = move_tangent,
                                 .mass = mass,
                                 .forces = forces,
+                                .conservative = conservative,
                                 .tangents = tangents,
                                 .power = power,
                                 .potential = potential,

@@ -130,6 +130,8 @@ void mechanism_add_forces(const LashMechanism* mech, LashSystemWork* work, doubl
                           const double* v, double* F);
 void mechanism_add_tangents(const LashMechanism* mech, LashSystemWork* work, double t,
                             const double* v, double* C, double* K);
+// Those of the potential alone: gravity, springs.
+void mechanism_add_conservative(const LashMechanism* mech, LashSystemWork* work, double* F);
 double mechanism_force_potential(const LashMechanism* mech, LashSystemWork* work);
 LashPower mechanism_force_power(const LashMechanism* mech, LashSystemWork* work, double t,
                                 const double* v);

@@ -14,13 +14,16 @@ typedef struct LashSim LashSim; // opaque: state, workspaces, arena; private to 
 
 // The schemes: value, file in solvers/schemes/ that describes it, name as models write it. A new one
 // is its file and a line here.
-#define LASH_SCHEME_TABLE(SCHEME)                                    \
-    SCHEME(LASH_COMBINED, combined, "combined")                      \
-    SCHEME(LASH_MOREAU_JEAN, moreau_jean, "moreau-jean")             \
-    SCHEME(LASH_DIRECT, direct, "direct")                            \
-    SCHEME(LASH_SCHATZMAN_PAOLI, schatzman_paoli, "schatzman-paoli") \
-    SCHEME(LASH_NEWMARK, newmark, "newmark")                         \
-    SCHEME(LASH_GGL, ggl, "ggl")                                     \
+#define LASH_SCHEME_TABLE(SCHEME)                                          \
+    SCHEME(LASH_COMBINED, combined, "combined")                            \
+    SCHEME(LASH_MOREAU_JEAN, moreau_jean, "moreau-jean")                   \
+    SCHEME(LASH_DIRECT, direct, "direct")                                  \
+    SCHEME(LASH_SCHATZMAN_PAOLI, schatzman_paoli, "schatzman-paoli")       \
+    SCHEME(LASH_NEWMARK, newmark, "newmark")                               \
+    SCHEME(LASH_HHT, hht, "hht")                                           \
+    SCHEME(LASH_GENERALIZED_ALPHA, generalized_alpha, "generalized-alpha") \
+    SCHEME(LASH_KRENK_HOGSBERG, krenk_hogsberg, "krenk-hogsberg")          \
+    SCHEME(LASH_GGL, ggl, "ggl")                                           \
     SCHEME(LASH_TRAPEZOIDAL, trapezoidal, "trapezoidal")
 
 #define LASH_SCHEME_VALUE(value, file, name) value,
@@ -30,9 +33,28 @@ extern const char* const lash_scheme_names[LASH_SCHEMES + 1]; // ends with NULL
 const char* lash_scheme_name(LashScheme scheme);
 const char* lash_scheme_summary(LashScheme scheme);
 // Does the scheme read this setting: "theta", "direction", "forecast", "gamma", "coupled",
-// "variant", "newmark_gamma", "newmark_beta"; "fremond": the law of this name; "joint friction",
+// "variant", or an option that it declares; "fremond": the law of this name; "joint friction",
 // "restitution": does it know that?
 bool lash_scheme_uses(LashScheme scheme, const char* setting);
+// Names of the schemes for which that is so: "combined, direct or moreau-jean".
+void lash_scheme_list(const char* setting, char* text, size_t size);
+
+// A setting that a scheme declares in its file: a number, or one of some names. Its value is a
+// number; of a name its place among the names.
+typedef struct LashOption {
+    const char *name, *help;
+    double value;             // default
+    double low, high;         // range; of names: the first and the last that the scheme takes
+    const char* const* names; // NULL: a number; ends with NULL; lash_truth_names: false or true
+} LashOption;
+extern const char* const lash_truth_names[3];
+enum { LASH_MAX_OPTIONS = 32 }; // of all schemes together
+
+// The options of all schemes, each name once.
+int lash_option_count(void);
+const LashOption* lash_option(int number); // as the first scheme that has it declares it
+// As the scheme declares it; NULL: it has none of this name.
+const LashOption* lash_scheme_option(LashScheme scheme, const char* name);
 
 typedef enum LashDirection {
     LASH_AT_MIDPOINT,
@@ -75,8 +97,8 @@ typedef struct LashSettings {
     bool full_newton; // renew the Newton matrix, all derivatives in it, in every iteration; stop at
                       // the tolerances. Default: keep it over many steps, go on below them
     LashJointMethod joints;
-    double newmark_gamma, newmark_beta; // of newmark: 1/2 <= gamma <= 2 beta
     int max_substeps; // 1: none; a failing step is retried as 2, 4, ... sub-steps up to this
+    double option[LASH_MAX_OPTIONS]; // by number; NaN: not given, as the scheme declares it
 } LashSettings;
 
 typedef struct LashStepInfo {
@@ -127,6 +149,7 @@ typedef struct LashEnergy {
     double opening_work;                   // the part of them by contacts that were opening [J]
     double joint_work;                     // of ideal joints: pure discretisation error [J]
     double start;                          // kinetic + potential at the start [J]
+    double algorithmic; // H of schemes that have one, beside kinetic + potential: now; NaN [J]
 } LashEnergy;
 
 typedef enum LashEventKind {
@@ -163,6 +186,13 @@ bool lash_settings_check(const LashSettings* settings, LashError* error);
 
 // A setting that is not the default and that the scheme does not read; NULL: none.
 const char* lash_settings_unused(const LashSettings* settings);
+// Gives an option its value, or one of its names. False: no scheme has it, or no such name.
+bool lash_settings_set(LashSettings* settings, const char* option, double value);
+bool lash_settings_choose(LashSettings* settings, const char* option, const char* name);
+// As the scheme reads it: given, or its default; NaN: it does not read it.
+double lash_settings_option(const LashSettings* settings, const char* option);
+// Can the scheme, so set, run this system? False, with a message, when it cannot.
+bool lash_settings_fit(const LashSettings* settings, const LashSystem* system, LashError* error);
 
 LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings); // borrows system
 void lash_sim_destroy(LashSim* sim);                                              // NULL is allowed

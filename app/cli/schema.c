@@ -227,6 +227,15 @@ static void put_parameters(AppJson* json) {
     app_json_end_object(json);
 }
 
+static void put_option(AppJson* json, const KeySpec* spec) {
+    if (spec->choices == NULL)
+        put_number_choices(json, spec->range);
+    else if (spec->choices == lash_truth_names)
+        app_json_put_text(json, "type", "boolean");
+    else
+        put_choices(json, spec->choices);
+}
+
 static void put_key(AppJson* json, const KeySpec* spec) {
     app_json_begin_object(json);
     app_json_put_text(json, "description", spec->help);
@@ -261,6 +270,9 @@ static void put_key(AppJson* json, const KeySpec* spec) {
             break;
         case KEY_CHOICE:
             put_choices(json, spec->choices);
+            break;
+        case KEY_OPTION:
+            put_option(json, spec);
             break;
         case KEY_VECTOR:
             put_numbers(json, spec->range, 3, 3);
@@ -301,9 +313,10 @@ static void put_table(AppJson* json, const KeyTable* table) {
     app_json_end_array(json);
     app_json_key(json, "properties");
     app_json_begin_object(json);
-    for (int i = 0; i < table->keys; ++i) {
-        app_json_key(json, table->key[i].key);
-        put_key(json, &table->key[i]);
+    for (int i = 0; i < model_key_count(table); ++i) {
+        KeySpec spec = model_key(table, i);
+        app_json_key(json, spec.key);
+        put_key(json, &spec);
     }
     app_json_end_object(json);
 }

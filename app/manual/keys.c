@@ -35,6 +35,9 @@ static const char* type_name(const KeySpec* key) {
             return "list of numbers";
         case KEY_NUMBER:
             return "number";
+        case KEY_OPTION:
+            if (key->choices == NULL) return "number";
+            return key->choices == lash_truth_names ? "true or false" : "";
         case KEY_PLAY:
             return "number or fit";
         case KEY_INTEGER:
@@ -74,7 +77,7 @@ static void put_key(const KeySpec* key) {
         printf("(%s%s%s) ", type, ranges[key->range], key->required ? required : "");
     }
     if (key->help != NULL) put(key->help);
-    if (key->choices != NULL && key->choices[0] != NULL) {
+    if (key->choices != NULL && key->choices[0] != NULL && key->choices != lash_truth_names) {
         printf(": ");
         for (int i = 0; key->choices[i] != NULL; ++i) {
             if (i > 0) printf(", ");
@@ -92,12 +95,12 @@ int main(int argc, char** argv) {
     int tables = 1;
     for (int i = 0; i < tables; ++i) {
         printf(".SS \"%s\"\n", i == 0 ? "The whole file" : table[i]->what);
-        for (int k = 0; k < table[i]->keys; ++k) {
-            const KeySpec* key = &table[i]->key[k];
-            put_key(key);
-            bool known = key->table == NULL || tables == MAX_TABLES;
-            for (int j = 0; j < tables; ++j) known |= table[j] == key->table;
-            if (!known) table[tables++] = key->table;
+        for (int k = 0; k < model_key_count(table[i]); ++k) {
+            KeySpec key = model_key(table[i], k);
+            put_key(&key);
+            bool known = key.table == NULL || tables == MAX_TABLES;
+            for (int j = 0; j < tables; ++j) known |= table[j] == key.table;
+            if (!known) table[tables++] = key.table;
         }
     }
     return fflush(stdout) == 0 ? 0 : 1;

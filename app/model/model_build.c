@@ -276,6 +276,8 @@ LashMechanism* lash_model_build(const LashModel* model, LashError* error) {
             build_contact(model, mech, point);
         }
     }
+    good =
+        good && lash_settings_fit(&model->simulation.settings, lash_mechanism_system(mech), error);
     if (good) return mech;
     lash_mechanism_destroy(mech);
     lash_error_file(error, model->file);

@@ -47,6 +47,7 @@ typedef enum KeyType {
     KEY_LONG,    // int64_t, to 2^53: those that a JSON number holds exactly
     KEY_BOOL,
     KEY_CHOICE,     // int: index into choices
+    KEY_OPTION,     // double: a number; with choices one of them, or true or false: its index
     KEY_VECTOR,     // Vec3
     KEY_VECTORS,    // Vec3* from a list of lists; the count goes to count_offset
     KEY_QUATERNION, // Quat, normalised
@@ -85,7 +86,11 @@ struct KeyTable {
     int keys;
     size_t size; // of the struct
     void (*defaults)(void* target);
+    int (*more)(void);             // keys besides those listed; NULL: none
+    KeySpec (*key_of)(int number); // of them
 };
+int model_key_count(const KeyTable* table);
+KeySpec model_key(const KeyTable* table, int i);
 
 extern const KeyTable model_root_table, model_units_table, model_part_table, model_shape_table,
     model_pose_table, model_joint_table, model_driver_table, model_limit_table, model_force_table,

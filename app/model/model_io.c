@@ -445,6 +445,19 @@ static bool read_faces(Reader* r, const cJSON* node, const KeySpec* spec, char* 
     return true;
 }
 
+static bool read_option(Reader* r, const cJSON* node, const KeySpec* spec, double* value) {
+    if (spec->choices == NULL) return read_number(r, node, spec->range, value);
+    if (spec->choices == lash_truth_names) {
+        if (!cJSON_IsBool(node)) return fail_type(r, "true or false", node);
+        *value = cJSON_IsTrue(node);
+        return true;
+    }
+    int choice;
+    if (!read_choice(r, node, spec, &choice)) return false;
+    *value = choice;
+    return true;
+}
+
 static bool read_key(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
     void* field = target + spec->offset;
     switch (spec->type) {
@@ -478,6 +491,8 @@ static bool read_key(Reader* r, const cJSON* node, const KeySpec* spec, char* ta
             return true;
         case KEY_CHOICE:
             return read_choice(r, node, spec, field);
+        case KEY_OPTION:
+            return read_option(r, node, spec, field);
         case KEY_VECTOR:
             return read_vector(r, node, spec, field);
         case KEY_VECTORS:
@@ -505,13 +520,22 @@ static bool read_key(Reader* r, const cJSON* node, const KeySpec* spec, char* ta
     return false;
 }
 
+int model_key_count(const KeyTable* table) {
+    return table->keys + (table->more == NULL ? 0 : table->more());
+}
+
+KeySpec model_key(const KeyTable* table, int i) {
+    return i < table->keys ? table->key[i] : table->key_of(i - table->keys);
+}
+
 static bool fail_unknown_key(Reader* r, const char* key, const KeyTable* table) {
     char list[300] = "", hint[128];
     AppSuggestion near = app_suggestion(key);
-    for (int i = 0; i < table->keys; ++i) {
+    for (int i = 0; i < model_key_count(table); ++i) {
         size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", table->key[i].key);
-        app_suggestion_offer(&near, table->key[i].key);
+        const char* name = model_key(table, i).key;
+        snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", name);
+        app_suggestion_offer(&near, name);
     }
     return model_fail(r->context, r->path, "unknown key '%.40s'%s; %s may have %s", key,
                       app_suggestion_text(&near, hint, sizeof hint), table->what, list);
@@ -523,13 +547,14 @@ static bool read_table(Reader* r, const cJSON* node, const KeyTable* table, char
     size_t length = strlen(r->path);
     const cJSON* item;
     cJSON_ArrayForEach(item, node) {
-        const KeySpec* spec = NULL;
-        for (int i = 0; i < table->keys && spec == NULL; ++i) {
-            if (strcmp(item->string, table->key[i].key) == 0) spec = &table->key[i];
+        KeySpec spec = {.key = NULL};
+        for (int i = 0; i < model_key_count(table) && spec.key == NULL; ++i) {
+            KeySpec at = model_key(table, i);
+            if (strcmp(item->string, at.key) == 0) spec = at;
         }
         app_json_path_key(r->path, sizeof r->path, item->string);
-        if (spec == NULL) return fail_unknown_key(r, item->string, table);
-        if (!read_key(r, item, spec, target)) return false;
+        if (spec.key == NULL) return fail_unknown_key(r, item->string, table);
+        if (!read_key(r, item, &spec, target)) return false;
         r->path[length] = '\0';
     }
     for (int i = 0; i < table->keys; ++i) {

@@ -34,9 +34,6 @@ static const KeySpec simulation_keys[] = {
      .help = "friction at impacts: against the velocity after it, or the mean of before and after"},
     {SETTING(coupled), .type = KEY_BOOL,
      .help = "direct scheme: one problem for impulses and projection"},
-    {SETTING(newmark_gamma), .type = KEY_NUMBER,
-     .help = "of newmark, 1/2 to 1: above 1/2 it damps"},
-    {SETTING(newmark_beta), .type = KEY_NUMBER, .help = "of newmark, newmark_gamma/2 to 1"},
     {SETTING(variant), .type = KEY_BOOL,
      .help = "positions move with the mean velocity whatever theta"},
     {.key = "substeps",
@@ -61,10 +58,23 @@ static const KeySpec simulation_keys[] = {
      .help = "steps between two frames of the result; 0: about 2000 frames"},
 };
 static void simulation_defaults(LashModelSimulation* simulation);
+
+// What schemes declare in their files.
+static KeySpec option_key(int number) {
+    const LashOption* option = lash_option(number);
+    return (KeySpec){
+        .key = option->name,
+        .type = KEY_OPTION,
+        .offset = offsetof(LashModelSimulation, settings.option) + (size_t)number * sizeof(double),
+        .choices = option->names,
+        .help = option->help};
+}
 const KeyTable model_simulation_table = {.what = "the simulation",
                                          .key = simulation_keys,
                                          .keys = sizeof simulation_keys / sizeof *simulation_keys,
-                                         .size = sizeof(LashModelSimulation)};
+                                         .size = sizeof(LashModelSimulation),
+                                         .more = lash_option_count,
+                                         .key_of = option_key};
 
 #define ROOT(member) .key = #member, .offset = offsetof(LashModel, member)
 static const KeySpec root_keys[] = {
@@ -155,4 +165,3 @@ const char* lash_direction_name(LashDirection direction) {
     LASH_ASSERT(direction >= LASH_AT_MIDPOINT && direction <= LASH_AT_START);
     return model_direction_names[direction];
 }
-

@@ -228,10 +228,11 @@ static bool check_scheme(const LashModel* model, LashError* error) {
     for (int i = 0; i < model->joints; ++i) {
         if (!(model->joint[i].friction > 0) || model->joint[i].play.play > 0) continue;
         app_start_place(model, model->joint[i].name, where, sizeof where);
+        char list[160];
+        lash_scheme_list("joint friction", list, sizeof list);
         return lash_error_set(error, LASH_ERROR_MODEL, where,
-                              "friction in joints is not known to the scheme %s; use combined, "
-                              "moreau-jean or direct",
-                              lash_scheme_name(scheme));
+                              "friction in joints is not known to the scheme %s; use %s",
+                              lash_scheme_name(scheme), list);
     }
     return true;
 }

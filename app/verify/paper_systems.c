@@ -92,6 +92,10 @@ static void planar_tangents(const LashLagrangianPoint* at, const double* v, doub
     (void)dFdq; // the force is constant
 }
 
+static void planar_weight(const LashLagrangianPoint* at, double* F) {
+    planar_force(at, NULL, F);
+}
+
 static double planar_potential(const LashLagrangianPoint* at) {
     const PlanarBody* body = at->context;
     return body->mass * body->gravity * at->q[1];
@@ -174,6 +178,7 @@ static LashLagrangian* create_planar(const PlanarBody* body, const double* q, co
     def.force = planar_force;
     def.force_tangents = planar_tangents;
     def.potential = planar_potential;
+    def.conservative = planar_weight;
     def.contact = contact;
     def.contacts = contacts;
     return lash_lagrangian_create(&def);
@@ -298,6 +303,12 @@ static void crank_force_tangents(const LashLagrangianPoint* at, const double* v,
     dFdq[3] = kc * v[1] * v[1];
     dFdq[1] = kc * v[0] * v[0];
     dFdq[4] = -kc * v[0] * v[0] + d->w2 * at->shared[S2];
+}
+
+static void crank_weight(const LashLagrangianPoint* at, double* F) {
+    const Crank* d = at->context;
+    F[0] = -d->w1 * at->shared[C1];
+    F[1] = -d->w2 * at->shared[C2];
 }
 
 static double crank_potential(const LashLagrangianPoint* at) {
@@ -431,6 +442,7 @@ LashLagrangian* lash_paper_slider_crank(const LashPaperSliderCrank* data) {
     def.force = crank_force;
     def.force_tangents = crank_force_tangents;
     def.potential = crank_potential;
+    def.conservative = crank_weight;
     def.contact = d.ideal ? contact + 4 : contact;
     def.contacts = d.ideal ? 1 : 4;
     def.length = d.l1;

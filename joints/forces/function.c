@@ -29,6 +29,6 @@ static LashPower tension_power(const LashForceDef* def, double t, double x, doub
 }
 
 const ForceKind force_joint_force =
-    FORCE_ALONG("joint force", ALONG_COORDINATE, on_joint, none, joint_power);
+    FORCE_ALONG("joint force", ALONG_COORDINATE, on_joint, none, none, joint_power);
 const ForceKind force_spring_function =
-    FORCE_ALONG("spring function", ALONG_LINE, tension, none, tension_power);
+    FORCE_ALONG("spring function", ALONG_LINE, tension, none, none, tension_power);

@@ -14,12 +14,17 @@ static double potential(const LashForceDef* def, double x) {
     return 0.5 * def->stiffness * (x - def->rest) * (x - def->rest);
 }
 
+static double conservative(const LashForceDef* def, double x) {
+    return -def->stiffness * (x - def->rest);
+}
+
 static LashPower power(const LashForceDef* def, double t, double x, double speed) {
     (void)t;
     (void)x;
     return (LashPower){.damping = -(def->damping * speed * speed)};
 }
 
-const ForceKind force_spring = FORCE_ALONG("spring", ALONG_LINE, law, potential, power);
+const ForceKind force_spring =
+    FORCE_ALONG("spring", ALONG_LINE, law, potential, conservative, power);
 const ForceKind force_joint_spring =
-    FORCE_ALONG("joint spring", ALONG_COORDINATE, law, potential, power);
+    FORCE_ALONG("joint spring", ALONG_COORDINATE, law, potential, conservative, power);

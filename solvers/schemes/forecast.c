@@ -66,3 +66,8 @@ LashOutcome forecast_activate(LashSim* sim, Step* step, LashForecast forecast) {
     }
     return LASH_CONVERGED;
 }
+
+LashOutcome forecast_velocities(LashSim* sim, Step* step) {
+    LashOutcome outcome = forecast_activate(sim, step, sim->settings.forecast);
+    return outcome == LASH_CONVERGED ? step_solve(sim, step, VELOCITIES) : outcome;
+}

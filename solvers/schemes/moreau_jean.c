@@ -2,14 +2,9 @@
 // activates obey the law of impact and friction; positions follow, and gaps are reported only.
 #include "solvers/schemes/scheme.h"
 
-static LashOutcome advance(LashSim* sim, Step* step) {
-    LashOutcome outcome = forecast_activate(sim, step, sim->settings.forecast);
-    return outcome == LASH_CONVERGED ? step_solve(sim, step, VELOCITIES) : outcome;
-}
-
 const Scheme scheme_moreau_jean = {
     .summary = "contacts at velocity level, forecast before the step; gaps are reported",
     .uses = USES_THETA_METHOD | USES_FORECAST,
     .projection = PROJECTS_NOTHING,
-    .advance = advance,
+    .advance = forecast_velocities,
 };

@@ -29,7 +29,8 @@ typedef enum Equations {
     EQUATIONS_OWN      // advance has its own
 } Equations;
 
-// Settings that not every scheme reads; a model that gives another one is told so.
+// Settings of all schemes that not every scheme reads; a model that gives another one is told so.
+// What only some schemes have is an option that they declare.
 enum {
     USES_THETA = 1,
     USES_DIRECTION = 2,
@@ -38,8 +39,7 @@ enum {
     USES_VARIANT = 16,
     USES_FREMOND = 32,        // law: fremond
     USES_JOINT_FRICTION = 64, // no setting: friction in joints is known to it
-    USES_NEWMARK = 128,       // newmark_gamma, newmark_beta
-    USES_RESTITUTION = 256,   // no setting: contacts may rebound
+    USES_RESTITUTION = 128,   // no setting: contacts may rebound
     USES_THETA_METHOD = USES_THETA | USES_DIRECTION | USES_VARIANT | USES_FREMOND |
                         USES_JOINT_FRICTION | USES_RESTITUTION
 };
@@ -47,6 +47,14 @@ enum {
 typedef struct Scheme {
     const char* summary; // one line for help and manual
     unsigned uses;       // USES_*
+    const LashOption* option;
+    int options; // at most SCHEME_OPTIONS
+    // Options that do not go together: false, with a message. NULL: all do.
+    bool (*check)(const double* option, LashError* error);
+    // Systems that it cannot run, so set: false, with a message. NULL: none.
+    bool (*fits)(const LashSystem* system, const double* option, LashError* error);
+    // What it computes from its options, once per run: sim->coefficient. NULL: nothing.
+    void (*coefficients)(const double* option, double* coefficient);
     Projection projection;
     Equations equations;
     int history_q, history_v;               // numbers of history: so many times nq, and nv
@@ -55,16 +63,21 @@ typedef struct Scheme {
     LashOutcome (*advance)(LashSim* sim, Step* step);
     bool (*holds)(const LashSim* sim, const Step* step); // NULL: yes
     void (*energy)(LashSim* sim, Step* step);            // NULL: the theta-method's
-    void (*accept)(LashSim* sim, const Step* step);      // NULL: no history
+    double (*algorithmic)(LashSim* sim);            // H - E of the present state; NULL: unknown
+    void (*accept)(LashSim* sim, const Step* step); // NULL: no history
 } Scheme;
 
 // Never NULL.
+const Scheme* scheme_at(int number);
 const Scheme* scheme_of(const LashSettings* settings);
+// Values of the scheme's options, given or default.
+void scheme_options(const LashSettings* settings, double* value);
 
 // --- Shared by schemes ---------------------------------------------------------------------------
 void plan_theta(LashSim* sim, Step* step); // theta.c
 void stencil_theta(LashSim* sim, Step* step, double theta, double move, LashDirection direction);
 LashOutcome forecast_activate(LashSim* sim, Step* step, LashForecast forecast); // forecast.c
-bool gaps_hold(const LashSim* sim, const Step* step); // theta.c: none above the tolerance
+LashOutcome forecast_velocities(LashSim* sim, Step* step); // as set; positions follow
+bool gaps_hold(const LashSim* sim, const Step* step);      // theta.c: none above the tolerance
 
 #endif

@@ -16,6 +16,7 @@ void stencil_theta(LashSim* sim, Step* step, double theta, double move, LashDire
     stencil->d_v = h * stencil->move;
     stencil->f_v = theta;
     stencil->force_h = h;
+    stencil->potential_h = 0;
     stencil->force_d = theta;
     stencil->mass_d = theta;
     stencil->mass_w = theta;

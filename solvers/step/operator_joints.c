@@ -260,9 +260,9 @@ static bool factor_bodies(LashSim* sim, Step* step, Derivatives known) {
         for (int i = 0; i < system->nv; ++i) jump[i] = step->v[i] - stencil->v_star[i];
         for (int i = 0; i < system->nv && stencil->mass_w != stencil->mass_d; ++i)
             jump[i] -= step->w[i];
-        system->mass_tangent(system, sim->work, step->q_mass, jump,
-                             stencil->mass_d / stencil->force_d / stencil->force_h,
-                             operators->K_values);
+        if (stencil->mass_d != 0)
+            system->mass_tangent(system, sim->work, step->q_mass, jump,
+                                 stencil->mass_d / stencil->c_d, operators->K_values);
         scratch_end(sim, scratch);
     }
     for (int i = 0; i < values; ++i) {

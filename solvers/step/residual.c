@@ -5,6 +5,7 @@
 //
 //     increment   d = d_0 + d_v v + d_w w + shift,      q_{k+1} = q_k (+) d
 //     dynamics    r = M (v - v_star - w) - h kappa F(t_f, q_k (+) force_d d, f_0 + f_v v) = 0
+//                 where forces are split, also + r_0 - potential_h F_p
 //                 M at q_k (+) mass_d d, that of w at q_k (+) mass_w d,  G* at q_k (+) star_d d
 //     joints      U = G(q_{k+1})' v + g_t = 0   and   g(q_{k+1}) = 0   (of speeds: drivers.c)
 //     contacts    the law of friction and impact in (U, P); positions as the scheme says
@@ -146,6 +147,18 @@ bool residual_rows(LashSim* sim, Step* step) {
 
 // --- Errors --------------------------------------------------------------------------------------
 
+// Forces of the potential have another weight, and those of the start take part.
+static void split_forces(LashSim* sim, Step* step) {
+    const LashSystem* system = sim->system;
+    const Stencil* stencil = &step->stencil;
+    Scratch scratch = scratch_begin(sim);
+    double* F = scratch_velocity(sim);
+    system->conservative(system, sim->work, stencil->t_force, step->q_force, F);
+    for (int i = 0; i < system->nv; ++i)
+        step->r[i] += stencil->r_0[i] - stencil->potential_h * F[i];
+    scratch_end(sim, scratch);
+}
+
 // r of the dynamics. Where masses are constant, or taken at one place, M w is G* P.
 static void dynamics(LashSim* sim, Step* step) {
     const LashSystem* system = sim->system;
@@ -162,6 +175,7 @@ static void dynamics(LashSim* sim, Step* step) {
     lash_block_multiply(system, M, jump, step->r);
     scratch_end(sim, scratch);
     for (int i = 0; i < system->nv; ++i) step->r[i] -= h * step->F[i];
+    if (stencil->potential_h != 0) split_forces(sim, step);
     if (apart) return;
     lash_rows_apply(system, step->list, 0, step->list->count, step->active, step->G_star, -1,
                     step->P, step->r);

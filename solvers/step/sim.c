@@ -1,7 +1,6 @@
 // A run: memory, the step with its acceptance, state and results.
 #include "solvers/sim.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 #ifdef __SSE2__
@@ -11,55 +10,6 @@
 #include "core/error.h"
 #include "solvers/cone/friction_internal.h"
 #include "solvers/schemes/scheme.h"
-
-LashSettings lash_settings(void) {
-    return (LashSettings){.scheme = LASH_COMBINED,
-                          .h = 1e-4,
-                          .theta = 0.5,
-                          .direction = LASH_AT_MIDPOINT,
-                          .forecast = LASH_FORECAST_FREE,
-                          .gamma = 0.5,
-                          .project_all = true,
-                          .tolerance_position = 1e-10,
-                          .tolerance_velocity = 1e-10,
-                          .tolerance_solver = 1e-12,
-                          .max_iterations = 50,
-                          .max_substeps = 1,
-                          .newmark_gamma = 0.5,
-                          .newmark_beta = 0.25};
-}
-
-static bool in_range(double value, double low, double high, const char* key, LashError* error) {
-    if (value >= low && value <= high) return true; // false for NaN
-    return lash_error_set(error, LASH_ERROR_MODEL, key, "must lie in [%g, %g], got %g", low, high,
-                          value);
-}
-
-static bool law_fits(const LashSettings* settings, LashError* error) {
-    if (settings->law != LASH_FREMOND || scheme_of(settings)->uses & USES_FREMOND) return true;
-    return lash_error_set(error, LASH_ERROR_MODEL, "simulation.law",
-                          "Fremond's law is one of velocities over a step: use it with combined, "
-                          "moreau-jean or direct, not with %s",
-                          lash_scheme_name(settings->scheme));
-}
-
-bool lash_settings_check(const LashSettings* settings, LashError* error) {
-    if (settings == NULL) return lash_error_null(error, "settings");
-    return in_range(settings->h, DBL_MIN, 1e6, "simulation.step", error) &&
-           in_range(settings->theta, 0.5, 1, "simulation.theta", error) &&
-           in_range(settings->gamma, 0, 2, "simulation.gamma", error) &&
-           in_range(settings->newmark_gamma, 0.5, 1, "simulation.newmark_gamma", error) &&
-           in_range(settings->newmark_beta, settings->newmark_gamma / 2, 1,
-                    "simulation.newmark_beta", error) &&
-           in_range(settings->tolerance_position, 1e-15, 1, "simulation.tolerance_position",
-                    error) &&
-           in_range(settings->tolerance_velocity, 1e-15, 1, "simulation.tolerance_velocity",
-                    error) &&
-           in_range(settings->tolerance_solver, 1e-16, 1, "simulation.tolerance_solver", error) &&
-           in_range(settings->max_iterations, 1, 10000, "simulation.max_iterations", error) &&
-           in_range(settings->max_substeps, 1, 1 << 20, "simulation.substeps", error) &&
-           law_fits(settings, error);
-}
 
 // --- Memory --------------------------------------------------------------------------------------
 
@@ -111,6 +61,7 @@ static void lay_out_step(Step* step, const LashSystem* system, Take* t) {
     step->stencil.d_0 = take_doubles(t, nv);
     step->stencil.f_0 = take_doubles(t, nv);
     step->stencil.v_star = take_doubles(t, nv);
+    step->stencil.r_0 = take_doubles(t, nv);
     step->w = take_doubles(t, nv);
     step->w_used = take_doubles(t, nv);
     step->v_force = take_doubles(t, nv);
@@ -261,11 +212,14 @@ static void weigh_velocities(LashSim* sim, const double* q) {
 LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings) {
     LASH_ASSERT(system != NULL);
     LASH_ASSERT(lash_settings_check(settings, NULL));
+    LASH_ASSERT(lash_settings_fit(settings, system, NULL));
     LashSim* sim = lash_alloc(sizeof *sim);
     sim->system = system;
     sim->settings = *settings;
     sim->work = system->work_create(system);
     sim->scheme = scheme_of(settings);
+    scheme_options(settings, sim->option);
+    if (sim->scheme->coefficients != NULL) sim->scheme->coefficients(sim->option, sim->coefficient);
     bool closes_gaps = sim->scheme->projection != PROJECTS_NOTHING;
     if (system->set_levers != NULL)
         system->set_levers(sim->work, closes_gaps ? LASH_OWN_POINTS : LASH_COMMON_POINT);
@@ -553,5 +507,9 @@ LashEnergy lash_sim_energy(LashSim* sim) {
     sim->now.energy.kinetic = energy_kinetic(sim, sim->now.q, sim->now.v);
     sim->now.energy.potential =
         sim->system->potential(sim->system, sim->work, sim->now.t, sim->now.q);
+    sim->now.energy.algorithmic = NAN;
+    if (sim->scheme->algorithmic != NULL)
+        sim->now.energy.algorithmic =
+            sim->now.energy.kinetic + sim->now.energy.potential + sim->scheme->algorithmic(sim);
     return sim->now.energy;
 }

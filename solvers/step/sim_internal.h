@@ -20,8 +20,10 @@ typedef struct FullNewton FullNewton;
 typedef struct ContactNewton ContactNewton;
 
 enum {
-    ORDERS = 6,         // steps the predictor looks back, at most
-    RESPONSE_LIMIT = 96 // largest nv for which responses to contacts are full matrices
+    ORDERS = 6,          // steps the predictor looks back, at most
+    RESPONSE_LIMIT = 96, // largest nv for which responses to contacts are full matrices
+    SCHEME_OPTIONS = 8,  // options of one scheme, at most
+    SCHEME_COEFFICIENTS = 8
 };
 
 // What the position problem of a pass asks of an interaction.
@@ -38,6 +40,8 @@ typedef struct Stencil {
     double move;                    // d_v / h: weight of the end in what speeds integrate to
     double free_weight;             // of the end in the forecast `free`
     double force_h;                 // weight of the forces, h kappa [s]
+    double potential_h;             // more of those of the potential; 0: no split [s]
+    double* r_0;                    // (nv) by the plan where they are split: of the start [N s]
     double t_force, t_star;         // when forces, directions of impulses are taken [s]
     double force_d, star_d, mass_d; // share of the increment at which they, masses are taken
     double mass_w;                  // the same of the masses in w
@@ -245,6 +249,7 @@ struct LashSim {
     const LashSystem* system;
     LashSettings settings;
     const Scheme* scheme;
+    double option[SCHEME_OPTIONS], coefficient[SCHEME_COEFFICIENTS]; // of the scheme
     LashSystemWork* work;
     LashArena arena;
     Sizes sizes;
