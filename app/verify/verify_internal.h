@@ -63,8 +63,9 @@ ClaimTable verify_fremond(void);       // C-01 .. C-11, C-15, C-16: laws of impa
 ClaimTable verify_fremond_block(void); // C-12 .. C-14: solver, matrices, sliding elastic block
 // [A16] Acary, energy
 ClaimTable verify_energy(void); // D-01 .. D-05, D-16, D-17
+ClaimTable verify_alpha(void);  // D-06 .. D-15: Newmark, HHT, generalized alpha, Krenk-Hogsberg
 
-enum { MAX_CLAIMS = 128 };
+enum { MAX_CLAIMS = 160 };
 
 typedef struct Row { // a claim that was run
     const Claim* claim;
@@ -140,11 +141,13 @@ typedef struct RandomLinear {
     int rows, contacts;         // rows of each contact: 1, 2 or 3; together at most n
     double M[16], C[16], K[16]; // (n x n)
     double load[RANDOM_N], q[RANDOM_N], v[RANDOM_N];
+    double push[RANDOM_N]; // amplitudes of a load that varies, random_push; 0: none
     LashLinearContact contact[RANDOM_CONTACTS];
 } RandomLinear;
 // M, K positive definite, C semi-definite; contacts that start open, mu in [0, 1], e in [0, e_max].
 RandomLinear random_linear(Random* random, int rows, double e_max);
 LashLagrangian* random_linear_create(const RandomLinear* data);
+void random_push(const RandomLinear* data, double t, double* load); // (n) push_i sin(3 t + i)
 
 // Balance of one step, energies from M, K, q and v.
 typedef struct StepBalance {
@@ -165,6 +168,23 @@ typedef struct Balance {                        // largest of each
     int failed;
 } Balance;
 Balance balance_of(LashLaw law, double theta, double e_max, uint64_t seed);
+
+// The energy identity of the alpha family (verify_alpha.c), largest over all steps.
+typedef struct AlphaCase {
+    int rows, systems, steps; // rows per contact
+    double push;              // size of a load that varies
+    bool joint;               // one in place of the last contact
+    uint64_t seed;
+} AlphaCase;
+typedef struct AlphaBalance {
+    double identity, energy; // difference of its sides; of H in the run and from outside; relative
+    double gain;             // dH - W [J]
+    double contact;          // U_{k+1/2}' P of a step [J]
+    int pushing, failed;     // contacts with P > 0; runs with a failed step
+} AlphaBalance;
+AlphaBalance alpha_balance(const LashSettings* settings, const AlphaCase* what);
+// Of hht (alpha) and the schemes with a spectral radius, tight tolerances, forecast end.
+LashSettings alpha_settings(LashScheme scheme, double h, double value);
 
 // Least-squares slope of log(y) over log(x).
 double fitted_slope(int n, const double* x, const double* y);

@@ -62,6 +62,14 @@ RandomLinear random_linear(Random* random, int rows, double e_max) {
     return r;
 }
 
+void random_push(const RandomLinear* data, double t, double* load) {
+    for (int i = 0; i < N; ++i) load[i] = data->push[i] * sin(3 * t + i);
+}
+
+static void load_of_time(const void* context, double t, double* load) {
+    random_push(context, t, load);
+}
+
 LashLagrangian* random_linear_create(const RandomLinear* data) {
     enum { W = N - 1, WIDTH = 2 * W + 1 };
     double band[3][N * WIDTH] = {0};
@@ -83,6 +91,12 @@ LashLagrangian* random_linear_create(const RandomLinear* data) {
     def.contact = data->contact;
     def.contacts = data->contacts;
     def.length = 1;
+    for (int i = 0; i < N; ++i) {
+        if (data->push[i] == 0) continue;
+        def.load_of_time = load_of_time;
+        def.context = data;
+        def.context_bytes = sizeof *data;
+    }
     return lash_linear_create(&def);
 }
 
