@@ -50,19 +50,20 @@ bool mass_factor(LashSim* sim, const double* q) {
     return operators->mass_known;
 }
 
-// w at the directions last evaluated.
-static void impulses_velocity(LashSim* sim, Step* step) {
+// w at the directions last evaluated; masses at q_w, NULL: as last time.
+static void impulses_velocity(LashSim* sim, Step* step, const double* q_w) {
     memset(step->w, 0, (size_t)sim->system->nv * sizeof *step->w);
+    if (step->list->bilateral == 0 && step->nc == 0) return;
     lash_rows_apply(sim->system, step->list, 0, step->list->count, step->active, step->G_star, 1,
                     step->P, step->w);
-    if (mass_factor(sim, step->q_w)) lash_block_lu_solve(sim->operators.N, step->w);
+    if (q_w == NULL || mass_factor(sim, q_w)) lash_block_lu_solve(sim->operators.N, step->w);
 }
 
 // w in the increment: of the first iterate directions are not known yet, and none is in it.
 static void add_impulses(LashSim* sim, Step* step) {
     int nv = sim->system->nv;
     memset(step->w, 0, (size_t)nv * sizeof *step->w);
-    if (step->correction > 0) impulses_velocity(sim, step);
+    if (step->correction > 0) impulses_velocity(sim, step, NULL);
     memcpy(step->w_used, step->w, (size_t)nv * sizeof *step->w);
     for (int i = 0; i < nv; ++i) step->d[i] += step->stencil.d_w * step->w[i];
 }
@@ -165,7 +166,7 @@ static void dynamics(LashSim* sim, Step* step) {
     const Stencil* stencil = &step->stencil;
     double *M = sim->operators.M_values, h = stencil->force_h;
     bool apart = !system->constant_mass && stencil->mass_w != stencil->mass_d;
-    if (apart || stencil->d_w != 0) impulses_velocity(sim, step);
+    if (apart || stencil->d_w != 0) impulses_velocity(sim, step, step->q_w);
     if (!system->constant_mass) system->mass(system, sim->work, step->q_mass, M);
     system->forces(system, sim->work, stencil->t_force, step->q_force, step->v_force, step->F);
     Scratch scratch = scratch_begin(sim);
