@@ -19,6 +19,11 @@ static inline double worse(double error, double other) {
     return error >= other || error != error ? error : other;
 }
 
+static inline double within(double x, double low, double high) {
+    if (x < low) return low;
+    return x > high ? high : x;
+}
+
 static inline Vec3 vec3(double x, double y, double z) {
     Vec3 a;
     a.x = x;

@@ -149,7 +149,8 @@ void add_loops(const Sum& sum, const Trim& t) {
     for (const Loop& loop : t.loops)
         for (const Piece& p : loop) {
             if (p.kind == LASH_LINE && p.a[0] == p.b[0]) continue;
-            int steps = p.kind == LASH_CIRCLE ? 8 : sum.s.type == LASH_FREEFORM ? 16 : 4;
+            int steps = sum.s.type == LASH_FREEFORM ? 16 : 4;
+            if (p.kind == LASH_CIRCLE) steps = 8;
             if (sum.s.type == LASH_PLANE && p.kind == LASH_LINE) steps = 1;
             for (int k = 0; k < steps; ++k)
                 for (int i = 0; i < points; ++i) {

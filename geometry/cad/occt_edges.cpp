@@ -401,7 +401,8 @@ LashConvexity chain_convexity(const PartWork& w, const Chain& chain) {
             (s > 0 ? concave : convex) = true;
         }
     }
-    return convex ? LASH_CONVEX : concave ? LASH_CONCAVE : LASH_SMOOTH;
+    if (convex) return LASH_CONVEX;
+    return concave ? LASH_CONCAVE : LASH_SMOOTH;
 }
 
 } // namespace lash

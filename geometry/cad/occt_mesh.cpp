@@ -165,8 +165,10 @@ struct RayTree {
         boxes[id].box = box;
         if (count <= 8) return id;
         Vec3 e = vec3_sub(centers.high, centers.low);
-        int axis = e.x >= e.y && e.x >= e.z ? 0 : e.y >= e.z ? 1 : 2, half = count / 2;
-        auto key = [axis](const Item& q) { return axis == 0 ? q.a.x : axis == 1 ? q.a.y : q.a.z; };
+        double Vec3::*longest = e.y >= e.z ? &Vec3::y : &Vec3::z;
+        if (e.x >= e.y && e.x >= e.z) longest = &Vec3::x;
+        int half = count / 2;
+        auto key = [longest](const Item& q) { return q.a.*longest; };
         std::nth_element(items.begin() + first, items.begin() + first + half,
                          items.begin() + first + count,
                          [&](const Item& p, const Item& q) { return key(p) < key(q); });

@@ -287,7 +287,8 @@ std::vector<LashConvexity> vertex_convexities(const PartWork& w) {
             result[v] = LASH_FREE;
         } else if (!smooth) {
             material_directions(w, (int)v, at[v], &directions);
-            result[v] = can_touch(directions) ? LASH_CONVEX : concave ? LASH_CONCAVE : LASH_SMOOTH;
+            result[v] = concave ? LASH_CONCAVE : LASH_SMOOTH;
+            if (can_touch(directions)) result[v] = LASH_CONVEX;
         }
     }
     return result;

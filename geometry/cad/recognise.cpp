@@ -34,7 +34,8 @@ struct Sample {
 
 std::vector<Sample> take_samples(const std::vector<Patch>& patches) {
     std::vector<Sample> samples;
-    int per = patches.size() > 100 ? 2 : patches.size() > 16 ? 3 : 5;
+    int per = patches.size() > 16 ? 3 : 5;
+    if (patches.size() > 100) per = 2;
     for (const Patch& patch : patches)
         for (int j = 0; j < per; ++j)
             for (int i = 0; i < per; ++i) {

@@ -458,8 +458,8 @@ bool closed_region(const Surface& s, const std::vector<Cycle>& cycles, int axis,
     if (s.type == LASH_CYLINDER && (low.empty() || high.empty())) return false;
     if (low.empty() || high.empty()) { // a pole
         if (axis != 0 || s.type == LASH_TORUS) return false;
-        double v = s.type == LASH_SPHERE ? (low.empty() ? -LASH_PI / 2 : LASH_PI / 2)
-                                         : -s.radius / sin(s.half_angle);
+        double v = low.empty() ? -LASH_PI / 2 : LASH_PI / 2;
+        if (s.type != LASH_SPHERE) v = -s.radius / sin(s.half_angle);
         if (s.type == LASH_CONE && high.empty()) return false; // the apex is below
         if (low.empty())
             low.push_back(line_piece(at, v, end, v));

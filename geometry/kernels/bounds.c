@@ -16,7 +16,8 @@
 #include "geometry/kernels/bounds.h"
 
 static double beyond(double x, double low, double high) {
-    return x < low ? low - x : x > high ? x - high : 0;
+    if (x < low) return low - x;
+    return x > high ? x - high : 0;
 }
 
 double lash_box_distance(const LashBox* box, Vec3 p) {
@@ -93,7 +94,7 @@ static void segment_range(Vec3 p, Vec3 q, double* low, double* high) {
     Vec3 d = vec3_sub(q, p);
     double pp = vec3_norm_squared(p), qq = vec3_norm_squared(q), dd = vec3_norm_squared(d);
     double t = dd > 0 ? -vec3_dot(p, d) / dd : 0;
-    t = t < 0 ? 0 : t > 1 ? 1 : t;
+    t = within(t, 0, 1);
     *low = vec3_norm(vec3_add_scaled(p, t, d));
     *high = sqrt(pp > qq ? pp : qq);
 }

@@ -95,8 +95,8 @@ static double slack_against(const LashFeature* f, const LashFeature* g) {
 double lash_kernel_reach(const LashFeature* a, const LashFeature* b) {
     bool fa = a->kind == LASH_FEATURE_FACE, fb = b->kind == LASH_FEATURE_FACE;
     double share = is_free(a->skeleton, b->skeleton) ? LASH_FREE_REACH : 1;
-    double least = a->reach < b->reach ? a->reach : b->reach;
-    return share * (fa && !fb ? a->reach : fb && !fa ? b->reach : least);
+    if (fa != fb) return share * (fa ? a->reach : b->reach);
+    return share * (a->reach < b->reach ? a->reach : b->reach);
 }
 
 // A cone's radius of curvature changes along it: is the gap deeper than its share at the foot?

@@ -55,6 +55,44 @@ static bool is_concave_edge_of(const LashEdge* e, int face) {
            (e->face[0] == face || e->face[1] == face);
 }
 
+// The skeleton of a face, its sizes and how deep its normal can be followed.
+static void set_skeleton(LashFeature* f, const LashFace* face) {
+    switch (face->type) {
+        case LASH_PLANE: // z becomes the outward normal; the trims use the face's own frame
+            f->skeleton = LASH_SKELETON_PLANE;
+            f->z = vec3_scale(f->side, f->z);
+            f->y = vec3_scale(f->side, f->y);
+            f->side = 1;
+            break;
+        case LASH_CYLINDER:
+            f->skeleton = LASH_SKELETON_LINE;
+            f->tube = face->radius;
+            break;
+        case LASH_SPHERE:
+            f->skeleton = LASH_SKELETON_POINT;
+            f->tube = face->radius;
+            break;
+        case LASH_TORUS:
+            f->skeleton = LASH_SKELETON_CIRCLE;
+            f->radius = face->radius;
+            f->tube = face->radius2;
+            break;
+        case LASH_CONE:
+            f->skeleton = LASH_SKELETON_CONE;
+            f->radius = face->radius;
+            f->sin_a = sin(face->half_angle);
+            f->cos_a = cos(face->half_angle);
+            break;
+        case LASH_FREEFORM:
+            f->skeleton = LASH_SKELETON_SURFACE;
+            break;
+    }
+    // at the center of curvature the normal turns round: the skeleton, or the axis of a groove
+    double curvature = face->type == LASH_TORUS ? f->radius - f->tube : 0;
+    if (f->side > 0) curvature = f->tube;
+    if (curvature > 0 && curvature < f->reach) f->reach = curvature;
+}
+
 LashFeature lash_feature_face(const LashShape* shape, int index) {
     const LashFace* face = shape->face + index;
     LashFeature f;
@@ -69,39 +107,7 @@ LashFeature lash_feature_face(const LashShape* shape, int index) {
     f.side = face->side;
     f.reach = face->reach > 0 ? face->reach : INFINITY;
     f.code = (uint32_t)LASH_FEATURE_FACE << 26 | (uint32_t)index;
-    switch (face->type) {
-        case LASH_PLANE: // z becomes the outward normal; the trims use the face's own frame
-            f.skeleton = LASH_SKELETON_PLANE;
-            f.z = vec3_scale(f.side, f.z);
-            f.y = vec3_scale(f.side, f.y);
-            f.side = 1;
-            break;
-        case LASH_CYLINDER:
-            f.skeleton = LASH_SKELETON_LINE;
-            f.tube = face->radius;
-            break;
-        case LASH_SPHERE:
-            f.skeleton = LASH_SKELETON_POINT;
-            f.tube = face->radius;
-            break;
-        case LASH_TORUS:
-            f.skeleton = LASH_SKELETON_CIRCLE;
-            f.radius = face->radius;
-            f.tube = face->radius2;
-            break;
-        case LASH_CONE:
-            f.skeleton = LASH_SKELETON_CONE;
-            f.radius = face->radius;
-            f.sin_a = sin(face->half_angle);
-            f.cos_a = cos(face->half_angle);
-            break;
-        case LASH_FREEFORM:
-            f.skeleton = LASH_SKELETON_SURFACE;
-            break;
-    }
-    // at the center of curvature the normal turns round: the skeleton, or the axis of a groove
-    double curvature = f.side > 0 ? f.tube : face->type == LASH_TORUS ? f.radius - f.tube : 0;
-    if (curvature > 0 && curvature < f.reach) f.reach = curvature;
+    set_skeleton(&f, face);
     f.box_trim = face->type != LASH_FREEFORM && lash_trim_is_box(shape, face);
     double v_range = face->v1 - face->v0;
     f.whole = f.box_trim && face->u_closed &&
@@ -215,9 +221,9 @@ LashFeature lash_feature_edge(const LashShape* shape, int index) {
     f.t0 = e->t0;
     f.t1 = e->t1;
     f.closed = e->closed && e->type == LASH_CIRCLE;
-    f.skeleton = e->type == LASH_LINE     ? LASH_SKELETON_LINE
-                 : e->type == LASH_CIRCLE ? LASH_SKELETON_CIRCLE
-                                          : LASH_SKELETON_CURVE;
+    f.skeleton = LASH_SKELETON_CURVE;
+    if (e->type == LASH_LINE) f.skeleton = LASH_SKELETON_LINE;
+    if (e->type == LASH_CIRCLE) f.skeleton = LASH_SKELETON_CIRCLE;
     f.seam = e->convexity == LASH_SMOOTH;
     f.code = (uint32_t)LASH_FEATURE_EDGE << 26 | (uint32_t)index;
     f.reach = INFINITY;
@@ -380,17 +386,20 @@ bool lash_edge_goes_on(const LashFeature* f, Vec3 p, Vec3 m, double slack, doubl
     return inside_wedge(f, p, t, m, slack, &border);
 }
 
+static LashTrimSide trim_side(const LashFeature* f, Vec3 p, const double* t, LashTrimRoom* room) {
+    bool quick = f->box_trim && (f->barrel || f->skeleton != LASH_SKELETON_LINE);
+    if (quick) return lash_trim_box(f->face, p, f->border);
+    if (f->skeleton == LASH_SKELETON_SURFACE)
+        return lash_trim_parameters(f->shape, f->face, t[0], t[1], f->border);
+    return lash_trim_near(f->box_trim ? NULL : f->shape, f->face, p, f->border, room);
+}
+
 bool lash_feature_owns(const LashFeature* f, Vec3 p, const double* t, Vec3 m, double slack,
                        LashTrimRoom* room, bool* border) {
     double tolerance = f->border;
     if (f->kind == LASH_FEATURE_FACE) {
         if (f->whole) return true;
-        bool quick = f->box_trim && (f->barrel || f->skeleton != LASH_SKELETON_LINE);
-        LashTrimSide side =
-            quick ? lash_trim_box(f->face, p, tolerance)
-            : f->skeleton == LASH_SKELETON_SURFACE
-                ? lash_trim_parameters(f->shape, f->face, t[0], t[1], tolerance)
-                : lash_trim_near(f->box_trim ? NULL : f->shape, f->face, p, tolerance, room);
+        LashTrimSide side = trim_side(f, p, t, room);
         if (side == LASH_BORDER) *border = true;
         return side != LASH_OUTSIDE || lash_behind_concave_edge(f, p, 0);
     }

@@ -244,7 +244,8 @@ static LashShape* finish(LashShape* s, double volume, Mat3 inertia, LashBox box)
 // ---- shapes -----------------------------------------------------------------------------------
 
 static double component(Vec3 a, int i) {
-    return i == 0 ? a.x : i == 1 ? a.y : a.z;
+    if (i == 0) return a.x;
+    return i == 1 ? a.y : a.z;
 }
 
 static Vec3 unit(int axis, double s) {
@@ -259,7 +260,7 @@ static int box_edge_start(int axis, int j) {
 }
 
 static int box_edge_between(int v0, int v1, bool* reversed) {
-    int axis = (v0 ^ v1) == 1 ? 0 : (v0 ^ v1) == 2 ? 1 : 2;
+    int axis = (v0 ^ v1) >> 1; // of 1, 2, 4
     *reversed = (v0 >> axis) & 1;
     int start = v0 & v1;
     for (int j = 0; j < 4; ++j)

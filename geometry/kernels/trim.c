@@ -168,7 +168,7 @@ static void cast_line(RayCast* ray, const double a[2], const double b[2]) {
     double bu = (b[0] - ray->u) * ray->hu, bv = (b[1] - ray->v) * ray->hv;
     double du = bu - au, dv = bv - av, l = du * du + dv * dv;
     double s = l > 0 ? -(au * du + av * dv) / l : 0;
-    s = s < 0 ? 0 : s > 1 ? 1 : s;
+    s = within(s, 0, 1);
     double eu = au + s * du, ev = av + s * dv, distance2 = eu * eu + ev * ev;
     if (distance2 <= ray->tolerance * ray->tolerance) ray->border = true;
     keep_nearest(ray, distance2);
@@ -333,7 +333,9 @@ static LashTrimSide plane_side(const LashShape* shape, const LashFace* face, Vec
     double room_u = range_room(ray.u, face->u0, face->u1);
     double room_v = range_room(ray.v, face->v0, face->v1);
     if (box == LASH_OUTSIDE) { // in u or in v
-        *room = su != LASH_OUTSIDE ? room_v : sv != LASH_OUTSIDE ? room_u : fmax(room_u, room_v);
+        *room = fmax(room_u, room_v);
+        if (sv != LASH_OUTSIDE) *room = room_u;
+        if (su != LASH_OUTSIDE) *room = room_v;
         return box;
     }
     *room = fmin(room_u, room_v);

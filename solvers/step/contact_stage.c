@@ -120,15 +120,19 @@ static double load_of(const Step* step, const LashInteraction* item) {
     return sqrt(sum);
 }
 
+static double tangent_norm(const double* x, int rows) {
+    if (rows == 1) return 0;
+    return rows == 2 ? fabs(x[1]) : sqrt(x[1] * x[1] + x[2] * x[2]);
+}
+
 // |P - proj(P - rho (u + (mu |u_T|, 0, 0)))| / rho of one contact, u = U + shift of the law
 static double natural_map(int rows, double mu, double rho, const double* P, const double* U,
                           const double* shift) {
     double x[3] = {0}, u[3] = {0};
     for (int r = 0; r < rows; ++r) u[r] = U[r] + shift[r];
-    double u_t = rows == 1 ? 0 : rows == 2 ? fabs(u[1]) : sqrt(u[1] * u[1] + u[2] * u[2]);
-    x[0] = P[0] - rho * (u[0] + mu * u_t);
+    x[0] = P[0] - rho * (u[0] + mu * tangent_norm(u, rows));
     for (int r = 1; r < rows; ++r) x[r] = P[r] - rho * u[r];
-    double t = rows == 1 ? 0 : rows == 2 ? fabs(x[1]) : sqrt(x[1] * x[1] + x[2] * x[2]), n = x[0];
+    double t = tangent_norm(x, rows), n = x[0];
     if (t > mu * n || n < 0) { // outside the cone: onto its side, or its tip
         double along = (n + mu * t) / (1 + mu * mu);
         if (along <= 0) along = 0;

@@ -218,7 +218,8 @@ static void keep_circuit(Loops* loops, int row, const int* row_of, int offered) 
     c->P = lash_alloc((size_t)n * sizeof *c->P);
     for (int i = 0; i <= offered; ++i) {
         if (!(fabs(loops->weight[i]) > 1e-6 * largest)) continue;
-        int k = row_of == NULL ? i : i == offered ? row : row_of[i];
+        int k = row_of == NULL ? i : row_of[i];
+        if (row_of != NULL && i == offered) k = row;
         c->row[c->rows] = k;
         c->P[c->rows++] = loops->weight[i] / largest / loops->r->norm[k];
     }

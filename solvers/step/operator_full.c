@@ -93,7 +93,8 @@ static void write_bodies(const LashSim* sim, const Step* step, FullNewton* full,
         for (int j = 0; j < n; ++j) {
             for (int i = 0; i < m; ++i) {
                 int at = i + m * j;
-                double metric = !system->unit_metric ? M[at] : row == column && i == j ? 1 : 0;
+                double metric = row == column && i == j ? 1 : 0;
+                if (!system->unit_metric) metric = M[at];
                 D[i + 2 * m * j] = M[at] + c_v * C[at];
                 D[i + 2 * m * (n + j)] = c_d * K[at];
                 D[m + i + 2 * m * j] = -w * metric;

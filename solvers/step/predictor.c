@@ -66,7 +66,8 @@ void step_guess(LashSim* sim, Step* step) {
     for (int i = 0; i < SPANS; ++i) {
         const Span* span = &sim->predictor.span[i];
         int n = couples ? span->order : span->history;
-        order[i] = sim->predictor.history == 0 ? 0 : n < most ? n : most;
+        order[i] = n < most ? n : most;
+        if (sim->predictor.history == 0) order[i] = 0;
         // One step alone says nothing of impulses: it may have been an impact.
         if (i > SPAN_V && span->history < 2) order[i] = 0;
         extrapolate(sim, order[i], place[i].at, place[i].size, sim->predictor.guess + place[i].at);
