@@ -42,6 +42,7 @@ namespace {
 
 struct Part {
     std::string name;
+    std::string product; // of a shape placed again: its own name; empty: `name`
     Solid solid;
     gp_Trsf place;
     std::vector<double> color; // r, g, b or empty
@@ -49,6 +50,15 @@ struct Part {
     bool assembly = false;
     std::vector<Part> parts; // of an assembly
 };
+
+// The file that is read: where it stands, its root (for "shapes"), and how deep in shapes we are.
+struct Source {
+    std::string folder;
+    const Value* root;
+    int depth;
+};
+
+Part make_node(const Value& v, const Source& source);
 
 using Labels = std::map<std::string, TDF_Label>;
 
@@ -127,6 +137,13 @@ std::string beside(const std::string& folder, const std::string& name) {
     return !name.empty() && name[0] == '/' ? name : folder + name;
 }
 
+void mirror_part(const Value& v, const std::string& mirror, Part* part) {
+    if (mirror != "x" && mirror != "y" && mirror != "z") v.fail("'mirror' must be x, y or z");
+    gp_Dir normal = mirror == "x" ? gp::DX() : gp::DY();
+    if (mirror == "z") normal = gp::DZ();
+    part->solid = mirrored(part->solid, normal);
+}
+
 // {"file": "crank.json", "set": {"play": 0}, "name": ..., "at": ...}: the part of another file,
 // which stands beside this one. The same file with the same values is one shape, placed again.
 Part part_of_file(const Value& v, const std::string& folder) {
@@ -144,12 +161,7 @@ Part part_of_file(const Value& v, const std::string& folder) {
     Value root(json.get(), "", &parameters);
     take_parameters(root, &parameters);
     Part part = make_part(root, true);
-    if (!mirror.empty()) {
-        if (mirror != "x" && mirror != "y" && mirror != "z") v.fail("'mirror' must be x, y or z");
-        gp_Dir normal = mirror == "x" ? gp::DX() : gp::DY();
-        if (mirror == "z") normal = gp::DZ();
-        part.solid = mirrored(part.solid, normal);
-    }
+    if (!mirror.empty()) mirror_part(v, mirror, &part);
     part.name = v.text("name", part.name);
     part.place = read_place(v);
     part.shared = shared;
@@ -170,10 +182,34 @@ Part part_of_step(const Value& v, const std::string& folder) {
     return part;
 }
 
-// A part, a part of another file, a STEP file, or an assembly of them: {"name": ..., "parts": [...]}.
-Part make_node(const Value& v, const std::string& folder) {
-    if (v.has("file")) return part_of_file(v, folder);
-    if (v.has("step")) return part_of_step(v, folder);
+// {"shape": "screw", "name": ..., "at": ..., "mirror": "x"}: a part or an assembly described once
+// under "shapes" at the top of the file; each use places it again. A mirrored part is a shape of
+// its own, as CAD programs write it.
+Part part_of_shape(const Value& v, const Source& source) {
+    v.only({"shape", "name", "at", "axis", "x", "mirror"});
+    std::string name = v.text("shape", ""), mirror = v.text("mirror", "");
+    if (!source.root->has("shapes") || !source.root->at("shapes").has(name.c_str()))
+        v.fail("there is no shape '" + name + "' under 'shapes'");
+    if (source.depth > 20) v.fail("'shapes' contain each other");
+    Part part = make_node(source.root->at("shapes").at(name.c_str()),
+                          {source.folder, source.root, source.depth + 1});
+    if (!mirror.empty()) {
+        if (part.assembly) v.fail("an assembly cannot be mirrored, only a part");
+        mirror_part(v, mirror, &part);
+    }
+    part.product = name;
+    part.name = v.text("name", name);
+    part.place = read_place(v);
+    part.shared = "shape|" + name + "|" + mirror;
+    return part;
+}
+
+// A part, a shape again, a part of another file, a STEP file, or an assembly of them:
+// {"name": ..., "parts": [...]}.
+Part make_node(const Value& v, const Source& source) {
+    if (v.has("shape")) return part_of_shape(v, source);
+    if (v.has("file")) return part_of_file(v, source.folder);
+    if (v.has("step")) return part_of_step(v, source.folder);
     if (!v.has("parts")) return make_part(v, false);
     v.only({"name", "parts", "at", "axis", "x"});
     Part assembly;
@@ -181,16 +217,20 @@ Part make_node(const Value& v, const std::string& folder) {
     assembly.name = v.text("name", "assembly");
     assembly.place = read_place(v);
     for (const Value& item : v.at("parts").items())
-        assembly.parts.push_back(make_node(item, folder));
+        assembly.parts.push_back(make_node(item, source));
     if (assembly.parts.empty()) v.fail("'parts' is empty");
     return assembly;
+}
+
+const std::string& product_name(const Part& part) {
+    return part.product.empty() ? part.name : part.product;
 }
 
 TDF_Label add_part(const Part& part, const Handle(TDocStd_Document) & document) {
     Handle(XCAFDoc_ShapeTool) shapes = XCAFDoc_DocumentTool::ShapeTool(document->Main());
     Handle(XCAFDoc_ColorTool) colors = XCAFDoc_DocumentTool::ColorTool(document->Main());
     TDF_Label label = shapes->AddShape(part.solid.shape, Standard_False);
-    TDataStd_Name::Set(label, part.name.c_str());
+    TDataStd_Name::Set(label, product_name(part).c_str());
     if (!part.color.empty())
         colors->SetColor(
             label, Quantity_Color(part.color[0], part.color[1], part.color[2], Quantity_TOC_sRGB),
@@ -225,19 +265,21 @@ void clean_header(STEPCAFControl_Writer* writer, const std::string& name) {
 
 TDF_Label add_node(const Part& part, const Handle(TDocStd_Document) & document, Labels* labels) {
     Handle(XCAFDoc_ShapeTool) shapes = XCAFDoc_DocumentTool::ShapeTool(document->Main());
+    auto known = part.shared.empty() ? labels->end() : labels->find(part.shared);
+    if (known != labels->end()) return known->second;
     if (!part.assembly) {
-        if (part.shared.empty()) return add_part(part, document);
-        auto known = labels->find(part.shared);
-        if (known != labels->end()) return known->second;
-        return (*labels)[part.shared] = add_part(part, document);
+        TDF_Label label = add_part(part, document);
+        if (!part.shared.empty()) (*labels)[part.shared] = label;
+        return label;
     }
     TDF_Label assembly = shapes->NewShape();
-    TDataStd_Name::Set(assembly, part.name.c_str());
+    TDataStd_Name::Set(assembly, product_name(part).c_str());
     for (const Part& child : part.parts) {
         TDF_Label label = add_node(child, document, labels);
         TDF_Label component = shapes->AddComponent(assembly, label, TopLoc_Location(child.place));
         TDataStd_Name::Set(component, child.name.c_str());
     }
+    if (!part.shared.empty()) (*labels)[part.shared] = assembly;
     return assembly;
 }
 
@@ -283,8 +325,9 @@ void run(const char* input, const char* output, Parameters* parameters) {
     if (unit != "MM" && unit != "M" && unit != "INCH" && unit != "CM")
         root.fail("'unit' must be MM, CM, M or INCH");
     if (root.has("parts")) {
-        root.only({"format", "name", "parameters", "unit", "comment", "parts"});
-        for (const Value& v : root.at("parts").items()) parts.push_back(make_node(v, folder));
+        root.only({"format", "name", "parameters", "unit", "comment", "parts", "shapes"});
+        for (const Value& v : root.at("parts").items())
+            parts.push_back(make_node(v, {folder, &root, 0}));
         if (parts.empty()) root.fail("'parts' is empty");
     } else {
         parts.push_back(make_part(root, true));
