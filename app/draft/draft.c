@@ -38,15 +38,19 @@ static bool named_ground(Draft* draft, const char* name, LashError* error) {
                           strlen(list) >= 120 ? ", ..." : "");
 }
 
-// Words that people give to what does not move, as a part of the path below its root.
-static bool is_named_ground(const char* path) {
+// Words that people give to what does not move.
+static bool is_named_ground(const char* name) {
     static const char* const words[] = {"frame",    "base",    "housing",  "casing",
                                         "chassis",  "ground",  "stand",    "bed",
                                         "pedestal", "gestell", "gehaeuse", "bati"};
-    const char* below = strchr(path, '/');
     for (size_t i = 0; i < sizeof words / sizeof *words; ++i)
-        if (draft_has_word(below != NULL ? below : path, words[i])) return true;
+        if (draft_has_word(name, words[i])) return true;
     return false;
+}
+
+static const char* leaf_of(const char* path) {
+    const char* slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
 }
 
 static int joints_of(const Draft* draft, int body) {
@@ -56,24 +60,45 @@ static int joints_of(const Draft* draft, int body) {
     return count;
 }
 
-bool draft_choose_ground(Draft* draft, const DraftOptions* options, LashError* error) {
-    for (int i = 0; i < options->grounds; ++i)
-        if (!named_ground(draft, options->ground[i], error)) return false;
-    if (options->grounds > 0) return true;
+static bool is_better_ground(const Draft* draft, int body, int best) {
+    int more = joints_of(draft, body) - joints_of(draft, best);
+    return more > 0 || (more == 0 && draft->body[body].volume > draft->body[best].volume);
+}
+
+static int ground_by_name(Draft* draft) {
     int named = 0;
     for (int i = 0; i < draft->parts; ++i) {
         DraftBody* body = &draft->body[draft->part[i].body];
-        if (body->ground || !is_named_ground(draft->part[i].path)) continue;
+        if (body->ground || !is_named_ground(leaf_of(draft->part[i].path))) continue;
         body->ground = true;
         ++named;
         draft_add_note(draft, "ground: '%s', by its name; --ground NAME takes another", body->name);
     }
-    if (named > 0) return true;
-    int best = 0;
-    for (int b = 1; b < draft->bodies; ++b) {
-        int more = joints_of(draft, b) - joints_of(draft, best);
-        if (more > 0 || (more == 0 && draft->body[b].volume > draft->body[best].volume)) best = b;
+    return named;
+}
+
+bool draft_choose_ground(Draft* draft, const DraftOptions* options, LashError* error) {
+    for (int i = 0; i < options->grounds; ++i)
+        if (!named_ground(draft, options->ground[i], error)) return false;
+    if (options->grounds > 0) return true;
+    if (ground_by_name(draft) > 0) return true;
+    int best = -1;
+    for (int i = 0; i < draft->parts; ++i) { // of a sub-assembly named so, one part is the ground
+        const char *path = draft->part[i].path, *below = strchr(path, '/');
+        if (below == NULL || !is_named_ground(below)) continue;
+        int b = draft->part[i].body;
+        if (best < 0 || is_better_ground(draft, b, best)) best = b;
     }
+    if (best >= 0) {
+        draft->body[best].ground = true;
+        draft_add_note(draft,
+                       "ground: '%s', by the name of its sub-assembly; --ground NAME takes another",
+                       draft->body[best].name);
+        return true;
+    }
+    best = 0;
+    for (int b = 1; b < draft->bodies; ++b)
+        if (is_better_ground(draft, b, best)) best = b;
     draft->body[best].ground = true;
     draft_add_note(draft,
                    "ground: '%s', the part with most joints (%d); --ground NAME takes another",
@@ -86,8 +111,11 @@ Draft* draft_create(const LashShape* shape, const DraftOptions* options, LashErr
     draft->shape = shape;
     bool good = draft_list_parts(draft, error);
     if (good) {
+        draft_index_triangles(draft);
         draft_find_pairs(draft, options);
         draft_weld(draft, options);
+        draft_sort_planes(draft);
+        draft_find_guides(draft, options);
         good =
             draft->joints > 0 ||
             lash_error_set(error, LASH_ERROR_MODEL, "",
@@ -108,8 +136,8 @@ Draft* draft_create(const LashShape* shape, const DraftOptions* options, LashErr
 
 void draft_destroy(Draft* draft) {
     if (draft == NULL) return;
-    void* owned[] = {draft->part,  draft->body,  draft->round,
-                     draft->plane, draft->joint, draft->note};
+    void* owned[] = {draft->part,  draft->body, draft->round,          draft->plane,
+                     draft->joint, draft->note, draft->first_triangle, draft->triangle};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; ++i) lash_free(owned[i]);
     lash_free(draft);
 }

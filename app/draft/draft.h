@@ -24,6 +24,7 @@ typedef struct DraftRound {
 
 typedef struct DraftPlane {
     int part, face;
+    int body;           // after draft_sort_planes
     Vec3 point, normal; // outward
     LashBox box;
 } DraftPlane;
@@ -54,6 +55,8 @@ typedef struct DraftBody { // parts that move as one
     int parts;
     bool ground;
     double volume;
+    LashBox box;
+    int first_plane, planes; // after draft_sort_planes
 } DraftBody;
 
 // A pair of surfaces that guide each other.
@@ -67,7 +70,10 @@ typedef struct DraftJoint {
     bool stopped[2]; // along -axis, +axis
     double axial;    // play against the stops, per side [m]; NAN: not found
     double width, height, length;
-    int axes; // parallel axes that it stands for
+    double play_other; // of a guide: of its wider pair of planes [m]
+    int axes;          // parallel axes that it stands for
+    bool pressed;      // fixed: without play in this bore, with play in another one on its axis
+    int plane_face[8], plane_faces; // of a guide: inner and outer by turns
     DraftConfidence confidence;
     char name[200], reason[300];
 } DraftJoint;
@@ -90,7 +96,8 @@ typedef struct Draft {
     DraftRound* round;
     DraftPlane* plane;
     DraftJoint* joint;
-    DraftNote* note; // welds, doubts, freedom: in words
+    int *first_triangle, *triangle; // (faces + 1), (triangles): rows of the mesh by face
+    DraftNote* note;                // welds, doubts, freedom: in words
     int parts, bodies, rounds, planes, joints, notes;
     int freedom; // degrees of freedom of the drafted mechanism
     int redundant;
@@ -104,12 +111,19 @@ Draft* draft_create(const LashShape* shape, const DraftOptions* options, LashErr
 void draft_destroy(Draft* draft);
 
 // Stages, in calling order.
-bool draft_list_parts(Draft* draft, LashError* error);            // leaves, their rounds and planes
-void draft_find_pairs(Draft* draft, const DraftOptions* options); // joints between parts
-void draft_weld(Draft* draft, const DraftOptions* options);       // fasteners, bodies
-void draft_decide_types(Draft* draft);                            // geometry, then freedom
+bool draft_list_parts(Draft* draft, LashError* error); // leaves, their rounds and planes
+void draft_index_triangles(Draft* draft);
+void draft_find_pairs(Draft* draft, const DraftOptions* options);  // round joints between parts
+void draft_weld(Draft* draft, const DraftOptions* options);        // fasteners, bodies
+void draft_sort_planes(Draft* draft);                              // by body
+void draft_find_guides(Draft* draft, const DraftOptions* options); // joints of planes
+void draft_decide_types(Draft* draft);                             // geometry, then freedom
 bool draft_choose_ground(Draft* draft, const DraftOptions* options, LashError* error);
 void draft_count_freedom(Draft* draft);
+
+void draft_add_joint(Draft* draft, const DraftJoint* joint); // or the one with the least play
+// Do two plane faces with opposite normals stand across from each other?
+bool draft_planes_overlap(const Draft* draft, const DraftPlane* a, const DraftPlane* b);
 
 // Does `word` stand in `name` as the end of a word ("locknut", "Screws", not "screwdriver")?
 bool draft_has_word(const char* name, const char* word);

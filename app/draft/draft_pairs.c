@@ -1,4 +1,4 @@
-// Surfaces that guide each other: pins in bores, balls in sockets, plates between planes.
+// Surfaces that guide each other: pins in bores, balls in sockets.
 //
 // A pin belongs to a bore when they are coaxial to 5e-7 rad, their axes no farther apart than the
 // play (0.02 mm where it is drawn without), they overlap along the axis by more than 5 % of the
@@ -18,7 +18,6 @@ static const double ROUNDING = 1e-7;     // [m] less play is none
 static const double LEAST_PLAY = 0.1e-3; // [m] at least so much is still taken for play
 static const double PLAY_SHARE = 0.1;    // ... and so much of the radius
 static const double OVERLAP = 0.05;      // of the radius, along the axis
-static const double PLANE_SHARE = 0.01;  // of the plate's width: play of a guide, at most
 
 // Share of the full round that the faces cover, by area; gaps along the axis (a fork) do not count.
 static double coverage(const Draft* draft, const DraftRound* r) {
@@ -95,6 +94,7 @@ static bool pin_in_bore(const Draft* draft, const DraftOptions* options, const D
 }
 
 static bool same_axis(const DraftJoint* a, const DraftJoint* b) {
+    if (a->bore < 0 || b->bore < 0) return false;
     Vec3 d = vec3_sub(a->point, b->point);
     if (a->type == DRAFT_SPHERICAL || b->type == DRAFT_SPHERICAL)
         return a->type == b->type && vec3_norm(d) < NOMINAL + a->play + b->play;
@@ -103,7 +103,7 @@ static bool same_axis(const DraftJoint* a, const DraftJoint* b) {
     return off <= NOMINAL + a->play + b->play;
 }
 
-static void add_joint(Draft* draft, const DraftJoint* joint) {
+void draft_add_joint(Draft* draft, const DraftJoint* joint) {
     for (int i = 0; i < draft->joints; ++i) {
         DraftJoint* known = &draft->joint[i];
         bool same = (known->outer == joint->outer && known->inner == joint->inner) ||
@@ -121,115 +121,13 @@ static void add_joint(Draft* draft, const DraftJoint* joint) {
     draft->joint[draft->joints++] = *joint;
 }
 
-// ---- plates between planes ----------------------------------------------------------------------
-
-typedef struct Sandwich { // a part between two planes of another one
-    Vec3 normal;
-    double width, play; // of the inner part; per side
-} Sandwich;
-
-// Do the faces stand across from each other?
-static bool across(const DraftPlane* a, const DraftPlane* b) {
-    Vec3 low = vec3(fmax(a->box.low.x, b->box.low.x), fmax(a->box.low.y, b->box.low.y),
-                    fmax(a->box.low.z, b->box.low.z));
-    Vec3 high = vec3(fmin(a->box.high.x, b->box.high.x), fmin(a->box.high.y, b->box.high.y),
-                     fmin(a->box.high.z, b->box.high.z));
-    Vec3 n = a->normal, d = vec3_sub(high, low);
-    double margin = 1e-9;
-    // along the normal they are apart; in the plane they must overlap
-    return (fabs(n.x) > 0.5 || d.x > margin) && (fabs(n.y) > 0.5 || d.y > margin) &&
-           (fabs(n.z) > 0.5 || d.z > margin);
-}
-
-// The nearest plane of `outer` that faces this one; the gap, INFINITY: none.
-static double facing_gap(const Draft* draft, const DraftPlane* plane, int outer) {
-    double least = INFINITY;
-    for (int i = 0; i < draft->planes; ++i) {
-        const DraftPlane* other = &draft->plane[i];
-        if (other->part != outer || vec3_dot(plane->normal, other->normal) > -1 + 1e-12) continue;
-        double gap = vec3_dot(vec3_sub(other->point, plane->point), plane->normal);
-        if (gap < -ROUNDING || gap >= least || !across(plane, other)) continue;
-        least = gap;
-    }
-    return least;
-}
-
-static int sandwiches(const Draft* draft, int outer, int inner, Sandwich* found, int most) {
-    int count = 0;
-    for (int i = 0; i < draft->planes && count < most; ++i) {
-        const DraftPlane* a = &draft->plane[i];
-        if (a->part != inner) continue;
-        double gap_a = facing_gap(draft, a, outer);
-        if (gap_a == INFINITY) continue;
-        for (int k = i + 1; k < draft->planes && count < most; ++k) {
-            const DraftPlane* b = &draft->plane[k];
-            if (b->part != inner || vec3_dot(a->normal, b->normal) > -1 + 1e-12) continue;
-            double width = vec3_dot(vec3_sub(a->point, b->point), a->normal);
-            double gap_b = facing_gap(draft, b, outer);
-            if (!(width > 0) || gap_a + gap_b > 2 * PLANE_SHARE * width) continue;
-            bool known = false;
-            for (int m = 0; m < count; ++m)
-                known = known || fabs(vec3_dot(found[m].normal, a->normal)) > 1 - 1e-9;
-            if (known) continue;
-            found[count++] =
-                (Sandwich){.normal = a->normal, .width = width, .play = 0.5 * (gap_a + gap_b)};
-        }
-    }
-    return count;
-}
-
-static bool joined(const Draft* draft, int a, int b) {
-    for (int i = 0; i < draft->joints; ++i) {
-        const DraftJoint* j = &draft->joint[i];
-        if ((j->outer == a && j->inner == b) || (j->outer == b && j->inner == a)) return true;
-    }
-    return false;
-}
-
-static void find_guide(Draft* draft, int outer, int inner) {
-    Sandwich s[3];
-    int count = sandwiches(draft, outer, inner, s, 3);
-    if (count == 0) return;
-    const LashBox* box = &draft->shape->part[draft->part[inner].row].box;
-    Vec3 middle = vec3_scale(0.5, vec3_add(box->low, box->high));
-    DraftJoint joint = {.outer = outer,
-                        .inner = inner,
-                        .type = count >= 2 ? DRAFT_PRISMATIC : DRAFT_PLANAR,
-                        .point = middle,
-                        .bore = -1,
-                        .pin = -1,
-                        .axial = NAN,
-                        .axes = 1};
-    if (count >= 2) {
-        joint.x_axis = s[0].normal;
-        joint.axis = vec3_normalize(vec3_cross(s[0].normal, s[1].normal));
-        joint.width = s[0].width;
-        joint.height = s[1].width;
-        joint.play = fmin(s[0].play, s[1].play);
-    } else {
-        joint.axis = s[0].normal;
-        joint.play = s[0].play;
-    }
-    Vec3 d = vec3_sub(box->high, box->low), n = joint.axis;
-    joint.length = fabs(d.x * n.x) + fabs(d.y * n.y) + fabs(d.z * n.z);
-    joint.no_play = joint.play <= ROUNDING;
-    add_joint(draft, &joint);
-}
-
 void draft_find_pairs(Draft* draft, const DraftOptions* options) {
     for (int i = 0; i < draft->rounds; ++i) {
         if (!draft->round[i].hollow) continue;
         for (int k = 0; k < draft->rounds; ++k) {
             DraftJoint joint;
             if (pin_in_bore(draft, options, &draft->round[i], &draft->round[k], &joint))
-                add_joint(draft, &joint);
-        }
-    }
-    for (int a = 0; a < draft->parts; ++a) {
-        for (int b = 0; b < draft->parts; ++b) {
-            if (a == b || joined(draft, a, b) || draft->part[a].fastener || draft->part[b].fastener)
-                continue;
-            if (boxes_near(draft, a, b, LEAST_PLAY)) find_guide(draft, a, b);
+                draft_add_joint(draft, &joint);
         }
     }
 }

@@ -21,30 +21,30 @@ static const LashJointType joint_type[DRAFT_TYPES] = {
 
 // ---- geometry -----------------------------------------------------------------------------------
 
+// Does the face's box reach the axis, or nearly?
+static bool near_axis(const DraftJoint* j, const DraftPlane* plane, double radius) {
+    Vec3 low = plane->box.low, high = plane->box.high;
+    double t = vec3_dot(vec3_sub(plane->point, j->point), j->axis), r = 1.5 * radius;
+    Vec3 p = vec3_add_scaled(j->point, t, j->axis);
+    return p.x >= low.x - r && p.x <= high.x + r && p.y >= low.y - r && p.y <= high.y + r &&
+           p.z >= low.z - r && p.z <= high.z + r;
+}
+
 // Gap along the axis between planes that look at each other near the axis: `lower` body below.
 static double stop_gap(const Draft* draft, const DraftJoint* j, int lower, int upper) {
-    double least = INFINITY, reach = 4 * draft->round[j->pin].radius;
-    for (int i = 0; i < draft->planes; ++i) {
+    double radius = draft->round[j->pin].radius, least = INFINITY, reach = 4 * radius;
+    const DraftBody *below = &draft->body[lower], *above = &draft->body[upper];
+    for (int i = below->first_plane; i < below->first_plane + below->planes; ++i) {
         const DraftPlane* a = &draft->plane[i];
-        if (draft->part[a->part].body != lower || vec3_dot(a->normal, j->axis) < 1 - 1e-9) continue;
-        for (int k = 0; k < draft->planes; ++k) {
+        if (vec3_dot(a->normal, j->axis) < 1 - 1e-9) continue;
+        for (int k = above->first_plane; k < above->first_plane + above->planes; ++k) {
             const DraftPlane* b = &draft->plane[k];
-            if (draft->part[b->part].body != upper || vec3_dot(b->normal, j->axis) > -1 + 1e-9)
-                continue;
+            if (vec3_dot(b->normal, j->axis) > -1 + 1e-9) continue;
             double gap = vec3_dot(vec3_sub(b->point, a->point), j->axis);
             if (gap < -1e-7 || gap > reach || gap >= least) continue;
-            // both near the axis: their boxes reach it
-            bool near = true;
-            const DraftPlane* both[2] = {a, b};
-            for (int m = 0; m < 2; ++m) {
-                Vec3 low = both[m]->box.low, high = both[m]->box.high, p = j->point;
-                double t = vec3_dot(vec3_sub(both[m]->point, p), j->axis);
-                p = vec3_add_scaled(p, t, j->axis);
-                double r = 1.5 * draft->round[j->pin].radius;
-                near = near && p.x >= low.x - r && p.x <= high.x + r && p.y >= low.y - r &&
-                       p.y <= high.y + r && p.z >= low.z - r && p.z <= high.z + r;
-            }
-            if (near) least = gap;
+            if (near_axis(j, a, radius) && near_axis(j, b, radius) &&
+                draft_planes_overlap(draft, a, b))
+                least = gap;
         }
     }
     return least;
@@ -80,6 +80,31 @@ static void merge_parallel(Draft* draft) {
         if (!merged) draft->joint[count++] = j;
     }
     draft->joints = count;
+}
+
+// A bushing or pin that sits without play in one bore and with play in another one on the same axis
+// is pressed in where it has none: held by nothing else, it would turn in both.
+static void find_pressed(Draft* draft) {
+    for (int b = 0; b < draft->bodies; ++b) {
+        const DraftJoint* first = NULL;
+        bool one_axis = true, loose = false;
+        for (int i = 0; i < draft->joints && one_axis; ++i) {
+            const DraftJoint* j = &draft->joint[i];
+            if (j->outer != b && j->inner != b) continue;
+            if (first == NULL) first = j;
+            Vec3 d = vec3_sub(j->point, first->point);
+            double off = vec3_norm(vec3_add_scaled(d, -vec3_dot(d, first->axis), first->axis));
+            one_axis = j->bore >= 0 && j->axes == 1 && j->type == DRAFT_REVOLUTE &&
+                       vec3_norm(vec3_cross(j->axis, first->axis)) < 1e-6 && off < 1e-4;
+            loose = loose || !j->no_play;
+        }
+        for (int i = 0; i < draft->joints && first != NULL && one_axis && loose; ++i) {
+            DraftJoint* j = &draft->joint[i];
+            if ((j->outer != b && j->inner != b) || !j->no_play) continue;
+            j->type = DRAFT_FIXED;
+            j->pressed = true;
+        }
+    }
 }
 
 // ---- freedom ------------------------------------------------------------------------------------
@@ -217,7 +242,11 @@ static void explain_round(const Draft* draft, DraftJoint* j) {
     snprintf(play, sizeof play, "play %.4g mm per side", 1e3 * j->play);
     if (j->no_play) snprintf(play, sizeof play, "drawn without play: which fit?");
     j->confidence = DRAFT_SURE;
-    if (j->type == DRAFT_FIXED || j->type == DRAFT_PRISMATIC) {
+    if (j->pressed) {
+        snprintf(play, sizeof play, "drawn without play");
+        snprintf(why, sizeof why, "pressed in: in its other bore on this axis it has play");
+        j->confidence = DRAFT_LIKELY;
+    } else if (j->type == DRAFT_FIXED || j->type == DRAFT_PRISMATIC) {
         snprintf(why, sizeof why, "%d parallel axes%s", j->axes,
                  j->type == DRAFT_FIXED ? " without play" : "");
     } else if (j->type == DRAFT_CYLINDRICAL) {
@@ -237,14 +266,18 @@ static void explain_round(const Draft* draft, DraftJoint* j) {
 }
 
 static void explain_planes(DraftJoint* j) {
+    char play[100];
+    snprintf(play, sizeof play, "play %.4g mm per side", 1e3 * j->play);
+    if (j->play_other > j->play + 1e-9)
+        snprintf(play, sizeof play, "play %.4g mm per side, %.4g mm across", 1e3 * j->play,
+                 1e3 * j->play_other);
+    if (j->no_play) snprintf(play, sizeof play, "drawn without play: which fit?");
     j->confidence = j->type == DRAFT_PRISMATIC ? DRAFT_LIKELY : DRAFT_GUESS;
     if (j->type == DRAFT_PRISMATIC)
-        snprintf(j->reason, sizeof j->reason,
-                 "%.6g by %.6g mm between two pairs of planes; play %.4g mm per side",
-                 1e3 * j->width, 1e3 * j->height, 1e3 * j->play);
+        snprintf(j->reason, sizeof j->reason, "%.6g by %.6g mm between two pairs of planes; %s",
+                 1e3 * j->width, 1e3 * j->height, play);
     else
-        snprintf(j->reason, sizeof j->reason, "a plate between two planes; play %.4g mm per side",
-                 1e3 * j->play);
+        snprintf(j->reason, sizeof j->reason, "a plate between two planes; %s", play);
 }
 
 static void name_joints(Draft* draft) {
@@ -266,6 +299,7 @@ static void name_joints(Draft* draft) {
 
 void draft_decide_types(Draft* draft) {
     merge_parallel(draft);
+    find_pressed(draft);
     for (int i = 0; i < draft->joints; ++i) {
         DraftJoint* j = &draft->joint[i];
         if (j->bore >= 0 && j->type == DRAFT_REVOLUTE) find_stops(draft, j);

@@ -1,8 +1,9 @@
 // Fasteners are welded to what they hold; parts that are welded together move as one body.
 //
-// A part named like a fastener is one when it sits without play in at least one bore, or lies flush
-// on a part; it then holds every part that it has a pair or a flush plane with. One that has play
-// everywhere is a pin with an unlucky name: it stays, and is listed.
+// A part named like a fastener holds what it sits in (or what sits in it) without play, and what
+// lies flush on one of its planes. What it only passes through with play is not held by it: a lever
+// on a shoulder screw turns. One that holds nothing is a pin with an unlucky name: it stays, and is
+// listed.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,10 +31,10 @@ static bool boxes_touch(const LashBox* a, const LashBox* b) {
            b->low.y <= a->high.y + e && a->low.z <= b->high.z + e && b->low.z <= a->high.z + e;
 }
 
-static bool flush(const DraftPlane* a, const DraftPlane* b) {
+static bool flush(const Draft* draft, const DraftPlane* a, const DraftPlane* b) {
     if (vec3_dot(a->normal, b->normal) > -1 + 1e-12) return false;
     if (fabs(vec3_dot(vec3_sub(b->point, a->point), a->normal)) > FLUSH) return false;
-    return boxes_touch(&a->box, &b->box);
+    return boxes_touch(&a->box, &b->box) && draft_planes_overlap(draft, a, b);
 }
 
 // Parts that lie on a plane of the fastener.
@@ -44,7 +45,7 @@ static int weld_flush(Draft* draft, int fastener) {
         if (own->part != fastener) continue;
         for (int k = 0; k < draft->planes; ++k) {
             const DraftPlane* other = &draft->plane[k];
-            if (other->part == fastener || !flush(own, other)) continue;
+            if (other->part == fastener || !flush(draft, own, other)) continue;
             unite(draft, fastener, other->part);
             ++welded;
         }
@@ -53,24 +54,26 @@ static int weld_flush(Draft* draft, int fastener) {
 }
 
 static void weld_fastener(Draft* draft, int fastener) {
-    bool tight = false, any = false;
+    bool any = false;
+    int welded = weld_flush(draft, fastener);
     for (int i = 0; i < draft->joints; ++i) {
         const DraftJoint* j = &draft->joint[i];
         if (j->outer != fastener && j->inner != fastener) continue;
         any = true;
-        tight = tight || j->no_play;
+        if (!j->no_play) continue;
+        unite(draft, j->outer, j->inner);
+        ++welded;
     }
-    int welded = tight || !any ? weld_flush(draft, fastener) : 0;
-    if (!tight && welded == 0) {
-        draft_add_note(draft, "'%s' is named like a fastener but %s: kept as a part",
-                       draft->part[fastener].name,
-                       any ? "has play in all its bores" : "touches nothing");
-        return;
-    }
-    for (int i = 0; i < draft->joints; ++i) {
-        const DraftJoint* j = &draft->joint[i];
-        if (j->outer == fastener || j->inner == fastener) unite(draft, j->outer, j->inner);
-    }
+    if (welded > 0) return;
+    draft_add_note(draft, "'%s' is named like a fastener but %s: kept as a part",
+                   draft->part[fastener].name,
+                   any ? "has play in all its bores" : "touches nothing");
+}
+
+static LashBox box_union(const LashBox* a, const LashBox* b) {
+    return (LashBox){
+        vec3(fmin(a->low.x, b->low.x), fmin(a->low.y, b->low.y), fmin(a->low.z, b->low.z)),
+        vec3(fmax(a->high.x, b->high.x), fmax(a->high.y, b->high.y), fmax(a->high.z, b->high.z))};
 }
 
 static void number_bodies(Draft* draft) {
@@ -87,7 +90,8 @@ static void number_bodies(Draft* draft) {
     for (int i = 0; i < draft->parts; ++i) {
         DraftBody* body = &draft->body[number[root_of(draft, i)]];
         double volume = draft->shape->part[draft->part[i].row].volume;
-        ++body->parts;
+        const LashBox* box = &draft->shape->part[draft->part[i].row].box;
+        body->box = body->parts++ == 0 ? *box : box_union(&body->box, box);
         // the largest gives the name; a fastener only where there is nothing else
         bool better = volume > body->volume && !draft->part[i].fastener;
         if (body->volume >= 0 && !better &&
@@ -105,15 +109,37 @@ static void number_bodies(Draft* draft) {
     lash_free(number);
 }
 
+static const char* leaf_of(const char* path) {
+    const char* slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+static bool same_leaf(const char* a, const char* b) { // "M6#2" is one more "M6"
+    const char *p = leaf_of(a), *q = leaf_of(b);
+    size_t n = strcspn(p, "#");
+    return n == strcspn(q, "#") && strncmp(p, q, n) == 0;
+}
+
 static void note_welds(Draft* draft) {
     for (int b = 0; b < draft->bodies; ++b) {
         if (draft->body[b].parts < 2) continue;
         char list[220] = "";
         for (int i = 0; i < draft->parts; ++i) {
             if (draft->part[i].body != b || i == draft->body[b].largest) continue;
+            int before = 0, all = 0; // parts of one name are counted
+            for (int k = 0; k < draft->parts; ++k) {
+                bool same = draft->part[k].body == b && k != draft->body[b].largest &&
+                            same_leaf(draft->part[k].path, draft->part[i].path);
+                before += same && k < i;
+                all += same;
+            }
+            if (before > 0) continue;
             size_t used = strlen(list);
-            snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "",
-                     draft->part[i].name);
+            const char* leaf = leaf_of(draft->part[i].path);
+            snprintf(list + used, sizeof list - used, "%s%.*s", used > 0 ? ", " : "",
+                     (int)strcspn(leaf, "#"), leaf);
+            used = strlen(list);
+            if (all > 1) snprintf(list + used, sizeof list - used, " (%d)", all);
         }
         draft_add_note(draft, "welded to '%s': %s", draft->body[b].name, list);
     }
