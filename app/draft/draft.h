@@ -46,6 +46,7 @@ typedef struct DraftPart { // a leaf of the product tree
     const char* path;
     char name[96]; // unique among the parts
     bool fastener; // by its name
+    bool pressed;  // without play in one bore, with play in another one on its axis
     int body;      // welded group
 } DraftPart;
 
@@ -70,9 +71,9 @@ typedef struct DraftJoint {
     bool stopped[2]; // along -axis, +axis
     double axial;    // play against the stops, per side [m]; NAN: not found
     double width, height, length;
-    double play_other; // of a guide: of its wider pair of planes [m]
-    int axes;          // parallel axes that it stands for
-    bool pressed;      // fixed: without play in this bore, with play in another one on its axis
+    double play_other;              // of a guide: of its wider pair of planes [m]
+    int axes;                       // parallel axes that it stands for
+    bool plunger;                   // slides because nothing else holds it
     int plane_face[8], plane_faces; // of a guide: inner and outer by turns
     DraftConfidence confidence;
     char name[200], reason[300];

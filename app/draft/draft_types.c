@@ -82,31 +82,6 @@ static void merge_parallel(Draft* draft) {
     draft->joints = count;
 }
 
-// A bushing or pin that sits without play in one bore and with play in another one on the same axis
-// is pressed in where it has none: held by nothing else, it would turn in both.
-static void find_pressed(Draft* draft) {
-    for (int b = 0; b < draft->bodies; ++b) {
-        const DraftJoint* first = NULL;
-        bool one_axis = true, loose = false;
-        for (int i = 0; i < draft->joints && one_axis; ++i) {
-            const DraftJoint* j = &draft->joint[i];
-            if (j->outer != b && j->inner != b) continue;
-            if (first == NULL) first = j;
-            Vec3 d = vec3_sub(j->point, first->point);
-            double off = vec3_norm(vec3_add_scaled(d, -vec3_dot(d, first->axis), first->axis));
-            one_axis = j->bore >= 0 && j->axes == 1 && j->type == DRAFT_REVOLUTE &&
-                       vec3_norm(vec3_cross(j->axis, first->axis)) < 1e-6 && off < 1e-4;
-            loose = loose || !j->no_play;
-        }
-        for (int i = 0; i < draft->joints && first != NULL && one_axis && loose; ++i) {
-            DraftJoint* j = &draft->joint[i];
-            if ((j->outer != b && j->inner != b) || !j->no_play) continue;
-            j->type = DRAFT_FIXED;
-            j->pressed = true;
-        }
-    }
-}
-
 // ---- freedom ------------------------------------------------------------------------------------
 
 static Pose joint_pose(const DraftJoint* j) {
@@ -220,7 +195,28 @@ static bool is_open(const DraftJoint* j) { // neither stops nor parallel axes de
            !(j->stopped[0] && j->stopped[1]);
 }
 
+// Nothing but this joint holds the part, nothing stops it both ways, and it sits long in its bore:
+// a plunger or a shaft in a tube, not a lever.
+static const double LONG_BORE = 2; // engaged length by diameter; levers have 0.5 .. 1.5
+
+static bool is_plunger(const Draft* draft, const DraftJoint* j) {
+    if (!is_open(j) || j->length < 2 * LONG_BORE * draft->round[j->pin].radius) return false;
+    int ends[2] = {j->outer, j->inner};
+    for (int k = 0; k < 2; ++k) {
+        int count = 0;
+        for (int i = 0; i < draft->joints; ++i)
+            count += draft->joint[i].outer == ends[k] || draft->joint[i].inner == ends[k];
+        if (count == 1 && !draft->body[ends[k]].ground) return true;
+    }
+    return false;
+}
+
 static void decide_open(Draft* draft) {
+    for (int i = 0; i < draft->joints; ++i) {
+        DraftJoint* j = &draft->joint[i];
+        j->plunger = is_plunger(draft, j);
+        if (j->plunger) j->type = DRAFT_CYLINDRICAL;
+    }
     int turning_now = count_turning(draft, -1), joints = 0;
     for (int i = 0; i < draft->joints; ++i)
         joints += draft->joint[i].type != DRAFT_FIXED && draft->joint[i].type != DRAFT_PRISMATIC;
@@ -242,15 +238,13 @@ static void explain_round(const Draft* draft, DraftJoint* j) {
     snprintf(play, sizeof play, "play %.4g mm per side", 1e3 * j->play);
     if (j->no_play) snprintf(play, sizeof play, "drawn without play: which fit?");
     j->confidence = DRAFT_SURE;
-    if (j->pressed) {
-        snprintf(play, sizeof play, "drawn without play");
-        snprintf(why, sizeof why, "pressed in: in its other bore on this axis it has play");
-        j->confidence = DRAFT_LIKELY;
-    } else if (j->type == DRAFT_FIXED || j->type == DRAFT_PRISMATIC) {
+    if (j->type == DRAFT_FIXED || j->type == DRAFT_PRISMATIC) {
         snprintf(why, sizeof why, "%d parallel axes%s", j->axes,
                  j->type == DRAFT_FIXED ? " without play" : "");
     } else if (j->type == DRAFT_CYLINDRICAL) {
-        snprintf(why, sizeof why, "slides: held along the axis other joints could not turn");
+        snprintf(why, sizeof why, "slides: %s",
+                 j->plunger ? "held by nothing else, and long in its bore"
+                            : "held along the axis other joints could not turn");
         j->confidence = DRAFT_LIKELY;
     } else if (j->type == DRAFT_REVOLUTE && j->stopped[0] && j->stopped[1]) {
         snprintf(why, sizeof why, "stopped both ways, %.4g mm per side", 1e3 * j->axial);
@@ -271,7 +265,9 @@ static void explain_planes(DraftJoint* j) {
     if (j->play_other > j->play + 1e-9)
         snprintf(play, sizeof play, "play %.4g mm per side, %.4g mm across", 1e3 * j->play,
                  1e3 * j->play_other);
-    if (j->no_play) snprintf(play, sizeof play, "drawn without play: which fit?");
+    if (j->no_play)
+        snprintf(play, sizeof play, "drawn without play%s",
+                 j->type == DRAFT_PRISMATIC ? ": which fit?" : "");
     j->confidence = j->type == DRAFT_PRISMATIC ? DRAFT_LIKELY : DRAFT_GUESS;
     if (j->type == DRAFT_PRISMATIC)
         snprintf(j->reason, sizeof j->reason, "%.6g by %.6g mm between two pairs of planes; %s",
@@ -297,9 +293,20 @@ static void name_joints(Draft* draft) {
     }
 }
 
+// Axes point along + of their largest component: a sense that people can foretell.
+static void point_axes(Draft* draft) {
+    for (int i = 0; i < draft->joints; ++i) {
+        Vec3* z = &draft->joint[i].axis;
+        double most = z->x;
+        if (fabs(z->y) > fabs(most) + 1e-9) most = z->y;
+        if (fabs(z->z) > fabs(most) + 1e-9) most = z->z;
+        if (most < 0) *z = vec3_scale(-1, *z);
+    }
+}
+
 void draft_decide_types(Draft* draft) {
     merge_parallel(draft);
-    find_pressed(draft);
+    point_axes(draft);
     for (int i = 0; i < draft->joints; ++i) {
         DraftJoint* j = &draft->joint[i];
         if (j->bore >= 0 && j->type == DRAFT_REVOLUTE) find_stops(draft, j);

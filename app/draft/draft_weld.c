@@ -12,7 +12,8 @@
 #include "core/arena.h"
 #include "core/math3.h"
 
-static const double FLUSH = 1e-6; // [m]
+static const double FLUSH = 1e-6;     // [m]
+static const double NEAR_AXIS = 1e-4; // [m] axes so near are one, drawn with play or without
 
 static int root_of(Draft* draft, int part) {
     while (draft->part[part].body != part) part = draft->part[part].body;
@@ -70,6 +71,32 @@ static void weld_fastener(Draft* draft, int fastener) {
                    any ? "has play in all its bores" : "touches nothing");
 }
 
+// A bushing or pin that sits without play in one bore and with play in another one on the same axis
+// is pressed in where it has none: held by nothing else, it would turn in both.
+static void weld_pressed(Draft* draft, int part) {
+    const DraftJoint* first = NULL;
+    bool tight = false, loose = false;
+    for (int i = 0; i < draft->joints; ++i) {
+        const DraftJoint* j = &draft->joint[i];
+        if (j->outer != part && j->inner != part) continue;
+        if (draft->part[j->outer == part ? j->inner : j->outer].fastener) continue;
+        if (first == NULL) first = j;
+        Vec3 d = vec3_sub(j->point, first->point);
+        double off = vec3_norm(vec3_add_scaled(d, -vec3_dot(d, first->axis), first->axis));
+        if (j->type != DRAFT_REVOLUTE || off > NEAR_AXIS ||
+            vec3_norm(vec3_cross(j->axis, first->axis)) > 1e-6)
+            return;
+        tight = tight || j->no_play;
+        loose = loose || !j->no_play;
+    }
+    if (!tight || !loose) return;
+    draft->part[part].pressed = true;
+    for (int i = 0; i < draft->joints; ++i) {
+        const DraftJoint* j = &draft->joint[i];
+        if ((j->outer == part || j->inner == part) && j->no_play) unite(draft, j->outer, j->inner);
+    }
+}
+
 static LashBox box_union(const LashBox* a, const LashBox* b) {
     return (LashBox){
         vec3(fmin(a->low.x, b->low.x), fmin(a->low.y, b->low.y), fmin(a->low.z, b->low.z)),
@@ -120,12 +147,18 @@ static bool same_leaf(const char* a, const char* b) { // "M6#2" is one more "M6"
     return n == strcspn(q, "#") && strncmp(p, q, n) == 0;
 }
 
+static bool one_product(const Draft* draft, int a, int b) {
+    const LashShapePart* part = draft->shape->part;
+    return part[draft->part[a].row].product == part[draft->part[b].row].product;
+}
+
 static void note_welds(Draft* draft) {
     for (int b = 0; b < draft->bodies; ++b) {
         if (draft->body[b].parts < 2) continue;
         char list[220] = "";
         for (int i = 0; i < draft->parts; ++i) {
             if (draft->part[i].body != b || i == draft->body[b].largest) continue;
+            if (one_product(draft, i, draft->body[b].largest)) continue; // its other solids
             int before = 0, all = 0; // parts of one name are counted
             for (int k = 0; k < draft->parts; ++k) {
                 bool same = draft->part[k].body == b && k != draft->body[b].largest &&
@@ -140,8 +173,10 @@ static void note_welds(Draft* draft) {
                      (int)strcspn(leaf, "#"), leaf);
             used = strlen(list);
             if (all > 1) snprintf(list + used, sizeof list - used, " (%d)", all);
+            used = strlen(list);
+            if (draft->part[i].pressed) snprintf(list + used, sizeof list - used, " (pressed in)");
         }
-        draft_add_note(draft, "welded to '%s': %s", draft->body[b].name, list);
+        if (list[0] != '\0') draft_add_note(draft, "welded to '%s': %s", draft->body[b].name, list);
     }
 }
 
@@ -173,13 +208,13 @@ static void join_bodies(Draft* draft) {
 void draft_weld(Draft* draft, const DraftOptions* options) {
     for (int i = 0; i < draft->parts; ++i) draft->part[i].body = i;
     for (int i = 1; i < draft->parts; ++i) { // solids of one product
-        const LashShapePart* part = draft->shape->part;
-        if (part[draft->part[i].row].product == part[draft->part[i - 1].row].product)
-            unite(draft, i - 1, i);
+        if (one_product(draft, i - 1, i)) unite(draft, i - 1, i);
     }
     for (int i = 0; i < draft->parts && !options->keep_fasteners; ++i) {
         if (draft->part[i].fastener) weld_fastener(draft, i);
     }
+    for (int i = 0; i < draft->parts; ++i)
+        if (!draft->part[i].fastener) weld_pressed(draft, i);
     number_bodies(draft);
     note_welds(draft);
     join_bodies(draft);

@@ -92,17 +92,23 @@ static const char* parameter_of(const DraftJoint* j, char* name, size_t size) {
     return name;
 }
 
+// Has the joint of the model a play? Parallel axes and plates between planes are ideal.
+static bool takes_play(const DraftJoint* j) {
+    if (j->bore < 0) return j->type == DRAFT_PRISMATIC && j->width > 0;
+    return j->type != DRAFT_FIXED && j->type != DRAFT_PRISMATIC;
+}
+
 static void write_parameters(DraftText* text, const Draft* draft, const char* fit) {
     int count = 0;
     add(text, "  \"parameters\": {");
     for (int i = 0; i < draft->joints; ++i) {
         const DraftJoint* j = &draft->joint[i];
         char name[220];
-        if (j->bore < 0 || !j->no_play || j->type == DRAFT_FIXED || j->type == DRAFT_PRISMATIC)
-            continue;
+        if (!j->no_play || !takes_play(j)) continue;
+        double size = j->bore >= 0 ? 2 * draft->round[j->pin].radius : j->width;
         add(text, "%s\n    \"%s\": ", count++ > 0 ? "," : "", parameter_of(j, name, sizeof name));
         if (fit != NULL)
-            add(text, "{\"fit\": \"%.10g %s\"}", mm(2 * draft->round[j->pin].radius), fit);
+            add(text, "{\"fit\": \"%.10g %s\"}", mm(size), fit);
         else
             add(text, "0");
     }
@@ -128,14 +134,21 @@ static void write_body(DraftText* text, const Draft* draft, const DraftModel* mo
     app_json_free(&json);
 }
 
-static void put_play(AppJson* json, const Draft* draft, const DraftJoint* j) {
+static void put_clearance(AppJson* json, const DraftJoint* j) {
     char name[220];
+    if (j->no_play)
+        app_json_put_text(json, "clearance", parameter_of(j, name, sizeof name));
+    else
+        app_json_put_number(json, "clearance", mm(j->play));
+}
+
+static void put_play(AppJson* json, const Draft* draft, const DraftJoint* j) {
     if (j->bore < 0 || j->type == DRAFT_FIXED || j->type == DRAFT_PRISMATIC) {
         put_point(json, "point", j->point);
         app_json_put_vec3(json, "axis", j->axis);
         if (vec3_norm(j->x_axis) > 0) app_json_put_vec3(json, "x_axis", j->x_axis);
-        if (j->type == DRAFT_PRISMATIC && j->width > 0 && !j->no_play) {
-            app_json_put_number(json, "clearance", mm(j->play));
+        if (takes_play(j)) {
+            put_clearance(json, j);
             app_json_put_number(json, "width", mm(j->width));
             app_json_put_number(json, "height", mm(j->height));
             app_json_put_number(json, "length", mm(j->length));
@@ -144,10 +157,7 @@ static void put_play(AppJson* json, const Draft* draft, const DraftJoint* j) {
     }
     put_faces(json, "bore", draft, j->bore);
     put_faces(json, "pin", draft, j->pin);
-    if (j->no_play)
-        app_json_put_text(json, "clearance", parameter_of(j, name, sizeof name));
-    else
-        app_json_put_number(json, "clearance", mm(j->play));
+    put_clearance(json, j);
     if (j->type == DRAFT_REVOLUTE)
         app_json_put_number(json, "axial_clearance", isnan(j->axial) ? 0 : mm(j->axial));
 }

@@ -146,8 +146,9 @@ void mirror_part(const Value& v, const std::string& mirror, Part* part) {
 
 // {"file": "crank.json", "set": {"play": 0}, "name": ..., "at": ...}: the part of another file,
 // which stands beside this one. The same file with the same values is one shape, placed again.
+// "steps" here come after those of the file: bolt holes, a foot.
 Part part_of_file(const Value& v, const std::string& folder) {
-    v.only({"file", "set", "name", "at", "axis", "x", "mirror"});
+    v.only({"file", "set", "name", "at", "axis", "x", "mirror", "steps"});
     std::string path = beside(folder, v.text("file", "")), mirror = v.text("mirror", "");
     std::string shared = path + "|" + mirror, source = read_text(path.c_str());
     Parameters parameters;
@@ -161,6 +162,10 @@ Part part_of_file(const Value& v, const std::string& folder) {
     Value root(json.get(), "", &parameters);
     take_parameters(root, &parameters);
     Part part = make_part(root, true);
+    if (v.has("steps")) {
+        add_steps(v.at("steps"), &part.solid);
+        shared += v.path(); // not the shape of the file any more
+    }
     if (!mirror.empty()) mirror_part(v, mirror, &part);
     part.name = v.text("name", part.name);
     part.place = read_place(v);

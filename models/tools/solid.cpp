@@ -382,9 +382,13 @@ gp_Trsf read_place(const Value& v) {
     return t;
 }
 
+void add_steps(const Value& steps, Solid* s) {
+    for (const Value& step : steps.items()) run_step(step, s);
+}
+
 Solid make_solid(const Value& steps, bool join) {
     Solid s;
-    for (const Value& step : steps.items()) run_step(step, &s);
+    add_steps(steps, &s);
     if (s.shape.IsNull()) steps.fail("the part has no step");
     try {
         if (join) unify(&s);

@@ -38,6 +38,7 @@ gp_Trsf read_place(const Value& value);
 
 // The list of steps of a part (solid.cpp). join: faces on one surface become one face.
 Solid make_solid(const Value& steps, bool join);
+void add_steps(const Value& steps, Solid* solid); // further ones
 
 // "names": [{"name", "type", "radius", "near"}]: names faces of the finished part.
 void name_faces(const Value& list, Solid* solid);
