@@ -5,7 +5,7 @@
 //     0 <= g(q_{k+1}) perp tau >= 0.
 //
 // Decoupled: velocities, then positions, in every correction (step/operator_joints.c). Coupled:
-// both in one problem (step/coupled.c). Without project_all only the contacts of the forecast are
+// both in one problem (step/operator_coupled.c). Without project_all only the contacts of the forecast are
 // projected, a variant that a public implementation offers; the others may then overlap.
 #include "solvers/schemes/scheme.h"
 

@@ -61,6 +61,8 @@ typedef struct Scheme {
     void (*start)(LashSim* sim);            // history of a new state; NULL: none
     void (*plan)(LashSim* sim, Step* step); // NULL: the theta-method's
     LashOutcome (*advance)(LashSim* sim, Step* step);
+    // At the level of gaps: U, what the laws act on, with its directions G and G*; false: outside.
+    bool (*rows)(LashSim* sim, Step* step);
     bool (*holds)(const LashSim* sim, const Step* step); // NULL: yes
     void (*energy)(LashSim* sim, Step* step);            // NULL: the theta-method's
     double (*algorithmic)(LashSim* sim);            // H - E of the present state; NULL: unknown

@@ -90,7 +90,7 @@ bool contacts_list(LashSim* sim, Step* step) {
 // U + (e U_N,k, (1 - theta)/theta U_T,k), a problem with the same W.
 void law_shift(const Step* step, int i, double* shift) {
     const LashInteraction* item = &step->list->item[i];
-    double e = item->e * step->restitution;
+    double e = step->levels == GAPS ? 0 : item->e * step->restitution;
     shift[0] = e == 0 ? 0 : e * step->U_start[item->row];
     for (int r = 1; r < item->rows; ++r)
         shift[r] = step->stencil.law == LASH_FREMOND
@@ -233,7 +233,7 @@ void contacts_errors(LashSim* sim, Step* step) {
         step->contact_error = worse(step->contact_error, error);
         largest = fmax(largest, step->P[item->row]);
     }
-    if (step->levels == VELOCITIES) return;
+    if (step->levels != POSITIONS) return;
     for (int k = 0; k < step->nn; ++k) {
         const LashInteraction* item = &step->list->item[step->normal[k]];
         double g = step->g[item->row];
@@ -451,6 +451,14 @@ LashFrictionProblem friction_problem(const Step* step) {
                                  .W = step->W,
                                  .ldw = step->ldw};
 }
+
+LashFrictionSettings friction_settings(const LashSim* sim) {
+    LashFrictionSettings settings = lash_friction_settings();
+    settings.tolerance = sim->settings.tolerance_solver;
+    settings.stop = &sim->stop;
+    return settings;
+}
+
 static bool well_posed(const Step* step) {
     return isfinite(step->b_norm) && all_finite(step->P_c, step->m) &&
            diagonal_finite(step->W, step->ldw, step->m);
@@ -459,9 +467,7 @@ static bool well_posed(const Step* step) {
 static bool contacts_solve(LashSim* sim, Step* step) {
     LashFrictionProblem problem = friction_problem(step);
     if (!well_posed(step)) return false;
-    LashFrictionSettings settings = lash_friction_settings();
-    settings.tolerance = sim->settings.tolerance_solver;
-    settings.stop = &sim->stop;
+    LashFrictionSettings settings = friction_settings(sim);
     LashFrictionInfo info =
         lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->solvers.friction);
     sim->info.solver += info.iterations;
@@ -475,9 +481,7 @@ static bool contacts_solve(LashSim* sim, Step* step) {
 bool contacts_solve_coupled(LashSim* sim, Step* step, uint64_t number, Derivatives derivatives) {
     LashFrictionProblem problem = friction_problem(step);
     if (!well_posed(step)) return false;
-    LashFrictionSettings settings = lash_friction_settings();
-    settings.tolerance = sim->settings.tolerance_solver;
-    settings.stop = &sim->stop;
+    LashFrictionSettings settings = friction_settings(sim);
     settings.max_iterations = tuning.coupled_iterations;
     LashFrictionInfo info = {.outcome = LASH_INACCURATE};
     if (step->m <= tuning.few_rows) { // exactly, and at no cost
@@ -508,30 +512,39 @@ bool contacts_solve_coupled(LashSim* sim, Step* step, uint64_t number, Derivativ
     return info.residual <= fmax(settings.tolerance, 0.5 * error);
 }
 
+void contacts_take(LashSim* sim, Step* step, const double* P, double* x) {
+    for (int c = 0; c < step->nc; ++c) {
+        const LashInteraction* item = &step->list->item[step->contact[c]];
+        double dP[LASH_MAX_ROWS];
+        for (int r = 0; r < item->rows; ++r) {
+            dP[r] = P[step->first[c] + r] - step->P[item->row + r];
+            step->P[item->row + r] = P[step->first[c] + r];
+        }
+        lash_row_apply(sim->system, item, step->G_star, 1, dP, x);
+    }
+}
+
+void contacts_push(LashSim* sim, Step* step, double* x) {
+    int nv = sim->system->nv;
+    impulse_answer(sim, step, x);
+    for (int i = 0; i < nv; ++i) step->dv[i] += x[i];
+    if (step->list->bilateral == 0) return;
+    Scratch scratch = scratch_begin(sim);
+    double *z = scratch_velocity(sim), *dP = scratch_rows(sim);
+    joints_answer(sim, step, x, dP, z);
+    for (int i = 0; i < nv; ++i) step->dv[i] += z[i];
+    for (int i = 0; i < step->list->bilateral_rows; ++i) step->P[i] += dP[i];
+    scratch_end(sim, scratch);
+}
+
 bool contacts_correct(LashSim* sim, Step* step) {
-    const LashSystem* system = sim->system;
-    const LashInteractionList* list = step->list;
     assemble_velocity_problem(sim, step);
     if (!contacts_solve(sim, step)) return false;
     Scratch scratch = scratch_begin(sim);
-    double *x = scratch_velocity(sim), *z = scratch_velocity(sim), *dP_joints = scratch_rows(sim);
-    memset(x, 0, (size_t)system->nv * sizeof *x);
-    for (int c = 0; c < step->nc; ++c) {
-        const LashInteraction* item = &list->item[step->contact[c]];
-        double dP[3];
-        for (int r = 0; r < item->rows; ++r) {
-            dP[r] = step->P_c[step->first[c] + r] - step->P[item->row + r];
-            step->P[item->row + r] = step->P_c[step->first[c] + r];
-        }
-        lash_row_apply(system, item, step->G_star, 1, dP, x);
-    }
-    impulse_answer(sim, step, x);
-    for (int i = 0; i < system->nv; ++i) step->dv[i] += x[i];
-    if (list->bilateral > 0) {
-        joints_answer(sim, step, x, dP_joints, z);
-        for (int i = 0; i < system->nv; ++i) step->dv[i] += z[i];
-        for (int i = 0; i < list->bilateral_rows; ++i) step->P[i] += dP_joints[i];
-    }
+    double* x = scratch_velocity(sim);
+    memset(x, 0, (size_t)sim->system->nv * sizeof *x);
+    contacts_take(sim, step, step->P_c, x);
+    contacts_push(sim, step, x);
     scratch_end(sim, scratch);
     return true;
 }

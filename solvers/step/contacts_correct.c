@@ -32,7 +32,7 @@ static void close_positions(LashSim* sim, const Step* step, ContactNewton* newto
     double w = step->stencil.d_v, *c = newton->t + newton->n, *e = newton->e;
     motions_close(newton->motions, step->U, newton->dv_p);
     memset(newton->eta, 0, (size_t)newton->ldl * sizeof *newton->eta);
-    if (newton->levels == VELOCITIES) {
+    if (newton->levels != POSITIONS) {
         for (int i = 0; i < newton->n; ++i) newton->dd[i] = newton->dd_p[i] = w * newton->dv_p[i];
         memset(newton->z_c, 0, (size_t)newton->k * sizeof *newton->z_c);
         return;
@@ -142,15 +142,7 @@ static bool correct_contacts(LashSim* sim, Step* step, ContactNewton* newton) {
     if (!contacts_solve_coupled(sim, step, newton->loads ? 0 : newton->number, newton->derivatives))
         return false;
     memset(force, 0, (size_t)newton->n * sizeof *force);
-    for (int c = 0; c < step->nc; ++c) {
-        const LashInteraction* item = &step->list->item[step->contact[c]];
-        double dP[LASH_MAX_ROWS];
-        for (int r = 0; r < item->rows; ++r) {
-            dP[r] = step->P_c[step->first[c] + r] - step->P[item->row + r];
-            step->P[item->row + r] = step->P_c[step->first[c] + r];
-        }
-        lash_row_apply(sim->system, item, step->G_star, 1, dP, force);
-    }
+    contacts_take(sim, step, step->P_c, force);
     for (int i = 0; i < newton->n; ++i) newton->force[i] -= force[i];
     motions_reduce(newton->motions, false, force, newton->t);
     for (int i = 0; i < newton->k; ++i) newton->x[i] += newton->t[i];

@@ -138,7 +138,8 @@ static Suspect find_suspect(LashSim* sim, Step* step, double* own, double* lift)
 
 bool gaps_jump(LashSim* sim, Step* step) {
     const LashSystem* system = sim->system;
-    if (sim->scheme->equations == EQUATIONS_OWN || !has_surfaces(step)) return false;
+    if (sim->scheme->equations == EQUATIONS_OWN || step->levels == GAPS) return false;
+    if (!has_surfaces(step)) return false;
     Scratch scratch = scratch_begin(sim);
     double *own = scratch_velocity(sim), *lift = scratch_velocity(sim), *gaps = scratch_rows(sim);
     Suspect suspect = find_suspect(sim, step, own, lift);

@@ -38,9 +38,12 @@ static double largest_error(const LashSim* sim, const Step* step) {
 }
 
 // Without rows to close Newton goes on to rounding, which keeps the energy of a free body to the
-// last digits. Where users ask for the full matrix in every iteration it stops at the tolerances.
+// last digits. Where the operator is a new one for every correction it stops at the tolerances:
+// users ask for that, or impulses are second differences of positions, in which more corrections
+// would only leave more rounding.
 static double newton_goal(const LashSim* sim, const Step* step) {
     if (sim->settings.full_newton) return 1;
+    if (step->levels == GAPS) return tuning.linear_goal;
     if (step->list->rows == 0) return 0;
     bool linear = sim->system->constant_mass && sim->system->linear_motion;
     return linear ? tuning.linear_goal : tuning.goal;
@@ -112,7 +115,7 @@ static bool hopeless(const Step* step, Convergence* convergence) {
 static bool settled(const LashSim* sim, const Step* step, const Convergence* convergence) {
     bool idle = attempt_couples(step->attempt) || attempt_renews(step->attempt) ||
                 sim->info.solver == convergence->solver;
-    if (step->nc > 0 && idle) return true;
+    if (step->nc > 0 && idle && step->levels != GAPS) return true;
     return convergence->error <= step->goal || at_rounding(sim, step);
 }
 
@@ -173,7 +176,7 @@ static LashOutcome iterate(LashSim* sim, Step* step) {
 
 static Attempt first_attempt(const LashSim* sim, const Step* step) {
     if (contact_newton_possible(sim, step)) return ATTEMPT_CONTACTS;
-    if (sim->settings.full_newton || sim->experience.singular_steps > 0)
+    if (sim->settings.full_newton || step->levels == GAPS || sim->experience.singular_steps > 0)
         return ATTEMPT_ALL_DERIVATIVES;
     return ATTEMPT_KEPT;
 }

@@ -7,13 +7,6 @@
 
 typedef struct Step Step;
 
-typedef enum OperatorKind {
-    OPERATOR_JOINTS,   // A, joints on it, contacts by their responses; velocities, then positions
-    OPERATOR_FULL,     // the same, bodies and joints in one matrix with all derivatives
-    OPERATOR_CONTACTS, // joints and closed contacts eliminated, velocities and positions coupled
-    OPERATOR_KINDS
-} OperatorKind;
-
 // What a Newton matrix knows of the directions of impulses.
 typedef enum Derivatives {
     DERIVATIVES_NONE,     // masses only
@@ -46,7 +39,6 @@ typedef struct Convergence {
 } Convergence;
 
 typedef struct Operator {
-    OperatorKind kind;
     const char* name;
     // Before residuals are taken: an operator that they are measured with. False: singular.
     bool (*prepare)(LashSim* sim, Step* step);
@@ -57,7 +49,11 @@ typedef struct Operator {
     Derivatives (*derivatives)(const LashSim* sim, const Step* step); // in it
 } Operator;
 
-extern const Operator operator_joints, operator_full, operator_contacts;
+extern const Operator
+    operator_joints,   // A, joints on it, contacts by their responses; velocities, then positions
+    operator_full,     // the same, bodies and joints in one matrix with all derivatives
+    operator_coupled,  // as of joints, contacts of velocities and positions in one problem
+    operator_contacts; // joints and closed contacts eliminated, velocities and positions coupled
 
 // Of an attempt.
 const Operator* attempt_operator(const LashSim* sim, const Step* step);

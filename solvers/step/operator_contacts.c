@@ -523,7 +523,7 @@ static bool factor(LashSim* sim, Step* step, Derivatives wanted) {
 
 bool contact_newton_possible(const LashSim* sim, const Step* step) {
     if (sim->operators.contacts == NULL || step->nc + step->nn == 0) return false;
-    return !sim->settings.full_newton && step->stencil.d_w == 0;
+    return !sim->settings.full_newton && step->stencil.d_w == 0 && step->levels != GAPS;
 }
 
 static bool prepare(LashSim* sim, Step* step) {
@@ -571,8 +571,7 @@ static Derivatives derivatives(const LashSim* sim, const Step* step) {
     return sim->operators.contacts->derivatives;
 }
 
-const Operator operator_contacts = {.kind = OPERATOR_CONTACTS,
-                                    .name = "contacts",
+const Operator operator_contacts = {.name = "contacts",
                                     .prepare = prepare,
                                     .renew = renew,
                                     .correct = correct,

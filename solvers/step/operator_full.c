@@ -153,7 +153,7 @@ static void write_joint(LashSim* sim, const Step* step, FullNewton* full, int i,
                 rows[r + 2 * m * j] = g;
                 if (turns) rows[r + 2 * m * (n + j)] = turn[r + m * j];
                 columns[j + 2 * n * r] = -*star++;
-                if (step->levels == VELOCITIES) continue;
+                if (step->levels != POSITIONS) continue;
                 rows[m + r + 2 * m * (n + j)] = g;
                 columns[n + j + 2 * n * (m + r)] = -g;
             }

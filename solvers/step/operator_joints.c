@@ -272,7 +272,7 @@ static bool factor_bodies(LashSim* sim, Step* step, Derivatives known) {
     bool contacts = step->nc > 0 || step->nn > 0;
     int first = known == DERIVATIVES_ALL ? 0 : step->list->bilateral;
     for (int i = first; i < step->list->count; ++i) {
-        if (!contacts || known < DERIVATIVES_CONTACTS) break;
+        if (!contacts || known < DERIVATIVES_CONTACTS || turn == 0) break;
         if (!step->active[i]) continue;
         const double* P = step->P + step->list->item[i].row;
         add_curvature(sim, step, i, stencil->t_star, step->q_star, P, turn);
@@ -324,7 +324,7 @@ static void factor_joints(LashSim* sim, Step* step) {
     Operators* operators = &sim->operators;
     const LashInteractionList* list = step->list;
     bool all = step->attempt == ATTEMPT_ALL_DERIVATIVES, contacts = step->nc > 0 || step->nn > 0;
-    if (all && !contacts) {
+    if (attempt_operator(sim, step) == &operator_full && !contacts) {
         operators->velocity_joints.rows = 0; // not factored
         return;
     }
@@ -342,7 +342,7 @@ static void factor_joints(LashSim* sim, Step* step) {
         lash_joint_solver_factor(&operators->velocity_joints, list, step->G, operators->A, false,
                                  false);
     }
-    if (operators->metric == METRIC_SHARED) return;
+    if (operators->metric == METRIC_SHARED || step->levels == GAPS) return;
     lash_joint_solver_factor(&operators->position_joints, list, step->G,
                              operators->metric == METRIC_TURNED ? operators->N : operators->M,
                              false, sim->system->unit_metric);
@@ -422,7 +422,7 @@ static bool renew(LashSim* sim, Step* step, Convergence* convergence) {
     return make_new(sim, step);
 }
 
-// dv = -A^-1 r is completed, P updated; at the level of positions tau of the joints, too.
+// dv = -A^-1 r, completed by the joints; P updated; at the level of positions tau of the joints, too.
 // The joints' position errors after the correction are g + G'(d_v dv) = g - d_v U, whatever the
 // contacts do.
 static void correct_joints(LashSim* sim, Step* step) {
@@ -430,6 +430,8 @@ static void correct_joints(LashSim* sim, Step* step) {
     Operators* operators = &sim->operators;
     int nv = sim->system->nv, rows = list->bilateral_rows;
     bool project = step->levels == POSITIONS && operators->metric != METRIC_TURNED;
+    for (int i = 0; i < nv; ++i) step->dv[i] = -step->answer[i];
+    if (list->bilateral == 0) return;
     Scratch scratch = scratch_begin(sim);
     double *x = scratch_velocity(sim), *u = scratch_rows(sim), *dP = scratch_rows(sim);
     double *errors = scratch_rows(sim), *dtau = scratch_rows(sim);
@@ -453,30 +455,22 @@ static void correct_joints(LashSim* sim, Step* step) {
 }
 
 // Contacts, then positions, for the dv of the joints.
-bool operator_finish(LashSim* sim, Step* step) {
-    int nv = sim->system->nv;
-    bool coupled = step->levels == POSITIONS && step->nn > 0 && step->stencil.coupled;
-    if (coupled) {
-        if (!coupled_correct(sim, step)) return false;
-    } else if (step->nc > 0 && !contacts_correct(sim, step)) {
-        return false;
-    }
-    for (int i = 0; i < nv; ++i) step->v[i] += step->dv[i];
-    if (step->levels == VELOCITIES) return true;
-    if (!coupled && step->nn > 0 && !positions_correct(sim, step)) return false;
+static bool correct_contacts(LashSim* sim, Step* step) {
+    if (step->nc > 0 && !contacts_correct(sim, step)) return false;
+    for (int i = 0; i < sim->system->nv; ++i) step->v[i] += step->dv[i];
+    if (step->levels != POSITIONS) return true;
+    if (step->nn > 0 && !positions_correct(sim, step)) return false;
     projection_update(sim, step);
     return true;
 }
 
 static bool correct(LashSim* sim, Step* step, Convergence* convergence) {
     (void)convergence;
-    for (int i = 0; i < sim->system->nv; ++i) step->dv[i] = -step->answer[i];
-    if (step->list->bilateral > 0) correct_joints(sim, step);
-    return operator_finish(sim, step);
+    correct_joints(sim, step);
+    return correct_contacts(sim, step);
 }
 
-const Operator operator_joints = {.kind = OPERATOR_JOINTS,
-                                  .name = "joints",
+const Operator operator_joints = {.name = "joints",
                                   .prepare = prepare,
                                   .renew = renew,
                                   .correct = correct,
@@ -485,18 +479,35 @@ const Operator operator_joints = {.kind = OPERATOR_JOINTS,
 static bool correct_full(LashSim* sim, Step* step, Convergence* convergence) {
     (void)convergence;
     full_newton_correct(sim, step);
-    return operator_finish(sim, step);
+    return correct_contacts(sim, step);
 }
 
-const Operator operator_full = {.kind = OPERATOR_FULL,
-                                .name = "full",
+const Operator operator_full = {.name = "full",
                                 .prepare = prepare,
                                 .renew = renew,
                                 .correct = correct_full,
                                 .derivatives = derivatives};
 
+static bool correct_coupled(LashSim* sim, Step* step, Convergence* convergence) {
+    (void)convergence;
+    correct_joints(sim, step);
+    if (!coupled_correct(sim, step)) return false;
+    for (int i = 0; i < sim->system->nv; ++i) step->v[i] += step->dv[i];
+    projection_update(sim, step);
+    return true;
+}
+
+const Operator operator_coupled = {.name = "coupled",
+                                   .prepare = prepare,
+                                   .renew = renew,
+                                   .correct = correct_coupled,
+                                   .derivatives = derivatives};
+
 const Operator* attempt_operator(const LashSim* sim, const Step* step) {
     if (attempt_couples(step->attempt)) return &operator_contacts;
+    bool projects = step->levels == POSITIONS && step->nn > 0;
+    if (projects && step->stencil.coupled) return &operator_coupled;
     bool all = step->attempt == ATTEMPT_ALL_DERIVATIVES && sim->operators.full != NULL;
-    return all && !projection_turns(sim, step) ? &operator_full : &operator_joints;
+    return all && step->levels != GAPS && !projection_turns(sim, step) ? &operator_full
+                                                                       : &operator_joints;
 }

@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "solvers/schemes/scheme.h"
 #include "solvers/step/rows.h"
-#include "solvers/step/sim_internal.h"
 
 // --- Projection ----------------------------------------------------------------------------------
 
@@ -116,14 +116,14 @@ static void complete_directions(const LashSim* sim, Step* step) {
     }
 }
 
-// Impulses point as the rows do.
-static void copy_directions(Step* step) {
+void copy_directions(Step* step) {
     memcpy(step->G_star, step->G, (size_t)step->list->G_size * sizeof *step->G);
     memcpy(step->g_t_star, step->g_t, (size_t)step->list->rows * sizeof *step->g_t);
 }
 
 bool residual_rows(LashSim* sim, Step* step) {
     const Stencil* stencil = &step->stencil;
+    if (step->levels == GAPS) return sim->scheme->rows(sim, step);
     double t_end = step->t0 + step->h;
     bool at_start = stencil->star_d == 0, at_end = stencil->star_d == 1;
     double* g_t_star = stencil->law == LASH_FREMOND ? step->g_t_star : NULL;
@@ -182,7 +182,7 @@ static void dynamics(LashSim* sim, Step* step) {
                     step->P, step->r);
 }
 
-// U of joints and contacts; errors of the joints.
+// U of joints and contacts.
 static void velocities(LashSim* sim, Step* step) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = step->list;
@@ -190,13 +190,24 @@ static void velocities(LashSim* sim, Step* step) {
     lash_rows_velocity(system, list, 0, list->bilateral, NULL, step->G, step->v, step->U);
     lash_rows_velocity(system, list, list->bilateral, list->count, step->wanted, law_rows(step),
                        step->v, step->U);
+    for (int k = 0; k < list->bilateral_rows; ++k) step->U[k] += step->g_t[k];
+    const double* g_t = fremond ? step->g_t_star : step->g_t;
+    for (int i = list->bilateral; i < list->count; ++i) {
+        const LashInteraction* item = &list->item[i];
+        for (int k = item->row; k < item->row + item->rows && step->wanted[i]; ++k)
+            step->U[k] += g_t[k];
+    }
+    if (fremond) fremond_start(sim, step);
+}
+
+static void joint_errors(Step* step) {
     step->velocity_error = 0;
     step->position_error = 0;
-    for (int i = 0; i < list->bilateral; ++i) {
-        const LashInteraction* item = &list->item[i];
+    for (int i = 0; i < step->list->bilateral; ++i) {
+        const LashInteraction* item = &step->list->item[i];
+        bool moves = step->levels != GAPS || item->kind == LASH_BILATERAL_VELOCITY;
         for (int k = item->row; k < item->row + item->rows; ++k) {
-            step->U[k] += step->g_t[k];
-            if (!(fabs(step->U[k]) <= step->velocity_error)) {
+            if (moves && !(fabs(step->U[k]) <= step->velocity_error)) {
                 step->velocity_error = worse(step->velocity_error, fabs(step->U[k]));
                 step->worst_velocity = item->id;
             }
@@ -206,13 +217,6 @@ static void velocities(LashSim* sim, Step* step) {
             }
         }
     }
-    const double* g_t = fremond ? step->g_t_star : step->g_t;
-    for (int i = list->bilateral; i < list->count; ++i) {
-        const LashInteraction* item = &list->item[i];
-        for (int k = item->row; k < item->row + item->rows && step->wanted[i]; ++k)
-            step->U[k] += g_t[k];
-    }
-    if (fremond) fremond_start(sim, step);
 }
 
 void residual_answer(LashSim* sim, Step* step) {
@@ -243,7 +247,8 @@ static double dynamics_error(LashSim* sim, Step* step) {
 
 void residual_errors(LashSim* sim, Step* step) {
     dynamics(sim, step);
-    velocities(sim, step);
+    if (step->levels != GAPS) velocities(sim, step);
+    joint_errors(step);
     step->dynamics_error = dynamics_error(sim, step);
     if (!(step->dynamics_error + step->velocity_error + step->position_error < INFINITY))
         fault_of_iterate(sim, step);

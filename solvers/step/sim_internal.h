@@ -30,7 +30,11 @@ enum {
 enum { POSITION_FREE, POSITION_CLOSED_IF_PUSHED, POSITION_NOT_NEGATIVE };
 
 // What the equations of a pass are about.
-typedef enum Levels { VELOCITIES, POSITIONS } Levels; // positions: and the projection
+typedef enum Levels {
+    VELOCITIES,
+    POSITIONS, // and the projection
+    GAPS       // contacts and joints at the end of the step only, by the scheme's own rows
+} Levels;
 
 // What the scheme wants of a step; equations in residual.c.
 typedef struct Stencil {
@@ -50,7 +54,7 @@ typedef struct Stencil {
     double c_v, c_d;                // A = M + c_v C + c_d d_v K: force_h f_v, force_h force_d
     LashLaw law;                    // of contacts
     double law_before;              // weight of U_T(start) in it
-    bool coupled;                   // contacts of both levels in one problem (coupled.c)
+    bool coupled;                   // contacts of both levels in one problem (operator_coupled.c)
 } Stencil;
 
 // Everything a step computes, in the order it is made. Sizes: nv, rows of the list, m rows and nc
@@ -336,6 +340,7 @@ void step_remember(LashSim* sim, const Step* step, bool smooth);
 // then, with an operator at hand, residuals and errors.
 void residual_places(LashSim* sim, Step* step);
 bool residual_rows(LashSim* sim, Step* step);
+void copy_directions(Step* step); // G* <- G: impulses point as the rows do
 void residual_errors(LashSim* sim, Step* step);
 // Factors M at q, for impulses_velocity and schemes: operators.N, once where masses are constant.
 bool mass_factor(LashSim* sim, const double* q);
@@ -429,6 +434,11 @@ void assemble_loads(LashSim* sim, Step* step, double* W, int ld, double* b, cons
 void contacts_errors(LashSim* sim, Step* step);
 // The friction problem (W, b) of the active contacts.
 LashFrictionProblem friction_problem(const Step* step);
+LashFrictionSettings friction_settings(const LashSim* sim);
+// P (m) becomes the impulses of the active contacts; x (nv) += G* (what that changes).
+void contacts_take(LashSim* sim, Step* step, const double* P, double* x);
+// dv += response to the generalized impulse x (destroyed); the joints' impulses are completed.
+void contacts_push(LashSim* sim, Step* step, double* x);
 // Solves the friction problem (W, b) of a coupled correction from P_c; number: of W, 0 for one that
 // changes with every correction; derivatives: in W. False: not near enough.
 bool contacts_solve_coupled(LashSim* sim, Step* step, uint64_t number, Derivatives derivatives);
@@ -469,7 +479,7 @@ void projection_update(LashSim* sim, Step* step);
 void keep_joints_closed(LashSim* sim, Step* step, double* x);
 void increment_so_far(LashSim* sim, const Step* step, double* moved);
 
-// --- Velocities and positions in one problem (coupled.c) -----------------------------------------
+// --- Velocities and positions in one problem (operator_coupled.c) --------------------------------
 size_t coupled_work_doubles(int contacts, int contact_rows);
 // dv, the velocity correction without contacts, P and tau are completed.
 bool coupled_correct(LashSim* sim, Step* step);

@@ -44,7 +44,7 @@ static void contacts_show_their_operator_and_set(void** state) {
     outcome_free(&o);
     text = slurp(path);
     assert_int_equal(count(text, ",schatzman-paoli,"), 10);
-    assert_int_equal(count(text, ",positions,"), 10);
+    assert_int_equal(count(text, ",joints,"), 10);
     free(text);
 }
 

@@ -139,20 +139,13 @@ static void other_half(const Coupled* c, int first, int n, double* rhs) {
 
 // Velocities and positions in turn.
 static bool solve_in_turn(LashSim* sim, Step* step, Coupled* c) {
-    LashFrictionSettings settings = lash_friction_settings();
-    settings.tolerance = sim->settings.tolerance_solver;
-    settings.stop = &sim->stop;
-    settings.minimum_norm = true;
+    LashFrictionSettings settings = friction_settings(sim);
     for (int turn = 0; turn < TURNS && !sim_stopped(sim); ++turn) {
         memcpy(c->kept, c->z, (size_t)c->n * sizeof *c->z);
         other_half(c, 0, c->m, step->b);
-        LashFrictionProblem problem = {.contacts = step->nc,
-                                       .m = step->m,
-                                       .kind = step->kind,
-                                       .mu = step->mu,
-                                       .b = step->b,
-                                       .W = c->A,
-                                       .ldw = c->n};
+        LashFrictionProblem problem = friction_problem(step);
+        problem.W = c->A;
+        problem.ldw = c->n;
         if (!all_finite(step->b, step->m) || !all_finite(c->z, step->m) ||
             !diagonal_finite(c->A, c->n, c->n))
             return false;
@@ -174,20 +167,6 @@ static bool solve_in_turn(LashSim* sim, Step* step, Coupled* c) {
     return true;
 }
 
-// dv += response to the generalized impulse x (destroyed); the joints' impulses are completed.
-static void add_response(LashSim* sim, Step* step, double* x) {
-    int nv = sim->system->nv;
-    lash_block_lu_solve(sim->operators.A, x);
-    for (int i = 0; i < nv; ++i) step->dv[i] += x[i];
-    if (step->list->bilateral == 0) return;
-    Scratch scratch = scratch_begin(sim);
-    double *z = scratch_velocity(sim), *dP = scratch_rows(sim);
-    joints_answer(sim, step, x, dP, z);
-    for (int i = 0; i < nv; ++i) step->dv[i] += z[i];
-    for (int i = 0; i < step->list->bilateral_rows; ++i) step->P[i] += dP[i];
-    scratch_end(sim, scratch);
-}
-
 // Takes P and tau over: the change of velocity into dv.
 static void apply(LashSim* sim, Step* step, const Coupled* c) {
     const LashSystem* system = sim->system;
@@ -204,16 +183,8 @@ static void apply(LashSim* sim, Step* step, const Coupled* c) {
     keep_joints_closed(sim, step, dx);
     lash_block_multiply(system, sim->operators.K_values, dx, x);
     for (int i = 0; i < system->nv; ++i) x[i] *= -step->stencil.c_d;
-    for (int k = 0; k < step->nc; ++k) {
-        const LashInteraction* item = &step->list->item[step->contact[k]];
-        double dP[LASH_MAX_ROWS];
-        for (int r = 0; r < item->rows; ++r) {
-            dP[r] = c->z[step->first[k] + r] - step->P[item->row + r];
-            step->P[item->row + r] = c->z[step->first[k] + r];
-        }
-        lash_row_apply(system, item, step->G_star, 1, dP, x);
-    }
-    add_response(sim, step, x);
+    contacts_take(sim, step, c->z, x);
+    contacts_push(sim, step, x);
     scratch_end(sim, scratch);
 }
 
