@@ -211,7 +211,8 @@ static bool counts_in_solids(const Inside in[2], const bool test[2], const LashP
     bool outside = false;
     for (int i = 0; i < 2; ++i)
         outside |= test[i] && !along && !look_at_point(in + i, depth, &best);
-    if (outside && !vertex) return false;
+    bool edge = fa->kind == LASH_FEATURE_EDGE || fb->kind == LASH_FEATURE_EDGE;
+    if (outside && !vertex && !edge) return false;
     for (int i = 0; i < 2; ++i) {
         if (test[i] && in[i].f->kind == LASH_FEATURE_EDGE && best.depth < enough)
             look_along_edge(in + i, in[i].f->edge, parameter_of(in + i), depth, enough, &best);
