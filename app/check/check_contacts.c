@@ -46,6 +46,27 @@ static void add_fit(CheckContacts* c, CheckFit fit) {
     c->fit[c->fits++] = fit;
 }
 
+// Bores and pins that CAD systems cut in halves make four fits of one.
+static bool is_known(const CheckContacts* c, const CheckFit* fit) {
+    for (int i = 0; i < c->fits; ++i) {
+        const CheckFit* other = &c->fit[i];
+        double same = 1e-6 * fit->bore_radius;
+        if (other->contact != fit->contact || strcmp(other->what, fit->what) != 0) continue;
+        if (fabs(other->bore_radius - fit->bore_radius) > same) continue;
+        if (fabs(other->pin_radius - fit->pin_radius) > same) continue;
+        if (vec3_distance(other->place, fit->place) < fit->bore_radius) return true;
+    }
+    return false;
+}
+
+// Its middle, on the axis of a cylinder.
+static Vec3 middle_of(const LashFace* bore, Pose world) {
+    Vec3 middle = vec3_scale(0.5, vec3_add(bore->box.low, bore->box.high));
+    double z = vec3_dot(vec3_sub(middle, bore->origin), bore->z);
+    if (bore->type == LASH_SPHERE) z = 0;
+    return pose_point(world, vec3_add_scaled(bore->origin, z, bore->z));
+}
+
 // Are a hollow and a convex round face one in the other?
 static bool belong_together(const LashFace* bore, Pose world_bore, const LashFace* pin,
                             Pose world_pin) {
@@ -72,16 +93,18 @@ static void find_fits(CheckContacts* c, const LashModel* model, int number) {
             for (int k = 0; k < face_count(inner); ++k) {
                 const LashFace *bore = face_at(outer, i), *pin = face_at(inner, k);
                 if (!belong_together(bore, world_outer, pin, world_inner)) continue;
-                add_fit(c, (CheckFit){.contact = number,
-                                      .joint = -1,
-                                      .what = bore->type == LASH_SPHERE ? "sphere" : "cylinder",
-                                      .bore = bore->index,
-                                      .pin = pin->index,
-                                      .bore_part = part_name(model, part[hollow]),
-                                      .pin_part = part_name(model, part[1 - hollow]),
-                                      .bore_radius = bore->radius,
-                                      .pin_radius = pin->radius,
-                                      .radial = bore->radius - pin->radius + point->offset});
+                CheckFit fit = {.contact = number,
+                                .joint = -1,
+                                .what = bore->type == LASH_SPHERE ? "sphere" : "cylinder",
+                                .bore = bore->index,
+                                .pin = pin->index,
+                                .bore_part = part_name(model, part[hollow]),
+                                .pin_part = part_name(model, part[1 - hollow]),
+                                .bore_radius = bore->radius,
+                                .pin_radius = pin->radius,
+                                .place = middle_of(bore, world_outer),
+                                .radial = bore->radius - pin->radius + point->offset};
+                if (!is_known(c, &fit)) add_fit(c, fit);
             }
         }
     }
@@ -241,8 +264,70 @@ static void print_too_deep(const CheckContacts* c, const LashModel* model, int i
     printf("\n");
 }
 
+// ---- the outside of loose faces -----------------------------------------------------------------
+
+static const char* side_file(const LashModel* model, const LashModelContactPoint* point, int k) {
+    const LashModelContact* contact = &model->contact[point->contact];
+    const LashModelSide* side = k == 0 ? &contact->a : &contact->b;
+    int part = k == 0 ? point->part_a : point->part_b;
+    if (side->step != NULL) return side->step;
+    return part >= 0 && model->part[part].step != NULL ? model->part[part].step : "";
+}
+
+// What told the outside, for people and for programs.
+static const char* outside_rule(const LashModelOutside* o, bool words) {
+    if (o->by_flip == o->groups) return words ? "the model's \"flip\"" : "flip";
+    if (o->solid == o->groups) return words ? "the part's solid" : "solid";
+    if (o->start == o->groups) return words ? "the opposite faces at the start" : "start";
+    return words ? "several, face by face" : "several";
+}
+
+static const char* turned_text(const LashModelOutside* o) {
+    if (o->turned == 0) return "as in the file";
+    return o->turned == o->groups ? "turned" : "some turned";
+}
+
+static void print_outsides(const LashModel* model) {
+    bool first = true;
+    for (int i = 0; i < model->contact_points; ++i) {
+        const LashModelContactPoint* point = &model->contact_point[i];
+        for (int k = 0; k < 2; ++k) {
+            const LashModelOutside* o = &point->outside[k];
+            if (o->groups == 0) continue;
+            if (first) printf("outside      of loose faces, and what told it\n");
+            first = false;
+            printf("  %-18s %c: %s, by %s (%s)\n", point->name, "ab"[k], turned_text(o),
+                   outside_rule(o, true), side_file(model, point, k));
+        }
+    }
+}
+
+static void put_outsides(AppJson* json, const LashModel* model) {
+    app_json_key(json, "outside");
+    app_json_begin_array(json);
+    for (int i = 0; i < model->contact_points; ++i) {
+        const LashModelContactPoint* point = &model->contact_point[i];
+        for (int k = 0; k < 2; ++k) {
+            const LashModelOutside* o = &point->outside[k];
+            if (o->groups == 0) continue;
+            app_json_begin_object(json);
+            app_json_put_text(json, "contact", point->name);
+            app_json_put_text(json, "side", k == 0 ? "a" : "b");
+            app_json_put_text(json, "file", side_file(model, point, k));
+            app_json_put_integer(json, "groups", o->groups);
+            app_json_put_integer(json, "turned", o->turned);
+            app_json_put_text(json, "rule", outside_rule(o, false));
+            app_json_end_object(json);
+        }
+    }
+    app_json_end_array(json);
+}
+
+// ---- reports ------------------------------------------------------------------------------------
+
 void check_contacts_print(const CheckContacts* c, const LashModel* model) {
     bool first = true;
+    print_outsides(model);
     for (int i = 0; i < c->fits; ++i) {
         if (c->fit[i].joint >= 0) continue; // told with its clearance
         if (first) printf("fits         pins in bores and balls in sockets of contacts\n");
@@ -285,6 +370,7 @@ static void put_fit(AppJson* json, const CheckFit* fit, const LashModel* model) 
 }
 
 void check_contacts_put(AppJson* json, const CheckContacts* c, const LashModel* model) {
+    put_outsides(json, model);
     app_json_key(json, "fits");
     app_json_begin_array(json);
     for (int i = 0; i < c->fits; ++i) put_fit(json, &c->fit[i], model);

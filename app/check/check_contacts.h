@@ -13,6 +13,7 @@ typedef struct CheckFit {             // a pin in a bore, a ball in a socket, a 
     const char *bore_part, *pin_part; // NULL: not of CAD faces
     double bore_radius, pin_radius;   // [m]; NAN: of a guide
     double radial;                    // clearance, offset included; per side of a guide [m]
+    LashVec3 place;                   // middle of the bore, of CAD faces [m]
     bool zero;                        // nothing to speak of: the pin cannot move
 } CheckFit;
 

@@ -266,6 +266,7 @@ static void put_key(AppJson* json, const KeySpec* spec) {
             app_json_end_array(json);
             break;
         case KEY_BOOL:
+        case KEY_YES_NO:
             app_json_put_text(json, "type", "boolean");
             break;
         case KEY_CHOICE:

@@ -44,6 +44,7 @@ static const char* type_name(const KeySpec* key) {
         case KEY_LONG:
             return "whole number";
         case KEY_BOOL:
+        case KEY_YES_NO:
             return "true or false";
         case KEY_VECTOR:
             return "3 numbers";

@@ -103,7 +103,15 @@ typedef struct LashModelFace {
     LashVec3 axis;    // part's axes; x = NAN: any
     LashVec3 near;    // part's coordinates [m]; x = NAN: not given
     double tolerance; // of radius and ties [m], NAN: default
+    int flip;         // of a loose face: 1 turned, -1 as in its file, 0 not given
 } LashModelFace;
+
+// How the outside of the loose faces of a contact's side was found.
+typedef struct LashModelOutside {
+    int groups;                // of loose faces that share edges; 0: all faces are a solid's
+    int turned;                // of them against the file
+    int solid, start, by_flip; // of them told by the part's solid, the start, the model's "flip"
+} LashModelOutside;
 
 typedef struct LashModelDraft { // where a joint came from: written by lash draft
     bool given;
@@ -163,6 +171,7 @@ typedef struct LashModelSide {
     LashModelFace* faces; // NULL: not given
     int face_count;
     char* step;       // extra geometry in the part's coordinates, NULL: none
+    int flip;         // of its loose faces, as a face's
     LashVec3 point;   // [m], x = NAN: not given
     LashVec3* points; // [m], NULL: not given
     int point_count;
@@ -188,6 +197,7 @@ typedef struct LashModelContactPoint { // one contact of the mechanism, in its o
     bool surfaces;               // between CAD surfaces: side_a, side_b, offset instead of def
     LashPairSide side_a, side_b; // shapes in the coordinates of their parts
     double offset;               // [m]
+    LashModelOutside outside[2]; // of side_a, side_b
     LashPair* pair;              // made by lash_model_share, NULL: none
 } LashModelContactPoint;
 

@@ -84,6 +84,18 @@ LashShape* model_load_step(ModelContext* context, const char* key, const char* s
     return shape;
 }
 
+LashShape* model_find_made(const ModelContext* context, const char* file, double scale,
+                           const char* made) {
+    return find_loaded(context->model, file, scale, made);
+}
+
+void model_keep_made(ModelContext* context, const char* file, double scale, const char* made,
+                     LashShape* shape) {
+    LashModel* model = context->model;
+    keep_loaded(model,
+                (LashModelCad){model_strdup(model, file), scale, model_strdup(model, made), shape});
+}
+
 // The parts of `whole` that the model's part names, as a shape of their own in the file's frame.
 static LashShape* load_selected(ModelContext* context, const char* key, const LashModelPart* part,
                                 const LashShape* whole) {
@@ -132,6 +144,9 @@ static const char* const side_choices[] = {"any", "convex", "concave", NULL};
 
 #define FACE(member) .key = #member, .offset = offsetof(LashModelFace, member)
 static const KeySpec face_keys[] = {
+    {FACE(index), .type = KEY_INTEGER, .range = RANGE_NOT_NEGATIVE,
+     .help = "its number, instead of what it is like; for a 'flip' beside it"},
+    {FACE(name), .type = KEY_TEXT, .help = "its name, instead of what it is like"},
     {FACE(type), .type = KEY_CHOICE, .choices = type_choices, .help = "kind of surface"},
     {FACE(radius), .type = KEY_NUMBER, .unit = UNIT_LENGTH, .range = RANGE_POSITIVE,
      .help = "of a cylinder, sphere, cone (any between its ends) or torus (either)"},
@@ -143,6 +158,9 @@ static const KeySpec face_keys[] = {
      .help = "of all that fit, the face nearest to this point; part's coordinates"},
     {FACE(tolerance), .type = KEY_NUMBER, .unit = UNIT_LENGTH, .range = RANGE_POSITIVE,
      .help = "of the radius, default 1e-6 of the part's size"},
+    {FACE(flip), .type = KEY_YES_NO,
+     .help = "of a loose face of a contact, where neither the part's solid nor the start tells its "
+             "outside: false as in the file, true turned"},
 };
 static void face_defaults(void* target) {
     LashModelFace* face = target;

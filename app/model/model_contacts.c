@@ -94,6 +94,9 @@ static const KeySpec side_keys[] = {
              "of them, or \"all\"; the other side is CAD, too"},
     {SIDE(step), .type = KEY_TEXT,
      .help = "extra STEP file drawn in the part's coordinates: faces, a shell, edges"},
+    {SIDE(flip), .type = KEY_YES_NO,
+     .help = "of loose faces whose outside neither the part's solid nor the start tells: false as "
+             "in the file, true turned"},
 };
 static const KeyTable side_table = {.what = "a side of a contact",
                                     .key = side_keys,
@@ -527,7 +530,7 @@ bool model_resolve_contacts(ModelContext* context) {
     for (int i = 0; i < context->model->contacts; ++i) {
         if (!resolve_contact(context, i)) return false;
     }
-    return model_list_joint_contacts(context);
+    return model_find_outsides(context) && model_list_joint_contacts(context);
 }
 
 bool model_add_contact_point(ModelContext* context, const char* path,

@@ -46,6 +46,7 @@ typedef enum KeyType {
     KEY_INTEGER, // int
     KEY_LONG,    // int64_t, to 2^53: those that a JSON number holds exactly
     KEY_BOOL,
+    KEY_YES_NO,     // int: 1 true, -1 false, 0 not given
     KEY_CHOICE,     // int: index into choices
     KEY_OPTION,     // double: a number; with choices one of them, or true or false: its index
     KEY_VECTOR,     // Vec3
@@ -169,6 +170,13 @@ LashShape* model_load_step(ModelContext* context, const char* key, const char* s
 void model_cad_path(const LashModel* model, const char* step, char* path, size_t size);
 // Rows of the face table that `faces` names, each once, in model memory; path of the key.
 LashPairDef model_pair_def(const LashModel* model, const LashModelContactPoint* point);
+// Turns loose faces of contacts by their solid, the start or the model's word.
+bool model_find_outsides(ModelContext* context);
+// Keeps a shape that was made of a loaded one; `made` tells how. NULL: none yet.
+LashShape* model_find_made(const ModelContext* context, const char* file, double scale,
+                           const char* made);
+void model_keep_made(ModelContext* context, const char* file, double scale, const char* made,
+                     LashShape* shape);
 bool model_select_faces(ModelContext* context, const char* path, const LashShape* shape,
                         const LashModelFace* faces, int count, int** rows, int* row_count);
 

@@ -489,6 +489,10 @@ static bool read_key(Reader* r, const cJSON* node, const KeySpec* spec, char* ta
             if (!cJSON_IsBool(node)) return fail_type(r, "true or false", node);
             *(bool*)field = cJSON_IsTrue(node);
             return true;
+        case KEY_YES_NO:
+            if (!cJSON_IsBool(node)) return fail_type(r, "true or false", node);
+            *(int*)field = cJSON_IsTrue(node) ? 1 : -1;
+            return true;
         case KEY_CHOICE:
             return read_choice(r, node, spec, field);
         case KEY_OPTION:

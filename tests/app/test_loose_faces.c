@@ -1,0 +1,166 @@
+// Contacts of files with faces alone: their outside is that of the part's solid, that of the start,
+// or asked for. Every surface is made twice, as drawn and reversed: nothing may depend on that.
+#include <cjson/cJSON.h>
+#include "test.h"
+
+#include "command.h"
+#include "model_text.h"
+
+static void make_loose(const char* name, const char* body) {
+    char text[1500], file[40];
+    make_part(name, body);
+    snprintf(file, sizeof file, "%.20s_reversed", name);
+    snprintf(text, sizeof text, "%s, 'reversed': true", body);
+    make_part(file, text);
+}
+
+static int make_parts(void** state) {
+    (void)state;
+    char cache[300];
+    setenv("XDG_CACHE_HOME", scratch_file("cache", cache, sizeof cache), 1);
+    make_part("ball", "'steps': [{'sphere': {'radius': 8}}]");
+    make_part("pin", "'steps': [{'cylinder': {'radius': 5, 'length': 30}, 'at': [0, 0, -10]}]");
+    make_part("plate", "'steps': [{'box': {'size': [90, 90, 10], 'centered': true}}]");
+    make_loose("table",
+               "'steps': [{'box': {'size': [60, 60, 10], 'centered': true}}], 'names': [{'name': "
+               "'top', 'near': [0, 0, 5]}], 'only': ['top']");
+    make_loose(
+        "bush",
+        "'steps': [{'extrude': {'profile': {'outer': {'circle': {'radius': 12}}, 'holes': "
+        "[{'circle': {'radius': 5.05}, 'name': 'bore'}]}, 'length': 10}}], 'only': ['bore']");
+    make_loose("upper",
+               "'steps': [{'box': {'size': [90, 90, 10], 'centered': true}}], 'names': [{'name': "
+               "'top', 'near': [0, 0, 5]}], 'only': ['top']");
+    return 0;
+}
+
+static int remove_parts(void** state) {
+    (void)state;
+    scratch_remove();
+    return 0;
+}
+
+// A ball, a pin or a plate over a surface of the ground, and what `lash check` says of it.
+static cJSON* check(const char* part, const char* place, const char* a, const char* b, int code) {
+    char path[300], text[2000];
+    snprintf(text, sizeof text,
+             "{'format': 'lash-model/1', 'units': {'length': 'mm'}, 'parts': [{'name': 'body', "
+             "'step': '%s.step', 'density': 7.8e-6, 'pose': {'position': %s}}, {'name': 'base', "
+             "'step': 'plate.step', 'fixed': true}], 'contacts': [{'name': 'touch', 'a': %s, 'b': "
+             "%s}], 'simulation': {'step': 1e-4, 'duration': 1e-3}}",
+             part, place, a, b);
+    write_model("model.json", text, path, sizeof path);
+    Outcome o = LASH("check", path, "--json");
+    if (o.code != code) fail_msg("exit code %d, not %d: %s", o.code, code, o.out);
+    cJSON* json = cJSON_Parse(o.out);
+    outcome_free(&o);
+    return json;
+}
+
+static const cJSON* first(const cJSON* json, const char* list) {
+    const cJSON* items = cJSON_GetObjectItem(json, list);
+    return cJSON_GetArrayItem(cJSON_GetObjectItem(json, "result") != NULL
+                                  ? cJSON_GetObjectItem(cJSON_GetObjectItem(json, "result"), list)
+                                  : items,
+                              0);
+}
+
+static void assert_outside(const cJSON* json, const char* rule, int turned, double gap) {
+    const cJSON* o = first(json, "outside");
+    char* text = cJSON_Print(json);
+    if (o == NULL) fail_msg("no outside in %s", text);
+    assert_string_equal(cJSON_GetObjectItem(o, "rule")->valuestring, rule);
+    assert_int_equal(cJSON_GetObjectItem(o, "turned")->valueint, turned);
+    double found = cJSON_GetObjectItem(first(json, "gaps"), "gap")->valuedouble;
+    if (fabs(found - gap) > 1e-9) fail_msg("gap %g, not %g: %s", found, gap, text);
+    free(text);
+}
+
+static void the_start_tells_which_side_of_a_loose_plane_is_outside(void** state) {
+    (void)state;
+    const char* const file[] = {"table", "table_reversed"};
+    int turned[2][2];
+    for (int i = 0; i < 2; ++i) {
+        for (int below = 0; below < 2; ++below) { // the ball over the plane, and under it
+            char side[100];
+            snprintf(side, sizeof side, "{'part': 'ground', 'step': '%s.step'}", file[i]);
+            cJSON* json = check("ball", below ? "[0, 0, -6]" : "[0, 0, 16]", side,
+                                "{'part': 'body', 'faces': 'all'}", 0);
+            turned[i][below] = cJSON_GetObjectItem(first(json, "outside"), "turned")->valueint;
+            assert_outside(json, "start", turned[i][below], 3e-3);
+            cJSON_Delete(json);
+        }
+        assert_int_equal(turned[i][0] + turned[i][1], 1);
+    }
+    assert_int_equal(turned[0][0] + turned[1][0], 1);
+}
+
+static void the_start_tells_that_a_loose_bush_holds_its_pin(void** state) {
+    (void)state;
+    const char* const file[] = {"bush", "bush_reversed"};
+    for (int i = 0; i < 2; ++i) {
+        char side[100];
+        snprintf(side, sizeof side, "{'part': 'ground', 'step': '%s.step'}", file[i]);
+        cJSON* json =
+            check("pin", "[0, 0, 0]", side, "{'part': 'body', 'faces': {'type': 'cylinder'}}", 0);
+        assert_outside(json, "start", i, 5e-5);
+        const cJSON* fits = cJSON_GetObjectItem(json, "fits");
+        if (fits == NULL) fits = cJSON_GetObjectItem(cJSON_GetObjectItem(json, "result"), "fits");
+        assert_int_equal(cJSON_GetArraySize(fits), 1);
+        cJSON_Delete(json);
+    }
+}
+
+static void a_face_on_the_solid_of_its_part_is_oriented_like_it(void** state) {
+    (void)state;
+    const char* const file[] = {"upper", "upper_reversed"};
+    for (int i = 0; i < 2; ++i) {
+        char side[100];
+        snprintf(side, sizeof side, "{'part': 'base', 'step': '%s.step'}", file[i]);
+        cJSON* json = check("ball", "[0, 0, 14]", side, "{'part': 'body', 'faces': 'all'}", 0);
+        assert_outside(json, "solid", i, 1e-3);
+        cJSON_Delete(json);
+    }
+}
+
+static void where_nothing_tells_the_model_is_asked_for_flip(void** state) {
+    (void)state;
+    const char* all = "{'part': 'body', 'faces': 'all'}";
+    cJSON* json = check("ball", "[0, 0, 5]", "{'part': 'ground', 'step': 'table.step'}", all, 3);
+    char* text = cJSON_Print(json);
+    assert_non_null(strstr(text, "contacts[0].a.step"));
+    assert_non_null(strstr(text, "flip"));
+    free(text);
+    cJSON_Delete(json);
+    // the word of the model comes before all others, also against the start
+    json = check("ball", "[0, 0, 16]", "{'part': 'ground', 'step': 'table.step', 'flip': false}",
+                 all, 0);
+    assert_outside(json, "flip", 0, 3e-3);
+    cJSON_Delete(json);
+    json = check("ball", "[0, 0, -6]",
+                 "{'part': 'ground', 'step': 'table.step', 'faces': {'index': 0, 'flip': true}}",
+                 all, 0);
+    assert_outside(json, "flip", 1, 3e-3);
+    cJSON_Delete(json);
+}
+
+static void a_solid_needs_no_flip(void** state) {
+    (void)state;
+    cJSON* json = check("ball", "[0, 0, 16]", "{'part': 'base', 'faces': 'all', 'flip': true}",
+                        "{'part': 'body', 'faces': 'all'}", 3);
+    char* text = cJSON_Print(json);
+    assert_non_null(strstr(text, "contacts[0].a.flip"));
+    free(text);
+    cJSON_Delete(json);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_start_tells_which_side_of_a_loose_plane_is_outside),
+        cmocka_unit_test(the_start_tells_that_a_loose_bush_holds_its_pin),
+        cmocka_unit_test(a_face_on_the_solid_of_its_part_is_oriented_like_it),
+        cmocka_unit_test(where_nothing_tells_the_model_is_asked_for_flip),
+        cmocka_unit_test(a_solid_needs_no_flip),
+    };
+    return cmocka_run_group_tests(tests, make_parts, remove_parts);
+}
