@@ -23,6 +23,7 @@ typedef struct LashSim LashSim; // opaque: state, workspaces, arena; private to 
     SCHEME(LASH_HHT, hht, "hht")                                           \
     SCHEME(LASH_GENERALIZED_ALPHA, generalized_alpha, "generalized-alpha") \
     SCHEME(LASH_KRENK_HOGSBERG, krenk_hogsberg, "krenk-hogsberg")          \
+    SCHEME(LASH_MOREAU_MIDPOINT, moreau_midpoint, "moreau-midpoint")       \
     SCHEME(LASH_GGL, ggl, "ggl")                                           \
     SCHEME(LASH_TRAPEZOIDAL, trapezoidal, "trapezoidal")
 

@@ -227,11 +227,12 @@ static void put_parameters(AppJson* json) {
     app_json_end_object(json);
 }
 
+// A number, one of some names, or true or false.
 static void put_option(AppJson* json, const KeySpec* spec) {
-    if (spec->choices == NULL)
-        put_number_choices(json, spec->range);
-    else if (spec->choices == lash_truth_names)
+    if (spec->type == KEY_BOOL || spec->type == KEY_YES_NO || spec->choices == lash_truth_names)
         app_json_put_text(json, "type", "boolean");
+    else if (spec->choices == NULL)
+        put_number_choices(json, spec->range);
     else
         put_choices(json, spec->choices);
 }
@@ -267,11 +268,7 @@ static void put_key(AppJson* json, const KeySpec* spec) {
             break;
         case KEY_BOOL:
         case KEY_YES_NO:
-            app_json_put_text(json, "type", "boolean");
-            break;
         case KEY_CHOICE:
-            put_choices(json, spec->choices);
-            break;
         case KEY_OPTION:
             put_option(json, spec);
             break;

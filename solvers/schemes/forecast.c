@@ -6,7 +6,8 @@
 //     midpoint   g(q_k (+) h/2 v_k) <= 0
 //     end        g(q_k (+) h v_k) <= 0  and  U_k <= 0
 //
-// A projected contact is closed to the position tolerance only, so gaps are compared with that.
+// A projected contact is closed to the position tolerance only, so gaps are compared with that (tie);
+// those of [S12], which have no other rule, with 0.
 #include <string.h>
 
 #include "solvers/schemes/scheme.h"
@@ -61,7 +62,7 @@ LashOutcome forecast_activate(LashSim* sim, Step* step, LashForecast forecast) {
         }
         step->has_U_start[i] = 1;
         step->gap_start[i] = step->g_star[n];
-        if (gap <= sim->settings.tolerance_position) step->active[i] = 1; // a tie is a contact
+        if (gap <= step->stencil.tie) step->active[i] = 1;
         step->wanted[i] = 0;
     }
     return LASH_CONVERGED;

@@ -1,24 +1,90 @@
-// Gear, Gupta and Leimkuhler with impulses, unified [S12]: velocities and positions at once, with
-// q_m = q_n (+) d/2, v_m = (v_n + v_{n+1})/2 and the explicit midpoint q_M = q_n (+) h/2 v_n:
+// Gear, Gupta and Leimkuhler with impulses [S12 3]: positions get multipliers Psi of their own.
 //
-//     M(q_M) (v_{n+1} - v_n) = h F(t_n + h/2, q_m, v_m) + G(q_m) Lambda
-//     d = h v_m + N G(q_m) Psi,   N = M(q_M)^-1,   q_{n+1} = q_n (+) d
-//     0 <= g(q_{n+1}) perp Psi >= 0 on the set;   joints: g = 0 and U = 0
-//     law of impact in U+ = G(q_{n+1})'v_{n+1} and U- at the start, on the same set
+//     unified      implicit midpoint rule (midpoint.c), all unknowns at once
+//     decoupled    velocities of the explicit one, then positions with G(q_M), every contact
+//     none         unified without Psi: the reference of [S12]
 //
-// The set: contacts with g(q_M) <= 0, and every one with g(q_{n+1}) < 0, until none is added: with
-// the paper's set alone a contact that closes in the second half of a step penetrates.
-#include "solvers/schemes/scheme.h"
+//     d = h v_m + N G Psi,   q_{n+1} = q_n (+) d,   0 <= g(q_{n+1}) perp Psi >= 0;   joints: g = 0
+//     law of impact and friction in U, on the active set;   joints: U = 0
+//
+// N = M(q_M)^-1, or 1 as in [S12], which adds metres and radians. The active set begins with the contacts
+// that are closed at q_M. With that set alone (paper) a contact that closes in the second half of a step
+// penetrates; with Psi for every contact (all) it is lifted without an impulse, and energy grows; so
+// every contact that would penetrate enters both sets, until none is added (grown).
+#include "core/error.h"
+#include "solvers/schemes/midpoint.h"
+
+enum { COUPLING, ROWS, ACTIVATION, METRIC, OPTIONS };
+enum { UNIFIED, DECOUPLED, NONE };
+enum { PAPER, ALL, GROWN };
+enum { OF_SYSTEM, MASS, UNIT };
+static const char* const coupling_names[] = {"unified", "decoupled", "none", NULL};
+static const char* const activation_names[] = {"paper", "all", "grown", NULL};
+static const char* const metric_names[] = {"automatic", "mass", "unit", NULL};
+
+// As midpoint_rows_option; an initializer cannot copy it.
+extern const char* const rows_names[];
+static const LashOption option[OPTIONS] = {
+    [COUPLING] = {.name = "coupling",
+                  .help = "of ggl: velocities and positions at once, one after the other, or "
+                          "velocities alone",
+                  .value = UNIFIED,
+                  .low = UNIFIED,
+                  .high = NONE,
+                  .names = coupling_names},
+    [ROWS] = {.name = "rows",
+              .help = "where velocities of joints and contacts are taken: of moreau-midpoint and "
+                      "ggl end or midpoint, of trapezoidal mean (of both ends) or end",
+              .value = ROWS_END,
+              .low = ROWS_MIDPOINT,
+              .high = ROWS_END,
+              .names = rows_names},
+    [ACTIVATION] = {.name = "activation",
+                    .help =
+                        "of ggl: which contacts act, those closed at the midpoint alone, all in "
+                        "positions, or those and every one that would penetrate",
+                    .value = GROWN,
+                    .low = PAPER,
+                    .high = GROWN,
+                    .names = activation_names},
+    [METRIC] = {.name = "metric",
+                .help = "of ggl: in which positions are corrected, that of the masses, or of "
+                        "coordinates as they are; automatic: as the system asks for",
+                .value = OF_SYSTEM,
+                .low = OF_SYSTEM,
+                .high = UNIT,
+                .names = metric_names},
+};
+
+static bool fits(const LashSystem* system, const double* value, LashError* error) {
+    if (value[METRIC] != UNIT || system->linear_motion) return true;
+    return lash_error_set(error, LASH_ERROR_MODEL, "simulation.metric",
+                          "unit: metres and radians are mixed; for Lagrangian systems");
+}
+
+static ShiftMetric metric_of_option(const LashSim* sim) {
+    bool unit =
+        sim->option[METRIC] == OF_SYSTEM ? sim->system->unit_metric : sim->option[METRIC] == UNIT;
+    return unit ? SHIFT_BY_UNIT : SHIFT_BY_PLACE;
+}
 
 static void plan(LashSim* sim, Step* step) {
-    const LashSystem* system = sim->system;
-    Stencil* stencil = &step->stencil;
-    stencil_theta(sim, step, 0.5, 0.5, LASH_AT_MIDPOINT);
-    system->move(system, sim->now.q, step->h / 2, sim->now.v, step->room[2]);
-    stencil->mass_place = step->room[2];
-    stencil->mass_d = 0;
-    stencil->mass_w = 0;
-    stencil->projects_at_star = true;
+    bool rows_at_midpoint = sim->option[ROWS] == ROWS_MIDPOINT;
+    if (sim->option[COUPLING] == DECOUPLED)
+        stencil_explicit_midpoint(sim, step, rows_at_midpoint);
+    else
+        stencil_midpoint(sim, step, rows_at_midpoint);
+    step->stencil.shift_metric = metric_of_option(sim);
+    if (step->stencil.shift_metric == SHIFT_BY_PLACE) mass_factor(sim, step->stencil.mass_place);
+}
+
+// Contacts that get a Psi: those that act, or all.
+static void choose_positions(const LashSim* sim, Step* step) {
+    bool all = sim->option[COUPLING] == DECOUPLED || sim->option[ACTIVATION] == ALL;
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        if (joint_friction(&step->list->item[i])) continue;
+        if (all || step->active[i]) step->position[i] = POSITION_NOT_NEGATIVE;
+    }
 }
 
 static bool grow(LashSim* sim, Step* step) {
@@ -33,24 +99,31 @@ static bool grow(LashSim* sim, Step* step) {
 }
 
 static LashOutcome advance(LashSim* sim, Step* step) {
+    bool grows = sim->option[COUPLING] == UNIFIED && sim->option[ACTIVATION] == GROWN;
     LashOutcome outcome = forecast_activate(sim, step, LASH_FORECAST_MIDPOINT);
-    while (outcome == LASH_CONVERGED) {
-        for (int i = step->list->bilateral; i < step->list->count; ++i) {
-            if (step->active[i] && !joint_friction(&step->list->item[i]))
-                step->position[i] = POSITION_NOT_NEGATIVE;
-        }
+    if (outcome != LASH_CONVERGED) return outcome;
+    if (sim->option[COUPLING] == NONE) return step_solve(sim, step, VELOCITIES);
+    do {
+        choose_positions(sim, step);
         outcome = step_solve(sim, step, POSITIONS);
-        if (outcome != LASH_CONVERGED || !grow(sim, step)) break;
-        ++sim->info.index_set;
-    }
+    } while (outcome == LASH_CONVERGED && grows && grow(sim, step) && ++sim->info.index_set > 0);
     return outcome;
 }
 
+static bool holds(const LashSim* sim, const Step* step) {
+    bool reported = sim->option[COUPLING] == NONE ||
+                    (sim->option[COUPLING] == UNIFIED && sim->option[ACTIVATION] == PAPER);
+    return reported || gaps_hold(sim, step);
+}
+
 const Scheme scheme_ggl = {
-    .summary = "velocities and positions of the midpoint rule at once, inequalities on both",
-    .uses = USES_JOINT_FRICTION | USES_RESTITUTION,
+    .summary = "Gear-Gupta-Leimkuhler: the midpoint rule with multipliers for positions too",
+    .uses = USES_FREMOND | USES_JOINT_FRICTION | USES_RESTITUTION,
+    .option = option,
+    .options = OPTIONS,
+    .fits = fits,
     .projection = PROJECTS_INEQUALITIES,
     .plan = plan,
     .advance = advance,
-    .holds = gaps_hold,
+    .holds = holds,
 };

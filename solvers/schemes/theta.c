@@ -13,6 +13,7 @@ void stencil_theta(LashSim* sim, Step* step, double theta, double move, LashDire
     double h = step->h, t_theta = step->t0 + theta * h;
     stencil->move = move;
     stencil->free_weight = theta;
+    stencil->tie = settings->tolerance_position;
     stencil->d_v = h * stencil->move;
     stencil->f_v = theta;
     stencil->force_h = h;
@@ -20,8 +21,10 @@ void stencil_theta(LashSim* sim, Step* step, double theta, double move, LashDire
     stencil->force_d = theta;
     stencil->mass_d = theta;
     stencil->mass_w = theta;
-    stencil->mass_place = NULL;
+    stencil->force_place = stencil->star_place = stencil->mass_place = NULL;
+    stencil->rows_at_star = false;
     stencil->projects_at_star = false;
+    stencil->shift_metric = sim->system->unit_metric ? SHIFT_BY_UNIT : SHIFT_BY_MASS;
     stencil->d_w = 0;
     stencil->t_force = t_theta;
     switch (direction) {

@@ -98,7 +98,7 @@ void law_shift(const Step* step, int i, double* shift) {
                        : 0;
 }
 
-void fremond_start(LashSim* sim, Step* step) {
+void star_start(LashSim* sim, Step* step) {
     for (int i = step->list->bilateral; i < step->list->count; ++i) {
         if (!step->active[i]) continue;
         const LashInteraction* item = &step->list->item[i];
@@ -552,7 +552,17 @@ bool contacts_correct(LashSim* sim, Step* step) {
 // --- Position problem ----------------------------------------------------------------------------
 
 void solve_metric(LashSim* sim, double* x) {
-    if (!sim->system->unit_metric) lash_block_lu_solve(metric_of(&sim->operators), x);
+    const Operators* operators = &sim->operators;
+    switch (sim->step.stencil.shift_metric) {
+        case SHIFT_BY_MASS:
+            lash_block_lu_solve(metric_of(operators), x);
+            break;
+        case SHIFT_BY_PLACE:
+            lash_block_lu_solve(operators->N, x);
+            break;
+        case SHIFT_BY_UNIT:
+            break;
+    }
 }
 
 void projection_update(LashSim* sim, Step* step) {

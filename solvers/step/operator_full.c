@@ -94,7 +94,7 @@ static void write_bodies(const LashSim* sim, const Step* step, FullNewton* full,
             for (int i = 0; i < m; ++i) {
                 int at = i + m * j;
                 double metric = row == column && i == j ? 1 : 0;
-                if (!system->unit_metric) metric = M[at];
+                if (!shifts_by_unit(step)) metric = M[at];
                 D[i + 2 * m * j] = M[at] + c_v * C[at];
                 D[i + 2 * m * (n + j)] = c_d * K[at];
                 D[m + i + 2 * m * j] = -w * metric;
@@ -182,7 +182,7 @@ static void right_side(LashSim* sim, const Step* step, FullNewton* full) {
     double *left = scratch_velocity(sim), *x = full->x;
     memset(left, 0, (size_t)full->nv * sizeof *left);
     if (step->levels == POSITIONS) {
-        if (system->unit_metric)
+        if (shifts_by_unit(step))
             memcpy(left, step->shift, (size_t)full->nv * sizeof *left);
         else
             lash_block_multiply(system, sim->operators.M_values, step->shift, left);

@@ -39,7 +39,7 @@ static double close_response(LashSim* sim, const Step* step, bool positions, dou
     lash_rows_velocity(system, list, 0, list->bilateral, NULL, step->G, x, u);
     for (int i = 0; i < list->bilateral_rows; ++i) open = fmax(open, fabs(u[i]));
     if (open < limit && open > enough) {
-        bool unit = positions && system->unit_metric;
+        bool unit = positions && shifts_by_unit(step);
         lash_joint_solver_solve(joints_of(sim, positions), u, dP);
         joints_push(sim, step, attempt_renews(step->attempt) && !positions ? step->G_star : step->G,
                     dP, unit ? NULL : response_operator(sim, positions), z);
@@ -92,7 +92,7 @@ void joints_response(LashSim* sim, const Step* step, bool positions, double* x) 
         scratch_end(sim, scratch);
     } else if (!positions) {
         impulse_answer(sim, step, x);
-    } else if (!sim->system->unit_metric) {
+    } else if (!shifts_by_unit(step)) {
         lash_block_lu_solve(metric_of(&sim->operators), x);
     }
     close_response(sim, step, positions, 0, INFINITY, x);
@@ -287,7 +287,7 @@ static bool factor_bodies(LashSim* sim, Step* step, Derivatives known) {
 // which matters once the shift is not small against the radius of curvature: a pin in a bore with
 // less play than it moves in a step. Used where all derivatives are asked for.
 static bool projection_turns(const LashSim* sim, const Step* step) {
-    return step->attempt == ATTEMPT_ALL_DERIVATIVES && step->nn > 0 && !sim->system->unit_metric &&
+    return step->attempt == ATTEMPT_ALL_DERIVATIVES && step->nn > 0 && !shifts_by_unit(step) &&
            sim->scheme->projection == PROJECTS_PUSHED;
 }
 
@@ -310,7 +310,7 @@ static bool factor_turned_metric(LashSim* sim, Step* step) {
 static bool factor_metric(LashSim* sim, Step* step) {
     Operators* operators = &sim->operators;
     bool all = step->attempt == ATTEMPT_ALL_DERIVATIVES;
-    bool shared = !all && !sim->system->unit_metric && !joints_apart(sim) &&
+    bool shared = !all && !shifts_by_unit(step) && !joints_apart(sim) &&
                   near(sim->system, operators->A_values, operators->M_values);
     operators->metric = shared ? METRIC_SHARED : METRIC_MASS;
     if (projection_turns(sim, step)) {
@@ -345,7 +345,7 @@ static void factor_joints(LashSim* sim, Step* step) {
     if (operators->metric == METRIC_SHARED || step->levels == GAPS) return;
     lash_joint_solver_factor(&operators->position_joints, list, step->G,
                              operators->metric == METRIC_TURNED ? operators->N : operators->M,
-                             false, sim->system->unit_metric);
+                             false, shifts_by_unit(step));
 }
 
 static Derivatives derivatives(const LashSim* sim, const Step* step) {

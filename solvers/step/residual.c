@@ -78,10 +78,12 @@ void residual_places(LashSim* sim, Step* step) {
     for (int i = 0; i < system->nv && step->levels == POSITIONS; ++i) step->d[i] += step->shift[i];
     if (stencil->d_w != 0) add_impulses(sim, step);
     system->move(system, sim->now.q, 1, step->d, step->q_end);
-    step->q_force = place_at(sim, step, stencil->force_d, step->room[0]);
+    step->q_force = stencil->force_place;
+    if (step->q_force == NULL) step->q_force = place_at(sim, step, stencil->force_d, step->room[0]);
     step->q_star = step->q_force;
     if (stencil->star_d != stencil->force_d)
         step->q_star = place_at(sim, step, stencil->star_d, step->room[1]);
+    if (stencil->star_place != NULL) step->q_star = stencil->star_place;
     step->q_mass = step->q_force;
     if (stencil->mass_d != stencil->force_d)
         step->q_mass = place_at(sim, step, stencil->mass_d, step->room[2]);
@@ -125,21 +127,22 @@ bool residual_rows(LashSim* sim, Step* step) {
     const Stencil* stencil = &step->stencil;
     if (step->levels == GAPS) return sim->scheme->rows(sim, step);
     double t_end = step->t0 + step->h;
-    bool at_start = stencil->star_d == 0, at_end = stencil->star_d == 1;
+    bool at_start = stencil->star_d == 0 && stencil->star_place == NULL;
+    bool at_end = stencil->star_d == 1, rows_at_star = at_start || stencil->rows_at_star;
     double* g_t_star = stencil->law == LASH_FREMOND ? step->g_t_star : NULL;
-    if (!at_start && !at_end &&
+    if (!rows_at_star && !at_end &&
         !sim_evaluate(sim, stencil->t_star, step->q_star, step->wanted, step->g_star, g_t_star,
                       step->G_star))
         return false;
     if (!sim_evaluate(sim, t_end, step->q_end, step->wanted, step->g, step->g_t,
-                      at_start ? NULL : step->G))
+                      rows_at_star ? NULL : step->G))
         return false;
     drivers_hold(sim, step, step->g_t, step->g);
-    // At the start: rows and impulses at q_k; the gaps are those of the end.
-    if (at_start &&
-        !sim_evaluate(sim, step->t0, sim->now.q, step->wanted, step->g_star, step->g_t, step->G))
+    // Rows and impulses at one place, at the start of the step or in it; the gaps are those of the end.
+    if (rows_at_star && !sim_evaluate(sim, stencil->t_star, step->q_star, step->wanted,
+                                      step->g_star, step->g_t, step->G))
         return false;
-    if (at_start || at_end)
+    if (rows_at_star || at_end)
         copy_directions(step);
     else
         complete_directions(sim, step);
@@ -197,7 +200,7 @@ static void velocities(LashSim* sim, Step* step) {
         for (int k = item->row; k < item->row + item->rows && step->wanted[i]; ++k)
             step->U[k] += g_t[k];
     }
-    if (fremond) fremond_start(sim, step);
+    if (fremond || step->stencil.rows_at_star) star_start(sim, step);
 }
 
 static void joint_errors(Step* step) {

@@ -36,6 +36,13 @@ typedef enum Levels {
     GAPS       // contacts and joints at the end of the step only, by the scheme's own rows
 } Levels;
 
+// N in the shift N G tau of the projection.
+typedef enum ShiftMetric {
+    SHIFT_BY_MASS, // M^-1, or what is near it: the A^-1 or the M of some steps ago
+    SHIFT_BY_UNIT, // 1
+    SHIFT_BY_PLACE // exactly M(mass_place)^-1: the plan has factored it (mass_factor)
+} ShiftMetric;
+
 // What the scheme wants of a step; equations in residual.c.
 typedef struct Stencil {
     double *d_0, *f_0, *v_star;     // (nv) by the plan
@@ -43,18 +50,22 @@ typedef struct Stencil {
     double f_v;                     // weight of v in the velocity of the forces
     double move;                    // d_v / h: weight of the end in what speeds integrate to
     double free_weight;             // of the end in the forecast `free`
+    double tie;                     // gap up to which a forecast counts as a contact [m]
     double force_h;                 // weight of the forces, h kappa [s]
     double potential_h;             // more of those of the potential; 0: no split [s]
     double* r_0;                    // (nv) by the plan where they are split: of the start [N s]
     double t_force, t_star;         // when forces, directions of impulses are taken [s]
     double force_d, star_d, mass_d; // share of the increment at which they, masses are taken
     double mass_w;                  // the same of the masses in w
-    const double* mass_place;       // (nq) where masses are taken whatever d is; NULL: by mass_d
-    bool projects_at_star;          // the projection shifts along G*; otherwise along G of the end
-    double c_v, c_d;                // A = M + c_v C + c_d d_v K: force_h f_v, force_h force_d
-    LashLaw law;                    // of contacts
-    double law_before;              // weight of U_T(start) in it
-    bool coupled;                   // contacts of both levels in one problem (operator_coupled.c)
+    // (nq) where forces, directions, masses are taken whatever d is; NULL: by their shares.
+    const double *force_place, *star_place, *mass_place;
+    bool rows_at_star;        // velocity rows and U at the start are those of G*, not of both ends
+    bool projects_at_star;    // the projection shifts along G*; otherwise along G of the end
+    ShiftMetric shift_metric; // N of the projection
+    double c_v, c_d;          // A = M + c_v C + c_d d_v K: force_h f_v, force_h force_d
+    LashLaw law;              // of contacts
+    double law_before;        // weight of U_T(start) in it
+    bool coupled;             // contacts of both levels in one problem (operator_coupled.c)
 } Stencil;
 
 // Everything a step computes, in the order it is made. Sizes: nv, rows of the list, m rows and nc
@@ -462,6 +473,9 @@ bool positions_correct(LashSim* sim, Step* step);
 // y (nv) = response of the closed joints to column `row` of a contact
 void response_column(LashSim* sim, const Step* step, const LashInteraction* item, int row,
                      bool positions, double* y);
+static inline bool shifts_by_unit(const Step* step) {
+    return step->stencil.shift_metric == SHIFT_BY_UNIT;
+}
 // Rows of the contacts' law at velocity level: G at the end of the step; G* under Fremond's law.
 static inline const double* law_rows(const Step* step) {
     return step->stencil.law == LASH_FREMOND ? step->G_star : step->G;
@@ -469,8 +483,8 @@ static inline const double* law_rows(const Step* step) {
 // What the law of contact i adds to U (rows): e U_N(start); under Fremond's law also
 // (1 - theta)/theta U_T(start).
 void law_shift(const Step* step, int i, double* shift);
-// Fremond's law: U at the start along the directions of the iterate, G*' v_k + g_t.
-void fremond_start(LashSim* sim, Step* step);
+// Fremond's law, rows at G*: U at the start along the directions of the iterate, G*' v_k + g_t.
+void star_start(LashSim* sim, Step* step);
 // x (nv) <- N x; x gets the joints' answer to the displacement x, their tau is completed;
 // moved (nv): displacement by the corrections made so far
 void solve_metric(LashSim* sim, double* x);

@@ -719,7 +719,7 @@ static void a_failing_step_leaves_the_state_untouched(void** state) {
 static void failed_sub_steps_leave_no_trace(void** state) {
     (void)state;
     for (int scheme = 0; scheme < LASH_SCHEMES; ++scheme) {
-        if (scheme == LASH_TRAPEZOIDAL) continue; // does not iterate
+        if (scheme == LASH_TRAPEZOIDAL || scheme == LASH_MOREAU_MIDPOINT) continue; // explicit
         LashLagrangian* block = lash_paper_rocking_block(NULL);
         LashSettings set = lash_settings();
         set.scheme = (LashScheme)scheme;
