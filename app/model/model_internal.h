@@ -114,6 +114,9 @@ char* model_strdup(LashModel* model, const char* text);
 
 // Reads units and parameters of a model and nothing else: no CAD, no checks of the rest.
 bool model_read_base(ModelContext* context);
+// Reads all keys of a model, with parameters set as by --set, and resolves nothing: no CAD, no names,
+// no frames. For those who ask what a model says, not what it does.
+bool model_read_outline(ModelContext* context, const char* const* sets, int set_count);
 // Reads another document than a model with a key table: the strict scan, "format" (the first choice
 // of that key), then all keys. context->model lends memory, units and parameters.
 bool model_read_document(ModelContext* context, const KeyTable* table, void* target);

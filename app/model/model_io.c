@@ -670,6 +670,14 @@ bool model_read_base(ModelContext* context) {
     return good;
 }
 
+bool model_read_outline(ModelContext* context, const char* const* sets, int set_count) {
+    Reader reader = {.context = context, .sets = sets, .set_count = set_count};
+    cJSON* root = parse_text(context);
+    bool good = root != NULL && read_root(&reader, root);
+    cJSON_Delete(root);
+    return good;
+}
+
 bool model_read_document(ModelContext* context, const KeyTable* table, void* target) {
     Reader reader = {.context = context};
     cJSON* root = parse_text(context);

@@ -156,6 +156,7 @@ static void add_contributions(const LashAnalysis* analysis, LashOutputAnalysis* 
         effect->low = effect->bins > 0 ? effect->bin[0].y : NAN;
         effect->high = effect->bins > 0 ? effect->bin[effect->bins - 1].y : NAN;
         effect->importance = contribution[j].share;
+        effect->importance_ci = contribution[j].share_ci;
     }
     lash_free(x);
     lash_free(column);
@@ -188,6 +189,7 @@ static void add_swings(const LashAnalysis* analysis, LashOutputAnalysis* a, cons
                 effect->bin[effect->bins++] = (LashBin){place, y[i], NAN, 1};
         }
         effect->importance = fabs(effect->high - effect->low);
+        effect->contribution.slope = (effect->high - effect->low) / (largest - least);
     }
 }
 
@@ -219,6 +221,7 @@ static void add_sobol(const LashAnalysis* analysis, LashOutputAnalysis* a, const
     for (int j = 0; j < k; ++j) {
         a->effect[j].sobol = index[j];
         a->effect[j].importance = index[j].total;
+        a->effect[j].importance_ci = index[j].total_ci;
     }
     a->noise = NAN;
     lash_free(index);
@@ -248,8 +251,11 @@ static void add_effects(const LashAnalysis* analysis, LashOutputAnalysis* a, int
     a->r2 = a->noise = NAN;
     for (int p = 0; p < study->parameters; ++p) {
         if (study->parameter[p].active >= 0)
-            a->effect[next++] = (LashParameterEffect){.parameter = p, .low = NAN, .high = NAN};
+            a->effect[next++] = (LashParameterEffect){
+                .parameter = p, .low = NAN, .high = NAN, .importance_ci = {NAN, NAN}};
     }
+    for (int j = 0; j < k; ++j)
+        a->effect[j].contribution = (LashContribution){NAN, {NAN, NAN}, NAN, NAN, NAN, NAN};
     add[lash_study_analysis(study)](analysis, a, y);
     for (int j = 0; j < k; ++j)
         qsort(a->effect[j].bin, (size_t)a->effect[j].bins, sizeof(LashBin), compare_bins);
@@ -296,12 +302,92 @@ static void explain_shares(const LashAnalysis* analysis, LashOutputAnalysis* a) 
     }
 }
 
+// ---- which to tighten ---------------------------------------------------------------------------
+
+static void add_finer(const LashAnalysis* analysis, LashOutputAnalysis* a) {
+    const LashStudy* study = analysis->study;
+    double* slope = lash_alloc((size_t)study->active * sizeof *slope + 1);
+    for (int j = 0; j < study->active; ++j) {
+        LashParameterEffect* e = &a->effect[j];
+        slope[study->parameter[e->parameter].active] = e->contribution.slope;
+        e->finer = lash_finer(study, e->parameter);
+        if (analysis->shares && analysis->sample)
+            lash_finer_output(&e->finer, &e->contribution, e->importance, study->correlations > 0,
+                              a->moments.sigma);
+    }
+    a->chain = lash_chain(study, slope);
+    a->chain_out = NAN;
+    if (has_limits(a) && a->chain.sigma > 0)
+        a->chain_out = lash_normal_share_out(a->moments.mean, a->chain.sigma, a->lsl, a->usl);
+    lash_free(slope);
+}
+
+static int compare_groups(const void* a, const void* b) {
+    const LashGroup *x = a, *y = b;
+    if (x->share != y->share) return x->share > y->share ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+// Adds a share to the group of this name (NULL: to none); returns the number of groups.
+static int add_to_group(LashGroup* group, int groups, const char* name, double share) {
+    if (name == NULL || isnan(share)) return groups;
+    int i = 0;
+    while (i < groups && strcmp(group[i].name, name) != 0) ++i;
+    if (i == groups) group[groups++] = (LashGroup){.name = name};
+    group[i].share += share;
+    ++group[i].members;
+    return groups;
+}
+
+static void add_groups(const LashAnalysis* analysis, LashOutputAnalysis* a) {
+    const LashStudy* study = analysis->study;
+    a->part = lash_alloc((size_t)study->active * sizeof *a->part + 1);
+    a->joint = lash_alloc((size_t)study->active * sizeof *a->joint + 1);
+    for (int j = 0; j < study->active && analysis->shares; ++j) {
+        const LashParameterEffect* e = &a->effect[j];
+        a->parts =
+            add_to_group(a->part, a->parts,
+                         lash_outline_part(analysis->outline, study, e->parameter), e->importance);
+        a->joints =
+            add_to_group(a->joint, a->joints, lash_outline_joint(analysis->outline, e->parameter),
+                         e->importance);
+    }
+    qsort(a->part, (size_t)a->parts, sizeof *a->part, compare_groups);
+    qsort(a->joint, (size_t)a->joints, sizeof *a->joint, compare_groups);
+}
+
 // ---- all ----------------------------------------------------------------------------------------
 
-LashAnalysis* lash_analysis_create(const LashStudy* study, const LashStoreTable* table) {
+// The searches that were made, as far as they came: found again from their points.
+static void add_worst_cases(LashAnalysis* analysis) {
+    const LashStudy* study = analysis->study;
+    LashWorstSearch search = {.study = study,
+                              .samples = analysis->table,
+                              .rows = analysis->worst_rows,
+                              .budget = analysis->worst_rows->rows + 1};
+    analysis->worst_case = lash_alloc(2 * (size_t)study->outputs * sizeof *analysis->worst_case);
+    for (int i = 0; i < study->outputs && analysis->worst_rows->rows > 0; ++i) {
+        LashWorstSide side[2];
+        int sides = lash_worst_sides(study, i, side);
+        for (int k = 0; k < sides; ++k) {
+            LashWorstCase* found = &analysis->worst_case[analysis->worst_cases];
+            lash_worst_find(&search, i, side[k], found, NULL);
+            analysis->worst_cases += found->x != NULL && found->points > 0;
+        }
+    }
+}
+
+LashAnalysis* lash_analysis_create(const LashStudy* study, const LashStoreTable* table,
+                                   LashStore* store, LashError* error) {
+    LashStoreTable* worst_rows = lash_store_worst(store, study, error);
+    if (worst_rows == NULL) return NULL;
     LashAnalysis* analysis = lash_alloc(sizeof *analysis);
     analysis->study = study;
     analysis->table = table;
+    analysis->outline = lash_outline_create(study, lash_store_text(store, "model_text"));
+    analysis->assumptions = lash_assumptions_create(study, analysis->outline, store);
+    analysis->worst_rows = worst_rows;
+    add_worst_cases(analysis);
     analysis->planned = study->samples;
     analysis->sample = lash_study_is_sample(study);
     static const struct {
@@ -336,6 +422,8 @@ LashAnalysis* lash_analysis_create(const LashStudy* study, const LashStoreTable*
         find_worst(a);
         add_effects(analysis, a, i);
         explain_shares(analysis, a);
+        add_finer(analysis, a);
+        add_groups(analysis, a);
     }
     return analysis;
 }
@@ -348,7 +436,13 @@ void lash_analysis_destroy(LashAnalysis* analysis) {
         lash_free(analysis->output[i].row);
         lash_free(analysis->output[i].missing_row);
         lash_free(analysis->output[i].effect);
+        lash_free(analysis->output[i].part);
+        lash_free(analysis->output[i].joint);
     }
     lash_free(analysis->output);
+    lash_free(analysis->worst_case);
+    lash_store_table_destroy(analysis->worst_rows);
+    lash_assumptions_destroy(analysis->assumptions);
+    lash_outline_destroy(analysis->outline);
     lash_free(analysis);
 }

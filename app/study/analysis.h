@@ -5,8 +5,12 @@
 #include <stdio.h>
 
 #include "app/cli/json_writer.h"
+#include "app/study/assumptions.h"
+#include "app/study/outline.h"
 #include "app/study/sensitivity.h"
 #include "app/study/store.h"
+#include "app/study/tighten.h"
+#include "app/study/worst.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,9 +33,18 @@ typedef struct LashParameterEffect { // of one active parameter on one output
     LashMorrisEffect morris;
     LashBin bin[LASH_EFFECT_BINS]; // main effect
     int bins;
-    double low, high;  // output at the low and at the high end of the parameter
-    double importance; // what ranks it: see LashAnalysis.ranked_by
+    double low, high;           // output at the low and at the high end of the parameter
+    double importance;          // what ranks it: see LashAnalysis.ranked_by
+    LashInterval importance_ci; // 95 %; NAN: not known
+    LashFiner finer;            // made one grade finer
 } LashParameterEffect;
+
+// Parameters of one part, or of one joint, together.
+typedef struct LashGroup {
+    const char* name; // of the part or joint
+    double share;     // sum of the shares of its parameters
+    int members;
+} LashGroup;
 
 typedef struct LashOutputAnalysis {
     const char *name, *unit;
@@ -53,7 +66,11 @@ typedef struct LashOutputAnalysis {
     double noise;                // shares of the variance below it may be chance, NAN: not known
     int64_t base_used;           // Saltelli: base points without a failed row
     double together;             // sum of the shares of all parameters (Saltelli: first order), NAN
-    char note[240];              // why shares are more than 100 %, together or one alone; or empty
+    LashGroup *part, *joint;     // (parts), (joints) largest share first
+    int parts, joints;
+    LashChain chain;  // linear: sigma by root sum square, arithmetic worst case
+    double chain_out; // share out of spec of a normal with that sigma; NAN: no limits
+    char note[240];   // why shares are more than 100 %, together or one alone; or empty
     LashConvergencePoint convergence[LASH_CONVERGENCE];
     int convergence_points;
     int64_t worst[LASH_WORST]; // rows of the table; where it never happened comes first
@@ -63,6 +80,11 @@ typedef struct LashOutputAnalysis {
 typedef struct LashAnalysis {
     const LashStudy* study;
     const LashStoreTable* table;
+    LashOutline* outline;
+    LashAssumptions* assumptions;
+    LashStoreTable* worst_rows; // points of the search for the worst case
+    LashWorstCase* worst_case;  // (worst_cases) of outputs that were searched
+    int worst_cases;
     int64_t counts[LASH_SAMPLE_STATUSES], planned;
     bool sample;           // the rows are a random sample: shares and capabilities mean something
     bool shares;           // importance is a share of the variance, else a change of the output
@@ -72,7 +94,9 @@ typedef struct LashAnalysis {
     double steps, wall, penetration; // sums and largest
 } LashAnalysis;
 
-LashAnalysis* lash_analysis_create(const LashStudy* study, const LashStoreTable* table); // borrows
+// Borrows study and table; reads what else it needs from the store. NULL with error.
+LashAnalysis* lash_analysis_create(const LashStudy* study, const LashStoreTable* table,
+                                   LashStore* store, LashError* error);
 void lash_analysis_destroy(LashAnalysis* analysis); // NULL is allowed
 
 // Keys of `lash study report --json`.

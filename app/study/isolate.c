@@ -1,5 +1,5 @@
-// Samples that were under way when a process died: each alone in a child process, several children
-// at once. A child writes its sample into a pipe; one that dies, or is late, leaves its death as a
+// Samples alone, each in a child process, several children at once: those that were under way when
+// a process died, and points that are not in the plan. A child writes its sample into a pipe; one that dies, or is late, leaves its death as a
 // row.
 #include <errno.h>
 #include <math.h>
@@ -19,7 +19,8 @@ typedef struct Child {
     pid_t process;
     int pipe;
     int64_t id;
-    char* data; // LashSample, outputs
+    const double* x; // NULL: the point of sample id in the plan
+    char* data;      // LashSample, outputs
     size_t got;
     double start, deadline; // wall clock [s]
 } Child;
@@ -38,16 +39,21 @@ static bool write_all(int file, const void* data, size_t bytes) {
     return true;
 }
 
-static void child_process(const LashStudy* study, int64_t id, int file) {
+static void child_process(const LashStudy* study, int64_t id, const double* x, int file) {
     LashSampler* sampler = lash_sampler_create(study);
     LashSample* sample = lash_sample_create(study);
-    lash_sample_run(sampler, id, sample);
+    if (x != NULL) {
+        lash_sample_run_at(sampler, id, x, sample);
+    } else {
+        lash_sample_run(sampler, id, sample);
+    }
     bool good = write_all(file, sample, sizeof *sample) &&
                 write_all(file, sample->y, (size_t)study->outputs * sizeof(double));
     _exit(good ? 0 : 1);
 }
 
-static bool start_child(const LashStudy* study, int64_t id, Child* child, LashError* error) {
+static bool start_child(const LashStudy* study, int64_t id, const double* x, Child* child,
+                        LashError* error) {
     int ends[2];
     if (pipe(ends) != 0)
         return lash_error_set(error, LASH_ERROR_INTERNAL, "", "no pipe: %s", strerror(errno));
@@ -57,7 +63,7 @@ static bool start_child(const LashStudy* study, int64_t id, Child* child, LashEr
         prctl(PR_SET_PDEATHSIG, SIGKILL); // or it would hold the lock of the store
         if (getppid() != parent) _exit(1);
         close(ends[0]);
-        child_process(study, id, ends[1]);
+        child_process(study, id, x, ends[1]);
     }
     close(ends[1]);
     if (process < 0) {
@@ -68,6 +74,7 @@ static bool start_child(const LashStudy* study, int64_t id, Child* child, LashEr
     *child = (Child){.process = process,
                      .pipe = ends[0],
                      .id = id,
+                     .x = x,
                      .data = lash_alloc(child_bytes(study)),
                      .start = now,
                      .deadline = now + 2 * study->limits.seconds + 10};
@@ -130,7 +137,11 @@ static void collect_child(const LashStudy* study, Child* child, LashSample* samp
     }
     sample->x = x;
     sample->y = y;
-    lash_study_point(study, child->id, x);
+    if (child->x != NULL) {
+        memcpy(x, child->x, (size_t)study->parameters * sizeof *x);
+    } else {
+        lash_study_point(study, child->id, x);
+    }
     // one that has closed its pipe is dying: the signal of its death counts, not ours
     if (!good && !late) waitid(P_PID, (id_t)child->process, &(siginfo_t){0}, WEXITED | WNOWAIT);
     int status = end_child(child);
@@ -183,7 +194,7 @@ bool lash_schedule_isolate(LashStore* store, const LashStudy* study, int at_once
     while (good && !app_interrupted()) {
         while (next < study->samples && state[next] != LASH_ROW_RUNNING) ++next;
         if (next < study->samples && s.running < at_once) {
-            good = start_child(study, next++, &s.child[s.running], error);
+            good = start_child(study, next++, NULL, &s.child[s.running], error);
             s.running += good;
         } else if (s.running > 0) {
             good = keep_ended(&s, error);
@@ -197,5 +208,34 @@ bool lash_schedule_isolate(LashStore* store, const LashStudy* study, int at_once
     lash_free(s.child);
     lash_free(s.wait);
     lash_free(state);
+    return good;
+}
+
+bool lash_isolate_points(const LashStudy* study, const double* x, int64_t first, int count,
+                         int at_once, LashSample** sample, LashError* error) {
+    Child* child = lash_alloc((size_t)at_once * sizeof *child);
+    struct pollfd* wait = lash_alloc((size_t)at_once * sizeof *wait);
+    int next = 0, running = 0;
+    bool good = true;
+    while (good && !app_interrupted() && (next < count || running > 0)) {
+        if (next < count && running < at_once) {
+            const double* point = x + (size_t)next * (size_t)study->parameters;
+            good = start_child(study, first + next, point, &child[running], error);
+            running += good;
+            ++next;
+            continue;
+        }
+        poll_children(child, running, wait);
+        for (int i = running - 1; i >= 0; --i) {
+            if (!read_child(&child[i], child_bytes(study), &wait[i])) continue;
+            LashSample* row = lash_sample_create(study);
+            sample[child[i].id - first] = row;
+            collect_child(study, &child[i], row);
+            child[i] = child[--running];
+        }
+    }
+    while (running > 0) end_child(&child[--running]);
+    lash_free(child);
+    lash_free(wait);
     return good;
 }

@@ -93,6 +93,21 @@ const char* page_percent(double share, int digits, char* text, size_t size) {
     return text;
 }
 
+const char* page_ppm(double share, char* text, size_t size) {
+    double ppm = 1e6 * share;
+    if (isnan(share)) {
+        snprintf(text, size, "&ndash;");
+    } else if (ppm > 0 && ppm < 0.1) {
+        snprintf(text, size, "&lt; 0.1&nbsp;ppm");
+    } else if (ppm >= 1000) {
+        snprintf(text, size, "%.0f&nbsp;%03d&nbsp;ppm", floor(rint(ppm) / 1000),
+                 (int)fmod(rint(ppm), 1000));
+    } else {
+        snprintf(text, size, "%.3g&nbsp;ppm", ppm);
+    }
+    return text;
+}
+
 void plot_begin(const Plot* p, const char* label) {
     page_put(p->page, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"", p->width,
              p->height);

@@ -27,6 +27,9 @@ const char* page_value(double value, double sigma, char* text, size_t size);
 // A share in percent with `digits` digits, without the sign; below a thousandth: "< 0.001".
 const char* page_percent(double share, int digits, char* text, size_t size);
 
+// The same in parts per million, with its sign: "12 300 ppm".
+const char* page_ppm(double share, char* text, size_t size);
+
 // A drawing with two axes; the y axis points up.
 typedef struct Plot {
     Page* page;

@@ -7,6 +7,7 @@
 #include "app/cli/text.h"
 #include "app/study/analysis.h"
 #include "app/study/number.h"
+#include "app/study/report_html.h"
 #include "app/study/study_command.h"
 
 #define OPTION(member) offsetof(StudyOptions, member)
@@ -60,8 +61,8 @@ static void print_output(const LashAnalysis* analysis, const LashOutputAnalysis*
     printf("\n  mean %s, sigma %.4g, 5 %% %s, 50 %% %s, 95 %% %s (%lld samples)\n", text[0],
            a->moments.sigma, text[1], text[2], text[3], (long long)a->moments.n);
     if (!isnan(a->share)) {
-        printf("  out of spec %.3g %% (%.3g to %.3g)", 100 * a->share, 100 * a->share_ci.low,
-               100 * a->share_ci.high);
+        printf("  out of spec %.3g %% (%.3g to %.3g; %.0f ppm)", 100 * a->share,
+               100 * a->share_ci.low, 100 * a->share_ci.high, 1e6 * a->share);
         print_limits(a);
         if (a->distinct > 2)
             printf(", normal fit %.3g %%, Cpk %.3g, by percentiles %.3g%s", 100 * a->fitted,
@@ -72,10 +73,14 @@ static void print_output(const LashAnalysis* analysis, const LashOutputAnalysis*
     if (study->active == 0 || a->distinct < 2) return;
     if (isnan(a->effect[0].importance)) return; // too few to rank
     printf("  %s:", analysis->ranked_by);
-    for (int j = 0; j < study->active && j < 6; ++j)
-        printf("%s %s %.3g", j == 0 ? "" : ",", study->parameter[a->effect[j].parameter].name,
-               a->effect[j].importance);
+    for (int j = 0; j < study->active && j < 6; ++j) {
+        const LashParameterEffect* e = &a->effect[j];
+        printf("%s %s %.3g", j == 0 ? "" : ",", study->parameter[e->parameter].name, e->importance);
+        if (!isnan(e->importance_ci.low))
+            printf(" (%.3g to %.3g)", e->importance_ci.low, e->importance_ci.high);
+    }
     printf("\n%s%s%s", a->note[0] != '\0' ? "  " : "", a->note, a->note[0] != '\0' ? "\n" : "");
+    text_tighten(analysis, a);
 }
 
 static void print_analysis(const LashAnalysis* analysis, const char* page) {
@@ -83,7 +88,11 @@ static void print_analysis(const LashAnalysis* analysis, const char* page) {
            analysis->study->name != NULL ? analysis->study->name : analysis->study->file,
            (long long)analysis->table->rows, (long long)analysis->planned,
            (long long)analysis->counts[LASH_SAMPLE_OK]);
-    for (int i = 0; i < analysis->study->outputs; ++i) print_output(analysis, &analysis->output[i]);
+    for (int i = 0; i < analysis->study->outputs; ++i) {
+        print_output(analysis, &analysis->output[i]);
+        text_worst_case(analysis, &analysis->output[i]);
+    }
+    text_assumptions(analysis);
     printf("page: %s\n", page);
 }
 
@@ -114,7 +123,8 @@ int app_study_report(int argc, char** argv) {
     LashStore* store = lash_store_open(path, LASH_STORE_READ, &error);
     LashStudy* study = store != NULL ? lash_store_plan(store, &error) : NULL;
     LashStoreTable* table = study != NULL ? lash_store_table(store, study, &error) : NULL;
-    LashAnalysis* analysis = table != NULL ? lash_analysis_create(study, table) : NULL;
+    LashAnalysis* analysis = NULL;
+    if (table != NULL) analysis = lash_analysis_create(study, table, store, &error);
     if (analysis != NULL) {
         lash_analysis_write_html(analysis, store, page, &error);
         if (o.csv != NULL) lash_analysis_write_csv(analysis, o.csv, &error);

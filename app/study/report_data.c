@@ -78,12 +78,79 @@ static void put_contributors(AppJson* json, const LashAnalysis* analysis,
         app_json_begin_object(json);
         app_json_put_text(json, "parameter", parameter_name(analysis, e));
         app_json_put_number(json, "importance", e->importance);
+        put_interval(json, "importance_ci", e->importance_ci);
         app_json_put_number(json, "share", e->contribution.share);
         app_json_put_number(json, "regression", e->contribution.regression);
         app_json_put_number(json, "rank_correlation", e->contribution.correlation);
         app_json_put_number(json, "low", e->low);
         app_json_put_number(json, "high", e->high);
         app_json_end_object(json);
+    }
+    app_json_end_array(json);
+}
+
+static void put_tighten(AppJson* json, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+    app_json_key(json, "tighten");
+    app_json_begin_object(json);
+    for (int j = 0; j < analysis->study->active; ++j) {
+        const LashParameterEffect* e = &a->effect[j];
+        char feature[300];
+        app_json_key(json, parameter_name(analysis, e));
+        app_json_begin_object(json);
+        app_json_put_text(json, "feature",
+                          lash_outline_feature(analysis->outline, analysis->study, e->parameter,
+                                               feature, sizeof feature));
+        app_json_put_text(json, "part",
+                          lash_outline_part(analysis->outline, analysis->study, e->parameter));
+        app_json_put_text(json, "joint", lash_outline_joint(analysis->outline, e->parameter));
+        app_json_put_number(json, "share", e->importance);
+        app_json_put_number(json, "slope", e->contribution.slope);
+        app_json_put_text(json, "class", e->finer.now[0] != '\0' ? e->finer.now : NULL);
+        app_json_put_text(json, "finer", e->finer.finer[0] != '\0' ? e->finer.finer : NULL);
+        app_json_put_number(json, "ratio", e->finer.ratio);
+        app_json_put_number(json, "fall", e->finer.fall);
+        app_json_put_number(json, "sigma", e->finer.sigma);
+        app_json_put_number(json, "mean_shift", e->finer.mean_shift);
+        app_json_end_object(json);
+    }
+    app_json_end_object(json);
+}
+
+static void put_groups(AppJson* json, const char* key, const LashGroup* group, int groups) {
+    app_json_key(json, key);
+    app_json_begin_array(json);
+    for (int i = 0; i < groups; ++i) {
+        app_json_begin_object(json);
+        app_json_put_text(json, "name", group[i].name);
+        app_json_put_number(json, "share", group[i].share);
+        app_json_end_object(json);
+    }
+    app_json_end_array(json);
+}
+
+static void put_worst_cases(AppJson* json, const LashAnalysis* analysis,
+                            const LashOutputAnalysis* a) {
+    LashWorstSearch search = {
+        .study = analysis->study, .samples = analysis->table, .rows = analysis->worst_rows};
+    app_json_key(json, "worst_case");
+    app_json_begin_object(json);
+    for (int i = 0; i < analysis->worst_cases; ++i) {
+        const LashWorstCase* c = &analysis->worst_case[i];
+        if (c->output != a - analysis->output) continue;
+        app_json_key(json, c->side == LASH_WORST_HIGH ? "high" : "low");
+        lash_worst_put(json, &search, c);
+    }
+    app_json_end_object(json);
+}
+
+static void put_assumptions(AppJson* json, const LashAnalysis* analysis) {
+    app_json_key(json, "assumptions");
+    app_json_begin_array(json);
+    for (int i = 0; i < analysis->assumptions->rows; ++i) {
+        app_json_begin_array(json);
+        app_json_text(json, analysis->assumptions->row[i].what);
+        app_json_text(json, analysis->assumptions->row[i].value);
+        app_json_end_array(json);
     }
     app_json_end_array(json);
 }
@@ -131,6 +198,13 @@ static void put_output(AppJson* json, const LashAnalysis* analysis, const LashOu
     app_json_put_text(json, "shares_note", a->note[0] != '\0' ? a->note : NULL);
     put_contributors(json, analysis, a);
     add[lash_study_analysis(analysis->study)](json, analysis, a);
+    put_tighten(json, analysis, a);
+    put_groups(json, "parts", a->part, a->parts);
+    put_groups(json, "joints", a->joint, a->joints);
+    app_json_put_number(json, "rss_sigma", a->chain.sigma);
+    app_json_put_number(json, "rss_out_of_spec", a->chain_out);
+    app_json_put_number(json, "arithmetic_half_range", a->chain.half_range);
+    put_worst_cases(json, analysis, a);
     app_json_key(json, "worst");
     app_json_begin_array(json);
     for (int i = 0; i < a->worsts; ++i)
@@ -153,6 +227,7 @@ void lash_analysis_put(AppJson* json, const LashAnalysis* analysis) {
                              analysis->counts[i]);
     app_json_end_object(json);
     app_json_put_text(json, "ranked_by", analysis->ranked_by);
+    put_assumptions(json, analysis);
     app_json_key(json, "outputs");
     app_json_begin_array(json);
     for (int i = 0; i < study->outputs; ++i) put_output(json, analysis, &analysis->output[i]);

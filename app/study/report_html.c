@@ -12,69 +12,14 @@
 #include "app/study/figures.h"
 #include "app/study/number.h"
 #include "app/study/page.h"
+#include "app/study/report_html.h"
 #include "core/arena.h"
 
 enum { MOST_EFFECTS = 12, MOST_FAILED = 50 };
 
-static const char style[] =
-    ":root{color-scheme:light dark;--ink:#1b2430;--soft:#5c6775;--paper:#fff;--card:#f6f8fa;"
-    "--line:#d9dfe6;--blue:#2b6cb0;--pale:#a9c8e8;--red:#c53030;--green:#2f855a;--orange:#c05621}"
-    "@media(prefers-color-scheme:dark){:root{--ink:#e4e8ee;--soft:#9aa6b5;--paper:#12161c;"
-    "--card:#1b212a;--line:#333d4a;--blue:#63a4e6;--pale:#33577d;--red:#f07a72;--green:#68c08f;"
-    "--orange:#e8a066}}"
-    "*{box-sizing:border-box}"
-    "body{margin:0 auto;max-width:1180px;padding:24px 28px 60px;background:var(--paper);"
-    "color:var(--ink);font:15px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif}"
-    "h1{font-size:27px;margin:0 0 4px}h2{font-size:20px;margin:44px 0 6px;padding-top:14px;"
-    "border-top:2px solid var(--line)}h3{font-size:15px;margin:22px 0 6px}"
-    "p{margin:6px 0;max-width:80ch}.soft{color:var(--soft)}code{font:12.5px ui-monospace,monospace;"
-    "overflow-wrap:anywhere}"
-    "table{border-collapse:collapse;font-size:13px;margin:8px 0}"
-    "th,td{padding:4px 7px;text-align:right;border-bottom:1px solid var(--line);"
-    "vertical-align:top;white-space:nowrap}"
-    "th{color:var(--soft);font-weight:600}th:first-child,td:first-child,td.text,th.text"
-    "{text-align:left}td.text{white-space:normal}td.wide{min-width:340px}"
-    ".scroll{overflow-x:auto}time{white-space:nowrap}"
-    ".cards{display:flex;flex-wrap:wrap;gap:10px;margin:16px 0}"
-    ".card{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:8px 14px;"
-    "min-width:120px}.card b{display:block;font-size:20px}.card span{font-size:12.5px;"
-    "color:var(--soft)}"
-    ".verdict{background:var(--card);border-left:4px solid var(--blue);padding:8px 14px;"
-    "border-radius:0 6px 6px 0;max-width:none}.bad{border-color:var(--red)}"
-    ".good{border-color:var(--green)}.redtext{color:var(--red);font-weight:600}"
-    ".grid2{display:grid;grid-template-columns:repeat(auto-fit,minmax(400px,1fr));gap:8px 26px}"
-    ".grid4{display:grid;grid-template-columns:repeat(auto-fill,minmax(250px,1fr));gap:10px 18px}"
-    ".sides{display:flex;flex-wrap:wrap;gap:0 40px}.sides>figure{flex:1 1 420px;max-width:640px}"
-    "figure{margin:6px 0}figcaption{font-size:12.5px;color:var(--soft)}"
-    "svg{width:100%;height:auto;max-width:640px;display:block}.grid2 svg{max-width:520px}"
-    "svg text{fill:var(--ink);font:11.5px system-ui,sans-serif}svg .tick,svg .axis"
-    "{fill:var(--soft)}svg .limit-text{fill:var(--red);font-weight:600}"
-    ".grid{stroke:var(--line);stroke-width:.7;fill:none}.frame{stroke:var(--soft);fill:none}"
-    ".bar{fill:var(--blue)}.total{fill:var(--pale)}.out{fill:var(--red)}.low{fill:var(--pale)}"
-    ".high{fill:var(--blue)}.mark{fill:var(--blue)}.fit{stroke:var(--orange);stroke-width:2;"
-    "fill:none}.limit{stroke:var(--red);stroke-width:1.5;stroke-dasharray:5 3;fill:none}"
-    ".center{stroke:var(--ink);stroke-width:1;stroke-dasharray:2 3;fill:none}"
-    ".dot,.dot-out{stroke:var(--pale);stroke-width:3.4;stroke-linecap:round;fill:none}"
-    ".dot-out{stroke:var(--red);stroke-opacity:.6}.effect{stroke:var(--blue);stroke-width:2;"
-    "fill:none}.whisker{stroke:var(--ink);stroke-width:1.1;fill:none}"
-    ".band{fill:var(--pale);fill-opacity:.45;stroke:none}"
-    "@page{margin:13mm}"
-    "@media print{:root{--ink:#000;--soft:#444;--paper:#fff;--card:#fff;--line:#bbb;"
-    "--blue:#2b6cb0;--pale:#a9c8e8;--red:#c53030;--green:#2f855a;--orange:#c05621}"
-    "body{max-width:none;padding:0;font-size:10pt}h2{margin:22px 0 6px}.card{min-width:0}"
-    "h2.output{break-before:page;border:0;margin:0;padding:0}h2,h3,h3+p,thead,thead "
-    "tr{break-after:avoid}"
-    "section,figure,tr,.verdict,.card{break-inside:avoid}.scroll{overflow:visible}"
-    "a{color:inherit;text-decoration:none}.grid2{grid-template-columns:1fr "
-    "1fr}.grid4{grid-template-columns:1fr 1fr 1fr}"
-    ".sides{flex-wrap:nowrap;gap:0 24px}.sides>figure{flex:1 1 0}"
-    "table{font-size:8.5pt}th,td{padding:2px 5px}code{font-size:6.5pt}td.wide{min-width:0}"
-    "*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}";
-
 // ---- small pieces -------------------------------------------------------------------------------
 
-// Begins a cell whose number is also in the JSON document.
-static void begin_cell(Page* page, const char* output, const char* key, double value) {
+void html_begin_cell(Page* page, const char* output, const char* key, double value) {
     page_put(page, "<td data-key=\"");
     page_escape(page, output);
     page_put(page, ".");
@@ -82,46 +27,47 @@ static void begin_cell(Page* page, const char* output, const char* key, double v
     page_put(page, "\" data-value=\"%.17g\">", isfinite(value) ? value : NAN);
 }
 
-static void cell(Page* page, const char* output, const char* key, double value) {
+void html_cell(Page* page, const char* output, const char* key, double value) {
     char text[48];
-    begin_cell(page, output, key, value);
+    html_begin_cell(page, output, key, value);
     page_put(page, "%s</td>", page_number(value, text, sizeof text));
 }
 
-// A value of the output: as many digits as its sigma needs.
-static void value_cell(Page* page, const LashOutputAnalysis* a, const char* key, double value) {
+void html_value_cell(Page* page, const LashOutputAnalysis* a, const char* key, double value) {
     char text[48];
-    begin_cell(page, a->name, key, value);
+    html_begin_cell(page, a->name, key, value);
     page_put(page, "%s</td>", page_value(value, a->moments.sigma, text, sizeof text));
 }
 
 // A limit as it was given.
 static void limit_cell(Page* page, const char* output, const char* key, double value) {
     char text[48];
-    begin_cell(page, output, key, value);
+    html_begin_cell(page, output, key, value);
     page_put(page, "%s</td>",
              isnan(value) ? "&ndash;" : lash_number_exact(value, text, sizeof text));
 }
 
 static void index_cell(Page* page, const char* output, const char* key, double value) {
-    begin_cell(page, output, key, value);
+    html_begin_cell(page, output, key, value);
     page_put(page, isnan(value) ? "&ndash;</td>" : "%.3f</td>", value);
 }
 
 static void percent_cell(Page* page, const char* output, const char* key, double value,
                          LashInterval ci) {
-    begin_cell(page, output, key, value);
+    html_begin_cell(page, output, key, value);
     if (isnan(value)) {
         page_put(page, "&ndash;</td>");
         return;
     }
-    char text[32], low[32], high[32];
-    page_put(page, "<span%s>%s&nbsp;%%</span><br><span class=\"soft\">%s to %s</span></td>",
+    char text[32], low[32], high[32], ppm[32];
+    page_put(page,
+             "<span%s>%s&nbsp;%%</span><br><span class=\"soft\">%s to %s&nbsp;%%<br>%s</span></td>",
              value > 0.01 ? " class=\"redtext\"" : "", page_percent(value, 3, text, sizeof text),
-             page_percent(ci.low, 2, low, sizeof low), page_percent(ci.high, 2, high, sizeof high));
+             page_percent(ci.low, 2, low, sizeof low), page_percent(ci.high, 2, high, sizeof high),
+             page_ppm(value, ppm, sizeof ppm));
 }
 
-static void plain_cell(Page* page, double value) {
+void html_plain_cell(Page* page, double value) {
     char text[48];
     page_put(page, "<td>%s</td>", page_number(value, text, sizeof text));
 }
@@ -137,12 +83,11 @@ static void card(Page* page, const char* value, const char* name) {
     page_put(page, "</b><span>%s</span></div>", name);
 }
 
-// Heading and all that belongs to it, kept on one sheet of paper.
-static void begin_section(Page* page, const char* heading) {
+void html_begin_section(Page* page, const char* heading) {
     page_put(page, "<section><h3>%s</h3>", heading);
 }
 
-static void end_section(Page* page) {
+void html_end_section(Page* page) {
     page_put(page, "</section>\n");
 }
 
@@ -165,7 +110,7 @@ static void put_head(Page* page, const LashAnalysis* analysis, const LashStore* 
              "name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>");
     page_escape(page, title);
     page_put(page, "</title><link rel=\"icon\" href=\"data:,\"><style>%s</style></head><body>\n",
-             style);
+             html_style);
     page_put(page, "<h1>");
     page_escape(page, title);
     page_put(page, "</h1><p class=\"soft\">");
@@ -226,14 +171,14 @@ static void put_values(Page* page, const LashAnalysis* analysis) {
     for (int i = 0; i < analysis->study->outputs; ++i) {
         const LashOutputAnalysis* a = &analysis->output[i];
         output_cell(page, analysis, i);
-        cell(page, a->name, "n", (double)a->moments.n);
-        value_cell(page, a, "mean", a->moments.mean);
-        cell(page, a->name, "sigma", a->moments.sigma);
-        value_cell(page, a, "min", a->moments.min);
-        value_cell(page, a, "p05", a->percentile[2]);
-        value_cell(page, a, "p50", a->percentile[4]);
-        value_cell(page, a, "p95", a->percentile[6]);
-        value_cell(page, a, "max", a->moments.max);
+        html_cell(page, a->name, "n", (double)a->moments.n);
+        html_value_cell(page, a, "mean", a->moments.mean);
+        html_cell(page, a->name, "sigma", a->moments.sigma);
+        html_value_cell(page, a, "min", a->moments.min);
+        html_value_cell(page, a, "p05", a->percentile[2]);
+        html_value_cell(page, a, "p50", a->percentile[4]);
+        html_value_cell(page, a, "p95", a->percentile[6]);
+        html_value_cell(page, a, "max", a->moments.max);
         page_put(page, "</tr>\n");
     }
     page_put(page, "</table></div>");
@@ -253,9 +198,9 @@ static void put_limits(Page* page, const LashAnalysis* analysis) {
         output_cell(page, analysis, i);
         limit_cell(page, a->name, "lsl", a->lsl);
         limit_cell(page, a->name, "usl", a->usl);
-        cell(page, a->name, "cp", a->capability.cp);
-        cell(page, a->name, "cpk", a->capability.cpk);
-        cell(page, a->name, "cpk_percentile", a->capability.cpk_percentile);
+        html_cell(page, a->name, "cp", a->capability.cp);
+        html_cell(page, a->name, "cpk", a->capability.cpk);
+        html_cell(page, a->name, "cpk_percentile", a->capability.cpk_percentile);
         percent_cell(page, a->name, "out_of_spec", a->share, a->share_ci);
         percent_cell(page, a->name, "out_of_spec_fitted", a->fitted, a->fitted_ci);
         page_put(page, "</tr>\n");
@@ -370,18 +315,18 @@ static void put_percentiles(Page* page, const LashOutputAnalysis* a) {
     page_put(page, "<div><h3>Percentiles and shape</h3><table>");
     for (int i = 0; i < LASH_PERCENTILES; ++i) {
         page_put(page, "<tr><th>%s</th>", names[i]);
-        value_cell(page, a, keys[i], a->percentile[i]);
+        html_value_cell(page, a, keys[i], a->percentile[i]);
         page_put(page, "</tr>");
     }
     page_put(page, "<tr><th>skewness</th>");
-    cell(page, a->name, "skewness", a->moments.skewness);
+    html_cell(page, a->name, "skewness", a->moments.skewness);
     page_put(page, "</tr><tr><th>kurtosis</th>");
-    cell(page, a->name, "kurtosis", a->moments.kurtosis);
+    html_cell(page, a->name, "kurtosis", a->moments.kurtosis);
     page_put(page, "</tr></table></div>\n");
 }
 
 static void html_morris(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
-    begin_section(page, "Morris");
+    html_begin_section(page, "Morris");
     begin_figure(page);
     figure_morris(page, analysis, a);
     end_figure(page,
@@ -398,20 +343,20 @@ static void html_morris(Page* page, const LashAnalysis* analysis, const LashOutp
         page_escape(page, name);
         page_put(page, "</td>");
         snprintf(key, sizeof key, "morris.%.80s.mu_star", name);
-        cell(page, a->name, key, m->mu_star);
-        plain_cell(page, m->mu);
+        html_cell(page, a->name, key, m->mu_star);
+        html_plain_cell(page, m->mu);
         snprintf(key, sizeof key, "morris.%.80s.sigma", name);
-        cell(page, a->name, key, m->sigma);
-        plain_cell(page, (double)m->n);
+        html_cell(page, a->name, key, m->sigma);
+        html_plain_cell(page, (double)m->n);
         page_put(page, "</tr>");
     }
     page_put(page, "</table>");
-    end_section(page);
+    html_end_section(page);
 }
 
 static void put_contributors(Page* page, const LashAnalysis* analysis,
                              const LashOutputAnalysis* a) {
-    begin_section(page, "Ranked contributors");
+    html_begin_section(page, "Ranked contributors");
     begin_figure(page);
     figure_contributors(page, analysis, a);
     page_put(page, "<figcaption>%s", analysis->ranking);
@@ -422,16 +367,16 @@ static void put_contributors(Page* page, const LashAnalysis* analysis,
                  100 * a->together, 100 * a->r2,
                  a->note[0] == '\0' ? "; the rest is interaction or jumps" : "");
     page_put(page, "%s%s</figcaption></figure>\n", a->note[0] == '\0' ? "" : " ", a->note);
-    end_section(page);
+    html_end_section(page);
 }
 
 static void put_tornado(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a,
                         const char* caption) {
-    begin_section(page, "Tornado");
+    html_begin_section(page, "Tornado");
     begin_figure(page);
     figure_tornado(page, analysis, a);
     end_figure(page, caption);
-    end_section(page);
+    html_end_section(page);
 }
 
 static void html_shares(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
@@ -482,7 +427,7 @@ static void put_effects(Page* page, const LashAnalysis* analysis, const LashOutp
 }
 
 static void put_sobol(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
-    begin_section(page, "Sobol indices");
+    html_begin_section(page, "Sobol indices");
     page_put(page, "<div class=\"grid2\"><div>");
     begin_figure(page);
     figure_sobol(page, analysis, a);
@@ -511,12 +456,12 @@ static void put_sobol(Page* page, const LashAnalysis* analysis, const LashOutput
              "</table><p class=\"soft\">%lld of %lld base points; a base point with a failed "
              "sample is left out.</p></div></div>",
              (long long)a->base_used, (long long)analysis->study->base);
-    end_section(page);
+    html_end_section(page);
 }
 
 static void put_convergence(Page* page, const LashOutputAnalysis* a) {
     if (a->convergence_points == 0) return;
-    begin_section(page, "Convergence");
+    html_begin_section(page, "Convergence");
     page_put(page, "<div class=\"grid4\">");
     begin_figure(page);
     figure_mean(page, a);
@@ -527,7 +472,7 @@ static void put_convergence(Page* page, const LashOutputAnalysis* a) {
         end_figure(page, "Share out of spec and its 95 % interval (Wilson).");
     }
     page_put(page, "</div>");
-    end_section(page);
+    html_end_section(page);
 }
 
 static void put_parameter(Page* page, const char* name, double value) {
@@ -536,14 +481,13 @@ static void put_parameter(Page* page, const char* name, double value) {
     page_put(page, "=%s ", lash_number_exact(value, text, sizeof text));
 }
 
-// The command that shows a sample; without a model its parameters.
-static void put_replay(Page* page, const LashStudy* study, const LashSample* row) {
+void html_replay(Page* page, const LashStudy* study, const double* x) {
     enum { REPLAY = 1 << 16 };
     char* replay = lash_alloc(REPLAY);
     page_put(page, "<code>");
-    page_escape(page, lash_sample_replay(study, row->x, replay, REPLAY));
+    page_escape(page, lash_sample_replay(study, x, replay, REPLAY));
     for (int k = 0; k < study->parameters && replay[0] == '\0'; ++k)
-        put_parameter(page, study->parameter[k].name, row->x[k]);
+        put_parameter(page, study->parameter[k].name, x[k]);
     page_put(page, "</code>");
     lash_free(replay);
 }
@@ -565,7 +509,7 @@ static void put_worst(Page* page, const LashAnalysis* analysis, const LashOutput
         page_put(page, "<tr><td>%lld</td><td%s>%s</td><td class=\"text wide\">", (long long)row->id,
                  out ? " class=\"redtext\"" : "",
                  isnan(y) ? "never" : page_value(y, a->moments.sigma, text, sizeof text));
-        put_replay(page, analysis->study, row);
+        html_replay(page, analysis->study, row->x);
         page_put(page, "</td></tr>\n");
     }
     page_put(page, "</table></div>\n");
@@ -590,16 +534,18 @@ static void put_output(Page* page, const LashAnalysis* analysis, int index) {
                                            "curve of the same mean and sigma."
                                          : "Histogram with specification limits.");
         put_percentiles(page, a);
-        end_section(page);
+        html_end_section(page);
     }
     if (a->distinct > 1) {
         put_ranking(page, analysis, a);
+        html_tighten(page, analysis, a);
         if (lash_study_analysis(analysis->study) == LASH_ANALYSIS_SOBOL)
             put_sobol(page, analysis, a);
         put_effects(page, analysis, a);
         put_convergence(page, a);
     }
     if (a->distinct > 1 || a->missing > 0) put_worst(page, analysis, a);
+    html_worst_case(page, analysis, a);
 }
 
 // ---- the rest -----------------------------------------------------------------------------------
@@ -625,7 +571,7 @@ static void put_failed(Page* page, const LashAnalysis* analysis) {
                  (long long)row->id, lash_sample_status_name(row->status));
         page_escape(page, row->reason);
         page_put(page, "<br>");
-        put_replay(page, analysis->study, row);
+        html_replay(page, analysis->study, row->x);
         page_put(page, "</td></tr>\n");
         ++shown;
     }
@@ -649,7 +595,7 @@ static void put_parameters(Page* page, const LashAnalysis* analysis) {
                  lash_distribution_name((LashDistributionType)p->type));
         double sigma = lash_distribution_sigma(&p->distribution);
         spread_cell(page, lash_distribution_mean(&p->distribution), sigma);
-        plain_cell(page, sigma);
+        html_plain_cell(page, sigma);
         spread_cell(page, low, sigma);
         spread_cell(page, high, sigma);
         page_put(page, "</tr>\n");
@@ -686,6 +632,7 @@ void figure_page(Page* page, const LashAnalysis* analysis, const LashStore* stor
     for (int i = 0; i < analysis->study->outputs; ++i) put_output(page, analysis, i);
     put_failed(page, analysis);
     put_parameters(page, analysis);
+    html_assumptions(page, analysis);
     put_notes(page);
     page_put(page, "</body></html>\n");
 }

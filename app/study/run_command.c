@@ -117,7 +117,10 @@ static bool parse_seed(const char* text, LashStudyOverride* change, LashError* e
 }
 
 StudyOptions study_options(void) {
-    return (StudyOptions){.jobs = STUDY_NOT_GIVEN, .samples = STUDY_NOT_GIVEN, .limit = NAN};
+    return (StudyOptions){.jobs = STUDY_NOT_GIVEN,
+                          .samples = STUDY_NOT_GIVEN,
+                          .points = STUDY_NOT_GIVEN,
+                          .limit = NAN};
 }
 
 bool study_task(const StudyOptions* o, bool resume, StudyTask* task, LashError* error) {
@@ -148,10 +151,9 @@ static bool check_study(const StudyTask* task, LashStore* store, LashError* erro
     return false;
 }
 
-// Threads of this process: as asked, or one per core.
-static int jobs_of(const StudyTask* task) {
+int study_jobs(const StudyOptions* options) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (task->options->jobs > 0) return task->options->jobs;
+    if (options->jobs > 0) return options->jobs;
     return cores > 0 ? (int)cores : 1;
 }
 
@@ -165,7 +167,8 @@ bool study_open(const StudyTask* task, LashStudy** study, LashStore** store, Las
     *store = lash_store_open(task->store_path, LASH_STORE_WRITE, error);
     if (*store == NULL || !check_study(task, *store, error)) return false;
     *study = lash_store_study(*store, error);
-    return *study != NULL && lash_schedule_isolate(*store, *study, jobs_of(task), error);
+    return *study != NULL &&
+           lash_schedule_isolate(*store, *study, study_jobs(task->options), error);
 }
 
 // ---- doing it -----------------------------------------------------------------------------------
@@ -193,7 +196,7 @@ static int execute(const StudyTask* task) {
     LashError error = {0};
     LashStudy* study = NULL;
     LashStore* store = NULL;
-    StudyOutcome outcome = {.workers = jobs_of(task)};
+    StudyOutcome outcome = {.workers = study_jobs(task->options)};
     app_catch_interrupt();
     if (study_open(task, &study, &store, &error)) {
         double start = app_wall_clock(), cpu = study_cpu_clock();

@@ -315,14 +315,13 @@ static void inject_fault(int64_t id) {
     if (fault != NULL && sscanf(fault, "abort:%lld", &number) == 1 && number == id) abort();
 }
 
-bool lash_sample_run(LashSampler* sampler, int64_t id, LashSample* sample) {
+// sample->x is the point.
+static bool run_point(LashSampler* sampler, int64_t id, LashSample* sample) {
     const LashStudy* study = sampler->study;
     double start = app_wall_clock();
     double *x = sample->x, *y = sample->y;
     *sample = (LashSample){.id = id, .x = x, .y = y, .worker = sample->worker};
     for (int i = 0; i < study->outputs; ++i) y[i] = NAN;
-    lash_study_point(study, id, x);
-    inject_fault(id);
     size_t measured =
         study->model != NULL ? (size_t)study->model->outputs + LASH_STUDY_RUN_QUANTITIES : 0;
     size_t count = (size_t)study->parameters + measured + (size_t)study->outputs;
@@ -339,4 +338,15 @@ bool lash_sample_run(LashSampler* sampler, int64_t id, LashSample* sample) {
     lash_free(never);
     sample->wall = app_wall_clock() - start;
     return kept;
+}
+
+bool lash_sample_run(LashSampler* sampler, int64_t id, LashSample* sample) {
+    lash_study_point(sampler->study, id, sample->x);
+    inject_fault(id);
+    return run_point(sampler, id, sample);
+}
+
+bool lash_sample_run_at(LashSampler* sampler, int64_t id, const double* x, LashSample* sample) {
+    memcpy(sample->x, x, (size_t)sampler->study->parameters * sizeof *x);
+    return run_point(sampler, id, sample);
 }

@@ -58,6 +58,9 @@ void lash_sampler_destroy(LashSampler* sampler);
 // Runs sample `id`. False: it was told to stop.
 bool lash_sample_run(LashSampler* sampler, int64_t id, LashSample* sample);
 
+// Runs the point x (parameters), which is none of the plan, under this number.
+bool lash_sample_run_at(LashSampler* sampler, int64_t id, const double* x, LashSample* sample);
+
 double lash_thread_clock(void); // processor time of the calling thread [s]
 
 // "lash view MODEL --set a=.. --set b=..": shows the sample again. Returns text.

@@ -31,6 +31,12 @@ typedef struct LashScheduleState {
 // lash_schedule_start.
 bool lash_schedule_isolate(LashStore* store, const LashStudy* study, int at_once, LashError* error);
 
+// Runs `count` points x (count x parameters) that are not in the plan, numbered from `first`, each
+// alone in a child process, up to `at_once` at a time. sample (count): filled with what the caller
+// destroys; NULL stays where an interrupt came first.
+bool lash_isolate_points(const LashStudy* study, const double* x, int64_t first, int count,
+                         int at_once, LashSample** sample, LashError* error);
+
 // Starts `workers` threads (0: samples are only handed out) and the writer. Borrows everything.
 LashSchedule* lash_schedule_start(LashStore* store, const LashStudy* study, int workers,
                                   LashError* error);

@@ -20,7 +20,10 @@
 //   d_j s^2 / n being what chance gives to a parameter without influence; that is chi^2 of d_j
 //   degrees times s^2 / n, which has the 95 % point told as noise (n becomes n - K - 1 with K
 //   polynomials in all, as in an adjusted R^2). Linear coefficients by Cholesky;
-//   rank correlation.
+//   rank correlation. The interval of a share: delete-a-group jackknife, the rows dealt to G groups,
+//     share -+ t s,  s^2 = (G - 1) / G sum of (share without group g - their mean)^2,
+//   t of Student with G - 1 degrees; the sums of a group are taken off the normal equations, so that
+//   all of it costs little more than one fit.
 #include "app/study/sensitivity.h"
 
 #include <math.h>
@@ -263,11 +266,13 @@ static double regress(const double* x, const double* y, int64_t rows, int k,
                       LashContribution* contribution) {
     double* column = lash_alloc((size_t)rows * (size_t)(k + 1) * sizeof *column);
     double* C = lash_alloc((size_t)k * (size_t)k * sizeof *C);
-    double* b = lash_alloc((size_t)k * 2 * sizeof *b);
+    double* b = lash_alloc((size_t)k * 3 * sizeof *b + sizeof *b);
+    double* sigma = b + 2 * k; // of the parameters, then of y
     for (int j = 0; j <= k; ++j) {
         double* c = column + (size_t)j * (size_t)rows;
         for (int64_t i = 0; i < rows; ++i) c[i] = j < k ? x[i * k + j] : y[i];
         LashMoments m = lash_moments(c, rows);
+        sigma[j] = m.sigma;
         for (int64_t i = 0; i < rows; ++i) c[i] = m.sigma > 0 ? (c[i] - m.mean) / m.sigma : 0;
     }
     const double* last = column + (size_t)k * (size_t)rows;
@@ -285,7 +290,11 @@ static double regress(const double* x, const double* y, int64_t rows, int k,
     }
     double R2 = NAN;
     bool good = rows > k + 1 && solve_normal(C, b, k);
-    for (int j = 0; j < k; ++j) contribution[j].regression = good ? b[j] : NAN;
+    for (int j = 0; j < k; ++j) {
+        contribution[j].regression = good ? b[j] : NAN;
+        contribution[j].slope = good ? b[j] * sigma[k] / sigma[j] : NAN;
+        contribution[j].linear = b[k + j];
+    }
     if (good) {
         R2 = 0;
         for (int j = 0; j < k; ++j) R2 += b[j] * b[k + j];
@@ -339,58 +348,127 @@ static double chi_squared(int degrees) {
     return degrees * pow(1 - c + z * sqrt(c), 3);
 }
 
-// Shares from the coefficients; s2 is the residual variance over the total, per row.
-static double take_shares(const Additive* a, const double* coefficient, double total, double s2,
-                          LashContribution* contribution) {
-    double* f = lash_alloc((size_t)a->rows * sizeof *f);
-    const double* column = a->value;
-    double noise = 0;
-    for (int j = 0; j < a->active; ++j) {
-        memset(f, 0, (size_t)a->rows * sizeof *f);
-        double square = 0;
-        for (int m = 0; m < a->degree[j]; ++m, column += a->rows, ++coefficient) {
-            for (int64_t i = 0; i < a->rows; ++i) f[i] += *coefficient * column[i];
+// Sums over rows: everything that the fit and its shares need.
+typedef struct Moments2 {
+    double n;
+    double* product; // (K + 1) x (K + 1), lower part: polynomials, then y
+    double* sum;     // (K + 1)
+} Moments2;
+
+static Moments2 moments2(int K) {
+    size_t size = (size_t)K + 1;
+    return (Moments2){.product = lash_alloc(size * size * sizeof(double)),
+                      .sum = lash_alloc(size * sizeof(double))};
+}
+
+static void free_moments2(Moments2* m) {
+    lash_free(m->product);
+    lash_free(m->sum);
+}
+
+// Rows first, first + stride, ...; y is taken from its mean.
+static void add_rows(const Additive* a, const double* y, double mean, int64_t first, int64_t stride,
+                     Moments2* m) {
+    int size = a->columns + 1;
+    for (int r = 0; r < size; ++r) {
+        const double* u = r < a->columns ? a->value + r * a->rows : y;
+        double u0 = r < a->columns ? 0 : mean;
+        for (int c = 0; c <= r; ++c) {
+            const double* v = c < a->columns ? a->value + c * a->rows : y;
+            double v0 = c < a->columns ? 0 : mean, sum = 0;
+            for (int64_t i = first; i < a->rows; i += stride) sum += (u[i] - u0) * (v[i] - v0);
+            m->product[r * size + c] += sum;
         }
-        for (int64_t i = 0; i < a->rows; ++i) square += f[i] * f[i];
-        contribution[j].share = fmax(0, square / total - a->degree[j] * s2);
-        if (a->degree[j] > 0) noise = fmax(noise, s2 * (chi_squared(a->degree[j]) - a->degree[j]));
+        for (int64_t i = first; i < a->rows; i += stride) m->sum[r] += u[i] - u0;
     }
-    lash_free(f);
-    return noise;
+    m->n += (double)((a->rows - first + stride - 1) / stride);
+}
+
+// Shares of all parameters from `all` less `part` (NULL: nothing); share (active). Returns the noise
+// of the shares, NAN when the model cannot be fitted.
+static double fit_shares(const Additive* a, const Moments2* all, const Moments2* part,
+                         double* share) {
+    int K = a->columns, size = K + 1, column = 0;
+    double n = all->n - (part != NULL ? part->n : 0), explained = 0, noise = 0;
+    double* C = lash_alloc((size_t)(2 * K * K + 2 * K) * sizeof *C + 1);
+    double *whole = C + K * K, *b = whole + K * K, total = 0;
+    for (int r = 0; r < size; ++r) {
+        for (int c = 0; c <= r; ++c) {
+            int place = r * size + c;
+            double sr = all->sum[r] - (part != NULL ? part->sum[r] : 0);
+            double sc = all->sum[c] - (part != NULL ? part->sum[c] : 0);
+            double product = all->product[place] - (part != NULL ? part->product[place] : 0);
+            double value = (product - sr * sc / n) / n;
+            if (r < K) C[r * K + c] = whole[r * K + c] = whole[c * K + r] = value;
+            if (r == K && c < K) b[c] = b[K + c] = value;
+            if (c == K) total = value;
+        }
+    }
+    bool good = total > 0 && n > K + 1 && solve_normal(C, b, K);
+    for (int r = 0; r < K && good; ++r) explained += b[r] * b[K + r];
+    // the residual variance, and what a finite sample adds to the spread of coefficients
+    double left = n - K - 1, s2 = fmax(0, 1 - explained / total) / left * n / left;
+    for (int j = 0; j < a->active && good; ++j) {
+        double square = 0; // variance of f_j
+        for (int r = column; r < column + a->degree[j]; ++r) {
+            for (int c = column; c < column + a->degree[j]; ++c)
+                square += b[r] * b[c] * whole[r * K + c];
+        }
+        share[j] = fmax(0, square / total - a->degree[j] * s2);
+        if (a->degree[j] > 0) noise = fmax(noise, s2 * (chi_squared(a->degree[j]) - a->degree[j]));
+        column += a->degree[j];
+    }
+    lash_free(C);
+    return good ? noise : NAN;
+}
+
+enum { GROUPS = 20, LEAST_OF_GROUP = 3, MOST_COLUMNS = 300 };
+
+// noise: what a share without influence may be; an interval that begins at 0 ends no earlier.
+static void jackknife(const Additive* a, const double* y, double mean, const Moments2* all,
+                      double noise, LashContribution* contribution) {
+    if (a->rows < GROUPS * LEAST_OF_GROUP || a->columns > MOST_COLUMNS) return;
+    double* share = lash_alloc((size_t)(GROUPS * a->active) * sizeof *share);
+    bool good = true;
+    for (int g = 0; g < GROUPS && good; ++g) {
+        Moments2 part = moments2(a->columns);
+        add_rows(a, y, mean, g, GROUPS, &part);
+        good = !isnan(fit_shares(a, all, &part, share + g * a->active));
+        free_moments2(&part);
+    }
+    for (int j = 0; j < a->active && good; ++j) {
+        double middle = 0, spread = 0;
+        for (int g = 0; g < GROUPS; ++g) middle += share[g * a->active + j] / GROUPS;
+        for (int g = 0; g < GROUPS; ++g) {
+            double d = share[g * a->active + j] - middle;
+            spread += d * d * (GROUPS - 1) / GROUPS;
+        }
+        double half = student(GROUPS - 1) * sqrt(spread), value = contribution[j].share;
+        double most = fmax(value, 1), least = value < noise ? noise : value;
+        contribution[j].share_ci.low = fmax(value - half, 0);
+        contribution[j].share_ci.high = fmin(fmax(value + half, least), most);
+    }
+    lash_free(share);
 }
 
 // Fits the model to y; returns the noise of the shares, NAN when it cannot be fitted.
 static double fit_additive(const Additive* a, const double* y, LashContribution* contribution) {
-    int K = a->columns;
-    int64_t n = a->rows;
-    LashMoments m = lash_moments(y, n);
-    double total = m.sigma * m.sigma * (double)(n - 1), explained = 0, noise = NAN;
-    double* C = lash_alloc((size_t)K * (size_t)K * sizeof *C + 1);
-    double* b = lash_alloc((size_t)K * 2 * sizeof *b + 1);
-    for (int r = 0; r < K; ++r) {
-        const double* u = a->value + r * n;
-        for (int c = 0; c <= r; ++c) {
-            const double* v = a->value + c * n;
-            for (int64_t i = 0; i < n; ++i) C[r * K + c] += u[i] * v[i] / (double)n;
-        }
-        for (int64_t i = 0; i < n; ++i) b[r] += u[i] * (y[i] - m.mean) / (double)n;
-        b[K + r] = b[r];
-    }
-    if (total > 0 && solve_normal(C, b, K)) {
-        for (int r = 0; r < K; ++r) explained += b[r] * b[K + r] * (double)n;
-        // the residual variance, and what a finite sample adds to the spread of coefficients
-        double left = (double)(n - K - 1), s2 = fmax(0, 1 - explained / total) / left;
-        s2 *= (double)n / left;
-        noise = take_shares(a, b, total, s2, contribution);
-    }
-    lash_free(C);
-    lash_free(b);
+    double mean = lash_moments(y, a->rows).mean;
+    double* share = lash_alloc((size_t)a->active * sizeof *share);
+    Moments2 all = moments2(a->columns);
+    add_rows(a, y, mean, 0, 1, &all);
+    double noise = fit_shares(a, &all, NULL, share);
+    for (int j = 0; j < a->active && !isnan(noise); ++j) contribution[j].share = share[j];
+    if (!isnan(noise)) jackknife(a, y, mean, &all, noise, contribution);
+    free_moments2(&all);
+    lash_free(share);
     return noise;
 }
 
 double lash_contributions(const double* x, const double* values, int64_t rows, int active,
                           LashContribution* contribution, double* noise) {
-    for (int j = 0; j < active; ++j) contribution[j] = (LashContribution){NAN, NAN, NAN};
+    for (int j = 0; j < active; ++j)
+        contribution[j] = (LashContribution){NAN, {NAN, NAN}, NAN, NAN, NAN, NAN};
     *noise = NAN;
     if (rows < 4 || active == 0) return NAN;
     int power = 0; // shares have no unit
@@ -414,6 +492,7 @@ double lash_contributions(const double* x, const double* values, int64_t rows, i
     }
     if (enough) *noise = fit_additive(&a, y, contribution);
     double R2 = regress(x, y, rows, active, contribution);
+    for (int j = 0; j < active; ++j) contribution[j].slope = ldexp(contribution[j].slope, power);
     lash_free(scaled);
     lash_free(a.degree);
     lash_free(a.value);

@@ -25,9 +25,12 @@ void lash_morris_effects(const LashStudy* study, const double* y, LashMorrisEffe
 
 // Any sample: x (rows x active), y (rows), all finite.
 typedef struct LashContribution {
-    double share;       // of the variance explained by this parameter alone, any shape of curve
-    double regression;  // standardised coefficient of the linear model
-    double correlation; // of the ranks (Spearman)
+    double share;          // of the variance explained by this parameter alone, any shape of curve
+    LashInterval share_ci; // 95 %; NAN: too few rows, or too many polynomials
+    double regression;     // standardised coefficient of the linear model
+    double slope;          // the same in units: output per unit of the parameter
+    double correlation;    // of the ranks (Spearman)
+    double linear;         // of the values (Pearson)
 } LashContribution;
 // Returns R^2 of the linear model; NAN when it cannot be found. noise: a share that 95 of 100
 // parameters without any influence stay below; NAN, as the shares are, with too few rows.

@@ -72,6 +72,12 @@ typedef struct LashStoreTable {
 LashStoreTable* lash_store_table(LashStore* store, const LashStudy* study, LashError* error);
 void lash_store_table_destroy(LashStoreTable* table); // NULL is allowed
 
+// Points that the search for the worst case has run, in its order: a table of its own, made by the
+// first of them. Put between begin and commit.
+bool lash_store_put_worst(LashStore* store, const LashStudy* study, const LashSample* sample,
+                          LashError* error);
+LashStoreTable* lash_store_worst(LashStore* store, const LashStudy* study, LashError* error);
+
 // True when the file begins like a store.
 bool lash_store_is_one(const char* path);
 

@@ -32,6 +32,10 @@ const char* const store_keys[STORE_KEYS] = {
     " parameters TEXT, outputs TEXT, steps INTEGER, iterations INTEGER, penetration REAL," \
     " joint_error REAL, velocity_error REAL, wall REAL, worker INTEGER, finished TEXT,"    \
     " replay TEXT)"
+#define TABLE_WORST                                                                 \
+    "CREATE TABLE worst(id INTEGER PRIMARY KEY, status TEXT NOT NULL, reason TEXT," \
+    " parameters TEXT, outputs TEXT, steps INTEGER, penetration REAL)"
+const char store_worst_schema[] = TABLE_WORST;
 const char store_schema[] = TABLE_INFO ";" TABLE_PARAMETER ";" TABLE_OUTPUT ";" TABLE_SAMPLE ";";
 
 bool store_damaged(const LashStore* store, LashError* error, const char* format, ...) {
@@ -67,11 +71,12 @@ static bool is_known(const char* type, const char* name, const char* sql) {
     static const char* const tables[][2] = {{"info", TABLE_INFO},
                                             {"parameter", TABLE_PARAMETER},
                                             {"output", TABLE_OUTPUT},
-                                            {"sample", TABLE_SAMPLE}};
+                                            {"sample", TABLE_SAMPLE},
+                                            {"worst", TABLE_WORST}};
     if (strcmp(type, "index") == 0) return strcmp(name, "sqlite_autoindex_info_1") == 0;
     if (strcmp(type, "view") == 0) return strcmp(name, "result") == 0; // never asked
     if (strcmp(type, "table") != 0) return false;
-    for (int i = 0; i < 4; ++i) {
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; ++i) {
         if (strcmp(name, tables[i][0]) == 0) return sql != NULL && strcmp(sql, tables[i][1]) == 0;
     }
     return false;
@@ -91,7 +96,10 @@ bool store_check_schema(LashStore* store, LashError* error) {
             good = store_damaged(store, error, "it has a %.20s '%.60s', which no store has", type,
                                  name);
         }
-        tables += good && strcmp(type, "table") == 0;
+        bool table = good && strcmp(type, "table") == 0;
+        bool worst = table && strcmp(name, "worst") == 0; // made by the search
+        store->has_worst = store->has_worst || worst;
+        tables += table && !worst;
     }
     sqlite3_finalize(s);
     if (good && code != SQLITE_DONE) return store_fail(store, code, error);

@@ -16,8 +16,9 @@ struct LashStore {
     char* replay;           // (STORE_REPLAY)
     char* text[STORE_KEYS]; // of table info, checked
     LashShard shard;
-    int64_t rows; // of the plan
-    int samples;  // asked for on the command line, 0: none
+    int64_t rows;   // of the plan
+    bool has_worst; // the table of the search for the worst case
+    int samples;    // asked for on the command line, 0: none
     uint64_t seed;
 };
 enum { STORE_REPLAY = 1 << 16 };
@@ -38,9 +39,15 @@ bool store_finish(LashStore* store, sqlite3_stmt* statement, LashError* error);
 void store_harden(sqlite3* db);
 // Nothing but the tables that lash makes, exactly as it makes them.
 extern const char store_schema[];
+extern const char store_worst_schema[]; // of the table that the search for the worst case adds
 bool store_check_schema(LashStore* store, LashError* error);
 // Reads and checks table info into text, shard, rows, samples, seed.
 bool store_read_info(LashStore* store, LashError* error);
+
+// Numbers of a row as text, "[1, 2.5, null]": written (the caller frees it), and read; false when
+// there are not exactly count of them.
+char* store_write_numbers(const double* values, int count);
+bool store_read_numbers(const char* text, double* values, int count);
 
 // Columns of the row that a statement stands on, checked: false when the type or range is wrong.
 // Text lives until the next step.

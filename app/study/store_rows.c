@@ -40,7 +40,7 @@ bool lash_store_unmark(LashStore* store, LashError* error) {
     return store_run(store, "DELETE FROM sample WHERE status = 'running';", error);
 }
 
-static char* write_numbers(const double* values, int count) {
+char* store_write_numbers(const double* values, int count) {
     AppJson json = {0};
     app_json_begin_array(&json);
     for (int i = 0; i < count; ++i) app_json_number(&json, values[i]);
@@ -56,8 +56,8 @@ static void bind_number(sqlite3_stmt* s, int place, double value) {
 bool lash_store_put(LashStore* store, const LashStudy* study, const LashSample* sample,
                     LashError* error) {
     sqlite3_stmt* s = store->put;
-    char* x = write_numbers(sample->x, study->parameters);
-    char* y = write_numbers(sample->y, study->outputs);
+    char* x = store_write_numbers(sample->x, study->parameters);
+    char* y = store_write_numbers(sample->y, study->outputs);
     lash_sample_replay(study, sample->x, store->replay, STORE_REPLAY);
     sqlite3_bind_int64(s, 1, sample->id);
     sqlite3_bind_text(s, 2, lash_sample_status_name(sample->status), -1, SQLITE_STATIC);
@@ -86,8 +86,8 @@ bool lash_store_put(LashStore* store, const LashStudy* study, const LashSample* 
     "velocity_error, wall, worker, finished, replay FROM sample ORDER BY id"
 enum { ROW_COLUMNS = 14 };
 
-// "[1, 2.5, null]" -> numbers; null is NAN. False when there are not exactly count of them.
-static bool read_numbers(const char* text, double* values, int count) {
+// null is NAN
+bool store_read_numbers(const char* text, double* values, int count) {
     if (*text++ != '[') return false;
     for (int i = 0; i < count; ++i) {
         char* end = NULL;
@@ -136,8 +136,8 @@ static bool read_columns(sqlite3_stmt* s, LashSample* row, int parameters, int o
         !store_column_number(s, 9, &row->velocity_error) || !store_column_number(s, 10, &row->wall))
         return false;
     if (!store_column_text(s, 12, &unused) || !store_column_text(s, 13, &unused)) return false;
-    if (!store_column_text(s, 3, &x) || !read_numbers(x, row->x, parameters)) return false;
-    if (!store_column_text(s, 4, &y) || !read_numbers(y, row->y, outputs)) return false;
+    if (!store_column_text(s, 3, &x) || !store_read_numbers(x, row->x, parameters)) return false;
+    if (!store_column_text(s, 4, &y) || !store_read_numbers(y, row->y, outputs)) return false;
     for (int i = 0; i < parameters && row->status == LASH_SAMPLE_OK; ++i) {
         if (isnan(row->x[i])) return false;
     }

@@ -262,6 +262,24 @@ static void print_row(const LashStudy* study, const LashSample* row, bool canoni
     putchar('\n');
 }
 
+// Points of the search for the worst case: "worst" before the number, so that no one takes them for
+// samples.
+static void print_worst(LashStore* store, const LashStudy* study, LashError* error) {
+    LashStoreTable* rows = lash_store_worst(store, study, error);
+    for (int64_t i = 0; rows != NULL && i < rows->rows; ++i) {
+        const LashSample* row = &rows->sample[i];
+        printf("worst %lld %s %lld", (long long)row->id, lash_sample_status_name(row->status),
+               (long long)row->steps);
+        print_number(row->penetration);
+        for (int k = 0; k < study->parameters; ++k) print_number(row->x[k]);
+        for (int k = 0; k < study->outputs; ++k) print_number(row->y[k]);
+        putchar(' ');
+        app_text_print(stdout, row->reason);
+        putchar('\n');
+    }
+    lash_store_table_destroy(rows);
+}
+
 static int app_study_dump(int argc, char** argv) {
     StudyOptions o = study_options();
     LashError error = {0};
@@ -279,6 +297,7 @@ static int app_study_dump(int argc, char** argv) {
             if (o.canonical && table->sample[i].status == LASH_SAMPLE_TIME) continue;
             print_row(study, &table->sample[i], o.canonical);
         }
+        print_worst(store, study, &error);
     }
     lash_store_table_destroy(table);
     lash_study_destroy(study);
@@ -299,6 +318,7 @@ static const Entry entries[] = {
     {"resume", "run the samples that a store lacks", app_study_resume},
     {"merge", "join the stores of shards into one", app_study_merge},
     {"dump", "print all rows of a store as text", app_study_dump},
+    {"worst", "search the box of tolerances for the worst case", app_study_worst},
     {"report", "statistics of a store: a page, CSV, JSON", app_study_report},
 };
 enum { ENTRIES = sizeof entries / sizeof *entries };

@@ -13,8 +13,8 @@ extern "C" {
 
 typedef struct StudyOptions {
     AppOperands operands;
-    const char *output, *shard, *seed, *csv;
-    int jobs, samples; // STUDY_NOT_GIVEN, or what stands in the command
+    const char *output, *shard, *seed, *csv, *of;
+    int jobs, samples, points; // STUDY_NOT_GIVEN, or what stands in the command
     bool json, canonical, csv_dump;
     double limit; // NAN: not given
 } StudyOptions;
@@ -22,12 +22,14 @@ enum { STUDY_NOT_GIVEN = INT_MIN };
 StudyOptions study_options(void);
 
 extern const AppCommand app_study_run_command, app_study_resume_command, app_study_plan_command,
-    app_study_merge_command, app_study_dump_command, app_study_report_command;
+    app_study_merge_command, app_study_dump_command, app_study_report_command,
+    app_study_worst_command;
 
 int app_study(int argc, char** argv);
 int app_study_run(int argc, char** argv);
 int app_study_resume(int argc, char** argv);
 int app_study_report(int argc, char** argv);
+int app_study_worst(int argc, char** argv);
 int app_bench_study(int argc, char** argv);
 
 // What a run is asked to do, checked.
@@ -57,6 +59,9 @@ int study_finish(const StudyTask* task, LashStudy* study, LashStore* store, Stud
 
 // The store that a command's operand means: itself, or the default of a study file.
 void study_store_path(const char* operand, const char* output, char* path, size_t size);
+
+// Worker threads or processes: as asked, or one per core.
+int study_jobs(const StudyOptions* options);
 
 double study_cpu_clock(void); // of this process, all threads [s]
 

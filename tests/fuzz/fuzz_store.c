@@ -34,7 +34,13 @@ static void report(LashStore* store) {
     bool small = study != NULL && study->samples <= 2000 && study->parameters <= 20;
     LashStoreTable* table = small ? lash_store_table(store, study, &error) : NULL;
     if (table != NULL) {
-        LashAnalysis* analysis = lash_analysis_create(study, table);
+        LashAnalysis* analysis = lash_analysis_create(study, table, store, &error);
+        if (analysis == NULL) {
+            expect_reason(&error);
+            lash_store_table_destroy(table);
+            lash_study_destroy(study);
+            return;
+        }
         Page page = {0};
         AppJson json = {0};
         figure_page(&page, analysis, store);
