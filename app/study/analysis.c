@@ -372,7 +372,10 @@ static void add_worst_cases(LashAnalysis* analysis) {
         for (int k = 0; k < sides; ++k) {
             LashWorstCase* found = &analysis->worst_case[analysis->worst_cases];
             lash_worst_find(&search, i, side[k], found, NULL);
-            analysis->worst_cases += found->x != NULL && found->points > 0;
+            // points of another output's search may be the first of this one
+            bool asked =
+                found->complete || !isnan(study->output[i].lsl) || !isnan(study->output[i].usl);
+            analysis->worst_cases += found->x != NULL && found->points > 0 && asked;
         }
     }
 }

@@ -43,7 +43,8 @@ static void limit_line(const Plot* p, double limit, const char* name) {
     if (!left && !right)
         page_put(p->page, "<path class=\"limit\" d=\"M%.1f %.1fV%.1f\"/>", x, p->top - 2,
                  p->height - p->bottom);
-    bool before = right || x > p->width - p->right - 70;
+    double width = page_text_width(name) + page_text_width(number) + 30;
+    bool before = right || x + width > p->width;
     page_put(p->page, "<text class=\"limit-text\" x=\"%.1f\" y=\"%.1f\"%s>%s%s %s%s</text>",
              x + (before ? -4 : 4), p->top + 8, before ? " text-anchor=\"end\"" : "",
              left ? "&larr; " : "", name, number, right ? " &rarr;" : "");
@@ -96,7 +97,7 @@ void figure_histogram(Page* page, const LashAnalysis* analysis, const LashOutput
         if (++count[b] > most) most = count[b];
         bad[b] += a->value[i] < a->lsl || a->value[i] > a->usl;
     }
-    Plot p = {.page = page, 540, 290, 46, 14, 22, 40, low, high, 0, 1.12 * most, .counts = true};
+    Plot p = {.page = page, 430, 270, 46, 14, 22, 40, low, high, 0, 1.12 * most, .counts = true};
     // Limits nearer than half the range are shown, others pointed at.
     double span = high - low;
     if (a->lsl < low && a->lsl > low - 0.5 * span) p.x0 = a->lsl;
@@ -104,6 +105,7 @@ void figure_histogram(Page* page, const LashAnalysis* analysis, const LashOutput
     plot_range(&p.x0, &p.x1, 0.03);
     char label[200];
     snprintf(label, sizeof label, "Histogram of %.80s", a->name);
+    plot_fit_left(&p);
     plot_begin(&p, label);
     plot_axes(&p, with_unit(a->name, a->unit, axis, sizeof axis), "samples");
     for (int b = 0; b < bins; ++b) { // out of spec stands on top of what is within
@@ -121,15 +123,81 @@ void figure_histogram(Page* page, const LashAnalysis* analysis, const LashOutput
     plot_end(&p);
 }
 
+static int count_bins(const LashOutputAnalysis* a, double low, double high, int bins, int* count) {
+    int most = 0;
+    for (int64_t i = 0; i < a->moments.n; ++i) {
+        int b = (int)fmin(fmax(bins * plot_fraction(a->value[i], low, high), 0), bins - 1);
+        if (++count[b] > most) most = count[b];
+    }
+    return most;
+}
+
+void figure_pair(Page* page, const LashOutputAnalysis* a, const LashOutputAnalysis* b) {
+    enum { BINS = 24 };
+    int count[2][BINS] = {{0}};
+    double low = fmin(a->moments.min, b->moments.min), high = fmax(a->moments.max, b->moments.max);
+    double n[] = {fmax((double)a->moments.n, 1), fmax((double)b->moments.n, 1)};
+    char axis[128];
+    if (!(high > low)) plot_range(&low, &high, 0.5);
+    double most = count_bins(a, low, high, BINS, count[0]) / n[0];
+    most = fmax(most, count_bins(b, low, high, BINS, count[1]) / n[1]);
+    Plot p = {.page = page, 430, 230, 46, 14, 22, 40, low, high, 0, 112 * fmax(most, 0.01)};
+    plot_range(&p.x0, &p.x1, 0.03);
+    plot_fit_left(&p);
+    plot_begin(&p, "Histograms before and after");
+    plot_axes(&p, with_unit(a->name, a->unit, axis, sizeof axis), "share of samples [%]");
+    for (int i = 0; i < BINS; ++i) {
+        double left = plot_x(&p, between(low, high, (double)i / BINS));
+        double right = plot_x(&p, between(low, high, (i + 1.0) / BINS));
+        double top = plot_y(&p, 100 * count[0][i] / n[0]);
+        page_put(page,
+                 "<rect class=\"total\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>",
+                 left, top, right - left, plot_y(&p, 0) - top);
+    }
+    page_put(page, "<path class=\"fit\" d=\"M%.1f %.1f", plot_x(&p, low), plot_y(&p, 0));
+    for (int i = 0; i < BINS; ++i)
+        page_put(page, "V%.1fH%.1f", plot_y(&p, 100 * count[1][i] / n[1]),
+                 plot_x(&p, between(low, high, (i + 1.0) / BINS)));
+    page_put(page, "V%.1f\"/>", plot_y(&p, 0));
+    limit_line(&p, a->lsl, "LSL");
+    limit_line(&p, a->usl, "USL");
+    plot_end(&p);
+}
+
 // ---- bars ---------------------------------------------------------------------------------------
 
 static int bar_count(const LashAnalysis* analysis) {
     return analysis->study->active < MOST_BARS ? analysis->study->active : MOST_BARS;
 }
 
+// A name beside a bar, at most this wide [px]: a long one keeps its beginning and its end, which
+// tells hole from shaft.
+static const double widest_name = 190;
+
+static const char* short_name(const char* name, char* text, size_t size) {
+    enum { BEGIN = 12 };
+    size_t length = strlen(name), end = length;
+    snprintf(text, size, "%s", name);
+    if (page_text_width(text) <= widest_name && length < size) return text;
+    for (size_t kept = length < 40 ? length : 40; kept > 3; --kept) {
+        end = length - kept;
+        snprintf(text, size, "%.*s..%s", BEGIN, name, name + end);
+        if (page_text_width(text) <= widest_name) break;
+    }
+    return text;
+}
+
 // A plot with a row of `each` for every bar, names at the left and room for numbers at the right.
-static Plot bar_plot(Page* page, int bars, double each, double right) {
-    return (Plot){.page = page, 430, 44 + each * bars, 132, right, 6, 38, 0, 1, 0, bars};
+static Plot bar_plot(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a,
+                     double each, double right) {
+    int bars = bar_count(analysis);
+    double left = 60;
+    for (int j = 0; j < bars; ++j) {
+        char text[96];
+        short_name(parameter_name(analysis, &a->effect[j]), text, sizeof text);
+        left = fmax(left, fmin(page_text_width(text), widest_name) + 12);
+    }
+    return (Plot){.page = page, 430, 44 + each * bars, left, right, 6, 38, 0, 1, 0, bars};
 }
 
 static void center_line(const Plot* p, double x) {
@@ -138,32 +206,42 @@ static void center_line(const Plot* p, double x) {
 }
 
 static void bar_name(const Plot* p, const char* name, double y) {
-    char text[24];
-    snprintf(text, sizeof text, "%.20s%s", name, strlen(name) > 20 ? ".." : "");
+    char text[96];
+    short_name(name, text, sizeof text);
     page_put(p->page, "<text class=\"name\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">",
              p->left - 8, y + 4);
     page_escape(p->page, text);
-    page_put(p->page, "</text>");
+    page_put(p->page, "<title>");
+    page_escape(p->page, name);
+    page_put(p->page, "</title></text>");
 }
 
 void figure_contributors(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
     int n = bar_count(analysis);
     bool share = analysis->shares;
     double scale = share ? 100 : 1, most = share ? 0.1 : 0;
-    for (int j = 0; j < n; ++j) most = fmax(most, a->effect[j].importance);
+    for (int j = 0; j < n; ++j) {
+        most = fmax(most, a->effect[j].importance);
+        if (share) most = fmax(most, fmin(a->effect[j].importance_ci.high, 1));
+    }
     char axis[128];
-    Plot p = bar_plot(page, n, 22, 52);
+    Plot p = bar_plot(page, analysis, a, 22, 60);
     p.x0 = 0;
     p.x1 = most > 0 ? scale * most : 1;
     plot_begin(&p, "Parameters ranked by their influence");
     plot_axes(&p, with_unit(analysis->ranked_by, share ? "%" : a->unit, axis, sizeof axis), NULL);
     for (int j = 0; j < n; ++j) {
-        double y = plot_y(&p, n - j - 0.5), value = a->effect[j].importance;
+        const LashParameterEffect* e = &a->effect[j];
+        double y = plot_y(&p, n - j - 0.5), value = e->importance;
         bool chance = value < a->noise;
         char number[32];
-        bar_name(&p, parameter_name(analysis, &a->effect[j]), y);
+        bar_name(&p, parameter_name(analysis, e), y);
         if (isnan(value)) continue;
-        double end = plot_x(&p, fmax(scale * value, 0));
+        LashInterval ci = e->importance_ci;
+        double end = plot_x(&p, fmax(scale * value, 0)), edge = p.width - p.right;
+        double low = plot_x(&p, scale * ci.low), high = fmin(plot_x(&p, scale * ci.high), edge);
+        double beside = chance ? fmax(end, fmin(plot_x(&p, scale * a->noise), edge)) : end;
+        if (!isnan(ci.low)) beside = fmax(beside, high);
         if (share) {
             snprintf(number, sizeof number, "%.1f %%", 100 * value);
         } else {
@@ -172,9 +250,11 @@ void figure_contributors(Page* page, const LashAnalysis* analysis, const LashOut
         page_put(page,
                  "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"14\"/><text "
                  "class=\"value\" x=\"%.1f\" y=\"%.1f\">%s</text>",
-                 chance ? "total" : "bar", p.left, y - 7, fmax(end - p.left, 0.5),
-                 (chance ? fmin(plot_x(&p, scale * a->noise), p.width - p.right) : end) + 5, y + 4,
-                 number);
+                 chance ? "total" : "bar", p.left, y - 7, fmax(end - p.left, 0.5), beside + 5,
+                 y + 4, number);
+        if (isnan(ci.low)) continue;
+        page_put(page, "<path class=\"whisker\" d=\"M%.1f %.1fH%.1fM%.1f %.1fv6M%.1f %.1fv6\"/>",
+                 low, y, high, low, y - 3, high, y - 3);
     }
     if (scale * a->noise < p.x1) center_line(&p, scale * a->noise);
     plot_end(&p);
@@ -189,7 +269,7 @@ void figure_tornado(Page* page, const LashAnalysis* analysis, const LashOutputAn
         high = fmax(high, fmax(a->effect[j].low, a->effect[j].high));
     }
     plot_range(&low, &high, 0.12);
-    Plot p = bar_plot(page, n, 22, 16);
+    Plot p = bar_plot(page, analysis, a, 22, 16);
     p.x0 = low;
     p.x1 = high;
     plot_begin(&p, "Tornado: output at the low and high end of each parameter");
@@ -218,18 +298,23 @@ void figure_tornado(Page* page, const LashAnalysis* analysis, const LashOutputAn
 
 // ---- main effect and scatter --------------------------------------------------------------------
 
+int64_t figure_point_step(const LashOutputAnalysis* a) {
+    return (a->moments.n + MOST_POINTS - 1) / MOST_POINTS;
+}
+
 static void effect_points(const Plot* p, const LashAnalysis* analysis, const LashOutputAnalysis* a,
                           int parameter) {
-    int64_t step = (a->moments.n + MOST_POINTS - 1) / MOST_POINTS;
+    int64_t step = figure_point_step(a);
     for (int out = 0; out < 2; ++out) {
-        page_put(p->page, "<path class=\"%s\" d=\"", out ? "dot-out" : "dot");
+        page_put(p->page, "<g class=\"%s\">", out ? "dot-out" : "dot");
         for (int64_t i = 0; i < a->moments.n; i += step) {
             double y = a->value[i];
+            const LashSample* row = &analysis->table->sample[a->row[i]];
             if ((y < a->lsl || y > a->usl) != out) continue;
-            page_put(p->page, "M%.1f %.1fh0",
-                     plot_x(p, analysis->table->sample[a->row[i]].x[parameter]), plot_y(p, y));
+            page_put(p->page, "<a href=\"#s%lld\"><path d=\"M%.1f %.1fh0\"/></a>",
+                     (long long)row->id, plot_x(p, row->x[parameter]), plot_y(p, y));
         }
-        page_put(p->page, "\"/>");
+        page_put(p->page, "</g>");
     }
 }
 
@@ -262,6 +347,7 @@ void figure_effect(Page* page, const LashAnalysis* analysis, const LashOutputAna
     plot_range(&y0, &y1, 0.06);
     Plot p = {.page = page, 270, 190, 48, 8, 8, 38, x0, x1, y0, y1};
     snprintf(label, sizeof label, "%.80s over %.80s", a->name, parameter->name);
+    plot_fit_left(&p);
     plot_begin(&p, label);
     plot_axes(&p, with_unit(parameter->name, parameter->unit, x_name, sizeof x_name),
               with_unit(a->name, a->unit, y_name, sizeof y_name));
@@ -292,7 +378,7 @@ void figure_sobol(Page* page, const LashAnalysis* analysis, const LashOutputAnal
     int n = bar_count(analysis);
     double most = 1;
     for (int j = 0; j < n; ++j) most = fmax(most, a->effect[j].sobol.total_ci.high);
-    Plot p = bar_plot(page, n, 32, 16);
+    Plot p = bar_plot(page, analysis, a, 32, 16);
     p.x0 = -0.05;
     p.x1 = fmin(most, 2);
     plot_begin(&p, "Sobol indices with 95 % intervals");
@@ -319,6 +405,7 @@ void figure_morris(Page* page, const LashAnalysis* analysis, const LashOutputAna
     }
     Plot p = {
         .page = page, 430, 290, 56, 20, 14, 40, 0, x > 0 ? 1.15 * x : 1, 0, y > 0 ? 1.15 * y : 1};
+    plot_fit_left(&p);
     plot_begin(&p, "Morris: mean and spread of the elementary effects");
     plot_axes(&p, "mu*: mean size of the effect over the whole range",
               "sigma: curvature, interaction");
@@ -356,6 +443,7 @@ static void draw_band(Plot* p, const Band* band, int count, const char* name, co
     plot_range(&p->y0, &p->y1, 0.06);
     p->x0 = 0;
     p->x1 = band[count - 1].n;
+    plot_fit_left(p);
     plot_begin(p, label);
     plot_axes(p, "samples", name);
     page_put(p->page, "<path class=\"band\" d=\"");

@@ -13,10 +13,14 @@ extern "C" {
 void figure_page(Page* page, const LashAnalysis* analysis, const LashStore* store);
 
 void figure_histogram(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a);
+// Two samples of one output over each other: bars before, a line after.
+void figure_pair(Page* page, const LashOutputAnalysis* before, const LashOutputAnalysis* after);
 void figure_contributors(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a);
 void figure_tornado(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a);
 void figure_effect(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a,
                    const LashParameterEffect* effect);
+// Every so many samples of an output are drawn as points; each refers to "#s" and its number.
+int64_t figure_point_step(const LashOutputAnalysis* a);
 void figure_sobol(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a);
 void figure_morris(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a);
 void figure_mean(Page* page, const LashOutputAnalysis* a);  // convergence

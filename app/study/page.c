@@ -167,6 +167,30 @@ static void put_exponent(const Plot* p, int exponent, const char* anchor, double
              x, y, anchor, exponent);
 }
 
+static double letter_width(char c) { // at most, in the type of drawings [px]
+    if (strchr("mwMW@%&", c) != NULL) return 11.5;
+    if (strchr("ijltfrI.,:;'| ()[]", c) != NULL) return 5.2;
+    return c >= 'A' && c <= 'Z' ? 9 : 7.3;
+}
+
+double page_text_width(const char* text) {
+    double width = 0;
+    for (; *text != '\0'; ++text) {
+        if (((unsigned char)*text & 0xC0) != 0x80) width += letter_width(*text); // not inside UTF-8
+    }
+    return width;
+}
+
+// What does not fit into `room` loses its unit, then its end.
+static const char* fit_name(const char* name, double room, char* text, size_t size) {
+    const char* unit = strstr(name, " [");
+    bool whole = page_text_width(name) <= room || unit == NULL;
+    snprintf(text, size, "%.*s", whole ? (int)size : (int)(unit - name), name);
+    for (size_t n = strlen(text); n > 4 && page_text_width(text) > room; --n)
+        snprintf(text + n - 3, size - n + 3, "..");
+    return text;
+}
+
 static void x_axis(const Plot* p, const char* name) {
     char text[48];
     double right = p->width - p->right, bottom = p->height - p->bottom;
@@ -183,20 +207,47 @@ static void x_axis(const Plot* p, const char* name) {
                  tick_text(t, step, text, sizeof text));
     }
     put_exponent(p, exponent, "end", p->width - 1, p->height - 4);
-    page_put(p->page, "<text class=\"axis\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">",
-             0.5 * (p->left + right), p->height - 4);
-    page_escape(p->page, name);
+    double middle = 0.5 * (p->left + right), taken = exponent != 0 ? 44 : 4;
+    double room = 2 * fmin(middle - 4, p->width - taken - middle);
+    char shown[128];
+    page_put(p->page, "<text class=\"axis\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">", middle,
+             p->height - 4);
+    page_escape(p->page, fit_name(name, room, shown, sizeof shown));
     page_put(p->page, "</text>");
+}
+
+typedef struct Ticks {
+    int exponent;
+    double unit, step, first; // numbers are (first + i) step unit
+} Ticks;
+
+static Ticks y_ticks(const Plot* p) {
+    Ticks t = {.exponent = p->counts ? 0 : axis_exponent(p->y0, p->y1)};
+    t.unit = pow(10, t.exponent);
+    t.step = tick_step(p->y1 / t.unit - p->y0 / t.unit, (p->height - p->bottom - p->top) / 36);
+    if (p->counts) t.step = fmax(t.step, 1);
+    t.first = ceil(p->y0 / t.unit / t.step - 1e-9);
+    return t;
+}
+
+void plot_fit_left(Plot* p) {
+    const double name = 22, most = 0.5 * p->width; // [px]
+    Ticks t = y_ticks(p);
+    char text[48];
+    for (int i = 0; i < MOST_TICKS; ++i) {
+        double tick = (t.first + i) * t.step;
+        if (!(tick <= p->y1 / t.unit + 1e-9 * t.step)) break;
+        double width = page_text_width(tick_text(tick, t.step, text, sizeof text));
+        p->left = fmin(fmax(p->left, width + name), most);
+    }
 }
 
 static void y_axis(const Plot* p, const char* name) {
     char text[48];
-    double right = p->width - p->right, bottom = p->height - p->bottom;
-    int exponent = p->counts ? 0 : axis_exponent(p->y0, p->y1);
-    double unit = pow(10, exponent),
-           step = tick_step(p->y1 / unit - p->y0 / unit, (bottom - p->top) / 36);
-    if (p->counts) step = fmax(step, 1);
-    double first = ceil(p->y0 / unit / step - 1e-9);
+    double right = p->width - p->right;
+    Ticks ticks = y_ticks(p);
+    int exponent = ticks.exponent;
+    double unit = ticks.unit, step = ticks.step, first = ticks.first;
     for (int i = 0; i < MOST_TICKS && (first + i) * step <= p->y1 / unit + 1e-9 * step; ++i) {
         double t = (first + i) * step;
         page_put(p->page,
@@ -207,16 +258,11 @@ static void y_axis(const Plot* p, const char* name) {
     }
     put_exponent(p, exponent, "start", p->left + 3, p->top + 8);
     page_put(p->page,
-             "<text class=\"axis\" transform=\"translate(10 %.1f) rotate(-90)\" "
+             "<text class=\"axis\" transform=\"translate(13 %.1f) rotate(-90)\" "
              "text-anchor=\"middle\">",
-             0.5 * (p->top + bottom));
-    // A letter is about 6 wide: what does not fit loses its unit, then its end.
+             0.5 * p->height);
     char shown[128];
-    int letters = (int)((bottom - p->top) / 6);
-    const char* unit_part = strstr(name, " [");
-    bool whole = (int)strlen(name) <= letters || unit_part == NULL;
-    snprintf(shown, sizeof shown, "%.*s", whole ? 100 : (int)(unit_part - name), name);
-    if ((int)strlen(shown) > letters) snprintf(shown + letters - 1, 4, "..");
+    fit_name(name, p->height - 8, shown, sizeof shown);
     page_escape(p->page, shown);
     page_put(p->page, "</text>");
 }

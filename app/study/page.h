@@ -38,6 +38,10 @@ typedef struct Plot {
     bool counts;                                    // y is a number of things
 } Plot;
 
+// Width that a text of a drawing has at most [px].
+double page_text_width(const char* text);
+// Widens the left margin so that all tick numbers of the y axis have room. Before plot_begin.
+void plot_fit_left(Plot* plot);
 // Begins the svg. label: what a screen reader says.
 void plot_begin(const Plot* plot, const char* label);
 void plot_end(const Plot* plot);

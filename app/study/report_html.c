@@ -412,12 +412,14 @@ static void put_ranking(Page* page, const LashAnalysis* analysis, const LashOutp
 
 static void put_effects(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
     int count = analysis->study->active < MOST_EFFECTS ? analysis->study->active : MOST_EFFECTS;
-    page_put(page,
-             "<h3>Main effects and scatter</h3><p class=\"soft\">Dots: samples (red: out "
-             "of spec); "
-             "line: mean over equal parts of the samples, with 95 %% intervals.%s</p><div "
-             "class=\"grid4\">",
-             analysis->study->active > MOST_EFFECTS ? " The twelve most important are shown." : "");
+    page_put(
+        page,
+        "<h3>Main effects and scatter</h3><p class=\"soft\">Dots: samples (red: out "
+        "of spec); "
+        "line: mean over equal parts of the samples, with 95 %% intervals. Click a dot for the "
+        "command that shows that sample.%s</p><div "
+        "class=\"grid4\">",
+        analysis->study->active > MOST_EFFECTS ? " The twelve most important are shown." : "");
     for (int j = 0; j < count; ++j) {
         begin_figure(page);
         figure_effect(page, analysis, a, &a->effect[j]);
@@ -626,6 +628,39 @@ static void put_notes(Page* page) {
         "</ul>\n");
 }
 
+// What a click on a point of a scatter shows, at the lower edge of the window: the device and the
+// command that opens it. Without a script: it is there, hidden, until its name is the target.
+static void put_samples(Page* page, const LashAnalysis* analysis) {
+    const LashStoreTable* table = analysis->table;
+    bool* drawn = lash_alloc((size_t)table->rows * sizeof *drawn + 1);
+    for (int i = 0; i < analysis->study->outputs; ++i) {
+        const LashOutputAnalysis* a = &analysis->output[i];
+        int64_t step = a->distinct > 1 ? figure_point_step(a) : 1;
+        for (int64_t k = 0; k < a->moments.n && a->distinct > 1; k += step) drawn[a->row[k]] = true;
+    }
+    for (int64_t r = 0; r < table->rows; ++r) {
+        const LashSample* row = &table->sample[r];
+        if (!drawn[r]) continue;
+        page_put(page,
+                 "<div class=\"sample\" id=\"s%lld\"><a class=\"close\" href=\"#-\" "
+                 "aria-label=\"close\">&times;</a><b>sample %lld</b>",
+                 (long long)row->id, (long long)row->id);
+        for (int i = 0; i < analysis->study->outputs && i < MOST_EFFECTS; ++i) {
+            char text[48];
+            page_put(page, "%s ", i == 0 ? ":" : ",");
+            page_escape(page, analysis->output[i].name);
+            page_put(page, "&nbsp;%s",
+                     isnan(row->y[i]) ? "never"
+                                      : page_value(row->y[i], analysis->output[i].moments.sigma,
+                                                   text, sizeof text));
+        }
+        page_put(page, "<br>");
+        html_replay(page, analysis->study, row->x);
+        page_put(page, "</div>\n");
+    }
+    lash_free(drawn);
+}
+
 void figure_page(Page* page, const LashAnalysis* analysis, const LashStore* store) {
     put_head(page, analysis, store);
     put_summary(page, analysis);
@@ -634,6 +669,7 @@ void figure_page(Page* page, const LashAnalysis* analysis, const LashStore* stor
     put_parameters(page, analysis);
     html_assumptions(page, analysis);
     put_notes(page);
+    put_samples(page, analysis);
     page_put(page, "</body></html>\n");
 }
 

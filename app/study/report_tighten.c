@@ -86,7 +86,9 @@ static void tighten_row(Page* page, const LashAnalysis* analysis, const LashOutp
     }
     snprintf(key, sizeof key, "tighten.%.80s.mean_shift", p->name);
     html_begin_cell(page, a->name, key, e->finer.mean_shift);
-    page_put(page, "%s</td></tr>\n", page_number(e->finer.mean_shift, number, sizeof number));
+    bool moves = e->finer.shift != 0;
+    page_put(page, "%s</td></tr>\n",
+             page_number(moves ? e->finer.mean_shift : NAN, number, sizeof number));
 }
 
 static void put_groups(Page* page, const char* what, const LashGroup* group, int groups) {

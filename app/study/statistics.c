@@ -18,6 +18,8 @@
 #include "app/study/random.h"
 #include "core/arena.h"
 
+static const double Z95 = 1.9599639845400542; // two-sided 95 % point of the normal
+
 static LashMoments plain_moments(const double* values, int64_t n) {
     LashMoments m = {.n = n,
                      .mean = NAN,
@@ -100,7 +102,7 @@ double lash_percentile(const double* sorted, int64_t n, double p) {
 
 LashInterval lash_wilson(int64_t k, int64_t n) {
     if (n == 0) return (LashInterval){0, 1};
-    const double z = 1.9599639845400542;
+    const double z = Z95;
     double N = (double)n, p = (double)k / N, z2 = z * z / N;
     double center = (p + 0.5 * z2) / (1 + z2);
     double half = z * sqrt(p * (1 - p) / N + 0.25 * z2 / N) / (1 + z2);
@@ -113,6 +115,26 @@ static double nearer(double above, double spread_above, double below, double spr
     if (isnan(above)) return down;
     if (isnan(below)) return up;
     return fmin(up, down);
+}
+
+LashInterval lash_mean_difference(const LashMoments* a, const LashMoments* b) {
+    double va = a->sigma * a->sigma / (double)a->n, vb = b->sigma * b->sigma / (double)b->n;
+    double half = Z95 * sqrt(va + vb), middle = b->mean - a->mean;
+    return (LashInterval){middle - half, middle + half};
+}
+
+LashInterval lash_sigma_ratio(const LashMoments* a, const LashMoments* b) {
+    // variance of ln s: (excess kurtosis + 2) / (4 n)
+    double va = (a->kurtosis + 2) / (4 * (double)a->n), vb = (b->kurtosis + 2) / (4 * (double)b->n);
+    double half = Z95 * sqrt(va + vb), ratio = b->sigma / a->sigma;
+    return (LashInterval){ratio * exp(-half), ratio * exp(half)};
+}
+
+LashInterval lash_share_difference(int64_t k_a, int64_t n_a, int64_t k_b, int64_t n_b) {
+    LashInterval a = lash_wilson(k_a, n_a), b = lash_wilson(k_b, n_b);
+    double p = (double)k_a / (double)n_a, q = (double)k_b / (double)n_b;
+    return (LashInterval){q - p - hypot(q - b.low, a.high - p),
+                          q - p + hypot(b.high - q, p - a.low)};
 }
 
 LashCapability lash_capability(const double* sorted, int64_t n, const LashMoments* m, double lsl,

@@ -30,6 +30,13 @@ double lash_percentile(const double* sorted, int64_t n, double p);
 // Wilson's interval of a share k / n, two-sided 95 %.
 LashInterval lash_wilson(int64_t k, int64_t n);
 
+// 95 % intervals of what changed from sample a to sample b, drawn independently: difference of the
+// means (Welch), ratio of the sigmas (b / a, by their kurtosis), difference of the shares (Newcombe's
+// from Wilson's intervals).
+LashInterval lash_mean_difference(const LashMoments* a, const LashMoments* b);
+LashInterval lash_sigma_ratio(const LashMoments* a, const LashMoments* b);
+LashInterval lash_share_difference(int64_t k_a, int64_t n_a, int64_t k_b, int64_t n_b);
+
 // Capability; lsl, usl: NAN where there is none. NAN where it has no meaning.
 typedef struct LashCapability {
     double cp, cpk;                       // (usl - lsl) / 6 sigma; nearer limit / 3 sigma

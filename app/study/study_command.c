@@ -320,6 +320,7 @@ static const Entry entries[] = {
     {"dump", "print all rows of a store as text", app_study_dump},
     {"worst", "search the box of tolerances for the worst case", app_study_worst},
     {"report", "statistics of a store: a page, CSV, JSON", app_study_report},
+    {"compare", "two stores, before and after a change", app_study_compare},
 };
 enum { ENTRIES = sizeof entries / sizeof *entries };
 

@@ -23,13 +23,14 @@ StudyOptions study_options(void);
 
 extern const AppCommand app_study_run_command, app_study_resume_command, app_study_plan_command,
     app_study_merge_command, app_study_dump_command, app_study_report_command,
-    app_study_worst_command;
+    app_study_worst_command, app_study_compare_command;
 
 int app_study(int argc, char** argv);
 int app_study_run(int argc, char** argv);
 int app_study_resume(int argc, char** argv);
 int app_study_report(int argc, char** argv);
 int app_study_worst(int argc, char** argv);
+int app_study_compare(int argc, char** argv);
 int app_bench_study(int argc, char** argv);
 
 // What a run is asked to do, checked.
