@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#include "core/arena.h"
+#include "geometry/kernels/bezier.h"
 #include "geometry/kernels/bounds.h"
 #include "geometry/pairs_internal.h"
 
@@ -92,4 +94,75 @@ LashInterference lash_pair_interference(const LashPair* pair, Pose world_a, Pose
     look_at_side(&look);
     look.best.depth = fmax(0, look.best.depth - fmax(0, pair->offset));
     return look.best;
+}
+
+// ---- through faces that were left out -----------------------------------------------------------
+
+static const double TOUCH = 1e-7; // [m] what is less deep lies on the face
+enum { PLACES = 64 };             // looked at per edge
+
+static bool is_left_out(const PairSide* side, const LashSolidFoot* foot) {
+    if (side->chosen[foot->face]) return false;
+    if (foot->edge < 0) return true;
+    const int* face = side->shape->edge[foot->edge].face;
+    return !(face[0] >= 0 && side->chosen[face[0]]) && !(face[1] >= 0 && side->chosen[face[1]]);
+}
+
+static void look_for_intrusion(const Looking* look, Vec3 own_point, LashIntrusion* best) {
+    const LashShape* s = look->other->shape;
+    Vec3 p = pose_point(look->other_own, own_point);
+    for (int i = 0; i < s->parts; ++i) {
+        LashSolidFoot foot;
+        const LashSolid* solid = NULL;
+        if (lash_box_distance(&s->part[i].box, p) == 0) solid = lash_shape_solid(s, i);
+        if (solid == NULL || !lash_solid_nearest(solid, p, INFINITY, &foot)) continue;
+        if (!foot.inside || foot.distance <= fmax(TOUCH, best->depth)) continue;
+        if (!is_left_out(look->other, &foot)) continue;
+        best->depth = foot.distance;
+        best->point = pose_point(look->world_own, own_point);
+        best->into_a = !look->of_a;
+        best->face = s->face + foot.face;
+        best->name = lash_shape_string(s, best->face->name);
+    }
+}
+
+// Corners, edges and mesh of the chosen faces: points that lie on them exactly.
+static void look_for_intrusions(const Looking* look, LashIntrusion* best) {
+    const PairSide* own = look->own;
+    const LashShape* s = own->shape;
+    for (int i = 0; i < own->features; ++i) {
+        const LashFeature* f = own->feature + i;
+        if (f->kind == LASH_FEATURE_VERTEX) look_for_intrusion(look, f->origin, best);
+        for (int k = 0; k <= PLACES && f->kind == LASH_FEATURE_EDGE; ++k) {
+            double t = f->edge->t0 + (f->edge->t1 - f->edge->t0) * k / PLACES;
+            look_for_intrusion(look, lash_edge_point(s, f->edge, t).p, best);
+        }
+    }
+    uint8_t* done = lash_alloc((size_t)s->mesh_vertices + 1);
+    for (int i = 0; i < 3 * s->triangles; ++i) {
+        int v = s->triangle[i];
+        if (!own->chosen[s->triangle_face[i / 3]] || done[v]) continue;
+        done[v] = 1;
+        look_for_intrusion(look, mesh_point(s, v), best);
+    }
+    lash_free(done);
+}
+
+LashIntrusion lash_pair_intrusion(const LashPair* pair, Pose world_a, Pose world_b) {
+    Pose a = pose_mul(world_a, pair->a.body_shape), b = pose_mul(world_b, pair->b.body_shape);
+    LashIntrusion best = {0};
+    Looking of_a = {.own = &pair->a,
+                    .other = &pair->b,
+                    .world_own = a,
+                    .world_other = b,
+                    .other_own = pose_mul(pose_inverse(b), a),
+                    .of_a = true};
+    Looking of_b = {.own = &pair->b,
+                    .other = &pair->a,
+                    .world_own = b,
+                    .world_other = a,
+                    .other_own = pose_mul(pose_inverse(a), b)};
+    look_for_intrusions(&of_a, &best);
+    look_for_intrusions(&of_b, &best);
+    return best;
 }

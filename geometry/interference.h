@@ -24,6 +24,17 @@ typedef struct LashInterference {
 // Poses are those of the bodies. Parts that are not watertight have no inside.
 LashInterference lash_pair_interference(const LashPair* pair, Pose world_a, Pose world_b);
 
+// A point of one side that is in the solid of the other, nearest to a face that the contact leaves
+// out: it came in through that face, and does not count before a chosen face is nearer.
+typedef struct LashIntrusion {
+    double depth; // of the deepest one [m]; 0: none
+    Vec3 point;   // world [m]
+    bool into_a;  // the solid and the face are those of side a
+    const LashFace* face;
+    const char* name; // of the face, "": none
+} LashIntrusion;
+LashIntrusion lash_pair_intrusion(const LashPair* pair, Pose world_a, Pose world_b);
+
 #ifdef __cplusplus
 }
 #endif

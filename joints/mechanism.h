@@ -230,6 +230,17 @@ int lash_mechanism_contact_points(const LashMechanism* mech, int contact, const 
 // gap is minus the depth); gap INFINITY: there is none. Allocates.
 LashContactPlace lash_mechanism_contact_interference(const LashMechanism* mech, int contact,
                                                      const double* q);
+// The deepest point that came in through a face which the contact leaves out; depth 0: none.
+// Allocates.
+typedef struct LashContactIntrusion {
+    double depth; // [m]
+    LashVec3 point;
+    int body;         // whose face it is, -1: ground
+    int face;         // its number in its part
+    const char* name; // of the face, "": none
+} LashContactIntrusion;
+LashContactIntrusion lash_mechanism_contact_intrusion(const LashMechanism* mech, int contact,
+                                                      const double* q);
 // Body numbers of its sides, -1: ground.
 void lash_mechanism_contact_bodies(const LashMechanism* mech, int contact, int* a, int* b);
 bool lash_mechanism_contact_is_pair(const LashMechanism* mech, int contact);

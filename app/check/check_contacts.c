@@ -137,6 +137,7 @@ static void find_overlaps(CheckContacts* c, const LashMechanism* mech, int numbe
         lash_mechanism_contact_points(mech, number, q, -tolerance, place, 64, &c->beyond[number]);
     if (c->beyond[number] > 0)
         c->deep[number] = lash_mechanism_contact_interference(mech, number, q);
+    c->through[number] = lash_mechanism_contact_intrusion(mech, number, q);
     for (int i = 0; i < count && i < 64; ++i) {
         c->overlap = lash_grow(c->overlap, c->overlaps, sizeof *c->overlap);
         c->overlap[c->overlaps++] = (CheckOverlap){number, place[i]};
@@ -216,6 +217,7 @@ CheckContacts check_contacts(const LashModel* model, const LashMechanism* mech, 
     c.beyond = lash_alloc(((size_t)c.points + 1) * sizeof *c.beyond);
     c.deep = lash_alloc(((size_t)c.points + 1) * sizeof *c.deep);
     c.never = lash_alloc((size_t)c.points + 1);
+    c.through = lash_alloc(((size_t)c.points + 1) * sizeof *c.through);
     for (int i = 0; i < c.points; ++i) {
         find_overlaps(&c, mech, i, q, tolerance);
         if (!model->contact_point[i].surfaces) continue;
@@ -232,6 +234,7 @@ void check_contacts_free(CheckContacts* contacts) {
     lash_free(contacts->beyond);
     lash_free(contacts->deep);
     lash_free(contacts->never);
+    lash_free(contacts->through);
 }
 
 static const char* fit_name(const CheckFit* fit, const LashModel* model) {
@@ -325,6 +328,23 @@ static void put_outsides(AppJson* json, const LashModel* model) {
 
 // ---- reports ------------------------------------------------------------------------------------
 
+static const char* owner_of(const LashModel* model, int body) {
+    for (int i = 0; i < model->parts && body >= 0; ++i)
+        if (model->part[i].body == body) return model->part[i].name;
+    return "ground";
+}
+
+static void print_through(const CheckContacts* c, const LashModel* model, int i) {
+    const LashContactIntrusion* in = &c->through[i];
+    if (!(in->depth > 0)) return;
+    bool named = in->name[0] != '\0';
+    printf(
+        "through      %s: %.3g m inside '%s' at [%.6g, %.6g, %.6g] through its face %d%s%s%s, "
+        "which the contact leaves out\n",
+        model->contact_point[i].name, in->depth, owner_of(model, in->body), in->point.x,
+        in->point.y, in->point.z, in->face, named ? " ('" : "", in->name, named ? "')" : "");
+}
+
 void check_contacts_print(const CheckContacts* c, const LashModel* model) {
     bool first = true;
     print_outsides(model);
@@ -343,6 +363,7 @@ void check_contacts_print(const CheckContacts* c, const LashModel* model) {
     }
     for (int i = 0; i < c->points; ++i) {
         if (c->beyond[i] > 0) print_too_deep(c, model, i);
+        print_through(c, model, i);
         if (c->never[i])
             printf("never        %s: the joint between its parts keeps the faces apart\n",
                    model->contact_point[i].name);
@@ -391,6 +412,20 @@ void check_contacts_put(AppJson* json, const CheckContacts* c, const LashModel* 
     app_json_begin_array(json);
     for (int i = 0; i < c->points; ++i) {
         if (c->beyond[i] > 0) app_json_text(json, model->contact_point[i].name);
+    }
+    app_json_end_array(json);
+    app_json_key(json, "through_faces");
+    app_json_begin_array(json);
+    for (int i = 0; i < c->points; ++i) {
+        const LashContactIntrusion* in = &c->through[i];
+        if (!(in->depth > 0)) continue;
+        app_json_begin_object(json);
+        app_json_put_text(json, "contact", model->contact_point[i].name);
+        app_json_put_text(json, "part", owner_of(model, in->body));
+        app_json_put_integer(json, "face", in->face);
+        app_json_put_number(json, "depth", in->depth);
+        app_json_put_vec3(json, "point", in->point);
+        app_json_end_object(json);
     }
     app_json_end_array(json);
     app_json_key(json, "never_touch");

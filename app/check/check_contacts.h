@@ -26,9 +26,10 @@ typedef struct CheckContacts {
     int fits, overlaps;
     CheckFit* fit;
     CheckOverlap* overlap;
-    int* beyond;            // (contact points) places that overlap too deeply to be measured
-    LashContactPlace* deep; // (contact points) of them the deepest; gap < 0: it is known
-    bool* never;            // (contact points) proven never to touch
+    int* beyond;                   // (contact points) places that overlap too deeply to be measured
+    LashContactPlace* deep;        // (contact points) of them the deepest; gap < 0: it is known
+    LashContactIntrusion* through; // (contact points) in each other through a face left out
+    bool* never;                   // (contact points) proven never to touch
     int points;
 } CheckContacts;
 

@@ -14,7 +14,7 @@
 typedef struct Cause {
     const AppStepFailure* of;
     LashFault fault; // what the step itself knows
-    char text[512];
+    char text[768];
 } Cause;
 
 static const char* body_name(const Cause* cause, int body) {
@@ -120,18 +120,37 @@ static bool driver_not_finite(Cause* cause) {
 
 // ---- contacts from nowhere ----------------------------------------------------------------------
 
+// The face through which the parts came into each other before the step, where the contact leaves
+// it out.
+static void intruding_face(const Cause* cause, int contact, char* text, size_t size) {
+    const double *q, *v;
+    lash_sim_state(cause->of->sim, &q, &v);
+    LashContactIntrusion in = lash_mechanism_contact_intrusion(cause->of->mech, contact, q);
+    if (!(in.depth > 0)) {
+        snprintf(text, size, "the gap of these CAD faces jumps: check them with lash check");
+        return;
+    }
+    snprintf(
+        text, size,
+        "the other part came in through face %d%s%.40s%s of '%.40s', which this contact leaves "
+        "out: add it to the faces there",
+        in.face, in.name[0] != '\0' ? " ('" : "", in.name, in.name[0] != '\0' ? "')" : "",
+        body_name(cause, in.body));
+}
+
 static bool gap_jumps(Cause* cause) {
     const AppStepFailure* of = cause->of;
     const LashFault* fault = &cause->fault;
     if (fault->kind != LASH_FAULT_GAP) return false;
     int contact = lash_mechanism_contact_of(of->mech, fault->id), a, b;
     lash_mechanism_contact_bodies(of->mech, contact, &a, &b);
+    char why[240];
+    intruding_face(cause, contact, why, sizeof why);
     snprintf(cause->text, sizeof cause->text,
              "contact '%.60s' between '%.60s' and '%.60s' appears from nowhere at t = %.9g s: its "
-             "gap falls by %.3g m while its surfaces move by %.3g m; the gap of these CAD faces "
-             "jumps: check them with lash check",
+             "gap falls by %.3g m while its surfaces move by %.3g m; %s",
              lash_mechanism_contact_name(of->mech, contact), body_name(cause, a),
-             body_name(cause, b), fault->t, fault->fell, fault->moved);
+             body_name(cause, b), fault->t, fault->fell, fault->moved, why);
     return true;
 }
 

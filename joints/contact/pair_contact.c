@@ -667,6 +667,19 @@ LashContactPlace lash_mechanism_contact_interference(const LashMechanism* mech, 
     return (LashContactPlace){-found.depth, found.point, vec3_neg(found.normal)};
 }
 
+LashContactIntrusion lash_mechanism_contact_intrusion(const LashMechanism* mech, int contact,
+                                                      const double* q) {
+    LashContactIntrusion none = {.name = ""};
+    int k = mech->contact[contact].pair;
+    if (k < 0 || mech->pair[k].unsigned_gaps) return none;
+    const PairContact* pair = &mech->pair[k];
+    LashIntrusion found =
+        lash_pair_intrusion(pair->pair, body_pose(q, pair->a), body_pose(q, pair->b));
+    if (!(found.depth > 0)) return none;
+    return (LashContactIntrusion){found.depth, found.point, (found.into_a ? pair->a : pair->b) - 1,
+                                  found.face->index, found.name};
+}
+
 int lash_mechanism_contact_points(const LashMechanism* mech, int contact, const double* q,
                                   double within, LashContactPlace* places, int capacity,
                                   int* beyond) {

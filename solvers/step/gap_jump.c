@@ -23,7 +23,8 @@
 // Where they are sound at q_k (+) h v_theta although the estimate is too deep, the push was for
 // nothing: a surface that the solver met at one of its iterates only, and that now holds the parts
 // at a place to which no motion led. The estimate is wrong by the curvature of the surfaces, of
-// second order in the lift; beyond a tenth of it, the step is refused as well.
+// second order in the lift; beyond a tenth of it, the step is refused as well. So is one that begins
+// in an overlap.
 #include <math.h>
 #include <string.h>
 
@@ -31,6 +32,9 @@
 
 static const double SHARE = 1.01;
 static const double BENT = 0.1; // of a lift, by curvature
+// A step that holds gaps ends without overlaps. One that is there when the next begins came in
+// where nobody looked: through a face that the contact leaves out, up to a chosen one from inside.
+static const double SUNK = 1e-9; // [m]
 
 // d (nv) = h v_theta, with the velocity v at the end of the step.
 static void own_motion(const LashSim* sim, const Step* step, const double* v, double* d) {
@@ -131,7 +135,12 @@ static Suspect find_suspect(LashSim* sim, Step* step, double* own, double* lift)
         if (!(fabs(start) < INFINITY)) start = 0;
         double moved = system->surface_motion(system, item->surfaces, own);
         double deep = start - SHARE * moved - sim->settings.tolerance_position - gap;
-        if (deep > worst.deep) worst = (Suspect){item, deep, start - gap, moved};
+        double fell = start - gap;
+        if (step->levels != VELOCITIES && start < -SUNK - 10 * sim->settings.tolerance_position) {
+            deep = fmax(deep, -start); // not there when the last step was accepted
+            fell = fmax(fell, -start);
+        }
+        if (deep > worst.deep) worst = (Suspect){item, deep, fell, moved};
     }
     return worst;
 }
