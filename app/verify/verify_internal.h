@@ -65,6 +65,9 @@ ClaimTable verify_fremond_block(void); // C-12 .. C-14: solver, matrices, slidin
 ClaimTable verify_energy(void); // D-01 .. D-05, D-16, D-17
 ClaimTable verify_alpha(void);  // D-06 .. D-15: Newmark, HHT, generalized alpha, Krenk-Hogsberg
 
+// [S12] Schindler et al.
+ClaimTable verify_ggl(void); // E-01 .. E-17: midpoint rules, Gear-Gupta-Leimkuhler
+
 enum { MAX_CLAIMS = 160 };
 
 typedef struct Row { // a claim that was run
