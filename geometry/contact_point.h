@@ -17,8 +17,8 @@ extern "C" {
 enum { LASH_MAX_POINTS = 4 }; // contact points of one feature pair
 
 // Local shape of one side to second order, in the basis (t1, t2) of vec3_basis(n): when the foot
-// point slides by X p on the side, its normal turns by Y p (p a 2-vector). Smooth face: X = I, Y =
-// curvature; vertex: X = 0, Y = I; edge: mixed.
+// point slides by X p on the side, its normal turns by Y p (p a 2-vector).
+// Smooth face: X = I, Y = curvature; vertex: X = 0, Y = I; edge: mixed.
 typedef struct LashSecondOrder {
     double X[4], Y[4]; // 2 x 2, column-major; Y in 1/m where X = I
 } LashSecondOrder;
@@ -45,8 +45,8 @@ typedef struct LashContactRate {
 bool lash_contact_rate(const LashContactPoint* contact, LashVec3 w, LashVec3 omega,
                        LashContactRate* rate);
 
-// The same for one side only, as the 4 x 4 system's solution operator: (p_a, p_b) = D (w_t,
-// omega_t) in the basis (t1, t2); w_t and c = (omega x n) are the tangential components. D is
+// The same for one side only, as the 4 x 4 system's solution operator:
+// (p_a, p_b) = D (w_t, omega_t) in the basis (t1, t2); w_t and c = (omega x n) are the tangential components. D is
 // column-major. dn = Y_b p_b. Returns false when the system is singular (D is then 0).
 bool lash_contact_operator(const LashContactPoint* contact, double D[16]);
 

@@ -69,12 +69,11 @@ typedef struct LashFace {
                   // as sampled on the mesh [m]; 0: not known
 } LashFace;
 
-// A loop is a closed chain of coedges, material on the left when seen against the surface normal Su
-// x Sv. The first loop of a face is its outer one. Of a closed face it runs along seams at u0 and
-// u0
-// + 2 pi (coedges with edge -1); its holes lie in the (u, v) box, too, except when every u is
-// covered by some hole: then a hole may reach beyond u1, and a point is tested at u and at u + 2
-// pi.
+// A loop is a closed chain of coedges, material on the left when seen against the surface normal
+// Su x Sv. The first loop of a face is its outer one. Of a closed face it runs along seams at u0
+// and u0 + 2 pi (coedges with edge -1); its holes lie in the (u, v) box, too, except when every u
+// is covered by some hole: then a hole may reach beyond u1, and a point is tested at u and at
+// u + 2 pi.
 typedef struct LashLoop {
     int first_coedge, coedges;
 } LashLoop;

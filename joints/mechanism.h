@@ -26,8 +26,8 @@ typedef struct LashContactId {
     int32_t index1;
 } LashContactId;
 
-// A compiled expression in the user's units: value = out * expression(t / in[0], x / in[1], v /
-// in[2]), all SI outside.
+// A compiled expression in the user's units, all SI outside:
+//     value = out * expression(t / in[0], x / in[1], v / in[2])
 typedef struct LashFunction {
     LashExpression* expression; // NULL: the constant `out`; owned by the mechanism once added
     double out, in[3];          // SI units per unit of the result, of t, x and v

@@ -127,8 +127,8 @@ void row_point3_contract(const JointFrames* f, RowContraction* c) {
     c->row += 3;
 }
 
-// Axis point along u of a: everything is linear in u, so that rows with impulses add up in u. S =
-// [s_b], Q = R_a' R_b.
+// Axis point along u of a: everything is linear in u, so that rows with impulses add up in u.
+// S = [s_b], Q = R_a' R_b.
 static void axis_impulse(const JointFrames* f, Vec3 u, RowContraction* c) {
     Vec3 rho = mat3_mul_transposed(f->a->R, vec3_sub(f->p_b, f->a->x));
     Vec3 e_b = mat3_mul_transposed(f->b->R, mat3_mul(f->a->R, u));

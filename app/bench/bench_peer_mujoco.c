@@ -4,10 +4,10 @@
 //
 // With play: the slider is a box between two planes, condim 3 (friction in space). Contact is a
 // damped spring in MuJoCo; its time constant is 4 steps (at 3 the motion is wrong here), its
-// damping ratio z the one for which a linear oscillator rebounds with e: e = exp(-pi z / sqrt(1 -
-// z^2)), z = ln(1/e) / sqrt(pi^2 + ln(1/e)^2). Connect constraints are critically damped with the
-// shortest time constant allowed, 2 steps. Ideal: the slider on a slide joint, its pin held to the
-// rod's end by a connect constraint.
+// damping ratio z the one for which a linear oscillator rebounds with e:
+//     e = exp(-pi z / sqrt(1 - z^2)),   z = ln(1/e) / sqrt(pi^2 + ln(1/e)^2)
+// Connect constraints are critically damped with the shortest time constant allowed, 2 steps.
+// Ideal: the slider on a slide joint, its pin held to the rod's end by a connect constraint.
 #include <math.h>
 #include <mujoco/mujoco.h>
 #include <stdio.h>

@@ -58,8 +58,9 @@ LashLagrangian* lash_paper_bouncing_ball(const LashPaperBall* data) {
 //
 // Mass centre (x, y), angle a. A material point (u, w) of the body stands at
 //     X = x + u cos a - w sin a,   Y = y + u sin a + w cos a
-// so that with r = Y - y and s = X - x:  dY/da = s, dX/da = -r, and again d2Y/da2 = -r,
-// d2X/da2 = -s. The contact is g = Y, n = (0, 1), t = (-1, 0): G = [dY, -dX].
+// so that with r = Y - y and s = X - x
+//     dY/da = s,   dX/da = -r,   d2Y/da2 = -r,   d2X/da2 = -s
+// The contact is g = Y, n = (0, 1), t = (-1, 0): G = [dY, -dX].
 
 typedef struct PlanarBody {
     double mass, inertia, gravity;
@@ -236,8 +237,9 @@ LashLagrangian* lash_paper_impacting_stick(const LashPaperStick* data) {
 //     F1 = -k sin(q1 - q2) v2^2 - w1 c1,   w1 = gravity l1 (m1/2 + m2 + m3)
 //     F2 = +k sin(q1 - q2) v1^2 - w2 c2,   w2 = gravity l2 (m2/2 + m3)
 //     V  = w1 s1 + w2 s2
-// A point (u, w) of the slider: Y = y3 + u s3 + w c3, X = x3 + u c3 - w s3. Upper wall: g = d/2 -
-// Y, n = (0, -1), t = (1, 0); lower wall: g = d/2 + Y, n = (0, 1), t = (-1, 0); d = 2 b + 2 c.
+// A point (u, w) of the slider: Y = y3 + u s3 + w c3, X = x3 + u c3 - w s3, d = 2 b + 2 c:
+//     upper wall  g = d/2 - Y,  n = (0, -1),  t = (1, 0)
+//     lower wall  g = d/2 + Y,  n = (0, 1),   t = (-1, 0)
 // These are (14)-(20) of [S12] with the signs their print lost. Second derivatives of X and Y are
 // diagonal.
 

@@ -12,9 +12,8 @@
 // reach of curvature) and K_a + K_b (I + g K_b)^-1 is positive semidefinite on the directions in
 // which the sides can slide.
 //
-// Rates (b at rest): foot points move by w + X_a p_a and X_b p_b, normals turn by -omega x n + Y_a
-// p_a
-// (= -dn) and Y_b p_b (= dn); pa = pb + g n gives
+// Rates (b at rest): foot points move by w + X_a p_a and X_b p_b,
+// normals turn by -omega x n + Y_a p_a (= -dn) and Y_b p_b (= dn); pa = pb + g n gives
 //   X_a p_a - (X_b + g Y_b) p_b = -w_t,     Y_a p_a + Y_b p_b = (omega x n)_t,     dg = w . n
 #include "geometry/kernels/kernels.h"
 

@@ -12,11 +12,11 @@
 //   quadrant (+,+): one root, the farthest point;   quadrant (-,-): one root, the nearest point;
 //   quadrant (-,+): e1 R / C + e2 q / S = D, convex: a second maximum and a second minimum inside
 //   the evolute, (e1 R)^(2/3) + (e2 q)^(2/3) < D^(2/3), else none;   quadrant (+,-): none.
-// Everything is continuous in the tilt; no angle is ever formed, a direction is a unit vector (c,
-// s).
+// Everything is continuous in the tilt; no angle is ever formed, a direction is a unit vector
+// (c, s).
 //
-// Line / cone: signed distance rho(s) cos a - z(s) sin a along the line is convex, rho^2 = A x^2 +
-// B:
+// Line / cone: the signed distance rho(s) cos a - z(s) sin a along the line is convex. With
+// rho^2 = A x^2 + B:
 //   x = k sqrt(B / (A (A - k^2))),  k = z' tan a,  exists for k^2 < A.
 #include "geometry/kernels/kernels_internal.h"
 

@@ -195,8 +195,8 @@ void contact_add_turn(const Contraction* c, const double* P, Vec3 around, Vec3 v
 //   plane     dn = 0;    cylinder, sphere    dn = +- (I - e e' [- u u']) v / rho
 //   point     dx = v - r dn,   dgap = n.v,   half the gap: d(gap n) = n dgap + gap dn
 // The lowest point of a disc on a plane wanders as its axis k turns, with e the part of n across k,
-// |e| = 1, and b = k x e:    dx = v + r k b.phi - (r / |m|) (n.k) b e.phi,   dgap = n.(v + phi x
-// (x - c)).
+// |e| = 1, and b = k x e:
+//   dx = v + r k b.phi - (r / |m|) (n.k) b e.phi,   dgap = n.(v + phi x (x - c))
 static void rates_of(const Contact* contact, const ContactWorld* s, const Contraction* c,
                      const double* P, ContractionRates* rates) {
     double r = contact->def.b_radius, sign = contact->def.inside ? -1 : 1;

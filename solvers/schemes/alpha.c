@@ -22,8 +22,8 @@
 //
 // Works: of the forces of both ends, gamma and 1 - gamma, with d/h; of impulses with the mean of v_k
 // and v_{k+1}. In linear systems, nu = 1/2 - am, eta = af - am, the filters z, x, y of dq, dv, dF,
-// (1/2 + nu) z_{k+1} + (1/2 - nu) z_k = nu dq, started at zero, x_{k,gamma} = gamma x_{k+1} +
-// (1-gamma) x_k [A16 (58), its h/2 before (2 beta - gamma) must be h^2/2]:
+// (1/2 + nu) z_{k+1} + (1/2 - nu) z_k = nu dq, started at zero,
+// x_{k,gamma} = gamma x_{k+1} + (1-gamma) x_k [A16 (58), its h/2 before (2 beta - gamma) must be h^2/2]:
 //
 //     H = E + h^2/4 (2 beta - gamma) a'M a + eta/(2 nu^2) (nu - gamma + 1/2) z'K z
 //     dH - dq.(F - eta/nu y)_{k,gamma} + dq.C (v - eta/nu x)_{k,gamma} = U_{k+1/2}.P

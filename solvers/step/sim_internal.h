@@ -437,8 +437,8 @@ double contact_newton_motion_error(LashSim* sim, const Step* step);
 bool contacts_list(LashSim* sim, Step* step);
 // Is it friction in a joint? That always acts, and has no gap.
 bool joint_friction(const LashInteraction* item);
-// The normal rows of friction in joints: W (leading dimension ld) = w (e_N - dL/dP), b = -w (L -
-// dL/dP P), where L is taken with the impulses of the joints corrected so far.
+// The normal rows of friction in joints: W (leading dimension ld) = w (e_N - dL/dP) and
+// b = -w (L - dL/dP P), where L is taken with the impulses of the joints corrected so far.
 void assemble_loads(LashSim* sim, Step* step, double* W, int ld, double* b, const double* P);
 // Errors of the contact law and, at their level, of the positions at the iterate, joined to those
 // of the joints.
