@@ -45,7 +45,8 @@ typedef struct One {
 } One;
 
 static inline int kind_parameters(Kind k) {
-    return k == VERTEX ? 0 : k <= CURVE ? 1 : 2;
+    if (k == VERTEX) return 0;
+    return k <= CURVE ? 1 : 2;
 }
 static inline bool kind_hollow(Kind k) {
     return k == SOCKET || k == BORE || k == GROOVE || k == FUNNEL;
@@ -165,9 +166,8 @@ static inline void one_make(One* o, Kind kind) {
         f->v0 = 0;
         f->v1 = 2 * LASH_PI;
     }
-    o->feature = kind == VERTEX  ? lash_feature_vertex(s, 0)
-                 : kind <= CURVE ? lash_feature_edge(s, 0)
-                                 : lash_feature_face(s, 0);
+    o->feature = kind <= CURVE ? lash_feature_edge(s, 0) : lash_feature_face(s, 0);
+    if (kind == VERTEX) o->feature = lash_feature_vertex(s, 0);
     lash_feature_prepare(&o->feature);
 }
 

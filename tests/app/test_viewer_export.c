@@ -247,12 +247,9 @@ static void check_xml(const char* text) {
 }
 
 static int digit(char c) {
-    return c >= 'A' && c <= 'Z'   ? c - 'A'
-           : c >= 'a' && c <= 'z' ? c - 'a' + 26
-           : c >= '0' && c <= '9' ? c - '0' + 52
-           : c == '+'             ? 62
-           : c == '/'             ? 63
-                                  : -1;
+    const char* digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const char* at = strchr(digits, c);
+    return c != '\0' && at != NULL ? (int)(at - digits) : -1;
 }
 
 // One base64 group after another; returns the bytes, *next is behind them.
@@ -260,7 +257,8 @@ static size_t decode(const char* text, size_t most, unsigned char* out, const ch
     size_t used = 0;
     for (; used < most && digit(text[0]) >= 0; text += 4) {
         unsigned n = (unsigned)digit(text[0]) << 18 | (unsigned)digit(text[1]) << 12;
-        int bytes = text[2] == '=' ? 1 : text[3] == '=' ? 2 : 3;
+        int bytes = text[3] == '=' ? 2 : 3;
+        if (text[2] == '=') bytes = 1;
         if (bytes > 1) n |= (unsigned)digit(text[2]) << 6;
         if (bytes > 2) n |= (unsigned)digit(text[3]);
         for (int k = 0; k < bytes; ++k) out[used++] = (unsigned char)(n >> (16 - 8 * k));

@@ -219,7 +219,8 @@ static void picking_returns_the_face_a_ray_hits(void** state) {
     int on_part = 0, faces[64] = {0}, kinds = 0, empty = 0;
     for (int mode = 0; mode < 4; ++mode) {
         v->camera.orthographic = mode == 3;
-        view_camera_set(&v->camera, mode == 0 ? VIEW_ISO : mode == 1 ? VIEW_FRONT : VIEW_RIGHT);
+        const ViewStandard along[] = {VIEW_ISO, VIEW_FRONT, VIEW_RIGHT, VIEW_RIGHT};
+        view_camera_set(&v->camera, along[mode]);
         if (mode == 3) {
             v->camera.yaw = -0.7;
             v->camera.pitch = 0.5;

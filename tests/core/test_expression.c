@@ -507,7 +507,7 @@ static double evaluate(const Node* node, const double* v) {
         case 22:
             return a < 0 ? 0 : 1;
         case 23:
-            return a > 0 ? 1 : a < 0 ? -1 : 0;
+            return (a > 0) - (a < 0);
         case 24:
             return a != b;
         default:
@@ -517,9 +517,8 @@ static double evaluate(const Node* node, const double* v) {
 
 // Writes node where an operand must bind at least as tightly as level; sometimes more parentheses.
 static void write_tree(uint64_t* seed, const Node* node, int level, char* text) {
-    int own = node->kind == 2                       ? forms[node->which].level
-              : node->number < 0 && node->kind == 0 ? 3
-                                                    : 5;
+    int own = node->number < 0 && node->kind == 0 ? 3 : 5;
+    if (node->kind == 2) own = forms[node->which].level;
     bool parentheses = own < level || random_below(seed, 8) == 0;
     if (parentheses) strcat(text, "(");
     if (node->kind == 0) sprintf(text + strlen(text), "%.17g", node->number);

@@ -235,15 +235,18 @@ static inline void maker_fill(hid_t data, const MakerObject* o, Fault fault) {
     H5Tclose(type);
 }
 
+static inline hid_t maker_space(int rank, const hsize_t* shape, const hsize_t* limit) {
+    if (rank < 0) return H5Screate(H5S_NULL);
+    return rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, shape, limit);
+}
+
 static inline void maker_attribute(hid_t file, const MakerObject* o, Fault fault) {
     hsize_t shape[4];
     double number = 1e-3;
     if (fault == FAULT_MISSING || fault == FAULT_ENDLESS || fault == FAULT_LONG_TEXT) return;
     hid_t type = maker_fault_type(maker_type(o), fault);
     int rank = maker_shape(o, fault, shape);
-    hid_t space = rank < 0    ? H5Screate(H5S_NULL)
-                  : rank == 0 ? H5Screate(H5S_SCALAR)
-                              : H5Screate_simple(rank, shape, NULL);
+    hid_t space = maker_space(rank, shape, NULL);
     hid_t item = H5Acreate2(file, o->path, type, space, H5P_DEFAULT, H5P_DEFAULT);
     if (item >= 0 && fault == FAULT_NONE)
         H5Awrite(item, type, o->text == NULL ? (const void*)&number : o->text);
@@ -271,9 +274,7 @@ static inline void maker_dataset(hid_t file, const MakerObject* o, Fault fault) 
     hid_t list = maker_list(o, fault, rank > 0 ? rank : 0, shape);
     memcpy(limit, shape, sizeof limit);
     if (H5Pget_layout(list) == H5D_CHUNKED) limit[0] = H5S_UNLIMITED;
-    hid_t space = rank < 0    ? H5Screate(H5S_NULL)
-                  : rank == 0 ? H5Screate(H5S_SCALAR)
-                              : H5Screate_simple(rank, shape, limit);
+    hid_t space = maker_space(rank, shape, limit);
     hid_t data = H5Dcreate2(file, o->path, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
     bool fill = data >= 0 && fault != FAULT_ENDLESS && fault != FAULT_VIRTUAL &&
                 fault != FAULT_EXTERNAL_STORAGE && fault != FAULT_HUGE_CHUNK &&

@@ -88,7 +88,8 @@ static void a_damaged_entry_is_made_anew(void** state) {
         memcpy(bad, good, bytes);
         if (k == 0) bad[bytes / 2] ^= 16;
         if (k == 3) bad[24] ^= 1;
-        cad_write(path, bad, k == 1 ? bytes / 3 : k == 2 ? 0 : bytes);
+        const size_t kept[] = {bytes, bytes / 3, 0, bytes};
+        cad_write(path, bad, kept[k]);
         LashError error = {0};
         LashShape* s = lash_shape_load(step, NULL, &error);
         assert_non_null(s);

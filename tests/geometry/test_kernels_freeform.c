@@ -40,12 +40,8 @@ static void wavy_patch(Wavy* w, int i, int j) { // Hermite data to Bezier poles
         for (int l = 0; l < 4; ++l) {
             int ci = l / 2, cj = m / 2; // nearest corner
             double x = ci ? p->u1 : p->u0, y = cj ? p->v1 : p->v0, d[3], z = height(w, x, y, d);
-            double dx = l == 1   ? h / 3
-                        : l == 2 ? -h / 3
-                                 : 0,
-                   dy = m == 1   ? h / 3
-                        : m == 2 ? -h / 3
-                                 : 0;
+            const double offset[] = {0, h / 3, -h / 3, 0};
+            double dx = offset[l], dy = offset[m];
             double* q = w->pole + 4 * (p->first_pole + l + 4 * m);
             q[0] = x + dx;
             q[1] = y + dy;
@@ -165,7 +161,9 @@ static void partner_make(One* b, Kind kind) {
 static Pose pose_over(Random* r, const One* b, Vec3* up) {
     bool hollow = kind_hollow(b->kind), round = b->kind == SPHERE || b->kind == TORUS;
     double t = random_in(r, 0, 2 * LASH_PI), c = cos(b->face.half_angle);
-    *up = b->kind == PLANE ? vec3(0, 0, 1) : round ? random_direction(r) : vec3(cos(t), sin(t), 0);
+    *up = vec3(cos(t), sin(t), 0);
+    if (round) *up = random_direction(r);
+    if (b->kind == PLANE) *up = vec3(0, 0, 1);
     if (b->kind == CONE) *up = vec3(c * cos(t), c * sin(t), -sin(b->face.half_angle));
     if (hollow) *up = vec3_neg(*up);
     Quat turn = quat_mul(quat_between(vec3(0, 0, -1), *up),

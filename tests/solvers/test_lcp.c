@@ -87,7 +87,8 @@ static void degenerate_problems_end(void** state) {
         double A[MAX * MAX], b[MAX], z[MAX];
         for (int i = 0; i < n; ++i) {
             b[i] = -1;
-            for (int j = 0; j < n; ++j) A[i + j * n] = i == j ? 1 : j < i ? 2 : 0; // Murty's family
+            for (int j = 0; j < n; ++j) A[i + j * n] = j < i ? 2 : 0; // Murty's family
+            A[i + i * n] = 1;
         }
         if (n > 8) // 2^n pivots for the large ones: use a tie-ridden positive definite matrix
             for (int i = 0; i < n * n; ++i) A[i] = i % (n + 1) == 0 ? 2 : 1;

@@ -121,9 +121,8 @@ static void random_feasible_problems_are_solved_to_tolerance(void** state) {
             for (int j = 0; j < n; ++j) c.g[i] -= G[j + i * n] * d[j];
             c.P_n[i] = random_unit(&seed);
             double pick = random_unit(&seed);
-            c.kind[i] = pick < 0.6   ? LASH_PROJECT_INEQUALITY
-                        : pick < 0.8 ? LASH_PROJECT_EQUALITY
-                                     : LASH_PROJECT_BILATERAL;
+            c.kind[i] = pick < 0.8 ? LASH_PROJECT_EQUALITY : LASH_PROJECT_BILATERAL;
+            if (pick < 0.6) c.kind[i] = LASH_PROJECT_INEQUALITY;
         }
         LashProjectionInfo info = solve(&c, 1e-13);
         if (info.outcome) {

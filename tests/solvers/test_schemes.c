@@ -533,7 +533,8 @@ static void schatzman_paoli_holds_joints_of_bodies(void** state) {
         LashMechanism* mech = double_pendulum();
         LashSettings set = lash_settings();
         set.scheme = k == 2 ? LASH_COMBINED : LASH_SCHATZMAN_PAOLI;
-        set.h = k == 0 ? 1e-3 : k == 1 ? 5e-4 : 2e-4;
+        const double h[] = {1e-3, 5e-4, 2e-4};
+        set.h = h[k];
         LashSim* sim = lash_sim_create(lash_mechanism_system(mech), &set);
         for (long i = 0, n = lround(0.5 / set.h); i < n; ++i)
             check("joint error", good_step(sim).position_error, 0, 1e-10);
@@ -612,8 +613,8 @@ static void every_scheme_keeps_joints_and_loses_energy_on_the_ground(void** stat
             touched += info.contacts;
             check("penetration", info.penetration, 0, 2e-2); // e > 0, velocity level: O(h v)
             // Most that project nothing close velocities only.
-            bool drifts = scheme_at(scheme)->projection == PROJECTS_NOTHING &&
-                          scheme != LASH_SCHATZMAN_PAOLI;
+            bool drifts =
+                scheme_at(scheme)->projection == PROJECTS_NOTHING && scheme != LASH_SCHATZMAN_PAOLI;
             if (!drifts) check("joints", info.position_error, 0, 1e-10);
         }
         assert_true(touched > 20);
