@@ -58,7 +58,8 @@ typedef enum Op { // the order of the groups matters: see apply()
     OP_FLOOR,
     OP_CEIL,
     OP_STEP,
-    OP_ADD, // first of the binary ones
+    OP_TABLE, // of one variable; index of the table
+    OP_ADD,   // first of the binary ones
     OP_SUBTRACT,
     OP_MULTIPLY,
     OP_DIVIDE,
@@ -74,17 +75,20 @@ typedef enum Op { // the order of the groups matters: see apply()
     OP_MAX,
     OP_MOD,
     OP_HYPOT,
+    OP_TABLE_2,
     OP_IF // the only one with three operands
 } Op;
 
 typedef struct Instruction {
-    uint16_t op, index; // index of the constant or variable
+    uint16_t op, index; // index of the constant, variable or table
 } Instruction;
 
 struct LashExpression {
     int variables, length;      // names it was compiled over; instructions
     const double* constant;     // both arrays stand behind the struct in the same memory
     const Instruction* program; // (length)
+    LashTable** table;          // (tables) shared
+    int tables;
 };
 
 typedef struct Function {
@@ -227,6 +231,13 @@ double lash_expression_value(const LashExpression* expression, const double* val
             case OP_IF:
                 below -= 2;
                 if (below[0] != 0) x = below[1];
+                break;
+            case OP_TABLE:
+                x = lash_table_value(expression->table[i->index], x, 0, NULL, NULL);
+                break;
+            case OP_TABLE_2:
+                --below;
+                x = lash_table_value(expression->table[i->index], *below, x, NULL, NULL);
                 break;
             default:
                 if (i->op < OP_ADD) {
@@ -383,11 +394,16 @@ static inline double run_duals(const LashExpression* expression, const double* v
             for (int k = 0; k < n; ++k) top->d[k] = 0;
             if (variable) top->d[instruction.index] = 1;
         } else if (instruction.op < OP_ADD) {
-            top->x = unary_slope(instruction.op, top->x, &a);
+            top->x = instruction.op == OP_TABLE
+                         ? lash_table_value(expression->table[instruction.index], top->x, 0, &a, &b)
+                         : unary_slope(instruction.op, top->x, &a);
             for (int k = 0; k < n; ++k) top->d[k] = chain(a, top->d[k]);
         } else if (instruction.op < OP_IF) {
             --top;
-            top->x = binary_slopes(instruction.op, top[0].x, top[1].x, &a, &b);
+            top->x = instruction.op == OP_TABLE_2
+                         ? lash_table_value(expression->table[instruction.index], top[0].x,
+                                            top[1].x, &a, &b)
+                         : binary_slopes(instruction.op, top[0].x, top[1].x, &a, &b);
             for (int k = 0; k < n; ++k) top->d[k] = chain(a, top[0].d[k]) + chain(b, top[1].d[k]);
         } else {
             top -= 2;
@@ -407,6 +423,36 @@ double lash_expression_gradient(const LashExpression* expression, const double* 
     return run_duals(expression, values, gradient, expression->variables);
 }
 
+LashTableRead lash_expression_outside(const LashExpression* expression, const double* values) {
+    double stack[MAX_STACK + 1], *top = stack; // stack[0] stays unused
+    stack[0] = 0;
+    for (int i = 0; i < expression->length; ++i) {
+        Instruction in = expression->program[i];
+        if (in.op <= OP_VARIABLE) {
+            *++top = in.op == OP_VARIABLE ? values[in.index] : expression->constant[in.index];
+            continue;
+        }
+        int n = operands(in.op);
+        top -= n - 1;
+        if (in.op == OP_TABLE || in.op == OP_TABLE_2) {
+            LashTableRead read = {.table = expression->table[in.index]};
+            if (lash_table_is_outside(read.table, top[0], n == 2 ? top[1] : 0, &read.variable,
+                                      &read.low, &read.high)) {
+                read.value = top[read.variable];
+                return read;
+            }
+            *top = lash_table_value(read.table, top[0], n == 2 ? top[1] : 0, NULL, NULL);
+        } else if (n == 1) {
+            *top = unary(in.op, top[0]);
+        } else if (n == 2) {
+            *top = binary(in.op, top[0], top[1]);
+        } else {
+            *top = top[0] != 0 ? top[1] : top[2];
+        }
+    }
+    return (LashTableRead){0};
+}
+
 bool lash_expression_uses(const LashExpression* expression, int variable) {
     for (int i = 0; i < expression->length; ++i) {
         Instruction instruction = expression->program[i];
@@ -416,6 +462,9 @@ bool lash_expression_uses(const LashExpression* expression, int variable) {
 }
 
 void lash_expression_destroy(LashExpression* expression) {
+    if (expression == NULL) return;
+    for (int i = 0; i < expression->tables; ++i) lash_table_destroy(expression->table[i]);
+    lash_free(expression->table);
     lash_free(expression);
 }
 
@@ -432,7 +481,8 @@ typedef struct Parser {
     int depth;
     const char* const* names; // (count) known variables; NULL: every name is taken into found
     int count;
-    Span* found; // (found_count) different names met, when names == NULL
+    const LashTables* tables; // that may be called; NULL: none
+    Span* found;              // (found_count) different names met, when names == NULL
     int found_count;
     Instruction* program; // capacity: one per byte of text
     double* constant;
@@ -544,6 +594,14 @@ static bool constants_on_top(const Parser* p, int n) {
     return true;
 }
 
+// A table is not folded: its values are no constants of the text.
+static void emit_table(Parser* p, int table) {
+    bool two = lash_table_variables(p->tables->table[table]) == 2;
+    p->program[p->length++] =
+        (Instruction){(uint16_t)(two ? OP_TABLE_2 : OP_TABLE), (uint16_t)table};
+    p->stack -= two;
+}
+
 static void emit(Parser* p, Op op) {
     int n = operands(op);
     if (constants_on_top(p, n)) { // their values are the last of the pool: fold
@@ -601,11 +659,14 @@ static int edit_distance(Span a, const char* b) {
 
 static const char* nearest_name(const Parser* p, Span name, bool function) {
     const char* nearest = NULL;
+    int tables = p->tables != NULL ? p->tables->count : 0;
     int best = 1 + (name.length > 3 ? 1 + (name.length > 8) : 0); // typing errors allowed
-    for (int i = 0; i < p->count + FUNCTIONS + 1; ++i) {
-        const char* other = "pi"; // behind the names, before the functions
+    for (int i = 0; i < p->count + FUNCTIONS + 1 + tables; ++i) {
+        const char* other = "pi"; // behind the names, before the functions and tables
+        int table = i - p->count - 1 - FUNCTIONS;
         if (i < p->count) other = p->names[i];
-        if (i > p->count) other = functions[i - p->count - 1].name;
+        if (i > p->count && table < 0) other = functions[i - p->count - 1].name;
+        if (table >= 0) other = lash_table_name(p->tables->table[table]);
         if (function && i <= p->count) continue; // only a function can be called
         int distance = edit_distance(name, other);
         if (distance < (int)strlen(other) && distance < best + (nearest == NULL)) {
@@ -681,11 +742,13 @@ static bool parse_number(Parser* p) {
     return true;
 }
 
-static bool parse_call(Parser* p, Span name, const Function* function) {
-    char expected[128];
-    int count = operands(function->op);
+// table: number of the table that is called, -1: a function.
+static bool parse_call(Parser* p, Span name, Op op, int table) {
+    char expected[160];
+    int count = operands(op);
     if (*p->at != '(') {
-        snprintf(expected, sizeof expected, "'(' behind the function '%s'", function->name);
+        snprintf(expected, sizeof expected, "'(' behind the %s '%.*s'",
+                 table >= 0 ? "table" : "function", name.length, name.begin);
         return fail_expected(p, expected);
     }
     if (!enter(p)) return false;
@@ -701,7 +764,11 @@ static bool parse_call(Parser* p, Span name, const Function* function) {
         }
     }
     --p->depth;
-    emit(p, function->op);
+    if (table >= 0) {
+        emit_table(p, table);
+    } else {
+        emit(p, op);
+    }
     return true;
 }
 
@@ -728,7 +795,12 @@ static bool parse_name(Parser* p) {
     p->at += name.length;
     skip_blanks(p);
     for (int i = 0; i < FUNCTIONS; ++i) {
-        if (span_is(name, functions[i].name)) return parse_call(p, name, &functions[i]);
+        if (span_is(name, functions[i].name)) return parse_call(p, name, functions[i].op, -1);
+    }
+    for (int i = 0; p->tables != NULL && i < p->tables->count; ++i) {
+        const LashTable* table = p->tables->table[i];
+        Op op = lash_table_variables(table) == 2 ? OP_TABLE_2 : OP_TABLE;
+        if (span_is(name, lash_table_name(table))) return parse_call(p, name, op, i);
     }
     if (*p->at == '(') return fail_unknown(p, name, true);
     if (span_is(name, "pi")) {
@@ -847,12 +919,30 @@ static void parser_free(Parser* p) {
 
 LashExpression* lash_expression_compile(const char* text, const char* const* names, int count,
                                         LashError* error) {
+    return lash_expression_compile_with(text, names, count, NULL, error);
+}
+
+// All tables that were offered, so that their numbers stay; the expression owns them, too.
+static void keep_tables(LashExpression* expression, const LashTables* tables) {
+    bool calls = false;
+    for (int i = 0; i < expression->length; ++i)
+        calls = calls || expression->program[i].op == OP_TABLE ||
+                expression->program[i].op == OP_TABLE_2;
+    if (!calls) return;
+    expression->tables = tables->count;
+    expression->table = lash_alloc((size_t)tables->count * sizeof *expression->table);
+    for (int i = 0; i < tables->count; ++i)
+        expression->table[i] = lash_table_share(tables->table[i]);
+}
+
+LashExpression* lash_expression_compile_with(const char* text, const char* const* names, int count,
+                                             const LashTables* tables, LashError* error) {
     LASH_ASSERT(count >= 0 && count <= UINT16_MAX);
     if (text == NULL || (count > 0 && names == NULL)) {
         lash_error_null(error, "an expression and the names of its variables");
         return NULL;
     }
-    Parser p = {.error = error, .names = names, .count = count};
+    Parser p = {.error = error, .names = names, .count = count, .tables = tables};
     LashExpression* expression = NULL;
     if (parse(&p, text)) {
         size_t constants = (size_t)p.constants * sizeof(double);
@@ -862,8 +952,9 @@ LashExpression* lash_expression_compile(const char* text, const char* const* nam
         double* constant = (double*)(memory + sizeof *expression);
         memcpy(constant, p.constant, constants);
         memcpy(constant + p.constants, p.program, program);
-        *expression = (LashExpression){count, p.length, constant,
-                                       (const Instruction*)(constant + p.constants)};
+        *expression = (LashExpression){
+            count, p.length, constant, (const Instruction*)(constant + p.constants), NULL, 0};
+        keep_tables(expression, tables);
     }
     parser_free(&p);
     return expression;
@@ -871,8 +962,26 @@ LashExpression* lash_expression_compile(const char* text, const char* const* nam
 
 bool lash_expression_names(const char* text, void (*visit)(void* context, const char* name),
                            void* context, LashError* error) {
+    return lash_expression_names_with(text, NULL, visit, context, error);
+}
+
+static void no_visit(void* context, const char* name) {
+    (void)name;
+    ++*(int*)context;
+}
+
+bool lash_expression_is_free_name(const char* name) {
+    int count = 0;
+    LashError ignored = {0};
+    if (!is_name_start(name[0]) || (size_t)name_length(name) != strlen(name)) return false;
+    return lash_expression_names(name, no_visit, &count, &ignored) && count == 1;
+}
+
+bool lash_expression_names_with(const char* text, const LashTables* tables,
+                                void (*visit)(void* context, const char* name), void* context,
+                                LashError* error) {
     if (text == NULL || visit == NULL) return lash_error_null(error, "an expression");
-    Parser p = {.error = error};
+    Parser p = {.error = error, .tables = tables};
     p.found = lash_alloc((strlen(text) + 1) * sizeof *p.found);
     bool good = parse(&p, text);
     for (int i = 0; good && i < p.found_count; ++i) {

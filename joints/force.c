@@ -286,6 +286,14 @@ LashForceValue lash_mechanism_force_value(const LashMechanism* mech, LashSystemW
     return result;
 }
 
+LashTableRead lash_mechanism_force_outside(const LashMechanism* mech, int force, int component,
+                                           double t, const LashForceValue* value) {
+    const LashFunction* f = &mech->force[force].def.component[component];
+    if (f->expression == NULL) return (LashTableRead){0};
+    const double in[3] = {t / f->in[0], value->x / f->in[1], value->speed / f->in[2]};
+    return lash_expression_outside(f->expression, in);
+}
+
 bool lash_mechanism_driver_value(const LashMechanism* mech, int joint, int coordinate, double t,
                                  double* value, double* rate) {
     const Joint* j = &mech->joint[joint];

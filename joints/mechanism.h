@@ -317,6 +317,9 @@ typedef struct LashForceValue {
 } LashForceValue;
 LashForceValue lash_mechanism_force_value(const LashMechanism* mech, LashSystemWork* work,
                                           int force, double t, const double* q, const double* v);
+// Where a component of a force reads a table outside its range at t; table NULL: nowhere.
+LashTableRead lash_mechanism_force_outside(const LashMechanism* mech, int force, int component,
+                                           double t, const LashForceValue* value);
 // What the driver of a coordinate prescribes at t: position or speed, and its rate by t. False:
 // there is no driver.
 bool lash_mechanism_driver_value(const LashMechanism* mech, int joint, int coordinate, double t,

@@ -216,6 +216,23 @@ static void put_many(AppJson* json, const KeySpec* spec) {
     app_json_end_object(json);
 }
 
+// A list of numbers, or of lists of numbers.
+static void put_rows(AppJson* json, const KeySpec* spec) {
+    app_json_put_text(json, "type", "array");
+    app_json_put_integer(json, "minItems", 1);
+    app_json_key(json, "items");
+    app_json_begin_object(json);
+    begin_choice(json);
+    put_number(json, spec->range);
+    app_json_begin_object(json);
+    app_json_put_text(json, "type", "array");
+    app_json_key(json, "items");
+    put_number(json, spec->range);
+    app_json_end_object(json);
+    app_json_end_array(json);
+    app_json_end_object(json);
+}
+
 static void put_parameters(AppJson* json) {
     app_json_put_text(json, "type", "object");
     app_json_key(json, "additionalProperties");
@@ -253,6 +270,9 @@ static void put_key(AppJson* json, const KeySpec* spec) {
         case KEY_VECTORS:
         case KEY_NUMBERS:
             put_many(json, spec);
+            break;
+        case KEY_ROWS:
+            put_rows(json, spec);
             break;
         case KEY_NUMBER:
         case KEY_INTEGER:

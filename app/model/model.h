@@ -4,6 +4,7 @@
 #define LASH_APP_MODEL_H
 
 #include "core/error.h"
+#include "core/table.h"
 #include "core/types.h"
 #include "geometry/pairs.h"
 #include "geometry/shape.h"
@@ -247,6 +248,19 @@ typedef struct LashModelOutput {
     LashVec3 body_point; // [m]
 } LashModelOutput;
 
+typedef struct
+    LashModelTable { // a function of one or two variables, in the units that its expressions give it
+    bool given;
+    char *name, *file; // file: CSV instead of x, y and values; NULL: none
+    double *x, *y, *values;
+    int x_count, y_count, value_count;
+    int interpolation; // LashTableKind
+    int outside;       // LashTableOutside
+    // resolved
+    LashTable* table; // owned
+    char hash[65];    // of the file; empty: none
+} LashModelTable;
+
 typedef struct LashModelSimulation {
     bool given;
     LashSettings settings;
@@ -282,6 +296,9 @@ typedef struct LashModel {
     LashModelParameter* parameter;
     int parameters;
     LashVec3 gravity; // [m/s^2]
+    LashModelTable* table;
+    int tables;
+    LashTable** compiled_table; // (tables) as expressions want them
     LashModelPart* part;
     int parts;
     LashModelJoint* joint;

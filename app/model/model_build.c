@@ -52,7 +52,7 @@ static void build_coordinates(const LashModel* model, const LashModelJoint* join
         ModelUnit unit = angle ? UNIT_ANGULAR_VELOCITY : UNIT_VELOCITY;
         if (position) unit = angle ? UNIT_ANGLE : UNIT_LENGTH;
         x->driver = position ? LASH_DRIVE_POSITION : LASH_DRIVE_SPEED;
-        x->motion = model_compile_function(position ? &driver->position : &driver->speed,
+        x->motion = model_compile_function(model, position ? &driver->position : &driver->speed,
                                            model_unit_factor(units, unit), t, 1, 1);
     }
     for (int i = 0; i < joint->limits; ++i) {
@@ -102,7 +102,7 @@ static void build_line_force(const LashModel* model, const LashMechanism* mech,
     def->b_point = body_point(model, force->part_b, force->b_point);
     if (force->force_components > 0) {
         def->component[0] = model_compile_function(
-            &force->force[0], model_unit_factor(units, UNIT_FORCE),
+            model, &force->force[0], model_unit_factor(units, UNIT_FORCE),
             model_unit_factor(units, UNIT_TIME), model_unit_factor(units, UNIT_LENGTH),
             model_unit_factor(units, UNIT_VELOCITY));
     }
@@ -118,7 +118,7 @@ static void build_joint_force(const LashModel* model, const LashMechanism* mech,
     def->coordinate = force->coordinate_index;
     if (force->force_components > 0) {
         def->component[0] = model_compile_function(
-            &force->force[0], model_unit_factor(units, angle ? UNIT_TORQUE : UNIT_FORCE),
+            model, &force->force[0], model_unit_factor(units, angle ? UNIT_TORQUE : UNIT_FORCE),
             model_unit_factor(units, UNIT_TIME),
             model_unit_factor(units, angle ? UNIT_ANGLE : UNIT_LENGTH),
             model_unit_factor(units, angle ? UNIT_ANGULAR_VELOCITY : UNIT_VELOCITY));
@@ -135,7 +135,7 @@ static void build_part_force(const LashModel* model, const LashMechanism* mech,
     if (!torque) def->b_point = body_point(model, force->part_b, force->point);
     for (int i = 0; i < 3; ++i) {
         def->component[i] =
-            model_compile_function(torque ? &force->torque[i] : &force->force[i],
+            model_compile_function(model, torque ? &force->torque[i] : &force->force[i],
                                    model_unit_factor(units, torque ? UNIT_TORQUE : UNIT_FORCE),
                                    model_unit_factor(units, UNIT_TIME), 1, 1);
     }

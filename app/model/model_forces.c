@@ -198,7 +198,9 @@ static bool resolve_part(ModelContext* context, const char* path, LashModelForce
         if (f->force[i].text == NULL) continue;
         LashError ignored = {0};
         static const char* const only_t[] = {"t"};
-        LashExpression* e = lash_expression_compile(f->force[i].text, only_t, 1, &ignored);
+        LashTables tables = model_tables(context->model);
+        LashExpression* e =
+            lash_expression_compile_with(f->force[i].text, only_t, 1, &tables, &ignored);
         lash_expression_destroy(e);
         if (e == NULL) {
             snprintf(key, sizeof key, "%s.force[%d]", path, i);

@@ -43,6 +43,7 @@ typedef enum KeyType {
     KEY_NUMBER,
     KEY_PLAY, // as KEY_NUMBER, or {"fit": "10 H7/g6"}: half of the play in the middle of the zones
     KEY_NUMBERS, // double* from a list; the count goes to count_offset
+    KEY_ROWS,    // the same from a list of numbers, or of lists of as many numbers each
     KEY_INTEGER, // int
     KEY_LONG,    // int64_t, to 2^53: those that a JSON number holds exactly
     KEY_BOOL,
@@ -95,7 +96,8 @@ KeySpec model_key(const KeyTable* table, int i);
 
 extern const KeyTable model_root_table, model_units_table, model_part_table, model_shape_table,
     model_pose_table, model_joint_table, model_driver_table, model_limit_table, model_force_table,
-    model_contact_table, model_output_table, model_simulation_table, model_face_table;
+    model_contact_table, model_output_table, model_simulation_table, model_face_table,
+    model_table_table;
 extern const char* const model_direction_names[];
 
 typedef struct ModelContext {
@@ -140,8 +142,12 @@ bool model_evaluate(ModelContext* context, const char* path, const char* text, d
 // A function of the first `variables` of t, x, v, and of parameters.
 bool model_read_function(ModelContext* context, const char* path, const char* text, int variables,
                          LashModelFunction* function);
-LashFunction model_compile_function(const LashModelFunction* function, double out, double t_unit,
-                                    double x_unit, double v_unit);
+LashFunction model_compile_function(const LashModel* model, const LashModelFunction* function,
+                                    double out, double t_unit, double x_unit, double v_unit);
+
+// Tables are made as soon as they are read: every expression behind them may call them.
+bool model_make_tables(ModelContext* context);
+LashTables model_tables(const LashModel* model);
 
 // Resolution after reading: names, mass properties, frames. Each reports the first error it meets.
 bool model_resolve_pose(ModelContext* context, const char* path, const LashModelPose* raw,

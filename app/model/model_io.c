@@ -46,6 +46,7 @@ void lash_model_destroy(LashModel* model) {
     if (model == NULL) return;
     for (int i = 0; i < model->contact_points; ++i) lash_pair_destroy(model->contact_point[i].pair);
     for (int i = 0; i < model->cads; ++i) lash_shape_destroy(model->cad[i].shape);
+    for (int i = 0; i < model->tables; ++i) lash_table_destroy(model->table[i].table);
     cJSON_Delete(model->document);
     for (Block* block = model->memory; block != NULL;) {
         Block* next = block->next;
@@ -174,6 +175,27 @@ static bool read_list_of_numbers(Reader* r, const cJSON* node, const KeySpec* sp
     memcpy(target + spec->offset, &values, sizeof values);
     memcpy(target + spec->count_offset, &count, sizeof count);
     return read_numbers(r, node, spec, count, values);
+}
+
+// Numbers, or lists of as many numbers each, behind each other.
+static bool read_rows(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
+    if (!cJSON_IsArray(node) || !cJSON_IsArray(node->child))
+        return read_list_of_numbers(r, node, spec, target);
+    int rows = cJSON_GetArraySize(node), columns = cJSON_GetArraySize(node->child), row = 0;
+    int count = rows * columns;
+    double* values = model_alloc(r->context->model, (size_t)count * sizeof *values);
+    memcpy(target + spec->offset, &values, sizeof values);
+    memcpy(target + spec->count_offset, &count, sizeof count);
+    size_t length = strlen(r->path);
+    const cJSON* item;
+    cJSON_ArrayForEach(item, node) {
+        app_json_path_index(r->path, sizeof r->path, row);
+        if (!read_numbers(r, item, spec, columns, values + (size_t)row * (size_t)columns))
+            return false;
+        ++row;
+        r->path[length] = '\0';
+    }
+    return true;
 }
 
 // One text, or a list of them.
@@ -474,6 +496,8 @@ static bool read_key(Reader* r, const cJSON* node, const KeySpec* spec, char* ta
             return read_texts(r, node, spec, target);
         case KEY_NUMBERS:
             return read_list_of_numbers(r, node, spec, target);
+        case KEY_ROWS:
+            return read_rows(r, node, spec, target);
         case KEY_PLAY:
             if (cJSON_IsObject(node)) return read_fit(r, node, field);
             // fall through
@@ -634,10 +658,27 @@ static bool read_base(Reader* r, const cJSON* root) {
     return read_parameters(r, cJSON_GetObjectItemCaseSensitive(root, "parameters"));
 }
 
+// Tables come before all expressions that may call them.
+static bool read_tables(Reader* r, const cJSON* root) {
+    LashModel* model = r->context->model;
+    const cJSON* node = cJSON_GetObjectItemCaseSensitive(root, "tables");
+    KeySpec spec = {.type = KEY_LIST,
+                    .table = &model_table_table,
+                    .offset = offsetof(LashModel, table),
+                    .count_offset = offsetof(LashModel, tables)};
+    if (node == NULL) return true;
+    snprintf(r->path, sizeof r->path, "tables");
+    return read_list(r, node, &spec, (char*)model) && model_make_tables(r->context);
+}
+
 static bool read_root(Reader* r, const cJSON* root) {
-    if (!read_base(r, root)) return false;
+    LashModel* model = r->context->model;
+    if (!read_base(r, root) || !read_tables(r, root)) return false;
+    LashModelTable* tables = model->table;
     r->path[0] = '\0';
-    return read_table(r, root, &model_root_table, (char*)r->context->model);
+    bool good = read_table(r, root, &model_root_table, (char*)model);
+    model->table = tables; // made already; the root's list has read their keys once more
+    return good;
 }
 
 // The checked text as a tree; NULL with error.

@@ -45,7 +45,8 @@ static bool list_names(ModelContext* context, const char* path, const char* text
         return model_fail(context, path, "this expression has %zu characters; at most %d are read",
                           strlen(text), MAX_TEXT - 1);
     }
-    if (!lash_expression_names(text, collect_name, list, &inner)) {
+    LashTables tables = model_tables(context->model);
+    if (!lash_expression_names_with(text, &tables, collect_name, list, &inner)) {
         return model_fail(context, path, "%s", inner.message);
     }
     if (list->overflow) {
@@ -57,8 +58,9 @@ static bool list_names(ModelContext* context, const char* path, const char* text
 static bool compile_and_evaluate(ModelContext* context, const char* path, const char* text,
                                  const NameList* names, const double* values, double* value) {
     LashError inner = {0};
-    LashExpression* expression =
-        lash_expression_compile(text, (const char* const*)names->name, names->count, &inner);
+    LashTables tables = model_tables(context->model);
+    LashExpression* expression = lash_expression_compile_with(text, (const char* const*)names->name,
+                                                              names->count, &tables, &inner);
     if (expression == NULL) return model_fail(context, path, "%s", inner.message);
     *value = lash_expression_value(expression, values);
     lash_expression_destroy(expression);
@@ -339,19 +341,23 @@ bool model_read_function(ModelContext* context, const char* path, const char* te
     if (constant) return model_evaluate(context, path, text, &function->value);
     function->text = replace_parameters(context->model, text);
     LashError inner = {0};
-    LashExpression* expression = lash_expression_compile(function->text, variable_names, 3, &inner);
+    LashTables tables = model_tables(context->model);
+    LashExpression* expression =
+        lash_expression_compile_with(function->text, variable_names, 3, &tables, &inner);
     if (expression == NULL) return model_fail(context, path, "%s", inner.message);
     lash_expression_destroy(expression);
     return true;
 }
 
-LashFunction model_compile_function(const LashModelFunction* function, double out, double t_unit,
-                                    double x_unit, double v_unit) {
+LashFunction model_compile_function(const LashModel* model, const LashModelFunction* function,
+                                    double out, double t_unit, double x_unit, double v_unit) {
     LashFunction result = {.out = out, .in = {t_unit, x_unit, v_unit}};
     if (function->text == NULL) {
         result.out = out * function->value;
     } else {
-        result.expression = lash_expression_compile(function->text, variable_names, 3, NULL);
+        LashTables tables = model_tables(model);
+        result.expression =
+            lash_expression_compile_with(function->text, variable_names, 3, &tables, NULL);
         LASH_ASSERT(result.expression != NULL); // it was compiled when the model was read
     }
     return result;

@@ -57,6 +57,18 @@ static void arguments_of(const LashForceValue* value, char* text, size_t size) {
         snprintf(text, size, " with x = %.6g, v = %.6g (SI)", value->x, value->speed);
 }
 
+// "; table 'pull' was read at x = 12, outside 0 to 10", where that is the cause; else empty.
+static void table_left(const Cause* cause, int force, int component, const LashForceValue* value,
+                       char* text, size_t size) {
+    LashTableRead read =
+        lash_mechanism_force_outside(cause->of->mech, force, component, cause->fault.t, value);
+    text[0] = '\0';
+    if (read.table == NULL) return;
+    snprintf(text, size, "; table '%.40s' was read at %s = %.6g, outside %.6g to %.6g",
+             lash_table_name(read.table), read.variable == 0 ? "x" : "y", read.value, read.low,
+             read.high);
+}
+
 static bool force_not_finite(Cause* cause) {
     const AppStepFailure* of = cause->of;
     const LashFault* fault = &cause->fault;
@@ -79,10 +91,12 @@ static bool force_not_finite(Cause* cause) {
                      "has a corner or a pole there",
                      force->name, parts, fault->t, arguments, expression);
         } else {
+            char table[160];
+            table_left(cause, k, component, &value, table, sizeof table);
             snprintf(cause->text, sizeof cause->text,
-                     "force '%.60s' %s is %s at t = %.9g s%s: check \"%.120s\"%s", force->name,
+                     "force '%.60s' %s is %s at t = %.9g s%s: check \"%.100s\"%s%s", force->name,
                      parts, isnan(result) ? "not a number" : "infinite", fault->t, arguments,
-                     expression, axis[component]);
+                     expression, axis[component], table);
         }
         return true;
     }

@@ -59,6 +59,7 @@ static bool same_key(const KeySpec* key, const char* a, const char* b) {
         case KEY_INERTIA:
             return same_bytes(p, q, sizeof(Mat3));
         case KEY_NUMBERS:
+        case KEY_ROWS:
             return same_list(key, a, b, sizeof(double));
         case KEY_VECTORS:
             return same_list(key, a, b, sizeof(Vec3));

@@ -318,6 +318,13 @@ static char* cad_hashes(const LashModel* model) {
         put_cad(&json, model->contact[i].a.step, model->contact[i].a.extra);
         put_cad(&json, model->contact[i].b.step, model->contact[i].b.extra);
     }
+    for (int i = 0; model != NULL && i < model->tables; ++i) {
+        if (model->table[i].file == NULL) continue;
+        app_json_begin_array(&json);
+        app_json_text(&json, model->table[i].file);
+        app_json_text(&json, model->table[i].hash);
+        app_json_end_array(&json);
+    }
     app_json_end_array(&json);
     for (char* c = json.text; *c != '\0'; ++c) {
         if (*c == '\n') *c = ' '; // one line

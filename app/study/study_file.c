@@ -109,7 +109,10 @@ static bool compile_output(ModelContext* context, LashStudy* study, int index) {
     const char** names = lash_alloc((size_t)capacity * sizeof *names);
     int count = lash_study_names(study, index, names, capacity);
     LashError inner = {0};
-    output->compiled = lash_expression_compile(output->expression, names, count, &inner);
+    LashTables tables = {0};
+    if (study->model != NULL) tables = model_tables(study->model);
+    output->compiled =
+        lash_expression_compile_with(output->expression, names, count, &tables, &inner);
     lash_free(names);
     if (output->compiled != NULL) return true;
     char path[48];
