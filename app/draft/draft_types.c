@@ -201,14 +201,10 @@ static const double LONG_BORE = 2; // engaged length by diameter; levers have 0.
 
 static bool is_plunger(const Draft* draft, const DraftJoint* j) {
     if (!is_open(j) || j->length < 2 * LONG_BORE * draft->round[j->pin].radius) return false;
-    int ends[2] = {j->outer, j->inner};
-    for (int k = 0; k < 2; ++k) {
-        int count = 0;
-        for (int i = 0; i < draft->joints; ++i)
-            count += draft->joint[i].outer == ends[k] || draft->joint[i].inner == ends[k];
-        if (count == 1 && !draft->body[ends[k]].ground) return true;
-    }
-    return false;
+    int count = 0; // of joints of the pin's body: a bore around a pin of another part is a lever
+    for (int i = 0; i < draft->joints; ++i)
+        count += draft->joint[i].outer == j->inner || draft->joint[i].inner == j->inner;
+    return count == 1 && !draft->body[j->inner].ground;
 }
 
 static void decide_open(Draft* draft) {
