@@ -106,6 +106,28 @@ bool draft_choose_ground(Draft* draft, const DraftOptions* options, LashError* e
     return true;
 }
 
+// What may be the reason, and what to do.
+static bool no_joints(Draft* draft, LashError* error) {
+    if (draft->bodies == 1) {
+        return lash_error_set(error, LASH_ERROR_MODEL, "",
+                              "all %d parts are held together by fasteners: nothing moves "
+                              "(--fasteners keep leaves them apart)",
+                              draft->parts);
+    }
+    draft_find_contacts(draft);
+    if (draft->overlaps > 0) {
+        return lash_error_set(error, LASH_ERROR_MODEL, "",
+                              "no joint was found between the %d parts, and %s: they do not stand "
+                              "in their places (export the assembly as one STEP file)",
+                              draft->parts, draft->note[draft->notes - 1].text);
+    }
+    return lash_error_set(error, LASH_ERROR_MODEL, "",
+                          "no pin in a bore, ball in a socket or guide was found between the %d "
+                          "parts: do they stand in their places? (--clearance-max takes larger "
+                          "plays)",
+                          draft->parts);
+}
+
 Draft* draft_create(const LashShape* shape, const DraftOptions* options, LashError* error) {
     Draft* draft = lash_alloc(sizeof *draft);
     draft->shape = shape;
@@ -116,18 +138,13 @@ Draft* draft_create(const LashShape* shape, const DraftOptions* options, LashErr
         draft_weld(draft, options);
         draft_sort_planes(draft);
         draft_find_guides(draft, options);
-        good =
-            draft->joints > 0 ||
-            lash_error_set(error, LASH_ERROR_MODEL, "",
-                           "no pin in a bore, ball in a socket or guide was found between the %d "
-                           "parts: do they stand in their places? (--clearance-max takes larger "
-                           "plays)",
-                           draft->parts);
+        good = draft->joints > 0 || no_joints(draft, error);
     }
     if (good) good = draft_choose_ground(draft, options, error);
     if (good) {
         draft_decide_types(draft);
         draft_count_freedom(draft);
+        draft_find_contacts(draft);
         return draft;
     }
     draft_destroy(draft);
@@ -136,8 +153,9 @@ Draft* draft_create(const LashShape* shape, const DraftOptions* options, LashErr
 
 void draft_destroy(Draft* draft) {
     if (draft == NULL) return;
-    void* owned[] = {draft->part,  draft->body, draft->round,          draft->plane,
-                     draft->joint, draft->note, draft->first_triangle, draft->triangle};
+    void* owned[] = {draft->part,           draft->body,     draft->round,
+                     draft->plane,          draft->joint,    draft->note,
+                     draft->first_triangle, draft->triangle, draft->contact};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; ++i) lash_free(owned[i]);
     lash_free(draft);
 }

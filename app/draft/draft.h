@@ -67,6 +67,7 @@ typedef struct DraftJoint {
     Vec3 point, axis, x_axis;
     double play;     // radial, or per side [m]
     bool no_play;    // drawn at nominal size
+    double apart;    // axes or centers of bore and pin as drawn [m]
     int bore, pin;   // rounds, -1: planes
     bool stopped[2]; // along -axis, +axis
     double axial;    // play against the stops, per side [m]; NAN: not found
@@ -78,6 +79,15 @@ typedef struct DraftJoint {
     DraftConfidence confidence;
     char name[200], reason[300];
 } DraftJoint;
+
+enum { DRAFT_CONTACT_FACES = 24 };
+
+// Faces of two bodies that are near and no joint: they could touch.
+typedef struct DraftContact {
+    int body[2];
+    int face[2][DRAFT_CONTACT_FACES], faces[2]; // rows of the shape
+    double gap;                                 // least [m]
+} DraftContact;
 
 typedef struct DraftNote {
     char text[300];
@@ -99,8 +109,10 @@ typedef struct Draft {
     DraftJoint* joint;
     int *first_triangle, *triangle; // (faces + 1), (triangles): rows of the mesh by face
     DraftNote* note;                // welds, doubts, freedom: in words
-    int parts, bodies, rounds, planes, joints, notes;
-    int freedom; // degrees of freedom of the drafted mechanism
+    DraftContact* contact;
+    int parts, bodies, rounds, planes, joints, notes, contacts;
+    int overlaps; // pairs of bodies that are in each other
+    int freedom;  // degrees of freedom of the drafted mechanism
     int redundant;
 } Draft;
 
@@ -121,6 +133,7 @@ void draft_find_guides(Draft* draft, const DraftOptions* options); // joints of 
 void draft_decide_types(Draft* draft);                             // geometry, then freedom
 bool draft_choose_ground(Draft* draft, const DraftOptions* options, LashError* error);
 void draft_count_freedom(Draft* draft);
+void draft_find_contacts(Draft* draft); // candidates, overlaps
 
 void draft_add_joint(Draft* draft, const DraftJoint* joint); // or the one with the least play
 // Do two plane faces with opposite normals stand across from each other?

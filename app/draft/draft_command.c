@@ -129,6 +129,12 @@ static void print_draft(const Draft* draft, const char* output) {
         printf("  %-7s %-12s %-28s %s\n", draft_confidence_name[j->confidence],
                draft_type_name[j->type], j->name, j->reason);
     }
+    for (int i = 0; i < draft->contacts; ++i) {
+        const DraftContact* c = &draft->contact[i];
+        printf("  off     contact      %s-%s: %d and %d faces, %.4g mm apart\n",
+               draft->body[c->body[0]].name, draft->body[c->body[1]].name, c->faces[0], c->faces[1],
+               1e3 * c->gap);
+    }
     for (int i = 0; i < draft->notes; ++i) printf("  note    %s\n", draft->note[i].text);
     printf("freedom: %d degree%s of freedom, %d redundant row%s\n", draft->freedom,
            draft->freedom == 1 ? "" : "s", draft->redundant, draft->redundant == 1 ? "" : "s");
@@ -156,6 +162,20 @@ static void put_draft(AppJson* json, const Draft* draft, const char* output) {
         app_json_put_bool(json, "no_play", j->no_play);
         app_json_put_text(json, "confidence", draft_confidence_name[j->confidence]);
         app_json_put_text(json, "reason", j->reason);
+        app_json_end_object(json);
+    }
+    app_json_end_array(json);
+    app_json_put_integer(json, "overlaps", draft->overlaps);
+    app_json_key(json, "contacts");
+    app_json_begin_array(json);
+    for (int i = 0; i < draft->contacts; ++i) {
+        const DraftContact* c = &draft->contact[i];
+        app_json_begin_object(json);
+        app_json_put_text(json, "a", draft->body[c->body[0]].name);
+        app_json_put_text(json, "b", draft->body[c->body[1]].name);
+        app_json_put_integer(json, "a_faces", c->faces[0]);
+        app_json_put_integer(json, "b_faces", c->faces[1]);
+        app_json_put_number(json, "gap", c->gap);
         app_json_end_object(json);
     }
     app_json_end_array(json);

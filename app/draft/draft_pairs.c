@@ -85,6 +85,7 @@ static bool pin_in_bore(const Draft* draft, const DraftOptions* options, const D
                           .axis = bore->axis,
                           .play = fmax(play, 0),
                           .no_play = play <= ROUNDING,
+                          .apart = apart,
                           .bore = (int)(bore - draft->round),
                           .pin = (int)(pin - draft->round),
                           .length = to - from,

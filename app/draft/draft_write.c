@@ -10,6 +10,7 @@
 #include "app/draft/draft_write.h"
 #include "core/arena.h"
 #include "core/math3.h"
+#include "geometry/select.h"
 
 static void add(DraftText* text, const char* format, ...) LASH_PRINTF(2, 3);
 static void add(DraftText* text, const char* format, ...) {
@@ -67,6 +68,70 @@ static Vec3 middle_of(const LashFace* f) {
         return vec3_add_scaled(f->origin, f->radius, out);
     }
     return vec3_add_scaled(vec3_add_scaled(f->origin, f->radius, out), v, f->z);
+}
+
+// A point of the viewing mesh of the face: the middle of its largest triangle.
+static Vec3 mesh_middle(const Draft* draft, int face) {
+    const LashShape* shape = draft->shape;
+    double most = -1;
+    Vec3 best = shape->face[face].origin;
+    for (int i = draft->first_triangle[face]; i < draft->first_triangle[face + 1]; ++i) {
+        Vec3 p[3];
+        for (int k = 0; k < 3; ++k) {
+            int vertex = shape->triangle[3 * (size_t)draft->triangle[i] + k];
+            const float* q = shape->mesh_point + 3 * (size_t)vertex;
+            p[k] = vec3(q[0], q[1], q[2]);
+        }
+        double area = vec3_norm(vec3_cross(vec3_sub(p[1], p[0]), vec3_sub(p[2], p[0])));
+        if (area <= most) continue;
+        most = area;
+        best = vec3_scale(1.0 / 3, vec3_add(p[0], vec3_add(p[1], p[2])));
+    }
+    return best;
+}
+
+static void put_contact_side(AppJson* json, const Draft* draft, const DraftContact* contact,
+                             int side) {
+    app_json_key(json, side == 0 ? "a" : "b");
+    app_json_begin_object(json);
+    app_json_put_text(json, "part", draft->body[contact->body[side]].name);
+    app_json_key(json, "faces");
+    app_json_begin_array(json);
+    for (int i = 0; i < contact->faces[side]; ++i) {
+        int row = contact->face[side][i];
+        const LashFace* face = &draft->shape->face[row];
+        app_json_begin_object(json);
+        app_json_put_text(json, "type", lash_surface_type_name(face->type));
+        if (face->type == LASH_CYLINDER || face->type == LASH_SPHERE)
+            app_json_put_number(json, "radius", mm(face->radius));
+        put_point(json, "near", mesh_middle(draft, row));
+        app_json_end_object(json);
+    }
+    app_json_end_array(json);
+    app_json_end_object(json);
+}
+
+static void write_contact(DraftText* text, const Draft* draft, int index) {
+    const DraftContact* contact = &draft->contact[index];
+    AppJson json = {0};
+    char name[220], reason[100];
+    snprintf(name, sizeof name, "%s-%s contact", draft->body[contact->body[0]].name,
+             draft->body[contact->body[1]].name);
+    snprintf(reason, sizeof reason, "these faces are %.4g mm apart and no joint",
+             1e3 * contact->gap);
+    app_json_begin_object(&json);
+    app_json_put_text(&json, "name", name);
+    app_json_put_bool(&json, "off", true);
+    put_contact_side(&json, draft, contact, 0);
+    put_contact_side(&json, draft, contact, 1);
+    app_json_key(&json, "draft");
+    app_json_begin_object(&json);
+    app_json_put_text(&json, "confidence", draft_confidence_name[DRAFT_GUESS]);
+    app_json_put_text(&json, "reason", reason);
+    app_json_end_object(&json);
+    app_json_end_object(&json);
+    add_line(text, &json, index + 1 == draft->contacts);
+    app_json_free(&json);
 }
 
 static void put_faces(AppJson* json, const char* key, const Draft* draft, int round) {
@@ -184,6 +249,14 @@ static void write_joint(DraftText* text, const Draft* draft, int index) {
     app_json_free(&json);
 }
 
+// What is drawn at nominal size may stand beside its axis by more than the play of the fit, or, as
+// an ideal joint, by more than a start may be off.
+static bool must_assemble(const Draft* draft, const DraftModel* model) {
+    for (int i = 0; i < draft->joints; ++i)
+        if (draft->joint[i].no_play && draft->joint[i].apart > 1e-11) return true;
+    return model->fit != NULL;
+}
+
 DraftText draft_write(const Draft* draft, const DraftModel* model) {
     DraftText text = {0};
     AppJson name = {0};
@@ -199,9 +272,12 @@ DraftText draft_write(const Draft* draft, const DraftModel* model) {
     for (int b = 0; b < draft->bodies; ++b) write_body(&text, draft, model, b);
     add(&text, "  ],\n  \"joints\": [\n");
     for (int i = 0; i < draft->joints; ++i) write_joint(&text, draft, i);
-    // What is drawn at nominal size may stand beside its axis by more than the play of the fit.
+    if (draft->contacts > 0) {
+        add(&text, "  ],\n  \"contacts\": [\n");
+        for (int i = 0; i < draft->contacts; ++i) write_contact(&text, draft, i);
+    }
     add(&text, "  ],\n  \"simulation\": {\"step\": 1e-4, \"duration\": 0.1%s}\n}\n",
-        model->fit != NULL ? ", \"assemble\": true" : "");
+        must_assemble(draft, model) ? ", \"assemble\": true" : "");
     return text;
 }
 

@@ -182,6 +182,8 @@ typedef struct LashModelSide {
 
 typedef struct LashModelContact {
     bool given;
+    bool off; // read and checked for its keys, then left out
+    LashModelDraft draft;
     char* name;
     LashModelSide a, b;
     double restitution, friction;

@@ -116,6 +116,9 @@ static const KeySpec contact_keys[] = {
      .help = "Coulomb's coefficient, default 0"},
     {CONTACT(offset), .type = KEY_NUMBER, .unit = UNIT_LENGTH,
      .help = "of CAD surfaces: added to every gap, > 0 more play, < 0 less; default 0"},
+    {CONTACT(off), .type = KEY_BOOL, .help = "true: left out, as lash draft writes its candidates"},
+    {CONTACT(draft), .type = KEY_OBJECT, .table = &model_draft_table,
+     .help = "why lash draft put this contact here; not used"},
 };
 static void contact_defaults(void* target);
 const KeyTable model_contact_table = {.what = "a contact",
@@ -528,6 +531,7 @@ static bool resolve_contact(ModelContext* context, int index) {
 
 bool model_resolve_contacts(ModelContext* context) {
     for (int i = 0; i < context->model->contacts; ++i) {
+        if (context->model->contact[i].off) continue;
         if (!resolve_contact(context, i)) return false;
     }
     return model_find_outsides(context) && model_list_joint_contacts(context);

@@ -96,8 +96,8 @@ KeySpec model_key(const KeyTable* table, int i);
 
 extern const KeyTable model_root_table, model_units_table, model_part_table, model_shape_table,
     model_pose_table, model_joint_table, model_driver_table, model_limit_table, model_force_table,
-    model_contact_table, model_output_table, model_simulation_table, model_face_table,
-    model_table_table;
+    model_contact_table, model_draft_table, model_output_table, model_simulation_table,
+    model_face_table, model_table_table;
 extern const char* const model_direction_names[];
 
 typedef struct ModelContext {

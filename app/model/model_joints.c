@@ -60,17 +60,17 @@ static const KeySpec draft_keys[] = {
     {.key = "reason",
      .offset = offsetof(LashModelDraft, reason),
      .type = KEY_TEXT,
-     .help = "what the joint was found by"},
+     .help = "what it was found by"},
     {.key = "confidence",
      .offset = offsetof(LashModelDraft, confidence),
      .type = KEY_CHOICE,
      .choices = confidences,
      .help = "how sure that is"},
 };
-static const KeyTable draft_table = {.what = "a draft's reason",
-                                     .key = draft_keys,
-                                     .keys = sizeof draft_keys / sizeof *draft_keys,
-                                     .size = sizeof(LashModelDraft)};
+const KeyTable model_draft_table = {.what = "a draft's reason",
+                                    .key = draft_keys,
+                                    .keys = sizeof draft_keys / sizeof *draft_keys,
+                                    .size = sizeof(LashModelDraft)};
 
 #define JOINT(member) .key = #member, .offset = offsetof(LashModelJoint, member)
 static const KeySpec joint_keys[] = {
@@ -141,7 +141,7 @@ static const KeySpec joint_keys[] = {
     {JOINT(ratio), .type = KEY_NUMBER,
      .help = "gear: angle of joint_b per angle of joint_a, negative for external gears"},
     {JOINT(joint_a), .type = KEY_TEXT, .help = "gear, rack_and_pinion: joint of the driving wheel"},
-    {JOINT(draft), .type = KEY_OBJECT, .table = &draft_table,
+    {JOINT(draft), .type = KEY_OBJECT, .table = &model_draft_table,
      .help = "why lash draft put this joint here; not used"},
     {JOINT(joint_b), .type = KEY_TEXT, .help = "gear, rack_and_pinion: joint of the other part"},
 };
