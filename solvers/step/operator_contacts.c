@@ -202,11 +202,9 @@ static void add_pattern(const LashSystem* system, double weight, const double* v
     }
 }
 
-// A (by columns) += weight d(G P)/dq of an interaction, as contract gave it
-static void add_turning(LashSim* sim, const LashInteraction* item, double weight, double* A) {
-    const LashSystem* system = sim->system;
-    ContactNewton* newton = sim->operators.contacts;
-    const double* from = sim->operators.contraction;
+// A (by columns) += weight d(G P)/dq of an interaction, `from` as contract gave it
+static void add_turning(const LashSystem* system, const LashInteraction* item, double weight,
+                        const double* from, ContactNewton* newton, double* A) {
     for (int b = 0; b < item->touched; ++b) {
         int column = system->block_start[item->block[b]];
         for (int j = 0; j < lash_block_size(system, item->block[b]); ++j) {
@@ -259,7 +257,7 @@ static void derive(LashSim* sim, Step* step, ContactNewton* newton) {
         if (pushes || mean)
             system->contract(system, sim->work, step->stencil.t_star, step->q_star, i,
                              step->P + item->row, step->v, dGP, mean ? dGv : NULL);
-        if (pushes) add_turning(sim, item, -step->stencil.star_d, newton->Q);
+        if (pushes) add_turning(system, item, -step->stencil.star_d, dGP, newton, newton->Q);
         if (!mean || tau[0] != 0)
             system->contract(system, sim->work, t_end, step->q_end, i, tau, step->v,
                              tau[0] != 0 ? dGP : NULL, mean ? NULL : dGv);
@@ -269,7 +267,7 @@ static void derive(LashSim* sim, Step* step, ContactNewton* newton) {
         if (!newton->curved)
             memset(newton->C_tau, 0, (size_t)(newton->n * newton->ldn) * sizeof *newton->C_tau);
         newton->curved = true;
-        add_turning(sim, item, 1, newton->C_tau);
+        add_turning(system, item, 1, dGP, newton, newton->C_tau);
     }
 }
 

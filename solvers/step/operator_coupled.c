@@ -22,9 +22,10 @@
 
 enum { TURNS = 100 }; // of the two halves
 
-size_t coupled_work_doubles(int contacts, int contact_rows) {
+size_t coupled_scratch(int contacts, int contact_rows) {
+    enum { ARRAYS = 6, ALIGNED = 64 };
     size_t n = (size_t)(contacts + contact_rows);
-    return n * n + 4 * n + lash_lcp_work_size((int)n) / sizeof(double) + 8;
+    return (n * n + 4 * n) * sizeof(double) + lash_lcp_work_size((int)n) + ARRAYS * ALIGNED;
 }
 
 typedef struct Coupled {
@@ -38,15 +39,12 @@ typedef struct Coupled {
 static Coupled lay_out(LashSim* sim, const Step* step) {
     Coupled c = {.m = step->m, .n = step->m + step->nn, .weight = step->stencil.d_v};
     size_t n = (size_t)c.n;
-    double* at = sim->solvers.coupled;
-    c.A = at;
-    at += n * n;
-    c.b = at;
-    c.z = at + n;
-    c.row = at + 2 * n;
-    c.kept = at + 3 * n;
-    at += 4 * n;
-    c.lcp_work = at;
+    c.A = lash_arena_doubles(&sim->arena, n * n);
+    c.b = lash_arena_doubles(&sim->arena, n);
+    c.z = lash_arena_doubles(&sim->arena, n);
+    c.row = lash_arena_doubles(&sim->arena, n);
+    c.kept = lash_arena_doubles(&sim->arena, n);
+    c.lcp_work = lash_arena_push(&sim->arena, lash_lcp_work_size(c.n));
     return c;
 }
 
@@ -189,18 +187,18 @@ static void apply(LashSim* sim, Step* step, const Coupled* c) {
 }
 
 bool coupled_correct(LashSim* sim, Step* step) {
-    Coupled c = lay_out(sim, step);
     Scratch scratch = scratch_begin(sim);
+    Coupled c = lay_out(sim, step);
     double* moved = scratch_velocity(sim);
     increment_so_far(sim, step, moved);
     if (step->list->bilateral == 0) ++sim->info.projection;
     assemble(sim, step, &c, moved);
-    scratch_end(sim, scratch);
     double norm = 0;
     for (int i = 0; i < c.m; ++i) norm += c.b[i] * c.b[i];
     step->b_norm = sqrt(norm);
     bool solved = without_friction(step) && solve_lcp(sim, &c, 0, c.n, c.b);
-    if (!solved && !solve_in_turn(sim, step, &c)) return false;
-    apply(sim, step, &c);
-    return true;
+    solved = solved || solve_in_turn(sim, step, &c);
+    if (solved) apply(sim, step, &c);
+    scratch_end(sim, scratch);
+    return solved;
 }

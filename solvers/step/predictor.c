@@ -124,16 +124,18 @@ static void take_in(LashSim* sim, Span* span, Place place, const double* x) {
     span->order = 1;
     ++span->history;
     if (place.size == 0) return;
-    memcpy(sim->predictor.new_difference, x, (size_t)place.size * sizeof *x);
+    Scratch scratch = scratch_begin(sim);
+    double* next = lash_arena_doubles(&sim->arena, (size_t)place.size);
+    memcpy(next, x, (size_t)place.size * sizeof *x);
     for (int j = 0; j <= known; ++j) {
-        double error = exchange(place.size, sim->predictor.difference[j] + place.at,
-                                sim->predictor.new_difference);
+        double error = exchange(place.size, sim->predictor.difference[j] + place.at, next);
         if (j == 0) continue;
         smooth = smooth && error < 0.7 * last;
         // The highest order there is has no error yet to compare: the one before stands for it.
         if (smooth) span->order = j == known && j < most ? j + 1 : j;
         last = error;
     }
+    scratch_end(sim, scratch);
 }
 
 // Ids of the active contacts, in their order.

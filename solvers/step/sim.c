@@ -118,7 +118,6 @@ static void lay_out_predictor(Predictor* predictor, const LashSystem* system, co
     size_t line = 2 * (size_t)(system->nv + sizes->joint_rows) + 4 * (size_t)sizes->contacts;
     predictor->guess = take_doubles(t, line);
     for (int i = 0; i <= ORDERS; ++i) predictor->difference[i] = take_doubles(t, line);
-    predictor->new_difference = take_doubles(t, line);
 }
 
 static void lay_out_operators(Operators* operators, const LashSystem* system, const Sizes* sizes,
@@ -144,10 +143,8 @@ static void lay_out_operators(Operators* operators, const LashSystem* system, co
         take_doubles(t, touched * (touched > LASH_MAX_ROWS ? touched : LASH_MAX_ROWS));
 }
 
-static void lay_out_solvers(Solvers* solvers, const LashSettings* settings, const Sizes* sizes,
-                            Take* t) {
+static void lay_out_solvers(Solvers* solvers, const Sizes* sizes, Take* t) {
     int contacts = sizes->contacts, rows = sizes->contact_rows;
-    if (settings->coupled) solvers->coupled = take_doubles(t, coupled_work_doubles(contacts, rows));
     if (contacts == 0) return;
     solvers->friction = take(t, lash_friction_work_size(contacts, rows));
     solvers->levenberg = take_doubles(t, friction_levenberg_size(contacts, rows));
@@ -155,10 +152,14 @@ static void lay_out_solvers(Solvers* solvers, const LashSettings* settings, cons
 }
 
 // Room of the functions of a step, each between mark and release: the deepest nesting of them.
-static size_t scratch_bytes(const LashSystem* system) {
+static size_t scratch_bytes(const LashSim* sim) {
     enum { NESTED = 16 };
+    const LashSystem* system = sim->system;
     size_t n = (size_t)(system->nv + system->nq + system->max_rows);
-    return NESTED * (n * sizeof(double) + 3 * 64);
+    size_t most = NESTED * (n * sizeof(double) + 3 * 64);
+    if (sim->settings.coupled)
+        most += coupled_scratch(sim->sizes.contacts, sim->sizes.contact_rows);
+    return most;
 }
 
 static void lay_out(LashSim* sim, const LashInteractionList* list, Take* t) {
@@ -184,7 +185,7 @@ static void lay_out(LashSim* sim, const LashInteractionList* list, Take* t) {
     sim->drivers.speed_end = take_doubles(t, drivers);
     lay_out_predictor(&sim->predictor, system, sizes, t);
     lay_out_operators(&sim->operators, system, sizes, t);
-    lay_out_solvers(&sim->solvers, &sim->settings, sizes, t);
+    lay_out_solvers(&sim->solvers, sizes, t);
     sim->reactions.P = take_doubles(t, rows);
     sim->reactions.parts = take_doubles(t, (size_t)sizes->joint_rows);
     sim->pushes.capacity = 4 * (sizes->contacts + 1);
@@ -234,7 +235,7 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     sim->drivers.count = drivers_count(list);
     Take t = {.arena = &sim->arena};
     lay_out(sim, list, &t);
-    lash_arena_reserve(&sim->arena, t.bytes + scratch_bytes(system) + 64);
+    lash_arena_reserve(&sim->arena, t.bytes + scratch_bytes(sim) + 64);
     lay_out(sim, list, &t);
     pattern_sort(sim);
     weigh_velocities(sim, start);

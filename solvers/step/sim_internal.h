@@ -170,7 +170,6 @@ typedef struct State {
 // (predictor.c).
 typedef struct Predictor {
     double* difference[ORDERS + 1];
-    double* new_difference; // scratch
     Span span[SPANS];
     int history;                       // steps since the last jump
     uint64_t contacts_key;             // ids of the contacts that acted in the last step
@@ -223,7 +222,6 @@ typedef struct Experience {
 // Workspaces of the solvers of complementarity problems.
 typedef struct Solvers {
     void *friction, *levenberg, *projection;
-    double* coupled;
 } Solvers;
 
 // What stopped a step, and where.
@@ -494,7 +492,7 @@ void keep_joints_closed(LashSim* sim, Step* step, double* x);
 void increment_so_far(LashSim* sim, const Step* step, double* moved);
 
 // --- Velocities and positions in one problem (operator_coupled.c) --------------------------------
-size_t coupled_work_doubles(int contacts, int contact_rows);
+size_t coupled_scratch(int contacts, int contact_rows); // [bytes] of coupled_correct
 // dv, the velocity correction without contacts, P and tau are completed.
 bool coupled_correct(LashSim* sim, Step* step);
 
