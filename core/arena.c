@@ -66,21 +66,3 @@ void lash_arena_free(LashArena* arena) {
     if (arena->memory != NULL) munmap(arena->memory, arena->capacity);
     *arena = (LashArena){0};
 }
-
-void* lash_arena_push(LashArena* arena, size_t bytes) {
-    size_t padded = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    LASH_ASSERT(padded <= arena->capacity - arena->used);
-    void* memory = arena->memory + arena->used;
-    arena->used += padded;
-    if (arena->used > arena->peak) arena->peak = arena->used;
-    return memory;
-}
-
-LashArenaMark lash_arena_mark(const LashArena* arena) {
-    return (LashArenaMark){arena->used};
-}
-
-void lash_arena_release(LashArena* arena, LashArenaMark mark) {
-    LASH_ASSERT(mark.used <= arena->used);
-    arena->used = mark.used;
-}

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/error.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -34,12 +36,24 @@ typedef struct LashArenaMark {
 void lash_arena_reserve(LashArena* arena,
                         size_t bytes); // contents are lost; only when nothing is pushed
 void lash_arena_free(LashArena* arena);
-void* lash_arena_push(LashArena* arena,
-                      size_t bytes); // 64-byte aligned; zero where nothing was pushed before;
-                                     // asserts when full
-LashArenaMark lash_arena_mark(const LashArena* arena);
-void lash_arena_release(LashArena* arena, LashArenaMark mark);
 
+// 64-byte aligned; zero where nothing was pushed before; asserts when full.
+static inline void* lash_arena_push(LashArena* arena, size_t bytes) {
+    size_t padded = (bytes + 63) / 64 * 64;
+    LASH_ASSERT(padded <= arena->capacity - arena->used);
+    void* memory = arena->memory + arena->used;
+    arena->used += padded;
+    if (arena->used > arena->peak) arena->peak = arena->used;
+    return memory;
+}
+static inline LashArenaMark lash_arena_mark(const LashArena* arena) {
+    LashArenaMark mark = {arena->used};
+    return mark;
+}
+static inline void lash_arena_release(LashArena* arena, LashArenaMark mark) {
+    LASH_ASSERT(mark.used <= arena->used);
+    arena->used = mark.used;
+}
 static inline double* lash_arena_doubles(LashArena* arena, size_t count) {
     return (double*)lash_arena_push(arena, count * sizeof(double));
 }

@@ -527,13 +527,13 @@ void contacts_take(LashSim* sim, Step* step, const double* P, double* x) {
 void contacts_push(LashSim* sim, Step* step, double* x) {
     int nv = sim->system->nv;
     impulse_answer(sim, step, x);
-    for (int i = 0; i < nv; ++i) step->dv[i] += x[i];
+    lash_axpy(nv, 1, x, step->dv);
     if (step->list->bilateral == 0) return;
     Scratch scratch = scratch_begin(sim);
     double *z = scratch_velocity(sim), *dP = scratch_rows(sim);
     joints_answer(sim, step, x, dP, z);
-    for (int i = 0; i < nv; ++i) step->dv[i] += z[i];
-    for (int i = 0; i < step->list->bilateral_rows; ++i) step->P[i] += dP[i];
+    lash_axpy(nv, 1, z, step->dv);
+    lash_axpy(step->list->bilateral_rows, 1, dP, step->P);
     scratch_end(sim, scratch);
 }
 
@@ -594,8 +594,8 @@ void keep_joints_closed(LashSim* sim, Step* step, double* x) {
     lash_joint_solver_solve(joints, u, dtau);
     joints_push(sim, step, step->G, dtau, NULL, z);
     solve_metric(sim, z);
-    for (int i = 0; i < system->nv; ++i) x[i] += z[i];
-    for (int i = 0; i < list->bilateral_rows; ++i) step->tau[i] += dtau[i];
+    lash_axpy(system->nv, 1, z, x);
+    lash_axpy(list->bilateral_rows, 1, dtau, step->tau);
     scratch_end(sim, scratch);
 }
 

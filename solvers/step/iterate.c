@@ -139,29 +139,28 @@ static Verdict judge(LashSim* sim, Step* step, Convergence* convergence) {
 
 // --- The loop ------------------------------------------------------------------------------------
 
-static bool evaluate(LashSim* sim, Step* step) {
+static bool evaluate(LashSim* sim, Step* step, const Operator* operator) {
     residual_places(sim, step);
-    if (!residual_rows(sim, step) || !attempt_operator(sim, step)->prepare(sim, step)) return false;
+    if (!residual_rows(sim, step) || !operator->prepare(sim, step)) return false;
     residual_errors(sim, step);
     return true;
 }
 
-static LashOutcome take_kept(LashSim* sim, Step* step) {
+static LashOutcome take_kept(LashSim* sim, Step* step, const Operator* operator) {
     iterate_restore(sim, step);
-    return evaluate(sim, step) && passes(sim, step) ? LASH_CONVERGED : LASH_INACCURATE;
+    return evaluate(sim, step, operator) && passes(sim, step) ? LASH_CONVERGED : LASH_INACCURATE;
 }
 
-static LashOutcome iterate(LashSim* sim, Step* step) {
-    const Operator* operator= attempt_operator(sim, step);
+static LashOutcome iterate(LashSim* sim, Step* step, const Operator* operator) {
     Convergence convergence = convergence_begin(sim, step);
     step->goal = newton_goal(sim, step);
     step->unfinished = false;
     for (;; ++convergence.i) {
         step->correction = convergence.i;
-        if (sim_stopped(sim) || !evaluate(sim, step)) return LASH_FAILED;
+        if (sim_stopped(sim) || !evaluate(sim, step, operator)) return LASH_FAILED;
         Verdict verdict = judge(sim, step, &convergence);
         if (verdict == DONE) return LASH_CONVERGED;
-        if (verdict == TAKE_KEPT) return take_kept(sim, step);
+        if (verdict == TAKE_KEPT) return take_kept(sim, step, operator);
         if (verdict == GIVE_UP) return LASH_FAILED;
         if (convergence.i == convergence.most) return LASH_INACCURATE;
         if (!operator->renew(sim, step, &convergence)) return LASH_FAILED;
@@ -218,9 +217,10 @@ static void end_attempts(LashSim* sim, Step* step) {
 static LashOutcome attempt(LashSim* sim, Step* step, Attempt which) {
     int solver = sim->info.solver;
     step->attempt = which;
-    LashOutcome outcome = iterate(sim, step);
     const Operator* operator= attempt_operator(sim, step);
-    trace_attempt(sim, step, operator->name, operator->derivatives(sim, step), solver, outcome);
+    LashOutcome outcome = iterate(sim, step, operator);
+    if (sim->trace != NULL)
+        trace_attempt(sim, step, operator->name, operator->derivatives(sim, step), solver, outcome);
     return outcome;
 }
 

@@ -43,7 +43,7 @@ static double close_response(LashSim* sim, const Step* step, bool positions, dou
         lash_joint_solver_solve(joints_of(sim, positions), u, dP);
         joints_push(sim, step, attempt_renews(step->attempt) && !positions ? step->G_star : step->G,
                     dP, unit ? NULL : response_operator(sim, positions), z);
-        for (int i = 0; i < system->nv; ++i) x[i] += z[i];
+        lash_axpy(system->nv, 1, z, x);
     }
     scratch_end(sim, scratch);
     return open;
@@ -436,10 +436,8 @@ static void correct_joints(LashSim* sim, Step* step) {
     double *x = scratch_velocity(sim), *u = scratch_rows(sim), *dP = scratch_rows(sim);
     double *errors = scratch_rows(sim), *dtau = scratch_rows(sim);
     lash_rows_velocity(sim->system, list, 0, list->bilateral, NULL, step->G, step->dv, u);
-    for (int i = 0; i < rows; ++i) {
-        u[i] += step->U[i];
-        errors[i] = step->g[i] - step->stencil.d_v * step->U[i];
-    }
+    lash_axpy(rows, 1, step->U, u);
+    lash_combine(rows, step->g, -step->stencil.d_v, step->U, errors);
     if (project && operators->metric == METRIC_SHARED) {
         lash_joint_solver_solve_two(&operators->velocity_joints, u, errors, dP, dtau);
     } else {
@@ -447,9 +445,9 @@ static void correct_joints(LashSim* sim, Step* step) {
         if (project) lash_joint_solver_solve(&operators->position_joints, errors, dtau);
     }
     joints_push(sim, step, step->G_star, dP, operators->A, x);
-    for (int i = 0; i < nv; ++i) step->dv[i] += x[i];
-    for (int i = 0; i < rows; ++i) step->P[i] += dP[i];
-    for (int i = 0; i < rows && project; ++i) step->tau[i] += dtau[i];
+    lash_axpy(nv, 1, x, step->dv);
+    lash_axpy(rows, 1, dP, step->P);
+    if (project) lash_axpy(rows, 1, dtau, step->tau);
     sim->info.projection += project;
     scratch_end(sim, scratch);
 }
@@ -457,7 +455,7 @@ static void correct_joints(LashSim* sim, Step* step) {
 // Contacts, then positions, for the dv of the joints.
 static bool correct_contacts(LashSim* sim, Step* step) {
     if (step->nc > 0 && !contacts_correct(sim, step)) return false;
-    for (int i = 0; i < sim->system->nv; ++i) step->v[i] += step->dv[i];
+    lash_axpy(sim->system->nv, 1, step->dv, step->v);
     if (step->levels != POSITIONS) return true;
     if (step->nn > 0 && !positions_correct(sim, step)) return false;
     projection_update(sim, step);
@@ -492,7 +490,7 @@ static bool correct_coupled(LashSim* sim, Step* step, Convergence* convergence) 
     (void)convergence;
     correct_joints(sim, step);
     if (!coupled_correct(sim, step)) return false;
-    for (int i = 0; i < sim->system->nv; ++i) step->v[i] += step->dv[i];
+    lash_axpy(sim->system->nv, 1, step->dv, step->v);
     projection_update(sim, step);
     return true;
 }

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "solvers/step/rows.h"
 #include "solvers/step/sim_internal.h"
 
 enum { FEW_ORDERS = 4 }; // where velocities and positions are corrected in turn
@@ -52,10 +53,7 @@ int guess_order(const LashSim* sim) {
 // x (size) = the prediction of order n for the numbers from `at` on
 static void extrapolate(const LashSim* sim, int n, int at, int size, double* x) {
     for (int i = 0; i < size; ++i) x[i] = 0;
-    for (int j = 0; j < n; ++j) {
-        const double* D = sim->predictor.difference[j] + at;
-        for (int i = 0; i < size; ++i) x[i] += D[i];
-    }
+    for (int j = 0; j < n; ++j) lash_axpy(size, 1, sim->predictor.difference[j] + at, x);
 }
 
 void step_guess(LashSim* sim, Step* step) {
@@ -115,8 +113,8 @@ LASH_VECTOR_CLONES static double exchange(int size, double* restrict D, double* 
     return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7])) + rest;
 }
 
-// Takes x into the columns of the table that are its place.
-static void take_in(LashSim* sim, Span* span, Place place, const double* x) {
+// Takes x into the columns of the table that are its place; next: room for as many numbers.
+static void take_in(LashSim* sim, Span* span, Place place, const double* x, double* next) {
     int most = sim->operators.contacts != NULL ? ORDERS : FEW_ORDERS;
     int known = span->history < most ? span->history : most;
     double last = INFINITY;
@@ -124,8 +122,6 @@ static void take_in(LashSim* sim, Span* span, Place place, const double* x) {
     span->order = 1;
     ++span->history;
     if (place.size == 0) return;
-    Scratch scratch = scratch_begin(sim);
-    double* next = lash_arena_doubles(&sim->arena, (size_t)place.size);
     memcpy(next, x, (size_t)place.size * sizeof *x);
     for (int j = 0; j <= known; ++j) {
         double error = exchange(place.size, sim->predictor.difference[j] + place.at, next);
@@ -135,7 +131,6 @@ static void take_in(LashSim* sim, Span* span, Place place, const double* x) {
         if (smooth) span->order = j == known && j < most ? j + 1 : j;
         last = error;
     }
-    scratch_end(sim, scratch);
 }
 
 // Ids of the active contacts, in their order.
@@ -152,12 +147,16 @@ void step_remember(LashSim* sim, const Step* step, bool smooth) {
     uint64_t key = key_of_contacts(sim);
     Place place[SPANS];
     lay_out_spans(sim, place);
+    Scratch scratch = scratch_begin(sim);
+    int most = place[CONTACT_TAU].at + place[CONTACT_TAU].size; // numbers of a line
+    double* next = lash_arena_doubles(&sim->arena, (size_t)most);
     for (int i = 0; i < SPANS; ++i) {
         Span* span = &sim->predictor.span[i];
         bool others = i >= CONTACT_P && key != sim->predictor.contacts_key;
         if (!smooth || sim->predictor.history == 0 || others) span->history = 0;
-        take_in(sim, span, place[i], x[i]);
+        take_in(sim, span, place[i], x[i], next);
     }
+    scratch_end(sim, scratch);
     sim->predictor.contacts_key = key;
     sim->predictor.history = smooth ? sim->predictor.history + 1 : 1;
     sim->experience.contraction_rate *= 0.9; // forgets: the next steps tell anew

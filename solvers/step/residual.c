@@ -65,17 +65,16 @@ static void add_impulses(LashSim* sim, Step* step) {
     memset(step->w, 0, (size_t)nv * sizeof *step->w);
     if (step->correction > 0) impulses_velocity(sim, step, NULL);
     memcpy(step->w_used, step->w, (size_t)nv * sizeof *step->w);
-    for (int i = 0; i < nv; ++i) step->d[i] += step->stencil.d_w * step->w[i];
+    lash_axpy(nv, step->stencil.d_w, step->w, step->d);
 }
 
 void residual_places(LashSim* sim, Step* step) {
     const LashSystem* system = sim->system;
     const Stencil* stencil = &step->stencil;
-    for (int i = 0; i < system->nv; ++i) {
-        step->d[i] = stencil->d_0[i] + stencil->d_v * step->v[i];
-        step->v_force[i] = stencil->f_0[i] + stencil->f_v * step->v[i];
-    }
-    for (int i = 0; i < system->nv && step->levels == POSITIONS; ++i) step->d[i] += step->shift[i];
+    int nv = system->nv;
+    lash_combine(nv, stencil->d_0, stencil->d_v, step->v, step->d);
+    lash_combine(nv, stencil->f_0, stencil->f_v, step->v, step->v_force);
+    if (step->levels == POSITIONS) lash_axpy(nv, 1, step->shift, step->d);
     if (stencil->d_w != 0) add_impulses(sim, step);
     system->move(system, sim->now.q, 1, step->d, step->q_end);
     step->q_force = stencil->force_place;
@@ -174,11 +173,11 @@ static void dynamics(LashSim* sim, Step* step) {
     system->forces(system, sim->work, stencil->t_force, step->q_force, step->v_force, step->F);
     Scratch scratch = scratch_begin(sim);
     double* jump = scratch_velocity(sim);
-    for (int i = 0; i < system->nv; ++i) jump[i] = step->v[i] - stencil->v_star[i];
-    for (int i = 0; i < system->nv && apart; ++i) jump[i] -= step->w[i];
+    lash_combine(system->nv, step->v, -1, stencil->v_star, jump);
+    if (apart) lash_axpy(system->nv, -1, step->w, jump);
     lash_block_multiply(system, M, jump, step->r);
     scratch_end(sim, scratch);
-    for (int i = 0; i < system->nv; ++i) step->r[i] -= h * step->F[i];
+    lash_axpy(system->nv, -h, step->F, step->r);
     if (stencil->potential_h != 0) split_forces(sim, step);
     if (apart) return;
     lash_rows_apply(system, step->list, 0, step->list->count, step->active, step->G_star, -1,
@@ -193,7 +192,7 @@ static void velocities(LashSim* sim, Step* step) {
     lash_rows_velocity(system, list, 0, list->bilateral, NULL, step->G, step->v, step->U);
     lash_rows_velocity(system, list, list->bilateral, list->count, step->wanted, law_rows(step),
                        step->v, step->U);
-    for (int k = 0; k < list->bilateral_rows; ++k) step->U[k] += step->g_t[k];
+    lash_axpy(list->bilateral_rows, 1, step->g_t, step->U);
     const double* g_t = fremond ? step->g_t_star : step->g_t;
     for (int i = list->bilateral; i < list->count; ++i) {
         const LashInteraction* item = &list->item[i];
@@ -204,22 +203,24 @@ static void velocities(LashSim* sim, Step* step) {
 }
 
 static void joint_errors(Step* step) {
-    step->velocity_error = 0;
-    step->position_error = 0;
+    double velocity = 0, position = 0;
     for (int i = 0; i < step->list->bilateral; ++i) {
         const LashInteraction* item = &step->list->item[i];
         bool moves = step->levels != GAPS || item->kind == LASH_BILATERAL_VELOCITY;
         for (int k = item->row; k < item->row + item->rows; ++k) {
-            if (moves && !(fabs(step->U[k]) <= step->velocity_error)) {
-                step->velocity_error = worse(step->velocity_error, fabs(step->U[k]));
+            double U = moves ? fabs(step->U[k]) : 0, g = fabs(step->g[k]);
+            if (!(U <= velocity)) {
+                velocity = worse(velocity, U);
                 step->worst_velocity = item->id;
             }
-            if (!(fabs(step->g[k]) <= step->position_error)) {
-                step->position_error = worse(step->position_error, fabs(step->g[k]));
+            if (!(g <= position)) {
+                position = worse(position, g);
                 step->worst_position = item->id;
             }
         }
     }
+    step->velocity_error = velocity;
+    step->position_error = position;
 }
 
 void residual_answer(LashSim* sim, Step* step) {

@@ -12,6 +12,17 @@ static inline void lash_axpy6(double s, const double* x, double* y) {
     for (int k = 0; k < 6; ++k) y[k] += s * x[k];
 }
 
+// y (n) += s x; they do not overlap, which saves small vectors from being asked.
+static inline void lash_axpy(int n, double s, const double* restrict x, double* restrict y) {
+    for (int i = 0; i < n; ++i) y[i] += s * x[i];
+}
+
+// y (n) = a + s x; likewise.
+static inline void lash_combine(int n, const double* restrict a, double s, const double* restrict x,
+                                double* restrict y) {
+    for (int i = 0; i < n; ++i) y[i] = a[i] + s * x[i];
+}
+
 // U (rows of item) = G' v, for one interaction.
 static inline void lash_row_velocity(const LashSystem* system, const LashInteraction* item,
                                      const double* G, const double* v, double* U) {
