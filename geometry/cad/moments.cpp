@@ -17,11 +17,12 @@
 namespace lash {
 namespace {
 
-const int points = 16;
+const int most = 16;
 
 struct Gauss {
-    double x[points], w[points]; // on [0, 1]
-    Gauss() {
+    int points;
+    double x[most], w[most]; // on [0, 1]
+    explicit Gauss(int count) : points(count) {
         for (int i = 0; i < points; ++i) { // Newton on the Legendre polynomial
             double t = cos(LASH_PI * (i + 0.75) / (points + 0.5)), d = 1;
             for (int it = 0; it < 100; ++it) {
@@ -42,9 +43,11 @@ struct Gauss {
     }
 };
 
-const Gauss& gauss() {
-    static const Gauss rule;
-    return rule;
+// Surfaces that are approximated by patches, to 1e-8 of the part, need no more than that: many small
+// patches, six points each way.
+const Gauss& gauss(const Surface& s) {
+    static const Gauss fine(most), coarse(6);
+    return s.type == LASH_FREEFORM && s.deviation > 0 ? coarse : fine;
 }
 
 // Point and Su x Sv at (u, v).
@@ -53,8 +56,11 @@ void element(const Surface& s, double u, double v, Vec3* p, Vec3* n) {
         int i = 0, j = 0;
         while (i + 1 < s.u_patches && u > s.patches[i].u1) ++i;
         while (j + 1 < s.v_patches && v > s.patches[j * s.u_patches].v1) ++j;
+        // trims may leave the surface by their tolerance, and a patch of high degree grows wild there
+        const Patch& patch = s.patches[i + j * s.u_patches];
         Vec3 du, dv;
-        *p = patch_point(s.patches[i + j * s.u_patches], u, v, &du, &dv);
+        *p = patch_point(patch, std::clamp(u, patch.u0, patch.u1),
+                         std::clamp(v, patch.v0, patch.v1), &du, &dv);
         *n = vec3_cross(du, dv);
         return;
     }
@@ -77,6 +83,8 @@ struct Sum {
     Vec3 c;
     double side;
     Moments* m;
+    double* area; // of this face
+    const Gauss& rule;
 
     void add(double u, double v, double weight) const {
         Vec3 p, n;
@@ -84,7 +92,7 @@ struct Sum {
         Vec3 q = vec3_sub(p, c);
         double flux = side * weight * vec3_dot(q, n);
         const double x[3] = {q.x, q.y, q.z};
-        m->area += weight * vec3_norm(n);
+        *area += weight * vec3_norm(n);
         m->volume += flux / 3;
         for (int i = 0; i < 3; ++i) {
             m->first[i] += x[i] * flux / 4;
@@ -105,8 +113,8 @@ struct Sum {
         if (to < from) std::reverse(cuts.begin(), cuts.end());
         for (size_t k = 1; k < cuts.size(); ++k) {
             double h = cuts[k] - cuts[k - 1];
-            for (int i = 0; i < points; ++i)
-                add(u, cuts[k - 1] + gauss().x[i] * h, weight * h * gauss().w[i]);
+            for (int i = 0; i < rule.points; ++i)
+                add(u, cuts[k - 1] + rule.x[i] * h, weight * h * rule.w[i]);
         }
     }
 };
@@ -122,8 +130,8 @@ void add_box(const Sum& sum, const Trim& t) {
     std::sort(cuts.begin(), cuts.end());
     for (size_t k = 1; k < cuts.size(); ++k) {
         double h = cuts[k] - cuts[k - 1];
-        for (int i = 0; i < points; ++i)
-            sum.column(cuts[k - 1] + gauss().x[i] * h, t.v0, t.v1, h * gauss().w[i]);
+        for (int i = 0; i < sum.rule.points; ++i)
+            sum.column(cuts[k - 1] + sum.rule.x[i] * h, t.v0, t.v1, h * sum.rule.w[i]);
     }
 }
 
@@ -145,30 +153,48 @@ double slope(const Piece& p, double s) {
     return (du - dw * u / w) / w;
 }
 
+// A piece over one column of patches is smooth; over several it has corners.
+int freeform_steps(const Surface& s, const Piece& p) {
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (int k = 0; k <= 8; ++k) {
+        double uv[2];
+        piece_point(p, k / 8.0, uv);
+        low = std::min(low, uv[0]);
+        high = std::max(high, uv[0]);
+    }
+    double hair = 1e-6 * (s.patches[s.u_patches - 1].u1 - s.patches[0].u0);
+    for (int i = 0; i + 1 < s.u_patches; ++i)
+        if (s.patches[i].u1 > low + hair && s.patches[i].u1 < high - hair) return 16;
+    return 2;
+}
+
 void add_loops(const Sum& sum, const Trim& t) {
     for (const Loop& loop : t.loops)
         for (const Piece& p : loop) {
             if (p.kind == LASH_LINE && p.a[0] == p.b[0]) continue;
-            int steps = sum.s.type == LASH_FREEFORM ? 16 : 4;
+            int steps = sum.s.type == LASH_FREEFORM ? freeform_steps(sum.s, p) : 4;
             if (p.kind == LASH_CIRCLE) steps = 8;
             if (sum.s.type == LASH_PLANE && p.kind == LASH_LINE) steps = 1;
             for (int k = 0; k < steps; ++k)
-                for (int i = 0; i < points; ++i) {
-                    double s = (k + gauss().x[i]) / steps, uv[2];
+                for (int i = 0; i < sum.rule.points; ++i) {
+                    double s = (k + sum.rule.x[i]) / steps, uv[2];
                     piece_point(p, s, uv);
-                    sum.column(uv[0], t.v0, uv[1], -slope(p, s) * gauss().w[i] / steps);
+                    sum.column(uv[0], t.v0, uv[1], -slope(p, s) * sum.rule.w[i] / steps);
                 }
         }
 }
 
 } // namespace
 
-void add_face_moments(const Surface& s, const Trim& trim, double side, Vec3 center, Moments* m) {
-    Sum sum = {s, center, side, m};
+double add_face_moments(const Surface& s, const Trim& trim, double side, Vec3 center, Moments* m) {
+    double area = 0;
+    Sum sum = {s, center, side, m, &area, gauss(s)};
     if (trim.loops.empty())
         add_box(sum, trim);
     else
         add_loops(sum, trim);
+    m->area += area;
+    return area;
 }
 
 } // namespace lash

@@ -91,12 +91,18 @@ double largest_tolerance(const TopoDS_Shape& shape) {
     return most;
 }
 
-// Moments by our own quadrature; OpenCASCADE's are the second opinion.
-void volume_row(const PartWork& w, LashShapePart* p, std::vector<std::string>* warnings) {
-    Vec3 c = vec3_scale(0.5, vec3_add(p->box.low, p->box.high));
+// Areas of the faces, and what they add to the moments about c.
+Moments measure_faces(const PartWork& w, Vec3 c, LashFace* face) {
     Moments m;
     for (size_t g = 0; g < w.groups.size(); ++g)
-        add_face_moments(w.groups[g].surface, w.trims[g], w.groups[g].side, c, &m);
+        face[g].area =
+            fabs(add_face_moments(w.groups[g].surface, w.trims[g], w.groups[g].side, c, &m));
+    return m;
+}
+
+// Moments by our own quadrature; OpenCASCADE's are the second opinion.
+void volume_row(const PartWork& w, Vec3 c, const Moments& m, LashShapePart* p,
+                std::vector<std::string>* warnings) {
     GProp_GProps props;
     BRepGProp::VolumeProperties(w.shape, props);
     double cubed = w.metre * w.metre * w.metre, other = props.Mass() * cubed;
@@ -321,13 +327,16 @@ void write_mass(const PartWork& w, int part, Tables* t) {
     p.tolerance_max = largest_tolerance(w.shape) * w.metre;
     GProp_GProps surface;
     if (!w.faces.empty()) BRepGProp::SurfaceProperties(w.shape, surface);
+    Vec3 middle = vec3_scale(0.5, vec3_add(p.box.low, p.box.high));
+    Moments moments;
+    if (p.faces > 0) moments = measure_faces(w, middle, &t->face[p.first_face]);
     for (int i = p.first_face; i < p.first_face + p.faces; ++i) p.area += t->face[i].area;
     p.center = w.faces.empty() ? vec3_scale(0.5, vec3_add(p.box.low, p.box.high))
                                : to_metres(surface.CentreOfMass(), w.metre);
     std::string name = &t->string[p.name];
     std::vector<std::string> doubts;
     if (p.closed)
-        volume_row(w, &p, &doubts);
+        volume_row(w, middle, moments, &p, &doubts);
     else
         p.inward = curls_inward(p, *t);
     for (const std::string& doubt : doubts) t->warnings.push_back(name + doubt);

@@ -9,7 +9,6 @@
 #include <gp_Quaternion.hxx>
 
 #include "core/math3.h"
-#include "geometry/cad/moments.hpp"
 #include "geometry/cad/occt_model.hpp"
 
 namespace lash {
@@ -166,9 +165,6 @@ void write_face(const PartWork& w, int group, int part, Tables* t, int first_edg
     f.part = part;
     f.box = face_box(w, group);
     std::vector<TopoDS_Face> cad;
-    Moments moments;
-    add_face_moments(s, w.trims[group], g.side, f.origin, &moments);
-    f.area = fabs(moments.area);
     for (int i : g.faces) {
         cad.push_back(w.faces[i].face);
         if (f.name == 0 && !w.faces[i].name.empty()) f.name = t->add_string(w.faces[i].name);
