@@ -106,10 +106,11 @@ bool lash_select_part(const LashShape* shape, const char* name, int* part, LashE
 }
 
 bool lash_select_index(const LashShape* shape, int part, int index, int* face, LashError* error) {
-    int found = -1, matches = 0, faces = 0;
+    int found = -1, matches = 0, faces = 0, least = 0, most = -1;
     for (int i = 0; i < shape->faces; ++i) {
         if (!in_part(&shape->face[i], part)) continue;
-        ++faces;
+        if (faces++ == 0) least = shape->face[i].index; // they rise
+        most = shape->face[i].index;
         if (shape->face[i].index == index) {
             found = i;
             ++matches;
@@ -119,12 +120,9 @@ bool lash_select_index(const LashShape* shape, int part, int index, int* face, L
         *face = found;
         return true;
     }
-    if (matches > 1)
-        return lash_error_set(error, LASH_ERROR_MODEL, "faces",
-                              "face %d exists in %d parts of the file; name the part", index,
-                              matches);
     return lash_error_set(error, LASH_ERROR_MODEL, "faces",
-                          "no face %d; the part has %d faces, counted from 0", index, faces);
+                          "no face %d; the part has %d faces, in lash info from %d to %d", index,
+                          faces, least, most);
 }
 
 int lash_select_name(const LashShape* shape, int part, const char* name, int* faces, int capacity,
@@ -238,6 +236,22 @@ static int keep_nearest(const LashShape* shape, const LashFaceQuery* q, int* row
     return kept;
 }
 
+// All as near: the point is on a common edge, or amid them. Keeps the row whose face has its middle
+// nearest to p, and those whose is as near.
+static int keep_nearest_middle(const LashShape* shape, Vec3 p, int* rows, int count) {
+    double best = HUGE_VAL;
+    int kept = 0;
+    for (int pass = 0; pass < 2; ++pass) {
+        for (int i = 0; i < count; ++i) {
+            const LashBox* box = &shape->face[rows[i]].box;
+            double d = vec3_distance(p, vec3_scale(0.5, vec3_add(box->low, box->high)));
+            if (pass == 0) best = fmin(best, d);
+            if (pass == 1 && d <= best * (1 + 1e-6)) rows[kept++] = rows[i];
+        }
+    }
+    return kept;
+}
+
 bool lash_select_query(const LashShape* shape, int part, const LashFaceQuery* query, int* face,
                        LashError* error) {
     int* rows = lash_alloc((size_t)shape->faces * sizeof *rows);
@@ -246,13 +260,14 @@ bool lash_select_query(const LashShape* shape, int part, const LashFaceQuery* qu
         if (in_part(&shape->face[i], part) && fits(shape, &shape->face[i], query))
             rows[count++] = i;
     if (count > 1 && query->has_near) count = keep_nearest(shape, query, rows, count);
+    if (count > 1 && query->has_near) count = keep_nearest_middle(shape, query->near, rows, count);
     char list[360];
     if (count == 1) {
         *face = rows[0];
     } else if (count > 1) {
         list_faces(shape, rows, count, list, sizeof list);
-        lash_error_set(error, LASH_ERROR_MODEL, "faces",
-                       "%d faces fit; add 'near' or use one of %s", count, list);
+        lash_error_set(error, LASH_ERROR_MODEL, "faces", "%d faces fit%s or use one of %s", count,
+                       query->has_near ? ", all as near; move 'near'," : "; add 'near'", list);
     } else { // nothing fits: the faces of that type, or all
         for (int i = 0; i < shape->faces; ++i)
             if (in_part(&shape->face[i], part) &&

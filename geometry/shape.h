@@ -57,7 +57,7 @@ typedef struct LashFace {
     bool v_closed; // a torus or freeform: it goes all the way round in v
     int first_loop, loops;                 // trimming loops; 0: untrimmed within the (u, v) box
     int first_patch, u_patches, v_patches; // freeform: patches[first_patch + i + u_patches * j]
-    int index;        // number of the face in its part, as `lash info` prints it, from 0
+    int index;        // number of the face in its file, as `lash info` prints it, from 0
     int part;         // index of the part
     int name;         // offset in the string table, 0: none
     float color[4];   // r, g, b, a; a = 0: that of the part

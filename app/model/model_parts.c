@@ -277,6 +277,24 @@ static bool geometry_mass(ModelContext* context, const char* path, LashModelPart
     return true;
 }
 
+// No body has such a volume, center and inertia: the faces of the file do not enclose one.
+static bool is_no_body(const LashModelPart* part, const MassProperties* p) {
+    Vec3 low = vec3(INFINITY, INFINITY, INFINITY), high = vec3_neg(low);
+    for (int i = 0; i < part->cad->parts; ++i) {
+        const LashShapePart* row = &part->cad->part[i];
+        if (row->assembly || !(row->volume > 0)) continue;
+        low = vec3(fmin(low.x, row->box.low.x), fmin(low.y, row->box.low.y),
+                   fmin(low.z, row->box.low.z));
+        high = vec3(fmax(high.x, row->box.high.x), fmax(high.y, row->box.high.y),
+                    fmax(high.z, row->box.high.z));
+    }
+    bool outside = p->center.x < low.x || p->center.x > high.x || p->center.y < low.y ||
+                   p->center.y > high.y || p->center.z < low.z || p->center.z > high.z;
+    Vec3 size = vec3_sub(high, low), moment = lash_inertia_principal(p->inertia);
+    return outside || p->mass > 1.001 * size.x * size.y * size.z || !(moment.x > 0) ||
+           moment.z > 1.001 * (moment.x + moment.y);
+}
+
 // Density with a shape; or mass with a shape; or mass, center and inertia.
 static bool part_mass(ModelContext* context, const char* path, LashModelPart* part) {
     MassProperties p;
@@ -297,6 +315,13 @@ static bool part_mass(ModelContext* context, const char* path, LashModelPart* pa
                           part->step != NULL
                               ? "the STEP file has no solid: give 'mass' and 'inertia'"
                               : "a 'density' needs a 'shape' or a 'step' file");
+    }
+    if (part->step != NULL && has_shape && !has_inertia && is_no_body(part, &p)) {
+        return model_fail(context, path,
+                          "the faces of '%.120s' do not enclose a body: volume %.4g m^3, center "
+                          "[%.4g, %.4g, %.4g] m, inertia and size do not go together; repair the "
+                          "file, or give 'mass', 'center' and 'inertia'",
+                          part->step, p.mass, p.center.x, p.center.y, p.center.z);
     }
     if (!has_density && !has_mass) {
         return model_fail(

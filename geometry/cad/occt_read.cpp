@@ -302,18 +302,23 @@ void read_units(STEPControl_Reader* reader, Document* document) {
                                  "; a scale override counts in mm");
 }
 
-// A part smaller than 1 mm with a millimetre header: most likely metres.
+// A part smaller than 1 mm with a millimetre header: most likely metres. Of solids only: a surface
+// taken out of a part may well be so small.
 void judge_size(const ReadOptions& options, Document* document) {
     Bnd_Box box;
-    for (const Node& node : document->nodes)
-        if (!node.shape.IsNull()) BRepBndLib::Add(node.shape, box, Standard_False);
+    bool solids = false;
+    for (const Node& node : document->nodes) {
+        if (node.shape.IsNull()) continue;
+        BRepBndLib::Add(node.shape, box, Standard_False);
+        solids = solids || TopExp_Explorer(node.shape, TopAbs_SOLID).More();
+    }
     if (box.IsVoid()) return;
     double x0, y0, z0, x1, y1, z1;
     box.SetGap(0);
     box.Get(x0, y0, z0, x1, y1, z1);
     double size = std::max({x1 - x0, y1 - y0, z1 - z0}), numbers = size / document->unit_mm;
     char text[320];
-    if (options.scale == 0 && document->unit_mm == 1 && numbers < 1) {
+    if (options.scale == 0 && document->unit_mm == 1 && numbers < 1 && solids) {
         snprintf(text, sizeof text,
                  "the whole model measures %.4g mm: these look like metre numbers under a "
                  "millimetre header; if so, override the scale: --scale 1 (metres per number)",

@@ -161,7 +161,7 @@ void write_face(const PartWork& w, int group, int part, Tables* t, int first_edg
     f.deviation = s.deviation;
     if (s.type == LASH_FREEFORM) write_patches(s, &f, t);
     write_loops(w.trims[group], first_edge, &f, t);
-    f.index = group;
+    f.index = (int)t->face.size(); // one number for a file of several solids, too
     f.part = part;
     f.box = face_box(w, group);
     std::vector<TopoDS_Face> cad;
