@@ -154,6 +154,20 @@ static void a_solid_needs_no_flip(void** state) {
     cJSON_Delete(json);
 }
 
+// models/foreign_cad: two of its four surfaces are written inside out.
+static void the_example_of_the_documentation_comes_to_rest(void** state) {
+    (void)state;
+    char result[300];
+    Outcome o = LASH("run", LASH_SOURCE_DIR "/models/foreign_cad/foreign_cad.json", "--json", "-o",
+                     scratch_file("foreign.h5", result, sizeof result));
+    if (o.code != 0) fail_msg("exit code %d: %s", o.code, o.err);
+    cJSON* json = cJSON_Parse(o.out);
+    const cJSON* force = cJSON_GetObjectItem(cJSON_GetObjectItem(json, "outputs"), "rest_force");
+    assert_true(cJSON_IsNumber(force) && force->valuedouble > 0.05 && force->valuedouble < 0.17);
+    cJSON_Delete(json);
+    outcome_free(&o);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_start_tells_which_side_of_a_loose_plane_is_outside),
@@ -161,6 +175,7 @@ int main(void) {
         cmocka_unit_test(a_face_on_the_solid_of_its_part_is_oriented_like_it),
         cmocka_unit_test(where_nothing_tells_the_model_is_asked_for_flip),
         cmocka_unit_test(a_solid_needs_no_flip),
+        cmocka_unit_test(the_example_of_the_documentation_comes_to_rest),
     };
     return cmocka_run_group_tests(tests, make_parts, remove_parts);
 }

@@ -13,6 +13,7 @@
 #include "geometry/cad/occt_query.h"
 #include "geometry/distance.h"
 #include "geometry/pairs.h"
+#include "geometry/solid.h"
 #include "tests/cad_parts.h"
 #include "tests/geometry_oracle.h"
 
@@ -68,6 +69,15 @@ static double largest_tolerance(const LashShape* s) {
     return most;
 }
 
+static bool lies_on(const LashShape* s, Vec3 p) {
+    for (int i = 0; i < s->parts; ++i) {
+        LashSolidFoot foot;
+        const LashSolid* solid = lash_shape_solid(s, i);
+        if (solid != NULL && lash_solid_nearest(solid, p, 1e-9, &foot)) return true;
+    }
+    return false;
+}
+
 // It misses minima now and then (docs/geometry.md) and is never nearer.
 static int compare(const Pairing* p, Random* r, int poses, int* asked, int* within) {
     char path_a[900], path_b[900];
@@ -93,7 +103,8 @@ static int compare(const Pairing* p, Random* r, int poses, int* asked, int* with
         if (!lash_occt_query_distance(query, at, pose_identity(), &answer, &error))
             fail_msg("%s", error.message);
         if (!(answer.distance > 1e-9)) continue; // it knows no penetration
-        double own = lash_distance_query(distance, at, pose_identity()).distance;
+        LashNearest nearest = lash_distance_query(distance, at, pose_identity());
+        double own = nearest.distance;
         lash_pair_work_reset(work);
         int count = lash_pair_query(pair, work, at, pose_identity(), 0.05, point, 512);
         double gap = INFINITY;
@@ -104,7 +115,10 @@ static int compare(const Pairing* p, Random* r, int poses, int* asked, int* with
         assert_true(gap < 0 || gap >= own - 1e-9);
         ++*asked;
         agreed += fabs(own - answer.distance) <= 1e-9;
-        *within += fabs(own - answer.distance) <= 1e-9 + edges;
+        bool proven = lies_on(a, pose_point(pose_inverse(at), nearest.point_a)) &&
+                      lies_on(b, nearest.point_b) &&
+                      fabs(vec3_distance(nearest.point_a, nearest.point_b) - own) <= 1e-12;
+        *within += fabs(own - answer.distance) <= 1e-9 + edges || (own < answer.distance && proven);
     }
     lash_distance_destroy(distance);
     lash_pair_work_destroy(work);
@@ -126,10 +140,12 @@ static void gaps_of_foreign_parts_agree_with_brepextrema(void** state) {
     int asked = 0, agreed = 0, within = 0, poses = getenv("LASH_LONG_TESTS") != NULL ? 350 : 10;
     for (size_t i = 0; i < sizeof pairings / sizeof *pairings; ++i)
         agreed += compare(&pairings[i], &r, poses, &asked, &within);
-    print_message("of %d distances %d agree to 1e-9 m, %d within the CAD's tolerance\n", asked,
-                  agreed, within);
+    print_message(
+        "of %d distances %d agree to 1e-9 m; %d do within the CAD's tolerance, or are less "
+        "with both points on the parts\n",
+        asked, agreed, within);
     assert_true(asked > 0);
-    assert_true(within >= asked - asked / 100);
+    assert_int_equal(within, asked);
 }
 
 int main(void) {
