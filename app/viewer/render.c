@@ -214,6 +214,15 @@ static void line_width(double pixels) {
     glLineWidth(fmaxf(range[0], fminf(range[1], (float)pixels)));
 }
 
+static void mark_faces(const ViewRenderer* r, const ViewPicture* p, const ViewPiece* item) {
+    int marked[VIEW_PIECE_MARKS], count = 0;
+    for (int i = 0; i < p->marks && count < VIEW_PIECE_MARKS; ++i)
+        if (item != NULL && p->marked[i].part == item->part)
+            marked[count++] = p->marked[i].face - item->first_face;
+    while (count < VIEW_PIECE_MARKS) marked[count++] = -1;
+    glUniform1iv(r->uniform[GPU_SOLID][UNIFORM_MARKED], VIEW_PIECE_MARKS, marked);
+}
+
 static void draw_part(const ViewRenderer* r, const ViewPicture* p, int piece, float alpha) {
     const ViewPiece* item = &p->scene->piece[piece];
     const int* u = r->uniform[GPU_SOLID];
@@ -225,6 +234,7 @@ static void draw_part(const ViewRenderer* r, const ViewPicture* p, int piece, fl
         if (selected == -2) strength = 0.45f;
     }
     glUniform1i(u[UNIFORM_SELECTED], selected);
+    mark_faces(r, p, item);
     glUniform4f(u[UNIFORM_TINT], linear(select_color[0]), linear(select_color[1]),
                 linear(select_color[2]), strength);
     set_color(r, p->scene->part[item->part].color, alpha);
@@ -263,6 +273,12 @@ static void sort_pieces(ViewRenderer* r, const ViewPicture* p) {
     lash_free(away);
 }
 
+// The faces of a selected joint lie in each other: all parts let them shine through.
+static ViewVisibility shown_as(const ViewPicture* p, int part) {
+    ViewVisibility own = p->scene->part[part].visibility;
+    return own == VIEW_SHOWN && p->marks > 0 ? VIEW_TRANSPARENT : own;
+}
+
 static void draw_faces(const ViewRenderer* r, const ViewPicture* p, ViewVisibility pass) {
     const ViewScene* scene = p->scene;
     float alpha = pass == VIEW_TRANSPARENT ? 0.28f : 1.0f;
@@ -271,7 +287,7 @@ static void draw_faces(const ViewRenderer* r, const ViewPicture* p, ViewVisibili
     use(r, GPU_SOLID, p);
     for (int k = 0; k < scene->pieces; ++k) {
         int i = r->order[pass == VIEW_SHOWN ? k : scene->pieces - 1 - k]; // transparent: far first
-        if (scene->part[scene->piece[i].part].visibility != pass) continue;
+        if (shown_as(p, scene->piece[i].part) != pass) continue;
         glPolygonOffset(1, (float)(1 + 4 * i)); // faces of two parts in one plane do not flicker
         bool outside = pass == VIEW_SHOWN && !p->style.section && r->piece[i].closed;
         if (outside) glEnable(GL_CULL_FACE);
@@ -279,6 +295,7 @@ static void draw_faces(const ViewRenderer* r, const ViewPicture* p, ViewVisibili
         glDisable(GL_CULL_FACE);
     }
     glUniform1i(r->uniform[GPU_SOLID][UNIFORM_SELECTED], -1);
+    mark_faces(r, p, NULL);
     glDisable(GL_POLYGON_OFFSET_FILL);
     glDepthMask(GL_TRUE);
 }
@@ -289,7 +306,7 @@ static void draw_edges(const ViewRenderer* r, const ViewPicture* p, ViewVisibili
     line_width(1.1 * p->pixel);
     glDepthMask(GL_FALSE);
     for (int i = 0; i < p->scene->pieces; ++i) {
-        if (p->scene->part[p->scene->piece[i].part].visibility == pass)
+        if (shown_as(p, p->scene->piece[i].part) == pass)
             draw_part_edges(r, p, i, pass == VIEW_TRANSPARENT ? 0.5f : 1.0f);
     }
     glDepthMask(GL_TRUE);
@@ -436,7 +453,7 @@ static void draw_joint_frames(const ViewRenderer* r, const ViewPicture* p) {
         {0.80f, 0.22f, 0.20f}, {0.24f, 0.58f, 0.24f}, {0.20f, 0.38f, 0.80f}};
     for (int i = 0; i < p->scene->joints; ++i) {
         const ViewJoint* j = &p->scene->joint[i];
-        if (j->coupling) continue;
+        if (j->coupling || j->drafted) continue;
         Pose world = pose_mul(view_world_body(p->frame, j->body_a), j->a_joint);
         double pixel = view_camera_scale(p->camera, world.r) * p->pixel;
         for (int k = 0; k < 3; ++k) {
@@ -446,6 +463,107 @@ static void draw_joint_frames(const ViewRenderer* r, const ViewPicture* p) {
                        1.3 * pixel);
         }
     }
+}
+
+// ---- joints of a draft as symbols ---------------------------------------------------------------
+
+static const double SYMBOL = 13; // radius of a symbol [points of the screen]
+
+typedef struct Symbol {
+    Vec3 at, x, y, z; // z: the joint's axis
+    double size, rod; // radius of the symbol and of its lines [m]
+} Symbol;
+
+static Vec3 symbol_point(const Symbol* s, double x, double y, double z) {
+    Vec3 p = vec3_add_scaled(s->at, x * s->size, s->x);
+    return vec3_add_scaled(vec3_add_scaled(p, y * s->size, s->y), z * s->size, s->z);
+}
+
+static void draw_ring(const ViewRenderer* r, const Symbol* s) {
+    enum { PIECES = 24 };
+    Vec3 last = symbol_point(s, 1, 0, 0);
+    for (int i = 1; i <= PIECES; ++i) {
+        double a = 2 * LASH_PI * i / PIECES;
+        Vec3 next = symbol_point(s, cos(a), sin(a), 0);
+        draw_rod(r, last, next, s->rod);
+        last = next;
+    }
+}
+
+static void draw_square(const ViewRenderer* r, const Symbol* s, double half, double z) {
+    static const double corner[5][2] = {{1, 1}, {-1, 1}, {-1, -1}, {1, -1}, {1, 1}};
+    for (int i = 0; i < 4; ++i)
+        draw_rod(r, symbol_point(s, half * corner[i][0], half * corner[i][1], z),
+                 symbol_point(s, half * corner[i + 1][0], half * corner[i + 1][1], z), s->rod);
+}
+
+// A ring turns, arrows slide, a square guides, a ball turns every way, a crossed square holds.
+static void draw_symbol(const ViewRenderer* r, const Symbol* s, LashJointType type) {
+    switch (type) {
+        case LASH_REVOLUTE:
+        case LASH_CYLINDRICAL:
+            draw_ring(r, s);
+            break;
+        case LASH_SPHERICAL:
+            draw_ball(r, s->at, 0.7 * s->size);
+            return;
+        case LASH_FIXED:
+            draw_rod(r, symbol_point(s, -0.8, -0.8, 0), symbol_point(s, 0.8, 0.8, 0), s->rod);
+            draw_rod(r, symbol_point(s, -0.8, 0.8, 0), symbol_point(s, 0.8, -0.8, 0), s->rod);
+            draw_square(r, s, 0.8, 0);
+            return;
+        default:
+            draw_square(r, s, 0.8, 0);
+            break;
+    }
+    double length = type == LASH_PLANAR ? 1.2 : 2.2;
+    if (type == LASH_CYLINDRICAL || type == LASH_PRISMATIC) {
+        draw_arrow(r, s->at, symbol_point(s, 0, 0, length), 1.2 * s->rod);
+        draw_arrow(r, s->at, symbol_point(s, 0, 0, -length), 1.2 * s->rod);
+    } else {
+        draw_rod(r, symbol_point(s, 0, 0, -length), symbol_point(s, 0, 0, length), s->rod);
+    }
+}
+
+static Symbol symbol_of(const ViewPicture* p, int joint) {
+    const ViewJoint* j = &p->scene->joint[joint];
+    Pose world = pose_mul(view_world_body(p->frame, j->body_a), j->a_joint);
+    double pixel = view_camera_scale(p->camera, world.r) * p->pixel;
+    bool selected = p->selected_joint == joint;
+    return (Symbol){.at = world.r,
+                    .x = quat_rotate(world.rot, vec3(1, 0, 0)),
+                    .y = quat_rotate(world.rot, vec3(0, 1, 0)),
+                    .z = quat_rotate(world.rot, vec3(0, 0, 1)),
+                    .size = (selected ? 1.3 : 1) * SYMBOL * pixel,
+                    .rod = (selected ? 2.2 : 1.5) * pixel};
+}
+
+// Guesses in another colour than what is likely or sure.
+static void draw_joint_symbols(const ViewRenderer* r, const ViewPicture* p) {
+    static const float known_color[3] = {0.05f, 0.45f, 0.42f},
+                       guess_color[3] = {0.90f, 0.45f, 0.05f};
+    for (int i = 0; i < p->scene->joints; ++i) {
+        const ViewJoint* j = &p->scene->joint[i];
+        if (j->coupling || !j->drafted) continue;
+        Symbol symbol = symbol_of(p, i);
+        set_color(r, j->guess ? guess_color : known_color, 1);
+        draw_symbol(r, &symbol, (LashJointType)j->type);
+    }
+}
+
+int view_picture_joint(const ViewPicture* p, double x, double y) {
+    int best = -1;
+    double least = 1.2 * SYMBOL * p->pixel;
+    for (int i = 0; i < p->scene->joints && p->style.joint_frames; ++i) {
+        double u, w;
+        if (!p->scene->joint[i].drafted || p->scene->joint[i].coupling) continue;
+        if (!view_camera_project(p->camera, symbol_of(p, i).at, &u, &w)) continue;
+        double off = hypot(u - x, w - y);
+        if (off >= least) continue;
+        least = off;
+        best = i;
+    }
+    return best;
 }
 
 // ---- the whole ----------------------------------------------------------------------------------
@@ -497,6 +615,7 @@ void view_renderer_draw(ViewRenderer* r, const ViewPicture* p) {
     if (p->style.contacts) draw_touches(r, p);
     if (p->style.forces) draw_forces(r, p);
     if (p->style.joint_frames) draw_joint_frames(r, p);
+    if (p->style.joint_frames) draw_joint_symbols(r, p);
     glDepthRange(0, 1);
     glBindVertexArray(0);
     glUseProgram(0);

@@ -9,15 +9,13 @@
 extern "C" {
 #endif
 
+enum { VIEW_MAX_MARKS = 16, VIEW_PIECE_MARKS = 8 }; // faces marked in a picture; in one piece
+
 typedef struct ViewStyle {
     bool edges, grid, forces, contacts, joint_frames, traces, section;
     Vec3 section_normal;   // unit, world; what lies on its side is cut away
     double section_offset; // along it, from the middle of the scene [m]
 } ViewStyle;
-
-typedef struct ViewPick {
-    int part, face; // -1: none; the face as numbered by view_face
-} ViewPick;
 
 typedef struct ViewTrace { // path of a point
     const float* point;    // 3 per point, world
@@ -32,6 +30,9 @@ typedef struct ViewPicture { // all that is drawn; borrowed
     int x, y; // lower left corner in the framebuffer [pixels]
     ViewStyle style;
     ViewPick selected, hovered;
+    int selected_joint;              // -1: none
+    ViewPick marked[VIEW_MAX_MARKS]; // faces of the selected joint
+    int marks;
     const ViewArrow* arrow;
     int arrows;
     const ViewTouch* touch;
@@ -54,6 +55,8 @@ void view_renderer_draw(ViewRenderer* renderer, const ViewPicture* picture);
 // that is bound has one.
 void view_renderer_draw_smooth(ViewRenderer* renderer, const ViewPicture* picture, int samples);
 
+// The joint whose symbol is at the pixel; -1: none, or they are not drawn.
+int view_picture_joint(const ViewPicture* picture, double x, double y);
 // What is under the pixel (x, y) from the upper left corner of the picture.
 ViewPick view_renderer_pick(ViewRenderer* renderer, const ViewPicture* picture, int x, int y);
 

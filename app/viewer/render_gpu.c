@@ -37,16 +37,20 @@ static const char solid_fragment[] =
     "uniform vec3 up;\n"
     "uniform vec4 tint;\n"
     "uniform int selected;\n"
+    "uniform int marked[8];\n" // VIEW_PIECE_MARKS
     "uniform bool cut;\n"
     "out vec4 result;\n"
     "const vec3 key = vec3(-0.41, 0.62, 0.67), fill = vec3(0.75, 0.10, 0.65);\n"
     "const vec3 half_way = vec3(-0.224, 0.339, 0.914);\n" // between key and eye
     "void main() {\n"
     "  vec3 base = color.rgb;\n"
+    "  float alpha = color.a;\n"
     "  if (selected == -2 || selected == int(its_face)) base = mix(base, tint.rgb, tint.a);\n"
+    "  for (int i = 0; i < 8; ++i)\n"
+    "    if (marked[i] == int(its_face)) { base = mix(base, tint.rgb, 0.75); alpha = 0.9; }\n"
     "  if (cut && !gl_FrontFacing) {\n"
     "    float stripe = step(0.5, fract((gl_FragCoord.x + gl_FragCoord.y) / 9.0));\n"
-    "    result = vec4(sqrt(base * mix(0.62, 0.46, stripe)), color.a);\n"
+    "    result = vec4(sqrt(base * mix(0.62, 0.46, stripe)), alpha);\n"
     "    return;\n"
     "  }\n"
     "  vec3 n = normalize(eye_normal);\n"
@@ -60,7 +64,7 @@ static const char solid_fragment[] =
     "  h *= h; h *= h; h *= h; h *= h;\n" // power 16
     "  float light = mix(0.30, 0.52, sky) + 0.60 * k + 0.16 * f;\n"
     "  vec3 c = base * light * (1.0 - 0.55 * rim) + vec3(0.07 * h * h + 0.05 * h * k);\n"
-    "  result = vec4(sqrt(clamp(c, 0.0, 1.0)), color.a);\n"
+    "  result = vec4(sqrt(clamp(c, 0.0, 1.0)), alpha);\n"
     "}\n";
 
 static const char line_vertex[] =
@@ -151,17 +155,13 @@ bool gpu_programs_create(ViewRenderer* renderer, LashError* error) {
         [GPU_BACKGROUND] = {background_vertex, background_fragment},
         [GPU_ID] = {solid_vertex, id_fragment},
     };
-    static const char* const name[UNIFORMS] = {[UNIFORM_MODEL] = "model",
-                                               [UNIFORM_NORMAL] = "turn",
-                                               [UNIFORM_COLOR] = "color",
-                                               [UNIFORM_PROJECTION] = "projection",
-                                               [UNIFORM_UP] = "up",
-                                               [UNIFORM_SECTION] = "section",
-                                               [UNIFORM_TINT] = "tint",
-                                               [UNIFORM_SELECTED] = "selected",
-                                               [UNIFORM_PART] = "part",
-                                               [UNIFORM_CUT] = "cut",
-                                               [UNIFORM_FIRST_FACE] = "first_face"};
+    static const char* const name[UNIFORMS] = {
+        [UNIFORM_MODEL] = "model",   [UNIFORM_NORMAL] = "turn",
+        [UNIFORM_COLOR] = "color",   [UNIFORM_PROJECTION] = "projection",
+        [UNIFORM_UP] = "up",         [UNIFORM_SECTION] = "section",
+        [UNIFORM_TINT] = "tint",     [UNIFORM_SELECTED] = "selected",
+        [UNIFORM_MARKED] = "marked", [UNIFORM_PART] = "part",
+        [UNIFORM_CUT] = "cut",       [UNIFORM_FIRST_FACE] = "first_face"};
     for (int i = 0; i < GPU_PROGRAMS; ++i) {
         renderer->program[i] = build(text[i][0], text[i][1], error);
         if (renderer->program[i] == 0) return false;

@@ -22,6 +22,7 @@ typedef enum GpuUniform {
     UNIFORM_UP,
     UNIFORM_SECTION,
     UNIFORM_SELECTED,
+    UNIFORM_MARKED,
     UNIFORM_TINT,
     UNIFORM_PART,
     UNIFORM_CUT,

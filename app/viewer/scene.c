@@ -10,6 +10,7 @@
 
 #include "core/arena.h"
 #include "core/math3.h"
+#include "geometry/select.h"
 
 // Calm colours that differ in hue and lightness; ground parts are grey.
 static const float palette[][3] = {
@@ -88,6 +89,8 @@ static void add_joint(ViewScene* scene, int index) {
     j->a_joint = def->a_joint;
     j->b_joint = def->b_joint;
     j->clearance = joint->clearance > 0 ? joint->clearance : 0;
+    j->drafted = joint->draft.given;
+    j->guess = joint->draft.given && joint->draft.confidence == 2;
 }
 
 static Vec3 up_of(Vec3 gravity) {
@@ -333,4 +336,97 @@ ViewFaceName view_face(const ViewScene* scene, int part, int face) {
         break;
     }
     return result;
+}
+
+// ---- faces of a joint ---------------------------------------------------------------------------
+
+static const double FACING = 0.5e-3; // [m] planes of a plate between planes are nearer
+
+static int pick_faces(const ViewScene* scene, int part, const LashModelFace* faces, int count,
+                      ViewPick* pick, int capacity) {
+    const LashShape* shape = part < 0 ? NULL : scene->model->part[part].cad;
+    int found = 0;
+    for (int i = 0; i < count && shape != NULL && found < capacity; ++i) {
+        const LashModelFace* f = &faces[i];
+        LashFaceQuery query = lash_face_query();
+        query.type = f->type - 1;
+        query.radius = isnan(f->radius) ? 0 : f->radius;
+        if (f->side != 0) query.side = f->side == 1 ? 1 : -1;
+        query.has_near = !isnan(f->near.x);
+        query.near = f->near;
+        int row;
+        LashError ignored = {0};
+        if (f->name == NULL && f->index < 0 &&
+            lash_select_query(shape, LASH_ANY_PART, &query, &row, &ignored))
+            pick[found++] = (ViewPick){part, row};
+    }
+    return found;
+}
+
+// Planes of the part that look at the guide's axis from the half width or height, but for the play.
+static int pick_guide(const ViewScene* scene, const LashModelJoint* joint, int part,
+                      Pose world_joint, ViewPick* pick, int capacity) {
+    if (part < 0 || scene->model->part[part].cad == NULL) return 0;
+    const LashModelPart* p = &scene->model->part[part];
+    Pose local = pose_mul(pose_inverse(p->world_part), world_joint);
+    const double half[2] = {0.5 * joint->width, 0.5 * joint->height};
+    double slack = 1e-6 + 2 * fmax(joint->clearance, 0);
+    int found = 0;
+    for (int i = 0; i < p->cad->faces && found < capacity; ++i) {
+        const LashFace* face = &p->cad->face[i];
+        if (face->type != LASH_PLANE) continue;
+        for (int k = 0; k < 2; ++k) {
+            Vec3 e = quat_rotate(local.rot, vec3(k == 0, k == 1, 0));
+            double at = fabs(vec3_dot(vec3_sub(face->origin, local.r), e));
+            bool across = fabs(vec3_dot(face->z, e)) > 1 - 1e-6;
+            if (across && fabs(at - half[k]) <= slack) pick[found++] = (ViewPick){part, i};
+            if (found == capacity) break;
+        }
+    }
+    return found;
+}
+
+// Planes of both parts across the axis that look at each other: a plate between planes.
+static int pick_facing(const ViewScene* scene, const LashModelJoint* joint, ViewPick* pick,
+                       int capacity) {
+    if (joint->part_a < 0 || joint->part_b < 0 || joint->type != LASH_PLANAR) return 0;
+    const LashModelPart *a = &scene->model->part[joint->part_a],
+                        *b = &scene->model->part[joint->part_b];
+    Vec3 axis = quat_rotate(joint->world_a.rot, vec3(0, 0, 1));
+    int found = 0;
+    if (a->cad == NULL || b->cad == NULL) return 0;
+    for (int i = 0; i < a->cad->faces; ++i) {
+        const LashFace* p = &a->cad->face[i];
+        Vec3 n = vec3_scale(p->side, quat_rotate(a->world_part.rot, p->z));
+        if (p->type != LASH_PLANE || fabs(vec3_dot(n, axis)) < 1 - 1e-6) continue;
+        for (int k = 0; k < b->cad->faces && found + 2 <= capacity; ++k) {
+            const LashFace* q = &b->cad->face[k];
+            Vec3 m = vec3_scale(q->side, quat_rotate(b->world_part.rot, q->z));
+            if (q->type != LASH_PLANE || vec3_dot(n, m) > -1 + 1e-6) continue;
+            Vec3 d = vec3_sub(pose_point(b->world_part, q->origin),
+                              pose_point(a->world_part, p->origin));
+            if (fabs(vec3_dot(d, n)) > FACING) continue;
+            pick[found++] = (ViewPick){joint->part_a, i};
+            pick[found++] = (ViewPick){joint->part_b, k};
+        }
+    }
+    return found;
+}
+
+int view_joint_faces(const ViewScene* scene, int joint, ViewPick* pick, int capacity) {
+    const LashModelJoint* j = &scene->model->joint[joint];
+    bool outer_b = j->bore_in == 1;
+    int outer = outer_b ? j->part_b : j->part_a, inner = outer_b ? j->part_a : j->part_b;
+    int n = pick_faces(scene, outer, j->bore, j->bore_faces, pick, capacity / 2);
+    n += pick_faces(scene, inner, j->pin, j->pin_faces, pick + n, capacity - n);
+    if (n == 0) n = pick_facing(scene, j, pick, capacity);
+    if (n > 0 || !(j->width > 0) || !(j->height > 0)) return n;
+    n = pick_guide(scene, j, j->part_a, j->world_a, pick, capacity / 2);
+    return n + pick_guide(scene, j, j->part_b, j->world_b, pick + n, capacity - n);
+}
+
+bool view_scene_is_drafted(const ViewScene* scene) {
+    for (int i = 0; i < scene->joints; ++i)
+        if (scene->joint[i].drafted) return true;
+    return false;
 }

@@ -43,7 +43,13 @@ typedef struct ViewJoint {
     Pose a_joint, b_joint;
     double clearance; // [m], 0: ideal
     bool coupling;    // gear, rack and pinion: has no place of its own
+    bool drafted;     // by lash draft, with a reason
+    bool guess;       // ... which is no more than a guess
 } ViewJoint;
+
+typedef struct ViewPick {
+    int part, face; // -1: none; the face as numbered by view_face
+} ViewPick;
 
 typedef struct ViewScene {
     const LashModel* model;    // borrowed
@@ -112,6 +118,11 @@ int view_frame_forces(const ViewScene* scene, const ViewFrame* frame, ViewArrow*
 // Is a part without any mesh: drawn as a glyph, a ball at its mass center with spokes to its
 // joints?
 bool view_part_is_glyph(const ViewScene* scene, int part);
+
+// Faces that a joint is made of: bore and pin as the model names them, or the planes of a guide, as
+// (part, face of view_face). Returns how many, at most capacity.
+int view_joint_faces(const ViewScene* scene, int joint, ViewPick* pick, int capacity);
+bool view_scene_is_drafted(const ViewScene* scene); // some joint is
 
 // Which face of a part a face number of one of its pieces is; names for the panels.
 typedef struct ViewFaceName {

@@ -87,7 +87,7 @@ ViewUi* view_ui_create(const ViewUiOptions* options, LashError* error) {
     ViewUi* ui = new ViewUi();
     ui->options = *options;
     ui->scale = static_cast<float>(options->scale);
-    ui->selected_joint = ui->selected_contact = -1;
+    ui->selected_contact = -1;
     ImGui::CreateContext();
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr; // nothing is written behind the user's back

@@ -47,9 +47,9 @@ struct ViewUi {
     float scale;
     ImFont *font, *small_font;
     std::vector<view_ui::Samples> samples;
-    char filter[64];                      // of the list of curves
-    double frame_time;                    // smoothed wall time of a picture [s]
-    int selected_joint, selected_contact; // -1: none
+    char filter[64];      // of the list of curves
+    double frame_time;    // smoothed wall time of a picture [s]
+    int selected_contact; // -1: none
 };
 
 #endif

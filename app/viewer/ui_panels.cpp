@@ -67,7 +67,7 @@ void part_row(ViewUi* ui, Viewer* v, int index) {
     if (dim) ImGui::PushStyleColor(ImGuiCol_Text, faint);
     if (ImGui::Selectable(part->name, v->selected.part == index, 0, ImVec2(width, 0))) {
         v->selected = {index, -1};
-        ui->selected_joint = ui->selected_contact = -1;
+        v->selected_joint = ui->selected_contact = -1;
     }
     if (dim) ImGui::PopStyleColor();
     part_menu(v, index);
@@ -85,9 +85,9 @@ void joint_row(ViewUi* ui, Viewer* v, int index) {
     const ViewJoint* joint = &v->scene.joint[index];
     ImGui::PushID(1000 + index);
     float keep = ImGui::CalcTextSize("rack and pinion").x;
-    if (ImGui::Selectable(joint->name, ui->selected_joint == index, 0,
+    if (ImGui::Selectable(joint->name, v->selected_joint == index, 0,
                           ImVec2(ImGui::GetContentRegionAvail().x - keep, 0))) {
-        ui->selected_joint = index;
+        v->selected_joint = index;
         ui->selected_contact = -1;
         v->selected = {-1, -1};
     }
@@ -106,7 +106,7 @@ void contact_row(ViewUi* ui, Viewer* v, int index) {
                           ui->selected_contact == index, 0,
                           ImVec2(ImGui::GetContentRegionAvail().x - keep, 0))) {
         ui->selected_contact = index;
-        ui->selected_joint = -1;
+        v->selected_joint = -1;
         v->selected = {-1, -1};
     }
     if (push > 0) {
@@ -258,8 +258,27 @@ void part_properties(const ViewUi* ui, Viewer* v) {
     }
 }
 
+// Why lash draft put the joint here, and between which faces, which are marked in the picture.
+void draft_properties(const ViewUi* ui, const Viewer* v, int index) {
+    static const char* const words[] = {"sure", "likely", "guess"};
+    const LashModelDraft& draft = v->scene.model->joint[index].draft;
+    ViewPick pick[VIEW_MAX_MARKS];
+    int count = view_joint_faces(&v->scene, index, pick, VIEW_MAX_MARKS);
+    entry(ui, "drafted", words[draft.confidence]);
+    if (draft.reason != nullptr) entry(ui, "because", draft.reason);
+    for (int i = 0; i < count; ++i) {
+        const LashFace* face = view_face(&v->scene, pick[i].part, pick[i].face).face;
+        if (face == nullptr) continue;
+        std::string text =
+            std::string(v->scene.part[pick[i].part].name) + ": " + surface_name(face->type);
+        if (face->type != LASH_PLANE && face->side < 0) text += ", inside";
+        if (face->type != LASH_PLANE) text += ", radius " + quantity_text(face->radius, "m", 6);
+        entry(ui, i == 0 ? "faces" : "", text);
+    }
+}
+
 void joint_properties(const ViewUi* ui, Viewer* v) {
-    int index = ui->selected_joint;
+    int index = v->selected_joint;
     const ViewJoint* joint = &v->scene.joint[index];
     const LashModelJoint* model = &v->scene.model->joint[index];
     ImGui::TextUnformatted(joint->name);
@@ -273,6 +292,7 @@ void joint_properties(const ViewUi* ui, Viewer* v) {
         entry(ui, "off center", quantity_text(play.eccentricity, "m"));
         entry(ui, "tilt", quantity_text(play.tilt, "rad"));
     }
+    if (joint->drafted) draft_properties(ui, v, index);
     entry(ui, "force",
           quantity_text(vec3_norm(read_vector(v, LASH_SERIES_JOINT_FORCE, index)), "N"));
     entry(ui, "moment",
@@ -307,10 +327,10 @@ void view_ui::draw_properties(ViewUi* ui, Viewer* v) {
         ImGui::GetWindowPos(),
         ImVec2(ImGui::GetWindowPos().x + ImGui::GetWindowWidth(), ImGui::GetWindowPos().y),
         hairline);
-    if (v->selected.part >= 0) ui->selected_joint = ui->selected_contact = -1;
+    if (v->selected.part >= 0) v->selected_joint = ui->selected_contact = -1;
     if (v->selected.part >= 0) {
         part_properties(ui, v);
-    } else if (ui->selected_joint >= 0) {
+    } else if (v->selected_joint >= 0) {
         joint_properties(ui, v);
     } else if (ui->selected_contact >= 0) {
         contact_properties(ui, v);

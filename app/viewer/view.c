@@ -50,7 +50,7 @@ static const AppOption options[] = {
      "cut along x, y or z (-x: the other side) at -1 to 1 of the mechanism", OPTION(section)},
     {"hide", 0, APP_LIST, "PART", "do not show a part", OPTION(hide)},
     {"transparent", 0, APP_LIST, "PART", "show a part transparent", OPTION(transparent)},
-    {"select", 0, APP_TEXT, "PART[:FACE]", "select a part or a face", OPTION(select)},
+    {"select", 0, APP_TEXT, "PART[:FACE]", "select a part, a face or a joint", OPTION(select)},
     {"plot", 'p', APP_LIST, "NAME", "plot a quantity, e.g. crank.velocity.x", OPTION(plot)},
     {"panels", 0, APP_FLAG, NULL, "draw the panels of the window into the picture", OPTION(panels)},
     {"bare", 0, APP_FLAG, NULL, "no captions in the picture", OPTION(bare)},
@@ -158,6 +158,11 @@ static bool select_part(Viewer* v, const char* text, LashError* error) {
     if (text == NULL) return true;
     char name[128];
     const char* colon = strrchr(text, ':');
+    for (int i = 0; i < v->scene.joints; ++i) {
+        if (strcmp(v->scene.joint[i].name, text) != 0) continue;
+        v->selected_joint = i;
+        return true;
+    }
     int length = colon == NULL ? (int)strlen(text) : (int)(colon - text), face = -1;
     snprintf(name, sizeof name, "%.*s", length, text);
     int part = find_part(v, "--select", name, error);

@@ -21,6 +21,7 @@ Viewer* viewer_create(ViewSource* source, LashError* error) {
     v->shown = -1;
     v->magnification = 1;
     v->selected = (ViewPick){-1, -1};
+    v->selected_joint = -1;
     v->panels = true;
     v->pixel = 1;
     v->style = view_style();
@@ -28,6 +29,7 @@ Viewer* viewer_create(ViewSource* source, LashError* error) {
         viewer_destroy(v);
         return NULL;
     }
+    v->style.joint_frames = view_scene_is_drafted(&v->scene); // to be looked through
     v->frame = view_frame_create(&v->scene);
     v->camera = view_camera(v->scene.up);
     v->magnifier = view_magnifier_create(model);
@@ -262,20 +264,25 @@ static LashBox drawn_box(const Viewer* v) {
 
 ViewPicture viewer_picture(Viewer* v) {
     view_camera_clip(&v->camera, drawn_box(v));
-    return (ViewPicture){.scene = &v->scene,
-                         .frame = &v->frame,
-                         .camera = &v->camera,
-                         .style = v->style,
-                         .selected = v->selected,
-                         .hovered = {-1, -1},
-                         .arrow = v->arrow,
-                         .arrows = v->arrows,
-                         .touch = v->touch,
-                         .touches = v->touches,
-                         .trace = v->trace,
-                         .traces = VIEW_MAX_TRACES,
-                         .force_length = viewer_force_length(v),
-                         .pixel = v->pixel};
+    ViewPicture picture = {.scene = &v->scene,
+                           .frame = &v->frame,
+                           .camera = &v->camera,
+                           .style = v->style,
+                           .selected = v->selected,
+                           .hovered = {-1, -1},
+                           .arrow = v->arrow,
+                           .arrows = v->arrows,
+                           .touch = v->touch,
+                           .touches = v->touches,
+                           .trace = v->trace,
+                           .traces = VIEW_MAX_TRACES,
+                           .force_length = viewer_force_length(v),
+                           .selected_joint = v->selected_joint,
+                           .pixel = v->pixel};
+    if (v->selected_joint >= 0)
+        picture.marks =
+            view_joint_faces(&v->scene, v->selected_joint, picture.marked, VIEW_MAX_MARKS);
+    return picture;
 }
 
 // ---- actions ------------------------------------------------------------------------------------
@@ -430,6 +437,7 @@ static void act_parts(Viewer* v, ViewAction action) {
             break;
         case VIEW_DESELECT:
             v->selected = (ViewPick){-1, -1};
+            v->selected_joint = -1;
             break;
         case VIEW_MAGNIFY_MORE:
             viewer_magnify(v, 2 * v->magnification);

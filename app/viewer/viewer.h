@@ -87,6 +87,7 @@ typedef struct Viewer {
     double magnification;
     ViewMagnifier* magnifier; // NULL: no joint has play
     ViewPick selected;
+    int selected_joint;  // -1: none
     bool camera_touched; // by the user: fit no more on its own
     bool panels, help, quit;
     int64_t surveyed;               // frames looked at for extent and forces

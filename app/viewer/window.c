@@ -26,8 +26,8 @@ struct ViewWindow {
     bool dragged, shift;
     double x, y, press_x, press_y; // of the mouse [pixels]
     double last, busy;             // wall clock [s]: last picture; last thing that happened
-    bool software;     // Mesa draws on the processor
-    ViewCamera camera; // of the picture before, to know whether anything moves
+    bool software;                 // Mesa draws on the processor
+    ViewCamera camera;             // of the picture before, to know whether anything moves
     int64_t shown;
     int still; // pictures since something moved
     char glfw_error[200];
@@ -62,8 +62,11 @@ static void on_key(GLFWwindow* glfw, int key, int scancode, int action, int mods
 
 static void pick(ViewWindow* w) {
     ViewPicture picture = viewer_picture(w->viewer);
-    w->viewer->selected =
-        view_renderer_pick(w->renderer, &picture, (int)(w->x - w->area.x), (int)(w->y - w->area.y));
+    double x = w->x - w->area.x, y = w->y - w->area.y;
+    w->viewer->selected = (ViewPick){-1, -1};
+    w->viewer->selected_joint = view_picture_joint(&picture, x, y);
+    if (w->viewer->selected_joint < 0)
+        w->viewer->selected = view_renderer_pick(w->renderer, &picture, (int)x, (int)y);
 }
 
 static void on_button(GLFWwindow* glfw, int button, int action, int mods) {

@@ -13,6 +13,7 @@
 #include "app/viewer/window.h"
 #include "core/arena.h"
 #include "core/math3.h"
+#include "model_text.h"
 #include "viewer_cases.h"
 
 enum { WIDTH = 1000, HEIGHT = 640 };
@@ -66,6 +67,7 @@ static int teardown(void** state) {
         kill(server, SIGTERM);
         waitpid(server, NULL, 0);
     }
+    scratch_remove();
     return 0;
 }
 
@@ -110,8 +112,8 @@ static void find_window(Stage* s) {
     if (child != NULL) XFree(child);
 }
 
-static Stage open_stage(const char* model, double duration) {
-    Stage s = {.source = open_model(model, duration)};
+static Stage stage_of(ViewSource* source) {
+    Stage s = {.source = source};
     s.v = open_viewer(s.source);
     ViewWindowOptions o = {WIDTH, HEIGHT, 1, false, "test"};
     LashError error = {0};
@@ -121,6 +123,10 @@ static Stage open_stage(const char* model, double duration) {
     pump(&s, 2);
     find_window(&s);
     return s;
+}
+
+static Stage open_stage(const char* model, double duration) {
+    return stage_of(open_model(model, duration));
 }
 
 static void close_stage(Stage* s) {
@@ -365,6 +371,51 @@ static void click_selects_part_and_face(void** state) {
     close_stage(&s);
 }
 
+// The symbols of a drafted model's joints: one is clicked, its faces are marked and its reason is
+// known; a click beside everything, or Escape, ends it.
+static void click_on_a_drafted_joint_shows_its_faces(void** state) {
+    (void)state;
+    if (sender == NULL) skip();
+    char step[400], model[400];
+    make_assembly(
+        "hinge",
+        "{'name': 'base', 'steps': [{'box': {'size': [60, 40, 6]}, 'at': [-30, -20, -12]},"
+        " {'cylinder': {'radius': 4, 'length': 16}, 'at': [0, 0, -8]}]},"
+        "{'name': 'lever', 'steps': [{'box': {'size': [50, 16, 8]}, 'at': [-8, -8, -4]},"
+        " {'do': 'cut', 'cylinder': {'radius': 4.02, 'length': 40}, 'at': [0, 0, -20]}]}",
+        step, sizeof step);
+    Outcome o = LASH("draft", step, "-o", scratch_file("hinge.json", model, sizeof model));
+    assert_int_equal(o.code, 0);
+    outcome_free(&o);
+    LashError error = {0};
+    AppSessionOptions options = no_options();
+    options.duration = 0.001;
+    Stage s = stage_of(view_source_open(model, &options, &error));
+    view_source_wait(s.source, INFINITY);
+    s.v->playback.playing = false;
+    assert_true(s.v->style.joint_frames); // drawn without being asked for
+    assert_true(s.v->scene.joint[0].drafted);
+    double x0, y0, x, y;
+    view_window_viewport(s.window, &x0, &y0);
+    Vec3 at = s.v->scene.joint[0].a_joint.r;
+    assert_true(view_camera_project(&s.v->camera, at, &x, &y));
+    click(&s, x0 + x + 5, y0 + y - 4);
+    assert_int_equal(s.v->selected_joint, 0);
+    assert_int_equal(s.v->selected.part, -1);
+    ViewPicture picture = viewer_picture(s.v);
+    assert_int_equal(picture.marks, 2); // bore and pin
+    assert_int_not_equal(picture.marked[0].part, picture.marked[1].part);
+    for (int i = 0; i < 2; ++i)
+        assert_int_equal(
+            view_face(&s.v->scene, picture.marked[i].part, picture.marked[i].face).face->type,
+            LASH_CYLINDER);
+    assert_non_null(strstr(s.v->scene.model->joint[0].draft.reason, "pin of radius 4 mm"));
+    move_to(&s, 600, 500);
+    key(&s, XK_Escape, false);
+    assert_int_equal(s.v->selected_joint, -1);
+    close_stage(&s);
+}
+
 static void timeline_is_dragged(void** state) {
     (void)state;
     if (sender == NULL) skip();
@@ -408,6 +459,7 @@ int main(void) {
         cmocka_unit_test(keys_change_camera_and_what_is_shown),
         cmocka_unit_test(mouse_turns_moves_and_zooms),
         cmocka_unit_test(click_selects_part_and_face),
+        cmocka_unit_test(click_on_a_drafted_joint_shows_its_faces),
         cmocka_unit_test(timeline_is_dragged),
         cmocka_unit_test(texts_grow_on_dense_screens),
         cmocka_unit_test(window_opens_for_every_model),
