@@ -130,6 +130,7 @@ typedef enum LashFaultKind {
     LASH_FAULT_FORCE,    // forces, or their derivatives, are not finite at (t, q, v)
     LASH_FAULT_ROWS,     // a gap, a joint error or its velocity is not finite at (t, q, v)
     LASH_FAULT_GAP,      // the gap of two surfaces fell by more than they moved in the step to t
+    LASH_FAULT_EVENTS,   // more events until t than a step may have; id: the last of them
     LASH_FAULT_CONFLICT, // drivers and contacts exclude each other at t: lash_sim_conflicts
     LASH_FAULT_OVERFLOW  // state, impulses or energies of the step's end (t, q, v) are not finite
 } LashFaultKind;

@@ -168,6 +168,20 @@ static bool gap_jumps(Cause* cause) {
     return true;
 }
 
+// ---- too many events ----------------------------------------------------------------------------
+
+static bool rattles(Cause* cause) {
+    const AppStepFailure* of = cause->of;
+    if (cause->fault.kind != LASH_FAULT_EVENTS) return false;
+    char name[96] = "";
+    of->system->name(of->system, cause->fault.id, name, sizeof name);
+    snprintf(cause->text, sizeof cause->text,
+             "more events in a step than max_events allows, up to t = %.9g s, the last at contact "
+             "'%.60s'; a scheme that does not look for events (combined) passes over them",
+             cause->fault.t, name);
+    return true;
+}
+
 // ---- contradictions -----------------------------------------------------------------------------
 
 // Name of an interaction as the model has it: of a contact of several points that of the contact.
@@ -495,9 +509,9 @@ static void errors_left(const AppStepFailure* of, char* text, size_t size) {
 }
 
 bool app_step_failure(const AppStepFailure* failure, LashError* error) {
-    static bool (*const causes[])(Cause*) = {force_not_finite, driver_not_finite, gap_jumps,
-                                             contradicts,      too_strong,        overflows,
-                                             too_far,          too_fast,          force_jumps};
+    static bool (*const causes[])(Cause*) = {
+        force_not_finite, driver_not_finite, gap_jumps, rattles,  contradicts,
+        too_strong,       overflows,         too_far,   too_fast, force_jumps};
     Cause cause = {.of = failure, .fault = lash_sim_fault(failure->sim)};
     char where[64];
     snprintf(where, sizeof where, "t = %.9g s", lash_sim_time(failure->sim));

@@ -143,10 +143,10 @@ static void run_claims(const VerifyOptions* set, const Claim* const* claim,
 }
 
 int app_verify(int argc, char** argv) {
-    const ClaimTable table[] = {
-        verify_examples(),     verify_chattering(), verify_bar(),     verify_ring(),
-        verify_slider_crank(), verify_play(),       verify_fremond(), verify_fremond_block(),
-        verify_energy(),       verify_alpha(),      verify_ggl()};
+    const ClaimTable table[] = {verify_examples(), verify_chattering(),    verify_bar(),
+                                verify_ring(),     verify_slider_crank(),  verify_play(),
+                                verify_fremond(),  verify_fremond_block(), verify_energy(),
+                                verify_alpha(),    verify_ggl(),           verify_trapezoidal()};
     return verify_tables(table, sizeof table / sizeof *table, argc, argv);
 }
 

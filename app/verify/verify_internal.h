@@ -65,6 +65,8 @@ ClaimTable verify_fremond_block(void); // C-12 .. C-14: solver, matrices, slidin
 ClaimTable verify_energy(void); // D-01 .. D-05, D-16, D-17
 ClaimTable verify_alpha(void);  // D-06 .. D-15: Newmark, HHT, generalized alpha, Krenk-Hogsberg
 
+// [P06] Potra et al.
+ClaimTable verify_trapezoidal(void); // B-01 .. B-29: trapezoidal rule with events
 // [S12] Schindler et al.
 ClaimTable verify_ggl(void); // E-01 .. E-17: midpoint rules, Gear-Gupta-Leimkuhler
 

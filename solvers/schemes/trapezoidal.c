@@ -1,202 +1,574 @@
-// Linearly implicit trapezoidal rule [P06], without events: one linear system and one contact
-// problem per step. With q_m = q (+) h/2 v and all rows and directions G at (t + h/2, q_m):
+// Linearly implicit trapezoidal rule with events [P06]: a step is cut into legs (trapezoidal_leg.c) where a
+// contact is hit, and where one begins or ends to stick or to push.
 //
-//     A (v+ - v) = h/2 (k(t,q,v) + k(t+h,q,v) + h k_q v) + G P,    A = M(q_m) + h/2 C + h^2/4 K
-//     q+ = q (+) h/2 (v + v+)
-//     joints     G'(v + v+)/2 + g_t + g(q)/h = 0
-//     contacts   0 <= G_N'(v + v+)/2 + g_t + g(q)/h perp P_N >= 0, friction on the mean velocity
+//     full step of length h from (t, q, v), left = h:
+//     repeat
+//       A = {g <= band and U_N <= v_tol} + keep                                                     (a)
+//       one of A that was not in the A before approaches: impact now with A (poisson_impact.c)       (b)
+//       leg of length left with A
+//       a contact outside A penetrates: shorten the leg to its root; again                           (c)
+//       a status changed: cut the leg where it does, the old statuses held; again                    (e)
+//       take the leg; keep = {P_N > 0}; end
 //
-// K = -k_q, C = -k_v at (t+h, q, v). Second order, since rows act on the mean velocity. Contacts
-// take part where g(q) + h U(q, v) <= 0. There is no law of impact yet: e is not read, a contact
-// ends its approach within the step.
+// (a) Contacts that part are left out, else their rows would stop them; those that pushed are kept
+//     whatever their gap drifted to.
+// (b) Finds what reached the band exactly at the end of a leg; hits end with it too.
+// (c) The first guess is the root of the cubic through gaps and velocities of both ends; [P06] takes the
+//     state there by interpolation (locate: interpolate), which fails with stiff modes not resolved.
+// (d) A contact hit more than max_rebounds times in the step, whose last three hits say that infinitely
+//     many would end in it, is hit plastically.
+// (e) A slide ends where its end velocity is zero, pushing and sticking where a force reaches its limit:
+//     the root of the smallest of them over the length of the leg, planar contacts. A change before the
+//     leg began is taken as it is: the error of v is O(h^2).
+//
+// Second order, impact times O(h^2); in linear systems the trapezoidal rule, energy kept to rounding.
+// Not damping: stiff modes that are not resolved flip their sign every step.
+#include "solvers/schemes/trapezoidal.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "solvers/schemes/scheme.h"
+#include "solvers/schemes/midpoint.h"
 #include "solvers/step/rows.h"
 
-typedef struct Rule {
-    double *y, *mean;    // (nv) v+ - v; v + y/2
-    double *x, *z;       // (nv) scratch
-    double *u, *dP, *g0; // (rows) scratch; impulses of joints; gaps at the start
-} Rule;
+enum { ROWS, STABILIZE, EVENTS, LOCATE, MASS_AT, BAND, MAX_REBOUNDS, MAX_EVENTS, OPTIONS };
+enum { SHORTEN, INTERPOLATE };
+static const char* const locate_names[] = {"shorten", "interpolate", NULL};
+static const char* const mass_names[] = {"midpoint", "ends", NULL};
+extern const char* const rows_names[];
 
-// Joints answer the velocity x (nv): z, their impulses dP.
-static void answer(LashSim* sim, Step* step, Rule* rule, const double* u) {
-    lash_joint_solver_solve(&sim->operators.velocity_joints, u, rule->dP);
-    joints_push(sim, step, step->G, rule->dP, sim->operators.A, rule->z);
+static const LashOption option[OPTIONS] = {
+    [ROWS] = {.name = "rows",
+              .help = "of trapezoidal",
+              .value = LEG_ROWS_MEAN,
+              .low = LEG_ROWS_END,
+              .high = LEG_ROWS_MEAN,
+              .names = rows_names},
+    [STABILIZE] = {.name = "stabilize",
+                   .help = "of trapezoidal: gaps and joint errors are closed within a step",
+                   .value = 1,
+                   .low = 0,
+                   .high = 1,
+                   .names = lash_truth_names},
+    [EVENTS] = {.name = "events",
+                .help = "of trapezoidal: where sticking, sliding and pushing begin and end is "
+                        "located; impacts always are",
+                .value = 1,
+                .low = 0,
+                .high = 1,
+                .names = lash_truth_names},
+    [LOCATE] = {.name = "locate",
+                .help = "of trapezoidal: the state of an impact, by a shorter step or interpolated",
+                .value = SHORTEN,
+                .low = SHORTEN,
+                .high = INTERPOLATE,
+                .names = locate_names},
+    [MASS_AT] = {.name = "mass_at",
+                 .help = "of trapezoidal: masses at the midpoint, or the mean of both ends",
+                 .value = MASS_MIDPOINT,
+                 .low = MASS_MIDPOINT,
+                 .high = MASS_ENDS,
+                 .names = mass_names},
+    [BAND] = {.name = "active_band",
+              .help = "of trapezoidal: gap below which a contact touches [m; SI always]",
+              .value = 1e-10,
+              .low = 0,
+              .high = 1},
+    [MAX_REBOUNDS] = {.name = "max_rebounds",
+                      .help = "of trapezoidal: hits of a contact in a step, before it is asked "
+                              "whether infinitely many follow",
+                      .value = 2,
+                      .low = 2,
+                      .high = 1e6},
+    [MAX_EVENTS] = {.name = "max_events",
+                    .help = "of trapezoidal: per step, more of them fail it",
+                    .value = 200,
+                    .low = 1,
+                    .high = 1e9},
+};
+
+typedef struct Hits { // of one contact in the step
+    int count;
+    double last[3]; // times of the last ones, oldest first
+} Hits;
+
+typedef struct Whole {
+    Leg leg;
+    double left, end;    // what is left of the step, when it ends [s]
+    double tie, at_rest; // |g| and |U| below which nothing is hit [m, m/s]
+    int events;
+    uint8_t *before, *keep, *status, *plastic; // (count)
+    Hits* hits;                                // (count)
+} Whole;
+
+// ---- Beginning and end --------------------------------------------------------------------------
+
+static void take_last(const LashSim* sim, const Step* step, Whole* whole) {
+    const LastContacts* last = &sim->now.last;
+    static const Status of_state[] = {[CONTACT_OPEN] = STATUS_OPEN,
+                                      [CONTACT_TOUCHES] = STATUS_OPEN,
+                                      [CONTACT_STICKS] = STATUS_STICKS,
+                                      [CONTACT_SLIDES] = STATUS_SLIDES};
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        for (int k = 0; k < last->count; ++k) {
+            if (last->id[k] != step->list->item[i].id || !last->closed[k]) continue;
+            bool back = last->U[3 * k + 1] < 0 && step->list->item[i].rows == 2;
+            whole->before[i] = whole->keep[i] = 1;
+            whole->status[i] = (uint8_t)of_state[last->state[k]];
+            if (whole->status[i] == STATUS_SLIDES && back) whole->status[i] = STATUS_SLIDES_BACK;
+        }
+    }
 }
 
-// A, and y = A^-1 h/2 (k(t) + k(t+h) - h K v).
-static bool smooth_part(LashSim* sim, Step* step, Rule* rule) {
-    const LashSystem* system = sim->system;
-    Operators* operators = &sim->operators;
-    const double *q = sim->now.q, *v = sim->now.v, h = step->h;
-    int nv = system->nv, values = system->pattern.offset[system->pattern.count];
-    system->move(system, q, h / 2, v, step->room[0]);
-    system->mass(system, sim->work, step->room[0], operators->M_values);
-    system->tangents(system, sim->work, step->t0 + h, q, v, operators->C_values,
-                     operators->K_values);
-    system->forces(system, sim->work, step->t0, q, v, step->F);
-    system->forces(system, sim->work, step->t0 + h, q, v, rule->x);
-    lash_block_multiply(system, operators->K_values, v, rule->z);
-    for (int i = 0; i < nv; ++i) rule->y[i] = h / 2 * (step->F[i] + rule->x[i] - h * rule->z[i]);
-    for (int i = 0; i < values; ++i)
-        operators->A_values[i] = operators->M_values[i] + h / 2 * operators->C_values[i] +
-                                 h * h / 4 * operators->K_values[i];
-    operator_forget(sim);
-    if (!lash_block_lu_factor(operators->A, operators->A_values)) return false;
-    if (!lash_block_lu_factor(operators->M, operators->M_values)) return false;
-    lash_block_lu_solve(operators->A, rule->y);
+static bool begin(LashSim* sim, Step* step, Whole* whole) {
+    size_t count = (size_t)sim->system->max_interactions;
+    Leg leg = leg_create(sim);
+    leg.rows = (int)sim->option[ROWS];
+    leg.mass_at = (int)sim->option[MASS_AT];
+    leg.stabilize = sim->option[STABILIZE];
+    leg.whole = step->h;
+    leg.t = step->t0;
+    memcpy(leg.q, sim->now.q, (size_t)sim->system->nq * sizeof *leg.q);
+    memcpy(leg.v, sim->now.v, (size_t)sim->system->nv * sizeof *leg.v);
+    *whole = (Whole){.leg = leg,
+                     .left = step->h,
+                     .end = step->t0 + step->h,
+                     .tie = sim->settings.tolerance_position,
+                     .at_rest = sim->settings.tolerance_velocity,
+                     .before = lash_arena_push(&sim->arena, count),
+                     .keep = lash_arena_push(&sim->arena, count),
+                     .status = lash_arena_push(&sim->arena, count),
+                     .plastic = lash_arena_push(&sim->arena, count),
+                     .hits = lash_arena_push(&sim->arena, count * sizeof(Hits))};
+    memset(whole->before, 0, count);
+    memset(whole->keep, 0, count);
+    memset(whole->status, STATUS_UNKNOWN, count);
+    memset(whole->plastic, 0, count);
+    memset(whole->hits, 0, count * sizeof(Hits));
+    memset(step->P, 0, (size_t)step->list->rows * sizeof *step->P);
+    memset(step->work, 0, 2 * (size_t)step->list->count * sizeof *step->work);
+    take_last(sim, step, whole);
+    step->contact_error = 0;
+    step->correction = 1;
+    if (!leg_start(sim, step, &whole->leg)) return false;
+    memcpy(step->U_start, whole->leg.U, (size_t)step->list->rows * sizeof *step->U_start);
+    for (int i = step->list->bilateral; i < step->list->count; ++i)
+        step->gap_start[i] = whole->leg.g[step->list->item[i].row];
     return true;
 }
 
-// Rows at the midpoint, and which contacts take part.
-static bool rows(LashSim* sim, Step* step, Rule* rule) {
+static ContactState state_of(const Whole* whole, int i) {
+    switch ((Status)whole->status[i]) {
+        case STATUS_STICKS:
+            return CONTACT_STICKS;
+        case STATUS_SLIDES:
+        case STATUS_SLIDES_BACK:
+            return CONTACT_SLIDES;
+        case STATUS_UNKNOWN:
+        case STATUS_OPEN:
+            break;
+    }
+    return CONTACT_OPEN;
+}
+
+static void finish(LashSim* sim, Step* step, Whole* whole) {
     const LashSystem* system = sim->system;
     const LashInteractionList* list = step->list;
-    if (!sim_evaluate(sim, step->t0, sim->now.q, NULL, rule->g0, step->g_t, step->G)) return false;
+    const Leg* leg = &whole->leg;
+    memcpy(step->v, leg->v, (size_t)system->nv * sizeof *step->v);
+    memcpy(step->q_end, leg->q, (size_t)system->nq * sizeof *step->q_end);
+    system->difference(system, step->q_end, sim->now.q, step->d);
+    memcpy(step->g, leg->g, (size_t)list->rows * sizeof *step->g);
+    memcpy(step->U, leg->U, (size_t)list->rows * sizeof *step->U);
+    drivers_hold(sim, step, step->g_t, step->g);
     for (int i = list->bilateral; i < list->count; ++i) {
-        const LashInteraction* item = &list->item[i];
-        double* U = step->U_start + item->row;
-        lash_row_velocity(system, item, step->G, sim->now.v, U);
-        for (int r = 0; r < item->rows; ++r) U[r] += step->g_t[item->row + r];
-        step->gap_start[i] = rule->g0[item->row];
+        step->state[i] = (uint8_t)state_of(whole, i);
+        step->keep[i] = whole->keep[i];
+        step->active[i] = step->active[i] || step->P[list->item[i].row] > 0;
         step->has_U_start[i] = 1;
-        step->active[i] = rule->g0[item->row] + step->h * U[0] <= 0;
     }
-    double t = step->t0 + step->h / 2;
-    if (!sim_evaluate(sim, t, step->room[0], NULL, step->g, step->g_t, step->G)) return false;
-    memcpy(step->G_star, step->G, (size_t)list->G_size * sizeof *step->G);
-    lash_joint_solver_factor(&sim->operators.velocity_joints, list, step->G, sim->operators.A,
-                             false, false);
-    return contacts_list(sim, step);
-}
-
-static void close_joints(LashSim* sim, Step* step, Rule* rule) {
-    const LashInteractionList* list = step->list;
-    if (list->bilateral == 0) return;
-    for (int i = 0; i < sim->system->nv; ++i) rule->x[i] = 2 * sim->now.v[i] + rule->y[i];
-    lash_rows_velocity(sim->system, list, 0, list->bilateral, NULL, step->G, rule->x, rule->u);
-    for (int r = 0; r < list->bilateral_rows; ++r)
-        rule->u[r] += 2 * (step->g_t[r] + rule->g0[r] / step->h);
-    answer(sim, step, rule, rule->u);
-    for (int i = 0; i < sim->system->nv; ++i) rule->y[i] += rule->z[i];
-    for (int r = 0; r < list->bilateral_rows; ++r) step->P[r] = rule->dP[r];
-}
-
-// rule->x <- response to the generalized impulse x with the joints closed; adds their impulses.
-static void respond(LashSim* sim, Step* step, Rule* rule, double* P) {
-    const LashInteractionList* list = step->list;
-    lash_block_lu_solve(sim->operators.A, rule->x);
-    if (list->bilateral == 0) return;
-    lash_rows_velocity(sim->system, list, 0, list->bilateral, NULL, step->G, rule->x, rule->u);
-    answer(sim, step, rule, rule->u);
-    for (int i = 0; i < sim->system->nv; ++i) rule->x[i] += rule->z[i];
-    for (int r = 0; r < list->bilateral_rows && P != NULL; ++r) P[r] += rule->dP[r];
-}
-
-static void pose_contacts(LashSim* sim, Step* step, Rule* rule) {
-    const LashSystem* system = sim->system;
-    step->ldw = step->m;
-    for (int i = 0; i < system->nv; ++i) rule->mean[i] = sim->now.v[i] + rule->y[i] / 2;
-    for (int c = 0; c < step->nc; ++c) {
-        const LashInteraction* item = &step->list->item[step->contact[c]];
-        double* b = step->b + step->first[c];
-        for (int r = 0; r < item->rows; ++r) {
-            double unit[LASH_MAX_ROWS] = {0};
-            double* column = step->W + (size_t)step->m * (size_t)(step->first[c] + r);
-            unit[r] = 0.5;
-            memset(rule->x, 0, (size_t)system->nv * sizeof *rule->x);
-            lash_row_apply(system, item, step->G, 1, unit, rule->x);
-            respond(sim, step, rule, NULL);
-            for (int k = 0; k < step->nc; ++k)
-                lash_row_velocity(system, &step->list->item[step->contact[k]], step->G, rule->x,
-                                  column + step->first[k]);
-            step->P_c[step->first[c] + r] = 0;
-        }
-        lash_row_velocity(system, item, step->G, rule->mean, b);
-        for (int r = 0; r < item->rows; ++r) b[r] += step->g_t[item->row + r];
-        b[0] += rule->g0[item->row] / step->h;
-    }
-}
-
-static bool solve_contacts(LashSim* sim, Step* step, Rule* rule) {
-    if (step->nc == 0) return true;
-    pose_contacts(sim, step, rule);
-    LashFrictionProblem problem = friction_problem(step);
-    LashFrictionSettings settings = lash_friction_settings();
-    settings.tolerance = sim->settings.tolerance_solver;
-    settings.stop = &sim->stop;
-    LashFrictionInfo info =
-        lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->solvers.friction);
-    sim->info.solver += info.iterations;
-    step->contact_error = info.residual;
-    if (info.outcome == LASH_FAILED) return false;
-    memset(rule->x, 0, (size_t)sim->system->nv * sizeof *rule->x);
-    for (int c = 0; c < step->nc; ++c) {
-        const LashInteraction* item = &step->list->item[step->contact[c]];
-        double* P = step->P + item->row;
-        memcpy(P, step->P_c + step->first[c], (size_t)item->rows * sizeof *P);
-        lash_row_apply(sim->system, item, step->G, 1, P, rule->x);
-    }
-    respond(sim, step, rule, step->P);
-    for (int i = 0; i < sim->system->nv; ++i) rule->y[i] += rule->x[i];
-    return info.residual <= sim->settings.tolerance_velocity;
-}
-
-static bool finish(LashSim* sim, Step* step, Rule* rule) {
-    const LashSystem* system = sim->system;
-    double t = step->t0 + step->h;
-    for (int i = 0; i < system->nv; ++i) {
-        step->v[i] = sim->now.v[i] + rule->y[i];
-        step->d[i] = step->h * (sim->now.v[i] + rule->y[i] / 2);
-        step->v_force[i] = step->d[i] / step->h;
-    }
-    system->move(system, sim->now.q, 1, step->d, step->q_end);
-    step->q_force = step->room[0];
-    if (!sim_evaluate(sim, t, step->q_end, NULL, step->g, step->g_t, step->G)) return false;
-    lash_rows_velocity(system, step->list, 0, step->list->count, NULL, step->G, step->v, step->U);
-    for (int r = 0; r < step->list->rows; ++r) step->U[r] += step->g_t[r];
     step->dynamics_error = step->velocity_error = step->position_error = 0;
-    for (int r = 0; r < step->list->bilateral_rows; ++r)
+    for (int r = 0; r < list->bilateral_rows; ++r)
         step->position_error = worse(step->position_error, fabs(step->g[r]));
+}
+
+// ---- Books --------------------------------------------------------------------------------------
+
+// Impulses of the leg, or of an impact, and their work with the velocity v.
+static void book_impulses(LashSim* sim, Step* step, const Leg* leg, const double* v) {
+    LashEnergy* energy = &sim->now.energy;
+    for (int i = 0; i < step->list->count; ++i) {
+        const LashInteraction* item = &step->list->item[i];
+        if (!step->active[i]) continue;
+        const double* P = leg->P + item->row;
+        double U[LASH_MAX_ROWS], work = 0;
+        lash_row_velocity(sim->system, item, step->G_star, v, U);
+        for (int r = 0; r < item->rows; ++r) {
+            step->P[item->row + r] += P[r];
+            work += P[r] * U[r];
+        }
+        if (item->kind == LASH_UNILATERAL) {
+            step->work[2 * i] += P[0] * U[0];
+            step->work[2 * i + 1] += work - P[0] * U[0];
+            energy->contact_work_n += P[0] * U[0];
+            energy->contact_work_t += work - P[0] * U[0];
+        } else if (item->prescribed) {
+            energy->external_work += work;
+        } else {
+            energy->joint_work += work;
+        }
+    }
+}
+
+// The leg becomes part of the step.
+static void take_leg(LashSim* sim, Step* step, Whole* whole) {
+    Leg* leg = &whole->leg;
+    energy_add_forces(sim, leg->h, leg->t + leg->h / 2, leg->q_middle, NULL, leg->mean);
+    book_impulses(sim, step, leg, leg->mean);
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        whole->keep[i] = step->active[i] && leg->P[step->list->item[i].row] > 0;
+        whole->before[i] = step->active[i];
+    }
+    leg_advance(sim, step, leg);
+    whole->left = whole->end - leg->t;
+}
+
+static void note_event(LashSim* sim, const Step* step, const Leg* leg, LashEventKind kind, int i,
+                       const double* U_before) {
+    const LashInteraction* item = &step->list->item[i];
+    if (sim->events.count == sim->events.capacity) --sim->events.count;
+    LashEvent* event = &sim->events.item[sim->events.count++];
+    *event = (LashEvent){.kind = kind, .t = leg->t, .h = 0, .id = item->id};
+    event->gap_before = leg->g[item->row];
+    for (int r = 0; r < item->rows; ++r) {
+        event->impulse[r] = kind == LASH_EVENT_IMPACT ? leg->P[item->row + r] : 0;
+        event->U_before[r] = U_before[item->row + r];
+        event->U_after[r] = leg->U[item->row + r];
+    }
+}
+
+// ---- Impacts ------------------------------------------------------------------------------------
+
+// Would infinitely many hits of contact i end within the step?
+static bool accumulates(const LashSim* sim, const Whole* whole, int i) {
+    const Hits* hits = &whole->hits[i];
+    if (hits->count <= sim->option[MAX_REBOUNDS] || hits->count < 3) return false;
+    double one = hits->last[1] - hits->last[0], two = hits->last[2] - hits->last[1];
+    double ratio = two / one;
+    return ratio < 1 && hits->last[2] + two * ratio / (1 - ratio) <= whole->end;
+}
+
+static void note_hit(Hits* hits, double t) {
+    hits->last[0] = hits->last[1];
+    hits->last[1] = hits->last[2];
+    hits->last[2] = t;
+    ++hits->count;
+}
+
+// One more event, at contact i. False: too many.
+static bool count_event(LashSim* sim, const Step* step, Whole* whole, int i) {
+    if (++whole->events <= sim->option[MAX_EVENTS]) return true;
+    sim->failure.fault =
+        (LashFault){.kind = LASH_FAULT_EVENTS, .t = whole->leg.t, .id = step->list->item[i].id};
+    return false;
+}
+
+// An impact of the set at the present place.
+static bool hit(LashSim* sim, Step* step, Whole* whole) {
+    Leg* leg = &whole->leg;
+    const LashInteractionList* list = step->list;
+    int last = list->bilateral;
+    memcpy(leg->U_end, leg->U, (size_t)list->rows * sizeof *leg->U);
+    memcpy(leg->mean, leg->v, (size_t)sim->system->nv * sizeof *leg->v);
+    for (int i = list->bilateral; i < list->count; ++i) {
+        bool approaches = step->active[i] && leg->U[list->item[i].row] < -whole->at_rest;
+        whole->plastic[i] = 0;
+        if (!approaches) continue;
+        last = i;
+        note_hit(&whole->hits[i], leg->t);
+        whole->plastic[i] = accumulates(sim, whole, i);
+    }
+    if (!count_event(sim, step, whole, last)) return false;
+    if (!poisson_impact(sim, step, leg, whole->plastic)) return false;
+    for (int i = 0; i < sim->system->nv; ++i) leg->mean[i] = 0.5 * (leg->mean[i] + leg->v[i]);
+    book_impulses(sim, step, leg, leg->mean);
+    for (int i = list->bilateral; i < list->count; ++i) {
+        const int n = list->item[i].row;
+        whole->status[i] = STATUS_UNKNOWN;
+        whole->keep[i] = step->active[i] && leg->U[n] <= whole->at_rest;
+        whole->before[i] = step->active[i];
+        if (!step->active[i] || !(leg->U_end[n] < -whole->at_rest)) continue;
+        note_event(sim, step, leg, LASH_EVENT_IMPACT, i, leg->U_end);
+        if (whole->plastic[i]) note_event(sim, step, leg, LASH_EVENT_PLASTIC, i, leg->U_end);
+    }
+    return true;
+}
+
+// Smallest s in [0, 1] where the cubic through gaps and slopes of both ends falls below the level.
+static double cubic_root(double g0, double slope0, double g1, double slope1, double level) {
+    enum { PIECES = 16, BISECTIONS = 50 };
+    double c2 = 3 * (g1 - g0) - 2 * slope0 - slope1, c3 = 2 * (g0 - g1) + slope0 + slope1;
+    double low = 0, high = 1;
+    for (int k = 1; k <= PIECES; ++k) {
+        double s = (double)k / PIECES, g = g0 + s * (slope0 + s * (c2 + s * c3));
+        high = s;
+        if (g < level) break;
+        low = s;
+    }
+    for (int k = 0; k < BISECTIONS; ++k) {
+        double s = 0.5 * (low + high), g = g0 + s * (slope0 + s * (c2 + s * c3));
+        if (g < level)
+            high = s;
+        else
+            low = s;
+    }
+    return low;
+}
+
+// The contact outside the set that is hit first in the solved leg, and where in it; -1: none.
+static int first_hit(const Step* step, const Whole* whole, double* at) {
+    const Leg* leg = &whole->leg;
+    int first = -1;
+    *at = 2;
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        int n = step->list->item[i].row;
+        double level = fmin(0, leg->g[n]);
+        if (step->active[i] || !(leg->g_end[n] < level - whole->tie)) continue;
+        double s = 0;
+        if (leg->g[n] < INFINITY)
+            s = cubic_root(leg->g[n], leg->h * leg->U[n], leg->g_end[n], leg->h * leg->U_end[n],
+                           level);
+        if (s >= *at) continue;
+        *at = s;
+        first = i;
+    }
+    return first;
+}
+
+// The leg ends at the share s of it, by interpolation.
+static bool interpolate(LashSim* sim, Step* step, Leg* leg, double s) {
+    int nv = sim->system->nv;
+    for (int i = 0; i < nv; ++i) {
+        leg->mean[i] = leg->v[i] + 0.5 * s * leg->y[i];
+        leg->v_end[i] = leg->v[i] + s * leg->y[i];
+    }
+    for (int r = 0; r < step->list->rows; ++r) leg->P[r] *= s;
+    leg->h *= s;
+    sim->system->move(sim->system, leg->q, leg->h, leg->mean, leg->q_end);
+    return sim_evaluate(sim, leg->t + leg->h, leg->q_end, NULL, leg->g_end, step->g_t, step->G);
+}
+
+// Shortens the leg until the gap of contact j is `level`: secants from the guess s, kept in brackets. The
+// mean velocity may stick: then a range of lengths has the same gap, and any of them is good.
+static bool shorten(LashSim* sim, Step* step, Whole* whole, int j, double s) {
+    enum { MOST = 40 };
+    static const double SHARP = 1e-4;    // of the tolerance: impact times to 1e-14 m / speed
+    static const double NOTHING = 1e-12; // of the step: no leg is that short
+    Leg* leg = &whole->leg;
+    int n = step->list->item[j].row;
+    double level = fmin(0, leg->g[n]), left = leg->h, low = 0, high = 1;
+    double last = 1, f_last = leg->g_end[n] - level;
+    if (leg->g[n] - level <= whole->tie && s < 1e-9) { // it is there already
+        leg->h = 0;
+        return true;
+    }
+    for (int k = 0; k < MOST; ++k) {
+        leg->h = s * left > NOTHING * step->h ? s * left : 0;
+        if (leg->h == 0) break;
+        if (!leg_solve(sim, step, leg)) return false;
+        double f = leg->g_end[n] - level;
+        if (fabs(f) <= SHARP * whole->tie) break;
+        if (f > 0)
+            low = s;
+        else
+            high = s;
+        double next = s - f * (s - last) / (f - f_last);
+        last = s;
+        f_last = f;
+        s = next > low && next < high ? next : 0.5 * (low + high);
+    }
+    return true;
+}
+
+// Contact j is hit at about the share s of the leg: the leg ends there, (b) does the rest.
+static bool end_at_hit(LashSim* sim, Step* step, Whole* whole, int j, double s) {
+    Leg* leg = &whole->leg;
+    const LashInteraction* item = &step->list->item[j];
+    bool good = sim->option[LOCATE] == SHORTEN ? shorten(sim, step, whole, j, s)
+                                               : interpolate(sim, step, leg, s);
+    if (!good) return false;
+    if (leg->h > 0) take_leg(sim, step, whole);
+    for (int i = step->list->bilateral; i < step->list->count; ++i)
+        whole->status[i] = STATUS_UNKNOWN;
+    whole->keep[j] = 1;
+    whole->before[j] = 0;
+    if (!leg_start(sim, step, leg)) return false;
+    return leg->U[item->row] < 0 || count_event(sim, step, whole, j);
+}
+
+// ---- Statuses -----------------------------------------------------------------------------------
+
+static bool changed(const Step* step, const Whole* whole) {
+    const Leg* leg = &whole->leg;
+    bool differs = false;
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        if (!step->active[i]) continue;
+        const LashInteraction* item = &step->list->item[i];
+        Status before = (Status)whole->status[i];
+        if (before == STATUS_UNKNOWN) return false;
+        double end = item->rows == 2 ? leg->U_end[item->row + 1] : 0;
+        bool turned = (before == STATUS_SLIDES && end < 0 && item->rows == 2) ||
+                      (before == STATUS_SLIDES_BACK && end > 0);
+        differs = differs || turned || leg_status(step, leg, i) != before;
+    }
+    return differs;
+}
+
+// How far the statuses of the start hold over a leg of length z; below 0: no longer. NaN: not known.
+static double margin(LashSim* sim, Step* step, Whole* whole, double z, int* least) {
+    Leg* leg = &whole->leg;
+    double smallest = INFINITY;
+    leg->h = z;
+    leg->held = whole->status;
+    bool good = leg_solve(sim, step, leg);
+    leg->held = NULL;
+    if (!good) return NAN;
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        const LashInteraction* item = &step->list->item[i];
+        const double* P = leg->P + item->row;
+        Status status = (Status)whole->status[i];
+        if (!step->active[i] || status == STATUS_OPEN) continue;
+        double value = P[0] / z;
+        if (status == STATUS_STICKS && item->rows > 1 && item->mu > 0) {
+            double t = item->rows == 2 ? fabs(P[1]) : hypot(P[1], P[2]);
+            value = fmin(value, (item->mu * P[0] - t) / z);
+        }
+        if (status == STATUS_SLIDES) value = fmin(value, leg->U_end[item->row + 1]);
+        if (status == STATUS_SLIDES_BACK) value = fmin(value, -leg->U_end[item->row + 1]);
+        if (value >= smallest) continue;
+        smallest = value;
+        *least = i;
+    }
+    return smallest;
+}
+
+// Ends the leg where a status changes. False: it changed before, or that cannot be told.
+static bool end_at_change(LashSim* sim, Step* step, Whole* whole) {
+    enum { MOST = 60 };
+    double left = whole->left, low = 1e-6 * left, high = left;
+    int least = -1;
+    double f_low = margin(sim, step, whole, low, &least);
+    double f_high = f_low > 0 ? margin(sim, step, whole, high, &least) : NAN;
+    if (!(f_low > 0 && f_high < 0)) return false;
+    for (int k = 0; k < MOST && high - low > 1e-13 * left; ++k) {
+        double z = low + (high - low) * f_low / (f_low - f_high);
+        if (!(z > low && z < high) || k % 3 == 2) z = 0.5 * (low + high);
+        double f = margin(sim, step, whole, z, &least);
+        if (!isfinite(f)) return false;
+        if (f >= 0) {
+            low = z;
+            f_low = f;
+        } else {
+            high = z;
+            f_high = f;
+        }
+        if (f == 0) break;
+    }
+    int unused;
+    margin(sim, step, whole, high, &least);
+    if (!isfinite(margin(sim, step, whole, low, &unused)) || least < 0) return false;
+    Status before = (Status)whole->status[least];
+    take_leg(sim, step, whole);
+    LashEventKind kind = LASH_EVENT_OPEN;
+    if (whole->keep[least] && before == STATUS_STICKS) kind = LASH_EVENT_SLIP;
+    if (whole->keep[least] && before >= STATUS_SLIDES) kind = LASH_EVENT_STICK;
+    note_event(sim, step, &whole->leg, kind, least, whole->leg.U);
+    for (int i = step->list->bilateral; i < step->list->count; ++i)
+        whole->status[i] = STATUS_UNKNOWN;
+    return true;
+}
+
+// ---- The step -----------------------------------------------------------------------------------
+
+// A; is one of them hit as it stands?
+static bool choose_set(const LashSim* sim, Step* step, const Whole* whole) {
+    const Leg* leg = &whole->leg;
+    bool late = false;
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        int n = step->list->item[i].row;
+        bool touches = leg->g[n] <= sim->option[BAND] && leg->U[n] <= whole->at_rest;
+        step->active[i] = touches || (whole->keep[i] && leg->g[n] < INFINITY);
+        late = late || (step->active[i] && !whole->before[i] && leg->U[n] < -whole->at_rest);
+    }
+    return late;
+}
+
+// The next leg, or an impact. False: no solution.
+static bool go_on(LashSim* sim, Step* step, Whole* whole) {
+    Leg* leg = &whole->leg;
+    double at;
+    if (choose_set(sim, step, whole)) return hit(sim, step, whole);
+    leg->h = whole->left;
+    if (!leg_solve(sim, step, leg)) return false;
+    int first = first_hit(step, whole, &at);
+    if (first >= 0) return end_at_hit(sim, step, whole, first, at);
+    if (sim->option[EVENTS] && changed(step, whole)) {
+        if (end_at_change(sim, step, whole))
+            return count_event(sim, step, whole, step->list->bilateral);
+        leg->h = whole->left;
+        choose_set(sim, step, whole);
+        if (!leg_solve(sim, step, leg)) return false;
+    }
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        Status now = step->active[i] ? leg_status(step, leg, i) : STATUS_OPEN;
+        whole->status[i] = (uint8_t)now;
+    }
+    take_leg(sim, step, whole);
+    whole->left = 0;
     return true;
 }
 
 static LashOutcome advance(LashSim* sim, Step* step) {
     Scratch scratch = scratch_begin(sim);
-    Rule rule = {.y = scratch_velocity(sim),
-                 .mean = scratch_velocity(sim),
-                 .x = scratch_velocity(sim),
-                 .z = scratch_velocity(sim),
-                 .u = scratch_rows(sim),
-                 .dP = scratch_rows(sim),
-                 .g0 = scratch_rows(sim)};
-    memset(step->P, 0, (size_t)step->list->rows * sizeof *step->P);
-    int solver = sim->info.solver;
-    step->contact_error = 0;
-    step->correction = 1;
-    bool good = smooth_part(sim, step, &rule) && rows(sim, step, &rule);
-    if (good) close_joints(sim, step, &rule);
-    good = good && solve_contacts(sim, step, &rule) && finish(sim, step, &rule);
-    ++sim->info.newton;
+    LashEnergy energy = sim->now.energy;
+    int solver = sim->info.solver, events = sim->events.count;
+    Whole whole;
+    bool good = begin(sim, step, &whole);
+    while (good && whole.left > 0 && !sim_stopped(sim)) good = go_on(sim, step, &whole);
+    good = good && !sim->stopped;
+    if (good) finish(sim, step, &whole);
+    if (!good) sim->events.count = events;
+    step->works = sim->now.energy;
+    sim->now.energy = energy;
     LashOutcome outcome = good ? LASH_CONVERGED : LASH_FAILED;
     trace_attempt(sim, step, "linear", DERIVATIVES_FORCES, solver, outcome);
     scratch_end(sim, scratch);
     return outcome;
 }
 
-// Works with the mean velocity.
 static void energy(LashSim* sim, Step* step) {
-    energy_add_forces(sim, step->h, step->t0 + step->h / 2, step->q_force, NULL, step->v_force);
-    energy_add_impulses(sim, step, step->v_force);
+    sim->now.energy = step->works;
+    for (int i = step->list->bilateral; i < step->list->count; ++i)
+        pushes_add(sim, step, i, step->work[2 * i], step->work[2 * i + 1]);
+}
+
+// What pushed in the last leg is kept in the next step.
+static void accept(LashSim* sim, const Step* step) {
+    LastContacts* last = &sim->now.last;
+    for (int k = 0; k < last->count; ++k) {
+        for (int i = step->list->bilateral; i < step->list->count; ++i)
+            if (step->list->item[i].id == last->id[k]) last->closed[k] = step->keep[i];
+    }
 }
 
 const Scheme scheme_trapezoidal = {
-    .summary = "linearly implicit trapezoidal rule, no iteration; contacts without rebound",
+    .summary = "linearly implicit trapezoidal rule: impacts, sticking and take-off are located",
+    .uses = USES_RESTITUTION,
+    .option = option,
+    .options = OPTIONS,
     .projection = PROJECTS_NOTHING,
     .equations = EQUATIONS_OWN,
     .advance = advance,
     .energy = energy,
+    .accept = accept,
 };

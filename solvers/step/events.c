@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "solvers/step/sim_internal.h"
+#include "solvers/schemes/scheme.h"
 
 // Slower than this is at rest: what the tolerance of velocities leaves [tolerances].
 static const double AT_REST = 100;
@@ -70,6 +70,7 @@ static void look_at(LashSim* sim, Step* step, int i, ContactState before) {
 }
 
 void events_of_step(LashSim* sim, Step* step) {
+    if (sim->scheme->equations == EQUATIONS_OWN) return; // it has located them
     if (sim->now.last.count == 0 && step->nc == 0) return;
     for (int i = step->list->bilateral; i < step->list->count; ++i) {
         int before = -1;

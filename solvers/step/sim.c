@@ -44,6 +44,8 @@ static void lay_out_step(Step* step, const LashSystem* system, Take* t) {
     step->wanted = take(t, count);
     step->has_U_start = take(t, count);
     step->state = take(t, count);
+    step->keep = take(t, count);
+    step->work = take_doubles(t, 2 * count);
     step->U_start = take_doubles(t, rows);
     step->gap_start = take_doubles(t, count);
     step->scale = take_doubles(t, count);

@@ -115,6 +115,10 @@ struct Step {
     double dynamics_error, velocity_error, contact_error, position_error, penetration;
     uint64_t worst_velocity, worst_position, worst_gap; // where the largest are, LASH_NOWHERE
     int demoted;
+    // Of schemes that take a step in legs of their own (trapezoidal.c).
+    double* work;              // (2 count) of an interaction, normal and tangential [J]
+    uint8_t* keep;             // (count) contacts that the next step begins with
+    LashEnergy works;          // works up to its end
     double *w, *w_used;        // (nv) M^-1 G* P; as the increment of the iterate has it
     double *answer, *dv;       // (nv) A^-1 r; the change of v by a correction
     double *kept, *kept_shift; // (nv + 2 rows), (nv) an iterate that passes

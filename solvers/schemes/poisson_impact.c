@@ -1,0 +1,178 @@
+// Poisson's impact at one instant [P06 7.3, 7.4], all contacts of the set together:
+//
+//     compression     M (v^c - v-) = G P^c:   joints U^c = 0,   0 <= U_N^c perp P_N^c >= 0, friction
+//     decompression   M (v+ - v^c) = G P^x:   joints U+ = 0,    P_N^x >= e P_N^c,
+//                     0 <= U_N+ perp P_N^x - e P_N^c >= 0, friction with the whole P_N^x
+//
+// One contact without friction: Newton's law. With friction, or several contacts, it may create
+// energy. The second problem by sets: normals with P_N^x = e P_N^c first, then those that would approach
+// as contacts with U_N+ = 0.
+#include <string.h>
+
+#include "solvers/schemes/trapezoidal.h"
+#include "solvers/step/rows.h"
+
+typedef struct Impact {
+    double* load;    // (contacts) e P_N^c
+    uint8_t* closes; // (contacts) obeys 0 <= U_N perp P_N instead
+} Impact;
+
+// M and the joints at (t, q).
+static bool take_operator(LashSim* sim, Step* step, Leg* leg) {
+    const LashInteractionList* list = step->list;
+    Operators* operators = &sim->operators;
+    for (int i = list->bilateral; i < list->count; ++i) step->wanted[i] = step->active[i];
+    sim->system->mass(sim->system, sim->work, leg->q, operators->M_values);
+    operator_forget(sim);
+    operators->mass_known = false;
+    if (!lash_block_lu_factor(operators->A, operators->M_values)) return false;
+    if (!sim_evaluate(sim, leg->t, leg->q, step->wanted, step->g, step->g_t, step->G)) return false;
+    memcpy(step->G_star, step->G, (size_t)list->G_size * sizeof *step->G);
+    lash_joint_solver_factor_general(&operators->velocity_joints, list, step->G, step->G_star,
+                                     operators->A);
+    for (int i = list->bilateral; i < list->count; ++i) step->has_U_start[i] = 1;
+    return contacts_list(sim, step);
+}
+
+// The legs leave joints open by O(h^2) in their velocities.
+static void close_joints(LashSim* sim, Step* step, Leg* leg) {
+    const LashInteractionList* list = step->list;
+    if (list->bilateral == 0) return;
+    lash_rows_velocity(sim->system, list, 0, list->bilateral, NULL, step->G, leg->v, leg->u);
+    for (int r = 0; r < list->bilateral_rows; ++r) leg->u[r] += step->g_t[r];
+    lash_joint_solver_solve(&sim->operators.velocity_joints, leg->u, leg->dP);
+    joints_push(sim, step, step->G_star, leg->dP, sim->operators.A, leg->z);
+    for (int i = 0; i < sim->system->nv; ++i) leg->v[i] += leg->z[i];
+    for (int r = 0; r < list->bilateral_rows; ++r) leg->P[r] += leg->dP[r];
+}
+
+// x <- what the generalized impulse x does to v with the joints closed; P gets their impulses.
+static void respond(LashSim* sim, Step* step, Leg* leg, double* P) {
+    const LashInteractionList* list = step->list;
+    lash_block_lu_solve(sim->operators.A, leg->x);
+    if (list->bilateral == 0) return;
+    joints_answer(sim, step, leg->x, leg->dP, leg->z);
+    for (int i = 0; i < sim->system->nv; ++i) leg->x[i] += leg->z[i];
+    for (int r = 0; r < list->bilateral_rows && P != NULL; ++r) P[r] += leg->dP[r];
+}
+
+static void pose_contacts(LashSim* sim, Step* step, Leg* leg) {
+    const LashSystem* system = sim->system;
+    step->ldw = step->m;
+    for (int c = 0; c < step->nc; ++c) {
+        const LashInteraction* item = &step->list->item[step->contact[c]];
+        for (int r = 0; r < item->rows; ++r) {
+            double unit[LASH_MAX_ROWS] = {0};
+            double* column = step->W + (size_t)step->m * (size_t)(step->first[c] + r);
+            unit[r] = 1;
+            memset(leg->x, 0, (size_t)system->nv * sizeof *leg->x);
+            lash_row_apply(system, item, step->G, 1, unit, leg->x);
+            respond(sim, step, leg, NULL);
+            for (int k = 0; k < step->nc; ++k)
+                lash_row_velocity(system, &step->list->item[step->contact[k]], step->G, leg->x,
+                                  column + step->first[k]);
+        }
+        double* b = step->b + step->first[c];
+        lash_row_velocity(system, item, step->G, leg->v, b);
+        for (int r = 0; r < item->rows; ++r) {
+            b[r] += step->g_t[item->row + r];
+            step->P_c[step->first[c] + r] = 0;
+        }
+    }
+}
+
+// A given normal impulse: the row says U_N = w (P_N - load), closed exactly there.
+static void give_loads(Step* step, const Impact* impact) {
+    int m = step->m;
+    for (int c = 0; c < step->nc && impact != NULL; ++c) {
+        int n = step->first[c];
+        double w = step->W[n + m * n];
+        if (impact->closes[c]) continue;
+        for (int j = 0; j < m; ++j) step->W[n + m * j] = 0;
+        step->W[n + m * n] = w;
+        step->b[n] = -w * impact->load[c];
+    }
+}
+
+static bool solve(LashSim* sim, Step* step, Leg* leg, const Impact* impact) {
+    pose_contacts(sim, step, leg);
+    give_loads(step, impact);
+    if (!all_finite(step->b, step->m) || !all_finite(step->W, step->m * step->m)) return false;
+    LashFrictionProblem problem = friction_problem(step);
+    LashFrictionSettings settings = lash_friction_settings();
+    settings.tolerance = sim->settings.tolerance_solver;
+    settings.stop = &sim->stop;
+    LashFrictionInfo info =
+        lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->solvers.friction);
+    sim->info.solver += info.iterations;
+    return info.outcome != LASH_FAILED && info.residual <= sim->settings.tolerance_velocity;
+}
+
+// v and P get the impulses of the problem just solved.
+static void apply(LashSim* sim, Step* step, Leg* leg) {
+    memset(leg->x, 0, (size_t)sim->system->nv * sizeof *leg->x);
+    for (int c = 0; c < step->nc; ++c) {
+        const LashInteraction* item = &step->list->item[step->contact[c]];
+        const double* P = step->P_c + step->first[c];
+        for (int r = 0; r < item->rows; ++r) leg->P[item->row + r] += P[r];
+        lash_row_apply(sim->system, item, step->G, 1, P, leg->x);
+    }
+    respond(sim, step, leg, leg->P);
+    for (int i = 0; i < sim->system->nv; ++i) leg->v[i] += leg->x[i];
+}
+
+// U_N of contact c after the impulses of the problem just solved.
+static double normal_velocity(LashSim* sim, Step* step, const Leg* leg, int c) {
+    const LashInteraction* item = &step->list->item[step->contact[c]];
+    double U[LASH_MAX_ROWS], before[LASH_MAX_ROWS];
+    lash_row_velocity(sim->system, item, step->G, leg->x, U);
+    lash_row_velocity(sim->system, item, step->G, leg->v, before);
+    return U[0] + before[0] + step->g_t[item->row];
+}
+
+static bool decompress(LashSim* sim, Step* step, Leg* leg, const uint8_t* plastic) {
+    enum { PASSES = 8 };
+    Impact impact = {.load = step->P_n, .closes = step->kind_n};
+    bool any = false;
+    for (int c = 0; c < step->nc; ++c) {
+        int i = step->contact[c];
+        const LashInteraction* item = &step->list->item[i];
+        double e = plastic[i] ? 0 : item->e;
+        impact.load[c] = e * step->P_c[step->first[c]];
+        impact.closes[c] = 0;
+        any = any || impact.load[c] > 0;
+    }
+    if (!any) return true;
+    for (int k = 0; k < PASSES; ++k) {
+        if (!solve(sim, step, leg, &impact)) return false;
+        memset(leg->x, 0, (size_t)sim->system->nv * sizeof *leg->x);
+        for (int c = 0; c < step->nc; ++c)
+            lash_row_apply(sim->system, &step->list->item[step->contact[c]], step->G, 1,
+                           step->P_c + step->first[c], leg->x);
+        respond(sim, step, leg, NULL);
+        bool grown = false;
+        for (int c = 0; c < step->nc; ++c) {
+            if (impact.closes[c]) continue;
+            if (normal_velocity(sim, step, leg, c) >= -sim->settings.tolerance_velocity) continue;
+            impact.closes[c] = 1;
+            grown = true;
+        }
+        if (!grown) break;
+    }
+    apply(sim, step, leg);
+    return true;
+}
+
+bool poisson_impact(LashSim* sim, Step* step, Leg* leg, const uint8_t* plastic) {
+    memset(leg->P, 0, (size_t)step->list->rows * sizeof *leg->P);
+    if (!take_operator(sim, step, leg)) return false;
+    close_joints(sim, step, leg);
+    if (!solve(sim, step, leg, NULL)) return false;
+    apply(sim, step, leg);
+    if (!decompress(sim, step, leg, plastic)) return false;
+    const LashInteractionList* list = step->list;
+    if (!sim_evaluate(sim, leg->t, leg->q, NULL, leg->g, step->g_t, step->G)) return false;
+    lash_rows_velocity(sim->system, list, 0, list->count, NULL, step->G, leg->v, leg->U);
+    for (int r = 0; r < list->rows; ++r) leg->U[r] += step->g_t[r];
+    return true;
+}

@@ -1,0 +1,55 @@
+// The linearly implicit trapezoidal rule: one leg (trapezoidal_leg.c), impacts (poisson_impact.c), the
+// step with its events (trapezoidal.c).
+#ifndef LASH_SOLVERS_TRAPEZOIDAL_H
+#define LASH_SOLVERS_TRAPEZOIDAL_H
+
+#include "solvers/schemes/scheme.h"
+
+enum { LEG_ROWS_END = 1, LEG_ROWS_MEAN = 2 }; // of the option `rows`
+enum { MASS_MIDPOINT, MASS_ENDS };
+
+// What a contact does within a leg.
+typedef enum Status {
+    STATUS_UNKNOWN,
+    STATUS_OPEN, // no impulse
+    STATUS_STICKS,
+    STATUS_SLIDES,     // in space; in the plane: towards +t
+    STATUS_SLIDES_BACK // in the plane: towards -t
+} Status;
+
+// A leg: one linear system and one contact problem from (t, q, v) over h, for the set step->active.
+typedef struct Leg {
+    int rows, mass_at; // options
+    double stabilize;  // 1: g(q)/h in the rows
+    double whole;      // length of the step [s]
+    double t, h;
+    double *q, *v;         // (nq), (nv) start: where the step stands
+    double *q_end, *v_end; // (nq), (nv)
+    double *g, *U;         // (rows) at the start: gaps or errors, G'v + g_t
+    double *g_end, *U_end; // (rows)
+    double* P;             // (rows) impulses of the leg
+    double *y, *mean;      // (nv) v_end - v; v + y/2
+    double *x, *z;         // (nv) scratch
+    double *u, *dP;        // (rows) scratch
+    double* q_middle;      // (nq)
+    const uint8_t* held;   // (count) statuses that contacts keep; NULL: as their laws say
+} Leg;
+
+Leg leg_create(LashSim* sim); // from scratch
+// g and U at (t, q, v); false: outside.
+bool leg_start(LashSim* sim, Step* step, Leg* leg);
+// Solves it for leg->h.
+bool leg_solve(LashSim* sim, Step* step, Leg* leg);
+// What the contact i of a solved leg did.
+Status leg_status(const Step* step, const Leg* leg, int i);
+// Its end becomes the start of the next one; g and U too.
+void leg_advance(const LashSim* sim, const Step* step, Leg* leg);
+
+// Poisson's impact of the set step->active at (t, q): v, U, and the impulses in leg->P. plastic
+// (count): contacts with e = 0.
+bool poisson_impact(LashSim* sim, Step* step, Leg* leg, const uint8_t* plastic);
+
+// Small dense system A x = b (n x n, column-major, overwritten) by elimination; false: singular.
+bool eliminate_small(int n, double* A, double* b);
+
+#endif
