@@ -467,6 +467,13 @@ static bool read_faces(Reader* r, const cJSON* node, const KeySpec* spec, char* 
     return true;
 }
 
+static bool read_text(Reader* r, const cJSON* node, bool or_null, char** text) {
+    if (or_null && cJSON_IsNull(node)) return true;
+    if (!cJSON_IsString(node)) return fail_type(r, or_null ? "a text or null" : "a text", node);
+    *text = model_strdup(r->context->model, node->valuestring);
+    return true;
+}
+
 static bool read_option(Reader* r, const cJSON* node, const KeySpec* spec, double* value) {
     if (spec->choices == NULL) return read_number(r, node, spec->range, value);
     if (spec->choices == lash_truth_names) {
@@ -484,14 +491,8 @@ static bool read_key(Reader* r, const cJSON* node, const KeySpec* spec, char* ta
     void* field = target + spec->offset;
     switch (spec->type) {
         case KEY_TEXT:
-            if (!cJSON_IsString(node)) return fail_type(r, "a text", node);
-            *(char**)field = model_strdup(r->context->model, node->valuestring);
-            return true;
         case KEY_TEXT_OR_NULL:
-            if (cJSON_IsNull(node)) return true;
-            if (!cJSON_IsString(node)) return fail_type(r, "a text or null", node);
-            *(char**)field = model_strdup(r->context->model, node->valuestring);
-            return true;
+            return read_text(r, node, spec->type == KEY_TEXT_OR_NULL, field);
         case KEY_TEXTS:
             return read_texts(r, node, spec, target);
         case KEY_NUMBERS:
