@@ -169,13 +169,13 @@ static void write_parameters(DraftText* text, const Draft* draft, const char* fi
     for (int i = 0; i < draft->joints; ++i) {
         const DraftJoint* j = &draft->joint[i];
         char name[220];
-        if (!j->no_play || !takes_play(j)) continue;
+        if (!takes_play(j)) continue;
         double size = j->bore >= 0 ? 2 * draft->round[j->pin].radius : j->width;
         add(text, "%s\n    \"%s\": ", count++ > 0 ? "," : "", parameter_of(j, name, sizeof name));
-        if (fit != NULL)
+        if (j->no_play && fit != NULL)
             add(text, "{\"fit\": \"%.10g %s\"}", mm(size), fit);
         else
-            add(text, "0");
+            add(text, "%.10g", j->no_play ? 0 : mm(j->play));
     }
     add(text, "%s},\n", count > 0 ? "\n  " : "");
 }
@@ -199,12 +199,10 @@ static void write_body(DraftText* text, const Draft* draft, const DraftModel* mo
     app_json_free(&json);
 }
 
+// Every play is a parameter, so that a study can vary it.
 static void put_clearance(AppJson* json, const DraftJoint* j) {
     char name[220];
-    if (j->no_play)
-        app_json_put_text(json, "clearance", parameter_of(j, name, sizeof name));
-    else
-        app_json_put_number(json, "clearance", mm(j->play));
+    app_json_put_text(json, "clearance", parameter_of(j, name, sizeof name));
 }
 
 static void put_play(AppJson* json, const Draft* draft, const DraftJoint* j) {
