@@ -64,6 +64,13 @@ static void mark(const LashPairSide* def, uint8_t* face, uint8_t* edge, uint8_t*
     }
 }
 
+// In penetration faces go on behind concave edges; for a distance they end there.
+static LashFeature face_within_its_border(const LashShape* shape, int index) {
+    LashFeature f = lash_feature_face(shape, index);
+    f.concave_edges = 0;
+    return f;
+}
+
 static LashFeature edge_of_all_directions(const LashShape* shape, int index) {
     LashFeature f = lash_feature_edge(shape, index);
     f.wedge = LASH_WEDGE_NONE;
@@ -87,7 +94,7 @@ static void make_side(Side* side, const LashPairSide* def) {
     side->body_shape = def->body_shape;
     mark(def, marks, marks + faces, marks + faces + edges);
     for (int i = 0; i < s->faces; ++i)
-        if (marks[i]) side->feature[side->features++] = lash_feature_face(s, i);
+        if (marks[i]) side->feature[side->features++] = face_within_its_border(s, i);
     for (int i = 0; i < s->edges; ++i)
         if (marks[faces + (size_t)i])
             side->feature[side->features++] = edge_of_all_directions(s, i);
@@ -149,7 +156,9 @@ static void look_at(LashDistance* d, int i, const LashPlacement* b_a, LashNeares
     LashRoot root[LASH_MAX_POINTS];
     int count = lash_kernel_roots(a, b, b_a, &query, root);
     for (int k = 0; k < count; ++k) {
-        if (root[k].deep || !(fabs(root[k].gap) < nearest->distance)) continue;
+        // beyond: in penetration edges go on behind their ends, which are no points of theirs
+        if (root[k].deep || root[k].beyond) continue;
+        if (!(fabs(root[k].gap) < nearest->distance)) continue;
         *nearest = (LashNearest){fabs(root[k].gap), root[k].point_a, root[k].point_b};
         d->last = i;
     }
