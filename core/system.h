@@ -78,6 +78,20 @@ typedef struct LashInteractionList {
 // gaps by projection, in which half an open gap would be too much lever for friction.
 typedef enum LashLevers { LASH_COMMON_POINT, LASH_OWN_POINTS } LashLevers;
 
+// A number that comes from outside and that forces and drivers may read: it goes linearly from
+// `from` at t0 to `to` at t1 and has these values before and after.
+typedef struct LashInput {
+    double t0, t1, from, to;
+} LashInput;
+
+// Its value at t, and the rate of it.
+static inline double lash_input_at(const LashInput* input, double t, double* rate) {
+    bool moves = input->t1 > input->t0 && t >= input->t0 && t <= input->t1;
+    *rate = moves ? (input->to - input->from) / (input->t1 - input->t0) : 0;
+    if (moves) return input->from + *rate * (t - input->t0);
+    return t < input->t0 ? input->from : input->to;
+}
+
 // Power of the forces that are not in the potential energy [W].
 typedef struct LashPower {
     double external; // done by applied forces and torques
@@ -98,11 +112,15 @@ struct LashSystem {
     // more fails. 0: all of the list.
     int max_contacts, max_contact_rows;
 
+    int inputs; // that a run may set; 0: none
+
     LashSystemWork* (*work_create)(const LashSystem* system);
     void (*work_destroy)(const LashSystem* system, LashSystemWork* work);
     void (*initial_state)(const LashSystem* system, double* q, double* v);
     // NULL: no contact here has levers. At the common point unless told otherwise.
     void (*set_levers)(LashSystemWork* work, LashLevers levers);
+
+    void (*set_input)(LashSystemWork* work, int input, const LashInput* signal); // NULL: no inputs
 
     // result = q (+) s d;  d = b (-) a;  y = T(s d) x with T the right Jacobian of the exponential.
     void (*move)(const LashSystem* system, const double* q, double s, const double* d,

@@ -158,6 +158,12 @@ int lash_table_variables(const LashTable* table) {
     return table->variables;
 }
 
+int lash_table_points(const LashTable* table, const double** x, const double** value) {
+    *x = table->x;
+    *value = table->f;
+    return table->nx;
+}
+
 // ---- reading ------------------------------------------------------------------------------------
 
 // The cell of x, which lies between the ends.

@@ -39,6 +39,9 @@ void lash_table_destroy(LashTable* table);     // one less; NULL is allowed
 const char* lash_table_name(const LashTable* table);
 int lash_table_variables(const LashTable* table); // 1 or 2
 
+// Points and values of a table of one variable, as given; returns their number.
+int lash_table_points(const LashTable* table, const double** x, const double** value);
+
 // Value and, where fx is not NULL, slopes by x and y (fy may be NULL with one variable).
 double lash_table_value(const LashTable* table, double x, double y, double* fx, double* fy);
 

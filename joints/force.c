@@ -18,11 +18,28 @@ typedef struct Coordinate {
     double gv[12];        // d(g'v)/dq
 } Coordinate;
 
-double function_value(const LashFunction* function, double t, double x, double v, double d[3]) {
+// With inputs u(t) the derivative by t is f_t + f_u du/dt.
+static double with_inputs(const LashFunction* function, const LashInput* input, double t, double x,
+                          double v, double d[3]) {
+    double in[3 + LASH_FUNCTION_INPUTS] = {t / function->in[0], x / function->in[1],
+                                           v / function->in[2]};
+    double slope[3 + LASH_FUNCTION_INPUTS], rate[LASH_FUNCTION_INPUTS];
+    for (int i = 0; i < function->inputs; ++i)
+        in[3 + i] = lash_input_at(&input[function->input[i]], t, &rate[i]);
+    if (d == NULL) return function->out * lash_expression_value(function->expression, in);
+    double value = function->out * lash_expression_gradient(function->expression, in, slope);
+    for (int i = 0; i < 3; ++i) d[i] = slope[i] * (function->out / function->in[i]);
+    for (int i = 0; i < function->inputs; ++i) d[0] += function->out * slope[3 + i] * rate[i];
+    return value;
+}
+
+double function_value(const LashFunction* function, const LashInput* input, double t, double x,
+                      double v, double d[3]) {
     if (function->expression == NULL) {
         if (d != NULL) d[0] = d[1] = d[2] = 0;
         return function->out;
     }
+    if (function->inputs > 0) return with_inputs(function, input, t, x, v, d);
     const double in[3] = {t / function->in[0], x / function->in[1], v / function->in[2]};
     if (d == NULL) return function->out * lash_expression_value(function->expression, in);
     double value = function->out * lash_expression_gradient(function->expression, in, d);
@@ -120,10 +137,11 @@ static void coordinate_of(const LashMechanism* mech, const LashSystemWork* work,
     }
 }
 
-static Vec3 vector_value(const Force* force, double t) {
+static Vec3 vector_value(const Force* force, const LashInput* input, double t) {
     const LashFunction* f = force->def.component;
-    return vec3(function_value(&f[0], t, 0, 0, NULL), function_value(&f[1], t, 0, 0, NULL),
-                function_value(&f[2], t, 0, 0, NULL));
+    return vec3(function_value(&f[0], input, t, 0, 0, NULL),
+                function_value(&f[1], input, t, 0, 0, NULL),
+                function_value(&f[2], input, t, 0, 0, NULL));
 }
 
 static void add6(double* F, Vec3 linear, Vec3 angular) {
@@ -150,15 +168,15 @@ void mechanism_add_forces(const LashMechanism* mech, LashSystemWork* work, doubl
             Coordinate c;
             double d[3];
             coordinate_of(mech, work, force, v, false, &c);
-            double f = force->kind->law(&force->def, t, c.x, c.speed, d);
+            double f = force->kind->law(&force->def, work->input, t, c.x, c.speed, d);
             for (int i = 0; i < 6; ++i) {
                 if (force->a > 0) F[6 * (force->a - 1) + i] += f * c.g[i];
                 if (force->b > 0) F[6 * (force->b - 1) + i] += f * c.g[6 + i];
             }
         } else if (force->b > 0) {
             Vec3 world, torque;
-            force->kind->load(&force->def, &work->body[force->b], vector_value(force, t), &world,
-                              &torque);
+            force->kind->load(&force->def, &work->body[force->b],
+                              vector_value(force, work->input, t), &world, &torque);
             add6(F + 6 * (force->b - 1), world, torque);
         }
     }
@@ -176,7 +194,7 @@ static void add_scalar_tangent(const LashMechanism* mech, const LashSystemWork* 
     Coordinate c;
     double d[3];
     coordinate_of(mech, work, force, v, true, &c);
-    double f = force->kind->law(&force->def, t, c.x, c.speed, d);
+    double f = force->kind->law(&force->def, work->input, t, c.x, c.speed, d);
     for (int row = 0; row < 2; ++row) {
         for (int column = 0; column < 2; ++column) {
             int block = force->block[row][column];
@@ -208,7 +226,8 @@ void mechanism_add_tangents(const LashMechanism* mech, LashSystemWork* work, dou
         if (force->kind->along != ON_BODY) {
             add_scalar_tangent(mech, work, force, t, v, C, K);
         } else if (force->b > 0) {
-            force->kind->turn(&force->def, &work->body[force->b], vector_value(force, t),
+            force->kind->turn(&force->def, &work->body[force->b],
+                              vector_value(force, work->input, t),
                               K + mech->pattern_offset[force->b - 1]);
         }
     }
@@ -250,13 +269,13 @@ LashPower mechanism_force_power(const LashMechanism* mech, LashSystemWork* work,
         if (force->kind->along != ON_BODY) {
             Coordinate c;
             coordinate_of(mech, work, force, v, false, &c);
-            LashPower own = force->kind->power(&force->def, t, c.x, c.speed);
+            LashPower own = force->kind->power(&force->def, work->input, t, c.x, c.speed);
             power.damping += own.damping;
             power.external += own.external;
         } else if (force->b > 0) {
             Vec3 world, torque;
-            force->kind->load(&force->def, &work->body[force->b], vector_value(force, t), &world,
-                              &torque);
+            force->kind->load(&force->def, &work->body[force->b],
+                              vector_value(force, work->input, t), &world, &torque);
             const double* w = v + 6 * (force->b - 1);
             power.external +=
                 vec3_dot(world, vec3(w[0], w[1], w[2])) + vec3_dot(torque, vec3(w[3], w[4], w[5]));
@@ -270,7 +289,7 @@ LashForceValue lash_mechanism_force_value(const LashMechanism* mech, LashSystemW
     const Force* f = &mech->force[force];
     LashForceValue result = {.components = 1, .body_a = f->a - 1, .body_b = f->b - 1};
     if (f->kind->along == ON_BODY) {
-        Vec3 value = vector_value(f, t);
+        Vec3 value = vector_value(f, work->input, t);
         result.components = 3;
         result.value[0] = value.x;
         result.value[1] = value.y;
@@ -280,27 +299,31 @@ LashForceValue lash_mechanism_force_value(const LashMechanism* mech, LashSystemW
     Coordinate c;
     mechanism_place(mech, q, work->body);
     coordinate_of(mech, work, f, v, false, &c);
-    result.value[0] = f->kind->law(&f->def, t, c.x, c.speed, result.slope);
+    result.value[0] = f->kind->law(&f->def, work->input, t, c.x, c.speed, result.slope);
     result.x = c.x;
     result.speed = c.speed;
     return result;
 }
 
-LashTableRead lash_mechanism_force_outside(const LashMechanism* mech, int force, int component,
-                                           double t, const LashForceValue* value) {
+LashTableRead lash_mechanism_force_outside(const LashMechanism* mech, const LashSystemWork* work,
+                                           int force, int component, double t,
+                                           const LashForceValue* value) {
     const LashFunction* f = &mech->force[force].def.component[component];
     if (f->expression == NULL) return (LashTableRead){0};
-    const double in[3] = {t / f->in[0], value->x / f->in[1], value->speed / f->in[2]};
+    double rate,
+        in[3 + LASH_FUNCTION_INPUTS] = {t / f->in[0], value->x / f->in[1], value->speed / f->in[2]};
+    for (int i = 0; i < f->inputs; ++i)
+        in[3 + i] = lash_input_at(&work->input[f->input[i]], t, &rate);
     return lash_expression_outside(f->expression, in);
 }
 
-bool lash_mechanism_driver_value(const LashMechanism* mech, int joint, int coordinate, double t,
-                                 double* value, double* rate) {
+bool lash_mechanism_driver_value(const LashMechanism* mech, const LashSystemWork* work, int joint,
+                                 int coordinate, double t, double* value, double* rate) {
     const Joint* j = &mech->joint[joint];
     const LashCoordinateDef* x = &j->def.coordinate[coordinate];
     if (coordinate >= j->kind->coordinates || x->driver == LASH_NO_DRIVER) return false;
     double d[3];
-    *value = function_value(&x->motion, t, 0, 0, d);
+    *value = function_value(&x->motion, work->input, t, 0, 0, d);
     *rate = d[0];
     return true;
 }

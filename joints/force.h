@@ -17,12 +17,14 @@ typedef struct ForceKind {
     const char* name;
     ForceAlong along;
     // Generalized force along x and its derivatives d = (by t, by x, by speed).
-    double (*law)(const LashForceDef* def, double t, double x, double speed, double d[3]);
+    double (*law)(const LashForceDef* def, const LashInput* input, double t, double x, double speed,
+                  double d[3]);
     // Energy whose negative derivative is the conservative part of the law [J].
     double (*potential)(const LashForceDef* def, double x);
     double (*conservative)(const LashForceDef* def, double x); // that part of the law
     // Power of the rest of the law [W].
-    LashPower (*power)(const LashForceDef* def, double t, double x, double speed);
+    LashPower (*power)(const LashForceDef* def, const LashInput* input, double t, double x,
+                       double speed);
     // Force (world axes) and torque (body axes) on b of the components f.
     void (*load)(const LashForceDef* def, const BodyState* b, Vec3 f, Vec3* world, Vec3* torque);
     // Adds minus their derivative by a rotation of b to the 6x6 block.
@@ -39,8 +41,10 @@ const ForceKind* force_kind(LashForceType type);
 extern const ForceKind force_spring, force_joint_spring, force_joint_force, force_spring_function,
     force_point_force, force_torque;
 
-// value and derivatives of a function of (t, x, v) in SI units; d may be NULL
-double function_value(const LashFunction* function, double t, double x, double v, double d[3]);
+// value and derivatives of a function of (t, x, v) in SI units, the inputs of the run moving with t;
+// d may be NULL
+double function_value(const LashFunction* function, const LashInput* input, double t, double x,
+                      double v, double d[3]);
 
 // Adds s X to the 3x3 block at (row, column) of a 6x6 block.
 void add_block3(double* block, int row, int column, double s, Mat3 X);

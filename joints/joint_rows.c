@@ -127,12 +127,13 @@ static void scale_columns(const RowWriter* out, int row, double s) {
 
 // g_t = -d(motion)/dt. The g of a speed driver is the coordinate itself.
 static void write_driver(const LashInteraction* item, const Joint* joint, int c,
-                         const JointFrames* f, double t, double* g, double* g_t, double* G) {
+                         const JointFrames* f, const LashInput* input, double t, double* g,
+                         double* g_t, double* G) {
     RowWriter out = writer_of(item, joint, g, G);
     out.g = NULL; // unwrapped below
     if (G != NULL) coordinate_row(joint->kind->coordinate[c], f, &out);
     const LashCoordinateDef* x = &joint->def.coordinate[c];
-    double d[3], motion = function_value(&x->motion, t, 0, 0, d);
+    double d[3], motion = function_value(&x->motion, input, t, 0, 0, d);
     bool speed = x->driver == LASH_DRIVE_SPEED;
     double at = coordinate_unwrapped(joint->kind->coordinate[c], f, f->turned[c]);
     g[item->row] = speed ? at : at - motion;
@@ -186,14 +187,15 @@ static bool asked_for(const uint8_t* wanted, int interaction) {
     return wanted == NULL || wanted[interaction];
 }
 
-static void evaluate_extras(const LashMechanism* mech, const Joint* joint, const JointFrames* f,
-                            double t, const uint8_t* wanted, double* g, double* g_t, double* G) {
+static void evaluate_extras(const LashMechanism* mech, const LashSystemWork* work,
+                            const Joint* joint, const JointFrames* f, double t,
+                            const uint8_t* wanted, double* g, double* g_t, double* G) {
     for (int c = 0; c < joint->kind->coordinates; ++c) {
         int driver = joint->driver[c];
         if (driver >= 0) {
             bool asked = asked_for(wanted, driver);
-            write_driver(&mech->interaction[driver], joint, c, f, t, g, asked ? g_t : NULL,
-                         asked ? G : NULL);
+            write_driver(&mech->interaction[driver], joint, c, f, work->input, t, g,
+                         asked ? g_t : NULL, asked ? G : NULL);
         }
         for (int side = 0; side < 2; ++side) {
             int limit = joint->limit[c][side];
@@ -216,7 +218,7 @@ void joint_evaluate(const LashMechanism* mech, const LashSystemWork* work, int j
     if (joint->interaction < 0) { // all clearance: drivers and limits are left
         if (!joint->extras) return;
         mechanism_joint_frames(joint, work->body, mechanism_turned(work, j), &f);
-        evaluate_extras(mech, joint, &f, t, wanted, g, g_t, G);
+        evaluate_extras(mech, work, joint, &f, t, wanted, g, g_t, G);
         return;
     }
     const LashInteraction* item = &mech->interaction[joint->interaction];
@@ -229,7 +231,7 @@ void joint_evaluate(const LashMechanism* mech, const LashSystemWork* work, int j
     mechanism_joint_frames(joint, work->body, mechanism_turned(work, j), &f);
     RowWriter out = writer_of(item, joint, g, asked ? G : NULL);
     joint->kind->write(&f, &out);
-    if (joint->extras) evaluate_extras(mech, joint, &f, t, wanted, g, g_t, G);
+    if (joint->extras) evaluate_extras(mech, work, joint, &f, t, wanted, g, g_t, G);
 }
 
 // --- Second derivatives

@@ -367,12 +367,19 @@ static LashSystemWork* work_create(const LashSystem* system) {
                sizeof mech->joint[j].start);
     }
     work->circles = circles_create(mech->contact, mech->contacts);
+    work->input = lash_alloc((size_t)mech->system.inputs * sizeof *work->input + 1);
+    for (int i = 0; i < mech->system.inputs; ++i)
+        work->input[i] = (LashInput){.from = mech->input_value[i], .to = mech->input_value[i]};
     pairs_start(mech, work);
     return work;
 }
 
 static void set_levers(LashSystemWork* work, LashLevers levers) {
     work->levers = levers;
+}
+
+static void set_input(LashSystemWork* work, int input, const LashInput* signal) {
+    work->input[input] = *signal;
 }
 
 static void work_destroy(const LashSystem* system, LashSystemWork* work) {
@@ -389,6 +396,7 @@ static void work_destroy(const LashSystem* system, LashSystemWork* work) {
         lash_free(at->known);
     }
     lash_free(work->turned);
+    lash_free(work->input);
     lash_free(work);
 }
 
@@ -537,12 +545,14 @@ const LashSystem* lash_mechanism_system(LashMechanism* mech) {
     mech->complete = true;
     int n = mech->bodies - 1;
     mech->system = (LashSystem){.nq = 7 * n,
+                                .inputs = mech->system.inputs,
                                 .nv = 6 * n,
                                 .blocks = n,
                                 .constant_mass = true,
                                 .length = characteristic_length(mech),
                                 .work_create = work_create,
                                 .set_levers = set_levers,
+                                .set_input = set_input,
                                 .work_destroy = work_destroy,
                                 .initial_state = initial_state,
                                 .move = move,

@@ -28,9 +28,12 @@ typedef struct LashContactId {
 
 // A compiled expression in the user's units, all SI outside:
 //     value = out * expression(t / in[0], x / in[1], v / in[2])
+enum { LASH_FUNCTION_INPUTS = 5 }; // inputs that one function may read
 typedef struct LashFunction {
     LashExpression* expression; // NULL: the constant `out`; owned by the mechanism once added
     double out, in[3];          // SI units per unit of the result, of t, x and v
+    int inputs;                 // variables behind t, x and v: inputs of the mechanism, as they are
+    int input[LASH_FUNCTION_INPUTS];
 } LashFunction;
 
 // The joints: name in models, of joints/kinds/NAME.c and of the const JointKind joint_NAME in it.
@@ -317,13 +320,23 @@ typedef struct LashForceValue {
 } LashForceValue;
 LashForceValue lash_mechanism_force_value(const LashMechanism* mech, LashSystemWork* work,
                                           int force, double t, const double* q, const double* v);
+// Numbers that come from outside (lash_sim_set_input) and that functions may read. add: their number,
+// and the value before any is set; name copied. find: -1: there is none of that name.
+int lash_mechanism_add_input(LashMechanism* mech, const char* name, double value);
+int lash_mechanism_find_input(const LashMechanism* mech, const char* name);
+int lash_mechanism_input_count(const LashMechanism* mech);
+const char* lash_mechanism_input_name(const LashMechanism* mech, int input);
+// Its value at t in a run.
+double lash_mechanism_input_value(const LashSystemWork* work, int input, double t);
+
 // Where a component of a force reads a table outside its range at t; table NULL: nowhere.
-LashTableRead lash_mechanism_force_outside(const LashMechanism* mech, int force, int component,
-                                           double t, const LashForceValue* value);
+LashTableRead lash_mechanism_force_outside(const LashMechanism* mech, const LashSystemWork* work,
+                                           int force, int component, double t,
+                                           const LashForceValue* value);
 // What the driver of a coordinate prescribes at t: position or speed, and its rate by t. False:
 // there is no driver.
-bool lash_mechanism_driver_value(const LashMechanism* mech, int joint, int coordinate, double t,
-                                 double* value, double* rate);
+bool lash_mechanism_driver_value(const LashMechanism* mech, const LashSystemWork* work, int joint,
+                                 int coordinate, double t, double* value, double* rate);
 
 // Force and moment that the joint (drivers, limits and friction included) exerts on body b at the
 // joint point, in the axes of a_joint, averaged over h: P (rows of the list) as the sim returns it.

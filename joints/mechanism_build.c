@@ -39,6 +39,39 @@ LashMechanism* lash_mechanism_create(void) {
     return mech;
 }
 
+int lash_mechanism_add_input(LashMechanism* mech, const char* name, double value) {
+    int n = mech->system.inputs;
+    LASH_ASSERT(!mech->complete && name != NULL);
+    mech->input_name = lash_realloc(mech->input_name, (size_t)(n + 1) * sizeof *mech->input_name);
+    mech->input_value =
+        lash_realloc(mech->input_value, (size_t)(n + 1) * sizeof *mech->input_value);
+    mech->input_name[n] = lash_strdup(name);
+    mech->input_value[n] = value;
+    mech->system.inputs = n + 1;
+    return n;
+}
+
+int lash_mechanism_find_input(const LashMechanism* mech, const char* name) {
+    for (int i = 0; i < mech->system.inputs; ++i) {
+        if (strcmp(mech->input_name[i], name) == 0) return i;
+    }
+    return -1;
+}
+
+int lash_mechanism_input_count(const LashMechanism* mech) {
+    return mech->system.inputs;
+}
+
+const char* lash_mechanism_input_name(const LashMechanism* mech, int input) {
+    LASH_ASSERT(input >= 0 && input < mech->system.inputs);
+    return mech->input_name[input];
+}
+
+double lash_mechanism_input_value(const LashSystemWork* work, int input, double t) {
+    double rate;
+    return lash_input_at(&work->input[input], t, &rate);
+}
+
 void lash_mechanism_destroy(LashMechanism* mech) {
     if (mech == NULL) return;
     for (int i = 0; i < mech->bodies; ++i) lash_free((char*)mech->body[i].def.name);
@@ -54,6 +87,9 @@ void lash_mechanism_destroy(LashMechanism* mech) {
     }
     for (int i = 0; i < mech->contacts; ++i) lash_free((char*)mech->contact[i].def.name);
     for (int i = 0; i < mech->pairs; ++i) lash_pair_destroy(mech->pair[i].pair);
+    for (int i = 0; i < mech->system.inputs; ++i) lash_free(mech->input_name[i]);
+    lash_free(mech->input_name);
+    lash_free(mech->input_value);
     void* owned[] = {mech->pair,           mech->contact,     mech->body,
                      mech->joint,          mech->force,       mech->block_start,
                      mech->q_start,        mech->pattern_row, mech->pattern_column,

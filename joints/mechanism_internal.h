@@ -55,6 +55,8 @@ struct LashMechanism {
     int (*view)[2]; // (views) bodies a, b of contacts between simple features, all different
     int views;
     Vec3 gravity;
+    char** input_name;   // (system.inputs)
+    double* input_value; // (system.inputs) before a run sets them
     // Tables of the system.
     int *block_start, *q_start, *pattern_row, *pattern_column, *pattern_offset;
     LashInteraction* interaction; // in list order: joints and drivers, then contacts; those of
@@ -83,6 +85,7 @@ struct LashSystemWork {
     LashLevers levers; // of contacts
     LashInteractionList list;
     PairRun pairs;
+    LashInput* input; // (inputs)
 };
 
 // Body states of a configuration.

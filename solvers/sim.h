@@ -233,6 +233,11 @@ typedef struct LashConflict {
 } LashConflict;
 const LashConflict* lash_sim_conflicts(const LashSim* sim, int* count); // of LASH_FAULT_CONFLICT
 
+// Over the next step input `input` of the system goes linearly from `from` to `to`, then it stays
+// there; the same twice: constant. False, and nothing is set, for an input that does not exist and
+// for what is no finite number.
+bool lash_sim_set_input(LashSim* sim, int input, double from, double to);
+
 double lash_sim_time(const LashSim* sim);
 uint64_t lash_sim_steps(const LashSim* sim);
 void lash_sim_state(const LashSim* sim, const double** q, const double** v); // borrowed

@@ -274,6 +274,13 @@ static void put_key(AppJson* json, const KeySpec* spec) {
         case KEY_ROWS:
             put_rows(json, spec);
             break;
+        case KEY_NAMED:
+            app_json_put_text(json, "type", "object");
+            app_json_key(json, "additionalProperties");
+            app_json_begin_object(json);
+            put_table(json, spec->table);
+            app_json_end_object(json);
+            break;
         case KEY_NUMBER:
         case KEY_INTEGER:
         case KEY_LONG:

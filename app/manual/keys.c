@@ -33,6 +33,8 @@ static const char* type_name(const KeySpec* key) {
             return "text or list of texts";
         case KEY_NUMBERS:
             return "list of numbers";
+        case KEY_NAMED:
+            return "object of objects";
         case KEY_ROWS:
             return "list of numbers, or of lists of them";
         case KEY_NUMBER:

@@ -25,9 +25,20 @@ typedef struct LashModelUnits { // indices into the tables of model_units.c
 // A number, or a function of t (and of x and v, where a force may use them), in the model's units.
 typedef struct LashModelFunction {
     bool given;
-    char* text;   // NULL: a constant; parameters are replaced by their values
-    double value; // of a constant
+    char* text;                      // NULL: a constant; parameters are replaced by their values
+    double value;                    // of a constant
+    int inputs;                      // that it reads
+    int input[LASH_FUNCTION_INPUTS]; // numbers of the model's inputs
 } LashModelFunction;
+
+// A number from outside, which functions of time may read; before it is set it has the value of the
+// parameter of its name.
+typedef struct LashModelInput {
+    bool given;
+    char* name;
+    double value;
+    char* unit; // for people; NULL: none
+} LashModelInput;
 
 typedef struct LashModelPose {
     bool given;
@@ -297,7 +308,9 @@ typedef struct LashModel {
     LashModelUnits units;
     LashModelParameter* parameter;
     int parameters;
-    LashVec3 gravity; // [m/s^2]
+    LashVec3 gravity;      // [m/s^2]
+    LashModelInput* input; // they stand behind the parameters of the file, too
+    int inputs;
     LashModelTable* table;
     int tables;
     LashTable** compiled_table; // (tables) as expressions want them

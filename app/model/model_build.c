@@ -265,6 +265,9 @@ LashMechanism* lash_model_build(const LashModel* model, LashError* error) {
     LashMechanism* mech = lash_mechanism_create();
     lash_mechanism_set_gravity(mech, model->gravity);
     build_bodies(model, mech);
+    const LashModelParameter* input = model->parameter + (model->parameters - model->inputs);
+    for (int i = 0; i < model->inputs; ++i)
+        lash_mechanism_add_input(mech, input[i].name, input[i].value);
     for (int i = 0; i < model->joints; ++i) build_joint(model, mech, &model->joint[i]);
     for (int i = 0; i < model->forces; ++i) build_force(model, mech, &model->force[i]);
     for (int i = 0; i < model->contact_points && good; ++i) {

@@ -196,13 +196,14 @@ static bool resolve_part(ModelContext* context, const char* path, LashModelForce
     if (!model_has(f->point.x)) f->point = context->model->part[f->part_b].center;
     for (int i = 0; i < 3 && f->force_components > 0; ++i) {
         if (f->force[i].text == NULL) continue;
-        LashError ignored = {0};
-        static const char* const only_t[] = {"t"};
+        const char* names[3 + LASH_FUNCTION_INPUTS];
+        int count = model_function_names(context->model, &f->force[i], names);
         LashTables tables = model_tables(context->model);
         LashExpression* e =
-            lash_expression_compile_with(f->force[i].text, only_t, 1, &tables, &ignored);
+            lash_expression_compile_with(f->force[i].text, names, count, &tables, NULL);
+        bool state = e == NULL || lash_expression_uses(e, 1) || lash_expression_uses(e, 2);
         lash_expression_destroy(e);
-        if (e == NULL) {
+        if (state) {
             snprintf(key, sizeof key, "%s.force[%d]", path, i);
             return model_fail(context, key, "here only t and parameters are known, not x and v");
         }

@@ -60,6 +60,7 @@ typedef enum KeyType {
     KEY_OBJECT,     // struct that begins with `bool given`
     KEY_LIST,       // pointer to structs; the count goes to count_offset
     KEY_LIST_OR_ONE,
+    KEY_NAMED, // as KEY_LIST from an object: each key is the name, which stands behind `given`
     KEY_FACES, // LashModelFace* from an index, a name, a query, or a list of them; the count goes
                // to count_offset
     KEY_PARAMETERS
@@ -97,7 +98,7 @@ KeySpec model_key(const KeyTable* table, int i);
 extern const KeyTable model_root_table, model_units_table, model_part_table, model_shape_table,
     model_pose_table, model_joint_table, model_driver_table, model_limit_table, model_force_table,
     model_contact_table, model_draft_table, model_output_table, model_simulation_table,
-    model_face_table, model_table_table;
+    model_face_table, model_table_table, model_input_table;
 extern const char* const model_direction_names[];
 
 typedef struct ModelContext {
@@ -144,6 +145,16 @@ bool model_read_function(ModelContext* context, const char* path, const char* te
                          LashModelFunction* function);
 LashFunction model_compile_function(const LashModel* model, const LashModelFunction* function,
                                     double out, double t_unit, double x_unit, double v_unit);
+
+// The input of this name, -1: none.
+int model_find_input(const LashModel* model, const char* name);
+// What a function may be called with: t, x, v, then the inputs that it reads; names (3 +
+// LASH_FUNCTION_INPUTS). Returns their number.
+int model_function_names(const LashModel* model, const LashModelFunction* function,
+                         const char** names);
+// A signal over time from a CSV file with two columns, t and value: linear between lines, held
+// outside. NULL with error.
+LashTable* model_read_signal(const char* file, const char* name, LashError* error);
 
 // Tables are made as soon as they are read: every expression behind them may call them.
 bool model_make_tables(ModelContext* context);

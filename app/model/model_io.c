@@ -423,6 +423,26 @@ static bool read_list(Reader* r, const cJSON* node, const KeySpec* spec, char* t
     return true;
 }
 
+// The keys of an object are the names of its things.
+static bool read_named(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
+    if (!cJSON_IsObject(node)) return fail_type(r, "an object of objects", node);
+    int count = cJSON_GetArraySize(node), i = 0;
+    char* items = model_alloc(r->context->model, (size_t)count * spec->table->size);
+    size_t length = strlen(r->path);
+    const cJSON* item;
+    cJSON_ArrayForEach(item, node) {
+        LashModelInput* input = (LashModelInput*)(void*)(items + (size_t)i * spec->table->size);
+        app_json_path_key(r->path, sizeof r->path, item->string);
+        input->name = model_strdup(r->context->model, item->string);
+        if (!read_table(r, item, spec->table, (char*)input)) return false;
+        r->path[length] = '\0';
+        ++i;
+    }
+    memcpy(target + spec->offset, &items, sizeof items);
+    memcpy(target + spec->count_offset, &count, sizeof count);
+    return true;
+}
+
 static bool read_face(Reader* r, const cJSON* node, LashModelFace* face) {
     model_face_table.defaults(face);
     face->given = true;
@@ -538,6 +558,8 @@ static bool read_key(Reader* r, const cJSON* node, const KeySpec* spec, char* ta
             return read_functions(r, node, spec, target);
         case KEY_OBJECT:
             return read_table(r, node, spec->table, field);
+        case KEY_NAMED:
+            return read_named(r, node, spec, target);
         case KEY_LIST:
         case KEY_LIST_OR_ONE:
             return read_list(r, node, spec, target);
@@ -598,14 +620,43 @@ static bool read_table(Reader* r, const cJSON* node, const KeyTable* table, char
 
 // ---- the file -----------------------------------------------------------------------------------
 
-static bool read_parameters(Reader* r, const cJSON* node) {
-    if (node == NULL) {
-        return model_resolve_parameters(r->context, NULL, 0, r->sets, r->set_count);
-    }
-    snprintf(r->path, sizeof r->path, "parameters");
-    if (!cJSON_IsObject(node)) return fail_type(r, "an object of numbers and expressions", node);
+// An input is a parameter, too: --set and studies give it another value.
+static bool read_raw_inputs(Reader* r, const cJSON* node, const RawParameter* first,
+                            RawParameter* raw) {
     LashModel* model = r->context->model;
-    int count = cJSON_GetArraySize(node), i = 0;
+    const cJSON* item;
+    int i = 0;
+    cJSON_ArrayForEach(item, node) {
+        const cJSON* value = cJSON_GetObjectItemCaseSensitive(item, "value");
+        snprintf(r->path, sizeof r->path, "inputs");
+        app_json_path_key(r->path, sizeof r->path, item->string);
+        raw[i].name = model_strdup(model, item->string);
+        raw[i].source = model_strdup(model, r->path);
+        for (const RawParameter* other = first; other < raw; ++other) {
+            if (strcmp(other->name, item->string) == 0)
+                return model_fail(r->context, r->path, "the name '%.60s' is taken by a parameter",
+                                  item->string);
+        }
+        if (cJSON_IsNumber(value)) raw[i].value = value->valuedouble;
+        if (cJSON_IsString(value)) raw[i].text = model_strdup(model, value->valuestring);
+        ++i; // what else is wrong is told when all its keys are read
+    }
+    r->path[0] = '\0';
+    return true;
+}
+
+static bool read_parameters(Reader* r, const cJSON* root) {
+    const cJSON* node = cJSON_GetObjectItemCaseSensitive(root, "parameters");
+    const cJSON* inputs = cJSON_GetObjectItemCaseSensitive(root, "inputs");
+    LashModel* model = r->context->model;
+    snprintf(r->path, sizeof r->path, "parameters");
+    if (node != NULL && !cJSON_IsObject(node))
+        return fail_type(r, "an object of numbers and expressions", node);
+    snprintf(r->path, sizeof r->path, "inputs");
+    if (inputs != NULL && !cJSON_IsObject(inputs))
+        return fail_type(r, "an object of objects", inputs);
+    snprintf(r->path, sizeof r->path, "parameters");
+    int own = cJSON_GetArraySize(node), count = own + cJSON_GetArraySize(inputs), i = 0;
     RawParameter* raw = model_alloc(model, (size_t)count * sizeof *raw);
     size_t length = strlen(r->path);
     const cJSON* item;
@@ -628,7 +679,8 @@ static bool read_parameters(Reader* r, const cJSON* node) {
         ++i;
     }
     r->path[0] = '\0';
-    return model_resolve_parameters(r->context, raw, count, r->sets, r->set_count);
+    return read_raw_inputs(r, inputs, raw, raw + own) &&
+           model_resolve_parameters(r->context, raw, count, r->sets, r->set_count);
 }
 
 static bool check_format(Reader* r, const cJSON* root, const char* name) {
@@ -656,7 +708,7 @@ static bool read_base(Reader* r, const cJSON* root) {
             return false;
         r->path[0] = '\0';
     }
-    return read_parameters(r, cJSON_GetObjectItemCaseSensitive(root, "parameters"));
+    return read_parameters(r, root);
 }
 
 // Tables come before all expressions that may call them.
@@ -672,9 +724,21 @@ static bool read_tables(Reader* r, const cJSON* root) {
     return read_list(r, node, &spec, (char*)model) && model_make_tables(r->context);
 }
 
+// As early as tables: functions read their names.
+static bool read_inputs(Reader* r, const cJSON* root) {
+    const cJSON* node = cJSON_GetObjectItemCaseSensitive(root, "inputs");
+    KeySpec spec = {.type = KEY_NAMED,
+                    .table = &model_input_table,
+                    .offset = offsetof(LashModel, input),
+                    .count_offset = offsetof(LashModel, inputs)};
+    if (node == NULL) return true;
+    snprintf(r->path, sizeof r->path, "inputs");
+    return read_named(r, node, &spec, (char*)r->context->model);
+}
+
 static bool read_root(Reader* r, const cJSON* root) {
     LashModel* model = r->context->model;
-    if (!read_base(r, root) || !read_tables(r, root)) return false;
+    if (!read_base(r, root) || !read_inputs(r, root) || !read_tables(r, root)) return false;
     LashModelTable* tables = model->table;
     r->path[0] = '\0';
     bool good = read_table(r, root, &model_root_table, (char*)model);

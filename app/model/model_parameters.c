@@ -307,7 +307,7 @@ static char* replace_parameters(LashModel* model, const char* text) {
             char name[64];
             snprintf(name, sizeof name, "%.*s", (int)length, s);
             int index = model_name_find(model, MODEL_PARAMETERS, name);
-            if (index >= 0) {
+            if (index >= 0 && model_find_input(model, name) < 0) {
                 used += (size_t)sprintf(out + used, "(%.17g)", model->parameter[index].value);
                 s += length;
                 continue;
@@ -322,18 +322,41 @@ static char* replace_parameters(LashModel* model, const char* text) {
     return out;
 }
 
+int model_find_input(const LashModel* model, const char* name) {
+    for (int i = 0; i < model->inputs; ++i) {
+        if (strcmp(model->input[i].name, name) == 0) return i;
+    }
+    return -1;
+}
+
+int model_function_names(const LashModel* model, const LashModelFunction* function,
+                         const char** names) {
+    memcpy(names, variable_names, sizeof variable_names);
+    for (int i = 0; i < function->inputs; ++i) names[3 + i] = model->input[function->input[i]].name;
+    return 3 + function->inputs;
+}
+
 bool model_read_function(ModelContext* context, const char* path, const char* text, int variables,
                          LashModelFunction* function) {
     NameList names = {0};
+    function->inputs = 0;
     bool constant = true, good = list_names(context, path, text, &names);
     for (int i = 0; i < names.count && good; ++i) {
         bool variable = false;
         for (int k = 0; k < variables; ++k) {
             variable = variable || strcmp(names.name[i], variable_names[k]) == 0;
         }
-        constant = constant && !variable;
-        good = variable || model_name_find(context->model, MODEL_PARAMETERS, names.name[i]) >= 0 ||
-               fail_unknown_name(context, path, text, names.name[i], variables);
+        int input = model_find_input(context->model, names.name[i]);
+        if (input >= 0 && function->inputs == LASH_FUNCTION_INPUTS) {
+            good = model_fail(context, path, "an expression may read at most %d inputs",
+                              LASH_FUNCTION_INPUTS);
+        } else if (input >= 0) {
+            function->input[function->inputs++] = input;
+        }
+        constant = constant && !variable && input < 0;
+        good = good &&
+               (variable || model_name_find(context->model, MODEL_PARAMETERS, names.name[i]) >= 0 ||
+                fail_unknown_name(context, path, text, names.name[i], variables));
     }
     free_names(&names);
     if (!good) return false;
@@ -342,8 +365,10 @@ bool model_read_function(ModelContext* context, const char* path, const char* te
     function->text = replace_parameters(context->model, text);
     LashError inner = {0};
     LashTables tables = model_tables(context->model);
+    const char* variable[3 + LASH_FUNCTION_INPUTS];
+    int count = model_function_names(context->model, function, variable);
     LashExpression* expression =
-        lash_expression_compile_with(function->text, variable_names, 3, &tables, &inner);
+        lash_expression_compile_with(function->text, variable, count, &tables, &inner);
     if (expression == NULL) return model_fail(context, path, "%s", inner.message);
     lash_expression_destroy(expression);
     return true;
@@ -356,8 +381,12 @@ LashFunction model_compile_function(const LashModel* model, const LashModelFunct
         result.out = out * function->value;
     } else {
         LashTables tables = model_tables(model);
+        const char* variable[3 + LASH_FUNCTION_INPUTS];
+        int count = model_function_names(model, function, variable);
         result.expression =
-            lash_expression_compile_with(function->text, variable_names, 3, &tables, NULL);
+            lash_expression_compile_with(function->text, variable, count, &tables, NULL);
+        result.inputs = function->inputs;
+        memcpy(result.input, function->input, sizeof result.input);
         LASH_ASSERT(result.expression != NULL); // it was compiled when the model was read
     }
     return result;

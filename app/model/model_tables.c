@@ -57,7 +57,8 @@ LashTables model_tables(const LashModel* model) {
 enum { MOST_CELLS = 4096, MOST_BYTES = 16 << 20 };
 
 typedef struct Csv {
-    ModelContext* context;
+    ModelContext* context;   // NULL: of no model
+    LashError* error;        // then
     const char *path, *file; // of the key; of the file
     int line;
     double* cell; // (MOST_CELLS) numbers of the line; NAN: words
@@ -67,6 +68,13 @@ typedef struct Csv {
 } Csv;
 
 static bool fail_csv(const Csv* csv, const char* what) {
+    if (csv->context == NULL) {
+        char where[32];
+        snprintf(where, sizeof where, "line %d", csv->line);
+        lash_error_set(csv->error, LASH_ERROR_MODEL, where, "%s", what);
+        lash_error_file(csv->error, csv->file);
+        return false;
+    }
     return model_fail(csv->context, csv->path, "%.120s, line %d: %s", csv->file, csv->line, what);
 }
 
@@ -176,6 +184,53 @@ static bool read_csv(ModelContext* context, const char* path, LashModelTable* ta
     lash_free(text);
     return good;
 }
+
+LashTable* model_read_signal(const char* file, const char* name, LashError* error) {
+    size_t bytes = 0;
+    LashTable* table = NULL;
+    char* text = app_read_file(file, MOST_BYTES, &bytes, error);
+    if (text == NULL) return NULL;
+    Csv csv = {.error = error, .file = file};
+    csv.cell = lash_alloc(MOST_CELLS * sizeof *csv.cell);
+    bool good = read_lines(&csv, text);
+    if (good && csv.y != NULL)
+        good = lash_error_set(error, LASH_ERROR_MODEL, "",
+                              "expected two columns, t and value, found %d", csv.columns + 1);
+    if (good) {
+        LashTableDef def = {.name = name,
+                            .x = csv.x,
+                            .value = csv.values,
+                            .nx = csv.rows,
+                            .kind = LASH_TABLE_LINEAR,
+                            .outside = LASH_OUTSIDE_HOLD};
+        table = lash_table_create(&def, error);
+    }
+    if (table == NULL) lash_error_file(error, file);
+    lash_free(csv.cell);
+    lash_free(csv.x);
+    lash_free(csv.y);
+    lash_free(csv.values);
+    lash_free(text);
+    return table;
+}
+
+// ---- inputs -------------------------------------------------------------------------------------
+
+static const KeySpec input_keys[] = {
+    {.key = "value",
+     .offset = offsetof(LashModelInput, value),
+     .type = KEY_NUMBER,
+     .required = true,
+     .help = "before it is set; --set and studies change it as a parameter"},
+    {.key = "unit",
+     .offset = offsetof(LashModelInput, unit),
+     .type = KEY_TEXT,
+     .help = "for people: expressions read the number as it is"},
+};
+const KeyTable model_input_table = {.what = "an input",
+                                    .key = input_keys,
+                                    .keys = sizeof input_keys / sizeof *input_keys,
+                                    .size = sizeof(LashModelInput)};
 
 // ---- making -------------------------------------------------------------------------------------
 

@@ -26,10 +26,23 @@ void app_drive_free(AppDrive* drive) {
     *drive = (AppDrive){0};
 }
 
+// Inputs go from their value now to that at the end of the step.
+static void set_inputs(const AppDrive* drive) {
+    LashSim* sim = drive->session->sim;
+    double t = lash_sim_time(sim);
+    for (int i = 0; i < drive->signals; ++i) {
+        const LashTable* table = drive->signal[i].table;
+        lash_sim_set_input(sim, drive->signal[i].input, lash_table_value(table, t, 0, NULL, NULL),
+                           lash_table_value(table, t + drive->h, 0, NULL, NULL));
+    }
+}
+
 AppDriveEnd app_drive_run(AppDrive* drive, AppDriveEach* each, void* context, LashError* error) {
     const AppSession* session = drive->session;
+    set_inputs(drive);
     if (!each(context, drive, error)) return APP_DRIVE_STOPPED;
     while (drive->counters.steps < drive->steps) {
+        set_inputs(drive);
         LashStepInfo info = lash_sim_step(session->sim);
         drive->log.stale = info.outcome != LASH_CONVERGED;
         if (info.outcome == LASH_INTERRUPTED) return APP_DRIVE_INTERRUPTED;

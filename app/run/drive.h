@@ -12,6 +12,12 @@ extern "C" {
 
 // ---- a model, stepped and measured --------------------------------------------------------------
 
+// An input that follows a signal over time.
+typedef struct AppSignal {
+    int input; // of the mechanism
+    LashTable* table;
+} AppSignal;
+
 typedef struct AppDrive {
     const AppSession* session; // borrowed
     int64_t steps;             // planned
@@ -22,7 +28,9 @@ typedef struct AppDrive {
     AppContactLog log;
     AppStatistic* statistic; // (outputs) by app_drive_outputs
     double* frame;           // (layout.total) by app_drive_measure
-    LashRecorder* recorder;  // takes the events of every step; borrowed, NULL: none
+    const AppSignal* signal; // (signals) borrowed
+    int signals;
+    LashRecorder* recorder; // takes the events of every step; borrowed, NULL: none
 } AppDrive;
 
 // From the state of the session's sim. Free it before the session.

@@ -14,6 +14,7 @@
 #include "app/run/joint_places.h"
 #include "app/run/plot.h"
 #include "app/run/record.h"
+#include "app/run/signals.h"
 #include "app/run/start.h"
 #include "app/run/trace.h"
 #include "app/version.h"
@@ -22,7 +23,7 @@
 
 typedef struct RunOptions {
     AppOperands operands;
-    AppList set;
+    AppList set, input;
     const char *scheme, *direction, *output, *plot, *trace;
     double step, duration; // NAN: as in the model
     bool json;
@@ -31,6 +32,9 @@ typedef struct RunOptions {
 #define OPTION(member) offsetof(RunOptions, member)
 static const AppOption options[] = {
     {"set", 's', APP_LIST, "NAME=VALUE", "give a parameter another value", OPTION(set)},
+    {"input", 'i', APP_LIST, "NAME=FILE.csv",
+     "let an input of the model follow a file: columns t [s] and value, linear between lines",
+     OPTION(input)},
     {"scheme", 0, APP_TEXT, "SCHEME", "time-stepping scheme instead of the model's", OPTION(scheme),
      lash_scheme_names},
     {"direction", 0, APP_TEXT, "DIRECTION", "where impulses point instead of the model's",
@@ -64,6 +68,7 @@ typedef struct Run {
     const RunOptions* options;
     AppSession session; // owns model, mech and sim
     AppDrive drive;
+    AppSignals signals;
     AppGapAudit audit;
     AppProgress progress;
     double* peak_force;     // (joints) largest reaction over a step that no impact reached [N]
@@ -111,7 +116,10 @@ static bool prepare(Run* run, LashError* error) {
     for (int j = 0; j < model->joints; ++j) {
         if (app_joint_is_far(model, j, far, sizeof far)) app_report_warning("%s", far);
     }
+    if (!app_signals_open(&run->signals, model, o->input.item, o->input.count, error)) return false;
     run->drive = app_drive_create(&run->session);
+    run->drive.signal = run->signals.item;
+    run->drive.signals = run->signals.count;
     run->every = app_session_frame_interval(&run->session);
     run->audit = app_gap_audit_create(run->session.mech, run->drive.steps / run->every);
     run->extreme = lash_alloc((size_t)model->outputs * sizeof(double));
@@ -142,6 +150,8 @@ static void put_options(AppJson* json, const Run* run) {
     for (int i = 0; i < run->options->set.count; ++i)
         app_json_text(json, run->options->set.item[i]);
     app_json_end_array(json);
+    app_json_key(json, "inputs");
+    app_signals_put(json, &run->signals);
     app_json_end_object(json);
 }
 
@@ -679,6 +689,7 @@ static void release(Run* run) {
     app_output_discard(run->trace);
     app_gap_audit_free(&run->audit); // both borrow from the session
     app_drive_free(&run->drive);
+    app_signals_close(&run->signals);
     app_session_close(&run->session);
     lash_free(run->peak_force);
     lash_free(run->peak_impulse);

@@ -60,8 +60,8 @@ static void arguments_of(const LashForceValue* value, char* text, size_t size) {
 // "; table 'pull' was read at x = 12, outside 0 to 10", where that is the cause; else empty.
 static void table_left(const Cause* cause, int force, int component, const LashForceValue* value,
                        char* text, size_t size) {
-    LashTableRead read =
-        lash_mechanism_force_outside(cause->of->mech, force, component, cause->fault.t, value);
+    LashTableRead read = lash_mechanism_force_outside(
+        cause->of->mech, lash_sim_work(cause->of->sim), force, component, cause->fault.t, value);
     text[0] = '\0';
     if (read.table == NULL) return;
     snprintf(text, size, "; table '%.40s' was read at %s = %.6g, outside %.6g to %.6g",
@@ -112,7 +112,8 @@ static bool driver_not_finite(Cause* cause) {
         for (int k = 0; k < joint->drivers; ++k) {
             const LashModelDriver* driver = &joint->driver[k];
             double value, rate;
-            if (!lash_mechanism_driver_value(of->mech, j, driver->index, fault->t, &value, &rate))
+            if (!lash_mechanism_driver_value(of->mech, lash_sim_work(of->sim), j, driver->index,
+                                             fault->t, &value, &rate))
                 continue;
             if (isfinite(value) && isfinite(rate)) continue;
             const char* text =

@@ -70,6 +70,7 @@ static bool same_key(const KeySpec* key, const char* a, const char* b) {
         case KEY_OBJECT:
             return same_table(key->table, p, q, &unused);
         case KEY_LIST:
+        case KEY_NAMED:
         case KEY_LIST_OR_ONE:
             return same_list(key, a, b, 0);
         default: // texts, choices, whole numbers, faces: parameters do not reach them

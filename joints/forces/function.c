@@ -8,24 +8,28 @@ static double none(const LashForceDef* def, double x) {
     return 0;
 }
 
-static double on_joint(const LashForceDef* def, double t, double x, double speed, double d[3]) {
-    return function_value(&def->component[0], t, x, speed, d);
+static double on_joint(const LashForceDef* def, const LashInput* input, double t, double x,
+                       double speed, double d[3]) {
+    return function_value(&def->component[0], input, t, x, speed, d);
 }
 
-static LashPower joint_power(const LashForceDef* def, double t, double x, double speed) {
+static LashPower joint_power(const LashForceDef* def, const LashInput* input, double t, double x,
+                             double speed) {
     double d[3];
-    return (LashPower){.external = on_joint(def, t, x, speed, d) * speed};
+    return (LashPower){.external = on_joint(def, input, t, x, speed, d) * speed};
 }
 
-static double tension(const LashForceDef* def, double t, double x, double speed, double d[3]) {
-    double f = function_value(&def->component[0], t, x, speed, d);
+static double tension(const LashForceDef* def, const LashInput* input, double t, double x,
+                      double speed, double d[3]) {
+    double f = function_value(&def->component[0], input, t, x, speed, d);
     for (int i = 0; i < 3; ++i) d[i] = -d[i];
     return -f;
 }
 
-static LashPower tension_power(const LashForceDef* def, double t, double x, double speed) {
+static LashPower tension_power(const LashForceDef* def, const LashInput* input, double t, double x,
+                               double speed) {
     double d[3];
-    return (LashPower){.external = tension(def, t, x, speed, d) * speed};
+    return (LashPower){.external = tension(def, input, t, x, speed, d) * speed};
 }
 
 const ForceKind force_joint_force =

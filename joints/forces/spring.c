@@ -2,7 +2,9 @@
 //   f = -k (x - rest) - c dx/dt,   potential k (x - rest)^2 / 2,   the damper takes c (dx/dt)^2
 #include "joints/force.h"
 
-static double law(const LashForceDef* def, double t, double x, double speed, double d[3]) {
+static double law(const LashForceDef* def, const LashInput* input, double t, double x, double speed,
+                  double d[3]) {
+    (void)input;
     (void)t;
     d[0] = 0;
     d[1] = -def->stiffness;
@@ -18,7 +20,9 @@ static double conservative(const LashForceDef* def, double x) {
     return -def->stiffness * (x - def->rest);
 }
 
-static LashPower power(const LashForceDef* def, double t, double x, double speed) {
+static LashPower power(const LashForceDef* def, const LashInput* input, double t, double x,
+                       double speed) {
+    (void)input;
     (void)t;
     (void)x;
     return (LashPower){.damping = -(def->damping * speed * speed)};

@@ -275,6 +275,14 @@ void lash_sim_destroy(LashSim* sim) {
     lash_free(sim);
 }
 
+bool lash_sim_set_input(LashSim* sim, int input, double from, double to) {
+    const LashSystem* system = sim->system;
+    if (input < 0 || input >= system->inputs || !isfinite(from) || !isfinite(to)) return false;
+    LashInput signal = {sim->now.t, sim->now.t + sim->settings.h, from, to};
+    system->set_input(sim->work, input, &signal);
+    return true;
+}
+
 void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v) {
     const LashSystem* system = sim->system;
     sim->now.t = t;
