@@ -133,6 +133,14 @@ static void put_alternatives(AppJson* json, const KeySpec* spec) {
 }
 
 static void put_list(AppJson* json, const KeySpec* spec) {
+    if (spec->type == KEY_NAMED) {
+        app_json_put_text(json, "type", "object");
+        app_json_key(json, "additionalProperties");
+        app_json_begin_object(json);
+        put_table(json, spec->table);
+        app_json_end_object(json);
+        return;
+    }
     if (spec->type == KEY_LIST_OR_ONE) {
         begin_choice(json);
         app_json_begin_object(json);
@@ -202,7 +210,7 @@ static void put_text(AppJson* json, const KeySpec* spec) {
     }
 }
 
-// A list of numbers, or of vectors.
+// A list of numbers, of vectors, or of numbers or lists of them.
 static void put_many(AppJson* json, const KeySpec* spec) {
     app_json_put_text(json, "type", "array");
     app_json_put_integer(json, "minItems", 1);
@@ -211,25 +219,21 @@ static void put_many(AppJson* json, const KeySpec* spec) {
         put_number(json, spec->range);
         return;
     }
+    if (spec->type == KEY_ROWS) {
+        app_json_begin_object(json);
+        begin_choice(json);
+        put_number(json, spec->range);
+        app_json_begin_object(json);
+        app_json_put_text(json, "type", "array");
+        app_json_key(json, "items");
+        put_number(json, spec->range);
+        app_json_end_object(json);
+        app_json_end_array(json);
+        app_json_end_object(json);
+        return;
+    }
     app_json_begin_object(json);
     put_numbers(json, spec->range, 3, 3);
-    app_json_end_object(json);
-}
-
-// A list of numbers, or of lists of numbers.
-static void put_rows(AppJson* json, const KeySpec* spec) {
-    app_json_put_text(json, "type", "array");
-    app_json_put_integer(json, "minItems", 1);
-    app_json_key(json, "items");
-    app_json_begin_object(json);
-    begin_choice(json);
-    put_number(json, spec->range);
-    app_json_begin_object(json);
-    app_json_put_text(json, "type", "array");
-    app_json_key(json, "items");
-    put_number(json, spec->range);
-    app_json_end_object(json);
-    app_json_end_array(json);
     app_json_end_object(json);
 }
 
@@ -254,7 +258,14 @@ static void put_option(AppJson* json, const KeySpec* spec) {
         put_choices(json, spec->choices);
 }
 
+static void put_text_or_list(AppJson* json) {
+    begin_choice(json);
+    put_texts(json);
+    app_json_end_array(json);
+}
+
 static void put_key(AppJson* json, const KeySpec* spec) {
+    int components = spec->type == KEY_VECTOR ? 3 : 4; // of a vector, a quaternion
     app_json_begin_object(json);
     app_json_put_text(json, "description", spec->help);
     switch (spec->type) {
@@ -263,23 +274,12 @@ static void put_key(AppJson* json, const KeySpec* spec) {
             put_text(json, spec);
             break;
         case KEY_TEXTS:
-            begin_choice(json);
-            put_texts(json);
-            app_json_end_array(json);
+            put_text_or_list(json);
             break;
         case KEY_VECTORS:
         case KEY_NUMBERS:
-            put_many(json, spec);
-            break;
         case KEY_ROWS:
-            put_rows(json, spec);
-            break;
-        case KEY_NAMED:
-            app_json_put_text(json, "type", "object");
-            app_json_key(json, "additionalProperties");
-            app_json_begin_object(json);
-            put_table(json, spec->table);
-            app_json_end_object(json);
+            put_many(json, spec);
             break;
         case KEY_NUMBER:
         case KEY_INTEGER:
@@ -300,10 +300,8 @@ static void put_key(AppJson* json, const KeySpec* spec) {
             put_option(json, spec);
             break;
         case KEY_VECTOR:
-            put_numbers(json, spec->range, 3, 3);
-            break;
         case KEY_QUATERNION:
-            put_numbers(json, spec->range, 4, 4);
+            put_numbers(json, spec->range, components, components);
             break;
         case KEY_INERTIA:
         case KEY_COLOR:
@@ -315,6 +313,7 @@ static void put_key(AppJson* json, const KeySpec* spec) {
             break;
         case KEY_LIST:
         case KEY_LIST_OR_ONE:
+        case KEY_NAMED:
             put_list(json, spec);
             break;
         case KEY_FACES:

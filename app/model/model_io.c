@@ -507,6 +507,16 @@ static bool read_option(Reader* r, const cJSON* node, const KeySpec* spec, doubl
     return true;
 }
 
+static bool read_truth(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
+    if (!cJSON_IsBool(node)) return fail_type(r, "true or false", node);
+    if (spec->type == KEY_BOOL) {
+        *(bool*)field = cJSON_IsTrue(node);
+    } else {
+        *(int*)field = cJSON_IsTrue(node) ? 1 : -1;
+    }
+    return true;
+}
+
 static bool read_key(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
     void* field = target + spec->offset;
     switch (spec->type) {
@@ -531,13 +541,8 @@ static bool read_key(Reader* r, const cJSON* node, const KeySpec* spec, char* ta
         case KEY_LONG:
             return read_long(r, node, spec, field);
         case KEY_BOOL:
-            if (!cJSON_IsBool(node)) return fail_type(r, "true or false", node);
-            *(bool*)field = cJSON_IsTrue(node);
-            return true;
         case KEY_YES_NO:
-            if (!cJSON_IsBool(node)) return fail_type(r, "true or false", node);
-            *(int*)field = cJSON_IsTrue(node) ? 1 : -1;
-            return true;
+            return read_truth(r, node, spec, field);
         case KEY_CHOICE:
             return read_choice(r, node, spec, field);
         case KEY_OPTION:
