@@ -25,7 +25,8 @@ typedef struct LashSim LashSim; // opaque: state, workspaces, arena; private to 
     SCHEME(LASH_KRENK_HOGSBERG, krenk_hogsberg, "krenk-hogsberg")          \
     SCHEME(LASH_MOREAU_MIDPOINT, moreau_midpoint, "moreau-midpoint")       \
     SCHEME(LASH_GGL, ggl, "ggl")                                           \
-    SCHEME(LASH_TRAPEZOIDAL, trapezoidal, "trapezoidal")
+    SCHEME(LASH_TRAPEZOIDAL, trapezoidal, "trapezoidal")                   \
+    SCHEME(LASH_TRAPEZOIDAL_POSITION, trapezoidal_position, "trapezoidal-position")
 
 #define LASH_SCHEME_VALUE(value, file, name) value,
 typedef enum LashScheme { LASH_SCHEME_TABLE(LASH_SCHEME_VALUE) LASH_SCHEMES } LashScheme;

@@ -44,7 +44,7 @@ expect 'geometry ' lash bench g
 expect '--direction --duration ' lash run --d
 expect 'direct ' lash run model.json --scheme d
 expect 'direct ' lash run --scheme = d
-expect 'combined direct generalized-alpha ggl hht krenk-hogsberg moreau-jean moreau-midpoint newmark schatzman-paoli trapezoidal ' lash run --scheme ''
+expect 'combined direct generalized-alpha ggl hht krenk-hogsberg moreau-jean moreau-midpoint newmark schatzman-paoli trapezoidal trapezoidal-position ' lash run --scheme ''
 expect 'ideal.json ' lash run id
 expect 'ideal.json ' lash check --json id
 expect 'ideal.json ' lash run --set a=1 id

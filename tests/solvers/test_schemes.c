@@ -602,6 +602,7 @@ static void coupled_projection_works_beside_joints(void** state) {
 static void every_scheme_keeps_joints_and_loses_energy_on_the_ground(void** state) {
     (void)state;
     for (int scheme = 0; scheme < LASH_SCHEMES; ++scheme) {
+        if (scheme == LASH_TRAPEZOIDAL_POSITION) continue; // has no law of impact
         LashMechanism* mech = pendulum_over_ground(0.3, 0.2);
         LashSettings set = lash_settings();
         set.scheme = (LashScheme)scheme;
@@ -668,6 +669,7 @@ static void empty_contact_slots_do_no_harm(void** state) {
     def.contacts = 2;
     LashLagrangian* ball = lash_lagrangian_create(&def);
     for (int c = 0; c < LASH_SCHEMES + 1; ++c) {
+        if (c == LASH_TRAPEZOIDAL_POSITION) continue; // never rests
         LashSettings set = lash_settings();
         set.scheme = c < LASH_SCHEMES ? (LashScheme)c : LASH_DIRECT;
         set.coupled = c == LASH_SCHEMES;

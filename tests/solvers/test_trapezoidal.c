@@ -307,6 +307,29 @@ static void works_add_up_over_impacts(void** state) {
     lash_lagrangian_destroy(carts);
 }
 
+// Position level: a free mass whose gap is (3 + r) h |v0| moves with -+(1 - 2r) v0 once it is closed.
+static void without_a_law_of_impact_the_velocity_flips(void** state) {
+    (void)state;
+    static const double share[] = {0.1, 0.25, 0.75};
+    for (int k = 0; k < 3; ++k) {
+        LashPaperBall data = {.mass = 1, .v = -1};
+        data.q = (3 + share[k]) * 0.01;
+        LashLagrangian* ball = lash_paper_bouncing_ball(&data);
+        LashSettings set = trapezoidal(0.01);
+        set.scheme = LASH_TRAPEZOIDAL_POSITION;
+        LashSim* sim = lash_sim_create(lash_lagrangian_system(ball), &set);
+        good_steps(sim, 4); // the fourth closes it
+        const double *q, *v;
+        lash_sim_state(sim, &q, &v);
+        near_to(q[0], 0, 1e-14);
+        near_to(v[0], 1 - 2 * share[k], 1e-11);
+        assert_string_equal(lash_scheme_name(LASH_TRAPEZOIDAL_POSITION), "trapezoidal-position");
+        assert_false(lash_scheme_uses(LASH_TRAPEZOIDAL_POSITION, "restitution"));
+        lash_sim_destroy(sim);
+        lash_lagrangian_destroy(ball);
+    }
+}
+
 static void too_many_events_are_told(void** state) {
     (void)state;
     LashPaperBall data = lash_paper_ball();
@@ -349,6 +372,7 @@ int main(void) {
         cmocka_unit_test(slider_crank_with_play_reaches_known_states),
         cmocka_unit_test(an_accumulation_ends_in_rest),
         cmocka_unit_test(works_add_up_over_impacts),
+        cmocka_unit_test(without_a_law_of_impact_the_velocity_flips),
         cmocka_unit_test(too_many_events_are_told),
         cmocka_unit_test(settings_are_refused_with_a_reason),
     };
