@@ -150,10 +150,32 @@ static void put_faces(AppJson* json, const char* key, const Draft* draft, int ro
     app_json_end_array(json);
 }
 
-static const char* parameter_of(const DraftJoint* j, char* name, size_t size) {
-    snprintf(name, size, "play_%s", j->name);
-    for (char* c = name; *c != '\0'; ++c)
-        if (!isalnum((unsigned char)*c)) *c = '_';
+static bool is_same_but_signs(const char* a, const char* b) {
+    while (*a != '\0' && *b != '\0') {
+        bool word = isalnum((unsigned char)*a) || isalnum((unsigned char)*b);
+        if (*a != *b && word) return false;
+        ++a;
+        ++b;
+    }
+    return *a == *b;
+}
+
+// "play_table_arm" of the joint "table-arm"; joints whose names differ in signs only are numbered.
+static const char* parameter_of(const Draft* draft, const DraftJoint* joint, char* name,
+                                size_t size) {
+    int same = 1;
+    for (const DraftJoint* j = draft->joint; j <= joint; ++j) {
+        char other[220];
+        snprintf(other, sizeof other, "play_%s", j->name);
+        for (char* c = other; *c != '\0'; ++c)
+            if (!isalnum((unsigned char)*c)) *c = '_';
+        if (j == joint)
+            snprintf(name, size, "%s", other);
+        else
+            same += is_same_but_signs(j->name, joint->name);
+    }
+    size_t used = strlen(name);
+    if (same > 1) snprintf(name + used, size - used, "_%d", same);
     return name;
 }
 
@@ -171,7 +193,8 @@ static void write_parameters(DraftText* text, const Draft* draft, const char* fi
         char name[220];
         if (!takes_play(j)) continue;
         double size = j->bore >= 0 ? 2 * draft->round[j->pin].radius : j->width;
-        add(text, "%s\n    \"%s\": ", count++ > 0 ? "," : "", parameter_of(j, name, sizeof name));
+        add(text, "%s\n    \"%s\": ", count++ > 0 ? "," : "",
+            parameter_of(draft, j, name, sizeof name));
         if (j->no_play && fit != NULL)
             add(text, "{\"fit\": \"%.10g %s\"}", mm(size), fit);
         else
@@ -200,9 +223,9 @@ static void write_body(DraftText* text, const Draft* draft, const DraftModel* mo
 }
 
 // Every play is a parameter, so that a study can vary it.
-static void put_clearance(AppJson* json, const DraftJoint* j) {
+static void put_clearance(AppJson* json, const Draft* draft, const DraftJoint* j) {
     char name[220];
-    app_json_put_text(json, "clearance", parameter_of(j, name, sizeof name));
+    app_json_put_text(json, "clearance", parameter_of(draft, j, name, sizeof name));
 }
 
 static void put_play(AppJson* json, const Draft* draft, const DraftJoint* j) {
@@ -211,7 +234,7 @@ static void put_play(AppJson* json, const Draft* draft, const DraftJoint* j) {
         app_json_put_vec3(json, "axis", j->axis);
         if (vec3_norm(j->x_axis) > 0) app_json_put_vec3(json, "x_axis", j->x_axis);
         if (takes_play(j)) {
-            put_clearance(json, j);
+            put_clearance(json, draft, j);
             app_json_put_number(json, "width", mm(j->width));
             app_json_put_number(json, "height", mm(j->height));
             app_json_put_number(json, "length", mm(j->length));
@@ -220,7 +243,7 @@ static void put_play(AppJson* json, const Draft* draft, const DraftJoint* j) {
     }
     put_faces(json, "bore", draft, j->bore);
     put_faces(json, "pin", draft, j->pin);
-    put_clearance(json, j);
+    put_clearance(json, draft, j);
     if (j->type == DRAFT_REVOLUTE)
         app_json_put_number(json, "axial_clearance", isnan(j->axial) ? 0 : mm(j->axial));
 }
