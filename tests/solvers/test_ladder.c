@@ -106,7 +106,7 @@ static void an_answer_names_its_rung(void** state) {
     LashFrictionMethod smooth = method_of(app_problem_random(&set), LASH_FRICTION_ROBUST);
     assert_string_equal(lash_friction_method_name(small), "status");
     assert_string_equal(lash_friction_method_name(large), "newton");
-    assert_string_equal(lash_friction_method_name(hard), "interior");
+    assert_string_equal(lash_friction_method_name(hard), "proximal");
     assert_string_equal(lash_friction_method_name(smooth), "pivoting");
 }
 
