@@ -252,7 +252,6 @@ void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v
 // ones are of minimum norm (moments divided by length).
 const LashInteractionList* lash_sim_interactions(const LashSim* sim);
 const double* lash_sim_impulses(LashSim* sim);
-const double* lash_sim_directions(const LashSim* sim); // packed G where the impulses point
 // Impulses of the last step or sub-step, without looking for the joints' minimum norm.
 const double* lash_sim_contact_impulses(const LashSim* sim);
 // What pushed in the last step, in any of its sub-steps: contacts, limits, friction in joints.

@@ -36,7 +36,7 @@ static void lay_out_spans(const LashSim* sim, Place place[SPANS]) {
 // Extrapolation over n steps multiplies what is wrong in them by up to 2^n - 1, a correction by the
 // contraction rate of the iteration: the product must stay small, or errors that the residuals
 // hardly see would grow from step to step.
-int guess_order(const LashSim* sim) {
+static int guess_order(const LashSim* sim) {
     if (sim->settings.full_newton) return 0; // counts iterations from the state alone
     bool renews = attempt_renews(sim->step.attempt);
     if (attempt_couples(sim->step.attempt)) return ORDERS;

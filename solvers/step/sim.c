@@ -501,9 +501,6 @@ const double* lash_sim_impulses(LashSim* sim) {
     }
     return sim->reactions.P;
 }
-const double* lash_sim_directions(const LashSim* sim) {
-    return sim->step.G_star;
-}
 const double* lash_sim_contact_impulses(const LashSim* sim) {
     return sim->step.P;
 }

@@ -343,8 +343,6 @@ void step_activate(LashSim* sim, Step* step, int i);
 // --- Warm start (predictor.c) --------------------------------------------------------------------
 // v and joint impulses extrapolated, contact impulses zero.
 void step_guess(LashSim* sim, Step* step);
-// How many of the last steps it extrapolates from; 0: none.
-int guess_order(const LashSim* sim);
 // Keeps the solved step for the predictor; smooth: no jump in it.
 void step_remember(LashSim* sim, const Step* step, bool smooth);
 
@@ -513,7 +511,6 @@ void pushes_add(LashSim* sim, const Step* step, int i, double work_n, double wor
 // An attempt ended; solver_before: iterations of the contact solver before it.
 void trace_attempt(LashSim* sim, const Step* step, const char* operator_name,
                    Derivatives derivatives, int solver_before, LashOutcome outcome);
-const char* derivatives_name(Derivatives derivatives);
 
 // --- Faults (fault.c) ----------------------------------------------------------------------------
 // The iterate has errors that are not finite: keeps where, and what is to blame for it.

@@ -14,7 +14,7 @@ static uint64_t set_key(const Step* step) {
     return key;
 }
 
-const char* derivatives_name(Derivatives derivatives) {
+static const char* derivatives_name(Derivatives derivatives) {
     static const char* const name[] = {
         [DERIVATIVES_NONE] = "none",
         [DERIVATIVES_FORCES] = "forces",
