@@ -13,13 +13,13 @@ static inline void lash_axpy6(double s, const double* x, double* y) {
 }
 
 // y (n) += s x; they do not overlap, which saves small vectors from being asked.
-static inline void lash_axpy(int n, double s, const double* restrict x, double* restrict y) {
+static inline void lash_axpy(int n, double s, const double* __restrict x, double* __restrict y) {
     for (int i = 0; i < n; ++i) y[i] += s * x[i];
 }
 
 // y (n) = a + s x; likewise.
-static inline void lash_combine(int n, const double* restrict a, double s, const double* restrict x,
-                                double* restrict y) {
+static inline void lash_combine(int n, const double* __restrict a, double s,
+                                const double* __restrict x, double* __restrict y) {
     for (int i = 0; i < n; ++i) y[i] = a[i] + s * x[i];
 }
 
