@@ -106,15 +106,15 @@ double lash_expression_value(const LashExpression* expression, const double* val
     double stack[MAX_STACK + 1], *below = stack; // entries under the top; the top is in x
     double x = 0;
     const Instruction* end = expression->program + expression->length;
-    for (const Instruction* i = expression->program; i < end; ++i) {
-        switch (i->op) {
+    for (const Instruction* instruction = expression->program; instruction < end; ++instruction) {
+        switch (instruction->op) {
             case OP_CONSTANT:
                 *below++ = x;
-                x = expression->constant[i->index];
+                x = expression->constant[instruction->index];
                 break;
             case OP_VARIABLE:
                 *below++ = x;
-                x = values[i->index];
+                x = values[instruction->index];
                 break;
             case OP_ADD:
                 x = *--below + x;
@@ -133,18 +133,18 @@ double lash_expression_value(const LashExpression* expression, const double* val
                 if (below[0] != 0) x = below[1];
                 break;
             case OP_TABLE:
-                x = lash_table_value(expression->table[i->index], x, 0, NULL, NULL);
+                x = lash_table_value(expression->table[instruction->index], x, 0, NULL, NULL);
                 break;
             case OP_TABLE_2:
                 --below;
-                x = lash_table_value(expression->table[i->index], *below, x, NULL, NULL);
+                x = lash_table_value(expression->table[instruction->index], *below, x, NULL, NULL);
                 break;
             default:
-                if (i->op < OP_ADD) {
-                    x = unary(i->op, x);
+                if (instruction->op < OP_ADD) {
+                    x = unary(instruction->op, x);
                 } else {
                     --below;
-                    x = binary(i->op, *below, x);
+                    x = binary(instruction->op, *below, x);
                 }
         }
     }

@@ -110,10 +110,10 @@ static void copy_printable(char* target, size_t size, const char* begin, int len
 }
 
 // Reports "what at column c of "text"" and returns false. Columns count characters from 1.
-static bool fail(Parser* p, const char* at, const char* what) {
+static bool fail(Parser* parser, const char* at, const char* what) {
     int column = 1;
-    for (const char* s = p->text; s < at; s += character_length(s)) ++column;
-    const char *begin = p->text, *end = at + strlen(at);
+    for (const char* s = parser->text; s < at; s += character_length(s)) ++column;
+    const char *begin = parser->text, *end = at + strlen(at);
     if (at - begin > 2 * QUOTE) begin = at - 2 * QUOTE;
     if (end - at > QUOTE) end = at + QUOTE;
     while (begin < at && ((unsigned char)*begin & 0xC0) == 0x80) ++begin; // whole characters
@@ -121,83 +121,86 @@ static bool fail(Parser* p, const char* at, const char* what) {
     char quoted[4 * QUOTE], where[32];
     copy_printable(quoted, sizeof quoted, begin, (int)(end - begin));
     snprintf(where, sizeof where, "column %d", column);
-    return lash_error_set(p->error, LASH_ERROR_MODEL, where, "%s at column %d of \"%s%s%s\"", what,
-                          column, begin > p->text ? "..." : "", quoted, *end != '\0' ? "..." : "");
+    return lash_error_set(parser->error, LASH_ERROR_MODEL, where, "%s at column %d of \"%s%s%s\"",
+                          what, column, begin > parser->text ? "..." : "", quoted,
+                          *end != '\0' ? "..." : "");
 }
 
 // "expected ..., found ..." at the current token
-static bool fail_expected(Parser* p, const char* expected) {
+static bool fail_expected(Parser* parser, const char* expected) {
     char found[MAX_NAME + 1], what[256];
-    int n = is_name_start(*p->at) ? name_length(p->at) : character_length(p->at);
-    copy_printable(found, sizeof found, p->at, n);
+    int n = is_name_start(*parser->at) ? name_length(parser->at) : character_length(parser->at);
+    copy_printable(found, sizeof found, parser->at, n);
     const char* hint = "";
-    if (p->at[0] == '*' && p->at > p->text && p->at[-1] == '*') hint = " (a power is written ^)";
-    if (p->at[0] == '=' && p->at[1] != '=') hint = " (equality is written ==)";
+    if (parser->at[0] == '*' && parser->at > parser->text && parser->at[-1] == '*')
+        hint = " (a power is written ^)";
+    if (parser->at[0] == '=' && parser->at[1] != '=') hint = " (equality is written ==)";
     if (n == 0) {
         snprintf(what, sizeof what, "expected %s, found the end", expected);
     } else {
         snprintf(what, sizeof what, "expected %s, found '%s'%s", expected, found, hint);
     }
-    return fail(p, p->at, what);
+    return fail(parser, parser->at, what);
 }
 
-static void skip_blanks(Parser* p) {
-    while (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r') ++p->at;
+static void skip_blanks(Parser* parser) {
+    while (*parser->at == ' ' || *parser->at == '\t' || *parser->at == '\n' || *parser->at == '\r')
+        ++parser->at;
 }
 
-static bool accept(Parser* p, const char* token) {
+static bool accept(Parser* parser, const char* token) {
     size_t n = strlen(token);
-    if (strncmp(p->at, token, n) != 0) return false;
-    p->at += n;
-    skip_blanks(p);
+    if (strncmp(parser->at, token, n) != 0) return false;
+    parser->at += n;
+    skip_blanks(parser);
     return true;
 }
 
-static void emit_constant(Parser* p, double value) {
-    p->constant[p->constants] = value;
-    p->program[p->length++] = (Instruction){OP_CONSTANT, (uint16_t)p->constants++};
-    ++p->stack;
+static void emit_constant(Parser* parser, double value) {
+    parser->constant[parser->constants] = value;
+    parser->program[parser->length++] = (Instruction){OP_CONSTANT, (uint16_t)parser->constants++};
+    ++parser->stack;
 }
 
 // True if the last n instructions are constants: then they are the last n operands.
-static bool constants_on_top(const Parser* p, int n) {
+static bool constants_on_top(const Parser* parser, int n) {
     for (int i = 1; i <= n; ++i) {
-        if (p->program[p->length - i].op != OP_CONSTANT) return false;
+        if (parser->program[parser->length - i].op != OP_CONSTANT) return false;
     }
     return true;
 }
 
 // A table is not folded: its values are no constants of the text.
-static void emit_table(Parser* p, int table) {
-    bool two = lash_table_variables(p->tables->table[table]) == 2;
-    p->program[p->length++] =
+static void emit_table(Parser* parser, int table) {
+    bool two = lash_table_variables(parser->tables->table[table]) == 2;
+    parser->program[parser->length++] =
         (Instruction){(uint16_t)(two ? OP_TABLE_2 : OP_TABLE), (uint16_t)table};
-    p->stack -= two;
+    parser->stack -= two;
 }
 
-static void emit(Parser* p, Op op) {
+static void emit(Parser* parser, Op op) {
     int n = operands(op);
-    if (constants_on_top(p, n)) { // their values are the last of the pool: fold
-        p->length -= n;
-        p->constants -= n;
-        p->stack -= n;
-        const double* c = p->constant + p->constants;
+    if (constants_on_top(parser, n)) { // their values are the last of the pool: fold
+        parser->length -= n;
+        parser->constants -= n;
+        parser->stack -= n;
+        const double* c = parser->constant + parser->constants;
         double folded = expression_fold(op, c);
-        emit_constant(p, folded);
+        emit_constant(parser, folded);
         return;
     }
-    if (op == OP_POWER && constants_on_top(p, 1)) { // small powers by multiplication
-        double exponent = p->constant[p->constants - 1];
+    if (op == OP_POWER && constants_on_top(parser, 1)) { // small powers by multiplication
+        double exponent = parser->constant[parser->constants - 1];
         if (exponent == 2 || exponent == 3) {
-            --p->length;
-            --p->constants;
-            --p->stack;
+            --parser->length;
+            --parser->constants;
+            --parser->stack;
             op = exponent == 2 ? OP_SQUARE : OP_CUBE;
             n = 1;
         }
     }
-    p->program[p->length++] = (Instruction){(uint16_t)op, 0};
-    p->stack -= n - 1;
+    parser->program[parser->length++] = (Instruction){(uint16_t)op, 0};
+    parser->stack -= n - 1;
 }
 
 // ---- Unknown names ------------------------------------------------------------------------------
@@ -227,17 +230,17 @@ static int edit_distance(Span a, const char* b) {
     return row[m % 3][n];
 }
 
-static const char* nearest_name(const Parser* p, Span name, bool function) {
+static const char* nearest_name(const Parser* parser, Span name, bool function) {
     const char* nearest = NULL;
-    int tables = p->tables != NULL ? p->tables->count : 0;
+    int tables = parser->tables != NULL ? parser->tables->count : 0;
     int best = 1 + (name.length > 3 ? 1 + (name.length > 8) : 0); // typing errors allowed
-    for (int i = 0; i < p->count + FUNCTIONS + 1 + tables; ++i) {
+    for (int i = 0; i < parser->count + FUNCTIONS + 1 + tables; ++i) {
         const char* other = "pi"; // behind the names, before the functions and tables
-        int table = i - p->count - 1 - FUNCTIONS;
-        if (i < p->count) other = p->names[i];
-        if (i > p->count && table < 0) other = functions[i - p->count - 1].name;
-        if (table >= 0) other = lash_table_name(p->tables->table[table]);
-        if (function && i <= p->count) continue; // only a function can be called
+        int table = i - parser->count - 1 - FUNCTIONS;
+        if (i < parser->count) other = parser->names[i];
+        if (i > parser->count && table < 0) other = functions[i - parser->count - 1].name;
+        if (table >= 0) other = lash_table_name(parser->tables->table[table]);
+        if (function && i <= parser->count) continue; // only a function can be called
         int distance = edit_distance(name, other);
         if (distance < (int)strlen(other) && distance < best + (nearest == NULL)) {
             best = distance;
@@ -247,45 +250,47 @@ static const char* nearest_name(const Parser* p, Span name, bool function) {
     return nearest;
 }
 
-static bool fail_unknown(Parser* p, Span name, bool function) {
+static bool fail_unknown(Parser* parser, Span name, bool function) {
     char found[MAX_NAME + 1], hint[160] = "", what[320];
     copy_printable(found, sizeof found, name.begin, name.length);
-    const char* nearest = nearest_name(p, name, function);
+    const char* nearest = nearest_name(parser, name, function);
     if (nearest != NULL) {
         snprintf(hint, sizeof hint, " (did you mean '%.*s'?)", MAX_NAME, nearest);
-    } else if (!function && p->count == 0) {
+    } else if (!function && parser->count == 0) {
         snprintf(hint, sizeof hint, " (no names may be used here)");
     } else if (!function) {
         size_t used = (size_t)snprintf(hint, sizeof hint, " (known: ");
         int i = 0;
-        for (; i < p->count && used + strlen(p->names[i]) + 8 < sizeof hint; ++i) {
+        for (; i < parser->count && used + strlen(parser->names[i]) + 8 < sizeof hint; ++i) {
             used += (size_t)snprintf(hint + used, sizeof hint - used, "%s%s", i > 0 ? ", " : "",
-                                     p->names[i]);
+                                     parser->names[i]);
         }
-        snprintf(hint + used, sizeof hint - used, "%s)", i < p->count ? ", ..." : "");
+        snprintf(hint + used, sizeof hint - used, "%s)", i < parser->count ? ", ..." : "");
     }
     snprintf(what, sizeof what, "unknown %s '%s'%s", function ? "function" : "name", found, hint);
-    return fail(p, name.begin, what);
+    return fail(parser, name.begin, what);
 }
 
 // ---- Grammar ------------------------------------------------------------------------------------
 
-static bool parse_comparison(Parser* p);
-static bool parse_unary(Parser* p);
+static bool parse_comparison(Parser* parser);
+static bool parse_unary(Parser* parser);
 
 // Checks the machine's stack; leaves room for one more entry.
-static bool check_stack(Parser* p) {
-    if (p->stack < MAX_STACK) return true;
-    return fail(p, p->at, "the expression is nested too deep: split it with named parameters");
+static bool check_stack(Parser* parser) {
+    if (parser->stack < MAX_STACK) return true;
+    return fail(parser, parser->at,
+                "the expression is nested too deep: split it with named parameters");
 }
 
-static bool enter(Parser* p) {
-    if (++p->depth <= MAX_DEPTH) return true;
-    return fail(p, p->at, "the expression is nested too deep: split it with named parameters");
+static bool enter(Parser* parser) {
+    if (++parser->depth <= MAX_DEPTH) return true;
+    return fail(parser, parser->at,
+                "the expression is nested too deep: split it with named parameters");
 }
 
-static bool parse_number(Parser* p) {
-    const char* s = p->at;
+static bool parse_number(Parser* parser) {
+    const char* s = parser->at;
     while (isdigit((unsigned char)*s)) ++s;
     if (*s == '.') ++s;
     while (isdigit((unsigned char)*s)) ++s;
@@ -297,194 +302,196 @@ static bool parse_number(Parser* p) {
         }
     }
     char number[MAX_TEXT + 1], *end;
-    size_t n = (size_t)(s - p->at);
-    memcpy(number, p->at, n);
+    size_t n = (size_t)(s - parser->at);
+    memcpy(number, parser->at, n);
     number[n] = '\0';
     double value = strtod(number, &end);
     if (*end == '.') { // the process runs with a locale that writes a decimal comma
         *end = ',';
         value = strtod(number, &end);
     }
-    if (!isfinite(value)) return fail(p, p->at, "the number is too large");
-    emit_constant(p, value);
-    p->at = s;
-    skip_blanks(p);
+    if (!isfinite(value)) return fail(parser, parser->at, "the number is too large");
+    emit_constant(parser, value);
+    parser->at = s;
+    skip_blanks(parser);
     return true;
 }
 
 // table: number of the table that is called, -1: a function.
-static bool parse_call(Parser* p, Span name, Op op, int table) {
+static bool parse_call(Parser* parser, Span name, Op op, int table) {
     char expected[160];
     int count = operands(op);
-    if (*p->at != '(') {
+    if (*parser->at != '(') {
         snprintf(expected, sizeof expected, "'(' behind the %s '%.*s'",
                  table >= 0 ? "table" : "function", name.length, name.begin);
-        return fail_expected(p, expected);
+        return fail_expected(parser, expected);
     }
-    if (!enter(p)) return false;
-    accept(p, "(");
+    if (!enter(parser)) return false;
+    accept(parser, "(");
     for (int i = 0; i < count; ++i) {
-        if (!parse_comparison(p)) return false;
+        if (!parse_comparison(parser)) return false;
         const char* token = i + 1 < count ? "," : ")";
-        if (!accept(p, token)) {
+        if (!accept(parser, token)) {
             snprintf(expected, sizeof expected, "%s ('%.*s' takes %d argument%s)",
                      i + 1 < count ? "','" : "an operator or ')'", name.length, name.begin, count,
                      count > 1 ? "s" : "");
-            return fail_expected(p, expected);
+            return fail_expected(parser, expected);
         }
     }
-    --p->depth;
+    --parser->depth;
     if (table >= 0) {
-        emit_table(p, table);
+        emit_table(parser, table);
     } else {
-        emit(p, op);
+        emit(parser, op);
     }
     return true;
 }
 
 // The index of a variable, or -1. Without a list of names every name is a variable.
-static int find_variable(Parser* p, Span name) {
-    for (int i = 0; p->names != NULL && i < p->count; ++i) {
-        if (span_is(name, p->names[i])) return i;
+static int find_variable(Parser* parser, Span name) {
+    for (int i = 0; parser->names != NULL && i < parser->count; ++i) {
+        if (span_is(name, parser->names[i])) return i;
     }
-    if (p->found == NULL) return -1;
-    for (int i = 0; i < p->found_count; ++i) {
-        Span other = p->found[i];
+    if (parser->found == NULL) return -1;
+    for (int i = 0; i < parser->found_count; ++i) {
+        Span other = parser->found[i];
         if (other.length == name.length &&
             strncmp(other.begin, name.begin, (size_t)name.length) == 0) {
             return i;
         }
     }
-    p->found[p->found_count] = name;
-    return p->found_count++;
+    parser->found[parser->found_count] = name;
+    return parser->found_count++;
 }
 
-static bool parse_name(Parser* p) {
-    Span name = {p->at, name_length(p->at)};
-    if (name.length > MAX_NAME) return fail(p, p->at, "the name is longer than 63 characters");
-    p->at += name.length;
-    skip_blanks(p);
+static bool parse_name(Parser* parser) {
+    Span name = {parser->at, name_length(parser->at)};
+    if (name.length > MAX_NAME)
+        return fail(parser, parser->at, "the name is longer than 63 characters");
+    parser->at += name.length;
+    skip_blanks(parser);
     for (int i = 0; i < FUNCTIONS; ++i) {
-        if (span_is(name, functions[i].name)) return parse_call(p, name, functions[i].op, -1);
+        if (span_is(name, functions[i].name)) return parse_call(parser, name, functions[i].op, -1);
     }
-    for (int i = 0; p->tables != NULL && i < p->tables->count; ++i) {
-        const LashTable* table = p->tables->table[i];
+    for (int i = 0; parser->tables != NULL && i < parser->tables->count; ++i) {
+        const LashTable* table = parser->tables->table[i];
         Op op = lash_table_variables(table) == 2 ? OP_TABLE_2 : OP_TABLE;
-        if (span_is(name, lash_table_name(table))) return parse_call(p, name, op, i);
+        if (span_is(name, lash_table_name(table))) return parse_call(parser, name, op, i);
     }
-    if (*p->at == '(') return fail_unknown(p, name, true);
+    if (*parser->at == '(') return fail_unknown(parser, name, true);
     if (span_is(name, "pi")) {
-        emit_constant(p, LASH_PI);
+        emit_constant(parser, LASH_PI);
         return true;
     }
-    int variable = find_variable(p, name);
-    if (variable < 0) return fail_unknown(p, name, false);
-    p->program[p->length++] = (Instruction){OP_VARIABLE, (uint16_t)variable};
-    ++p->stack;
+    int variable = find_variable(parser, name);
+    if (variable < 0) return fail_unknown(parser, name, false);
+    parser->program[parser->length++] = (Instruction){OP_VARIABLE, (uint16_t)variable};
+    ++parser->stack;
     return true;
 }
 
-static bool parse_primary(Parser* p) {
-    if (!check_stack(p)) return false;
-    bool number =
-        isdigit((unsigned char)p->at[0]) || (p->at[0] == '.' && isdigit((unsigned char)p->at[1]));
-    if (number) return parse_number(p);
-    if (is_name_start(*p->at)) return parse_name(p);
-    if (*p->at != '(') return fail_expected(p, "a number, a name or '('");
-    if (!enter(p)) return false;
-    accept(p, "(");
-    if (!parse_comparison(p)) return false;
-    if (!accept(p, ")")) return fail_expected(p, "an operator or ')'");
-    --p->depth;
+static bool parse_primary(Parser* parser) {
+    if (!check_stack(parser)) return false;
+    bool number = isdigit((unsigned char)parser->at[0]) ||
+                  (parser->at[0] == '.' && isdigit((unsigned char)parser->at[1]));
+    if (number) return parse_number(parser);
+    if (is_name_start(*parser->at)) return parse_name(parser);
+    if (*parser->at != '(') return fail_expected(parser, "a number, a name or '('");
+    if (!enter(parser)) return false;
+    accept(parser, "(");
+    if (!parse_comparison(parser)) return false;
+    if (!accept(parser, ")")) return fail_expected(parser, "an operator or ')'");
+    --parser->depth;
     return true;
 }
 
-static bool parse_power(Parser* p) {
-    if (!parse_primary(p)) return false;
-    if (!accept(p, "^")) return true;
-    if (!parse_unary(p)) return false;
-    emit(p, OP_POWER);
+static bool parse_power(Parser* parser) {
+    if (!parse_primary(parser)) return false;
+    if (!accept(parser, "^")) return true;
+    if (!parse_unary(parser)) return false;
+    emit(parser, OP_POWER);
     return true;
 }
 
-static bool parse_unary(Parser* p) {
-    if (!enter(p)) return false;
-    if (accept(p, "-")) {
-        if (!parse_unary(p)) return false;
-        emit(p, OP_NEGATE);
-    } else if (accept(p, "+")) {
-        if (!parse_unary(p)) return false;
-    } else if (!parse_power(p)) {
+static bool parse_unary(Parser* parser) {
+    if (!enter(parser)) return false;
+    if (accept(parser, "-")) {
+        if (!parse_unary(parser)) return false;
+        emit(parser, OP_NEGATE);
+    } else if (accept(parser, "+")) {
+        if (!parse_unary(parser)) return false;
+    } else if (!parse_power(parser)) {
         return false;
     }
-    --p->depth;
+    --parser->depth;
     return true;
 }
 
-static bool parse_term(Parser* p) {
-    if (!parse_unary(p)) return false;
+static bool parse_term(Parser* parser) {
+    if (!parse_unary(parser)) return false;
     for (;;) {
-        bool times = accept(p, "*");
-        if (!times && !accept(p, "/")) return true;
-        if (!parse_unary(p)) return false;
-        emit(p, times ? OP_MULTIPLY : OP_DIVIDE);
+        bool times = accept(parser, "*");
+        if (!times && !accept(parser, "/")) return true;
+        if (!parse_unary(parser)) return false;
+        emit(parser, times ? OP_MULTIPLY : OP_DIVIDE);
     }
 }
 
-static bool parse_sum(Parser* p) {
-    if (!parse_term(p)) return false;
+static bool parse_sum(Parser* parser) {
+    if (!parse_term(parser)) return false;
     for (;;) {
-        bool plus = accept(p, "+");
-        if (!plus && !accept(p, "-")) return true;
-        if (!parse_term(p)) return false;
-        emit(p, plus ? OP_ADD : OP_SUBTRACT);
+        bool plus = accept(parser, "+");
+        if (!plus && !accept(parser, "-")) return true;
+        if (!parse_term(parser)) return false;
+        emit(parser, plus ? OP_ADD : OP_SUBTRACT);
     }
 }
 
-static Op accept_comparison(Parser* p) {
+static Op accept_comparison(Parser* parser) {
     static const Function signs[] = {{"<=", OP_LESS_EQUAL}, {">=", OP_GREATER_EQUAL},
                                      {"==", OP_EQUAL},      {"!=", OP_NOT_EQUAL},
                                      {"<", OP_LESS},        {">", OP_GREATER}};
     for (int i = 0; i < 6; ++i) {
-        if (accept(p, signs[i].name)) return signs[i].op;
+        if (accept(parser, signs[i].name)) return signs[i].op;
     }
     return OP_CONSTANT;
 }
 
-static bool parse_comparison(Parser* p) {
-    if (!parse_sum(p)) return false;
-    Op op = accept_comparison(p);
+static bool parse_comparison(Parser* parser) {
+    if (!parse_sum(parser)) return false;
+    Op op = accept_comparison(parser);
     if (op == OP_CONSTANT) return true;
-    if (!parse_sum(p)) return false;
-    emit(p, op);
-    const char* at = p->at;
-    if (accept_comparison(p) == OP_CONSTANT) return true;
-    return fail(p, at, "comparisons cannot be chained (write min(a < b, b < c))");
+    if (!parse_sum(parser)) return false;
+    emit(parser, op);
+    const char* at = parser->at;
+    if (accept_comparison(parser) == OP_CONSTANT) return true;
+    return fail(parser, at, "comparisons cannot be chained (write min(a < b, b < c))");
 }
 
 // Parses all of text into p->program and p->constant, both allocated here.
-static bool parse(Parser* p, const char* text) {
-    p->text = p->at = text;
+static bool parse(Parser* parser, const char* text) {
+    parser->text = parser->at = text;
     size_t length = strlen(text);
     if (length > MAX_TEXT) {
-        return lash_error_set(p->error, LASH_ERROR_MODEL, "",
+        return lash_error_set(parser->error, LASH_ERROR_MODEL, "",
                               "the expression has %zu bytes, at most %d are allowed", length,
                               MAX_TEXT);
     }
-    p->program = lash_alloc((length + 1) * sizeof *p->program);
-    p->constant = lash_alloc((length + 1) * sizeof *p->constant);
-    skip_blanks(p);
-    if (!parse_comparison(p)) return false;
-    if (*p->at == '\0') return true;
-    bool unit = is_name_start(*p->at) && p->at > text && isdigit((unsigned char)p->at[-1]);
-    return fail_expected(p, unit ? "an operator behind the number (numbers carry no units)"
-                                 : "an operator or the end");
+    parser->program = lash_alloc((length + 1) * sizeof *parser->program);
+    parser->constant = lash_alloc((length + 1) * sizeof *parser->constant);
+    skip_blanks(parser);
+    if (!parse_comparison(parser)) return false;
+    if (*parser->at == '\0') return true;
+    bool unit =
+        is_name_start(*parser->at) && parser->at > text && isdigit((unsigned char)parser->at[-1]);
+    return fail_expected(parser, unit ? "an operator behind the number (numbers carry no units)"
+                                      : "an operator or the end");
 }
 
-static void parser_free(Parser* p) {
-    lash_free(p->program);
-    lash_free(p->constant);
-    lash_free(p->found);
+static void parser_free(Parser* parser) {
+    lash_free(parser->program);
+    lash_free(parser->constant);
+    lash_free(parser->found);
 }
 
 LashExpression* lash_expression_compile(const char* text, const char* const* names, int count,

@@ -185,37 +185,39 @@ static void work_destroy(const LashSystem* system, LashSystemWork* work) {
     lash_free(work);
 }
 
-static LashLagrangianPoint prepare(const Callbacks* c, LashSystemWork* work, int slot, double t,
-                                   const double* q) {
-    if (c->def.prepare != NULL) c->def.prepare(c->context, q, work->shared[slot]);
-    return (LashLagrangianPoint){t, q, work->shared[slot], c->context};
+static LashLagrangianPoint prepare(const Callbacks* callbacks, LashSystemWork* work, int slot,
+                                   double t, const double* q) {
+    if (callbacks->def.prepare != NULL)
+        callbacks->def.prepare(callbacks->context, q, work->shared[slot]);
+    return (LashLagrangianPoint){t, q, work->shared[slot], callbacks->context};
 }
 
 // The point (t, q), prepared unless one of the last two q was the same.
-static LashLagrangianPoint point_at(const Callbacks* c, LashSystemWork* work, double t,
+static LashLagrangianPoint point_at(const Callbacks* callbacks, LashSystemWork* work, double t,
                                     const double* q) {
-    if (c->def.prepare == NULL) return (LashLagrangianPoint){t, q, NULL, c->context};
-    size_t bytes = (size_t)c->def.n * sizeof *q;
+    if (callbacks->def.prepare == NULL)
+        return (LashLagrangianPoint){t, q, NULL, callbacks->context};
+    size_t bytes = (size_t)callbacks->def.n * sizeof *q;
     for (int k = 0; k < 2; ++k) {
         int slot = k == 0 ? work->latest : 1 - work->latest;
         if (work->filled[slot] && memcmp(work->q[slot], q, bytes) == 0) {
             work->latest = slot;
-            return (LashLagrangianPoint){t, q, work->shared[slot], c->context};
+            return (LashLagrangianPoint){t, q, work->shared[slot], callbacks->context};
         }
     }
     int slot = work->latest = 1 - work->latest;
     memcpy(work->q[slot], q, bytes);
     work->filled[slot] = true;
-    return prepare(c, work, slot, t, q);
+    return prepare(callbacks, work, slot, t, q);
 }
 
 // The point whose coordinate j is changed by s, for differences. One at a time.
-static LashLagrangianPoint point_beside(const Callbacks* c, LashSystemWork* work, double t,
+static LashLagrangianPoint point_beside(const Callbacks* callbacks, LashSystemWork* work, double t,
                                         const double* q, int j, double s) {
     double* beside = work->q[POINTS - 1];
-    memcpy(beside, q, (size_t)c->def.n * sizeof *q);
+    memcpy(beside, q, (size_t)callbacks->def.n * sizeof *q);
     beside[j] += s;
-    return prepare(c, work, POINTS - 1, t, beside);
+    return prepare(callbacks, work, POINTS - 1, t, beside);
 }
 
 static double difference_step(double x) {
@@ -229,22 +231,22 @@ static void zero(double* x, size_t count) {
 // ---- Mass and forces ----------------------------------------------------------------------------
 
 static void mass(const LashSystem* system, LashSystemWork* work, const double* q, double* M) {
-    const Callbacks* c = callbacks_of(system);
-    zero(M, (size_t)(c->def.n * c->def.n));
-    LashLagrangianPoint at = point_at(c, work, 0, q);
-    c->def.mass(&at, M);
+    const Callbacks* callbacks = callbacks_of(system);
+    zero(M, (size_t)(callbacks->def.n * callbacks->def.n));
+    LashLagrangianPoint at = point_at(callbacks, work, 0, q);
+    callbacks->def.mass(&at, M);
 }
 
 static void mass_tangent(const LashSystem* system, LashSystemWork* work, const double* q,
                          const double* a, double s, double* K) {
-    const Callbacks* c = callbacks_of(system);
-    int n = c->def.n;
+    const Callbacks* callbacks = callbacks_of(system);
+    int n = callbacks->def.n;
     size_t size = (size_t)(n * n);
     double* block = work->block;
-    if (c->def.mass_tangent != NULL) {
+    if (callbacks->def.mass_tangent != NULL) {
         zero(block, size);
-        LashLagrangianPoint at = point_at(c, work, 0, q);
-        c->def.mass_tangent(&at, a, block);
+        LashLagrangianPoint at = point_at(callbacks, work, 0, q);
+        callbacks->def.mass_tangent(&at, a, block);
         for (size_t i = 0; i < size; ++i) K[i] += s * block[i];
         return;
     }
@@ -252,8 +254,8 @@ static void mass_tangent(const LashSystem* system, LashSystemWork* work, const d
         double step = difference_step(q[j]);
         for (int side = 1; side >= -1; side -= 2) {
             zero(block, size);
-            LashLagrangianPoint at = point_beside(c, work, 0, q, j, side * step);
-            c->def.mass(&at, block);
+            LashLagrangianPoint at = point_beside(callbacks, work, 0, q, j, side * step);
+            callbacks->def.mass(&at, block);
             for (int k = 0; k < n; ++k) {
                 for (int i = 0; i < n; ++i) {
                     K[i + n * j] += side * s / (2 * step) * block[i + n * k] * a[k];
@@ -265,18 +267,18 @@ static void mass_tangent(const LashSystem* system, LashSystemWork* work, const d
 
 static void forces(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                    const double* v, double* F) {
-    const Callbacks* c = callbacks_of(system);
-    zero(F, (size_t)c->def.n);
-    LashLagrangianPoint at = point_at(c, work, t, q);
-    c->def.force(&at, v, F);
+    const Callbacks* callbacks = callbacks_of(system);
+    zero(F, (size_t)callbacks->def.n);
+    LashLagrangianPoint at = point_at(callbacks, work, t, q);
+    callbacks->def.force(&at, v, F);
 }
 
 static void conservative(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                          double* F) {
-    const Callbacks* c = callbacks_of(system);
-    zero(F, (size_t)c->def.n);
-    LashLagrangianPoint at = point_at(c, work, t, q);
-    c->def.conservative(&at, F);
+    const Callbacks* callbacks = callbacks_of(system);
+    zero(F, (size_t)callbacks->def.n);
+    LashLagrangianPoint at = point_at(callbacks, work, t, q);
+    callbacks->def.conservative(&at, F);
 }
 
 // Column j of a derivative of F from its values on both sides: -(plus - minus) / 2s.
@@ -286,14 +288,14 @@ static void negative_column(const LashSystemWork* work, int n, double s, double*
 
 static void tangents(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                      const double* v, double* C, double* K) {
-    const Callbacks* c = callbacks_of(system);
-    int n = c->def.n;
+    const Callbacks* callbacks = callbacks_of(system);
+    int n = callbacks->def.n;
     size_t size = (size_t)(n * n);
-    LashLagrangianPoint at = point_at(c, work, t, q);
-    if (c->def.force_tangents != NULL) {
+    LashLagrangianPoint at = point_at(callbacks, work, t, q);
+    if (callbacks->def.force_tangents != NULL) {
         zero(C, size);
         zero(K, size);
-        c->def.force_tangents(&at, v, C, K);
+        callbacks->def.force_tangents(&at, v, C, K);
         for (size_t i = 0; i < size; ++i) {
             C[i] = -C[i];
             K[i] = -K[i];
@@ -306,67 +308,67 @@ static void tangents(const LashSystem* system, LashSystemWork* work, double t, c
         zero(work->plus, (size_t)n);
         zero(work->minus, (size_t)n);
         work->x[j] = v[j] + s;
-        c->def.force(&at, work->x, work->plus);
+        callbacks->def.force(&at, work->x, work->plus);
         work->x[j] = v[j] - s;
-        c->def.force(&at, work->x, work->minus);
+        callbacks->def.force(&at, work->x, work->minus);
         work->x[j] = v[j];
         negative_column(work, n, s, C + n * j);
 
         s = difference_step(q[j]);
         zero(work->plus, (size_t)n);
         zero(work->minus, (size_t)n);
-        LashLagrangianPoint beside = point_beside(c, work, t, q, j, s);
-        c->def.force(&beside, v, work->plus);
-        beside = point_beside(c, work, t, q, j, -s);
-        c->def.force(&beside, v, work->minus);
+        LashLagrangianPoint beside = point_beside(callbacks, work, t, q, j, s);
+        callbacks->def.force(&beside, v, work->plus);
+        beside = point_beside(callbacks, work, t, q, j, -s);
+        callbacks->def.force(&beside, v, work->minus);
         negative_column(work, n, s, K + n * j);
     }
 }
 
 static LashPower power(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                        const double* v) {
-    const Callbacks* c = callbacks_of(system);
-    if (c->def.power == NULL) return (LashPower){0, 0};
-    LashLagrangianPoint at = point_at(c, work, t, q);
-    return c->def.power(&at, v);
+    const Callbacks* callbacks = callbacks_of(system);
+    if (callbacks->def.power == NULL) return (LashPower){0, 0};
+    LashLagrangianPoint at = point_at(callbacks, work, t, q);
+    return callbacks->def.power(&at, v);
 }
 
 static double potential(const LashSystem* system, LashSystemWork* work, double t, const double* q) {
-    const Callbacks* c = callbacks_of(system);
-    if (c->def.potential == NULL) return 0;
-    LashLagrangianPoint at = point_at(c, work, t, q);
-    return c->def.potential(&at);
+    const Callbacks* callbacks = callbacks_of(system);
+    if (callbacks->def.potential == NULL) return 0;
+    LashLagrangianPoint at = point_at(callbacks, work, t, q);
+    return callbacks->def.potential(&at);
 }
 
 // ---- Interactions -------------------------------------------------------------------------------
 
 static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                      const uint8_t* wanted, double* g, double* g_t, double* G) {
-    const Callbacks* c = callbacks_of(system);
-    const LashInteractionList* list = &c->base.list;
-    LashLagrangianPoint at = point_at(c, work, t, q);
+    const Callbacks* callbacks = callbacks_of(system);
+    const LashInteractionList* list = &callbacks->base.list;
+    LashLagrangianPoint at = point_at(callbacks, work, t, q);
     zero(g, (size_t)list->rows);
     for (int i = 0; i < list->count; ++i) {
         const LashInteraction* item = &list->item[i];
-        const LashLagrangianContact* contact = &c->contact[i];
+        const LashLagrangianContact* contact = &callbacks->contact[i];
         if (G == NULL || (wanted != NULL && !wanted[i])) {
             contact->evaluate(&at, contact->which, g + item->row, NULL, NULL);
             continue;
         }
         double* rates = g_t != NULL ? g_t + item->row : work->g_t; // callbacks always find room
         zero(rates, (size_t)item->rows);
-        zero(G + item->offset, (size_t)(c->def.n * item->rows));
+        zero(G + item->offset, (size_t)(callbacks->def.n * item->rows));
         contact->evaluate(&at, contact->which, g + item->row, rates, G + item->offset);
     }
     return true;
 }
 
 // Adds s G P to dGP (n) and s (G'v + g_t) to dGv (rows), taken beside q.
-static void add_contracted(const Callbacks* c, LashSystemWork* work,
+static void add_contracted(const Callbacks* callbacks, LashSystemWork* work,
                            const LashLagrangianPoint* beside, int i, double s, const double* P,
                            const double* v, double* dGP, double* dGv) {
-    const LashLagrangianContact* contact = &c->contact[i];
-    int n = c->def.n;
+    const LashLagrangianContact* contact = &callbacks->contact[i];
+    int n = callbacks->def.n;
     double g[LASH_MAX_ROWS] = {0};
     zero(work->g_t, LASH_MAX_ROWS);
     zero(work->G, (size_t)(n * contact->rows));
@@ -383,21 +385,21 @@ static void add_contracted(const Callbacks* c, LashSystemWork* work,
 
 static void contract(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                      int i, const double* P, const double* v, double* dGP, double* dGv) {
-    const Callbacks* c = callbacks_of(system);
-    const LashLagrangianContact* contact = &c->contact[i];
-    int n = c->def.n, rows = contact->rows;
+    const Callbacks* callbacks = callbacks_of(system);
+    const LashLagrangianContact* contact = &callbacks->contact[i];
+    int n = callbacks->def.n, rows = contact->rows;
     if (dGP != NULL) zero(dGP, (size_t)(n * n));
     if (dGv != NULL) zero(dGv, (size_t)(rows * n));
     if (contact->contract != NULL) {
-        LashLagrangianPoint at = point_at(c, work, t, q);
+        LashLagrangianPoint at = point_at(callbacks, work, t, q);
         contact->contract(&at, contact->which, P, v, dGP, dGv);
         return;
     }
     for (int j = 0; j < n; ++j) {
         double s = difference_step(q[j]);
         for (int side = 1; side >= -1; side -= 2) {
-            LashLagrangianPoint beside = point_beside(c, work, t, q, j, side * s);
-            add_contracted(c, work, &beside, i, side / (2 * s), P, v,
+            LashLagrangianPoint beside = point_beside(callbacks, work, t, q, j, side * s);
+            add_contracted(callbacks, work, &beside, i, side / (2 * s), P, v,
                            dGP != NULL ? dGP + n * j : NULL, dGv != NULL ? dGv + rows * j : NULL);
         }
     }
@@ -406,21 +408,21 @@ static void contract(const LashSystem* system, LashSystemWork* work, double t, c
 // ---- Construction -------------------------------------------------------------------------------
 
 static void destroy(LashLagrangian* base) {
-    Callbacks* c = (Callbacks*)base;
-    lash_free(c->contact);
-    lash_free(c->context);
+    Callbacks* callbacks = (Callbacks*)base;
+    lash_free(callbacks->contact);
+    lash_free(callbacks->context);
 }
 
 // Copies the contacts into the order of the list; the id is the place in the user's order.
-static void add_contacts(Callbacks* c, const LashLagrangianDef* def) {
-    c->contact = lash_alloc((size_t)def->contacts * sizeof *c->contact);
+static void add_contacts(Callbacks* callbacks, const LashLagrangianDef* def) {
+    callbacks->contact = lash_alloc((size_t)def->contacts * sizeof *callbacks->contact);
     for (int pass = 0; pass < 2; ++pass) { // bilateral, unilateral
         for (int i = 0; i < def->contacts; ++i) {
             const LashLagrangianContact* contact = &def->contact[i];
             if ((contact->kind == LASH_UNILATERAL) != (pass == 1)) continue;
             LASH_ASSERT(contact->evaluate != NULL);
-            c->contact[c->base.list.count] = *contact;
-            c->contact[c->base.list.count].name = NULL;
+            callbacks->contact[callbacks->base.list.count] = *contact;
+            callbacks->contact[callbacks->base.list.count].name = NULL;
             LashInteraction item = {.kind = contact->kind,
                                     .rows = contact->rows,
                                     .touched = 1,
@@ -429,7 +431,7 @@ static void add_contacts(Callbacks* c, const LashLagrangianDef* def) {
                                     .e = contact->e,
                                     .mu = contact->mu,
                                     .id = (uint64_t)i};
-            lash_lagrangian_add(&c->base, item, contact->name);
+            lash_lagrangian_add(&callbacks->base, item, contact->name);
         }
     }
 }
@@ -441,18 +443,18 @@ LashLagrangianDef lash_lagrangian_def(void) {
 LashLagrangian* lash_lagrangian_create(const LashLagrangianDef* def) {
     LASH_ASSERT(def->n >= 1 && def->mass != NULL && def->force != NULL && def->length > 0);
     LASH_ASSERT(def->contacts >= 0 && def->shared >= 0);
-    Callbacks* c = lash_alloc(sizeof *c);
+    Callbacks* callbacks = lash_alloc(sizeof *callbacks);
     int n = def->n;
-    c->base.destroy = destroy;
-    c->def = *def;
-    c->def.q0 = c->def.v0 = NULL; // copied below
-    c->def.contact = NULL;
-    c->def.context = c->context = lash_alloc(def->context_bytes);
-    if (def->context_bytes > 0) memcpy(c->context, def->context, def->context_bytes);
+    callbacks->base.destroy = destroy;
+    callbacks->def = *def;
+    callbacks->def.q0 = callbacks->def.v0 = NULL; // copied below
+    callbacks->def.contact = NULL;
+    callbacks->def.context = callbacks->context = lash_alloc(def->context_bytes);
+    if (def->context_bytes > 0) memcpy(callbacks->context, def->context, def->context_bytes);
 
-    LashSystem* s = &c->base.system;
-    lash_lagrangian_begin(&c->base, n, def->q0, def->v0, def->contacts);
-    int* memory = c->base.pattern = lash_alloc(6 * sizeof *memory);
+    LashSystem* s = &callbacks->base.system;
+    lash_lagrangian_begin(&callbacks->base, n, def->q0, def->v0, def->contacts);
+    int* memory = callbacks->base.pattern = lash_alloc(6 * sizeof *memory);
     memory[1] = n;     // starts of blocks: 0, n
     memory[3] = n * n; // offsets: 0, n n; row and column: 0
     s->blocks = 1;
@@ -472,6 +474,6 @@ LashLagrangian* lash_lagrangian_create(const LashLagrangianDef* def) {
     s->potential = potential;
     s->evaluate = evaluate;
     s->contract = contract;
-    add_contacts(c, def);
-    return &c->base;
+    add_contacts(callbacks, def);
+    return &callbacks->base;
 }

@@ -72,8 +72,8 @@ static double dot(int n, const double* x, const double* y) {
 static void mass(const LashSystem* system, LashSystemWork* work, const double* q, double* M) {
     (void)work;
     (void)q;
-    const Linear* l = linear_of(system);
-    memcpy(M, l->M_blocks, l->block_numbers * sizeof *M);
+    const Linear* linear = linear_of(system);
+    memcpy(M, linear->M_blocks, linear->block_numbers * sizeof *M);
 }
 
 static void mass_tangent(const LashSystem* system, LashSystemWork* work, const double* q,
@@ -88,23 +88,23 @@ static void mass_tangent(const LashSystem* system, LashSystemWork* work, const d
 
 static void forces(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                    const double* v, double* F) {
-    const Linear* l = linear_of(system);
-    memcpy(F, l->load, (size_t)l->n * sizeof *F);
-    band_add(&l->K, l->n, -1, q, F);
-    band_add(&l->C, l->n, -1, v, F);
-    if (l->load_of_time == NULL) return;
-    memset(work->f, 0, (size_t)l->n * sizeof *work->f);
-    l->load_of_time(l->context, t, work->f);
-    for (int i = 0; i < l->n; ++i) F[i] += work->f[i];
+    const Linear* linear = linear_of(system);
+    memcpy(F, linear->load, (size_t)linear->n * sizeof *F);
+    band_add(&linear->K, linear->n, -1, q, F);
+    band_add(&linear->C, linear->n, -1, v, F);
+    if (linear->load_of_time == NULL) return;
+    memset(work->f, 0, (size_t)linear->n * sizeof *work->f);
+    linear->load_of_time(linear->context, t, work->f);
+    for (int i = 0; i < linear->n; ++i) F[i] += work->f[i];
 }
 
 static void conservative(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                          double* F) {
     (void)work;
     (void)t;
-    const Linear* l = linear_of(system);
-    memcpy(F, l->load, (size_t)l->n * sizeof *F);
-    band_add(&l->K, l->n, -1, q, F);
+    const Linear* linear = linear_of(system);
+    memcpy(F, linear->load, (size_t)linear->n * sizeof *F);
+    band_add(&linear->K, linear->n, -1, q, F);
 }
 
 static void tangents(const LashSystem* system, LashSystemWork* work, double t, const double* q,
@@ -113,35 +113,35 @@ static void tangents(const LashSystem* system, LashSystemWork* work, double t, c
     (void)t;
     (void)q;
     (void)v;
-    const Linear* l = linear_of(system);
-    memcpy(C, l->C_blocks, l->block_numbers * sizeof *C);
-    memcpy(K, l->K_blocks, l->block_numbers * sizeof *K);
+    const Linear* linear = linear_of(system);
+    memcpy(C, linear->C_blocks, linear->block_numbers * sizeof *C);
+    memcpy(K, linear->K_blocks, linear->block_numbers * sizeof *K);
 }
 
 static LashPower power(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                        const double* v) {
     (void)q;
-    const Linear* l = linear_of(system);
+    const Linear* linear = linear_of(system);
     LashPower result = {0, 0};
-    if (l->load_of_time != NULL) {
-        memset(work->f, 0, (size_t)l->n * sizeof *work->f);
-        l->load_of_time(l->context, t, work->f);
-        result.external = dot(l->n, work->f, v);
+    if (linear->load_of_time != NULL) {
+        memset(work->f, 0, (size_t)linear->n * sizeof *work->f);
+        linear->load_of_time(linear->context, t, work->f);
+        result.external = dot(linear->n, work->f, v);
     }
-    if (l->C.count > 0) {
-        memset(work->f, 0, (size_t)l->n * sizeof *work->f);
-        band_add(&l->C, l->n, -1, v, work->f);
-        result.damping = dot(l->n, work->f, v);
+    if (linear->C.count > 0) {
+        memset(work->f, 0, (size_t)linear->n * sizeof *work->f);
+        band_add(&linear->C, linear->n, -1, v, work->f);
+        result.damping = dot(linear->n, work->f, v);
     }
     return result;
 }
 
 static double potential(const LashSystem* system, LashSystemWork* work, double t, const double* q) {
     (void)t;
-    const Linear* l = linear_of(system);
-    memset(work->f, 0, (size_t)l->n * sizeof *work->f);
-    band_add(&l->K, l->n, 0.5, q, work->f);
-    return dot(l->n, work->f, q) - dot(l->n, l->load, q);
+    const Linear* linear = linear_of(system);
+    memset(work->f, 0, (size_t)linear->n * sizeof *work->f);
+    band_add(&linear->K, linear->n, 0.5, q, work->f);
+    return dot(linear->n, work->f, q) - dot(linear->n, linear->load, q);
 }
 
 // ---- Interactions -------------------------------------------------------------------------------
@@ -150,14 +150,14 @@ static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, c
                      const uint8_t* wanted, double* g, double* g_t, double* G) {
     (void)work;
     (void)t;
-    const Linear* l = linear_of(system);
-    const LashInteractionList* list = &l->base.list;
+    const Linear* linear = linear_of(system);
+    const LashInteractionList* list = &linear->base.list;
     for (int i = 0; i < list->count; ++i) {
         const LashInteraction* item = &list->item[i];
         bool full = G != NULL && (wanted == NULL || wanted[i]);
         int normal_rows = item->kind == LASH_UNILATERAL ? 1 : item->rows;
         for (int r = 0; r < item->rows; ++r) {
-            const LashLinearRow* row = &l->contact[i].row[r];
+            const LashLinearRow* row = &linear->contact[i].row[r];
             double gap = row->g0;
             for (int k = 0; k < row->entries; ++k) gap += row->coefficient[k] * q[row->dof[k]];
             g[item->row + r] = r < normal_rows ? gap : 0;
@@ -166,7 +166,7 @@ static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, c
         if (!full) continue;
         int end = i + 1 < list->count ? list->item[i + 1].offset : list->G_size;
         size_t bytes = (size_t)(end - item->offset) * sizeof *G;
-        memcpy(G + item->offset, l->G + item->offset, bytes);
+        memcpy(G + item->offset, linear->G + item->offset, bytes);
     }
     return true;
 }
@@ -230,14 +230,14 @@ static bool is_symmetric(const double* band, int n, int w) {
 }
 
 // Blocks of the given size, the last one smaller; diagonal blocks first, then (b, b+1), (b+1, b).
-static void make_pattern(Linear* l, int size) {
-    LashSystem* s = &l->base.system;
-    int blocks = (l->n + size - 1) / size, count = 3 * blocks - 2;
-    int* memory = l->base.pattern =
+static void make_pattern(Linear* linear, int size) {
+    LashSystem* s = &linear->base.system;
+    int blocks = (linear->n + size - 1) / size, count = 3 * blocks - 2;
+    int* memory = linear->base.pattern =
         lash_alloc((size_t)(blocks + 1 + 2 * count + count + 1) * sizeof(int));
     int *start = memory, *row = start + blocks + 1, *column = row + count, *offset = column + count;
     for (int b = 0; b < blocks; ++b) start[b] = b * size;
-    start[blocks] = l->n;
+    start[blocks] = linear->n;
     for (int b = 0; b < blocks; ++b) row[b] = column[b] = b;
     for (int b = 0, k = blocks; b + 1 < blocks; ++b, k += 2) {
         row[k] = b;
@@ -253,12 +253,12 @@ static void make_pattern(Linear* l, int size) {
     s->blocks = blocks;
     s->block_start = s->q_start = start;
     s->pattern = (LashBlocks){count, row, column, offset};
-    l->block_numbers = (size_t)offset[count];
+    linear->block_numbers = (size_t)offset[count];
 }
 
-static double* make_blocks(const Linear* l, const double* band, int w) {
-    const LashSystem* s = &l->base.system;
-    double* values = lash_alloc(l->block_numbers * sizeof *values);
+static double* make_blocks(const Linear* linear, const double* band, int w) {
+    const LashSystem* s = &linear->base.system;
+    double* values = lash_alloc(linear->block_numbers * sizeof *values);
     for (int k = 0; k < s->pattern.count; ++k) {
         int row = s->pattern.row[k], column = s->pattern.column[k];
         double* block = values + s->pattern.offset[k];
@@ -299,16 +299,16 @@ static void check_contact(const LashLinearContact* contact, int n) {
 }
 
 // Writes the constant, packed G: per interaction, per touched block, (size x rows).
-static void fill_G(Linear* l, int size) {
-    const LashInteractionList* list = &l->base.list;
-    l->G = lash_alloc((size_t)list->G_size * sizeof *l->G);
+static void fill_G(Linear* linear, int size) {
+    const LashInteractionList* list = &linear->base.list;
+    linear->G = lash_alloc((size_t)list->G_size * sizeof *linear->G);
     for (int i = 0; i < list->count; ++i) {
         const LashInteraction* item = &list->item[i];
-        double* block = l->G + item->offset;
+        double* block = linear->G + item->offset;
         for (int b = 0; b < item->touched; ++b) {
-            int m = lash_block_size(&l->base.system, item->block[b]);
+            int m = lash_block_size(&linear->base.system, item->block[b]);
             for (int r = 0; r < item->rows; ++r) {
-                const LashLinearRow* row = &l->contact[i].row[r];
+                const LashLinearRow* row = &linear->contact[i].row[r];
                 for (int k = 0; k < row->entries; ++k) {
                     if (row->dof[k] / size != item->block[b]) continue;
                     block[row->dof[k] % size + m * r] += row->coefficient[k];
@@ -319,57 +319,57 @@ static void fill_G(Linear* l, int size) {
     }
 }
 
-static void add_contacts(Linear* l, const LashLinearDef* def, int size) {
-    l->contact = lash_alloc((size_t)def->contacts * sizeof *l->contact);
+static void add_contacts(Linear* linear, const LashLinearDef* def, int size) {
+    linear->contact = lash_alloc((size_t)def->contacts * sizeof *linear->contact);
     for (int pass = 0; pass < 2; ++pass) { // bilateral, unilateral
         for (int i = 0; i < def->contacts; ++i) {
             const LashLinearContact* contact = &def->contact[i];
             if ((contact->kind == LASH_UNILATERAL) != (pass == 1)) continue;
             check_contact(contact, def->n);
-            l->contact[l->base.list.count] = *contact;
-            l->contact[l->base.list.count].name = NULL;
+            linear->contact[linear->base.list.count] = *contact;
+            linear->contact[linear->base.list.count].name = NULL;
             LashInteraction item = {.kind = contact->kind,
                                     .rows = contact->rows,
                                     .e = contact->e,
                                     .mu = contact->mu,
                                     .id = (uint64_t)i};
             find_touched(contact, size, &item);
-            lash_lagrangian_add(&l->base, item, contact->name);
+            lash_lagrangian_add(&linear->base, item, contact->name);
         }
     }
-    fill_G(l, size);
+    fill_G(linear, size);
 }
 
 static void destroy(LashLagrangian* base) {
-    Linear* l = (Linear*)base;
-    band_free(&l->C);
-    band_free(&l->K);
-    lash_free(l->M_blocks);
-    lash_free(l->C_blocks);
-    lash_free(l->K_blocks);
-    lash_free(l->load);
-    lash_free(l->contact);
-    lash_free(l->G);
-    lash_free(l->context);
+    Linear* linear = (Linear*)base;
+    band_free(&linear->C);
+    band_free(&linear->K);
+    lash_free(linear->M_blocks);
+    lash_free(linear->C_blocks);
+    lash_free(linear->K_blocks);
+    lash_free(linear->load);
+    lash_free(linear->contact);
+    lash_free(linear->G);
+    lash_free(linear->context);
 }
 
 LashLinearDef lash_linear_def(void) {
     return (LashLinearDef){.length = 1, .unit_metric = true};
 }
 
-static void set_table(LashSystem* s) {
-    s->constant_mass = true;
-    s->work_create = work_create;
-    s->work_destroy = work_destroy;
-    s->mass = mass;
-    s->mass_tangent = mass_tangent;
-    s->forces = forces;
-    s->conservative = conservative;
-    s->tangents = tangents;
-    s->power = power;
-    s->potential = potential;
-    s->evaluate = evaluate;
-    s->contract = contract;
+static void set_table(LashSystem* system) {
+    system->constant_mass = true;
+    system->work_create = work_create;
+    system->work_destroy = work_destroy;
+    system->mass = mass;
+    system->mass_tangent = mass_tangent;
+    system->forces = forces;
+    system->conservative = conservative;
+    system->tangents = tangents;
+    system->power = power;
+    system->potential = potential;
+    system->evaluate = evaluate;
+    system->contract = contract;
 }
 
 LashLagrangian* lash_linear_create(const LashLinearDef* def) {
@@ -383,24 +383,24 @@ LashLagrangian* lash_linear_create(const LashLinearDef* def) {
     LASH_ASSERT(size >= 1 && (size >= w || size >= n));
     if (size > n) size = n;
 
-    Linear* l = lash_alloc(sizeof *l);
-    l->base.destroy = destroy;
-    l->n = n;
-    lash_lagrangian_begin(&l->base, n, def->q0, def->v0, def->contacts);
-    set_table(&l->base.system);
-    l->base.system.unit_metric = def->unit_metric;
-    l->base.system.length = def->length;
-    make_pattern(l, size);
-    l->C = band_create(def->C, n, w);
-    l->K = band_create(def->K, n, w);
-    l->M_blocks = make_blocks(l, def->M, w);
-    l->C_blocks = make_blocks(l, def->C, w);
-    l->K_blocks = make_blocks(l, def->K, w);
-    l->load = lash_alloc((size_t)n * sizeof *l->load);
-    if (def->load != NULL) memcpy(l->load, def->load, (size_t)n * sizeof *l->load);
-    l->load_of_time = def->load_of_time;
-    l->context = lash_alloc(def->context_bytes);
-    if (def->context_bytes > 0) memcpy(l->context, def->context, def->context_bytes);
-    add_contacts(l, def, size);
-    return &l->base;
+    Linear* linear = lash_alloc(sizeof *linear);
+    linear->base.destroy = destroy;
+    linear->n = n;
+    lash_lagrangian_begin(&linear->base, n, def->q0, def->v0, def->contacts);
+    set_table(&linear->base.system);
+    linear->base.system.unit_metric = def->unit_metric;
+    linear->base.system.length = def->length;
+    make_pattern(linear, size);
+    linear->C = band_create(def->C, n, w);
+    linear->K = band_create(def->K, n, w);
+    linear->M_blocks = make_blocks(linear, def->M, w);
+    linear->C_blocks = make_blocks(linear, def->C, w);
+    linear->K_blocks = make_blocks(linear, def->K, w);
+    linear->load = lash_alloc((size_t)n * sizeof *linear->load);
+    if (def->load != NULL) memcpy(linear->load, def->load, (size_t)n * sizeof *linear->load);
+    linear->load_of_time = def->load_of_time;
+    linear->context = lash_alloc(def->context_bytes);
+    if (def->context_bytes > 0) memcpy(linear->context, def->context, def->context_bytes);
+    add_contacts(linear, def, size);
+    return &linear->base;
 }

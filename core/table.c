@@ -69,18 +69,20 @@ static double parabolic_slope(const double* x, const double* f, int n, int strid
     return d0 + curve * (2 * x[i] - x[k] - x[k + 1]);
 }
 
-static void find_slopes(LashTable* t) {
-    int nx = t->nx, ny = t->ny;
+static void find_slopes(LashTable* table) {
+    int nx = table->nx, ny = table->ny;
     for (int i = 0; i < nx; ++i) {
         for (int j = 0; j < ny; ++j) {
-            t->fx[i * ny + j] = monotone_slope(t->x, t->f + j, nx, ny, i);
-            if (ny > 1) t->fy[i * ny + j] = monotone_slope(t->y, t->f + i * ny, ny, 1, j);
+            table->fx[i * ny + j] = monotone_slope(table->x, table->f + j, nx, ny, i);
+            if (ny > 1)
+                table->fy[i * ny + j] = monotone_slope(table->y, table->f + i * ny, ny, 1, j);
         }
     }
     for (int i = 0; i < nx && ny > 1; ++i) {
         for (int j = 0; j < ny; ++j)
-            t->fxy[i * ny + j] = 0.5 * (parabolic_slope(t->y, t->fx + i * ny, ny, 1, j) +
-                                        parabolic_slope(t->x, t->fy + j, nx, ny, i));
+            table->fxy[i * ny + j] =
+                0.5 * (parabolic_slope(table->y, table->fx + i * ny, ny, 1, j) +
+                       parabolic_slope(table->x, table->fy + j, nx, ny, i));
     }
 }
 
@@ -116,26 +118,26 @@ LashTable* lash_table_create(const LashTableDef* def, LashError* error) {
         lash_error_set(error, LASH_ERROR_MODEL, def->name, "value %zu is no number", i);
         return NULL;
     }
-    LashTable* t = lash_alloc(sizeof *t);
+    LashTable* table = lash_alloc(sizeof *table);
     double* memory = lash_alloc((nx + ny + 4 * n) * sizeof *memory);
-    *t = (LashTable){.name = lash_strdup(def->name),
-                     .nx = (int)nx,
-                     .ny = (int)ny,
-                     .variables = two ? 2 : 1,
-                     .kind = def->kind,
-                     .outside = def->outside,
-                     .x = memory,
-                     .y = memory + nx,
-                     .f = memory + nx + ny,
-                     .fx = memory + nx + ny + n,
-                     .fy = memory + nx + ny + 2 * n,
-                     .fxy = memory + nx + ny + 3 * n};
-    atomic_init(&t->owners, 1);
-    memcpy(t->x, def->x, nx * sizeof *t->x);
-    if (two) memcpy(t->y, def->y, ny * sizeof *t->y);
-    memcpy(t->f, def->value, n * sizeof *t->f);
-    if (t->kind == LASH_TABLE_CUBIC) find_slopes(t);
-    return t;
+    *table = (LashTable){.name = lash_strdup(def->name),
+                         .nx = (int)nx,
+                         .ny = (int)ny,
+                         .variables = two ? 2 : 1,
+                         .kind = def->kind,
+                         .outside = def->outside,
+                         .x = memory,
+                         .y = memory + nx,
+                         .f = memory + nx + ny,
+                         .fx = memory + nx + ny + n,
+                         .fy = memory + nx + ny + 2 * n,
+                         .fxy = memory + nx + ny + 3 * n};
+    atomic_init(&table->owners, 1);
+    memcpy(table->x, def->x, nx * sizeof *table->x);
+    if (two) memcpy(table->y, def->y, ny * sizeof *table->y);
+    memcpy(table->f, def->value, n * sizeof *table->f);
+    if (table->kind == LASH_TABLE_CUBIC) find_slopes(table);
+    return table;
 }
 
 LashTable* lash_table_share(LashTable* table) {
@@ -200,28 +202,29 @@ typedef struct Local { // value and derivatives at a point of the box
     double f, fx, fy, fxy;
 } Local;
 
-static Local along_x(const LashTable* t, double x) {
-    int i = cell_of(t->x, t->nx, x);
-    double h = t->x[i + 1] - t->x[i];
-    Basis b = basis_at(t->kind, (x - t->x[i]) / h, h);
-    const double *f = t->f + i, *m = t->fx + i;
+static Local along_x(const LashTable* table, double x) {
+    int i = cell_of(table->x, table->nx, x);
+    double h = table->x[i + 1] - table->x[i];
+    Basis b = basis_at(table->kind, (x - table->x[i]) / h, h);
+    const double *f = table->f + i, *m = table->fx + i;
     return (Local){.f = b.w[0] * f[0] + b.w[1] * f[1] + b.w[2] * m[0] + b.w[3] * m[1],
                    .fx = b.d[0] * f[0] + b.d[1] * f[1] + b.d[2] * m[0] + b.d[3] * m[1]};
 }
 
-static Local in_plane(const LashTable* t, double x, double y) {
-    int i = cell_of(t->x, t->nx, x), j = cell_of(t->y, t->ny, y);
-    double h = t->x[i + 1] - t->x[i], k = t->y[j + 1] - t->y[j];
-    Basis a = basis_at(t->kind, (x - t->x[i]) / h, h), b = basis_at(t->kind, (y - t->y[j]) / k, k);
+static Local in_plane(const LashTable* table, double x, double y) {
+    int i = cell_of(table->x, table->nx, x), j = cell_of(table->y, table->ny, y);
+    double h = table->x[i + 1] - table->x[i], k = table->y[j + 1] - table->y[j];
+    Basis a = basis_at(table->kind, (x - table->x[i]) / h, h),
+          b = basis_at(table->kind, (y - table->y[j]) / k, k);
     Local local = {0};
     for (int p = 0; p < 2; ++p) {
         for (int q = 0; q < 2; ++q) {
-            int n = (i + p) * t->ny + j + q;
+            int n = (i + p) * table->ny + j + q;
             // along y: value and x slope of column p, each with its y slope
-            double f = b.w[q] * t->f[n] + b.w[2 + q] * t->fy[n];
-            double m = b.w[q] * t->fx[n] + b.w[2 + q] * t->fxy[n];
-            double fd = b.d[q] * t->f[n] + b.d[2 + q] * t->fy[n];
-            double md = b.d[q] * t->fx[n] + b.d[2 + q] * t->fxy[n];
+            double f = b.w[q] * table->f[n] + b.w[2 + q] * table->fy[n];
+            double m = b.w[q] * table->fx[n] + b.w[2 + q] * table->fxy[n];
+            double fd = b.d[q] * table->f[n] + b.d[2 + q] * table->fy[n];
+            double md = b.d[q] * table->fx[n] + b.d[2 + q] * table->fxy[n];
             local.f += a.w[p] * f + a.w[2 + p] * m;
             local.fx += a.d[p] * f + a.d[2 + p] * m;
             local.fy += a.w[p] * fd + a.w[2 + p] * md;
@@ -231,19 +234,19 @@ static Local in_plane(const LashTable* t, double x, double y) {
     return local;
 }
 
-double lash_table_value(const LashTable* t, double x, double y, double* fx, double* fy) {
-    bool two = t->variables == 2;
-    double c = clamp(x, t->x, t->nx), d = two ? clamp(y, t->y, t->ny) : y;
+double lash_table_value(const LashTable* table, double x, double y, double* fx, double* fy) {
+    bool two = table->variables == 2;
+    double c = clamp(x, table->x, table->nx), d = two ? clamp(y, table->y, table->ny) : y;
     if (isnan(x) || (two && isnan(y))) c = d = NAN;
     bool inside = x == c && (!two || y == d);
     double nothing;
     if (fx == NULL) fx = &nothing;
     if (fy == NULL) fy = &nothing;
     *fx = *fy = NAN;
-    if (isnan(c) || (!inside && t->outside == LASH_OUTSIDE_ERROR)) return NAN;
-    Local local = two ? in_plane(t, c, d) : along_x(t, c);
+    if (isnan(c) || (!inside && table->outside == LASH_OUTSIDE_ERROR)) return NAN;
+    Local local = two ? in_plane(table, c, d) : along_x(table, c);
     double by = x - c, along = two ? y - d : 0;
-    if (t->outside == LASH_OUTSIDE_HOLD) {
+    if (table->outside == LASH_OUTSIDE_HOLD) {
         *fx = by == 0 ? local.fx : 0;
         *fy = along == 0 ? local.fy : 0;
         return local.f;
@@ -253,14 +256,14 @@ double lash_table_value(const LashTable* t, double x, double y, double* fx, doub
     return local.f + local.fx * by + (local.fy + local.fxy * by) * along;
 }
 
-bool lash_table_is_outside(const LashTable* t, double x, double y, int* which, double* low,
+bool lash_table_is_outside(const LashTable* table, double x, double y, int* which, double* low,
                            double* high) {
-    for (int k = 0; k < t->variables; ++k) {
-        const double* points = k == 0 ? t->x : t->y;
+    for (int k = 0; k < table->variables; ++k) {
+        const double* points = k == 0 ? table->x : table->y;
         double at = k == 0 ? x : y;
         *which = k;
         *low = points[0];
-        *high = points[(k == 0 ? t->nx : t->ny) - 1];
+        *high = points[(k == 0 ? table->nx : table->ny) - 1];
         if (at < *low || at > *high) return true;
     }
     return false;

@@ -117,23 +117,25 @@ static void free_side(Side* side) {
 
 LashDistance* lash_distance_create(const LashPairSide* a, const LashPairSide* b) {
     LASH_ASSERT(a->shape != NULL && b->shape != NULL);
-    LashDistance* d = lash_alloc(sizeof *d);
-    make_side(&d->a, a);
-    make_side(&d->b, b);
-    size_t most = (size_t)d->a.features * (size_t)d->b.features + 1;
-    d->combination = lash_alloc(most * sizeof *d->combination);
-    d->expiry = lash_alloc(most * sizeof *d->expiry);
-    for (size_t i = 0; i < most; ++i) d->expiry[i] = -INFINITY;
-    for (int i = 0; i < d->a.features; ++i)
-        d->radius = fmax(d->radius, vec3_norm(d->a.feature[i].center) + d->a.feature[i].bound);
-    for (int i = 0; i < d->a.features; ++i) {
-        for (int k = 0; k < d->b.features; ++k) {
-            const LashFeature *f = d->a.feature + i, *g = d->b.feature + k;
+    LashDistance* distance = lash_alloc(sizeof *distance);
+    make_side(&distance->a, a);
+    make_side(&distance->b, b);
+    size_t most = (size_t)distance->a.features * (size_t)distance->b.features + 1;
+    distance->combination = lash_alloc(most * sizeof *distance->combination);
+    distance->expiry = lash_alloc(most * sizeof *distance->expiry);
+    for (size_t i = 0; i < most; ++i) distance->expiry[i] = -INFINITY;
+    for (int i = 0; i < distance->a.features; ++i)
+        distance->radius = fmax(distance->radius, vec3_norm(distance->a.feature[i].center) +
+                                                      distance->a.feature[i].bound);
+    for (int i = 0; i < distance->a.features; ++i) {
+        for (int k = 0; k < distance->b.features; ++k) {
+            const LashFeature *f = distance->a.feature + i, *g = distance->b.feature + k;
             if (lash_kernel_slots(f, g) == 0) continue;
-            d->combination[d->combinations++] = (Combination){i, k, lash_kernel_is_free(f, g)};
+            distance->combination[distance->combinations++] =
+                (Combination){i, k, lash_kernel_is_free(f, g)};
         }
     }
-    return d;
+    return distance;
 }
 
 void lash_distance_destroy(LashDistance* distance) {
@@ -165,22 +167,22 @@ static void look_at(LashDistance* d, int i, const LashPlacement* b_a, LashNeares
 }
 
 // A motion by dr and an angle t moves no point of a by more than |dr| + radius t.
-static void advance(LashDistance* d, Vec3 r, Quat rotation) {
-    if (d->started) {
-        double turn = d->radius * lash_rotation_angle(d->rotation, rotation);
-        d->travel += (vec3_distance(d->r, r) + turn) * (1 + 1e-12);
+static void advance(LashDistance* distance, Vec3 r, Quat rotation) {
+    if (distance->started) {
+        double turn = distance->radius * lash_rotation_angle(distance->rotation, rotation);
+        distance->travel += (vec3_distance(distance->r, r) + turn) * (1 + 1e-12);
     }
-    d->started = true;
-    d->r = r;
-    d->rotation = rotation;
+    distance->started = true;
+    distance->r = r;
+    distance->rotation = rotation;
 }
 
 // May combination i be nearer than the best so far? Renews its bound when that is used up.
-static bool is_near(LashDistance* d, int i, const LashPlacement* b_a, double best) {
-    const Combination* c = &d->combination[i];
-    if (d->expiry[i] - d->travel >= best) return false;
-    double bound = lash_feature_bound(d->a.feature + c->a, d->b.feature + c->b, b_a);
-    d->expiry[i] = d->travel + bound;
+static bool is_near(LashDistance* distance, int i, const LashPlacement* b_a, double best) {
+    const Combination* c = &distance->combination[i];
+    if (distance->expiry[i] - distance->travel >= best) return false;
+    double bound = lash_feature_bound(distance->a.feature + c->a, distance->b.feature + c->b, b_a);
+    distance->expiry[i] = distance->travel + bound;
     return bound < best;
 }
 

@@ -23,37 +23,38 @@ static void* carve(char* memory, size_t* used, int count, size_t size) {
 }
 
 // Memory for the rows that the first walk counted.
-static void make_room(LashShape* s) {
+static void make_room(LashShape* shape) {
     size_t used = 0;
     for (int pass = 0; pass < 2; ++pass) { // first measures, second places
         char* at = pass == 0 ? NULL : lash_alloc(used + 64);
-        s->memory = at;
+        shape->memory = at;
         used = 0;
-        s->part = carve(at, &used, s->parts, sizeof *s->part);
-        s->face = carve(at, &used, s->faces, sizeof *s->face);
-        s->loop = carve(at, &used, s->loops, sizeof *s->loop);
-        s->coedge = carve(at, &used, s->coedges, sizeof *s->coedge);
-        s->uv_pole = carve(at, &used, s->uv_poles, 3 * sizeof(double));
-        s->edge = carve(at, &used, s->edges, sizeof *s->edge);
-        s->vertex = carve(at, &used, s->vertices, sizeof *s->vertex);
-        s->vertex_edge = carve(at, &used, s->vertex_edges, sizeof(int));
-        s->patch = carve(at, &used, s->patches, sizeof *s->patch);
-        s->segment = carve(at, &used, s->segments, sizeof *s->segment);
-        s->pole = carve(at, &used, s->poles, 4 * sizeof(double));
-        s->mesh_point = carve(at, &used, s->mesh_vertices, 3 * sizeof(float));
-        s->mesh_normal = carve(at, &used, s->mesh_vertices, 3 * sizeof(float));
-        s->triangle = carve(at, &used, s->triangles, 3 * sizeof(int));
-        s->triangle_face = carve(at, &used, s->triangles, sizeof(int));
-        s->line = carve(at, &used, s->lines, 2 * sizeof(int));
-        s->line_point = carve(at, &used, s->line_points, 3 * sizeof(float));
-        s->string = carve(at, &used, s->string_bytes, 1);
+        shape->part = carve(at, &used, shape->parts, sizeof *shape->part);
+        shape->face = carve(at, &used, shape->faces, sizeof *shape->face);
+        shape->loop = carve(at, &used, shape->loops, sizeof *shape->loop);
+        shape->coedge = carve(at, &used, shape->coedges, sizeof *shape->coedge);
+        shape->uv_pole = carve(at, &used, shape->uv_poles, 3 * sizeof(double));
+        shape->edge = carve(at, &used, shape->edges, sizeof *shape->edge);
+        shape->vertex = carve(at, &used, shape->vertices, sizeof *shape->vertex);
+        shape->vertex_edge = carve(at, &used, shape->vertex_edges, sizeof(int));
+        shape->patch = carve(at, &used, shape->patches, sizeof *shape->patch);
+        shape->segment = carve(at, &used, shape->segments, sizeof *shape->segment);
+        shape->pole = carve(at, &used, shape->poles, 4 * sizeof(double));
+        shape->mesh_point = carve(at, &used, shape->mesh_vertices, 3 * sizeof(float));
+        shape->mesh_normal = carve(at, &used, shape->mesh_vertices, 3 * sizeof(float));
+        shape->triangle = carve(at, &used, shape->triangles, 3 * sizeof(int));
+        shape->triangle_face = carve(at, &used, shape->triangles, sizeof(int));
+        shape->line = carve(at, &used, shape->lines, 2 * sizeof(int));
+        shape->line_point = carve(at, &used, shape->line_points, 3 * sizeof(float));
+        shape->string = carve(at, &used, shape->string_bytes, 1);
     }
 }
 
-static void clear_counts(LashShape* s) {
-    s->parts = s->faces = s->loops = s->coedges = s->uv_poles = s->edges = s->vertices = 0;
-    s->vertex_edges = s->patches = s->segments = s->poles = 0;
-    s->mesh_vertices = s->triangles = s->lines = s->line_points = 0;
+static void clear_counts(LashShape* shape) {
+    shape->parts = shape->faces = shape->loops = shape->coedges = shape->uv_poles = shape->edges =
+        shape->vertices = 0;
+    shape->vertex_edges = shape->patches = shape->segments = shape->poles = 0;
+    shape->mesh_vertices = shape->triangles = shape->lines = shape->line_points = 0;
 }
 
 static int at(const int* row, int old) {
@@ -61,148 +62,157 @@ static int at(const int* row, int old) {
 }
 
 // `count` poles of 4 numbers; where they begin in the copy.
-static int take_poles(Extract* x, int first, int count) {
-    int row = x->to->poles;
-    if (x->copies)
-        memcpy(x->to->pole + 4 * row, x->from->pole + 4 * first,
+static int take_poles(Extract* extract, int first, int count) {
+    int row = extract->to->poles;
+    if (extract->copies)
+        memcpy(extract->to->pole + 4 * row, extract->from->pole + 4 * first,
                4 * (size_t)count * sizeof(double));
-    x->to->poles += count;
+    extract->to->poles += count;
     return row;
 }
 
-static void take_coedge(Extract* x, const LashCoedge* old) {
+static void take_coedge(Extract* extract, const LashCoedge* old) {
     LashCoedge coedge = *old;
-    coedge.edge = at(x->edge, old->edge);
+    coedge.edge = at(extract->edge, old->edge);
     if (old->kind == LASH_FREE_CURVE) {
         int count = old->degree + 1;
-        coedge.first_pole = x->to->uv_poles;
-        if (x->copies)
-            memcpy(x->to->uv_pole + 3 * x->to->uv_poles, x->from->uv_pole + 3 * old->first_pole,
+        coedge.first_pole = extract->to->uv_poles;
+        if (extract->copies)
+            memcpy(extract->to->uv_pole + 3 * extract->to->uv_poles,
+                   extract->from->uv_pole + 3 * old->first_pole,
                    3 * (size_t)count * sizeof(double));
-        x->to->uv_poles += count;
+        extract->to->uv_poles += count;
     }
-    if (x->copies) x->to->coedge[x->to->coedges] = coedge;
-    ++x->to->coedges;
+    if (extract->copies) extract->to->coedge[extract->to->coedges] = coedge;
+    ++extract->to->coedges;
 }
 
-static void take_loop(Extract* x, const LashLoop* old) {
-    LashLoop loop = {x->to->coedges, old->coedges};
-    for (int i = 0; i < old->coedges; ++i) take_coedge(x, &x->from->coedge[old->first_coedge + i]);
-    if (x->copies) x->to->loop[x->to->loops] = loop;
-    ++x->to->loops;
+static void take_loop(Extract* extract, const LashLoop* old) {
+    LashLoop loop = {extract->to->coedges, old->coedges};
+    for (int i = 0; i < old->coedges; ++i)
+        take_coedge(extract, &extract->from->coedge[old->first_coedge + i]);
+    if (extract->copies) extract->to->loop[extract->to->loops] = loop;
+    ++extract->to->loops;
 }
 
-static void take_patch(Extract* x, const LashPatch* old) {
+static void take_patch(Extract* extract, const LashPatch* old) {
     LashPatch patch = *old;
-    patch.first_pole = take_poles(x, old->first_pole, (old->u_degree + 1) * (old->v_degree + 1));
-    if (x->copies) x->to->patch[x->to->patches] = patch;
-    ++x->to->patches;
+    patch.first_pole =
+        take_poles(extract, old->first_pole, (old->u_degree + 1) * (old->v_degree + 1));
+    if (extract->copies) extract->to->patch[extract->to->patches] = patch;
+    ++extract->to->patches;
 }
 
-static void take_face(Extract* x, int row) {
-    const LashFace* old = &x->from->face[row];
+static void take_face(Extract* extract, int row) {
+    const LashFace* old = &extract->from->face[row];
     LashFace face = *old;
-    face.part = x->part[old->part];
-    face.first_loop = x->to->loops;
-    for (int i = 0; i < old->loops; ++i) take_loop(x, &x->from->loop[old->first_loop + i]);
+    face.part = extract->part[old->part];
+    face.first_loop = extract->to->loops;
+    for (int i = 0; i < old->loops; ++i)
+        take_loop(extract, &extract->from->loop[old->first_loop + i]);
     int patches = old->type == LASH_FREEFORM ? old->u_patches * old->v_patches : 0;
-    face.first_patch = x->to->patches;
-    for (int i = 0; i < patches; ++i) take_patch(x, &x->from->patch[old->first_patch + i]);
-    x->face[row] = x->to->faces;
-    if (x->copies) x->to->face[x->to->faces] = face;
-    ++x->to->faces;
+    face.first_patch = extract->to->patches;
+    for (int i = 0; i < patches; ++i)
+        take_patch(extract, &extract->from->patch[old->first_patch + i]);
+    extract->face[row] = extract->to->faces;
+    if (extract->copies) extract->to->face[extract->to->faces] = face;
+    ++extract->to->faces;
 }
 
-static void take_edge(Extract* x, int row) {
-    const LashEdge* old = &x->from->edge[row];
+static void take_edge(Extract* extract, int row) {
+    const LashEdge* old = &extract->from->edge[row];
     LashEdge edge = *old;
-    edge.part = x->part[old->part];
+    edge.part = extract->part[old->part];
     for (int k = 0; k < 2; ++k) {
-        edge.face[k] = at(x->face, old->face[k]);
-        edge.vertex[k] = at(x->vertex, old->vertex[k]);
+        edge.face[k] = at(extract->face, old->face[k]);
+        edge.vertex[k] = at(extract->vertex, old->vertex[k]);
     }
-    edge.first_segment = x->to->segments;
+    edge.first_segment = extract->to->segments;
     for (int i = 0; i < old->segments; ++i) {
-        LashSegment segment = x->from->segment[old->first_segment + i];
-        segment.first_pole = take_poles(x, segment.first_pole, segment.degree + 1);
-        if (x->copies) x->to->segment[x->to->segments] = segment;
-        ++x->to->segments;
+        LashSegment segment = extract->from->segment[old->first_segment + i];
+        segment.first_pole = take_poles(extract, segment.first_pole, segment.degree + 1);
+        if (extract->copies) extract->to->segment[extract->to->segments] = segment;
+        ++extract->to->segments;
     }
-    x->edge[row] = x->to->edges;
-    if (x->copies) x->to->edge[x->to->edges] = edge;
-    ++x->to->edges;
+    extract->edge[row] = extract->to->edges;
+    if (extract->copies) extract->to->edge[extract->to->edges] = edge;
+    ++extract->to->edges;
 }
 
-static void take_vertex(Extract* x, int row) {
-    const LashVertex* old = &x->from->vertex[row];
+static void take_vertex(Extract* extract, int row) {
+    const LashVertex* old = &extract->from->vertex[row];
     LashVertex vertex = *old;
-    vertex.part = x->part[old->part];
-    vertex.first_edge = x->to->vertex_edges;
+    vertex.part = extract->part[old->part];
+    vertex.first_edge = extract->to->vertex_edges;
     for (int i = 0; i < old->edges; ++i) {
-        if (x->copies)
-            x->to->vertex_edge[x->to->vertex_edges] =
-                at(x->edge, x->from->vertex_edge[old->first_edge + i]);
-        ++x->to->vertex_edges;
+        if (extract->copies)
+            extract->to->vertex_edge[extract->to->vertex_edges] =
+                at(extract->edge, extract->from->vertex_edge[old->first_edge + i]);
+        ++extract->to->vertex_edges;
     }
-    x->vertex[row] = x->to->vertices;
-    if (x->copies) x->to->vertex[x->to->vertices] = vertex;
-    ++x->to->vertices;
+    extract->vertex[row] = extract->to->vertices;
+    if (extract->copies) extract->to->vertex[extract->to->vertices] = vertex;
+    ++extract->to->vertices;
 }
 
-static int take_corner(Extract* x, int old) {
-    if (x->corner[old] < 0) {
-        int row = x->corner[old] = x->to->mesh_vertices++;
-        if (x->copies) {
-            memcpy(x->to->mesh_point + 3 * row, x->from->mesh_point + 3 * old, 3 * sizeof(float));
-            memcpy(x->to->mesh_normal + 3 * row, x->from->mesh_normal + 3 * old, 3 * sizeof(float));
+static int take_corner(Extract* extract, int old) {
+    if (extract->corner[old] < 0) {
+        int row = extract->corner[old] = extract->to->mesh_vertices++;
+        if (extract->copies) {
+            memcpy(extract->to->mesh_point + 3 * row, extract->from->mesh_point + 3 * old,
+                   3 * sizeof(float));
+            memcpy(extract->to->mesh_normal + 3 * row, extract->from->mesh_normal + 3 * old,
+                   3 * sizeof(float));
         }
     }
-    return x->corner[old];
+    return extract->corner[old];
 }
 
-static int take_end(Extract* x, int old) {
-    if (x->end[old] < 0) {
-        int row = x->end[old] = x->to->line_points++;
-        if (x->copies)
-            memcpy(x->to->line_point + 3 * row, x->from->line_point + 3 * old, 3 * sizeof(float));
+static int take_end(Extract* extract, int old) {
+    if (extract->end[old] < 0) {
+        int row = extract->end[old] = extract->to->line_points++;
+        if (extract->copies)
+            memcpy(extract->to->line_point + 3 * row, extract->from->line_point + 3 * old,
+                   3 * sizeof(float));
     }
-    return x->end[old];
+    return extract->end[old];
 }
 
-static void take_mesh(Extract* x, const LashShapePart* part) {
+static void take_mesh(Extract* extract, const LashShapePart* part) {
     for (int i = part->first_triangle; i < part->first_triangle + part->triangles; ++i) {
-        int row = x->to->triangles++;
+        int row = extract->to->triangles++;
         for (int k = 0; k < 3; ++k) {
-            int corner = take_corner(x, x->from->triangle[3 * i + k]);
-            if (x->copies) x->to->triangle[3 * row + k] = corner;
+            int corner = take_corner(extract, extract->from->triangle[3 * i + k]);
+            if (extract->copies) extract->to->triangle[3 * row + k] = corner;
         }
-        if (x->copies) x->to->triangle_face[row] = at(x->face, x->from->triangle_face[i]);
+        if (extract->copies)
+            extract->to->triangle_face[row] = at(extract->face, extract->from->triangle_face[i]);
     }
     for (int i = part->first_line; i < part->first_line + part->lines; ++i) {
-        int row = x->to->lines++;
+        int row = extract->to->lines++;
         for (int k = 0; k < 2; ++k) {
-            int end = take_end(x, x->from->line[2 * i + k]);
-            if (x->copies) x->to->line[2 * row + k] = end;
+            int end = take_end(extract, extract->from->line[2 * i + k]);
+            if (extract->copies) extract->to->line[2 * row + k] = end;
         }
     }
 }
 
-static void take_part(Extract* x, int row) {
-    const LashShapePart* old = &x->from->part[row];
+static void take_part(Extract* extract, int row) {
+    const LashShapePart* old = &extract->from->part[row];
     LashShapePart part = *old;
-    part.parent = at(x->part, old->parent);
-    part.first_face = x->to->faces;
-    part.first_edge = x->to->edges;
-    part.first_vertex = x->to->vertices;
-    part.first_triangle = x->to->triangles;
-    part.first_line = x->to->lines;
-    x->part[row] = x->to->parts;
-    for (int i = 0; i < old->faces; ++i) take_face(x, old->first_face + i);
-    for (int i = 0; i < old->edges; ++i) take_edge(x, old->first_edge + i);
-    for (int i = 0; i < old->vertices; ++i) take_vertex(x, old->first_vertex + i);
-    take_mesh(x, old);
-    if (x->copies) x->to->part[x->to->parts] = part;
-    ++x->to->parts;
+    part.parent = at(extract->part, old->parent);
+    part.first_face = extract->to->faces;
+    part.first_edge = extract->to->edges;
+    part.first_vertex = extract->to->vertices;
+    part.first_triangle = extract->to->triangles;
+    part.first_line = extract->to->lines;
+    extract->part[row] = extract->to->parts;
+    for (int i = 0; i < old->faces; ++i) take_face(extract, old->first_face + i);
+    for (int i = 0; i < old->edges; ++i) take_edge(extract, old->first_edge + i);
+    for (int i = 0; i < old->vertices; ++i) take_vertex(extract, old->first_vertex + i);
+    take_mesh(extract, old);
+    if (extract->copies) extract->to->part[extract->to->parts] = part;
+    ++extract->to->parts;
 }
 
 static int* no_rows(int count) {
@@ -213,13 +223,13 @@ static int* no_rows(int count) {
 
 // Which rows are taken and what their new numbers are does not depend on the walk: the numbers of
 // the first walk are those that forward references (a loop's edges) need in the second.
-static void walk(Extract* x) {
-    const LashShape* s = x->from;
-    clear_counts(x->to);
-    for (int i = 0; i < s->mesh_vertices; ++i) x->corner[i] = -1;
-    for (int i = 0; i < s->line_points; ++i) x->end[i] = -1;
-    for (int i = 0; i < s->parts; ++i) {
-        if (x->wanted[i]) take_part(x, i);
+static void walk(Extract* extract) {
+    const LashShape* shape = extract->from;
+    clear_counts(extract->to);
+    for (int i = 0; i < shape->mesh_vertices; ++i) extract->corner[i] = -1;
+    for (int i = 0; i < shape->line_points; ++i) extract->end[i] = -1;
+    for (int i = 0; i < shape->parts; ++i) {
+        if (extract->wanted[i]) take_part(extract, i);
     }
 }
 

@@ -44,8 +44,8 @@ static void look_at(Looking* look, Vec3 own_point, double coarse) {
     }
 }
 
-static Vec3 mesh_point(const LashShape* s, int vertex) {
-    const float* p = s->mesh_point + 3 * (size_t)vertex;
+static Vec3 mesh_point(const LashShape* shape, int vertex) {
+    const float* p = shape->mesh_point + 3 * (size_t)vertex;
     return vec3(p[0], p[1], p[2]);
 }
 

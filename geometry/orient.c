@@ -47,23 +47,25 @@ int lash_loose_groups(const LashShape* shape, int* group) {
 
 // ---- by the solid -------------------------------------------------------------------------------
 
-static Vec3 corner(const LashShape* s, int triangle, int k) {
-    const float* p = s->mesh_point + 3 * (size_t)s->triangle[3 * (size_t)triangle + (size_t)k];
+static Vec3 corner(const LashShape* shape, int triangle, int k) {
+    const float* p =
+        shape->mesh_point + 3 * (size_t)shape->triangle[3 * (size_t)triangle + (size_t)k];
     return vec3(p[0], p[1], p[2]);
 }
 
-static Vec3 triangle_normal(const LashShape* s, int triangle) {
-    Vec3 a = corner(s, triangle, 0);
-    return vec3_cross(vec3_sub(corner(s, triangle, 1), a), vec3_sub(corner(s, triangle, 2), a));
+static Vec3 triangle_normal(const LashShape* shape, int triangle) {
+    Vec3 a = corner(shape, triangle, 0);
+    return vec3_cross(vec3_sub(corner(shape, triangle, 1), a),
+                      vec3_sub(corner(shape, triangle, 2), a));
 }
 
 // The middle of a triangle, on the surface where that is elementary, and the normal there.
-static Vec3 sample(const LashShape* s, int triangle, Vec3* normal) {
-    const LashFace* face = s->face + s->triangle_face[triangle];
+static Vec3 sample(const LashShape* shape, int triangle, Vec3* normal) {
+    const LashFace* face = shape->face + shape->triangle_face[triangle];
     Vec3 p = vec3_zero();
-    for (int k = 0; k < 3; ++k) p = vec3_add_scaled(p, 1.0 / 3, corner(s, triangle, k));
-    *normal = vec3_normalize(triangle_normal(s, triangle));
-    if (face->type == LASH_FREEFORM) return corner(s, triangle, 0);
+    for (int k = 0; k < 3; ++k) p = vec3_add_scaled(p, 1.0 / 3, corner(shape, triangle, k));
+    *normal = vec3_normalize(triangle_normal(shape, triangle));
+    if (face->type == LASH_FREEFORM) return corner(shape, triangle, 0);
     *normal = lash_face_normal(face, p);
     return vec3_add_scaled(p, -lash_face_distance(face, p), *normal);
 }
@@ -111,8 +113,9 @@ LashOutside lash_outside_by_solid(const LashShape* shape, const int* group, int 
 // ---- by points ----------------------------------------------------------------------------------
 
 // Squared distance of p from a triangle, by the nearest of its corners, edges and inside.
-static double triangle_distance2(const LashShape* s, int triangle, Vec3 p) {
-    Vec3 q[3] = {corner(s, triangle, 0), corner(s, triangle, 1), corner(s, triangle, 2)};
+static double triangle_distance2(const LashShape* shape, int triangle, Vec3 p) {
+    Vec3 q[3] = {corner(shape, triangle, 0), corner(shape, triangle, 1),
+                 corner(shape, triangle, 2)};
     Vec3 n = vec3_cross(vec3_sub(q[1], q[0]), vec3_sub(q[2], q[0]));
     double best = INFINITY, nn = vec3_norm_squared(n);
     bool inside = nn > 0;
@@ -183,35 +186,35 @@ static LashConvexity opposite_of(LashConvexity c) {
     return c == LASH_CONCAVE ? LASH_CONVEX : c;
 }
 
-static void turn_edge(LashEdge* e, const uint8_t* turned) {
-    bool first = e->face[0] >= 0 && turned[e->face[0]];
-    bool second = e->face[1] >= 0 && turned[e->face[1]];
+static void turn_edge(LashEdge* edge, const uint8_t* turned) {
+    bool first = edge->face[0] >= 0 && turned[edge->face[0]];
+    bool second = edge->face[1] >= 0 && turned[edge->face[1]];
     if (!first && !second) return;
-    bool both = e->face[0] >= 0 && e->face[1] >= 0;
-    int left = e->face[0];
-    e->face[0] = e->face[1]; // left and right, seen from outside
-    e->face[1] = left;
-    if (both) e->convexity = first == second ? opposite_of(e->convexity) : LASH_FREE;
+    bool both = edge->face[0] >= 0 && edge->face[1] >= 0;
+    int left = edge->face[0];
+    edge->face[0] = edge->face[1]; // left and right, seen from outside
+    edge->face[1] = left;
+    if (both) edge->convexity = first == second ? opposite_of(edge->convexity) : LASH_FREE;
 }
 
 // A vertex touches like its edges: convex and free ones do.
-static void turn_vertex(LashShape* s, LashVertex* v) {
+static void turn_vertex(LashShape* shape, LashVertex* vertex) {
     LashConvexity all = LASH_FREE;
-    for (int k = 0; k < v->edges; ++k) {
-        LashConvexity c = s->edge[s->vertex_edge[v->first_edge + k]].convexity;
+    for (int k = 0; k < vertex->edges; ++k) {
+        LashConvexity c = shape->edge[shape->vertex_edge[vertex->first_edge + k]].convexity;
         if (c == LASH_CONCAVE) all = LASH_CONCAVE;
         if (c == LASH_CONVEX && all == LASH_FREE) all = LASH_CONVEX;
     }
-    v->convexity = all;
+    vertex->convexity = all;
 }
 
-static void turn_mesh(LashShape* s, const uint8_t* turned) {
-    uint8_t* done = lash_alloc((size_t)s->mesh_vertices + 1);
-    for (int i = 0; i < s->triangles; ++i) {
-        int* v = s->triangle + 3 * (size_t)i;
-        if (!turned[s->triangle_face[i]]) continue;
+static void turn_mesh(LashShape* shape, const uint8_t* turned) {
+    uint8_t* done = lash_alloc((size_t)shape->mesh_vertices + 1);
+    for (int i = 0; i < shape->triangles; ++i) {
+        int* v = shape->triangle + 3 * (size_t)i;
+        if (!turned[shape->triangle_face[i]]) continue;
         for (int k = 0; k < 3; ++k) {
-            float* n = s->mesh_normal + 3 * (size_t)v[k];
+            float* n = shape->mesh_normal + 3 * (size_t)v[k];
             for (int m = 0; m < 3 && !done[v[k]]; ++m) n[m] = -n[m];
             done[v[k]] = 1;
         }

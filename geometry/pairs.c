@@ -111,7 +111,7 @@ static void mark_faces(const LashPairSide* side, uint8_t* face, uint8_t* edge, u
 }
 
 // Neighbours of each face feature across convex edges, elementary ones in the set only.
-static void find_neighbors(PairSide* side, const LashShape* s, const int* feature_of_face) {
+static void find_neighbors(PairSide* side, const LashShape* shape, const int* feature_of_face) {
     side->first_neighbor = lash_alloc((size_t)(side->features + 1) * sizeof(int));
     for (int pass = 0; pass < 2; ++pass) {
         int count = 0;
@@ -119,14 +119,14 @@ static void find_neighbors(PairSide* side, const LashShape* s, const int* featur
             side->first_neighbor[i] = count;
             const LashFeature* f = side->feature + i;
             if (f->kind != LASH_FEATURE_FACE) continue;
-            int index = (int)(f->face - s->face);
-            for (int k = 0; k < s->edges; ++k) {
-                const LashEdge* e = s->edge + k;
+            int index = (int)(f->face - shape->face);
+            for (int k = 0; k < shape->edges; ++k) {
+                const LashEdge* e = shape->edge + k;
                 if (e->convexity != LASH_CONVEX || (e->face[0] != index && e->face[1] != index))
                     continue;
                 int other = e->face[0] == index ? e->face[1] : e->face[0];
                 if (other < 0 || other == index || feature_of_face[other] < 0) continue;
-                if (s->face[other].type == LASH_FREEFORM) continue;
+                if (shape->face[other].type == LASH_FREEFORM) continue;
                 if (pass == 1) side->neighbor[count] = feature_of_face[other];
                 ++count;
             }
@@ -152,9 +152,9 @@ static void side_bounds(PairSide* side) {
     side->radius = vec3_norm(pose_point(side->body_shape, all->center)) + all->bound;
 }
 
-static int part_of(const LashFeature* f) {
-    if (f->kind == LASH_FEATURE_FACE) return f->face->part;
-    return f->kind == LASH_FEATURE_EDGE ? f->edge->part : f->vertex->part;
+static int part_of(const LashFeature* feature) {
+    if (feature->kind == LASH_FEATURE_FACE) return feature->face->part;
+    return feature->kind == LASH_FEATURE_EDGE ? feature->edge->part : feature->vertex->part;
 }
 
 static void make_side(PairSide* side, const LashPairSide* def) {
@@ -191,10 +191,10 @@ static void make_side(PairSide* side, const LashPairSide* def) {
 }
 
 // A plane or cylinder whose trims cost more to look at than a distance.
-static bool has_trims(const LashFeature* f) {
-    if (f->kind != LASH_FEATURE_FACE) return false;
-    return (f->skeleton == LASH_SKELETON_PLANE && !f->box_trim) ||
-           (f->skeleton == LASH_SKELETON_LINE && !f->barrel);
+static bool has_trims(const LashFeature* feature) {
+    if (feature->kind != LASH_FEATURE_FACE) return false;
+    return (feature->skeleton == LASH_SKELETON_PLANE && !feature->box_trim) ||
+           (feature->skeleton == LASH_SKELETON_LINE && !feature->barrel);
 }
 
 static void make_combinations(LashPair* pair) {
@@ -206,19 +206,21 @@ static void make_combinations(LashPair* pair) {
                 int slots = lash_kernel_slots(a, b);
                 if (slots == 0) continue;
                 if (pass == 1) {
-                    PairCombination* c = pair->combination + count;
-                    c->a = i;
-                    c->b = j;
-                    c->slots = slots;
-                    c->warm = lash_kernel_is_free(a, b) ? pair->warms++ : -1;
+                    PairCombination* pair_combination = pair->combination + count;
+                    pair_combination->a = i;
+                    pair_combination->b = j;
+                    pair_combination->slots = slots;
+                    pair_combination->warm = lash_kernel_is_free(a, b) ? pair->warms++ : -1;
                     bool trimmed = has_trims(a) || has_trims(b);
-                    c->room = trimmed ? pair->rooms : -1;
+                    pair_combination->room = trimmed ? pair->rooms : -1;
                     pair->rooms += trimmed ? 2 * slots : 0;
-                    c->depth = fmin(lash_kernel_reach(a, b), fmin(a->size, b->size));
-                    c->rim = lash_is_rim_cylinder(a, b) || lash_is_rim_cylinder(b, a);
-                    c->medial = pair_has_neighbors(&pair->a, i) || pair_has_neighbors(&pair->b, j);
+                    pair_combination->depth = fmin(lash_kernel_reach(a, b), fmin(a->size, b->size));
+                    pair_combination->rim =
+                        lash_is_rim_cylinder(a, b) || lash_is_rim_cylinder(b, a);
+                    pair_combination->medial =
+                        pair_has_neighbors(&pair->a, i) || pair_has_neighbors(&pair->b, j);
                     pair->max_slots += slots;
-                    pair->depth = fmax(pair->depth, c->depth);
+                    pair->depth = fmax(pair->depth, pair_combination->depth);
                 }
                 ++count;
             }
@@ -285,38 +287,38 @@ double lash_pair_radius_b(const LashPair* pair) {
 // ---- work -------------------------------------------------------------------------------------
 
 LashPairWork* lash_pair_work_create(const LashPair* pair) {
-    LashPairWork* w = lash_alloc(sizeof(LashPairWork));
+    LashPairWork* work = lash_alloc(sizeof(LashPairWork));
     size_t n = (size_t)pair->combinations + 1, slots = (size_t)pair->max_slots + 1;
-    w->pair = pair;
-    w->expiry = lash_alloc((size_t)pair->blocks * BLOCK * sizeof(double) + 64);
-    w->block_expiry = lash_alloc(((size_t)pair->blocks + 1) * sizeof(double));
-    w->block_depth = lash_alloc(((size_t)pair->blocks + 1) * sizeof(double));
-    w->near_until = lash_alloc(n * sizeof(double));
-    w->warm = lash_alloc(((size_t)pair->warms + 1) * sizeof(LashWarm));
-    w->searched = lash_alloc(((size_t)pair->warms + 1) * sizeof(double));
-    w->room = lash_alloc(((size_t)pair->rooms + 1) * sizeof(LashTrimRoom));
-    w->found = lash_alloc(slots * sizeof(Found));
-    w->list = lash_alloc(n * sizeof(int));
-    w->id = lash_alloc(slots * sizeof(uint64_t));
-    if (pair->occt != NULL) w->occt = lash_pair_occt_work_create();
-    lash_pair_work_reset(w);
-    return w;
+    work->pair = pair;
+    work->expiry = lash_alloc((size_t)pair->blocks * BLOCK * sizeof(double) + 64);
+    work->block_expiry = lash_alloc(((size_t)pair->blocks + 1) * sizeof(double));
+    work->block_depth = lash_alloc(((size_t)pair->blocks + 1) * sizeof(double));
+    work->near_until = lash_alloc(n * sizeof(double));
+    work->warm = lash_alloc(((size_t)pair->warms + 1) * sizeof(LashWarm));
+    work->searched = lash_alloc(((size_t)pair->warms + 1) * sizeof(double));
+    work->room = lash_alloc(((size_t)pair->rooms + 1) * sizeof(LashTrimRoom));
+    work->found = lash_alloc(slots * sizeof(Found));
+    work->list = lash_alloc(n * sizeof(int));
+    work->id = lash_alloc(slots * sizeof(uint64_t));
+    if (pair->occt != NULL) work->occt = lash_pair_occt_work_create();
+    lash_pair_work_reset(work);
+    return work;
 }
 
-void lash_pair_work_destroy(LashPairWork* w) {
-    if (w == NULL) return;
-    lash_free(w->expiry);
-    lash_free(w->block_expiry);
-    lash_free(w->block_depth);
-    lash_free(w->near_until);
-    lash_free(w->warm);
-    lash_free(w->searched);
-    lash_free(w->room);
-    lash_free(w->found);
-    lash_free(w->list);
-    lash_free(w->id);
-    lash_pair_occt_work_destroy(w->occt);
-    lash_free(w);
+void lash_pair_work_destroy(LashPairWork* work) {
+    if (work == NULL) return;
+    lash_free(work->expiry);
+    lash_free(work->block_expiry);
+    lash_free(work->block_depth);
+    lash_free(work->near_until);
+    lash_free(work->warm);
+    lash_free(work->searched);
+    lash_free(work->room);
+    lash_free(work->found);
+    lash_free(work->list);
+    lash_free(work->id);
+    lash_pair_occt_work_destroy(work->occt);
+    lash_free(work);
 }
 
 LashPairRoots* lash_pair_roots_create(int slots) {
@@ -334,25 +336,25 @@ void lash_pair_roots_destroy(LashPairRoots* roots) {
     lash_free(roots);
 }
 
-static void forget_near(LashPairWork* w) {
-    for (int i = 0; i < w->pair->combinations; ++i) w->near_until[i] = -INFINITY;
-    w->all_near_until = -INFINITY;
+static void forget_near(LashPairWork* work) {
+    for (int i = 0; i < work->pair->combinations; ++i) work->near_until[i] = -INFINITY;
+    work->all_near_until = -INFINITY;
 }
 
-void lash_pair_work_reset(LashPairWork* w) {
-    const LashPair* pair = w->pair;
-    w->started = false;
-    w->travel = 0;
-    w->bound = 0;
-    w->listed = w->slots = w->beyond = 0;
+void lash_pair_work_reset(LashPairWork* work) {
+    const LashPair* pair = work->pair;
+    work->started = false;
+    work->travel = 0;
+    work->bound = 0;
+    work->listed = work->slots = work->beyond = 0;
     for (int i = 0; i < pair->blocks * BLOCK; ++i)
-        w->expiry[i] = i < pair->combinations ? -INFINITY : INFINITY;
-    forget_near(w);
-    for (int i = 0; i < pair->blocks; ++i) w->block_expiry[i] = w->block_depth[i] = -INFINITY;
-    memset(w->warm, 0, ((size_t)pair->warms + 1) * sizeof(LashWarm));
-    for (int i = 0; i < pair->warms; ++i) w->searched[i] = -INFINITY;
-    if (w->occt != NULL) lash_pair_occt_work_reset(w->occt);
-    w->occt_failed = false;
+        work->expiry[i] = i < pair->combinations ? -INFINITY : INFINITY;
+    forget_near(work);
+    for (int i = 0; i < pair->blocks; ++i) work->block_expiry[i] = work->block_depth[i] = -INFINITY;
+    memset(work->warm, 0, ((size_t)pair->warms + 1) * sizeof(LashWarm));
+    for (int i = 0; i < pair->warms; ++i) work->searched[i] = -INFINITY;
+    if (work->occt != NULL) lash_pair_occt_work_reset(work->occt);
+    work->occt_failed = false;
 }
 
 double lash_pair_bound(const LashPairWork* work) {
@@ -386,37 +388,38 @@ static PairView view_of(const LashPair* pair, Pose world_a, Pose world_b) {
     return v;
 }
 
-static void advance(LashPairWork* w, const PairView* v) {
-    const LashFeature* all = &w->pair->a.all;
-    if (w->started) {
+static void advance(LashPairWork* work, const PairView* view) {
+    const LashFeature* all = &work->pair->a.all;
+    if (work->started) {
         double d =
-            vec3_distance(lash_place(&w->b_a, all->center), lash_place(&v->b_a, all->center));
-        double t = lash_rotation_angle(w->rotation, v->rotation);
-        w->travel += (d + all->bound * t) * (1 + 1e-12);
+            vec3_distance(lash_place(&work->b_a, all->center), lash_place(&view->b_a, all->center));
+        double t = lash_rotation_angle(work->rotation, view->rotation);
+        work->travel += (d + all->bound * t) * (1 + 1e-12);
     }
-    w->started = true;
-    w->b_a = v->b_a;
-    w->rotation = v->rotation;
+    work->started = true;
+    work->b_a = view->b_a;
+    work->rotation = view->rotation;
 }
 
 // Calls of the kernels for one combination; free ones search when their search is used up.
-static int combination_roots(const LashPair* pair, LashPairWork* w, const PairCombination* c,
-                             const PairView* v, double limit, double travel,
-                             LashRoot roots[LASH_MAX_POINTS]) {
-    const LashFeature *a = pair->a.feature + c->a, *b = pair->b.feature + c->b;
-    LashKernelQuery query = {.limit = limit, .a_b = &v->a_b, .flat = w->flat};
-    if (c->room >= 0) query.room = w->room + c->room;
-    if (c->warm >= 0) {
-        query.warm = w->warm + c->warm;
-        if (travel > w->searched[c->warm]) {
+static int combination_roots(const LashPair* pair, LashPairWork* work,
+                             const PairCombination* pair_combination, const PairView* view,
+                             double limit, double travel, LashRoot roots[LASH_MAX_POINTS]) {
+    const LashFeature *a = pair->a.feature + pair_combination->a,
+                      *b = pair->b.feature + pair_combination->b;
+    LashKernelQuery query = {.limit = limit, .a_b = &view->a_b, .flat = work->flat};
+    if (pair_combination->room >= 0) query.room = work->room + pair_combination->room;
+    if (pair_combination->warm >= 0) {
+        query.warm = work->warm + pair_combination->warm;
+        if (travel > work->searched[pair_combination->warm]) {
             double size = fmin(a->size, b->size);
             double margin = fmin(fmax(1e-3 * size, fabs(limit)), 1e-2 * size);
             query.search = true;
             query.limit = limit + margin;
-            w->searched[c->warm] = travel + margin;
+            work->searched[pair_combination->warm] = travel + margin;
         }
     }
-    return lash_kernel_roots(a, b, &v->b_a, &query, roots);
+    return lash_kernel_roots(a, b, &view->b_a, &query, roots);
 }
 
 typedef struct Batch { // roots of a listed combination, and of its twin when that is next
@@ -426,37 +429,37 @@ typedef struct Batch { // roots of a listed combination, and of its twin when th
 } Batch;
 
 // Roots of the i-th listed combination, in their order.
-static int listed_roots(const LashPair* pair, LashPairWork* w, int i, const PairView* v,
+static int listed_roots(const LashPair* pair, LashPairWork* work, int i, const PairView* view,
                         double limit, Batch* batch, LashRoot** roots) {
-    const PairCombination* c = pair->combination + w->list[i];
+    const PairCombination* c = pair->combination + work->list[i];
     *roots = batch->roots[0];
     if (batch->second) {
         batch->second = false;
         *roots = batch->roots[1];
         return batch->count[1];
     }
-    if (c->rim && i + 1 < w->listed) {
-        const PairCombination* d = pair->combination + w->list[i + 1];
+    if (c->rim && i + 1 < work->listed) {
+        const PairCombination* d = pair->combination + work->list[i + 1];
         const LashFeature *a = pair->a.feature, *b = pair->b.feature;
         const LashFeature *fa[2] = {a + c->a, a + d->a}, *fb[2] = {b + c->b, b + d->b};
-        LashKernelQuery query = {.limit = limit, .a_b = &v->a_b};
-        batch->second = lash_kernel_rims(fa, fb, &v->b_a, &query, batch->roots, batch->count);
+        LashKernelQuery query = {.limit = limit, .a_b = &view->a_b};
+        batch->second = lash_kernel_rims(fa, fb, &view->b_a, &query, batch->roots, batch->count);
         if (batch->second) return batch->count[0];
     }
-    return combination_roots(pair, w, c, v, limit, w->travel, batch->roots[0]);
+    return combination_roots(pair, work, c, view, limit, work->travel, batch->roots[0]);
 }
 
 // Marks the roots that are much deeper than their features: one by one, the shallowest first, those
 // that another root stands for.
-static bool drop_deeper(LashPairWork* w) {
+static bool drop_deeper(LashPairWork* work) {
     double stands = 0; // depth of the roots that count
     bool any = false;
-    for (int i = 0; i < w->founds; ++i)
-        if (w->found[i].real == 0) stands = fmax(stands, -w->found[i].gap);
+    for (int i = 0; i < work->founds; ++i)
+        if (work->found[i].real == 0) stands = fmax(stands, -work->found[i].gap);
     for (;;) {
         Found* next = NULL;
-        for (int i = 0; i < w->founds; ++i) {
-            Found* f = w->found + i;
+        for (int i = 0; i < work->founds; ++i) {
+            Found* f = work->found + i;
             if (f->real == 0 || f->dropped) continue;
             f->dropped = f->real <= 2 * stands;
             any |= f->dropped;
@@ -469,13 +472,13 @@ static bool drop_deeper(LashPairWork* w) {
 }
 
 // Marks the shadowed roots that a shallower one nearby stands for, and those of drop_deeper.
-static bool drop_shadowed(LashPairWork* w) {
-    if (!w->shadows) return false;
-    bool any = drop_deeper(w);
-    for (int i = 0; i < w->founds; ++i) {
-        Found* f = w->found + i;
-        for (int k = 0; k < w->founds && f->shadowed && !f->dropped; ++k) {
-            const Found* g = w->found + k;
+static bool drop_shadowed(LashPairWork* work) {
+    if (!work->shadows) return false;
+    bool any = drop_deeper(work);
+    for (int i = 0; i < work->founds; ++i) {
+        Found* f = work->found + i;
+        for (int k = 0; k < work->founds && f->shadowed && !f->dropped; ++k) {
+            const Found* g = work->found + k;
             if (g->shadowed || g->dropped || !(g->gap <= 0 && g->gap > f->gap)) continue;
             f->dropped = vec3_distance(f->point_b, g->point_b) < f->near;
             any |= f->dropped;
@@ -484,17 +487,17 @@ static bool drop_shadowed(LashPairWork* w) {
     return any;
 }
 
-static bool is_double(LashPairWork* w, const LashRoot* r, double tolerance) {
-    w->borders |= r->boundary;
-    for (int i = 0; i < w->founds && w->borders; ++i) {
-        const Found* f = w->found + i;
+static bool is_double(LashPairWork* work, const LashRoot* r, double tolerance) {
+    work->borders |= r->boundary;
+    for (int i = 0; i < work->founds && work->borders; ++i) {
+        const Found* f = work->found + i;
         if (!f->boundary && !r->boundary) continue;
         double t = fmax(tolerance, f->tolerance);
         if (vec3_distance(f->point_a, r->point_a) <= t &&
             vec3_distance(f->point_b, r->point_b) <= t)
             return true;
     }
-    Found* f = w->found + w->founds++;
+    Found* f = work->found + work->founds++;
     f->point_a = r->point_a;
     f->point_b = r->point_b;
     f->gap = r->gap;
@@ -505,187 +508,196 @@ static bool is_double(LashPairWork* w, const LashRoot* r, double tolerance) {
 }
 
 // Is the root reported, for the time being? It is written at `slot`.
-static bool accepted(const LashPair* pair, LashPairWork* w, const PairCombination* c,
-                     const PairView* v, LashRoot* r, int slot) {
-    const LashFeature *a = pair->a.feature + c->a, *b = pair->b.feature + c->b;
+static bool accepted(const LashPair* pair, LashPairWork* work,
+                     const PairCombination* pair_combination, const PairView* view, LashRoot* r,
+                     int slot) {
+    const LashFeature *a = pair->a.feature + pair_combination->a,
+                      *b = pair->b.feature + pair_combination->b;
     PairVerdict verdict = {0};
-    if (r->gap < 0 && !pair_root_counts(&pair->a, &pair->b, c, v, r, &verdict)) {
-        w->deep += w->first && r->deep && verdict.inside;
+    if (r->gap < 0 && !pair_root_counts(&pair->a, &pair->b, pair_combination, view, r, &verdict)) {
+        work->deep += work->first && r->deep && verdict.inside;
         return false;
     }
-    if (r->deep || r->gap < -c->depth) { // deeper ones are listed by a query from scratch only
-        ++w->deep;
+    if (r->deep ||
+        r->gap < -pair_combination->depth) { // deeper ones are listed by a query from scratch only
+        ++work->deep;
         return false;
     }
-    if (is_double(w, r, 64 * (a->border > b->border ? a->border : b->border))) return false;
-    Found* f = w->found + w->founds - 1;
+    if (is_double(work, r, 64 * (a->border > b->border ? a->border : b->border))) return false;
+    Found* f = work->found + work->founds - 1;
     f->slot = slot;
     f->shadowed = verdict.shadowed;
     f->real = verdict.real;
-    w->shadows |= f->shadowed || f->real > 0;
+    work->shadows |= f->shadowed || f->real > 0;
     f->near = f->shadowed ? -8 * r->gap + 4 * sqrt(-r->gap * fmin(a->size, b->size)) : 0;
     return true;
 }
 
-static uint64_t slot_id(const LashPair* pair, const PairCombination* c, int slot) {
-    uint64_t a = pair->a.feature[c->a].code, b = pair->b.feature[c->b].code;
+static uint64_t slot_id(const LashPair* pair, const PairCombination* pair_combination, int slot) {
+    uint64_t a = pair->a.feature[pair_combination->a].code,
+             b = pair->b.feature[pair_combination->b].code;
     return a << 34 | b << 4 | (uint64_t)slot;
 }
 
-static void write_point(const LashPair* pair, const PairCombination* c, const PairView* v,
-                        const LashRoot* r, LashContactPoint* p) {
-    p->gap = r->gap + pair->offset;
-    p->normal = mat3_mul(v->world_b, r->normal);
-    p->point_a = vec3_add(v->b.r, mat3_mul(v->world_b, r->point_a));
-    p->point_b = vec3_add(v->b.r, mat3_mul(v->world_b, r->point_b));
-    p->id = slot_id(pair, c, r->slot);
+static void write_point(const LashPair* pair, const PairCombination* pair_combination,
+                        const PairView* view, const LashRoot* r, LashContactPoint* point) {
+    point->gap = r->gap + pair->offset;
+    point->normal = mat3_mul(view->world_b, r->normal);
+    point->point_a = vec3_add(view->b.r, mat3_mul(view->world_b, r->point_a));
+    point->point_b = vec3_add(view->b.r, mat3_mul(view->world_b, r->point_b));
+    point->id = slot_id(pair, pair_combination, r->slot);
 }
 
-static void write_second_order(const LashPair* pair, const PairCombination* c, const PairView* v,
-                               const LashRoot* r, LashContactPoint* p) {
-    lash_kernel_second_order(pair->a.feature + c->a, pair->b.feature + c->b, &v->b_a, r,
-                             &v->world_b, p);
+static void write_second_order(const LashPair* pair, const PairCombination* pair_combination,
+                               const PairView* view, const LashRoot* r, LashContactPoint* point) {
+    lash_kernel_second_order(pair->a.feature + pair_combination->a,
+                             pair->b.feature + pair_combination->b, &view->b_a, r, &view->world_b,
+                             point);
 }
 
 void lash_pair_second_order(const LashPair* pair, const LashPairRoots* roots, int slot,
                             LashContactPoint* point) {
     int k = roots->combination[slot];
     if (k < 0) return;
-    const PairCombination* c = pair->combination + k;
-    lash_kernel_second_order(pair->a.feature + c->a, pair->b.feature + c->b, &roots->b_a,
-                             roots->root + slot, &roots->world_b, point);
+    const PairCombination* pair_combination = pair->combination + k;
+    lash_kernel_second_order(pair->a.feature + pair_combination->a,
+                             pair->b.feature + pair_combination->b, &roots->b_a, roots->root + slot,
+                             &roots->world_b, point);
 }
 
 // Is combination i listed at this threshold of the expiry? Renews its bound when it is used up. A
 // bound cannot recover faster than the sides move: one that fell short by m is not looked at again
 // before the travel has grown by m.
-static bool is_near(const LashPair* pair, LashPairWork* w, const PairView* v, int i,
+static bool is_near(const LashPair* pair, LashPairWork* work, const PairView* view, int i,
                     double threshold) {
-    if (w->expiry[i] > threshold) return false;
-    if (w->travel < w->near_until[i]) return true;
-    const PairCombination* c = pair->combination + i;
-    w->expiry[i] =
-        w->travel + lash_feature_bound(pair->a.feature + c->a, pair->b.feature + c->b, &v->b_a);
-    w->near_until[i] = w->travel + (threshold - w->expiry[i]);
-    return w->expiry[i] <= threshold;
+    if (work->expiry[i] > threshold) return false;
+    if (work->travel < work->near_until[i]) return true;
+    const PairCombination* pair_combination = pair->combination + i;
+    work->expiry[i] =
+        work->travel + lash_feature_bound(pair->a.feature + pair_combination->a,
+                                          pair->b.feature + pair_combination->b, &view->b_a);
+    work->near_until[i] = work->travel + (threshold - work->expiry[i]);
+    return work->expiry[i] <= threshold;
 }
 
 // Renews used-up bounds; lists the combinations that may have a gap <= limit: their distance is at
 // most the limit or, with deep > 0, they may be in penetration down to deep times the reach. Sets
 // w->bound.
-static void list_near(const LashPair* pair, LashPairWork* w, const PairView* v, double limit,
+static void list_near(const LashPair* pair, LashPairWork* work, const PairView* view, double limit,
                       double deep) {
     // Bounds are of unsigned distances: with a positive offset the sides may be in each other by
     // that much without touching, and a set of faces has no inside that would tell.
     double inside = deep > 0 ? deep * pair->depth : fmax(0, pair->offset);
     if (deep == 0 && pair->offset > 0) limit += 2 * pair->offset;
-    w->listed = 0;
-    if (w->travel >= w->all_near_until) {
-        double bound = lash_feature_bound(&pair->a.all, &pair->b.all, &v->b_a);
-        w->all_near_until = w->travel + (fmax(limit, inside) - bound);
+    work->listed = 0;
+    if (work->travel >= work->all_near_until) {
+        double bound = lash_feature_bound(&pair->a.all, &pair->b.all, &view->b_a);
+        work->all_near_until = work->travel + (fmax(limit, inside) - bound);
         if (bound > limit && bound > inside) {
-            w->bound = bound + pair->offset;
+            work->bound = bound + pair->offset;
             return;
         }
     }
-    double first = INFINITY, near = limit + w->travel;
+    double first = INFINITY, near = limit + work->travel;
     for (int k = 0; k < pair->blocks; ++k) {
-        if (w->block_expiry[k] > near && (deep == 0 || w->block_depth[k] > w->travel)) {
-            first = fmin(first, w->block_expiry[k]);
+        if (work->block_expiry[k] > near && (deep == 0 || work->block_depth[k] > work->travel)) {
+            first = fmin(first, work->block_expiry[k]);
             continue;
         }
         double block = INFINITY, depth = INFINITY;
         int end = BLOCK * (k + 1) < pair->combinations ? BLOCK * (k + 1) : pair->combinations;
         for (int i = BLOCK * k; i < end; ++i) {
             double most = fmax(1, deep) * pair->combination[i].depth;
-            double threshold = deep > 0 ? fmax(near, w->travel + most) : near;
-            if (is_near(pair, w, v, i, threshold)) w->list[w->listed++] = i;
-            block = fmin(block, w->expiry[i]);
-            depth = fmin(depth, w->expiry[i] - most);
+            double threshold = deep > 0 ? fmax(near, work->travel + most) : near;
+            if (is_near(pair, work, view, i, threshold)) work->list[work->listed++] = i;
+            block = fmin(block, work->expiry[i]);
+            depth = fmin(depth, work->expiry[i] - most);
         }
-        w->block_expiry[k] = block;
-        w->block_depth[k] = depth;
+        work->block_expiry[k] = block;
+        work->block_depth[k] = depth;
         first = fmin(first, block);
     }
-    first -= w->travel;
-    w->bound = first > fmax(0, pair->offset) ? first + pair->offset
-                                             : -INFINITY; // touching: nothing is known
+    first -= work->travel;
+    work->bound = first > fmax(0, pair->offset) ? first + pair->offset
+                                                : -INFINITY; // touching: nothing is known
 }
 
 // LASH_QUERY_OCCT: may the boxes be nearer than the limit? Sets w->bound.
-static bool occt_is_near(const LashPair* pair, LashPairWork* w, const PairView* v, double limit) {
-    double bound = lash_feature_bound(&pair->a.all, &pair->b.all, &v->b_a);
-    w->listed = w->beyond = 0;
-    w->occt_failed = false;
-    w->bound = bound > 0 ? bound + pair->offset : -INFINITY;
+static bool occt_is_near(const LashPair* pair, LashPairWork* work, const PairView* view,
+                         double limit) {
+    double bound = lash_feature_bound(&pair->a.all, &pair->b.all, &view->b_a);
+    work->listed = work->beyond = 0;
+    work->occt_failed = false;
+    work->bound = bound > 0 ? bound + pair->offset : -INFINITY;
     return bound <= limit || bound <= 0;
 }
 
 // The one point; false: no answer. *any: there is a point, with the offset.
-static bool occt_point(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
+static bool occt_point(const LashPair* pair, LashPairWork* work, Pose world_a, Pose world_b,
                        LashContactPoint* point, bool* any) {
     Pose a = pose_mul(world_a, pair->a.body_shape), b = pose_mul(world_b, pair->b.body_shape);
     LashOcctState state = LASH_OCCT_UNKNOWN;
-    bool ok = lash_pair_occt_point(pair->occt, w->occt, a, b, point, &state);
+    bool ok = lash_pair_occt_point(pair->occt, work->occt, a, b, point, &state);
     *any = ok && state != LASH_OCCT_UNKNOWN;
-    w->beyond = ok && state != LASH_OCCT_APART;
-    w->occt_failed = !ok;
+    work->beyond = ok && state != LASH_OCCT_APART;
+    work->occt_failed = !ok;
     point->gap += pair->offset;
     return ok;
 }
 
-static int occt_query(const LashPair* pair, LashPairWork* w, const PairView* v, Pose world_a,
+static int occt_query(const LashPair* pair, LashPairWork* work, const PairView* view, Pose world_a,
                       Pose world_b, double activation, LashContactPoint* points, int capacity) {
     LashContactPoint point;
     bool any = false;
-    w->slots = 0;
-    if (!occt_is_near(pair, w, v, activation - pair->offset)) return 0;
-    if (!occt_point(pair, w, world_a, world_b, &point, &any)) w->bound = -INFINITY;
+    work->slots = 0;
+    if (!occt_is_near(pair, work, view, activation - pair->offset)) return 0;
+    if (!occt_point(pair, work, world_a, world_b, &point, &any)) work->bound = -INFINITY;
     if (!any || point.gap > activation) return 0;
     if (capacity > 0) points[0] = point;
     return 1;
 }
 
-int lash_pair_query(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
+int lash_pair_query(const LashPair* pair, LashPairWork* work, Pose world_a, Pose world_b,
                     double activation, LashContactPoint* points, int capacity) {
     PairView v = view_of(pair, world_a, world_b);
     double limit = activation - pair->offset;
-    w->flat = 0;
+    work->flat = 0;
     if (pair->occt != NULL)
-        return occt_query(pair, w, &v, world_a, world_b, activation, points, capacity);
+        return occt_query(pair, work, &v, world_a, world_b, activation, points, capacity);
     // The first one looks twice as deep: a start below the reach is told (beyond_reach) instead of
     // taken for one apart.
-    bool first = !w->started;
-    w->first = first;
-    advance(w, &v);
-    list_near(pair, w, &v, fmax(limit, 0), first ? 2 : 1);
-    if (first) forget_near(w);
-    w->slots = w->founds = w->deep = 0;
-    w->borders = w->shadows = false; // ends the current step
+    bool first = !work->started;
+    work->first = first;
+    advance(work, &v);
+    list_near(pair, work, &v, fmax(limit, 0), first ? 2 : 1);
+    if (first) forget_near(work);
+    work->slots = work->founds = work->deep = 0;
+    work->borders = work->shadows = false; // ends the current step
     v.world_b = quat_matrix(v.b.rot);
     int count = 0;
     Batch batch;
     batch.second = false;
-    for (int i = 0; i < w->listed; ++i) {
-        const PairCombination* c = pair->combination + w->list[i];
+    for (int i = 0; i < work->listed; ++i) {
+        const PairCombination* pair_combination = pair->combination + work->list[i];
         LashRoot* roots;
-        int n = listed_roots(pair, w, i, &v, fmax(limit, 0), &batch, &roots);
+        int n = listed_roots(pair, work, i, &v, fmax(limit, 0), &batch, &roots);
         for (int k = 0; k < n; ++k) {
-            if (roots[k].gap > fmax(limit, 0) || !accepted(pair, w, c, &v, roots + k, count))
+            if (roots[k].gap > fmax(limit, 0) ||
+                !accepted(pair, work, pair_combination, &v, roots + k, count))
                 continue;
             if (count < capacity) {
-                write_point(pair, c, &v, roots + k, points + count);
-                write_second_order(pair, c, &v, roots + k, points + count);
+                write_point(pair, pair_combination, &v, roots + k, points + count);
+                write_second_order(pair, pair_combination, &v, roots + k, points + count);
             }
             ++count;
         }
     }
-    w->listed = 0;
-    w->beyond = count == 0 ? w->deep : 0;
-    if (!drop_shadowed(w) && limit >= 0) return count;
+    work->listed = 0;
+    work->beyond = count == 0 ? work->deep : 0;
+    if (!drop_shadowed(work) && limit >= 0) return count;
     int kept = 0;
     for (int i = 0; i < count; ++i) {
-        if (w->found[i].dropped || w->found[i].gap > limit) continue;
+        if (work->found[i].dropped || work->found[i].gap > limit) continue;
         if (i < capacity) points[kept] = points[i];
         ++kept;
     }
@@ -694,34 +706,39 @@ int lash_pair_query(const LashPair* pair, LashPairWork* w, Pose world_a, Pose wo
 
 // ---- a time step ------------------------------------------------------------------------------
 
-int lash_pair_collect(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
+int lash_pair_collect(const LashPair* pair, LashPairWork* work, Pose world_a, Pose world_b,
                       LashMotion motion_a, LashMotion motion_b, double activation) {
     PairView v = view_of(pair, world_a, world_b);
     double moved = motion_a.translation + pair->a.radius * motion_a.rotation +
                    motion_b.translation + pair->b.radius * motion_b.rotation;
-    w->limit = activation - pair->offset;
-    w->moved = moved;
-    w->world_a = world_a;
-    w->world_b = world_b;
-    w->motion_a = motion_a;
-    w->motion_b = motion_b;
-    w->slots = 0;
+    work->limit = activation - pair->offset;
+    work->moved = moved;
+    work->world_a = world_a;
+    work->world_b = world_b;
+    work->motion_a = motion_a;
+    work->motion_b = motion_b;
+    work->slots = 0;
     if (pair->occt != NULL) {
-        if (occt_is_near(pair, w, &v, w->limit + moved)) w->id[w->slots++] = 1;
-        return w->slots;
+        if (occt_is_near(pair, work, &v, work->limit + moved)) work->id[work->slots++] = 1;
+        return work->slots;
     }
-    advance(w, &v);
-    list_near(pair, w, &v, w->limit + moved, 0);
-    for (int i = 0; i < w->listed; ++i) {
-        const PairCombination* c = pair->combination + w->list[i];
-        for (int k = 0; k < c->slots; ++k) w->id[w->slots++] = slot_id(pair, c, k);
-        if (c->warm < 0 || w->travel + moved <= w->searched[c->warm]) continue;
+    advance(work, &v);
+    list_near(pair, work, &v, work->limit + moved, 0);
+    for (int i = 0; i < work->listed; ++i) {
+        const PairCombination* pair_combination = pair->combination + work->list[i];
+        for (int k = 0; k < pair_combination->slots; ++k)
+            work->id[work->slots++] = slot_id(pair, pair_combination, k);
+        if (pair_combination->warm < 0 ||
+            work->travel + moved <= work->searched[pair_combination->warm])
+            continue;
         LashRoot roots[LASH_MAX_POINTS]; // free: one search that holds for the whole step
-        w->searched[c->warm] = -INFINITY;
-        combination_roots(pair, w, c, &v, w->limit + moved, w->travel, roots);
-        w->searched[c->warm] = fmax(w->searched[c->warm], w->travel + moved);
+        work->searched[pair_combination->warm] = -INFINITY;
+        combination_roots(pair, work, pair_combination, &v, work->limit + moved, work->travel,
+                          roots);
+        work->searched[pair_combination->warm] =
+            fmax(work->searched[pair_combination->warm], work->travel + moved);
     }
-    return w->slots;
+    return work->slots;
 }
 
 bool lash_motion_within(const Pose* from, const Pose* to, LashMotion m) {
@@ -734,36 +751,37 @@ bool lash_motion_within(const Pose* from, const Pose* to, LashMotion m) {
     return 2 * atan2(sqrt(ss), fabs(d.w)) <= most; // a bound from above would refuse the last of it
 }
 
-static bool occt_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
+static bool occt_evaluate(const LashPair* pair, LashPairWork* work, Pose world_a, Pose world_b,
                           double* gap, const uint8_t* wanted, LashContactPoint* points) {
     LashContactPoint point;
     bool any = false;
-    if (w->slots == 0) return true;
-    if (!occt_point(pair, w, world_a, world_b, &point, &any)) return false;
+    if (work->slots == 0) return true;
+    if (!occt_point(pair, work, world_a, world_b, &point, &any)) return false;
     gap[0] = any ? point.gap : INFINITY;
     if (any && points != NULL && (wanted == NULL || wanted[0])) points[0] = point;
     return true;
 }
 
-bool lash_pair_evaluate(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
+bool lash_pair_evaluate(const LashPair* pair, LashPairWork* work, Pose world_a, Pose world_b,
                         double* gap, const uint8_t* wanted, LashContactPoint* points) {
-    return lash_motion_within(&w->world_a, &world_a, w->motion_a) &&
-           lash_motion_within(&w->world_b, &world_b, w->motion_b) &&
-           lash_pair_evaluate_roots(pair, w, world_a, world_b, gap, wanted, points, NULL);
+    return lash_motion_within(&work->world_a, &world_a, work->motion_a) &&
+           lash_motion_within(&work->world_b, &world_b, work->motion_b) &&
+           lash_pair_evaluate_roots(pair, work, world_a, world_b, gap, wanted, points, NULL);
 }
 
-bool lash_pair_evaluate_roots(const LashPair* pair, LashPairWork* w, Pose world_a, Pose world_b,
+bool lash_pair_evaluate_roots(const LashPair* pair, LashPairWork* work, Pose world_a, Pose world_b,
                               double* gap, const uint8_t* wanted, LashContactPoint* points,
                               LashPairRoots* kept) {
-    LASH_ASSERT(kept == NULL || kept->slots >= w->slots);
+    LASH_ASSERT(kept == NULL || kept->slots >= work->slots);
     if (pair->occt != NULL) {
         if (kept != NULL) kept->combination[0] = -1;
-        return occt_evaluate(pair, w, world_a, world_b, gap, wanted, points);
+        return occt_evaluate(pair, work, world_a, world_b, gap, wanted, points);
     }
     PairView v = view_of(pair, world_a, world_b);
-    double limit = fabs(w->limit) + 2 * w->moved; // what is farther cannot touch within the promise
-    w->flat = FLAT;
-    w->first = false;
+    double limit =
+        fabs(work->limit) + 2 * work->moved; // what is farther cannot touch within the promise
+    work->flat = FLAT;
+    work->first = false;
     if (points != NULL) v.world_b = quat_matrix(v.b.rot);
     if (kept != NULL) {
         kept->b_a = v.b_a;
@@ -772,45 +790,45 @@ bool lash_pair_evaluate_roots(const LashPair* pair, LashPairWork* w, Pose world_
     int first = 0;
     Batch batch;
     batch.second = false;
-    w->founds = w->deep = 0;
-    w->borders = w->shadows = false;
-    for (int i = 0; i < w->listed; ++i) {
-        const PairCombination* c = pair->combination + w->list[i];
+    work->founds = work->deep = 0;
+    work->borders = work->shadows = false;
+    for (int i = 0; i < work->listed; ++i) {
+        const PairCombination* pair_combination = pair->combination + work->list[i];
         LashRoot* roots;
-        for (int k = 0; k < c->slots; ++k) gap[first + k] = INFINITY;
-        int n = listed_roots(pair, w, i, &v, limit, &batch, &roots);
+        for (int k = 0; k < pair_combination->slots; ++k) gap[first + k] = INFINITY;
+        int n = listed_roots(pair, work, i, &v, limit, &batch, &roots);
         for (int k = 0; k < n; ++k) {
             int slot = first + roots[k].slot;
-            if (!accepted(pair, w, c, &v, roots + k, slot)) continue;
+            if (!accepted(pair, work, pair_combination, &v, roots + k, slot)) continue;
             gap[slot] = roots[k].gap + pair->offset;
             if (points == NULL || (wanted != NULL && !wanted[slot])) continue;
-            write_point(pair, c, &v, roots + k, points + slot);
+            write_point(pair, pair_combination, &v, roots + k, points + slot);
             if (kept != NULL) {
                 kept->root[slot] = roots[k];
-                kept->combination[slot] = w->list[i];
+                kept->combination[slot] = work->list[i];
             } else
-                write_second_order(pair, c, &v, roots + k, points + slot);
+                write_second_order(pair, pair_combination, &v, roots + k, points + slot);
         }
-        first += c->slots;
+        first += pair_combination->slots;
     }
-    w->beyond = w->founds == 0 ? w->deep : 0;
-    if (drop_shadowed(w))
-        for (int i = 0; i < w->founds; ++i)
-            if (w->found[i].dropped) gap[w->found[i].slot] = INFINITY;
+    work->beyond = work->founds == 0 ? work->deep : 0;
+    if (drop_shadowed(work))
+        for (int i = 0; i < work->founds; ++i)
+            if (work->found[i].dropped) gap[work->found[i].slot] = INFINITY;
     return true;
 }
 
 // ---- travel -----------------------------------------------------------------------------------
 
-void lash_travel_start(LashTravel* t, Pose world_body, double radius) {
-    t->last = world_body;
-    t->radius = radius;
-    t->sum = 0;
+void lash_travel_start(LashTravel* travel, Pose world_body, double radius) {
+    travel->last = world_body;
+    travel->radius = radius;
+    travel->sum = 0;
 }
 
-void lash_travel_move(LashTravel* t, Pose world_body) {
-    double d = vec3_distance(t->last.r, world_body.r);
-    double angle = lash_rotation_angle(t->last.rot, world_body.rot);
-    t->sum += (d + t->radius * angle) * (1 + 1e-12);
-    t->last = world_body;
+void lash_travel_move(LashTravel* travel, Pose world_body) {
+    double d = vec3_distance(travel->last.r, world_body.r);
+    double angle = lash_rotation_angle(travel->last.rot, world_body.rot);
+    travel->sum += (d + travel->radius * angle) * (1 + 1e-12);
+    travel->last = world_body;
 }

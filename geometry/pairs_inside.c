@@ -50,14 +50,15 @@ static bool neighbor_is_nearer(const PairSide* side, int face, Vec3 point, doubl
 }
 
 // point: of the other feature f, in the side's frame.
-static bool owned_by_neighbor(const PairSide* side, int face, const LashFeature* f, Vec3 point) {
-    return pair_is_point(f) && pair_has_neighbors(side, face) &&
+static bool owned_by_neighbor(const PairSide* side, int face, const LashFeature* feature,
+                              Vec3 point) {
+    return pair_is_point(feature) && pair_has_neighbors(side, face) &&
            neighbor_is_nearer(side, face, point, 1);
 }
 
 // Edges and faces have many points; their neighbours usually have roots of their own.
-static bool is_shadowed(const PairSide* side, int face, const LashFeature* f, Vec3 point) {
-    return !pair_is_point(f) && pair_has_neighbors(side, face) &&
+static bool is_shadowed(const PairSide* side, int face, const LashFeature* feature, Vec3 point) {
+    return !pair_is_point(feature) && pair_has_neighbors(side, face) &&
            neighbor_is_nearer(side, face, point, 0.5);
 }
 
@@ -101,13 +102,13 @@ static bool look_at_point(const Inside* in, double depth, Deepest* best) {
 
 // Of the root's point, beyond an end that of the end.
 static double parameter_of(const Inside* in) {
-    const LashFeature* f = in->f;
-    if (f->skeleton == LASH_SKELETON_CURVE) return in->t[0];
-    double u = lash_feature_parameter(f, lash_place_inverse(in->place, in->point));
-    if (f->skeleton == LASH_SKELETON_LINE) return fmax(f->t0, fmin(f->t1, u));
-    u -= 2 * LASH_PI * floor((u - f->t0) / (2 * LASH_PI));
-    if (f->closed || u <= f->t1) return u;
-    return u - f->t1 < f->t0 + 2 * LASH_PI - u ? f->t1 : f->t0;
+    const LashFeature* feature = in->f;
+    if (feature->skeleton == LASH_SKELETON_CURVE) return in->t[0];
+    double u = lash_feature_parameter(feature, lash_place_inverse(in->place, in->point));
+    if (feature->skeleton == LASH_SKELETON_LINE) return fmax(feature->t0, fmin(feature->t1, u));
+    u -= 2 * LASH_PI * floor((u - feature->t0) / (2 * LASH_PI));
+    if (feature->closed || u <= feature->t1) return u;
+    return u - feature->t1 < feature->t0 + 2 * LASH_PI - u ? feature->t1 : feature->t0;
 }
 
 typedef struct Line { // an upper bound of the depth along an edge: depth + slope (u - at)
@@ -154,15 +155,16 @@ static void look_along_edge(const Inside* in, const LashEdge* e, double s, doubl
 // The vertex of a root on a face, not nearest to it: are all its edges above, and some of one
 // half as deep as the root inside? m: outward direction of the vertex, its own frame.
 static bool corner_is_inside(const Inside* in, Vec3 m, double depth) {
-    const LashFeature* f = in->f;
-    const LashShape* s = f->shape;
+    const LashFeature* feature = in->f;
+    const LashShape* s = feature->shape;
     Deepest best = {.depth = -1};
     bool border = false;
     if (in->solid == NULL || in->other->kind != LASH_FEATURE_FACE) return false;
-    if (!lash_feature_owns(f, f->origin, NULL, m, LASH_BORDER_ANGLE, NULL, &border)) return false;
-    for (int k = 0; k < f->vertex->edges && best.depth < HALF * depth; ++k) {
-        const LashEdge* e = s->edge + s->vertex_edge[f->vertex->first_edge + k];
-        bool first = s->vertex + e->vertex[0] == f->vertex;
+    if (!lash_feature_owns(feature, feature->origin, NULL, m, LASH_BORDER_ANGLE, NULL, &border))
+        return false;
+    for (int k = 0; k < feature->vertex->edges && best.depth < HALF * depth; ++k) {
+        const LashEdge* e = s->edge + s->vertex_edge[feature->vertex->first_edge + k];
+        bool first = s->vertex + e->vertex[0] == feature->vertex;
         look_along_edge(in, e, first ? e->t0 : e->t1, depth, HALF * depth, &best);
     }
     return best.depth >= HALF * depth;
@@ -171,10 +173,11 @@ static bool corner_is_inside(const Inside* in, Vec3 m, double depth) {
 // A vertex below two faces with a reentrant edge between them, and its foot beyond the edge: the
 // nearest boundary point is on the edge.
 static bool nearest_is_edge(const Inside* in, double depth, Deepest* best) {
-    const LashFeature* f = in->other;
+    const LashFeature* feature = in->other;
     LashSolidFoot foot;
-    if (f->concave_edges == 0 || f->face->type == LASH_FREEFORM) return false;
-    if (lash_trim_point(f->shape, f->face, in->foot, f->border) != LASH_OUTSIDE) return false;
+    if (feature->concave_edges == 0 || feature->face->type == LASH_FREEFORM) return false;
+    if (lash_trim_point(feature->shape, feature->face, in->foot, feature->border) != LASH_OUTSIDE)
+        return false;
     if (!lash_solid_nearest(in->solid, in->point, 1.5 * depth, &foot)) return false;
     if (!foot.inside || foot.edge < 0) return false;
     *best = (Deepest){foot.distance, in->point, foot, in};
@@ -189,23 +192,23 @@ static bool is_chosen(const Inside* in, const LashSolidFoot* foot) {
 }
 
 // The root goes to the point's nearest boundary. of_a: the point is one of a.
-static void move_root(LashRoot* r, const Deepest* deepest, bool of_a, const LashPlacement* b_a) {
+static void move_root(LashRoot* root, const Deepest* deepest, bool of_a, const LashPlacement* b_a) {
     Vec3 point = deepest->point, foot = deepest->foot.foot, n = deepest->foot.normal;
-    r->gap = -deepest->depth;
-    r->boundary = true; // the other face finds it, too
-    r->point_a = of_a ? point : lash_place(b_a, foot);
-    r->point_b = of_a ? foot : lash_place(b_a, point);
-    r->normal = of_a ? n : vec3_neg(mat3_mul(b_a->rot, n));
+    root->gap = -deepest->depth;
+    root->boundary = true; // the other face finds it, too
+    root->point_a = of_a ? point : lash_place(b_a, foot);
+    root->point_b = of_a ? foot : lash_place(b_a, point);
+    root->normal = of_a ? n : vec3_neg(mat3_mul(b_a->rot, n));
 }
 
 // Both features of a root deeper than SHALLOW, at least one of them to be looked at.
 static bool counts_in_solids(const Inside in[2], const bool test[2], const LashPlacement* b_a,
-                             LashRoot* r, PairVerdict* verdict) {
+                             LashRoot* root, PairVerdict* verdict) {
     const LashFeature *fa = in[0].f, *fb = in[1].f;
-    double depth = -r->gap, enough = HALF * depth;
+    double depth = -root->gap, enough = HALF * depth;
     bool vertex = fa->kind == LASH_FEATURE_VERTEX || fb->kind == LASH_FEATURE_VERTEX;
     bool edges = fa->kind == LASH_FEATURE_EDGE && fb->kind == LASH_FEATURE_EDGE;
-    bool along = edges || r->beyond; // the root's point is not one to be looked at
+    bool along = edges || root->beyond; // the root's point is not one to be looked at
     if (vertex) enough = depth * (1 - 1e-8) - ROUNDING * fmax(fa->size, fb->size);
     Deepest best = {.depth = -1};
     bool outside = false;
@@ -220,39 +223,42 @@ static bool counts_in_solids(const Inside in[2], const bool test[2], const LashP
     bool shallower = best.depth < enough;
     verdict->inside = best.depth > 0;
     if (vertex && (outside || shallower)) {
-        if (fa->kind != LASH_FEATURE_VERTEX) return corner_is_inside(in + 1, r->normal, depth);
-        return corner_is_inside(in, vec3_neg(mat3_mul_transposed(b_a->rot, r->normal)), depth);
+        if (fa->kind != LASH_FEATURE_VERTEX) return corner_is_inside(in + 1, root->normal, depth);
+        return corner_is_inside(in, vec3_neg(mat3_mul_transposed(b_a->rot, root->normal)), depth);
     }
     if (shallower && best.depth < fmax(SHALLOW, LEAST * depth)) return false;
     if (shallower) verdict->real = best.depth;
     if (shallower) return is_chosen(best.in, &best.foot);
     if (vertex && best.in->other->kind == LASH_FEATURE_FACE &&
         nearest_is_edge(best.in, depth, &best))
-        move_root(r, &best, best.in == in, b_a);
+        move_root(root, &best, best.in == in, b_a);
     return true;
 }
 
-bool pair_root_counts(const PairSide* a, const PairSide* b, const PairCombination* c,
-                      const PairView* v, LashRoot* r, PairVerdict* verdict) {
-    const LashFeature *fa = a->feature + c->a, *fb = b->feature + c->b;
-    const LashSolid *solid_a = a->solid[c->a], *solid_b = b->solid[c->b];
+bool pair_root_counts(const PairSide* a, const PairSide* b, const PairCombination* combination,
+                      const PairView* view, LashRoot* root, PairVerdict* verdict) {
+    const LashFeature *fa = a->feature + combination->a, *fb = b->feature + combination->b;
+    const LashSolid *solid_a = a->solid[combination->a], *solid_b = b->solid[combination->b];
     const bool faces = fa->kind == LASH_FEATURE_FACE && fb->kind == LASH_FEATURE_FACE;
     bool test[2] = {fa->kind != LASH_FEATURE_FACE || faces, fb->kind != LASH_FEATURE_FACE || faces};
     if ((test[0] && solid_b == NULL) || (test[1] && solid_a == NULL)) {
-        if (c->medial && (owned_by_neighbor(b, c->b, fa, lash_place(&v->b_a, fa->origin)) ||
-                          owned_by_neighbor(a, c->a, fb, lash_place(&v->a_b, fb->origin))))
+        if (combination->medial &&
+            (owned_by_neighbor(b, combination->b, fa, lash_place(&view->b_a, fa->origin)) ||
+             owned_by_neighbor(a, combination->a, fb, lash_place(&view->a_b, fb->origin))))
             return false;
-        verdict->shadowed = r->shadowed || is_shadowed(b, c->b, fa, r->point_a) ||
-                            is_shadowed(a, c->a, fb, lash_place(&v->a_b, r->point_b));
+        verdict->shadowed =
+            root->shadowed || is_shadowed(b, combination->b, fa, root->point_a) ||
+            is_shadowed(a, combination->a, fb, lash_place(&view->a_b, root->point_b));
     }
     test[0] = test[0] && solid_b != NULL;
     test[1] = test[1] && solid_a != NULL;
-    if (!test[0] && !test[1]) return !r->beyond;
-    if (r->gap > -SHALLOW) return true;
-    Vec3 a_in_a = lash_place(&v->a_b, r->point_a), b_in_a = lash_place(&v->a_b, r->point_b);
+    if (!test[0] && !test[1]) return !root->beyond;
+    if (root->gap > -SHALLOW) return true;
+    Vec3 a_in_a = lash_place(&view->a_b, root->point_a),
+         b_in_a = lash_place(&view->a_b, root->point_b);
     const Inside in[2] = {
-        {fa, fb, solid_b, b->chosen, &v->b_a, r->point_a, r->point_b, r->t_a},
-        {fb, fa, solid_a, a->chosen, &v->a_b, b_in_a, a_in_a, r->t_b},
+        {fa, fb, solid_b, b->chosen, &view->b_a, root->point_a, root->point_b, root->t_a},
+        {fb, fa, solid_a, a->chosen, &view->a_b, b_in_a, a_in_a, root->t_b},
     };
-    return counts_in_solids(in, test, &v->b_a, r, verdict);
+    return counts_in_solids(in, test, &view->b_a, root, verdict);
 }

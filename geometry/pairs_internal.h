@@ -51,8 +51,8 @@ typedef struct PairView { // poses of one call
 } PairView;
 
 // A vertex or convex ball.
-static inline bool pair_is_point(const LashFeature* f) {
-    return f->skeleton == LASH_SKELETON_POINT && f->side > 0;
+static inline bool pair_is_point(const LashFeature* feature) {
+    return feature->skeleton == LASH_SKELETON_POINT && feature->side > 0;
 }
 
 static inline bool pair_has_neighbors(const PairSide* side, int feature) {
@@ -68,7 +68,7 @@ typedef struct PairVerdict { // on a root in penetration
 } PairVerdict;
 
 // In penetration: does the root count? It may be moved to where its point is really nearest.
-bool pair_root_counts(const PairSide* a, const PairSide* b, const PairCombination* c,
-                      const PairView* v, LashRoot* root, PairVerdict* verdict);
+bool pair_root_counts(const PairSide* a, const PairSide* b, const PairCombination* combination,
+                      const PairView* view, LashRoot* root, PairVerdict* verdict);
 
 #endif

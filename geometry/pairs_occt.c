@@ -78,37 +78,37 @@ const LashError* lash_pair_occt_error(const LashPairOcctWork* work) {
     return &work->error;
 }
 
-bool lash_pair_occt_point(const LashPairOcct* pair, LashPairOcctWork* w, Pose world_a, Pose world_b,
-                          LashContactPoint* p, LashOcctState* state) {
+bool lash_pair_occt_point(const LashPairOcct* pair, LashPairOcctWork* work, Pose world_a,
+                          Pose world_b, LashContactPoint* point, LashOcctState* state) {
     LashOcctAnswer answer;
-    w->error = (LashError){0};
-    if (w->query == NULL)
-        w->query = lash_occt_query_open(&pair->side[0], &pair->side[1], &w->error);
-    if (w->query == NULL ||
-        !lash_occt_query_distance(w->query, world_a, world_b, &answer, &w->error)) {
-        if (w->error.status == LASH_ERROR_CAD) { // it died: the next question starts another one
-            lash_occt_query_close(w->query);
-            w->query = NULL;
+    work->error = (LashError){0};
+    if (work->query == NULL)
+        work->query = lash_occt_query_open(&pair->side[0], &pair->side[1], &work->error);
+    if (work->query == NULL ||
+        !lash_occt_query_distance(work->query, world_a, world_b, &answer, &work->error)) {
+        if (work->error.status == LASH_ERROR_CAD) { // it died: the next question starts another one
+            lash_occt_query_close(work->query);
+            work->query = NULL;
         }
         return false;
     }
-    memset(p, 0, sizeof *p);
-    p->id = 1;
-    p->point_a = answer.point_a;
-    p->point_b = answer.point_b;
-    p->a.X[0] = p->a.X[3] = p->b.X[0] = p->b.X[3] = 1;
+    memset(point, 0, sizeof *point);
+    point->id = 1;
+    point->point_a = answer.point_a;
+    point->point_b = answer.point_b;
+    point->a.X[0] = point->a.X[3] = point->b.X[0] = point->b.X[3] = 1;
     if (answer.distance > MEETS) {
         Vec3 w_ab = vec3_sub(answer.point_a, answer.point_b);
-        p->normal = vec3_normalize(w_ab);
-        p->gap = answer.distance;
-        w->normal = quat_rotate_inverse(world_b.rot, p->normal);
-        w->has_normal = true;
+        point->normal = vec3_normalize(w_ab);
+        point->gap = answer.distance;
+        work->normal = quat_rotate_inverse(world_b.rot, point->normal);
+        work->has_normal = true;
         *state = LASH_OCCT_APART;
         return true;
     }
-    *state = w->has_normal ? LASH_OCCT_MEETS : LASH_OCCT_UNKNOWN;
-    p->normal = quat_rotate(world_b.rot, w->normal);
-    p->point_a = p->point_b; // the gap is the distance along the normal: 0
+    *state = work->has_normal ? LASH_OCCT_MEETS : LASH_OCCT_UNKNOWN;
+    point->normal = quat_rotate(world_b.rot, work->normal);
+    point->point_a = point->point_b; // the gap is the distance along the normal: 0
     return true;
 }
 

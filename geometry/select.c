@@ -50,18 +50,20 @@ static void append(Text* text, const char* item) {
     text->left -= n;
 }
 
-static bool in_part(const LashFace* f, int part) {
-    return part == LASH_ANY_PART || f->part == part;
+static bool in_part(const LashFace* face, int part) {
+    return part == LASH_ANY_PART || face->part == part;
 }
 
-static void describe(const LashShape* shape, const LashFace* f, char* out, size_t size) {
+static void describe(const LashShape* shape, const LashFace* face, char* out, size_t size) {
     char radius[40] = "", name[64] = "", part[64] = "";
-    if (f->type != LASH_PLANE && f->type != LASH_FREEFORM)
-        snprintf(radius, sizeof radius, " r %.6g mm", 1e3 * f->radius);
-    if (f->name != 0) snprintf(name, sizeof name, " '%.40s'", lash_shape_string(shape, f->name));
+    if (face->type != LASH_PLANE && face->type != LASH_FREEFORM)
+        snprintf(radius, sizeof radius, " r %.6g mm", 1e3 * face->radius);
+    if (face->name != 0)
+        snprintf(name, sizeof name, " '%.40s'", lash_shape_string(shape, face->name));
     if (shape->parts > 1)
-        snprintf(part, sizeof part, "%.40s:", lash_shape_string(shape, shape->part[f->part].name));
-    snprintf(out, size, "%s%d%s (%s%s)", part, f->index, name, type_names[f->type], radius);
+        snprintf(part, sizeof part,
+                 "%.40s:", lash_shape_string(shape, shape->part[face->part].name));
+    snprintf(out, size, "%s%d%s (%s%s)", part, face->index, name, type_names[face->type], radius);
 }
 
 // "face 3 'bore' (cylinder r 5 mm), 7 (plane)": the faces in rows[], as many as fit.
@@ -193,42 +195,44 @@ double lash_face_mesh_distance(const LashShape* shape, int face, Vec3 p) {
     return best;
 }
 
-static bool radius_fits(const LashFace* f, double radius, double tolerance) {
+static bool radius_fits(const LashFace* face, double radius, double tolerance) {
     if (radius <= 0) return true;
-    if (f->type == LASH_PLANE || f->type == LASH_FREEFORM) return false;
-    if (f->type == LASH_CONE) {
-        double a = f->radius + f->v0 * sin(f->half_angle);
-        double b = f->radius + f->v1 * sin(f->half_angle);
+    if (face->type == LASH_PLANE || face->type == LASH_FREEFORM) return false;
+    if (face->type == LASH_CONE) {
+        double a = face->radius + face->v0 * sin(face->half_angle);
+        double b = face->radius + face->v1 * sin(face->half_angle);
         return radius >= fmin(a, b) - tolerance && radius <= fmax(a, b) + tolerance;
     }
-    return fabs(f->radius - radius) <= tolerance ||
-           (f->type == LASH_TORUS && fabs(f->radius2 - radius) <= tolerance);
+    return fabs(face->radius - radius) <= tolerance ||
+           (face->type == LASH_TORUS && fabs(face->radius2 - radius) <= tolerance);
 }
 
-static bool axis_fits(const LashFace* f, Vec3 axis) {
-    if (f->type == LASH_SPHERE || f->type == LASH_FREEFORM) return false;
-    return vec3_norm(vec3_cross(f->z, vec3_normalize(axis))) < 1e-3; // 0.06 degrees
+static bool axis_fits(const LashFace* face, Vec3 axis) {
+    if (face->type == LASH_SPHERE || face->type == LASH_FREEFORM) return false;
+    return vec3_norm(vec3_cross(face->z, vec3_normalize(axis))) < 1e-3; // 0.06 degrees
 }
 
-static bool fits(const LashShape* shape, const LashFace* f, const LashFaceQuery* q) {
-    const LashBox* box = &shape->part[f->part].box;
-    double tolerance = q->tolerance > 0 ? q->tolerance : 1e-6 * vec3_distance(box->low, box->high);
-    if (q->type != LASH_ANY_TYPE && f->type != (LashSurfaceType)q->type) return false;
-    if (q->side != 0 && f->side * q->side < 0) return false;
-    if (!radius_fits(f, q->radius, tolerance + f->deviation)) return false;
-    return !q->has_axis || axis_fits(f, q->axis);
+static bool fits(const LashShape* shape, const LashFace* face, const LashFaceQuery* query) {
+    const LashBox* box = &shape->part[face->part].box;
+    double tolerance =
+        query->tolerance > 0 ? query->tolerance : 1e-6 * vec3_distance(box->low, box->high);
+    if (query->type != LASH_ANY_TYPE && face->type != (LashSurfaceType)query->type) return false;
+    if (query->side != 0 && face->side * query->side < 0) return false;
+    if (!radius_fits(face, query->radius, tolerance + face->deviation)) return false;
+    return !query->has_axis || axis_fits(face, query->axis);
 }
 
 // Keeps the nearest of the rows, and those as near within the tolerance.
-static int keep_nearest(const LashShape* shape, const LashFaceQuery* q, int* rows, int count) {
+static int keep_nearest(const LashShape* shape, const LashFaceQuery* query, int* rows, int count) {
     double* distance = lash_alloc((size_t)count * sizeof *distance);
     double best = HUGE_VAL;
     for (int i = 0; i < count; ++i) {
-        distance[i] = lash_face_mesh_distance(shape, rows[i], q->near);
+        distance[i] = lash_face_mesh_distance(shape, rows[i], query->near);
         best = fmin(best, distance[i]);
     }
     const LashBox* box = &shape->part[shape->face[rows[0]].part].box;
-    double tie = q->tolerance > 0 ? q->tolerance : 1e-6 * vec3_distance(box->low, box->high);
+    double tie =
+        query->tolerance > 0 ? query->tolerance : 1e-6 * vec3_distance(box->low, box->high);
     int kept = 0;
     for (int i = 0; i < count; ++i)
         if (distance[i] <= best + tie) rows[kept++] = rows[i];

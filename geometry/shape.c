@@ -45,11 +45,12 @@ static bool box_ok(const LashBox* box) {
 
 enum { MAX_DEGREE = 25 }; // of OpenCASCADE's B-splines
 
-static bool patches_ok(const LashShape* s, const LashFace* f) {
-    if (f->type != LASH_FREEFORM) return true;
-    if (f->u_patches < 1 || f->v_patches < 1 || f->u_patches > s->patches / f->v_patches)
+static bool patches_ok(const LashShape* shape, const LashFace* face) {
+    if (face->type != LASH_FREEFORM) return true;
+    if (face->u_patches < 1 || face->v_patches < 1 ||
+        face->u_patches > shape->patches / face->v_patches)
         return false;
-    return range_ok(f->first_patch, f->u_patches * f->v_patches, s->patches);
+    return range_ok(face->first_patch, face->u_patches * face->v_patches, shape->patches);
 }
 
 static bool color_ok(const float c[4]) {
@@ -58,46 +59,50 @@ static bool color_ok(const float c[4]) {
     return true;
 }
 
-static bool face_ok(const LashShape* s, const LashFace* f) {
-    return (unsigned)f->type <= LASH_FREEFORM && finite3(f->origin) && finite3(f->x) &&
-           finite3(f->y) && finite3(f->z) && isfinite(f->radius) && isfinite(f->radius2) &&
-           isfinite(f->half_angle) && fabs(f->side) == 1 && f->u0 <= f->u1 && f->v0 <= f->v1 &&
-           isfinite(f->u1 - f->u0) && isfinite(f->v1 - f->v0) && bool_ok(&f->u_closed) &&
-           bool_ok(&f->v_closed) && range_ok(f->first_loop, f->loops, s->loops) &&
-           patches_ok(s, f) && index_ok(f->part, s->parts) && index_ok(f->name, s->string_bytes) &&
-           color_ok(f->color) && box_ok(&f->box) && isfinite(f->area) && f->deviation >= 0 &&
-           f->reach >= 0;
+static bool face_ok(const LashShape* shape, const LashFace* face) {
+    return (unsigned)face->type <= LASH_FREEFORM && finite3(face->origin) && finite3(face->x) &&
+           finite3(face->y) && finite3(face->z) && isfinite(face->radius) &&
+           isfinite(face->radius2) && isfinite(face->half_angle) && fabs(face->side) == 1 &&
+           face->u0 <= face->u1 && face->v0 <= face->v1 && isfinite(face->u1 - face->u0) &&
+           isfinite(face->v1 - face->v0) && bool_ok(&face->u_closed) && bool_ok(&face->v_closed) &&
+           range_ok(face->first_loop, face->loops, shape->loops) && patches_ok(shape, face) &&
+           index_ok(face->part, shape->parts) && index_ok(face->name, shape->string_bytes) &&
+           color_ok(face->color) && box_ok(&face->box) && isfinite(face->area) &&
+           face->deviation >= 0 && face->reach >= 0;
 }
 
-static bool coedge_ok(const LashShape* s, const LashCoedge* c) {
-    if ((unsigned)c->kind > LASH_FREE_CURVE || !index_or_none(c->edge, s->edges) ||
-        !bool_ok(&c->reversed) || !isfinite(c->t0) || !isfinite(c->t1))
+static bool coedge_ok(const LashShape* shape, const LashCoedge* coedge) {
+    if ((unsigned)coedge->kind > LASH_FREE_CURVE || !index_or_none(coedge->edge, shape->edges) ||
+        !bool_ok(&coedge->reversed) || !isfinite(coedge->t0) || !isfinite(coedge->t1))
         return false;
-    if (c->kind != LASH_FREE_CURVE) return true;
-    return index_ok(c->degree, MAX_DEGREE + 1) &&
-           range_ok(c->first_pole, c->degree + 1, s->uv_poles);
+    if (coedge->kind != LASH_FREE_CURVE) return true;
+    return index_ok(coedge->degree, MAX_DEGREE + 1) &&
+           range_ok(coedge->first_pole, coedge->degree + 1, shape->uv_poles);
 }
 
-static bool edge_ok(const LashShape* s, const LashEdge* e) {
-    return (unsigned)e->type <= LASH_FREE_CURVE && finite3(e->origin) && finite3(e->x) &&
-           finite3(e->y) && finite3(e->z) && isfinite(e->radius) && isfinite(e->t0) &&
-           isfinite(e->t1) && bool_ok(&e->closed) && index_or_none(e->face[0], s->faces) &&
-           index_or_none(e->face[1], s->faces) && index_or_none(e->vertex[0], s->vertices) &&
-           index_or_none(e->vertex[1], s->vertices) &&
-           range_ok(e->first_segment, e->segments, s->segments) &&
-           (e->type != LASH_FREE_CURVE || e->segments > 0) && (unsigned)e->convexity <= LASH_FREE &&
-           index_ok(e->part, s->parts) && index_ok(e->name, s->string_bytes) && box_ok(&e->box);
+static bool edge_ok(const LashShape* shape, const LashEdge* edge) {
+    return (unsigned)edge->type <= LASH_FREE_CURVE && finite3(edge->origin) && finite3(edge->x) &&
+           finite3(edge->y) && finite3(edge->z) && isfinite(edge->radius) && isfinite(edge->t0) &&
+           isfinite(edge->t1) && bool_ok(&edge->closed) &&
+           index_or_none(edge->face[0], shape->faces) &&
+           index_or_none(edge->face[1], shape->faces) &&
+           index_or_none(edge->vertex[0], shape->vertices) &&
+           index_or_none(edge->vertex[1], shape->vertices) &&
+           range_ok(edge->first_segment, edge->segments, shape->segments) &&
+           (edge->type != LASH_FREE_CURVE || edge->segments > 0) &&
+           (unsigned)edge->convexity <= LASH_FREE && index_ok(edge->part, shape->parts) &&
+           index_ok(edge->name, shape->string_bytes) && box_ok(&edge->box);
 }
 
-static bool part_ok(const LashShape* s, const LashShapePart* p) {
-    return index_ok(p->name, s->string_bytes) && index_or_none(p->parent, s->parts) &&
-           bool_ok(&p->assembly) && bool_ok(&p->closed) && bool_ok(&p->valid) &&
-           bool_ok(&p->inward) && finite3(p->center) && isfinite(p->volume) &&
-           range_ok(p->first_face, p->faces, s->faces) &&
-           range_ok(p->first_edge, p->edges, s->edges) &&
-           range_ok(p->first_vertex, p->vertices, s->vertices) &&
-           range_ok(p->first_triangle, p->triangles, s->triangles) &&
-           range_ok(p->first_line, p->lines, s->lines) && box_ok(&p->box);
+static bool part_ok(const LashShape* shape, const LashShapePart* part) {
+    return index_ok(part->name, shape->string_bytes) && index_or_none(part->parent, shape->parts) &&
+           bool_ok(&part->assembly) && bool_ok(&part->closed) && bool_ok(&part->valid) &&
+           bool_ok(&part->inward) && finite3(part->center) && isfinite(part->volume) &&
+           range_ok(part->first_face, part->faces, shape->faces) &&
+           range_ok(part->first_edge, part->edges, shape->edges) &&
+           range_ok(part->first_vertex, part->vertices, shape->vertices) &&
+           range_ok(part->first_triangle, part->triangles, shape->triangles) &&
+           range_ok(part->first_line, part->lines, shape->lines) && box_ok(&part->box);
 }
 
 static bool indices_ok(const int* index, size_t count, int size) {
@@ -111,50 +116,53 @@ static bool damaged(LashError* error, const char* table, int row) {
                           table);
 }
 
-static bool curves_ok(const LashShape* s, LashError* error) {
-    for (int i = 0; i < s->patches; ++i) {
-        const LashPatch* p = &s->patch[i];
+static bool curves_ok(const LashShape* shape, LashError* error) {
+    for (int i = 0; i < shape->patches; ++i) {
+        const LashPatch* p = &shape->patch[i];
         if (!index_ok(p->u_degree, MAX_DEGREE + 1) || !index_ok(p->v_degree, MAX_DEGREE + 1) ||
-            !range_ok(p->first_pole, (p->u_degree + 1) * (p->v_degree + 1), s->poles))
+            !range_ok(p->first_pole, (p->u_degree + 1) * (p->v_degree + 1), shape->poles))
             return damaged(error, "patch", i);
     }
-    for (int i = 0; i < s->segments; ++i) {
-        const LashSegment* g = &s->segment[i];
+    for (int i = 0; i < shape->segments; ++i) {
+        const LashSegment* g = &shape->segment[i];
         if (!index_ok(g->degree, MAX_DEGREE + 1) ||
-            !range_ok(g->first_pole, g->degree + 1, s->poles))
+            !range_ok(g->first_pole, g->degree + 1, shape->poles))
             return damaged(error, "segment", i);
     }
-    for (int i = 0; i < s->loops; ++i)
-        if (!range_ok(s->loop[i].first_coedge, s->loop[i].coedges, s->coedges))
+    for (int i = 0; i < shape->loops; ++i)
+        if (!range_ok(shape->loop[i].first_coedge, shape->loop[i].coedges, shape->coedges))
             return damaged(error, "loop", i);
-    for (int i = 0; i < s->coedges; ++i)
-        if (!coedge_ok(s, &s->coedge[i])) return damaged(error, "coedge", i);
+    for (int i = 0; i < shape->coedges; ++i)
+        if (!coedge_ok(shape, &shape->coedge[i])) return damaged(error, "coedge", i);
     return true;
 }
 
-bool lash_shape_check(const LashShape* s, LashError* error) {
-    if (s->string_bytes < 1 || s->string[0] != '\0' || s->string[s->string_bytes - 1] != '\0' ||
-        !index_ok(s->warnings, s->string_bytes) || !(s->scale > 0) || !isfinite(s->scale))
+bool lash_shape_check(const LashShape* shape, LashError* error) {
+    if (shape->string_bytes < 1 || shape->string[0] != '\0' ||
+        shape->string[shape->string_bytes - 1] != '\0' ||
+        !index_ok(shape->warnings, shape->string_bytes) || !(shape->scale > 0) ||
+        !isfinite(shape->scale))
         return damaged(error, "string", 0);
-    for (int i = 0; i < s->parts; ++i)
-        if (!part_ok(s, &s->part[i]) || s->part[i].parent >= i) return damaged(error, "part", i);
-    for (int i = 0; i < s->faces; ++i)
-        if (!face_ok(s, &s->face[i])) return damaged(error, "face", i);
-    for (int i = 0; i < s->edges; ++i)
-        if (!edge_ok(s, &s->edge[i])) return damaged(error, "edge", i);
-    for (int i = 0; i < s->vertices; ++i) {
-        const LashVertex* v = &s->vertex[i];
-        if (!finite3(v->point) || !range_ok(v->first_edge, v->edges, s->vertex_edges) ||
-            (unsigned)v->convexity > LASH_FREE || !index_ok(v->part, s->parts))
+    for (int i = 0; i < shape->parts; ++i)
+        if (!part_ok(shape, &shape->part[i]) || shape->part[i].parent >= i)
+            return damaged(error, "part", i);
+    for (int i = 0; i < shape->faces; ++i)
+        if (!face_ok(shape, &shape->face[i])) return damaged(error, "face", i);
+    for (int i = 0; i < shape->edges; ++i)
+        if (!edge_ok(shape, &shape->edge[i])) return damaged(error, "edge", i);
+    for (int i = 0; i < shape->vertices; ++i) {
+        const LashVertex* v = &shape->vertex[i];
+        if (!finite3(v->point) || !range_ok(v->first_edge, v->edges, shape->vertex_edges) ||
+            (unsigned)v->convexity > LASH_FREE || !index_ok(v->part, shape->parts))
             return damaged(error, "vertex", i);
     }
-    if (!curves_ok(s, error)) return false;
-    if (!indices_ok(s->vertex_edge, (size_t)s->vertex_edges, s->edges))
+    if (!curves_ok(shape, error)) return false;
+    if (!indices_ok(shape->vertex_edge, (size_t)shape->vertex_edges, shape->edges))
         return damaged(error, "vertex_edge", 0);
-    if (!indices_ok(s->triangle, 3 * (size_t)s->triangles, s->mesh_vertices) ||
-        !indices_ok(s->triangle_face, (size_t)s->triangles, s->faces))
+    if (!indices_ok(shape->triangle, 3 * (size_t)shape->triangles, shape->mesh_vertices) ||
+        !indices_ok(shape->triangle_face, (size_t)shape->triangles, shape->faces))
         return damaged(error, "triangle", 0);
-    if (!indices_ok(s->line, 2 * (size_t)s->lines, s->line_points))
+    if (!indices_ok(shape->line, 2 * (size_t)shape->lines, shape->line_points))
         return damaged(error, "line", 0);
     return true;
 }

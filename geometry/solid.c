@@ -171,10 +171,10 @@ static void add_edge(LashSolid* solid, int index, int* capacity) {
     add_item(solid, item, capacity);
 }
 
-static Vec3 face_normal_at(const LashShape* s, int face, const LashEdge* e, double t, Vec3 p) {
-    const LashFace* f = s->face + face;
+static Vec3 face_normal_at(const LashShape* shape, int face, const LashEdge* e, double t, Vec3 p) {
+    const LashFace* f = shape->face + face;
     if (f->type != LASH_FREEFORM) return lash_face_normal(f, p);
-    return lash_freeform_edge_normal(s, f, e, t, p);
+    return lash_freeform_edge_normal(shape, f, e, t, p);
 }
 
 typedef struct Spoke { // an edge that leaves a vertex
@@ -185,15 +185,15 @@ typedef struct Spoke { // an edge that leaves a vertex
 } Spoke;
 
 // The spokes of a vertex; both ends of an edge may be there.
-static int spokes_of(const LashShape* s, int vertex, Spoke* spoke, int most) {
-    const LashVertex* v = s->vertex + vertex;
+static int spokes_of(const LashShape* shape, int vertex, Spoke* spoke, int most) {
+    const LashVertex* v = shape->vertex + vertex;
     int count = 0;
     for (int k = 0; k < v->edges; ++k) {
-        const LashEdge* e = s->edge + s->vertex_edge[v->first_edge + k];
+        const LashEdge* e = shape->edge + shape->vertex_edge[v->first_edge + k];
         for (int end = 0; end < 2; ++end) {
             if (e->vertex[end] != vertex || count == most) continue;
             double t = end == 0 ? e->t0 : e->t1;
-            Vec3 d = lash_edge_point(s, e, t).d;
+            Vec3 d = lash_edge_point(shape, e, t).d;
             double l = vec3_norm(d);
             if (!(l > 0)) continue;
             bool out = end == 0;
@@ -209,15 +209,16 @@ static int spokes_of(const LashShape* s, int vertex, Spoke* spoke, int most) {
 
 // A face lies on the left of one spoke and, counterclockwise from there, on the right of the next
 // one: the angle between them is its share.
-static Vec3 vertex_normal(const LashShape* s, int vertex) {
+static Vec3 vertex_normal(const LashShape* shape, int vertex) {
     enum { MOST = 32 };
     Spoke spoke[MOST];
-    int count = spokes_of(s, vertex, spoke, MOST);
+    int count = spokes_of(shape, vertex, spoke, MOST);
     Vec3 sum = vec3_zero();
     for (int i = 0; i < count; ++i) {
         int face = spoke[i].left;
         if (face < 0) continue;
-        Vec3 n = face_normal_at(s, face, spoke[i].edge, spoke[i].t, s->vertex[vertex].point);
+        Vec3 n =
+            face_normal_at(shape, face, spoke[i].edge, spoke[i].t, shape->vertex[vertex].point);
         double least = 2 * LASH_PI;
         for (int k = 0; k < count; ++k) {
             if (spoke[k].right != face || k == i) continue;
@@ -232,19 +233,21 @@ static Vec3 vertex_normal(const LashShape* s, int vertex) {
 }
 
 static LashSolid* solid_create(const LashShape* shape, int part) {
-    const LashShapePart* p = shape->part + part;
+    const LashShapePart* shape_part = shape->part + part;
     LashSolid* solid = lash_alloc(sizeof *solid);
     int capacity = 0;
     solid->shape = shape;
-    solid->first_face = p->first_face;
-    solid->first_vertex = p->first_vertex;
-    solid->vertices = p->vertices;
-    solid->border = lash_alloc(((size_t)p->faces + 1) * sizeof *solid->border);
-    solid->normal = lash_alloc(((size_t)p->vertices + 1) * sizeof *solid->normal);
-    for (int i = 0; i < p->faces; ++i) add_face(solid, p->first_face + i, &capacity);
-    for (int i = 0; i < p->edges; ++i) add_edge(solid, p->first_edge + i, &capacity);
-    for (int i = 0; i < p->vertices; ++i)
-        solid->normal[i] = vertex_normal(shape, p->first_vertex + i);
+    solid->first_face = shape_part->first_face;
+    solid->first_vertex = shape_part->first_vertex;
+    solid->vertices = shape_part->vertices;
+    solid->border = lash_alloc(((size_t)shape_part->faces + 1) * sizeof *solid->border);
+    solid->normal = lash_alloc(((size_t)shape_part->vertices + 1) * sizeof *solid->normal);
+    for (int i = 0; i < shape_part->faces; ++i)
+        add_face(solid, shape_part->first_face + i, &capacity);
+    for (int i = 0; i < shape_part->edges; ++i)
+        add_edge(solid, shape_part->first_edge + i, &capacity);
+    for (int i = 0; i < shape_part->vertices; ++i)
+        solid->normal[i] = vertex_normal(shape, shape_part->first_vertex + i);
     solid->node = lash_alloc((2 * (size_t)solid->items + 1) * sizeof *solid->node);
     if (solid->items > 0) build(solid, 0, solid->items);
     return solid;
@@ -262,8 +265,8 @@ static void solid_destroy(LashSolid* solid) {
 // Two threads may make it at once: one of both stays.
 const LashSolid* lash_shape_solid(const LashShape* shape, int part) {
     if (shape->solid == NULL || part >= shape->parts) return NULL; // faces alone
-    const LashShapePart* p = shape->part + part;
-    if (!p->closed || p->faces == 0) return NULL;
+    const LashShapePart* shape_part = shape->part + part;
+    if (!shape_part->closed || shape_part->faces == 0) return NULL;
     LashSolid** place = shape->solid + part;
     LashSolid* made = __atomic_load_n(place, __ATOMIC_ACQUIRE);
     if (made != NULL) return made;

@@ -21,22 +21,22 @@ typedef struct Angle {
     Vec3 m, w;
 } Angle;
 
-static Angle angle_of(CoordinateType type, const JointFrames* f) {
-    Angle t = {.p = f->a, .k_body = f->b, .part_p = A_ANG, .part_k = B_ANG};
+static Angle angle_of(CoordinateType type, const JointFrames* frames) {
+    Angle t = {.p = frames->a, .k_body = frames->b, .part_p = A_ANG, .part_k = B_ANG};
     if (type == ABOUT_Z) {
-        t.x = axis_a(f, 0);
-        t.y = axis_a(f, 1);
-        t.z = axis_a(f, 2);
-        t.k = axis_b(f, 0);
+        t.x = axis_a(frames, 0);
+        t.y = axis_a(frames, 1);
+        t.z = axis_a(frames, 2);
+        t.k = axis_b(frames, 0);
     } else {
-        t.p = f->b;
-        t.k_body = f->a;
+        t.p = frames->b;
+        t.k_body = frames->a;
         t.part_p = B_ANG;
         t.part_k = A_ANG;
-        t.x = axis_b(f, 2);
-        t.y = axis_b(f, 1);
-        t.z = vec3_neg(axis_b(f, 0));
-        t.k = axis_a(f, 2);
+        t.x = axis_b(frames, 2);
+        t.y = axis_b(frames, 1);
+        t.z = vec3_neg(axis_b(frames, 0));
+        t.k = axis_a(frames, 2);
     }
     t.c = vec3_dot(t.k, t.x);
     t.s = vec3_dot(t.k, t.y);
@@ -46,61 +46,64 @@ static Angle angle_of(CoordinateType type, const JointFrames* f) {
     return t;
 }
 
-double coordinate_value(CoordinateType type, const JointFrames* f) {
+double coordinate_value(CoordinateType type, const JointFrames* frames) {
     if (type == ABOUT_Z) {
-        Vec3 k = axis_b(f, 0);
-        return atan2(vec3_dot(k, axis_a(f, 1)), vec3_dot(k, axis_a(f, 0)));
+        Vec3 k = axis_b(frames, 0);
+        return atan2(vec3_dot(k, axis_a(frames, 1)), vec3_dot(k, axis_a(frames, 0)));
     }
     if (type == ABOUT_X_OF_B) {
-        Vec3 k = axis_a(f, 2);
-        return atan2(vec3_dot(k, axis_b(f, 1)), vec3_dot(k, axis_b(f, 2)));
+        Vec3 k = axis_a(frames, 2);
+        return atan2(vec3_dot(k, axis_b(frames, 1)), vec3_dot(k, axis_b(frames, 2)));
     }
-    return vec3_dot(axis_a(f, (int)type), vec3_sub(f->p_b, f->p_a));
+    return vec3_dot(axis_a(frames, (int)type), vec3_sub(frames->p_b, frames->p_a));
 }
 
-double coordinate_unwrapped(CoordinateType type, const JointFrames* f, double last) {
-    double x = coordinate_value(type, f);
+double coordinate_unwrapped(CoordinateType type, const JointFrames* frames, double last) {
+    double x = coordinate_value(type, frames);
     if (!coordinate_is_angle(type)) return x;
     return x + 2 * LASH_PI * round((last - x) / (2 * LASH_PI));
 }
 
-void coordinate_row(CoordinateType type, const JointFrames* f, RowWriter* out) {
+void coordinate_row(CoordinateType type, const JointFrames* frames, RowWriter* out) {
     if (!coordinate_is_angle(type)) {
-        row_axis_point(f, (int)type, out);
+        row_axis_point(frames, (int)type, out);
         return;
     }
-    Angle t = angle_of(type, f);
+    Angle t = angle_of(type, frames);
     Vec3 p = vec3_neg(mat3_mul_transposed(t.p->R, t.w)), k = mat3_mul_transposed(t.k_body->R, t.w);
     bool plane_on_a = t.part_p == A_ANG;
     double value = out->g != NULL ? atan2(t.s, t.c) : 0;
     put_row(out, value, vec3_zero(), plane_on_a ? p : k, vec3_zero(), plane_on_a ? k : p);
 }
 
-void coordinate_contract(CoordinateType type, const JointFrames* f, RowContraction* c) {
+void coordinate_contract(CoordinateType type, const JointFrames* frames,
+                         RowContraction* contraction) {
     if (!coordinate_is_angle(type)) {
-        row_axis_point_contract(f, (int)type, c);
+        row_axis_point_contract(frames, (int)type, contraction);
         return;
     }
-    Angle t = angle_of(type, f);
+    Angle t = angle_of(type, frames);
     double rho = t.c * t.c + t.s * t.s, n = t.n;
     Mat3 Q = mat3_scale((1 + n * n) / (rho * rho), mat3_outer(t.m, vec3_cross(t.k, t.z)));
     Q = mat3_add(Q, mat3_scale(n / rho, mat3_add(mat3_outer(t.x, vec3_cross(t.k, t.x)),
                                                  mat3_outer(t.y, vec3_cross(t.k, t.y)))));
     Mat3 P = t.p->R, K = t.k_body->R, Pt = mat3_transpose(P), Kt = mat3_transpose(K);
     Mat3 S = mat3_sub(mat3_skew(t.w), Q);
-    int row = c->row++;
-    add_block(c, row, t.part_p, t.part_p, mat3_scale(-1, mat3_product(Pt, mat3_product(Q, P))));
-    add_block(c, row, t.part_p, t.part_k, mat3_product(Pt, mat3_product(Q, K)));
-    add_block(c, row, t.part_k, t.part_p, mat3_scale(-1, mat3_product(Kt, mat3_product(S, P))));
-    add_block(c, row, t.part_k, t.part_k, mat3_product(Kt, mat3_product(S, K)));
+    int row = contraction->row++;
+    add_block(contraction, row, t.part_p, t.part_p,
+              mat3_scale(-1, mat3_product(Pt, mat3_product(Q, P))));
+    add_block(contraction, row, t.part_p, t.part_k, mat3_product(Pt, mat3_product(Q, K)));
+    add_block(contraction, row, t.part_k, t.part_p,
+              mat3_scale(-1, mat3_product(Kt, mat3_product(S, P))));
+    add_block(contraction, row, t.part_k, t.part_k, mat3_product(Kt, mat3_product(S, K)));
 }
 
-void coordinate_reaction(CoordinateType type, const JointFrames* f, double Q, Vec3* force,
+void coordinate_reaction(CoordinateType type, const JointFrames* frames, double Q, Vec3* force,
                          Vec3* moment) {
     if (!coordinate_is_angle(type)) {
-        *force = vec3_add_scaled(*force, Q, axis_a(f, (int)type));
+        *force = vec3_add_scaled(*force, Q, axis_a(frames, (int)type));
         return;
     }
-    Angle t = angle_of(type, f);
+    Angle t = angle_of(type, frames);
     *moment = vec3_add_scaled(*moment, type == ABOUT_Z ? Q : -Q, t.w);
 }

@@ -73,26 +73,27 @@ static void side_velocities(const Force* force, const double* v, double both[12]
     }
 }
 
-static void distance_frames(const Force* force, const BodyState* body, JointFrames* f) {
-    f->a = &body[force->a];
-    f->b = &body[force->b];
-    f->length = 0;
-    f->a_point = force->def.a_point;
-    f->b_point = force->def.b_point;
-    f->p_a = vec3_add(f->a->x, mat3_mul(f->a->R, f->a_point));
-    f->p_b = vec3_add(f->b->x, mat3_mul(f->b->R, f->b_point));
+static void distance_frames(const Force* force, const BodyState* body, JointFrames* frames) {
+    frames->a = &body[force->a];
+    frames->b = &body[force->b];
+    frames->length = 0;
+    frames->a_point = force->def.a_point;
+    frames->b_point = force->def.b_point;
+    frames->p_a = vec3_add(frames->a->x, mat3_mul(frames->a->R, frames->a_point));
+    frames->p_b = vec3_add(frames->b->x, mat3_mul(frames->b->R, frames->b_point));
 }
 
 static void distance_coordinate(const Force* force, const BodyState* body, bool second,
-                                Coordinate* c) {
+                                Coordinate* coordinate) {
     JointFrames f;
     distance_frames(force, body, &f);
-    RowWriter row = {.g = &c->x, .Ga = c->g, .Gb = c->g + 6};
+    RowWriter row = {.g = &coordinate->x, .Ga = coordinate->g, .Gb = coordinate->g + 6};
     row_distance(&f, &row);
     if (!second) return;
-    memset(c->H, 0, sizeof c->H);
+    memset(coordinate->H, 0, sizeof coordinate->H);
     const double one = 1;
-    RowContraction contraction = {.rows = 1, .has_a = true, .has_b = true, .P = &one, .dGP = c->H};
+    RowContraction contraction = {
+        .rows = 1, .has_a = true, .has_b = true, .P = &one, .dGP = coordinate->H};
     row_distance_contract(&f, &contraction);
 }
 
@@ -115,33 +116,33 @@ static void joint_force_coordinate(const LashMechanism* mech, const LashSystemWo
 
 // x, g and, when second is asked for, H.
 static void place_coordinate(const LashMechanism* mech, const LashSystemWork* work,
-                             const Force* force, bool second, Coordinate* c) {
+                             const Force* force, bool second, Coordinate* coordinate) {
     if (force->kind->along == ALONG_COORDINATE) {
-        joint_force_coordinate(mech, work, force, second, c);
+        joint_force_coordinate(mech, work, force, second, coordinate);
     } else {
-        distance_coordinate(force, work->body, second, c);
+        distance_coordinate(force, work->body, second, coordinate);
     }
 }
 
 static void coordinate_of(const LashMechanism* mech, const LashSystemWork* work, const Force* force,
-                          const double* v, bool second, Coordinate* c) {
-    place_coordinate(mech, work, force, second, c);
+                          const double* v, bool second, Coordinate* coordinate) {
+    place_coordinate(mech, work, force, second, coordinate);
     double both[12];
     side_velocities(force, v, both);
-    c->speed = 0;
-    for (int i = 0; i < 12; ++i) c->speed += c->g[i] * both[i];
+    coordinate->speed = 0;
+    for (int i = 0; i < 12; ++i) coordinate->speed += coordinate->g[i] * both[i];
     if (!second) return;
     for (int j = 0; j < 12; ++j) {
-        c->gv[j] = 0;
-        for (int i = 0; i < 12; ++i) c->gv[j] += both[i] * c->H[i + 12 * j];
+        coordinate->gv[j] = 0;
+        for (int i = 0; i < 12; ++i) coordinate->gv[j] += both[i] * coordinate->H[i + 12 * j];
     }
 }
 
 static Vec3 vector_value(const Force* force, const LashInput* input, double t) {
-    const LashFunction* f = force->def.component;
-    return vec3(function_value(&f[0], input, t, 0, 0, NULL),
-                function_value(&f[1], input, t, 0, 0, NULL),
-                function_value(&f[2], input, t, 0, 0, NULL));
+    const LashFunction* function = force->def.component;
+    return vec3(function_value(&function[0], input, t, 0, 0, NULL),
+                function_value(&function[1], input, t, 0, 0, NULL),
+                function_value(&function[2], input, t, 0, 0, NULL));
 }
 
 static void add6(double* F, Vec3 linear, Vec3 angular) {
@@ -308,22 +309,23 @@ LashForceValue lash_mechanism_force_value(const LashMechanism* mech, LashSystemW
 LashTableRead lash_mechanism_force_outside(const LashMechanism* mech, const LashSystemWork* work,
                                            int force, int component, double t,
                                            const LashForceValue* value) {
-    const LashFunction* f = &mech->force[force].def.component[component];
-    if (f->expression == NULL) return (LashTableRead){0};
-    double rate,
-        in[3 + LASH_FUNCTION_INPUTS] = {t / f->in[0], value->x / f->in[1], value->speed / f->in[2]};
-    for (int i = 0; i < f->inputs; ++i)
-        in[3 + i] = lash_input_at(&work->input[f->input[i]], t, &rate);
-    return lash_expression_outside(f->expression, in);
+    const LashFunction* function = &mech->force[force].def.component[component];
+    if (function->expression == NULL) return (LashTableRead){0};
+    double rate, in[3 + LASH_FUNCTION_INPUTS] = {t / function->in[0], value->x / function->in[1],
+                                                 value->speed / function->in[2]};
+    for (int i = 0; i < function->inputs; ++i)
+        in[3 + i] = lash_input_at(&work->input[function->input[i]], t, &rate);
+    return lash_expression_outside(function->expression, in);
 }
 
 bool lash_mechanism_driver_value(const LashMechanism* mech, const LashSystemWork* work, int joint,
                                  int coordinate, double t, double* value, double* rate) {
     const Joint* j = &mech->joint[joint];
-    const LashCoordinateDef* x = &j->def.coordinate[coordinate];
-    if (coordinate >= j->kind->coordinates || x->driver == LASH_NO_DRIVER) return false;
+    const LashCoordinateDef* coordinate_def = &j->def.coordinate[coordinate];
+    if (coordinate >= j->kind->coordinates || coordinate_def->driver == LASH_NO_DRIVER)
+        return false;
     double d[3];
-    *value = function_value(&x->motion, work->input, t, 0, 0, d);
+    *value = function_value(&coordinate_def->motion, work->input, t, 0, 0, d);
     *rate = d[0];
     return true;
 }

@@ -25,11 +25,11 @@ typedef struct JointFrames {
 } JointFrames;
 
 // Joint axis e (0 x, 1 y, 2 z) of each side, world.
-static inline Vec3 axis_a(const JointFrames* f, int e) {
-    return mat3_mul(f->a->R, mat3_column(*f->a_axes, e));
+static inline Vec3 axis_a(const JointFrames* frames, int e) {
+    return mat3_mul(frames->a->R, mat3_column(*frames->a_axes, e));
 }
-static inline Vec3 axis_b(const JointFrames* f, int e) {
-    return mat3_mul(f->b->R, mat3_column(*f->b_axes, e));
+static inline Vec3 axis_b(const JointFrames* frames, int e) {
+    return mat3_mul(frames->b->R, mat3_column(*frames->b_axes, e));
 }
 
 // Rows being written. Ga, Gb: (6 x rows) columns of G per side, or NULL where that side is the
@@ -89,7 +89,8 @@ static inline bool coordinate_is_angle(CoordinateType type) {
 }
 double coordinate_value(CoordinateType type, const JointFrames* frames);
 void coordinate_row(CoordinateType type, const JointFrames* frames, RowWriter* out);
-void coordinate_contract(CoordinateType type, const JointFrames* frames, RowContraction* c);
+void coordinate_contract(CoordinateType type, const JointFrames* frames,
+                         RowContraction* contraction);
 // The value, an angle unwrapped to the turn nearest to `last`.
 double coordinate_unwrapped(CoordinateType type, const JointFrames* frames, double last);
 // Force and moment on b, world, of the generalized force Q along the coordinate.
@@ -103,16 +104,17 @@ void put_row(RowWriter* out, double g, Vec3 lin_a, Vec3 ang_a, Vec3 lin_b, Vec3 
 enum { A_LIN, A_ANG, B_LIN, B_ANG };
 // Adds the 3x3 block H of the second derivative of row `row`: rows of G in `part`, increment in
 // `along`.
-void add_block(RowContraction* c, int row, int part, int along, Mat3 H);
-void row_point3_contract(const JointFrames* f, RowContraction* c);
-void row_axis_point_contract(const JointFrames* f, int e, RowContraction* c);
-void row_across_contract(const JointFrames* f, RowContraction* c); // axes x and y
-void row_dot_contract(const JointFrames* f, int e, int k, RowContraction* c);
-void row_parallel_contract(const JointFrames* f, RowContraction* c); // x and y with z
+void add_block(RowContraction* contraction, int row, int part, int along, Mat3 H);
+void row_point3_contract(const JointFrames* frames, RowContraction* contraction);
+void row_axis_point_contract(const JointFrames* frames, int e, RowContraction* contraction);
+void row_across_contract(const JointFrames* frames, RowContraction* contraction); // axes x and y
+void row_dot_contract(const JointFrames* frames, int e, int k, RowContraction* contraction);
+void row_parallel_contract(const JointFrames* frames,
+                           RowContraction* contraction); // x and y with z
 // distance: |p_b - p_a| - length, one row.
-void row_distance(const JointFrames* f, RowWriter* out);
-void row_distance_contract(const JointFrames* f, RowContraction* c);
+void row_distance(const JointFrames* frames, RowWriter* out);
+void row_distance_contract(const JointFrames* frames, RowContraction* contraction);
 // Reaction of a dot row with impulse P: moment on b, world.
-Vec3 row_dot_moment(const JointFrames* f, int e, int k, double P);
+Vec3 row_dot_moment(const JointFrames* frames, int e, int k, double P);
 
 #endif

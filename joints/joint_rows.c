@@ -47,14 +47,14 @@ void joint_number_unilateral(LashMechanism* mech, int j) {
     Joint* joint = &mech->joint[j];
     const JointKind* kind = joint->kind;
     for (int c = 0; c < kind->coordinates; ++c) {
-        const LashCoordinateDef* x = &joint->def.coordinate[c];
+        const LashCoordinateDef* coordinate_def = &joint->def.coordinate[c];
         for (int side = 0; side < 2; ++side) {
-            if (!isfinite(side == 0 ? x->lower : x->upper)) continue;
+            if (!isfinite(side == 0 ? coordinate_def->lower : coordinate_def->upper)) continue;
             int role = (side == 0 ? ROLE_LOWER : ROLE_UPPER) + c;
             LashInteraction limit = {.kind = LASH_UNILATERAL,
                                      .rows = 1,
                                      .angular = coordinate_is_angle(kind->coordinate[c]) ? 1u : 0u,
-                                     .e = x->e,
+                                     .e = coordinate_def->e,
                                      .id = (uint64_t)j + (uint64_t)role * JOINT_ID};
             joint->limit[c][side] = mechanism_add_interaction(mech, joint->a, joint->b, limit);
             joint->extras = true;
@@ -127,25 +127,25 @@ static void scale_columns(const RowWriter* out, int row, double s) {
 
 // g_t = -d(motion)/dt. The g of a speed driver is the coordinate itself.
 static void write_driver(const LashInteraction* item, const Joint* joint, int c,
-                         const JointFrames* f, const LashInput* input, double t, double* g,
+                         const JointFrames* frames, const LashInput* input, double t, double* g,
                          double* g_t, double* G) {
     RowWriter out = writer_of(item, joint, g, G);
     out.g = NULL; // unwrapped below
-    if (G != NULL) coordinate_row(joint->kind->coordinate[c], f, &out);
-    const LashCoordinateDef* x = &joint->def.coordinate[c];
-    double d[3], motion = function_value(&x->motion, input, t, 0, 0, d);
-    bool speed = x->driver == LASH_DRIVE_SPEED;
-    double at = coordinate_unwrapped(joint->kind->coordinate[c], f, f->turned[c]);
+    if (G != NULL) coordinate_row(joint->kind->coordinate[c], frames, &out);
+    const LashCoordinateDef* coordinate_def = &joint->def.coordinate[c];
+    double d[3], motion = function_value(&coordinate_def->motion, input, t, 0, 0, d);
+    bool speed = coordinate_def->driver == LASH_DRIVE_SPEED;
+    double at = coordinate_unwrapped(joint->kind->coordinate[c], frames, frames->turned[c]);
     g[item->row] = speed ? at : at - motion;
     if (g_t != NULL) g_t[item->row] = speed ? -motion : -d[0];
 }
 
 static void write_limit(const LashInteraction* item, const Joint* joint, int c, int side,
-                        const JointFrames* f, double* g, double* g_t, double* G) {
+                        const JointFrames* frames, double* g, double* g_t, double* G) {
     RowWriter out = writer_of(item, joint, g, G);
     out.g = NULL;
-    if (G != NULL) coordinate_row(joint->kind->coordinate[c], f, &out);
-    double x = coordinate_unwrapped(joint->kind->coordinate[c], f, f->turned[c]);
+    if (G != NULL) coordinate_row(joint->kind->coordinate[c], frames, &out);
+    double x = coordinate_unwrapped(joint->kind->coordinate[c], frames, frames->turned[c]);
     const LashCoordinateDef* def = &joint->def.coordinate[c];
     g[item->row] = side == 0 ? x - def->lower : def->upper - x;
     if (side == 1) scale_columns(&out, 0, -1);
@@ -158,13 +158,13 @@ static double slip_scale(const Joint* joint, int k) {
     return coordinate_is_angle(type) ? joint->def.radius : 1;
 }
 
-static void write_friction(const LashInteraction* item, const Joint* joint, const JointFrames* f,
-                           double* g, double* g_t, double* G) {
+static void write_friction(const LashInteraction* item, const Joint* joint,
+                           const JointFrames* frames, double* g, double* g_t, double* G) {
     RowWriter out = writer_of(item, joint, g, G);
     out.g = NULL;
     if (G != NULL) put_row(&out, 0, vec3_zero(), vec3_zero(), vec3_zero(), vec3_zero());
     for (int k = 0; k < joint->kind->slips && G != NULL; ++k) {
-        coordinate_row(joint->kind->coordinate[joint->kind->slip[k]], f, &out);
+        coordinate_row(joint->kind->coordinate[joint->kind->slip[k]], frames, &out);
         scale_columns(&out, 1 + k, slip_scale(joint, k));
     }
     for (int r = 0; r < item->rows; ++r) {
@@ -188,26 +188,26 @@ static bool asked_for(const uint8_t* wanted, int interaction) {
 }
 
 static void evaluate_extras(const LashMechanism* mech, const LashSystemWork* work,
-                            const Joint* joint, const JointFrames* f, double t,
+                            const Joint* joint, const JointFrames* frames, double t,
                             const uint8_t* wanted, double* g, double* g_t, double* G) {
     for (int c = 0; c < joint->kind->coordinates; ++c) {
         int driver = joint->driver[c];
         if (driver >= 0) {
             bool asked = asked_for(wanted, driver);
-            write_driver(&mech->interaction[driver], joint, c, f, work->input, t, g,
+            write_driver(&mech->interaction[driver], joint, c, frames, work->input, t, g,
                          asked ? g_t : NULL, asked ? G : NULL);
         }
         for (int side = 0; side < 2; ++side) {
             int limit = joint->limit[c][side];
             if (limit < 0) continue;
             bool asked = asked_for(wanted, limit);
-            write_limit(&mech->interaction[limit], joint, c, side, f, g, asked ? g_t : NULL,
+            write_limit(&mech->interaction[limit], joint, c, side, frames, g, asked ? g_t : NULL,
                         asked ? G : NULL);
         }
     }
     if (joint->friction < 0) return;
     bool asked = asked_for(wanted, joint->friction);
-    write_friction(&mech->interaction[joint->friction], joint, f, g, asked ? g_t : NULL,
+    write_friction(&mech->interaction[joint->friction], joint, frames, g, asked ? g_t : NULL,
                    asked ? G : NULL);
 }
 
@@ -236,18 +236,20 @@ void joint_evaluate(const LashMechanism* mech, const LashSystemWork* work, int j
 
 // --- Second derivatives
 
-static void contract_friction(const Joint* joint, const JointFrames* f, RowContraction* c) {
+static void contract_friction(const Joint* joint, const JointFrames* frames,
+                              RowContraction* contraction) {
     double P[3] = {0}; // of the rates, not of the sliding velocity
-    for (int k = 0; k < joint->kind->slips && c->P != NULL; ++k)
-        P[1 + k] = slip_scale(joint, k) * c->P[1 + k];
-    if (c->P != NULL) c->P = P;
-    c->row = 1;
+    for (int k = 0; k < joint->kind->slips && contraction->P != NULL; ++k)
+        P[1 + k] = slip_scale(joint, k) * contraction->P[1 + k];
+    if (contraction->P != NULL) contraction->P = P;
+    contraction->row = 1;
     for (int k = 0; k < joint->kind->slips; ++k)
-        coordinate_contract(joint->kind->coordinate[joint->kind->slip[k]], f, c);
-    if (c->dGv == NULL) return;
-    int n = 6 * ((c->has_a ? 1 : 0) + (c->has_b ? 1 : 0));
+        coordinate_contract(joint->kind->coordinate[joint->kind->slip[k]], frames, contraction);
+    if (contraction->dGv == NULL) return;
+    int n = 6 * ((contraction->has_a ? 1 : 0) + (contraction->has_b ? 1 : 0));
     for (int k = 0; k < joint->kind->slips; ++k) {
-        for (int i = 0; i < n; ++i) c->dGv[(1 + k) + c->rows * i] *= slip_scale(joint, k);
+        for (int i = 0; i < n; ++i)
+            contraction->dGv[(1 + k) + contraction->rows * i] *= slip_scale(joint, k);
     }
 }
 

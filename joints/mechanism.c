@@ -30,25 +30,27 @@ static void place_touched(const LashInteraction* item, const double* q, BodyStat
 }
 
 void mechanism_joint_frames(const Joint* joint, const BodyState* body, const double* turned,
-                            JointFrames* f) {
-    mechanism_frames_between(joint, &body[joint->a], &body[joint->b], turned, f);
+                            JointFrames* frames) {
+    mechanism_frames_between(joint, &body[joint->a], &body[joint->b], turned, frames);
 }
 
 void mechanism_frames_between(const Joint* joint, const BodyState* a, const BodyState* b,
-                              const double* turned, JointFrames* f) {
-    f->a = a;
-    f->b = b;
-    f->a_point = joint->def.a_joint.r;
-    f->b_point = joint->def.b_joint.r;
-    f->a_axes = &joint->a_axes;
-    f->b_axes = &joint->b_axes;
-    f->p_a = joint->a == 0 ? f->a_point : vec3_add(f->a->x, mat3_mul(f->a->R, f->a_point));
-    f->p_b = vec3_add(f->b->x, mat3_mul(f->b->R, f->b_point));
+                              const double* turned, JointFrames* frames) {
+    frames->a = a;
+    frames->b = b;
+    frames->a_point = joint->def.a_joint.r;
+    frames->b_point = joint->def.b_joint.r;
+    frames->a_axes = &joint->a_axes;
+    frames->b_axes = &joint->b_axes;
+    frames->p_a = joint->a == 0 ? frames->a_point
+                                : vec3_add(frames->a->x, mat3_mul(frames->a->R, frames->a_point));
+    frames->p_b = vec3_add(frames->b->x, mat3_mul(frames->b->R, frames->b_point));
     if (joint->kind->angular != 0)
-        f->a_b = joint->a == 0 ? f->b->R : mat3_product(mat3_transpose(f->a->R), f->b->R);
-    f->length = joint->def.length;
-    f->lead = joint->def.pitch / (2 * LASH_PI);
-    f->turned = turned;
+        frames->a_b =
+            joint->a == 0 ? frames->b->R : mat3_product(mat3_transpose(frames->a->R), frames->b->R);
+    frames->length = joint->def.length;
+    frames->lead = joint->def.pitch / (2 * LASH_PI);
+    frames->turned = turned;
 }
 
 static const LashMechanism* of(const LashSystem* system) {
@@ -203,22 +205,22 @@ static void evaluate_contacts(const LashMechanism* mech, Evaluated* at, LashLeve
                               const uint8_t* wanted, double* g, double* g_t, double* G) {
     for (int c = 0; c < mech->contacts; ++c) {
         const Contact* contact = &mech->contact[c];
-        ContactState* s = &at->state[c];
+        ContactState* contact_state = &at->state[c];
         if (contact->pair >= 0) continue;
         bool asked = wanted == NULL || wanted[contact->interaction];
         at->known[c] = asked && G != NULL;
         if (!asked && G != NULL && g_t == NULL) continue; // directions only
         const LashInteraction* item = &mech->interaction[contact->interaction];
         const ContactView* view = &at->view[contact->view];
-        if (!contact_is_circle_in_cylinder(contact)) contact_gap(contact, view, s);
-        put_normal(item, s->gap, g);
+        if (!contact_is_circle_in_cylinder(contact)) contact_gap(contact, view, contact_state);
+        put_normal(item, contact_state->gap, g);
         if (!asked) continue;
         if (g_t != NULL) put_normal(item, 0, g_t);
         if (G == NULL) continue;
         double *Ga = contact->a > 0 ? G + item->offset : NULL, *Gb = NULL;
         if (contact->b > 0) Gb = G + item->offset + (contact->a > 0 ? 6 * item->rows : 0);
-        contact_point(contact, s);
-        contact_directions(contact, view, s, item->rows, levers, Ga, Gb);
+        contact_point(contact, contact_state);
+        contact_directions(contact, view, contact_state, item->rows, levers, Ga, Gb);
     }
 }
 
@@ -595,12 +597,12 @@ static BodyState state_of(int body, const double* q) {
 
 // Frames of a joint at q; state: the two bodies, which f points to.
 static void frames_at(const LashMechanism* mech, const LashSystemWork* work, int joint,
-                      const double* q, BodyState state[2], JointFrames* f) {
+                      const double* q, BodyState state[2], JointFrames* frames) {
     const Joint* j = &mech->joint[joint];
     state[0] = state_of(j->a, q);
     state[1] = state_of(j->b, q);
     const double* turned = work == NULL ? j->start : mechanism_turned(work, joint);
-    mechanism_frames_between(j, &state[0], &state[1], turned, f);
+    mechanism_frames_between(j, &state[0], &state[1], turned, frames);
 }
 
 double lash_mechanism_joint_coordinate(const LashMechanism* mech, const LashSystemWork* work,
@@ -648,7 +650,7 @@ double lash_mechanism_joint_speed(const LashMechanism* mech, int joint, int coor
 
 // Adds what drivers, limits and friction do along the coordinates.
 static void add_coordinate_reactions(const LashMechanism* mech, const Joint* joint,
-                                     const JointFrames* f, const double* P, Vec3* force,
+                                     const JointFrames* frames, const double* P, Vec3* force,
                                      Vec3* moment) {
     const JointKind* kind = joint->kind;
     for (int c = 0; c < kind->coordinates; ++c) {
@@ -657,13 +659,13 @@ static void add_coordinate_reactions(const LashMechanism* mech, const Joint* joi
         for (int k = 0; k < 3; ++k) {
             if (role[k] >= 0) Q += (k == 2 ? -1 : 1) * P[mech->interaction[role[k]].row];
         }
-        coordinate_reaction(kind->coordinate[c], f, Q, force, moment);
+        coordinate_reaction(kind->coordinate[c], frames, Q, force, moment);
     }
     for (int k = 0; k < kind->slips && joint->friction >= 0; ++k) {
         CoordinateType type = kind->coordinate[kind->slip[k]];
         double arm = coordinate_is_angle(type) ? joint->def.radius : 1;
         double Q = arm * P[mech->interaction[joint->friction].row + 1 + k];
-        coordinate_reaction(type, f, Q, force, moment);
+        coordinate_reaction(type, frames, Q, force, moment);
     }
 }
 

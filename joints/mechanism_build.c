@@ -154,10 +154,12 @@ static void check_joint(const Joint* joint) {
     LASH_ASSERT(def->mu == 0 || lash_joint_has_friction(def->type));
     LASH_ASSERT(def->mu == 0 || def->radius > 0 || !lash_joint_friction_turns(def->type));
     for (int c = 0; c < LASH_MAX_COORDINATES; ++c) {
-        const LashCoordinateDef* x = &def->coordinate[c];
-        bool used = x->driver != LASH_NO_DRIVER || isfinite(x->lower) || isfinite(x->upper);
+        const LashCoordinateDef* coordinate_def = &def->coordinate[c];
+        bool used = coordinate_def->driver != LASH_NO_DRIVER || isfinite(coordinate_def->lower) ||
+                    isfinite(coordinate_def->upper);
         LASH_ASSERT(!used || c < joint->kind->coordinates);
-        LASH_ASSERT(x->lower < x->upper && x->e >= 0 && x->e <= 1);
+        LASH_ASSERT(coordinate_def->lower < coordinate_def->upper && coordinate_def->e >= 0 &&
+                    coordinate_def->e <= 1);
     }
 }
 

@@ -37,29 +37,33 @@ void put_row(RowWriter* out, double g, Vec3 lin_a, Vec3 ang_a, Vec3 lin_b, Vec3 
 }
 
 // First velocity of a part in the packed vector, -1: that side is the ground.
-static int part_start(const RowContraction* c, int part) {
-    if (part <= A_ANG) return c->has_a ? 3 * part : -1;
-    return c->has_b ? 3 * (part - 2) + (c->has_a ? 6 : 0) : -1;
+static int part_start(const RowContraction* contraction, int part) {
+    if (part <= A_ANG) return contraction->has_a ? 3 * part : -1;
+    return contraction->has_b ? 3 * (part - 2) + (contraction->has_a ? 6 : 0) : -1;
 }
 
-void add_block(RowContraction* c, int row, int part, int along, Mat3 H) {
-    int i0 = part_start(c, part), j0 = part_start(c, along);
+void add_block(RowContraction* contraction, int row, int part, int along, Mat3 H) {
+    int i0 = part_start(contraction, part), j0 = part_start(contraction, along);
     if (i0 < 0 || j0 < 0) return;
-    int n = 6 * ((c->has_a ? 1 : 0) + (c->has_b ? 1 : 0));
+    int n = 6 * ((contraction->has_a ? 1 : 0) + (contraction->has_b ? 1 : 0));
     for (int j = 0; j < 3; ++j) {
         for (int i = 0; i < 3; ++i) {
             double x = H.m[i + 3 * j];
-            if (c->dGP != NULL) c->dGP[(i0 + i) + n * (j0 + j)] += c->P[row] * x;
-            if (c->dGv != NULL) c->dGv[row + c->rows * (j0 + j)] += c->v[i0 + i] * x;
+            if (contraction->dGP != NULL)
+                contraction->dGP[(i0 + i) + n * (j0 + j)] += contraction->P[row] * x;
+            if (contraction->dGv != NULL)
+                contraction->dGv[row + contraction->rows * (j0 + j)] += contraction->v[i0 + i] * x;
         }
     }
 }
 
 // dGP += H in rows of `part`, columns of `along`.
-static void add_impulse(RowContraction* c, int part, int along, const Mat3* H, double sign) {
-    int i0 = part_start(c, part), j0 = part_start(c, along), n = c->has_a && c->has_b ? 12 : 6;
+static void add_impulse(RowContraction* contraction, int part, int along, const Mat3* H,
+                        double sign) {
+    int i0 = part_start(contraction, part), j0 = part_start(contraction, along),
+        n = contraction->has_a && contraction->has_b ? 12 : 6;
     if (i0 < 0 || j0 < 0) return;
-    double* d = c->dGP + i0 + n * j0;
+    double* d = contraction->dGP + i0 + n * j0;
     for (int j = 0; j < 3; ++j, d += n) {
         d[0] += sign * H->m[3 * j];
         d[1] += sign * H->m[3 * j + 1];
@@ -68,18 +72,19 @@ static void add_impulse(RowContraction* c, int part, int along, const Mat3* H, d
 }
 
 // Row of dGv += x' in columns of `along`.
-static void add_velocity(RowContraction* c, int row, int along, Vec3 x) {
-    int j0 = part_start(c, along);
+static void add_velocity(RowContraction* contraction, int row, int along, Vec3 x) {
+    int j0 = part_start(contraction, along);
     if (j0 < 0) return;
-    double* d = c->dGv + row + c->rows * j0;
+    double* d = contraction->dGv + row + contraction->rows * j0;
     d[0] += x.x;
-    d[c->rows] += x.y;
-    d[2 * c->rows] += x.z;
+    d[contraction->rows] += x.y;
+    d[2 * contraction->rows] += x.z;
 }
 
-static Vec3 velocity_of(const RowContraction* c, int part) {
-    int i = part_start(c, part);
-    return i < 0 ? vec3_zero() : vec3(c->v[i], c->v[i + 1], c->v[i + 2]);
+static Vec3 velocity_of(const RowContraction* contraction, int part) {
+    int i = part_start(contraction, part);
+    return i < 0 ? vec3_zero()
+                 : vec3(contraction->v[i], contraction->v[i + 1], contraction->v[i + 2]);
 }
 
 // [s] [e] = e s' - (s.e) I
@@ -105,159 +110,169 @@ static Mat3 times_skew(const Mat3* M, Vec3 w) {
     return r;
 }
 
-void row_point3_contract(const JointFrames* f, RowContraction* c) {
-    const double *A = f->a->R.m, *B = f->b->R.m;
-    Vec3 s_a = f->a_point, s_b = f->b_point;
-    if (c->dGP != NULL) {
-        Vec3 P = vec3(c->P[c->row], c->P[c->row + 1], c->P[c->row + 2]);
-        Mat3 on_a = two_skews(s_a, mat3_mul_transposed(f->a->R, P));
-        Mat3 on_b = two_skews(s_b, mat3_mul_transposed(f->b->R, P));
-        add_impulse(c, A_ANG, A_ANG, &on_a, -1);
-        add_impulse(c, B_ANG, B_ANG, &on_b, 1);
+void row_point3_contract(const JointFrames* frames, RowContraction* contraction) {
+    const double *A = frames->a->R.m, *B = frames->b->R.m;
+    Vec3 s_a = frames->a_point, s_b = frames->b_point;
+    if (contraction->dGP != NULL) {
+        Vec3 P = vec3(contraction->P[contraction->row], contraction->P[contraction->row + 1],
+                      contraction->P[contraction->row + 2]);
+        Mat3 on_a = two_skews(s_a, mat3_mul_transposed(frames->a->R, P));
+        Mat3 on_b = two_skews(s_b, mat3_mul_transposed(frames->b->R, P));
+        add_impulse(contraction, A_ANG, A_ANG, &on_a, -1);
+        add_impulse(contraction, B_ANG, B_ANG, &on_b, 1);
     }
-    for (int k = 0; k < 3 && c->dGv != NULL; ++k) { // w'[s][e] = (w.e) s' - (s.e) w'
-        Vec3 e = vec3(A[k], A[k + 3], A[k + 6]), w = velocity_of(c, A_ANG);
+    for (int k = 0; k < 3 && contraction->dGv != NULL; ++k) { // w'[s][e] = (w.e) s' - (s.e) w'
+        Vec3 e = vec3(A[k], A[k + 3], A[k + 6]), w = velocity_of(contraction, A_ANG);
         Vec3 x = vec3_add_scaled(vec3_scale(vec3_dot(w, e), s_a), -vec3_dot(s_a, e), w);
-        add_velocity(c, c->row + k, A_ANG, vec3_neg(x));
+        add_velocity(contraction, contraction->row + k, A_ANG, vec3_neg(x));
         e = vec3(B[k], B[k + 3], B[k + 6]);
-        w = velocity_of(c, B_ANG);
+        w = velocity_of(contraction, B_ANG);
         x = vec3_add_scaled(vec3_scale(vec3_dot(w, e), s_b), -vec3_dot(s_b, e), w);
-        add_velocity(c, c->row + k, B_ANG, x);
+        add_velocity(contraction, contraction->row + k, B_ANG, x);
     }
-    c->row += 3;
+    contraction->row += 3;
 }
 
 // Axis point along u of a: everything is linear in u, so that rows with impulses add up in u.
 // S = [s_b], Q = R_a' R_b.
-static void axis_impulse(const JointFrames* f, Vec3 u, RowContraction* c) {
-    Vec3 rho = mat3_mul_transposed(f->a->R, vec3_sub(f->p_b, f->a->x));
-    Vec3 e_b = mat3_mul_transposed(f->b->R, mat3_mul(f->a->R, u));
-    Mat3 turn = times_skew(&f->a->R, u), back = mat3_transpose(turn); // R [u] and -[u] R'
-    Mat3 own_a = two_skews(u, rho), own_b = two_skews(f->b_point, e_b);
-    Mat3 lever = times_skew(&f->b->R, f->b_point); // R_b S
-    Mat3 both = mat3_product(back, lever), to_a;   // -[u] Q S
+static void axis_impulse(const JointFrames* frames, Vec3 u, RowContraction* contraction) {
+    Vec3 rho = mat3_mul_transposed(frames->a->R, vec3_sub(frames->p_b, frames->a->x));
+    Vec3 e_b = mat3_mul_transposed(frames->b->R, mat3_mul(frames->a->R, u));
+    Mat3 turn = times_skew(&frames->a->R, u), back = mat3_transpose(turn); // R [u] and -[u] R'
+    Mat3 own_a = two_skews(u, rho), own_b = two_skews(frames->b_point, e_b);
+    Mat3 lever = times_skew(&frames->b->R, frames->b_point); // R_b S
+    Mat3 both = mat3_product(back, lever), to_a;             // -[u] Q S
     to_a = mat3_transpose(both);
-    add_impulse(c, A_LIN, A_ANG, &turn, 1);
-    add_impulse(c, B_LIN, A_ANG, &turn, -1);
-    add_impulse(c, A_ANG, A_LIN, &back, 1);
-    add_impulse(c, A_ANG, B_LIN, &back, -1);
-    add_impulse(c, A_ANG, A_ANG, &own_a, 1);
-    add_impulse(c, B_ANG, B_ANG, &own_b, 1);
-    add_impulse(c, A_ANG, B_ANG, &both, 1);
-    add_impulse(c, B_ANG, A_ANG, &to_a, 1);
+    add_impulse(contraction, A_LIN, A_ANG, &turn, 1);
+    add_impulse(contraction, B_LIN, A_ANG, &turn, -1);
+    add_impulse(contraction, A_ANG, A_LIN, &back, 1);
+    add_impulse(contraction, A_ANG, B_LIN, &back, -1);
+    add_impulse(contraction, A_ANG, A_ANG, &own_a, 1);
+    add_impulse(contraction, B_ANG, B_ANG, &own_b, 1);
+    add_impulse(contraction, A_ANG, B_ANG, &both, 1);
+    add_impulse(contraction, B_ANG, A_ANG, &to_a, 1);
 }
 
-static void axis_velocity(const JointFrames* f, Vec3 u, int row, RowContraction* c) {
-    Vec3 rho = mat3_mul_transposed(f->a->R, vec3_sub(f->p_b, f->a->x));
-    Vec3 e_b = mat3_mul_transposed(f->b->R, mat3_mul(f->a->R, u));
-    Vec3 x_a = vec3_cross(velocity_of(c, A_ANG), u); // (w'[u])' = w x u
-    Vec3 x_b = vec3_cross(velocity_of(c, B_ANG), f->b_point);
-    Vec3 world_a = mat3_mul(f->a->R, x_a);
+static void axis_velocity(const JointFrames* frames, Vec3 u, int row, RowContraction* contraction) {
+    Vec3 rho = mat3_mul_transposed(frames->a->R, vec3_sub(frames->p_b, frames->a->x));
+    Vec3 e_b = mat3_mul_transposed(frames->b->R, mat3_mul(frames->a->R, u));
+    Vec3 x_a = vec3_cross(velocity_of(contraction, A_ANG), u); // (w'[u])' = w x u
+    Vec3 x_b = vec3_cross(velocity_of(contraction, B_ANG), frames->b_point);
+    Vec3 world_a = mat3_mul(frames->a->R, x_a);
     Vec3 moved =
-        vec3_sub(vec3_sub(velocity_of(c, A_LIN), velocity_of(c, B_LIN)), mat3_mul(f->b->R, x_b));
-    Vec3 on_a = vec3_cross(mat3_mul_transposed(f->a->R, moved), u);
-    Vec3 on_b = vec3_cross(mat3_mul_transposed(f->b->R, world_a), f->b_point);
-    add_velocity(c, row, A_LIN, vec3_neg(world_a));
-    add_velocity(c, row, B_LIN, world_a);
-    add_velocity(c, row, A_ANG, vec3_add(on_a, vec3_cross(x_a, rho)));
-    add_velocity(c, row, B_ANG, vec3_sub(vec3_cross(x_b, e_b), on_b));
+        vec3_sub(vec3_sub(velocity_of(contraction, A_LIN), velocity_of(contraction, B_LIN)),
+                 mat3_mul(frames->b->R, x_b));
+    Vec3 on_a = vec3_cross(mat3_mul_transposed(frames->a->R, moved), u);
+    Vec3 on_b = vec3_cross(mat3_mul_transposed(frames->b->R, world_a), frames->b_point);
+    add_velocity(contraction, row, A_LIN, vec3_neg(world_a));
+    add_velocity(contraction, row, B_LIN, world_a);
+    add_velocity(contraction, row, A_ANG, vec3_add(on_a, vec3_cross(x_a, rho)));
+    add_velocity(contraction, row, B_ANG, vec3_sub(vec3_cross(x_b, e_b), on_b));
 }
 
-void row_axis_point_contract(const JointFrames* f, int axis, RowContraction* c) {
-    Vec3 u = mat3_column(*f->a_axes, axis);
-    int row = c->row++;
-    if (c->dGP != NULL) axis_impulse(f, vec3_scale(c->P[row], u), c);
-    if (c->dGv != NULL) axis_velocity(f, u, row, c);
+void row_axis_point_contract(const JointFrames* frames, int axis, RowContraction* contraction) {
+    Vec3 u = mat3_column(*frames->a_axes, axis);
+    int row = contraction->row++;
+    if (contraction->dGP != NULL)
+        axis_impulse(frames, vec3_scale(contraction->P[row], u), contraction);
+    if (contraction->dGv != NULL) axis_velocity(frames, u, row, contraction);
 }
 
-void row_across_contract(const JointFrames* f, RowContraction* c) {
-    Vec3 x = mat3_column(*f->a_axes, 0), y = mat3_column(*f->a_axes, 1);
-    int row = c->row;
-    c->row += 2;
-    if (c->dGP != NULL)
-        axis_impulse(f, vec3_add_scaled(vec3_scale(c->P[row], x), c->P[row + 1], y), c);
-    if (c->dGv != NULL) {
-        axis_velocity(f, x, row, c);
-        axis_velocity(f, y, row + 1, c);
+void row_across_contract(const JointFrames* frames, RowContraction* contraction) {
+    Vec3 x = mat3_column(*frames->a_axes, 0), y = mat3_column(*frames->a_axes, 1);
+    int row = contraction->row;
+    contraction->row += 2;
+    if (contraction->dGP != NULL)
+        axis_impulse(
+            frames, vec3_add_scaled(vec3_scale(contraction->P[row], x), contraction->P[row + 1], y),
+            contraction);
+    if (contraction->dGv != NULL) {
+        axis_velocity(frames, x, row, contraction);
+        axis_velocity(frames, y, row + 1, contraction);
     }
 }
 
 // Dot of u of a and w of b: linear in u, too.
-static void dot_impulse(const JointFrames* f, Vec3 u, Vec3 w, RowContraction* c) {
-    Vec3 k_a = mat3_mul(f->a_b, w), e_b = mat3_mul_transposed(f->a_b, u);
-    Mat3 own_a = two_skews(u, k_a), own_b = two_skews(w, e_b), image = times_skew(&f->a_b, w);
+static void dot_impulse(const JointFrames* frames, Vec3 u, Vec3 w, RowContraction* contraction) {
+    Vec3 k_a = mat3_mul(frames->a_b, w), e_b = mat3_mul_transposed(frames->a_b, u);
+    Mat3 own_a = two_skews(u, k_a), own_b = two_skews(w, e_b), image = times_skew(&frames->a_b, w);
     Mat3 both = mat3_product(mat3_skew(vec3_neg(u)), image), to_a = mat3_transpose(both);
-    add_impulse(c, A_ANG, A_ANG, &own_a, 1);
-    add_impulse(c, B_ANG, B_ANG, &own_b, 1);
-    add_impulse(c, A_ANG, B_ANG, &both, 1);
-    add_impulse(c, B_ANG, A_ANG, &to_a, 1);
+    add_impulse(contraction, A_ANG, A_ANG, &own_a, 1);
+    add_impulse(contraction, B_ANG, B_ANG, &own_b, 1);
+    add_impulse(contraction, A_ANG, B_ANG, &both, 1);
+    add_impulse(contraction, B_ANG, A_ANG, &to_a, 1);
 }
 
-static void dot_velocity(const JointFrames* f, Vec3 u, Vec3 w, int row, RowContraction* c) {
-    Vec3 k_a = mat3_mul(f->a_b, w), e_b = mat3_mul_transposed(f->a_b, u);
-    Vec3 x_a = vec3_cross(velocity_of(c, A_ANG), u), x_b = vec3_cross(velocity_of(c, B_ANG), w);
-    Vec3 on_a = vec3_cross(mat3_mul(f->a_b, x_b), u);
-    Vec3 on_b = vec3_cross(mat3_mul_transposed(f->a_b, x_a), w);
-    add_velocity(c, row, A_ANG, vec3_sub(vec3_cross(x_a, k_a), on_a));
-    add_velocity(c, row, B_ANG, vec3_sub(vec3_cross(x_b, e_b), on_b));
+static void dot_velocity(const JointFrames* frames, Vec3 u, Vec3 w, int row,
+                         RowContraction* contraction) {
+    Vec3 k_a = mat3_mul(frames->a_b, w), e_b = mat3_mul_transposed(frames->a_b, u);
+    Vec3 x_a = vec3_cross(velocity_of(contraction, A_ANG), u),
+         x_b = vec3_cross(velocity_of(contraction, B_ANG), w);
+    Vec3 on_a = vec3_cross(mat3_mul(frames->a_b, x_b), u);
+    Vec3 on_b = vec3_cross(mat3_mul_transposed(frames->a_b, x_a), w);
+    add_velocity(contraction, row, A_ANG, vec3_sub(vec3_cross(x_a, k_a), on_a));
+    add_velocity(contraction, row, B_ANG, vec3_sub(vec3_cross(x_b, e_b), on_b));
 }
 
-void row_dot_contract(const JointFrames* f, int e, int k, RowContraction* c) {
-    Vec3 u = mat3_column(*f->a_axes, e), w = mat3_column(*f->b_axes, k);
-    int row = c->row++;
-    if (c->dGP != NULL) dot_impulse(f, vec3_scale(c->P[row], u), w, c);
-    if (c->dGv != NULL) dot_velocity(f, u, w, row, c);
+void row_dot_contract(const JointFrames* frames, int e, int k, RowContraction* contraction) {
+    Vec3 u = mat3_column(*frames->a_axes, e), w = mat3_column(*frames->b_axes, k);
+    int row = contraction->row++;
+    if (contraction->dGP != NULL)
+        dot_impulse(frames, vec3_scale(contraction->P[row], u), w, contraction);
+    if (contraction->dGv != NULL) dot_velocity(frames, u, w, row, contraction);
 }
 
-void row_parallel_contract(const JointFrames* f, RowContraction* c) {
-    Vec3 x = mat3_column(*f->a_axes, 0), y = mat3_column(*f->a_axes, 1);
-    Vec3 w = mat3_column(*f->b_axes, 2);
-    int row = c->row;
-    c->row += 2;
-    if (c->dGP != NULL)
-        dot_impulse(f, vec3_add_scaled(vec3_scale(c->P[row], x), c->P[row + 1], y), w, c);
-    if (c->dGv != NULL) {
-        dot_velocity(f, x, w, row, c);
-        dot_velocity(f, y, w, row + 1, c);
+void row_parallel_contract(const JointFrames* frames, RowContraction* contraction) {
+    Vec3 x = mat3_column(*frames->a_axes, 0), y = mat3_column(*frames->a_axes, 1);
+    Vec3 w = mat3_column(*frames->b_axes, 2);
+    int row = contraction->row;
+    contraction->row += 2;
+    if (contraction->dGP != NULL)
+        dot_impulse(frames,
+                    vec3_add_scaled(vec3_scale(contraction->P[row], x), contraction->P[row + 1], y),
+                    w, contraction);
+    if (contraction->dGv != NULL) {
+        dot_velocity(frames, x, w, row, contraction);
+        dot_velocity(frames, y, w, row + 1, contraction);
     }
 }
 
-Vec3 row_dot_moment(const JointFrames* f, int e, int k, double P) {
-    return vec3_scale(-P, vec3_cross(axis_a(f, e), axis_b(f, k)));
+Vec3 row_dot_moment(const JointFrames* frames, int e, int k, double P) {
+    return vec3_scale(-P, vec3_cross(axis_a(frames, e), axis_b(frames, k)));
 }
 
 // Columns J (12 x 3) of point3 over both sides, and the unit vector e along p_b - p_a (zero when
 // the points coincide: there is no direction then, and no force). Returns the distance.
-static double distance_parts(const JointFrames* f, double J[36], Vec3* e) {
+static double distance_parts(const JointFrames* frames, double J[36], Vec3* e) {
     double Ja[18], Jb[18];
     RowWriter rows = {.Ga = Ja, .Gb = Jb};
-    row_point3(f, &rows);
+    row_point3(frames, &rows);
     for (int k = 0; k < 3; ++k) {
         for (int i = 0; i < 6; ++i) {
             J[12 * k + i] = Ja[6 * k + i];
             J[12 * k + 6 + i] = Jb[6 * k + i];
         }
     }
-    Vec3 d = vec3_sub(f->p_b, f->p_a);
+    Vec3 d = vec3_sub(frames->p_b, frames->p_a);
     double x = vec3_norm(d);
     *e = x > 0 ? vec3_scale(1 / x, d) : vec3_zero();
     return x;
 }
 
-void row_distance(const JointFrames* f, RowWriter* out) {
-    Vec3 d = vec3_sub(f->p_b, f->p_a);
+void row_distance(const JointFrames* frames, RowWriter* out) {
+    Vec3 d = vec3_sub(frames->p_b, frames->p_a);
     double x = vec3_norm(d);
     Vec3 e = x > 0 ? vec3_scale(1 / x, d) : vec3_zero();
-    put_row(out, x - f->length, vec3_neg(e),
-            vec3_cross(mat3_mul_transposed(f->a->R, e), f->a_point), e,
-            vec3_cross(f->b_point, mat3_mul_transposed(f->b->R, e)));
+    put_row(out, x - frames->length, vec3_neg(e),
+            vec3_cross(mat3_mul_transposed(frames->a->R, e), frames->a_point), e,
+            vec3_cross(frames->b_point, mat3_mul_transposed(frames->b->R, e)));
 }
 
-void row_distance_contract(const JointFrames* f, RowContraction* c) {
+void row_distance_contract(const JointFrames* frames, RowContraction* contraction) {
     double J[36];
     Vec3 e;
-    double x = distance_parts(f, J, &e);
-    int row = c->row++;
+    double x = distance_parts(frames, J, &e);
+    int row = contraction->row++;
     if (x == 0) return;
     const double e3[3] = {e.x, e.y, e.z};
     for (int part = A_LIN; part <= B_ANG; ++part) {
@@ -275,11 +290,12 @@ void row_distance_contract(const JointFrames* f, RowContraction* c) {
                     H.m[i + 3 * j] = (JJ - Je * eJ) / x;
                 }
             }
-            add_block(c, row, part, along, H);
+            add_block(contraction, row, part, along, H);
         }
     }
-    Vec3 e_a = mat3_mul_transposed(f->a->R, e), e_b = mat3_mul_transposed(f->b->R, e);
-    add_block(c, row, A_ANG, A_ANG,
-              mat3_scale(-1, mat3_product(mat3_skew(f->a_point), mat3_skew(e_a))));
-    add_block(c, row, B_ANG, B_ANG, mat3_product(mat3_skew(f->b_point), mat3_skew(e_b)));
+    Vec3 e_a = mat3_mul_transposed(frames->a->R, e), e_b = mat3_mul_transposed(frames->b->R, e);
+    add_block(contraction, row, A_ANG, A_ANG,
+              mat3_scale(-1, mat3_product(mat3_skew(frames->a_point), mat3_skew(e_a))));
+    add_block(contraction, row, B_ANG, B_ANG,
+              mat3_product(mat3_skew(frames->b_point), mat3_skew(e_b)));
 }

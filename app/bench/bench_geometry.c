@@ -54,16 +54,16 @@ typedef struct KernelCase {
     double length, angle;
 } KernelCase;
 
-static void bench_kernel(GeometryBench* bench, KernelCase* c) {
+static void bench_kernel(GeometryBench* bench, KernelCase* kernel_case) {
     static Pose motion[POSES];
     static LashPlacement placement[POSES];
-    bench_motion(c->middle, c->length, c->angle, motion);
+    bench_motion(kernel_case->middle, kernel_case->length, kernel_case->angle, motion);
     for (int i = 0; i < POSES; ++i) {
         placement[i].rot = quat_matrix(motion[i].rot);
         placement[i].r = motion[i].r;
     }
-    lash_feature_prepare(&c->a);
-    lash_feature_prepare(&c->b);
+    lash_feature_prepare(&kernel_case->a);
+    lash_feature_prepare(&kernel_case->b);
     LashWarm warm = {0};
     LashKernelQuery query = {.limit = INFINITY, .search = true, .warm = &warm};
     LashRoot roots[LASH_MAX_POINTS];
@@ -71,22 +71,23 @@ static void bench_kernel(GeometryBench* bench, KernelCase* c) {
     for (int k = 0; k < RUNS; ++k) {
         found = 0;
         query.search = true;
-        lash_kernel_roots(&c->a, &c->b, &placement[0], &query, roots);
+        lash_kernel_roots(&kernel_case->a, &kernel_case->b, &placement[0], &query, roots);
         query.search = false;
         double t = seconds();
         for (int i = 0; i < POSES; ++i) {
-            int n = lash_kernel_roots(&c->a, &c->b, &placement[i], &query, roots);
+            int n =
+                lash_kernel_roots(&kernel_case->a, &kernel_case->b, &placement[i], &query, roots);
             bench->sink += n > 0 ? roots[0].gap : 0;
             found += n;
         }
         t = seconds() - t;
         if (t < best) best = t;
     }
-    BenchRow* row = bench_add_row(bench, c->name, 1e6 * best / POSES);
-    snprintf(row->note, sizeof row->note, "%s%s%.1f points", c->note, c->note[0] ? ", " : "",
-             found / POSES);
-    lash_feature_release(&c->a);
-    lash_feature_release(&c->b);
+    BenchRow* row = bench_add_row(bench, kernel_case->name, 1e6 * best / POSES);
+    snprintf(row->note, sizeof row->note, "%s%s%.1f points", kernel_case->note,
+             kernel_case->note[0] ? ", " : "", found / POSES);
+    lash_feature_release(&kernel_case->a);
+    lash_feature_release(&kernel_case->b);
 }
 
 // ---- shapes made for the bench ------------------------------------------------------------------
@@ -391,13 +392,13 @@ static void bench_sweep(GeometryBench* bench) {
 static void print_table(const GeometryBench* bench) {
     printf("%-22s %10s %10s %8s  %s\n", "pair", "us", "peer us", "ratio", "note");
     for (int i = 0; i < bench->rows; ++i) {
-        const BenchRow* r = bench->row + i;
-        printf("%-22s %10.4f", r->name, r->us);
-        if (r->peer_us > 0)
-            printf(" %10.1f %8.0f", r->peer_us, r->peer_us / r->us);
+        const BenchRow* bench_row = bench->row + i;
+        printf("%-22s %10.4f", bench_row->name, bench_row->us);
+        if (bench_row->peer_us > 0)
+            printf(" %10.1f %8.0f", bench_row->peer_us, bench_row->peer_us / bench_row->us);
         else
             printf(" %10s %8s", "-", "-");
-        printf("  %s\n", r->note);
+        printf("  %s\n", bench_row->note);
     }
     if (bench->note[0] != '\0') printf("%s\n", bench->note);
 }
@@ -406,15 +407,16 @@ static void print_json(const GeometryBench* bench) {
     printf("{\"lash\": \"%s\", \"command\": \"bench\", \"ok\": true, \"benchmarks\": [",
            LASH_VERSION);
     for (int i = 0; i < bench->rows; ++i) {
-        const BenchRow* r = bench->row + i;
-        printf("%s\n  {\"name\": \"geometry: %s\", \"us\": %.6g", i ? "," : "", r->name, r->us);
-        if (r->peer_us > 0)
-            printf(", \"peer\": \"BRepExtrema\", \"peer_us\": %.6g, \"ratio\": %.6g", r->peer_us,
-                   r->peer_us / r->us);
-        if (r->family != NULL)
-            printf(", \"family\": \"%s\", \"size\": %g, \"us_per_unit\": %.6g", r->family, r->size,
-                   r->us_per_unit);
-        printf(", \"note\": \"%s\"}", r->note);
+        const BenchRow* bench_row = bench->row + i;
+        printf("%s\n  {\"name\": \"geometry: %s\", \"us\": %.6g", i ? "," : "", bench_row->name,
+               bench_row->us);
+        if (bench_row->peer_us > 0)
+            printf(", \"peer\": \"BRepExtrema\", \"peer_us\": %.6g, \"ratio\": %.6g",
+                   bench_row->peer_us, bench_row->peer_us / bench_row->us);
+        if (bench_row->family != NULL)
+            printf(", \"family\": \"%s\", \"size\": %g, \"us_per_unit\": %.6g", bench_row->family,
+                   bench_row->size, bench_row->us_per_unit);
+        printf(", \"note\": \"%s\"}", bench_row->note);
     }
     printf("\n]");
     if (bench->note[0] != '\0') printf(", \"note\": \"%s\"", bench->note);

@@ -94,51 +94,55 @@ static bool run(char* const argv[]) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-static bool make_part(Workshop* w, int part, LashError* error) {
-    const PartText* t = texts + part;
+static bool make_part(Workshop* workshop, int part, LashError* error) {
+    const PartText* text = texts + part;
     char json[PATH + 32];
-    snprintf(json, sizeof json, "%s/%s.json", w->folder, t->name);
-    snprintf(w->step[part], sizeof w->step[part], "%s/%s.step", w->folder, t->name);
+    snprintf(json, sizeof json, "%s/%s.json", workshop->folder, text->name);
+    snprintf(workshop->step[part], sizeof workshop->step[part], "%s/%s.step", workshop->folder,
+             text->name);
     FILE* file = fopen(json, "w");
     if (file == NULL) return lash_error_set(error, LASH_ERROR_IO, "", "%s: not written", json);
-    fprintf(file, "{\"format\": \"lash-step/1\", \"name\": \"%s\", \"steps\": [%s]%s}\n", t->name,
-            t->steps, t->more);
+    fprintf(file, "{\"format\": \"lash-step/1\", \"name\": \"%s\", \"steps\": [%s]%s}\n",
+            text->name, text->steps, text->more);
     bool written = fclose(file) == 0;
-    char* argv[] = {w->tool, json, w->step[part], NULL};
+    char* argv[] = {workshop->tool, json, workshop->step[part], NULL};
     bool made = written && run(argv);
     unlink(json);
-    if (!made) return lash_error_set(error, LASH_ERROR_CAD, "", "lash-make-step: no %s", t->name);
+    if (!made)
+        return lash_error_set(error, LASH_ERROR_CAD, "", "lash-make-step: no %s", text->name);
     LashImport import = {.no_cache = true};
-    w->shape[part] = lash_shape_load(w->step[part], &import, error);
-    return w->shape[part] != NULL &&
-           lash_select_name(w->shape[part], LASH_ANY_PART, "face", w->face + part, 1, error) > 0;
+    workshop->shape[part] = lash_shape_load(workshop->step[part], &import, error);
+    return workshop->shape[part] != NULL &&
+           lash_select_name(workshop->shape[part], LASH_ANY_PART, "face", workshop->face + part, 1,
+                            error) > 0;
 }
 
 // False: no helper, no generator, no place to write; error tells.
-static bool open_workshop(Workshop* w, LashError* error) {
-    if (!lash_cad_find(w->tool, error)) return false;
-    char* slash = strrchr(w->tool, '/');
-    size_t used = slash == NULL ? 0 : (size_t)(slash - w->tool) + 1;
-    snprintf(w->tool + used, sizeof w->tool - used, "lash-make-step");
-    if (access(w->tool, X_OK) != 0)
+static bool open_workshop(Workshop* workshop, LashError* error) {
+    if (!lash_cad_find(workshop->tool, error)) return false;
+    char* slash = strrchr(workshop->tool, '/');
+    size_t used = slash == NULL ? 0 : (size_t)(slash - workshop->tool) + 1;
+    snprintf(workshop->tool + used, sizeof workshop->tool - used, "lash-make-step");
+    if (access(workshop->tool, X_OK) != 0)
         return lash_error_set(error, LASH_ERROR_CAD, "", "lash-make-step is not beside lash-cad");
     const char* place = getenv("TMPDIR");
-    snprintf(w->folder, sizeof w->folder, "%.400s/lash-bench-XXXXXX", place ? place : "/tmp");
-    if (mkdtemp(w->folder) == NULL) {
-        w->folder[0] = '\0';
+    snprintf(workshop->folder, sizeof workshop->folder, "%.400s/lash-bench-XXXXXX",
+             place ? place : "/tmp");
+    if (mkdtemp(workshop->folder) == NULL) {
+        workshop->folder[0] = '\0';
         return lash_error_set(error, LASH_ERROR_IO, "", "no folder for the parts");
     }
     for (int i = 0; i < PARTS; ++i)
-        if (!make_part(w, i, error)) return false;
+        if (!make_part(workshop, i, error)) return false;
     return true;
 }
 
-static void close_workshop(Workshop* w) {
+static void close_workshop(Workshop* workshop) {
     for (int i = 0; i < PARTS; ++i) {
-        lash_shape_destroy(w->shape[i]);
-        if (w->step[i][0] != '\0') unlink(w->step[i]);
+        lash_shape_destroy(workshop->shape[i]);
+        if (workshop->step[i][0] != '\0') unlink(workshop->step[i]);
     }
-    if (w->folder[0] != '\0') rmdir(w->folder);
+    if (workshop->folder[0] != '\0') rmdir(workshop->folder);
 }
 
 static int find_part(const char* name) {
@@ -173,10 +177,10 @@ static Pose put_near(const LashPairDef* def, Pose middle, double gap) {
 }
 
 // The peer at some poses of the motion; fills the row's peer time, notes a disagreement.
-static bool ask_peer(const Workshop* w, int a, int b, const LashPairDef* def, const Pose* motion,
-                     BenchRow* row, LashError* error) {
-    LashOcctSide side_a = {.path = w->step[a], .faces = w->face + a, .count = 1};
-    LashOcctSide side_b = {.path = w->step[b], .faces = w->face + b, .count = 1};
+static bool ask_peer(const Workshop* workshop, int a, int b, const LashPairDef* def,
+                     const Pose* motion, BenchRow* row, LashError* error) {
+    LashOcctSide side_a = {.path = workshop->step[a], .faces = workshop->face + a, .count = 1};
+    LashOcctSide side_b = {.path = workshop->step[b], .faces = workshop->face + b, .count = 1};
     LashOcctQuery* peer = lash_occt_query_open(&side_a, &side_b, error);
     if (peer == NULL) return false;
     double best = INFINITY, worst = 0;
@@ -204,35 +208,36 @@ static bool ask_peer(const Workshop* w, int a, int b, const LashPairDef* def, co
     return true;
 }
 
-static bool bench_face_pair(GeometryBench* bench, const Workshop* w, const FacePair* p,
+static bool bench_face_pair(GeometryBench* bench, const Workshop* workshop, const FacePair* pair,
                             LashError* error) {
     static Pose motion[BENCH_POSES];
-    int a = find_part(p->a), b = find_part(p->b);
+    int a = find_part(pair->a), b = find_part(pair->b);
     LashPairDef def = lash_pair_def();
-    def.a.shape = w->shape[a];
-    def.a.faces = w->face + a;
+    def.a.shape = workshop->shape[a];
+    def.a.faces = workshop->face + a;
     def.a.face_count = 1;
-    def.b.shape = w->shape[b];
-    def.b.faces = w->face + b;
+    def.b.shape = workshop->shape[b];
+    def.b.faces = workshop->face + b;
     def.b.face_count = 1;
     Pose middle =
-        pose(vec3(p->r[0], p->r[1], p->r[2]),
-             quat_from_axis_angle(vec3_normalize(vec3(p->axis[0], p->axis[1], p->axis[2])),
-                                  p->turn * LASH_PI));
-    if (p->gap > 0) middle = put_near(&def, middle, p->gap);
-    BenchRow* row = bench_pair(bench, p->name, &def, middle, p->length, p->angle, BENCH_EVERYTHING);
-    bench_motion(middle, p->length, p->angle, motion);
-    return ask_peer(w, a, b, &def, motion, row, error);
+        pose(vec3(pair->r[0], pair->r[1], pair->r[2]),
+             quat_from_axis_angle(vec3_normalize(vec3(pair->axis[0], pair->axis[1], pair->axis[2])),
+                                  pair->turn * LASH_PI));
+    if (pair->gap > 0) middle = put_near(&def, middle, pair->gap);
+    BenchRow* row =
+        bench_pair(bench, pair->name, &def, middle, pair->length, pair->angle, BENCH_EVERYTHING);
+    bench_motion(middle, pair->length, pair->angle, motion);
+    return ask_peer(workshop, a, b, &def, motion, row, error);
 }
 
 void bench_geometry_occt(GeometryBench* bench) {
-    Workshop* w = lash_alloc(sizeof(Workshop));
+    Workshop* workshop = lash_alloc(sizeof(Workshop));
     LashError error = {0};
-    bool ok = open_workshop(w, &error);
-    for (int i = 0; i < PAIRS && ok; ++i) ok = bench_face_pair(bench, w, pairs + i, &error);
+    bool ok = open_workshop(workshop, &error);
+    for (int i = 0; i < PAIRS && ok; ++i) ok = bench_face_pair(bench, workshop, pairs + i, &error);
     if (!ok)
         snprintf(bench->note, sizeof bench->note, "no comparison with BRepExtrema: %.280s",
                  error.message);
-    close_workshop(w);
-    lash_free(w);
+    close_workshop(workshop);
+    lash_free(workshop);
 }

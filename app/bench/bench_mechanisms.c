@@ -130,26 +130,26 @@ typedef struct Result {
 } Result;
 
 // Reads "US ANGLE VIOLATION INDEX_SETS STEPS NOTE", "missing PACKAGES" or "failed WHY".
-static void read_answer(const char* text, const char* failure, Figure* f) {
+static void read_answer(const char* text, const char* failure, Figure* figure) {
     double us, angle, violation, index_sets;
     int steps, at = 0;
     if (sscanf(text, "%lf %lf %lf %lf %d %n", &us, &angle, &violation, &index_sets, &steps, &at) >=
         5) {
-        if (us >= f->us) return;
+        if (us >= figure->us) return;
         char sets[48] = "";
         if (isfinite(index_sets)) snprintf(sets, sizeof sets, ", index sets %.3f", index_sets);
-        f->us = us;
-        snprintf(f->note, sizeof f->note, "theta1 %.5f, violation %.1e m%s; %.200s", angle,
-                 violation, sets, text + at);
+        figure->us = us;
+        snprintf(figure->note, sizeof figure->note, "theta1 %.5f, violation %.1e m%s; %.200s",
+                 angle, violation, sets, text + at);
     } else if (strncmp(text, "missing ", 8) == 0) {
-        snprintf(f->note, sizeof f->note, "not installed (%.200s)", text + 8);
+        snprintf(figure->note, sizeof figure->note, "not installed (%.200s)", text + 8);
     } else {
-        snprintf(f->note, sizeof f->note, "%.250s",
+        snprintf(figure->note, sizeof figure->note, "%.250s",
                  strncmp(text, "failed ", 7) == 0 ? text : failure);
     }
 }
 
-static void ask_peer(const Row* row, int peer, Figure* f) {
+static void ask_peer(const Row* row, int peer, Figure* figure) {
     char h[32], duration[32], text[256] = "";
     snprintf(h, sizeof h, "%.17g", row->h);
     snprintf(duration, sizeof duration, "%.17g", row->h * row->steps);
@@ -157,38 +157,39 @@ static void ask_peer(const Row* row, int peer, Figure* f) {
     double start = app_wall_clock();
     const char* arguments[] = {"mechanisms", peer_names[peer], row->peer_scene, h, duration, NULL};
     if (!app_peer_start(arguments, &process)) {
-        snprintf(f->note, sizeof f->note, "not installed (%s)", peer_packages[peer]);
-        f->spent = INFINITY;
+        snprintf(figure->note, sizeof figure->note, "not installed (%s)", peer_packages[peer]);
+        figure->spent = INFINITY;
         return;
     }
     bool answered = fgets(text, sizeof text, process.answer) != NULL;
     app_peer_end(&process);
     text[strcspn(text, "\n")] = 0;
-    f->spent += app_wall_clock() - start;
-    read_answer(text, answered ? "not understood" : "ended without an answer (time limit)", f);
-    if (!isfinite(f->us)) f->spent = INFINITY; // asking again is no use
+    figure->spent += app_wall_clock() - start;
+    read_answer(text, answered ? "not understood" : "ended without an answer (time limit)", figure);
+    if (!isfinite(figure->us)) figure->spent = INFINITY; // asking again is no use
 }
 
-static void note_run(const Row* row, const AppSceneRun* run, Result* r) {
-    int used = snprintf(r->note, sizeof r->note, "%s; %d steps", row->what, run->steps);
-    size_t rest = sizeof r->note - (size_t)used;
+static void note_run(const Row* row, const AppSceneRun* run, Result* result) {
+    int used = snprintf(result->note, sizeof result->note, "%s; %d steps", row->what, run->steps);
+    size_t rest = sizeof result->note - (size_t)used;
     if (row->kind != APP_SCENE_MINIMAL && row->peers == NO_PEER)
-        snprintf(r->note + used, rest, ", joint error %.1e, penetration %.1e m",
+        snprintf(result->note + used, rest, ", joint error %.1e, penetration %.1e m",
                  run->position_error, run->penetration);
     else
-        snprintf(r->note + used, rest, ", theta1 %.5f, violation %.1e m, index sets %.3f",
+        snprintf(result->note + used, rest, ", theta1 %.5f, violation %.1e m, index sets %.3f",
                  run->angle, fmax(run->penetration, run->position_error), run->index_sets);
 }
 
 // Least microseconds per step of a row and of its peers.
-static bool measure(const Row* row, const BenchOptions* o, Result* r, LashError* error) {
+static bool measure(const Row* row, const BenchOptions* bench_options, Result* result,
+                    LashError* error) {
     char path[1200] = "";
-    if (row->file != NULL && !app_find_model(o->models, row->file, path, sizeof path)) {
+    if (row->file != NULL && !app_find_model(bench_options->models, row->file, path, sizeof path)) {
         return lash_error_set(error, LASH_ERROR_IO, row->file,
                               "this model was not found; --models names the folder");
     }
-    *r = (Result){.us = INFINITY};
-    for (int p = 0; p < PEERS; ++p) r->peer[p].us = INFINITY;
+    *result = (Result){.us = INFINITY};
+    for (int p = 0; p < PEERS; ++p) result->peer[p].us = INFINITY;
     AppScene scene;
     bool done = true, growth = row->size > 0;
     if (growth)
@@ -196,74 +197,76 @@ static bool measure(const Row* row, const BenchOptions* o, Result* r, LashError*
     else
         done = app_scene_open(row->kind, path, row->h, &scene, error);
     int least = growth ? LEAST_STEPS / row->size : LEAST_STEPS;
-    for (int i = 0; done && i < o->repeat && !app_interrupted(); ++i) {
+    for (int i = 0; done && i < bench_options->repeat && !app_interrupted(); ++i) {
         AppSceneRun run;
         double spent = 0;
         for (int steps = 0; done && steps < least && spent < LEAST_TIME; steps += row->steps) {
             done = app_scene_run(&scene, row->steps, &run, error);
-            r->us = fmin(r->us, run.us);
+            result->us = fmin(result->us, run.us);
             spent += run.us * row->steps;
         }
-        if (done) note_run(row, &run, r);
-        if (done) r->units = row->kind == APP_SCENE_BAR ? row->size : scene.system->blocks;
-        for (int p = 0; done && p < PEERS && !o->no_peer && !app_interrupted(); ++p)
-            if ((row->peers >> p & 1) != 0 && r->peer[p].spent < PEER_TIME)
-                ask_peer(row, p, &r->peer[p]);
+        if (done) note_run(row, &run, result);
+        if (done) result->units = row->kind == APP_SCENE_BAR ? row->size : scene.system->blocks;
+        for (int p = 0; done && p < PEERS && !bench_options->no_peer && !app_interrupted(); ++p)
+            if ((row->peers >> p & 1) != 0 && result->peer[p].spent < PEER_TIME)
+                ask_peer(row, p, &result->peer[p]);
     }
     if (!done) lash_error_file(error, path[0] != 0 ? path : row->name);
     app_scene_close(&scene);
     return done;
 }
 
-static void put_row(AppJson* json, const Row* row, const Result* r, int peer) {
-    const Figure* f = peer >= 0 ? &r->peer[peer] : NULL;
+static void put_row(AppJson* json, const Row* row, const Result* result, int peer) {
+    const Figure* figure = peer >= 0 ? &result->peer[peer] : NULL;
     char note[700];
-    snprintf(note, sizeof note, "%s%s%s%s%s", r->note, f ? "; " : "", f ? peer_names[peer] : "",
-             f ? ": " : "", f ? f->note : "");
+    snprintf(note, sizeof note, "%s%s%s%s%s", result->note, figure ? "; " : "",
+             figure ? peer_names[peer] : "", figure ? ": " : "", figure ? figure->note : "");
     app_json_begin_object(json);
     app_json_put_text(json, "name", row->name);
-    app_json_put_number(json, "us", r->us);
-    app_json_put_text(json, "peer", f ? peer_names[peer] : NULL);
-    app_json_put_number(json, "peer_us", f ? f->us : NAN);
-    app_json_put_number(json, "ratio", f ? f->us / r->us : NAN);
+    app_json_put_number(json, "us", result->us);
+    app_json_put_text(json, "peer", figure ? peer_names[peer] : NULL);
+    app_json_put_number(json, "peer_us", figure ? figure->us : NAN);
+    app_json_put_number(json, "ratio", figure ? figure->us / result->us : NAN);
     app_json_put_text(json, "note", note);
     if (row->size > 0) {
         app_json_put_text(json, "family", row->family);
         app_json_put_integer(json, "size", row->size);
-        app_json_put_number(json, "us_per_unit", r->us / r->units);
+        app_json_put_number(json, "us_per_unit", result->us / result->units);
     }
     app_json_end_object(json);
 }
 
-static bool compared(const Row* row, const BenchOptions* o, int peer) {
-    return (row->peers >> peer & 1) != 0 && !o->no_peer;
+static bool compared(const Row* row, const BenchOptions* bench_options, int peer) {
+    return (row->peers >> peer & 1) != 0 && !bench_options->no_peer;
 }
 
-static void put_rows(AppJson* json, const BenchOptions* o, const Result* r, int done) {
+static void put_rows(AppJson* json, const BenchOptions* bench_options, const Result* result,
+                     int done) {
     for (int i = 0; i < done; ++i) {
         bool any = false;
         for (int p = 0; p < PEERS; ++p) {
-            if (!compared(&rows[i], o, p)) continue;
-            put_row(json, &rows[i], &r[i], p);
+            if (!compared(&rows[i], bench_options, p)) continue;
+            put_row(json, &rows[i], &result[i], p);
             any = true;
         }
-        if (!any) put_row(json, &rows[i], &r[i], -1);
+        if (!any) put_row(json, &rows[i], &result[i], -1);
     }
 }
 
-static void print_row(const Row* row, const BenchOptions* o, const Result* r) {
+static void print_row(const Row* row, const BenchOptions* bench_options, const Result* result) {
     char unit[32] = "";
     if (row->size > 0)
-        snprintf(unit, sizeof unit, "; %.3f us per %s", r->us / r->units,
+        snprintf(unit, sizeof unit, "; %.3f us per %s", result->us / result->units,
                  row->kind == APP_SCENE_BAR ? "element" : "body");
-    printf("%-26s %9.2f us  %7s  %s%s\n", row->name, r->us, "", r->note, unit);
+    printf("%-26s %9.2f us  %7s  %s%s\n", row->name, result->us, "", result->note, unit);
     for (int p = 0; p < PEERS; ++p) {
-        const Figure* f = &r->peer[p];
-        if (!compared(row, o, p)) continue;
-        if (isfinite(f->us))
-            printf("  %-24s %9.2f us  %6.2fx  %s\n", peer_names[p], f->us, f->us / r->us, f->note);
+        const Figure* figure = &result->peer[p];
+        if (!compared(row, bench_options, p)) continue;
+        if (isfinite(figure->us))
+            printf("  %-24s %9.2f us  %6.2fx  %s\n", peer_names[p], figure->us,
+                   figure->us / result->us, figure->note);
         else
-            printf("  %-24s %9s     %7s  %s\n", peer_names[p], "-", "", f->note);
+            printf("  %-24s %9s     %7s  %s\n", peer_names[p], "-", "", figure->note);
     }
     fflush(stdout);
 }

@@ -29,80 +29,81 @@ typedef struct Writer {
 #define PUT(w, ...) \
     ((w)->used += (size_t)snprintf((w)->text + (w)->used, TEXT - (w)->used, __VA_ARGS__))
 
-static void put_inertia(Writer* w, double x, double mass, double J) {
-    PUT(w, "<inertial pos='%.17g 0 0' mass='%.17g' diaginertia='%.17g %.17g %.17g'/>", x, mass, J,
-        J, J);
+static void put_inertia(Writer* writer, double x, double mass, double J) {
+    PUT(writer, "<inertial pos='%.17g 0 0' mass='%.17g' diaginertia='%.17g %.17g %.17g'/>", x, mass,
+        J, J, J);
 }
 
-static void put_option(Writer* w, const LashPaperSliderCrank* d, double h) {
-    PUT(w, "<mujoco><compiler angle='radian' inertiafromgeom='false'/>");
-    PUT(w,
+static void put_option(Writer* writer, const LashPaperSliderCrank* crank, double h) {
+    PUT(writer, "<mujoco><compiler angle='radian' inertiafromgeom='false'/>");
+    PUT(writer,
         "<option timestep='%.17g' gravity='0 %.17g 0' integrator='Euler' solver='Newton' "
         "cone='elliptic' iterations='100' tolerance='1e-10'/>",
-        h, -d->gravity);
-    double decay = log(1 / d->e);
-    PUT(w, "<default><geom condim='3' friction='%.17g 0 0' solref='%.17g %.17g'/></default>", d->mu,
-        STEPS_PER_TIME_CONSTANT * h, decay / hypot(LASH_PI, decay));
+        h, -crank->gravity);
+    double decay = log(1 / crank->e);
+    PUT(writer, "<default><geom condim='3' friction='%.17g 0 0' solref='%.17g %.17g'/></default>",
+        crank->mu, STEPS_PER_TIME_CONSTANT * h, decay / hypot(LASH_PI, decay));
 }
 
-static void put_slider(Writer* w, const LashPaperSliderCrank* d) {
-    PUT(w, "<inertial pos='0 0 0' mass='%.17g' diaginertia='%.17g %.17g %.17g'/>", d->m3, d->J3,
-        d->J3, d->J3);
-    if (!d->ideal) PUT(w, "<geom type='box' size='%.17g %.17g %.17g'/>", d->a, d->b, HALF_DEPTH);
+static void put_slider(Writer* writer, const LashPaperSliderCrank* crank) {
+    PUT(writer, "<inertial pos='0 0 0' mass='%.17g' diaginertia='%.17g %.17g %.17g'/>", crank->m3,
+        crank->J3, crank->J3, crank->J3);
+    if (!crank->ideal)
+        PUT(writer, "<geom type='box' size='%.17g %.17g %.17g'/>", crank->a, crank->b, HALF_DEPTH);
 }
 
-static void put_walls(Writer* w, const LashPaperSliderCrank* d) {
-    for (int side = -1; side <= 1 && !d->ideal; side += 2)
-        PUT(w, "<geom type='plane' size='1 1 1' pos='0 %.17g 0' zaxis='0 %d 0'/>",
-            side * (d->b + d->c), -side);
+static void put_walls(Writer* writer, const LashPaperSliderCrank* crank) {
+    for (int side = -1; side <= 1 && !crank->ideal; side += 2)
+        PUT(writer, "<geom type='plane' size='1 1 1' pos='0 %.17g 0' zaxis='0 %d 0'/>",
+            side * (crank->b + crank->c), -side);
 }
 
-static void write_chain(Writer* w, const LashPaperSliderCrank* d, double h) {
-    PUT(w, "<body><joint type='hinge' axis='0 0 1'/>");
-    put_inertia(w, d->l1 / 2, d->m1, d->J1);
-    PUT(w, "<body name='rod' pos='%.17g 0 0'><joint type='hinge' axis='0 0 1'/>", d->l1);
-    put_inertia(w, d->l2 / 2, d->m2, d->J2);
-    if (d->ideal) {
-        PUT(w, "</body></body><body name='slider' pos='%.17g 0 0'>", d->l1 + d->l2);
-        PUT(w, "<joint type='slide' axis='1 0 0'/>");
-        put_slider(w, d);
-        PUT(w,
+static void write_chain(Writer* writer, const LashPaperSliderCrank* crank, double h) {
+    PUT(writer, "<body><joint type='hinge' axis='0 0 1'/>");
+    put_inertia(writer, crank->l1 / 2, crank->m1, crank->J1);
+    PUT(writer, "<body name='rod' pos='%.17g 0 0'><joint type='hinge' axis='0 0 1'/>", crank->l1);
+    put_inertia(writer, crank->l2 / 2, crank->m2, crank->J2);
+    if (crank->ideal) {
+        PUT(writer, "</body></body><body name='slider' pos='%.17g 0 0'>", crank->l1 + crank->l2);
+        PUT(writer, "<joint type='slide' axis='1 0 0'/>");
+        put_slider(writer, crank);
+        PUT(writer,
             "</body></worldbody><equality><connect body1='rod' body2='slider' anchor='%.17g 0 0' "
             "solref='%.17g 1'/></equality></mujoco>",
-            d->l2, 2 * h);
+            crank->l2, 2 * h);
     } else {
-        PUT(w, "<body pos='%.17g 0 0'><joint type='hinge' axis='0 0 1'/>", d->l2);
-        put_slider(w, d);
-        PUT(w, "</body></body></body></worldbody></mujoco>");
+        PUT(writer, "<body pos='%.17g 0 0'><joint type='hinge' axis='0 0 1'/>", crank->l2);
+        put_slider(writer, crank);
+        PUT(writer, "</body></body></body></worldbody></mujoco>");
     }
 }
 
-static void put_hinge(Writer* w, const char* bodies, double x, double h) {
+static void put_hinge(Writer* writer, const char* bodies, double x, double h) {
     for (int end = -1; end <= 1; end += 2)
-        PUT(w, "<connect %s anchor='%.17g 0 %.17g' solref='%.17g 1'/>", bodies, x, end * HALF_DEPTH,
-            2 * h);
+        PUT(writer, "<connect %s anchor='%.17g 0 %.17g' solref='%.17g 1'/>", bodies, x,
+            end * HALF_DEPTH, 2 * h);
 }
 
-static void write_bodies(Writer* w, const LashPaperSliderCrank* d, double h) {
-    PUT(w, "<body name='crank' pos='%.17g 0 0'><freejoint/>", d->l1 / 2);
-    put_inertia(w, 0, d->m1, d->J1);
-    PUT(w, "</body><body name='rod' pos='%.17g 0 0'><freejoint/>", d->l1 + d->l2 / 2);
-    put_inertia(w, 0, d->m2, d->J2);
-    PUT(w, "</body><body name='slider' pos='%.17g 0 0'><freejoint/>", d->l1 + d->l2);
-    put_slider(w, d);
-    PUT(w, "</body></worldbody><equality>");
-    put_hinge(w, "body1='crank'", -d->l1 / 2, h);
-    put_hinge(w, "body1='crank' body2='rod'", d->l1 / 2, h);
-    put_hinge(w, "body1='rod' body2='slider'", d->l2 / 2, h);
-    PUT(w, "</equality></mujoco>");
+static void write_bodies(Writer* writer, const LashPaperSliderCrank* crank, double h) {
+    PUT(writer, "<body name='crank' pos='%.17g 0 0'><freejoint/>", crank->l1 / 2);
+    put_inertia(writer, 0, crank->m1, crank->J1);
+    PUT(writer, "</body><body name='rod' pos='%.17g 0 0'><freejoint/>", crank->l1 + crank->l2 / 2);
+    put_inertia(writer, 0, crank->m2, crank->J2);
+    PUT(writer, "</body><body name='slider' pos='%.17g 0 0'><freejoint/>", crank->l1 + crank->l2);
+    put_slider(writer, crank);
+    PUT(writer, "</body></worldbody><equality>");
+    put_hinge(writer, "body1='crank'", -crank->l1 / 2, h);
+    put_hinge(writer, "body1='crank' body2='rod'", crank->l1 / 2, h);
+    put_hinge(writer, "body1='rod' body2='slider'", crank->l2 / 2, h);
+    PUT(writer, "</equality></mujoco>");
 }
 
-static mjModel* compile(const Writer* w, char* why, int size) {
+static mjModel* compile(const Writer* writer, char* why, int size) {
     static const char name[] = "slider_crank.xml";
     mjVFS* files = mju_malloc(sizeof *files);
     mj_defaultVFS(files);
-    mj_makeEmptyFileVFS(files, name, (int)w->used);
-    memcpy(files->filedata[mj_findFileVFS(files, name)], w->text, w->used);
+    mj_makeEmptyFileVFS(files, name, (int)writer->used);
+    memcpy(files->filedata[mj_findFileVFS(files, name)], writer->text, writer->used);
     mjModel* model = mj_loadXML(name, files, why, size);
     mj_deleteVFS(files);
     mju_free(files);
@@ -135,43 +136,43 @@ static bool simulate(const mjModel* model, mjData* data, PeerRun* run) {
     return data->warning[mjWARN_BADQACC].number == 0;
 }
 
-static void start(const LashPaperSliderCrank* d, mjData* data, bool bodies) {
+static void start(const LashPaperSliderCrank* crank, mjData* data, bool bodies) {
     double* v = data->qvel;
     if (!bodies) { // joint angles are relative
-        v[0] = d->v[0];
-        v[1] = d->v[1] - d->v[0];
-        v[2] = d->ideal ? 0 : d->v[2] - d->v[1];
+        v[0] = crank->v[0];
+        v[1] = crank->v[1] - crank->v[0];
+        v[2] = crank->ideal ? 0 : crank->v[2] - crank->v[1];
         return;
     }
-    double pin = d->v[0] * d->l1; // speed of the crank pin [m/s]
+    double pin = crank->v[0] * crank->l1; // speed of the crank pin [m/s]
     v[1] = pin / 2;
-    v[5] = d->v[0];
-    v[7] = pin + d->v[1] * d->l2 / 2;
-    v[11] = d->v[1];
-    v[13] = pin + d->v[1] * d->l2;
-    v[17] = d->v[2];
+    v[5] = crank->v[0];
+    v[7] = pin + crank->v[1] * crank->l2 / 2;
+    v[11] = crank->v[1];
+    v[13] = pin + crank->v[1] * crank->l2;
+    v[17] = crank->v[2];
 }
 
-static bool run_model(const LashPaperSliderCrank* d, bool bodies, double h, double duration,
+static bool run_model(const LashPaperSliderCrank* crank, bool bodies, double h, double duration,
                       PeerRun* run) {
     Writer w = {.used = 0};
-    put_option(&w, d, h);
+    put_option(&w, crank, h);
     PUT(&w, "<worldbody>");
-    put_walls(&w, d);
+    put_walls(&w, crank);
     if (bodies)
-        write_bodies(&w, d, h);
+        write_bodies(&w, crank, h);
     else
-        write_chain(&w, d, h);
+        write_chain(&w, crank, h);
     mjModel* model = compile(&w, run->note, sizeof run->note);
     if (model == NULL) return false;
     mjData* data = mj_makeData(model);
-    start(d, data, bodies);
+    start(crank, data, bodies);
     run->steps = (int)lround(duration / h);
     run->index_sets = NAN;
     bool stable = simulate(model, data, run);
     snprintf(run->note, sizeof run->note, "%s%s, Euler, Newton, elliptic cone, solref %s",
              stable ? "" : "became unstable: ", bodies ? "free bodies" : "hinge coordinates",
-             d->ideal ? "2h 1" : "4h and damping ratio for e");
+             crank->ideal ? "2h 1" : "4h and damping ratio for e");
     mj_deleteData(data);
     mj_deleteModel(model);
     return stable;

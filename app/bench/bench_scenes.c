@@ -38,7 +38,7 @@ static void add_revolute(LashMechanism* mech, const char* name, Moving a, Moving
     lash_mechanism_add_joint(mech, &def);
 }
 
-static void add_corner(LashMechanism* mech, const LashPaperSliderCrank* d, LashBodyId slider,
+static void add_corner(LashMechanism* mech, const LashPaperSliderCrank* crank, LashBodyId slider,
                        int i) {
     static const char* const names[] = {"corner.1", "corner.2", "corner.3", "corner.4"};
     double side = i < 2 ? 1 : -1;
@@ -48,11 +48,11 @@ static void add_corner(LashMechanism* mech, const LashPaperSliderCrank* d, LashB
     def.body_b = slider;
     def.a_type = LASH_FEATURE_PLANE;
     def.b_type = LASH_FEATURE_SPHERE;
-    def.a_frame =
-        pose(vec3(0, side * (d->b + d->c), 0), quat_between(vec3(0, 0, 1), vec3(0, -side, 0)));
-    def.b_frame.r = vec3(i % 2 == 1 ? d->a : -d->a, side * d->b, 0);
-    def.e = d->e;
-    def.mu = d->mu;
+    def.a_frame = pose(vec3(0, side * (crank->b + crank->c), 0),
+                       quat_between(vec3(0, 0, 1), vec3(0, -side, 0)));
+    def.b_frame.r = vec3(i % 2 == 1 ? crank->a : -crank->a, side * crank->b, 0);
+    def.e = crank->e;
+    def.mu = crank->mu;
     lash_mechanism_add_contact(mech, &def);
 }
 

@@ -76,9 +76,9 @@ static Line* add_line(Table* t, const char* name) {
     return line;
 }
 
-static double tolerance_of(const Options* o, const AppProblem* p) {
+static double tolerance_of(const Options* o, const AppProblem* problem) {
     if (isfinite(o->tolerance)) return o->tolerance;
-    return p->units <= SMALL_CONTACTS ? 1e-10 : 1e-8;
+    return problem->units <= SMALL_CONTACTS ? 1e-10 : 1e-8;
 }
 
 // Solved is what the check says, whatever the solver claims.
@@ -104,16 +104,17 @@ static bool again(int done, double total) {
 }
 
 // Cold: every run starts from zero. Warm: from the answer of the one before, b slightly changed.
-static void time_friction(const AppProblem* p, LashFrictionMeasure measure, double tolerance,
+static void time_friction(const AppProblem* problem, LashFrictionMeasure measure, double tolerance,
                           bool warm, Line* line) {
-    LashFrictionProblem f = p->friction;
+    LashFrictionProblem f = problem->friction;
     size_t bytes = (size_t)f.m * sizeof(double);
     double *P = lash_alloc(bytes), *U = lash_alloc(bytes), *b = lash_alloc(bytes);
     size_t size = (lash_friction_work_size(f.contacts, f.m) + 63) / 64 * 64;
     void* work = aligned_alloc(64, size > 0 ? size : 64);
     LASH_ASSERT(work != NULL); // PROBLEM_MAX_ROWS bounds it
     LashFrictionSettings settings = lash_friction_settings();
-    settings.tolerance = p->global != NULL ? 0.5 * tolerance : tolerance; // W has rounding too
+    settings.tolerance =
+        problem->global != NULL ? 0.5 * tolerance : tolerance; // W has rounding too
     settings.measure = measure;
     settings.cold = !warm;
     LashFrictionInfo info = {0};
@@ -122,7 +123,7 @@ static void time_friction(const AppProblem* p, LashFrictionMeasure measure, doub
     f.b = b;
     for (int k = 0; again(k, total); ++k) {
         double factor = warm ? 1 + 1e-3 * (k % 7) : 1;
-        for (int i = 0; i < f.m; ++i) b[i] = factor * p->friction.b[i];
+        for (int i = 0; i < f.m; ++i) b[i] = factor * problem->friction.b[i];
         int repeat = f.m <= 24 ? 16 : 1; // the clock itself costs a few hundredths
         if (warm) lash_friction_solve(&f, &settings, P, U, work);
         BenchInstant start = bench_now();
@@ -131,7 +132,7 @@ static void time_friction(const AppProblem* p, LashFrictionMeasure measure, doub
         total += spent;
         if (spent > 0) line->us = fmin(line->us, spent / repeat); // 0: the clock did not tick
     }
-    line->residual = measure == LASH_MEASURE_PLAIN ? app_problem_residual(p, P)
+    line->residual = measure == LASH_MEASURE_PLAIN ? app_problem_residual(problem, P)
                                                    : lash_friction_residual(&f, measure, P, U);
     judge(line, info.outcome, tolerance);
     line->iterations = info.iterations;
@@ -143,8 +144,8 @@ static void time_friction(const AppProblem* p, LashFrictionMeasure measure, doub
     lash_free(b);
 }
 
-static void time_lcp(const AppProblem* p, double tolerance, Line* line) {
-    int n = p->lcp.n;
+static void time_lcp(const AppProblem* problem, double tolerance, Line* line) {
+    int n = problem->lcp.n;
     double *z = lash_alloc((size_t)n * sizeof(double)), *w = lash_alloc((size_t)n * sizeof(double));
     void* work = lash_alloc(lash_lcp_work_size(n));
     LashLcpSettings settings = lash_lcp_settings();
@@ -155,12 +156,13 @@ static void time_lcp(const AppProblem* p, double tolerance, Line* line) {
     for (int k = 0; again(k, total); ++k) {
         int repeat = n <= 24 ? 16 : 1;
         BenchInstant start = bench_now();
-        for (int r = 0; r < repeat; ++r) info = lash_lcp_solve(&p->lcp, &settings, z, w, work);
+        for (int r = 0; r < repeat; ++r)
+            info = lash_lcp_solve(&problem->lcp, &settings, z, w, work);
         double spent = bench_since(start);
         total += spent;
         if (spent > 0) line->us = fmin(line->us, spent / repeat); // 0: the clock did not tick
     }
-    line->residual = lash_lcp_residual(&p->lcp, z, w);
+    line->residual = lash_lcp_residual(&problem->lcp, z, w);
     judge(line, info.outcome, tolerance);
     line->iterations = info.iterations;
     line->method = lash_lcp_method_name(info.method);
@@ -196,18 +198,18 @@ static void ask_peer(const char* file, double tolerance, Line* line) {
 }
 
 static bool run_file(const Options* o, const char* path, Table* t, LashError* error) {
-    AppProblem* p = app_problem_load(path, error);
-    if (p == NULL) return false;
+    AppProblem* problem = app_problem_load(path, error);
+    if (problem == NULL) return false;
     const char* slash = strrchr(path, '/');
     Line* line = add_line(t, slash != NULL ? slash + 1 : path);
-    double tolerance = tolerance_of(o, p);
-    if (p->layout == APP_LAYOUT_LCP || p->layout == APP_LAYOUT_MIXED) {
-        time_lcp(p, tolerance, line);
+    double tolerance = tolerance_of(o, problem);
+    if (problem->layout == APP_LAYOUT_LCP || problem->layout == APP_LAYOUT_MIXED) {
+        time_lcp(problem, tolerance, line);
     } else {
-        time_friction(p, LASH_MEASURE_PLAIN, tolerance, false, line);
-        if (!o->no_peer && p->layout == APP_LAYOUT_FRICTION) ask_peer(path, tolerance, line);
+        time_friction(problem, LASH_MEASURE_PLAIN, tolerance, false, line);
+        if (!o->no_peer && problem->layout == APP_LAYOUT_FRICTION) ask_peer(path, tolerance, line);
     }
-    app_problem_destroy(p);
+    app_problem_destroy(problem);
     return true;
 }
 
@@ -224,22 +226,22 @@ static void run_builtin(const Options* o, Table* t) {
         app_problem_destroy(slider);
     }
     for (size_t k = 0; k < sizeof heights / sizeof heights[0]; ++k) {
-        AppProblem* p = app_problem_stack(heights[k], 0.5);
+        AppProblem* problem = app_problem_stack(heights[k], 0.5);
         char name[64];
         snprintf(name, sizeof name, "stack of %d boxes", heights[k]);
         Line* line = add_line(t, name);
-        time_friction(p, LASH_MEASURE_VELOCITY, tolerance, false, line);
+        time_friction(problem, LASH_MEASURE_VELOCITY, tolerance, false, line);
         line->family = "box stack";
         line->size = heights[k];
-        app_problem_destroy(p);
+        app_problem_destroy(problem);
     }
     for (int contacts = 1; contacts <= 100; contacts *= 10) {
         AppRandomProblem set = {contacts, contacts, contacts, 3, 0};
-        AppProblem* p = app_problem_random(&set);
+        AppProblem* problem = app_problem_random(&set);
         char name[64];
         snprintf(name, sizeof name, "random, %d contacts", contacts);
-        time_friction(p, LASH_MEASURE_VELOCITY, tolerance, false, add_line(t, name));
-        app_problem_destroy(p);
+        time_friction(problem, LASH_MEASURE_VELOCITY, tolerance, false, add_line(t, name));
+        app_problem_destroy(problem);
     }
 }
 
@@ -267,26 +269,26 @@ static void print_table(const Table* t) {
     }
 }
 
-static void put_line(AppJson* json, const Line* l) {
+static void put_line(AppJson* json, const Line* line) {
     char peer[64];
-    snprintf(peer, sizeof peer, "siconos %s", l->peer);
+    snprintf(peer, sizeof peer, "siconos %s", line->peer);
     app_json_begin_object(json);
-    app_json_put_text(json, "name", l->name);
-    app_json_put_integer(json, "contacts", l->contacts);
-    app_json_put_text(json, "method", l->method);
-    app_json_put_text(json, "outcome", outcome_name(l->outcome));
-    app_json_put_integer(json, "iterations", l->iterations);
-    app_json_put_number(json, "tolerance", l->tolerance);
-    app_json_put_number(json, "residual", l->residual);
-    app_json_put_number(json, "us", l->us);
-    app_json_put_text(json, "peer", l->peer[0] != 0 ? peer : NULL);
-    app_json_put_number(json, "peer_us", l->peer_us);
-    app_json_put_number(json, "peer_residual", l->peer_residual);
-    app_json_put_number(json, "ratio", ratio_of(l));
-    if (l->size > 0) {
-        app_json_put_text(json, "family", l->family);
-        app_json_put_integer(json, "size", l->size);
-        app_json_put_number(json, "us_per_unit", l->us / l->size);
+    app_json_put_text(json, "name", line->name);
+    app_json_put_integer(json, "contacts", line->contacts);
+    app_json_put_text(json, "method", line->method);
+    app_json_put_text(json, "outcome", outcome_name(line->outcome));
+    app_json_put_integer(json, "iterations", line->iterations);
+    app_json_put_number(json, "tolerance", line->tolerance);
+    app_json_put_number(json, "residual", line->residual);
+    app_json_put_number(json, "us", line->us);
+    app_json_put_text(json, "peer", line->peer[0] != 0 ? peer : NULL);
+    app_json_put_number(json, "peer_us", line->peer_us);
+    app_json_put_number(json, "peer_residual", line->peer_residual);
+    app_json_put_number(json, "ratio", ratio_of(line));
+    if (line->size > 0) {
+        app_json_put_text(json, "family", line->family);
+        app_json_put_integer(json, "size", line->size);
+        app_json_put_number(json, "us_per_unit", line->us / line->size);
     }
     app_json_end_object(json);
 }

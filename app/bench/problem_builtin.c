@@ -29,9 +29,9 @@ typedef struct Row { // G' of one row on one body
     Vec3 linear, angular;
 } Row;
 
-static Row row_of(const Contact* c, int r, double sign) {
-    Vec3 d = vec3_scale(sign, c->d[r]);
-    return (Row){d, vec3_cross(sign < 0 ? c->arm_a : c->arm_b, d)};
+static Row row_of(const Contact* contact, int r, double sign) {
+    Vec3 d = vec3_scale(sign, contact->d[r]);
+    return (Row){d, vec3_cross(sign < 0 ? contact->arm_a : contact->arm_b, d)};
 }
 
 typedef struct Entries {
@@ -39,23 +39,23 @@ typedef struct Entries {
     size_t count, capacity;
 } Entries;
 
-static void add(Entries* e, int row, int column, double value) {
-    if (e->count == e->capacity) {
-        e->capacity = e->capacity ? 2 * e->capacity : 1024;
-        e->entry = lash_realloc(e->entry, e->capacity * sizeof(AppEntry));
+static void add(Entries* entries, int row, int column, double value) {
+    if (entries->count == entries->capacity) {
+        entries->capacity = entries->capacity ? 2 * entries->capacity : 1024;
+        entries->entry = lash_realloc(entries->entry, entries->capacity * sizeof(AppEntry));
     }
-    e->entry[e->count++] = (AppEntry){row, column, value};
+    entries->entry[entries->count++] = (AppEntry){row, column, value};
 }
 
 // Adds G_i' M^-1 G_j of one shared body; shift disturbs the impulse directions of column j.
-static void couple(Entries* e, const Body* body, const Contact* ci, double si, int row_i,
+static void couple(Entries* entries, const Body* body, const Contact* ci, double si, int row_i,
                    const Contact* cj, double sj, int row_j, double shift) {
     for (int r = 0; r < lash_contact_rows(ci->kind); ++r)
         for (int s = 0; s < lash_contact_rows(cj->kind); ++s) {
             Row a = row_of(ci, r, si), b = row_of(cj, s, sj);
             Vec3 turned =
                 vec3(b.linear.x - shift * b.linear.y, b.linear.y + shift * b.linear.x, b.linear.z);
-            add(e, row_i + r, row_j + s,
+            add(entries, row_i + r, row_j + s,
                 body->m_inv * vec3_dot(a.linear, turned) +
                     body->j_inv * vec3_dot(a.angular, b.angular));
         }
@@ -101,7 +101,7 @@ static AppProblem* build(int bodies, const Body* body, int contacts, const Conta
                        contact[j].a == k ? -1 : 1, first[j], asymmetry);
             }
         }
-    AppProblem* p = app_problem_build(contacts, kind, mu, b, m, e.count, e.entry);
+    AppProblem* problem = app_problem_build(contacts, kind, mu, b, m, e.count, e.entry);
     lash_free(first);
     lash_free(head);
     lash_free(list);
@@ -110,7 +110,7 @@ static AppProblem* build(int bodies, const Body* body, int contacts, const Conta
     lash_free(mu);
     lash_free(b);
     lash_free(e.entry);
-    return p;
+    return problem;
 }
 
 AppProblem* app_problem_stack(int boxes, double mu) {
@@ -128,10 +128,10 @@ AppProblem* app_problem_stack(int boxes, double mu) {
                                            LASH_CONTACT_SPATIAL,
                                            mu};
     }
-    AppProblem* p = build(boxes, body, 4 * boxes, contact, 0);
+    AppProblem* problem = build(boxes, body, 4 * boxes, contact, 0);
     lash_free(body);
     lash_free(contact);
-    return p;
+    return problem;
 }
 
 static double uniform(uint64_t* seed) { // [0, 1)
@@ -169,10 +169,10 @@ AppProblem* app_problem_random(const AppRandomProblem* set) {
         c->kind = (uint8_t)rows;
         c->mu = uniform(&seed);
     }
-    AppProblem* p = build(set->bodies, body, set->contacts, contact, set->asymmetry);
+    AppProblem* problem = build(set->bodies, body, set->contacts, contact, set->asymmetry);
     lash_free(body);
     lash_free(contact);
-    return p;
+    return problem;
 }
 
 AppProblem* app_problem_slider(double omega) {

@@ -16,131 +16,135 @@
 
 // Nothing may follow but a flag that some writers add: numbers that nobody has read mean that the
 // file holds another problem than was understood.
-static bool read_end(ProblemReader* r) {
+static bool read_end(ProblemReader* reader) {
     int flag;
     LashError none = {0};
-    ProblemReader trial = *r;
+    ProblemReader trial = *reader;
     trial.error = &none;
-    if (problem_read_int(&trial, 0, 1, &flag, "")) r->at = trial.at;
-    while (r->at < r->end && isspace((unsigned char)*r->at)) r->at++;
-    return r->at == r->end || problem_fail(r, "the end of the file after the friction");
+    if (problem_read_int(&trial, 0, 1, &flag, "")) reader->at = trial.at;
+    while (reader->at < reader->end && isspace((unsigned char)*reader->at)) reader->at++;
+    return reader->at == reader->end ||
+           problem_fail(reader, "the end of the file after the friction");
 }
 
 // Dimension and number of contacts; makes mu and kind.
-static bool read_contacts(ProblemReader* r, AppProblem* p) {
+static bool read_contacts(ProblemReader* reader, AppProblem* problem) {
     int dim, contacts;
-    if (!problem_read_int(r, 2, 3, &dim, "the dimension 2 or 3")) return false;
-    if (!problem_read_int(r, 1, PROBLEM_MAX_ROWS / dim, &contacts,
+    if (!problem_read_int(reader, 2, 3, &dim, "the dimension 2 or 3")) return false;
+    if (!problem_read_int(reader, 1, PROBLEM_MAX_ROWS / dim, &contacts,
                           "the number of contacts, 1 to 60000 rows of dimension"))
         return false;
     uint8_t* kind = lash_alloc((size_t)contacts);
     memset(kind, dim, (size_t)contacts);
-    p->friction.kind = kind;
-    p->friction.mu = lash_alloc((size_t)contacts * sizeof(double));
-    p->friction.contacts = p->units = contacts;
-    p->friction.m = dim * contacts;
+    problem->friction.kind = kind;
+    problem->friction.mu = lash_alloc((size_t)contacts * sizeof(double));
+    problem->friction.contacts = problem->units = contacts;
+    problem->friction.m = dim * contacts;
     return true;
 }
 
-static bool read_friction_coefficients(ProblemReader* r, AppProblem* p) {
-    double* mu = (double*)p->friction.mu;
-    for (int i = 0; i < p->friction.contacts; ++i) {
-        if (!problem_read_double(r, mu + i, "a friction coefficient")) return false;
-        if (mu[i] < 0) return problem_fail(r, "a friction coefficient >= 0 before this");
+static bool read_friction_coefficients(ProblemReader* reader, AppProblem* problem) {
+    double* mu = (double*)problem->friction.mu;
+    for (int i = 0; i < problem->friction.contacts; ++i) {
+        if (!problem_read_double(reader, mu + i, "a friction coefficient")) return false;
+        if (mu[i] < 0) return problem_fail(reader, "a friction coefficient >= 0 before this");
     }
-    return read_end(r);
+    return read_end(reader);
 }
 
-static bool read_friction(ProblemReader* r, AppProblem* p) {
+static bool read_friction(ProblemReader* reader, AppProblem* problem) {
     ProblemMatrix a = {0};
-    if (!read_contacts(r, p)) return false;
-    bool ok = problem_read_square(r, &a);
-    if (ok && a.rows != p->friction.m)
-        ok = problem_fail(r, "a matrix of dimension times contacts rows before");
+    if (!read_contacts(reader, problem)) return false;
+    bool ok = problem_read_square(reader, &a);
+    if (ok && a.rows != problem->friction.m)
+        ok = problem_fail(reader, "a matrix of dimension times contacts rows before");
     if (ok) {
         double* b = lash_alloc((size_t)a.rows * sizeof(double));
-        p->friction.b = b;
-        ok =
-            problem_read_doubles(r, a.rows, b, "an entry of q") && read_friction_coefficients(r, p);
+        problem->friction.b = b;
+        ok = problem_read_doubles(reader, a.rows, b, "an entry of q") &&
+             read_friction_coefficients(reader, problem);
     }
-    if (ok) problem_set_matrix(p, &a);
+    if (ok) problem_set_matrix(problem, &a);
     problem_free_matrix(&a);
     return ok;
 }
 
-static bool read_global(ProblemReader* r, AppProblem* p) {
-    return read_contacts(r, p) && problem_read_global(r, p) && read_friction_coefficients(r, p);
+static bool read_global(ProblemReader* reader, AppProblem* problem) {
+    return read_contacts(reader, problem) && problem_read_global(reader, problem) &&
+           read_friction_coefficients(reader, problem);
 }
 
 // One type code per block of rows: 0 complementarity, 2 joint, 3 and 4 friction with mu.
-static bool read_types(ProblemReader* r, AppProblem* p, const ProblemMatrix* a, uint8_t* kind,
-                       double* mu) {
+static bool read_types(ProblemReader* reader, AppProblem* problem, const ProblemMatrix* matrix,
+                       uint8_t* kind, double* mu) {
     int contacts = 0;
-    for (int i = 0; i < a->blocks; ++i) {
-        int rows = a->bounds[i] - (i > 0 ? a->bounds[i - 1] : 0), type;
-        if (!problem_read_int(r, 0, 4, &type, "a problem type (0, 2, 3 or 4)")) return false;
+    for (int i = 0; i < matrix->blocks; ++i) {
+        int rows = matrix->bounds[i] - (i > 0 ? matrix->bounds[i - 1] : 0), type;
+        if (!problem_read_int(reader, 0, 4, &type, "a problem type (0, 2, 3 or 4)")) return false;
         if (type == 0 || type == 2) {
             for (int k = 0; k < rows; ++k)
                 kind[contacts++] = type == 2 ? LASH_CONTACT_BILATERAL : LASH_CONTACT_FRICTIONLESS;
             continue;
         }
         if (type == 1 || rows != type - 1)
-            return problem_fail(r, "a type that suits the block's rows");
-        if (!problem_read_double(r, mu + contacts, "a friction coefficient")) return false;
-        if (mu[contacts] < 0) return problem_fail(r, "a friction coefficient >= 0 before this");
+            return problem_fail(reader, "a type that suits the block's rows");
+        if (!problem_read_double(reader, mu + contacts, "a friction coefficient")) return false;
+        if (mu[contacts] < 0)
+            return problem_fail(reader, "a friction coefficient >= 0 before this");
         kind[contacts++] = (uint8_t)rows;
     }
-    p->friction.contacts = p->units = contacts;
+    problem->friction.contacts = problem->units = contacts;
     return true;
 }
 
-static bool read_generic(ProblemReader* r, AppProblem* p) {
+static bool read_generic(ProblemReader* reader, AppProblem* problem) {
     ProblemMatrix a = {0};
-    if (!problem_read_square(r, &a)) {
+    if (!problem_read_square(reader, &a)) {
         problem_free_matrix(&a);
         return false;
     }
-    bool ok = a.storage == 1 || problem_fail(r, "a block matrix before");
-    ok = ok && (a.rows <= PROBLEM_MAX_ROWS || problem_fail(r, "at most 60000 rows before"));
+    bool ok = a.storage == 1 || problem_fail(reader, "a block matrix before");
+    ok = ok && (a.rows <= PROBLEM_MAX_ROWS || problem_fail(reader, "at most 60000 rows before"));
     double *b = lash_alloc((size_t)a.rows * sizeof(double)),
            *mu = lash_alloc((size_t)a.rows * sizeof(double));
     uint8_t* kind = lash_alloc((size_t)a.rows);
-    p->friction.b = b;
-    p->friction.mu = mu;
-    p->friction.kind = kind;
-    ok =
-        ok && problem_read_doubles(r, a.rows, b, "an entry of q") && read_types(r, p, &a, kind, mu);
-    if (ok) problem_set_matrix(p, &a);
+    problem->friction.b = b;
+    problem->friction.mu = mu;
+    problem->friction.kind = kind;
+    ok = ok && problem_read_doubles(reader, a.rows, b, "an entry of q") &&
+         read_types(reader, problem, &a, kind, mu);
+    if (ok) problem_set_matrix(problem, &a);
     problem_free_matrix(&a);
     return ok;
 }
 
-static void set_mixed(AppProblem* p, int n, double* A, double* b, uint8_t* free_rows) {
-    p->lcp = (LashLcpProblem){n, A, n, b, free_rows};
-    p->units = n;
+static void set_mixed(AppProblem* problem, int n, double* A, double* b, uint8_t* free_rows) {
+    problem->lcp = (LashLcpProblem){n, A, n, b, free_rows};
+    problem->units = n;
 }
 
-static bool read_lcp(ProblemReader* r, AppProblem* p) {
+static bool read_lcp(ProblemReader* reader, AppProblem* problem) {
     int n;
     ProblemMatrix a = {0};
-    if (!problem_read_int(r, 1, PROBLEM_MAX_SIZE, &n, "the size")) return false;
-    bool ok = problem_read_square(r, &a) &&
-              (a.rows <= PROBLEM_MAX_LCP_ROWS || problem_fail(r, "at most 3000 rows before"));
+    if (!problem_read_int(reader, 1, PROBLEM_MAX_SIZE, &n, "the size")) return false;
+    bool ok = problem_read_square(reader, &a) &&
+              (a.rows <= PROBLEM_MAX_LCP_ROWS || problem_fail(reader, "at most 3000 rows before"));
     if (ok) {
         double* b = lash_alloc((size_t)a.rows * sizeof(double));
-        ok = problem_read_doubles(r, a.rows, b, "an entry of q");
-        set_mixed(p, a.rows, problem_dense(&a), b, lash_alloc((size_t)a.rows));
+        ok = problem_read_doubles(reader, a.rows, b, "an entry of q");
+        set_mixed(problem, a.rows, problem_dense(&a), b, lash_alloc((size_t)a.rows));
     }
     problem_free_matrix(&a);
     return ok;
 }
 
-static bool read_mixed_blocks(ProblemReader* r, int total, AppProblem* p) {
+static bool read_mixed_blocks(ProblemReader* reader, int total, AppProblem* problem) {
     int bounds[1025], blocks = 0;
-    if (!problem_read_int(r, 0, 0, bounds, "block bounds from 0")) return false;
+    if (!problem_read_int(reader, 0, 0, bounds, "block bounds from 0")) return false;
     while (bounds[blocks] < total) {
-        if (blocks == 1024) return problem_fail(r, "at most 1024 blocks");
-        if (!problem_read_int(r, bounds[blocks] + 1, total, bounds + blocks + 1, "a block bound"))
+        if (blocks == 1024) return problem_fail(reader, "at most 1024 blocks");
+        if (!problem_read_int(reader, bounds[blocks] + 1, total, bounds + blocks + 1,
+                              "a block bound"))
             return false;
         blocks++;
     }
@@ -150,45 +154,48 @@ static bool read_mixed_blocks(ProblemReader* r, int total, AppProblem* p) {
     bool ok = true;
     for (int i = 0; ok && i < blocks; ++i) {
         int flag = 0;
-        ok = problem_read_int(r, 0, 1, &flag, "a flag 0 (equality) or 1 (complementarity)");
+        ok = problem_read_int(reader, 0, 1, &flag, "a flag 0 (equality) or 1 (complementarity)");
         for (int row = bounds[i]; row < bounds[i + 1]; ++row) free_rows[row] = flag == 0;
     }
-    ok = ok && problem_read_square(r, &a);
-    if (ok && a.rows != total) ok = problem_fail(r, "a matrix of n + m rows");
-    ok = ok && problem_read_doubles(r, total, b, "an entry of q");
-    set_mixed(p, total, ok ? problem_dense(&a) : NULL, b, free_rows);
+    ok = ok && problem_read_square(reader, &a);
+    if (ok && a.rows != total) ok = problem_fail(reader, "a matrix of n + m rows");
+    ok = ok && problem_read_doubles(reader, total, b, "an entry of q");
+    set_mixed(problem, total, ok ? problem_dense(&a) : NULL, b, free_rows);
     problem_free_matrix(&a);
     return ok;
 }
 
 // A(n x n) B(m x m) C(n x m) D(m x n) row by row, a, b.
-static bool read_mixed_parts(ProblemReader* r, int n, int m, AppProblem* p) {
+static bool read_mixed_parts(ProblemReader* reader, int n, int m, AppProblem* problem) {
     int total = n + m, rows[4] = {n, m, n, m}, columns[4] = {n, m, m, n};
     int top[4] = {0, n, 0, n}, left[4] = {0, n, n, 0};
-    if ((r->end - r->at) / 2 + 1 < (long)total * total) return problem_fail(r, "(n + m)^2 numbers");
+    if ((reader->end - reader->at) / 2 + 1 < (long)total * total)
+        return problem_fail(reader, "(n + m)^2 numbers");
     double *A = lash_alloc((size_t)total * (size_t)total * sizeof(double)),
            *b = lash_alloc((size_t)total * sizeof(double));
     uint8_t* free_rows = lash_alloc((size_t)total);
-    set_mixed(p, total, A, b, free_rows);
+    set_mixed(problem, total, A, b, free_rows);
     for (int k = 0; k < 4; ++k)
         for (int i = 0; i < rows[k]; ++i)
             for (int j = 0; j < columns[k]; ++j)
-                if (!problem_read_double(r, A + top[k] + i + (size_t)(left[k] + j) * (size_t)total,
+                if (!problem_read_double(reader,
+                                         A + top[k] + i + (size_t)(left[k] + j) * (size_t)total,
                                          "an entry of A, B, C or D"))
                     return false;
     for (int i = 0; i < n; ++i) free_rows[i] = 1;
-    return problem_read_doubles(r, total, b, "an entry of a or b");
+    return problem_read_doubles(reader, total, b, "an entry of a or b");
 }
 
-static bool read_mixed(ProblemReader* r, AppProblem* p) {
+static bool read_mixed(ProblemReader* reader, AppProblem* problem) {
     int blocks, parts, n, m;
-    if (!problem_read_int(r, 0, 1, &blocks, "a storage flag 0 or 1")) return false;
-    if (!problem_read_int(r, 0, 1, &parts, "a storage flag 0 or 1")) return false;
-    if (!problem_read_int(r, 0, 3000, &n, "the number of equalities")) return false;
-    if (!problem_read_int(r, 0, 3000, &m, "the number of complementarities")) return false;
-    if (n + m > PROBLEM_MAX_LCP_ROWS) return problem_fail(r, "at most 3000 rows before");
-    if (n + m == 0 || (blocks == 0 && parts == 0)) return problem_fail(r, "at least one row");
-    return blocks ? read_mixed_blocks(r, n + m, p) : read_mixed_parts(r, n, m, p);
+    if (!problem_read_int(reader, 0, 1, &blocks, "a storage flag 0 or 1")) return false;
+    if (!problem_read_int(reader, 0, 1, &parts, "a storage flag 0 or 1")) return false;
+    if (!problem_read_int(reader, 0, 3000, &n, "the number of equalities")) return false;
+    if (!problem_read_int(reader, 0, 3000, &m, "the number of complementarities")) return false;
+    if (n + m > PROBLEM_MAX_LCP_ROWS) return problem_fail(reader, "at most 3000 rows before");
+    if (n + m == 0 || (blocks == 0 && parts == 0)) return problem_fail(reader, "at least one row");
+    return blocks ? read_mixed_blocks(reader, n + m, problem)
+                  : read_mixed_parts(reader, n, m, problem);
 }
 
 AppProblem* app_problem_parse(const char* text, size_t size, LashError* error) {
@@ -211,10 +218,10 @@ AppProblem* app_problem_parse(const char* text, size_t size, LashError* error) {
     for (size_t k = 0; k < sizeof layouts / sizeof *layouts; ++k) {
         LashError trial = {0};
         ProblemReader r = {text, text + size, text, &trial};
-        AppProblem* p = lash_alloc(sizeof *p);
-        p->layout = layouts[k].layout;
-        if (layouts[k].read(&r, p)) return p;
-        app_problem_destroy(p);
+        AppProblem* problem = lash_alloc(sizeof *problem);
+        problem->layout = layouts[k].layout;
+        if (layouts[k].read(&r, problem)) return problem;
+        app_problem_destroy(problem);
         bool local = layouts[k].layout == APP_LAYOUT_FRICTION; // begins like the global one
         if (reached == NULL || r.at > reached || (local && r.at == reached)) {
             reached = r.at;
@@ -257,24 +264,24 @@ static char* read_file(const char* path, size_t* size, LashError* error) {
 AppProblem* app_problem_load(const char* path, LashError* error) {
     size_t size = 0;
     char* text = read_file(path, &size, error);
-    AppProblem* p = text != NULL ? app_problem_parse(text, size, error) : NULL;
-    if (p == NULL) lash_error_file(error, path);
+    AppProblem* problem = text != NULL ? app_problem_parse(text, size, error) : NULL;
+    if (problem == NULL) lash_error_file(error, path);
     lash_free(text);
-    return p;
+    return problem;
 }
 
-void app_problem_destroy(AppProblem* p) {
-    if (p == NULL) return;
-    lash_free((void*)p->friction.W);
-    lash_free((void*)p->friction.b);
-    lash_free((void*)p->friction.mu);
-    lash_free((void*)p->friction.kind);
-    lash_free((void*)p->lcp.A);
-    lash_free((void*)p->lcp.b);
-    lash_free((void*)p->lcp.free);
-    problem_free_sparse(&p->sparse);
-    problem_free_global(p->global);
-    lash_free(p);
+void app_problem_destroy(AppProblem* problem) {
+    if (problem == NULL) return;
+    lash_free((void*)problem->friction.W);
+    lash_free((void*)problem->friction.b);
+    lash_free((void*)problem->friction.mu);
+    lash_free((void*)problem->friction.kind);
+    lash_free((void*)problem->lcp.A);
+    lash_free((void*)problem->lcp.b);
+    lash_free((void*)problem->lcp.free);
+    problem_free_sparse(&problem->sparse);
+    problem_free_global(problem->global);
+    lash_free(problem);
 }
 
 AppProblem* app_problem_build(int contacts, const uint8_t* kind, const double* mu, const double* b,
@@ -282,19 +289,18 @@ AppProblem* app_problem_build(int contacts, const uint8_t* kind, const double* m
     ProblemMatrix a = {.rows = m, .columns = m};
     for (size_t k = 0; k < count; ++k)
         problem_add_entry(&a, entries[k].row, entries[k].column, entries[k].value);
-    AppProblem* p = lash_alloc(sizeof *p);
+    AppProblem* problem = lash_alloc(sizeof *problem);
     double *b_copy = lash_alloc((size_t)m * sizeof(double)),
            *mu_copy = lash_alloc((size_t)contacts * sizeof(double));
     uint8_t* kind_copy = lash_alloc((size_t)contacts);
     memcpy(b_copy, b, (size_t)m * sizeof(double));
     memcpy(mu_copy, mu, (size_t)contacts * sizeof(double));
     memcpy(kind_copy, kind, (size_t)contacts);
-    p->friction.b = b_copy;
-    p->friction.mu = mu_copy;
-    p->friction.kind = kind_copy;
-    p->friction.contacts = p->units = contacts;
-    problem_set_matrix(p, &a);
+    problem->friction.b = b_copy;
+    problem->friction.mu = mu_copy;
+    problem->friction.kind = kind_copy;
+    problem->friction.contacts = problem->units = contacts;
+    problem_set_matrix(problem, &a);
     problem_free_matrix(&a);
-    return p;
+    return problem;
 }
-

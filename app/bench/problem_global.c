@@ -42,40 +42,40 @@ struct AppGlobal {
     double *v, *r;          // (n) scratch
 };
 
-static void free_compressed(Compressed* c) {
-    lash_free(c->pointer);
-    lash_free(c->index);
-    lash_free(c->value);
+static void free_compressed(Compressed* compressed) {
+    lash_free(compressed->pointer);
+    lash_free(compressed->index);
+    lash_free(compressed->value);
 }
 
-void problem_free_global(AppGlobal* g) {
-    if (g == NULL) return;
-    free_compressed(&g->M_rows);
-    free_compressed(&g->H_rows);
-    free_compressed(&g->H_columns);
-    lash_free(g->q);
-    lash_free(g->b);
-    lash_free(g->part);
-    lash_free(g->owner);
-    lash_free(g->pivot);
-    lash_free(g->band);
-    lash_free(g->v);
-    lash_free(g->r);
-    lash_free(g);
+void problem_free_global(AppGlobal* global) {
+    if (global == NULL) return;
+    free_compressed(&global->M_rows);
+    free_compressed(&global->H_rows);
+    free_compressed(&global->H_columns);
+    lash_free(global->q);
+    lash_free(global->b);
+    lash_free(global->part);
+    lash_free(global->owner);
+    lash_free(global->pivot);
+    lash_free(global->band);
+    lash_free(global->v);
+    lash_free(global->r);
+    lash_free(global);
 }
 
 // By rows, or by columns when turned. to: the new number of each row of the matrix; columns: of
 // each of its columns, or NULL.
-static Compressed compress(const ProblemMatrix* a, bool turned, const int32_t* rows,
+static Compressed compress(const ProblemMatrix* problem_matrix, bool turned, const int32_t* rows,
                            const int32_t* columns) {
-    Compressed c = {.count = turned ? a->columns : a->rows};
+    Compressed c = {.count = turned ? problem_matrix->columns : problem_matrix->rows};
     c.pointer = lash_alloc(((size_t)c.count + 1) * sizeof(int));
-    c.index = lash_alloc(a->count * sizeof(int));
-    c.value = lash_alloc(a->count * sizeof(double));
+    c.index = lash_alloc(problem_matrix->count * sizeof(int));
+    c.value = lash_alloc(problem_matrix->count * sizeof(double));
     int* fill = lash_alloc(((size_t)c.count + 1) * sizeof(int));
     for (int pass = 0; pass < 2; ++pass) {
-        for (size_t k = 0; k < a->count; ++k) {
-            int row = rows[a->entry[k].row], column = a->entry[k].column;
+        for (size_t k = 0; k < problem_matrix->count; ++k) {
+            int row = rows[problem_matrix->entry[k].row], column = problem_matrix->entry[k].column;
             if (columns != NULL) column = columns[column];
             int major = turned ? column : row;
             if (pass == 0) {
@@ -83,7 +83,7 @@ static Compressed compress(const ProblemMatrix* a, bool turned, const int32_t* r
                 continue;
             }
             c.index[fill[major]] = turned ? row : column;
-            c.value[fill[major]++] = a->entry[k].value;
+            c.value[fill[major]++] = problem_matrix->entry[k].value;
         }
         for (int i = 0; pass == 0 && i < c.count; ++i) {
             c.pointer[i + 1] += c.pointer[i];
@@ -112,29 +112,29 @@ static int32_t* order_rows(const ProblemMatrix* M) {
 }
 
 // Cuts the rows into parts that are not coupled. Returns the numbers that their factors take.
-static double find_parts(AppGlobal* g) {
+static double find_parts(AppGlobal* global) {
     int* reach =
-        lash_alloc((size_t)g->n * sizeof(int)); // last row coupled with the rows up to this
-    int* half = lash_alloc((size_t)g->n * sizeof(int));
-    for (int i = 0; i < g->n; ++i) reach[i] = i;
-    for (int i = 0; i < g->n; ++i)
-        for (int k = g->M_rows.pointer[i]; k < g->M_rows.pointer[i + 1]; ++k) {
-            int j = g->M_rows.index[k], low = i < j ? i : j, high = i < j ? j : i;
+        lash_alloc((size_t)global->n * sizeof(int)); // last row coupled with the rows up to this
+    int* half = lash_alloc((size_t)global->n * sizeof(int));
+    for (int i = 0; i < global->n; ++i) reach[i] = i;
+    for (int i = 0; i < global->n; ++i)
+        for (int k = global->M_rows.pointer[i]; k < global->M_rows.pointer[i + 1]; ++k) {
+            int j = global->M_rows.index[k], low = i < j ? i : j, high = i < j ? j : i;
             if (reach[low] < high) reach[low] = high;
             if (half[low] < high - low) half[low] = high - low;
         }
     double size = 0;
     int last = -1;
-    for (int i = 0; i < g->n; ++i) {
+    for (int i = 0; i < global->n; ++i) {
         if (i > last) {
-            g->part[g->parts++] = (Part){.first = i};
+            global->part[global->parts++] = (Part){.first = i};
             last = i;
         }
-        Part* part = g->part + g->parts - 1;
+        Part* part = global->part + global->parts - 1;
         if (reach[i] > last) last = reach[i];
         if (half[i] > part->half) part->half = half[i];
         part->size++;
-        g->owner[i] = g->parts - 1;
+        global->owner[i] = global->parts - 1;
         if (i < last) continue;
         part->band = (size_t)fmin(size, LARGEST_BAND);
         size += (double)part->size * (3.0 * part->half + 1);
@@ -144,59 +144,60 @@ static double find_parts(AppGlobal* g) {
     return size;
 }
 
-static bool factorise(AppGlobal* g) {
-    for (int p = 0; p < g->parts; ++p) {
-        const Part* part = g->part + p;
+static bool factorise(AppGlobal* global) {
+    for (int p = 0; p < global->parts; ++p) {
+        const Part* part = global->part + p;
         int ld = 3 * part->half + 1;
-        double* band = g->band + part->band;
+        double* band = global->band + part->band;
         for (int i = 0; i < part->size; ++i) {
             int row = part->first + i;
-            for (int k = g->M_rows.pointer[row]; k < g->M_rows.pointer[row + 1]; ++k) {
-                int j = g->M_rows.index[k] - part->first;
+            for (int k = global->M_rows.pointer[row]; k < global->M_rows.pointer[row + 1]; ++k) {
+                int j = global->M_rows.index[k] - part->first;
                 band[(size_t)(2 * part->half + i - j) + (size_t)j * (size_t)ld] +=
-                    g->M_rows.value[k];
+                    global->M_rows.value[k];
             }
         }
         if (!lash_dense_band_lu(part->size, part->half, part->half, band, ld,
-                                g->pivot + part->first))
+                                global->pivot + part->first))
             return false;
     }
     return true;
 }
 
-static void solve_part(const AppGlobal* g, const Part* part, double* x) {
-    lash_dense_band_solve(part->size, part->half, part->half, g->band + part->band,
-                          3 * part->half + 1, g->pivot + part->first, x + part->first);
+static void solve_part(const AppGlobal* global, const Part* part, double* x) {
+    lash_dense_band_solve(part->size, part->half, part->half, global->band + part->band,
+                          3 * part->half + 1, global->pivot + part->first, x + part->first);
 }
 
 // v = M^-1 (q + H P), once refined; P NULL: without impulses. Returns |M v - q - H P|.
-static double velocity(const AppGlobal* g, const double* P) {
+static double velocity(const AppGlobal* global, const double* P) {
     double norm = INFINITY;
-    memset(g->v, 0, (size_t)g->n * sizeof(double));
+    memset(global->v, 0, (size_t)global->n * sizeof(double));
     for (int pass = 0; pass < 3; ++pass) {
         norm = 0;
-        for (int i = 0; i < g->n; ++i) {
-            double r = g->q[i];
-            for (int k = g->H_rows.pointer[i]; P != NULL && k < g->H_rows.pointer[i + 1]; ++k)
-                r += g->H_rows.value[k] * P[g->H_rows.index[k]];
-            for (int k = g->M_rows.pointer[i]; k < g->M_rows.pointer[i + 1]; ++k)
-                r -= g->M_rows.value[k] * g->v[g->M_rows.index[k]];
-            g->r[i] = r;
+        for (int i = 0; i < global->n; ++i) {
+            double r = global->q[i];
+            for (int k = global->H_rows.pointer[i]; P != NULL && k < global->H_rows.pointer[i + 1];
+                 ++k)
+                r += global->H_rows.value[k] * P[global->H_rows.index[k]];
+            for (int k = global->M_rows.pointer[i]; k < global->M_rows.pointer[i + 1]; ++k)
+                r -= global->M_rows.value[k] * global->v[global->M_rows.index[k]];
+            global->r[i] = r;
             norm += r * r;
         }
         if (pass == 2) break;
-        for (int p = 0; p < g->parts; ++p) solve_part(g, g->part + p, g->r);
-        for (int i = 0; i < g->n; ++i) g->v[i] += g->r[i];
+        for (int p = 0; p < global->parts; ++p) solve_part(global, global->part + p, global->r);
+        for (int i = 0; i < global->n; ++i) global->v[i] += global->r[i];
     }
     return sqrt(norm);
 }
 
 // U = H' v + b
-static void contact_velocity(const AppGlobal* g, double* U) {
-    for (int j = 0; j < g->m; ++j) {
-        U[j] = g->b[j];
-        for (int k = g->H_columns.pointer[j]; k < g->H_columns.pointer[j + 1]; ++k)
-            U[j] += g->H_columns.value[k] * g->v[g->H_columns.index[k]];
+static void contact_velocity(const AppGlobal* global, double* U) {
+    for (int j = 0; j < global->m; ++j) {
+        U[j] = global->b[j];
+        for (int k = global->H_columns.pointer[j]; k < global->H_columns.pointer[j + 1]; ++k)
+            U[j] += global->H_columns.value[k] * global->v[global->H_columns.index[k]];
     }
 }
 
@@ -207,12 +208,12 @@ typedef struct Column {        // of W, being summed
 } Column;
 
 // x = M^-1 H_j on one part, H' x into the column.
-static void add_part(AppGlobal* g, const Part* part, int j, Column* column) {
-    const Compressed* H = &g->H_rows;
-    solve_part(g, part, g->v);
+static void add_part(AppGlobal* global, const Part* part, int j, Column* column) {
+    const Compressed* H = &global->H_rows;
+    solve_part(global, part, global->v);
     for (int i = part->first; i < part->first + part->size; ++i) {
-        double x = g->v[i];
-        g->v[i] = 0;
+        double x = global->v[i];
+        global->v[i] = 0;
         if (x == 0) continue;
         for (int k = H->pointer[i]; k < H->pointer[i + 1]; ++k) {
             int row = H->index[k];
@@ -227,15 +228,15 @@ static void add_part(AppGlobal* g, const Part* part, int j, Column* column) {
 }
 
 // Column j of W = H' M^-1 H, from the parts that its row acts on.
-static void add_column(AppGlobal* g, int j, Column* column, ProblemMatrix* W) {
-    const Compressed* H = &g->H_columns;
+static void add_column(AppGlobal* global, int j, Column* column, ProblemMatrix* W) {
+    const Compressed* H = &global->H_columns;
     column->count = 0;
-    for (int k = H->pointer[j]; k < H->pointer[j + 1]; ++k) g->v[H->index[k]] += H->value[k];
+    for (int k = H->pointer[j]; k < H->pointer[j + 1]; ++k) global->v[H->index[k]] += H->value[k];
     for (int k = H->pointer[j]; k < H->pointer[j + 1]; ++k) {
-        int part = g->owner[H->index[k]];
+        int part = global->owner[H->index[k]];
         if (column->part_mark[part] == j + 1) continue;
         column->part_mark[part] = j + 1;
-        add_part(g, g->part + part, j, column);
+        add_part(global, global->part + part, j, column);
     }
     for (int k = 0; k < column->count; ++k)
         problem_add_entry(W, column->rows[k], j, column->value[column->rows[k]]);
@@ -249,15 +250,15 @@ static bool all_finite(const ProblemMatrix* W, int m, const double* b) {
 }
 
 // W and b of the contacts. r: for messages.
-static bool reduce(ProblemReader* r, AppProblem* p) {
-    AppGlobal* g = p->global;
+static bool reduce(ProblemReader* reader, AppProblem* problem) {
+    AppGlobal* g = problem->global;
     size_t m = (size_t)g->m;
     ProblemMatrix W = {.rows = g->m, .columns = g->m};
     Column column = {.value = lash_alloc(m * sizeof(double)), .rows = lash_alloc(m * sizeof(int))};
     column.row_mark = lash_alloc(m * sizeof(int));
     column.part_mark = lash_alloc((size_t)g->parts * sizeof(int));
     double* b = lash_alloc(m * sizeof(double));
-    p->friction.b = b;
+    problem->friction.b = b;
     velocity(g, NULL);
     contact_velocity(g, b);
     memset(g->v, 0, (size_t)g->n * sizeof(double));
@@ -268,52 +269,55 @@ static bool reduce(ProblemReader* r, AppProblem* p) {
     lash_free(column.part_mark);
     bool ok = true;
     if (W.count > LARGEST_W)
-        ok = problem_fail(r, "at most 2e7 entries in H' M^-1 H before");
+        ok = problem_fail(reader, "at most 2e7 entries in H' M^-1 H before");
     else if (!all_finite(&W, g->m, b))
-        ok = problem_fail(r, "a regular matrix M before");
-    if (ok) problem_set_matrix(p, &W);
+        ok = problem_fail(reader, "a regular matrix M before");
+    if (ok) problem_set_matrix(problem, &W);
     problem_free_matrix(&W);
     return ok;
 }
 
 // Copies M and H in the new order and factorises M.
-static bool prepare(ProblemReader* r, AppGlobal* g, const ProblemMatrix* M, const ProblemMatrix* H,
-                    const int32_t* number) {
-    size_t n = (size_t)g->n;
-    g->M_rows = compress(M, false, number, number);
-    g->H_rows = compress(H, false, number, NULL);
-    g->H_columns = compress(H, true, number, NULL);
-    g->part = lash_alloc(n * sizeof(Part));
-    g->owner = lash_alloc(n * sizeof(int32_t));
-    g->pivot = lash_alloc(n * sizeof(int32_t));
-    g->v = lash_alloc(n * sizeof(double));
-    g->r = lash_alloc(n * sizeof(double));
-    double size = find_parts(g);
-    if (size > LARGEST_BAND) return problem_fail(r, "a sparser matrix M before (its band is wide)");
-    g->band = lash_alloc((size_t)size * sizeof(double));
-    return factorise(g) || problem_fail(r, "a regular matrix M before");
+static bool prepare(ProblemReader* reader, AppGlobal* global, const ProblemMatrix* M,
+                    const ProblemMatrix* H, const int32_t* number) {
+    size_t n = (size_t)global->n;
+    global->M_rows = compress(M, false, number, number);
+    global->H_rows = compress(H, false, number, NULL);
+    global->H_columns = compress(H, true, number, NULL);
+    global->part = lash_alloc(n * sizeof(Part));
+    global->owner = lash_alloc(n * sizeof(int32_t));
+    global->pivot = lash_alloc(n * sizeof(int32_t));
+    global->v = lash_alloc(n * sizeof(double));
+    global->r = lash_alloc(n * sizeof(double));
+    double size = find_parts(global);
+    if (size > LARGEST_BAND)
+        return problem_fail(reader, "a sparser matrix M before (its band is wide)");
+    global->band = lash_alloc((size_t)size * sizeof(double));
+    return factorise(global) || problem_fail(reader, "a regular matrix M before");
 }
 
 // q and b; the entries of q find their new places.
-static bool read_vectors(ProblemReader* r, AppGlobal* g, const int32_t* number) {
-    g->q = lash_alloc((size_t)g->n * sizeof(double));
-    g->b = lash_alloc((size_t)g->m * sizeof(double));
-    for (int i = 0; i < g->n; ++i)
-        if (!problem_read_double(r, g->q + number[i], "an entry of q")) return false;
-    return problem_read_doubles(r, g->m, g->b, "an entry of b");
+static bool read_vectors(ProblemReader* reader, AppGlobal* global, const int32_t* number) {
+    global->q = lash_alloc((size_t)global->n * sizeof(double));
+    global->b = lash_alloc((size_t)global->m * sizeof(double));
+    for (int i = 0; i < global->n; ++i)
+        if (!problem_read_double(reader, global->q + number[i], "an entry of q")) return false;
+    return problem_read_doubles(reader, global->m, global->b, "an entry of b");
 }
 
-bool problem_read_global(ProblemReader* r, AppProblem* p) {
+bool problem_read_global(ProblemReader* reader, AppProblem* problem) {
     ProblemMatrix M = {0}, H = {0};
-    bool ok = problem_read_square(r, &M) && problem_read_matrix(r, &H);
-    if (ok && (H.rows != M.rows || H.columns != p->friction.m))
-        ok = problem_fail(r, "a matrix H with the rows of M and dimension times contacts columns");
+    bool ok = problem_read_square(reader, &M) && problem_read_matrix(reader, &H);
+    if (ok && (H.rows != M.rows || H.columns != problem->friction.m))
+        ok = problem_fail(reader,
+                          "a matrix H with the rows of M and dimension times contacts columns");
     if (ok) {
-        AppGlobal* g = p->global = lash_alloc(sizeof *g);
+        AppGlobal* g = problem->global = lash_alloc(sizeof *g);
         g->n = M.rows;
         g->m = H.columns;
         int32_t* number = order_rows(&M);
-        ok = read_vectors(r, g, number) && prepare(r, g, &M, &H, number) && reduce(r, p);
+        ok = read_vectors(reader, g, number) && prepare(reader, g, &M, &H, number) &&
+             reduce(reader, problem);
         lash_free(number);
     }
     problem_free_matrix(&M);
@@ -347,19 +351,20 @@ static double natural(int rows, double mu, const double* P, const double* U) {
     return sum;
 }
 
-double app_problem_residual(const AppProblem* p, const double* P) {
-    const LashFrictionProblem* f = &p->friction;
-    double* U = lash_alloc((size_t)f->m * sizeof(double));
+double app_problem_residual(const AppProblem* problem, const double* P) {
+    const LashFrictionProblem* friction_problem = &problem->friction;
+    double* U = lash_alloc((size_t)friction_problem->m * sizeof(double));
     double residual = 0;
-    if (p->global == NULL) {
-        residual = lash_friction_residual(f, LASH_MEASURE_PLAIN, P, U);
+    if (problem->global == NULL) {
+        residual = lash_friction_residual(friction_problem, LASH_MEASURE_PLAIN, P, U);
     } else {
-        const AppGlobal* g = p->global;
+        const AppGlobal* g = problem->global;
         double motion = velocity(g, P) / (1 + norm_of(g->n, g->q)), sum = 0;
         contact_velocity(g, U);
-        for (int i = 0, row = 0; i < f->contacts; row += f->kind[i], ++i)
-            sum += natural(f->kind[i], f->mu[i], P + row, U + row);
-        residual = sqrt(sum) / (1 + norm_of(g->m, f->b));
+        for (int i = 0, row = 0; i < friction_problem->contacts;
+             row += friction_problem->kind[i], ++i)
+            sum += natural(friction_problem->kind[i], friction_problem->mu[i], P + row, U + row);
+        residual = sqrt(sum) / (1 + norm_of(g->m, friction_problem->b));
         if (!(motion <= residual)) residual = motion;
     }
     lash_free(U);

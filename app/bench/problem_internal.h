@@ -24,26 +24,27 @@ typedef struct ProblemMatrix {
 } ProblemMatrix;
 
 // "line 7: expected WHAT, found ..."; returns false.
-bool problem_fail(ProblemReader* r, const char* what);
-bool problem_read_double(ProblemReader* r, double* value, const char* what);
-bool problem_read_int(ProblemReader* r, int low, int high, int* value, const char* what);
-bool problem_read_doubles(ProblemReader* r, int count, double* values, const char* what);
+bool problem_fail(ProblemReader* reader, const char* what);
+bool problem_read_double(ProblemReader* reader, double* value, const char* what);
+bool problem_read_int(ProblemReader* reader, int low, int high, int* value, const char* what);
+bool problem_read_doubles(ProblemReader* reader, int count, double* values, const char* what);
 
 // Any matrix; what is filled on failure is freed by problem_free_matrix too.
-bool problem_read_matrix(ProblemReader* r, ProblemMatrix* a);
-bool problem_read_square(ProblemReader* r, ProblemMatrix* a);
-void problem_free_matrix(ProblemMatrix* a);
-void problem_add_entry(ProblemMatrix* a, int row, int column, double value);
+bool problem_read_matrix(ProblemReader* reader, ProblemMatrix* matrix);
+bool problem_read_square(ProblemReader* reader, ProblemMatrix* matrix);
+void problem_free_matrix(ProblemMatrix* matrix);
+void problem_add_entry(ProblemMatrix* matrix, int row, int column, double value);
 
-double* problem_dense(const ProblemMatrix* a); // column-major, caller owns
-void problem_sparse(const ProblemMatrix* a, int blocks, const uint8_t* kind, LashBlockSparse* s);
-void problem_free_sparse(LashBlockSparse* s);
+double* problem_dense(const ProblemMatrix* matrix); // column-major, caller owns
+void problem_sparse(const ProblemMatrix* matrix, int blocks, const uint8_t* kind,
+                    LashBlockSparse* sparse);
+void problem_free_sparse(LashBlockSparse* sparse);
 // W of p: dense when small or well filled, sparse blocks otherwise. kind and contacts are set.
-void problem_set_matrix(AppProblem* p, const ProblemMatrix* a);
+void problem_set_matrix(AppProblem* problem, const ProblemMatrix* matrix);
 
 // M v = q + H P, u = H' v + b, behind dim and contacts: reads M, H, q, b, factorises M and sets W,
 // b of p->friction. kind and contacts are set.
-bool problem_read_global(ProblemReader* r, AppProblem* p);
-void problem_free_global(AppGlobal* g); // NULL is allowed
+bool problem_read_global(ProblemReader* reader, AppProblem* problem);
+void problem_free_global(AppGlobal* global); // NULL is allowed
 
 #endif

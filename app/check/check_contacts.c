@@ -39,17 +39,17 @@ static const char* part_name(const LashModel* model, int part) {
 
 // ---- fits ---------------------------------------------------------------------------------------
 
-static void add_fit(CheckContacts* c, CheckFit fit) {
+static void add_fit(CheckContacts* contacts, CheckFit fit) {
     double size = isfinite(fit.bore_radius) ? fit.bore_radius : 1;
     fit.zero = fabs(fit.radial) <= 1e-9 * fmax(size, 1e-3);
-    c->fit = lash_grow(c->fit, c->fits, sizeof *c->fit);
-    c->fit[c->fits++] = fit;
+    contacts->fit = lash_grow(contacts->fit, contacts->fits, sizeof *contacts->fit);
+    contacts->fit[contacts->fits++] = fit;
 }
 
 // Bores and pins that CAD systems cut in halves make four fits of one.
-static bool is_known(const CheckContacts* c, const CheckFit* fit) {
-    for (int i = 0; i < c->fits; ++i) {
-        const CheckFit* other = &c->fit[i];
+static bool is_known(const CheckContacts* contacts, const CheckFit* fit) {
+    for (int i = 0; i < contacts->fits; ++i) {
+        const CheckFit* other = &contacts->fit[i];
         double same = 1e-6 * fit->bore_radius;
         if (other->contact != fit->contact || strcmp(other->what, fit->what) != 0) continue;
         if (fabs(other->bore_radius - fit->bore_radius) > same) continue;
@@ -81,7 +81,7 @@ static bool belong_together(const LashFace* bore, Pose world_bore, const LashFac
     return near && pin->radius < 1.2 * bore->radius && pin->radius > 0.5 * bore->radius;
 }
 
-static void find_fits(CheckContacts* c, const LashModel* model, int number) {
+static void find_fits(CheckContacts* contacts, const LashModel* model, int number) {
     const LashModelContactPoint* point = &model->contact_point[number];
     const LashPairSide* side[2] = {&point->side_a, &point->side_b};
     const int part[2] = {point->part_a, point->part_b};
@@ -104,43 +104,45 @@ static void find_fits(CheckContacts* c, const LashModel* model, int number) {
                                 .pin_radius = pin->radius,
                                 .place = middle_of(bore, world_outer),
                                 .radial = bore->radius - pin->radius + point->offset};
-                if (!is_known(c, &fit)) add_fit(c, fit);
+                if (!is_known(contacts, &fit)) add_fit(contacts, fit);
             }
         }
     }
 }
 
-static void find_joint_fits(CheckContacts* c, const LashModel* model) {
+static void find_joint_fits(CheckContacts* contacts, const LashModel* model) {
     for (int i = 0; i < model->joints; ++i) {
         const LashModelJoint* joint = &model->joint[i];
         if (!(joint->play.play > 0)) continue;
         bool guide = joint->type == LASH_PRISMATIC || joint->type == LASH_PLANAR;
         bool round = !guide || !(joint->play.width > 0);
         const char* bore = guide ? "guide" : "cylinder";
-        add_fit(c, (CheckFit){.contact = -1,
-                              .joint = i,
-                              .what = joint->type == LASH_SPHERICAL ? "sphere" : bore,
-                              .bore = -1,
-                              .pin = -1,
-                              .bore_radius = round ? joint->play.radius + joint->play.play : NAN,
-                              .pin_radius = round ? joint->play.radius : NAN,
-                              .radial = joint->play.play});
+        add_fit(contacts,
+                (CheckFit){.contact = -1,
+                           .joint = i,
+                           .what = joint->type == LASH_SPHERICAL ? "sphere" : bore,
+                           .bore = -1,
+                           .pin = -1,
+                           .bore_radius = round ? joint->play.radius + joint->play.play : NAN,
+                           .pin_radius = round ? joint->play.radius : NAN,
+                           .radial = joint->play.play});
     }
 }
 
 // ---- overlaps -----------------------------------------------------------------------------------
 
-static void find_overlaps(CheckContacts* c, const LashMechanism* mech, int number, const double* q,
-                          double tolerance) {
+static void find_overlaps(CheckContacts* contacts, const LashMechanism* mech, int number,
+                          const double* q, double tolerance) {
     LashContactPlace place[64];
-    int count =
-        lash_mechanism_contact_points(mech, number, q, -tolerance, place, 64, &c->beyond[number]);
-    if (c->beyond[number] > 0)
-        c->deep[number] = lash_mechanism_contact_interference(mech, number, q);
-    c->through[number] = lash_mechanism_contact_intrusion(mech, number, q);
+    int count = lash_mechanism_contact_points(mech, number, q, -tolerance, place, 64,
+                                              &contacts->beyond[number]);
+    if (contacts->beyond[number] > 0)
+        contacts->deep[number] = lash_mechanism_contact_interference(mech, number, q);
+    contacts->through[number] = lash_mechanism_contact_intrusion(mech, number, q);
     for (int i = 0; i < count && i < 64; ++i) {
-        c->overlap = lash_grow(c->overlap, c->overlaps, sizeof *c->overlap);
-        c->overlap[c->overlaps++] = (CheckOverlap){number, place[i]};
+        contacts->overlap =
+            lash_grow(contacts->overlap, contacts->overlaps, sizeof *contacts->overlap);
+        contacts->overlap[contacts->overlaps++] = (CheckOverlap){number, place[i]};
     }
 }
 
@@ -257,8 +259,8 @@ static void print_fit(const CheckFit* fit, const LashModel* model) {
     printf("%s\n", fit->zero ? "  ZERO CLEARANCE" : trouble);
 }
 
-static void print_too_deep(const CheckContacts* c, const LashModel* model, int i) {
-    const LashContactPlace* deep = &c->deep[i];
+static void print_too_deep(const CheckContacts* contacts, const LashModel* model, int i) {
+    const LashContactPlace* deep = &contacts->deep[i];
     printf("overlaps     %s: in each other too deeply to be measured",
            model->contact_point[i].name);
     if (deep->gap < 0)
@@ -278,16 +280,17 @@ static const char* side_file(const LashModel* model, const LashModelContactPoint
 }
 
 // What told the outside, for people and for programs.
-static const char* outside_rule(const LashModelOutside* o, bool words) {
-    if (o->by_flip == o->groups) return words ? "the model's \"flip\"" : "flip";
-    if (o->solid == o->groups) return words ? "the part's solid" : "solid";
-    if (o->start == o->groups) return words ? "the opposite faces at the start" : "start";
+static const char* outside_rule(const LashModelOutside* outside, bool words) {
+    if (outside->by_flip == outside->groups) return words ? "the model's \"flip\"" : "flip";
+    if (outside->solid == outside->groups) return words ? "the part's solid" : "solid";
+    if (outside->start == outside->groups)
+        return words ? "the opposite faces at the start" : "start";
     return words ? "several, face by face" : "several";
 }
 
-static const char* turned_text(const LashModelOutside* o) {
-    if (o->turned == 0) return "as in the file";
-    return o->turned == o->groups ? "turned" : "some turned";
+static const char* turned_text(const LashModelOutside* outside) {
+    if (outside->turned == 0) return "as in the file";
+    return outside->turned == outside->groups ? "turned" : "some turned";
 }
 
 static void print_outsides(const LashModel* model) {
@@ -295,12 +298,12 @@ static void print_outsides(const LashModel* model) {
     for (int i = 0; i < model->contact_points; ++i) {
         const LashModelContactPoint* point = &model->contact_point[i];
         for (int k = 0; k < 2; ++k) {
-            const LashModelOutside* o = &point->outside[k];
-            if (o->groups == 0) continue;
+            const LashModelOutside* model_outside = &point->outside[k];
+            if (model_outside->groups == 0) continue;
             if (first) printf("outside      of loose faces, and what told it\n");
             first = false;
-            printf("  %-18s %c: %s, by %s (%s)\n", point->name, "ab"[k], turned_text(o),
-                   outside_rule(o, true), side_file(model, point, k));
+            printf("  %-18s %c: %s, by %s (%s)\n", point->name, "ab"[k], turned_text(model_outside),
+                   outside_rule(model_outside, true), side_file(model, point, k));
         }
     }
 }
@@ -311,15 +314,15 @@ static void put_outsides(AppJson* json, const LashModel* model) {
     for (int i = 0; i < model->contact_points; ++i) {
         const LashModelContactPoint* point = &model->contact_point[i];
         for (int k = 0; k < 2; ++k) {
-            const LashModelOutside* o = &point->outside[k];
-            if (o->groups == 0) continue;
+            const LashModelOutside* model_outside = &point->outside[k];
+            if (model_outside->groups == 0) continue;
             app_json_begin_object(json);
             app_json_put_text(json, "contact", point->name);
             app_json_put_text(json, "side", k == 0 ? "a" : "b");
             app_json_put_text(json, "file", side_file(model, point, k));
-            app_json_put_integer(json, "groups", o->groups);
-            app_json_put_integer(json, "turned", o->turned);
-            app_json_put_text(json, "rule", outside_rule(o, false));
+            app_json_put_integer(json, "groups", model_outside->groups);
+            app_json_put_integer(json, "turned", model_outside->turned);
+            app_json_put_text(json, "rule", outside_rule(model_outside, false));
             app_json_end_object(json);
         }
     }
@@ -334,8 +337,8 @@ static const char* owner_of(const LashModel* model, int body) {
     return "ground";
 }
 
-static void print_through(const CheckContacts* c, const LashModel* model, int i) {
-    const LashContactIntrusion* in = &c->through[i];
+static void print_through(const CheckContacts* contacts, const LashModel* model, int i) {
+    const LashContactIntrusion* in = &contacts->through[i];
     if (!(in->depth > 0)) return;
     bool named = in->name[0] != '\0';
     printf(
@@ -345,26 +348,27 @@ static void print_through(const CheckContacts* c, const LashModel* model, int i)
         in->point.y, in->point.z, in->face, named ? " ('" : "", in->name, named ? "')" : "");
 }
 
-void check_contacts_print(const CheckContacts* c, const LashModel* model) {
+void check_contacts_print(const CheckContacts* contacts, const LashModel* model) {
     bool first = true;
     print_outsides(model);
-    for (int i = 0; i < c->fits; ++i) {
-        if (c->fit[i].joint >= 0) continue; // told with its clearance
+    for (int i = 0; i < contacts->fits; ++i) {
+        if (contacts->fit[i].joint >= 0) continue; // told with its clearance
         if (first) printf("fits         pins in bores and balls in sockets of contacts\n");
         first = false;
-        print_fit(&c->fit[i], model);
+        print_fit(&contacts->fit[i], model);
     }
-    if (c->overlaps > 0) printf("overlaps     depth and place\n");
-    for (int i = 0; i < c->overlaps; ++i) {
-        const LashContactPlace* p = &c->overlap[i].place;
+    if (contacts->overlaps > 0) printf("overlaps     depth and place\n");
+    for (int i = 0; i < contacts->overlaps; ++i) {
+        const LashContactPlace* contact_place = &contacts->overlap[i].place;
         printf("  %-18s %.6g m at [%.6g, %.6g, %.6g] along [%.3g, %.3g, %.3g]\n",
-               model->contact_point[c->overlap[i].contact].name, -p->gap, p->point.x, p->point.y,
-               p->point.z, p->normal.x, p->normal.y, p->normal.z);
+               model->contact_point[contacts->overlap[i].contact].name, -contact_place->gap,
+               contact_place->point.x, contact_place->point.y, contact_place->point.z,
+               contact_place->normal.x, contact_place->normal.y, contact_place->normal.z);
     }
-    for (int i = 0; i < c->points; ++i) {
-        if (c->beyond[i] > 0) print_too_deep(c, model, i);
-        print_through(c, model, i);
-        if (c->never[i])
+    for (int i = 0; i < contacts->points; ++i) {
+        if (contacts->beyond[i] > 0) print_too_deep(contacts, model, i);
+        print_through(contacts, model, i);
+        if (contacts->never[i])
             printf("never        %s: the joint between its parts keeps the faces apart\n",
                    model->contact_point[i].name);
     }
@@ -390,34 +394,34 @@ static void put_fit(AppJson* json, const CheckFit* fit, const LashModel* model) 
     app_json_end_object(json);
 }
 
-void check_contacts_put(AppJson* json, const CheckContacts* c, const LashModel* model) {
+void check_contacts_put(AppJson* json, const CheckContacts* contacts, const LashModel* model) {
     put_outsides(json, model);
     app_json_key(json, "fits");
     app_json_begin_array(json);
-    for (int i = 0; i < c->fits; ++i) put_fit(json, &c->fit[i], model);
+    for (int i = 0; i < contacts->fits; ++i) put_fit(json, &contacts->fit[i], model);
     app_json_end_array(json);
     app_json_key(json, "overlaps");
     app_json_begin_array(json);
-    for (int i = 0; i < c->overlaps; ++i) {
-        const LashContactPlace* p = &c->overlap[i].place;
+    for (int i = 0; i < contacts->overlaps; ++i) {
+        const LashContactPlace* contact_place = &contacts->overlap[i].place;
         app_json_begin_object(json);
-        app_json_put_text(json, "contact", model->contact_point[c->overlap[i].contact].name);
-        app_json_put_number(json, "depth", -p->gap);
-        app_json_put_vec3(json, "point", p->point);
-        app_json_put_vec3(json, "normal", p->normal);
+        app_json_put_text(json, "contact", model->contact_point[contacts->overlap[i].contact].name);
+        app_json_put_number(json, "depth", -contact_place->gap);
+        app_json_put_vec3(json, "point", contact_place->point);
+        app_json_put_vec3(json, "normal", contact_place->normal);
         app_json_end_object(json);
     }
     app_json_end_array(json);
     app_json_key(json, "too_deep");
     app_json_begin_array(json);
-    for (int i = 0; i < c->points; ++i) {
-        if (c->beyond[i] > 0) app_json_text(json, model->contact_point[i].name);
+    for (int i = 0; i < contacts->points; ++i) {
+        if (contacts->beyond[i] > 0) app_json_text(json, model->contact_point[i].name);
     }
     app_json_end_array(json);
     app_json_key(json, "through_faces");
     app_json_begin_array(json);
-    for (int i = 0; i < c->points; ++i) {
-        const LashContactIntrusion* in = &c->through[i];
+    for (int i = 0; i < contacts->points; ++i) {
+        const LashContactIntrusion* in = &contacts->through[i];
         if (!(in->depth > 0)) continue;
         app_json_begin_object(json);
         app_json_put_text(json, "contact", model->contact_point[i].name);
@@ -430,8 +434,8 @@ void check_contacts_put(AppJson* json, const CheckContacts* c, const LashModel* 
     app_json_end_array(json);
     app_json_key(json, "never_touch");
     app_json_begin_array(json);
-    for (int i = 0; i < c->points; ++i) {
-        if (c->never[i]) app_json_text(json, model->contact_point[i].name);
+    for (int i = 0; i < contacts->points; ++i) {
+        if (contacts->never[i]) app_json_text(json, model->contact_point[i].name);
     }
     app_json_end_array(json);
 }

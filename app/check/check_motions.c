@@ -21,20 +21,20 @@ static const double STILL = 1e-7; // of the largest motion: does not move
 
 // ---- independent coordinates --------------------------------------------------------------------
 
-static const double* state_q(const CheckSubject* s) {
+static const double* state_q(const CheckSubject* subject) {
     const double *q, *v;
-    lash_sim_state(s->sim, &q, &v);
+    lash_sim_state(subject->sim, &q, &v);
     return q;
 }
 
 // Velocity component of a body: 0..2 along, 3..5 about the world axes (times length).
-static double body_rate(const CheckSubject* s, const double* q, int body, int component,
+static double body_rate(const CheckSubject* subject, const double* q, int body, int component,
                         const double* v) {
     if (component < 3) return v[6 * body + component];
     const double *rot = q + 7 * body + 3, *w = v + 6 * body + 3;
     Vec3 omega = quat_rotate(quat(rot[0], rot[1], rot[2], rot[3]), vec3(w[0], w[1], w[2]));
     const double part[] = {omega.x, omega.y, omega.z};
-    return s->system->length * part[component - 3];
+    return subject->system->length * part[component - 3];
 }
 
 typedef struct Choice {
@@ -46,63 +46,65 @@ typedef struct Choice {
 } Choice;
 
 // Takes the candidate when its rate is independent of those chosen.
-static bool choose(Choice* c, double scale, const CheckMotion* candidate) {
-    const LashFreedom* f = c->s->freedom;
-    const double* q = state_q(c->s);
-    size_t nv = (size_t)c->s->system->nv;
+static bool choose(Choice* choice, double scale, const CheckMotion* candidate) {
+    const LashFreedom* f = choice->s->freedom;
+    const double* q = state_q(choice->s);
+    size_t nv = (size_t)choice->s->system->nv;
     double largest = 0;
     for (int k = 0; k < f->motions; ++k) {
         const double* v = f->motion + nv * (size_t)k;
-        c->row[k] = candidate->joint >= 0
-                        ? scale * lash_mechanism_joint_speed(c->s->mech, candidate->joint,
-                                                             candidate->coordinate, q, v)
-                        : body_rate(c->s, q, candidate->body, candidate->component, v);
-        largest = fmax(largest, fabs(c->row[k]));
+        choice->row[k] = candidate->joint >= 0
+                             ? scale * lash_mechanism_joint_speed(choice->s->mech, candidate->joint,
+                                                                  candidate->coordinate, q, v)
+                             : body_rate(choice->s, q, candidate->body, candidate->component, v);
+        largest = fmax(largest, fabs(choice->row[k]));
     }
     if (!(largest > 1e-9)) return false;
-    if (!lash_elimination_test(c->chosen, f->motions, c->index, c->row, NULL)) return false;
-    lash_elimination_add(c->chosen, f->motions, c->index, c->row);
-    c->motions->motion[c->motions->count++] = *candidate;
+    if (!lash_elimination_test(choice->chosen, f->motions, choice->index, choice->row, NULL))
+        return false;
+    lash_elimination_add(choice->chosen, f->motions, choice->index, choice->row);
+    choice->motions->motion[choice->motions->count++] = *candidate;
     return true;
 }
 
-static void choose_joints(Choice* c) {
-    for (int j = 0; j < lash_mechanism_joint_count(c->s->mech); ++j) {
-        LashJointType type = lash_mechanism_joint(c->s->mech, j)->type;
+static void choose_joints(Choice* choice) {
+    for (int j = 0; j < lash_mechanism_joint_count(choice->s->mech); ++j) {
+        LashJointType type = lash_mechanism_joint(choice->s->mech, j)->type;
         for (int k = 0; k < lash_coordinate_count(type); ++k) {
-            if (c->motions->count == c->s->freedom->motions) return;
+            if (choice->motions->count == choice->s->freedom->motions) return;
             bool angle = lash_coordinate_is_angle(type, k);
             CheckMotion m = {.joint = j, .coordinate = k, .angle = angle};
             const char* more = lash_coordinate_count(type) > 1 ? lash_coordinate_name(type, k) : "";
-            snprintf(m.name, sizeof m.name, "%s%s%s", lash_mechanism_joint_name(c->s->mech, j),
+            snprintf(m.name, sizeof m.name, "%s%s%s", lash_mechanism_joint_name(choice->s->mech, j),
                      more[0] == '\0' ? "" : ".", more);
-            choose(c, angle ? c->s->system->length : 1, &m);
+            choose(choice, angle ? choice->s->system->length : 1, &m);
         }
     }
 }
 
-static void choose_bodies(Choice* c) {
+static void choose_bodies(Choice* choice) {
     static const char* const words[] = {"along x", "along y", "along z",
                                         "about x", "about y", "about z"};
-    for (int b = 0; b < lash_mechanism_body_count(c->s->mech); ++b) {
+    for (int b = 0; b < lash_mechanism_body_count(choice->s->mech); ++b) {
         for (int k = 0; k < 6; ++k) {
-            if (c->motions->count == c->s->freedom->motions) return;
+            if (choice->motions->count == choice->s->freedom->motions) return;
             CheckMotion m = {.joint = -1, .body = b, .component = k, .angle = k >= 3};
-            snprintf(m.name, sizeof m.name, "%s %s", lash_mechanism_body_name(c->s->mech, b),
+            snprintf(m.name, sizeof m.name, "%s %s", lash_mechanism_body_name(choice->s->mech, b),
                      words[k]);
-            choose(c, 1, &m);
+            choose(choice, 1, &m);
         }
     }
 }
 
 // ---- screws -------------------------------------------------------------------------------------
 
-static CheckScrew screw_of(const CheckSubject* s, const double* q, int body, const double* v) {
+static CheckScrew screw_of(const CheckSubject* subject, const double* q, int body,
+                           const double* v) {
     const double *r = q + 7 * body, *x = v + 6 * body;
     CheckScrew screw = {.body = body};
     Vec3 velocity = vec3(x[0], x[1], x[2]);
     Vec3 omega = quat_rotate(quat(r[3], r[4], r[5], r[6]), vec3(x[3], x[4], x[5]));
-    double speed = vec3_norm(velocity), turn = vec3_norm(omega), length = s->system->length;
+    double speed = vec3_norm(velocity), turn = vec3_norm(omega), length = subject->system->length;
     screw.size = fmax(speed, length * turn);
     screw.point = vec3(r[0], r[1], r[2]);
     bool translates = length * turn <= 1e-6 * speed;
@@ -135,36 +137,38 @@ static int by_size(const void* a, const void* b) {
     return x->body - y->body;
 }
 
-static void find_screws(const CheckSubject* s, const double* v, CheckMotion* m) {
-    const double* q = state_q(s);
-    int bodies = lash_mechanism_body_count(s->mech), own = m->body;
+static void find_screws(const CheckSubject* subject, const double* v, CheckMotion* check_motion) {
+    const double* q = state_q(subject);
+    int bodies = lash_mechanism_body_count(subject->mech), own = check_motion->body;
     double largest = 0;
-    m->screw = lash_alloc((size_t)bodies * sizeof *m->screw);
+    check_motion->screw = lash_alloc((size_t)bodies * sizeof *check_motion->screw);
     for (int b = 0; b < bodies; ++b) {
-        m->screw[b] = screw_of(s, q, b, v);
-        largest = fmax(largest, m->screw[b].size);
+        check_motion->screw[b] = screw_of(subject, q, b, v);
+        largest = fmax(largest, check_motion->screw[b].size);
     }
-    qsort(m->screw, (size_t)bodies, sizeof *m->screw, by_size);
-    for (m->screws = 0; m->screws < bodies && m->screw[m->screws].size > STILL * largest;)
-        ++m->screws;
-    if (m->joint >= 0) {
-        const LashJointDef* def = lash_mechanism_joint(s->mech, m->joint);
+    qsort(check_motion->screw, (size_t)bodies, sizeof *check_motion->screw, by_size);
+    for (check_motion->screws = 0;
+         check_motion->screws < bodies &&
+         check_motion->screw[check_motion->screws].size > STILL * largest;)
+        ++check_motion->screws;
+    if (check_motion->joint >= 0) {
+        const LashJointDef* def = lash_mechanism_joint(subject->mech, check_motion->joint);
         own = (def->body_b.index1 > 1 ? def->body_b.index1 : def->body_a.index1) - 2;
     }
-    for (int k = 1; k < m->screws; ++k) { // its own body to the front
-        if (m->screw[k].body != own) continue;
-        CheckScrew first = m->screw[k];
-        memmove(m->screw + 1, m->screw, (size_t)k * sizeof first);
-        m->screw[0] = first;
+    for (int k = 1; k < check_motion->screws; ++k) { // its own body to the front
+        if (check_motion->screw[k].body != own) continue;
+        CheckScrew first = check_motion->screw[k];
+        memmove(check_motion->screw + 1, check_motion->screw, (size_t)k * sizeof first);
+        check_motion->screw[0] = first;
     }
 }
 
-CheckMotions check_motions(const CheckSubject* s) {
-    const LashFreedom* f = s->freedom;
-    size_t n = (size_t)f->motions + 1, nv = (size_t)s->system->nv;
+CheckMotions check_motions(const CheckSubject* subject) {
+    const LashFreedom* f = subject->freedom;
+    size_t n = (size_t)f->motions + 1, nv = (size_t)subject->system->nv;
     CheckMotions motions = {.motion = lash_alloc(n * sizeof *motions.motion)};
     static const double thresholds[] = {0.05, 1e-6}; // well apart first
-    Choice c = {.s = s, .motions = &motions};
+    Choice c = {.s = subject, .motions = &motions};
     c.index = lash_alloc(n * sizeof *c.index);
     c.row = lash_alloc(n * sizeof *c.row);
     for (int k = 0; k < f->motions; ++k) c.index[k] = k;
@@ -178,15 +182,15 @@ CheckMotions check_motions(const CheckSubject* s) {
     double *b = lash_alloc(n * sizeof *b), *share = lash_alloc(n * sizeof *share);
     double* v = lash_alloc((nv + 1) * sizeof *v);
     for (int i = 0; i < motions.count; ++i) {
-        CheckMotion* m = &motions.motion[i];
-        b[i] = m->angle ? s->system->length : 1;
+        CheckMotion* check_motion = &motions.motion[i];
+        b[i] = check_motion->angle ? subject->system->length : 1;
         lash_elimination_solve(c.chosen, b, share);
         b[i] = 0;
         memset(v, 0, nv * sizeof *v);
         for (int k = 0; k < f->motions; ++k) {
             for (size_t r = 0; r < nv; ++r) v[r] += share[k] * f->motion[nv * (size_t)k + r];
         }
-        find_screws(s, v, m);
+        find_screws(subject, v, check_motion);
     }
     lash_elimination_destroy(c.chosen);
     lash_free(c.index);
@@ -220,8 +224,8 @@ static void write_axis(Vec3 e, char* text, size_t size) {
 }
 
 // Do two bodies move as one?
-static bool same_screw(const CheckSubject* s, const CheckScrew* a, const CheckScrew* b) {
-    double length = s->system->length;
+static bool same_screw(const CheckSubject* subject, const CheckScrew* a, const CheckScrew* b) {
+    double length = subject->system->length;
     if (a->kind != b->kind || fabs(a->rate - b->rate) > 1e-6 * fabs(a->rate)) return false;
     if (vec3_distance(a->axis, b->axis) > 1e-6 || fabs(a->pitch - b->pitch) > 1e-6 * length)
         return false;
@@ -231,12 +235,12 @@ static bool same_screw(const CheckSubject* s, const CheckScrew* a, const CheckSc
 }
 
 // company: bodies that move as one with it
-static void write_screw(const CheckSubject* s, const CheckScrew* screw, int company, char* text,
-                        size_t size) {
+static void write_screw(const CheckSubject* subject, const CheckScrew* screw, int company,
+                        char* text, size_t size) {
     char axis[80], name[CHECK_NAME + 32];
     write_axis(screw->axis, axis, sizeof axis);
     int used = snprintf(name, sizeof name, "%.*s", CHECK_NAME,
-                        lash_mechanism_body_name(s->mech, screw->body));
+                        lash_mechanism_body_name(subject->mech, screw->body));
     if (company > 0) snprintf(name + used, sizeof name - (size_t)used, " with %d more", company);
     Vec3 p = screw->point;
     if (screw->kind == CHECK_TRANSLATION) {
@@ -251,36 +255,36 @@ static void write_screw(const CheckSubject* s, const CheckScrew* screw, int comp
     }
 }
 
-void check_describe(const CheckSubject* s, const double* v, char* text, size_t size) {
+void check_describe(const CheckSubject* subject, const double* v, char* text, size_t size) {
     CheckMotion m = {.joint = -1, .body = -1};
-    find_screws(s, v, &m);
+    find_screws(subject, v, &m);
     text[0] = '\0';
-    if (m.screws > 0) write_screw(s, &m.screw[0], 0, text, size);
+    if (m.screws > 0) write_screw(subject, &m.screw[0], 0, text, size);
     lash_free(m.screw);
 }
 
 // One motion: up to SHOWN different ones of its bodies.
-static void print_motion(const CheckSubject* s, const CheckMotion* m) {
+static void print_motion(const CheckSubject* subject, const CheckMotion* check_motion) {
     enum { SHOWN = 4 };
     char text[256];
-    int shown = 0, left = m->screws;
-    bool* told = lash_alloc((size_t)m->screws + 1);
-    printf("  %-18s", m->name);
-    for (int k = 0; k < m->screws && shown < SHOWN; ++k) {
-        const CheckScrew* screw = &m->screw[k];
+    int shown = 0, left = check_motion->screws;
+    bool* told = lash_alloc((size_t)check_motion->screws + 1);
+    printf("  %-18s", check_motion->name);
+    for (int k = 0; k < check_motion->screws && shown < SHOWN; ++k) {
+        const CheckScrew* screw = &check_motion->screw[k];
         if (told[k]) continue;
         int company = 0;
-        for (int i = k + 1; i < m->screws; ++i) {
-            if (told[i] || !same_screw(s, screw, &m->screw[i])) continue;
+        for (int i = k + 1; i < check_motion->screws; ++i) {
+            if (told[i] || !same_screw(subject, screw, &check_motion->screw[i])) continue;
             told[i] = true;
             ++company;
         }
-        write_screw(s, screw, company, text, sizeof text);
+        write_screw(subject, screw, company, text, sizeof text);
         static const char* const join[] = {" ", "; with it ", ", "};
         printf("%s%s", join[shown < 2 ? shown : 2], text);
         if (shown++ > 0) {
             printf(" (%.4g %s per %s)", screw->rate, screw->kind == CHECK_TRANSLATION ? "m" : "rad",
-                   m->angle ? "rad" : "m");
+                   check_motion->angle ? "rad" : "m");
         }
         left -= 1 + company;
     }
@@ -289,33 +293,34 @@ static void print_motion(const CheckSubject* s, const CheckMotion* m) {
     lash_free(told);
 }
 
-void check_motions_print(const CheckSubject* s, const CheckMotions* motions) {
+void check_motions_print(const CheckSubject* subject, const CheckMotions* motions) {
     int shown = motions->count < CHECK_LINES ? motions->count : CHECK_LINES;
-    for (int i = 0; i < shown; ++i) print_motion(s, &motions->motion[i]);
-    int more = s->freedom->dof - shown;
+    for (int i = 0; i < shown; ++i) print_motion(subject, &motions->motion[i]);
+    int more = subject->freedom->dof - shown;
     if (more > 0) printf("  and %d more%s\n", more, shown > 0 ? " (--json lists them)" : "");
 }
 
-void check_motions_put(AppJson* json, const CheckSubject* s, const CheckMotions* motions) {
+void check_motions_put(AppJson* json, const CheckSubject* subject, const CheckMotions* motions) {
     enum { LISTED = 8 };
     static const char* const kinds[] = {"rotation", "translation", "screw"};
     char text[256];
     app_json_key(json, "motions");
     app_json_begin_array(json);
     for (int i = 0; i < motions->count; ++i) {
-        const CheckMotion* m = &motions->motion[i];
+        const CheckMotion* check_motion = &motions->motion[i];
         app_json_begin_object(json);
-        app_json_put_text(json, "coordinate", m->name);
-        app_json_put_text(json, "unit", m->angle ? "rad" : "m");
-        if (m->screws > 0) write_screw(s, &m->screw[0], 0, text, sizeof text);
-        app_json_put_text(json, "motion", m->screws > 0 ? text : "");
-        app_json_put_integer(json, "moving", m->screws);
+        app_json_put_text(json, "coordinate", check_motion->name);
+        app_json_put_text(json, "unit", check_motion->angle ? "rad" : "m");
+        if (check_motion->screws > 0)
+            write_screw(subject, &check_motion->screw[0], 0, text, sizeof text);
+        app_json_put_text(json, "motion", check_motion->screws > 0 ? text : "");
+        app_json_put_integer(json, "moving", check_motion->screws);
         app_json_key(json, "bodies");
         app_json_begin_array(json);
-        for (int k = 0; k < m->screws && k < LISTED; ++k) {
-            const CheckScrew* screw = &m->screw[k];
+        for (int k = 0; k < check_motion->screws && k < LISTED; ++k) {
+            const CheckScrew* screw = &check_motion->screw[k];
             app_json_begin_object(json);
-            app_json_put_text(json, "body", lash_mechanism_body_name(s->mech, screw->body));
+            app_json_put_text(json, "body", lash_mechanism_body_name(subject->mech, screw->body));
             app_json_put_text(json, "kind", kinds[screw->kind]);
             app_json_put_vec3(json, "axis", screw->axis);
             app_json_put_vec3(json, "point", screw->point);

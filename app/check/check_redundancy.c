@@ -56,9 +56,9 @@ static int by_number(const void* a, const void* b) {
 }
 
 // Interactions of a circuit, ascending, into member; returns their number.
-static int circuit_members(const LashCircuit* c, const int* owner, int* member) {
+static int circuit_members(const LashCircuit* circuit, const int* owner, int* member) {
     int n = 0, kept = 0;
-    for (int k = 0; k < c->rows; ++k) member[n++] = owner[c->row[k]];
+    for (int k = 0; k < circuit->rows; ++k) member[n++] = owner[circuit->row[k]];
     qsort(member, (size_t)n, sizeof *member, by_number);
     for (int k = 0; k < n; ++k) {
         if (k == 0 || member[k] != member[k - 1]) member[kept++] = member[k];
@@ -68,19 +68,22 @@ static int circuit_members(const LashCircuit* c, const int* owner, int* member) 
 
 static void add_to(CheckRedundancies* list, int circuit, const int* member, int n) {
     for (int i = 0; i < list->count; ++i) {
-        CheckRedundancy* r = &list->item[i];
-        if (r->members != n || memcmp(r->member, member, (size_t)n * sizeof(int)) != 0) continue;
-        r->circuit = lash_realloc(r->circuit, (size_t)(r->circuits + 1) * sizeof(int));
-        r->circuit[r->circuits++] = circuit;
-        ++r->rows;
+        CheckRedundancy* redundancy = &list->item[i];
+        if (redundancy->members != n ||
+            memcmp(redundancy->member, member, (size_t)n * sizeof(int)) != 0)
+            continue;
+        redundancy->circuit =
+            lash_realloc(redundancy->circuit, (size_t)(redundancy->circuits + 1) * sizeof(int));
+        redundancy->circuit[redundancy->circuits++] = circuit;
+        ++redundancy->rows;
         return;
     }
-    CheckRedundancy* r = &list->item[list->count++];
-    *r = (CheckRedundancy){.members = n, .rows = 1, .circuits = 1};
-    r->member = lash_alloc((size_t)n * sizeof(int));
-    memcpy(r->member, member, (size_t)n * sizeof(int));
-    r->circuit = lash_alloc(sizeof(int));
-    r->circuit[0] = circuit;
+    CheckRedundancy* redundancy = &list->item[list->count++];
+    *redundancy = (CheckRedundancy){.members = n, .rows = 1, .circuits = 1};
+    redundancy->member = lash_alloc((size_t)n * sizeof(int));
+    memcpy(redundancy->member, member, (size_t)n * sizeof(int));
+    redundancy->circuit = lash_alloc(sizeof(int));
+    redundancy->circuit[0] = circuit;
 }
 
 static int by_place(const void* a, const void* b) {
@@ -89,8 +92,8 @@ static int by_place(const void* a, const void* b) {
     return last != 0 ? last : x->member[0] - y->member[0];
 }
 
-static void group(const CheckSubject* s, const int* owner, CheckRedundancies* list) {
-    const LashFreedom* f = s->freedom;
+static void group(const CheckSubject* subject, const int* owner, CheckRedundancies* list) {
+    const LashFreedom* f = subject->freedom;
     int* member = lash_alloc(((size_t)f->rows + 1) * sizeof *member);
     list->item = lash_alloc(((size_t)f->circuits + 1) * sizeof *list->item);
     for (int i = 0; i < f->circuits; ++i) {
@@ -119,52 +122,52 @@ static const double* stress(const Plan* plan, int c) {
 
 // Wrench of the joint's own rows for impulses P of the whole list: force, moment / length.
 static void wrench(const Plan* plan, int interaction, const double* P, double w[6]) {
-    const CheckSubject* s = plan->s;
-    const LashInteraction* item = &lash_sim_interactions(s->sim)->item[interaction];
-    double* own = lash_alloc((size_t)s->system->max_rows * sizeof *own);
+    const CheckSubject* subject = plan->s;
+    const LashInteraction* item = &lash_sim_interactions(subject->sim)->item[interaction];
+    double* own = lash_alloc((size_t)subject->system->max_rows * sizeof *own);
     const double *q, *v;
-    lash_sim_state(s->sim, &q, &v);
+    lash_sim_state(subject->sim, &q, &v);
     memcpy(own + item->row, P + item->row, (size_t)item->rows * sizeof *own);
-    LashReaction x = lash_mechanism_reaction(s->mech, plan->joint_of[interaction], q, own, 1);
-    double length = s->system->length;
+    LashReaction x = lash_mechanism_reaction(subject->mech, plan->joint_of[interaction], q, own, 1);
+    double length = subject->system->length;
     const double value[6] = {x.force.x,           x.force.y,           x.force.z,
                              x.moment.x / length, x.moment.y / length, x.moment.z / length};
     memcpy(w, value, sizeof value);
     lash_free(own);
 }
 
-static void add_vector(LashElimination* e, const double w[6]) {
+static void add_vector(LashElimination* elimination, const double w[6]) {
     static const int index[6] = {0, 1, 2, 3, 4, 5};
     double largest = 0, x[6];
     for (int k = 0; k < 6; ++k) largest = fmax(largest, fabs(w[k]));
     if (!(largest > ALIKE)) return;
     for (int k = 0; k < 6; ++k) x[k] = fabs(w[k]) > 1e-9 * largest ? w[k] : 0;
-    lash_elimination_add(e, 6, index, x);
+    lash_elimination_add(elimination, 6, index, x);
 }
 
 // Dimension of what the joint can carry (mask = 0), or of the masked components and the
 // self-stresses left.
 static int carried(const Plan* plan, int interaction, bool own, unsigned mask) {
     const LashInteraction* item = &lash_sim_interactions(plan->s->sim)->item[interaction];
-    LashElimination* e = lash_elimination_create(6, ALIKE);
+    LashElimination* elimination = lash_elimination_create(6, ALIKE);
     double w[6], *P = lash_alloc((size_t)plan->rows * sizeof *P);
     for (int k = 0; k < item->rows && own; ++k) {
         P[item->row + k] = 1;
         wrench(plan, interaction, P, w);
         P[item->row + k] = 0;
-        add_vector(e, w);
+        add_vector(elimination, w);
     }
     for (int k = 0; k < 6 && !own; ++k) {
         double unit[6] = {0};
         unit[k] = 1;
-        if (mask >> k & 1) add_vector(e, unit);
+        if (mask >> k & 1) add_vector(elimination, unit);
     }
     for (int c = 0; c < plan->left && !own; ++c) {
         wrench(plan, interaction, stress(plan, c), w);
-        add_vector(e, w);
+        add_vector(elimination, w);
     }
-    int rank = lash_elimination_rank(e);
-    lash_elimination_destroy(e);
+    int rank = lash_elimination_rank(elimination);
+    lash_elimination_destroy(elimination);
     lash_free(P);
     return rank;
 }
@@ -223,7 +226,7 @@ static void consider_member(const Plan* plan, int k, Best* best) {
 static void apply(Plan* plan, const Best* best) {
     int i = plan->r->member[best->member], n = plan->left, kept = 0;
     const LashInteraction* item = &lash_sim_interactions(plan->s->sim)->item[i];
-    LashElimination* e = lash_elimination_create(n, ALIKE);
+    LashElimination* elimination = lash_elimination_create(n, ALIKE);
     int index[MAX_CIRCUITS];
     double row[6][MAX_CIRCUITS] = {{0}}, share[MAX_CIRCUITS];
     bool scalar = best->change == NULL && (plan->joint_of[i] < 0 || item->rows == 1);
@@ -236,20 +239,20 @@ static void apply(Plan* plan, const Best* best) {
         index[c] = c;
     }
     for (int k = 0; k < 6; ++k) {
-        if ((carries >> k & 1) == 0) lash_elimination_add(e, n, index, row[k]);
+        if ((carries >> k & 1) == 0) lash_elimination_add(elimination, n, index, row[k]);
     }
     size_t rows = (size_t)plan->rows;
     double* P = lash_alloc(rows * (size_t)n * sizeof *P);
     for (int c = 0; c < n; ++c) {
-        if (lash_elimination_is_pivot(e, c)) continue;
-        lash_elimination_null_vector(e, c, share);
+        if (lash_elimination_is_pivot(elimination, c)) continue;
+        lash_elimination_null_vector(elimination, c, share);
         for (int d = 0; d < n; ++d) {
             for (size_t k = 0; k < rows; ++k)
                 P[rows * (size_t)kept + k] += share[d] * stress(plan, d)[k];
         }
         ++kept;
     }
-    lash_elimination_destroy(e);
+    lash_elimination_destroy(elimination);
     lash_free(plan->P);
     plan->P = P;
     plan->left = kept;
@@ -257,26 +260,26 @@ static void apply(Plan* plan, const Best* best) {
 }
 
 static void plan_releases(Plan* plan) {
-    CheckRedundancy* r = plan->r;
+    CheckRedundancy* redundancy = plan->r;
     const LashFreedom* f = plan->s->freedom;
-    if (r->circuits > MAX_CIRCUITS) return;
-    plan->left = r->circuits;
-    plan->P = lash_alloc((size_t)plan->rows * (size_t)r->circuits * sizeof(double));
-    for (int c = 0; c < r->circuits; ++c) {
-        const LashCircuit* circuit = &f->circuit[r->circuit[c]];
+    if (redundancy->circuits > MAX_CIRCUITS) return;
+    plan->left = redundancy->circuits;
+    plan->P = lash_alloc((size_t)plan->rows * (size_t)redundancy->circuits * sizeof(double));
+    for (int c = 0; c < redundancy->circuits; ++c) {
+        const LashCircuit* circuit = &f->circuit[redundancy->circuit[c]];
         for (int k = 0; k < circuit->rows; ++k)
             plan->P[(size_t)plan->rows * (size_t)c + (size_t)circuit->row[k]] = circuit->P[k];
     }
-    plan->changed = lash_alloc((size_t)r->members);
-    r->release = lash_alloc((size_t)r->members * sizeof *r->release);
+    plan->changed = lash_alloc((size_t)redundancy->members);
+    redundancy->release = lash_alloc((size_t)redundancy->members * sizeof *redundancy->release);
     while (plan->left > 0) {
         Best best = {0};
-        for (int k = 0; k < r->members; ++k) consider_member(plan, k, &best);
+        for (int k = 0; k < redundancy->members; ++k) consider_member(plan, k, &best);
         if (best.gain == 0) break;
-        r->release[r->releases++] =
-            (CheckRelease){r->member[best.member],
+        redundancy->release[redundancy->releases++] =
+            (CheckRelease){redundancy->member[best.member],
                            best.change == NULL ? NULL : lash_joint_type_name(best.change->to),
-                           best.gain, plan->uses[r->member[best.member]] > 1};
+                           best.gain, plan->uses[redundancy->member[best.member]] > 1};
         int before = plan->left;
         apply(plan, &best);
         if (plan->left >= before) break;
@@ -285,9 +288,9 @@ static void plan_releases(Plan* plan) {
     lash_free(plan->changed);
 }
 
-CheckRedundancies check_redundancies(const CheckSubject* s) {
+CheckRedundancies check_redundancies(const CheckSubject* subject) {
     CheckRedundancies list = {0};
-    const LashInteractionList* items = lash_sim_interactions(s->sim);
+    const LashInteractionList* items = lash_sim_interactions(subject->sim);
     size_t n = (size_t)items->bilateral + 1;
     int* owner = lash_alloc(((size_t)items->bilateral_rows + 1) * sizeof *owner);
     int *joint_of = lash_alloc(n * sizeof *joint_of), *uses = lash_alloc(n * sizeof *uses);
@@ -295,16 +298,16 @@ CheckRedundancies check_redundancies(const CheckSubject* s) {
         joint_of[i] = -1;
         for (int k = 0; k < items->item[i].rows; ++k) owner[items->item[i].row + k] = i;
     }
-    for (int j = 0; j < lash_mechanism_joint_count(s->mech); ++j) {
-        int i = lash_mechanism_joint_interaction(s->mech, j);
+    for (int j = 0; j < lash_mechanism_joint_count(subject->mech); ++j) {
+        int i = lash_mechanism_joint_interaction(subject->mech, j);
         if (i >= 0 && i < items->bilateral) joint_of[i] = j;
     }
-    group(s, owner, &list);
+    group(subject, owner, &list);
     for (int i = 0; i < list.count; ++i) {
         for (int k = 0; k < list.item[i].members; ++k) ++uses[list.item[i].member[k]];
     }
     for (int i = 0; i < list.count; ++i) {
-        Plan plan = {.s = s,
+        Plan plan = {.s = subject,
                      .joint_of = joint_of,
                      .uses = uses,
                      .r = &list.item[i],

@@ -85,41 +85,42 @@ static void put_color(AppJson* json, const float color[4]) { // null: none given
     }
 }
 
-static void put_face(AppJson* json, const LashShape* shape, const LashFace* f) {
-    bool round = f->type != LASH_PLANE && f->type != LASH_FREEFORM;
+static void put_face(AppJson* json, const LashShape* shape, const LashFace* face) {
+    bool round = face->type != LASH_PLANE && face->type != LASH_FREEFORM;
     app_json_begin_object(json);
-    app_json_put_integer(json, "index", f->index);
-    put_name(json, "name", shape, f->name);
-    if (f->color[3] > 0) put_color(json, f->color); // else that of the part
-    app_json_put_text(json, "type", lash_surface_type_name(f->type));
-    app_json_put_number(json, "radius", round ? f->radius : NAN);
-    if (f->type == LASH_TORUS) app_json_put_number(json, "tube_radius", f->radius2);
-    if (f->type == LASH_CONE) app_json_put_number(json, "half_angle", f->half_angle);
-    if (f->type != LASH_FREEFORM) {
-        app_json_put_vec3(json, "origin", f->origin);
-        app_json_put_vec3(json, "axis", f->type == LASH_PLANE ? vec3_scale(f->side, f->z) : f->z);
+    app_json_put_integer(json, "index", face->index);
+    put_name(json, "name", shape, face->name);
+    if (face->color[3] > 0) put_color(json, face->color); // else that of the part
+    app_json_put_text(json, "type", lash_surface_type_name(face->type));
+    app_json_put_number(json, "radius", round ? face->radius : NAN);
+    if (face->type == LASH_TORUS) app_json_put_number(json, "tube_radius", face->radius2);
+    if (face->type == LASH_CONE) app_json_put_number(json, "half_angle", face->half_angle);
+    if (face->type != LASH_FREEFORM) {
+        app_json_put_vec3(json, "origin", face->origin);
+        app_json_put_vec3(json, "axis",
+                          face->type == LASH_PLANE ? vec3_scale(face->side, face->z) : face->z);
     } else {
         app_json_key(json, "origin");
         app_json_null(json);
         app_json_key(json, "axis");
         app_json_null(json);
     }
-    app_json_put_integer(json, "side", f->side > 0 ? 1 : -1);
-    put_box(json, f->box);
-    app_json_put_number(json, "area", f->area);
-    app_json_put_number(json, "deviation", f->deviation);
-    app_json_put_number(json, "reach", f->reach);
+    app_json_put_integer(json, "side", face->side > 0 ? 1 : -1);
+    put_box(json, face->box);
+    app_json_put_number(json, "area", face->area);
+    app_json_put_number(json, "deviation", face->deviation);
+    app_json_put_number(json, "reach", face->reach);
     app_json_end_object(json);
 }
 
-static void put_edge(AppJson* json, const LashEdge* e) {
+static void put_edge(AppJson* json, const LashEdge* edge) {
     app_json_begin_object(json);
-    app_json_put_integer(json, "index", e->index);
-    app_json_put_text(json, "type", curve_name(e->type));
-    app_json_put_number(json, "radius", e->type == LASH_CIRCLE ? e->radius : NAN);
-    app_json_put_text(json, "convexity", convexity_name(e->convexity));
-    app_json_put_number(json, "tolerance", e->tolerance);
-    put_box(json, e->box);
+    app_json_put_integer(json, "index", edge->index);
+    app_json_put_text(json, "type", curve_name(edge->type));
+    app_json_put_number(json, "radius", edge->type == LASH_CIRCLE ? edge->radius : NAN);
+    app_json_put_text(json, "convexity", convexity_name(edge->convexity));
+    app_json_put_number(json, "tolerance", edge->tolerance);
+    put_box(json, edge->box);
     app_json_end_object(json);
 }
 
@@ -134,37 +135,41 @@ static void put_inertia(AppJson* json, const Mat3* inertia) {
     app_json_end_array(json);
 }
 
-static void put_part(AppJson* json, const LashShape* shape, const LashShapePart* p, bool edges) {
+static void put_part(AppJson* json, const LashShape* shape, const LashShapePart* shape_part,
+                     bool edges) {
     app_json_begin_object(json);
-    put_name(json, "name", shape, p->name);
-    put_name(json, "parent", shape, p->parent >= 0 ? shape->part[p->parent].name : 0);
-    app_json_put_bool(json, "assembly", p->assembly);
+    put_name(json, "name", shape, shape_part->name);
+    put_name(json, "parent", shape,
+             shape_part->parent >= 0 ? shape->part[shape_part->parent].name : 0);
+    app_json_put_bool(json, "assembly", shape_part->assembly);
     app_json_key(json, "placement");
     app_json_begin_object(json);
-    app_json_put_vec3(json, "position", p->placement.r);
-    app_json_put_quat(json, "quaternion", p->placement.rot);
+    app_json_put_vec3(json, "position", shape_part->placement.r);
+    app_json_put_quat(json, "quaternion", shape_part->placement.rot);
     app_json_end_object(json);
-    put_color(json, p->color);
-    app_json_put_integer(json, "solids", p->solids);
-    app_json_put_integer(json, "shells", p->shells);
-    app_json_put_bool(json, "closed", p->closed);
-    app_json_put_bool(json, "valid", p->valid);
-    app_json_put_bool(json, "inward", p->inward);
-    app_json_put_number(json, "volume", p->volume);
-    app_json_put_number(json, "area", p->area);
-    app_json_put_vec3(json, "center", p->center);
-    put_inertia(json, &p->inertia);
-    app_json_put_number(json, "tolerance", p->tolerance_max);
-    put_box(json, p->box);
+    put_color(json, shape_part->color);
+    app_json_put_integer(json, "solids", shape_part->solids);
+    app_json_put_integer(json, "shells", shape_part->shells);
+    app_json_put_bool(json, "closed", shape_part->closed);
+    app_json_put_bool(json, "valid", shape_part->valid);
+    app_json_put_bool(json, "inward", shape_part->inward);
+    app_json_put_number(json, "volume", shape_part->volume);
+    app_json_put_number(json, "area", shape_part->area);
+    app_json_put_vec3(json, "center", shape_part->center);
+    put_inertia(json, &shape_part->inertia);
+    app_json_put_number(json, "tolerance", shape_part->tolerance_max);
+    put_box(json, shape_part->box);
     app_json_key(json, "faces");
     app_json_begin_array(json);
-    for (int i = 0; i < p->faces; ++i) put_face(json, shape, &shape->face[p->first_face + i]);
+    for (int i = 0; i < shape_part->faces; ++i)
+        put_face(json, shape, &shape->face[shape_part->first_face + i]);
     app_json_end_array(json);
-    app_json_put_integer(json, "edge_count", p->edges);
+    app_json_put_integer(json, "edge_count", shape_part->edges);
     if (edges) {
         app_json_key(json, "edges");
         app_json_begin_array(json);
-        for (int i = 0; i < p->edges; ++i) put_edge(json, &shape->edge[p->first_edge + i]);
+        for (int i = 0; i < shape_part->edges; ++i)
+            put_edge(json, &shape->edge[shape_part->first_edge + i]);
         app_json_end_array(json);
     }
     app_json_end_object(json);
@@ -179,14 +184,14 @@ static const char* next_warning(const char** rest, char* line, size_t size) {
     return line;
 }
 
-static void put_shape(AppJson* json, const LashShape* shape, const InfoOptions* o) {
-    app_json_put_text(json, "file", o->operands.item[0]);
+static void put_shape(AppJson* json, const LashShape* shape, const InfoOptions* info_options) {
+    app_json_put_text(json, "file", info_options->operands.item[0]);
     app_json_put_text(json, "hash", shape->hash);
     app_json_key(json, "units");
     app_json_begin_object(json);
     app_json_put_text(json, "declared", shape->unit);
     app_json_put_number(json, "scale", shape->scale);
-    app_json_put_bool(json, "override", o->scale > 0);
+    app_json_put_bool(json, "override", info_options->scale > 0);
     app_json_end_object(json);
     app_json_key(json, "warnings");
     app_json_begin_array(json);
@@ -195,7 +200,8 @@ static void put_shape(AppJson* json, const LashShape* shape, const InfoOptions* 
     app_json_end_array(json);
     app_json_key(json, "parts");
     app_json_begin_array(json);
-    for (int i = 0; i < shape->parts; ++i) put_part(json, shape, &shape->part[i], o->edges);
+    for (int i = 0; i < shape->parts; ++i)
+        put_part(json, shape, &shape->part[i], info_options->edges);
     app_json_end_array(json);
 }
 
@@ -216,74 +222,77 @@ static double mm(double metres) { // without a negative zero, and what is roundi
     return fabs(metres) < 1e-12 ? 0 : 1e3 * metres;
 }
 
-static void print_face(const LashShape* shape, const LashFace* f) {
+static void print_face(const LashShape* shape, const LashFace* face) {
     char axis[48] = "-", radius[48] = "-", box[120];
-    if (f->type == LASH_TORUS)
-        snprintf(radius, sizeof radius, "%.6g/%.6g", 1e3 * f->radius, 1e3 * f->radius2);
-    else if (f->type == LASH_CONE)
+    if (face->type == LASH_TORUS)
+        snprintf(radius, sizeof radius, "%.6g/%.6g", 1e3 * face->radius, 1e3 * face->radius2);
+    else if (face->type == LASH_CONE)
         snprintf(radius, sizeof radius, "%.6g-%.6g",
-                 1e3 * fabs(f->radius + f->v0 * sin(f->half_angle)),
-                 1e3 * fabs(f->radius + f->v1 * sin(f->half_angle)));
-    else if (f->type != LASH_PLANE && f->type != LASH_FREEFORM)
-        snprintf(radius, sizeof radius, "%.6g", 1e3 * f->radius);
-    if (f->type != LASH_FREEFORM && f->type != LASH_SPHERE)
-        axis_text(f->type == LASH_PLANE ? vec3_scale(f->side, f->z) : f->z, axis, sizeof axis);
-    snprintf(box, sizeof box, "%.5g %.5g %.5g .. %.5g %.5g %.5g", mm(f->box.low.x),
-             mm(f->box.low.y), mm(f->box.low.z), mm(f->box.high.x), mm(f->box.high.y),
-             mm(f->box.high.z));
-    const char* bend = f->side > 0 ? "outer" : "inner";
-    if (f->type == LASH_PLANE || f->type == LASH_FREEFORM) bend = "";
-    printf("  %5d  %-16s %-9s%-6s %-15s %-24s %10.5g  %s", f->index,
-           f->name != 0 ? lash_shape_string(shape, f->name) : "-", lash_surface_type_name(f->type),
-           bend, radius, axis, 1e6 * f->area, box);
-    if (f->deviation > 0)
-        printf("  (%s, within %.2g mm)", f->type == LASH_FREEFORM ? "approximated" : "recognised",
-               1e3 * f->deviation);
+                 1e3 * fabs(face->radius + face->v0 * sin(face->half_angle)),
+                 1e3 * fabs(face->radius + face->v1 * sin(face->half_angle)));
+    else if (face->type != LASH_PLANE && face->type != LASH_FREEFORM)
+        snprintf(radius, sizeof radius, "%.6g", 1e3 * face->radius);
+    if (face->type != LASH_FREEFORM && face->type != LASH_SPHERE)
+        axis_text(face->type == LASH_PLANE ? vec3_scale(face->side, face->z) : face->z, axis,
+                  sizeof axis);
+    snprintf(box, sizeof box, "%.5g %.5g %.5g .. %.5g %.5g %.5g", mm(face->box.low.x),
+             mm(face->box.low.y), mm(face->box.low.z), mm(face->box.high.x), mm(face->box.high.y),
+             mm(face->box.high.z));
+    const char* bend = face->side > 0 ? "outer" : "inner";
+    if (face->type == LASH_PLANE || face->type == LASH_FREEFORM) bend = "";
+    printf("  %5d  %-16s %-9s%-6s %-15s %-24s %10.5g  %s", face->index,
+           face->name != 0 ? lash_shape_string(shape, face->name) : "-",
+           lash_surface_type_name(face->type), bend, radius, axis, 1e6 * face->area, box);
+    if (face->deviation > 0)
+        printf("  (%s, within %.2g mm)",
+               face->type == LASH_FREEFORM ? "approximated" : "recognised", 1e3 * face->deviation);
     printf("\n");
 }
 
-static void print_edge(const LashEdge* e) {
+static void print_edge(const LashEdge* edge) {
     char radius[32] = "-";
-    if (e->type == LASH_CIRCLE) snprintf(radius, sizeof radius, "%.6g", 1e3 * e->radius);
-    printf("  %5d  %-9s %-8s r %-10s faces %d %d  %.5g %.5g %.5g .. %.5g %.5g %.5g\n", e->index,
-           curve_name(e->type), convexity_name(e->convexity), radius, e->face[0], e->face[1],
-           mm(e->box.low.x), mm(e->box.low.y), mm(e->box.low.z), mm(e->box.high.x),
-           mm(e->box.high.y), mm(e->box.high.z));
+    if (edge->type == LASH_CIRCLE) snprintf(radius, sizeof radius, "%.6g", 1e3 * edge->radius);
+    printf("  %5d  %-9s %-8s r %-10s faces %d %d  %.5g %.5g %.5g .. %.5g %.5g %.5g\n", edge->index,
+           curve_name(edge->type), convexity_name(edge->convexity), radius, edge->face[0],
+           edge->face[1], mm(edge->box.low.x), mm(edge->box.low.y), mm(edge->box.low.z),
+           mm(edge->box.high.x), mm(edge->box.high.y), mm(edge->box.high.z));
 }
 
-static void print_part(const LashShape* shape, const LashShapePart* p, bool edges) {
-    const char* name = lash_shape_string(shape, p->name);
-    if (p->assembly) {
+static void print_part(const LashShape* shape, const LashShapePart* part, bool edges) {
+    const char* name = lash_shape_string(shape, part->name);
+    if (part->assembly) {
         printf("\nassembly %s\n", name);
         return;
     }
-    const char* kind = p->faces > 0 ? "loose faces" : "loose edges";
-    if (p->shells > 0) kind = p->closed ? "closed shell" : "open shell";
-    if (p->solids > 0) kind = "solid";
-    printf("\n%s: %s%s%s, %d faces, %d edges\n", name, kind, p->inward ? ", oriented inward" : "",
-           p->valid ? "" : ", with defects", p->faces, p->edges);
-    if (p->closed) {
+    const char* kind = part->faces > 0 ? "loose faces" : "loose edges";
+    if (part->shells > 0) kind = part->closed ? "closed shell" : "open shell";
+    if (part->solids > 0) kind = "solid";
+    printf("\n%s: %s%s%s, %d faces, %d edges\n", name, kind,
+           part->inward ? ", oriented inward" : "", part->valid ? "" : ", with defects",
+           part->faces, part->edges);
+    if (part->closed) {
         printf("  volume %.9g mm^3, mass %.6g g at 1 g/cm^3, center %.6g %.6g %.6g mm\n",
-               1e9 * p->volume, 1e6 * p->volume, mm(p->center.x), mm(p->center.y), mm(p->center.z));
-        const double* I = p->inertia.m;
+               1e9 * part->volume, 1e6 * part->volume, mm(part->center.x), mm(part->center.y),
+               mm(part->center.z));
+        const double* I = part->inertia.m;
         printf("  inertia at 1 g/cm^3 (g mm^2): xx %.6g yy %.6g zz %.6g xy %.4g yz %.4g zx %.4g\n",
                1e12 * I[0], 1e12 * I[4], 1e12 * I[8], 1e12 * I[3], 1e12 * I[7], 1e12 * I[6]);
     }
     printf("  box %.6g %.6g %.6g .. %.6g %.6g %.6g mm, largest tolerance %.2g mm\n",
-           mm(p->box.low.x), mm(p->box.low.y), mm(p->box.low.z), mm(p->box.high.x),
-           mm(p->box.high.y), mm(p->box.high.z), 1e3 * p->tolerance_max);
-    if (p->faces > 0)
+           mm(part->box.low.x), mm(part->box.low.y), mm(part->box.low.z), mm(part->box.high.x),
+           mm(part->box.high.y), mm(part->box.high.z), 1e3 * part->tolerance_max);
+    if (part->faces > 0)
         printf("  index  %-16s %-15s %-15s %-24s %10s  %s\n", "name", "type", "radius mm",
                "axis/normal", "area mm^2", "box mm");
-    for (int i = 0; i < p->faces; ++i) print_face(shape, &shape->face[p->first_face + i]);
-    if (!edges && p->faces > 0) return;
-    for (int i = 0; i < p->edges; ++i) print_edge(&shape->edge[p->first_edge + i]);
+    for (int i = 0; i < part->faces; ++i) print_face(shape, &shape->face[part->first_face + i]);
+    if (!edges && part->faces > 0) return;
+    for (int i = 0; i < part->edges; ++i) print_edge(&shape->edge[part->first_edge + i]);
 }
 
-static void print_table(const LashShape* shape, const InfoOptions* o) {
-    printf("%s: declared unit %s, %.6g m per number%s\n", o->operands.item[0], shape->unit,
-           shape->scale, o->scale > 0 ? " (overridden)" : "");
-    for (int i = 0; i < shape->parts; ++i) print_part(shape, &shape->part[i], o->edges);
+static void print_table(const LashShape* shape, const InfoOptions* info_options) {
+    printf("%s: declared unit %s, %.6g m per number%s\n", info_options->operands.item[0],
+           shape->unit, shape->scale, info_options->scale > 0 ? " (overridden)" : "");
+    for (int i = 0; i < shape->parts; ++i) print_part(shape, &shape->part[i], info_options->edges);
     const char* rest = lash_shape_string(shape, shape->warnings);
     for (char line[512]; next_warning(&rest, line, sizeof line) != NULL;)
         app_report_warning("%s", line);

@@ -69,21 +69,22 @@ const AppCommand app_draft_command = {
     .json_offset = OPTION(json),
     .operand_offset = OPTION(operands)};
 
-static bool choose_density(CommandOptions* o, LashError* error) {
-    if (o->material != NULL && !isnan(o->density))
+static bool choose_density(CommandOptions* command_options, LashError* error) {
+    if (command_options->material != NULL && !isnan(command_options->density))
         return lash_error_set(error, LASH_ERROR_USAGE, "--material",
                               "give it or --density, not both");
-    if (!isnan(o->density)) {
-        return o->density > 0 || lash_error_set(error, LASH_ERROR_USAGE, "--density",
-                                                "expected kg/m^3, got %g", o->density);
+    if (!isnan(command_options->density)) {
+        return command_options->density > 0 ||
+               lash_error_set(error, LASH_ERROR_USAGE, "--density", "expected kg/m^3, got %g",
+                              command_options->density);
     }
-    const char* wanted = o->material != NULL ? o->material : "steel";
+    const char* wanted = command_options->material != NULL ? command_options->material : "steel";
     AppSuggestion near = app_suggestion(wanted);
     for (int i = 0; i < MATERIALS; ++i) {
         app_suggestion_offer(&near, materials[i].name);
-        if (strcmp(materials[i].name, wanted) == 0) o->density = materials[i].density;
+        if (strcmp(materials[i].name, wanted) == 0) command_options->density = materials[i].density;
     }
-    if (!isnan(o->density)) return true;
+    if (!isnan(command_options->density)) return true;
     char hint[128];
     return lash_error_set(error, LASH_ERROR_USAGE, "--material",
                           "'%.40s' is not known%s; give --density in kg/m^3", wanted,
@@ -125,15 +126,15 @@ static void default_output(const char* step, char* path, size_t size) {
 static void print_draft(const Draft* draft, const char* output) {
     printf("%d parts, %d bodies, %d joints\n", draft->parts, draft->bodies, draft->joints);
     for (int i = 0; i < draft->joints; ++i) {
-        const DraftJoint* j = &draft->joint[i];
-        printf("  %-7s %-12s %-28s %s\n", draft_confidence_name[j->confidence],
-               draft_type_name[j->type], j->name, j->reason);
+        const DraftJoint* draft_joint = &draft->joint[i];
+        printf("  %-7s %-12s %-28s %s\n", draft_confidence_name[draft_joint->confidence],
+               draft_type_name[draft_joint->type], draft_joint->name, draft_joint->reason);
     }
     for (int i = 0; i < draft->contacts; ++i) {
-        const DraftContact* c = &draft->contact[i];
+        const DraftContact* draft_contact = &draft->contact[i];
         printf("  off     contact      %s-%s: %d and %d faces, %.4g mm apart\n",
-               draft->body[c->body[0]].name, draft->body[c->body[1]].name, c->faces[0], c->faces[1],
-               1e3 * c->gap);
+               draft->body[draft_contact->body[0]].name, draft->body[draft_contact->body[1]].name,
+               draft_contact->faces[0], draft_contact->faces[1], 1e3 * draft_contact->gap);
     }
     for (int i = 0; i < draft->notes; ++i) printf("  note    %s\n", draft->note[i].text);
     printf("freedom: %d degree%s of freedom, %d redundant row%s\n", draft->freedom,
@@ -150,18 +151,18 @@ static void put_draft(AppJson* json, const Draft* draft, const char* output) {
     app_json_key(json, "joints");
     app_json_begin_array(json);
     for (int i = 0; i < draft->joints; ++i) {
-        const DraftJoint* j = &draft->joint[i];
+        const DraftJoint* draft_joint = &draft->joint[i];
         app_json_begin_object(json);
-        app_json_put_text(json, "name", j->name);
-        app_json_put_text(json, "type", draft_type_name[j->type]);
-        app_json_put_text(json, "outer", draft->body[j->outer].name);
-        app_json_put_text(json, "inner", draft->body[j->inner].name);
-        app_json_put_vec3(json, "point", j->point);
-        app_json_put_vec3(json, "axis", j->axis);
-        app_json_put_number(json, "radial_clearance", j->play);
-        app_json_put_bool(json, "no_play", j->no_play);
-        app_json_put_text(json, "confidence", draft_confidence_name[j->confidence]);
-        app_json_put_text(json, "reason", j->reason);
+        app_json_put_text(json, "name", draft_joint->name);
+        app_json_put_text(json, "type", draft_type_name[draft_joint->type]);
+        app_json_put_text(json, "outer", draft->body[draft_joint->outer].name);
+        app_json_put_text(json, "inner", draft->body[draft_joint->inner].name);
+        app_json_put_vec3(json, "point", draft_joint->point);
+        app_json_put_vec3(json, "axis", draft_joint->axis);
+        app_json_put_number(json, "radial_clearance", draft_joint->play);
+        app_json_put_bool(json, "no_play", draft_joint->no_play);
+        app_json_put_text(json, "confidence", draft_confidence_name[draft_joint->confidence]);
+        app_json_put_text(json, "reason", draft_joint->reason);
         app_json_end_object(json);
     }
     app_json_end_array(json);
@@ -169,13 +170,13 @@ static void put_draft(AppJson* json, const Draft* draft, const char* output) {
     app_json_key(json, "contacts");
     app_json_begin_array(json);
     for (int i = 0; i < draft->contacts; ++i) {
-        const DraftContact* c = &draft->contact[i];
+        const DraftContact* draft_contact = &draft->contact[i];
         app_json_begin_object(json);
-        app_json_put_text(json, "a", draft->body[c->body[0]].name);
-        app_json_put_text(json, "b", draft->body[c->body[1]].name);
-        app_json_put_integer(json, "a_faces", c->faces[0]);
-        app_json_put_integer(json, "b_faces", c->faces[1]);
-        app_json_put_number(json, "gap", c->gap);
+        app_json_put_text(json, "a", draft->body[draft_contact->body[0]].name);
+        app_json_put_text(json, "b", draft->body[draft_contact->body[1]].name);
+        app_json_put_integer(json, "a_faces", draft_contact->faces[0]);
+        app_json_put_integer(json, "b_faces", draft_contact->faces[1]);
+        app_json_put_number(json, "gap", draft_contact->gap);
         app_json_end_object(json);
     }
     app_json_end_array(json);
@@ -185,11 +186,12 @@ static void put_draft(AppJson* json, const Draft* draft, const char* output) {
     app_json_end_array(json);
 }
 
-static bool save(const Draft* draft, const CommandOptions* o, const char* output,
+static bool save(const Draft* draft, const CommandOptions* command_options, const char* output,
                  LashError* error) {
     char path[PATH_MAX];
-    DraftModel model = {
-        .step = step_for(output, o->operands.item[0], path), .density = o->density, .fit = o->fit};
+    DraftModel model = {.step = step_for(output, command_options->operands.item[0], path),
+                        .density = command_options->density,
+                        .fit = command_options->fit};
     AppOutput* file = app_output_create(output, error);
     if (file == NULL) return false;
     DraftText text = draft_write(draft, &model);

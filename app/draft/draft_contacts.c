@@ -75,35 +75,36 @@ static bool is_along(const LashFace* face, Vec3 axis) {
 // Does the motion of the joint leave every gap at this face as it is, or is the face what the joint
 // is made of? Of a pin and its bore: cylinders about the axis, and, where it cannot slide, planes
 // across it. Of a guide: planes along it.
-static bool is_part_of(const DraftJoint* j, const LashFace* face) {
+static bool is_part_of(const DraftJoint* joint, const LashFace* face) {
     bool plane = face->type == LASH_PLANE;
-    switch (j->type) {
+    switch (joint->type) {
         case DRAFT_FIXED:
             return true;
         case DRAFT_SPHERICAL:
-            return face->type == LASH_SPHERE && vec3_distance(face->origin, j->point) < 1e-4;
+            return face->type == LASH_SPHERE && vec3_distance(face->origin, joint->point) < 1e-4;
         case DRAFT_PRISMATIC:
-            return plane && j->bore < 0 ? fabs(vec3_dot(face->z, j->axis)) < 1e-6
-                                        : face->type == LASH_CYLINDER && is_along(face, j->axis);
+            return plane && joint->bore < 0
+                       ? fabs(vec3_dot(face->z, joint->axis)) < 1e-6
+                       : face->type == LASH_CYLINDER && is_along(face, joint->axis);
         case DRAFT_PLANAR:
-            return plane && is_along(face, j->axis);
+            return plane && is_along(face, joint->axis);
         default:
             break;
     }
-    if (plane) return j->type == DRAFT_REVOLUTE && is_along(face, j->axis);
-    Vec3 d = vec3_sub(face->origin, j->point);
-    double off = vec3_norm(vec3_add_scaled(d, -vec3_dot(d, j->axis), j->axis));
-    return (face->type == LASH_CYLINDER || face->type == LASH_CONE) && is_along(face, j->axis) &&
-           off < 1e-4 + j->play;
+    if (plane) return joint->type == DRAFT_REVOLUTE && is_along(face, joint->axis);
+    Vec3 d = vec3_sub(face->origin, joint->point);
+    double off = vec3_norm(vec3_add_scaled(d, -vec3_dot(d, joint->axis), joint->axis));
+    return (face->type == LASH_CYLINDER || face->type == LASH_CONE) &&
+           is_along(face, joint->axis) && off < 1e-4 + joint->play;
 }
 
 static bool is_jointed(const Draft* draft, int body_a, int body_b, int a, int b) {
     for (int i = 0; i < draft->joints; ++i) {
-        const DraftJoint* j = &draft->joint[i];
-        bool these = (j->outer == body_a && j->inner == body_b) ||
-                     (j->outer == body_b && j->inner == body_a);
-        if (these &&
-            (is_part_of(j, &draft->shape->face[a]) || is_part_of(j, &draft->shape->face[b])))
+        const DraftJoint* draft_joint = &draft->joint[i];
+        bool these = (draft_joint->outer == body_a && draft_joint->inner == body_b) ||
+                     (draft_joint->outer == body_b && draft_joint->inner == body_a);
+        if (these && (is_part_of(draft_joint, &draft->shape->face[a]) ||
+                      is_part_of(draft_joint, &draft->shape->face[b])))
             return true;
     }
     return false;

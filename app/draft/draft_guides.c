@@ -79,8 +79,10 @@ static int sandwiches(const Draft* draft, const DraftOptions* options, int outer
 
 static bool joined(const Draft* draft, int a, int b) {
     for (int i = 0; i < draft->joints; ++i) {
-        const DraftJoint* j = &draft->joint[i];
-        if ((j->outer == a && j->inner == b) || (j->outer == b && j->inner == a)) return true;
+        const DraftJoint* draft_joint = &draft->joint[i];
+        if ((draft_joint->outer == a && draft_joint->inner == b) ||
+            (draft_joint->outer == b && draft_joint->inner == a))
+            return true;
     }
     return false;
 }

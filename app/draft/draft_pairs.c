@@ -20,13 +20,15 @@ static const double PLAY_SHARE = 0.1;    // ... and so much of the radius
 static const double OVERLAP = 0.05;      // of the radius, along the axis
 
 // Share of the full round that the faces cover, by area; gaps along the axis (a fork) do not count.
-static double coverage(const Draft* draft, const DraftRound* r) {
+static double coverage(const Draft* draft, const DraftRound* draft_round) {
     double round = 0, low = INFINITY, high = -INFINITY;
-    if (r->sphere) return r->area / (4 * LASH_PI * r->radius * r->radius);
-    for (int i = 0; i < r->faces; ++i) { // intervals that do not touch those before add up
-        const LashFace* face = &draft->shape->face[r->face[i]];
-        double along = vec3_dot(vec3_sub(face->origin, r->point), r->axis);
-        double sense = vec3_dot(face->z, r->axis) < 0 ? -1 : 1;
+    if (draft_round->sphere)
+        return draft_round->area / (4 * LASH_PI * draft_round->radius * draft_round->radius);
+    for (int i = 0; i < draft_round->faces;
+         ++i) { // intervals that do not touch those before add up
+        const LashFace* face = &draft->shape->face[draft_round->face[i]];
+        double along = vec3_dot(vec3_sub(face->origin, draft_round->point), draft_round->axis);
+        double sense = vec3_dot(face->z, draft_round->axis) < 0 ? -1 : 1;
         double a = fmin(along + sense * face->v0, along + sense * face->v1);
         double b = fmax(along + sense * face->v0, along + sense * face->v1);
         if (a >= high || b <= low) {
@@ -37,7 +39,7 @@ static double coverage(const Draft* draft, const DraftRound* r) {
         low = fmin(low, a);
         high = fmax(high, b);
     }
-    return round > 0 ? r->area / (2 * LASH_PI * r->radius * round) : 0;
+    return round > 0 ? draft_round->area / (2 * LASH_PI * draft_round->radius * round) : 0;
 }
 
 static bool boxes_near(const Draft* draft, int a, int b, double margin) {

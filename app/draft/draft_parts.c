@@ -70,43 +70,43 @@ static void name_parts(Draft* draft) {
 
 // ---- surfaces -----------------------------------------------------------------------------------
 
-static bool one_axis(const DraftRound* r, const LashFace* face) {
-    Vec3 d = vec3_sub(face->origin, r->point);
+static bool one_axis(const DraftRound* round, const LashFace* face) {
+    Vec3 d = vec3_sub(face->origin, round->point);
     double off = 1e-6 * face->radius;
-    if (r->sphere) return vec3_norm(d) <= off;
-    if (vec3_norm(vec3_cross(r->axis, face->z)) > SAME_DIRECTION) return false;
-    return vec3_norm(vec3_add_scaled(d, -vec3_dot(d, r->axis), r->axis)) <= off;
+    if (round->sphere) return vec3_norm(d) <= off;
+    if (vec3_norm(vec3_cross(round->axis, face->z)) > SAME_DIRECTION) return false;
+    return vec3_norm(vec3_add_scaled(d, -vec3_dot(d, round->axis), round->axis)) <= off;
 }
 
 static void add_round(Draft* draft, int part, int row) {
     const LashFace* face = &draft->shape->face[row];
     bool sphere = face->type == LASH_SPHERE, hollow = face->side < 0;
-    DraftRound* r = NULL;
-    for (int i = 0; i < draft->rounds && r == NULL; ++i) {
+    DraftRound* draft_round = NULL;
+    for (int i = 0; i < draft->rounds && draft_round == NULL; ++i) {
         DraftRound* known = &draft->round[i];
         if (known->part == part && known->sphere == sphere && known->hollow == hollow &&
             fabs(known->radius - face->radius) <= SAME_RADIUS * face->radius &&
             known->faces < DRAFT_MAX_FACES && one_axis(known, face))
-            r = known;
+            draft_round = known;
     }
-    if (r == NULL) {
-        r = &draft->round[draft->rounds++];
-        *r = (DraftRound){.part = part,
-                          .sphere = sphere,
-                          .hollow = hollow,
-                          .point = face->origin,
-                          .axis = face->z,
-                          .radius = face->radius,
-                          .low = INFINITY,
-                          .high = -INFINITY};
+    if (draft_round == NULL) {
+        draft_round = &draft->round[draft->rounds++];
+        *draft_round = (DraftRound){.part = part,
+                                    .sphere = sphere,
+                                    .hollow = hollow,
+                                    .point = face->origin,
+                                    .axis = face->z,
+                                    .radius = face->radius,
+                                    .low = INFINITY,
+                                    .high = -INFINITY};
     }
-    double sense = vec3_dot(face->z, r->axis) < 0 ? -1 : 1;
-    double along = vec3_dot(vec3_sub(face->origin, r->point), r->axis);
+    double sense = vec3_dot(face->z, draft_round->axis) < 0 ? -1 : 1;
+    double along = vec3_dot(vec3_sub(face->origin, draft_round->point), draft_round->axis);
     double a = along + sense * face->v0, b = along + sense * face->v1;
-    r->low = fmin(r->low, fmin(a, b));
-    r->high = fmax(r->high, fmax(a, b));
-    r->area += face->area;
-    r->face[r->faces++] = row;
+    draft_round->low = fmin(draft_round->low, fmin(a, b));
+    draft_round->high = fmax(draft_round->high, fmax(a, b));
+    draft_round->area += face->area;
+    draft_round->face[draft_round->faces++] = row;
 }
 
 static void add_plane(Draft* draft, int part, int row) {

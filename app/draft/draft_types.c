@@ -22,27 +22,27 @@ static const LashJointType joint_type[DRAFT_TYPES] = {
 // ---- geometry -----------------------------------------------------------------------------------
 
 // Does the face's box reach the axis, or nearly?
-static bool near_axis(const DraftJoint* j, const DraftPlane* plane, double radius) {
+static bool near_axis(const DraftJoint* joint, const DraftPlane* plane, double radius) {
     Vec3 low = plane->box.low, high = plane->box.high;
-    double t = vec3_dot(vec3_sub(plane->point, j->point), j->axis), r = 1.5 * radius;
-    Vec3 p = vec3_add_scaled(j->point, t, j->axis);
+    double t = vec3_dot(vec3_sub(plane->point, joint->point), joint->axis), r = 1.5 * radius;
+    Vec3 p = vec3_add_scaled(joint->point, t, joint->axis);
     return p.x >= low.x - r && p.x <= high.x + r && p.y >= low.y - r && p.y <= high.y + r &&
            p.z >= low.z - r && p.z <= high.z + r;
 }
 
 // Gap along the axis between planes that look at each other near the axis: `lower` body below.
-static double stop_gap(const Draft* draft, const DraftJoint* j, int lower, int upper) {
-    double radius = draft->round[j->pin].radius, least = INFINITY, reach = 4 * radius;
+static double stop_gap(const Draft* draft, const DraftJoint* joint, int lower, int upper) {
+    double radius = draft->round[joint->pin].radius, least = INFINITY, reach = 4 * radius;
     const DraftBody *below = &draft->body[lower], *above = &draft->body[upper];
     for (int i = below->first_plane; i < below->first_plane + below->planes; ++i) {
         const DraftPlane* a = &draft->plane[i];
-        if (vec3_dot(a->normal, j->axis) < 1 - 1e-9) continue;
+        if (vec3_dot(a->normal, joint->axis) < 1 - 1e-9) continue;
         for (int k = above->first_plane; k < above->first_plane + above->planes; ++k) {
             const DraftPlane* b = &draft->plane[k];
-            if (vec3_dot(b->normal, j->axis) > -1 + 1e-9) continue;
-            double gap = vec3_dot(vec3_sub(b->point, a->point), j->axis);
+            if (vec3_dot(b->normal, joint->axis) > -1 + 1e-9) continue;
+            double gap = vec3_dot(vec3_sub(b->point, a->point), joint->axis);
             if (gap < -1e-7 || gap > reach || gap >= least) continue;
-            if (near_axis(j, a, radius) && near_axis(j, b, radius) &&
+            if (near_axis(joint, a, radius) && near_axis(joint, b, radius) &&
                 draft_planes_overlap(draft, a, b))
                 least = gap;
         }
@@ -50,12 +50,13 @@ static double stop_gap(const Draft* draft, const DraftJoint* j, int lower, int u
     return least;
 }
 
-static void find_stops(Draft* draft, DraftJoint* j) {
-    double down = stop_gap(draft, j, j->outer, j->inner); // the inner one cannot go down
-    double up = stop_gap(draft, j, j->inner, j->outer);
-    j->stopped[0] = down < j->length;
-    j->stopped[1] = up < j->length;
-    if (j->stopped[0] && j->stopped[1]) j->axial = 0.5 * (down + up);
+static void find_stops(Draft* draft, DraftJoint* joint) {
+    double down =
+        stop_gap(draft, joint, joint->outer, joint->inner); // the inner one cannot go down
+    double up = stop_gap(draft, joint, joint->inner, joint->outer);
+    joint->stopped[0] = down < joint->length;
+    joint->stopped[1] = up < joint->length;
+    if (joint->stopped[0] && joint->stopped[1]) joint->axial = 0.5 * (down + up);
 }
 
 // Parallel axes between the same bodies: dowels, or guide rods.
@@ -84,14 +85,14 @@ static void merge_parallel(Draft* draft) {
 
 // ---- freedom ------------------------------------------------------------------------------------
 
-static Pose joint_pose(const DraftJoint* j) {
-    Vec3 x = vec3_norm(j->x_axis) > 0 ? j->x_axis : vec3(1, 0, 0);
-    if (vec3_norm(vec3_cross(x, j->axis)) < 0.1) x = vec3(0, 1, 0);
-    Vec3 z = vec3_norm(j->axis) > 0 ? vec3_normalize(j->axis) : vec3(0, 0, 1);
+static Pose joint_pose(const DraftJoint* joint) {
+    Vec3 x = vec3_norm(joint->x_axis) > 0 ? joint->x_axis : vec3(1, 0, 0);
+    if (vec3_norm(vec3_cross(x, joint->axis)) < 0.1) x = vec3(0, 1, 0);
+    Vec3 z = vec3_norm(joint->axis) > 0 ? vec3_normalize(joint->axis) : vec3(0, 0, 1);
     Vec3 y = vec3_normalize(vec3_cross(z, x));
     x = vec3_cross(y, z);
     Mat3 m = {{x.x, x.y, x.z, y.x, y.y, y.z, z.x, z.y, z.z}};
-    return pose(j->point, quat_from_matrix(m));
+    return pose(joint->point, quat_from_matrix(m));
 }
 
 typedef struct Freedom {
@@ -124,18 +125,18 @@ static Freedom freedom_of(const Draft* draft) {
         f.number[b] = moving++;
     }
     for (int i = 0; i < draft->joints; ++i) {
-        const DraftJoint* j = &draft->joint[i];
-        if (f.number[j->outer] < 0 && f.number[j->inner] < 0) continue;
+        const DraftJoint* draft_joint = &draft->joint[i];
+        if (f.number[draft_joint->outer] < 0 && f.number[draft_joint->inner] < 0) continue;
         char name[32];
         snprintf(name, sizeof name, "j%d", i);
         LashJointDef def = lash_joint_def();
-        def.type = joint_type[j->type];
+        def.type = joint_type[draft_joint->type];
         def.name = name;
-        def.body_a = id[j->outer];
-        def.body_b = id[j->inner];
-        Pose world = joint_pose(j);
+        def.body_a = id[draft_joint->outer];
+        def.body_b = id[draft_joint->inner];
+        Pose world = joint_pose(draft_joint);
         const LashBox* boxes[2];
-        int bodies[2] = {j->outer, j->inner};
+        int bodies[2] = {draft_joint->outer, draft_joint->inner};
         Pose* frames[2] = {&def.a_joint, &def.b_joint};
         for (int k = 0; k < 2; ++k) {
             boxes[k] = &draft->shape->part[draft->part[draft->body[bodies[k]].largest].row].box;
@@ -169,10 +170,11 @@ static Vec3 turning(const Freedom* f, int body, int motion, int nv) {
 
 // Does the joint turn in some motion?
 static bool turns(const Draft* draft, const Freedom* f, int joint) {
-    const DraftJoint* j = &draft->joint[joint];
+    const DraftJoint* draft_joint = &draft->joint[joint];
     int nv = 6 * lash_mechanism_body_count(f->mech);
     for (int m = 0; m < f->freedom->motions; ++m) {
-        Vec3 w = vec3_sub(turning(f, j->inner, m, nv), turning(f, j->outer, m, nv));
+        Vec3 w =
+            vec3_sub(turning(f, draft_joint->inner, m, nv), turning(f, draft_joint->outer, m, nv));
         double size = 0;
         const double* v = f->freedom->motion + (size_t)nv * (size_t)m;
         for (int i = 3; i < nv; ++i) size = fmax(size, fabs(v[i]));
@@ -190,86 +192,91 @@ static int count_turning(const Draft* draft, int except) {
     return count;
 }
 
-static bool is_open(const DraftJoint* j) { // neither stops nor parallel axes decide
-    return j->bore >= 0 && j->axes == 1 && j->type == DRAFT_REVOLUTE &&
-           !(j->stopped[0] && j->stopped[1]);
+static bool is_open(const DraftJoint* joint) { // neither stops nor parallel axes decide
+    return joint->bore >= 0 && joint->axes == 1 && joint->type == DRAFT_REVOLUTE &&
+           !(joint->stopped[0] && joint->stopped[1]);
 }
 
 // Nothing but this joint holds the part, nothing stops it both ways, and it sits long in its bore:
 // a plunger or a shaft in a tube, not a lever.
 static const double LONG_BORE = 2; // engaged length by diameter; levers have 0.5 .. 1.5
 
-static bool is_plunger(const Draft* draft, const DraftJoint* j) {
-    if (!is_open(j) || j->length < 2 * LONG_BORE * draft->round[j->pin].radius) return false;
+static bool is_plunger(const Draft* draft, const DraftJoint* draft_joint) {
+    if (!is_open(draft_joint) ||
+        draft_joint->length < 2 * LONG_BORE * draft->round[draft_joint->pin].radius)
+        return false;
     int count = 0; // of joints of the pin's body: a bore around a pin of another part is a lever
     for (int i = 0; i < draft->joints; ++i)
-        count += draft->joint[i].outer == j->inner || draft->joint[i].inner == j->inner;
-    return count == 1 && !draft->body[j->inner].ground;
+        count += draft->joint[i].outer == draft_joint->inner ||
+                 draft->joint[i].inner == draft_joint->inner;
+    return count == 1 && !draft->body[draft_joint->inner].ground;
 }
 
 static void decide_open(Draft* draft) {
     for (int i = 0; i < draft->joints; ++i) {
-        DraftJoint* j = &draft->joint[i];
-        j->plunger = is_plunger(draft, j);
-        if (j->plunger) j->type = DRAFT_CYLINDRICAL;
+        DraftJoint* draft_joint = &draft->joint[i];
+        draft_joint->plunger = is_plunger(draft, draft_joint);
+        if (draft_joint->plunger) draft_joint->type = DRAFT_CYLINDRICAL;
     }
     int turning_now = count_turning(draft, -1), joints = 0;
     for (int i = 0; i < draft->joints; ++i)
         joints += draft->joint[i].type != DRAFT_FIXED && draft->joint[i].type != DRAFT_PRISMATIC;
     if (turning_now == joints) return; // everything turns
     for (int i = 0; i < draft->joints; ++i) {
-        DraftJoint* j = &draft->joint[i];
-        if (!is_open(j)) continue;
+        DraftJoint* draft_joint = &draft->joint[i];
+        if (!is_open(draft_joint)) continue;
         int before = count_turning(draft, i);
-        j->type = DRAFT_CYLINDRICAL;
-        if (count_turning(draft, i) <= before) j->type = DRAFT_REVOLUTE;
+        draft_joint->type = DRAFT_CYLINDRICAL;
+        if (count_turning(draft, i) <= before) draft_joint->type = DRAFT_REVOLUTE;
     }
 }
 
 // ---- words --------------------------------------------------------------------------------------
 
-static void explain_round(const Draft* draft, DraftJoint* j) {
-    const DraftRound *bore = &draft->round[j->bore], *pin = &draft->round[j->pin];
+static void explain_round(const Draft* draft, DraftJoint* joint) {
+    const DraftRound *bore = &draft->round[joint->bore], *pin = &draft->round[joint->pin];
     char play[60], why[140] = "";
-    snprintf(play, sizeof play, "play %.4g mm per side", 1e3 * j->play);
-    if (j->no_play) snprintf(play, sizeof play, "drawn without play: which fit?");
-    j->confidence = DRAFT_SURE;
-    if (j->type == DRAFT_FIXED || j->type == DRAFT_PRISMATIC) {
-        snprintf(why, sizeof why, "%d parallel axes%s", j->axes,
-                 j->type == DRAFT_FIXED ? " without play" : "");
-    } else if (j->type == DRAFT_CYLINDRICAL) {
+    snprintf(play, sizeof play, "play %.4g mm per side", 1e3 * joint->play);
+    if (joint->no_play) snprintf(play, sizeof play, "drawn without play: which fit?");
+    joint->confidence = DRAFT_SURE;
+    if (joint->type == DRAFT_FIXED || joint->type == DRAFT_PRISMATIC) {
+        snprintf(why, sizeof why, "%d parallel axes%s", joint->axes,
+                 joint->type == DRAFT_FIXED ? " without play" : "");
+    } else if (joint->type == DRAFT_CYLINDRICAL) {
         snprintf(why, sizeof why, "slides: %s",
-                 j->plunger ? "held by nothing else, and long in its bore"
-                            : "held along the axis other joints could not turn");
-        j->confidence = DRAFT_LIKELY;
-    } else if (j->type == DRAFT_REVOLUTE && j->stopped[0] && j->stopped[1]) {
-        snprintf(why, sizeof why, "stopped both ways, %.4g mm per side", 1e3 * j->axial);
-    } else if (j->type == DRAFT_REVOLUTE) {
-        snprintf(why, sizeof why, "%s, taken as held along its axis",
-                 j->stopped[0] || j->stopped[1] ? "stopped one way only" : "no stops found");
-        j->confidence = DRAFT_LIKELY;
+                 joint->plunger ? "held by nothing else, and long in its bore"
+                                : "held along the axis other joints could not turn");
+        joint->confidence = DRAFT_LIKELY;
+    } else if (joint->type == DRAFT_REVOLUTE && joint->stopped[0] && joint->stopped[1]) {
+        snprintf(why, sizeof why, "stopped both ways, %.4g mm per side", 1e3 * joint->axial);
+    } else if (joint->type == DRAFT_REVOLUTE) {
+        snprintf(
+            why, sizeof why, "%s, taken as held along its axis",
+            joint->stopped[0] || joint->stopped[1] ? "stopped one way only" : "no stops found");
+        joint->confidence = DRAFT_LIKELY;
     }
-    if (j->no_play && j->confidence == DRAFT_SURE) j->confidence = DRAFT_LIKELY;
-    snprintf(j->reason, sizeof j->reason, "%s of radius %.6g mm in %s of %.6g mm; %s%s%s",
+    if (joint->no_play && joint->confidence == DRAFT_SURE) joint->confidence = DRAFT_LIKELY;
+    snprintf(joint->reason, sizeof joint->reason, "%s of radius %.6g mm in %s of %.6g mm; %s%s%s",
              pin->sphere ? "ball" : "pin", 1e3 * pin->radius, pin->sphere ? "socket" : "bore",
              1e3 * bore->radius, play, why[0] != '\0' ? "; " : "", why);
 }
 
-static void explain_planes(DraftJoint* j) {
+static void explain_planes(DraftJoint* joint) {
     char play[100];
-    snprintf(play, sizeof play, "play %.4g mm per side", 1e3 * j->play);
-    if (j->play_other > j->play + 1e-9)
-        snprintf(play, sizeof play, "play %.4g mm per side, %.4g mm across", 1e3 * j->play,
-                 1e3 * j->play_other);
-    if (j->no_play)
+    snprintf(play, sizeof play, "play %.4g mm per side", 1e3 * joint->play);
+    if (joint->play_other > joint->play + 1e-9)
+        snprintf(play, sizeof play, "play %.4g mm per side, %.4g mm across", 1e3 * joint->play,
+                 1e3 * joint->play_other);
+    if (joint->no_play)
         snprintf(play, sizeof play, "drawn without play%s",
-                 j->type == DRAFT_PRISMATIC ? ": which fit?" : "");
-    j->confidence = j->type == DRAFT_PRISMATIC ? DRAFT_LIKELY : DRAFT_GUESS;
-    if (j->type == DRAFT_PRISMATIC)
-        snprintf(j->reason, sizeof j->reason, "%.6g by %.6g mm between two pairs of planes; %s",
-                 1e3 * j->width, 1e3 * j->height, play);
+                 joint->type == DRAFT_PRISMATIC ? ": which fit?" : "");
+    joint->confidence = joint->type == DRAFT_PRISMATIC ? DRAFT_LIKELY : DRAFT_GUESS;
+    if (joint->type == DRAFT_PRISMATIC)
+        snprintf(joint->reason, sizeof joint->reason,
+                 "%.6g by %.6g mm between two pairs of planes; %s", 1e3 * joint->width,
+                 1e3 * joint->height, play);
     else
-        snprintf(j->reason, sizeof j->reason, "a plate between two planes; %s", play);
+        snprintf(joint->reason, sizeof joint->reason, "a plate between two planes; %s", play);
 }
 
 static void name_joints(Draft* draft) {
@@ -304,8 +311,9 @@ void draft_decide_types(Draft* draft) {
     merge_parallel(draft);
     point_axes(draft);
     for (int i = 0; i < draft->joints; ++i) {
-        DraftJoint* j = &draft->joint[i];
-        if (j->bore >= 0 && j->type == DRAFT_REVOLUTE) find_stops(draft, j);
+        DraftJoint* draft_joint = &draft->joint[i];
+        if (draft_joint->bore >= 0 && draft_joint->type == DRAFT_REVOLUTE)
+            find_stops(draft, draft_joint);
     }
     decide_open(draft);
     for (int i = 0; i < draft->joints; ++i) {

@@ -58,11 +58,11 @@ static void weld_fastener(Draft* draft, int fastener) {
     bool any = false;
     int welded = weld_flush(draft, fastener);
     for (int i = 0; i < draft->joints; ++i) {
-        const DraftJoint* j = &draft->joint[i];
-        if (j->outer != fastener && j->inner != fastener) continue;
+        const DraftJoint* draft_joint = &draft->joint[i];
+        if (draft_joint->outer != fastener && draft_joint->inner != fastener) continue;
         any = true;
-        if (!j->no_play) continue;
-        unite(draft, j->outer, j->inner);
+        if (!draft_joint->no_play) continue;
+        unite(draft, draft_joint->outer, draft_joint->inner);
         ++welded;
     }
     if (welded > 0) return;
@@ -77,23 +77,26 @@ static void weld_pressed(Draft* draft, int part) {
     const DraftJoint* first = NULL;
     bool tight = false, loose = false;
     for (int i = 0; i < draft->joints; ++i) {
-        const DraftJoint* j = &draft->joint[i];
-        if (j->outer != part && j->inner != part) continue;
-        if (draft->part[j->outer == part ? j->inner : j->outer].fastener) continue;
-        if (first == NULL) first = j;
-        Vec3 d = vec3_sub(j->point, first->point);
+        const DraftJoint* draft_joint = &draft->joint[i];
+        if (draft_joint->outer != part && draft_joint->inner != part) continue;
+        if (draft->part[draft_joint->outer == part ? draft_joint->inner : draft_joint->outer]
+                .fastener)
+            continue;
+        if (first == NULL) first = draft_joint;
+        Vec3 d = vec3_sub(draft_joint->point, first->point);
         double off = vec3_norm(vec3_add_scaled(d, -vec3_dot(d, first->axis), first->axis));
-        if (j->type != DRAFT_REVOLUTE || off > NEAR_AXIS ||
-            vec3_norm(vec3_cross(j->axis, first->axis)) > 1e-6)
+        if (draft_joint->type != DRAFT_REVOLUTE || off > NEAR_AXIS ||
+            vec3_norm(vec3_cross(draft_joint->axis, first->axis)) > 1e-6)
             return;
-        tight = tight || j->no_play;
-        loose = loose || !j->no_play;
+        tight = tight || draft_joint->no_play;
+        loose = loose || !draft_joint->no_play;
     }
     if (!tight || !loose) return;
     draft->part[part].pressed = true;
     for (int i = 0; i < draft->joints; ++i) {
-        const DraftJoint* j = &draft->joint[i];
-        if ((j->outer == part || j->inner == part) && j->no_play) unite(draft, j->outer, j->inner);
+        const DraftJoint* draft_joint = &draft->joint[i];
+        if ((draft_joint->outer == part || draft_joint->inner == part) && draft_joint->no_play)
+            unite(draft, draft_joint->outer, draft_joint->inner);
     }
 }
 

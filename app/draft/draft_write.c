@@ -60,14 +60,14 @@ static void put_point(AppJson* json, const char* key, Vec3 p) {
 }
 
 // A point of the face in the middle of its (u, v) range.
-static Vec3 middle_of(const LashFace* f) {
-    double u = 0.5 * (f->u0 + f->u1), v = 0.5 * (f->v0 + f->v1);
-    Vec3 out = vec3_add(vec3_scale(cos(u), f->x), vec3_scale(sin(u), f->y));
-    if (f->type == LASH_SPHERE) {
-        out = vec3_add(vec3_scale(cos(v), out), vec3_scale(sin(v), f->z));
-        return vec3_add_scaled(f->origin, f->radius, out);
+static Vec3 middle_of(const LashFace* face) {
+    double u = 0.5 * (face->u0 + face->u1), v = 0.5 * (face->v0 + face->v1);
+    Vec3 out = vec3_add(vec3_scale(cos(u), face->x), vec3_scale(sin(u), face->y));
+    if (face->type == LASH_SPHERE) {
+        out = vec3_add(vec3_scale(cos(v), out), vec3_scale(sin(v), face->z));
+        return vec3_add_scaled(face->origin, face->radius, out);
     }
-    return vec3_add_scaled(vec3_add_scaled(f->origin, f->radius, out), v, f->z);
+    return vec3_add_scaled(vec3_add_scaled(face->origin, face->radius, out), v, face->z);
 }
 
 // A point of the viewing mesh of the face: the middle of its largest triangle.
@@ -135,14 +135,14 @@ static void write_contact(DraftText* text, const Draft* draft, int index) {
 }
 
 static void put_faces(AppJson* json, const char* key, const Draft* draft, int round) {
-    const DraftRound* r = &draft->round[round];
+    const DraftRound* draft_round = &draft->round[round];
     app_json_key(json, key);
     app_json_begin_array(json);
-    for (int i = 0; i < r->faces; ++i) {
-        const LashFace* face = &draft->shape->face[r->face[i]];
+    for (int i = 0; i < draft_round->faces; ++i) {
+        const LashFace* face = &draft->shape->face[draft_round->face[i]];
         app_json_begin_object(json);
-        app_json_put_text(json, "type", r->sphere ? "sphere" : "cylinder");
-        app_json_put_text(json, "side", r->hollow ? "concave" : "convex");
+        app_json_put_text(json, "type", draft_round->sphere ? "sphere" : "cylinder");
+        app_json_put_text(json, "side", draft_round->hollow ? "concave" : "convex");
         app_json_put_number(json, "radius", mm(face->radius));
         put_point(json, "near", middle_of(face));
         app_json_end_object(json);
@@ -164,15 +164,15 @@ static bool is_same_but_signs(const char* a, const char* b) {
 static const char* parameter_of(const Draft* draft, const DraftJoint* joint, char* name,
                                 size_t size) {
     int same = 1;
-    for (const DraftJoint* j = draft->joint; j <= joint; ++j) {
+    for (const DraftJoint* draft_joint = draft->joint; draft_joint <= joint; ++draft_joint) {
         char other[220];
-        snprintf(other, sizeof other, "play_%s", j->name);
+        snprintf(other, sizeof other, "play_%s", draft_joint->name);
         for (char* c = other; *c != '\0'; ++c)
             if (!isalnum((unsigned char)*c)) *c = '_';
-        if (j == joint)
+        if (draft_joint == joint)
             snprintf(name, size, "%s", other);
         else
-            same += is_same_but_signs(j->name, joint->name);
+            same += is_same_but_signs(draft_joint->name, joint->name);
     }
     size_t used = strlen(name);
     if (same > 1) snprintf(name + used, size - used, "_%d", same);
@@ -180,25 +180,26 @@ static const char* parameter_of(const Draft* draft, const DraftJoint* joint, cha
 }
 
 // Has the joint of the model a play? Parallel axes and plates between planes are ideal.
-static bool takes_play(const DraftJoint* j) {
-    if (j->bore < 0) return j->type == DRAFT_PRISMATIC && j->width > 0;
-    return j->type != DRAFT_FIXED && j->type != DRAFT_PRISMATIC;
+static bool takes_play(const DraftJoint* joint) {
+    if (joint->bore < 0) return joint->type == DRAFT_PRISMATIC && joint->width > 0;
+    return joint->type != DRAFT_FIXED && joint->type != DRAFT_PRISMATIC;
 }
 
 static void write_parameters(DraftText* text, const Draft* draft, const char* fit) {
     int count = 0;
     add(text, "  \"parameters\": {");
     for (int i = 0; i < draft->joints; ++i) {
-        const DraftJoint* j = &draft->joint[i];
+        const DraftJoint* draft_joint = &draft->joint[i];
         char name[220];
-        if (!takes_play(j)) continue;
-        double size = j->bore >= 0 ? 2 * draft->round[j->pin].radius : j->width;
+        if (!takes_play(draft_joint)) continue;
+        double size =
+            draft_joint->bore >= 0 ? 2 * draft->round[draft_joint->pin].radius : draft_joint->width;
         add(text, "%s\n    \"%s\": ", count++ > 0 ? "," : "",
-            parameter_of(draft, j, name, sizeof name));
-        if (j->no_play && fit != NULL)
+            parameter_of(draft, draft_joint, name, sizeof name));
+        if (draft_joint->no_play && fit != NULL)
             add(text, "{\"fit\": \"%.10g %s\"}", mm(size), fit);
         else
-            add(text, "%.10g", j->no_play ? 0 : mm(j->play));
+            add(text, "%.10g", draft_joint->no_play ? 0 : mm(draft_joint->play));
     }
     add(text, "%s},\n", count > 0 ? "\n  " : "");
 }
@@ -223,47 +224,51 @@ static void write_body(DraftText* text, const Draft* draft, const DraftModel* mo
 }
 
 // Every play is a parameter, so that a study can vary it.
-static void put_clearance(AppJson* json, const Draft* draft, const DraftJoint* j) {
+static void put_clearance(AppJson* json, const Draft* draft, const DraftJoint* joint) {
     char name[220];
-    app_json_put_text(json, "clearance", parameter_of(draft, j, name, sizeof name));
+    app_json_put_text(json, "clearance", parameter_of(draft, joint, name, sizeof name));
 }
 
-static void put_play(AppJson* json, const Draft* draft, const DraftJoint* j) {
-    if (j->bore < 0 || j->type == DRAFT_FIXED || j->type == DRAFT_PRISMATIC) {
-        put_point(json, "point", j->point);
-        app_json_put_vec3(json, "axis", j->axis);
-        if (vec3_norm(j->x_axis) > 0) app_json_put_vec3(json, "x_axis", j->x_axis);
-        if (takes_play(j)) {
-            put_clearance(json, draft, j);
-            app_json_put_number(json, "width", mm(j->width));
-            app_json_put_number(json, "height", mm(j->height));
-            app_json_put_number(json, "length", mm(j->length));
+static void put_play(AppJson* json, const Draft* draft, const DraftJoint* joint) {
+    if (joint->bore < 0 || joint->type == DRAFT_FIXED || joint->type == DRAFT_PRISMATIC) {
+        put_point(json, "point", joint->point);
+        app_json_put_vec3(json, "axis", joint->axis);
+        if (vec3_norm(joint->x_axis) > 0) app_json_put_vec3(json, "x_axis", joint->x_axis);
+        if (takes_play(joint)) {
+            put_clearance(json, draft, joint);
+            app_json_put_number(json, "width", mm(joint->width));
+            app_json_put_number(json, "height", mm(joint->height));
+            app_json_put_number(json, "length", mm(joint->length));
         }
         return;
     }
-    put_faces(json, "bore", draft, j->bore);
-    put_faces(json, "pin", draft, j->pin);
-    put_clearance(json, draft, j);
-    if (j->type == DRAFT_REVOLUTE)
-        app_json_put_number(json, "axial_clearance", isnan(j->axial) ? 0 : mm(j->axial));
+    put_faces(json, "bore", draft, joint->bore);
+    put_faces(json, "pin", draft, joint->pin);
+    put_clearance(json, draft, joint);
+    if (joint->type == DRAFT_REVOLUTE)
+        app_json_put_number(json, "axial_clearance", isnan(joint->axial) ? 0 : mm(joint->axial));
 }
 
 static void write_joint(DraftText* text, const Draft* draft, int index) {
-    const DraftJoint* j = &draft->joint[index];
+    const DraftJoint* draft_joint = &draft->joint[index];
     AppJson json = {0};
     app_json_begin_object(&json);
-    app_json_put_text(&json, "name", j->name);
-    app_json_put_text(&json, "type", draft_type_name[j->type]);
-    bool turned = draft->body[j->inner].ground; // the ground is side a: b moves against it
-    app_json_put_text(&json, "a", draft->body[turned ? j->inner : j->outer].name);
-    app_json_put_text(&json, "b", draft->body[turned ? j->outer : j->inner].name);
-    bool play = j->bore >= 0 || j->width > 0;
-    if (turned && play && j->type != DRAFT_FIXED) app_json_put_text(&json, "bore_in", "b");
-    put_play(&json, draft, j);
+    app_json_put_text(&json, "name", draft_joint->name);
+    app_json_put_text(&json, "type", draft_type_name[draft_joint->type]);
+    bool turned =
+        draft->body[draft_joint->inner].ground; // the ground is side a: b moves against it
+    app_json_put_text(&json, "a",
+                      draft->body[turned ? draft_joint->inner : draft_joint->outer].name);
+    app_json_put_text(&json, "b",
+                      draft->body[turned ? draft_joint->outer : draft_joint->inner].name);
+    bool play = draft_joint->bore >= 0 || draft_joint->width > 0;
+    if (turned && play && draft_joint->type != DRAFT_FIXED)
+        app_json_put_text(&json, "bore_in", "b");
+    put_play(&json, draft, draft_joint);
     app_json_key(&json, "draft");
     app_json_begin_object(&json);
-    app_json_put_text(&json, "confidence", draft_confidence_name[j->confidence]);
-    app_json_put_text(&json, "reason", j->reason);
+    app_json_put_text(&json, "confidence", draft_confidence_name[draft_joint->confidence]);
+    app_json_put_text(&json, "reason", draft_joint->reason);
     app_json_end_object(&json);
     app_json_end_object(&json);
     add_line(text, &json, index + 1 == draft->joints);

@@ -37,7 +37,7 @@ typedef struct Scanner {
     size_t found, found_length;
 } Scanner;
 
-static bool scan_value(Scanner* s);
+static bool scan_value(Scanner* scanner);
 
 static AppPlace place_of(const char* text, size_t position) {
     AppPlace place = {1, 1};
@@ -52,32 +52,34 @@ static AppPlace place_of(const char* text, size_t position) {
     return place;
 }
 
-static bool fail_at(Scanner* s, size_t position, const char* format, ...) {
+static bool fail_at(Scanner* scanner, size_t position, const char* format, ...) {
     char where[192], message[400];
-    AppPlace place = place_of(s->text, position);
+    AppPlace place = place_of(scanner->text, position);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     snprintf(where, sizeof where, "line %d, column %d%s%.140s", place.line, place.column,
-             s->path[0] == '\0' ? "" : ": ", s->path);
-    return lash_error_set(s->error, LASH_ERROR_MODEL, where, "%s", message);
+             scanner->path[0] == '\0' ? "" : ": ", scanner->path);
+    return lash_error_set(scanner->error, LASH_ERROR_MODEL, where, "%s", message);
 }
 
-static int peek(const Scanner* s) {
-    return s->position < s->bytes ? (unsigned char)s->text[s->position] : -1;
+static int peek(const Scanner* scanner) {
+    return scanner->position < scanner->bytes ? (unsigned char)scanner->text[scanner->position]
+                                              : -1;
 }
 
-static void skip_space(Scanner* s) {
-    while (s->position < s->bytes && strchr(" \t\r\n", s->text[s->position]) != NULL &&
-           s->text[s->position] != '\0') {
-        ++s->position;
+static void skip_space(Scanner* scanner) {
+    while (scanner->position < scanner->bytes &&
+           strchr(" \t\r\n", scanner->text[scanner->position]) != NULL &&
+           scanner->text[scanner->position] != '\0') {
+        ++scanner->position;
     }
 }
 
 // What stands at the position, for messages.
-static const char* describe(const Scanner* s, char* text, size_t size) {
-    int c = peek(s);
+static const char* describe(const Scanner* scanner, char* text, size_t size) {
+    int c = peek(scanner);
     if (c < 0) {
         snprintf(text, size, "the end of the file");
     } else if (c < 0x20 || c >= 0x7f) {
@@ -88,13 +90,13 @@ static const char* describe(const Scanner* s, char* text, size_t size) {
     return text;
 }
 
-static void add_name(Scanner* s, const char* bytes, size_t count) {
-    if (s->names_used + count > s->names_capacity) {
-        s->names_capacity = 2 * (s->names_used + count) + 256;
-        s->names = lash_realloc(s->names, s->names_capacity);
+static void add_name(Scanner* scanner, const char* bytes, size_t count) {
+    if (scanner->names_used + count > scanner->names_capacity) {
+        scanner->names_capacity = 2 * (scanner->names_used + count) + 256;
+        scanner->names = lash_realloc(scanner->names, scanner->names_capacity);
     }
-    memcpy(s->names + s->names_used, bytes, count);
-    s->names_used += count;
+    memcpy(scanner->names + scanner->names_used, bytes, count);
+    scanner->names_used += count;
 }
 
 static size_t encode_utf8(unsigned code, char* out) {
@@ -121,165 +123,169 @@ static size_t encode_utf8(unsigned code, char* out) {
 }
 
 // Four hexadecimal digits at the position; -1: none.
-static int scan_hex(Scanner* s) {
+static int scan_hex(Scanner* scanner) {
     int code = 0;
     for (int i = 0; i < 4; ++i) {
-        int c = peek(s);
+        int c = peek(scanner);
         int digit = -1;
         if (c >= '0' && c <= '9') digit = c - '0';
         if (c >= 'a' && c <= 'f') digit = c - 'a' + 10;
         if (c >= 'A' && c <= 'F') digit = c - 'A' + 10;
         if (digit < 0) return -1;
         code = 16 * code + digit;
-        ++s->position;
+        ++scanner->position;
     }
     return code;
 }
 
 // Behind a backslash; the decoded character goes to the names.
-static bool scan_escape(Scanner* s, size_t start) {
+static bool scan_escape(Scanner* scanner, size_t start) {
     static const char letters[] = "\"\\/bfnrt", meaning[] = "\"\\/\b\f\n\r\t";
-    int c = peek(s);
+    int c = peek(scanner);
     const char* letter = c > 0 ? strchr(letters, c) : NULL;
     if (letter != NULL) {
-        ++s->position;
-        add_name(s, &meaning[letter - letters], 1);
+        ++scanner->position;
+        add_name(scanner, &meaning[letter - letters], 1);
         return true;
     }
-    if (c != 'u') return fail_at(s, start, "'\\' in a text must be followed by one of \"\\/bfnrtu");
-    ++s->position;
-    int code = scan_hex(s);
-    if (code < 0) return fail_at(s, start, "\\u must be followed by four hexadecimal digits");
-    if (code == 0) return fail_at(s, start, "a text may not contain the character NUL (\\u0000)");
+    if (c != 'u')
+        return fail_at(scanner, start, "'\\' in a text must be followed by one of \"\\/bfnrtu");
+    ++scanner->position;
+    int code = scan_hex(scanner);
+    if (code < 0) return fail_at(scanner, start, "\\u must be followed by four hexadecimal digits");
+    if (code == 0)
+        return fail_at(scanner, start, "a text may not contain the character NUL (\\u0000)");
     unsigned full = (unsigned)code;
     if (code >= 0xD800 && code <= 0xDFFF) {
         int low = -1;
-        if (code < 0xDC00 && peek(s) == '\\' && s->position + 1 < s->bytes &&
-            s->text[s->position + 1] == 'u') {
-            s->position += 2;
-            low = scan_hex(s);
+        if (code < 0xDC00 && peek(scanner) == '\\' && scanner->position + 1 < scanner->bytes &&
+            scanner->text[scanner->position + 1] == 'u') {
+            scanner->position += 2;
+            low = scan_hex(scanner);
         }
         if (low < 0xDC00 || low > 0xDFFF) {
-            return fail_at(s, start, "\\u%04x is half of a surrogate pair without its other half",
+            return fail_at(scanner, start,
+                           "\\u%04x is half of a surrogate pair without its other half",
                            (unsigned)code);
         }
         full = 0x10000 + (((unsigned)code - 0xD800) << 10) + ((unsigned)low - 0xDC00);
     }
     char utf8[4];
-    add_name(s, utf8, encode_utf8(full, utf8));
+    add_name(scanner, utf8, encode_utf8(full, utf8));
     return true;
 }
 
 // A quoted text; decoded, ending in 0, at the end of the names.
-static bool scan_text(Scanner* s) {
-    size_t start = s->position++;
+static bool scan_text(Scanner* scanner) {
+    size_t start = scanner->position++;
     for (;;) {
-        int c = peek(s);
-        size_t here = s->position;
-        if (c < 0) return fail_at(s, start, "this text is never closed with '\"'");
+        int c = peek(scanner);
+        size_t here = scanner->position;
+        if (c < 0) return fail_at(scanner, start, "this text is never closed with '\"'");
         if (c == '"') break;
         if (c == '\n' || c == '\r') {
-            return fail_at(s, start, "this text is not closed with '\"' on its line");
+            return fail_at(scanner, start, "this text is not closed with '\"' on its line");
         }
         if (c < 0x20) {
-            return fail_at(s, here,
+            return fail_at(scanner, here,
                            "a text may not contain the control character 0x%02x; use \\u%04x",
                            (unsigned)c, (unsigned)c);
         }
         if (c == '\\') {
-            ++s->position;
-            if (!scan_escape(s, here)) return false;
+            ++scanner->position;
+            if (!scan_escape(scanner, here)) return false;
             continue;
         }
-        int length = app_utf8_length(s->text + here, s->bytes - here);
+        int length = app_utf8_length(scanner->text + here, scanner->bytes - here);
         if (length == 0) {
-            return fail_at(s, here, "the byte 0x%02x is not UTF-8; save the file as UTF-8",
+            return fail_at(scanner, here, "the byte 0x%02x is not UTF-8; save the file as UTF-8",
                            (unsigned)c);
         }
-        add_name(s, s->text + here, (size_t)length);
-        s->position += (size_t)length;
+        add_name(scanner, scanner->text + here, (size_t)length);
+        scanner->position += (size_t)length;
     }
-    ++s->position;
-    add_name(s, "", 1);
+    ++scanner->position;
+    add_name(scanner, "", 1);
     return true;
 }
 
-static size_t scan_digits(Scanner* s) {
-    size_t start = s->position;
-    while (peek(s) >= '0' && peek(s) <= '9') ++s->position;
-    return s->position - start;
+static size_t scan_digits(Scanner* scanner) {
+    size_t start = scanner->position;
+    while (peek(scanner) >= '0' && peek(scanner) <= '9') ++scanner->position;
+    return scanner->position - start;
 }
 
-static bool scan_number(Scanner* s) {
+static bool scan_number(Scanner* scanner) {
     char found[64];
-    size_t start = s->position;
-    if (peek(s) == '-') ++s->position;
-    size_t first = s->position, digits = scan_digits(s);
+    size_t start = scanner->position;
+    if (peek(scanner) == '-') ++scanner->position;
+    size_t first = scanner->position, digits = scan_digits(scanner);
     if (digits == 0) {
-        return fail_at(s, start, "expected a digit behind '-', found %s",
-                       describe(s, found, sizeof found));
+        return fail_at(scanner, start, "expected a digit behind '-', found %s",
+                       describe(scanner, found, sizeof found));
     }
-    if (digits > 1 && s->text[first] == '0') {
-        return fail_at(s, start, "a number may not begin with 0 followed by digits");
+    if (digits > 1 && scanner->text[first] == '0') {
+        return fail_at(scanner, start, "a number may not begin with 0 followed by digits");
     }
-    if (peek(s) == '.') {
-        ++s->position;
-        if (scan_digits(s) == 0) {
-            return fail_at(s, start, "expected a digit behind the decimal point, found %s",
-                           describe(s, found, sizeof found));
+    if (peek(scanner) == '.') {
+        ++scanner->position;
+        if (scan_digits(scanner) == 0) {
+            return fail_at(scanner, start, "expected a digit behind the decimal point, found %s",
+                           describe(scanner, found, sizeof found));
         }
     }
-    if (peek(s) == 'e' || peek(s) == 'E') {
-        ++s->position;
-        if (peek(s) == '+' || peek(s) == '-') ++s->position;
-        if (scan_digits(s) == 0) {
-            return fail_at(s, start, "expected a digit in the exponent, found %s",
-                           describe(s, found, sizeof found));
+    if (peek(scanner) == 'e' || peek(scanner) == 'E') {
+        ++scanner->position;
+        if (peek(scanner) == '+' || peek(scanner) == '-') ++scanner->position;
+        if (scan_digits(scanner) == 0) {
+            return fail_at(scanner, start, "expected a digit in the exponent, found %s",
+                           describe(scanner, found, sizeof found));
         }
     }
-    size_t length = s->position - start;
+    size_t length = scanner->position - start;
     char number[512];
     if (length >= sizeof number) {
-        return fail_at(s, start, "this number has %zu characters; at most %zu are read", length,
-                       sizeof number - 1);
+        return fail_at(scanner, start, "this number has %zu characters; at most %zu are read",
+                       length, sizeof number - 1);
     }
-    memcpy(number, s->text + start, length);
+    memcpy(number, scanner->text + start, length);
     number[length] = '\0';
     if (!isfinite(strtod(number, NULL))) {
-        return fail_at(s, start, "the number %.40s is too large; the largest is 1.797e308", number);
+        return fail_at(scanner, start, "the number %.40s is too large; the largest is 1.797e308",
+                       number);
     }
     return true;
 }
 
-static bool fail_word(Scanner* s, size_t start, size_t length) {
+static bool fail_word(Scanner* scanner, size_t start, size_t length) {
     char word[32];
-    snprintf(word, sizeof word, "%.*s", (int)length, s->text + start);
+    snprintf(word, sizeof word, "%.*s", (int)length, scanner->text + start);
     if (strcmp(word, "NaN") == 0 || strcmp(word, "nan") == 0 || strcmp(word, "Infinity") == 0 ||
         strcmp(word, "inf") == 0) {
-        return fail_at(s, start, "'%s' is no number in JSON; write a finite number", word);
+        return fail_at(scanner, start, "'%s' is no number in JSON; write a finite number", word);
     }
     if (strcmp(word, "True") == 0 || strcmp(word, "False") == 0 || strcmp(word, "None") == 0) {
-        return fail_at(s, start, "JSON writes true, false and null in small letters, found '%s'",
-                       word);
+        return fail_at(scanner, start,
+                       "JSON writes true, false and null in small letters, found '%s'", word);
     }
-    return fail_at(s, start, "expected a value, found '%s'; texts and expressions stand in \"...\"",
-                   word);
+    return fail_at(scanner, start,
+                   "expected a value, found '%s'; texts and expressions stand in \"...\"", word);
 }
 
-static bool scan_word(Scanner* s) {
+static bool scan_word(Scanner* scanner) {
     static const char* const words[] = {"true", "false", "null"};
-    size_t start = s->position, length = 0;
-    while (start + length < s->bytes && ((s->text[start + length] | 0x20) >= 'a') &&
-           ((s->text[start + length] | 0x20) <= 'z')) {
+    size_t start = scanner->position, length = 0;
+    while (start + length < scanner->bytes && ((scanner->text[start + length] | 0x20) >= 'a') &&
+           ((scanner->text[start + length] | 0x20) <= 'z')) {
         ++length;
     }
     for (int i = 0; i < 3; ++i) {
-        if (strlen(words[i]) == length && strncmp(words[i], s->text + start, length) == 0) {
-            s->position += length;
+        if (strlen(words[i]) == length && strncmp(words[i], scanner->text + start, length) == 0) {
+            scanner->position += length;
             return true;
         }
     }
-    return fail_word(s, start, length);
+    return fail_word(scanner, start, length);
 }
 
 static bool is_plain_word(const char* key) {
@@ -313,15 +319,16 @@ void app_json_path_index(char* path, size_t size, int index) {
 }
 
 // Remembers the value at the position when its path is the target or leads to it.
-static void note_place(Scanner* s, size_t position) {
-    if (s->target == NULL) return;
-    size_t length = strlen(s->path);
-    if (strncmp(s->target, s->path, length) != 0) return;
-    char next = s->target[length];
+static void note_place(Scanner* scanner, size_t position) {
+    if (scanner->target == NULL) return;
+    size_t length = strlen(scanner->path);
+    if (strncmp(scanner->target, scanner->path, length) != 0) return;
+    char next = scanner->target[length];
     bool boundary = length == 0 || next == '\0' || next == '.' || next == '[';
-    if (boundary && (length > s->found_length || (length == 0 && s->found_length == 0))) {
-        s->found = position;
-        s->found_length = length;
+    if (boundary &&
+        (length > scanner->found_length || (length == 0 && scanner->found_length == 0))) {
+        scanner->found = position;
+        scanner->found_length = length;
     }
 }
 
@@ -338,20 +345,21 @@ static int compare_twins(const void* a, const void* b) {
 }
 
 // The keys from `first` on belong to one object: no two may be equal.
-static bool check_keys(Scanner* s, size_t first) {
-    size_t count = s->keys - first;
+static bool check_keys(Scanner* scanner, size_t first) {
+    size_t count = scanner->keys - first;
     if (count < 2) return true;
     Twin* twin = lash_alloc(count * sizeof *twin);
     for (size_t i = 0; i < count; ++i) {
-        twin[i] = (Twin){s->names + s->key[first + i].name, s->key[first + i].position};
+        twin[i] =
+            (Twin){scanner->names + scanner->key[first + i].name, scanner->key[first + i].position};
     }
     qsort(twin, count, sizeof *twin, compare_twins);
     bool good = true;
     for (size_t i = 1; i < count && good; ++i) {
         if (strcmp(twin[i - 1].name, twin[i].name) == 0) {
-            AppPlace place = place_of(s->text, twin[i - 1].position);
+            AppPlace place = place_of(scanner->text, twin[i - 1].position);
             good =
-                fail_at(s, twin[i].position,
+                fail_at(scanner, twin[i].position,
                         "the key '%.60s' stands twice in this object, first in line %d; keep one",
                         twin[i].name, place.line);
         }
@@ -360,132 +368,136 @@ static bool check_keys(Scanner* s, size_t first) {
     return good;
 }
 
-static bool scan_key(Scanner* s) {
+static bool scan_key(Scanner* scanner) {
     char found[64];
-    if (peek(s) != '"') {
-        return fail_at(s, s->position, "expected a key in \"...\", found %s%s",
-                       describe(s, found, sizeof found),
-                       peek(s) == '}' ? "; remove the comma before it" : "");
+    if (peek(scanner) != '"') {
+        return fail_at(scanner, scanner->position, "expected a key in \"...\", found %s%s",
+                       describe(scanner, found, sizeof found),
+                       peek(scanner) == '}' ? "; remove the comma before it" : "");
     }
-    if (s->keys == s->key_capacity) {
-        s->key_capacity = 2 * s->key_capacity + 64;
-        s->key = lash_realloc(s->key, s->key_capacity * sizeof *s->key);
+    if (scanner->keys == scanner->key_capacity) {
+        scanner->key_capacity = 2 * scanner->key_capacity + 64;
+        scanner->key = lash_realloc(scanner->key, scanner->key_capacity * sizeof *scanner->key);
     }
-    Key* key = &s->key[s->keys++];
-    key->name = s->names_used;
-    key->position = s->position;
-    if (!scan_text(s)) return false;
-    skip_space(s);
-    if (peek(s) != ':') {
-        return fail_at(s, s->position, "expected ':' behind the key, found %s",
-                       describe(s, found, sizeof found));
+    Key* key = &scanner->key[scanner->keys++];
+    key->name = scanner->names_used;
+    key->position = scanner->position;
+    if (!scan_text(scanner)) return false;
+    skip_space(scanner);
+    if (peek(scanner) != ':') {
+        return fail_at(scanner, scanner->position, "expected ':' behind the key, found %s",
+                       describe(scanner, found, sizeof found));
     }
-    ++s->position;
+    ++scanner->position;
     return true;
 }
 
-static bool scan_object(Scanner* s) {
+static bool scan_object(Scanner* scanner) {
     char found[64];
-    size_t start = s->position++, first = s->keys, names = s->names_used, length = strlen(s->path);
-    skip_space(s);
-    if (peek(s) == '}') {
-        ++s->position;
+    size_t start = scanner->position++, first = scanner->keys, names = scanner->names_used,
+           length = strlen(scanner->path);
+    skip_space(scanner);
+    if (peek(scanner) == '}') {
+        ++scanner->position;
         return true;
     }
     for (;;) {
-        skip_space(s);
-        size_t name = s->names_used;
-        if (!scan_key(s)) return false;
-        app_json_path_key(s->path, sizeof s->path, s->names + name);
-        if (!scan_value(s)) return false;
-        s->path[length] = '\0';
-        skip_space(s);
-        int c = peek(s);
+        skip_space(scanner);
+        size_t name = scanner->names_used;
+        if (!scan_key(scanner)) return false;
+        app_json_path_key(scanner->path, sizeof scanner->path, scanner->names + name);
+        if (!scan_value(scanner)) return false;
+        scanner->path[length] = '\0';
+        skip_space(scanner);
+        int c = peek(scanner);
         if (c == '}') break;
         if (c < 0) {
-            AppPlace place = place_of(s->text, start);
-            return fail_at(s, s->position,
+            AppPlace place = place_of(scanner->text, start);
+            return fail_at(scanner, scanner->position,
                            "the file ends inside the object opened in line %d, column %d",
                            place.line, place.column);
         }
         if (c != ',') {
-            return fail_at(s, s->position, "expected ',' or '}', found %s",
-                           describe(s, found, sizeof found));
+            return fail_at(scanner, scanner->position, "expected ',' or '}', found %s",
+                           describe(scanner, found, sizeof found));
         }
-        ++s->position;
+        ++scanner->position;
     }
-    ++s->position;
-    if (!check_keys(s, first)) return false;
-    s->keys = first;
-    s->names_used = names;
+    ++scanner->position;
+    if (!check_keys(scanner, first)) return false;
+    scanner->keys = first;
+    scanner->names_used = names;
     return true;
 }
 
-static bool scan_array(Scanner* s) {
+static bool scan_array(Scanner* scanner) {
     char found[64];
-    size_t start = s->position++, length = strlen(s->path);
-    skip_space(s);
-    if (peek(s) == ']') {
-        ++s->position;
+    size_t start = scanner->position++, length = strlen(scanner->path);
+    skip_space(scanner);
+    if (peek(scanner) == ']') {
+        ++scanner->position;
         return true;
     }
     for (int i = 0;; ++i) {
-        app_json_path_index(s->path, sizeof s->path, i);
-        skip_space(s);
-        if (peek(s) == ']') {
-            return fail_at(s, s->position,
+        app_json_path_index(scanner->path, sizeof scanner->path, i);
+        skip_space(scanner);
+        if (peek(scanner) == ']') {
+            return fail_at(scanner, scanner->position,
                            "expected a value, found ']'; remove the comma before it");
         }
-        if (!scan_value(s)) return false;
-        s->path[length] = '\0';
-        skip_space(s);
-        int c = peek(s);
+        if (!scan_value(scanner)) return false;
+        scanner->path[length] = '\0';
+        skip_space(scanner);
+        int c = peek(scanner);
         if (c == ']') break;
         if (c < 0) {
-            AppPlace place = place_of(s->text, start);
-            return fail_at(s, s->position,
+            AppPlace place = place_of(scanner->text, start);
+            return fail_at(scanner, scanner->position,
                            "the file ends inside the list opened in line %d, column %d", place.line,
                            place.column);
         }
         if (c != ',') {
-            return fail_at(s, s->position, "expected ',' or ']', found %s",
-                           describe(s, found, sizeof found));
+            return fail_at(scanner, scanner->position, "expected ',' or ']', found %s",
+                           describe(scanner, found, sizeof found));
         }
-        ++s->position;
+        ++scanner->position;
     }
-    ++s->position;
+    ++scanner->position;
     return true;
 }
 
-static bool scan_value(Scanner* s) {
+static bool scan_value(Scanner* scanner) {
     char found[64];
-    skip_space(s);
-    note_place(s, s->position);
-    int c = peek(s);
+    skip_space(scanner);
+    note_place(scanner, scanner->position);
+    int c = peek(scanner);
     if (c == '{' || c == '[') {
-        if (++s->depth > APP_JSON_MAX_DEPTH) {
-            return fail_at(s, s->position, "nested deeper than %d levels", APP_JSON_MAX_DEPTH);
+        if (++scanner->depth > APP_JSON_MAX_DEPTH) {
+            return fail_at(scanner, scanner->position, "nested deeper than %d levels",
+                           APP_JSON_MAX_DEPTH);
         }
-        bool good = c == '{' ? scan_object(s) : scan_array(s);
-        --s->depth;
+        bool good = c == '{' ? scan_object(scanner) : scan_array(scanner);
+        --scanner->depth;
         return good;
     }
     if (c == '"') {
-        size_t names = s->names_used;
-        bool good = scan_text(s);
-        s->names_used = names;
+        size_t names = scanner->names_used;
+        bool good = scan_text(scanner);
+        scanner->names_used = names;
         return good;
     }
-    if (c == '-' || (c >= '0' && c <= '9')) return scan_number(s);
-    if ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') return scan_word(s);
+    if (c == '-' || (c >= '0' && c <= '9')) return scan_number(scanner);
+    if ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') return scan_word(scanner);
     if (c == '/')
-        return fail_at(s, s->position, "expected a value, found '/'; JSON has no comments");
-    return fail_at(s, s->position, "expected a value, found %s", describe(s, found, sizeof found));
+        return fail_at(scanner, scanner->position,
+                       "expected a value, found '/'; JSON has no comments");
+    return fail_at(scanner, scanner->position, "expected a value, found %s",
+                   describe(scanner, found, sizeof found));
 }
 
-static void release(Scanner* s) {
-    lash_free(s->key);
-    lash_free(s->names);
+static void release(Scanner* scanner) {
+    lash_free(scanner->key);
+    lash_free(scanner->names);
 }
 
 bool app_json_check(const char* text, size_t bytes, LashError* error) {

@@ -9,8 +9,8 @@
 // Pose of the body that carries a part, and its id; the ground's frame is the world.
 static Pose body_pose(const LashModel* model, int part) {
     if (part < 0 || model->part[part].body < 0) return pose_identity();
-    const LashModelPart* p = &model->part[part];
-    return pose(pose_point(p->world_part, p->center), p->world_part.rot);
+    const LashModelPart* model_part = &model->part[part];
+    return pose(pose_point(model_part->world_part, model_part->center), model_part->world_part.rot);
 }
 
 static LashBodyId body_id(const LashModel* model, const LashMechanism* mech, int part) {
@@ -46,23 +46,24 @@ static void build_coordinates(const LashModel* model, const LashModelJoint* join
         def->coordinate[c].start = model_start_coordinate(model, joint, c);
     for (int i = 0; i < joint->drivers; ++i) {
         const LashModelDriver* driver = &joint->driver[i];
-        LashCoordinateDef* x = &def->coordinate[driver->index];
+        LashCoordinateDef* coordinate_def = &def->coordinate[driver->index];
         bool angle = lash_coordinate_is_angle(def->type, driver->index);
         bool position = driver->position.given;
         ModelUnit unit = angle ? UNIT_ANGULAR_VELOCITY : UNIT_VELOCITY;
         if (position) unit = angle ? UNIT_ANGLE : UNIT_LENGTH;
-        x->driver = position ? LASH_DRIVE_POSITION : LASH_DRIVE_SPEED;
-        x->motion = model_compile_function(model, position ? &driver->position : &driver->speed,
-                                           model_unit_factor(units, unit), t, 1, 1);
+        coordinate_def->driver = position ? LASH_DRIVE_POSITION : LASH_DRIVE_SPEED;
+        coordinate_def->motion =
+            model_compile_function(model, position ? &driver->position : &driver->speed,
+                                   model_unit_factor(units, unit), t, 1, 1);
     }
     for (int i = 0; i < joint->limits; ++i) {
         const LashModelLimit* limit = &joint->limit[i];
-        LashCoordinateDef* x = &def->coordinate[limit->index];
+        LashCoordinateDef* coordinate_def = &def->coordinate[limit->index];
         bool angle = lash_coordinate_is_angle(def->type, limit->index);
         double unit = model_unit_factor(units, angle ? UNIT_ANGLE : UNIT_LENGTH);
-        if (model_has(limit->lower)) x->lower = limit->lower * unit;
-        if (model_has(limit->upper)) x->upper = limit->upper * unit;
-        x->e = limit->restitution;
+        if (model_has(limit->lower)) coordinate_def->lower = limit->lower * unit;
+        if (model_has(limit->upper)) coordinate_def->upper = limit->upper * unit;
+        coordinate_def->e = limit->restitution;
     }
 }
 

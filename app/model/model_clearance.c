@@ -73,7 +73,7 @@ typedef struct Surface { // faces of one radius about one axis or center, part's
 } Surface;
 
 static bool measure_faces(ModelContext* context, const char* path, int part, bool sphere,
-                          const LashModelFace* faces, int count, Surface* s) {
+                          const LashModelFace* faces, int count, Surface* surface) {
     const LashShape* shape = part < 0 ? NULL : context->model->part[part].cad;
     if (shape == NULL) {
         return model_fail(context, path, "'%.60s' has no CAD faces; give 'radius' and 'length'",
@@ -104,8 +104,8 @@ static bool measure_faces(ModelContext* context, const char* path, int part, boo
         low = fmin(low, fmin(a, b));
         high = fmax(high, fmax(a, b));
     }
-    *s = (Surface){true, first->origin, first->z, first->radius, high - low};
-    if (!sphere) s->point = vec3_add_scaled(first->origin, 0.5 * (low + high), first->z);
+    *surface = (Surface){true, first->origin, first->z, first->radius, high - low};
+    if (!sphere) surface->point = vec3_add_scaled(first->origin, 0.5 * (low + high), first->z);
     return true;
 }
 
@@ -113,11 +113,11 @@ static Pose frame_of(const LashModel* model, int part) {
     return part < 0 ? pose_identity() : model->part[part].world_part;
 }
 
-static void put_axis(const Surface* s, Vec3 point, bool on_a, LashModelJoint* joint) {
+static void put_axis(const Surface* surface, Vec3 point, bool on_a, LashModelJoint* joint) {
     Vec3* own_point = on_a ? &joint->a_point : &joint->b_point;
     Vec3* own_axis = on_a ? &joint->a_axis : &joint->b_axis;
     if (!model_has(own_point->x)) *own_point = point;
-    if (!model_has(own_axis->x)) *own_axis = s->axis;
+    if (!model_has(own_axis->x)) *own_axis = surface->axis;
 }
 
 // The pin's axis has the sense of the bore's, and its joint point lies across from the bore's

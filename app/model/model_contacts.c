@@ -168,8 +168,8 @@ typedef struct Surface { // a side with its feature made out
 } Surface;
 
 // The part's own box shape, when it has exactly one.
-static bool own_box(ModelContext* context, const Surface* s, Vec3* size, Pose* pose) {
-    const LashModelPart* part = s->part < 0 ? NULL : &context->model->part[s->part];
+static bool own_box(ModelContext* context, const Surface* surface, Vec3* size, Pose* pose) {
+    const LashModelPart* part = surface->part < 0 ? NULL : &context->model->part[surface->part];
     const LashModelShape* box = NULL;
     int boxes = 0;
     for (int i = 0; part != NULL && i < part->shapes; ++i) {
@@ -179,7 +179,7 @@ static bool own_box(ModelContext* context, const Surface* s, Vec3* size, Pose* p
         }
     }
     if (boxes != 1) {
-        return model_fail(context, s->path,
+        return model_fail(context, surface->path,
                           "the key 'size' is missing: '%.60s' has %d box shapes to take it from",
                           part == NULL ? "ground" : part->name, boxes);
     }
@@ -193,56 +193,56 @@ static bool is_sign(double x) {
 }
 
 // Corners as points in the part's coordinates.
-static bool box_points(ModelContext* context, const LashModelFeature* box, Surface* s) {
+static bool box_points(ModelContext* context, const LashModelFeature* box, Surface* surface) {
     Vec3 size = box->size;
     Pose pose;
     if (!model_has(size.x)) {
         if (box->pose.given) {
-            return model_fail(context, s->path, "a 'pose' belongs to a box with a 'size'");
+            return model_fail(context, surface->path, "a 'pose' belongs to a box with a 'size'");
         }
-        if (!own_box(context, s, &size, &pose)) return false;
-    } else if (!model_resolve_pose(context, s->path, &box->pose, &pose)) {
+        if (!own_box(context, surface, &size, &pose)) return false;
+    } else if (!model_resolve_pose(context, surface->path, &box->pose, &pose)) {
         return false;
     }
-    s->points = box->corner != NULL ? box->corners : 8;
-    Vec3* point = model_alloc(context->model, (size_t)s->points * sizeof *point);
-    for (int i = 0; i < s->points; ++i) {
+    surface->points = box->corner != NULL ? box->corners : 8;
+    Vec3* point = model_alloc(context->model, (size_t)surface->points * sizeof *point);
+    for (int i = 0; i < surface->points; ++i) {
         Vec3 sign = vec3(i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 1 : -1);
         if (box->corner != NULL) sign = box->corner[i];
         if (!is_sign(sign.x) || !is_sign(sign.y) || !is_sign(sign.z)) {
             char path[APP_JSON_PATH + 32];
-            snprintf(path, sizeof path, "%s.corners[%d]", s->path, i);
+            snprintf(path, sizeof path, "%s.corners[%d]", surface->path, i);
             return model_fail(context, path, "expected -1, 0 or 1 each, found [%g, %g, %g]", sign.x,
                               sign.y, sign.z);
         }
         Vec3 half = vec3(0.5 * sign.x * size.x, 0.5 * sign.y * size.y, 0.5 * sign.z * size.z);
         point[i] = pose_point(pose, half);
     }
-    s->point = point;
+    surface->point = point;
     return true;
 }
 
 static bool surface_frame(ModelContext* context, const LashModelFeature* feature, const char* key,
-                          Surface* s) {
-    s->radius = feature->radius;
-    s->length = feature->length;
-    s->inside = feature->inside;
+                          Surface* surface) {
+    surface->radius = feature->radius;
+    surface->length = feature->length;
+    surface->inside = feature->inside;
     if (!(vec3_norm(feature->axis) > 0)) {
-        app_json_path_key(s->path, sizeof s->path, key);
-        return model_fail(context, s->path, "expected a direction that is not zero");
+        app_json_path_key(surface->path, sizeof surface->path, key);
+        return model_fail(context, surface->path, "expected a direction that is not zero");
     }
     Vec3 axis = vec3_normalize(feature->axis);
-    s->frame = pose(feature->center, quat_between(vec3(0, 0, 1), axis));
+    surface->frame = pose(feature->center, quat_between(vec3(0, 0, 1), axis));
     return true;
 }
 
 // CAD geometry: of the extra file, or of the part; all of it, or the faces named.
-static bool cad_side(ModelContext* context, LashModelSide* side, Surface* s) {
-    const LashModelPart* part = s->part < 0 ? NULL : &context->model->part[s->part];
+static bool cad_side(ModelContext* context, LashModelSide* side, Surface* surface) {
+    const LashModelPart* part = surface->part < 0 ? NULL : &context->model->part[surface->part];
     char path[APP_JSON_PATH];
-    s->type = CAD;
-    s->cad = lash_pair_def().a;
-    snprintf(path, sizeof path, "%s", s->path);
+    surface->type = CAD;
+    surface->cad = lash_pair_def().a;
+    snprintf(path, sizeof path, "%s", surface->path);
     if (side->step != NULL) {
         app_json_path_key(path, sizeof path, "step");
         side->extra = model_load_step(context, path, side->step, part != NULL ? part->scale : NAN);
@@ -256,30 +256,31 @@ static bool cad_side(ModelContext* context, LashModelSide* side, Surface* s) {
                           "this side",
                           part == NULL ? "ground" : part->name);
     }
-    s->cad.shape = side->step != NULL ? side->extra : part->cad;
+    surface->cad.shape = side->step != NULL ? side->extra : part->cad;
     char file[1024];
     model_cad_path(context->model, side->step != NULL ? side->step : part->step, file, sizeof file);
-    s->cad.path = model_strdup(context->model, file);
-    if (part != NULL && model_has(part->scale)) s->cad.import.scale = part->scale;
+    surface->cad.path = model_strdup(context->model, file);
+    if (part != NULL && model_has(part->scale)) surface->cad.import.scale = part->scale;
     if (side->faces == NULL) return true;
-    snprintf(path, sizeof path, "%s", s->path);
+    snprintf(path, sizeof path, "%s", surface->path);
     app_json_path_key(path, sizeof path, "faces");
     int *rows, count;
-    if (!model_select_faces(context, path, s->cad.shape, side->faces, side->face_count, &rows,
+    if (!model_select_faces(context, path, surface->cad.shape, side->faces, side->face_count, &rows,
                             &count))
         return false;
-    s->cad.faces = rows;
-    s->cad.face_count = count;
+    surface->cad.faces = rows;
+    surface->cad.face_count = count;
     return true;
 }
 
 // Finds the part and the one feature that the side gives.
-static bool read_side(ModelContext* context, const char* path, LashModelSide* side, Surface* s) {
+static bool read_side(ModelContext* context, const char* path, LashModelSide* side,
+                      Surface* surface) {
     char key[APP_JSON_PATH];
-    *s = (Surface){.radius = 0, .length = NAN};
+    *surface = (Surface){.radius = 0, .length = NAN};
     snprintf(key, sizeof key, "%s.part", path);
-    snprintf(s->path, sizeof s->path, "%s", path);
-    if (!model_find_part(context, key, side->part, &s->part)) return false;
+    snprintf(surface->path, sizeof surface->path, "%s", path);
+    if (!model_find_part(context, key, side->part, &surface->part)) return false;
     bool point = model_has(side->point.x), points = side->points != NULL;
     bool cad = side->faces != NULL || side->step != NULL;
     int given = point + points + side->sphere.given + side->plane.given + side->cylinder.given +
@@ -290,7 +291,7 @@ static bool read_side(ModelContext* context, const char* path, LashModelSide* si
                           "faces, step beside 'part'; found %s",
                           given == 0 ? "none" : "several");
     }
-    if (cad) return cad_side(context, side, s);
+    if (cad) return cad_side(context, side, surface);
     const struct {
         const LashModelFeature* feature;
         SurfaceType type;
@@ -299,28 +300,28 @@ static bool read_side(ModelContext* context, const char* path, LashModelSide* si
                   {&side->cylinder, CYLINDER},
                   {&side->circle, CIRCLE}};
     const LashModelFeature* feature = NULL;
-    s->type = POINTS;
+    surface->type = POINTS;
     for (int k = 0; k < 4 && feature == NULL; ++k) {
         if (!simple[k].feature->given) continue;
         feature = simple[k].feature;
-        s->type = simple[k].type;
+        surface->type = simple[k].type;
     }
     if (point) {
-        s->point = &side->point;
-        s->points = 1;
+        surface->point = &side->point;
+        surface->points = 1;
     }
     if (points) {
-        s->point = side->points;
-        s->points = side->point_count;
+        surface->point = side->points;
+        surface->points = side->point_count;
     }
     if (point || points) return true;
     if (side->box.given) {
-        app_json_path_key(s->path, sizeof s->path, "box");
-        return box_points(context, &side->box, s);
+        app_json_path_key(surface->path, sizeof surface->path, "box");
+        return box_points(context, &side->box, surface);
     }
     static const char* const keys[] = {"", "sphere", "plane", "cylinder", "circle"};
-    app_json_path_key(s->path, sizeof s->path, keys[s->type]);
-    return surface_frame(context, feature, s->type == PLANE ? "normal" : "axis", s);
+    app_json_path_key(surface->path, sizeof surface->path, keys[surface->type]);
+    return surface_frame(context, feature, surface->type == PLANE ? "normal" : "axis", surface);
 }
 
 // ---- pairs --------------------------------------------------------------------------------------

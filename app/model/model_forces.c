@@ -105,19 +105,20 @@ static bool check_given(ModelContext* context, const char* path, const LashModel
     return true;
 }
 
-static bool check_keys(ModelContext* context, const char* path, const LashModelForce* f) {
-    if (!check_given(context, path, f)) return false;
-    bool vector = f->part != NULL; // it acts on a part
-    int count = f->torque_components > 0 ? f->torque_components : f->force_components;
+static bool check_keys(ModelContext* context, const char* path, const LashModelForce* model_force) {
+    if (!check_given(context, path, model_force)) return false;
+    bool vector = model_force->part != NULL; // it acts on a part
+    int count = model_force->torque_components > 0 ? model_force->torque_components
+                                                   : model_force->force_components;
     if (count > 0 && count != (vector ? 3 : 1)) {
         return model_fail(context, path,
                           vector ? "a %s needs three components [x, y, z]"
                                  : "the force of a %s is one function, not three",
-                          force_types[f->type]);
+                          force_types[model_force->type]);
     }
-    if (f->type == MODEL_SPRING) {
-        bool linear = model_has(f->stiffness) || model_has(f->damping);
-        if (linear == (f->force_components > 0)) {
+    if (model_force->type == MODEL_SPRING) {
+        bool linear = model_has(model_force->stiffness) || model_has(model_force->damping);
+        if (linear == (model_force->force_components > 0)) {
             return model_fail(context, path,
                               "a spring needs 'stiffness' (and 'damping'), or 'force'");
         }
@@ -126,50 +127,63 @@ static bool check_keys(ModelContext* context, const char* path, const LashModelF
 }
 
 // The ends of a line: parts, and points in the part's frame (the ground's is the world).
-static bool resolve_line(ModelContext* context, const char* path, LashModelForce* f) {
+static bool resolve_line(ModelContext* context, const char* path, LashModelForce* model_force) {
     const LashModel* model = context->model;
     char key[96];
     snprintf(key, sizeof key, "%s.a", path);
-    if (!model_find_part(context, key, f->a, &f->part_a)) return false;
+    if (!model_find_part(context, key, model_force->a, &model_force->part_a)) return false;
     snprintf(key, sizeof key, "%s.b", path);
-    if (!model_find_part(context, key, f->b, &f->part_b)) return false;
-    if (f->part_a == f->part_b) {
+    if (!model_find_part(context, key, model_force->b, &model_force->part_b)) return false;
+    if (model_force->part_a == model_force->part_b) {
         return model_fail(context, path, "a %s connects two different parts; found '%s' twice",
-                          force_types[f->type], f->a);
+                          force_types[model_force->type], model_force->a);
     }
-    if (!model_has(f->a_point.x)) f->a_point = vec3_zero();
-    if (!model_has(f->b_point.x)) f->b_point = vec3_zero();
-    Pose a = f->part_a < 0 ? pose_identity() : model->part[f->part_a].world_part;
-    Pose b = f->part_b < 0 ? pose_identity() : model->part[f->part_b].world_part;
-    double length = vec3_distance(pose_point(a, f->a_point), pose_point(b, f->b_point));
+    if (!model_has(model_force->a_point.x)) model_force->a_point = vec3_zero();
+    if (!model_has(model_force->b_point.x)) model_force->b_point = vec3_zero();
+    Pose a =
+        model_force->part_a < 0 ? pose_identity() : model->part[model_force->part_a].world_part;
+    Pose b =
+        model_force->part_b < 0 ? pose_identity() : model->part[model_force->part_b].world_part;
+    double length =
+        vec3_distance(pose_point(a, model_force->a_point), pose_point(b, model_force->b_point));
     if (!(length > 0)) {
         return model_fail(context, path, "the two ends of this %s coincide: it has no direction",
-                          force_types[f->type]);
+                          force_types[model_force->type]);
     }
     const LashModelUnits* units = &model->units;
-    f->stiffness_si =
-        model_has(f->stiffness) ? f->stiffness * model_unit_factor(units, UNIT_STIFFNESS) : 0;
-    f->damping_si = model_has(f->damping) ? f->damping * model_unit_factor(units, UNIT_DAMPING) : 0;
-    f->rest_si = model_has(f->rest) ? f->rest * model_unit_factor(units, UNIT_LENGTH) : length;
+    model_force->stiffness_si =
+        model_has(model_force->stiffness)
+            ? model_force->stiffness * model_unit_factor(units, UNIT_STIFFNESS)
+            : 0;
+    model_force->damping_si = model_has(model_force->damping)
+                                  ? model_force->damping * model_unit_factor(units, UNIT_DAMPING)
+                                  : 0;
+    model_force->rest_si = model_has(model_force->rest)
+                               ? model_force->rest * model_unit_factor(units, UNIT_LENGTH)
+                               : length;
     return true;
 }
 
-static bool resolve_joint(ModelContext* context, const char* path, LashModelForce* f) {
+static bool resolve_joint(ModelContext* context, const char* path, LashModelForce* model_force) {
     const LashModel* model = context->model;
     char key[96];
     snprintf(key, sizeof key, "%s.joint", path);
-    if (!model_find_joint(context, key, f->joint, &f->joint_index)) return false;
-    const LashModelJoint* joint = &model->joint[f->joint_index];
-    LashJointType type = (LashJointType)joint->type;
-    snprintf(key, sizeof key, "%s.%s", path, f->coordinate == NULL ? "joint" : "coordinate");
-    if (!model_find_coordinate(context, key, joint, f->coordinate, &f->coordinate_index))
+    if (!model_find_joint(context, key, model_force->joint, &model_force->joint_index))
         return false;
-    bool torsion = f->type == MODEL_TORSION_SPRING;
-    for (int c = 0; torsion && f->coordinate == NULL && c < lash_coordinate_count(type); ++c) {
-        f->coordinate_index = c;
+    const LashModelJoint* joint = &model->joint[model_force->joint_index];
+    LashJointType type = (LashJointType)joint->type;
+    snprintf(key, sizeof key, "%s.%s", path,
+             model_force->coordinate == NULL ? "joint" : "coordinate");
+    if (!model_find_coordinate(context, key, joint, model_force->coordinate,
+                               &model_force->coordinate_index))
+        return false;
+    bool torsion = model_force->type == MODEL_TORSION_SPRING;
+    for (int c = 0; torsion && model_force->coordinate == NULL && c < lash_coordinate_count(type);
+         ++c) {
+        model_force->coordinate_index = c;
         if (lash_coordinate_is_angle(type, c)) break;
     }
-    bool angle = lash_coordinate_is_angle(type, f->coordinate_index);
+    bool angle = lash_coordinate_is_angle(type, model_force->coordinate_index);
     if (torsion && !angle) {
         return model_fail(context, key, "a torsion_spring acts on an angle; '%.60s' has none here",
                           joint->name);
@@ -178,31 +192,35 @@ static bool resolve_joint(ModelContext* context, const char* path, LashModelForc
     double k = model_unit_factor(units, angle ? UNIT_ANGULAR_STIFFNESS : UNIT_STIFFNESS);
     double c = model_unit_factor(units, angle ? UNIT_ANGULAR_DAMPING : UNIT_DAMPING);
     double x = model_unit_factor(units, angle ? UNIT_ANGLE : UNIT_LENGTH);
-    f->stiffness_si = model_has(f->stiffness) ? f->stiffness * k : 0;
-    f->damping_si = model_has(f->damping) ? f->damping * c : 0;
-    f->rest_si = model_has(f->rest) ? f->rest * x
-                                    : model_start_coordinate(model, joint, f->coordinate_index);
+    model_force->stiffness_si = model_has(model_force->stiffness) ? model_force->stiffness * k : 0;
+    model_force->damping_si = model_has(model_force->damping) ? model_force->damping * c : 0;
+    model_force->rest_si =
+        model_has(model_force->rest)
+            ? model_force->rest * x
+            : model_start_coordinate(model, joint, model_force->coordinate_index);
     return true;
 }
 
-static bool resolve_part(ModelContext* context, const char* path, LashModelForce* f) {
+static bool resolve_part(ModelContext* context, const char* path, LashModelForce* model_force) {
     char key[96];
     snprintf(key, sizeof key, "%s.part", path);
-    if (!model_find_part(context, key, f->part, &f->part_b)) return false;
-    if (f->part_b < 0 || context->model->part[f->part_b].body < 0) {
+    if (!model_find_part(context, key, model_force->part, &model_force->part_b)) return false;
+    if (model_force->part_b < 0 || context->model->part[model_force->part_b].body < 0) {
         return model_fail(context, key, "a %s acts on a part that moves; '%.60s' does not",
-                          force_types[f->type], f->part);
+                          force_types[model_force->type], model_force->part);
     }
-    if (!model_has(f->point.x)) f->point = context->model->part[f->part_b].center;
-    for (int i = 0; i < 3 && f->force_components > 0; ++i) {
-        if (f->force[i].text == NULL) continue;
+    if (!model_has(model_force->point.x))
+        model_force->point = context->model->part[model_force->part_b].center;
+    for (int i = 0; i < 3 && model_force->force_components > 0; ++i) {
+        if (model_force->force[i].text == NULL) continue;
         const char* names[3 + LASH_FUNCTION_INPUTS];
-        int count = model_function_names(context->model, &f->force[i], names);
+        int count = model_function_names(context->model, &model_force->force[i], names);
         LashTables tables = model_tables(context->model);
-        LashExpression* e =
-            lash_expression_compile_with(f->force[i].text, names, count, &tables, NULL);
-        bool state = e == NULL || lash_expression_uses(e, 1) || lash_expression_uses(e, 2);
-        lash_expression_destroy(e);
+        LashExpression* expression =
+            lash_expression_compile_with(model_force->force[i].text, names, count, &tables, NULL);
+        bool state = expression == NULL || lash_expression_uses(expression, 1) ||
+                     lash_expression_uses(expression, 2);
+        lash_expression_destroy(expression);
         if (state) {
             snprintf(key, sizeof key, "%s.force[%d]", path, i);
             return model_fail(context, key, "here only t and parameters are known, not x and v");
@@ -218,17 +236,17 @@ static bool resolve_force(ModelContext* context, int index) {
 #undef X
     };
     LashModel* model = context->model;
-    LashModelForce* f = &model->force[index];
+    LashModelForce* model_force = &model->force[index];
     char path[64];
     snprintf(path, sizeof path, "forces[%d].name", index);
-    int first = model_name_find(model, MODEL_FORCES, f->name);
+    int first = model_name_find(model, MODEL_FORCES, model_force->name);
     if (first != index)
         return model_fail(context, path,
-                          "the name '%.60s' is taken by forces[%d]; names are unique", f->name,
-                          first);
+                          "the name '%.60s' is taken by forces[%d]; names are unique",
+                          model_force->name, first);
     snprintf(path, sizeof path, "forces[%d]", index);
-    if (!check_keys(context, path, f)) return false;
-    return resolve[f->type](context, path, f);
+    if (!check_keys(context, path, model_force)) return false;
+    return resolve[model_force->type](context, path, model_force);
 }
 
 bool model_resolve_forces(ModelContext* context) {

@@ -21,7 +21,7 @@ typedef struct Reader {
     int set_count;
 } Reader;
 
-static bool read_table(Reader* r, const cJSON* node, const KeyTable* table, char* target);
+static bool read_table(Reader* reader, const cJSON* node, const KeyTable* table, char* target);
 
 // ---- memory and errors --------------------------------------------------------------------------
 
@@ -81,150 +81,157 @@ static const char* type_name(const cJSON* node) {
     return "null";
 }
 
-static bool fail_type(Reader* r, const char* expected, const cJSON* node) {
-    return model_fail(r->context, r->path, "expected %s, found %s", expected, type_name(node));
+static bool fail_type(Reader* reader, const char* expected, const cJSON* node) {
+    return model_fail(reader->context, reader->path, "expected %s, found %s", expected,
+                      type_name(node));
 }
 
 // ---- scalars ------------------------------------------------------------------------------------
 
-static bool check_range(Reader* r, KeyRange range, double number) {
+static bool check_range(Reader* reader, KeyRange range, double number) {
     static const char* const text[] = {"", "a number > 0", "a number >= 0", "a number from 0 to 1"};
     bool good = range == RANGE_ANY || (range == RANGE_POSITIVE && number > 0) ||
                 (range == RANGE_NOT_NEGATIVE && number >= 0) ||
                 (range == RANGE_FRACTION && number >= 0 && number <= 1);
-    return good || model_fail(r->context, r->path, "expected %s, found %g", text[range], number);
+    return good ||
+           model_fail(reader->context, reader->path, "expected %s, found %g", text[range], number);
 }
 
 // Beyond these sizes squares and products leave the range of doubles.
-static bool check_size(Reader* r, KeyRange range, double si) {
+static bool check_size(Reader* reader, KeyRange range, double si) {
     static const double LARGEST = 1e30, SMALLEST = 1e-40;
     if (!(fabs(si) <= LARGEST)) {
-        return model_fail(r->context, r->path, "%g in SI units is too large to compute with", si);
+        return model_fail(reader->context, reader->path,
+                          "%g in SI units is too large to compute with", si);
     }
     return range != RANGE_POSITIVE || si >= SMALLEST ||
-           model_fail(r->context, r->path, "%g in SI units is too small to compute with", si);
+           model_fail(reader->context, reader->path, "%g in SI units is too small to compute with",
+                      si);
 }
 
-static bool read_number(Reader* r, const cJSON* node, KeyRange range, double* number) {
+static bool read_number(Reader* reader, const cJSON* node, KeyRange range, double* number) {
     if (cJSON_IsNumber(node)) {
         *number = node->valuedouble;
     } else if (cJSON_IsString(node)) {
-        if (!model_evaluate(r->context, r->path, node->valuestring, number)) return false;
+        if (!model_evaluate(reader->context, reader->path, node->valuestring, number)) return false;
     } else {
-        return fail_type(r, "a number or an expression in \"...\"", node);
+        return fail_type(reader, "a number or an expression in \"...\"", node);
     }
-    return check_range(r, range, *number);
+    return check_range(reader, range, *number);
 }
 
 // {"fit": "10 H7/g6"}: the radial play in the middle of the zones [m].
-static bool read_fit(Reader* r, const cJSON* node, double* metres) {
+static bool read_fit(Reader* reader, const cJSON* node, double* metres) {
     const cJSON* text = cJSON_GetObjectItemCaseSensitive(node, "fit");
     if (!cJSON_IsString(text) || cJSON_GetArraySize(node) != 1)
-        return fail_type(r, "a number, an expression, or {\"fit\": \"10 H7/g6\"}", node);
+        return fail_type(reader, "a number, an expression, or {\"fit\": \"10 H7/g6\"}", node);
     LashFit fit;
     LashError inner = {0};
     if (!lash_fit_parse(text->valuestring, &fit, &inner))
-        return model_fail(r->context, r->path, "\"%.60s\": %s", text->valuestring, inner.message);
+        return model_fail(reader->context, reader->path, "\"%.60s\": %s", text->valuestring,
+                          inner.message);
     if (!lash_fit_is_pair(&fit)) {
-        return model_fail(r->context, r->path,
+        return model_fail(reader->context, reader->path,
                           "\"%.60s\" is one part of a fit; write hole and shaft: \"10 H7/g6\"",
                           text->valuestring);
     }
     LashFitPlay play = lash_fit_play(&fit);
     *metres = 0.5 * play.middle;
     if (play.middle > 0) return true;
-    return model_fail(r->context, r->path,
+    return model_fail(reader->context, reader->path,
                       "\"%.60s\" has no play: hole - shaft is %.4g um in the middle of the zones",
                       text->valuestring, 1e6 * play.middle);
 }
 
-static double unit_factor(const Reader* r, const KeySpec* spec) {
-    return model_unit_factor(&r->context->model->units, spec->unit);
+static double unit_factor(const Reader* reader, const KeySpec* spec) {
+    return model_unit_factor(&reader->context->model->units, spec->unit);
 }
 
 // `count` numbers into values, each times the unit of the key.
-static bool read_numbers(Reader* r, const cJSON* node, const KeySpec* spec, int count,
+static bool read_numbers(Reader* reader, const cJSON* node, const KeySpec* spec, int count,
                          double* values) {
     if (!cJSON_IsArray(node) || cJSON_GetArraySize(node) != count) {
         char expected[64];
         snprintf(expected, sizeof expected, "a list of %d numbers", count);
-        if (!cJSON_IsArray(node)) return fail_type(r, expected, node);
-        return model_fail(r->context, r->path, "expected %s, found %d", expected,
+        if (!cJSON_IsArray(node)) return fail_type(reader, expected, node);
+        return model_fail(reader->context, reader->path, "expected %s, found %d", expected,
                           cJSON_GetArraySize(node));
     }
-    size_t length = strlen(r->path);
-    double factor = unit_factor(r, spec);
+    size_t length = strlen(reader->path);
+    double factor = unit_factor(reader, spec);
     int i = 0;
     const cJSON* item;
     cJSON_ArrayForEach(item, node) {
-        app_json_path_index(r->path, sizeof r->path, i);
-        if (!read_number(r, item, spec->range, &values[i])) return false;
+        app_json_path_index(reader->path, sizeof reader->path, i);
+        if (!read_number(reader, item, spec->range, &values[i])) return false;
         values[i] *= factor;
-        if (!check_size(r, spec->range, values[i++])) return false;
-        r->path[length] = '\0';
+        if (!check_size(reader, spec->range, values[i++])) return false;
+        reader->path[length] = '\0';
     }
     return true;
 }
 
 // Any count of numbers, at least one.
-static bool read_list_of_numbers(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
-    if (!cJSON_IsArray(node)) return fail_type(r, "a list of numbers", node);
+static bool read_list_of_numbers(Reader* reader, const cJSON* node, const KeySpec* spec,
+                                 char* target) {
+    if (!cJSON_IsArray(node)) return fail_type(reader, "a list of numbers", node);
     int count = cJSON_GetArraySize(node);
-    if (count == 0) return model_fail(r->context, r->path, "expected numbers, found an empty list");
-    double* values = model_alloc(r->context->model, (size_t)count * sizeof *values);
+    if (count == 0)
+        return model_fail(reader->context, reader->path, "expected numbers, found an empty list");
+    double* values = model_alloc(reader->context->model, (size_t)count * sizeof *values);
     memcpy(target + spec->offset, &values, sizeof values);
     memcpy(target + spec->count_offset, &count, sizeof count);
-    return read_numbers(r, node, spec, count, values);
+    return read_numbers(reader, node, spec, count, values);
 }
 
 // Numbers, or lists of as many numbers each, behind each other.
-static bool read_rows(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
+static bool read_rows(Reader* reader, const cJSON* node, const KeySpec* spec, char* target) {
     if (!cJSON_IsArray(node) || !cJSON_IsArray(node->child))
-        return read_list_of_numbers(r, node, spec, target);
+        return read_list_of_numbers(reader, node, spec, target);
     int rows = cJSON_GetArraySize(node), columns = cJSON_GetArraySize(node->child), row = 0;
     int count = rows * columns;
-    double* values = model_alloc(r->context->model, (size_t)count * sizeof *values);
+    double* values = model_alloc(reader->context->model, (size_t)count * sizeof *values);
     memcpy(target + spec->offset, &values, sizeof values);
     memcpy(target + spec->count_offset, &count, sizeof count);
-    size_t length = strlen(r->path);
+    size_t length = strlen(reader->path);
     const cJSON* item;
     cJSON_ArrayForEach(item, node) {
-        app_json_path_index(r->path, sizeof r->path, row);
-        if (!read_numbers(r, item, spec, columns, values + (size_t)row * (size_t)columns))
+        app_json_path_index(reader->path, sizeof reader->path, row);
+        if (!read_numbers(reader, item, spec, columns, values + (size_t)row * (size_t)columns))
             return false;
         ++row;
-        r->path[length] = '\0';
+        reader->path[length] = '\0';
     }
     return true;
 }
 
 // One text, or a list of them.
-static bool read_texts(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
+static bool read_texts(Reader* reader, const cJSON* node, const KeySpec* spec, char* target) {
     bool one = cJSON_IsString(node);
     int count = one ? 1 : cJSON_GetArraySize(node), i = 0;
     if (!one && (!cJSON_IsArray(node) || count == 0))
-        return fail_type(r, "a text or a list of texts", node);
-    char** texts = model_alloc(r->context->model, (size_t)count * sizeof *texts);
+        return fail_type(reader, "a text or a list of texts", node);
+    char** texts = model_alloc(reader->context->model, (size_t)count * sizeof *texts);
     memcpy(target + spec->offset, &texts, sizeof texts);
     memcpy(target + spec->count_offset, &count, sizeof count);
     if (one) {
-        texts[0] = model_strdup(r->context->model, node->valuestring);
+        texts[0] = model_strdup(reader->context->model, node->valuestring);
         return true;
     }
-    size_t length = strlen(r->path);
+    size_t length = strlen(reader->path);
     const cJSON* item;
     cJSON_ArrayForEach(item, node) {
-        app_json_path_index(r->path, sizeof r->path, i);
-        if (!cJSON_IsString(item)) return fail_type(r, "a text", item);
-        texts[i++] = model_strdup(r->context->model, item->valuestring);
-        r->path[length] = '\0';
+        app_json_path_index(reader->path, sizeof reader->path, i);
+        if (!cJSON_IsString(item)) return fail_type(reader, "a text", item);
+        texts[i++] = model_strdup(reader->context->model, item->valuestring);
+        reader->path[length] = '\0';
     }
     return true;
 }
 
-static bool read_choice(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
+static bool read_choice(Reader* reader, const cJSON* node, const KeySpec* spec, void* field) {
     char list[200] = "", hint[128];
-    if (!cJSON_IsString(node)) return fail_type(r, "a text", node);
+    if (!cJSON_IsString(node)) return fail_type(reader, "a text", node);
     AppSuggestion near = app_suggestion(node->valuestring);
     for (int i = 0; spec->choices[i] != NULL; ++i) {
         if (strcmp(node->valuestring, spec->choices[i]) == 0) {
@@ -235,31 +242,33 @@ static bool read_choice(Reader* r, const cJSON* node, const KeySpec* spec, void*
         snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", spec->choices[i]);
         app_suggestion_offer(&near, spec->choices[i]);
     }
-    return model_fail(r->context, r->path, "expected one of %s; found '%.40s'%s", list,
+    return model_fail(reader->context, reader->path, "expected one of %s; found '%.40s'%s", list,
                       node->valuestring, app_suggestion_text(&near, hint, sizeof hint));
 }
 
-static bool read_whole(Reader* r, const cJSON* node, KeyRange range, double most, double* number) {
-    if (!read_number(r, node, range, number)) return false;
+static bool read_whole(Reader* reader, const cJSON* node, KeyRange range, double most,
+                       double* number) {
+    if (!read_number(reader, node, range, number)) return false;
     if (*number != floor(*number))
-        return model_fail(r->context, r->path, "expected a whole number, found %g", *number);
+        return model_fail(reader->context, reader->path, "expected a whole number, found %g",
+                          *number);
     if (fabs(*number) > most)
-        return model_fail(r->context, r->path, "expected a whole number up to %.16g, found %.17g",
-                          most, *number);
+        return model_fail(reader->context, reader->path,
+                          "expected a whole number up to %.16g, found %.17g", most, *number);
     return true;
 }
 
-static bool read_integer(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
+static bool read_integer(Reader* reader, const cJSON* node, const KeySpec* spec, void* field) {
     double number = 0;
-    if (!read_whole(r, node, spec->range, 1e9, &number)) return false;
+    if (!read_whole(reader, node, spec->range, 1e9, &number)) return false;
     int value = (int)number;
     memcpy(field, &value, sizeof value);
     return true;
 }
 
-static bool read_long(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
+static bool read_long(Reader* reader, const cJSON* node, const KeySpec* spec, void* field) {
     double number = 0;
-    if (!read_whole(r, node, spec->range, 9007199254740992.0, &number)) return false;
+    if (!read_whole(reader, node, spec->range, 9007199254740992.0, &number)) return false;
     int64_t value = (int64_t)number;
     memcpy(field, &value, sizeof value);
     return true;
@@ -267,41 +276,41 @@ static bool read_long(Reader* r, const cJSON* node, const KeySpec* spec, void* f
 
 // ---- small compounds ----------------------------------------------------------------------------
 
-static bool read_vector(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
+static bool read_vector(Reader* reader, const cJSON* node, const KeySpec* spec, void* field) {
     double x[3] = {0};
-    if (!read_numbers(r, node, spec, 3, x)) return false;
+    if (!read_numbers(reader, node, spec, 3, x)) return false;
     *(Vec3*)field = vec3(x[0], x[1], x[2]);
     return true;
 }
 
-static bool read_vectors(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
-    if (!cJSON_IsArray(node)) return fail_type(r, "a list of lists of 3 numbers", node);
+static bool read_vectors(Reader* reader, const cJSON* node, const KeySpec* spec, char* target) {
+    if (!cJSON_IsArray(node)) return fail_type(reader, "a list of lists of 3 numbers", node);
     if (node->child == NULL) {
-        return model_fail(r->context, r->path,
+        return model_fail(reader->context, reader->path,
                           "expected at least one list of 3 numbers, found none");
     }
     int count = cJSON_GetArraySize(node), i = 0;
-    Vec3* vectors = model_alloc(r->context->model, (size_t)count * sizeof *vectors);
-    size_t length = strlen(r->path);
+    Vec3* vectors = model_alloc(reader->context->model, (size_t)count * sizeof *vectors);
+    size_t length = strlen(reader->path);
     const cJSON* item;
     cJSON_ArrayForEach(item, node) {
-        app_json_path_index(r->path, sizeof r->path, i);
-        if (!read_vector(r, item, spec, &vectors[i++])) return false;
-        r->path[length] = '\0';
+        app_json_path_index(reader->path, sizeof reader->path, i);
+        if (!read_vector(reader, item, spec, &vectors[i++])) return false;
+        reader->path[length] = '\0';
     }
     memcpy(target + spec->offset, &vectors, sizeof vectors);
     memcpy(target + spec->count_offset, &count, sizeof count);
     return true;
 }
 
-static bool read_quaternion(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
+static bool read_quaternion(Reader* reader, const cJSON* node, const KeySpec* spec, void* field) {
     double x[4] = {0};
-    if (!read_numbers(r, node, spec, 4, x)) return false;
+    if (!read_numbers(reader, node, spec, 4, x)) return false;
     Quat rot = quat(x[0], x[1], x[2], x[3]);
     double norm = quat_norm(rot);
     if (!(fabs(norm - 1) < 1e-3)) {
         return model_fail(
-            r->context, r->path,
+            reader->context, reader->path,
             "a quaternion [w, x, y, z] must have norm 1, found %g; axis and angle may be "
             "given instead",
             norm);
@@ -311,41 +320,41 @@ static bool read_quaternion(Reader* r, const cJSON* node, const KeySpec* spec, v
 }
 
 // [Jx, Jy, Jz], or the matrix by rows.
-static bool read_inertia(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
+static bool read_inertia(Reader* reader, const cJSON* node, const KeySpec* spec, void* field) {
     Mat3* inertia = field;
     double x[3] = {0};
     if (!cJSON_IsArray(node) || !cJSON_IsArray(node->child)) {
-        if (!read_numbers(r, node, spec, 3, x)) return false;
+        if (!read_numbers(reader, node, spec, 3, x)) return false;
         *inertia = mat3_diagonal(x[0], x[1], x[2]);
         return true;
     }
     if (cJSON_GetArraySize(node) != 3) {
-        return model_fail(r->context, r->path,
+        return model_fail(reader->context, reader->path,
                           "expected 3 numbers or 3 rows of 3 numbers, found %d rows",
                           cJSON_GetArraySize(node));
     }
-    size_t length = strlen(r->path);
+    size_t length = strlen(reader->path);
     int row = 0;
     const cJSON* item;
     cJSON_ArrayForEach(item, node) {
-        app_json_path_index(r->path, sizeof r->path, row);
-        if (!read_numbers(r, item, spec, 3, x)) return false;
+        app_json_path_index(reader->path, sizeof reader->path, row);
+        if (!read_numbers(reader, item, spec, 3, x)) return false;
         for (int column = 0; column < 3; ++column) inertia->m[row + 3 * column] = x[column];
         ++row;
-        r->path[length] = '\0';
+        reader->path[length] = '\0';
     }
     return true;
 }
 
-static bool read_color(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
+static bool read_color(Reader* reader, const cJSON* node, const KeySpec* spec, void* field) {
     float* color = field;
     unsigned rgb[3];
     char more;
     if (cJSON_IsString(node)) {
         if (strlen(node->valuestring) != 7 ||
             sscanf(node->valuestring, "#%2x%2x%2x%c", &rgb[0], &rgb[1], &rgb[2], &more) != 3) {
-            return model_fail(r->context, r->path, "expected a color \"#rrggbb\", found '%.40s'",
-                              node->valuestring);
+            return model_fail(reader->context, reader->path,
+                              "expected a color \"#rrggbb\", found '%.40s'", node->valuestring);
         }
         for (int i = 0; i < 3; ++i) color[i] = (float)rgb[i] / 255.0F;
         color[3] = 1;
@@ -353,12 +362,12 @@ static bool read_color(Reader* r, const cJSON* node, const KeySpec* spec, void* 
     }
     double x[4] = {0, 0, 0, 1};
     int count = cJSON_IsArray(node) && cJSON_GetArraySize(node) == 4 ? 4 : 3;
-    if (!read_numbers(r, node, spec, count, x)) return false;
+    if (!read_numbers(reader, node, spec, count, x)) return false;
     for (int i = 0; i < 4; ++i) color[i] = (float)x[i];
     return true;
 }
 
-static bool read_function(Reader* r, const cJSON* node, const KeySpec* spec,
+static bool read_function(Reader* reader, const cJSON* node, const KeySpec* spec,
                           LashModelFunction* function) {
     if (cJSON_IsNumber(node)) {
         function->given = true;
@@ -366,30 +375,30 @@ static bool read_function(Reader* r, const cJSON* node, const KeySpec* spec,
         return true;
     }
     if (cJSON_IsString(node)) {
-        return model_read_function(r->context, r->path, node->valuestring, spec->variables,
-                                   function);
+        return model_read_function(reader->context, reader->path, node->valuestring,
+                                   spec->variables, function);
     }
-    return fail_type(r, "a number or an expression in \"...\"", node);
+    return fail_type(reader, "a number or an expression in \"...\"", node);
 }
 
 // One function, or a list of three.
-static bool read_functions(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
+static bool read_functions(Reader* reader, const cJSON* node, const KeySpec* spec, char* target) {
     LashModelFunction* function = (LashModelFunction*)(void*)(target + spec->offset);
     int count = 1;
     if (!cJSON_IsArray(node)) {
-        if (!read_function(r, node, spec, function)) return false;
+        if (!read_function(reader, node, spec, function)) return false;
     } else {
         if (cJSON_GetArraySize(node) != 3) {
-            return model_fail(r->context, r->path, "expected 3 components, found %d",
+            return model_fail(reader->context, reader->path, "expected 3 components, found %d",
                               cJSON_GetArraySize(node));
         }
-        size_t length = strlen(r->path);
+        size_t length = strlen(reader->path);
         const cJSON* item;
         count = 0;
         cJSON_ArrayForEach(item, node) {
-            app_json_path_index(r->path, sizeof r->path, count);
-            if (!read_function(r, item, spec, &function[count++])) return false;
-            r->path[length] = '\0';
+            app_json_path_index(reader->path, sizeof reader->path, count);
+            if (!read_function(reader, item, spec, &function[count++])) return false;
+            reader->path[length] = '\0';
         }
     }
     memcpy(target + spec->count_offset, &count, sizeof count);
@@ -398,44 +407,45 @@ static bool read_functions(Reader* r, const cJSON* node, const KeySpec* spec, ch
 
 // ---- objects and lists by table -----------------------------------------------------------------
 
-static bool read_list(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
+static bool read_list(Reader* reader, const cJSON* node, const KeySpec* spec, char* target) {
     bool one = spec->type == KEY_LIST_OR_ONE && cJSON_IsObject(node);
     if (!cJSON_IsArray(node) && !one) {
         return fail_type(
-            r, spec->type == KEY_LIST ? "a list of objects" : "an object or a list of them", node);
+            reader, spec->type == KEY_LIST ? "a list of objects" : "an object or a list of them",
+            node);
     }
     int count = one ? 1 : cJSON_GetArraySize(node), i = 0;
     const KeyTable* table = spec->table;
-    char* items = model_alloc(r->context->model, (size_t)count * table->size);
+    char* items = model_alloc(reader->context->model, (size_t)count * table->size);
     memcpy(target + spec->offset, &items, sizeof items);
     memcpy(target + spec->count_offset, &count, sizeof count);
     for (int k = 0; k < count && table->defaults != NULL; ++k) {
         table->defaults(items + (size_t)k * table->size);
     }
-    if (one) return read_table(r, node, table, items);
-    size_t length = strlen(r->path);
+    if (one) return read_table(reader, node, table, items);
+    size_t length = strlen(reader->path);
     const cJSON* item;
     cJSON_ArrayForEach(item, node) {
-        app_json_path_index(r->path, sizeof r->path, i);
-        if (!read_table(r, item, table, items + (size_t)i++ * table->size)) return false;
-        r->path[length] = '\0';
+        app_json_path_index(reader->path, sizeof reader->path, i);
+        if (!read_table(reader, item, table, items + (size_t)i++ * table->size)) return false;
+        reader->path[length] = '\0';
     }
     return true;
 }
 
 // The keys of an object are the names of its things.
-static bool read_named(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
-    if (!cJSON_IsObject(node)) return fail_type(r, "an object of objects", node);
+static bool read_named(Reader* reader, const cJSON* node, const KeySpec* spec, char* target) {
+    if (!cJSON_IsObject(node)) return fail_type(reader, "an object of objects", node);
     int count = cJSON_GetArraySize(node), i = 0;
-    char* items = model_alloc(r->context->model, (size_t)count * spec->table->size);
-    size_t length = strlen(r->path);
+    char* items = model_alloc(reader->context->model, (size_t)count * spec->table->size);
+    size_t length = strlen(reader->path);
     const cJSON* item;
     cJSON_ArrayForEach(item, node) {
         LashModelInput* input = (LashModelInput*)(void*)(items + (size_t)i * spec->table->size);
-        app_json_path_key(r->path, sizeof r->path, item->string);
-        input->name = model_strdup(r->context->model, item->string);
-        if (!read_table(r, item, spec->table, (char*)input)) return false;
-        r->path[length] = '\0';
+        app_json_path_key(reader->path, sizeof reader->path, item->string);
+        input->name = model_strdup(reader->context->model, item->string);
+        if (!read_table(reader, item, spec->table, (char*)input)) return false;
+        reader->path[length] = '\0';
         ++i;
     }
     memcpy(target + spec->offset, &items, sizeof items);
@@ -443,72 +453,73 @@ static bool read_named(Reader* r, const cJSON* node, const KeySpec* spec, char* 
     return true;
 }
 
-static bool read_face(Reader* r, const cJSON* node, LashModelFace* face) {
+static bool read_face(Reader* reader, const cJSON* node, LashModelFace* face) {
     model_face_table.defaults(face);
     face->given = true;
     if (cJSON_IsString(node)) {
-        face->name = model_strdup(r->context->model, node->valuestring);
+        face->name = model_strdup(reader->context->model, node->valuestring);
         return true;
     }
     if (cJSON_IsNumber(node)) {
         double x = node->valuedouble;
         if (x != floor(x) || x < 0 || x > 1e9) {
-            return model_fail(r->context, r->path,
+            return model_fail(reader->context, reader->path,
                               "expected the index of a face, a whole number from 0, found %g", x);
         }
         face->index = (int)x;
         return true;
     }
     if (!cJSON_IsObject(node)) {
-        return fail_type(r,
+        return fail_type(reader,
                          "a face: its index, its name, or an object like {\"type\": "
                          "\"cylinder\", \"radius\": 6}",
                          node);
     }
-    return read_table(r, node, &model_face_table, (char*)face);
+    return read_table(reader, node, &model_face_table, (char*)face);
 }
 
-static bool read_faces(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
+static bool read_faces(Reader* reader, const cJSON* node, const KeySpec* spec, char* target) {
     bool list = cJSON_IsArray(node);
     int count = list ? cJSON_GetArraySize(node) : 1, i = 0;
     if (count == 0)
-        return model_fail(r->context, r->path, "expected at least one face, found none");
-    LashModelFace* faces = model_alloc(r->context->model, (size_t)count * sizeof *faces);
+        return model_fail(reader->context, reader->path, "expected at least one face, found none");
+    LashModelFace* faces = model_alloc(reader->context->model, (size_t)count * sizeof *faces);
     memcpy(target + spec->offset, &faces, sizeof faces);
     memcpy(target + spec->count_offset, &count, sizeof count);
-    if (!list) return read_face(r, node, faces);
-    size_t length = strlen(r->path);
+    if (!list) return read_face(reader, node, faces);
+    size_t length = strlen(reader->path);
     const cJSON* item;
     cJSON_ArrayForEach(item, node) {
-        app_json_path_index(r->path, sizeof r->path, i);
-        if (!read_face(r, item, &faces[i++])) return false;
-        r->path[length] = '\0';
+        app_json_path_index(reader->path, sizeof reader->path, i);
+        if (!read_face(reader, item, &faces[i++])) return false;
+        reader->path[length] = '\0';
     }
     return true;
 }
 
-static bool read_text(Reader* r, const cJSON* node, bool or_null, char** text) {
+static bool read_text(Reader* reader, const cJSON* node, bool or_null, char** text) {
     if (or_null && cJSON_IsNull(node)) return true;
-    if (!cJSON_IsString(node)) return fail_type(r, or_null ? "a text or null" : "a text", node);
-    *text = model_strdup(r->context->model, node->valuestring);
+    if (!cJSON_IsString(node))
+        return fail_type(reader, or_null ? "a text or null" : "a text", node);
+    *text = model_strdup(reader->context->model, node->valuestring);
     return true;
 }
 
-static bool read_option(Reader* r, const cJSON* node, const KeySpec* spec, double* value) {
-    if (spec->choices == NULL) return read_number(r, node, spec->range, value);
+static bool read_option(Reader* reader, const cJSON* node, const KeySpec* spec, double* value) {
+    if (spec->choices == NULL) return read_number(reader, node, spec->range, value);
     if (spec->choices == lash_truth_names) {
-        if (!cJSON_IsBool(node)) return fail_type(r, "true or false", node);
+        if (!cJSON_IsBool(node)) return fail_type(reader, "true or false", node);
         *value = cJSON_IsTrue(node);
         return true;
     }
     int choice;
-    if (!read_choice(r, node, spec, &choice)) return false;
+    if (!read_choice(reader, node, spec, &choice)) return false;
     *value = choice;
     return true;
 }
 
-static bool read_truth(Reader* r, const cJSON* node, const KeySpec* spec, void* field) {
-    if (!cJSON_IsBool(node)) return fail_type(r, "true or false", node);
+static bool read_truth(Reader* reader, const cJSON* node, const KeySpec* spec, void* field) {
+    if (!cJSON_IsBool(node)) return fail_type(reader, "true or false", node);
     if (spec->type == KEY_BOOL) {
         *(bool*)field = cJSON_IsTrue(node);
     } else {
@@ -517,59 +528,59 @@ static bool read_truth(Reader* r, const cJSON* node, const KeySpec* spec, void* 
     return true;
 }
 
-static bool read_key(Reader* r, const cJSON* node, const KeySpec* spec, char* target) {
+static bool read_key(Reader* reader, const cJSON* node, const KeySpec* spec, char* target) {
     void* field = target + spec->offset;
     switch (spec->type) {
         case KEY_TEXT:
         case KEY_TEXT_OR_NULL:
-            return read_text(r, node, spec->type == KEY_TEXT_OR_NULL, field);
+            return read_text(reader, node, spec->type == KEY_TEXT_OR_NULL, field);
         case KEY_TEXTS:
-            return read_texts(r, node, spec, target);
+            return read_texts(reader, node, spec, target);
         case KEY_NUMBERS:
-            return read_list_of_numbers(r, node, spec, target);
+            return read_list_of_numbers(reader, node, spec, target);
         case KEY_ROWS:
-            return read_rows(r, node, spec, target);
+            return read_rows(reader, node, spec, target);
         case KEY_PLAY:
-            if (cJSON_IsObject(node)) return read_fit(r, node, field);
+            if (cJSON_IsObject(node)) return read_fit(reader, node, field);
             // fall through
         case KEY_NUMBER:
-            if (!read_number(r, node, spec->range, field)) return false;
-            *(double*)field *= unit_factor(r, spec);
-            return check_size(r, spec->range, *(double*)field);
+            if (!read_number(reader, node, spec->range, field)) return false;
+            *(double*)field *= unit_factor(reader, spec);
+            return check_size(reader, spec->range, *(double*)field);
         case KEY_INTEGER:
-            return read_integer(r, node, spec, field);
+            return read_integer(reader, node, spec, field);
         case KEY_LONG:
-            return read_long(r, node, spec, field);
+            return read_long(reader, node, spec, field);
         case KEY_BOOL:
         case KEY_YES_NO:
-            return read_truth(r, node, spec, field);
+            return read_truth(reader, node, spec, field);
         case KEY_CHOICE:
-            return read_choice(r, node, spec, field);
+            return read_choice(reader, node, spec, field);
         case KEY_OPTION:
-            return read_option(r, node, spec, field);
+            return read_option(reader, node, spec, field);
         case KEY_VECTOR:
-            return read_vector(r, node, spec, field);
+            return read_vector(reader, node, spec, field);
         case KEY_VECTORS:
-            return read_vectors(r, node, spec, target);
+            return read_vectors(reader, node, spec, target);
         case KEY_QUATERNION:
-            return read_quaternion(r, node, spec, field);
+            return read_quaternion(reader, node, spec, field);
         case KEY_INERTIA:
-            return read_inertia(r, node, spec, field);
+            return read_inertia(reader, node, spec, field);
         case KEY_COLOR:
-            return read_color(r, node, spec, field);
+            return read_color(reader, node, spec, field);
         case KEY_FUNCTION:
-            return read_function(r, node, spec, field);
+            return read_function(reader, node, spec, field);
         case KEY_FUNCTIONS:
-            return read_functions(r, node, spec, target);
+            return read_functions(reader, node, spec, target);
         case KEY_OBJECT:
-            return read_table(r, node, spec->table, field);
+            return read_table(reader, node, spec->table, field);
         case KEY_NAMED:
-            return read_named(r, node, spec, target);
+            return read_named(reader, node, spec, target);
         case KEY_LIST:
         case KEY_LIST_OR_ONE:
-            return read_list(r, node, spec, target);
+            return read_list(reader, node, spec, target);
         case KEY_FACES:
-            return read_faces(r, node, spec, target);
+            return read_faces(reader, node, spec, target);
         case KEY_PARAMETERS:
             return true; // read before everything else
     }
@@ -584,7 +595,7 @@ KeySpec model_key(const KeyTable* table, int i) {
     return i < table->keys ? table->key[i] : table->key_of(i - table->keys);
 }
 
-static bool fail_unknown_key(Reader* r, const char* key, const KeyTable* table) {
+static bool fail_unknown_key(Reader* reader, const char* key, const KeyTable* table) {
     char list[300] = "", hint[128];
     AppSuggestion near = app_suggestion(key);
     for (int i = 0; i < model_key_count(table); ++i) {
@@ -593,14 +604,14 @@ static bool fail_unknown_key(Reader* r, const char* key, const KeyTable* table) 
         snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", name);
         app_suggestion_offer(&near, name);
     }
-    return model_fail(r->context, r->path, "unknown key '%.40s'%s; %s may have %s", key,
+    return model_fail(reader->context, reader->path, "unknown key '%.40s'%s; %s may have %s", key,
                       app_suggestion_text(&near, hint, sizeof hint), table->what, list);
 }
 
-static bool read_table(Reader* r, const cJSON* node, const KeyTable* table, char* target) {
-    if (!cJSON_IsObject(node)) return fail_type(r, "an object", node);
+static bool read_table(Reader* reader, const cJSON* node, const KeyTable* table, char* target) {
+    if (!cJSON_IsObject(node)) return fail_type(reader, "an object", node);
     *(bool*)target = true; // `given`
-    size_t length = strlen(r->path);
+    size_t length = strlen(reader->path);
     const cJSON* item;
     cJSON_ArrayForEach(item, node) {
         KeySpec spec = {.key = NULL};
@@ -608,16 +619,16 @@ static bool read_table(Reader* r, const cJSON* node, const KeyTable* table, char
             KeySpec at = model_key(table, i);
             if (strcmp(item->string, at.key) == 0) spec = at;
         }
-        app_json_path_key(r->path, sizeof r->path, item->string);
-        if (spec.key == NULL) return fail_unknown_key(r, item->string, table);
-        if (!read_key(r, item, &spec, target)) return false;
-        r->path[length] = '\0';
+        app_json_path_key(reader->path, sizeof reader->path, item->string);
+        if (spec.key == NULL) return fail_unknown_key(reader, item->string, table);
+        if (!read_key(reader, item, &spec, target)) return false;
+        reader->path[length] = '\0';
     }
     for (int i = 0; i < table->keys; ++i) {
         if (table->key[i].required &&
             cJSON_GetObjectItemCaseSensitive(node, table->key[i].key) == NULL) {
-            return model_fail(r->context, r->path, "the key '%s' is missing: %s", table->key[i].key,
-                              table->key[i].help);
+            return model_fail(reader->context, reader->path, "the key '%s' is missing: %s",
+                              table->key[i].key, table->key[i].help);
         }
     }
     return true;
@@ -626,127 +637,129 @@ static bool read_table(Reader* r, const cJSON* node, const KeyTable* table, char
 // ---- the file -----------------------------------------------------------------------------------
 
 // An input is a parameter, too: --set and studies give it another value.
-static bool read_raw_inputs(Reader* r, const cJSON* node, const RawParameter* first,
+static bool read_raw_inputs(Reader* reader, const cJSON* node, const RawParameter* first,
                             RawParameter* raw) {
-    LashModel* model = r->context->model;
+    LashModel* model = reader->context->model;
     const cJSON* item;
     int i = 0;
     cJSON_ArrayForEach(item, node) {
         const cJSON* value = cJSON_GetObjectItemCaseSensitive(item, "value");
-        snprintf(r->path, sizeof r->path, "inputs");
-        app_json_path_key(r->path, sizeof r->path, item->string);
+        snprintf(reader->path, sizeof reader->path, "inputs");
+        app_json_path_key(reader->path, sizeof reader->path, item->string);
         raw[i].name = model_strdup(model, item->string);
-        raw[i].source = model_strdup(model, r->path);
+        raw[i].source = model_strdup(model, reader->path);
         for (const RawParameter* other = first; other < raw; ++other) {
             if (strcmp(other->name, item->string) == 0)
-                return model_fail(r->context, r->path, "the name '%.60s' is taken by a parameter",
-                                  item->string);
+                return model_fail(reader->context, reader->path,
+                                  "the name '%.60s' is taken by a parameter", item->string);
         }
         if (cJSON_IsNumber(value)) raw[i].value = value->valuedouble;
         if (cJSON_IsString(value)) raw[i].text = model_strdup(model, value->valuestring);
         ++i; // what else is wrong is told when all its keys are read
     }
-    r->path[0] = '\0';
+    reader->path[0] = '\0';
     return true;
 }
 
-static bool read_parameters(Reader* r, const cJSON* root) {
+static bool read_parameters(Reader* reader, const cJSON* root) {
     const cJSON* node = cJSON_GetObjectItemCaseSensitive(root, "parameters");
     const cJSON* inputs = cJSON_GetObjectItemCaseSensitive(root, "inputs");
-    LashModel* model = r->context->model;
-    snprintf(r->path, sizeof r->path, "parameters");
+    LashModel* model = reader->context->model;
+    snprintf(reader->path, sizeof reader->path, "parameters");
     if (node != NULL && !cJSON_IsObject(node))
-        return fail_type(r, "an object of numbers and expressions", node);
-    snprintf(r->path, sizeof r->path, "inputs");
+        return fail_type(reader, "an object of numbers and expressions", node);
+    snprintf(reader->path, sizeof reader->path, "inputs");
     if (inputs != NULL && !cJSON_IsObject(inputs))
-        return fail_type(r, "an object of objects", inputs);
-    snprintf(r->path, sizeof r->path, "parameters");
+        return fail_type(reader, "an object of objects", inputs);
+    snprintf(reader->path, sizeof reader->path, "parameters");
     int own = cJSON_GetArraySize(node), count = own + cJSON_GetArraySize(inputs), i = 0;
     RawParameter* raw = model_alloc(model, (size_t)count * sizeof *raw);
-    size_t length = strlen(r->path);
+    size_t length = strlen(reader->path);
     const cJSON* item;
     cJSON_ArrayForEach(item, node) {
-        app_json_path_key(r->path, sizeof r->path, item->string);
+        app_json_path_key(reader->path, sizeof reader->path, item->string);
         raw[i].name = model_strdup(model, item->string);
-        raw[i].source = model_strdup(model, r->path);
+        raw[i].source = model_strdup(model, reader->path);
         if (cJSON_IsNumber(item)) {
             raw[i].value = item->valuedouble;
         } else if (cJSON_IsString(item)) {
             raw[i].text = model_strdup(model, item->valuestring);
         } else if (cJSON_IsObject(item)) {
-            if (!read_fit(r, item, &raw[i].value)) return false;
+            if (!read_fit(reader, item, &raw[i].value)) return false;
             raw[i].value /= model_unit_factor(&model->units, UNIT_LENGTH);
         } else {
-            return fail_type(r, "a number, an expression in \"...\" or {\"fit\": \"10 H7/g6\"}",
-                             item);
+            return fail_type(reader,
+                             "a number, an expression in \"...\" or {\"fit\": \"10 H7/g6\"}", item);
         }
-        r->path[length] = '\0';
+        reader->path[length] = '\0';
         ++i;
     }
-    r->path[0] = '\0';
-    return read_raw_inputs(r, inputs, raw, raw + own) &&
-           model_resolve_parameters(r->context, raw, count, r->sets, r->set_count);
+    reader->path[0] = '\0';
+    return read_raw_inputs(reader, inputs, raw, raw + own) &&
+           model_resolve_parameters(reader->context, raw, count, reader->sets, reader->set_count);
 }
 
-static bool check_format(Reader* r, const cJSON* root, const char* name) {
+static bool check_format(Reader* reader, const cJSON* root, const char* name) {
     char expected[64];
     snprintf(expected, sizeof expected, "an object with \"format\": \"%s\"", name);
-    if (!cJSON_IsObject(root)) return fail_type(r, expected, root);
+    if (!cJSON_IsObject(root)) return fail_type(reader, expected, root);
     const cJSON* format = cJSON_GetObjectItemCaseSensitive(root, "format");
     if (format == NULL) {
-        return model_fail(r->context, "", "the key 'format' is missing: expected \"%s\"", name);
+        return model_fail(reader->context, "", "the key 'format' is missing: expected \"%s\"",
+                          name);
     }
     if (cJSON_IsString(format) && strcmp(format->valuestring, name) == 0) return true;
-    return model_fail(r->context, "format", "expected \"%s\", found %s%.40s%s", name,
+    return model_fail(reader->context, "format", "expected \"%s\", found %s%.40s%s", name,
                       cJSON_IsString(format) ? "\"" : "",
                       cJSON_IsString(format) ? format->valuestring : type_name(format),
                       cJSON_IsString(format) ? "\"" : "");
 }
 
 // Format, units and parameters come first: everything else is read with them.
-static bool read_base(Reader* r, const cJSON* root) {
-    if (!check_format(r, root, "lash-model/1")) return false;
+static bool read_base(Reader* reader, const cJSON* root) {
+    if (!check_format(reader, root, "lash-model/1")) return false;
     const cJSON* units = cJSON_GetObjectItemCaseSensitive(root, "units");
     if (units != NULL) {
-        snprintf(r->path, sizeof r->path, "units");
-        if (!read_table(r, units, &model_units_table, (char*)&r->context->model->units))
+        snprintf(reader->path, sizeof reader->path, "units");
+        if (!read_table(reader, units, &model_units_table, (char*)&reader->context->model->units))
             return false;
-        r->path[0] = '\0';
+        reader->path[0] = '\0';
     }
-    return read_parameters(r, root);
+    return read_parameters(reader, root);
 }
 
 // Tables come before all expressions that may call them.
-static bool read_tables(Reader* r, const cJSON* root) {
-    LashModel* model = r->context->model;
+static bool read_tables(Reader* reader, const cJSON* root) {
+    LashModel* model = reader->context->model;
     const cJSON* node = cJSON_GetObjectItemCaseSensitive(root, "tables");
     KeySpec spec = {.type = KEY_LIST,
                     .table = &model_table_table,
                     .offset = offsetof(LashModel, table),
                     .count_offset = offsetof(LashModel, tables)};
     if (node == NULL) return true;
-    snprintf(r->path, sizeof r->path, "tables");
-    return read_list(r, node, &spec, (char*)model) && model_make_tables(r->context);
+    snprintf(reader->path, sizeof reader->path, "tables");
+    return read_list(reader, node, &spec, (char*)model) && model_make_tables(reader->context);
 }
 
 // As early as tables: functions read their names.
-static bool read_inputs(Reader* r, const cJSON* root) {
+static bool read_inputs(Reader* reader, const cJSON* root) {
     const cJSON* node = cJSON_GetObjectItemCaseSensitive(root, "inputs");
     KeySpec spec = {.type = KEY_NAMED,
                     .table = &model_input_table,
                     .offset = offsetof(LashModel, input),
                     .count_offset = offsetof(LashModel, inputs)};
     if (node == NULL) return true;
-    snprintf(r->path, sizeof r->path, "inputs");
-    return read_named(r, node, &spec, (char*)r->context->model);
+    snprintf(reader->path, sizeof reader->path, "inputs");
+    return read_named(reader, node, &spec, (char*)reader->context->model);
 }
 
-static bool read_root(Reader* r, const cJSON* root) {
-    LashModel* model = r->context->model;
-    if (!read_base(r, root) || !read_inputs(r, root) || !read_tables(r, root)) return false;
+static bool read_root(Reader* reader, const cJSON* root) {
+    LashModel* model = reader->context->model;
+    if (!read_base(reader, root) || !read_inputs(reader, root) || !read_tables(reader, root))
+        return false;
     LashModelTable* tables = model->table;
-    r->path[0] = '\0';
-    bool good = read_table(r, root, &model_root_table, (char*)model);
+    reader->path[0] = '\0';
+    bool good = read_table(reader, root, &model_root_table, (char*)model);
     model->table = tables; // made already; the root's list has read their keys once more
     return good;
 }
@@ -760,14 +773,14 @@ static cJSON* parse_text(const ModelContext* context) {
     return root;
 }
 
-static bool read_model(Reader* r) {
-    ModelContext* context = r->context;
+static bool read_model(Reader* reader) {
+    ModelContext* context = reader->context;
     LashModel* model = context->model;
     if (model->donor == NULL) model->document = parse_text(context);
     const LashModel* owner = model;
     while (owner->donor != NULL) owner = owner->donor;
     const cJSON* root = owner->document;
-    return root != NULL && read_root(r, root) && model_resolve_parts(context) &&
+    return root != NULL && read_root(reader, root) && model_resolve_parts(context) &&
            model_resolve_joints(context) && model_resolve_forces(context) &&
            model_resolve_contacts(context) && model_resolve_simulation(context) &&
            model_resolve_outputs(context);

@@ -240,13 +240,13 @@ static void put_outside(Loose* loose, const LashShape* shape) {
             LashModelOutside* sum = &point->outside[k];
             if (!uses(loose, point, k)) continue;
             for (int g = 0; g < loose->groups; ++g) {
-                const LashModelOutside* o = loose->outside + g;
+                const LashModelOutside* model_outside = loose->outside + g;
                 if (!chooses(loose, point, k, g)) continue;
-                sum->groups += o->groups;
-                sum->turned += o->turned;
-                sum->solid += o->solid;
-                sum->start += o->start;
-                sum->by_flip += o->by_flip;
+                sum->groups += model_outside->groups;
+                sum->turned += model_outside->turned;
+                sum->solid += model_outside->solid;
+                sum->start += model_outside->start;
+                sum->by_flip += model_outside->by_flip;
             }
             side_of(point, k)->shape = shape;
         }

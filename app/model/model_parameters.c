@@ -83,22 +83,24 @@ typedef struct Resolver {
     int depth;
 } Resolver;
 
-static int find_raw(Resolver* r, const char* name) {
-    NamedList list = {r->raw, sizeof *r->raw, offsetof(RawParameter, name), r->count};
-    return model_index_find(&r->index, r->context->model, &list, name);
+static int find_raw(Resolver* resolver, const char* name) {
+    NamedList list = {resolver->raw, sizeof *resolver->raw, offsetof(RawParameter, name),
+                      resolver->count};
+    return model_index_find(&resolver->index, resolver->context->model, &list, name);
 }
 
-static bool fail_cycle(Resolver* r, int again) {
+static bool fail_cycle(Resolver* resolver, int again) {
     char chain[300] = "";
     int first = 0;
-    while (r->chain[first] != again) ++first;
-    for (int i = first; i < r->depth; ++i) {
+    while (resolver->chain[first] != again) ++first;
+    for (int i = first; i < resolver->depth; ++i) {
         size_t used = strlen(chain);
-        snprintf(chain + used, sizeof chain - used, "%s -> ", r->raw[r->chain[i]].name);
+        snprintf(chain + used, sizeof chain - used, "%s -> ",
+                 resolver->raw[resolver->chain[i]].name);
     }
     size_t used = strlen(chain);
-    snprintf(chain + used, sizeof chain - used, "%s", r->raw[again].name);
-    return model_fail(r->context, r->raw[again].source,
+    snprintf(chain + used, sizeof chain - used, "%s", resolver->raw[again].name);
+    return model_fail(resolver->context, resolver->raw[again].source,
                       "parameters may not depend on themselves: %s; give one of them a number",
                       chain);
 }
@@ -119,41 +121,43 @@ static bool fail_unknown(ModelContext* context, const char* path, const char* te
 }
 
 // The value of the parameter on top of the chain, or the first that it waits for, *next (-1: none).
-static bool advance(Resolver* r, int* next) {
-    RawParameter* p = &r->raw[r->chain[r->depth - 1]];
+static bool advance(Resolver* resolver, int* next) {
+    RawParameter* parameter = &resolver->raw[resolver->chain[resolver->depth - 1]];
     NameList names = {0};
     double values[MAX_NAMES] = {0};
-    bool good = list_names(r->context, p->source, p->text, &names);
+    bool good = list_names(resolver->context, parameter->source, parameter->text, &names);
     *next = -1;
     for (int i = 0; i < names.count && good && *next < 0; ++i) {
-        int other = find_raw(r, names.name[i]);
+        int other = find_raw(resolver, names.name[i]);
         if (other < 0) {
-            good = fail_unknown(r->context, p->source, p->text, names.name[i], r->raw, r->count);
-        } else if (r->raw[other].state == 2 || r->raw[other].text == NULL) {
-            values[i] = r->raw[other].value;
-        } else if (r->raw[other].state == 1) {
-            good = fail_cycle(r, other);
+            good = fail_unknown(resolver->context, parameter->source, parameter->text,
+                                names.name[i], resolver->raw, resolver->count);
+        } else if (resolver->raw[other].state == 2 || resolver->raw[other].text == NULL) {
+            values[i] = resolver->raw[other].value;
+        } else if (resolver->raw[other].state == 1) {
+            good = fail_cycle(resolver, other);
         } else {
             *next = other;
         }
     }
     if (good && *next < 0)
-        good = compile_and_evaluate(r->context, p->source, p->text, &names, values, &p->value);
+        good = compile_and_evaluate(resolver->context, parameter->source, parameter->text, &names,
+                                    values, &parameter->value);
     free_names(&names);
     return good;
 }
 
 // Depth first, without recursion: chains may be as long as the file.
-static bool resolve_one(Resolver* r, int index) {
+static bool resolve_one(Resolver* resolver, int index) {
     int next = index;
     for (;;) {
-        if (next >= 0 && r->raw[next].text != NULL && r->raw[next].state == 0) {
-            r->raw[next].state = 1;
-            r->chain[r->depth++] = next;
+        if (next >= 0 && resolver->raw[next].text != NULL && resolver->raw[next].state == 0) {
+            resolver->raw[next].state = 1;
+            resolver->chain[resolver->depth++] = next;
         }
-        if (r->depth == 0) return true;
-        if (!advance(r, &next)) return false;
-        if (next < 0) r->raw[r->chain[--r->depth]].state = 2;
+        if (resolver->depth == 0) return true;
+        if (!advance(resolver, &next)) return false;
+        if (next < 0) resolver->raw[resolver->chain[--resolver->depth]].state = 2;
     }
 }
 
@@ -197,9 +201,9 @@ static bool check_names(ModelContext* context, const RawParameter* raw, int coun
 }
 
 // "name=value" of a --set option replaces the value of the file.
-static bool apply_set(Resolver* r, const char* set) {
-    ModelContext* context = r->context;
-    RawParameter* raw = r->raw;
+static bool apply_set(Resolver* resolver, const char* set) {
+    ModelContext* context = resolver->context;
+    RawParameter* raw = resolver->raw;
     char name[64], hint[128];
     const char* equal = strchr(set, '=');
     size_t length = equal == NULL ? 0 : (size_t)(equal - set);
@@ -209,10 +213,10 @@ static bool apply_set(Resolver* r, const char* set) {
     }
     memcpy(name, set, length);
     name[length] = '\0';
-    int index = find_raw(r, name);
+    int index = find_raw(resolver, name);
     if (index < 0) {
         AppSuggestion near = app_suggestion(name);
-        for (int i = 0; i < r->count; ++i) app_suggestion_offer(&near, raw[i].name);
+        for (int i = 0; i < resolver->count; ++i) app_suggestion_offer(&near, raw[i].name);
         return lash_error_set(context->error, LASH_ERROR_USAGE, "--set",
                               "the model has no parameter '%s'%s", name,
                               app_suggestion_text(&near, hint, sizeof hint));

@@ -186,44 +186,50 @@ static bool need(ModelContext* context, const char* path, const LashModelShape* 
                       shape_types[shape->type], key);
 }
 
-static bool check_shape(ModelContext* context, const char* path, const LashModelShape* s) {
-    bool box = s->type == LASH_MODEL_BOX, ring = s->type == LASH_MODEL_RING;
-    bool sphere = s->type == LASH_MODEL_SPHERE;
-    return need(context, path, s, "size", box, model_has(s->size.x)) &&
-           need(context, path, s, "radius", !box && !ring, model_has(s->radius)) &&
-           need(context, path, s, "length", !box && !sphere, model_has(s->length)) &&
-           need(context, path, s, "inner_radius", ring, model_has(s->inner_radius)) &&
-           need(context, path, s, "outer_radius", ring, model_has(s->outer_radius)) &&
-           (!ring || s->inner_radius < s->outer_radius ||
+static bool check_shape(ModelContext* context, const char* path,
+                        const LashModelShape* model_shape) {
+    bool box = model_shape->type == LASH_MODEL_BOX, ring = model_shape->type == LASH_MODEL_RING;
+    bool sphere = model_shape->type == LASH_MODEL_SPHERE;
+    return need(context, path, model_shape, "size", box, model_has(model_shape->size.x)) &&
+           need(context, path, model_shape, "radius", !box && !ring,
+                model_has(model_shape->radius)) &&
+           need(context, path, model_shape, "length", !box && !sphere,
+                model_has(model_shape->length)) &&
+           need(context, path, model_shape, "inner_radius", ring,
+                model_has(model_shape->inner_radius)) &&
+           need(context, path, model_shape, "outer_radius", ring,
+                model_has(model_shape->outer_radius)) &&
+           (!ring || model_shape->inner_radius < model_shape->outer_radius ||
             model_fail(context, path,
                        "inner_radius (%g m) must be smaller than outer_radius (%g m)",
-                       s->inner_radius, s->outer_radius));
+                       model_shape->inner_radius, model_shape->outer_radius));
 }
 
 static bool shape_mass(ModelContext* context, const char* path, LashModelShape* shape,
-                       MassProperties* p) {
+                       MassProperties* properties) {
     if (!check_shape(context, path, shape)) return false;
     if (!model_resolve_pose(context, path, &shape->pose, &shape->part_shape)) return false;
     switch ((LashModelShapeType)shape->type) {
         case LASH_MODEL_BOX:
-            *p = box_mass(shape->size);
+            *properties = box_mass(shape->size);
             break;
         case LASH_MODEL_CYLINDER:
-            *p = ring_mass(0, shape->radius, shape->length);
+            *properties = ring_mass(0, shape->radius, shape->length);
             break;
         case LASH_MODEL_SPHERE:
-            *p = sphere_mass(shape->radius);
+            *properties = sphere_mass(shape->radius);
             break;
         case LASH_MODEL_CAPSULE:
-            *p = capsule_mass(shape->radius, shape->length);
+            *properties = capsule_mass(shape->radius, shape->length);
             break;
         case LASH_MODEL_RING:
-            *p = ring_mass(shape->inner_radius, shape->outer_radius, shape->length);
+            *properties = ring_mass(shape->inner_radius, shape->outer_radius, shape->length);
             break;
     }
     Mat3 turn = quat_matrix(shape->part_shape.rot);
-    p->center = shape->part_shape.r;
-    p->inertia = mat3_product(mat3_product(turn, p->inertia), mat3_transpose(turn));
+    properties->center = shape->part_shape.r;
+    properties->inertia =
+        mat3_product(mat3_product(turn, properties->inertia), mat3_transpose(turn));
     return true;
 }
 
@@ -264,21 +270,23 @@ static double cad_extent(const LashShape* shape) {
 }
 
 static bool geometry_mass(ModelContext* context, const char* path, LashModelPart* part,
-                          MassProperties* p) {
+                          MassProperties* properties) {
     if (part->step != NULL && part->shapes > 0) {
         return model_fail(context, path, "a part has a 'step' file or a 'shape', not both");
     }
     if (part->step == NULL && part->part_count > 0)
         return model_fail(context, path, "'part' names a part of a STEP file: give 'step', too");
-    if (part->step == NULL) return shapes_mass(context, path, part, p);
-    *p = (MassProperties){0};
-    if (!model_load_cad(context, path, part, &p->mass, &p->center, &p->inertia)) return false;
-    p->extent = cad_extent(part->cad);
+    if (part->step == NULL) return shapes_mass(context, path, part, properties);
+    *properties = (MassProperties){0};
+    if (!model_load_cad(context, path, part, &properties->mass, &properties->center,
+                        &properties->inertia))
+        return false;
+    properties->extent = cad_extent(part->cad);
     return true;
 }
 
 // No body has such a volume, center and inertia: the faces of the file do not enclose one.
-static bool is_no_body(const LashModelPart* part, const MassProperties* p) {
+static bool is_no_body(const LashModelPart* part, const MassProperties* properties) {
     Vec3 low = vec3(INFINITY, INFINITY, INFINITY), high = vec3_neg(low);
     for (int i = 0; i < part->cad->parts; ++i) {
         const LashShapePart* row = &part->cad->part[i];
@@ -288,10 +296,11 @@ static bool is_no_body(const LashModelPart* part, const MassProperties* p) {
         high = vec3(fmax(high.x, row->box.high.x), fmax(high.y, row->box.high.y),
                     fmax(high.z, row->box.high.z));
     }
-    bool outside = p->center.x < low.x || p->center.x > high.x || p->center.y < low.y ||
-                   p->center.y > high.y || p->center.z < low.z || p->center.z > high.z;
-    Vec3 size = vec3_sub(high, low), moment = lash_inertia_principal(p->inertia);
-    return outside || p->mass > 1.001 * size.x * size.y * size.z || !(moment.x > 0) ||
+    bool outside = properties->center.x < low.x || properties->center.x > high.x ||
+                   properties->center.y < low.y || properties->center.y > high.y ||
+                   properties->center.z < low.z || properties->center.z > high.z;
+    Vec3 size = vec3_sub(high, low), moment = lash_inertia_principal(properties->inertia);
+    return outside || properties->mass > 1.001 * size.x * size.y * size.z || !(moment.x > 0) ||
            moment.z > 1.001 * (moment.x + moment.y);
 }
 

@@ -152,23 +152,23 @@ static void root_defaults(void* target) {
 }
 
 bool model_resolve_simulation(ModelContext* context) {
-    const LashModelSimulation* s = &context->model->simulation;
+    const LashModelSimulation* model_simulation = &context->model->simulation;
     LashError inner = {0};
-    if (!lash_settings_check(&s->settings, &inner)) {
+    if (!lash_settings_check(&model_simulation->settings, &inner)) {
         return model_fail(context, inner.where, "%s", inner.message); // where: "simulation.theta"
     }
-    const char* unused = lash_settings_unused(&s->settings);
+    const char* unused = lash_settings_unused(&model_simulation->settings);
     if (unused != NULL) {
         char where[64];
         snprintf(where, sizeof where, "simulation.%s", unused);
         return model_fail(context, where, "not used by the scheme %s; leave it out",
-                          lash_scheme_name(s->settings.scheme));
+                          lash_scheme_name(model_simulation->settings.scheme));
     }
-    double steps = s->duration / s->settings.h;
+    double steps = model_simulation->duration / model_simulation->settings.h;
     if (steps > 1e10) {
         return model_fail(context, "simulation",
                           "a duration of %g s with a step of %g s is %g steps; check the units",
-                          s->duration, s->settings.h, steps);
+                          model_simulation->duration, model_simulation->settings.h, steps);
     }
     return true;
 }

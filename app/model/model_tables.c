@@ -258,17 +258,19 @@ static bool check_name(ModelContext* context, int index) {
     return true;
 }
 
-static bool check_sizes(ModelContext* context, const char* path, const LashModelTable* t) {
-    int wanted = t->x_count * (t->y_count > 0 ? t->y_count : 1);
-    if (t->file != NULL) {
-        return (t->x == NULL && t->y == NULL && t->values == NULL) ||
+static bool check_sizes(ModelContext* context, const char* path,
+                        const LashModelTable* model_table) {
+    int wanted = model_table->x_count * (model_table->y_count > 0 ? model_table->y_count : 1);
+    if (model_table->file != NULL) {
+        return (model_table->x == NULL && model_table->y == NULL && model_table->values == NULL) ||
                model_fail(context, path, "give 'file', or 'x' and 'values', not both");
     }
-    if (t->x == NULL || t->values == NULL)
+    if (model_table->x == NULL || model_table->values == NULL)
         return model_fail(context, path, "a table needs 'x' and 'values', or 'file'");
-    if (t->value_count == wanted) return true;
+    if (model_table->value_count == wanted) return true;
     return model_fail(context, path, "expected %d values for %d points of x%s, found %d", wanted,
-                      t->x_count, t->y_count > 0 ? " and those of y" : "", t->value_count);
+                      model_table->x_count, model_table->y_count > 0 ? " and those of y" : "",
+                      model_table->value_count);
 }
 
 // A file is read once for all models that vary one.
@@ -283,24 +285,24 @@ static LashTable* donated(const LashModel* model, const LashModelTable* table) {
 }
 
 static bool make_table(ModelContext* context, int index) {
-    LashModelTable* t = &context->model->table[index];
+    LashModelTable* model_table = &context->model->table[index];
     char path[64];
     LashError inner = {0};
     snprintf(path, sizeof path, "tables[%d]", index);
-    if (!check_name(context, index) || !check_sizes(context, path, t)) return false;
-    t->table = donated(context->model, t);
-    if (t->table != NULL) return true;
-    if (t->file != NULL && !read_csv(context, path, t)) return false;
-    LashTableDef def = {.name = t->name,
-                        .x = t->x,
-                        .y = t->y_count > 0 ? t->y : NULL,
-                        .value = t->values,
-                        .nx = t->x_count,
-                        .ny = t->y_count,
-                        .kind = (LashTableKind)t->interpolation,
-                        .outside = (LashTableOutside)t->outside};
-    t->table = lash_table_create(&def, &inner);
-    return t->table != NULL || model_fail(context, path, "%s", inner.message);
+    if (!check_name(context, index) || !check_sizes(context, path, model_table)) return false;
+    model_table->table = donated(context->model, model_table);
+    if (model_table->table != NULL) return true;
+    if (model_table->file != NULL && !read_csv(context, path, model_table)) return false;
+    LashTableDef def = {.name = model_table->name,
+                        .x = model_table->x,
+                        .y = model_table->y_count > 0 ? model_table->y : NULL,
+                        .value = model_table->values,
+                        .nx = model_table->x_count,
+                        .ny = model_table->y_count,
+                        .kind = (LashTableKind)model_table->interpolation,
+                        .outside = (LashTableOutside)model_table->outside};
+    model_table->table = lash_table_create(&def, &inner);
+    return model_table->table != NULL || model_fail(context, path, "%s", inner.message);
 }
 
 bool model_make_tables(ModelContext* context) {

@@ -46,11 +46,12 @@ static double power(double factor, int exponent) {
 }
 
 double model_unit_factor(const LashModelUnits* units, ModelUnit unit) {
-    const Dimension* d = &dimensions[unit];
-    return power(length_factor[units->length], d->length) *
-           power(mass_factor[units->mass], d->mass) * power(time_factor[units->time], d->time) *
-           power(angle_factor[units->angle], d->angle) *
-           power(force_factor[units->force], d->force);
+    const Dimension* dimension = &dimensions[unit];
+    return power(length_factor[units->length], dimension->length) *
+           power(mass_factor[units->mass], dimension->mass) *
+           power(time_factor[units->time], dimension->time) *
+           power(angle_factor[units->angle], dimension->angle) *
+           power(force_factor[units->force], dimension->force);
 }
 
 const char* model_unit_si(ModelUnit unit) {

@@ -196,16 +196,16 @@ static const LashPush* push_of(const LashSim* sim, uint64_t id) {
     return NULL;
 }
 
-static void put_point(const LashContactPlace* place, Vec3 force, LashRecordPoint* p) {
-    p->point[0] = place->point.x;
-    p->point[1] = place->point.y;
-    p->point[2] = place->point.z;
-    p->normal[0] = place->normal.x;
-    p->normal[1] = place->normal.y;
-    p->normal[2] = place->normal.z;
-    p->force[0] = force.x;
-    p->force[1] = force.y;
-    p->force[2] = force.z;
+static void put_point(const LashContactPlace* place, Vec3 force, LashRecordPoint* record_point) {
+    record_point->point[0] = place->point.x;
+    record_point->point[1] = place->point.y;
+    record_point->point[2] = place->point.z;
+    record_point->normal[0] = place->normal.x;
+    record_point->normal[1] = place->normal.y;
+    record_point->normal[2] = place->normal.z;
+    record_point->force[0] = force.x;
+    record_point->force[1] = force.y;
+    record_point->force[2] = force.z;
 }
 
 bool app_contact_log_points(AppContactLog* log, const LashMechanism* mech, LashSim* sim,
@@ -228,13 +228,13 @@ bool app_contact_log_points(AppContactLog* log, const LashMechanism* mech, LashS
             log->capacity = 2 * log->capacity + 16;
             log->point = lash_realloc(log->point, (size_t)log->capacity * sizeof *log->point);
         }
-        LashRecordPoint* p = &log->point[log->points++];
-        *p = (LashRecordPoint){.contact = number,
-                               .joint = log->joints.owner[number],
-                               .id = item->id,
-                               .gap = gap[item->row]};
+        LashRecordPoint* record_point = &log->point[log->points++];
+        *record_point = (LashRecordPoint){.contact = number,
+                                          .joint = log->joints.owner[number],
+                                          .id = item->id,
+                                          .gap = gap[item->row]};
         Vec3 impulse = push == NULL ? vec3_zero() : world_impulse(mech, number, push);
-        put_point(&place, vec3_scale(1 / log->h, impulse), p);
+        put_point(&place, vec3_scale(1 / log->h, impulse), record_point);
     }
     if (recorder == NULL) return true;
     return lash_recorder_add_points(recorder, log->point, log->points, error);

@@ -183,21 +183,22 @@ static bool write_csv(const LashRecord* record, FILE* file, LashError* error) {
 
 // Whose event it is: "latch", "hinge.upper_limit", "guide.friction"; the limit of a further
 // coordinate has its name: "shaft.displacement.lower_limit".
-static void print_event_owner(const LashRecord* record, const LashRecordEvent* e, FILE* file) {
+static void print_event_owner(const LashRecord* record, const LashRecordEvent* event, FILE* file) {
     char name[300] = "?";
-    if (e->contact >= 0 && e->contact < record->layout.contacts) {
-        app_csv_print(file, record->contact_name[e->contact]);
+    if (event->contact >= 0 && event->contact < record->layout.contacts) {
+        app_csv_print(file, record->contact_name[event->contact]);
         return;
     }
-    bool known = e->contact < 0 && e->joint >= 0 && e->joint < record->layout.joints;
-    if (known && e->part == LASH_PART_FRICTION)
-        snprintf(name, sizeof name, "%s.friction", record->joint_name[e->joint]);
-    if (known && (e->part == LASH_PART_LOWER_LIMIT || e->part == LASH_PART_UPPER_LIMIT)) {
-        LashJointType type = joint_type(record->joint_type[e->joint]);
-        bool further = e->coordinate > 0 && e->coordinate < coordinates(record, e->joint);
-        snprintf(name, sizeof name, "%s%s%s.%s_limit", record->joint_name[e->joint],
-                 further ? "." : "", further ? lash_coordinate_name(type, e->coordinate) : "",
-                 e->part == LASH_PART_LOWER_LIMIT ? "lower" : "upper");
+    bool known = event->contact < 0 && event->joint >= 0 && event->joint < record->layout.joints;
+    if (known && event->part == LASH_PART_FRICTION)
+        snprintf(name, sizeof name, "%s.friction", record->joint_name[event->joint]);
+    if (known && (event->part == LASH_PART_LOWER_LIMIT || event->part == LASH_PART_UPPER_LIMIT)) {
+        LashJointType type = joint_type(record->joint_type[event->joint]);
+        bool further =
+            event->coordinate > 0 && event->coordinate < coordinates(record, event->joint);
+        snprintf(name, sizeof name, "%s%s%s.%s_limit", record->joint_name[event->joint],
+                 further ? "." : "", further ? lash_coordinate_name(type, event->coordinate) : "",
+                 event->part == LASH_PART_LOWER_LIMIT ? "lower" : "upper");
     }
     app_csv_print(file, name);
 }
@@ -240,17 +241,18 @@ static bool write_points(const LashRecord* record, FILE* file, LashError* error)
         good = count >= 0 && lash_record_read(record, LASH_SERIES_TIME, i, 1, &t, error) &&
                lash_record_read_points(record, i, point, capacity, error) == count;
         for (int k = 0; k < count && good; ++k) {
-            const LashRecordPoint* p = &point[k];
-            bool contact = p->contact >= 0 && p->contact < record->layout.contacts;
-            bool joint = p->joint >= 0 && p->joint < record->layout.joints;
+            const LashRecordPoint* record_point = &point[k];
+            bool contact =
+                record_point->contact >= 0 && record_point->contact < record->layout.contacts;
+            bool joint = record_point->joint >= 0 && record_point->joint < record->layout.joints;
             fprintf(file, "%.17g,", t);
-            const char* of = joint ? record->joint_name[p->joint] : "?";
-            app_csv_print(file, contact ? record->contact_name[p->contact] : of);
-            fprintf(file, ",%llu", (unsigned long long)p->id);
-            for (int c = 0; c < 3; ++c) fprintf(file, ",%.17g", p->point[c]);
-            for (int c = 0; c < 3; ++c) fprintf(file, ",%.17g", p->normal[c]);
-            fprintf(file, ",%.17g", p->gap);
-            for (int c = 0; c < 3; ++c) fprintf(file, ",%.17g", p->force[c]);
+            const char* of = joint ? record->joint_name[record_point->joint] : "?";
+            app_csv_print(file, contact ? record->contact_name[record_point->contact] : of);
+            fprintf(file, ",%llu", (unsigned long long)record_point->id);
+            for (int c = 0; c < 3; ++c) fprintf(file, ",%.17g", record_point->point[c]);
+            for (int c = 0; c < 3; ++c) fprintf(file, ",%.17g", record_point->normal[c]);
+            fprintf(file, ",%.17g", record_point->gap);
+            for (int c = 0; c < 3; ++c) fprintf(file, ",%.17g", record_point->force[c]);
             fputc('\n', file);
         }
     }
@@ -260,14 +262,14 @@ static bool write_points(const LashRecord* record, FILE* file, LashError* error)
 
 // ---- one function per format --------------------------------------------------------------------
 
-static bool export_csv(const LashRecord* record, const ExportOptions* o, int frames,
+static bool export_csv(const LashRecord* record, const ExportOptions* export_options, int frames,
                        LashError* error) {
     (void)frames;
     bool (*write)(const LashRecord*, FILE*, LashError*) = write_csv;
-    if (o->events) write = write_events;
-    if (o->points) write = write_points;
-    if (o->operands.count < 2) return write(record, stdout, error);
-    AppOutput* output = app_output_create(o->operands.item[1], error);
+    if (export_options->events) write = write_events;
+    if (export_options->points) write = write_points;
+    if (export_options->operands.count < 2) return write(record, stdout, error);
+    AppOutput* output = app_output_create(export_options->operands.item[1], error);
     if (output == NULL) return false;
     if (write(record, app_output_stream(output), error)) return app_output_finish(output, error);
     app_output_discard(output);
@@ -275,29 +277,30 @@ static bool export_csv(const LashRecord* record, const ExportOptions* o, int fra
 }
 
 // Formats that hold the scene: they need the model that is inside the result.
-static bool export_scene(const ExportOptions* o, int frames, ViewExport* write, LashError* error) {
+static bool export_scene(const ExportOptions* export_options, int frames, ViewExport* write,
+                         LashError* error) {
     AppSessionOptions none = {.step = NAN, .duration = NAN};
     ViewScene scene = {0};
-    ViewSource* source = view_source_open(o->operands.item[0], &none, error);
+    ViewSource* source = view_source_open(export_options->operands.item[0], &none, error);
     bool good = source != NULL &&
                 view_scene_create(&scene, view_source_model(source), view_source_mechanism(source),
                                   error) &&
-                write(source, &scene, o->operands.item[1], frames, error);
+                write(source, &scene, export_options->operands.item[1], frames, error);
     view_scene_destroy(&scene);
     view_source_close(source);
     return good;
 }
 
-static bool export_glb(const LashRecord* record, const ExportOptions* o, int frames,
+static bool export_glb(const LashRecord* record, const ExportOptions* export_options, int frames,
                        LashError* error) {
     (void)record;
-    return export_scene(o, frames, view_export_glb, error);
+    return export_scene(export_options, frames, view_export_glb, error);
 }
 
-static bool export_vtk(const LashRecord* record, const ExportOptions* o, int frames,
+static bool export_vtk(const LashRecord* record, const ExportOptions* export_options, int frames,
                        LashError* error) {
     (void)record;
-    return export_scene(o, frames, view_export_vtk, error);
+    return export_scene(export_options, frames, view_export_vtk, error);
 }
 
 typedef struct Format {
@@ -314,12 +317,12 @@ static const Format formats[FORMATS] = {
 };
 
 // The one that is asked for; NULL with error.
-static const Format* chosen_format(const ExportOptions* o, LashError* error) {
+static const Format* chosen_format(const ExportOptions* export_options, LashError* error) {
     const Format* format = NULL;
     int chosen = 0;
     for (int i = 0; i < FORMATS; ++i) {
-        chosen += o->format[i];
-        if (o->format[i]) format = &formats[i];
+        chosen += export_options->format[i];
+        if (export_options->format[i]) format = &formats[i];
     }
     if (chosen == 1) return format;
 #define X(option, ...) " --" #option
@@ -329,20 +332,21 @@ static const Format* chosen_format(const ExportOptions* o, LashError* error) {
     return NULL;
 }
 
-static bool check_options(const ExportOptions* o, const Format* format, LashError* error) {
-    bool file = o->operands.count > 1;
+static bool check_options(const ExportOptions* export_options, const Format* format,
+                          LashError* error) {
+    bool file = export_options->operands.count > 1;
     if (format == NULL) return false;
-    if (o->events && o->points)
+    if (export_options->events && export_options->points)
         return lash_error_set(error, LASH_ERROR_USAGE, "", "choose --events or --points, not both");
     if (format->needs_file && !file)
         return lash_error_set(error, LASH_ERROR_USAGE, "", "%s needs a FILE to write to",
                               format->option);
-    if (o->json && !file)
+    if (export_options->json && !file)
         return lash_error_set(error, LASH_ERROR_USAGE, "",
                               "--json needs a FILE to write the values to");
-    if (o->frames < 0)
+    if (export_options->frames < 0)
         return lash_error_set(error, LASH_ERROR_USAGE, "--frames",
-                              "expected a positive number, found %d", o->frames);
+                              "expected a positive number, found %d", export_options->frames);
     return true;
 }
 

@@ -11,43 +11,43 @@
 #include "core/math3.h"
 
 // The largest displacement by the projection, of the step that has just been added.
-static void add_shift(AppCounters* c, const LashStepInfo* info, const LashSim* sim) {
-    if (info->shift > c->shift) {
-        c->shift = info->shift;
-        c->shift_time = lash_sim_time(sim);
-        c->shift_body = info->shift_block;
+static void add_shift(AppCounters* counters, const LashStepInfo* info, const LashSim* sim) {
+    if (info->shift > counters->shift) {
+        counters->shift = info->shift;
+        counters->shift_time = lash_sim_time(sim);
+        counters->shift_body = info->shift_block;
     }
-    if (info->shift > c->frame_shift) {
-        c->frame_shift = info->shift;
-        c->frame_shift_body = info->shift_block;
+    if (info->shift > counters->frame_shift) {
+        counters->frame_shift = info->shift;
+        counters->frame_shift_body = info->shift_block;
     }
 }
 
-void app_counters_add(AppCounters* c, const LashStepInfo* info, const LashSim* sim) {
+void app_counters_add(AppCounters* counters, const LashStepInfo* info, const LashSim* sim) {
     int events = 0;
     const LashEvent* event = lash_sim_events(sim, &events);
-    for (int i = 0; i < events; ++i) c->impacts += event[i].kind == LASH_EVENT_IMPACT;
-    ++c->steps;
-    c->substeps += info->substeps;
-    c->substepped += info->substeps > 1;
-    c->newton += info->newton;
-    c->projection += info->projection;
-    c->index_set += info->index_set;
-    c->solver += info->solver;
-    if (info->newton > c->newton_max) c->newton_max = info->newton;
-    if (info->projection > c->projection_max) c->projection_max = info->projection;
-    if (info->index_set > c->index_set_max) c->index_set_max = info->index_set;
-    if (info->solver > c->solver_max) c->solver_max = info->solver;
-    c->contacts = info->contacts;
-    c->opening += info->opening;
-    if (info->contacts > c->contacts_max) c->contacts_max = info->contacts;
-    c->position = worse(c->position, info->position_error);
-    c->velocity = worse(c->velocity, info->velocity_error);
-    c->penetration = worse(c->penetration, info->penetration);
-    c->frame_position = worse(c->frame_position, info->position_error);
-    c->frame_velocity = worse(c->frame_velocity, info->velocity_error);
-    c->frame_penetration = worse(c->frame_penetration, info->penetration);
-    add_shift(c, info, sim);
+    for (int i = 0; i < events; ++i) counters->impacts += event[i].kind == LASH_EVENT_IMPACT;
+    ++counters->steps;
+    counters->substeps += info->substeps;
+    counters->substepped += info->substeps > 1;
+    counters->newton += info->newton;
+    counters->projection += info->projection;
+    counters->index_set += info->index_set;
+    counters->solver += info->solver;
+    if (info->newton > counters->newton_max) counters->newton_max = info->newton;
+    if (info->projection > counters->projection_max) counters->projection_max = info->projection;
+    if (info->index_set > counters->index_set_max) counters->index_set_max = info->index_set;
+    if (info->solver > counters->solver_max) counters->solver_max = info->solver;
+    counters->contacts = info->contacts;
+    counters->opening += info->opening;
+    if (info->contacts > counters->contacts_max) counters->contacts_max = info->contacts;
+    counters->position = worse(counters->position, info->position_error);
+    counters->velocity = worse(counters->velocity, info->velocity_error);
+    counters->penetration = worse(counters->penetration, info->penetration);
+    counters->frame_position = worse(counters->frame_position, info->position_error);
+    counters->frame_velocity = worse(counters->frame_velocity, info->velocity_error);
+    counters->frame_penetration = worse(counters->frame_penetration, info->penetration);
+    add_shift(counters, info, sim);
 }
 
 static void copy_state(const double* q, const double* v, const LashRecordLayout* layout,
@@ -126,56 +126,60 @@ static bool crosses(const LashModelOutput* output, double before, double now) {
     return output->direction == 1 ? up : down;
 }
 
-void app_statistic_add(AppStatistic* s, const LashModelOutput* output, double time, double value) {
+void app_statistic_add(AppStatistic* statistic, const LashModelOutput* output, double time,
+                       double value) {
     bool impulsive = lash_quantity_is(output->kind, IMPULSIVE);
-    if (!s->filled) {
-        *s = (AppStatistic){.filled = true,
-                            .time = time,
-                            .value = value,
-                            .start = time,
-                            .least = value,
-                            .largest = value,
-                            .crossing = NAN};
+    if (!statistic->filled) {
+        *statistic = (AppStatistic){.filled = true,
+                                    .time = time,
+                                    .value = value,
+                                    .start = time,
+                                    .least = value,
+                                    .largest = value,
+                                    .crossing = NAN};
         if (impulsive) { // no value at the start: the first step stands for itself
-            s->least = INFINITY;
-            s->largest = -INFINITY;
+            statistic->least = INFINITY;
+            statistic->largest = -INFINITY;
         }
         return;
     }
-    double dt = time - s->time;
+    double dt = time - statistic->time;
     if (lash_quantity_is(output->kind, IS_TIME_OF)) { // not a number: never, so far
-        s->least = fmin(s->least, value);
-        s->largest = fmax(s->largest, value);
+        statistic->least = fmin(statistic->least, value);
+        statistic->largest = fmax(statistic->largest, value);
     } else {
-        s->least = -worse(-s->least, -value);
-        s->largest = worse(s->largest, value);
+        statistic->least = -worse(-statistic->least, -value);
+        statistic->largest = worse(statistic->largest, value);
     }
-    s->sum += impulsive ? dt * value : 0.5 * dt * (s->value + value);
-    s->square += impulsive ? dt * value * value : 0.5 * dt * (s->value * s->value + value * value);
-    if (isnan(s->crossing) && crosses(output, s->value, value)) {
-        s->crossing = s->time + dt * (output->level_si - s->value) / (value - s->value);
+    statistic->sum += impulsive ? dt * value : 0.5 * dt * (statistic->value + value);
+    statistic->square += impulsive
+                             ? dt * value * value
+                             : 0.5 * dt * (statistic->value * statistic->value + value * value);
+    if (isnan(statistic->crossing) && crosses(output, statistic->value, value)) {
+        statistic->crossing = statistic->time + dt * (output->level_si - statistic->value) /
+                                                    (value - statistic->value);
     }
-    s->time = time;
-    s->value = value;
+    statistic->time = time;
+    statistic->value = value;
 }
 
-double app_statistic_result(const AppStatistic* s, const LashModelOutput* output) {
-    double span = s->time - s->start;
+double app_statistic_result(const AppStatistic* statistic, const LashModelOutput* output) {
+    double span = statistic->time - statistic->start;
     switch ((LashModelWhen)output->when) {
         case LASH_WHEN_FINAL:
-            return s->value;
+            return statistic->value;
         case LASH_WHEN_MAX:
-            return s->largest;
+            return statistic->largest;
         case LASH_WHEN_MIN:
-            return s->least;
+            return statistic->least;
         case LASH_WHEN_MEAN:
-            return span > 0 ? s->sum / span : s->value;
+            return span > 0 ? statistic->sum / span : statistic->value;
         case LASH_WHEN_RMS:
-            return span > 0 ? sqrt(s->square / span) : fabs(s->value);
+            return span > 0 ? sqrt(statistic->square / span) : fabs(statistic->value);
         case LASH_WHEN_INTEGRAL:
-            return s->sum;
+            return statistic->sum;
         case LASH_WHEN_FIRST_CROSSING:
-            return s->crossing;
+            return statistic->crossing;
     }
     return NAN;
 }

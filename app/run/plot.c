@@ -113,42 +113,44 @@ static double near_page(double place) {
     return fmin(fmax(place, -9999), 9999);
 }
 
-static double page_x(const Frame* f, double x) {
-    return near_page(f->x0 + (x - f->x.low) / (f->x.high - f->x.low) * (f->x1 - f->x0));
+static double page_x(const Frame* frame, double x) {
+    return near_page(frame->x0 +
+                     (x - frame->x.low) / (frame->x.high - frame->x.low) * (frame->x1 - frame->x0));
 }
 
-static double page_y(const Frame* f, double y) {
-    return near_page(f->y0 + (y - f->y.low) / (f->y.high - f->y.low) * (f->y1 - f->y0));
+static double page_y(const Frame* frame, double y) {
+    return near_page(frame->y0 +
+                     (y - frame->y.low) / (frame->y.high - frame->y.low) * (frame->y1 - frame->y0));
 }
 
-static void draw_grid(FILE* file, const Frame* f, bool labels_below) {
+static void draw_grid(FILE* file, const Frame* frame, bool labels_below) {
     char label[48];
-    for (double k = ceil(f->y.low / f->y.step - 1e-9);
-         k * f->y.step <= f->y.high + 1e-9 * f->y.step; ++k) {
-        double y = page_y(f, k * f->y.step);
+    for (double k = ceil(frame->y.low / frame->y.step - 1e-9);
+         k * frame->y.step <= frame->y.high + 1e-9 * frame->y.step; ++k) {
+        double y = page_y(frame, k * frame->y.step);
         bool zero = k == 0;
-        fprintf(file, "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='%s'/>\n", f->x0, y,
-                f->x1, y, zero ? "#adb5bd" : "#e9ecef");
-        tick_label(label, sizeof label, &f->y, k * f->y.step);
-        fprintf(file, "<text x='%.1f' y='%.1f' text-anchor='end'>%s</text>\n", f->x0 - 9, y + 4,
+        fprintf(file, "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='%s'/>\n", frame->x0, y,
+                frame->x1, y, zero ? "#adb5bd" : "#e9ecef");
+        tick_label(label, sizeof label, &frame->y, k * frame->y.step);
+        fprintf(file, "<text x='%.1f' y='%.1f' text-anchor='end'>%s</text>\n", frame->x0 - 9, y + 4,
                 label);
     }
-    for (double k = ceil(f->x.low / f->x.step - 1e-9);
-         k * f->x.step <= f->x.high + 1e-9 * f->x.step; ++k) {
-        double x = page_x(f, k * f->x.step);
+    for (double k = ceil(frame->x.low / frame->x.step - 1e-9);
+         k * frame->x.step <= frame->x.high + 1e-9 * frame->x.step; ++k) {
+        double x = page_x(frame, k * frame->x.step);
         fprintf(file, "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='#f1f3f5'/>\n", x,
-                f->y0, x, f->y1);
+                frame->y0, x, frame->y1);
         if (!labels_below) continue;
-        tick_label(label, sizeof label, &f->x, k * f->x.step);
-        fprintf(file, "<text x='%.1f' y='%.1f' text-anchor='middle'>%s</text>\n", x, f->y0 + 19,
+        tick_label(label, sizeof label, &frame->x, k * frame->x.step);
+        fprintf(file, "<text x='%.1f' y='%.1f' text-anchor='middle'>%s</text>\n", x, frame->y0 + 19,
                 label);
     }
-    fprintf(file, "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='#868e96'/>\n", f->x0,
-            f->y0, f->x1, f->y0);
+    fprintf(file, "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='#868e96'/>\n", frame->x0,
+            frame->y0, frame->x1, frame->y0);
 }
 
 // Points of one pixel column that matter: first, least, largest, last, in time order.
-static void draw_column(FILE* file, const Frame* f, const double* x, const double* y, int first,
+static void draw_column(FILE* file, const Frame* frame, const double* x, const double* y, int first,
                         int last) {
     int least = first, largest = first;
     for (int i = first; i <= last; ++i) {
@@ -159,11 +161,11 @@ static void draw_column(FILE* file, const Frame* f, const double* x, const doubl
     int keep[4] = {first, early, late, last};
     for (int k = 0; k < 4; ++k) {
         if (k > 0 && keep[k] == keep[k - 1]) continue;
-        fprintf(file, "%.2f,%.2f ", page_x(f, x[keep[k]]), page_y(f, y[keep[k]]));
+        fprintf(file, "%.2f,%.2f ", page_x(frame, x[keep[k]]), page_y(frame, y[keep[k]]));
     }
 }
 
-static void draw_series(FILE* file, const Frame* f, const AppPlot* plot, const double* y,
+static void draw_series(FILE* file, const Frame* frame, const AppPlot* plot, const double* y,
                         const char* color) {
     int i = 0;
     while (i < plot->points) {
@@ -174,12 +176,12 @@ static void draw_series(FILE* file, const Frame* f, const AppPlot* plot, const d
             "<polyline fill='none' stroke='%s' stroke-width='1.6' stroke-linejoin='round' points='",
             color);
         while (i < plot->points && isfinite(y[i])) {
-            int last = i, column = (int)(2 * page_x(f, plot->x[i]));
+            int last = i, column = (int)(2 * page_x(frame, plot->x[i]));
             while (last + 1 < plot->points && isfinite(y[last + 1]) &&
-                   (int)(2 * page_x(f, plot->x[last + 1])) == column) {
+                   (int)(2 * page_x(frame, plot->x[last + 1])) == column) {
                 ++last;
             }
-            draw_column(file, f, plot->x, y, i, last);
+            draw_column(file, frame, plot->x, y, i, last);
             i = last + 1;
         }
         fputs("'/>\n", file);
@@ -187,30 +189,30 @@ static void draw_series(FILE* file, const Frame* f, const AppPlot* plot, const d
 }
 
 // Unit above the axis on the left, names with their colours beside it on the right.
-static void draw_panel_head(FILE* file, const Frame* f, const AppPlotPanel* panel) {
-    fprintf(file, "<text x='%.1f' y='%.1f' text-anchor='end' fill='#495057'>", f->x0 - 9,
-            f->y1 - 12);
-    if (f->y.exponent != 0) {
-        print_exponent(file, f->y.exponent);
+static void draw_panel_head(FILE* file, const Frame* frame, const AppPlotPanel* panel) {
+    fprintf(file, "<text x='%.1f' y='%.1f' text-anchor='end' fill='#495057'>", frame->x0 - 9,
+            frame->y1 - 12);
+    if (frame->y.exponent != 0) {
+        print_exponent(file, frame->y.exponent);
         fputc(' ', file);
     }
     print_escaped(file, panel->unit);
     fputs("</text>\n", file);
-    double x = f->x0;
+    double x = frame->x0;
     for (int i = 0; i < panel->series; ++i) {
         double space = 22 + 6.7 * (double)strlen(panel->item[i].name);
-        if (x + space > f->x1 + right) break; // no room: the line stays unnamed
+        if (x + space > frame->x1 + right) break; // no room: the line stays unnamed
         fprintf(file,
                 "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='%s' stroke-width='3'/>\n", x,
-                f->y1 - 16, x + 16, f->y1 - 16, palette[i]);
-        fprintf(file, "<text x='%.1f' y='%.1f' fill='#212529'>", x + 22, f->y1 - 12);
+                frame->y1 - 16, x + 16, frame->y1 - 16, palette[i]);
+        fprintf(file, "<text x='%.1f' y='%.1f' fill='#212529'>", x + 22, frame->y1 - 12);
         print_escaped(file, panel->item[i].name);
         fputs("</text>\n", file);
         x += space + 22;
     }
 }
 
-static void draw_panel(FILE* file, const AppPlot* plot, int index, const Axis* x) {
+static void draw_panel(FILE* file, const AppPlot* plot, int index, const Axis* axis) {
     const AppPlotPanel* panel = &plot->panel[index];
     double low = INFINITY, high = -INFINITY;
     for (int s = 0; s < panel->series; ++s) {
@@ -221,7 +223,7 @@ static void draw_panel(FILE* file, const AppPlot* plot, int index, const Axis* x
         }
     }
     double y1 = top + 24 + index * (panel_height + panel_gap);
-    Frame f = {*x, make_axis(low, high, 5, true), left, width - right, y1 + panel_height, y1};
+    Frame f = {*axis, make_axis(low, high, 5, true), left, width - right, y1 + panel_height, y1};
     draw_grid(file, &f, index == plot->panels - 1);
     for (int s = 0; s < panel->series; ++s)
         draw_series(file, &f, plot, panel->item[s].y, palette[s]);

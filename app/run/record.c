@@ -149,17 +149,18 @@ static size_t row_bytes(const LashRecordLayout* layout, const Question* question
     return 0;
 }
 
-static bool read_rows(RecordFile* file, const LashRecordLayout* layout, const Question* q,
+static bool read_rows(RecordFile* file, const LashRecordLayout* layout, const Question* question,
                       void* rows, LashError* error) {
-    switch ((Ask)q->ask) {
+    switch ((Ask)question->ask) {
         case ASK_SERIES:
-            return record_file_series(file, (LashSeries)q->series, q->first, q->count, rows, error);
+            return record_file_series(file, (LashSeries)question->series, question->first,
+                                      question->count, rows, error);
         case ASK_FRAME:
-            return read_frame(file, layout, q->first, rows, error);
+            return read_frame(file, layout, question->first, rows, error);
         case ASK_EVENTS:
-            return record_file_events(file, q->first, q->count, rows, error);
+            return record_file_events(file, question->first, question->count, rows, error);
         case ASK_POINTS:
-            return record_file_points(file, q->first, q->count, rows, error);
+            return record_file_points(file, question->first, question->count, rows, error);
     }
     return false;
 }

@@ -40,17 +40,18 @@ static bool link_is_hard(hid_t file, const char* path) {
 }
 
 // Every step of a path, which is a name or group/name, is a link to an object of this very file.
-static bool links_are_hard(RecordFile* f, const char* path) {
+static bool links_are_hard(RecordFile* record_file, const char* path) {
     const char* slash = strchr(path, '/');
     size_t length = slash != NULL ? (size_t)(slash - path) : 0;
-    if (length >= sizeof f->group) return false;
-    if (length > 0 && (strncmp(path, f->group, length) != 0 || f->group[length] != '\0')) {
-        char group[sizeof f->group] = {0};
+    if (length >= sizeof record_file->group) return false;
+    if (length > 0 &&
+        (strncmp(path, record_file->group, length) != 0 || record_file->group[length] != '\0')) {
+        char group[sizeof record_file->group] = {0};
         memcpy(group, path, length);
-        if (!link_is_hard(f->file, group)) return false;
-        memcpy(f->group, group, sizeof group);
+        if (!link_is_hard(record_file->file, group)) return false;
+        memcpy(record_file->group, group, sizeof group);
     }
-    return link_is_hard(f->file, path);
+    return link_is_hard(record_file->file, path);
 }
 
 // Stored plainly, in this file: no filter, no other file. chunk[3] gets the shape of its chunks,
@@ -76,9 +77,9 @@ static bool chunks_are_ours(const hsize_t* chunk, int rank, const hsize_t* shape
 }
 
 // The dataset at path, or -1; chunk[3] gets the shape of its chunks.
-static hid_t open_data(RecordFile* f, const char* path, hsize_t* chunk) {
-    if (!links_are_hard(f, path)) return -1;
-    hid_t data = H5Dopen2(f->file, path, H5P_DEFAULT);
+static hid_t open_data(RecordFile* record_file, const char* path, hsize_t* chunk) {
+    if (!links_are_hard(record_file, path)) return -1;
+    hid_t data = H5Dopen2(record_file->file, path, H5P_DEFAULT);
     if (data < 0) return -1;
     if (storage_is_plain(data, chunk)) return data;
     H5Dclose(data);
@@ -125,14 +126,14 @@ static char* read_attribute(hid_t object, const char* name) {
     return text;
 }
 
-static char* read_text(RecordFile* f, const char* path) {
+static char* read_text(RecordFile* file, const char* path) {
     hsize_t shape[3], chunk[3];
     char* text = NULL;
-    hid_t data = open_data(f, path, chunk);
+    hid_t data = open_data(file, path, chunk);
     if (data < 0) return NULL;
     hid_t type = H5Dget_type(data);
     size_t bytes = text_bytes(type);
-    if (bytes > 0 && bytes <= f->bytes && extent(H5Dget_space(data), shape) == 0) {
+    if (bytes > 0 && bytes <= file->bytes && extent(H5Dget_space(data), shape) == 0) {
         text = lash_alloc(bytes + 1);
         if (H5Dread(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) < 0) {
             lash_free(text);
@@ -150,18 +151,18 @@ static void free_list(char** list, int count) {
 }
 
 // The list of names at path; *count is 0 where there is none, -1: damaged.
-static char** read_names(RecordFile* f, const char* path, int* count) {
+static char** read_names(RecordFile* record_file, const char* path, int* count) {
     hsize_t shape[3] = {0}, chunk[3];
     char** name = NULL;
     *count = 0;
-    if (H5Lexists(f->file, path, H5P_DEFAULT) <= 0) return NULL;
+    if (H5Lexists(record_file->file, path, H5P_DEFAULT) <= 0) return NULL;
     *count = -1;
-    hid_t data = open_data(f, path, chunk);
+    hid_t data = open_data(record_file, path, chunk);
     if (data < 0) return NULL;
     hid_t type = H5Dget_type(data);
     bool good = text_bytes(type) == RECORD_NAME_BYTES && extent(H5Dget_space(data), shape) == 1 &&
                 shape[0] >= 1 && shape[0] <= MOST_NAMES &&
-                shape[0] * RECORD_NAME_BYTES <= f->bytes &&
+                shape[0] * RECORD_NAME_BYTES <= record_file->bytes &&
                 H5Dget_storage_size(data) == shape[0] * RECORD_NAME_BYTES;
     char* text = good ? lash_alloc((size_t)shape[0] * RECORD_NAME_BYTES) : NULL;
     if (good && H5Dread(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0) {
@@ -179,11 +180,12 @@ static char** read_names(RecordFile* f, const char* path, int* count) {
 }
 
 // One number of exactly this type: a dataset, or an attribute of the file.
-static bool read_number(RecordFile* f, const char* path, bool attribute, hid_t stored, hid_t memory,
-                        void* number) {
+static bool read_number(RecordFile* record_file, const char* path, bool attribute, hid_t stored,
+                        hid_t memory, void* number) {
     hsize_t shape[3], chunk[3];
-    if (attribute && H5Aexists(f->file, path) <= 0) return false;
-    hid_t item = attribute ? H5Aopen(f->file, path, H5P_DEFAULT) : open_data(f, path, chunk);
+    if (attribute && H5Aexists(record_file->file, path) <= 0) return false;
+    hid_t item = attribute ? H5Aopen(record_file->file, path, H5P_DEFAULT)
+                           : open_data(record_file, path, chunk);
     if (item < 0) return false;
     hid_t type = attribute ? H5Aget_type(item) : H5Dget_type(item);
     hid_t space = attribute ? H5Aget_space(item) : H5Dget_space(item);
@@ -200,22 +202,22 @@ static bool read_number(RecordFile* f, const char* path, bool attribute, hid_t s
 }
 
 // Rows that the file has bytes for, -1: it declares more than it could hold.
-static int64_t stored_rows(const RecordFile* f, hid_t data, hsize_t rows, size_t row_bytes) {
-    if (rows > f->bytes / row_bytes) return -1;
+static int64_t stored_rows(const RecordFile* file, hid_t data, hsize_t rows, size_t row_bytes) {
+    if (rows > file->bytes / row_bytes) return -1;
     hsize_t stored = H5Dget_storage_size(data) / row_bytes;
     return (int64_t)(stored < rows ? stored : rows);
 }
 
 // Opens a series and checks its type and shape; returns its frames, -1: damaged.
-static int64_t open_series(RecordFile* f, int s, LashError* error) {
+static int64_t open_series(RecordFile* file, int s, LashError* error) {
     hsize_t expected[3] = {0}, shape[3] = {0}, chunk[3];
-    int rank = record_series_shape(&f->layout, s, expected);
-    hid_t data = open_data(f, record_spec[s].path, chunk);
+    int rank = record_series_shape(&file->layout, s, expected);
+    hid_t data = open_data(file, record_spec[s].path, chunk);
     if (data < 0) {
         fail(error, record_spec[s].path, "expected a plain dataset");
         return -1;
     }
-    f->data[s] = data;
+    file->data[s] = data;
     hid_t type = H5Dget_type(data);
     bool good = type >= 0 && H5Tequal(type, record_series_type(s)) > 0;
     if (type >= 0) H5Tclose(type);
@@ -231,20 +233,21 @@ static int64_t open_series(RecordFile* f, int s, LashError* error) {
         fail(error, record_spec[s].path, "its shape is not that of the names");
         return -1;
     }
-    int64_t rows = stored_rows(f, data, shape[0], (size_t)f->layout.width[s] * sizeof(double));
+    int64_t rows =
+        stored_rows(file, data, shape[0], (size_t)file->layout.width[s] * sizeof(double));
     if (rows < 0)
         lash_error_set(error, LASH_ERROR_IO, record_spec[s].path,
                        "%llu frames are declared in a file of %llu bytes; this result is damaged",
-                       (unsigned long long)shape[0], (unsigned long long)f->bytes);
+                       (unsigned long long)shape[0], (unsigned long long)file->bytes);
     return rows;
 }
 
 // Frames that all series have, and whose time was written.
-static bool count_frames(RecordFile* f, LashRecord* head, LashError* error) {
+static bool count_frames(RecordFile* file, LashRecord* head, LashError* error) {
     int64_t frames = INT64_MAX;
     for (int s = 0; s < LASH_SERIES_COUNT; ++s) {
-        if (f->layout.width[s] == 0) continue;
-        int64_t rows = open_series(f, s, error);
+        if (file->layout.width[s] == 0) continue;
+        int64_t rows = open_series(file, s, error);
         if (rows < 0) return false;
         if (rows < frames) frames = rows;
     }
@@ -253,7 +256,7 @@ static bool count_frames(RecordFile* f, LashRecord* head, LashError* error) {
     while (frames > 0) {
         if (held == 0) {
             held = frames < TIMES_AT_ONCE ? frames : TIMES_AT_ONCE;
-            if (!record_file_series(f, LASH_SERIES_TIME, frames - held, held, time, error))
+            if (!record_file_series(file, LASH_SERIES_TIME, frames - held, held, time, error))
                 return false;
         }
         if (!isnan(time[held - 1])) break;
@@ -283,17 +286,17 @@ static bool members_are_ours(hid_t type, hid_t ours) {
 }
 
 // Opens a table, whose row type is closed; returns its number of rows, -1: damaged.
-static int64_t open_table(RecordFile* f, const char* name, hid_t ours, hid_t* handle,
+static int64_t open_table(RecordFile* file, const char* name, hid_t ours, hid_t* handle,
                           LashError* error) {
     hsize_t shape[3] = {0}, chunk[3];
     int64_t rows = -1;
-    hid_t data = open_data(f, name, chunk), type = -1;
+    hid_t data = open_data(file, name, chunk), type = -1;
     if (data >= 0) {
         *handle = data;
         type = H5Dget_type(data);
         if (members_are_ours(type, ours) && extent(H5Dget_space(data), shape) == 1 &&
             chunks_are_ours(chunk, 1, shape, RECORD_TABLE_BATCH))
-            rows = stored_rows(f, data, shape[0], H5Tget_size(type));
+            rows = stored_rows(file, data, shape[0], H5Tget_size(type));
     }
     if (type >= 0) H5Tclose(type);
     H5Tclose(ours);
@@ -302,15 +305,16 @@ static int64_t open_table(RecordFile* f, const char* name, hid_t ours, hid_t* ha
 }
 
 // Events whose step has a length: a kill may leave the last ones unwritten, that is zero.
-static bool count_events(RecordFile* f, LashRecord* head, LashError* error) {
+static bool count_events(RecordFile* file, LashRecord* head, LashError* error) {
     enum { AT_ONCE = 256 };
     LashRecordEvent last[AT_ONCE];
-    int64_t events = open_table(f, "events", record_event_type(), &f->events, error), held = 0;
+    int64_t events = open_table(file, "events", record_event_type(), &file->events, error),
+            held = 0;
     if (events < 0) return false;
     while (events > 0) {
         if (held == 0) {
             held = events < AT_ONCE ? events : AT_ONCE;
-            if (!record_file_events(f, events - held, held, last, error)) return false;
+            if (!record_file_events(file, events - held, held, last, error)) return false;
         }
         if (last[held - 1].h > 0) break;
         --held;
@@ -321,14 +325,14 @@ static bool count_events(RecordFile* f, LashRecord* head, LashError* error) {
 }
 
 // Contact points of the frames that count; a frame whose points are missing does not count.
-static bool count_points(RecordFile* f, LashRecord* head, LashError* error) {
-    int64_t rows = open_table(f, "points", record_point_type(), &f->points, error), held = 0;
+static bool count_points(RecordFile* file, LashRecord* head, LashError* error) {
+    int64_t rows = open_table(file, "points", record_point_type(), &file->points, error), held = 0;
     double end[TIMES_AT_ONCE];
     if (rows < 0) return false;
     while (head->frames > 0) {
         if (held == 0) {
             held = head->frames < TIMES_AT_ONCE ? head->frames : TIMES_AT_ONCE;
-            if (!record_file_series(f, LASH_SERIES_POINTS_END, head->frames - held, held, end,
+            if (!record_file_series(file, LASH_SERIES_POINTS_END, head->frames - held, held, end,
                                     error))
                 return false;
         }
@@ -343,15 +347,15 @@ static bool count_points(RecordFile* f, LashRecord* head, LashError* error) {
     return true;
 }
 
-static bool read_lists(RecordFile* f, LashRecord* head, LashError* error) {
+static bool read_lists(RecordFile* file, LashRecord* head, LashError* error) {
     int bodies, joints, types, contacts;
-    head->body_name = read_names(f, "bodies/name", &bodies);
+    head->body_name = read_names(file, "bodies/name", &bodies);
     head->layout.bodies = bodies > 0 ? bodies : 0;
-    head->joint_name = read_names(f, "joints/name", &joints);
+    head->joint_name = read_names(file, "joints/name", &joints);
     head->layout.joints = joints > 0 ? joints : 0;
-    head->contact_name = read_names(f, "contacts/name", &contacts);
+    head->contact_name = read_names(file, "contacts/name", &contacts);
     head->layout.contacts = contacts > 0 ? contacts : 0;
-    head->joint_type = read_names(f, "joints/type", &types);
+    head->joint_type = read_names(file, "joints/type", &types);
     if (types != joints) { // one of the lists is damaged
         free_list(head->joint_type, types);
         head->joint_type = NULL;
@@ -361,31 +365,31 @@ static bool read_lists(RecordFile* f, LashRecord* head, LashError* error) {
     if (joints < 0) return fail(error, "joints/name", "expected names of 64 bytes");
     if (contacts < 0) return fail(error, "contacts/name", "expected names of 64 bytes");
     head->layout = lash_record_layout(bodies, joints, contacts);
-    f->layout = head->layout;
+    file->layout = head->layout;
     return true;
 }
 
-static bool read_head(RecordFile* f, LashRecord* head, LashError* error) {
-    char* format = read_attribute(f->file, "format");
+static bool read_head(RecordFile* record_file, LashRecord* head, LashError* error) {
+    char* format = read_attribute(record_file->file, "format");
     bool good = format != NULL && strcmp(format, "lash-result/2") == 0;
     lash_free(format);
     if (!good) return fail(error, "format", "expected \"lash-result/2\"");
-    head->version = read_attribute(f->file, "version");
-    head->model_file = read_attribute(f->file, "model_file");
-    head->scheme = read_attribute(f->file, "scheme");
-    head->model_text = read_text(f, "model");
-    head->options = read_text(f, "options");
+    head->version = read_attribute(record_file->file, "version");
+    head->model_file = read_attribute(record_file->file, "model_file");
+    head->scheme = read_attribute(record_file->file, "scheme");
+    head->model_text = read_text(record_file, "model");
+    head->options = read_text(record_file, "options");
     if (head->version == NULL || head->model_file == NULL || head->scheme == NULL)
         return fail(error, "version, model_file, scheme", "expected texts");
     if (head->model_text == NULL) return fail(error, "model", "expected a text");
     if (head->options == NULL) return fail(error, "options", "expected a text");
-    if (!read_number(f, "step", true, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &head->step))
+    if (!read_number(record_file, "step", true, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &head->step))
         return fail(error, "step", "expected one floating-point number of 8 bytes");
     int32_t complete = 0;
-    if (!read_number(f, "complete", false, H5T_STD_I32LE, H5T_NATIVE_INT32, &complete))
+    if (!read_number(record_file, "complete", false, H5T_STD_I32LE, H5T_NATIVE_INT32, &complete))
         return fail(error, "complete", "expected one whole number of 4 bytes");
     head->complete = complete == 1;
-    return read_lists(f, head, error);
+    return read_lists(record_file, head, error);
 }
 
 // A file that was closed opens plainly; one of a killed or running writer only as a follower.
@@ -427,29 +431,31 @@ RecordFile* record_file_open(int descriptor, const void* image, size_t bytes, La
         fail(error, "", "");
         return NULL;
     }
-    RecordFile* f = lash_alloc(sizeof *f);
-    f->bytes = bytes;
-    f->file = open_file(descriptor, image, bytes);
-    f->transfer = record_transfer();
-    bool good = f->file >= 0 ? read_head(f, head, error) && count_frames(f, head, error) &&
-                                   count_events(f, head, error) && count_points(f, head, error)
-                             : fail(error, "", "");
-    if (good) return f;
-    record_file_close(f);
+    RecordFile* record_file = lash_alloc(sizeof *record_file);
+    record_file->bytes = bytes;
+    record_file->file = open_file(descriptor, image, bytes);
+    record_file->transfer = record_transfer();
+    bool good = record_file->file >= 0 ? read_head(record_file, head, error) &&
+                                             count_frames(record_file, head, error) &&
+                                             count_events(record_file, head, error) &&
+                                             count_points(record_file, head, error)
+                                       : fail(error, "", "");
+    if (good) return record_file;
+    record_file_close(record_file);
     record_head_free(head);
     return NULL;
 }
 
-void record_file_close(RecordFile* f) {
-    if (f == NULL) return;
+void record_file_close(RecordFile* record_file) {
+    if (record_file == NULL) return;
     for (int s = 0; s < LASH_SERIES_COUNT; ++s) {
-        if (f->data[s] > 0) H5Dclose(f->data[s]);
+        if (record_file->data[s] > 0) H5Dclose(record_file->data[s]);
     }
-    if (f->events > 0) H5Dclose(f->events);
-    if (f->points > 0) H5Dclose(f->points);
-    if (f->transfer > 0) H5Pclose(f->transfer);
-    if (f->file > 0) H5Fclose(f->file);
-    lash_free(f);
+    if (record_file->events > 0) H5Dclose(record_file->events);
+    if (record_file->points > 0) H5Dclose(record_file->points);
+    if (record_file->transfer > 0) H5Pclose(record_file->transfer);
+    if (record_file->file > 0) H5Fclose(record_file->file);
+    lash_free(record_file);
 }
 
 void record_head_free(LashRecord* head) {
@@ -465,47 +471,47 @@ void record_head_free(LashRecord* head) {
     *head = (LashRecord){0};
 }
 
-bool record_file_series(RecordFile* f, LashSeries series, int64_t first, int64_t count,
+bool record_file_series(RecordFile* file, LashSeries series, int64_t first, int64_t count,
                         double* values, LashError* error) {
-    if (f->layout.width[series] == 0 || count == 0) return true;
+    if (file->layout.width[series] == 0 || count == 0) return true;
     hsize_t start[3] = {(hsize_t)first, 0, 0}, size[3] = {0};
-    int rank = record_series_shape(&f->layout, (int)series, size);
+    int rank = record_series_shape(&file->layout, (int)series, size);
     size[0] = (hsize_t)count;
-    hid_t data = f->data[series];
+    hid_t data = file->data[series];
     hid_t space = H5Dget_space(data), memory = H5Screate_simple(rank, size, NULL);
     bool good = space >= 0 && memory >= 0 &&
                 H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0 &&
-                H5Dread(data, H5T_NATIVE_DOUBLE, memory, space, f->transfer, values) >= 0;
+                H5Dread(data, H5T_NATIVE_DOUBLE, memory, space, file->transfer, values) >= 0;
     if (memory >= 0) H5Sclose(memory);
     if (space >= 0) H5Sclose(space);
     return good || fail(error, record_spec[series].path, "");
 }
 
-static bool read_table(const RecordFile* f, hid_t data, hid_t type, int64_t first, int64_t count,
+static bool read_table(const RecordFile* file, hid_t data, hid_t type, int64_t first, int64_t count,
                        void* rows) {
     hsize_t start = (hsize_t)first, size = (hsize_t)count;
     hid_t space = H5Dget_space(data), memory = H5Screate_simple(1, &size, NULL);
     bool good = space >= 0 && memory >= 0 &&
                 H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &size, NULL) >= 0 &&
-                H5Dread(data, type, memory, space, f->transfer, rows) >= 0;
+                H5Dread(data, type, memory, space, file->transfer, rows) >= 0;
     if (memory >= 0) H5Sclose(memory);
     if (space >= 0) H5Sclose(space);
     H5Tclose(type);
     return good;
 }
 
-bool record_file_events(RecordFile* f, int64_t first, int64_t count, LashRecordEvent* events,
+bool record_file_events(RecordFile* file, int64_t first, int64_t count, LashRecordEvent* events,
                         LashError* error) {
     if (count == 0) return true;
     memset(events, 0, (size_t)count * sizeof *events);
-    return read_table(f, f->events, record_event_type(), first, count, events) ||
+    return read_table(file, file->events, record_event_type(), first, count, events) ||
            fail(error, "events", "");
 }
 
-bool record_file_points(RecordFile* f, int64_t first, int64_t count, LashRecordPoint* points,
+bool record_file_points(RecordFile* file, int64_t first, int64_t count, LashRecordPoint* points,
                         LashError* error) {
     if (count == 0) return true;
     memset(points, 0, (size_t)count * sizeof *points);
-    return read_table(f, f->points, record_point_type(), first, count, points) ||
+    return read_table(file, file->points, record_point_type(), first, count, points) ||
            fail(error, "points", "");
 }

@@ -107,16 +107,20 @@ static void prepare_plot(Run* run) {
 }
 
 static bool prepare(Run* run, LashError* error) {
-    const RunOptions* o = run->options;
-    AppSessionOptions session = {o->set.item,  o->set.count, o->scheme,
-                                 o->direction, o->step,      o->duration};
-    if (!app_session_open(&run->session, o->operands.item[0], &session, error)) return false;
+    const RunOptions* run_options = run->options;
+    AppSessionOptions session = {run_options->set.item, run_options->set.count,
+                                 run_options->scheme,   run_options->direction,
+                                 run_options->step,     run_options->duration};
+    if (!app_session_open(&run->session, run_options->operands.item[0], &session, error))
+        return false;
     const LashModel* model = run->session.model;
     char far[256];
     for (int j = 0; j < model->joints; ++j) {
         if (app_joint_is_far(model, j, far, sizeof far)) app_report_warning("%s", far);
     }
-    if (!app_signals_open(&run->signals, model, o->input.item, o->input.count, error)) return false;
+    if (!app_signals_open(&run->signals, model, run_options->input.item, run_options->input.count,
+                          error))
+        return false;
     run->drive = app_drive_create(&run->session);
     run->drive.signal = run->signals.item;
     run->drive.signals = run->signals.count;
@@ -131,13 +135,13 @@ static bool prepare(Run* run, LashError* error) {
 }
 
 static void put_options(AppJson* json, const Run* run) {
-    const LashModelSimulation* s = &run->session.model->simulation;
+    const LashModelSimulation* model_simulation = &run->session.model->simulation;
     app_json_begin_object(json);
-    app_json_put_text(json, "scheme", lash_scheme_name(s->settings.scheme));
-    app_json_put_text(json, "direction", lash_direction_name(s->settings.direction));
-    app_json_put_number(json, "step", s->settings.h);
-    app_json_put_number(json, "duration", s->duration);
-    app_json_put_number(json, "theta", s->settings.theta);
+    app_json_put_text(json, "scheme", lash_scheme_name(model_simulation->settings.scheme));
+    app_json_put_text(json, "direction", lash_direction_name(model_simulation->settings.direction));
+    app_json_put_number(json, "step", model_simulation->settings.h);
+    app_json_put_number(json, "duration", model_simulation->duration);
+    app_json_put_number(json, "theta", model_simulation->settings.theta);
     app_json_key(json, "parameters");
     app_json_begin_object(json);
     for (int i = 0; i < run->session.model->parameters; ++i) {
@@ -156,19 +160,23 @@ static void put_options(AppJson* json, const Run* run) {
 }
 
 static bool open_recorder(Run* run, LashError* error) {
-    const RunOptions* o = run->options;
-    if (o->plot != NULL && !app_output_check(o->plot, error)) return false; // before hours of work
-    if (o->plot != NULL && o->output != NULL && strcmp(o->plot, o->output) == 0)
+    const RunOptions* run_options = run->options;
+    if (run_options->plot != NULL && !app_output_check(run_options->plot, error))
+        return false; // before hours of work
+    if (run_options->plot != NULL && run_options->output != NULL &&
+        strcmp(run_options->plot, run_options->output) == 0)
         return lash_error_set(error, LASH_ERROR_USAGE, "--plot",
-                              "expected another file than that of --output, '%s'", o->plot);
-    if (o->trace != NULL) {
-        bool same = (o->output != NULL && strcmp(o->trace, o->output) == 0) ||
-                    (o->plot != NULL && strcmp(o->trace, o->plot) == 0);
+                              "expected another file than that of --output, '%s'",
+                              run_options->plot);
+    if (run_options->trace != NULL) {
+        bool same =
+            (run_options->output != NULL && strcmp(run_options->trace, run_options->output) == 0) ||
+            (run_options->plot != NULL && strcmp(run_options->trace, run_options->plot) == 0);
         if (same)
             return lash_error_set(error, LASH_ERROR_USAGE, "--trace",
                                   "expected another file than that of --output or --plot, '%s'",
-                                  o->trace);
-        run->trace = app_trace_open(run->session.sim, o->trace, error);
+                                  run_options->trace);
+        run->trace = app_trace_open(run->session.sim, run_options->trace, error);
         if (run->trace == NULL) return false;
     }
     if (run->options->output == NULL) return true;
@@ -303,19 +311,21 @@ static void loop(Run* run, LashError* error) {
 
 // ---- reporting ----------------------------------------------------------------------------------
 
-static double dissipated(const LashEnergy* e) {
-    return 0 - (e->damping_work + e->contact_work_n + e->contact_work_t);
+static double dissipated(const LashEnergy* energy) {
+    return 0 - (energy->damping_work + energy->contact_work_n + energy->contact_work_t);
 }
 
-static double balance_error(const LashEnergy* e) {
-    return e->kinetic + e->potential - e->start - e->external_work + dissipated(e);
+static double balance_error(const LashEnergy* energy) {
+    return energy->kinetic + energy->potential - energy->start - energy->external_work +
+           dissipated(energy);
 }
 
-static void put_iterations(AppJson* json, const char* name, const AppCounters* c, int64_t sum,
-                           int most) {
+static void put_iterations(AppJson* json, const char* name, const AppCounters* counters,
+                           int64_t sum, int most) {
     app_json_key(json, name);
     app_json_begin_object(json);
-    app_json_put_number(json, "avg", c->steps > 0 ? (double)sum / (double)c->steps : 0);
+    app_json_put_number(json, "avg",
+                        counters->steps > 0 ? (double)sum / (double)counters->steps : 0);
     app_json_put_integer(json, "max", most);
     app_json_end_object(json);
 }
@@ -359,19 +369,19 @@ static void put_shift(AppJson* json, const Run* run) {
     app_json_end_object(json);
 }
 
-static void put_counters(AppJson* json, const AppCounters* c) {
+static void put_counters(AppJson* json, const AppCounters* counters) {
     app_json_key(json, "violation");
     app_json_begin_object(json);
-    app_json_put_number(json, "unilateral", c->penetration);
-    app_json_put_number(json, "bilateral", c->position);
-    app_json_put_number(json, "velocity", c->velocity);
+    app_json_put_number(json, "unilateral", counters->penetration);
+    app_json_put_number(json, "bilateral", counters->position);
+    app_json_put_number(json, "velocity", counters->velocity);
     app_json_end_object(json);
     app_json_key(json, "iterations");
     app_json_begin_object(json);
-    put_iterations(json, "newton", c, c->newton, c->newton_max);
-    put_iterations(json, "projection", c, c->projection, c->projection_max);
-    put_iterations(json, "index_set", c, c->index_set, c->index_set_max);
-    put_iterations(json, "solver", c, c->solver, c->solver_max);
+    put_iterations(json, "newton", counters, counters->newton, counters->newton_max);
+    put_iterations(json, "projection", counters, counters->projection, counters->projection_max);
+    put_iterations(json, "index_set", counters, counters->index_set, counters->index_set_max);
+    put_iterations(json, "solver", counters, counters->solver, counters->solver_max);
     app_json_end_object(json);
 }
 

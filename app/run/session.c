@@ -34,30 +34,31 @@ static const char* direction_name(int i) {
     return lash_direction_name((LashDirection)i);
 }
 
-static bool apply_options(LashModel* model, const AppSessionOptions* o, LashError* error) {
-    LashModelSimulation* s = &model->simulation;
-    if (o->scheme != NULL) {
-        int scheme = find_name("--scheme", o->scheme, scheme_name, LASH_SCHEMES, error);
+static bool apply_options(LashModel* model, const AppSessionOptions* options, LashError* error) {
+    LashModelSimulation* model_simulation = &model->simulation;
+    if (options->scheme != NULL) {
+        int scheme = find_name("--scheme", options->scheme, scheme_name, LASH_SCHEMES, error);
         if (scheme < 0) return false;
-        s->settings.scheme = (LashScheme)scheme;
+        model_simulation->settings.scheme = (LashScheme)scheme;
     }
-    if (o->direction != NULL) {
+    if (options->direction != NULL) {
         int direction =
-            find_name("--direction", o->direction, direction_name, LASH_AT_START + 1, error);
+            find_name("--direction", options->direction, direction_name, LASH_AT_START + 1, error);
         if (direction < 0) return false;
-        s->settings.direction = (LashDirection)direction;
+        model_simulation->settings.direction = (LashDirection)direction;
     }
-    if (!isnan(o->step)) s->settings.h = o->step;
-    if (!isnan(o->duration)) s->duration = o->duration;
-    if (!(s->settings.h > 0) || !(s->duration > 0) || s->duration / s->settings.h > 1e10) {
+    if (!isnan(options->step)) model_simulation->settings.h = options->step;
+    if (!isnan(options->duration)) model_simulation->duration = options->duration;
+    if (!(model_simulation->settings.h > 0) || !(model_simulation->duration > 0) ||
+        model_simulation->duration / model_simulation->settings.h > 1e10) {
         return lash_error_set(
             error, LASH_ERROR_USAGE, "--step, --duration",
             "expected positive times with at most 1e10 steps, found step %g s and "
             "duration %g s",
-            s->settings.h, s->duration);
+            model_simulation->settings.h, model_simulation->duration);
     }
     LashError inner = {0};
-    if (lash_settings_check(&s->settings, &inner)) return true;
+    if (lash_settings_check(&model_simulation->settings, &inner)) return true;
     return lash_error_set(error, LASH_ERROR_USAGE, inner.where, "%s", inner.message);
 }
 
@@ -96,8 +97,8 @@ void app_session_close(AppSession* session) {
 }
 
 int64_t app_session_steps(const AppSession* session) {
-    const LashModelSimulation* s = &session->model->simulation;
-    return (int64_t)ceil(s->duration / s->settings.h - 1e-6);
+    const LashModelSimulation* model_simulation = &session->model->simulation;
+    return (int64_t)ceil(model_simulation->duration / model_simulation->settings.h - 1e-6);
 }
 
 int64_t app_session_frame_interval(const AppSession* session) {

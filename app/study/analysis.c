@@ -15,104 +15,109 @@ const double lash_analysis_percentile[LASH_PERCENTILES] = {0.00135, 0.01, 0.05, 
 
 // ---- one output ---------------------------------------------------------------------------------
 
-static bool is_out(const LashOutputAnalysis* a, double value) {
-    return value < a->lsl || value > a->usl;
+static bool is_out(const LashOutputAnalysis* analysis, double value) {
+    return value < analysis->lsl || value > analysis->usl;
 }
 
-static bool has_limits(const LashOutputAnalysis* a) {
-    return !isnan(a->lsl) || !isnan(a->usl);
+static bool has_limits(const LashOutputAnalysis* analysis) {
+    return !isnan(analysis->lsl) || !isnan(analysis->usl);
 }
 
-static void collect(const LashAnalysis* analysis, LashOutputAnalysis* a, int output) {
+static void collect(const LashAnalysis* analysis, LashOutputAnalysis* result, int output) {
     const LashStoreTable* table = analysis->table;
     int64_t n = 0;
-    a->value = lash_alloc((size_t)table->rows * sizeof *a->value + 1);
-    a->sorted = lash_alloc((size_t)table->rows * sizeof *a->sorted + 1);
-    a->row = lash_alloc((size_t)table->rows * sizeof *a->row + 1);
-    a->missing_row = lash_alloc((size_t)table->rows * sizeof *a->row + 1);
+    result->value = lash_alloc((size_t)table->rows * sizeof *result->value + 1);
+    result->sorted = lash_alloc((size_t)table->rows * sizeof *result->sorted + 1);
+    result->row = lash_alloc((size_t)table->rows * sizeof *result->row + 1);
+    result->missing_row = lash_alloc((size_t)table->rows * sizeof *result->row + 1);
     for (int64_t i = 0; i < table->rows; ++i) {
         const LashSample* row = &table->sample[i];
         if (row->status != LASH_SAMPLE_OK || !lash_study_counts(analysis->study, row->id)) continue;
         if (isnan(row->y[output])) {
-            a->missing_row[a->missing++] = i;
+            result->missing_row[result->missing++] = i;
             continue;
         }
-        a->value[n] = row->y[output];
-        a->row[n++] = i;
+        result->value[n] = row->y[output];
+        result->row[n++] = i;
     }
-    memcpy(a->sorted, a->value, (size_t)n * sizeof *a->sorted);
-    lash_sort(a->sorted, n);
-    a->moments = lash_moments(a->value, n);
-    for (int64_t i = 0; i < n && a->distinct < 3; ++i)
-        a->distinct += i == 0 || a->sorted[i] != a->sorted[i - 1];
+    memcpy(result->sorted, result->value, (size_t)n * sizeof *result->sorted);
+    lash_sort(result->sorted, n);
+    result->moments = lash_moments(result->value, n);
+    for (int64_t i = 0; i < n && result->distinct < 3; ++i)
+        result->distinct += i == 0 || result->sorted[i] != result->sorted[i - 1];
 }
 
-static void describe(const LashAnalysis* analysis, LashOutputAnalysis* a) {
-    int64_t n = a->moments.n;
-    a->capability = (LashCapability){NAN, NAN, NAN, NAN};
-    a->share = a->fitted = NAN;
-    a->share_ci = a->fitted_ci = (LashInterval){NAN, NAN};
+static void describe(const LashAnalysis* analysis, LashOutputAnalysis* result) {
+    int64_t n = result->moments.n;
+    result->capability = (LashCapability){NAN, NAN, NAN, NAN};
+    result->share = result->fitted = NAN;
+    result->share_ci = result->fitted_ci = (LashInterval){NAN, NAN};
     for (int i = 0; i < LASH_PERCENTILES; ++i)
-        a->percentile[i] = lash_percentile(a->sorted, n, lash_analysis_percentile[i]);
-    a->normality = lash_normality(a->sorted, n, &a->moments);
-    if (!has_limits(a)) return;
-    a->out = a->missing;
-    for (int64_t i = 0; i < n; ++i) a->out += is_out(a, a->value[i]);
-    if (!analysis->sample || n + a->missing == 0) return;
-    a->capability = lash_capability(a->sorted, n, &a->moments, a->lsl, a->usl);
-    a->share = (double)a->out / (double)(n + a->missing);
-    a->share_ci = lash_wilson(a->out, n + a->missing);
-    if (!(a->moments.sigma > 0)) return;
-    a->fitted = lash_normal_share_out(a->moments.mean, a->moments.sigma, a->lsl, a->usl);
-    a->fitted_ci = lash_normal_share_interval(a->value, n, a->lsl, a->usl, analysis->study->seed);
+        result->percentile[i] = lash_percentile(result->sorted, n, lash_analysis_percentile[i]);
+    result->normality = lash_normality(result->sorted, n, &result->moments);
+    if (!has_limits(result)) return;
+    result->out = result->missing;
+    for (int64_t i = 0; i < n; ++i) result->out += is_out(result, result->value[i]);
+    if (!analysis->sample || n + result->missing == 0) return;
+    result->capability =
+        lash_capability(result->sorted, n, &result->moments, result->lsl, result->usl);
+    result->share = (double)result->out / (double)(n + result->missing);
+    result->share_ci = lash_wilson(result->out, n + result->missing);
+    if (!(result->moments.sigma > 0)) return;
+    result->fitted = lash_normal_share_out(result->moments.mean, result->moments.sigma, result->lsl,
+                                           result->usl);
+    result->fitted_ci = lash_normal_share_interval(result->value, n, result->lsl, result->usl,
+                                                   analysis->study->seed);
 }
 
-static void converge(LashOutputAnalysis* a) {
-    int64_t n = a->moments.n + a->missing, out = 0, values = 0, missing = 0;
-    a->convergence_points = a->moments.n < LASH_CONVERGENCE ? 0 : LASH_CONVERGENCE;
-    for (int k = 0; k < a->convergence_points; ++k) {
+static void converge(LashOutputAnalysis* analysis) {
+    int64_t n = analysis->moments.n + analysis->missing, out = 0, values = 0, missing = 0;
+    analysis->convergence_points = analysis->moments.n < LASH_CONVERGENCE ? 0 : LASH_CONVERGENCE;
+    for (int k = 0; k < analysis->convergence_points; ++k) {
         int64_t end = n * (k + 1) / LASH_CONVERGENCE;
         while (values + missing < end) { // both lists rise: the next of the plan is in one of them
-            bool has_value = missing == a->missing ||
-                             (values < a->moments.n && a->row[values] < a->missing_row[missing]);
-            out += !has_value || is_out(a, a->value[values]);
+            bool has_value = missing == analysis->missing ||
+                             (values < analysis->moments.n &&
+                              analysis->row[values] < analysis->missing_row[missing]);
+            out += !has_value || is_out(analysis, analysis->value[values]);
             has_value ? ++values : ++missing;
         }
-        LashMoments m = lash_moments(a->value, values);
-        a->convergence[k] =
+        LashMoments m = lash_moments(analysis->value, values);
+        analysis->convergence[k] =
             (LashConvergencePoint){.n = end,
                                    .mean = m.mean,
                                    .half = 1.9599639845400542 * m.sigma / sqrt((double)values),
-                                   .share = has_limits(a) ? (double)out / (double)end : NAN,
+                                   .share = has_limits(analysis) ? (double)out / (double)end : NAN,
                                    .share_ci = lash_wilson(out, end)};
     }
 }
 
 // Distance beyond the nearer limit (negative inside), or from the median when there are none.
-static double badness(const LashOutputAnalysis* a, double value) {
-    if (!has_limits(a)) return fabs(value - a->percentile[4]);
-    return fmax(isnan(a->lsl) ? -INFINITY : a->lsl - value,
-                isnan(a->usl) ? -INFINITY : value - a->usl);
+static double badness(const LashOutputAnalysis* analysis, double value) {
+    if (!has_limits(analysis)) return fabs(value - analysis->percentile[4]);
+    return fmax(isnan(analysis->lsl) ? -INFINITY : analysis->lsl - value,
+                isnan(analysis->usl) ? -INFINITY : value - analysis->usl);
 }
 
-static void find_worst(LashOutputAnalysis* a) {
+static void find_worst(LashOutputAnalysis* analysis) {
     double bad[LASH_WORST];
-    for (int64_t i = 0; has_limits(a) && i < a->missing && a->worsts < LASH_WORST; ++i) {
-        bad[a->worsts] = INFINITY;
-        a->worst[a->worsts++] = a->missing_row[i];
+    for (int64_t i = 0;
+         has_limits(analysis) && i < analysis->missing && analysis->worsts < LASH_WORST; ++i) {
+        bad[analysis->worsts] = INFINITY;
+        analysis->worst[analysis->worsts++] = analysis->missing_row[i];
     }
-    for (int64_t i = 0; i < a->moments.n; ++i) {
-        double b = badness(a, a->value[i]);
-        int place = a->worsts;
+    for (int64_t i = 0; i < analysis->moments.n; ++i) {
+        double b = badness(analysis, analysis->value[i]);
+        int place = analysis->worsts;
         while (place > 0 && b > bad[place - 1]) --place;
         if (place >= LASH_WORST) continue;
-        if (a->worsts < LASH_WORST) ++a->worsts;
-        for (int k = a->worsts - 1; k > place; --k) {
+        if (analysis->worsts < LASH_WORST) ++analysis->worsts;
+        for (int k = analysis->worsts - 1; k > place; --k) {
             bad[k] = bad[k - 1];
-            a->worst[k] = a->worst[k - 1];
+            analysis->worst[k] = analysis->worst[k - 1];
         }
         bad[place] = b;
-        a->worst[place] = a->row[i];
+        analysis->worst[place] = analysis->row[i];
     }
 }
 
@@ -136,23 +141,23 @@ static int effect_bins(int64_t n) {
     return n >= 10 ? (int)(n / 5) : 2;
 }
 
-static void add_contributions(const LashAnalysis* analysis, LashOutputAnalysis* a) {
+static void add_contributions(const LashAnalysis* analysis, LashOutputAnalysis* result) {
     const LashStudy* study = analysis->study;
     int k = study->active;
-    int64_t n = a->moments.n;
+    int64_t n = result->moments.n;
     double* x = lash_alloc((size_t)n * (size_t)k * sizeof *x + 1);
     double* column = lash_alloc((size_t)n * sizeof *column + 1);
     LashContribution* contribution = lash_alloc((size_t)k * sizeof *contribution);
     for (int64_t i = 0; i < n; ++i) {
         for (int j = 0; j < k; ++j)
-            x[i * k + j] = analysis->table->sample[a->row[i]].x[a->effect[j].parameter];
+            x[i * k + j] = analysis->table->sample[result->row[i]].x[result->effect[j].parameter];
     }
-    a->r2 = lash_contributions(x, a->value, n, k, contribution, &a->noise);
+    result->r2 = lash_contributions(x, result->value, n, k, contribution, &result->noise);
     for (int j = 0; j < k; ++j) {
-        LashParameterEffect* effect = &a->effect[j];
+        LashParameterEffect* effect = &result->effect[j];
         effect->contribution = contribution[j];
         for (int64_t i = 0; i < n; ++i) column[i] = x[i * k + j];
-        effect->bins = lash_main_effect(column, a->value, n, effect_bins(n), effect->bin);
+        effect->bins = lash_main_effect(column, result->value, n, effect_bins(n), effect->bin);
         effect->low = effect->bins > 0 ? effect->bin[0].y : NAN;
         effect->high = effect->bins > 0 ? effect->bin[effect->bins - 1].y : NAN;
         effect->importance = contribution[j].share;
@@ -164,11 +169,11 @@ static void add_contributions(const LashAnalysis* analysis, LashOutputAnalysis* 
 }
 
 // One-at-a-time: the output at every level of each parameter; ends against each other.
-static void add_swings(const LashAnalysis* analysis, LashOutputAnalysis* a, const double* y) {
+static void add_swings(const LashAnalysis* analysis, LashOutputAnalysis* result, const double* y) {
     const LashStudy* study = analysis->study;
     double x[2048];
     for (int j = 0; j < study->active; ++j) {
-        LashParameterEffect* effect = &a->effect[j];
+        LashParameterEffect* effect = &result->effect[j];
         double least = INFINITY, largest = -INFINITY;
         effect->low = effect->high = NAN;
         for (int64_t i = 0; i < study->samples; ++i) {
@@ -208,37 +213,37 @@ static int compare_effects(const void* a, const void* b) {
 
 // ---- one function per analysis of design.h: fills the effects from y (rows of the plan) ---------
 
-static void add_shares(const LashAnalysis* analysis, LashOutputAnalysis* a, const double* y) {
+static void add_shares(const LashAnalysis* analysis, LashOutputAnalysis* result, const double* y) {
     (void)y;
-    add_contributions(analysis, a);
+    add_contributions(analysis, result);
 }
 
-static void add_sobol(const LashAnalysis* analysis, LashOutputAnalysis* a, const double* y) {
+static void add_sobol(const LashAnalysis* analysis, LashOutputAnalysis* result, const double* y) {
     int k = analysis->study->active;
     LashSobolIndex* index = lash_alloc((size_t)k * sizeof *index);
-    add_contributions(analysis, a);
-    a->base_used = lash_sobol_indices(analysis->study, y, index);
+    add_contributions(analysis, result);
+    result->base_used = lash_sobol_indices(analysis->study, y, index);
     for (int j = 0; j < k; ++j) {
-        a->effect[j].sobol = index[j];
-        a->effect[j].importance = index[j].total;
-        a->effect[j].importance_ci = index[j].total_ci;
+        result->effect[j].sobol = index[j];
+        result->effect[j].importance = index[j].total;
+        result->effect[j].importance_ci = index[j].total_ci;
     }
-    a->noise = NAN;
+    result->noise = NAN;
     lash_free(index);
 }
 
-static void add_morris(const LashAnalysis* analysis, LashOutputAnalysis* a, const double* y) {
+static void add_morris(const LashAnalysis* analysis, LashOutputAnalysis* result, const double* y) {
     int k = analysis->study->active;
     LashMorrisEffect* effect = lash_alloc((size_t)k * sizeof *effect);
     lash_morris_effects(analysis->study, y, effect);
     for (int j = 0; j < k; ++j) {
-        a->effect[j].morris = effect[j];
-        a->effect[j].importance = effect[j].mu_star;
+        result->effect[j].morris = effect[j];
+        result->effect[j].importance = effect[j].mu_star;
     }
     lash_free(effect);
 }
 
-static void add_effects(const LashAnalysis* analysis, LashOutputAnalysis* a, int output) {
+static void add_effects(const LashAnalysis* analysis, LashOutputAnalysis* result, int output) {
     static void (*const add[])(const LashAnalysis*, LashOutputAnalysis*, const double*) = {
 #define X(id, name, ...) [LASH_ANALYSIS_##id] = add_##name,
         LASH_ANALYSIS_TABLE(X)
@@ -247,39 +252,39 @@ static void add_effects(const LashAnalysis* analysis, LashOutputAnalysis* a, int
     const LashStudy* study = analysis->study;
     int k = study->active, next = 0;
     double* y = plan_values(analysis, output);
-    a->effect = lash_alloc((size_t)k * sizeof *a->effect);
-    a->r2 = a->noise = NAN;
+    result->effect = lash_alloc((size_t)k * sizeof *result->effect);
+    result->r2 = result->noise = NAN;
     for (int p = 0; p < study->parameters; ++p) {
         if (study->parameter[p].active >= 0)
-            a->effect[next++] = (LashParameterEffect){
+            result->effect[next++] = (LashParameterEffect){
                 .parameter = p, .low = NAN, .high = NAN, .importance_ci = {NAN, NAN}};
     }
     for (int j = 0; j < k; ++j)
-        a->effect[j].contribution = (LashContribution){NAN, {NAN, NAN}, NAN, NAN, NAN, NAN};
-    add[lash_study_analysis(study)](analysis, a, y);
+        result->effect[j].contribution = (LashContribution){NAN, {NAN, NAN}, NAN, NAN, NAN, NAN};
+    add[lash_study_analysis(study)](analysis, result, y);
     for (int j = 0; j < k; ++j)
-        qsort(a->effect[j].bin, (size_t)a->effect[j].bins, sizeof(LashBin), compare_bins);
-    qsort(a->effect, (size_t)k, sizeof *a->effect, compare_effects);
+        qsort(result->effect[j].bin, (size_t)result->effect[j].bins, sizeof(LashBin), compare_bins);
+    qsort(result->effect, (size_t)k, sizeof *result->effect, compare_effects);
     lash_free(y);
 }
 
 // Shares of the variance above 100 % are said to be what they are.
-static void explain_shares(const LashAnalysis* analysis, LashOutputAnalysis* a) {
+static void explain_shares(const LashAnalysis* analysis, LashOutputAnalysis* result) {
     const double whole = 1.005; // 100 % as it is printed
     const LashStudy* study = analysis->study;
     double sum = 0, total = 0, largest = 0;
-    a->together = NAN;
+    result->together = NAN;
     if (study->active == 0 || !analysis->shares) return;
     bool saltelli = lash_study_analysis(study) == LASH_ANALYSIS_SOBOL;
     for (int j = 0; j < study->active; ++j) {
-        sum += saltelli ? a->effect[j].sobol.first : a->effect[j].importance;
-        total += a->effect[j].importance;
-        largest = fmax(largest, a->effect[j].importance);
+        sum += saltelli ? result->effect[j].sobol.first : result->effect[j].importance;
+        total += result->effect[j].importance;
+        largest = fmax(largest, result->effect[j].importance);
     }
-    a->together = sum;
+    result->together = sum;
     if (!(sum > whole || total > whole || largest > whole)) return;
     if (saltelli && !(sum > whole || largest > whole)) {
-        snprintf(a->note, sizeof a->note,
+        snprintf(result->note, sizeof result->note,
                  "Total indices add up to %.0f %%: an interaction counts for each parameter that "
                  "takes part in it.",
                  100 * total);
@@ -288,37 +293,40 @@ static void explain_shares(const LashAnalysis* analysis, LashOutputAnalysis* a) 
     char much[48];
     snprintf(much, sizeof much, "%.0f %%", 100 * fmax(sum, largest));
     if (study->correlations > 0) {
-        snprintf(a->note, sizeof a->note,
+        snprintf(result->note, sizeof result->note,
                  "Shares add up to %s: the parameters are correlated, and what they do together or "
                  "against each other counts for each of them.",
                  much);
     } else {
         snprintf(
-            a->note, sizeof a->note,
+            result->note, sizeof result->note,
             "Shares come to %s: more than 100 %% is sampling error (%lld samples, in which the "
             "parameters are not quite independent%s); more samples lessen it.",
-            much, (long long)a->moments.n,
+            much, (long long)result->moments.n,
             study->list != NULL ? ": they are those of the list" : "");
     }
 }
 
 // ---- which to tighten ---------------------------------------------------------------------------
 
-static void add_finer(const LashAnalysis* analysis, LashOutputAnalysis* a) {
+static void add_finer(const LashAnalysis* analysis, LashOutputAnalysis* result) {
     const LashStudy* study = analysis->study;
     double* slope = lash_alloc((size_t)study->active * sizeof *slope + 1);
     for (int j = 0; j < study->active; ++j) {
-        LashParameterEffect* e = &a->effect[j];
-        slope[study->parameter[e->parameter].active] = e->contribution.slope;
-        e->finer = lash_finer(study, e->parameter);
+        LashParameterEffect* parameter_effect = &result->effect[j];
+        slope[study->parameter[parameter_effect->parameter].active] =
+            parameter_effect->contribution.slope;
+        parameter_effect->finer = lash_finer(study, parameter_effect->parameter);
         if (analysis->shares && analysis->sample)
-            lash_finer_output(&e->finer, &e->contribution, e->importance, study->correlations > 0,
-                              a->moments.sigma);
+            lash_finer_output(&parameter_effect->finer, &parameter_effect->contribution,
+                              parameter_effect->importance, study->correlations > 0,
+                              result->moments.sigma);
     }
-    a->chain = lash_chain(study, slope);
-    a->chain_out = NAN;
-    if (has_limits(a) && a->chain.sigma > 0)
-        a->chain_out = lash_normal_share_out(a->moments.mean, a->chain.sigma, a->lsl, a->usl);
+    result->chain = lash_chain(study, slope);
+    result->chain_out = NAN;
+    if (has_limits(result) && result->chain.sigma > 0)
+        result->chain_out = lash_normal_share_out(result->moments.mean, result->chain.sigma,
+                                                  result->lsl, result->usl);
     lash_free(slope);
 }
 
@@ -339,21 +347,23 @@ static int add_to_group(LashGroup* group, int groups, const char* name, double s
     return groups;
 }
 
-static void add_groups(const LashAnalysis* analysis, LashOutputAnalysis* a) {
+static void add_groups(const LashAnalysis* analysis, LashOutputAnalysis* result) {
     const LashStudy* study = analysis->study;
-    a->part = lash_alloc((size_t)study->active * sizeof *a->part + 1);
-    a->joint = lash_alloc((size_t)study->active * sizeof *a->joint + 1);
+    result->part = lash_alloc((size_t)study->active * sizeof *result->part + 1);
+    result->joint = lash_alloc((size_t)study->active * sizeof *result->joint + 1);
     for (int j = 0; j < study->active && analysis->shares; ++j) {
-        const LashParameterEffect* e = &a->effect[j];
-        a->parts =
-            add_to_group(a->part, a->parts,
-                         lash_outline_part(analysis->outline, study, e->parameter), e->importance);
-        a->joints =
-            add_to_group(a->joint, a->joints, lash_outline_joint(analysis->outline, e->parameter),
-                         e->importance);
+        const LashParameterEffect* parameter_effect = &result->effect[j];
+        result->parts =
+            add_to_group(result->part, result->parts,
+                         lash_outline_part(analysis->outline, study, parameter_effect->parameter),
+                         parameter_effect->importance);
+        result->joints =
+            add_to_group(result->joint, result->joints,
+                         lash_outline_joint(analysis->outline, parameter_effect->parameter),
+                         parameter_effect->importance);
     }
-    qsort(a->part, (size_t)a->parts, sizeof *a->part, compare_groups);
-    qsort(a->joint, (size_t)a->joints, sizeof *a->joint, compare_groups);
+    qsort(result->part, (size_t)result->parts, sizeof *result->part, compare_groups);
+    qsort(result->joint, (size_t)result->joints, sizeof *result->joint, compare_groups);
 }
 
 // ---- all ----------------------------------------------------------------------------------------
@@ -414,19 +424,19 @@ LashAnalysis* lash_analysis_create(const LashStudy* study, const LashStoreTable*
     }
     analysis->output = lash_alloc((size_t)study->outputs * sizeof *analysis->output);
     for (int i = 0; i < study->outputs; ++i) {
-        LashOutputAnalysis* a = &analysis->output[i];
-        a->name = study->output[i].measured.name;
-        a->unit = study->output[i].unit;
-        a->lsl = study->output[i].lsl;
-        a->usl = study->output[i].usl;
-        collect(analysis, a, i);
-        describe(analysis, a);
-        if (analysis->sample) converge(a);
-        find_worst(a);
-        add_effects(analysis, a, i);
-        explain_shares(analysis, a);
-        add_finer(analysis, a);
-        add_groups(analysis, a);
+        LashOutputAnalysis* result = &analysis->output[i];
+        result->name = study->output[i].measured.name;
+        result->unit = study->output[i].unit;
+        result->lsl = study->output[i].lsl;
+        result->usl = study->output[i].usl;
+        collect(analysis, result, i);
+        describe(analysis, result);
+        if (analysis->sample) converge(result);
+        find_worst(result);
+        add_effects(analysis, result, i);
+        explain_shares(analysis, result);
+        add_finer(analysis, result);
+        add_groups(analysis, result);
     }
     return analysis;
 }

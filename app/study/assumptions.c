@@ -31,36 +31,39 @@ static LashAssumption* add(LashAssumptions* all, const char* what, const char* f
 // ---- what varies --------------------------------------------------------------------------------
 
 static void add_parameter(LashAssumptions* all, const LashStudy* study, int k) {
-    const LashStudyParameter* p = &study->parameter[k];
-    const LashDistribution* d = &p->distribution;
-    const char* unit = p->unit != NULL ? p->unit : "";
+    const LashStudyParameter* study_parameter = &study->parameter[k];
+    const LashDistribution* d = &study_parameter->distribution;
+    const char* unit = study_parameter->unit != NULL ? study_parameter->unit : "";
     double low, high, sigma = lash_distribution_sigma(d);
     char what[140], from[48], to[48], mean[48], fit[160] = "";
     lash_distribution_range(d, &low, &high);
     snprintf(from, sizeof from, "%.9g", low);
     snprintf(to, sizeof to, "%.9g", high);
     lash_number_by_sigma(lash_distribution_mean(d), sigma, mean, sizeof mean);
-    snprintf(what, sizeof what, "parameter %.100s", p->name);
-    if (p->active < 0) {
+    snprintf(what, sizeof what, "parameter %.100s", study_parameter->name);
+    if (study_parameter->active < 0) {
         add(all, what, "constant %s %s", mean, unit);
         return;
     }
-    double cpk = model_has(p->cpk) ? p->cpk : 1.33; // as study_fits.c has it
-    if (p->fit != NULL && p->type == LASH_TRUNCATED_NORMAL) {
-        snprintf(fit, sizeof fit, "%.60s with Cpk %g, cut at the zone: ", p->fit, cpk);
-    } else if (p->fit != NULL) {
-        snprintf(fit, sizeof fit, "%.60s: ", p->fit);
+    double cpk =
+        model_has(study_parameter->cpk) ? study_parameter->cpk : 1.33; // as study_fits.c has it
+    if (study_parameter->fit != NULL && study_parameter->type == LASH_TRUNCATED_NORMAL) {
+        snprintf(fit, sizeof fit, "%.60s with Cpk %g, cut at the zone: ", study_parameter->fit,
+                 cpk);
+    } else if (study_parameter->fit != NULL) {
+        snprintf(fit, sizeof fit, "%.60s: ", study_parameter->fit);
     }
     add(all, what, "%s%s, %s to %s%s%s, mean %s, sigma %.4g", fit,
-        lash_distribution_name((LashDistributionType)p->type), from, to, unit[0] != '\0' ? " " : "",
-        unit, mean, sigma);
+        lash_distribution_name((LashDistributionType)study_parameter->type), from, to,
+        unit[0] != '\0' ? " " : "", unit, mean, sigma);
 }
 
 static void add_correlations(LashAssumptions* all, const LashStudy* study) {
     if (study->correlations == 0) add(all, "correlations", "none: parameters are independent");
     for (int i = 0; i < study->correlations; ++i) {
-        const LashStudyCorrelation* c = &study->correlation[i];
-        add(all, "correlation", "%.100s with %.100s: rho %g", c->a, c->b, c->rho);
+        const LashStudyCorrelation* study_correlation = &study->correlation[i];
+        add(all, "correlation", "%.100s with %.100s: rho %g", study_correlation->a,
+            study_correlation->b, study_correlation->rho);
     }
 }
 
@@ -80,16 +83,16 @@ static void add_range(LashAssumptions* all, const LashOutline* outline, LashOutl
 
 static void add_model(LashAssumptions* all, const LashOutline* outline) {
     if (outline->model == NULL) return;
-    const LashModelSimulation* s = &outline->model->simulation;
+    const LashModelSimulation* model_simulation = &outline->model->simulation;
     add_range(all, outline, LASH_OUTLINE_FRICTION, "friction (nominal)", "none given: 0");
     add_range(all, outline, LASH_OUTLINE_RESTITUTION, "restitution (nominal)", "none given: 0");
-    add(all, "scheme", "%s", lash_scheme_name(s->settings.scheme));
-    add(all, "time step", "%g s, at most %d sub-steps where one fails", s->settings.h,
-        s->settings.max_substeps);
-    add(all, "simulated time", "%g s", s->duration);
+    add(all, "scheme", "%s", lash_scheme_name(model_simulation->settings.scheme));
+    add(all, "time step", "%g s, at most %d sub-steps where one fails",
+        model_simulation->settings.h, model_simulation->settings.max_substeps);
+    add(all, "simulated time", "%g s", model_simulation->duration);
     add(all, "tolerances", "position %g m, velocity %g m/s, solver %g m/s",
-        s->settings.tolerance_position, s->settings.tolerance_velocity,
-        s->settings.tolerance_solver);
+        model_simulation->settings.tolerance_position,
+        model_simulation->settings.tolerance_velocity, model_simulation->settings.tolerance_solver);
 }
 
 // ---- where it comes from ------------------------------------------------------------------------

@@ -57,22 +57,23 @@ typedef struct Figures {
 } Figures;
 
 // own: processor time of the main thread.
-static void evaluate(Figures* f, const LashScheduleState* state, double own) {
+static void evaluate(Figures* figures, const LashScheduleState* state, double own) {
     double n = state->ran > 0 ? (double)state->ran : 1;
-    f->samples = state->ran;
-    f->busy = state->sampling / (state->sampling + state->waiting);
-    f->at_work = 1 - state->blocked / (state->sampling + state->waiting);
-    for (int i = 0; i < LASH_SPENT_PARTS; ++i) f->spent[i] = state->spent[i] / n;
-    f->overhead = (state->working + state->writing + own) / n - f->spent[LASH_SPENT_STEPS];
-    f->store = f->overhead;
+    figures->samples = state->ran;
+    figures->busy = state->sampling / (state->sampling + state->waiting);
+    figures->at_work = 1 - state->blocked / (state->sampling + state->waiting);
+    for (int i = 0; i < LASH_SPENT_PARTS; ++i) figures->spent[i] = state->spent[i] / n;
+    figures->overhead =
+        (state->working + state->writing + own) / n - figures->spent[LASH_SPENT_STEPS];
+    figures->store = figures->overhead;
     for (int i = 0; i < LASH_SPENT_PARTS; ++i) {
-        if (i != LASH_SPENT_STEPS) f->store -= f->spent[i];
+        if (i != LASH_SPENT_STEPS) figures->store -= figures->spent[i];
     }
-    f->commits = state->commits / n;
-    f->thousand = 1000 * f->cpu / n / f->workers;
+    figures->commits = state->commits / n;
+    figures->thousand = 1000 * figures->cpu / n / figures->workers;
 }
 
-static bool measure(const char* study_path, int samples, Figures* f, LashError* error) {
+static bool measure(const char* study_path, int samples, Figures* figures, LashError* error) {
     char path[64];
     LashStudyOverride change = {.samples = samples};
     snprintf(path, sizeof path, "bench-study-%ld.db", (long)getpid());
@@ -82,16 +83,16 @@ static bool measure(const char* study_path, int samples, Figures* f, LashError* 
         study != NULL ? lash_store_create(path, study, &change, (LashShard){0, 1}, error) : NULL;
     double start = app_wall_clock(), cpu = study_cpu_clock(), own = lash_thread_clock();
     LashSchedule* schedule =
-        store != NULL ? lash_schedule_start(store, study, f->workers, error) : NULL;
+        store != NULL ? lash_schedule_start(store, study, figures->workers, error) : NULL;
     if (schedule != NULL) {
         while (!lash_schedule_wait(schedule, 0.5).finished) {
             if (app_interrupted()) lash_schedule_stop(schedule);
         }
         LashScheduleState state = lash_schedule_end(schedule);
         *error = state.error;
-        f->wall = app_wall_clock() - start;
-        f->cpu = study_cpu_clock() - cpu;
-        evaluate(f, &state, lash_thread_clock() - own);
+        figures->wall = app_wall_clock() - start;
+        figures->cpu = study_cpu_clock() - cpu;
+        evaluate(figures, &state, lash_thread_clock() - own);
     }
     lash_store_close(store, error);
     lash_study_destroy(study);
@@ -99,53 +100,59 @@ static bool measure(const char* study_path, int samples, Figures* f, LashError* 
     return error->status == LASH_OK;
 }
 
-static void print_figures(const Figures* f) {
-    printf("%s: %lld samples with %d %s, %.1f s\n", f->name, (long long)f->samples, f->workers,
-           app_plural(f->workers, "worker", "workers"), f->wall);
+static void print_figures(const Figures* figures) {
+    printf("%s: %lld samples with %d %s, %.1f s\n", figures->name, (long long)figures->samples,
+           figures->workers, app_plural(figures->workers, "worker", "workers"), figures->wall);
     printf("  processor time of a sample            ms\n");
     for (int i = 0; i < LASH_SPENT_PARTS; ++i)
-        printf("    %-28s %9.3f\n", lash_sample_part_name((LashSamplePart)i), 1e3 * f->spent[i]);
-    printf("    %-28s %9.3f  (%.2f commits)\n", "store, scheduler", 1e3 * f->store, f->commits);
-    printf("    %-28s %9.3f  (to be at most 1)\n", "all besides its steps", 1e3 * f->overhead);
+        printf("    %-28s %9.3f\n", lash_sample_part_name((LashSamplePart)i),
+               1e3 * figures->spent[i]);
+    printf("    %-28s %9.3f  (%.2f commits)\n", "store, scheduler", 1e3 * figures->store,
+           figures->commits);
+    printf("    %-28s %9.3f  (to be at most 1)\n", "all besides its steps",
+           1e3 * figures->overhead);
     printf("  workers in samples %.2f %% of their time, waiting for the next %.2f %%",
-           100 * f->busy, 100 * (1 - f->busy));
-    if (!isnan(f->at_work)) printf("; running or ready to %.2f %%", 100 * f->at_work);
-    printf("\n  1000 samples: %.0f s on %d idle %s at this processor time\n", f->thousand,
-           f->workers, app_plural(f->workers, "core", "cores"));
+           100 * figures->busy, 100 * (1 - figures->busy));
+    if (!isnan(figures->at_work)) printf("; running or ready to %.2f %%", 100 * figures->at_work);
+    printf("\n  1000 samples: %.0f s on %d idle %s at this processor time\n", figures->thousand,
+           figures->workers, app_plural(figures->workers, "core", "cores"));
 }
 
-static void put_figures(AppJson* json, const Figures* f) {
+static void put_figures(AppJson* json, const Figures* figures) {
     char text[200];
     snprintf(text, sizeof text,
              "%lld samples with %d workers: %.1f %% busy; besides stepping %.3f ms per sample",
-             (long long)f->samples, f->workers, 100 * f->busy, 1e3 * f->overhead);
+             (long long)figures->samples, figures->workers, 100 * figures->busy,
+             1e3 * figures->overhead);
     app_json_begin_object(json);
-    app_json_put_text(json, "name", f->name);
-    app_json_put_number(json, "us", 1e6 * f->cpu / (double)(f->samples > 0 ? f->samples : 1));
+    app_json_put_text(json, "name", figures->name);
+    app_json_put_number(json, "us",
+                        1e6 * figures->cpu / (double)(figures->samples > 0 ? figures->samples : 1));
     app_json_put_text(json, "peer", NULL);
     app_json_put_number(json, "peer_us", NAN);
     app_json_put_number(json, "ratio", NAN);
     app_json_put_text(json, "note", text);
-    app_json_put_integer(json, "samples", f->samples);
-    app_json_put_integer(json, "workers", f->workers);
-    app_json_put_number(json, "busy", f->busy);
-    app_json_put_number(json, "at_work", f->at_work);
-    app_json_put_number(json, "overhead_ms", 1e3 * f->overhead);
+    app_json_put_integer(json, "samples", figures->samples);
+    app_json_put_integer(json, "workers", figures->workers);
+    app_json_put_number(json, "busy", figures->busy);
+    app_json_put_number(json, "at_work", figures->at_work);
+    app_json_put_number(json, "overhead_ms", 1e3 * figures->overhead);
     app_json_key(json, "parts_ms");
     app_json_begin_object(json);
     for (int i = 0; i < LASH_SPENT_PARTS; ++i)
-        app_json_put_number(json, lash_sample_part_name((LashSamplePart)i), 1e3 * f->spent[i]);
-    app_json_put_number(json, "store, scheduler", 1e3 * f->store);
+        app_json_put_number(json, lash_sample_part_name((LashSamplePart)i),
+                            1e3 * figures->spent[i]);
+    app_json_put_number(json, "store, scheduler", 1e3 * figures->store);
     app_json_end_object(json);
-    app_json_put_number(json, "commits_per_sample", f->commits);
-    app_json_put_number(json, "wall_seconds", f->wall);
-    app_json_put_number(json, "cpu_seconds", f->cpu);
-    app_json_put_number(json, "thousand_seconds", f->thousand);
+    app_json_put_number(json, "commits_per_sample", figures->commits);
+    app_json_put_number(json, "wall_seconds", figures->wall);
+    app_json_put_number(json, "cpu_seconds", figures->cpu);
+    app_json_put_number(json, "thousand_seconds", figures->thousand);
     app_json_end_object(json);
 }
 
 // The study named, or those that come with lash. Rows done.
-static int measure_all(const BenchOptions* o, Figures* rows, LashError* error) {
+static int measure_all(const BenchOptions* bench_options, Figures* rows, LashError* error) {
     static const struct {
         const char *file, *name;
         int divisor; // of the samples asked for
@@ -153,22 +160,23 @@ static int measure_all(const BenchOptions* o, Figures* rows, LashError* error) {
                  {"circuit_breaker/clearances.study.json", "circuit-breaker clearance study", 10}};
     int done = 0;
     char path[1200];
-    if (o->samples < 1 || o->jobs < 1 || o->jobs > 1024) {
+    if (bench_options->samples < 1 || bench_options->jobs < 1 || bench_options->jobs > 1024) {
         lash_error_set(error, LASH_ERROR_USAGE, "--samples, --jobs", "expected positive numbers");
         return 0;
     }
-    if (o->operands.count > 0) {
-        rows[0] = (Figures){.name = o->operands.item[0], .workers = o->jobs};
-        return measure(rows[0].name, o->samples, &rows[0], error) ? 1 : 0;
+    if (bench_options->operands.count > 0) {
+        rows[0] =
+            (Figures){.name = bench_options->operands.item[0], .workers = bench_options->jobs};
+        return measure(rows[0].name, bench_options->samples, &rows[0], error) ? 1 : 0;
     }
     for (int i = 0; i < 2 && !app_interrupted(); ++i) {
-        if (!app_find_model(o->models, known[i].file, path, sizeof path)) {
+        if (!app_find_model(bench_options->models, known[i].file, path, sizeof path)) {
             lash_error_set(error, LASH_ERROR_IO, known[i].file,
                            "this study was not found; --models names the folder");
             break;
         }
-        int samples = (o->samples + known[i].divisor - 1) / known[i].divisor;
-        rows[i] = (Figures){.name = known[i].name, .workers = o->jobs};
+        int samples = (bench_options->samples + known[i].divisor - 1) / known[i].divisor;
+        rows[i] = (Figures){.name = known[i].name, .workers = bench_options->jobs};
         if (!measure(path, samples, &rows[i], error)) break;
         ++done;
     }

@@ -116,8 +116,8 @@ static const LashAssumption* find_assumption(const LashAssumptions* all,
 typedef void PutDifference(void* context, const char* what, const char* before, const char* after);
 
 // Assumptions that the two studies do not share; files count by their hashes, not by their names.
-static void put_differences(const Comparison* c, PutDifference* put, void* context) {
-    const LashAssumptions *a = c->before->assumptions, *b = c->after->assumptions;
+static void put_differences(const Comparison* comparison, PutDifference* put, void* context) {
+    const LashAssumptions *a = comparison->before->assumptions, *b = comparison->after->assumptions;
     for (int i = 0; i < a->rows; ++i) {
         const LashAssumption* other = find_assumption(b, &a->row[i]);
         if (strcmp(a->row[i].what, "study file") == 0) continue; // what it says is listed
@@ -147,8 +147,8 @@ static void print_difference(void* context, const char* what, const char* before
     putchar('\n');
 }
 
-static void print_change(const Change* c) {
-    const LashOutputAnalysis *a = c->before, *b = c->after;
+static void print_change(const Change* change) {
+    const LashOutputAnalysis *a = change->before, *b = change->after;
     char from[48], to[48];
     app_text_print(stdout, a->name);
     if (a->unit != NULL) {
@@ -158,27 +158,27 @@ static void print_change(const Change* c) {
     lash_number_by_sigma(a->moments.mean, a->moments.sigma, from, sizeof from);
     lash_number_by_sigma(b->moments.mean, b->moments.sigma, to, sizeof to);
     printf("\n  mean %s -> %s", from, to);
-    if (!isnan(c->mean.low))
-        printf(", change %.3g (%.3g to %.3g): %s", b->moments.mean - a->moments.mean, c->mean.low,
-               c->mean.high, verdict(c->mean, 0));
+    if (!isnan(change->mean.low))
+        printf(", change %.3g (%.3g to %.3g): %s", b->moments.mean - a->moments.mean,
+               change->mean.low, change->mean.high, verdict(change->mean, 0));
     printf("\n  sigma %.4g -> %.4g", a->moments.sigma, b->moments.sigma);
-    if (!isnan(c->sigma.low))
-        printf(", ratio %.3g (%.3g to %.3g): %s", b->moments.sigma / a->moments.sigma, c->sigma.low,
-               c->sigma.high, verdict(c->sigma, 1));
+    if (!isnan(change->sigma.low))
+        printf(", ratio %.3g (%.3g to %.3g): %s", b->moments.sigma / a->moments.sigma,
+               change->sigma.low, change->sigma.high, verdict(change->sigma, 1));
     putchar('\n');
-    if (isnan(c->share.low)) return;
+    if (isnan(change->share.low)) return;
     printf(
         "  out of spec %.3g %% -> %.3g %% (%.0f -> %.0f ppm), change %.3g %% (%.3g to %.3g): %s\n",
         100 * a->share, 100 * b->share, 1e6 * a->share, 1e6 * b->share, 100 * (b->share - a->share),
-        100 * c->share.low, 100 * c->share.high, verdict(c->share, 0));
+        100 * change->share.low, 100 * change->share.high, verdict(change->share, 0));
 }
 
-static void print_comparison(const Comparison* c, const Side* before, const Side* after) {
+static void print_comparison(const Comparison* comparison, const Side* before, const Side* after) {
     printf("%s (%lld samples) -> %s (%lld samples)\n", before->path, (long long)before->table->rows,
            after->path, (long long)after->table->rows);
-    for (int i = 0; i < c->changes; ++i) print_change(&c->change[i]);
+    for (int i = 0; i < comparison->changes; ++i) print_change(&comparison->change[i]);
     printf("what differs\n");
-    put_differences(c, print_difference, NULL);
+    put_differences(comparison, print_difference, NULL);
 }
 
 // ---- JSON ---------------------------------------------------------------------------------------
@@ -206,22 +206,23 @@ static void put_difference(void* context, const char* what, const char* before, 
     app_json_end_object(json);
 }
 
-static void put_comparison(AppJson* json, const Comparison* c) {
+static void put_comparison(AppJson* json, const Comparison* comparison) {
     app_json_key(json, "outputs");
     app_json_begin_array(json);
-    for (int i = 0; i < c->changes; ++i) {
-        const LashOutputAnalysis *a = c->change[i].before, *b = c->change[i].after;
+    for (int i = 0; i < comparison->changes; ++i) {
+        const LashOutputAnalysis *a = comparison->change[i].before,
+                                 *b = comparison->change[i].after;
         app_json_begin_object(json);
         app_json_put_text(json, "name", a->name);
-        put_pair(json, "mean", a->moments.mean, b->moments.mean, &c->change[i].mean);
-        put_pair(json, "sigma", a->moments.sigma, b->moments.sigma, &c->change[i].sigma);
-        put_pair(json, "out_of_spec", a->share, b->share, &c->change[i].share);
+        put_pair(json, "mean", a->moments.mean, b->moments.mean, &comparison->change[i].mean);
+        put_pair(json, "sigma", a->moments.sigma, b->moments.sigma, &comparison->change[i].sigma);
+        put_pair(json, "out_of_spec", a->share, b->share, &comparison->change[i].share);
         app_json_end_object(json);
     }
     app_json_end_array(json);
     app_json_key(json, "differences");
     app_json_begin_array(json);
-    put_differences(c, put_difference, json);
+    put_differences(comparison, put_difference, json);
     app_json_end_array(json);
 }
 
@@ -249,20 +250,20 @@ static void page_row(Page* page, const char* what, const char* from, const char*
              what, from, to, by, shown ? "<b>" : "", says, shown ? "</b>" : "");
 }
 
-static void page_share(Page* page, const Change* c) {
-    const LashOutputAnalysis *a = c->before, *b = c->after;
+static void page_share(Page* page, const Change* change) {
+    const LashOutputAnalysis *a = change->before, *b = change->after;
     char from[64], to[64], by[96], text[3][32];
     page_percent(a->share, 3, text[0], sizeof text[0]);
     snprintf(from, sizeof from, "%s&nbsp;%%<br>%s", text[0], page_ppm(a->share, text[1], 32));
     page_percent(b->share, 3, text[0], sizeof text[0]);
     snprintf(to, sizeof to, "%s&nbsp;%%<br>%s", text[0], page_ppm(b->share, text[1], 32));
     snprintf(by, sizeof by, "%.3g&nbsp;%%<br>%.2g to %.2g", 100 * (b->share - a->share),
-             100 * c->share.low, 100 * c->share.high);
-    page_row(page, "out of spec", from, to, by, verdict(c->share, 0));
+             100 * change->share.low, 100 * change->share.high);
+    page_row(page, "out of spec", from, to, by, verdict(change->share, 0));
 }
 
-static void page_change(Page* page, const Change* c) {
-    const LashOutputAnalysis *a = c->before, *b = c->after;
+static void page_change(Page* page, const Change* change) {
+    const LashOutputAnalysis *a = change->before, *b = change->after;
     char from[64], to[64], by[128], text[3][48];
     page_put(page, "<section><h3>");
     page_escape(page, a->name);
@@ -281,24 +282,24 @@ static void page_change(Page* page, const Change* c) {
     page_value(b->moments.mean, b->moments.sigma, to, sizeof to);
     snprintf(by, sizeof by, "%s<br>%s to %s",
              page_number(b->moments.mean - a->moments.mean, text[0], sizeof text[0]),
-             page_number(c->mean.low, text[1], sizeof text[1]),
-             page_number(c->mean.high, text[2], sizeof text[2]));
-    page_row(page, "mean", from, to, by, verdict(c->mean, 0));
+             page_number(change->mean.low, text[1], sizeof text[1]),
+             page_number(change->mean.high, text[2], sizeof text[2]));
+    page_row(page, "mean", from, to, by, verdict(change->mean, 0));
     page_number(a->moments.sigma, from, sizeof from);
     page_number(b->moments.sigma, to, sizeof to);
     snprintf(by, sizeof by, "&times; %s<br>%s to %s",
              page_number(b->moments.sigma / a->moments.sigma, text[0], sizeof text[0]),
-             page_number(c->sigma.low, text[1], sizeof text[1]),
-             page_number(c->sigma.high, text[2], sizeof text[2]));
-    page_row(page, "sigma", from, to, by, verdict(c->sigma, 1));
+             page_number(change->sigma.low, text[1], sizeof text[1]),
+             page_number(change->sigma.high, text[2], sizeof text[2]));
+    page_row(page, "sigma", from, to, by, verdict(change->sigma, 1));
     page_row(page, "Cpk", page_number(a->capability.cpk, text[0], sizeof text[0]),
              page_number(b->capability.cpk, text[1], sizeof text[1]), "", "");
-    if (!isnan(c->share.low)) page_share(page, c);
+    if (!isnan(change->share.low)) page_share(page, change);
     page_put(page, "</table></div></div></section>\n");
 }
 
-static bool write_page(const Comparison* c, const Side* before, const Side* after, const char* path,
-                       LashError* error) {
+static bool write_page(const Comparison* comparison, const Side* before, const Side* after,
+                       const char* path, LashError* error) {
     Page page = {0};
     page_put(&page,
              "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta "
@@ -314,11 +315,11 @@ static bool write_page(const Comparison* c, const Side* before, const Side* afte
         "</code>, %lld samples. Intervals take the two for independent; with the same seed and "
         "parameters they are on the safe side.</p>\n",
         (long long)after->table->rows);
-    for (int i = 0; i < c->changes; ++i) page_change(&page, &c->change[i]);
+    for (int i = 0; i < comparison->changes; ++i) page_change(&page, &comparison->change[i]);
     page_put(&page,
              "<h2 id=\"differences\">What differs</h2><div class=\"scroll\"><table><tr><th></th>"
              "<th class=\"text\">before</th><th class=\"text\">after</th></tr>\n");
-    put_differences(c, page_difference, &page);
+    put_differences(comparison, page_difference, &page);
     page_put(&page, "</table></div>\n</body></html>\n");
     AppOutput* output = app_output_create(path, error);
     bool good = output != NULL;

@@ -31,28 +31,28 @@
 
 // ---- levels -------------------------------------------------------------------------------------
 
-static int level_count(const LashStudy* study, const LashStudyParameter* p) {
-    if (p->active < 0) return 1;
-    if (p->value_count > 0) return p->value_count;
-    if (p->levels > 0) return p->levels;
+static int level_count(const LashStudy* study, const LashStudyParameter* parameter) {
+    if (parameter->active < 0) return 1;
+    if (parameter->value_count > 0) return parameter->value_count;
+    if (parameter->levels > 0) return parameter->levels;
     return study->design.levels > 0 ? study->design.levels : 3;
 }
 
-static double level_value(const LashStudy* study, const LashStudyParameter* p, int level) {
+static double level_value(const LashStudy* study, const LashStudyParameter* parameter, int level) {
     double low, high;
-    int count = level_count(study, p);
-    if (p->value_count > 0) return p->values[level];
-    if (count == 1) return p->nominal;
-    lash_distribution_range(&p->distribution, &low, &high);
+    int count = level_count(study, parameter);
+    if (parameter->value_count > 0) return parameter->values[level];
+    if (count == 1) return parameter->nominal;
+    lash_distribution_range(&parameter->distribution, &low, &high);
     return low + (high - low) * level / (count - 1);
 }
 
 // Levels that a one-at-a-time design visits: all but the nominal one.
-static int other_levels(const LashStudy* study, const LashStudyParameter* p) {
+static int other_levels(const LashStudy* study, const LashStudyParameter* parameter) {
     int count = 0;
-    if (p->active < 0) return 0;
-    for (int l = 0; l < level_count(study, p); ++l) {
-        count += level_value(study, p, l) != p->nominal;
+    if (parameter->active < 0) return 0;
+    for (int l = 0; l < level_count(study, parameter); ++l) {
+        count += level_value(study, parameter, l) != parameter->nominal;
     }
     return count;
 }
@@ -62,14 +62,14 @@ int lash_study_oat_step(const LashStudy* study, int64_t i, int* level) {
     if (i == 0) return -1;
     int64_t rest = i - 1;
     for (int k = 0; k < study->parameters; ++k) {
-        const LashStudyParameter* p = &study->parameter[k];
-        int others = other_levels(study, p);
+        const LashStudyParameter* study_parameter = &study->parameter[k];
+        int others = other_levels(study, study_parameter);
         if (rest >= others) {
             rest -= others;
             continue;
         }
-        for (int l = 0; l < level_count(study, p); ++l) {
-            if (level_value(study, p, l) == p->nominal) continue;
+        for (int l = 0; l < level_count(study, study_parameter); ++l) {
+            if (level_value(study, study_parameter, l) == study_parameter->nominal) continue;
             if (rest-- == 0) {
                 *level = l;
                 return k;
@@ -88,9 +88,10 @@ static void one_at_a_time_point(const LashStudy* study, int64_t i, double* x) {
 
 static void grid_point(const LashStudy* study, int64_t i, double* x) {
     for (int k = 0; k < study->parameters; ++k) {
-        const LashStudyParameter* p = &study->parameter[k];
-        int count = level_count(study, p);
-        x[k] = p->active < 0 ? p->value : level_value(study, p, (int)(i % count));
+        const LashStudyParameter* study_parameter = &study->parameter[k];
+        int count = level_count(study, study_parameter);
+        x[k] = study_parameter->active < 0 ? study_parameter->value
+                                           : level_value(study, study_parameter, (int)(i % count));
         i /= count;
     }
 }
@@ -162,22 +163,24 @@ static void correlate(const LashStudy* study, double* u) {
 }
 
 // Value at a place u in [0, 1] of the range, for paths on a grid.
-static double range_value(const LashDistribution* d, double u) {
+static double range_value(const LashDistribution* distribution, double u) {
     double low, high;
-    if (d->type == LASH_DISCRETE) {
-        int i = (int)floor(u * d->count);
-        return d->values[i < d->count ? i : d->count - 1];
+    if (distribution->type == LASH_DISCRETE) {
+        int i = (int)floor(u * distribution->count);
+        return distribution->values[i < distribution->count ? i : distribution->count - 1];
     }
-    lash_distribution_range(d, &low, &high);
+    lash_distribution_range(distribution, &low, &high);
     return low + u * (high - low);
 }
 
 // Constant parameters, and active ones at u of their distribution.
 static void from_quantiles(const LashStudy* study, const double* u, double* x) {
     for (int k = 0; k < study->parameters; ++k) {
-        const LashStudyParameter* p = &study->parameter[k];
-        x[k] =
-            p->active < 0 ? p->value : lash_distribution_quantile(&p->distribution, u[p->active]);
+        const LashStudyParameter* study_parameter = &study->parameter[k];
+        x[k] = study_parameter->active < 0
+                   ? study_parameter->value
+                   : lash_distribution_quantile(&study_parameter->distribution,
+                                                u[study_parameter->active]);
     }
 }
 
@@ -231,8 +234,10 @@ static void morris_point(const LashStudy* study, int64_t i, double* x) {
     double u[STUDY_MAX_PARAMETERS];
     morris_place_of(study, i, u);
     for (int k = 0; k < study->parameters; ++k) {
-        const LashStudyParameter* p = &study->parameter[k];
-        x[k] = p->active < 0 ? p->value : range_value(&p->distribution, u[p->active]);
+        const LashStudyParameter* study_parameter = &study->parameter[k];
+        x[k] = study_parameter->active < 0
+                   ? study_parameter->value
+                   : range_value(&study_parameter->distribution, u[study_parameter->active]);
     }
 }
 
@@ -476,10 +481,10 @@ bool study_resolve_design(ModelContext* context, LashStudy* study, const char* l
                           list ? "a list needs a 'file'" : "a 'file' belongs to the design list");
     }
     for (int k = 0; k < study->parameters; ++k) {
-        const LashStudyParameter* p = &study->parameter[k];
+        const LashStudyParameter* study_parameter = &study->parameter[k];
         char path[48];
         snprintf(path, sizeof path, "parameters[%d]", k);
-        if (p->type != LASH_DISCRETE && p->value_count > 0 &&
+        if (study_parameter->type != LASH_DISCRETE && study_parameter->value_count > 0 &&
             !lash_study_design_is(study, DESIGN_LEVELS))
             return model_fail(context, path,
                               "'values' belong to a discrete distribution, or to a grid");

@@ -37,115 +37,128 @@ double lash_normal_quantile(double p) {
     return p <= 0.5 ? lower_quantile(p) : -lower_quantile(1 - p);
 }
 
-static double truncated_quantile(const LashDistribution* d, double u) {
+static double truncated_quantile(const LashDistribution* distribution, double u) {
     // Of the two tails the one with the smaller probabilities loses no digits.
-    double a = (d->low - d->mean) / d->sigma, b = (d->high - d->mean) / d->sigma, p;
+    double a = (distribution->low - distribution->mean) / distribution->sigma,
+           b = (distribution->high - distribution->mean) / distribution->sigma, p;
     if (a > 0) {
         double qa = lash_normal_cdf(-a), qb = lash_normal_cdf(-b);
         p = qa - u * (qa - qb);
-        return d->mean - d->sigma * lash_normal_quantile(fmin(fmax(p, 1e-300), 1 - 0x1p-53));
+        return distribution->mean -
+               distribution->sigma * lash_normal_quantile(fmin(fmax(p, 1e-300), 1 - 0x1p-53));
     }
-    p = d->p_low + u * (d->p_high - d->p_low);
-    return d->mean + d->sigma * lash_normal_quantile(fmin(fmax(p, 1e-300), 1 - 0x1p-53));
+    p = distribution->p_low + u * (distribution->p_high - distribution->p_low);
+    return distribution->mean +
+           distribution->sigma * lash_normal_quantile(fmin(fmax(p, 1e-300), 1 - 0x1p-53));
 }
 
-double lash_distribution_quantile(const LashDistribution* d, double u) {
-    switch (d->type) {
+double lash_distribution_quantile(const LashDistribution* distribution, double u) {
+    switch (distribution->type) {
         case LASH_UNIFORM:
-            return d->low + u * (d->high - d->low);
+            return distribution->low + u * (distribution->high - distribution->low);
         case LASH_NORMAL:
-            return d->mean + d->sigma * lash_normal_quantile(u);
+            return distribution->mean + distribution->sigma * lash_normal_quantile(u);
         case LASH_TRUNCATED_NORMAL:
-            return fmin(fmax(truncated_quantile(d, u), d->low), d->high);
+            return fmin(fmax(truncated_quantile(distribution, u), distribution->low),
+                        distribution->high);
         case LASH_TRIANGULAR: {
-            double width = d->high - d->low, left = d->mode - d->low;
-            if (u * width < left) return d->low + sqrt(u * width * left);
-            return d->high - sqrt((1 - u) * width * (d->high - d->mode));
+            double width = distribution->high - distribution->low,
+                   left = distribution->mode - distribution->low;
+            if (u * width < left) return distribution->low + sqrt(u * width * left);
+            return distribution->high -
+                   sqrt((1 - u) * width * (distribution->high - distribution->mode));
         }
         case LASH_DISCRETE:
-            for (int i = 0; i < d->count - 1; ++i) {
-                if (u < d->cumulated[i]) return d->values[i];
+            for (int i = 0; i < distribution->count - 1; ++i) {
+                if (u < distribution->cumulated[i]) return distribution->values[i];
             }
-            return d->values[d->count - 1];
+            return distribution->values[distribution->count - 1];
         case LASH_CONSTANT:
         case LASH_DISTRIBUTIONS:
             break;
     }
-    return d->mean;
+    return distribution->mean;
 }
 
-void lash_distribution_range(const LashDistribution* d, double* low, double* high) {
-    *low = d->low;
-    *high = d->high;
-    if (d->type == LASH_NORMAL) {
-        *low = d->mean - 3 * d->sigma;
-        *high = d->mean + 3 * d->sigma;
+void lash_distribution_range(const LashDistribution* distribution, double* low, double* high) {
+    *low = distribution->low;
+    *high = distribution->high;
+    if (distribution->type == LASH_NORMAL) {
+        *low = distribution->mean - 3 * distribution->sigma;
+        *high = distribution->mean + 3 * distribution->sigma;
     }
-    if (d->type == LASH_CONSTANT) *low = *high = d->mean;
-    if (d->type != LASH_DISCRETE) return;
+    if (distribution->type == LASH_CONSTANT) *low = *high = distribution->mean;
+    if (distribution->type != LASH_DISCRETE) return;
     *low = INFINITY;
     *high = -INFINITY;
-    for (int i = 0; i < d->count; ++i) {
-        *low = fmin(*low, d->values[i]);
-        *high = fmax(*high, d->values[i]);
+    for (int i = 0; i < distribution->count; ++i) {
+        *low = fmin(*low, distribution->values[i]);
+        *high = fmax(*high, distribution->values[i]);
     }
 }
 
 // First and second moment about `origin` of a discrete distribution.
-static void discrete_moments(const LashDistribution* d, double origin, double* m1, double* m2) {
+static void discrete_moments(const LashDistribution* distribution, double origin, double* m1,
+                             double* m2) {
     *m1 = *m2 = 0;
-    for (int i = 0; i < d->count; ++i) {
-        double p = d->cumulated[i] - (i > 0 ? d->cumulated[i - 1] : 0);
-        double x = d->values[i] - origin;
+    for (int i = 0; i < distribution->count; ++i) {
+        double p = distribution->cumulated[i] - (i > 0 ? distribution->cumulated[i - 1] : 0);
+        double x = distribution->values[i] - origin;
         *m1 += p * x;
         *m2 += p * x * x;
     }
 }
 
 // phi(a) - phi(b) over P(b) - P(a): mean of the truncated standard normal.
-static double truncated_mean(const LashDistribution* d, double a, double b) {
-    return (lash_normal_density(a) - lash_normal_density(b)) / (d->p_high - d->p_low);
+static double truncated_mean(const LashDistribution* distribution, double a, double b) {
+    return (lash_normal_density(a) - lash_normal_density(b)) /
+           (distribution->p_high - distribution->p_low);
 }
 
-double lash_distribution_mean(const LashDistribution* d) {
+double lash_distribution_mean(const LashDistribution* distribution) {
     double m1, m2;
-    switch (d->type) {
+    switch (distribution->type) {
         case LASH_UNIFORM:
-            return 0.5 * (d->low + d->high);
+            return 0.5 * (distribution->low + distribution->high);
         case LASH_TRUNCATED_NORMAL:
-            return d->mean + d->sigma * truncated_mean(d, (d->low - d->mean) / d->sigma,
-                                                       (d->high - d->mean) / d->sigma);
+            return distribution->mean +
+                   distribution->sigma *
+                       truncated_mean(
+                           distribution,
+                           (distribution->low - distribution->mean) / distribution->sigma,
+                           (distribution->high - distribution->mean) / distribution->sigma);
         case LASH_TRIANGULAR:
-            return (d->low + d->mode + d->high) / 3;
+            return (distribution->low + distribution->mode + distribution->high) / 3;
         case LASH_DISCRETE:
-            discrete_moments(d, 0, &m1, &m2);
+            discrete_moments(distribution, 0, &m1, &m2);
             return m1;
         default:
-            return d->mean;
+            return distribution->mean;
     }
 }
 
-double lash_distribution_sigma(const LashDistribution* d) {
+double lash_distribution_sigma(const LashDistribution* distribution) {
     double m1, m2;
-    switch (d->type) {
+    switch (distribution->type) {
         case LASH_UNIFORM:
-            return (d->high - d->low) / sqrt(12);
+            return (distribution->high - distribution->low) / sqrt(12);
         case LASH_TRUNCATED_NORMAL: {
-            double a = (d->low - d->mean) / d->sigma, b = (d->high - d->mean) / d->sigma;
-            double m = truncated_mean(d, a, b);
-            double edge =
-                (a * lash_normal_density(a) - b * lash_normal_density(b)) / (d->p_high - d->p_low);
-            return d->sigma * sqrt(fmax(0, 1 + edge - m * m));
+            double a = (distribution->low - distribution->mean) / distribution->sigma,
+                   b = (distribution->high - distribution->mean) / distribution->sigma;
+            double m = truncated_mean(distribution, a, b);
+            double edge = (a * lash_normal_density(a) - b * lash_normal_density(b)) /
+                          (distribution->p_high - distribution->p_low);
+            return distribution->sigma * sqrt(fmax(0, 1 + edge - m * m));
         }
         case LASH_TRIANGULAR: {
-            double a = d->low, b = d->high, c = d->mode;
+            double a = distribution->low, b = distribution->high, c = distribution->mode;
             return sqrt((a * a + b * b + c * c - a * b - a * c - b * c) / 18);
         }
         case LASH_DISCRETE:
-            discrete_moments(d, lash_distribution_mean(d), &m1, &m2);
+            discrete_moments(distribution, lash_distribution_mean(distribution), &m1, &m2);
             return sqrt(m2);
         case LASH_NORMAL:
-            return d->sigma;
+            return distribution->sigma;
         default:
             return 0;
     }

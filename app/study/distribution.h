@@ -31,13 +31,13 @@ double lash_normal_quantile(double p); // p in (0, 1); full precision in both ta
 double lash_normal_density(double x);
 
 // x with P(X <= x) = u, u in (0, 1).
-double lash_distribution_quantile(const LashDistribution* d, double u);
+double lash_distribution_quantile(const LashDistribution* distribution, double u);
 
 // The range that grids and one-at-a-time designs span: the support, or mean -+ 3 sigma.
-void lash_distribution_range(const LashDistribution* d, double* low, double* high);
+void lash_distribution_range(const LashDistribution* distribution, double* low, double* high);
 
-double lash_distribution_mean(const LashDistribution* d);
-double lash_distribution_sigma(const LashDistribution* d);
+double lash_distribution_mean(const LashDistribution* distribution);
+double lash_distribution_sigma(const LashDistribution* distribution);
 
 #ifdef __cplusplus
 }

@@ -18,35 +18,35 @@ static const char* with_unit(const char* name, const char* unit, char* text, siz
     return text;
 }
 
-static const char* parameter_name(const LashAnalysis* analysis, const LashParameterEffect* e) {
-    return analysis->study->parameter[e->parameter].name;
+static const char* parameter_name(const LashAnalysis* analysis, const LashParameterEffect* effect) {
+    return analysis->study->parameter[effect->parameter].name;
 }
 
 // ---- histogram ----------------------------------------------------------------------------------
 
 // Width by Freedman and Diaconis, 8 to 60 bins.
-static int bin_count(const LashOutputAnalysis* a) {
-    double spread = a->percentile[5] - a->percentile[3];
-    double width = 2 * spread / cbrt((double)a->moments.n);
-    double range = a->moments.max - a->moments.min;
-    double count = width > 0 ? ceil(range / width) : sqrt((double)a->moments.n);
+static int bin_count(const LashOutputAnalysis* analysis) {
+    double spread = analysis->percentile[5] - analysis->percentile[3];
+    double width = 2 * spread / cbrt((double)analysis->moments.n);
+    double range = analysis->moments.max - analysis->moments.min;
+    double count = width > 0 ? ceil(range / width) : sqrt((double)analysis->moments.n);
     return (int)fmin(fmax(count, 8), 60);
 }
 
-static void limit_line(const Plot* p, double limit, const char* name) {
+static void limit_line(const Plot* plot, double limit, const char* name) {
     char number[40];
     if (isnan(limit)) return;
     lash_number_exact(limit, number, sizeof number);
-    bool left = limit<p->x0, right = limit> p->x1;
-    double x = left ? p->left : plot_x(p, limit);
-    if (right) x = p->width - p->right;
+    bool left = limit<plot->x0, right = limit> plot->x1;
+    double x = left ? plot->left : plot_x(plot, limit);
+    if (right) x = plot->width - plot->right;
     if (!left && !right)
-        page_put(p->page, "<path class=\"limit\" d=\"M%.1f %.1fV%.1f\"/>", x, p->top - 2,
-                 p->height - p->bottom);
+        page_put(plot->page, "<path class=\"limit\" d=\"M%.1f %.1fV%.1f\"/>", x, plot->top - 2,
+                 plot->height - plot->bottom);
     double width = page_text_width(name) + page_text_width(number) + 30;
-    bool before = right || x + width > p->width;
-    page_put(p->page, "<text class=\"limit-text\" x=\"%.1f\" y=\"%.1f\"%s>%s%s %s%s</text>",
-             x + (before ? -4 : 4), p->top + 8, before ? " text-anchor=\"end\"" : "",
+    bool before = right || x + width > plot->width;
+    page_put(plot->page, "<text class=\"limit-text\" x=\"%.1f\" y=\"%.1f\"%s>%s%s %s%s</text>",
+             x + (before ? -4 : 4), plot->top + 8, before ? " text-anchor=\"end\"" : "",
              left ? "&larr; " : "", name, number, right ? " &rarr;" : "");
 }
 
@@ -55,15 +55,16 @@ static double between(double low, double high, double part) {
     return (1 - part) * low + part * high;
 }
 
-static void draw_fit(const Plot* p, const LashOutputAnalysis* a, double scale) {
+static void draw_fit(const Plot* plot, const LashOutputAnalysis* analysis, double scale) {
     if (!isfinite(scale)) return;
-    page_put(p->page, "<path class=\"fit\" d=\"");
+    page_put(plot->page, "<path class=\"fit\" d=\"");
     for (int i = 0; i <= 120; ++i) {
-        double x = between(p->x0, p->x1, i / 120.0);
-        double y = scale * lash_normal_density((x - a->moments.mean) / a->moments.sigma);
-        page_put(p->page, "%c%.1f %.1f", i == 0 ? 'M' : 'L', plot_x(p, x), plot_y(p, y));
+        double x = between(plot->x0, plot->x1, i / 120.0);
+        double y =
+            scale * lash_normal_density((x - analysis->moments.mean) / analysis->moments.sigma);
+        page_put(plot->page, "%c%.1f %.1f", i == 0 ? 'M' : 'L', plot_x(plot, x), plot_y(plot, y));
     }
-    page_put(p->page, "\"/>");
+    page_put(plot->page, "\"/>");
 }
 
 typedef struct Bar {
@@ -71,43 +72,43 @@ typedef struct Bar {
     int low, high;   // samples
 } Bar;
 
-static void histogram_bar(const Plot* p, Bar bar, double sigma, const char* kind) {
-    double left = plot_x(p, bar.from) + 0.5, right = plot_x(p, bar.to) - 0.5;
+static void histogram_bar(const Plot* plot, Bar bar, double sigma, const char* kind) {
+    double left = plot_x(plot, bar.from) + 0.5, right = plot_x(plot, bar.to) - 0.5;
     char from[48], to[48];
     if (bar.high <= bar.low) return;
-    page_put(p->page,
+    page_put(plot->page,
              "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>"
              "%s to %s: %d %s</title></rect>",
-             kind, left, plot_y(p, bar.high), fmax(right - left, 0.8),
-             plot_y(p, bar.low) - plot_y(p, bar.high),
+             kind, left, plot_y(plot, bar.high), fmax(right - left, 0.8),
+             plot_y(plot, bar.low) - plot_y(plot, bar.high),
              page_value(bar.from, sigma, from, sizeof from),
              page_value(bar.to, sigma, to, sizeof to), bar.high - bar.low,
              strcmp(kind, "out") == 0 ? "out of spec" : "samples");
 }
 
-void figure_histogram(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+void figure_histogram(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* result) {
     (void)analysis;
-    int bins = bin_count(a), most = 0, count[60] = {0}, bad[60] = {0};
-    double low = a->moments.min, high = a->moments.max, sigma = a->moments.sigma;
+    int bins = bin_count(result), most = 0, count[60] = {0}, bad[60] = {0};
+    double low = result->moments.min, high = result->moments.max, sigma = result->moments.sigma;
     char axis[128];
     if (!(high > low)) plot_range(&low, &high, 0.5);
-    for (int64_t i = 0; i < a->moments.n; ++i) {
-        double place = bins * plot_fraction(a->value[i], low, high);
+    for (int64_t i = 0; i < result->moments.n; ++i) {
+        double place = bins * plot_fraction(result->value[i], low, high);
         int b = (int)fmin(fmax(place, 0), bins - 1);
         if (++count[b] > most) most = count[b];
-        bad[b] += a->value[i] < a->lsl || a->value[i] > a->usl;
+        bad[b] += result->value[i] < result->lsl || result->value[i] > result->usl;
     }
     Plot p = {.page = page, 430, 270, 46, 14, 22, 40, low, high, 0, 1.12 * most, .counts = true};
     // Limits nearer than half the range are shown, others pointed at.
     double span = high - low;
-    if (a->lsl < low && a->lsl > low - 0.5 * span) p.x0 = a->lsl;
-    if (a->usl > high && a->usl < high + 0.5 * span) p.x1 = a->usl;
+    if (result->lsl < low && result->lsl > low - 0.5 * span) p.x0 = result->lsl;
+    if (result->usl > high && result->usl < high + 0.5 * span) p.x1 = result->usl;
     plot_range(&p.x0, &p.x1, 0.03);
     char label[200];
-    snprintf(label, sizeof label, "Histogram of %.80s", a->name);
+    snprintf(label, sizeof label, "Histogram of %.80s", result->name);
     plot_fit_left(&p);
     plot_begin(&p, label);
-    plot_axes(&p, with_unit(a->name, a->unit, axis, sizeof axis), "samples");
+    plot_axes(&p, with_unit(result->name, result->unit, axis, sizeof axis), "samples");
     for (int b = 0; b < bins; ++b) { // out of spec stands on top of what is within
         Bar bar = {between(low, high, (double)b / bins), between(low, high, (b + 1.0) / bins)};
         bar.high = count[b] - bad[b];
@@ -117,16 +118,17 @@ void figure_histogram(Page* page, const LashAnalysis* analysis, const LashOutput
         histogram_bar(&p, bar, sigma, "out");
     }
     double width = high / bins - low / bins;
-    if (a->distinct > 2) draw_fit(&p, a, (double)a->moments.n * width / sigma);
-    limit_line(&p, a->lsl, "LSL");
-    limit_line(&p, a->usl, "USL");
+    if (result->distinct > 2) draw_fit(&p, result, (double)result->moments.n * width / sigma);
+    limit_line(&p, result->lsl, "LSL");
+    limit_line(&p, result->usl, "USL");
     plot_end(&p);
 }
 
-static int count_bins(const LashOutputAnalysis* a, double low, double high, int bins, int* count) {
+static int count_bins(const LashOutputAnalysis* analysis, double low, double high, int bins,
+                      int* count) {
     int most = 0;
-    for (int64_t i = 0; i < a->moments.n; ++i) {
-        int b = (int)fmin(fmax(bins * plot_fraction(a->value[i], low, high), 0), bins - 1);
+    for (int64_t i = 0; i < analysis->moments.n; ++i) {
+        int b = (int)fmin(fmax(bins * plot_fraction(analysis->value[i], low, high), 0), bins - 1);
         if (++count[b] > most) most = count[b];
     }
     return most;
@@ -188,59 +190,61 @@ static const char* short_name(const char* name, char* text, size_t size) {
 }
 
 // A plot with a row of `each` for every bar, names at the left and room for numbers at the right.
-static Plot bar_plot(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a,
+static Plot bar_plot(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* result,
                      double each, double right) {
     int bars = bar_count(analysis);
     double left = 60;
     for (int j = 0; j < bars; ++j) {
         char text[96];
-        short_name(parameter_name(analysis, &a->effect[j]), text, sizeof text);
+        short_name(parameter_name(analysis, &result->effect[j]), text, sizeof text);
         left = fmax(left, fmin(page_text_width(text), widest_name) + 12);
     }
     return (Plot){.page = page, 430, 44 + each * bars, left, right, 6, 38, 0, 1, 0, bars};
 }
 
-static void center_line(const Plot* p, double x) {
-    page_put(p->page, "<path class=\"center\" d=\"M%.1f %.1fV%.1f\"/>", plot_x(p, x), p->top,
-             p->height - p->bottom);
+static void center_line(const Plot* plot, double x) {
+    page_put(plot->page, "<path class=\"center\" d=\"M%.1f %.1fV%.1f\"/>", plot_x(plot, x),
+             plot->top, plot->height - plot->bottom);
 }
 
-static void bar_name(const Plot* p, const char* name, double y) {
+static void bar_name(const Plot* plot, const char* name, double y) {
     char text[96];
     short_name(name, text, sizeof text);
-    page_put(p->page, "<text class=\"name\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">",
-             p->left - 8, y + 4);
-    page_escape(p->page, text);
-    page_put(p->page, "<title>");
-    page_escape(p->page, name);
-    page_put(p->page, "</title></text>");
+    page_put(plot->page, "<text class=\"name\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">",
+             plot->left - 8, y + 4);
+    page_escape(plot->page, text);
+    page_put(plot->page, "<title>");
+    page_escape(plot->page, name);
+    page_put(plot->page, "</title></text>");
 }
 
-void figure_contributors(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+void figure_contributors(Page* page, const LashAnalysis* analysis,
+                         const LashOutputAnalysis* result) {
     int n = bar_count(analysis);
     bool share = analysis->shares;
     double scale = share ? 100 : 1, most = share ? 0.1 : 0;
     for (int j = 0; j < n; ++j) {
-        most = fmax(most, a->effect[j].importance);
-        if (share) most = fmax(most, fmin(a->effect[j].importance_ci.high, 1));
+        most = fmax(most, result->effect[j].importance);
+        if (share) most = fmax(most, fmin(result->effect[j].importance_ci.high, 1));
     }
     char axis[128];
-    Plot p = bar_plot(page, analysis, a, 22, 60);
+    Plot p = bar_plot(page, analysis, result, 22, 60);
     p.x0 = 0;
     p.x1 = most > 0 ? scale * most : 1;
     plot_begin(&p, "Parameters ranked by their influence");
-    plot_axes(&p, with_unit(analysis->ranked_by, share ? "%" : a->unit, axis, sizeof axis), NULL);
+    plot_axes(&p, with_unit(analysis->ranked_by, share ? "%" : result->unit, axis, sizeof axis),
+              NULL);
     for (int j = 0; j < n; ++j) {
-        const LashParameterEffect* e = &a->effect[j];
-        double y = plot_y(&p, n - j - 0.5), value = e->importance;
-        bool chance = value < a->noise;
+        const LashParameterEffect* parameter_effect = &result->effect[j];
+        double y = plot_y(&p, n - j - 0.5), value = parameter_effect->importance;
+        bool chance = value < result->noise;
         char number[32];
-        bar_name(&p, parameter_name(analysis, e), y);
+        bar_name(&p, parameter_name(analysis, parameter_effect), y);
         if (isnan(value)) continue;
-        LashInterval ci = e->importance_ci;
+        LashInterval ci = parameter_effect->importance_ci;
         double end = plot_x(&p, fmax(scale * value, 0)), edge = p.width - p.right;
         double low = plot_x(&p, scale * ci.low), high = fmin(plot_x(&p, scale * ci.high), edge);
-        double beside = chance ? fmax(end, fmin(plot_x(&p, scale * a->noise), edge)) : end;
+        double beside = chance ? fmax(end, fmin(plot_x(&p, scale * result->noise), edge)) : end;
         if (!isnan(ci.low)) beside = fmax(beside, high);
         if (share) {
             snprintf(number, sizeof number, "%.1f %%", 100 * value);
@@ -256,31 +260,33 @@ void figure_contributors(Page* page, const LashAnalysis* analysis, const LashOut
         page_put(page, "<path class=\"whisker\" d=\"M%.1f %.1fH%.1fM%.1f %.1fv6M%.1f %.1fv6\"/>",
                  low, y, high, low, y - 3, high, y - 3);
     }
-    if (scale * a->noise < p.x1) center_line(&p, scale * a->noise);
+    if (scale * result->noise < p.x1) center_line(&p, scale * result->noise);
     plot_end(&p);
 }
 
-void figure_tornado(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+void figure_tornado(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* result) {
     int n = bar_count(analysis);
-    double low = a->moments.mean, high = a->moments.mean;
+    double low = result->moments.mean, high = result->moments.mean;
     char axis[128];
     for (int j = 0; j < n; ++j) {
-        low = fmin(low, fmin(a->effect[j].low, a->effect[j].high));
-        high = fmax(high, fmax(a->effect[j].low, a->effect[j].high));
+        low = fmin(low, fmin(result->effect[j].low, result->effect[j].high));
+        high = fmax(high, fmax(result->effect[j].low, result->effect[j].high));
     }
     plot_range(&low, &high, 0.12);
-    Plot p = bar_plot(page, analysis, a, 22, 16);
+    Plot p = bar_plot(page, analysis, result, 22, 16);
     p.x0 = low;
     p.x1 = high;
     plot_begin(&p, "Tornado: output at the low and high end of each parameter");
-    plot_axes(&p, with_unit(a->name, a->unit, axis, sizeof axis), NULL);
+    plot_axes(&p, with_unit(result->name, result->unit, axis, sizeof axis), NULL);
     for (int j = 0; j < n; ++j) {
-        const LashParameterEffect* e = &a->effect[j];
-        double y = plot_y(&p, n - j - 0.5), middle = plot_x(&p, a->moments.mean);
-        bar_name(&p, parameter_name(analysis, e), y);
-        bool overlap = (e->low - a->moments.mean) * (e->high - a->moments.mean) > 0;
+        const LashParameterEffect* parameter_effect = &result->effect[j];
+        double y = plot_y(&p, n - j - 0.5), middle = plot_x(&p, result->moments.mean);
+        bar_name(&p, parameter_name(analysis, parameter_effect), y);
+        bool overlap = (parameter_effect->low - result->moments.mean) *
+                           (parameter_effect->high - result->moments.mean) >
+                       0;
         for (int side = 0; side < 2; ++side) {
-            double value = side == 0 ? e->low : e->high;
+            double value = side == 0 ? parameter_effect->low : parameter_effect->high;
             if (isnan(value)) continue;
             double end = plot_x(&p, value), top = overlap && side == 1 ? y : y - 7;
             char number[48];
@@ -289,71 +295,71 @@ void figure_tornado(Page* page, const LashAnalysis* analysis, const LashOutputAn
                      "<title>%s end: %s</title></rect>",
                      side == 0 ? "low" : "high", fmin(end, middle), top, fabs(end - middle),
                      overlap ? 7 : 14, side == 0 ? "low" : "high",
-                     page_value(value, a->moments.sigma, number, sizeof number));
+                     page_value(value, result->moments.sigma, number, sizeof number));
         }
     }
-    center_line(&p, a->moments.mean);
+    center_line(&p, result->moments.mean);
     plot_end(&p);
 }
 
 // ---- main effect and scatter --------------------------------------------------------------------
 
-int64_t figure_point_step(const LashOutputAnalysis* a) {
-    return (a->moments.n + MOST_POINTS - 1) / MOST_POINTS;
+int64_t figure_point_step(const LashOutputAnalysis* analysis) {
+    return (analysis->moments.n + MOST_POINTS - 1) / MOST_POINTS;
 }
 
-static void effect_points(const Plot* p, const LashAnalysis* analysis, const LashOutputAnalysis* a,
-                          int parameter) {
-    int64_t step = figure_point_step(a);
+static void effect_points(const Plot* plot, const LashAnalysis* analysis,
+                          const LashOutputAnalysis* result, int parameter) {
+    int64_t step = figure_point_step(result);
     for (int out = 0; out < 2; ++out) {
-        page_put(p->page, "<g class=\"%s\">", out ? "dot-out" : "dot");
-        for (int64_t i = 0; i < a->moments.n; i += step) {
-            double y = a->value[i];
-            const LashSample* row = &analysis->table->sample[a->row[i]];
-            if ((y < a->lsl || y > a->usl) != out) continue;
-            page_put(p->page, "<a href=\"#s%lld\"><path d=\"M%.1f %.1fh0\"/></a>",
-                     (long long)row->id, plot_x(p, row->x[parameter]), plot_y(p, y));
+        page_put(plot->page, "<g class=\"%s\">", out ? "dot-out" : "dot");
+        for (int64_t i = 0; i < result->moments.n; i += step) {
+            double y = result->value[i];
+            const LashSample* row = &analysis->table->sample[result->row[i]];
+            if ((y < result->lsl || y > result->usl) != out) continue;
+            page_put(plot->page, "<a href=\"#s%lld\"><path d=\"M%.1f %.1fh0\"/></a>",
+                     (long long)row->id, plot_x(plot, row->x[parameter]), plot_y(plot, y));
         }
-        page_put(p->page, "</g>");
+        page_put(plot->page, "</g>");
     }
 }
 
-static void effect_line(const Plot* p, const LashParameterEffect* e) {
-    page_put(p->page, "<path class=\"effect\" d=\"");
-    for (int b = 0; b < e->bins; ++b)
-        page_put(p->page, "%c%.1f %.1f", b == 0 ? 'M' : 'L', plot_x(p, e->bin[b].x),
-                 plot_y(p, e->bin[b].y));
-    page_put(p->page, "\"/><path class=\"whisker\" d=\"");
-    for (int b = 0; b < e->bins; ++b) {
-        double half = 1.96 * e->bin[b].error;
+static void effect_line(const Plot* plot, const LashParameterEffect* effect) {
+    page_put(plot->page, "<path class=\"effect\" d=\"");
+    for (int b = 0; b < effect->bins; ++b)
+        page_put(plot->page, "%c%.1f %.1f", b == 0 ? 'M' : 'L', plot_x(plot, effect->bin[b].x),
+                 plot_y(plot, effect->bin[b].y));
+    page_put(plot->page, "\"/><path class=\"whisker\" d=\"");
+    for (int b = 0; b < effect->bins; ++b) {
+        double half = 1.96 * effect->bin[b].error;
         if (!isfinite(half)) continue;
-        page_put(p->page, "M%.1f %.1fV%.1f", plot_x(p, e->bin[b].x), plot_y(p, e->bin[b].y - half),
-                 plot_y(p, e->bin[b].y + half));
+        page_put(plot->page, "M%.1f %.1fV%.1f", plot_x(plot, effect->bin[b].x),
+                 plot_y(plot, effect->bin[b].y - half), plot_y(plot, effect->bin[b].y + half));
     }
-    page_put(p->page, "\"/>");
+    page_put(plot->page, "\"/>");
 }
 
-void figure_effect(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a,
-                   const LashParameterEffect* e) {
-    const LashStudyParameter* parameter = &analysis->study->parameter[e->parameter];
-    double x0 = INFINITY, x1 = -INFINITY, y0 = a->moments.min, y1 = a->moments.max;
+void figure_effect(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* result,
+                   const LashParameterEffect* effect) {
+    const LashStudyParameter* parameter = &analysis->study->parameter[effect->parameter];
+    double x0 = INFINITY, x1 = -INFINITY, y0 = result->moments.min, y1 = result->moments.max;
     char x_name[128], y_name[128], label[200];
-    for (int64_t i = 0; i < a->moments.n; ++i) {
-        double x = analysis->table->sample[a->row[i]].x[e->parameter];
+    for (int64_t i = 0; i < result->moments.n; ++i) {
+        double x = analysis->table->sample[result->row[i]].x[effect->parameter];
         x0 = fmin(x0, x);
         x1 = fmax(x1, x);
     }
     plot_range(&x0, &x1, 0.04);
     plot_range(&y0, &y1, 0.06);
     Plot p = {.page = page, 270, 190, 48, 8, 8, 38, x0, x1, y0, y1};
-    snprintf(label, sizeof label, "%.80s over %.80s", a->name, parameter->name);
+    snprintf(label, sizeof label, "%.80s over %.80s", result->name, parameter->name);
     plot_fit_left(&p);
     plot_begin(&p, label);
     plot_axes(&p, with_unit(parameter->name, parameter->unit, x_name, sizeof x_name),
-              with_unit(a->name, a->unit, y_name, sizeof y_name));
-    effect_points(&p, analysis, a, e->parameter);
-    effect_line(&p, e);
-    const double limits[] = {a->lsl, a->usl};
+              with_unit(result->name, result->unit, y_name, sizeof y_name));
+    effect_points(&p, analysis, result, effect->parameter);
+    effect_line(&p, effect);
+    const double limits[] = {result->lsl, result->usl};
     for (int i = 0; i < 2; ++i) {
         if (!(limits[i] > y0 && limits[i] < y1)) continue;
         page_put(page, "<path class=\"limit\" d=\"M%.1f %.1fH%.1f\"/>", p.left,
@@ -364,44 +370,44 @@ void figure_effect(Page* page, const LashAnalysis* analysis, const LashOutputAna
 
 // ---- Sobol, Morris ------------------------------------------------------------------------------
 
-static void sobol_bar(const Plot* p, const char* kind, double y, double value, LashInterval ci) {
-    double end = plot_x(p, fmax(value, 0));
-    page_put(p->page,
+static void sobol_bar(const Plot* plot, const char* kind, double y, double value, LashInterval ci) {
+    double end = plot_x(plot, fmax(value, 0));
+    page_put(plot->page,
              "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"10\"/><path "
              "class=\"whisker\" d=\"M%.1f %.1fH%.1fM%.1f %.1fv6M%.1f %.1fv6\"/>",
-             kind, p->left, y, fmax(end - p->left, 0.5), plot_x(p, fmax(ci.low, p->x0)), y + 5,
-             plot_x(p, fmin(ci.high, p->x1)), plot_x(p, fmax(ci.low, p->x0)), y + 2,
-             plot_x(p, fmin(ci.high, p->x1)), y + 2);
+             kind, plot->left, y, fmax(end - plot->left, 0.5), plot_x(plot, fmax(ci.low, plot->x0)),
+             y + 5, plot_x(plot, fmin(ci.high, plot->x1)), plot_x(plot, fmax(ci.low, plot->x0)),
+             y + 2, plot_x(plot, fmin(ci.high, plot->x1)), y + 2);
 }
 
-void figure_sobol(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+void figure_sobol(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* result) {
     int n = bar_count(analysis);
     double most = 1;
-    for (int j = 0; j < n; ++j) most = fmax(most, a->effect[j].sobol.total_ci.high);
-    Plot p = bar_plot(page, analysis, a, 32, 16);
+    for (int j = 0; j < n; ++j) most = fmax(most, result->effect[j].sobol.total_ci.high);
+    Plot p = bar_plot(page, analysis, result, 32, 16);
     p.x0 = -0.05;
     p.x1 = fmin(most, 2);
     plot_begin(&p, "Sobol indices with 95 % intervals");
     plot_axes(&p, "Sobol index: first order (strong), total (muted)", NULL);
     for (int j = 0; j < n; ++j) {
-        const LashSobolIndex* s = &a->effect[j].sobol;
+        const LashSobolIndex* index = &result->effect[j].sobol;
         double y = plot_y(&p, n - j - 0.5);
-        bar_name(&p, parameter_name(analysis, &a->effect[j]), y);
-        if (isnan(s->first)) continue;
+        bar_name(&p, parameter_name(analysis, &result->effect[j]), y);
+        if (isnan(index->first)) continue;
         Plot zero = p;
         zero.left = plot_x(&p, 0);
         zero.x0 = 0;
-        sobol_bar(&zero, "bar", y - 11, s->first, s->first_ci);
-        sobol_bar(&zero, "total", y + 1, s->total, s->total_ci);
+        sobol_bar(&zero, "bar", y - 11, index->first, index->first_ci);
+        sobol_bar(&zero, "total", y + 1, index->total, index->total_ci);
     }
     plot_end(&p);
 }
 
-void figure_morris(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+void figure_morris(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* result) {
     double x = 0, y = 0;
     for (int j = 0; j < analysis->study->active; ++j) {
-        x = fmax(x, a->effect[j].morris.mu_star);
-        y = fmax(y, a->effect[j].morris.sigma);
+        x = fmax(x, result->effect[j].morris.mu_star);
+        y = fmax(y, result->effect[j].morris.sigma);
     }
     Plot p = {
         .page = page, 430, 290, 56, 20, 14, 40, 0, x > 0 ? 1.15 * x : 1, 0, y > 0 ? 1.15 * y : 1};
@@ -413,15 +419,15 @@ void figure_morris(Page* page, const LashAnalysis* analysis, const LashOutputAna
     page_put(page, "<path class=\"center\" d=\"M%.1f %.1fL%.1f %.1f\"/>", plot_x(&p, 0),
              plot_y(&p, 0), plot_x(&p, end), plot_y(&p, end));
     for (int j = 0; j < analysis->study->active; ++j) {
-        const LashMorrisEffect* m = &a->effect[j].morris;
-        if (isnan(m->sigma)) continue;
-        double px = plot_x(&p, m->mu_star), py = plot_y(&p, m->sigma);
+        const LashMorrisEffect* morris_effect = &result->effect[j].morris;
+        if (isnan(morris_effect->sigma)) continue;
+        double px = plot_x(&p, morris_effect->mu_star), py = plot_y(&p, morris_effect->sigma);
         page_put(page,
                  "<circle class=\"mark\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/><text class=\"value\" "
                  "x=\"%.1f\" y=\"%.1f\"%s>",
                  px, py, px + (px > 320 ? -8 : 8), py + (j % 2 == 0 ? -5 : 13),
                  px > 320 ? " text-anchor=\"end\"" : "");
-        page_escape(page, parameter_name(analysis, &a->effect[j]));
+        page_escape(page, parameter_name(analysis, &result->effect[j]));
         page_put(page, "</text>");
     }
     plot_end(&p);
@@ -433,56 +439,59 @@ typedef struct Band {
     double n, middle, low, high;
 } Band;
 
-static void draw_band(Plot* p, const Band* band, int count, const char* name, const char* label) {
-    p->y0 = INFINITY;
-    p->y1 = -INFINITY;
+static void draw_band(Plot* plot, const Band* band, int count, const char* name,
+                      const char* label) {
+    plot->y0 = INFINITY;
+    plot->y1 = -INFINITY;
     for (int i = 0; i < count; ++i) {
-        p->y0 = fmin(p->y0, band[i].low);
-        p->y1 = fmax(p->y1, band[i].high);
+        plot->y0 = fmin(plot->y0, band[i].low);
+        plot->y1 = fmax(plot->y1, band[i].high);
     }
-    plot_range(&p->y0, &p->y1, 0.06);
-    p->x0 = 0;
-    p->x1 = band[count - 1].n;
-    plot_fit_left(p);
-    plot_begin(p, label);
-    plot_axes(p, "samples", name);
-    page_put(p->page, "<path class=\"band\" d=\"");
+    plot_range(&plot->y0, &plot->y1, 0.06);
+    plot->x0 = 0;
+    plot->x1 = band[count - 1].n;
+    plot_fit_left(plot);
+    plot_begin(plot, label);
+    plot_axes(plot, "samples", name);
+    page_put(plot->page, "<path class=\"band\" d=\"");
     for (int i = 0; i < count; ++i)
-        page_put(p->page, "%c%.1f %.1f", i == 0 ? 'M' : 'L', plot_x(p, band[i].n),
-                 plot_y(p, band[i].high));
+        page_put(plot->page, "%c%.1f %.1f", i == 0 ? 'M' : 'L', plot_x(plot, band[i].n),
+                 plot_y(plot, band[i].high));
     for (int i = count - 1; i >= 0; --i)
-        page_put(p->page, "L%.1f %.1f", plot_x(p, band[i].n), plot_y(p, band[i].low));
-    page_put(p->page, "Z\"/><path class=\"effect\" d=\"");
+        page_put(plot->page, "L%.1f %.1f", plot_x(plot, band[i].n), plot_y(plot, band[i].low));
+    page_put(plot->page, "Z\"/><path class=\"effect\" d=\"");
     for (int i = 0; i < count; ++i)
-        page_put(p->page, "%c%.1f %.1f", i == 0 ? 'M' : 'L', plot_x(p, band[i].n),
-                 plot_y(p, band[i].middle));
-    page_put(p->page, "\"/>");
-    plot_end(p);
+        page_put(plot->page, "%c%.1f %.1f", i == 0 ? 'M' : 'L', plot_x(plot, band[i].n),
+                 plot_y(plot, band[i].middle));
+    page_put(plot->page, "\"/>");
+    plot_end(plot);
 }
 
-void figure_mean(Page* page, const LashOutputAnalysis* a) {
+void figure_mean(Page* page, const LashOutputAnalysis* analysis) {
     Band band[LASH_CONVERGENCE];
     char name[128];
     int count = 0;
-    for (int i = 0; i < a->convergence_points; ++i) {
-        const LashConvergencePoint* c = &a->convergence[i];
-        if (isfinite(c->half)) // it may not have happened yet
-            band[count++] = (Band){(double)c->n, c->mean, c->mean - c->half, c->mean + c->half};
+    for (int i = 0; i < analysis->convergence_points; ++i) {
+        const LashConvergencePoint* point = &analysis->convergence[i];
+        if (isfinite(point->half)) // it may not have happened yet
+            band[count++] = (Band){(double)point->n, point->mean, point->mean - point->half,
+                                   point->mean + point->half};
     }
     Plot p = {.page = page, 270, 190, 52, 8, 10, 38};
-    snprintf(name, sizeof name, "mean of %.60s%s%.30s%s", a->name, a->unit != NULL ? " [" : "",
-             a->unit != NULL ? a->unit : "", a->unit != NULL ? "]" : "");
+    snprintf(name, sizeof name, "mean of %.60s%s%.30s%s", analysis->name,
+             analysis->unit != NULL ? " [" : "", analysis->unit != NULL ? analysis->unit : "",
+             analysis->unit != NULL ? "]" : "");
     if (count > 0) draw_band(&p, band, count, name, "Mean and its 95 % interval over samples");
 }
 
-void figure_share(Page* page, const LashOutputAnalysis* a) {
+void figure_share(Page* page, const LashOutputAnalysis* analysis) {
     Band band[LASH_CONVERGENCE];
-    for (int i = 0; i < a->convergence_points; ++i) {
-        const LashConvergencePoint* c = &a->convergence[i];
-        band[i] =
-            (Band){(double)c->n, 100 * c->share, 100 * c->share_ci.low, 100 * c->share_ci.high};
+    for (int i = 0; i < analysis->convergence_points; ++i) {
+        const LashConvergencePoint* point = &analysis->convergence[i];
+        band[i] = (Band){(double)point->n, 100 * point->share, 100 * point->share_ci.low,
+                         100 * point->share_ci.high};
     }
     Plot p = {.page = page, 270, 190, 52, 8, 10, 38};
-    draw_band(&p, band, a->convergence_points, "out of spec [%]",
+    draw_band(&p, band, analysis->convergence_points, "out of spec [%]",
               "Share out of specification and its 95 % interval over samples");
 }

@@ -162,22 +162,23 @@ typedef struct Isolation {
 } Isolation;
 
 // A row of the store for every child that has ended.
-static bool keep_ended(Isolation* s, LashError* error) {
+static bool keep_ended(Isolation* isolation, LashError* error) {
     const double often = 0.1; // [s] between commits: what is lost with a kill is only run again
     bool good = true;
-    poll_children(s->child, s->running, s->wait);
-    for (int i = s->running - 1; i >= 0 && good; --i) {
-        if (!read_child(&s->child[i], child_bytes(s->study), &s->wait[i])) continue;
-        collect_child(s->study, &s->child[i], s->sample);
-        s->child[i] = s->child[--s->running];
-        good = s->open || lash_store_begin(s->store, error);
-        s->open = good;
-        good = good && lash_store_put(s->store, s->study, s->sample, error);
+    poll_children(isolation->child, isolation->running, isolation->wait);
+    for (int i = isolation->running - 1; i >= 0 && good; --i) {
+        if (!read_child(&isolation->child[i], child_bytes(isolation->study), &isolation->wait[i]))
+            continue;
+        collect_child(isolation->study, &isolation->child[i], isolation->sample);
+        isolation->child[i] = isolation->child[--isolation->running];
+        good = isolation->open || lash_store_begin(isolation->store, error);
+        isolation->open = good;
+        good = good && lash_store_put(isolation->store, isolation->study, isolation->sample, error);
     }
-    if (good && s->open && app_wall_clock() - s->last >= often) {
-        good = lash_store_commit(s->store, error);
-        s->open = false;
-        s->last = app_wall_clock();
+    if (good && isolation->open && app_wall_clock() - isolation->last >= often) {
+        good = lash_store_commit(isolation->store, error);
+        isolation->open = false;
+        isolation->last = app_wall_clock();
     }
     return good;
 }

@@ -232,14 +232,14 @@ static const char* side_word(const LashModelJoint* joint, LashStudySide side) {
 const char* lash_outline_feature(const LashOutline* outline, const LashStudy* study, int parameter,
                                  char* text, size_t size) {
     static const char* const words[] = {"", "joint ", "", "force ", "contact ", ""};
-    const LashStudyParameter* p = &study->parameter[parameter];
+    const LashStudyParameter* study_parameter = &study->parameter[parameter];
     const LashPlace* place = &outline->place[parameter];
     const LashModelJoint* joint = played_joint(outline, parameter);
     const char* name = place_name(outline, place);
     if (joint != NULL && joint->a != NULL && joint->b != NULL) {
-        if (p->side != LASH_SIDE_NONE) {
-            snprintf(text, size, "%s of %s, joint %s", side_word(joint, p->side),
-                     side_part(joint, p->side), joint->name);
+        if (study_parameter->side != LASH_SIDE_NONE) {
+            snprintf(text, size, "%s of %s, joint %s", side_word(joint, study_parameter->side),
+                     side_part(joint, study_parameter->side), joint->name);
         } else {
             snprintf(text, size, "play of joint %s, %s and %s", joint->name,
                      side_part(joint, LASH_SIDE_HOLE), side_part(joint, LASH_SIDE_SHAFT));
@@ -252,7 +252,7 @@ const char* lash_outline_feature(const LashOutline* outline, const LashStudy* st
     } else if (place->kind == LASH_PLACE_OTHER) {
         snprintf(text, size, "%s", place->key);
     } else {
-        snprintf(text, size, "%s", p->name);
+        snprintf(text, size, "%s", study_parameter->name);
     }
     return text;
 }

@@ -108,15 +108,15 @@ const char* page_ppm(double share, char* text, size_t size) {
     return text;
 }
 
-void plot_begin(const Plot* p, const char* label) {
-    page_put(p->page, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"", p->width,
-             p->height);
-    page_escape(p->page, label);
-    page_put(p->page, "\">");
+void plot_begin(const Plot* plot, const char* label) {
+    page_put(plot->page, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"", plot->width,
+             plot->height);
+    page_escape(plot->page, label);
+    page_put(plot->page, "\">");
 }
 
-void plot_end(const Plot* p) {
-    page_put(p->page, "</svg>\n");
+void plot_end(const Plot* plot) {
+    page_put(plot->page, "</svg>\n");
 }
 
 double plot_fraction(double x, double low, double high) {
@@ -129,13 +129,15 @@ static double near_page(double place) {
     return fmin(fmax(place, -9999), 9999);
 }
 
-double plot_x(const Plot* p, double x) {
-    return near_page(p->left + plot_fraction(x, p->x0, p->x1) * (p->width - p->left - p->right));
+double plot_x(const Plot* plot, double x) {
+    return near_page(plot->left + plot_fraction(x, plot->x0, plot->x1) *
+                                      (plot->width - plot->left - plot->right));
 }
 
-double plot_y(const Plot* p, double y) {
-    return near_page(p->height - p->bottom -
-                     plot_fraction(y, p->y0, p->y1) * (p->height - p->top - p->bottom));
+double plot_y(const Plot* plot, double y) {
+    return near_page(plot->height - plot->bottom -
+                     plot_fraction(y, plot->y0, plot->y1) *
+                         (plot->height - plot->top - plot->bottom));
 }
 
 enum { MOST_TICKS = 50 }; // also when the range is a rounding error wide
@@ -159,9 +161,9 @@ static const char* tick_text(double value, double step, char* text, size_t size)
     return text;
 }
 
-static void put_exponent(const Plot* p, int exponent, const char* anchor, double x, double y) {
+static void put_exponent(const Plot* plot, int exponent, const char* anchor, double x, double y) {
     if (exponent == 0) return;
-    page_put(p->page,
+    page_put(plot->page,
              "<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">&times;10<tspan "
              "dy=\"-4\" font-size=\"9\">%d</tspan></text>",
              x, y, anchor, exponent);
@@ -191,29 +193,29 @@ static const char* fit_name(const char* name, double room, char* text, size_t si
     return text;
 }
 
-static void x_axis(const Plot* p, const char* name) {
+static void x_axis(const Plot* plot, const char* name) {
     char text[48];
-    double right = p->width - p->right, bottom = p->height - p->bottom;
-    int exponent = axis_exponent(p->x0, p->x1);
+    double right = plot->width - plot->right, bottom = plot->height - plot->bottom;
+    int exponent = axis_exponent(plot->x0, plot->x1);
     double unit = pow(10, exponent),
-           step = tick_step(p->x1 / unit - p->x0 / unit, (right - p->left) / 70);
-    double first = ceil(p->x0 / unit / step - 1e-9);
-    for (int i = 0; i < MOST_TICKS && (first + i) * step <= p->x1 / unit + 1e-9 * step; ++i) {
+           step = tick_step(plot->x1 / unit - plot->x0 / unit, (right - plot->left) / 70);
+    double first = ceil(plot->x0 / unit / step - 1e-9);
+    for (int i = 0; i < MOST_TICKS && (first + i) * step <= plot->x1 / unit + 1e-9 * step; ++i) {
         double t = (first + i) * step;
-        page_put(p->page,
+        page_put(plot->page,
                  "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/><text class=\"tick\" x=\"%.1f\" "
                  "y=\"%.1f\" text-anchor=\"middle\">%s</text>",
-                 plot_x(p, t * unit), p->top, bottom, plot_x(p, t * unit), bottom + 14,
+                 plot_x(plot, t * unit), plot->top, bottom, plot_x(plot, t * unit), bottom + 14,
                  tick_text(t, step, text, sizeof text));
     }
-    put_exponent(p, exponent, "end", p->width - 1, p->height - 4);
-    double middle = 0.5 * (p->left + right), taken = exponent != 0 ? 44 : 4;
-    double room = 2 * fmin(middle - 4, p->width - taken - middle);
+    put_exponent(plot, exponent, "end", plot->width - 1, plot->height - 4);
+    double middle = 0.5 * (plot->left + right), taken = exponent != 0 ? 44 : 4;
+    double room = 2 * fmin(middle - 4, plot->width - taken - middle);
     char shown[128];
-    page_put(p->page, "<text class=\"axis\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">", middle,
-             p->height - 4);
-    page_escape(p->page, fit_name(name, room, shown, sizeof shown));
-    page_put(p->page, "</text>");
+    page_put(plot->page, "<text class=\"axis\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">",
+             middle, plot->height - 4);
+    page_escape(plot->page, fit_name(name, room, shown, sizeof shown));
+    page_put(plot->page, "</text>");
 }
 
 typedef struct Ticks {
@@ -221,57 +223,58 @@ typedef struct Ticks {
     double unit, step, first; // numbers are (first + i) step unit
 } Ticks;
 
-static Ticks y_ticks(const Plot* p) {
-    Ticks t = {.exponent = p->counts ? 0 : axis_exponent(p->y0, p->y1)};
+static Ticks y_ticks(const Plot* plot) {
+    Ticks t = {.exponent = plot->counts ? 0 : axis_exponent(plot->y0, plot->y1)};
     t.unit = pow(10, t.exponent);
-    t.step = tick_step(p->y1 / t.unit - p->y0 / t.unit, (p->height - p->bottom - p->top) / 36);
-    if (p->counts) t.step = fmax(t.step, 1);
-    t.first = ceil(p->y0 / t.unit / t.step - 1e-9);
+    t.step = tick_step(plot->y1 / t.unit - plot->y0 / t.unit,
+                       (plot->height - plot->bottom - plot->top) / 36);
+    if (plot->counts) t.step = fmax(t.step, 1);
+    t.first = ceil(plot->y0 / t.unit / t.step - 1e-9);
     return t;
 }
 
-void plot_fit_left(Plot* p) {
-    const double name = 22, most = 0.5 * p->width; // [px]
-    Ticks t = y_ticks(p);
+void plot_fit_left(Plot* plot) {
+    const double name = 22, most = 0.5 * plot->width; // [px]
+    Ticks t = y_ticks(plot);
     char text[48];
     for (int i = 0; i < MOST_TICKS; ++i) {
         double tick = (t.first + i) * t.step;
-        if (!(tick <= p->y1 / t.unit + 1e-9 * t.step)) break;
+        if (!(tick <= plot->y1 / t.unit + 1e-9 * t.step)) break;
         double width = page_text_width(tick_text(tick, t.step, text, sizeof text));
-        p->left = fmin(fmax(p->left, width + name), most);
+        plot->left = fmin(fmax(plot->left, width + name), most);
     }
 }
 
-static void y_axis(const Plot* p, const char* name) {
+static void y_axis(const Plot* plot, const char* name) {
     char text[48];
-    double right = p->width - p->right;
-    Ticks ticks = y_ticks(p);
+    double right = plot->width - plot->right;
+    Ticks ticks = y_ticks(plot);
     int exponent = ticks.exponent;
     double unit = ticks.unit, step = ticks.step, first = ticks.first;
-    for (int i = 0; i < MOST_TICKS && (first + i) * step <= p->y1 / unit + 1e-9 * step; ++i) {
+    for (int i = 0; i < MOST_TICKS && (first + i) * step <= plot->y1 / unit + 1e-9 * step; ++i) {
         double t = (first + i) * step;
-        page_put(p->page,
+        page_put(plot->page,
                  "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/><text class=\"tick\" x=\"%.1f\" "
                  "y=\"%.1f\" text-anchor=\"end\">%s</text>",
-                 p->left, plot_y(p, t * unit), right, p->left - 5, plot_y(p, t * unit) + 3.5,
-                 tick_text(t, step, text, sizeof text));
+                 plot->left, plot_y(plot, t * unit), right, plot->left - 5,
+                 plot_y(plot, t * unit) + 3.5, tick_text(t, step, text, sizeof text));
     }
-    put_exponent(p, exponent, "start", p->left + 3, p->top + 8);
-    page_put(p->page,
+    put_exponent(plot, exponent, "start", plot->left + 3, plot->top + 8);
+    page_put(plot->page,
              "<text class=\"axis\" transform=\"translate(13 %.1f) rotate(-90)\" "
              "text-anchor=\"middle\">",
-             0.5 * p->height);
+             0.5 * plot->height);
     char shown[128];
-    fit_name(name, p->height - 8, shown, sizeof shown);
-    page_escape(p->page, shown);
-    page_put(p->page, "</text>");
+    fit_name(name, plot->height - 8, shown, sizeof shown);
+    page_escape(plot->page, shown);
+    page_put(plot->page, "</text>");
 }
 
-void plot_axes(const Plot* p, const char* x_name, const char* y_name) {
-    x_axis(p, x_name);
-    if (y_name != NULL) y_axis(p, y_name);
-    page_put(p->page, "<path class=\"frame\" d=\"M%.1f %.1fV%.1fH%.1f\"/>", p->left, p->top,
-             p->height - p->bottom, p->width - p->right);
+void plot_axes(const Plot* plot, const char* x_name, const char* y_name) {
+    x_axis(plot, x_name);
+    if (y_name != NULL) y_axis(plot, y_name);
+    page_put(plot->page, "<path class=\"frame\" d=\"M%.1f %.1fV%.1fH%.1f\"/>", plot->left,
+             plot->top, plot->height - plot->bottom, plot->width - plot->right);
 }
 
 void plot_range(double* low, double* high, double margin) {

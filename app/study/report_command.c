@@ -31,56 +31,63 @@ const AppCommand app_study_report_command = {
     .json_offset = OPTION(json),
     .operand_offset = OPTION(operands)};
 
-static void page_path(const StudyOptions* o, const char* store, char* path, size_t size) {
+static void page_path(const StudyOptions* study_options, const char* store, char* path,
+                      size_t size) {
     size_t length = strlen(store);
-    if (o->output != NULL) {
-        snprintf(path, size, "%s", o->output);
+    if (study_options->output != NULL) {
+        snprintf(path, size, "%s", study_options->output);
         return;
     }
     bool db = length > 3 && strcmp(store + length - 3, ".db") == 0;
     snprintf(path, size, "%.*s.html", (int)(db ? length - 3 : length), store);
 }
 
-static void print_limits(const LashOutputAnalysis* a) {
+static void print_limits(const LashOutputAnalysis* analysis) {
     char text[48];
-    if (!isnan(a->lsl)) printf(", LSL %s", lash_number_exact(a->lsl, text, sizeof text));
-    if (!isnan(a->usl)) printf(", USL %s", lash_number_exact(a->usl, text, sizeof text));
+    if (!isnan(analysis->lsl))
+        printf(", LSL %s", lash_number_exact(analysis->lsl, text, sizeof text));
+    if (!isnan(analysis->usl))
+        printf(", USL %s", lash_number_exact(analysis->usl, text, sizeof text));
 }
 
-static void print_output(const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+static void print_output(const LashAnalysis* analysis, const LashOutputAnalysis* result) {
     const LashStudy* study = analysis->study;
-    const double values[] = {a->moments.mean, a->percentile[2], a->percentile[4], a->percentile[6]};
+    const double values[] = {result->moments.mean, result->percentile[2], result->percentile[4],
+                             result->percentile[6]};
     char text[4][48];
-    app_text_print(stdout, a->name);
-    if (a->unit != NULL) {
+    app_text_print(stdout, result->name);
+    if (result->unit != NULL) {
         printf(" in ");
-        app_text_print(stdout, a->unit);
+        app_text_print(stdout, result->unit);
     }
     for (int i = 0; i < 4; ++i)
-        lash_number_by_sigma(values[i], a->moments.sigma, text[i], sizeof text[i]);
+        lash_number_by_sigma(values[i], result->moments.sigma, text[i], sizeof text[i]);
     printf("\n  mean %s, sigma %.4g, 5 %% %s, 50 %% %s, 95 %% %s (%lld samples)\n", text[0],
-           a->moments.sigma, text[1], text[2], text[3], (long long)a->moments.n);
-    if (!isnan(a->share)) {
-        printf("  out of spec %.3g %% (%.3g to %.3g; %.0f ppm)", 100 * a->share,
-               100 * a->share_ci.low, 100 * a->share_ci.high, 1e6 * a->share);
-        print_limits(a);
-        if (a->distinct > 2)
-            printf(", normal fit %.3g %%, Cpk %.3g, by percentiles %.3g%s", 100 * a->fitted,
-                   a->capability.cpk, a->capability.cpk_percentile,
-                   a->normality.p < 0.05 ? " (not normal)" : "");
+           result->moments.sigma, text[1], text[2], text[3], (long long)result->moments.n);
+    if (!isnan(result->share)) {
+        printf("  out of spec %.3g %% (%.3g to %.3g; %.0f ppm)", 100 * result->share,
+               100 * result->share_ci.low, 100 * result->share_ci.high, 1e6 * result->share);
+        print_limits(result);
+        if (result->distinct > 2)
+            printf(", normal fit %.3g %%, Cpk %.3g, by percentiles %.3g%s", 100 * result->fitted,
+                   result->capability.cpk, result->capability.cpk_percentile,
+                   result->normality.p < 0.05 ? " (not normal)" : "");
         putchar('\n');
     }
-    if (study->active == 0 || a->distinct < 2) return;
-    if (isnan(a->effect[0].importance)) return; // too few to rank
+    if (study->active == 0 || result->distinct < 2) return;
+    if (isnan(result->effect[0].importance)) return; // too few to rank
     printf("  %s:", analysis->ranked_by);
     for (int j = 0; j < study->active && j < 6; ++j) {
-        const LashParameterEffect* e = &a->effect[j];
-        printf("%s %s %.3g", j == 0 ? "" : ",", study->parameter[e->parameter].name, e->importance);
-        if (!isnan(e->importance_ci.low))
-            printf(" (%.3g to %.3g)", e->importance_ci.low, e->importance_ci.high);
+        const LashParameterEffect* parameter_effect = &result->effect[j];
+        printf("%s %s %.3g", j == 0 ? "" : ",", study->parameter[parameter_effect->parameter].name,
+               parameter_effect->importance);
+        if (!isnan(parameter_effect->importance_ci.low))
+            printf(" (%.3g to %.3g)", parameter_effect->importance_ci.low,
+                   parameter_effect->importance_ci.high);
     }
-    printf("\n%s%s%s", a->note[0] != '\0' ? "  " : "", a->note, a->note[0] != '\0' ? "\n" : "");
-    text_tighten(analysis, a);
+    printf("\n%s%s%s", result->note[0] != '\0' ? "  " : "", result->note,
+           result->note[0] != '\0' ? "\n" : "");
+    text_tighten(analysis, result);
 }
 
 static void print_analysis(const LashAnalysis* analysis, const char* page) {
@@ -98,11 +105,11 @@ static void print_analysis(const LashAnalysis* analysis, const char* page) {
 
 static void check_limit(const LashAnalysis* analysis, double limit, LashError* error) {
     for (int i = 0; i < analysis->study->outputs && !isnan(limit); ++i) {
-        const LashOutputAnalysis* a = &analysis->output[i];
-        if (!(a->share > limit)) continue;
-        lash_error_set(error, LASH_ERROR_SPEC, a->name,
+        const LashOutputAnalysis* result = &analysis->output[i];
+        if (!(result->share > limit)) continue;
+        lash_error_set(error, LASH_ERROR_SPEC, result->name,
                        "%.3g %% of the samples are out of spec, allowed are %.3g %%",
-                       100 * a->share, 100 * limit);
+                       100 * result->share, 100 * limit);
     }
 }
 

@@ -33,10 +33,11 @@ void html_cell(Page* page, const char* output, const char* key, double value) {
     page_put(page, "%s</td>", page_number(value, text, sizeof text));
 }
 
-void html_value_cell(Page* page, const LashOutputAnalysis* a, const char* key, double value) {
+void html_value_cell(Page* page, const LashOutputAnalysis* analysis, const char* key,
+                     double value) {
     char text[48];
-    html_begin_cell(page, a->name, key, value);
-    page_put(page, "%s</td>", page_value(value, a->moments.sigma, text, sizeof text));
+    html_begin_cell(page, analysis->name, key, value);
+    page_put(page, "%s</td>", page_value(value, analysis->moments.sigma, text, sizeof text));
 }
 
 // A limit as it was given.
@@ -156,11 +157,11 @@ static void put_head(Page* page, const LashAnalysis* analysis, const LashStore* 
 // ---- summary ------------------------------------------------------------------------------------
 
 static void output_cell(Page* page, const LashAnalysis* analysis, int index) {
-    const LashOutputAnalysis* a = &analysis->output[index];
+    const LashOutputAnalysis* result = &analysis->output[index];
     page_put(page, "<tr><td><a href=\"#output%d\">", index);
-    page_escape(page, a->name);
+    page_escape(page, result->name);
     page_put(page, "</a> <span class=\"soft\">");
-    page_escape(page, a->unit);
+    page_escape(page, result->unit);
     page_put(page, "</span></td>");
 }
 
@@ -169,16 +170,16 @@ static void put_values(Page* page, const LashAnalysis* analysis) {
              "<div class=\"scroll\"><table><tr><th>output</th><th>n</th><th>mean</th><th>sigma</th>"
              "<th>min</th><th>5 %%</th><th>50 %%</th><th>95 %%</th><th>max</th></tr>\n");
     for (int i = 0; i < analysis->study->outputs; ++i) {
-        const LashOutputAnalysis* a = &analysis->output[i];
+        const LashOutputAnalysis* result = &analysis->output[i];
         output_cell(page, analysis, i);
-        html_cell(page, a->name, "n", (double)a->moments.n);
-        html_value_cell(page, a, "mean", a->moments.mean);
-        html_cell(page, a->name, "sigma", a->moments.sigma);
-        html_value_cell(page, a, "min", a->moments.min);
-        html_value_cell(page, a, "p05", a->percentile[2]);
-        html_value_cell(page, a, "p50", a->percentile[4]);
-        html_value_cell(page, a, "p95", a->percentile[6]);
-        html_value_cell(page, a, "max", a->moments.max);
+        html_cell(page, result->name, "n", (double)result->moments.n);
+        html_value_cell(page, result, "mean", result->moments.mean);
+        html_cell(page, result->name, "sigma", result->moments.sigma);
+        html_value_cell(page, result, "min", result->moments.min);
+        html_value_cell(page, result, "p05", result->percentile[2]);
+        html_value_cell(page, result, "p50", result->percentile[4]);
+        html_value_cell(page, result, "p95", result->percentile[6]);
+        html_value_cell(page, result, "max", result->moments.max);
         page_put(page, "</tr>\n");
     }
     page_put(page, "</table></div>");
@@ -187,8 +188,8 @@ static void put_values(Page* page, const LashAnalysis* analysis) {
 static void put_limits(Page* page, const LashAnalysis* analysis) {
     int shown = 0;
     for (int i = 0; i < analysis->study->outputs; ++i) {
-        const LashOutputAnalysis* a = &analysis->output[i];
-        if (isnan(a->lsl) && isnan(a->usl)) continue;
+        const LashOutputAnalysis* result = &analysis->output[i];
+        if (isnan(result->lsl) && isnan(result->usl)) continue;
         if (shown++ == 0) {
             page_put(page,
                      "<section><div class=\"scroll\"><table><tr><th>specification</th><th>LSL</th>"
@@ -196,13 +197,13 @@ static void put_limits(Page* page, const LashAnalysis* analysis) {
                      "spec,<br>counted</th><th>out of spec,<br>normal fit</th></tr>\n");
         }
         output_cell(page, analysis, i);
-        limit_cell(page, a->name, "lsl", a->lsl);
-        limit_cell(page, a->name, "usl", a->usl);
-        html_cell(page, a->name, "cp", a->capability.cp);
-        html_cell(page, a->name, "cpk", a->capability.cpk);
-        html_cell(page, a->name, "cpk_percentile", a->capability.cpk_percentile);
-        percent_cell(page, a->name, "out_of_spec", a->share, a->share_ci);
-        percent_cell(page, a->name, "out_of_spec_fitted", a->fitted, a->fitted_ci);
+        limit_cell(page, result->name, "lsl", result->lsl);
+        limit_cell(page, result->name, "usl", result->usl);
+        html_cell(page, result->name, "cp", result->capability.cp);
+        html_cell(page, result->name, "cpk", result->capability.cpk);
+        html_cell(page, result->name, "cpk_percentile", result->capability.cpk_percentile);
+        percent_cell(page, result->name, "out_of_spec", result->share, result->share_ci);
+        percent_cell(page, result->name, "out_of_spec_fitted", result->fitted, result->fitted_ci);
         page_put(page, "</tr>\n");
     }
     page_put(page, shown > 0 ? "</table></div></section>"
@@ -223,91 +224,94 @@ static void put_summary(Page* page, const LashAnalysis* analysis) {
 // ---- one output ---------------------------------------------------------------------------------
 
 // What drives the output, in a sentence.
-static void put_driver(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
-    const LashParameterEffect* e = &a->effect[0];
+static void put_driver(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* result) {
+    const LashParameterEffect* parameter_effect = &result->effect[0];
     bool sobol = lash_study_analysis(analysis->study) == LASH_ANALYSIS_SOBOL;
-    if (analysis->study->active == 0 || a->distinct < 2) return;
-    if (isnan(e->importance)) {
-        page_put(page, "%lld samples are too few to rank %d %s. ", (long long)a->moments.n,
+    if (analysis->study->active == 0 || result->distinct < 2) return;
+    if (isnan(parameter_effect->importance)) {
+        page_put(page, "%lld samples are too few to rank %d %s. ", (long long)result->moments.n,
                  analysis->study->active,
                  app_plural(analysis->study->active, "parameter", "parameters"));
         return;
     }
-    if (e->importance < a->noise) {
+    if (parameter_effect->importance < result->noise) {
         page_put(page,
                  "No parameter stands out by itself: with %lld samples a share of the variance "
                  "below %.1f %% may be chance. ",
-                 (long long)a->moments.n, 100 * a->noise);
+                 (long long)result->moments.n, 100 * result->noise);
         return;
     }
     page_put(page, "<b>");
-    page_escape(page, analysis->study->parameter[e->parameter].name);
+    page_escape(page, analysis->study->parameter[parameter_effect->parameter].name);
     if (!analysis->shares) {
         char number[48];
         page_put(page, "</b> moves it most: by %s",
-                 page_number(e->importance, number, sizeof number));
-        if (a->unit != NULL) page_put(page, " ");
-        page_escape(page, a->unit);
+                 page_number(parameter_effect->importance, number, sizeof number));
+        if (result->unit != NULL) page_put(page, " ");
+        page_escape(page, result->unit);
         page_put(page, " over its range. ");
-    } else if (e->importance < 0.1) {
+    } else if (parameter_effect->importance < 0.1) {
         page_put(page,
                  "</b> matters most, but explains only %.0f %% of the variance: the parameters "
                  "act together, or small changes decide which way impacts go. ",
-                 100 * e->importance);
+                 100 * parameter_effect->importance);
     } else {
-        page_put(page, "</b> matters most: %.0f %% of the variance%s. ", 100 * e->importance,
+        page_put(page, "</b> matters most: %.0f %% of the variance%s. ",
+                 100 * parameter_effect->importance,
                  sobol ? ", interactions included" : " by itself");
     }
-    if (a->note[0] != '\0' && e->importance > 1) page_put(page, "%s ", a->note);
+    if (result->note[0] != '\0' && parameter_effect->importance > 1)
+        page_put(page, "%s ", result->note);
 }
 
-static void put_shape(Page* page, const LashOutputAnalysis* a) {
+static void put_shape(Page* page, const LashOutputAnalysis* analysis) {
     char low[48], high[48];
-    page_value(a->moments.min, a->moments.sigma, low, sizeof low);
-    page_value(a->moments.max, a->moments.sigma, high, sizeof high);
-    if (a->distinct == 1) {
+    page_value(analysis->moments.min, analysis->moments.sigma, low, sizeof low);
+    page_value(analysis->moments.max, analysis->moments.sigma, high, sizeof high);
+    if (analysis->distinct == 1) {
         page_put(page, "Every sample gave %s. ", low);
-    } else if (a->distinct == 2) {
+    } else if (analysis->distinct == 2) {
         page_put(page,
                  "Only the values %s and %s occur: the counted share is what tells; sigma, Cpk and "
                  "the normal fit mean nothing here. ",
                  low, high);
-    } else if (a->moments.kurtosis > 20) {
+    } else if (analysis->moments.kurtosis > 20) {
         page_put(page,
                  "A few extreme samples carry most of the variance: look at the worst ones "
                  "below. ");
     }
-    if (!isnan(a->share) && a->distinct > 2 && a->normality.p < 0.05) {
+    if (!isnan(analysis->share) && analysis->distinct > 2 && analysis->normality.p < 0.05) {
         page_put(page,
                  "The values are not normal (Anderson-Darling p %s): trust the counted share "
                  "and the percentiles, not Cpk and the normal fit.",
-                 a->normality.p < 0.001 ? "&lt; 0.001" : "&lt; 0.05");
+                 analysis->normality.p < 0.001 ? "&lt; 0.001" : "&lt; 0.05");
     }
 }
 
-static void put_verdict(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
-    bool limits = !isnan(a->share);
-    const char* verdict = a->share > 0.01 ? "bad" : "good";
+static void put_verdict(Page* page, const LashAnalysis* analysis,
+                        const LashOutputAnalysis* result) {
+    bool limits = !isnan(result->share);
+    const char* verdict = result->share > 0.01 ? "bad" : "good";
     page_put(page, "<p class=\"verdict %s\">", limits ? verdict : "");
     if (limits) {
         char share[32], low[32], high[32];
         page_put(page,
                  "<b>%s %% out of spec</b> (%lld of %lld; with 95 %% confidence %s to %s %%). ",
-                 page_percent(a->share, 3, share, sizeof share), (long long)a->out,
-                 (long long)(a->moments.n + a->missing),
-                 page_percent(a->share_ci.low, 2, low, sizeof low),
-                 page_percent(a->share_ci.high, 2, high, sizeof high));
+                 page_percent(result->share, 3, share, sizeof share), (long long)result->out,
+                 (long long)(result->moments.n + result->missing),
+                 page_percent(result->share_ci.low, 2, low, sizeof low),
+                 page_percent(result->share_ci.high, 2, high, sizeof high));
     }
-    if (a->missing > 0)
-        page_put(page, "In %lld %s it never happened%s. ", (long long)a->missing,
-                 a->missing == 1 ? "sample" : "samples",
+    if (result->missing > 0)
+        page_put(page, "In %lld %s it never happened%s. ", (long long)result->missing,
+                 result->missing == 1 ? "sample" : "samples",
                  limits ? ", which counts as out of spec" : "");
-    put_driver(page, analysis, a);
-    put_shape(page, a);
+    put_driver(page, analysis, result);
+    put_shape(page, result);
     page_put(page, "</p>\n");
 }
 
-static void put_percentiles(Page* page, const LashOutputAnalysis* a) {
+static void put_percentiles(Page* page, const LashOutputAnalysis* analysis) {
     static const char* const names[LASH_PERCENTILES] = {
         "0.135 %", "1 %", "5 %", "25 %", "50 %", "75 %", "95 %", "99 %", "99.865 %"};
     static const char* const keys[LASH_PERCENTILES] = {"p00135", "p01", "p05", "p25",   "p50",
@@ -315,20 +319,21 @@ static void put_percentiles(Page* page, const LashOutputAnalysis* a) {
     page_put(page, "<div><h3>Percentiles and shape</h3><table>");
     for (int i = 0; i < LASH_PERCENTILES; ++i) {
         page_put(page, "<tr><th>%s</th>", names[i]);
-        html_value_cell(page, a, keys[i], a->percentile[i]);
+        html_value_cell(page, analysis, keys[i], analysis->percentile[i]);
         page_put(page, "</tr>");
     }
     page_put(page, "<tr><th>skewness</th>");
-    html_cell(page, a->name, "skewness", a->moments.skewness);
+    html_cell(page, analysis->name, "skewness", analysis->moments.skewness);
     page_put(page, "</tr><tr><th>kurtosis</th>");
-    html_cell(page, a->name, "kurtosis", a->moments.kurtosis);
+    html_cell(page, analysis->name, "kurtosis", analysis->moments.kurtosis);
     page_put(page, "</tr></table></div>\n");
 }
 
-static void html_morris(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+static void html_morris(Page* page, const LashAnalysis* analysis,
+                        const LashOutputAnalysis* result) {
     html_begin_section(page, "Morris");
     begin_figure(page);
-    figure_morris(page, analysis, a);
+    figure_morris(page, analysis, result);
     end_figure(page,
                "Right: strong. High: its effect depends on the others, or is curved. Dotted: "
                "sigma = mu*.");
@@ -336,18 +341,18 @@ static void html_morris(Page* page, const LashAnalysis* analysis, const LashOutp
              "<table><tr><th>parameter</th><th>mu*</th><th>mu</th><th>sigma</th>"
              "<th>steps</th></tr>");
     for (int j = 0; j < analysis->study->active; ++j) {
-        const LashMorrisEffect* m = &a->effect[j].morris;
-        const char* name = analysis->study->parameter[a->effect[j].parameter].name;
+        const LashMorrisEffect* morris_effect = &result->effect[j].morris;
+        const char* name = analysis->study->parameter[result->effect[j].parameter].name;
         char key[128];
         page_put(page, "<tr><td>");
         page_escape(page, name);
         page_put(page, "</td>");
         snprintf(key, sizeof key, "morris.%.80s.mu_star", name);
-        html_cell(page, a->name, key, m->mu_star);
-        html_plain_cell(page, m->mu);
+        html_cell(page, result->name, key, morris_effect->mu_star);
+        html_plain_cell(page, morris_effect->mu);
         snprintf(key, sizeof key, "morris.%.80s.sigma", name);
-        html_cell(page, a->name, key, m->sigma);
-        html_plain_cell(page, (double)m->n);
+        html_cell(page, result->name, key, morris_effect->sigma);
+        html_plain_cell(page, (double)morris_effect->n);
         page_put(page, "</tr>");
     }
     page_put(page, "</table>");
@@ -355,62 +360,68 @@ static void html_morris(Page* page, const LashAnalysis* analysis, const LashOutp
 }
 
 static void put_contributors(Page* page, const LashAnalysis* analysis,
-                             const LashOutputAnalysis* a) {
+                             const LashOutputAnalysis* result) {
     html_begin_section(page, "Ranked contributors");
     begin_figure(page);
-    figure_contributors(page, analysis, a);
+    figure_contributors(page, analysis, result);
     page_put(page, "<figcaption>%s", analysis->ranking);
-    if (!isnan(a->noise))
-        page_put(page, " Below %.1f %% (muted, dotted line) it may be chance.", 100 * a->noise);
-    if (!isnan(a->r2) && lash_study_analysis(analysis->study) != LASH_ANALYSIS_SOBOL)
+    if (!isnan(result->noise))
+        page_put(page, " Below %.1f %% (muted, dotted line) it may be chance.",
+                 100 * result->noise);
+    if (!isnan(result->r2) && lash_study_analysis(analysis->study) != LASH_ANALYSIS_SOBOL)
         page_put(page, " Together they explain %.0f %%, straight lines alone %.0f %%%s.",
-                 100 * a->together, 100 * a->r2,
-                 a->note[0] == '\0' ? "; the rest is interaction or jumps" : "");
-    page_put(page, "%s%s</figcaption></figure>\n", a->note[0] == '\0' ? "" : " ", a->note);
+                 100 * result->together, 100 * result->r2,
+                 result->note[0] == '\0' ? "; the rest is interaction or jumps" : "");
+    page_put(page, "%s%s</figcaption></figure>\n", result->note[0] == '\0' ? "" : " ",
+             result->note);
     html_end_section(page);
 }
 
-static void put_tornado(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a,
+static void put_tornado(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* result,
                         const char* caption) {
     html_begin_section(page, "Tornado");
     begin_figure(page);
-    figure_tornado(page, analysis, a);
+    figure_tornado(page, analysis, result);
     end_figure(page, caption);
     html_end_section(page);
 }
 
-static void html_shares(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+static void html_shares(Page* page, const LashAnalysis* analysis,
+                        const LashOutputAnalysis* result) {
     char caption[300];
     snprintf(caption, sizeof caption,
              "Mean output in the lowest (muted) and the highest (strong) of %d equal parts of the "
              "samples by each parameter; dotted: mean of all.",
-             a->effect[0].bins);
-    put_tornado(page, analysis, a, caption);
+             result->effect[0].bins);
+    put_tornado(page, analysis, result, caption);
 }
 
-static void html_sobol(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
-    html_shares(page, analysis, a);
+static void html_sobol(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* result) {
+    html_shares(page, analysis, result);
 }
 
-static void html_swings(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
-    put_tornado(page, analysis, a,
+static void html_swings(Page* page, const LashAnalysis* analysis,
+                        const LashOutputAnalysis* result) {
+    put_tornado(page, analysis, result,
                 "Output at the low (muted) and high (strong) end of each parameter; dotted: mean "
                 "of all.");
 }
 
-static void put_ranking(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+static void put_ranking(Page* page, const LashAnalysis* analysis,
+                        const LashOutputAnalysis* result) {
     static void (*const put[])(Page*, const LashAnalysis*, const LashOutputAnalysis*) = {
 #define X(id, name, ...) [LASH_ANALYSIS_##id] = html_##name,
         LASH_ANALYSIS_TABLE(X)
 #undef X
     };
     page_put(page, "<div class=\"grid2\">");
-    if (!isnan(a->effect[0].importance)) put_contributors(page, analysis, a);
-    put[lash_study_analysis(analysis->study)](page, analysis, a);
+    if (!isnan(result->effect[0].importance)) put_contributors(page, analysis, result);
+    put[lash_study_analysis(analysis->study)](page, analysis, result);
     page_put(page, "</div>\n");
 }
 
-static void put_effects(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+static void put_effects(Page* page, const LashAnalysis* analysis,
+                        const LashOutputAnalysis* result) {
     int count = analysis->study->active < MOST_EFFECTS ? analysis->study->active : MOST_EFFECTS;
     page_put(
         page,
@@ -422,17 +433,17 @@ static void put_effects(Page* page, const LashAnalysis* analysis, const LashOutp
         analysis->study->active > MOST_EFFECTS ? " The twelve most important are shown." : "");
     for (int j = 0; j < count; ++j) {
         begin_figure(page);
-        figure_effect(page, analysis, a, &a->effect[j]);
+        figure_effect(page, analysis, result, &result->effect[j]);
         page_put(page, "</figure>");
     }
     page_put(page, "</div>\n");
 }
 
-static void put_sobol(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+static void put_sobol(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* result) {
     html_begin_section(page, "Sobol indices");
     page_put(page, "<div class=\"grid2\"><div>");
     begin_figure(page);
-    figure_sobol(page, analysis, a);
+    figure_sobol(page, analysis, result);
     end_figure(page,
                "First order: the parameter alone. Total: with all its interactions. Whiskers: "
                "95 % intervals by bootstrap over independent scramblings.");
@@ -440,37 +451,38 @@ static void put_sobol(Page* page, const LashAnalysis* analysis, const LashOutput
              "</div><div><table><tr><th>parameter</th><th>first</th><th>95 %%</th><th>total"
              "</th><th>95 %%</th></tr>");
     for (int j = 0; j < analysis->study->active; ++j) {
-        const LashSobolIndex* s = &a->effect[j].sobol;
-        const char* name = analysis->study->parameter[a->effect[j].parameter].name;
+        const LashSobolIndex* index = &result->effect[j].sobol;
+        const char* name = analysis->study->parameter[result->effect[j].parameter].name;
         char key[128];
         page_put(page, "<tr><td>");
         page_escape(page, name);
         page_put(page, "</td>");
         snprintf(key, sizeof key, "sobol.%.80s.first", name);
-        index_cell(page, a->name, key, s->first);
-        page_put(page, "<td class=\"soft\">%.3f to %.3f</td>", s->first_ci.low, s->first_ci.high);
+        index_cell(page, result->name, key, index->first);
+        page_put(page, "<td class=\"soft\">%.3f to %.3f</td>", index->first_ci.low,
+                 index->first_ci.high);
         snprintf(key, sizeof key, "sobol.%.80s.total", name);
-        index_cell(page, a->name, key, s->total);
-        page_put(page, "<td class=\"soft\">%.3f to %.3f</td></tr>", s->total_ci.low,
-                 s->total_ci.high);
+        index_cell(page, result->name, key, index->total);
+        page_put(page, "<td class=\"soft\">%.3f to %.3f</td></tr>", index->total_ci.low,
+                 index->total_ci.high);
     }
     page_put(page,
              "</table><p class=\"soft\">%lld of %lld base points; a base point with a failed "
              "sample is left out.</p></div></div>",
-             (long long)a->base_used, (long long)analysis->study->base);
+             (long long)result->base_used, (long long)analysis->study->base);
     html_end_section(page);
 }
 
-static void put_convergence(Page* page, const LashOutputAnalysis* a) {
-    if (a->convergence_points == 0) return;
+static void put_convergence(Page* page, const LashOutputAnalysis* analysis) {
+    if (analysis->convergence_points == 0) return;
     html_begin_section(page, "Convergence");
     page_put(page, "<div class=\"grid4\">");
     begin_figure(page);
-    figure_mean(page, a);
+    figure_mean(page, analysis);
     end_figure(page, "Mean and its 95 % interval as samples come in.");
-    if (!isnan(a->share)) {
+    if (!isnan(analysis->share)) {
         begin_figure(page);
-        figure_share(page, a);
+        figure_share(page, analysis);
         end_figure(page, "Share out of spec and its 95 % interval (Wilson).");
     }
     page_put(page, "</div>");
@@ -494,23 +506,23 @@ void html_replay(Page* page, const LashStudy* study, const double* x) {
     lash_free(replay);
 }
 
-static void put_worst(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+static void put_worst(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* result) {
     page_put(page,
              "<h3>The %d worst samples</h3><p class=\"soft\">%s. The command shows the sample "
              "in the viewer.</p><div class=\"scroll\"><table><thead><tr><th>sample</th><th>",
-             a->worsts,
-             !isnan(a->lsl) || !isnan(a->usl) ? "Farthest beyond, or nearest to, a limit"
-                                              : "Farthest from the median");
-    page_escape(page, a->name);
+             result->worsts,
+             !isnan(result->lsl) || !isnan(result->usl) ? "Farthest beyond, or nearest to, a limit"
+                                                        : "Farthest from the median");
+    page_escape(page, result->name);
     page_put(page, "</th><th class=\"text\">replay</th></tr></thead>");
-    for (int i = 0; i < a->worsts; ++i) {
-        const LashSample* row = &analysis->table->sample[a->worst[i]];
+    for (int i = 0; i < result->worsts; ++i) {
+        const LashSample* row = &analysis->table->sample[result->worst[i]];
         char text[48];
-        double y = row->y[a - analysis->output];
-        bool out = isnan(y) || y < a->lsl || y > a->usl;
+        double y = row->y[result - analysis->output];
+        bool out = isnan(y) || y < result->lsl || y > result->usl;
         page_put(page, "<tr><td>%lld</td><td%s>%s</td><td class=\"text wide\">", (long long)row->id,
                  out ? " class=\"redtext\"" : "",
-                 isnan(y) ? "never" : page_value(y, a->moments.sigma, text, sizeof text));
+                 isnan(y) ? "never" : page_value(y, result->moments.sigma, text, sizeof text));
         html_replay(page, analysis->study, row->x);
         page_put(page, "</td></tr>\n");
     }
@@ -518,36 +530,37 @@ static void put_worst(Page* page, const LashAnalysis* analysis, const LashOutput
 }
 
 static void put_output(Page* page, const LashAnalysis* analysis, int index) {
-    const LashOutputAnalysis* a = &analysis->output[index];
+    const LashOutputAnalysis* result = &analysis->output[index];
     page_put(page, "<h2 class=\"output\" id=\"output%d\">", index);
-    page_escape(page, a->name);
-    if (a->unit != NULL) {
+    page_escape(page, result->name);
+    if (result->unit != NULL) {
         page_put(page, " <span class=\"soft\">[");
-        page_escape(page, a->unit);
+        page_escape(page, result->unit);
         page_put(page, "]</span>");
     }
     page_put(page, "</h2>\n");
-    put_verdict(page, analysis, a);
-    if (a->moments.n > 0) {
+    put_verdict(page, analysis, result);
+    if (result->moments.n > 0) {
         page_put(page, "<section class=\"sides\">");
         begin_figure(page);
-        figure_histogram(page, analysis, a);
-        end_figure(page, a->distinct > 2 ? "Histogram with specification limits; orange: normal "
-                                           "curve of the same mean and sigma."
-                                         : "Histogram with specification limits.");
-        put_percentiles(page, a);
+        figure_histogram(page, analysis, result);
+        end_figure(page, result->distinct > 2
+                             ? "Histogram with specification limits; orange: normal "
+                               "curve of the same mean and sigma."
+                             : "Histogram with specification limits.");
+        put_percentiles(page, result);
         html_end_section(page);
     }
-    if (a->distinct > 1) {
-        put_ranking(page, analysis, a);
-        html_tighten(page, analysis, a);
+    if (result->distinct > 1) {
+        put_ranking(page, analysis, result);
+        html_tighten(page, analysis, result);
         if (lash_study_analysis(analysis->study) == LASH_ANALYSIS_SOBOL)
-            put_sobol(page, analysis, a);
-        put_effects(page, analysis, a);
-        put_convergence(page, a);
+            put_sobol(page, analysis, result);
+        put_effects(page, analysis, result);
+        put_convergence(page, result);
     }
-    if (a->distinct > 1 || a->missing > 0) put_worst(page, analysis, a);
-    html_worst_case(page, analysis, a);
+    if (result->distinct > 1 || result->missing > 0) put_worst(page, analysis, result);
+    html_worst_case(page, analysis, result);
 }
 
 // ---- the rest -----------------------------------------------------------------------------------
@@ -586,17 +599,17 @@ static void put_parameters(Page* page, const LashAnalysis* analysis) {
              "parameter</th><th class=\"text\">distribution</th><th>mean</th><th>sigma</th>"
              "<th>from</th><th>to</th></tr>");
     for (int i = 0; i < analysis->study->parameters; ++i) {
-        const LashStudyParameter* p = &analysis->study->parameter[i];
+        const LashStudyParameter* study_parameter = &analysis->study->parameter[i];
         double low, high;
-        lash_distribution_range(&p->distribution, &low, &high);
+        lash_distribution_range(&study_parameter->distribution, &low, &high);
         page_put(page, "<tr><td>");
-        page_escape(page, p->name);
+        page_escape(page, study_parameter->name);
         page_put(page, " <span class=\"soft\">");
-        page_escape(page, p->unit);
+        page_escape(page, study_parameter->unit);
         page_put(page, "</span></td><td class=\"text\">%s</td>",
-                 lash_distribution_name((LashDistributionType)p->type));
-        double sigma = lash_distribution_sigma(&p->distribution);
-        spread_cell(page, lash_distribution_mean(&p->distribution), sigma);
+                 lash_distribution_name((LashDistributionType)study_parameter->type));
+        double sigma = lash_distribution_sigma(&study_parameter->distribution);
+        spread_cell(page, lash_distribution_mean(&study_parameter->distribution), sigma);
         html_plain_cell(page, sigma);
         spread_cell(page, low, sigma);
         spread_cell(page, high, sigma);
@@ -634,9 +647,10 @@ static void put_samples(Page* page, const LashAnalysis* analysis) {
     const LashStoreTable* table = analysis->table;
     bool* drawn = lash_alloc((size_t)table->rows * sizeof *drawn + 1);
     for (int i = 0; i < analysis->study->outputs; ++i) {
-        const LashOutputAnalysis* a = &analysis->output[i];
-        int64_t step = a->distinct > 1 ? figure_point_step(a) : 1;
-        for (int64_t k = 0; k < a->moments.n && a->distinct > 1; k += step) drawn[a->row[k]] = true;
+        const LashOutputAnalysis* result = &analysis->output[i];
+        int64_t step = result->distinct > 1 ? figure_point_step(result) : 1;
+        for (int64_t k = 0; k < result->moments.n && result->distinct > 1; k += step)
+            drawn[result->row[k]] = true;
     }
     for (int64_t r = 0; r < table->rows; ++r) {
         const LashSample* row = &table->sample[r];

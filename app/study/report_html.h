@@ -15,7 +15,7 @@ extern const char html_style[]; // the style sheet
 void html_begin_cell(Page* page, const char* output, const char* key, double value);
 void html_cell(Page* page, const char* output, const char* key, double value);
 // A value of the output: as many digits as its sigma needs.
-void html_value_cell(Page* page, const LashOutputAnalysis* a, const char* key, double value);
+void html_value_cell(Page* page, const LashOutputAnalysis* analysis, const char* key, double value);
 void html_plain_cell(Page* page, double value);
 // Heading and all that belongs to it, kept on one sheet of paper.
 void html_begin_section(Page* page, const char* heading);
@@ -24,12 +24,12 @@ void html_end_section(Page* page);
 void html_replay(Page* page, const LashStudy* study, const double* x);
 
 // report_tighten.c
-void html_tighten(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a);
-void html_worst_case(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a);
+void html_tighten(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* result);
+void html_worst_case(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* result);
 void html_assumptions(Page* page, const LashAnalysis* analysis);
 // The same as text.
-void text_tighten(const LashAnalysis* analysis, const LashOutputAnalysis* a);
-void text_worst_case(const LashAnalysis* analysis, const LashOutputAnalysis* a);
+void text_tighten(const LashAnalysis* analysis, const LashOutputAnalysis* result);
+void text_worst_case(const LashAnalysis* analysis, const LashOutputAnalysis* result);
 void text_assumptions(const LashAnalysis* analysis);
 
 #ifdef __cplusplus

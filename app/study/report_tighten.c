@@ -11,13 +11,14 @@
 enum { MOST_FEATURES = 40, FEATURE = 300 };
 
 static const LashStudyParameter* parameter_of(const LashAnalysis* analysis,
-                                              const LashParameterEffect* e) {
-    return &analysis->study->parameter[e->parameter];
+                                              const LashParameterEffect* effect) {
+    return &analysis->study->parameter[effect->parameter];
 }
 
-static const char* feature_of(const LashAnalysis* analysis, const LashParameterEffect* e,
+static const char* feature_of(const LashAnalysis* analysis, const LashParameterEffect* effect,
                               char* text) {
-    return lash_outline_feature(analysis->outline, analysis->study, e->parameter, text, FEATURE);
+    return lash_outline_feature(analysis->outline, analysis->study, effect->parameter, text,
+                                FEATURE);
 }
 
 // "H7 to H6", "spread / 1.58".
@@ -33,14 +34,15 @@ static const char* finer_text(const LashFiner* f, char* text, size_t size) {
 }
 
 // The unit of a slope: "N per mm"; a parameter of a fit has the model's unit of length.
-static const char* slope_unit(const LashAnalysis* analysis, const LashOutputAnalysis* a,
-                              const LashStudyParameter* p, char* text, size_t size) {
+static const char* slope_unit(const LashAnalysis* analysis, const LashOutputAnalysis* result,
+                              const LashStudyParameter* parameter, char* text, size_t size) {
     static const char* const lengths[] = {"m", "mm", "um", "cm", "in"};
-    const char* of = a->unit != NULL && a->unit[0] != '\0' ? a->unit : "";
-    const char* per = p->unit != NULL && p->unit[0] != '\0' ? p->unit : "unit";
+    const char* of = result->unit != NULL && result->unit[0] != '\0' ? result->unit : "";
+    const char* per =
+        parameter->unit != NULL && parameter->unit[0] != '\0' ? parameter->unit : "unit";
     double metres = lash_outline_length_unit(analysis->outline);
     static const double factors[] = {1, 1e-3, 1e-6, 1e-2, 0.0254};
-    for (int i = 0; i < 5 && p->fit != NULL && p->unit == NULL; ++i) {
+    for (int i = 0; i < 5 && parameter->fit != NULL && parameter->unit == NULL; ++i) {
         if (fabs(metres / factors[i] - 1) < 1e-9) per = lengths[i];
     }
     snprintf(text, size, "%.60s%sper %.40s", of, of[0] != '\0' ? " " : "", per);
@@ -49,46 +51,46 @@ static const char* slope_unit(const LashAnalysis* analysis, const LashOutputAnal
 
 // ---- which to tighten ---------------------------------------------------------------------------
 
-static void tighten_row(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a,
-                        const LashParameterEffect* e) {
-    const LashStudyParameter* p = parameter_of(analysis, e);
+static void tighten_row(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* result,
+                        const LashParameterEffect* effect) {
+    const LashStudyParameter* parameter = parameter_of(analysis, effect);
     char text[FEATURE], key[160], number[48];
     page_put(page, "<tr><td class=\"text\">");
-    page_escape(page, feature_of(analysis, e, text));
-    if (strcmp(text, p->name) != 0) {
+    page_escape(page, feature_of(analysis, effect, text));
+    if (strcmp(text, parameter->name) != 0) {
         page_put(page, "<br><span class=\"soft\">");
-        page_escape(page, p->name);
+        page_escape(page, parameter->name);
         page_put(page, "</span>");
     }
     page_put(page, "</td>");
-    snprintf(key, sizeof key, "tighten.%.80s.share", p->name);
-    html_begin_cell(page, a->name, key, e->importance);
-    page_put(page, "%.1f&nbsp;%%", 100 * e->importance);
-    if (!isnan(e->importance_ci.low))
-        page_put(page, "<br><span class=\"soft\">%.1f to %.1f</span>", 100 * e->importance_ci.low,
-                 100 * e->importance_ci.high);
+    snprintf(key, sizeof key, "tighten.%.80s.share", parameter->name);
+    html_begin_cell(page, result->name, key, effect->importance);
+    page_put(page, "%.1f&nbsp;%%", 100 * effect->importance);
+    if (!isnan(effect->importance_ci.low))
+        page_put(page, "<br><span class=\"soft\">%.1f to %.1f</span>",
+                 100 * effect->importance_ci.low, 100 * effect->importance_ci.high);
     page_put(page, "</td>");
-    snprintf(key, sizeof key, "tighten.%.80s.slope", p->name);
-    html_begin_cell(page, a->name, key, e->contribution.slope);
+    snprintf(key, sizeof key, "tighten.%.80s.slope", parameter->name);
+    html_begin_cell(page, result->name, key, effect->contribution.slope);
     page_put(page, "%s<br><span class=\"soft\">",
-             page_number(e->contribution.slope, number, sizeof number));
-    page_escape(page, slope_unit(analysis, a, p, text, sizeof text));
+             page_number(effect->contribution.slope, number, sizeof number));
+    page_escape(page, slope_unit(analysis, result, parameter, text, sizeof text));
     page_put(page, "</span></td><td class=\"text\">");
-    page_escape(page, finer_text(&e->finer, text, sizeof text));
+    page_escape(page, finer_text(&effect->finer, text, sizeof text));
     page_put(page, "</td>");
-    snprintf(key, sizeof key, "tighten.%.80s.fall", p->name);
-    html_begin_cell(page, a->name, key, e->finer.fall);
-    if (isnan(e->finer.fall)) {
+    snprintf(key, sizeof key, "tighten.%.80s.fall", parameter->name);
+    html_begin_cell(page, result->name, key, effect->finer.fall);
+    if (isnan(effect->finer.fall)) {
         page_put(page, "&ndash;</td>");
     } else {
         page_put(page, "%.1f&nbsp;%%<br><span class=\"soft\">to %s</span></td>",
-                 100 * e->finer.fall, page_number(e->finer.sigma, number, sizeof number));
+                 100 * effect->finer.fall, page_number(effect->finer.sigma, number, sizeof number));
     }
-    snprintf(key, sizeof key, "tighten.%.80s.mean_shift", p->name);
-    html_begin_cell(page, a->name, key, e->finer.mean_shift);
-    bool moves = e->finer.shift != 0;
+    snprintf(key, sizeof key, "tighten.%.80s.mean_shift", parameter->name);
+    html_begin_cell(page, result->name, key, effect->finer.mean_shift);
+    bool moves = effect->finer.shift != 0;
     page_put(page, "%s</td></tr>\n",
-             page_number(moves ? e->finer.mean_shift : NAN, number, sizeof number));
+             page_number(moves ? effect->finer.mean_shift : NAN, number, sizeof number));
 }
 
 static void put_groups(Page* page, const char* what, const LashGroup* group, int groups) {
@@ -102,12 +104,12 @@ static void put_groups(Page* page, const char* what, const LashGroup* group, int
     page_put(page, "</table></div>");
 }
 
-static void chain_row(Page* page, const LashOutputAnalysis* a, const char* what,
+static void chain_row(Page* page, const LashOutputAnalysis* analysis, const char* what,
                       const char* keys[2], const double figures[2]) {
     char text[32], ppm[32];
     page_put(page, "<tr><td class=\"text\">%s</td>", what);
-    html_cell(page, a->name, keys[0], figures[0]);
-    html_begin_cell(page, a->name, keys[1], figures[1]);
+    html_cell(page, analysis->name, keys[0], figures[0]);
+    html_begin_cell(page, analysis->name, keys[1], figures[1]);
     if (isnan(figures[1])) {
         page_put(page, "&ndash;</td></tr>\n");
         return;
@@ -116,35 +118,37 @@ static void chain_row(Page* page, const LashOutputAnalysis* a, const char* what,
              page_percent(figures[1], 3, text, sizeof text), page_ppm(figures[1], ppm, sizeof ppm));
 }
 
-static void put_chain(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
-    if (!(a->chain.sigma > 0) || !analysis->sample) return;
+static void put_chain(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* result) {
+    if (!(result->chain.sigma > 0) || !analysis->sample) return;
     char half[48], mean[48];
     const char* counted[] = {"sigma", "out_of_spec"};
     const char* fitted[] = {"sigma", "out_of_spec_fitted"};
     const char* chain[] = {"rss_sigma", "rss_out_of_spec"};
     page_put(page, "<div><table><tr><th>by</th><th>sigma</th><th>out of spec</th></tr>\n");
-    chain_row(page, a, "samples, counted", counted, (double[]){a->moments.sigma, a->share});
-    chain_row(page, a, "samples, normal fit", fitted, (double[]){a->moments.sigma, a->fitted});
-    chain_row(page, a, "linear chain, root sum square", chain,
-              (double[]){a->chain.sigma, a->chain_out});
+    chain_row(page, result, "samples, counted", counted,
+              (double[]){result->moments.sigma, result->share});
+    chain_row(page, result, "samples, normal fit", fitted,
+              (double[]){result->moments.sigma, result->fitted});
+    chain_row(page, result, "linear chain, root sum square", chain,
+              (double[]){result->chain.sigma, result->chain_out});
     page_put(page,
              "</table><p class=\"soft\">The chain takes the sensitivities for constants: where it "
              "differs from the samples, the mechanism is not linear. Arithmetic worst case of the "
              "chain: %s &plusmn; %s.</p></div>",
-             page_value(a->moments.mean, a->moments.sigma, mean, sizeof mean),
-             page_number(a->chain.half_range, half, sizeof half));
+             page_value(result->moments.mean, result->moments.sigma, mean, sizeof mean),
+             page_number(result->chain.half_range, half, sizeof half));
 }
 
-void html_tighten(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+void html_tighten(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* result) {
     int count = analysis->study->active;
-    if (!analysis->shares || isnan(a->effect[0].importance)) return;
+    if (!analysis->shares || isnan(result->effect[0].importance)) return;
     html_begin_section(page, "Which part to tighten");
     page_put(page,
              "<div class=\"scroll\"><table><thead><tr><th>feature</th><th>share of the variance"
              "<br>(95 %%)</th><th>sensitivity</th><th class=\"text\">one ISO grade finer</th>"
              "<th>sigma falls by</th><th>mean moves by</th></tr></thead>\n");
     for (int j = 0; j < count && j < MOST_FEATURES; ++j)
-        tighten_row(page, analysis, a, &a->effect[j]);
+        tighten_row(page, analysis, result, &result->effect[j]);
     page_put(
         page,
         "</table></div><p class=\"soft\">Sensitivity: slope of the linear model. One grade "
@@ -152,36 +156,41 @@ void html_tighten(Page* page, const LashAnalysis* analysis, const LashOutputAnal
         "middle moves; what has no class scatters by a grade's ratio less.%s</p>",
         count > MOST_FEATURES ? " The forty most important are listed." : "");
     page_put(page, "<div class=\"sides\">");
-    put_groups(page, "part, all its features", a->part, a->parts);
-    put_groups(page, "joint, both its sides", a->joint, a->joints);
-    put_chain(page, analysis, a);
+    put_groups(page, "part, all its features", result->part, result->parts);
+    put_groups(page, "joint, both its sides", result->joint, result->joints);
+    put_chain(page, analysis, result);
     page_put(page, "</div>");
     html_end_section(page);
 }
 
-void text_tighten(const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+void text_tighten(const LashAnalysis* analysis, const LashOutputAnalysis* result) {
     enum { SHOWN = 4 };
-    if (!analysis->shares || !analysis->sample || isnan(a->effect[0].importance)) return;
+    if (!analysis->shares || !analysis->sample || isnan(result->effect[0].importance)) return;
     for (int j = 0; j < analysis->study->active && j < SHOWN; ++j) {
-        const LashParameterEffect* e = &a->effect[j];
+        const LashParameterEffect* parameter_effect = &result->effect[j];
         char feature[FEATURE], finer[64], unit[128];
-        if (e->importance < a->noise || isnan(e->finer.fall)) continue;
+        if (parameter_effect->importance < result->noise || isnan(parameter_effect->finer.fall))
+            continue;
         printf("  one grade finer, ");
-        app_text_print(stdout, feature_of(analysis, e, feature));
-        printf(" (%s): sigma falls by %.1f %%; %.4g ", finer_text(&e->finer, finer, sizeof finer),
-               100 * e->finer.fall, e->contribution.slope);
+        app_text_print(stdout, feature_of(analysis, parameter_effect, feature));
+        printf(" (%s): sigma falls by %.1f %%; %.4g ",
+               finer_text(&parameter_effect->finer, finer, sizeof finer),
+               100 * parameter_effect->finer.fall, parameter_effect->contribution.slope);
         app_text_print(stdout,
-                       slope_unit(analysis, a, parameter_of(analysis, e), unit, sizeof unit));
+                       slope_unit(analysis, result, parameter_of(analysis, parameter_effect), unit,
+                                  sizeof unit));
         putchar('\n');
     }
-    for (int i = 0; i < a->parts && i < SHOWN; ++i) {
-        printf("%s %s %.1f %%", i == 0 ? "  parts:" : ",", a->part[i].name, 100 * a->part[i].share);
-        if (i + 1 == a->parts || i + 1 == SHOWN) putchar('\n');
+    for (int i = 0; i < result->parts && i < SHOWN; ++i) {
+        printf("%s %s %.1f %%", i == 0 ? "  parts:" : ",", result->part[i].name,
+               100 * result->part[i].share);
+        if (i + 1 == result->parts || i + 1 == SHOWN) putchar('\n');
     }
-    if (!(a->chain.sigma > 0)) return;
-    printf("  linear chain (root sum square): sigma %.4g", a->chain.sigma);
-    if (!isnan(a->chain_out))
-        printf(", out of spec %.3g %% (%.0f ppm)", 100 * a->chain_out, 1e6 * a->chain_out);
+    if (!(result->chain.sigma > 0)) return;
+    printf("  linear chain (root sum square): sigma %.4g", result->chain.sigma);
+    if (!isnan(result->chain_out))
+        printf(", out of spec %.3g %% (%.0f ppm)", 100 * result->chain_out,
+               1e6 * result->chain_out);
     putchar('\n');
 }
 
@@ -197,7 +206,7 @@ static const char* end_of(double value, double low, double high) {
     return value >= high ? "high end" : "inside";
 }
 
-static void put_corner(Page* page, const LashAnalysis* analysis, const LashWorstCase* c) {
+static void put_corner(Page* page, const LashAnalysis* analysis, const LashWorstCase* worst_case) {
     const LashStudy* study = analysis->study;
     LashWorstSearch search = search_of(analysis);
     page_put(page,
@@ -211,36 +220,39 @@ static void put_corner(Page* page, const LashAnalysis* analysis, const LashWorst
         page_put(page, "<tr><td class=\"text\">");
         page_escape(page, study->parameter[k].name);
         page_put(page, "</td><td>%s</td><td class=\"text\">%s</td><td>%s</td><td>%s</td></tr>\n",
-                 page_value(c->x[k], sigma, text[0], sizeof text[0]), end_of(c->x[k], low, high),
+                 page_value(worst_case->x[k], sigma, text[0], sizeof text[0]),
+                 end_of(worst_case->x[k], low, high),
                  page_value(low, sigma, text[1], sizeof text[1]),
                  page_value(high, sigma, text[2], sizeof text[2]));
     }
     page_put(page, "</table></div><p>");
-    html_replay(page, study, c->x);
+    html_replay(page, study, worst_case->x);
     page_put(page, "</p>");
 }
 
-static const char* case_value(const LashOutputAnalysis* a, double value, char* text, size_t size) {
-    return isnan(value) ? "never happens" : page_value(value, a->moments.sigma, text, size);
+static const char* case_value(const LashOutputAnalysis* analysis, double value, char* text,
+                              size_t size) {
+    return isnan(value) ? "never happens" : page_value(value, analysis->moments.sigma, text, size);
 }
 
-void html_worst_case(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+void html_worst_case(Page* page, const LashAnalysis* analysis, const LashOutputAnalysis* result) {
     for (int i = 0; i < analysis->worst_cases; ++i) {
         const LashWorstCase* c = &analysis->worst_case[i];
         char worst[48], sample[48], key[48];
-        if (c->output != a - analysis->output) continue;
+        if (c->output != result - analysis->output) continue;
         bool high = c->side == LASH_WORST_HIGH;
-        double limit = high ? a->usl : a->lsl;
+        double limit = high ? result->usl : result->lsl;
         bool out = isnan(c->value) || (high ? c->value > limit : c->value < limit);
         snprintf(key, sizeof key, "worst_case.%s.value", high ? "high" : "low");
         page_put(page, "<section class=\"apart\"><h3>Worst case, %s end: no statistic</h3><p>",
                  high ? "high" : "low");
         page_put(page, "<b%s data-key=\"", out ? " class=\"redtext\"" : "");
-        page_escape(page, a->name);
+        page_escape(page, result->name);
         page_put(page, ".%s\" data-value=\"%.17g\">%s</b>", key,
-                 isfinite(c->value) ? c->value : NAN, case_value(a, c->value, worst, sizeof worst));
+                 isfinite(c->value) ? c->value : NAN,
+                 case_value(result, c->value, worst, sizeof worst));
         page_put(page, " against %s of the worst sample (%lld). ",
-                 case_value(a, c->sample_value, sample, sizeof sample), (long long)c->sample);
+                 case_value(result, c->sample_value, sample, sizeof sample), (long long)c->sample);
         page_put(page, "A search over the box of tolerances ran %lld devices%s",
                  (long long)c->points, c->complete ? "" : ", and has not come to its end");
         if (c->unusable > 0)
@@ -255,11 +267,11 @@ void html_worst_case(Page* page, const LashAnalysis* analysis, const LashOutputA
     }
 }
 
-void text_worst_case(const LashAnalysis* analysis, const LashOutputAnalysis* a) {
+void text_worst_case(const LashAnalysis* analysis, const LashOutputAnalysis* result) {
     for (int i = 0; i < analysis->worst_cases; ++i) {
         const LashWorstCase* c = &analysis->worst_case[i];
         char worst[48];
-        if (c->output != a - analysis->output) continue;
+        if (c->output != result - analysis->output) continue;
         snprintf(worst, sizeof worst, isnan(c->value) ? "never happens" : "%.6g", c->value);
         printf("  worst case, %s end (no statistic): %s; %lld points%s\n",
                c->side == LASH_WORST_HIGH ? "high" : "low", worst, (long long)c->points,

@@ -179,11 +179,13 @@ static void watch(LashSchedule* schedule, StudyOutcome* outcome) {
     do {
         char what[96];
         outcome->state = lash_schedule_wait(schedule, 0.05);
-        const LashScheduleState* s = &outcome->state;
+        const LashScheduleState* schedule_state = &outcome->state;
         double spent = app_wall_clock() - progress.start;
-        snprintf(what, sizeof what, "%lld of %lld samples, %.1f/s", (long long)s->done,
-                 (long long)s->planned, spent > 0 ? (double)s->ran / spent : 0);
-        app_progress_update(&progress, (double)s->done / (double)s->planned, what);
+        snprintf(what, sizeof what, "%lld of %lld samples, %.1f/s", (long long)schedule_state->done,
+                 (long long)schedule_state->planned,
+                 spent > 0 ? (double)schedule_state->ran / spent : 0);
+        app_progress_update(&progress,
+                            (double)schedule_state->done / (double)schedule_state->planned, what);
         if (app_interrupted() && !stopped) {
             lash_schedule_stop(schedule);
             outcome->interrupted = stopped = true;
@@ -212,43 +214,44 @@ static int execute(const StudyTask* task) {
     return study_finish(task, study, store, &outcome, &error);
 }
 
-static void put_outcome(AppJson* json, const StudyTask* task, const StudyOutcome* o) {
+static void put_outcome(AppJson* json, const StudyTask* task, const StudyOutcome* outcome) {
     int64_t all = 0;
-    for (int i = 0; i < LASH_SAMPLE_STATUSES; ++i) all += o->counts[i];
+    for (int i = 0; i < LASH_SAMPLE_STATUSES; ++i) all += outcome->counts[i];
     app_json_put_text(json, "store", task->store_path);
     app_json_put_integer(json, "samples", all);
-    app_json_put_integer(json, "planned", o->state.planned);
-    app_json_put_integer(json, "ran", o->state.ran);
-    app_json_put_integer(json, "ok", o->counts[LASH_SAMPLE_OK]);
-    app_json_put_integer(json, "failed", all - o->counts[LASH_SAMPLE_OK]);
+    app_json_put_integer(json, "planned", outcome->state.planned);
+    app_json_put_integer(json, "ran", outcome->state.ran);
+    app_json_put_integer(json, "ok", outcome->counts[LASH_SAMPLE_OK]);
+    app_json_put_integer(json, "failed", all - outcome->counts[LASH_SAMPLE_OK]);
     app_json_key(json, "status");
     app_json_begin_object(json);
     for (int i = 0; i < LASH_SAMPLE_STATUSES; ++i)
-        app_json_put_integer(json, lash_sample_status_name((LashSampleStatus)i), o->counts[i]);
+        app_json_put_integer(json, lash_sample_status_name((LashSampleStatus)i),
+                             outcome->counts[i]);
     app_json_end_object(json);
-    app_json_put_bool(json, "interrupted", o->interrupted);
-    app_json_put_number(json, "wall_seconds", o->wall);
+    app_json_put_bool(json, "interrupted", outcome->interrupted);
+    app_json_put_number(json, "wall_seconds", outcome->wall);
     app_json_put_number(json, "samples_per_second",
-                        o->wall > 0 ? (double)o->state.ran / o->wall : 0);
-    app_json_put_integer(json, "workers", o->workers);
-    app_json_put_number(json, "cpu_seconds", o->cpu);
-    app_json_put_number(json, "sampling_seconds", o->state.sampling);
+                        outcome->wall > 0 ? (double)outcome->state.ran / outcome->wall : 0);
+    app_json_put_integer(json, "workers", outcome->workers);
+    app_json_put_number(json, "cpu_seconds", outcome->cpu);
+    app_json_put_number(json, "sampling_seconds", outcome->state.sampling);
 }
 
-static void print_outcome(const StudyTask* task, const StudyOutcome* o) {
+static void print_outcome(const StudyTask* task, const StudyOutcome* outcome) {
     int64_t all = 0;
-    for (int i = 0; i < LASH_SAMPLE_STATUSES; ++i) all += o->counts[i];
-    printf("%lld of %lld samples: %lld ok", (long long)all, (long long)o->state.planned,
-           (long long)o->counts[LASH_SAMPLE_OK]);
+    for (int i = 0; i < LASH_SAMPLE_STATUSES; ++i) all += outcome->counts[i];
+    printf("%lld of %lld samples: %lld ok", (long long)all, (long long)outcome->state.planned,
+           (long long)outcome->counts[LASH_SAMPLE_OK]);
     for (int i = 1; i < LASH_SAMPLE_STATUSES; ++i) {
-        if (o->counts[i] > 0)
-            printf(", %lld %s", (long long)o->counts[i],
+        if (outcome->counts[i] > 0)
+            printf(", %lld %s", (long long)outcome->counts[i],
                    lash_sample_status_name((LashSampleStatus)i));
     }
-    printf("; %.3g s, %.1f per second with %d %s\n", o->wall,
-           o->wall > 0 ? (double)o->state.ran / o->wall : 0, o->workers,
-           app_plural(o->workers, "worker", "workers"));
-    if (o->interrupted) {
+    printf("; %.3g s, %.1f per second with %d %s\n", outcome->wall,
+           outcome->wall > 0 ? (double)outcome->state.ran / outcome->wall : 0, outcome->workers,
+           app_plural(outcome->workers, "worker", "workers"));
+    if (outcome->interrupted) {
         printf("interrupted: 'lash study resume %s' runs the rest\n", task->store_path);
     } else {
         printf("'lash study report %s' tells what they say\n", task->store_path);

@@ -148,8 +148,9 @@ static bool prepare(Trial* trial) {
     if (built) {
         app_session_create(session);
         lap(trial, LASH_SPENT_CREATE);
-        const LashModelSimulation* s = &session->model->simulation;
-        double planned = s->duration / s->settings.h, most = trial->sampler->study->limits.steps;
+        const LashModelSimulation* model_simulation = &session->model->simulation;
+        double planned = model_simulation->duration / model_simulation->settings.h,
+               most = trial->sampler->study->limits.steps;
         if (planned > most) {
             lash_error_set(&error, LASH_ERROR_NUMERICS, "", "needs %.0f steps, the limit is %g",
                            planned, most);

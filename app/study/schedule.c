@@ -76,49 +76,52 @@ static bool belongs(LashShard shard, int64_t i) {
 // ---- workers ------------------------------------------------------------------------------------
 
 // Samples that all hands begin per second; 0: not known yet.
-static double rate(const LashSchedule* s) {
-    return s->sample_time > 0 ? s->hands / s->sample_time : 0;
+static double rate(const LashSchedule* schedule) {
+    return schedule->sample_time > 0 ? schedule->hands / schedule->sample_time : 0;
 }
 
 // Below this many marked samples the hands may run dry before a commit brings more.
-static int reserve(const LashSchedule* s) {
-    return rate(s) > 0 ? (int)fmin(ceil(1 + 4 * s->commit_time * rate(s)), MOST_AHEAD / 2)
-                       : s->hands;
+static int reserve(const LashSchedule* schedule) {
+    return rate(schedule) > 0
+               ? (int)fmin(ceil(1 + 4 * schedule->commit_time * rate(schedule)), MOST_AHEAD / 2)
+               : schedule->hands;
 }
 
 // Samples to keep marked: the reserve, and what is used up between two commits. No more than that:
 // all that are marked when a process dies are run alone by the next.
-static int stock(const LashSchedule* s) {
-    double between = rate(s) > 0 ? fmin(GROUP, DISTANCE * rate(s)) : s->hands;
-    return (int)fmin(reserve(s) + ceil(between), MOST_AHEAD);
+static int stock(const LashSchedule* schedule) {
+    double between = rate(schedule) > 0 ? fmin(GROUP, DISTANCE * rate(schedule)) : schedule->hands;
+    return (int)fmin(reserve(schedule) + ceil(between), MOST_AHEAD);
 }
 
-static bool nothing_left(const LashSchedule* s) {
-    return s->stop || (s->ready_count == 0 && s->marking == 0 && s->cursor >= s->study->samples);
+static bool nothing_left(const LashSchedule* schedule) {
+    return schedule->stop || (schedule->ready_count == 0 && schedule->marking == 0 &&
+                              schedule->cursor >= schedule->study->samples);
 }
 
-static int64_t pop_ready(LashSchedule* s) {
-    int64_t id = s->ready[s->ready_first];
-    s->ready_first = (s->ready_first + 1) % MOST_AHEAD;
-    --s->ready_count;
-    ++s->under_way;
+static int64_t pop_ready(LashSchedule* schedule) {
+    int64_t id = schedule->ready[schedule->ready_first];
+    schedule->ready_first = (schedule->ready_first + 1) % MOST_AHEAD;
+    --schedule->ready_count;
+    ++schedule->under_way;
     return id;
 }
 
-static void add_result(LashSchedule* s, LashSample* sample) { // locked; NULL: given up
-    --s->under_way;
+static void add_result(LashSchedule* schedule, LashSample* sample) { // locked; NULL: given up
+    --schedule->under_way;
     if (sample != NULL) {
         Result* result = lash_alloc(sizeof *result);
         result->sample = sample;
-        *s->last = result;
-        s->last = &result->next;
-        ++s->results;
-        s->sample_time =
-            s->sample_time == 0 ? sample->wall : 0.9 * s->sample_time + 0.1 * sample->wall;
-        s->result.sampling += sample->wall;
-        for (int i = 0; i < LASH_SPENT_PARTS; ++i) s->result.spent[i] += sample->spent[i];
+        *schedule->last = result;
+        schedule->last = &result->next;
+        ++schedule->results;
+        schedule->sample_time = schedule->sample_time == 0
+                                    ? sample->wall
+                                    : 0.9 * schedule->sample_time + 0.1 * sample->wall;
+        schedule->result.sampling += sample->wall;
+        for (int i = 0; i < LASH_SPENT_PARTS; ++i) schedule->result.spent[i] += sample->spent[i];
     }
-    pthread_cond_signal(&s->result_changed);
+    pthread_cond_signal(&schedule->result_changed);
 }
 
 // Time of the calling thread running or waiting for a core [s]; NAN: unknown.
@@ -162,50 +165,52 @@ static void* work(void* argument) {
     return NULL;
 }
 
-int lash_schedule_take(LashSchedule* s, int64_t* ids, int most) {
+int lash_schedule_take(LashSchedule* schedule, int64_t* ids, int most) {
     int count = 0;
-    pthread_mutex_lock(&s->lock);
-    while (count < most && s->ready_count > 0 && !s->stop) ids[count++] = pop_ready(s);
-    if (count == 0 && nothing_left(s)) count = -1;
-    pthread_cond_signal(&s->result_changed);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_lock(&schedule->lock);
+    while (count < most && schedule->ready_count > 0 && !schedule->stop)
+        ids[count++] = pop_ready(schedule);
+    if (count == 0 && nothing_left(schedule)) count = -1;
+    pthread_cond_signal(&schedule->result_changed);
+    pthread_mutex_unlock(&schedule->lock);
     return count;
 }
 
-void lash_schedule_give(LashSchedule* s, LashSample* sample) {
-    pthread_mutex_lock(&s->lock);
-    add_result(s, sample);
-    pthread_mutex_unlock(&s->lock);
+void lash_schedule_give(LashSchedule* schedule, LashSample* sample) {
+    pthread_mutex_lock(&schedule->lock);
+    add_result(schedule, sample);
+    pthread_mutex_unlock(&schedule->lock);
 }
 
 // ---- the writer ---------------------------------------------------------------------------------
 
 // Next samples of the plan that the store lacks.
-static int choose(LashSchedule* s, int64_t* ids, int most) {
+static int choose(LashSchedule* schedule, int64_t* ids, int most) {
     int count = 0;
-    for (; s->cursor < s->study->samples && count < most; ++s->cursor) {
-        if (belongs(s->shard, s->cursor) && s->state[s->cursor] == LASH_ROW_MISSING)
-            ids[count++] = s->cursor;
+    for (; schedule->cursor < schedule->study->samples && count < most; ++schedule->cursor) {
+        if (belongs(schedule->shard, schedule->cursor) &&
+            schedule->state[schedule->cursor] == LASH_ROW_MISSING)
+            ids[count++] = schedule->cursor;
     }
     return count;
 }
 
-static bool commit(LashSchedule* s, Result* results, const int64_t* ids, int marks,
+static bool commit(LashSchedule* schedule, Result* results, const int64_t* ids, int marks,
                    LashError* error) {
-    bool good = lash_store_begin(s->store, error);
+    bool good = lash_store_begin(schedule->store, error);
     if (!good) return false;
-    for (Result* r = results; r != NULL && good; r = r->next)
-        good = lash_store_put(s->store, s->study, r->sample, error);
-    for (int i = 0; i < marks && good; ++i) good = lash_store_mark(s->store, ids[i], error);
-    return lash_store_commit(s->store, error);
+    for (Result* result = results; result != NULL && good; result = result->next)
+        good = lash_store_put(schedule->store, schedule->study, result->sample, error);
+    for (int i = 0; i < marks && good; ++i) good = lash_store_mark(schedule->store, ids[i], error);
+    return lash_store_commit(schedule->store, error);
 }
 
-static void count_results(LashSchedule* s, Result* results) {
+static void count_results(LashSchedule* schedule, Result* results) {
     while (results != NULL) {
         Result* next = results->next;
-        ++s->result.ran;
-        ++s->result.done;
-        s->result.not_ok += results->sample->status != LASH_SAMPLE_OK;
+        ++schedule->result.ran;
+        ++schedule->result.done;
+        schedule->result.not_ok += results->sample->status != LASH_SAMPLE_OK;
         lash_sample_destroy(results->sample);
         lash_free(results);
         results = next;
@@ -221,104 +226,109 @@ static void free_results(Result* results) {
     }
 }
 
-static bool idle(const LashSchedule* s) {
-    bool more = !s->stop && s->cursor < s->study->samples;
-    if (s->first != NULL) return false;
-    if (more && s->ready_count < stock(s) / 2) return false; // a commit of results fills it up, too
-    return more || s->under_way > 0 || (!s->stop && s->ready_count > 0);
+static bool idle(const LashSchedule* schedule) {
+    bool more = !schedule->stop && schedule->cursor < schedule->study->samples;
+    if (schedule->first != NULL) return false;
+    if (more && schedule->ready_count < stock(schedule) / 2)
+        return false; // a commit of results fills it up, too
+    return more || schedule->under_way > 0 || (!schedule->stop && schedule->ready_count > 0);
 }
 
-static bool over(const LashSchedule* s) {
-    bool more = !s->stop && (s->cursor < s->study->samples || s->ready_count > 0);
-    return !more && s->under_way == 0 && s->first == NULL;
+static bool over(const LashSchedule* schedule) {
+    bool more = !schedule->stop &&
+                (schedule->cursor < schedule->study->samples || schedule->ready_count > 0);
+    return !more && schedule->under_way == 0 && schedule->first == NULL;
 }
 
 // One commit; the lock is held on entry and on return.
-static bool write_once(LashSchedule* s, int64_t* ids) {
-    Result* results = s->first;
-    s->first = NULL;
-    s->last = &s->first;
-    s->results = 0;
-    int marks = s->stop ? 0 : choose(s, ids, stock(s) - s->ready_count);
-    s->marking = marks;
-    pthread_mutex_unlock(&s->lock);
+static bool write_once(LashSchedule* schedule, int64_t* ids) {
+    Result* results = schedule->first;
+    schedule->first = NULL;
+    schedule->last = &schedule->first;
+    schedule->results = 0;
+    int marks = schedule->stop ? 0 : choose(schedule, ids, stock(schedule) - schedule->ready_count);
+    schedule->marking = marks;
+    pthread_mutex_unlock(&schedule->lock);
     LashError error = {0};
     double start = app_wall_clock();
-    bool good = (results == NULL && marks == 0) || commit(s, results, ids, marks, &error);
+    bool good = (results == NULL && marks == 0) || commit(schedule, results, ids, marks, &error);
     double spent = app_wall_clock() - start;
-    pthread_mutex_lock(&s->lock);
-    s->marking = 0;
-    ++s->result.commits;
-    s->last_commit = start + spent;
-    s->commit_time = s->commit_time == 0 ? spent : 0.7 * s->commit_time + 0.3 * spent;
+    pthread_mutex_lock(&schedule->lock);
+    schedule->marking = 0;
+    ++schedule->result.commits;
+    schedule->last_commit = start + spent;
+    schedule->commit_time =
+        schedule->commit_time == 0 ? spent : 0.7 * schedule->commit_time + 0.3 * spent;
     if (!good) {
-        s->result.error = error;
-        s->stop = true;
-        __atomic_store_n(&s->sampler->stop, true, __ATOMIC_RELAXED);
+        schedule->result.error = error;
+        schedule->stop = true;
+        __atomic_store_n(&schedule->sampler->stop, true, __ATOMIC_RELAXED);
         free_results(results);
     } else {
         for (int i = 0; i < marks; ++i) {
-            s->ready[(s->ready_first + s->ready_count) % MOST_AHEAD] = ids[i];
-            ++s->ready_count;
+            schedule->ready[(schedule->ready_first + schedule->ready_count) % MOST_AHEAD] = ids[i];
+            ++schedule->ready_count;
         }
-        count_results(s, results);
+        count_results(schedule, results);
     }
-    pthread_cond_broadcast(&s->ready_changed);
+    pthread_cond_broadcast(&schedule->ready_changed);
     return good;
 }
 
 // Commits keep a distance, so that samples share them: true after waiting for its end, or for news.
 // Not when workers run dry or nothing is left to wait for.
-static bool too_early(LashSchedule* s) {
-    bool last = s->cursor >= s->study->samples;
-    bool more = s->under_way > 0 || !last, dry = !last && s->ready_count < reserve(s);
-    double left = s->last_commit + DISTANCE - app_wall_clock();
-    if (s->stop || !more || dry || s->results >= GROUP || left <= 0) return false;
+static bool too_early(LashSchedule* schedule) {
+    bool last = schedule->cursor >= schedule->study->samples;
+    bool more = schedule->under_way > 0 || !last,
+         dry = !last && schedule->ready_count < reserve(schedule);
+    double left = schedule->last_commit + DISTANCE - app_wall_clock();
+    if (schedule->stop || !more || dry || schedule->results >= GROUP || left <= 0) return false;
     struct timespec until = later(left);
-    pthread_cond_timedwait(&s->result_changed, &s->lock, &until);
+    pthread_cond_timedwait(&schedule->result_changed, &schedule->lock, &until);
     return true;
 }
 
 static void* write_rows(void* argument) {
-    LashSchedule* s = argument;
+    LashSchedule* schedule = argument;
     int64_t* ids = lash_alloc(MOST_AHEAD * sizeof *ids);
     bool good = true;
-    pthread_mutex_lock(&s->lock);
-    while (good && !over(s)) {
-        while (idle(s)) pthread_cond_wait(&s->result_changed, &s->lock);
-        if (too_early(s)) continue;
-        if (!over(s)) good = write_once(s, ids);
+    pthread_mutex_lock(&schedule->lock);
+    while (good && !over(schedule)) {
+        while (idle(schedule)) pthread_cond_wait(&schedule->result_changed, &schedule->lock);
+        if (too_early(schedule)) continue;
+        if (!over(schedule)) good = write_once(schedule, ids);
     }
-    while (!good && s->under_way > 0) pthread_cond_wait(&s->result_changed, &s->lock);
-    free_results(s->first);
-    s->first = NULL;
-    s->result.writing = lash_thread_clock();
-    s->result.finished = true;
-    pthread_cond_broadcast(&s->ready_changed);
-    pthread_cond_broadcast(&s->ended);
-    pthread_mutex_unlock(&s->lock);
+    while (!good && schedule->under_way > 0)
+        pthread_cond_wait(&schedule->result_changed, &schedule->lock);
+    free_results(schedule->first);
+    schedule->first = NULL;
+    schedule->result.writing = lash_thread_clock();
+    schedule->result.finished = true;
+    pthread_cond_broadcast(&schedule->ready_changed);
+    pthread_cond_broadcast(&schedule->ended);
+    pthread_mutex_unlock(&schedule->lock);
     lash_free(ids);
     return NULL;
 }
 
 // ---- beginning and end --------------------------------------------------------------------------
 
-static void init_conditions(LashSchedule* s) {
+static void init_conditions(LashSchedule* schedule) {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->ready_changed, NULL);
-    pthread_cond_init(&s->result_changed, &attributes);
-    pthread_cond_init(&s->ended, &attributes);
+    pthread_mutex_init(&schedule->lock, NULL);
+    pthread_cond_init(&schedule->ready_changed, NULL);
+    pthread_cond_init(&schedule->result_changed, &attributes);
+    pthread_cond_init(&schedule->ended, &attributes);
     pthread_condattr_destroy(&attributes);
 }
 
-static void count_rows(LashSchedule* s) {
-    for (int64_t i = 0; i < s->study->samples; ++i) {
-        if (!belongs(s->shard, i)) continue;
-        ++s->result.planned;
-        s->result.done += s->state[i] == LASH_ROW_DONE;
+static void count_rows(LashSchedule* schedule) {
+    for (int64_t i = 0; i < schedule->study->samples; ++i) {
+        if (!belongs(schedule->shard, i)) continue;
+        ++schedule->result.planned;
+        schedule->result.done += schedule->state[i] == LASH_ROW_DONE;
     }
 }
 
@@ -349,45 +359,46 @@ LashSchedule* lash_schedule_start(LashStore* store, const LashStudy* study, int 
     return s;
 }
 
-void lash_schedule_hands(LashSchedule* s, int hands) {
-    pthread_mutex_lock(&s->lock);
-    s->hands = hands;
-    pthread_cond_signal(&s->result_changed);
-    pthread_mutex_unlock(&s->lock);
+void lash_schedule_hands(LashSchedule* schedule, int hands) {
+    pthread_mutex_lock(&schedule->lock);
+    schedule->hands = hands;
+    pthread_cond_signal(&schedule->result_changed);
+    pthread_mutex_unlock(&schedule->lock);
 }
 
-LashScheduleState lash_schedule_wait(LashSchedule* s, double seconds) {
+LashScheduleState lash_schedule_wait(LashSchedule* schedule, double seconds) {
     struct timespec until = later(seconds);
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&schedule->lock);
     int code = 0;
-    while (!s->result.finished && code != ETIMEDOUT)
-        code = pthread_cond_timedwait(&s->ended, &s->lock, &until);
-    LashScheduleState state = s->result;
-    pthread_mutex_unlock(&s->lock);
+    while (!schedule->result.finished && code != ETIMEDOUT)
+        code = pthread_cond_timedwait(&schedule->ended, &schedule->lock, &until);
+    LashScheduleState state = schedule->result;
+    pthread_mutex_unlock(&schedule->lock);
     return state;
 }
 
-void lash_schedule_stop(LashSchedule* s) {
-    pthread_mutex_lock(&s->lock);
-    s->stop = true;
-    __atomic_store_n(&s->sampler->stop, true, __ATOMIC_RELAXED);
-    pthread_cond_broadcast(&s->ready_changed);
-    pthread_cond_signal(&s->result_changed);
-    pthread_mutex_unlock(&s->lock);
+void lash_schedule_stop(LashSchedule* schedule) {
+    pthread_mutex_lock(&schedule->lock);
+    schedule->stop = true;
+    __atomic_store_n(&schedule->sampler->stop, true, __ATOMIC_RELAXED);
+    pthread_cond_broadcast(&schedule->ready_changed);
+    pthread_cond_signal(&schedule->result_changed);
+    pthread_mutex_unlock(&schedule->lock);
 }
 
-LashScheduleState lash_schedule_end(LashSchedule* s) {
-    pthread_join(s->writer, NULL);
-    for (int i = 0; i < s->workers; ++i) pthread_join(s->worker[i].thread, NULL);
-    LashScheduleState state = s->result;
-    if (state.error.status == LASH_OK) lash_store_unmark(s->store, &state.error); // none runs now
-    pthread_mutex_destroy(&s->lock);
-    pthread_cond_destroy(&s->ready_changed);
-    pthread_cond_destroy(&s->result_changed);
-    pthread_cond_destroy(&s->ended);
-    lash_sampler_destroy(s->sampler);
-    lash_free(s->worker);
-    lash_free(s->state);
-    lash_free(s);
+LashScheduleState lash_schedule_end(LashSchedule* schedule) {
+    pthread_join(schedule->writer, NULL);
+    for (int i = 0; i < schedule->workers; ++i) pthread_join(schedule->worker[i].thread, NULL);
+    LashScheduleState state = schedule->result;
+    if (state.error.status == LASH_OK)
+        lash_store_unmark(schedule->store, &state.error); // none runs now
+    pthread_mutex_destroy(&schedule->lock);
+    pthread_cond_destroy(&schedule->ready_changed);
+    pthread_cond_destroy(&schedule->result_changed);
+    pthread_cond_destroy(&schedule->ended);
+    lash_sampler_destroy(schedule->sampler);
+    lash_free(schedule->worker);
+    lash_free(schedule->state);
+    lash_free(schedule);
     return state;
 }

@@ -326,20 +326,21 @@ static void legendre(double u, int degree, double* p, int64_t stride) {
 }
 
 // Polynomials of parameter j by the rows in its order; fewer than it has values.
-static void add_polynomials(Additive* a, const Ranked* order, const double* rank, int j, int most) {
-    int64_t n = a->rows;
+static void add_polynomials(Additive* additive, const Ranked* order, const double* rank, int j,
+                            int most) {
+    int64_t n = additive->rows;
     int distinct = 1;
     for (int64_t i = 1; i < n && distinct <= most; ++i)
         distinct += order[i].key != order[i - 1].key;
-    a->degree[j] = distinct <= most ? distinct - 1 : most;
-    double* column = a->value + (int64_t)a->columns * n;
+    additive->degree[j] = distinct <= most ? distinct - 1 : most;
+    double* column = additive->value + (int64_t)additive->columns * n;
     for (int64_t i = 0; i < n; ++i)
-        legendre((rank[i] + 0.5) / (double)n, a->degree[j], column + i, n);
-    for (int m = 0; m < a->degree[j]; ++m, column += n) {
+        legendre((rank[i] + 0.5) / (double)n, additive->degree[j], column + i, n);
+    for (int m = 0; m < additive->degree[j]; ++m, column += n) {
         double mean = lash_moments(column, n).mean;
         for (int64_t i = 0; i < n; ++i) column[i] -= mean;
     }
-    a->columns += a->degree[j];
+    additive->columns += additive->degree[j];
 }
 
 // 95 % point of chi^2 (Wilson and Hilferty 1931).
@@ -367,28 +368,29 @@ static void free_moments2(Moments2* m) {
 }
 
 // Rows first, first + stride, ...; y is taken from its mean.
-static void add_rows(const Additive* a, const double* y, double mean, int64_t first, int64_t stride,
-                     Moments2* m) {
-    int size = a->columns + 1;
+static void add_rows(const Additive* additive, const double* y, double mean, int64_t first,
+                     int64_t stride, Moments2* m) {
+    int size = additive->columns + 1;
     for (int r = 0; r < size; ++r) {
-        const double* u = r < a->columns ? a->value + r * a->rows : y;
-        double u0 = r < a->columns ? 0 : mean;
+        const double* u = r < additive->columns ? additive->value + r * additive->rows : y;
+        double u0 = r < additive->columns ? 0 : mean;
         for (int c = 0; c <= r; ++c) {
-            const double* v = c < a->columns ? a->value + c * a->rows : y;
-            double v0 = c < a->columns ? 0 : mean, sum = 0;
-            for (int64_t i = first; i < a->rows; i += stride) sum += (u[i] - u0) * (v[i] - v0);
+            const double* v = c < additive->columns ? additive->value + c * additive->rows : y;
+            double v0 = c < additive->columns ? 0 : mean, sum = 0;
+            for (int64_t i = first; i < additive->rows; i += stride)
+                sum += (u[i] - u0) * (v[i] - v0);
             m->product[r * size + c] += sum;
         }
-        for (int64_t i = first; i < a->rows; i += stride) m->sum[r] += u[i] - u0;
+        for (int64_t i = first; i < additive->rows; i += stride) m->sum[r] += u[i] - u0;
     }
-    m->n += (double)((a->rows - first + stride - 1) / stride);
+    m->n += (double)((additive->rows - first + stride - 1) / stride);
 }
 
 // Shares of all parameters from `all` less `part` (NULL: nothing); share (active). Returns the noise
 // of the shares, NAN when the model cannot be fitted.
-static double fit_shares(const Additive* a, const Moments2* all, const Moments2* part,
+static double fit_shares(const Additive* additive, const Moments2* all, const Moments2* part,
                          double* share) {
-    int K = a->columns, size = K + 1, column = 0;
+    int K = additive->columns, size = K + 1, column = 0;
     double n = all->n - (part != NULL ? part->n : 0), explained = 0, noise = 0;
     double* C = lash_alloc((size_t)(2 * K * K + 2 * K) * sizeof *C + 1);
     double *whole = C + K * K, *b = whole + K * K, total = 0;
@@ -408,15 +410,16 @@ static double fit_shares(const Additive* a, const Moments2* all, const Moments2*
     for (int r = 0; r < K && good; ++r) explained += b[r] * b[K + r];
     // the residual variance, and what a finite sample adds to the spread of coefficients
     double left = n - K - 1, s2 = fmax(0, 1 - explained / total) / left * n / left;
-    for (int j = 0; j < a->active && good; ++j) {
+    for (int j = 0; j < additive->active && good; ++j) {
         double square = 0; // variance of f_j
-        for (int r = column; r < column + a->degree[j]; ++r) {
-            for (int c = column; c < column + a->degree[j]; ++c)
+        for (int r = column; r < column + additive->degree[j]; ++r) {
+            for (int c = column; c < column + additive->degree[j]; ++c)
                 square += b[r] * b[c] * whole[r * K + c];
         }
-        share[j] = fmax(0, square / total - a->degree[j] * s2);
-        if (a->degree[j] > 0) noise = fmax(noise, s2 * (chi_squared(a->degree[j]) - a->degree[j]));
-        column += a->degree[j];
+        share[j] = fmax(0, square / total - additive->degree[j] * s2);
+        if (additive->degree[j] > 0)
+            noise = fmax(noise, s2 * (chi_squared(additive->degree[j]) - additive->degree[j]));
+        column += additive->degree[j];
     }
     lash_free(C);
     return good ? noise : NAN;
@@ -425,22 +428,22 @@ static double fit_shares(const Additive* a, const Moments2* all, const Moments2*
 enum { GROUPS = 20, LEAST_OF_GROUP = 3, MOST_COLUMNS = 300 };
 
 // noise: what a share without influence may be; an interval that begins at 0 ends no earlier.
-static void jackknife(const Additive* a, const double* y, double mean, const Moments2* all,
+static void jackknife(const Additive* additive, const double* y, double mean, const Moments2* all,
                       double noise, LashContribution* contribution) {
-    if (a->rows < GROUPS * LEAST_OF_GROUP || a->columns > MOST_COLUMNS) return;
-    double* share = lash_alloc((size_t)(GROUPS * a->active) * sizeof *share);
+    if (additive->rows < GROUPS * LEAST_OF_GROUP || additive->columns > MOST_COLUMNS) return;
+    double* share = lash_alloc((size_t)(GROUPS * additive->active) * sizeof *share);
     bool good = true;
     for (int g = 0; g < GROUPS && good; ++g) {
-        Moments2 part = moments2(a->columns);
-        add_rows(a, y, mean, g, GROUPS, &part);
-        good = !isnan(fit_shares(a, all, &part, share + g * a->active));
+        Moments2 part = moments2(additive->columns);
+        add_rows(additive, y, mean, g, GROUPS, &part);
+        good = !isnan(fit_shares(additive, all, &part, share + g * additive->active));
         free_moments2(&part);
     }
-    for (int j = 0; j < a->active && good; ++j) {
+    for (int j = 0; j < additive->active && good; ++j) {
         double middle = 0, spread = 0;
-        for (int g = 0; g < GROUPS; ++g) middle += share[g * a->active + j] / GROUPS;
+        for (int g = 0; g < GROUPS; ++g) middle += share[g * additive->active + j] / GROUPS;
         for (int g = 0; g < GROUPS; ++g) {
-            double d = share[g * a->active + j] - middle;
+            double d = share[g * additive->active + j] - middle;
             spread += d * d * (GROUPS - 1) / GROUPS;
         }
         double half = student(GROUPS - 1) * sqrt(spread), value = contribution[j].share;
@@ -452,14 +455,15 @@ static void jackknife(const Additive* a, const double* y, double mean, const Mom
 }
 
 // Fits the model to y; returns the noise of the shares, NAN when it cannot be fitted.
-static double fit_additive(const Additive* a, const double* y, LashContribution* contribution) {
-    double mean = lash_moments(y, a->rows).mean;
-    double* share = lash_alloc((size_t)a->active * sizeof *share);
-    Moments2 all = moments2(a->columns);
-    add_rows(a, y, mean, 0, 1, &all);
-    double noise = fit_shares(a, &all, NULL, share);
-    for (int j = 0; j < a->active && !isnan(noise); ++j) contribution[j].share = share[j];
-    if (!isnan(noise)) jackknife(a, y, mean, &all, noise, contribution);
+static double fit_additive(const Additive* additive, const double* y,
+                           LashContribution* contribution) {
+    double mean = lash_moments(y, additive->rows).mean;
+    double* share = lash_alloc((size_t)additive->active * sizeof *share);
+    Moments2 all = moments2(additive->columns);
+    add_rows(additive, y, mean, 0, 1, &all);
+    double noise = fit_shares(additive, &all, NULL, share);
+    for (int j = 0; j < additive->active && !isnan(noise); ++j) contribution[j].share = share[j];
+    if (!isnan(noise)) jackknife(additive, y, mean, &all, noise, contribution);
     free_moments2(&all);
     lash_free(share);
     return noise;

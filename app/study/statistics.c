@@ -137,12 +137,13 @@ LashInterval lash_share_difference(int64_t k_a, int64_t n_a, int64_t k_b, int64_
                           q - p + hypot(b.high - q, p - a.low)};
 }
 
-LashCapability lash_capability(const double* sorted, int64_t n, const LashMoments* m, double lsl,
-                               double usl) {
+LashCapability lash_capability(const double* sorted, int64_t n, const LashMoments* moments,
+                               double lsl, double usl) {
     LashCapability c = {NAN, NAN, NAN, NAN};
-    if (n < 2 || !(m->sigma > 0)) return c;
-    c.cp = (usl - lsl) / (6 * m->sigma);
-    c.cpk = nearer(usl - m->mean, 3 * m->sigma, m->mean - lsl, 3 * m->sigma);
+    if (n < 2 || !(moments->sigma > 0)) return c;
+    c.cp = (usl - lsl) / (6 * moments->sigma);
+    c.cpk =
+        nearer(usl - moments->mean, 3 * moments->sigma, moments->mean - lsl, 3 * moments->sigma);
     double low = lash_percentile(sorted, n, 0.00135), high = lash_percentile(sorted, n, 0.99865);
     double middle = lash_percentile(sorted, n, 0.5);
     if (!(high > middle) || !(middle > low)) return c;
@@ -186,13 +187,13 @@ LashInterval lash_normal_share_interval(const double* values, int64_t n, double 
     return interval;
 }
 
-LashNormality lash_normality(const double* sorted, int64_t n, const LashMoments* m) {
+LashNormality lash_normality(const double* sorted, int64_t n, const LashMoments* moments) {
     LashNormality result = {NAN, NAN};
-    if (n < 8 || !(m->sigma > 0)) return result;
+    if (n < 8 || !(moments->sigma > 0)) return result;
     double N = (double)n, sum = 0;
     for (int64_t i = 0; i < n; ++i) {
-        double a = (sorted[i] - m->mean) / m->sigma;
-        double b = (sorted[n - 1 - i] - m->mean) / m->sigma;
+        double a = (sorted[i] - moments->mean) / moments->sigma;
+        double b = (sorted[n - 1 - i] - moments->mean) / moments->sigma;
         sum += (2 * (double)i + 1) *
                (log(fmax(lash_normal_cdf(a), 1e-300)) + log(fmax(lash_normal_cdf(-b), 1e-300)));
     }

@@ -42,8 +42,8 @@ typedef struct LashCapability {
     double cp, cpk;                       // (usl - lsl) / 6 sigma; nearer limit / 3 sigma
     double cp_percentile, cpk_percentile; // with the 0.135, 50 and 99.865 % points instead
 } LashCapability;
-LashCapability lash_capability(const double* sorted, int64_t n, const LashMoments* m, double lsl,
-                               double usl);
+LashCapability lash_capability(const double* sorted, int64_t n, const LashMoments* moments,
+                               double lsl, double usl);
 
 // Share of a normal with this mean and sigma outside the limits.
 double lash_normal_share_out(double mean, double sigma, double lsl, double usl);
@@ -56,7 +56,7 @@ LashInterval lash_normal_share_interval(const double* values, int64_t n, double 
 typedef struct LashNormality {
     double statistic, p;
 } LashNormality;
-LashNormality lash_normality(const double* sorted, int64_t n, const LashMoments* m);
+LashNormality lash_normality(const double* sorted, int64_t n, const LashMoments* moments);
 
 #ifdef __cplusplus
 }

@@ -253,11 +253,11 @@ typedef struct Collection {
 } Collection;
 
 static bool collect_row(void* context, sqlite3_stmt* s, const LashSample* row, LashError* error) {
-    Collection* c = context;
-    LashStoreTable* table = c->table;
+    Collection* collection = context;
+    LashStoreTable* table = collection->table;
     (void)s;
-    if (table->rows == c->room)
-        return store_damaged(c->store, error, "it has more rows than it counts");
+    if (table->rows == collection->room)
+        return store_damaged(collection->store, error, "it has more rows than it counts");
     LashSample* to = &table->sample[table->rows];
     *to = *row;
     to->x = table->x + table->rows * table->parameters;

@@ -63,19 +63,21 @@ static void print_plan(const LashStudy* study) {
            lash_design_name((LashDesignType)study->design.type), (long long)study->samples,
            (unsigned long long)study->seed);
     if (study->model != NULL) {
-        const LashModelSimulation* s = &study->model->simulation;
+        const LashModelSimulation* model_simulation = &study->model->simulation;
         printf("model       %s, %.0f steps of %g s each\n", study->model_path,
-               s->duration / s->settings.h, s->settings.h);
+               model_simulation->duration / model_simulation->settings.h,
+               model_simulation->settings.h);
     }
     printf("parameters  %d, of which %d vary\n", study->parameters, study->active);
     for (int i = 0; i < study->parameters; ++i) {
-        const LashStudyParameter* p = &study->parameter[i];
-        double sigma = lash_distribution_sigma(&p->distribution);
+        const LashStudyParameter* study_parameter = &study->parameter[i];
+        double sigma = lash_distribution_sigma(&study_parameter->distribution);
         char mean[48];
-        lash_number_by_sigma(lash_distribution_mean(&p->distribution), sigma, mean, sizeof mean);
-        printf("  %-18s %-16s mean %s, sigma %.4g %s\n", p->name,
-               lash_distribution_name((LashDistributionType)p->type), mean, sigma,
-               p->unit != NULL ? p->unit : "");
+        lash_number_by_sigma(lash_distribution_mean(&study_parameter->distribution), sigma, mean,
+                             sizeof mean);
+        printf("  %-18s %-16s mean %s, sigma %.4g %s\n", study_parameter->name,
+               lash_distribution_name((LashDistributionType)study_parameter->type), mean, sigma,
+               study_parameter->unit != NULL ? study_parameter->unit : "");
     }
     printf("outputs     %d\n", study->outputs);
     for (int i = 0; i < study->outputs; ++i) {
@@ -112,13 +114,13 @@ static void put_plan(AppJson* json, const LashStudy* study) {
     app_json_key(json, "parameters");
     app_json_begin_array(json);
     for (int i = 0; i < study->parameters; ++i) {
-        const LashStudyParameter* p = &study->parameter[i];
+        const LashStudyParameter* study_parameter = &study->parameter[i];
         app_json_begin_object(json);
-        app_json_put_text(json, "name", p->name);
+        app_json_put_text(json, "name", study_parameter->name);
         app_json_put_text(json, "distribution",
-                          lash_distribution_name((LashDistributionType)p->type));
-        app_json_put_number(json, "mean", lash_distribution_mean(&p->distribution));
-        app_json_put_number(json, "sigma", lash_distribution_sigma(&p->distribution));
+                          lash_distribution_name((LashDistributionType)study_parameter->type));
+        app_json_put_number(json, "mean", lash_distribution_mean(&study_parameter->distribution));
+        app_json_put_number(json, "sigma", lash_distribution_sigma(&study_parameter->distribution));
         app_json_end_object(json);
     }
     app_json_end_array(json);
@@ -153,18 +155,18 @@ static int app_study_plan(int argc, char** argv) {
 // ---- merge --------------------------------------------------------------------------------------
 
 // Copies the rows of all stores into a new one; the plan is that of the first.
-static bool merge(const StudyOptions* o, int64_t* rows, int64_t* planned, LashError* error) {
-    LashStore* first = lash_store_open(o->operands.item[0], LASH_STORE_READ, error);
+static bool merge(const StudyOptions* options, int64_t* rows, int64_t* planned, LashError* error) {
+    LashStore* first = lash_store_open(options->operands.item[0], LASH_STORE_READ, error);
     LashStudy* study = first != NULL ? lash_store_study(first, error) : NULL;
     LashStore* merged = NULL;
     bool good = study != NULL;
     if (good) {
         LashStudyOverride change = {.samples = lash_store_samples(first)};
-        merged = lash_store_create(o->output, study, &change, (LashShard){0, 1}, error);
+        merged = lash_store_create(options->output, study, &change, (LashShard){0, 1}, error);
         good = merged != NULL && lash_store_begin(merged, error);
     }
-    for (int i = 0; i < o->operands.count && good; ++i) {
-        LashStore* from = lash_store_open(o->operands.item[i], LASH_STORE_READ, error);
+    for (int i = 0; i < options->operands.count && good; ++i) {
+        LashStore* from = lash_store_open(options->operands.item[i], LASH_STORE_READ, error);
         good = from != NULL && lash_store_same(first, from, error) &&
                lash_store_copy(merged, from, study, error);
         lash_store_close(from, NULL);
@@ -177,7 +179,7 @@ static bool merge(const StudyOptions* o, int64_t* rows, int64_t* planned, LashEr
     lash_store_close(merged, error);
     lash_store_close(first, NULL);
     lash_study_destroy(study);
-    if (made && !good) remove(o->output); // nothing half merged is left
+    if (made && !good) remove(options->output); // nothing half merged is left
     return good;
 }
 

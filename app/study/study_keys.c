@@ -54,8 +54,10 @@ static const KeySpec parameter_keys[] = {
      .help = "grid, one-at-a-time: number of values of this parameter"},
 };
 static void parameter_defaults(void* target) {
-    LashStudyParameter* p = target;
-    p->low = p->high = p->mean = p->sigma = p->mode = p->value = p->nominal = p->cpk = NAN;
+    LashStudyParameter* study_parameter = target;
+    study_parameter->low = study_parameter->high = study_parameter->mean = study_parameter->sigma =
+        study_parameter->mode = study_parameter->value = study_parameter->nominal =
+            study_parameter->cpk = NAN;
 }
 static const KeyTable parameter_table = {.what = "a parameter",
                                          .key = parameter_keys,
@@ -91,8 +93,8 @@ static const KeySpec design_keys[] = {
      .help = "list: CSV file, first line the names of parameters, relative to the study"},
 };
 static void design_defaults(void* target) {
-    LashStudyDesign* d = target;
-    d->seed = 1;
+    LashStudyDesign* study_design = target;
+    study_design->seed = 1;
 }
 static const KeyTable design_table = {.what = "the design",
                                       .key = design_keys,

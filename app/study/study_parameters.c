@@ -19,72 +19,80 @@ static const char* const key_rules[LASH_DISTRIBUTIONS] = {
     "     n", // constant
 };
 
-static bool check_keys(ModelContext* context, const char* path, const LashStudyParameter* p) {
-    const double given[] = {p->low, p->high, p->mean, p->sigma, p->mode, p->value};
-    const char* name = lash_distribution_name((LashDistributionType)p->type);
+static bool check_keys(ModelContext* context, const char* path,
+                       const LashStudyParameter* parameter) {
+    const double given[] = {parameter->low,   parameter->high, parameter->mean,
+                            parameter->sigma, parameter->mode, parameter->value};
+    const char* name = lash_distribution_name((LashDistributionType)parameter->type);
     for (int i = 0; i < 6; ++i) {
-        bool needed = key_rules[p->type][i] == 'n';
+        bool needed = key_rules[parameter->type][i] == 'n';
         if (needed == model_has(given[i])) continue;
         return model_fail(context, path,
                           needed ? "the distribution %s needs '%s'"
                                  : "the distribution %s has no '%s'; remove it",
                           name, key_names[i]);
     }
-    if (p->type == LASH_DISCRETE && p->value_count == 0) {
+    if (parameter->type == LASH_DISCRETE && parameter->value_count == 0) {
         return model_fail(context, path, "the distribution discrete needs 'values'");
     }
-    if (p->probability_count > 0 &&
-        (p->type != LASH_DISCRETE || p->probability_count != p->value_count)) {
+    if (parameter->probability_count > 0 &&
+        (parameter->type != LASH_DISCRETE ||
+         parameter->probability_count != parameter->value_count)) {
         return model_fail(context, path,
                           "'probabilities' belong to a discrete distribution, one per value; found "
                           "%d for %d values",
-                          p->probability_count, p->value_count);
+                          parameter->probability_count, parameter->value_count);
     }
     return true;
 }
 
-static bool check_numbers(ModelContext* context, const char* path, const LashStudyParameter* p) {
-    if (p->low >= p->high) {
-        return model_fail(context, path, "the range from low %g to high %g is empty", p->low,
-                          p->high);
+static bool check_numbers(ModelContext* context, const char* path,
+                          const LashStudyParameter* parameter) {
+    if (parameter->low >= parameter->high) {
+        return model_fail(context, path, "the range from low %g to high %g is empty",
+                          parameter->low, parameter->high);
     }
-    if (p->sigma <= 0) {
-        return model_fail(context, path, "sigma must be > 0, found %g", p->sigma);
+    if (parameter->sigma <= 0) {
+        return model_fail(context, path, "sigma must be > 0, found %g", parameter->sigma);
     }
-    if (p->mode < p->low || p->mode > p->high) {
-        return model_fail(context, path, "the mode %g must lie between low %g and high %g", p->mode,
-                          p->low, p->high);
+    if (parameter->mode < parameter->low || parameter->mode > parameter->high) {
+        return model_fail(context, path, "the mode %g must lie between low %g and high %g",
+                          parameter->mode, parameter->low, parameter->high);
     }
     return true;
 }
 
-static bool make_discrete(ModelContext* context, const char* path, LashStudyParameter* p) {
+static bool make_discrete(ModelContext* context, const char* path, LashStudyParameter* parameter) {
     double sum = 0;
-    double* cumulated = model_alloc(context->model, (size_t)p->value_count * sizeof *cumulated);
-    for (int i = 0; i < p->value_count; ++i) {
-        sum += p->probability_count > 0 ? p->probabilities[i] : 1;
+    double* cumulated =
+        model_alloc(context->model, (size_t)parameter->value_count * sizeof *cumulated);
+    for (int i = 0; i < parameter->value_count; ++i) {
+        sum += parameter->probability_count > 0 ? parameter->probabilities[i] : 1;
         cumulated[i] = sum;
     }
     if (!(sum > 0)) return model_fail(context, path, "the probabilities are all zero");
-    for (int i = 0; i < p->value_count; ++i) cumulated[i] /= sum;
-    cumulated[p->value_count - 1] = 1;
-    p->distribution.values = p->values;
-    p->distribution.cumulated = cumulated;
-    p->distribution.count = p->value_count;
+    for (int i = 0; i < parameter->value_count; ++i) cumulated[i] /= sum;
+    cumulated[parameter->value_count - 1] = 1;
+    parameter->distribution.values = parameter->values;
+    parameter->distribution.cumulated = cumulated;
+    parameter->distribution.count = parameter->value_count;
     return true;
 }
 
-static bool make_distribution(ModelContext* context, const char* path, LashStudyParameter* p) {
-    if (!check_keys(context, path, p) || !check_numbers(context, path, p)) return false;
-    LashDistribution* d = &p->distribution;
-    *d = (LashDistribution){.type = (LashDistributionType)p->type,
-                            .low = p->low,
-                            .high = p->high,
-                            .mean = p->type == LASH_CONSTANT ? p->value : p->mean,
-                            .sigma = p->sigma,
-                            .mode = p->mode};
-    if (p->type == LASH_DISCRETE && !make_discrete(context, path, p)) return false;
-    if (p->type == LASH_TRUNCATED_NORMAL) {
+static bool make_distribution(ModelContext* context, const char* path,
+                              LashStudyParameter* parameter) {
+    if (!check_keys(context, path, parameter) || !check_numbers(context, path, parameter))
+        return false;
+    LashDistribution* d = &parameter->distribution;
+    *d = (LashDistribution){
+        .type = (LashDistributionType)parameter->type,
+        .low = parameter->low,
+        .high = parameter->high,
+        .mean = parameter->type == LASH_CONSTANT ? parameter->value : parameter->mean,
+        .sigma = parameter->sigma,
+        .mode = parameter->mode};
+    if (parameter->type == LASH_DISCRETE && !make_discrete(context, path, parameter)) return false;
+    if (parameter->type == LASH_TRUNCATED_NORMAL) {
         d->p_low = lash_normal_cdf((d->low - d->mean) / d->sigma);
         d->p_high = lash_normal_cdf((d->high - d->mean) / d->sigma);
         if (!(d->p_high - d->p_low > 1e-12)) {
@@ -94,12 +102,13 @@ static bool make_distribution(ModelContext* context, const char* path, LashStudy
     }
     double low, high;
     lash_distribution_range(d, &low, &high);
-    if (!model_has(p->nominal)) {
-        p->nominal = p->type == LASH_DISCRETE ? lash_distribution_quantile(d, 0.5)
-                                              : lash_distribution_mean(d);
-    } else if (p->type != LASH_NORMAL && (p->nominal < low || p->nominal > high)) {
-        return model_fail(context, path, "the nominal value %g lies outside %g .. %g", p->nominal,
-                          low, high);
+    if (!model_has(parameter->nominal)) {
+        parameter->nominal = parameter->type == LASH_DISCRETE ? lash_distribution_quantile(d, 0.5)
+                                                              : lash_distribution_mean(d);
+    } else if (parameter->type != LASH_NORMAL &&
+               (parameter->nominal < low || parameter->nominal > high)) {
+        return model_fail(context, path, "the nominal value %g lies outside %g .. %g",
+                          parameter->nominal, low, high);
     }
     return true;
 }
@@ -180,21 +189,21 @@ static bool resolve_correlations(ModelContext* context, LashStudy* study) {
     study->cholesky = lash_alloc((size_t)n * (size_t)n * sizeof(double));
     for (int i = 0; i < n; ++i) study->cholesky[i * n + i] = 1;
     for (int i = 0; i < study->correlations; ++i) {
-        const LashStudyCorrelation* c = &study->correlation[i];
+        const LashStudyCorrelation* study_correlation = &study->correlation[i];
         char path[48];
         int a = 0, b = 0;
         snprintf(path, sizeof path, "correlations[%d]", i);
-        if (!find_active(context, study, path, c->a, &a) ||
-            !find_active(context, study, path, c->b, &b)) {
+        if (!find_active(context, study, path, study_correlation->a, &a) ||
+            !find_active(context, study, path, study_correlation->b, &b)) {
             return false;
         }
-        if (a == b || !(fabs(c->rho) < 1)) {
+        if (a == b || !(fabs(study_correlation->rho) < 1)) {
             return model_fail(context, path,
                               a == b ? "a parameter cannot be correlated with itself"
                                      : "rho must lie between -1 and 1, found %g",
-                              c->rho);
+                              study_correlation->rho);
         }
-        study->cholesky[a * n + b] = study->cholesky[b * n + a] = c->rho;
+        study->cholesky[a * n + b] = study->cholesky[b * n + a] = study_correlation->rho;
     }
     if (factor(study->cholesky, n)) return true;
     return model_fail(context, "correlations",
@@ -210,10 +219,11 @@ bool study_resolve_parameters(ModelContext* context, LashStudy* study) {
     if (!study_expand_fits(context, study)) return false;
     for (int i = 0; i < study->parameters; ++i) {
         char path[48];
-        LashStudyParameter* p = &study->parameter[i];
-        snprintf(path, sizeof path, "parameters[%d]", p->source);
-        if (!check_name(context, study, i) || !make_distribution(context, path, p)) return false;
-        p->active = p->type == LASH_CONSTANT ? -1 : study->active++;
+        LashStudyParameter* study_parameter = &study->parameter[i];
+        snprintf(path, sizeof path, "parameters[%d]", study_parameter->source);
+        if (!check_name(context, study, i) || !make_distribution(context, path, study_parameter))
+            return false;
+        study_parameter->active = study_parameter->type == LASH_CONSTANT ? -1 : study->active++;
     }
     if (study->active == 0) return model_fail(context, "parameters", "no parameter varies");
     return resolve_correlations(context, study);

@@ -52,14 +52,15 @@ static bool finer_class(const char* name, char* text, size_t size) {
 }
 
 LashFiner lash_finer(const LashStudy* study, int parameter) {
-    const LashStudyParameter* p = &study->parameter[parameter];
+    const LashStudyParameter* study_parameter = &study->parameter[parameter];
     LashFiner f = {.fall = NAN, .sigma = NAN, .mean_shift = NAN};
     LashFit fit, other;
     LashError ignored = {0};
     f.ratio = pow(10, -0.2); // grades of ISO 286 from IT6 on stand in steps of 10^(1/5)
-    if (p->type == LASH_DISCRETE) f.ratio = NAN;
-    if (p->fit == NULL || !lash_fit_parse(p->fit, &fit, &ignored)) return f;
-    const LashZone* zone = zone_of(&fit, p->side);
+    if (study_parameter->type == LASH_DISCRETE) f.ratio = NAN;
+    if (study_parameter->fit == NULL || !lash_fit_parse(study_parameter->fit, &fit, &ignored))
+        return f;
+    const LashZone* zone = zone_of(&fit, study_parameter->side);
     char text[64];
     f.ratio = NAN;
     snprintf(f.now, sizeof f.now, "%s", zone->name);
@@ -76,17 +77,18 @@ LashFiner lash_finer(const LashStudy* study, int parameter) {
     return f;
 }
 
-void lash_finer_output(LashFiner* f, const LashContribution* c, double share, bool correlated,
-                       double sigma) {
-    double r = f->ratio, gone = share * (1 - r * r);
+void lash_finer_output(LashFiner* finer, const LashContribution* contribution, double share,
+                       bool correlated, double sigma) {
+    double r = finer->ratio, gone = share * (1 - r * r);
     if (correlated) {
-        double own = c->regression * c->regression;
-        double shared = 2 * c->regression * (c->linear - c->regression);
+        double own = contribution->regression * contribution->regression;
+        double shared =
+            2 * contribution->regression * (contribution->linear - contribution->regression);
         gone = own * (1 - r * r) + shared * (1 - r);
     }
-    f->fall = 1 - sqrt(fmax(0, 1 - gone));
-    f->sigma = sigma * (1 - f->fall);
-    f->mean_shift = f->shift == 0 ? 0 : f->shift * c->slope;
+    finer->fall = 1 - sqrt(fmax(0, 1 - gone));
+    finer->sigma = sigma * (1 - finer->fall);
+    finer->mean_shift = finer->shift == 0 ? 0 : finer->shift * contribution->slope;
 }
 
 LashChain lash_chain(const LashStudy* study, const double* slope) {
@@ -94,12 +96,13 @@ LashChain lash_chain(const LashStudy* study, const double* slope) {
     int n = study->active;
     double* part = lash_alloc((size_t)n * sizeof *part + 1); // slope_j sigma_j
     for (int k = 0; k < study->parameters; ++k) {
-        const LashStudyParameter* p = &study->parameter[k];
+        const LashStudyParameter* study_parameter = &study->parameter[k];
         double low, high;
-        if (p->active < 0) continue;
-        lash_distribution_range(&p->distribution, &low, &high);
-        part[p->active] = slope[p->active] * lash_distribution_sigma(&p->distribution);
-        chain.half_range += 0.5 * fabs(slope[p->active]) * (high - low);
+        if (study_parameter->active < 0) continue;
+        lash_distribution_range(&study_parameter->distribution, &low, &high);
+        part[study_parameter->active] = slope[study_parameter->active] *
+                                        lash_distribution_sigma(&study_parameter->distribution);
+        chain.half_range += 0.5 * fabs(slope[study_parameter->active]) * (high - low);
     }
     double variance = 0;
     for (int c = 0; c < n; ++c) { // |L' part|^2, rho = L L'

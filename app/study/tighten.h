@@ -23,8 +23,8 @@ typedef struct LashFiner {   // one parameter made one ISO grade finer, the othe
 LashFiner lash_finer(const LashStudy* study, int parameter);
 // What follows for an output of this sigma. share: of its variance that vanishes with the
 // parameter's scatter (interactions included, where they are known).
-void lash_finer_output(LashFiner* finer, const LashContribution* c, double share, bool correlated,
-                       double sigma);
+void lash_finer_output(LashFiner* finer, const LashContribution* contribution, double share,
+                       bool correlated, double sigma);
 
 // A linear chain through the slopes: sigma^2 = sum of (slope_i sigma_i)(slope_j sigma_j) rho_ij, and
 // all parameters at the worse end of their range.

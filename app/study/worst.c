@@ -24,17 +24,17 @@ int64_t lash_worst_budget(const LashStudy* study) {
 }
 
 int lash_worst_sides(const LashStudy* study, int output, LashWorstSide side[2]) {
-    const LashStudyOutput* o = &study->output[output];
-    bool plain = isnan(o->lsl) && isnan(o->usl);
+    const LashStudyOutput* study_output = &study->output[output];
+    bool plain = isnan(study_output->lsl) && isnan(study_output->usl);
     int count = 0;
-    if (plain || !isnan(o->usl)) side[count++] = LASH_WORST_HIGH;
-    if (plain || !isnan(o->lsl)) side[count++] = LASH_WORST_LOW;
+    if (plain || !isnan(study_output->usl)) side[count++] = LASH_WORST_HIGH;
+    if (plain || !isnan(study_output->lsl)) side[count++] = LASH_WORST_LOW;
     return count;
 }
 
 void lash_worst_box(const LashWorstSearch* search, int k, double* low, double* high) {
-    const LashStudyParameter* p = &search->study->parameter[k];
-    lash_distribution_range(&p->distribution, low, high);
+    const LashStudyParameter* study_parameter = &search->study->parameter[k];
+    lash_distribution_range(&study_parameter->distribution, low, high);
     for (int64_t i = 0; i < search->samples->rows; ++i) {
         const LashSample* row = &search->samples->sample[i];
         if (row->status != LASH_SAMPLE_OK) continue;
@@ -65,11 +65,11 @@ static size_t point_bytes(const Climb* c) {
 
 // Larger is worse; -INFINITY: the point could not be run, INFINITY: what has limits never happened.
 static double badness(const Climb* c, const LashSample* row) {
-    const LashStudyOutput* o = &c->search->study->output[c->result->output];
+    const LashStudyOutput* study_output = &c->search->study->output[c->result->output];
     double y = row->y[c->result->output];
     if (row->status != LASH_SAMPLE_OK) return -INFINITY;
     if (!isnan(y)) return c->result->side * y;
-    return isnan(o->lsl) && isnan(o->usl) ? -INFINITY : INFINITY;
+    return isnan(study_output->lsl) && isnan(study_output->usl) ? -INFINITY : INFINITY;
 }
 
 // The row of a point that was run; -1: none.
@@ -128,20 +128,21 @@ static int missing_points(Climb* c, double* x) {
 
 // Runs the batch and fills bad (count).
 static void run_batch(Climb* c) {
-    const LashWorstSearch* s = c->search;
-    size_t n = (size_t)s->study->parameters;
+    const LashWorstSearch* worst_search = c->search;
+    size_t n = (size_t)worst_search->study->parameters;
     double* x = lash_alloc((size_t)c->count * point_bytes(c) + 1);
     int missing = missing_points(c, x);
-    if (missing > 0 && (s->run == NULL || !s->run(s->context, x, missing, c->error)))
+    if (missing > 0 && (worst_search->run == NULL ||
+                        !worst_search->run(worst_search->context, x, missing, c->error)))
         c->ended = true;
     lash_free(x);
     for (int i = 0; i < c->count; ++i) {
         int64_t row = find_row(c, c->batch + (size_t)i * n);
-        c->bad[i] = row >= 0 ? badness(c, &s->rows->sample[row]) : -INFINITY;
+        c->bad[i] = row >= 0 ? badness(c, &worst_search->rows->sample[row]) : -INFINITY;
         c->ended = c->ended || row < 0;
         if (row < 0 || is_visited(c, row)) continue;
         c->visited[c->result->points++] = row;
-        c->result->unusable += s->rows->sample[row].status != LASH_SAMPLE_OK;
+        c->result->unusable += worst_search->rows->sample[row].status != LASH_SAMPLE_OK;
     }
 }
 
@@ -222,13 +223,13 @@ static double climb(Climb* c, double best) {
 
 // The worst samples: rows of the table, worst first.
 static int find_seeds(const Climb* c, int64_t seed[SEEDS]) {
-    const LashStoreTable* t = c->search->samples;
+    const LashStoreTable* table = c->search->samples;
     int count = 0;
-    for (int64_t i = 0; i < t->rows; ++i) {
-        double bad = badness(c, &t->sample[i]);
+    for (int64_t i = 0; i < table->rows; ++i) {
+        double bad = badness(c, &table->sample[i]);
         if (bad == -INFINITY) continue;
         int place = count;
-        while (place > 0 && bad > badness(c, &t->sample[seed[place - 1]])) --place;
+        while (place > 0 && bad > badness(c, &table->sample[seed[place - 1]])) --place;
         if (place == SEEDS) continue;
         if (count < SEEDS) ++count;
         for (int k = count - 1; k > place; --k) seed[k] = seed[k - 1];
@@ -239,11 +240,11 @@ static int find_seeds(const Climb* c, int64_t seed[SEEDS]) {
 
 // Does the output get worse as parameter k rises? By the covariance over the samples.
 static bool rises(const Climb* c, int k) {
-    const LashStoreTable* t = c->search->samples;
+    const LashStoreTable* table = c->search->samples;
     double n = 0, sx = 0, sy = 0, sum = 0;
     for (int pass = 0; pass < 2; ++pass) {
-        for (int64_t i = 0; i < t->rows; ++i) {
-            double bad = badness(c, &t->sample[i]), x = t->sample[i].x[k];
+        for (int64_t i = 0; i < table->rows; ++i) {
+            double bad = badness(c, &table->sample[i]), x = table->sample[i].x[k];
             if (!isfinite(bad)) continue;
             if (pass == 0) {
                 n += 1;
@@ -265,10 +266,10 @@ static void list_corners(Climb* c, const int64_t* seed, int seeds) {
     for (int i = -1; i < seeds; ++i) {
         const double* from = c->search->samples->sample[seed[i < 0 ? 0 : i]].x;
         for (int k = 0; k < study->parameters; ++k) {
-            const LashStudyParameter* p = &study->parameter[k];
-            bool high = i < 0 ? rises(c, k) : from[k] > p->nominal;
+            const LashStudyParameter* study_parameter = &study->parameter[k];
+            bool high = i < 0 ? rises(c, k) : from[k] > study_parameter->nominal;
             x[k] = high ? c->high[k] : c->low[k];
-            if (p->active < 0) x[k] = from[k];
+            if (study_parameter->active < 0) x[k] = from[k];
         }
         add_point(c, x);
     }
@@ -279,13 +280,13 @@ static void list_corners(Climb* c, const int64_t* seed, int seeds) {
 // The starts of climbs: each seed or the corner nearest to it, whichever is worse; and the corner
 // that all samples point at, in place of the first.
 static void climb_all(Climb* c, const int64_t* seed, int seeds) {
-    const LashStoreTable* t = c->search->samples;
+    const LashStoreTable* table = c->search->samples;
     size_t n = (size_t)c->search->study->parameters;
     double *start = lash_alloc(SEEDS * point_bytes(c)), value[SEEDS];
     list_corners(c, seed, seeds);
     for (int i = 0; i < seeds; ++i) {
-        memcpy(start + (size_t)i * n, t->sample[seed[i]].x, point_bytes(c));
-        value[i] = badness(c, &t->sample[seed[i]]);
+        memcpy(start + (size_t)i * n, table->sample[seed[i]].x, point_bytes(c));
+        value[i] = badness(c, &table->sample[seed[i]]);
         const int corners[] = {i + 1, 0};
         for (int k = 0; k < (i == 0 ? 2 : 1); ++k) {
             if (corners[k] >= c->count || !(c->bad[corners[k]] > value[i])) continue;

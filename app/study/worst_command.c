@@ -107,27 +107,29 @@ static bool run_points(void* context, const double* x, int count, LashError* err
 }
 
 // Is output i to be searched? No output has limits: all are.
-static bool is_wanted(const StudyOptions* o, const LashStudy* study, int i) {
+static bool is_wanted(const StudyOptions* study_options, const LashStudy* study, int i) {
     bool limits = false;
-    if (o->of != NULL) return strcmp(study->output[i].measured.name, o->of) == 0;
+    if (study_options->of != NULL)
+        return strcmp(study->output[i].measured.name, study_options->of) == 0;
     for (int k = 0; k < study->outputs; ++k)
         limits = limits || !isnan(study->output[k].lsl) || !isnan(study->output[k].usl);
     return !limits || !isnan(study->output[i].lsl) || !isnan(study->output[i].usl);
 }
 
-static bool check_output(const StudyOptions* o, const LashStudy* study, LashError* error) {
+static bool check_output(const StudyOptions* study_options, const LashStudy* study,
+                         LashError* error) {
     char hint[128];
-    if (o->of == NULL) return true;
-    AppSuggestion near = app_suggestion(o->of);
+    if (study_options->of == NULL) return true;
+    AppSuggestion near = app_suggestion(study_options->of);
     for (int i = 0; i < study->outputs; ++i) {
-        if (strcmp(study->output[i].measured.name, o->of) == 0) return true;
+        if (strcmp(study->output[i].measured.name, study_options->of) == 0) return true;
         app_suggestion_offer(&near, study->output[i].measured.name);
     }
     return lash_error_set(error, LASH_ERROR_USAGE, "--of", "the study has no output '%.60s'%s",
-                          o->of, app_suggestion_text(&near, hint, sizeof hint));
+                          study_options->of, app_suggestion_text(&near, hint, sizeof hint));
 }
 
-static bool search_all(const StudyOptions* o, Work* work, const LashStoreTable* samples,
+static bool search_all(const StudyOptions* study_options, Work* work, const LashStoreTable* samples,
                        LashError* error) {
     const LashStudy* study = work->study;
     LashWorstSearch search = {.study = study,
@@ -135,12 +137,12 @@ static bool search_all(const StudyOptions* o, Work* work, const LashStoreTable* 
                               .rows = work->rows,
                               .run = run_points,
                               .context = work,
-                              .budget = o->points > 0 ? o->points : 0};
+                              .budget = study_options->points > 0 ? study_options->points : 0};
     bool good = true;
     work->found = lash_alloc(2 * (size_t)study->outputs * sizeof *work->found);
     for (int i = 0; i < study->outputs && good; ++i) {
         LashWorstSide side[2];
-        int sides = is_wanted(o, study, i) ? lash_worst_sides(study, i, side) : 0;
+        int sides = is_wanted(study_options, study, i) ? lash_worst_sides(study, i, side) : 0;
         for (int k = 0; k < sides && good && !app_interrupted(); ++k)
             good = lash_worst_find(&search, i, side[k], &work->found[work->cases++], error);
     }
@@ -154,14 +156,15 @@ static const char* end_of(double value, double low, double high) {
     return value >= high ? "high end" : "inside";
 }
 
-static void print_corner(const LashWorstSearch* search, const LashWorstCase* c) {
+static void print_corner(const LashWorstSearch* search, const LashWorstCase* worst_case) {
     for (int k = 0; k < search->study->parameters; ++k) {
         double low, high;
         char text[48];
         if (search->study->parameter[k].active < 0) continue;
         lash_worst_box(search, k, &low, &high);
         printf("    %-24s %s (%s)\n", search->study->parameter[k].name,
-               lash_number_exact(c->x[k], text, sizeof text), end_of(c->x[k], low, high));
+               lash_number_exact(worst_case->x[k], text, sizeof text),
+               end_of(worst_case->x[k], low, high));
     }
 }
 
@@ -171,29 +174,33 @@ static const char* value_text(double value, char* text, size_t size) {
     return text;
 }
 
-static void print_case(const LashWorstSearch* search, const LashWorstCase* c) {
-    const LashStudyOutput* output = &search->study->output[c->output];
-    double limit = c->side == LASH_WORST_HIGH ? output->usl : output->lsl;
+static void print_case(const LashWorstSearch* search, const LashWorstCase* worst_case) {
+    const LashStudyOutput* output = &search->study->output[worst_case->output];
+    double limit = worst_case->side == LASH_WORST_HIGH ? output->usl : output->lsl;
     char worst[48], sample[48];
     app_text_print(stdout, output->measured.name);
     if (output->unit != NULL) {
         printf(" in ");
         app_text_print(stdout, output->unit);
     }
-    printf(", %s end", c->side == LASH_WORST_HIGH ? "high" : "low");
-    if (!isnan(limit)) printf(" (%s %.9g)", c->side == LASH_WORST_HIGH ? "USL" : "LSL", limit);
-    if (c->x == NULL) {
+    printf(", %s end", worst_case->side == LASH_WORST_HIGH ? "high" : "low");
+    if (!isnan(limit))
+        printf(" (%s %.9g)", worst_case->side == LASH_WORST_HIGH ? "USL" : "LSL", limit);
+    if (worst_case->x == NULL) {
         printf(": no sample has it\n");
         return;
     }
     printf("\n  worst case %s; the worst sample (%lld) %s\n",
-           value_text(c->value, worst, sizeof worst), (long long)c->sample,
-           value_text(c->sample_value, sample, sizeof sample));
-    printf("  %lld points run", (long long)c->points);
-    if (c->unusable > 0) printf(", %lld of them could not be simulated", (long long)c->unusable);
-    printf("%s\n", c->complete ? "" : "; the search has not ended: --points, or the command again");
-    if (c->is_sample) printf("  nothing worse than the worst sample was found\n");
-    print_corner(search, c);
+           value_text(worst_case->value, worst, sizeof worst), (long long)worst_case->sample,
+           value_text(worst_case->sample_value, sample, sizeof sample));
+    printf("  %lld points run", (long long)worst_case->points);
+    if (worst_case->unusable > 0)
+        printf(", %lld of them could not be simulated", (long long)worst_case->unusable);
+    printf("%s\n", worst_case->complete
+                       ? ""
+                       : "; the search has not ended: --points, or the command again");
+    if (worst_case->is_sample) printf("  nothing worse than the worst sample was found\n");
+    print_corner(search, worst_case);
 }
 
 static void put_cases(AppJson* json, const LashWorstSearch* search, const Work* work) {
@@ -205,29 +212,29 @@ static void put_cases(AppJson* json, const LashWorstSearch* search, const Work* 
     app_json_put_bool(json, "interrupted", app_interrupted());
 }
 
-void lash_worst_put(AppJson* json, const LashWorstSearch* search, const LashWorstCase* c) {
+void lash_worst_put(AppJson* json, const LashWorstSearch* search, const LashWorstCase* worst_case) {
     const LashStudy* study = search->study;
     app_json_begin_object(json);
-    app_json_put_text(json, "output", study->output[c->output].measured.name);
-    app_json_put_text(json, "side", c->side == LASH_WORST_HIGH ? "high" : "low");
-    app_json_put_number(json, "value", c->value);
-    app_json_put_number(json, "worst_sample_value", c->sample_value);
-    app_json_put_integer(json, "worst_sample", c->sample);
-    app_json_put_integer(json, "points", c->points);
-    app_json_put_integer(json, "not_simulated", c->unusable);
-    app_json_put_bool(json, "complete", c->complete);
+    app_json_put_text(json, "output", study->output[worst_case->output].measured.name);
+    app_json_put_text(json, "side", worst_case->side == LASH_WORST_HIGH ? "high" : "low");
+    app_json_put_number(json, "value", worst_case->value);
+    app_json_put_number(json, "worst_sample_value", worst_case->sample_value);
+    app_json_put_integer(json, "worst_sample", worst_case->sample);
+    app_json_put_integer(json, "points", worst_case->points);
+    app_json_put_integer(json, "not_simulated", worst_case->unusable);
+    app_json_put_bool(json, "complete", worst_case->complete);
     app_json_key(json, "at");
     app_json_begin_object(json);
-    for (int k = 0; k < study->parameters && c->x != NULL; ++k)
-        app_json_put_number(json, study->parameter[k].name, c->x[k]);
+    for (int k = 0; k < study->parameters && worst_case->x != NULL; ++k)
+        app_json_put_number(json, study->parameter[k].name, worst_case->x[k]);
     app_json_end_object(json);
     app_json_end_object(json);
 }
 
-static void tell(const StudyOptions* o, const Work* work, const LashStoreTable* samples,
+static void tell(const StudyOptions* study_options, const Work* work, const LashStoreTable* samples,
                  AppReport* report, LashError* error) {
     LashWorstSearch search = {.study = work->study, .samples = samples, .rows = work->rows};
-    if (o->json) {
+    if (study_options->json) {
         AppJson* json = app_report_document(report, error);
         if (error->status == LASH_OK) put_cases(json, &search, work);
         return;
@@ -241,13 +248,14 @@ static void tell(const StudyOptions* o, const Work* work, const LashStoreTable* 
     }
 }
 
-static bool check_numbers(const StudyOptions* o, LashError* error) {
-    if (o->jobs != STUDY_NOT_GIVEN && (o->jobs < 1 || o->jobs > 1024))
+static bool check_numbers(const StudyOptions* study_options, LashError* error) {
+    if (study_options->jobs != STUDY_NOT_GIVEN &&
+        (study_options->jobs < 1 || study_options->jobs > 1024))
         return lash_error_set(error, LASH_ERROR_USAGE, "--jobs",
-                              "expected 1 to 1024 processes, found %d", o->jobs);
-    if (o->points != STUDY_NOT_GIVEN && o->points < 1)
+                              "expected 1 to 1024 processes, found %d", study_options->jobs);
+    if (study_options->points != STUDY_NOT_GIVEN && study_options->points < 1)
         return lash_error_set(error, LASH_ERROR_USAGE, "--points",
-                              "expected a positive number, found %d", o->points);
+                              "expected a positive number, found %d", study_options->points);
     return true;
 }
 

@@ -52,17 +52,17 @@ static int dof_of(int nodes_up, int column, int row, int c) {
     return column * (2 * nodes_up - 1) + 2 * row + c;
 }
 
-static double* entry(const Mesh* m, double* band, int i, int j) {
-    return &band[i * (2 * m->w + 1) + j - i + m->w];
+static double* entry(const Mesh* mesh, double* band, int i, int j) {
+    return &band[i * (2 * mesh->w + 1) + j - i + mesh->w];
 }
 
 // Adds one triangle; node[k] = (column, row).
-static void add_triangle(Mesh* m, const int node[3][2]) {
-    const LashPaperElasticBlock* d = &m->d;
+static void add_triangle(Mesh* mesh, const int node[3][2]) {
+    const LashPaperElasticBlock* block = &mesh->d;
     double x[3], y[3], bx[3], by[3];
     for (int k = 0; k < 3; ++k) {
-        x[k] = node[k][0] * d->width / d->columns;
-        y[k] = node[k][1] * d->height / d->rows;
+        x[k] = node[k][0] * block->width / block->columns;
+        y[k] = node[k][1] * block->height / block->rows;
     }
     double twice_area = (x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0]);
     for (int k = 0; k < 3; ++k) { // gradients of the shape functions
@@ -70,13 +70,14 @@ static void add_triangle(Mesh* m, const int node[3][2]) {
         bx[k] = (y[a] - y[b]) / twice_area;
         by[k] = (x[b] - x[a]) / twice_area;
     }
-    double volume = twice_area / 2 * d->thickness;
-    double D = d->modulus / (1 - d->poisson * d->poisson), nu = d->poisson, G = D * (1 - nu) / 2;
+    double volume = twice_area / 2 * block->thickness;
+    double D = block->modulus / (1 - block->poisson * block->poisson), nu = block->poisson,
+           G = D * (1 - nu) / 2;
     for (int k = 0; k < 3; ++k) {
         for (int c = 0; c < 2; ++c) {
-            int i = dof_of(m->nodes_up, node[k][0], node[k][1], c);
+            int i = dof_of(mesh->nodes_up, node[k][0], node[k][1], c);
             if (i < 0) continue;
-            if (c == 1) m->load[i] -= d->density * volume / 3 * d->gravity;
+            if (c == 1) mesh->load[i] -= block->density * volume / 3 * block->gravity;
             for (int l = 0; l < 3; ++l) {
                 double stiffness[2] = {
                     c == 0 ? D * bx[k] * bx[l] + G * by[k] * by[l]
@@ -84,66 +85,67 @@ static void add_triangle(Mesh* m, const int node[3][2]) {
                     c == 0 ? D * nu * bx[k] * by[l] + G * by[k] * bx[l]
                            : D * by[k] * by[l] + G * bx[k] * bx[l]}; // and by y of l
                 for (int e = 0; e < 2; ++e) {
-                    int j = dof_of(m->nodes_up, node[l][0], node[l][1], e);
+                    int j = dof_of(mesh->nodes_up, node[l][0], node[l][1], e);
                     double s = volume * stiffness[e];
                     if (j < 0) {
-                        m->load[i] -= s * d->press;
+                        mesh->load[i] -= s * block->press;
                         continue;
                     }
-                    *entry(m, m->K, i, j) += s;
+                    *entry(mesh, mesh->K, i, j) += s;
                     if (c == e)
-                        *entry(m, m->M, i, j) += d->density * volume / 12 * (k == l ? 2 : 1);
+                        *entry(mesh, mesh->M, i, j) +=
+                            block->density * volume / 12 * (k == l ? 2 : 1);
                 }
             }
         }
     }
 }
 
-static void make_mesh(Mesh* m) {
-    for (int i = 0; i < m->d.columns; ++i) {
-        for (int j = 0; j < m->d.rows; ++j) {
+static void make_mesh(Mesh* mesh) {
+    for (int i = 0; i < mesh->d.columns; ++i) {
+        for (int j = 0; j < mesh->d.rows; ++j) {
             bool rising = (i + j) % 2 == 0; // the diagonal
             int lower[3][2] = {{i, j}, {i + 1, j}, {rising ? i + 1 : i, j + 1}};
             int upper[3][2] = {{rising ? i : i + 1, j}, {i + 1, j + 1}, {i, j + 1}};
-            add_triangle(m, lower);
-            add_triangle(m, upper);
+            add_triangle(mesh, lower);
+            add_triangle(mesh, upper);
         }
     }
-    for (int i = 0; i < m->n; ++i) { // sums that cancel, made symmetric to the last bit
-        for (int j = i + 1; j < m->n && j <= i + m->w; ++j)
-            *entry(m, m->K, j, i) = *entry(m, m->K, i, j);
+    for (int i = 0; i < mesh->n; ++i) { // sums that cancel, made symmetric to the last bit
+        for (int j = i + 1; j < mesh->n && j <= i + mesh->w; ++j)
+            *entry(mesh, mesh->K, j, i) = *entry(mesh, mesh->K, i, j);
     }
 }
 
 // Displacements at rest with the floor's nodes held: band Cholesky of K with their rows replaced.
-static void static_shape(const Mesh* m, double* q) {
-    int n = m->n, w = m->w, width = 2 * w + 1;
+static void static_shape(const Mesh* mesh, double* q) {
+    int n = mesh->n, w = mesh->w, width = 2 * w + 1;
     double* L = lash_alloc((size_t)n * (size_t)width * sizeof *L);
-    memcpy(L, m->K, (size_t)n * (size_t)width * sizeof *L);
-    memcpy(q, m->load, (size_t)n * sizeof *q);
-    for (int column = 0; column <= m->d.columns; ++column) {
+    memcpy(L, mesh->K, (size_t)n * (size_t)width * sizeof *L);
+    memcpy(q, mesh->load, (size_t)n * sizeof *q);
+    for (int column = 0; column <= mesh->d.columns; ++column) {
         for (int c = 0; c < 2; ++c) {
-            int i = dof_of(m->nodes_up, column, 0, c);
+            int i = dof_of(mesh->nodes_up, column, 0, c);
             for (int j = i > w ? i - w : 0; j < n && j <= i + w; ++j)
-                *entry(m, L, i, j) = *entry(m, L, j, i) = i == j;
+                *entry(mesh, L, i, j) = *entry(mesh, L, j, i) = i == j;
             q[i] = 0;
         }
     }
     for (int i = 0; i < n; ++i) { // rows of L; q becomes L^-1 q
         for (int j = i > w ? i - w : 0; j <= i; ++j) {
-            double sum = *entry(m, L, i, j);
+            double sum = *entry(mesh, L, i, j);
             for (int k = i > w ? i - w : 0; k < j; ++k) {
-                if (k >= j - w) sum -= *entry(m, L, i, k) * *entry(m, L, j, k);
+                if (k >= j - w) sum -= *entry(mesh, L, i, k) * *entry(mesh, L, j, k);
             }
             LASH_ASSERT(i != j || sum > 0);
-            *entry(m, L, i, j) = i == j ? sqrt(sum) : sum / *entry(m, L, j, j);
+            *entry(mesh, L, i, j) = i == j ? sqrt(sum) : sum / *entry(mesh, L, j, j);
         }
-        for (int k = i > w ? i - w : 0; k < i; ++k) q[i] -= *entry(m, L, i, k) * q[k];
-        q[i] /= *entry(m, L, i, i);
+        for (int k = i > w ? i - w : 0; k < i; ++k) q[i] -= *entry(mesh, L, i, k) * q[k];
+        q[i] /= *entry(mesh, L, i, i);
     }
     for (int i = n - 1; i >= 0; --i) { // L'^-1
-        for (int k = i + 1; k < n && k <= i + w; ++k) q[i] -= *entry(m, L, k, i) * q[k];
-        q[i] /= *entry(m, L, i, i);
+        for (int k = i + 1; k < n && k <= i + w; ++k) q[i] -= *entry(mesh, L, k, i) * q[k];
+        q[i] /= *entry(mesh, L, i, i);
     }
     lash_free(L);
 }
@@ -158,13 +160,13 @@ static void push(const void* context, double t, double* load) {
     }
 }
 
-static LashLinearContact floor_contact(const Mesh* m, int column, const char* name) {
+static LashLinearContact floor_contact(const Mesh* mesh, int column, const char* name) {
     LashLinearContact contact = {.kind = LASH_UNILATERAL,
-                                 .rows = m->d.mu > 0 ? 2 : 1,
-                                 .e = m->d.e,
-                                 .mu = m->d.mu,
+                                 .rows = mesh->d.mu > 0 ? 2 : 1,
+                                 .e = mesh->d.e,
+                                 .mu = mesh->d.mu,
                                  .name = name};
-    int x = dof_of(m->nodes_up, column, 0, 0), y = dof_of(m->nodes_up, column, 0, 1);
+    int x = dof_of(mesh->nodes_up, column, 0, 0), y = dof_of(mesh->nodes_up, column, 0, 1);
     contact.row[0] = (LashLinearRow){.entries = 1, .dof = {y}, .coefficient = {1}};
     contact.row[1] = (LashLinearRow){.entries = 1, .dof = {x}, .coefficient = {-1}};
     return contact;

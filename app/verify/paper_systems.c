@@ -271,17 +271,17 @@ static double cos_12(const double* s) {
 }
 
 static void crank_mass(const LashLagrangianPoint* at, double* M) {
-    const Crank* d = at->context;
-    M[0] = d->M11;
-    M[1] = M[3] = d->k * cos_12(at->shared);
-    M[4] = d->M22;
-    M[8] = d->M33;
+    const Crank* crank = at->context;
+    M[0] = crank->M11;
+    M[1] = M[3] = crank->k * cos_12(at->shared);
+    M[4] = crank->M22;
+    M[8] = crank->M33;
 }
 
 // M a = (.. + M12 a2, M12 a1 + .., ..), dM12 = -k sin(q1 - q2) (dq1 - dq2)
 static void crank_mass_tangent(const LashLagrangianPoint* at, const double* a, double* dMa) {
-    const Crank* d = at->context;
-    double slope = -d->k * sin_12(at->shared);
+    const Crank* crank = at->context;
+    double slope = -crank->k * sin_12(at->shared);
     dMa[0] = slope * a[1];
     dMa[3] = -slope * a[1];
     dMa[1] = slope * a[0];
@@ -289,45 +289,46 @@ static void crank_mass_tangent(const LashLagrangianPoint* at, const double* a, d
 }
 
 static void crank_force(const LashLagrangianPoint* at, const double* v, double* F) {
-    const Crank* d = at->context;
-    double ks = d->k * sin_12(at->shared);
-    F[0] = -ks * v[1] * v[1] - d->w1 * at->shared[C1];
-    F[1] = ks * v[0] * v[0] - d->w2 * at->shared[C2];
+    const Crank* crank = at->context;
+    double ks = crank->k * sin_12(at->shared);
+    F[0] = -ks * v[1] * v[1] - crank->w1 * at->shared[C1];
+    F[1] = ks * v[0] * v[0] - crank->w2 * at->shared[C2];
 }
 
 static void crank_force_tangents(const LashLagrangianPoint* at, const double* v, double* dFdv,
                                  double* dFdq) {
-    const Crank* d = at->context;
-    double ks = d->k * sin_12(at->shared), kc = d->k * cos_12(at->shared);
+    const Crank* crank = at->context;
+    double ks = crank->k * sin_12(at->shared), kc = crank->k * cos_12(at->shared);
     dFdv[3] = -2 * ks * v[1];
     dFdv[1] = 2 * ks * v[0];
-    dFdq[0] = -kc * v[1] * v[1] + d->w1 * at->shared[S1];
+    dFdq[0] = -kc * v[1] * v[1] + crank->w1 * at->shared[S1];
     dFdq[3] = kc * v[1] * v[1];
     dFdq[1] = kc * v[0] * v[0];
-    dFdq[4] = -kc * v[0] * v[0] + d->w2 * at->shared[S2];
+    dFdq[4] = -kc * v[0] * v[0] + crank->w2 * at->shared[S2];
 }
 
 static void crank_weight(const LashLagrangianPoint* at, double* F) {
-    const Crank* d = at->context;
-    F[0] = -d->w1 * at->shared[C1];
-    F[1] = -d->w2 * at->shared[C2];
+    const Crank* crank = at->context;
+    F[0] = -crank->w1 * at->shared[C1];
+    F[1] = -crank->w2 * at->shared[C2];
 }
 
 static double crank_potential(const LashLagrangianPoint* at) {
-    const Crank* d = at->context;
-    return d->w1 * at->shared[S1] + d->w2 * at->shared[S2];
+    const Crank* crank = at->context;
+    return crank->w1 * at->shared[S1] + crank->w2 * at->shared[S2];
 }
 
 static void crank_normal(const LashLagrangianPoint* at, int which, double* g, double* g_t,
                          double* G) {
     (void)g_t;
-    const Crank* d = at->context;
+    const Crank* crank = at->context;
     const double* s = at->shared;
-    double side = d->side[which], u = d->u[which], w = d->w[which];
-    g[0] = d->half_guide - side * (d->l1 * s[S1] + d->l2 * s[S2] + u * s[S3] + w * s[C3]);
+    double side = crank->side[which], u = crank->u[which], w = crank->w[which];
+    g[0] =
+        crank->half_guide - side * (crank->l1 * s[S1] + crank->l2 * s[S2] + u * s[S3] + w * s[C3]);
     if (G == NULL) return;
-    G[0] = -side * d->l1 * s[C1];
-    G[1] = -side * d->l2 * s[C2];
+    G[0] = -side * crank->l1 * s[C1];
+    G[1] = -side * crank->l2 * s[C2];
     G[2] = -side * (u * s[C3] - w * s[S3]);
 }
 
@@ -335,24 +336,24 @@ static void crank_friction(const LashLagrangianPoint* at, int which, double* g, 
                            double* G) {
     crank_normal(at, which, g, g_t, G);
     if (G == NULL) return;
-    const Crank* d = at->context;
+    const Crank* crank = at->context;
     const double* s = at->shared;
-    double side = d->side[which];
-    G[3] = -side * d->l1 * s[S1];
-    G[4] = -side * d->l2 * s[S2];
-    G[5] = -side * (d->u[which] * s[S3] + d->w[which] * s[C3]);
+    double side = crank->side[which];
+    G[3] = -side * crank->l1 * s[S1];
+    G[4] = -side * crank->l2 * s[S2];
+    G[5] = -side * (crank->u[which] * s[S3] + crank->w[which] * s[C3]);
 }
 
 // Second derivatives of -side Y (normal row) and side X (tangential row), diagonal in q
 static void crank_curvature(const LashLagrangianPoint* at, int which, double* n, double* t) {
-    const Crank* d = at->context;
+    const Crank* crank = at->context;
     const double* s = at->shared;
-    double side = d->side[which], u = d->u[which], w = d->w[which];
-    n[0] = side * d->l1 * s[S1];
-    n[1] = side * d->l2 * s[S2];
+    double side = crank->side[which], u = crank->u[which], w = crank->w[which];
+    n[0] = side * crank->l1 * s[S1];
+    n[1] = side * crank->l2 * s[S2];
     n[2] = side * (u * s[S3] + w * s[C3]);
-    t[0] = -side * d->l1 * s[C1];
-    t[1] = -side * d->l2 * s[C2];
+    t[0] = -side * crank->l1 * s[C1];
+    t[1] = -side * crank->l2 * s[C2];
     t[2] = -side * (u * s[C3] - w * s[S3]);
 }
 
@@ -397,20 +398,28 @@ LashPaperSliderCrank lash_paper_crank(void) {
                                   .v = {150, -75, 0}};
 }
 
-static Crank crank_context(const LashPaperSliderCrank* d) {
-    double end = d->m2 / 2 + d->m3; // mass that moves with the rod's end, to first order
-    Crank crank = {.l1 = d->l1,
-                   .l2 = d->l2,
-                   .half_guide = d->ideal ? 0 : d->b + d->c,
-                   .M11 = d->J1 + d->l1 * d->l1 * (d->m1 / 4 + d->m2 + d->m3),
-                   .M22 = d->J2 + d->l2 * d->l2 * (d->m2 / 4 + d->m3),
-                   .M33 = d->J3,
-                   .k = d->l1 * d->l2 * end,
-                   .w1 = d->gravity * d->l1 * (d->m1 / 2 + d->m2 + d->m3),
-                   .w2 = d->gravity * d->l2 * end,
-                   .side = {1, 1, -1, -1, -1},
-                   .u = {-d->a, d->a, -d->a, d->a, 0},
-                   .w = {d->b, d->b, -d->b, -d->b, 0}};
+static Crank crank_context(const LashPaperSliderCrank* paper_slider_crank) {
+    double end = paper_slider_crank->m2 / 2 +
+                 paper_slider_crank->m3; // mass that moves with the rod's end, to first order
+    Crank crank = {
+        .l1 = paper_slider_crank->l1,
+        .l2 = paper_slider_crank->l2,
+        .half_guide = paper_slider_crank->ideal ? 0 : paper_slider_crank->b + paper_slider_crank->c,
+        .M11 = paper_slider_crank->J1 +
+               paper_slider_crank->l1 * paper_slider_crank->l1 *
+                   (paper_slider_crank->m1 / 4 + paper_slider_crank->m2 + paper_slider_crank->m3),
+        .M22 = paper_slider_crank->J2 + paper_slider_crank->l2 * paper_slider_crank->l2 *
+                                            (paper_slider_crank->m2 / 4 + paper_slider_crank->m3),
+        .M33 = paper_slider_crank->J3,
+        .k = paper_slider_crank->l1 * paper_slider_crank->l2 * end,
+        .w1 = paper_slider_crank->gravity * paper_slider_crank->l1 *
+              (paper_slider_crank->m1 / 2 + paper_slider_crank->m2 + paper_slider_crank->m3),
+        .w2 = paper_slider_crank->gravity * paper_slider_crank->l2 * end,
+        .side = {1, 1, -1, -1, -1},
+        .u = {-paper_slider_crank->a, paper_slider_crank->a, -paper_slider_crank->a,
+              paper_slider_crank->a, 0},
+        .w = {paper_slider_crank->b, paper_slider_crank->b, -paper_slider_crank->b,
+              -paper_slider_crank->b, 0}};
     return crank;
 }
 

@@ -241,23 +241,23 @@ static const PublicRun public_runs[4] = {{"Moreau-Jean",
 static void a19_public(Verdict* verdict) {
     LashPaperBall data = {.mass = 1, .force = -9.81, .e = 0.9, .q = 1};
     for (int c = 0; c < 4; ++c) {
-        const PublicRun* p = &public_runs[c];
-        LashSettings set = verify_explicit(p->scheme, 5e-3, 0.5);
-        set.project_all = p->project_all;
+        const PublicRun* public_run = &public_runs[c];
+        LashSettings set = verify_explicit(public_run->scheme, 5e-3, 0.5);
+        set.project_all = public_run->project_all;
         Run run = run_begin(lash_paper_bouncing_ball(&data), &set);
         double worst = 0, speed = 0;
         for (int k = 1, i = 0; k < 2000 && run_step(&run); ++k) {
             if (k >= 1960) speed = fmax(speed, fabs(run.v[0]));
-            if (k != p->row[i].step) continue;
-            worst = fmax(worst, fabs(run.q[0] - p->row[i].q));
-            worst = fmax(worst, fabs(run.v[0] - p->row[i].v));
+            if (k != public_run->row[i].step) continue;
+            worst = fmax(worst, fabs(run.q[0] - public_run->row[i].q));
+            worst = fmax(worst, fabs(run.v[0] - public_run->row[i].v));
             ++i;
         }
-        bool chatters = p->scheme == LASH_DIRECT;
-        verdict_add(
-            verdict,
-            !run.failed && worst <= p->tolerance && (chatters ? speed > 1e-2 : speed < 1e-9),
-            "%s: rows to %.1g, last |v| %.1g", p->name, worst, speed);
+        bool chatters = public_run->scheme == LASH_DIRECT;
+        verdict_add(verdict,
+                    !run.failed && worst <= public_run->tolerance &&
+                        (chatters ? speed > 1e-2 : speed < 1e-9),
+                    "%s: rows to %.1g, last |v| %.1g", public_run->name, worst, speed);
         run_end(&run);
     }
 }

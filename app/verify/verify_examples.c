@@ -31,9 +31,10 @@ static void ballard(double t, double* q, double* v) {
 }
 
 // Free motion of a damped oscillator from (q, v), s later.
-static void free_motion(const LashPaperOscillator* o, double s, double* q, double* v) {
-    double decay = o->damping / (2 * o->mass), rest = o->force / o->stiffness;
-    double w = sqrt(o->stiffness / o->mass - decay * decay), a = *q - rest;
+static void free_motion(const LashPaperOscillator* oscillator, double s, double* q, double* v) {
+    double decay = oscillator->damping / (2 * oscillator->mass),
+           rest = oscillator->force / oscillator->stiffness;
+    double w = sqrt(oscillator->stiffness / oscillator->mass - decay * decay), a = *q - rest;
     double b = (*v + decay * a) / w, E = exp(-decay * s), C = cos(w * s), S = sin(w * s);
     *q = rest + E * (a * C + b * S);
     *v = E * ((b * w - decay * a) * C - (a * w + decay * b) * S);
@@ -46,38 +47,40 @@ typedef struct Exact {
     double next;        // time of the next one
 } Exact;
 
-static double next_impact(const Exact* x) {
-    double flight = 2 * x->v * x->data.mass / (x->data.stiffness * x->data.wall); // when short
-    double step = x->q > x->data.wall ? 1e-3 : fmin(1e-3, flight / 50), low = 0, high = 0, q, v;
+static double next_impact(const Exact* exact) {
+    double flight =
+        2 * exact->v * exact->data.mass / (exact->data.stiffness * exact->data.wall); // when short
+    double step = exact->q > exact->data.wall ? 1e-3 : fmin(1e-3, flight / 50), low = 0, high = 0,
+           q, v;
     do { // until the gap changes its sign
         low = high;
         high += step;
-        q = x->q;
-        v = x->v;
-        free_motion(&x->data, high, &q, &v);
-    } while (q > x->data.wall);
+        q = exact->q;
+        v = exact->v;
+        free_motion(&exact->data, high, &q, &v);
+    } while (q > exact->data.wall);
     for (int i = 0; i < 60; ++i) {
         double middle = 0.5 * (low + high);
-        q = x->q;
-        v = x->v;
-        free_motion(&x->data, middle, &q, &v);
-        *(q > x->data.wall ? &low : &high) = middle;
+        q = exact->q;
+        v = exact->v;
+        free_motion(&exact->data, middle, &q, &v);
+        *(q > exact->data.wall ? &low : &high) = middle;
     }
-    return x->start + high;
+    return exact->start + high;
 }
 
-static void exact_oscillator(Exact* x, double t, double* q, double* v) {
-    while (t >= x->next) {
-        free_motion(&x->data, x->next - x->start, &x->q, &x->v);
-        x->start = x->next;
-        x->q = x->data.wall;
-        x->v *= -x->data.e;
-        x->next = x->v > 1e-9 ? next_impact(x) : INFINITY; // what is left lasts 1e-9 s
-        if (x->next == INFINITY) x->v = 0;
+static void exact_oscillator(Exact* exact, double t, double* q, double* v) {
+    while (t >= exact->next) {
+        free_motion(&exact->data, exact->next - exact->start, &exact->q, &exact->v);
+        exact->start = exact->next;
+        exact->q = exact->data.wall;
+        exact->v *= -exact->data.e;
+        exact->next = exact->v > 1e-9 ? next_impact(exact) : INFINITY; // what is left lasts 1e-9 s
+        if (exact->next == INFINITY) exact->v = 0;
     }
-    *q = x->q;
-    *v = x->v;
-    if (x->next < INFINITY) free_motion(&x->data, t - x->start, q, v);
+    *q = exact->q;
+    *v = exact->v;
+    if (exact->next < INFINITY) free_motion(&exact->data, t - exact->start, q, v);
 }
 
 // Times of the first n impacts (approach faster than `speed`) of contact 0; returns how many.
@@ -149,20 +152,24 @@ static const Oscillator oscillators[3] = {
 
 static void a02_oscillators(Verdict* verdict) {
     for (int k = 0; k < 3; ++k) {
-        const Oscillator* o = &oscillators[k];
+        const Oscillator* oscillator = &oscillators[k];
         double error[2];
         for (int i = 0; i < 2; ++i) {
-            LashSettings set = verify_settings(LASH_COMBINED, i == 0 ? 4 * o->h : o->h);
-            Run run = run_begin(lash_paper_linear_oscillator(&o->data), &set);
+            LashSettings set =
+                verify_settings(LASH_COMBINED, i == 0 ? 4 * oscillator->h : oscillator->h);
+            Run run = run_begin(lash_paper_linear_oscillator(&oscillator->data), &set);
             double times[6];
-            int n = impact_times(&run, o->speed, o->times[o->impacts - 1] * 1.1, o->impacts, times);
-            error[i] =
-                n == o->impacts && !run.failed ? worst_time(n, times, o->times) / set.h : INFINITY;
+            int n = impact_times(&run, oscillator->speed,
+                                 oscillator->times[oscillator->impacts - 1] * 1.1,
+                                 oscillator->impacts, times);
+            error[i] = n == oscillator->impacts && !run.failed
+                           ? worst_time(n, times, oscillator->times) / set.h
+                           : INFINITY;
             run_end(&run);
         }
         verdict_add(verdict, error[0] <= 4 && error[1] <= 4,
-                    "%s: %d impact times within %.2f h and %.2f h at h=%g, %g", o->name, o->impacts,
-                    error[0], error[1], 4 * o->h, o->h);
+                    "%s: %d impact times within %.2f h and %.2f h at h=%g, %g", oscillator->name,
+                    oscillator->impacts, error[0], error[1], 4 * oscillator->h, oscillator->h);
     }
 }
 

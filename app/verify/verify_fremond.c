@@ -185,46 +185,48 @@ typedef struct Stick {
     double t, q[3], v[3];
 } Stick;
 
-static double stick_gap(const Stick* s, double t) {
-    double dt = t - s->t, angle = s->q[2] + s->v[2] * dt;
-    return s->q[1] + s->v[1] * dt - s->d.gravity * dt * dt / 2 - s->d.length / 2 * cos(angle);
+static double stick_gap(const Stick* stick, double t) {
+    double dt = t - stick->t, angle = stick->q[2] + stick->v[2] * dt;
+    return stick->q[1] + stick->v[1] * dt - stick->d.gravity * dt * dt / 2 -
+           stick->d.length / 2 * cos(angle);
 }
 
 // Free flight to the next zero of the gap, which must be negative at some t < end.
-static bool stick_fly(Stick* s, double end) {
-    double step = 1e-5, low = s->t + step;
-    while (low < end && stick_gap(s, low + step) > 0) low += step;
+static bool stick_fly(Stick* stick, double end) {
+    double step = 1e-5, low = stick->t + step;
+    while (low < end && stick_gap(stick, low + step) > 0) low += step;
     if (low >= end) return false;
     double high = low + step;
     while (high - low > 1e-16 * high) {
         double middle = 0.5 * (low + high);
         if (middle <= low || middle >= high) break;
-        *(stick_gap(s, middle) > 0 ? &low : &high) = middle;
+        *(stick_gap(stick, middle) > 0 ? &low : &high) = middle;
     }
-    double dt = high - s->t;
-    s->q[0] += s->v[0] * dt;
-    s->q[1] += s->v[1] * dt - s->d.gravity * dt * dt / 2;
-    s->q[2] += s->v[2] * dt;
-    s->v[1] -= s->d.gravity * dt;
-    s->t = high;
+    double dt = high - stick->t;
+    stick->q[0] += stick->v[0] * dt;
+    stick->q[1] += stick->v[1] * dt - stick->d.gravity * dt * dt / 2;
+    stick->q[2] += stick->v[2] * dt;
+    stick->v[1] -= stick->d.gravity * dt;
+    stick->t = high;
     return true;
 }
 
-static StickImpact stick_hit(Stick* s, double share, void* work) {
-    double half = s->d.length / 2, m = s->d.mass, J = m * s->d.length * s->d.length / 12;
-    double G[2][3] = {{0, 1, half * sin(s->q[2])}, {-1, 0, -half * cos(s->q[2])}};
+static StickImpact stick_hit(Stick* stick, double share, void* work) {
+    double half = stick->d.length / 2, m = stick->d.mass,
+           J = m * stick->d.length * stick->d.length / 12;
+    double G[2][3] = {{0, 1, half * sin(stick->q[2])}, {-1, 0, -half * cos(stick->q[2])}};
     double inverse[3] = {1 / m, 1 / m, 1 / J};
-    Impact impact = {.contacts = 1, .m = 2, .kind = {2}, .mu = {s->d.mu}, .e = {s->d.e}};
+    Impact impact = {.contacts = 1, .m = 2, .kind = {2}, .mu = {stick->d.mu}, .e = {stick->d.e}};
     for (int i = 0; i < 2; ++i) {
         for (int k = 0; k < 3; ++k) {
-            impact.before[i] += G[i][k] * s->v[k];
+            impact.before[i] += G[i][k] * stick->v[k];
             for (int j = 0; j < 2; ++j) impact.W[i + 2 * j] += G[i][k] * inverse[k] * G[j][k];
         }
     }
     solve_impact(&impact, share, work);
     for (int k = 0; k < 3; ++k)
-        s->v[k] += inverse[k] * (G[0][k] * impact.P[0] + G[1][k] * impact.P[1]);
-    return (StickImpact){s->t, impact_work(&impact, 0, 1), impact_work(&impact, 1, 2),
+        stick->v[k] += inverse[k] * (G[0][k] * impact.P[0] + G[1][k] * impact.P[1]);
+    return (StickImpact){stick->t, impact_work(&impact, 0, 1), impact_work(&impact, 1, 2),
                          impact.before[1], impact.after[1]};
 }
 

@@ -20,14 +20,16 @@ static void c12_residual(Verdict* verdict) {
                                    .bodies = 3 + k % 7,
                                    .rows = 3};
         AppProblem* problem = k < 36 ? app_problem_random(&random) : app_problem_stack(k - 35, 0.6);
-        const LashFrictionProblem* p = &problem->friction;
-        double *P = lash_alloc((size_t)p->m * sizeof *P), *U = lash_alloc((size_t)p->m * sizeof *U);
-        void* work = lash_alloc(lash_friction_work_size(p->contacts, p->m));
+        const LashFrictionProblem* friction_problem = &problem->friction;
+        double *P = lash_alloc((size_t)friction_problem->m * sizeof *P),
+               *U = lash_alloc((size_t)friction_problem->m * sizeof *U);
+        void* work =
+            lash_alloc(lash_friction_work_size(friction_problem->contacts, friction_problem->m));
         LashFrictionSettings settings = lash_friction_settings();
         settings.tolerance = 1e-10;
         settings.measure = LASH_MEASURE_PLAIN;
-        lash_friction_solve(p, &settings, P, U, work);
-        double residual = lash_friction_residual(p, LASH_MEASURE_PLAIN, P, U);
+        lash_friction_solve(friction_problem, &settings, P, U, work);
+        double residual = lash_friction_residual(friction_problem, LASH_MEASURE_PLAIN, P, U);
         unsolved += !(residual <= 1e-10);
         worst = fmax(worst, residual);
         ++problems;

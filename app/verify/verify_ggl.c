@@ -61,33 +61,36 @@ static void e01_data(Verdict* verdict) {
 }
 
 // Lagrangian from the motion of the three mass centres.
-static double lagrangian(const LashPaperSliderCrank* d, const double* q, const double* v) {
+static double lagrangian(const LashPaperSliderCrank* crank, const double* q, const double* v) {
     double c1 = cos(q[0]), s1 = sin(q[0]), c2 = cos(q[1]), s2 = sin(q[1]);
-    double x[3] = {-0.5 * d->l1 * s1 * v[0], -d->l1 * s1 * v[0] - 0.5 * d->l2 * s2 * v[1],
-                   -d->l1 * s1 * v[0] - d->l2 * s2 * v[1]};
-    double y[3] = {0.5 * d->l1 * c1 * v[0], d->l1 * c1 * v[0] + 0.5 * d->l2 * c2 * v[1],
-                   d->l1 * c1 * v[0] + d->l2 * c2 * v[1]};
-    double height[3] = {0.5 * d->l1 * s1, d->l1 * s1 + 0.5 * d->l2 * s2, d->l1 * s1 + d->l2 * s2};
-    double m[3] = {d->m1, d->m2, d->m3}, J[3] = {d->J1, d->J2, d->J3}, sum = 0;
+    double x[3] = {-0.5 * crank->l1 * s1 * v[0],
+                   -crank->l1 * s1 * v[0] - 0.5 * crank->l2 * s2 * v[1],
+                   -crank->l1 * s1 * v[0] - crank->l2 * s2 * v[1]};
+    double y[3] = {0.5 * crank->l1 * c1 * v[0], crank->l1 * c1 * v[0] + 0.5 * crank->l2 * c2 * v[1],
+                   crank->l1 * c1 * v[0] + crank->l2 * c2 * v[1]};
+    double height[3] = {0.5 * crank->l1 * s1, crank->l1 * s1 + 0.5 * crank->l2 * s2,
+                        crank->l1 * s1 + crank->l2 * s2};
+    double m[3] = {crank->m1, crank->m2, crank->m3}, J[3] = {crank->J1, crank->J2, crank->J3},
+           sum = 0;
     for (int i = 0; i < 3; ++i)
         sum += 0.5 * m[i] * (x[i] * x[i] + y[i] * y[i]) + 0.5 * J[i] * v[i] * v[i] -
-               m[i] * d->gravity * height[i];
+               m[i] * crank->gravity * height[i];
     return sum;
 }
 
 // dL/dv_i by central differences: exact for a quadratic form.
-static double momentum(const LashPaperSliderCrank* d, const double* q, const double* v, int i) {
+static double momentum(const LashPaperSliderCrank* crank, const double* q, const double* v, int i) {
     double side[2], x[3];
     for (int k = 0; k < 2; ++k) {
         memcpy(x, v, sizeof x);
         x[i] += k == 0 ? 1 : -1;
-        side[k] = lagrangian(d, q, x);
+        side[k] = lagrangian(crank, q, x);
     }
     return (side[0] - side[1]) / 2;
 }
 
 // M and F of the system against differences of the Lagrangian at random places: the largest error.
-static double lagrange_error(const LashPaperSliderCrank* d, const Run* run, Random* random) {
+static double lagrange_error(const LashPaperSliderCrank* crank, const Run* run, Random* random) {
     double q[3], v[3], M[9], F[3], error = 0;
     static const double step = 1e-5;
     for (int i = 0; i < 3; ++i) {
@@ -99,13 +102,13 @@ static double lagrange_error(const LashPaperSliderCrank* d, const Run* run, Rand
     for (int i = 0; i < 3; ++i) {
         double force = 0, p = 0, moved[3];
         for (int j = 0; j < 3; ++j) p += M[i + 3 * j] * v[j];
-        error = fmax(error, fabs(p - momentum(d, q, v, i)));
+        error = fmax(error, fabs(p - momentum(crank, q, v, i)));
         for (int side = -1; side <= 1; side += 2) {
             memcpy(moved, q, sizeof moved);
             moved[i] += side * step;
-            force += side * lagrangian(d, moved, v) / (2 * step);
+            force += side * lagrangian(crank, moved, v) / (2 * step);
             for (int j = 0; j < 3; ++j) moved[j] = q[j] + side * step * v[j];
-            force -= side * momentum(d, moved, v, i) / (2 * step);
+            force -= side * momentum(crank, moved, v, i) / (2 * step);
         }
         error = fmax(error, fabs(force - F[i]));
     }

@@ -114,7 +114,7 @@ static double row_velocity(const LashLinearRow* row, const double* v) {
     return sum;
 }
 
-bool balanced_step(const RandomLinear* data, LashSim* sim, double theta, StepBalance* b) {
+bool balanced_step(const RandomLinear* data, LashSim* sim, double theta, StepBalance* balance) {
     const double *q, *v;
     double q0[N], v0[N], dq[N], dv[N], v_theta[N];
     lash_sim_state(sim, &q, &v);
@@ -133,7 +133,7 @@ bool balanced_step(const RandomLinear* data, LashSim* sim, double theta, StepBal
         work += data->load[i] * dq[i];
     }
     work -= h * quadratic(data->C, v_theta);
-    *b = (StepBalance){.change = E1 - E0 - work, .tangential = -INFINITY};
+    *balance = (StepBalance){.change = E1 - E0 - work, .tangential = -INFINITY};
     const LashInteractionList* list = lash_sim_interactions(sim);
     const double* P = lash_sim_impulses(sim);
     double contact_work = 0, mean_work = 0, jump_work = 0, scale = 1 + fabs(E0) + fabs(E1);
@@ -145,21 +145,22 @@ bool balanced_step(const RandomLinear* data, LashSim* sim, double theta, StepBal
         double normal = p[0] * row_velocity(&contact->row[0], v_theta);
         for (int k = 1; k < contact->rows; ++k)
             friction += p[k] * row_velocity(&contact->row[k], v_theta);
-        b->normal =
-            fmax(b->normal, fabs(normal - (1 - theta * (1 + contact->e)) * U * p[0]) / scale);
-        b->tangential = fmax(b->tangential, friction);
+        balance->normal =
+            fmax(balance->normal, fabs(normal - (1 - theta * (1 + contact->e)) * U * p[0]) / scale);
+        balance->tangential = fmax(balance->tangential, friction);
         for (int k = 0; k < contact->rows; ++k) {
             double U0 = row_velocity(&contact->row[k], v0), U1 = row_velocity(&contact->row[k], v);
             mean_work += p[k] * 0.5 * (U0 + U1);
             jump_work += p[k] * (U1 - U0);
         }
         contact_work += normal + friction;
-        ++b->pushing;
-        b->opening += U > 0;
+        ++balance->pushing;
+        balance->opening += U > 0;
     }
     double inner = (0.5 - theta) * (quadratic(data->M, dv) + quadratic(data->K, dq));
-    b->identity = fabs(b->change - inner - contact_work) / scale;
-    b->alternative = fabs(b->change - inner + (0.5 - theta) * jump_work - mean_work) / scale;
+    balance->identity = fabs(balance->change - inner - contact_work) / scale;
+    balance->alternative =
+        fabs(balance->change - inner + (0.5 - theta) * jump_work - mean_work) / scale;
     return true;
 }
 

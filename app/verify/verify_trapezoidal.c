@@ -113,20 +113,20 @@ static double kinetic_of(const double* v) {
     return 0.5 * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2] + v[3] * v[3]);
 }
 
-static void look_at_step(LashSim* sim, double* E, Pendulum* p) {
+static void look_at_step(LashSim* sim, double* E, Pendulum* pendulum) {
     const double *q, *v;
     int count, found = 0;
     const LashEvent* event = lash_sim_events(sim, &count);
     for (int i = 0; i < count; ++i) {
         if (event[i].kind != LASH_EVENT_IMPACT) continue;
-        if (p->impacts++ == 0) p->first = event[i].t;
+        if (pendulum->impacts++ == 0) pendulum->first = event[i].t;
         ++found;
     }
     lash_sim_state(sim, &q, &v);
     double now = kinetic_of(v) + 9.81 * (q[1] + q[3]);
-    if (found == 0) p->change = fmax(p->change, fabs(now - *E));
+    if (found == 0) pendulum->change = fmax(pendulum->change, fabs(now - *E));
     *E = now;
-    p->kinetic = fmax(p->kinetic, kinetic_of(v));
+    pendulum->kinetic = fmax(pendulum->kinetic, kinetic_of(v));
 }
 
 static Pendulum run_pendulum(const Rule* rule, double h) {

@@ -59,12 +59,13 @@ typedef struct Figures {
 } Figures;
 
 // More copies of every piece, beside one another along z of the world at the start.
-static void multiply(ViewScene* scene, int least, Figures* f) {
-    f->copies = 1 + (least - 1) / (scene->triangles > 0 ? scene->triangles : 1);
+static void multiply(ViewScene* scene, int least, Figures* figures) {
+    figures->copies = 1 + (least - 1) / (scene->triangles > 0 ? scene->triangles : 1);
     int pieces = scene->pieces;
-    scene->piece = lash_realloc(scene->piece, (size_t)(pieces * f->copies) * sizeof *scene->piece);
+    scene->piece =
+        lash_realloc(scene->piece, (size_t)(pieces * figures->copies) * sizeof *scene->piece);
     double shift = 0.35 * view_scene_size(scene);
-    for (int c = 1; c < f->copies; ++c) {
+    for (int c = 1; c < figures->copies; ++c) {
         for (int i = 0; i < pieces; ++i) {
             ViewPiece piece = scene->piece[i];
             piece.owned = false;
@@ -73,7 +74,7 @@ static void multiply(ViewScene* scene, int least, Figures* f) {
             scene->triangles += piece.shape->triangles;
         }
     }
-    f->triangles = scene->triangles;
+    figures->triangles = scene->triangles;
 }
 
 static long resident(void) {
@@ -96,46 +97,47 @@ static int by_size(const void* a, const void* b) {
 }
 
 // Draws pictures; took (count) sorted [s].
-static void draw_series(Viewer* v, ViewStudio* studio, int count, double* took) {
+static void draw_series(Viewer* viewer, ViewStudio* studio, int count, double* took) {
     for (int i = 0; i < count; ++i) {
         double start = app_wall_clock();
-        view_camera_orbit(&v->camera, 3, 0);
-        viewer_update(v, 0.02);
+        view_camera_orbit(&viewer->camera, 3, 0);
+        viewer_update(viewer, 0.02);
         view_studio_draw(studio, 0.02);
         took[i] = app_wall_clock() - start;
     }
     qsort(took, (size_t)count, sizeof *took, by_size);
 }
 
-static bool draw_pictures(Viewer* v, const BenchOptions* o, Figures* f, LashError* error) {
+static bool draw_pictures(Viewer* viewer, const BenchOptions* bench_options, Figures* figures,
+                          LashError* error) {
     ViewStudioOptions s = {WIDTH, HEIGHT, SMOOTH, 1, true, true};
-    multiply(&v->scene, o->triangles, f);
-    ViewStudio* studio = view_studio_create(v, &s, error);
+    multiply(&viewer->scene, bench_options->triangles, figures);
+    ViewStudio* studio = view_studio_create(viewer, &s, error);
     if (studio == NULL) return false;
-    snprintf(f->renderer, sizeof f->renderer, "%s", view_renderer_name());
-    double* took = lash_alloc((size_t)(o->pictures + STILLS) * sizeof *took);
-    v->camera_touched = v->playback.playing = true;
-    viewer_fit(v);
-    draw_series(v, studio, STILLS, took); // shaders are compiled in the first
-    f->still = took[STILLS / 2];
-    f->samples = view_renderer_is_software() ? 1 : SMOOTH;
-    view_studio_set_samples(studio, f->samples);
-    draw_series(v, studio, STILLS, took);
+    snprintf(figures->renderer, sizeof figures->renderer, "%s", view_renderer_name());
+    double* took = lash_alloc((size_t)(bench_options->pictures + STILLS) * sizeof *took);
+    viewer->camera_touched = viewer->playback.playing = true;
+    viewer_fit(viewer);
+    draw_series(viewer, studio, STILLS, took); // shaders are compiled in the first
+    figures->still = took[STILLS / 2];
+    figures->samples = view_renderer_is_software() ? 1 : SMOOTH;
+    view_studio_set_samples(studio, figures->samples);
+    draw_series(viewer, studio, STILLS, took);
     long before = resident();
     double cpu = cpu_clock();
-    draw_series(v, studio, o->pictures, took);
-    f->grown = resident() - before;
-    f->cpu = (cpu_clock() - cpu) / o->pictures;
-    f->best = took[0];
-    f->median = took[o->pictures / 2];
+    draw_series(viewer, studio, bench_options->pictures, took);
+    figures->grown = resident() - before;
+    figures->cpu = (cpu_clock() - cpu) / bench_options->pictures;
+    figures->best = took[0];
+    figures->median = took[bench_options->pictures / 2];
     lash_free(took);
     view_studio_destroy(studio);
     return true;
 }
 
 // A result of many frames: the first frame of the run with the time written anew.
-static bool write_long_result(const Viewer* v, const char* path, LashError* error) {
-    const ViewScene* scene = &v->scene;
+static bool write_long_result(const Viewer* viewer, const char* path, LashError* error) {
+    const ViewScene* scene = &viewer->scene;
     size_t names = (size_t)(scene->bodies + 2 * scene->joints + scene->contacts) + 1;
     const char **name = lash_alloc(names * sizeof *name), **joint = name + scene->bodies;
     const char **type = joint + scene->joints, **contact = type + scene->joints;
@@ -162,14 +164,14 @@ static bool write_long_result(const Viewer* v, const char* path, LashError* erro
     LashRecorder* recorder = lash_recorder_create(path, &info, error);
     bool good = recorder != NULL;
     for (int i = 0; i < SEEK_FRAMES && good; ++i) {
-        v->frame.values[scene->layout.offset[LASH_SERIES_TIME]] = 1e-6 * i;
-        good = lash_recorder_add(recorder, v->frame.values, error);
+        viewer->frame.values[scene->layout.offset[LASH_SERIES_TIME]] = 1e-6 * i;
+        good = lash_recorder_add(recorder, viewer->frame.values, error);
     }
     lash_free(name);
     return lash_recorder_close(recorder, error) && good;
 }
 
-static bool seek(Viewer* v, Figures* f, LashError* error) {
+static bool seek(Viewer* viewer, Figures* figures, LashError* error) {
     char path[64] = "/tmp/lash_bench_XXXXXX";
     int file = mkstemp(path);
     if (file < 0) return lash_error_set(error, LASH_ERROR_IO, "/tmp", "no scratch file");
@@ -177,14 +179,14 @@ static bool seek(Viewer* v, Figures* f, LashError* error) {
     AppSessionOptions none = {.step = NAN, .duration = NAN};
     ViewSource* source = NULL;
     Viewer* player = NULL;
-    if (write_long_result(v, path, error)) source = view_source_open(path, &none, error);
+    if (write_long_result(viewer, path, error)) source = view_source_open(path, &none, error);
     if (source != NULL) player = viewer_create(source, error);
     for (int i = 0; player != NULL && i < SEEKS; ++i) {
         double start = app_wall_clock();
         viewer_seek(player, 1e-6 * (double)(i * 7919 % SEEK_FRAMES));
         double took = app_wall_clock() - start;
-        f->seek_mean += took / SEEKS;
-        f->seek_worst = fmax(f->seek_worst, took);
+        figures->seek_mean += took / SEEKS;
+        figures->seek_worst = fmax(figures->seek_worst, took);
     }
     viewer_destroy(player);
     view_source_close(source);
@@ -192,23 +194,23 @@ static bool seek(Viewer* v, Figures* f, LashError* error) {
     return error->status == LASH_OK;
 }
 
-static bool measure(const BenchOptions* o, Figures* f, LashError* error) {
+static bool measure(const BenchOptions* bench_options, Figures* figures, LashError* error) {
     static const char* const candidates[] = {"circuit_breaker/breaker.json",
                                              "slider_crank/all_play.json"};
     char path[1024];
     size_t i = 0;
-    while (i < 2 && !app_find_model(o->models, candidates[i], path, sizeof path)) ++i;
+    while (i < 2 && !app_find_model(bench_options->models, candidates[i], path, sizeof path)) ++i;
     if (i == 2)
         return lash_error_set(error, LASH_ERROR_IO, "", "the models were not found; see --models");
-    snprintf(f->model, sizeof f->model, "%s", candidates[i]);
+    snprintf(figures->model, sizeof figures->model, "%s", candidates[i]);
     AppSessionOptions session = {.step = NAN, .duration = 1e-4};
     ViewSource* source = view_source_open(path, &session, error);
-    Viewer* v = source == NULL ? NULL : viewer_create(source, error);
-    if (v != NULL) {
+    Viewer* viewer = source == NULL ? NULL : viewer_create(source, error);
+    if (viewer != NULL) {
         view_source_wait(source, INFINITY);
-        if (seek(v, f, error)) draw_pictures(v, o, f, error);
+        if (seek(viewer, figures, error)) draw_pictures(viewer, bench_options, figures, error);
     }
-    viewer_destroy(v);
+    viewer_destroy(viewer);
     view_source_close(source);
     return error->status == LASH_OK;
 }
@@ -223,22 +225,22 @@ static void put_row(AppJson* json, const char* name, double us, const char* note
     app_json_end_object(json);
 }
 
-static void put_result(AppJson* json, const Figures* f) {
+static void put_result(AppJson* json, const Figures* figures) {
     char note[300];
-    snprintf(note, sizeof note, "%s, %d triangles, %dx%d, %s", f->model, f->triangles, WIDTH,
-             HEIGHT, f->renderer);
+    snprintf(note, sizeof note, "%s, %d triangles, %dx%d, %s", figures->model, figures->triangles,
+             WIDTH, HEIGHT, figures->renderer);
     app_json_key(json, "benchmarks");
     app_json_begin_array(json);
-    put_row(json, "picture, best", 1e6 * f->best, note);
-    put_row(json, "picture, median", 1e6 * f->median, note);
-    put_row(json, "picture, processor time", 1e6 * f->cpu, note);
-    put_row(json, "picture, smooth", 1e6 * f->still, note);
-    put_row(json, "seek in 20000 frames, mean", 1e6 * f->seek_mean, f->model);
-    put_row(json, "seek in 20000 frames, worst", 1e6 * f->seek_worst, f->model);
+    put_row(json, "picture, best", 1e6 * figures->best, note);
+    put_row(json, "picture, median", 1e6 * figures->median, note);
+    put_row(json, "picture, processor time", 1e6 * figures->cpu, note);
+    put_row(json, "picture, smooth", 1e6 * figures->still, note);
+    put_row(json, "seek in 20000 frames, mean", 1e6 * figures->seek_mean, figures->model);
+    put_row(json, "seek in 20000 frames, worst", 1e6 * figures->seek_worst, figures->model);
     app_json_end_array(json);
-    app_json_put_number(json, "pictures_per_second", 1 / f->median);
-    app_json_put_integer(json, "triangles", f->triangles);
-    app_json_put_integer(json, "memory_grown", f->grown);
+    app_json_put_number(json, "pictures_per_second", 1 / figures->median);
+    app_json_put_integer(json, "triangles", figures->triangles);
+    app_json_put_integer(json, "memory_grown", figures->grown);
 }
 
 int app_bench_viewer(int argc, char** argv) {

@@ -32,9 +32,9 @@ static const LashSeries offered[] = {LASH_SERIES_POSITION,
                                      LASH_SERIES_PENETRATION};
 enum { OFFERED = sizeof offered / sizeof *offered };
 
-int viewer_curve_count(const Viewer* v) {
+int viewer_curve_count(const Viewer* viewer) {
     int count = 0;
-    for (int i = 0; i < OFFERED; ++i) count += v->scene.layout.width[offered[i]];
+    for (int i = 0; i < OFFERED; ++i) count += viewer->scene.layout.width[offered[i]];
     return count;
 }
 
@@ -42,12 +42,12 @@ static bool is_coordinate(LashSeries s) {
     return s == LASH_SERIES_JOINT_COORDINATE || s == LASH_SERIES_JOINT_SPEED;
 }
 
-static void name_coordinate(const Viewer* v, ViewCurve* curve, int owner, int part) {
-    LashJointType type = (LashJointType)v->scene.joint[owner].type;
+static void name_coordinate(const Viewer* viewer, ViewCurve* curve, int owner, int part) {
+    LashJointType type = (LashJointType)viewer->scene.joint[owner].type;
     bool speed = curve->series == LASH_SERIES_JOINT_SPEED;
     bool known = part < lash_coordinate_count(type);
     bool angle = !known || lash_coordinate_is_angle(type, part);
-    snprintf(curve->name, sizeof curve->name, "%.60s.%s%s%s", v->scene.joint[owner].name,
+    snprintf(curve->name, sizeof curve->name, "%.60s.%s%s%s", viewer->scene.joint[owner].name,
              speed ? "speed" : "coordinate", part == 0 ? "" : ".",
              part == 0 || !known ? "" : lash_coordinate_name(type, part));
     snprintf(curve->unit, sizeof curve->unit, "%s%s", angle ? "rad" : "m", speed ? "/s" : "");
@@ -55,10 +55,10 @@ static void name_coordinate(const Viewer* v, ViewCurve* curve, int owner, int pa
 }
 
 // "crank.position.x"; an empty name: nothing to see in this column.
-static void name_curve(const Viewer* v, ViewCurve* curve) {
+static void name_curve(const Viewer* viewer, ViewCurve* curve) {
     static const char* const axes[] = {"x", "y", "z"};
     static const char* const local[] = {"n", "t1", "t2"};
-    const ViewScene* scene = &v->scene;
+    const ViewScene* scene = &viewer->scene;
     const char* path = lash_series_path(curve->series);
     const char* slash = strchr(path, '/');
     bool body = strncmp(path, "bodies/", 7) == 0, joint = strncmp(path, "joints/", 7) == 0;
@@ -75,7 +75,7 @@ static void name_curve(const Viewer* v, ViewCurve* curve) {
     int per = scene->layout.width[curve->series] / owners;
     int owner = curve->column / per, part = curve->column % per;
     if (is_coordinate(curve->series)) {
-        name_coordinate(v, curve, owner, part);
+        name_coordinate(viewer, curve, owner, part);
         return;
     }
     const char* name;
@@ -91,10 +91,10 @@ static void name_curve(const Viewer* v, ViewCurve* curve) {
              component);
 }
 
-ViewCurve viewer_curve(const Viewer* v, int index) {
+ViewCurve viewer_curve(const Viewer* viewer, int index) {
     ViewCurve curve = {0};
     for (int i = 0; i < OFFERED; ++i) {
-        int width = v->scene.layout.width[offered[i]];
+        int width = viewer->scene.layout.width[offered[i]];
         if (index >= width) {
             index -= width;
             continue;
@@ -103,31 +103,31 @@ ViewCurve viewer_curve(const Viewer* v, int index) {
         curve.column = index;
         break;
     }
-    name_curve(v, &curve);
+    name_curve(viewer, &curve);
     return curve;
 }
 
-bool viewer_plot_find(Viewer* v, const char* name, ViewCurve* curve) {
-    int count = viewer_curve_count(v);
+bool viewer_plot_find(Viewer* viewer, const char* name, ViewCurve* curve) {
+    int count = viewer_curve_count(viewer);
     for (int i = 0; i < count; ++i) {
-        *curve = viewer_curve(v, i);
+        *curve = viewer_curve(viewer, i);
         if (strcmp(curve->name, name) == 0) return true;
     }
     return false;
 }
 
-static bool remove_curve(Viewer* v, const ViewCurve* curve) {
-    for (int i = 0; i < v->plots; ++i) {
-        ViewPlot* plot = &v->plot[i];
+static bool remove_curve(Viewer* viewer, const ViewCurve* curve) {
+    for (int i = 0; i < viewer->plots; ++i) {
+        ViewPlot* plot = &viewer->plot[i];
         for (int k = 0; k < plot->curves; ++k) {
             if (plot->curve[k].series != curve->series || plot->curve[k].column != curve->column)
                 continue;
             size_t after = (size_t)(plot->curves - k - 1);
             memmove(&plot->curve[k], &plot->curve[k + 1], after * sizeof *plot->curve);
             if (--plot->curves == 0) {
-                size_t plots = (size_t)(v->plots - i - 1);
-                memmove(&v->plot[i], &v->plot[i + 1], plots * sizeof *v->plot);
-                --v->plots;
+                size_t plots = (size_t)(viewer->plots - i - 1);
+                memmove(&viewer->plot[i], &viewer->plot[i + 1], plots * sizeof *viewer->plot);
+                --viewer->plots;
             }
             return true;
         }
@@ -135,25 +135,25 @@ static bool remove_curve(Viewer* v, const ViewCurve* curve) {
     return false;
 }
 
-void viewer_plot_toggle(Viewer* v, const ViewCurve* curve) {
-    if (curve->name[0] == '\0' || remove_curve(v, curve)) return;
-    for (int i = 0; i < v->plots; ++i) {
-        ViewPlot* plot = &v->plot[i];
+void viewer_plot_toggle(Viewer* viewer, const ViewCurve* curve) {
+    if (curve->name[0] == '\0' || remove_curve(viewer, curve)) return;
+    for (int i = 0; i < viewer->plots; ++i) {
+        ViewPlot* plot = &viewer->plot[i];
         if (strcmp(plot->curve[0].unit, curve->unit) != 0 || plot->curves == VIEW_MAX_CURVES)
             continue;
         plot->curve[plot->curves++] = *curve;
         return;
     }
-    if (v->plots == VIEW_MAX_PLOTS) { // the oldest makes room
-        memmove(&v->plot[0], &v->plot[1], (VIEW_MAX_PLOTS - 1) * sizeof *v->plot);
-        --v->plots;
+    if (viewer->plots == VIEW_MAX_PLOTS) { // the oldest makes room
+        memmove(&viewer->plot[0], &viewer->plot[1], (VIEW_MAX_PLOTS - 1) * sizeof *viewer->plot);
+        --viewer->plots;
     }
-    v->plot[v->plots].curves = 1;
-    v->plot[v->plots++].curve[0] = *curve;
+    viewer->plot[viewer->plots].curves = 1;
+    viewer->plot[viewer->plots++].curve[0] = *curve;
 }
 
 // The curve that an output of the model measures; false when it is no plain number of a frame.
-static bool output_curve(Viewer* v, const LashModelOutput* output, ViewCurve* curve) {
+static bool output_curve(Viewer* viewer, const LashModelOutput* output, ViewCurve* curve) {
     char name[160];
     const char* quantity = output->quantity;
     if (output->of == NULL) {
@@ -163,27 +163,27 @@ static bool output_curve(Viewer* v, const LashModelOutput* output, ViewCurve* cu
     } else {
         snprintf(name, sizeof name, "%.60s.%.60s", output->of, quantity);
     }
-    return viewer_plot_find(v, name, curve);
+    return viewer_plot_find(viewer, name, curve);
 }
 
-void viewer_plot_defaults(Viewer* v) {
-    const LashModel* model = v->scene.model;
+void viewer_plot_defaults(Viewer* viewer) {
+    const LashModel* model = viewer->scene.model;
     ViewCurve curve;
-    for (int i = 0; i < model->outputs && v->plots < 2; ++i) {
-        if (!output_curve(v, &model->output[i], &curve)) continue;
+    for (int i = 0; i < model->outputs && viewer->plots < 2; ++i) {
+        if (!output_curve(viewer, &model->output[i], &curve)) continue;
         bool there = false;
-        for (int k = 0; k < v->plots; ++k)
-            there = there || strcmp(v->plot[k].curve[0].name, curve.name) == 0;
-        if (!there) viewer_plot_toggle(v, &curve);
+        for (int k = 0; k < viewer->plots; ++k)
+            there = there || strcmp(viewer->plot[k].curve[0].name, curve.name) == 0;
+        if (!there) viewer_plot_toggle(viewer, &curve);
     }
-    if (v->plots > 0) return;
-    if (viewer_plot_find(v, "energy.kinetic", &curve)) viewer_plot_toggle(v, &curve);
-    if (viewer_plot_find(v, "energy.potential", &curve)) viewer_plot_toggle(v, &curve);
+    if (viewer->plots > 0) return;
+    if (viewer_plot_find(viewer, "energy.kinetic", &curve)) viewer_plot_toggle(viewer, &curve);
+    if (viewer_plot_find(viewer, "energy.potential", &curve)) viewer_plot_toggle(viewer, &curve);
 }
 
 // Least and largest of each stretch of frames, so that no peak is lost between samples.
-static int thin(const double* value, int64_t first, int64_t count, int64_t stride, ViewSource* s,
-                double* t, double* y, int used, int capacity) {
+static int thin(const double* value, int64_t first, int64_t count, int64_t stride,
+                ViewSource* source, double* t, double* y, int used, int capacity) {
     for (int64_t i = 0; i < count && used + 1 < capacity; i += stride) {
         int64_t low = i, high = i, end = i + stride < count ? i + stride : count;
         for (int64_t k = i; k < end; ++k) {
@@ -191,28 +191,30 @@ static int thin(const double* value, int64_t first, int64_t count, int64_t strid
             if (value[k] > value[high]) high = k;
         }
         int64_t a = low < high ? low : high, b = low < high ? high : low;
-        t[used] = view_source_time(s, first + a);
+        t[used] = view_source_time(source, first + a);
         y[used++] = value[a];
         if (b != a) {
-            t[used] = view_source_time(s, first + b);
+            t[used] = view_source_time(source, first + b);
             y[used++] = value[b];
         }
     }
     return used;
 }
 
-int viewer_curve_sample(Viewer* v, const ViewCurve* curve, int capacity, double* t, double* y) {
+int viewer_curve_sample(Viewer* viewer, const ViewCurve* curve, int capacity, double* t,
+                        double* y) {
     enum { CHUNK = 8192 };
-    int64_t frames = v->status.frames, stride = 1 + 2 * frames / capacity;
+    int64_t frames = viewer->status.frames, stride = 1 + 2 * frames / capacity;
     int used = 0;
     double* value = lash_alloc(CHUNK * sizeof *value);
     int64_t chunk = CHUNK / stride * stride > 0 ? CHUNK / stride * stride : stride;
     if (chunk > CHUNK) chunk = CHUNK;
     for (int64_t i = 0; i < frames; i += chunk) {
         int64_t n = frames - i < chunk ? frames - i : chunk;
-        if (!view_source_column(v->source, curve->series, curve->column, i, n, value, &v->error))
+        if (!view_source_column(viewer->source, curve->series, curve->column, i, n, value,
+                                &viewer->error))
             break;
-        used = thin(value, i, n, stride, v->source, t, y, used, capacity);
+        used = thin(value, i, n, stride, viewer->source, t, y, used, capacity);
     }
     lash_free(value);
     return used;

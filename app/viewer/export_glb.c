@@ -37,26 +37,27 @@ int64_t view_export_frame(int64_t there, int wanted, int i) {
     return wanted > 1 ? (int64_t)((double)i * (double)(there - 1) / (wanted - 1) + 0.5) : 0;
 }
 
-static int add_view(Glb* g, const void* data, size_t bytes, View view) {
+static int add_view(Glb* glb, const void* data, size_t bytes, View view) {
     size_t padded = (bytes + 3) / 4 * 4;
-    if (g->used + padded > g->capacity) {
-        g->capacity = 2 * (g->used + padded);
-        g->data = lash_realloc(g->data, g->capacity);
+    if (glb->used + padded > glb->capacity) {
+        glb->capacity = 2 * (glb->used + padded);
+        glb->data = lash_realloc(glb->data, glb->capacity);
     }
-    memcpy(g->data + g->used, data, bytes);
-    memset(g->data + g->used + bytes, 0, padded - bytes);
-    view.offset = g->used;
+    memcpy(glb->data + glb->used, data, bytes);
+    memset(glb->data + glb->used + bytes, 0, padded - bytes);
+    view.offset = glb->used;
     view.bytes = bytes;
-    g->used += padded;
-    if (g->views == g->view_capacity) {
-        g->view_capacity = g->view_capacity == 0 ? 64 : 2 * g->view_capacity;
-        g->view = lash_realloc(g->view, (size_t)g->view_capacity * sizeof *g->view);
+    glb->used += padded;
+    if (glb->views == glb->view_capacity) {
+        glb->view_capacity = glb->view_capacity == 0 ? 64 : 2 * glb->view_capacity;
+        glb->view = lash_realloc(glb->view, (size_t)glb->view_capacity * sizeof *glb->view);
     }
-    g->view[g->views] = view;
-    return g->views++;
+    glb->view[glb->views] = view;
+    return glb->views++;
 }
 
-static int add_floats(Glb* g, const float* values, int count, int width, int target, bool bounds) {
+static int add_floats(Glb* glb, const float* values, int count, int width, int target,
+                      bool bounds) {
     static const char* const type[] = {"", "SCALAR", "VEC2", "VEC3", "VEC4"};
     View view = {.target = target, .component = FLOAT, .type = type[width], .count = count};
     view.bounds = bounds ? width : 0;
@@ -68,18 +69,18 @@ static int add_floats(Glb* g, const float* values, int count, int width, int tar
             view.high[k] = fmaxf(view.high[k], values[i * width + k]);
         }
     }
-    return add_view(g, values, (size_t)count * (size_t)width * sizeof(float), view);
+    return add_view(glb, values, (size_t)count * (size_t)width * sizeof(float), view);
 }
 
-static int add_indices(Glb* g, const int* index, int count) {
+static int add_indices(Glb* glb, const int* index, int count) {
     View view = {.target = ELEMENTS, .component = UNSIGNED, .type = "SCALAR", .count = count};
-    return add_view(g, index, (size_t)count * sizeof(int), view);
+    return add_view(glb, index, (size_t)count * sizeof(int), view);
 }
 
 // ---- meshes -------------------------------------------------------------------------------------
 
-static void put_primitive(Glb* g, int mode, int points, int normals, int indices, int material) {
-    AppJson* j = &g->json;
+static void put_primitive(Glb* glb, int mode, int points, int normals, int indices, int material) {
+    AppJson* j = &glb->json;
     app_json_begin_object(j);
     app_json_key(j, "attributes");
     app_json_begin_object(j);
@@ -96,8 +97,8 @@ static bool drawn(const ViewPiece* piece) { // an empty mesh is not allowed
     return piece->shape->triangles > 0 || piece->shape->lines > 0;
 }
 
-static void put_meshes(Glb* g, const ViewScene* scene) {
-    AppJson* j = &g->json;
+static void put_meshes(Glb* glb, const ViewScene* scene) {
+    AppJson* j = &glb->json;
     app_json_key(j, "meshes");
     app_json_begin_array(j);
     for (int i = 0; i < scene->pieces; ++i) {
@@ -108,15 +109,15 @@ static void put_meshes(Glb* g, const ViewScene* scene) {
         app_json_key(j, "primitives");
         app_json_begin_array(j);
         if (s->triangles > 0) {
-            int points = add_floats(g, s->mesh_point, s->mesh_vertices, 3, ARRAY, true);
-            int normals = add_floats(g, s->mesh_normal, s->mesh_vertices, 3, ARRAY, false);
-            int indices = add_indices(g, s->triangle, 3 * s->triangles);
-            put_primitive(g, TRIANGLES, points, normals, indices, scene->piece[i].part);
+            int points = add_floats(glb, s->mesh_point, s->mesh_vertices, 3, ARRAY, true);
+            int normals = add_floats(glb, s->mesh_normal, s->mesh_vertices, 3, ARRAY, false);
+            int indices = add_indices(glb, s->triangle, 3 * s->triangles);
+            put_primitive(glb, TRIANGLES, points, normals, indices, scene->piece[i].part);
         }
         if (s->lines > 0) {
-            int points = add_floats(g, s->line_point, s->line_points, 3, ARRAY, true);
-            int indices = add_indices(g, s->line, 2 * s->lines);
-            put_primitive(g, LINES, points, -1, indices, scene->parts);
+            int points = add_floats(glb, s->line_point, s->line_points, 3, ARRAY, true);
+            int indices = add_indices(glb, s->line, 2 * s->lines);
+            put_primitive(glb, LINES, points, -1, indices, scene->parts);
         }
         app_json_end_array(j);
         app_json_end_object(j);
@@ -124,49 +125,49 @@ static void put_meshes(Glb* g, const ViewScene* scene) {
     app_json_end_array(j);
 }
 
-static void put_material(AppJson* j, const char* name, const float color[3], double roughness) {
-    app_json_begin_object(j);
-    app_json_put_text(j, "name", name);
-    app_json_put_bool(j, "doubleSided", true);
-    app_json_key(j, "pbrMetallicRoughness");
-    app_json_begin_object(j);
-    app_json_key(j, "baseColorFactor");
-    app_json_begin_array(j);
-    for (int k = 0; k < 3; ++k) app_json_number(j, pow((double)color[k], 2.2)); // linear light
-    app_json_number(j, 1);
-    app_json_end_array(j);
-    app_json_put_number(j, "metallicFactor", 0.1);
-    app_json_put_number(j, "roughnessFactor", roughness);
-    app_json_end_object(j);
-    app_json_end_object(j);
+static void put_material(AppJson* json, const char* name, const float color[3], double roughness) {
+    app_json_begin_object(json);
+    app_json_put_text(json, "name", name);
+    app_json_put_bool(json, "doubleSided", true);
+    app_json_key(json, "pbrMetallicRoughness");
+    app_json_begin_object(json);
+    app_json_key(json, "baseColorFactor");
+    app_json_begin_array(json);
+    for (int k = 0; k < 3; ++k) app_json_number(json, pow((double)color[k], 2.2)); // linear light
+    app_json_number(json, 1);
+    app_json_end_array(json);
+    app_json_put_number(json, "metallicFactor", 0.1);
+    app_json_put_number(json, "roughnessFactor", roughness);
+    app_json_end_object(json);
+    app_json_end_object(json);
 }
 
-static void put_materials(Glb* g, const ViewScene* scene) {
+static void put_materials(Glb* glb, const ViewScene* scene) {
     static const float dark[3] = {0.1f, 0.12f, 0.15f};
-    app_json_key(&g->json, "materials");
-    app_json_begin_array(&g->json);
+    app_json_key(&glb->json, "materials");
+    app_json_begin_array(&glb->json);
     for (int i = 0; i < scene->parts; ++i)
-        put_material(&g->json, scene->part[i].name, scene->part[i].color, 0.55);
-    put_material(&g->json, "edges", dark, 1);
-    app_json_end_array(&g->json);
+        put_material(&glb->json, scene->part[i].name, scene->part[i].color, 0.55);
+    put_material(&glb->json, "edges", dark, 1);
+    app_json_end_array(&glb->json);
 }
 
 // ---- nodes and motion ---------------------------------------------------------------------------
 
-static void put_pose(AppJson* j, Pose p) {
-    app_json_put_vec3(j, "translation", p.r);
-    app_json_key(j, "rotation"); // x, y, z, w
-    app_json_begin_array(j);
-    app_json_number(j, p.rot.x);
-    app_json_number(j, p.rot.y);
-    app_json_number(j, p.rot.z);
-    app_json_number(j, p.rot.w);
-    app_json_end_array(j);
+static void put_pose(AppJson* json, Pose p) {
+    app_json_put_vec3(json, "translation", p.r);
+    app_json_key(json, "rotation"); // x, y, z, w
+    app_json_begin_array(json);
+    app_json_number(json, p.rot.x);
+    app_json_number(json, p.rot.y);
+    app_json_number(json, p.rot.z);
+    app_json_number(json, p.rot.w);
+    app_json_end_array(json);
 }
 
 // Node 0 is the root, 1 .. parts are the parts, then the pieces that have a mesh.
-static void put_nodes(Glb* g, const ViewScene* scene, const ViewFrame* start) {
-    AppJson* j = &g->json;
+static void put_nodes(Glb* glb, const ViewScene* scene, const ViewFrame* start) {
+    AppJson* j = &glb->json;
     app_json_key(j, "nodes");
     app_json_begin_array(j);
     app_json_begin_object(j);
@@ -208,10 +209,11 @@ typedef struct Motion {
     int frames;
 } Motion;
 
-static void keep_pose(const ViewScene* scene, const ViewFrame* frame, Motion* m, int part, int i) {
+static void keep_pose(const ViewScene* scene, const ViewFrame* frame, Motion* motion, int part,
+                      int i) {
     Pose p = view_world_part(scene, frame, part);
-    float* r = m->place + 3 * ((size_t)part * (size_t)m->frames + (size_t)i);
-    float* q = m->turn + 4 * ((size_t)part * (size_t)m->frames + (size_t)i);
+    float* r = motion->place + 3 * ((size_t)part * (size_t)motion->frames + (size_t)i);
+    float* q = motion->turn + 4 * ((size_t)part * (size_t)motion->frames + (size_t)i);
     Quat rot = quat_normalize(p.rot);
     if (i > 0) { // the nearer of q and -q, so that players do not turn the long way
         const float* before = q - 4;
@@ -228,46 +230,46 @@ static void keep_pose(const ViewScene* scene, const ViewFrame* frame, Motion* m,
     q[3] = (float)rot.w;
 }
 
-static bool read_motion(ViewSource* source, const ViewScene* scene, ViewFrame* frame, Motion* m,
-                        LashError* error) {
+static bool read_motion(ViewSource* source, const ViewScene* scene, ViewFrame* frame,
+                        Motion* motion, LashError* error) {
     int64_t there = view_source_status(source).frames;
-    size_t n = (size_t)scene->parts * (size_t)m->frames;
-    m->time = lash_alloc((size_t)m->frames * sizeof(float));
-    m->place = lash_alloc(3 * n * sizeof(float));
-    m->turn = lash_alloc(4 * n * sizeof(float));
-    for (int i = 0; i < m->frames; ++i) {
-        int64_t index = view_export_frame(there, m->frames, i);
+    size_t n = (size_t)scene->parts * (size_t)motion->frames;
+    motion->time = lash_alloc((size_t)motion->frames * sizeof(float));
+    motion->place = lash_alloc(3 * n * sizeof(float));
+    motion->turn = lash_alloc(4 * n * sizeof(float));
+    for (int i = 0; i < motion->frames; ++i) {
+        int64_t index = view_export_frame(there, motion->frames, i);
         if (!view_source_read(source, index, frame->values, error)) return false;
         view_frame_place(scene, frame);
-        m->time[i] = (float)frame->time;
-        for (int k = 0; k < scene->parts; ++k) keep_pose(scene, frame, m, k, i);
+        motion->time[i] = (float)frame->time;
+        for (int k = 0; k < scene->parts; ++k) keep_pose(scene, frame, motion, k, i);
     }
     return true;
 }
 
-static void put_sampler(AppJson* j, int input, int output) {
-    app_json_begin_object(j);
-    app_json_put_integer(j, "input", input);
-    app_json_put_integer(j, "output", output);
-    app_json_put_text(j, "interpolation", "LINEAR");
-    app_json_end_object(j);
+static void put_sampler(AppJson* json, int input, int output) {
+    app_json_begin_object(json);
+    app_json_put_integer(json, "input", input);
+    app_json_put_integer(json, "output", output);
+    app_json_put_text(json, "interpolation", "LINEAR");
+    app_json_end_object(json);
 }
 
-static void put_channel(AppJson* j, int sampler, int node, const char* path) {
-    app_json_begin_object(j);
-    app_json_put_integer(j, "sampler", sampler);
-    app_json_key(j, "target");
-    app_json_begin_object(j);
-    app_json_put_integer(j, "node", node);
-    app_json_put_text(j, "path", path);
-    app_json_end_object(j);
-    app_json_end_object(j);
+static void put_channel(AppJson* json, int sampler, int node, const char* path) {
+    app_json_begin_object(json);
+    app_json_put_integer(json, "sampler", sampler);
+    app_json_key(json, "target");
+    app_json_begin_object(json);
+    app_json_put_integer(json, "node", node);
+    app_json_put_text(json, "path", path);
+    app_json_end_object(json);
+    app_json_end_object(json);
 }
 
-static void put_animation(Glb* g, const ViewScene* scene, const Motion* m) {
-    AppJson* j = &g->json;
-    if (scene->bodies == 0 || m->frames < 2) return;
-    int time = add_floats(g, m->time, m->frames, 1, 0, true), count = 0;
+static void put_animation(Glb* glb, const ViewScene* scene, const Motion* motion) {
+    AppJson* j = &glb->json;
+    if (scene->bodies == 0 || motion->frames < 2) return;
+    int time = add_floats(glb, motion->time, motion->frames, 1, 0, true), count = 0;
     app_json_key(j, "animations");
     app_json_begin_array(j);
     app_json_begin_object(j);
@@ -275,10 +277,12 @@ static void put_animation(Glb* g, const ViewScene* scene, const Motion* m) {
     app_json_key(j, "samplers");
     app_json_begin_array(j);
     for (int i = 0; i < scene->parts; ++i) {
-        size_t first = (size_t)i * (size_t)m->frames;
+        size_t first = (size_t)i * (size_t)motion->frames;
         if (scene->part[i].body < 0) continue;
-        put_sampler(j, time, add_floats(g, m->place + 3 * first, m->frames, 3, 0, false));
-        put_sampler(j, time, add_floats(g, m->turn + 4 * first, m->frames, 4, 0, false));
+        put_sampler(j, time,
+                    add_floats(glb, motion->place + 3 * first, motion->frames, 3, 0, false));
+        put_sampler(j, time,
+                    add_floats(glb, motion->turn + 4 * first, motion->frames, 4, 0, false));
     }
     app_json_end_array(j);
     app_json_key(j, "channels");
@@ -295,19 +299,19 @@ static void put_animation(Glb* g, const ViewScene* scene, const Motion* m) {
 
 // ---- the file -----------------------------------------------------------------------------------
 
-static void put_bounds(AppJson* j, const char* key, const float* value, int count) {
-    app_json_key(j, key);
-    app_json_begin_array(j);
-    for (int k = 0; k < count; ++k) app_json_number(j, (double)value[k]);
-    app_json_end_array(j);
+static void put_bounds(AppJson* json, const char* key, const float* value, int count) {
+    app_json_key(json, key);
+    app_json_begin_array(json);
+    for (int k = 0; k < count; ++k) app_json_number(json, (double)value[k]);
+    app_json_end_array(json);
 }
 
-static void put_views(Glb* g) {
-    AppJson* j = &g->json;
+static void put_views(Glb* glb) {
+    AppJson* j = &glb->json;
     app_json_key(j, "bufferViews");
     app_json_begin_array(j);
-    for (int i = 0; i < g->views; ++i) {
-        const View* v = &g->view[i];
+    for (int i = 0; i < glb->views; ++i) {
+        const View* v = &glb->view[i];
         app_json_begin_object(j);
         app_json_put_integer(j, "buffer", 0);
         app_json_put_integer(j, "byteOffset", (int64_t)v->offset);
@@ -318,8 +322,8 @@ static void put_views(Glb* g) {
     app_json_end_array(j);
     app_json_key(j, "accessors");
     app_json_begin_array(j);
-    for (int i = 0; i < g->views; ++i) {
-        const View* v = &g->view[i];
+    for (int i = 0; i < glb->views; ++i) {
+        const View* v = &glb->view[i];
         app_json_begin_object(j);
         app_json_put_integer(j, "bufferView", i);
         app_json_put_integer(j, "componentType", v->component);
@@ -335,13 +339,13 @@ static void put_views(Glb* g) {
     app_json_key(j, "buffers");
     app_json_begin_array(j);
     app_json_begin_object(j);
-    app_json_put_integer(j, "byteLength", (int64_t)g->used);
+    app_json_put_integer(j, "byteLength", (int64_t)glb->used);
     app_json_end_object(j);
     app_json_end_array(j);
 }
 
-static void put_head(Glb* g) {
-    AppJson* j = &g->json;
+static void put_head(Glb* glb) {
+    AppJson* j = &glb->json;
     app_json_begin_object(j);
     app_json_key(j, "asset");
     app_json_begin_object(j);
@@ -364,9 +368,9 @@ static void put32(unsigned char* at, size_t value) { // little endian
     for (int k = 0; k < 4; ++k) at[k] = (unsigned char)(value >> (8 * k));
 }
 
-static bool write_file(const Glb* g, const char* path, LashError* error) {
-    size_t text = g->json.used, padded = (text + 3) / 4 * 4;
-    size_t total = 12 + 8 + padded + 8 + g->used;
+static bool write_file(const Glb* glb, const char* path, LashError* error) {
+    size_t text = glb->json.used, padded = (text + 3) / 4 * 4;
+    size_t total = 12 + 8 + padded + 8 + glb->used;
     if (total > 0xFFFFFFFFu) {
         return lash_error_set(error, LASH_ERROR_USAGE, "--frames",
                               "the file would be larger than 4 GB, which GLB cannot be; ask for "
@@ -377,15 +381,15 @@ static bool write_file(const Glb* g, const char* path, LashError* error) {
     put32(head + 8, total);
     put32(head + 12, padded);
     memcpy(head + 16, "JSON", 4);
-    put32(middle, g->used);
+    put32(middle, glb->used);
     AppOutput* output = app_output_create(path, error);
     if (output == NULL) return false;
-    FILE* f = app_output_stream(output); // what fails here is seen when it is finished
-    fwrite(head, 1, 20, f);
-    fwrite(g->json.text, 1, text, f);
-    fwrite("   ", 1, padded - text, f);
-    fwrite(middle, 1, 8, f);
-    fwrite(g->data, 1, g->used, f);
+    FILE* file = app_output_stream(output); // what fails here is seen when it is finished
+    fwrite(head, 1, 20, file);
+    fwrite(glb->json.text, 1, text, file);
+    fwrite("   ", 1, padded - text, file);
+    fwrite(middle, 1, 8, file);
+    fwrite(glb->data, 1, glb->used, file);
     return app_output_finish(output, error);
 }
 

@@ -13,7 +13,7 @@
 #include "core/math3.h"
 
 // A block of numbers as VTK's inline binary: base64 of the byte count (UInt32), then of the bytes.
-static void put_base64(FILE* f, const void* data, size_t bytes) {
+static void put_base64(FILE* file, const void* data, size_t bytes) {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const unsigned char* in = data;
     for (size_t i = 0; i < bytes; i += 3) {
@@ -23,28 +23,28 @@ static void put_base64(FILE* f, const void* data, size_t bytes) {
         if (left > 2) n |= in[i + 2];
         char out[4] = {digit[n >> 18], digit[n >> 12 & 63], left > 1 ? digit[n >> 6 & 63] : '=',
                        left > 2 ? digit[n & 63] : '='};
-        fwrite(out, 1, 4, f);
+        fwrite(out, 1, 4, file);
     }
 }
 
-static void put_array(FILE* f, const char* name, const char* type, int components, const void* data,
-                      size_t bytes) {
+static void put_array(FILE* file, const char* name, const char* type, int components,
+                      const void* data, size_t bytes) {
     uint32_t count = (uint32_t)bytes;
-    fprintf(f,
+    fprintf(file,
             "        <DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" "
             "format=\"binary\">",
             type, name, components);
-    put_base64(f, &count, sizeof count);
-    put_base64(f, data, bytes);
-    fputs("</DataArray>\n", f);
+    put_base64(file, &count, sizeof count);
+    put_base64(file, data, bytes);
+    fputs("</DataArray>\n", file);
 }
 
-static void put_head(FILE* f, int points, int vertices, int polygons) {
+static void put_head(FILE* file, int points, int vertices, int polygons) {
     fputs(
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"0.1\" "
         "byte_order=\"LittleEndian\" header_type=\"UInt32\">\n  <PolyData>\n",
-        f);
-    fprintf(f,
+        file);
+    fprintf(file,
             "    <Piece NumberOfPoints=\"%d\" NumberOfVerts=\"%d\" NumberOfLines=\"0\" "
             "NumberOfStrips=\"0\" NumberOfPolys=\"%d\">\n",
             points, vertices, polygons);
@@ -89,16 +89,16 @@ static Mesh create_mesh(const ViewScene* scene) {
     return m;
 }
 
-static void free_mesh(Mesh* m) {
-    lash_free(m->point);
-    lash_free(m->triangle);
-    lash_free(m->offset);
-    lash_free(m->part);
-    lash_free(m->face);
+static void free_mesh(Mesh* mesh) {
+    lash_free(mesh->point);
+    lash_free(mesh->triangle);
+    lash_free(mesh->offset);
+    lash_free(mesh->part);
+    lash_free(mesh->face);
 }
 
-static void place_mesh(const ViewScene* scene, const ViewFrame* frame, Mesh* m) {
-    float* out = m->point;
+static void place_mesh(const ViewScene* scene, const ViewFrame* frame, Mesh* mesh) {
+    float* out = mesh->point;
     for (int i = 0; i < scene->pieces; ++i) {
         const LashShape* s = scene->piece[i].shape;
         Pose place = view_world_piece(scene, frame, i);
@@ -112,21 +112,21 @@ static void place_mesh(const ViewScene* scene, const ViewFrame* frame, Mesh* m) 
     }
 }
 
-static bool write_parts(const Mesh* m, const char* path, LashError* error) {
+static bool write_parts(const Mesh* mesh, const char* path, LashError* error) {
     AppOutput* output = app_output_create(path, error);
     if (output == NULL) return false;
-    FILE* f = app_output_stream(output);
-    size_t n = (size_t)m->triangles * sizeof(int32_t);
-    put_head(f, m->points, 0, m->triangles);
-    fputs("      <Points>\n", f);
-    put_array(f, "Points", "Float32", 3, m->point, (size_t)m->points * 3 * sizeof(float));
-    fputs("      </Points>\n      <Polys>\n", f);
-    put_array(f, "connectivity", "Int32", 1, m->triangle, 3 * n);
-    put_array(f, "offsets", "Int32", 1, m->offset, n);
-    fputs("      </Polys>\n      <CellData Scalars=\"part\">\n", f);
-    put_array(f, "part", "Int32", 1, m->part, n);
-    put_array(f, "face", "Int32", 1, m->face, n);
-    fputs("      </CellData>\n", f);
+    FILE* file = app_output_stream(output);
+    size_t n = (size_t)mesh->triangles * sizeof(int32_t);
+    put_head(file, mesh->points, 0, mesh->triangles);
+    fputs("      <Points>\n", file);
+    put_array(file, "Points", "Float32", 3, mesh->point, (size_t)mesh->points * 3 * sizeof(float));
+    fputs("      </Points>\n      <Polys>\n", file);
+    put_array(file, "connectivity", "Int32", 1, mesh->triangle, 3 * n);
+    put_array(file, "offsets", "Int32", 1, mesh->offset, n);
+    fputs("      </Polys>\n      <CellData Scalars=\"part\">\n", file);
+    put_array(file, "part", "Int32", 1, mesh->part, n);
+    put_array(file, "face", "Int32", 1, mesh->face, n);
+    fputs("      </CellData>\n", file);
     return finish(output, error);
 }
 
@@ -139,7 +139,7 @@ static void put_vector(float* at, Vec3 a) {
 static bool write_contacts(const ViewTouch* touch, int count, const char* path, LashError* error) {
     AppOutput* output = app_output_create(path, error);
     if (output == NULL) return false;
-    FILE* f = app_output_stream(output);
+    FILE* file = app_output_stream(output);
     float *point = lash_alloc((size_t)count * 10 * sizeof(float)), *normal = point + 3 * count;
     float *force = normal + 3 * count, *gap = force + 3 * count;
     int32_t *index = lash_alloc((size_t)count * 3 * sizeof(int32_t)), *end = index + count;
@@ -154,33 +154,33 @@ static bool write_contacts(const ViewTouch* touch, int count, const char* path, 
         contact[i] = touch[i].contact;
     }
     size_t n = (size_t)count * sizeof(float);
-    put_head(f, count, count, 0);
-    fputs("      <Points>\n", f);
-    put_array(f, "Points", "Float32", 3, point, 3 * n);
-    fputs("      </Points>\n      <Verts>\n", f);
-    put_array(f, "connectivity", "Int32", 1, index, n);
-    put_array(f, "offsets", "Int32", 1, end, n);
-    fputs("      </Verts>\n      <PointData Vectors=\"force\">\n", f);
-    put_array(f, "force", "Float32", 3, force, 3 * n);
-    put_array(f, "normal", "Float32", 3, normal, 3 * n);
-    put_array(f, "gap", "Float32", 1, gap, n);
-    put_array(f, "contact", "Int32", 1, contact, n);
-    fputs("      </PointData>\n", f);
+    put_head(file, count, count, 0);
+    fputs("      <Points>\n", file);
+    put_array(file, "Points", "Float32", 3, point, 3 * n);
+    fputs("      </Points>\n      <Verts>\n", file);
+    put_array(file, "connectivity", "Int32", 1, index, n);
+    put_array(file, "offsets", "Int32", 1, end, n);
+    fputs("      </Verts>\n      <PointData Vectors=\"force\">\n", file);
+    put_array(file, "force", "Float32", 3, force, 3 * n);
+    put_array(file, "normal", "Float32", 3, normal, 3 * n);
+    put_array(file, "gap", "Float32", 1, gap, n);
+    put_array(file, "contact", "Int32", 1, contact, n);
+    fputs("      </PointData>\n", file);
     lash_free(point);
     lash_free(index);
     return finish(output, error);
 }
 
-static void put_xml(FILE* f, const char* text) { // inside an attribute
+static void put_xml(FILE* file, const char* text) { // inside an attribute
     for (; *text != '\0'; ++text) {
         const char* code = NULL;
         if (*text == '&') code = "&amp;";
         if (*text == '<') code = "&lt;";
         if (*text == '"') code = "&quot;";
         if (code != NULL) {
-            fputs(code, f);
+            fputs(code, file);
         } else {
-            fputc(*text, f);
+            fputc(*text, file);
         }
     }
 }

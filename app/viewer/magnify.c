@@ -34,9 +34,9 @@ static Twin create_twin(const LashModel* model) {
     return t;
 }
 
-static void destroy_twin(Twin* t) {
-    lash_sim_destroy(t->sim);
-    lash_mechanism_destroy(t->mech);
+static void destroy_twin(Twin* twin) {
+    lash_sim_destroy(twin->sim);
+    lash_mechanism_destroy(twin->mech);
 }
 
 // Gears name other joints by number: without them the list can be shortened.
@@ -52,7 +52,7 @@ ViewMagnifier* view_magnifier_create(const LashModel* model) {
     bool any = false;
     for (int i = 0; i < model->joints; ++i) any = any || model->joint[i].play.play > 0;
     if (!any) return NULL;
-    ViewMagnifier* m = lash_alloc(sizeof *m);
+    ViewMagnifier* magnifier = lash_alloc(sizeof *magnifier);
     LashModel twin = *model; // shares everything but the joints
     size_t bytes = (size_t)model->joints * sizeof *model->joint;
     twin.joint = lash_alloc(bytes);
@@ -61,53 +61,55 @@ ViewMagnifier* view_magnifier_create(const LashModel* model) {
     for (int i = 0; i < model->joints; ++i) {
         if (!(model->joint[i].play.play > 0)) twin.joint[twin.joints++] = model->joint[i];
     }
-    if (!has_couplings(model)) m->rest = create_twin(&twin);
+    if (!has_couplings(model)) magnifier->rest = create_twin(&twin);
     memcpy(twin.joint, model->joint, bytes);
     twin.joints = model->joints;
     for (int i = 0; i < twin.joints; ++i) {
-        LashModelJoint* j = &twin.joint[i];
-        if (!(j->play.play > 0)) continue;
-        j->play = (LashClearanceDef){0};
-        j->clearance = 0;
-        j->friction = NAN; // of the contacts
+        LashModelJoint* model_joint = &twin.joint[i];
+        if (!(model_joint->play.play > 0)) continue;
+        model_joint->play = (LashClearanceDef){0};
+        model_joint->clearance = 0;
+        model_joint->friction = NAN; // of the contacts
     }
-    m->ideal = create_twin(&twin);
+    magnifier->ideal = create_twin(&twin);
     lash_free(twin.joint);
-    m->zero = lash_alloc((size_t)m->ideal.system->nv * sizeof(double));
-    m->d = lash_alloc((size_t)m->ideal.system->nv * sizeof(double));
-    m->shown = lash_alloc((size_t)m->ideal.system->nq * sizeof(double));
-    return m;
+    magnifier->zero = lash_alloc((size_t)magnifier->ideal.system->nv * sizeof(double));
+    magnifier->d = lash_alloc((size_t)magnifier->ideal.system->nv * sizeof(double));
+    magnifier->shown = lash_alloc((size_t)magnifier->ideal.system->nq * sizeof(double));
+    return magnifier;
 }
 
-void view_magnifier_destroy(ViewMagnifier* m) {
-    if (m == NULL) return;
-    destroy_twin(&m->ideal);
-    if (m->rest.mech != NULL) destroy_twin(&m->rest);
-    lash_free(m->zero);
-    lash_free(m->d);
-    lash_free(m->shown);
-    lash_free(m);
+void view_magnifier_destroy(ViewMagnifier* magnifier) {
+    if (magnifier == NULL) return;
+    destroy_twin(&magnifier->ideal);
+    if (magnifier->rest.mech != NULL) destroy_twin(&magnifier->rest);
+    lash_free(magnifier->zero);
+    lash_free(magnifier->d);
+    lash_free(magnifier->shown);
+    lash_free(magnifier);
 }
 
 // The nearest configuration that satisfies the twin's joints; NULL when none was found.
-static const double* project(ViewMagnifier* m, const Twin* t, double time, const double* q) {
+static const double* project(ViewMagnifier* magnifier, const Twin* twin, double time,
+                             const double* q) {
     double moved = 0;
     const double *found, *v;
-    lash_sim_set_state(t->sim, time, q, m->zero);
-    if (!lash_sim_assemble(t->sim, &moved)) return NULL;
-    lash_sim_state(t->sim, &found, &v);
+    lash_sim_set_state(twin->sim, time, q, magnifier->zero);
+    if (!lash_sim_assemble(twin->sim, &moved)) return NULL;
+    lash_sim_state(twin->sim, &found, &v);
     return found;
 }
 
-bool view_magnifier_apply(ViewMagnifier* m, const ViewScene* scene, ViewFrame* frame,
+bool view_magnifier_apply(ViewMagnifier* magnifier, const ViewScene* scene, ViewFrame* frame,
                           double factor) {
-    const LashSystem* system = m->ideal.system;
-    const double *q0 = project(m, &m->ideal, frame->time, frame->q), *closed = NULL;
+    const LashSystem* system = magnifier->ideal.system;
+    const double *q0 = project(magnifier, &magnifier->ideal, frame->time, frame->q), *closed = NULL;
     if (q0 == NULL) return false;
-    system->difference(system, frame->q, q0, m->d);
-    system->move(system, q0, factor, m->d, m->shown);
-    if (m->rest.mech != NULL) closed = project(m, &m->rest, frame->time, m->shown);
-    if (closed == NULL) closed = m->shown;
+    system->difference(system, frame->q, q0, magnifier->d);
+    system->move(system, q0, factor, magnifier->d, magnifier->shown);
+    if (magnifier->rest.mech != NULL)
+        closed = project(magnifier, &magnifier->rest, frame->time, magnifier->shown);
+    if (closed == NULL) closed = magnifier->shown;
     for (int i = 0; i < scene->bodies; ++i) {
         const double* q = closed + 7 * i;
         frame->world_body[i] =

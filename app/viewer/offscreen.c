@@ -43,7 +43,7 @@ static bool fail(LashError* error, const char* what) {
                           what);
 }
 
-static bool open_context(ViewOffscreen* o, LashError* error) {
+static bool open_context(ViewOffscreen* offscreen, LashError* error) {
     static const EGLint config_list[] = {EGL_SURFACE_TYPE, 0, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT,
                                          EGL_NONE};
     static const EGLint context_list[] = {EGL_CONTEXT_MAJOR_VERSION,
@@ -53,39 +53,42 @@ static bool open_context(ViewOffscreen* o, LashError* error) {
                                           EGL_CONTEXT_OPENGL_PROFILE_MASK,
                                           EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
                                           EGL_NONE};
-    o->display = open_display();
-    if (o->display == EGL_NO_DISPLAY) return fail(error, "no drawing surface was found");
+    offscreen->display = open_display();
+    if (offscreen->display == EGL_NO_DISPLAY) return fail(error, "no drawing surface was found");
     EGLConfig config = NULL;
     EGLint count = 0;
     if (!eglBindAPI(EGL_OPENGL_API)) return fail(error, "the driver has no OpenGL");
-    eglChooseConfig(o->display, config_list, &config, 1, &count);
-    o->context =
-        eglCreateContext(o->display, count > 0 ? config : NULL, EGL_NO_CONTEXT, context_list);
-    if (o->context == EGL_NO_CONTEXT) return fail(error, "the driver refuses OpenGL 3.3");
-    if (!eglMakeCurrent(o->display, EGL_NO_SURFACE, EGL_NO_SURFACE, o->context))
+    eglChooseConfig(offscreen->display, config_list, &config, 1, &count);
+    offscreen->context = eglCreateContext(offscreen->display, count > 0 ? config : NULL,
+                                          EGL_NO_CONTEXT, context_list);
+    if (offscreen->context == EGL_NO_CONTEXT) return fail(error, "the driver refuses OpenGL 3.3");
+    if (!eglMakeCurrent(offscreen->display, EGL_NO_SURFACE, EGL_NO_SURFACE, offscreen->context))
         return fail(error, "the driver cannot draw without a surface");
     return true;
 }
 
-static void create_target(ViewOffscreen* o) {
-    glGenFramebuffers(1, &o->frame);
-    glGenRenderbuffers(1, &o->color);
-    glGenRenderbuffers(1, &o->depth);
-    glBindFramebuffer(GL_FRAMEBUFFER, o->frame);
-    glBindRenderbuffer(GL_RENDERBUFFER, o->color);
-    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, o->width, o->height);
-    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, o->color);
-    glBindRenderbuffer(GL_RENDERBUFFER, o->depth);
-    glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT24, o->width, o->height);
-    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, o->depth);
+static void create_target(ViewOffscreen* offscreen) {
+    glGenFramebuffers(1, &offscreen->frame);
+    glGenRenderbuffers(1, &offscreen->color);
+    glGenRenderbuffers(1, &offscreen->depth);
+    glBindFramebuffer(GL_FRAMEBUFFER, offscreen->frame);
+    glBindRenderbuffer(GL_RENDERBUFFER, offscreen->color);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, offscreen->width, offscreen->height);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER,
+                              offscreen->color);
+    glBindRenderbuffer(GL_RENDERBUFFER, offscreen->depth);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT24, offscreen->width,
+                          offscreen->height);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER,
+                              offscreen->depth);
 }
 
 ViewOffscreen* view_offscreen_create(int width, int height, LashError* error) {
-    ViewOffscreen* o = lash_alloc(sizeof *o);
+    ViewOffscreen* offscreen = lash_alloc(sizeof *offscreen);
     int largest = 0;
-    o->width = width;
-    o->height = height;
-    bool good = open_context(o, error);
+    offscreen->width = width;
+    offscreen->height = height;
+    bool good = open_context(offscreen, error);
     if (good) glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &largest);
     if (good && (width > largest || height > largest)) {
         good = lash_error_set(error, LASH_ERROR_USAGE, "--size",
@@ -94,54 +97,55 @@ ViewOffscreen* view_offscreen_create(int width, int height, LashError* error) {
                               largest, largest, width, height);
     }
     if (good) {
-        create_target(o);
+        create_target(offscreen);
         good = glCheckFramebufferStatus(GL_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE ||
                fail(error, "the driver cannot make a framebuffer");
     }
-    if (good) return o;
-    view_offscreen_destroy(o);
+    if (good) return offscreen;
+    view_offscreen_destroy(offscreen);
     return NULL;
 }
 
-void view_offscreen_destroy(ViewOffscreen* o) {
-    if (o == NULL) return;
-    if (o->frame != 0) {
-        unsigned targets[] = {o->color, o->depth};
-        glDeleteFramebuffers(1, &o->frame);
+void view_offscreen_destroy(ViewOffscreen* offscreen) {
+    if (offscreen == NULL) return;
+    if (offscreen->frame != 0) {
+        unsigned targets[] = {offscreen->color, offscreen->depth};
+        glDeleteFramebuffers(1, &offscreen->frame);
         glDeleteRenderbuffers(2, targets);
     }
-    if (o->display != EGL_NO_DISPLAY) {
-        eglMakeCurrent(o->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
-        if (o->context != EGL_NO_CONTEXT) eglDestroyContext(o->display, o->context);
+    if (offscreen->display != EGL_NO_DISPLAY) {
+        eglMakeCurrent(offscreen->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+        if (offscreen->context != EGL_NO_CONTEXT)
+            eglDestroyContext(offscreen->display, offscreen->context);
         // The display stays: the next context gets the same one. Ending it unloads Mesa's driver,
         // which loses 112 bytes every time (22.3.6).
         eglReleaseThread();
     }
-    lash_free(o);
+    lash_free(offscreen);
 }
 
-void view_offscreen_bind(ViewOffscreen* o) {
-    glBindFramebuffer(GL_FRAMEBUFFER, o->frame);
-    glViewport(0, 0, o->width, o->height);
+void view_offscreen_bind(ViewOffscreen* offscreen) {
+    glBindFramebuffer(GL_FRAMEBUFFER, offscreen->frame);
+    glViewport(0, 0, offscreen->width, offscreen->height);
 }
 
 // glFinish alone does not make Mesa's software renderer release what it has collected for a
 // picture: memory grows by megabytes per picture (22.3.6). Reading a pixel does.
-void view_offscreen_finish(ViewOffscreen* o) {
+void view_offscreen_finish(ViewOffscreen* offscreen) {
     unsigned char pixel[4];
-    glBindFramebuffer(GL_FRAMEBUFFER, o->frame);
+    glBindFramebuffer(GL_FRAMEBUFFER, offscreen->frame);
     glReadPixels(0, 0, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
 }
 
-void view_offscreen_read(ViewOffscreen* o, unsigned char* pixels) {
-    size_t row = 3 * (size_t)o->width;
-    glBindFramebuffer(GL_FRAMEBUFFER, o->frame);
+void view_offscreen_read(ViewOffscreen* offscreen, unsigned char* pixels) {
+    size_t row = 3 * (size_t)offscreen->width;
+    glBindFramebuffer(GL_FRAMEBUFFER, offscreen->frame);
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
-    glReadPixels(0, 0, o->width, o->height, GL_RGB, GL_UNSIGNED_BYTE, pixels);
+    glReadPixels(0, 0, offscreen->width, offscreen->height, GL_RGB, GL_UNSIGNED_BYTE, pixels);
     unsigned char* swap = lash_alloc(row);
-    for (int i = 0; i < o->height / 2; ++i) { // OpenGL's rows begin at the bottom
+    for (int i = 0; i < offscreen->height / 2; ++i) { // OpenGL's rows begin at the bottom
         unsigned char *a = pixels + row * (size_t)i,
-                      *b = pixels + row * (size_t)(o->height - 1 - i);
+                      *b = pixels + row * (size_t)(offscreen->height - 1 - i);
         memcpy(swap, a, row);
         memcpy(a, b, row);
         memcpy(b, swap, row);

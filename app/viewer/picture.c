@@ -26,12 +26,12 @@ static void put(void* context, void* data, int bytes) {
     sink->good = sink->good && fwrite(data, 1, (size_t)bytes, sink->file) == (size_t)bytes;
 }
 
-bool view_bitmap_write(const ViewBitmap* b, const char* file, LashError* error) {
+bool view_bitmap_write(const ViewBitmap* bitmap, const char* file, LashError* error) {
     AppOutput* output = app_output_create(file, error);
     if (output == NULL) return false;
     Sink sink = {app_output_stream(output), true};
-    bool made =
-        stbi_write_png_to_func(put, &sink, b->width, b->height, 3, b->pixel, 3 * b->width) != 0;
+    bool made = stbi_write_png_to_func(put, &sink, bitmap->width, bitmap->height, 3, bitmap->pixel,
+                                       3 * bitmap->width) != 0;
     if (made && sink.good) return app_output_finish(output, error);
     lash_error_set(error, LASH_ERROR_IO, "", "cannot write the picture: %s", strerror(errno));
     lash_error_file(error, file);

@@ -21,49 +21,50 @@ ViewPlayback view_playback(double duration) {
     return (ViewPlayback){.speed = ladder[nearest_rung(fmin(1, speed))], .loop = true};
 }
 
-void view_playback_range(ViewPlayback* p, double begin, double end, bool growing) {
-    p->begin = begin;
-    p->end = end;
-    p->growing = growing;
-    view_playback_seek(p, p->time);
+void view_playback_range(ViewPlayback* playback, double begin, double end, bool growing) {
+    playback->begin = begin;
+    playback->end = end;
+    playback->growing = growing;
+    view_playback_seek(playback, playback->time);
 }
 
-void view_playback_seek(ViewPlayback* p, double time) {
-    p->time = fmax(p->begin, fmin(p->end, time));
+void view_playback_seek(ViewPlayback* playback, double time) {
+    playback->time = fmax(playback->begin, fmin(playback->end, time));
 }
 
-void view_playback_advance(ViewPlayback* p, double wall) {
-    if (!p->playing) return;
-    double next = p->time + p->speed * wall, length = p->end - p->begin;
-    if (next <= p->end) {
-        p->time = next;
-    } else if (p->growing) { // wait for the simulation
-        p->time = p->end;
-    } else if (p->loop && length > 0) {
-        p->time = p->begin + fmod(next - p->begin, length);
+void view_playback_advance(ViewPlayback* playback, double wall) {
+    if (!playback->playing) return;
+    double next = playback->time + playback->speed * wall, length = playback->end - playback->begin;
+    if (next <= playback->end) {
+        playback->time = next;
+    } else if (playback->growing) { // wait for the simulation
+        playback->time = playback->end;
+    } else if (playback->loop && length > 0) {
+        playback->time = playback->begin + fmod(next - playback->begin, length);
     } else {
-        p->time = p->end;
-        p->playing = false;
+        playback->time = playback->end;
+        playback->playing = false;
     }
 }
 
-void view_playback_toggle(ViewPlayback* p) {
-    p->playing = !p->playing;
-    if (p->playing && !p->growing && p->time >= p->end) p->time = p->begin;
+void view_playback_toggle(ViewPlayback* playback) {
+    playback->playing = !playback->playing;
+    if (playback->playing && !playback->growing && playback->time >= playback->end)
+        playback->time = playback->begin;
 }
 
-void view_playback_speed(ViewPlayback* p, int rungs) {
-    int rung = nearest_rung(p->speed) + rungs;
+void view_playback_speed(ViewPlayback* playback, int rungs) {
+    int rung = nearest_rung(playback->speed) + rungs;
     if (rung < 0) rung = 0;
     if (rung >= RUNGS) rung = RUNGS - 1;
-    p->speed = ladder[rung];
+    playback->speed = ladder[rung];
 }
 
-const char* view_playback_speed_text(const ViewPlayback* p, char* text, int size) {
-    if (p->speed >= 1) {
-        snprintf(text, (size_t)size, "%g x", p->speed);
+const char* view_playback_speed_text(const ViewPlayback* playback, char* text, int size) {
+    if (playback->speed >= 1) {
+        snprintf(text, (size_t)size, "%g x", playback->speed);
     } else {
-        snprintf(text, (size_t)size, "1/%g", round(1 / p->speed));
+        snprintf(text, (size_t)size, "1/%g", round(1 / playback->speed));
     }
     return text;
 }

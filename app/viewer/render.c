@@ -38,12 +38,12 @@ bool view_renderer_is_software(void) {
 
 // ---- creating -----------------------------------------------------------------------------------
 
-static void create_lines(ViewRenderer* r) {
-    glGenVertexArrays(1, &r->empty_vao);
-    glGenVertexArrays(1, &r->line_vao);
-    glGenBuffers(1, &r->line_buffer);
-    glBindVertexArray(r->line_vao);
-    glBindBuffer(GL_ARRAY_BUFFER, r->line_buffer);
+static void create_lines(ViewRenderer* renderer) {
+    glGenVertexArrays(1, &renderer->empty_vao);
+    glGenVertexArrays(1, &renderer->line_vao);
+    glGenBuffers(1, &renderer->line_buffer);
+    glBindVertexArray(renderer->line_vao);
+    glBindBuffer(GL_ARRAY_BUFFER, renderer->line_buffer);
     GLsizei stride = sizeof(GpuLineVertex);
     glVertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, stride, (void*)offsetof(GpuLineVertex, point));
     glVertexAttribPointer(1, 4, GL_FLOAT, GL_FALSE, stride, (void*)offsetof(GpuLineVertex, color));
@@ -52,19 +52,21 @@ static void create_lines(ViewRenderer* r) {
     glBindVertexArray(0);
 }
 
-static void create_pick_frame(ViewRenderer* r) {
-    glGenFramebuffers(1, &r->pick_frame);
-    glGenRenderbuffers(1, &r->pick_color);
-    glGenRenderbuffers(1, &r->pick_depth);
-    glBindRenderbuffer(GL_RENDERBUFFER, r->pick_color);
+static void create_pick_frame(ViewRenderer* renderer) {
+    glGenFramebuffers(1, &renderer->pick_frame);
+    glGenRenderbuffers(1, &renderer->pick_color);
+    glGenRenderbuffers(1, &renderer->pick_depth);
+    glBindRenderbuffer(GL_RENDERBUFFER, renderer->pick_color);
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RG32UI, 1, 1);
-    glBindRenderbuffer(GL_RENDERBUFFER, r->pick_depth);
+    glBindRenderbuffer(GL_RENDERBUFFER, renderer->pick_depth);
     glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT24, 1, 1);
     int before = 0;
     glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &before);
-    glBindFramebuffer(GL_FRAMEBUFFER, r->pick_frame);
-    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, r->pick_color);
-    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, r->pick_depth);
+    glBindFramebuffer(GL_FRAMEBUFFER, renderer->pick_frame);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER,
+                              renderer->pick_color);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER,
+                              renderer->pick_depth);
     glBindFramebuffer(GL_FRAMEBUFFER, (unsigned)before);
 }
 
@@ -76,45 +78,46 @@ ViewRenderer* view_renderer_create(const ViewScene* scene, LashError* error) {
                        view_renderer_name(), epoxy_gl_version() / 10, epoxy_gl_version() % 10);
         return NULL;
     }
-    ViewRenderer* r = lash_alloc(sizeof *r);
-    if (!gpu_programs_create(r, error)) {
-        lash_free(r);
+    ViewRenderer* renderer = lash_alloc(sizeof *renderer);
+    if (!gpu_programs_create(renderer, error)) {
+        lash_free(renderer);
         return NULL;
     }
     LashShape *ball = lash_shape_sphere(1), *rod = lash_shape_cylinder(1, 1);
-    r->ball = gpu_mesh_create(ball);
-    r->rod = gpu_mesh_create(rod);
-    r->cone = gpu_cone_create();
+    renderer->ball = gpu_mesh_create(ball);
+    renderer->rod = gpu_mesh_create(rod);
+    renderer->cone = gpu_cone_create();
     lash_shape_destroy(ball);
     lash_shape_destroy(rod);
-    r->pieces = scene->pieces;
-    r->piece = lash_alloc((size_t)scene->pieces * sizeof *r->piece);
-    r->order = lash_alloc((size_t)scene->pieces * sizeof *r->order);
-    for (int i = 0; i < scene->pieces; ++i) r->piece[i] = gpu_mesh_create(scene->piece[i].shape);
-    create_lines(r);
-    create_pick_frame(r);
-    return r;
+    renderer->pieces = scene->pieces;
+    renderer->piece = lash_alloc((size_t)scene->pieces * sizeof *renderer->piece);
+    renderer->order = lash_alloc((size_t)scene->pieces * sizeof *renderer->order);
+    for (int i = 0; i < scene->pieces; ++i)
+        renderer->piece[i] = gpu_mesh_create(scene->piece[i].shape);
+    create_lines(renderer);
+    create_pick_frame(renderer);
+    return renderer;
 }
 
-static void free_smooth(ViewRenderer* r);
+static void free_smooth(ViewRenderer* renderer);
 
-void view_renderer_destroy(ViewRenderer* r) {
-    if (r == NULL) return;
-    free_smooth(r);
-    for (int i = 0; i < r->pieces; ++i) gpu_mesh_destroy(&r->piece[i]);
-    gpu_mesh_destroy(&r->ball);
-    gpu_mesh_destroy(&r->rod);
-    gpu_mesh_destroy(&r->cone);
-    for (int i = 0; i < GPU_PROGRAMS; ++i) glDeleteProgram(r->program[i]);
-    unsigned arrays[] = {r->line_vao, r->empty_vao};
-    unsigned targets[] = {r->pick_color, r->pick_depth};
+void view_renderer_destroy(ViewRenderer* renderer) {
+    if (renderer == NULL) return;
+    free_smooth(renderer);
+    for (int i = 0; i < renderer->pieces; ++i) gpu_mesh_destroy(&renderer->piece[i]);
+    gpu_mesh_destroy(&renderer->ball);
+    gpu_mesh_destroy(&renderer->rod);
+    gpu_mesh_destroy(&renderer->cone);
+    for (int i = 0; i < GPU_PROGRAMS; ++i) glDeleteProgram(renderer->program[i]);
+    unsigned arrays[] = {renderer->line_vao, renderer->empty_vao};
+    unsigned targets[] = {renderer->pick_color, renderer->pick_depth};
     glDeleteVertexArrays(2, arrays);
-    glDeleteBuffers(1, &r->line_buffer);
+    glDeleteBuffers(1, &renderer->line_buffer);
     glDeleteRenderbuffers(2, targets);
-    glDeleteFramebuffers(1, &r->pick_frame);
-    lash_free(r->piece);
-    lash_free(r->order);
-    lash_free(r);
+    glDeleteFramebuffers(1, &renderer->pick_frame);
+    lash_free(renderer->piece);
+    lash_free(renderer->order);
+    lash_free(renderer);
 }
 
 // ---- pieces of drawing --------------------------------------------------------------------------
@@ -124,7 +127,7 @@ static float linear(float srgb) { // the shaders take the square root at the end
 }
 
 // place scaled by s along its axes, to eye coordinates.
-static void model_matrix(const ViewRenderer* r, Pose place, Vec3 s, ViewMatrix* model,
+static void model_matrix(const ViewRenderer* renderer, Pose place, Vec3 s, ViewMatrix* model,
                          float turn[9]) {
     Mat3 R = quat_matrix(place.rot);
     double scale[3] = {s.x, s.y, s.z};
@@ -138,35 +141,35 @@ static void model_matrix(const ViewRenderer* r, Pose place, Vec3 s, ViewMatrix* 
     world.m[12] = (float)place.r.x;
     world.m[13] = (float)place.r.y;
     world.m[14] = (float)place.r.z;
-    *model = view_matrix_mul(&r->view, &world);
-    ViewMatrix turned = view_matrix_mul(&r->view, &directions); // inverse transpose: R S^-1
+    *model = view_matrix_mul(&renderer->view, &world);
+    ViewMatrix turned = view_matrix_mul(&renderer->view, &directions); // inverse transpose: R S^-1
     for (int k = 0; k < 3; ++k) memcpy(turn + 3 * k, turned.m + 4 * k, 3 * sizeof(float));
 }
 
-static void use(const ViewRenderer* r, GpuProgram program, const ViewPicture* picture) {
-    const int* u = r->uniform[program];
+static void use(const ViewRenderer* renderer, GpuProgram program, const ViewPicture* picture) {
+    const int* u = renderer->uniform[program];
     const ViewScene* scene = picture->scene;
-    glUseProgram(r->program[program]);
-    glUniformMatrix4fv(u[UNIFORM_PROJECTION], 1, GL_FALSE, r->projection.m);
-    glUniform4fv(u[UNIFORM_SECTION], 1, r->section);
+    glUseProgram(renderer->program[program]);
+    glUniformMatrix4fv(u[UNIFORM_PROJECTION], 1, GL_FALSE, renderer->projection.m);
+    glUniform4fv(u[UNIFORM_SECTION], 1, renderer->section);
     glUniform1i(u[UNIFORM_CUT], picture->style.section);
     glUniform1i(u[UNIFORM_SELECTED], -1);
     glUniform4f(u[UNIFORM_TINT], linear(select_color[0]), linear(select_color[1]),
                 linear(select_color[2]), 0.75f);
     float up[3];
     for (int i = 0; i < 3; ++i) {
-        const float* m = r->view.m + i;
+        const float* m = renderer->view.m + i;
         up[i] = m[0] * (float)scene->up.x + m[4] * (float)scene->up.y + m[8] * (float)scene->up.z;
     }
     glUniform3fv(u[UNIFORM_UP], 1, up);
 }
 
-static void place_mesh(const ViewRenderer* r, GpuProgram program, Pose place, Vec3 scale) {
+static void place_mesh(const ViewRenderer* renderer, GpuProgram program, Pose place, Vec3 scale) {
     ViewMatrix model;
     float turn[9];
-    model_matrix(r, place, scale, &model, turn);
-    glUniformMatrix4fv(r->uniform[program][UNIFORM_MODEL], 1, GL_FALSE, model.m);
-    glUniformMatrix3fv(r->uniform[program][UNIFORM_NORMAL], 1, GL_FALSE, turn);
+    model_matrix(renderer, place, scale, &model, turn);
+    glUniformMatrix4fv(renderer->uniform[program][UNIFORM_MODEL], 1, GL_FALSE, model.m);
+    glUniformMatrix3fv(renderer->uniform[program][UNIFORM_NORMAL], 1, GL_FALSE, turn);
 }
 
 static void draw_mesh(const GpuMesh* mesh) {
@@ -175,35 +178,35 @@ static void draw_mesh(const GpuMesh* mesh) {
     glDrawElements(GL_TRIANGLES, mesh->index_count, GL_UNSIGNED_INT, NULL);
 }
 
-static void set_color(const ViewRenderer* r, const float color[3], float alpha) {
-    glUniform4f(r->uniform[GPU_SOLID][UNIFORM_COLOR], linear(color[0]), linear(color[1]),
+static void set_color(const ViewRenderer* renderer, const float color[3], float alpha) {
+    glUniform4f(renderer->uniform[GPU_SOLID][UNIFORM_COLOR], linear(color[0]), linear(color[1]),
                 linear(color[2]), alpha);
 }
 
-static void draw_ball(const ViewRenderer* r, Vec3 center, double radius) {
-    place_mesh(r, GPU_SOLID, pose(center, quat_identity()), vec3(radius, radius, radius));
-    draw_mesh(&r->ball);
+static void draw_ball(const ViewRenderer* renderer, Vec3 center, double radius) {
+    place_mesh(renderer, GPU_SOLID, pose(center, quat_identity()), vec3(radius, radius, radius));
+    draw_mesh(&renderer->ball);
 }
 
 // From a to b. The rod's mesh runs from -1/2 to 1/2.
-static void draw_rod(const ViewRenderer* r, Vec3 a, Vec3 b, double radius) {
+static void draw_rod(const ViewRenderer* renderer, Vec3 a, Vec3 b, double radius) {
     double length = vec3_distance(a, b);
     if (!(length > 0)) return;
     Vec3 z = vec3_scale(1 / length, vec3_sub(b, a));
     Pose place = pose(vec3_scale(0.5, vec3_add(a, b)), quat_between(vec3(0, 0, 1), z));
-    place_mesh(r, GPU_SOLID, place, vec3(radius, radius, length));
-    draw_mesh(&r->rod);
+    place_mesh(renderer, GPU_SOLID, place, vec3(radius, radius, length));
+    draw_mesh(&renderer->rod);
 }
 
-static void draw_arrow(const ViewRenderer* r, Vec3 from, Vec3 to, double radius) {
+static void draw_arrow(const ViewRenderer* renderer, Vec3 from, Vec3 to, double radius) {
     double length = vec3_distance(from, to), head = fmin(6.0 * radius, 0.6 * length);
     if (!(length > 0)) return;
     Vec3 z = vec3_scale(1 / length, vec3_sub(to, from));
     Vec3 neck = vec3_add_scaled(to, -head, z);
-    draw_rod(r, from, neck, radius);
-    place_mesh(r, GPU_SOLID, pose(neck, quat_between(vec3(0, 0, 1), z)),
+    draw_rod(renderer, from, neck, radius);
+    place_mesh(renderer, GPU_SOLID, pose(neck, quat_between(vec3(0, 0, 1), z)),
                vec3(2.4 * radius, 2.4 * radius, head));
-    draw_mesh(&r->cone);
+    draw_mesh(&renderer->cone);
 }
 
 // ---- parts --------------------------------------------------------------------------------------
@@ -214,48 +217,53 @@ static void line_width(double pixels) {
     glLineWidth(fmaxf(range[0], fminf(range[1], (float)pixels)));
 }
 
-static void mark_faces(const ViewRenderer* r, const ViewPicture* p, const ViewPiece* item) {
+static void mark_faces(const ViewRenderer* renderer, const ViewPicture* picture,
+                       const ViewPiece* item) {
     int marked[VIEW_PIECE_MARKS], count = 0;
-    for (int i = 0; i < p->marks && count < VIEW_PIECE_MARKS; ++i)
-        if (item != NULL && p->marked[i].part == item->part)
-            marked[count++] = p->marked[i].face - item->first_face;
+    for (int i = 0; i < picture->marks && count < VIEW_PIECE_MARKS; ++i)
+        if (item != NULL && picture->marked[i].part == item->part)
+            marked[count++] = picture->marked[i].face - item->first_face;
     while (count < VIEW_PIECE_MARKS) marked[count++] = -1;
-    glUniform1iv(r->uniform[GPU_SOLID][UNIFORM_MARKED], VIEW_PIECE_MARKS, marked);
+    glUniform1iv(renderer->uniform[GPU_SOLID][UNIFORM_MARKED], VIEW_PIECE_MARKS, marked);
 }
 
-static void draw_part(const ViewRenderer* r, const ViewPicture* p, int piece, float alpha) {
-    const ViewPiece* item = &p->scene->piece[piece];
-    const int* u = r->uniform[GPU_SOLID];
+static void draw_part(const ViewRenderer* renderer, const ViewPicture* picture, int piece,
+                      float alpha) {
+    const ViewPiece* item = &picture->scene->piece[piece];
+    const int* u = renderer->uniform[GPU_SOLID];
     int selected = -1;
     float strength = 0.75f;
-    if (p->selected.part == item->part) {
-        selected = p->selected.face < 0 ? -2 : p->selected.face - item->first_face;
-        if (selected < 0 && p->selected.face >= 0) selected = -1;
+    if (picture->selected.part == item->part) {
+        selected = picture->selected.face < 0 ? -2 : picture->selected.face - item->first_face;
+        if (selected < 0 && picture->selected.face >= 0) selected = -1;
         if (selected == -2) strength = 0.45f;
     }
     glUniform1i(u[UNIFORM_SELECTED], selected);
-    mark_faces(r, p, item);
+    mark_faces(renderer, picture, item);
     glUniform4f(u[UNIFORM_TINT], linear(select_color[0]), linear(select_color[1]),
                 linear(select_color[2]), strength);
-    set_color(r, p->scene->part[item->part].color, alpha);
-    place_mesh(r, GPU_SOLID, view_world_piece(p->scene, p->frame, piece), vec3(1, 1, 1));
-    draw_mesh(&r->piece[piece]);
+    set_color(renderer, picture->scene->part[item->part].color, alpha);
+    place_mesh(renderer, GPU_SOLID, view_world_piece(picture->scene, picture->frame, piece),
+               vec3(1, 1, 1));
+    draw_mesh(&renderer->piece[piece]);
 }
 
-static void draw_part_edges(const ViewRenderer* r, const ViewPicture* p, int piece, float alpha) {
-    if (r->piece[piece].line_count == 0) return;
-    const int* u = r->uniform[GPU_LINE];
-    place_mesh(r, GPU_LINE, view_world_piece(p->scene, p->frame, piece), vec3(1, 1, 1));
+static void draw_part_edges(const ViewRenderer* renderer, const ViewPicture* picture, int piece,
+                            float alpha) {
+    if (renderer->piece[piece].line_count == 0) return;
+    const int* u = renderer->uniform[GPU_LINE];
+    place_mesh(renderer, GPU_LINE, view_world_piece(picture->scene, picture->frame, piece),
+               vec3(1, 1, 1));
     glUniform4f(u[UNIFORM_COLOR], edge_color[0], edge_color[1], edge_color[2],
                 edge_color[3] * alpha);
-    glBindVertexArray(r->piece[piece].line_vao);
-    glDrawElements(GL_LINES, r->piece[piece].line_count, GL_UNSIGNED_INT, NULL);
+    glBindVertexArray(renderer->piece[piece].line_vao);
+    glDrawElements(GL_LINES, renderer->piece[piece].line_count, GL_UNSIGNED_INT, NULL);
 }
 
 // Nearest pieces first: what they cover is not shaded.
-static void sort_pieces(ViewRenderer* r, const ViewPicture* p) {
-    const ViewScene* scene = p->scene;
-    Vec3 eye = view_camera_eye(p->camera);
+static void sort_pieces(ViewRenderer* renderer, const ViewPicture* picture) {
+    const ViewScene* scene = picture->scene;
+    Vec3 eye = view_camera_eye(picture->camera);
     double* away = lash_alloc((size_t)scene->pieces * sizeof *away);
     for (int i = 0; i < scene->pieces; ++i) {
         const LashShape* s = scene->piece[i].shape;
@@ -264,97 +272,103 @@ static void sort_pieces(ViewRenderer* r, const ViewPicture* p) {
             LashBox box = s->part[s->parts - 1].box;
             middle = vec3_scale(0.5, vec3_add(box.low, box.high));
         }
-        Pose place = view_world_piece(scene, p->frame, i);
+        Pose place = view_world_piece(scene, picture->frame, i);
         away[i] = vec3_distance(eye, pose_point(place, middle));
         int k = i;
-        for (; k > 0 && away[r->order[k - 1]] > away[i]; --k) r->order[k] = r->order[k - 1];
-        r->order[k] = i;
+        for (; k > 0 && away[renderer->order[k - 1]] > away[i]; --k)
+            renderer->order[k] = renderer->order[k - 1];
+        renderer->order[k] = i;
     }
     lash_free(away);
 }
 
 // The faces of a selected joint lie in each other: all parts let them shine through.
-static ViewVisibility shown_as(const ViewPicture* p, int part) {
-    ViewVisibility own = p->scene->part[part].visibility;
-    return own == VIEW_SHOWN && p->marks > 0 ? VIEW_TRANSPARENT : own;
+static ViewVisibility shown_as(const ViewPicture* picture, int part) {
+    ViewVisibility own = picture->scene->part[part].visibility;
+    return own == VIEW_SHOWN && picture->marks > 0 ? VIEW_TRANSPARENT : own;
 }
 
-static void draw_faces(const ViewRenderer* r, const ViewPicture* p, ViewVisibility pass) {
-    const ViewScene* scene = p->scene;
+static void draw_faces(const ViewRenderer* renderer, const ViewPicture* picture,
+                       ViewVisibility pass) {
+    const ViewScene* scene = picture->scene;
     float alpha = pass == VIEW_TRANSPARENT ? 0.28f : 1.0f;
     glEnable(GL_POLYGON_OFFSET_FILL);
     glDepthMask(pass == VIEW_SHOWN);
-    use(r, GPU_SOLID, p);
+    use(renderer, GPU_SOLID, picture);
     for (int k = 0; k < scene->pieces; ++k) {
-        int i = r->order[pass == VIEW_SHOWN ? k : scene->pieces - 1 - k]; // transparent: far first
-        if (shown_as(p, scene->piece[i].part) != pass) continue;
+        int i =
+            renderer
+                ->order[pass == VIEW_SHOWN ? k : scene->pieces - 1 - k]; // transparent: far first
+        if (shown_as(picture, scene->piece[i].part) != pass) continue;
         glPolygonOffset(1, (float)(1 + 4 * i)); // faces of two parts in one plane do not flicker
-        bool outside = pass == VIEW_SHOWN && !p->style.section && r->piece[i].closed;
+        bool outside = pass == VIEW_SHOWN && !picture->style.section && renderer->piece[i].closed;
         if (outside) glEnable(GL_CULL_FACE);
-        draw_part(r, p, i, alpha);
+        draw_part(renderer, picture, i, alpha);
         glDisable(GL_CULL_FACE);
     }
-    glUniform1i(r->uniform[GPU_SOLID][UNIFORM_SELECTED], -1);
-    mark_faces(r, p, NULL);
+    glUniform1i(renderer->uniform[GPU_SOLID][UNIFORM_SELECTED], -1);
+    mark_faces(renderer, picture, NULL);
     glDisable(GL_POLYGON_OFFSET_FILL);
     glDepthMask(GL_TRUE);
 }
 
-static void draw_edges(const ViewRenderer* r, const ViewPicture* p, ViewVisibility pass) {
-    if (!p->style.edges) return;
-    use(r, GPU_LINE, p);
-    line_width(1.1 * p->pixel);
+static void draw_edges(const ViewRenderer* renderer, const ViewPicture* picture,
+                       ViewVisibility pass) {
+    if (!picture->style.edges) return;
+    use(renderer, GPU_LINE, picture);
+    line_width(1.1 * picture->pixel);
     glDepthMask(GL_FALSE);
-    for (int i = 0; i < p->scene->pieces; ++i) {
-        if (shown_as(p, p->scene->piece[i].part) == pass)
-            draw_part_edges(r, p, i, pass == VIEW_TRANSPARENT ? 0.5f : 1.0f);
+    for (int i = 0; i < picture->scene->pieces; ++i) {
+        if (shown_as(picture, picture->scene->piece[i].part) == pass)
+            draw_part_edges(renderer, picture, i, pass == VIEW_TRANSPARENT ? 0.5f : 1.0f);
     }
     glDepthMask(GL_TRUE);
 }
 
 // A ball at the mass center, spokes to the joints of the body.
-static void draw_glyph(const ViewRenderer* r, const ViewPicture* p, int part) {
-    const ViewScene* scene = p->scene;
+static void draw_glyph(const ViewRenderer* renderer, const ViewPicture* picture, int part) {
+    const ViewScene* scene = picture->scene;
     int body = scene->part[part].body;
-    Pose world = view_world_body(p->frame, body);
+    Pose world = view_world_body(picture->frame, body);
     double size = view_scene_size(scene), ball = 0.016 * size, rod = 0.0055 * size;
-    set_color(r, scene->part[part].color, 1);
-    glUniform1i(r->uniform[GPU_SOLID][UNIFORM_SELECTED], p->selected.part == part ? -2 : -1);
-    draw_ball(r, world.r, ball);
+    set_color(renderer, scene->part[part].color, 1);
+    glUniform1i(renderer->uniform[GPU_SOLID][UNIFORM_SELECTED],
+                picture->selected.part == part ? -2 : -1);
+    draw_ball(renderer, world.r, ball);
     for (int i = 0; i < scene->joints; ++i) {
         const ViewJoint* j = &scene->joint[i];
         if (j->coupling || (j->body_a != body && j->body_b != body)) continue;
         Vec3 local = j->body_a == body ? j->a_joint.r : j->b_joint.r;
         Vec3 end = pose_point(world, local);
-        draw_rod(r, world.r, end, rod);
-        draw_ball(r, end, 1.35 * rod);
+        draw_rod(renderer, world.r, end, rod);
+        draw_ball(renderer, end, 1.35 * rod);
     }
 }
 
-static void draw_glyphs(const ViewRenderer* r, const ViewPicture* p) {
-    use(r, GPU_SOLID, p);
-    for (int i = 0; i < p->scene->parts; ++i) {
-        bool shown = p->scene->part[i].visibility == VIEW_SHOWN;
-        if (shown && view_part_is_glyph(p->scene, i)) draw_glyph(r, p, i);
+static void draw_glyphs(const ViewRenderer* renderer, const ViewPicture* picture) {
+    use(renderer, GPU_SOLID, picture);
+    for (int i = 0; i < picture->scene->parts; ++i) {
+        bool shown = picture->scene->part[i].visibility == VIEW_SHOWN;
+        if (shown && view_part_is_glyph(picture->scene, i)) draw_glyph(renderer, picture, i);
     }
-    glUniform1i(r->uniform[GPU_SOLID][UNIFORM_SELECTED], -1);
+    glUniform1i(renderer->uniform[GPU_SOLID][UNIFORM_SELECTED], -1);
 }
 
 // ---- lines --------------------------------------------------------------------------------------
 
-static void draw_lines(ViewRenderer* r, const ViewPicture* p, const GpuLineVertex* vertex,
-                       int count, unsigned mode, double width) {
+static void draw_lines(ViewRenderer* renderer, const ViewPicture* picture,
+                       const GpuLineVertex* vertex, int count, unsigned mode, double width) {
     if (count == 0) return;
     size_t bytes = (size_t)count * sizeof *vertex;
-    use(r, GPU_LINE, p);
-    place_mesh(r, GPU_LINE, pose_identity(), vec3(1, 1, 1));
-    glUniform4f(r->uniform[GPU_LINE][UNIFORM_COLOR], 0, 0, 0, 0);
-    glUniform4f(r->uniform[GPU_LINE][UNIFORM_SECTION], 0, 0, 0, 1);
-    glBindVertexArray(r->line_vao);
-    glBindBuffer(GL_ARRAY_BUFFER, r->line_buffer);
-    if (bytes > r->line_capacity) {
-        r->line_capacity = 2 * bytes;
-        glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)r->line_capacity, NULL, GL_STREAM_DRAW);
+    use(renderer, GPU_LINE, picture);
+    place_mesh(renderer, GPU_LINE, pose_identity(), vec3(1, 1, 1));
+    glUniform4f(renderer->uniform[GPU_LINE][UNIFORM_COLOR], 0, 0, 0, 0);
+    glUniform4f(renderer->uniform[GPU_LINE][UNIFORM_SECTION], 0, 0, 0, 1);
+    glBindVertexArray(renderer->line_vao);
+    glBindBuffer(GL_ARRAY_BUFFER, renderer->line_buffer);
+    if (bytes > renderer->line_capacity) {
+        renderer->line_capacity = 2 * bytes;
+        glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)renderer->line_capacity, NULL, GL_STREAM_DRAW);
     }
     glBufferSubData(GL_ARRAY_BUFFER, 0, (GLsizeiptr)bytes, vertex);
     line_width(width);
@@ -366,11 +380,11 @@ double view_grid_cell(const ViewScene* scene) {
 }
 
 // Lines under the lowest point of the scene, fading with the distance from its middle.
-static void draw_grid(ViewRenderer* r, const ViewPicture* p) {
+static void draw_grid(ViewRenderer* renderer, const ViewPicture* picture) {
     enum { HALF = 24, PIECES = 12 };
     static const float tone[3] = {0.36f, 0.42f, 0.50f};
-    const ViewScene* scene = p->scene;
-    const ViewCamera* camera = p->camera;
+    const ViewScene* scene = picture->scene;
+    const ViewCamera* camera = picture->camera;
     double cell = view_grid_cell(scene), lowest = INFINITY;
     Vec3 center = vec3_scale(0.5, vec3_add(scene->bound.low, scene->bound.high));
     Vec3 a = camera->right, b = vec3_cross(scene->up, a);
@@ -403,12 +417,12 @@ static void draw_grid(ViewRenderer* r, const ViewPicture* p) {
             }
         }
     }
-    draw_lines(r, p, vertex, count, GL_LINES, p->pixel);
+    draw_lines(renderer, picture, vertex, count, GL_LINES, picture->pixel);
 }
 
-static void draw_traces(ViewRenderer* r, const ViewPicture* p) {
-    for (int i = 0; i < p->traces; ++i) {
-        const ViewTrace* trace = &p->trace[i];
+static void draw_traces(ViewRenderer* renderer, const ViewPicture* picture) {
+    for (int i = 0; i < picture->traces; ++i) {
+        const ViewTrace* trace = &picture->trace[i];
         if (trace->count < 2) continue;
         GpuLineVertex* vertex = lash_alloc((size_t)trace->count * sizeof *vertex);
         for (int k = 0; k < trace->count; ++k) {
@@ -416,51 +430,51 @@ static void draw_traces(ViewRenderer* r, const ViewPicture* p) {
             memcpy(vertex[k].color, trace->color, 3 * sizeof(float));
             vertex[k].color[3] = 0.9f;
         }
-        draw_lines(r, p, vertex, trace->count, GL_LINE_STRIP, 1.8 * p->pixel);
+        draw_lines(renderer, picture, vertex, trace->count, GL_LINE_STRIP, 1.8 * picture->pixel);
         lash_free(vertex);
     }
 }
 
 // ---- marks on top -------------------------------------------------------------------------------
 
-static void draw_touches(const ViewRenderer* r, const ViewPicture* p) {
-    for (int i = 0; i < p->touches; ++i) {
-        const ViewTouch* touch = &p->touch[i];
-        double pixel = view_camera_scale(p->camera, touch->point) * p->pixel;
-        set_color(r, touch->closed ? contact_color : near_color, 1);
-        draw_ball(r, touch->point, (touch->closed ? 4.0 : 3.0) * pixel);
+static void draw_touches(const ViewRenderer* renderer, const ViewPicture* picture) {
+    for (int i = 0; i < picture->touches; ++i) {
+        const ViewTouch* touch = &picture->touch[i];
+        double pixel = view_camera_scale(picture->camera, touch->point) * picture->pixel;
+        set_color(renderer, touch->closed ? contact_color : near_color, 1);
+        draw_ball(renderer, touch->point, (touch->closed ? 4.0 : 3.0) * pixel);
         Vec3 tip = vec3_add_scaled(touch->point, 16 * pixel, touch->normal);
-        if (!touch->closed) draw_rod(r, touch->point, tip, 0.9 * pixel);
+        if (!touch->closed) draw_rod(renderer, touch->point, tip, 0.9 * pixel);
     }
 }
 
-static void draw_forces(const ViewRenderer* r, const ViewPicture* p) {
-    double most = 0.45 * view_scene_size(p->scene);
-    for (int i = 0; i < p->arrows; ++i) {
-        const ViewArrow* arrow = &p->arrow[i];
-        double pixel = view_camera_scale(p->camera, arrow->point) * p->pixel;
-        double length = vec3_norm(arrow->force) * p->force_length;
+static void draw_forces(const ViewRenderer* renderer, const ViewPicture* picture) {
+    double most = 0.45 * view_scene_size(picture->scene);
+    for (int i = 0; i < picture->arrows; ++i) {
+        const ViewArrow* arrow = &picture->arrow[i];
+        double pixel = view_camera_scale(picture->camera, arrow->point) * picture->pixel;
+        double length = vec3_norm(arrow->force) * picture->force_length;
         if (!(length > 6 * pixel)) continue; // too short to be seen
         Vec3 along = vec3_scale(fmin(length, most) / vec3_norm(arrow->force), arrow->force);
-        set_color(r, arrow->contact ? force_color : reaction_color, 1);
+        set_color(renderer, arrow->contact ? force_color : reaction_color, 1);
         // A contact pushes the part: the arrow starts at the place and points where the force acts.
-        draw_arrow(r, arrow->point, vec3_add(arrow->point, along), 1.9 * pixel);
+        draw_arrow(renderer, arrow->point, vec3_add(arrow->point, along), 1.9 * pixel);
     }
 }
 
-static void draw_joint_frames(const ViewRenderer* r, const ViewPicture* p) {
+static void draw_joint_frames(const ViewRenderer* renderer, const ViewPicture* picture) {
     static const float axis_color[3][3] = {
         {0.80f, 0.22f, 0.20f}, {0.24f, 0.58f, 0.24f}, {0.20f, 0.38f, 0.80f}};
-    for (int i = 0; i < p->scene->joints; ++i) {
-        const ViewJoint* j = &p->scene->joint[i];
+    for (int i = 0; i < picture->scene->joints; ++i) {
+        const ViewJoint* j = &picture->scene->joint[i];
         if (j->coupling || j->drafted) continue;
-        Pose world = pose_mul(view_world_body(p->frame, j->body_a), j->a_joint);
-        double pixel = view_camera_scale(p->camera, world.r) * p->pixel;
+        Pose world = pose_mul(view_world_body(picture->frame, j->body_a), j->a_joint);
+        double pixel = view_camera_scale(picture->camera, world.r) * picture->pixel;
         for (int k = 0; k < 3; ++k) {
             Vec3 axis = quat_rotate(world.rot, vec3(k == 0, k == 1, k == 2));
-            set_color(r, axis_color[k], 1);
-            draw_arrow(r, world.r, vec3_add_scaled(world.r, (k == 2 ? 38 : 26) * pixel, axis),
-                       1.3 * pixel);
+            set_color(renderer, axis_color[k], 1);
+            draw_arrow(renderer, world.r,
+                       vec3_add_scaled(world.r, (k == 2 ? 38 : 26) * pixel, axis), 1.3 * pixel);
         }
     }
 }
@@ -479,57 +493,59 @@ static Vec3 symbol_point(const Symbol* s, double x, double y, double z) {
     return vec3_add_scaled(vec3_add_scaled(p, y * s->size, s->y), z * s->size, s->z);
 }
 
-static void draw_ring(const ViewRenderer* r, const Symbol* s) {
+static void draw_ring(const ViewRenderer* renderer, const Symbol* s) {
     enum { PIECES = 24 };
     Vec3 last = symbol_point(s, 1, 0, 0);
     for (int i = 1; i <= PIECES; ++i) {
         double a = 2 * LASH_PI * i / PIECES;
         Vec3 next = symbol_point(s, cos(a), sin(a), 0);
-        draw_rod(r, last, next, s->rod);
+        draw_rod(renderer, last, next, s->rod);
         last = next;
     }
 }
 
-static void draw_square(const ViewRenderer* r, const Symbol* s, double half, double z) {
+static void draw_square(const ViewRenderer* renderer, const Symbol* s, double half, double z) {
     static const double corner[5][2] = {{1, 1}, {-1, 1}, {-1, -1}, {1, -1}, {1, 1}};
     for (int i = 0; i < 4; ++i)
-        draw_rod(r, symbol_point(s, half * corner[i][0], half * corner[i][1], z),
+        draw_rod(renderer, symbol_point(s, half * corner[i][0], half * corner[i][1], z),
                  symbol_point(s, half * corner[i + 1][0], half * corner[i + 1][1], z), s->rod);
 }
 
 // A ring turns, arrows slide, a square guides, a ball turns every way, a crossed square holds.
-static void draw_symbol(const ViewRenderer* r, const Symbol* s, LashJointType type) {
+static void draw_symbol(const ViewRenderer* renderer, const Symbol* s, LashJointType type) {
     switch (type) {
         case LASH_REVOLUTE:
         case LASH_CYLINDRICAL:
-            draw_ring(r, s);
+            draw_ring(renderer, s);
             break;
         case LASH_SPHERICAL:
-            draw_ball(r, s->at, 0.7 * s->size);
+            draw_ball(renderer, s->at, 0.7 * s->size);
             return;
         case LASH_FIXED:
-            draw_rod(r, symbol_point(s, -0.8, -0.8, 0), symbol_point(s, 0.8, 0.8, 0), s->rod);
-            draw_rod(r, symbol_point(s, -0.8, 0.8, 0), symbol_point(s, 0.8, -0.8, 0), s->rod);
-            draw_square(r, s, 0.8, 0);
+            draw_rod(renderer, symbol_point(s, -0.8, -0.8, 0), symbol_point(s, 0.8, 0.8, 0),
+                     s->rod);
+            draw_rod(renderer, symbol_point(s, -0.8, 0.8, 0), symbol_point(s, 0.8, -0.8, 0),
+                     s->rod);
+            draw_square(renderer, s, 0.8, 0);
             return;
         default:
-            draw_square(r, s, 0.8, 0);
+            draw_square(renderer, s, 0.8, 0);
             break;
     }
     double length = type == LASH_PLANAR ? 1.2 : 2.2;
     if (type == LASH_CYLINDRICAL || type == LASH_PRISMATIC) {
-        draw_arrow(r, s->at, symbol_point(s, 0, 0, length), 1.2 * s->rod);
-        draw_arrow(r, s->at, symbol_point(s, 0, 0, -length), 1.2 * s->rod);
+        draw_arrow(renderer, s->at, symbol_point(s, 0, 0, length), 1.2 * s->rod);
+        draw_arrow(renderer, s->at, symbol_point(s, 0, 0, -length), 1.2 * s->rod);
     } else {
-        draw_rod(r, symbol_point(s, 0, 0, -length), symbol_point(s, 0, 0, length), s->rod);
+        draw_rod(renderer, symbol_point(s, 0, 0, -length), symbol_point(s, 0, 0, length), s->rod);
     }
 }
 
-static Symbol symbol_of(const ViewPicture* p, int joint) {
-    const ViewJoint* j = &p->scene->joint[joint];
-    Pose world = pose_mul(view_world_body(p->frame, j->body_a), j->a_joint);
-    double pixel = view_camera_scale(p->camera, world.r) * p->pixel;
-    bool selected = p->selected_joint == joint;
+static Symbol symbol_of(const ViewPicture* picture, int joint) {
+    const ViewJoint* j = &picture->scene->joint[joint];
+    Pose world = pose_mul(view_world_body(picture->frame, j->body_a), j->a_joint);
+    double pixel = view_camera_scale(picture->camera, world.r) * picture->pixel;
+    bool selected = picture->selected_joint == joint;
     return (Symbol){.at = world.r,
                     .x = quat_rotate(world.rot, vec3(1, 0, 0)),
                     .y = quat_rotate(world.rot, vec3(0, 1, 0)),
@@ -539,25 +555,25 @@ static Symbol symbol_of(const ViewPicture* p, int joint) {
 }
 
 // Guesses in another colour than what is likely or sure.
-static void draw_joint_symbols(const ViewRenderer* r, const ViewPicture* p) {
+static void draw_joint_symbols(const ViewRenderer* renderer, const ViewPicture* picture) {
     static const float known_color[3] = {0.05f, 0.45f, 0.42f},
                        guess_color[3] = {0.90f, 0.45f, 0.05f};
-    for (int i = 0; i < p->scene->joints; ++i) {
-        const ViewJoint* j = &p->scene->joint[i];
+    for (int i = 0; i < picture->scene->joints; ++i) {
+        const ViewJoint* j = &picture->scene->joint[i];
         if (j->coupling || !j->drafted) continue;
-        Symbol symbol = symbol_of(p, i);
-        set_color(r, j->guess ? guess_color : known_color, 1);
-        draw_symbol(r, &symbol, (LashJointType)j->type);
+        Symbol symbol = symbol_of(picture, i);
+        set_color(renderer, j->guess ? guess_color : known_color, 1);
+        draw_symbol(renderer, &symbol, (LashJointType)j->type);
     }
 }
 
-int view_picture_joint(const ViewPicture* p, double x, double y) {
+int view_picture_joint(const ViewPicture* picture, double x, double y) {
     int best = -1;
-    double least = 1.2 * SYMBOL * p->pixel;
-    for (int i = 0; i < p->scene->joints && p->style.joint_frames; ++i) {
+    double least = 1.2 * SYMBOL * picture->pixel;
+    for (int i = 0; i < picture->scene->joints && picture->style.joint_frames; ++i) {
         double u, w;
-        if (!p->scene->joint[i].drafted || p->scene->joint[i].coupling) continue;
-        if (!view_camera_project(p->camera, symbol_of(p, i).at, &u, &w)) continue;
+        if (!picture->scene->joint[i].drafted || picture->scene->joint[i].coupling) continue;
+        if (!view_camera_project(picture->camera, symbol_of(picture, i).at, &u, &w)) continue;
         double off = hypot(u - x, w - y);
         if (off >= least) continue;
         least = off;
@@ -568,19 +584,20 @@ int view_picture_joint(const ViewPicture* p, double x, double y) {
 
 // ---- the whole ----------------------------------------------------------------------------------
 
-static void begin(ViewRenderer* r, const ViewPicture* p) {
-    view_camera_matrices(p->camera, r->view.m, r->projection.m);
-    r->section[0] = r->section[1] = r->section[2] = 0;
-    r->section[3] = 1;
-    if (p->style
+static void begin(ViewRenderer* renderer, const ViewPicture* picture) {
+    view_camera_matrices(picture->camera, renderer->view.m, renderer->projection.m);
+    renderer->section[0] = renderer->section[1] = renderer->section[2] = 0;
+    renderer->section[3] = 1;
+    if (picture->style
             .section) { // keep what lies below: offset - n.(x - middle) >= 0, to eye coordinates
-        Vec3 n = vec3_neg(p->style.section_normal);
-        Vec3 middle = vec3_scale(0.5, vec3_add(p->scene->bound.low, p->scene->bound.high));
-        double d = p->style.section_offset - vec3_dot(n, middle);
-        Vec3 axis[3], eye = view_camera_eye(p->camera);
-        view_camera_axes(p->camera, &axis[0], &axis[1], &axis[2]);
-        for (int k = 0; k < 3; ++k) r->section[k] = (float)vec3_dot(n, axis[k]);
-        r->section[3] = (float)(d + vec3_dot(n, eye));
+        Vec3 n = vec3_neg(picture->style.section_normal);
+        Vec3 middle =
+            vec3_scale(0.5, vec3_add(picture->scene->bound.low, picture->scene->bound.high));
+        double d = picture->style.section_offset - vec3_dot(n, middle);
+        Vec3 axis[3], eye = view_camera_eye(picture->camera);
+        view_camera_axes(picture->camera, &axis[0], &axis[1], &axis[2]);
+        for (int k = 0; k < 3; ++k) renderer->section[k] = (float)vec3_dot(n, axis[k]);
+        renderer->section[3] = (float)(d + vec3_dot(n, eye));
     }
     glEnable(GL_DEPTH_TEST);
     glDepthFunc(GL_LEQUAL);
@@ -588,120 +605,122 @@ static void begin(ViewRenderer* r, const ViewPicture* p) {
     glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
     glEnable(GL_MULTISAMPLE);
     glDisable(GL_CULL_FACE);
-    if (p->style.section) glEnable(GL_CLIP_DISTANCE0);
+    if (picture->style.section) glEnable(GL_CLIP_DISTANCE0);
 }
 
-void view_renderer_draw(ViewRenderer* r, const ViewPicture* p) {
-    glViewport(p->x, p->y, (int)p->camera->width, (int)p->camera->height);
-    begin(r, p);
+void view_renderer_draw(ViewRenderer* renderer, const ViewPicture* picture) {
+    glViewport(picture->x, picture->y, (int)picture->camera->width, (int)picture->camera->height);
+    begin(renderer, picture);
     glClear(GL_DEPTH_BUFFER_BIT);
-    sort_pieces(r, p);
-    draw_faces(r, p, VIEW_SHOWN);
-    draw_glyphs(r, p);
+    sort_pieces(renderer, picture);
+    draw_faces(renderer, picture, VIEW_SHOWN);
+    draw_glyphs(renderer, picture);
     glDepthMask(GL_FALSE); // the background where nothing is, then what is blended
-    glUseProgram(r->program[GPU_BACKGROUND]);
-    glBindVertexArray(r->empty_vao);
+    glUseProgram(renderer->program[GPU_BACKGROUND]);
+    glBindVertexArray(renderer->empty_vao);
     glDrawArrays(GL_TRIANGLES, 0, 3);
-    if (p->style.grid) draw_grid(r, p);
+    if (picture->style.grid) draw_grid(renderer, picture);
     glDepthMask(GL_TRUE);
-    draw_edges(r, p, VIEW_SHOWN);
-    if (p->style.traces) draw_traces(r, p);
-    draw_faces(r, p, VIEW_TRANSPARENT);
-    draw_edges(r, p, VIEW_TRANSPARENT);
+    draw_edges(renderer, picture, VIEW_SHOWN);
+    if (picture->style.traces) draw_traces(renderer, picture);
+    draw_faces(renderer, picture, VIEW_TRANSPARENT);
+    draw_edges(renderer, picture, VIEW_TRANSPARENT);
     glDisable(GL_CLIP_DISTANCE0);
     glDepthRange(0, 0.02); // in front of everything, in their own order
-    use(r, GPU_SOLID, p);
-    glUniform4f(r->uniform[GPU_SOLID][UNIFORM_SECTION], 0, 0, 0, 1);
-    if (p->style.contacts) draw_touches(r, p);
-    if (p->style.forces) draw_forces(r, p);
-    if (p->style.joint_frames) draw_joint_frames(r, p);
-    if (p->style.joint_frames) draw_joint_symbols(r, p);
+    use(renderer, GPU_SOLID, picture);
+    glUniform4f(renderer->uniform[GPU_SOLID][UNIFORM_SECTION], 0, 0, 0, 1);
+    if (picture->style.contacts) draw_touches(renderer, picture);
+    if (picture->style.forces) draw_forces(renderer, picture);
+    if (picture->style.joint_frames) draw_joint_frames(renderer, picture);
+    if (picture->style.joint_frames) draw_joint_symbols(renderer, picture);
     glDepthRange(0, 1);
     glBindVertexArray(0);
     glUseProgram(0);
 }
 
-static void free_smooth(ViewRenderer* r) {
-    unsigned targets[] = {r->smooth_color, r->smooth_depth};
-    glDeleteFramebuffers(1, &r->smooth_frame);
+static void free_smooth(ViewRenderer* renderer) {
+    unsigned targets[] = {renderer->smooth_color, renderer->smooth_depth};
+    glDeleteFramebuffers(1, &renderer->smooth_frame);
     glDeleteRenderbuffers(2, targets);
-    r->smooth_frame = r->smooth_color = r->smooth_depth = 0;
+    renderer->smooth_frame = renderer->smooth_color = renderer->smooth_depth = 0;
 }
 
-static void create_smooth(ViewRenderer* r, int width, int height, int samples) {
-    if (r->smooth_frame != 0 && r->smooth_width == width && r->smooth_height == height &&
-        r->smooth_samples == samples)
+static void create_smooth(ViewRenderer* renderer, int width, int height, int samples) {
+    if (renderer->smooth_frame != 0 && renderer->smooth_width == width &&
+        renderer->smooth_height == height && renderer->smooth_samples == samples)
         return;
-    free_smooth(r);
-    glGenFramebuffers(1, &r->smooth_frame);
-    glGenRenderbuffers(1, &r->smooth_color);
-    glGenRenderbuffers(1, &r->smooth_depth);
-    glBindFramebuffer(GL_FRAMEBUFFER, r->smooth_frame);
-    glBindRenderbuffer(GL_RENDERBUFFER, r->smooth_color);
+    free_smooth(renderer);
+    glGenFramebuffers(1, &renderer->smooth_frame);
+    glGenRenderbuffers(1, &renderer->smooth_color);
+    glGenRenderbuffers(1, &renderer->smooth_depth);
+    glBindFramebuffer(GL_FRAMEBUFFER, renderer->smooth_frame);
+    glBindRenderbuffer(GL_RENDERBUFFER, renderer->smooth_color);
     glRenderbufferStorageMultisample(GL_RENDERBUFFER, samples, GL_RGBA8, width, height);
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER,
-                              r->smooth_color);
-    glBindRenderbuffer(GL_RENDERBUFFER, r->smooth_depth);
+                              renderer->smooth_color);
+    glBindRenderbuffer(GL_RENDERBUFFER, renderer->smooth_depth);
     glRenderbufferStorageMultisample(GL_RENDERBUFFER, samples, GL_DEPTH_COMPONENT24, width, height);
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER,
-                              r->smooth_depth);
-    r->smooth_width = width;
-    r->smooth_height = height;
-    r->smooth_samples = samples;
+                              renderer->smooth_depth);
+    renderer->smooth_width = width;
+    renderer->smooth_height = height;
+    renderer->smooth_samples = samples;
 }
 
-void view_renderer_draw_smooth(ViewRenderer* r, const ViewPicture* p, int samples) {
-    int most = 0, target = 0, width = (int)p->camera->width, height = (int)p->camera->height;
+void view_renderer_draw_smooth(ViewRenderer* renderer, const ViewPicture* picture, int samples) {
+    int most = 0, target = 0, width = (int)picture->camera->width,
+        height = (int)picture->camera->height;
     glGetIntegerv(GL_MAX_SAMPLES, &most);
     if (samples > most) samples = most;
     if (samples < 2) {
-        view_renderer_draw(r, p);
+        view_renderer_draw(renderer, picture);
         return;
     }
     glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &target);
-    create_smooth(r, width, height, samples);
-    glBindFramebuffer(GL_FRAMEBUFFER, r->smooth_frame);
-    ViewPicture alone = *p;
+    create_smooth(renderer, width, height, samples);
+    glBindFramebuffer(GL_FRAMEBUFFER, renderer->smooth_frame);
+    ViewPicture alone = *picture;
     alone.x = alone.y = 0;
-    view_renderer_draw(r, &alone);
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, r->smooth_frame);
+    view_renderer_draw(renderer, &alone);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, renderer->smooth_frame);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, (unsigned)target);
-    glBlitFramebuffer(0, 0, width, height, p->x, p->y, p->x + width, p->y + height,
-                      GL_COLOR_BUFFER_BIT, GL_NEAREST);
+    glBlitFramebuffer(0, 0, width, height, picture->x, picture->y, picture->x + width,
+                      picture->y + height, GL_COLOR_BUFFER_BIT, GL_NEAREST);
     glBindFramebuffer(GL_FRAMEBUFFER, (unsigned)target);
 }
 
 // ---- picking ------------------------------------------------------------------------------------
 
 // The scene is drawn into one pixel: the projection is stretched so that the pixel fills it.
-ViewPick view_renderer_pick(ViewRenderer* r, const ViewPicture* p, int x, int y) {
+ViewPick view_renderer_pick(ViewRenderer* renderer, const ViewPicture* picture, int x, int y) {
     ViewPick pick = {-1, -1};
-    int before = 0, width = (int)p->camera->width, height = (int)p->camera->height;
+    int before = 0, width = (int)picture->camera->width, height = (int)picture->camera->height;
     if (x < 0 || y < 0 || x >= width || y >= height) return pick;
-    begin(r, p);
+    begin(renderer, picture);
     double cx = (2.0 * x + 1) / width - 1, cy = 1 - (2.0 * y + 1) / height;
     ViewMatrix stretch = view_matrix_identity();
     stretch.m[0] = (float)width;
     stretch.m[5] = (float)height;
     stretch.m[12] = (float)(-cx * width);
     stretch.m[13] = (float)(-cy * height);
-    r->projection = view_matrix_mul(&stretch, &r->projection);
+    renderer->projection = view_matrix_mul(&stretch, &renderer->projection);
     glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &before);
-    glBindFramebuffer(GL_FRAMEBUFFER, r->pick_frame);
+    glBindFramebuffer(GL_FRAMEBUFFER, renderer->pick_frame);
     glViewport(0, 0, 1, 1);
     glDisable(GL_BLEND);
     const unsigned none[4] = {0};
     const float far = 1;
     glClearBufferuiv(GL_COLOR, 0, none);
     glClearBufferfv(GL_DEPTH, 0, &far);
-    use(r, GPU_ID, p);
-    for (int i = 0; i < p->scene->pieces; ++i) {
-        const ViewPiece* piece = &p->scene->piece[i];
-        if (p->scene->part[piece->part].visibility == VIEW_HIDDEN) continue;
-        glUniform1i(r->uniform[GPU_ID][UNIFORM_PART], piece->part);
-        glUniform1i(r->uniform[GPU_ID][UNIFORM_FIRST_FACE], piece->first_face);
-        place_mesh(r, GPU_ID, view_world_piece(p->scene, p->frame, i), vec3(1, 1, 1));
-        draw_mesh(&r->piece[i]);
+    use(renderer, GPU_ID, picture);
+    for (int i = 0; i < picture->scene->pieces; ++i) {
+        const ViewPiece* piece = &picture->scene->piece[i];
+        if (picture->scene->part[piece->part].visibility == VIEW_HIDDEN) continue;
+        glUniform1i(renderer->uniform[GPU_ID][UNIFORM_PART], piece->part);
+        glUniform1i(renderer->uniform[GPU_ID][UNIFORM_FIRST_FACE], piece->first_face);
+        place_mesh(renderer, GPU_ID, view_world_piece(picture->scene, picture->frame, i),
+                   vec3(1, 1, 1));
+        draw_mesh(&renderer->piece[i]);
     }
     unsigned id[2] = {0, 0};
     glReadPixels(0, 0, 1, 1, GL_RG_INTEGER, GL_UNSIGNED_INT, id);

@@ -20,18 +20,18 @@ static const float palette[][3] = {
 enum { PALETTE = sizeof palette / sizeof *palette };
 static const float ground_color[3] = {0.66f, 0.69f, 0.72f};
 
-static LashShape* primitive(const LashModelShape* s) {
-    switch (s->type) {
+static LashShape* primitive(const LashModelShape* shape) {
+    switch (shape->type) {
         case LASH_MODEL_BOX:
-            return lash_shape_box(s->size);
+            return lash_shape_box(shape->size);
         case LASH_MODEL_CYLINDER:
-            return lash_shape_cylinder(s->radius, s->length);
+            return lash_shape_cylinder(shape->radius, shape->length);
         case LASH_MODEL_SPHERE:
-            return lash_shape_sphere(s->radius);
+            return lash_shape_sphere(shape->radius);
         case LASH_MODEL_CAPSULE:
-            return lash_shape_capsule(s->radius, s->length);
+            return lash_shape_capsule(shape->radius, shape->length);
         default:
-            return lash_shape_ring(s->inner_radius, s->outer_radius, s->length);
+            return lash_shape_ring(shape->inner_radius, shape->outer_radius, shape->length);
     }
 }
 
@@ -253,15 +253,15 @@ int view_frame_touches(const ViewScene* scene, const ViewFrame* frame, ViewTouch
                        int capacity) {
     int count = 0;
     for (int i = 0; i < frame->points && count < capacity; ++i) {
-        const LashRecordPoint* p = &frame->point[i];
-        Vec3 at = from_array(p->point), normal = from_array(p->normal);
-        if (p->contact < 0 || p->contact >= scene->contacts) continue;
+        const LashRecordPoint* record_point = &frame->point[i];
+        Vec3 at = from_array(record_point->point), normal = from_array(record_point->normal);
+        if (record_point->contact < 0 || record_point->contact >= scene->contacts) continue;
         if (!isfinite(at.x + at.y + at.z + normal.x)) continue;
-        ViewTouch t = {.point = drawn_point(scene, frame, p->contact, at),
+        ViewTouch t = {.point = drawn_point(scene, frame, record_point->contact, at),
                        .normal = normal,
-                       .force = from_array(p->force),
-                       .gap = p->gap,
-                       .contact = p->contact};
+                       .force = from_array(record_point->force),
+                       .gap = record_point->gap,
+                       .contact = record_point->contact};
         t.closed = vec3_norm(t.force) > 0;
         touch[count++] = t;
     }
@@ -289,10 +289,11 @@ static int contact_forces(const ViewScene* scene, const ViewFrame* frame, ViewAr
             if (frame->point[i].contact == c) sum += vec3_norm(from_array(frame->point[i].force));
         }
         for (int i = 0; i < frame->points && sum > 0 && count < capacity; ++i) {
-            const LashRecordPoint* p = &frame->point[i];
-            double share = p->contact == c ? vec3_norm(from_array(p->force)) / sum : 0;
+            const LashRecordPoint* record_point = &frame->point[i];
+            double share =
+                record_point->contact == c ? vec3_norm(from_array(record_point->force)) / sum : 0;
             if (!(share > 0)) continue;
-            Vec3 at = drawn_point(scene, frame, c, from_array(p->point));
+            Vec3 at = drawn_point(scene, frame, c, from_array(record_point->point));
             arrow[count++] = (ViewArrow){at, vec3_scale(share, force), true, c};
         }
         if (sum == 0 && past_place(scene, frame, c, &place))
@@ -347,16 +348,16 @@ static int pick_faces(const ViewScene* scene, int part, const LashModelFace* fac
     const LashShape* shape = part < 0 ? NULL : scene->model->part[part].cad;
     int found = 0;
     for (int i = 0; i < count && shape != NULL && found < capacity; ++i) {
-        const LashModelFace* f = &faces[i];
+        const LashModelFace* face = &faces[i];
         LashFaceQuery query = lash_face_query();
-        query.type = f->type - 1;
-        query.radius = isnan(f->radius) ? 0 : f->radius;
-        if (f->side != 0) query.side = f->side == 1 ? 1 : -1;
-        query.has_near = !isnan(f->near.x);
-        query.near = f->near;
+        query.type = face->type - 1;
+        query.radius = isnan(face->radius) ? 0 : face->radius;
+        if (face->side != 0) query.side = face->side == 1 ? 1 : -1;
+        query.has_near = !isnan(face->near.x);
+        query.near = face->near;
         int row;
         LashError ignored = {0};
-        if (f->name == NULL && f->index < 0 &&
+        if (face->name == NULL && face->index < 0 &&
             lash_select_query(shape, LASH_ANY_PART, &query, &row, &ignored))
             pick[found++] = (ViewPick){part, row};
     }
@@ -367,13 +368,13 @@ static int pick_faces(const ViewScene* scene, int part, const LashModelFace* fac
 static int pick_guide(const ViewScene* scene, const LashModelJoint* joint, int part,
                       Pose world_joint, ViewPick* pick, int capacity) {
     if (part < 0 || scene->model->part[part].cad == NULL) return 0;
-    const LashModelPart* p = &scene->model->part[part];
-    Pose local = pose_mul(pose_inverse(p->world_part), world_joint);
+    const LashModelPart* model_part = &scene->model->part[part];
+    Pose local = pose_mul(pose_inverse(model_part->world_part), world_joint);
     const double half[2] = {0.5 * joint->width, 0.5 * joint->height};
     double slack = 1e-6 + 2 * fmax(joint->clearance, 0);
     int found = 0;
-    for (int i = 0; i < p->cad->faces && found < capacity; ++i) {
-        const LashFace* face = &p->cad->face[i];
+    for (int i = 0; i < model_part->cad->faces && found < capacity; ++i) {
+        const LashFace* face = &model_part->cad->face[i];
         if (face->type != LASH_PLANE) continue;
         for (int k = 0; k < 2; ++k) {
             Vec3 e = quat_rotate(local.rot, vec3(k == 0, k == 1, 0));
@@ -414,15 +415,19 @@ static int pick_facing(const ViewScene* scene, const LashModelJoint* joint, View
 }
 
 int view_joint_faces(const ViewScene* scene, int joint, ViewPick* pick, int capacity) {
-    const LashModelJoint* j = &scene->model->joint[joint];
-    bool outer_b = j->bore_in == 1;
-    int outer = outer_b ? j->part_b : j->part_a, inner = outer_b ? j->part_a : j->part_b;
-    int n = pick_faces(scene, outer, j->bore, j->bore_faces, pick, capacity / 2);
-    n += pick_faces(scene, inner, j->pin, j->pin_faces, pick + n, capacity - n);
-    if (n == 0) n = pick_facing(scene, j, pick, capacity);
-    if (n > 0 || !(j->width > 0) || !(j->height > 0)) return n;
-    n = pick_guide(scene, j, j->part_a, j->world_a, pick, capacity / 2);
-    return n + pick_guide(scene, j, j->part_b, j->world_b, pick + n, capacity - n);
+    const LashModelJoint* model_joint = &scene->model->joint[joint];
+    bool outer_b = model_joint->bore_in == 1;
+    int outer = outer_b ? model_joint->part_b : model_joint->part_a,
+        inner = outer_b ? model_joint->part_a : model_joint->part_b;
+    int n =
+        pick_faces(scene, outer, model_joint->bore, model_joint->bore_faces, pick, capacity / 2);
+    n += pick_faces(scene, inner, model_joint->pin, model_joint->pin_faces, pick + n, capacity - n);
+    if (n == 0) n = pick_facing(scene, model_joint, pick, capacity);
+    if (n > 0 || !(model_joint->width > 0) || !(model_joint->height > 0)) return n;
+    n = pick_guide(scene, model_joint, model_joint->part_a, model_joint->world_a, pick,
+                   capacity / 2);
+    return n + pick_guide(scene, model_joint, model_joint->part_b, model_joint->world_b, pick + n,
+                          capacity - n);
 }
 
 bool view_scene_is_drafted(const ViewScene* scene) {

@@ -99,34 +99,35 @@ static char* find_model(const char* result, const char* model) {
     return lash_strdup(model);
 }
 
-static bool open_result(ViewSource* s, const char* file, LashError* error) {
+static bool open_result(ViewSource* source, const char* file, LashError* error) {
     enum { SETS = 256 };
     char* set[SETS];
-    s->record = lash_record_open(file, error);
-    if (s->record == NULL) return false;
-    if (s->record->frames == 0)
+    source->record = lash_record_open(file, error);
+    if (source->record == NULL) return false;
+    if (source->record->frames == 0)
         return lash_error_set(error, LASH_ERROR_IO, "", "the result holds no frame to show");
-    const LashRecord* record = s->record;
-    s->layout = record->layout;
-    s->time = lash_alloc((size_t)record->frames * sizeof(double));
-    if (!lash_record_read(record, LASH_SERIES_TIME, 0, record->frames, s->time, error))
+    const LashRecord* record = source->record;
+    source->layout = record->layout;
+    source->time = lash_alloc((size_t)record->frames * sizeof(double));
+    if (!lash_record_read(record, LASH_SERIES_TIME, 0, record->frames, source->time, error))
         return false;
     int sets = recorded_sets(record->options, set, SETS);
     LashError inner = {0};
     char* model = find_model(file, record->model_file);
-    s->session.model = lash_model_parse(model, record->model_text, strlen(record->model_text),
-                                        (const char* const*)set, sets, &inner);
-    if (s->session.model != NULL) s->session.mech = lash_model_build(s->session.model, &inner);
+    source->session.model = lash_model_parse(model, record->model_text, strlen(record->model_text),
+                                             (const char* const*)set, sets, &inner);
+    if (source->session.model != NULL)
+        source->session.mech = lash_model_build(source->session.model, &inner);
     for (int i = 0; i < sets; ++i) lash_free(set[i]);
     lash_free(model);
-    if (s->session.mech == NULL) {
+    if (source->session.mech == NULL) {
         return lash_error_set(error, inner.status, inner.where,
                               "the model inside the result does not load: %.400s; its files are "
                               "looked for beside %.200s, from this folder and from the result's",
                               inner.message, record->model_file);
     }
-    s->session.system = lash_mechanism_system(s->session.mech);
-    if (!same_names(record, s->session.mech))
+    source->session.system = lash_mechanism_system(source->session.mech);
+    if (!same_names(record, source->session.mech))
         return lash_error_set(error, LASH_ERROR_IO, "",
                               "the frames do not belong to the model inside the result");
     return true;
@@ -134,159 +135,162 @@ static bool open_result(ViewSource* s, const char* file, LashError* error) {
 
 // ---- live runs ----------------------------------------------------------------------------------
 
-static void create_slots(ViewSource* s) {
-    int64_t points = s->layout.contacts > 0 ? SLOT_POINTS : 0;
-    int64_t row = (int64_t)s->layout.total * (int64_t)sizeof(double);
+static void create_slots(ViewSource* source) {
+    int64_t points = source->layout.contacts > 0 ? SLOT_POINTS : 0;
+    int64_t row = (int64_t)source->layout.total * (int64_t)sizeof(double);
     int64_t bytes = row + points * (int64_t)sizeof(LashRecordPoint);
-    int64_t planned = app_session_steps(&s->session) / app_session_frame_interval(&s->session) + 3;
+    int64_t planned =
+        app_session_steps(&source->session) / app_session_frame_interval(&source->session) + 3;
     int64_t most = MEMORY / bytes;
     if (most < MIN_SLOTS) most = MIN_SLOTS;
-    s->slots = (int)(planned < most ? planned : most);
-    size_t n = (size_t)s->slots;
-    s->slot_memory = lash_alloc(n * (size_t)row);
-    s->slot_point = lash_alloc(n * (size_t)points * sizeof *s->slot_point);
-    s->slot_points = lash_alloc(n * sizeof(int));
-    s->slot_time = lash_alloc(n * sizeof(double));
-    s->slot = lash_alloc(n * sizeof(int));
-    s->free_slot = lash_alloc(n * sizeof(int));
+    source->slots = (int)(planned < most ? planned : most);
+    size_t n = (size_t)source->slots;
+    source->slot_memory = lash_alloc(n * (size_t)row);
+    source->slot_point = lash_alloc(n * (size_t)points * sizeof *source->slot_point);
+    source->slot_points = lash_alloc(n * sizeof(int));
+    source->slot_time = lash_alloc(n * sizeof(double));
+    source->slot = lash_alloc(n * sizeof(int));
+    source->free_slot = lash_alloc(n * sizeof(int));
 }
 
-static void empty_slots(ViewSource* s) {
-    s->frames = s->events = 0;
-    s->free_slots = s->slots;
-    for (int i = 0; i < s->slots; ++i) s->free_slot[i] = s->slots - 1 - i;
-    s->every = app_session_frame_interval(&s->session);
-    s->error = (LashError){0};
-    s->real_time = s->simulated = 0;
+static void empty_slots(ViewSource* source) {
+    source->frames = source->events = 0;
+    source->free_slots = source->slots;
+    for (int i = 0; i < source->slots; ++i) source->free_slot[i] = source->slots - 1 - i;
+    source->every = app_session_frame_interval(&source->session);
+    source->error = (LashError){0};
+    source->real_time = source->simulated = 0;
 }
 
 // Keeps every second frame.
-static void thin_out(ViewSource* s) {
+static void thin_out(ViewSource* source) {
     int64_t kept = 0;
-    for (int64_t i = 0; i < s->frames; ++i) {
+    for (int64_t i = 0; i < source->frames; ++i) {
         if (i % 2 == 0) {
-            s->slot[kept] = s->slot[i];
-            s->slot_time[kept++] = s->slot_time[i];
+            source->slot[kept] = source->slot[i];
+            source->slot_time[kept++] = source->slot_time[i];
         } else {
-            s->free_slot[s->free_slots++] = s->slot[i];
+            source->free_slot[source->free_slots++] = source->slot[i];
         }
     }
-    s->frames = kept;
-    s->every *= 2;
+    source->frames = kept;
+    source->every *= 2;
 }
 
-static void keep_frame(ViewSource* s, const double* frame, const AppContactLog* log) {
-    pthread_mutex_lock(&s->lock);
-    if (s->free_slots == 0) thin_out(s);
-    int slot = s->free_slot[--s->free_slots];
-    size_t width = (size_t)s->layout.total;
-    memcpy(s->slot_memory + (size_t)slot * width, frame, width * sizeof(double));
+static void keep_frame(ViewSource* source, const double* frame, const AppContactLog* log) {
+    pthread_mutex_lock(&source->lock);
+    if (source->free_slots == 0) thin_out(source);
+    int slot = source->free_slot[--source->free_slots];
+    size_t width = (size_t)source->layout.total;
+    memcpy(source->slot_memory + (size_t)slot * width, frame, width * sizeof(double));
     int points = log->points < SLOT_POINTS ? log->points : SLOT_POINTS;
-    s->slot_points[slot] = points;
+    source->slot_points[slot] = points;
     if (points > 0) {
-        memcpy(s->slot_point + (size_t)slot * SLOT_POINTS, log->point,
+        memcpy(source->slot_point + (size_t)slot * SLOT_POINTS, log->point,
                (size_t)points * sizeof *log->point);
     }
-    s->slot_time[s->frames] = frame[s->layout.offset[LASH_SERIES_TIME]];
-    s->slot[s->frames++] = slot;
-    pthread_cond_broadcast(&s->grown);
-    pthread_mutex_unlock(&s->lock);
+    source->slot_time[source->frames] = frame[source->layout.offset[LASH_SERIES_TIME]];
+    source->slot[source->frames++] = slot;
+    pthread_cond_broadcast(&source->grown);
+    pthread_mutex_unlock(&source->lock);
 }
 
-static void keep_events(ViewSource* s, const LashEvent* event, int count) {
+static void keep_events(ViewSource* source, const LashEvent* event, int count) {
     if (count == 0) return;
-    pthread_mutex_lock(&s->lock);
-    for (int i = 0; i < count && s->events < MAX_EVENTS; ++i) {
-        if (s->events == s->event_capacity) {
-            s->event_capacity = s->event_capacity == 0 ? 1024 : 2 * s->event_capacity;
-            s->event = lash_realloc(s->event, (size_t)s->event_capacity * sizeof *s->event);
+    pthread_mutex_lock(&source->lock);
+    for (int i = 0; i < count && source->events < MAX_EVENTS; ++i) {
+        if (source->events == source->event_capacity) {
+            source->event_capacity =
+                source->event_capacity == 0 ? 1024 : 2 * source->event_capacity;
+            source->event =
+                lash_realloc(source->event, (size_t)source->event_capacity * sizeof *source->event);
         }
-        int contact = lash_mechanism_contact_of(s->session.mech, event[i].id);
-        s->event[s->events++] =
+        int contact = lash_mechanism_contact_of(source->session.mech, event[i].id);
+        source->event[source->events++] =
             (ViewEvent){event[i].t + event[i].h, (int32_t)event[i].kind, contact};
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&source->lock);
 }
 
-static void take_frame(ViewSource* s, AppDrive* drive) {
+static void take_frame(ViewSource* source, AppDrive* drive) {
     LashError none = {0};
     app_drive_measure(drive);
-    app_contact_log_points(&drive->log, s->session.mech, s->session.sim, NULL, &none);
-    app_contact_log_frame(&drive->log, &s->layout, drive->frame);
+    app_contact_log_points(&drive->log, source->session.mech, source->session.sim, NULL, &none);
+    app_contact_log_frame(&drive->log, &source->layout, drive->frame);
     app_drive_next_frame(drive);
-    keep_frame(s, drive->frame, &drive->log);
+    keep_frame(source, drive->frame, &drive->log);
 }
 
 static bool stop_asked(void* context) {
-    ViewSource* s = context;
-    pthread_mutex_lock(&s->lock);
-    bool stop = s->stop;
-    pthread_mutex_unlock(&s->lock);
+    ViewSource* source = context;
+    pthread_mutex_lock(&source->lock);
+    bool stop = source->stop;
+    pthread_mutex_unlock(&source->lock);
     return stop;
 }
 
-static bool told_to_stop(ViewSource* s, double wall) {
-    pthread_mutex_lock(&s->lock);
-    s->simulated = lash_sim_time(s->session.sim);
-    s->real_time = wall > 0 ? s->simulated / wall : 0;
-    bool stop = s->stop;
-    pthread_mutex_unlock(&s->lock);
+static bool told_to_stop(ViewSource* source, double wall) {
+    pthread_mutex_lock(&source->lock);
+    source->simulated = lash_sim_time(source->session.sim);
+    source->real_time = wall > 0 ? source->simulated / wall : 0;
+    bool stop = source->stop;
+    pthread_mutex_unlock(&source->lock);
     return stop;
 }
 
 static bool observe(void* context, AppDrive* drive, LashError* error) { // AppDriveEach
     (void)error;
-    ViewSource* s = context;
+    ViewSource* source = context;
     int64_t done = drive->counters.steps;
-    if (done == 0) s->start = app_wall_clock();
+    if (done == 0) source->start = app_wall_clock();
     int events = 0;
-    const LashEvent* event = lash_sim_events(s->session.sim, &events);
-    if (done > 0) keep_events(s, event, events);
+    const LashEvent* event = lash_sim_events(source->session.sim, &events);
+    if (done > 0) keep_events(source, event, events);
     // only this thread changes `every`
-    if (done % s->every == 0 || done == drive->steps) take_frame(s, drive);
-    return done == 0 || !told_to_stop(s, app_wall_clock() - s->start);
+    if (done % source->every == 0 || done == drive->steps) take_frame(source, drive);
+    return done == 0 || !told_to_stop(source, app_wall_clock() - source->start);
 }
 
 static void* work(void* argument) {
-    ViewSource* s = argument;
+    ViewSource* source = argument;
     LashError error = {0};
-    AppDrive drive = app_drive_create(&s->session);
-    lash_sim_set_stop(s->session.sim, (LashStop){.asked = stop_asked, .context = s});
-    app_drive_run(&drive, observe, s, &error);
+    AppDrive drive = app_drive_create(&source->session);
+    lash_sim_set_stop(source->session.sim, (LashStop){.asked = stop_asked, .context = source});
+    app_drive_run(&drive, observe, source, &error);
     app_drive_free(&drive);
-    pthread_mutex_lock(&s->lock);
-    s->running = false;
-    s->error = error;
-    pthread_cond_broadcast(&s->grown);
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_lock(&source->lock);
+    source->running = false;
+    source->error = error;
+    pthread_cond_broadcast(&source->grown);
+    pthread_mutex_unlock(&source->lock);
     return NULL;
 }
 
-static void stop_worker(ViewSource* s) {
-    if (!s->started) return;
-    pthread_mutex_lock(&s->lock);
-    s->stop = true;
-    pthread_mutex_unlock(&s->lock);
-    pthread_join(s->worker, NULL);
-    s->started = false;
+static void stop_worker(ViewSource* source) {
+    if (!source->started) return;
+    pthread_mutex_lock(&source->lock);
+    source->stop = true;
+    pthread_mutex_unlock(&source->lock);
+    pthread_join(source->worker, NULL);
+    source->started = false;
 }
 
-void view_source_start(ViewSource* s) {
-    if (!s->live) return;
-    stop_worker(s);
-    if (s->frames > 0) { // the sim as it was before the first step
+void view_source_start(ViewSource* source) {
+    if (!source->live) return;
+    stop_worker(source);
+    if (source->frames > 0) { // the sim as it was before the first step
         LashError error = {0};
-        app_session_create(&s->session);
-        app_session_start(&s->session, &error); // it was good when it was opened
+        app_session_create(&source->session);
+        app_session_start(&source->session, &error); // it was good when it was opened
     }
-    empty_slots(s);
-    s->stop = false;
-    s->running = s->started = true;
-    if (pthread_create(&s->worker, NULL, work, s) != 0) {
-        s->running = s->started = false;
-        lash_error_set(&s->error, LASH_ERROR_INTERNAL, "", "no thread could be started");
+    empty_slots(source);
+    source->stop = false;
+    source->running = source->started = true;
+    if (pthread_create(&source->worker, NULL, work, source) != 0) {
+        source->running = source->started = false;
+        lash_error_set(&source->error, LASH_ERROR_INTERNAL, "", "no thread could be started");
     }
-    view_source_wait(s, -INFINITY);
+    view_source_wait(source, -INFINITY);
 }
 
 // ---- both ---------------------------------------------------------------------------------------
@@ -304,82 +308,82 @@ static bool is_result(const char* file) {
 }
 
 ViewSource* view_source_open(const char* file, const AppSessionOptions* options, LashError* error) {
-    ViewSource* s = lash_alloc(sizeof *s);
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->grown, NULL);
-    s->live = !is_result(file);
-    bool good =
-        s->live ? app_session_open(&s->session, file, options, error) : open_result(s, file, error);
+    ViewSource* source = lash_alloc(sizeof *source);
+    pthread_mutex_init(&source->lock, NULL);
+    pthread_cond_init(&source->grown, NULL);
+    source->live = !is_result(file);
+    bool good = source->live ? app_session_open(&source->session, file, options, error)
+                             : open_result(source, file, error);
     if (!good) {
         lash_error_file(error, file);
-        view_source_close(s);
+        view_source_close(source);
         return NULL;
     }
-    if (s->live) {
-        const LashModel* model = s->session.model;
-        s->layout = lash_record_layout(model->bodies, model->joints, model->contact_points);
-        create_slots(s);
-        empty_slots(s);
+    if (source->live) {
+        const LashModel* model = source->session.model;
+        source->layout = lash_record_layout(model->bodies, model->joints, model->contact_points);
+        create_slots(source);
+        empty_slots(source);
     }
-    return s;
+    return source;
 }
 
-void view_source_close(ViewSource* s) {
-    if (s == NULL) return;
-    stop_worker(s);
-    lash_record_close(s->record);
-    app_session_close(&s->session);
-    pthread_cond_destroy(&s->grown);
-    pthread_mutex_destroy(&s->lock);
-    lash_free(s->time);
-    lash_free(s->slot_memory);
-    lash_free(s->slot_time);
-    lash_free(s->slot_point);
-    lash_free(s->slot_points);
-    lash_free(s->slot);
-    lash_free(s->free_slot);
-    lash_free(s->event);
-    lash_free(s);
+void view_source_close(ViewSource* source) {
+    if (source == NULL) return;
+    stop_worker(source);
+    lash_record_close(source->record);
+    app_session_close(&source->session);
+    pthread_cond_destroy(&source->grown);
+    pthread_mutex_destroy(&source->lock);
+    lash_free(source->time);
+    lash_free(source->slot_memory);
+    lash_free(source->slot_time);
+    lash_free(source->slot_point);
+    lash_free(source->slot_points);
+    lash_free(source->slot);
+    lash_free(source->free_slot);
+    lash_free(source->event);
+    lash_free(source);
 }
 
-const LashModel* view_source_model(const ViewSource* s) {
-    return s->session.model;
+const LashModel* view_source_model(const ViewSource* source) {
+    return source->session.model;
 }
 
-const LashMechanism* view_source_mechanism(const ViewSource* s) {
-    return s->session.mech;
+const LashMechanism* view_source_mechanism(const ViewSource* source) {
+    return source->session.mech;
 }
 
-void view_source_wait(ViewSource* s, double t) {
-    pthread_mutex_lock(&s->lock);
-    while (s->running && (s->frames == 0 || s->slot_time[s->frames - 1] < t)) {
-        pthread_cond_wait(&s->grown, &s->lock);
+void view_source_wait(ViewSource* source, double t) {
+    pthread_mutex_lock(&source->lock);
+    while (source->running && (source->frames == 0 || source->slot_time[source->frames - 1] < t)) {
+        pthread_cond_wait(&source->grown, &source->lock);
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&source->lock);
 }
 
-ViewStatus view_source_status(ViewSource* s) {
-    ViewStatus status = {.live = s->live, .complete = true};
-    if (!s->live) {
-        status.frames = s->record->frames;
-        status.events = s->record->events;
-        status.begin = s->time[0];
-        status.end = status.planned = s->time[status.frames - 1];
-        status.complete = s->record->complete;
-        status.step = s->record->step;
+ViewStatus view_source_status(ViewSource* source) {
+    ViewStatus status = {.live = source->live, .complete = true};
+    if (!source->live) {
+        status.frames = source->record->frames;
+        status.events = source->record->events;
+        status.begin = source->time[0];
+        status.end = status.planned = source->time[status.frames - 1];
+        status.complete = source->record->complete;
+        status.step = source->record->step;
         return status;
     }
-    pthread_mutex_lock(&s->lock);
-    status.frames = s->frames;
-    status.events = s->events;
-    status.begin = s->frames > 0 ? s->slot_time[0] : 0;
-    status.end = s->frames > 0 ? s->slot_time[s->frames - 1] : 0;
-    status.running = s->running;
-    status.real_time = s->real_time;
-    status.error = s->error;
-    pthread_mutex_unlock(&s->lock);
-    status.step = s->session.model->simulation.settings.h;
-    status.planned = status.running ? s->session.model->simulation.duration : status.end;
+    pthread_mutex_lock(&source->lock);
+    status.frames = source->frames;
+    status.events = source->events;
+    status.begin = source->frames > 0 ? source->slot_time[0] : 0;
+    status.end = source->frames > 0 ? source->slot_time[source->frames - 1] : 0;
+    status.running = source->running;
+    status.real_time = source->real_time;
+    status.error = source->error;
+    pthread_mutex_unlock(&source->lock);
+    status.step = source->session.model->simulation.settings.h;
+    status.planned = status.running ? source->session.model->simulation.duration : status.end;
     return status;
 }
 
@@ -396,71 +400,73 @@ static int64_t find_time(const double* time, int64_t count, double t) {
     return low;
 }
 
-int64_t view_source_find(ViewSource* s, double t) {
-    if (!s->live) return find_time(s->time, s->record->frames, t);
-    pthread_mutex_lock(&s->lock);
-    int64_t found = find_time(s->slot_time, s->frames, t);
-    pthread_mutex_unlock(&s->lock);
+int64_t view_source_find(ViewSource* source, double t) {
+    if (!source->live) return find_time(source->time, source->record->frames, t);
+    pthread_mutex_lock(&source->lock);
+    int64_t found = find_time(source->slot_time, source->frames, t);
+    pthread_mutex_unlock(&source->lock);
     return found;
 }
 
-double view_source_time(ViewSource* s, int64_t frame) {
-    if (!s->live) {
-        if (frame >= s->record->frames) frame = s->record->frames - 1;
-        return s->time[frame < 0 ? 0 : frame];
+double view_source_time(ViewSource* source, int64_t frame) {
+    if (!source->live) {
+        if (frame >= source->record->frames) frame = source->record->frames - 1;
+        return source->time[frame < 0 ? 0 : frame];
     }
-    pthread_mutex_lock(&s->lock);
-    if (frame >= s->frames) frame = s->frames - 1;
-    double t = s->frames > 0 ? s->slot_time[frame < 0 ? 0 : frame] : 0;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_lock(&source->lock);
+    if (frame >= source->frames) frame = source->frames - 1;
+    double t = source->frames > 0 ? source->slot_time[frame < 0 ? 0 : frame] : 0;
+    pthread_mutex_unlock(&source->lock);
     return t;
 }
 
-bool view_source_read(ViewSource* s, int64_t frame, double* values, LashError* error) {
-    if (!s->live) return lash_record_read_frame(s->record, frame, values, error);
-    size_t width = (size_t)s->layout.total;
-    pthread_mutex_lock(&s->lock);
-    if (frame >= s->frames) frame = s->frames - 1; // thinned out since the caller asked
+bool view_source_read(ViewSource* source, int64_t frame, double* values, LashError* error) {
+    if (!source->live) return lash_record_read_frame(source->record, frame, values, error);
+    size_t width = (size_t)source->layout.total;
+    pthread_mutex_lock(&source->lock);
+    if (frame >= source->frames) frame = source->frames - 1; // thinned out since the caller asked
     bool there = frame >= 0;
     if (there)
-        memcpy(values, s->slot_memory + (size_t)s->slot[frame] * width, width * sizeof(double));
-    pthread_mutex_unlock(&s->lock);
+        memcpy(values, source->slot_memory + (size_t)source->slot[frame] * width,
+               width * sizeof(double));
+    pthread_mutex_unlock(&source->lock);
     return there;
 }
 
-bool view_source_frame(ViewSource* s, int64_t index, ViewFrame* frame, LashError* error) {
+bool view_source_frame(ViewSource* source, int64_t index, ViewFrame* frame, LashError* error) {
     frame->points = 0;
-    if (!s->live) {
-        if (!lash_record_read_frame(s->record, index, frame->values, error)) return false;
-        int count = lash_record_read_points(s->record, index, frame->point, VIEW_MAX_POINTS, error);
+    if (!source->live) {
+        if (!lash_record_read_frame(source->record, index, frame->values, error)) return false;
+        int count =
+            lash_record_read_points(source->record, index, frame->point, VIEW_MAX_POINTS, error);
         frame->points = count < VIEW_MAX_POINTS ? count : VIEW_MAX_POINTS;
         return count >= 0;
     }
-    size_t width = (size_t)s->layout.total;
-    pthread_mutex_lock(&s->lock);
-    if (index >= s->frames) index = s->frames - 1; // thinned out since the caller asked
+    size_t width = (size_t)source->layout.total;
+    pthread_mutex_lock(&source->lock);
+    if (index >= source->frames) index = source->frames - 1; // thinned out since the caller asked
     bool there = index >= 0;
     if (there) {
-        size_t slot = (size_t)s->slot[index];
-        frame->points = s->slot_points[slot];
-        memcpy(frame->values, s->slot_memory + slot * width, width * sizeof(double));
-        memcpy(frame->point, s->slot_point + slot * SLOT_POINTS,
+        size_t slot = (size_t)source->slot[index];
+        frame->points = source->slot_points[slot];
+        memcpy(frame->values, source->slot_memory + slot * width, width * sizeof(double));
+        memcpy(frame->point, source->slot_point + slot * SLOT_POINTS,
                (size_t)frame->points * sizeof *frame->point);
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&source->lock);
     return there;
 }
 
-int64_t view_source_events(ViewSource* s, int64_t first, int64_t count, ViewEvent* events) {
+int64_t view_source_events(ViewSource* source, int64_t first, int64_t count, ViewEvent* events) {
     int64_t copied = 0;
-    if (!s->live) {
+    if (!source->live) {
         LashRecordEvent chunk[64];
         LashError ignored = {0};
-        while (copied < count && first + copied < s->record->events) {
-            int64_t n = s->record->events - first - copied;
+        while (copied < count && first + copied < source->record->events) {
+            int64_t n = source->record->events - first - copied;
             if (n > 64) n = 64;
             if (n > count - copied) n = count - copied;
-            if (!lash_record_read_events(s->record, first + copied, n, chunk, &ignored)) break;
+            if (!lash_record_read_events(source->record, first + copied, n, chunk, &ignored)) break;
             for (int64_t i = 0; i < n; ++i) {
                 events[copied++] =
                     (ViewEvent){chunk[i].t + chunk[i].h, chunk[i].kind, chunk[i].contact};
@@ -468,24 +474,24 @@ int64_t view_source_events(ViewSource* s, int64_t first, int64_t count, ViewEven
         }
         return copied;
     }
-    pthread_mutex_lock(&s->lock);
-    while (copied < count && first + copied < s->events) {
-        events[copied] = s->event[first + copied];
+    pthread_mutex_lock(&source->lock);
+    while (copied < count && first + copied < source->events) {
+        events[copied] = source->event[first + copied];
         ++copied;
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&source->lock);
     return copied;
 }
 
-static bool read_column(ViewSource* s, LashSeries series, int column, int64_t first, int64_t count,
-                        double* values, LashError* error) {
+static bool read_column(ViewSource* source, LashSeries series, int column, int64_t first,
+                        int64_t count, double* values, LashError* error) {
     enum { ROWS = 512 };
-    size_t width = (size_t)s->layout.width[series];
+    size_t width = (size_t)source->layout.width[series];
     double* chunk = lash_alloc(ROWS * width * sizeof *chunk);
     bool good = true;
     for (int64_t i = 0; i < count && good; i += ROWS) {
         int64_t n = count - i < ROWS ? count - i : ROWS;
-        good = lash_record_read(s->record, series, first + i, n, chunk, error);
+        good = lash_record_read(source->record, series, first + i, n, chunk, error);
         for (int64_t k = 0; k < n && good; ++k)
             values[i + k] = chunk[(size_t)k * width + (size_t)column];
     }
@@ -493,16 +499,17 @@ static bool read_column(ViewSource* s, LashSeries series, int column, int64_t fi
     return good;
 }
 
-bool view_source_column(ViewSource* s, LashSeries series, int column, int64_t first, int64_t count,
-                        double* values, LashError* error) {
-    LASH_ASSERT(column >= 0 && column < s->layout.width[series]);
-    if (!s->live) return read_column(s, series, column, first, count, values, error);
-    size_t width = (size_t)s->layout.total, offset = (size_t)(s->layout.offset[series] + column);
-    pthread_mutex_lock(&s->lock);
+bool view_source_column(ViewSource* source, LashSeries series, int column, int64_t first,
+                        int64_t count, double* values, LashError* error) {
+    LASH_ASSERT(column >= 0 && column < source->layout.width[series]);
+    if (!source->live) return read_column(source, series, column, first, count, values, error);
+    size_t width = (size_t)source->layout.total,
+           offset = (size_t)(source->layout.offset[series] + column);
+    pthread_mutex_lock(&source->lock);
     for (int64_t i = 0; i < count; ++i) {
-        int64_t frame = first + i < s->frames ? first + i : s->frames - 1;
-        values[i] = s->slot_memory[(size_t)s->slot[frame] * width + offset];
+        int64_t frame = first + i < source->frames ? first + i : source->frames - 1;
+        values[i] = source->slot_memory[(size_t)source->slot[frame] * width + offset];
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&source->lock);
     return true;
 }

@@ -16,77 +16,83 @@ struct ViewStudio {
     ViewBitmap bitmap;
 };
 
-static void set_camera(ViewStudio* s, ViewRectangle* area) {
-    *area = (ViewRectangle){0, 0, s->options.width, s->options.height};
-    if (s->ui != NULL)
-        *area = view_ui_viewport(s->ui, s->viewer, s->options.width, s->options.height);
-    s->viewer->camera.width = (int)area->width;
-    s->viewer->camera.height = (int)area->height;
+static void set_camera(ViewStudio* studio, ViewRectangle* area) {
+    *area = (ViewRectangle){0, 0, studio->options.width, studio->options.height};
+    if (studio->ui != NULL)
+        *area = view_ui_viewport(studio->ui, studio->viewer, studio->options.width,
+                                 studio->options.height);
+    studio->viewer->camera.width = (int)area->width;
+    studio->viewer->camera.height = (int)area->height;
 }
 
-ViewStudio* view_studio_create(Viewer* viewer, const ViewStudioOptions* o, LashError* error) {
-    ViewStudio* s = lash_alloc(sizeof *s);
-    s->viewer = viewer;
-    s->options = *o;
-    viewer->pixel = o->scale;
-    s->offscreen = view_offscreen_create(o->width, o->height, error);
-    if (s->offscreen != NULL) s->renderer = view_renderer_create(&viewer->scene, error);
-    bool good = s->renderer != NULL;
-    if (good && (o->panels || o->captions)) {
-        ViewUiOptions ui = {NULL, o->scale, o->panels, o->captions};
-        s->ui = view_ui_create(&ui, error);
-        good = s->ui != NULL;
+ViewStudio* view_studio_create(Viewer* viewer, const ViewStudioOptions* studio_options,
+                               LashError* error) {
+    ViewStudio* studio = lash_alloc(sizeof *studio);
+    studio->viewer = viewer;
+    studio->options = *studio_options;
+    viewer->pixel = studio_options->scale;
+    studio->offscreen = view_offscreen_create(studio_options->width, studio_options->height, error);
+    if (studio->offscreen != NULL) studio->renderer = view_renderer_create(&viewer->scene, error);
+    bool good = studio->renderer != NULL;
+    if (good && (studio_options->panels || studio_options->captions)) {
+        ViewUiOptions ui = {NULL, studio_options->scale, studio_options->panels,
+                            studio_options->captions};
+        studio->ui = view_ui_create(&ui, error);
+        good = studio->ui != NULL;
     }
     if (!good) {
-        view_studio_destroy(s);
+        view_studio_destroy(studio);
         return NULL;
     }
     ViewRectangle area;
-    set_camera(s, &area);
-    s->bitmap =
-        (ViewBitmap){o->width, o->height, lash_alloc(3 * (size_t)o->width * (size_t)o->height)};
-    return s;
+    set_camera(studio, &area);
+    studio->bitmap = (ViewBitmap){
+        studio_options->width, studio_options->height,
+        lash_alloc(3 * (size_t)studio_options->width * (size_t)studio_options->height)};
+    return studio;
 }
 
-void view_studio_destroy(ViewStudio* s) {
-    if (s == NULL) return;
-    view_ui_destroy(s->ui);
-    view_renderer_destroy(s->renderer);
-    view_offscreen_destroy(s->offscreen);
-    lash_free(s->bitmap.pixel);
-    lash_free(s);
+void view_studio_destroy(ViewStudio* studio) {
+    if (studio == NULL) return;
+    view_ui_destroy(studio->ui);
+    view_renderer_destroy(studio->renderer);
+    view_offscreen_destroy(studio->offscreen);
+    lash_free(studio->bitmap.pixel);
+    lash_free(studio);
 }
 
-static void draw(ViewStudio* s, double wall) {
+static void draw(ViewStudio* studio, double wall) {
     ViewRectangle area;
-    view_offscreen_bind(s->offscreen);
-    set_camera(s, &area);
-    ViewPicture picture = viewer_picture(s->viewer);
+    view_offscreen_bind(studio->offscreen);
+    set_camera(studio, &area);
+    ViewPicture picture = viewer_picture(studio->viewer);
     picture.x = (int)area.x;
-    picture.y = s->options.height - (int)(area.y + area.height);
-    view_renderer_draw_smooth(s->renderer, &picture, s->options.samples);
-    glViewport(0, 0, s->options.width, s->options.height);
-    if (s->ui != NULL) view_ui_draw(s->ui, s->viewer, s->options.width, s->options.height, wall);
+    picture.y = studio->options.height - (int)(area.y + area.height);
+    view_renderer_draw_smooth(studio->renderer, &picture, studio->options.samples);
+    glViewport(0, 0, studio->options.width, studio->options.height);
+    if (studio->ui != NULL)
+        view_ui_draw(studio->ui, studio->viewer, studio->options.width, studio->options.height,
+                     wall);
 }
 
-void view_studio_draw(ViewStudio* s, double wall) {
-    draw(s, wall);
-    view_offscreen_finish(s->offscreen);
+void view_studio_draw(ViewStudio* studio, double wall) {
+    draw(studio, wall);
+    view_offscreen_finish(studio->offscreen);
 }
 
-void view_studio_set_samples(ViewStudio* s, int samples) {
-    s->options.samples = samples;
+void view_studio_set_samples(ViewStudio* studio, int samples) {
+    studio->options.samples = samples;
 }
 
-const ViewBitmap* view_studio_shoot(ViewStudio* s) {
-    draw(s, 0);
-    view_offscreen_read(s->offscreen, s->bitmap.pixel);
-    return &s->bitmap;
+const ViewBitmap* view_studio_shoot(ViewStudio* studio) {
+    draw(studio, 0);
+    view_offscreen_read(studio->offscreen, studio->bitmap.pixel);
+    return &studio->bitmap;
 }
 
-ViewPick view_studio_pick(ViewStudio* s, int x, int y) {
+ViewPick view_studio_pick(ViewStudio* studio, int x, int y) {
     ViewRectangle area;
-    set_camera(s, &area);
-    ViewPicture picture = viewer_picture(s->viewer);
-    return view_renderer_pick(s->renderer, &picture, x - (int)area.x, y - (int)area.y);
+    set_camera(studio, &area);
+    ViewPicture picture = viewer_picture(studio->viewer);
+    return view_renderer_pick(studio->renderer, &picture, x - (int)area.x, y - (int)area.y);
 }

@@ -123,14 +123,15 @@ bool view_ui_has_keyboard(const ViewUi*) {
 }
 
 // Side panels give way when the picture would become too narrow.
-static bool side_panels(const ViewUi* ui, const Viewer* v, double width) {
-    return v->panels && width >= (left_width + right_width + 220) * ui->scale;
+static bool side_panels(const ViewUi* ui, const Viewer* viewer, double width) {
+    return viewer->panels && width >= (left_width + right_width + 220) * ui->scale;
 }
 
-ViewRectangle view_ui_viewport(const ViewUi* ui, const Viewer* v, double width, double height) {
+ViewRectangle view_ui_viewport(const ViewUi* ui, const Viewer* viewer, double width,
+                               double height) {
     if (!ui->options.panels) return {0, 0, width, height};
     double bottom = (timeline_height + status_height) * ui->scale;
-    bool side = side_panels(ui, v, width);
+    bool side = side_panels(ui, viewer, width);
     double left = side ? left_width * ui->scale : 0;
     double right = side ? right_width * ui->scale : 0;
     double least = 32;
@@ -193,12 +194,12 @@ float draw_scale_bar(ImDrawList* list, ImVec2 at, float length, ImU32 tone, cons
     return line + 4 * scale;
 }
 
-void draw_axes(ImDrawList* list, const Viewer* v, ImVec2 center, float size, float scale) {
+void draw_axes(ImDrawList* list, const Viewer* viewer, ImVec2 center, float size, float scale) {
     static const ImU32 tone[3] = {IM_COL32(196, 52, 44, 255), IM_COL32(46, 132, 50, 255),
                                   IM_COL32(40, 88, 190, 255)};
     static const char* const name[3] = {"x", "y", "z"};
     Vec3 right, up, back;
-    view_camera_axes(&v->camera, &right, &up, &back);
+    view_camera_axes(&viewer->camera, &right, &up, &back);
     int order[3] = {0, 1, 2};
     double depth[3] = {back.x, back.y, back.z};
     for (int i = 0; i < 2; ++i) // far ones first
@@ -221,35 +222,37 @@ void draw_axes(ImDrawList* list, const Viewer* v, ImVec2 center, float size, flo
 
 } // namespace
 
-void view_ui::draw_captions(const ViewUi* ui, const Viewer* v, const ViewRectangle& area) {
+void view_ui::draw_captions(const ViewUi* ui, const Viewer* viewer, const ViewRectangle& area) {
     ImDrawList* list = ImGui::GetBackgroundDrawList();
     float s = ui->scale, line = ImGui::GetTextLineHeight();
     float left = static_cast<float>(area.x) + 16 * s, top = static_cast<float>(area.y) + 12 * s;
     float bottom = static_cast<float>(area.y + area.height) - 14 * s;
-    const LashModel* model = v->scene.model;
+    const LashModel* model = viewer->scene.model;
     char text[256];
     shadowed(list, ImVec2(left, top), ink, model->name != nullptr ? model->name : model->file);
-    std::string t = quantity_text(v->frame.time, "s", 5);
+    std::string t = quantity_text(viewer->frame.time, "s", 5);
     snprintf(text, sizeof text, "t = %s%s", t.c_str(),
-             v->status.running && v->playback.time >= v->playback.end ? "   simulating ..." : "");
+             viewer->status.running && viewer->playback.time >= viewer->playback.end
+                 ? "   simulating ..."
+                 : "");
     shadowed(list, ImVec2(left, top + 1.35f * line), faint, text);
-    if (v->magnification > 1 && v->magnifier != nullptr) {
-        snprintf(text, sizeof text, "play shown \xC3\x97%g", v->magnification);
+    if (viewer->magnification > 1 && viewer->magnifier != nullptr) {
+        snprintf(text, sizeof text, "play shown \xC3\x97%g", viewer->magnification);
         shadowed(list, ImVec2(left, top + 2.7f * line), alarm, text);
     }
-    draw_axes(list, v, ImVec2(left + 24 * s, bottom - 26 * s), 24 * s, s);
+    draw_axes(list, viewer, ImVec2(left + 24 * s, bottom - 26 * s), 24 * s, s);
     float x = left + 74 * s, y = bottom;
-    double pixel = view_camera_scale(&v->camera, v->camera.target);
-    if (v->style.grid) {
+    double pixel = view_camera_scale(&viewer->camera, viewer->camera.target);
+    if (viewer->style.grid) {
         char length[32];
-        double cell = view_grid_cell(&v->scene);
+        double cell = view_grid_cell(&viewer->scene);
         snprintf(text, sizeof text, "%s (grid)", view_length_text(cell, length, sizeof length));
         y -= draw_scale_bar(list, ImVec2(x, y), static_cast<float>(cell / pixel), faint, text, s);
     }
-    if (v->style.forces && v->arrows > 0 && v->force_largest > 0) {
-        double length = v->force_reference * viewer_force_length(v);
+    if (viewer->style.forces && viewer->arrows > 0 && viewer->force_largest > 0) {
+        double length = viewer->force_reference * viewer_force_length(viewer);
         snprintf(text, sizeof text, "%s (force)",
-                 quantity_text(v->force_reference, "N", 3).c_str());
+                 quantity_text(viewer->force_reference, "N", 3).c_str());
         draw_scale_bar(list, ImVec2(x, y), static_cast<float>(length / pixel), ink, text, s);
     }
 }
@@ -264,35 +267,35 @@ constexpr ImGuiWindowFlags fixed_window =
     ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNavInputs |
     ImGuiWindowFlags_NoNavFocus;
 
-void panel(const char* name, float x, float y, float width, float height, ViewUi* ui, Viewer* v,
-           void (*content)(ViewUi*, Viewer*), ImGuiWindowFlags flags = 0) {
+void panel(const char* name, float x, float y, float width, float height, ViewUi* ui,
+           Viewer* viewer, void (*content)(ViewUi*, Viewer*), ImGuiWindowFlags flags = 0) {
     ImGui::SetNextWindowPos(ImVec2(x, y));
     ImGui::SetNextWindowSize(ImVec2(width, height));
-    if (ImGui::Begin(name, nullptr, fixed_window | flags)) content(ui, v);
+    if (ImGui::Begin(name, nullptr, fixed_window | flags)) content(ui, viewer);
     ImGui::End();
 }
 
-void status_content(ViewUi* ui, Viewer* v) {
-    draw_status(ui, v);
+void status_content(ViewUi* ui, Viewer* viewer) {
+    draw_status(ui, viewer);
 }
 
-void draw_panels(ViewUi* ui, Viewer* v, float width, float height) {
+void draw_panels(ViewUi* ui, Viewer* viewer, float width, float height) {
     float s = ui->scale, status = status_height * s, timeline = timeline_height * s;
     float body = height - status - timeline, left = left_width * s, right = right_width * s;
-    bool side = side_panels(ui, v, width);
+    bool side = side_panels(ui, viewer, width);
     if (side) {
         float tree = std::round(0.56f * body), display = 268 * s;
         if (display > 0.55f * body) display = 0.55f * body;
-        panel("tree", 0, 0, left, tree, ui, v, draw_tree);
-        panel("properties", 0, tree, left, body - tree, ui, v, draw_properties);
-        panel("display", width - right, 0, right, display, ui, v, draw_display);
-        panel("plots", width - right, display, right, body - display, ui, v, draw_plots);
+        panel("tree", 0, 0, left, tree, ui, viewer, draw_tree);
+        panel("properties", 0, tree, left, body - tree, ui, viewer, draw_properties);
+        panel("display", width - right, 0, right, display, ui, viewer, draw_display);
+        panel("plots", width - right, display, right, body - display, ui, viewer, draw_plots);
     }
     ImGuiWindowFlags still = ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
-    panel("timeline", 0, body, width, timeline, ui, v, draw_timeline, still);
+    panel("timeline", 0, body, width, timeline, ui, viewer, draw_timeline, still);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(10 * s, 4 * s));
     ImGui::PushStyleColor(ImGuiCol_WindowBg, IM_COL32(236, 239, 243, 255));
-    panel("status", 0, body + timeline, width, status, ui, v, status_content, still);
+    panel("status", 0, body + timeline, width, status, ui, viewer, status_content, still);
     ImGui::PopStyleColor();
     ImGui::PopStyleVar();
     ImDrawList* list = ImGui::GetForegroundDrawList();
@@ -305,7 +308,7 @@ void draw_panels(ViewUi* ui, Viewer* v, float width, float height) {
 
 } // namespace
 
-void view_ui_draw(ViewUi* ui, Viewer* v, double width, double height, double wall) {
+void view_ui_draw(ViewUi* ui, Viewer* viewer, double width, double height, double wall) {
     ImGuiIO& io = ImGui::GetIO();
     ImGui_ImplOpenGL3_NewFrame();
     if (ui->options.window != nullptr) {
@@ -318,11 +321,11 @@ void view_ui_draw(ViewUi* ui, Viewer* v, double width, double height, double wal
         ui->frame_time += (wall - ui->frame_time) * (ui->frame_time > 0 ? 0.05 : 1);
     }
     ImGui::NewFrame();
-    ViewRectangle area = view_ui_viewport(ui, v, width, height);
-    if (ui->options.captions) draw_captions(ui, v, area);
+    ViewRectangle area = view_ui_viewport(ui, viewer, width, height);
+    if (ui->options.captions) draw_captions(ui, viewer, area);
     if (ui->options.panels)
-        draw_panels(ui, v, static_cast<float>(width), static_cast<float>(height));
-    if (v->help) draw_help(ui, v);
+        draw_panels(ui, viewer, static_cast<float>(width), static_cast<float>(height));
+    if (viewer->help) draw_help(ui, viewer);
     ImGui::Render();
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }

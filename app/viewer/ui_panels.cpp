@@ -42,19 +42,19 @@ void visibility_button(ViewUi* ui, ViewPart* part) {
     list->AddCircle(center, r, part->visibility == VIEW_HIDDEN ? faint : accent, 16, 1.2f * s);
 }
 
-void part_menu(Viewer* v, int index) {
+void part_menu(Viewer* viewer, int index) {
     if (!ImGui::BeginPopupContextItem("menu")) return;
-    v->selected = {index, -1};
-    if (ImGui::MenuItem("Show alone", "I")) viewer_act(v, VIEW_ISOLATE);
-    if (ImGui::MenuItem("Transparent", "S")) viewer_act(v, VIEW_SEE_THROUGH);
-    if (ImGui::MenuItem("Hide", "H")) viewer_act(v, VIEW_HIDE);
-    if (ImGui::MenuItem("Show all", "A")) viewer_act(v, VIEW_SHOW_ALL);
-    if (ImGui::MenuItem("Trace its mass center")) viewer_trace(v, index);
+    viewer->selected = {index, -1};
+    if (ImGui::MenuItem("Show alone", "I")) viewer_act(viewer, VIEW_ISOLATE);
+    if (ImGui::MenuItem("Transparent", "S")) viewer_act(viewer, VIEW_SEE_THROUGH);
+    if (ImGui::MenuItem("Hide", "H")) viewer_act(viewer, VIEW_HIDE);
+    if (ImGui::MenuItem("Show all", "A")) viewer_act(viewer, VIEW_SHOW_ALL);
+    if (ImGui::MenuItem("Trace its mass center")) viewer_trace(viewer, index);
     ImGui::EndPopup();
 }
 
-void part_row(ViewUi* ui, Viewer* v, int index) {
-    ViewPart* part = &v->scene.part[index];
+void part_row(ViewUi* ui, Viewer* viewer, int index) {
+    ViewPart* part = &viewer->scene.part[index];
     float s = ui->scale, line = ImGui::GetTextLineHeight();
     ImGui::PushID(index);
     ImVec2 at = ImGui::GetCursorScreenPos();
@@ -65,12 +65,12 @@ void part_row(ViewUi* ui, Viewer* v, int index) {
     float width = ImGui::GetContentRegionAvail().x - 24 * s;
     bool dim = part->visibility == VIEW_HIDDEN;
     if (dim) ImGui::PushStyleColor(ImGuiCol_Text, faint);
-    if (ImGui::Selectable(part->name, v->selected.part == index, 0, ImVec2(width, 0))) {
-        v->selected = {index, -1};
-        v->selected_joint = ui->selected_contact = -1;
+    if (ImGui::Selectable(part->name, viewer->selected.part == index, 0, ImVec2(width, 0))) {
+        viewer->selected = {index, -1};
+        viewer->selected_joint = ui->selected_contact = -1;
     }
     if (dim) ImGui::PopStyleColor();
-    part_menu(v, index);
+    part_menu(viewer, index);
     visibility_button(ui, part);
     ImGui::PopID();
 }
@@ -81,33 +81,33 @@ void right_text(const char* text) {
     ImGui::TextDisabled("%s", text);
 }
 
-void joint_row(ViewUi* ui, Viewer* v, int index) {
-    const ViewJoint* joint = &v->scene.joint[index];
+void joint_row(ViewUi* ui, Viewer* viewer, int index) {
+    const ViewJoint* joint = &viewer->scene.joint[index];
     ImGui::PushID(1000 + index);
     float keep = ImGui::CalcTextSize("rack and pinion").x;
-    if (ImGui::Selectable(joint->name, v->selected_joint == index, 0,
+    if (ImGui::Selectable(joint->name, viewer->selected_joint == index, 0,
                           ImVec2(ImGui::GetContentRegionAvail().x - keep, 0))) {
-        v->selected_joint = index;
+        viewer->selected_joint = index;
         ui->selected_contact = -1;
-        v->selected = {-1, -1};
+        viewer->selected = {-1, -1};
     }
     right_text(lash_joint_type_name(static_cast<LashJointType>(joint->type)));
     ImGui::PopID();
 }
 
-void contact_row(ViewUi* ui, Viewer* v, int index) {
-    const double* values = v->frame.values;
-    const LashRecordLayout* layout = &v->scene.layout;
+void contact_row(ViewUi* ui, Viewer* viewer, int index) {
+    const double* values = viewer->frame.values;
+    const LashRecordLayout* layout = &viewer->scene.layout;
     double gap = values[layout->offset[LASH_SERIES_CONTACT_GAP] + index];
     double push = values[layout->offset[LASH_SERIES_CONTACT_IMPULSE] + 3 * index];
     ImGui::PushID(2000 + index);
     float keep = ImGui::CalcTextSize("999.9 mm").x;
-    if (ImGui::Selectable(lash_mechanism_contact_name(v->scene.mech, index),
+    if (ImGui::Selectable(lash_mechanism_contact_name(viewer->scene.mech, index),
                           ui->selected_contact == index, 0,
                           ImVec2(ImGui::GetContentRegionAvail().x - keep, 0))) {
         ui->selected_contact = index;
-        v->selected_joint = -1;
-        v->selected = {-1, -1};
+        viewer->selected_joint = -1;
+        viewer->selected = {-1, -1};
     }
     if (push > 0) {
         ImGui::PushStyleColor(ImGuiCol_TextDisabled, alarm);
@@ -121,22 +121,25 @@ void contact_row(ViewUi* ui, Viewer* v, int index) {
 
 } // namespace
 
-void view_ui::draw_tree(ViewUi* ui, Viewer* v) {
+void view_ui::draw_tree(ViewUi* ui, Viewer* viewer) {
     char title[48];
-    snprintf(title, sizeof title, "Parts  %d###parts", v->scene.parts);
+    snprintf(title, sizeof title, "Parts  %d###parts", viewer->scene.parts);
     if (ImGui::CollapsingHeader(title, ImGuiTreeNodeFlags_DefaultOpen)) {
-        for (int i = 0; i < v->scene.parts; ++i) part_row(ui, v, i);
+        for (int i = 0; i < viewer->scene.parts; ++i) part_row(ui, viewer, i);
     }
-    snprintf(title, sizeof title, "Joints  %d###joints", v->scene.joints);
-    if (v->scene.joints > 0 && ImGui::CollapsingHeader(title, ImGuiTreeNodeFlags_DefaultOpen)) {
-        for (int i = 0; i < v->scene.joints; ++i) joint_row(ui, v, i);
+    snprintf(title, sizeof title, "Joints  %d###joints", viewer->scene.joints);
+    if (viewer->scene.joints > 0 &&
+        ImGui::CollapsingHeader(title, ImGuiTreeNodeFlags_DefaultOpen)) {
+        for (int i = 0; i < viewer->scene.joints; ++i) joint_row(ui, viewer, i);
     }
-    snprintf(title, sizeof title, "Contacts  %d###contacts", v->scene.contacts);
-    if (v->scene.contacts > 0 && ImGui::CollapsingHeader(title, ImGuiTreeNodeFlags_DefaultOpen)) {
+    snprintf(title, sizeof title, "Contacts  %d###contacts", viewer->scene.contacts);
+    if (viewer->scene.contacts > 0 &&
+        ImGui::CollapsingHeader(title, ImGuiTreeNodeFlags_DefaultOpen)) {
         ImGuiListClipper clipper; // there may be hundreds
-        clipper.Begin(v->scene.contacts);
+        clipper.Begin(viewer->scene.contacts);
         while (clipper.Step()) {
-            for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) contact_row(ui, v, i);
+            for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
+                contact_row(ui, viewer, i);
         }
     }
 }
@@ -162,24 +165,24 @@ std::string vector_text(Vec3 a, const char* unit) {
     return text;
 }
 
-Vec3 read_vector(const Viewer* v, LashSeries series, int index) {
-    const double* x = v->frame.values + v->scene.layout.offset[series] + 3 * index;
+Vec3 read_vector(const Viewer* viewer, LashSeries series, int index) {
+    const double* x = viewer->frame.values + viewer->scene.layout.offset[series] + 3 * index;
     return vec3(x[0], x[1], x[2]);
 }
 
 // Curves that begin with "name.": a line each with a mark when it is plotted.
-void curve_list(Viewer* v, const char* owner) {
+void curve_list(Viewer* viewer, const char* owner) {
     size_t length = std::strlen(owner);
-    int count = viewer_curve_count(v);
+    int count = viewer_curve_count(viewer);
     for (int i = 0; i < count; ++i) {
-        ViewCurve curve = viewer_curve(v, i);
+        ViewCurve curve = viewer_curve(viewer, i);
         if (std::strncmp(curve.name, owner, length) != 0 || curve.name[length] != '.') continue;
         bool plotted = false;
-        for (int p = 0; p < v->plots; ++p)
-            for (int k = 0; k < v->plot[p].curves; ++k)
-                plotted = plotted || std::strcmp(v->plot[p].curve[k].name, curve.name) == 0;
+        for (int p = 0; p < viewer->plots; ++p)
+            for (int k = 0; k < viewer->plot[p].curves; ++k)
+                plotted = plotted || std::strcmp(viewer->plot[p].curve[k].name, curve.name) == 0;
         ImGui::PushID(i);
-        if (ImGui::Checkbox(curve.name + length + 1, &plotted)) viewer_plot_toggle(v, &curve);
+        if (ImGui::Checkbox(curve.name + length + 1, &plotted)) viewer_plot_toggle(viewer, &curve);
         ImGui::PopID();
     }
 }
@@ -189,15 +192,15 @@ const char* surface_name(LashSurfaceType type) {
     return names[type];
 }
 
-void face_properties(const ViewUi* ui, const Viewer* v) {
-    ViewFaceName found = view_face(&v->scene, v->selected.part, v->selected.face);
+void face_properties(const ViewUi* ui, const Viewer* viewer) {
+    ViewFaceName found = view_face(&viewer->scene, viewer->selected.part, viewer->selected.face);
     const LashFace* face = found.face;
     if (face == nullptr) return;
     char text[64];
     snprintf(text, sizeof text, "%d", face->index);
     ImGui::Separator();
     entry(ui, "face", text);
-    const LashModelPart* part = &v->scene.model->part[v->selected.part];
+    const LashModelPart* part = &viewer->scene.model->part[viewer->selected.part];
     const char* name = lash_shape_string(found.shape, face->name);
     if (part->cad != nullptr && found.shape->parts > 1)
         entry(ui, "of", lash_shape_string(found.shape, found.shape->part[face->part].name));
@@ -209,9 +212,10 @@ void face_properties(const ViewUi* ui, const Viewer* v) {
     entry(ui, "type", std::string(surface_name(face->type)) + (face->side < 0 ? ", inside" : ""));
     if (face->type != LASH_PLANE && face->type != LASH_FREEFORM)
         entry(ui, "radius", quantity_text(face->radius, "m", 6));
-    Pose world = view_world_part(&v->scene, &v->frame, v->selected.part);
+    Pose world = view_world_part(&viewer->scene, &viewer->frame, viewer->selected.part);
     Pose place =
-        v->scene.piece[v->scene.part[v->selected.part].first_piece + found.piece].part_shape;
+        viewer->scene.piece[viewer->scene.part[viewer->selected.part].first_piece + found.piece]
+            .part_shape;
     if (face->type != LASH_FREEFORM) {
         entry(ui, "at", vector_text(pose_point(pose_mul(world, place), face->origin), "m"));
         snprintf(text, sizeof text, "%.4g, %.4g, %.4g", face->z.x, face->z.y, face->z.z);
@@ -230,57 +234,60 @@ void face_properties(const ViewUi* ui, const Viewer* v) {
     }
 }
 
-void part_properties(const ViewUi* ui, Viewer* v) {
-    const ViewPart* part = &v->scene.part[v->selected.part];
-    const LashModelPart* source = &v->scene.model->part[v->selected.part];
+void part_properties(const ViewUi* ui, Viewer* viewer) {
+    const ViewPart* part = &viewer->scene.part[viewer->selected.part];
+    const LashModelPart* source = &viewer->scene.model->part[viewer->selected.part];
     char text[64];
     ImGui::TextUnformatted(part->name);
     if (part->body >= 0) {
-        const LashBodyDef* body = lash_mechanism_body(v->scene.mech, part->body);
+        const LashBodyDef* body = lash_mechanism_body(viewer->scene.mech, part->body);
         entry(ui, "mass", quantity_text(body->mass * 1000, "g"));
-        entry(ui, "center", vector_text(read_vector(v, LASH_SERIES_POSITION, part->body), "m"));
-        entry(ui, "speed",
-              quantity_text(vec3_norm(read_vector(v, LASH_SERIES_VELOCITY, part->body)), "m/s"));
-        entry(ui, "turning",
-              quantity_text(vec3_norm(read_vector(v, LASH_SERIES_ANGULAR_VELOCITY, part->body)),
-                            "rad/s"));
+        entry(ui, "center",
+              vector_text(read_vector(viewer, LASH_SERIES_POSITION, part->body), "m"));
+        entry(
+            ui, "speed",
+            quantity_text(vec3_norm(read_vector(viewer, LASH_SERIES_VELOCITY, part->body)), "m/s"));
+        entry(
+            ui, "turning",
+            quantity_text(vec3_norm(read_vector(viewer, LASH_SERIES_ANGULAR_VELOCITY, part->body)),
+                          "rad/s"));
     } else {
         entry(ui, "fixed", "part of the ground");
     }
     if (source->step != nullptr) entry(ui, "file", source->step);
     snprintf(text, sizeof text, "%d", part->faces);
     entry(ui, "faces", text);
-    face_properties(ui, v);
+    face_properties(ui, viewer);
     if (part->body >= 0) {
         ImGui::Separator();
         heading(ui, "PLOT");
-        curve_list(v, part->name);
+        curve_list(viewer, part->name);
     }
 }
 
 // Why lash draft put the joint here, and between which faces, which are marked in the picture.
-void draft_properties(const ViewUi* ui, const Viewer* v, int index) {
+void draft_properties(const ViewUi* ui, const Viewer* viewer, int index) {
     static const char* const words[] = {"sure", "likely", "guess"};
-    const LashModelDraft& draft = v->scene.model->joint[index].draft;
+    const LashModelDraft& draft = viewer->scene.model->joint[index].draft;
     ViewPick pick[VIEW_MAX_MARKS];
-    int count = view_joint_faces(&v->scene, index, pick, VIEW_MAX_MARKS);
+    int count = view_joint_faces(&viewer->scene, index, pick, VIEW_MAX_MARKS);
     entry(ui, "drafted", words[draft.confidence]);
     if (draft.reason != nullptr) entry(ui, "because", draft.reason);
     for (int i = 0; i < count; ++i) {
-        const LashFace* face = view_face(&v->scene, pick[i].part, pick[i].face).face;
+        const LashFace* face = view_face(&viewer->scene, pick[i].part, pick[i].face).face;
         if (face == nullptr) continue;
         std::string text =
-            std::string(v->scene.part[pick[i].part].name) + ": " + surface_name(face->type);
+            std::string(viewer->scene.part[pick[i].part].name) + ": " + surface_name(face->type);
         if (face->type != LASH_PLANE && face->side < 0) text += ", inside";
         if (face->type != LASH_PLANE) text += ", radius " + quantity_text(face->radius, "m", 6);
         entry(ui, i == 0 ? "faces" : "", text);
     }
 }
 
-void joint_properties(const ViewUi* ui, Viewer* v) {
-    int index = v->selected_joint;
-    const ViewJoint* joint = &v->scene.joint[index];
-    const LashModelJoint* model = &v->scene.model->joint[index];
+void joint_properties(const ViewUi* ui, Viewer* viewer) {
+    int index = viewer->selected_joint;
+    const ViewJoint* joint = &viewer->scene.joint[index];
+    const LashModelJoint* model = &viewer->scene.model->joint[index];
     ImGui::TextUnformatted(joint->name);
     entry(ui, "type", lash_joint_type_name(static_cast<LashJointType>(joint->type)));
     entry(ui, "between",
@@ -288,25 +295,25 @@ void joint_properties(const ViewUi* ui, Viewer* v) {
               (model->b != nullptr ? model->b : "ground"));
     entry(ui, "play", joint->clearance > 0 ? quantity_text(joint->clearance, "m") : "none");
     if (joint->clearance > 0) {
-        LashPlay play = lash_mechanism_joint_play(v->scene.mech, index, v->frame.q);
+        LashPlay play = lash_mechanism_joint_play(viewer->scene.mech, index, viewer->frame.q);
         entry(ui, "off center", quantity_text(play.eccentricity, "m"));
         entry(ui, "tilt", quantity_text(play.tilt, "rad"));
     }
-    if (joint->drafted) draft_properties(ui, v, index);
+    if (joint->drafted) draft_properties(ui, viewer, index);
     entry(ui, "force",
-          quantity_text(vec3_norm(read_vector(v, LASH_SERIES_JOINT_FORCE, index)), "N"));
+          quantity_text(vec3_norm(read_vector(viewer, LASH_SERIES_JOINT_FORCE, index)), "N"));
     entry(ui, "moment",
-          quantity_text(vec3_norm(read_vector(v, LASH_SERIES_JOINT_MOMENT, index)), "N m"));
+          quantity_text(vec3_norm(read_vector(viewer, LASH_SERIES_JOINT_MOMENT, index)), "N m"));
     ImGui::Separator();
     heading(ui, "PLOT");
-    curve_list(v, joint->name);
+    curve_list(viewer, joint->name);
 }
 
-void contact_properties(const ViewUi* ui, Viewer* v) {
+void contact_properties(const ViewUi* ui, Viewer* viewer) {
     int index = ui->selected_contact;
-    const double* values = v->frame.values;
-    const int* offset = v->scene.layout.offset;
-    const char* name = lash_mechanism_contact_name(v->scene.mech, index);
+    const double* values = viewer->frame.values;
+    const int* offset = viewer->scene.layout.offset;
+    const char* name = lash_mechanism_contact_name(viewer->scene.mech, index);
     double gap = values[offset[LASH_SERIES_CONTACT_GAP] + index];
     char text[32];
     ImGui::TextUnformatted(name);
@@ -317,23 +324,23 @@ void contact_properties(const ViewUi* ui, Viewer* v) {
     entry(ui, "impacts", text);
     ImGui::Separator();
     heading(ui, "PLOT");
-    curve_list(v, name);
+    curve_list(viewer, name);
 }
 
 } // namespace
 
-void view_ui::draw_properties(ViewUi* ui, Viewer* v) {
+void view_ui::draw_properties(ViewUi* ui, Viewer* viewer) {
     ImGui::GetWindowDrawList()->AddLine(
         ImGui::GetWindowPos(),
         ImVec2(ImGui::GetWindowPos().x + ImGui::GetWindowWidth(), ImGui::GetWindowPos().y),
         hairline);
-    if (v->selected.part >= 0) v->selected_joint = ui->selected_contact = -1;
-    if (v->selected.part >= 0) {
-        part_properties(ui, v);
-    } else if (v->selected_joint >= 0) {
-        joint_properties(ui, v);
+    if (viewer->selected.part >= 0) viewer->selected_joint = ui->selected_contact = -1;
+    if (viewer->selected.part >= 0) {
+        part_properties(ui, viewer);
+    } else if (viewer->selected_joint >= 0) {
+        joint_properties(ui, viewer);
     } else if (ui->selected_contact >= 0) {
-        contact_properties(ui, v);
+        contact_properties(ui, viewer);
     } else {
         heading(ui, "PROPERTIES");
         ImGui::PushStyleColor(ImGuiCol_Text, faint);
@@ -346,51 +353,52 @@ void view_ui::draw_properties(ViewUi* ui, Viewer* v) {
 
 namespace {
 
-void toggle(Viewer* v, const char* text, bool state, ViewAction action, const char* key) {
-    if (ImGui::Checkbox(text, &state)) viewer_act(v, action);
+void toggle(Viewer* viewer, const char* text, bool state, ViewAction action, const char* key) {
+    if (ImGui::Checkbox(text, &state)) viewer_act(viewer, action);
     if (ImGui::IsItemHovered()) ImGui::SetTooltip("key %s", key);
 }
 
-void draw_section_controls(ViewUi* ui, Viewer* v) {
+void draw_section_controls(ViewUi* ui, Viewer* viewer) {
     static const char* const names[] = {"x", "y", "z"};
     float s = ui->scale;
-    if (!v->style.section) return;
+    if (!viewer->style.section) return;
     Vec3 axis[3] = {vec3(1, 0, 0), vec3(0, 1, 0), vec3(0, 0, 1)};
     for (int i = 0; i < 3; ++i) {
-        bool on = std::fabs(vec3_dot(axis[i], v->style.section_normal)) > 0.5;
-        if (ImGui::RadioButton(names[i], on)) v->style.section_normal = axis[i];
+        bool on = std::fabs(vec3_dot(axis[i], viewer->style.section_normal)) > 0.5;
+        if (ImGui::RadioButton(names[i], on)) viewer->style.section_normal = axis[i];
         ImGui::SameLine();
     }
     if (ImGui::Button("flip")) {
-        v->style.section_normal = vec3_neg(v->style.section_normal);
-        v->style.section_offset *= -1;
+        viewer->style.section_normal = vec3_neg(viewer->style.section_normal);
+        viewer->style.section_offset *= -1;
     }
     ImGui::SameLine();
-    Vec3 span = vec3_sub(v->scene.bound.high, v->scene.bound.low);
-    Vec3 n = v->style.section_normal;
+    Vec3 span = vec3_sub(viewer->scene.bound.high, viewer->scene.bound.low);
+    Vec3 n = viewer->style.section_normal;
     double half =
         0.5 * (std::fabs(n.x) * span.x + std::fabs(n.y) * span.y + std::fabs(n.z) * span.z);
-    float part = half > 0 ? static_cast<float>(v->style.section_offset / half) : 0;
+    float part = half > 0 ? static_cast<float>(viewer->style.section_offset / half) : 0;
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - 2 * s);
-    if (ImGui::SliderFloat("##section", &part, -1, 1, "")) v->style.section_offset = part * half;
+    if (ImGui::SliderFloat("##section", &part, -1, 1, ""))
+        viewer->style.section_offset = part * half;
 }
 
-void draw_magnifier_control(ViewUi* ui, Viewer* v) {
+void draw_magnifier_control(ViewUi* ui, Viewer* viewer) {
     float s = ui->scale;
     ImGui::TextUnformatted("Magnify play");
     ImGui::SameLine(112 * s);
-    if (v->magnifier == nullptr) {
+    if (viewer->magnifier == nullptr) {
         ImGui::TextDisabled("no joint has clearance");
         return;
     }
-    float factor = static_cast<float>(v->magnification);
+    float factor = static_cast<float>(viewer->magnification);
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - 2 * s);
     if (ImGui::SliderFloat("##magnify", &factor, 1, 100, "\xC3\x97%.0f",
                            ImGuiSliderFlags_Logarithmic))
-        viewer_magnify(v, std::round(factor));
+        viewer_magnify(viewer, std::round(factor));
 }
 
-void draw_view_buttons(ViewUi* ui, Viewer* v) {
+void draw_view_buttons(ViewUi* ui, Viewer* viewer) {
     static const char* const names[] = {"Iso", "Front", "Back", "Left", "Right", "Top", "Bottom"};
     float space = 4 * ui->scale, width = ImGui::GetContentRegionAvail().x;
     float cell = (width - 3 * space) / 4;
@@ -398,47 +406,47 @@ void draw_view_buttons(ViewUi* ui, Viewer* v) {
         if (i % 4 != 0) ImGui::SameLine(0, space);
         if (i < VIEW_STANDARDS) {
             if (ImGui::Button(names[i], ImVec2(cell, 0))) {
-                viewer_act(v, static_cast<ViewAction>(VIEW_LOOK_ISO + i));
-                v->camera_touched = true;
+                viewer_act(viewer, static_cast<ViewAction>(VIEW_LOOK_ISO + i));
+                viewer->camera_touched = true;
             }
         } else if (ImGui::Button("Fit", ImVec2(cell, 0))) {
-            viewer_act(v, VIEW_FIT);
+            viewer_act(viewer, VIEW_FIT);
         }
     }
 }
 
 } // namespace
 
-void view_ui::draw_display(ViewUi* ui, Viewer* v) {
+void view_ui::draw_display(ViewUi* ui, Viewer* viewer) {
     heading(ui, "VIEW");
-    draw_view_buttons(ui, v);
+    draw_view_buttons(ui, viewer);
     heading(ui, "SHOW");
     float column = 0.5f * ImGui::GetContentRegionMax().x + 4 * ui->scale;
-    const ViewStyle* s = &v->style;
-    toggle(v, "Edges", s->edges, VIEW_TOGGLE_EDGES, "E");
+    const ViewStyle* s = &viewer->style;
+    toggle(viewer, "Edges", s->edges, VIEW_TOGGLE_EDGES, "E");
     ImGui::SameLine(column);
-    toggle(v, "Contact points", s->contacts, VIEW_TOGGLE_CONTACTS, "C");
-    toggle(v, "Ground grid", s->grid, VIEW_TOGGLE_GRID, "G");
+    toggle(viewer, "Contact points", s->contacts, VIEW_TOGGLE_CONTACTS, "C");
+    toggle(viewer, "Ground grid", s->grid, VIEW_TOGGLE_GRID, "G");
     ImGui::SameLine(column);
-    toggle(v, "Forces", s->forces, VIEW_TOGGLE_FORCES, "V");
-    toggle(v, "Traces", s->traces, VIEW_TOGGLE_TRACES, "T");
+    toggle(viewer, "Forces", s->forces, VIEW_TOGGLE_FORCES, "V");
+    toggle(viewer, "Traces", s->traces, VIEW_TOGGLE_TRACES, "T");
     ImGui::SameLine(column);
-    toggle(v, "Joint frames", s->joint_frames, VIEW_TOGGLE_JOINTS, "J");
-    toggle(v, "Section plane", s->section, VIEW_TOGGLE_SECTION, "X");
+    toggle(viewer, "Joint frames", s->joint_frames, VIEW_TOGGLE_JOINTS, "J");
+    toggle(viewer, "Section plane", s->section, VIEW_TOGGLE_SECTION, "X");
     ImGui::SameLine(column);
-    toggle(v, "Parallel", v->camera.orthographic, VIEW_ORTHOGRAPHIC, "O");
-    draw_section_controls(ui, v);
-    draw_magnifier_control(ui, v);
+    toggle(viewer, "Parallel", viewer->camera.orthographic, VIEW_ORTHOGRAPHIC, "O");
+    draw_section_controls(ui, viewer);
+    draw_magnifier_control(ui, viewer);
 }
 
-void view_ui::draw_help(ViewUi* ui, Viewer* v) {
+void view_ui::draw_help(ViewUi* ui, Viewer* viewer) {
     ImVec2 size = ImGui::GetIO().DisplaySize;
     ImGui::SetNextWindowPos(ImVec2(0.5f * size.x, 0.45f * size.y), ImGuiCond_Always,
                             ImVec2(0.5f, 0.5f));
     ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 6 * ui->scale);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(20 * ui->scale, 14 * ui->scale));
-    if (ImGui::Begin("Keys and mouse", &v->help,
+    if (ImGui::Begin("Keys and mouse", &viewer->help,
                      ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoSavedSettings |
                          ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoTitleBar)) {
         ImGui::TextUnformatted(

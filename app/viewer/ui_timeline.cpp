@@ -57,11 +57,12 @@ void draw_icon(ImDrawList* list, Icon icon, ImVec2 c, float r, ImU32 tone) {
     }
 }
 
-void icon_button(ViewUi* ui, Viewer* v, Icon icon, ViewAction action, const char* tip, ImU32 tone) {
+void icon_button(ViewUi* ui, Viewer* viewer, Icon icon, ViewAction action, const char* tip,
+                 ImU32 tone) {
     float s = ui->scale, side = 26 * s;
     ImGui::PushID(tip);
     ImVec2 at = ImGui::GetCursorScreenPos();
-    if (ImGui::InvisibleButton("icon", ImVec2(side, side))) viewer_act(v, action);
+    if (ImGui::InvisibleButton("icon", ImVec2(side, side))) viewer_act(viewer, action);
     ImDrawList* list = ImGui::GetWindowDrawList();
     if (ImGui::IsItemHovered()) {
         list->AddRectFilled(at, ImVec2(at.x + side, at.y + side), IM_COL32(224, 231, 239, 255),
@@ -87,11 +88,11 @@ ImU32 event_color(int kind) {
 }
 
 // One tick per pixel and kind at most, however many events there are; impacts stand tallest.
-void draw_ticks(ImDrawList* list, const Viewer* v, ImVec2 at, float width, float height,
+void draw_ticks(ImDrawList* list, const Viewer* viewer, ImVec2 at, float width, float height,
                 double first, double last, float s) {
     std::vector<unsigned char> seen(static_cast<size_t>(width) + 2, 0);
-    for (int64_t i = 0; i < v->events; ++i) {
-        const ViewEvent& e = v->event[i];
+    for (int64_t i = 0; i < viewer->events; ++i) {
+        const ViewEvent& e = viewer->event[i];
         double x = (e.t - first) / (last - first) * static_cast<double>(width);
         if (!(x >= 0) || x > static_cast<double>(width) || e.kind < 0 || e.kind > 7) continue;
         unsigned char bit = static_cast<unsigned char>(1u << e.kind);
@@ -107,18 +108,18 @@ void draw_ticks(ImDrawList* list, const Viewer* v, ImVec2 at, float width, float
     }
 }
 
-void draw_track(ViewUi* ui, Viewer* v, float height) {
+void draw_track(ViewUi* ui, Viewer* viewer, float height) {
     float s = ui->scale, width = ImGui::GetContentRegionAvail().x;
     if (width < 8) return; // a very narrow window
-    double first = v->playback.begin;
-    double last = std::fmax(v->status.planned, v->playback.end);
+    double first = viewer->playback.begin;
+    double last = std::fmax(viewer->status.planned, viewer->playback.end);
     if (!(last > first)) last = first + 1e-9;
     ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::InvisibleButton("track", ImVec2(width, height));
     double under = first + (ImGui::GetIO().MousePos.x - at.x) / width * (last - first);
     if (ImGui::IsItemActive()) {
-        v->playback.playing = false;
-        viewer_seek(v, under);
+        viewer->playback.playing = false;
+        viewer_seek(viewer, under);
     }
     ImDrawList* list = ImGui::GetWindowDrawList();
     auto place = [&](double t) {
@@ -127,10 +128,10 @@ void draw_track(ViewUi* ui, Viewer* v, float height) {
     float y0 = at.y + 3 * s, y1 = at.y + height - 3 * s;
     list->AddRectFilled(ImVec2(at.x, y0), ImVec2(at.x + width, y1), IM_COL32(228, 232, 237, 255),
                         3 * s);
-    list->AddRectFilled(ImVec2(at.x, y0), ImVec2(place(v->playback.end), y1),
+    list->AddRectFilled(ImVec2(at.x, y0), ImVec2(place(viewer->playback.end), y1),
                         IM_COL32(212, 220, 229, 255), 3 * s);
-    draw_ticks(list, v, at, width, height, first, last, s);
-    float x = place(v->playback.time);
+    draw_ticks(list, viewer, at, width, height, first, last, s);
+    float x = place(viewer->playback.time);
     list->AddRectFilled(ImVec2(x - 1 * s, at.y), ImVec2(x + 1 * s, at.y + height), accent);
     list->AddCircleFilled(ImVec2(x, at.y + 2 * s), 4.5f * s, accent, 16);
     if (ImGui::IsItemHovered() && !ImGui::IsItemActive())
@@ -139,60 +140,61 @@ void draw_track(ViewUi* ui, Viewer* v, float height) {
 
 } // namespace
 
-void view_ui::draw_timeline(ViewUi* ui, Viewer* v) {
+void view_ui::draw_timeline(ViewUi* ui, Viewer* viewer) {
     float s = ui->scale;
     char text[64];
     ImGui::SetCursorPosY(ImGui::GetCursorPosY() + 8 * s);
-    icon_button(ui, v, Icon::begin, VIEW_GO_BEGIN, "to the start (Home)", ink);
-    icon_button(ui, v, Icon::back, VIEW_STEP_BACK, "one frame back (Left)", ink);
-    bool playing = v->playback.playing;
-    icon_button(ui, v, playing ? Icon::pause : Icon::play, VIEW_PLAY,
+    icon_button(ui, viewer, Icon::begin, VIEW_GO_BEGIN, "to the start (Home)", ink);
+    icon_button(ui, viewer, Icon::back, VIEW_STEP_BACK, "one frame back (Left)", ink);
+    bool playing = viewer->playback.playing;
+    icon_button(ui, viewer, playing ? Icon::pause : Icon::play, VIEW_PLAY,
                 playing ? "pause (Space)" : "play (Space)", accent);
-    icon_button(ui, v, Icon::forward, VIEW_STEP_FORWARD, "one frame on (Right)", ink);
-    icon_button(ui, v, Icon::event, VIEW_NEXT_EVENT, "next event (N)",
-                v->events > 0 ? alarm : hairline);
-    icon_button(ui, v, Icon::loop, VIEW_LOOP, v->playback.loop ? "loop is on (L)" : "loop (L)",
-                v->playback.loop ? accent : hairline);
+    icon_button(ui, viewer, Icon::forward, VIEW_STEP_FORWARD, "one frame on (Right)", ink);
+    icon_button(ui, viewer, Icon::event, VIEW_NEXT_EVENT, "next event (N)",
+                viewer->events > 0 ? alarm : hairline);
+    icon_button(ui, viewer, Icon::loop, VIEW_LOOP,
+                viewer->playback.loop ? "loop is on (L)" : "loop (L)",
+                viewer->playback.loop ? accent : hairline);
     ImGui::SameLine(0, 6 * s);
     float middle = ImGui::GetCursorPosY();
     ImGui::SetCursorPosY(middle + 1.5f * s);
-    view_playback_speed_text(&v->playback, text, sizeof text);
+    view_playback_speed_text(&viewer->playback, text, sizeof text);
     ImGui::SetNextItemWidth(92 * s);
     if (ImGui::BeginCombo("##speed", text, ImGuiComboFlags_HeightLargest)) {
-        ViewPlayback each = v->playback;
+        ViewPlayback each = viewer->playback;
         view_playback_speed(&each, -100);
         for (double last = 0; each.speed != last; view_playback_speed(&each, 1)) {
             last = each.speed;
             view_playback_speed_text(&each, text, sizeof text);
-            if (ImGui::Selectable(text, each.speed == v->playback.speed))
-                v->playback.speed = each.speed;
+            if (ImGui::Selectable(text, each.speed == viewer->playback.speed))
+                viewer->playback.speed = each.speed;
         }
         ImGui::EndCombo();
     }
     if (ImGui::IsItemHovered()) ImGui::SetTooltip("speed (Up, Down): simulated per real time");
-    if (v->status.live) {
+    if (viewer->status.live) {
         ImGui::SameLine(0, 6 * s);
         ImGui::SetCursorPosY(middle + 1.5f * s);
-        if (ImGui::Button("Run again")) viewer_act(v, VIEW_RESTART);
+        if (ImGui::Button("Run again")) viewer_act(viewer, VIEW_RESTART);
     }
     ImGui::SameLine(0, 12 * s);
     ImGui::SetCursorPosY(middle - 2 * s);
-    draw_track(ui, v, 30 * s);
+    draw_track(ui, viewer, 30 * s);
 }
 
-void view_ui::draw_status(ViewUi* ui, const Viewer* v) {
-    const double* x = v->frame.values;
-    const int* o = v->scene.layout.offset;
-    if (v->error.status != LASH_OK) {
+void view_ui::draw_status(ViewUi* ui, const Viewer* viewer) {
+    const double* x = viewer->frame.values;
+    const int* o = viewer->scene.layout.offset;
+    if (viewer->error.status != LASH_OK) {
         ImGui::PushStyleColor(ImGuiCol_Text, alarm);
-        ImGui::Text("%s%s%s", v->error.where, v->error.where[0] != '\0' ? ": " : "",
-                    v->error.message);
+        ImGui::Text("%s%s%s", viewer->error.where, viewer->error.where[0] != '\0' ? ": " : "",
+                    viewer->error.message);
         ImGui::PopStyleColor();
         return;
     }
     double steps = x[o[LASH_SERIES_STEPS]];
     double newton = steps > 0 ? x[o[LASH_SERIES_NEWTON]] / steps : 0;
-    ImGui::Text("t = %s", quantity_text(v->frame.time, "s", 6).c_str());
+    ImGui::Text("t = %s", quantity_text(viewer->frame.time, "s", 6).c_str());
     float s = ui->scale, at = 130 * s;
     auto item = [&](float width, const char* name, const std::string& value) {
         ImGui::SameLine(at);
@@ -203,7 +205,7 @@ void view_ui::draw_status(ViewUi* ui, const Viewer* v) {
     };
     char text[64];
     snprintf(text, sizeof text, "%.0f \xC3\x97 %s", steps,
-             quantity_text(v->status.step, "s", 3).c_str());
+             quantity_text(viewer->status.step, "s", 3).c_str());
     item(160, "step", text);
     snprintf(text, sizeof text, "%.1f", newton);
     item(150, "iterations/step", text);
@@ -213,13 +215,13 @@ void view_ui::draw_status(ViewUi* ui, const Viewer* v) {
     item(165, "penetration", text);
     snprintf(text, sizeof text, "%.0f", x[o[LASH_SERIES_CONTACTS]]);
     item(95, "contacts", text);
-    if (v->status.live && v->status.real_time > 0) {
-        snprintf(text, sizeof text, "%.3g%s", v->status.real_time,
-                 v->status.running ? "" : " (done)");
+    if (viewer->status.live && viewer->status.real_time > 0) {
+        snprintf(text, sizeof text, "%.3g%s", viewer->status.real_time,
+                 viewer->status.running ? "" : " (done)");
         item(150, "real-time factor", text);
-    } else if (!v->status.live) {
-        snprintf(text, sizeof text, "%lld of %lld", static_cast<long long>(v->shown + 1),
-                 static_cast<long long>(v->status.frames));
+    } else if (!viewer->status.live) {
+        snprintf(text, sizeof text, "%lld of %lld", static_cast<long long>(viewer->shown + 1),
+                 static_cast<long long>(viewer->status.frames));
         item(150, "frame", text);
     }
     const char* hint = "F1  keys";
@@ -239,7 +241,7 @@ const ImU32 curve_color[] = {IM_COL32(31, 98, 175, 255),  IM_COL32(205, 84, 36, 
                              IM_COL32(190, 145, 20, 255), IM_COL32(20, 140, 150, 255)};
 
 // Samples of a curve, renewed when the source has grown noticeably.
-const Samples& samples_of(ViewUi* ui, Viewer* v, const ViewCurve& curve) {
+const Samples& samples_of(ViewUi* ui, Viewer* viewer, const ViewCurve& curve) {
     Samples* found = nullptr;
     for (Samples& s : ui->samples)
         if (s.series == curve.series && s.column == curve.column) found = &s;
@@ -248,18 +250,19 @@ const Samples& samples_of(ViewUi* ui, Viewer* v, const ViewCurve& curve) {
         ui->samples.push_back({curve.series, curve.column, -1, 0, {}, {}});
         found = &ui->samples.back();
     }
-    bool grown = v->status.frames > found->frames + found->frames / 40 ||
-                 (!v->status.running &&
-                  (v->status.frames != found->frames || v->status.end != found->end)) ||
-                 v->status.frames < found->frames;
+    bool grown = viewer->status.frames > found->frames + found->frames / 40 ||
+                 (!viewer->status.running &&
+                  (viewer->status.frames != found->frames || viewer->status.end != found->end)) ||
+                 viewer->status.frames < found->frames;
     if (grown) {
         found->t.resize(VIEW_PLOT_POINTS);
         found->y.resize(VIEW_PLOT_POINTS);
-        int n = viewer_curve_sample(v, &curve, VIEW_PLOT_POINTS, found->t.data(), found->y.data());
+        int n =
+            viewer_curve_sample(viewer, &curve, VIEW_PLOT_POINTS, found->t.data(), found->y.data());
         found->t.resize(static_cast<size_t>(n));
         found->y.resize(static_cast<size_t>(n));
-        found->frames = v->status.frames;
-        found->end = v->status.end;
+        found->frames = viewer->status.frames;
+        found->end = viewer->status.end;
     }
     return *found;
 }
@@ -273,10 +276,10 @@ struct Range {
     }
 };
 
-Range range_of(ViewUi* ui, Viewer* v, const ViewPlot& plot) {
+Range range_of(ViewUi* ui, Viewer* viewer, const ViewPlot& plot) {
     Range r;
     for (int k = 0; k < plot.curves; ++k) {
-        const Samples& s = samples_of(ui, v, plot.curve[k]);
+        const Samples& s = samples_of(ui, viewer, plot.curve[k]);
         for (double y : s.y) r.include(y);
     }
     if (!(r.high >= r.low)) {
@@ -351,11 +354,12 @@ void draw_curve(ImDrawList* list, const Canvas& c, const Samples& s, ImU32 tone,
 }
 
 // Names of the curves with their values at the cursor; a click on one takes it away.
-void draw_legend(ViewUi* ui, Viewer* v, ViewPlot* plot) {
+void draw_legend(ViewUi* ui, Viewer* viewer, ViewPlot* plot) {
     const ViewCurve* remove = nullptr;
     for (int k = 0; k < plot->curves; ++k) {
         const ViewCurve& curve = plot->curve[k];
-        double value = v->frame.values[v->scene.layout.offset[curve.series] + curve.column];
+        double value =
+            viewer->frame.values[viewer->scene.layout.offset[curve.series] + curve.column];
         ImVec2 at = ImGui::GetCursorScreenPos();
         float line = ImGui::GetTextLineHeight(), s = ui->scale;
         ImGui::PushID(k);
@@ -373,15 +377,15 @@ void draw_legend(ViewUi* ui, Viewer* v, ViewPlot* plot) {
     }
     if (remove != nullptr) {
         ViewCurve copy = *remove;
-        viewer_plot_toggle(v, &copy);
+        viewer_plot_toggle(viewer, &copy);
     }
 }
 
-void draw_plot(ViewUi* ui, Viewer* v, ViewPlot* plot, float height, bool time_labels) {
+void draw_plot(ViewUi* ui, Viewer* viewer, ViewPlot* plot, float height, bool time_labels) {
     float s = ui->scale, margin = 46 * s, below = (time_labels ? 18 : 5) * s;
     char unit[24];
     snprintf(unit, sizeof unit, "%s", plot->curve[0].unit);
-    draw_legend(ui, v, plot);
+    draw_legend(ui, viewer, plot);
     if (plot->curves == 0) return;
     ImVec2 at = ImGui::GetCursorScreenPos();
     float width = ImGui::GetContentRegionAvail().x;
@@ -389,13 +393,13 @@ void draw_plot(ViewUi* ui, Viewer* v, ViewPlot* plot, float height, bool time_la
     Canvas c;
     c.at = ImVec2(at.x + margin, at.y + 4 * s);
     c.size = ImVec2(width - margin - 4 * s, std::fmax(height, 30 * s) - below - 4 * s);
-    c.t0 = v->playback.begin;
-    c.t1 = std::fmax(v->status.planned, v->playback.end);
+    c.t0 = viewer->playback.begin;
+    c.t1 = std::fmax(viewer->status.planned, viewer->playback.end);
     if (!(c.t1 > c.t0)) c.t1 = c.t0 + 1e-9;
-    c.y = range_of(ui, v, *plot);
+    c.y = range_of(ui, viewer, *plot);
     if (ImGui::IsItemActive()) {
-        v->playback.playing = false;
-        viewer_seek(v, c.t0 + (ImGui::GetIO().MousePos.x - c.at.x) / c.size.x * (c.t1 - c.t0));
+        viewer->playback.playing = false;
+        viewer_seek(viewer, c.t0 + (ImGui::GetIO().MousePos.x - c.at.x) / c.size.x * (c.t1 - c.t0));
     }
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRectFilled(c.at, ImVec2(c.at.x + c.size.x, c.at.y + c.size.y),
@@ -407,8 +411,8 @@ void draw_plot(ViewUi* ui, Viewer* v, ViewPlot* plot, float height, bool time_la
     std::string label = std::string(prefix) + unit;
     list->PushClipRect(c.at, ImVec2(c.at.x + c.size.x, c.at.y + c.size.y), true);
     for (int k = 0; k < plot->curves; ++k)
-        draw_curve(list, c, samples_of(ui, v, plot->curve[k]), curve_color[k], 1.4f * s);
-    float x = c.x(v->frame.time);
+        draw_curve(list, c, samples_of(ui, viewer, plot->curve[k]), curve_color[k], 1.4f * s);
+    float x = c.x(viewer->frame.time);
     list->AddLine(ImVec2(x, c.at.y), ImVec2(x, c.at.y + c.size.y), IM_COL32(38, 103, 176, 200),
                   1.2f * s);
     list->PopClipRect();
@@ -417,17 +421,17 @@ void draw_plot(ViewUi* ui, Viewer* v, ViewPlot* plot, float height, bool time_la
                   faint, label.c_str());
 }
 
-void add_popup(ViewUi* ui, Viewer* v) {
+void add_popup(ViewUi* ui, Viewer* viewer) {
     if (!ImGui::BeginPopup("add")) return;
     ImGui::SetNextItemWidth(240 * ui->scale);
     ImGui::InputTextWithHint("##filter", "type to filter", ui->filter, sizeof ui->filter);
     if (ImGui::BeginChild("list", ImVec2(300 * ui->scale, 260 * ui->scale))) {
-        int count = viewer_curve_count(v);
+        int count = viewer_curve_count(viewer);
         for (int i = 0; i < count; ++i) {
-            ViewCurve curve = viewer_curve(v, i);
+            ViewCurve curve = viewer_curve(viewer, i);
             if (curve.name[0] == '\0' || std::strstr(curve.name, ui->filter) == nullptr) continue;
             ImGui::PushID(i);
-            if (ImGui::Selectable(curve.name)) viewer_plot_toggle(v, &curve);
+            if (ImGui::Selectable(curve.name)) viewer_plot_toggle(viewer, &curve);
             ImGui::PopID();
         }
     }
@@ -437,7 +441,7 @@ void add_popup(ViewUi* ui, Viewer* v) {
 
 } // namespace
 
-void view_ui::draw_plots(ViewUi* ui, Viewer* v) {
+void view_ui::draw_plots(ViewUi* ui, Viewer* viewer) {
     float s = ui->scale;
     ImVec2 corner = ImGui::GetWindowPos();
     ImGui::GetWindowDrawList()->AddLine(
@@ -447,17 +451,17 @@ void view_ui::draw_plots(ViewUi* ui, Viewer* v) {
     ImGui::PopFont();
     ImGui::SameLine(ImGui::GetContentRegionMax().x - 60 * s);
     if (ImGui::SmallButton("Add ...")) ImGui::OpenPopup("add");
-    add_popup(ui, v);
+    add_popup(ui, viewer);
     float spacing = ImGui::GetStyle().ItemSpacing.y, line = ImGui::GetTextLineHeight();
     float rest = ImGui::GetContentRegionAvail().y;
     int curves = 0;
-    for (int i = 0; i < v->plots; ++i) curves += v->plot[i].curves;
+    for (int i = 0; i < viewer->plots; ++i) curves += viewer->plot[i].curves;
     rest -= static_cast<float>(curves) * (line + spacing);
-    for (int i = 0; i < v->plots; ++i) {
-        bool last = i + 1 == v->plots;
-        float height = rest / static_cast<float>(v->plots) - spacing + (last ? 2 : -2) * s;
+    for (int i = 0; i < viewer->plots; ++i) {
+        bool last = i + 1 == viewer->plots;
+        float height = rest / static_cast<float>(viewer->plots) - spacing + (last ? 2 : -2) * s;
         ImGui::PushID(i);
-        draw_plot(ui, v, &v->plot[i], height, last);
+        draw_plot(ui, viewer, &viewer->plot[i], height, last);
         ImGui::PopID();
     }
 }

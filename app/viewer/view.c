@@ -132,56 +132,57 @@ static bool set_shown(ViewStyle* style, const AppList* list, bool shown, LashErr
     return true;
 }
 
-static int find_part(const Viewer* v, const char* option, const char* name, LashError* error) {
+static int find_part(const Viewer* viewer, const char* option, const char* name, LashError* error) {
     char hint[128];
     AppSuggestion near = app_suggestion(name);
-    for (int i = 0; i < v->scene.parts; ++i) {
-        if (strcmp(v->scene.part[i].name, name) == 0) return i;
-        app_suggestion_offer(&near, v->scene.part[i].name);
+    for (int i = 0; i < viewer->scene.parts; ++i) {
+        if (strcmp(viewer->scene.part[i].name, name) == 0) return i;
+        app_suggestion_offer(&near, viewer->scene.part[i].name);
     }
     lash_error_set(error, LASH_ERROR_USAGE, option, "there is no part '%.60s'%s", name,
                    app_suggestion_text(&near, hint, sizeof hint));
     return -1;
 }
 
-static bool set_visibility(Viewer* v, const char* option, const AppList* list,
+static bool set_visibility(Viewer* viewer, const char* option, const AppList* list,
                            ViewVisibility visibility, LashError* error) {
     for (int i = 0; i < list->count; ++i) {
-        int part = find_part(v, option, list->item[i], error);
+        int part = find_part(viewer, option, list->item[i], error);
         if (part < 0) return false;
-        v->scene.part[part].visibility = visibility;
+        viewer->scene.part[part].visibility = visibility;
     }
     return true;
 }
 
-static bool select_part(Viewer* v, const char* text, LashError* error) {
+static bool select_part(Viewer* viewer, const char* text, LashError* error) {
     if (text == NULL) return true;
     char name[128];
     const char* colon = strrchr(text, ':');
-    for (int i = 0; i < v->scene.joints; ++i) {
-        if (strcmp(v->scene.joint[i].name, text) != 0) continue;
-        v->selected_joint = i;
+    for (int i = 0; i < viewer->scene.joints; ++i) {
+        if (strcmp(viewer->scene.joint[i].name, text) != 0) continue;
+        viewer->selected_joint = i;
         return true;
     }
     int length = colon == NULL ? (int)strlen(text) : (int)(colon - text), face = -1;
     snprintf(name, sizeof name, "%.*s", length, text);
-    int part = find_part(v, "--select", name, error);
+    int part = find_part(viewer, "--select", name, error);
     if (part < 0) return false;
     if (colon != NULL) {
         char* end;
         long number = strtol(colon + 1, &end, 10);
-        if (end == colon + 1 || *end != '\0' || number < 0 || number >= v->scene.part[part].faces) {
+        if (end == colon + 1 || *end != '\0' || number < 0 ||
+            number >= viewer->scene.part[part].faces) {
             return lash_error_set(error, LASH_ERROR_USAGE, "--select",
                                   "part '%.60s' has faces 0 to %d, found '%.20s'", name,
-                                  v->scene.part[part].faces - 1, colon + 1);
+                                  viewer->scene.part[part].faces - 1, colon + 1);
         }
         face = (int)number;
     }
-    v->selected = (ViewPick){part, face};
+    viewer->selected = (ViewPick){part, face};
     return true;
 }
 
-static bool set_section(Viewer* v, const char* text, LashError* error) {
+static bool set_section(Viewer* viewer, const char* text, LashError* error) {
     if (text == NULL) return true;
     double sign = text[0] == '-' ? -1 : 1, place = 0;
     const char* axis = text + (text[0] == '-');
@@ -195,27 +196,27 @@ static bool set_section(Viewer* v, const char* text, LashError* error) {
                               text);
     }
     Vec3 n = vec3(axis[0] == 'x', axis[0] == 'y', axis[0] == 'z');
-    Vec3 span = vec3_sub(v->scene.bound.high, v->scene.bound.low);
-    v->style.section = true;
-    v->style.section_normal = vec3_scale(sign, n);
-    v->style.section_offset = sign * place * 0.5 * fabs(vec3_dot(n, span));
+    Vec3 span = vec3_sub(viewer->scene.bound.high, viewer->scene.bound.low);
+    viewer->style.section = true;
+    viewer->style.section_normal = vec3_scale(sign, n);
+    viewer->style.section_offset = sign * place * 0.5 * fabs(vec3_dot(n, span));
     return true;
 }
 
-static bool set_plots(Viewer* v, const AppList* list, LashError* error) {
-    if (list->count > 0) v->plots = 0;
+static bool set_plots(Viewer* viewer, const AppList* list, LashError* error) {
+    if (list->count > 0) viewer->plots = 0;
     for (int i = 0; i < list->count; ++i) {
         ViewCurve curve;
-        if (viewer_plot_find(v, list->item[i], &curve)) {
-            viewer_plot_toggle(v, &curve);
+        if (viewer_plot_find(viewer, list->item[i], &curve)) {
+            viewer_plot_toggle(viewer, &curve);
             continue;
         }
         char hint[128];
         AppSuggestion near = app_suggestion(list->item[i]);
-        int count = viewer_curve_count(v);
+        int count = viewer_curve_count(viewer);
         char(*name)[96] = lash_alloc((size_t)count * sizeof *name); // suggestions keep pointers
         for (int k = 0; k < count; ++k) {
-            memcpy(name[k], viewer_curve(v, k).name, sizeof *name);
+            memcpy(name[k], viewer_curve(viewer, k).name, sizeof *name);
             if (name[k][0] != '\0') app_suggestion_offer(&near, name[k]);
         }
         lash_error_set(error, LASH_ERROR_USAGE, "--plot", "there is no quantity '%.60s'%s",
@@ -226,80 +227,81 @@ static bool set_plots(Viewer* v, const AppList* list, LashError* error) {
     return true;
 }
 
-static bool apply_options(Viewer* v, ViewOptions* o, LashError* error) {
-    v->camera.orthographic = o->orthographic;
-    if (!isnan(o->speed)) v->playback.speed = o->speed;
-    viewer_magnify(v, o->magnify);
-    if (o->camera != NULL) v->camera_touched = true;
-    return (o->camera == NULL || view_camera_parse(&v->camera, o->camera, &o->zoom, error)) &&
-           set_shown(&v->style, &o->with, true, error) &&
-           set_shown(&v->style, &o->without, false, error) &&
-           set_visibility(v, "--hide", &o->hide, VIEW_HIDDEN, error) &&
-           set_visibility(v, "--transparent", &o->transparent, VIEW_TRANSPARENT, error) &&
-           select_part(v, o->select, error) && set_plots(v, &o->plot, error);
+static bool apply_options(Viewer* viewer, ViewOptions* o, LashError* error) {
+    viewer->camera.orthographic = o->orthographic;
+    if (!isnan(o->speed)) viewer->playback.speed = o->speed;
+    viewer_magnify(viewer, o->magnify);
+    if (o->camera != NULL) viewer->camera_touched = true;
+    return (o->camera == NULL || view_camera_parse(&viewer->camera, o->camera, &o->zoom, error)) &&
+           set_shown(&viewer->style, &o->with, true, error) &&
+           set_shown(&viewer->style, &o->without, false, error) &&
+           set_visibility(viewer, "--hide", &o->hide, VIEW_HIDDEN, error) &&
+           set_visibility(viewer, "--transparent", &o->transparent, VIEW_TRANSPARENT, error) &&
+           select_part(viewer, o->select, error) && set_plots(viewer, &o->plot, error);
 }
 
 // ---- pictures -----------------------------------------------------------------------------------
 
 // The run as far as the pictures need it, its extent, and the camera around it.
-static bool prepare_pictures(Viewer* v, ViewOptions* o, LashError* error) {
+static bool prepare_pictures(Viewer* viewer, ViewOptions* o, LashError* error) {
     double frame = isnan(o->frame) ? -INFINITY : o->frame;
     double until = o->png != NULL ? frame : INFINITY;
-    v->playback.playing = false;
-    view_source_wait(v->source, until);
-    viewer_update(v, 0);
-    viewer_survey(v, 1 << 20);
-    if (v->status.error.status != LASH_OK && !(v->status.end >= until)) {
-        *error = v->status.error; // the run ended before
+    viewer->playback.playing = false;
+    view_source_wait(viewer->source, until);
+    viewer_update(viewer, 0);
+    viewer_survey(viewer, 1 << 20);
+    if (viewer->status.error.status != LASH_OK && !(viewer->status.end >= until)) {
+        *error = viewer->status.error; // the run ended before
         return false;
     }
-    if (o->png != NULL && o->frame > v->status.end + v->status.step) {
+    if (o->png != NULL && o->frame > viewer->status.end + viewer->status.step) {
         return lash_error_set(error, LASH_ERROR_USAGE, "--frame",
-                              "the motion ends at %.9g s, %.9g s was asked for", v->status.end,
+                              "the motion ends at %.9g s, %.9g s was asked for", viewer->status.end,
                               o->frame);
     }
-    if (!isnan(o->frame)) viewer_seek(v, o->frame);
-    if (!set_section(v, o->section, error)) return false;
-    viewer_magnify(v, o->magnify);
-    v->camera_touched = true;
+    if (!isnan(o->frame)) viewer_seek(viewer, o->frame);
+    if (!set_section(viewer, o->section, error)) return false;
+    viewer_magnify(viewer, o->magnify);
+    viewer->camera_touched = true;
     return true;
 }
 
 // The camera around everything, then nearer and at what --at names.
-static bool place_camera(Viewer* v, const ViewOptions* o, LashError* error) {
-    viewer_fit(v);
-    v->camera.distance /= o->zoom;
+static bool place_camera(Viewer* viewer, const ViewOptions* o, LashError* error) {
+    viewer_fit(viewer);
+    viewer->camera.distance /= o->zoom;
     if (o->at == NULL) return true;
-    for (int i = 0; i < v->scene.joints; ++i) {
-        const ViewJoint* j = &v->scene.joint[i];
+    for (int i = 0; i < viewer->scene.joints; ++i) {
+        const ViewJoint* j = &viewer->scene.joint[i];
         if (strcmp(j->name, o->at) != 0 || j->coupling) continue;
-        v->camera.target = pose_point(view_world_body(&v->frame, j->body_a), j->a_joint.r);
+        viewer->camera.target =
+            pose_point(view_world_body(&viewer->frame, j->body_a), j->a_joint.r);
         return true;
     }
-    int part = find_part(v, "--at", o->at, error);
+    int part = find_part(viewer, "--at", o->at, error);
     if (part < 0) return false;
-    v->camera.target = v->scene.part[part].body >= 0
-                           ? view_world_body(&v->frame, v->scene.part[part].body).r
-                           : view_world_part(&v->scene, &v->frame, part).r;
+    viewer->camera.target = viewer->scene.part[part].body >= 0
+                                ? view_world_body(&viewer->frame, viewer->scene.part[part].body).r
+                                : view_world_part(&viewer->scene, &viewer->frame, part).r;
     return true;
 }
 
-static ViewStudio* open_studio(Viewer* v, const ViewOptions* o, LashError* error) {
+static ViewStudio* open_studio(Viewer* viewer, const ViewOptions* o, LashError* error) {
     ViewStudioOptions s = {.width = o->width,
                            .height = o->height,
                            .samples = SAMPLES,
                            .scale = isnan(o->scale) ? 1 : o->scale,
                            .panels = o->panels,
                            .captions = !o->bare};
-    v->panels = o->panels;
-    ViewStudio* studio = view_studio_create(v, &s, error);
-    if (studio == NULL || place_camera(v, o, error)) return studio;
+    viewer->panels = o->panels;
+    ViewStudio* studio = view_studio_create(viewer, &s, error);
+    if (studio == NULL || place_camera(viewer, o, error)) return studio;
     view_studio_destroy(studio);
     return NULL;
 }
 
-static bool write_png(Viewer* v, const ViewOptions* o, LashError* error) {
-    ViewStudio* studio = open_studio(v, o, error);
+static bool write_png(Viewer* viewer, const ViewOptions* o, LashError* error) {
+    ViewStudio* studio = open_studio(viewer, o, error);
     if (studio == NULL) return false;
     if (o->panels) view_studio_draw(studio, 0); // panels settle their layout in the first one
     bool good = view_bitmap_write(view_studio_shoot(studio), o->png, error);
@@ -316,24 +318,25 @@ static bool write_one(const ViewBitmap* bitmap, const ViewOptions* o, ViewVideo*
 }
 
 // All pictures of a video; *written counts them.
-static bool write_series(Viewer* v, const ViewOptions* o, int* written, LashError* error) {
+static bool write_series(Viewer* viewer, const ViewOptions* o, int* written, LashError* error) {
     if (o->frames != NULL && mkdir(o->frames, 0777) != 0 && errno != EEXIST) {
         lash_error_set(error, LASH_ERROR_IO, "", "cannot make the folder: %s", strerror(errno));
         lash_error_file(error, o->frames);
         return false;
     }
-    double rate = isnan(o->rate) ? 30 : o->rate, first = v->playback.time;
-    int64_t count = (int64_t)floor((v->status.end - first) / v->playback.speed * rate + 1e-9) + 1;
+    double rate = isnan(o->rate) ? 30 : o->rate, first = viewer->playback.time;
+    int64_t count =
+        (int64_t)floor((viewer->status.end - first) / viewer->playback.speed * rate + 1e-9) + 1;
     ViewVideo* video = NULL;
     if (o->video != NULL) {
         video = view_video_create(o->video, o->width, o->height, rate, error);
         if (video == NULL) return false;
     }
-    ViewStudio* studio = open_studio(v, o, error);
+    ViewStudio* studio = open_studio(viewer, o, error);
     AppProgress progress = app_progress_start();
     bool good = studio != NULL;
     for (int64_t i = 0; i < count && good && !app_interrupted(); ++i) {
-        viewer_seek(v, first + (double)i * v->playback.speed / rate);
+        viewer_seek(viewer, first + (double)i * viewer->playback.speed / rate);
         good = write_one(view_studio_shoot(studio), o, video, (int)i, error);
         *written += good;
         app_progress_update(&progress, (double)i / (double)count, "draw");
@@ -345,34 +348,35 @@ static bool write_series(Viewer* v, const ViewOptions* o, int* written, LashErro
 
 // ---- window -------------------------------------------------------------------------------------
 
-static bool open_window(Viewer* v, const ViewOptions* o, LashError* error) {
+static bool open_window(Viewer* viewer, const ViewOptions* o, LashError* error) {
     char title[300];
-    const LashModel* model = v->scene.model;
+    const LashModel* model = viewer->scene.model;
     snprintf(title, sizeof title, "%.200s - Lash", model->name != NULL ? model->name : model->file);
     ViewWindowOptions w = {o->width, o->height, o->scale, true, title};
-    ViewWindow* window = view_window_create(v, &w, error);
+    ViewWindow* window = view_window_create(viewer, &w, error);
     if (window == NULL) return false;
     if (!isnan(o->frame)) {
-        view_source_wait(v->source, o->frame);
-        v->playback.playing = false;
-        viewer_seek(v, o->frame);
+        view_source_wait(viewer->source, o->frame);
+        viewer->playback.playing = false;
+        viewer_seek(viewer, o->frame);
     }
-    if (!set_section(v, o->section, error) || !place_camera(v, o, error)) v->quit = true;
+    if (!set_section(viewer, o->section, error) || !place_camera(viewer, o, error))
+        viewer->quit = true;
     while (view_window_step(window)) continue;
     view_window_destroy(window);
     return error->status == LASH_OK;
 }
 
-static void put_result(AppJson* json, const Viewer* v, const ViewOptions* o, int written) {
+static void put_result(AppJson* json, const Viewer* viewer, const ViewOptions* o, int written) {
     const char* file = o->video != NULL ? o->video : o->frames;
     if (o->png != NULL) file = o->png;
     app_json_put_text(json, "file", file);
     app_json_put_integer(json, "pictures", written);
     app_json_put_integer(json, "width", o->width);
     app_json_put_integer(json, "height", o->height);
-    app_json_put_number(json, "time", v->frame.time);
-    app_json_put_integer(json, "parts", v->scene.parts);
-    app_json_put_integer(json, "triangles", v->scene.triangles);
+    app_json_put_number(json, "time", viewer->frame.time);
+    app_json_put_integer(json, "parts", viewer->scene.parts);
+    app_json_put_integer(json, "triangles", viewer->scene.triangles);
 }
 
 int app_view(int argc, char** argv) {
@@ -395,23 +399,23 @@ int app_view(int argc, char** argv) {
     app_catch_interrupt();
     ViewSource* source = NULL;
     if (check_options(&o, &error)) source = view_source_open(o.operands.item[0], &session, &error);
-    Viewer* v = source == NULL ? NULL : viewer_create(source, &error);
-    if (v != NULL && apply_options(v, &o, &error)) {
-        if (!v->status.complete && !v->status.live)
+    Viewer* viewer = source == NULL ? NULL : viewer_create(source, &error);
+    if (viewer != NULL && apply_options(viewer, &o, &error)) {
+        if (!viewer->status.complete && !viewer->status.live)
             app_report_warning("the run did not finish; %lld frames are shown",
-                               (long long)v->status.frames);
+                               (long long)viewer->status.frames);
         if (o.png == NULL && o.video == NULL && o.frames == NULL) {
-            open_window(v, &o, &error);
-        } else if (prepare_pictures(v, &o, &error)) {
-            if (o.png != NULL) written = write_png(v, &o, &error);
-            if (o.png == NULL) write_series(v, &o, &written, &error);
+            open_window(viewer, &o, &error);
+        } else if (prepare_pictures(viewer, &o, &error)) {
+            if (o.png != NULL) written = write_png(viewer, &o, &error);
+            if (o.png == NULL) write_series(viewer, &o, &written, &error);
         }
     }
     if (o.json) {
         AppJson* json = app_report_document(&report, &error);
-        if (v != NULL && error.status == LASH_OK) put_result(json, v, &o, written);
+        if (viewer != NULL && error.status == LASH_OK) put_result(json, viewer, &o, written);
     }
-    viewer_destroy(v);
+    viewer_destroy(viewer);
     view_source_close(source);
     code = app_report_finish(&report, &error);
     return code == 0 && app_interrupted() ? APP_EXIT_INTERRUPTED : code;

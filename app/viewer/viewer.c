@@ -15,131 +15,134 @@
 enum { SURVEY_SAMPLE = 160, MAX_TICKS = 200000 };
 
 Viewer* viewer_create(ViewSource* source, LashError* error) {
-    Viewer* v = lash_alloc(sizeof *v);
+    Viewer* viewer = lash_alloc(sizeof *viewer);
     const LashModel* model = view_source_model(source);
-    v->source = source;
-    v->shown = -1;
-    v->magnification = 1;
-    v->selected = (ViewPick){-1, -1};
-    v->selected_joint = -1;
-    v->panels = true;
-    v->pixel = 1;
-    v->style = view_style();
-    if (!view_scene_create(&v->scene, model, view_source_mechanism(source), error)) {
-        viewer_destroy(v);
+    viewer->source = source;
+    viewer->shown = -1;
+    viewer->magnification = 1;
+    viewer->selected = (ViewPick){-1, -1};
+    viewer->selected_joint = -1;
+    viewer->panels = true;
+    viewer->pixel = 1;
+    viewer->style = view_style();
+    if (!view_scene_create(&viewer->scene, model, view_source_mechanism(source), error)) {
+        viewer_destroy(viewer);
         return NULL;
     }
-    v->style.joint_frames = view_scene_is_drafted(&v->scene); // to be looked through
-    v->frame = view_frame_create(&v->scene);
-    v->camera = view_camera(v->scene.up);
-    v->magnifier = view_magnifier_create(model);
-    v->style.section_normal = v->camera.up;
-    v->trace_point =
-        lash_alloc((size_t)VIEW_MAX_TRACES * VIEW_TRACE_POINTS * 3 * sizeof *v->trace_point);
-    v->trace_frame =
-        lash_alloc((size_t)VIEW_MAX_TRACES * VIEW_TRACE_POINTS * sizeof *v->trace_frame);
-    v->traced_frames = -1;
+    viewer->style.joint_frames = view_scene_is_drafted(&viewer->scene); // to be looked through
+    viewer->frame = view_frame_create(&viewer->scene);
+    viewer->camera = view_camera(viewer->scene.up);
+    viewer->magnifier = view_magnifier_create(model);
+    viewer->style.section_normal = viewer->camera.up;
+    viewer->trace_point =
+        lash_alloc((size_t)VIEW_MAX_TRACES * VIEW_TRACE_POINTS * 3 * sizeof *viewer->trace_point);
+    viewer->trace_frame =
+        lash_alloc((size_t)VIEW_MAX_TRACES * VIEW_TRACE_POINTS * sizeof *viewer->trace_frame);
+    viewer->traced_frames = -1;
     view_source_start(source);
-    v->status = view_source_status(source);
-    v->playback = view_playback(v->status.planned - v->status.begin);
-    v->playback.playing = v->status.live;
-    viewer_plot_defaults(v);
-    viewer_survey(v, SURVEY_SAMPLE);
-    viewer_fit(v);
-    viewer_update(v, 0);
-    return v;
+    viewer->status = view_source_status(source);
+    viewer->playback = view_playback(viewer->status.planned - viewer->status.begin);
+    viewer->playback.playing = viewer->status.live;
+    viewer_plot_defaults(viewer);
+    viewer_survey(viewer, SURVEY_SAMPLE);
+    viewer_fit(viewer);
+    viewer_update(viewer, 0);
+    return viewer;
 }
 
-void viewer_destroy(Viewer* v) {
-    if (v == NULL) return;
-    view_magnifier_destroy(v->magnifier);
-    view_frame_destroy(&v->frame);
-    view_scene_destroy(&v->scene);
-    lash_free(v->trace_point);
-    lash_free(v->trace_frame);
-    lash_free(v->event);
-    lash_free(v);
+void viewer_destroy(Viewer* viewer) {
+    if (viewer == NULL) return;
+    view_magnifier_destroy(viewer->magnifier);
+    view_frame_destroy(&viewer->frame);
+    view_scene_destroy(&viewer->scene);
+    lash_free(viewer->trace_point);
+    lash_free(viewer->trace_frame);
+    lash_free(viewer->event);
+    lash_free(viewer);
 }
 
 // ---- frames -------------------------------------------------------------------------------------
 
 // The standard arrow stands for a force that the largest one of a frame exceeds now and then: not
 // for the highest peak of an impact, beside which nothing else would be seen.
-static void nice_force(Viewer* v) {
+static void nice_force(Viewer* viewer) {
     int64_t frames = 0, above = 0;
-    for (int i = 0; i < VIEW_DECADES; ++i) frames += v->force_frames[i];
+    for (int i = 0; i < VIEW_DECADES; ++i) frames += viewer->force_frames[i];
     int bin = VIEW_DECADES - 1;
     for (; bin > 0; --bin) {
-        above += v->force_frames[bin];
+        above += viewer->force_frames[bin];
         if (6 * above > frames) break;
     }
     double typical = frames > 0 ? pow(10, 0.1 * bin - 9) : 1;
     double power = pow(10, floor(log10(typical))), lead = typical / power;
     double below = lead < 1.9 ? 1 : 2; // 1, 2 or 5
-    v->force_reference = power * (lead < 4.9 ? below : 5);
+    viewer->force_reference = power * (lead < 4.9 ? below : 5);
 }
 
-static void count_force(Viewer* v, double force) {
+static void count_force(Viewer* viewer, double force) {
     if (!(force > 0) || !isfinite(force)) return;
     int bin = (int)floor(10 * (log10(force) + 9));
     if (bin < 0) bin = 0;
     if (bin >= VIEW_DECADES) bin = VIEW_DECADES - 1;
-    ++v->force_frames[bin];
-    v->force_largest = fmax(v->force_largest, force);
+    ++viewer->force_frames[bin];
+    viewer->force_largest = fmax(viewer->force_largest, force);
 }
 
-static void survey_frame(Viewer* v, ViewFrame* frame, int64_t index) {
+static void survey_frame(Viewer* viewer, ViewFrame* frame, int64_t index) {
     LashError ignored = {0};
-    if (!view_source_frame(v->source, index, frame, &ignored)) return;
-    view_frame_place(&v->scene, frame);
-    view_scene_extend(&v->scene, frame);
+    if (!view_source_frame(viewer->source, index, frame, &ignored)) return;
+    view_frame_place(&viewer->scene, frame);
+    view_scene_extend(&viewer->scene, frame);
     ViewArrow arrow[64];
-    int arrows = view_frame_forces(&v->scene, frame, arrow, 64);
+    int arrows = view_frame_forces(&viewer->scene, frame, arrow, 64);
     double largest = 0;
     for (int i = 0; i < arrows; ++i) largest = fmax(largest, vec3_norm(arrow[i].force));
-    count_force(v, largest);
+    count_force(viewer, largest);
 }
 
-void viewer_survey(Viewer* v, int frames) {
-    ViewStatus status = view_source_status(v->source);
-    if (v->surveyed >= status.frames) {
-        if (v->surveyed > status.frames) v->surveyed = status.frames; // thinned out
+void viewer_survey(Viewer* viewer, int frames) {
+    ViewStatus status = view_source_status(viewer->source);
+    if (viewer->surveyed >= status.frames) {
+        if (viewer->surveyed > status.frames) viewer->surveyed = status.frames; // thinned out
         return;
     }
-    ViewFrame frame = view_frame_create(&v->scene);
+    ViewFrame frame = view_frame_create(&viewer->scene);
     if (status.live) {
-        for (int i = 0; i < frames && v->surveyed < status.frames; ++i)
-            survey_frame(v, &frame, v->surveyed++);
+        for (int i = 0; i < frames && viewer->surveyed < status.frames; ++i)
+            survey_frame(viewer, &frame, viewer->surveyed++);
     } else {
         int64_t count = status.frames < frames ? status.frames : frames;
         for (int64_t i = 0; i < count; ++i)
-            survey_frame(v, &frame, count > 1 ? i * (status.frames - 1) / (count - 1) : 0);
-        v->surveyed = status.frames;
+            survey_frame(viewer, &frame, count > 1 ? i * (status.frames - 1) / (count - 1) : 0);
+        viewer->surveyed = status.frames;
     }
     view_frame_destroy(&frame);
-    nice_force(v);
+    nice_force(viewer);
 }
 
-static void show_frame(Viewer* v, int64_t index) {
-    if (!view_source_frame(v->source, index, &v->frame, &v->error)) return;
-    view_frame_place(&v->scene, &v->frame);
-    if (v->magnifier != NULL && v->magnification > 1)
-        view_magnifier_apply(v->magnifier, &v->scene, &v->frame, v->magnification);
-    v->touches = view_frame_touches(&v->scene, &v->frame, v->touch, VIEW_MAX_POINTS);
-    v->arrows = view_frame_forces(&v->scene, &v->frame, v->arrow, VIEW_MAX_ARROWS);
-    v->shown = index;
+static void show_frame(Viewer* viewer, int64_t index) {
+    if (!view_source_frame(viewer->source, index, &viewer->frame, &viewer->error)) return;
+    view_frame_place(&viewer->scene, &viewer->frame);
+    if (viewer->magnifier != NULL && viewer->magnification > 1)
+        view_magnifier_apply(viewer->magnifier, &viewer->scene, &viewer->frame,
+                             viewer->magnification);
+    viewer->touches =
+        view_frame_touches(&viewer->scene, &viewer->frame, viewer->touch, VIEW_MAX_POINTS);
+    viewer->arrows =
+        view_frame_forces(&viewer->scene, &viewer->frame, viewer->arrow, VIEW_MAX_ARROWS);
+    viewer->shown = index;
 }
 
 // Path of the mass center of a body over all frames there are, without points closer together than
 // can be seen; the frame of each point is kept.
-static int read_path(Viewer* v, int body, float* out, int64_t* frame) {
-    int64_t frames = v->status.frames, stride = (frames - 1) / (VIEW_TRACE_POINTS - 1) + 1;
+static int read_path(Viewer* viewer, int body, float* out, int64_t* frame) {
+    int64_t frames = viewer->status.frames, stride = (frames - 1) / (VIEW_TRACE_POINTS - 1) + 1;
     double* column = lash_alloc(3 * (size_t)frames * sizeof *column);
-    float least = (float)(1e-3 * view_scene_size(&v->scene));
+    float least = (float)(1e-3 * view_scene_size(&viewer->scene));
     int points = 0;
     for (int k = 0; k < 3; ++k) {
-        view_source_column(v->source, LASH_SERIES_POSITION, 3 * body + k, 0, frames,
-                           column + k * frames, &v->error);
+        view_source_column(viewer->source, LASH_SERIES_POSITION, 3 * body + k, 0, frames,
+                           column + k * frames, &viewer->error);
     }
     for (int64_t i = 0; i < frames && points < VIEW_TRACE_POINTS; i += stride) {
         float p[3], away = INFINITY;
@@ -156,237 +159,246 @@ static int read_path(Viewer* v, int body, float* out, int64_t* frame) {
     return points;
 }
 
-static void read_paths(Viewer* v) {
-    int count = v->traces > 0 ? v->traces : v->scene.parts, used = 0;
+static void read_paths(Viewer* viewer) {
+    int count = viewer->traces > 0 ? viewer->traces : viewer->scene.parts, used = 0;
     for (int i = 0; i < count && used < VIEW_MAX_TRACES; ++i) {
-        const ViewPart* part = &v->scene.part[v->traces > 0 ? v->traced[i] : i];
+        const ViewPart* part = &viewer->scene.part[viewer->traces > 0 ? viewer->traced[i] : i];
         if (part->body < 0) continue;
         size_t first = (size_t)used * VIEW_TRACE_POINTS;
-        v->trace[used].point = v->trace_point + 3 * first;
-        v->trace_points[used] =
-            read_path(v, part->body, v->trace_point + 3 * first, v->trace_frame + first);
-        memcpy(v->trace[used++].color, part->color, sizeof part->color);
+        viewer->trace[used].point = viewer->trace_point + 3 * first;
+        viewer->trace_points[used] = read_path(viewer, part->body, viewer->trace_point + 3 * first,
+                                               viewer->trace_frame + first);
+        memcpy(viewer->trace[used++].color, part->color, sizeof part->color);
     }
-    for (; used < VIEW_MAX_TRACES; ++used) v->trace_points[used] = 0;
-    v->traced_frames = v->status.frames;
+    for (; used < VIEW_MAX_TRACES; ++used) viewer->trace_points[used] = 0;
+    viewer->traced_frames = viewer->status.frames;
 }
 
 // The paths up to the frame that is shown; of a live run they are read again as it grows.
-static void update_traces(Viewer* v) {
-    if (!v->style.traces || v->status.frames == 0) return;
-    int64_t read = v->traced_frames, now = v->status.frames;
-    bool old = v->status.running ? now > read + read / 20 || v->shown >= read : now != read;
-    if (read < 0 || now < read || old) read_paths(v);
+static void update_traces(Viewer* viewer) {
+    if (!viewer->style.traces || viewer->status.frames == 0) return;
+    int64_t read = viewer->traced_frames, now = viewer->status.frames;
+    bool old =
+        viewer->status.running ? now > read + read / 20 || viewer->shown >= read : now != read;
+    if (read < 0 || now < read || old) read_paths(viewer);
     for (int i = 0; i < VIEW_MAX_TRACES; ++i) {
-        const int64_t* frame = v->trace_frame + (size_t)i * VIEW_TRACE_POINTS;
-        int low = 0, high = v->trace_points[i]; // points before low are not after the frame
+        const int64_t* frame = viewer->trace_frame + (size_t)i * VIEW_TRACE_POINTS;
+        int low = 0, high = viewer->trace_points[i]; // points before low are not after the frame
         while (low < high) {
             int middle = (low + high) / 2;
-            if (frame[middle] <= v->shown) {
+            if (frame[middle] <= viewer->shown) {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
-        v->trace[i].count = low;
+        viewer->trace[i].count = low;
     }
 }
 
-void viewer_trace(Viewer* v, int part) {
+void viewer_trace(Viewer* viewer, int part) {
     int at = 0;
-    while (at < v->traces && v->traced[at] != part) ++at;
-    if (at < v->traces) {
-        v->traced[at] = v->traced[--v->traces];
-    } else if (v->traces < VIEW_MAX_TRACES) {
-        v->traced[v->traces++] = part;
+    while (at < viewer->traces && viewer->traced[at] != part) ++at;
+    if (at < viewer->traces) {
+        viewer->traced[at] = viewer->traced[--viewer->traces];
+    } else if (viewer->traces < VIEW_MAX_TRACES) {
+        viewer->traced[viewer->traces++] = part;
     }
-    v->style.traces = v->traces > 0;
-    v->traced_frames = -1;
-    update_traces(v);
+    viewer->style.traces = viewer->traces > 0;
+    viewer->traced_frames = -1;
+    update_traces(viewer);
 }
 
-static void update_events(Viewer* v) {
-    int64_t count = v->status.events < MAX_TICKS ? v->status.events : MAX_TICKS;
-    if (count < v->events) v->events = 0; // restarted
-    if (count == v->events) return;
-    if (count > v->event_capacity) {
-        v->event_capacity = 2 * count;
-        v->event = lash_realloc(v->event, (size_t)v->event_capacity * sizeof *v->event);
+static void update_events(Viewer* viewer) {
+    int64_t count = viewer->status.events < MAX_TICKS ? viewer->status.events : MAX_TICKS;
+    if (count < viewer->events) viewer->events = 0; // restarted
+    if (count == viewer->events) return;
+    if (count > viewer->event_capacity) {
+        viewer->event_capacity = 2 * count;
+        viewer->event =
+            lash_realloc(viewer->event, (size_t)viewer->event_capacity * sizeof *viewer->event);
     }
-    v->events += view_source_events(v->source, v->events, count - v->events, v->event + v->events);
+    viewer->events += view_source_events(viewer->source, viewer->events, count - viewer->events,
+                                         viewer->event + viewer->events);
 }
 
-void viewer_update(Viewer* v, double wall) {
-    v->status = view_source_status(v->source);
-    if (v->status.error.status != LASH_OK && v->error.status == LASH_OK) v->error = v->status.error;
-    view_playback_range(&v->playback, v->status.begin, v->status.end, v->status.running);
-    view_playback_advance(&v->playback, wall);
-    if (v->status.live && v->surveyed != v->status.frames) {
-        viewer_survey(v, 40);
-        if (!v->camera_touched) viewer_fit(v);
+void viewer_update(Viewer* viewer, double wall) {
+    viewer->status = view_source_status(viewer->source);
+    if (viewer->status.error.status != LASH_OK && viewer->error.status == LASH_OK)
+        viewer->error = viewer->status.error;
+    view_playback_range(&viewer->playback, viewer->status.begin, viewer->status.end,
+                        viewer->status.running);
+    view_playback_advance(&viewer->playback, wall);
+    if (viewer->status.live && viewer->surveyed != viewer->status.frames) {
+        viewer_survey(viewer, 40);
+        if (!viewer->camera_touched) viewer_fit(viewer);
     }
-    update_events(v);
-    int64_t index = view_source_find(v->source, v->playback.time * (1 + 1e-12) + 1e-15);
-    if (index != v->shown || (v->status.live && index == 0)) {
-        show_frame(v, index);
-        update_traces(v);
+    update_events(viewer);
+    int64_t index = view_source_find(viewer->source, viewer->playback.time * (1 + 1e-12) + 1e-15);
+    if (index != viewer->shown || (viewer->status.live && index == 0)) {
+        show_frame(viewer, index);
+        update_traces(viewer);
     }
 }
 
-void viewer_seek(Viewer* v, double time) {
-    v->status = view_source_status(v->source); // it may have grown since the last picture
-    view_playback_range(&v->playback, v->status.begin, v->status.end, v->status.running);
-    view_playback_seek(&v->playback, time);
-    viewer_update(v, 0);
+void viewer_seek(Viewer* viewer, double time) {
+    viewer->status = view_source_status(viewer->source); // it may have grown since the last picture
+    view_playback_range(&viewer->playback, viewer->status.begin, viewer->status.end,
+                        viewer->status.running);
+    view_playback_seek(&viewer->playback, time);
+    viewer_update(viewer, 0);
 }
 
-void viewer_magnify(Viewer* v, double factor) {
-    v->magnification = fmax(1, fmin(100, factor));
-    if (v->shown >= 0) show_frame(v, v->shown);
+void viewer_magnify(Viewer* viewer, double factor) {
+    viewer->magnification = fmax(1, fmin(100, factor));
+    if (viewer->shown >= 0) show_frame(viewer, viewer->shown);
 }
 
-void viewer_fit(Viewer* v) {
-    if (isfinite(v->scene.bound.low.x)) view_camera_fit(&v->camera, v->scene.hull, VIEW_HULL);
+void viewer_fit(Viewer* viewer) {
+    if (isfinite(viewer->scene.bound.low.x))
+        view_camera_fit(&viewer->camera, viewer->scene.hull, VIEW_HULL);
 }
 
-double viewer_force_length(const Viewer* v) {
-    return v->force_reference > 0 ? 0.14 * view_scene_size(&v->scene) / v->force_reference : 0;
+double viewer_force_length(const Viewer* viewer) {
+    return viewer->force_reference > 0
+               ? 0.14 * view_scene_size(&viewer->scene) / viewer->force_reference
+               : 0;
 }
 
 // What must lie between the near and the far plane: the scene, its arrows, and the grid around it.
-static LashBox drawn_box(const Viewer* v) {
-    double reach = 0.9 * view_scene_size(&v->scene);
-    LashBox box = v->scene.bound;
+static LashBox drawn_box(const Viewer* viewer) {
+    double reach = 0.9 * view_scene_size(&viewer->scene);
+    LashBox box = viewer->scene.bound;
     box.low = vec3_sub(box.low, vec3(reach, reach, reach));
     box.high = vec3_add(box.high, vec3(reach, reach, reach));
     return box;
 }
 
-ViewPicture viewer_picture(Viewer* v) {
-    view_camera_clip(&v->camera, drawn_box(v));
-    ViewPicture picture = {.scene = &v->scene,
-                           .frame = &v->frame,
-                           .camera = &v->camera,
-                           .style = v->style,
-                           .selected = v->selected,
+ViewPicture viewer_picture(Viewer* viewer) {
+    view_camera_clip(&viewer->camera, drawn_box(viewer));
+    ViewPicture picture = {.scene = &viewer->scene,
+                           .frame = &viewer->frame,
+                           .camera = &viewer->camera,
+                           .style = viewer->style,
+                           .selected = viewer->selected,
                            .hovered = {-1, -1},
-                           .arrow = v->arrow,
-                           .arrows = v->arrows,
-                           .touch = v->touch,
-                           .touches = v->touches,
-                           .trace = v->trace,
+                           .arrow = viewer->arrow,
+                           .arrows = viewer->arrows,
+                           .touch = viewer->touch,
+                           .touches = viewer->touches,
+                           .trace = viewer->trace,
                            .traces = VIEW_MAX_TRACES,
-                           .force_length = viewer_force_length(v),
-                           .selected_joint = v->selected_joint,
-                           .pixel = v->pixel};
-    if (v->selected_joint >= 0)
-        picture.marks =
-            view_joint_faces(&v->scene, v->selected_joint, picture.marked, VIEW_MAX_MARKS);
+                           .force_length = viewer_force_length(viewer),
+                           .selected_joint = viewer->selected_joint,
+                           .pixel = viewer->pixel};
+    if (viewer->selected_joint >= 0)
+        picture.marks = view_joint_faces(&viewer->scene, viewer->selected_joint, picture.marked,
+                                         VIEW_MAX_MARKS);
     return picture;
 }
 
 // ---- actions ------------------------------------------------------------------------------------
 
-static void go_to_event(Viewer* v, int direction) {
-    double t = v->playback.time, slack = 0.25 * v->status.step;
+static void go_to_event(Viewer* viewer, int direction) {
+    double t = viewer->playback.time, slack = 0.25 * viewer->status.step;
     if (direction > 0) {
-        for (int64_t i = 0; i < v->events; ++i) {
-            if (v->event[i].t <= t + slack) continue;
-            viewer_seek(v, v->event[i].t);
+        for (int64_t i = 0; i < viewer->events; ++i) {
+            if (viewer->event[i].t <= t + slack) continue;
+            viewer_seek(viewer, viewer->event[i].t);
             break;
         }
     } else {
-        for (int64_t i = v->events - 1; i >= 0; --i) {
-            if (v->event[i].t >= t - slack) continue;
-            viewer_seek(v, v->event[i].t);
+        for (int64_t i = viewer->events - 1; i >= 0; --i) {
+            if (viewer->event[i].t >= t - slack) continue;
+            viewer_seek(viewer, viewer->event[i].t);
             break;
         }
     }
-    v->playback.playing = false;
+    viewer->playback.playing = false;
 }
 
-static void step(Viewer* v, int frames) {
-    int64_t index = v->shown + frames;
+static void step(Viewer* viewer, int frames) {
+    int64_t index = viewer->shown + frames;
     if (index < 0) index = 0;
-    v->playback.playing = false;
-    viewer_seek(v, view_source_time(v->source, index));
+    viewer->playback.playing = false;
+    viewer_seek(viewer, view_source_time(viewer->source, index));
 }
 
-static void set_visibility(Viewer* v, ViewVisibility visibility) {
-    if (v->selected.part < 0) return;
-    ViewVisibility* now = &v->scene.part[v->selected.part].visibility;
+static void set_visibility(Viewer* viewer, ViewVisibility visibility) {
+    if (viewer->selected.part < 0) return;
+    ViewVisibility* now = &viewer->scene.part[viewer->selected.part].visibility;
     *now = *now == visibility ? VIEW_SHOWN : visibility;
-    if (*now == VIEW_HIDDEN) v->selected = (ViewPick){-1, -1};
+    if (*now == VIEW_HIDDEN) viewer->selected = (ViewPick){-1, -1};
 }
 
-static void isolate(Viewer* v) {
-    if (v->selected.part < 0) return;
-    for (int i = 0; i < v->scene.parts; ++i) {
-        v->scene.part[i].visibility = i == v->selected.part ? VIEW_SHOWN : VIEW_HIDDEN;
+static void isolate(Viewer* viewer) {
+    if (viewer->selected.part < 0) return;
+    for (int i = 0; i < viewer->scene.parts; ++i) {
+        viewer->scene.part[i].visibility = i == viewer->selected.part ? VIEW_SHOWN : VIEW_HIDDEN;
     }
 }
 
-static void restart(Viewer* v) {
-    v->error = (LashError){0};
-    v->shown = -1;
-    v->events = v->surveyed = 0;
-    v->traced_frames = -1;
-    memset(v->force_frames, 0, sizeof v->force_frames);
-    view_source_start(v->source);
-    v->playback.time = v->playback.begin;
-    v->playback.playing = true;
-    viewer_update(v, 0);
+static void restart(Viewer* viewer) {
+    viewer->error = (LashError){0};
+    viewer->shown = -1;
+    viewer->events = viewer->surveyed = 0;
+    viewer->traced_frames = -1;
+    memset(viewer->force_frames, 0, sizeof viewer->force_frames);
+    view_source_start(viewer->source);
+    viewer->playback.time = viewer->playback.begin;
+    viewer->playback.playing = true;
+    viewer_update(viewer, 0);
 }
 
-static bool act_time(Viewer* v, ViewAction action) {
-    double leap = 0.01 * (v->playback.end - v->playback.begin);
+static bool act_time(Viewer* viewer, ViewAction action) {
+    double leap = 0.01 * (viewer->playback.end - viewer->playback.begin);
     switch (action) {
         case VIEW_PLAY:
-            view_playback_toggle(&v->playback);
+            view_playback_toggle(&viewer->playback);
             return true;
         case VIEW_STEP_BACK:
-            step(v, -1);
+            step(viewer, -1);
             return true;
         case VIEW_STEP_FORWARD:
-            step(v, 1);
+            step(viewer, 1);
             return true;
         case VIEW_LEAP_BACK:
-            viewer_seek(v, v->playback.time - leap);
+            viewer_seek(viewer, viewer->playback.time - leap);
             return true;
         case VIEW_LEAP_FORWARD:
-            viewer_seek(v, v->playback.time + leap);
+            viewer_seek(viewer, viewer->playback.time + leap);
             return true;
         case VIEW_GO_BEGIN:
-            viewer_seek(v, v->playback.begin);
+            viewer_seek(viewer, viewer->playback.begin);
             return true;
         case VIEW_GO_END:
-            viewer_seek(v, v->playback.end);
+            viewer_seek(viewer, viewer->playback.end);
             return true;
         case VIEW_NEXT_EVENT:
-            go_to_event(v, 1);
+            go_to_event(viewer, 1);
             return true;
         case VIEW_PREVIOUS_EVENT:
-            go_to_event(v, -1);
+            go_to_event(viewer, -1);
             return true;
         case VIEW_FASTER:
-            view_playback_speed(&v->playback, 1);
+            view_playback_speed(&viewer->playback, 1);
             return true;
         case VIEW_SLOWER:
-            view_playback_speed(&v->playback, -1);
+            view_playback_speed(&viewer->playback, -1);
             return true;
         case VIEW_LOOP:
-            v->playback.loop = !v->playback.loop;
+            viewer->playback.loop = !viewer->playback.loop;
             return true;
         case VIEW_RESTART:
-            restart(v);
+            restart(viewer);
             return true;
         default:
             return false;
     }
 }
 
-static bool act_look(Viewer* v, ViewAction action) {
-    ViewStyle* s = &v->style;
+static bool act_look(Viewer* viewer, ViewAction action) {
+    ViewStyle* s = &viewer->style;
     switch (action) {
         case VIEW_TOGGLE_EDGES:
             s->edges = !s->edges;
@@ -408,63 +420,64 @@ static bool act_look(Viewer* v, ViewAction action) {
             return true;
         case VIEW_TOGGLE_TRACES:
             s->traces = !s->traces;
-            update_traces(v);
+            update_traces(viewer);
             return true;
         case VIEW_TOGGLE_PANELS:
-            v->panels = !v->panels;
+            viewer->panels = !viewer->panels;
             return true;
         case VIEW_TOGGLE_HELP:
-            v->help = !v->help;
+            viewer->help = !viewer->help;
             return true;
         default:
             return false;
     }
 }
 
-static void act_parts(Viewer* v, ViewAction action) {
+static void act_parts(Viewer* viewer, ViewAction action) {
     switch (action) {
         case VIEW_HIDE:
-            set_visibility(v, VIEW_HIDDEN);
+            set_visibility(viewer, VIEW_HIDDEN);
             break;
         case VIEW_SEE_THROUGH:
-            set_visibility(v, VIEW_TRANSPARENT);
+            set_visibility(viewer, VIEW_TRANSPARENT);
             break;
         case VIEW_ISOLATE:
-            isolate(v);
+            isolate(viewer);
             break;
         case VIEW_SHOW_ALL:
-            for (int i = 0; i < v->scene.parts; ++i) v->scene.part[i].visibility = VIEW_SHOWN;
+            for (int i = 0; i < viewer->scene.parts; ++i)
+                viewer->scene.part[i].visibility = VIEW_SHOWN;
             break;
         case VIEW_DESELECT:
-            v->selected = (ViewPick){-1, -1};
-            v->selected_joint = -1;
+            viewer->selected = (ViewPick){-1, -1};
+            viewer->selected_joint = -1;
             break;
         case VIEW_MAGNIFY_MORE:
-            viewer_magnify(v, 2 * v->magnification);
+            viewer_magnify(viewer, 2 * viewer->magnification);
             break;
         case VIEW_MAGNIFY_LESS:
-            viewer_magnify(v, 0.5 * v->magnification);
+            viewer_magnify(viewer, 0.5 * viewer->magnification);
             break;
         case VIEW_QUIT:
-            v->quit = true;
+            viewer->quit = true;
             break;
         default:
             break;
     }
 }
 
-void viewer_act(Viewer* v, ViewAction action) {
-    if (act_time(v, action) || act_look(v, action)) return;
+void viewer_act(Viewer* viewer, ViewAction action) {
+    if (act_time(viewer, action) || act_look(viewer, action)) return;
     if (action == VIEW_FIT) {
-        viewer_fit(v);
-        v->camera_touched = false;
+        viewer_fit(viewer);
+        viewer->camera_touched = false;
     } else if (action == VIEW_ORTHOGRAPHIC) {
-        v->camera.orthographic = !v->camera.orthographic;
+        viewer->camera.orthographic = !viewer->camera.orthographic;
     } else if (action >= VIEW_LOOK_ISO && action <= VIEW_LOOK_BOTTOM) {
-        view_camera_set(&v->camera, (ViewStandard)(action - VIEW_LOOK_ISO));
-        viewer_fit(v);
+        view_camera_set(&viewer->camera, (ViewStandard)(action - VIEW_LOOK_ISO));
+        viewer_fit(viewer);
     } else {
-        act_parts(v, action);
+        act_parts(viewer, action);
     }
 }
 

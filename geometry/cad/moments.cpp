@@ -186,14 +186,15 @@ void add_loops(const Sum& sum, const Trim& t) {
 
 } // namespace
 
-double add_face_moments(const Surface& s, const Trim& trim, double side, Vec3 center, Moments* m) {
+double add_face_moments(const Surface& s, const Trim& trim, double side, Vec3 center,
+                        Moments* moments) {
     double area = 0;
-    Sum sum = {s, center, side, m, &area, gauss(s)};
+    Sum sum = {s, center, side, moments, &area, gauss(s)};
     if (trim.loops.empty())
         add_box(sum, trim);
     else
         add_loops(sum, trim);
-    m->area += area;
+    moments->area += area;
     return area;
 }
 

@@ -30,7 +30,7 @@ namespace lash {
 namespace {
 
 void take_segments(const Handle(Geom_Curve) & g, double first, double last, double metre,
-                   Curve* c) {
+                   Curve* curve) {
     Handle(Geom_BSplineCurve) b =
         GeomConvert::CurveToBSplineCurve(new Geom_TrimmedCurve(g, first, last));
     GeomConvert_BSplineCurveToBezierCurve split(b);
@@ -45,10 +45,10 @@ void take_segments(const Handle(Geom_Curve) & g, double first, double last, doub
             Vec3 p = to_metres(z->Pole(k), metre);
             s.poles.push_back({p.x, p.y, p.z, z->Weight(k)});
         }
-        c->segments.push_back(s);
+        curve->segments.push_back(s);
     }
-    c->t0 = c->segments.front().t0;
-    c->t1 = c->segments.back().t1;
+    curve->t0 = curve->segments.front().t0;
+    curve->t1 = curve->segments.back().t1;
 }
 
 Vec3 direction(const gp_Dir& d) {
@@ -62,18 +62,21 @@ const Surface* surface_of(const PartWork& w, const Use& use) {
 }
 
 // Replaces the CAD curve by the exact intersection, if that is a line or circle near enough.
-void recompute(PartWork* w, EdgeWork* e, const Handle(Geom_Curve) & g) {
-    if (e->uses.size() != 2) return;
-    const Surface *a = surface_of(*w, e->uses[0]), *b = surface_of(*w, e->uses[1]);
-    if (a == nullptr || b == nullptr) return;
+void recompute(PartWork* work, EdgeWork* edge_work, const Handle(Geom_Curve) & g) {
+    if (edge_work->uses.size() != 2) return;
+    const Surface *surface = surface_of(*work, edge_work->uses[0]),
+                  *b = surface_of(*work, edge_work->uses[1]);
+    if (surface == nullptr || b == nullptr) return;
     std::vector<Vec3> points;
     for (int i = 0; i <= 8; ++i)
-        points.push_back(to_metres(g->Value(e->first + (e->last - e->first) * i / 8), w->metre));
-    double fine = 1e-7 * w->size + 2 * (a->deviation + b->deviation);
-    double coarse = fmin(e->tolerance, 1e-3 * w->size) + fine;
+        points.push_back(
+            to_metres(g->Value(edge_work->first + (edge_work->last - edge_work->first) * i / 8),
+                      work->metre));
+    double fine = 1e-7 * work->size + 2 * (surface->deviation + b->deviation);
+    double coarse = fmin(edge_work->tolerance, 1e-3 * work->size) + fine;
     Curve c;
-    if (!intersection_curve(*a, *b, points, fine, &c) &&
-        !intersection_curve(*a, *b, points, coarse, &c))
+    if (!intersection_curve(*surface, *b, points, fine, &c) &&
+        !intersection_curve(*surface, *b, points, coarse, &c))
         return;
     double t0 = curve_parameter(c, points.front()), t1 = curve_parameter(c, points.back());
     if (c.type == LASH_CIRCLE) { // the angle run through, from the points
@@ -87,7 +90,7 @@ void recompute(PartWork* w, EdgeWork* e, const Handle(Geom_Curve) & g) {
     }
     c.t0 = t0;
     c.t1 = t1;
-    e->curve = c;
+    edge_work->curve = c;
 }
 
 bool same_circle_or_line(const Curve& a, const Curve& b, double tolerance) {
@@ -129,12 +132,12 @@ int continuation(const PartWork& w, const std::vector<std::vector<int>>& at, int
     return same_neighbours(a, b, reversed != b_reversed) ? f : -1;
 }
 
-void append_edge(PartWork* w, int chain, int e, bool reversed) {
-    Chain& c = w->chains[chain];
+void append_edge(PartWork* work, int chain, int e, bool reversed) {
+    Chain& c = work->chains[chain];
     c.edges.push_back(e);
-    w->edges[e].into = chain;
-    w->edges[e].reversed = reversed;
-    c.tolerance = fmax(c.tolerance, w->edges[e].tolerance);
+    work->edges[e].into = chain;
+    work->edges[e].reversed = reversed;
+    c.tolerance = fmax(c.tolerance, work->edges[e].tolerance);
 }
 
 // Sum over the curves that meet in a vertex: (I - t t') step = foot - p.
@@ -160,28 +163,29 @@ void place_on_faces(const PartWork& w, const std::vector<int>& chains, Vec3* p) 
     std::vector<const Surface*> s;
     for (int k : chains)
         for (const Use& u : w.chains[k].uses) {
-            const Surface* q = surface_of(w, u);
-            if (q != nullptr && std::find(s.begin(), s.end(), q) == s.end() && s.size() < 4)
-                s.push_back(q);
+            const Surface* surface = surface_of(w, u);
+            if (surface != nullptr && std::find(s.begin(), s.end(), surface) == s.end() &&
+                s.size() < 4)
+                s.push_back(surface);
         }
     if (!s.empty()) project_to_all(s.data(), (int)s.size(), p, w.size);
 }
 
 // Ends of the chain's curve at its vertices.
-void fit_ends(const PartWork& w, Chain* c) {
-    Curve& g = c->curve;
-    if (c->closed || c->vertex[0] < 0) return;
-    Vec3 a = w.points[c->vertex[0]], b = w.points[c->vertex[1]];
+void fit_ends(const PartWork& w, Chain* chain) {
+    Curve& g = chain->curve;
+    if (chain->closed || chain->vertex[0] < 0) return;
+    Vec3 a = w.points[chain->vertex[0]], b = w.points[chain->vertex[1]];
     if (g.type == LASH_FREE_CURVE) {
         Pole &p = g.segments.front().poles.front(), &q = g.segments.back().poles.back();
-        double limit = 2 * c->tolerance + 1e-6 * w.size;
+        double limit = 2 * chain->tolerance + 1e-6 * w.size;
         if (vec3_distance(a, vec3(p[0], p[1], p[2])) < limit) p = {a.x, a.y, a.z, p[3]};
         if (vec3_distance(b, vec3(q[0], q[1], q[2])) < limit) q = {b.x, b.y, b.z, q[3]};
         return;
     }
     double length = span(g), t0 = curve_parameter(g, a), t1 = curve_parameter(g, b);
     if (g.type == LASH_CIRCLE) {
-        if (c->vertex[0] == c->vertex[1])
+        if (chain->vertex[0] == chain->vertex[1])
             t1 = t0 + 2 * LASH_PI;
         else
             t1 += 2 * LASH_PI * std::round((t0 + length - t1) / (2 * LASH_PI));
@@ -222,38 +226,38 @@ Curve curve_of(const TopoDS_Edge& edge, double metre, double* first, double* las
     return c;
 }
 
-void collect_edges(PartWork* w) {
-    w->edges.clear();
-    w->edge_map.Clear();
-    w->vertex_map.Clear();
-    TopExp::MapShapes(w->shape, TopAbs_EDGE, w->edge_map);
-    TopExp::MapShapes(w->shape, TopAbs_VERTEX, w->vertex_map);
-    w->edges.resize(w->edge_map.Extent());
-    for (size_t i = 0; i < w->faces.size(); ++i) {
-        TopoDS_Shape forward = w->faces[i].face.Oriented(TopAbs_FORWARD);
+void collect_edges(PartWork* work) {
+    work->edges.clear();
+    work->edge_map.Clear();
+    work->vertex_map.Clear();
+    TopExp::MapShapes(work->shape, TopAbs_EDGE, work->edge_map);
+    TopExp::MapShapes(work->shape, TopAbs_VERTEX, work->vertex_map);
+    work->edges.resize(work->edge_map.Extent());
+    for (size_t i = 0; i < work->faces.size(); ++i) {
+        TopoDS_Shape forward = work->faces[i].face.Oriented(TopAbs_FORWARD);
         for (TopExp_Explorer ex(forward, TopAbs_EDGE); ex.More(); ex.Next()) {
             TopAbs_Orientation o = ex.Current().Orientation();
             if (o != TopAbs_FORWARD && o != TopAbs_REVERSED) continue; // internal
-            EdgeWork& e = w->edges[w->edge_map.FindIndex(ex.Current()) - 1];
-            e.uses.push_back({w->faces[i].group, (int)i, o == TopAbs_REVERSED});
+            EdgeWork& e = work->edges[work->edge_map.FindIndex(ex.Current()) - 1];
+            e.uses.push_back({work->faces[i].group, (int)i, o == TopAbs_REVERSED});
         }
     }
-    for (size_t i = 0; i < w->edges.size(); ++i) {
-        EdgeWork& e = w->edges[i];
-        e.edge = TopoDS::Edge(w->edge_map((int)i + 1).Oriented(TopAbs_FORWARD));
-        e.tolerance = BRep_Tool::Tolerance(e.edge) * w->metre;
+    for (size_t i = 0; i < work->edges.size(); ++i) {
+        EdgeWork& e = work->edges[i];
+        e.edge = TopoDS::Edge(work->edge_map((int)i + 1).Oriented(TopAbs_FORWARD));
+        e.tolerance = BRep_Tool::Tolerance(e.edge) * work->metre;
         TopoDS_Vertex a, b;
         TopExp::Vertices(e.edge, a, b);
-        if (!a.IsNull()) e.vertex[0] = w->vertex_map.FindIndex(a) - 1;
-        if (!b.IsNull()) e.vertex[1] = w->vertex_map.FindIndex(b) - 1;
+        if (!a.IsNull()) e.vertex[0] = work->vertex_map.FindIndex(a) - 1;
+        if (!b.IsNull()) e.vertex[1] = work->vertex_map.FindIndex(b) - 1;
         Handle(Geom_Curve) g = BRep_Tool::Curve(e.edge, e.first, e.last);
         bool inside = e.uses.size() == 2 && e.uses[0].group == e.uses[1].group;
         e.dropped = BRep_Tool::Degenerated(e.edge) || g.IsNull() || inside;
         if (!g.IsNull() && (!(e.last > e.first) || e.last - e.first > 1e50))
             bad_input("an edge has no or an infinite parameter range");
         if (e.dropped) continue;
-        e.curve = curve_of(e.edge, w->metre, &e.first, &e.last);
-        recompute(w, &e, g);
+        e.curve = curve_of(e.edge, work->metre, &e.first, &e.last);
+        recompute(work, &e, g);
     }
 }
 
@@ -272,89 +276,91 @@ static int chain_begin(const PartWork& w, const std::vector<std::vector<int>>& a
     }
 }
 
-static void reverse_curve(Curve* c) {
-    c->z = vec3_neg(c->z);
-    (c->type == LASH_CIRCLE ? c->y : c->x) = vec3_neg(c->type == LASH_CIRCLE ? c->y : c->x);
-    double t = c->t0;
-    c->t0 = -c->t1;
-    c->t1 = -t;
+static void reverse_curve(Curve* curve) {
+    curve->z = vec3_neg(curve->z);
+    (curve->type == LASH_CIRCLE ? curve->y : curve->x) =
+        vec3_neg(curve->type == LASH_CIRCLE ? curve->y : curve->x);
+    double t = curve->t0;
+    curve->t0 = -curve->t1;
+    curve->t1 = -t;
 }
 
 // A chain that ends where it began, at a vertex of no other use, has no vertex.
-static void close_chain(Chain* c, size_t edges_at_vertex) {
-    int v = c->vertex[1];
-    bool lonely = v >= 0 && v == c->vertex[0] && edges_at_vertex == 2;
-    if (lonely && c->curve.type == LASH_FREE_CURVE) { // a corner?
+static void close_chain(Chain* chain, size_t edges_at_vertex) {
+    int v = chain->vertex[1];
+    bool lonely = v >= 0 && v == chain->vertex[0] && edges_at_vertex == 2;
+    if (lonely && chain->curve.type == LASH_FREE_CURVE) { // a corner?
         Vec3 a, b;
-        curve_point(c->curve, c->curve.t0, &a);
-        curve_point(c->curve, c->curve.t1, &b);
+        curve_point(chain->curve, chain->curve.t0, &a);
+        curve_point(chain->curve, chain->curve.t1, &b);
         lonely =
             vec3_norm(vec3_cross(a, b)) < 1e-4 * vec3_norm(a) * vec3_norm(b) && vec3_dot(a, b) > 0;
     }
-    if ((!lonely && v >= 0) || c->curve.type == LASH_LINE) return;
-    c->closed = true;
-    c->vertex[0] = c->vertex[1] = -1;
-    if (c->curve.type == LASH_CIRCLE) c->curve.t1 = c->curve.t0 + 2 * LASH_PI;
+    if ((!lonely && v >= 0) || chain->curve.type == LASH_LINE) return;
+    chain->closed = true;
+    chain->vertex[0] = chain->vertex[1] = -1;
+    if (chain->curve.type == LASH_CIRCLE) chain->curve.t1 = chain->curve.t0 + 2 * LASH_PI;
 }
 
-void chain_edges(PartWork* w) {
-    w->chains.clear();
-    std::vector<std::vector<int>> at(w->vertex_map.Extent());
-    for (size_t i = 0; i < w->edges.size(); ++i)
+void chain_edges(PartWork* work) {
+    work->chains.clear();
+    std::vector<std::vector<int>> at(work->vertex_map.Extent());
+    for (size_t i = 0; i < work->edges.size(); ++i)
         for (int k = 0; k < 2; ++k)
-            if (!w->edges[i].dropped && w->edges[i].vertex[k] >= 0)
-                at[w->edges[i].vertex[k]].push_back((int)i);
-    for (size_t i = 0; i < w->edges.size(); ++i) {
-        if (w->edges[i].dropped || w->edges[i].into >= 0) continue;
+            if (!work->edges[i].dropped && work->edges[i].vertex[k] >= 0)
+                at[work->edges[i].vertex[k]].push_back((int)i);
+    for (size_t i = 0; i < work->edges.size(); ++i) {
+        if (work->edges[i].dropped || work->edges[i].into >= 0) continue;
         bool reversed;
-        int e = chain_begin(*w, at, (int)i, &reversed), id = (int)w->chains.size(), next;
+        int e = chain_begin(*work, at, (int)i, &reversed), id = (int)work->chains.size(), next;
         Chain c;
-        c.curve = w->edges[e].curve;
-        c.uses = w->edges[e].uses;
+        c.curve = work->edges[e].curve;
+        c.uses = work->edges[e].uses;
         if (reversed) {
             reverse_curve(&c.curve);
             for (Use& u : c.uses) u.reversed = !u.reversed;
         }
-        c.vertex[0] = w->edges[e].vertex[reversed ? 1 : 0];
-        c.vertex[1] = w->edges[e].vertex[reversed ? 0 : 1];
-        w->chains.push_back(c);
-        append_edge(w, id, e, reversed);
+        c.vertex[0] = work->edges[e].vertex[reversed ? 1 : 0];
+        c.vertex[1] = work->edges[e].vertex[reversed ? 0 : 1];
+        work->chains.push_back(c);
+        append_edge(work, id, e, reversed);
         while (c.vertex[1] != c.vertex[0] &&
-               (next = continuation(*w, at, e, reversed, c.vertex[1])) >= 0) {
-            reversed = w->edges[next].vertex[0] != c.vertex[1];
-            append_edge(w, id, next, reversed);
-            w->chains[id].curve.t1 += span(w->edges[next].curve);
-            c.vertex[1] = w->edges[next].vertex[reversed ? 0 : 1];
+               (next = continuation(*work, at, e, reversed, c.vertex[1])) >= 0) {
+            reversed = work->edges[next].vertex[0] != c.vertex[1];
+            append_edge(work, id, next, reversed);
+            work->chains[id].curve.t1 += span(work->edges[next].curve);
+            c.vertex[1] = work->edges[next].vertex[reversed ? 0 : 1];
             e = next;
         }
-        w->chains[id].vertex[1] = c.vertex[1];
-        close_chain(&w->chains[id], c.vertex[1] >= 0 ? at[c.vertex[1]].size() : 0);
+        work->chains[id].vertex[1] = c.vertex[1];
+        close_chain(&work->chains[id], c.vertex[1] >= 0 ? at[c.vertex[1]].size() : 0);
     }
 }
 
-void place_vertices(PartWork* w) {
-    int n = w->vertex_map.Extent();
-    w->points.assign(n, vec3_zero());
-    w->point_tolerance.assign(n, 0);
+void place_vertices(PartWork* work) {
+    int n = work->vertex_map.Extent();
+    work->points.assign(n, vec3_zero());
+    work->point_tolerance.assign(n, 0);
     std::vector<std::vector<int>> at(n);
-    for (size_t k = 0; k < w->chains.size(); ++k)
-        for (int v : w->chains[k].vertex)
+    for (size_t k = 0; k < work->chains.size(); ++k)
+        for (int v : work->chains[k].vertex)
             if (v >= 0) at[v].push_back((int)k);
     for (int i = 0; i < n; ++i) {
-        TopoDS_Vertex v = TopoDS::Vertex(w->vertex_map(i + 1));
-        Vec3 cad = to_metres(BRep_Tool::Pnt(v), w->metre), p = cad, step;
-        w->point_tolerance[i] = BRep_Tool::Tolerance(v) * w->metre;
+        TopoDS_Vertex v = TopoDS::Vertex(work->vertex_map(i + 1));
+        Vec3 cad = to_metres(BRep_Tool::Pnt(v), work->metre), p = cad, step;
+        work->point_tolerance[i] = BRep_Tool::Tolerance(v) * work->metre;
         bool curves = false;
-        for (int iteration = 0; iteration < 20 && vertex_step(*w, at[i], p, &step); ++iteration) {
+        for (int iteration = 0; iteration < 20 && vertex_step(*work, at[i], p, &step);
+             ++iteration) {
             curves = true;
             p = vec3_add(p, step);
-            if (vec3_norm(step) < 1e-16 * w->size) break;
+            if (vec3_norm(step) < 1e-16 * work->size) break;
         }
-        if (!curves) place_on_faces(*w, at[i], &p);
-        double limit = 4 * w->point_tolerance[i] + 1e-5 * w->size;
-        w->points[i] = vec3_distance(p, cad) < limit ? p : cad;
+        if (!curves) place_on_faces(*work, at[i], &p);
+        double limit = 4 * work->point_tolerance[i] + 1e-5 * work->size;
+        work->points[i] = vec3_distance(p, cad) < limit ? p : cad;
     }
-    for (Chain& c : w->chains) fit_ends(*w, &c);
+    for (Chain& c : work->chains) fit_ends(*work, &c);
 }
 
 Vec3 outward_normal(const PartWork& w, const Use& use, const EdgeWork& edge, double t) {

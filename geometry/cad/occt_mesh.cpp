@@ -31,12 +31,12 @@ std::array<float, 3> to_float(Vec3 a) {
     return {(float)a.x, (float)a.y, (float)a.z};
 }
 
-void write_face_mesh(const PartWork& w, const FaceWork& f, int table_face, Tables* t) {
+void write_face_mesh(const PartWork& w, const FaceWork& f, int table_face, Tables* tables) {
     TopLoc_Location place;
     Handle(Poly_Triangulation) mesh = BRep_Tool::Triangulation(f.face, place);
     if (mesh.IsNull()) return;
     const Surface& s = w.groups[f.group].surface;
-    int first = (int)t->mesh_point.size();
+    int first = (int)tables->mesh_point.size();
     for (int i = 1; i <= mesh->NbNodes(); ++i) {
         Vec3 p = to_metres(mesh->Node(i).Transformed(place.Transformation()), w.metre), n;
         if (is_elementary(s)) {
@@ -47,15 +47,15 @@ void write_face_mesh(const PartWork& w, const FaceWork& f, int table_face, Table
             freeform_point(s, uv.X(), uv.Y(), &n);
             n = vec3_scale(f.orient, n);
         }
-        t->mesh_point.push_back(to_float(p));
-        t->mesh_normal.push_back(to_float(n));
+        tables->mesh_point.push_back(to_float(p));
+        tables->mesh_normal.push_back(to_float(n));
     }
     for (int i = 1; i <= mesh->NbTriangles(); ++i) {
         int a, b, c;
         mesh->Triangle(i).Get(a, b, c);
         if (f.orient < 0) std::swap(b, c);
-        t->triangle.push_back({first + a - 1, first + b - 1, first + c - 1});
-        t->triangle_face.push_back(table_face);
+        tables->triangle.push_back({first + a - 1, first + b - 1, first + c - 1});
+        tables->triangle_face.push_back(table_face);
     }
 }
 
@@ -101,13 +101,13 @@ Moments measure_faces(const PartWork& w, Vec3 c, LashFace* face) {
 }
 
 // Moments by our own quadrature; OpenCASCADE's are the second opinion.
-void volume_row(const PartWork& w, Vec3 c, const Moments& m, LashShapePart* p,
+void volume_row(const PartWork& w, Vec3 c, const Moments& m, LashShapePart* part,
                 std::vector<std::string>* warnings) {
     GProp_GProps props;
     BRepGProp::VolumeProperties(w.shape, props);
     double cubed = w.metre * w.metre * w.metre, other = props.Mass() * cubed;
     double sign = m.volume < 0 ? -1 : 1, V = sign * m.volume;
-    p->inward = m.volume < 0;
+    part->inward = m.volume < 0;
     if (!(fabs(m.volume - other) <=
           1e-3 * fabs(other))) { // its fast quadrature is poor on B-splines
         GProp_GProps better;
@@ -120,17 +120,17 @@ void volume_row(const PartWork& w, Vec3 c, const Moments& m, LashShapePart* p,
                  m.volume, other);
         warnings->push_back(text);
     }
-    p->volume = V;
+    part->volume = V;
     double d[3], trace = 0;
     for (int i = 0; i < 3; ++i) d[i] = V > 0 ? sign * m.first[i] / V : 0;
-    p->center = vec3_add(c, vec3(d[0], d[1], d[2]));
+    part->center = vec3_add(c, vec3(d[0], d[1], d[2]));
     double S[3][3];
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j)
             S[i][j] = 0.5 * sign * (m.second[i][j] + m.second[j][i]) - V * d[i] * d[j];
     for (int i = 0; i < 3; ++i) trace += S[i][i];
     for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j) p->inertia.m[i + 3 * j] = (i == j ? trace : 0) - S[i][j];
+        for (int j = 0; j < 3; ++j) part->inertia.m[i + 3 * j] = (i == j ? trace : 0) - S[i][j];
 }
 
 // An open shell curls round its own centre of area: outward or inward?
@@ -287,31 +287,32 @@ double freeform_reach(const Surface& s, double side) {
 
 } // namespace
 
-void write_mesh(const PartWork& w, int part, double deflection, Tables* t) {
-    LashShapePart& p = t->part[part];
-    p.first_triangle = (int)t->triangle.size();
-    p.first_line = (int)t->line.size();
+void write_mesh(const PartWork& w, int part, double deflection, Tables* tables) {
+    LashShapePart& p = tables->part[part];
+    p.first_triangle = (int)tables->triangle.size();
+    p.first_line = (int)tables->line.size();
     try {
         BRepMesh_IncrementalMesh(w.shape, deflection * w.size / w.metre, Standard_False, 0.35);
     } catch (const Standard_Failure&) {
-        t->warnings.push_back(std::string(&t->string[p.name]) + ": the viewing mesh is incomplete");
+        tables->warnings.push_back(std::string(&tables->string[p.name]) +
+                                   ": the viewing mesh is incomplete");
     }
-    for (const FaceWork& f : w.faces) write_face_mesh(w, f, p.first_face + f.group, t);
+    for (const FaceWork& f : w.faces) write_face_mesh(w, f, p.first_face + f.group, tables);
     for (const EdgeWork& e : w.edges) {
         if (e.dropped) continue;
         std::vector<Vec3> points = edge_polyline(w, e);
         for (size_t i = 0; i < points.size(); ++i) {
-            int at = (int)t->line_point.size();
-            t->line_point.push_back(to_float(points[i]));
-            if (i > 0) t->line.push_back({at - 1, at});
+            int at = (int)tables->line_point.size();
+            tables->line_point.push_back(to_float(points[i]));
+            if (i > 0) tables->line.push_back({at - 1, at});
         }
     }
-    p.triangles = (int)t->triangle.size() - p.first_triangle;
-    p.lines = (int)t->line.size() - p.first_line;
+    p.triangles = (int)tables->triangle.size() - p.first_triangle;
+    p.lines = (int)tables->line.size() - p.first_line;
 }
 
-void write_mass(const PartWork& w, int part, Tables* t) {
-    LashShapePart& p = t->part[part];
+void write_mass(const PartWork& w, int part, Tables* tables) {
+    LashShapePart& p = tables->part[part];
     int solids = 0, shells = 0;
     bool closed = true;
     for (TopExp_Explorer ex(w.shape, TopAbs_SOLID); ex.More(); ex.Next()) ++solids;
@@ -329,44 +330,44 @@ void write_mass(const PartWork& w, int part, Tables* t) {
     if (!w.faces.empty()) BRepGProp::SurfaceProperties(w.shape, surface);
     Vec3 middle = vec3_scale(0.5, vec3_add(p.box.low, p.box.high));
     Moments moments;
-    if (p.faces > 0) moments = measure_faces(w, middle, &t->face[p.first_face]);
-    for (int i = p.first_face; i < p.first_face + p.faces; ++i) p.area += t->face[i].area;
+    if (p.faces > 0) moments = measure_faces(w, middle, &tables->face[p.first_face]);
+    for (int i = p.first_face; i < p.first_face + p.faces; ++i) p.area += tables->face[i].area;
     p.center = w.faces.empty() ? vec3_scale(0.5, vec3_add(p.box.low, p.box.high))
                                : to_metres(surface.CentreOfMass(), w.metre);
-    std::string name = &t->string[p.name];
+    std::string name = &tables->string[p.name];
     std::vector<std::string> doubts;
     if (p.closed)
         volume_row(w, middle, moments, &p, &doubts);
     else
-        p.inward = curls_inward(p, *t);
-    for (const std::string& doubt : doubts) t->warnings.push_back(name + doubt);
+        p.inward = curls_inward(p, *tables);
+    for (const std::string& doubt : doubts) tables->warnings.push_back(name + doubt);
     if (solids > 0 && !p.closed)
-        t->warnings.push_back(name + ": the solid is not closed; it has no volume");
+        tables->warnings.push_back(name + ": the solid is not closed; it has no volume");
     if (!p.valid)
-        t->warnings.push_back(name +
-                              ": OpenCASCADE finds defects in this part; --heal may repair them");
+        tables->warnings.push_back(
+            name + ": OpenCASCADE finds defects in this part; --heal may repair them");
     if (p.closed && p.inward && solids > 0)
-        t->warnings.push_back(name + ": the solid is oriented inward");
+        tables->warnings.push_back(name + ": the solid is oriented inward");
     if (p.tolerance_max > 1e-3 * w.size) {
         char text[160];
         snprintf(text, sizeof text,
                  ": largest tolerance %.3g of the part's size; edges of freeform faces are that "
                  "uncertain",
                  p.tolerance_max / w.size);
-        t->warnings.push_back(name + text);
+        tables->warnings.push_back(name + text);
     }
 }
 
-void write_reach(const PartWork& w, int part, Tables* t) {
-    const LashShapePart& p = t->part[part];
+void write_reach(const PartWork& w, int part, Tables* tables) {
+    const LashShapePart& p = tables->part[part];
     RayTree tree;
     for (int i = p.first_triangle; i < p.first_triangle + p.triangles; ++i) {
         Vec3 q[3];
         for (int k = 0; k < 3; ++k) {
-            const auto& a = t->mesh_point[t->triangle[i][k]];
+            const auto& a = tables->mesh_point[tables->triangle[i][k]];
             q[k] = vec3(a[0], a[1], a[2]);
         }
-        tree.items.push_back({q[0], q[1], q[2], t->triangle_face[i] - p.first_face});
+        tree.items.push_back({q[0], q[1], q[2], tables->triangle_face[i] - p.first_face});
     }
     if (!tree.items.empty()) tree.build(0, (int)tree.items.size());
     std::vector<std::set<int>> neighbours(w.groups.size());
@@ -376,9 +377,9 @@ void write_reach(const PartWork& w, int part, Tables* t) {
                 if (u.group != v.group) neighbours[u.group].insert(v.group);
     std::vector<std::vector<int>> triangles(w.groups.size());
     for (int i = p.first_triangle; i < p.first_triangle + p.triangles; ++i)
-        triangles[t->triangle_face[i] - p.first_face].push_back(i);
+        triangles[tables->triangle_face[i] - p.first_face].push_back(i);
     for (size_t g = 0; g < w.groups.size(); ++g) {
-        LashFace& f = t->face[p.first_face + (int)g];
+        LashFace& f = tables->face[p.first_face + (int)g];
         std::vector<bool> wall(w.groups.size(), true);
         for (int n : neighbours[g]) wall[n] = false;
         wall[g] = f.type == LASH_FREEFORM;
@@ -388,8 +389,8 @@ void write_reach(const PartWork& w, int part, Tables* t) {
         size_t step = 1 + triangles[g].size() / 48;
         for (size_t i = 0; p.closed && i < triangles[g].size(); i += step) {
             Vec3 o = vec3_zero(), n = vec3_zero();
-            for (int v : t->triangle[triangles[g][i]]) {
-                const auto &a = t->mesh_point[v], &b = t->mesh_normal[v];
+            for (int v : tables->triangle[triangles[g][i]]) {
+                const auto &a = tables->mesh_point[v], &b = tables->mesh_normal[v];
                 o = vec3_add_scaled(o, 1 / 3.0, vec3(a[0], a[1], a[2]));
                 n = vec3_sub(n, vec3(b[0], b[1], b[2]));
             }

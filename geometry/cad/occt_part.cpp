@@ -50,51 +50,51 @@ struct Bounds {
     double u0, u1, v0, v1;
 };
 
-void take_frame(const gp_Ax3& frame, double metre, Surface* s) {
-    s->origin = to_metres(frame.Location(), metre);
+void take_frame(const gp_Ax3& frame, double metre, Surface* surface) {
+    surface->origin = to_metres(frame.Location(), metre);
     const gp_Dir &z = frame.Direction(), &x = frame.XDirection();
-    set_frame(s, vec3(z.X(), z.Y(), z.Z()), vec3(x.X(), x.Y(), x.Z()));
+    set_frame(surface, vec3(z.X(), z.Y(), z.Z()), vec3(x.X(), x.Y(), x.Z()));
 }
 
 // The nappe on which p lies, with the half angle positive and the radius growing along z.
-void take_cone(const gp_Cone& cone, double metre, Vec3 p, Surface* s) {
-    s->type = LASH_CONE;
-    take_frame(cone.Position(), metre, s);
-    s->radius = metre * cone.RefRadius();
-    s->half_angle = cone.SemiAngle();
+void take_cone(const gp_Cone& cone, double metre, Vec3 p, Surface* surface) {
+    surface->type = LASH_CONE;
+    take_frame(cone.Position(), metre, surface);
+    surface->radius = metre * cone.RefRadius();
+    surface->half_angle = cone.SemiAngle();
     Vec3 apex = to_metres(cone.Apex(), metre);
-    if (s->half_angle < 0) {
-        set_frame(s, vec3_neg(s->z), s->x);
-        s->half_angle = -s->half_angle;
+    if (surface->half_angle < 0) {
+        set_frame(surface, vec3_neg(surface->z), surface->x);
+        surface->half_angle = -surface->half_angle;
     }
-    double h = vec3_dot(vec3_sub(p, apex), s->z);
+    double h = vec3_dot(vec3_sub(p, apex), surface->z);
     if (h < 0) { // the other nappe: turn round, origin at the height of p
-        set_frame(s, vec3_neg(s->z), s->x);
-        s->origin = vec3_add_scaled(apex, -h, s->z);
-        s->radius = -h * tan(s->half_angle);
+        set_frame(surface, vec3_neg(surface->z), surface->x);
+        surface->origin = vec3_add_scaled(apex, -h, surface->z);
+        surface->radius = -h * tan(surface->half_angle);
     }
 }
 
-bool take_elementary(const Handle(Geom_Surface) & g, double metre, Vec3 p, Surface* s) {
+bool take_elementary(const Handle(Geom_Surface) & g, double metre, Vec3 p, Surface* surface) {
     if (auto plane = Handle(Geom_Plane)::DownCast(g)) {
-        s->type = LASH_PLANE;
-        take_frame(plane->Position(), metre, s);
+        surface->type = LASH_PLANE;
+        take_frame(plane->Position(), metre, surface);
     } else if (auto cylinder = Handle(Geom_CylindricalSurface)::DownCast(g)) {
-        s->type = LASH_CYLINDER;
-        take_frame(cylinder->Position(), metre, s);
-        s->radius = metre * cylinder->Radius();
+        surface->type = LASH_CYLINDER;
+        take_frame(cylinder->Position(), metre, surface);
+        surface->radius = metre * cylinder->Radius();
     } else if (auto cone = Handle(Geom_ConicalSurface)::DownCast(g)) {
-        take_cone(cone->Cone(), metre, p, s);
+        take_cone(cone->Cone(), metre, p, surface);
     } else if (auto sphere = Handle(Geom_SphericalSurface)::DownCast(g)) {
-        s->type = LASH_SPHERE;
-        take_frame(sphere->Position(), metre, s);
-        s->radius = metre * sphere->Radius();
+        surface->type = LASH_SPHERE;
+        take_frame(sphere->Position(), metre, surface);
+        surface->radius = metre * sphere->Radius();
     } else if (auto torus = Handle(Geom_ToroidalSurface)::DownCast(g)) {
-        s->type = LASH_TORUS;
-        take_frame(torus->Position(), metre, s);
-        s->radius = metre * torus->MajorRadius();
-        s->radius2 = metre * torus->MinorRadius();
-        return s->radius > s->radius2; // a ring torus; lemons and apples stay freeform
+        surface->type = LASH_TORUS;
+        take_frame(torus->Position(), metre, surface);
+        surface->radius = metre * torus->MajorRadius();
+        surface->radius2 = metre * torus->MinorRadius();
+        return surface->radius > surface->radius2; // a ring torus; lemons and apples stay freeform
     } else {
         return false;
     }
@@ -103,7 +103,7 @@ bool take_elementary(const Handle(Geom_Surface) & g, double metre, Vec3 p, Surfa
 
 // A circle whose plane holds the axis turns to a torus (to a sphere when its center is on the
 // axis).
-bool take_turned_circle(const Handle(Geom_Surface) & g, double metre, Surface* s) {
+bool take_turned_circle(const Handle(Geom_Surface) & g, double metre, Surface* surface) {
     auto turned = Handle(Geom_SurfaceOfRevolution)::DownCast(g);
     if (turned.IsNull()) return false;
     Handle(Geom_Curve) basis = turned->BasisCurve();
@@ -117,12 +117,12 @@ bool take_turned_circle(const Handle(Geom_Surface) & g, double metre, Surface* s
     if (fabs(gp_Vec(circle->Circ().Axis().Direction()).Dot(z)) > 1e-9 ||
         fabs(gp_Vec(circle->Circ().Axis().Direction()).Dot(out)) > 1e-9 * size)
         return false;
-    s->type = LASH_TORUS;
-    s->radius = metre * out.Magnitude();
-    s->radius2 = metre * circle->Circ().Radius();
-    if (s->radius <= s->radius2) return false;
-    s->origin = to_metres(axis.Location().Translated(z * d.Dot(z)), metre);
-    set_frame(s, vec3(z.X(), z.Y(), z.Z()), vec3(out.X(), out.Y(), out.Z()));
+    surface->type = LASH_TORUS;
+    surface->radius = metre * out.Magnitude();
+    surface->radius2 = metre * circle->Circ().Radius();
+    if (surface->radius <= surface->radius2) return false;
+    surface->origin = to_metres(axis.Location().Translated(z * d.Dot(z)), metre);
+    set_frame(surface, vec3(z.X(), z.Y(), z.Z()), vec3(out.X(), out.Y(), out.Z()));
     return true;
 }
 
@@ -159,19 +159,19 @@ Handle(Geom_BSplineSurface) to_bspline(const Handle(Geom_Surface) & g, const Bou
     return approx.Surface();
 }
 
-void take_patches(const Handle(Geom_BSplineSurface) & b, double metre, Surface* s) {
+void take_patches(const Handle(Geom_BSplineSurface) & b, double metre, Surface* surface) {
     if (b->IsUPeriodic()) b->SetUNotPeriodic();
     if (b->IsVPeriodic()) b->SetVNotPeriodic();
     GeomConvert_BSplineSurfaceToBezierSurface split(b);
-    s->u_patches = split.NbUPatches();
-    s->v_patches = split.NbVPatches();
-    TColGeom_Array2OfBezierSurface piece(1, s->u_patches, 1, s->v_patches);
-    TColStd_Array1OfReal u(1, s->u_patches + 1), v(1, s->v_patches + 1);
+    surface->u_patches = split.NbUPatches();
+    surface->v_patches = split.NbVPatches();
+    TColGeom_Array2OfBezierSurface piece(1, surface->u_patches, 1, surface->v_patches);
+    TColStd_Array1OfReal u(1, surface->u_patches + 1), v(1, surface->v_patches + 1);
     split.Patches(piece);
     split.UKnots(u);
     split.VKnots(v);
-    for (int j = 1; j <= s->v_patches; ++j)
-        for (int i = 1; i <= s->u_patches; ++i) {
+    for (int j = 1; j <= surface->v_patches; ++j)
+        for (int i = 1; i <= surface->u_patches; ++i) {
             const Handle(Geom_BezierSurface)& z = piece(i, j);
             Patch p;
             p.u_degree = z->UDegree();
@@ -185,7 +185,7 @@ void take_patches(const Handle(Geom_BSplineSurface) & b, double metre, Surface* 
                     Vec3 q = to_metres(z->Pole(k, l), metre);
                     p.poles.push_back({q.x, q.y, q.z, z->Weight(k, l)});
                 }
-            s->patches.push_back(p);
+            surface->patches.push_back(p);
         }
 }
 
@@ -214,38 +214,39 @@ Bounds face_bounds(const TopoDS_Face& face, const Handle(Geom_Surface) & g) {
     return b;
 }
 
-void read_surface(PartWork* w, FaceWork* f) {
-    Handle(Geom_Surface) g = BRep_Tool::Surface(f->face);
+void read_surface(PartWork* work, FaceWork* face_work) {
+    Handle(Geom_Surface) g = BRep_Tool::Surface(face_work->face);
     if (g.IsNull()) bad_input("a face has no surface");
     while (auto t = Handle(Geom_RectangularTrimmedSurface)::DownCast(g)) g = t->BasisSurface();
-    Bounds b = face_bounds(f->face, g);
+    Bounds b = face_bounds(face_work->face, g);
     gp_Pnt p;
     gp_Vec du, dv;
     g->D1(b.u0 + 0.4771 * (b.u1 - b.u0), b.v0 + 0.5119 * (b.v1 - b.v0), p, du, dv);
-    Vec3 point = to_metres(p, w->metre), normal;
+    Vec3 point = to_metres(p, work->metre), normal;
     gp_Vec n = du.Crossed(dv);
-    bool done = !f->keep_freeform && (take_elementary(g, w->metre, point, &f->surface) ||
-                                      take_turned_circle(g, w->metre, &f->surface));
-    double error = 0, size = w->size / w->metre;
+    bool done =
+        !face_work->keep_freeform && (take_elementary(g, work->metre, point, &face_work->surface) ||
+                                      take_turned_circle(g, work->metre, &face_work->surface));
+    double error = 0, size = work->size / work->metre;
     if (!done) {
-        f->surface = Surface();
-        take_patches(to_bspline(g, b, false, size, &error), w->metre, &f->surface);
+        face_work->surface = Surface();
+        take_patches(to_bspline(g, b, false, size, &error), work->metre, &face_work->surface);
         Surface found;
-        double limit = recognition * patches_size(f->surface);
-        if (!f->keep_freeform && recognise(f->surface.patches, limit, &found)) {
-            f->surface = found;
+        double limit = recognition * patches_size(face_work->surface);
+        if (!face_work->keep_freeform && recognise(face_work->surface.patches, limit, &found)) {
+            face_work->surface = found;
             done = true;
         } else { // again with the parameters of the CAD surface, which the trims refer to
-            f->surface = Surface();
-            take_patches(to_bspline(g, b, true, size, &error), w->metre, &f->surface);
+            face_work->surface = Surface();
+            take_patches(to_bspline(g, b, true, size, &error), work->metre, &face_work->surface);
         }
-        f->surface.deviation += error * w->metre;
+        face_work->surface.deviation += error * work->metre;
     }
-    f->orient = f->face.Orientation() == TopAbs_REVERSED ? -1 : 1;
-    f->flip = 1;
+    face_work->orient = face_work->face.Orientation() == TopAbs_REVERSED ? -1 : 1;
+    face_work->flip = 1;
     if (done) {
-        surface_distance(f->surface, point, &normal);
-        f->flip = n.X() * normal.x + n.Y() * normal.y + n.Z() * normal.z < 0 ? -1 : 1;
+        surface_distance(face_work->surface, point, &normal);
+        face_work->flip = n.X() * normal.x + n.Y() * normal.y + n.Z() * normal.z < 0 ? -1 : 1;
     }
 }
 
@@ -281,58 +282,58 @@ bool may_join(const PartWork& w, const FaceWork& a, const FaceWork& b) {
 
 } // namespace
 
-void collect_faces(PartWork* w, const std::vector<bool>& keep_freeform) {
-    w->faces.clear();
+void collect_faces(PartWork* work, const std::vector<bool>& keep_freeform) {
+    work->faces.clear();
     TopTools_IndexedMapOfShape seen;
-    for (TopExp_Explorer ex(w->shape, TopAbs_FACE); ex.More(); ex.Next()) {
+    for (TopExp_Explorer ex(work->shape, TopAbs_FACE); ex.More(); ex.Next()) {
         if (seen.Contains(ex.Current())) continue;
         seen.Add(ex.Current());
         FaceWork f;
         f.face = TopoDS::Face(ex.Current());
-        if (w->faces.size() < keep_freeform.size())
-            f.keep_freeform = keep_freeform[w->faces.size()];
-        auto name = w->document->names.find(f.face.TShape().get());
-        if (name != w->document->names.end()) f.name = name->second;
-        auto color = w->document->colors.find(f.face.TShape().get());
-        if (color != w->document->colors.end()) f.color = color->second;
-        read_surface(w, &f);
-        w->faces.push_back(f);
+        if (work->faces.size() < keep_freeform.size())
+            f.keep_freeform = keep_freeform[work->faces.size()];
+        auto name = work->document->names.find(f.face.TShape().get());
+        if (name != work->document->names.end()) f.name = name->second;
+        auto color = work->document->colors.find(f.face.TShape().get());
+        if (color != work->document->colors.end()) f.color = color->second;
+        read_surface(work, &f);
+        work->faces.push_back(f);
     }
 }
 
-void group_faces(PartWork* w) {
-    int n = (int)w->faces.size();
+void group_faces(PartWork* work) {
+    int n = (int)work->faces.size();
     std::vector<int> parent(n);
     std::iota(parent.begin(), parent.end(), 0);
     TopTools_IndexedMapOfShape index;
-    for (const FaceWork& f : w->faces) index.Add(f.face);
+    for (const FaceWork& f : work->faces) index.Add(f.face);
     TopTools_IndexedDataMapOfShapeListOfShape around;
-    TopExp::MapShapesAndAncestors(w->shape, TopAbs_EDGE, TopAbs_FACE, around);
+    TopExp::MapShapesAndAncestors(work->shape, TopAbs_EDGE, TopAbs_FACE, around);
     for (int e = 1; e <= around.Extent(); ++e) {
         const TopTools_ListOfShape& list = around(e);
         if (list.Extent() != 2 || BRep_Tool::Degenerated(TopoDS::Edge(around.FindKey(e)))) continue;
         int a = index.FindIndex(list.First()) - 1, b = index.FindIndex(list.Last()) - 1;
-        if (a < 0 || b < 0 || a == b || !may_join(*w, w->faces[a], w->faces[b])) continue;
+        if (a < 0 || b < 0 || a == b || !may_join(*work, work->faces[a], work->faces[b])) continue;
         // The first face of a group decides; every member was compared with its neighbour.
         int ra = root_of(&parent, a), rb = root_of(&parent, b);
-        if (ra != rb && may_join(*w, w->faces[ra], w->faces[rb]))
+        if (ra != rb && may_join(*work, work->faces[ra], work->faces[rb]))
             parent[std::max(ra, rb)] = std::min(ra, rb);
     }
-    w->groups.clear();
+    work->groups.clear();
     std::vector<int> group(n, -1);
     for (int i = 0; i < n; ++i) {
         int r = root_of(&parent, i);
         if (group[r] < 0) {
-            group[r] = (int)w->groups.size();
+            group[r] = (int)work->groups.size();
             Group g;
-            g.surface = w->faces[r].surface;
-            g.side = w->faces[r].flip * w->faces[r].orient;
-            w->groups.push_back(g);
+            g.surface = work->faces[r].surface;
+            g.side = work->faces[r].flip * work->faces[r].orient;
+            work->groups.push_back(g);
         }
-        Group& g = w->groups[group[r]];
+        Group& g = work->groups[group[r]];
         g.faces.push_back(i);
-        g.surface.deviation = fmax(g.surface.deviation, w->faces[i].surface.deviation);
-        w->faces[i].group = group[r];
+        g.surface.deviation = fmax(g.surface.deviation, work->faces[i].surface.deviation);
+        work->faces[i].group = group[r];
     }
 }
 

@@ -174,29 +174,31 @@ struct Contents {
     int face_count = 0, edge_count = 0;
 };
 
-void sort_contents(const TopoDS_Shape& shape, Contents* c) {
+void sort_contents(const TopoDS_Shape& shape, Contents* contents) {
     BRep_Builder builder;
     switch (shape.ShapeType()) {
         case TopAbs_COMPOUND:
         case TopAbs_COMPSOLID:
-            for (TopoDS_Iterator it(shape); it.More(); it.Next()) sort_contents(it.Value(), c);
+            for (TopoDS_Iterator it(shape); it.More(); it.Next())
+                sort_contents(it.Value(), contents);
             break;
         case TopAbs_SOLID:
-            c->solids.push_back(shape);
+            contents->solids.push_back(shape);
             break;
         case TopAbs_SHELL:
-            c->shells.push_back(shape);
+            contents->shells.push_back(shape);
             break;
         case TopAbs_FACE:
-            builder.Add(c->faces, shape);
-            ++c->face_count;
+            builder.Add(contents->faces, shape);
+            ++contents->face_count;
             break;
         case TopAbs_WIRE:
-            for (TopoDS_Iterator it(shape); it.More(); it.Next()) sort_contents(it.Value(), c);
+            for (TopoDS_Iterator it(shape); it.More(); it.Next())
+                sort_contents(it.Value(), contents);
             break;
         case TopAbs_EDGE:
-            builder.Add(c->edges, shape);
-            ++c->edge_count;
+            builder.Add(contents->edges, shape);
+            ++contents->edge_count;
             break;
         default:
             break;

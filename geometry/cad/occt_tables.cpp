@@ -63,28 +63,28 @@ LashShape Tables::shape() {
 
 namespace {
 
-void write_patches(const Surface& s, LashFace* f, Tables* t) {
-    f->first_patch = (int)t->patch.size();
-    f->u_patches = s.u_patches;
-    f->v_patches = s.v_patches;
+void write_patches(const Surface& s, LashFace* face, Tables* tables) {
+    face->first_patch = (int)tables->patch.size();
+    face->u_patches = s.u_patches;
+    face->v_patches = s.v_patches;
     for (const Patch& p : s.patches) {
-        LashPatch q = {p.u_degree, p.v_degree, (int)t->pole.size(), p.u0, p.u1, p.v0, p.v1};
-        t->patch.push_back(q);
-        t->pole.insert(t->pole.end(), p.poles.begin(), p.poles.end());
+        LashPatch q = {p.u_degree, p.v_degree, (int)tables->pole.size(), p.u0, p.u1, p.v0, p.v1};
+        tables->patch.push_back(q);
+        tables->pole.insert(tables->pole.end(), p.poles.begin(), p.poles.end());
     }
 }
 
-void write_loops(const Trim& trim, int first_edge, LashFace* f, Tables* t) {
-    f->first_loop = (int)t->loop.size();
-    f->loops = (int)trim.loops.size();
-    f->u0 = trim.u0;
-    f->u1 = trim.u1;
-    f->v0 = trim.v0;
-    f->v1 = trim.v1;
-    f->u_closed = trim.u_closed;
-    f->v_closed = trim.v_closed;
+void write_loops(const Trim& trim, int first_edge, LashFace* face, Tables* tables) {
+    face->first_loop = (int)tables->loop.size();
+    face->loops = (int)trim.loops.size();
+    face->u0 = trim.u0;
+    face->u1 = trim.u1;
+    face->v0 = trim.v0;
+    face->v1 = trim.v1;
+    face->u_closed = trim.u_closed;
+    face->v_closed = trim.v_closed;
     for (const Loop& loop : trim.loops) {
-        t->loop.push_back({(int)t->coedge.size(), (int)loop.size()});
+        tables->loop.push_back({(int)tables->coedge.size(), (int)loop.size()});
         for (const Piece& p : loop) {
             LashCoedge c;
             memset(&c, 0, sizeof c); // padding too: the tables are compared byte by byte
@@ -100,11 +100,11 @@ void write_loops(const Trim& trim, int first_edge, LashFace* f, Tables* t) {
             c.t0 = p.t0;
             c.t1 = p.t1;
             if (p.kind == LASH_FREE_CURVE) {
-                c.first_pole = (int)t->uv_pole.size();
+                c.first_pole = (int)tables->uv_pole.size();
                 c.degree = (int)p.poles.size() - 1;
-                t->uv_pole.insert(t->uv_pole.end(), p.poles.begin(), p.poles.end());
+                tables->uv_pole.insert(tables->uv_pole.end(), p.poles.begin(), p.poles.end());
             }
-            t->coedge.push_back(c);
+            tables->coedge.push_back(c);
         }
     }
 }
@@ -144,7 +144,7 @@ LashBox face_box(const PartWork& w, int group) {
     return box;
 }
 
-void write_face(const PartWork& w, int group, int part, Tables* t, int first_edge) {
+void write_face(const PartWork& w, int group, int part, Tables* tables, int first_edge) {
     const Group& g = w.groups[group];
     const Surface& s = g.surface;
     LashFace f;
@@ -159,23 +159,23 @@ void write_face(const PartWork& w, int group, int part, Tables* t, int first_edg
     f.half_angle = s.half_angle;
     f.side = g.side;
     f.deviation = s.deviation;
-    if (s.type == LASH_FREEFORM) write_patches(s, &f, t);
-    write_loops(w.trims[group], first_edge, &f, t);
-    f.index = (int)t->face.size(); // one number for a file of several solids, too
+    if (s.type == LASH_FREEFORM) write_patches(s, &f, tables);
+    write_loops(w.trims[group], first_edge, &f, tables);
+    f.index = (int)tables->face.size(); // one number for a file of several solids, too
     f.part = part;
     f.box = face_box(w, group);
     std::vector<TopoDS_Face> cad;
     for (int i : g.faces) {
         cad.push_back(w.faces[i].face);
-        if (f.name == 0 && !w.faces[i].name.empty()) f.name = t->add_string(w.faces[i].name);
+        if (f.name == 0 && !w.faces[i].name.empty()) f.name = tables->add_string(w.faces[i].name);
         if (f.color[3] == 0) std::copy_n(w.faces[i].color.begin(), 4, f.color);
     }
     if (!(f.box.low.x <= f.box.high.x)) bad_input("a face has no extent");
-    t->face.push_back(f);
-    t->cad_faces.push_back(cad);
+    tables->face.push_back(f);
+    tables->cad_faces.push_back(cad);
 }
 
-void write_edge(const PartWork& w, int chain, int part, int first_face, Tables* t,
+void write_edge(const PartWork& w, int chain, int part, int first_face, Tables* tables,
                 const std::vector<int>& vertex) {
     const Chain& c = w.chains[chain];
     LashEdge e;
@@ -197,23 +197,23 @@ void write_edge(const PartWork& w, int chain, int part, int first_face, Tables* 
         if (e.face[slot] < 0) e.face[slot] = first_face + u.group;
     }
     for (int i = 0; i < 2; ++i) e.vertex[i] = c.vertex[i] < 0 ? -1 : vertex[c.vertex[i]];
-    e.first_segment = (int)t->segment.size();
+    e.first_segment = (int)tables->segment.size();
     e.segments = (int)c.curve.segments.size();
     for (const Segment& g : c.curve.segments) {
-        t->segment.push_back({(int)g.poles.size() - 1, (int)t->pole.size(), g.t0, g.t1});
-        t->pole.insert(t->pole.end(), g.poles.begin(), g.poles.end());
+        tables->segment.push_back({(int)g.poles.size() - 1, (int)tables->pole.size(), g.t0, g.t1});
+        tables->pole.insert(tables->pole.end(), g.poles.begin(), g.poles.end());
     }
     e.convexity = chain_convexity(w, c);
     e.tolerance = c.tolerance;
     e.index = chain;
     e.part = part;
     auto name = w.document->names.find(w.edges[c.edges[0]].edge.TShape().get());
-    if (name != w.document->names.end()) e.name = t->add_string(name->second);
+    if (name != w.document->names.end()) e.name = tables->add_string(name->second);
     e.box = curve_box(c.curve);
-    t->edge.push_back(e);
+    tables->edge.push_back(e);
 }
 
-void write_vertices(const PartWork& w, int part, int first_edge, Tables* t,
+void write_vertices(const PartWork& w, int part, int first_edge, Tables* tables,
                     std::vector<int>* vertex) {
     std::vector<LashConvexity> convexity = vertex_convexities(w);
     std::vector<std::vector<int>> at(w.points.size());
@@ -225,31 +225,33 @@ void write_vertices(const PartWork& w, int part, int first_edge, Tables* t,
     vertex->assign(w.points.size(), -1);
     for (size_t v = 0; v < at.size(); ++v) {
         if (at[v].empty()) continue;
-        (*vertex)[v] = (int)t->vertex.size();
-        t->vertex.push_back(
-            {w.points[v], (int)t->vertex_edge.size(), (int)at[v].size(), convexity[v], part});
-        for (int k : at[v]) t->vertex_edge.push_back(first_edge + k);
+        (*vertex)[v] = (int)tables->vertex.size();
+        tables->vertex.push_back(
+            {w.points[v], (int)tables->vertex_edge.size(), (int)at[v].size(), convexity[v], part});
+        for (int k : at[v]) tables->vertex_edge.push_back(first_edge + k);
     }
 }
 
 } // namespace
 
-void write_part(const PartWork& w, int part, Tables* t) {
-    LashShapePart& p = t->part[part];
-    p.first_face = (int)t->face.size();
-    p.first_edge = (int)t->edge.size();
-    p.first_vertex = (int)t->vertex.size();
+void write_part(const PartWork& w, int part, Tables* tables) {
+    LashShapePart& p = tables->part[part];
+    p.first_face = (int)tables->face.size();
+    p.first_edge = (int)tables->edge.size();
+    p.first_vertex = (int)tables->vertex.size();
     std::vector<int> vertex;
-    write_vertices(w, part, p.first_edge, t, &vertex);
-    for (size_t g = 0; g < w.groups.size(); ++g) write_face(w, (int)g, part, t, p.first_edge);
+    write_vertices(w, part, p.first_edge, tables, &vertex);
+    for (size_t g = 0; g < w.groups.size(); ++g) write_face(w, (int)g, part, tables, p.first_edge);
     for (size_t k = 0; k < w.chains.size(); ++k)
-        write_edge(w, (int)k, part, p.first_face, t, vertex);
-    p.faces = (int)t->face.size() - p.first_face;
-    p.edges = (int)t->edge.size() - p.first_edge;
-    p.vertices = (int)t->vertex.size() - p.first_vertex;
+        write_edge(w, (int)k, part, p.first_face, tables, vertex);
+    p.faces = (int)tables->face.size() - p.first_face;
+    p.edges = (int)tables->edge.size() - p.first_edge;
+    p.vertices = (int)tables->vertex.size() - p.first_vertex;
     p.box = empty_box();
-    for (int i = p.first_face; i < p.first_face + p.faces; ++i) grow_box(&p.box, t->face[i].box);
-    for (int i = p.first_edge; i < p.first_edge + p.edges; ++i) grow_box(&p.box, t->edge[i].box);
+    for (int i = p.first_face; i < p.first_face + p.faces; ++i)
+        grow_box(&p.box, tables->face[i].box);
+    for (int i = p.first_edge; i < p.first_edge + p.edges; ++i)
+        grow_box(&p.box, tables->edge[i].box);
 }
 
 static double part_size(const TopoDS_Shape& shape, double metre) {
@@ -266,23 +268,23 @@ static double part_size(const TopoDS_Shape& shape, double metre) {
 }
 
 // Elementary faces whose edges do not close are redone as freeform; that settles in a few rounds.
-static void work_part(PartWork* w) {
+static void work_part(PartWork* work) {
     std::vector<bool> keep_freeform;
     for (int round = 0; round < 8; ++round) {
-        collect_faces(w, keep_freeform);
-        group_faces(w);
-        collect_edges(w);
-        chain_edges(w);
-        place_vertices(w);
-        if (trim_faces(w, &keep_freeform)) return;
+        collect_faces(work, keep_freeform);
+        group_faces(work);
+        collect_edges(work);
+        chain_edges(work);
+        place_vertices(work);
+        if (trim_faces(work, &keep_freeform)) return;
     }
     bad_input("the edges of a face do not close");
 }
 
-static LashShapePart part_row(const Node& node, double metre, Tables* t) {
+static LashShapePart part_row(const Node& node, double metre, Tables* tables) {
     LashShapePart p;
     memset(&p, 0, sizeof p);
-    p.name = t->add_string(node.name);
+    p.name = tables->add_string(node.name);
     p.parent = node.parent;
     p.product = node.product;
     p.assembly = node.assembly;
@@ -292,19 +294,19 @@ static LashShapePart part_row(const Node& node, double metre, Tables* t) {
         pose(to_metres(gp_Pnt(r), metre), quat_normalize(quat(q.W(), q.X(), q.Y(), q.Z())));
     for (int i = 0; i < 4; ++i) p.color[i] = node.color[i];
     p.valid = true;
-    p.first_face = (int)t->face.size();
-    p.first_edge = (int)t->edge.size();
-    p.first_vertex = (int)t->vertex.size();
-    p.first_triangle = (int)t->triangle.size();
-    p.first_line = (int)t->line.size();
+    p.first_face = (int)tables->face.size();
+    p.first_edge = (int)tables->edge.size();
+    p.first_vertex = (int)tables->vertex.size();
+    p.first_triangle = (int)tables->triangle.size();
+    p.first_line = (int)tables->line.size();
     return p;
 }
 
-void build_tables(const Document& document, double deflection, Tables* t) {
-    t->warnings = document.warnings;
+void build_tables(const Document& document, double deflection, Tables* tables) {
+    tables->warnings = document.warnings;
     for (const Node& node : document.nodes) {
-        int part = (int)t->part.size();
-        t->part.push_back(part_row(node, document.metre, t));
+        int part = (int)tables->part.size();
+        tables->part.push_back(part_row(node, document.metre, tables));
         if (node.assembly) continue;
         PartWork w;
         w.document = &document;
@@ -312,20 +314,20 @@ void build_tables(const Document& document, double deflection, Tables* t) {
         w.shape = node.shape;
         w.size = part_size(node.shape, document.metre);
         work_part(&w);
-        write_part(w, part, t);
-        write_mesh(w, part, deflection, t);
-        write_mass(w, part, t);
-        write_reach(w, part, t);
+        write_part(w, part, tables);
+        write_mesh(w, part, deflection, tables);
+        write_mass(w, part, tables);
+        write_reach(w, part, tables);
     }
-    for (size_t i = t->part.size(); i-- > 0;) { // boxes of assemblies, leaves first
-        if (t->part[i].parent < 0) continue;
-        LashShapePart& up = t->part[t->part[i].parent];
+    for (size_t i = tables->part.size(); i-- > 0;) { // boxes of assemblies, leaves first
+        if (tables->part[i].parent < 0) continue;
+        LashShapePart& up = tables->part[tables->part[i].parent];
         bool empty = up.box.low.x == 0 && up.box.high.x == 0 && up.box.low.y == 0 &&
                      up.box.high.y == 0 && up.box.low.z == 0 && up.box.high.z == 0;
         if (empty)
-            up.box = t->part[i].box;
+            up.box = tables->part[i].box;
         else
-            grow_box(&up.box, t->part[i].box);
+            grow_box(&up.box, tables->part[i].box);
     }
 }
 

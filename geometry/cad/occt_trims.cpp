@@ -243,19 +243,19 @@ bool can_touch(const std::vector<Vec3>& directions) {
 
 } // namespace
 
-bool trim_faces(PartWork* w, std::vector<bool>* keep_freeform) {
+bool trim_faces(PartWork* work, std::vector<bool>* keep_freeform) {
     bool good = true;
-    w->trims.assign(w->groups.size(), Trim());
-    for (size_t g = 0; g < w->groups.size(); ++g) {
-        Group& group = w->groups[g];
+    work->trims.assign(work->groups.size(), Trim());
+    for (size_t g = 0; g < work->groups.size(); ++g) {
+        Group& group = work->groups[g];
         if (!is_elementary(group.surface)) {
-            w->trims[g] = freeform_trim(*w, w->faces[group.faces[0]]);
+            work->trims[g] = freeform_trim(*work, work->faces[group.faces[0]]);
             continue;
         }
-        std::vector<HalfEdge> edges = half_edges(*w, (int)g);
+        std::vector<HalfEdge> edges = half_edges(*work, (int)g);
         if (group.surface.type == LASH_SPHERE) turn_sphere(&group.surface, edges);
-        if (make_trim(group.surface, edges, &w->trims[g])) continue;
-        keep_freeform->resize(w->faces.size(), false);
+        if (make_trim(group.surface, edges, &work->trims[g])) continue;
+        keep_freeform->resize(work->faces.size(), false);
         for (int f : group.faces) {
             good = good && (*keep_freeform)[f];
             (*keep_freeform)[f] = true;

@@ -200,36 +200,37 @@ int distance_row(const Surface& s, Vec3 p, Vec3 n, double row[7]) {
     return 6;
 }
 
-void update(Surface* s, const double* step) {
-    if (s->type == LASH_SPHERE) {
-        s->origin = vec3_add(s->origin, vec3(step[0], step[1], step[2]));
-        s->radius += step[3];
+void update(Surface* surface, const double* step) {
+    if (surface->type == LASH_SPHERE) {
+        surface->origin = vec3_add(surface->origin, vec3(step[0], step[1], step[2]));
+        surface->radius += step[3];
         return;
     }
-    bool plane = s->type == LASH_PLANE;
-    Vec3 omega =
-        vec3_add(vec3_scale(step[plane ? 1 : 2], s->x), vec3_scale(step[plane ? 2 : 3], s->y));
-    s->origin = plane ? vec3_add_scaled(s->origin, step[0], s->z)
-                      : vec3_add_scaled(vec3_add_scaled(s->origin, step[0], s->x), step[1], s->y);
-    if (s->type == LASH_TORUS) {
-        s->origin = vec3_add_scaled(s->origin, step[5], s->z);
-        s->radius2 += step[6];
+    bool plane = surface->type == LASH_PLANE;
+    Vec3 omega = vec3_add(vec3_scale(step[plane ? 1 : 2], surface->x),
+                          vec3_scale(step[plane ? 2 : 3], surface->y));
+    surface->origin = plane ? vec3_add_scaled(surface->origin, step[0], surface->z)
+                            : vec3_add_scaled(vec3_add_scaled(surface->origin, step[0], surface->x),
+                                              step[1], surface->y);
+    if (surface->type == LASH_TORUS) {
+        surface->origin = vec3_add_scaled(surface->origin, step[5], surface->z);
+        surface->radius2 += step[6];
     }
-    set_frame(s, quat_rotate(quat_exp(omega), s->z), s->x);
+    set_frame(surface, quat_rotate(quat_exp(omega), surface->z), surface->x);
     if (plane) return;
-    s->radius += step[4];
-    if (s->type == LASH_CONE) s->half_angle += step[5];
+    surface->radius += step[4];
+    if (surface->type == LASH_CONE) surface->half_angle += step[5];
 }
 
 // Gauss-Newton on the sum of squared distances; lengths are scaled by `size`.
-bool refine(Surface* s, const std::vector<Sample>& samples, double size) {
+bool refine(Surface* surface, const std::vector<Sample>& samples, double size) {
     for (int iteration = 0; iteration < 12; ++iteration) {
         double A[7][7] = {}, b[7] = {}, row[7], largest = 0;
         int n = 0;
         for (const Sample& q : samples) {
             Vec3 normal;
-            double d = surface_distance(*s, q.p, &normal);
-            n = distance_row(*s, q.p, normal, row);
+            double d = surface_distance(*surface, q.p, &normal);
+            n = distance_row(*surface, q.p, normal, row);
             for (int i = 0; i < n; ++i) {
                 for (int j = 0; j < n; ++j) A[i][j] += row[i] * row[j];
                 b[i] -= row[i] * d;
@@ -242,34 +243,34 @@ bool refine(Surface* s, const std::vector<Sample>& samples, double size) {
             largest = std::max(largest, fabs(b[i]));
         }
         if (largest > 1e3 * size + 1) return false;
-        update(s, b);
+        update(surface, b);
         if (largest < 1e-15 * size) break;
     }
-    return s->radius > 0 || s->type == LASH_PLANE;
+    return surface->radius > 0 || surface->type == LASH_PLANE;
 }
 
-bool fit_sphere(const std::vector<Sample>& samples, double size, Surface* s) {
-    s->type = LASH_SPHERE;
-    if (!nearest_point(samples, nullptr, &s->origin)) return false;
+bool fit_sphere(const std::vector<Sample>& samples, double size, Surface* surface) {
+    surface->type = LASH_SPHERE;
+    if (!nearest_point(samples, nullptr, &surface->origin)) return false;
     for (const Sample& q : samples)
-        s->radius += vec3_distance(q.p, s->origin) / (double)samples.size();
-    return refine(s, samples, size);
+        surface->radius += vec3_distance(q.p, surface->origin) / (double)samples.size();
+    return refine(surface, samples, size);
 }
 
 bool fit_revolved(const std::vector<Sample>& samples, double size, LashSurfaceType type,
-                  Surface* s) {
-    s->type = type;
+                  Surface* surface) {
+    surface->type = type;
     Vec3 mean = vec3_zero();
     for (const Sample& q : samples) mean = vec3_add_scaled(mean, 1.0 / (double)samples.size(), q.n);
     double A[3][3] = {};
     for (const Sample& q : samples) add_outer(A, type == LASH_CONE ? vec3_sub(q.n, mean) : q.n);
     Vec3 z = smallest_direction(A);
-    if (!nearest_point(samples, &z, &s->origin)) return false;
-    set_frame(s, z, vec3_sub(samples[0].p, s->origin));
+    if (!nearest_point(samples, &z, &surface->origin)) return false;
+    set_frame(surface, z, vec3_sub(samples[0].p, surface->origin));
     double S[5] = {}; // sums for rho = r + k h
     for (const Sample& q : samples) {
-        Vec3 d = vec3_sub(q.p, s->origin);
-        double h = vec3_dot(d, s->z), rho = vec3_norm(vec3_add_scaled(d, -h, s->z));
+        Vec3 d = vec3_sub(q.p, surface->origin);
+        double h = vec3_dot(d, surface->z), rho = vec3_norm(vec3_add_scaled(d, -h, surface->z));
         S[0] += 1;
         S[1] += h;
         S[2] += h * h;
@@ -278,22 +279,22 @@ bool fit_revolved(const std::vector<Sample>& samples, double size, LashSurfaceTy
     }
     double det = S[0] * S[2] - S[1] * S[1];
     if (det <= 0) return false;
-    s->radius = S[3] / S[0];
+    surface->radius = S[3] / S[0];
     if (type == LASH_CONE) {
         double k = (S[0] * S[4] - S[1] * S[3]) / det;
-        s->radius = (S[3] - k * S[1]) / S[0];
-        s->half_angle = atan(k);
+        surface->radius = (S[3] - k * S[1]) / S[0];
+        surface->half_angle = atan(k);
         if (fabs(k) < 1e-6) return false;
         if (k < 0) {
-            set_frame(s, vec3_neg(s->z), s->x);
-            s->half_angle = -s->half_angle;
+            set_frame(surface, vec3_neg(surface->z), surface->x);
+            surface->half_angle = -surface->half_angle;
         }
     }
-    return refine(s, samples, size);
+    return refine(surface, samples, size);
 }
 
-bool fit_torus(const std::vector<Sample>& samples, double size, Surface* s) {
-    s->type = LASH_TORUS;
+bool fit_torus(const std::vector<Sample>& samples, double size, Surface* surface) {
+    surface->type = LASH_TORUS;
     Vec3 center = mean_point(samples);
     double A[6][6] = {}, C[7][7] = {}, b[7] = {};
     for (const Sample& q : samples) { // lengths in units of the size
@@ -307,11 +308,11 @@ bool fit_torus(const std::vector<Sample>& samples, double size, Surface* s) {
     double length = vec3_norm(z);
     if (!(length > 1e-6)) return false; // all parallel
     z = vec3_scale(1 / length, z);
-    s->origin = vec3_add_scaled(center, size / length, vec3_cross(z, moment));
-    set_frame(s, z, vec3_sub(samples[0].p, s->origin));
+    surface->origin = vec3_add_scaled(center, size / length, vec3_cross(z, moment));
+    set_frame(surface, z, vec3_sub(samples[0].p, surface->origin));
     for (const Sample& q : samples) { // rho^2 + h^2 = 2 R rho + 2 h0 h + c
-        Vec3 d = vec3_sub(q.p, s->origin);
-        double h = vec3_dot(d, s->z), rho = vec3_norm(vec3_add_scaled(d, -h, s->z));
+        Vec3 d = vec3_sub(q.p, surface->origin);
+        double h = vec3_dot(d, surface->z), rho = vec3_norm(vec3_add_scaled(d, -h, surface->z));
         const double row[3] = {2 * rho, 2 * h, size};
         for (int i = 0; i < 3; ++i) {
             for (int j = 0; j < 3; ++j) C[i][j] += row[i] * row[j];
@@ -321,10 +322,11 @@ bool fit_torus(const std::vector<Sample>& samples, double size, Surface* s) {
     if (!solve_small(C, b, 3)) return false;
     double r2 = b[2] * size + b[0] * b[0] + b[1] * b[1];
     if (!(r2 > 0 && b[0] > 0)) return false;
-    s->radius = b[0];
-    s->radius2 = sqrt(r2);
-    s->origin = vec3_add_scaled(s->origin, b[1], s->z);
-    return refine(s, samples, size) && s->radius2 > 0 && s->radius > 1.001 * s->radius2;
+    surface->radius = b[0];
+    surface->radius2 = sqrt(r2);
+    surface->origin = vec3_add_scaled(surface->origin, b[1], surface->z);
+    return refine(surface, samples, size) && surface->radius2 > 0 &&
+           surface->radius > 1.001 * surface->radius2;
 }
 
 // A polynomial over the patch in Bernstein form, (p + 1)(q + 1) coefficients, u fastest.

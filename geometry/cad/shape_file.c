@@ -34,26 +34,26 @@ typedef struct Table {
 
 static const char magic_text[8] = {'L', 'A', 'S', 'H', 'S', 'H', 'P', '\n'};
 
-static void list_tables(LashShape* s, Table t[TABLES]) {
+static void list_tables(LashShape* shape, Table t[TABLES]) {
     int k = 0;
-    t[k++] = (Table){(void**)&s->part, &s->parts, sizeof *s->part};
-    t[k++] = (Table){(void**)&s->face, &s->faces, sizeof *s->face};
-    t[k++] = (Table){(void**)&s->loop, &s->loops, sizeof *s->loop};
-    t[k++] = (Table){(void**)&s->coedge, &s->coedges, sizeof *s->coedge};
-    t[k++] = (Table){(void**)&s->uv_pole, &s->uv_poles, 3 * sizeof(double)};
-    t[k++] = (Table){(void**)&s->edge, &s->edges, sizeof *s->edge};
-    t[k++] = (Table){(void**)&s->vertex, &s->vertices, sizeof *s->vertex};
-    t[k++] = (Table){(void**)&s->vertex_edge, &s->vertex_edges, sizeof(int)};
-    t[k++] = (Table){(void**)&s->patch, &s->patches, sizeof *s->patch};
-    t[k++] = (Table){(void**)&s->segment, &s->segments, sizeof *s->segment};
-    t[k++] = (Table){(void**)&s->pole, &s->poles, 4 * sizeof(double)};
-    t[k++] = (Table){(void**)&s->mesh_point, &s->mesh_vertices, 3 * sizeof(float)};
-    t[k++] = (Table){(void**)&s->mesh_normal, &s->mesh_vertices, 3 * sizeof(float)};
-    t[k++] = (Table){(void**)&s->triangle, &s->triangles, 3 * sizeof(int)};
-    t[k++] = (Table){(void**)&s->triangle_face, &s->triangles, sizeof(int)};
-    t[k++] = (Table){(void**)&s->line, &s->lines, 2 * sizeof(int)};
-    t[k++] = (Table){(void**)&s->line_point, &s->line_points, 3 * sizeof(float)};
-    t[k++] = (Table){(void**)&s->string, &s->string_bytes, 1};
+    t[k++] = (Table){(void**)&shape->part, &shape->parts, sizeof *shape->part};
+    t[k++] = (Table){(void**)&shape->face, &shape->faces, sizeof *shape->face};
+    t[k++] = (Table){(void**)&shape->loop, &shape->loops, sizeof *shape->loop};
+    t[k++] = (Table){(void**)&shape->coedge, &shape->coedges, sizeof *shape->coedge};
+    t[k++] = (Table){(void**)&shape->uv_pole, &shape->uv_poles, 3 * sizeof(double)};
+    t[k++] = (Table){(void**)&shape->edge, &shape->edges, sizeof *shape->edge};
+    t[k++] = (Table){(void**)&shape->vertex, &shape->vertices, sizeof *shape->vertex};
+    t[k++] = (Table){(void**)&shape->vertex_edge, &shape->vertex_edges, sizeof(int)};
+    t[k++] = (Table){(void**)&shape->patch, &shape->patches, sizeof *shape->patch};
+    t[k++] = (Table){(void**)&shape->segment, &shape->segments, sizeof *shape->segment};
+    t[k++] = (Table){(void**)&shape->pole, &shape->poles, 4 * sizeof(double)};
+    t[k++] = (Table){(void**)&shape->mesh_point, &shape->mesh_vertices, 3 * sizeof(float)};
+    t[k++] = (Table){(void**)&shape->mesh_normal, &shape->mesh_vertices, 3 * sizeof(float)};
+    t[k++] = (Table){(void**)&shape->triangle, &shape->triangles, 3 * sizeof(int)};
+    t[k++] = (Table){(void**)&shape->triangle_face, &shape->triangles, sizeof(int)};
+    t[k++] = (Table){(void**)&shape->line, &shape->lines, 2 * sizeof(int)};
+    t[k++] = (Table){(void**)&shape->line_point, &shape->line_points, 3 * sizeof(float)};
+    t[k++] = (Table){(void**)&shape->string, &shape->string_bytes, 1};
     LASH_ASSERT(k == TABLES);
 }
 

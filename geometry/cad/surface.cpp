@@ -18,13 +18,13 @@ bool is_elementary(const Surface& s) {
     return s.type != LASH_FREEFORM;
 }
 
-void set_frame(Surface* s, Vec3 z, Vec3 x_wanted) {
-    s->z = vec3_normalize(z);
-    Vec3 x = vec3_add_scaled(x_wanted, -vec3_dot(x_wanted, s->z), s->z), y;
+void set_frame(Surface* surface, Vec3 z, Vec3 x_wanted) {
+    surface->z = vec3_normalize(z);
+    Vec3 x = vec3_add_scaled(x_wanted, -vec3_dot(x_wanted, surface->z), surface->z), y;
     if (vec3_norm(x) < 1e-6 * (1e-300 + vec3_norm(x_wanted)) || vec3_norm(x) == 0)
-        vec3_basis(s->z, &x, &y);
-    s->x = vec3_normalize(x);
-    s->y = vec3_cross(s->z, s->x);
+        vec3_basis(surface->z, &x, &y);
+    surface->x = vec3_normalize(x);
+    surface->y = vec3_cross(surface->z, surface->x);
 }
 
 Vec3 surface_point(const Surface& s, double u, double v) {
@@ -290,29 +290,30 @@ static bool parallel(Vec3 a, Vec3 b) {
 }
 
 // Meridian of s in the half plane (rho, h) of the axis (o, z), when s turns about it.
-static bool meridian(const Surface& s, Vec3 o, Vec3 z, double tolerance, Planar* m) {
+static bool meridian(const Surface& s, Vec3 o, Vec3 z, double tolerance, Planar* planar) {
     Vec3 d = vec3_sub(s.origin, o);
     double h = vec3_dot(d, z), off = vec3_norm(vec3_add_scaled(d, -h, z));
     double sign = vec3_dot(s.z, z) < 0 ? -1 : 1;
     if (s.type == LASH_PLANE) {
-        *m = {{0, h}, {1, 0}, -1};
+        *planar = {{0, h}, {1, 0}, -1};
         return parallel(s.z, z);
     }
     if (off > tolerance || (s.type != LASH_SPHERE && !parallel(s.z, z))) return false;
-    if (s.type == LASH_CYLINDER) *m = {{s.radius, h}, {0, 1}, -1};
+    if (s.type == LASH_CYLINDER) *planar = {{s.radius, h}, {0, 1}, -1};
     if (s.type == LASH_CONE)
-        *m = {{s.radius, h}, {sin(s.half_angle), sign * cos(s.half_angle)}, -1};
-    if (s.type == LASH_SPHERE) *m = {{0, h}, {0, 0}, s.radius};
-    if (s.type == LASH_TORUS) *m = {{s.radius, h}, {0, 0}, s.radius2};
+        *planar = {{s.radius, h}, {sin(s.half_angle), sign * cos(s.half_angle)}, -1};
+    if (s.type == LASH_SPHERE) *planar = {{0, h}, {0, 0}, s.radius};
+    if (s.type == LASH_TORUS) *planar = {{s.radius, h}, {0, 0}, s.radius2};
     return true;
 }
 
 // A common axis of revolution of a and b, if any.
 static bool common_axis(const Surface& a, const Surface& b, Vec3* o, Vec3* z) {
     const Surface* with_axis = nullptr;
-    for (const Surface* s : {&a, &b})
-        if (s->type == LASH_CYLINDER || s->type == LASH_CONE || s->type == LASH_TORUS)
-            with_axis = s;
+    for (const Surface* surface : {&a, &b})
+        if (surface->type == LASH_CYLINDER || surface->type == LASH_CONE ||
+            surface->type == LASH_TORUS)
+            with_axis = surface;
     if (with_axis != nullptr) {
         *o = with_axis->origin;
         *z = with_axis->z;
@@ -331,7 +332,8 @@ static bool common_axis(const Surface& a, const Surface& b, Vec3* o, Vec3* z) {
     return true;
 }
 
-static bool meet_coaxial(const Surface& a, const Surface& b, Vec3 p, double tolerance, Curve* c) {
+static bool meet_coaxial(const Surface& a, const Surface& b, Vec3 p, double tolerance,
+                         Curve* curve) {
     Vec3 o, z;
     Planar m, n;
     if (!common_axis(a, b, &o, &z) || !meridian(a, o, z, tolerance, &m) ||
@@ -340,31 +342,32 @@ static bool meet_coaxial(const Surface& a, const Surface& b, Vec3 p, double tole
     Vec3 d = vec3_sub(p, o);
     double h = vec3_dot(d, z), near[2] = {vec3_norm(vec3_add_scaled(d, -h, z)), h}, at[2];
     if (!planar_meet(m, n, near, tolerance, at) || at[0] <= tolerance) return false;
-    c->type = LASH_CIRCLE;
-    c->origin = vec3_add_scaled(o, at[1], z);
-    c->radius = at[0];
-    c->z = z;
-    c->x = vec3_normalize(vec3_add_scaled(d, -h, z));
+    curve->type = LASH_CIRCLE;
+    curve->origin = vec3_add_scaled(o, at[1], z);
+    curve->radius = at[0];
+    curve->z = z;
+    curve->x = vec3_normalize(vec3_add_scaled(d, -h, z));
     return true;
 }
 
 // Cross-section of s in the plane (x, y) across the direction z, when s is extruded along it.
-static bool cross_section(const Surface& s, Vec3 x, Vec3 y, Vec3 z, Planar* m) {
-    m->c[0] = vec3_dot(s.origin, x);
-    m->c[1] = vec3_dot(s.origin, y);
+static bool cross_section(const Surface& s, Vec3 x, Vec3 y, Vec3 z, Planar* planar) {
+    planar->c[0] = vec3_dot(s.origin, x);
+    planar->c[1] = vec3_dot(s.origin, y);
     if (s.type == LASH_CYLINDER) {
-        m->radius = s.radius;
+        planar->radius = s.radius;
         return parallel(s.z, z);
     }
     if (s.type != LASH_PLANE || fabs(vec3_dot(s.z, z)) > angle_tolerance) return false;
     Vec3 d = vec3_normalize(vec3_cross(z, s.z));
-    m->d[0] = vec3_dot(d, x);
-    m->d[1] = vec3_dot(d, y);
-    m->radius = -1;
+    planar->d[0] = vec3_dot(d, x);
+    planar->d[1] = vec3_dot(d, y);
+    planar->radius = -1;
     return true;
 }
 
-static bool meet_extruded(const Surface& a, const Surface& b, Vec3 p, double tolerance, Curve* c) {
+static bool meet_extruded(const Surface& a, const Surface& b, Vec3 p, double tolerance,
+                          Curve* curve) {
     Vec3 x, y, z = a.type == LASH_CYLINDER ? a.z : b.z;
     if (a.type == LASH_PLANE && b.type == LASH_PLANE) {
         z = vec3_cross(a.z, b.z);
@@ -376,16 +379,17 @@ static bool meet_extruded(const Surface& a, const Surface& b, Vec3 p, double tol
     if (!cross_section(a, x, y, z, &m) || !cross_section(b, x, y, z, &n)) return false;
     double near[2] = {vec3_dot(p, x), vec3_dot(p, y)}, at[2];
     if (!planar_meet(m, n, near, tolerance, at)) return false;
-    c->type = LASH_LINE;
-    c->origin =
+    curve->type = LASH_LINE;
+    curve->origin =
         vec3_add_scaled(vec3_add(vec3_scale(at[0], x), vec3_scale(at[1], y)), vec3_dot(p, z), z);
-    c->z = z;
-    vec3_basis(z, &c->x, &c->y);
+    curve->z = z;
+    vec3_basis(z, &curve->x, &curve->y);
     return true;
 }
 
 // A plane through the axis cuts out the meridian itself.
-static bool meet_meridian(const Surface& a, const Surface& b, Vec3 p, double tolerance, Curve* c) {
+static bool meet_meridian(const Surface& a, const Surface& b, Vec3 p, double tolerance,
+                          Curve* curve) {
     const Surface &plane = a.type == LASH_PLANE ? a : b, &s = a.type == LASH_PLANE ? b : a;
     if (plane.type != LASH_PLANE || (s.type != LASH_CONE && s.type != LASH_TORUS)) return false;
     if (fabs(vec3_dot(plane.z, s.z)) > angle_tolerance ||
@@ -395,18 +399,18 @@ static bool meet_meridian(const Surface& a, const Surface& b, Vec3 p, double tol
     double side = vec3_dot(vec3_sub(p, s.origin), out);
     if (side < 0) out = vec3_neg(out);
     if (s.type == LASH_CONE) {
-        c->type = LASH_LINE;
-        c->z = vec3_add(vec3_scale(sin(s.half_angle), out), vec3_scale(cos(s.half_angle), s.z));
+        curve->type = LASH_LINE;
+        curve->z = vec3_add(vec3_scale(sin(s.half_angle), out), vec3_scale(cos(s.half_angle), s.z));
         Vec3 o = vec3_add_scaled(s.origin, s.radius, out);
-        c->origin = vec3_add_scaled(o, vec3_dot(vec3_sub(p, o), c->z), c->z);
-        vec3_basis(c->z, &c->x, &c->y);
+        curve->origin = vec3_add_scaled(o, vec3_dot(vec3_sub(p, o), curve->z), curve->z);
+        vec3_basis(curve->z, &curve->x, &curve->y);
         return true;
     }
-    c->type = LASH_CIRCLE;
-    c->origin = vec3_add_scaled(s.origin, s.radius, out);
-    c->radius = s.radius2;
-    c->z = vec3_cross(out, s.z);
-    c->x = out;
+    curve->type = LASH_CIRCLE;
+    curve->origin = vec3_add_scaled(s.origin, s.radius, out);
+    curve->radius = s.radius2;
+    curve->z = vec3_cross(out, s.z);
+    curve->x = out;
     return true;
 }
 

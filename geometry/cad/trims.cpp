@@ -33,11 +33,11 @@ bool periodic(const Surface& s, int axis) {
     return s.type == LASH_TORUS;
 }
 
-void shift_piece(Piece* p, int axis, double by) {
-    p->a[axis] += by;
-    p->b[axis] += by;
-    p->c[axis] += by;
-    for (PoleUv& q : p->poles) q[axis] += by;
+void shift_piece(Piece* piece, int axis, double by) {
+    piece->a[axis] += by;
+    piece->b[axis] += by;
+    piece->c[axis] += by;
+    for (PoleUv& q : piece->poles) q[axis] += by;
 }
 
 // The foot point's (u, v), moved by whole turns next to the previous one.
@@ -126,9 +126,9 @@ void fit_pieces(const Track& track, double f0, double f1, double tolerance, int 
     fit_pieces(track, 0.5 * (f0 + f1), f1, tolerance, depth - 1, loop);
 }
 
-void set_ends(Piece* p) {
-    piece_point(*p, 0, p->a);
-    piece_point(*p, 1, p->b);
+void set_ends(Piece* piece) {
+    piece_point(*piece, 0, piece->a);
+    piece_point(*piece, 1, piece->b);
 }
 
 // Pieces on a plane: the same curve in its coordinates.
@@ -554,12 +554,12 @@ void piece_range(const Piece& p, double low[2], double high[2]) {
     }
 }
 
-void turn_sphere(Surface* s, const std::vector<HalfEdge>& edges) {
-    std::vector<Vec3> directions, candidates = {s->z};
+void turn_sphere(Surface* surface, const std::vector<HalfEdge>& edges) {
+    std::vector<Vec3> directions, candidates = {surface->z};
     for (const HalfEdge& h : edges) {
         for (int i = 0; i <= 16; ++i) {
             double t = h.curve->t0 + (h.curve->t1 - h.curve->t0) * i / 16;
-            Vec3 d = vec3_sub(curve_point(*h.curve, t, nullptr), s->origin);
+            Vec3 d = vec3_sub(curve_point(*h.curve, t, nullptr), surface->origin);
             if (vec3_norm(d) > 0) directions.push_back(vec3_normalize(d));
         }
         if (h.curve->type == LASH_CIRCLE) candidates.push_back(h.curve->z);
@@ -569,7 +569,7 @@ void turn_sphere(Surface* s, const std::vector<HalfEdge>& edges) {
         if (vec3_norm(d) > 0) candidates.push_back(vec3_normalize(d));
     }
     double best = 0;
-    Vec3 z = s->z;
+    Vec3 z = surface->z;
     for (size_t k = 0; k < candidates.size(); ++k) {
         double clearance = 1; // smallest distance of an edge from either pole
         for (Vec3 d : directions)
@@ -580,7 +580,7 @@ void turn_sphere(Surface* s, const std::vector<HalfEdge>& edges) {
             z = candidates[k];
         }
     }
-    set_frame(s, z, s->x);
+    set_frame(surface, z, surface->x);
 }
 
 bool make_trim(const Surface& s, const std::vector<HalfEdge>& edges, Trim* trim) {

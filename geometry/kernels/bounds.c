@@ -45,8 +45,8 @@ static double axis_distance(const Mat3* R, Vec3 d, Vec3 ha, Vec3 hb) {
     return sqrt(x * x + y * y + z * z);
 }
 
-static bool is_torus(const LashFeature* f) {
-    return f->skeleton == LASH_SKELETON_CIRCLE && f->kind == LASH_FEATURE_FACE;
+static bool is_torus(const LashFeature* feature) {
+    return feature->skeleton == LASH_SKELETON_CIRCLE && feature->kind == LASH_FEATURE_FACE;
 }
 
 // Distance of the ball (c, R) in the torus' frame from the torus.
@@ -65,27 +65,27 @@ typedef struct Bones {
     double radius, flesh;
 } Bones;
 
-static double hair(const LashFeature* f) {
-    return f->border + (f->kind == LASH_FEATURE_FACE ? f->face->deviation : 0);
+static double hair(const LashFeature* feature) {
+    return feature->border + (feature->kind == LASH_FEATURE_FACE ? feature->face->deviation : 0);
 }
 
-static bool bones_of(const LashFeature* f, const LashPlacement* place, Bones* bones) {
-    double t0 = f->t0, t1 = f->t1;
-    if (f->skeleton > LASH_SKELETON_CIRCLE) return false;
-    bones->circle = f->skeleton == LASH_SKELETON_CIRCLE;
-    bones->flesh = f->tube + hair(f);
-    if (f->skeleton == LASH_SKELETON_LINE) {
-        if (f->kind == LASH_FEATURE_FACE) {
-            t0 = f->face->v0;
-            t1 = f->face->v1;
+static bool bones_of(const LashFeature* feature, const LashPlacement* place, Bones* bones) {
+    double t0 = feature->t0, t1 = feature->t1;
+    if (feature->skeleton > LASH_SKELETON_CIRCLE) return false;
+    bones->circle = feature->skeleton == LASH_SKELETON_CIRCLE;
+    bones->flesh = feature->tube + hair(feature);
+    if (feature->skeleton == LASH_SKELETON_LINE) {
+        if (feature->kind == LASH_FEATURE_FACE) {
+            t0 = feature->face->v0;
+            t1 = feature->face->v1;
         }
-        bones->p = lash_place(place, vec3_add_scaled(f->origin, t0, f->z));
-        bones->q = lash_place(place, vec3_add_scaled(f->origin, t1, f->z));
+        bones->p = lash_place(place, vec3_add_scaled(feature->origin, t0, feature->z));
+        bones->q = lash_place(place, vec3_add_scaled(feature->origin, t1, feature->z));
         return true;
     }
-    bones->p = bones->q = lash_place(place, f->origin);
-    bones->z = mat3_mul(place->rot, f->z);
-    bones->radius = f->radius;
+    bones->p = bones->q = lash_place(place, feature->origin);
+    bones->z = mat3_mul(place->rot, feature->z);
+    bones->radius = feature->radius;
     return true;
 }
 
@@ -100,20 +100,21 @@ static void segment_range(Vec3 p, Vec3 q, double* low, double* high) {
 }
 
 // Lower bound on the distance of the bones, in f's frame, from the elementary face f.
-static double face_distance(const LashFeature* f, const Bones* bones) {
-    Vec3 p = vec3_sub(bones->p, f->origin), q = vec3_sub(bones->q, f->origin);
+static double face_distance(const LashFeature* feature, const Bones* bones) {
+    Vec3 p = vec3_sub(bones->p, feature->origin), q = vec3_sub(bones->q, feature->origin);
     double rim = bones->circle ? bones->radius : 0, low, high;
-    if (f->skeleton == LASH_SKELETON_PLANE) { // its z points outward
-        double c = vec3_dot(bones->z, f->z), least = fmin(vec3_dot(p, f->z), vec3_dot(q, f->z));
+    if (feature->skeleton == LASH_SKELETON_PLANE) { // its z points outward
+        double c = vec3_dot(bones->z, feature->z),
+               least = fmin(vec3_dot(p, feature->z), vec3_dot(q, feature->z));
         if (rim > 0) least -= rim * sqrt(fmax(0, 1 - c * c));
         return least;
     }
-    if (f->skeleton == LASH_SKELETON_LINE) { // across the axis
-        p = vec3_add_scaled(p, -vec3_dot(p, f->z), f->z);
-        q = vec3_add_scaled(q, -vec3_dot(q, f->z), f->z);
+    if (feature->skeleton == LASH_SKELETON_LINE) { // across the axis
+        p = vec3_add_scaled(p, -vec3_dot(p, feature->z), feature->z);
+        q = vec3_add_scaled(q, -vec3_dot(q, feature->z), feature->z);
     }
     segment_range(p, q, &low, &high);
-    if (rim > 0 && f->skeleton == LASH_SKELETON_POINT) {
+    if (rim > 0 && feature->skeleton == LASH_SKELETON_POINT) {
         double z = vec3_dot(p, bones->z), rho = vec3_norm(vec3_add_scaled(p, -z, bones->z));
         low = sqrt(z * z + (rho - rim) * (rho - rim));
         high = sqrt(z * z + (rho + rim) * (rho + rim));
@@ -121,15 +122,16 @@ static double face_distance(const LashFeature* f, const Bones* bones) {
         low -= rim;
         high += rim;
     }
-    return f->side > 0 ? low - f->tube : f->tube - high;
+    return feature->side > 0 ? low - feature->tube : feature->tube - high;
 }
 
-static double skeleton_bound(const LashFeature* a, const LashFeature* face,
+static double skeleton_bound(const LashFeature* feature, const LashFeature* face,
                              const LashPlacement* place) {
     Bones bones = {0};
     bool known = face->skeleton == LASH_SKELETON_POINT || face->skeleton == LASH_SKELETON_LINE ||
                  face->skeleton == LASH_SKELETON_PLANE;
-    if (face->kind != LASH_FEATURE_FACE || !known || !bones_of(a, place, &bones)) return -INFINITY;
+    if (face->kind != LASH_FEATURE_FACE || !known || !bones_of(feature, place, &bones))
+        return -INFINITY;
     return face_distance(face, &bones) - bones.flesh - hair(face);
 }
 

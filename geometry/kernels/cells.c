@@ -79,7 +79,7 @@ static void difference(const Net* net, int i, int j, double hu, double hv, doubl
 }
 
 // Bounds of the piece over its whole range, hu by hv; c: its middle. Returns max |p - c|.
-static double net_bounds(Net* net, Vec3 c, double hu, double hv, LashDerivatives* d) {
+static double net_bounds(Net* net, Vec3 c, double hu, double hv, LashDerivatives* derivatives) {
     double A[4][4], w[4][4], low = INFINITY, radius = 0;
     int count = (net->n + 1) * (net->m + 1);
     for (int i = 0; i < count; ++i) {
@@ -92,7 +92,8 @@ static double net_bounds(Net* net, Vec3 c, double hu, double hv, LashDerivatives
     }
     for (int i = 0; i < 4; ++i)
         for (int j = 0; i + j < 4; ++j) difference(net, i, j, hu, hv, &A[i][j], &w[i][j]);
-    double p = radius, k = 1 / low, *p1 = d->d1, *p2 = d->d2, *p3 = d->d3;
+    double p = radius, k = 1 / low, *p1 = derivatives->d1, *p2 = derivatives->d2,
+           *p3 = derivatives->d3;
     p1[0] = k * (A[1][0] + w[1][0] * p);
     p1[1] = k * (A[0][1] + w[0][1] * p);
     p2[0] = k * (A[2][0] + 2 * w[1][0] * p1[0] + w[2][0] * p);
@@ -110,35 +111,36 @@ static double net_bounds(Net* net, Vec3 c, double hu, double hv, LashDerivatives
 // ---- cells ------------------------------------------------------------------------------------
 
 // Middle, tangents, normal and cone; p, half and d must be set.
-static void finish_face_cell(LashCell* c, const LashFeature* f) {
-    LashSurfacePoint s = lash_face_point(f->shape, f->face, c->p[0], c->p[1]);
-    const double *d1 = c->d.d1, *d2 = c->d.d2;
+static void finish_face_cell(LashCell* cell, const LashFeature* feature) {
+    LashSurfacePoint s = lash_face_point(feature->shape, feature->face, cell->p[0], cell->p[1]);
+    const double *d1 = cell->d.d1, *d2 = cell->d.d2;
     Vec3 n = vec3_cross(s.u, s.v);
     double l = vec3_norm(n);
-    double turn =
-        c->half[0] * (d2[0] * d1[1] + d1[0] * d2[1]) + c->half[1] * (d2[1] * d1[1] + d1[0] * d2[2]);
-    c->center = s.p;
-    c->tangent[0] = s.u;
-    c->tangent[1] = s.v;
-    c->normal = l > 0 ? vec3_scale(f->face->side / l, n) : vec3(0, 0, 1);
-    c->cone = turn < l ? asin(turn / l) + 1e-9 : LASH_PI;
+    double turn = cell->half[0] * (d2[0] * d1[1] + d1[0] * d2[1]) +
+                  cell->half[1] * (d2[1] * d1[1] + d1[0] * d2[2]);
+    cell->center = s.p;
+    cell->tangent[0] = s.u;
+    cell->tangent[1] = s.v;
+    cell->normal = l > 0 ? vec3_scale(feature->face->side / l, n) : vec3(0, 0, 1);
+    cell->cone = turn < l ? asin(turn / l) + 1e-9 : LASH_PI;
 }
 
 static void close_group(LashCells* cells, int first) {
-    LashCellGroup* g = cells->group + cells->groups++;
-    g->first = first;
-    g->count = cells->cells - first;
+    LashCellGroup* cell_group = cells->group + cells->groups++;
+    cell_group->first = first;
+    cell_group->count = cells->cells - first;
     Vec3 low = cells->cell[first].center, high = low;
     for (int i = first; i < cells->cells; ++i) {
         Vec3 c = cells->cell[i].center;
         low = vec3(fmin(low.x, c.x), fmin(low.y, c.y), fmin(low.z, c.z));
         high = vec3(fmax(high.x, c.x), fmax(high.y, c.y), fmax(high.z, c.z));
     }
-    g->center = vec3_scale(0.5, vec3_add(low, high));
-    g->radius = 0;
+    cell_group->center = vec3_scale(0.5, vec3_add(low, high));
+    cell_group->radius = 0;
     for (int i = first; i < cells->cells; ++i)
-        g->radius = fmax(g->radius,
-                         vec3_distance(g->center, cells->cell[i].center) + cells->cell[i].radius);
+        cell_group->radius =
+            fmax(cell_group->radius,
+                 vec3_distance(cell_group->center, cells->cell[i].center) + cells->cell[i].radius);
 }
 
 static LashCells* cells_create(int cells, int groups) {
@@ -152,43 +154,45 @@ static int pieces(int degree) { // per direction
     return 2 + degree;
 }
 
-static void add_patch(LashCells* cells, const LashFeature* f, const LashPatch* p, Net* net) {
-    int nu = pieces(p->u_degree), nv = pieces(p->v_degree), first = cells->cells;
-    double hu = (p->u1 - p->u0) / nu, hv = (p->v1 - p->v0) / nv;
+static void add_patch(LashCells* cells, const LashFeature* feature, const LashPatch* patch,
+                      Net* net) {
+    int nu = pieces(patch->u_degree), nv = pieces(patch->v_degree), first = cells->cells;
+    double hu = (patch->u1 - patch->u0) / nu, hv = (patch->v1 - patch->v0) / nv;
     for (int i = 0; i < nu * nv; ++i) {
         LashCell* c = cells->cell + cells->cells++;
         int x = i % nu, y = i / nu;
-        c->p[0] = p->u0 + hu * (x + 0.5);
-        c->p[1] = p->v0 + hv * (y + 0.5);
+        c->p[0] = patch->u0 + hu * (x + 0.5);
+        c->p[1] = patch->v0 + hv * (y + 0.5);
         c->half[0] = 0.5 * hu;
         c->half[1] = 0.5 * hv;
-        load_net(net, f->shape->pole + 4 * (size_t)p->first_pole, p->u_degree, p->v_degree);
+        load_net(net, feature->shape->pole + 4 * (size_t)patch->first_pole, patch->u_degree,
+                 patch->v_degree);
         restrict_net(net, (double)x / nu, (x + 1.0) / nu, (double)y / nv, (y + 1.0) / nv);
-        Vec3 middle = lash_face_point(f->shape, f->face, c->p[0], c->p[1]).p;
+        Vec3 middle = lash_face_point(feature->shape, feature->face, c->p[0], c->p[1]).p;
         c->radius = net_bounds(net, middle, hu, hv, &c->d);
         c->radius =
             fmin(c->radius, c->half[0] * c->d.d1[0] + c->half[1] * c->d.d1[1]) * (1 + 1e-12);
-        finish_face_cell(c, f);
+        finish_face_cell(c, feature);
     }
     close_group(cells, first);
 }
 
-static LashCells* surface_cells(const LashFeature* f) {
-    const LashFace* face = f->face;
+static LashCells* surface_cells(const LashFeature* feature) {
+    const LashFace* face = feature->face;
     int patches = face->u_patches * face->v_patches, total = 0;
-    const LashPatch* patch = f->shape->patch + face->first_patch;
+    const LashPatch* patch = feature->shape->patch + face->first_patch;
     for (int i = 0; i < patches; ++i)
         total += pieces(patch[i].u_degree) * pieces(patch[i].v_degree);
     LashCells* cells = cells_create(total, patches);
     Net* net = lash_alloc(sizeof *net);
-    for (int i = 0; i < patches; ++i) add_patch(cells, f, patch + i, net);
+    for (int i = 0; i < patches; ++i) add_patch(cells, feature, patch + i, net);
     lash_free(net);
     return cells;
 }
 
-static LashCells* curve_cells(const LashFeature* f) {
-    const LashEdge* e = f->edge;
-    const LashSegment* segment = f->shape->segment + e->first_segment;
+static LashCells* curve_cells(const LashFeature* feature) {
+    const LashEdge* e = feature->edge;
+    const LashSegment* segment = feature->shape->segment + e->first_segment;
     int total = 0;
     for (int i = 0; i < e->segments; ++i) total += 2 * pieces(segment[i].degree);
     LashCells* cells = cells_create(total, e->segments);
@@ -201,10 +205,10 @@ static LashCells* curve_cells(const LashFeature* f) {
             LashCell* c = cells->cell + cells->cells++;
             c->p[0] = s->t0 + h * (k + 0.5);
             c->half[0] = 0.5 * h;
-            LashCurvePoint p = lash_edge_point(f->shape, e, c->p[0]);
+            LashCurvePoint p = lash_edge_point(feature->shape, e, c->p[0]);
             c->center = p.p;
             c->tangent[0] = p.d;
-            load_net(net, f->shape->pole + 4 * (size_t)s->first_pole, s->degree, 0);
+            load_net(net, feature->shape->pole + 4 * (size_t)s->first_pole, s->degree, 0);
             restrict_net(net, (double)k / n, (k + 1.0) / n, 0, 1);
             c->radius = net_bounds(net, p.p, h, 1, &c->d);
             c->radius = fmin(c->radius, 0.5 * h * c->d.d1[0]) * (1 + 1e-12);
@@ -215,14 +219,14 @@ static LashCells* curve_cells(const LashFeature* f) {
     return cells;
 }
 
-static LashCells* cone_cells(const LashFeature* f) {
+static LashCells* cone_cells(const LashFeature* feature) {
     enum { AROUND = 16, ALONG = 2 };
-    const LashFace* face = f->face;
+    const LashFace* face = feature->face;
     LashCells* cells = cells_create(AROUND * ALONG, 1);
     double hu = (face->u1 - face->u0) / AROUND, hv = (face->v1 - face->v0) / ALONG;
-    double r =
-        fmax(fabs(face->radius + face->v0 * f->sin_a), fabs(face->radius + face->v1 * f->sin_a));
-    double s = fabs(f->sin_a);
+    double r = fmax(fabs(face->radius + face->v0 * feature->sin_a),
+                    fabs(face->radius + face->v1 * feature->sin_a));
+    double s = fabs(feature->sin_a);
     for (int i = 0; i < AROUND * ALONG; ++i) {
         LashCell* c = cells->cell + cells->cells++;
         c->p[0] = face->u0 + hu * (i % AROUND + 0.5);
@@ -231,33 +235,33 @@ static LashCells* cone_cells(const LashFeature* f) {
         c->half[1] = 0.5 * hv;
         c->d = (LashDerivatives){{r, 1}, {r, s, 0}, {r, s, 0, 0}};
         c->radius = c->half[0] * r + c->half[1];
-        finish_face_cell(c, f);
+        finish_face_cell(c, feature);
     }
     close_group(cells, 0);
     return cells;
 }
 
-void lash_feature_cells(LashFeature* f) {
-    f->cells = NULL;
-    if (f->skeleton == LASH_SKELETON_SURFACE)
-        f->cells = surface_cells(f);
-    else if (f->skeleton == LASH_SKELETON_CURVE)
-        f->cells = curve_cells(f);
-    else if (f->skeleton == LASH_SKELETON_CONE)
-        f->cells = cone_cells(f);
+void lash_feature_cells(LashFeature* feature) {
+    feature->cells = NULL;
+    if (feature->skeleton == LASH_SKELETON_SURFACE)
+        feature->cells = surface_cells(feature);
+    else if (feature->skeleton == LASH_SKELETON_CURVE)
+        feature->cells = curve_cells(feature);
+    else if (feature->skeleton == LASH_SKELETON_CONE)
+        feature->cells = cone_cells(feature);
 }
 
-void lash_feature_prepare(LashFeature* f) {
+void lash_feature_prepare(LashFeature* feature) {
     bool proven;
-    lash_feature_cells(f);
-    if (f->skeleton != LASH_SKELETON_SURFACE) return;
-    f->reach = fmin(f->reach, lash_cells_reach(f, &proven));
+    lash_feature_cells(feature);
+    if (feature->skeleton != LASH_SKELETON_SURFACE) return;
+    feature->reach = fmin(feature->reach, lash_cells_reach(feature, &proven));
 }
 
-void lash_feature_release(LashFeature* f) {
-    if (f->cells == NULL) return;
-    lash_free(f->cells->cell);
-    lash_free(f->cells->group);
-    lash_free(f->cells);
-    f->cells = NULL;
+void lash_feature_release(LashFeature* feature) {
+    if (feature->cells == NULL) return;
+    lash_free(feature->cells->cell);
+    lash_free(feature->cells->group);
+    lash_free(feature->cells);
+    feature->cells = NULL;
 }

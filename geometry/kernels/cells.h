@@ -38,7 +38,7 @@ struct LashCells {
 
 // The least radius of curvature of a prepared freeform face on the material's side, less 20 % [m].
 // proven: a lower bound; else made of some hundred places or more.
-double lash_cells_reach(const LashFeature* f, bool* proven);
+double lash_cells_reach(const LashFeature* feature, bool* proven);
 
 #ifdef __cplusplus
 }

@@ -29,12 +29,13 @@ typedef struct Forms { // in scaled parameters: uu, uv, vv
     double k0;     // largest curvature, convex: positive [1/m]
 } Forms;
 
-static Forms forms_at(const LashFeature* f, const LashDerivatives* d, const double x[2]) {
+static Forms forms_at(const LashFeature* feature, const LashDerivatives* derivatives,
+                      const double x[2]) {
     Forms q = {.least = 0};
-    LashSurfacePoint s = lash_face_point(f->shape, f->face, x[0], x[1]);
+    LashSurfacePoint s = lash_face_point(feature->shape, feature->face, x[0], x[1]);
     Vec3 N = vec3_cross(s.u, s.v);
     q.length = vec3_norm(N);
-    double a = 1 / d->d1[0], b = 1 / d->d1[1], side = -f->side / q.length;
+    double a = 1 / derivatives->d1[0], b = 1 / derivatives->d1[1], side = -feature->side / q.length;
     q.G[0] = a * a * vec3_dot(s.u, s.u);
     q.G[1] = a * b * vec3_dot(s.u, s.v);
     q.G[2] = b * b * vec3_dot(s.v, s.v);
@@ -51,11 +52,12 @@ static Forms forms_at(const LashFeature* f, const LashDerivatives* d, const doub
 }
 
 // Upper bound of the curvature over the box; INFINITY: none.
-static double curvature_bound(const Forms* q, const LashDerivatives* d, const double h[2]) {
-    const double *d1 = d->d1, *d2 = d->d2, *d3 = d->d3;
+static double curvature_bound(const Forms* forms, const LashDerivatives* derivatives,
+                              const double h[2]) {
+    const double *d1 = derivatives->d1, *d2 = derivatives->d2, *d3 = derivatives->d3;
     double turn = h[0] * (d2[0] * d1[1] + d1[0] * d2[1]) + h[1] * (d2[1] * d1[1] + d1[0] * d2[2]);
-    turn /= q->length;
-    if (!(turn < 1 && q->least > 0)) return INFINITY;
+    turn /= forms->length;
+    if (!(turn < 1 && forms->least > 0)) return INFINITY;
     double dn = sqrt(fmax(0, 2 - 2 * sqrt(1 - turn * turn))), e = 0, f = 0;
     for (int i = 0; i < 2; ++i)
         for (int j = 0; j < 2; ++j) {
@@ -66,32 +68,33 @@ static double curvature_bound(const Forms* q, const LashDerivatives* d, const do
             e += dG * dG;
             f += dL * dL;
         }
-    e = sqrt(e) / q->least;
-    f = sqrt(f) / q->least;
+    e = sqrt(e) / forms->least;
+    f = sqrt(f) / forms->least;
     if (!(e < 1)) return INFINITY;
-    return q->k0 + f > 0 ? (q->k0 + f) / (1 - e) * (1 + 1e-9) : 0;
+    return forms->k0 + f > 0 ? (forms->k0 + f) / (1 - e) * (1 + 1e-9) : 0;
 }
 
 // Is the curvature over the cell proven to be at most TIGHT times `known`, the largest k0 so far?
 // Not where boxes remain after MAX_DEPTH halvings (poles of the parameters, cusps, SHARP places),
 // or when the budget is used up (strongly twisted patches).
-static bool bound_cell(const LashFeature* f, const LashCell* c, double* known, int budget) {
-    double sharp = SHARP / f->size;
+static bool bound_cell(const LashFeature* feature, const LashCell* cell, double* known,
+                       int budget) {
+    double sharp = SHARP / feature->size;
     Box stack[MAX_DEPTH + 2];
     int top = 0;
     bool proven = true;
-    stack[top++] = (Box){{c->p[0], c->p[1]}, {c->half[0], c->half[1]}, 0};
+    stack[top++] = (Box){{cell->p[0], cell->p[1]}, {cell->half[0], cell->half[1]}, 0};
     while (top > 0) {
         Box box = stack[--top];
-        Forms q = forms_at(f, &c->d, box.x);
-        double k = curvature_bound(&q, &c->d, box.h);
+        Forms q = forms_at(feature, &cell->d, box.x);
+        double k = curvature_bound(&q, &cell->d, box.h);
         if (q.k0 > *known && q.k0 < sharp && k < INFINITY) *known = q.k0;
         if (k <= TIGHT * *known) continue;
         if (box.depth == MAX_DEPTH || --budget <= 0) {
             proven = false;
             continue;
         }
-        int wide = box.h[1] * c->d.d1[1] > box.h[0] * c->d.d1[0];
+        int wide = box.h[1] * cell->d.d1[1] > box.h[0] * cell->d.d1[0];
         ++box.depth;
         box.h[wide] *= 0.5;
         box.x[wide] -= box.h[wide];
@@ -102,18 +105,18 @@ static bool bound_cell(const LashFeature* f, const LashCell* c, double* known, i
     return proven;
 }
 
-double lash_cells_reach(const LashFeature* f, bool* proven) {
-    const LashCells* cells = f->cells;
-    double flat = 0.05 / f->size, known = flat; // flatter does not matter
+double lash_cells_reach(const LashFeature* feature, bool* proven) {
+    const LashCells* cells = feature->cells;
+    double flat = 0.05 / feature->size, known = flat; // flatter does not matter
     *proven = true;
     for (int i = 0; i < 9 * cells->cells; ++i) { // the middle of each cell and eight places around
         const LashCell* c = cells->cell + i / 9;
         double x[2] = {c->p[0] + 0.9 * (i % 3 - 1) * c->half[0],
                        c->p[1] + 0.9 * (i / 3 % 3 - 1) * c->half[1]};
-        double k0 = forms_at(f, &c->d, x).k0;
-        if (k0 > known && k0 < SHARP / f->size) known = k0;
+        double k0 = forms_at(feature, &c->d, x).k0;
+        if (k0 > known && k0 < SHARP / feature->size) known = k0;
     }
     for (int i = 0; i < cells->cells; ++i)
-        *proven &= bound_cell(f, cells->cell + i, &known, BUDGET / cells->cells);
+        *proven &= bound_cell(feature, cells->cell + i, &known, BUDGET / cells->cells);
     return known > flat ? 1 / (TIGHT * known) : INFINITY;
 }

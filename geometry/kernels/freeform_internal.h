@@ -26,35 +26,35 @@ typedef struct LashFreeProblem {
     int unresolved; // boxes about which nothing was proven
 } LashFreeProblem;
 
-int lash_free_parameters(const LashFeature* f);
-LashSurfacePoint lash_free_point(const LashFeature* f,
+int lash_free_parameters(const LashFeature* feature);
+LashSurfacePoint lash_free_point(const LashFeature* feature,
                                  const double* t); // own frame; curves: u only
 // Points and first derivatives of both sides at x into q->at; by Taylor's formula when x is a last
 // Newton step away from the last evaluation.
-void lash_free_points(LashFreeProblem* q, const double* x);
+void lash_free_points(LashFreeProblem* problem, const double* x);
 // Signed distance of X from the elementary face Q, its gradient, and the Hessian k1 e1 e1' + k2 e2
 // e2'.
 double lash_free_distance(const LashFeature* Q, Vec3 X, Vec3* n, Vec3 e[2], double k[2]);
 
 // F and its Jacobian (column stride 4) at x. Returns the point in Q's frame (S) or r = pa - pb.
-Vec3 lash_free_system(LashFreeProblem* q, const double* x, double F[4], double J[16]);
+Vec3 lash_free_system(LashFreeProblem* problem, const double* x, double F[4], double J[16]);
 // Range of parameter i; returns its period, 0: none.
-double lash_free_range(const LashFreeProblem* q, int i, double* low, double* high);
+double lash_free_range(const LashFreeProblem* problem, int i, double* low, double* high);
 // Difference of two values of parameter i, as a share of its range or period.
-double lash_free_parameter_distance(const LashFreeProblem* q, int i, double x, double y);
+double lash_free_parameter_distance(const LashFreeProblem* problem, int i, double x, double y);
 
 typedef enum LashDescent { LASH_ROOT, LASH_NO_ROOT, LASH_STOPPED } LashDescent; // by the range
 
 // From x to a root, giving up after `patience` steps against the ends of the range. sign: of the
 // determinant of the Jacobian at the root; it changes only at a fold.
-LashDescent lash_free_newton(LashFreeProblem* q, double x[4], int patience, double* sign);
+LashDescent lash_free_newton(LashFreeProblem* problem, double x[4], int patience, double* sign);
 
-double lash_free_gap(LashFreeProblem* q, const double x[4]); // INFINITY: of no use
-bool lash_free_is_minimum(LashFreeProblem* q, const double x[4]);
-bool lash_free_same(const LashFreeProblem* q, const double* x, const double* y);
+double lash_free_gap(LashFreeProblem* problem, const double x[4]); // INFINITY: of no use
+bool lash_free_is_minimum(LashFreeProblem* problem, const double x[4]);
+bool lash_free_same(const LashFreeProblem* problem, const double* x, const double* y);
 // Enters a new root into the list, the smallest gaps first; a full list drops its largest.
-void lash_free_keep(LashFreeProblem* q, const double x[4], double sign);
+void lash_free_keep(LashFreeProblem* problem, const double x[4], double sign);
 
-void lash_free_search(LashFreeProblem* q);
+void lash_free_search(LashFreeProblem* problem);
 
 #endif

@@ -82,9 +82,9 @@ static bool beyond_cone(const LashFeature* Q, Vec3 X, double gap, double rho) {
 }
 
 // The sums of indices give the place in LashDerivatives: u counts 0, v counts 1.
-static void variation_S(const Range* g, int n, const double* h, double k2, double k3,
+static void variation_S(const Range* range, int n, const double* h, double k2, double k3,
                         double V[16]) {
-    const double *d1 = g->a->d1, *d2 = g->a->d2, *d3 = g->a->d3;
+    const double *d1 = range->a->d1, *d2 = range->a->d2, *d3 = range->a->d3;
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j) {
             double sum = 0;
@@ -96,9 +96,9 @@ static void variation_S(const Range* g, int n, const double* h, double k2, doubl
 }
 
 // Rows 0, 1 of N and the row of b in C: F_i = r . b_i, over the parameters of a, then of b.
-static void variation_r(const Range* g, int na, int nb, int row, const double* h, double r,
+static void variation_r(const Range* range, int na, int nb, int row, const double* h, double r,
                         double V[16]) {
-    const LashDerivatives *a = g->a, *b = g->b;
+    const LashDerivatives *a = range->a, *b = range->b;
     for (int i = 0; i < nb; ++i) {
         double* v = V + row + i;
         for (int j = 0; j < na; ++j) { // b_i . a_j
@@ -119,8 +119,8 @@ static void variation_r(const Range* g, int na, int nb, int row, const double* h
 }
 
 // Rows 2, 3 of N: F = N . a_i with N = b_u x b_v.
-static void variation_N(const Range* g, int na, const double* h, double V[16]) {
-    const LashDerivatives *a = g->a, *b = g->b;
+static void variation_N(const Range* range, int na, const double* h, double V[16]) {
+    const LashDerivatives *a = range->a, *b = range->b;
     double N = b->d1[0] * b->d1[1], N1[2], N2[2][2];
     for (int k = 0; k < 2; ++k) {
         N1[k] = b->d2[k] * b->d1[1] + b->d1[0] * b->d2[1 + k];
@@ -146,8 +146,8 @@ static void variation_N(const Range* g, int na, const double* h, double V[16]) {
 }
 
 // Row 0 of C: F = r . a'.
-static void variation_a(const Range* g, const double* h, double r, double V[16]) {
-    const LashDerivatives *a = g->a, *b = g->b;
+static void variation_a(const Range* range, const double* h, double r, double V[16]) {
+    const LashDerivatives *a = range->a, *b = range->b;
     V[0] = h[0] * (3 * a->d1[0] * a->d2[0] + r * a->d3[0]) + h[1] * b->d1[0] * a->d2[0];
     V[4] = h[0] * a->d2[0] * b->d1[0] + h[1] * a->d1[0] * b->d2[0];
 }
@@ -198,10 +198,12 @@ static bool value_excludes(int n, const double F[4], const double J[16], const d
 
 // F is the gradient of a distance (S) or minus that of half its square (rows of b); only minima
 // are contacts.
-static bool minimum_excluded(const LashFreeProblem* q, const double J[16], const double V[16]) {
-    if (q->mode == LASH_MODE_N && q->na > 0) return false;
-    for (int i = 0; i < q->n; ++i) {
-        bool rising = q->mode == LASH_MODE_S || i < q->na; // the entry of a minimum is positive
+static bool minimum_excluded(const LashFreeProblem* problem, const double J[16],
+                             const double V[16]) {
+    if (problem->mode == LASH_MODE_N && problem->na > 0) return false;
+    for (int i = 0; i < problem->n; ++i) {
+        bool rising =
+            problem->mode == LASH_MODE_S || i < problem->na; // the entry of a minimum is positive
         double d = rising ? J[5 * i] : -J[5 * i];
         if (d + V[5 * i] * slack < 0) return true;
     }
@@ -209,20 +211,20 @@ static bool minimum_excluded(const LashFreeProblem* q, const double J[16], const
 }
 
 // Newton's method in a box that holds one root at most. It may lead to a root elsewhere, too.
-static Verdict take_root(LashFreeProblem* q, const Box* box, const double d[4]) {
+static Verdict take_root(LashFreeProblem* problem, const Box* box, const double d[4]) {
     double x[4] = {0, 0, 0, 0}, sign;
-    for (int i = 0; i < q->n; ++i) x[i] = box->x[i] - fmin(box->h[i], fmax(-box->h[i], d[i]));
-    if (lash_free_newton(q, x, 8, &sign) != LASH_ROOT) return UNDECIDED;
+    for (int i = 0; i < problem->n; ++i) x[i] = box->x[i] - fmin(box->h[i], fmax(-box->h[i], d[i]));
+    if (lash_free_newton(problem, x, 8, &sign) != LASH_ROOT) return UNDECIDED;
     bool inside = true;
-    for (int i = 0; i < q->n; ++i) inside &= fabs(x[i] - box->x[i]) <= box->h[i] * (1 + 1e-6);
-    if (lash_free_is_minimum(q, x)) lash_free_keep(q, x, sign);
+    for (int i = 0; i < problem->n; ++i) inside &= fabs(x[i] - box->x[i]) <= box->h[i] * (1 + 1e-6);
+    if (lash_free_is_minimum(problem, x)) lash_free_keep(problem, x, sign);
     return inside ? FOUND : UNDECIDED;
 }
 
-static Verdict newton_verdict(LashFreeProblem* q, const Box* box, const double F[4],
+static Verdict newton_verdict(LashFreeProblem* problem, const Box* box, const double F[4],
                               const double J[16], const double V[16]) {
     double Y[16], d[4] = {0, 0, 0, 0};
-    int n = q->n;
+    int n = problem->n;
     if (!invert(n, J, Y)) return UNDECIDED;
     bool unique = true;
     for (int i = 0; i < n; ++i) {
@@ -236,7 +238,7 @@ static Verdict newton_verdict(LashFreeProblem* q, const Box* box, const double F
         if (fabs(d[i]) > (box->h[i] + error) * slack) return EXCLUDED;
         unique &= error * slack < box->h[i];
     }
-    return unique ? take_root(q, box, d) : UNDECIDED;
+    return unique ? take_root(problem, box, d) : UNDECIDED;
 }
 
 // Sine of the largest angle by which the gradient of the distance from Q turns within rho of X;
@@ -254,106 +256,108 @@ static double gradient_turn(const LashFeature* Q, Vec3 X, double rho) {
 
 // Sine of the largest angle by which the normal N of a surface turns over a box: |dN| is at most
 // the sum of h_k |N_k|.
-static double normal_turn(const LashDerivatives* d, const double* h, double length) {
-    double u = d->d2[0] * d->d1[1] + d->d1[0] * d->d2[1];
-    double v = d->d2[1] * d->d1[1] + d->d1[0] * d->d2[2];
+static double normal_turn(const LashDerivatives* derivatives, const double* h, double length) {
+    double u = derivatives->d2[0] * derivatives->d1[1] + derivatives->d1[0] * derivatives->d2[1];
+    double v = derivatives->d2[1] * derivatives->d1[1] + derivatives->d1[0] * derivatives->d2[2];
     return (h[0] * u + h[1] * v) / length;
 }
 
 // S, a face: normals and gradients over the box that cannot oppose each other.
-static bool normals_exclude(const LashFreeProblem* q, const Range* g, const Box* box, Vec3 X,
-                            Vec3 n, double rho) {
-    if (q->P->kind != LASH_FEATURE_FACE) return false;
-    Vec3 N = vec3_cross(q->at[0].u, q->at[0].v);
-    double l = vec3_norm(N), x = gradient_turn(q->Q, X, rho) * slack;
-    double y = normal_turn(g->a, box->h, l) * slack, cosine = -q->P->side * vec3_dot(n, N) / l;
+static bool normals_exclude(const LashFreeProblem* problem, const Range* range, const Box* box,
+                            Vec3 X, Vec3 n, double rho) {
+    if (problem->P->kind != LASH_FEATURE_FACE) return false;
+    Vec3 N = vec3_cross(problem->at[0].u, problem->at[0].v);
+    double l = vec3_norm(N), x = gradient_turn(problem->Q, X, rho) * slack;
+    double y = normal_turn(range->a, box->h, l) * slack,
+           cosine = -problem->P->side * vec3_dot(n, N) / l;
     // cos (asin x + asin y), both below pi / 2
     return x < 1 && y < 1 && cosine + 1e-9 < sqrt((1 - x * x) * (1 - y * y)) - x * y;
 }
 
 // S, two parameters: does the distance not bend in some direction, as along the line contact of a
 // roller with a cam? Halving would not bring out a root. Lengths along the parameters are d1.
-static bool is_flat(const LashFreeProblem* q, const Range* g, const double J[16]) {
-    const double* d = g->a->d1;
-    if (q->mode != LASH_MODE_S || q->n != 2) return false;
+static bool is_flat(const LashFreeProblem* problem, const Range* range, const double J[16]) {
+    const double* d = range->a->d1;
+    if (problem->mode != LASH_MODE_S || problem->n != 2) return false;
     double a = J[0] / (d[0] * d[0]), b = J[4] / (d[0] * d[1]), c = J[5] / (d[1] * d[1]);
-    double most = fmax(fabs(a), fabs(c)), size = fmin(q->P->size, q->Q->size);
+    double most = fmax(fabs(a), fabs(c)), size = fmin(problem->P->size, problem->Q->size);
     return fabs(a * c - b * b) * size <= FLAT_BEND * most;
 }
 
-static Verdict judge(LashFreeProblem* q, const Range* g, const Box* box) {
+static Verdict judge(LashFreeProblem* problem, const Range* range, const Box* box) {
     double F[4] = {0, 0, 0, 0}, J[16] = {0}, V[16] = {0}, rho = 0;
-    int n = q->n, na = q->mode == LASH_MODE_S ? n : q->na;
-    Vec3 at = lash_free_system(q, box->x, F, J);
-    for (int i = 0; i < n; ++i) rho += box->h[i] * (i < na ? g->a->d1[i] : g->b->d1[i - na]);
-    if (q->mode == LASH_MODE_S) {
+    int n = problem->n, na = problem->mode == LASH_MODE_S ? n : problem->na;
+    Vec3 at = lash_free_system(problem, box->x, F, J);
+    for (int i = 0; i < n; ++i)
+        rho += box->h[i] * (i < na ? range->a->d1[i] : range->b->d1[i - na]);
+    if (problem->mode == LASH_MODE_S) {
         Vec3 normal, e[2];
-        double k[2], k2, k3, gap = lash_free_distance(q->Q, at, &normal, e, k);
-        if (gap - rho * slack > g->high || gap + rho * slack < g->low) return EXCLUDED;
-        if (beyond_cone(q->Q, at, gap, rho * slack)) return EXCLUDED;
-        if (normals_exclude(q, g, box, at, normal, rho)) return EXCLUDED;
-        distance_bounds(q->Q, at, rho, &k2, &k3);
+        double k[2], k2, k3, gap = lash_free_distance(problem->Q, at, &normal, e, k);
+        if (gap - rho * slack > range->high || gap + rho * slack < range->low) return EXCLUDED;
+        if (beyond_cone(problem->Q, at, gap, rho * slack)) return EXCLUDED;
+        if (normals_exclude(problem, range, box, at, normal, rho)) return EXCLUDED;
+        distance_bounds(problem->Q, at, rho, &k2, &k3);
         if (isinf(k2)) return UNDECIDED;
-        variation_S(g, n, box->h, k2, k3, V);
+        variation_S(range, n, box->h, k2, k3, V);
     } else {
         double r = vec3_norm(at);
-        if (r - rho * slack > g->high) return EXCLUDED;
+        if (r - rho * slack > range->high) return EXCLUDED;
         int nb = n - na;
-        variation_r(g, na, nb, q->mode == LASH_MODE_N ? 0 : na, box->h, r + rho, V);
-        if (q->mode == LASH_MODE_N)
-            variation_N(g, na, box->h, V);
+        variation_r(range, na, nb, problem->mode == LASH_MODE_N ? 0 : na, box->h, r + rho, V);
+        if (problem->mode == LASH_MODE_N)
+            variation_N(range, na, box->h, V);
         else if (na == 1)
-            variation_a(g, box->h, r + rho, V);
+            variation_a(range, box->h, r + rho, V);
     }
-    if (value_excludes(n, F, J, V, box->h) || minimum_excluded(q, J, V)) return EXCLUDED;
-    if (box->depth >= FLAT_DEPTH && is_flat(q, g, J)) return FLAT;
-    return newton_verdict(q, box, F, J, V);
+    if (value_excludes(n, F, J, V, box->h) || minimum_excluded(problem, J, V)) return EXCLUDED;
+    if (box->depth >= FLAT_DEPTH && is_flat(problem, range, J)) return FLAT;
+    return newton_verdict(problem, box, F, J, V);
 }
 
 // ---- branching --------------------------------------------------------------------------------
 
-static void keep_end(LashFreeProblem* q, const double x[4]) {
-    if (q->ends == LASH_MAX_WAITING || isinf(lash_free_gap(q, x))) return;
-    for (int k = 0; k < q->ends; ++k)
-        if (lash_free_same(q, x, q->end[k])) return;
-    memcpy(q->end[q->ends++], x, sizeof q->end[0]);
+static void keep_end(LashFreeProblem* problem, const double x[4]) {
+    if (problem->ends == LASH_MAX_WAITING || isinf(lash_free_gap(problem, x))) return;
+    for (int k = 0; k < problem->ends; ++k)
+        if (lash_free_same(problem, x, problem->end[k])) return;
+    memcpy(problem->end[problem->ends++], x, sizeof problem->end[0]);
 }
 
-static void start(LashFreeProblem* q, const double x0[4]) {
+static void start(LashFreeProblem* problem, const double x0[4]) {
     double x[4] = {x0[0], x0[1], x0[2], x0[3]}, sign;
-    LashDescent descent = lash_free_newton(q, x, 8, &sign);
-    if (descent == LASH_ROOT && lash_free_is_minimum(q, x)) lash_free_keep(q, x, sign);
-    if (descent == LASH_STOPPED) keep_end(q, x);
+    LashDescent descent = lash_free_newton(problem, x, 8, &sign);
+    if (descent == LASH_ROOT && lash_free_is_minimum(problem, x)) lash_free_keep(problem, x, sign);
+    if (descent == LASH_STOPPED) keep_end(problem, x);
 }
 
 // Does the box touch an end of a range? From there Newton tells what waits outside.
-static bool at_end(const LashFreeProblem* q, const Box* box) {
-    for (int i = 0; i < q->n; ++i) {
-        double low, high, period = lash_free_range(q, i, &low, &high);
+static bool at_end(const LashFreeProblem* problem, const Box* box) {
+    for (int i = 0; i < problem->n; ++i) {
+        double low, high, period = lash_free_range(problem, i, &low, &high);
         if (period > 0) continue;
         if (box->x[i] - 1.5 * box->h[i] < low || box->x[i] + 1.5 * box->h[i] > high) return true;
     }
     return false;
 }
 
-static void search_box(LashFreeProblem* q, const Range* g, const Box* whole) {
+static void search_box(LashFreeProblem* problem, const Range* range, const Box* whole) {
     Box stack[MAX_STACK];
-    int top = 0, na = q->mode == LASH_MODE_S ? q->n : q->na;
-    if (q->v->query->warm != NULL && at_end(q, whole)) start(q, whole->x);
+    int top = 0, na = problem->mode == LASH_MODE_S ? problem->n : problem->na;
+    if (problem->v->query->warm != NULL && at_end(problem, whole)) start(problem, whole->x);
     stack[top++] = *whole;
     while (top > 0) {
         Box box = stack[--top];
-        bool tired = box.depth >= max_depth[q->n] || q->budget-- <= 0;
-        Verdict verdict = tired && box.depth == 0 ? UNDECIDED : judge(q, g, &box);
+        bool tired = box.depth >= max_depth[problem->n] || problem->budget-- <= 0;
+        Verdict verdict = tired && box.depth == 0 ? UNDECIDED : judge(problem, range, &box);
         if (verdict == EXCLUDED || verdict == FOUND) continue;
         if (tired || verdict == FLAT) {
-            if (q->unresolved++ < MAX_STARTS) start(q, box.x);
+            if (problem->unresolved++ < MAX_STARTS) start(problem, box.x);
             continue;
         }
         int widest = 0;
         double most = -1;
-        for (int i = 0; i < q->n; ++i) {
-            double width = box.h[i] * (i < na ? g->a->d1[i] : g->b->d1[i - na]);
+        for (int i = 0; i < problem->n; ++i) {
+            double width = box.h[i] * (i < na ? range->a->d1[i] : range->b->d1[i - na]);
             if (width > most) {
                 most = width;
                 widest = i;
@@ -374,162 +378,168 @@ static double depth_of(const LashFeature* a, const LashFeature* b) {
     return fmin(lash_kernel_reach(a, b), fmin(a->size, b->size));
 }
 
-static Box cell_box(const LashCell* c) {
-    Box box = {.x = {c->p[0], c->p[1]}, .h = {c->half[0], c->half[1]}};
+static Box cell_box(const LashCell* cell) {
+    Box box = {.x = {cell->p[0], cell->p[1]}, .h = {cell->half[0], cell->half[1]}};
     return box;
 }
 
-static void search_S(LashFreeProblem* q) {
-    const LashCells* cells = q->P->cells;
-    double limit = q->v->query->limit;
-    Range range = {.low = -depth_of(q->v->a, q->v->b), .gap_high = limit, .high = limit};
+static void search_S(LashFreeProblem* problem) {
+    const LashCells* cells = problem->P->cells;
+    double limit = problem->v->query->limit;
+    Range range = {
+        .low = -depth_of(problem->v->a, problem->v->b), .gap_high = limit, .high = limit};
     for (int g = 0; g < cells->groups; ++g) {
         const LashCellGroup* group = cells->group + g;
         Vec3 n, e[2];
         double k[2];
-        double d = lash_free_distance(q->Q, lash_place(&q->place, group->center), &n, e, k);
+        double d =
+            lash_free_distance(problem->Q, lash_place(&problem->place, group->center), &n, e, k);
         if (d - group->radius > range.high || d + group->radius < range.low) continue;
         for (int i = 0; i < group->count; ++i) {
             const LashCell* c = cells->cell + group->first + i;
-            Vec3 X = lash_place(&q->place, c->center);
-            d = lash_free_distance(q->Q, X, &n, e, k);
+            Vec3 X = lash_place(&problem->place, c->center);
+            d = lash_free_distance(problem->Q, X, &n, e, k);
             if (d - c->radius > range.high || d + c->radius < range.low) continue;
-            if (q->P->kind == LASH_FEATURE_FACE) { // normals must be able to oppose
-                double cosine = -vec3_dot(n, mat3_mul(q->place.rot, c->normal));
-                double x = gradient_turn(q->Q, X, c->radius) * slack;
+            if (problem->P->kind == LASH_FEATURE_FACE) { // normals must be able to oppose
+                double cosine = -vec3_dot(n, mat3_mul(problem->place.rot, c->normal));
+                double x = gradient_turn(problem->Q, X, c->radius) * slack;
                 double turn = c->cone + (x < 1 ? asin(x) : LASH_PI) + 1e-9;
                 if (turn < LASH_PI && cosine < cos(turn)) continue;
             }
             Box box = cell_box(c);
             range.a = &c->d;
-            search_box(q, &range, &box);
+            search_box(problem, &range, &box);
         }
     }
 }
 
 // Cannot F_i = r . b_i vanish over both boxes? From the middles alone.
-static bool rows_exclude(const Range* g, int na, int nb, Vec3 r, const Vec3* tangent,
+static bool rows_exclude(const Range* range, int na, int nb, Vec3 r, const Vec3* tangent,
                          const double* ha, const double* hb) {
     double length = vec3_norm(r), spread = 0;
-    for (int k = 0; k < na; ++k) spread += ha[k] * g->a->d1[k];
-    for (int k = 0; k < nb; ++k) spread += hb[k] * g->b->d1[k];
+    for (int k = 0; k < na; ++k) spread += ha[k] * range->a->d1[k];
+    for (int k = 0; k < nb; ++k) spread += hb[k] * range->b->d1[k];
     for (int i = 0; i < nb; ++i) {
         double turn = 0; // of b_i
-        for (int k = 0; k < nb; ++k) turn += hb[k] * g->b->d2[i + k];
-        double most = spread * g->b->d1[i] + length * turn;
+        for (int k = 0; k < nb; ++k) turn += hb[k] * range->b->d2[i + k];
+        double most = spread * range->b->d1[i] + length * turn;
         if (fabs(vec3_dot(r, tangent[i])) > most * slack) return true;
     }
     return false;
 }
 
 // A root has r = gap n: can the gap be in range while r changes by `spread` and n by the cone?
-static bool gap_excludes(const Range* g, const LashCell* c, Vec3 r, double spread) {
-    if (c->cone >= 0.5 * LASH_PI) return false;
-    double along = vec3_dot(r, c->normal), error = (vec3_norm(r) + spread) * sin(c->cone) + spread;
-    return along - error * slack > g->gap_high || along + error * slack < g->low;
+static bool gap_excludes(const Range* range, const LashCell* cell, Vec3 r, double spread) {
+    if (cell->cone >= 0.5 * LASH_PI) return false;
+    double along = vec3_dot(r, cell->normal),
+           error = (vec3_norm(r) + spread) * sin(cell->cone) + spread;
+    return along - error * slack > range->gap_high || along + error * slack < range->low;
 }
 
 // A vertex or elementary edge a against one cell of b. A root's foot on a line is the projection of
 // its foot on the cell; a circle is cut into arcs.
-static void search_one_cell(LashFreeProblem* q, Range* g, const LashCell* c) {
+static void search_one_cell(LashFreeProblem* problem, Range* range, const LashCell* cell) {
     enum { ARCS = 8 };
-    const LashPairView* v = q->v;
-    Vec3 w = vec3_sub(c->center, v->origin);
-    g->b = &c->d;
-    bool circle = v->a->skeleton == LASH_SKELETON_CIRCLE;
-    double low = v->a->t0, high = v->a->t1;
-    if (v->a->skeleton == LASH_SKELETON_LINE) {
-        double t = vec3_dot(w, v->z);
-        low = fmax(low, t - c->radius);
-        high = fmin(high, t + c->radius);
+    const LashPairView* view = problem->v;
+    Vec3 w = vec3_sub(cell->center, view->origin);
+    range->b = &cell->d;
+    bool circle = view->a->skeleton == LASH_SKELETON_CIRCLE;
+    double low = view->a->t0, high = view->a->t1;
+    if (view->a->skeleton == LASH_SKELETON_LINE) {
+        double t = vec3_dot(w, view->z);
+        low = fmax(low, t - cell->radius);
+        high = fmin(high, t + cell->radius);
         if (low > high) return;
     }
     for (int k = 0; k < (circle ? ARCS : 1); ++k) {
         double h = 0.5 * (high - low) / (circle ? ARCS : 1), t[2] = {low + h * (2 * k + 1), 0};
-        if (q->na == 0) h = 0;
-        Vec3 r = vec3_sub(lash_place(v->b_a, lash_free_point(v->a, t).p), c->center);
-        double both = c->radius + h * g->a->d1[0];
-        if (vec3_norm_squared(r) > (g->high + both) * (g->high + both)) continue;
-        if (q->mode == LASH_MODE_N && gap_excludes(g, c, r, both)) continue;
-        if (rows_exclude(g, q->na, q->n - q->na, r, c->tangent, &h, c->half)) continue;
-        Box box = cell_box(c);
-        if (q->na == 1) {
-            Box both_box = {.x = {t[0], c->p[0], c->p[1]}, .h = {h, c->half[0], c->half[1]}};
+        if (problem->na == 0) h = 0;
+        Vec3 r = vec3_sub(lash_place(view->b_a, lash_free_point(view->a, t).p), cell->center);
+        double both = cell->radius + h * range->a->d1[0];
+        if (vec3_norm_squared(r) > (range->high + both) * (range->high + both)) continue;
+        if (problem->mode == LASH_MODE_N && gap_excludes(range, cell, r, both)) continue;
+        if (rows_exclude(range, problem->na, problem->n - problem->na, r, cell->tangent, &h,
+                         cell->half))
+            continue;
+        Box box = cell_box(cell);
+        if (problem->na == 1) {
+            Box both_box = {.x = {t[0], cell->p[0], cell->p[1]},
+                            .h = {h, cell->half[0], cell->half[1]}};
             box = both_box;
         }
-        search_box(q, g, &box);
+        search_box(problem, range, &box);
     }
 }
 
-static void search_one(LashFreeProblem* q) {
-    const LashFeature *a = q->v->a, *b = q->v->b;
+static void search_one(LashFreeProblem* problem) {
+    const LashFeature *a = problem->v->a, *b = problem->v->b;
     double R = a->radius;
     LashDerivatives of_a = {{0}};
     if (a->skeleton == LASH_SKELETON_LINE) of_a.d1[0] = 1;
     if (a->skeleton == LASH_SKELETON_CIRCLE) of_a.d1[0] = of_a.d2[0] = of_a.d3[0] = R;
-    double limit = q->v->query->limit, deep = depth_of(a, b);
+    double limit = problem->v->query->limit, deep = depth_of(a, b);
     Range range = {.low = -deep, .gap_high = limit, .high = fmax(limit, deep), .a = &of_a};
-    Vec3 center = lash_place(q->v->b_a, a->center);
+    Vec3 center = lash_place(problem->v->b_a, a->center);
     for (int g = 0; g < b->cells->groups; ++g) {
         const LashCellGroup* group = b->cells->group + g;
         double far = vec3_distance(center, group->center) - a->bound - group->radius;
         if (far > range.high) continue;
         for (int i = 0; i < group->count; ++i)
-            search_one_cell(q, &range, b->cells->cell + group->first + i);
+            search_one_cell(problem, &range, b->cells->cell + group->first + i);
     }
 }
 
-static void search_cells(LashFreeProblem* q, Range* g, const LashCellGroup* ga,
+static void search_cells(LashFreeProblem* problem, Range* range, const LashCellGroup* ga,
                          const LashCellGroup* gb) {
-    const LashFeature *a = q->v->a, *b = q->v->b;
-    int na = q->na, nb = q->n - q->na;
+    const LashFeature *a = problem->v->a, *b = problem->v->b;
+    int na = problem->na, nb = problem->n - problem->na;
     for (int i = 0; i < ga->count; ++i) {
         const LashCell* ca = a->cells->cell + ga->first + i;
-        Vec3 pa = lash_place(q->v->b_a, ca->center);
-        if (vec3_distance(pa, gb->center) - ca->radius - gb->radius > g->high) continue;
-        Vec3 normal = mat3_mul(q->v->b_a->rot, ca->normal);
-        g->a = &ca->d;
+        Vec3 pa = lash_place(problem->v->b_a, ca->center);
+        if (vec3_distance(pa, gb->center) - ca->radius - gb->radius > range->high) continue;
+        Vec3 normal = mat3_mul(problem->v->b_a->rot, ca->normal);
+        range->a = &ca->d;
         for (int j = 0; j < gb->count; ++j) {
             const LashCell* cb = b->cells->cell + gb->first + j;
             double both = ca->radius + cb->radius;
             Vec3 r = vec3_sub(pa, cb->center);
-            if (vec3_norm_squared(r) > (g->high + both) * (g->high + both)) continue;
+            if (vec3_norm_squared(r) > (range->high + both) * (range->high + both)) continue;
             double turn = ca->cone + cb->cone + 1e-9;
             if (na == 2 && turn < LASH_PI && -vec3_dot(normal, cb->normal) < cos(turn)) continue;
-            if (nb == 2 && gap_excludes(g, cb, r, both)) continue;
-            g->b = &cb->d;
-            if (rows_exclude(g, na, nb, r, cb->tangent, ca->half, cb->half)) continue;
+            if (nb == 2 && gap_excludes(range, cb, r, both)) continue;
+            range->b = &cb->d;
+            if (rows_exclude(range, na, nb, r, cb->tangent, ca->half, cb->half)) continue;
             Box box = cell_box(ca);
             for (int k = 0; k < nb; ++k) {
                 box.x[na + k] = cb->p[k];
                 box.h[na + k] = cb->half[k];
             }
-            search_box(q, g, &box);
+            search_box(problem, range, &box);
         }
     }
 }
 
-static void search_both(LashFreeProblem* q) {
-    const LashFeature *a = q->v->a, *b = q->v->b;
-    double limit = q->v->query->limit, deep = depth_of(a, b);
+static void search_both(LashFreeProblem* problem) {
+    const LashFeature *a = problem->v->a, *b = problem->v->b;
+    double limit = problem->v->query->limit, deep = depth_of(a, b);
     Range range = {.low = -deep, .gap_high = limit, .high = fmax(limit, deep)};
     for (int i = 0; i < a->cells->groups; ++i) {
-        Vec3 center = lash_place(q->v->b_a, a->cells->group[i].center);
+        Vec3 center = lash_place(problem->v->b_a, a->cells->group[i].center);
         for (int j = 0; j < b->cells->groups; ++j) {
             double r = a->cells->group[i].radius + b->cells->group[j].radius;
             if (vec3_distance(center, b->cells->group[j].center) - r > range.high) continue;
-            search_cells(q, &range, a->cells->group + i, b->cells->group + j);
+            search_cells(problem, &range, a->cells->group + i, b->cells->group + j);
         }
     }
 }
 
-void lash_free_search(LashFreeProblem* q) {
-    q->budget = budget[q->n];
-    q->unresolved = 0;
-    if (q->mode == LASH_MODE_S)
-        search_S(q);
-    else if (q->v->a->cells == NULL)
-        search_one(q);
+void lash_free_search(LashFreeProblem* problem) {
+    problem->budget = budget[problem->n];
+    problem->unresolved = 0;
+    if (problem->mode == LASH_MODE_S)
+        search_S(problem);
+    else if (problem->v->a->cells == NULL)
+        search_one(problem);
     else
-        search_both(q);
+        search_both(problem);
 }

@@ -14,8 +14,8 @@ enum { MAX_NEWTON = 16 };
 
 // ---- systems ----------------------------------------------------------------------------------
 
-int lash_free_parameters(const LashFeature* f) {
-    switch (f->skeleton) {
+int lash_free_parameters(const LashFeature* feature) {
+    switch (feature->skeleton) {
         case LASH_SKELETON_POINT:
         case LASH_SKELETON_PLANE:
             return 0;
@@ -29,70 +29,70 @@ int lash_free_parameters(const LashFeature* f) {
 }
 
 // Point and derivatives of a feature, as a surface point (u only for curves), own frame.
-LashSurfacePoint lash_free_point(const LashFeature* f, const double* t) {
+LashSurfacePoint lash_free_point(const LashFeature* feature, const double* t) {
     LashSurfacePoint s;
     memset(&s, 0, sizeof s);
-    if (f->skeleton == LASH_SKELETON_POINT) {
-        s.p = f->origin;
-    } else if (f->kind == LASH_FEATURE_EDGE) {
-        LashCurvePoint c = lash_edge_point(f->shape, f->edge, t[0]);
+    if (feature->skeleton == LASH_SKELETON_POINT) {
+        s.p = feature->origin;
+    } else if (feature->kind == LASH_FEATURE_EDGE) {
+        LashCurvePoint c = lash_edge_point(feature->shape, feature->edge, t[0]);
         s.p = c.p;
         s.u = c.d;
         s.uu = c.dd;
     } else {
-        s = lash_face_point(f->shape, f->face, t[0], t[1]);
+        s = lash_face_point(feature->shape, feature->face, t[0], t[1]);
     }
     return s;
 }
 
-static LashSurfacePoint place(const LashPlacement* q, LashSurfacePoint s) {
-    s.p = lash_place(q, s.p);
-    s.u = mat3_mul(q->rot, s.u);
-    s.v = mat3_mul(q->rot, s.v);
-    s.uu = mat3_mul(q->rot, s.uu);
-    s.uv = mat3_mul(q->rot, s.uv);
-    s.vv = mat3_mul(q->rot, s.vv);
+static LashSurfacePoint place(const LashPlacement* placement, LashSurfacePoint s) {
+    s.p = lash_place(placement, s.p);
+    s.u = mat3_mul(placement->rot, s.u);
+    s.v = mat3_mul(placement->rot, s.v);
+    s.uu = mat3_mul(placement->rot, s.uu);
+    s.uv = mat3_mul(placement->rot, s.uv);
+    s.vv = mat3_mul(placement->rot, s.vv);
     return s;
 }
 
-static void evaluate(LashFreeProblem* q, const double* x) {
-    if (q->mode == LASH_MODE_S) {
-        q->at[0] = place(&q->place, lash_free_point(q->P, x));
+static void evaluate(LashFreeProblem* problem, const double* x) {
+    if (problem->mode == LASH_MODE_S) {
+        problem->at[0] = place(&problem->place, lash_free_point(problem->P, x));
     } else {
-        q->at[0] = place(q->v->b_a, lash_free_point(q->v->a, x));
-        q->at[1] = lash_free_point(q->v->b, x + q->na);
+        problem->at[0] = place(problem->v->b_a, lash_free_point(problem->v->a, x));
+        problem->at[1] = lash_free_point(problem->v->b, x + problem->na);
     }
-    q->evaluated = true;
-    for (int i = 0; i < q->n; ++i) q->at_x[i] = x[i];
+    problem->evaluated = true;
+    for (int i = 0; i < problem->n; ++i) problem->at_x[i] = x[i];
 }
 
-static void shift(LashSurfacePoint* s, int n, const double* d) {
+static void shift(LashSurfacePoint* point, int n, const double* d) {
     double x = n > 0 ? d[0] : 0, y = n > 1 ? d[1] : 0;
-    Vec3 du = vec3_add(vec3_scale(x, s->uu), vec3_scale(y, s->uv));
-    Vec3 dv = vec3_add(vec3_scale(x, s->uv), vec3_scale(y, s->vv));
-    Vec3 u = vec3_add_scaled(s->u, 0.5, du), v = vec3_add_scaled(s->v, 0.5, dv);
-    s->p = vec3_add_scaled(vec3_add_scaled(s->p, x, u), y, v);
-    s->u = vec3_add(s->u, du);
-    s->v = vec3_add(s->v, dv);
+    Vec3 du = vec3_add(vec3_scale(x, point->uu), vec3_scale(y, point->uv));
+    Vec3 dv = vec3_add(vec3_scale(x, point->uv), vec3_scale(y, point->vv));
+    Vec3 u = vec3_add_scaled(point->u, 0.5, du), v = vec3_add_scaled(point->v, 0.5, dv);
+    point->p = vec3_add_scaled(vec3_add_scaled(point->p, x, u), y, v);
+    point->u = vec3_add(point->u, du);
+    point->v = vec3_add(point->v, dv);
 }
 
-void lash_free_points(LashFreeProblem* q, const double* x) {
+void lash_free_points(LashFreeProblem* problem, const double* x) {
     const double near = 1e-6; // of the range: errors of 1e-18 in the point, 1e-12 in the tangents
     double d[4] = {0, 0, 0, 0};
-    bool taylor = q->evaluated;
-    for (int i = 0; i < q->n && taylor; ++i) {
-        double low, high, period = lash_free_range(q, i, &low, &high);
-        d[i] = x[i] - q->at_x[i];
+    bool taylor = problem->evaluated;
+    for (int i = 0; i < problem->n && taylor; ++i) {
+        double low, high, period = lash_free_range(problem, i, &low, &high);
+        d[i] = x[i] - problem->at_x[i];
         taylor = fabs(d[i]) <= near * (period > 0 ? period : high - low);
     }
     if (!taylor) {
-        evaluate(q, x);
+        evaluate(problem, x);
         return;
     }
-    int na = q->mode == LASH_MODE_S ? q->n : q->na;
-    shift(&q->at[0], na, d);
-    if (q->n > na) shift(&q->at[1], q->n - na, d + na);
-    for (int i = 0; i < q->n; ++i) q->at_x[i] = x[i];
+    int na = problem->mode == LASH_MODE_S ? problem->n : problem->na;
+    shift(&problem->at[0], na, d);
+    if (problem->n > na) shift(&problem->at[1], problem->n - na, d + na);
+    for (int i = 0; i < problem->n; ++i) problem->at_x[i] = x[i];
 }
 
 // Signed distance of X from the elementary face Q, its gradient, and the Hessian as k1 e1 e1' + k2
@@ -138,15 +138,15 @@ double lash_free_distance(const LashFeature* Q, Vec3 X, Vec3* n, Vec3 e[2], doub
     return Q->side * (d - Q->tube);
 }
 
-static Vec3 system_S(const LashFreeProblem* q, double F[4], double J[16]) {
-    const LashSurfacePoint s = q->at[0];
+static Vec3 system_S(const LashFreeProblem* problem, double F[4], double J[16]) {
+    const LashSurfacePoint s = problem->at[0];
     Vec3 n, e[2], d[2] = {s.u, s.v};
     const Vec3* dd[4] = {&s.uu, &s.uv, &s.uv, &s.vv};
     double k[2];
-    lash_free_distance(q->Q, s.p, &n, e, k);
-    for (int i = 0; i < q->n; ++i) {
+    lash_free_distance(problem->Q, s.p, &n, e, k);
+    for (int i = 0; i < problem->n; ++i) {
         F[i] = vec3_dot(n, d[i]);
-        for (int j = 0; j < q->n; ++j)
+        for (int j = 0; j < problem->n; ++j)
             J[i + 4 * j] = vec3_dot(n, *dd[i + 2 * j]) +
                            k[0] * vec3_dot(e[0], d[i]) * vec3_dot(e[0], d[j]) +
                            k[1] * vec3_dot(e[1], d[i]) * vec3_dot(e[1], d[j]);
@@ -154,9 +154,9 @@ static Vec3 system_S(const LashFreeProblem* q, double F[4], double J[16]) {
     return s.p;
 }
 
-static Vec3 system_N(const LashFreeProblem* q, double F[4], double J[16]) {
-    int na = q->na;
-    const LashSurfacePoint a = q->at[0], b = q->at[1];
+static Vec3 system_N(const LashFreeProblem* problem, double F[4], double J[16]) {
+    int na = problem->na;
+    const LashSurfacePoint a = problem->at[0], b = problem->at[1];
     Vec3 r = vec3_sub(a.p, b.p), N = vec3_cross(b.u, b.v);
     Vec3 Nu = vec3_add(vec3_cross(b.uu, b.v), vec3_cross(b.u, b.uv));
     Vec3 Nv = vec3_add(vec3_cross(b.uv, b.v), vec3_cross(b.u, b.vv));
@@ -177,9 +177,9 @@ static Vec3 system_N(const LashFreeProblem* q, double F[4], double J[16]) {
     return r;
 }
 
-static Vec3 system_C(const LashFreeProblem* q, double F[4], double J[16]) {
-    int na = q->na;
-    const LashSurfacePoint a = q->at[0], b = q->at[1];
+static Vec3 system_C(const LashFreeProblem* problem, double F[4], double J[16]) {
+    int na = problem->na;
+    const LashSurfacePoint a = problem->at[0], b = problem->at[1];
     Vec3 r = vec3_sub(a.p, b.p);
     if (na == 1) {
         F[0] = vec3_dot(r, a.u);
@@ -192,15 +192,15 @@ static Vec3 system_C(const LashFreeProblem* q, double F[4], double J[16]) {
     return r;
 }
 
-Vec3 lash_free_system(LashFreeProblem* q, const double* x, double F[4], double J[16]) {
-    evaluate(q, x);
-    switch (q->mode) {
+Vec3 lash_free_system(LashFreeProblem* problem, const double* x, double F[4], double J[16]) {
+    evaluate(problem, x);
+    switch (problem->mode) {
         case LASH_MODE_S:
-            return system_S(q, F, J);
+            return system_S(problem, F, J);
         case LASH_MODE_N:
-            return system_N(q, F, J);
+            return system_N(problem, F, J);
         case LASH_MODE_C:
-            return system_C(q, F, J);
+            return system_C(problem, F, J);
     }
     return vec3_zero();
 }
@@ -248,18 +248,18 @@ static bool solve(int n, double J[16], double F[4], double* sign) {
 
 // Range of parameter i of feature f: the trims decide about its ends. Returns its period, 0: none.
 // Circles and surfaces of revolution go round without end; closed patches and curves are wrapped.
-static double parameter_range(const LashFeature* f, int i, double* low, double* high) {
+static double parameter_range(const LashFeature* feature, int i, double* low, double* high) {
     bool closed, free;
-    if (f->kind == LASH_FEATURE_EDGE) {
-        *low = f->t0;
-        *high = f->t1;
-        free = f->skeleton == LASH_SKELETON_CURVE;
-        closed = free ? f->edge->closed : f->closed;
+    if (feature->kind == LASH_FEATURE_EDGE) {
+        *low = feature->t0;
+        *high = feature->t1;
+        free = feature->skeleton == LASH_SKELETON_CURVE;
+        closed = free ? feature->edge->closed : feature->closed;
     } else {
-        *low = i == 0 ? f->face->u0 : f->face->v0;
-        *high = i == 0 ? f->face->u1 : f->face->v1;
-        free = f->skeleton == LASH_SKELETON_SURFACE;
-        closed = i == 0 ? f->face->u_closed : free && f->face->v_closed;
+        *low = i == 0 ? feature->face->u0 : feature->face->v0;
+        *high = i == 0 ? feature->face->u1 : feature->face->v1;
+        free = feature->skeleton == LASH_SKELETON_SURFACE;
+        closed = i == 0 ? feature->face->u_closed : free && feature->face->v_closed;
     }
     if (!closed) return 0;
     if (free) return *high - *low;
@@ -268,33 +268,33 @@ static double parameter_range(const LashFeature* f, int i, double* low, double* 
     return 2 * LASH_PI;
 }
 
-double lash_free_range(const LashFreeProblem* q, int i, double* low, double* high) {
-    if (q->mode == LASH_MODE_S) return parameter_range(q->P, i, low, high);
-    if (i < q->na) return parameter_range(q->v->a, i, low, high);
-    return parameter_range(q->v->b, i - q->na, low, high);
+double lash_free_range(const LashFreeProblem* problem, int i, double* low, double* high) {
+    if (problem->mode == LASH_MODE_S) return parameter_range(problem->P, i, low, high);
+    if (i < problem->na) return parameter_range(problem->v->a, i, low, high);
+    return parameter_range(problem->v->b, i - problem->na, low, high);
 }
 
 // Difference of two values of parameter i, as a share of its range or period.
-double lash_free_parameter_distance(const LashFreeProblem* q, int i, double x, double y) {
-    double low, high, d = fabs(x - y), period = lash_free_range(q, i, &low, &high);
+double lash_free_parameter_distance(const LashFreeProblem* problem, int i, double x, double y) {
+    double low, high, d = fabs(x - y), period = lash_free_range(problem, i, &low, &high);
     return period > 0 ? fabs(remainder(d, period)) / period : d / (high - low);
 }
 
 // From x to a root, giving up after `patience` steps against the ends of the range. sign: of the
 // determinant of the Jacobian at the root; it changes only at a fold.
-LashDescent lash_free_newton(LashFreeProblem* q, double x[4], int patience, double* sign) {
+LashDescent lash_free_newton(LashFreeProblem* problem, double x[4], int patience, double* sign) {
     const double trust = 0.15; // longest step, of the range
     double low[4], high[4], period[4];
-    for (int i = 0; i < q->n; ++i) period[i] = lash_free_range(q, i, &low[i], &high[i]);
+    for (int i = 0; i < problem->n; ++i) period[i] = lash_free_range(problem, i, &low[i], &high[i]);
     int outside = 0;
     double last = 0; // step before
     for (int k = 0; k < MAX_NEWTON; ++k) {
         double F[4], J[16] = {0};
-        lash_free_system(q, x, F, J);
-        if (!solve(q->n, J, F, sign)) return LASH_NO_ROOT;
+        lash_free_system(problem, x, F, J);
+        if (!solve(problem->n, J, F, sign)) return LASH_NO_ROOT;
         double step = 0;
         bool clamped = false, stopped = false;
-        for (int i = 0; i < q->n; ++i) {
+        for (int i = 0; i < problem->n; ++i) {
             double range = period[i] > 0 ? period[i] : high[i] - low[i];
             double d = F[i], most = trust * range;
             if (!isfinite(d)) return LASH_NO_ROOT;

@@ -24,8 +24,10 @@
 // out by the pair manager. Less: contacts at such corners are lost, test_geometry_solid.
 static const double ENDS = 8;
 
-static bool concave(const LashFeature* f) { // every point of it is hollow in one direction at least
-    return f->kind == LASH_FEATURE_FACE && f->side < 0 && f->skeleton != LASH_SKELETON_SURFACE;
+static bool concave(
+    const LashFeature* feature) { // every point of it is hollow in one direction at least
+    return feature->kind == LASH_FEATURE_FACE && feature->side < 0 &&
+           feature->skeleton != LASH_SKELETON_SURFACE;
 }
 
 static bool is_free(LashSkeleton a, LashSkeleton b) {
@@ -99,34 +101,38 @@ double lash_kernel_reach(const LashFeature* a, const LashFeature* b) {
 }
 
 // A cone's radius of curvature changes along it: is the gap deeper than its share at the foot?
-static bool beyond_cone(const LashFeature* f, Vec3 foot, double gap) {
-    if (f->skeleton != LASH_SKELETON_CONE || f->side < 0) return false;
-    double rho = vec3_norm(lash_across(vec3_sub(foot, f->origin), f->z));
-    return gap * f->cos_a < -LASH_FREE_REACH * rho;
+static bool beyond_cone(const LashFeature* feature, Vec3 foot, double gap) {
+    if (feature->skeleton != LASH_SKELETON_CONE || feature->side < 0) return false;
+    double rho = vec3_norm(lash_across(vec3_sub(foot, feature->origin), feature->z));
+    return gap * feature->cos_a < -LASH_FREE_REACH * rho;
 }
 
-static bool is_contact(const LashPairView* v, const LashCandidate* c, const LashRoot* r) {
+static bool is_contact(const LashPairView* view, const LashCandidate* candidate,
+                       const LashRoot* root) {
     Vec3 t1, t2;
-    vec3_basis(r->normal, &t1, &t2);
+    vec3_basis(root->normal, &t1, &t2);
     LashSecondOrder A, B;
-    const Mat3* R = &v->b_a->rot;
-    lash_feature_second_order(v->b, false, r->point_b, c->t_b, r->normal, t1, t2, &B);
-    lash_feature_second_order(v->a, c->ball, lash_place_inverse(v->b_a, r->point_a), c->t_a,
-                              vec3_neg(mat3_mul_transposed(*R, r->normal)),
+    const Mat3* R = &view->b_a->rot;
+    lash_feature_second_order(view->b, false, root->point_b, candidate->t_b, root->normal, t1, t2,
+                              &B);
+    lash_feature_second_order(view->a, candidate->ball,
+                              lash_place_inverse(view->b_a, root->point_a), candidate->t_a,
+                              vec3_neg(mat3_mul_transposed(*R, root->normal)),
                               mat3_mul_transposed(*R, t1), mat3_mul_transposed(*R, t2), &A);
-    return lash_second_order_is_contact(v->a, v->b, &A, &B, r->gap);
+    return lash_second_order_is_contact(view->a, view->b, &A, &B, root->gap);
 }
 
 // Depth of the edge g, placed in e's frame, below the plane through p with normal n.
-static double deepest_of(const LashFeature* g, const LashPlacement* place, Vec3 p, Vec3 n) {
-    if (g->skeleton == LASH_SKELETON_CIRCLE) {
-        double c = vec3_dot(mat3_mul(place->rot, g->z), n);
-        double height = vec3_dot(vec3_sub(lash_place(place, g->origin), p), n);
-        return height - g->radius * sqrt(fmax(0, 1 - c * c));
+static double deepest_of(const LashFeature* feature, const LashPlacement* place, Vec3 p, Vec3 n) {
+    if (feature->skeleton == LASH_SKELETON_CIRCLE) {
+        double c = vec3_dot(mat3_mul(place->rot, feature->z), n);
+        double height = vec3_dot(vec3_sub(lash_place(place, feature->origin), p), n);
+        return height - feature->radius * sqrt(fmax(0, 1 - c * c));
     }
     double deepest = INFINITY;
     for (int k = 0; k < 2; ++k) {
-        Vec3 end = lash_place(place, vec3_add_scaled(g->origin, k ? g->t1 : g->t0, g->z));
+        Vec3 end = lash_place(
+            place, vec3_add_scaled(feature->origin, k ? feature->t1 : feature->t0, feature->z));
         deepest = fmin(deepest, vec3_dot(vec3_sub(end, p), n));
     }
     return deepest;
@@ -150,11 +156,11 @@ static bool face_separates(const LashFeature* e, const LashFeature* g, const Las
     return false;
 }
 
-static bool crossing_is_contact(const LashPairView* v, const LashRoot* r) {
-    if (v->a->kind != LASH_FEATURE_EDGE || v->b->kind != LASH_FEATURE_EDGE) return true;
-    LashPlacement a_b = lash_placement_inverse(v->b_a);
-    return !face_separates(v->b, v->a, v->b_a, r->point_b, r->gap) &&
-           !face_separates(v->a, v->b, &a_b, lash_place(&a_b, r->point_a), r->gap);
+static bool crossing_is_contact(const LashPairView* view, const LashRoot* root) {
+    if (view->a->kind != LASH_FEATURE_EDGE || view->b->kind != LASH_FEATURE_EDGE) return true;
+    LashPlacement a_b = lash_placement_inverse(view->b_a);
+    return !face_separates(view->b, view->a, view->b_a, root->point_b, root->gap) &&
+           !face_separates(view->a, view->b, &a_b, lash_place(&a_b, root->point_a), root->gap);
 }
 
 // A vertex below two faces with a reentrant edge between them: its feet lie beyond that edge, one
@@ -164,28 +170,28 @@ static bool vertex_behind(const LashFeature* a, const LashFeature* b, Vec3 foot,
            lash_behind_concave_edge(b, foot, -gap);
 }
 
-void lash_pair_add(LashPairView* v, const LashCandidate* c) {
-    const LashFeature *a = v->a, *b = v->b;
+void lash_pair_add(LashPairView* view, const LashCandidate* candidate) {
+    const LashFeature *a = view->a, *b = view->b;
     double ra = a->side * a->tube, rb = b->side * b->tube;
-    double gap = vec3_dot(vec3_sub(c->ca, c->cb), c->n) - ra - rb;
+    double gap = vec3_dot(vec3_sub(candidate->ca, candidate->cb), candidate->n) - ra - rb;
     double reach = lash_kernel_reach(a, b);
-    if (!(gap <= v->query->limit && gap >= -2 * reach) || v->count == LASH_MAX_POINTS) return;
-    LashRoot* r = v->roots + v->count;
-    r->gap = gap;
-    r->normal = c->n;
-    r->slot = c->slot;
-    r->point_a = vec3_add_scaled(c->ca, -ra, c->n);
-    r->point_b = vec3_add_scaled(c->cb, rb, c->n);
-    r->boundary = false;
-    r->ball_a = c->ball;
-    r->ball_b = false;
-    r->rim = false;
-    r->beyond = false;
-    r->deep = gap < -reach;
-    r->t_a[0] = c->t_a[0];
-    r->t_a[1] = c->t_a[1];
-    r->t_b[0] = c->t_b[0];
-    r->t_b[1] = c->t_b[1];
+    if (!(gap <= view->query->limit && gap >= -2 * reach) || view->count == LASH_MAX_POINTS) return;
+    LashRoot* root = view->roots + view->count;
+    root->gap = gap;
+    root->normal = candidate->n;
+    root->slot = candidate->slot;
+    root->point_a = vec3_add_scaled(candidate->ca, -ra, candidate->n);
+    root->point_b = vec3_add_scaled(candidate->cb, rb, candidate->n);
+    root->boundary = false;
+    root->ball_a = candidate->ball;
+    root->ball_b = false;
+    root->rim = false;
+    root->beyond = false;
+    root->deep = gap < -reach;
+    root->t_a[0] = candidate->t_a[0];
+    root->t_a[1] = candidate->t_a[1];
+    root->t_b[0] = candidate->t_b[0];
+    root->t_b[1] = candidate->t_b[1];
     double slack_a = slack_against(a, b), slack_b = slack_against(b, a);
     if (gap < 0 && b->kind == LASH_FEATURE_FACE && a->kind == LASH_FEATURE_VERTEX) {
         slack_a = INFINITY; // inside the material it penetrates, whichever way it points
@@ -195,56 +201,60 @@ void lash_pair_add(LashPairView* v, const LashCandidate* c) {
         slack_a = fmin(slack_a, most);
         slack_b = fmin(slack_b, most);
     }
-    LashTrimRoom* room = v->query->room != NULL ? v->query->room + 2 * c->slot : NULL;
-    if (!lash_feature_owns(b, r->point_b, c->t_b, c->n, slack_b, room, &r->boundary) &&
-        !vertex_behind(a, b, r->point_b, gap)) {
-        if (gap >= 0 || !lash_edge_goes_on(b, r->point_b, c->n, slack_b, -ENDS * gap)) return;
-        r->beyond = true;
+    LashTrimRoom* room = view->query->room != NULL ? view->query->room + 2 * candidate->slot : NULL;
+    if (!lash_feature_owns(b, root->point_b, candidate->t_b, candidate->n, slack_b, room,
+                           &root->boundary) &&
+        !vertex_behind(a, b, root->point_b, gap)) {
+        if (gap >= 0 || !lash_edge_goes_on(b, root->point_b, candidate->n, slack_b, -ENDS * gap))
+            return;
+        root->beyond = true;
     }
     if (room != NULL) ++room;
-    Vec3 p = lash_place_inverse(v->b_a, r->point_a);
-    Vec3 m = vec3_neg(mat3_mul_transposed(v->b_a->rot, c->n));
-    if (!lash_feature_owns(a, p, c->t_a, m, slack_a, room, &r->boundary)) {
+    Vec3 p = lash_place_inverse(view->b_a, root->point_a);
+    Vec3 m = vec3_neg(mat3_mul_transposed(view->b_a->rot, candidate->n));
+    if (!lash_feature_owns(a, p, candidate->t_a, m, slack_a, room, &root->boundary)) {
         if (gap >= 0 || !lash_edge_goes_on(a, p, m, slack_a, -ENDS * gap)) return;
-        r->beyond = true;
+        root->beyond = true;
     }
     if (gap < 0 && is_free(a->skeleton, b->skeleton))
-        r->deep |= beyond_cone(a, p, gap) || beyond_cone(b, r->point_b, gap);
-    if (c->check && !r->deep && !is_contact(v, c, r)) return;
-    r->shadowed = gap < 0 && !crossing_is_contact(v, r);
-    ++v->count;
+        root->deep |= beyond_cone(a, p, gap) || beyond_cone(b, root->point_b, gap);
+    if (candidate->check && !root->deep && !is_contact(view, candidate, root)) return;
+    root->shadowed = gap < 0 && !crossing_is_contact(view, root);
+    ++view->count;
 }
 
 // Do the edges lie apart along n, farther than the limit? Then they are not in each other along -n,
 // although free edges own every direction.
-static bool apart(const LashPairView* v, const LashCandidate* c) {
-    if (vec3_dot(vec3_sub(c->ca, c->cb), c->n) <= v->query->limit) return false;
+static bool apart(const LashPairView* view, const LashCandidate* candidate) {
+    if (vec3_dot(vec3_sub(candidate->ca, candidate->cb), candidate->n) <= view->query->limit)
+        return false;
     LashRoot root;
-    LashKernelQuery query = *v->query;
-    LashPairView all = *v;
+    LashKernelQuery query = *view->query;
+    LashPairView all = *view;
     query.limit = INFINITY;
     all.query = &query;
     all.roots = &root;
     all.count = 0;
-    lash_pair_add(&all, c);
+    lash_pair_add(&all, candidate);
     return all.count > 0;
 }
 
-void lash_pair_add_edges(LashPairView* v, LashCandidate* c, Vec3 tangent_a, Vec3 tangent_b) {
-    Vec3 w = vec3_sub(c->ca, c->cb), x = vec3_cross(tangent_a, tangent_b);
-    double d = vec3_norm(w), sine = vec3_norm(x), size = fmin(v->a->size, v->b->size);
+void lash_pair_add_edges(LashPairView* view, LashCandidate* candidate, Vec3 tangent_a,
+                         Vec3 tangent_b) {
+    Vec3 w = vec3_sub(candidate->ca, candidate->cb), x = vec3_cross(tangent_a, tangent_b);
+    double d = vec3_norm(w), sine = vec3_norm(x), size = fmin(view->a->size, view->b->size);
     if (d > sine * size) {
-        c->n = vec3_scale(1 / d, w);
+        candidate->n = vec3_scale(1 / d, w);
     } else if (sine > 0) {
-        c->n = vec3_scale((vec3_dot(x, w) < 0 ? -1 : 1) / sine, x);
+        candidate->n = vec3_scale((vec3_dot(x, w) < 0 ? -1 : 1) / sine, x);
     } else {
         return; // the same point and the same tangent: no direction; the faces have it
     }
-    int before = v->count;
-    lash_pair_add(v, c);
-    if (v->count > before || sine < 1e-6 || apart(v, c)) return;
-    c->n = vec3_neg(c->n); // past each other: the wedges tell
-    lash_pair_add(v, c);
+    int before = view->count;
+    lash_pair_add(view, candidate);
+    if (view->count > before || sine < 1e-6 || apart(view, candidate)) return;
+    candidate->n = vec3_neg(candidate->n); // past each other: the wedges tell
+    lash_pair_add(view, candidate);
 }
 
 // ---- second-order test ------------------------------------------------------------------------
@@ -311,10 +321,10 @@ static void rim_second_order(const LashFeature* barrel, const LashRoot* root, co
 }
 
 // The same in every direction and place: vertex, ball, plane.
-static bool is_isotropic(const LashFeature* f, bool ball) {
-    return ball || f->kind == LASH_FEATURE_VERTEX ||
-           (f->kind == LASH_FEATURE_FACE &&
-            (f->skeleton == LASH_SKELETON_PLANE || f->skeleton == LASH_SKELETON_POINT));
+static bool is_isotropic(const LashFeature* feature, bool ball) {
+    return ball || feature->kind == LASH_FEATURE_VERTEX ||
+           (feature->kind == LASH_FEATURE_FACE &&
+            (feature->skeleton == LASH_SKELETON_PLANE || feature->skeleton == LASH_SKELETON_POINT));
 }
 
 void lash_kernel_second_order(const LashFeature* a, const LashFeature* b, const LashPlacement* b_a,
@@ -346,27 +356,27 @@ void lash_kernel_second_order(const LashFeature* a, const LashFeature* b, const 
 
 // ---- dispatch ---------------------------------------------------------------------------------
 
-static void roots_ordered(LashPairView* v) {
-    const LashFeature* a = v->a;
-    v->origin = lash_place(v->b_a, a->origin);
-    if (a->skeleton != LASH_SKELETON_POINT) v->z = mat3_mul(v->b_a->rot, a->z);
-    if (a->skeleton >= LASH_SKELETON_CIRCLE) {
-        v->x = mat3_mul(v->b_a->rot, a->x);
-        v->y = vec3_cross(v->z, v->x);
+static void roots_ordered(LashPairView* view) {
+    const LashFeature* feature = view->a;
+    view->origin = lash_place(view->b_a, feature->origin);
+    if (feature->skeleton != LASH_SKELETON_POINT) view->z = mat3_mul(view->b_a->rot, feature->z);
+    if (feature->skeleton >= LASH_SKELETON_CIRCLE) {
+        view->x = mat3_mul(view->b_a->rot, feature->x);
+        view->y = vec3_cross(view->z, view->x);
     }
-    if (is_free(a->skeleton, v->b->skeleton)) {
-        lash_pair_free(v);
+    if (is_free(feature->skeleton, view->b->skeleton)) {
+        lash_pair_free(view);
         return;
     }
-    switch (a->skeleton) {
+    switch (feature->skeleton) {
         case LASH_SKELETON_POINT:
-            lash_pair_point(v);
+            lash_pair_point(view);
             break;
         case LASH_SKELETON_LINE:
-            lash_pair_line(v);
+            lash_pair_line(view);
             break;
         case LASH_SKELETON_CIRCLE:
-            lash_pair_circle(v);
+            lash_pair_circle(view);
             break;
         default:
             break;
@@ -376,22 +386,22 @@ static void roots_ordered(LashPairView* v) {
 // Roots found in a's frame with the names exchanged.
 static void exchange(const LashPlacement* b_a, LashRoot* roots, int count) {
     for (int i = 0; i < count; ++i) {
-        LashRoot* r = roots + i;
-        Vec3 point_a = r->point_a;
-        bool ball = r->ball_a;
-        r->normal = vec3_neg(mat3_mul(b_a->rot, r->normal));
-        r->point_a = lash_place(b_a, r->point_b);
-        r->point_b = lash_place(b_a, point_a);
-        r->ball_a = r->ball_b;
-        r->ball_b = ball;
-        if (r->rim) {
-            r->tangent = mat3_mul(b_a->rot, r->tangent);
-            r->around = mat3_mul(b_a->rot, r->around);
+        LashRoot* root = roots + i;
+        Vec3 point_a = root->point_a;
+        bool ball = root->ball_a;
+        root->normal = vec3_neg(mat3_mul(b_a->rot, root->normal));
+        root->point_a = lash_place(b_a, root->point_b);
+        root->point_b = lash_place(b_a, point_a);
+        root->ball_a = root->ball_b;
+        root->ball_b = ball;
+        if (root->rim) {
+            root->tangent = mat3_mul(b_a->rot, root->tangent);
+            root->around = mat3_mul(b_a->rot, root->around);
         }
         for (int k = 0; k < 2; ++k) {
-            double t = r->t_a[k];
-            r->t_a[k] = r->t_b[k];
-            r->t_b[k] = t;
+            double t = root->t_a[k];
+            root->t_a[k] = root->t_b[k];
+            root->t_b[k] = t;
         }
     }
 }
@@ -472,22 +482,23 @@ static bool solve4(double row[4][8]) {
     return true;
 }
 
-bool lash_contact_operator(const LashContactPoint* c, double D[16]) {
+bool lash_contact_operator(const LashContactPoint* point, double D[16]) {
     // Rows 0,1: lengths; rows 2,3: angles. A smooth side's p is a length, a vertex's an angle, so
     // the angle rows and the vertex columns are balanced by the gap-free length L = 1 / (1 + |Y|).
     double row[4][8] = {{0}};
-    double g = vec3_dot(vec3_sub(c->point_a, c->point_b), c->normal); // without the offset
-    double y = largest(largest(0, c->a.Y, 4), c->b.Y, 4);
-    double x = largest(largest(0, c->a.X, 4), c->b.X, 4);
+    double g =
+        vec3_dot(vec3_sub(point->point_a, point->point_b), point->normal); // without the offset
+    double y = largest(largest(0, point->a.Y, 4), point->b.Y, 4);
+    double x = largest(largest(0, point->a.X, 4), point->b.X, 4);
     double s = y > 0 ? 1 / y : 1;
     if (x == 0) s = 1;
     for (int j = 0; j < 2; ++j)
         for (int i = 0; i < 2; ++i) {
             int k = i + 2 * j;
-            row[i][j] = c->a.X[k];
-            row[i][j + 2] = -(c->b.X[k] + g * c->b.Y[k]);
-            row[i + 2][j] = s * c->a.Y[k];
-            row[i + 2][j + 2] = s * c->b.Y[k];
+            row[i][j] = point->a.X[k];
+            row[i][j + 2] = -(point->b.X[k] + g * point->b.Y[k]);
+            row[i + 2][j] = s * point->a.Y[k];
+            row[i + 2][j + 2] = s * point->b.Y[k];
         }
     row[0][4] = row[1][5] = -1;
     row[2][6] = row[3][7] = s;
@@ -497,15 +508,15 @@ bool lash_contact_operator(const LashContactPoint* c, double D[16]) {
     return regular;
 }
 
-bool lash_contact_rate(const LashContactPoint* c, Vec3 w, Vec3 omega, LashContactRate* rate) {
-    Vec3 t1, t2, n = c->normal, turn = vec3_cross(omega, n);
+bool lash_contact_rate(const LashContactPoint* point, Vec3 w, Vec3 omega, LashContactRate* rate) {
+    Vec3 t1, t2, n = point->normal, turn = vec3_cross(omega, n);
     vec3_basis(n, &t1, &t2);
     double D[16], r[4] = {vec3_dot(w, t1), vec3_dot(w, t2), vec3_dot(turn, t1), vec3_dot(turn, t2)};
     double p[4] = {0, 0, 0, 0};
-    bool ok = lash_contact_operator(c, D);
+    bool ok = lash_contact_operator(point, D);
     for (int j = 0; j < 4; ++j)
         for (int i = 0; i < 4; ++i) p[i] += D[i + 4 * j] * r[j];
-    const double *Xa = c->a.X, *Xb = c->b.X, *Yb = c->b.Y;
+    const double *Xa = point->a.X, *Xb = point->b.X, *Yb = point->b.Y;
     double sa[2] = {Xa[0] * p[0] + Xa[2] * p[1], Xa[1] * p[0] + Xa[3] * p[1]};
     double sb[2] = {Xb[0] * p[2] + Xb[2] * p[3], Xb[1] * p[2] + Xb[3] * p[3]};
     double dn[2] = {Yb[0] * p[2] + Yb[2] * p[3], Yb[1] * p[2] + Yb[3] * p[3]};

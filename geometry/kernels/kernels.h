@@ -79,9 +79,10 @@ typedef struct LashFeature {
 
 // Free features (and cones) are searched over a grid of cells; memory of its own.
 typedef struct LashCells LashCells;
-void lash_feature_prepare(LashFeature* f); // makes the cells where the kind needs them, the reach
-void lash_feature_cells(LashFeature* f);   // the cells alone: of shape and face or edge
-void lash_feature_release(LashFeature* f);
+void lash_feature_prepare(
+    LashFeature* feature); // makes the cells where the kind needs them, the reach
+void lash_feature_cells(LashFeature* feature); // the cells alone: of shape and face or edge
+void lash_feature_release(LashFeature* feature);
 
 // A frame of shape a seen in shape b's frame, as a matrix.
 typedef struct LashPlacement {
@@ -161,16 +162,16 @@ bool lash_kernel_rims(const LashFeature* const a[2], const LashFeature* const b[
 void lash_kernel_second_order(const LashFeature* a, const LashFeature* b, const LashPlacement* b_a,
                               const LashRoot* root, const Mat3* world_b, LashContactPoint* contact);
 
-static inline Vec3 lash_place(const LashPlacement* p, Vec3 a) {
-    return vec3_add(mat3_mul(p->rot, a), p->r);
+static inline Vec3 lash_place(const LashPlacement* placement, Vec3 a) {
+    return vec3_add(mat3_mul(placement->rot, a), placement->r);
 }
-static inline Vec3 lash_place_inverse(const LashPlacement* p, Vec3 a) {
-    return mat3_mul_transposed(p->rot, vec3_sub(a, p->r));
+static inline Vec3 lash_place_inverse(const LashPlacement* placement, Vec3 a) {
+    return mat3_mul_transposed(placement->rot, vec3_sub(a, placement->r));
 }
-static inline LashPlacement lash_placement_inverse(const LashPlacement* p) {
+static inline LashPlacement lash_placement_inverse(const LashPlacement* placement) {
     LashPlacement q;
-    q.rot = mat3_transpose(p->rot);
-    q.r = vec3_neg(mat3_mul(q.rot, p->r));
+    q.rot = mat3_transpose(placement->rot);
+    q.r = vec3_neg(mat3_mul(q.rot, placement->r));
     return q;
 }
 

@@ -294,13 +294,14 @@ static int slot_at(double f, bool used[LASH_MAX_POINTS]) {
     return slot;
 }
 
-static void circle_circle(LashPairView* v) {
-    const LashFeature *a = v->a, *b = v->b;
+static void circle_circle(LashPairView* view) {
+    const LashFeature *a = view->a, *b = view->b;
     bool hollow = a->side * b->side < 0, swap = a->side < 0; // run over the convex one
-    Frame fa = {v->origin, v->x, v->y, v->z}, fb = {b->origin, b->x, b->y, b->z};
+    Frame fa = {view->origin, view->x, view->y, view->z}, fb = {b->origin, b->x, b->y, b->z};
     const Frame *over = swap ? &fb : &fa, *axis = swap ? &fa : &fb;
     double R = swap ? b->radius : a->radius;
-    Vec3 ao = v->origin, ax = v->x, ay = v->y, az = v->z, w0 = vec3_sub(over->o, axis->o);
+    Vec3 ao = view->origin, ax = view->x, ay = view->y, az = view->z,
+         w0 = vec3_sub(over->o, axis->o);
     Around q = around(over, R, axis);
     q.L1 = 2 * R * vec3_dot(w0, over->x);
     q.L2 = 2 * R * vec3_dot(w0, over->y);
@@ -322,55 +323,56 @@ static void circle_circle(LashPairView* v) {
         if (!lash_is_smooth(a) && !lash_is_smooth(b)) {
             Vec3 ta = vec3_scale(1 / a->radius, vec3_cross(az, vec3_sub(c.ca, ao)));
             Vec3 tb = vec3_scale(1 / b->radius, vec3_cross(b->z, vec3_sub(c.cb, b->origin)));
-            lash_pair_add_edges(v, &c, ta, tb);
+            lash_pair_add_edges(view, &c, ta, tb);
             continue;
         }
         Vec3 w = vec3_sub(c.ca, c.cb);
         double d = vec3_norm(w);
         if (d == 0) continue;
         c.n = vec3_scale((hollow ? -1 : 1) / d, w);
-        lash_pair_add(v, &c);
+        lash_pair_add(view, &c);
     }
 }
 
-static void circle_plane(LashPairView* v) {
-    const LashFeature *a = v->a, *b = v->b;
+static void circle_plane(LashPairView* view) {
+    const LashFeature *a = view->a, *b = view->b;
     LashCandidate c = {.n = vec3_scale(b->side, b->z)};
-    Vec3 e = lash_across(vec3_neg(c.n), v->z);
+    Vec3 e = lash_across(vec3_neg(c.n), view->z);
     double sine = vec3_norm(e);
     bool full = a->kind == LASH_FEATURE_EDGE ? a->closed : a->face->u_closed;
-    double flat = full ? v->query->flat : 0.25 * v->query->flat;
+    double flat = full ? view->query->flat : 0.25 * view->query->flat;
     if (sine > 1e-13 && a->radius * sine >= flat) {
-        c.ca = vec3_add_scaled(v->origin, a->radius / sine, e);
+        c.ca = vec3_add_scaled(view->origin, a->radius / sine, e);
         c.cb = vec3_add_scaled(c.ca, -vec3_dot(vec3_sub(c.ca, b->origin), b->z), b->z);
-        lash_pair_add(v, &c);
+        lash_pair_add(view, &c);
     }
     if (!full || sine > LASH_SLACK_PLANE || a->seam) return;
     static const double cosine[3] = {1, -0.5, -0.5};
     static const double sines[3] = {0, 0.86602540378443864676, -0.86602540378443864676};
     c.ball = true;
     for (int k = 0; k < 3; ++k) {
-        Vec3 p = vec3_add(vec3_scale(cosine[k], v->x), vec3_scale(sines[k], v->y));
-        c.ca = vec3_add_scaled(v->origin, a->radius, p);
+        Vec3 p = vec3_add(vec3_scale(cosine[k], view->x), vec3_scale(sines[k], view->y));
+        c.ca = vec3_add_scaled(view->origin, a->radius, p);
         c.cb = vec3_add_scaled(c.ca, -vec3_dot(vec3_sub(c.ca, b->origin), b->z), b->z);
         c.slot = 1 + k;
-        lash_pair_add(v, &c);
+        lash_pair_add(view, &c);
     }
 }
 
-static void circle_cone(LashPairView* v) {
-    const LashFeature *a = v->a, *b = v->b;
-    Frame fa = {v->origin, v->x, v->y, v->z}, fb = {b->origin, b->x, b->y, b->z};
+static void circle_cone(LashPairView* view) {
+    const LashFeature *a = view->a, *b = view->b;
+    Frame fa = {view->origin, view->x, view->y, view->z}, fb = {b->origin, b->x, b->y, b->z};
     Around q = around(&fa, a->radius, &fb);
     double m = -2 * b->sin_a * a->radius;
-    q.L1 = m * vec3_dot(v->x, b->z);
-    q.L2 = m * vec3_dot(v->y, b->z);
+    q.L1 = m * vec3_dot(view->x, b->z);
+    q.L2 = m * vec3_dot(view->y, b->z);
     q.m = b->cos_a;
     double f[LASH_MAX_POINTS];
     int count = stationary(&q, b->side < 0 ? -1 : 1, f);
     if (count == 0) f[count++] = 0; // coaxial
     for (int i = 0; i < count; ++i) {
-        LashCandidate c = {.ca = on_circle(v->origin, v->x, v->y, a->radius, f[i]), .slot = i};
+        LashCandidate c = {.ca = on_circle(view->origin, view->x, view->y, a->radius, f[i]),
+                           .slot = i};
         c.check = true;
         Vec3 w = vec3_sub(c.ca, b->origin);
         double z = vec3_dot(w, b->z);
@@ -381,20 +383,20 @@ static void circle_cone(LashPairView* v) {
         Vec3 n = vec3_sub(vec3_scale(b->cos_a / rho, e), vec3_scale(b->sin_a, b->z));
         c.cb = vec3_add_scaled(c.ca, -d, n);
         c.n = vec3_scale(b->side, n);
-        lash_pair_add(v, &c);
+        lash_pair_add(view, &c);
     }
 }
 
-void lash_pair_circle(LashPairView* v) {
-    switch (v->b->skeleton) {
+void lash_pair_circle(LashPairView* view) {
+    switch (view->b->skeleton) {
         case LASH_SKELETON_CIRCLE:
-            circle_circle(v);
+            circle_circle(view);
             break;
         case LASH_SKELETON_PLANE:
-            circle_plane(v);
+            circle_plane(view);
             break;
         case LASH_SKELETON_CONE:
-            circle_cone(v);
+            circle_cone(view);
             break;
         default:
             break;

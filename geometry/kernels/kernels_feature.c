@@ -20,13 +20,13 @@
 
 // The box, wider by `hair` [m]: roots are accepted that far outside the trims, and boxes of faces
 // are those of their edges.
-static void set_bound(LashFeature* f, LashBox box, double hair) {
+static void set_bound(LashFeature* feature, LashBox box, double hair) {
     Vec3 h = vec3(hair, hair, hair);
     box.low = vec3_sub(box.low, h);
     box.high = vec3_add(box.high, h);
-    f->box = box;
-    f->center = vec3_scale(0.5, vec3_add(box.low, box.high));
-    f->bound = 0.5 * vec3_distance(box.low, box.high);
+    feature->box = box;
+    feature->center = vec3_scale(0.5, vec3_add(box.low, box.high));
+    feature->bound = 0.5 * vec3_distance(box.low, box.high);
 }
 
 double lash_trim_mismatch(const LashShape* shape, const LashFace* face) {
@@ -50,47 +50,47 @@ double lash_trim_mismatch(const LashShape* shape, const LashFace* face) {
     return largest;
 }
 
-static bool is_concave_edge_of(const LashEdge* e, int face) {
-    return e->convexity == LASH_CONCAVE && e->type != LASH_FREE_CURVE &&
-           (e->face[0] == face || e->face[1] == face);
+static bool is_concave_edge_of(const LashEdge* edge, int face) {
+    return edge->convexity == LASH_CONCAVE && edge->type != LASH_FREE_CURVE &&
+           (edge->face[0] == face || edge->face[1] == face);
 }
 
 // The skeleton of a face, its sizes and how deep its normal can be followed.
-static void set_skeleton(LashFeature* f, const LashFace* face) {
+static void set_skeleton(LashFeature* feature, const LashFace* face) {
     switch (face->type) {
         case LASH_PLANE: // z becomes the outward normal; the trims use the face's own frame
-            f->skeleton = LASH_SKELETON_PLANE;
-            f->z = vec3_scale(f->side, f->z);
-            f->y = vec3_scale(f->side, f->y);
-            f->side = 1;
+            feature->skeleton = LASH_SKELETON_PLANE;
+            feature->z = vec3_scale(feature->side, feature->z);
+            feature->y = vec3_scale(feature->side, feature->y);
+            feature->side = 1;
             break;
         case LASH_CYLINDER:
-            f->skeleton = LASH_SKELETON_LINE;
-            f->tube = face->radius;
+            feature->skeleton = LASH_SKELETON_LINE;
+            feature->tube = face->radius;
             break;
         case LASH_SPHERE:
-            f->skeleton = LASH_SKELETON_POINT;
-            f->tube = face->radius;
+            feature->skeleton = LASH_SKELETON_POINT;
+            feature->tube = face->radius;
             break;
         case LASH_TORUS:
-            f->skeleton = LASH_SKELETON_CIRCLE;
-            f->radius = face->radius;
-            f->tube = face->radius2;
+            feature->skeleton = LASH_SKELETON_CIRCLE;
+            feature->radius = face->radius;
+            feature->tube = face->radius2;
             break;
         case LASH_CONE:
-            f->skeleton = LASH_SKELETON_CONE;
-            f->radius = face->radius;
-            f->sin_a = sin(face->half_angle);
-            f->cos_a = cos(face->half_angle);
+            feature->skeleton = LASH_SKELETON_CONE;
+            feature->radius = face->radius;
+            feature->sin_a = sin(face->half_angle);
+            feature->cos_a = cos(face->half_angle);
             break;
         case LASH_FREEFORM:
-            f->skeleton = LASH_SKELETON_SURFACE;
+            feature->skeleton = LASH_SKELETON_SURFACE;
             break;
     }
     // at the center of curvature the normal turns round: the skeleton, or the axis of a groove
-    double curvature = face->type == LASH_TORUS ? f->radius - f->tube : 0;
-    if (f->side > 0) curvature = f->tube;
-    if (curvature > 0 && curvature < f->reach) f->reach = curvature;
+    double curvature = face->type == LASH_TORUS ? feature->radius - feature->tube : 0;
+    if (feature->side > 0) curvature = feature->tube;
+    if (curvature > 0 && curvature < feature->reach) feature->reach = curvature;
 }
 
 LashFeature lash_feature_face(const LashShape* shape, int index) {
@@ -145,22 +145,23 @@ static bool ruled_side(const LashShape* shape, int index, Vec3 p, Vec3* side) {
 }
 
 // Directions from the edge into its faces at t, as vectors; false when one has no say.
-static bool wedge_at(const LashFeature* f, double t, Vec3 side[2]) {
-    const LashEdge* e = f->edge;
-    LashCurvePoint c = lash_edge_point(f->shape, e, t);
-    if (f->seam) {
+static bool wedge_at(const LashFeature* feature, double t, Vec3 side[2]) {
+    const LashEdge* e = feature->edge;
+    LashCurvePoint c = lash_edge_point(feature->shape, e, t);
+    if (feature->seam) {
         Vec3 ruled = vec3_zero();
-        bool ok = ruled_side(f->shape, e->face[0], c.p, &ruled) ||
-                  ruled_side(f->shape, e->face[1], c.p, &ruled);
+        bool ok = ruled_side(feature->shape, e->face[0], c.p, &ruled) ||
+                  ruled_side(feature->shape, e->face[1], c.p, &ruled);
         side[0] = ruled;
         side[1] = vec3_zero();
         return ok;
     }
     Vec3 n[2], tangent = vec3_normalize(c.d);
     for (int i = 0; i < 2; ++i) {
-        const LashFace* face = f->shape->face + e->face[i];
-        n[i] = face->type == LASH_FREEFORM ? lash_freeform_edge_normal(f->shape, face, e, t, c.p)
-                                           : lash_face_normal(face, c.p);
+        const LashFace* face = feature->shape->face + e->face[i];
+        n[i] = face->type == LASH_FREEFORM
+                   ? lash_freeform_edge_normal(feature->shape, face, e, t, c.p)
+                   : lash_face_normal(face, c.p);
     }
     for (int i = 0; i < 2; ++i) { // across the edge, in the tangent plane of face i, away from the
         Vec3 s = vec3_cross(n[i], tangent); // normal of the other face: the edge is convex
@@ -171,37 +172,39 @@ static bool wedge_at(const LashFeature* f, double t, Vec3 side[2]) {
 }
 
 // (radial, axial) components of a vector at angle t of a circle.
-static Vec3 circle_components(const LashFeature* f, double t, Vec3 a) {
-    Vec3 e = vec3_add(vec3_scale(cos(t), f->x), vec3_scale(sin(t), f->y));
-    return vec3(vec3_dot(a, e), vec3_dot(a, f->z), vec3_dot(a, vec3_cross(f->z, e)));
+static Vec3 circle_components(const LashFeature* feature, double t, Vec3 a) {
+    Vec3 e = vec3_add(vec3_scale(cos(t), feature->x), vec3_scale(sin(t), feature->y));
+    return vec3(vec3_dot(a, e), vec3_dot(a, feature->z), vec3_dot(a, vec3_cross(feature->z, e)));
 }
 
-static void set_wedge(LashFeature* f) {
-    const LashEdge* e = f->edge;
+static void set_wedge(LashFeature* feature) {
+    const LashEdge* e = feature->edge;
     bool sharp = e->convexity == LASH_CONVEX && e->face[0] >= 0 && e->face[1] >= 0;
-    f->wedge = LASH_WEDGE_NONE;
-    if (!sharp && !f->seam) return;
-    f->wedge = LASH_WEDGE_GENERAL;
-    if (f->skeleton == LASH_SKELETON_CURVE) return;
+    feature->wedge = LASH_WEDGE_NONE;
+    if (!sharp && !feature->seam) return;
+    feature->wedge = LASH_WEDGE_GENERAL;
+    if (feature->skeleton == LASH_SKELETON_CURVE) return;
     Vec3 first[2] = {{0}};
     for (int k = 0; k < 5; ++k) { // the same at five places: the same everywhere
         double t = e->t0 + (e->t1 - e->t0) * (0.03 + 0.235 * k);
         Vec3 side[2];
-        if (!wedge_at(f, t, side)) return;
+        if (!wedge_at(feature, t, side)) return;
         for (int i = 0; i < 2; ++i) {
-            Vec3 s =
-                f->skeleton == LASH_SKELETON_CIRCLE ? circle_components(f, t, side[i]) : side[i];
+            Vec3 s = feature->skeleton == LASH_SKELETON_CIRCLE
+                         ? circle_components(feature, t, side[i])
+                         : side[i];
             if (k == 0) first[i] = s;
             if (vec3_distance(s, first[i]) > 1e-10) return;
         }
     }
-    f->wedge = f->skeleton == LASH_SKELETON_CIRCLE ? LASH_WEDGE_COAXIAL : LASH_WEDGE_FIXED;
-    f->wedge_side[0] = first[0];
-    f->wedge_side[1] = first[1];
+    feature->wedge =
+        feature->skeleton == LASH_SKELETON_CIRCLE ? LASH_WEDGE_COAXIAL : LASH_WEDGE_FIXED;
+    feature->wedge_side[0] = first[0];
+    feature->wedge_side[1] = first[1];
     for (int i = 0; i < 2; ++i) { // across the edge and the side, away from the other side
-        Vec3 n = f->wedge == LASH_WEDGE_FIXED ? vec3_cross(f->z, first[i])
-                                              : vec3(-first[i].y, first[i].x, 0);
-        f->wedge_normal[i] = vec3_dot(n, first[1 - i]) > 0 ? vec3_neg(n) : n;
+        Vec3 n = feature->wedge == LASH_WEDGE_FIXED ? vec3_cross(feature->z, first[i])
+                                                    : vec3(-first[i].y, first[i].x, 0);
+        feature->wedge_normal[i] = vec3_dot(n, first[1 - i]) > 0 ? vec3_neg(n) : n;
     }
 }
 
@@ -293,120 +296,128 @@ bool lash_feature_vertex_matters(const LashShape* shape, int index) {
 // ---- ownership --------------------------------------------------------------------------------
 
 // Parameter of p on an edge, line or arc; beyond its ends that of the nearer one.
-static double parameter_near(const LashFeature* f, Vec3 p) {
-    double low = f->t0, high = f->t1;
-    Vec3 w = vec3_sub(p, f->origin);
-    if (f->skeleton == LASH_SKELETON_LINE) return vec3_dot(w, f->z);
-    double t = atan2(vec3_dot(w, f->y), vec3_dot(w, f->x)) - low;
+static double parameter_near(const LashFeature* feature, Vec3 p) {
+    double low = feature->t0, high = feature->t1;
+    Vec3 w = vec3_sub(p, feature->origin);
+    if (feature->skeleton == LASH_SKELETON_LINE) return vec3_dot(w, feature->z);
+    double t = atan2(vec3_dot(w, feature->y), vec3_dot(w, feature->x)) - low;
     t = low + t - 2 * LASH_PI * floor(t / (2 * LASH_PI));
     if (t > high && t - high > low + 2 * LASH_PI - t) t -= 2 * LASH_PI;
     return t;
 }
 
-static bool inside_ends(const LashFeature* f, Vec3 p, double tolerance, bool* border) {
-    double low = f->t0, high = f->t1;
-    if (f->closed || f->skeleton == LASH_SKELETON_CURVE) return true;
-    double t = parameter_near(f, p);
-    if (f->skeleton == LASH_SKELETON_CIRCLE) tolerance /= f->radius;
+static bool inside_ends(const LashFeature* feature, Vec3 p, double tolerance, bool* border) {
+    double low = feature->t0, high = feature->t1;
+    if (feature->closed || feature->skeleton == LASH_SKELETON_CURVE) return true;
+    double t = parameter_near(feature, p);
+    if (feature->skeleton == LASH_SKELETON_CIRCLE) tolerance /= feature->radius;
     if (t < low - tolerance || t > high + tolerance) return false;
     if (t < low + tolerance || t > high - tolerance) *border = true;
     return true;
 }
 
-static bool inside_wedge(const LashFeature* f, Vec3 p, double t, Vec3 m, double slack,
+static bool inside_wedge(const LashFeature* feature, Vec3 p, double t, Vec3 m, double slack,
                          bool* border) {
     double d[2] = {0, 0};
-    switch (f->wedge) {
+    switch (feature->wedge) {
         case LASH_WEDGE_NONE:
             return true;
         case LASH_WEDGE_FIXED:
-            d[0] = vec3_dot(m, f->wedge_side[0]);
-            d[1] = vec3_dot(m, f->wedge_side[1]);
+            d[0] = vec3_dot(m, feature->wedge_side[0]);
+            d[1] = vec3_dot(m, feature->wedge_side[1]);
             break;
         case LASH_WEDGE_COAXIAL: {
-            Vec3 w = vec3_sub(p, f->origin);
-            double axial = vec3_dot(m, f->z), rho = f->radius;
-            double radial = (vec3_dot(m, w) - axial * vec3_dot(w, f->z)) / rho;
+            Vec3 w = vec3_sub(p, feature->origin);
+            double axial = vec3_dot(m, feature->z), rho = feature->radius;
+            double radial = (vec3_dot(m, w) - axial * vec3_dot(w, feature->z)) / rho;
             for (int i = 0; i < 2; ++i)
-                d[i] = radial * f->wedge_side[i].x + axial * f->wedge_side[i].y;
+                d[i] = radial * feature->wedge_side[i].x + axial * feature->wedge_side[i].y;
             break;
         }
         case LASH_WEDGE_GENERAL: {
             Vec3 side[2];
-            if (f->skeleton != LASH_SKELETON_CURVE) t = lash_feature_parameter(f, p);
-            if (!wedge_at(f, t, side)) return false;
+            if (feature->skeleton != LASH_SKELETON_CURVE) t = lash_feature_parameter(feature, p);
+            if (!wedge_at(feature, t, side)) return false;
             d[0] = vec3_dot(m, side[0]);
             d[1] = vec3_dot(m, side[1]);
             break;
         }
     }
-    if (f->seam) return d[0] > 0 && d[0] <= slack; // over the ruled face, nearly parallel to it
+    if (feature->seam)
+        return d[0] > 0 && d[0] <= slack; // over the ruled face, nearly parallel to it
     if (d[0] > slack || d[1] > slack) return false;
     if (fabs(d[0]) < LASH_BORDER_ANGLE || fabs(d[1]) < LASH_BORDER_ANGLE) *border = true;
     return true;
 }
 
-double lash_feature_parameter(const LashFeature* f, Vec3 p) {
-    Vec3 w = vec3_sub(p, f->origin);
-    if (f->skeleton == LASH_SKELETON_LINE) return vec3_dot(w, f->z);
-    return atan2(vec3_dot(w, f->y), vec3_dot(w, f->x));
+double lash_feature_parameter(const LashFeature* feature, Vec3 p) {
+    Vec3 w = vec3_sub(p, feature->origin);
+    if (feature->skeleton == LASH_SKELETON_LINE) return vec3_dot(w, feature->z);
+    return atan2(vec3_dot(w, feature->y), vec3_dot(w, feature->x));
 }
 
-static bool near_edge(const LashEdge* e, Vec3 p, double slack) {
-    Vec3 w = vec3_sub(p, e->origin);
-    double z = vec3_dot(w, e->z), rho = vec3_norm(vec3_add_scaled(w, -z, e->z));
-    if (e->type == LASH_LINE) return rho <= slack && z >= e->t0 - slack && z <= e->t1 + slack;
-    return hypot(z, rho - e->radius) <= slack && lash_box_distance(&e->box, p) <= slack;
+static bool near_edge(const LashEdge* edge, Vec3 p, double slack) {
+    Vec3 w = vec3_sub(p, edge->origin);
+    double z = vec3_dot(w, edge->z), rho = vec3_norm(vec3_add_scaled(w, -z, edge->z));
+    if (edge->type == LASH_LINE)
+        return rho <= slack && z >= edge->t0 - slack && z <= edge->t1 + slack;
+    return hypot(z, rho - edge->radius) <= slack && lash_box_distance(&edge->box, p) <= slack;
 }
 
-bool lash_behind_concave_edge(const LashFeature* f, Vec3 p, double depth) {
-    enum { LISTED = sizeof f->concave_edge / sizeof f->concave_edge[0] };
-    double slack = fmax(LASH_CONCAVE_SLACK * f->size, depth);
-    if (f->concave_edges == 0 || lash_box_distance(&f->box, p) > slack) return false;
-    const LashShape* shape = f->shape;
-    int index = (int)(f->face - shape->face);
-    for (int i = 0; i < f->concave_edges && i < LISTED; ++i)
-        if (near_edge(shape->edge + f->concave_edge[i], p, slack)) return true;
-    if (f->concave_edges <= LISTED) return false;
-    for (int i = f->concave_edge[LISTED - 1] + 1; i < shape->edges; ++i) {
+bool lash_behind_concave_edge(const LashFeature* feature, Vec3 p, double depth) {
+    enum { LISTED = sizeof feature->concave_edge / sizeof feature->concave_edge[0] };
+    double slack = fmax(LASH_CONCAVE_SLACK * feature->size, depth);
+    if (feature->concave_edges == 0 || lash_box_distance(&feature->box, p) > slack) return false;
+    const LashShape* shape = feature->shape;
+    int index = (int)(feature->face - shape->face);
+    for (int i = 0; i < feature->concave_edges && i < LISTED; ++i)
+        if (near_edge(shape->edge + feature->concave_edge[i], p, slack)) return true;
+    if (feature->concave_edges <= LISTED) return false;
+    for (int i = feature->concave_edge[LISTED - 1] + 1; i < shape->edges; ++i) {
         const LashEdge* e = shape->edge + i;
         if (is_concave_edge_of(e, index) && near_edge(e, p, slack)) return true;
     }
     return false;
 }
 
-bool lash_edge_goes_on(const LashFeature* f, Vec3 p, Vec3 m, double slack, double depth) {
+bool lash_edge_goes_on(const LashFeature* feature, Vec3 p, Vec3 m, double slack, double depth) {
     bool border = false;
-    if (f->kind != LASH_FEATURE_EDGE || f->closed || f->skeleton == LASH_SKELETON_CURVE)
+    if (feature->kind != LASH_FEATURE_EDGE || feature->closed ||
+        feature->skeleton == LASH_SKELETON_CURVE)
         return false;
-    double t = parameter_near(f, p), unit = f->skeleton == LASH_SKELETON_CIRCLE ? f->radius : 1;
-    double over = fmax(f->t0 - t, t - f->t1) * unit;
-    int vertex = f->edge->vertex[t > f->t1];
-    if (over > depth || vertex < 0 || lash_feature_vertex_matters(f->shape, vertex)) return false;
-    return inside_wedge(f, p, t, m, slack, &border);
+    double t = parameter_near(feature, p),
+           unit = feature->skeleton == LASH_SKELETON_CIRCLE ? feature->radius : 1;
+    double over = fmax(feature->t0 - t, t - feature->t1) * unit;
+    int vertex = feature->edge->vertex[t > feature->t1];
+    if (over > depth || vertex < 0 || lash_feature_vertex_matters(feature->shape, vertex))
+        return false;
+    return inside_wedge(feature, p, t, m, slack, &border);
 }
 
-static LashTrimSide trim_side(const LashFeature* f, Vec3 p, const double* t, LashTrimRoom* room) {
-    bool quick = f->box_trim && (f->barrel || f->skeleton != LASH_SKELETON_LINE);
-    if (quick) return lash_trim_box(f->face, p, f->border);
-    if (f->skeleton == LASH_SKELETON_SURFACE)
-        return lash_trim_parameters(f->shape, f->face, t[0], t[1], f->border);
-    return lash_trim_near(f->box_trim ? NULL : f->shape, f->face, p, f->border, room);
+static LashTrimSide trim_side(const LashFeature* feature, Vec3 p, const double* t,
+                              LashTrimRoom* room) {
+    bool quick = feature->box_trim && (feature->barrel || feature->skeleton != LASH_SKELETON_LINE);
+    if (quick) return lash_trim_box(feature->face, p, feature->border);
+    if (feature->skeleton == LASH_SKELETON_SURFACE)
+        return lash_trim_parameters(feature->shape, feature->face, t[0], t[1], feature->border);
+    return lash_trim_near(feature->box_trim ? NULL : feature->shape, feature->face, p,
+                          feature->border, room);
 }
 
-bool lash_feature_owns(const LashFeature* f, Vec3 p, const double* t, Vec3 m, double slack,
+bool lash_feature_owns(const LashFeature* feature, Vec3 p, const double* t, Vec3 m, double slack,
                        LashTrimRoom* room, bool* border) {
-    double tolerance = f->border;
-    if (f->kind == LASH_FEATURE_FACE) {
-        if (f->whole) return true;
-        LashTrimSide side = trim_side(f, p, t, room);
+    double tolerance = feature->border;
+    if (feature->kind == LASH_FEATURE_FACE) {
+        if (feature->whole) return true;
+        LashTrimSide side = trim_side(feature, p, t, room);
         if (side == LASH_BORDER) *border = true;
-        return side != LASH_OUTSIDE || lash_behind_concave_edge(f, p, 0);
+        return side != LASH_OUTSIDE || lash_behind_concave_edge(feature, p, 0);
     }
-    if (f->kind == LASH_FEATURE_EDGE)
-        return inside_ends(f, p, tolerance, border) && inside_wedge(f, p, t[0], m, slack, border);
-    for (int k = 0; k < f->directions; ++k) {
-        double d = vec3_dot(m, f->direction[k]);
+    if (feature->kind == LASH_FEATURE_EDGE)
+        return inside_ends(feature, p, tolerance, border) &&
+               inside_wedge(feature, p, t[0], m, slack, border);
+    for (int k = 0; k < feature->directions; ++k) {
+        double d = vec3_dot(m, feature->direction[k]);
         if (d > slack) return false;
         if (fabs(d) < LASH_BORDER_ANGLE) *border = true;
     }
@@ -423,10 +434,10 @@ static void add_outer(double M[4], double s, Vec3 e, Vec3 t1, Vec3 t2) { // M +=
     M[3] += s * b * b;
 }
 
-static void surface_second_order(const LashFeature* f, const double* t, Vec3 t1, Vec3 t2,
-                                 LashSecondOrder* s) {
-    LashSurfacePoint q = lash_face_point(f->shape, f->face, t[0], t[1]);
-    Vec3 n = vec3_scale(f->side, vec3_normalize(vec3_cross(q.u, q.v)));
+static void surface_second_order(const LashFeature* feature, const double* t, Vec3 t1, Vec3 t2,
+                                 LashSecondOrder* order) {
+    LashSurfacePoint q = lash_face_point(feature->shape, feature->face, t[0], t[1]);
+    Vec3 n = vec3_scale(feature->side, vec3_normalize(vec3_cross(q.u, q.v)));
     // foot moves by S_u du + S_v dv = J d; normal turns by -(II) d in the dual basis
     double a = vec3_dot(q.u, t1), b = vec3_dot(q.v, t1), c = vec3_dot(q.u, t2),
            d = vec3_dot(q.v, t2);
@@ -436,56 +447,57 @@ static void surface_second_order(const LashFeature* f, const double* t, Vec3 t1,
     // Y = P' L P
     for (int i = 0; i < 2; ++i)
         for (int j = 0; j < 2; ++j)
-            s->Y[i + 2 * j] = P[2 * i] * (L[0] * P[2 * j] + L[1] * P[2 * j + 1]) +
-                              P[2 * i + 1] * (L[1] * P[2 * j] + L[2] * P[2 * j + 1]);
+            order->Y[i + 2 * j] = P[2 * i] * (L[0] * P[2 * j] + L[1] * P[2 * j + 1]) +
+                                  P[2 * i + 1] * (L[1] * P[2 * j] + L[2] * P[2 * j + 1]);
 }
 
-static void face_second_order(const LashFeature* f, Vec3 p, const double* t, Vec3 t1, Vec3 t2,
-                              LashSecondOrder* s) {
-    s->X[0] = s->X[3] = 1;
-    if (f->skeleton == LASH_SKELETON_PLANE) return;
-    if (f->skeleton == LASH_SKELETON_SURFACE) {
-        surface_second_order(f, t, t1, t2, s);
+static void face_second_order(const LashFeature* feature, Vec3 p, const double* t, Vec3 t1, Vec3 t2,
+                              LashSecondOrder* order) {
+    order->X[0] = order->X[3] = 1;
+    if (feature->skeleton == LASH_SKELETON_PLANE) return;
+    if (feature->skeleton == LASH_SKELETON_SURFACE) {
+        surface_second_order(feature, t, t1, t2, order);
         return;
     }
-    if (f->skeleton == LASH_SKELETON_POINT) {
-        s->Y[0] = s->Y[3] = f->side / f->tube;
+    if (feature->skeleton == LASH_SKELETON_POINT) {
+        order->Y[0] = order->Y[3] = feature->side / feature->tube;
         return;
     }
     // a surface of revolution: circumferential curvature (n . radial) / rho, meridional 1/tube
-    Vec3 w = vec3_sub(p, f->origin), e = vec3_add_scaled(w, -vec3_dot(w, f->z), f->z);
+    Vec3 w = vec3_sub(p, feature->origin),
+         e = vec3_add_scaled(w, -vec3_dot(w, feature->z), feature->z);
     double rho = fmax(vec3_norm(e), 1e-300);
     e = vec3_scale(1 / rho, e);
-    Vec3 n = lash_face_normal(f->face, p), around = vec3_cross(f->z, e);
-    add_outer(s->Y, vec3_dot(n, e) / rho, around, t1, t2);
-    if (f->skeleton == LASH_SKELETON_CIRCLE)
-        add_outer(s->Y, f->side / f->tube, vec3_cross(n, around), t1, t2);
+    Vec3 n = lash_face_normal(feature->face, p), around = vec3_cross(feature->z, e);
+    add_outer(order->Y, vec3_dot(n, e) / rho, around, t1, t2);
+    if (feature->skeleton == LASH_SKELETON_CIRCLE)
+        add_outer(order->Y, feature->side / feature->tube, vec3_cross(n, around), t1, t2);
 }
 
-void lash_feature_second_order(const LashFeature* f, bool ball, Vec3 p, const double* t, Vec3 m,
-                               Vec3 t1, Vec3 t2, LashSecondOrder* s) {
-    memset(s, 0, sizeof *s);
-    if (ball && f->tube > 0) {
-        s->X[0] = s->X[3] = 1;
-        s->Y[0] = s->Y[3] = f->side / f->tube;
-    } else if (f->kind == LASH_FEATURE_VERTEX || ball) {
-        s->Y[0] = s->Y[3] = 1;
-    } else if (f->kind == LASH_FEATURE_FACE) {
-        face_second_order(f, p, t, t1, t2, s);
+void lash_feature_second_order(const LashFeature* feature, bool ball, Vec3 p, const double* t,
+                               Vec3 m, Vec3 t1, Vec3 t2, LashSecondOrder* order) {
+    memset(order, 0, sizeof *order);
+    if (ball && feature->tube > 0) {
+        order->X[0] = order->X[3] = 1;
+        order->Y[0] = order->Y[3] = feature->side / feature->tube;
+    } else if (feature->kind == LASH_FEATURE_VERTEX || ball) {
+        order->Y[0] = order->Y[3] = 1;
+    } else if (feature->kind == LASH_FEATURE_FACE) {
+        face_second_order(feature, p, t, t1, t2, order);
     } else {
-        Vec3 tangent = f->z, k = vec3_zero();
-        if (f->skeleton == LASH_SKELETON_CIRCLE) {
-            Vec3 e = vec3_sub(p, f->origin);
-            tangent = vec3_scale(1 / f->radius, vec3_cross(f->z, e));
-            k = vec3_scale(-1 / (f->radius * f->radius), e);
-        } else if (f->skeleton == LASH_SKELETON_CURVE) {
-            LashCurvePoint c = lash_edge_point(f->shape, f->edge, t[0]);
+        Vec3 tangent = feature->z, k = vec3_zero();
+        if (feature->skeleton == LASH_SKELETON_CIRCLE) {
+            Vec3 e = vec3_sub(p, feature->origin);
+            tangent = vec3_scale(1 / feature->radius, vec3_cross(feature->z, e));
+            k = vec3_scale(-1 / (feature->radius * feature->radius), e);
+        } else if (feature->skeleton == LASH_SKELETON_CURVE) {
+            LashCurvePoint c = lash_edge_point(feature->shape, feature->edge, t[0]);
             double l = vec3_norm(c.d);
             tangent = vec3_scale(1 / l, c.d);
             k = vec3_scale(1 / (l * l), vec3_add_scaled(c.dd, -vec3_dot(c.dd, tangent), tangent));
         }
-        add_outer(s->X, 1, tangent, t1, t2);
-        add_outer(s->Y, -vec3_dot(m, k), tangent, t1, t2);
-        add_outer(s->Y, 1, vec3_cross(m, tangent), t1, t2);
+        add_outer(order->X, 1, tangent, t1, t2);
+        add_outer(order->Y, -vec3_dot(m, k), tangent, t1, t2);
+        add_outer(order->Y, 1, vec3_cross(m, tangent), t1, t2);
     }
 }

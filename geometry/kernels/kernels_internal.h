@@ -26,7 +26,7 @@ typedef struct LashPairView {
 
 // Does feature f own a contact with foot p (parameters t) and outward direction m? All in its
 // shape. room: of this foot, or NULL.
-bool lash_feature_owns(const LashFeature* f, Vec3 p, const double* t, Vec3 m, double slack,
+bool lash_feature_owns(const LashFeature* feature, Vec3 p, const double* t, Vec3 m, double slack,
                        LashTrimRoom* room, bool* border);
 // A face ends at a concave edge because its neighbour's material begins: a point that is in that by
 // rounding, or in the course of an iteration, still touches the face. Is p there, or not farther
@@ -38,9 +38,9 @@ bool lash_behind_concave_edge(const LashFeature* face, Vec3 p, double depth);
 bool lash_edge_goes_on(const LashFeature* edge, Vec3 p, Vec3 m, double slack, double depth);
 // Largest distance of the trims from the edges they follow: CAD data agree to their tolerance only.
 double lash_trim_mismatch(const LashShape* shape, const LashFace* face);
-double lash_feature_parameter(const LashFeature* f, Vec3 p); // of an edge, line or circle
-void lash_feature_second_order(const LashFeature* f, bool ball, Vec3 p, const double* t, Vec3 m,
-                               Vec3 t1, Vec3 t2, LashSecondOrder* s);
+double lash_feature_parameter(const LashFeature* feature, Vec3 p); // of an edge, line or circle
+void lash_feature_second_order(const LashFeature* feature, bool ball, Vec3 p, const double* t,
+                               Vec3 m, Vec3 t1, Vec3 t2, LashSecondOrder* order);
 
 // Skeleton points ca, cb and the contact direction n (b's frame) of a stationary point: adds the
 // root when it is within the limit, above the reach, owned by both features and, with check,
@@ -51,12 +51,14 @@ typedef struct LashCandidate {
     bool check, ball;      // ball: of a
     double t_a[2], t_b[2]; // free features only
 } LashCandidate;
-void lash_pair_add(LashPairView* v, const LashCandidate* c);
+void lash_pair_add(LashPairView* view, const LashCandidate* candidate);
 // The same for two edges: finds the normal across both, signed by the wedges.
-void lash_pair_add_edges(LashPairView* v, LashCandidate* c, Vec3 tangent_a, Vec3 tangent_b);
+void lash_pair_add_edges(LashPairView* view, LashCandidate* candidate, Vec3 tangent_a,
+                         Vec3 tangent_b);
 
-static inline bool lash_is_smooth(const LashFeature* f) { // a face, so that its normal is given
-    return f->kind == LASH_FEATURE_FACE;
+static inline bool lash_is_smooth(
+    const LashFeature* feature) { // a face, so that its normal is given
+    return feature->kind == LASH_FEATURE_FACE;
 }
 
 // The part of w across the unit vector z; twice, because rounding counts where it is small (near an
@@ -67,10 +69,10 @@ static inline Vec3 lash_across(Vec3 w, Vec3 z) {
 }
 
 // One file per family; each adds the roots of its pair.
-void lash_pair_point(LashPairView* v);  // point with anything elementary
-void lash_pair_line(LashPairView* v);   // line with line, circle, cone
-void lash_pair_circle(LashPairView* v); // circle with circle, plane, cone
-void lash_pair_free(LashPairView* v);   // all others, numerically
+void lash_pair_point(LashPairView* view);  // point with anything elementary
+void lash_pair_line(LashPairView* view);   // line with line, circle, cone
+void lash_pair_circle(LashPairView* view); // circle with circle, plane, cone
+void lash_pair_free(LashPairView* view);   // all others, numerically
 // A full circular edge with a whole cylinder, the fast way: roots in the cylinder's frame, a the
 // rim.
 static inline bool lash_is_rim_cylinder(const LashFeature* rim, const LashFeature* cylinder) {

@@ -22,19 +22,19 @@
 
 static const double SAG = 2e-11; // [m]
 
-static void line_line(LashPairView* v) {
-    const LashFeature *a = v->a, *b = v->b;
-    Vec3 w = vec3_sub(v->origin, b->origin), x = vec3_cross(v->z, b->z);
+static void line_line(LashPairView* view) {
+    const LashFeature *a = view->a, *b = view->b;
+    Vec3 w = vec3_sub(view->origin, b->origin), x = vec3_cross(view->z, b->z);
     double ss = vec3_norm_squared(x);
     if (ss < 1e-24) return;
     LashCandidate c = {0};
     // w + s za - t zb across both lines
     double s = vec3_dot(vec3_cross(b->z, w), x) / ss;
-    c.ca = vec3_add_scaled(v->origin, s, v->z);
+    c.ca = vec3_add_scaled(view->origin, s, view->z);
     // the foot of ca, not t: nearly parallel lines leave s and t uncertain, not their connection
     c.cb = vec3_add_scaled(b->origin, vec3_dot(vec3_sub(c.ca, b->origin), b->z), b->z);
     if (!lash_is_smooth(a) && !lash_is_smooth(b)) {
-        lash_pair_add_edges(v, &c, v->z, b->z);
+        lash_pair_add_edges(view, &c, view->z, b->z);
         return;
     }
     Vec3 r = vec3_sub(c.ca, c.cb);
@@ -45,7 +45,7 @@ static void line_line(LashPairView* v) {
         d = sqrt(ss);
     }
     c.n = vec3_scale(1 / d, r);
-    lash_pair_add(v, &c);
+    lash_pair_add(view, &c);
 }
 
 // ---- ellipse ----------------------------------------------------------------------------------
@@ -65,16 +65,18 @@ typedef struct Trigonometric {
 } Trigonometric;
 
 // Newton on the direction; false when it left the quadrant c, s >= 0 or h' has the wrong sign.
-static inline bool newton_step(const Trigonometric* e, Direction* d, bool* done) {
-    double c = d->c, s = d->s, D = e->D;
-    double h = e->P * s + e->Q * c - D * s * c, dh = e->P * c - e->Q * s - D * (c * c - s * s);
+static inline bool newton_step(const Trigonometric* trigonometric, Direction* direction,
+                               bool* done) {
+    double c = direction->c, s = direction->s, D = trigonometric->D;
+    double h = trigonometric->P * s + trigonometric->Q * c - D * s * c,
+           dh = trigonometric->P * c - trigonometric->Q * s - D * (c * c - s * s);
     double step = -h / dh, t = step * step, nc = c - step * s, ns = s + step * c;
     double l = t < 4e-6 ? 1 - t * (0.5 - 0.375 * t) : 1 / sqrt(1 + t); // the first is good to 1e-17
-    d->c = nc * l;
-    d->s = ns * l;
+    direction->c = nc * l;
+    direction->s = ns * l;
     // what is left is about step^2 D / |h'| + step^3 (h is nearly a sine)
     *done = t * (3 * D + fabs(step * dh)) < 1e-16 * fabs(dh);
-    return t < 0.25 && dh * e->rising > 0 && nc >= 0 && ns >= 0;
+    return t < 0.25 && dh * trigonometric->rising > 0 && nc >= 0 && ns >= 0;
 }
 
 // Root of h on the open quadrant where h falls (maximum, rising = -1) or rises (minimum in mirrored
@@ -113,13 +115,13 @@ static Direction bracketed_root(const Ellipse* e, double rising) {
 
 // n roots at once: their chains of roots and divisions run side by side. A root that is found
 // stays, so that each has the bits it would have alone. False: not all found.
-static inline bool newton_all(const Trigonometric* f, Direction* d, int n) {
+static inline bool newton_all(const Trigonometric* trigonometric, Direction* direction, int n) {
     bool found[4] = {false, false, false, false};
     for (int i = 0; i < 5; ++i) {
         bool trusted = true, all = true;
         for (int k = 0; k < n; ++k) {
             if (found[k]) continue;
-            trusted &= newton_step(f + k, d + k, found + k);
+            trusted &= newton_step(trigonometric + k, direction + k, found + k);
             all &= found[k];
         }
         if (!trusted) return false;
@@ -209,30 +211,31 @@ static inline int ellipse_points(Vec3 e, Vec3 d, Vec3 z, Vec3 x, double R, bool 
     return 2;
 }
 
-static void line_circle(LashPairView* v) {
-    const LashFeature *a = v->a, *b = v->b;
+static void line_circle(LashPairView* view) {
+    const LashFeature *a = view->a, *b = view->b;
     bool edges = !lash_is_smooth(a) && !lash_is_smooth(b), hollow = a->side * b->side < 0;
     Vec3 p[2];
-    int count =
-        ellipse_points(vec3_sub(b->origin, v->origin), v->z, b->z, b->x, b->radius, hollow, p);
+    int count = ellipse_points(vec3_sub(b->origin, view->origin), view->z, b->z, b->x, b->radius,
+                               hollow, p);
     // Crossed edges: a slot each for the two ends of the chord, whichever of them is found first.
-    double along = vec3_dot(p[0], v->z);
+    double along = vec3_dot(p[0], view->z);
     bool swap = edges && along > 1e-3 * b->radius;
     for (int i = 0; i < count; ++i) {
         p[i] = vec3_add(b->origin, p[i]);
         LashCandidate c = {.cb = p[i], .slot = swap ? 1 - i : i};
         c.check = lash_is_smooth(b) && hollow;
-        c.ca = vec3_add_scaled(v->origin, vec3_dot(vec3_sub(p[i], v->origin), v->z), v->z);
+        c.ca =
+            vec3_add_scaled(view->origin, vec3_dot(vec3_sub(p[i], view->origin), view->z), view->z);
         Vec3 w = vec3_sub(c.ca, c.cb);
         if (edges) {
             Vec3 t = vec3_scale(1 / b->radius, vec3_cross(b->z, vec3_sub(p[i], b->origin)));
-            lash_pair_add_edges(v, &c, v->z, t);
+            lash_pair_add_edges(view, &c, view->z, t);
             continue;
         }
         double d = vec3_norm(w);
         if (d == 0) continue; // the axis on the rim: deeper than any reach
         c.n = vec3_scale((hollow ? -1 : 1) / d, w);
-        lash_pair_add(v, &c);
+        lash_pair_add(view, &c);
     }
 }
 
@@ -272,7 +275,7 @@ static Rim make_rim(const LashFeature* rim, const LashFeature* cylinder,
 
 // The root at the rim's direction (c, s); false when it is none of this pair's.
 static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cylinder,
-                     double limit, double c, double s, LashRoot* r) {
+                     double limit, double c, double s, LashRoot* root) {
     double R = rim->radius, side = cylinder->side, border = cylinder->border;
     c *= q->f1;
     s *= q->f2;
@@ -288,7 +291,7 @@ static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cy
         foot = vec3_add(vec3_add_scaled(cylinder->origin, t, cylinder->z), foot);
         if (!lash_behind_concave_edge(cylinder, foot, 0)) return false;
     }
-    r->boundary = low < border || high < border;
+    root->boundary = low < border || high < border;
     double inverse = side / rho;
     double nx = wx * inverse, ny = wy * inverse; // outward from the cylinder: -m of the rim
     double radial = -(nx * px + ny * py);
@@ -300,24 +303,24 @@ static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cy
                       : d0 > LASH_SLACK_RULED || d1 > LASH_SLACK_RULED)
             return false;
         if (!rim->seam && (fabs(d0) < LASH_BORDER_ANGLE || fabs(d1) < LASH_BORDER_ANGLE))
-            r->boundary = true;
+            root->boundary = true;
     }
     Vec3 x = cylinder->x, y = cylinder->y;
-    r->gap = gap;
-    r->deep = gap < -cylinder->reach;
-    r->normal = vec3_add(vec3_scale(nx, x), vec3_scale(ny, y));
-    r->point_a = vec3_add(vec3_add_scaled(cylinder->origin, t, cylinder->z),
-                          vec3_add(vec3_scale(wx, x), vec3_scale(wy, y)));
-    r->point_b = vec3_add_scaled(r->point_a, -gap, r->normal);
+    root->gap = gap;
+    root->deep = gap < -cylinder->reach;
+    root->normal = vec3_add(vec3_scale(nx, x), vec3_scale(ny, y));
+    root->point_a = vec3_add(vec3_add_scaled(cylinder->origin, t, cylinder->z),
+                             vec3_add(vec3_scale(wx, x), vec3_scale(wy, y)));
+    root->point_b = vec3_add_scaled(root->point_a, -gap, root->normal);
     double tx = -s * q->kx - c * q->cosine * q->ky, ty = c * q->cosine * q->kx - s * q->ky;
-    r->tangent =
+    root->tangent =
         vec3_add_scaled(vec3_add(vec3_scale(tx, x), vec3_scale(ty, y)), c * q->lz, cylinder->z);
-    r->around = vec3_sub(vec3_scale(nx, y), vec3_scale(ny, x));
-    r->bend = radial * rim->bend;
-    r->ball_a = r->ball_b = r->shadowed = false;
-    r->rim = true;
-    r->beyond = false;
-    r->t_a[0] = r->t_a[1] = r->t_b[0] = r->t_b[1] = 0;
+    root->around = vec3_sub(vec3_scale(nx, y), vec3_scale(ny, x));
+    root->bend = radial * rim->bend;
+    root->ball_a = root->ball_b = root->shadowed = false;
+    root->rim = true;
+    root->beyond = false;
+    root->t_a[0] = root->t_a[1] = root->t_b[0] = root->t_b[1] = 0;
     return true;
 }
 
@@ -337,10 +340,10 @@ static int add_rim_roots(const Rim* q, const LashFeature* rim, const LashFeature
     return found;
 }
 
-static RimRoots rim_roots(const Rim* q, bool maxima) {
-    RimRoots d = {.unique = unique_root(&q->ellipse, maxima ? -1 : 1)};
-    d.two = has_second(&q->ellipse);
-    Ellipse second = second_ellipse(&q->ellipse, maxima);
+static RimRoots rim_roots(const Rim* rim, bool maxima) {
+    RimRoots d = {.unique = unique_root(&rim->ellipse, maxima ? -1 : 1)};
+    d.two = has_second(&rim->ellipse);
+    Ellipse second = second_ellipse(&rim->ellipse, maxima);
     if (d.two) d.second = exchanged(second_root(&second), maxima);
     return d;
 }
@@ -397,36 +400,36 @@ void lash_rims_cylinder(const LashFeature* const rim[2], const LashFeature* cyli
         count[k] = add_rim_roots(q + k, rim[k], cylinder, limit, d + k, roots[k]);
 }
 
-static void line_cone(LashPairView* v) {
-    const LashFeature* b = v->b;
-    Vec3 w = vec3_sub(v->origin, b->origin);
-    double z0 = vec3_dot(w, b->z), z1 = vec3_dot(v->z, b->z);
-    Vec3 e0 = vec3_add_scaled(w, -z0, b->z), e1 = vec3_add_scaled(v->z, -z1, b->z);
-    double A = vec3_norm_squared(e1), k = z1 * b->sin_a / b->cos_a;
+static void line_cone(LashPairView* view) {
+    const LashFeature* feature = view->b;
+    Vec3 w = vec3_sub(view->origin, feature->origin);
+    double z0 = vec3_dot(w, feature->z), z1 = vec3_dot(view->z, feature->z);
+    Vec3 e0 = vec3_add_scaled(w, -z0, feature->z), e1 = vec3_add_scaled(view->z, -z1, feature->z);
+    double A = vec3_norm_squared(e1), k = z1 * feature->sin_a / feature->cos_a;
     if (!(A > k * k + 1e-24)) return; // steeper than the cone: its ends touch first
     double s0 = -vec3_dot(e0, e1) / A;
     double B = vec3_norm_squared(vec3_add_scaled(e0, s0, e1));
     double s = s0 + k * sqrt(B / (A * (A - k * k)));
-    LashCandidate c = {.ca = vec3_add_scaled(v->origin, s, v->z)};
-    Vec3 e = lash_across(vec3_add_scaled(e0, s, e1), b->z);
+    LashCandidate c = {.ca = vec3_add_scaled(view->origin, s, view->z)};
+    Vec3 e = lash_across(vec3_add_scaled(e0, s, e1), feature->z);
     double rho = vec3_norm(e);
     if (rho == 0) return;
-    double d = (rho - b->radius) * b->cos_a - (z0 + s * z1) * b->sin_a;
-    c.n = vec3_sub(vec3_scale(b->cos_a / rho, e), vec3_scale(b->sin_a, b->z));
+    double d = (rho - feature->radius) * feature->cos_a - (z0 + s * z1) * feature->sin_a;
+    c.n = vec3_sub(vec3_scale(feature->cos_a / rho, e), vec3_scale(feature->sin_a, feature->z));
     c.cb = vec3_add_scaled(c.ca, -d, c.n);
-    lash_pair_add(v, &c);
+    lash_pair_add(view, &c);
 }
 
-void lash_pair_line(LashPairView* v) {
-    switch (v->b->skeleton) {
+void lash_pair_line(LashPairView* view) {
+    switch (view->b->skeleton) {
         case LASH_SKELETON_LINE:
-            line_line(v);
+            line_line(view);
             break;
         case LASH_SKELETON_CIRCLE:
-            line_circle(v);
+            line_circle(view);
             break;
         case LASH_SKELETON_CONE:
-            line_cone(v);
+            line_cone(view);
             break;
         default:
             break;

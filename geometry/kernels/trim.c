@@ -179,31 +179,32 @@ static void cast_line(RayCast* ray, const double a[2], const double b[2]) {
 }
 
 // A circle is cut into pieces that are monotone in u, each crossed at most once.
-static void cast_circle(RayCast* ray, const LashCoedge* e) {
-    double t0 = fmin(e->t0, e->t1), t1 = fmax(e->t0, e->t1);
-    double du = ray->u - e->c[0], dv = ray->v - e->c[1];
+static void cast_circle(RayCast* ray, const LashCoedge* coedge) {
+    double t0 = fmin(coedge->t0, coedge->t1), t1 = fmax(coedge->t0, coedge->t1);
+    double du = ray->u - coedge->c[0], dv = ray->v - coedge->c[1];
     double scale = fmin(ray->hu, ray->hv); // conservative where hu != hv: BORDER is only a flag
-    double t = wrap(atan2(dv, du), t0), off = fabs(sqrt(du * du + dv * dv) - e->r) * scale;
+    double t = wrap(atan2(dv, du), t0), off = fabs(sqrt(du * du + dv * dv) - coedge->r) * scale;
     if (t <= t1 && off <= ray->tolerance) ray->border = true;
     keep_nearest(ray, off * off); // of the whole circle
     for (int i = 0; i < 2; ++i) {
         double end = i == 0 ? t0 : t1;
-        double eu = (e->c[0] + e->r * cos(end) - ray->u) * ray->hu;
-        double ev = (e->c[1] + e->r * sin(end) - ray->v) * ray->hv;
+        double eu = (coedge->c[0] + coedge->r * cos(end) - ray->u) * ray->hu;
+        double ev = (coedge->c[1] + coedge->r * sin(end) - ray->v) * ray->hv;
         if (eu * eu + ev * ev <= ray->tolerance * ray->tolerance) ray->border = true;
     }
     double from = t0;
     for (double k = floor(t0 / LASH_PI) + 1; from < t1; ++k) {
         double to = fmin(t1, k * LASH_PI);
         double middle = 0.5 * (from + to);
-        double ua = e->c[0] + e->r * cos(from), ub = e->c[0] + e->r * cos(to);
+        double ua = coedge->c[0] + coedge->r * cos(from), ub = coedge->c[0] + coedge->r * cos(to);
         // exact ends at multiples of pi, so that neighbours agree on the half-open rule
-        if (from == (k - 1) * LASH_PI) ua = e->c[0] + (fmod(fabs(k - 1), 2) == 0 ? e->r : -e->r);
-        if (to == k * LASH_PI) ub = e->c[0] + (fmod(fabs(k), 2) == 0 ? e->r : -e->r);
+        if (from == (k - 1) * LASH_PI)
+            ua = coedge->c[0] + (fmod(fabs(k - 1), 2) == 0 ? coedge->r : -coedge->r);
+        if (to == k * LASH_PI) ub = coedge->c[0] + (fmod(fabs(k), 2) == 0 ? coedge->r : -coedge->r);
         bool hit = (ua <= ray->u && ray->u < ub) || (ub <= ray->u && ray->u < ua);
         if (hit) {
-            double h = sqrt(fmax(0, e->r * e->r - du * du));
-            if (e->c[1] + (sin(middle) > 0 ? h : -h) > ray->v) ++ray->crossings;
+            double h = sqrt(fmax(0, coedge->r * coedge->r - du * du));
+            if (coedge->c[1] + (sin(middle) > 0 ? h : -h) > ray->v) ++ray->crossings;
         }
         from = to;
     }
@@ -255,23 +256,23 @@ static void cast_bezier(RayCast* ray, const double* pole, int n, int depth) {
     cast_bezier(ray, right, n, depth - 1);
 }
 
-static void cast_coedge(const LashShape* shape, RayCast* ray, const LashCoedge* e) {
-    if (e->kind == LASH_LINE) {
+static void cast_coedge(const LashShape* shape, RayCast* ray, const LashCoedge* coedge) {
+    if (coedge->kind == LASH_LINE) {
         bool border = ray->border;
-        cast_line(ray, e->a, e->b);
-        if (e->edge < 0) ray->border = border; // a seam is no rim
-    } else if (e->kind == LASH_CIRCLE) {
-        cast_circle(ray, e);
+        cast_line(ray, coedge->a, coedge->b);
+        if (coedge->edge < 0) ray->border = border; // a seam is no rim
+    } else if (coedge->kind == LASH_CIRCLE) {
+        cast_circle(ray, coedge);
     } else { // poles (u, v, w) to homogeneous (u w, v w, w)
         double h[3 * (LASH_MAX_DEGREE + 1)];
-        const double* pole = shape->uv_pole + 3 * (size_t)e->first_pole;
-        for (int i = 0; i <= e->degree; ++i) {
+        const double* pole = shape->uv_pole + 3 * (size_t)coedge->first_pole;
+        for (int i = 0; i <= coedge->degree; ++i) {
             h[3 * i] = pole[3 * i] * pole[3 * i + 2];
             h[3 * i + 1] = pole[3 * i + 1] * pole[3 * i + 2];
             h[3 * i + 2] = pole[3 * i + 2];
         }
-        keep_hull(ray, pole, e->degree);
-        cast_bezier(ray, h, e->degree, 48);
+        keep_hull(ray, pole, coedge->degree);
+        cast_bezier(ray, h, coedge->degree, 48);
     }
 }
 

@@ -33,26 +33,26 @@ static const double FLAT = 2e-10;
 
 // --- Rows that are left --------------------------------------------------------------------------
 
-static void write_axial(const JointFrames* f, RowWriter* out) {
-    row_axis_point(f, 2, out);
+static void write_axial(const JointFrames* frames, RowWriter* out) {
+    row_axis_point(frames, 2, out);
 }
-static void contract_axial(const JointFrames* f, RowContraction* c) {
-    row_axis_point_contract(f, 2, c);
+static void contract_axial(const JointFrames* frames, RowContraction* contraction) {
+    row_axis_point_contract(frames, 2, contraction);
 }
-static void react_axial(const JointFrames* f, const double* P, Vec3* force, Vec3* moment) {
-    *force = vec3_scale(P[0], axis_a(f, 2));
+static void react_axial(const JointFrames* frames, const double* P, Vec3* force, Vec3* moment) {
+    *force = vec3_scale(P[0], axis_a(frames, 2));
     *moment = vec3_zero();
 }
 
-static void write_key(const JointFrames* f, RowWriter* out) {
-    row_dot(f, 1, 0, out);
+static void write_key(const JointFrames* frames, RowWriter* out) {
+    row_dot(frames, 1, 0, out);
 }
-static void contract_key(const JointFrames* f, RowContraction* c) {
-    row_dot_contract(f, 1, 0, c);
+static void contract_key(const JointFrames* frames, RowContraction* contraction) {
+    row_dot_contract(frames, 1, 0, contraction);
 }
-static void react_key(const JointFrames* f, const double* P, Vec3* force, Vec3* moment) {
+static void react_key(const JointFrames* frames, const double* P, Vec3* force, Vec3* moment) {
     *force = vec3_zero();
-    *moment = row_dot_moment(f, 1, 0, P[0]);
+    *moment = row_dot_moment(frames, 1, 0, P[0]);
 }
 
 static const JointKind revolute_free = {
@@ -80,19 +80,19 @@ static const JointKind spherical_free = {.name = "spherical"};
 static const JointKind planar_free = {
     .name = "planar", .coordinates = 3, .coordinate = {ALONG_X, ALONG_Y, ABOUT_Z}};
 
-static bool has_corners(const LashClearanceDef* c) {
-    return c->width > 0;
+static bool has_corners(const LashClearanceDef* clearance) {
+    return clearance->width > 0;
 }
 
 const JointKind* clearance_kind(const LashJointDef* def) {
-    const LashClearanceDef* c = &def->clearance;
+    const LashClearanceDef* clearance_def = &def->clearance;
     switch (def->type) {
         case LASH_REVOLUTE:
-            return c->axial > 0 ? &revolute_free : &revolute_held;
+            return clearance_def->axial > 0 ? &revolute_free : &revolute_held;
         case LASH_CYLINDRICAL:
             return &cylindrical_free;
         case LASH_PRISMATIC:
-            return has_corners(c) ? &prismatic_free : &prismatic_keyed;
+            return has_corners(clearance_def) ? &prismatic_free : &prismatic_keyed;
         case LASH_SPHERICAL:
             return &spherical_free;
         case LASH_PLANAR:
@@ -108,15 +108,19 @@ bool lash_joint_can_have_clearance(LashJointType type) {
 }
 
 void clearance_check(const LashJointDef* def) {
-    const LashClearanceDef* c = &def->clearance;
+    const LashClearanceDef* clearance_def = &def->clearance;
     bool ends = def->type != LASH_SPHERICAL && def->type != LASH_PLANAR;
     bool section = def->type == LASH_PRISMATIC || def->type == LASH_PLANAR;
     LASH_ASSERT(lash_joint_can_have_clearance(def->type) && def->mu == 0);
-    LASH_ASSERT(isfinite(c->play) && c->e >= 0 && c->e <= 1 && c->mu >= 0 && c->axial >= 0);
-    LASH_ASSERT(has_corners(c) ? section && c->height > 0 : c->radius > 0);
-    LASH_ASSERT(!ends || (c->bore_length > 0 && c->pin_length > 0));
-    LASH_ASSERT(!ends || isfinite(c->bore_length) || isfinite(c->pin_length));
-    LASH_ASSERT(def->type != LASH_REVOLUTE || c->axial == 0 || c->collar_radius > 0);
+    LASH_ASSERT(isfinite(clearance_def->play) && clearance_def->e >= 0 && clearance_def->e <= 1 &&
+                clearance_def->mu >= 0 && clearance_def->axial >= 0);
+    LASH_ASSERT(has_corners(clearance_def) ? section && clearance_def->height > 0
+                                           : clearance_def->radius > 0);
+    LASH_ASSERT(!ends || (clearance_def->bore_length > 0 && clearance_def->pin_length > 0));
+    LASH_ASSERT(!ends || isfinite(clearance_def->bore_length) ||
+                isfinite(clearance_def->pin_length));
+    LASH_ASSERT(def->type != LASH_REVOLUTE || clearance_def->axial == 0 ||
+                clearance_def->collar_radius > 0);
 }
 
 // --- Contacts ------------------------------------------------------------------------------------
@@ -174,22 +178,23 @@ static void add_point(ContactSet* set, bool of_pin, Vec3 point, Vec3 at, Vec3 no
     contact->b_frame = shifted(contact->b_frame, point);
 }
 
-static bool pin_is_shorter(const LashClearanceDef* c) {
-    return c->pin_length < c->bore_length;
+static bool pin_is_shorter(const LashClearanceDef* clearance) {
+    return clearance->pin_length < clearance->bore_length;
 }
 
 // slack: by how much the pin can be displaced along the axis either way.
 static void add_ends(ContactSet* set, double slack) {
-    const LashClearanceDef* c = set->def;
-    double bore = 0.5 * c->bore_length, pin = 0.5 * c->pin_length;
+    const LashClearanceDef* clearance = set->def;
+    double bore = 0.5 * clearance->bore_length, pin = 0.5 * clearance->pin_length;
     for (int side = -1; side <= 1; side += 2) {
-        double end = pin + side * c->pin_offset; // how far the pin reaches on this side
+        double end = pin + side * clearance->pin_offset; // how far the pin reaches on this side
         if (isinf(pin) || end > bore + slack) {
             add_circle(set, false, side * bore, -INFINITY, INFINITY);
         } else if (isinf(bore) || bore > end + slack) {
             add_circle(set, true, side * end, -INFINITY, INFINITY);
         } else {
-            add_circle(set, false, side * bore, c->pin_offset - pin, c->pin_offset + pin);
+            add_circle(set, false, side * bore, clearance->pin_offset - pin,
+                       clearance->pin_offset + pin);
             add_circle(set, true, side * end, -bore, bore);
         }
     }
@@ -214,40 +219,43 @@ static void add_ring(ContactSet* set, bool of_pin, double radius, double z, doub
 }
 
 static void add_collars(ContactSet* set) {
-    const LashClearanceDef* c = set->def;
-    bool of_pin = pin_is_shorter(c); // ring on the pin, shoulders on the bore's part
-    double half = 0.5 * (of_pin ? c->pin_length : c->bore_length);
-    double middle = of_pin ? c->pin_offset : 0;
+    const LashClearanceDef* clearance = set->def;
+    bool of_pin = pin_is_shorter(clearance); // ring on the pin, shoulders on the bore's part
+    double half = 0.5 * (of_pin ? clearance->pin_length : clearance->bore_length);
+    double middle = of_pin ? clearance->pin_offset : 0;
     for (int side = -1; side <= 1; side += 2) {
-        add_ring(set, of_pin, c->collar_radius, side * half + middle,
-                 side * (half + c->axial) + middle, -side);
+        add_ring(set, of_pin, clearance->collar_radius, side * half + middle,
+                 side * (half + clearance->axial) + middle, -side);
     }
 }
 
 // Corner (sx, sy, sz) of the shorter one against the face across x and the one across y.
 static void add_corners(ContactSet* set) {
-    const LashClearanceDef* c = set->def;
-    bool of_pin = pin_is_shorter(c);
-    double half = 0.5 * (of_pin ? c->pin_length : c->bore_length);
-    double point = of_pin ? 0 : c->play, face = of_pin ? c->play : 0, out = of_pin ? -1 : 1;
+    const LashClearanceDef* clearance = set->def;
+    bool of_pin = pin_is_shorter(clearance);
+    double half = 0.5 * (of_pin ? clearance->pin_length : clearance->bore_length);
+    double point = of_pin ? 0 : clearance->play, face = of_pin ? clearance->play : 0,
+           out = of_pin ? -1 : 1;
     for (int i = 0; i < 8; ++i) {
         double x = i & 1 ? 1 : -1, y = i & 2 ? 1 : -1, z = i & 4 ? 1 : -1;
-        Vec3 corner = vec3(x * (0.5 * c->width + point), y * (0.5 * c->height + point), z * half);
-        Vec3 across_x = vec3(x * (0.5 * c->width + face), 0, 0);
-        Vec3 across_y = vec3(0, y * (0.5 * c->height + face), 0);
+        Vec3 corner = vec3(x * (0.5 * clearance->width + point),
+                           y * (0.5 * clearance->height + point), z * half);
+        Vec3 across_x = vec3(x * (0.5 * clearance->width + face), 0, 0);
+        Vec3 across_y = vec3(0, y * (0.5 * clearance->height + face), 0);
         add_point(set, of_pin, corner, across_x, vec3(x * out, 0, 0));
         add_point(set, of_pin, corner, across_y, vec3(0, y * out, 0));
     }
 }
 
 static void add_plate(ContactSet* set) {
-    const LashClearanceDef* c = set->def;
+    const LashClearanceDef* clearance = set->def;
     for (int side = -1; side <= 1; side += 2) {
-        if (!has_corners(c)) add_ring(set, true, c->radius, 0, side * c->play, -side);
-        for (int k = 0; k < 4 && has_corners(c); ++k) {
-            Vec3 point = vec3(k & 1 ? 0.5 * c->width : -0.5 * c->width,
-                              k & 2 ? 0.5 * c->height : -0.5 * c->height, 0);
-            add_point(set, true, point, vec3(0, 0, side * c->play), vec3(0, 0, -side));
+        if (!has_corners(clearance))
+            add_ring(set, true, clearance->radius, 0, side * clearance->play, -side);
+        for (int k = 0; k < 4 && has_corners(clearance); ++k) {
+            Vec3 point = vec3(k & 1 ? 0.5 * clearance->width : -0.5 * clearance->width,
+                              k & 2 ? 0.5 * clearance->height : -0.5 * clearance->height, 0);
+            add_point(set, true, point, vec3(0, 0, side * clearance->play), vec3(0, 0, -side));
         }
     }
 }
@@ -261,18 +269,18 @@ static void add_ball(ContactSet* set) {
 }
 
 static void list_contacts(LashJointType type, ContactSet* set) {
-    const LashClearanceDef* c = set->def;
+    const LashClearanceDef* clearance = set->def;
     switch (type) {
         case LASH_REVOLUTE:
             // the pin moves along the axis by axial at most, a tilted one a little more
-            add_ends(set, 2 * c->axial + 4 * c->play);
-            if (c->axial > 0) add_collars(set);
+            add_ends(set, 2 * clearance->axial + 4 * clearance->play);
+            if (clearance->axial > 0) add_collars(set);
             break;
         case LASH_CYLINDRICAL:
             add_ends(set, INFINITY);
             break;
         case LASH_PRISMATIC:
-            if (has_corners(c)) {
+            if (has_corners(clearance)) {
                 add_corners(set);
             } else {
                 add_ends(set, INFINITY);
@@ -332,7 +340,7 @@ int lash_mechanism_contact_interaction(const LashMechanism* mech, int contact) {
     return mech->contact[contact].interaction;
 }
 
-void clearance_reaction(const LashMechanism* mech, const Joint* joint, const JointFrames* f,
+void clearance_reaction(const LashMechanism* mech, const Joint* joint, const JointFrames* frames,
                         const double* P, Vec3* force, Vec3* moment) {
     for (int i = 0; i < joint->contacts; ++i) {
         const Contact* contact = &mech->contact[joint->first_contact + i];
@@ -342,7 +350,7 @@ void clearance_reaction(const LashMechanism* mech, const Joint* joint, const Joi
         bool same = contact->b == joint->b; // the contact pushes b, or its reaction does
         ContactView view;
         ContactState s;
-        contact_view(same ? f->a : f->b, same ? f->b : f->a, &view);
+        contact_view(same ? frames->a : frames->b, same ? frames->b : frames->a, &view);
         contact_gap(contact, &view, &s);
         contact_point(contact, &s);
         double Ga[18], Gb[18];
@@ -354,6 +362,6 @@ void clearance_reaction(const LashMechanism* mech, const Joint* joint, const Joi
             push = vec3_add_scaled(push, p[r], vec3(G[6 * r], G[6 * r + 1], G[6 * r + 2]));
         }
         *force = vec3_add(*force, push);
-        *moment = vec3_add(*moment, vec3_cross(vec3_sub(point, f->p_b), push));
+        *moment = vec3_add(*moment, vec3_cross(vec3_sub(point, frames->p_b), push));
     }
 }

@@ -56,15 +56,16 @@ static Pose world_of(const double* q, int body, Pose body_joint) {
 
 double lash_mechanism_joint_distance(const LashMechanism* mech, int index, const double* q) {
     const Joint* joint = &mech->joint[index];
-    const LashClearanceDef* c = &joint->def.clearance;
+    const LashClearanceDef* clearance_def = &joint->def.clearance;
     Pose a = world_of(q, joint->a, joint->def.a_joint);
     Pose b = world_of(q, joint->b, joint->def.b_joint);
-    Tube bore = {.world = c->outer_b ? b : a, .radius = c->radius + c->play};
-    Tube pin = {.world = c->outer_b ? a : b, .radius = c->radius};
-    bore.high = 0.5 * c->bore_length;
+    Tube bore = {.world = clearance_def->outer_b ? b : a,
+                 .radius = clearance_def->radius + clearance_def->play};
+    Tube pin = {.world = clearance_def->outer_b ? a : b, .radius = clearance_def->radius};
+    bore.high = 0.5 * clearance_def->bore_length;
     bore.low = -bore.high;
-    pin.high = c->pin_offset + 0.5 * c->pin_length;
-    pin.low = c->pin_offset - 0.5 * c->pin_length;
+    pin.high = clearance_def->pin_offset + 0.5 * clearance_def->pin_length;
+    pin.low = clearance_def->pin_offset - 0.5 * clearance_def->pin_length;
     double least = INFINITY;
     const double end[2] = {-1, 1};
     for (int i = 0; i < 2; ++i) {

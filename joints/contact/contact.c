@@ -44,42 +44,42 @@ void contact_view(const BodyState* a, const BodyState* b, ContactView* view) {
     view->d = mat3_mul(Rt, vec3_sub(b->x, a->x));
 }
 
-void contact_gap(const Contact* contact, const ContactView* view, ContactState* s) {
+void contact_gap(const Contact* contact, const ContactView* view, ContactState* state) {
     if (contact_is_circle_in_cylinder(contact)) {
-        circle_gap(contact, view, s);
+        circle_gap(contact, view, state);
         return;
     }
     double r = contact->def.b_radius;
-    s->center = vec3_add(view->d, mat3_mul(view->Q, contact->def.b_frame.r));
+    state->center = vec3_add(view->d, mat3_mul(view->Q, contact->def.b_frame.r));
     if (contact->def.a_type == LASH_FEATURE_PLANE) {
-        s->n = contact->a_axis;
-        s->gap = vec3_dot(s->n, s->center) - contact->a_level;
+        state->n = contact->a_axis;
+        state->gap = vec3_dot(state->n, state->center) - contact->a_level;
     } else {
         double sign = contact->def.inside ? -1 : 1;
-        Vec3 w = vec3_sub(s->center, contact->def.a_frame.r);
+        Vec3 w = vec3_sub(state->center, contact->def.a_frame.r);
         if (contact->def.a_type == LASH_FEATURE_CYLINDER) // in the plane across the axis
             w = vec3_add_scaled(w, -vec3_dot(w, contact->a_axis), contact->a_axis);
         double rho = vec3_norm(w);
         // On the axis every direction is as near as any other: take a fixed one.
-        s->n = rho > 0 ? vec3_scale(sign / rho, w) : vec3(sign, 0, 0);
-        s->gap = sign * (rho - contact->def.a_radius);
+        state->n = rho > 0 ? vec3_scale(sign / rho, w) : vec3(sign, 0, 0);
+        state->gap = sign * (rho - contact->def.a_radius);
     }
     if (!is_disc(contact)) {
-        s->gap -= r;
+        state->gap -= r;
         return;
     }
-    s->disc_axis = mat3_mul(view->Q, contact->b_axis);
+    state->disc_axis = mat3_mul(view->Q, contact->b_axis);
     double length;
-    across(s->n, s->disc_axis, &length);
-    s->gap = r * length < contact->def.flat ? INFINITY : s->gap - r * length;
+    across(state->n, state->disc_axis, &length);
+    state->gap = r * length < contact->def.flat ? INFINITY : state->gap - r * length;
 }
 
-void contact_point(const Contact* contact, ContactState* s) {
+void contact_point(const Contact* contact, ContactState* state) {
     if (contact_is_circle_in_cylinder(contact)) return; // it has it
     double length;
-    Vec3 down = is_disc(contact) ? across(s->n, s->disc_axis, &length) : s->n;
-    Vec3 x = vec3_add_scaled(s->center, -contact->def.b_radius, down);
-    s->point = s->gap < INFINITY ? vec3_add_scaled(x, -0.5 * s->gap, s->n) : x;
+    Vec3 down = is_disc(contact) ? across(state->n, state->disc_axis, &length) : state->n;
+    Vec3 x = vec3_add_scaled(state->center, -contact->def.b_radius, down);
+    state->point = state->gap < INFINITY ? vec3_add_scaled(x, -0.5 * state->gap, state->n) : x;
 }
 
 // From the axes of body a to the world.
@@ -128,20 +128,20 @@ static inline void put_side(const Two xy[3], const Four zm[3], int rows, const V
 }
 
 // Do levers end at each body's own point? That of n does not feel it.
-static inline bool own_points(const ContactState* s, int rows, LashLevers levers) {
-    return levers == LASH_OWN_POINTS && rows > 1 && s->gap < INFINITY;
+static inline bool own_points(const ContactState* state, int rows, LashLevers levers) {
+    return levers == LASH_OWN_POINTS && rows > 1 && state->gap < INFINITY;
 }
 
 LASH_VECTOR_CLONES void contact_directions(const Contact* contact, const ContactView* view,
-                                           const ContactState* s, int rows, LashLevers levers,
+                                           const ContactState* state, int rows, LashLevers levers,
                                            double* Ga, double* Gb) {
     static const Mat3 identity = {{1, 0, 0, 0, 1, 0, 0, 0, 1}};
     const double *R = view->a != NULL ? view->a->R.m : identity.m, *q = view->Q.m;
-    double half = own_points(s, rows, levers) ? 0.5 * s->gap : 0;
-    Vec3 t[3] = {s->n}, x = vec3_add_scaled(s->point, -half, s->n);
-    Vec3 arm = vec3_add_scaled(vec3_sub(s->point, view->d), half, s->n);
+    double half = own_points(state, rows, levers) ? 0.5 * state->gap : 0;
+    Vec3 t[3] = {state->n}, x = vec3_add_scaled(state->point, -half, state->n);
+    Vec3 arm = vec3_add_scaled(vec3_sub(state->point, view->d), half, state->n);
     Two xy[3] = {{R[0], R[1]}, {R[3], R[4]}, {R[6], R[7]}};
-    if (rows > 1) tangents(contact, s->n, &t[1], &t[2]);
+    if (rows > 1) tangents(contact, state->n, &t[1], &t[2]);
     if (Gb != NULL) { // (R_a, Q'[x - d]) t
         const Four e = {0, q[0], q[3], q[6]}, f = {0, q[1], q[4], q[7]}, g = {0, q[2], q[5], q[8]};
         const Four zm[3] = {arm.z * f - arm.y * g + (Four){R[2]},
@@ -158,33 +158,34 @@ LASH_VECTOR_CLONES void contact_directions(const Contact* contact, const Contact
 
 // sum P_r dt_r and w.dt_r of a sphere's directions along dn seen from a: Z dn, z[r].dn. In the axes
 // of its frame the columns of dt1/dn, dt2/dn are those of tangents, differentiated.
-static void sphere_turning(const Contact* contact, const Contraction* c, const double* P, Mat3* Z,
-                           Vec3 z[3]) {
+static void sphere_turning(const Contact* contact, const Contraction* contraction, const double* P,
+                           Mat3* Z, Vec3 z[3]) {
     *Z = mat3_identity();
-    z[0] = c->w;
+    z[0] = contraction->w;
     if (P != NULL) *Z = mat3_scale(P[0], *Z);
-    if (c->rows == 1) return;
-    Mat3 A = mat3_product(c->a->R, contact->a_axes), At = mat3_transpose(A);
-    Vec3 n = mat3_mul(At, c->t[0]);
+    if (contraction->rows == 1) return;
+    Mat3 A = mat3_product(contraction->a->R, contact->a_axes), At = mat3_transpose(A);
+    Vec3 n = mat3_mul(At, contraction->t[0]);
     double k = -1 / fmax(1 + n.z, POLE), kk = k * k;
     Mat3 d1 = {{2 * n.x * k, n.y * k, -1, 0, n.x * k, 0, n.x * n.x * kk, n.x * n.y * kk, 0}};
     Mat3 d2 = {{n.y * k, 0, 0, n.x * k, 2 * n.y * k, -1, n.x * n.y * kk, n.y * n.y * kk, 0}};
     d1 = mat3_product(A, mat3_product(d1, At));
     d2 = mat3_product(A, mat3_product(d2, At));
-    z[1] = mat3_mul_transposed(d1, c->w);
-    z[2] = mat3_mul_transposed(d2, c->w);
+    z[1] = mat3_mul_transposed(d1, contraction->w);
+    z[2] = mat3_mul_transposed(d2, contraction->w);
     if (P != NULL) *Z = mat3_add(*Z, mat3_add(mat3_scale(P[1], d1), mat3_scale(P[2], d2)));
 }
 
-void contact_add_turn(const Contraction* c, const double* P, Vec3 around, Vec3 v, Vec3 phi,
-                      ContractionRates* rates) {
+void contact_add_turn(const Contraction* contraction, const double* P, Vec3 around, Vec3 v,
+                      Vec3 phi, ContractionRates* rates) {
     if (P != NULL) {
         Vec3 h = vec3_scale(P[0], around);
-        if (c->rows > 1) h = vec3_add_scaled(h, -P[1], c->t[0]);
+        if (contraction->rows > 1) h = vec3_add_scaled(h, -P[1], contraction->t[0]);
         rates->f_v = mat3_outer(h, v);
         rates->f_phi = mat3_outer(h, phi);
     }
-    double along = vec3_dot(around, c->w), away = -vec3_dot(c->t[0], c->w);
+    double along = vec3_dot(around, contraction->w),
+           away = -vec3_dot(contraction->t[0], contraction->w);
     rates->w_v[0] = vec3_scale(along, v);
     rates->w_phi[0] = vec3_scale(along, phi);
     rates->w_v[1] = vec3_scale(away, v);
@@ -197,53 +198,56 @@ void contact_add_turn(const Contraction* c, const double* P, Vec3 around, Vec3 v
 // The lowest point of a disc on a plane wanders as its axis k turns, with e the part of n across k,
 // |e| = 1, and b = k x e:
 //   dx = v + r k b.phi - (r / |m|) (n.k) b e.phi,   dgap = n.(v + phi x (x - c))
-static void rates_of(const Contact* contact, const ContactWorld* s, const Contraction* c,
-                     const double* P, ContractionRates* rates) {
+static void rates_of(const Contact* contact, const ContactWorld* world,
+                     const Contraction* contraction, const double* P, ContractionRates* rates) {
     double r = contact->def.b_radius, sign = contact->def.inside ? -1 : 1;
-    double depth = r + (s->gap < INFINITY ? 0.5 * s->gap : 0);
-    rates->x_0 = s->center;
-    Mat3 closer = mat3_outer(vec3_scale(0.5, s->n), s->n);
+    double depth = r + (world->gap < INFINITY ? 0.5 * world->gap : 0);
+    rates->x_0 = world->center;
+    Mat3 closer = mat3_outer(vec3_scale(0.5, world->n), world->n);
     rates->p_v = mat3_sub(rates->p_v, closer);
-    if (c->own_points) rates->e_v = closer;
+    if (contraction->own_points) rates->e_v = closer;
     if (is_disc(contact)) { // on a plane
         double length;
-        Vec3 k = s->disc_axis, e = across(s->n, k, &length), b = vec3_cross(k, e);
-        Vec3 lever = vec3_cross(vec3_sub(c->point, s->center), s->n);
-        rates->p_phi = mat3_outer(vec3_scale(-0.5, s->n), lever);
-        if (c->own_points) rates->e_phi = mat3_scale(-1, rates->p_phi);
+        Vec3 k = world->disc_axis, e = across(world->n, k, &length), b = vec3_cross(k, e);
+        Vec3 lever = vec3_cross(vec3_sub(contraction->point, world->center), world->n);
+        rates->p_phi = mat3_outer(vec3_scale(-0.5, world->n), lever);
+        if (contraction->own_points) rates->e_phi = mat3_scale(-1, rates->p_phi);
         if (length <= 1e-12) return;
         Mat3 tilts = mat3_outer(vec3_scale(r, k), b);
-        Mat3 turns = mat3_outer(vec3_scale(r / length * vec3_dot(s->n, k), b), e);
+        Mat3 turns = mat3_outer(vec3_scale(r / length * vec3_dot(world->n, k), b), e);
         rates->p_phi = mat3_add(rates->p_phi, mat3_sub(tilts, turns));
         return;
     }
     if (contact->def.a_type == LASH_FEATURE_PLANE) return;
-    Vec3 w = vec3_sub(s->center, s->origin);
+    Vec3 w = vec3_sub(world->center, world->origin);
     if (contact->def.a_type == LASH_FEATURE_CYLINDER) {
-        Vec3 around = vec3_cross(s->axis, s->n);
-        double rho = vec3_norm(vec3_add_scaled(w, -vec3_dot(w, s->axis), s->axis));
+        Vec3 around = vec3_cross(world->axis, world->n);
+        double rho = vec3_norm(vec3_add_scaled(w, -vec3_dot(w, world->axis), world->axis));
         if (rho == 0) return;
         Vec3 turn = vec3_scale(sign / rho, around);
-        contact_add_turn(c, P, around, turn, vec3_zero(), rates);
+        contact_add_turn(contraction, P, around, turn, vec3_zero(), rates);
         Mat3 dn = mat3_outer(around, turn);
         rates->p_v = mat3_sub(rates->p_v, mat3_scale(depth, dn));
-        if (c->own_points) rates->e_v = mat3_add(rates->e_v, mat3_scale(0.5 * s->gap, dn));
+        if (contraction->own_points)
+            rates->e_v = mat3_add(rates->e_v, mat3_scale(0.5 * world->gap, dn));
         return;
     }
     double rho = vec3_norm(w);
     if (rho == 0) return;
-    Mat3 dn = mat3_sub(mat3_identity(), mat3_outer(s->n, s->n)), Z;
+    Mat3 dn = mat3_sub(mat3_identity(), mat3_outer(world->n, world->n)), Z;
     Vec3 z[3];
     dn = mat3_scale(sign / rho, dn);
-    sphere_turning(contact, c, P, &Z, z);
+    sphere_turning(contact, contraction, P, &Z, z);
     if (P != NULL) rates->f_v = mat3_product(Z, dn);
-    for (int i = 0; i < c->rows; ++i) rates->w_v[i] = mat3_mul(dn, z[i]); // dn is symmetric
+    for (int i = 0; i < contraction->rows; ++i)
+        rates->w_v[i] = mat3_mul(dn, z[i]); // dn is symmetric
     rates->p_v = mat3_sub(rates->p_v, mat3_scale(depth, dn));
-    if (c->own_points) rates->e_v = mat3_add(rates->e_v, mat3_scale(0.5 * s->gap, dn));
+    if (contraction->own_points)
+        rates->e_v = mat3_add(rates->e_v, mat3_scale(0.5 * world->gap, dn));
 }
 
 void contact_contract(const Contact* contact, const BodyState* body, const ContactView* view,
-                      const ContactState* s, int rows, LashLevers levers, const double* P,
+                      const ContactState* state, int rows, LashLevers levers, const double* P,
                       const double* v, double* dGP, double* dGv) {
     Contraction c = {.a = &body[contact->a],
                      .b = &body[contact->b],
@@ -252,25 +256,25 @@ void contact_contract(const Contact* contact, const BodyState* body, const Conta
                      .rows = rows};
     bool circle = contact_is_circle_in_cylinder(contact);
     ContractionRates rates;
-    ContactWorld world = {.gap = s->gap, .n = direction_to_world(view, s->n)};
+    ContactWorld world = {.gap = state->gap, .n = direction_to_world(view, state->n)};
     world.axis = direction_to_world(view, contact->a_axis);
     if (circle) {
-        world.rim = point_to_world(view, s->rim);
-        world.along = direction_to_world(view, circle_turning(contact, view, s, &world));
+        world.rim = point_to_world(view, state->rim);
+        world.along = direction_to_world(view, circle_turning(contact, view, state, &world));
     } else {
-        world.center = point_to_world(view, s->center);
+        world.center = point_to_world(view, state->center);
         world.origin = point_to_world(view, contact->def.a_frame.r);
-        if (is_disc(contact)) world.disc_axis = direction_to_world(view, s->disc_axis);
+        if (is_disc(contact)) world.disc_axis = direction_to_world(view, state->disc_axis);
     }
-    c.point = point_to_world(view, s->point);
+    c.point = point_to_world(view, state->point);
     c.t[0] = world.n;
-    c.own_points = own_points(s, rows, levers);
-    if (c.own_points) c.half = vec3_scale(0.5 * s->gap, world.n);
+    c.own_points = own_points(state, rows, levers);
+    if (c.own_points) c.half = vec3_scale(0.5 * state->gap, world.n);
     if (rows > 1 && contact->def.a_type == LASH_FEATURE_CYLINDER) {
         c.t[1] = vec3_cross(world.axis, world.n);
         c.t[2] = world.axis;
     } else if (rows > 1) {
-        tangents(contact, s->n, &c.t[1], &c.t[2]);
+        tangents(contact, state->n, &c.t[1], &c.t[2]);
         c.t[1] = direction_to_world(view, c.t[1]);
         c.t[2] = direction_to_world(view, c.t[2]);
     }

@@ -40,17 +40,17 @@ typedef struct ContactState {
 } ContactState;
 
 // contact_gap sets all but the point; contact_point then that.
-void contact_gap(const Contact* contact, const ContactView* view, ContactState* s);
-void contact_point(const Contact* contact, ContactState* s);
+void contact_gap(const Contact* contact, const ContactView* view, ContactState* state);
+void contact_point(const Contact* contact, ContactState* state);
 // Gap, contact point and normal, world.
 LashContactPlace contact_place(const Contact* contact, const ContactView* view);
 // Columns n, t1, t2 of G (6 x rows) per side; NULL where that side is the ground.
-void contact_directions(const Contact* contact, const ContactView* view, const ContactState* s,
+void contact_directions(const Contact* contact, const ContactView* view, const ContactState* state,
                         int rows, LashLevers levers, double* Ga, double* Gb);
 // d(G P)/dq (n x n) and d(G'v)/dq (rows x n), n = 6 per moving side, a first; either may be NULL; v
 // over these sides. s: with the point.
 void contact_contract(const Contact* contact, const BodyState* body, const ContactView* view,
-                      const ContactState* s, int rows, LashLevers levers, const double* P,
+                      const ContactState* state, int rows, LashLevers levers, const double* P,
                       const double* v, double* dGP, double* dGv);
 
 // Edge circle of b in, or around, a cylinder of a (contact_circle.c): its part of contact_gap, the
@@ -58,7 +58,7 @@ void contact_contract(const Contact* contact, const BodyState* body, const Conta
 static inline bool contact_is_circle_in_cylinder(const Contact* contact) {
     return contact->def.a_type == LASH_FEATURE_CYLINDER && contact->def.b_type == LASH_FEATURE_DISC;
 }
-void circle_gap(const Contact* contact, const ContactView* view, ContactState* s);
+void circle_gap(const Contact* contact, const ContactView* view, ContactState* state);
 // The same for all circles among the contacts at once.
 typedef struct Circles Circles;
 Circles* circles_create(const Contact* contact, int contacts);
@@ -77,13 +77,13 @@ typedef struct ContactWorld {
     double lift, slope, out;
 } ContactWorld;
 // Sets lift, slope and out; returns the derivative of the rim in the axes of a.
-Vec3 circle_turning(const Contact* contact, const ContactView* view, const ContactState* s,
+Vec3 circle_turning(const Contact* contact, const ContactView* view, const ContactState* state,
                     ContactWorld* world);
-void circle_rates(const ContactWorld* s, const Contraction* c, const double* P,
+void circle_rates(const ContactWorld* world, const Contraction* contraction, const double* P,
                   ContractionRates* rates);
 // The normal on a cylinder turns about its axis by v . (velocity) + phi . (turn): dn = around times
 // that, dt1 = -n times that. Sets f_v, f_phi (P not NULL), w_v and w_phi.
-void contact_add_turn(const Contraction* c, const double* P, Vec3 around, Vec3 v, Vec3 phi,
-                      ContractionRates* rates);
+void contact_add_turn(const Contraction* contraction, const double* P, Vec3 around, Vec3 v,
+                      Vec3 phi, ContractionRates* rates);
 
 #endif

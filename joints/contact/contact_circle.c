@@ -42,17 +42,18 @@ typedef struct Extremum { // of f over the angle; sign +1: largest, -1: least
     double r, sign;
 } Extremum;
 
-static double value_at(const Extremum* e, double c, double s) {
-    double along = e->u_x * c + e->u_y * s;
-    return e->sign * (2 * (e->d_x * c + e->d_y * s) - e->r * along * along);
+static double value_at(const Extremum* extremum, double c, double s) {
+    double along = extremum->u_x * c + extremum->u_y * s;
+    return extremum->sign *
+           (2 * (extremum->d_x * c + extremum->d_y * s) - extremum->r * along * along);
 }
 
 // The best of START points.
-static void best_start(const Extremum* e, double* c, double* s) {
-    double best = value_at(e, *c, *s);
+static void best_start(const Extremum* extremum, double* c, double* s) {
+    double best = value_at(extremum, *c, *s);
     for (int i = 0; i < START; ++i) {
         double angle = 2 * LASH_PI * i / START, x = cos(angle), y = sin(angle);
-        double value = value_at(e, x, y);
+        double value = value_at(extremum, x, y);
         if (value > best) {
             best = value;
             *c = x;
@@ -66,11 +67,14 @@ static void best_start(const Extremum* e, double* c, double* s) {
 //     F(x) = +-d sin x + A cos 2x + (B/2) sin 2x = 0,     y = -A / (B +- d),
 //     x = y - (11/6 - B / (2 (B +- d))) y^3,   wrong by less than 9 y^5 where |B| < d/4
 // and one Newton step. Returns whether that is good to SMALL.
-static inline bool extremum_by_series(const Extremum* e, double* c, double* s) {
-    double d = sqrt(e->d_x * e->d_x + e->d_y * e->d_y), per = e->sign / d;
-    double c_0 = e->d_x * per, s_0 = e->d_y * per, along = e->sign * d;
-    double u_1 = e->u_x * c_0 + e->u_y * s_0, u_2 = e->u_y * c_0 - e->u_x * s_0;
-    double A = e->r * u_1 * u_2, B = e->r * (u_2 * u_2 - u_1 * u_1), inverse = 1 / (B + along);
+static inline bool extremum_by_series(const Extremum* extremum, double* c, double* s) {
+    double d = sqrt(extremum->d_x * extremum->d_x + extremum->d_y * extremum->d_y),
+           per = extremum->sign / d;
+    double c_0 = extremum->d_x * per, s_0 = extremum->d_y * per, along = extremum->sign * d;
+    double u_1 = extremum->u_x * c_0 + extremum->u_y * s_0,
+           u_2 = extremum->u_y * c_0 - extremum->u_x * s_0;
+    double A = extremum->r * u_1 * u_2, B = extremum->r * (u_2 * u_2 - u_1 * u_1),
+           inverse = 1 / (B + along);
     double y = -A * inverse, yy = y * y;
     double x = y - y * yy * (11.0 / 6 - 0.5 * B * inverse), t = x * x;
     double cosine = 1 - t * (0.5 - t * (1.0 / 24 - t / 720));
@@ -81,25 +85,28 @@ static inline bool extremum_by_series(const Extremum* e, double* c, double* s) {
     double c_1 = cosine - step * sine, s_1 = sine + step * cosine;
     *c = c_0 * c_1 - s_0 * s_1;
     *s = s_0 * c_1 + c_0 * s_1;
-    return (d > 4 * e->r * (u_1 * u_1 + u_2 * u_2)) & (yy < 2.5e-4);
+    return (d > 4 * extremum->r * (u_1 * u_1 + u_2 * u_2)) & (yy < 2.5e-4);
 }
 
 // Newton's iteration for the extremum of f; steps that lead away from it are turned round. A step
 // leaves (bend / |f''|) step^2 of the angle, and a third of its cube; bend: a bound on half the
 // third derivative of f.
-static void extremum_by_iteration(const Extremum* e, double* c, double* s) {
-    double d = sqrt(e->d_x * e->d_x + e->d_y * e->d_y);
-    double tilt = e->r * (e->u_x * e->u_x + e->u_y * e->u_y), bend = d + 4 * tilt;
-    *c = d > 0 ? e->sign * e->d_x / d : e->sign;
-    *s = d > 0 ? e->sign * e->d_y / d : 0;
-    if (d <= 1.5 * tilt && tilt > 0) best_start(e, c, s);
+static void extremum_by_iteration(const Extremum* extremum, double* c, double* s) {
+    double d = sqrt(extremum->d_x * extremum->d_x + extremum->d_y * extremum->d_y);
+    double tilt = extremum->r * (extremum->u_x * extremum->u_x + extremum->u_y * extremum->u_y),
+           bend = d + 4 * tilt;
+    *c = d > 0 ? extremum->sign * extremum->d_x / d : extremum->sign;
+    *s = d > 0 ? extremum->sign * extremum->d_y / d : 0;
+    if (d <= 1.5 * tilt && tilt > 0) best_start(extremum, c, s);
     for (int i = 0; i < ITERATIONS; ++i) {
-        double along = e->u_x * *c + e->u_y * *s, across = -e->u_x * *s + e->u_y * *c;
-        double d_1 = 2 * (-e->d_x * *s + e->d_y * *c) - 2 * e->r * along * across;
-        double d_2 =
-            -2 * (e->d_x * *c + e->d_y * *s) + 2 * e->r * (along * along - across * across);
-        d_1 *= e->sign;
-        d_2 *= e->sign;
+        double along = extremum->u_x * *c + extremum->u_y * *s,
+               across = -extremum->u_x * *s + extremum->u_y * *c;
+        double d_1 =
+            2 * (-extremum->d_x * *s + extremum->d_y * *c) - 2 * extremum->r * along * across;
+        double d_2 = -2 * (extremum->d_x * *c + extremum->d_y * *s) +
+                     2 * extremum->r * (along * along - across * across);
+        d_1 *= extremum->sign;
+        d_2 *= extremum->sign;
         if (d_1 == 0) return;
         double step = d_2 < 0 ? -d_1 / d_2 : copysign(0.3, d_1);
         if (step > 0.3) step = 0.3;
@@ -144,47 +151,48 @@ typedef struct Seen {
     Extremum f;
 } Seen;
 
-static inline void see(const Circle* k, const Mat3* Q, Vec3 d, Seen* c) {
-    c->center = vec3_add(d, mat3_mul(*Q, k->c));
-    c->x = mat3_mul(*Q, k->x);
-    c->y = mat3_mul(*Q, k->y);
-    Vec3 D = vec3_sub(c->center, k->o);
-    c->height = vec3_dot(D, k->u);
-    c->D = D = vec3_add_scaled(D, -c->height, k->u);
-    c->f.d_x = vec3_dot(D, c->x);
-    c->f.d_y = vec3_dot(D, c->y);
-    c->f.u_x = vec3_dot(k->u, c->x);
-    c->f.u_y = vec3_dot(k->u, c->y);
-    c->f.r = k->r;
-    c->f.sign = -k->sign;
+static inline void see(const Circle* circle, const Mat3* Q, Vec3 d, Seen* seen) {
+    seen->center = vec3_add(d, mat3_mul(*Q, circle->c));
+    seen->x = mat3_mul(*Q, circle->x);
+    seen->y = mat3_mul(*Q, circle->y);
+    Vec3 D = vec3_sub(seen->center, circle->o);
+    seen->height = vec3_dot(D, circle->u);
+    seen->D = D = vec3_add_scaled(D, -seen->height, circle->u);
+    seen->f.d_x = vec3_dot(D, seen->x);
+    seen->f.d_y = vec3_dot(D, seen->y);
+    seen->f.u_x = vec3_dot(circle->u, seen->x);
+    seen->f.u_y = vec3_dot(circle->u, seen->y);
+    seen->f.r = circle->r;
+    seen->f.sign = -circle->sign;
 }
 
 // The circle touches in the direction (cosine, sine) of its axes. Returns false on the axis of the
 // cylinder, where the normal is not known.
-static inline bool touch(const Circle* k, const Seen* c, double cosine, double sine,
-                         ContactState* s) {
-    Vec3 t = vec3_add(vec3_scale(k->r * cosine, c->x), vec3_scale(k->r * sine, c->y));
-    double lift = vec3_dot(t, k->u), height = c->height + lift;
-    Vec3 w = vec3_add_scaled(vec3_add(c->D, t), -lift, k->u);
-    double rho = vec3_norm(w), gap = k->sign * (rho - k->R);
-    s->center = c->center;
-    s->rim = vec3_add(c->center, t);
-    s->n = vec3_scale(k->sign / rho, w);
-    s->point = vec3_add_scaled(s->rim, -0.5 * gap, s->n);
-    bool between = (height >= k->low) & (height <= k->high); // of the ends
-    s->gap = between ? gap : INFINITY;
+static inline bool touch(const Circle* circle, const Seen* seen, double cosine, double sine,
+                         ContactState* state) {
+    Vec3 t =
+        vec3_add(vec3_scale(circle->r * cosine, seen->x), vec3_scale(circle->r * sine, seen->y));
+    double lift = vec3_dot(t, circle->u), height = seen->height + lift;
+    Vec3 w = vec3_add_scaled(vec3_add(seen->D, t), -lift, circle->u);
+    double rho = vec3_norm(w), gap = circle->sign * (rho - circle->R);
+    state->center = seen->center;
+    state->rim = vec3_add(seen->center, t);
+    state->n = vec3_scale(circle->sign / rho, w);
+    state->point = vec3_add_scaled(state->rim, -0.5 * gap, state->n);
+    bool between = (height >= circle->low) & (height <= circle->high); // of the ends
+    state->gap = between ? gap : INFINITY;
     return rho > 0;
 }
 
-void circle_gap(const Contact* contact, const ContactView* view, ContactState* s) {
+void circle_gap(const Contact* contact, const ContactView* view, ContactState* state) {
     Circle k = circle_of(contact);
     Seen c;
     double cosine, sine;
     see(&k, &view->Q, view->d, &c);
     if (!extremum_by_series(&c.f, &cosine, &sine)) extremum_by_iteration(&c.f, &cosine, &sine);
-    if (touch(&k, &c, cosine, sine, s)) return;
-    s->n = vec3(k.sign, 0, 0); // every direction is as near as any other: take a fixed one
-    s->point = vec3_add_scaled(s->rim, 0.5 * k.sign * k.R, s->n);
+    if (touch(&k, &c, cosine, sine, state)) return;
+    state->n = vec3(k.sign, 0, 0); // every direction is as near as any other: take a fixed one
+    state->point = vec3_add_scaled(state->rim, 0.5 * k.sign * k.R, state->n);
 }
 
 // BATCH circles, number by number: those of their Circle, Q and d of their views, their states.
@@ -231,9 +239,9 @@ static inline void put_at(Vec3 x, double (*of)[BATCH], int i) {
 }
 
 // One circle per lane: without branches the compiler takes as many at once as the registers hold.
-LASH_VECTOR_CLONES static void find_by_series(Batch* b) {
+LASH_VECTOR_CLONES static void find_by_series(Batch* batch) {
     for (int i = 0; i < BATCH; ++i) {
-        double(*of)[BATCH] = b->circle, (*view)[BATCH] = b->view;
+        double(*of)[BATCH] = batch->circle, (*view)[BATCH] = batch->view;
         Circle k = {.c = vec3_at(of, i),
                     .x = vec3_at(of + 3, i),
                     .y = vec3_at(of + 6, i),
@@ -251,12 +259,12 @@ LASH_VECTOR_CLONES static void find_by_series(Batch* b) {
         see(&k, &Q, vec3_at(view + 9, i), &c);
         bool good = extremum_by_series(&c.f, &cosine, &sine);
         good &= touch(&k, &c, cosine, sine, &s);
-        b->state[0][i] = s.gap;
-        b->good[i] = good ? 1 : 0;
-        put_at(s.center, b->state + 1, i);
-        put_at(s.n, b->state + 4, i);
-        put_at(s.point, b->state + 7, i);
-        put_at(s.rim, b->state + 10, i);
+        batch->state[0][i] = s.gap;
+        batch->good[i] = good ? 1 : 0;
+        put_at(s.center, batch->state + 1, i);
+        put_at(s.n, batch->state + 4, i);
+        put_at(s.point, batch->state + 7, i);
+        put_at(s.rim, batch->state + 10, i);
     }
 }
 
@@ -271,54 +279,55 @@ void circles_find(Circles* circles, const Contact* contact, const ContactView* v
         find_by_series(b);
         for (int i = 0; i < b->count; ++i) {
             const Contact* of = &contact[b->contact[i]];
-            ContactState* s = &state[b->contact[i]];
+            ContactState* contact_state = &state[b->contact[i]];
             if (b->good[i] == 0) {
-                circle_gap(of, &view[of->view], s);
+                circle_gap(of, &view[of->view], contact_state);
                 continue;
             }
-            s->gap = b->state[0][i];
-            s->center = vec3_at(b->state + 1, i);
-            s->n = vec3_at(b->state + 4, i);
-            s->point = vec3_at(b->state + 7, i);
-            s->rim = vec3_at(b->state + 10, i);
+            contact_state->gap = b->state[0][i];
+            contact_state->center = vec3_at(b->state + 1, i);
+            contact_state->n = vec3_at(b->state + 4, i);
+            contact_state->point = vec3_at(b->state + 7, i);
+            contact_state->rim = vec3_at(b->state + 10, i);
         }
     }
 }
 
-Vec3 circle_turning(const Contact* contact, const ContactView* view, const ContactState* s,
+Vec3 circle_turning(const Contact* contact, const ContactView* view, const ContactState* state,
                     ContactWorld* world) {
-    Vec3 u = contact->a_axis, arm = vec3_sub(s->rim, s->center);
-    Vec3 D = vec3_sub(s->center, contact->def.a_frame.r);
+    Vec3 u = contact->a_axis, arm = vec3_sub(state->rim, state->center);
+    Vec3 D = vec3_sub(state->center, contact->def.a_frame.r);
     Vec3 along = vec3_cross(mat3_mul(view->Q, contact->b_axis), arm);
     double rise = vec3_dot(u, arm), lift = vec3_dot(u, along);
     D = vec3_add_scaled(D, -vec3_dot(u, D), u);
     world->lift = lift;
     world->slope = rise * rise - lift * lift - vec3_dot(D, arm);
-    world->out = vec3_dot(s->n, vec3_add(D, arm)); // w = out n
+    world->out = vec3_dot(state->n, vec3_add(D, arm)); // w = out n
     return along;
 }
 
-void circle_rates(const ContactWorld* s, const Contraction* c, const double* P,
+void circle_rates(const ContactWorld* world, const Contraction* contraction, const double* P,
                   ContractionRates* rates) {
-    double gap = isfinite(s->gap) ? s->gap : 0;
-    double inverse = s->slope != 0 ? -1 / s->slope : 0, per = s->out != 0 ? 1 / s->out : 0;
-    Vec3 around = vec3_cross(s->axis, s->n);
-    Vec3 along = vec3_add_scaled(s->along, -s->lift, s->axis); // across the axis
+    double gap = isfinite(world->gap) ? world->gap : 0;
+    double inverse = world->slope != 0 ? -1 / world->slope : 0,
+           per = world->out != 0 ? 1 / world->out : 0;
+    Vec3 around = vec3_cross(world->axis, world->n);
+    Vec3 along = vec3_add_scaled(world->along, -world->lift, world->axis); // across the axis
     Vec3 angle_v = vec3_scale(inverse, along);
-    Vec3 angle_phi = vec3_scale(inverse * s->out, vec3_cross(s->along, s->n));
+    Vec3 angle_phi = vec3_scale(inverse * world->out, vec3_cross(world->along, world->n));
     // dn = around (turn_v . v + turn_phi . phi): w turns about the axis
     double part = vec3_dot(around, along);
     Vec3 turn_v = vec3_scale(per, vec3_add_scaled(around, part, angle_v));
     Vec3 turn_phi = vec3_scale(per * part, angle_phi);
-    contact_add_turn(c, P, around, turn_v, turn_phi, rates);
-    Vec3 back = vec3_scale(-0.5 * gap, around), half = vec3_scale(-0.5, s->n);
+    contact_add_turn(contraction, P, around, turn_v, turn_phi, rates);
+    Vec3 back = vec3_scale(-0.5 * gap, around), half = vec3_scale(-0.5, world->n);
     // The rim wanders; half the gap, e, lies between it and the point.
-    Mat3 e_v = mat3_add(mat3_outer(back, turn_v), mat3_outer(half, s->n));
+    Mat3 e_v = mat3_add(mat3_outer(back, turn_v), mat3_outer(half, world->n));
     Mat3 e_phi = mat3_outer(back, turn_phi);
-    rates->x_0 = s->rim;
-    rates->p_v = mat3_add(rates->p_v, mat3_add(mat3_outer(s->along, angle_v), e_v));
-    rates->p_phi = mat3_add(mat3_outer(s->along, angle_phi), e_phi);
-    if (!c->own_points) return;
+    rates->x_0 = world->rim;
+    rates->p_v = mat3_add(rates->p_v, mat3_add(mat3_outer(world->along, angle_v), e_v));
+    rates->p_phi = mat3_add(mat3_outer(world->along, angle_phi), e_phi);
+    if (!contraction->own_points) return;
     rates->e_v = mat3_scale(-1, e_v);
     rates->e_phi = mat3_scale(-1, e_phi);
 }

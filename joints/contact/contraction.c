@@ -46,27 +46,34 @@ LASH_VECTOR_CLONES void contraction_directions(const BodyState* body, Vec3 point
     }
 }
 
-void contraction_prepare(Contraction* c, const double* P, const double* v) {
-    c->f = c->omega_a = c->omega_b = c->w = vec3_zero();
-    for (int r = 0; r < c->rows && P != NULL; ++r) c->f = vec3_add_scaled(c->f, P[r], c->t[r]);
+void contraction_prepare(Contraction* contraction, const double* P, const double* v) {
+    contraction->f = contraction->omega_a = contraction->omega_b = contraction->w = vec3_zero();
+    for (int r = 0; r < contraction->rows && P != NULL; ++r)
+        contraction->f = vec3_add_scaled(contraction->f, P[r], contraction->t[r]);
     if (v == NULL) return;
-    if (c->has_a) {
-        c->omega_a = mat3_mul(c->a->R, vec3(v[3], v[4], v[5]));
-        Vec3 at = vec3_cross(c->omega_a, vec3_sub(vec3_sub(c->point, c->half), c->a->x));
-        c->w = vec3_neg(vec3_add(vec3(v[0], v[1], v[2]), at));
+    if (contraction->has_a) {
+        contraction->omega_a = mat3_mul(contraction->a->R, vec3(v[3], v[4], v[5]));
+        Vec3 at = vec3_cross(
+            contraction->omega_a,
+            vec3_sub(vec3_sub(contraction->point, contraction->half), contraction->a->x));
+        contraction->w = vec3_neg(vec3_add(vec3(v[0], v[1], v[2]), at));
         v += 6;
     }
-    if (c->has_b) {
-        c->omega_b = mat3_mul(c->b->R, vec3(v[3], v[4], v[5]));
-        Vec3 at = vec3_cross(c->omega_b, vec3_sub(vec3_add(c->point, c->half), c->b->x));
-        c->w = vec3_add(c->w, vec3_add(vec3(v[0], v[1], v[2]), at));
+    if (contraction->has_b) {
+        contraction->omega_b = mat3_mul(contraction->b->R, vec3(v[3], v[4], v[5]));
+        Vec3 at = vec3_cross(
+            contraction->omega_b,
+            vec3_sub(vec3_add(contraction->point, contraction->half), contraction->b->x));
+        contraction->w = vec3_add(contraction->w, vec3_add(vec3(v[0], v[1], v[2]), at));
     }
 }
 
-void contraction_start(const Contraction* c, ContractionRates* rates) {
-    *rates = (ContractionRates){
-        .x_0 = c->point, .f_turn = mat3_skew(vec3_neg(c->f)), .p_v = {{1, 0, 0, 0, 1, 0, 0, 0, 1}}};
-    for (int r = 0; r < c->rows; ++r) rates->w_turn[r] = vec3_cross(c->t[r], c->w);
+void contraction_start(const Contraction* contraction, ContractionRates* rates) {
+    *rates = (ContractionRates){.x_0 = contraction->point,
+                                .f_turn = mat3_skew(vec3_neg(contraction->f)),
+                                .p_v = {{1, 0, 0, 0, 1, 0, 0, 0, 1}}};
+    for (int r = 0; r < contraction->rows; ++r)
+        rates->w_turn[r] = vec3_cross(contraction->t[r], contraction->w);
 }
 
 // Columns of Df, Dp and De for three motions; the last lane is not used.
@@ -134,26 +141,28 @@ static inline void turn_rates(const Rates* V, const Mat3* R, Vec3 rho, bool own_
     if (own_points) turn_columns(V->e, R, rho, D->e);
 }
 
-LASH_VECTOR_CLONES void contraction_impulse(const Contraction* c, const ContractionRates* s,
-                                            double* dGP) {
-    bool both = c->has_a && c->has_b;
+LASH_VECTOR_CLONES void contraction_impulse(const Contraction* contraction,
+                                            const ContractionRates* rates, double* dGP) {
+    bool both = contraction->has_a && contraction->has_b;
     int n = both ? 12 : 6, to_b = both ? 6 : 0; // rows of b
     double *of_a = dGP, *of_b = dGP + to_b * n; // columns
-    Vec3 arm_a = vec3_sub(c->point, c->a->x), arm_b = vec3_sub(c->point, c->b->x);
+    Vec3 arm_a = vec3_sub(contraction->point, contraction->a->x),
+         arm_b = vec3_sub(contraction->point, contraction->b->x);
     Rates v, phi;
     Side a, b;
-    load(&s->e_v, v.e);
-    load(&s->e_phi, phi.e);
-    load(&s->f_v, v.f);
-    load(&s->p_v, v.p);
-    load(&s->f_phi, phi.f);
-    load(&s->p_phi, phi.p);
-    if (c->has_a) set_side(&c->a->R, vec3_sub(arm_a, c->half), c->f, -1, &a);
-    if (c->has_b) {
-        Vec3 rho = vec3_sub(s->x_0, c->b->x);
+    load(&rates->e_v, v.e);
+    load(&rates->e_phi, phi.e);
+    load(&rates->f_v, v.f);
+    load(&rates->p_v, v.p);
+    load(&rates->f_phi, phi.f);
+    load(&rates->p_phi, phi.p);
+    if (contraction->has_a)
+        set_side(&contraction->a->R, vec3_sub(arm_a, contraction->half), contraction->f, -1, &a);
+    if (contraction->has_b) {
+        Vec3 rho = vec3_sub(rates->x_0, contraction->b->x);
         Rates turn = phi;
-        turn_rates(&v, &c->b->R, rho, c->own_points, &turn);
-        set_side(&c->b->R, vec3_add(arm_b, c->half), c->f, 1, &b);
+        turn_rates(&v, &contraction->b->R, rho, contraction->own_points, &turn);
+        set_side(&contraction->b->R, vec3_add(arm_b, contraction->half), contraction->f, 1, &b);
         const Four move[3] = {-b.by_p[0], -b.by_p[1], -b.by_p[2]};
         put_columns(&b, &v, move, n, of_b + to_b);
         put_columns(&b, &turn, b.turn, n, of_b + to_b + 3 * n);
@@ -162,11 +171,11 @@ LASH_VECTOR_CLONES void contraction_impulse(const Contraction* c, const Contract
             put_columns(&a, &turn, NULL, n, of_b + 3 * n);
         }
     }
-    if (c->has_a) {
-        Vec3 rho = vec3_sub(c->a->x, s->x_0);
-        Mat3 arm = mat3_skew(vec3_neg(arm_a)), half = mat3_skew(vec3_neg(c->half));
+    if (contraction->has_a) {
+        Vec3 rho = vec3_sub(contraction->a->x, rates->x_0);
+        Mat3 arm = mat3_skew(vec3_neg(arm_a)), half = mat3_skew(vec3_neg(contraction->half));
         Rates turn;
-        load(&s->f_turn, turn.f);
+        load(&rates->f_turn, turn.f);
         load(&arm, turn.p);
         load(&half, turn.e);
         for (int k = 0; k < 3; ++k) {
@@ -174,7 +183,7 @@ LASH_VECTOR_CLONES void contraction_impulse(const Contraction* c, const Contract
             turn.p[k] -= phi.p[k];
             turn.e[k] -= phi.e[k];
         }
-        turn_rates(&v, &c->a->R, rho, c->own_points, &turn);
+        turn_rates(&v, &contraction->a->R, rho, contraction->own_points, &turn);
         put_columns(&a, &turn, a.turn, n, of_a + 3 * n);
         if (both) put_columns(&b, &turn, NULL, n, of_a + 3 * n + to_b);
         if (!both) put_columns(&a, &v, NULL, n, of_b);
@@ -187,14 +196,14 @@ typedef struct Rows {
     Four x, y, z;
 } Rows;
 
-static inline void load_rows(const Vec3* of, int n, Rows* r) {
+static inline void load_rows(const Vec3* of, int n, Rows* rows) {
     if (n == 1) {
-        *r = (Rows){{of->x}, {of->y}, {of->z}};
+        *rows = (Rows){{of->x}, {of->y}, {of->z}};
         return;
     }
-    r->x = (Four){of[0].x, of[1].x, of[2].x};
-    r->y = (Four){of[0].y, of[1].y, of[2].y};
-    r->z = (Four){of[0].z, of[1].z, of[2].z};
+    rows->x = (Four){of[0].x, of[1].x, of[2].x};
+    rows->y = (Four){of[0].y, of[1].y, of[2].y};
+    rows->z = (Four){of[0].z, of[1].z, of[2].z};
 }
 
 static inline void add_rows(const Rows* b, Rows* r) {
@@ -241,55 +250,56 @@ static inline void put_rows(const Rows* of, int n, double* d) {
 }
 
 // R'm in three columns of n rows.
-static inline void put_moment(const Mat3* R, const Rows* m, int n, double* d) {
+static inline void put_moment(const Mat3* R, const Rows* rows, int n, double* d) {
     Rows own;
-    transposed(R, m, &own);
+    transposed(R, rows, &own);
     put_rows(&own, n, d);
 }
 
-LASH_VECTOR_CLONES void contraction_velocity(const Contraction* c, const ContractionRates* s,
-                                             double* dGv) {
-    Vec3 turning = vec3_sub(c->omega_b, c->omega_a);
-    int n = c->rows;
+LASH_VECTOR_CLONES void contraction_velocity(const Contraction* contraction,
+                                             const ContractionRates* rates, double* dGv) {
+    Vec3 turning = vec3_sub(contraction->omega_b, contraction->omega_a);
+    int n = contraction->rows;
     Rows t, x, apart, y, z, lin;
-    load_rows(c->t, n, &t);
-    load_rows(s->w_v, n, &y);
-    load_rows(s->w_phi, n, &z);
+    load_rows(contraction->t, n, &t);
+    load_rows(rates->w_v, n, &y);
+    load_rows(rates->w_phi, n, &z);
     cross(vec3_neg(turning), &t, &x);
-    add_transposed(&s->p_v, &x, &y);
-    add_transposed(&s->p_phi, &x, &z);
-    if (c->own_points) { // omega_b x dhalf + omega_a x dhalf
-        cross(vec3_neg(vec3_add(c->omega_a, c->omega_b)), &t, &apart);
-        add_transposed(&s->e_v, &apart, &y);
-        add_transposed(&s->e_phi, &apart, &z);
+    add_transposed(&rates->p_v, &x, &y);
+    add_transposed(&rates->p_phi, &x, &z);
+    if (contraction->own_points) { // omega_b x dhalf + omega_a x dhalf
+        cross(vec3_neg(vec3_add(contraction->omega_a, contraction->omega_b)), &t, &apart);
+        add_transposed(&rates->e_v, &apart, &y);
+        add_transposed(&rates->e_phi, &apart, &z);
     }
     lin = y;
-    add_cross(c->omega_b, &t, &lin);
-    if (c->has_a) {
+    add_cross(contraction->omega_b, &t, &lin);
+    if (contraction->has_a) {
         Rows m, turned;
-        Vec3 arm = vec3_sub(c->point, c->a->x), rho = vec3_sub(s->x_0, c->a->x);
-        load_rows(s->w_turn, n, &m);
+        Vec3 arm = vec3_sub(contraction->point, contraction->a->x),
+             rho = vec3_sub(rates->x_0, contraction->a->x);
+        load_rows(rates->w_turn, n, &m);
         add_cross(vec3_neg(rho), &y, &m);
         m.x -= z.x;
         m.y -= z.y;
         m.z -= z.z;
         add_cross(arm, &x, &m);
-        if (c->own_points) add_cross(c->half, &apart, &m);
-        cross(vec3_sub(arm, c->half), &t, &turned);
-        add_cross(vec3_neg(c->omega_a), &turned, &m);
+        if (contraction->own_points) add_cross(contraction->half, &apart, &m);
+        cross(vec3_sub(arm, contraction->half), &t, &turned);
+        add_cross(vec3_neg(contraction->omega_a), &turned, &m);
         const Rows back = {-lin.x, -lin.y, -lin.z};
         put_rows(&back, n, dGv);
-        put_moment(&c->a->R, &m, n, dGv + 3 * n);
+        put_moment(&contraction->a->R, &m, n, dGv + 3 * n);
         dGv += 6 * n;
     }
-    if (c->has_b) {
+    if (contraction->has_b) {
         Rows m = z, turned;
-        Vec3 arm = vec3_sub(vec3_add(c->point, c->half), c->b->x);
-        Vec3 rho = vec3_sub(s->x_0, c->b->x);
+        Vec3 arm = vec3_sub(vec3_add(contraction->point, contraction->half), contraction->b->x);
+        Vec3 rho = vec3_sub(rates->x_0, contraction->b->x);
         add_cross(rho, &y, &m);
         cross(arm, &t, &turned);
-        add_cross(c->omega_b, &turned, &m);
+        add_cross(contraction->omega_b, &turned, &m);
         put_rows(&lin, n, dGv);
-        put_moment(&c->b->R, &m, n, dGv + 3 * n);
+        put_moment(&contraction->b->R, &m, n, dGv + 3 * n);
     }
 }

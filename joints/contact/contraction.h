@@ -34,11 +34,13 @@ void contraction_directions(const BodyState* body, Vec3 point, double sign, int 
                             double* G);
 // Sets f from P (rows) and the velocities from v (6 per moving side, a first), the other fields
 // being set; NULL: not asked for.
-void contraction_prepare(Contraction* c, const double* P, const double* v);
+void contraction_prepare(Contraction* contraction, const double* P, const double* v);
 // Rates of a contact whose directions turn with a: f_turn, w_turn; the others zero but p_v = I.
-void contraction_start(const Contraction* c, ContractionRates* rates);
+void contraction_start(const Contraction* contraction, ContractionRates* rates);
 // d(G P)/dq (n x n) and d(G'v)/dq (rows x n), n = 6 per moving side, a first.
-void contraction_impulse(const Contraction* c, const ContractionRates* rates, double* dGP);
-void contraction_velocity(const Contraction* c, const ContractionRates* rates, double* dGv);
+void contraction_impulse(const Contraction* contraction, const ContractionRates* rates,
+                         double* dGP);
+void contraction_velocity(const Contraction* contraction, const ContractionRates* rates,
+                          double* dGv);
 
 #endif

@@ -271,9 +271,11 @@ typedef struct Frame {
     double across; // its length across m
 } Frame;
 
-static Frame frame_of(PairState* state, int slot, LashLevers levers, const LashContactPoint* p) {
-    Frame f = {.x = vec3_scale(0.5, vec3_add(p->point_a, p->point_b)), .t = {vec3_neg(p->normal)}};
-    if (levers == LASH_OWN_POINTS) f.half = vec3_scale(-0.5 * p->gap, p->normal);
+static Frame frame_of(PairState* state, int slot, LashLevers levers,
+                      const LashContactPoint* point) {
+    Frame f = {.x = vec3_scale(0.5, vec3_add(point->point_a, point->point_b)),
+               .t = {vec3_neg(point->normal)}};
+    if (levers == LASH_OWN_POINTS) f.half = vec3_scale(-0.5 * point->gap, point->normal);
     Vec3 m = f.t[0];
     if (state->axis[slot] < 0) {
         const double steep = 0.6; // one component at least is smaller
@@ -289,43 +291,44 @@ static Frame frame_of(PairState* state, int slot, LashLevers levers, const LashC
     return f;
 }
 
-static void put_directions(const PairContact* pair, const BodyState* body, const Frame* f,
+static void put_directions(const PairContact* pair, const BodyState* body, const Frame* frame,
                            double* G) {
     int rows = rows_of(pair);
     if (pair->a > 0) {
-        Vec3 own = vec3_sub(f->x, f->half);
-        contraction_directions(&body[pair->a], own, -1, rows, f->t, G);
+        Vec3 own = vec3_sub(frame->x, frame->half);
+        contraction_directions(&body[pair->a], own, -1, rows, frame->t, G);
         G += 6 * rows;
     }
     if (pair->b > 0) {
-        Vec3 own = vec3_add(f->x, f->half);
-        contraction_directions(&body[pair->b], own, 1, rows, f->t, G);
+        Vec3 own = vec3_add(frame->x, frame->half);
+        contraction_directions(&body[pair->b], own, 1, rows, frame->t, G);
     }
 }
 
-static void keep_point(PairKept* kept, const Pose* a, const Pose* b, const LashContactPoint* p) {
+static void keep_point(PairKept* kept, const Pose* a, const Pose* b,
+                       const LashContactPoint* point) {
     kept->found = true;
     kept->world_a = *a;
     kept->world_b = *b;
-    kept->point_a = p->point_a;
-    kept->point_b = p->point_b;
-    kept->normal = p->normal;
-    kept->gap = p->gap;
+    kept->point_a = point->point_a;
+    kept->point_b = point->point_b;
+    kept->normal = point->normal;
+    kept->gap = point->gap;
 }
 
-static void go_on(const PairKept* kept, Pose a, Pose b, LashContactPoint* p) {
+static void go_on(const PairKept* kept, Pose a, Pose b, LashContactPoint* point) {
     Vec3 at = pose_point(a, pose_point_inverse(kept->world_a, kept->point_a));
     Vec3 origin = pose_point(b, pose_point_inverse(kept->world_b, kept->point_b));
     Vec3 n = quat_rotate(b.rot, quat_rotate_inverse(kept->world_b.rot, kept->normal));
     double offset = // of the pair, contained in the gap
         kept->gap - vec3_dot(vec3_sub(kept->point_a, kept->point_b), kept->normal);
     double distance = vec3_dot(vec3_sub(at, origin), n);
-    *p = (LashContactPoint){.gap = distance + offset,
-                            .normal = n,
-                            .point_a = at,
-                            .point_b = vec3_add_scaled(at, -distance, n),
-                            .a = {.X = {0}, .Y = {1, 0, 0, 1}},  // a vertex
-                            .b = {.X = {1, 0, 0, 1}, .Y = {0}}}; // on a plane
+    *point = (LashContactPoint){.gap = distance + offset,
+                                .normal = n,
+                                .point_a = at,
+                                .point_b = vec3_add_scaled(at, -distance, n),
+                                .a = {.X = {0}, .Y = {1, 0, 0, 1}},  // a vertex
+                                .b = {.X = {1, 0, 0, 1}, .Y = {0}}}; // on a plane
 }
 
 // Gaps of a pair at poses a, b within the promise into state->gap, and the wanted points into the
@@ -410,18 +413,18 @@ bool pairs_evaluate(const LashMechanism* mech, LashSystemWork* work, const doubl
 }
 
 double pairs_surface_motion(const LashMechanism* mech, int pair, const double* d) {
-    const PairContact* p = &mech->pair[pair];
+    const PairContact* contact = &mech->pair[pair];
     Vec3 move = vec3_zero();
     double turned = 0;
-    if (p->a > 0) {
-        const double* a = d + 6 * (p->a - 1);
+    if (contact->a > 0) {
+        const double* a = d + 6 * (contact->a - 1);
         move = vec3(-a[0], -a[1], -a[2]);
-        turned += p->radius_a * vec3_norm(vec3(a[3], a[4], a[5]));
+        turned += contact->radius_a * vec3_norm(vec3(a[3], a[4], a[5]));
     }
-    if (p->b > 0) {
-        const double* b = d + 6 * (p->b - 1);
+    if (contact->b > 0) {
+        const double* b = d + 6 * (contact->b - 1);
         move = vec3_add(move, vec3(b[0], b[1], b[2]));
-        turned += p->radius_b * vec3_norm(vec3(b[3], b[4], b[5]));
+        turned += contact->radius_b * vec3_norm(vec3(b[3], b[4], b[5]));
     }
     return vec3_norm(move) + turned;
 }
@@ -435,17 +438,18 @@ void pairs_accept(const LashMechanism* mech, LashSystemWork* work) {
 
 // D of least norm where lash_contact_operator finds no unique solution: (M'M + eps I)^-1 M' with
 // the equations of contact.h, angles balanced by the curvature as there.
-static void damped_operator(const LashContactPoint* c, double D[16]) {
-    double M[16] = {0}, N[16], y = 0, gap = vec3_dot(vec3_sub(c->point_a, c->point_b), c->normal);
-    for (int i = 0; i < 4; ++i) y = fmax(y, fmax(fabs(c->a.Y[i]), fabs(c->b.Y[i])));
+static void damped_operator(const LashContactPoint* point, double D[16]) {
+    double M[16] = {0}, N[16], y = 0,
+           gap = vec3_dot(vec3_sub(point->point_a, point->point_b), point->normal);
+    for (int i = 0; i < 4; ++i) y = fmax(y, fmax(fabs(point->a.Y[i]), fabs(point->b.Y[i])));
     double s = y > 0 ? 1 / y : 1;
     for (int j = 0; j < 2; ++j) {
         for (int i = 0; i < 2; ++i) {
             int k = i + 2 * j;
-            M[i + 4 * j] = c->a.X[k];
-            M[i + 4 * (j + 2)] = -(c->b.X[k] + gap * c->b.Y[k]);
-            M[i + 2 + 4 * j] = s * c->a.Y[k];
-            M[i + 2 + 4 * (j + 2)] = s * c->b.Y[k];
+            M[i + 4 * j] = point->a.X[k];
+            M[i + 4 * (j + 2)] = -(point->b.X[k] + gap * point->b.Y[k]);
+            M[i + 2 + 4 * j] = s * point->a.Y[k];
+            M[i + 2 + 4 * (j + 2)] = s * point->b.Y[k];
         }
     }
     for (int j = 0; j < 4; ++j) {
@@ -488,21 +492,21 @@ static inline InPlane in_plane(Vec3 t1, Vec3 t2, const double* M) {
                      .phi_2 = vec3_add_scaled(vec3_scale(M[5], t2), -M[7], t1)};
 }
 
-static inline void put_in_plane(const InPlane* x, Vec3 t1, Vec3 t2, Mat3* of_v, Mat3* of_phi) {
-    *of_v = mat3_add(mat3_outer(t1, x->v_1), mat3_outer(t2, x->v_2));
-    *of_phi = mat3_add(mat3_outer(t1, x->phi_1), mat3_outer(t2, x->phi_2));
+static inline void put_in_plane(const InPlane* plane, Vec3 t1, Vec3 t2, Mat3* of_v, Mat3* of_phi) {
+    *of_v = mat3_add(mat3_outer(t1, plane->v_1), mat3_outer(t2, plane->v_2));
+    *of_phi = mat3_add(mat3_outer(t1, plane->phi_1), mat3_outer(t2, plane->phi_2));
 }
 
 // How the normal m = -n and the middle of the feet change, from D: with r as in in_plane,
 //   dm = phi_a x m + phi x m + (t1 t2) Y_b D_b r
 //   dx = (a at p_a + b at p_b) / 2 - (t1 t2) (X_a D_a + X_b D_b) r / 2
 // Returns the last term of dm.
-static InPlane point_rates(const LashContactPoint* c, ContractionRates* rates) {
+static InPlane point_rates(const LashContactPoint* point, ContractionRates* rates) {
     double D[16], N[8], S[8];
-    const double *Xa = c->a.X, *Xb = c->b.X, *Yb = c->b.Y;
-    Vec3 t1, t2, apart = vec3_sub(c->point_b, c->point_a);
-    vec3_basis(c->normal, &t1, &t2);
-    if (!lash_contact_operator(c, D)) damped_operator(c, D);
+    const double *Xa = point->a.X, *Xb = point->b.X, *Yb = point->b.Y;
+    Vec3 t1, t2, apart = vec3_sub(point->point_b, point->point_a);
+    vec3_basis(point->normal, &t1, &t2);
+    if (!lash_contact_operator(point, D)) damped_operator(point, D);
     for (int j = 0; j < 4; ++j) {
         const double* d = D + 4 * j;
         for (int i = 0; i < 2; ++i) {
@@ -515,13 +519,13 @@ static InPlane point_rates(const LashContactPoint* c, ContractionRates* rates) {
     put_in_plane(&slide, t1, t2, &rates->p_v, &rates->p_phi);
     for (int i = 0; i < 9; i += 4) rates->p_v.m[i] += 0.5;
     rates->p_phi = mat3_add(rates->p_phi, mat3_skew(vec3_scale(-0.5, apart)));
-    rates->x_0 = c->point_a;
+    rates->x_0 = point->point_a;
     return in_plane(t1, t2, N);
 }
 
 // d((g/2) m) = (m m.v + g dm) / 2; what turns with a is not in it.
-static void half_rates(const Frame* f, const InPlane* dm, double gap, ContractionRates* rates) {
-    Vec3 m = f->t[0];
+static void half_rates(const Frame* frame, const InPlane* dm, double gap, ContractionRates* rates) {
+    Vec3 m = frame->t[0];
     Mat3 turn_v, turn_phi;
     put_in_plane(dm, dm->t1, dm->t2, &turn_v, &turn_phi);
     turn_phi = mat3_add(turn_phi, mat3_skew(vec3_neg(m)));
@@ -533,12 +537,12 @@ static void half_rates(const Frame* f, const InPlane* dm, double gap, Contractio
 //   dt1 = -(m u.dm + m.u (I - t1 t1') dm) / l,   dt2 = dm x t1 + m x dt1,   so df = Z dm with
 //   Z t1 = P_0 t1 - P_1 m,   Z t2 = (P_0 + k P_1) t2 - P_2 (m + k t1),   k = -m.u / l
 // and w.dt_r = z_r.dm. A turn phi x m of m gives Z (phi x m) = (Z t1 t2' - Z t2 t1') phi.
-static void direction_rates(const Frame* f, const Contraction* c, const double* P,
+static void direction_rates(const Frame* frame, const Contraction* contraction, const double* P,
                             const InPlane* dm, ContractionRates* rates) {
-    Vec3 m = f->t[0], t1 = f->t[1], t2 = f->t[2], z[3] = {c->w};
-    double k = -vec3_dot(m, f->axis) / f->across;
+    Vec3 m = frame->t[0], t1 = frame->t[1], t2 = frame->t[2], z[3] = {contraction->w};
+    double k = -vec3_dot(m, frame->axis) / frame->across;
     if (P != NULL) {
-        bool friction = c->rows > 1;
+        bool friction = contraction->rows > 1;
         Vec3 Z1 = vec3_scale(P[0], t1), Z2 = vec3_scale(friction ? P[0] + k * P[1] : P[0], t2);
         if (friction) {
             Z1 = vec3_add_scaled(Z1, -P[1], m);
@@ -550,12 +554,13 @@ static void direction_rates(const Frame* f, const Contraction* c, const double* 
         put_in_plane(dm, to_1, to_2, &rates->f_v, &rates->f_phi);
         rates->f_phi = mat3_add(rates->f_phi, rates->f_turn);
     }
-    if (c->rows > 1) {
-        double away = -vec3_dot(m, c->w), on_1 = vec3_dot(t1, c->w), on_2 = vec3_dot(t2, c->w);
+    if (contraction->rows > 1) {
+        double away = -vec3_dot(m, contraction->w), on_1 = vec3_dot(t1, contraction->w),
+               on_2 = vec3_dot(t2, contraction->w);
         z[1] = vec3_add_scaled(vec3_scale(away, t1), k * on_2, t2);
         z[2] = vec3_scale(away - k * on_1, t2);
     }
-    for (int r = 0; r < c->rows; ++r) {
+    for (int r = 0; r < contraction->rows; ++r) {
         double z_1 = vec3_dot(dm->t1, z[r]), z_2 = vec3_dot(dm->t2, z[r]);
         rates->w_turn[r] = vec3_cross(m, z[r]);
         rates->w_v[r] = vec3_add_scaled(vec3_scale(z_1, dm->v_1), z_2, dm->v_2);
@@ -623,9 +628,9 @@ void pairs_contract(const LashMechanism* mech, LashSystemWork* work, const doubl
 
 // ---- results ------------------------------------------------------------------------------------
 
-static LashContactPlace place_of(const LashContactPoint* p) {
-    return (LashContactPlace){p->gap, vec3_scale(0.5, vec3_add(p->point_a, p->point_b)),
-                              vec3_neg(p->normal)};
+static LashContactPlace place_of(const LashContactPoint* point) {
+    return (LashContactPlace){point->gap, vec3_scale(0.5, vec3_add(point->point_a, point->point_b)),
+                              vec3_neg(point->normal)};
 }
 
 // All points with a gap of at most `within`; the caller frees them.

@@ -5,33 +5,33 @@
 // Derivatives by a rotation w of the body (body axes):  d(R f) = -R [f]x w,  d(R'f) = [R'f]x w.
 #include "joints/force.h"
 
-static Vec3 in_body_axes(const LashForceDef* def, const BodyState* b, Vec3 f) {
-    return def->body_axes ? f : mat3_mul_transposed(b->R, f);
+static Vec3 in_body_axes(const LashForceDef* def, const BodyState* state, Vec3 f) {
+    return def->body_axes ? f : mat3_mul_transposed(state->R, f);
 }
 
-static void point_load(const LashForceDef* def, const BodyState* b, Vec3 f, Vec3* world,
+static void point_load(const LashForceDef* def, const BodyState* state, Vec3 f, Vec3* world,
                        Vec3* torque) {
-    *world = def->body_axes ? mat3_mul(b->R, f) : f;
-    *torque = vec3_cross(def->b_point, in_body_axes(def, b, f));
+    *world = def->body_axes ? mat3_mul(state->R, f) : f;
+    *torque = vec3_cross(def->b_point, in_body_axes(def, state, f));
 }
 
-static void point_turn(const LashForceDef* def, const BodyState* b, Vec3 f, double* block) {
+static void point_turn(const LashForceDef* def, const BodyState* state, Vec3 f, double* block) {
     if (def->body_axes) {
-        add_block3(block, 0, 3, 1, mat3_product(b->R, mat3_skew(f)));
+        add_block3(block, 0, 3, 1, mat3_product(state->R, mat3_skew(f)));
         return;
     }
-    Mat3 skew = mat3_skew(mat3_mul_transposed(b->R, f));
+    Mat3 skew = mat3_skew(mat3_mul_transposed(state->R, f));
     add_block3(block, 3, 3, -1, mat3_product(mat3_skew(def->b_point), skew));
 }
 
-static void torque_load(const LashForceDef* def, const BodyState* b, Vec3 f, Vec3* world,
+static void torque_load(const LashForceDef* def, const BodyState* state, Vec3 f, Vec3* world,
                         Vec3* torque) {
     *world = vec3_zero();
-    *torque = in_body_axes(def, b, f);
+    *torque = in_body_axes(def, state, f);
 }
 
-static void torque_turn(const LashForceDef* def, const BodyState* b, Vec3 f, double* block) {
-    if (!def->body_axes) add_block3(block, 3, 3, -1, mat3_skew(mat3_mul_transposed(b->R, f)));
+static void torque_turn(const LashForceDef* def, const BodyState* state, Vec3 f, double* block) {
+    if (!def->body_axes) add_block3(block, 3, 3, -1, mat3_skew(mat3_mul_transposed(state->R, f)));
 }
 
 const ForceKind force_point_force = FORCE_ON_BODY("point force", point_load, point_turn);

@@ -2,19 +2,19 @@
 //   z_a . (p_b - p_a) = 0,   x_a . z_b = 0,   y_a . z_b = 0
 #include "joints/rows.h"
 
-static void write(const JointFrames* f, RowWriter* out) {
-    row_axis_point(f, 2, out);
-    row_parallel(f, out);
+static void write(const JointFrames* frames, RowWriter* out) {
+    row_axis_point(frames, 2, out);
+    row_parallel(frames, out);
 }
 
-static void contract(const JointFrames* f, RowContraction* c) {
-    row_axis_point_contract(f, 2, c);
-    row_parallel_contract(f, c);
+static void contract(const JointFrames* frames, RowContraction* contraction) {
+    row_axis_point_contract(frames, 2, contraction);
+    row_parallel_contract(frames, contraction);
 }
 
-static void reaction(const JointFrames* f, const double* P, Vec3* force, Vec3* moment) {
-    *force = vec3_scale(P[0], axis_a(f, 2));
-    *moment = vec3_add(row_dot_moment(f, 0, 2, P[1]), row_dot_moment(f, 1, 2, P[2]));
+static void reaction(const JointFrames* frames, const double* P, Vec3* force, Vec3* moment) {
+    *force = vec3_scale(P[0], axis_a(frames, 2));
+    *moment = vec3_add(row_dot_moment(frames, 0, 2, P[1]), row_dot_moment(frames, 1, 2, P[2]));
 }
 
 const JointKind joint_planar = {.name = "planar",

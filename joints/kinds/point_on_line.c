@@ -2,17 +2,17 @@
 //   x_a . (p_b - p_a) = 0,   y_a . (p_b - p_a) = 0
 #include "joints/rows.h"
 
-static void write(const JointFrames* f, RowWriter* out) {
-    row_axis_point(f, 0, out);
-    row_axis_point(f, 1, out);
+static void write(const JointFrames* frames, RowWriter* out) {
+    row_axis_point(frames, 0, out);
+    row_axis_point(frames, 1, out);
 }
 
-static void contract(const JointFrames* f, RowContraction* c) {
-    row_across_contract(f, c);
+static void contract(const JointFrames* frames, RowContraction* contraction) {
+    row_across_contract(frames, contraction);
 }
 
-static void reaction(const JointFrames* f, const double* P, Vec3* force, Vec3* moment) {
-    *force = vec3_add(vec3_scale(P[0], axis_a(f, 0)), vec3_scale(P[1], axis_a(f, 1)));
+static void reaction(const JointFrames* frames, const double* P, Vec3* force, Vec3* moment) {
+    *force = vec3_add(vec3_scale(P[0], axis_a(frames, 0)), vec3_scale(P[1], axis_a(frames, 1)));
     *moment = vec3_zero();
 }
 

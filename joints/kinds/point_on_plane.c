@@ -2,16 +2,16 @@
 //   z_a . (p_b - p_a) = 0
 #include "joints/rows.h"
 
-static void write(const JointFrames* f, RowWriter* out) {
-    row_axis_point(f, 2, out);
+static void write(const JointFrames* frames, RowWriter* out) {
+    row_axis_point(frames, 2, out);
 }
 
-static void contract(const JointFrames* f, RowContraction* c) {
-    row_axis_point_contract(f, 2, c);
+static void contract(const JointFrames* frames, RowContraction* contraction) {
+    row_axis_point_contract(frames, 2, contraction);
 }
 
-static void reaction(const JointFrames* f, const double* P, Vec3* force, Vec3* moment) {
-    *force = vec3_scale(P[0], axis_a(f, 2));
+static void reaction(const JointFrames* frames, const double* P, Vec3* force, Vec3* moment) {
+    *force = vec3_scale(P[0], axis_a(frames, 2));
     *moment = vec3_zero();
 }
 

@@ -3,23 +3,24 @@
 //   y_a . x_b = 0
 #include "joints/rows.h"
 
-static void write(const JointFrames* f, RowWriter* out) {
-    row_axis_point(f, 0, out);
-    row_axis_point(f, 1, out);
-    row_parallel(f, out);
-    row_dot(f, 1, 0, out);
+static void write(const JointFrames* frames, RowWriter* out) {
+    row_axis_point(frames, 0, out);
+    row_axis_point(frames, 1, out);
+    row_parallel(frames, out);
+    row_dot(frames, 1, 0, out);
 }
 
-static void contract(const JointFrames* f, RowContraction* c) {
-    row_across_contract(f, c);
-    row_parallel_contract(f, c);
-    row_dot_contract(f, 1, 0, c);
+static void contract(const JointFrames* frames, RowContraction* contraction) {
+    row_across_contract(frames, contraction);
+    row_parallel_contract(frames, contraction);
+    row_dot_contract(frames, 1, 0, contraction);
 }
 
-static void reaction(const JointFrames* f, const double* P, Vec3* force, Vec3* moment) {
-    *force = vec3_add(vec3_scale(P[0], axis_a(f, 0)), vec3_scale(P[1], axis_a(f, 1)));
-    *moment = vec3_add(vec3_add(row_dot_moment(f, 0, 2, P[2]), row_dot_moment(f, 1, 2, P[3])),
-                       row_dot_moment(f, 1, 0, P[4]));
+static void reaction(const JointFrames* frames, const double* P, Vec3* force, Vec3* moment) {
+    *force = vec3_add(vec3_scale(P[0], axis_a(frames, 0)), vec3_scale(P[1], axis_a(frames, 1)));
+    *moment =
+        vec3_add(vec3_add(row_dot_moment(frames, 0, 2, P[2]), row_dot_moment(frames, 1, 2, P[3])),
+                 row_dot_moment(frames, 1, 0, P[4]));
 }
 
 const JointKind joint_prismatic = {.name = "prismatic",

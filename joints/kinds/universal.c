@@ -3,19 +3,19 @@
 // With R_b = R_a Rz(angle) Rx(second angle): both coordinates are exact turns about their axes.
 #include "joints/rows.h"
 
-static void write(const JointFrames* f, RowWriter* out) {
-    row_point3(f, out);
-    row_dot(f, 2, 0, out);
+static void write(const JointFrames* frames, RowWriter* out) {
+    row_point3(frames, out);
+    row_dot(frames, 2, 0, out);
 }
 
-static void contract(const JointFrames* f, RowContraction* c) {
-    row_point3_contract(f, c);
-    row_dot_contract(f, 2, 0, c);
+static void contract(const JointFrames* frames, RowContraction* contraction) {
+    row_point3_contract(frames, contraction);
+    row_dot_contract(frames, 2, 0, contraction);
 }
 
-static void reaction(const JointFrames* f, const double* P, Vec3* force, Vec3* moment) {
+static void reaction(const JointFrames* frames, const double* P, Vec3* force, Vec3* moment) {
     *force = vec3(P[0], P[1], P[2]);
-    *moment = row_dot_moment(f, 2, 0, P[3]);
+    *moment = row_dot_moment(frames, 2, 0, P[3]);
 }
 
 const JointKind joint_universal = {.name = "universal",

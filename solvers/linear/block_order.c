@@ -61,28 +61,29 @@ static bool insert(Neighbours* set, int node) {
 }
 
 // live[i] <- live[i] + clique - {i, without}
-static void couple(Search* s, int i, const Neighbours* clique, int without) {
-    Neighbours* set = &s->live[i];
+static void couple(Search* search, int i, const Neighbours* clique, int without) {
+    Neighbours* set = &search->live[i];
     int count = 0, a = 0, b = 0;
     while (a < set->count || b < clique->count) {
-        int x = a < set->count ? set->node[a] : s->graph->nodes;
-        int y = b < clique->count ? clique->node[b] : s->graph->nodes;
+        int x = a < set->count ? set->node[a] : search->graph->nodes;
+        int y = b < clique->count ? clique->node[b] : search->graph->nodes;
         int next = x < y ? x : y;
         a += x == next;
         b += y == next;
-        if (next != i && next != without) s->merged[count++] = next;
+        if (next != i && next != without) search->merged[count++] = next;
     }
     if (count > set->capacity) {
         set->capacity = count + 4;
         set->node = lash_realloc(set->node, (size_t)set->capacity * sizeof(int));
     }
-    memcpy(set->node, s->merged, (size_t)count * sizeof(int));
+    memcpy(set->node, search->merged, (size_t)count * sizeof(int));
     set->count = count;
 }
 
-static int degree(const Search* s, int node) {
+static int degree(const Search* search, int node) {
     int rows = 0;
-    for (int k = 0; k < s->live[node].count; ++k) rows += s->graph->size[s->live[node].node[k]];
+    for (int k = 0; k < search->live[node].count; ++k)
+        rows += search->graph->size[search->live[node].node[k]];
     return rows;
 }
 
@@ -92,123 +93,127 @@ static bool before(Candidate a, Candidate b) {
     return a.degree < b.degree || (a.degree == b.degree && a.node < b.node);
 }
 
-static void push(Search* s, int node) {
-    if (s->waiting == s->space) {
-        s->space = 2 * s->space + 16;
-        s->heap = lash_realloc(s->heap, (size_t)s->space * sizeof *s->heap);
+static void push(Search* search, int node) {
+    if (search->waiting == search->space) {
+        search->space = 2 * search->space + 16;
+        search->heap = lash_realloc(search->heap, (size_t)search->space * sizeof *search->heap);
     }
-    Candidate c = {degree(s, node), node};
-    int i = s->waiting++;
-    for (; i > 0 && before(c, s->heap[(i - 1) / 2]); i = (i - 1) / 2) {
-        s->heap[i] = s->heap[(i - 1) / 2];
+    Candidate c = {degree(search, node), node};
+    int i = search->waiting++;
+    for (; i > 0 && before(c, search->heap[(i - 1) / 2]); i = (i - 1) / 2) {
+        search->heap[i] = search->heap[(i - 1) / 2];
     }
-    s->heap[i] = c;
+    search->heap[i] = c;
 }
 
-static Candidate pop(Search* s) {
-    LASH_ASSERT(s->waiting > 0);
-    Candidate best = s->heap[0], last = s->heap[--s->waiting];
+static Candidate pop(Search* search) {
+    LASH_ASSERT(search->waiting > 0);
+    Candidate best = search->heap[0], last = search->heap[--search->waiting];
     int i = 0;
-    for (int child = 1; child < s->waiting; child = 2 * i + 1) {
-        if (child + 1 < s->waiting && before(s->heap[child + 1], s->heap[child])) ++child;
-        if (!before(s->heap[child], last)) break;
-        s->heap[i] = s->heap[child];
+    for (int child = 1; child < search->waiting; child = 2 * i + 1) {
+        if (child + 1 < search->waiting && before(search->heap[child + 1], search->heap[child]))
+            ++child;
+        if (!before(search->heap[child], last)) break;
+        search->heap[i] = search->heap[child];
         i = child;
     }
-    s->heap[i] = last;
+    search->heap[i] = last;
     return best;
 }
 
 // --- Elimination
 
-static bool is_joint(const Search* s, int node) {
-    return s->graph->rows != NULL && s->graph->rows[node];
+static bool is_joint(const Search* search, int node) {
+    return search->graph->rows != NULL && search->graph->rows[node];
 }
 
-static bool ready(const Search* s, int node) {
-    return !is_joint(s, node) || s->left[node] == 0 || s->peeled[node];
+static bool ready(const Search* search, int node) {
+    return !is_joint(search, node) || search->left[node] == 0 || search->peeled[node];
 }
 
-static void begin(Search* s, const LashBlockGraph* graph) {
+static void begin(Search* search, const LashBlockGraph* graph) {
     size_t n = (size_t)graph->nodes;
-    *s = (Search){.graph = graph};
-    s->live = lash_alloc(n * sizeof *s->live);
-    s->acts = lash_alloc(n * sizeof *s->acts);
-    s->left = lash_alloc(n * sizeof(int));
-    s->merged = lash_alloc((n + 1) * sizeof(int));
-    s->gone = lash_alloc(n + 1);
-    s->peeled = lash_alloc(n + 1);
+    *search = (Search){.graph = graph};
+    search->live = lash_alloc(n * sizeof *search->live);
+    search->acts = lash_alloc(n * sizeof *search->acts);
+    search->left = lash_alloc(n * sizeof(int));
+    search->merged = lash_alloc((n + 1) * sizeof(int));
+    search->gone = lash_alloc(n + 1);
+    search->peeled = lash_alloc(n + 1);
     for (int e = 0; e < graph->edges; ++e) {
         int a = graph->a[e], b = graph->b[e];
         LASH_ASSERT(a != b);
-        if (!insert(&s->live[a], b)) continue;
-        insert(&s->live[b], a);
-        if (is_joint(s, a) == is_joint(s, b)) continue;
-        insert(&s->acts[a], b);
-        insert(&s->acts[b], a);
-        ++s->left[a];
-        ++s->left[b];
+        if (!insert(&search->live[a], b)) continue;
+        insert(&search->live[b], a);
+        if (is_joint(search, a) == is_joint(search, b)) continue;
+        insert(&search->acts[a], b);
+        insert(&search->acts[b], a);
+        ++search->left[a];
+        ++search->left[b];
     }
 }
 
-static void end(Search* s) {
-    for (int i = 0; i < s->graph->nodes; ++i) {
-        lash_free(s->live[i].node);
-        lash_free(s->acts[i].node);
+static void end(Search* search) {
+    for (int i = 0; i < search->graph->nodes; ++i) {
+        lash_free(search->live[i].node);
+        lash_free(search->acts[i].node);
     }
-    lash_free(s->live);
-    lash_free(s->acts);
-    lash_free(s->left);
-    lash_free(s->merged);
-    lash_free(s->gone);
-    lash_free(s->peeled);
-    lash_free(s->heap);
+    lash_free(search->live);
+    lash_free(search->acts);
+    lash_free(search->left);
+    lash_free(search->merged);
+    lash_free(search->gone);
+    lash_free(search->peeled);
+    lash_free(search->heap);
 }
 
-static void eliminate(Search* s, int node) {
-    const Neighbours *clique = &s->live[node], *acts = &s->acts[node];
-    bool leaf = !is_joint(s, node) && s->left[node] == 1;
-    s->gone[node] = 1;
+static void eliminate(Search* search, int node) {
+    const Neighbours *clique = &search->live[node], *acts = &search->acts[node];
+    bool leaf = !is_joint(search, node) && search->left[node] == 1;
+    search->gone[node] = 1;
     for (int k = 0; k < acts->count; ++k) {
         int other = acts->node[k];
-        --s->left[other];
-        if (leaf && !s->gone[other] && s->acts[other].count <= 2) s->peeled[other] = 1;
+        --search->left[other];
+        if (leaf && !search->gone[other] && search->acts[other].count <= 2)
+            search->peeled[other] = 1;
     }
-    for (int k = 0; k < clique->count; ++k) couple(s, clique->node[k], clique, node);
+    for (int k = 0; k < clique->count; ++k) couple(search, clique->node[k], clique, node);
     for (int k = 0; k < clique->count; ++k) {
-        if (ready(s, clique->node[k])) push(s, clique->node[k]);
+        if (ready(search, clique->node[k])) push(search, clique->node[k]);
     }
 }
 
-static int next_node(Search* s, int place, bool as_given) {
+static int next_node(Search* search, int place, bool as_given) {
     if (as_given) return place;
     for (;;) {
-        Candidate c = pop(s);
-        if (!s->gone[c.node] && c.degree == degree(s, c.node)) return c.node;
+        Candidate c = pop(search);
+        if (!search->gone[c.node] && c.degree == degree(search, c.node)) return c.node;
     }
 }
 
-static void store(const Search* s, LashBlockOrder* o, int place, int node, int* capacity) {
-    const Neighbours* set = &s->live[node];
-    int at = o->first[place];
+static void store(const Search* search, LashBlockOrder* block_order, int place, int node,
+                  int* capacity) {
+    const Neighbours* set = &search->live[node];
+    int at = block_order->first[place];
     while (at + set->count > *capacity) {
         *capacity *= 2;
-        o->later = lash_realloc(o->later, (size_t)*capacity * sizeof(int));
+        block_order->later = lash_realloc(block_order->later, (size_t)*capacity * sizeof(int));
     }
-    for (int k = 0; k < set->count; ++k) o->later[at + k] = set->node[k];
-    o->first[place + 1] = at + set->count;
-    o->order[place] = node;
-    o->place[node] = place;
+    for (int k = 0; k < set->count; ++k) block_order->later[at + k] = set->node[k];
+    block_order->first[place + 1] = at + set->count;
+    block_order->order[place] = node;
+    block_order->place[node] = place;
 }
 
 // Lists in order of elimination: insertion sort, they are short.
-static void sort_later(LashBlockOrder* o) {
-    for (int p = 0; p < o->nodes; ++p) {
-        for (int i = o->first[p] + 1; i < o->first[p + 1]; ++i) {
-            int node = o->later[i], k = i;
-            for (; k > o->first[p] && o->place[o->later[k - 1]] > o->place[node]; --k)
-                o->later[k] = o->later[k - 1];
-            o->later[k] = node;
+static void sort_later(LashBlockOrder* order) {
+    for (int p = 0; p < order->nodes; ++p) {
+        for (int i = order->first[p] + 1; i < order->first[p + 1]; ++i) {
+            int node = order->later[i], k = i;
+            for (; k > order->first[p] && order->place[order->later[k - 1]] > order->place[node];
+                 --k)
+                order->later[k] = order->later[k - 1];
+            order->later[k] = node;
         }
     }
 }
@@ -216,15 +221,15 @@ static void sort_later(LashBlockOrder* o) {
 // Puts every node right behind those that were eliminated into it (postorder of the elimination
 // tree): the same fill and the same operations, but what is needed next was used just before and is
 // still in the cache. Minimum degree alone sweeps through the whole mechanism again and again.
-static void follow_tree(LashBlockOrder* o) {
-    int n = o->nodes, next = 0, at = 0;
+static void follow_tree(LashBlockOrder* block_order) {
+    int n = block_order->nodes, next = 0, at = 0;
     int *parent = lash_alloc((size_t)(n + 1) * sizeof(int)),
         *child = lash_alloc((size_t)(n + 1) * sizeof(int)),
         *sibling = lash_alloc((size_t)(n + 1) * sizeof(int)),
         *place = lash_alloc((size_t)(n + 1) * sizeof(int)); // new place by old; lists hold p + 1
     for (int p = n - 1; p >= 0; --p) { // the first child of a list is the earliest
-        bool root = o->first[p] == o->first[p + 1];
-        parent[p] = root ? n : o->place[o->later[o->first[p]]];
+        bool root = block_order->first[p] == block_order->first[p + 1];
+        parent[p] = root ? n : block_order->place[block_order->later[block_order->first[p]]];
         sibling[p] = child[parent[p]];
         child[parent[p]] = p + 1;
     }
@@ -238,20 +243,20 @@ static void follow_tree(LashBlockOrder* o) {
             p = parent[p];
         }
     }
-    LashBlockOrder old = *o;
-    o->order = lash_alloc((size_t)(n + 1) * sizeof(int));
-    o->first = lash_alloc((size_t)(n + 1) * sizeof(int));
-    o->later = lash_alloc(((size_t)old.first[n] + 1) * sizeof(int));
+    LashBlockOrder old = *block_order;
+    block_order->order = lash_alloc((size_t)(n + 1) * sizeof(int));
+    block_order->first = lash_alloc((size_t)(n + 1) * sizeof(int));
+    block_order->later = lash_alloc(((size_t)old.first[n] + 1) * sizeof(int));
     for (int p = 0; p < n; ++p) {
-        o->order[place[p]] = old.order[p];
+        block_order->order[place[p]] = old.order[p];
         parent[place[p]] = p;
     }
     for (int p = 0; p < n; ++p) { // parent: old place by new
         for (int i = old.first[parent[p]]; i < old.first[parent[p] + 1]; ++i)
-            o->later[at++] = old.later[i];
-        o->first[p + 1] = at;
+            block_order->later[at++] = old.later[i];
+        block_order->first[p + 1] = at;
     }
-    for (int p = 0; p < n; ++p) o->place[o->order[p]] = p;
+    for (int p = 0; p < n; ++p) block_order->place[block_order->order[p]] = p;
     lash_free(old.order);
     lash_free(old.first);
     lash_free(old.later);

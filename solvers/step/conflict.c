@@ -45,65 +45,66 @@ typedef struct Conflict {
 } Conflict;
 
 // Calls for every number of a row: a (size) of block b, scaled.
-static double dot_row(const Conflict* c, const Row* row, const double* y) {
-    const LashSystem* system = c->sim->system;
-    const double* column = c->G + row->item->offset;
+static double dot_row(const Conflict* conflict, const Row* row, const double* y) {
+    const LashSystem* system = conflict->sim->system;
+    const double* column = conflict->G + row->item->offset;
     double sum = 0;
     for (int b = 0; b < row->item->touched; ++b) {
         int n = lash_block_size(system, row->item->block[b]);
         int at = system->block_start[row->item->block[b]];
         for (int i = 0; i < n; ++i)
-            sum += column[n * row->index + i] / c->sim->weight[at + i] * y[at + i];
+            sum += column[n * row->index + i] / conflict->sim->weight[at + i] * y[at + i];
         column += n * row->item->rows;
     }
     return row->scale * sum;
 }
 
-static void add_row(const Conflict* c, const Row* row, double factor, double* x) {
-    const LashSystem* system = c->sim->system;
-    const double* column = c->G + row->item->offset;
+static void add_row(const Conflict* conflict, const Row* row, double factor, double* x) {
+    const LashSystem* system = conflict->sim->system;
+    const double* column = conflict->G + row->item->offset;
     for (int b = 0; b < row->item->touched; ++b) {
         int n = lash_block_size(system, row->item->block[b]);
         int at = system->block_start[row->item->block[b]];
         for (int i = 0; i < n; ++i)
-            x[at + i] += factor * row->scale * column[n * row->index + i] / c->sim->weight[at + i];
+            x[at + i] +=
+                factor * row->scale * column[n * row->index + i] / conflict->sim->weight[at + i];
         column += n * row->item->rows;
     }
 }
 
-static void add_contact(Conflict* c, const LashInteraction* item, double b) {
-    c->row[c->rows++] = (Row){.item = item, .b = b, .scale = 1, .contact = true};
+static void add_contact(Conflict* conflict, const LashInteraction* item, double b) {
+    conflict->row[conflict->rows++] = (Row){.item = item, .b = b, .scale = 1, .contact = true};
 }
 
-static void list_rows(Conflict* c, const LashInteractionList* list, const double* g,
+static void list_rows(Conflict* conflict, const LashInteractionList* list, const double* g,
                       const double* g_t, double h) {
     for (int i = 0; i < list->count; ++i) {
         const LashInteraction* item = &list->item[i];
         double gap = g[item->row];
         if (item->kind == LASH_UNILATERAL && gap < INFINITY)
-            add_contact(c, item, -g_t[item->row] - fmax(gap, 0) / h);
+            add_contact(conflict, item, -g_t[item->row] - fmax(gap, 0) / h);
         if (i >= list->bilateral) continue;
         for (int r = 0; r < item->rows; ++r)
-            c->row[c->rows++] =
+            conflict->row[conflict->rows++] =
                 (Row){.item = item, .index = r, .b = -g_t[item->row + r], .scale = 1};
     }
-    for (int k = 0; k < c->rows; ++k) { // to length 1
-        Row* row = &c->row[k];
-        memset(c->x, 0, (size_t)c->n * sizeof *c->x);
-        add_row(c, row, 1, c->x);
+    for (int k = 0; k < conflict->rows; ++k) { // to length 1
+        Row* row = &conflict->row[k];
+        memset(conflict->x, 0, (size_t)conflict->n * sizeof *conflict->x);
+        add_row(conflict, row, 1, conflict->x);
         double square = 0;
-        for (int i = 0; i < c->n; ++i) square += c->x[i] * c->x[i];
+        for (int i = 0; i < conflict->n; ++i) square += conflict->x[i] * conflict->x[i];
         row->scale = square > 0 ? 1 / sqrt(square) : 0;
         row->b *= row->scale;
     }
 }
 
 // r and which contacts count at y; returns |r|^2.
-static double residuals(Conflict* c) {
+static double residuals(Conflict* conflict) {
     double sum = 0;
-    for (int k = 0; k < c->rows; ++k) {
-        Row* row = &c->row[k];
-        double r = row->scale == 0 ? 0 : row->b - dot_row(c, row, c->y);
+    for (int k = 0; k < conflict->rows; ++k) {
+        Row* row = &conflict->row[k];
+        double r = row->scale == 0 ? 0 : row->b - dot_row(conflict, row, conflict->y);
         row->counts = !row->contact || r > 0;
         row->r = row->counts ? r : 0;
         sum += row->r * row->r;
@@ -112,48 +113,50 @@ static double residuals(Conflict* c) {
 }
 
 // N = sum a a' of the rows that count + SMALL, factored.
-static bool factor(Conflict* c) {
-    size_t n = (size_t)c->n;
-    memset(c->N, 0, n * n * sizeof *c->N);
-    for (size_t i = 0; i < n; ++i) c->N[i * (n + 1)] = SMALL;
-    for (int k = 0; k < c->rows; ++k) {
-        const Row* row = &c->row[k];
+static bool factor(Conflict* conflict) {
+    size_t n = (size_t)conflict->n;
+    memset(conflict->N, 0, n * n * sizeof *conflict->N);
+    for (size_t i = 0; i < n; ++i) conflict->N[i * (n + 1)] = SMALL;
+    for (int k = 0; k < conflict->rows; ++k) {
+        const Row* row = &conflict->row[k];
         if (!row->counts || row->scale == 0) continue;
-        memset(c->x, 0, n * sizeof *c->x);
-        add_row(c, row, 1, c->x);
+        memset(conflict->x, 0, n * sizeof *conflict->x);
+        add_row(conflict, row, 1, conflict->x);
         for (size_t j = 0; j < n; ++j) {
-            if (c->x[j] == 0) continue;
-            for (size_t i = 0; i < n; ++i) c->N[i + n * j] += c->x[i] * c->x[j];
+            if (conflict->x[j] == 0) continue;
+            for (size_t i = 0; i < n; ++i)
+                conflict->N[i + n * j] += conflict->x[i] * conflict->x[j];
         }
     }
-    return lash_dense_cholesky(c->n, c->N, c->n);
+    return lash_dense_cholesky(conflict->n, conflict->N, conflict->n);
 }
 
 // y <- y + N^-1 A'r with the rows that counted when N was made, some times.
-static void advance(Conflict* c) {
+static void advance(Conflict* conflict) {
     for (int k = 0; k < REPETITIONS; ++k) {
-        memset(c->x, 0, (size_t)c->n * sizeof *c->x);
-        for (int i = 0; i < c->rows; ++i) {
-            const Row* row = &c->row[i];
+        memset(conflict->x, 0, (size_t)conflict->n * sizeof *conflict->x);
+        for (int i = 0; i < conflict->rows; ++i) {
+            const Row* row = &conflict->row[i];
             if (row->counts && row->scale > 0)
-                add_row(c, row, row->b - dot_row(c, row, c->y), c->x);
+                add_row(conflict, row, row->b - dot_row(conflict, row, conflict->y), conflict->x);
         }
-        lash_dense_cholesky_solve(c->n, c->N, c->n, c->x);
-        for (int i = 0; i < c->n; ++i) c->y[i] += c->x[i];
+        lash_dense_cholesky_solve(conflict->n, conflict->N, conflict->n, conflict->x);
+        for (int i = 0; i < conflict->n; ++i) conflict->y[i] += conflict->x[i];
     }
 }
 
-static bool solve(Conflict* c) {
-    size_t bytes = (size_t)c->n * sizeof *c->y;
-    double best = residuals(c);
+static bool solve(Conflict* conflict) {
+    size_t bytes = (size_t)conflict->n * sizeof *conflict->y;
+    double best = residuals(conflict);
     for (int k = 0; k < ROUNDS; ++k) {
-        memcpy(c->old, c->y, bytes);
-        if (!factor(c)) return false;
-        advance(c);
-        double now = residuals(c);
+        memcpy(conflict->old, conflict->y, bytes);
+        if (!factor(conflict)) return false;
+        advance(conflict);
+        double now = residuals(conflict);
         for (int half = 0; half < 20 && !(now <= best); ++half) {
-            for (int i = 0; i < c->n; ++i) c->y[i] = 0.5 * (c->y[i] + c->old[i]);
-            now = residuals(c);
+            for (int i = 0; i < conflict->n; ++i)
+                conflict->y[i] = 0.5 * (conflict->y[i] + conflict->old[i]);
+            now = residuals(conflict);
         }
         bool done = !(now < (1 - 1e-9) * best);
         best = now;

@@ -74,14 +74,14 @@ static void rows_create(Rows* r, const LashSystem* system, const LashInteraction
     scale_velocities(system, r->scale);
 }
 
-static void rows_free(Rows* r) {
-    lash_free(r->scale);
-    lash_free(r->start);
-    lash_free(r->norm);
-    lash_free(r->owner);
-    lash_free(r->velocity);
-    lash_free(r->column);
-    lash_free(r->value);
+static void rows_free(Rows* rows) {
+    lash_free(rows->scale);
+    lash_free(rows->start);
+    lash_free(rows->norm);
+    lash_free(rows->owner);
+    lash_free(rows->velocity);
+    lash_free(rows->column);
+    lash_free(rows->value);
 }
 
 // One row of an interaction; n: nonzeros so far. Returns n after it.
@@ -121,17 +121,17 @@ static void rows_fill(Rows* r, const double* G) {
     }
 }
 
-static int row_size(const Rows* r, int row) {
-    return (int)(r->start[row + 1] - r->start[row]);
+static int row_size(const Rows* rows, int row) {
+    return (int)(rows->start[row + 1] - rows->start[row]);
 }
 
 static LashElimination* eliminate(const Rows* r) {
-    LashElimination* e = lash_elimination_create(r->system->nv, LASH_RANK_LENGTH);
+    LashElimination* elimination = lash_elimination_create(r->system->nv, LASH_RANK_LENGTH);
     for (int i = 0; i < r->rows; ++i) {
         size_t s = r->start[i];
-        lash_elimination_add(e, row_size(r, i), r->column + s, r->value + s);
+        lash_elimination_add(elimination, row_size(r, i), r->column + s, r->value + s);
     }
-    return e;
+    return elimination;
 }
 
 int lash_bilateral_rank(const LashSystem* system, const LashInteractionList* list, const double* G,
@@ -139,13 +139,13 @@ int lash_bilateral_rank(const LashSystem* system, const LashInteractionList* lis
     Rows r;
     rows_create(&r, system, list);
     rows_fill(&r, G);
-    LashElimination* e = eliminate(&r);
-    int rank = lash_elimination_rank(e);
+    LashElimination* elimination = eliminate(&r);
+    int rank = lash_elimination_rank(elimination);
     for (int i = 0; i < list->bilateral && redundant != NULL; ++i) redundant[i] = 0;
     for (int i = 0; i < r.rows && redundant != NULL; ++i) {
-        redundant[r.owner[i]] += !lash_elimination_independent(e, i);
+        redundant[r.owner[i]] += !lash_elimination_independent(elimination, i);
     }
-    lash_elimination_destroy(e);
+    lash_elimination_destroy(elimination);
     rows_free(&r);
     return rank;
 }
@@ -265,16 +265,16 @@ static int widen(Loops* loops, int from, int to, int* blocks) {
 // independent of them. row_of and *offered are renewed.
 static bool without(Loops* loops, int row, const int* queue, const bool* left_out, int items,
                     int* offered) {
-    const Rows* r = loops->r;
-    LashElimination* local = lash_elimination_create(r->system->nv, LASH_RANK_LENGTH);
-    size_t first = r->start[row];
+    const Rows* rows = loops->r;
+    LashElimination* local = lash_elimination_create(rows->system->nv, LASH_RANK_LENGTH);
+    size_t first = rows->start[row];
     *offered = 0;
     for (int k = 0; k < items; ++k) {
         if (!left_out[k]) *offered = offer(loops, local, queue[k], row, *offered);
     }
-    bool depends = !lash_elimination_test(local, row_size(r, row), r->column + first,
-                                          r->value + first, loops->weight);
-    loops->effort += lash_elimination_work(local) + r->system->nv;
+    bool depends = !lash_elimination_test(local, row_size(rows, row), rows->column + first,
+                                          rows->value + first, loops->weight);
+    loops->effort += lash_elimination_work(local) + rows->system->nv;
     lash_elimination_destroy(local);
     return depends;
 }
@@ -304,25 +304,25 @@ static int shorten(Loops* loops, int row, int offered) {
 
 // Looks for the circuit of a dependent row within `reach` bodies of it.
 static bool find_circuit(Loops* loops, int row, int reach) {
-    const Rows* r = loops->r;
-    LashElimination* local = lash_elimination_create(r->system->nv, LASH_RANK_LENGTH);
-    size_t first = r->start[row];
+    const Rows* rows = loops->r;
+    LashElimination* local = lash_elimination_create(rows->system->nv, LASH_RANK_LENGTH);
+    size_t first = rows->start[row];
     int from = 0, to = 1, blocks = 0, offered = 0;
     bool found = false;
-    loops->queue[0] = r->owner[row];
-    loops->seen[r->owner[row]] = ++loops->stamp;
+    loops->queue[0] = rows->owner[row];
+    loops->seen[rows->owner[row]] = ++loops->stamp;
     for (int d = 0; d <= reach && from < to && !found; ++d) {
         for (int k = from; k < to; ++k)
             offered = offer(loops, local, loops->queue[k], row, offered);
-        found = !lash_elimination_test(local, row_size(r, row), r->column + first, r->value + first,
-                                       loops->weight);
+        found = !lash_elimination_test(local, row_size(rows, row), rows->column + first,
+                                       rows->value + first, loops->weight);
         int end = widen(loops, from, to, &blocks);
         from = to;
         to = end;
         if (loops->effort + lash_elimination_work(local) > EFFORT) break;
     }
     for (int k = 0; k < blocks; ++k) loops->seen_block[loops->block_queue[k]] = false;
-    loops->effort += lash_elimination_work(local) + r->system->nv;
+    loops->effort += lash_elimination_work(local) + rows->system->nv;
     lash_elimination_destroy(local);
     if (!found) return false;
     keep_circuit(loops, row, loops->row_of, shorten(loops, row, offered));
@@ -361,36 +361,40 @@ static void find_circuits(const Rows* r, const LashElimination* whole, LashFreed
 // ---- motions and singular values ----------------------------------------------------------------
 
 // Z (nv x dof) in scaled velocities.
-static void find_motions(const Rows* r, const LashElimination* e, LashFreedom* freedom) {
-    size_t nv = (size_t)r->system->nv, n = 0;
+static void find_motions(const Rows* rows, const LashElimination* elimination,
+                         LashFreedom* freedom) {
+    size_t nv = (size_t)rows->system->nv, n = 0;
     if (freedom->dof > LASH_MAX_MOTIONS) return;
     freedom->motion = lash_alloc((nv * (size_t)freedom->dof + 1) * sizeof(double));
-    for (int c = 0; c < r->system->nv; ++c) {
-        if (lash_elimination_is_pivot(e, c)) continue;
-        lash_elimination_null_vector(e, c, freedom->motion + nv * n++);
+    for (int c = 0; c < rows->system->nv; ++c) {
+        if (lash_elimination_is_pivot(elimination, c)) continue;
+        lash_elimination_null_vector(elimination, c, freedom->motion + nv * n++);
     }
     freedom->motions = freedom->dof;
 }
 
 // x <- x - Z (Z'Z)^-1 Z' x; ZZ: Cholesky factor of Z'Z
-static void remove_motions(const LashFreedom* f, int nv, const double* ZZ, double* z, double* x) {
-    int n = f->motions;
+static void remove_motions(const LashFreedom* freedom, int nv, const double* ZZ, double* z,
+                           double* x) {
+    int n = freedom->motions;
     for (int k = 0; k < n; ++k) {
         z[k] = 0;
-        for (int i = 0; i < nv; ++i) z[k] += f->motion[(size_t)nv * (size_t)k + (size_t)i] * x[i];
+        for (int i = 0; i < nv; ++i)
+            z[k] += freedom->motion[(size_t)nv * (size_t)k + (size_t)i] * x[i];
     }
     if (n > 0) lash_dense_cholesky_solve(n, ZZ, n, z);
     for (int k = 0; k < n; ++k) {
-        for (int i = 0; i < nv; ++i) x[i] -= f->motion[(size_t)nv * (size_t)k + (size_t)i] * z[k];
+        for (int i = 0; i < nv; ++i)
+            x[i] -= freedom->motion[(size_t)nv * (size_t)k + (size_t)i] * z[k];
     }
 }
 
-static bool factor_motions(const LashFreedom* f, int nv, double* ZZ) {
-    int n = f->motions;
+static bool factor_motions(const LashFreedom* freedom, int nv, double* ZZ) {
+    int n = freedom->motions;
     for (int a = 0; a < n; ++a) {
         for (int b = 0; b <= a; ++b) {
-            const double *x = f->motion + (size_t)nv * (size_t)a,
-                         *y = f->motion + (size_t)nv * (size_t)b;
+            const double *x = freedom->motion + (size_t)nv * (size_t)a,
+                         *y = freedom->motion + (size_t)nv * (size_t)b;
             double sum = 0;
             for (int i = 0; i < nv; ++i) sum += x[i] * y[i];
             ZZ[a + n * b] = ZZ[b + n * a] = sum;
@@ -411,29 +415,30 @@ static double noise(uint32_t* state) { // in [-1, 1]
     return (double)(*state >> 8) / (1 << 23) - 1;
 }
 
-static void find_smallest(const Rows* r, const LashElimination* e, LashFreedom* f) {
-    int nv = r->system->nv, m = r->rows, n = f->motions;
-    if (f->rank == 0 || n < f->dof) return;
+static void find_smallest(const Rows* r, const LashElimination* elimination, LashFreedom* freedom) {
+    int nv = r->system->nv, m = r->rows, n = freedom->motions;
+    if (freedom->rank == 0 || n < freedom->dof) return;
     double* ZZ = lash_alloc(((size_t)n * (size_t)n + 1) * sizeof *ZZ);
     double* z = lash_alloc(((size_t)n + 1) * sizeof *z);
     double *x = lash_alloc((size_t)nv * sizeof *x), *y = lash_alloc((size_t)m * sizeof *y);
     uint32_t state = 1;
-    bool good = factor_motions(f, nv, ZZ);
-    for (int i = 0; i < m; ++i) y[i] = lash_elimination_independent(e, i) ? noise(&state) : 0;
+    bool good = factor_motions(freedom, nv, ZZ);
+    for (int i = 0; i < m; ++i)
+        y[i] = lash_elimination_independent(elimination, i) ? noise(&state) : 0;
     normalise(y, m);
     double before = 0;
     for (int k = 0; k < ITERATIONS && good; ++k) {
-        lash_elimination_solve(e, y, x);
-        remove_motions(f, nv, ZZ, z, x);
-        f->smallest = 1 / normalise(x, nv);
-        lash_elimination_solve_transposed(e, x, y);
+        lash_elimination_solve(elimination, y, x);
+        remove_motions(freedom, nv, ZZ, z, x);
+        freedom->smallest = 1 / normalise(x, nv);
+        lash_elimination_solve_transposed(elimination, x, y);
         normalise(y, m);
-        if (fabs(f->smallest - before) <= 1e-9 * before) break;
-        before = f->smallest;
+        if (fabs(freedom->smallest - before) <= 1e-9 * before) break;
+        before = freedom->smallest;
     }
     for (int i = 0; i < nv; ++i) x[i] /= r->scale[i];
-    f->weak_motion = x;
-    f->weak_impulse = y;
+    freedom->weak_motion = x;
+    freedom->weak_impulse = y;
     lash_free(ZZ);
     lash_free(z);
 }
@@ -466,35 +471,35 @@ static int rank_at(LashSim* sim, Rows* r, double* x, double* q, double* q_new, d
         system->move(system, q, 1, x, q_new);
         memcpy(q, q_new, (size_t)system->nq * sizeof *q);
         evaluate_at(sim, r, q, b);
-        LashElimination* e = eliminate(r);
-        rank = lash_elimination_rank(e);
+        LashElimination* elimination = eliminate(r);
+        rank = lash_elimination_rank(elimination);
         for (int i = 0; i < r->rows; ++i) worst = fmax(worst, fabs(b[i]));
-        lash_elimination_solve(e, b, x);
-        lash_elimination_destroy(e);
+        lash_elimination_solve(elimination, b, x);
+        lash_elimination_destroy(elimination);
         if (worst <= CLOSED * system->length) return rank;
         if (!isfinite(worst) || worst > system->length) return 0;
     }
     return 0;
 }
 
-static void look_nearby(LashSim* sim, Rows* r, LashFreedom* f) {
+static void look_nearby(LashSim* sim, Rows* r, LashFreedom* freedom) {
     const LashSystem* system = sim->system;
     size_t nv = (size_t)system->nv;
     double* x = lash_alloc((nv + 1) * sizeof *x);
     double* q = lash_alloc(2 * ((size_t)system->nq + 1) * sizeof *q);
     double* b = lash_alloc(((size_t)r->rows + 1) * sizeof *b);
     uint32_t state = 7;
-    for (int k = 0; k < NEARBY && f->motions > 0; ++k) {
+    for (int k = 0; k < NEARBY && freedom->motions > 0; ++k) {
         double largest = 0;
         memset(x, 0, nv * sizeof *x);
-        for (int j = 0; j < f->motions; ++j) {
+        for (int j = 0; j < freedom->motions; ++j) {
             double share = noise(&state);
-            for (size_t i = 0; i < nv; ++i) x[i] += share * f->motion[nv * (size_t)j + i];
+            for (size_t i = 0; i < nv; ++i) x[i] += share * freedom->motion[nv * (size_t)j + i];
         }
         for (size_t i = 0; i < nv; ++i) largest = fmax(largest, fabs(x[i]));
         for (size_t i = 0; i < nv; ++i) x[i] *= OFF * system->length / largest;
         int rank = rank_at(sim, r, x, q, q + system->nq, b);
-        if (rank > f->rank_nearby) f->rank_nearby = rank;
+        if (rank > freedom->rank_nearby) freedom->rank_nearby = rank;
     }
     lash_free(x);
     lash_free(q);
@@ -505,44 +510,44 @@ static void look_nearby(LashSim* sim, Rows* r, LashFreedom* f) {
 
 LashFreedom* lash_sim_freedom(LashSim* sim) {
     const LashSystem* system = sim->system;
-    LashFreedom* f = lash_alloc(sizeof *f);
+    LashFreedom* freedom = lash_alloc(sizeof *freedom);
     Rows r;
     Step* step = &sim->step;
     step->list = system->collect(system, sim->work, sim->now.t, sim->now.q, sim->now.v,
                                  sim->settings.h, sim->reach);
     rows_create(&r, system, step->list);
     evaluate_at(sim, &r, sim->now.q, NULL);
-    LashElimination* e = eliminate(&r);
-    f->rows = r.rows;
-    f->rank = f->rank_nearby = lash_elimination_rank(e);
-    f->dof = system->nv - f->rank;
-    f->smallest = NAN;
+    LashElimination* elimination = eliminate(&r);
+    freedom->rows = r.rows;
+    freedom->rank = freedom->rank_nearby = lash_elimination_rank(elimination);
+    freedom->dof = system->nv - freedom->rank;
+    freedom->smallest = NAN;
     for (int i = 0; i < r.rows; ++i) {
-        if (!lash_elimination_independent(e, i))
-            f->mismatch = fmax(f->mismatch, lash_elimination_left(e, i));
+        if (!lash_elimination_independent(elimination, i))
+            freedom->mismatch = fmax(freedom->mismatch, lash_elimination_left(elimination, i));
     }
-    find_circuits(&r, e, f);
-    find_motions(&r, e, f);
-    find_smallest(&r, e, f);
-    if (f->dof > 0 && f->rank < f->rows) look_nearby(sim, &r, f);
-    for (size_t k = 0; k < (size_t)f->motions * (size_t)system->nv; ++k) {
-        f->motion[k] /= r.scale[k % (size_t)system->nv];
+    find_circuits(&r, elimination, freedom);
+    find_motions(&r, elimination, freedom);
+    find_smallest(&r, elimination, freedom);
+    if (freedom->dof > 0 && freedom->rank < freedom->rows) look_nearby(sim, &r, freedom);
+    for (size_t k = 0; k < (size_t)freedom->motions * (size_t)system->nv; ++k) {
+        freedom->motion[k] /= r.scale[k % (size_t)system->nv];
     }
     evaluate_at(sim, &r, sim->now.q, NULL); // leaves the work as it was
-    lash_elimination_destroy(e);
+    lash_elimination_destroy(elimination);
     rows_free(&r);
-    return f;
+    return freedom;
 }
 
-void lash_freedom_destroy(LashFreedom* f) {
-    if (f == NULL) return;
-    for (int i = 0; i < f->circuits; ++i) {
-        lash_free(f->circuit[i].row);
-        lash_free(f->circuit[i].P);
+void lash_freedom_destroy(LashFreedom* freedom) {
+    if (freedom == NULL) return;
+    for (int i = 0; i < freedom->circuits; ++i) {
+        lash_free(freedom->circuit[i].row);
+        lash_free(freedom->circuit[i].P);
     }
-    lash_free(f->circuit);
-    lash_free(f->motion);
-    lash_free(f->weak_motion);
-    lash_free(f->weak_impulse);
-    lash_free(f);
+    lash_free(freedom->circuit);
+    lash_free(freedom->motion);
+    lash_free(freedom->weak_motion);
+    lash_free(freedom->weak_impulse);
+    lash_free(freedom);
 }

@@ -49,7 +49,7 @@ static Coupled lay_out(LashSim* sim, const Step* step) {
 }
 
 // Rows of both laws for a velocity dv and a displacement dx.
-static void fill_column(LashSim* sim, const Step* step, const Coupled* c, const double* dv,
+static void fill_column(LashSim* sim, const Step* step, const Coupled* coupled, const double* dv,
                         const double* dx, double* column) {
     for (int k = 0; k < step->nc; ++k)
         lash_row_velocity(sim->system, &step->list->item[step->contact[k]], law_rows(step), dv,
@@ -57,11 +57,11 @@ static void fill_column(LashSim* sim, const Step* step, const Coupled* c, const 
     for (int k = 0; k < step->nn; ++k) {
         double U[LASH_MAX_ROWS];
         lash_row_velocity(sim->system, &step->list->item[step->normal[k]], step->G, dx, U);
-        column[c->m + k] = U[0] / c->weight;
+        column[coupled->m + k] = U[0] / coupled->weight;
     }
 }
 
-static void assemble(LashSim* sim, Step* step, Coupled* c, const double* moved) {
+static void assemble(LashSim* sim, Step* step, Coupled* coupled, const double* moved) {
     int nv = sim->system->nv;
     Scratch scratch = scratch_begin(sim);
     double *x = scratch_velocity(sim), *dx = scratch_velocity(sim), ht = step->stencil.c_d;
@@ -69,40 +69,43 @@ static void assemble(LashSim* sim, Step* step, Coupled* c, const double* moved) 
         const LashInteraction* item = &step->list->item[step->contact[k]];
         for (int r = 0; r < item->rows; ++r) {
             response_column(sim, step, item, r, false, x);
-            for (int i = 0; i < nv; ++i) dx[i] = c->weight * x[i];
-            fill_column(sim, step, c, x, dx, c->A + (size_t)c->n * (size_t)(step->first[k] + r));
-            c->z[step->first[k] + r] = step->P[item->row + r];
+            for (int i = 0; i < nv; ++i) dx[i] = coupled->weight * x[i];
+            fill_column(sim, step, coupled, x, dx,
+                        coupled->A + (size_t)coupled->n * (size_t)(step->first[k] + r));
+            coupled->z[step->first[k] + r] = step->P[item->row + r];
         }
     }
     for (int k = 0; k < step->nn; ++k) {
         const LashInteraction* item = &step->list->item[step->normal[k]];
         response_column(sim, step, item, 0, true, dx);
-        for (int i = 0; i < nv; ++i) dx[i] *= c->weight;
+        for (int i = 0; i < nv; ++i) dx[i] *= coupled->weight;
         lash_block_multiply(sim->system, sim->operators.K_values, dx, x);
         joints_response(sim, step, false, x);
         for (int i = 0; i < nv; ++i) {
             x[i] *= -ht;
-            dx[i] += c->weight * x[i];
+            dx[i] += coupled->weight * x[i];
         }
-        fill_column(sim, step, c, x, dx, c->A + (size_t)c->n * (size_t)(c->m + k));
-        c->z[c->m + k] = step->tau[item->row] / c->weight;
+        fill_column(sim, step, coupled, x, dx,
+                    coupled->A + (size_t)coupled->n * (size_t)(coupled->m + k));
+        coupled->z[coupled->m + k] = step->tau[item->row] / coupled->weight;
     }
     scratch_end(sim, scratch);
-    fill_column(sim, step, c, step->dv, moved, c->b);
+    fill_column(sim, step, coupled, step->dv, moved, coupled->b);
     for (int k = 0; k < step->nc; ++k) {
         const LashInteraction* item = &step->list->item[step->contact[k]];
         double shift[LASH_MAX_ROWS];
         law_shift(step, step->contact[k], shift);
         for (int r = 0; r < item->rows; ++r)
-            c->b[step->first[k] + r] += step->U[item->row + r] + shift[r];
+            coupled->b[step->first[k] + r] += step->U[item->row + r] + shift[r];
     }
     for (int k = 0; k < step->nn; ++k)
-        c->b[c->m + k] +=
-            fmin(step->g[step->list->item[step->normal[k]].row], tuning.far) / c->weight;
-    for (int j = 0; j < c->n; ++j) {
-        for (int i = 0; i < c->n; ++i) c->b[i] -= c->A[i + c->n * j] * c->z[j];
+        coupled->b[coupled->m + k] +=
+            fmin(step->g[step->list->item[step->normal[k]].row], tuning.far) / coupled->weight;
+    for (int j = 0; j < coupled->n; ++j) {
+        for (int i = 0; i < coupled->n; ++i)
+            coupled->b[i] -= coupled->A[i + coupled->n * j] * coupled->z[j];
     }
-    assemble_loads(sim, step, c->A, c->n, c->b, c->z);
+    assemble_loads(sim, step, coupled->A, coupled->n, coupled->b, coupled->z);
 }
 
 static bool without_friction(const Step* step) {
@@ -112,53 +115,57 @@ static bool without_friction(const Step* step) {
     return true;
 }
 
-static bool solve_lcp(LashSim* sim, const Coupled* c, int first, int n, const double* b) {
-    if (!all_finite(b, n) || !all_finite(c->z + first, n) || !diagonal_finite(c->A, c->n, c->n))
+static bool solve_lcp(LashSim* sim, const Coupled* coupled, int first, int n, const double* b) {
+    if (!all_finite(b, n) || !all_finite(coupled->z + first, n) ||
+        !diagonal_finite(coupled->A, coupled->n, coupled->n))
         return false;
     LashLcpSettings settings = lash_lcp_settings();
     settings.tolerance = sim->settings.tolerance_solver;
     settings.stop = &sim->stop;
-    LashLcpProblem problem = {
-        .n = n, .A = c->A + first + (size_t)c->n * (size_t)first, .lda = c->n, .b = b};
-    LashLcpInfo info =
-        lash_lcp_solve(&problem, &settings, c->z + first, c->row + first, c->lcp_work);
+    LashLcpProblem problem = {.n = n,
+                              .A = coupled->A + first + (size_t)coupled->n * (size_t)first,
+                              .lda = coupled->n,
+                              .b = b};
+    LashLcpInfo info = lash_lcp_solve(&problem, &settings, coupled->z + first, coupled->row + first,
+                                      coupled->lcp_work);
     sim->info.solver += info.iterations;
     return info.outcome == LASH_CONVERGED;
 }
 
 // rhs (rows [first, first + n)) = b + A z of the other unknowns
-static void other_half(const Coupled* c, int first, int n, double* rhs) {
-    int from = first == 0 ? c->m : 0, to = first == 0 ? c->n : c->m;
+static void other_half(const Coupled* coupled, int first, int n, double* rhs) {
+    int from = first == 0 ? coupled->m : 0, to = first == 0 ? coupled->n : coupled->m;
     for (int i = 0; i < n; ++i) {
-        rhs[i] = c->b[first + i];
-        for (int j = from; j < to; ++j) rhs[i] += c->A[first + i + c->n * j] * c->z[j];
+        rhs[i] = coupled->b[first + i];
+        for (int j = from; j < to; ++j)
+            rhs[i] += coupled->A[first + i + coupled->n * j] * coupled->z[j];
     }
 }
 
 // Velocities and positions in turn.
-static bool solve_in_turn(LashSim* sim, Step* step, Coupled* c) {
+static bool solve_in_turn(LashSim* sim, Step* step, Coupled* coupled) {
     LashFrictionSettings settings = friction_settings(sim);
     for (int turn = 0; turn < TURNS && !sim_stopped(sim); ++turn) {
-        memcpy(c->kept, c->z, (size_t)c->n * sizeof *c->z);
-        other_half(c, 0, c->m, step->b);
+        memcpy(coupled->kept, coupled->z, (size_t)coupled->n * sizeof *coupled->z);
+        other_half(coupled, 0, coupled->m, step->b);
         LashFrictionProblem problem = friction_problem(step);
-        problem.W = c->A;
-        problem.ldw = c->n;
-        if (!all_finite(step->b, step->m) || !all_finite(c->z, step->m) ||
-            !diagonal_finite(c->A, c->n, c->n))
+        problem.W = coupled->A;
+        problem.ldw = coupled->n;
+        if (!all_finite(step->b, step->m) || !all_finite(coupled->z, step->m) ||
+            !diagonal_finite(coupled->A, coupled->n, coupled->n))
             return false;
         if (step->nc > 0) {
-            LashFrictionInfo info =
-                lash_friction_solve(&problem, &settings, c->z, c->row, sim->solvers.friction);
+            LashFrictionInfo info = lash_friction_solve(&problem, &settings, coupled->z,
+                                                        coupled->row, sim->solvers.friction);
             sim->info.solver += info.iterations;
             if (info.outcome == LASH_FAILED) return false;
         }
-        other_half(c, c->m, step->nn, step->gap_n);
-        if (!solve_lcp(sim, c, c->m, step->nn, step->gap_n)) return false;
+        other_half(coupled, coupled->m, step->nn, step->gap_n);
+        if (!solve_lcp(sim, coupled, coupled->m, step->nn, step->gap_n)) return false;
         double change = 0, size = 0;
-        for (int i = 0; i < c->n; ++i) {
-            change = fmax(change, fabs(c->z[i] - c->kept[i]));
-            size = fmax(size, fabs(c->z[i]));
+        for (int i = 0; i < coupled->n; ++i) {
+            change = fmax(change, fabs(coupled->z[i] - coupled->kept[i]));
+            size = fmax(size, fabs(coupled->z[i]));
         }
         if (change <= 1e-13 * size) break; // the outer iteration judges the result
     }
@@ -166,14 +173,15 @@ static bool solve_in_turn(LashSim* sim, Step* step, Coupled* c) {
 }
 
 // Takes P and tau over: the change of velocity into dv.
-static void apply(LashSim* sim, Step* step, const Coupled* c) {
+static void apply(LashSim* sim, Step* step, const Coupled* coupled) {
     const LashSystem* system = sim->system;
     Scratch scratch = scratch_begin(sim);
     double *x = scratch_velocity(sim), *dx = scratch_velocity(sim);
     memset(dx, 0, (size_t)system->nv * sizeof *dx);
     for (int k = 0; k < step->nn; ++k) {
         const LashInteraction* item = &step->list->item[step->normal[k]];
-        double dtau[LASH_MAX_ROWS] = {c->weight * c->z[c->m + k] - step->tau[item->row]};
+        double dtau[LASH_MAX_ROWS] = {coupled->weight * coupled->z[coupled->m + k] -
+                                      step->tau[item->row]};
         step->tau[item->row] += dtau[0];
         lash_row_apply(system, item, step->G, 1, dtau, dx);
     }
@@ -181,7 +189,7 @@ static void apply(LashSim* sim, Step* step, const Coupled* c) {
     keep_joints_closed(sim, step, dx);
     lash_block_multiply(system, sim->operators.K_values, dx, x);
     for (int i = 0; i < system->nv; ++i) x[i] *= -step->stencil.c_d;
-    contacts_take(sim, step, c->z, x);
+    contacts_take(sim, step, coupled->z, x);
     contacts_push(sim, step, x);
     scratch_end(sim, scratch);
 }
