@@ -95,7 +95,9 @@ static bool edge_ok(const LashShape* shape, const LashEdge* edge) {
 }
 
 static bool part_ok(const LashShape* shape, const LashShapePart* part) {
-    return index_ok(part->name, shape->string_bytes) && index_or_none(part->parent, shape->parts) &&
+    return index_ok(part->name, shape->string_bytes) &&
+           index_ok(part->material, shape->string_bytes) && isfinite(part->density) &&
+           part->density >= 0 && index_or_none(part->parent, shape->parts) &&
            bool_ok(&part->assembly) && bool_ok(&part->closed) && bool_ok(&part->valid) &&
            bool_ok(&part->inward) && finite3(part->center) && isfinite(part->volume) &&
            range_ok(part->first_face, part->faces, shape->faces) &&

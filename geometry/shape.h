@@ -128,6 +128,8 @@ typedef struct LashShapePart { // one solid, shell, face or edge of the STEP fil
     int parent;                // part (assembly node) it belongs to, -1: root
     int product;               // number of the placed product; its solids share it
     bool assembly;             // a node without geometry of its own
+    int material;              // string offset, as the file names it; 0: none
+    double density;            // as the file has it [kg/m^3]; 0: none
     LashPose
         placement;  // of the part in the file's frame; the tables are in the file's frame already
     float color[4]; // r, g, b, a; a = 0: none given

@@ -148,6 +148,8 @@ static void put_part(AppJson* json, const LashShape* shape, const LashShapePart*
     app_json_put_quat(json, "quaternion", shape_part->placement.rot);
     app_json_end_object(json);
     put_color(json, shape_part->color);
+    put_name(json, "material", shape, shape_part->material);
+    if (shape_part->density > 0) app_json_put_number(json, "density", shape_part->density);
     app_json_put_integer(json, "solids", shape_part->solids);
     app_json_put_integer(json, "shells", shape_part->shells);
     app_json_put_bool(json, "closed", shape_part->closed);
@@ -258,6 +260,17 @@ static void print_edge(const LashEdge* edge) {
            mm(edge->box.high.x), mm(edge->box.high.y), mm(edge->box.high.z));
 }
 
+// What the file says of it; a mass only where it has a density.
+static void print_material(const LashShape* shape, const LashShapePart* part) {
+    const char* name = part->material != 0 ? lash_shape_string(shape, part->material) : NULL;
+    if (name == NULL && !(part->density > 0)) return;
+    printf("  material %s", name != NULL ? name : "without a name");
+    if (part->density > 0) printf(", %.6g g/cm^3", 1e-3 * part->density);
+    if (part->density > 0 && part->closed)
+        printf(", mass %.6g g", 1e3 * part->density * part->volume);
+    printf(" (from the file)\n");
+}
+
 static void print_part(const LashShape* shape, const LashShapePart* part, bool edges) {
     const char* name = lash_shape_string(shape, part->name);
     if (part->assembly) {
@@ -278,6 +291,7 @@ static void print_part(const LashShape* shape, const LashShapePart* part, bool e
         printf("  inertia at 1 g/cm^3 (g mm^2): xx %.6g yy %.6g zz %.6g xy %.4g yz %.4g zx %.4g\n",
                1e12 * I[0], 1e12 * I[4], 1e12 * I[8], 1e12 * I[3], 1e12 * I[7], 1e12 * I[6]);
     }
+    print_material(shape, part);
     printf("  box %.6g %.6g %.6g .. %.6g %.6g %.6g mm, largest tolerance %.2g mm\n",
            mm(part->box.low.x), mm(part->box.low.y), mm(part->box.low.z), mm(part->box.high.x),
            mm(part->box.high.y), mm(part->box.high.z), 1e3 * part->tolerance_max);

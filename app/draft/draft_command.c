@@ -19,6 +19,7 @@ typedef struct CommandOptions {
     AppList ground;
     const char *output, *material, *fasteners, *fit;
     double density, clearance_max;
+    bool assumed; // neither --material nor --density: the file's, else steel
     bool json;
 } CommandOptions;
 
@@ -191,6 +192,7 @@ static bool save(const Draft* draft, const CommandOptions* command_options, cons
     char path[PATH_MAX];
     DraftModel model = {.step = step_for(output, command_options->operands.item[0], path),
                         .density = command_options->density,
+                        .file_densities = command_options->assumed,
                         .fit = command_options->fit};
     AppOutput* file = app_output_create(output, error);
     if (file == NULL) return false;
@@ -198,6 +200,19 @@ static bool save(const Draft* draft, const CommandOptions* command_options, cons
     fwrite(text.text, 1, text.used, app_output_stream(file));
     draft_text_free(&text);
     return app_output_finish(file, error);
+}
+
+static void note_masses(Draft* draft) {
+    int known = 0;
+    for (int i = 0; i < draft->parts; ++i)
+        known += draft->shape->part[draft->part[i].row].density > 0;
+    if (known == draft->parts) {
+        draft_add_note(draft, "masses: densities of the materials in the file");
+        return;
+    }
+    draft_add_note(draft,
+                   "masses: steel is assumed for %s (7850 kg/m^3); say --material or --density",
+                   known == 0 ? "every part" : "parts without a density in the file");
 }
 
 int app_draft(int argc, char** argv) {
@@ -212,7 +227,7 @@ int app_draft(int argc, char** argv) {
         default_output(step, name, sizeof name);
         output = name;
     }
-    bool assumed = o.material == NULL && isnan(o.density);
+    o.assumed = o.material == NULL && isnan(o.density);
     LashShape* shape = NULL;
     Draft* draft = NULL;
     if (choose_density(&o, &error) && check_fit(o.fit, &error) &&
@@ -227,10 +242,7 @@ int app_draft(int argc, char** argv) {
                             .keep_fasteners = strcmp(o.fasteners, "keep") == 0};
         draft = draft_create(shape, &how, &error);
     }
-    if (draft != NULL && assumed)
-        draft_add_note(
-            draft,
-            "masses: steel is assumed for every part (7850 kg/m^3); say --material or --density");
+    if (draft != NULL && o.assumed) note_masses(draft);
     if (draft != NULL && save(draft, &o, output, &error)) {
         if (o.json)
             put_draft(app_report_document(&report, NULL), draft, output);

@@ -204,6 +204,19 @@ static void write_parameters(DraftText* text, const Draft* draft, const char* fi
     add(text, "%s},\n", count > 0 ? "\n  " : "");
 }
 
+// The mean over its parts' volumes; those of which the file has no density are of the model's.
+static double body_density(const Draft* draft, const DraftModel* model, int body) {
+    double mass = 0, volume = 0;
+    for (int i = 0; i < draft->parts; ++i) {
+        const LashShapePart* row = &draft->shape->part[draft->part[i].row];
+        if (draft->part[i].body != body || !(row->volume > 0)) continue;
+        bool known = model->file_densities && row->density > 0;
+        mass += row->volume * (known ? row->density : model->density);
+        volume += row->volume;
+    }
+    return volume > 0 ? mass / volume : model->density;
+}
+
 static void write_body(DraftText* text, const Draft* draft, const DraftModel* model, int body) {
     AppJson json = {0};
     app_json_begin_object(&json);
@@ -217,7 +230,7 @@ static void write_body(DraftText* text, const Draft* draft, const DraftModel* mo
     if (draft->body[body].ground)
         app_json_put_bool(&json, "fixed", true);
     else
-        app_json_put_number(&json, "density", 1e-6 * model->density); // g/mm^3
+        app_json_put_number(&json, "density", 1e-6 * body_density(draft, model, body)); // g/mm^3
     app_json_end_object(&json);
     add_line(text, &json, body + 1 == draft->bodies);
     app_json_free(&json);

@@ -14,9 +14,10 @@ typedef struct DraftText {
 } DraftText;
 
 typedef struct DraftModel {
-    const char* step; // the STEP file, relative to the model
-    double density;   // [kg/m^3]
-    const char* fit;  // "H7/g6" for what is drawn without play; NULL: asks, with 0
+    const char* step;    // the STEP file, relative to the model
+    double density;      // [kg/m^3]
+    bool file_densities; // those of the file come first
+    const char* fit;     // "H7/g6" for what is drawn without play; NULL: asks, with 0
 } DraftModel;
 
 DraftText draft_write(const Draft* draft, const DraftModel* model);

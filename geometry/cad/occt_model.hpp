@@ -36,6 +36,8 @@ struct Node { // a part or an assembly, file's frame, OpenCASCADE's millimetres
     TopoDS_Shape shape;
     gp_Trsf placement;
     std::array<float, 4> color = {0, 0, 0, 0};
+    std::string material; // as the file names it
+    double density = 0;   // [kg/m^3]; 0: not in the file
 };
 
 struct Document {

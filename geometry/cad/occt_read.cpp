@@ -18,6 +18,7 @@
 #include <STEPCAFControl_Reader.hxx>
 #include <ShapeBuild_ReShape.hxx>
 #include <ShapeFix_Shape.hxx>
+#include <StepBasic_SiUnitAndMassUnit.hxx>
 #include <StepGeom_CartesianPoint.hxx>
 #include <TColStd_SequenceOfAsciiString.hxx>
 #include <TCollection_AsciiString.hxx>
@@ -25,14 +26,17 @@
 #include <TDF_ChildIterator.hxx>
 #include <TDF_LabelSequence.hxx>
 #include <TDataStd_Name.hxx>
+#include <TDataStd_TreeNode.hxx>
 #include <TDocStd_Document.hxx>
 #include <TopExp_Explorer.hxx>
 #include <TopoDS.hxx>
 #include <TopoDS_Compound.hxx>
 #include <TopoDS_Iterator.hxx>
 #include <XCAFApp_Application.hxx>
+#include <XCAFDoc.hxx>
 #include <XCAFDoc_ColorTool.hxx>
 #include <XCAFDoc_DocumentTool.hxx>
+#include <XCAFDoc_MaterialTool.hxx>
 #include <XCAFDoc_ShapeTool.hxx>
 #include <algorithm>
 #include <cmath>
@@ -102,18 +106,23 @@ struct Walk {
     Document* document;
     Handle(XCAFDoc_ShapeTool) shapes;
     Handle(XCAFDoc_ColorTool) colors;
+    Handle(XCAFDoc_MaterialTool) materials;
+    double grams;                // per mass unit of the file
     std::set<std::string> taken; // paths in use
 };
+
+std::string printable(std::string name) {
+    while (!name.empty() && (name.back() == ' ' || name.back() == '\n')) name.pop_back();
+    for (char& c : name)
+        if ((unsigned char)c < 32 || c == 127) c = '_';
+    return name;
+}
 
 std::string label_name(const TDF_Label& label) {
     Handle(TDataStd_Name) attribute;
     if (!label.FindAttribute(TDataStd_Name::GetID(), attribute)) return "";
     TCollection_AsciiString text(attribute->Get(), 0); // UTF-8
-    std::string name = text.ToCString();
-    while (!name.empty() && (name.back() == ' ' || name.back() == '\n')) name.pop_back();
-    for (char& c : name)
-        if ((unsigned char)c < 32 || c == 127) c = '_';
-    return name;
+    return printable(text.ToCString());
 }
 
 // Names that CAD systems write when they have none.
@@ -140,6 +149,39 @@ bool label_color(const Walk& walk, const TDF_Label& label, std::array<float, 4>*
     rgb.Values(r, g, b, Quantity_TOC_sRGB);
     *color = {(float)r, (float)g, (float)b, c.Alpha()};
     return true;
+}
+
+// Grams per mass unit of the file; 0: it has several, or one that we do not know. OpenCASCADE
+// converts the length of densities to cm but leaves their mass as it stands in the file.
+double grams_per_unit(const Handle(Interface_InterfaceModel) & model) {
+    double found = 0;
+    for (int i = 1; i <= model->NbEntities(); ++i) {
+        Handle(StepBasic_SiUnitAndMassUnit) unit =
+            Handle(StepBasic_SiUnitAndMassUnit)::DownCast(model->Value(i));
+        if (unit.IsNull()) continue;
+        double grams = unit->HasPrefix() ? 0 : 1;
+        if (unit->HasPrefix() && unit->Prefix() == StepBasic_spKilo) grams = 1000;
+        if (unit->HasPrefix() && unit->Prefix() == StepBasic_spMilli) grams = 1e-3;
+        if (grams == 0 || (found > 0 && found != grams)) return 0;
+        found = grams;
+    }
+    return found;
+}
+
+// Name and density of the material that a label refers to.
+void label_material(const Walk& walk, const TDF_Label& label, Node* node) {
+    Handle(TDataStd_TreeNode) link;
+    if (!node->material.empty() || !label.FindAttribute(XCAFDoc::MaterialRefGUID(), link) ||
+        !link->HasFather())
+        return;
+    Handle(TCollection_HAsciiString) name, description, kind, value;
+    Standard_Real density = 0;
+    if (!walk.materials->GetMaterial(link->Father()->Label(), name, description, density, kind,
+                                     value))
+        return;
+    if (!name.IsNull()) node->material = printable(name->ToCString());
+    density *= 1000 * walk.grams; // g/cm^3 in kg/m^3
+    if (std::isfinite(density) && density > 0) node->density = density;
 }
 
 void read_sub_labels(Walk* walk, const TDF_Label& label) { // names and colours
@@ -236,12 +278,14 @@ void add_label(Walk* walk, const TDF_Label& label, const TopLoc_Location& outer,
     node.parent = parent;
     node.name = label_name(label);
     label_color(*walk, label, &node.color);
+    label_material(*walk, label, &node);
     if (XCAFDoc_ShapeTool::IsReference(label)) {
         place = outer * XCAFDoc_ShapeTool::GetLocation(label);
         XCAFDoc_ShapeTool::GetReferredShape(label, source);
         std::string own = label_name(source);
         if (is_no_name(node.name) || node.name.rfind("=>", 0) == 0) node.name = own;
         if (node.color[3] == 0) label_color(*walk, source, &node.color);
+        label_material(*walk, source, &node);
     }
     if (is_no_name(node.name)) node.name = "part";
     node.placement = place.Transformation();
@@ -365,7 +409,7 @@ void transfer(const ReadOptions& options, Document* document) {
     reader.SetLayerMode(Standard_False);
     reader.SetPropsMode(Standard_False);
     reader.SetGDTMode(Standard_False);
-    reader.SetMatMode(Standard_False);
+    reader.SetMatMode(Standard_True);
     reader.SetViewMode(Standard_False);
     if (reader.ReadFile(options.path.c_str()) != IFSelect_RetDone)
         bad_input("is not a readable STEP file (ISO 10303-21)");
@@ -380,6 +424,8 @@ void transfer(const ReadOptions& options, Document* document) {
     Walk walk = {document,
                  XCAFDoc_DocumentTool::ShapeTool(store->Main()),
                  XCAFDoc_DocumentTool::ColorTool(store->Main()),
+                 XCAFDoc_DocumentTool::MaterialTool(store->Main()),
+                 grams_per_unit(reader.ChangeReader().Model()),
                  {}};
     TDF_LabelSequence roots;
     walk.shapes->GetFreeShapes(roots);

@@ -287,6 +287,8 @@ static LashShapePart part_row(const Node& node, double metre, Tables* tables) {
     p.name = tables->add_string(node.name);
     p.parent = node.parent;
     p.product = node.product;
+    p.material = node.material.empty() ? 0 : tables->add_string(node.material);
+    p.density = node.density;
     p.assembly = node.assembly;
     gp_Quaternion q = node.placement.GetRotation();
     const gp_XYZ& r = node.placement.TranslationPart();

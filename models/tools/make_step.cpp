@@ -27,6 +27,7 @@
 #include <XCAFApp_Application.hxx>
 #include <XCAFDoc_ColorTool.hxx>
 #include <XCAFDoc_DocumentTool.hxx>
+#include <XCAFDoc_MaterialTool.hxx>
 #include <XCAFDoc_ShapeTool.hxx>
 #include <XSControl_WorkSession.hxx>
 #include <cstdio>
@@ -46,6 +47,8 @@ struct Part {
     Solid solid;
     gp_Trsf place;
     std::vector<double> color; // r, g, b or empty
+    std::string material;      // empty: none
+    double density = 0;        // [g/cm^3]
     std::string shared;        // not empty: parts of this text are instances of one shape
     bool assembly = false;
     std::vector<Part> parts; // of an assembly
@@ -81,13 +84,20 @@ Solid make_edges(const Value& list) {
 }
 
 Part make_part(const Value& v, bool root) {
-    std::set<std::string> keys = {"name",     "color", "steps",   "edges", "names", "only",
-                                  "reversed", "join",  "bspline", "at",    "axis",  "x"};
+    std::set<std::string> keys = {"name",  "color", "material", "steps", "edges",
+                                  "names", "only",  "reversed", "join",  "bspline",
+                                  "at",    "axis",  "x"};
     if (root) keys.insert({"format", "parameters", "unit", "comment"});
     v.only(keys);
     Part part;
     part.name = v.text("name", "part");
     if (v.has("color")) part.color = v.at("color").numbers(3);
+    if (v.has("material")) {
+        Value material = v.at("material");
+        material.only({"name", "density"});
+        part.material = material.text("name", "");
+        part.density = material.number("density", 0);
+    }
     part.solid = v.has("edges") ? make_edges(v.at("edges"))
                                 : make_solid(v.at("steps"), v.flag("join", true));
     if (v.has("names")) name_faces(v.at("names"), &part.solid);
@@ -231,6 +241,10 @@ const std::string& product_name(const Part& part) {
     return part.product.empty() ? part.name : part.product;
 }
 
+Handle(TCollection_HAsciiString) text(const char* s) {
+    return new TCollection_HAsciiString(s);
+}
+
 TDF_Label add_part(const Part& part, const Handle(TDocStd_Document) & document) {
     Handle(XCAFDoc_ShapeTool) shapes = XCAFDoc_DocumentTool::ShapeTool(document->Main());
     Handle(XCAFDoc_ColorTool) colors = XCAFDoc_DocumentTool::ColorTool(document->Main());
@@ -240,6 +254,10 @@ TDF_Label add_part(const Part& part, const Handle(TDocStd_Document) & document) 
         colors->SetColor(
             label, Quantity_Color(part.color[0], part.color[1], part.color[2], Quantity_TOC_sRGB),
             XCAFDoc_ColorGen);
+    if (!part.material.empty())
+        XCAFDoc_DocumentTool::MaterialTool(document->Main())
+            ->SetMaterial(label, text(part.material.c_str()), text(""), part.density,
+                          text("density measure"), text("POSITIVE_RATIO_MEASURE"));
     for (TopExp_Explorer ex(part.solid.shape, TopAbs_FACE); ex.More(); ex.Next())
         for (const NamedFace& n : part.solid.names) {
             if (!n.face.IsSame(ex.Current())) continue;
@@ -247,10 +265,6 @@ TDF_Label add_part(const Part& part, const Handle(TDocStd_Document) & document) 
             if (!sub.IsNull()) TDataStd_Name::Set(sub, n.name.c_str());
         }
     return label;
-}
-
-Handle(TCollection_HAsciiString) text(const char* s) {
-    return new TCollection_HAsciiString(s);
 }
 
 // A header that does not tell when, where and by whom.
@@ -312,6 +326,7 @@ void write_parts(const std::vector<Part>& parts, const std::string& name, const 
     STEPCAFControl_Writer writer;
     writer.SetNameMode(Standard_True);
     writer.SetColorMode(Standard_True);
+    writer.SetMaterialMode(Standard_True);
     if (!writer.Transfer(document, STEPControl_AsIs))
         throw Mistake("the part cannot be written as STEP");
     clean_header(&writer, name);
