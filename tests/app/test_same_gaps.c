@@ -55,6 +55,15 @@ static void compare(const char* file, int steps) {
     app_session_close(&s);
 }
 
+static bool is_model(const char* path) { // not a drawing for lash-make-step
+    char text[400] = "";
+    FILE* file = fopen(path, "r");
+    assert_non_null(file);
+    size_t n = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    return n > 0 && strstr(text, "lash-model/1") != NULL;
+}
+
 static void every_model_of_the_repository_has_the_gaps_of_a_fresh_start(void** state) {
     (void)state;
     char folder[600], file[1200];
@@ -70,6 +79,7 @@ static void every_model_of_the_repository_has_the_gaps_of_a_fresh_start(void** s
             if (end == NULL || strcmp(end, ".json") != 0 || strstr(m->d_name, ".study.") != NULL)
                 continue;
             snprintf(file, sizeof file, "%.590s/%s", folder, m->d_name);
+            if (!is_model(file)) continue;
             compare(file, 150);
             ++models;
         }
