@@ -32,6 +32,8 @@ bool store_damaged(const LashStore* store, LashError* error, const char* format,
 
 bool store_run(LashStore* store, const char* sql, LashError* error);
 sqlite3_stmt* store_prepare(LashStore* store, const char* sql, LashError* error);
+// Room for this many rows; empty.
+LashStoreTable* store_table_create(const LashStudy* study, int64_t rows);
 // Steps a statement that gives no rows, and makes it ready for the next time.
 bool store_finish(LashStore* store, sqlite3_stmt* statement, LashError* error);
 

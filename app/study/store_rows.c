@@ -268,15 +268,20 @@ static bool collect_row(void* context, sqlite3_stmt* s, const LashSample* row, L
     return true;
 }
 
-LashStoreTable* lash_store_table(LashStore* store, const LashStudy* study, LashError* error) {
-    int64_t count = count_rows(store, error);
-    if (count < 0) return NULL;
+LashStoreTable* store_table_create(const LashStudy* study, int64_t rows) {
     LashStoreTable* table = lash_alloc(sizeof *table);
     table->parameters = study->parameters;
     table->outputs = study->outputs;
-    table->sample = lash_alloc((size_t)count * sizeof *table->sample + 1);
-    table->x = lash_alloc((size_t)(count * study->parameters) * sizeof(double) + 1);
-    table->y = lash_alloc((size_t)(count * study->outputs) * sizeof(double) + 1);
+    table->sample = lash_alloc((size_t)rows * sizeof *table->sample + 1);
+    table->x = lash_alloc((size_t)(rows * study->parameters) * sizeof(double) + 1);
+    table->y = lash_alloc((size_t)(rows * study->outputs) * sizeof(double) + 1);
+    return table;
+}
+
+LashStoreTable* lash_store_table(LashStore* store, const LashStudy* study, LashError* error) {
+    int64_t count = count_rows(store, error);
+    if (count < 0) return NULL;
+    LashStoreTable* table = store_table_create(study, count);
     Collection collection = {.store = store, .table = table, .room = count};
     LashSample* row = lash_sample_create(study);
     bool good = visit_rows(store, row, study, collect_row, &collection, error);

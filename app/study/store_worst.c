@@ -61,12 +61,7 @@ static int64_t count_rows(LashStore* store, LashError* error) {
 LashStoreTable* lash_store_worst(LashStore* store, const LashStudy* study, LashError* error) {
     int64_t count = count_rows(store, error);
     if (count < 0) return NULL;
-    LashStoreTable* table = lash_alloc(sizeof *table);
-    table->parameters = study->parameters;
-    table->outputs = study->outputs;
-    table->sample = lash_alloc((size_t)count * sizeof *table->sample + 1);
-    table->x = lash_alloc((size_t)(count * study->parameters) * sizeof(double) + 1);
-    table->y = lash_alloc((size_t)(count * study->outputs) * sizeof(double) + 1);
+    LashStoreTable* table = store_table_create(study, count);
     if (count == 0) return table;
     sqlite3_stmt* s = store_prepare(store,
                                     "SELECT id, status, reason, parameters, outputs, steps, "
