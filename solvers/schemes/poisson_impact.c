@@ -7,6 +7,7 @@
 // One contact without friction: Newton's law. With friction, or several contacts, it may create
 // energy. The second problem by sets: normals with P_N^x = e P_N^c first, then those that would approach
 // as contacts with U_N+ = 0.
+#include <math.h>
 #include <string.h>
 
 #include "solvers/schemes/trapezoidal.h"
@@ -130,14 +131,14 @@ static double normal_velocity(LashSim* sim, Step* step, const Leg* leg, int c) {
     return U[0] + before[0] + step->g_t[item->row];
 }
 
-static bool decompress(LashSim* sim, Step* step, Leg* leg, const uint8_t* plastic) {
+static bool decompress(LashSim* sim, Step* step, Leg* leg, const uint8_t* kind) {
     enum { PASSES = 8 };
     Impact impact = {.load = step->P_n, .closes = step->kind_n};
     bool any = false;
     for (int c = 0; c < step->nc; ++c) {
         int i = step->contact[c];
         const LashInteraction* item = &step->list->item[i];
-        double e = plastic[i] ? 0 : item->e;
+        double e = kind[i] == IMPACT_PLASTIC ? 0 : item->e;
         impact.load[c] = e * step->P_c[step->first[c]];
         impact.closes[c] = 0;
         any = any || impact.load[c] > 0;
@@ -163,13 +164,63 @@ static bool decompress(LashSim* sim, Step* step, Leg* leg, const uint8_t* plasti
     return true;
 }
 
-bool poisson_impact(LashSim* sim, Step* step, Leg* leg, const uint8_t* plastic) {
+// W x = -b on the n rows, W symmetric: elimination by the largest diagonals; rows that depend on others get
+// nothing. x into P_c.
+static void solve_rows(Step* step, int n, int* row) {
+    static const double DEPENDS = 1e-9; // of the largest diagonal
+    double *W = step->W, *b = step->b, largest = 0;
+    int m = step->m, rank = 0;
+    for (; rank < n; ++rank) {
+        int best = rank;
+        for (int k = rank + 1; k < n; ++k)
+            if (W[row[k] + m * row[k]] > W[row[best] + m * row[best]]) best = k;
+        int p = row[best];
+        row[best] = row[rank];
+        row[rank] = p;
+        largest = fmax(largest, W[p + m * p]);
+        if (!(W[p + m * p] > DEPENDS * largest)) break;
+        for (int k = rank + 1; k < n; ++k) {
+            int i = row[k];
+            double factor = W[i + m * p] / W[p + m * p];
+            for (int j = rank + 1; j < n; ++j) W[i + m * row[j]] -= factor * W[p + m * row[j]];
+            b[i] -= factor * b[p];
+        }
+    }
+    for (int k = rank - 1; k >= 0; --k) {
+        int p = row[k];
+        double x = -b[p];
+        for (int j = k + 1; j < rank; ++j) x -= W[p + m * row[j]] * step->P_c[row[j]];
+        step->P_c[p] = x / W[p + m * p];
+    }
+}
+
+// U_N = 0 in contacts that pushed, where the legs leave O(h^2) as in joints, and in several whose
+// accumulations end: a hit of one alone would open the others again. The least change of v that does it, in
+// the metric M: it takes energy, never gives.
+static void close_contacts(LashSim* sim, Step* step, Leg* leg, const uint8_t* kind) {
+    enum { MOST = 64 }; // others end with their next hit
+    int row[MOST], n = 0;
+    bool pushed = false;
+    for (int c = 0; c < step->nc && n < MOST; ++c) {
+        int i = step->contact[c];
+        if (kind[i] == IMPACT_REBOUNDS) continue;
+        pushed = pushed || kind[i] == IMPACT_PUSHED;
+        row[n++] = step->first[c];
+    }
+    if (!pushed && n < 2) return;
+    pose_contacts(sim, step, leg);
+    solve_rows(step, n, row);
+    apply(sim, step, leg);
+}
+
+bool poisson_impact(LashSim* sim, Step* step, Leg* leg, const uint8_t* kind) {
     memset(leg->P, 0, (size_t)step->list->rows * sizeof *leg->P);
     if (!take_operator(sim, step, leg)) return false;
     close_joints(sim, step, leg);
+    close_contacts(sim, step, leg, kind);
     if (!solve(sim, step, leg, NULL)) return false;
     apply(sim, step, leg);
-    if (!decompress(sim, step, leg, plastic)) return false;
+    if (!decompress(sim, step, leg, kind)) return false;
     const LashInteractionList* list = step->list;
     if (!sim_evaluate(sim, leg->t, leg->q, NULL, leg->g, step->g_t, step->G)) return false;
     lash_rows_velocity(sim->system, list, 0, list->count, NULL, step->G, leg->v, leg->U);

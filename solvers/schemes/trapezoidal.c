@@ -16,7 +16,8 @@
 // (c) The first guess is the root of the cubic through gaps and velocities of both ends; [P06] takes the
 //     state there by interpolation (locate: interpolate), which fails with stiff modes not resolved.
 // (d) A contact hit more than max_rebounds times in the step, whose last three hits say that infinitely
-//     many would end in it, is hit plastically.
+//     many would end in it, is hit plastically; and one whose last bounce stayed within the band. Contacts that
+//     so end their bounces come to rest together: two ends of a pin would else hit in turn for ever.
 // (e) A slide ends where its end velocity is zero, pushing and sticking where a force reaches its limit:
 //     the root of the smallest of them over the length of the leg, planar contacts. A change before the
 //     leg began is taken as it is: the error of v is O(h^2).
@@ -90,6 +91,7 @@ static const LashOption option[OPTIONS] = {
 typedef struct Hits { // of one contact in the step
     int count;
     double last[3]; // times of the last ones, oldest first
+    double height;  // of the bounce before the last one: speed x time / 4 [m]
 } Hits;
 
 typedef struct Whole {
@@ -97,8 +99,8 @@ typedef struct Whole {
     double left, end;    // what is left of the step, when it ends [s]
     double tie, at_rest; // |g| and |U| below which nothing is hit [m, m/s]
     int events;
-    uint8_t *before, *keep, *status, *plastic; // (count)
-    Hits* hits;                                // (count)
+    uint8_t *before, *keep, *status, *impact; // (count)
+    Hits* hits;                               // (count)
 } Whole;
 
 // ---- Beginning and end --------------------------------------------------------------------------
@@ -127,6 +129,7 @@ static bool begin(LashSim* sim, Step* step, Whole* whole) {
     leg.mass_at = (int)sim->option[MASS_AT];
     leg.stabilize = sim->option[STABILIZE];
     leg.whole = step->h;
+    leg.band = sim->option[BAND];
     leg.t = step->t0;
     memcpy(leg.q, sim->now.q, (size_t)sim->system->nq * sizeof *leg.q);
     memcpy(leg.v, sim->now.v, (size_t)sim->system->nv * sizeof *leg.v);
@@ -138,12 +141,12 @@ static bool begin(LashSim* sim, Step* step, Whole* whole) {
                      .before = lash_arena_push(&sim->arena, count),
                      .keep = lash_arena_push(&sim->arena, count),
                      .status = lash_arena_push(&sim->arena, count),
-                     .plastic = lash_arena_push(&sim->arena, count),
+                     .impact = lash_arena_push(&sim->arena, count),
                      .hits = lash_arena_push(&sim->arena, count * sizeof(Hits))};
     memset(whole->before, 0, count);
     memset(whole->keep, 0, count);
     memset(whole->status, STATUS_UNKNOWN, count);
-    memset(whole->plastic, 0, count);
+    memset(whole->impact, 0, count);
     memset(whole->hits, 0, count * sizeof(Hits));
     memset(step->P, 0, (size_t)step->list->rows * sizeof *step->P);
     memset(step->work, 0, 2 * (size_t)step->list->count * sizeof *step->work);
@@ -252,13 +255,15 @@ static void note_event(LashSim* sim, const Step* step, const Leg* leg, LashEvent
 // Would infinitely many hits of contact i end within the step?
 static bool accumulates(const LashSim* sim, const Whole* whole, int i) {
     const Hits* hits = &whole->hits[i];
+    if (hits->count >= 2 && hits->height <= sim->option[BAND]) return true;
     if (hits->count <= sim->option[MAX_REBOUNDS] || hits->count < 3) return false;
     double one = hits->last[1] - hits->last[0], two = hits->last[2] - hits->last[1];
     double ratio = two / one;
     return ratio < 1 && hits->last[2] + two * ratio / (1 - ratio) <= whole->end;
 }
 
-static void note_hit(Hits* hits, double t) {
+static void note_hit(Hits* hits, double t, double speed) {
+    hits->height = speed * (t - hits->last[2]) / 4;
     hits->last[0] = hits->last[1];
     hits->last[1] = hits->last[2];
     hits->last[2] = t;
@@ -278,18 +283,27 @@ static bool hit(LashSim* sim, Step* step, Whole* whole) {
     Leg* leg = &whole->leg;
     const LashInteractionList* list = step->list;
     int last = list->bilateral;
+    bool ends = false;
     memcpy(leg->U_end, leg->U, (size_t)list->rows * sizeof *leg->U);
     memcpy(leg->mean, leg->v, (size_t)sim->system->nv * sizeof *leg->v);
     for (int i = list->bilateral; i < list->count; ++i) {
         bool approaches = step->active[i] && leg->U[list->item[i].row] < -whole->at_rest;
-        whole->plastic[i] = 0;
-        if (!approaches) continue;
+        bool pushed = step->active[i] && whole->before[i] && whole->keep[i];
+        whole->impact[i] = pushed ? IMPACT_PUSHED : IMPACT_REBOUNDS;
+        if (pushed || !approaches) continue;
         last = i;
-        note_hit(&whole->hits[i], leg->t);
-        whole->plastic[i] = accumulates(sim, whole, i);
+        note_hit(&whole->hits[i], leg->t, -leg->U[list->item[i].row]);
+        if (!accumulates(sim, whole, i)) continue;
+        whole->impact[i] = IMPACT_PLASTIC;
+        ends = true;
+    }
+    for (int i = list->bilateral; i < list->count && ends; ++i) {
+        if (leg->g[list->item[i].row] > sim->option[BAND] || !accumulates(sim, whole, i)) continue;
+        step->active[i] = 1;
+        whole->impact[i] = IMPACT_PLASTIC;
     }
     if (!count_event(sim, step, whole, last)) return false;
-    if (!poisson_impact(sim, step, leg, whole->plastic)) return false;
+    if (!poisson_impact(sim, step, leg, whole->impact)) return false;
     for (int i = 0; i < sim->system->nv; ++i) leg->mean[i] = 0.5 * (leg->mean[i] + leg->v[i]);
     book_impulses(sim, step, leg, leg->mean);
     for (int i = list->bilateral; i < list->count; ++i) {
@@ -299,7 +313,8 @@ static bool hit(LashSim* sim, Step* step, Whole* whole) {
         whole->before[i] = step->active[i];
         if (!step->active[i] || !(leg->U_end[n] < -whole->at_rest)) continue;
         note_event(sim, step, leg, LASH_EVENT_IMPACT, i, leg->U_end);
-        if (whole->plastic[i]) note_event(sim, step, leg, LASH_EVENT_PLASTIC, i, leg->U_end);
+        if (whole->impact[i] == IMPACT_PLASTIC)
+            note_event(sim, step, leg, LASH_EVENT_PLASTIC, i, leg->U_end);
     }
     return true;
 }

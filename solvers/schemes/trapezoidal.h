@@ -22,6 +22,7 @@ typedef struct Leg {
     int rows, mass_at; // options
     double stabilize;  // 1: g(q)/h in the rows
     double whole;      // length of the step [s]
+    double band;       // gap below which a contact touches [m]
     double t, h;
     double *q, *v;         // (nq), (nv) start: where the step stands
     double *q_end, *v_end; // (nq), (nv)
@@ -45,9 +46,15 @@ Status leg_status(const Step* step, const Leg* leg, int i);
 // Its end becomes the start of the next one; g and U too.
 void leg_advance(const LashSim* sim, const Step* step, Leg* leg);
 
-// Poisson's impact of the set step->active at (t, q): v, U, and the impulses in leg->P. plastic
-// (count): contacts with e = 0.
-bool poisson_impact(LashSim* sim, Step* step, Leg* leg, const uint8_t* plastic);
+// How a contact takes part in an impact.
+typedef enum ImpactKind {
+    IMPACT_REBOUNDS, // with its e
+    IMPACT_PUSHED,   // it pushed before: its U_N was zero but for the error of the leg
+    IMPACT_PLASTIC   // e = 0: its bounces end here
+} ImpactKind;
+
+// Poisson's impact of the set step->active at (t, q): v, U, and the impulses in leg->P. kind (count).
+bool poisson_impact(LashSim* sim, Step* step, Leg* leg, const uint8_t* kind);
 
 // Small dense system A x = b (n x n, column-major, overwritten) by elimination; false: singular.
 bool eliminate_small(int n, double* A, double* b);

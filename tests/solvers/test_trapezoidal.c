@@ -222,12 +222,12 @@ static void rocking_block_is_hit_at_known_times_and_rests(void** state) {
         LashSettings set = settings_of(&rule, h);
         LashSim* sim = lash_sim_create(lash_lagrangian_system(block), &set);
         double time[7];
-        assert_true(impacts(sim, (int)lround(2 / h), 7, time) >= 40);
-        for (int i = 0; i < 7; ++i) near_to(time[i], exact[i], 1e-9);
+        assert_true(impacts(sim, (int)lround(2 / h), 7, time) >= 36);
+        for (int i = 0; i < 7; ++i) near_to(time[i], exact[i], 5e-10 + 5e-10); // printed digits
         const double *q, *v;
         lash_sim_state(sim, &q, &v);
-        near_to(q[1], 0.75, 1e-11);
-        for (int i = 0; i < 3; ++i) near_to(v[i], 0, 1e-9);
+        near_to(q[1], 0.75, 1e-12);
+        for (int i = 0; i < 3; ++i) near_to(v[i], 0, 1e-12);
         lash_sim_destroy(sim);
         lash_lagrangian_destroy(block);
     }
@@ -282,6 +282,42 @@ static void an_accumulation_ends_in_rest(void** state) {
             lash_lagrangian_destroy(ball);
         }
     }
+}
+
+// A rod on two points within its radius of gyration k: a plastic hit of one end lifts the other with the share
+// (k^2 - l^2)/(k^2 + l^2) of its speed, 0.98 for k = 10 l. The hits, some thousand, accumulate; then it lies still.
+static void two_points_that_hit_in_turn_come_to_rest_together(void** state) {
+    (void)state;
+    static const double M[] = {0, 1, 0, 0, 100, 0}, load[] = {-1000, 0}, v0[] = {0, 0.01};
+    LashLinearContact end[2];
+    for (int i = 0; i < 2; ++i) {
+        end[i] = (LashLinearContact){.kind = LASH_UNILATERAL, .rows = 1};
+        end[i].name = i == 0 ? "left" : "right";
+        end[i].row[0] =
+            (LashLinearRow){.entries = 2, .dof = {0, 1}, .coefficient = {1, i == 0 ? -1 : 1}};
+    }
+    LashLinearDef def = lash_linear_def();
+    def.n = 2;
+    def.bandwidth = 1;
+    def.M = M;
+    def.load = load;
+    def.v0 = v0;
+    def.contact = end;
+    def.contacts = 2;
+    LashLagrangian* rod = lash_linear_create(&def);
+    LashSettings settings = trapezoidal(0.01);
+    LashSim* sim = lash_sim_create(lash_lagrangian_system(rod), &settings);
+    good_steps(sim, 40);
+    const double *q, *v;
+    lash_sim_state(sim, &q, &v);
+    for (int i = 0; i < 2; ++i) {
+        near_to(v[i], 0, 1e-12);
+        near_to(q[i], 0, 1e-10);
+    }
+    LashEnergy energy = lash_sim_energy(sim);
+    near_to(energy.start + energy.contact_work_n, 0, 1e-9); // all of 5 mJ is taken
+    lash_sim_destroy(sim);
+    lash_lagrangian_destroy(rod);
 }
 
 // Energy, works and impulses of a run with impacts and friction add up.
@@ -371,6 +407,7 @@ int main(void) {
         cmocka_unit_test(rocking_block_is_hit_at_known_times_and_rests),
         cmocka_unit_test(slider_crank_with_play_reaches_known_states),
         cmocka_unit_test(an_accumulation_ends_in_rest),
+        cmocka_unit_test(two_points_that_hit_in_turn_come_to_rest_together),
         cmocka_unit_test(works_add_up_over_impacts),
         cmocka_unit_test(without_a_law_of_impact_the_velocity_flips),
         cmocka_unit_test(too_many_events_are_told),
