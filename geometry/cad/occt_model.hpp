@@ -5,6 +5,7 @@
 #define LASH_GEOMETRY_OCCT_MODEL_HPP
 
 #include <TopTools_IndexedMapOfShape.hxx>
+#include <TopoDS_Compound.hxx>
 #include <TopoDS_Edge.hxx>
 #include <TopoDS_Face.hxx>
 #include <TopoDS_Shape.hxx>
@@ -52,6 +53,9 @@ struct Document {
 
 // Reads the file or throws BadInput.
 Document read_step(const ReadOptions& options);
+
+// Loose faces with common edges where they meet (occt_sew.cpp), in the same order.
+TopoDS_Compound sew_faces(Document* document, const TopoDS_Compound& faces);
 
 // The tables while they grow.
 struct Tables {

@@ -255,6 +255,7 @@ void add_leaf(Walk* walk, Node node, const TopoDS_Shape& shape) {
     sort_contents(shape, &c);
     std::vector<TopoDS_Shape> pieces = c.solids;
     pieces.insert(pieces.end(), c.shells.begin(), c.shells.end());
+    if (c.face_count > 1) c.faces = sew_faces(walk->document, c.faces);
     if (c.face_count > 0) pieces.push_back(c.faces);
     if (c.edge_count > 0) pieces.push_back(c.edges);
     std::string parent = node.parent < 0 ? "" : walk->document->nodes[node.parent].name;
