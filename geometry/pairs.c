@@ -185,6 +185,7 @@ static void make_side(PairSide* side, const LashPairSide* def) {
         side->solid[i] = lash_shape_solid(s, part_of(side->feature + i));
     }
     find_neighbors(side, s, feature_of_face);
+    pair_find_walls(side, def->solid);
     side_bounds(side);
     side->chosen = mark;
     lash_free(feature_of_face);
@@ -250,6 +251,8 @@ static void free_side(PairSide* side) {
     lash_free(side->feature);
     lash_free(side->neighbor);
     lash_free(side->first_neighbor);
+    lash_free(side->wall);
+    lash_free(side->first_wall);
     lash_free(side->solid);
     lash_free(side->chosen);
 }

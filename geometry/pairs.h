@@ -44,9 +44,11 @@ typedef struct LashPairSide {
     int face_count;         // 0 and edge_count 0: all of the shape
     const int* edges;       // (edge_count) lone edges, copied
     int edge_count;
-    LashPose body_shape; // the shape's frame in the body's frame
-    const char* path;    // LASH_QUERY_OCCT: the shape's STEP file, copied; else not looked at
-    LashImport import;   // and how it was read
+    const LashShape* solid; // loose faces: what they lie on, in the same frame, or NULL; looked at
+                            // by lash_pair_create only
+    LashPose body_shape;    // the shape's frame in the body's frame
+    const char* path;       // LASH_QUERY_OCCT: the shape's STEP file, copied; else not looked at
+    LashImport import;      // and how it was read
 } LashPairSide;
 
 // Who answers.

@@ -62,6 +62,16 @@ static bool is_shadowed(const PairSide* side, int face, const LashFeature* featu
            neighbor_is_nearer(side, face, point, 0.5);
 }
 
+// A loose face ends at the walls of the solid that it was taken from: half as deep behind all of
+// them counts, as in a solid.
+static bool is_behind_wall(const PairSide* a, const PairSide* b, const PairCombination* c,
+                           const PairView* view, const LashRoot* root) {
+    double depth = -HALF * root->gap;
+    if (b->solid[c->b] == NULL && pair_wall_is_nearer(b, c->b, root->point_a, depth)) return true;
+    return a->solid[c->a] == NULL &&
+           pair_wall_is_nearer(a, c->a, lash_place(&view->a_b, root->point_b), depth);
+}
+
 // ---- solids -------------------------------------------------------------------------------------
 
 // A feature f at a root and what it may be inside of: the solid of the other part, its feature at
@@ -250,6 +260,7 @@ bool pair_root_counts(const PairSide* a, const PairSide* b, const PairCombinatio
             root->shadowed || is_shadowed(b, combination->b, fa, root->point_a) ||
             is_shadowed(a, combination->a, fb, lash_place(&view->a_b, root->point_b));
     }
+    if (root->gap < -SHALLOW && is_behind_wall(a, b, combination, view, root)) return false;
     test[0] = test[0] && solid_b != NULL;
     test[1] = test[1] && solid_a != NULL;
     if (!test[0] && !test[1]) return !root->beyond;

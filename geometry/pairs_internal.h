@@ -15,6 +15,8 @@ typedef struct PairSide {
     int* neighbor;           // faces across convex edges, as features
     int* first_neighbor;     // (features + 1)
     const LashSolid** solid; // (features) of its part, NULL: not watertight
+    LashFace* wall;          // of loose faces, see pairs_walls.c
+    int* first_wall;         // (features + 1)
     uint8_t* chosen;         // (faces of the shape)
     Pose body_shape;
     bool shifted;    // body_shape is not the identity
@@ -70,5 +72,11 @@ typedef struct PairVerdict { // on a root in penetration
 // In penetration: does the root count? It may be moved to where its point is really nearest.
 bool pair_root_counts(const PairSide* a, const PairSide* b, const PairCombination* combination,
                       const PairView* view, LashRoot* root, PairVerdict* verdict);
+
+// The walls of the loose faces of a side that lie on a solid in the same frame; NULL: there is
+// none.
+void pair_find_walls(PairSide* side, const LashShape* solid);
+// Is a point (in the side's frame) behind a face outside one of its walls, or less deep than this?
+bool pair_wall_is_nearer(const PairSide* side, int face, Vec3 point, double depth);
 
 #endif

@@ -174,8 +174,8 @@ LashPairDef model_pair_def(const LashModel* model, const LashModelContactPoint* 
 }
 
 static bool same_side(const LashPairSide* a, const LashPairSide* b) {
-    return a->shape == b->shape && a->face_count == b->face_count && a->edge_count == 0 &&
-           b->edge_count == 0 &&
+    return a->shape == b->shape && a->solid == b->solid && a->face_count == b->face_count &&
+           a->edge_count == 0 && b->edge_count == 0 &&
            memcmp(&a->body_shape, &b->body_shape, sizeof a->body_shape) == 0 &&
            (a->face_count == 0 ||
             memcmp(a->faces, b->faces, (size_t)a->face_count * sizeof *a->faces) == 0);

@@ -249,6 +249,7 @@ static void put_outside(Loose* loose, const LashShape* shape) {
                 sum->by_flip += model_outside->by_flip;
             }
             side_of(point, k)->shape = shape;
+            if (loose->part >= 0) side_of(point, k)->solid = model->part[loose->part].cad;
         }
     }
 }

@@ -14,6 +14,12 @@ static void make_loose(const char* name, const char* body) {
     make_part(file, text);
 }
 
+// A dovetail: below its top, x = -30..30 at z = 0, it grows narrow, x = -10..10 at z = -30.
+#define NOSE                                                                                  \
+    "'steps': [{'extrude': {'profile': {'path': [{'start': [-30, 0]}, {'line': [-10, -30]}, " \
+    "{'line': [10, -30]}, {'line': [30, 0]}, {'line': [-30, 0], 'name': 'top'}, "             \
+    "{'close': true}]}, 'length': 20}}]"
+
 static int make_parts(void** state) {
     (void)state;
     char cache[300];
@@ -28,6 +34,8 @@ static int make_parts(void** state) {
         "bush",
         "'steps': [{'extrude': {'profile': {'outer': {'circle': {'radius': 12}}, 'holes': "
         "[{'circle': {'radius': 5.05}, 'name': 'bore'}]}, 'length': 10}}], 'only': ['bore']");
+    make_part("nose", NOSE);
+    make_loose("nose_top", NOSE ", 'only': ['top']");
     make_loose("upper",
                "'steps': [{'box': {'size': [90, 90, 10], 'centered': true}}], 'names': [{'name': "
                "'top', 'near': [0, 0, 5]}], 'only': ['top']");
@@ -41,20 +49,25 @@ static int remove_parts(void** state) {
 }
 
 // A ball, a pin or a plate over a surface of the ground, and what `lash check` says of it.
-static cJSON* check(const char* part, const char* place, const char* a, const char* b, int code) {
+static cJSON* check_over(const char* base, const char* part, const char* place, const char* a,
+                         const char* b, int code) {
     char path[300], text[2000];
     snprintf(text, sizeof text,
              "{'format': 'lash-model/1', 'units': {'length': 'mm'}, 'parts': [{'name': 'body', "
              "'step': '%s.step', 'density': 7.8e-6, 'pose': {'position': %s}}, {'name': 'base', "
-             "'step': 'plate.step', 'fixed': true}], 'contacts': [{'name': 'touch', 'a': %s, 'b': "
+             "'step': '%s.step', 'fixed': true}], 'contacts': [{'name': 'touch', 'a': %s, 'b': "
              "%s}], 'simulation': {'step': 1e-4, 'duration': 1e-3}}",
-             part, place, a, b);
+             part, place, base, a, b);
     write_model("model.json", text, path, sizeof path);
     Outcome o = LASH("check", path, "--json");
     if (o.code != code) fail_msg("exit code %d, not %d: %s", o.code, code, o.out);
     cJSON* json = cJSON_Parse(o.out);
     outcome_free(&o);
     return json;
+}
+
+static cJSON* check(const char* part, const char* place, const char* a, const char* b, int code) {
+    return check_over("plate", part, place, a, b, code);
 }
 
 static const cJSON* first(const cJSON* json, const char* list) {
@@ -123,6 +136,59 @@ static void a_face_on_the_solid_of_its_part_is_oriented_like_it(void** state) {
     }
 }
 
+// A ball of 8 mm beside the nose and behind its top: 32 mm deep below an endless plane.
+static void behind_a_loose_face_the_material_ends_at_the_solid_it_lies_on(void** state) {
+    (void)state;
+    const char* const file[] = {"nose_top", "nose_top_reversed"};
+    for (int i = 0; i < 2; ++i) {
+        char side[100];
+        snprintf(side, sizeof side, "{'part': 'base', 'step': '%s.step'}", file[i]);
+        cJSON* json = check_over("nose", "ball", "[28, -24, 10]", side,
+                                 "{'part': 'body', 'faces': 'all'}", 0);
+        int turned = cJSON_GetObjectItem(first(json, "outside"), "turned")->valueint;
+        assert_outside(json, "solid", turned, 1e-3 * (hypot(2, 24) - 8));
+        cJSON_Delete(json);
+    }
+}
+
+// A file of two half cylinders that share no edge of the B-rep.
+static void halves_of_a_bush_that_meet_are_one_face(void** state) {
+    (void)state;
+    char path[300];
+    FILE* file = fopen(scratch_file("halves.step", path, sizeof path), "w");
+    assert_non_null(file);
+    fputs(
+        "ISO-10303-21;\nHEADER;\nFILE_DESCRIPTION((''),'2;1');\nFILE_NAME('','',(''),(''),'',"
+        "'','');\nFILE_SCHEMA(('CONFIG_CONTROL_DESIGN'));\nENDSEC;\nDATA;\n"
+        "#1=CARTESIAN_POINT('',(0.,0.,0.));\n#2=DIRECTION('',(0.,0.,1.));\n"
+        "#3=DIRECTION('',(1.,0.,0.));\n#4=AXIS2_PLACEMENT_3D('',#1,#2,#3);\n"
+        "#5=CYLINDRICAL_SURFACE('',#4,5.05);\n"
+        "#6=RECTANGULAR_TRIMMED_SURFACE('',#5,0.,3.14159265358979,0.,10.,.T.,.T.);\n"
+        "#7=RECTANGULAR_TRIMMED_SURFACE('',#5,3.14159265358979,6.28318530717959,0.,10.,.T.,.T.);"
+        "\n#8=GEOMETRIC_SET('',(#6,#7));\n"
+        "#9=(LENGTH_UNIT()NAMED_UNIT(*)SI_UNIT(.MILLI.,.METRE.));\n"
+        "#10=(NAMED_UNIT(*)PLANE_ANGLE_UNIT()SI_UNIT($,.RADIAN.));\n"
+        "#11=(NAMED_UNIT(*)SI_UNIT($,.STERADIAN.)SOLID_ANGLE_UNIT());\n"
+        "#12=(GEOMETRIC_REPRESENTATION_CONTEXT(3)GLOBAL_UNIT_ASSIGNED_CONTEXT((#9,#10,#11))"
+        "REPRESENTATION_CONTEXT('',''));\n"
+        "#13=GEOMETRICALLY_BOUNDED_SURFACE_SHAPE_REPRESENTATION('',(#8),#12);\n"
+        "#14=APPLICATION_CONTEXT('');\n#15=PRODUCT_CONTEXT('',#14,'mechanical');\n"
+        "#16=PRODUCT('bush','bush','',(#15));\n#17=PRODUCT_DEFINITION_FORMATION('','',#16);\n"
+        "#18=PRODUCT_DEFINITION_CONTEXT('part definition',#14,'design');\n"
+        "#19=PRODUCT_DEFINITION('design','',#17,#18);\n#20=PRODUCT_DEFINITION_SHAPE('','',#19);"
+        "\n#21=SHAPE_DEFINITION_REPRESENTATION(#20,#13);\nENDSEC;\nEND-ISO-10303-21;\n",
+        file);
+    fclose(file);
+    Outcome o = LASH("info", path);
+    assert_int_equal(o.code, 0);
+    if (strstr(o.out, "1 faces, 2 edges") == NULL) fail_msg("not joined: %s", o.out);
+    outcome_free(&o);
+    cJSON* json = check("pin", "[0, 0, 0]", "{'part': 'ground', 'step': 'halves.step'}",
+                        "{'part': 'body', 'faces': {'type': 'cylinder'}}", 0);
+    assert_outside(json, "start", 1, 5e-5);
+    cJSON_Delete(json);
+}
+
 static void where_nothing_tells_the_model_is_asked_for_flip(void** state) {
     (void)state;
     const char* all = "{'part': 'body', 'faces': 'all'}";
@@ -173,6 +239,8 @@ int main(void) {
         cmocka_unit_test(the_start_tells_which_side_of_a_loose_plane_is_outside),
         cmocka_unit_test(the_start_tells_that_a_loose_bush_holds_its_pin),
         cmocka_unit_test(a_face_on_the_solid_of_its_part_is_oriented_like_it),
+        cmocka_unit_test(behind_a_loose_face_the_material_ends_at_the_solid_it_lies_on),
+        cmocka_unit_test(halves_of_a_bush_that_meet_are_one_face),
         cmocka_unit_test(where_nothing_tells_the_model_is_asked_for_flip),
         cmocka_unit_test(a_solid_needs_no_flip),
         cmocka_unit_test(the_example_of_the_documentation_comes_to_rest),
