@@ -107,6 +107,15 @@ static bool part_ok(const LashShape* shape, const LashShapePart* part) {
            range_ok(part->first_line, part->lines, shape->lines) && box_ok(&part->box);
 }
 
+static bool size_ok(const LashShape* shape, const LashSize* size) {
+    bool limits = isnan(size->lower) ? isnan(size->upper) : size->lower <= size->upper;
+    return (unsigned)size->kind <= LASH_SIZE_OTHER && index_ok(size->part, shape->parts) &&
+           index_ok(size->face, shape->faces) && index_or_none(size->face2, shape->faces) &&
+           isfinite(size->nominal) && !isinf(size->stated) && !isinf(size->lower) &&
+           !isinf(size->upper) && limits && index_ok(size->class_name, shape->string_bytes) &&
+           index_ok(size->note, shape->string_bytes);
+}
+
 static bool indices_ok(const int* index, size_t count, int size) {
     for (size_t i = 0; i < count; ++i)
         if (!index_ok(index[i], size)) return false;
@@ -158,6 +167,8 @@ bool lash_shape_check(const LashShape* shape, LashError* error) {
             (unsigned)v->convexity > LASH_FREE || !index_ok(v->part, shape->parts))
             return damaged(error, "vertex", i);
     }
+    for (int i = 0; i < shape->sizes; ++i)
+        if (!size_ok(shape, &shape->size[i])) return damaged(error, "size", i);
     if (!curves_ok(shape, error)) return false;
     if (!indices_ok(shape->vertex_edge, (size_t)shape->vertex_edges, shape->edges))
         return damaged(error, "vertex_edge", 0);

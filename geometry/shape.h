@@ -144,6 +144,25 @@ typedef struct LashShapePart { // one solid, shell, face or edge of the STEP fil
     LashBox box;
 } LashShapePart;
 
+typedef enum LashSizeKind {
+    LASH_SIZE_DIAMETER, // of a cylinder or sphere; a toleranced radius comes as its diameter
+    LASH_SIZE_LENGTH,   // a distance or thickness
+    LASH_SIZE_ANGLE,
+    LASH_SIZE_OTHER
+} LashSizeKind;
+
+// A size with its tolerance as a STEP AP242 file has it (import with `pmi`), one row for every face
+// that it is attached to.
+typedef struct LashSize {
+    LashSizeKind kind;
+    int part, face, face2; // rows; face2 of a distance: the face it goes to; -1: none
+    double nominal;        // of the face itself for a diameter, else as stated [m], [rad]
+    double stated;         // as the annotation has it [m], [rad]; NAN: it has none
+    double lower, upper;   // deviations from nominal [m], [rad]; NAN: none, or by class
+    int class_name;        // string offset: class of ISO 286 ("H7"); 0: none
+    int note;              // string offset: why it cannot be used; 0: it can
+} LashSize;
+
 typedef struct LashShape {
     LashShapePart* part;
     LashFace* face;
@@ -156,6 +175,7 @@ typedef struct LashShape {
     LashPatch* patch;
     LashSegment* segment;
     double* pole;
+    LashSize* size;
     // Mesh for viewing, never for physics: vertices shared inside a face only, so edges stay sharp.
     float *mesh_point, *mesh_normal; // 3 per mesh vertex [m]
     int* triangle;                   // 3 mesh vertices each
@@ -164,7 +184,7 @@ typedef struct LashShape {
     float* line_point;
     char* string; // names, each ends in 0; offset 0 is the empty name
     int parts, faces, loops, coedges, uv_poles, edges, vertices, vertex_edges, patches, segments,
-        poles;
+        poles, sizes;
     // Counts are of items: a pole has 4 doubles, a (u, v) pole 3, a point 3 floats, a line 2 ints.
     int mesh_vertices, triangles, lines, line_points, string_bytes;
     int warnings; // string offset: what a user should know about the file, one per line; 0: nothing
@@ -201,6 +221,7 @@ typedef struct LashImport {
     // told a few times a second while the helper reads; seconds < 0: it has ended; NULL: nobody
     void (*progress)(const char* path, double seconds, double limit);
     bool no_cache;
+    bool pmi; // sizes with tolerances, too (AP242); OpenCASCADE may fail on them
 } LashImport;
 
 // Reads a STEP file through the helper program `lash-cad` and the cache. Never crashes on a bad

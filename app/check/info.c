@@ -16,7 +16,7 @@
 typedef struct InfoOptions {
     AppOperands operands;
     double scale;
-    bool json, edges, heal, no_cache;
+    bool json, edges, heal, no_cache, pmi;
 } InfoOptions;
 
 #define OPTION(member) offsetof(InfoOptions, member)
@@ -28,6 +28,8 @@ static const AppOption options[] = {
     APP_OPTION_CAD_SECONDS,
     {"heal", 0, APP_FLAG, NULL, "repair small defects first", OPTION(heal)},
     {"edges", 0, APP_FLAG, NULL, "list the edges, too", OPTION(edges)},
+    {"pmi", 0, APP_FLAG, NULL, "list the sizes with tolerances that the file carries (AP242)",
+     OPTION(pmi)},
     {"no-cache", 0, APP_FLAG, NULL, "read the file anew", OPTION(no_cache)},
 };
 const AppCommand app_info_command = {
@@ -186,6 +188,29 @@ static const char* next_warning(const char** rest, char* line, size_t size) {
     return line;
 }
 
+static void put_sizes(AppJson* json, const LashShape* shape) {
+    static const char* const kinds[] = {"diameter", "length", "angle", "other"};
+    app_json_key(json, "sizes");
+    app_json_begin_array(json);
+    for (int i = 0; i < shape->sizes; ++i) {
+        const LashSize* size = &shape->size[i];
+        app_json_begin_object(json);
+        put_name(json, "part", shape, shape->part[size->part].name);
+        app_json_put_integer(json, "face", shape->face[size->face].index);
+        if (size->face2 >= 0)
+            app_json_put_integer(json, "to_face", shape->face[size->face2].index);
+        app_json_put_text(json, "kind", kinds[size->kind]);
+        app_json_put_number(json, "nominal", size->nominal);
+        app_json_put_number(json, "stated", size->stated);
+        app_json_put_number(json, "upper", size->upper);
+        app_json_put_number(json, "lower", size->lower);
+        put_name(json, "class", shape, size->class_name);
+        put_name(json, "note", shape, size->note);
+        app_json_end_object(json);
+    }
+    app_json_end_array(json);
+}
+
 static void put_shape(AppJson* json, const LashShape* shape, const InfoOptions* info_options) {
     app_json_put_text(json, "file", info_options->operands.item[0]);
     app_json_put_text(json, "hash", shape->hash);
@@ -205,6 +230,7 @@ static void put_shape(AppJson* json, const LashShape* shape, const InfoOptions* 
     for (int i = 0; i < shape->parts; ++i)
         put_part(json, shape, &shape->part[i], info_options->edges);
     app_json_end_array(json);
+    if (info_options->pmi) put_sizes(json, shape);
 }
 
 // "+z", "-x" for the axes of the file, else three numbers.
@@ -303,10 +329,39 @@ static void print_part(const LashShape* shape, const LashShapePart* part, bool e
     for (int i = 0; i < part->edges; ++i) print_edge(&shape->edge[part->first_edge + i]);
 }
 
+static void print_size(const LashShape* shape, const LashSize* size) {
+    static const char* const kinds[] = {"diameter", "length", "angle", "other"};
+    double unit = size->kind == LASH_SIZE_ANGLE ? 180 / LASH_PI : 1e3;
+    char face[48], limits[80] = "";
+    snprintf(face, sizeof face, "%d", shape->face[size->face].index);
+    size_t used = strlen(face);
+    if (size->face2 >= 0)
+        snprintf(face + used, sizeof face - used, " to %d", shape->face[size->face2].index);
+    if (size->class_name != 0)
+        snprintf(limits, sizeof limits, "%s", lash_shape_string(shape, size->class_name));
+    else if (!isnan(size->lower))
+        snprintf(limits, sizeof limits, "%+.6g %+.6g", unit * size->upper, unit * size->lower);
+    printf("  %-12s %-9s %-12.9g %-18s %s%s%s\n", face, kinds[size->kind], unit * size->nominal,
+           limits, lash_shape_string(shape, shape->part[size->part].name),
+           size->note != 0 ? ": " : "", size->note != 0 ? lash_shape_string(shape, size->note) : "");
+}
+
+static void print_sizes(const LashShape* shape) {
+    if (shape->sizes == 0) {
+        printf("\nno sizes with tolerances: the file carries none that is attached to a face "
+               "(semantic PMI of AP242 is what counts, drawn annotations do not)\n");
+        return;
+    }
+    printf("\nsizes with tolerances (mm, degrees)\n");
+    printf("  %-12s %-9s %-12s %-18s %s\n", "face", "kind", "nominal", "upper lower", "part");
+    for (int i = 0; i < shape->sizes; ++i) print_size(shape, &shape->size[i]);
+}
+
 static void print_table(const LashShape* shape, const InfoOptions* info_options) {
     printf("%s: declared unit %s, %.6g m per number%s\n", info_options->operands.item[0],
            shape->unit, shape->scale, info_options->scale > 0 ? " (overridden)" : "");
     for (int i = 0; i < shape->parts; ++i) print_part(shape, &shape->part[i], info_options->edges);
+    if (info_options->pmi) print_sizes(shape);
     const char* rest = lash_shape_string(shape, shape->warnings);
     for (char line[512]; next_warning(&rest, line, sizeof line) != NULL;)
         app_report_warning("%s", line);
@@ -319,7 +374,7 @@ int app_info(int argc, char** argv) {
     AppReport report = app_report("info", o.json);
     LashError error = {0};
     LashImport import = {
-        .scale = o.scale, .heal = o.heal, .no_cache = o.no_cache, .progress = app_progress_cad};
+        .scale = o.scale, .heal = o.heal, .no_cache = o.no_cache, .progress = app_progress_cad, .pmi = o.pmi};
     LashShape* shape = NULL;
     if (o.scale < 0)
         lash_error_set(&error, LASH_ERROR_USAGE, "--scale",

@@ -84,8 +84,8 @@ static void name_entry(Job* job, const char* data, size_t bytes) {
     snprintf(job->scale, sizeof job->scale, "%.17g", job->import.scale);
     snprintf(job->deflection, sizeof job->deflection, "%.17g", job->import.deflection);
     char options[160];
-    snprintf(options, sizeof options, "\nscale %s heal %d deflection %s", job->scale,
-             (int)job->import.heal, job->deflection);
+    snprintf(options, sizeof options, "\nscale %s heal %d deflection %s%s", job->scale,
+             (int)job->import.heal, job->deflection, job->import.pmi ? " pmi" : "");
     LashSha256 hash = lash_sha256();
     lash_sha256_add(&hash, data, bytes);
     lash_sha256_add(&hash, options, strlen(options));
@@ -136,6 +136,10 @@ static void save_entry(const Job* job, const char* data, size_t bytes) {
 
 static LashShape* run_helper(const Job* job, const char* file, size_t file_bytes,
                              LashError* error) {
+    const char* flag[2] = {NULL, NULL};
+    int flags = 0;
+    if (job->import.heal) flag[flags++] = "--heal";
+    if (job->import.pmi) flag[flags++] = "--pmi";
     char* argv[] = {(char*)job->helper,
                     "read",
                     LASH_CAD_INPUT,
@@ -147,7 +151,8 @@ static LashShape* run_helper(const Job* job, const char* file, size_t file_bytes
                     (char*)job->hash,
                     "--memory",
                     (char*)memory_limit,
-                    job->import.heal ? "--heal" : NULL,
+                    (char*)flag[0],
+                    (char*)flag[1],
                     NULL};
     size_t bytes = 0;
     LashCadTask task = {file, file_bytes, job->path, job->import.time_limit, job->import.progress};

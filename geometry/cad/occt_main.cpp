@@ -1,6 +1,6 @@
 // lash-cad: reads a STEP file with OpenCASCADE and hands over the flat tables.
 //
-//   lash-cad read FILE [--scale S] [--deflection D] [--heal] [--hash HEX] [--memory MiB]
+//   lash-cad read FILE [--scale S] [--deflection D] [--heal] [--pmi] [--hash HEX] [--memory MiB]
 //       writes the shape block to file descriptor 3 (exit 0), or "LASHERR\n" and a message (exit 4)
 //   lash-cad query
 //       serves distance queries between faces (occt_query.h): requests at 0, answers at 3
@@ -87,6 +87,10 @@ bool parse(int argc, char** argv, ReadOptions* options, double* memory) {
         const char* value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--heal") == 0) {
             options->heal = true;
+            continue;
+        }
+        if (strcmp(argv[i], "--pmi") == 0) {
+            options->pmi = true;
             continue;
         }
         if (strcmp(argv[i], "--scale") == 0)

@@ -9,6 +9,7 @@
 #include <TopoDS_Edge.hxx>
 #include <TopoDS_Face.hxx>
 #include <TopoDS_Shape.hxx>
+#include <XSControl_WorkSession.hxx>
 #include <gp_Pnt.hxx>
 #include <gp_Trsf.hxx>
 #include <map>
@@ -27,6 +28,7 @@ struct ReadOptions {
     std::string path, hash;
     double scale = 0, deflection = 1e-3;
     bool heal = false;
+    bool pmi = false;
 };
 
 struct Node { // a part or an assembly, file's frame, OpenCASCADE's millimetres
@@ -41,6 +43,16 @@ struct Node { // a part or an assembly, file's frame, OpenCASCADE's millimetres
     double density = 0;   // [kg/m^3]; 0: not in the file
 };
 
+struct Size { // a dimension of the file, millimetres or radians
+    std::vector<const void*> first, second; // TShapes of the faces that it is attached to
+    LashSizeKind kind = LASH_SIZE_OTHER;
+    bool is_radius = false;
+    double stated = NAN;
+    double lower = NAN, upper = NAN; // deviations
+    bool limits = false;             // lower and upper are the limits themselves
+    std::string class_name;
+};
+
 struct Document {
     std::vector<Node> nodes;
     std::map<const void*, std::string> names;           // of faces and edges, by their TShape
@@ -49,7 +61,11 @@ struct Document {
     double unit_mm = 1;                                 // millimetres per number of the file
     double metre = 1e-3; // metres per OpenCASCADE unit, override included
     std::vector<std::string> warnings;
+    std::vector<Size> sizes;
 };
+
+// The dimensions of a file that was transferred (occt_sizes.cpp).
+void read_sizes(const Handle(XSControl_WorkSession) & session, Document* document);
 
 // Reads the file or throws BadInput.
 Document read_step(const ReadOptions& options);
@@ -70,6 +86,7 @@ struct Tables {
     std::vector<LashPatch> patch;
     std::vector<LashSegment> segment;
     std::vector<Pole> pole;
+    std::vector<LashSize> size;
     std::vector<std::array<float, 3>> mesh_point, mesh_normal, line_point;
     std::vector<std::array<int, 3>> triangle;
     std::vector<int> triangle_face;
@@ -161,6 +178,7 @@ Curve curve_of(const TopoDS_Edge& edge, double metre, double* first, double* las
 void write_part(const PartWork& w, int part, Tables* tables);
 void write_mesh(const PartWork& w, int part, double deflection, Tables* tables);
 void write_mass(const PartWork& w, int part, Tables* tables);
+void write_sizes(const PartWork& w, int part, Tables* tables); // occt_sizes.cpp
 void write_reach(const PartWork& w, int part, Tables* tables);
 
 void build_tables(const Document& document, double deflection, Tables* tables);

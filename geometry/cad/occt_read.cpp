@@ -378,6 +378,14 @@ void judge_size(const ReadOptions& options, Document* document) {
     }
 }
 
+// A healed face keeps its sizes.
+void follow_sizes(const void* before, const void* now, Document* document) {
+    for (Size& size : document->sizes)
+        for (std::vector<const void*>* faces : {&size.first, &size.second})
+            if (std::find(faces->begin(), faces->end(), before) != faces->end())
+                faces->push_back(now);
+}
+
 void heal(Document* document) {
     for (Node& node : document->nodes) {
         if (node.shape.IsNull()) continue;
@@ -388,10 +396,12 @@ void heal(Document* document) {
         if (healed.IsNull()) continue;
         Handle(ShapeBuild_ReShape) context = fix->Context();
         for (TopExp_Explorer ex(node.shape, TopAbs_FACE); ex.More(); ex.Next()) {
-            auto name = document->names.find(ex.Current().TShape().get());
-            if (name == document->names.end()) continue;
+            const void* before = ex.Current().TShape().get();
+            auto name = document->names.find(before);
             TopoDS_Shape now = context->Apply(ex.Current());
-            if (!now.IsNull()) renamed.emplace(now.TShape().get(), name->second);
+            if (now.IsNull()) continue;
+            follow_sizes(before, now.TShape().get(), document);
+            if (name != document->names.end()) renamed.emplace(now.TShape().get(), name->second);
         }
         document->names.insert(renamed.begin(), renamed.end());
         node.shape = healed;
@@ -409,7 +419,7 @@ void transfer(const ReadOptions& options, Document* document) {
     reader.SetNameMode(Standard_True);
     reader.SetLayerMode(Standard_False);
     reader.SetPropsMode(Standard_False);
-    reader.SetGDTMode(Standard_False);
+    reader.SetGDTMode(Standard_False); // occt_sizes.cpp reads what we need
     reader.SetMatMode(Standard_True);
     reader.SetViewMode(Standard_False);
     if (reader.ReadFile(options.path.c_str()) != IFSelect_RetDone)
@@ -432,6 +442,7 @@ void transfer(const ReadOptions& options, Document* document) {
     walk.shapes->GetFreeShapes(roots);
     for (int i = 1; i <= roots.Length(); ++i)
         add_label(&walk, roots.Value(i), TopLoc_Location(), -1, 0);
+    if (options.pmi) read_sizes(reader.ChangeReader().WS(), document);
 }
 
 // A Part 21 file begins with "ISO-10303-21;". OpenCASCADE's parser tells less.

@@ -46,6 +46,8 @@ LashShape Tables::shape() {
     s.segments = (int)segment.size();
     s.pole = pole.empty() ? nullptr : pole[0].data();
     s.poles = (int)pole.size();
+    s.size = size.data();
+    s.sizes = (int)size.size();
     s.mesh_point = mesh_point.empty() ? nullptr : mesh_point[0].data();
     s.mesh_normal = mesh_normal.empty() ? nullptr : mesh_normal[0].data();
     s.mesh_vertices = (int)mesh_point.size();
@@ -320,6 +322,7 @@ void build_tables(const Document& document, double deflection, Tables* tables) {
         write_mesh(w, part, deflection, tables);
         write_mass(w, part, tables);
         write_reach(w, part, tables);
+        write_sizes(w, part, tables);
     }
     for (size_t i = tables->part.size(); i-- > 0;) { // boxes of assemblies, leaves first
         if (tables->part[i].parent < 0) continue;

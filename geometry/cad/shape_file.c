@@ -14,7 +14,7 @@
 
 #include "core/arena.h"
 
-enum { ALIGNMENT = 64, TABLES = 18 };
+enum { ALIGNMENT = 64, TABLES = 19 };
 
 typedef struct Header {
     char magic[8];
@@ -53,6 +53,7 @@ static void list_tables(LashShape* shape, Table t[TABLES]) {
     t[k++] = (Table){(void**)&shape->triangle_face, &shape->triangles, sizeof(int)};
     t[k++] = (Table){(void**)&shape->line, &shape->lines, 2 * sizeof(int)};
     t[k++] = (Table){(void**)&shape->line_point, &shape->line_points, 3 * sizeof(float)};
+    t[k++] = (Table){(void**)&shape->size, &shape->sizes, sizeof *shape->size};
     t[k++] = (Table){(void**)&shape->string, &shape->string_bytes, 1};
     LASH_ASSERT(k == TABLES);
 }

@@ -36,6 +36,7 @@
 #include <map>
 #include <memory>
 
+#include "models/tools/sizes.hpp"
 #include "models/tools/solid.hpp"
 
 namespace make_step {
@@ -50,6 +51,7 @@ struct Part {
     std::string material;      // empty: none
     double density = 0;        // [g/cm^3]
     std::string shared;        // not empty: parts of this text are instances of one shape
+    std::vector<Size> sizes;   // toleranced diameters
     bool assembly = false;
     std::vector<Part> parts; // of an assembly
 };
@@ -86,7 +88,7 @@ Solid make_edges(const Value& list) {
 Part make_part(const Value& v, bool root) {
     std::set<std::string> keys = {"name",  "color", "material", "steps", "edges",
                                   "names", "only",  "reversed", "join",  "bspline",
-                                  "at",    "axis",  "x"};
+                                  "at",    "axis",  "x",        "sizes"};
     if (root) keys.insert({"format", "parameters", "unit", "comment"});
     v.only(keys);
     Part part;
@@ -101,6 +103,7 @@ Part make_part(const Value& v, bool root) {
     part.solid = v.has("edges") ? make_edges(v.at("edges"))
                                 : make_solid(v.at("steps"), v.flag("join", true));
     if (v.has("names")) name_faces(v.at("names"), &part.solid);
+    if (v.has("sizes")) part.sizes = read_sizes(v.at("sizes"), part.solid);
     if (v.has("only")) {
         std::vector<std::string> names;
         for (const Value& n : v.at("only").items()) names.push_back(n.text());
@@ -245,7 +248,7 @@ Handle(TCollection_HAsciiString) text(const char* s) {
     return new TCollection_HAsciiString(s);
 }
 
-TDF_Label add_part(const Part& part, const Handle(TDocStd_Document) & document) {
+TDF_Label add_part(const Part& part, double unit, const Handle(TDocStd_Document) & document) {
     Handle(XCAFDoc_ShapeTool) shapes = XCAFDoc_DocumentTool::ShapeTool(document->Main());
     Handle(XCAFDoc_ColorTool) colors = XCAFDoc_DocumentTool::ColorTool(document->Main());
     TDF_Label label = shapes->AddShape(part.solid.shape, Standard_False);
@@ -264,6 +267,7 @@ TDF_Label add_part(const Part& part, const Handle(TDocStd_Document) & document) 
             TDF_Label sub = shapes->AddSubShape(label, ex.Current());
             if (!sub.IsNull()) TDataStd_Name::Set(sub, n.name.c_str());
         }
+    add_sizes(part.sizes, part.solid, label, unit, document);
     return label;
 }
 
@@ -282,24 +286,37 @@ void clean_header(STEPCAFControl_Writer* writer, const std::string& name) {
     header.SetDescriptionValue(1, text("made by lash-make-step"));
 }
 
-TDF_Label add_node(const Part& part, const Handle(TDocStd_Document) & document, Labels* labels) {
+TDF_Label add_node(const Part& part, double unit, const Handle(TDocStd_Document) & document,
+                   Labels* labels) {
     Handle(XCAFDoc_ShapeTool) shapes = XCAFDoc_DocumentTool::ShapeTool(document->Main());
     auto known = part.shared.empty() ? labels->end() : labels->find(part.shared);
     if (known != labels->end()) return known->second;
     if (!part.assembly) {
-        TDF_Label label = add_part(part, document);
+        TDF_Label label = add_part(part, unit, document);
         if (!part.shared.empty()) (*labels)[part.shared] = label;
         return label;
     }
     TDF_Label assembly = shapes->NewShape();
     TDataStd_Name::Set(assembly, product_name(part).c_str());
     for (const Part& child : part.parts) {
-        TDF_Label label = add_node(child, document, labels);
+        TDF_Label label = add_node(child, unit, document, labels);
         TDF_Label component = shapes->AddComponent(assembly, label, TopLoc_Location(child.place));
         TDataStd_Name::Set(component, child.name.c_str());
     }
     if (!part.shared.empty()) (*labels)[part.shared] = assembly;
     return assembly;
+}
+
+double unit_mm(const std::string& unit) {
+    if (unit == "M") return 1000;
+    if (unit == "CM") return 10;
+    return unit == "INCH" ? 25.4 : 1;
+}
+
+bool has_sizes(const std::vector<Part>& parts) {
+    for (const Part& part : parts)
+        if (!part.sizes.empty() || has_sizes(part.parts)) return true;
+    return false;
 }
 
 void write_parts(const std::vector<Part>& parts, const std::string& name, const std::string& unit,
@@ -309,21 +326,23 @@ void write_parts(const std::vector<Part>& parts, const std::string& name, const 
     application->NewDocument("BinXCAF", document);
     Handle(XCAFDoc_ShapeTool) shapes = XCAFDoc_DocumentTool::ShapeTool(document->Main());
     if (parts.size() == 1 && !parts[0].assembly) {
-        add_part(parts[0], document);
+        add_part(parts[0], unit_mm(unit), document);
     } else {
         Labels labels;
         Part root;
         root.name = name;
         root.assembly = true;
         root.parts = parts;
-        add_node(root, document, &labels);
+        add_node(root, unit_mm(unit), document, &labels);
         shapes->UpdateAssemblies();
     }
     STEPCAFControl_Controller::Init();
     Interface_Static::SetCVal("xstep.cascade.unit", "MM");
     Interface_Static::SetIVal("write.stepcaf.subshapes.name", 1);
     Interface_Static::SetCVal("write.step.unit", unit.c_str());
+    if (has_sizes(parts)) Interface_Static::SetCVal("write.step.schema", "AP242DIS");
     STEPCAFControl_Writer writer;
+    writer.SetDimTolMode(has_sizes(parts));
     writer.SetNameMode(Standard_True);
     writer.SetColorMode(Standard_True);
     writer.SetMaterialMode(Standard_True);
