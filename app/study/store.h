@@ -77,6 +77,9 @@ void lash_store_table_destroy(LashStoreTable* table); // NULL is allowed
 bool lash_store_put_worst(LashStore* store, const LashStudy* study, const LashSample* sample,
                           LashError* error);
 LashStoreTable* lash_store_worst(LashStore* store, const LashStudy* study, LashError* error);
+// Appends the points of `from` that the store does not have.
+bool lash_store_copy_worst(LashStore* store, LashStore* from, const LashStudy* study,
+                           LashError* error);
 
 // True when the file begins like a store.
 bool lash_store_is_one(const char* path);

@@ -85,3 +85,27 @@ LashStoreTable* lash_store_worst(LashStore* store, const LashStudy* study, LashE
     lash_store_table_destroy(table);
     return NULL;
 }
+
+static bool has_point(const LashStoreTable* table, const LashSample* sample) {
+    size_t bytes = (size_t)table->parameters * sizeof *table->x;
+    for (int64_t i = 0; i < table->rows; ++i)
+        if (memcmp(table->sample[i].x, sample->x, bytes) == 0) return true;
+    return false;
+}
+
+bool lash_store_copy_worst(LashStore* store, LashStore* from, const LashStudy* study,
+                           LashError* error) {
+    LashStoreTable* known = lash_store_worst(store, study, error);
+    LashStoreTable* more = known != NULL ? lash_store_worst(from, study, error) : NULL;
+    bool good = more != NULL;
+    int64_t next = good ? known->rows : 0;
+    for (int64_t i = 0; good && i < more->rows; ++i) {
+        if (has_point(known, &more->sample[i])) continue;
+        LashSample row = more->sample[i];
+        row.id = next++;
+        good = lash_store_put_worst(store, study, &row, error);
+    }
+    lash_store_table_destroy(known);
+    lash_store_table_destroy(more);
+    return good;
+}

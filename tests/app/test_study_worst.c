@@ -183,6 +183,23 @@ static void the_report_tells_it_apart_from_the_statistics(void** state) {
     free(page);
 }
 
+static void points_are_kept_by_merge(void** state) {
+    (void)state;
+    make_store(at("one.db"), PARAMETERS, ROUGH);
+    make_store(at("two.db"), PARAMETERS, ROUGH);
+    cJSON_Delete(search(at("one.db"), "2", "9"));
+    cJSON_Delete(search(at("two.db"), "2", "30"));
+    remove(at("both.db"));
+    Outcome o = LASH("study", "merge", at("one.db"), at("two.db"), "-o", at("both.db"));
+    if (o.code != 0) print_error("%s", o.err);
+    assert_int_equal(o.code, 0);
+    outcome_free(&o);
+    char *two = dump(at("two.db")), *both = dump(at("both.db")); // the same search, once
+    assert_string_equal(two, both);
+    free(two);
+    free(both);
+}
+
 static void wrong_calls_and_tampered_points_are_refused(void** state) {
     (void)state;
     make_store(at("t.db"), PARAMETERS, ROUGH);
@@ -218,6 +235,7 @@ int main(void) {
         cmocka_unit_test(any_number_of_processes_and_any_interruption_give_the_same_points),
         cmocka_unit_test(a_search_that_is_killed_goes_on),
         cmocka_unit_test(the_report_tells_it_apart_from_the_statistics),
+        cmocka_unit_test(points_are_kept_by_merge),
         cmocka_unit_test(wrong_calls_and_tampered_points_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, remove_scratch);
