@@ -197,8 +197,7 @@ static void put_sizes(AppJson* json, const LashShape* shape) {
         app_json_begin_object(json);
         put_name(json, "part", shape, shape->part[size->part].name);
         app_json_put_integer(json, "face", shape->face[size->face].index);
-        if (size->face2 >= 0)
-            app_json_put_integer(json, "to_face", shape->face[size->face2].index);
+        if (size->face2 >= 0) app_json_put_integer(json, "to_face", shape->face[size->face2].index);
         app_json_put_text(json, "kind", kinds[size->kind]);
         app_json_put_number(json, "nominal", size->nominal);
         app_json_put_number(json, "stated", size->stated);
@@ -343,13 +342,15 @@ static void print_size(const LashShape* shape, const LashSize* size) {
         snprintf(limits, sizeof limits, "%+.6g %+.6g", unit * size->upper, unit * size->lower);
     printf("  %-12s %-9s %-12.9g %-18s %s%s%s\n", face, kinds[size->kind], unit * size->nominal,
            limits, lash_shape_string(shape, shape->part[size->part].name),
-           size->note != 0 ? ": " : "", size->note != 0 ? lash_shape_string(shape, size->note) : "");
+           size->note != 0 ? ": " : "",
+           size->note != 0 ? lash_shape_string(shape, size->note) : "");
 }
 
 static void print_sizes(const LashShape* shape) {
     if (shape->sizes == 0) {
-        printf("\nno sizes with tolerances: the file carries none that is attached to a face "
-               "(semantic PMI of AP242 is what counts, drawn annotations do not)\n");
+        printf(
+            "\nno sizes with tolerances: the file carries none that is attached to a face "
+            "(semantic PMI of AP242 is what counts, drawn annotations do not)\n");
         return;
     }
     printf("\nsizes with tolerances (mm, degrees)\n");
@@ -373,8 +374,11 @@ int app_info(int argc, char** argv) {
     if (code >= 0) return code;
     AppReport report = app_report("info", o.json);
     LashError error = {0};
-    LashImport import = {
-        .scale = o.scale, .heal = o.heal, .no_cache = o.no_cache, .progress = app_progress_cad, .pmi = o.pmi};
+    LashImport import = {.scale = o.scale,
+                         .heal = o.heal,
+                         .no_cache = o.no_cache,
+                         .progress = app_progress_cad,
+                         .pmi = o.pmi};
     LashShape* shape = NULL;
     if (o.scale < 0)
         lash_error_set(&error, LASH_ERROR_USAGE, "--scale",

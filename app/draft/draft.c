@@ -143,6 +143,7 @@ Draft* draft_create(const LashShape* shape, const DraftOptions* options, LashErr
     if (good) good = draft_choose_ground(draft, options, error);
     if (good) {
         draft_decide_types(draft);
+        draft_attach_sizes(draft);
         draft_count_freedom(draft);
         draft_find_contacts(draft);
         return draft;

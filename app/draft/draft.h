@@ -77,7 +77,8 @@ typedef struct DraftJoint {
     bool plunger;                   // slides because nothing else holds it
     int plane_face[8], plane_faces; // of a guide: inner and outer by turns
     DraftConfidence confidence;
-    char name[200], reason[300];
+    char fit[128]; // from the tolerances of both faces in the file: "10 H7/g6"; empty: none
+    char name[200], reason[420];
 } DraftJoint;
 
 enum { DRAFT_CONTACT_FACES = 24 };
@@ -132,6 +133,7 @@ void draft_sort_planes(Draft* draft);                              // by body
 void draft_find_guides(Draft* draft, const DraftOptions* options); // joints of planes
 void draft_decide_types(Draft* draft);                             // geometry, then freedom
 bool draft_choose_ground(Draft* draft, const DraftOptions* options, LashError* error);
+void draft_attach_sizes(Draft* draft); // toleranced diameters of the file
 void draft_count_freedom(Draft* draft);
 void draft_find_contacts(Draft* draft); // candidates, overlaps
 

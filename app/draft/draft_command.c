@@ -162,6 +162,7 @@ static void put_draft(AppJson* json, const Draft* draft, const char* output) {
         app_json_put_vec3(json, "axis", draft_joint->axis);
         app_json_put_number(json, "radial_clearance", draft_joint->play);
         app_json_put_bool(json, "no_play", draft_joint->no_play);
+        app_json_put_text(json, "fit", draft_joint->fit[0] != '\0' ? draft_joint->fit : NULL);
         app_json_put_text(json, "confidence", draft_confidence_name[draft_joint->confidence]);
         app_json_put_text(json, "reason", draft_joint->reason);
         app_json_end_object(json);
@@ -232,7 +233,7 @@ int app_draft(int argc, char** argv) {
     Draft* draft = NULL;
     if (choose_density(&o, &error) && check_fit(o.fit, &error) &&
         app_output_check(output, &error)) {
-        LashImport import = {.progress = app_progress_cad};
+        LashImport import = {.progress = app_progress_cad, .pmi = true};
         shape = lash_shape_load(step, &import, &error);
     }
     if (shape != NULL) {

@@ -196,7 +196,9 @@ static void write_parameters(DraftText* text, const Draft* draft, const char* fi
             draft_joint->bore >= 0 ? 2 * draft->round[draft_joint->pin].radius : draft_joint->width;
         add(text, "%s\n    \"%s\": ", count++ > 0 ? "," : "",
             parameter_of(draft, draft_joint, name, sizeof name));
-        if (draft_joint->no_play && fit != NULL)
+        if (draft_joint->fit[0] != '\0')
+            add(text, "{\"fit\": \"%s\"}", draft_joint->fit);
+        else if (draft_joint->no_play && fit != NULL)
             add(text, "{\"fit\": \"%.10g %s\"}", mm(size), fit);
         else
             add(text, "%.10g", draft_joint->no_play ? 0 : mm(draft_joint->play));
@@ -291,8 +293,10 @@ static void write_joint(DraftText* text, const Draft* draft, int index) {
 // What is drawn at nominal size may stand beside its axis by more than the play of the fit, or, as
 // an ideal joint, by more than a start may be off.
 static bool must_assemble(const Draft* draft, const DraftModel* model) {
-    for (int i = 0; i < draft->joints; ++i)
-        if (draft->joint[i].no_play && draft->joint[i].apart > 1e-11) return true;
+    for (int i = 0; i < draft->joints; ++i) {
+        const DraftJoint* joint = &draft->joint[i];
+        if ((joint->no_play && joint->apart > 1e-11) || joint->fit[0] != '\0') return true;
+    }
     return model->fit != NULL;
 }
 

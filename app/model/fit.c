@@ -253,7 +253,7 @@ static bool put_zone(const Class* class, const char* text, double mm, LashFit* f
         *c = (char)toupper((unsigned char)*c);
     double lower, upper;
     if (!limits(class, mm, &lower, &upper)) {
-        char size[40];
+        char size[64];
         snprintf(size, sizeof size, "%s at %g mm", zone->name, mm);
         return refuse(error, text, "ISO 286 has no %s; choose another class", size);
     }
@@ -294,10 +294,59 @@ static bool put_general(int class, const char* text, double mm, LashFit* fit, La
     return true;
 }
 
+static const char expected[] =
+    "expected a size in mm and a class, such as \"10 H7/g6\", \"10 H7\", \"120 ISO 2768-m\" or "
+    "\"10 (+0.015 0)/(-0.005 -0.014)\"%s";
+
+// "(+0.015 0)": upper and lower deviation in mm. NULL: not so.
+static const char* read_deviations(const char* s, LashZone* zone) {
+    if (*s != '(') return NULL;
+    char *first, *second;
+    double upper = strtod(s + 1, &first);
+    double lower = strtod(first, &second);
+    const char* end = skip_blanks(second);
+    if (first == s + 1 || second == first || *end != ')' || !isfinite(upper) || !isfinite(lower))
+        return NULL;
+    zone->upper = 1e-3 * upper;
+    zone->lower = 1e-3 * lower;
+    snprintf(zone->name, sizeof zone->name, "(%+.6g %+.6g)", upper, lower);
+    return end + 1;
+}
+
+// A class or deviations; side: what deviations stand for. NULL: neither, or an error.
+static const char* read_zone(const char* s, const char* text, double mm, LashZoneKind side,
+                             LashFit* fit, LashError* error) {
+    LashZone own = {.kind = side};
+    const char* end = read_deviations(s, &own);
+    if (end != NULL) {
+        if (!(own.lower <= own.upper)) {
+            refuse(error, text, "write the upper deviation first: (+0.015 0)%s", "");
+            return NULL;
+        }
+        LashZone* zone = side == LASH_ZONE_SHAFT ? &fit->shaft : &fit->general;
+        if (side == LASH_ZONE_HOLE) zone = &fit->hole;
+        *zone = own;
+        return skip_blanks(end);
+    }
+    Class class;
+    end = read_class(s, &class);
+    if (end == NULL) {
+        refuse(error, text, expected, "");
+        return NULL;
+    }
+    if (class.hole != (side == LASH_ZONE_HOLE) && side != LASH_ZONE_LENGTH) {
+        refuse(error, text,
+               "a fit is written hole/shaft, the hole with a capital letter: 10 H7/g6%s", "");
+        return NULL;
+    }
+    if (mm > 500) {
+        refuse(error, text, "the tables of ISO 286 here end at 500 mm%s", "");
+        return NULL;
+    }
+    return put_zone(&class, text, mm, fit, error) ? skip_blanks(end) : NULL;
+}
+
 bool lash_fit_parse(const char* text, LashFit* fit, LashError* error) {
-    static const char* const expected =
-        "expected a size in mm and a class, such as \"10 H7/g6\", \"10 H7\" or \"120 ISO "
-        "2768-m\"%s";
     char* end;
     *fit = (LashFit){0};
     double mm = strtod(text, &end);
@@ -310,20 +359,13 @@ bool lash_fit_parse(const char* text, LashFit* fit, LashError* error) {
     int class;
     const char* rest = read_general(s, &class);
     if (rest != NULL && *skip_blanks(rest) == '\0') return put_general(class, text, mm, fit, error);
-    if (mm > 500) return refuse(error, text, "the tables of ISO 286 here end at 500 mm%s", "");
-    Class first, second;
-    s = read_class(s, &first);
-    if (s == NULL) return refuse(error, text, expected, "");
-    if (!put_zone(&first, text, mm, fit, error)) return false;
-    s = skip_blanks(s);
-    if (*s == '\0') return true;
-    s = *s == '/' ? read_class(skip_blanks(s + 1), &second) : NULL;
-    if (s == NULL || *skip_blanks(s) != '\0') return refuse(error, text, expected, "");
-    if (!first.hole || second.hole)
-        return refuse(error, text,
-                      "a fit is written hole/shaft, the hole with a capital letter: 10 H7/g6%s",
-                      "");
-    return put_zone(&second, text, mm, fit, error);
+    bool pair = strchr(s, '/') != NULL;
+    s = read_zone(s, text, mm, pair ? LASH_ZONE_HOLE : LASH_ZONE_LENGTH, fit, error);
+    if (s == NULL || (*s == '\0' && !pair)) return s != NULL;
+    if (*s != '/') return refuse(error, text, expected, "");
+    s = read_zone(skip_blanks(s + 1), text, mm, LASH_ZONE_SHAFT, fit, error);
+    if (s == NULL || *s == '\0') return s != NULL;
+    return refuse(error, text, expected, "");
 }
 
 // ---- what follows from it -----------------------------------------------------------------------

@@ -24,7 +24,7 @@ typedef enum LashZoneKind {
 // The zone in which a size may lie: size + lower .. size + upper.
 typedef struct LashZone {
     LashZoneKind kind;
-    char name[16];       // "H7", "ISO 2768-m"
+    char name[32];       // "H7", "ISO 2768-m", "(+0.015 0)"
     double lower, upper; // deviations from the nominal size [m]
 } LashZone;
 
@@ -35,7 +35,9 @@ typedef struct LashFit {
     LashZone general; // a length without own tolerance (neither hole nor shaft)
 } LashFit;
 
-// "10 H7/g6" (a fit), "10 H7" or "10 g6" (one part), "120 ISO 2768-m" (a length); sizes in mm.
+// "10 H7/g6" (a fit), "10 H7" or "10 g6" (one part), "120 ISO 2768-m" (a length); sizes in mm. A
+// zone may be written by its deviations in place of a class, the upper one first:
+// "10 (+0.015 0)/(-0.005 -0.014)", "10 H7/(-0.005 -0.014)", "120 (+0.2 -0.2)" (a length).
 bool lash_fit_parse(const char* text, LashFit* fit, LashError* error);
 
 static inline bool lash_fit_is_pair(const LashFit* fit) {

@@ -285,7 +285,8 @@ typedef struct LashModelSimulation {
 
 typedef struct LashModelParameter {
     char* name;
-    double value; // in the model's units, as used
+    double value;    // in the model's units, as used
+    const char* fit; // "10 H7/g6" when the file gives it so; else NULL
 } LashModelParameter;
 
 typedef struct LashModelCad { // a STEP file, read once for all parts and contacts that use it

@@ -133,6 +133,7 @@ typedef struct RawParameter {
     char* name;
     char* text; // NULL: a number
     double value;
+    const char* fit;    // text of {"fit": ...}; NULL: none
     const char* source; // path in the file, or "--set"
     int state;          // 0 untouched, 1 being evaluated, 2 known
 } RawParameter;

@@ -687,6 +687,8 @@ static bool read_parameters(Reader* reader, const cJSON* root) {
         } else if (cJSON_IsObject(item)) {
             if (!read_fit(reader, item, &raw[i].value)) return false;
             raw[i].value /= model_unit_factor(&model->units, UNIT_LENGTH);
+            const cJSON* fit = cJSON_GetObjectItemCaseSensitive(item, "fit");
+            raw[i].fit = model_strdup(model, fit->valuestring);
         } else {
             return fail_type(reader,
                              "a number, an expression in \"...\" or {\"fit\": \"10 H7/g6\"}", item);

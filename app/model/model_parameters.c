@@ -242,7 +242,7 @@ bool model_resolve_parameters(ModelContext* context, RawParameter* raw, int coun
     model->parameter = model_alloc(model, (size_t)count * sizeof *model->parameter);
     model->parameters = count;
     for (int i = 0; i < count; ++i) {
-        model->parameter[i] = (LashModelParameter){raw[i].name, raw[i].value};
+        model->parameter[i] = (LashModelParameter){raw[i].name, raw[i].value, raw[i].fit};
     }
     return true;
 }

@@ -19,6 +19,10 @@
 static const AppOption plan_options[] = {
     {"samples", 'n', APP_INTEGER, "N", "samples instead of the design's", OPTION(samples)},
     {"seed", 0, APP_TEXT, "S", "seed instead of the design's", OPTION(seed)},
+    {"from-pmi", 0, APP_FLAG, NULL,
+     "STUDY is a model: write a study of its toleranced sizes (MODEL.study.json, or -o)",
+     OPTION(from_pmi)},
+    {"output", 'o', APP_FILE, "FILE", "where --from-pmi writes the study", OPTION(output)},
     APP_OPTION_CAD_SECONDS,
     {"csv", 0, APP_FLAG, NULL, "print the parameters of every sample", OPTION(csv_dump)},
     {"json", 0, APP_FLAG, NULL, "print one JSON document instead of text", OPTION(json)},
@@ -130,6 +134,35 @@ static void put_plan(AppJson* json, const LashStudy* study) {
     app_json_end_array(json);
 }
 
+// MODEL.json -> MODEL.study.json, with ".draft" left away.
+static void study_name(const char* model, char* path, size_t size) {
+    size_t length = strlen(model);
+    static const char* const ends[] = {".json", ".draft"};
+    for (int i = 0; i < 2; ++i) {
+        size_t end = strlen(ends[i]);
+        if (length > end && strncmp(model + length - end, ends[i], end) == 0) length -= end;
+    }
+    snprintf(path, size, "%.*s.study.json", (int)length, model);
+}
+
+static int plan_from_pmi(StudyOptions* options, AppReport* report, LashError* error) {
+    char path[1024];
+    int count = 0;
+    const char* model = options->operands.item[0];
+    study_name(model, path, sizeof path);
+    if (options->output == NULL) options->output = path;
+    bool good = study_from_pmi(model, options->output, &count, error);
+    if (options->json) {
+        AppJson* json = app_report_document(report, error);
+        if (good) app_json_put_text(json, "output", options->output);
+        if (good) app_json_put_integer(json, "fits", count);
+    } else if (good) {
+        printf("%d fit%s, each with its hole and its shaft\n", count, count == 1 ? "" : "s");
+        printf("written: %s; add limits of the outputs, then lash study run\n", options->output);
+    }
+    return app_report_finish(report, error);
+}
+
 static int app_study_plan(int argc, char** argv) {
     StudyOptions o = study_options();
     StudyTask task;
@@ -137,8 +170,11 @@ static int app_study_plan(int argc, char** argv) {
     int code = app_options_parse(&app_study_plan_command, argc, argv, &o);
     if (code >= 0) return code;
     AppReport report = app_report("study plan", o.json);
+    if (o.from_pmi) return plan_from_pmi(&o, &report, &error);
     LashStudy* study = NULL;
-    if (study_task(&o, false, &task, &error))
+    if (o.output != NULL)
+        lash_error_set(&error, LASH_ERROR_USAGE, "--output", "belongs to --from-pmi");
+    else if (study_task(&o, false, &task, &error))
         study = lash_study_load(o.operands.item[0], &task.change, &error);
     if (o.json) {
         AppJson* json = app_report_document(&report, &error);
@@ -168,7 +204,8 @@ static bool merge(const StudyOptions* options, int64_t* rows, int64_t* planned, 
     for (int i = 0; i < options->operands.count && good; ++i) {
         LashStore* from = lash_store_open(options->operands.item[i], LASH_STORE_READ, error);
         good = from != NULL && lash_store_same(first, from, error) &&
-               lash_store_copy(merged, from, study, error);
+               lash_store_copy(merged, from, study, error) &&
+               lash_store_copy_worst(merged, from, study, error);
         lash_store_close(from, NULL);
     }
     int64_t counts[LASH_SAMPLE_STATUSES] = {0};

@@ -15,7 +15,7 @@ typedef struct StudyOptions {
     AppOperands operands;
     const char *output, *shard, *seed, *csv, *of;
     int jobs, samples, points; // STUDY_NOT_GIVEN, or what stands in the command
-    bool json, canonical, csv_dump;
+    bool json, canonical, csv_dump, from_pmi;
     double limit; // NAN: not given
 } StudyOptions;
 enum { STUDY_NOT_GIVEN = INT_MIN };
@@ -26,6 +26,8 @@ extern const AppCommand app_study_run_command, app_study_resume_command, app_stu
     app_study_worst_command, app_study_compare_command;
 
 int app_study(int argc, char** argv);
+// A study file with hole and shaft of every parameter of a model that is given by a fit.
+bool study_from_pmi(const char* model_file, const char* output, int* parameters, LashError* error);
 int app_study_run(int argc, char** argv);
 int app_study_resume(int argc, char** argv);
 int app_study_report(int argc, char** argv);

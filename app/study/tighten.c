@@ -61,10 +61,11 @@ LashFiner lash_finer(const LashStudy* study, int parameter) {
     if (study_parameter->fit == NULL || !lash_fit_parse(study_parameter->fit, &fit, &ignored))
         return f;
     const LashZone* zone = zone_of(&fit, study_parameter->side);
+    if (zone->name[0] == '(') return f; // deviations: no class, no finer one
     char text[64];
     f.ratio = NAN;
-    snprintf(f.now, sizeof f.now, "%s", zone->name);
-    bool finer = finer_class(zone->name, f.finer, sizeof f.finer);
+    snprintf(f.now, sizeof f.now, "%.20s", zone->name);
+    bool finer = finer_class(f.now, f.finer, sizeof f.finer);
     snprintf(text, sizeof text, "%.12g %s", 1e3 * fit.size, f.finer);
     if (!finer || !lash_fit_parse(text, &other, &ignored)) {
         f.finer[0] = '\0';

@@ -140,20 +140,13 @@ static LashShape* run_helper(const Job* job, const char* file, size_t file_bytes
     int flags = 0;
     if (job->import.heal) flag[flags++] = "--heal";
     if (job->import.pmi) flag[flags++] = "--pmi";
-    char* argv[] = {(char*)job->helper,
-                    "read",
-                    LASH_CAD_INPUT,
-                    "--scale",
-                    (char*)job->scale,
-                    "--deflection",
-                    (char*)job->deflection,
-                    "--hash",
-                    (char*)job->hash,
-                    "--memory",
-                    (char*)memory_limit,
-                    (char*)flag[0],
-                    (char*)flag[1],
-                    NULL};
+    char* argv[] = {(char*)job->helper,     "read",
+                    LASH_CAD_INPUT,         "--scale",
+                    (char*)job->scale,      "--deflection",
+                    (char*)job->deflection, "--hash",
+                    (char*)job->hash,       "--memory",
+                    (char*)memory_limit,    (char*)flag[0],
+                    (char*)flag[1],         NULL};
     size_t bytes = 0;
     LashCadTask task = {file, file_bytes, job->path, job->import.time_limit, job->import.progress};
     char* data = lash_cad_run(argv, &task, &bytes, error);

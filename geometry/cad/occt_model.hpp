@@ -43,7 +43,7 @@ struct Node { // a part or an assembly, file's frame, OpenCASCADE's millimetres
     double density = 0;   // [kg/m^3]; 0: not in the file
 };
 
-struct Size { // a dimension of the file, millimetres or radians
+struct Size {                               // a dimension of the file, millimetres or radians
     std::vector<const void*> first, second; // TShapes of the faces that it is attached to
     LashSizeKind kind = LASH_SIZE_OTHER;
     bool is_radius = false;

@@ -130,7 +130,8 @@ void add_faces(const Lookup& lookup, const Entity& aspect, int depth,
 }
 
 LashSizeKind kind_of(const std::string& name, bool location, bool* is_radius) {
-    bool angle = name.find("angular") != std::string::npos || name.find("angle") != std::string::npos;
+    bool angle =
+        name.find("angular") != std::string::npos || name.find("angle") != std::string::npos;
     if (angle) return LASH_SIZE_ANGLE;
     *is_radius = name == "radius" || name == "spherical radius";
     if (*is_radius || name == "diameter" || name == "spherical diameter") return LASH_SIZE_DIAMETER;
@@ -144,8 +145,7 @@ void take_values(const Handle(StepShape_ShapeDimensionRepresentation) & values, 
     for (int i = 1; !values->ItemsAP242().IsNull() && i <= values->ItemsAP242()->Length(); ++i)
         items.push_back(values->ItemsAP242()->Value(i).Value());
     bool old = items.empty(); // items of AP214
-    for (int i = 1; old && i <= values->NbItems(); ++i)
-        items.push_back(values->ItemsValue(i));
+    for (int i = 1; old && i <= values->NbItems(); ++i) items.push_back(values->ItemsValue(i));
     double lower = NAN, upper = NAN;
     for (const Entity& item : items) {
         double value = measure_of(item, size->kind == LASH_SIZE_ANGLE);

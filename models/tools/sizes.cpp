@@ -5,8 +5,8 @@
 #include <TDF_LabelSequence.hxx>
 #include <TopoDS.hxx>
 #include <XCAFDimTolObjects_DimensionObject.hxx>
-#include <XCAFDoc_Dimension.hxx>
 #include <XCAFDoc_DimTolTool.hxx>
+#include <XCAFDoc_Dimension.hxx>
 #include <XCAFDoc_DocumentTool.hxx>
 #include <XCAFDoc_ShapeTool.hxx>
 #include <cctype>
@@ -16,9 +16,9 @@
 namespace make_step {
 
 // In the order of XCAFDimTolObjects_DimensionFormVariance.
-static const char* const letters[] = {"",   "A", "B",  "C", "CD", "D", "E", "EF", "F", "FG",
-                                      "G",  "H", "JS", "J", "K",  "M", "N", "P",  "R", "S",
-                                      "T",  "U", "V",  "X", "Y",  "Z", "ZA", "ZB", "ZC"};
+static const char* const letters[] = {"",  "A", "B",  "C", "CD", "D", "E",  "EF", "F", "FG",
+                                      "G", "H", "JS", "J", "K",  "M", "N",  "P",  "R", "S",
+                                      "T", "U", "V",  "X", "Y",  "Z", "ZA", "ZB", "ZC"};
 
 static bool parse_class(const std::string& text, bool* hole, int* variance, int* grade) {
     size_t n = 0;
