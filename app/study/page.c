@@ -1,4 +1,5 @@
-// Pages and drawings. Ticks stand at 1, 2 or 5 times a power of ten, about five of them.
+// Pages and drawings. Ticks stand at 1, 2 or 5 times a power of ten, about five of them; those of a
+// scale in decades at powers of ten, between them at 2 and 5 where there are few.
 #include "app/study/page.h"
 
 #include <float.h>
@@ -129,14 +130,19 @@ static double near_page(double place) {
     return fmin(fmax(place, -9999), 9999);
 }
 
+static double axis_fraction(double value, double low, double high, bool decades) {
+    if (decades) return plot_fraction(log10(value), log10(low), log10(high));
+    return plot_fraction(value, low, high);
+}
+
 double plot_x(const Plot* plot, double x) {
-    return near_page(plot->left + plot_fraction(x, plot->x0, plot->x1) *
+    return near_page(plot->left + axis_fraction(x, plot->x0, plot->x1, plot->log_x) *
                                       (plot->width - plot->left - plot->right));
 }
 
 double plot_y(const Plot* plot, double y) {
     return near_page(plot->height - plot->bottom -
-                     plot_fraction(y, plot->y0, plot->y1) *
+                     axis_fraction(y, plot->y0, plot->y1, plot->log_y) *
                          (plot->height - plot->top - plot->bottom));
 }
 
@@ -193,10 +199,63 @@ static const char* fit_name(const char* name, double room, char* text, size_t si
     return text;
 }
 
-static void x_axis(const Plot* plot, const char* name) {
+// ---- scales in decades --------------------------------------------------------------------------
+
+typedef struct Decades {
+    int first, last; // powers of ten in the range
+    int step;        // of the labelled ones
+    bool between;    // 2 and 5 times them too
+} Decades;
+
+static Decades decades_of(double low, double high, double room) {
+    Decades d = {(int)ceil(log10(low) - 1e-9), (int)floor(log10(high) + 1e-9), 1, false};
+    double span = log10(high) - log10(low);
+    while (span / d.step > room) ++d.step;
+    d.between = span < 2;
+    return d;
+}
+
+// One tick of a scale in decades, `value` = digit 10^power.
+static void decade_tick(const Plot* plot, bool vertical, int digit, int power) {
+    double value = digit * pow(10, power), bottom = plot->height - plot->bottom;
+    if (vertical && !(value >= plot->y0 * (1 - 1e-9) && value <= plot->y1 * (1 + 1e-9))) return;
+    if (!vertical && !(value >= plot->x0 * (1 - 1e-9) && value <= plot->x1 * (1 + 1e-9))) return;
+    if (vertical) {
+        double y = plot_y(plot, value);
+        page_put(plot->page,
+                 "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/><text class=\"tick\" x=\"%.1f\" "
+                 "y=\"%.1f\" text-anchor=\"end\">",
+                 plot->left, y, plot->width - plot->right, plot->left - 5, y + 3.5);
+    } else {
+        double x = plot_x(plot, value);
+        page_put(plot->page,
+                 "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/><text class=\"tick\" x=\"%.1f\" "
+                 "y=\"%.1f\" text-anchor=\"middle\">",
+                 x, plot->top, bottom, x, bottom + 15);
+    }
+    if (digit > 1) page_put(plot->page, "%d&middot;", digit);
+    page_put(plot->page, "10<tspan dy=\"-4\" font-size=\"9\">%d</tspan></text>", power);
+}
+
+static void decade_ticks(const Plot* plot, bool vertical) {
+    double length =
+        vertical ? plot->height - plot->top - plot->bottom : plot->width - plot->left - plot->right;
+    double low = vertical ? plot->y0 : plot->x0, high = vertical ? plot->y1 : plot->x1;
+    Decades d = decades_of(low, high, length / (vertical ? 24 : 44));
+    for (int power = d.first - 1; power <= d.last; ++power) {
+        if (power % d.step != 0) continue;
+        decade_tick(plot, vertical, 1, power);
+        if (!d.between) continue;
+        decade_tick(plot, vertical, 2, power);
+        decade_tick(plot, vertical, 5, power);
+    }
+}
+
+// ---- axes ---------------------------------------------------------------------------------------
+
+static void x_ticks(const Plot* plot, int exponent) {
     char text[48];
     double right = plot->width - plot->right, bottom = plot->height - plot->bottom;
-    int exponent = axis_exponent(plot->x0, plot->x1);
     double unit = pow(10, exponent),
            step = tick_step(plot->x1 / unit - plot->x0 / unit, (right - plot->left) / 70);
     double first = ceil(plot->x0 / unit / step - 1e-9);
@@ -209,6 +268,16 @@ static void x_axis(const Plot* plot, const char* name) {
                  tick_text(t, step, text, sizeof text));
     }
     put_exponent(plot, exponent, "end", plot->width - 1, plot->height - 4);
+}
+
+static void x_axis(const Plot* plot, const char* name) {
+    double right = plot->width - plot->right;
+    int exponent = plot->log_x ? 0 : axis_exponent(plot->x0, plot->x1);
+    if (plot->log_x) {
+        decade_ticks(plot, false);
+    } else {
+        x_ticks(plot, exponent);
+    }
     double middle = 0.5 * (plot->left + right), taken = exponent != 0 ? 44 : 4;
     double room = 2 * fmin(middle - 4, plot->width - taken - middle);
     char shown[128];
@@ -235,6 +304,10 @@ static Ticks y_ticks(const Plot* plot) {
 
 void plot_fit_left(Plot* plot) {
     const double name = 22, most = 0.5 * plot->width; // [px]
+    if (plot->log_y) {                                // the widest label is 5x10^-16
+        plot->left = fmax(plot->left, 40 + name);
+        return;
+    }
     Ticks t = y_ticks(plot);
     char text[48];
     for (int i = 0; i < MOST_TICKS; ++i) {
@@ -245,7 +318,7 @@ void plot_fit_left(Plot* plot) {
     }
 }
 
-static void y_axis(const Plot* plot, const char* name) {
+static void put_y_ticks(const Plot* plot) {
     char text[48];
     double right = plot->width - plot->right;
     Ticks ticks = y_ticks(plot);
@@ -260,6 +333,14 @@ static void y_axis(const Plot* plot, const char* name) {
                  plot_y(plot, t * unit) + 3.5, tick_text(t, step, text, sizeof text));
     }
     put_exponent(plot, exponent, "start", plot->left + 3, plot->top + 8);
+}
+
+static void y_axis(const Plot* plot, const char* name) {
+    if (plot->log_y) {
+        decade_ticks(plot, true);
+    } else {
+        put_y_ticks(plot);
+    }
     page_put(plot->page,
              "<text class=\"axis\" transform=\"translate(13 %.1f) rotate(-90)\" "
              "text-anchor=\"middle\">",

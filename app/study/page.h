@@ -36,6 +36,7 @@ typedef struct Plot {
     double width, height, left, right, top, bottom; // [px] margins
     double x0, x1, y0, y1;                          // ranges of the data
     bool counts;                                    // y is a number of things
+    bool log_x, log_y;                              // scale in decades; its range is positive
 } Plot;
 
 // Width that a text of a drawing has at most [px].

@@ -118,7 +118,7 @@ static void write_rows(AppJson* json, const Rows* rows) {
 }
 
 static void run_claims(const VerifyOptions* set, const Claim* const* claim,
-                       const char* const* paper, int n, Rows* rows) {
+                       const char* const* paper, int n, Cache* cache, Rows* rows) {
     AppProgress progress = app_progress_start();
     for (int i = 0; i < n; ++i) {
         bool named = is_named(&set->operands, claim[i]->id);
@@ -126,6 +126,8 @@ static void run_claims(const VerifyOptions* set, const Claim* const* claim,
         if (!set->json) app_progress_update(&progress, (double)i / n, claim[i]->id);
         Row* row = &rows->row[rows->count++];
         *row = (Row){.claim = claim[i], .paper = paper[i], .verdict = {.pass = true}};
+        row->verdict.cache = cache;
+        row->verdict.all = set->all;
         double start = app_wall_clock();
         if (claim[i]->run != NULL) {
             verify_operators_begin();
@@ -166,10 +168,13 @@ int verify_tables(const ClaimTable* table, int tables, int argc, char** argv) {
         return app_report_finish(&report, NULL);
     }
     Rows* rows = lash_alloc(sizeof *rows);
+    Cache* cache = cache_create();
     double start = app_wall_clock();
-    if (!set.list) run_claims(&set, claim, paper, n, rows);
-    if (set.report != NULL && !set.list)
-        verify_write_report(rows, app_wall_clock() - start, set.report, &error);
+    if (!set.list) run_claims(&set, claim, paper, n, cache, rows);
+    if (set.report != NULL && !set.list) {
+        Manual manual = {rows, cache, set.all, app_wall_clock() - start};
+        verify_write_report(&manual, set.report, &error);
+    }
     if (rows->failed > 0)
         lash_error_set(&error, LASH_ERROR_SPEC, rows->first_failed, "%d of %d claims failed",
                        rows->failed, rows->count);
@@ -181,5 +186,6 @@ int verify_tables(const ClaimTable* table, int tables, int argc, char** argv) {
     }
     for (int i = 0; i < rows->count; ++i) verdict_free(&rows->row[i].verdict);
     lash_free(rows);
+    cache_destroy(cache);
     return app_report_finish(&report, &error);
 }

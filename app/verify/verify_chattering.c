@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "app/verify/verify_internal.h"
+#include "app/verify/runs.h"
 
 // ---- Bouncing ball ------------------------------------------------------------------------------
 
@@ -14,21 +14,23 @@ typedef struct Tail { // the last 40 steps before T = 6
     bool failed;
 } Tail;
 
-static Tail ball_tail(const LashSettings* settings) {
-    Run run = run_begin(lash_paper_bouncing_ball(NULL), settings);
-    long n = lround(6 / settings->h);
+static const Track* ball_track(Cache* cache, const LashSettings* settings) {
+    TrackCase what = {.system = TRACK_BALL, .set = *settings, .T = 6, .stride = 1};
+    return track_of(cache, &what);
+}
+
+static Tail ball_tail(Cache* cache, const LashSettings* settings) {
+    const Track* track = ball_track(cache, settings);
     Tail tail = {.low = INFINITY, .high = -INFINITY};
-    for (long k = 0; k < n && run_step(&run); ++k) {
-        double tau = run_projected(&run, 0.5);
-        tail.tau = fmax(tail.tau, tau);
-        tail.projections += tau > 1e-12;
-        if (k < n - 40) continue;
-        tail.low = fmin(tail.low, run.v[0]);
-        tail.high = fmax(tail.high, run.v[0]);
+    for (int k = 1; k < track->points; ++k) {
+        tail.tau = fmax(tail.tau, track->tau[k]);
+        tail.projections += track->tau[k] > 1e-12;
+        if (k < track->points - 40) continue;
+        tail.low = fmin(tail.low, track->v[0][k]);
+        tail.high = fmax(tail.high, track->v[0][k]);
     }
-    tail.violation = run.violation;
-    tail.failed = run.failed;
-    run_end(&run);
+    tail.violation = track->violation;
+    tail.failed = track->failed;
     return tail;
 }
 
@@ -38,7 +40,7 @@ static void a11_chattering(Verdict* verdict) {
         double low = gamma == 0 ? -8.0 / 3 : -4.0 / 3, high = -low / 2;
         for (int k = 0; k < 3; ++k) {
             LashSettings set = verify_explicit(LASH_DIRECT, h[k], gamma);
-            Tail tail = ball_tail(&set);
+            Tail tail = ball_tail(verdict->cache, &set);
             bool ok = !tail.failed && fabs(tail.low / h[k] - low) <= 0.1 * fabs(low) &&
                       fabs(tail.high / h[k] - high) <= 0.1 * high;
             verdict_add(verdict, ok, "gamma=%d h=%g: [%.3f, %.3f] h", gamma, h[k], tail.low / h[k],
@@ -51,7 +53,7 @@ static void a12_free_forecast(Verdict* verdict) {
     const double h[3] = {0.05, 0.0493, 0.01};
     for (int k = 0; k < 3; ++k) {
         LashSettings set = verify_settings(LASH_DIRECT, h[k]);
-        Tail tail = ball_tail(&set);
+        Tail tail = ball_tail(verdict->cache, &set);
         double speed = fmax(-tail.low, tail.high);
         verdict_add(verdict, !tail.failed && speed < 1e-4, "h=%g: |v| <= %.2g m/s", h[k], speed);
     }
@@ -81,45 +83,47 @@ static void a13_equals_moreau_jean(Verdict* verdict) {
                 difference);
     for (int c = 0; c < 2; ++c) run_end(&run[c]);
     LashSettings set = verify_settings(LASH_DIRECT, 0.0501);
-    Tail tail = ball_tail(&set);
+    Tail tail = ball_tail(verdict->cache, &set);
     verdict_add(verdict, !tail.failed && tail.tau > 1e-4 && tail.tau < 2e-3,
                 "h=0.0501: %d steps are projected, tau up to %.2g", tail.projections, tail.tau);
 }
 
 static void a14_potential_energy(Verdict* verdict) {
     LashSettings set = verify_explicit(LASH_DIRECT, 0.05, 0);
-    Run run = run_begin(lash_paper_bouncing_ball(NULL), &set);
-    double worst = 0, least = INFINITY, E = run_energy(&run), work = 0;
+    const Track* track = ball_track(verdict->cache, &set);
+    double worst = 0, least = INFINITY;
     int projections = 0;
-    while (run.t < 6 && run_step(&run)) {
-        LashEnergy e = lash_sim_energy(run.sim);
-        double now = e.kinetic + e.potential, contact = e.contact_work_n + e.contact_work_t;
-        double dq = run.q[0] - run.q_before[0] - 0.5 * run.h * (run.v[0] + run.v_before[0]);
-        worst = fmax(worst, fabs(now - E - (contact - work) - 2 * dq)); // |f| = 2
+    for (int k = 1; k < track->points; ++k) {
+        double change = track->energy[k] - track->energy[k - 1];
+        double work =
+            track->work_n[k] + track->work_t[k] - track->work_n[k - 1] - track->work_t[k - 1];
+        double dq = track->q[0][k] - track->q[0][k - 1] -
+                    0.5 * set.h * (track->v[0][k] + track->v[0][k - 1]);
+        worst = fmax(worst, fabs(change - work - 2 * dq)); // |f| = 2
         if (fabs(dq) > 1e-12) {
             ++projections;
             least = fmin(least, 2 * dq);
         }
-        E = now;
-        work = contact;
     }
-    verdict_add(verdict, !run.failed && worst <= 1e-14 && least >= 0 && projections > 10,
+    verdict_add(verdict, !track->failed && worst <= 1e-14 && least >= 0 && projections > 10,
                 "%d projections, dE - |f| dq = %.2g J, smallest dE = %.2g J", projections, worst,
                 least);
-    run_end(&run);
+}
+
+const Track* elastic_ball(Cache* cache, double h) {
+    LashPaperBall data = lash_paper_ball();
+    data.e = 1;
+    TrackCase what = {.system = TRACK_BALL, .data = &data, .stride = 1};
+    what.set = verify_explicit(LASH_DIRECT, h, 0);
+    what.T = h * floor(10 / h + 1e-9);
+    return track_of(cache, &what);
 }
 
 static void a15_energy_grows(Verdict* verdict) {
-    LashPaperBall data = lash_paper_ball();
-    data.e = 1;
-    LashSettings set = verify_explicit(LASH_DIRECT, 0.0501, 0);
-    Run run = run_begin(lash_paper_bouncing_ball(&data), &set);
-    double start = run_energy(&run);
-    while (run.t + run.h <= 10 + 1e-9 && run_step(&run)) continue;
-    double end = run_energy(&run);
-    verdict_add(verdict, !run.failed && end > start && fabs(end - 2.0080) <= 1e-4,
+    const Track* track = elastic_ball(verdict->cache, 0.0501);
+    double start = track->energy[0], end = track->energy[track->points - 1];
+    verdict_add(verdict, !track->failed && end > start && fabs(end - 2.0080) <= 1e-4,
                 "h=0.0501: E from %.4f to %.4f J", start, end);
-    run_end(&run);
 }
 
 static void a16_amplitude(Verdict* verdict) {
@@ -127,7 +131,7 @@ static void a16_amplitude(Verdict* verdict) {
     double low = INFINITY, high = 0;
     for (int k = 0; k < 4; ++k) {
         LashSettings set = verify_explicit(LASH_DIRECT, h[k], 1);
-        Tail tail = ball_tail(&set);
+        Tail tail = ball_tail(verdict->cache, &set);
         double ratio = tail.failed ? NAN : (tail.high - tail.low) / h[k];
         low = fmin(low, ratio);
         high = fmax(high, ratio);
@@ -138,20 +142,29 @@ static void a16_amplitude(Verdict* verdict) {
 
 // ---- Slider on a roller -------------------------------------------------------------------------
 
+const Track* roller_track(Cache* cache, LashScheme scheme) {
+    TrackCase what = {.system = TRACK_ROLLER, .T = 3, .stride = 1};
+    what.set = verify_explicit(scheme, 1e-3, 0);
+    return track_of(cache, &what);
+}
+
 static void a17_roller(Verdict* verdict) {
     const LashScheme scheme[3] = {LASH_MOREAU_JEAN, LASH_COMBINED, LASH_DIRECT};
     const char* name[3] = {"Moreau-Jean", "Algorithm 2", "Algorithm 1"};
     for (int c = 0; c < 3; ++c) {
-        LashSettings set = verify_explicit(scheme[c], 1e-3, 0);
-        Run run = run_begin(lash_paper_slider_on_roller(NULL), &set);
-        run_to(&run, 1.5);
-        double angle = run.q[1], speed = 0;
-        while (run.t < 3 && run_step(&run)) speed = fmax(speed, fabs(run.v[1]));
-        double drift = run.q[1] - angle;
+        const Track* track = roller_track(verdict->cache, scheme[c]);
+        double angle = 0, speed = 0;
+        for (int k = 0; k < track->points; ++k) {
+            if (track->t[k] < 1.5 + 5e-4) {
+                angle = track->q[1][k];
+            } else {
+                speed = fmax(speed, fabs(track->v[1][k]));
+            }
+        }
+        double drift = track->q[1][track->points - 1] - angle;
         bool rests = speed < 1e-6 && fabs(drift)<1e-6, drifts = fabs(drift)> 1e-4;
-        verdict_add(verdict, !run.failed && (c < 2 ? rests : drifts),
+        verdict_add(verdict, !track->failed && (c < 2 ? rests : drifts),
                     "%s: speed %.2g rad/s, drift %.2g rad in 1.5 s", name[c], speed, drift);
-        run_end(&run);
     }
 }
 
@@ -313,41 +326,41 @@ typedef struct BlockEnd {
     bool failed;
 } BlockEnd;
 
-static BlockEnd block_end(const LashSettings* settings) {
-    Run run = run_begin(lash_paper_rocking_block(NULL), settings);
-    BlockEnd end = {0};
-    run_to(&run, 0.6);
-    end.energy[0] = run_energy(&run);
-    while (run.t < 2 - 0.5 * run.h && run_step(&run)) {
-        if (run.t > 1.2) end.speed = fmax(end.speed, fmax(fabs(run.v[1]), fabs(run.v[2])));
+const Track* rocking_track(Cache* cache, LashScheme scheme) {
+    TrackCase what = {.system = TRACK_BLOCK, .T = 2, .stride = 1};
+    what.set = verify_settings(LASH_COMBINED, 1e-2);
+    if (scheme == LASH_DIRECT) what.set = verify_explicit(LASH_DIRECT, 1e-2, 1);
+    return track_of(cache, &what);
+}
+
+static BlockEnd block_end(Cache* cache, LashScheme scheme) {
+    const Track* track = rocking_track(cache, scheme);
+    BlockEnd end = {.violation = track->violation, .failed = track->failed};
+    for (int k = 0; k < track->points; ++k) {
+        if (fabs(track->t[k] - 0.6) < 5e-3) end.energy[0] = track->energy[k];
+        end.energy[1] = track->energy[k];
+        end.y = track->q[1][k];
+        end.angle = track->q[2][k];
+        if (track->t[k] <= 1.2) continue;
+        end.speed = fmax(end.speed, fmax(fabs(track->v[1][k]), fabs(track->v[2][k])));
     }
-    end.energy[1] = run_energy(&run);
-    end.violation = run.violation;
-    end.failed = run.failed;
-    end.y = run.q[1];
-    end.angle = run.q[2];
-    run_end(&run);
     return end;
 }
 
 static void a21_block_rests(Verdict* verdict) {
-    LashSettings set = verify_settings(LASH_COMBINED, 1e-2);
-    BlockEnd two = block_end(&set);
+    BlockEnd two = block_end(verdict->cache, LASH_COMBINED);
     verdict_add(verdict,
                 !two.failed && two.speed < 1e-6 && fabs(two.y - 0.75) < 1e-9 &&
                     fabs(two.angle) < 1e-9 && two.violation <= 1e-10,
                 "Algorithm 2: speed after 1.2 s %.2g, y %.9g, theta %.2g, violation %.2g",
                 two.speed, two.y, two.angle, two.violation);
-    set = verify_explicit(LASH_DIRECT, 1e-2, 1);
-    BlockEnd one = block_end(&set);
+    BlockEnd one = block_end(verdict->cache, LASH_DIRECT);
     verdict_add(verdict, !one.failed && one.speed > 1e-3, "Algorithm 1: speed %.2g", one.speed);
 }
 
 static void a22_block_energy(Verdict* verdict) {
-    LashSettings set = verify_settings(LASH_COMBINED, 1e-2);
-    BlockEnd two = block_end(&set);
-    set = verify_explicit(LASH_DIRECT, 1e-2, 1);
-    BlockEnd one = block_end(&set);
+    BlockEnd two = block_end(verdict->cache, LASH_COMBINED);
+    BlockEnd one = block_end(verdict->cache, LASH_DIRECT);
     const double time[2] = {0.6, 2};
     for (int k = 0; k < 2; ++k)
         verdict_add(verdict, !one.failed && !two.failed && two.energy[k] <= one.energy[k],

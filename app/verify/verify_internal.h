@@ -2,6 +2,7 @@
 #ifndef LASH_APP_VERIFY_INTERNAL_H
 #define LASH_APP_VERIFY_INTERNAL_H
 
+#include "app/verify/cache.h"
 #include "app/verify/paper_systems.h"
 #include "core/error.h"
 #include "solvers/sim.h"
@@ -23,6 +24,8 @@ typedef struct Verdict { // filled by the function of a claim
     bool pass;
     char got[1024]; // our figures, as text
     Picture picture;
+    Cache* cache; // runs shared with other claims and with the figures; borrowed
+    bool all;     // --all: slow runs too
 } Verdict;
 
 // Appends to `got`; returns ok. A claim passes when all its parts do.
@@ -86,8 +89,15 @@ typedef struct Rows {
     const char* first_failed;
 } Rows;
 
-// The manual as one HTML page, or as Markdown when the file is called so.
-bool verify_write_report(const Rows* rows, double seconds, const char* path, LashError* error);
+// What the report is made of.
+typedef struct Manual {
+    const Rows* rows;
+    Cache* cache;
+    bool all;       // slow figures too
+    double seconds; // that the claims took
+} Manual;
+// The manual as one HTML page with the figures, or as Markdown when the file is called so.
+bool verify_write_report(const Manual* manual, const char* path, LashError* error);
 
 // The command, for these tables.
 int verify_tables(const ClaimTable* table, int tables, int argc, char** argv);
@@ -96,8 +106,15 @@ int verify_tables(const ClaimTable* table, int tables, int argc, char** argv);
 
 // A sim whose attempts are counted by operator.
 LashSim* verify_sim(const LashSystem* system, const LashSettings* settings);
+enum { OPERATORS = 4 };
+typedef struct OperatorCounts { // attempts with contacts, by operator
+    const char* name[OPERATORS];
+    long count[OPERATORS];
+} OperatorCounts;
 void verify_operators_begin(void);
-void verify_operators(char* text, size_t size); // "contacts 99.8 %, joints 0.2 %"
+OperatorCounts verify_operators_now(void);             // since then
+void verify_operators_add(const OperatorCounts* more); // of a run that is not made again
+void verify_operators(char* text, size_t size);        // "contacts 99.8 %, joints 0.2 %"
 
 // ---- Runs ---------------------------------------------------------------------------------------
 

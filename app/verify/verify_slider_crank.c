@@ -7,11 +7,11 @@
 #include <math.h>
 
 #include "app/run/drive.h"
-#include "app/verify/verify_internal.h"
+#include "app/verify/runs.h"
 #include "core/math3.h"
 #include "joints/mechanism.h"
 
-static const double steps[3] = {1e-4, 1e-5, 1e-6};
+static const double steps[3] = {1e-4, 1e-5, 1e-6}; // table 3
 static const double ANGLE = 9.00063984252595, ENERGY = 7.22764394676185,
                     IDEAL_ANGLE = 9.1401524169416283;
 
@@ -24,10 +24,17 @@ static LashSettings table_3(LashScheme scheme, double h) {
     return set;
 }
 
-static Run crank_run(const LashSettings* settings, double T) {
-    Run run = run_begin(lash_paper_slider_crank(NULL), settings);
-    run_to(&run, T);
-    return run;
+const Track* table_3_track(Cache* cache, LashScheme scheme, int k) {
+    TrackCase what = {.system = TRACK_CRANK, .set = table_3(scheme, steps[k]), .T = 0.2};
+    what.stride = (int)lround(1e-4 / steps[k]);
+    return track_of(cache, &what);
+}
+
+const Track* closure_track(Cache* cache, LashScheme scheme) {
+    TrackCase what = {.system = TRACK_CRANK, .T = 0.025, .stride = 1};
+    what.set = verify_explicit(scheme, 1e-4, 0);
+    what.set.direction = LASH_AT_END;
+    return track_of(cache, &what);
 }
 
 // ---- Data ---------------------------------------------------------------------------------------
@@ -81,13 +88,11 @@ static void a38_violation(Verdict* verdict) {
     const double printed[3] = {1.324e-4, 1.234e-5, 1.119e-6};
     double violation[3];
     for (int k = 0; k < 3; ++k) {
-        LashSettings set = table_3(LASH_MOREAU_JEAN, steps[k]);
-        Run run = crank_run(&set, 0.2);
-        violation[k] = run.failed ? NAN : run.violation;
+        const Track* track = table_3_track(verdict->cache, LASH_MOREAU_JEAN, k);
+        violation[k] = track->failed ? NAN : track->violation;
         double ratio = violation[k] / printed[k];
         verdict_add(verdict, ratio >= 0.5 && ratio <= 2 && violation[k] <= 1.5 * 1.1 * steps[k],
                     "%.3e", violation[k]);
-        run_end(&run);
     }
     verdict_range(verdict, "slope", fitted_slope(3, steps, violation), 0.9, 1.1);
 }
@@ -97,11 +102,9 @@ static void a39_projected_violation(Verdict* verdict) {
         double violation[3];
         bool ok = true;
         for (int k = 0; k < 3; ++k) {
-            LashSettings set = table_3(schemes[c], steps[k]);
-            Run run = crank_run(&set, 0.2);
-            violation[k] = run.violation;
-            ok = ok && !run.failed && run.violation <= 1e-10;
-            run_end(&run);
+            const Track* track = table_3_track(verdict->cache, schemes[c], k);
+            violation[k] = track->violation;
+            ok = ok && !track->failed && track->violation <= 1e-10;
         }
         verdict_add(verdict, ok, "%s %.2e %.2e %.2e", names[c], violation[0], violation[1],
                     violation[2]);
@@ -116,13 +119,11 @@ static void a40_newton(Verdict* verdict) {
         int most[3];
         bool ok = true;
         for (int k = 0; k < 3; ++k) {
-            LashSettings set = table_3(schemes[c], steps[k]);
-            Run run = crank_run(&set, 0.2);
-            average[k] = run.newton / run.steps;
-            most[k] = run.newton_max;
-            ok = ok && !run.failed && average[k] <= printed[c][k] + 1 && most[k] <= 6 &&
+            const Track* track = table_3_track(verdict->cache, schemes[c], k);
+            average[k] = track->newton / track->steps;
+            most[k] = track->newton_max;
+            ok = ok && !track->failed && average[k] <= printed[c][k] + 1 && most[k] <= 6 &&
                  (k == 0 || average[k] < average[k - 1]);
-            run_end(&run);
         }
         verdict_add(verdict, ok, "%s %.3f/%d %.3f/%d %.3f/%d", names[c], average[0], most[0],
                     average[1], most[1], average[2], most[2]);
@@ -135,14 +136,12 @@ static void a41_projection(Verdict* verdict) {
     bool failed = false;
     for (int c = 0; c < 2; ++c) {
         for (int k = 0; k < 3; ++k) {
-            LashSettings set = table_3(schemes[c + 1], steps[k]);
-            Run run = crank_run(&set, 0.2);
-            average[c][k] = run.projection / run.steps;
-            most[c][k] = run.projection_max;
-            index[k] = run.index_set / run.steps;
-            index_most[k] = run.index_set_max;
-            failed = failed || run.failed;
-            run_end(&run);
+            const Track* track = table_3_track(verdict->cache, schemes[c + 1], k);
+            average[c][k] = track->projection / track->steps;
+            most[c][k] = track->projection_max;
+            index[k] = track->index_set / track->steps;
+            index_most[k] = track->index_set_max;
+            failed = failed || track->failed;
         }
         verdict_add(verdict, !failed && most[c][0] <= 3 && most[c][1] <= 3 && most[c][2] <= 3,
                     "%s %.3f/%d %.3f/%d %.5f/%d", names[c + 1], average[c][0], most[c][0],
@@ -217,39 +216,34 @@ static void a44_corner_impulses(Verdict* verdict) {
 static void a45_portrait(Verdict* verdict) {
     LashPaperSliderCrank d = lash_paper_crank();
     for (int c = 0; c < 3; ++c) {
-        LashSettings set = table_3(schemes[c], 1e-4);
-        Run run = run_begin(lash_paper_slider_crank(NULL), &set);
+        const Track* track = table_3_track(verdict->cache, schemes[c], 0);
         double outside = -INFINITY; // |y| - c of the slider's centre
-        while (run.t < 0.2 && run_step(&run))
-            outside = fmax(outside, fabs(d.l1 * sin(run.q[0]) + d.l2 * sin(run.q[1])) - d.c);
-        verdict_add(verdict, !run.failed && (c == 0 ? outside > 1e-5 : outside <= 1e-10),
+        for (int k = 0; k < track->points; ++k)
+            outside = fmax(outside, fabs(track_slider_y(track, k)) - d.c);
+        verdict_add(verdict, !track->failed && (c == 0 ? outside > 1e-5 : outside <= 1e-10),
                     "%s: |y| - c up to %.1e m", names[c], outside);
-        run_end(&run);
     }
 }
 
 // Total variation of the normal velocity of corner 1 while the contact is, or should be, closed, at
 // the paper's h = 1e-4: from two contact steps in a row, at the latest from the exact closing time,
 // to just before the release.
-static double closed_variation(LashScheme scheme) {
-    LashSettings set = verify_explicit(scheme, 1e-4, 0);
-    set.direction = LASH_AT_END;
-    Run run = run_begin(lash_paper_slider_crank(NULL), &set);
+static double closed_variation(Cache* cache, LashScheme scheme) {
+    const Track* track = closure_track(cache, scheme);
     double variation = 0;
     bool closed = false, touched = false;
-    while (run.t < 0.0149 && run_step(&run)) {
-        closed = closed || run.t >= 0.009145632174 || (touched && run.P[0] > 0);
-        touched = run.P[0] > 0;
-        if (closed) variation += fabs(run.U[0] - run.U_before[0]);
+    for (int k = 1; k < track->points && track->t[k - 1] < 0.0149; ++k) {
+        bool pushes = track->P[0][k] > 0;
+        closed = closed || track->t[k] >= 0.009145632174 || (touched && pushes);
+        touched = pushes;
+        if (closed) variation += fabs(track->U[0][k] - track->U[0][k - 1]);
     }
-    if (run.failed) variation = NAN;
-    run_end(&run);
-    return variation;
+    return track->failed ? NAN : variation;
 }
 
 static void a46_closure(Verdict* verdict) {
     double TV[3];
-    for (int c = 0; c < 3; ++c) TV[c] = closed_variation(schemes[c]);
+    for (int c = 0; c < 3; ++c) TV[c] = closed_variation(verdict->cache, schemes[c]);
     verdict_add(verdict, TV[1] > 10 * TV[0] && TV[2] <= 2 * TV[0],
                 "variation of U_N while closed: Moreau-Jean %.3g, Algorithm 1 %.3g, Algorithm 2 "
                 "%.3g m/s",

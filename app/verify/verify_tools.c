@@ -58,20 +58,20 @@ void verdict_free(Verdict* verdict) {
 // ---- Operators ----------------------------------------------------------------------------------
 
 // Attempts with contacts, by operator, since the claim began: claims run one after the other.
-static struct {
-    const char* name;
-    long count;
-} used[4];
+static OperatorCounts used;
+
+static void add_attempts(const char* name, long count) {
+    for (int i = 0; i < OPERATORS; ++i) {
+        if (used.name[i] == NULL) used.name[i] = name;
+        if (strcmp(used.name[i], name) != 0) continue;
+        used.count[i] += count;
+        return;
+    }
+}
 
 static void count_operator(void* context, const LashAttempt* attempt) { // LashTrace
     (void)context;
-    if (attempt->contacts == 0) return;
-    for (size_t i = 0; i < sizeof used / sizeof *used; ++i) {
-        if (used[i].name == NULL) used[i].name = attempt->operator_name;
-        if (strcmp(used[i].name, attempt->operator_name) != 0) continue;
-        ++used[i].count;
-        return;
-    }
+    if (attempt->contacts > 0) add_attempts(attempt->operator_name, 1);
 }
 
 LashSim* verify_sim(const LashSystem* system, const LashSettings* settings) {
@@ -81,17 +81,27 @@ LashSim* verify_sim(const LashSystem* system, const LashSettings* settings) {
 }
 
 void verify_operators_begin(void) {
-    memset(used, 0, sizeof used);
+    used = (OperatorCounts){0};
+}
+
+OperatorCounts verify_operators_now(void) {
+    return used;
+}
+
+void verify_operators_add(const OperatorCounts* more) {
+    for (int i = 0; i < OPERATORS; ++i) {
+        if (more->count[i] > 0) add_attempts(more->name[i], more->count[i]);
+    }
 }
 
 void verify_operators(char* text, size_t size) {
     long all = 0;
     size_t at = 0;
-    for (size_t i = 0; i < sizeof used / sizeof *used; ++i) all += used[i].count;
+    for (int i = 0; i < OPERATORS; ++i) all += used.count[i];
     snprintf(text, size, "no contacts");
-    for (size_t i = 0; i < sizeof used / sizeof *used && used[i].count > 0 && at < size; ++i)
+    for (int i = 0; i < OPERATORS && used.count[i] > 0 && at < size; ++i)
         at += (size_t)snprintf(text + at, size - at, "%s%s %.3g %%", at > 0 ? ", " : "",
-                               used[i].name, 100.0 * (double)used[i].count / (double)all);
+                               used.name[i], 100.0 * (double)used.count[i] / (double)all);
 }
 
 // ---- Runs ---------------------------------------------------------------------------------------
