@@ -111,6 +111,7 @@ struct LashSystem {
     // Unilateral and friction interactions, and their rows, that can act at once; a step that needs
     // more fails. 0: all of the list.
     int max_contacts, max_contact_rows;
+    bool grows; // these sizes are a first guess: a list may be longer, and more may act at once
 
     int inputs; // that a run may set; 0: none
 

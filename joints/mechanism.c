@@ -190,7 +190,7 @@ static const LashInteractionList* collect(const LashSystem* system, LashSystemWo
                                        .bilateral_rows = mech->bilateral_rows,
                                        .G_size = mech->G_size,
                                        .item = mech->interaction};
-    if (mech->pairs > 0) pairs_collect(mech, work, q, v, h, factor);
+    if (mech->pairs > 0 || mech->groups > 0) pairs_collect(mech, work, q, v, h, factor);
     return &work->list;
 }
 
@@ -206,7 +206,7 @@ static void evaluate_contacts(const LashMechanism* mech, Evaluated* at, LashLeve
     for (int c = 0; c < mech->contacts; ++c) {
         const Contact* contact = &mech->contact[c];
         ContactState* contact_state = &at->state[c];
-        if (contact->pair >= 0) continue;
+        if (contact->pair != CONTACT_OF_FEATURES) continue;
         bool asked = wanted == NULL || wanted[contact->interaction];
         at->known[c] = asked && G != NULL;
         if (!asked && G != NULL && g_t == NULL) continue; // directions only
@@ -244,7 +244,8 @@ static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, c
     place_contacts(mech, work->body, q, at);
     circles_find(work->circles, mech->contact, at->view, at->state);
     evaluate_contacts(mech, at, work->levers, wanted, g, g_t, G);
-    return mech->pairs == 0 || pairs_evaluate(mech, work, q, wanted, g, g_t, G);
+    if (mech->pairs == 0 && mech->groups == 0) return true;
+    return pairs_evaluate(mech, work, q, wanted, g, g_t, G);
 }
 
 // Did this evaluation find the bodies of an interaction where they are in q?
@@ -300,7 +301,7 @@ static void contract(const LashSystem* system, LashSystemWork* work, double t, c
 }
 
 static double surface_motion(const LashSystem* system, int surfaces, const double* d) {
-    return pairs_surface_motion(of(system), surfaces - 1, d);
+    return pairs_surface_motion(of(system), surfaces, d);
 }
 
 static bool has_angle(const JointKind* kind) {
@@ -497,7 +498,7 @@ static void number_interactions(LashMechanism* mech) {
     for (int j = 0; j < mech->joints; ++j) joint_number_unilateral(mech, j);
     for (int c = 0; c < mech->contacts; ++c) {
         Contact* contact = &mech->contact[c];
-        if (contact->pair >= 0) continue;
+        if (contact->pair != CONTACT_OF_FEATURES) continue;
         LashInteraction item = {.kind = LASH_UNILATERAL,
                                 .rows = contact->def.mu > 0 ? 3 : 1,
                                 .e = contact->def.e,
@@ -584,6 +585,7 @@ const LashSystem* lash_mechanism_system(LashMechanism* mech) {
     mech->system.max_G = mech->G_size + pairs.G;
     mech->system.max_contacts = mech->interactions - mech->bilateral + pairs.active;
     mech->system.max_contact_rows = mech->rows - mech->bilateral_rows + pairs.active_rows;
+    mech->system.grows = mech->groups > 0;
     return &mech->system;
 }
 
@@ -693,7 +695,8 @@ LashReaction lash_mechanism_reaction(const LashMechanism* mech, int joint, const
 LashContactPlace lash_mechanism_contact_place(const LashMechanism* mech, int contact,
                                               const double* q) {
     const Contact* c = &mech->contact[contact];
-    if (c->pair >= 0) return pair_place(mech, c->pair, q);
+    if (c->pair == CONTACT_OF_GROUP) return group_place(mech, contact, q);
+    if (c->pair >= 0) return pair_least(&mech->pair[c->pair], q);
     BodyState a = state_of(c->a, q), b = state_of(c->b, q);
     ContactView view;
     contact_view(&a, &b, &view);

@@ -173,8 +173,34 @@ typedef struct LashPairContactDef {
     double e, mu;              // Newton restitution in [0, 1], Coulomb friction
 } LashPairContactDef;
 
+// A contact between any of the members of a set, or of two sets, that come near each other: one
+// name, any number of points (joints/contact/group.h).
+typedef struct LashGroupMember {
+    LashBodyId body;               // may be the ground
+    const struct LashShape* shape; // all its faces; borrowed, must outlive the mechanism
+    LashPose body_shape;           // the shape's frame in the body's frame
+    int owner;      // its part, by a number of the caller; shapes of one part do not meet
+    int material;   // row and column of the laws
+    unsigned sides; // 1, 2, or 3 for both: a pair that meets has one of each
+} LashGroupMember;
+typedef struct LashGroupDef {
+    const char* name;              // copied, unique among contacts
+    const LashGroupMember* member; // (members) copied
+    int members;
+    int materials;
+    const double *e, *mu;  // (materials x materials) Newton restitution, Coulomb friction; copied
+    const int (*apart)[2]; // (aparts) owners that do not meet here, copied
+    int aparts;
+} LashGroupDef;
+
 LashContactDef lash_contact_def(void);
 LashPairContactDef lash_pair_contact_def(void);
+LashGroupDef lash_group_def(void);
+// What a group can hold: shapes of not too many faces, edges and vertices (1023 of each); members;
+// and how many groups a mechanism may have.
+bool lash_group_can_have(const struct LashShape* shape);
+int lash_group_max_members(void);
+int lash_group_max_groups(void);
 LashJointDef lash_joint_def(void);
 LashForceDef lash_force_def(void);
 
@@ -187,6 +213,7 @@ LashJointId lash_mechanism_add_joint(LashMechanism* mech, const LashJointDef* de
 LashForceId lash_mechanism_add_force(LashMechanism* mech, const LashForceDef* def);
 LashContactId lash_mechanism_add_contact(LashMechanism* mech, const LashContactDef* def);
 LashContactId lash_mechanism_add_pair_contact(LashMechanism* mech, const LashPairContactDef* def);
+LashContactId lash_mechanism_add_group(LashMechanism* mech, const LashGroupDef* def);
 void lash_mechanism_set_gravity(LashMechanism* mech, LashVec3 gravity); // [m/s^2]
 
 // Completes the tables; nothing can be added afterwards. The system borrows the mechanism.
@@ -244,7 +271,11 @@ typedef struct LashContactIntrusion {
 } LashContactIntrusion;
 LashContactIntrusion lash_mechanism_contact_intrusion(const LashMechanism* mech, int contact,
                                                       const double* q);
-// Body numbers of its sides, -1: ground.
+// Body numbers of a contact's interaction, -1: ground.
+void lash_mechanism_interaction_bodies(const LashMechanism* mech, uint64_t id, int* a, int* b);
+// A group: its points are between different bodies.
+bool lash_mechanism_contact_is_group(const LashMechanism* mech, int contact);
+// Body numbers of its sides, -1: ground, and of a group.
 void lash_mechanism_contact_bodies(const LashMechanism* mech, int contact, int* a, int* b);
 bool lash_mechanism_contact_is_pair(const LashMechanism* mech, int contact);
 const LashPair* lash_mechanism_contact_pair(const LashMechanism* mech, int contact); // or NULL

@@ -87,13 +87,15 @@ void lash_mechanism_destroy(LashMechanism* mech) {
     }
     for (int i = 0; i < mech->contacts; ++i) lash_free((char*)mech->contact[i].def.name);
     for (int i = 0; i < mech->pairs; ++i) lash_pair_destroy(mech->pair[i].pair);
+    for (int i = 0; i < mech->groups; ++i) group_free(&mech->group[i]);
     for (int i = 0; i < mech->system.inputs; ++i) lash_free(mech->input_name[i]);
     lash_free(mech->input_name);
     lash_free(mech->input_value);
-    void* owned[] = {mech->pair,           mech->contact,     mech->body,
-                     mech->joint,          mech->force,       mech->block_start,
-                     mech->q_start,        mech->pattern_row, mech->pattern_column,
-                     mech->pattern_offset, mech->interaction, mech->view};
+    void* owned[] = {
+        mech->group,       mech->pair,           mech->contact,        mech->body,
+        mech->joint,       mech->force,          mech->block_start,    mech->q_start,
+        mech->pattern_row, mech->pattern_column, mech->pattern_offset, mech->interaction,
+        mech->view};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i) lash_free(owned[i]);
     lash_free(mech);
 }
@@ -219,7 +221,7 @@ LashContactId lash_mechanism_add_contact(LashMechanism* mech, const LashContactD
     LASH_ASSERT(def->b_type != LASH_FEATURE_DISC || def->a_type != LASH_FEATURE_SPHERE);
     Contact* contact = new_contact(mech);
     *contact = (Contact){.def = *def,
-                         .pair = -1,
+                         .pair = CONTACT_OF_FEATURES,
                          .a = body_index(mech, def->body_a),
                          .b = body_index(mech, def->body_b),
                          .a_axis = quat_rotate(quat_normalize(def->a_frame.rot), vec3(0, 0, 1)),
@@ -248,7 +250,18 @@ LashContactId lash_mechanism_add_pair_contact(LashMechanism* mech, const LashPai
     contact->def.mu = def->mu;
     contact->def.name = name_or_number(def->name, "contact", mech->contacts + 1);
     mech->pair = lash_grow(mech->pair, mech->pairs, sizeof *mech->pair);
-    mech->pair[mech->pairs++] = pair_contact(def, mech->contacts, contact->a, contact->b);
+    mech->pair[mech->pairs] = pair_contact(def, mech->contacts, contact->a, contact->b);
+    mech->pair[mech->pairs].surfaces = mech->pairs + 1;
+    ++mech->pairs;
+    return (LashContactId){++mech->contacts};
+}
+
+LashContactId lash_mechanism_add_group(LashMechanism* mech, const LashGroupDef* def) {
+    LASH_ASSERT(mech != NULL && def != NULL);
+    Contact* contact = new_contact(mech);
+    *contact = (Contact){.def = lash_contact_def(), .interaction = -1, .pair = CONTACT_OF_GROUP};
+    contact->def.name = name_or_number(def->name, "contact", mech->contacts + 1);
+    group_make(mech, def);
     return (LashContactId){++mech->contacts};
 }
 
@@ -274,15 +287,26 @@ void lash_mechanism_contact_bodies(const LashMechanism* mech, int contact, int* 
     *b = mech->contact[contact].b - 1;
 }
 bool lash_mechanism_contact_is_pair(const LashMechanism* mech, int contact) {
-    return mech->contact[contact].pair >= 0;
+    return mech->contact[contact].pair != CONTACT_OF_FEATURES;
 }
 const LashPair* lash_mechanism_contact_pair(const LashMechanism* mech, int contact) {
     int pair = mech->contact[contact].pair;
     return pair < 0 ? NULL : mech->pair[pair].pair;
 }
+void lash_mechanism_interaction_bodies(const LashMechanism* mech, uint64_t id, int* a, int* b) {
+    if (group_id_is(id)) {
+        group_id_bodies(mech, id, a, b);
+        --*a;
+        --*b;
+        return;
+    }
+    lash_mechanism_contact_bodies(mech, lash_mechanism_contact_of(mech, id), a, b);
+}
+bool lash_mechanism_contact_is_group(const LashMechanism* mech, int contact) {
+    return mech->contact[contact].pair == CONTACT_OF_GROUP;
+}
 int lash_mechanism_contact_of(const LashMechanism* mech, uint64_t interaction_id) {
-    (void)mech;
-    if (pair_id_is(interaction_id)) return pair_id_contact(interaction_id);
+    if (pair_id_is(interaction_id)) return pair_id_contact(mech, interaction_id);
     return interaction_id >= CONTACT_ID ? (int)(interaction_id - CONTACT_ID) : -1;
 }
 int lash_mechanism_joint_of(const LashMechanism* mech, uint64_t interaction_id) {

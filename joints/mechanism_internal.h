@@ -3,6 +3,7 @@
 #define LASH_JOINTS_MECHANISM_INTERNAL_H
 
 #include "joints/contact/contact.h"
+#include "joints/contact/group.h"
 #include "joints/contact/pair_contact.h"
 #include "joints/force.h"
 
@@ -52,6 +53,8 @@ struct LashMechanism {
     Contact* contact;
     PairContact* pair; // of those contacts that are between face sets
     int pairs;
+    Group* group; // of those contacts that are groups
+    int groups;
     int (*view)[2]; // (views) bodies a, b of contacts between simple features, all different
     int views;
     Vec3 gravity;

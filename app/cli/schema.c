@@ -80,6 +80,19 @@ static void put_texts(AppJson* json) {
     app_json_end_object(json);
 }
 
+// Two of them.
+static void put_text_lists(AppJson* json) {
+    app_json_put_text(json, "type", "array");
+    app_json_put_integer(json, "minItems", 2);
+    app_json_put_integer(json, "maxItems", 2);
+    app_json_key(json, "items");
+    app_json_begin_object(json);
+    begin_choice(json);
+    put_texts(json);
+    app_json_end_array(json);
+    app_json_end_object(json);
+}
+
 // {"fit": "10 H7/g6"}
 static void put_fit(AppJson* json) {
     app_json_begin_object(json);
@@ -275,6 +288,9 @@ static void put_key(AppJson* json, const KeySpec* spec) {
             break;
         case KEY_TEXTS:
             put_text_or_list(json);
+            break;
+        case KEY_TEXT_LISTS:
+            put_text_lists(json);
             break;
         case KEY_VECTORS:
         case KEY_NUMBERS:

@@ -31,6 +31,8 @@ static const char* type_name(const KeySpec* key) {
             return "text or null";
         case KEY_TEXTS:
             return "text or list of texts";
+        case KEY_TEXT_LISTS:
+            return "list of two lists of texts";
         case KEY_NUMBERS:
             return "list of numbers";
         case KEY_NAMED:

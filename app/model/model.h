@@ -80,6 +80,7 @@ typedef struct LashModelPart {
     LashModelPose pose;
     LashVec3 velocity, angular_velocity; // of the mass center, world axes; body axes
     float color[4];                      // alpha 0: none given
+    char* material;                      // row of the model's materials; NULL: none
     bool fixed;
     // resolved
     LashPose world_part; // the part's own (CAD) frame at the start
@@ -191,23 +192,44 @@ typedef struct LashModelSide {
     LashShape* extra; // of `step`, borrowed as a part's
 } LashModelSide;
 
+typedef struct LashModelNames { // names or patterns of parts
+    char** name;
+    int count; // 0: not given
+} LashModelNames;
+
+// Laws of two materials, or of all pairs without a row of their own.
+typedef struct LashModelMaterials {
+    bool given;
+    LashModelNames between;       // 0 or 2 materials
+    double restitution, friction; // NAN: not given
+} LashModelMaterials;
+
 typedef struct LashModelContact {
     bool given;
     bool off; // read and checked for its keys, then left out
     LashModelDraft draft;
     char* name;
     LashModelSide a, b;
-    double restitution, friction;
-    double offset; // of CAD surfaces: added to their gaps [m]; NAN: not given
+    LashModelNames among, between[2]; // of a group, instead of a and b
+    double restitution, friction;     // NAN: not given; resolved except of a group
+    double offset;                    // of CAD surfaces: added to their gaps [m]; NAN: not given
     // resolved
     int first, count; // its points in LashModel.contact_point
 } LashModelContact;
+
+typedef struct LashModelGroup { // parts that touch where they come near each other
+    LashGroupMember* member;    // bodies not set; owner: number of the part
+    int members;
+    int materials;
+    double *e, *mu; // (materials x materials)
+} LashModelGroup;
 
 typedef struct LashModelContactPoint { // one contact of the mechanism, in its order
     char* name;                        // "guide", or "guide.2" where a contact has several
     int contact;                       // of the model; -1: of a joint with clearance
     int part_a, part_b;                // -1: ground
     LashContactDef def;                // frames in the coordinates of their parts; bodies not set
+    LashModelGroup* group;             // instead of all that follows; NULL: none
     bool surfaces;               // between CAD surfaces: side_a, side_b, offset instead of def
     LashPairSide side_a, side_b; // shapes in the coordinates of their parts
     double offset;               // [m]
@@ -321,6 +343,8 @@ typedef struct LashModel {
     int joints;
     LashModelForce* force;
     int forces;
+    LashModelMaterials* material;
+    int materials;
     LashModelContact* contact;
     int contacts;
     LashModelContactPoint* contact_point;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/model/model_internal.h"
+#include "core/arena.h"
 #include "core/math3.h"
 
 // Pose of the body that carries a part, and its id; the ground's frame is the world.
@@ -257,6 +258,41 @@ static void build_contact(const LashModel* model, LashMechanism* mech,
     lash_mechanism_add_contact(mech, &def);
 }
 
+static void build_group(const LashModel* model, LashMechanism* mech,
+                        const LashModelContactPoint* point) {
+    const LashModelGroup* group = point->group;
+    LashGroupDef def = lash_group_def();
+    LashGroupMember* member = lash_alloc((size_t)group->members * sizeof *member);
+    for (int i = 0; i < group->members; ++i) {
+        member[i] = group->member[i];
+        member[i].body = body_id(model, mech, member[i].owner);
+    }
+    def.name = point->name;
+    def.member = member;
+    def.members = group->members;
+    def.materials = group->materials;
+    def.e = group->e;
+    def.mu = group->mu;
+    int(*apart)[2] =
+        lash_alloc((size_t)(model->contact_points + model->joints + 1) * sizeof *apart);
+    for (int i = 0; i < model->contact_points; ++i) { // what is told apart wins
+        const LashModelContactPoint* other = &model->contact_point[i];
+        if (other->part_a < 0 || other->part_b < 0) continue;
+        apart[def.aparts][0] = other->part_a;
+        apart[def.aparts++][1] = other->part_b;
+    }
+    for (int i = 0; i < model->joints; ++i) {
+        const LashModelJoint* joint = &model->joint[i];
+        if (joint->part_a < 0 || joint->part_b < 0) continue;
+        apart[def.aparts][0] = joint->part_a;
+        apart[def.aparts++][1] = joint->part_b;
+    }
+    def.apart = (const int(*)[2])apart;
+    lash_mechanism_add_group(mech, &def);
+    lash_free(apart);
+    lash_free(member);
+}
+
 LashMechanism* lash_model_build(const LashModel* model, LashError* error) {
     if (model == NULL) {
         lash_error_null(error, "a model");
@@ -274,7 +310,9 @@ LashMechanism* lash_model_build(const LashModel* model, LashError* error) {
     for (int i = 0; i < model->contact_points && good; ++i) {
         const LashModelContactPoint* point = &model->contact_point[i];
         if (point->contact < 0) continue; // joints with clearance add theirs
-        if (point->surfaces) {
+        if (point->group != NULL) {
+            build_group(model, mech, point);
+        } else if (point->surfaces) {
             good = build_surfaces(model, mech, i, error);
         } else {
             build_contact(model, mech, point);

@@ -107,13 +107,22 @@ static const KeyTable side_table = {.what = "a side of a contact",
 static const KeySpec contact_keys[] = {
     {CONTACT(name), .type = KEY_TEXT, .required = true,
      .help = "unique among the contacts and joints"},
-    {CONTACT(a), .type = KEY_OBJECT, .table = &side_table, .required = true, .help = "one side"},
-    {CONTACT(b), .type = KEY_OBJECT, .table = &side_table, .required = true,
-     .help = "the other side"},
+    {CONTACT(a), .type = KEY_OBJECT, .table = &side_table, .help = "one side"},
+    {CONTACT(b), .type = KEY_OBJECT, .table = &side_table, .help = "the other side"},
+    {.key = "among",
+     .offset = offsetof(LashModelContact, among.name),
+     .type = KEY_TEXTS,
+     .count_offset = offsetof(LashModelContact, among.count),
+     .help =
+         "a group, instead of a and b: parts by name or pattern (*, ?), each of which may touch "
+         "each other one with all of its surface"},
+    {CONTACT(between), .type = KEY_TEXT_LISTS,
+     .help = "a group, instead of a and b: two lists of names or patterns; parts of one may touch "
+             "parts of the other"},
     {CONTACT(restitution), .type = KEY_NUMBER, .range = RANGE_FRACTION,
-     .help = "Newton's coefficient, default 0"},
+     .help = "Newton's coefficient, default that of the parts' materials, or 0"},
     {CONTACT(friction), .type = KEY_NUMBER, .range = RANGE_NOT_NEGATIVE,
-     .help = "Coulomb's coefficient, default 0"},
+     .help = "Coulomb's coefficient, default that of the parts' materials, or 0"},
     {CONTACT(offset), .type = KEY_NUMBER, .unit = UNIT_LENGTH,
      .help = "of CAD surfaces: added to every gap, > 0 more play, < 0 less; default 0"},
     {CONTACT(off), .type = KEY_BOOL, .help = "true: left out, as lash draft writes its candidates"},
@@ -147,6 +156,8 @@ static void contact_defaults(void* target) {
     side_defaults(&contact->a);
     side_defaults(&contact->b);
     contact->offset = NAN;
+    contact->restitution = NAN;
+    contact->friction = NAN;
 }
 
 // ---- one side -----------------------------------------------------------------------------------
@@ -477,22 +488,19 @@ static bool moves(const LashModel* model, int part) {
     return part >= 0 && model->part[part].body >= 0;
 }
 
-static bool resolve_contact(ModelContext* context, int index) {
+static bool resolve_sides(ModelContext* context, int index) {
     const LashModel* model = context->model;
     LashModelContact* contact = &model->contact[index];
     char path[64], key[80];
     Surface a, b;
     snprintf(path, sizeof path, "contacts[%d]", index);
-    if (contact->name[0] == '\0') {
-        snprintf(key, sizeof key, "%s.name", path);
-        return model_fail(context, key, "a name may not be empty");
-    }
-    int first = model_name_find(context->model, MODEL_CONTACTS, contact->name);
-    if (first != index) {
-        snprintf(key, sizeof key, "%s.name", path);
-        return model_fail(context, key,
-                          "the name '%.60s' is taken by contacts[%d]; names are unique",
-                          contact->name, first);
+    for (int k = 0; k < 2; ++k) {
+        bool given = k == 0 ? contact->a.given : contact->b.given;
+        if (given) continue;
+        return model_fail(context, path,
+                          "the key '%s' is missing: %s; or name a group of parts with 'among' or "
+                          "'between'",
+                          k == 0 ? "a" : "b", k == 0 ? "one side" : "the other side");
     }
     snprintf(key, sizeof key, "%s.a", path);
     if (!read_side(context, key, &contact->a, &a)) return false;
@@ -504,6 +512,7 @@ static bool resolve_contact(ModelContext* context, int index) {
                           "'%.60s' and '%.60s'",
                           contact->a.part, contact->b.part);
     }
+    if (!model_contact_law(context, index, a.part, b.part)) return false;
     if (a.type == CAD || b.type == CAD) return add_surfaces(context, index, &a, &b);
     if (model_has(contact->offset)) {
         snprintf(key, sizeof key, "%s.offset", path);
@@ -530,14 +539,50 @@ static bool resolve_contact(ModelContext* context, int index) {
     return fits_inside(context, carrier, tip) && add_points(context, index, carrier, tip);
 }
 
+// One contact of the mechanism, between all parts of the group that come near each other.
+static bool resolve_group(ModelContext* context, int index) {
+    LashModel* model = context->model;
+    LashModelContact* contact = &model->contact[index];
+    LashModelContactPoint point = {.name = contact->name,
+                                   .contact = index,
+                                   .part_a = -1,
+                                   .part_b = -1,
+                                   .def = lash_contact_def()};
+    char path[64];
+    snprintf(path, sizeof path, "contacts[%d].name", index);
+    if (!model_resolve_group(context, index, &point.group)) return false;
+    contact->first = model->contact_points;
+    contact->count = 1;
+    return model_add_contact_point(context, path, &point);
+}
+
+static bool resolve_contact(ModelContext* context, int index) {
+    const LashModel* model = context->model;
+    LashModelContact* contact = &model->contact[index];
+    char path[64], key[80];
+    snprintf(path, sizeof path, "contacts[%d]", index);
+    if (contact->name[0] == '\0') {
+        snprintf(key, sizeof key, "%s.name", path);
+        return model_fail(context, key, "a name may not be empty");
+    }
+    int first = model_name_find(context->model, MODEL_CONTACTS, contact->name);
+    if (first != index) {
+        snprintf(key, sizeof key, "%s.name", path);
+        return model_fail(context, key,
+                          "the name '%.60s' is taken by contacts[%d]; names are unique",
+                          contact->name, first);
+    }
+    return model_is_group(contact) ? resolve_group(context, index) : resolve_sides(context, index);
+}
+
 bool model_resolve_contacts(ModelContext* context) {
+    if (!model_check_materials(context)) return false;
     for (int i = 0; i < context->model->contacts; ++i) {
         if (context->model->contact[i].off) continue;
         if (!resolve_contact(context, i)) return false;
     }
     return model_find_outsides(context) && model_list_joint_contacts(context);
 }
-
 bool model_add_contact_point(ModelContext* context, const char* path,
                              const LashModelContactPoint* point) {
     if (!check_point_name(context, path, point->name)) return false;

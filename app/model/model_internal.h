@@ -39,6 +39,7 @@ typedef enum ModelUnit { // NONE: a plain number, or one whose unit is found lat
 typedef enum KeyType {
     KEY_TEXT,
     KEY_TEXT_OR_NULL, // null: as by default
+    KEY_TEXT_LISTS,   // LashModelNames[2] from a list of two, each as KEY_TEXTS
     KEY_TEXTS,        // char** from a text or a list of them; the count goes to count_offset
     KEY_NUMBER,
     KEY_PLAY, // as KEY_NUMBER, or {"fit": "10 H7/g6"}: half of the play in the middle of the zones
@@ -98,7 +99,7 @@ KeySpec model_key(const KeyTable* table, int i);
 extern const KeyTable model_root_table, model_units_table, model_part_table, model_shape_table,
     model_pose_table, model_joint_table, model_driver_table, model_limit_table, model_force_table,
     model_contact_table, model_draft_table, model_output_table, model_simulation_table,
-    model_face_table, model_table_table, model_input_table;
+    model_face_table, model_table_table, model_input_table, model_material_table;
 extern const char* const model_direction_names[];
 
 typedef struct ModelContext {
@@ -180,6 +181,12 @@ bool model_list_joint_contacts(ModelContext* context);
 // Appends a contact point of this name; reports a name that is taken.
 bool model_add_contact_point(ModelContext* context, const char* path,
                              const LashModelContactPoint* point);
+// Groups of parts and laws of materials (model_groups.c). The law of a contact of two parts: what it
+// says itself, else what the materials' table says, else 0; -1: the ground.
+bool model_check_materials(ModelContext* context);
+bool model_is_group(const LashModelContact* contact);
+bool model_resolve_group(ModelContext* context, int index, LashModelGroup** group);
+bool model_contact_law(ModelContext* context, int index, int part_a, int part_b);
 // Mass, center and inertia of a STEP part for density 1 kg/m^3.
 bool model_load_cad(ModelContext* context, const char* path, LashModelPart* part, double* volume,
                     Vec3* center, Mat3* inertia);

@@ -229,6 +229,22 @@ static bool read_texts(Reader* reader, const cJSON* node, const KeySpec* spec, c
     return true;
 }
 
+// Two lists of texts.
+static bool read_text_lists(Reader* reader, const cJSON* node, const KeySpec* spec, char* target) {
+    if (!cJSON_IsArray(node) || cJSON_GetArraySize(node) != 2)
+        return fail_type(reader, "two lists of texts, [[..], [..]]", node);
+    size_t length = strlen(reader->path);
+    for (int i = 0; i < 2; ++i) {
+        size_t at = spec->offset + (size_t)i * sizeof(LashModelNames);
+        KeySpec list = {.offset = at + offsetof(LashModelNames, name),
+                        .count_offset = at + offsetof(LashModelNames, count)};
+        app_json_path_index(reader->path, sizeof reader->path, i);
+        if (!read_texts(reader, cJSON_GetArrayItem(node, i), &list, target)) return false;
+        reader->path[length] = '\0';
+    }
+    return true;
+}
+
 static bool read_choice(Reader* reader, const cJSON* node, const KeySpec* spec, void* field) {
     char list[200] = "", hint[128];
     if (!cJSON_IsString(node)) return fail_type(reader, "a text", node);
@@ -536,6 +552,8 @@ static bool read_key(Reader* reader, const cJSON* node, const KeySpec* spec, cha
             return read_text(reader, node, spec->type == KEY_TEXT_OR_NULL, field);
         case KEY_TEXTS:
             return read_texts(reader, node, spec, target);
+        case KEY_TEXT_LISTS:
+            return read_text_lists(reader, node, spec, target);
         case KEY_NUMBERS:
             return read_list_of_numbers(reader, node, spec, target);
         case KEY_ROWS:

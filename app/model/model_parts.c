@@ -81,6 +81,8 @@ static const KeySpec part_keys[] = {
      .help = "body axes, at the start"},
     {PART(color), .type = KEY_COLOR, .range = RANGE_FRACTION,
      .help = "\"#rrggbb\" or 3 or 4 numbers from 0 to 1"},
+    {PART(material), .type = KEY_TEXT,
+     .help = "chooses friction and restitution of its contacts in the model's materials"},
     {PART(fixed), .type = KEY_BOOL, .help = "true: belongs to the ground"},
 };
 static void part_defaults(void* target);

@@ -49,9 +49,9 @@ void app_contact_log_free(AppContactLog* log) {
 }
 
 // Impulse on side b of a contact, world axes: that on b, or minus that on a.
-static Vec3 world_impulse(const LashMechanism* mech, int contact, const LashPush* push) {
+static Vec3 world_impulse(const LashMechanism* mech, const LashPush* push) {
     int a, b;
-    lash_mechanism_contact_bodies(mech, contact, &a, &b);
+    lash_mechanism_interaction_bodies(mech, push->id, &a, &b);
     return vec3_scale(b >= 0 ? 1 : -1, vec3(push->impulse[0], push->impulse[1], push->impulse[2]));
 }
 
@@ -116,7 +116,7 @@ static void add_pushes(AppContactLog* log, const LashMechanism* mech, const Lash
         if (number < 0) continue;
         AppContact* contact = &log->contact[number];
         const double* P = push[i].P;
-        contact->impulse = vec3_add(contact->impulse, world_impulse(mech, number, &push[i]));
+        contact->impulse = vec3_add(contact->impulse, world_impulse(mech, &push[i]));
         contact->P[0] += P[0];
         if (lash_mechanism_contact_is_pair(mech, number))
             contact->P[1] += hypot(P[1], P[2]); // rows it does not have are 0
@@ -233,7 +233,7 @@ bool app_contact_log_points(AppContactLog* log, const LashMechanism* mech, LashS
                                           .joint = log->joints.owner[number],
                                           .id = item->id,
                                           .gap = gap[item->row]};
-        Vec3 impulse = push == NULL ? vec3_zero() : world_impulse(mech, number, push);
+        Vec3 impulse = push == NULL ? vec3_zero() : world_impulse(mech, push);
         put_point(&place, vec3_scale(1 / log->h, impulse), record_point);
     }
     if (recorder == NULL) return true;

@@ -158,7 +158,7 @@ static bool gap_jumps(Cause* cause) {
     const LashFault* fault = &cause->fault;
     if (fault->kind != LASH_FAULT_GAP) return false;
     int contact = lash_mechanism_contact_of(of->mech, fault->id), a, b;
-    lash_mechanism_contact_bodies(of->mech, contact, &a, &b);
+    lash_mechanism_interaction_bodies(of->mech, fault->id, &a, &b);
     char why[240];
     intruding_face(cause, contact, why, sizeof why);
     snprintf(cause->text, sizeof cause->text,

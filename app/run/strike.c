@@ -48,7 +48,7 @@ static void joint_bodies(const LashMechanism* mech, int joint, int* a, int* b) {
 static void bodies_of(const LashMechanism* mech, uint64_t id, int* a, int* b) {
     int contact = lash_mechanism_contact_of(mech, id);
     if (contact >= 0)
-        lash_mechanism_contact_bodies(mech, contact, a, b);
+        lash_mechanism_interaction_bodies(mech, id, a, b);
     else
         joint_bodies(mech, lash_mechanism_joint_of(mech, id), a, b);
 }
@@ -93,6 +93,7 @@ static bool reached(const AppStrike* strike, int a, int b) {
 bool app_strike_contact(const AppStrike* strike, const LashMechanism* mech, int contact) {
     int a, b;
     if (!strike->any) return false;
+    if (lash_mechanism_contact_is_group(mech, contact)) return true; // somewhere among its parts
     lash_mechanism_contact_bodies(mech, contact, &a, &b);
     return reached(strike, a, b);
 }

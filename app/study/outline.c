@@ -292,6 +292,13 @@ bool lash_outline_range(const LashOutline* outline, LashOutlineNumber number, do
     for (int i = 0; model != NULL && i < model->contacts; ++i) {
         const LashModelContact* contact = &model->contact[i];
         double value = friction ? contact->friction : contact->restitution;
+        if (isnan(value) && model->materials == 0) value = 0;
+        *low = fmin(*low, value);
+        *high = fmax(*high, value);
+    }
+    for (int i = 0; model != NULL && i < model->materials; ++i) {
+        const LashModelMaterials* row = &model->material[i];
+        double value = friction ? row->friction : row->restitution;
         *low = fmin(*low, value);
         *high = fmax(*high, value);
     }

@@ -20,8 +20,9 @@ typedef struct Contact {
     Vec3 b_x, b_y;      // in the plane of the disc, body coordinates
     int view;           // number of its ContactView
     int interaction;    // in the list, -1: none of its own
-    int pair;           // between face sets: number of its PairContact, -1: none
+    int pair;           // between face sets: number of its PairContact; or one of ContactOf
 } Contact;
+enum ContactOf { CONTACT_OF_FEATURES = -1, CONTACT_OF_GROUP = -2 };
 
 // Body b seen from body a: one for all contacts between the two.
 typedef struct ContactView {

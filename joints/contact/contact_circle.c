@@ -211,7 +211,8 @@ Circles* circles_create(const Contact* contact, int contacts) {
     Circles* circles = lash_alloc(sizeof *circles);
     circles->batch = lash_alloc((size_t)(contacts / BATCH + 1) * sizeof *circles->batch);
     for (int c = 0; c < contacts; ++c) {
-        if (contact[c].pair >= 0 || !contact_is_circle_in_cylinder(&contact[c])) continue;
+        if (contact[c].pair != CONTACT_OF_FEATURES || !contact_is_circle_in_cylinder(&contact[c]))
+            continue;
         Batch* b = &circles->batch[circles->batches];
         Circle circle = circle_of(&contact[c]);
         double number[CIRCLE_NUMBERS];

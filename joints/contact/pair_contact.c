@@ -67,7 +67,8 @@ bool pair_id_is(uint64_t id) {
     return id >= PAIR_ID;
 }
 
-int pair_id_contact(uint64_t id) {
+int pair_id_contact(const LashMechanism* mech, uint64_t id) {
+    if (group_id_is(id)) return mech->group[group_id_group(id)].contact;
     return (int)((id & (PAIR_ID - 1)) >> (2 * ID_SIDE_BITS + ID_SLOT_BITS));
 }
 
@@ -84,14 +85,13 @@ PairContact pair_contact(const LashPairContactDef* def, int contact, int a, int 
                         .contact = contact,
                         .a = a,
                         .b = b,
+                        .group = -1,
                         .e = def->e,
                         .mu = def->mu,
                         .unsigned_gaps = lash_pair_combinations(def->pair) == 0,
                         .slots = most < MAX_LISTED ? most : MAX_LISTED,
                         .radius_a = lash_pair_radius_a(def->pair),
                         .radius_b = lash_pair_radius_b(def->pair)};
-    double ra = a > 0 ? pair.radius_a : INFINITY, rb = b > 0 ? pair.radius_b : INFINITY;
-    pair.size = fmin(ra, rb);
     return pair;
 }
 
@@ -115,13 +115,18 @@ PairSizes pair_sizes(const LashMechanism* mech) {
     }
     if (sizes.active > MAX_ALL) sizes.active = MAX_ALL;
     if (sizes.active_rows > 3 * MAX_ALL) sizes.active_rows = 3 * MAX_ALL;
+    groups_add_sizes(mech, &sizes);
     return sizes;
 }
 
-static Pose body_pose(const double* q, int body) {
-    if (body == 0) return pose_identity();
-    const double* r = q + 7 * (body - 1);
-    return pose(vec3(r[0], r[1], r[2]), quat(r[3], r[4], r[5], r[6]));
+// Where the two shapes of a pair are at q.
+static Pose pose_a(const PairContact* pair, const double* q) {
+    Pose body = pair_body_pose(q, pair->a);
+    return pair->group < 0 ? body : pose_mul(body, pair->a_shape);
+}
+static Pose pose_b(const PairContact* pair, const double* q) {
+    Pose body = pair_body_pose(q, pair->b);
+    return pair->group < 0 ? body : pose_mul(body, pair->b_shape);
 }
 
 static void start_points(PairPoints* points, int slots) {
@@ -131,53 +136,78 @@ static void start_points(PairPoints* points, int slots) {
     points->roots = lash_pair_roots_create((int)n);
 }
 
+static void start_slots(PairState* state, int room) {
+    size_t n = (size_t)room + 1;
+    state->room = room;
+    state->gap = lash_alloc(n * sizeof *state->gap);
+    state->axis = lash_alloc(n);
+    state->kept = lash_alloc(n * sizeof *state->kept);
+    for (int c = 0; c < 2; ++c) start_points(&state->cache[c], room);
+}
+
+static void finish_slots(PairState* state) {
+    lash_free(state->gap);
+    lash_free(state->axis);
+    lash_free(state->kept);
+    for (int c = 0; c < 2; ++c) {
+        lash_free(state->cache[c].point);
+        lash_free(state->cache[c].has);
+        lash_pair_roots_destroy(state->cache[c].roots);
+    }
+}
+
+void pair_state_start(PairState* state, const PairContact* pair, int room) {
+    *state = (PairState){.contact = pair, .work = lash_pair_work_create(pair->pair)};
+    state->until = -INFINITY;
+    start_slots(state, room);
+}
+
+void pair_state_finish(PairState* state) {
+    lash_pair_work_destroy(state->work);
+    finish_slots(state);
+}
+
+// The body has points of pairs up to this distance from its origin.
+static void promise_within(PairRun* run, int body, double radius) {
+    run->body[body].matters = true;
+    run->body[body].travel.radius = fmax(run->body[body].travel.radius, radius);
+}
+
 void pairs_start(const LashMechanism* mech, LashSystemWork* work) {
-    if (mech->pairs == 0) return;
+    if (mech->pairs == 0 && mech->groups == 0) return;
     PairRun* run = &work->pairs;
-    size_t most = (size_t)(mech->interactions + pair_sizes(mech).interactions);
-    run->item = lash_alloc((most + 1) * sizeof *run->item);
+    run->capacity = mech->interactions + pair_sizes(mech).interactions + 1;
+    run->item = lash_alloc((size_t)run->capacity * sizeof *run->item);
     memcpy(run->item, mech->interaction, (size_t)mech->interactions * sizeof *run->item);
-    run->state = lash_alloc((size_t)mech->pairs * sizeof *run->state);
+    run->state = lash_alloc((size_t)mech->pairs * sizeof *run->state + 1);
+    run->live_capacity = mech->pairs + 16;
+    run->live = lash_alloc((size_t)run->live_capacity * sizeof *run->live);
     run->body = lash_alloc((size_t)mech->bodies * sizeof *run->body);
     double* q = lash_alloc((size_t)(mech->system.nq + mech->system.nv + 1) * sizeof *q);
     mech->system.initial_state(&mech->system, q, q + mech->system.nq);
     for (int k = 0; k < mech->pairs; ++k) {
         const PairContact* pair = &mech->pair[k];
-        PairState* state = &run->state[k];
-        state->work = lash_pair_work_create(pair->pair);
-        state->until = -INFINITY;
-        state->gap = lash_alloc(((size_t)pair->slots + 1) * sizeof *state->gap);
-        state->axis = lash_alloc((size_t)pair->slots + 1);
-        state->kept = lash_alloc(((size_t)pair->slots + 1) * sizeof *state->kept);
-        for (int c = 0; c < 2; ++c) start_points(&state->cache[c], pair->slots);
-        const int side[2] = {pair->a, pair->b};
-        const double radius[2] = {pair->radius_a, pair->radius_b};
-        for (int s = 0; s < 2; ++s) {
-            BodyPromise* body = &run->body[side[s]];
-            body->matters = true;
-            body->travel.radius = fmax(body->travel.radius, radius[s]);
-        }
+        pair_state_start(&run->state[k], pair, pair->slots);
+        promise_within(run, pair->a, pair->radius_a);
+        promise_within(run, pair->b, pair->radius_b);
+    }
+    for (int g = 0; g < mech->groups; ++g) {
+        const Group* group = &mech->group[g];
+        for (int i = 0; i < group->members; ++i)
+            promise_within(run, group->member[i].body, group->member[i].reach);
     }
     for (int i = 0; i < mech->bodies; ++i)
-        lash_travel_start(&run->body[i].travel, body_pose(q, i), run->body[i].travel.radius);
+        lash_travel_start(&run->body[i].travel, pair_body_pose(q, i), run->body[i].travel.radius);
+    groups_start(mech, run);
     lash_free(q);
 }
 
 void pairs_finish(const LashMechanism* mech, LashSystemWork* work) {
     PairRun* run = &work->pairs;
-    for (int k = 0; k < mech->pairs; ++k) {
-        PairState* state = &run->state[k];
-        lash_pair_work_destroy(state->work);
-        lash_free(state->gap);
-        lash_free(state->axis);
-        lash_free(state->kept);
-        for (int c = 0; c < 2; ++c) {
-            lash_free(state->cache[c].point);
-            lash_free(state->cache[c].has);
-            lash_pair_roots_destroy(state->cache[c].roots);
-        }
-    }
+    for (int k = 0; k < mech->pairs; ++k) pair_state_finish(&run->state[k]);
+    groups_finish(mech, run);
     lash_free(run->item);
+    lash_free(run->live);
     lash_free(run->state);
     lash_free(run->body);
 }
@@ -190,7 +220,7 @@ static void promise_motion(const LashMechanism* mech, PairRun* run, const double
         BodyPromise* body = &run->body[i];
         if (!body->matters) continue;
         const double* u = v + 6 * (i - 1);
-        body->start = body_pose(q, i);
+        body->start = pair_body_pose(q, i);
         lash_travel_move(&body->travel, body->start);
         double move = h * vec3_norm(vec3(u[0], u[1], u[2]));
         double turn = h * vec3_norm(vec3(u[3], u[4], u[5]));
@@ -199,22 +229,39 @@ static void promise_motion(const LashMechanism* mech, PairRun* run, const double
     }
 }
 
-static void add_slots(const LashMechanism* mech, LashSystemWork* work, int k) {
-    const PairContact* pair = &mech->pair[k];
-    PairState* state = &work->pairs.state[k];
+// Has the run room for the slots of one more pair?
+static bool has_room(const LashMechanism* mech, const LashInteractionList* list,
+                     const PairState* state) {
+    const PairContact* pair = state->contact;
+    int rows = state->slots * rows_of(pair);
+    return list->count + state->slots <= mech->system.max_interactions &&
+           list->rows + rows <= mech->system.max_rows &&
+           list->G_size + 6 * touched_by(pair) * rows <= mech->system.max_G;
+}
+
+// Room in the list for more interactions.
+static void reserve_items(PairRun* run, int count) {
+    if (count <= run->capacity) return;
+    run->capacity = count + count / 2;
+    run->item = lash_realloc(run->item, (size_t)run->capacity * sizeof *run->item);
+}
+
+static void add_slots(LashSystemWork* work, PairState* state) {
+    const PairContact* pair = state->contact;
     LashInteractionList* list = &work->list;
     const uint64_t* id = lash_pair_slots(state->work);
     LashInteraction item = {.kind = LASH_UNILATERAL,
                             .rows = rows_of(pair),
                             .e = pair->e,
                             .mu = pair->mu,
-                            .surfaces = k + 1};
+                            .surfaces = pair->surfaces};
     if (pair->a > 0) item.block[item.touched++] = pair->a - 1;
     if (pair->b > 0) item.block[item.touched++] = pair->b - 1;
+    reserve_items(&work->pairs, list->count + state->slots);
     for (int i = 0; i < state->slots; ++i) {
         item.row = list->rows;
         item.offset = list->G_size;
-        item.id = pair_id(pair->contact, id[i]);
+        item.id = pair->group < 0 ? pair_id(pair->contact, id[i]) : group_id(pair, id[i]);
         work->pairs.item[list->count++] = item;
         list->rows += item.rows;
         list->G_size += 6 * item.touched * item.rows;
@@ -223,29 +270,62 @@ static void add_slots(const LashMechanism* mech, LashSystemWork* work, int k) {
     }
 }
 
+// The motion promised for a shape: one of a group stands away from the origin of its body.
+static LashMotion motion_of(const BodyPromise* body, const PairContact* pair, const Pose* shape) {
+    LashMotion motion = body->motion;
+    if (pair->group >= 0) motion.translation += motion.rotation * vec3_norm(shape->r);
+    return motion;
+}
+
+// Lists the slots of a pair that could touch in the step.
+static void collect_pair(const LashMechanism* mech, LashSystemWork* work, PairState* state,
+                         const double* q) {
+    PairRun* run = &work->pairs;
+    const PairContact* pair = state->contact;
+    const BodyPromise *a = &run->body[pair->a], *b = &run->body[pair->b];
+    double moved = a->motion.translation + a->motion.rotation * a->travel.radius +
+                   b->motion.translation + b->motion.rotation * b->travel.radius;
+    double travel = a->travel.sum + b->travel.sum;
+    state->first = work->list.count;
+    state->slots = 0;
+    state->cache[0].filled = state->cache[1].filled = false;
+    if (travel + moved < state->until) return; // cannot touch
+    state->slots = lash_pair_collect(pair->pair, state->work, pose_a(pair, q), pose_b(pair, q),
+                                     motion_of(a, pair, &pair->a_shape),
+                                     motion_of(b, pair, &pair->b_shape), 0);
+    state->until = travel + lash_pair_bound(state->work);
+    state->overflow = state->slots > MAX_LISTED;
+    if (state->overflow) state->slots = MAX_LISTED;
+    if (!has_room(mech, &work->list, state)) {
+        run->overflow = true;
+        state->slots = 0;
+    }
+    if (state->slots == 0) return;
+    if (state->slots > state->room) { // of a group's pair: room for what is near
+        finish_slots(state);
+        start_slots(state, state->slots);
+    }
+    add_slots(work, state);
+    if (run->lives == run->live_capacity) {
+        run->live_capacity *= 2;
+        run->live = lash_realloc(run->live, (size_t)run->live_capacity * sizeof(PairState*));
+    }
+    run->live[run->lives++] = state;
+}
+
 void pairs_collect(const LashMechanism* mech, LashSystemWork* work, const double* q,
                    const double* v, double h, double factor) {
     PairRun* run = &work->pairs;
     promise_motion(mech, run, q, v, h, factor);
-    work->list.item = run->item;
-    for (int k = 0; k < mech->pairs; ++k) {
-        const PairContact* pair = &mech->pair[k];
-        PairState* state = &run->state[k];
-        const BodyPromise *a = &run->body[pair->a], *b = &run->body[pair->b];
-        double moved = a->motion.translation + a->motion.rotation * a->travel.radius +
-                       b->motion.translation + b->motion.rotation * b->travel.radius;
-        double travel = a->travel.sum + b->travel.sum;
-        state->first = work->list.count;
-        state->slots = 0;
-        state->cache[0].filled = state->cache[1].filled = false;
-        if (travel + moved < state->until) continue; // cannot touch
-        state->slots = lash_pair_collect(pair->pair, state->work, body_pose(q, pair->a),
-                                         body_pose(q, pair->b), a->motion, b->motion, 0);
-        state->until = travel + lash_pair_bound(state->work);
-        state->overflow = state->slots > pair->slots;
-        if (state->overflow) state->slots = pair->slots;
-        add_slots(mech, work, k);
+    run->lives = 0;
+    run->overflow = false;
+    for (int k = 0; k < mech->pairs; ++k) collect_pair(mech, work, &run->state[k], q);
+    for (int g = 0; g < mech->groups; ++g) {
+        GroupRun* near = &run->group[g];
+        group_search(mech, g, near, run->body, q);
+        for (int k = 0; k < near->count; ++k) collect_pair(mech, work, &near->pair[k]->state, q);
     }
+    work->list.item = run->item;
 }
 
 // ---- evaluate -----------------------------------------------------------------------------------
@@ -257,7 +337,7 @@ static bool same_pose(Pose a, Pose b) {
 static bool promise_kept(const LashMechanism* mech, const PairRun* run, const double* q) {
     for (int i = 1; i < mech->bodies; ++i) {
         const BodyPromise* body = &run->body[i];
-        Pose p = body_pose(q, i);
+        Pose p = pair_body_pose(q, i);
         if (body->matters && !lash_motion_within(&body->start, &p, body->motion)) return false;
     }
     return true;
@@ -368,16 +448,14 @@ static bool any(const uint8_t* wanted, int count) {
     return false;
 }
 
-static bool evaluate_pair(const LashMechanism* mech, LashSystemWork* work, int k, const double* q,
+static bool evaluate_pair(LashSystemWork* work, PairState* state, const double* q,
                           const uint8_t* wanted, double* g, double* g_t, double* G) {
-    const PairContact* pair = &mech->pair[k];
-    PairState* state = &work->pairs.state[k];
+    const PairContact* pair = state->contact;
     if (state->overflow) return false; // more than MAX_LISTED: some would be missed
     if (wanted != NULL) wanted += state->first;
     bool points = G != NULL && any(wanted, state->slots);
     if (!points && G != NULL && g_t == NULL) return true; // directions only, and none of them
-    if (!find_points(pair, state, body_pose(q, pair->a), body_pose(q, pair->b), points, wanted))
-        return false;
+    if (!find_points(pair, state, pose_a(pair, q), pose_b(pair, q), points, wanted)) return false;
     if (state->beyond > state->beyond_before && !pair->unsigned_gaps)
         return false; // came too deep to be measured
     int rows = rows_of(pair), G_size = 6 * touched_by(pair) * rows;
@@ -404,27 +482,32 @@ static bool evaluate_pair(const LashMechanism* mech, LashSystemWork* work, int k
 
 bool pairs_evaluate(const LashMechanism* mech, LashSystemWork* work, const double* q,
                     const uint8_t* wanted, double* g, double* g_t, double* G) {
-    if (!promise_kept(mech, &work->pairs, q)) return false;
-    for (int k = 0; k < mech->pairs; ++k) {
-        if (work->pairs.state[k].slots == 0) continue;
-        if (!evaluate_pair(mech, work, k, q, wanted, g, g_t, G)) return false;
+    if (work->pairs.overflow || !promise_kept(mech, &work->pairs, q)) return false;
+    for (int k = 0; k < work->pairs.lives; ++k) {
+        if (!evaluate_pair(work, work->pairs.live[k], q, wanted, g, g_t, G)) return false;
     }
     return true;
 }
 
-double pairs_surface_motion(const LashMechanism* mech, int pair, const double* d) {
-    const PairContact* contact = &mech->pair[pair];
+double pairs_surface_motion(const LashMechanism* mech, int surfaces, const double* d) {
+    PairReach reach = {0};
+    if (surfaces <= mech->pairs) {
+        const PairContact* contact = &mech->pair[surfaces - 1];
+        reach = (PairReach){contact->a, contact->b, contact->radius_a, contact->radius_b};
+    } else {
+        reach = group_reach(mech, surfaces);
+    }
     Vec3 move = vec3_zero();
     double turned = 0;
-    if (contact->a > 0) {
-        const double* a = d + 6 * (contact->a - 1);
+    if (reach.a > 0) {
+        const double* a = d + 6 * (reach.a - 1);
         move = vec3(-a[0], -a[1], -a[2]);
-        turned += contact->radius_a * vec3_norm(vec3(a[3], a[4], a[5]));
+        turned += reach.radius_a * vec3_norm(vec3(a[3], a[4], a[5]));
     }
-    if (contact->b > 0) {
-        const double* b = d + 6 * (contact->b - 1);
+    if (reach.b > 0) {
+        const double* b = d + 6 * (reach.b - 1);
         move = vec3_add(move, vec3(b[0], b[1], b[2]));
-        turned += contact->radius_b * vec3_norm(vec3(b[3], b[4], b[5]));
+        turned += reach.radius_b * vec3_norm(vec3(b[3], b[4], b[5]));
     }
     return vec3_norm(move) + turned;
 }
@@ -432,6 +515,11 @@ double pairs_surface_motion(const LashMechanism* mech, int pair, const double* d
 void pairs_accept(const LashMechanism* mech, LashSystemWork* work) {
     for (int k = 0; k < mech->pairs; ++k)
         work->pairs.state[k].beyond_before = work->pairs.state[k].beyond;
+    for (int g = 0; g < mech->groups; ++g) {
+        const GroupRun* near = &work->pairs.group[g];
+        for (int k = 0; k < near->count; ++k)
+            near->pair[k]->state.beyond_before = near->pair[k]->state.beyond;
+    }
 }
 
 // ---- derivatives --------------------------------------------------------------------------------
@@ -579,11 +667,10 @@ static const LashContactPoint* complete_point(const PairContact* pair, PairPoint
 }
 
 // The point of a slot at q: from the caches, or found anew. NULL: the slot is empty.
-static const LashContactPoint* point_at(const LashMechanism* mech, const PairRun* run, int k,
-                                        const double* q, int slot) {
-    const PairContact* pair = &mech->pair[k];
-    PairState* state = &run->state[k];
-    Pose a = body_pose(q, pair->a), b = body_pose(q, pair->b);
+static const LashContactPoint* point_at(const LashMechanism* mech, const PairRun* run,
+                                        PairState* state, const double* q, int slot) {
+    const PairContact* pair = state->contact;
+    Pose a = pose_a(pair, q), b = pose_b(pair, q);
     for (int c = 0; c < 2; ++c) {
         PairPoints* cache = &state->cache[c];
         bool same = cache->filled && same_pose(cache->world_a, a) && same_pose(cache->world_b, b);
@@ -593,14 +680,25 @@ static const LashContactPoint* point_at(const LashMechanism* mech, const PairRun
     return complete_point(pair, &state->cache[state->latest], slot);
 }
 
+// The pair that listed interaction i.
+static PairState* live_pair(const PairRun* run, int i) {
+    int low = 0, high = run->lives - 1;
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (run->live[middle]->first <= i)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return run->live[low];
+}
+
 void pairs_contract(const LashMechanism* mech, LashSystemWork* work, const double* q, int i,
                     const double* P, const double* v, double* dGP, double* dGv) {
-    int k = 0;
-    while (i >= work->pairs.state[k].first + work->pairs.state[k].slots) ++k;
-    const PairContact* pair = &mech->pair[k];
-    PairState* state = &work->pairs.state[k];
+    PairState* state = live_pair(&work->pairs, i);
+    const PairContact* pair = state->contact;
     int rows = rows_of(pair), n = 6 * touched_by(pair), slot = i - state->first;
-    const LashContactPoint* point = point_at(mech, &work->pairs, k, q, slot);
+    const LashContactPoint* point = point_at(mech, &work->pairs, state, q, slot);
     if (point == NULL) {
         if (dGP != NULL) memset(dGP, 0, (size_t)(n * n) * sizeof *dGP);
         if (dGv != NULL) memset(dGv, 0, (size_t)(rows * n) * sizeof *dGv);
@@ -628,30 +726,30 @@ void pairs_contract(const LashMechanism* mech, LashSystemWork* work, const doubl
 
 // ---- results ------------------------------------------------------------------------------------
 
-static LashContactPlace place_of(const LashContactPoint* point) {
+LashContactPlace pair_place_of(const LashContactPoint* point) {
     return (LashContactPlace){point->gap, vec3_scale(0.5, vec3_add(point->point_a, point->point_b)),
                               vec3_neg(point->normal)};
 }
 
 // All points with a gap of at most `within`; the caller frees them.
-static LashContactPoint* query_points(const PairContact* pair, const double* q, double within,
-                                      int* count, int* beyond) {
+LashContactPoint* pair_query(const PairContact* pair, const double* q, double within, int* count,
+                             int* beyond) {
     LashPairWork* work = lash_pair_work_create(pair->pair);
     size_t most = (size_t)lash_pair_max_slots(pair->pair);
     LashContactPoint* point = lash_alloc((most + 1) * sizeof *point);
-    *count = lash_pair_query(pair->pair, work, body_pose(q, pair->a), body_pose(q, pair->b), within,
-                             point, (int)most);
+    *count = lash_pair_query(pair->pair, work, pose_a(pair, q), pose_b(pair, q), within, point,
+                             (int)most);
     if (beyond != NULL) *beyond = lash_pair_beyond_reach(work);
     lash_pair_work_destroy(work);
     return point;
 }
 
-LashContactPlace pair_place(const LashMechanism* mech, int pair, const double* q) {
+LashContactPlace pair_least(const PairContact* pair, const double* q) {
     LashContactPlace least = {.gap = INFINITY};
     int count;
-    LashContactPoint* point = query_points(&mech->pair[pair], q, INFINITY, &count, NULL);
+    LashContactPoint* point = pair_query(pair, q, INFINITY, &count, NULL);
     for (int i = 0; i < count; ++i) {
-        if (point[i].gap < least.gap) least = place_of(&point[i]);
+        if (point[i].gap < least.gap) least = pair_place_of(&point[i]);
     }
     lash_free(point);
     return least;
@@ -660,16 +758,20 @@ LashContactPlace pair_place(const LashMechanism* mech, int pair, const double* q
 // Points report up to twice the depth of what is in the other part; crossed edges a little more.
 static const double STANDS_FOR = 0.4;
 
+LashContactPlace pair_interference(const PairContact* pair, const double* q) {
+    LashInterference found = lash_pair_interference(pair->pair, pose_a(pair, q), pose_b(pair, q));
+    if (!(found.depth > 0) || STANDS_FOR * found.depth <= -pair_least(pair, q).gap)
+        return (LashContactPlace){.gap = INFINITY};
+    return (LashContactPlace){-found.depth, found.point, vec3_neg(found.normal)};
+}
+
 LashContactPlace lash_mechanism_contact_interference(const LashMechanism* mech, int contact,
                                                      const double* q) {
     LashContactPlace none = {.gap = INFINITY};
     int k = mech->contact[contact].pair;
+    if (k == CONTACT_OF_GROUP) return group_interference(mech, contact, q);
     if (k < 0 || mech->pair[k].unsigned_gaps) return none;
-    const PairContact* pair = &mech->pair[k];
-    LashInterference found =
-        lash_pair_interference(pair->pair, body_pose(q, pair->a), body_pose(q, pair->b));
-    if (!(found.depth > 0) || STANDS_FOR * found.depth <= -pair_place(mech, k, q).gap) return none;
-    return (LashContactPlace){-found.depth, found.point, vec3_neg(found.normal)};
+    return pair_interference(&mech->pair[k], q);
 }
 
 LashContactIntrusion lash_mechanism_contact_intrusion(const LashMechanism* mech, int contact,
@@ -679,7 +781,7 @@ LashContactIntrusion lash_mechanism_contact_intrusion(const LashMechanism* mech,
     if (k < 0 || mech->pair[k].unsigned_gaps) return none;
     const PairContact* pair = &mech->pair[k];
     LashIntrusion found =
-        lash_pair_intrusion(pair->pair, body_pose(q, pair->a), body_pose(q, pair->b));
+        lash_pair_intrusion(pair->pair, pair_body_pose(q, pair->a), pair_body_pose(q, pair->b));
     if (!(found.depth > 0)) return none;
     return (LashContactIntrusion){found.depth, found.point, (found.into_a ? pair->a : pair->b) - 1,
                                   found.face->index, found.name};
@@ -690,17 +792,19 @@ int lash_mechanism_contact_points(const LashMechanism* mech, int contact, const 
                                   int* beyond) {
     int count, pair = mech->contact[contact].pair;
     if (beyond != NULL) *beyond = 0;
+    if (pair == CONTACT_OF_GROUP)
+        return group_points(mech, contact, q, within, places, capacity, beyond);
     if (pair < 0) {
         LashContactPlace place = lash_mechanism_contact_place(mech, contact, q);
         if (!(place.gap <= within)) return 0;
         if (capacity > 0) places[0] = place;
         return 1;
     }
-    LashContactPoint* point = query_points(&mech->pair[pair], q, within, &count, beyond);
+    LashContactPoint* point = pair_query(&mech->pair[pair], q, within, &count, beyond);
     if (beyond != NULL && mech->pair[pair].unsigned_gaps) *beyond = 0;
     if (beyond != NULL && *beyond == 0)
         *beyond = lash_mechanism_contact_interference(mech, contact, q).gap < 0;
-    for (int i = 0; i < count && i < capacity; ++i) places[i] = place_of(&point[i]);
+    for (int i = 0; i < count && i < capacity; ++i) places[i] = pair_place_of(&point[i]);
     lash_free(point);
     return count;
 }
@@ -720,7 +824,7 @@ double lash_mechanism_contact_seen(const LashMechanism* mech, const LashSystemWo
         if (body[s] == 0) continue;
         LashTravel travel;
         lash_travel_start(&travel, promise->start, radius[s]);
-        lash_travel_move(&travel, body_pose(q, body[s]));
+        lash_travel_move(&travel, pair_body_pose(q, body[s]));
         left += promise->motion.translation + radius[s] * promise->motion.rotation - travel.sum;
     }
     return left;
@@ -735,10 +839,10 @@ bool lash_mechanism_interaction_place(const LashMechanism* mech, const LashSyste
         *place = lash_mechanism_contact_place(mech, contact, q);
         return true;
     }
-    const PairState* state = &work->pairs.state[mech->contact[contact].pair];
+    const PairState* state = live_pair(&work->pairs, i);
     const PairPoints* cache = &state->cache[state->latest];
     int slot = i - state->first;
     if (!cache->filled || !cache->has[slot]) return false;
-    *place = place_of(&cache->point[slot]);
+    *place = pair_place_of(&cache->point[slot]);
     return true;
 }

@@ -17,9 +17,13 @@ typedef struct PairContact {
     double e, mu;
     bool unsigned_gaps; // LASH_QUERY_OCCT: penetration is not known
     int slots;          // most that can be listed at once
-    double size;        // smaller of the two sides' radii about their bodies [m]
     double radius_a;    // about the body's origin [m]
     double radius_b;
+    int surfaces; // its number in the list of interactions
+    // Of a group (group.h): the shapes of two members, which stand in their bodies somewhere.
+    int group; // -1: declared, the shapes' places are in `pair`
+    int member[2];
+    Pose a_shape, b_shape;
 } PairContact;
 
 enum PointHas { HAS_NOTHING, HAS_PLACE, HAS_ALL }; // a place: no second order yet
@@ -43,7 +47,9 @@ typedef struct PairKept {
 
 // What a run remembers of one pair.
 typedef struct PairState {
+    const PairContact* contact;
     LashPairWork* work;
+    int room;            // slots that the arrays below have
     int first, slots;    // its interactions in the list
     int beyond;          // points below the reach, last evaluation
     int beyond_before;   // the same when the last step was accepted
@@ -64,10 +70,16 @@ typedef struct BodyPromise {
     LashMotion motion;
 } BodyPromise;
 
+typedef struct GroupRun GroupRun;
 typedef struct PairRun {
-    PairState* state;      // (pairs)
+    PairState* state; // (pairs)
+    GroupRun* group;  // (groups) pairs of bodies that are near
+    PairState** live; // (lives) those with interactions in the list, in its order
+    int lives, live_capacity;
     BodyPromise* body;     // (bodies)
     LashInteraction* item; // the list: fixed interactions, then those of the pairs
+    int capacity;          // of it
+    bool overflow;         // more could touch than the run has room for
 } PairRun;
 
 PairContact pair_contact(const LashPairContactDef* def, int contact, int a, int b);
@@ -85,14 +97,29 @@ bool pairs_evaluate(const LashMechanism* mech, LashSystemWork* work, const doubl
                     const uint8_t* wanted, double* g, double* g_t, double* G);
 void pairs_contract(const LashMechanism* mech, LashSystemWork* work, const double* q, int i,
                     const double* P, const double* v, double* dGP, double* dGv);
-double pairs_surface_motion(const LashMechanism* mech, int pair, const double* d);
+double pairs_surface_motion(const LashMechanism* mech, int surfaces, const double* d);
 void pairs_accept(const LashMechanism* mech, LashSystemWork* work);
 
-// Point of least gap at q; gap INFINITY: none. Allocates.
-LashContactPlace pair_place(const LashMechanism* mech, int pair, const double* q);
+// What a run remembers of a pair, with room for so many slots; borrows the contact.
+void pair_state_start(PairState* state, const PairContact* pair, int room);
+void pair_state_finish(PairState* state);
+
+static inline Pose pair_body_pose(const double* q, int body) {
+    if (body == 0) return pose_identity();
+    const double* r = q + 7 * (body - 1);
+    return pose(vec3(r[0], r[1], r[2]), quat(r[3], r[4], r[5], r[6]));
+}
+
+// At q, from scratch: the point of least gap (gap INFINITY: none); all points with a gap of at most
+// `within`, which the caller frees; places in each other deeper than any point tells.
+LashContactPlace pair_least(const PairContact* pair, const double* q);
+LashContactPoint* pair_query(const PairContact* pair, const double* q, double within, int* count,
+                             int* beyond);
+LashContactPlace pair_interference(const PairContact* pair, const double* q);
+LashContactPlace pair_place_of(const LashContactPoint* point);
 
 // Ids: contact number, features of both sides and slot in one number.
 bool pair_id_is(uint64_t id);
-int pair_id_contact(uint64_t id);
+int pair_id_contact(const LashMechanism* mech, uint64_t id);
 
 #endif

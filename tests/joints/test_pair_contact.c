@@ -323,6 +323,150 @@ static void an_offset_moves_the_place_of_rest(void** state) {
     }
 }
 
+// ---- groups -------------------------------------------------------------------------------------
+
+enum { MEMBERS = 5 };
+
+typedef struct GroupScene {
+    LashShape *ball, *box;
+    LashMechanism* mech;
+} GroupScene;
+
+// Four bodies and a ball on the ground; shapes stand beside their bodies' origins.
+static GroupScene group_scene(double mu, const int (*apart)[2], int aparts) {
+    GroupScene s = {lash_shape_sphere(0.1), lash_shape_box(vec3(0.2, 0.3, 0.25)),
+                    lash_mechanism_create()};
+    LashGroupMember member[MEMBERS];
+    for (int i = 0; i < MEMBERS; ++i) {
+        Vec3 at = vec3(0.225 * i, 0.01 * i * i, 0.02 * i);
+        Quat turn = quat_from_axis_angle(vec3_normalize(vec3(1, i, 2)), 0.3 * i);
+        LashBodyId body = scene_body(s.mech, pose(at, turn), i == MEMBERS - 1);
+        member[i] =
+            (LashGroupMember){.body = body,
+                              .shape = i % 2 == 0 ? s.ball : s.box,
+                              .body_shape = pose(vec3(0.05, -0.02 * i, 0.03), quat_identity()),
+                              .owner = 10 + i,
+                              .material = i == 0,
+                              .sides = 3};
+    }
+    member[MEMBERS - 1].body_shape.r = vec3(0.45, 0.04, 0.32);
+    const double e[4] = {0.1, 0.2, 0.2, 0.3}, law[4] = {mu, 2 * mu, 2 * mu, 3 * mu};
+    LashGroupDef def = lash_group_def();
+    def.name = "all";
+    def.member = member;
+    def.members = MEMBERS;
+    def.materials = 2;
+    def.e = e;
+    def.mu = law;
+    def.apart = apart;
+    def.aparts = aparts;
+    lash_mechanism_add_group(s.mech, &def);
+    return s;
+}
+
+static void group_scene_destroy(GroupScene* s) {
+    lash_mechanism_destroy(s->mech);
+    lash_shape_destroy(s->ball);
+    lash_shape_destroy(s->box);
+}
+
+static void points_of_a_group_have_exact_derivatives(void** state) {
+    (void)state;
+    for (int friction = 0; friction < 2; ++friction) {
+        GroupScene s = group_scene(0.3 * friction, NULL, 0);
+        Probe p = probe_create(lash_mechanism_system(s.mech));
+        uint64_t seed = 3;
+        for (int i = 0; i < p.s->nv; ++i) p.v[i] = random_number(&seed);
+        p.list = p.s->collect(p.s, p.work, 0, p.q, p.v, 0.05, 2);
+        int checked = 0;
+        assert_true(p.list->count > 2);
+        for (int i = 0; i < p.list->count; ++i) {
+            assert_int_equal(lash_mechanism_contact_of(s.mech, p.list->item[i].id), 0);
+            if (!stays(&p, i)) continue;
+            check_gradient(&p, i);
+            check_contraction(&p, i);
+            ++checked;
+        }
+        assert_true(checked > 2);
+        probe_destroy(&p);
+        group_scene_destroy(&s);
+    }
+}
+
+static void a_group_knows_bodies_and_laws_of_its_points_and_who_stays_apart(void** state) {
+    (void)state;
+    static const int apart[2][2] = {{11, 10}, {12, 13}};
+    GroupScene s = group_scene(0.1, apart, 2);
+    Probe p = probe_create(lash_mechanism_system(s.mech));
+    p.list = p.s->collect(p.s, p.work, 0, p.q, p.v, 1, 400); // all are near
+    for (int i = 0; i < p.list->count; ++i) {
+        const LashInteraction* item = &p.list->item[i];
+        int a, b;
+        lash_mechanism_interaction_bodies(s.mech, item->id, &a, &b);
+        assert_int_equal(item->block[0], a);
+        assert_int_equal(item->touched, b < 0 ? 1 : 2);
+        assert_false((a == 0 && b == 1) || (a == 2 && b == 3));
+        check("mu", item->mu, a == 0 ? 0.2 : 0.1, 0);
+        check("e", item->e, a == 0 ? 0.2 : 0.1, 0);
+    }
+    assert_true(p.list->count > 4);
+    probe_destroy(&p);
+    group_scene_destroy(&s);
+}
+
+// Balls scattered in a cube: the list has every pair that the distance of the centers tells.
+static void the_search_finds_what_a_look_at_all_pairs_finds(void** state) {
+    (void)state;
+    enum { BALLS = 60 };
+    const double r = 0.1, none = 0;
+    LashShape* ball = lash_shape_sphere(r);
+    LashMechanism* mech = lash_mechanism_create();
+    LashGroupMember member[BALLS];
+    Vec3 at[BALLS];
+    uint64_t seed = 11;
+    for (int i = 0; i < BALLS; ++i) {
+        for (bool deep = true; deep;) { // deeper than half a ball: no gap would tell
+            double x = 0.6 * random_number(&seed), y = 0.5 * random_number(&seed);
+            at[i] = vec3(x, y, 0.4 * random_number(&seed));
+            deep = false;
+            for (int j = 0; j < i; ++j) deep = deep || vec3_distance(at[i], at[j]) < 1.3 * r;
+        }
+        member[i] = (LashGroupMember){.body = scene_body(mech, pose(at[i], quat_identity()), false),
+                                      .shape = ball,
+                                      .body_shape = pose_identity(),
+                                      .owner = i,
+                                      .sides = i < BALLS / 2 ? 1 : 2};
+    }
+    LashGroupDef def = lash_group_def();
+    def.member = member;
+    def.members = BALLS;
+    def.materials = 1;
+    def.e = &none;
+    def.mu = &none;
+    lash_mechanism_add_group(mech, &def);
+    Probe p = probe_create(lash_mechanism_system(mech));
+    int expected = 0, found = 0;
+    for (int i = 0; i < BALLS / 2; ++i) {
+        for (int j = BALLS / 2; j < BALLS; ++j) expected += vec3_distance(at[i], at[j]) < 2 * r;
+    }
+    assert_true(p.s->evaluate(p.s, p.work, 0, p.q, NULL, p.g, NULL, NULL));
+    for (int i = 0; i < p.list->count; ++i) {
+        int a, b;
+        lash_mechanism_interaction_bodies(mech, p.list->item[i].id, &a, &b);
+        double gap = vec3_distance(at[a], at[b]) - 2 * r;
+        check("gap", p.g[p.list->item[i].row], gap, 1e-14);
+        found += gap < 0;
+    }
+    assert_int_equal(found, expected);
+    assert_true(expected > 10 && p.list->count < 4 * expected);
+    probe_destroy(&p);
+    lash_mechanism_destroy(mech);
+    lash_shape_destroy(ball);
+}
+
 RUN(TEST(derivatives_of_contact_points_match_differences), TEST(steps_with_pairs_allocate_nothing),
     TEST(poses_outside_the_promised_motion_are_refused),
-    TEST(points_keep_their_ids_when_they_come_back), TEST(an_offset_moves_the_place_of_rest))
+    TEST(points_keep_their_ids_when_they_come_back), TEST(an_offset_moves_the_place_of_rest),
+    TEST(points_of_a_group_have_exact_derivatives),
+    TEST(a_group_knows_bodies_and_laws_of_its_points_and_who_stays_apart),
+    TEST(the_search_finds_what_a_look_at_all_pairs_finds))
