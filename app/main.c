@@ -48,6 +48,8 @@ static int unknown_command(const char* name) {
     char hint[128];
     AppSuggestion near = app_suggestion(name);
     for (int i = 0; i < COMMANDS; ++i) app_suggestion_offer(&near, commands[i].name);
+    app_suggestion_offer(&near, "--version");
+    app_suggestion_offer(&near, "--help");
     app_report_note("lash: unknown command '%s'%s; 'lash -h' lists the commands", name,
                     app_suggestion_text(&near, hint, sizeof hint));
     return LASH_ERROR_USAGE;

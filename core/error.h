@@ -23,9 +23,9 @@ typedef enum LashStatus {
 
 typedef struct LashError {
     LashStatus status;
-    char file[256];    // the user's file, empty when none is concerned
-    char where[192];   // line and column, JSON path, option name, time of a step: the place
-    char message[512]; // expected, found, what to do
+    char file[256];     // the user's file, empty when none is concerned
+    char where[192];    // line and column, JSON path, option name, time of a step: the place
+    char message[1024]; // expected, found, what to do
 } LashError;
 
 #if defined(__GNUC__)

@@ -468,6 +468,23 @@ static bool parse_comparison(Parser* parser) {
     return fail(parser, at, "comparisons cannot be chained (write min(a < b, b < c))");
 }
 
+// Whether a unit stands here behind a number: "300mm", "300 mm". "2 x" rather lacks an operator.
+static bool is_unit(const Parser* parser, const char* text) {
+    static const char* const units[] = {"m", "mm", "um", "in", "s",   "ms",  "kg",
+                                        "g", "N",  "Nm", "J",  "deg", "rad", "Hz"};
+    const char* at = parser->at;
+    const char* before = at; // behind the last that is no blank
+    size_t length = 0;
+    while (before > text && before[-1] == ' ') --before;
+    if (!is_name_start(*at) || before == text || !isdigit((unsigned char)before[-1])) return false;
+    if (before == at) return true;
+    while (is_name_start(at[length])) ++length;
+    for (size_t i = 0; i < sizeof units / sizeof *units; ++i) {
+        if (strlen(units[i]) == length && strncmp(units[i], at, length) == 0) return true;
+    }
+    return false;
+}
+
 // Parses all of text into p->program and p->constant, both allocated here.
 static bool parse(Parser* parser, const char* text) {
     parser->text = parser->at = text;
@@ -482,10 +499,12 @@ static bool parse(Parser* parser, const char* text) {
     skip_blanks(parser);
     if (!parse_comparison(parser)) return false;
     if (*parser->at == '\0') return true;
-    bool unit =
-        is_name_start(*parser->at) && parser->at > text && isdigit((unsigned char)parser->at[-1]);
-    return fail_expected(parser, unit ? "an operator behind the number (numbers carry no units)"
-                                      : "an operator or the end");
+    bool unit = is_unit(parser, text);
+    bool comma = *parser->at == ',' && parser->at > text && isdigit((unsigned char)parser->at[-1]);
+    const char* expected = "an operator or the end";
+    if (unit) expected = "an operator behind the number (numbers carry no units)";
+    if (comma) expected = "an operator or the end (decimals have a point, not a comma)";
+    return fail_expected(parser, expected);
 }
 
 static void parser_free(Parser* parser) {

@@ -50,18 +50,19 @@ static int compare(void) {
 int app_bench(int argc, char** argv) {
     bool help = argc >= 2 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0);
     if (argc >= 2 && argv[1][0] != '-') {
-        char hint[128];
+        char hint[300];
         AppSuggestion near = app_suggestion(argv[1]);
         for (int i = 0; i < BENCHES; ++i) {
             if (strcmp(benches[i].name, argv[1]) == 0) return benches[i].run(argc - 1, argv + 1);
             app_suggestion_offer(&near, benches[i].name);
         }
         fprintf(stderr, "lash: there is no bench '%s'%s\n", argv[1],
-                app_suggestion_text(&near, hint, sizeof hint));
+                app_suggestion_names(&near, hint, sizeof hint));
         return LASH_ERROR_USAGE;
     }
     if (argc >= 2 && !help) {
-        fprintf(stderr, "lash bench: options belong to a bench: lash bench NAME %s\n", argv[1]);
+        fprintf(stderr, "lash: found '%s' before the name of a bench; usage: lash bench NAME %s\n",
+                argv[1], argv[1]);
         return LASH_ERROR_USAGE;
     }
     if (!help) return compare();

@@ -11,6 +11,7 @@
 #include "app/check/check_contacts.h"
 #include "app/check/check_internal.h"
 #include "app/check/check_play.h"
+#include "app/cli/file_kind.h"
 #include "app/cli/report.h"
 #include "app/commands.h"
 #include "app/model/model_internal.h"
@@ -41,7 +42,8 @@ const AppCommand app_check_command = {
     .option = options,
     .options = sizeof options / sizeof *options,
     .json_offset = OPTION(json),
-    .operand_offset = OPTION(operands)};
+    .operand_offset = OPTION(operands),
+    .files = APP_FILE_MODEL};
 
 enum { MAX_WARNINGS = 32, WARNING_BYTES = 240 };
 

@@ -2,6 +2,7 @@
 //
 // The table shows millimetres, square millimetres and grams at 1 g/cm^3; --json is SI throughout.
 #include "app/check/info.h"
+#include "app/cli/file_kind.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,7 +47,8 @@ const AppCommand app_info_command = {
     .option = options,
     .options = sizeof options / sizeof *options,
     .json_offset = OPTION(json),
-    .operand_offset = OPTION(operands)};
+    .operand_offset = OPTION(operands),
+    .files = APP_FILE_STEP};
 
 static void put_box(AppJson* json, LashBox box) {
     app_json_key(json, "box");

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/cli/file_kind.h"
 #include "app/cli/report.h"
 #include "app/cli/suggest.h"
 
@@ -38,12 +39,22 @@ static const AppOption* find_letter(const AppCommand* command, char letter) {
     return NULL;
 }
 
+// What may be wrong with a number: a decimal comma, a unit behind it.
+static const char* number_advice(const char* value) {
+    char* end = NULL;
+    strtod(value, &end);
+    if (end != value && *end == ',') return "; decimals have a point, not a comma";
+    if (end != value && *end != '\0') return "; numbers carry no units, times are in seconds";
+    return "; write digits, such as 0.001";
+}
+
 static bool store_number(Parser* parser, const AppOption* option, const char* value) {
     char* end = NULL;
     double number = strtod(value, &end);
     if (end == value || *end != '\0' || !isfinite(number)) {
         return lash_error_set(&parser->error, LASH_ERROR_USAGE, "",
-                              "--%s needs a number, found '%s'", option->name, value);
+                              "--%s needs a number, found '%s'%s", option->name, value,
+                              number_advice(value));
     }
     memcpy(parser->target + option->offset, &number, sizeof number);
     return true;
@@ -54,7 +65,8 @@ static bool store_integer(Parser* parser, const AppOption* option, const char* v
     long number = strtol(value, &end, 10);
     if (end == value || *end != '\0' || number > 1000000000 || number < -1000000000) {
         return lash_error_set(&parser->error, LASH_ERROR_USAGE, "",
-                              "--%s needs a whole number, found '%s'", option->name, value);
+                              "--%s needs a whole number up to 1e9, found '%s'; write digits only",
+                              option->name, value);
     }
     int stored = (int)number;
     memcpy(parser->target + option->offset, &stored, sizeof stored);
@@ -108,16 +120,18 @@ static bool store(Parser* parser, const AppOption* option, const char* value) {
 static bool take_value(Parser* parser, const AppOption* option, const char* attached) {
     if (option->kind == APP_FLAG) {
         if (attached != NULL) {
-            return lash_error_set(&parser->error, LASH_ERROR_USAGE, "", "--%s takes no value",
-                                  option->name);
+            return lash_error_set(&parser->error, LASH_ERROR_USAGE, "",
+                                  "--%s takes no value, found '%.40s'; write --%s alone",
+                                  option->name, attached, option->name);
         }
         *(bool*)(parser->target + option->offset) = true;
         return true;
     }
     if (attached == NULL) {
         if (parser->next >= parser->argc) {
-            return lash_error_set(&parser->error, LASH_ERROR_USAGE, "", "--%s needs a value: %s",
-                                  option->name, option->value);
+            return lash_error_set(&parser->error, LASH_ERROR_USAGE, "",
+                                  "--%s needs a value: %s, found the end of the line", option->name,
+                                  option->value);
         }
         attached = parser->argv[parser->next++];
     }
@@ -192,6 +206,9 @@ int app_options_parse(const AppCommand* command, int argc, char** argv, void* ta
                               "%s is missing; usage: lash %s [options] %s", command->operands,
                               command->name, command->operands);
     }
+    int inputs = command->inputs > 0 ? command->inputs : operands->count;
+    for (int i = 0; i < operands->count && i < inputs && good && command->files != 0; ++i)
+        good = app_file_expect(operands->item[i], command->files, &parser.error);
     if (good) return -1;
     AppReport report = app_report(command->name, wants_json(command, argc, argv));
     return app_report_finish(&report, &parser.error);

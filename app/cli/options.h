@@ -61,6 +61,8 @@ typedef struct AppCommand {
     int options;
     size_t json_offset;    // of the bool field of --json in the option struct
     size_t operand_offset; // of the AppOperands in the option struct
+    unsigned files;        // AppFileKind that its operands may be; 0: they are not files
+    int inputs;            // so many operands are files that are read; 0: all
 } AppCommand;
 
 // Fills target (the command's option struct, defaults already set). Returns -1 to go on, or the

@@ -33,17 +33,37 @@ static bool fail(const char* path, LashError* error, const char* what) {
     return false;
 }
 
+// The folder that a new file goes into: it must be there, and take files.
+static bool check_folder(const char* path, LashError* error) {
+    struct stat info;
+    char what[400];
+    const char* slash = strrchr(path, '/');
+    char* folder = lash_strdup(slash == NULL ? "." : path);
+    if (slash != NULL) folder[slash == path ? 1 : slash - path] = '\0';
+    what[0] = '\0';
+    if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
+        snprintf(what, sizeof what, "there is no folder '%.250s'; make it, or choose another name",
+                 folder);
+    else if (access(folder, W_OK | X_OK) != 0)
+        snprintf(what, sizeof what, "the folder '%.250s' takes no files (%s); choose another",
+                 folder, strerror(errno));
+    lash_free(folder);
+    return what[0] == '\0' || fail(path, error, what);
+}
+
 bool app_output_check(const char* path, LashError* error) {
     struct stat info;
     if (path == NULL || path[0] == '\0')
         return fail("", error, "expected the name of a file, found none");
     size_t length = strlen(path);
     if (path[length - 1] == '/') return fail(path, error, "expected a file, found a directory");
+    if (!check_folder(path, error)) return false;
     if (stat(path, &info) != 0) return errno == ENOENT || fail(path, error, strerror(errno));
     if (lash_input_was_read((uint64_t)info.st_dev, (uint64_t)info.st_ino))
         return fail(path, error, "it is a file that this command reads; choose another name");
     if (S_ISREG(info.st_mode)) return true;
-    lash_error_set(error, LASH_ERROR_IO, "", "cannot be written: expected a file, found %s",
+    lash_error_set(error, LASH_ERROR_IO, "",
+                   "cannot be written: expected a file, found %s; give the name of a file",
                    lash_file_kind(info.st_mode));
     lash_error_file(error, path);
     return false;

@@ -41,6 +41,8 @@ AppSuggestion app_suggestion(const char* word) {
 }
 
 void app_suggestion_offer(AppSuggestion* suggestion, const char* known) {
+    if (suggestion->offered < APP_SUGGESTION_NAMES) suggestion->name[suggestion->offered] = known;
+    ++suggestion->offered;
     int longer = (int)strlen(suggestion->word) - (int)strlen(known);
     if (longer > suggestion->distance || -longer > suggestion->distance) return;
     int distance = edit_distance(suggestion->word, known);
@@ -55,5 +57,25 @@ const char* app_suggestion_text(const AppSuggestion* suggestion, char* text, siz
     if (suggestion->nearest != NULL) {
         snprintf(text, size, " (did you mean '%s'?)", suggestion->nearest);
     }
+    return text;
+}
+
+const char* app_suggestion_names(const AppSuggestion* suggestion, char* text, size_t size) {
+    enum { ROOM = 24 }; // for " and 1234567 more"
+    if (suggestion->nearest != NULL) return app_suggestion_text(suggestion, text, size);
+    if (suggestion->offered == 0) {
+        snprintf(text, size, "; there are none");
+        return text;
+    }
+    size_t used =
+        (size_t)snprintf(text, size, "; there %s", suggestion->offered == 1 ? "is" : "are");
+    int i = 0;
+    for (; i < suggestion->offered && i < APP_SUGGESTION_NAMES; ++i) {
+        if (used + strlen(suggestion->name[i]) + ROOM > size) break;
+        used += (size_t)snprintf(text + used, size - used, "%s %s", i == 0 ? "" : ",",
+                                 suggestion->name[i]);
+    }
+    if (i < suggestion->offered)
+        snprintf(text + used, size - used, " and %d more", suggestion->offered - i);
     return text;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/cli/file_kind.h"
 #include "app/cli/output_file.h"
 #include "app/cli/progress.h"
 #include "app/cli/report.h"
@@ -68,7 +69,8 @@ const AppCommand app_draft_command = {
     .option = options,
     .options = sizeof options / sizeof *options,
     .json_offset = OPTION(json),
-    .operand_offset = OPTION(operands)};
+    .operand_offset = OPTION(operands),
+    .files = APP_FILE_STEP};
 
 static bool choose_density(CommandOptions* command_options, LashError* error) {
     if (command_options->material != NULL && !isnan(command_options->density))
@@ -86,10 +88,10 @@ static bool choose_density(CommandOptions* command_options, LashError* error) {
         if (strcmp(materials[i].name, wanted) == 0) command_options->density = materials[i].density;
     }
     if (!isnan(command_options->density)) return true;
-    char hint[128];
+    char hint[300];
     return lash_error_set(error, LASH_ERROR_USAGE, "--material",
                           "'%.40s' is not known%s; give --density in kg/m^3", wanted,
-                          app_suggestion_text(&near, hint, sizeof hint));
+                          app_suggestion_names(&near, hint, sizeof hint));
 }
 
 static bool check_fit(const char* text, LashError* error) {
@@ -232,6 +234,7 @@ int app_draft(int argc, char** argv) {
     LashShape* shape = NULL;
     Draft* draft = NULL;
     if (choose_density(&o, &error) && check_fit(o.fit, &error) &&
+        app_file_ending("--output", o.output, ".json", &error) &&
         app_output_check(output, &error)) {
         LashImport import = {.progress = app_progress_cad, .pmi = true};
         shape = lash_shape_load(step, &import, &error);
@@ -242,6 +245,7 @@ int app_draft(int argc, char** argv) {
                             .clearance_max = 1e-3 * o.clearance_max,
                             .keep_fasteners = strcmp(o.fasteners, "keep") == 0};
         draft = draft_create(shape, &how, &error);
+        if (draft == NULL) lash_error_file(&error, step);
     }
     if (draft != NULL && o.assumed) note_masses(draft);
     if (draft != NULL && save(draft, &o, output, &error)) {

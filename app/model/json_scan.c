@@ -368,12 +368,35 @@ static bool check_keys(Scanner* scanner, size_t first) {
     return good;
 }
 
+// What may have happened where an item should end: a unit behind a number, a comma forgotten.
+static const char* comma_advice(const Scanner* scanner) {
+    size_t at = scanner->position;
+    const char* text = scanner->text;
+    if (at >= scanner->bytes || at == 0) return "";
+    bool letter = (text[at] | 0x20) >= 'a' && (text[at] | 0x20) <= 'z';
+    if (letter && text[at - 1] >= '0' && text[at - 1] <= '9')
+        return "; numbers carry no units, 'units' names them for the whole file";
+    return text[at] == '"' ? "; put a comma before it" : "";
+}
+
+// What may have happened where a key was expected: a comma too many, a decimal comma (0,5).
+static const char* key_advice(const Scanner* scanner) {
+    size_t at = scanner->position;
+    const char* text = scanner->text;
+    if (at >= scanner->bytes) return "";
+    if (text[at] == '}') return "; remove the comma before it";
+    if (text[at] == '/') return "; JSON has no comments, 'description' takes them";
+    if ((text[at] | 0x20) >= 'a' && (text[at] | 0x20) <= 'z') return "; put it in quotes";
+    bool digits = text[at] >= '0' && text[at] <= '9' && at >= 2 && text[at - 1] == ',' &&
+                  text[at - 2] >= '0' && text[at - 2] <= '9';
+    return digits ? "; decimals have a point, not a comma" : "";
+}
+
 static bool scan_key(Scanner* scanner) {
     char found[64];
     if (peek(scanner) != '"') {
         return fail_at(scanner, scanner->position, "expected a key in \"...\", found %s%s",
-                       describe(scanner, found, sizeof found),
-                       peek(scanner) == '}' ? "; remove the comma before it" : "");
+                       describe(scanner, found, sizeof found), key_advice(scanner));
     }
     if (scanner->keys == scanner->key_capacity) {
         scanner->key_capacity = 2 * scanner->key_capacity + 64;
@@ -418,8 +441,8 @@ static bool scan_object(Scanner* scanner) {
                            place.line, place.column);
         }
         if (c != ',') {
-            return fail_at(scanner, scanner->position, "expected ',' or '}', found %s",
-                           describe(scanner, found, sizeof found));
+            return fail_at(scanner, scanner->position, "expected ',' or '}', found %s%s",
+                           describe(scanner, found, sizeof found), comma_advice(scanner));
         }
         ++scanner->position;
     }

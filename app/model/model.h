@@ -320,7 +320,7 @@ typedef struct LashModelCad { // a STEP file, read once for all parts and contac
 
 typedef struct LashModel {
     bool given;
-    char *format, *name, *description;
+    char *format, *schema, *name, *description;
     const char* file; // as given to load
     const char* text; // the file, verbatim
     size_t text_bytes;

@@ -76,7 +76,9 @@ LashShape* model_load_step(ModelContext* context, const char* key, const char* s
     LashError inner = {0};
     shape = lash_shape_load(file, &import, &inner);
     if (shape == NULL) {
-        model_fail(context, key, "%.120s: %s", step, inner.message);
+        bool missing = inner.status == LASH_ERROR_IO && step[0] != '/';
+        model_fail(context, key, "%.120s: %s%s", step, inner.message,
+                   missing ? "; STEP files are looked for from the folder of the model" : "");
         if (context->error->status == LASH_ERROR_MODEL) context->error->status = inner.status;
         return NULL;
     }

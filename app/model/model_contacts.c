@@ -240,7 +240,9 @@ static bool surface_frame(ModelContext* context, const LashModelFeature* feature
     surface->inside = feature->inside;
     if (!(vec3_norm(feature->axis) > 0)) {
         app_json_path_key(surface->path, sizeof surface->path, key);
-        return model_fail(context, surface->path, "expected a direction that is not zero");
+        return model_fail(
+            context, surface->path,
+            "expected a direction that is not zero, found 0, 0, 0; such as [0, 0, 1]");
     }
     Vec3 axis = vec3_normalize(feature->axis);
     surface->frame = pose(feature->center, quat_between(vec3(0, 0, 1), axis));
@@ -594,7 +596,7 @@ bool model_add_contact_point(ModelContext* context, const char* path,
 bool model_find_contact(ModelContext* context, const char* path, const char* name, int* first,
                         int* count) {
     const LashModel* model = context->model;
-    char hint[128];
+    char hint[300];
     int contact = model_name_find(context->model, MODEL_CONTACTS, name);
     if (contact >= 0) {
         *first = model->contact[contact].first;
@@ -619,5 +621,5 @@ bool model_find_contact(ModelContext* context, const char* path, const char* nam
     for (int i = 0; i < model->contact_points; ++i)
         app_suggestion_offer(&near, model->contact_point[i].name);
     return model_fail(context, path, "there is no contact '%.60s'%s", name,
-                      app_suggestion_text(&near, hint, sizeof hint));
+                      app_suggestion_names(&near, hint, sizeof hint));
 }

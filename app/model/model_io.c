@@ -57,7 +57,7 @@ void lash_model_destroy(LashModel* model) {
 }
 
 bool model_fail(const ModelContext* context, const char* path, const char* format, ...) {
-    char where[192], message[480];
+    char where[192], message[1000];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
@@ -246,7 +246,7 @@ static bool read_text_lists(Reader* reader, const cJSON* node, const KeySpec* sp
 }
 
 static bool read_choice(Reader* reader, const cJSON* node, const KeySpec* spec, void* field) {
-    char list[200] = "", hint[128];
+    char list[500] = "", hint[128];
     if (!cJSON_IsString(node)) return fail_type(reader, "a text", node);
     AppSuggestion near = app_suggestion(node->valuestring);
     for (int i = 0; spec->choices[i] != NULL; ++i) {
@@ -614,7 +614,7 @@ KeySpec model_key(const KeyTable* table, int i) {
 }
 
 static bool fail_unknown_key(Reader* reader, const char* key, const KeyTable* table) {
-    char list[300] = "", hint[128];
+    char list[700] = "", hint[128];
     AppSuggestion near = app_suggestion(key);
     for (int i = 0; i < model_key_count(table); ++i) {
         size_t used = strlen(list);

@@ -194,7 +194,8 @@ static bool side_axes(ModelContext* context, const char* path, const LashModelJo
         *axis = vec3(0, 0, 1);
     }
     if (!(vec3_norm(*axis) > 0))
-        return model_fail(context, path, "expected an axis that is not zero");
+        return model_fail(context, path,
+                          "expected an axis that is not zero, found 0, 0, 0; such as [0, 0, 1]");
     *axis = vec3_normalize(*axis);
     if (!model_has(x_axis->x)) return true;
     Vec3 across = vec3_add_scaled(*x_axis, -vec3_dot(*x_axis, *axis), *axis);
@@ -507,7 +508,7 @@ bool model_resolve_joints(ModelContext* context) {
 
 bool model_find_joint(ModelContext* context, const char* path, const char* name, int* joint) {
     const LashModel* model = context->model;
-    char hint[128];
+    char hint[300];
     int found = model_name_find(context->model, MODEL_JOINTS, name);
     if (found >= 0) {
         *joint = found;
@@ -516,5 +517,5 @@ bool model_find_joint(ModelContext* context, const char* path, const char* name,
     AppSuggestion near = app_suggestion(name);
     for (int i = 0; i < model->joints; ++i) app_suggestion_offer(&near, model->joint[i].name);
     return model_fail(context, path, "there is no joint '%.60s'%s", name,
-                      app_suggestion_text(&near, hint, sizeof hint));
+                      app_suggestion_names(&near, hint, sizeof hint));
 }

@@ -76,7 +76,7 @@ const char* lash_model_output_unit(const LashModel* model, const LashModelOutput
 }
 
 static bool find_quantity(ModelContext* context, const char* path, LashModelOutput* output) {
-    char key[96], hint[128];
+    char key[96], hint[700];
     for (int i = 0; i < LASH_QUANTITIES; ++i) {
         if (strcmp(quantities[i].name, output->quantity) != 0) continue;
         output->kind = i;
@@ -85,8 +85,8 @@ static bool find_quantity(ModelContext* context, const char* path, LashModelOutp
     AppSuggestion near = app_suggestion(output->quantity);
     for (int i = 0; i < LASH_QUANTITIES; ++i) app_suggestion_offer(&near, quantities[i].name);
     snprintf(key, sizeof key, "%s.quantity", path);
-    return model_fail(context, key, "unknown quantity '%.60s'%s; docs/model.md lists them",
-                      output->quantity, app_suggestion_text(&near, hint, sizeof hint));
+    return model_fail(context, key, "unknown quantity '%.60s'%s", output->quantity,
+                      app_suggestion_names(&near, hint, sizeof hint));
 }
 
 static bool is_contact(const LashModel* model, const char* name) {

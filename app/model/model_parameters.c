@@ -107,7 +107,7 @@ static bool fail_cycle(Resolver* resolver, int again) {
 
 static bool fail_unknown(ModelContext* context, const char* path, const char* text,
                          const char* name, const RawParameter* raw, int count) {
-    char hint[128];
+    char hint[300];
     if (strcmp(name, "t") == 0 || strcmp(name, "x") == 0 || strcmp(name, "v") == 0) {
         return model_fail(context, path,
                           "'%.60s' uses '%s', which only drivers and forces may do; expected a "
@@ -117,7 +117,7 @@ static bool fail_unknown(ModelContext* context, const char* path, const char* te
     AppSuggestion near = app_suggestion(name);
     for (int i = 0; i < count; ++i) app_suggestion_offer(&near, raw[i].name);
     return model_fail(context, path, "'%.60s' uses '%.40s', which is no parameter%s", text, name,
-                      app_suggestion_text(&near, hint, sizeof hint));
+                      app_suggestion_names(&near, hint, sizeof hint));
 }
 
 // The value of the parameter on top of the chain, or the first that it waits for, *next (-1: none).
@@ -204,12 +204,13 @@ static bool check_names(ModelContext* context, const RawParameter* raw, int coun
 static bool apply_set(Resolver* resolver, const char* set) {
     ModelContext* context = resolver->context;
     RawParameter* raw = resolver->raw;
-    char name[64], hint[128];
+    char name[64], hint[300];
     const char* equal = strchr(set, '=');
     size_t length = equal == NULL ? 0 : (size_t)(equal - set);
     if (length == 0 || length >= sizeof name || equal[1] == '\0') {
         return lash_error_set(context->error, LASH_ERROR_USAGE, "--set",
-                              "expected parameter=value, found '%.80s'", set);
+                              "expected parameter=value, found '%.80s'; write it such as L=0.3",
+                              set);
     }
     memcpy(name, set, length);
     name[length] = '\0';
@@ -219,7 +220,7 @@ static bool apply_set(Resolver* resolver, const char* set) {
         for (int i = 0; i < resolver->count; ++i) app_suggestion_offer(&near, raw[i].name);
         return lash_error_set(context->error, LASH_ERROR_USAGE, "--set",
                               "the model has no parameter '%s'%s", name,
-                              app_suggestion_text(&near, hint, sizeof hint));
+                              app_suggestion_names(&near, hint, sizeof hint));
     }
     raw[index].text = model_strdup(context->model, equal + 1);
     raw[index].source = "--set";
@@ -251,7 +252,7 @@ bool model_resolve_parameters(ModelContext* context, RawParameter* raw, int coun
 
 static bool fail_unknown_name(ModelContext* context, const char* path, const char* text,
                               const char* name, int variables) {
-    char hint[128];
+    char hint[300];
     const LashModel* model = context->model;
     bool variable = false;
     for (int i = 0; i < 3; ++i) variable = variable || strcmp(name, variable_names[i]) == 0;
@@ -267,7 +268,7 @@ static bool fail_unknown_name(ModelContext* context, const char* path, const cha
     for (int i = 0; i < model->parameters; ++i)
         app_suggestion_offer(&near, model->parameter[i].name);
     return model_fail(context, path, "'%.60s' uses '%.40s', which is no parameter%s", text, name,
-                      app_suggestion_text(&near, hint, sizeof hint));
+                      app_suggestion_names(&near, hint, sizeof hint));
 }
 
 bool model_evaluate(ModelContext* context, const char* path, const char* text, double* value) {

@@ -127,7 +127,9 @@ bool model_resolve_pose(ModelContext* context, const char* path, const LashModel
                               has_axis ? "angle" : "axis");
         }
         if (!(vec3_norm(raw->axis) > 0)) {
-            return model_fail(context, path, "expected an axis that is not zero");
+            return model_fail(
+                context, path,
+                "expected an axis that is not zero, found 0, 0, 0; such as [0, 0, 1]");
         }
         result->rot = quat_from_axis_angle(vec3_normalize(raw->axis), raw->angle);
     }
@@ -402,7 +404,7 @@ bool model_resolve_parts(ModelContext* context) {
 
 bool model_find_part(ModelContext* context, const char* path, const char* name, int* part) {
     const LashModel* model = context->model;
-    char hint[128];
+    char hint[300];
     *part = -1;
     if (strcmp(name, "ground") == 0) return true;
     *part = model_name_find(context->model, MODEL_PARTS, name);
@@ -412,5 +414,5 @@ bool model_find_part(ModelContext* context, const char* path, const char* name, 
     for (int i = 0; i < model->parts; ++i) app_suggestion_offer(&near, model->part[i].name);
     return model_fail(context, path,
                       "there is no part '%.60s'%s; expected the name of a part or 'ground'", name,
-                      app_suggestion_text(&near, hint, sizeof hint));
+                      app_suggestion_names(&near, hint, sizeof hint));
 }

@@ -79,6 +79,10 @@ const KeyTable model_simulation_table = {.what = "the simulation",
 #define ROOT(member) .key = #member, .offset = offsetof(LashModel, member)
 static const KeySpec root_keys[] = {
     {ROOT(format), .type = KEY_TEXT, .required = true, .help = "\"lash-model/1\""},
+    {.key = "$schema",
+     .offset = offsetof(LashModel, schema),
+     .type = KEY_TEXT,
+     .help = "where an editor finds the output of 'lash schema model'; not used"},
     {ROOT(name), .type = KEY_TEXT, .help = "title of the model"},
     {ROOT(description), .type = KEY_TEXT, .help = "what it shows; not used"},
     {ROOT(units), .type = KEY_OBJECT, .table = &model_units_table, .help = "units of all numbers"},

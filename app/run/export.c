@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/cli/file_kind.h"
 #include "app/cli/output_file.h"
 #include "app/cli/report.h"
 #include "app/cli/text.h"
@@ -68,7 +69,9 @@ const AppCommand app_export_command = {
     .option = options,
     .options = sizeof options / sizeof *options,
     .json_offset = OPTION(json),
-    .operand_offset = OPTION(operands)};
+    .operand_offset = OPTION(operands),
+    .files = APP_FILE_RESULT,
+    .inputs = 1};
 
 // Component `part` of `per` of a series: a number, a vector, an impulse n, t1, t2, a quaternion.
 static const char* part_name(LashSeries series, int per, int part) {
@@ -327,7 +330,8 @@ static const Format* chosen_format(const ExportOptions* export_options, LashErro
     if (chosen == 1) return format;
 #define X(option, ...) " --" #option
     lash_error_set(error, LASH_ERROR_USAGE, "",
-                   "choose one format of" EXPORT_FORMAT_TABLE(X) ", found %d", chosen);
+                   "expected one format of" EXPORT_FORMAT_TABLE(X) ", found %d; choose one",
+                   chosen);
 #undef X
     return NULL;
 }
@@ -337,17 +341,32 @@ static bool check_options(const ExportOptions* export_options, const Format* for
     bool file = export_options->operands.count > 1;
     if (format == NULL) return false;
     if (export_options->events && export_options->points)
-        return lash_error_set(error, LASH_ERROR_USAGE, "", "choose --events or --points, not both");
-    if (format->needs_file && !file)
-        return lash_error_set(error, LASH_ERROR_USAGE, "", "%s needs a FILE to write to",
-                              format->option);
-    if (export_options->json && !file)
         return lash_error_set(error, LASH_ERROR_USAGE, "",
-                              "--json needs a FILE to write the values to");
+                              "expected --events or --points, found both; choose one");
+    if (format->needs_file && !file)
+        return lash_error_set(
+            error, LASH_ERROR_USAGE, "",
+            "%s needs a FILE to write to, found none; usage: lash export %s RESULT.h5 FILE",
+            format->option, format->option);
+    if (export_options->json && !file)
+        return lash_error_set(
+            error, LASH_ERROR_USAGE, "",
+            "--json needs a FILE to write the values to, found none; name one behind "
+            "the result");
     if (export_options->frames < 0)
         return lash_error_set(error, LASH_ERROR_USAGE, "--frames",
                               "expected a positive number, found %d", export_options->frames);
     return true;
+}
+
+// The result is open: it is no output.
+static bool check_file(const char* path, const Format* format, LashError* error) {
+    char ending[16];
+    snprintf(ending, sizeof ending, ".%s", format->option + 2);
+    if (path == NULL) return true;
+    return app_output_check(path, error) &&
+           app_file_ending(format->option, path, strcmp(ending, ".vtk") == 0 ? ".pvd" : ending,
+                           error);
 }
 
 int app_export(int argc, char** argv) {
@@ -360,7 +379,7 @@ int app_export(int argc, char** argv) {
     const Format* format = chosen_format(&o, &error);
     if (!check_options(&o, format, &error)) return app_report_finish(&report, &error);
     LashRecord* record = lash_record_open(o.operands.item[0], &error);
-    if (record != NULL) {
+    if (record != NULL && check_file(path, format, &error)) {
         if (!record->complete) {
             app_report_warning("the run did not finish; %lld frames are readable",
                                (long long)record->frames);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/cli/file_kind.h"
 #include "app/cli/output_file.h"
 #include "app/cli/progress.h"
 #include "app/cli/report.h"
@@ -62,7 +63,8 @@ const AppCommand app_run_command = {
     .option = options,
     .options = sizeof options / sizeof *options,
     .json_offset = OPTION(json),
-    .operand_offset = OPTION(operands)};
+    .operand_offset = OPTION(operands),
+    .files = APP_FILE_MODEL};
 
 typedef struct Run {
     const RunOptions* options;
@@ -159,10 +161,20 @@ static void put_options(AppJson* json, const Run* run) {
     app_json_end_object(json);
 }
 
+// Files that cannot be written are refused before the model is read, and before hours of work.
+static bool check_outputs(const RunOptions* o, LashError* error) {
+    return (o->output == NULL || app_output_check(o->output, error)) &&
+           (o->plot == NULL || app_output_check(o->plot, error)) &&
+           (o->trace == NULL || app_output_check(o->trace, error));
+}
+
 static bool open_recorder(Run* run, LashError* error) {
     const RunOptions* run_options = run->options;
-    if (run_options->plot != NULL && !app_output_check(run_options->plot, error))
-        return false; // before hours of work
+    if (!check_outputs(run_options, error)) return false; // the model was read: it is no output
+    if (!app_file_ending("--output", run_options->output, ".h5", error) ||
+        !app_file_ending("--plot", run_options->plot, ".svg", error) ||
+        !app_file_ending("--trace", run_options->trace, ".csv .txt", error))
+        return false;
     if (run_options->plot != NULL && run_options->output != NULL &&
         strcmp(run_options->plot, run_options->output) == 0)
         return lash_error_set(error, LASH_ERROR_USAGE, "--plot",
@@ -716,7 +728,7 @@ int app_run(int argc, char** argv) {
     LashError error = {0};
     Run run = {.options = &o};
     app_catch_interrupt();
-    bool ready = prepare(&run, &error) && open_recorder(&run, &error);
+    bool ready = check_outputs(&o, &error) && prepare(&run, &error) && open_recorder(&run, &error);
     if (ready) {
         loop(&run, &error);
         lash_recorder_close(run.recorder, &error); // keeps the first error

@@ -15,14 +15,14 @@ enum { AUTOMATIC_FRAMES = 2000 };
 // Index of a name that an option gives; -1 with error when there is none.
 static int find_name(const char* option, const char* given, const char* (*name)(int), int count,
                      LashError* error) {
-    char hint[128];
+    char hint[300];
     AppSuggestion near = app_suggestion(given);
     for (int i = 0; i < count; ++i) {
         if (strcmp(name(i), given) == 0) return i;
         app_suggestion_offer(&near, name(i));
     }
     lash_error_set(error, LASH_ERROR_USAGE, option, "there is no %s '%s'%s", option + 2, given,
-                   app_suggestion_text(&near, hint, sizeof hint));
+                   app_suggestion_names(&near, hint, sizeof hint));
     return -1;
 }
 

@@ -9,14 +9,14 @@
 #include "core/arena.h"
 
 static bool fail_name(const LashModel* model, const char* name, LashError* error) {
-    char hint[128];
+    char hint[300];
     AppSuggestion near = app_suggestion(name);
     for (int i = 0; i < model->inputs; ++i) app_suggestion_offer(&near, model->input[i].name);
     if (model->inputs == 0)
         return lash_error_set(error, LASH_ERROR_USAGE, "--input",
                               "the model has no inputs, so no '%.60s'", name);
     return lash_error_set(error, LASH_ERROR_USAGE, "--input", "the model has no input '%.60s'%s",
-                          name, app_suggestion_text(&near, hint, sizeof hint));
+                          name, app_suggestion_names(&near, hint, sizeof hint));
 }
 
 static bool open_signal(AppSignals* signals, const LashModel* model, const char* text,

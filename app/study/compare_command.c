@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/cli/file_kind.h"
 #include "app/cli/output_file.h"
 #include "app/cli/report.h"
 #include "app/cli/text.h"
@@ -31,7 +32,8 @@ const AppCommand app_study_compare_command = {
     .option = options,
     .options = sizeof options / sizeof *options,
     .json_offset = OPTION(json),
-    .operand_offset = OPTION(operands)};
+    .operand_offset = OPTION(operands),
+    .files = APP_FILE_STORE};
 
 typedef struct Side {
     const char* path;

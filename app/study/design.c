@@ -281,7 +281,7 @@ static bool fail_list(LashError* error, const LashStudy* study, int line, const 
 
 static bool read_header(const LashStudy* study, Csv* csv, int* column, int* columns,
                         LashError* error) {
-    char cell[80], hint[128], message[320];
+    char cell[80], hint[300], message[420];
     bool last = false;
     for (int k = 0; k < study->parameters; ++k) column[k] = -1;
     for (*columns = 0; !last; ++*columns) {
@@ -295,8 +295,8 @@ static bool read_header(const LashStudy* study, Csv* csv, int* column, int* colu
         }
         if (found < 0 || column[found] >= 0) {
             snprintf(message, sizeof message, "'%.60s' %s%s", cell,
-                     found < 0 ? "is no parameter of the study" : "stands twice",
-                     app_suggestion_text(&near, hint, sizeof hint));
+                     found < 0 ? "is no parameter of the study" : "stands twice; keep one",
+                     found < 0 ? app_suggestion_names(&near, hint, sizeof hint) : "");
             return fail_list(error, study, 1, "%s", message);
         }
         column[found] = *columns;

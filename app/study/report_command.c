@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/cli/file_kind.h"
 #include "app/cli/report.h"
 #include "app/cli/text.h"
 #include "app/study/analysis.h"
@@ -29,7 +30,8 @@ const AppCommand app_study_report_command = {
     .option = options,
     .options = sizeof options / sizeof *options,
     .json_offset = OPTION(json),
-    .operand_offset = OPTION(operands)};
+    .operand_offset = OPTION(operands),
+    .files = APP_FILE_STORE | APP_FILE_STUDY};
 
 static void page_path(const StudyOptions* study_options, const char* store, char* path,
                       size_t size) {

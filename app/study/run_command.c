@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "app/cli/file_kind.h"
 #include "app/cli/progress.h"
 #include "app/cli/report.h"
 #include "app/study/study_command.h"
@@ -46,7 +47,8 @@ const AppCommand app_study_run_command = {
     .option = run_options,
     .options = sizeof run_options / sizeof *run_options,
     .json_offset = OPTION(json),
-    .operand_offset = OPTION(operands)};
+    .operand_offset = OPTION(operands),
+    .files = APP_FILE_STUDY};
 
 static const AppOption resume_options[] = {
     JOBS_OPTION,
@@ -66,7 +68,8 @@ const AppCommand app_study_resume_command = {
     .option = resume_options,
     .options = sizeof resume_options / sizeof *resume_options,
     .json_offset = OPTION(json),
-    .operand_offset = OPTION(operands)};
+    .operand_offset = OPTION(operands),
+    .files = APP_FILE_STORE | APP_FILE_STUDY};
 
 double study_cpu_clock(void) {
     struct rusage use;

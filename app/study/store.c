@@ -529,7 +529,8 @@ static int make_file(const char* path, const void* data, size_t size, LashError*
     if (reason == EEXIST && access(path, F_OK) == 0) {
         fail_exists(path, error);
     } else {
-        lash_error_set(error, LASH_ERROR_IO, "", "cannot be made: %s", strerror(reason));
+        lash_error_set(error, LASH_ERROR_IO, "", "cannot be made: %s; choose another name",
+                       strerror(reason));
         lash_error_file(error, path);
     }
     return -1;

@@ -66,7 +66,7 @@ typedef struct LashStudyLimits {
 
 typedef struct LashStudy {
     bool given;
-    char *format, *name, *description, *model_file;
+    char *format, *schema, *name, *description, *model_file;
     LashStudyParameter* parameter;
     LashStudyCorrelation* correlation;
     LashStudyOutput* output;

@@ -1,5 +1,6 @@
 // lash study: plan, merge, dump; run and resume are in run_command.c, report in report_command.c.
 #include "app/study/study_command.h"
+#include "app/cli/file_kind.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,7 +33,8 @@ const AppCommand app_study_plan_command = {.name = "study plan",
                                            .summary = "check a study and show what it would run",
                                            .option = plan_options,
                                            .options = sizeof plan_options / sizeof *plan_options,
-                                           COMMON};
+                                           COMMON,
+                                           .files = APP_FILE_STUDY};
 
 static const AppOption merge_options[] = {
     {"output", 'o', APP_FILE, "STORE.db", "the store to make", OPTION(output)},
@@ -46,7 +48,8 @@ const AppCommand app_study_merge_command = {.name = "study merge",
                                             .option = merge_options,
                                             .options = sizeof merge_options / sizeof *merge_options,
                                             .json_offset = OPTION(json),
-                                            .operand_offset = OPTION(operands)};
+                                            .operand_offset = OPTION(operands),
+                                            .files = APP_FILE_STORE};
 
 static const AppOption dump_options[] = {
     {"canonical", 0, APP_FLAG, NULL,
@@ -57,7 +60,8 @@ const AppCommand app_study_dump_command = {.name = "study dump",
                                            .summary = "print all rows of a store as text",
                                            .option = dump_options,
                                            .options = sizeof dump_options / sizeof *dump_options,
-                                           COMMON};
+                                           COMMON,
+                                           .files = APP_FILE_STORE | APP_FILE_STUDY};
 
 // ---- plan ---------------------------------------------------------------------------------------
 
@@ -228,7 +232,8 @@ static int app_study_merge(int argc, char** argv) {
     if (code >= 0) return code;
     AppReport report = app_report("study merge", o.json);
     bool good = o.output != NULL ||
-                lash_error_set(&error, LASH_ERROR_USAGE, "--output", "name the store to make");
+                lash_error_set(&error, LASH_ERROR_USAGE, "--output",
+                               "expected the name of the store to make, found none; -o ALL.db");
     good = good && merge(&o, &rows, &planned, &error);
     if (o.json) {
         AppJson* json = app_report_document(&report, &error);
@@ -366,14 +371,14 @@ enum { ENTRIES = sizeof entries / sizeof *entries };
 int app_study(int argc, char** argv) {
     bool help = argc >= 2 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0);
     if (argc >= 2 && argv[1][0] != '-') {
-        char hint[128];
+        char hint[300];
         AppSuggestion near = app_suggestion(argv[1]);
         for (int i = 0; i < ENTRIES; ++i) {
             if (strcmp(entries[i].name, argv[1]) == 0) return entries[i].run(argc - 1, argv + 1);
             app_suggestion_offer(&near, entries[i].name);
         }
         app_report_note("lash: there is no 'study %s'%s", argv[1],
-                        app_suggestion_text(&near, hint, sizeof hint));
+                        app_suggestion_names(&near, hint, sizeof hint));
         return LASH_ERROR_USAGE;
     }
     FILE* out = help ? stdout : stderr;

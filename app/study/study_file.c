@@ -86,7 +86,7 @@ static bool add_measured(ModelContext* context, LashStudy* study, LashStudyOutpu
 
 static bool find_output(ModelContext* context, LashStudy* study, LashStudyOutput* output,
                         const char* path) {
-    char hint[128], key[64];
+    char hint[300], key[64];
     const char* name = output->output != NULL ? output->output : output->measured.name;
     snprintf(key, sizeof key, "%s.%s", path, output->output != NULL ? "output" : "name");
     if (study->model == NULL) {
@@ -99,7 +99,7 @@ static bool find_output(ModelContext* context, LashStudy* study, LashStudyOutput
         app_suggestion_offer(&near, study->model->output[i].name);
     return model_fail(context, key,
                       "the model has no output '%.60s'%s; give an 'expression' or a 'quantity'",
-                      name, app_suggestion_text(&near, hint, sizeof hint));
+                      name, app_suggestion_names(&near, hint, sizeof hint));
 }
 
 static bool compile_output(ModelContext* context, LashStudy* study, int index) {

@@ -114,7 +114,7 @@ static bool make_distribution(ModelContext* context, const char* path,
 }
 
 static bool check_name(ModelContext* context, const LashStudy* study, int index) {
-    char path[48], hint[128];
+    char path[48], hint[300];
     const LashStudyParameter* own = &study->parameter[index];
     const char* name = own->sets;
     snprintf(path, sizeof path, "parameters[%d].name", own->source);
@@ -139,14 +139,14 @@ static bool check_name(ModelContext* context, const LashStudy* study, int index)
         app_suggestion_offer(&near, study->model->parameter[i].name);
     }
     return model_fail(context, path, "the model has no parameter '%.60s'%s", name,
-                      app_suggestion_text(&near, hint, sizeof hint));
+                      app_suggestion_names(&near, hint, sizeof hint));
 }
 
 // ---- correlations -------------------------------------------------------------------------------
 
 static bool find_active(ModelContext* context, const LashStudy* study, const char* path,
                         const char* name, int* active) {
-    char hint[128];
+    char hint[300];
     AppSuggestion near = app_suggestion(name);
     for (int i = 0; i < study->parameters; ++i) {
         app_suggestion_offer(&near, study->parameter[i].name);
@@ -156,7 +156,7 @@ static bool find_active(ModelContext* context, const LashStudy* study, const cha
         return model_fail(context, path, "'%.60s' is constant", name);
     }
     return model_fail(context, path, "the study has no parameter '%.60s'%s", name,
-                      app_suggestion_text(&near, hint, sizeof hint));
+                      app_suggestion_names(&near, hint, sizeof hint));
 }
 
 // C = L L' in place, by rows; false where C is not positive definite.

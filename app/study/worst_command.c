@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/cli/file_kind.h"
 #include "app/cli/progress.h"
 #include "app/cli/report.h"
 #include "app/cli/suggest.h"
@@ -41,7 +42,8 @@ const AppCommand app_study_worst_command = {
     .option = options,
     .options = sizeof options / sizeof *options,
     .json_offset = OPTION(json),
-    .operand_offset = OPTION(operands)};
+    .operand_offset = OPTION(operands),
+    .files = APP_FILE_STORE | APP_FILE_STUDY};
 
 typedef struct Work {
     LashStore* store;
@@ -118,7 +120,7 @@ static bool is_wanted(const StudyOptions* study_options, const LashStudy* study,
 
 static bool check_output(const StudyOptions* study_options, const LashStudy* study,
                          LashError* error) {
-    char hint[128];
+    char hint[300];
     if (study_options->of == NULL) return true;
     AppSuggestion near = app_suggestion(study_options->of);
     for (int i = 0; i < study->outputs; ++i) {
@@ -126,7 +128,7 @@ static bool check_output(const StudyOptions* study_options, const LashStudy* stu
         app_suggestion_offer(&near, study->output[i].measured.name);
     }
     return lash_error_set(error, LASH_ERROR_USAGE, "--of", "the study has no output '%.60s'%s",
-                          study_options->of, app_suggestion_text(&near, hint, sizeof hint));
+                          study_options->of, app_suggestion_names(&near, hint, sizeof hint));
 }
 
 static bool search_all(const StudyOptions* study_options, Work* work, const LashStoreTable* samples,

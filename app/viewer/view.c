@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "app/cli/file_kind.h"
+#include "app/cli/output_file.h"
 #include "app/cli/progress.h"
 #include "app/cli/report.h"
 #include "app/cli/suggest.h"
@@ -78,7 +80,8 @@ const AppCommand app_view_command = {
     .option = options,
     .options = sizeof options / sizeof *options,
     .json_offset = OPTION(json),
-    .operand_offset = OPTION(operands)};
+    .operand_offset = OPTION(operands),
+    .files = APP_FILE_MODEL | APP_FILE_RESULT | APP_FILE_STEP};
 
 enum { MAX_SIDE = 16384, SAMPLES = 8 };
 
@@ -102,11 +105,28 @@ static bool check_range(const char* option, double value, double low, double hig
                           value);
 }
 
+// Before a model is read, and again when it is: what is read is no output.
+static bool check_files(const ViewOptions* o, LashError* error) {
+    return (o->png == NULL || app_output_check(o->png, error)) &&
+           (o->video == NULL || app_output_check(o->video, error));
+}
+
+static bool check_endings(const ViewOptions* o, LashError* error) {
+    return app_file_ending("--png", o->png, ".png", error) &&
+           app_file_ending("--video", o->video, ".mp4 .mkv .webm .mov .avi .gif", error);
+}
+
 static bool check_options(ViewOptions* o, LashError* error) {
     int pictures = (o->png != NULL) + (o->video != NULL) + (o->frames != NULL);
     if (pictures > 1)
         return lash_error_set(error, LASH_ERROR_USAGE, "",
-                              "choose one of --png, --video and --frames");
+                              "choose one of --png, --video and --frames, found %d of them",
+                              pictures);
+    if (!check_files(o, error)) return false;
+    if (o->frame < 0)
+        return lash_error_set(error, LASH_ERROR_USAGE, "--frame",
+                              "expected a time of the motion, which begins at 0 s, found %g s",
+                              o->frame);
     return parse_size(o->size, &o->width, &o->height, error) &&
            check_range("--rate", o->rate, 1, 240, error) &&
            check_range("--speed", o->speed, 1e-4, 10, error) &&
@@ -132,22 +152,26 @@ static bool set_shown(ViewStyle* style, const AppList* list, bool shown, LashErr
     return true;
 }
 
-static int find_part(const Viewer* viewer, const char* option, const char* name, LashError* error) {
-    char hint[128];
+// A part of that name; -1 with error. joints: the option takes joints, too.
+static int find_part(const Viewer* viewer, const char* option, bool joints, const char* name,
+                     LashError* error) {
+    char hint[300];
     AppSuggestion near = app_suggestion(name);
     for (int i = 0; i < viewer->scene.parts; ++i) {
         if (strcmp(viewer->scene.part[i].name, name) == 0) return i;
         app_suggestion_offer(&near, viewer->scene.part[i].name);
     }
-    lash_error_set(error, LASH_ERROR_USAGE, option, "there is no part '%.60s'%s", name,
-                   app_suggestion_text(&near, hint, sizeof hint));
+    for (int i = 0; joints && i < viewer->scene.joints; ++i)
+        app_suggestion_offer(&near, viewer->scene.joint[i].name);
+    lash_error_set(error, LASH_ERROR_USAGE, option, "there is no part%s '%.60s'%s",
+                   joints ? " or joint" : "", name, app_suggestion_names(&near, hint, sizeof hint));
     return -1;
 }
 
 static bool set_visibility(Viewer* viewer, const char* option, const AppList* list,
                            ViewVisibility visibility, LashError* error) {
     for (int i = 0; i < list->count; ++i) {
-        int part = find_part(viewer, option, list->item[i], error);
+        int part = find_part(viewer, option, false, list->item[i], error);
         if (part < 0) return false;
         viewer->scene.part[part].visibility = visibility;
     }
@@ -165,7 +189,7 @@ static bool select_part(Viewer* viewer, const char* text, LashError* error) {
     }
     int length = colon == NULL ? (int)strlen(text) : (int)(colon - text), face = -1;
     snprintf(name, sizeof name, "%.*s", length, text);
-    int part = find_part(viewer, "--select", name, error);
+    int part = find_part(viewer, "--select", true, name, error);
     if (part < 0) return false;
     if (colon != NULL) {
         char* end;
@@ -173,7 +197,7 @@ static bool select_part(Viewer* viewer, const char* text, LashError* error) {
         if (end == colon + 1 || *end != '\0' || number < 0 ||
             number >= viewer->scene.part[part].faces) {
             return lash_error_set(error, LASH_ERROR_USAGE, "--select",
-                                  "part '%.60s' has faces 0 to %d, found '%.20s'", name,
+                                  "expected a face of part '%.60s', 0 to %d, found '%.20s'", name,
                                   viewer->scene.part[part].faces - 1, colon + 1);
         }
         face = (int)number;
@@ -211,7 +235,7 @@ static bool set_plots(Viewer* viewer, const AppList* list, LashError* error) {
             viewer_plot_toggle(viewer, &curve);
             continue;
         }
-        char hint[128];
+        char hint[300];
         AppSuggestion near = app_suggestion(list->item[i]);
         int count = viewer_curve_count(viewer);
         char(*name)[96] = lash_alloc((size_t)count * sizeof *name); // suggestions keep pointers
@@ -220,7 +244,7 @@ static bool set_plots(Viewer* viewer, const AppList* list, LashError* error) {
             if (name[k][0] != '\0') app_suggestion_offer(&near, name[k]);
         }
         lash_error_set(error, LASH_ERROR_USAGE, "--plot", "there is no quantity '%.60s'%s",
-                       list->item[i], app_suggestion_text(&near, hint, sizeof hint));
+                       list->item[i], app_suggestion_names(&near, hint, sizeof hint));
         lash_free(name);
         return false;
     }
@@ -256,8 +280,8 @@ static bool prepare_pictures(Viewer* viewer, ViewOptions* o, LashError* error) {
     }
     if (o->png != NULL && o->frame > viewer->status.end + viewer->status.step) {
         return lash_error_set(error, LASH_ERROR_USAGE, "--frame",
-                              "the motion ends at %.9g s, %.9g s was asked for", viewer->status.end,
-                              o->frame);
+                              "expected a time of the motion, which ends at %.9g s, found %.9g s",
+                              viewer->status.end, o->frame);
     }
     if (!isnan(o->frame)) viewer_seek(viewer, o->frame);
     if (!set_section(viewer, o->section, error)) return false;
@@ -278,7 +302,7 @@ static bool place_camera(Viewer* viewer, const ViewOptions* o, LashError* error)
             pose_point(view_world_body(&viewer->frame, j->body_a), j->a_joint.r);
         return true;
     }
-    int part = find_part(viewer, "--at", o->at, error);
+    int part = find_part(viewer, "--at", true, o->at, error);
     if (part < 0) return false;
     viewer->camera.target = viewer->scene.part[part].body >= 0
                                 ? view_world_body(&viewer->frame, viewer->scene.part[part].body).r
@@ -399,7 +423,8 @@ int app_view(int argc, char** argv) {
     app_catch_interrupt();
     ViewSource* source = NULL;
     if (check_options(&o, &error)) source = view_source_open(o.operands.item[0], &session, &error);
-    Viewer* viewer = source == NULL ? NULL : viewer_create(source, &error);
+    bool good = source != NULL && check_files(&o, &error) && check_endings(&o, &error);
+    Viewer* viewer = good ? viewer_create(source, &error) : NULL;
     if (viewer != NULL && apply_options(viewer, &o, &error)) {
         if (!viewer->status.complete && !viewer->status.live)
             app_report_warning("the run did not finish; %lld frames are shown",

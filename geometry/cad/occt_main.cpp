@@ -36,7 +36,7 @@ bool write_all(int file, const void* data, size_t bytes) {
 }
 
 int fail(const LashError& error) {
-    char text[800];
+    char text[1100];
     snprintf(text, sizeof text, "LASHERR\n%s", error.message);
     write_all(3, text, strlen(text));
     return LASH_ERROR_CAD;

@@ -455,7 +455,8 @@ void check_begin(const std::string& path) {
     text[n] = '\0';
     if (n == 0) bad_input("the file is empty; expected a STEP file");
     if (strstr(text, "ISO-10303-21") == nullptr)
-        bad_input("is not a STEP file: ISO-10303-21 was expected at its begin");
+        bad_input(
+            "is not a STEP file: ISO-10303-21 was expected at its begin; export it again as STEP");
 }
 
 } // namespace

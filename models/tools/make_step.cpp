@@ -15,21 +15,28 @@
 #include <Quantity_Color.hxx>
 #include <STEPCAFControl_Controller.hxx>
 #include <STEPCAFControl_Writer.hxx>
+#include <STEPConstruct.hxx>
 #include <STEPControl_Reader.hxx>
 #include <Standard_Failure.hxx>
 #include <StepData_StepModel.hxx>
+#include <StepRepr_RepresentationItem.hxx>
+#include <StepShape_ConnectedFaceSet.hxx>
+#include <StepShape_Face.hxx>
 #include <TCollection_HAsciiString.hxx>
 #include <TDataStd_Name.hxx>
 #include <TDocStd_Document.hxx>
 #include <TopExp_Explorer.hxx>
 #include <TopoDS_Compound.hxx>
 #include <TopoDS_Edge.hxx>
+#include <Transfer_FinderProcess.hxx>
 #include <XCAFApp_Application.hxx>
 #include <XCAFDoc_ColorTool.hxx>
 #include <XCAFDoc_DocumentTool.hxx>
 #include <XCAFDoc_MaterialTool.hxx>
 #include <XCAFDoc_ShapeTool.hxx>
+#include <XSControl_TransferWriter.hxx>
 #include <XSControl_WorkSession.hxx>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -41,6 +48,11 @@
 
 namespace make_step {
 namespace {
+
+// A parameter that is set and that the part does not have: wrong usage, not a wrong file.
+struct Unknown : Mistake {
+    using Mistake::Mistake;
+};
 
 struct Part {
     std::string name;
@@ -137,10 +149,24 @@ Json parse(const std::string& source, const char* path) {
     throw Mistake(std::string(path) + ": no valid JSON near line " + std::to_string(line));
 }
 
-// Those of the file that are not set already.
+// "; it has a, b" or "; it has none"
+std::string known_parameters(const Value& root) {
+    std::string list;
+    if (root.has("parameters"))
+        for (const std::string& key : root.at("parameters").keys())
+            list += (list.empty() ? "" : ", ") + key;
+    return "; it has " + (list.empty() ? "none" : list);
+}
+
+// Those of the file that are not set already. What is set must be one of them.
 void take_parameters(const Value& root, Parameters* parameters) {
     if (root.text("format", "") != "lash-step/1")
-        root.fail("\"format\": \"lash-step/1\" is expected");
+        root.fail("expected \"format\": \"lash-step/1\", found \"" + root.text("format", "") +
+                  "\"; docs/geometry.md describes part files");
+    for (const std::string& name : parameters->names())
+        if (!root.has("parameters") || !root.at("parameters").has(name.c_str()))
+            throw Unknown("--set: the part has no parameter '" + name + "'" +
+                          known_parameters(root));
     if (!root.has("parameters")) return;
     for (const std::string& key : root.at("parameters").keys())
         if (!parameters->has(key)) parameters->set(key, root.at("parameters").number(key.c_str()));
@@ -319,6 +345,32 @@ bool has_sizes(const std::vector<Part>& parts) {
     return false;
 }
 
+using Finder = Handle(Transfer_FinderProcess);
+
+// The faces of a shell as they were written: in the order of the shell.
+Handle(StepShape_ConnectedFaceSet) written_faces(const TopoDS_Shape& shell, const Finder& finder) {
+    Handle(StepRepr_RepresentationItem) item = STEPConstruct::FindEntity(finder, shell);
+    return Handle(StepShape_ConnectedFaceSet)::DownCast(item);
+}
+
+// The writer forgets which face it wrote of one that has holes or is closed both ways, and its
+// name with it. Such a face is known by its place in the shell.
+void name_lost_faces(const Part& part, const Finder& finder) {
+    for (const Part& child : part.parts) name_lost_faces(child, finder);
+    if (part.assembly) return;
+    for (TopExp_Explorer shell(part.solid.shape, TopAbs_SHELL); shell.More(); shell.Next()) {
+        Handle(StepShape_ConnectedFaceSet) written = written_faces(shell.Current(), finder);
+        int i = 0;
+        for (TopExp_Explorer ex(shell.Current(), TopAbs_FACE); ex.More(); ex.Next()) {
+            if (written.IsNull() || ++i > written->NbCfsFaces()) break;
+            Handle(StepShape_Face) face = written->CfsFacesValue(i);
+            for (const NamedFace& n : part.solid.names)
+                if (n.face.IsSame(ex.Current()) && face->Name()->IsEmpty())
+                    face->SetName(text(n.name.c_str()));
+        }
+    }
+}
+
 void write_parts(const std::vector<Part>& parts, const std::string& name, const std::string& unit,
                  const char* path) {
     Handle(XCAFApp_Application) application = XCAFApp_Application::GetApplication();
@@ -348,6 +400,9 @@ void write_parts(const std::vector<Part>& parts, const std::string& name, const 
     writer.SetMaterialMode(Standard_True);
     if (!writer.Transfer(document, STEPControl_AsIs))
         throw Mistake("the part cannot be written as STEP");
+    Handle(XSControl_WorkSession) session = writer.ChangeWriter().WS();
+    for (const Part& part : parts)
+        name_lost_faces(part, session->TransferWriter()->FinderProcess());
     clean_header(&writer, name);
     if (writer.Write(path) != IFSelect_RetDone)
         throw Mistake(std::string(path) + ": cannot be written");
@@ -384,35 +439,81 @@ extern "C" const char* __asan_default_options() {
 }
 #endif
 
+namespace {
+
+const char usage[] = "usage: lash-make-step [--set NAME=VALUE]... PART.json OUT.step";
+
+void print_help() {
+    printf(
+        "lash-make-step: makes a STEP file with named faces from a part file\n\n%s\n\n"
+        "A part file is JSON, \"format\": \"lash-step/1\": bodies that are added, cut and "
+        "rounded,\n"
+        "names of faces, parameters, or a list of parts that makes an assembly; docs/geometry.md\n"
+        "and the page lash-make-step(1) describe it. Lengths are millimetres, angles degrees. The\n"
+        "same file gives the same bytes.\n\n"
+        "options:\n"
+        "  --set NAME=VALUE           give a parameter of the part another value (may be "
+        "repeated)\n"
+        "  -h, --help                 this help\n\n"
+        "Exit codes: 0 ok, 2 usage, 3 part file, 4 CAD, 7 input/output.\n",
+        usage);
+}
+
+int fail_usage(const std::string& message) {
+    fprintf(stderr, "lash-make-step: %s\n%s\n", message.c_str(), usage);
+    return 2;
+}
+
+// "name=value" into parameters; empty, or what is wrong with it.
+std::string read_set(const std::string& text, make_step::Parameters* parameters) {
+    size_t equal = text.find('=');
+    std::string found = "--set: expected NAME=VALUE, found '" + text + "'";
+    if (equal == std::string::npos || equal == 0 || equal + 1 == text.size()) return found;
+    char* end = nullptr;
+    double value = strtod(text.c_str() + equal + 1, &end);
+    if (*end == ',') return found + "; decimals have a point, not a comma";
+    if (*end != '\0') return found + "; the value must be a number";
+    parameters->set(text.substr(0, equal), value);
+    return "";
+}
+
+} // namespace
+
 int main(int argc, char** argv) {
-    const char* files[2] = {nullptr, nullptr};
-    int count = 0;
+    std::vector<const char*> files;
     make_step::Parameters parameters;
     Message::DefaultMessenger()->RemovePrinters(STANDARD_TYPE(Message_Printer));
     for (int i = 1; i < argc; ++i) {
-        const char* equal = nullptr;
-        if (strcmp(argv[i], "--set") == 0 && i + 1 < argc &&
-            (equal = strchr(argv[i + 1], '=')) != nullptr) {
-            parameters.set(std::string(argv[i + 1], (size_t)(equal - argv[i + 1])),
-                           strtod(equal + 1, nullptr));
-            ++i;
-        } else if (argv[i][0] != '-' && count < 2) {
-            files[count++] = argv[i];
-        } else {
-            count = 0;
-            break;
+        std::string word = argv[i], wrong;
+        if (word == "-h" || word == "--help") {
+            print_help();
+            return fflush(stdout) == 0 ? 0 : 7;
         }
+        if (word == "--set" && i + 1 == argc) return fail_usage("--set needs a value: NAME=VALUE");
+        if (word == "--set")
+            wrong = read_set(argv[++i], &parameters);
+        else if (word.compare(0, 6, "--set=") == 0)
+            wrong = read_set(word.substr(6), &parameters);
+        else if (word[0] == '-' && word.size() > 1)
+            return fail_usage("unknown option '" + word + "'");
+        else
+            files.push_back(argv[i]);
+        if (!wrong.empty()) return fail_usage(wrong);
     }
-    if (count != 2) {
-        fprintf(stderr, "usage: lash-make-step PART.json OUT.step [--set name=value]...\n");
-        return 2;
+    if (files.size() != 2)
+        return fail_usage("expected two files, found " + std::to_string(files.size()));
+    FILE* input = fopen(files[0], "rb");
+    if (input == nullptr) {
+        fprintf(stderr, "lash-make-step: %s: cannot open: %s\n", files[0], strerror(errno));
+        return 7;
     }
+    fclose(input);
     try {
         make_step::run(files[0], files[1], &parameters);
         return 0;
     } catch (const make_step::Mistake& mistake) {
         fprintf(stderr, "lash-make-step: %s: %s\n", files[0], mistake.what());
-        return 3;
+        return dynamic_cast<const make_step::Unknown*>(&mistake) != nullptr ? 2 : 3;
     } catch (const Standard_Failure& failure) {
         fprintf(stderr, "lash-make-step: %s: OpenCASCADE failed: %s %s\n", files[0],
                 failure.DynamicType()->Name(), failure.GetMessageString());

@@ -19,6 +19,9 @@ class Parameters {
 public:
     void set(const std::string& name, double value); // overrides the file's
     bool has(const std::string& name) const;
+    const std::vector<std::string>& names() const {
+        return names_;
+    }
     double evaluate(const std::string& text, const std::string& path) const;
 
 private:

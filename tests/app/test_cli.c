@@ -225,7 +225,7 @@ static void what_is_no_file_exits_with_7(void** state) {
     outcome_free(&o);
     o = LASH("export", "--csv", slider_crank);
     assert_int_equal(o.code, 7);
-    assert_contains(o.err, "damaged or not a lash-result");
+    assert_contains(o.err, "found a model: 'lash check', 'lash run'");
     outcome_free(&o);
 }
 
