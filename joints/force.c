@@ -234,6 +234,40 @@ void mechanism_add_tangents(const LashMechanism* mech, LashSystemWork* work, dou
     }
 }
 
+// A force along a coordinate whose law falls with x and speed: C = -f_xd g g', K = -f_x g g'.
+static void add_definite(const LashMechanism* mech, const LashSystemWork* work, const Force* force,
+                         double t, const double* v, double* C, double* K) {
+    Coordinate c;
+    double d[3];
+    coordinate_of(mech, work, force, v, false, &c);
+    force->kind->law(&force->def, work->input, t, c.x, c.speed, d);
+    for (int k = 0; k < 4; ++k) {
+        int row = k / 2, column = k % 2, block = force->block[row][column];
+        if (block < 0) continue;
+        double *Cb = C + mech->pattern_offset[block], *Kb = K + mech->pattern_offset[block];
+        for (int j = 0; j < 6; ++j) {
+            for (int i = 0; i < 6; ++i) {
+                double gg = c.g[6 * row + i] * c.g[6 * column + j];
+                if (d[2] < 0) Cb[i + 6 * j] -= d[2] * gg;
+                if (d[1] < 0) Kb[i + 6 * j] -= d[1] * gg;
+            }
+        }
+    }
+}
+
+void mechanism_add_definite_tangents(const LashMechanism* mech, LashSystemWork* work, double t,
+                                     const double* v, double* C, double* K) {
+    for (int i = 1; i < mech->bodies; ++i) { // gyroscopic: C = -[J omega]x, which does no work
+        const double* w = v + 6 * (i - 1) + 3;
+        Vec3 turn = mat3_mul(mech->body[i].def.inertia, vec3(w[0], w[1], w[2]));
+        add_block3(C + mech->pattern_offset[i - 1], 3, 3, -1, mat3_skew(turn));
+    }
+    for (int k = 0; k < mech->forces; ++k) {
+        const Force* force = &mech->force[k];
+        if (force->kind->along != ON_BODY) add_definite(mech, work, force, t, v, C, K);
+    }
+}
+
 void mechanism_add_conservative(const LashMechanism* mech, LashSystemWork* work, double* F) {
     for (int i = 1; i < mech->bodies; ++i)
         add6(F + 6 * (i - 1), vec3_scale(mech->body[i].def.mass, mech->gravity), vec3(0, 0, 0));

@@ -147,6 +147,16 @@ static void tangents(const LashSystem* system, LashSystemWork* work, double t, c
     mechanism_add_tangents(mech, work, t, v, C, K);
 }
 
+static void definite_tangents(const LashSystem* system, LashSystemWork* work, double t,
+                              const double* q, const double* v, double* C, double* K) {
+    const LashMechanism* mech = of(system);
+    size_t bytes = (size_t)system->pattern.offset[system->pattern.count] * sizeof(double);
+    memset(C, 0, bytes);
+    memset(K, 0, bytes);
+    mechanism_place(mech, q, work->body);
+    mechanism_add_definite_tangents(mech, work, t, v, C, K);
+}
+
 static void conservative(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                          double* F) {
     (void)t;
@@ -565,6 +575,7 @@ const LashSystem* lash_mechanism_system(LashMechanism* mech) {
                                 .forces = forces,
                                 .conservative = conservative,
                                 .tangents = tangents,
+                                .definite_tangents = definite_tangents,
                                 .power = power,
                                 .potential = potential,
                                 .collect = collect,

@@ -136,6 +136,8 @@ void mechanism_add_forces(const LashMechanism* mech, LashSystemWork* work, doubl
                           const double* v, double* F);
 void mechanism_add_tangents(const LashMechanism* mech, LashSystemWork* work, double t,
                             const double* v, double* C, double* K);
+void mechanism_add_definite_tangents(const LashMechanism* mech, LashSystemWork* work, double t,
+                                     const double* v, double* C, double* K);
 // Those of the potential alone: gravity, springs.
 void mechanism_add_conservative(const LashMechanism* mech, LashSystemWork* work, double* F);
 double mechanism_force_potential(const LashMechanism* mech, LashSystemWork* work);

@@ -22,7 +22,7 @@ typedef struct ContactNewton ContactNewton;
 enum {
     ORDERS = 6,          // steps the predictor looks back, at most
     RESPONSE_LIMIT = 96, // largest nv for which responses to contacts are full matrices
-    SCHEME_OPTIONS = 8,  // options of one scheme, at most
+    SCHEME_OPTIONS = 13, // options of one scheme, at most
     SCHEME_COEFFICIENTS = 8
 };
 
