@@ -261,7 +261,7 @@ void mechanism_add_tangents(const LashMechanism* mech, LashSystemWork* work, dou
 // A force along a coordinate whose law falls with x and speed: C = -f_xd g g', K = -f_x g g'.
 static void add_definite(const LashMechanism* mech, const LashSystemWork* work, const Force* force,
                          double t, const double* v, double* C, double* K) {
-    Coordinate c;
+    JointCoordinate c;
     double d[3];
     coordinate_of(mech, work, force, v, false, &c);
     force->kind->law(&force->def, work->input, t, c.x, c.speed, d);
@@ -288,7 +288,9 @@ void mechanism_add_definite_tangents(const LashMechanism* mech, LashSystemWork* 
     }
     for (int k = 0; k < mech->forces; ++k) {
         const Force* force = &mech->force[k];
-        if (force->kind->along != ON_BODY) add_definite(mech, work, force, t, v, C, K);
+        if (force->kind->along == ON_BODY) continue;
+        if (force->readings > 0) readings_take(mech, work, force, v);
+        add_definite(mech, work, force, t, v, C, K);
     }
 }
 
