@@ -129,7 +129,7 @@ static LashBlockLu* create(const LashBlockGraph* graph, const LashSystem* system
     for (int i = 0; i < graph->nodes; ++i) {
         lu->size[i] = graph->size[i];
         lu->start[i] = lu->unknowns;
-        lu->rows[i] = graph->rows != NULL && graph->rows[i];
+        lu->rows[i] = graph->rows != NULL && graph->rows[i] == LASH_NODE_ROWS;
         lu->unknowns += graph->size[i];
         LASH_ASSERT(!lu->rows[i] || graph->size[i] <= 64);
     }

@@ -11,10 +11,15 @@ extern "C" {
 
 // Which blocks are coupled. Nodes are bodies (a positive definite diagonal block) or, where rows
 // says so, joints: a zero diagonal block, coupled to the bodies they act on.
+enum {
+    LASH_NODE_BODY,        // a diagonal block that can be inverted
+    LASH_NODE_ROWS,        // zero on the diagonal; rows that depend on others are left out
+    LASH_NODE_SHIFTED_ROWS // small on the diagonal: ordered as rows, inverted as bodies are
+};
 typedef struct LashBlockGraph {
     int nodes, edges;
     const int* size;     // (nodes) rows of each block
-    const uint8_t* rows; // (nodes) 1: rows of joints; NULL: bodies only
+    const uint8_t* rows; // (nodes) LASH_NODE_*; NULL: bodies only
     const int *a, *b;    // (edges) coupled nodes, any order, repeats allowed, a != b
 } LashBlockGraph;
 

@@ -537,7 +537,13 @@ void contacts_push(LashSim* sim, Step* step, double* x) {
     scratch_end(sim, scratch);
 }
 
+bool contacts_fit(const LashSim* sim, const Step* step) {
+    const Sizes* sizes = &sim->sizes;
+    return step->nc <= sizes->dense && step->m <= sizes->dense_rows && step->nn <= sizes->dense;
+}
+
 bool contacts_correct(LashSim* sim, Step* step) {
+    if (!contacts_fit(sim, step)) return false;
     assemble_velocity_problem(sim, step);
     if (!contacts_solve(sim, step)) return false;
     Scratch scratch = scratch_begin(sim);
@@ -723,6 +729,7 @@ bool positions_correct(LashSim* sim, Step* step) {
     // full matrix, which stops at the tolerances, there is nothing to extrapolate.
     double share = sim->settings.full_newton ? 0.5 : 0.001;
     double tolerance = share * step->goal * sim->settings.tolerance_position;
+    if (!contacts_fit(sim, step)) return false;
     Scratch scratch = scratch_begin(sim);
     double* moved = scratch_velocity(sim);
     increment_so_far(sim, step, moved);

@@ -9,8 +9,14 @@
 
 // |N G tau - shift|; m = G tau - M shift stays for the correction.
 double contact_newton_motion_error(LashSim* sim, const Step* step) {
-    double *m = sim->operators.contacts->motion, *off = sim->operators.contacts->off, error = 0;
+    double *m, *off, error = 0;
     int nv = sim->system->nv;
+    if (sim->operators.contacts != NULL) {
+        m = sim->operators.contacts->motion;
+        off = sim->operators.contacts->off;
+    } else {
+        sparse_newton_motion(sim, &m, &off);
+    }
     lash_block_multiply(sim->system, sim->operators.M_values, step->shift, m);
     for (int i = 0; i < nv; ++i) m[i] = -m[i];
     projection_force(sim, step, m);

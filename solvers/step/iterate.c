@@ -166,7 +166,10 @@ static LashOutcome iterate(LashSim* sim, Step* step, const Operator* operator) {
         if (!operator->renew(sim, step, &convergence)) return LASH_FAILED;
         convergence.last = convergence.error;
         convergence.solver = sim->info.solver;
-        if (!operator->correct(sim, step, &convergence)) return LASH_INACCURATE;
+        if (!operator->correct(sim, step, &convergence)) {
+            bool good = sim->operators.sparse != NULL && convergence.kept < INFINITY;
+            return good ? take_kept(sim, step, operator) : LASH_INACCURATE;
+        }
         ++sim->info.newton;
     }
 }
@@ -193,9 +196,10 @@ static Attempt harder(LashSim* sim, const Step* step) {
     switch (step->attempt) {
         case ATTEMPT_CONTACTS:
             if (sim->settings.max_substeps == 1) return ATTEMPT_CONTACTS_RENEWED;
+            if (sim->operators.sparse != NULL) return ATTEMPT_CONTACTS_RENEWED;
             return shorter_first(sim, step) ? ATTEMPT_NONE : ATTEMPT_ALL_DERIVATIVES;
         case ATTEMPT_CONTACTS_RENEWED:
-            return ATTEMPT_ALL_DERIVATIVES;
+            return sim->operators.sparse != NULL ? ATTEMPT_NONE : ATTEMPT_ALL_DERIVATIVES;
         case ATTEMPT_KEPT:
             expect_singular(&sim->experience);
             return ATTEMPT_ALL_DERIVATIVES;

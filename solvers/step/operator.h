@@ -53,7 +53,8 @@ extern const Operator
     operator_joints,   // A, joints on it, contacts by their responses; velocities, then positions
     operator_full,     // the same, bodies and joints in one matrix with all derivatives
     operator_coupled,  // as of joints, contacts of velocities and positions in one problem
-    operator_contacts; // joints and closed contacts eliminated, velocities and positions coupled
+    operator_contacts, // joints and closed contacts eliminated, velocities and positions coupled
+    operator_sparse;   // the same equations on the sparse structure of bodies, joints and contacts
 
 // Of an attempt.
 const Operator* attempt_operator(const LashSim* sim, const Step* step);

@@ -478,6 +478,7 @@ static bool fits(const LashSim* sim, const Step* step) {
 }
 
 void contact_newton_forget(LashSim* sim) {
+    sparse_newton_forget(sim);
     if (sim->operators.contacts == NULL) return;
     sim->operators.contacts->valid = false;
     sim->operators.contacts->motions_t0 = -INFINITY;
@@ -520,7 +521,8 @@ static bool factor(LashSim* sim, Step* step, Derivatives wanted) {
 // --- The operator of an iteration ----------------------------------------------------------------
 
 bool contact_newton_possible(const LashSim* sim, const Step* step) {
-    if (sim->operators.contacts == NULL || step->nc + step->nn == 0) return false;
+    if (sim->operators.contacts == NULL && sim->operators.sparse == NULL) return false;
+    if (step->nc + step->nn == 0) return false;
     return !sim->settings.full_newton && step->stencil.d_w == 0 && step->levels != GAPS;
 }
 

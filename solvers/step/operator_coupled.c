@@ -195,6 +195,7 @@ static void apply(LashSim* sim, Step* step, const Coupled* coupled) {
 }
 
 bool coupled_correct(LashSim* sim, Step* step) {
+    if (!contacts_fit(sim, step)) return false;
     Scratch scratch = scratch_begin(sim);
     Coupled c = lay_out(sim, step);
     double* moved = scratch_velocity(sim);

@@ -502,7 +502,8 @@ const Operator operator_coupled = {.name = "coupled",
                                    .derivatives = derivatives};
 
 const Operator* attempt_operator(const LashSim* sim, const Step* step) {
-    if (attempt_couples(step->attempt)) return &operator_contacts;
+    if (attempt_couples(step->attempt))
+        return sim->operators.contacts != NULL ? &operator_contacts : &operator_sparse;
     bool projects = step->levels == POSITIONS && step->nn > 0;
     if (projects && step->stencil.coupled) return &operator_coupled;
     bool all = step->attempt == ATTEMPT_ALL_DERIVATIVES && sim->operators.full != NULL;

@@ -115,7 +115,8 @@ LASH_VECTOR_CLONES static double exchange(int size, double* restrict D, double* 
 
 // Takes x into the columns of the table that are its place; next: room for as many numbers.
 static void take_in(LashSim* sim, Span* span, Place place, const double* x, double* next) {
-    int most = sim->operators.contacts != NULL ? ORDERS : FEW_ORDERS;
+    bool couples = sim->operators.contacts != NULL || sim->operators.sparse != NULL;
+    int most = couples ? ORDERS : FEW_ORDERS;
     int known = span->history < most ? span->history : most;
     double last = INFINITY;
     bool smooth = true; // each order so far much better than the one before

@@ -95,20 +95,21 @@ static void lay_out_state(const LashSim* sim, State* state, Take* t) {
     lay_out_last(&state->last, sim->sizes.contacts, t);
 }
 
-static void lay_out_contacts(Step* step, int contacts, int contact_rows, Take* t) {
-    size_t nc = (size_t)contacts, m = (size_t)contact_rows;
+static void lay_out_contacts(Step* step, const Sizes* sizes, Take* t) {
+    size_t nc = (size_t)sizes->contacts, m = (size_t)sizes->contact_rows;
+    size_t full = (size_t)sizes->dense, rows = (size_t)sizes->dense_rows;
     step->contact = take(t, nc * sizeof(int));
     step->first = take(t, nc * sizeof(int));
     step->normal = take(t, nc * sizeof(int));
     step->kind = take(t, nc);
     step->kind_n = take(t, 2 * nc);
     step->held = take(t, m);
-    step->W = take_doubles(t, m * (m + 8));
+    step->W = take_doubles(t, rows * (rows + 8));
     step->b = take_doubles(t, m + 8);
     step->P_c = take_doubles(t, m);
     step->U_c = take_doubles(t, m);
     step->mu = take_doubles(t, nc);
-    step->A_n = take_doubles(t, nc * nc);
+    step->A_n = take_doubles(t, full * full);
     step->gap_n = take_doubles(t, nc);
     step->tau_n = take_doubles(t, nc);
     step->gap_new = take_doubles(t, nc);
@@ -146,7 +147,7 @@ static void lay_out_operators(Operators* operators, const LashSystem* system, co
 }
 
 static void lay_out_solvers(Solvers* solvers, const Sizes* sizes, Take* t) {
-    int contacts = sizes->contacts, rows = sizes->contact_rows;
+    int contacts = sizes->dense, rows = sizes->dense_rows;
     if (contacts == 0) return;
     solvers->friction = take(t, lash_friction_work_size(contacts, rows));
     solvers->levenberg = take_doubles(t, friction_levenberg_size(contacts, rows));
@@ -159,9 +160,18 @@ static size_t scratch_bytes(const LashSim* sim) {
     const LashSystem* system = sim->system;
     size_t n = (size_t)(system->nv + system->nq + system->max_rows);
     size_t most = NESTED * (n * sizeof(double) + 3 * 64);
-    if (sim->settings.coupled)
-        most += coupled_scratch(sim->sizes.contacts, sim->sizes.contact_rows);
+    if (sim->settings.coupled) most += coupled_scratch(sim->sizes.dense, sim->sizes.dense_rows);
     return most;
+}
+
+// Where the sparse operator solves for contacts, full matrices need not hold all of them.
+static void limit_full_matrices(const LashSystem* system, Sizes* sizes) {
+    sizes->dense = sizes->contacts;
+    sizes->dense_rows = sizes->contact_rows;
+    bool sparse = system->nv > RESPONSE_LIMIT && sparse_newton_possible(system);
+    if (!sparse || sizes->dense_rows <= DENSE_ROWS) return;
+    if (sizes->dense > DENSE_ROWS / 3) sizes->dense = DENSE_ROWS / 3;
+    sizes->dense_rows = 3 * sizes->dense;
 }
 
 static void lay_out(LashSim* sim, const LashInteractionList* list, Take* t) {
@@ -176,6 +186,7 @@ static void lay_out(LashSim* sim, const LashInteractionList* list, Take* t) {
         sizes->contacts = system->max_contacts;
         sizes->contact_rows = system->max_contact_rows;
     }
+    limit_full_matrices(system, sizes);
     sim->weight = take_doubles(t, nv);
     sim->failure.q = take_doubles(t, nq);
     sim->failure.v = take_doubles(t, nv);
@@ -195,7 +206,7 @@ static void lay_out(LashSim* sim, const LashInteractionList* list, Take* t) {
     sim->events.capacity = 16 * (sizes->contacts + 1);
     sim->events.item = take(t, (size_t)sim->events.capacity * sizeof *sim->events.item);
     lay_out_step(&sim->step, system, t);
-    lay_out_contacts(&sim->step, sizes->contacts, sizes->contact_rows, t);
+    lay_out_contacts(&sim->step, sizes, t);
 }
 
 // Errors of velocities are measured in m/s: those of a rigid body that turns at its radius of
@@ -255,6 +266,12 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
                 contact_newton_create(system, list, sim->operators.M_values, sim->sizes.contacts,
                                       sim->sizes.contact_rows);
     }
+    bool large = system->nv > RESPONSE_LIMIT && sim->sizes.contacts > 0;
+    if (large && sparse_newton_possible(system)) {
+        system->mass(system, sim->work, start, sim->operators.M_values);
+        if (lash_block_lu_factor(sim->operators.M, sim->operators.M_values))
+            sim->operators.sparse = sparse_newton_create(system, list);
+    }
     lash_sim_set_state(sim, 0, start, start + system->nq);
     lash_free(start);
     return sim;
@@ -268,6 +285,7 @@ void lash_sim_destroy(LashSim* sim) {
     lash_block_lu_destroy(sim->operators.N);
     full_newton_destroy(sim->operators.full);
     contact_newton_destroy(sim->operators.contacts);
+    sparse_newton_destroy(sim->operators.sparse);
     lash_joint_solver_free(&sim->operators.velocity_joints);
     lash_joint_solver_free(&sim->operators.position_joints);
     lash_joint_solver_free(&sim->reactions.joints);

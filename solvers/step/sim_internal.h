@@ -18,11 +18,13 @@
 typedef struct Scheme Scheme;
 typedef struct FullNewton FullNewton;
 typedef struct ContactNewton ContactNewton;
+typedef struct SparseNewton SparseNewton;
 
 enum {
     ORDERS = 6,          // steps the predictor looks back, at most
     RESPONSE_LIMIT = 96, // largest nv for which responses to contacts are full matrices
-    SCHEME_OPTIONS = 13, // options of one scheme, at most
+    DENSE_ROWS = 2048,  // of contacts in one problem with full matrices, beside the sparse operator
+    SCHEME_OPTIONS = 8, // options of one scheme, at most
     SCHEME_COEFFICIENTS = 8
 };
 
@@ -205,6 +207,7 @@ typedef struct Operators {
     LashJointSolver velocity_joints, position_joints;
     FullNewton* full;        // bodies and joints, all derivatives; NULL: no joints
     ContactNewton* contacts; // the same with contacts; NULL: none, or too large
+    SparseNewton* sparse;    // the same where that is too large; NULL: no contacts, or not for them
     double *M_values, *C_values, *K_values, *A_values;
     int *pattern_first, *pattern_block; // (blocks + 1), (pattern.count) blocks of the pattern by
                                         // row
@@ -259,6 +262,7 @@ typedef struct Reactions {
 
 typedef struct Sizes {
     int contacts, contact_rows; // that can act at once
+    int dense, dense_rows;      // of them, that full matrices have room for
     int joint_rows;             // the same in every step
 } Sizes;
 
@@ -431,6 +435,16 @@ void contact_newton_forget(LashSim* sim); // the next pass makes a new operator
 // |N G tau - shift|: the motion of the iterate against its own multipliers
 double contact_newton_motion_error(LashSim* sim, const Step* step);
 
+// --- The same, sparse (operator_sparse.c) ----------------------------------------------------------
+bool sparse_newton_possible(const LashSystem* system);
+SparseNewton* sparse_newton_create(const LashSystem* system, const LashInteractionList* list);
+void sparse_newton_destroy(SparseNewton* newton);
+void sparse_newton_forget(LashSim* sim); // the next pass makes a new operator
+// The sparse operator takes the place of the one with full matrices, whatever the size: for tests.
+void sim_use_sparse(LashSim* sim);
+// Room for N G tau - shift of the iterate (nv), and for M times it.
+void sparse_newton_motion(const LashSim* sim, double** motion, double** off);
+
 // --- Contacts (contact_stage.c) ------------------------------------------------------------------
 // Numbers the active contacts and those of the position problem; U at the start where the impact
 // law needs it.
@@ -466,6 +480,8 @@ double row_mobility(const LashSim* sim, const LashInteraction* item, const doubl
 // Rows and columns of held rows say U = w P, b = 0: no impulse; P_c starts without them.
 void part_held_rows(Step* step, double* W, int ld);
 void clear_held_rows(const Step* step, double* b, double* P);
+// Do the contacts of the pass fit into the room for full matrices?
+bool contacts_fit(const LashSim* sim, const Step* step);
 // Solves the contact problem; dv and P are completed. False: no solution.
 bool contacts_correct(LashSim* sim, Step* step);
 // Solves the position problem at the corrected velocities for tau.

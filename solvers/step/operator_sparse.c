@@ -1,0 +1,634 @@
+// The Newton correction of a step with contacts, velocities and positions coupled, on the sparse
+// structure of bodies, joints and contacts: its cost is linear in a chain, a row, a train of parts.
+//
+// Unknowns are the changes of v, of the increment d, of P and tau of the joints, and P and tau of
+// the contacts themselves; w = d_v of the stencil, C(x) = d(G x)/dq, D = d(G'v + dg/dt)/dq:
+//
+//     dynamics    (M + c_v C) dv + (c_d K - star_d C*(P)) dd - G* dP       = -r
+//     motion      (M - C(tau)) dd - w M dv - G dtau                        = m = G tau - M shift
+//     joints      G'dv = -U,   G'dd = -g
+//     contacts    the law of impact and friction in (P, u),  u = U + shift + G'dv + D dd
+//                 g + G'dd = 0 where P_N > 0,  0 <= g + G'dd perp tau >= 0 elsewhere
+//
+// as operator_contacts.c has it; where that eliminates joints and closed contacts by full matrices,
+// here every body is a node of 12 unknowns (dv, dd), every joint one of (dP, dtau), and the points
+// between the same parts one of (P, tau) each. A node's block is eliminated once one of its bodies
+// is, so that it holds G'A^-1 G* and needs no pivots outside (block_order.c).
+//
+// The law is one of statuses (open, sticks, slips; closed or not), found by a semismooth Newton
+// iteration inside the correction (sparse_correct.c). Points of a flat face depend on each other:
+// the diagonal of contacts in the factor carries `shift` times lambda, the residual does not, so
+// that repeated solutions with one factor converge to the equations without it, and what rows leave
+// open stays as it was: from P = 0, the smallest forces.
+//
+// Whoever adds a term to the dynamics adds it in three places that must agree: write_bodies (the
+// matrix), dynamics_left of sparse_correct.c (the same times (dv, dd)) and structure_graph (which bodies
+// are coupled; the pattern of the system is, in both directions). Matrix and product need not be
+// symmetric. The factor may be an old one: it is only what the inner iteration is preconditioned by.
+#include <math.h>
+#include <string.h>
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "solvers/linear/rank.h"
+#include "solvers/step/rows.h"
+#include "solvers/step/sparse_newton_internal.h"
+
+enum {
+    BODY = 6, // velocities of a block, at most
+    GROUP = 8 // points of one node, at most: larger nodes cost more than they save
+};
+
+// Share of lambda on the diagonal of contacts: rounding of the factors grows with its inverse,
+// corrections that are needed with it. Held by test_step_sparse.
+static const double DIAGONAL = 1e-9;
+
+bool sparse_newton_possible(const LashSystem* system) {
+    if (!system->constant_mass || system->linear_motion || system->unit_metric) return false;
+    for (int b = 0; b < system->blocks; ++b)
+        if (lash_block_size(system, b) > BODY) return false;
+    return true;
+}
+
+SparseNewton* sparse_newton_create(const LashSystem* system, const LashInteractionList* list) {
+    SparseNewton* newton = lash_alloc(sizeof *newton);
+    size_t n = (size_t)system->nv + 1;
+    newton->body_x = lash_alloc((size_t)(system->blocks + 1) * sizeof(int));
+    newton->joint_x = lash_alloc((size_t)(list->bilateral + 1) * sizeof(int));
+    double** vector[] = {&newton->dv,     &newton->dd,  &newton->force, &newton->move,
+                         &newton->motion, &newton->off, &newton->work};
+    for (size_t i = 0; i < sizeof vector / sizeof vector[0]; ++i)
+        *vector[i] = lash_alloc(n * sizeof(double));
+    newton->forces_t0 = -INFINITY;
+    return newton;
+}
+
+void sparse_newton_destroy(SparseNewton* newton) {
+    if (newton == NULL) return;
+    lash_block_lu_destroy(newton->lu);
+    void* owned[] = {newton->body_x,   newton->joint_x, newton->slot, newton->D,     newton->turn,
+                     newton->turn_tau, newton->y,       newton->x,    newton->best,  newton->kept,
+                     newton->center,   newton->dv,      newton->dd,   newton->force, newton->move,
+                     newton->motion,   newton->off,     newton->work};
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i) lash_free(owned[i]);
+    lash_free(newton);
+}
+
+// --- Structure -----------------------------------------------------------------------------------
+
+// Contacts that take part in the pass: ids, and which of their rows do.
+static uint64_t structure_key(const Step* step) {
+    uint64_t key = step->levels == POSITIONS ? 1 : 0;
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        if (!step->wanted[i]) continue;
+        uint64_t rows = step->active[i] + 2u * (step->position[i] != POSITION_FREE);
+        key = (key ^ step->list->item[i].id) * 0x100000001b3u; // FNV
+        key = (key ^ rows) * 0x100000001b3u;
+    }
+    return key;
+}
+
+static bool touches_same(const LashInteraction* a, const LashInteraction* b) {
+    if (a->touched != b->touched || joint_friction(a) || joint_friction(b)) return false;
+    for (int i = 0; i < a->touched; ++i)
+        if (a->block[i] != b->block[i]) return false;
+    return true;
+}
+
+static void make_room(SparseNewton* newton, int slots) {
+    if (slots <= newton->slot_capacity) return;
+    newton->slot_capacity = 2 * slots;
+    newton->slot = lash_realloc(newton->slot, (size_t)newton->slot_capacity * sizeof *newton->slot);
+}
+
+// Lists the slots and puts them into nodes, numbered from `node` on. Returns the nodes after them.
+static int list_slots(const LashSystem* system, const Step* step, SparseNewton* newton, int node) {
+    int count = 0, at = 0, in_node = 0;
+    newton->D_size = newton->turn_size = 0;
+    for (int i = step->list->bilateral; i < step->list->count; ++i) count += step->wanted[i];
+    make_room(newton, count + 1);
+    newton->slots = 0;
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        if (!step->wanted[i]) continue;
+        const LashInteraction* item = &step->list->item[i];
+        Slot* slot = &newton->slot[newton->slots];
+        bool joins = newton->slots > 0 && in_node < GROUP &&
+                     touches_same(item, &step->list->item[slot[-1].item]);
+        if (!joins) {
+            ++node;
+            at = 0;
+            in_node = 0;
+        }
+        *slot = (Slot){.item = i,
+                       .node = node - 1,
+                       .at = at,
+                       .rows = step->active[i] ? item->rows : 0,
+                       .has_tau = newton->parts == 2 && step->position[i] != POSITION_FREE,
+                       .D = newton->D_size,
+                       .turn = newton->turn_size};
+        for (int b = 0; b < item->touched; ++b)
+            slot->size += lash_block_size(system, item->block[b]);
+        at += slot->rows + slot->has_tau;
+        ++in_node;
+        newton->D_size += slot->size * item->rows;
+        newton->turn_size += slot->size * slot->size;
+        ++newton->slots;
+    }
+    return node;
+}
+
+typedef struct Edges {
+    int count, capacity;
+    int *a, *b;
+} Edges;
+
+static void add_edge(Edges* edges, int a, int b) {
+    if (a == b) return;
+    if (edges->count == edges->capacity) {
+        edges->capacity = 2 * edges->capacity + 64;
+        edges->a = lash_realloc(edges->a, (size_t)edges->capacity * sizeof(int));
+        edges->b = lash_realloc(edges->b, (size_t)edges->capacity * sizeof(int));
+    }
+    edges->a[edges->count] = a;
+    edges->b[edges->count++] = b;
+}
+
+static void couple(Edges* edges, const LashInteraction* item, int node, bool turns) {
+    for (int k = 0; k < item->touched; ++k) {
+        add_edge(edges, node, item->block[k]);
+        for (int l = 0; l < k && turns; ++l) add_edge(edges, item->block[l], item->block[k]);
+    }
+}
+
+static Edges structure_edges(const LashSystem* system, const Step* step,
+                             const SparseNewton* newton) {
+    Edges edges = {0};
+    for (int k = 0; k < system->pattern.count; ++k)
+        add_edge(&edges, system->pattern.row[k], system->pattern.column[k]);
+    for (int i = 0; i < step->list->bilateral; ++i)
+        couple(&edges, &step->list->item[i], system->blocks + i, false);
+    for (int s = 0; s < newton->slots; ++s) {
+        const LashInteraction* item = &step->list->item[newton->slot[s].item];
+        couple(&edges, item, newton->slot[s].node, true);
+        if (joint_friction(item))
+            add_edge(&edges, newton->slot[s].node, system->blocks + item->load);
+    }
+    return edges;
+}
+
+static void make_factors(const LashSystem* system, const Step* step, SparseNewton* newton,
+                         int nodes) {
+    int *size = lash_alloc((size_t)(nodes + 1) * sizeof(int)), next = 0;
+    uint8_t* rows = lash_alloc((size_t)nodes + 1);
+    int* first = lash_alloc((size_t)(nodes + 1) * sizeof(int));
+    for (int b = 0; b < system->blocks; ++b) size[b] = newton->parts * lash_block_size(system, b);
+    for (int i = 0; i < step->list->bilateral; ++i) {
+        size[system->blocks + i] = newton->parts * step->list->item[i].rows;
+        rows[system->blocks + i] = LASH_NODE_ROWS;
+    }
+    for (int s = 0; s < newton->slots; ++s) {
+        const Slot* slot = &newton->slot[s];
+        size[slot->node] = slot->at + slot->rows + slot->has_tau;
+        rows[slot->node] = LASH_NODE_SHIFTED_ROWS;
+    }
+    for (int i = 0; i < nodes; next += size[i], ++i) first[i] = next;
+    for (int b = 0; b < system->blocks; ++b) newton->body_x[b] = first[b];
+    for (int i = 0; i < step->list->bilateral; ++i) newton->joint_x[i] = first[system->blocks + i];
+    for (int s = 0; s < newton->slots; ++s)
+        newton->slot[s].x = first[newton->slot[s].node] + newton->slot[s].at;
+    Edges edges = structure_edges(system, step, newton);
+    LashBlockGraph graph = {.nodes = nodes,
+                            .edges = edges.count,
+                            .size = size,
+                            .rows = rows,
+                            .a = edges.a,
+                            .b = edges.b};
+    lash_block_lu_destroy(newton->lu);
+    newton->lu = lash_block_lu_create_graph(&graph);
+    newton->unknowns = next;
+    lash_free(edges.a);
+    lash_free(edges.b);
+    lash_free(first);
+    lash_free(rows);
+    lash_free(size);
+}
+
+static void grow_vectors(SparseNewton* newton) {
+    if (newton->unknowns > newton->vector_capacity) {
+        newton->vector_capacity = 2 * newton->unknowns;
+        double** vector[] = {&newton->y, &newton->x, &newton->best, &newton->kept, &newton->center};
+        for (size_t i = 0; i < sizeof vector / sizeof vector[0]; ++i)
+            *vector[i] = lash_realloc(*vector[i], (size_t)newton->vector_capacity * sizeof(double));
+    }
+    if (newton->D_size > newton->D_capacity) {
+        newton->D_capacity = 2 * newton->D_size;
+        newton->D = lash_realloc(newton->D, (size_t)newton->D_capacity * sizeof(double));
+    }
+    if (newton->turn_size > newton->turn_capacity) {
+        newton->turn_capacity = 2 * newton->turn_size;
+        size_t bytes = (size_t)newton->turn_capacity * sizeof(double);
+        newton->turn = lash_realloc(newton->turn, bytes);
+        newton->turn_tau = lash_realloc(newton->turn_tau, bytes);
+    }
+}
+
+// The list may have changed around the same contacts.
+static void number_again(const Step* step, SparseNewton* newton) {
+    int s = 0;
+    for (int i = step->list->bilateral; i < step->list->count; ++i)
+        if (step->wanted[i]) newton->slot[s++].item = i;
+}
+
+bool sparse_structure(LashSim* sim, Step* step) {
+    SparseNewton* newton = sim->operators.sparse;
+    uint64_t key = structure_key(step);
+    if (newton->lu != NULL && newton->key == key) {
+        number_again(step, newton);
+        return false;
+    }
+    newton->key = key;
+    newton->levels = step->levels;
+    newton->parts = step->levels == POSITIONS ? 2 : 1;
+    int nodes = sim->system->blocks + step->list->bilateral;
+    nodes = list_slots(sim->system, step, newton, nodes);
+    make_factors(sim->system, step, newton, nodes);
+    grow_vectors(newton);
+    newton->factored = false;
+    return true;
+}
+
+// --- Derivatives ---------------------------------------------------------------------------------
+
+// Do the forces change by less than a hundredth of the masses within a step?
+static bool forces_are_soft(const LashSim* sim, const Step* step) {
+    const LashSystem* system = sim->system;
+    const LashBlocks* pattern = &system->pattern;
+    double c_v = step->stencil.c_v, c_k = step->stencil.c_d * step->stencil.d_v;
+    for (int b = 0; b < pattern->count; ++b) {
+        int row = pattern->row[b], column = pattern->column[b], at = pattern->offset[b];
+        int rows = lash_block_size(system, row), columns = lash_block_size(system, column);
+        const double* M_row = sim->operators.M_values + pattern->offset[row];
+        const double* M_column = sim->operators.M_values + pattern->offset[column];
+        for (int j = 0; j < columns; ++j) {
+            for (int i = 0; i < rows; ++i, ++at) {
+                double change = c_v * fabs(sim->operators.C_values[at]) +
+                                c_k * fabs(sim->operators.K_values[at]);
+                double masses = M_row[i + rows * i] * M_column[j + columns * j];
+                if (change * change > tuning.soft * tuning.soft * masses) return false;
+            }
+        }
+    }
+    return true;
+}
+
+// D of a slot, packed like G: weight times what contract gave, (rows x n)
+static void pack_row_derivatives(const LashSystem* system, const LashInteraction* item,
+                                 double weight, const double* from, double* D) {
+    for (int b = 0; b < item->touched; ++b) {
+        int n = lash_block_size(system, item->block[b]);
+        for (int r = 0; r < item->rows; ++r)
+            for (int k = 0; k < n; ++k) *D++ = weight * from[r + item->rows * k];
+        from += item->rows * n;
+    }
+}
+
+static void derive_slot(LashSim* sim, Step* step, const Slot* slot, bool moves) {
+    const LashSystem* system = sim->system;
+    SparseNewton* newton = sim->operators.sparse;
+    const LashInteraction* item = &step->list->item[slot->item];
+    double dGv[LASH_MAX_ROWS * LASH_MAX_TOUCHED * BODY];
+    double *turn = newton->turn + slot->turn, *turn_tau = newton->turn_tau + slot->turn;
+    double tau[LASH_MAX_ROWS] = {moves && slot->has_tau ? step->tau[item->row] : 0};
+    bool mean = step->stencil.law == LASH_FREMOND; // rows of the law are those of G*
+    size_t bytes = (size_t)(slot->size * slot->size) * sizeof(double);
+    bool pushes = slot->rows > 0 && step->P[item->row] != 0;
+    memset(turn, 0, bytes);
+    memset(turn_tau, 0, bytes);
+    memset(newton->D + slot->D, 0, (size_t)(slot->size * item->rows) * sizeof(double));
+    if (newton->derivatives != DERIVATIVES_ALL || slot->rows == 0) return;
+    if (pushes || mean)
+        system->contract(system, sim->work, step->stencil.t_star, step->q_star, slot->item,
+                         step->P + item->row, step->v, pushes ? turn : NULL, mean ? dGv : NULL);
+    if (!mean || tau[0] != 0)
+        system->contract(system, sim->work, step->t0 + step->h, step->q_end, slot->item, tau,
+                         step->v, tau[0] != 0 ? turn_tau : NULL, mean ? NULL : dGv);
+    pack_row_derivatives(system, item, mean ? step->stencil.star_d : 1, dGv, newton->D + slot->D);
+    newton->curved = newton->curved || tau[0] != 0;
+}
+
+void sparse_derive(LashSim* sim, Step* step, Derivatives wanted) {
+    const LashSystem* system = sim->system;
+    SparseNewton* newton = sim->operators.sparse;
+    if (newton->forces_t0 != step->t0) { // forces change little within a step
+        system->tangents(system, sim->work, step->stencil.t_force, step->q_force, step->v_force,
+                         sim->operators.C_values, sim->operators.K_values);
+        newton->soft = forces_are_soft(sim, step);
+        newton->forces_t0 = step->t0;
+    }
+    if (step->stencil.star_d == 0 && wanted == DERIVATIVES_ALL) // directions of the start stay
+        wanted = DERIVATIVES_FORCES;
+    newton->derivatives = wanted;
+    newton->curved = false;
+    double largest = 0;
+    for (int i = 0; i < system->nv; ++i) largest = fmax(largest, fabs(step->shift[i]));
+    bool moves = newton->parts == 2 && largest >= tuning.small_shift;
+    for (int s = 0; s < newton->slots; ++s) derive_slot(sim, step, &newton->slot[s], moves);
+    newton->h = step->h;
+    newton->t0 = step->t0;
+    newton->fresh = false;
+}
+
+// --- Matrix --------------------------------------------------------------------------------------
+
+static void write_bodies(const LashSim* sim, const Step* step, SparseNewton* newton,
+                         double* value) {
+    const LashSystem* system = sim->system;
+    const LashBlocks* pattern = &system->pattern;
+    double c_v = step->stencil.c_v, c_d = step->stencil.c_d, w = step->stencil.d_v;
+    int parts = newton->parts;
+    for (int p = 0; p < pattern->count; ++p) {
+        int row = pattern->row[p], column = pattern->column[p], m = lash_block_size(system, row),
+            n = lash_block_size(system, column), ld = parts * m;
+        const double *M = sim->operators.M_values + pattern->offset[p],
+                     *C = sim->operators.C_values + pattern->offset[p],
+                     *K = sim->operators.K_values + pattern->offset[p];
+        double* D = value + lash_block_lu_offset(newton->lu, row, column);
+        for (int j = 0; j < n; ++j) {
+            for (int i = 0; i < m; ++i) {
+                int at = i + m * j;
+                if (parts == 1) {
+                    D[i + ld * j] += M[at] + c_v * C[at] + w * c_d * K[at];
+                    continue;
+                }
+                D[i + ld * j] += M[at] + c_v * C[at];
+                D[i + ld * (n + j)] += c_d * K[at];
+                D[m + i + ld * j] -= w * M[at];
+                D[m + i + ld * (n + j)] += M[at];
+            }
+        }
+    }
+}
+
+// -star_d d(G* P)/dq and -d(G tau)/dq of a slot
+static void write_turning(const LashSim* sim, const Step* step, const SparseNewton* newton,
+                          const Slot* slot, double* value) {
+    const LashSystem* system = sim->system;
+    const LashInteraction* item = &step->list->item[slot->item];
+    const double *turn = newton->turn + slot->turn, *turn_tau = newton->turn_tau + slot->turn;
+    double weight = step->stencil.star_d;
+    int parts = newton->parts, size = slot->size;
+    if (parts == 1) weight *= step->stencil.d_v;
+    for (int b = 0, column = 0; b < item->touched; ++b) {
+        int n = lash_block_size(system, item->block[b]);
+        for (int a = 0, row = 0; a < item->touched; ++a) {
+            int m = lash_block_size(system, item->block[a]), ld = parts * m;
+            double* A = value + lash_block_lu_offset(newton->lu, item->block[a], item->block[b]);
+            double* to = A + ld * (parts - 1) * n;
+            for (int j = 0; j < n; ++j) {
+                const double* from = turn + row + size * (column + j);
+                for (int i = 0; i < m; ++i) to[i + ld * j] -= weight * from[i];
+                if (!newton->curved || parts == 1) continue;
+                from = turn_tau + row + size * (column + j);
+                for (int i = 0; i < m; ++i) to[m + i + ld * j] -= from[i];
+            }
+            row += m;
+        }
+        column += n;
+    }
+}
+
+// Rows (G', 0; 0, G') and columns (-G*, 0; 0, -G) of joint i.
+static void write_joint(const LashSim* sim, const Step* step, const SparseNewton* newton, int i,
+                        double* value) {
+    const LashSystem* system = sim->system;
+    const LashInteraction* item = &step->list->item[i];
+    int m = item->rows, node = system->blocks + i, parts = newton->parts;
+    const double *G = step->G + item->offset, *star = step->G_star + item->offset;
+    for (int k = 0; k < item->touched; ++k) {
+        int n = lash_block_size(system, item->block[k]), ld = parts * m, lc = parts * n;
+        double* rows = value + lash_block_lu_offset(newton->lu, node, item->block[k]);
+        double* columns = value + lash_block_lu_offset(newton->lu, item->block[k], node);
+        for (int r = 0; r < m; ++r) {
+            for (int j = 0; j < n; ++j) {
+                double g = *G++;
+                rows[r + ld * j] = g;
+                columns[j + lc * r] = -*star++;
+                if (parts == 1) continue;
+                rows[m + r + ld * (n + j)] = g;
+                columns[n + j + lc * (m + r)] = -g;
+            }
+        }
+    }
+}
+
+// F of a slot's velocity rows: they read F (G'dv + D dd), F = 1 where it sticks, 0 where it is open,
+// e e' in the tangential rows where it slips, e across the direction d.
+static void row_mix(const Slot* slot, double F[9]) {
+    memset(F, 0, 9 * sizeof *F);
+    if (slot->status == SLOT_OPEN) return;
+    F[0] = 1;
+    if (slot->status == SLOT_STICKS) F[4] = F[8] = 1;
+    if (slot->status != SLOT_SLIPS || slot->rows < 3 || slot->smooth) return;
+    double e[2] = {-slot->d[1], slot->d[0]};
+    for (int i = 0; i < 2; ++i)
+        for (int j = 0; j < 2; ++j) F[(1 + i) + 3 * (1 + j)] = e[i] * e[j];
+}
+
+// Block of the slot's own unknowns: what its law says of P beside u.
+static void write_law(const Step* step, const SparseNewton* newton, const Slot* slot, double* A,
+                      int ld) {
+    double lambda = slot->lambda, small = fmax(DIAGONAL, newton->prox) * lambda;
+    double mu = step->list->item[slot->item].mu;
+    for (int r = 0; r < slot->rows; ++r) {
+        bool open = slot->status == SLOT_OPEN;
+        A[r + ld * r] += open ? lambda : small;
+    }
+    if (slot->status == SLOT_SLIPS) {
+        for (int r = 1; r < slot->rows; ++r) {
+            A[r + ld * r] -= small;
+            A[r] -= lambda * mu * slot->d[r - 1];
+            for (int s = 1; s < slot->rows; ++s) {
+                double along = slot->d[r - 1] * slot->d[s - 1], across = (r == s) - along;
+                if (slot->rows == 2) across = 0;
+                A[r + ld * s] += lambda * along + (slot->k + small) * across;
+            }
+        }
+    }
+    if (!slot->has_tau) return;
+    int t = slot->rows;
+    A[t + ld * t] = slot->closed ? DIAGONAL * slot->lambda_n : slot->lambda_n;
+}
+
+// Rows F (G', D) and columns -G* of P, row G' and column -G of tau.
+static void write_slot(const LashSim* sim, const Step* step, const SparseNewton* newton,
+                       const Slot* slot, int node_size, double* value) {
+    const LashSystem* system = sim->system;
+    const LashInteraction* item = &step->list->item[slot->item];
+    const double *G = step->G + item->offset, *star = step->G_star + item->offset,
+                 *law = law_rows(step) + item->offset, *D = newton->D + slot->D;
+    int parts = newton->parts, ld = node_size, at = slot->at, rows = item->rows;
+    double F[9], w = parts == 1 ? step->stencil.d_v : 1;
+    row_mix(slot, F);
+    for (int b = 0; b < item->touched; ++b) {
+        int n = lash_block_size(system, item->block[b]), lc = parts * n;
+        double* R = value + lash_block_lu_offset(newton->lu, slot->node, item->block[b]) + at;
+        double* C = value + lash_block_lu_offset(newton->lu, item->block[b], slot->node) + lc * at;
+        for (int j = 0; j < n; ++j) {
+            for (int r = 0; r < slot->rows; ++r) {
+                double u = 0, turned = 0;
+                for (int s = 0; s < rows; ++s) {
+                    u += F[r + 3 * s] * law[n * s + j];
+                    turned += F[r + 3 * s] * D[n * s + j];
+                }
+                R[r + ld * j] = parts == 1 ? u + w * turned : u;
+                if (parts == 2) R[r + ld * (n + j)] = turned;
+                C[j + lc * r] = slot->empty ? 0 : -star[n * r + j];
+            }
+            if (!slot->has_tau || slot->empty) continue;
+            if (slot->closed) R[slot->rows + ld * (n + j)] = G[j];
+            C[n + j + lc * slot->rows] = -G[j];
+        }
+        G += n * rows;
+        star += n * rows;
+        law += n * rows;
+        D += n * rows;
+    }
+    write_law(step, newton, slot,
+              value + lash_block_lu_offset(newton->lu, slot->node, slot->node) + at + ld * at, ld);
+}
+
+// Friction in a joint: u_N = lambda_N (P_N - L), L = |P_load| of the joint.
+static void write_load(const Step* step, const SparseNewton* newton, const Slot* slot, int blocks,
+                       int node_size, double* value) {
+    const LashInteraction* item = &step->list->item[slot->item];
+    const LashInteraction* joint = &step->list->item[item->load];
+    double* A = value + lash_block_lu_offset(newton->lu, slot->node, slot->node);
+    double* R = value + lash_block_lu_offset(newton->lu, slot->node, blocks + item->load);
+    const double* dP = newton->y + newton->joint_x[item->load];
+    double load = 0;
+    if (slot->status == SLOT_OPEN) return;
+    A[slot->at * (node_size + 1)] = slot->lambda_n;
+    for (int r = 0; r < joint->rows; ++r) {
+        double P = step->P[joint->row + r] + dP[r];
+        if (item->load_rows >> r & 1) load += P * P;
+    }
+    load = sqrt(load);
+    for (int r = 0; r < joint->rows && load > 0; ++r) {
+        double P = step->P[joint->row + r] + dP[r];
+        if (item->load_rows >> r & 1) R[slot->at + node_size * r] = -slot->lambda_n * P / load;
+    }
+}
+
+static void write_slots(LashSim* sim, Step* step, SparseNewton* newton, double* value) {
+    for (int s = 0, last = 0; s < newton->slots; s = last) {
+        int size = 0; // of the node
+        for (last = s; last < newton->slots && newton->slot[last].node == newton->slot[s].node;
+             ++last)
+            size += newton->slot[last].rows + newton->slot[last].has_tau;
+        for (int k = s; k < last; ++k) {
+            Slot* slot = &newton->slot[k];
+            if (newton->derivatives == DERIVATIVES_ALL)
+                write_turning(sim, step, newton, slot, value);
+            write_slot(sim, step, newton, slot, size, value);
+            if (joint_friction(&step->list->item[slot->item]))
+                write_load(step, newton, slot, sim->system->blocks, size, value);
+            slot->made = slot->status;
+            slot->made_closed = slot->closed;
+        }
+    }
+}
+
+bool sparse_factor(LashSim* sim, Step* step) {
+    SparseNewton* newton = sim->operators.sparse;
+    double* value = lash_block_lu_clear(newton->lu);
+    ++newton->factors;
+    write_bodies(sim, step, newton, value);
+    for (int i = 0; i < step->list->bilateral; ++i) write_joint(sim, step, newton, i, value);
+    write_slots(sim, step, newton, value);
+    newton->factored = lash_block_lu_eliminate(newton->lu, LASH_RANK_SINGULAR);
+    newton->fresh = true;
+    newton->made_prox = newton->prox;
+    return newton->factored;
+}
+
+// --- The operator of an iteration ----------------------------------------------------------------
+
+void sparse_newton_forget(LashSim* sim) {
+    SparseNewton* newton = sim->operators.sparse;
+    if (newton == NULL) return;
+    newton->h = 0;
+    newton->factored = false;
+    newton->forces_t0 = -INFINITY;
+}
+
+void sparse_newton_motion(const LashSim* sim, double** motion, double** off) {
+    *motion = sim->operators.sparse->motion;
+    *off = sim->operators.sparse->off;
+}
+
+void sim_use_sparse(LashSim* sim) {
+    if (sim->operators.contacts == NULL) return;
+    contact_newton_destroy(sim->operators.contacts);
+    sim->operators.contacts = NULL;
+    sim->operators.sparse = sparse_newton_create(sim->system, sim->step.list);
+}
+
+static bool prepare(LashSim* sim, Step* step) {
+    (void)sim;
+    (void)step;
+    return true; // residuals need none
+}
+
+// As of the operator of contacts: is a new one cheaper than what the one at hand would still need?
+static bool too_slow(LashSim* sim, const Step* step, const Convergence* convergence) {
+    double *old_rate = &sim->experience.old_rate, error = convergence->error;
+    double reduction = error / convergence->last;
+    if (convergence->i == 1 && convergence->used_old) *old_rate = reduction;
+    if (convergence->i == 0) {
+        if (sim->operators.sparse->t0 == step->t0) return false;
+        *old_rate *= tuning.recovery;
+        return error * *old_rate > tuning.keep_below;
+    }
+    double left = log(error / step->goal) / -log(fmin(reduction, 0.99)); // corrections
+    return left > tuning.chords;
+}
+
+static bool renew(LashSim* sim, Step* step, Convergence* convergence) {
+    SparseNewton* newton = sim->operators.sparse;
+    bool changed = sparse_structure(sim, step), far_off = step->contact_error > tuning.far_off;
+    bool fit = !changed && newton->h == step->h;
+    bool again = attempt_renews(step->attempt) || too_slow(sim, step, convergence);
+    if (convergence->i == 0) newton->factors = 0;
+    if (step->contact_error < tuning.far_off) convergence->derivatives = DERIVATIVES_ALL;
+    if (fit && !again) {
+        newton->fresh = false;
+        return true;
+    }
+    Derivatives wanted = fit ? convergence->derivatives : DERIVATIVES_ALL;
+    if (!fit && far_off) wanted = DERIVATIVES_FORCES;
+    sparse_derive(sim, step, wanted);
+    newton->factored = false;
+    return true;
+}
+
+static bool correct(LashSim* sim, Step* step, Convergence* convergence) {
+    SparseNewton* newton = sim->operators.sparse;
+    convergence->used_old = newton->t0 != step->t0;
+    if (sparse_correct(sim, step)) return true;
+    if (newton->derivatives != DERIVATIVES_ALL) return false;
+    convergence->derivatives = DERIVATIVES_FORCES; // with all derivatives there may be no answer
+    sparse_derive(sim, step, DERIVATIVES_FORCES);
+    newton->factored = false;
+    return sparse_correct(sim, step);
+}
+
+static Derivatives derivatives(const LashSim* sim, const Step* step) {
+    (void)step;
+    return sim->operators.sparse->derivatives;
+}
+
+const Operator operator_sparse = {.name = "sparse",
+                                  .prepare = prepare,
+                                  .renew = renew,
+                                  .correct = correct,
+                                  .derivatives = derivatives};

@@ -1,0 +1,571 @@
+// One correction with the sparse operator (operator_sparse.c): the linearised step solved by a
+// semismooth Newton iteration over the statuses of its contacts.
+//
+//     repeat  residuals of all equations at the inner iterate y = (dv, dd, dP, dtau, P, tau)
+//             statuses of the contacts from P - rho u and, of positions, from tau - rho g
+//             factor, where they are not those of the factor at hand
+//             y <- y - K^-1 residual
+//
+// The residuals are those of the present directions and derivatives, without the shift on the
+// diagonal; the factor may be older: the iteration then is one of refinement. Statuses, with
+// p = P_N - rho u_N, z = P_T - rho u_T, rho = 1/lambda (reduced.c has the same):
+//
+//     open:  p <= 0                          P = 0
+//     stick: |z| <= mu p                     u = 0
+//     slip:  |z| > mu p,  d = z/|z|          u_N = 0,  d.P_T = mu P_N,  e.u_T + k e.P_T = 0
+//                                            k = (|z| - mu p) lambda / (mu p),  e across d
+//
+// Where this does not end, a proximal term holds P near a center, u + prox lambda (P - center), and
+// is taken away in steps: each is a problem with a well conditioned matrix. Work is bounded: so many
+// factors in a pass, and no more.
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "solvers/step/rows.h"
+#include "solvers/step/sparse_newton_internal.h"
+
+enum {
+    MOST_STEPS = 30,   // of one inner iteration
+    PATIENCE = 5,      // of them in a row without half the error
+    MOST_FACTORS = 150 // of a pass
+};
+
+typedef struct Errors {
+    double velocity, position; // [m/s], [m]
+} Errors;
+
+typedef struct Target {
+    Errors enough; // to end with
+    Errors near;   // that still are of use: a tenth of those of the step
+} Target;
+
+// In units of what is enough.
+static double in_units(Errors errors, Errors enough) {
+    return worse(errors.velocity / enough.velocity, errors.position / enough.position);
+}
+
+// --- Residuals -----------------------------------------------------------------------------------
+
+static void gather(const LashSystem* system, SparseNewton* newton, double w) {
+    for (int b = 0; b < system->blocks; ++b) {
+        int n = lash_block_size(system, b), at = system->block_start[b];
+        const double* y = newton->y + newton->body_x[b];
+        for (int k = 0; k < n; ++k) {
+            newton->dv[at + k] = y[k];
+            newton->dd[at + k] = newton->parts == 2 ? y[n + k] : w * y[k];
+        }
+    }
+}
+
+// force += weight A dd over the blocks of an interaction, A (size x size)
+static void add_turned(const LashSystem* system, const LashInteraction* item, int size,
+                       double weight, const double* A, const double* dd, double* force) {
+    for (int b = 0; b < item->touched; ++b) {
+        int n = lash_block_size(system, item->block[b]);
+        const double* x = dd + system->block_start[item->block[b]];
+        for (int j = 0; j < n; ++j, A += size) {
+            const double* column = A;
+            double s = weight * x[j];
+            for (int a = 0; a < item->touched; ++a) {
+                int m = lash_block_size(system, item->block[a]);
+                double* to = force + system->block_start[item->block[a]];
+                for (int i = 0; i < m; ++i) to[i] += s * column[i];
+                column += m;
+            }
+        }
+    }
+}
+
+// force = r + (M + c_v C) dv + (c_d K - star_d C*(P)) dd - G* dP, move = (M - C(tau)) dd - w M dv
+// - G dtau - m
+static void dynamics_left(LashSim* sim, const Step* step, SparseNewton* newton) {
+    const LashSystem* system = sim->system;
+    const Stencil* stencil = &step->stencil;
+    int nv = system->nv;
+    double *force = newton->force, *move = newton->move, *work = newton->work;
+    lash_block_multiply(system, sim->operators.M_values, newton->dv, force);
+    for (int i = 0; i < nv; ++i) move[i] = -stencil->d_v * force[i] - newton->motion[i];
+    lash_block_multiply(system, sim->operators.C_values, newton->dv, work);
+    for (int i = 0; i < nv; ++i) force[i] += step->r[i] + stencil->c_v * work[i];
+    lash_block_multiply(system, sim->operators.K_values, newton->dd, work);
+    lash_axpy(nv, stencil->c_d, work, force);
+    if (newton->parts == 2) {
+        lash_block_multiply(system, sim->operators.M_values, newton->dd, work);
+        lash_axpy(nv, 1, work, move);
+    }
+    for (int i = 0; i < step->list->bilateral; ++i) {
+        const LashInteraction* item = &step->list->item[i];
+        const double* y = newton->y + newton->joint_x[i];
+        lash_row_apply(system, item, step->G_star, -1, y, force);
+        if (newton->parts == 2) lash_row_apply(system, item, step->G, -1, y + item->rows, move);
+    }
+    for (int s = 0; s < newton->slots; ++s) {
+        const Slot* slot = &newton->slot[s];
+        const LashInteraction* item = &step->list->item[slot->item];
+        double dP[LASH_MAX_ROWS] = {0};
+        if (slot->empty) continue;
+        for (int r = 0; r < slot->rows; ++r)
+            dP[r] = newton->y[slot->x + r] - step->P[item->row + r];
+        if (slot->rows > 0) lash_row_apply(system, item, step->G_star, -1, dP, force);
+        if (newton->derivatives == DERIVATIVES_ALL)
+            add_turned(system, item, slot->size, -stencil->star_d, newton->turn + slot->turn,
+                       newton->dd, force);
+        if (!slot->has_tau) continue;
+        double dtau[LASH_MAX_ROWS] = {newton->y[slot->x + slot->rows] - step->tau[item->row]};
+        lash_row_apply(system, item, step->G, -1, dtau, move);
+        if (newton->curved)
+            add_turned(system, item, slot->size, -1, newton->turn_tau + slot->turn, newton->dd,
+                       move);
+    }
+}
+
+static double load_of(const Step* step, const SparseNewton* newton, const LashInteraction* item) {
+    const LashInteraction* joint = &step->list->item[item->load];
+    const double* dP = newton->y + newton->joint_x[item->load];
+    double sum = 0;
+    for (int r = 0; r < joint->rows; ++r) {
+        double P = step->P[joint->row + r] + dP[r];
+        if (item->load_rows >> r & 1) sum += P * P;
+    }
+    return sqrt(sum);
+}
+
+// u and gap of the slots.
+static void slot_velocities(LashSim* sim, const Step* step, SparseNewton* newton) {
+    const LashSystem* system = sim->system;
+    for (int s = 0; s < newton->slots; ++s) {
+        Slot* slot = &newton->slot[s];
+        const LashInteraction* item = &step->list->item[slot->item];
+        double u[LASH_MAX_ROWS], turned[LASH_MAX_ROWS] = {0};
+        if (slot->rows > 0) {
+            lash_row_velocity(system, item, law_rows(step), newton->dv, u);
+            if (newton->derivatives == DERIVATIVES_ALL) {
+                LashInteraction packed = *item;
+                packed.offset = slot->D;
+                lash_row_velocity(system, &packed, newton->D, newton->dd, turned);
+            }
+        }
+        for (int r = 0; r < slot->rows; ++r) {
+            double P = newton->y[slot->x + r];
+            slot->u[r] = step->U[item->row + r] + slot->shift[r] + u[r] + turned[r];
+            if (newton->prox > 0)
+                slot->u[r] += newton->prox * slot->lambda * (P - newton->center[slot->x + r]);
+        }
+        if (joint_friction(item))
+            slot->u[0] = slot->lambda_n * (newton->y[slot->x] - load_of(step, newton, item));
+        if (!slot->has_tau || slot->empty) continue;
+        lash_row_velocity(system, item, step->G, newton->dd, u);
+        slot->gap = step->g[item->row] + u[0];
+    }
+}
+
+static double largest_push(const SparseNewton* newton) {
+    double largest = 0;
+    for (int s = 0; s < newton->slots; ++s)
+        if (newton->slot[s].rows > 0) largest = fmax(largest, newton->y[newton->slot[s].x]);
+    return largest;
+}
+
+// |P - proj(P - rho (u + (mu |u_T|, 0, 0)))| / rho of a slot [m/s]
+static double law_error(const Slot* slot, double mu, const double* P) {
+    double rho = 1 / slot->lambda, z[3] = {0}, t = 0, sum = 0;
+    int rows = slot->rows;
+    for (int r = 1; r < rows; ++r) t += slot->u[r] * slot->u[r];
+    z[0] = P[0] - rho * (slot->u[0] + mu * sqrt(t));
+    for (int r = 1; r < rows; ++r) z[r] = P[r] - rho * slot->u[r];
+    t = sqrt(z[1] * z[1] + z[2] * z[2]);
+    if (rows == 1) {
+        if (z[0] < 0) z[0] = 0;
+    } else if (t > mu * z[0]) {
+        double along = fmax(0, (z[0] + mu * t) / (1 + mu * mu));
+        double scale = t > 0 ? mu * along / t : 0;
+        z[0] = along;
+        z[1] *= scale;
+        z[2] *= scale;
+    }
+    for (int r = 0; r < rows; ++r) sum += (P[r] - z[r]) * (P[r] - z[r]);
+    return sqrt(sum) * slot->lambda;
+}
+
+static Errors inner_errors(const LashSim* sim, const Step* step, SparseNewton* newton) {
+    const LashSystem* system = sim->system;
+    double velocity = 0, position = 0, u[LASH_MAX_ROWS];
+    for (int b = 0; b < system->blocks; ++b) {
+        const double* M = sim->operators.M_values + system->pattern.offset[b];
+        int n = lash_block_size(system, b), at = system->block_start[b];
+        for (int i = 0; i < n; ++i) {
+            double inverse = 1 / M[i + n * i];
+            velocity = worse(velocity, sim->weight[at + i] * fabs(newton->force[at + i]) * inverse);
+            if (newton->parts == 2)
+                position = worse(position, fabs(newton->move[at + i]) * inverse);
+        }
+    }
+    for (int i = 0; i < step->list->bilateral; ++i) {
+        const LashInteraction* item = &step->list->item[i];
+        lash_row_velocity(system, item, step->G, newton->dv, u);
+        for (int r = 0; r < item->rows; ++r)
+            velocity = worse(velocity, fabs(step->U[item->row + r] + u[r]));
+        if (newton->parts == 1) continue;
+        lash_row_velocity(system, item, step->G, newton->dd, u);
+        for (int r = 0; r < item->rows; ++r)
+            position = worse(position, fabs(step->g[item->row + r] + u[r]));
+    }
+    double scale = 1 / (1 + step->b_norm), contacts = 0;
+    for (int s = 0; s < newton->slots; ++s) {
+        const Slot* slot = &newton->slot[s];
+        const double* P = newton->y + slot->x;
+        double mu = step->list->item[slot->item].mu;
+        if (slot->rows > 0 && !slot->empty) contacts = worse(contacts, law_error(slot, mu, P));
+        if (!slot->has_tau || slot->empty) continue;
+        bool closed = slot->pushed || P[slot->rows] != 0;
+        position = worse(position, closed ? fabs(slot->gap) : worse(-slot->gap, 0));
+    }
+    velocity = worse(velocity, contacts * scale);
+    return (Errors){velocity, position};
+}
+
+// --- Statuses ------------------------------------------------------------------------------------
+
+static void decide_slip(Slot* slot, double mu, double p, const double* z) {
+    double length = sqrt(z[0] * z[0] + z[1] * z[1]), push = mu * p;
+    slot->status = SLOT_SLIPS;
+    slot->smooth = push <= 0;
+    slot->d[0] = length > 0 ? z[0] / length : 1;
+    slot->d[1] = length > 0 ? z[1] / length : 0;
+    slot->k = slot->smooth ? slot->lambda : (length - push) * slot->lambda / push;
+}
+
+static void decide(const Step* step, SparseNewton* newton, double threshold) {
+    double pushes = tuning.pushes * largest_push(newton);
+    for (int s = 0; s < newton->slots; ++s) {
+        Slot* slot = &newton->slot[s];
+        const LashInteraction* item = &step->list->item[slot->item];
+        const double* P = newton->y + slot->x;
+        double rho = 1 / slot->lambda, p = 0;
+        slot->status = SLOT_OPEN;
+        if (slot->rows > 0 && !slot->empty) {
+            double z[2] = {0};
+            p = P[0] - rho * slot->u[0];
+            for (int r = 1; r < slot->rows; ++r) z[r - 1] = P[r] - rho * slot->u[r];
+            if (p * slot->lambda > threshold) {
+                slot->status = SLOT_STICKS;
+                if (slot->rows > 1 && z[0] * z[0] + z[1] * z[1] > item->mu * item->mu * p * p)
+                    decide_slip(slot, item->mu, p, z);
+            }
+        }
+        if (!slot->has_tau) continue;
+        slot->closed = false;
+        slot->pushed = false;
+        if (slot->empty) continue;
+        slot->pushed = slot->rows > 0 && P[0] > pushes &&
+                       step->position[slot->item] == POSITION_CLOSED_IF_PUSHED;
+        bool will_push = slot->status != SLOT_OPEN &&
+                         step->position[slot->item] == POSITION_CLOSED_IF_PUSHED && p > pushes;
+        slot->closed = will_push || P[slot->rows] * slot->lambda_n > slot->gap;
+    }
+}
+
+static bool as_factored(const SparseNewton* newton) {
+    if (!newton->factored || newton->prox != newton->made_prox) return false;
+    for (int s = 0; s < newton->slots; ++s) {
+        const Slot* slot = &newton->slot[s];
+        if (slot->status != slot->made || slot->closed != slot->made_closed) return false;
+    }
+    return true;
+}
+
+// --- A step --------------------------------------------------------------------------------------
+
+static void slot_right_side(const Step* step, const SparseNewton* newton, const Slot* slot,
+                            double* x) {
+    const double* P = newton->y + slot->x;
+    double mu = step->list->item[slot->item].mu, lambda = slot->lambda;
+    for (int r = 0; r < slot->rows; ++r)
+        x[r] = slot->status == SLOT_OPEN ? -lambda * P[r] : -slot->u[r];
+    if (slot->status == SLOT_SLIPS) {
+        double along = -mu * P[0], across = 0;
+        for (int r = 1; r < slot->rows; ++r) along += slot->d[r - 1] * P[r];
+        double e[2] = {-slot->d[1], slot->d[0]};
+        if (slot->rows == 3) {
+            across = slot->k * (e[0] * P[1] + e[1] * P[2]);
+            if (!slot->smooth) across += e[0] * slot->u[1] + e[1] * slot->u[2];
+        }
+        for (int r = 1; r < slot->rows; ++r)
+            x[r] = -lambda * slot->d[r - 1] * along - e[r - 1] * across;
+    }
+    if (slot->has_tau) x[slot->rows] = slot->closed ? -slot->gap : -slot->lambda_n * P[slot->rows];
+}
+
+static void right_side(LashSim* sim, const Step* step, SparseNewton* newton) {
+    const LashSystem* system = sim->system;
+    double u[LASH_MAX_ROWS];
+    for (int b = 0; b < system->blocks; ++b) {
+        int n = lash_block_size(system, b), at = system->block_start[b];
+        double* x = newton->x + newton->body_x[b];
+        for (int k = 0; k < n; ++k) {
+            x[k] = -newton->force[at + k];
+            if (newton->parts == 2) x[n + k] = -newton->move[at + k];
+        }
+    }
+    for (int i = 0; i < step->list->bilateral; ++i) {
+        const LashInteraction* item = &step->list->item[i];
+        double* x = newton->x + newton->joint_x[i];
+        lash_row_velocity(system, item, step->G, newton->dv, u);
+        for (int r = 0; r < item->rows; ++r) x[r] = -step->U[item->row + r] - u[r];
+        if (newton->parts == 1) continue;
+        lash_row_velocity(system, item, step->G, newton->dd, u);
+        for (int r = 0; r < item->rows; ++r) x[item->rows + r] = -step->g[item->row + r] - u[r];
+    }
+    for (int s = 0; s < newton->slots; ++s)
+        slot_right_side(step, newton, &newton->slot[s], newton->x + newton->slot[s].x);
+}
+
+// What is open has no impulse at all, not only a rounded one.
+static void take_step(SparseNewton* newton) {
+    lash_block_lu_solve(newton->lu, newton->x);
+    lash_axpy(newton->unknowns, 1, newton->x, newton->y);
+    for (int s = 0; s < newton->slots; ++s) {
+        const Slot* slot = &newton->slot[s];
+        double* P = newton->y + slot->x;
+        for (int r = 0; r < slot->rows && slot->status == SLOT_OPEN; ++r) P[r] = 0;
+        if (slot->has_tau && !slot->closed) P[slot->rows] = 0;
+    }
+}
+
+// --- The inner iteration -------------------------------------------------------------------------
+
+static void evaluate(LashSim* sim, const Step* step, SparseNewton* newton) {
+    gather(sim->system, newton, step->stencil.d_v);
+    dynamics_left(sim, step, newton);
+    slot_velocities(sim, step, newton);
+}
+
+static bool no_impulses(const SparseNewton* newton) {
+    for (int s = 0; s < newton->slots; ++s)
+        for (int r = 0; r < newton->slot[s].rows; ++r)
+            if (newton->y[newton->slot[s].x + r] != 0) return false;
+    return true;
+}
+
+static void clear_impulses(SparseNewton* newton) {
+    for (int s = 0; s < newton->slots; ++s)
+        for (int r = 0; r < newton->slot[s].rows; ++r) newton->y[newton->slot[s].x + r] = 0;
+}
+
+// Goes back on the latest step, x, where it has made things worse: the best of a few shorter ones.
+static Errors shorten(LashSim* sim, Step* step, SparseNewton* newton, Errors enough, Errors errors,
+                      double last) {
+    enum { HALVINGS = 4 };
+    double best = in_units(errors, enough), alpha = 1, taken = 1;
+    for (int k = 0; k < HALVINGS && !(best < last); ++k) {
+        lash_axpy(newton->unknowns, -0.5 * alpha, newton->x, newton->y);
+        alpha *= 0.5;
+        evaluate(sim, step, newton);
+        Errors shorter = inner_errors(sim, step, newton);
+        double error = in_units(shorter, enough);
+        if (!(error < best)) continue;
+        best = error;
+        taken = alpha;
+    }
+    lash_axpy(newton->unknowns, taken - alpha, newton->x, newton->y);
+    evaluate(sim, step, newton);
+    return inner_errors(sim, step, newton);
+}
+
+// Newton from y until the target is met or nothing helps; y ends at the best iterate. from_nothing:
+// the first step begins at P = 0, with the statuses of y. Returns the error there.
+static Errors iterate(LashSim* sim, Step* step, SparseNewton* newton, Errors enough,
+                      bool from_nothing) {
+    size_t bytes = (size_t)newton->unknowns * sizeof *newton->y;
+    double best = INFINITY, last = INFINITY;
+    Errors best_errors = {INFINITY, INFINITY};
+    double threshold = 0.1 * fmin(sim->settings.tolerance_solver, 1e-10) * (1 + step->b_norm);
+    for (int k = 0, idle = 0; k <= MOST_STEPS && idle < PATIENCE; ++k) {
+        evaluate(sim, step, newton);
+        Errors errors = inner_errors(sim, step, newton);
+        double error = in_units(errors, enough);
+        if (!(error < INFINITY)) break;
+        if (k > 1 && error > last) {
+            errors = shorten(sim, step, newton, enough, errors, last);
+            error = in_units(errors, enough);
+        }
+        idle = error < 0.5 * best ? 0 : idle + 1;
+        if (error < best && (k > 0 || !from_nothing)) {
+            best = error;
+            best_errors = errors;
+            memcpy(newton->best, newton->y, bytes);
+        }
+        if (k > 0 && best <= 1) break;
+        decide(step, newton, no_impulses(newton) ? -threshold : threshold);
+        bool slow = error > 0.1 * last;
+        last = error;
+        if (slow || !as_factored(newton)) {
+            if (newton->factors >= MOST_FACTORS || sim_stopped(sim)) break;
+            if (from_nothing && k == 0) {
+                clear_impulses(newton);
+                evaluate(sim, step, newton);
+            }
+            if (!sparse_factor(sim, step)) break;
+        }
+        right_side(sim, step, newton);
+        take_step(newton);
+        ++sim->info.solver;
+    }
+    if (best < INFINITY) memcpy(newton->y, newton->best, bytes);
+    return best_errors;
+}
+
+// --- The correction ------------------------------------------------------------------------------
+
+// b: velocities of the contacts without their impulses; its norm is the scale of their errors.
+static void measure_free_velocity(LashSim* sim, Step* step, SparseNewton* newton) {
+    const LashSystem* system = sim->system;
+    double sum = 0, u[LASH_MAX_ROWS];
+    memset(newton->work, 0, (size_t)system->nv * sizeof *newton->work);
+    for (int s = 0; s < newton->slots; ++s) {
+        const Slot* slot = &newton->slot[s];
+        const LashInteraction* item = &step->list->item[slot->item];
+        if (slot->rows > 0 && !slot->empty)
+            lash_row_apply(system, item, step->G_star, 1, step->P + item->row, newton->work);
+    }
+    lash_block_lu_solve(sim->operators.M, newton->work);
+    for (int s = 0; s < newton->slots; ++s) {
+        const Slot* slot = &newton->slot[s];
+        const LashInteraction* item = &step->list->item[slot->item];
+        if (slot->rows == 0 || slot->empty || joint_friction(item)) continue;
+        lash_row_velocity(system, item, law_rows(step), newton->work, u);
+        for (int r = 0; r < slot->rows; ++r) {
+            double b = step->U[item->row + r] + slot->shift[r] - u[r];
+            sum += b * b;
+        }
+    }
+    step->b_norm = sqrt(sum);
+}
+
+static void begin(LashSim* sim, Step* step, SparseNewton* newton) {
+    memset(newton->y, 0, (size_t)newton->unknowns * sizeof *newton->y);
+    newton->prox = 0;
+    for (int s = 0; s < newton->slots; ++s) {
+        Slot* slot = &newton->slot[s];
+        const LashInteraction* item = &step->list->item[slot->item];
+        slot->empty = is_empty(step, item);
+        double scale = step->scale[slot->item];
+        slot->lambda = scale > 0 ? 1 / scale : 1;
+        slot->lambda_n = joint_friction(item) ? slot->lambda / fmax(1, item->rows - 1)
+                                              : row_mobility(sim, item, step->G, 0);
+        if (!(slot->lambda_n > 0) || slot->empty) slot->lambda_n = 1;
+        if (slot->rows > 0) law_shift(step, slot->item, slot->shift);
+        for (int r = 0; r < slot->rows && !slot->empty; ++r)
+            newton->y[slot->x + r] = step->P[item->row + r];
+        if (slot->has_tau && !slot->empty) newton->y[slot->x + slot->rows] = step->tau[item->row];
+    }
+    measure_free_velocity(sim, step, newton);
+}
+
+// Takes the inner iterate over.
+static void finish(LashSim* sim, Step* step, SparseNewton* newton) {
+    gather(sim->system, newton, step->stencil.d_v);
+    lash_axpy(sim->system->nv, 1, newton->dv, step->v);
+    for (int i = 0; i < step->list->bilateral; ++i) {
+        const LashInteraction* item = &step->list->item[i];
+        const double* y = newton->y + newton->joint_x[i];
+        for (int r = 0; r < item->rows; ++r) {
+            step->P[item->row + r] += y[r];
+            if (newton->parts == 2) step->tau[item->row + r] += y[item->rows + r];
+        }
+    }
+    double pushes = tuning.pushes * largest_push(newton);
+    for (int s = 0; s < newton->slots; ++s) {
+        const Slot* slot = &newton->slot[s];
+        const LashInteraction* item = &step->list->item[slot->item];
+        for (int r = 0; r < slot->rows; ++r) step->P[item->row + r] = newton->y[slot->x + r];
+        if (slot->has_tau) step->tau[item->row] = newton->y[slot->x + slot->rows];
+    }
+    for (int k = 0; k < step->nn; ++k) {
+        int i = step->normal[k];
+        const LashInteraction* item = &step->list->item[i];
+        bool pushed = step->active[i] && step->P[item->row] > pushes && !is_empty(step, item) &&
+                      step->position[i] == POSITION_CLOSED_IF_PUSHED;
+        step->kind_n[k] = pushed ? LASH_PROJECT_EQUALITY : LASH_PROJECT_INEQUALITY;
+    }
+    if (newton->parts == 1) return;
+    double w = step->stencil.d_v;
+    for (int i = 0; i < sim->system->nv; ++i) step->shift[i] += newton->dd[i] - w * newton->dv[i];
+    ++sim->info.projection;
+}
+
+// Newton squares the error of the step, so the inner one need not do better than that.
+static Target target_of(const LashSim* sim, const Step* step) {
+    const LashSettings* set = &sim->settings;
+    double v = worse(step->contact_error, worse(step->velocity_error, step->dynamics_error));
+    double p = step->position_error;
+    double least_v = 0.02 * set->tolerance_velocity;
+    double least_p = 1e-3 * step->goal * set->tolerance_position;
+    return (Target){.enough = {fmax(least_v, v * fmin(1e-2, 10 * v)), fmax(least_p, 1e-3 * p)},
+                    .near = {fmax(least_v, 0.1 * v), fmax(least_p, 0.1 * p)}};
+}
+
+// Error of the equations themselves at y.
+static Errors plain_errors(LashSim* sim, Step* step, SparseNewton* newton) {
+    double prox = newton->prox;
+    newton->prox = 0;
+    evaluate(sim, step, newton);
+    Errors errors = inner_errors(sim, step, newton);
+    newton->prox = prox;
+    return errors;
+}
+
+// The same problem held near a center: the hold becomes weaker as long as that is solved, stronger
+// where not, and each answer is the next center.
+static Errors hold(LashSim* sim, Step* step, SparseNewton* newton, Errors enough) {
+    enum { ROUNDS = 100, IDLE = 12 };
+    static const double FIRST = 0.1, LEAST = 1e-9, WEAKER = 0.1;
+    size_t bytes = (size_t)newton->unknowns * sizeof *newton->y;
+    double prox = FIRST, best = INFINITY;
+    Errors best_errors = {INFINITY, INFINITY}, loose = enough;
+    int wait = 0; // answers before a weaker hold is tried again
+    begin(sim, step, newton);
+    if (step->correction == 0) clear_impulses(newton);
+    memcpy(newton->center, newton->y, bytes);
+    memcpy(newton->kept, newton->y, bytes);
+    loose.velocity = fmax(enough.velocity, 1e-6);
+    for (int round = 0, idle = 0; round < ROUNDS && idle < IDLE; ++round) {
+        if (newton->factors >= MOST_FACTORS || sim_stopped(sim)) break;
+        newton->prox = prox;
+        if (!(in_units(iterate(sim, step, newton, loose, false), loose) <= 1)) {
+            memcpy(newton->y, newton->center, bytes);
+            prox /= WEAKER;
+            wait = 2;
+            ++idle;
+            continue;
+        }
+        Errors errors = plain_errors(sim, step, newton);
+        double error = in_units(errors, enough);
+        idle = error < 0.7 * best ? 0 : idle + 1;
+        memcpy(newton->center, newton->y, bytes);
+        if (error < best) {
+            best = error;
+            best_errors = errors;
+            memcpy(newton->kept, newton->y, bytes);
+        }
+        if (best <= 1) break;
+        loose.velocity = fmax(enough.velocity, 0.1 * fmin(errors.velocity, loose.velocity));
+        if (--wait < 0) prox = fmax(LEAST, WEAKER * prox);
+    }
+    memcpy(newton->y, newton->kept, bytes);
+    newton->prox = 0;
+    return best_errors;
+}
+
+bool sparse_correct(LashSim* sim, Step* step) {
+    SparseNewton* newton = sim->operators.sparse;
+    Target target = target_of(sim, step);
+    begin(sim, step, newton);
+    if (!isfinite(step->b_norm)) return false;
+    Errors errors = iterate(sim, step, newton, target.enough, step->correction == 0);
+    if (!(in_units(errors, target.near) <= 1)) errors = hold(sim, step, newton, target.enough);
+    if (!(in_units(errors, target.near) <= 1)) return false;
+    finish(sim, step, newton);
+    return true;
+}

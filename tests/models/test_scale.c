@@ -1,0 +1,267 @@
+// Mechanisms of many bodies in contact: the sparse operator of contacts against the one with full
+// matrices, step by step, and what only the sparse one can do. Every model is written by its test.
+#include "app/run/session.h"
+#include "model_text.h"
+#include "solvers/step/sim_internal.h"
+#include "test.h"
+
+#ifdef __SANITIZE_ADDRESS__
+enum { SANITIZED = 1 }; // fewer steps do
+#else
+enum { SANITIZED = 0 };
+#endif
+
+enum { ROOM = 1 << 18 };
+
+typedef struct Text {
+    char* text;
+    int used;
+} Text;
+
+static Text text_begin(double gravity) {
+    Text text = {.text = malloc(ROOM)};
+    text.used =
+        snprintf(text.text, ROOM, "{'format': 'lash-model/1', 'gravity': [0, 0, %g]", -gravity);
+    return text;
+}
+
+static void add(Text* text, const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    text->used +=
+        vsnprintf(text->text + text->used, (size_t)(ROOM - text->used), format, arguments);
+    va_end(arguments);
+    assert_true(text->used < ROOM);
+}
+
+static AppSession open_text(Text* text, const char* name, double step) {
+    char path[400];
+    LashError error = {0};
+    AppSession session = {0};
+    add(text, ", 'simulation': {'step': %g, 'duration': 1, 'substeps': 256}}", step);
+    write_model(name, text->text, path, sizeof path);
+    free(text->text);
+    AppSessionOptions options = {.step = NAN, .duration = NAN};
+    if (!app_session_open(&session, path, &options, &error))
+        fail_msg("%s: %s: %s", name, error.where, error.message);
+    return session;
+}
+
+// --- Models --------------------------------------------------------------------------------------
+
+// Boxes that fall on each other, the lowest onto the ground at x.
+static void add_boxes(Text* text, const char* name, int boxes, double x) {
+    for (int i = 0; i < boxes; ++i)
+        add(text,
+            "%s{'name': '%s%d', 'shape': {'type': 'box', 'size': [0.1, 0.1, 0.1]}, 'mass': 1, "
+            "'pose': {'position': [%g, 0, %g]}}",
+            i == 0 ? "" : ", ", name, i, x + 0.002 * (i % 3 - 1), 0.05 + 0.1 * i + 1e-4 * (i + 1));
+}
+
+static void add_faces(Text* text, const char* name, int boxes) {
+    for (int i = 0; i < boxes; ++i) {
+        add(text, "%s{'name': '%sc%d', 'a': {'part': '", i == 0 ? "" : ", ", name, i);
+        if (i == 0)
+            add(text, "ground', 'plane': {'point': [0, 0, 0], 'normal': [0, 0, 1]}}");
+        else
+            add(text, "%s%d', 'plane': {'point': [0, 0, 0.05], 'normal': [0, 0, 1]}}", name, i - 1);
+        add(text,
+            ", 'b': {'part': '%s%d', 'box': {'corners': [[1, 1, -1], [1, -1, -1], [-1, 1, -1], "
+            "[-1, -1, -1]]}}, 'friction': 0.5, 'restitution': 0}",
+            name, i);
+    }
+}
+
+static AppSession stack(int boxes) {
+    Text text = text_begin(9.81);
+    add(&text, ", 'parts': [");
+    add_boxes(&text, "b", boxes, 0);
+    add(&text, "], 'contacts': [");
+    add_faces(&text, "b", boxes);
+    add(&text, "]");
+    return open_text(&text, "stack.json", 1e-3);
+}
+
+// Links that hang from the ground by pins with play, and swing.
+static void add_links(Text* text, const char* name, int links) {
+    for (int i = 0; i < links; ++i)
+        add(text,
+            "%s{'name': '%s%d', 'shape': {'type': 'box', 'size': [0.1, 0.01, 0.02]}, 'mass': 0.1, "
+            "'pose': {'position': [0, 0, %g], 'axis': [0, 1, 0], 'angle': 1.5707963267948966}, "
+            "'angular_velocity': [0, 1, 0], 'velocity': [%g, 0, 0]}",
+            i == 0 ? "" : ", ", name, i, -0.0501 - 0.1001 * i, -0.0501 - 0.1001 * i);
+}
+
+static void add_pins(Text* text, const char* name, int links) {
+    for (int i = 0; i < links; ++i) {
+        add(text, "%s{'name': '%sj%d', 'type': 'revolute', 'b': '%s%d', ", i == 0 ? "" : ", ", name,
+            i, name, i);
+        if (i == 0)
+            add(text, "'a': 'ground', 'a_point': [0, 0, 0], ");
+        else
+            add(text, "'a': '%s%d', 'a_point': [0.05, 0, 0], ", name, i - 1);
+        add(text,
+            "'a_axis': [0, 1, 0], 'b_point': [-0.05, 0, 0], 'b_axis': [0, 1, 0], "
+            "'clearance': 1e-4, 'radius': 0.005, 'length': 0.02, 'friction': 0.1}");
+    }
+}
+
+static AppSession chain(int links) {
+    Text text = text_begin(9.81);
+    add(&text, ", 'parts': [");
+    add_links(&text, "l", links);
+    add(&text, "], 'joints': [");
+    add_pins(&text, "l", links);
+    add(&text, "]");
+    return open_text(&text, "chain.json", 2e-5);
+}
+
+// Two ideal pendulums, one with friction in its pin, that meet a wall with their ends.
+static AppSession pendulums(void) {
+    Text text = text_begin(9.81);
+    add(&text, ", 'parts': [");
+    for (int i = 0; i < 2; ++i)
+        add(&text,
+            "%s{'name': 'p%d', 'shape': {'type': 'box', 'size': [0.2, 0.02, 0.02]}, 'mass': 0.3, "
+            "'pose': {'position': [0.1, %g, 0]}}",
+            i == 0 ? "" : ", ", i, 0.1 * i);
+    add(&text, "], 'joints': [");
+    for (int i = 0; i < 2; ++i)
+        add(&text,
+            "%s{'name': 'j%d', 'type': 'revolute', 'a': 'ground', 'b': 'p%d', 'point': [0, %g, 0], "
+            "'axis': [0, 1, 0]%s}",
+            i == 0 ? "" : ", ", i, i, 0.1 * i, i == 0 ? "" : ", 'friction': 0.2, 'radius': 0.01");
+    add(&text, "], 'contacts': [");
+    for (int i = 0; i < 2; ++i)
+        add(&text,
+            "%s{'name': 'c%d', 'a': {'part': 'ground', 'plane': {'point': [0, 0, -0.03], 'normal': "
+            "[0, 0, 1]}}, 'b': {'part': 'p%d', 'box': {'corners': [[1, 1, -1], [1, -1, -1]]}}, "
+            "'friction': 0, 'restitution': 0.5}",
+            i == 0 ? "" : ", ", i, i);
+    add(&text, "]");
+    return open_text(&text, "pendulums.json", 1e-4);
+}
+
+// --- Both operators ------------------------------------------------------------------------------
+
+// Turning velocities count at the radius of gyration [m, m/s].
+static double state_difference(const AppSession* a, const AppSession* b) {
+    const double *qa, *va, *qb, *vb, *weight = a->sim->weight;
+    double largest = 0;
+    lash_sim_state(a->sim, &qa, &va);
+    lash_sim_state(b->sim, &qb, &vb);
+    for (int i = 0; i < a->system->nq; ++i) largest = fmax(largest, fabs(qa[i] - qb[i]));
+    for (int i = 0; i < a->system->nv; ++i)
+        largest = fmax(largest, weight[i] * fabs(va[i] - vb[i]));
+    return largest;
+}
+
+// Every step by both operators, from the same state.
+static void agree(AppSession full, AppSession sparse, int steps) {
+    int contacts = 0;
+    if (SANITIZED) steps /= 4;
+    sim_use_sparse(sparse.sim);
+    assert_non_null(sparse.sim->operators.sparse);
+    for (int k = 0; k < steps; ++k) {
+        LashStepInfo a = lash_sim_step(full.sim), b = lash_sim_step(sparse.sim);
+        assert_int_equal(a.outcome, LASH_CONVERGED);
+        assert_int_equal(b.outcome, LASH_CONVERGED);
+        contacts += b.contacts;
+        double difference = state_difference(&full, &sparse);
+        if (!(difference < 3e-10)) fail_msg("step %d differs by %g", k, difference);
+        State *from = &full.sim->now, *to = &sparse.sim->now;
+        memcpy(to->q, from->q, (size_t)full.system->nq * sizeof *to->q);
+        memcpy(to->v, from->v, (size_t)full.system->nv * sizeof *to->v);
+    }
+    assert_true(contacts > 0);
+    app_session_close(&full);
+    app_session_close(&sparse);
+}
+
+static void a_stack_falls_the_same_way_with_both_operators(void** state) {
+    (void)state;
+    agree(stack(4), stack(4), 120);
+}
+
+static void a_chain_with_play_swings_the_same_way_with_both_operators(void** state) {
+    (void)state;
+    agree(chain(3), chain(3), 600);
+}
+
+static void ideal_joints_with_friction_and_contacts_move_the_same_way_with_both_operators(
+    void** state) {
+    (void)state;
+    agree(pendulums(), pendulums(), 1500);
+}
+
+// --- Islands -------------------------------------------------------------------------------------
+
+static void two_mechanisms_in_one_model_move_as_each_alone(void** state) {
+    (void)state;
+    enum { BOXES = 3, LINKS = 3, STEPS = 400 };
+    Text text = text_begin(9.81);
+    add(&text, ", 'parts': [");
+    add_boxes(&text, "b", BOXES, 1);
+    add(&text, ", ");
+    add_links(&text, "l", LINKS);
+    add(&text, "], 'joints': [");
+    add_pins(&text, "l", LINKS);
+    add(&text, "], 'contacts': [");
+    add_faces(&text, "b", BOXES);
+    add(&text, "]");
+    AppSession both = open_text(&text, "both.json", 2e-5), alone = chain(LINKS);
+    sim_use_sparse(both.sim);
+    sim_use_sparse(alone.sim);
+    for (int k = 0; k < STEPS / (SANITIZED ? 4 : 1); ++k) {
+        const double *q, *v, *q_alone, *v_alone;
+        assert_int_equal(lash_sim_step(both.sim).outcome, LASH_CONVERGED);
+        assert_int_equal(lash_sim_step(alone.sim).outcome, LASH_CONVERGED);
+        lash_sim_state(both.sim, &q, &v);
+        lash_sim_state(alone.sim, &q_alone, &v_alone);
+        const double* weight = alone.sim->weight;
+        for (int i = 0; i < alone.system->nq; ++i)
+            assert_float_equal(q[7 * BOXES + i], q_alone[i], 1e-11);
+        for (int i = 0; i < alone.system->nv; ++i)
+            assert_float_equal(weight[i] * v[6 * BOXES + i], weight[i] * v_alone[i], 1e-9);
+    }
+    app_session_close(&both);
+    app_session_close(&alone);
+}
+
+// --- Large ones ----------------------------------------------------------------------------------
+
+static void large(AppSession session, int steps, double* solver) {
+    int sum = 0;
+    assert_non_null(session.sim->operators.sparse);
+    if (SANITIZED) steps /= 8;
+    for (int k = 0; k < steps; ++k) {
+        LashStepInfo info = lash_sim_step(session.sim);
+        assert_int_equal(info.outcome, LASH_CONVERGED);
+        assert_true(info.penetration <= 1e-10);
+        assert_true(info.position_error <= 1e-10);
+        assert_true(info.velocity_error <= 1e-10);
+        sum += info.solver;
+    }
+    *solver = (double)sum / steps;
+    app_session_close(&session);
+}
+
+static void a_stack_of_30_boxes_comes_to_rest(void** state) {
+    (void)state;
+    double solver;
+    large(stack(30), 60, &solver);
+    assert_true(solver < 40);
+}
+
+static void a_chain_of_40_links_swings(void** state) {
+    (void)state;
+    double solver;
+    large(chain(40), 150, &solver);
+    assert_true(solver < 20);
+}
+
+RUN(TEST(a_stack_falls_the_same_way_with_both_operators),
+    TEST(a_chain_with_play_swings_the_same_way_with_both_operators),
+    TEST(ideal_joints_with_friction_and_contacts_move_the_same_way_with_both_operators),
+    TEST(two_mechanisms_in_one_model_move_as_each_alone), TEST(a_stack_of_30_boxes_comes_to_rest),
+    TEST(a_chain_of_40_links_swings))
