@@ -5,7 +5,8 @@
 // > >= == != (giving 1 or 0), the functions sin cos tan asin acos atan atan2 sinh cosh tanh exp log
 // log10 sqrt abs sign min max floor ceil mod step(x) (0 for x < 0, else 1) if(condition, a, b),
 // hypot, tables by their names, and the constant pi. Angles of functions in rad. mod(x, y) = x - y floor(x/y) has the sign
-// of y. Names are letters, digits and underscores, with dots between ("crank.angle"); those of
+// of y. Names are letters, digits and underscores, with dots between ("crank.angle"), the first word in quotes where it has other signs
+// ("'plate-crank'.angle"); those of
 // functions and constants are reserved. At most 4096 bytes, nested at most 64 deep.
 #ifndef LASH_CORE_EXPRESSION_H
 #define LASH_CORE_EXPRESSION_H
@@ -20,7 +21,7 @@ extern "C" {
 
 typedef struct LashExpression LashExpression; // immutable once compiled, shared by all runs
 
-enum { LASH_MAX_VARIABLES = 8 }; // variables a gradient may be asked for
+enum { LASH_MAX_VARIABLES = 16 }; // variables a gradient may be asked for
 
 // Compiles text over the variables names[0 .. count). On an error (unknown name, syntax, too deep)
 // returns NULL and fills error: the message quotes the text and the column. The caller owns the

@@ -66,9 +66,15 @@ static bool is_name_start(char c) {
     return isalpha((unsigned char)c) || c == '_';
 }
 
-// Letters, digits, underscores; a dot when a name goes on behind it ("crank.angle").
+// Letters, digits, underscores; a dot when a name goes on behind it ("crank.angle"); its first word
+// may stand in quotes and have any signs then ("'plate-crank'.angle").
 static int name_length(const char* s) {
     int n = 0;
+    if (s[0] == '\'') {
+        const char* end = strchr(s + 1, '\'');
+        if (end == NULL || end[1] != '.' || !is_name_start(end[2])) return 0;
+        n = (int)(end - s) + 1;
+    }
     while (is_name_start(s[n]) || isdigit((unsigned char)s[n]) ||
            (s[n] == '.' && is_name_start(s[n + 1]))) {
         ++n;
@@ -395,7 +401,8 @@ static bool parse_primary(Parser* parser) {
     bool number = isdigit((unsigned char)parser->at[0]) ||
                   (parser->at[0] == '.' && isdigit((unsigned char)parser->at[1]));
     if (number) return parse_number(parser);
-    if (is_name_start(*parser->at)) return parse_name(parser);
+    bool quoted = *parser->at == '\'' && name_length(parser->at) > 0;
+    if (is_name_start(*parser->at) || quoted) return parse_name(parser);
     if (*parser->at != '(') return fail_expected(parser, "a number, a name or '('");
     if (!enter(parser)) return false;
     accept(parser, "(");

@@ -366,6 +366,7 @@ static void set_table(LashSystem* system) {
     system->forces = forces;
     system->conservative = conservative;
     system->tangents = tangents;
+    system->definite_tangents = tangents; // C and K are
     system->power = power;
     system->potential = potential;
     system->evaluate = evaluate;

@@ -140,6 +140,10 @@ struct LashSystem {
                    const double* v, double* F);
     void (*tangents)(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                      const double* v, double* C, double* K);
+    // The same without what could make M + h/2 C + h^2/4 K indefinite: how forces turn, springs and dampers
+    // that push the motion on; of the gyroscopic torques only what does no work. NULL: not given.
+    void (*definite_tangents)(const LashSystem* system, LashSystemWork* work, double t,
+                              const double* q, const double* v, double* C, double* K);
     // Of them those of the potential energy alone: gravity, springs. NULL: not given apart.
     void (*conservative)(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                          double* F);

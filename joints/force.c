@@ -12,12 +12,6 @@
 #include "core/error.h"
 #include "joints/mechanism_internal.h"
 
-typedef struct Coordinate {
-    double x, speed;
-    double g[12], H[144]; // gradient and dg/dq over both sides, ground included
-    double gv[12];        // d(g'v)/dq
-} Coordinate;
-
 // With inputs u(t) the derivative by t is f_t + f_u du/dt.
 static double with_inputs(const LashFunction* function, const LashInput* input, double t, double x,
                           double v, double d[3]) {
@@ -31,6 +25,15 @@ static double with_inputs(const LashFunction* function, const LashInput* input, 
     for (int i = 0; i < 3; ++i) d[i] = slope[i] * (function->out / function->in[i]);
     for (int i = 0; i < function->inputs; ++i) d[0] += function->out * slope[3 + i] * rate[i];
     return value;
+}
+
+void function_slopes(const LashFunction* function, const LashInput* input, double t, double x,
+                     double v, double slope[3 + LASH_FUNCTION_INPUTS]) {
+    double rate, in[3 + LASH_FUNCTION_INPUTS] = {t / function->in[0], x / function->in[1],
+                                                 v / function->in[2]};
+    for (int i = 0; i < function->inputs; ++i)
+        in[3 + i] = lash_input_at(&input[function->input[i]], t, &rate);
+    lash_expression_gradient(function->expression, in, slope);
 }
 
 double function_value(const LashFunction* function, const LashInput* input, double t, double x,
@@ -84,7 +87,7 @@ static void distance_frames(const Force* force, const BodyState* body, JointFram
 }
 
 static void distance_coordinate(const Force* force, const BodyState* body, bool second,
-                                Coordinate* coordinate) {
+                                JointCoordinate* coordinate) {
     JointFrames f;
     distance_frames(force, body, &f);
     RowWriter row = {.g = &coordinate->x, .Ga = coordinate->g, .Gb = coordinate->g + 6};
@@ -97,14 +100,13 @@ static void distance_coordinate(const Force* force, const BodyState* body, bool 
     row_distance_contract(&f, &contraction);
 }
 
-static void joint_force_coordinate(const LashMechanism* mech, const LashSystemWork* work,
-                                   const Force* force, bool second, Coordinate* c) {
-    const Joint* joint = &mech->joint[force->joint];
+void mechanism_joint_coordinate(const LashMechanism* mech, const LashSystemWork* work, int joint,
+                                int coordinate, bool second, JointCoordinate* c) {
     JointFrames f;
-    const double* turned = mechanism_turned(work, force->joint);
-    CoordinateType type = joint->kind->coordinate[force->def.coordinate];
-    mechanism_joint_frames(joint, work->body, turned, &f);
-    c->x = coordinate_unwrapped(type, &f, turned[force->def.coordinate]);
+    const double* turned = mechanism_turned(work, joint);
+    CoordinateType type = mech->joint[joint].kind->coordinate[coordinate];
+    mechanism_joint_frames(&mech->joint[joint], work->body, turned, &f);
+    c->x = coordinate_unwrapped(type, &f, turned[coordinate]);
     RowWriter row = {.Ga = c->g, .Gb = c->g + 6};
     coordinate_row(type, &f, &row);
     if (!second) return;
@@ -116,16 +118,17 @@ static void joint_force_coordinate(const LashMechanism* mech, const LashSystemWo
 
 // x, g and, when second is asked for, H.
 static void place_coordinate(const LashMechanism* mech, const LashSystemWork* work,
-                             const Force* force, bool second, Coordinate* coordinate) {
+                             const Force* force, bool second, JointCoordinate* coordinate) {
     if (force->kind->along == ALONG_COORDINATE) {
-        joint_force_coordinate(mech, work, force, second, coordinate);
+        mechanism_joint_coordinate(mech, work, force->joint, force->def.coordinate, second,
+                                   coordinate);
     } else {
         distance_coordinate(force, work->body, second, coordinate);
     }
 }
 
 static void coordinate_of(const LashMechanism* mech, const LashSystemWork* work, const Force* force,
-                          const double* v, bool second, Coordinate* coordinate) {
+                          const double* v, bool second, JointCoordinate* coordinate) {
     place_coordinate(mech, work, force, second, coordinate);
     double both[12];
     side_velocities(force, v, both);
@@ -165,8 +168,9 @@ void mechanism_add_forces(const LashMechanism* mech, LashSystemWork* work, doubl
     }
     for (int k = 0; k < mech->forces; ++k) {
         const Force* force = &mech->force[k];
+        if (force->readings > 0) readings_take(mech, work, force, v);
         if (force->kind->along != ON_BODY) {
-            Coordinate c;
+            JointCoordinate c;
             double d[3];
             coordinate_of(mech, work, force, v, false, &c);
             double f = force->kind->law(&force->def, work->input, t, c.x, c.speed, d);
@@ -192,9 +196,14 @@ void add_block3(double* block, int row, int column, double s, Mat3 X) {
 static void add_scalar_tangent(const LashMechanism* mech, const LashSystemWork* work,
                                const Force* force, double t, const double* v, double* C,
                                double* K) {
-    Coordinate c;
+    JointCoordinate c;
     double d[3];
     coordinate_of(mech, work, force, v, true, &c);
+    if (force->readings > 0) {
+        double D[12];
+        for (int i = 0; i < 12; ++i) D[i] = force->kind->sense * c.g[i];
+        readings_add_tangents(mech, work, force, 0, (ForcePoint){t, c.x, c.speed, v}, D, C, K);
+    }
     double f = force->kind->law(&force->def, work->input, t, c.x, c.speed, d);
     for (int row = 0; row < 2; ++row) {
         for (int column = 0; column < 2; ++column) {
@@ -213,6 +222,19 @@ static void add_scalar_tangent(const LashMechanism* mech, const LashSystemWork* 
     }
 }
 
+// Of what the components of a load on a body read: each pushes in its own direction.
+static void add_load_readings(const LashMechanism* mech, const LashSystemWork* work,
+                              const Force* force, double t, const double* v, double* C, double* K) {
+    for (int k = 0; k < 3; ++k) {
+        Vec3 world, torque;
+        Vec3 unit = vec3(k == 0, k == 1, k == 2);
+        force->kind->load(&force->def, &work->body[force->b], unit, &world, &torque);
+        const double D[12] = {[6] = world.x,  [7] = world.y,   [8] = world.z,
+                              [9] = torque.x, [10] = torque.y, [11] = torque.z};
+        readings_add_tangents(mech, work, force, k, (ForcePoint){t, 0, 0, v}, D, C, K);
+    }
+}
+
 void mechanism_add_tangents(const LashMechanism* mech, LashSystemWork* work, double t,
                             const double* v, double* C, double* K) {
     for (int i = 1; i < mech->bodies; ++i) { // gyroscopic: C = [omega]x J - [J omega]x
@@ -224,13 +246,51 @@ void mechanism_add_tangents(const LashMechanism* mech, LashSystemWork* work, dou
     }
     for (int k = 0; k < mech->forces; ++k) {
         const Force* force = &mech->force[k];
+        if (force->readings > 0) readings_take(mech, work, force, v);
         if (force->kind->along != ON_BODY) {
             add_scalar_tangent(mech, work, force, t, v, C, K);
         } else if (force->b > 0) {
+            if (force->readings > 0) add_load_readings(mech, work, force, t, v, C, K);
             force->kind->turn(&force->def, &work->body[force->b],
                               vector_value(force, work->input, t),
                               K + mech->pattern_offset[force->b - 1]);
         }
+    }
+}
+
+// A force along a coordinate whose law falls with x and speed: C = -f_xd g g', K = -f_x g g'.
+static void add_definite(const LashMechanism* mech, const LashSystemWork* work, const Force* force,
+                         double t, const double* v, double* C, double* K) {
+    JointCoordinate c;
+    double d[3];
+    coordinate_of(mech, work, force, v, false, &c);
+    force->kind->law(&force->def, work->input, t, c.x, c.speed, d);
+    for (int k = 0; k < 4; ++k) {
+        int row = k / 2, column = k % 2, block = force->block[row][column];
+        if (block < 0) continue;
+        double *Cb = C + mech->pattern_offset[block], *Kb = K + mech->pattern_offset[block];
+        for (int j = 0; j < 6; ++j) {
+            for (int i = 0; i < 6; ++i) {
+                double gg = c.g[6 * row + i] * c.g[6 * column + j];
+                if (d[2] < 0) Cb[i + 6 * j] -= d[2] * gg;
+                if (d[1] < 0) Kb[i + 6 * j] -= d[1] * gg;
+            }
+        }
+    }
+}
+
+void mechanism_add_definite_tangents(const LashMechanism* mech, LashSystemWork* work, double t,
+                                     const double* v, double* C, double* K) {
+    for (int i = 1; i < mech->bodies; ++i) { // gyroscopic: C = -[J omega]x, which does no work
+        const double* w = v + 6 * (i - 1) + 3;
+        Vec3 turn = mat3_mul(mech->body[i].def.inertia, vec3(w[0], w[1], w[2]));
+        add_block3(C + mech->pattern_offset[i - 1], 3, 3, -1, mat3_skew(turn));
+    }
+    for (int k = 0; k < mech->forces; ++k) {
+        const Force* force = &mech->force[k];
+        if (force->kind->along == ON_BODY) continue;
+        if (force->readings > 0) readings_take(mech, work, force, v);
+        add_definite(mech, work, force, t, v, C, K);
     }
 }
 
@@ -240,7 +300,7 @@ void mechanism_add_conservative(const LashMechanism* mech, LashSystemWork* work,
     for (int k = 0; k < mech->forces; ++k) {
         const Force* force = &mech->force[k];
         if (force->kind->along == ON_BODY) continue;
-        Coordinate c;
+        JointCoordinate c;
         place_coordinate(mech, work, force, false, &c);
         double f = force->kind->conservative(&force->def, c.x);
         for (int i = 0; i < 6; ++i) {
@@ -255,7 +315,7 @@ double mechanism_force_potential(const LashMechanism* mech, LashSystemWork* work
     for (int k = 0; k < mech->forces; ++k) {
         const Force* force = &mech->force[k];
         if (force->kind->along == ON_BODY) continue;
-        Coordinate c;
+        JointCoordinate c;
         place_coordinate(mech, work, force, false, &c);
         energy += force->kind->potential(&force->def, c.x);
     }
@@ -267,8 +327,9 @@ LashPower mechanism_force_power(const LashMechanism* mech, LashSystemWork* work,
     LashPower power = {0};
     for (int k = 0; k < mech->forces; ++k) {
         const Force* force = &mech->force[k];
+        if (force->readings > 0) readings_take(mech, work, force, v);
         if (force->kind->along != ON_BODY) {
-            Coordinate c;
+            JointCoordinate c;
             coordinate_of(mech, work, force, v, false, &c);
             LashPower own = force->kind->power(&force->def, work->input, t, c.x, c.speed);
             power.damping += own.damping;
@@ -289,6 +350,10 @@ LashForceValue lash_mechanism_force_value(const LashMechanism* mech, LashSystemW
                                           int force, double t, const double* q, const double* v) {
     const Force* f = &mech->force[force];
     LashForceValue result = {.components = 1, .body_a = f->a - 1, .body_b = f->b - 1};
+    if (f->readings > 0) {
+        mechanism_place(mech, q, work->body);
+        readings_take(mech, work, f, v);
+    }
     if (f->kind->along == ON_BODY) {
         Vec3 value = vector_value(f, work->input, t);
         result.components = 3;
@@ -297,7 +362,7 @@ LashForceValue lash_mechanism_force_value(const LashMechanism* mech, LashSystemW
         result.value[2] = value.z;
         return result;
     }
-    Coordinate c;
+    JointCoordinate c;
     mechanism_place(mech, q, work->body);
     coordinate_of(mech, work, f, v, false, &c);
     result.value[0] = f->kind->law(&f->def, work->input, t, c.x, c.speed, result.slope);

@@ -16,6 +16,7 @@ typedef enum ForceAlong {
 typedef struct ForceKind {
     const char* name;
     ForceAlong along;
+    double sense; // of component[0] along x: 1, or -1 of a tension
     // Generalized force along x and its derivatives d = (by t, by x, by speed).
     double (*law)(const LashForceDef* def, const LashInput* input, double t, double x, double speed,
                   double d[3]);
@@ -31,9 +32,11 @@ typedef struct ForceKind {
     void (*turn)(const LashForceDef* def, const BodyState* b, Vec3 f, double* block);
 } ForceKind;
 #define FORCE_ALONG(name, along, law, potential, conservative, power) \
-    { name, along, law, potential, conservative, power, NULL, NULL }
+    { name, along, 1, law, potential, conservative, power, NULL, NULL }
+#define FORCE_TENSION(name, law, potential, conservative, power) \
+    { name, ALONG_LINE, -1, law, potential, conservative, power, NULL, NULL }
 #define FORCE_ON_BODY(name, load, turn) \
-    { name, ON_BODY, NULL, NULL, NULL, NULL, load, turn }
+    { name, ON_BODY, 1, NULL, NULL, NULL, NULL, load, turn }
 
 const ForceKind* force_kind(LashForceType type);
 
@@ -45,6 +48,10 @@ extern const ForceKind force_spring, force_joint_spring, force_joint_force, forc
 // d may be NULL
 double function_value(const LashFunction* function, const LashInput* input, double t, double x,
                       double v, double d[3]);
+
+// Derivatives of the expression by all its variables, in its own units: t, x, v, inputs, readings.
+void function_slopes(const LashFunction* function, const LashInput* input, double t, double x,
+                     double v, double slope[3 + LASH_FUNCTION_INPUTS]);
 
 // Adds s X to the 3x3 block at (row, column) of a 6x6 block.
 void add_block3(double* block, int row, int column, double s, Mat3 X);

@@ -147,6 +147,16 @@ static void tangents(const LashSystem* system, LashSystemWork* work, double t, c
     mechanism_add_tangents(mech, work, t, v, C, K);
 }
 
+static void definite_tangents(const LashSystem* system, LashSystemWork* work, double t,
+                              const double* q, const double* v, double* C, double* K) {
+    const LashMechanism* mech = of(system);
+    size_t bytes = (size_t)system->pattern.offset[system->pattern.count] * sizeof(double);
+    memset(C, 0, bytes);
+    memset(K, 0, bytes);
+    mechanism_place(mech, q, work->body);
+    mechanism_add_definite_tangents(mech, work, t, v, C, K);
+}
+
 static void conservative(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                          double* F) {
     (void)t;
@@ -370,7 +380,8 @@ static LashSystemWork* work_create(const LashSystem* system) {
                sizeof mech->joint[j].start);
     }
     work->circles = circles_create(mech->contact, mech->contacts);
-    work->input = lash_alloc((size_t)mech->system.inputs * sizeof *work->input + 1);
+    size_t inputs = (size_t)(mech->system.inputs + mech->readings);
+    work->input = lash_alloc(inputs * sizeof *work->input + 1);
     for (int i = 0; i < mech->system.inputs; ++i)
         work->input[i] = (LashInput){.from = mech->input_value[i], .to = mech->input_value[i]};
     pairs_start(mech, work);
@@ -432,11 +443,29 @@ static int pattern_block(LashMechanism* mech, Pattern* pattern, int row, int col
     return block;
 }
 
+// The blocks between the bodies of a force and those that it reads, in both senses.
+static void lay_out_readings(LashMechanism* mech, Pattern* pattern, Force* force) {
+    const int side[2] = {force->kind->along == ON_BODY ? -1 : force->a - 1, force->b - 1};
+    for (int i = 0; i < force->readings; ++i) {
+        ForceReading* reading = &force->reading[i];
+        for (int r = 0; r < 2; ++r) {
+            for (int c = 0; c < 2; ++c) {
+                int body = reading->body[c] - 1;
+                reading->block[r][c] = -1;
+                if (side[r] < 0 || body < 0) continue;
+                reading->block[r][c] = pattern_block(mech, pattern, side[r], body);
+                pattern_block(mech, pattern, body, side[r]);
+            }
+        }
+    }
+}
+
 // Diagonal blocks, and for every force or contact between two moving bodies the two blocks that
 // couple them.
 static void lay_out_pattern(LashMechanism* mech) {
     int n = mech->bodies - 1;
     size_t capacity = (size_t)(n + 2 * mech->forces + 2 * mech->contacts + 1);
+    for (int k = 0; k < mech->forces; ++k) capacity += 8 * (size_t)mech->force[k].readings;
     mech->pattern_row = lash_alloc(capacity * sizeof(int));
     mech->pattern_column = lash_alloc(capacity * sizeof(int));
     mech->pattern_offset = lash_alloc((capacity + 1) * sizeof(int));
@@ -453,6 +482,7 @@ static void lay_out_pattern(LashMechanism* mech) {
                 force->block[r][c] = present ? pattern_block(mech, &pattern, side[r], side[c]) : -1;
             }
         }
+        lay_out_readings(mech, &pattern, force);
     }
     // Derivatives of the contacts' directions between two bodies, where matrices are full; the sparse
     // operator of large systems has places of its own for the contacts that act.
@@ -568,6 +598,7 @@ const LashSystem* lash_mechanism_system(LashMechanism* mech) {
                                 .forces = forces,
                                 .conservative = conservative,
                                 .tangents = tangents,
+                                .definite_tangents = definite_tangents,
                                 .power = power,
                                 .potential = potential,
                                 .collect = collect,
@@ -577,6 +608,7 @@ const LashSystem* lash_mechanism_system(LashMechanism* mech) {
                                 .accept = accept,
                                 .name = name};
     number_blocks(mech);
+    readings_number(mech);
     lay_out_pattern(mech);
     number_interactions(mech);
     start_coordinates(mech);

@@ -28,12 +28,15 @@ typedef struct LashContactId {
 
 // A compiled expression in the user's units, all SI outside:
 //     value = out * expression(t / in[0], x / in[1], v / in[2])
-enum { LASH_FUNCTION_INPUTS = 5 }; // inputs that one function may read
+enum { LASH_FUNCTION_INPUTS = 12 }; // inputs and readings that one function may have
 typedef struct LashFunction {
     LashExpression* expression; // NULL: the constant `out`; owned by the mechanism once added
     double out, in[3];          // SI units per unit of the result, of t, x and v
     int inputs;                 // variables behind t, x and v: inputs of the mechanism, as they are
     int input[LASH_FUNCTION_INPUTS];
+    // Variables behind the inputs, of forces only: what the function reads of the state. Copied.
+    int readings;
+    const struct LashReading* reading; // (readings)
 } LashFunction;
 
 // The joints: name in models, of joints/kinds/NAME.c and of the const JointKind joint_NAME in it.
@@ -141,6 +144,24 @@ typedef struct LashForceDef {
     LashFunction component[3];       // force components, or [0] for the scalar functions
     bool body_axes;                  // components in axes of body b instead of world axes
 } LashForceDef;
+
+typedef enum LashReadingKind {
+    LASH_READ_COORDINATE,      // of a joint [rad or m]
+    LASH_READ_SPEED,           // its rate
+    LASH_READ_POSITION,        // of a body's mass center, world axes [m]
+    LASH_READ_VELOCITY,        // world axes [m/s]
+    LASH_READ_ANGULAR_VELOCITY // body axes [rad/s]
+} LashReadingKind;
+
+// A number of the state that a force may depend on.
+typedef struct LashReading {
+    LashReadingKind kind;
+    LashJointId joint; // of the first two
+    int coordinate;
+    LashBodyId body; // of the others: one that moves
+    int axis;        // 0, 1, 2
+    double unit;     // SI units per unit in which the expression wants it
+} LashReading;
 
 typedef enum LashFeatureType {
     LASH_FEATURE_PLANE,    // side a: through the frame's origin, z is the outward normal

@@ -82,6 +82,7 @@ void lash_mechanism_destroy(LashMechanism* mech) {
     }
     for (int i = 0; i < mech->forces; ++i) {
         lash_free((char*)mech->force[i].def.name);
+        lash_free(mech->force[i].reading);
         for (int k = 0; k < 3; ++k)
             lash_expression_destroy(mech->force[i].def.component[k].expression);
     }
@@ -205,6 +206,7 @@ LashForceId lash_mechanism_add_force(LashMechanism* mech, const LashForceDef* de
         force->b = body_index(mech, def->body_b);
     }
     force->def.name = name_or_number(def->name, "force", mech->forces + 1);
+    readings_add(mech, force);
     return (LashForceId){++mech->forces};
 }
 

@@ -36,11 +36,19 @@ enum JointRole {
     ROLE_FRICTION = ROLE_UPPER + LASH_MAX_COORDINATES, // one per joint
 };
 
+typedef struct ForceReading { // what a force reads of the state (reading.c)
+    LashReading def;
+    int body[2];     // as in Joint; 0: none
+    int block[2][2]; // of the pattern: side of the force, body read; -1: none
+} ForceReading;
+
 typedef struct Force {
     const ForceKind* kind;
-    LashForceDef def; // name owned
-    int a, b, joint;  // bodies as in Joint; joint index or -1
-    int block[2][2];  // blocks of the pattern it writes to, by side; -1: ground
+    LashForceDef def;      // name owned
+    int a, b, joint;       // bodies as in Joint; joint index or -1
+    int block[2][2];       // blocks of the pattern it writes to, by side; -1: ground
+    ForceReading* reading; // (readings) of its components, one after another
+    int readings, first_reading[3];
 } Force;
 
 struct LashMechanism {
@@ -64,6 +72,7 @@ struct LashMechanism {
     int *block_start, *q_start, *pattern_row, *pattern_column, *pattern_offset;
     LashInteraction* interaction; // in list order: joints and drivers, then contacts; those of
                                   // pairs follow in the list of a run
+    int readings;                 // the most that one force has
     int interactions, rows, G_size;
     int bilateral, bilateral_rows;
 };
@@ -88,7 +97,7 @@ struct LashSystemWork {
     LashLevers levers; // of contacts
     LashInteractionList list;
     PairRun pairs;
-    LashInput* input; // (inputs)
+    LashInput* input; // (inputs, then room for the readings of one force)
 };
 
 // Body states of a configuration.
@@ -130,12 +139,37 @@ void coupling_contract(const LashMechanism* mech, const LashSystemWork* work, co
                        const LashInteraction* item, const double* P, const double* v, double* dGP,
                        double* dGv);
 
+// A coordinate of a joint, bodies placed: value, gradient and, when second is asked for, dg/dq.
+typedef struct JointCoordinate {
+    double x, speed;
+    double g[12], H[144]; // gradient and dg/dq over both sides, ground included
+    double gv[12];        // d(g'v)/dq
+} JointCoordinate;
+void mechanism_joint_coordinate(const LashMechanism* mech, const LashSystemWork* work, int joint,
+                                int coordinate, bool second, JointCoordinate* c);
+
+// What forces read of the state (reading.c). Taken before a force is evaluated; bodies are placed.
+typedef struct ForcePoint { // where a function is evaluated
+    double t, x, speed;
+    const double* v;
+} ForcePoint;
+void readings_take(const LashMechanism* mech, LashSystemWork* work, const Force* force,
+                   const double* v);
+// D: what one unit of the component does to the bodies a, b of the force.
+void readings_add_tangents(const LashMechanism* mech, const LashSystemWork* work,
+                           const Force* force, int component, ForcePoint at, const double D[12],
+                           double* C, double* K);
+void readings_add(const LashMechanism* mech, Force* force); // of a new force
+void readings_number(LashMechanism* mech);                  // once all inputs are known
+
 // Forces (force.c): added to F (nv), C and K (pattern layout; both or neither NULL); potential [J];
 // power.
 void mechanism_add_forces(const LashMechanism* mech, LashSystemWork* work, double t,
                           const double* v, double* F);
 void mechanism_add_tangents(const LashMechanism* mech, LashSystemWork* work, double t,
                             const double* v, double* C, double* K);
+void mechanism_add_definite_tangents(const LashMechanism* mech, LashSystemWork* work, double t,
+                                     const double* v, double* C, double* K);
 // Those of the potential alone: gravity, springs.
 void mechanism_add_conservative(const LashMechanism* mech, LashSystemWork* work, double* F);
 double mechanism_force_potential(const LashMechanism* mech, LashSystemWork* work);

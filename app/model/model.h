@@ -29,6 +29,9 @@ typedef struct LashModelFunction {
     double value;                    // of a constant
     int inputs;                      // that it reads
     int input[LASH_FUNCTION_INPUTS]; // numbers of the model's inputs
+    int readings;                    // of the state, by a force
+    char* reading_name[LASH_FUNCTION_INPUTS];
+    LashReading reading[LASH_FUNCTION_INPUTS]; // once parts and joints are known
 } LashModelFunction;
 
 // A number from outside, which functions of time may read; before it is set it has the value of the

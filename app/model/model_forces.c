@@ -46,10 +46,10 @@ static const KeySpec force_keys[] = {
      .help = "[force time / length, or torque time / angle]"},
     {FORCE(rest), .type = KEY_NUMBER,
      .help = "length or coordinate without force; default: that of the start"},
-    {FORCE(force), .type = KEY_FUNCTIONS, .variables = 3,
+    {FORCE(force), .type = KEY_FUNCTIONS, .variables = 3 + READS_STATE,
      .count_offset = offsetof(LashModelForce, force_components),
      .help = "force: 3 functions of t; joint_force, spring: one function of t, x, v"},
-    {FORCE(torque), .type = KEY_FUNCTIONS, .variables = 1,
+    {FORCE(torque), .type = KEY_FUNCTIONS, .variables = 1 + READS_STATE,
      .count_offset = offsetof(LashModelForce, torque_components),
      .help = "torque: 3 functions of t"},
 };
@@ -229,6 +229,23 @@ static bool resolve_part(ModelContext* context, const char* path, LashModelForce
     return true;
 }
 
+// What its functions read of joints and parts.
+static bool resolve_functions(ModelContext* context, const char* path,
+                              LashModelForce* model_force) {
+    char key[96];
+    for (int i = 0; i < 6; ++i) {
+        bool torque = i >= 3;
+        int k = i % 3;
+        int count = torque ? model_force->torque_components : model_force->force_components;
+        if (k >= count) continue;
+        snprintf(key, sizeof key, "%s.%s", path, torque ? "torque" : "force");
+        if (count > 1) snprintf(key, sizeof key, "%s.%s[%d]", path, torque ? "torque" : "force", k);
+        LashModelFunction* function = torque ? &model_force->torque[k] : &model_force->force[k];
+        if (!model_resolve_readings(context, key, function)) return false;
+    }
+    return true;
+}
+
 static bool resolve_force(ModelContext* context, int index) {
     static bool (*const resolve[])(ModelContext*, const char*, LashModelForce*) = {
 #define X(id, name, must, may, on, ...) [MODEL_##id] = resolve_##on,
@@ -246,6 +263,7 @@ static bool resolve_force(ModelContext* context, int index) {
                           model_force->name, first);
     snprintf(path, sizeof path, "forces[%d]", index);
     if (!check_keys(context, path, model_force)) return false;
+    if (!resolve_functions(context, path, model_force)) return false;
     return resolve[model_force->type](context, path, model_force);
 }
 

@@ -81,7 +81,7 @@ typedef struct KeySpec {
     const char* const* choices; // ends in NULL
     const KeyTable* table;      // of objects and lists
     size_t count_offset;
-    int variables; // a function's: 1 = t, 3 = t, x, v
+    int variables; // a function's: 1 = t, 3 = t, x, v; plus READS_STATE where it is a load
 } KeySpec;
 
 struct KeyTable {
@@ -142,7 +142,10 @@ bool model_resolve_parameters(ModelContext* context, RawParameter* raw, int coun
                               const char* const* sets, int set_count);
 // Value of an expression of parameters alone.
 bool model_evaluate(ModelContext* context, const char* path, const char* text, double* value);
-// A function of the first `variables` of t, x, v, and of parameters.
+// A function of the first `variables` of t, x, v, and of parameters; with READS_STATE also of
+// coordinates of joints and parts ("crank.angle"), which model_resolve_readings finds later.
+enum { READS_STATE = 16 };
+bool model_resolve_readings(ModelContext* context, const char* path, LashModelFunction* function);
 bool model_read_function(ModelContext* context, const char* path, const char* text, int variables,
                          LashModelFunction* function);
 LashFunction model_compile_function(const LashModel* model, const LashModelFunction* function,
@@ -150,7 +153,7 @@ LashFunction model_compile_function(const LashModel* model, const LashModelFunct
 
 // The input of this name, -1: none.
 int model_find_input(const LashModel* model, const char* name);
-// What a function may be called with: t, x, v, then the inputs that it reads; names (3 +
+// What a function may be called with: t, x, v, then the inputs and the state that it reads; names (3 +
 // LASH_FUNCTION_INPUTS). Returns their number.
 int model_function_names(const LashModel* model, const LashModelFunction* function,
                          const char** names);

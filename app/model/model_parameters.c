@@ -308,7 +308,9 @@ static char* replace_parameters(LashModel* model, const char* text) {
     for (const char* s = text; *s != '\0';) {
         size_t length = number_length(s);
         if (length == 0 && starts_name(*s)) {
-            while (starts_name(s[length]) || is_digit(s[length])) ++length;
+            while (starts_name(s[length]) || is_digit(s[length]) ||
+                   (s[length] == '.' && starts_name(s[length + 1])))
+                ++length;
             char name[64];
             snprintf(name, sizeof name, "%.*s", (int)length, s);
             int index = model_name_find(model, MODEL_PARAMETERS, name);
@@ -318,6 +320,7 @@ static char* replace_parameters(LashModel* model, const char* text) {
                 continue;
             }
         }
+        if (length == 0 && *s == '\'') length = strcspn(s + 1, "'") + 1; // a quoted name
         if (length == 0) length = 1;
         memcpy(out + used, s, length);
         used += length;
@@ -338,30 +341,57 @@ int model_function_names(const LashModel* model, const LashModelFunction* functi
                          const char** names) {
     memcpy(names, variable_names, sizeof variable_names);
     for (int i = 0; i < function->inputs; ++i) names[3 + i] = model->input[function->input[i]].name;
-    return 3 + function->inputs;
+    for (int i = 0; i < function->readings; ++i)
+        names[3 + function->inputs + i] = function->reading_name[i];
+    return 3 + function->inputs + function->readings;
+}
+
+// "crank.angle": of the state, not a parameter.
+static bool is_of_state(const char* name) {
+    return strchr(name, '.') != NULL || name[0] == '\'';
+}
+
+// A name of an expression that is no parameter: input or state. False with a message.
+static bool add_variable(ModelContext* context, const char* path, const char* name, int variables,
+                         LashModelFunction* function) {
+    int input = model_find_input(context->model, name);
+    bool state = is_of_state(name);
+    if (input < 0 && !state) return true;
+    if (state && (variables & READS_STATE) == 0) {
+        return model_fail(context, path, "'%.60s' is of the state, which only forces may read",
+                          name);
+    }
+    if (function->inputs + function->readings == LASH_FUNCTION_INPUTS) {
+        return model_fail(context, path, "an expression may read at most %d inputs and coordinates",
+                          LASH_FUNCTION_INPUTS);
+    }
+    if (state) {
+        function->reading_name[function->readings++] = model_strdup(context->model, name);
+    } else {
+        function->input[function->inputs++] = input;
+    }
+    return true;
 }
 
 bool model_read_function(ModelContext* context, const char* path, const char* text, int variables,
                          LashModelFunction* function) {
     NameList names = {0};
     function->inputs = 0;
+    function->readings = 0;
     bool constant = true, good = list_names(context, path, text, &names);
     for (int i = 0; i < names.count && good; ++i) {
         bool variable = false;
-        for (int k = 0; k < variables; ++k) {
+        for (int k = 0; k < variables % READS_STATE; ++k) {
             variable = variable || strcmp(names.name[i], variable_names[k]) == 0;
         }
-        int input = model_find_input(context->model, names.name[i]);
-        if (input >= 0 && function->inputs == LASH_FUNCTION_INPUTS) {
-            good = model_fail(context, path, "an expression may read at most %d inputs",
-                              LASH_FUNCTION_INPUTS);
-        } else if (input >= 0) {
-            function->input[function->inputs++] = input;
-        }
-        constant = constant && !variable && input < 0;
+        bool input = model_find_input(context->model, names.name[i]) >= 0;
+        bool state = is_of_state(names.name[i]);
+        good = add_variable(context, path, names.name[i], variables, function);
+        constant = constant && !variable && !input && !state;
         good = good &&
-               (variable || model_name_find(context->model, MODEL_PARAMETERS, names.name[i]) >= 0 ||
-                fail_unknown_name(context, path, text, names.name[i], variables));
+               (variable || state ||
+                model_name_find(context->model, MODEL_PARAMETERS, names.name[i]) >= 0 ||
+                fail_unknown_name(context, path, text, names.name[i], variables % READS_STATE));
     }
     free_names(&names);
     if (!good) return false;
@@ -392,6 +422,8 @@ LashFunction model_compile_function(const LashModel* model, const LashModelFunct
             lash_expression_compile_with(function->text, variable, count, &tables, NULL);
         result.inputs = function->inputs;
         memcpy(result.input, function->input, sizeof result.input);
+        result.readings = function->readings;
+        result.reading = function->reading;
         LASH_ASSERT(result.expression != NULL); // it was compiled when the model was read
     }
     return result;

@@ -19,7 +19,7 @@ typedef struct FigurePanel {
     FigureAxis x, y;   // labels NULL: no such panel
 } FigurePanel;
 
-enum { FIGURE_PANELS = 12 };
+enum { FIGURE_PANELS = 16 };
 
 typedef struct Drawing Drawing;
 
@@ -46,6 +46,7 @@ FigureTable figures_mechanism(void); // [A12] figures 19 to 31, tables 2 and 3
 FigureTable figures_potra(void);     // [P06]
 FigureTable figures_fremond(void);   // [AC24]
 FigureTable figures_schindler(void); // [S12]
+FigureTable figures_sketch(void);    // sketches of all; what cannot be computed
 
 // All of them in the order of the papers; at most MAX_FIGURES. Returns how many.
 enum { MAX_FIGURES = 80 };

@@ -36,6 +36,8 @@ const char figure_style[] =
     ".panels{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(310px,100%),1fr));"
     "gap:8px 22px}.panels.one{grid-template-columns:minmax(0,620px)}"
     ".panels.two{grid-template-columns:repeat(auto-fit,minmax(min(400px,100%),1fr))}"
+    ".panels.small{grid-template-columns:repeat(auto-fill,minmax(min(240px,100%),1fr));gap:6px "
+    "14px}"
     ".panel{min-width:0}.panel svg{max-width:none}.panel "
     "figcaption{color:var(--ink);font-size:12.5px}"
     ".legend{font-size:12px;color:var(--soft);line-height:1.35}.legend span{margin-right:12px;"
@@ -44,7 +46,8 @@ const char figure_style[] =
     "margin-right:4px}.later{border:1px dashed var(--line);border-radius:6px;padding:10px 14px;"
     "color:var(--soft)}"
     "@media print{.fig,.panel{break-inside:avoid}.panels{grid-template-columns:1fr 1fr}"
-    ".panels.many{grid-template-columns:1fr 1fr 1fr}.panels.one{grid-template-columns:70%}}";
+    ".panels.many{grid-template-columns:1fr 1fr "
+    "1fr}.panels.small{grid-template-columns:repeat(4,1fr)}.panels.one{grid-template-columns:70%}}";
 
 // ---- Drawings -----------------------------------------------------------------------------------
 

@@ -20,5 +20,6 @@ extern const int manual_paper_count;
 
 const char* manual_word(const Row* row); // "pass", "fail", "not tested"
 void manual_html(Page* page, const Manual* manual, ManualHead* head); // verify_report_html.c
+void manual_schemes(Page* page, const Manual* manual);                // report_schemes.c
 
 #endif

@@ -101,4 +101,26 @@ typedef struct PlayRun {
 // Two turns, or until the pin is lost.
 const PlayRun* play_run(Cache* cache, LashScheme scheme, double play, double h);
 
+// ---- Impacting stick (verify_fremond.c), sliding elastic block (verify_fremond_block.c) ----------
+
+const Track* stick_track(Cache* cache, LashLaw law); // theta = 1/2, h = 1e-4, 0.2 s
+
+enum { BLOCK_FRAMES = 500 };
+typedef struct BlockRun {
+    double largest_t; // work of friction of one contact in one step [J]
+    int positive;     // steps with one above 1e-14 J
+    double balance;   // |E - E_0 - work - contact work|, largest [J]
+    double energy;    // scale: largest |E - E_0| [J]
+    int slips;
+    bool failed;
+    int frames;
+    double t[BLOCK_FRAMES];     // [ms]
+    double works[BLOCK_FRAMES]; // largest of a contact and step [nJ]
+    double kinetic[BLOCK_FRAMES], potential[BLOCK_FRAMES],
+        external[BLOCK_FRAMES]; // since the start [mJ]
+    double normal[BLOCK_FRAMES], friction[BLOCK_FRAMES], change[BLOCK_FRAMES], sum[BLOCK_FRAMES];
+} BlockRun;
+LashPaperElasticBlock elastic_block_data(double cell);             // of cells of this size [m]
+const BlockRun* block_run(Cache* cache, LashLaw law, double cell); // 1 ms, h = 1e-4 ms
+
 #endif

@@ -115,12 +115,18 @@ static void add_point(Track* track, const Run* run, double theta, double penetra
     track->penetration[k] = penetration;
 }
 
-static void count_impacts(Track* track, const LashSim* sim) {
+static void count_impacts(Track* track, const LashSim* sim, double h, double* last) {
+    const double slow = 1e-2; // [m/s] below it an impact belongs to an accumulation
     int events;
     const LashEvent* event = lash_sim_events(sim, &events);
     for (int i = 0; i < events; ++i) {
-        if (event[i].kind != LASH_EVENT_IMPACT) continue;
-        if (track->impacts < 8) track->first_impact[track->impacts] = event[i].t;
+        bool fast = event[i].kind == LASH_EVENT_IMPACT && event[i].U_before[0] < -slow;
+        if (!fast || event[i].t < *last + 2 * h) continue;
+        *last = event[i].t;
+        if (track->impacts < 8) {
+            track->first_impact[track->impacts] = event[i].t;
+            track->impact_step[track->impacts] = event[i].h;
+        }
         ++track->impacts;
     }
 }
@@ -146,10 +152,10 @@ static Track* make(const TrackCase* what) {
     make_columns(track, (int)(steps / what->stride) + 2);
     add_point(track, &run, what->set.theta, 0);
     clock_t start = clock();
-    double penetration = 0;
+    double penetration = 0, last = -INFINITY;
     for (long k = 1; k <= steps && run_step(&run); ++k) {
         for (int c = 0; c < run.contacts; ++c) penetration = fmax(penetration, -run.gap[c]);
-        count_impacts(track, run.sim);
+        count_impacts(track, run.sim, what->set.h, &last);
         if (k % what->stride != 0 && k != steps) continue;
         add_point(track, &run, what->set.theta, penetration);
         penetration = 0;

@@ -38,8 +38,9 @@ typedef struct Track {
     double* penetration; // largest -gap of the steps since the last point, >= 0 [m]
     double violation, steps, newton, projection, index_set; // over all steps, as in Run
     int newton_max, projection_max, index_set_max;
-    int impacts;            // events of this kind
-    double first_impact[8]; // time of the first eight: start of the step, or the located time [s]
+    int impacts;            // faster than 1 cm/s and not in the same two steps as another
+    double first_impact[8]; // of the first eight: start of their step, or the located time [s]
+    double impact_step[8];  // length of that step [s]
     double seconds;         // of processor time
     bool failed;
 } Track;

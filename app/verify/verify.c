@@ -145,10 +145,10 @@ static void run_claims(const VerifyOptions* set, const Claim* const* claim,
 }
 
 int app_verify(int argc, char** argv) {
-    const ClaimTable table[] = {verify_examples(), verify_chattering(),    verify_bar(),
-                                verify_ring(),     verify_slider_crank(),  verify_play(),
-                                verify_fremond(),  verify_fremond_block(), verify_energy(),
-                                verify_alpha(),    verify_ggl(),           verify_trapezoidal()};
+    const ClaimTable table[] = {verify_examples(),    verify_chattering(),   verify_bar(),
+                                verify_ring(),        verify_slider_crank(), verify_play(),
+                                verify_trapezoidal(), verify_fremond(),      verify_fremond_block(),
+                                verify_energy(),      verify_alpha(),        verify_ggl()};
     return verify_tables(table, sizeof table / sizeof *table, argc, argv);
 }
 
@@ -172,7 +172,7 @@ int verify_tables(const ClaimTable* table, int tables, int argc, char** argv) {
     double start = app_wall_clock();
     if (!set.list) run_claims(&set, claim, paper, n, cache, rows);
     if (set.report != NULL && !set.list) {
-        Manual manual = {rows, cache, set.all, app_wall_clock() - start};
+        Manual manual = {rows, cache, set.all, set.operands.count == 0, app_wall_clock() - start};
         verify_write_report(&manual, set.report, &error);
     }
     if (rows->failed > 0)

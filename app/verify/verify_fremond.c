@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/verify/verify_internal.h"
+#include "app/verify/runs.h"
 #include "core/arena.h"
 #include "core/math3.h"
 #include "solvers/friction.h"
@@ -251,40 +251,39 @@ typedef struct StickRun {
     bool failed;
 } StickRun;
 
+typedef struct StickCase {
+    LashLaw law;
+    double theta, gamma, h;
+} StickCase;
+
 // H at q_k and the explicit forecast, as the paper has it; e and mu of the paper.
-static StickRun stick_run(LashLaw law, double theta, double gamma, double h, Verdict* picture) {
-    LashSettings set = verify_explicit(LASH_MOREAU_JEAN, h, gamma);
-    set.direction = LASH_AT_START;
-    set.law = law;
-    set.theta = theta;
-    Run run = run_begin(lash_paper_impacting_stick(NULL), &set);
-    int n = (int)lround(0.2 / h);
-    double *t = lash_alloc((size_t)n * sizeof *t), *work = lash_alloc((size_t)n * sizeof *work);
-    StickRun result = {.largest_t = -INFINITY};
-    for (int k = 0; k < n; ++k) {
-        LashEnergy before = lash_sim_energy(run.sim);
-        if (!run_step(&run)) break;
-        LashEnergy after = lash_sim_energy(run.sim);
-        double w_t = after.contact_work_t - before.contact_work_t;
-        double w_n = after.contact_work_n - before.contact_work_n;
-        t[k] = run.t;
-        work[k] = 1e3 * after.contact_work_t;
+static const Track* track_case(Cache* cache, const StickCase* stick) {
+    TrackCase what = {.system = TRACK_STICK, .T = 0.2, .stride = 1};
+    what.set = verify_explicit(LASH_MOREAU_JEAN, stick->h, stick->gamma);
+    what.set.direction = LASH_AT_START;
+    what.set.law = stick->law;
+    what.set.theta = stick->theta;
+    return track_of(cache, &what);
+}
+
+const Track* stick_track(Cache* cache, LashLaw law) {
+    StickCase stick = {law, 0.5, 0.5, 1e-4};
+    return track_case(cache, &stick);
+}
+
+static StickRun stick_run(Cache* cache, const StickCase* stick) {
+    const Track* track = track_case(cache, stick);
+    StickRun result = {.largest_t = -INFINITY, .failed = track->failed};
+    for (int k = 1; k < track->points; ++k) {
+        double w_t = track->work_t[k] - track->work_t[k - 1];
+        double w_n = track->work_n[k] - track->work_n[k - 1];
         result.sum_n += w_n;
         result.largest_t = fmax(result.largest_t, w_t);
-        if (run.P[0] <= 0 || result.impacts == 4) continue;
-        result.step[result.impacts] = k + 1;
+        if (track->P[0][k] <= 0 || result.impacts == 4) continue;
+        result.step[result.impacts] = k;
         result.work_n[result.impacts] = w_n;
         result.work_t[result.impacts++] = w_t;
     }
-    result.failed = run.failed;
-    if (picture != NULL) {
-        if (picture->picture.points == 0)
-            verdict_picture(picture, "Work of friction, summed", "t [s]", "mJ", n, t);
-        verdict_curve(picture, law == LASH_FREMOND ? "Fremond" : "Newton-Coulomb", work);
-    }
-    lash_free(t);
-    lash_free(work);
-    run_end(&run);
     return result;
 }
 
@@ -305,7 +304,7 @@ static void check_stick(Verdict* verdict, LashLaw law, const double time[2], con
                     fabs(exact[i].t - time[i]) <= 1e-12 && fabs(exact[i].work_t - work[i]) <= 5e-9,
                     "t = %.13f s, friction %+.5e J", exact[i].t, exact[i].work_t);
     }
-    StickRun run = stick_run(law, 0.5, gamma, 1e-4, verdict);
+    StickRun run = stick_run(verdict->cache, &(StickCase){law, 0.5, gamma, 1e-4});
     bool ok = !run.failed && run.impacts == 2;
     for (int i = 0; i < 2; ++i)
         ok = ok && abs(run.step[i] - step[i]) <= slack && fabs(run.work_t[i] - work[i]) <= 2e-5;
@@ -318,7 +317,7 @@ static void c08_stick_newton(Verdict* verdict) {
     static const double work[2] = {7.0756e-4, -5.9620e-4};
     static const int step[2] = {604, 1636};
     check_stick(verdict, LASH_NEWTON_COULOMB, time, work, step, 0.5, 0);
-    StickRun zero = stick_run(LASH_NEWTON_COULOMB, 0.5, 0, 1e-4, NULL);
+    StickRun zero = stick_run(verdict->cache, &(StickCase){LASH_NEWTON_COULOMB, 0.5, 0, 1e-4});
     verdict_add(verdict, zero.step[0] == 604 && zero.step[1] == 1636, "gamma = 0: steps %d and %d",
                 zero.step[0], zero.step[1]);
 }
@@ -327,9 +326,8 @@ static void c09_stick_fremond(Verdict* verdict) {
     static const double time[2] = {0.0602740890931, 0.1634264870419};
     static const double work[2] = {-6.7744e-4, -6.2472e-4};
     static const int step[2] = {604, 1636};
-    stick_run(LASH_NEWTON_COULOMB, 0.5, 0.5, 1e-4, verdict); // for the picture
     check_stick(verdict, LASH_FREMOND, time, work, step, 0.5, 3);
-    StickRun run = stick_run(LASH_FREMOND, 0.5, 0.5, 1e-4, NULL);
+    StickRun run = stick_run(verdict->cache, &(StickCase){LASH_FREMOND, 0.5, 0.5, 1e-4});
     verdict_add(verdict, run.largest_t <= 1e-14, "largest of one step %.2g J", run.largest_t);
 }
 
@@ -343,7 +341,7 @@ static void c10_normal_work(Verdict* verdict) {
     }
     double h[3] = {1e-4, 2.5e-5, 6.25e-6}, work[3];
     for (int i = 0; i < 3; ++i) {
-        StickRun run = stick_run(LASH_NEWTON_COULOMB, 0.5, 0.5, h[i], NULL);
+        StickRun run = stick_run(verdict->cache, &(StickCase){LASH_NEWTON_COULOMB, 0.5, 0.5, h[i]});
         work[i] = fabs(run.sum_n);
         verdict_add(verdict, !run.failed && work[i] <= 1 * h[i], "h = %g: %.2e J", h[i], run.sum_n);
     }

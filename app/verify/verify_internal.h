@@ -94,6 +94,7 @@ typedef struct Manual {
     const Rows* rows;
     Cache* cache;
     bool all;       // slow figures too
+    bool whole;     // every claim, not only some that were named: with all schemes side by side
     double seconds; // that the claims took
 } Manual;
 // The manual as one HTML page with the figures, or as Markdown when the file is called so.

@@ -12,7 +12,8 @@ static const char manual_style[] =
     "nav.toc section{break-inside:avoid;margin:0 0 12px}nav.toc h3{margin:0 0 3px;font-size:14px}"
     "nav.toc a{color:var(--blue);text-decoration:none}nav.toc .ids "
     "a{display:inline-block;min-width:42px;"
-    "padding:0 2px}nav.toc .ids .fail{color:var(--red);font-weight:700}nav.toc .ids "
+    "padding:0 2px}nav.toc .figs a{display:inline-block;min-width:66px;padding:0 2px}nav.toc .ids "
+    ".fail{color:var(--red);font-weight:700}nav.toc .ids "
     ".none{color:var(--soft)}"
     "section.claim{border:1px solid var(--line);border-radius:8px;padding:10px 16px "
     "8px;margin:14px 0;"
@@ -25,7 +26,10 @@ static const char manual_style[] =
     "ul.got{margin:0;padding-left:16px;columns:2 300px;column-gap:26px}ul.got "
     "li{break-inside:avoid}"
     "ul.got.few{columns:auto}.card b.pass{color:var(--green)}.card b.fail{color:var(--red)}"
-    "table.data{font-variant-numeric:tabular-nums}h2{scroll-margin-top:8px}"
+    "table.data{font-variant-numeric:tabular-nums}table.schemes "
+    "th{white-space:normal;max-width:100px;"
+    "vertical-align:bottom}table.schemes td.name{min-width:230px;max-width:360px}td.name "
+    "span{color:var(--soft);font-size:12px}h2{scroll-margin-top:8px}"
     ".ref{color:var(--soft);font-size:13.5px}.up{float:right;font-size:12.5px;font-weight:400;"
     "color:var(--soft);text-decoration:none}"
     "@media(max-width:600px){dl.claim{grid-template-columns:1fr}dl.claim dt{margin-top:5px}"
@@ -158,10 +162,16 @@ static bool is_listed(const Rows* rows, const char* claim) {
     return false;
 }
 
-static void put_contents(Page* page, const Rows* rows) {
+static void put_contents(Page* page, const Manual* manual) {
+    const Rows* rows = manual->rows;
     const Figure* figure[MAX_FIGURES];
     int figures = figures_all(figure);
     page_put(page, "<nav class=\"toc\">\n");
+    if (manual->whole)
+        page_put(page,
+                 "<section><h3><a href=\"#schemes\">All schemes on the slider-crank</a></h3>one "
+                 "table and "
+                 "the curves of each, side by side</section>\n");
     for (int i = 0; i < rows->count;) {
         char letter = rows->row[i].claim->id[0];
         const PaperName* paper = paper_of(&rows->row[i]);
@@ -174,7 +184,7 @@ static void put_contents(Page* page, const Rows* rows) {
             if (!is_listed(rows, figure[k]->claim)) continue;
             char anchor[32];
             figure_anchor(figure[k], anchor, sizeof anchor);
-            page_put(page, "<a href=\"#%s\">%s</a>, ", anchor, figure[k]->name);
+            page_put(page, "<a href=\"#%s\">%s</a> ", anchor, figure[k]->name);
         }
         page_put(page, "</div><div class=\"ids\">");
         for (; i < rows->count && rows->row[i].claim->id[0] == letter; ++i)
@@ -224,6 +234,8 @@ static void put_sums(Page* page, const Manual* manual, const ManualHead* head) {
 
 void manual_html(Page* page, const Manual* manual, ManualHead* head) {
     Page body = {0}; // before the head, which says how many figures it has
+    Page schemes = {0};
+    if (manual->whole) manual_schemes(&schemes, manual);
     put_papers(&body, manual, head);
     put_missing(&body);
     page_put(
@@ -238,8 +250,10 @@ void manual_html(Page* page, const Manual* manual, ManualHead* head) {
         html_style, figure_style, manual_style, LASH_VERSION, head->date);
     put_text(page, "", head->machine, ".</p>\n");
     put_sums(page, manual, head);
-    put_contents(page, manual->rows);
+    put_contents(page, manual);
+    if (manual->whole) page_put(page, "%s", schemes.text);
     page_put(page, "%s", body.text);
     page_put(page, "</main></body></html>\n");
+    page_free(&schemes);
     page_free(&body);
 }

@@ -35,4 +35,4 @@ static LashPower tension_power(const LashForceDef* def, const LashInput* input, 
 const ForceKind force_joint_force =
     FORCE_ALONG("joint force", ALONG_COORDINATE, on_joint, none, none, joint_power);
 const ForceKind force_spring_function =
-    FORCE_ALONG("spring function", ALONG_LINE, tension, none, none, tension_power);
+    FORCE_TENSION("spring function", tension, none, none, tension_power);

@@ -11,11 +11,13 @@
 #include "solvers/linear/dense.h"
 
 // Largest root of the characteristic polynomial by Laguerre's iteration from above; all roots are
-// real, so it falls monotonically and settles within a few steps.
+// real, so it falls monotonically and settles within a few steps. No diagonal entry exceeds it: at a double root
+// both p and p1 are rounding, and a step could go anywhere.
 static double lambda_three(double a, double b, double c, double d, double e, double f) {
     // [a d e; d b f; e f c]
     double trace = a + b + c, minors = a * b + a * c + b * c - d * d - e * e - f * f;
     double det = a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e);
+    double least = fmax(a, fmax(b, c));
     double x = fmax(a + fabs(d) + fabs(e),
                     fmax(b + fabs(d) + fabs(f), c + fabs(e) + fabs(f))); // Gershgorin
     for (int i = 0; i < 12; ++i) {
@@ -24,7 +26,7 @@ static double lambda_three(double a, double b, double c, double d, double e, dou
         double root = 4 * p1 * p1 - 6 * p * p2;
         double step = 3 * p / (p1 + sqrt(root > 0 ? root : 0));
         if (!(step > 1e-9 * x)) break;
-        x -= step;
+        x = fmax(x - step, least);
     }
     return x;
 }

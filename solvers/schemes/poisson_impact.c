@@ -98,15 +98,7 @@ static void give_loads(Step* step, const Impact* impact) {
 static bool solve(LashSim* sim, Step* step, Leg* leg, const Impact* impact) {
     pose_contacts(sim, step, leg);
     give_loads(step, impact);
-    if (!all_finite(step->b, step->m) || !all_finite(step->W, step->m * step->m)) return false;
-    LashFrictionProblem problem = friction_problem(step);
-    LashFrictionSettings settings = lash_friction_settings();
-    settings.tolerance = sim->settings.tolerance_solver;
-    settings.stop = &sim->stop;
-    LashFrictionInfo info =
-        lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->solvers.friction);
-    sim->info.solver += info.iterations;
-    return info.outcome != LASH_FAILED && info.residual <= sim->settings.tolerance_velocity;
+    return leg_solve_friction(sim, step, leg);
 }
 
 // v and P get the impulses of the problem just solved.
@@ -213,14 +205,34 @@ static void close_contacts(LashSim* sim, Step* step, Leg* leg, const uint8_t* ki
     apply(sim, step, leg);
 }
 
-bool poisson_impact(LashSim* sim, Step* step, Leg* leg, const uint8_t* kind) {
+// Newton's law: U_N+ = -e U_N- where it pushes.
+static bool rebound(LashSim* sim, Step* step, Leg* leg, const uint8_t* kind) {
+    pose_contacts(sim, step, leg);
+    for (int c = 0; c < step->nc; ++c) {
+        int i = step->contact[c];
+        const LashInteraction* item = &step->list->item[i];
+        double e = kind[i] == IMPACT_PLASTIC ? 0 : item->e, U = step->b[step->first[c]];
+        step->b[step->first[c]] += e * fmin(U, 0);
+    }
+    if (!leg_solve_friction(sim, step, leg)) return false;
+    apply(sim, step, leg);
+    return true;
+}
+
+static bool compress_and_release(LashSim* sim, Step* step, Leg* leg, const uint8_t* kind) {
+    if (!solve(sim, step, leg, NULL)) return false;
+    apply(sim, step, leg);
+    return decompress(sim, step, leg, kind);
+}
+
+bool impact_solve(LashSim* sim, Step* step, Leg* leg, int law, const uint8_t* kind) {
     memset(leg->P, 0, (size_t)step->list->rows * sizeof *leg->P);
     if (!take_operator(sim, step, leg)) return false;
     close_joints(sim, step, leg);
     close_contacts(sim, step, leg, kind);
-    if (!solve(sim, step, leg, NULL)) return false;
-    apply(sim, step, leg);
-    if (!decompress(sim, step, leg, kind)) return false;
+    bool good = law == LAW_NEWTON ? rebound(sim, step, leg, kind)
+                                  : compress_and_release(sim, step, leg, kind);
+    if (!good) return false;
     const LashInteractionList* list = step->list;
     if (!sim_evaluate(sim, leg->t, leg->q, NULL, leg->g, step->g_t, step->G)) return false;
     lash_rows_velocity(sim->system, list, 0, list->count, NULL, step->G, leg->v, leg->U);

@@ -19,8 +19,8 @@
 //     many would end in it, is hit plastically; and one whose last bounce stayed within the band. Contacts that
 //     so end their bounces come to rest together: two ends of a pin would else hit in turn for ever.
 // (e) A slide ends where its end velocity is zero, pushing and sticking where a force reaches its limit:
-//     the root of the smallest of them over the length of the leg, planar contacts. A change before the
-//     leg began is taken as it is: the error of v is O(h^2).
+//     the root of the smallest of them over the length of the leg; in space a slide is held in its direction
+//     at the start. A change before the leg began is taken as it is: the error of v is O(h^2).
 //
 // Second order, impact times O(h^2); in linear systems the trapezoidal rule, energy kept to rounding.
 // Not damping: stiff modes that are not resolved flip their sign every step.
@@ -32,9 +32,27 @@
 #include "solvers/schemes/midpoint.h"
 #include "solvers/step/rows.h"
 
-enum { ROWS, STABILIZE, EVENTS, LOCATE, MASS_AT, BAND, MAX_REBOUNDS, MAX_EVENTS, OPTIONS };
+enum {
+    ROWS,
+    STABILIZE,
+    EVENTS,
+    LOCATE,
+    MASS_AT,
+    TANGENTS,
+    CONE,
+    DIRECTIONS,
+    BAND,
+    BAND_H3,
+    MAX_REBOUNDS,
+    MAX_EVENTS,
+    IMPACT,
+    OPTIONS
+};
 enum { SHORTEN, INTERPOLATE };
 static const char* const locate_names[] = {"shorten", "interpolate", NULL};
+static const char* const tangents_names[] = {"exact", "definite", NULL};
+static const char* const cone_names[] = {"exact", "polyhedral", NULL};
+static const char* const impact_names[] = {"poisson", "newton", NULL};
 static const char* const mass_names[] = {"midpoint", "ends", NULL};
 extern const char* const rows_names[];
 
@@ -70,11 +88,34 @@ static const LashOption option[OPTIONS] = {
                  .low = MASS_MIDPOINT,
                  .high = MASS_ENDS,
                  .names = mass_names},
+    [TANGENTS] = {.name = "tangents",
+                  .help = "of trapezoidal: derivatives of the forces, or of them what keeps the "
+                          "matrix positive definite for every step",
+                  .value = TANGENTS_EXACT,
+                  .low = TANGENTS_EXACT,
+                  .high = TANGENTS_DEFINITE,
+                  .names = tangents_names},
+    [CONE] = {.name = "cone",
+              .help = "of trapezoidal: friction in space by the round cone or by one of flat sides",
+              .value = CONE_EXACT,
+              .low = CONE_EXACT,
+              .high = CONE_POLYHEDRAL,
+              .names = cone_names},
+    [DIRECTIONS] = {.name = "directions",
+                    .help = "of trapezoidal with a polyhedral cone: its sides, 4, 6 or 8",
+                    .value = 8,
+                    .low = 4,
+                    .high = LASH_MAX_DIRECTIONS},
     [BAND] = {.name = "active_band",
               .help = "of trapezoidal: gap below which a contact touches [m; SI always]",
               .value = 1e-10,
               .low = 0,
               .high = 1},
+    [BAND_H3] = {.name = "active_band_h3",
+                 .help = "of trapezoidal: the same by the step, times h^3 [m/s^3; SI always]",
+                 .value = 0,
+                 .low = 0,
+                 .high = 1e12},
     [MAX_REBOUNDS] = {.name = "max_rebounds",
                       .help = "of trapezoidal: hits of a contact in a step, before it is asked "
                               "whether infinitely many follow",
@@ -86,6 +127,12 @@ static const LashOption option[OPTIONS] = {
                     .value = 200,
                     .low = 1,
                     .high = 1e9},
+    [IMPACT] = {.name = "impact",
+                .help = "of trapezoidal: law of impact; equal for one contact without friction",
+                .value = LAW_POISSON,
+                .low = LAW_POISSON,
+                .high = LAW_NEWTON,
+                .names = impact_names},
 };
 
 typedef struct Hits { // of one contact in the step
@@ -127,9 +174,11 @@ static bool begin(LashSim* sim, Step* step, Whole* whole) {
     Leg leg = leg_create(sim);
     leg.rows = (int)sim->option[ROWS];
     leg.mass_at = (int)sim->option[MASS_AT];
+    leg.tangents = (int)sim->option[TANGENTS];
+    leg.directions = sim->option[CONE] == CONE_POLYHEDRAL ? (int)sim->option[DIRECTIONS] : 0;
     leg.stabilize = sim->option[STABILIZE];
     leg.whole = step->h;
-    leg.band = sim->option[BAND];
+    leg.band = fmax(sim->option[BAND], sim->option[BAND_H3] * step->h * step->h * step->h);
     leg.t = step->t0;
     memcpy(leg.q, sim->now.q, (size_t)sim->system->nq * sizeof *leg.q);
     memcpy(leg.v, sim->now.v, (size_t)sim->system->nv * sizeof *leg.v);
@@ -255,7 +304,7 @@ static void note_event(LashSim* sim, const Step* step, const Leg* leg, LashEvent
 // Would infinitely many hits of contact i end within the step?
 static bool accumulates(const LashSim* sim, const Whole* whole, int i) {
     const Hits* hits = &whole->hits[i];
-    if (hits->count >= 2 && hits->height <= sim->option[BAND]) return true;
+    if (hits->count >= 2 && hits->height <= whole->leg.band) return true;
     if (hits->count <= sim->option[MAX_REBOUNDS] || hits->count < 3) return false;
     double one = hits->last[1] - hits->last[0], two = hits->last[2] - hits->last[1];
     double ratio = two / one;
@@ -298,12 +347,12 @@ static bool hit(LashSim* sim, Step* step, Whole* whole) {
         ends = true;
     }
     for (int i = list->bilateral; i < list->count && ends; ++i) {
-        if (leg->g[list->item[i].row] > sim->option[BAND] || !accumulates(sim, whole, i)) continue;
+        if (leg->g[list->item[i].row] > leg->band || !accumulates(sim, whole, i)) continue;
         step->active[i] = 1;
         whole->impact[i] = IMPACT_PLASTIC;
     }
     if (!count_event(sim, step, whole, last)) return false;
-    if (!poisson_impact(sim, step, leg, whole->impact)) return false;
+    if (!impact_solve(sim, step, leg, (int)sim->option[IMPACT], whole->impact)) return false;
     for (int i = 0; i < sim->system->nv; ++i) leg->mean[i] = 0.5 * (leg->mean[i] + leg->v[i]);
     book_impulses(sim, step, leg, leg->mean);
     for (int i = list->bilateral; i < list->count; ++i) {
@@ -423,6 +472,14 @@ static bool end_at_hit(LashSim* sim, Step* step, Whole* whole, int j, double s) 
 
 // ---- Statuses -----------------------------------------------------------------------------------
 
+// What is left of the slide at the end of the leg, along its direction at the start [m/s].
+static double slide_left(const Leg* leg, const LashInteraction* item, Status status) {
+    const double* U = leg->U_end + item->row;
+    double d[2];
+    if (item->rows < 2 || !leg_slide(leg, item, status, d)) return INFINITY;
+    return d[0] * U[1] + (item->rows > 2 ? d[1] * U[2] : 0);
+}
+
 static bool changed(const Step* step, const Whole* whole) {
     const Leg* leg = &whole->leg;
     bool differs = false;
@@ -431,9 +488,7 @@ static bool changed(const Step* step, const Whole* whole) {
         const LashInteraction* item = &step->list->item[i];
         Status before = (Status)whole->status[i];
         if (before == STATUS_UNKNOWN) return false;
-        double end = item->rows == 2 ? leg->U_end[item->row + 1] : 0;
-        bool turned = (before == STATUS_SLIDES && end < 0 && item->rows == 2) ||
-                      (before == STATUS_SLIDES_BACK && end > 0);
+        bool turned = before >= STATUS_SLIDES && slide_left(leg, item, before) < 0;
         differs = differs || turned || leg_status(step, leg, i) != before;
     }
     return differs;
@@ -458,8 +513,7 @@ static double margin(LashSim* sim, Step* step, Whole* whole, double z, int* leas
             double t = item->rows == 2 ? fabs(P[1]) : hypot(P[1], P[2]);
             value = fmin(value, (item->mu * P[0] - t) / z);
         }
-        if (status == STATUS_SLIDES) value = fmin(value, leg->U_end[item->row + 1]);
-        if (status == STATUS_SLIDES_BACK) value = fmin(value, -leg->U_end[item->row + 1]);
+        if (status >= STATUS_SLIDES) value = fmin(value, slide_left(leg, item, status));
         if (value >= smallest) continue;
         smallest = value;
         *least = i;
@@ -506,12 +560,12 @@ static bool end_at_change(LashSim* sim, Step* step, Whole* whole) {
 // ---- The step -----------------------------------------------------------------------------------
 
 // A; is one of them hit as it stands?
-static bool choose_set(const LashSim* sim, Step* step, const Whole* whole) {
+static bool choose_set(Step* step, const Whole* whole) {
     const Leg* leg = &whole->leg;
     bool late = false;
     for (int i = step->list->bilateral; i < step->list->count; ++i) {
         int n = step->list->item[i].row;
-        bool touches = leg->g[n] <= sim->option[BAND] && leg->U[n] <= whole->at_rest;
+        bool touches = leg->g[n] <= leg->band && leg->U[n] <= whole->at_rest;
         step->active[i] = touches || (whole->keep[i] && leg->g[n] < INFINITY);
         late = late || (step->active[i] && !whole->before[i] && leg->U[n] < -whole->at_rest);
     }
@@ -522,7 +576,7 @@ static bool choose_set(const LashSim* sim, Step* step, const Whole* whole) {
 static bool go_on(LashSim* sim, Step* step, Whole* whole) {
     Leg* leg = &whole->leg;
     double at;
-    if (choose_set(sim, step, whole)) return hit(sim, step, whole);
+    if (choose_set(step, whole)) return hit(sim, step, whole);
     leg->h = whole->left;
     if (!leg_solve(sim, step, leg)) return false;
     int first = first_hit(step, whole, &at);
@@ -531,7 +585,7 @@ static bool go_on(LashSim* sim, Step* step, Whole* whole) {
         if (end_at_change(sim, step, whole))
             return count_event(sim, step, whole, step->list->bilateral);
         leg->h = whole->left;
-        choose_set(sim, step, whole);
+        choose_set(step, whole);
         if (!leg_solve(sim, step, leg)) return false;
     }
     for (int i = step->list->bilateral; i < step->list->count; ++i) {
@@ -576,11 +630,26 @@ static void accept(LashSim* sim, const Step* step) {
     }
 }
 
+static bool check(const double* value, LashError* error) {
+    if ((int)value[DIRECTIONS] % 2 == 0 && value[DIRECTIONS] == floor(value[DIRECTIONS]))
+        return true;
+    return lash_error_set(error, LASH_ERROR_MODEL, "simulation.directions",
+                          "must be even: friction acts along a line in both senses");
+}
+
+static bool fits(const LashSystem* system, const double* value, LashError* error) {
+    if (value[TANGENTS] == TANGENTS_EXACT || system->definite_tangents != NULL) return true;
+    return lash_error_set(error, LASH_ERROR_MODEL, "simulation.tangents",
+                          "definite: this system does not give them; use exact");
+}
+
 const Scheme scheme_trapezoidal = {
     .summary = "linearly implicit trapezoidal rule: impacts, sticking and take-off are located",
     .uses = USES_RESTITUTION,
     .option = option,
     .options = OPTIONS,
+    .check = check,
+    .fits = fits,
     .projection = PROJECTS_NOTHING,
     .equations = EQUATIONS_OWN,
     .advance = advance,

@@ -7,6 +7,9 @@
 
 enum { LEG_ROWS_END = 1, LEG_ROWS_MEAN = 2 }; // of the option `rows`
 enum { MASS_MIDPOINT, MASS_ENDS };
+enum { TANGENTS_EXACT, TANGENTS_DEFINITE };
+enum { CONE_EXACT, CONE_POLYHEDRAL };
+enum { LAW_POISSON, LAW_NEWTON };
 
 // What a contact does within a leg.
 typedef enum Status {
@@ -19,10 +22,11 @@ typedef enum Status {
 
 // A leg: one linear system and one contact problem from (t, q, v) over h, for the set step->active.
 typedef struct Leg {
-    int rows, mass_at; // options
-    double stabilize;  // 1: g(q)/h in the rows
-    double whole;      // length of the step [s]
-    double band;       // gap below which a contact touches [m]
+    int rows, mass_at, tangents; // options
+    int directions;              // of a polyhedral cone; 0: the round one
+    double stabilize;            // 1: g(q)/h in the rows
+    double whole;                // length of the step [s]
+    double band;                 // gap below which a contact touches [m]
     double t, h;
     double *q, *v;         // (nq), (nv) start: where the step stands
     double *q_end, *v_end; // (nq), (nv)
@@ -41,6 +45,8 @@ Leg leg_create(LashSim* sim); // from scratch
 bool leg_start(LashSim* sim, Step* step, Leg* leg);
 // Solves it for leg->h.
 bool leg_solve(LashSim* sim, Step* step, Leg* leg);
+// Direction of sliding at the start of the leg, in its two tangential rows; false: it does not slide.
+bool leg_slide(const Leg* leg, const LashInteraction* item, Status status, double d[2]);
 // What the contact i of a solved leg did.
 Status leg_status(const Step* step, const Leg* leg, int i);
 // Its end becomes the start of the next one; g and U too.
@@ -53,8 +59,12 @@ typedef enum ImpactKind {
     IMPACT_PLASTIC   // e = 0: its bounces end here
 } ImpactKind;
 
-// Poisson's impact of the set step->active at (t, q): v, U, and the impulses in leg->P. kind (count).
-bool poisson_impact(LashSim* sim, Step* step, Leg* leg, const uint8_t* kind);
+// U = W P + b of the active contacts with friction, from W, b into P_c, U_c; false: no solution.
+bool leg_solve_friction(LashSim* sim, Step* step, const Leg* leg);
+
+// The impact of the set step->active at (t, q), by Poisson's law or Newton's: v, U, and the impulses in leg->P.
+// kind (count).
+bool impact_solve(LashSim* sim, Step* step, Leg* leg, int law, const uint8_t* kind);
 
 // Small dense system A x = b (n x n, column-major, overwritten) by elimination; false: singular.
 bool eliminate_small(int n, double* A, double* b);

@@ -3,7 +3,8 @@
 //
 //     A (v+ - v) = h/2 (k(t,q,v) + k(t+h,q,v) + h k_q v) + G P,    A = M^ + h/2 C + h^2/4 K
 //     q+ = q (+) h/2 (v + v+)
-//     M^ = M(q_m), or (M(q) + M(q (+) h v))/2;   K = -k_q, C = -k_v at (t+h, q, v)
+//     M^ = M(q_m), or (M(q) + M(q (+) h v))/2;   K = -k_q, C = -k_v at (t+h, q, v), or of them what keeps A
+//     positive definite for every h (tangents: definite), of first order where springs turn
 //     rows mean   joints G'(v+v+)/2 + g_t + g(q)/h = 0;   contacts 0 <= the same of n perp P_N >= 0,
 //                 friction on the mean velocity
 //     rows end    the same on v+, with the rows' G at q (+) h v
@@ -81,8 +82,9 @@ static bool smooth_part(LashSim* sim, Step* step, Leg* leg) {
     int values = system->pattern.offset[system->pattern.count];
     system->move(system, leg->q, h / 2, leg->v, leg->q_middle);
     take_mass(sim, leg);
-    system->tangents(system, sim->work, leg->t + h, leg->q, leg->v, operators->C_values,
-                     operators->K_values);
+    bool definite = leg->tangents == TANGENTS_DEFINITE;
+    (definite ? system->definite_tangents : system->tangents)(
+        system, sim->work, leg->t + h, leg->q, leg->v, operators->C_values, operators->K_values);
     system->forces(system, sim->work, leg->t, leg->q, leg->v, step->F);
     system->forces(system, sim->work, leg->t + h, leg->q, leg->v, leg->x);
     lash_block_multiply(system, operators->K_values, leg->v, leg->z);
@@ -222,44 +224,73 @@ bool eliminate_small(int n, double* A, double* b) {
     return true;
 }
 
-// Statuses held: closed contacts have U_N = 0, sticking ones U_T = 0, sliding ones P_T = -+ mu P_N.
+// Direction of sliding at the start of the leg; false: it does not slide there.
+bool leg_slide(const Leg* leg, const LashInteraction* item, Status status, double d[2]) {
+    const double* U = leg->U + item->row;
+    d[0] = status == STATUS_SLIDES_BACK ? -1 : 1;
+    d[1] = 0;
+    if (item->rows < 3) return true;
+    double speed = hypot(U[1], U[2]);
+    d[0] = U[1] / speed;
+    d[1] = U[2] / speed;
+    return speed > 0;
+}
+
+// A row of the held problem: U = 0 in it, and the impulses that one unit of its impulse brings.
+typedef struct HeldRow {
+    int row;
+    double side[2]; // in the two rows after it
+} HeldRow;
+
+static double held_entry(const Step* step, const HeldRow* at, const HeldRow* of) {
+    double sum = step->W[at->row + step->m * of->row];
+    for (int k = 0; k < 2; ++k)
+        if (of->side[k] != 0) sum += of->side[k] * step->W[at->row + step->m * (of->row + 1 + k)];
+    return sum;
+}
+
+// Statuses held: closed contacts have U_N = 0, sticking ones U_T = 0, sliding ones P_T = -mu P_N d with the
+// direction d of the start.
 static bool solve_held(Step* step, const Leg* leg) {
-    enum { MOST = 12 };
-    double S[MOST * MOST], x[MOST], slope[MOST];
-    int row[MOST], side[MOST], n = 0, m = step->m;
+    enum { MOST = 24 };
+    double S[MOST * MOST], x[MOST], d[2];
+    HeldRow row[MOST];
+    int n = 0;
     for (int c = 0; c < step->nc; ++c) {
         const LashInteraction* item = &step->list->item[step->contact[c]];
         Status status = (Status)leg->held[step->contact[c]];
         if (status == STATUS_OPEN) continue;
         bool slides = status >= STATUS_SLIDES && item->rows > 1;
-        if (slides && item->rows > 2) return false; // in space the direction is free
+        if (slides && !leg_slide(leg, item, status, d)) return false;
         for (int r = 0; r < (slides ? 1 : item->rows); ++r) {
             if (n == MOST) return false;
-            row[n] = step->first[c] + r;
-            side[n] = slides ? row[n] + 1 : -1;
-            slope[n++] = status == STATUS_SLIDES_BACK ? item->mu : -item->mu;
+            row[n] = (HeldRow){.row = step->first[c] + r};
+            for (int k = 0; k < 2 && slides; ++k) row[n].side[k] = -item->mu * d[k];
+            ++n;
         }
     }
     for (int j = 0; j < n; ++j) {
-        for (int i = 0; i < n; ++i) {
-            S[i + n * j] = step->W[row[i] + m * row[j]];
-            if (side[j] >= 0) S[i + n * j] += slope[j] * step->W[row[i] + m * side[j]];
-        }
-        x[j] = -step->b[row[j]];
+        for (int i = 0; i < n; ++i) S[i + n * j] = held_entry(step, &row[i], &row[j]);
+        x[j] = -step->b[row[j].row];
     }
     if (!eliminate_small(n, S, x)) return false;
     for (int j = 0; j < n; ++j) {
-        step->P_c[row[j]] = x[j];
-        if (side[j] >= 0) step->P_c[side[j]] = slope[j] * x[j];
+        step->P_c[row[j].row] = x[j];
+        for (int k = 0; k < 2; ++k)
+            if (row[j].side[k] != 0) step->P_c[row[j].row + 1 + k] = row[j].side[k] * x[j];
     }
     return true;
 }
 
-static bool solve_by_law(LashSim* sim, Step* step) {
+bool leg_solve_friction(LashSim* sim, Step* step, const Leg* leg) {
     LashFrictionProblem problem = friction_problem(step);
     LashFrictionSettings settings = lash_friction_settings();
     settings.tolerance = sim->settings.tolerance_solver;
     settings.stop = &sim->stop;
+    if (leg->directions > 0) {
+        settings.method = LASH_FRICTION_POLYHEDRAL;
+        settings.directions = leg->directions;
+    }
     if (!all_finite(step->b, step->m) || !all_finite(step->W, step->m * step->m)) return false;
     LashFrictionInfo info =
         lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->solvers.friction);
@@ -271,7 +302,8 @@ static bool solve_by_law(LashSim* sim, Step* step) {
 static bool solve_contacts(LashSim* sim, Step* step, Leg* leg) {
     if (step->nc == 0) return true;
     pose_contacts(sim, step, leg);
-    if (leg->held != NULL ? !solve_held(step, leg) : !solve_by_law(sim, step)) return false;
+    if (leg->held != NULL ? !solve_held(step, leg) : !leg_solve_friction(sim, step, leg))
+        return false;
     memset(leg->x, 0, (size_t)sim->system->nv * sizeof *leg->x);
     for (int c = 0; c < step->nc; ++c) {
         const LashInteraction* item = &step->list->item[step->contact[c]];

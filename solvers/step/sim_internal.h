@@ -23,8 +23,8 @@ typedef struct SparseNewton SparseNewton;
 enum {
     ORDERS = 6,          // steps the predictor looks back, at most
     RESPONSE_LIMIT = 96, // largest nv for which responses to contacts are full matrices
-    DENSE_ROWS = 2048,  // of contacts in one problem with full matrices, beside the sparse operator
-    SCHEME_OPTIONS = 8, // options of one scheme, at most
+    DENSE_ROWS = 2048,   // of contacts in one problem with full matrices, beside the sparse operator
+    SCHEME_OPTIONS = 13, // options of one scheme, at most
     SCHEME_COEFFICIENTS = 8
 };
 

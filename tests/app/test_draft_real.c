@@ -97,7 +97,9 @@ static void a_hundred_parts_are_drafted_within_ten_seconds(void** state) {
     cJSON* report = draft(step, "bank.json");
     double seconds = test_clock() - start;
     print_message("101 parts drafted in %.2f s\n", seconds);
+#if !defined(__SANITIZE_ADDRESS__) // which is several times slower
     assert_true(seconds < 10);
+#endif
     assert_int_equal(number(report, "parts"), 101);
     assert_int_equal(number(report, "bodies"), 61);
     assert_int_equal(number(report, "freedom"), 20);

@@ -328,6 +328,23 @@ static void the_polyhedral_cone_is_exact_in_the_plane_and_close_in_space(void** 
     }
 }
 
+// Two equal tangential masses but for rounding, a sphere's: the largest eigenvalue is a double root, and a bad
+// answer must not pass for want of a scale.
+static void a_double_eigenvalue_does_not_hide_an_error(void** state) {
+    (void)state;
+    const double W[] = {0.25, 0, 0, 0, 0x1.cp-1, 0, 0, 0, 0x1.c000000000002p-1}, mu = 0.3;
+    const double b[] = {-0x1.41743e963dc49p-8, 0x1.422424a276b76p-1, 0x1.a2da4ebf275a3p-55};
+    const double stuck[] = {0.01962, -0.719065, 0}; // far outside the cone
+    LashFrictionProblem problem = {.contacts = 1, .m = 3, .mu = &mu, .b = b, .W = W, .ldw = 3};
+    LashFrictionSettings s = cold(1e-12);
+    s.method = LASH_FRICTION_POLYHEDRAL;
+    s.directions = 8;
+    double P[3], U[3];
+    assert_true(lash_friction_residual(&problem, LASH_MEASURE_VELOCITY, stuck, U) > 0.1);
+    assert_int_equal(solve(&problem, &s, P, U).outcome, LASH_CONVERGED);
+    assert_true(fabs(P[0] - 0.01962) < 1e-12 && fabs(P[1] + 0.3 * 0.01962) < 1e-12);
+}
+
 static void the_same_problem_gives_the_same_bits(void** state) {
     (void)state;
     AppRandomProblem set = {.seed = 17, .contacts = 30, .bodies = 12, .rows = 3};
@@ -394,4 +411,5 @@ RUN(TEST(a_workspace_holds_every_smaller_problem), TEST(separating_contacts_get_
     TEST(dense_and_sparse_storage_give_the_same_answer),
     TEST(all_methods_agree_where_the_solution_is_unique),
     TEST(the_polyhedral_cone_is_exact_in_the_plane_and_close_in_space),
-    TEST(the_same_problem_gives_the_same_bits), TEST(nan_and_wrong_sizes_assert))
+    TEST(a_double_eigenvalue_does_not_hide_an_error), TEST(the_same_problem_gives_the_same_bits),
+    TEST(nan_and_wrong_sizes_assert))

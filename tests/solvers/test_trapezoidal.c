@@ -13,6 +13,8 @@
 #include "app/verify/paper_systems.h"
 #include "app/verify/potra_systems.h"
 #include "core/lagrangian.h"
+#include "core/math3.h"
+#include "joints/mechanism.h"
 #include "solvers/sim.h"
 
 static void good_steps(LashSim* sim, int steps) {
@@ -343,6 +345,173 @@ static void works_add_up_over_impacts(void** state) {
     lash_lagrangian_destroy(carts);
 }
 
+// ---- In space ------------------------------------------------------------------------------------
+
+// A sphere set down sliding, 1 m/s along `degrees`: it rolls once v = 3.5 mu g t.
+static LashMechanism* sliding_sphere(double degrees) {
+    LashMechanism* mech = lash_mechanism_create();
+    LashBodyDef body = lash_body_def();
+    double angle = degrees * LASH_PI / 180;
+    body.name = "sphere";
+    body.mass = 2;
+    body.inertia = mat3_diagonal(0.008, 0.008, 0.008); // 2/5 m R^2
+    body.world_body.r = vec3(0, 0, 0.1);
+    body.velocity = vec3(cos(angle), sin(angle), 0);
+    LashContactDef table = lash_contact_def();
+    table.name = "table";
+    table.body_a = lash_mechanism_ground(mech);
+    table.body_b = lash_mechanism_add_body(mech, &body);
+    table.a_type = LASH_FEATURE_PLANE;
+    table.b_type = LASH_FEATURE_SPHERE;
+    table.b_radius = 0.1;
+    table.mu = 0.3;
+    lash_mechanism_add_contact(mech, &table);
+    lash_mechanism_set_gravity(mech, vec3(0, 0, -9.81));
+    return mech;
+}
+
+static void a_slide_in_space_ends_where_it_rolls(void** state) {
+    (void)state;
+    double exact = 1 / (3.5 * 0.3 * 9.81);
+    for (double degrees = 0; degrees < 60; degrees += 17) {
+        LashMechanism* mech = sliding_sphere(degrees);
+        LashSettings set = trapezoidal(1e-3);
+        LashSim* sim = lash_sim_create(lash_mechanism_system(mech), &set);
+        double stuck = NAN;
+        for (int i = 0; i < 200; ++i) {
+            int count;
+            good_steps(sim, 1);
+            const LashEvent* event = lash_sim_events(sim, &count);
+            for (int k = 0; k < count; ++k)
+                if (event[k].kind == LASH_EVENT_STICK) stuck = event[k].t;
+        }
+        near_to(stuck, exact, 1e-9);
+        const double *q, *v;
+        lash_sim_state(sim, &q, &v);
+        double along = 1.0 / 1.4 * (0.2 - exact) + exact - 0.15 * 9.81 * exact * exact;
+        near_to(hypot(v[0], v[1]), 1.0 / 1.4, 1e-10);
+        near_to(hypot(q[0], q[1]), along, 1e-9);
+        lash_sim_destroy(sim);
+        lash_mechanism_destroy(mech);
+    }
+}
+
+// A cone of flat sides turns the slide by up to half a side, whatever the step is.
+static void a_polyhedral_cone_errs_as_known(void** state) {
+    (void)state;
+    static const struct {
+        double degrees;
+        int directions;
+        double along, across; // [m], off the exact path after 0.2 s
+    } known[] = {{0, 8, -1.0055714982915e-08, 0},
+                 {10, 4, 0.000612770308342475, 0.00226298666534171},
+                 {10, 8, 0.000467529898675545, 0.0014393291243916},
+                 {22.5, 8, 0.00114268445870289, 0},
+                 {45, 4, 0.00574461719323999, 0}};
+    double exact = 1 / (3.5 * 0.3 * 9.81);
+    double path = 1.0 / 1.4 * (0.2 - exact) + exact - 0.15 * 9.81 * exact * exact;
+    for (size_t k = 0; k < sizeof known / sizeof *known; ++k) {
+        LashMechanism* mech = sliding_sphere(known[k].degrees);
+        LashSettings set = trapezoidal(1e-3);
+        assert_true(lash_settings_choose(&set, "cone", "polyhedral"));
+        assert_true(lash_settings_set(&set, "directions", known[k].directions));
+        assert_true(lash_settings_set(&set, "events", 0));
+        LashSim* sim = lash_sim_create(lash_mechanism_system(mech), &set);
+        good_steps(sim, 200);
+        const double *q, *v;
+        lash_sim_state(sim, &q, &v);
+        double angle = known[k].degrees * LASH_PI / 180, c = cos(angle), s = sin(angle);
+        near_to(c * q[0] + s * q[1] - path, known[k].along, 1e-9);
+        near_to(fabs(c * q[1] - s * q[0]), fabs(known[k].across), 1e-9);
+        lash_sim_destroy(sim);
+        lash_mechanism_destroy(mech);
+    }
+}
+
+// A mass on a spring that swings round: the definite matrix leaves out how the spring turns.
+static double swing(const char* tangents, double h) {
+    LashMechanism* mech = lash_mechanism_create();
+    LashBodyDef body = lash_body_def();
+    body.name = "bob";
+    body.mass = 1;
+    body.inertia = mat3_diagonal(0.01, 0.01, 0.01);
+    body.world_body.r = vec3(1, 0, 0);
+    body.velocity = vec3(0, 2, 0);
+    LashForceDef spring = lash_force_def();
+    spring.type = LASH_SPRING;
+    spring.name = "spring";
+    spring.body_a = lash_mechanism_ground(mech);
+    spring.body_b = lash_mechanism_add_body(mech, &body);
+    spring.stiffness = 100;
+    spring.rest = 0.8;
+    lash_mechanism_add_force(mech, &spring);
+    LashSettings set = trapezoidal(h);
+    lash_settings_choose(&set, "tangents", tangents);
+    LashSim* sim = lash_sim_create(lash_mechanism_system(mech), &set);
+    good_steps(sim, (int)lround(0.5 / h));
+    const double *q, *v;
+    lash_sim_state(sim, &q, &v);
+    double x = q[0];
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
+    return x;
+}
+
+static void definite_tangents_are_of_first_order(void** state) {
+    (void)state;
+    static const char* const name[] = {"exact", "definite"};
+    double best = swing("exact", 1.0 / 16000);
+    for (int k = 0; k < 2; ++k) {
+        double coarse = fabs(swing(name[k], 1.0 / 1000) - best);
+        double fine = fabs(swing(name[k], 1.0 / 2000) - best);
+        near_to(log2(coarse / fine), 2 - k, 0.15);
+    }
+}
+
+// ---- Laws of impact ------------------------------------------------------------------------------
+
+// A ball hits another, plastically, that lies against an elastic wall. Poisson's wall gives its impulse back,
+// Newton's was not approached. One contact: equal.
+static void laws_of_impact_differ_with_several_contacts(void** state) {
+    (void)state;
+    static const double M[] = {0, 1, 0, 0, 1, 0}, q0[] = {0, 0.5}, v0[] = {0, -1};
+    double speed[2][2][2];
+    for (int law = 0; law < 2; ++law) {
+        for (int walls = 0; walls < 2; ++walls) {
+            LashLinearContact contact[2];
+            for (int i = 0; i < 2; ++i) {
+                contact[i] = (LashLinearContact){.kind = LASH_UNILATERAL, .rows = 1, .e = i};
+                contact[i].row[0] =
+                    (LashLinearRow){.entries = 2 - i, .dof = {1 - i, 0}, .coefficient = {1, -1}};
+            }
+            LashLinearDef def = lash_linear_def();
+            def.n = 2;
+            def.bandwidth = 1;
+            def.M = M;
+            def.q0 = q0;
+            def.v0 = v0;
+            def.contact = contact;
+            def.contacts = 1 + walls;
+            LashLagrangian* balls = lash_linear_create(&def);
+            LashSettings set = trapezoidal(0.1);
+            lash_settings_choose(&set, "impact", law == 0 ? "poisson" : "newton");
+            LashSim* sim = lash_sim_create(lash_lagrangian_system(balls), &set);
+            good_steps(sim, 6);
+            const double *q, *v;
+            lash_sim_state(sim, &q, &v);
+            memcpy(speed[law][walls], v, sizeof speed[law][walls]);
+            lash_sim_destroy(sim);
+            lash_lagrangian_destroy(balls);
+        }
+    }
+    for (int i = 0; i < 2; ++i) {
+        near_to(speed[0][0][i], -0.5, 1e-13);
+        near_to(speed[1][0][i], -0.5, 1e-13);
+        near_to(speed[0][1][i], 0.5, 1e-13);
+        near_to(speed[1][1][i], 0, 1e-13);
+    }
+}
+
 // Position level: a free mass whose gap is (3 + r) h |v0| moves with -+(1 - 2r) v0 once it is closed.
 static void without_a_law_of_impact_the_velocity_flips(void** state) {
     (void)state;
@@ -394,6 +563,11 @@ static void settings_are_refused_with_a_reason(void** state) {
     set.law = LASH_NEWTON_COULOMB;
     set.theta = 0.7;
     assert_string_equal(lash_settings_unused(&set), "theta");
+    set = trapezoidal(0.01);
+    lash_settings_set(&set, "directions", 5);
+    error = (LashError){0};
+    assert_false(lash_settings_check(&set, &error));
+    assert_string_equal(error.where, "simulation.directions");
     assert_false(lash_scheme_uses(LASH_TRAPEZOIDAL, "joint friction"));
     assert_true(lash_scheme_uses(LASH_TRAPEZOIDAL, "restitution"));
 }
@@ -409,6 +583,10 @@ int main(void) {
         cmocka_unit_test(an_accumulation_ends_in_rest),
         cmocka_unit_test(two_points_that_hit_in_turn_come_to_rest_together),
         cmocka_unit_test(works_add_up_over_impacts),
+        cmocka_unit_test(a_slide_in_space_ends_where_it_rolls),
+        cmocka_unit_test(a_polyhedral_cone_errs_as_known),
+        cmocka_unit_test(definite_tangents_are_of_first_order),
+        cmocka_unit_test(laws_of_impact_differ_with_several_contacts),
         cmocka_unit_test(without_a_law_of_impact_the_velocity_flips),
         cmocka_unit_test(too_many_events_are_told),
         cmocka_unit_test(settings_are_refused_with_a_reason),
