@@ -105,6 +105,58 @@ static const char* edited(const char* name, const char* from, const char* to, ch
 
 // ---- the papers' models -------------------------------------------------------------------------
 
+// Exact positions and first impacts (event-driven, 20 digits); the trapezoidal rule locates impacts, O(h^2).
+static void double_pendulum_meets_the_wall_as_the_exact_solution_says(void** state) {
+    (void)state;
+    static const double tolerance[2] = {5e-5, 1e-6};
+    for (int k = 0; k < 2; ++k) {
+        PaperRun run =
+            run_paper("double_pendulum_wall", "--scheme", k == 0 ? "combined" : "trapezoidal");
+        assert_near(number_at(run.json, "outputs/x1"), 0.021946257563808, tolerance[k]);
+        assert_near(number_at(run.json, "outputs/x2"), 0.023851309509373, tolerance[k]);
+        assert_near(number_at(run.json, "outputs/first_impact1"), 0.545229943827, 5e-7);
+        assert_near(number_at(run.json, "outputs/first_impact2"), 0.707571786029, 5 * tolerance[k]);
+        assert_true(number_at(run.json, "outputs/impacts1") == 3);
+        assert_true(number_at(run.json, "outputs/impacts2") == 2);
+        assert_true(number_at(run.json, "violation/unilateral") <= 1e-10);
+        end_paper(&run);
+    }
+}
+
+static void block_on_a_table_sticks_and_slips_as_the_exact_solution_says(void** state) {
+    (void)state;
+    for (int k = 0; k < 2; ++k) {
+        PaperRun run = run_paper("block_on_table", "--scheme", k == 0 ? "combined" : "trapezoidal");
+        double tolerance = k == 0 ? 5e-7 : 2e-6; // 2 h^2
+        assert_near(number_at(run.json, "outputs/x"), 2.9913028331150315, tolerance);
+        assert_near(number_at(run.json, "outputs/x_max"), 3.0043485697268652, tolerance);
+        assert_near(number_at(run.json, "outputs/v"), 0, 2e-5);
+        assert_near(number_at(run.json, "outputs/gap"), 0, 1e-10);
+        end_paper(&run);
+    }
+}
+
+static void carts_meet_the_stopper_as_the_exact_solution_says(void** state) {
+    (void)state;
+    static const struct {
+        const char* delta;
+        double first, x1, x2;
+    } exact[2] = {{"delta=100", 0.056836085702354, 0.198257232941920, 5.178661133750545},
+                  {"delta=1000", 0.055745555962525, 0.215696245411358, 5.213458176643117}};
+    for (int k = 0; k < 2; ++k) {
+        PaperRun run = run_paper("carts_and_stopper", "--set", exact[k].delta);
+        assert_near(number_at(run.json, "outputs/first_impact"), exact[k].first, 1e-5);
+        assert_near(number_at(run.json, "outputs/x1"), exact[k].x1, 2e-3); // O(h), h = 1e-3
+        assert_near(number_at(run.json, "outputs/x2"), exact[k].x2, 2e-3);
+        end_paper(&run);
+    }
+    PaperRun run = run_paper("carts_and_stopper", "--scheme", "trapezoidal");
+    assert_near(number_at(run.json, "outputs/first_impact"), exact[0].first, 1e-6);
+    assert_near(number_at(run.json, "outputs/x1"), exact[0].x1, 2e-5);
+    assert_near(number_at(run.json, "outputs/x2"), exact[0].x2, 2e-5);
+    end_paper(&run);
+}
+
 static void ballards_ball_hits_at_the_known_times_and_rests(void** state) {
     (void)state;
     PaperRun run = run_paper("bouncing_ball", NULL, NULL);
@@ -551,6 +603,9 @@ static int clean_up(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(double_pendulum_meets_the_wall_as_the_exact_solution_says),
+        cmocka_unit_test(block_on_a_table_sticks_and_slips_as_the_exact_solution_says),
+        cmocka_unit_test(carts_meet_the_stopper_as_the_exact_solution_says),
         cmocka_unit_test(ballards_ball_hits_at_the_known_times_and_rests),
         cmocka_unit_test(the_oscillator_loses_half_its_speed_every_half_period),
         cmocka_unit_test(the_rocking_block_comes_to_rest_above_the_floor),
