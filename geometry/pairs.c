@@ -26,6 +26,8 @@
 #include "geometry/pairs_occt.h"
 
 enum { BLOCK = 32 };
+static const double STEPS = 12;   // a search of free pairs should hold for so many; more: it finds
+                                  // more that is never near; fewer: it is made more often
 static const double FLAT = 2e-10; // half of it is the usual tolerance of positions [m]
 
 typedef struct Found { // a root of the current evaluation, for the search for doubles
@@ -44,6 +46,7 @@ struct LashPairWork {
     double* near_until;            // (combinations) until this travel a near one stays listed
     double all_near_until;         // the same for both sides as a whole
     double travel, bound;          // [m]
+    double pace;                   // of the last motion [m]
     bool started;
     LashPlacement b_a;  // of the last travel update
     Quat rotation;      // the same as a quaternion
@@ -348,6 +351,7 @@ void lash_pair_work_reset(LashPairWork* work) {
     const LashPair* pair = work->pair;
     work->started = false;
     work->travel = 0;
+    work->pace = work->moved = 0;
     work->bound = 0;
     work->listed = work->slots = work->beyond = 0;
     for (int i = 0; i < pair->blocks * BLOCK; ++i)
@@ -397,7 +401,8 @@ static void advance(LashPairWork* work, const PairView* view) {
         double d =
             vec3_distance(lash_place(&work->b_a, all->center), lash_place(&view->b_a, all->center));
         double t = lash_rotation_angle(work->rotation, view->rotation);
-        work->travel += (d + all->bound * t) * (1 + 1e-12);
+        work->pace = (d + all->bound * t) * (1 + 1e-12);
+        work->travel += work->pace;
     }
     work->started = true;
     work->b_a = view->b_a;
@@ -416,7 +421,9 @@ static int combination_roots(const LashPair* pair, LashPairWork* work,
         query.warm = work->warm + pair_combination->warm;
         if (travel > work->searched[pair_combination->warm]) {
             double size = fmin(a->size, b->size);
-            double margin = fmin(fmax(1e-3 * size, fabs(limit)), 1e-2 * size);
+            double margin = fmax(fabs(limit), STEPS * work->pace);
+            margin = fmin(fmax(1e-3 * size, margin), 1e-2 * size);
+            margin = fmax(margin, 4 * work->moved); // parts move by much less than they promise
             query.search = true;
             query.limit = limit + margin;
             work->searched[pair_combination->warm] = travel + margin;

@@ -9,7 +9,7 @@
 static const double SAME = 1e-9; // gaps that agree so far are the same [m]
 // Of a run. A look costs less than a step, a search some steps of a cam: together they take less
 // than 4 % of a run of 10 000 steps (geneva, cam_follower).
-enum { LOOKS = 500, SEARCHES = 100 };
+enum { LOOKS = 500, SEARCHES = 20 };
 
 AppGapAudit app_gap_audit_create(const LashMechanism* mech, int64_t frames) {
     int count = lash_mechanism_contact_count(mech);

@@ -4,7 +4,7 @@
 // not continuous (faces that cross, are turned inside out, or whose trims leave a crack) it can
 // pass an overlap that `lash check` of the same state would see. So at recorded frames, five
 // hundred of them and the last one, the contacts that the step looked at are evaluated anew,
-// without any memory of the run; those that need a search (free surfaces) at a hundred.
+// without any memory of the run; those that need a search (free surfaces) at twenty.
 #ifndef LASH_APP_GAP_AUDIT_H
 #define LASH_APP_GAP_AUDIT_H
 

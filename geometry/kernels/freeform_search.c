@@ -284,8 +284,14 @@ static bool is_flat(const LashFreeProblem* problem, const Range* range, const do
     return fabs(a * c - b * b) * size <= FLAT_BEND * most;
 }
 
-static Verdict judge(LashFreeProblem* problem, const Range* range, const Box* box) {
-    double F[4] = {0, 0, 0, 0}, J[16] = {0}, V[16] = {0}, rho = 0;
+// What is known of a box from its middle.
+typedef struct Middle {
+    double F[4], J[16], V[16];
+} Middle;
+
+static Verdict judge_middle(LashFreeProblem* problem, const Range* range, const Box* box,
+                            Middle* middle) {
+    double *F = middle->F, *J = middle->J, *V = middle->V, rho = 0;
     int n = problem->n, na = problem->mode == LASH_MODE_S ? n : problem->na;
     Vec3 at = lash_free_system(problem, box->x, F, J);
     for (int i = 0; i < n; ++i)
@@ -310,8 +316,20 @@ static Verdict judge(LashFreeProblem* problem, const Range* range, const Box* bo
             variation_a(range, box->h, r + rho, V);
     }
     if (value_excludes(n, F, J, V, box->h) || minimum_excluded(problem, J, V)) return EXCLUDED;
-    if (box->depth >= FLAT_DEPTH && is_flat(problem, range, J)) return FLAT;
-    return newton_verdict(problem, box, F, J, V);
+    return FOUND; // perhaps
+}
+
+static bool is_excluded(LashFreeProblem* problem, const Range* range, const Box* box) {
+    Middle middle = {{0}, {0}, {0}};
+    return judge_middle(problem, range, box, &middle) == EXCLUDED;
+}
+
+static Verdict judge(LashFreeProblem* problem, const Range* range, const Box* box) {
+    Middle middle = {{0}, {0}, {0}};
+    Verdict verdict = judge_middle(problem, range, box, &middle);
+    if (verdict != FOUND) return verdict;
+    if (box->depth >= FLAT_DEPTH && is_flat(problem, range, middle.J)) return FLAT;
+    return newton_verdict(problem, box, middle.F, middle.J, middle.V);
 }
 
 // ---- branching --------------------------------------------------------------------------------
@@ -343,7 +361,12 @@ static bool at_end(const LashFreeProblem* problem, const Box* box) {
 static void search_box(LashFreeProblem* problem, const Range* range, const Box* whole) {
     Box stack[MAX_STACK];
     int top = 0, na = problem->mode == LASH_MODE_S ? problem->n : problem->na;
-    if (problem->v->query->warm != NULL && at_end(problem, whole)) start(problem, whole->x);
+    if (problem->v->query->warm != NULL && at_end(problem, whole)) {
+        Box around = *whole; // what waits outside is not farther than that
+        for (int i = 0; i < problem->n; ++i) around.h[i] *= 2;
+        if (is_excluded(problem, range, &around)) return; // and so is a part of it
+        start(problem, whole->x);
+    }
     stack[top++] = *whole;
     while (top > 0) {
         Box box = stack[--top];

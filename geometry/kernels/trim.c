@@ -183,15 +183,19 @@ static void cast_circle(RayCast* ray, const LashCoedge* coedge) {
     double t0 = fmin(coedge->t0, coedge->t1), t1 = fmax(coedge->t0, coedge->t1);
     double du = ray->u - coedge->c[0], dv = ray->v - coedge->c[1];
     double scale = fmin(ray->hu, ray->hv); // conservative where hu != hv: BORDER is only a flag
-    double t = wrap(atan2(dv, du), t0), off = fabs(sqrt(du * du + dv * dv) - coedge->r) * scale;
-    if (t <= t1 && off <= ray->tolerance) ray->border = true;
+    double off = fabs(sqrt(du * du + dv * dv) - coedge->r) * scale;
     keep_nearest(ray, off * off); // of the whole circle
-    for (int i = 0; i < 2; ++i) {
-        double end = i == 0 ? t0 : t1;
-        double eu = (coedge->c[0] + coedge->r * cos(end) - ray->u) * ray->hu;
-        double ev = (coedge->c[1] + coedge->r * sin(end) - ray->v) * ray->hv;
-        if (eu * eu + ev * ev <= ray->tolerance * ray->tolerance) ray->border = true;
+    if (off <= ray->tolerance) {  // else its ends are farther, too
+        if (wrap(atan2(dv, du), t0) <= t1) ray->border = true;
+        for (int i = 0; i < 2; ++i) {
+            double end = i == 0 ? t0 : t1;
+            double eu = (coedge->c[0] + coedge->r * cos(end) - ray->u) * ray->hu;
+            double ev = (coedge->c[1] + coedge->r * sin(end) - ray->v) * ray->hv;
+            if (eu * eu + ev * ev <= ray->tolerance * ray->tolerance) ray->border = true;
+        }
     }
+    // all of it beside the ray, or below the point
+    if (fabs(du) > coedge->r * (1 + 1e-12) || dv > coedge->r * (1 + 1e-12)) return;
     double from = t0;
     for (double k = floor(t0 / LASH_PI) + 1; from < t1; ++k) {
         double to = fmin(t1, k * LASH_PI);
@@ -210,8 +214,9 @@ static void cast_circle(RayCast* ray, const LashCoedge* coedge) {
     }
 }
 
-// The pole polygon's box contains the curve.
-static void keep_hull(RayCast* ray, const double* pole, int n) {
+// The pole polygon's box contains the curve. False: it is beside the ray or below the point, beyond
+// the tolerance.
+static bool keep_hull(RayCast* ray, const double* pole, int n) {
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
     for (int i = 0; i <= n; ++i) {
         for (int k = 0; k < 2; ++k) {
@@ -223,6 +228,8 @@ static void keep_hull(RayCast* ray, const double* pole, int n) {
     double du = fmax(0, fmax(low[0] - ray->u, ray->u - high[0])) * ray->hu;
     double dv = fmax(0, fmax(low[1] - ray->v, ray->v - high[1])) * ray->hv;
     keep_nearest(ray, du * du + dv * dv);
+    double far = ray->tolerance * (1 + 1e-9);
+    return du <= far && (dv <= far || low[1] > ray->v);
 }
 
 static void cast_bezier(RayCast* ray, const double* pole, int n, int depth) {
@@ -266,12 +273,12 @@ static void cast_coedge(const LashShape* shape, RayCast* ray, const LashCoedge* 
     } else { // poles (u, v, w) to homogeneous (u w, v w, w)
         double h[3 * (LASH_MAX_DEGREE + 1)];
         const double* pole = shape->uv_pole + 3 * (size_t)coedge->first_pole;
+        if (!keep_hull(ray, pole, coedge->degree)) return;
         for (int i = 0; i <= coedge->degree; ++i) {
             h[3 * i] = pole[3 * i] * pole[3 * i + 2];
             h[3 * i + 1] = pole[3 * i + 1] * pole[3 * i + 2];
             h[3 * i + 2] = pole[3 * i + 2];
         }
-        keep_hull(ray, pole, coedge->degree);
         cast_bezier(ray, h, coedge->degree, 48);
     }
 }

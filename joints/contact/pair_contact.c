@@ -746,12 +746,20 @@ LashContactPoint* pair_query(const PairContact* pair, const double* q, double wi
 
 LashContactPlace pair_least(const PairContact* pair, const double* q) {
     LashContactPlace least = {.gap = INFINITY};
-    int count;
-    LashContactPoint* point = pair_query(pair, q, INFINITY, &count, NULL);
-    for (int i = 0; i < count; ++i) {
-        if (point[i].gap < least.gap) least = pair_place_of(&point[i]);
+    // All points within a limit are found: the least is the same whatever the limit, and a search of
+    // free surfaces costs by it.
+    double first = 1e-3 * fmin(pair->radius_a, pair->radius_b);
+    double most = 100 * (pair->radius_a + pair->radius_b);
+    bool searches = lash_pair_searches(pair->pair);
+    for (double within = searches ? first : INFINITY; isinf(least.gap); within *= 8) {
+        int count;
+        if (!(within < most)) within = INFINITY;
+        LashContactPoint* point = pair_query(pair, q, within, &count, NULL);
+        for (int i = 0; i < count; ++i)
+            if (point[i].gap < least.gap) least = pair_place_of(&point[i]);
+        lash_free(point);
+        if (isinf(within)) break;
     }
-    lash_free(point);
     return least;
 }
 
