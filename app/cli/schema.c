@@ -277,6 +277,13 @@ static void put_text_or_list(AppJson* json) {
     app_json_end_array(json);
 }
 
+static void put_play(AppJson* json, const KeySpec* spec) {
+    begin_choice(json);
+    put_number(json, spec->range);
+    put_fit(json);
+    app_json_end_array(json);
+}
+
 static void put_key(AppJson* json, const KeySpec* spec) {
     int components = spec->type == KEY_VECTOR ? 3 : 4; // of a vector, a quaternion
     app_json_begin_object(json);
@@ -304,10 +311,7 @@ static void put_key(AppJson* json, const KeySpec* spec) {
             put_number_choices(json, spec->range);
             break;
         case KEY_PLAY:
-            begin_choice(json);
-            put_number(json, spec->range);
-            put_fit(json);
-            app_json_end_array(json);
+            put_play(json, spec);
             break;
         case KEY_BOOL:
         case KEY_YES_NO:

@@ -28,13 +28,13 @@ static const AppOption plan_options[] = {
     {"csv", 0, APP_FLAG, NULL, "print the parameters of every sample", OPTION(csv_dump)},
     {"json", 0, APP_FLAG, NULL, "print one JSON document instead of text", OPTION(json)},
 };
-const AppCommand app_study_plan_command = {.name = "study plan",
-                                           .operands = "STUDY",
-                                           .summary = "check a study and show what it would run",
-                                           .option = plan_options,
-                                           .options = sizeof plan_options / sizeof *plan_options,
-                                           COMMON,
-                                           .files = APP_FILE_STUDY};
+const AppCommand app_study_plan_command = {
+    .name = "study plan",
+    .operands = "STUDY",
+    .summary = "check a study and show what it would run",
+    .option = plan_options,
+    .options = sizeof plan_options / sizeof *plan_options,
+    COMMON}; // a study, or with --from-pmi a model: app_study_plan looks
 
 static const AppOption merge_options[] = {
     {"output", 'o', APP_FILE, "STORE.db", "the store to make", OPTION(output)},
@@ -155,7 +155,8 @@ static int plan_from_pmi(StudyOptions* options, AppReport* report, LashError* er
     const char* model = options->operands.item[0];
     study_name(model, path, sizeof path);
     if (options->output == NULL) options->output = path;
-    bool good = study_from_pmi(model, options->output, &count, error);
+    bool good = app_file_expect(model, APP_FILE_MODEL, error) &&
+                study_from_pmi(model, options->output, &count, error);
     if (options->json) {
         AppJson* json = app_report_document(report, error);
         if (good) app_json_put_text(json, "output", options->output);
@@ -178,7 +179,8 @@ static int app_study_plan(int argc, char** argv) {
     LashStudy* study = NULL;
     if (o.output != NULL)
         lash_error_set(&error, LASH_ERROR_USAGE, "--output", "belongs to --from-pmi");
-    else if (study_task(&o, false, &task, &error))
+    else if (app_file_expect(o.operands.item[0], APP_FILE_STUDY, &error) &&
+             study_task(&o, false, &task, &error))
         study = lash_study_load(o.operands.item[0], &task.change, &error);
     if (o.json) {
         AppJson* json = app_report_document(&report, &error);
