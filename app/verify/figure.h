@@ -30,6 +30,7 @@ typedef struct Figure {
     const char* note;    // what differs from the paper and why, or NULL
     const char* columns; // of a table: its heads, separated by '|'; NULL: panels
     FigurePanel panel[FIGURE_PANELS];
+    int across;                    // panels side by side, 1 to 3; 0: as their number suggests
     bool equal;                    // both axes in one scale: a drawing of bodies
     bool slow;                     // only with --all
     void (*run)(Drawing* drawing); // NULL: cannot be computed, the note says why

@@ -326,10 +326,12 @@ static void put_table(Page* page, const Figure* figure, const Drawing* drawing) 
 }
 
 // Drawn about as wide as they are shown, so that letters have one size on the whole page.
-static PanelSize size_of(int panels, bool equal) {
-    if (panels == 1) return (PanelSize){"panels one", 600, 320, equal};
-    if (panels % 3 == 0) return (PanelSize){"panels many", 350, 240, equal};
-    return (PanelSize){"panels two", 520, 280, equal};
+static PanelSize size_of(const Figure* figure, int panels) {
+    int across = figure->across;
+    if (across == 0) across = panels % 3 == 0 ? 3 : 2;
+    if (panels == 1 || across == 1) return (PanelSize){"panels one", 600, 320, figure->equal};
+    if (across == 3) return (PanelSize){"panels many", 350, 240, figure->equal};
+    return (PanelSize){"panels two", 520, 280, figure->equal};
 }
 
 void figure_anchor(const Figure* figure, char* text, size_t size) {
@@ -359,7 +361,7 @@ void figure_write(Page* page, const Figure* figure, const Drawing* drawing) {
     } else if (figure->columns != NULL) {
         put_table(page, figure, drawing);
     } else {
-        PanelSize size = size_of(panels, figure->equal);
+        PanelSize size = size_of(figure, panels);
         page_put(page, "<div class=\"%s\">\n", size.grid);
         for (int i = 0; i < panels; ++i) panel_write(page, &figure->panel[i], drawing, i, &size);
         page_put(page, "</div>\n");

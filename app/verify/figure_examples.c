@@ -163,6 +163,7 @@ static const Figure figures[] = {
                {"(d) velocity, gamma = 1", TIME(6), {"v [m/s]", 0, 0, false}},
                {"(e) position, gamma = 2", TIME(6), {"q [m]", 0, 0, false}},
                {"(f) velocity, gamma = 2", TIME(6), {"v [m/s]", 0, 0, false}}},
+     .across = 2,
      .run = figure_4},
     {.paper = "A",
      .name = "figure 5",
@@ -211,6 +212,7 @@ static const Figure figures[] = {
                {"(d) Algorithm 2, velocity", TIME(2), {"velocity [m/s, rad/s]", 0, 0, false}},
                {"(e) Algorithm 1, energy", TIME(2), {"energy [J]", 0, 0, false}},
                {"(f) Algorithm 2, energy", TIME(2), {"energy [J]", 0, 0, false}}},
+     .across = 2,
      .run = figure_9},
 };
 

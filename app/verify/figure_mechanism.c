@@ -261,6 +261,7 @@ static const Figure figures[] = {
                {"(f) Algorithm 2 on [0.15, 0.25]",
                 {"crank revolutions", 0.15, 0.25, false},
                 {"U_N of corner 1 [m/s]", -0.5, 0.5, false}}},
+     .across = 2,
      .run = figure_26},
     {.paper = "A",
      .name = "figure 28",

@@ -7,6 +7,8 @@
 // ---- Orders (verify_examples.c) -----------------------------------------------------------------
 
 void verify_ballard(double t, double* q, double* v); // exact motion of Ballard's ball
+// Times of the first n impacts as the trapezoidal rule locates them; returns how many. Owns the model.
+int verify_located(LashLagrangian* model, double h, double T, int n, double* times);
 
 enum { ORDER_FAMILY = 29 }; // step lengths 1.01 2^-6 .. 2^-13, four per octave: less noise
 

@@ -47,8 +47,13 @@ static int list_claims(const ClaimTable* table, int tables, const Claim** claim,
     for (int t = 0; t < tables; ++t) {
         for (int i = 0; i < table[t].count; ++i, ++n) {
             LASH_ASSERT(n < MAX_CLAIMS);
-            claim[n] = &table[t].claim[i];
-            paper[n] = table[t].paper;
+            int k = n; // into its place by id
+            for (; k > 0 && strcmp(claim[k - 1]->id, table[t].claim[i].id) > 0; --k) {
+                claim[k] = claim[k - 1];
+                paper[k] = paper[k - 1];
+            }
+            claim[k] = &table[t].claim[i];
+            paper[k] = table[t].paper;
         }
     }
     return n;
@@ -122,7 +127,9 @@ static void run_claims(const VerifyOptions* set, const Claim* const* claim,
     AppProgress progress = app_progress_start();
     for (int i = 0; i < n; ++i) {
         bool named = is_named(&set->operands, claim[i]->id);
-        if (set->operands.count > 0 ? !named : claim[i]->slow && !set->all) continue;
+        bool later = set->operands.count == 0 && claim[i]->slow && !set->all;
+        if (later) rows->later[rows->laters++] = claim[i];
+        if (later || (set->operands.count > 0 && !named)) continue;
         if (!set->json) app_progress_update(&progress, (double)i / n, claim[i]->id);
         Row* row = &rows->row[rows->count++];
         *row = (Row){.claim = claim[i], .paper = paper[i], .verdict = {.pass = true}};
@@ -182,6 +189,7 @@ int verify_tables(const ClaimTable* table, int tables, int argc, char** argv) {
     if (!set.json) {
         printf("%d passed, %d failed", rows->count - rows->failed - rows->untested, rows->failed);
         if (rows->untested > 0) printf(", %d not tested", rows->untested);
+        if (rows->laters > 0) printf(", %d left to --all", rows->laters);
         printf("\n");
     }
     for (int i = 0; i < rows->count; ++i) verdict_free(&rows->row[i].verdict);

@@ -87,6 +87,8 @@ typedef struct Rows {
     Row row[MAX_CLAIMS];
     int count, failed, untested;
     const char* first_failed;
+    const Claim* later[MAX_CLAIMS]; // slow ones that were not run
+    int laters;
 } Rows;
 
 // What the report is made of.

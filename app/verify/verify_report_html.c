@@ -33,10 +33,11 @@ static const char manual_style[] =
     ".ref{color:var(--soft);font-size:13.5px}.up{float:right;font-size:12.5px;font-weight:400;"
     "color:var(--soft);text-decoration:none}"
     "@media(max-width:600px){dl.claim{grid-template-columns:1fr}dl.claim dt{margin-top:5px}"
-    "section.claim{padding:8px 10px}ul.got{columns:auto}}"
+    "section.claim{padding:8px 10px}ul.got{columns:auto}td.name span,td.name br{display:none}"
+    "table.schemes td.name{min-width:0}}"
     "@media print{section.claim{break-inside:auto;border-radius:0;border-width:1px 0 0;padding:6px "
     "0}"
-    ".up,nav.toc .ids{display:none}h2.paper{break-before:page;border:0}}";
+    ".up,nav.toc .ids{display:none}h2.paper,#schemes{break-before:page;border:0}}";
 
 static const char* class_of(const Row* row) {
     return row->claim->run == NULL ? "none" : manual_word(row);
@@ -138,6 +139,25 @@ static const PaperName* paper_of(const Row* row) {
     return NULL;
 }
 
+// A slow claim that was not run, and the places of its figures.
+static void put_later(Page* page, const Claim* claim, ManualHead* head) {
+    page_put(page, "<section class=\"claim\" id='%s'><h3><span>%s</span>", claim->id, claim->id);
+    put_text(page, "<span>", claim->title, "</span>");
+    page_put(page, "<span class=\"v none\">left to --all</span></h3><dl class=\"claim\">");
+    put_entry(page, "place", claim->place);
+    put_entry(page, "paper says", claim->expected);
+    put_entry(page, "criterion", claim->criterion);
+    page_put(page, "</dl>\n");
+    const Figure* figure[MAX_FIGURES];
+    int n = figures_all(figure);
+    for (int i = 0; i < n; ++i) {
+        if (figure[i]->run == NULL || strcmp(figure[i]->claim, claim->id) != 0) continue;
+        figure_write(page, figure[i], NULL);
+        ++head->later;
+    }
+    page_put(page, "</section>\n");
+}
+
 static void put_papers(Page* page, const Manual* manual, ManualHead* head) {
     const Rows* rows = manual->rows;
     for (int i = 0; i < rows->count; ++i) {
@@ -152,10 +172,17 @@ static void put_papers(Page* page, const Manual* manual, ManualHead* head) {
             if (paper != NULL) put_text(page, "<p class=\"ref\">", paper->reference, "</p>\n");
         }
         put_claim(page, row, manual, head);
+        bool last = i + 1 == rows->count || rows->row[i + 1].claim->id[0] != row->claim->id[0];
+        for (int k = 0; last && k < rows->laters; ++k) {
+            if (rows->later[k]->id[0] == row->claim->id[0]) put_later(page, rows->later[k], head);
+        }
     }
 }
 
 static bool is_listed(const Rows* rows, const char* claim) {
+    for (int i = 0; i < rows->laters; ++i) {
+        if (strcmp(rows->later[i]->id, claim) == 0) return true;
+    }
     for (int i = 0; i < rows->count; ++i) {
         if (strcmp(rows->row[i].claim->id, claim) == 0) return true;
     }
@@ -227,9 +254,10 @@ static void put_sums(Page* page, const Manual* manual, const ManualHead* head) {
         head->figures, manual->seconds);
     if (head->later > 0)
         page_put(page,
-                 "<p class=\"soft\">%d figures whose runs take long are left to "
+                 "<p class=\"soft\">%d claim%s and %d figure%s that take long are left to "
                  "<code>--all</code>.</p>\n",
-                 head->later);
+                 manual->rows->laters, manual->rows->laters == 1 ? "" : "s", head->later,
+                 head->later == 1 ? "" : "s");
 }
 
 void manual_html(Page* page, const Manual* manual, ManualHead* head) {
