@@ -11,13 +11,23 @@
 extern "C" {
 #endif
 
-// Zeroed memory. Out of memory is reported and ends the program, so no caller checks for NULL.
+// Zeroed memory, never NULL, so no caller checks for it: when there is none left the call that
+// lash_guard runs ends with an error; outside of one it is reported and ends the program.
 void* lash_alloc(size_t bytes);
 void* lash_realloc(void* memory, size_t bytes); // new bytes are not zeroed
 // Room for one more behind count elements of an array that has grown by this alone: it doubles.
 void* lash_grow(void* memory, int count, size_t element_bytes);
 char* lash_strdup(const char* text);
 void lash_free(void* memory); // NULL is allowed
+
+// Runs call(context). False, with error, when memory ran out in it: it ended in the middle then.
+// LASH_GUARD_ALL frees all that it had allocated, for calls that make something new;
+// LASH_GUARD_NOTHING leaves it to the things that the call was working on. One inside another is
+// part of the outer one.
+typedef enum LashGuardFrees { LASH_GUARD_NOTHING, LASH_GUARD_ALL } LashGuardFrees;
+bool lash_guard(LashGuardFrees frees, void (*call)(void* context), void* context, LashError* error);
+// For tests: the allocation of this number, counted from now in this thread, finds no memory; 0: none.
+void lash_alloc_fail_at(int64_t number);
 
 // Calls of lash_alloc and lash_realloc so far, over all threads: a step must not change it.
 uint64_t lash_allocation_count(void);

@@ -123,6 +123,12 @@ struct LashSystem {
 
     void (*set_input)(LashSystemWork* work, int input, const LashInput* signal); // NULL: no inputs
 
+    // What a run remembers of the system beyond q and v, as numbers: turn counters, inputs. NULL:
+    // nothing.
+    int work_numbers;
+    void (*work_save)(const LashSystem* system, const LashSystemWork* work, double* numbers);
+    void (*work_load)(const LashSystem* system, LashSystemWork* work, const double* numbers);
+
     // result = q (+) s d;  d = b (-) a;  y = T(s d) x with T the right Jacobian of the exponential.
     void (*move)(const LashSystem* system, const double* q, double s, const double* d,
                  double* result);

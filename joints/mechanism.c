@@ -396,6 +396,29 @@ static void set_input(LashSystemWork* work, int input, const LashInput* signal) 
     work->input[input] = *signal;
 }
 
+// Turn counters, then the four numbers of every input.
+static int work_numbers(const LashMechanism* mech) {
+    return LASH_MAX_COORDINATES * mech->joints + 4 * mech->system.inputs;
+}
+
+static void work_save(const LashSystem* system, const LashSystemWork* work, double* numbers) {
+    const LashMechanism* mech = of(system);
+    for (int i = 0; i < LASH_MAX_COORDINATES * mech->joints; ++i) *numbers++ = work->turned[i];
+    for (int i = 0; i < system->inputs; ++i) {
+        *numbers++ = work->input[i].t0;
+        *numbers++ = work->input[i].t1;
+        *numbers++ = work->input[i].from;
+        *numbers++ = work->input[i].to;
+    }
+}
+
+static void work_load(const LashSystem* system, LashSystemWork* work, const double* numbers) {
+    const LashMechanism* mech = of(system);
+    for (int i = 0; i < LASH_MAX_COORDINATES * mech->joints; ++i) work->turned[i] = *numbers++;
+    for (int i = 0; i < system->inputs; ++i, numbers += 4)
+        work->input[i] = (LashInput){numbers[0], numbers[1], numbers[2], numbers[3]};
+}
+
 static void work_destroy(const LashSystem* system, LashSystemWork* work) {
     if (work == NULL) return;
     pairs_finish(of(system), work);
@@ -589,6 +612,9 @@ const LashSystem* lash_mechanism_system(LashMechanism* mech) {
                                 .work_create = work_create,
                                 .set_levers = set_levers,
                                 .set_input = set_input,
+                                .work_numbers = work_numbers(mech),
+                                .work_save = work_save,
+                                .work_load = work_load,
                                 .work_destroy = work_destroy,
                                 .initial_state = initial_state,
                                 .move = move,

@@ -35,11 +35,15 @@ PKG_CONFIG_PATH=$lib/pkgconfig LD_LIBRARY_PATH=$lib
 export PKG_CONFIG_PATH LD_LIBRARY_PATH
 cp "$source/docs/example/example.c" "$work/"
 cp "$source/docs/example/example.c" "$work/example.cpp"
+cp "$source/docs/example/drive.c" "$work/"
+cp "$source/docs/example/drive.c" "$work/drive.cpp"
 cd "$work"
 # shellcheck disable=SC2046
 {
   $cc -std=c17 -Wall -Werror example.c -o c_shared $(pkg-config --cflags --libs lash)
   $cxx -std=c++17 -Wall -Werror example.cpp -o cxx_shared $(pkg-config --cflags --libs lash)
+  $cc -std=c17 -Wall -Wextra -Werror drive.c -o drive_c $(pkg-config --cflags --libs lash)
+  $cxx -std=c++17 -Wall -Wextra -Werror drive.cpp -o drive_cxx $(pkg-config --cflags --libs lash)
   $cc -std=c17 example.c -o c_static $(pkg-config --cflags --libs --static lash | sed 's/-llash/-l:liblash.a/')
 }
 readelf -d c_shared | grep -q 'NEEDED.*liblash.so.0' || fail "c_shared does not use the shared library"
@@ -68,6 +72,9 @@ for program in ./cxx_shared ./c_static cmake/build/example cmake/build/example_c
 done
 ./c_shared "$model" crank_speed=10 >got
 ! cmp -s expected got || fail "the parameter has no effect"
+for program in ./drive_c ./drive_cxx; do # the interface for bindings
+  $program "$model" 50 >got && grep -q 'the same again' got || fail "$program: $(cat got)"
+done
 ./c_shared /nonexistent.json 2>/dev/null && fail "a missing file passes" || [ $? = 7 ] || fail "a missing file gives $?"
 
 # ---- STEP: the library finds its helper program below the folder it stands in, which is not the one it was built for

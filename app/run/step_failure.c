@@ -484,7 +484,7 @@ static void closed_contacts(const AppStepFailure* of, char* text, size_t size) {
     const double tolerance = 10 * of->model->simulation.settings.tolerance_position;
     int closed = 0;
     text[0] = '\0';
-    for (int i = 0; i < of->log->count; ++i) {
+    for (int i = 0; of->log != NULL && i < of->log->count; ++i) {
         if (!(of->log->contact[i].gap <= tolerance)) continue;
         size_t used = strlen(text);
         if (++closed > 6) continue;

@@ -79,7 +79,7 @@ static void lay_out_step(Step* step, const LashSystem* system, Take* t) {
     step->U = take_doubles(t, rows);
 }
 
-static size_t history_size(const LashSim* sim) {
+size_t sim_history_size(const LashSim* sim) {
     return (size_t)(sim->scheme->history_q * sim->system->nq +
                     sim->scheme->history_v * sim->system->nv);
 }
@@ -89,7 +89,7 @@ static void lay_out_state(const LashSim* sim, State* state, Take* t) {
     size_t drivers = (size_t)sim->drivers.count;
     state->q = take_doubles(t, (size_t)system->nq);
     state->v = take_doubles(t, (size_t)system->nv);
-    state->history = take_doubles(t, history_size(sim));
+    state->history = take_doubles(t, sim_history_size(sim));
     state->driver_x = take_doubles(t, drivers);
     state->driver_speed = take_doubles(t, drivers);
     lay_out_last(&state->last, sim->sizes.contacts, t);
@@ -375,7 +375,7 @@ static void copy_state(const LashSim* sim, const State* from, State* to) {
     to->energy = from->energy;
     memcpy(to->q, from->q, nq * sizeof *to->q);
     memcpy(to->v, from->v, nv * sizeof *to->v);
-    memcpy(to->history, from->history, history_size(sim) * sizeof *to->history);
+    memcpy(to->history, from->history, sim_history_size(sim) * sizeof *to->history);
     copy_contacts(&from->last, &to->last);
     if (drivers == 0) return;
     memcpy(to->driver_x, from->driver_x, drivers * sizeof *to->driver_x);
@@ -440,6 +440,7 @@ static void restore_tiny_numbers(unsigned before) {
 
 LashStepInfo lash_sim_step(LashSim* sim) {
     LASH_ASSERT(sim != NULL);
+    if (sim->renew) sim_renew(sim);
     unsigned before = flush_tiny_numbers();
     double t = sim->now.t;
     sim->info = (LashStepInfo){.index_set = 1, .substeps = 1, .worst = LASH_NOWHERE};
@@ -464,6 +465,18 @@ LashStepInfo lash_sim_step(LashSim* sim) {
     restore_tiny_numbers(before);
     if (sim->info.outcome == LASH_CONVERGED) ++sim->steps;
     return sim->info;
+}
+
+LashStepInfo lash_sim_step_n(LashSim* sim, int n, int* done) {
+    LashStepInfo info = {.outcome = LASH_CONVERGED};
+    int count = 0;
+    while (count < n) {
+        info = lash_sim_step(sim);
+        if (info.outcome != LASH_CONVERGED) break;
+        ++count;
+    }
+    if (done != NULL) *done = count;
+    return info;
 }
 
 void lash_sim_set_stop(LashSim* sim, LashStop stop) {

@@ -292,6 +292,7 @@ struct LashSim {
     Failure failure;
     LashStop stop;    // asked in every loop that may be long
     bool stopped;     // it said so in this step
+    bool renew;       // it was saved: the next step begins with a new run (snapshot.c)
     LashTrace* trace; // NULL: nobody asks
     void* trace_context;
 };
@@ -337,6 +338,10 @@ static inline const LashBlockLu* metric_of(const Operators* operators) {
     if (operators->metric == METRIC_SHARED) return operators->A;
     return operators->metric == METRIC_TURNED ? operators->N : operators->M;
 }
+
+// --- Saved runs (snapshot.c) ---------------------------------------------------------------------
+size_t sim_history_size(const LashSim* sim); // numbers of now.history
+void sim_renew(LashSim* sim);                // as if it were saved and restored
 
 // --- Beginning (begin.c) -------------------------------------------------------------------------
 // Starts a step of length h: lists interactions, guesses v and P; no contact is active.

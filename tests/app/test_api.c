@@ -1,0 +1,327 @@
+// The C interface for bindings: names, numbers, steps, inputs, saved runs in another process, wrong
+// use, and memory that runs out.
+#include <math.h>
+#include <unistd.h>
+#include "test.h"
+
+#include "app/api.h"
+#include "app/lash.h"
+#include "model_text.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+// A call that memory ran out in loses what other libraries hold: JSON trees.
+const char* __asan_default_options(void);
+const char* __asan_default_options(void) {
+    return "detect_leaks=0";
+}
+#endif
+
+static const char pendulum[] =
+    "{'format': 'lash-model/1', 'gravity': [0, -9.81, 0], 'parameters': {'m': 2}, 'inputs': "
+    "{'push': {'value': 0}}, 'parts': [{'name': 'frame', 'mass': 1, 'inertia': [1, 1, 1], "
+    "'fixed': true}, {'name': 'p', 'mass': 'm', 'inertia': [0.1, 0.1, 0.1], 'pose': {'position': "
+    "[0.5, 0, 0]}}], 'joints': [{'name': 'j', 'type': 'revolute', 'a': 'ground', 'b': 'p', "
+    "'point': [0, 0, 0], 'axis': [0, 0, 1]}], 'forces': [{'name': 'f', 'type': 'joint_force', "
+    "'joint': 'j', 'force': 'push - 0.1*v'}], 'simulation': {'step': 1e-3, 'duration': 1}}";
+
+static LashRun* open_text(const char* text) {
+    char path[300], message[512];
+    LashRun* run = NULL;
+    write_model("api.json", text, path, sizeof path);
+    int status = lash_run_open(&run, path, NULL, 0, message, sizeof message);
+    if (status != 0) fail_msg("%s", message);
+    return run;
+}
+
+static void names_numbers_and_steps(void** state) {
+    (void)state;
+    assert_int_equal(lash_api_version(), LASH_API_VERSION);
+    assert_true(lash_version()[0] != '\0');
+    LashRun* run = open_text(pendulum);
+    assert_int_equal(lash_run_count(run, LASH_PARTS), 2);
+    assert_int_equal(lash_run_find(run, LASH_PARTS, "p"), 1);
+    assert_string_equal(lash_run_name(run, LASH_JOINTS, 0), "j");
+    assert_string_equal(lash_run_name(run, LASH_INPUTS, 0), "push");
+    assert_int_equal(lash_run_coordinates(run, 0), 1);
+    assert_string_equal(lash_run_coordinate_name(run, 0, 0), "angle");
+    double h, angle, speed, position[3], q[7], force[3], energy;
+    int done;
+    assert_int_equal(lash_run_get(run, "step", &h), 0);
+    assert_true(h == 1e-3);
+    assert_int_equal(lash_run_step_n(run, 100, &done), 0);
+    assert_int_equal(done, 100);
+    assert_true(fabs(lash_run_time(run) - 0.1) < 1e-12);
+    assert_int_equal(lash_run_joint(run, 0, 0, &angle, &speed), 0);
+    assert_int_equal(lash_run_part(run, 1, position, NULL, NULL, NULL), 0);
+    assert_true(fabs(position[1] - 0.5 * sin(angle)) < 1e-9);
+    assert_int_equal(lash_run_state(run, q, NULL), 0);
+    assert_true(q[1] == position[1]);
+    assert_int_equal(lash_run_reaction(run, 0, force, NULL), 0);
+    assert_true(fabs(force[0]) + fabs(force[1]) > 1);
+    assert_int_equal(lash_run_get(run, "energy.balance_error", &energy), 0);
+    assert_true(fabs(energy) < 1e-6);
+    double before = speed;
+    assert_int_equal(lash_run_set_input(run, "push", 100, 100), 0);
+    assert_int_equal(lash_run_step_n(run, 50, NULL), 0);
+    assert_int_equal(lash_run_joint(run, 0, 0, NULL, &speed), 0);
+    assert_true(speed > before + 1);
+    assert_int_equal(lash_run_reset(run), 0);
+    assert_true(lash_run_time(run) == 0);
+    lash_run_close(run);
+}
+
+static void parameters_are_set_and_errors_come_back_as_text(void** state) {
+    (void)state;
+    char path[300], message[512];
+    LashRun* run = NULL;
+    write_model("api.json", pendulum, path, sizeof path);
+    const char* good[] = {"m=3"};
+    const char* wrong[] = {"mm=3"};
+    assert_int_equal(lash_run_open(&run, path, good, 1, message, sizeof message), 0);
+    lash_run_close(run);
+    assert_int_equal(lash_run_open(&run, path, wrong, 1, message, sizeof message),
+                     LASH_ERROR_USAGE);
+    assert_null(run);
+    assert_non_null(strstr(message, "no parameter 'mm'"));
+    assert_int_equal(lash_run_open(&run, "/nowhere.json", NULL, 0, message, sizeof message),
+                     LASH_ERROR_IO);
+    assert_non_null(strstr(message, "/nowhere.json"));
+    assert_int_equal(lash_run_open(&run, NULL, NULL, 0, NULL, 0), LASH_ERROR_USAGE);
+    assert_int_equal(lash_run_open(NULL, path, NULL, 0, NULL, 0), LASH_ERROR_USAGE);
+    assert_int_equal(lash_run_open(&run, path, NULL, 2, NULL, 0), LASH_ERROR_USAGE);
+}
+
+static void wrong_use_is_refused_and_sets_nothing(void** state) {
+    (void)state;
+    LashRun* run = open_text(pendulum);
+    double x;
+    assert_int_equal(lash_run_step_n(run, -1, NULL), LASH_ERROR_USAGE);
+    assert_int_equal(lash_run_joint(run, 7, 0, &x, NULL), LASH_ERROR_USAGE);
+    assert_int_equal(lash_run_joint(run, 0, 3, &x, NULL), LASH_ERROR_USAGE);
+    assert_int_equal(lash_run_part(run, -1, NULL, NULL, NULL, NULL), LASH_ERROR_USAGE);
+    assert_int_equal(lash_run_set_input(run, "pull", 1, 1), LASH_ERROR_USAGE);
+    assert_int_equal(lash_run_set_input(run, "push", NAN, 1), LASH_ERROR_USAGE);
+    assert_int_equal(lash_run_get(run, "mass", &x), LASH_ERROR_USAGE);
+    assert_true(lash_run_error(run)[0] != '\0');
+    assert_int_equal(lash_run_find(run, LASH_JOINTS, "k"), -1);
+    assert_int_equal(lash_run_find(run, LASH_JOINTS, NULL), -1);
+    assert_null(lash_run_name(run, LASH_PARTS, 99));
+    assert_int_equal(lash_run_step_n(NULL, 1, NULL), LASH_ERROR_USAGE);
+    assert_int_equal(lash_run_restore(run, "abc", 3), LASH_ERROR_IO);
+    assert_int_equal(lash_run_restore(run, NULL, 0), LASH_ERROR_IO);
+    assert_int_equal(lash_run_step_n(run, 1, NULL), 0);
+    lash_run_close(run);
+    lash_run_close(NULL);
+}
+
+// ---- saved runs ---------------------------------------------------------------------------------
+
+static uint64_t state_sum(LashRun* run) {
+    double nq, nv;
+    lash_run_get(run, "coordinates", &nq);
+    lash_run_get(run, "velocities", &nv);
+    double* numbers = malloc((size_t)(nq + nv + 3) * sizeof *numbers);
+    lash_run_state(run, numbers, numbers + (int)nq);
+    numbers[(int)(nq + nv)] = lash_run_time(run);
+    lash_run_get(run, "energy.external_work", &numbers[(int)(nq + nv) + 1]);
+    lash_run_get(run, "energy.balance_error", &numbers[(int)(nq + nv) + 2]);
+    uint64_t sum = 0xcbf29ce484222325u;
+    const unsigned char* byte = (const unsigned char*)numbers;
+    for (size_t i = 0; i < (size_t)(nq + nv + 3) * sizeof *numbers; ++i)
+        sum = (sum ^ byte[i]) * 0x100000001b3u;
+    free(numbers);
+    return sum;
+}
+
+static LashRun* open_model(const char* path) {
+    LashRun* run = NULL;
+    char message[512];
+    if (lash_run_open(&run, path, NULL, 0, message, sizeof message) != 0) {
+        fprintf(stderr, "%s\n", message);
+        return NULL;
+    }
+    return run;
+}
+
+// Another process: MODEL STATE STEPS, prints the sum.
+static int go_on(char** argv) {
+    LashRun* run = open_model(argv[0]);
+    size_t bytes = 0;
+    FILE* file = fopen(argv[1], "rb");
+    if (run == NULL || file == NULL) return 1;
+    static char state[4 << 20];
+    bytes = fread(state, 1, sizeof state, file);
+    fclose(file);
+    if (lash_run_restore(run, state, bytes) != 0) return 2;
+    if (lash_run_step_n(run, atoi(argv[2]), NULL) != 0) return 3;
+    printf("%016llx\n", (unsigned long long)state_sum(run));
+    lash_run_close(run);
+    return 0;
+}
+
+static void check_model(const char* model, int before, int after) {
+    char path[600], saved[300], out[300], command[2400], here[40];
+    snprintf(path, sizeof path, "%s/models/%s.json", LASH_SOURCE_DIR, model);
+    LashRun* run = open_model(path);
+    assert_non_null(run);
+    assert_int_equal(lash_run_step_n(run, before, NULL), 0);
+    size_t bytes = lash_run_save(run, NULL, 0);
+    char* state = malloc(bytes);
+    assert_int_equal(lash_run_save(run, state, bytes - 1), bytes); // too small: only asked
+    assert_int_equal(lash_run_save(run, state, bytes), bytes);
+    FILE* file = fopen(scratch_file("state.bin", saved, sizeof saved), "wb");
+    assert_int_equal(fwrite(state, 1, bytes, file), bytes);
+    fclose(file);
+    free(state);
+    assert_int_equal(lash_run_step_n(run, after, NULL), 0);
+    snprintf(here, sizeof here, "%016llx\n", (unsigned long long)state_sum(run));
+    lash_run_close(run);
+    char self[400];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    assert_true(length > 0);
+    self[length] = '\0';
+    snprintf(command, sizeof command, "'%s' --go-on '%s' '%s' %d > '%s'", self, path, saved, after,
+             scratch_file("sum.txt", out, sizeof out));
+    assert_int_equal(system(command), 0);
+    char* there = slurp(out);
+    if (strcmp(here, there) != 0) fail_msg("%s: %s, in another process %s", model, here, there);
+    free(there);
+}
+
+static void a_restored_run_goes_on_with_the_same_bits_in_another_process(void** state) {
+    (void)state;
+    static const char* const models[] = {"slider_crank/all_play",  "slider_crank/driven_play",
+                                         "four_bar/four_bar",      "joints/gear_train",
+                                         "joints/potra_block",     "papers/bouncing_ball",
+                                         "papers/rocking_block",   "papers/pendulum_in_ring",
+                                         "benchmarks/a04_bricard", "papers/linear_oscillator"};
+    uint64_t seed = 20240611;
+    for (size_t i = 0; i < sizeof models / sizeof *models; ++i) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        check_model(models[i], 5 + (int)(seed >> 33) % 120, 60);
+    }
+}
+
+// The same with every scheme and its history, in this process.
+static void every_scheme_goes_on_with_the_same_bits(void** state) {
+    (void)state;
+    static const char* const models[] = {"slider_crank/ideal", "papers/bouncing_ball"};
+    int schemes = 0;
+    for (int k = 0; k < 2 * LASH_SCHEMES; ++k) {
+        char path[600];
+        LashError error = {0};
+        snprintf(path, sizeof path, "%s/models/%s.json", LASH_SOURCE_DIR, models[k % 2]);
+        LashModel* model = lash_model_load(path, NULL, 0, &error);
+        assert_non_null(model);
+        LashMechanism* mech = lash_model_build(model, &error);
+        const LashSystem* system = lash_mechanism_system(mech);
+        LashSettings settings = lash_settings();
+        settings.h = model->simulation.settings.h;
+        settings.scheme = (LashScheme)(k / 2);
+        bool fits =
+            lash_settings_check(&settings, NULL) && lash_settings_fit(&settings, system, NULL);
+        LashSim* one = fits ? lash_sim_create(system, &settings) : NULL;
+        LashSim* two = fits ? lash_sim_create(system, &settings) : NULL;
+        if (fits && lash_sim_step_n(one, 37, NULL).outcome == LASH_CONVERGED) {
+            size_t bytes = lash_sim_save(one, NULL, 0);
+            char* saved = malloc(bytes);
+            assert_int_equal(lash_sim_save(one, saved, bytes), bytes);
+            assert_true(lash_sim_restore(two, saved, bytes, &error));
+            assert_int_equal(lash_sim_steps(two), 37);
+            int a, b;
+            lash_sim_step_n(one, 40, &a);
+            lash_sim_step_n(two, 40, &b);
+            assert_int_equal(a, b);
+            const double *q[2], *v[2];
+            lash_sim_state(one, &q[0], &v[0]);
+            lash_sim_state(two, &q[1], &v[1]);
+            if (memcmp(q[0], q[1], (size_t)system->nq * sizeof **q) != 0 ||
+                memcmp(v[0], v[1], (size_t)system->nv * sizeof **v) != 0)
+                fail_msg("%s with %s", models[k % 2], lash_scheme_name(settings.scheme));
+            free(saved);
+            ++schemes;
+        }
+        lash_sim_destroy(one);
+        lash_sim_destroy(two);
+        lash_mechanism_destroy(mech);
+        lash_model_destroy(model);
+    }
+    assert_true(schemes >= 10);
+}
+
+static void damaged_and_foreign_bytes_are_refused_and_change_nothing(void** state) {
+    (void)state;
+    LashRun* run = open_text(pendulum);
+    assert_int_equal(lash_run_step_n(run, 10, NULL), 0);
+    size_t bytes = lash_run_save(run, NULL, 0);
+    char* saved = malloc(bytes);
+    assert_int_equal(lash_run_save(run, saved, bytes), bytes);
+    uint64_t sum = state_sum(run);
+    for (size_t i = 0; i < bytes; i += 3) {
+        saved[i] ^= 0x41;
+        int status = lash_run_restore(run, saved, bytes);
+        assert_true(status == LASH_ERROR_IO || status == LASH_ERROR_MODEL);
+        saved[i] ^= 0x41;
+    }
+    assert_int_equal(lash_run_restore(run, saved, bytes - 8), LASH_ERROR_IO);
+    assert_int_equal(lash_run_restore(run, saved, bytes), 0);
+    assert_true(state_sum(run) == sum);
+    char path[600];
+    snprintf(path, sizeof path, "%s/models/papers/bouncing_ball.json", LASH_SOURCE_DIR);
+    LashRun* other = open_model(path);
+    assert_int_equal(lash_run_restore(other, saved, bytes), LASH_ERROR_MODEL);
+    assert_non_null(strstr(lash_run_error(other), "another model"));
+    lash_run_close(other);
+    lash_run_close(run);
+    free(saved);
+}
+
+// ---- memory -------------------------------------------------------------------------------------
+
+static void memory_that_runs_out_is_an_error_that_comes_back(void** state) {
+    (void)state;
+    char path[300], message[512];
+    write_model("api.json", pendulum, path, sizeof path);
+    LashRun* run = NULL;
+    int64_t n = 0;
+    for (n = 1; run == NULL && n < 100000; ++n) {
+        lash_alloc_fail_at(n);
+        int status = lash_run_open(&run, path, NULL, 0, message, sizeof message);
+        lash_alloc_fail_at(0);
+        if (status == 0) break;
+        assert_int_equal(status, LASH_ERROR_INTERNAL);
+        assert_non_null(strstr(message, "out of memory"));
+    }
+    assert_true(n > 50);
+    assert_int_equal(lash_run_step_n(run, 5, NULL), 0);
+    lash_run_close(run);
+}
+
+static void a_run_whose_memory_ran_out_says_so_and_can_be_closed(void** state) {
+    (void)state;
+    LashRun* run = open_text(pendulum);
+    char saved[4096];
+    assert_int_equal(lash_run_step_n(run, 5, NULL), 0);
+    assert_true(lash_run_save(run, saved, sizeof saved) <= sizeof saved);
+    lash_alloc_fail_at(20); // while the next step makes the run anew
+    assert_int_equal(lash_run_step_n(run, 5, NULL), LASH_ERROR_INTERNAL);
+    lash_alloc_fail_at(0);
+    assert_non_null(strstr(lash_run_error(run), "out of memory"));
+    assert_int_equal(lash_run_step_n(run, 5, NULL), LASH_ERROR_INTERNAL);
+    lash_run_close(run);
+}
+
+int main(int argc, char** argv) {
+    if (argc == 5 && strcmp(argv[1], "--go-on") == 0) return go_on(argv + 2);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_numbers_and_steps),
+        cmocka_unit_test(parameters_are_set_and_errors_come_back_as_text),
+        cmocka_unit_test(wrong_use_is_refused_and_sets_nothing),
+        cmocka_unit_test(a_restored_run_goes_on_with_the_same_bits_in_another_process),
+        cmocka_unit_test(every_scheme_goes_on_with_the_same_bits),
+        cmocka_unit_test(damaged_and_foreign_bytes_are_refused_and_change_nothing),
+        cmocka_unit_test(memory_that_runs_out_is_an_error_that_comes_back),
+        cmocka_unit_test(a_run_whose_memory_ran_out_says_so_and_can_be_closed),
+    };
+    return cmocka_run_group_tests(tests, NULL, remove_scratch);
+}
