@@ -26,9 +26,12 @@
 #include "geometry/pairs_occt.h"
 
 enum { BLOCK = 32 };
-static const double STEPS = 12;   // a search of free pairs should hold for so many; more: it finds
-                                  // more that is never near; fewer: it is made more often
-static const double FLAT = 2e-10; // half of it is the usual tolerance of positions [m]
+static const double STEPS = 12; // a search of free pairs should hold for so many; more: it finds
+                                // more that is never near; fewer: it is made more often
+static const double ALMOST_FLAT = 4e-8; // [m] a ring that falls flat comes to its end from above in
+                                        // a few corrections; smaller: its lowest point runs round
+                                        // between them. test_app_cad_contacts
+static const double FLAT = 2e-10;       // half of it is the usual tolerance of positions [m]
 
 typedef struct Found { // a root of the current evaluation, for the search for doubles
     Vec3 point_a, point_b;
@@ -573,6 +576,18 @@ void lash_pair_second_order(const LashPair* pair, const LashPairRoots* roots, in
     lash_kernel_second_order(pair->a.feature + pair_combination->a,
                              pair->b.feature + pair_combination->b, &roots->b_a, roots->root + slot,
                              &roots->world_b, point);
+}
+
+bool lash_pair_runs_round(const LashPairRoots* roots, const double* gap, int slots, int slot) {
+    if (slot + 3 >= slots || !(gap[slot] < INFINITY) || roots->root[slot].slot != 0) return false;
+    if (roots->combination[slot] < 0 || roots->root[slot].ball_a || roots->root[slot].ball_b)
+        return false;
+    for (int k = slot + 1; k <= slot + 3; ++k) {
+        if (!(fabs(gap[k] - gap[slot]) < ALMOST_FLAT)) return false;
+        if (roots->combination[k] != roots->combination[slot]) return false;
+        if (!roots->root[k].ball_a && !roots->root[k].ball_b) return false;
+    }
+    return true;
 }
 
 // Is combination i listed at this threshold of the expiry? Renews its bound when it is used up. A

@@ -120,6 +120,11 @@ bool lash_pair_evaluate_roots(const LashPair* pair, LashPairWork* work, LashPose
 void lash_pair_second_order(const LashPair* pair, const LashPairRoots* roots, int slot,
                             LashContactPoint* point);
 
+// Of points that were all evaluated: is this one the lowest of a ring that lies almost flat on a
+// plane, beside three fixed points of it in the next slots? It runs round the ring at the slightest
+// tilt.
+bool lash_pair_runs_round(const LashPairRoots* roots, const double* gap, int slots, int slot);
+
 // LASH_QUERY_OCCT: status other than LASH_OK when the helper gave no answer to the last query
 // (which then returned 0) or evaluate (false). Always LASH_OK with LASH_QUERY_EXACT.
 const LashError* lash_pair_error(const LashPairWork* work);

@@ -411,6 +411,16 @@ static void go_on(const PairKept* kept, Pose a, Pose b, LashContactPoint* point)
                                 .b = {.X = {1, 0, 0, 1}, .Y = {0}}}; // on a plane
 }
 
+// The lowest point of a ring that lies almost flat runs round it at the slightest tilt, and impulses
+// found for one place would act at another. Where three fixed points of the ring are asked for, too,
+// they bear it, and it stays where it was found first in the step.
+static bool stays_where_it_was(const PairState* state, const uint8_t* wanted, int i) {
+    if (wanted == NULL || !state->kept[i].found || i + 3 >= state->slots) return false;
+    if (!wanted[i + 1] || !wanted[i + 2] || !wanted[i + 3]) return false;
+    const PairPoints* cache = &state->cache[1 - state->latest];
+    return lash_pair_runs_round(cache->roots, state->gap, state->slots, i);
+}
+
 // Gaps of a pair at poses a, b within the promise into state->gap, and the wanted points into the
 // older cache.
 static bool find_points(const PairContact* pair, PairState* state, Pose a, Pose b, bool points,
@@ -425,6 +435,8 @@ static bool find_points(const PairContact* pair, PairState* state, Pose a, Pose 
     for (int i = 0; i < state->slots; ++i) {
         bool asked = wanted == NULL || wanted[i];
         cache->has[i] = asked && state->gap[i] < INFINITY ? HAS_PLACE : HAS_NOTHING;
+        bool stays = cache->has[i] && stays_where_it_was(state, wanted, i);
+        if (stays) cache->has[i] = HAS_NOTHING;
         if (cache->has[i]) {
             keep_point(&state->kept[i], &a, &b, &cache->point[i]);
         } else if (wanted != NULL && asked && state->kept[i].found) {
