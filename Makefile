@@ -1,6 +1,7 @@
 # The two commands: `make demo` and `make test`. Each installs what is missing (Debian packages), builds and runs.
 #   make          build the program            make format    lay out the sources
 #   make demo     build, simulate, draw        make install   into PREFIX (default /usr/local)
+#   make docs     rerun the commands of the docs, compare their numbers       make uninstall  what make install wrote
 #   make test-fast the tests that take less than 3 s each: under a minute once it is built
 #   make test     all tests, twice: optimised, and with sanitizers; 15 s of fuzzing each reader of files
 #   make test-all the same with clang, valgrind and the long sweeps
@@ -29,7 +30,7 @@ OPTIONAL := libopenmpi-dev openmpi-bin chromium
 # Only for `make bench`: what Lash is compared with; never linked by it.
 PEERS    := libsiconos-numerics-dev libsiconos-kernel-dev libsiconos-mechanics-dev libmujoco-dev
 
-.PHONY: all deps deps-test deps-extra deps-peers bench demo test test-fast test-all format tidy install clean
+.PHONY: all deps deps-test deps-extra deps-peers bench demo docs test test-fast test-all format tidy install uninstall clean
 all: deps
 	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DLASH_TESTS=OFF >/dev/null
 	@cmake --build $(BUILD) -j$(JOBS)
@@ -50,13 +51,20 @@ bench: deps-peers all
 
 demo: all
 	@mkdir -p demo
+	@echo "Simulating two turns of a slider-crank with play in its crank pin (about a second) ..."
 	@$(BUILD)/lash run models/slider_crank/crank_pin_play.json -o demo/slider_crank.h5 --plot demo/slider_crank.svg
-	@$(BUILD)/lash view demo/slider_crank.h5 --frame 0.0205 --png demo/slider_crank.png
 	@echo
-	@echo "Look at demo/slider_crank.png: the mechanism at 20.5 ms, with the forces in its play, and"
-	@echo "at demo/slider_crank.svg (any browser): motion and forces over two turns of the crank."
-	@echo "The whole motion is in demo/slider_crank.h5: $(BUILD)/lash view demo/slider_crank.h5 plays it in a window,"
-	@echo "$(BUILD)/lash export --csv demo/slider_crank.h5 prints it."
+	@echo "Drawing ..."
+	@$(BUILD)/lash view demo/slider_crank.h5 --frame 0.0205 --png demo/slider_crank.png
+	@echo "  demo/slider_crank.png   the mechanism at 20.5 ms, with the forces in its play"
+	@echo "  demo/slider_crank.svg   motion and forces over two turns of the crank (any browser)"
+	@echo "  demo/slider_crank.h5    the whole motion: $(BUILD)/lash view demo/slider_crank.h5 plays it in a window,"
+	@echo "                          $(BUILD)/lash export --csv demo/slider_crank.h5 prints it"
+	@echo "Next: docs/first_model.md, a mechanism of your own in ten minutes."
+
+# Reruns the commands whose numbers stand in README and docs; fails where they differ by more than is said there.
+docs: all
+	@sh docs/check_numbers.sh $(BUILD)/lash
 
 test-fast: deps
 	@cmake -S . -B $(CHECK) -DCMAKE_BUILD_TYPE=Release -DLASH_WERROR=ON >/dev/null
@@ -93,7 +101,12 @@ tidy: deps-extra
 install: deps
 	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DLASH_TESTS=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DLASH_LIBEXECDIR=$(PREFIX)/libexec/lash >/dev/null
 	@cmake --build $(BUILD) -j$(JOBS)
-	@cmake --install $(BUILD) --prefix $(PREFIX)
+	@cmake --install $(BUILD) --prefix $(PREFIX) | grep -v '^-- ' || true
+	@echo "Installed $$(wc -l <$(BUILD)/install_manifest.txt) files below $(PREFIX) ('make uninstall PREFIX=$(PREFIX)' removes them):"
+	@echo "program bin/lash, page 'man lash', docs share/doc/lash, models share/lash/models."
+
+uninstall:
+	@sh .ci/uninstall $(BUILD)/install_manifest.txt $(PREFIX)
 
 clean:
 	rm -rf build demo

@@ -27,4 +27,17 @@
 #include "core/math3.h"
 #endif
 
+#if defined(__GNUC__)
+// Where this header stood when the program was built: the static library looks for its helper
+// program lash-cad below that tree, wherever the tree and the program are.
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const char lash_header_file[] __attribute__((weak));
+const char lash_header_file[] = __FILE__;
+#ifdef __cplusplus
+}
+#endif
+#endif
+
 #endif

@@ -5,6 +5,7 @@ set -eu
 source=$1 build=$2 cc=$3 cxx=$4
 root=$build/install.$$ work=$build/install.$$.work
 trap 'rm -rf "$root" "$work"' EXIT
+unset LASH_CAD
 fail() { echo "$*"; exit 1; }
 mkdir -p "$work"
 cmake --install "$build" --prefix "$root" >/dev/null
@@ -88,10 +89,34 @@ cat >step.json <<'STEP'
  "simulation": {"step": 0.001, "duration": 0.1}}
 STEP
 "$build/lash-make-step" part.json bar.step
-unset LASH_CAD
 mkdir elsewhere
 cp c_shared elsewhere/
 XDG_CACHE_HOME=$work elsewhere/c_shared step.json >got || fail "a STEP part cannot be read through the installed library"
 [ "$(wc -l <got)" = 11 ] || fail "the STEP model printed $(wc -l <got) lines"
 "$root/bin/lash" check "$model" >/dev/null
+
+# ---- the tree is moved: programs built against it there find the helper, static ones too
+moved=$work/moved
+mv "$root" "$moved"
+export PKG_CONFIG_PATH="$moved/${lib#"$root"/}/pkgconfig"
+unset LD_LIBRARY_PATH
+# shellcheck disable=SC2046
+$cc -std=c17 -Wall -Werror example.c -o elsewhere/c_static $(pkg-config --cflags --libs --static lash | sed 's/-llash/-l:liblash.a/')
+# shellcheck disable=SC2046
+$cxx -std=c++17 -Wall -Werror example.cpp -o elsewhere/cxx_static $(pkg-config --cflags --libs --static lash | sed 's/-llash/-l:liblash.a/')
+for program in c_static cxx_static; do
+  XDG_CACHE_HOME=$work/$program elsewhere/$program step.json >again || fail "$program: a STEP part cannot be read by a static program from the moved tree"
+  cmp -s got again || fail "$program differs"
+done
+XDG_CACHE_HOME=$work/program "$moved/bin/lash" check step.json >/dev/null || fail "the moved program cannot read STEP files"
+"$moved/bin/lash-make-step" part.json again.step && cmp -s bar.step again.step || fail "the moved lash-make-step differs"
+for file in share/doc/lash/LICENSE share/doc/lash/README.md share/doc/lash/docs/first_model.md share/man/man1/lash-make-step.1; do
+  [ -s "$moved/$file" ] || fail "$file is not installed"
+done
+mv "$moved" "$root"
+
+# ---- what was installed goes away again
+sh "$source/.ci/uninstall" "$build/install_manifest.txt" "$root" >/dev/null
+left=$(find "$root" -type f -o -type l | head -3)
+[ -z "$left" ] || fail "uninstall leaves $left"
 echo "installed, and used in six ways"

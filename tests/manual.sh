@@ -5,13 +5,19 @@ source=$1 build=$2 pages=$2/manual bad=0
 fail() { echo "$*"; bad=1; }
 
 # ---- man pages
-for page in lash.1 lash-model.5; do
+for page in lash.1 lash-model.5 lash-study.5 lash-make-step.1; do
   [ -s "$pages/$page" ] || { fail "$page is missing"; continue; }
   grep -q '@' "$pages/$page" && fail "$page has a placeholder left"
   if command -v groff >/dev/null; then
     warnings=$(groff -ww -man -Tutf8 "$pages/$page" 2>&1 >/dev/null) || true
     [ -z "$warnings" ] || fail "$page: $warnings"
   fi
+done
+# each page refers to all others
+for page in lash.1 lash-model.5 lash-study.5 lash-make-step.1; do
+  for other in 'lash (1)' 'lash\\-model (5)' 'lash\\-study (5)' 'lash\\-make\\-step (1)'; do
+    [ "$(echo "$other" | sed 's/[\\() ]//g')" = "$(echo "$page" | sed 's/\.//')" ] || sed -n '/^.SH SEE ALSO/,$p' "$pages/$page" | grep -qF ".BR $(echo "$other" | sed 's/\\\\/\\/g')" || fail "$page does not refer to $other"
+  done
 done
 commands=$("$build/lash" -h | awk '/^  [a-z]/ { print $1 }')
 [ "$(echo "$commands" | wc -l)" -ge 7 ] || fail "only these commands: $commands"

@@ -35,6 +35,8 @@ extern char** environ;
 
 static const char error_mark[8] = {'L', 'A', 'S', 'H', 'E', 'R', 'R', '\n'};
 
+extern const char lash_header_file[] __attribute__((weak)); // of a program that includes lash.h
+
 // In the folders beside that of `file`, a program or a library.
 static bool find_beside(const char* file, const char* const* beside, char path[LASH_CAD_PATH]) {
     const char* slash = strrchr(file, '/');
@@ -65,6 +67,9 @@ bool lash_cad_find(char path[LASH_CAD_PATH], LashError* error) {
     Dl_info library;
     if (dladdr(error_mark, &library) != 0 && find_beside(library.dli_fname, below, path))
         return true;
+    // a static one: where the headers were, include/lash/
+    static const char* const above[] = {"../../libexec/lash/lash-cad", NULL};
+    if (lash_header_file != NULL && find_beside(lash_header_file, above, path)) return true;
     snprintf(path, LASH_CAD_PATH, "%s/lash-cad", LASH_LIBEXECDIR);
     if (access(path, X_OK) == 0) return true;
     return lash_error_set(error, LASH_ERROR_CAD, "lash-cad",
