@@ -80,7 +80,11 @@ bool app_session_start(AppSession* session, LashError* error) {
 
 bool app_session_open(AppSession* session, const char* file, const AppSessionOptions* options,
                       LashError* error) {
-    session->model = lash_model_load(file, options->set, options->sets, error);
+    if (options->text != NULL)
+        session->model = lash_model_parse(file, options->text, strlen(options->text), options->set,
+                                          options->sets, error);
+    else
+        session->model = lash_model_load(file, options->set, options->sets, error);
     if (session->model == NULL || !apply_options(session->model, options, error)) return false;
     if (!app_session_build(session, error)) return false;
     app_session_create(session);

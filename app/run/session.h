@@ -14,6 +14,7 @@ typedef struct AppSessionOptions { // from the command line, instead of the mode
     int sets;
     const char *scheme, *direction; // NULL: as in the model
     double step, duration;          // [s], NAN: as in the model
+    const char* text;               // of the model; NULL: read from the file
 } AppSessionOptions;
 
 typedef struct AppSession {

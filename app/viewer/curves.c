@@ -6,35 +6,64 @@
 #include "app/model/quantity.h"
 #include "app/viewer/viewer.h"
 #include "core/arena.h"
+#include "core/math3.h"
 
-// Series a person wants to see as a curve, in the order of the menu.
+// All series, in the order of the menu: motion, joints, contacts, energies, counters. Of vectors the
+// norm is offered before the components.
 static const LashSeries offered[] = {LASH_SERIES_POSITION,
+                                     LASH_SERIES_ORIENTATION,
                                      LASH_SERIES_VELOCITY,
                                      LASH_SERIES_ANGULAR_VELOCITY,
                                      LASH_SERIES_JOINT_COORDINATE,
                                      LASH_SERIES_JOINT_SPEED,
                                      LASH_SERIES_JOINT_FORCE,
                                      LASH_SERIES_JOINT_MOMENT,
+                                     LASH_SERIES_JOINT_ECCENTRICITY,
+                                     LASH_SERIES_JOINT_TILT,
+                                     LASH_SERIES_JOINT_POINTS,
+                                     LASH_SERIES_JOINT_IMPACTS,
+                                     LASH_SERIES_JOINT_WEAR,
+                                     LASH_SERIES_JOINT_WORK_NET,
                                      LASH_SERIES_CONTACT_GAP,
                                      LASH_SERIES_CONTACT_IMPULSE,
                                      LASH_SERIES_CONTACT_FORCE,
                                      LASH_SERIES_CONTACT_PEAK,
                                      LASH_SERIES_CONTACT_IMPACTS,
+                                     LASH_SERIES_CONTACT_WORK,
                                      LASH_SERIES_KINETIC,
                                      LASH_SERIES_POTENTIAL,
                                      LASH_SERIES_EXTERNAL_WORK,
                                      LASH_SERIES_DAMPING_WORK,
                                      LASH_SERIES_CONTACT_WORK_NORMAL,
                                      LASH_SERIES_CONTACT_WORK_TANGENTIAL,
+                                     LASH_SERIES_JOINT_WORK,
                                      LASH_SERIES_CONTACTS,
+                                     LASH_SERIES_STEPS,
+                                     LASH_SERIES_NEWTON,
+                                     LASH_SERIES_PROJECTION,
+                                     LASH_SERIES_INDEX_SET,
+                                     LASH_SERIES_SOLVER,
                                      LASH_SERIES_POSITION_ERROR,
                                      LASH_SERIES_VELOCITY_ERROR,
-                                     LASH_SERIES_PENETRATION};
+                                     LASH_SERIES_PENETRATION,
+                                     LASH_SERIES_SHIFT,
+                                     LASH_SERIES_SHIFT_BODY};
 enum { OFFERED = sizeof offered / sizeof *offered };
+
+static bool has_norm(LashSeries series) {
+    return series == LASH_SERIES_VELOCITY || series == LASH_SERIES_ANGULAR_VELOCITY ||
+           series == LASH_SERIES_JOINT_FORCE || series == LASH_SERIES_JOINT_MOMENT ||
+           series == LASH_SERIES_CONTACT_FORCE;
+}
+
+static int norms_of(const Viewer* viewer, LashSeries series) {
+    return has_norm(series) ? viewer->scene.layout.width[series] / 3 : 0;
+}
 
 int viewer_curve_count(const Viewer* viewer) {
     int count = 0;
-    for (int i = 0; i < OFFERED; ++i) count += viewer->scene.layout.width[offered[i]];
+    for (int i = 0; i < OFFERED; ++i)
+        count += norms_of(viewer, offered[i]) + viewer->scene.layout.width[offered[i]];
     return count;
 }
 
@@ -58,6 +87,7 @@ static void name_coordinate(const Viewer* viewer, ViewCurve* curve, int owner, i
 static void name_curve(const Viewer* viewer, ViewCurve* curve) {
     static const char* const axes[] = {"x", "y", "z"};
     static const char* const local[] = {"n", "t1", "t2"};
+    static const char* const quaternion[] = {"w", "x", "y", "z"};
     const ViewScene* scene = &viewer->scene;
     const char* path = lash_series_path(curve->series);
     const char* slash = strchr(path, '/');
@@ -85,22 +115,25 @@ static void name_curve(const Viewer* viewer, ViewCurve* curve) {
         name = joint ? scene->joint[owner].name : lash_mechanism_contact_name(scene->mech, owner);
     }
     bool impulse = curve->series == LASH_SERIES_CONTACT_IMPULSE;
-    const char* component = impulse ? local[part] : axes[part];
-    if (per == 1) component = "";
-    snprintf(curve->name, sizeof curve->name, "%.60s.%s%s%s", name, slash + 1, per == 1 ? "" : ".",
-             component);
+    const char* component = impulse ? local[part % 3] : axes[part % 3];
+    if (per == 4) component = quaternion[part];
+    if (per == 1 || curve->norm) component = "";
+    snprintf(curve->name, sizeof curve->name, "%.60s.%s%s%s", name, slash + 1,
+             component[0] == '\0' ? "" : ".", component);
 }
 
 ViewCurve viewer_curve(const Viewer* viewer, int index) {
     ViewCurve curve = {0};
     for (int i = 0; i < OFFERED; ++i) {
-        int width = viewer->scene.layout.width[offered[i]];
+        int norms = norms_of(viewer, offered[i]);
+        int width = norms + viewer->scene.layout.width[offered[i]];
         if (index >= width) {
             index -= width;
             continue;
         }
         curve.series = offered[i];
-        curve.column = index;
+        curve.norm = index < norms;
+        curve.column = curve.norm ? 3 * index : index - norms;
         break;
     }
     name_curve(viewer, &curve);
@@ -116,12 +149,21 @@ bool viewer_plot_find(Viewer* viewer, const char* name, ViewCurve* curve) {
     return false;
 }
 
+static bool same_curve(const ViewCurve* a, const ViewCurve* b) {
+    return a->series == b->series && a->column == b->column && a->norm == b->norm;
+}
+
+double viewer_curve_value(const Viewer* viewer, const ViewCurve* curve) {
+    const double* value =
+        viewer->frame.values + viewer->scene.layout.offset[curve->series] + curve->column;
+    return curve->norm ? vec3_norm(vec3(value[0], value[1], value[2])) : value[0];
+}
+
 static bool remove_curve(Viewer* viewer, const ViewCurve* curve) {
     for (int i = 0; i < viewer->plots; ++i) {
         ViewPlot* plot = &viewer->plot[i];
         for (int k = 0; k < plot->curves; ++k) {
-            if (plot->curve[k].series != curve->series || plot->curve[k].column != curve->column)
-                continue;
+            if (!same_curve(&plot->curve[k], curve)) continue;
             size_t after = (size_t)(plot->curves - k - 1);
             memmove(&plot->curve[k], &plot->curve[k + 1], after * sizeof *plot->curve);
             if (--plot->curves == 0) {
@@ -201,20 +243,38 @@ static int thin(const double* value, int64_t first, int64_t count, int64_t strid
     return used;
 }
 
-int viewer_curve_sample(Viewer* viewer, const ViewCurve* curve, int capacity, double* t,
-                        double* y) {
+// One number of frames [first, first + count), of a norm from its three components.
+static bool read_curve(Viewer* viewer, ViewSource* source, const ViewCurve* curve, int64_t first,
+                       int64_t count, double* value) {
+    LashError* error = &viewer->error;
+    if (!view_source_column(source, curve->series, curve->column, first, count, value, error))
+        return false;
+    if (!curve->norm) return true;
+    double* other = lash_alloc((size_t)count * sizeof *other);
+    bool good = true;
+    for (int64_t k = 0; k < count; ++k) value[k] *= value[k];
+    for (int c = 1; c < 3 && good; ++c) {
+        good = view_source_column(source, curve->series, curve->column + c, first, count, other,
+                                  error);
+        for (int64_t k = 0; k < count && good; ++k) value[k] += other[k] * other[k];
+    }
+    for (int64_t k = 0; k < count; ++k) value[k] = sqrt(value[k]);
+    lash_free(other);
+    return good;
+}
+
+int viewer_curve_sample(Viewer* viewer, ViewSource* source, const ViewCurve* curve, int capacity,
+                        double* t, double* y) {
     enum { CHUNK = 8192 };
-    int64_t frames = viewer->status.frames, stride = 1 + 2 * frames / capacity;
+    int64_t frames = view_source_status(source).frames, stride = 1 + 2 * frames / capacity;
     int used = 0;
     double* value = lash_alloc(CHUNK * sizeof *value);
     int64_t chunk = CHUNK / stride * stride > 0 ? CHUNK / stride * stride : stride;
     if (chunk > CHUNK) chunk = CHUNK;
     for (int64_t i = 0; i < frames; i += chunk) {
         int64_t n = frames - i < chunk ? frames - i : chunk;
-        if (!view_source_column(viewer->source, curve->series, curve->column, i, n, value,
-                                &viewer->error))
-            break;
-        used = thin(value, i, n, stride, viewer->source, t, y, used, capacity);
+        if (!read_curve(viewer, source, curve, i, n, value)) break;
+        used = thin(value, i, n, stride, source, t, y, used, capacity);
     }
     lash_free(value);
     return used;

@@ -441,8 +441,11 @@ static void draw_touches(const ViewRenderer* renderer, const ViewPicture* pictur
     for (int i = 0; i < picture->touches; ++i) {
         const ViewTouch* touch = &picture->touch[i];
         double pixel = view_camera_scale(picture->camera, touch->point) * picture->pixel;
+        static const float lit_color[3] = {0.96f, 0.62f, 0.04f};
+        bool lit = touch->contact == picture->selected_contact;
         set_color(renderer, touch->closed ? contact_color : near_color, 1);
-        draw_ball(renderer, touch->point, (touch->closed ? 4.0 : 3.0) * pixel);
+        if (lit) set_color(renderer, lit_color, 1);
+        draw_ball(renderer, touch->point, (touch->closed ? 4.0 : 3.0) * (lit ? 1.7 : 1) * pixel);
         Vec3 tip = vec3_add_scaled(touch->point, 16 * pixel, touch->normal);
         if (!touch->closed) draw_rod(renderer, touch->point, tip, 0.9 * pixel);
     }
@@ -462,24 +465,7 @@ static void draw_forces(const ViewRenderer* renderer, const ViewPicture* picture
     }
 }
 
-static void draw_joint_frames(const ViewRenderer* renderer, const ViewPicture* picture) {
-    static const float axis_color[3][3] = {
-        {0.80f, 0.22f, 0.20f}, {0.24f, 0.58f, 0.24f}, {0.20f, 0.38f, 0.80f}};
-    for (int i = 0; i < picture->scene->joints; ++i) {
-        const ViewJoint* j = &picture->scene->joint[i];
-        if (j->coupling || j->drafted) continue;
-        Pose world = pose_mul(view_world_body(picture->frame, j->body_a), j->a_joint);
-        double pixel = view_camera_scale(picture->camera, world.r) * picture->pixel;
-        for (int k = 0; k < 3; ++k) {
-            Vec3 axis = quat_rotate(world.rot, vec3(k == 0, k == 1, k == 2));
-            set_color(renderer, axis_color[k], 1);
-            draw_arrow(renderer, world.r,
-                       vec3_add_scaled(world.r, (k == 2 ? 38 : 26) * pixel, axis), 1.3 * pixel);
-        }
-    }
-}
-
-// ---- joints of a draft as symbols ---------------------------------------------------------------
+// ---- joints as symbols ---------------------------------------------------------------
 
 static const double SYMBOL = 13; // radius of a symbol [points of the screen]
 
@@ -557,14 +543,30 @@ static Symbol symbol_of(const ViewPicture* picture, int joint) {
 // Guesses in another colour than what is likely or sure.
 static void draw_joint_symbols(const ViewRenderer* renderer, const ViewPicture* picture) {
     static const float known_color[3] = {0.05f, 0.45f, 0.42f},
-                       guess_color[3] = {0.90f, 0.45f, 0.05f};
+                       guess_color[3] = {0.90f, 0.45f, 0.05f}, lit_color[3] = {0.96f, 0.62f, 0.04f};
     for (int i = 0; i < picture->scene->joints; ++i) {
         const ViewJoint* j = &picture->scene->joint[i];
-        if (j->coupling || !j->drafted) continue;
+        bool shown = picture->style.joint_frames || picture->selected_joint == i;
+        if (j->coupling || !shown) continue;
         Symbol symbol = symbol_of(picture, i);
         set_color(renderer, j->guess ? guess_color : known_color, 1);
+        if (picture->selected_joint == i) set_color(renderer, lit_color, 1);
         draw_symbol(renderer, &symbol, (LashJointType)j->type);
     }
+}
+
+int view_picture_contact(const ViewPicture* picture, double x, double y) {
+    int best = -1;
+    double least = 6 * picture->pixel;
+    for (int i = 0; i < picture->touches && picture->style.contacts; ++i) {
+        double u, w;
+        if (!view_camera_project(picture->camera, picture->touch[i].point, &u, &w)) continue;
+        double off = hypot(u - x, w - y);
+        if (off >= least) continue;
+        least = off;
+        best = picture->touch[i].contact;
+    }
+    return best;
 }
 
 int view_picture_joint(const ViewPicture* picture, double x, double y) {
@@ -572,7 +574,7 @@ int view_picture_joint(const ViewPicture* picture, double x, double y) {
     double least = 1.2 * SYMBOL * picture->pixel;
     for (int i = 0; i < picture->scene->joints && picture->style.joint_frames; ++i) {
         double u, w;
-        if (!picture->scene->joint[i].drafted || picture->scene->joint[i].coupling) continue;
+        if (picture->scene->joint[i].coupling) continue;
         if (!view_camera_project(picture->camera, symbol_of(picture, i).at, &u, &w)) continue;
         double off = hypot(u - x, w - y);
         if (off >= least) continue;
@@ -631,8 +633,8 @@ void view_renderer_draw(ViewRenderer* renderer, const ViewPicture* picture) {
     glUniform4f(renderer->uniform[GPU_SOLID][UNIFORM_SECTION], 0, 0, 0, 1);
     if (picture->style.contacts) draw_touches(renderer, picture);
     if (picture->style.forces) draw_forces(renderer, picture);
-    if (picture->style.joint_frames) draw_joint_frames(renderer, picture);
-    if (picture->style.joint_frames) draw_joint_symbols(renderer, picture);
+    if (picture->style.joint_frames || picture->selected_joint >= 0)
+        draw_joint_symbols(renderer, picture);
     glDepthRange(0, 1);
     glBindVertexArray(0);
     glUseProgram(0);

@@ -31,6 +31,7 @@ typedef struct ViewPicture { // all that is drawn; borrowed
     ViewStyle style;
     ViewPick selected, hovered;
     int selected_joint;              // -1: none
+    int selected_contact;            // -1: none; its points are drawn larger
     ViewPick marked[VIEW_MAX_MARKS]; // faces of the selected joint
     int marks;
     const ViewArrow* arrow;
@@ -55,6 +56,8 @@ void view_renderer_draw(ViewRenderer* renderer, const ViewPicture* picture);
 // that is bound has one.
 void view_renderer_draw_smooth(ViewRenderer* renderer, const ViewPicture* picture, int samples);
 
+// The contact one of whose points is at the pixel; -1: none, or they are not drawn.
+int view_picture_contact(const ViewPicture* picture, double x, double y);
 // The joint whose symbol is at the pixel; -1: none, or they are not drawn.
 int view_picture_joint(const ViewPicture* picture, double x, double y);
 // What is under the pixel (x, y) from the upper left corner of the picture.

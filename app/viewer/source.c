@@ -3,6 +3,8 @@
 // waits for a step or for a picture. When the slots are used up, every second frame is dropped and
 // frames are kept half as often from then on: the whole run stays seekable in bounded memory.
 #include "app/viewer/source.h"
+#include "app/cli/file_kind.h"
+#include "app/viewer/step_model.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -206,8 +208,9 @@ static void keep_events(ViewSource* source, const LashEvent* event, int count) {
                 lash_realloc(source->event, (size_t)source->event_capacity * sizeof *source->event);
         }
         int contact = lash_mechanism_contact_of(source->session.mech, event[i].id);
-        source->event[source->events++] =
-            (ViewEvent){event[i].t + event[i].h, (int32_t)event[i].kind, contact};
+        int joint = contact < 0 ? lash_mechanism_joint_of(source->session.mech, event[i].id) : -1;
+        source->event[source->events++] = (ViewEvent){
+            event[i].t + event[i].h, (int32_t)event[i].kind, contact, joint, event[i].impulse[0]};
     }
     pthread_mutex_unlock(&source->lock);
 }
@@ -307,13 +310,27 @@ static bool is_result(const char* file) {
            (dot != NULL && strcmp(dot, ".h5") == 0);
 }
 
+// One step of a mechanism that nothing moves: something to look at, to measure, to click.
+static bool open_step(ViewSource* source, const char* file, LashError* error) {
+    char* text = view_step_model(file, error);
+    if (text == NULL) return false;
+    AppSessionOptions still = {.step = 1e-6, .duration = 1e-6, .text = text};
+    bool good = app_session_open(&source->session, file, &still, error);
+    lash_free(text);
+    return good;
+}
+
 ViewSource* view_source_open(const char* file, const AppSessionOptions* options, LashError* error) {
     ViewSource* source = lash_alloc(sizeof *source);
     pthread_mutex_init(&source->lock, NULL);
     pthread_cond_init(&source->grown, NULL);
     source->live = !is_result(file);
-    bool good = source->live ? app_session_open(&source->session, file, options, error)
-                             : open_result(source, file, error);
+    bool good;
+    if (app_file_kind(file) == APP_FILE_STEP)
+        good = open_step(source, file, error);
+    else
+        good = source->live ? app_session_open(&source->session, file, options, error)
+                            : open_result(source, file, error);
     if (!good) {
         lash_error_file(error, file);
         view_source_close(source);
@@ -469,7 +486,8 @@ int64_t view_source_events(ViewSource* source, int64_t first, int64_t count, Vie
             if (!lash_record_read_events(source->record, first + copied, n, chunk, &ignored)) break;
             for (int64_t i = 0; i < n; ++i) {
                 events[copied++] =
-                    (ViewEvent){chunk[i].t + chunk[i].h, chunk[i].kind, chunk[i].contact};
+                    (ViewEvent){chunk[i].t + chunk[i].h, chunk[i].kind, chunk[i].contact,
+                                chunk[i].contact < 0 ? chunk[i].joint : -1, chunk[i].impulse[0]};
             }
         }
         return copied;

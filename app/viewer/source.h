@@ -15,6 +15,8 @@ typedef struct ViewSource ViewSource;
 typedef struct ViewEvent {
     double t;              // end of the step it happened in [s]
     int32_t kind, contact; // contact -1: a limit of a joint, or friction in it
+    int32_t joint;         // where contact is -1
+    double impulse;        // normal, over the step [N s]
 } ViewEvent;
 
 typedef struct ViewStatus {

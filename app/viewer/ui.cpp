@@ -87,7 +87,6 @@ ViewUi* view_ui_create(const ViewUiOptions* options, LashError* error) {
     ViewUi* ui = new ViewUi();
     ui->options = *options;
     ui->scale = static_cast<float>(options->scale);
-    ui->selected_contact = -1;
     ImGui::CreateContext();
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr; // nothing is written behind the user's back
@@ -161,7 +160,8 @@ double view_ui::prefix_of(double size, const char* unit, const char** prefix) {
 std::string view_ui::quantity_text(double value, const char* unit, int digits) {
     char text[64];
     const char* prefix;
-    if (std::fabs(value) < 1e-12) value = 0; // rounding, not a quantity
+    if (!std::isfinite(value)) return std::isnan(value) ? "-" : "far"; // a gap that nobody knows
+    if (std::fabs(value) < 1e-12) value = 0;                           // rounding, not a quantity
     double scale = prefix_of(std::fabs(value), unit, &prefix);
     bool count = std::strcmp(unit, "count") == 0;
     snprintf(text, sizeof text, "%.*g%s%s%s", digits, value / scale, count ? "" : " ", prefix,
@@ -173,13 +173,16 @@ std::string view_ui::quantity_text(double value, const char* unit, int digits) {
 
 namespace {
 
-void shadowed(ImDrawList* list, ImVec2 at, ImU32 ink_color, const char* text) {
-    const ImU32 light = IM_COL32(255, 255, 255, 150);
-    for (int i = 0; i < 4; ++i) {
-        static const ImVec2 beside[] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
-        list->AddText(ImVec2(at.x + beside[i].x, at.y + beside[i].y), light, text);
-    }
-    list->AddText(at, ink_color, text);
+// A caption on a pale plate, legible over anything, wrapped within `width`; returns its height.
+float shadowed(ImDrawList* list, ImVec2 at, ImU32 ink_color, const char* text, float width) {
+    ImFont* font = ImGui::GetFont();
+    float size = ImGui::GetFontSize(), pad = 0.2f * size;
+    ImVec2 box = font->CalcTextSizeA(size, 1e9f, width, text);
+    list->AddRectFilled(ImVec2(at.x - pad, at.y - 0.5f * pad),
+                        ImVec2(at.x + box.x + pad, at.y + box.y + 0.5f * pad),
+                        IM_COL32(250, 251, 252, 170), pad);
+    list->AddText(font, size, at, ink_color, text, nullptr, width);
+    return box.y;
 }
 
 // A bar of a length in the picture with its caption; returns the height it took.
@@ -190,7 +193,7 @@ float draw_scale_bar(ImDrawList* list, ImVec2 at, float length, ImU32 tone, cons
     list->AddLine(a, b, tone, 1.6f * scale);
     list->AddLine(ImVec2(a.x, a.y - h), ImVec2(a.x, a.y + h), tone, 1.6f * scale);
     list->AddLine(ImVec2(b.x, b.y - h), ImVec2(b.x, b.y + h), tone, 1.6f * scale);
-    shadowed(list, ImVec2(b.x + 8 * scale, at.y - h - 0.55f * line), ink, text);
+    shadowed(list, ImVec2(b.x + 8 * scale, at.y - h - 0.55f * line), ink, text, 0);
     return line + 4 * scale;
 }
 
@@ -216,7 +219,7 @@ void draw_axes(ImDrawList* list, const Viewer* viewer, ImVec2 center, float size
         float reach = 1 + 9 * scale / size;
         ImVec2 label(center.x + reach * size * static_cast<float>(x) - 0.5f * text.x,
                      center.y - reach * size * static_cast<float>(y) - 0.5f * text.y);
-        shadowed(list, label, tone[i], name[i]);
+        shadowed(list, label, tone[i], name[i], 0);
     }
 }
 
@@ -229,16 +232,23 @@ void view_ui::draw_captions(const ViewUi* ui, const Viewer* viewer, const ViewRe
     float bottom = static_cast<float>(area.y + area.height) - 14 * s;
     const LashModel* model = viewer->scene.model;
     char text[256];
-    shadowed(list, ImVec2(left, top), ink, model->name != nullptr ? model->name : model->file);
+    float room = static_cast<float>(area.width) - 32 * s;
+    top += shadowed(list, ImVec2(left, top), ink,
+                    model->name != nullptr ? model->name : model->file, room) +
+           0.35f * line;
     std::string t = quantity_text(viewer->frame.time, "s", 5);
     snprintf(text, sizeof text, "t = %s%s", t.c_str(),
              viewer->status.running && viewer->playback.time >= viewer->playback.end
                  ? "   simulating ..."
                  : "");
-    shadowed(list, ImVec2(left, top + 1.35f * line), faint, text);
+    shadowed(list, ImVec2(left, top), faint, text, room);
     if (viewer->magnification > 1 && viewer->magnifier != nullptr) {
         snprintf(text, sizeof text, "play shown \xC3\x97%g", viewer->magnification);
-        shadowed(list, ImVec2(left, top + 2.7f * line), alarm, text);
+        shadowed(list, ImVec2(left, top + 1.35f * line), alarm, text, room);
+    }
+    if (viewer->selected_event >= 0) {
+        viewer_event_text(viewer, viewer->selected_event, text, sizeof text);
+        shadowed(list, ImVec2(left, top + 2.7f * line), ink, text, room);
     }
     draw_axes(list, viewer, ImVec2(left + 24 * s, bottom - 26 * s), 24 * s, s);
     float x = left + 74 * s, y = bottom;
@@ -246,13 +256,15 @@ void view_ui::draw_captions(const ViewUi* ui, const Viewer* viewer, const ViewRe
     if (viewer->style.grid) {
         char length[32];
         double cell = view_grid_cell(&viewer->scene);
+        while (cell / pixel > 0.5 * area.width) cell /= 10; // a bar of a near picture stays in it
         snprintf(text, sizeof text, "%s (grid)", view_length_text(cell, length, sizeof length));
         y -= draw_scale_bar(list, ImVec2(x, y), static_cast<float>(cell / pixel), faint, text, s);
     }
     if (viewer->style.forces && viewer->arrows > 0 && viewer->force_largest > 0) {
-        double length = viewer->force_reference * viewer_force_length(viewer);
-        snprintf(text, sizeof text, "%s (force)",
-                 quantity_text(viewer->force_reference, "N", 3).c_str());
+        double force = viewer->force_reference;
+        while (force * viewer_force_length(viewer) / pixel > 0.5 * area.width) force /= 10;
+        double length = force * viewer_force_length(viewer);
+        snprintf(text, sizeof text, "%s (force)", quantity_text(force, "N", 3).c_str());
         draw_scale_bar(list, ImVec2(x, y), static_cast<float>(length / pixel), ink, text, s);
     }
 }

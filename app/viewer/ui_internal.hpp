@@ -14,8 +14,9 @@ namespace view_ui {
 struct Samples { // of one curve
     LashSeries series;
     int column;
-    int64_t frames; // of the source when it was sampled
-    double end;     // time of the last of them [s]
+    bool norm, second; // of the second result
+    int64_t frames;    // of the source when it was sampled
+    double end;        // time of the last of them [s]
     std::vector<double> t, y;
 };
 
@@ -30,6 +31,8 @@ void draw_properties(ViewUi* ui, Viewer* viewer);
 void draw_display(ViewUi* ui, Viewer* viewer);
 void draw_plots(ViewUi* ui, Viewer* viewer);
 void draw_timeline(ViewUi* ui, Viewer* viewer);
+// The way of the pin in its bore, of the selected joint with play.
+void draw_orbit(ViewUi* ui, Viewer* viewer, float side);
 void draw_status(ViewUi* ui, const Viewer* viewer);
 void draw_help(ViewUi* ui, Viewer* viewer);
 
@@ -42,14 +45,26 @@ double nice_step(double size);
 
 } // namespace view_ui
 
+namespace view_ui {
+
+struct Orbit { // of one joint
+    int joint = -1;
+    int64_t frames = -1;
+    std::vector<float> x, y; // off center, in the frame of the bore [m]
+};
+
+} // namespace view_ui
+
 struct ViewUi {
+    view_ui::Orbit orbit;
     ViewUiOptions options;
     float scale;
     ImFont *font, *small_font;
     std::vector<view_ui::Samples> samples;
-    char filter[64];      // of the list of curves
-    double frame_time;    // smoothed wall time of a picture [s]
-    int selected_contact; // -1: none
+    char filter[64];     // of the list of curves
+    char only[64];       // of the tree: names of parts, joints, contacts
+    double zoom0, zoom1; // time that the plots show [s]; equal: all
+    double frame_time;   // smoothed wall time of a picture [s]
 };
 
 #endif

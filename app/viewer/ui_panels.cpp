@@ -44,7 +44,7 @@ void visibility_button(ViewUi* ui, ViewPart* part) {
 
 void part_menu(Viewer* viewer, int index) {
     if (!ImGui::BeginPopupContextItem("menu")) return;
-    viewer->selected = {index, -1};
+    viewer_select_part(viewer, index, -1);
     if (ImGui::MenuItem("Show alone", "I")) viewer_act(viewer, VIEW_ISOLATE);
     if (ImGui::MenuItem("Transparent", "S")) viewer_act(viewer, VIEW_SEE_THROUGH);
     if (ImGui::MenuItem("Hide", "H")) viewer_act(viewer, VIEW_HIDE);
@@ -66,8 +66,7 @@ void part_row(ViewUi* ui, Viewer* viewer, int index) {
     bool dim = part->visibility == VIEW_HIDDEN;
     if (dim) ImGui::PushStyleColor(ImGuiCol_Text, faint);
     if (ImGui::Selectable(part->name, viewer->selected.part == index, 0, ImVec2(width, 0))) {
-        viewer->selected = {index, -1};
-        viewer->selected_joint = ui->selected_contact = -1;
+        viewer_select_part(viewer, index, -1);
     }
     if (dim) ImGui::PopStyleColor();
     part_menu(viewer, index);
@@ -81,21 +80,19 @@ void right_text(const char* text) {
     ImGui::TextDisabled("%s", text);
 }
 
-void joint_row(ViewUi* ui, Viewer* viewer, int index) {
+void joint_row(Viewer* viewer, int index) {
     const ViewJoint* joint = &viewer->scene.joint[index];
     ImGui::PushID(1000 + index);
     float keep = ImGui::CalcTextSize("rack and pinion").x;
     if (ImGui::Selectable(joint->name, viewer->selected_joint == index, 0,
                           ImVec2(ImGui::GetContentRegionAvail().x - keep, 0))) {
-        viewer->selected_joint = index;
-        ui->selected_contact = -1;
-        viewer->selected = {-1, -1};
+        viewer_select_joint(viewer, index);
     }
     right_text(lash_joint_type_name(static_cast<LashJointType>(joint->type)));
     ImGui::PopID();
 }
 
-void contact_row(ViewUi* ui, Viewer* viewer, int index) {
+void contact_row(Viewer* viewer, int index) {
     const double* values = viewer->frame.values;
     const LashRecordLayout* layout = &viewer->scene.layout;
     double gap = values[layout->offset[LASH_SERIES_CONTACT_GAP] + index];
@@ -103,11 +100,9 @@ void contact_row(ViewUi* ui, Viewer* viewer, int index) {
     ImGui::PushID(2000 + index);
     float keep = ImGui::CalcTextSize("999.9 mm").x;
     if (ImGui::Selectable(lash_mechanism_contact_name(viewer->scene.mech, index),
-                          ui->selected_contact == index, 0,
+                          viewer->selected_contact == index, 0,
                           ImVec2(ImGui::GetContentRegionAvail().x - keep, 0))) {
-        ui->selected_contact = index;
-        viewer->selected_joint = -1;
-        viewer->selected = {-1, -1};
+        viewer_select_contact(viewer, index);
     }
     if (push > 0) {
         ImGui::PushStyleColor(ImGuiCol_TextDisabled, alarm);
@@ -121,27 +116,87 @@ void contact_row(ViewUi* ui, Viewer* viewer, int index) {
 
 } // namespace
 
+namespace {
+
+bool contains(const char* name, const char* piece) {
+    return std::strstr(name, piece) != nullptr;
+}
+
+const char* name_of_body(const Viewer* viewer, int body) {
+    return body < 0 ? "ground" : lash_mechanism_body_name(viewer->scene.mech, body);
+}
+
+// A joint or a contact passes the filter by its own name or by those of its parts.
+bool passes(const ViewUi* ui, const Viewer* viewer, const char* name, int a, int b) {
+    return ui->only[0] == '\0' || contains(name, ui->only) ||
+           contains(name_of_body(viewer, a), ui->only) ||
+           contains(name_of_body(viewer, b), ui->only);
+}
+
+bool contact_passes(const ViewUi* ui, const Viewer* viewer, int index) {
+    int a = -1, b = -1;
+    if (ui->only[0] == '\0') return true;
+    lash_mechanism_contact_bodies(viewer->scene.mech, index, &a, &b);
+    return passes(ui, viewer, lash_mechanism_contact_name(viewer->scene.mech, index), a, b);
+}
+
+// The points of a joint's play under one line that tells how many push now.
+void joint_contacts(Viewer* viewer, int joint, int first, int count) {
+    int closed = 0;
+    const double* push =
+        viewer->frame.values + viewer->scene.layout.offset[LASH_SERIES_CONTACT_IMPULSE];
+    for (int i = first; i < first + count; ++i) closed += push[3 * i] > 0;
+    char title[128];
+    snprintf(title, sizeof title, "%.60s  %d of %d###group%d", viewer->scene.joint[joint].name,
+             closed, count, joint);
+    if (viewer->selected_contact >= first && viewer->selected_contact < first + count)
+        ImGui::SetNextItemOpen(true);
+    if (!ImGui::TreeNode(title)) return;
+    for (int i = first; i < first + count; ++i) contact_row(viewer, i);
+    ImGui::TreePop();
+}
+
+void draw_contacts(ViewUi* ui, Viewer* viewer) {
+    std::vector<bool> owned(static_cast<size_t>(viewer->scene.contacts), false);
+    for (int j = 0; j < viewer->scene.joints; ++j) {
+        int first = 0, count = lash_mechanism_joint_contacts(viewer->scene.mech, j, &first);
+        for (int i = first; i < first + count; ++i) owned[static_cast<size_t>(i)] = true;
+        if (count > 0 && contact_passes(ui, viewer, first)) joint_contacts(viewer, j, first, count);
+    }
+    std::vector<int> own;
+    for (int i = 0; i < viewer->scene.contacts; ++i)
+        if (!owned[static_cast<size_t>(i)] && contact_passes(ui, viewer, i)) own.push_back(i);
+    ImGuiListClipper clipper; // there may be hundreds
+    clipper.Begin(static_cast<int>(own.size()));
+    while (clipper.Step()) {
+        for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
+            contact_row(viewer, own[static_cast<size_t>(i)]);
+    }
+}
+
+} // namespace
+
 void view_ui::draw_tree(ViewUi* ui, Viewer* viewer) {
     char title[48];
+    ImGui::SetNextItemWidth(-1);
+    ImGui::InputTextWithHint("##only", "filter by part or name", ui->only, sizeof ui->only);
     snprintf(title, sizeof title, "Parts  %d###parts", viewer->scene.parts);
     if (ImGui::CollapsingHeader(title, ImGuiTreeNodeFlags_DefaultOpen)) {
-        for (int i = 0; i < viewer->scene.parts; ++i) part_row(ui, viewer, i);
+        for (int i = 0; i < viewer->scene.parts; ++i)
+            if (contains(viewer->scene.part[i].name, ui->only)) part_row(ui, viewer, i);
     }
     snprintf(title, sizeof title, "Joints  %d###joints", viewer->scene.joints);
     if (viewer->scene.joints > 0 &&
         ImGui::CollapsingHeader(title, ImGuiTreeNodeFlags_DefaultOpen)) {
-        for (int i = 0; i < viewer->scene.joints; ++i) joint_row(ui, viewer, i);
+        for (int i = 0; i < viewer->scene.joints; ++i) {
+            const ViewJoint* joint = &viewer->scene.joint[i];
+            if (passes(ui, viewer, joint->name, joint->body_a, joint->body_b)) joint_row(viewer, i);
+        }
     }
     snprintf(title, sizeof title, "Contacts  %d###contacts", viewer->scene.contacts);
     if (viewer->scene.contacts > 0 &&
-        ImGui::CollapsingHeader(title, ImGuiTreeNodeFlags_DefaultOpen)) {
-        ImGuiListClipper clipper; // there may be hundreds
-        clipper.Begin(viewer->scene.contacts);
-        while (clipper.Step()) {
-            for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
-                contact_row(ui, viewer, i);
-        }
-    }
+        ImGui::CollapsingHeader(title, ImGuiTreeNodeFlags_DefaultOpen))
+        draw_contacts(ui, viewer);
 }
 
 // ---- properties ---------------------------------------------------------------------------------
@@ -310,13 +365,20 @@ void joint_properties(const ViewUi* ui, Viewer* viewer) {
 }
 
 void contact_properties(const ViewUi* ui, Viewer* viewer) {
-    int index = ui->selected_contact;
+    int index = viewer->selected_contact;
     const double* values = viewer->frame.values;
     const int* offset = viewer->scene.layout.offset;
     const char* name = lash_mechanism_contact_name(viewer->scene.mech, index);
     double gap = values[offset[LASH_SERIES_CONTACT_GAP] + index];
-    char text[32];
+    char text[256];
     ImGui::TextUnformatted(name);
+    if (viewer->selected_event >= 0) {
+        viewer_event_text(viewer, viewer->selected_event, text, sizeof text);
+        ImGui::TextWrapped("%s", text);
+    }
+    int a = -1, b = -1;
+    lash_mechanism_contact_bodies(viewer->scene.mech, index, &a, &b);
+    entry(ui, "between", std::string(name_of_body(viewer, a)) + ", " + name_of_body(viewer, b));
     entry(ui, "gap", std::isfinite(gap) ? quantity_text(gap, "m") : "far");
     entry(ui, "impulse",
           quantity_text(values[offset[LASH_SERIES_CONTACT_IMPULSE] + 3 * index], "N s"));
@@ -334,12 +396,11 @@ void view_ui::draw_properties(ViewUi* ui, Viewer* viewer) {
         ImGui::GetWindowPos(),
         ImVec2(ImGui::GetWindowPos().x + ImGui::GetWindowWidth(), ImGui::GetWindowPos().y),
         hairline);
-    if (viewer->selected.part >= 0) viewer->selected_joint = ui->selected_contact = -1;
     if (viewer->selected.part >= 0) {
         part_properties(ui, viewer);
     } else if (viewer->selected_joint >= 0) {
         joint_properties(ui, viewer);
-    } else if (ui->selected_contact >= 0) {
+    } else if (viewer->selected_contact >= 0) {
         contact_properties(ui, viewer);
     } else {
         heading(ui, "PROPERTIES");
@@ -431,7 +492,7 @@ void view_ui::draw_display(ViewUi* ui, Viewer* viewer) {
     toggle(viewer, "Forces", s->forces, VIEW_TOGGLE_FORCES, "V");
     toggle(viewer, "Traces", s->traces, VIEW_TOGGLE_TRACES, "T");
     ImGui::SameLine(column);
-    toggle(viewer, "Joint frames", s->joint_frames, VIEW_TOGGLE_JOINTS, "J");
+    toggle(viewer, "Joints", s->joint_frames, VIEW_TOGGLE_JOINTS, "J");
     toggle(viewer, "Section plane", s->section, VIEW_TOGGLE_SECTION, "X");
     ImGui::SameLine(column);
     toggle(viewer, "Parallel", viewer->camera.orthographic, VIEW_ORTHOGRAPHIC, "O");

@@ -87,24 +87,44 @@ ImU32 event_color(int kind) {
     }
 }
 
-// One tick per pixel and kind at most, however many events there are; impacts stand tallest.
+struct Tick {
+    int kind = -1;
+    double impulse = 0;
+};
+
+// One tick per pixel at most, however many events there are: the strongest impact, or what else
+// happened. Impacts stand as high as they are strong, on a scale of four decades; where they are
+// dense (every pixel), only those that are the strongest among their neighbours keep their height.
 void draw_ticks(ImDrawList* list, const Viewer* viewer, ImVec2 at, float width, float height,
                 double first, double last, float s) {
-    std::vector<unsigned char> seen(static_cast<size_t>(width) + 2, 0);
+    std::vector<Tick> tick(static_cast<size_t>(width) + 2);
+    double most = 0;
     for (int64_t i = 0; i < viewer->events; ++i) {
         const ViewEvent& e = viewer->event[i];
         double x = (e.t - first) / (last - first) * static_cast<double>(width);
         if (!(x >= 0) || x > static_cast<double>(width) || e.kind < 0 || e.kind > 7) continue;
-        unsigned char bit = static_cast<unsigned char>(1u << e.kind);
-        unsigned char& slot = seen[static_cast<size_t>(x)];
-        if (slot & bit) continue;
-        slot = static_cast<unsigned char>(slot | bit);
-        float tall = e.kind == LASH_EVENT_OPEN ? 0.55f : 0.4f;
-        if (e.kind == LASH_EVENT_IMPACT) tall = 0.9f;
-        float px = at.x + static_cast<float>(static_cast<int>(x)) + 0.5f;
+        Tick& slot = tick[static_cast<size_t>(x)];
+        bool impact = e.kind == LASH_EVENT_IMPACT, was = slot.kind == LASH_EVENT_IMPACT;
+        if (slot.kind >= 0 && (was && !impact)) continue;
+        if (slot.kind >= 0 && was == impact && e.impulse <= slot.impulse) continue;
+        slot.kind = e.kind;
+        slot.impulse = e.impulse;
+        if (impact) most = std::fmax(most, e.impulse);
+    }
+    for (size_t i = 0; i < tick.size(); ++i) {
+        if (tick[i].kind < 0) continue;
+        float tall = tick[i].kind == LASH_EVENT_OPEN ? 0.3f : 0.2f;
+        if (tick[i].kind == LASH_EVENT_IMPACT) {
+            double decades = tick[i].impulse > 0 ? std::log10(tick[i].impulse / most) : -4;
+            tall = static_cast<float>(0.3 + 0.65 * std::fmax(0, 1 + decades / 4));
+            bool weaker = (i > 0 && tick[i - 1].impulse > tick[i].impulse) ||
+                          (i + 1 < tick.size() && tick[i + 1].impulse > tick[i].impulse);
+            if (weaker) tall = 0.3f;
+        }
+        float px = at.x + static_cast<float>(i) + 0.5f;
         list->AddLine(ImVec2(px, at.y + height - 4 * s),
                       ImVec2(px, at.y + height - 4 * s - tall * (height - 8 * s)),
-                      event_color(e.kind), 1.0f);
+                      event_color(tick[i].kind), 1.0f);
     }
 }
 
@@ -134,8 +154,24 @@ void draw_track(ViewUi* ui, Viewer* viewer, float height) {
     float x = place(viewer->playback.time);
     list->AddRectFilled(ImVec2(x - 1 * s, at.y), ImVec2(x + 1 * s, at.y + height), accent);
     list->AddCircleFilled(ImVec2(x, at.y + 2 * s), 4.5f * s, accent, 16);
-    if (ImGui::IsItemHovered() && !ImGui::IsItemActive())
-        ImGui::SetTooltip("%s", quantity_text(under, "s", 5).c_str());
+    if (viewer->selected_event >= 0) { // where N went
+        float px = place(viewer->event[viewer->selected_event].t);
+        list->AddTriangleFilled(ImVec2(px - 4 * s, at.y + height),
+                                ImVec2(px + 4 * s, at.y + height),
+                                ImVec2(px, at.y + height - 7 * s), IM_COL32(222, 140, 10, 255));
+    }
+    if (ImGui::IsItemHovered() && !ImGui::IsItemActive()) {
+        char text[256];
+        int64_t near = viewer_event_near(viewer, under, 2.5 * (last - first) / width);
+        if (near >= 0)
+            ImGui::SetTooltip("%s", viewer_event_text(viewer, near, text, sizeof text));
+        else
+            ImGui::SetTooltip("%s", quantity_text(under, "s", 5).c_str());
+    }
+    if (ImGui::IsItemClicked()) {
+        int64_t near = viewer_event_near(viewer, under, 2.5 * (last - first) / width);
+        if (near >= 0) viewer_select_event(viewer, near);
+    }
 }
 
 } // namespace
@@ -190,6 +226,13 @@ void view_ui::draw_status(ViewUi* ui, const Viewer* viewer) {
         ImGui::Text("%s%s%s", viewer->error.where, viewer->error.where[0] != '\0' ? ": " : "",
                     viewer->error.message);
         ImGui::PopStyleColor();
+        if (ImGui::IsItemHovered()) { // the line may be longer than the window
+            ImGui::BeginTooltip();
+            ImGui::PushTextWrapPos(460 * ui->scale);
+            ImGui::TextUnformatted(viewer->error.message);
+            ImGui::PopTextWrapPos();
+            ImGui::EndTooltip();
+        }
         return;
     }
     double steps = x[o[LASH_SERIES_STEPS]];
@@ -241,15 +284,18 @@ const ImU32 curve_color[] = {IM_COL32(31, 98, 175, 255),  IM_COL32(205, 84, 36, 
                              IM_COL32(190, 145, 20, 255), IM_COL32(20, 140, 150, 255)};
 
 // Samples of a curve, renewed when the source has grown noticeably.
-const Samples& samples_of(ViewUi* ui, Viewer* viewer, const ViewCurve& curve) {
+const Samples& samples_of(ViewUi* ui, Viewer* viewer, const ViewCurve& curve, bool second = false) {
     Samples* found = nullptr;
     for (Samples& s : ui->samples)
-        if (s.series == curve.series && s.column == curve.column) found = &s;
+        if (s.series == curve.series && s.column == curve.column && s.norm == curve.norm &&
+            s.second == second)
+            found = &s;
     if (found == nullptr) {
         if (ui->samples.size() > 64) ui->samples.clear();
-        ui->samples.push_back({curve.series, curve.column, -1, 0, {}, {}});
+        ui->samples.push_back({curve.series, curve.column, curve.norm, second, -1, 0, {}, {}});
         found = &ui->samples.back();
     }
+    if (second && found->frames >= 0) return *found; // a result does not grow
     bool grown = viewer->status.frames > found->frames + found->frames / 40 ||
                  (!viewer->status.running &&
                   (viewer->status.frames != found->frames || viewer->status.end != found->end)) ||
@@ -257,8 +303,8 @@ const Samples& samples_of(ViewUi* ui, Viewer* viewer, const ViewCurve& curve) {
     if (grown) {
         found->t.resize(VIEW_PLOT_POINTS);
         found->y.resize(VIEW_PLOT_POINTS);
-        int n =
-            viewer_curve_sample(viewer, &curve, VIEW_PLOT_POINTS, found->t.data(), found->y.data());
+        int n = viewer_curve_sample(viewer, second ? viewer->second : viewer->source, &curve,
+                                    VIEW_PLOT_POINTS, found->t.data(), found->y.data());
         found->t.resize(static_cast<size_t>(n));
         found->y.resize(static_cast<size_t>(n));
         found->frames = viewer->status.frames;
@@ -281,6 +327,8 @@ Range range_of(ViewUi* ui, Viewer* viewer, const ViewPlot& plot) {
     for (int k = 0; k < plot.curves; ++k) {
         const Samples& s = samples_of(ui, viewer, plot.curve[k]);
         for (double y : s.y) r.include(y);
+        if (viewer->second == nullptr) continue;
+        for (double y : samples_of(ui, viewer, plot.curve[k], true).y) r.include(y);
     }
     if (!(r.high >= r.low)) {
         r.low = 0;
@@ -358,8 +406,7 @@ void draw_legend(ViewUi* ui, Viewer* viewer, ViewPlot* plot) {
     const ViewCurve* remove = nullptr;
     for (int k = 0; k < plot->curves; ++k) {
         const ViewCurve& curve = plot->curve[k];
-        double value =
-            viewer->frame.values[viewer->scene.layout.offset[curve.series] + curve.column];
+        double value = viewer_curve_value(viewer, &curve);
         ImVec2 at = ImGui::GetCursorScreenPos();
         float line = ImGui::GetTextLineHeight(), s = ui->scale;
         ImGui::PushID(k);
@@ -381,6 +428,30 @@ void draw_legend(ViewUi* ui, Viewer* viewer, ViewPlot* plot) {
     }
 }
 
+// The wheel narrows or widens the time that all plots show, about the cursor; a double click shows
+// all again. c holds all of it before.
+void zoom(ViewUi* ui, Canvas* c) {
+    double all0 = c->t0, all1 = c->t1;
+    if (ui->zoom1 > ui->zoom0) {
+        c->t0 = std::fmax(all0, ui->zoom0);
+        c->t1 = std::fmin(all1, ui->zoom1);
+        if (!(c->t1 > c->t0)) {
+            c->t0 = all0;
+            c->t1 = all1;
+        }
+    }
+    if (!ImGui::IsItemHovered()) return;
+    if (ImGui::IsMouseDoubleClicked(0)) ui->zoom0 = ui->zoom1 = 0;
+    float wheel = ImGui::GetIO().MouseWheel;
+    if (wheel == 0) return;
+    double part = (ImGui::GetIO().MousePos.x - c->at.x) / c->size.x;
+    double span = c->t1 - c->t0, wanted = span * std::pow(0.8, static_cast<double>(wheel));
+    double middle = c->t0 + std::fmin(std::fmax(part, 0), 1) * span;
+    ui->zoom0 = std::fmax(all0, middle - (middle - c->t0) * wanted / span);
+    ui->zoom1 = std::fmin(all1, ui->zoom0 + wanted);
+    if (wanted >= all1 - all0) ui->zoom0 = ui->zoom1 = 0;
+}
+
 void draw_plot(ViewUi* ui, Viewer* viewer, ViewPlot* plot, float height, bool time_labels) {
     float s = ui->scale, margin = 46 * s, below = (time_labels ? 18 : 5) * s;
     char unit[24];
@@ -396,6 +467,7 @@ void draw_plot(ViewUi* ui, Viewer* viewer, ViewPlot* plot, float height, bool ti
     c.t0 = viewer->playback.begin;
     c.t1 = std::fmax(viewer->status.planned, viewer->playback.end);
     if (!(c.t1 > c.t0)) c.t1 = c.t0 + 1e-9;
+    zoom(ui, &c);
     c.y = range_of(ui, viewer, *plot);
     if (ImGui::IsItemActive()) {
         viewer->playback.playing = false;
@@ -410,8 +482,12 @@ void draw_plot(ViewUi* ui, Viewer* viewer, ViewPlot* plot, float height, bool ti
     prefix_of(std::fmax(std::fabs(c.y.low), std::fabs(c.y.high)), unit, &prefix);
     std::string label = std::string(prefix) + unit;
     list->PushClipRect(c.at, ImVec2(c.at.x + c.size.x, c.at.y + c.size.y), true);
-    for (int k = 0; k < plot->curves; ++k)
+    for (int k = 0; k < plot->curves; ++k) {
+        if (viewer->second != nullptr) // paler and thinner: the other result
+            draw_curve(list, c, samples_of(ui, viewer, plot->curve[k], true),
+                       (curve_color[k] & 0x00ffffffu) | 0x80000000u, 1.0f * s);
         draw_curve(list, c, samples_of(ui, viewer, plot->curve[k]), curve_color[k], 1.4f * s);
+    }
     float x = c.x(viewer->frame.time);
     list->AddLine(ImVec2(x, c.at.y), ImVec2(x, c.at.y + c.size.y), IM_COL32(38, 103, 176, 200),
                   1.2f * s);
@@ -439,6 +515,28 @@ void add_popup(ViewUi* ui, Viewer* viewer) {
     ImGui::EndPopup();
 }
 
+// Into the present folder, beside what is there: plots.csv, or plots_2.csv.
+void save_button(Viewer* viewer, const char* format) {
+    if (ImGui::SmallButton(format) && viewer->plots > 0) {
+        char file[40], ending[8];
+        snprintf(ending, sizeof ending, "%s", std::strcmp(format, "CSV") == 0 ? "csv" : "svg");
+        snprintf(file, sizeof file, "plots.%s", ending);
+        FILE* there = nullptr;
+        for (int i = 2; i < 1000 && (there = fopen(file, "rb")) != nullptr; ++i) {
+            fclose(there);
+            snprintf(file, sizeof file, "plots_%d.%s", i, ending);
+        }
+        LashError error = {};
+        if (viewer_plots_save(viewer, file, &error))
+            snprintf(viewer->note, sizeof viewer->note, "%s written", file);
+        else
+            viewer->error = error;
+    }
+    if (ImGui::IsItemHovered())
+        ImGui::SetTooltip(
+            "%s", viewer->note[0] != '\0' ? viewer->note : "save the curves in this folder");
+}
+
 } // namespace
 
 void view_ui::draw_plots(ViewUi* ui, Viewer* viewer) {
@@ -449,10 +547,15 @@ void view_ui::draw_plots(ViewUi* ui, Viewer* viewer) {
     ImGui::PushFont(ui->small_font);
     ImGui::TextDisabled("PLOTS");
     ImGui::PopFont();
-    ImGui::SameLine(ImGui::GetContentRegionMax().x - 60 * s);
+    ImGui::SameLine(ImGui::GetContentRegionMax().x - 134 * s);
+    save_button(viewer, "CSV");
+    ImGui::SameLine();
+    save_button(viewer, "SVG");
+    ImGui::SameLine(ImGui::GetContentRegionMax().x - 52 * s);
     if (ImGui::SmallButton("Add ...")) ImGui::OpenPopup("add");
     add_popup(ui, viewer);
     float spacing = ImGui::GetStyle().ItemSpacing.y, line = ImGui::GetTextLineHeight();
+    draw_orbit(ui, viewer, 0.38f * ImGui::GetContentRegionAvail().y);
     float rest = ImGui::GetContentRegionAvail().y;
     int curves = 0;
     for (int i = 0; i < viewer->plots; ++i) curves += viewer->plot[i].curves;

@@ -22,6 +22,7 @@ typedef struct ViewOptions {
     AppOperands operands;
     AppList set, plot, with, without, hide, transparent;
     const char *scheme, *direction, *png, *video, *frames, *size, *camera, *at, *select, *section;
+    const char *curves, *beside;
     double step, duration, frame, magnify, scale, speed, rate;
     bool json, panels, bare, orthographic;
     int width, height; // parsed
@@ -54,6 +55,10 @@ static const AppOption options[] = {
     {"transparent", 0, APP_LIST, "PART", "show a part transparent", OPTION(transparent)},
     {"select", 0, APP_TEXT, "PART[:FACE]", "select a part, a face or a joint", OPTION(select)},
     {"plot", 'p', APP_LIST, "NAME", "plot a quantity, e.g. crank.velocity.x", OPTION(plot)},
+    {"curves", 0, APP_FILE, "FILE", "save the plotted curves as FILE.csv or FILE.svg, no picture",
+     OPTION(curves)},
+    {"beside", 0, APP_FILE, "RESULT.h5", "lay the curves of a second result over the plots",
+     OPTION(beside)},
     {"panels", 0, APP_FLAG, NULL, "draw the panels of the window into the picture", OPTION(panels)},
     {"bare", 0, APP_FLAG, NULL, "no captions in the picture", OPTION(bare)},
     {"scale", 0, APP_NUMBER, "FACTOR", "of texts and lines (default: what the screen asks for)",
@@ -69,12 +74,13 @@ static const AppOption options[] = {
 };
 const AppCommand app_view_command = {
     .name = "view",
-    .operands = "MODEL|RESULT.h5",
+    .operands = "MODEL|RESULT.h5|FILE.step",
     .summary = "see a mechanism move, live or recorded",
     .detail =
         "Opens a window: a model is simulated while it is shown, a result is played back. F1 "
         "lists\n"
-        "the keys. With --png, --frames or --video no window and no display is needed.",
+        "the keys. With --png, --frames, --video or --curves no window and no display is needed.\n"
+        "A STEP file is shown as it is, an assembly with the joints that 'lash draft' finds in it.",
     .minimum = 1,
     .maximum = 1,
     .option = options,
@@ -108,19 +114,22 @@ static bool check_range(const char* option, double value, double low, double hig
 // Before a model is read, and again when it is: what is read is no output.
 static bool check_files(const ViewOptions* o, LashError* error) {
     return (o->png == NULL || app_output_check(o->png, error)) &&
-           (o->video == NULL || app_output_check(o->video, error));
+           (o->video == NULL || app_output_check(o->video, error)) &&
+           (o->curves == NULL || app_output_check(o->curves, error));
 }
 
 static bool check_endings(const ViewOptions* o, LashError* error) {
     return app_file_ending("--png", o->png, ".png", error) &&
+           app_file_ending("--curves", o->curves, ".csv .svg", error) &&
            app_file_ending("--video", o->video, ".mp4 .mkv .webm .mov .avi .gif", error);
 }
 
 static bool check_options(ViewOptions* o, LashError* error) {
-    int pictures = (o->png != NULL) + (o->video != NULL) + (o->frames != NULL);
+    int pictures =
+        (o->png != NULL) + (o->video != NULL) + (o->frames != NULL) + (o->curves != NULL);
     if (pictures > 1)
         return lash_error_set(error, LASH_ERROR_USAGE, "",
-                              "choose one of --png, --video and --frames, found %d of them",
+                              "choose one of --png, --video, --frames and --curves, found %d",
                               pictures);
     if (!check_files(o, error)) return false;
     if (o->frame < 0)
@@ -394,6 +403,7 @@ static bool open_window(Viewer* viewer, const ViewOptions* o, LashError* error) 
 static void put_result(AppJson* json, const Viewer* viewer, const ViewOptions* o, int written) {
     const char* file = o->video != NULL ? o->video : o->frames;
     if (o->png != NULL) file = o->png;
+    if (o->curves != NULL) file = o->curves;
     app_json_put_text(json, "file", file);
     app_json_put_integer(json, "pictures", written);
     app_json_put_integer(json, "width", o->width);
@@ -401,6 +411,27 @@ static void put_result(AppJson* json, const Viewer* viewer, const ViewOptions* o
     app_json_put_number(json, "time", viewer->frame.time);
     app_json_put_integer(json, "parts", viewer->scene.parts);
     app_json_put_integer(json, "triangles", viewer->scene.triangles);
+}
+
+// Another result of the same mechanism: its numbers must mean the same.
+static ViewSource* open_second(Viewer* viewer, const char* file, LashError* error) {
+    if (file == NULL) return NULL;
+    AppSessionOptions none = {.step = NAN, .duration = NAN};
+    if (!app_file_expect(file, APP_FILE_RESULT, error)) return NULL;
+    ViewSource* second = view_source_open(file, &none, error);
+    if (second == NULL) return NULL;
+    const LashModel *a = viewer->scene.model, *b = view_source_model(second);
+    if (a->bodies == b->bodies && a->joints == b->joints &&
+        a->contact_points == b->contact_points) {
+        viewer->second = second;
+        return second;
+    }
+    lash_error_set(error, LASH_ERROR_USAGE, "--beside",
+                   "expected a result of the same mechanism (%d bodies, %d joints), found %d and "
+                   "%d in '%.200s'",
+                   a->bodies, a->joints, b->bodies, b->joints, file);
+    view_source_close(second);
+    return NULL;
 }
 
 int app_view(int argc, char** argv) {
@@ -425,11 +456,16 @@ int app_view(int argc, char** argv) {
     if (check_options(&o, &error)) source = view_source_open(o.operands.item[0], &session, &error);
     bool good = source != NULL && check_files(&o, &error) && check_endings(&o, &error);
     Viewer* viewer = good ? viewer_create(source, &error) : NULL;
-    if (viewer != NULL && apply_options(viewer, &o, &error)) {
+    ViewSource* second = viewer == NULL ? NULL : open_second(viewer, o.beside, &error);
+    if (viewer != NULL && error.status == LASH_OK && apply_options(viewer, &o, &error)) {
         if (!viewer->status.complete && !viewer->status.live)
             app_report_warning("the run did not finish; %lld frames are shown",
                                (long long)viewer->status.frames);
-        if (o.png == NULL && o.video == NULL && o.frames == NULL) {
+        if (o.curves != NULL) {
+            view_source_wait(viewer->source, INFINITY);
+            viewer_update(viewer, 0);
+            written = viewer_plots_save(viewer, o.curves, &error);
+        } else if (o.png == NULL && o.video == NULL && o.frames == NULL) {
             open_window(viewer, &o, &error);
         } else if (prepare_pictures(viewer, &o, &error)) {
             if (o.png != NULL) written = write_png(viewer, &o, &error);
@@ -441,6 +477,7 @@ int app_view(int argc, char** argv) {
         if (viewer != NULL && error.status == LASH_OK) put_result(json, viewer, &o, written);
     }
     viewer_destroy(viewer);
+    view_source_close(second);
     view_source_close(source);
     code = app_report_finish(&report, &error);
     return code == 0 && app_interrupted() ? APP_EXIT_INTERRUPTED : code;

@@ -22,6 +22,8 @@ Viewer* viewer_create(ViewSource* source, LashError* error) {
     viewer->magnification = 1;
     viewer->selected = (ViewPick){-1, -1};
     viewer->selected_joint = -1;
+    viewer->selected_contact = -1;
+    viewer->selected_event = -1;
     viewer->panels = true;
     viewer->pixel = 1;
     viewer->style = view_style();
@@ -290,6 +292,7 @@ ViewPicture viewer_picture(Viewer* viewer) {
                            .traces = VIEW_MAX_TRACES,
                            .force_length = viewer_force_length(viewer),
                            .selected_joint = viewer->selected_joint,
+                           .selected_contact = viewer->selected_contact,
                            .pixel = viewer->pixel};
     if (viewer->selected_joint >= 0)
         picture.marks = view_joint_faces(&viewer->scene, viewer->selected_joint, picture.marked,
@@ -305,12 +308,14 @@ static void go_to_event(Viewer* viewer, int direction) {
         for (int64_t i = 0; i < viewer->events; ++i) {
             if (viewer->event[i].t <= t + slack) continue;
             viewer_seek(viewer, viewer->event[i].t);
+            viewer_select_event(viewer, i);
             break;
         }
     } else {
         for (int64_t i = viewer->events - 1; i >= 0; --i) {
             if (viewer->event[i].t >= t - slack) continue;
             viewer_seek(viewer, viewer->event[i].t);
+            viewer_select_event(viewer, i);
             break;
         }
     }
@@ -449,8 +454,10 @@ static void act_parts(Viewer* viewer, ViewAction action) {
                 viewer->scene.part[i].visibility = VIEW_SHOWN;
             break;
         case VIEW_DESELECT:
-            viewer->selected = (ViewPick){-1, -1};
-            viewer->selected_joint = -1;
+            if (viewer->help)
+                viewer->help = false; // closes what is open, then deselects
+            else
+                viewer_select_part(viewer, -1, -1);
             break;
         case VIEW_MAGNIFY_MORE:
             viewer_magnify(viewer, 2 * viewer->magnification);
@@ -520,7 +527,7 @@ const ViewKey* viewer_keys(void) { // codes are those of GLFW: letters and digit
         {"Shift+M", "magnify less", 'M' | VIEW_SHIFT, VIEW_MAGNIFY_LESS},
         {"P", "panels", 'P', VIEW_TOGGLE_PANELS},
         {"F1", "this help", 290, VIEW_TOGGLE_HELP},
-        {"Esc", "select nothing", 256, VIEW_DESELECT},
+        {"Esc", "close help, select nothing", 256, VIEW_DESELECT},
         {"Q", "quit", 'Q', VIEW_QUIT},
         {NULL, NULL, 0, VIEW_ACTIONS},
     };

@@ -66,7 +66,8 @@ typedef enum ViewAction { // what keys and buttons do
 
 typedef struct ViewCurve { // one number per frame
     LashSeries series;
-    int column;
+    int column; // of a norm the first of its three
+    bool norm;
     char name[96], unit[16];
 } ViewCurve;
 
@@ -87,8 +88,10 @@ typedef struct Viewer {
     double magnification;
     ViewMagnifier* magnifier; // NULL: no joint has play
     ViewPick selected;
-    int selected_joint;  // -1: none
-    bool camera_touched; // by the user: fit no more on its own
+    int selected_joint;     // -1: none
+    int selected_contact;   // -1: none
+    int64_t selected_event; // -1: none; what N went to, or the cursor is on
+    bool camera_touched;    // by the user: fit no more on its own
     bool panels, help, quit;
     int64_t surveyed;               // frames looked at for extent and forces
     double force_reference;         // force of an arrow of standard length [N]
@@ -109,7 +112,9 @@ typedef struct Viewer {
     int64_t events, event_capacity;
     ViewPlot plot[VIEW_MAX_PLOTS];
     int plots;
-    LashError error; // the last one, for the status line
+    LashError error;    // the last one, for the status line
+    char note[80];      // what was saved last
+    ViewSource* second; // another result, whose curves are laid over; borrowed, NULL: none
 } Viewer;
 
 // Borrows the source; starts it. Large: lives on the heap. NULL with error.
@@ -130,6 +135,17 @@ void viewer_trace(Viewer* viewer, int part); // begins or ends the trace of its 
 ViewPicture viewer_picture(Viewer* viewer);
 double viewer_force_length(const Viewer* viewer); // [m/N]
 
+// One thing is selected at a time, everywhere: in the tree, in space, in the timeline.
+void viewer_select_part(Viewer* viewer, int part, int face);
+void viewer_select_joint(Viewer* viewer, int joint);
+void viewer_select_contact(Viewer* viewer, int contact);
+void viewer_select_event(Viewer* viewer, int64_t event);
+// "impact at 12.3 ms: crank and rod in crank_pin, 0.25 N s": what hit what, how hard, when.
+const char* viewer_event_text(const Viewer* viewer, int64_t event, char* text, size_t size);
+// The strongest event within `slack` seconds of t; -1: none.
+int64_t viewer_event_near(const Viewer* viewer, double t, double slack);
+int viewer_contact_joint(const Viewer* viewer, int contact); // whose play it is; -1: of nobody
+
 // Curves that can be plotted: number of them; curve i. "crank.position.x", unit "m".
 int viewer_curve_count(const Viewer* viewer);
 ViewCurve viewer_curve(const Viewer* viewer, int index);
@@ -140,7 +156,12 @@ void viewer_plot_toggle(Viewer* viewer, const ViewCurve* curve);
 // "name" or "of.quantity" as viewer_curve names it. False when there is none.
 bool viewer_plot_find(Viewer* viewer, const char* name, ViewCurve* curve);
 // Samples at most `capacity` points of a curve; returns how many.
-int viewer_curve_sample(Viewer* viewer, const ViewCurve* curve, int capacity, double* t, double* y);
+// The source is the viewer's, or that of a second result.
+int viewer_curve_sample(Viewer* viewer, ViewSource* source, const ViewCurve* curve, int capacity,
+                        double* t, double* y);
+double viewer_curve_value(const Viewer* viewer, const ViewCurve* curve); // in the frame shown
+// Every curve that is plotted, over all frames: a CSV table, or an SVG drawing by the ending.
+bool viewer_plots_save(Viewer* viewer, const char* file, LashError* error);
 
 // Keys and what they do, for the help panel and the manual: NULL after the last.
 typedef struct ViewKey {

@@ -63,10 +63,15 @@ static void on_key(GLFWwindow* glfw, int key, int scancode, int action, int mods
 static void pick(ViewWindow* window) {
     ViewPicture picture = viewer_picture(window->viewer);
     double x = window->x - window->area.x, y = window->y - window->area.y;
-    window->viewer->selected = (ViewPick){-1, -1};
-    window->viewer->selected_joint = view_picture_joint(&picture, x, y);
-    if (window->viewer->selected_joint < 0)
-        window->viewer->selected = view_renderer_pick(window->renderer, &picture, (int)x, (int)y);
+    int contact = view_picture_contact(&picture, x, y), joint = view_picture_joint(&picture, x, y);
+    if (contact >= 0) {
+        viewer_select_contact(window->viewer, contact);
+    } else if (joint >= 0) {
+        viewer_select_joint(window->viewer, joint);
+    } else {
+        ViewPick picked = view_renderer_pick(window->renderer, &picture, (int)x, (int)y);
+        viewer_select_part(window->viewer, picked.part, picked.face);
+    }
 }
 
 static void on_button(GLFWwindow* glfw, int button, int action, int mods) {

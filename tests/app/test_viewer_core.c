@@ -510,7 +510,7 @@ static void plots_follow_every_frame_and_keep_peaks(void** state) {
     assert_true(viewer_plot_find(v, "slider.velocity.x", &curve));
     assert_string_equal(curve.unit, "m/s");
     double t[VIEW_PLOT_POINTS], y[VIEW_PLOT_POINTS], most = -INFINITY, sampled = -INFINITY;
-    int count = viewer_curve_sample(v, &curve, VIEW_PLOT_POINTS, t, y);
+    int count = viewer_curve_sample(v, v->source, &curve, VIEW_PLOT_POINTS, t, y);
     assert_in_range(count, 100, VIEW_PLOT_POINTS);
     double* all = lash_alloc((size_t)v->status.frames * sizeof *all);
     LashError error = {0};
@@ -528,6 +528,111 @@ static void plots_follow_every_frame_and_keep_peaks(void** state) {
     assert_int_equal(v->plots, plots + 1);
     viewer_plot_toggle(v, &curve);
     assert_int_equal(v->plots, plots);
+    viewer_destroy(v);
+    view_source_close(source);
+}
+
+// Every series of a result is a curve; of vectors the norm, too.
+static void every_recorded_number_can_be_plotted(void** state) {
+    (void)state;
+    ViewSource* source = open_model("slider_crank/all_play.json", 0.002);
+    Viewer* v = open_viewer(source);
+    view_source_wait(source, INFINITY);
+    viewer_update(v, 0);
+    static const char* const names[] = {
+        "crank_pin.force",   "crank_pin.force.x", "crank_pin.moment",  "crank_pin.eccentricity",
+        "crank_pin.tilt",    "crank_pin.wear",    "crank_pin.impacts", "slider.velocity",
+        "rod.orientation.w", "energy.kinetic"};
+    ViewCurve curve, part;
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        if (!viewer_plot_find(v, names[i], &curve)) fail_msg("no curve %s", names[i]);
+    }
+    assert_true(viewer_plot_find(v, "crank_pin.force", &curve));
+    double norm = viewer_curve_value(v, &curve), sum = 0;
+    for (int k = 0; k < 3; ++k) {
+        char name[32];
+        snprintf(name, sizeof name, "crank_pin.force.%c", "xyz"[k]);
+        assert_true(viewer_plot_find(v, name, &part));
+        double value = viewer_curve_value(v, &part);
+        sum += value * value;
+    }
+    assert_float_equal(norm, sqrt(sum), 1e-9 * norm + 1e-15);
+    double t[VIEW_PLOT_POINTS], y[VIEW_PLOT_POINTS];
+    int count = viewer_curve_sample(v, source, &curve, VIEW_PLOT_POINTS, t, y);
+    assert_in_range(count, 10, VIEW_PLOT_POINTS);
+    for (int i = 0; i < count; ++i) assert_true(y[i] >= 0);
+    viewer_destroy(v);
+    view_source_close(source);
+}
+
+static void an_event_tells_what_hit_what_how_hard_and_when(void** state) {
+    (void)state;
+    ViewSource* source = open_model("slider_crank/all_play.json", 0.004);
+    Viewer* v = open_viewer(source);
+    view_source_wait(source, INFINITY);
+    viewer_update(v, 0);
+    int64_t strongest = viewer_event_near(v, 0.002, 1);
+    assert_true(strongest >= 0);
+    for (int64_t i = 0; i < v->events; ++i)
+        assert_true(v->event[i].impulse <= v->event[strongest].impulse);
+    char text[256];
+    viewer_event_text(v, strongest, text, sizeof text);
+    assert_non_null(strstr(text, " ms: "));
+    assert_non_null(strstr(text, " N s"));
+    int joint = viewer_contact_joint(v, v->event[strongest].contact);
+    assert_true(joint >= 0); // all contacts of this model are plays of joints
+    assert_non_null(strstr(text, v->scene.joint[joint].name));
+    viewer_select_event(v, strongest);
+    assert_int_equal(v->selected_contact, v->event[strongest].contact);
+    viewer_select_joint(v, joint);
+    assert_int_equal(v->selected_event, -1);
+    assert_int_equal(v->selected_contact, -1);
+    viewer_destroy(v);
+    view_source_close(source);
+}
+
+static void curves_are_saved_as_csv_and_svg(void** state) {
+    (void)state;
+    ViewSource* source = open_model("slider_crank/all_play.json", 0.001);
+    Viewer* v = open_viewer(source);
+    view_source_wait(source, INFINITY);
+    viewer_update(v, 0);
+    v->plots = 0;
+    ViewCurve curve;
+    char path[400];
+    LashError error = {0};
+    assert_false(viewer_plots_save(v, scratch_file("c.csv", path, sizeof path), &error));
+    error = (LashError){0};
+    assert_true(viewer_plot_find(v, "crank_pin.force", &curve));
+    viewer_plot_toggle(v, &curve);
+    assert_true(viewer_plots_save(v, scratch_file("c.csv", path, sizeof path), &error));
+    char* text = slurp(path);
+    assert_int_equal(strncmp(text, "time [s],crank_pin.force [N]\n", 29), 0);
+    int64_t lines = 0;
+    for (const char* c = text; *c != '\0'; ++c) lines += *c == '\n';
+    assert_int_equal(lines, v->status.frames + 1);
+    free(text);
+    assert_true(viewer_plots_save(v, scratch_file("c.svg", path, sizeof path), &error));
+    text = slurp(path);
+    assert_non_null(strstr(text, "<svg"));
+    assert_non_null(strstr(text, "crank_pin.force"));
+    free(text);
+    assert_false(viewer_plots_save(v, "c.png", &error));
+    viewer_destroy(v);
+    view_source_close(source);
+}
+
+static void a_step_file_is_something_to_look_at(void** state) {
+    (void)state;
+    AppSessionOptions none = {.step = NAN, .duration = NAN};
+    LashError error = {0};
+    ViewSource* source =
+        view_source_open(LASH_SOURCE_DIR "/models/slider_crank/parts/rod.step", &none, &error);
+    if (source == NULL) fail_msg("%s", error.message);
+    Viewer* v = open_viewer(source);
+    assert_int_equal(v->scene.parts, 1);
+    assert_string_equal(v->scene.part[0].name, "rod");
+    assert_true(v->scene.triangles > 10);
     viewer_destroy(v);
     view_source_close(source);
 }
@@ -610,6 +715,10 @@ int main(void) {
         cmocka_unit_test(steps_go_frame_by_frame),
         cmocka_unit_test(parts_can_be_hidden_and_isolated),
         cmocka_unit_test(plots_follow_every_frame_and_keep_peaks),
+        cmocka_unit_test(every_recorded_number_can_be_plotted),
+        cmocka_unit_test(an_event_tells_what_hit_what_how_hard_and_when),
+        cmocka_unit_test(curves_are_saved_as_csv_and_svg),
+        cmocka_unit_test(a_step_file_is_something_to_look_at),
         cmocka_unit_test(traces_follow_the_mass_centers),
         cmocka_unit_test(magnifier_multiplies_the_play_of_joints),
     };

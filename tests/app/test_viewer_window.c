@@ -363,7 +363,7 @@ static void click_selects_part_and_face(void** state) {
     assert_int_equal(s.v->scene.part[3].visibility, VIEW_TRANSPARENT);
     key(&s, XK_Escape, false);
     assert_int_equal(s.v->selected.part, -1);
-    click(&s, 60, 60); // second line of the tree: the crank
+    click(&s, 60, 85); // second line of the tree, below the filter: the crank
     assert_int_equal(s.v->selected.part, 1);
     assert_int_equal(s.v->selected.face, -1);
     click(&s, x0 + 40, y0 + 150); // beside everything
@@ -416,6 +416,49 @@ static void click_on_a_drafted_joint_shows_its_faces(void** state) {
     close_stage(&s);
 }
 
+// What is selected in one place is selected in all: by N, by a click on a contact point, on a joint
+// and on a tick; Escape closes the help first.
+static void events_contacts_and_joints_are_selected_everywhere(void** state) {
+    (void)state;
+    if (sender == NULL) skip();
+    Stage s = open_stage("slider_crank/all_play.json", 0.004);
+    view_source_wait(s.source, INFINITY);
+    move_to(&s, 600, 500);
+    key(&s, XK_Home, false);
+    assert_true(s.v->events > 0);
+    key(&s, XK_n, false);
+    assert_int_equal(s.v->selected_event, 0);
+    assert_int_equal(s.v->selected_contact, s.v->event[0].contact);
+    char text[256];
+    viewer_event_text(s.v, 0, text, sizeof text);
+    assert_non_null(strstr(text, " and "));
+    assert_null(strstr(text, "inf"));
+    key(&s, XK_F1, false);
+    assert_true(s.v->help);
+    key(&s, XK_Escape, false);
+    assert_false(s.v->help);
+    assert_int_equal(s.v->selected_event, 0); // not yet
+    key(&s, XK_Escape, false);
+    assert_int_equal(s.v->selected_event, -1);
+    assert_int_equal(s.v->selected_contact, -1);
+    double x0, y0, x, y;
+    view_window_viewport(s.window, &x0, &y0);
+    assert_true(s.v->touches > 0);
+    assert_true(view_camera_project(&s.v->camera, s.v->touch[0].point, &x, &y));
+    click(&s, x0 + x, y0 + y);
+    assert_true(s.v->selected_contact >= 0);
+    assert_int_equal(viewer_picture(s.v).selected_contact, s.v->selected_contact);
+    key(&s, XK_c, false); // contact points off: the joint below them
+    key(&s, XK_j, false);
+    Vec3 at = pose_point(view_world_body(&s.v->frame, s.v->scene.joint[0].body_a),
+                         s.v->scene.joint[0].a_joint.r);
+    assert_true(view_camera_project(&s.v->camera, at, &x, &y));
+    click(&s, x0 + x, y0 + y);
+    assert_int_equal(s.v->selected_joint, 0);
+    assert_int_equal(s.v->selected_contact, -1);
+    close_stage(&s);
+}
+
 static void timeline_is_dragged(void** state) {
     (void)state;
     if (sender == NULL) skip();
@@ -460,6 +503,7 @@ int main(void) {
         cmocka_unit_test(mouse_turns_moves_and_zooms),
         cmocka_unit_test(click_selects_part_and_face),
         cmocka_unit_test(click_on_a_drafted_joint_shows_its_faces),
+        cmocka_unit_test(events_contacts_and_joints_are_selected_everywhere),
         cmocka_unit_test(timeline_is_dragged),
         cmocka_unit_test(texts_grow_on_dense_screens),
         cmocka_unit_test(window_opens_for_every_model),
