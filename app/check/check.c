@@ -299,6 +299,70 @@ static bool run_checks(Check* check, LashError* error) {
     return error->status == LASH_OK;
 }
 
+// ---- what to mend first -------------------------------------------------------------------------
+
+// Runs begin at the nearest consistent start by themselves.
+static bool is_assembled(const Check* check) {
+    return check->assembled && check->model->simulation.assemble;
+}
+
+static bool mend_contacts(const Check* check, char* text, size_t size) {
+    const CheckContacts* contacts = &check->contacts;
+    const CheckOverlap* worst = NULL;
+    for (int i = 0; i < contacts->points; ++i) {
+        const char* name = check->model->contact_point[i].name;
+        if (contacts->beyond[i] > 0) {
+            snprintf(text, size,
+                     "contact '%s': its parts are too deep in each other; place one anew", name);
+            return true;
+        }
+        if (!(contacts->through[i].depth > 0)) continue;
+        snprintf(text, size,
+                 "contact '%s': the parts are in each other through face %d, which it leaves out; "
+                 "add the face, or place one of the parts anew",
+                 name, contacts->through[i].face);
+        return true;
+    }
+    for (int i = 0; i < contacts->overlaps; ++i)
+        if (worst == NULL || contacts->overlap[i].place.gap < worst->place.gap)
+            worst = &contacts->overlap[i];
+    if (worst == NULL || is_assembled(check)) return false;
+    snprintf(text, size,
+             "contact '%s' overlaps by %.3g m, the deepest of %d; move one of its parts, or let "
+             "\"assemble\" in \"simulation\" do it",
+             check->model->contact_point[worst->contact].name, -worst->place.gap,
+             contacts->overlaps);
+    return true;
+}
+
+// The first thing that stands in the way of a run or makes it doubtful; false: there is none.
+static bool mend_first(const Check* check, char* text, size_t size) {
+    double tolerance = check->model->simulation.settings.tolerance_position;
+    const char* joint = check->start.position_name;
+    bool bad = !check->consistent && !is_assembled(check);
+    bool apart = bad && check->start.position_error > tolerance;
+    if (mend_contacts(check, text, size)) return true;
+    if (apart && joint[0] != '\0') {
+        snprintf(text, size,
+                 "joint '%s' does not fit by %.3g m or rad; correct its point or axis, or let "
+                 "\"assemble\" in \"simulation\" do it",
+                 joint, check->start.position_error);
+        return true;
+    }
+    if (bad) {
+        snprintf(text, size, "the start is not consistent: see 'start'");
+        return true;
+    }
+    for (int i = 0; i < check->contacts.points; ++i) {
+        if (!check->contacts.never[i]) continue;
+        snprintf(text, size, "contact '%s' never touches; choose other faces or leave it out",
+                 check->model->contact_point[i].name);
+        return true;
+    }
+    if (check->warnings > 0) snprintf(text, size, "%s", check->warning[0]);
+    return check->warnings > 0;
+}
+
 // ---- reporting ----------------------------------------------------------------------------------
 
 static void put_start(AppJson* json, const Check* check) {
@@ -353,6 +417,8 @@ static void put_result(AppJson* json, const Check* check) {
     put_gaps(json, check);
     check_contacts_put(json, &check->contacts, check->model);
     put_start(json, check);
+    char mend[512];
+    app_json_put_text(json, "mend_first", mend_first(check, mend, sizeof mend) ? mend : "");
     app_json_put_vec3(json, "gravity", check->model->gravity);
     app_json_put_number(json, "largest_force", check->largest_force);
     app_json_key(json, "warnings");
@@ -483,6 +549,8 @@ static void print_result(const Check* check) {
            app_plural(own, "contact", "contacts"));
     const LashFreedom* f = check->freedom;
     CheckSubject s = subject(check);
+    char mend[512];
+    if (mend_first(check, mend, sizeof mend)) printf("mend first   %s\n", mend);
     printf("freedom      %d degree%s of freedom: 6 x %d - rank %d of %d constraint rows\n", f->dof,
            app_plural(f->dof, "", "s"), model->bodies, f->rank, f->rows);
     check_motions_print(&s, &check->motions);

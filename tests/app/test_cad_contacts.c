@@ -376,6 +376,10 @@ static void a_start_that_overlaps_is_refused_with_depth_and_place(void** state) 
     assert_int_equal(o.code, 3);
     assert_non_null(strstr(o.err, "0.001 m deep at ["));
     outcome_free(&o);
+    o = LASH("check", path);
+    const char* mend = strstr(o.out, "mend first   contact 'rest' overlaps by 0.001 m");
+    if (mend == NULL || mend > strstr(o.out, "freedom ")) fail_msg("not on top: %s", o.out);
+    outcome_free(&o);
     model(PLATE "," BOX("{\"position\": [0, 0, 2]}"), ON_PLATE, box_outputs, path, sizeof path);
     o = LASH("run", path);
     assert_int_equal(o.code, 3);
