@@ -304,7 +304,12 @@ static int64_t open_table(RecordFile* file, const char* name, hid_t ours, hid_t*
     return rows;
 }
 
-// Events whose step has a length: a kill may leave the last ones unwritten, that is zero.
+// A kill may leave the last rows unwritten, that is zero: an event is of a contact or of a joint, the other is -1. (The
+// length of its step alone does not tell: it is 0 where a scheme locates events.)
+static bool is_written(const LashRecordEvent* event) {
+    return event->h > 0 || event->contact < 0 || event->joint < 0;
+}
+
 static bool count_events(RecordFile* file, LashRecord* head, LashError* error) {
     enum { AT_ONCE = 256 };
     LashRecordEvent last[AT_ONCE];
@@ -316,7 +321,7 @@ static bool count_events(RecordFile* file, LashRecord* head, LashError* error) {
             held = events < AT_ONCE ? events : AT_ONCE;
             if (!record_file_events(file, events - held, held, last, error)) return false;
         }
-        if (last[held - 1].h > 0) break;
+        if (is_written(&last[held - 1])) break;
         --held;
         --events;
     }

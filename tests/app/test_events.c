@@ -74,8 +74,26 @@ static void friction_in_a_joint_that_begins_to_stick_is_an_event(void** state) {
     outcome_free(&o);
 }
 
+// Events that a scheme locates have no step: h = 0. Ballard's ball hits its floor at 1, 2, 2.5 ... s.
+static void located_events_are_kept(void** state) {
+    (void)state;
+    char result[300];
+    scratch_file("ball.h5", result, sizeof result);
+    Outcome o = LASH("run", LASH_SOURCE_DIR "/models/papers/bouncing_ball.json", "--scheme",
+                     "trapezoidal", "--duration", "2.2", "-o", result);
+    assert_int_equal(o.code, 0);
+    outcome_free(&o);
+    o = LASH("export", result, "--csv", "--events");
+    assert_int_equal(lines(o.out, "impact,bounce,"), 2);
+    double t = 0;
+    assert_int_equal(sscanf(strstr(o.out, "impact,bounce,"), "impact,bounce,%lf", &t), 1);
+    assert_float_equal(t, 1, 1e-12);
+    outcome_free(&o);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(located_events_are_kept),
         cmocka_unit_test(an_impact_on_a_limit_is_an_event_with_the_name_of_the_limit),
         cmocka_unit_test(friction_in_a_joint_that_begins_to_stick_is_an_event),
     };
