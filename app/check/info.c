@@ -109,7 +109,8 @@ static void put_face(AppJson* json, const LashShape* shape, const LashFace* face
         app_json_key(json, "axis");
         app_json_null(json);
     }
-    app_json_put_integer(json, "side", face->side > 0 ? 1 : -1);
+    // the axis of a plane is its outward normal already
+    app_json_put_integer(json, "side", face->type == LASH_PLANE || face->side > 0 ? 1 : -1);
     put_box(json, face->box);
     app_json_put_number(json, "area", face->area);
     app_json_put_number(json, "deviation", face->deviation);

@@ -436,6 +436,34 @@ static void check_lists_clearances_overlaps_and_contacts_that_never_touch(void**
     outcome_free(&o);
 }
 
+// A STEP file whose planes do not go together: one of them is far from its edges.
+static void faces_that_enclose_no_body_are_blamed_on_the_file(void** state) {
+    (void)state;
+    char path[300], step[300];
+    int blamed = 0;
+    make_part("far", "\"steps\": [{\"box\": {\"size\": [20, 20, 20]}, \"at\": [500, 0, 0]}]");
+    write_text("far.json",
+               "{\"format\": \"lash-model/1\", \"units\": {\"length\": \"mm\"}, \"parts\": "
+               "[{\"name\": \"far\", \"step\": \"torn.step\", \"density\": 7.8e-6}], "
+               "\"simulation\": {\"step\": 1e-4, \"duration\": 1e-3}}",
+               path, sizeof path);
+    char* text = slurp(scratch_file("far.step", step, sizeof step));
+    for (char* plane = text; (plane = strstr(plane, "= PLANE(")) != NULL; ++plane) {
+        static const char place[] = "(500.,0.,0.)";
+        char* at = strstr(plane, place);
+        if (at == NULL) break;
+        FILE* file = fopen(scratch_file("torn.step", step, sizeof step), "w");
+        fprintf(file, "%.*s(500.,4000.,0.)%s", (int)(at - text), text, at + sizeof place - 1);
+        fclose(file);
+        Outcome o = LASH("check", path);
+        assert_null(strstr(o.err, "positive definite"));
+        blamed += o.code == 3 && strstr(o.err, "do not enclose a body") != NULL;
+        outcome_free(&o);
+    }
+    free(text);
+    assert_true(blamed > 0);
+}
+
 // The lowest point of a ring runs round it as it falls flat: impulses found for one place acted at
 // another, and the step of the impact could not be solved however small.
 static void a_spinning_ring_falls_flat(void** state) {
@@ -534,6 +562,7 @@ int main(void) {
         cmocka_unit_test(a_start_that_overlaps_is_refused_with_depth_and_place),
         cmocka_unit_test(assemble_lifts_an_overlapping_box_out_of_the_plate),
         cmocka_unit_test(check_lists_clearances_overlaps_and_contacts_that_never_touch),
+        cmocka_unit_test(faces_that_enclose_no_body_are_blamed_on_the_file),
         cmocka_unit_test(a_spinning_ring_falls_flat),
         cmocka_unit_test(mistakes_in_faces_are_told_with_what_there_is),
         cmocka_unit_test(contacts_that_cannot_be_are_refused),

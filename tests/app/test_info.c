@@ -94,6 +94,8 @@ static void json_has_the_promised_keys(void** state) {
         get(face, "box");
         get(face, "area");
         const cJSON* name = get(face, "name");
+        if (strcmp(get(face, "type")->valuestring, "plane") == 0) // its axis is the outward normal
+            assert_int_equal(get(face, "side")->valueint, 1);
         if (!cJSON_IsString(name)) continue;
         assert_string_equal(name->valuestring, "bore");
         assert_string_equal(get(face, "type")->valuestring, "cylinder");
