@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "test.h"
 
-#include "app/verify/figure.h"
+#include "app/verify/report.h"
 #include "app/verify/verify_internal.h"
 #include "core/arena.h"
 
@@ -269,6 +269,30 @@ static void a_run_is_made_once(void** state) {
     cache_destroy(cache);
 }
 
+// ---- All schemes --------------------------------------------------------------------------------
+
+static void all_schemes_stand_side_by_side(void** state) {
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__)
+    skip(); // twelve runs of 10000 steps: the optimised program's
+#endif
+    Manual manual = {.cache = cache_create(), .whole = true};
+    Page page = {0};
+    manual_schemes(&page, &manual);
+    for (int s = 0; s < LASH_SCHEMES; ++s) {
+        char name[64];
+        snprintf(name, sizeof name, "<b>%s</b>", lash_scheme_name((LashScheme)s));
+        if (strstr(page.text, name) == NULL) fail_msg("%s is missing", name);
+    }
+    assert_null(strstr(page.text, "nan"));
+    assert_null(strstr(page.text, "a step failed"));
+    int panels = 0;
+    for (const char* c = page.text; (c = strstr(c, "<svg ")) != NULL; ++c) ++panels;
+    assert_int_equal(panels, 3 * LASH_SCHEMES); // slider, penetration, energy
+    page_free(&page);
+    cache_destroy(manual.cache);
+}
+
 // ---- Drawing ------------------------------------------------------------------------------------
 
 static void decades_gaps_and_outliers_are_drawn(void** state) {
@@ -327,6 +351,7 @@ int main(void) {
         cmocka_unit_test(gaps_of_figure_4_drift_and_those_of_figure_9_do_not),
         cmocka_unit_test(drift_of_figure_6_ends_where_claim_E_08_says),
         cmocka_unit_test(a_run_is_made_once),
+        cmocka_unit_test(all_schemes_stand_side_by_side),
         cmocka_unit_test(decades_gaps_and_outliers_are_drawn),
         cmocka_unit_test(long_curves_keep_their_peaks_and_few_points),
     };
