@@ -8,6 +8,11 @@
 //               Here x, y, z = axes of a, k = x_b. Seen from b (second angle of a universal joint):
 //               k = z_a in the plane z_b, y_b, whose normal is -x_b.
 //
+//   between     the angle between the two: with s = x_b . z_a, angle = -asin(s),
+//                   d angle = w . (phi_b - phi_a),   w = m / |m|,   m = z_a x x_b
+//               (yaw about z of a, pitch between, roll about x of b: the turns of b against a)
+//               dw = (I - w w') / |m| ([x_b]x [z_a]x phi_a - [z_a]x [x_b]x phi_b)
+//
 // Second derivative, with delta = phi_k - phi_p and k_e = k x e (so that d(k.e) = k_e . delta):
 //     dw = phi_p x w - Q delta,   Q = (1 + n^2)/(1 - n^2)^2 m k_z' + n/(1 - n^2) (x k_x' + y k_y')
 // and the columns R_p'w, R_k'w add -phi x w of their own body. Exact for any n^2 < 1.
@@ -47,6 +52,10 @@ static Angle angle_of(CoordinateType type, const JointFrames* frames) {
 }
 
 double coordinate_value(CoordinateType type, const JointFrames* frames) {
+    if (type == ABOUT_BETWEEN) {
+        double s = vec3_dot(axis_b(frames, 0), axis_a(frames, 2));
+        return -asin(fmax(-1, fmin(s, 1)));
+    }
     if (type == ABOUT_Z) {
         Vec3 k = axis_b(frames, 0);
         return atan2(vec3_dot(k, axis_a(frames, 1)), vec3_dot(k, axis_a(frames, 0)));
@@ -64,7 +73,37 @@ double coordinate_unwrapped(CoordinateType type, const JointFrames* frames, doub
     return x + 2 * LASH_PI * round((last - x) / (2 * LASH_PI));
 }
 
+static void between_row(const JointFrames* frames, RowWriter* out) {
+    Vec3 w = vec3_normalize(vec3_cross(axis_a(frames, 2), axis_b(frames, 0)));
+    double value = out->g != NULL ? coordinate_value(ABOUT_BETWEEN, frames) : 0;
+    put_row(out, value, vec3_zero(), vec3_neg(mat3_mul_transposed(frames->a->R, w)), vec3_zero(),
+            mat3_mul_transposed(frames->b->R, w));
+}
+
+static void between_contract(const JointFrames* frames, RowContraction* contraction) {
+    Vec3 z = axis_a(frames, 2), x = axis_b(frames, 0), m = vec3_cross(z, x);
+    double length = vec3_norm(m);
+    Vec3 w = vec3_scale(1 / length, m);
+    Mat3 across =
+        mat3_scale(1 / length, mat3_sub(mat3_identity(), mat3_outer(w, w))); // dw = across dm
+    Mat3 X = mat3_skew(x), Z = mat3_skew(z), W = mat3_skew(w);
+    Mat3 by_a = mat3_product(across, mat3_product(X, Z));
+    Mat3 by_b = mat3_scale(-1, mat3_product(across, mat3_product(Z, X)));
+    Mat3 A = frames->a->R, B = frames->b->R, At = mat3_transpose(A), Bt = mat3_transpose(B);
+    int row = contraction->row++;
+    add_block(contraction, row, A_ANG, A_ANG,
+              mat3_scale(-1, mat3_product(At, mat3_product(mat3_add(by_a, W), A))));
+    add_block(contraction, row, A_ANG, B_ANG,
+              mat3_scale(-1, mat3_product(At, mat3_product(by_b, B))));
+    add_block(contraction, row, B_ANG, A_ANG, mat3_product(Bt, mat3_product(by_a, A)));
+    add_block(contraction, row, B_ANG, B_ANG, mat3_product(Bt, mat3_product(mat3_add(by_b, W), B)));
+}
+
 void coordinate_row(CoordinateType type, const JointFrames* frames, RowWriter* out) {
+    if (type == ABOUT_BETWEEN) {
+        between_row(frames, out);
+        return;
+    }
     if (!coordinate_is_angle(type)) {
         row_axis_point(frames, (int)type, out);
         return;
@@ -78,6 +117,10 @@ void coordinate_row(CoordinateType type, const JointFrames* frames, RowWriter* o
 
 void coordinate_contract(CoordinateType type, const JointFrames* frames,
                          RowContraction* contraction) {
+    if (type == ABOUT_BETWEEN) {
+        between_contract(frames, contraction);
+        return;
+    }
     if (!coordinate_is_angle(type)) {
         row_axis_point_contract(frames, (int)type, contraction);
         return;
@@ -102,6 +145,11 @@ void coordinate_reaction(CoordinateType type, const JointFrames* frames, double 
                          Vec3* moment) {
     if (!coordinate_is_angle(type)) {
         *force = vec3_add_scaled(*force, Q, axis_a(frames, (int)type));
+        return;
+    }
+    if (type == ABOUT_BETWEEN) {
+        Vec3 w = vec3_normalize(vec3_cross(axis_a(frames, 2), axis_b(frames, 0)));
+        *moment = vec3_add_scaled(*moment, Q, w);
         return;
     }
     Angle t = angle_of(type, frames);

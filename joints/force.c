@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "joints/bushing.h"
 #include "joints/mechanism_internal.h"
+#include "joints/rows.h"
 
 // With inputs u(t) the derivative by t is f_t + f_u du/dt.
 static double with_inputs(const LashFunction* function, const LashInput* input, double t, double x,
@@ -64,6 +66,12 @@ const ForceKind* force_kind(LashForceType type) {
             return &force_torque;
         case LASH_SPRING_FUNCTION:
             return &force_spring_function;
+        case LASH_DIRECTION_SPRING:
+            return &force_direction_spring;
+        case LASH_DIRECTION_FORCE:
+            return &force_direction_force;
+        case LASH_BUSHING:
+            return &force_bushing;
     }
     LASH_ASSERT(!"a known force type");
     return NULL;
@@ -91,13 +99,21 @@ static void distance_coordinate(const Force* force, const BodyState* body, bool 
     JointFrames f;
     distance_frames(force, body, &f);
     RowWriter row = {.g = &coordinate->x, .Ga = coordinate->g, .Gb = coordinate->g + 6};
-    row_distance(&f, &row);
+    bool along = force->kind->along == ALONG_DIRECTION;
+    f.a_axes = &force->a_axes;
+    if (along)
+        row_axis_point(&f, 0, &row);
+    else
+        row_distance(&f, &row);
     if (!second) return;
     memset(coordinate->H, 0, sizeof coordinate->H);
     const double one = 1;
     RowContraction contraction = {
         .rows = 1, .has_a = true, .has_b = true, .P = &one, .dGP = coordinate->H};
-    row_distance_contract(&f, &contraction);
+    if (along)
+        row_axis_point_contract(&f, 0, &contraction);
+    else
+        row_distance_contract(&f, &contraction);
 }
 
 void mechanism_joint_coordinate(const LashMechanism* mech, const LashSystemWork* work, int joint,
@@ -168,6 +184,10 @@ void mechanism_add_forces(const LashMechanism* mech, LashSystemWork* work, doubl
     }
     for (int k = 0; k < mech->forces; ++k) {
         const Force* force = &mech->force[k];
+        if (force->kind->along == ALONG_SIX) {
+            bushing_add_force(work, force, v, F);
+            continue;
+        }
         if (force->readings > 0) readings_take(mech, work, force, v);
         if (force->kind->along != ON_BODY) {
             JointCoordinate c;
@@ -246,6 +266,10 @@ void mechanism_add_tangents(const LashMechanism* mech, LashSystemWork* work, dou
     }
     for (int k = 0; k < mech->forces; ++k) {
         const Force* force = &mech->force[k];
+        if (force->kind->along == ALONG_SIX) {
+            bushing_add_tangents(mech, work, force, v, false, C, K);
+            continue;
+        }
         if (force->readings > 0) readings_take(mech, work, force, v);
         if (force->kind->along != ON_BODY) {
             add_scalar_tangent(mech, work, force, t, v, C, K);
@@ -289,6 +313,10 @@ void mechanism_add_definite_tangents(const LashMechanism* mech, LashSystemWork* 
     for (int k = 0; k < mech->forces; ++k) {
         const Force* force = &mech->force[k];
         if (force->kind->along == ON_BODY) continue;
+        if (force->kind->along == ALONG_SIX) {
+            bushing_add_tangents(mech, work, force, v, true, C, K);
+            continue;
+        }
         if (force->readings > 0) readings_take(mech, work, force, v);
         add_definite(mech, work, force, t, v, C, K);
     }
@@ -300,6 +328,10 @@ void mechanism_add_conservative(const LashMechanism* mech, LashSystemWork* work,
     for (int k = 0; k < mech->forces; ++k) {
         const Force* force = &mech->force[k];
         if (force->kind->along == ON_BODY) continue;
+        if (force->kind->along == ALONG_SIX) {
+            bushing_add_conservative(work, force, F);
+            continue;
+        }
         JointCoordinate c;
         place_coordinate(mech, work, force, false, &c);
         double f = force->kind->conservative(&force->def, c.x);
@@ -315,6 +347,10 @@ double mechanism_force_potential(const LashMechanism* mech, LashSystemWork* work
     for (int k = 0; k < mech->forces; ++k) {
         const Force* force = &mech->force[k];
         if (force->kind->along == ON_BODY) continue;
+        if (force->kind->along == ALONG_SIX) {
+            energy += bushing_potential(work, force);
+            continue;
+        }
         JointCoordinate c;
         place_coordinate(mech, work, force, false, &c);
         energy += force->kind->potential(&force->def, c.x);
@@ -327,6 +363,10 @@ LashPower mechanism_force_power(const LashMechanism* mech, LashSystemWork* work,
     LashPower power = {0};
     for (int k = 0; k < mech->forces; ++k) {
         const Force* force = &mech->force[k];
+        if (force->kind->along == ALONG_SIX) {
+            power.damping += bushing_damping_power(work, force, v);
+            continue;
+        }
         if (force->readings > 0) readings_take(mech, work, force, v);
         if (force->kind->along != ON_BODY) {
             JointCoordinate c;
@@ -353,6 +393,14 @@ LashForceValue lash_mechanism_force_value(const LashMechanism* mech, LashSystemW
     if (f->readings > 0) {
         mechanism_place(mech, q, work->body);
         readings_take(mech, work, f, v);
+    }
+    if (f->kind->along == ALONG_SIX) {
+        double six[6];
+        mechanism_place(mech, q, work->body);
+        bushing_value(work, f, v, six);
+        result.components = 3;
+        memcpy(result.value, six, sizeof result.value);
+        return result;
     }
     if (f->kind->along == ON_BODY) {
         Vec3 value = vector_value(f, work->input, t);

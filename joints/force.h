@@ -7,7 +7,9 @@
 
 typedef enum ForceAlong {
     ALONG_LINE,       // x is the distance of a_point and b_point
+    ALONG_DIRECTION,  // x is the distance of the points along a direction of body a
     ALONG_COORDINATE, // x is a coordinate of a joint
+    ALONG_SIX,        // a bushing (bushing.c)
     ON_BODY           // three components on body b, functions of time
 } ForceAlong;
 
@@ -42,7 +44,7 @@ const ForceKind* force_kind(LashForceType type);
 
 // Force kinds (forces/).
 extern const ForceKind force_spring, force_joint_spring, force_joint_force, force_spring_function,
-    force_point_force, force_torque;
+    force_point_force, force_torque, force_direction_spring, force_direction_force, force_bushing;
 
 // value and derivatives of a function of (t, x, v) in SI units, the inputs of the run moving with t;
 // d may be NULL

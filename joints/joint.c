@@ -36,7 +36,8 @@ const char* lash_coordinate_name(LashJointType type, int coordinate) {
                                         [ALONG_Y] = "y",
                                         [ALONG_Z] = "displacement",
                                         [ABOUT_Z] = "angle",
-                                        [ABOUT_X_OF_B] = "second_angle"};
+                                        [ABOUT_X_OF_B] = "second_angle",
+                                        [ABOUT_BETWEEN] = "pitch"};
     return names[joint_kind(type)->coordinate[coordinate]];
 }
 

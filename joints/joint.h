@@ -54,8 +54,9 @@ typedef enum CoordinateType {
     ALONG_X, // x_a . (p_b - p_a) [m]
     ALONG_Y,
     ALONG_Z,
-    ABOUT_Z,     // angle from x_a to x_b about z_a [rad]
-    ABOUT_X_OF_B // angle from z_a to z_b about x_b, second angle of a universal joint [rad]
+    ABOUT_Z,      // angle from x_a to x_b about z_a [rad]
+    ABOUT_X_OF_B, // angle from z_a to z_b about x_b, second angle of a universal joint [rad]
+    ABOUT_BETWEEN // angle of x_b below the plane across z_a, about z_a x x_b [rad]
 } CoordinateType;
 
 typedef struct JointKind {
@@ -85,7 +86,7 @@ LASH_JOINT_TABLE(X)
 // Free coordinates (coordinate.c): value (angles in (-pi, pi]), gradient as one row, second
 // derivative.
 static inline bool coordinate_is_angle(CoordinateType type) {
-    return type == ABOUT_Z || type == ABOUT_X_OF_B;
+    return type >= ABOUT_Z;
 }
 double coordinate_value(CoordinateType type, const JointFrames* frames);
 void coordinate_row(CoordinateType type, const JointFrames* frames, RowWriter* out);

@@ -124,14 +124,29 @@ typedef struct LashJointDef {
 typedef enum LashForceType {
     LASH_SPRING, // along the line between two points: k (length - rest) + c d(length)/dt, pulls
                  // when positive
-    LASH_JOINT_SPRING,   // on a joint coordinate x: -k (x - rest) - c dx/dt  (torsion spring of a
-                         // revolute)
-    LASH_JOINT_FORCE,    // on a joint coordinate: function of t, x, dx/dt [N m or N]
-    LASH_POINT_FORCE,    // function of t, three components, at a point of body b
-    LASH_TORQUE,         // function of t, three components, on body b
-    LASH_SPRING_FUNCTION // along the line between two points: function of t, length, d(length)/dt;
-                         // pulls when positive
+    LASH_JOINT_SPRING,    // on a joint coordinate x: -k (x - rest) - c dx/dt  (torsion spring of a
+                          // revolute)
+    LASH_JOINT_FORCE,     // on a joint coordinate: function of t, x, dx/dt [N m or N]
+    LASH_POINT_FORCE,     // function of t, three components, at a point of body b
+    LASH_TORQUE,          // function of t, three components, on body b
+    LASH_SPRING_FUNCTION, // along the line between two points: function of t, length, d(length)/dt;
+                          // pulls when positive
+    LASH_DIRECTION_SPRING, // spring along a direction of body a: x = direction . (p_b - p_a)
+    LASH_DIRECTION_FORCE,  // component[0] along it, on b: a function of t, x, v
+    LASH_BUSHING
 } LashForceType;
+
+// One-sided springs: push while x < rest, pull while x > rest.
+typedef enum LashActs { LASH_ACTS_BOTH_WAYS, LASH_PUSHES, LASH_PULLS } LashActs;
+
+// Six coordinates of frame b against frame a: along x, y, z of a, about x of b (roll), between
+// (pitch), about z of a (yaw). Symmetric matrices without negative eigenvalues.
+typedef struct LashBushingDef {
+    LashPose a_frame, b_frame;             // in the bodies
+    double stiffness[6][6], damping[6][6]; // SI
+    double rest[6];                        // [m], [rad]
+} LashBushingDef;
+bool lash_bushing_check(const LashBushingDef* def, LashError* error);
 
 typedef struct LashForceDef {
     LashForceType type;
@@ -143,6 +158,9 @@ typedef struct LashForceDef {
     double stiffness, damping, rest; // [N/m, N s/m, m] or [N m/rad, N m s/rad, rad]
     LashFunction component[3];       // force components, or [0] for the scalar functions
     bool body_axes;                  // components in axes of body b instead of world axes
+    LashActs acts;                   // of the springs; without damping unless both ways
+    LashVec3 direction;              // LASH_DIRECTION_*: in axes of body a
+    const LashBushingDef* bushing;   // LASH_BUSHING: copied
 } LashForceDef;
 
 typedef enum LashReadingKind {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "core/arena.h"
+#include "joints/bushing.h"
 #include "joints/mechanism.h"
 #include "joints/mechanism_internal.h"
 
@@ -83,6 +84,7 @@ void lash_mechanism_destroy(LashMechanism* mech) {
     for (int i = 0; i < mech->forces; ++i) {
         lash_free((char*)mech->force[i].def.name);
         lash_free(mech->force[i].reading);
+        lash_free(mech->force[i].bushing);
         for (int k = 0; k < 3; ++k)
             lash_expression_destroy(mech->force[i].def.component[k].expression);
     }
@@ -207,6 +209,14 @@ LashForceId lash_mechanism_add_force(LashMechanism* mech, const LashForceDef* de
     }
     force->def.name = name_or_number(def->name, "force", mech->forces + 1);
     readings_add(mech, force);
+    if (force->kind->along == ALONG_DIRECTION) {
+        LASH_ASSERT(vec3_norm(def->direction) > 0);
+        Vec3 x = vec3_normalize(def->direction),
+             y = vec3_normalize(vec3_cross(fabs(x.x) < 0.6 ? vec3(1, 0, 0) : vec3(0, 1, 0), x));
+        Vec3 z = vec3_cross(x, y);
+        force->a_axes = (Mat3){{x.x, x.y, x.z, y.x, y.y, y.z, z.x, z.y, z.z}};
+    }
+    if (force->kind->along == ALONG_SIX) bushing_make(force, def->bushing);
     return (LashForceId){++mech->forces};
 }
 

@@ -42,11 +42,18 @@ typedef struct ForceReading { // what a force reads of the state (reading.c)
     int block[2][2]; // of the pattern: side of the force, body read; -1: none
 } ForceReading;
 
+typedef struct Bushing {
+    LashBushingDef def;
+    Mat3 a_axes, b_axes;
+} Bushing;
+
 typedef struct Force {
     const ForceKind* kind;
     LashForceDef def;      // name owned
     int a, b, joint;       // bodies as in Joint; joint index or -1
     int block[2][2];       // blocks of the pattern it writes to, by side; -1: ground
+    Mat3 a_axes;           // ALONG_DIRECTION: the direction is x
+    Bushing* bushing;      // ALONG_SIX
     ForceReading* reading; // (readings) of its components, one after another
     int readings, first_reading[3];
 } Force;

@@ -251,7 +251,15 @@ typedef struct LashModelForce {
     LashModelFunction force[3], torque[3];
     int force_components, torque_components; // functions given: 0, 1 or 3
     int axes;                                // 0 world, 1 part
+    int acts;                                // LashActs
+    LashVec3 direction;                      // of a spring, in the frame of part a
+    // of a bushing: 6 numbers on the diagonal or 36; its frame at the start, world
+    double *stiffness_matrix, *damping_matrix, *rest_coordinates;
+    int stiffness_count, damping_count, rest_count;
+    LashVec3 place, axis, x_axis;
     // resolved
+    LashBushingDef* bushing;         // frames in the parts' bodies are made by the builder
+    LashPose world_frame;            // of a bushing
     int part_a, part_b, joint_index; // -1: ground; -1: none
     int coordinate_index;
     double stiffness_si, damping_si, rest_si;

@@ -127,6 +127,12 @@ static void build_joint_force(const LashModel* model, const LashMechanism* mech,
     }
 }
 
+static void build_bushing_force(const LashModel* model, const LashMechanism* mech,
+                                const LashModelForce* force, LashForceDef* def) {
+    def->body_a = body_id(model, mech, force->part_a);
+    def->body_b = body_id(model, mech, force->part_b);
+}
+
 static void build_part_force(const LashModel* model, const LashMechanism* mech,
                              const LashModelForce* force, LashForceDef* def) {
     const LashModelUnits* units = &model->units;
@@ -159,7 +165,24 @@ static void build_force(const LashModel* model, LashMechanism* mech, const LashM
     def.damping = force->damping_si;
     def.rest = force->rest_si;
     def.type = force->force_components > 0 ? row[force->type].function : row[force->type].type;
+    def.acts = (LashActs)force->acts;
+    if (model_has(force->direction.x)) {
+        bool function = force->force_components > 0;
+        def.type = function ? LASH_DIRECTION_FORCE : LASH_DIRECTION_SPRING;
+        def.direction = force->part_a < 0 ? force->direction
+                                          : quat_rotate(model->part[force->part_a].body_part.rot,
+                                                        force->direction);
+    }
     row[force->type].build(model, mech, force, &def);
+    LashBushingDef bushing;
+    if (force->bushing != NULL) {
+        bushing = *force->bushing;
+        bushing.a_frame =
+            pose_mul(pose_inverse(body_pose(model, force->part_a)), force->world_frame);
+        bushing.b_frame =
+            pose_mul(pose_inverse(body_pose(model, force->part_b)), force->world_frame);
+        def.bushing = &bushing;
+    }
     lash_mechanism_add_force(mech, &def);
 }
 

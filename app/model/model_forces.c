@@ -6,6 +6,7 @@
 //   torsion_spring  on an angle x of a joint: -stiffness (x - rest) - damping dx/dt
 //   joint_spring    the same on any coordinate
 //   joint_force     on a joint coordinate: a function of t, x, v
+//   bushing         six springs and dampers at once between two parts
 //   force, torque   on a part: three functions of t
 #include <math.h>
 #include <stdio.h>
@@ -21,6 +22,8 @@ static const char* const force_types[] = {
 #undef X
         [MODEL_FORCE_TYPES] = NULL};
 static const char* const axes_names[] = {"world", "part", NULL};
+static const char* const acts_names[] = {
+    [LASH_ACTS_BOTH_WAYS] = "both", [LASH_PUSHES] = "push", [LASH_PULLS] = "pull", NULL};
 
 #define FORCE(member) .key = #member, .offset = offsetof(LashModelForce, member)
 static const KeySpec force_keys[] = {
@@ -46,6 +49,22 @@ static const KeySpec force_keys[] = {
      .help = "[force time / length, or torque time / angle]"},
     {FORCE(rest), .type = KEY_NUMBER,
      .help = "length or coordinate without force; default: that of the start"},
+    {FORCE(acts), .type = KEY_CHOICE, .choices = acts_names,
+     .help = "springs: both ways (default), or they only push (below rest) or only pull (above)"},
+    {FORCE(direction), .type = KEY_VECTOR,
+     .help = "spring, damper: acts along this direction of part a instead of the line of its ends"},
+    {FORCE(stiffness_matrix), .type = KEY_ROWS,
+     .count_offset = offsetof(LashModelForce, stiffness_count),
+     .help = "bushing: 6 numbers, or 6 x 6, for x, y, z, roll, pitch, yaw"},
+    {FORCE(damping_matrix), .type = KEY_ROWS,
+     .count_offset = offsetof(LashModelForce, damping_count), .help = "bushing: the same"},
+    {FORCE(rest_coordinates), .type = KEY_NUMBERS,
+     .count_offset = offsetof(LashModelForce, rest_count),
+     .help = "bushing: the six without force; default: 0, as it stands at the start"},
+    {FORCE(place), .type = KEY_VECTOR, .unit = UNIT_LENGTH,
+     .help = "bushing: its point at the start, world; default the mass center of b"},
+    {FORCE(axis), .type = KEY_VECTOR, .help = "bushing: its z at the start, world; default z"},
+    {FORCE(x_axis), .type = KEY_VECTOR, .help = "bushing: its x at the start, world"},
     {FORCE(force), .type = KEY_FUNCTIONS, .variables = 3 + READS_STATE,
      .count_offset = offsetof(LashModelForce, force_components),
      .help = "force: 3 functions of t; joint_force, spring: one function of t, x, v"},
@@ -63,6 +82,7 @@ const KeyTable model_force_table = {.what = "a force",
 static void force_defaults(void* target) {
     LashModelForce* force = target;
     force->a_point.x = force->b_point.x = force->point.x = NAN;
+    force->direction.x = force->place.x = force->axis.x = force->x_axis.x = NAN;
     force->stiffness = force->damping = force->rest = NAN;
     force->part_a = force->part_b = force->joint_index = -1;
 }
@@ -116,6 +136,13 @@ static bool check_keys(ModelContext* context, const char* path, const LashModelF
                                  : "the force of a %s is one function, not three",
                           force_types[model_force->type]);
     }
+    if (model_force->acts != LASH_ACTS_BOTH_WAYS &&
+        (model_has(model_force->damping) || model_force->force_components > 0)) {
+        return model_fail(context, path,
+                          "a spring that only %ses has a 'stiffness' alone: its damper or function "
+                          "would jump where it lets go; add a damper of its own",
+                          acts_names[model_force->acts]);
+    }
     if (model_force->type == MODEL_SPRING) {
         bool linear = model_has(model_force->stiffness) || model_has(model_force->damping);
         if (linear == (model_force->force_components > 0)) {
@@ -144,9 +171,14 @@ static bool resolve_line(ModelContext* context, const char* path, LashModelForce
         model_force->part_a < 0 ? pose_identity() : model->part[model_force->part_a].world_part;
     Pose b =
         model_force->part_b < 0 ? pose_identity() : model->part[model_force->part_b].world_part;
-    double length =
-        vec3_distance(pose_point(a, model_force->a_point), pose_point(b, model_force->b_point));
-    if (!(length > 0)) {
+    Vec3 between =
+        vec3_sub(pose_point(b, model_force->b_point), pose_point(a, model_force->a_point));
+    bool along = model_has(model_force->direction.x);
+    if (along && !(vec3_norm(model_force->direction) > 0))
+        return model_fail(context, path, "the direction must not be zero");
+    Vec3 axis = along ? quat_rotate(a.rot, vec3_normalize(model_force->direction)) : vec3_zero();
+    double length = along ? vec3_dot(axis, between) : vec3_norm(between);
+    if (!along && !(length > 0)) {
         return model_fail(context, path, "the two ends of this %s coincide: it has no direction",
                           force_types[model_force->type]);
     }
@@ -162,6 +194,81 @@ static bool resolve_line(ModelContext* context, const char* path, LashModelForce
                                ? model_force->rest * model_unit_factor(units, UNIT_LENGTH)
                                : length;
     return true;
+}
+
+// Units of row i and column j of a bushing's matrix: force or torque per length or angle.
+static double matrix_unit(const LashModelUnits* units, int i, int j, bool rate) {
+    double load = model_unit_factor(units, i < 3 ? UNIT_FORCE : UNIT_TORQUE);
+    double by = model_unit_factor(units, j < 3 ? UNIT_LENGTH : UNIT_ANGLE);
+    return load / by * (rate ? model_unit_factor(units, UNIT_TIME) : 1);
+}
+
+// Of 6 numbers on the diagonal, or of 36 row by row.
+static bool take_matrix(ModelContext* context, const char* path, const double* numbers, int count,
+                        bool rate, double matrix[6][6]) {
+    if (count == 0) return true;
+    if (count != 6 && count != 36)
+        return model_fail(context, path, "expected 6 numbers or 6 lists of 6, found %d", count);
+    const LashModelUnits* units = &context->model->units;
+    for (int i = 0; i < 6; ++i) {
+        for (int j = 0; j < 6; ++j) {
+            double number = count == 36 ? numbers[6 * i + j] : (i == j) * numbers[i];
+            matrix[i][j] = number * matrix_unit(units, i, j, rate);
+        }
+    }
+    return true;
+}
+
+static bool bushing_frame(ModelContext* context, const char* path, LashModelForce* model_force) {
+    const LashModelPart* b =
+        model_force->part_b < 0 ? NULL : &context->model->part[model_force->part_b];
+    Vec3 place = b == NULL ? vec3_zero() : pose_point(b->world_part, b->center);
+    Vec3 z = model_has(model_force->axis.x) ? model_force->axis : vec3(0, 0, 1);
+    if (model_has(model_force->place.x)) place = model_force->place;
+    if (!(vec3_norm(z) > 0)) return model_fail(context, path, "the axis must not be zero");
+    z = vec3_normalize(z);
+    Vec3 x = fabs(z.x) < 0.9 ? vec3(1, 0, 0) : vec3(0, 1, 0);
+    if (model_has(model_force->x_axis.x)) x = model_force->x_axis;
+    x = vec3_add_scaled(x, -vec3_dot(x, z), z);
+    if (!(vec3_norm(x) > 1e-9)) return model_fail(context, path, "x_axis is along the axis");
+    x = vec3_normalize(x);
+    Vec3 y = vec3_cross(z, x);
+    Mat3 axes = {{x.x, x.y, x.z, y.x, y.y, y.z, z.x, z.y, z.z}};
+    model_force->world_frame = pose(place, quat_from_matrix(axes));
+    return true;
+}
+
+static bool resolve_bushing(ModelContext* context, const char* path, LashModelForce* model_force) {
+    LashModel* model = context->model;
+    char key[96];
+    snprintf(key, sizeof key, "%s.a", path);
+    if (!model_find_part(context, key, model_force->a, &model_force->part_a)) return false;
+    snprintf(key, sizeof key, "%s.b", path);
+    if (!model_find_part(context, key, model_force->b, &model_force->part_b)) return false;
+    if (model_force->part_a == model_force->part_b)
+        return model_fail(context, path, "a bushing connects two different parts; found '%s' twice",
+                          model_force->a);
+    if (!bushing_frame(context, path, model_force)) return false;
+    LashBushingDef* def = model_alloc(model, sizeof *def);
+    model_force->bushing = def;
+    snprintf(key, sizeof key, "%s.stiffness_matrix", path);
+    if (!take_matrix(context, key, model_force->stiffness_matrix, model_force->stiffness_count,
+                     false, def->stiffness))
+        return false;
+    snprintf(key, sizeof key, "%s.damping_matrix", path);
+    if (!take_matrix(context, key, model_force->damping_matrix, model_force->damping_count, true,
+                     def->damping))
+        return false;
+    snprintf(key, sizeof key, "%s.rest_coordinates", path);
+    if (model_force->rest_count != 0 && model_force->rest_count != 6)
+        return model_fail(context, key, "expected 6 numbers, found %d", model_force->rest_count);
+    for (int i = 0; i < model_force->rest_count; ++i)
+        def->rest[i] = model_force->rest_coordinates[i] *
+                       model_unit_factor(&model->units, i < 3 ? UNIT_LENGTH : UNIT_ANGLE);
+    LashError inner = {0};
+    if (lash_bushing_check(def, &inner)) return true;
+    snprintf(key, sizeof key, "%s.%.20s_matrix", path, inner.where);
+    return model_fail(context, key, "%s", inner.message);
 }
 
 static bool resolve_joint(ModelContext* context, const char* path, LashModelForce* model_force) {

@@ -260,21 +260,26 @@ static inline bool model_has(double number) {
     X(part, force->part != NULL) X(point, model_has(force->point.x)) X(axes, force->axes != 0) \
     X(joint, force->joint != NULL) X(coordinate, force->coordinate != NULL) \
     X(stiffness, model_has(force->stiffness)) X(damping, model_has(force->damping)) \
-    X(rest, model_has(force->rest)) \
+    X(rest, model_has(force->rest)) X(acts, force->acts != 0) X(direction, model_has(force->direction.x)) \
+    X(stiffness_matrix, force->stiffness_count > 0) X(damping_matrix, force->damping_count > 0) \
+    X(rest_coordinates, force->rest_count > 0) X(place, model_has(force->place.x)) \
+    X(axis, model_has(force->axis.x)) X(x_axis, model_has(force->x_axis.x)) \
     X(force, force->force_components > 0) X(torque, force->torque_components > 0)
 
 // Columns: identifier; name in models; keys it must have; keys it may have; what it acts on:
 // resolve_line, .. of model_forces.c and build_line_force, .. of model_build.c; its kind in joints/, and
 // where "force" is a function (the same where it must be or cannot).
 #define MODEL_FORCE_TABLE(X) \
-    X(SPRING, "spring", HAS(a) | HAS(b), HAS(a_point) | HAS(b_point) | HAS(stiffness) | HAS(damping) | HAS(rest) | HAS(force), \
-      line, LASH_SPRING, LASH_SPRING_FUNCTION) \
-    X(DAMPER, "damper", HAS(a) | HAS(b) | HAS(damping), HAS(a_point) | HAS(b_point), line, LASH_SPRING, LASH_SPRING) \
-    X(TORSION_SPRING, "torsion_spring", HAS(joint) | HAS(stiffness), HAS(coordinate) | HAS(damping) | HAS(rest), \
+    X(SPRING, "spring", HAS(a) | HAS(b), HAS(a_point) | HAS(b_point) | HAS(stiffness) | HAS(damping) | HAS(rest) | HAS(force) | \
+      HAS(acts) | HAS(direction), line, LASH_SPRING, LASH_SPRING_FUNCTION) \
+    X(DAMPER, "damper", HAS(a) | HAS(b) | HAS(damping), HAS(a_point) | HAS(b_point) | HAS(direction), line, LASH_SPRING, LASH_SPRING) \
+    X(TORSION_SPRING, "torsion_spring", HAS(joint) | HAS(stiffness), HAS(coordinate) | HAS(damping) | HAS(rest) | HAS(acts), \
       joint, LASH_JOINT_SPRING, LASH_JOINT_SPRING) \
-    X(JOINT_SPRING, "joint_spring", HAS(joint) | HAS(stiffness), HAS(coordinate) | HAS(damping) | HAS(rest), \
+    X(JOINT_SPRING, "joint_spring", HAS(joint) | HAS(stiffness), HAS(coordinate) | HAS(damping) | HAS(rest) | HAS(acts), \
       joint, LASH_JOINT_SPRING, LASH_JOINT_SPRING) \
     X(JOINT_FORCE, "joint_force", HAS(joint) | HAS(force), HAS(coordinate), joint, LASH_JOINT_FORCE, LASH_JOINT_FORCE) \
+    X(BUSHING, "bushing", HAS(a) | HAS(b) | HAS(stiffness_matrix), HAS(damping_matrix) | HAS(rest_coordinates) | HAS(place) | \
+      HAS(axis) | HAS(x_axis), bushing, LASH_BUSHING, LASH_BUSHING) \
     X(FORCE, "force", HAS(part) | HAS(force), HAS(point) | HAS(axes), part, LASH_POINT_FORCE, LASH_POINT_FORCE) \
     X(TORQUE, "torque", HAS(part) | HAS(torque), HAS(axes), part, LASH_TORQUE, LASH_TORQUE)
 // clang-format on

@@ -36,3 +36,6 @@ const ForceKind force_joint_force =
     FORCE_ALONG("joint force", ALONG_COORDINATE, on_joint, none, none, joint_power);
 const ForceKind force_spring_function =
     FORCE_TENSION("spring function", tension, none, none, tension_power);
+const ForceKind force_direction_force =
+    FORCE_ALONG("force along", ALONG_DIRECTION, on_joint, none, none, joint_power);
+const ForceKind force_bushing = {.name = "bushing", .along = ALONG_SIX, .sense = 1};

@@ -101,7 +101,9 @@ static LashMechanism* with_force(LashForceType type, bool body_axes) {
         def.joint = lash_mechanism_add_joint(mech, &joint);
     }
     const char* vector[] = {"sin(t)+1", "2*t", "cos(2*t)"};
-    bool scalar = type == LASH_JOINT_FORCE || type == LASH_SPRING_FUNCTION;
+    bool scalar =
+        type == LASH_JOINT_FORCE || type == LASH_SPRING_FUNCTION || type == LASH_DIRECTION_FORCE;
+    def.direction = vec3(0.3, -2, 0.5);
     for (int i = 0; i < 3; ++i)
         def.component[i] = function(scalar ? "x^2*v + sin(t)*x" : vector[i]);
     lash_mechanism_add_force(mech, &def);
@@ -110,13 +112,68 @@ static LashMechanism* with_force(LashForceType type, bool body_axes) {
 
 static void derivatives_of_every_force_match_differences(void** state) {
     (void)state;
-    for (int type = LASH_SPRING; type <= LASH_SPRING_FUNCTION; ++type) {
+    for (int type = LASH_SPRING; type <= LASH_DIRECTION_FORCE; ++type) {
         for (int axes = 0; axes < 2; ++axes) {
             LashMechanism* mech = with_force((LashForceType)type, axes == 1);
             check_system(lash_mechanism_system(mech), 0.3, 1e-5);
             lash_mechanism_destroy(mech);
         }
     }
+}
+
+// Springs that only push or pull: on the side of their rest where they act, and on the other.
+static void derivatives_of_one_sided_springs_match_differences(void** state) {
+    (void)state;
+    const LashForceType types[] = {LASH_SPRING, LASH_JOINT_SPRING, LASH_DIRECTION_SPRING};
+    for (int k = 0; k < 12; ++k) {
+        LashMechanism* mech = with_force(types[k % 3], false);
+        Force* force = &mech->force[0];
+        force->def.acts = k % 2 == 0 ? LASH_PUSHES : LASH_PULLS;
+        force->def.damping = 0;
+        force->def.rest = k < 6 ? 9 : -9; // of lengths below 3 m
+        LashSystemWork* work = lash_mechanism_system(mech)->work_create(&mech->system);
+        double x = force->kind->potential(&force->def, 1);
+        bool acts = (force->def.acts == LASH_PUSHES) == (force->def.rest > 0);
+        assert_true(acts ? x > 1 : x == 0);
+        mech->system.work_destroy(&mech->system, work);
+        check_system(&mech->system, 0.2, 1e-5);
+        lash_mechanism_destroy(mech);
+    }
+}
+
+static LashBushingDef stiff_bushing(void) {
+    LashBushingDef def = {
+        .a_frame = pose(vec3(0.1, 0.2, -0.3), quat_normalize(quat(0.9, 0.2, 0.1, -0.3))),
+        .b_frame = pose(vec3(0.4, -0.2, 0.1), quat_normalize(quat(0.8, -0.1, 0.3, 0.2))),
+        .rest = {0.1, -0.2, 0.05, 0.3, -0.1, 0.2}};
+    for (int i = 0; i < 6; ++i) {
+        for (int j = 0; j < 6; ++j) {
+            def.stiffness[i][j] = (i == j ? 20 + 3 * i : 0) + 1.0 / (1 + i + j);
+            def.damping[i][j] = (i == j ? 2 : 0) + 0.1 * cos(i + j) * (i != j);
+        }
+    }
+    return def;
+}
+
+static void derivatives_of_bushings_match_differences(void** state) {
+    (void)state;
+    LashBushingDef bushing = stiff_bushing();
+    for (int k = 0; k < 2; ++k) {
+        LashMechanism* mech = lash_mechanism_create();
+        LashForceDef def = lash_force_def();
+        def.type = LASH_BUSHING;
+        def.body_b = add_body(mech, 0.4);
+        def.body_a = k == 0 ? add_body(mech, -0.3) : lash_mechanism_ground(mech);
+        def.bushing = &bushing;
+        lash_mechanism_add_force(mech, &def);
+        check_system(lash_mechanism_system(mech), 0.3, 1e-5);
+        lash_mechanism_destroy(mech);
+    }
+    bushing.stiffness[0][1] += 1;
+    assert_false(lash_bushing_check(&bushing, NULL));
+    bushing = stiff_bushing();
+    bushing.damping[2][2] = -1;
+    assert_false(lash_bushing_check(&bushing, NULL));
 }
 
 static void derivatives_of_every_contact_match_differences(void** state) {
@@ -176,4 +233,6 @@ static void torsion_spring_counts_turns(void** state) {
 RUN(TEST(derivatives_of_every_joint_match_differences),
     TEST(driver_gradients_match_differences_on_aligned_axes),
     TEST(derivatives_of_every_force_match_differences),
+    TEST(derivatives_of_one_sided_springs_match_differences),
+    TEST(derivatives_of_bushings_match_differences),
     TEST(derivatives_of_every_contact_match_differences), TEST(torsion_spring_counts_turns))
