@@ -103,10 +103,15 @@ static LashOutcome advance(LashSim* sim, Step* step) {
     LashOutcome outcome = forecast_activate(sim, step, LASH_FORECAST_MIDPOINT);
     if (outcome != LASH_CONVERGED) return outcome;
     if (sim->option[COUPLING] == NONE) return step_solve(sim, step, VELOCITIES);
-    do {
+    choose_positions(sim, step);
+    outcome = step_solve(sim, step, POSITIONS);
+    while (outcome == LASH_CONVERGED && grows && grow(sim, step)) {
+        ++sim->info.index_set;
         choose_positions(sim, step);
+        step_guess(sim,
+                   step); // what is added mostly pushed before: nearer than the solution without it
         outcome = step_solve(sim, step, POSITIONS);
-    } while (outcome == LASH_CONVERGED && grows && grow(sim, step) && ++sim->info.index_set > 0);
+    }
     return outcome;
 }
 

@@ -291,6 +291,37 @@ static void settings_are_refused_with_a_reason(void** state) {
     assert_string_equal(lash_settings_unused(&set), "metric");
 }
 
+// Corrections per step, slider-crank with play in its guide.
+static double corrections(LashScheme scheme, double h) {
+    LashPaperSliderCrank data = lash_paper_crank();
+    LashLagrangian* crank = lash_paper_slider_crank(&data);
+    LashSettings set = lash_settings();
+    set.scheme = scheme;
+    set.h = h;
+    LashSim* sim = lash_sim_create(lash_lagrangian_system(crank), &set);
+    enum { STEPS = 3000 };
+    double sum = 0;
+    for (int i = 0; i < STEPS; ++i) sum += good_step(sim).newton;
+    lash_sim_destroy(sim);
+    lash_lagrangian_destroy(crank);
+    return sum / STEPS;
+}
+
+// Counted work instead of time: what a correction costs differs by 15 % at most (docs/schemes.md).
+static void steps_cost_no_more_than_their_share(void** state) {
+    (void)state;
+    static const LashScheme by_forecast[] = {LASH_NEWMARK,           LASH_HHT,
+                                             LASH_GENERALIZED_ALPHA, LASH_KRENK_HOGSBERG,
+                                             LASH_MOREAU_MIDPOINT,   LASH_TRAPEZOIDAL};
+    for (double h = 1e-4; h > 5e-6; h /= 10) {
+        double moreau = corrections(LASH_MOREAU_JEAN, h), combined = corrections(LASH_COMBINED, h);
+        for (int i = 0; i < 6; ++i)
+            if (corrections(by_forecast[i], h) > 1.1 * moreau)
+                fail_msg("%s at h = %g", lash_scheme_name(by_forecast[i]), h);
+        if (corrections(LASH_GGL, h) > 1.4 * combined) fail_msg("ggl at h = %g", h);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(free_flight_is_exact),
@@ -300,6 +331,7 @@ int main(void) {
         cmocka_unit_test(rows_at_the_midpoint_cost_an_order),
         cmocka_unit_test(friction_works_in_both_schemes),
         cmocka_unit_test(settings_are_refused_with_a_reason),
+        cmocka_unit_test(steps_cost_no_more_than_their_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
