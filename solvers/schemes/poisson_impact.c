@@ -225,6 +225,21 @@ static bool compress_and_release(LashSim* sim, Step* step, Leg* leg, const uint8
     return decompress(sim, step, leg, kind);
 }
 
+static bool rows_after(LashSim* sim, Step* step, Leg* leg) {
+    const LashInteractionList* list = step->list;
+    if (!sim_evaluate(sim, leg->t, leg->q, NULL, leg->g, step->g_t, step->G)) return false;
+    lash_rows_velocity(sim->system, list, 0, list->count, NULL, step->G, leg->v, leg->U);
+    for (int r = 0; r < list->rows; ++r) leg->U[r] += step->g_t[r];
+    return true;
+}
+
+bool impact_of_joints(LashSim* sim, Step* step, Leg* leg) {
+    memset(leg->P, 0, (size_t)step->list->rows * sizeof *leg->P);
+    if (!take_operator(sim, step, leg)) return false;
+    close_joints(sim, step, leg);
+    return rows_after(sim, step, leg);
+}
+
 bool impact_solve(LashSim* sim, Step* step, Leg* leg, int law, const uint8_t* kind) {
     memset(leg->P, 0, (size_t)step->list->rows * sizeof *leg->P);
     if (!take_operator(sim, step, leg)) return false;
@@ -232,10 +247,5 @@ bool impact_solve(LashSim* sim, Step* step, Leg* leg, int law, const uint8_t* ki
     close_contacts(sim, step, leg, kind);
     bool good = law == LAW_NEWTON ? rebound(sim, step, leg, kind)
                                   : compress_and_release(sim, step, leg, kind);
-    if (!good) return false;
-    const LashInteractionList* list = step->list;
-    if (!sim_evaluate(sim, leg->t, leg->q, NULL, leg->g, step->g_t, step->G)) return false;
-    lash_rows_velocity(sim->system, list, 0, list->count, NULL, step->G, leg->v, leg->U);
-    for (int r = 0; r < list->rows; ++r) leg->U[r] += step->g_t[r];
-    return true;
+    return good && rows_after(sim, step, leg);
 }

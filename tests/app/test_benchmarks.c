@@ -145,13 +145,13 @@ static bool watch_balance(void* context, AppDrive* drive, LashError* error) { //
     return true;
 }
 
-static Result simulate(const Reference* r, double h) {
+static Result simulate_by(const char* scheme, const Reference* r, double h) {
     char path[400];
     LashError error = {0};
     AppSession session = {0};
     double energy = 0;
     snprintf(path, sizeof path, "%s/models/%s", LASH_SOURCE_DIR, r->model);
-    AppSessionOptions options = {.step = h, .duration = r->duration};
+    AppSessionOptions options = {.scheme = scheme, .step = h, .duration = r->duration};
     if (!app_session_open(&session, path, &options, &error))
         fail_msg("%s: %s: %s", r->model, error.where, error.message);
     AppDrive drive = app_drive_create(&session);
@@ -163,6 +163,10 @@ static Result simulate(const Reference* r, double h) {
     app_drive_free(&drive);
     app_session_close(&session);
     return result;
+}
+
+static Result simulate(const Reference* r, double h) {
+    return simulate_by(NULL, r, h);
 }
 
 static void models_converge_with_second_order_to_their_references(void** state) {
@@ -179,6 +183,29 @@ static void models_converge_with_second_order_to_their_references(void** state) 
         }
         if (!(slope > 1.9 && slope < 2.1)) fail_msg("%s: slope %g", r->model, slope);
         assert_true(fmax(coarse.violation, fine.violation) <= 1e-10);
+    }
+}
+
+// Pendulum, heavy top and slider-crank, rigid bodies in maximal coordinates, by every scheme of second order.
+static void other_schemes_are_of_second_order_too(void** state) {
+    (void)state;
+    static const char* const scheme[] = {"moreau-jean", "newmark",     "hht", "generalized-alpha",
+                                         "ggl",         "trapezoidal", NULL};
+    static const char* const model[] = {"benchmarks/pendulum_120.json",
+                                        "benchmarks/heavy_top_cusp.json", "slider_crank/ideal.json",
+                                        NULL};
+    for (int m = 0; model[m] != NULL; ++m) {
+        size_t i = 0;
+        while (strcmp(references[i].model, model[m]) != 0) ++i;
+        for (int s = 0; scheme[s] != NULL; ++s) {
+            double h = 2 * references[i].step;
+            double coarse = simulate_by(scheme[s], &references[i], h).error;
+            double slope = log2(coarse / simulate_by(scheme[s], &references[i], h / 2).error);
+            print_message("%-34s %-18s error %.2e, slope %.3f\n", model[m], scheme[s], coarse,
+                          slope);
+            if (!(slope > 1.85 && slope < 2.15))
+                fail_msg("%s by %s: slope %g", model[m], scheme[s], slope);
+        }
     }
 }
 
@@ -208,5 +235,6 @@ static void redundant_loop_keeps_its_energy(void** state) {
 }
 
 RUN(TEST(models_converge_with_second_order_to_their_references),
+    TEST(other_schemes_are_of_second_order_too),
     TEST(four_bars_keep_their_energy_through_the_singular_positions),
     TEST(redundant_loop_keeps_its_energy), TEST(a_free_body_keeps_its_energy_to_rounding))

@@ -212,6 +212,61 @@ static void double_pendulum_with_wall_reaches_known_states(void** state) {
     }
 }
 
+// |q(2.5) - exact| of the double pendulum, h = 2^-5 .. 2^-9.
+static void double_pendulum_with_wall_errs_as_known(void** state) {
+    (void)state;
+    static const double exact[] = {0.021946257563808044383, -0.9997591518855643855,
+                                   0.02385130950937267283, -1.9997573372724603254};
+    static const struct {
+        Rule rule;
+        double error[5];
+    } known[] = {{{"mean", "interpolate", false},
+                  {2.374025e-3, 6.103633e-4, 1.567907e-4, 3.911523e-5, 9.785694e-6}},
+                 {{"mean", "shorten", false},
+                  {2.481836e-3, 6.335010e-4, 1.568545e-4, 3.863955e-5, 9.711265e-6}},
+                 {{"mean", "shorten", true},
+                  {2.806070e-4, 6.263755e-5, 1.588872e-5, 3.973394e-6, 1.000234e-6}}};
+    for (int k = 0; k < 3; ++k) {
+        for (int i = 0; i < 5; ++i) {
+            double h = ldexp(1, -5 - i), sum = 0;
+            LashLagrangian* model = potra_double_pendulum();
+            LashSettings set = settings_of(&known[k].rule, h);
+            LashSim* sim = lash_sim_create(lash_lagrangian_system(model), &set);
+            good_steps(sim, (int)lround(2.5 / h));
+            const double *q, *v;
+            lash_sim_state(sim, &q, &v);
+            for (int j = 0; j < 4; ++j) sum += (q[j] - exact[j]) * (q[j] - exact[j]);
+            near_to(sqrt(sum), known[k].error[i], 1e-9);
+            lash_sim_destroy(sim);
+            lash_lagrangian_destroy(model);
+        }
+    }
+}
+
+// Carts with a stiff damper and a stopper, delta = 100. The reference ends the accumulation with the fourth hit, by the
+// hits of two steps; here they are counted in the step, and a fifth follows.
+static void carts_are_stopped_at_known_times(void** state) {
+    (void)state;
+    static const double hit[] = {0.056857465783, 0.065426918724, 0.070136449492, 0.073242932353};
+    static const Rule rule = {"mean", "shorten", true};
+    PotraCarts data = {100, 100, 0.1, -2};
+    LashLagrangian* carts = potra_carts(&data);
+    LashSettings set = settings_of(&rule, 0.01);
+    LashSim* sim = lash_sim_create(lash_lagrangian_system(carts), &set);
+    double time[4], distance = 0;
+    assert_int_equal(impacts(sim, 8, 4, time), 5);
+    for (int i = 0; i < 4; ++i) near_to(time[i], hit[i], 1e-11);
+    for (int i = 0; i < 392; ++i) {
+        const double *q, *v;
+        good_steps(sim, 1);
+        lash_sim_state(sim, &q, &v);
+        distance = fmax(distance, fabs(q[2] - q[0] - 5));
+    }
+    near_to(distance, 3.3650e-2, 5e-7);
+    lash_sim_destroy(sim);
+    lash_lagrangian_destroy(carts);
+}
+
 static void rocking_block_is_hit_at_known_times_and_rests(void** state) {
     (void)state;
     static const double exact[] = {0.177221938, 0.320976527, 0.455950726, 0.555587370,
@@ -578,6 +633,8 @@ int main(void) {
         cmocka_unit_test(a_pendulum_is_of_second_order),
         cmocka_unit_test(a_block_slides_to_a_stop),
         cmocka_unit_test(double_pendulum_with_wall_reaches_known_states),
+        cmocka_unit_test(double_pendulum_with_wall_errs_as_known),
+        cmocka_unit_test(carts_are_stopped_at_known_times),
         cmocka_unit_test(rocking_block_is_hit_at_known_times_and_rests),
         cmocka_unit_test(slider_crank_with_play_reaches_known_states),
         cmocka_unit_test(an_accumulation_ends_in_rest),
