@@ -218,4 +218,7 @@ LashSettings verify_settings(LashScheme scheme, double h);
 // With the explicit forecast g + gamma h U <= 0.
 LashSettings verify_explicit(LashScheme scheme, double h, double gamma);
 
+// By trapezoidal (verify_trapezoidal.c): times of the first impacts, those at one time once; how many.
+int verify_impact_times(LashSim* sim, long steps, int most, double* time);
+
 #endif

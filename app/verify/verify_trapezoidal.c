@@ -9,6 +9,8 @@
 #include "app/verify/potra_systems.h"
 #include "app/verify/verify_internal.h"
 #include "core/arena.h"
+#include "core/math3.h"
+#include "joints/mechanism.h"
 #include "solvers/cone/lcp.h"
 #include "solvers/schemes/trapezoidal.h"
 
@@ -52,6 +54,35 @@ static void swing_tangents(const LashLagrangianPoint* at, const double* v, doubl
     dFdq[0] = -9.81 * cos(at->q[0]);
 }
 
+// Height of a heavy top on a ball joint, in maximal coordinates, after 0.1 s.
+static double top_height(double h) {
+    LashMechanism* mech = lash_mechanism_create();
+    LashBodyDef top = lash_body_def();
+    top.name = "top";
+    top.mass = 1;
+    top.inertia = mat3_diagonal(0.02, 0.02, 0.01);
+    top.world_body.rot = quat_from_axis_angle(vec3(1, 0, 0), 0.6);
+    top.world_body.r = quat_rotate(top.world_body.rot, vec3(0, 0, 0.2));
+    top.omega = vec3(0, 0, 60);
+    LashJointDef ball = lash_joint_def();
+    ball.type = LASH_SPHERICAL;
+    ball.name = "ball";
+    ball.body_a = lash_mechanism_ground(mech);
+    ball.body_b = lash_mechanism_add_body(mech, &top);
+    ball.b_joint.r = vec3(0, 0, -0.2);
+    lash_mechanism_add_joint(mech, &ball);
+    lash_mechanism_set_gravity(mech, vec3(0, 0, -9.81));
+    LashSettings set = settings_of(&ours, h);
+    LashSim* sim = verify_sim(lash_mechanism_system(mech), &set);
+    bool good = run_steps(sim, lround(0.1 / h));
+    const double *q, *v;
+    lash_sim_state(sim, &q, &v);
+    double height = good ? q[2] : INFINITY;
+    lash_sim_destroy(sim);
+    lash_mechanism_destroy(mech);
+    return height;
+}
+
 static void b01_order(Verdict* verdict) {
     static const double start = 2.0943951023931954923;
     double h[3] = {0.02, 0.01, 0.005}, error_q[3], error_v[3];
@@ -76,6 +107,9 @@ static void b01_order(Verdict* verdict) {
     }
     verdict_range(verdict, "pendulum, slope of q", fitted_slope(3, h, error_q), 1.85, 2.15);
     verdict_range(verdict, "of v", fitted_slope(3, h, error_v), 1.85, 2.15);
+    double limit = top_height(1e-5), step[3] = {1e-3, 5e-4, 2.5e-4}, error[3];
+    for (int k = 0; k < 3; ++k) error[k] = fabs(top_height(step[k]) - limit);
+    verdict_range(verdict, "heavy top, slope", fitted_slope(3, step, error), 1.85, 2.15);
 }
 
 static void b02_stiff(Verdict* verdict) {
@@ -213,17 +247,24 @@ static void b09_ratios(Verdict* verdict) {
     }
 }
 
+// The first impact of the exact motion to 1e-10 s: the limit of the errors below, which fall by 4.
+static const double first_impact = 0.5452299438;
+
 static void b11_impacts(Verdict* verdict) {
     static const Rule rule = {"mean", "shorten", false, true};
-    double h[3], error[3];
-    for (int k = 0; k < 3; ++k) {
-        h[k] = ldexp(1, -6 - 2 * k);
+    double h[COLUMN], error[COLUMN], change = 0;
+    bool good = true;
+    for (int k = 0; k < COLUMN; ++k) {
+        h[k] = ldexp(1, -5 - k);
         Pendulum p = run_pendulum(&rule, h[k]);
-        error[k] = p.failed ? INFINITY : fabs(p.first - 0.54522994);
-        verdict_add(verdict, p.impacts == 5 && p.change <= h[k] * h[k],
-                    "h=%.2e: first impact off by %.2e s, dE %.1e J", h[k], error[k], p.change);
+        error[k] = p.failed ? INFINITY : fabs(p.first - first_impact);
+        good = good && p.impacts == 5;
+        change = fmax(change, p.change);
     }
-    verdict_range(verdict, "slope of the impact time", fitted_slope(3, h, error), 1.9, 2.1);
+    verdict_add(verdict, good && fabs(error[0] / 4.64e-4 - 1) <= 0.01, "2^-5: %.2e s", error[0]);
+    verdict_add(verdict, good && fabs(error[6] / 1.13e-7 - 1) <= 0.01, "2^-11: %.2e s", error[6]);
+    verdict_range(verdict, "slope of the impact time", fitted_slope(COLUMN, h, error), 1.95, 2.05);
+    verdict_add(verdict, change <= 1e-12, "dE of a step without event %.1e J", change);
 }
 
 static void b21_bounded(Verdict* verdict) {
@@ -283,26 +324,33 @@ static Block run_block(const Rule* rule, double h, double T) {
     return b;
 }
 
-static void check_block(Verdict* verdict, const char* rows, const double* printed, int exact) {
+// The reference to 2e-4; what is printed to half of its last digit, up to entry `exact`.
+static void check_block(Verdict* verdict, const char* rows, const double* reference,
+                        const double* printed, int exact) {
     Rule rule = {rows, "shorten", true, false};
     double h[6], error[6];
     for (int k = 0; k < 6; ++k) {
         h[k] = ldexp(1, -5 - k);
         Block b = run_block(&rule, h[k], 2);
         error[k] = b.failed ? INFINITY : fabs(b.x - 3.0043485697268652);
-        bool good = k >= exact || fabs(error[k] / printed[k] - 1) <= 5e-4; // its last digit
+        bool good = fabs(error[k] / reference[k] - 1) <= 2e-4;
+        good = good && (k >= exact || fabs(error[k] / printed[k] - 1) <= 5e-4);
         verdict_add(verdict, good, "2^-%d: %.4e", 5 + k, error[k]);
     }
     verdict_range(verdict, "slope", fitted_slope(6, h, error), 1.85, 2.15);
 }
 
 static void b13_block(Verdict* verdict) {
+    static const double reference[6] = {5.1966e-5, 1.0254e-5, 2.5546e-6,
+                                        6.5515e-7, 1.5494e-7, 4.4085e-8};
     static const double printed[6] = {5.197e-5, 1.025e-5, 2.555e-6, 6.551e-7, 1.549e-7, 3.959e-8};
-    check_block(verdict, "end", printed, 5);
+    check_block(verdict, "end", reference, printed, 5);
 }
 static void b15_block(Verdict* verdict) {
+    static const double reference[6] = {8.0229e-5, 2.3100e-5, 5.6185e-6,
+                                        1.3952e-6, 3.6525e-7, 8.2457e-8};
     static const double printed[6] = {8.023e-5, 2.310e-5, 5.619e-6, 1.395e-6, 3.652e-7, 8.246e-8};
-    check_block(verdict, "mean", printed, 6);
+    check_block(verdict, "mean", reference, printed, 6);
 }
 
 static void b16_stiction(Verdict* verdict) {
@@ -321,15 +369,43 @@ static void b16_stiction(Verdict* verdict) {
                 fabs(a.x - b.x));
 }
 
-static void b19_switch(Verdict* verdict) {
-    double h[4], error[4];
-    for (int k = 0; k < 4; ++k) {
-        h[k] = ldexp(1, -6 - k);
-        Block b = run_block(&ours, h[k], 2);
-        error[k] = b.failed ? INFINITY : fabs(b.change - 0.33860818467198061736);
-        verdict_add(verdict, error[k] < 1e-3, "2^-%d: t1 off by %.1e s", 6 + k, error[k]);
+// Where the block begins to slip: of the last two steps that stick, the friction that is left, mu P_N - |P_T|, goes
+// through zero along a line through their middles. The change itself is seen by the means of steps only.
+static double slip_begins(double h) {
+    LashLagrangian* model = potra_block();
+    LashSettings set = settings_of(&ours, h);
+    LashSim* sim = verify_sim(lash_lagrangian_system(model), &set);
+    double left[2] = {0}, middle[2] = {0}, found = INFINITY;
+    for (long i = 0; i < lround(4 / h) && isinf(found); ++i) {
+        if (lash_sim_step(sim).outcome != LASH_CONVERGED) break;
+        const double* P = lash_sim_contact_impulses(sim);
+        double t = lash_sim_time(sim) - h / 2, now = 0.8 * P[0] - fabs(P[1]);
+        if (t < 1) continue; // it still slides from the start
+        bool slips = now <= 1e-9 * P[0];
+        if (slips) found = middle[1] + left[1] * (middle[1] - middle[0]) / (left[0] - left[1]);
+        left[0] = left[1];
+        middle[0] = middle[1];
+        left[1] = now;
+        middle[1] = t;
     }
-    verdict_range(verdict, "slope of t1", fitted_slope(4, h, error), 1.9, 2.1);
+    lash_sim_destroy(sim);
+    lash_lagrangian_destroy(model);
+    return found;
+}
+
+static void b19_switch(Verdict* verdict) {
+    enum { STEPS = 8 }; // where in a step it begins scatters the error of t2 by some h^2
+    double h[STEPS], error[2][STEPS];
+    for (int k = 0; k < STEPS; ++k) {
+        h[k] = ldexp(1, -4 - k);
+        Block b = run_block(&ours, h[k], 2);
+        error[0][k] = b.failed ? INFINITY : fabs(b.change - 0.33860818467198061736);
+        error[1][k] = fabs(slip_begins(h[k]) - acos(-0.981)); // 8 cos t = -7.848
+        verdict_add(verdict, error[0][k] < h[k] * h[k] && error[1][k] < 3 * h[k] * h[k],
+                    "2^-%d: t1 off by %.1e s, t2 by %.1e s", 4 + k, error[0][k], error[1][k]);
+    }
+    verdict_range(verdict, "slope of t1", fitted_slope(STEPS, h, error[0]), 1.9, 2.1);
+    verdict_range(verdict, "slope of t2", fitted_slope(STEPS, h, error[1]), 1.9, 2.1);
 }
 
 // ---- Impacts, carts, quadrature -----------------------------------------------------------------
@@ -396,14 +472,15 @@ static void b24_damper(Verdict* verdict) {
 }
 
 static void b25_spring(Verdict* verdict) {
-    static const double gamma[3] = {1e2, 1e4, 1e6}, known[2] = {0.19508, 0.029739};
+    static const double gamma[3] = {1e2, 1e4, 1e6}, known[3] = {0.19508, 0.029739, 2.95e-3};
     for (int k = 0; k < 3; ++k) {
         PotraCarts data = {gamma[k], 10, 0.2, -3};
         Carts c = run_carts(&data, 2);
         bool good = c.spring <= 3 / sqrt(gamma[k]) + 40 / gamma[k];
-        if (k < 2) good = good && fabs(c.spring / known[k] - 1) <= 1e-3;
-        verdict_add(verdict, good && c.energy <= 1.001, "gamma=%g: |x1-0.2| <= %.5f, E/E0 <= %.4f",
-                    gamma[k], c.spring, c.energy);
+        good = good && c.spring <= known[k] * (1 + 1e-3);
+        if (k < 2) good = good && c.spring >= known[k] * (1 - 1e-3);
+        verdict_add(verdict, good && c.energy <= 1 + 1e-12,
+                    "gamma=%g: |x1-0.2| <= %.5f, E/E0 <= %.4f", gamma[k], c.spring, c.energy);
     }
 }
 
@@ -484,7 +561,7 @@ static void b14_rates(Verdict* verdict) {
     for (int k = 0; k < 6; ++k) {
         double error = fabs(run_block(&rule, ldexp(1, -5 - k), 2).x - 3.0043485697268652);
         if (k > 0)
-            verdict_add(verdict, last / error > 3.4 && last / error < 5.2, "%.3f", last / error);
+            verdict_add(verdict, last / error > 3.5 && last / error < 5.2, "%.3f", last / error);
         last = error;
     }
 }
@@ -620,6 +697,24 @@ static void b29_quadrature(Verdict* verdict) {
     verdict_add(verdict, worst <= 1e-14, "both rules on x^2: %.1e", worst);
 }
 
+// ---- For claims of others -------------------------------------------------------------------------
+
+int verify_impact_times(LashSim* sim, long steps, int most, double* time) {
+    int n = 0;
+    double last = -1;
+    for (long i = 0; i < steps && n < most; ++i) {
+        int count;
+        if (lash_sim_step(sim).outcome != LASH_CONVERGED) return n;
+        const LashEvent* event = lash_sim_events(sim, &count);
+        for (int k = 0; k < count && n < most; ++k) {
+            if (event[k].kind != LASH_EVENT_IMPACT || event[k].t == last) continue;
+            last = event[k].t;
+            time[n++] = last;
+        }
+    }
+    return n;
+}
+
 static const Claim claims[] = {
     {"B-01", "theorem 4.1", "second order on smooth motion", "order 2", "slopes 1.85 .. 2.15",
      "(2.8), (2.14), (3.5), (6.9) print (h/2) k_q v, which is of first order", false, b01_order},
@@ -646,20 +741,21 @@ static const Claim claims[] = {
     {"B-10", "10.1", "gravity of the double pendulum", "not stated", "-",
      "no data: 9.81 reproduces the table", false, NULL},
     {"B-11", "figure 2", "impact times O(h^2), energy kept between impacts", "-",
-     "slope 1.9 .. 2.1; dE of a step without event <= h^2 J",
-     "rows on the mean velocity do no work: dE is rounding", false, b11_impacts},
+     "4.64e-4 .. 1.13e-7 s to 1 %, slope 1.95 .. 2.05; dE of a step without event <= 1e-12 J",
+     "rows on the mean velocity do no work: dE is rounding, not O(h^2)", false, b11_impacts},
     {"B-12", "10.2", "block: starts to slide, 8 > 7.848", "t1 = 0.3386, t2 = 2.9463", "-",
      "constants of the exact solution, used in B-13 to B-19", false, NULL},
     {"B-13", "table 10.2", "block, scheme I: error at 2 s",
      "5.197e-5 1.025e-5 2.555e-6 6.551e-7 1.549e-7 3.959e-8",
-     "all printed digits but the last entry; slope 1.85 .. 2.15",
-     "without location, whatever the text says; the last is against their own run", false,
-     b13_block},
-    {"B-14", "table 10.2", "its rates", "5.068 4.014 3.899 4.229 3.912", "3.4 .. 5.2",
+     "2e-4 of the reference, all printed digits but the last entry; slope 1.85 .. 2.15",
+     "without location, whatever the text says; the last is against their own run; printed to four "
+     "digits, 1.025e-5 for 1.0254e-5",
+     false, b13_block},
+    {"B-14", "table 10.2", "its rates", "5.068 4.014 3.899 4.229 3.912", "3.5 .. 5.2",
      "the last is against their own run", false, b14_rates},
     {"B-15", "table 10.3", "block, scheme II",
      "8.023e-5 2.310e-5 5.619e-6 1.395e-6 3.652e-7 8.246e-8",
-     "all printed digits; slope 1.85 .. 2.15", NULL, false, b15_block},
+     "2e-4 of the reference, all printed digits; slope 1.85 .. 2.15", NULL, false, b15_block},
     {"B-16", "figure 4", "stiction: II alternates, positions agree", "v_{l+1} = -v_l",
      "not located: 1e-14, 1e-4 m; located: |v| <= 1e-14, 1e-12 m", NULL, false, b16_stiction},
     {"B-17", "theorem 6.1", "Lemke's method finds a solution", "no ray", "10 000 random problems",
@@ -667,7 +763,8 @@ static const Claim claims[] = {
     {"B-18", "7.2, (7.4)", "collision time error O(h^2)", "order 2", "slope 1.9 .. 2.1", NULL,
      false, b11_impacts},
     {"B-19", "7.5", "stick-slip switching time error O(h^2)", "order 2", "slope 1.9 .. 2.1",
-     "t1, where the slide ends", false, b19_switch},
+     "t1, where the slide ends, by location; t2, where it begins, by the line through the limit",
+     false, b19_switch},
     {"B-20", "7.3, 7.4", "Poisson: one contact without friction is Newton's law", "equal", "1e-13",
      NULL, false, b20_poisson},
     {"B-21", "theorem 9.1", "kinetic energy is bounded as h -> 0", "bounded",
@@ -682,7 +779,9 @@ static const Claim claims[] = {
      "delta max within 10 % of 3.36, 3.42, 3.4; E <= E0",
      "needs shortened steps; interpolation is wrong with modes not resolved", false, b24_damper},
     {"B-25", "figure 7", "carts: spring stiff, energy bounded", "small",
-     "|x1 - 0.2| 0.19508, 0.029739 to 1e-3, <= 3/sqrt(gamma) + 40/gamma; E <= 1.001 E0", NULL,
+     "|x1 - 0.2| 0.19508, 0.029739 to 1e-3, at most 2.95e-3; E <= E0",
+     "gamma = 1e6 is not resolved, its spring flips in every step: the last figure depends on what "
+     "is located (2.71e-3 and 2.95e-3 for rows end and mean without)",
      false, b25_spring},
     {"B-26", "10.3, (10.13)", "the matrix is positive definite for every h", "definite",
      "pivots > 0 for h = 1e-4 .. 10", NULL, false, b26_definite},
