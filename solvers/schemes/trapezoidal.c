@@ -327,14 +327,12 @@ static bool count_event(LashSim* sim, const Step* step, Whole* whole, int i) {
     return false;
 }
 
-// An impact of the set at the present place.
-static bool hit(LashSim* sim, Step* step, Whole* whole) {
-    Leg* leg = &whole->leg;
+// How each contact takes part in an impact now. Returns one that is hit.
+static int choose_impacts(const LashSim* sim, Step* step, Whole* whole) {
     const LashInteractionList* list = step->list;
+    const Leg* leg = &whole->leg;
     int last = list->bilateral;
     bool ends = false;
-    memcpy(leg->U_end, leg->U, (size_t)list->rows * sizeof *leg->U);
-    memcpy(leg->mean, leg->v, (size_t)sim->system->nv * sizeof *leg->v);
     for (int i = list->bilateral; i < list->count; ++i) {
         bool approaches = step->active[i] && leg->U[list->item[i].row] < -whole->at_rest;
         bool pushed = step->active[i] && whole->before[i] && whole->keep[i];
@@ -351,12 +349,14 @@ static bool hit(LashSim* sim, Step* step, Whole* whole) {
         step->active[i] = 1;
         whole->impact[i] = IMPACT_PLASTIC;
     }
-    if (!count_event(sim, step, whole, last)) return false;
-    if (!impact_solve(sim, step, leg, (int)sim->option[IMPACT], whole->impact)) return false;
-    for (int i = 0; i < sim->system->nv; ++i) leg->mean[i] = 0.5 * (leg->mean[i] + leg->v[i]);
-    book_impulses(sim, step, leg, leg->mean);
-    for (int i = list->bilateral; i < list->count; ++i) {
-        const int n = list->item[i].row;
+    return last;
+}
+
+// What stays closed after an impact, and the events of it.
+static void note_impacts(LashSim* sim, const Step* step, Whole* whole) {
+    const Leg* leg = &whole->leg;
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        int n = step->list->item[i].row;
         whole->status[i] = STATUS_UNKNOWN;
         whole->keep[i] = step->active[i] && leg->U[n] <= whole->at_rest;
         whole->before[i] = step->active[i];
@@ -365,6 +365,19 @@ static bool hit(LashSim* sim, Step* step, Whole* whole) {
         if (whole->impact[i] == IMPACT_PLASTIC)
             note_event(sim, step, leg, LASH_EVENT_PLASTIC, i, leg->U_end);
     }
+}
+
+// An impact of the set at the present place.
+static bool hit(LashSim* sim, Step* step, Whole* whole) {
+    Leg* leg = &whole->leg;
+    memcpy(leg->U_end, leg->U, (size_t)step->list->rows * sizeof *leg->U);
+    memcpy(leg->mean, leg->v, (size_t)sim->system->nv * sizeof *leg->v);
+    int last = choose_impacts(sim, step, whole);
+    if (!count_event(sim, step, whole, last)) return false;
+    if (!impact_solve(sim, step, leg, (int)sim->option[IMPACT], whole->impact)) return false;
+    for (int i = 0; i < sim->system->nv; ++i) leg->mean[i] = 0.5 * (leg->mean[i] + leg->v[i]);
+    book_impulses(sim, step, leg, leg->mean);
+    note_impacts(sim, step, whole);
     return true;
 }
 
