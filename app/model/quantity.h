@@ -59,7 +59,8 @@ typedef enum QuantityTraits { // what else is asked about a quantity; several ar
     X(ENERGY_KINETIC, "energy.kinetic", NOTHING, UNIT_JOULE, PLAIN, energy_kinetic, 0) \
     X(ENERGY_POTENTIAL, "energy.potential", NOTHING, UNIT_JOULE, PLAIN, energy_potential, 0) \
     X(ENERGY_TOTAL, "energy.total", NOTHING, UNIT_JOULE, PLAIN, energy_total, 0) \
-    X(ENERGY_ERROR, "energy.balance_error", NOTHING, UNIT_JOULE, PLAIN, energy_error, 0)
+    X(ENERGY_ERROR, "energy.balance_error", NOTHING, UNIT_JOULE, PLAIN, energy_error, 0) \
+    X(ENERGY_ALGORITHMIC, "energy.algorithmic", NOTHING, UNIT_JOULE, PLAIN, energy_algorithmic, 0)
 // clang-format on
 
 typedef enum LashQuantityKind {

@@ -106,6 +106,8 @@ void app_measure_frame(const LashMechanism* mech, LashSim* sim, const AppCounter
     frame[at[LASH_SERIES_CONTACT_WORK_NORMAL]] = energy.contact_work_n;
     frame[at[LASH_SERIES_CONTACT_WORK_TANGENTIAL]] = energy.contact_work_t;
     frame[at[LASH_SERIES_JOINT_WORK]] = energy.joint_work;
+    if (layout->width[LASH_SERIES_ALGORITHMIC] > 0)
+        frame[at[LASH_SERIES_ALGORITHMIC]] = energy.algorithmic;
     frame[at[LASH_SERIES_STEPS]] = (double)counters->steps;
     frame[at[LASH_SERIES_NEWTON]] = (double)counters->newton;
     frame[at[LASH_SERIES_PROJECTION]] = (double)counters->projection;

@@ -140,6 +140,14 @@ ENERGY(energy_potential, potential)
 ENERGY(energy_total, kinetic + potential)
 ENERGY(energy_error, kinetic + potential - drive->start_energy - work(drive))
 
+// H of a scheme that has one, which it does not let grow; of others not a number.
+static double energy_algorithmic(const AppDrive* drive, const LashModelOutput* output, int unused) {
+    (void)output;
+    (void)unused;
+    bool known = drive->layout.width[LASH_SERIES_ALGORITHMIC] > 0;
+    return known ? number(drive, LASH_SERIES_ALGORITHMIC) : NAN;
+}
+
 double app_drive_value(const AppDrive* drive, const LashModelOutput* output) {
     static const struct {
         double (*value)(const AppDrive* drive, const LashModelOutput* output, int part);

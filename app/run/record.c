@@ -43,7 +43,7 @@ typedef struct Answer {
     uint64_t bytes; // that follow
 } Answer;
 typedef struct Head {
-    int32_t bodies, joints, contacts, complete;
+    int32_t bodies, joints, contacts, complete, algorithmic, unused;
     int64_t frames, events, points;
     double step;
     uint64_t text[TEXTS]; // bytes of each
@@ -113,8 +113,15 @@ static bool send_head(int to, const LashRecord* record) {
     const LashRecordLayout* layout = &record->layout;
     const char* text[TEXTS] = {record->version, record->model_file, record->model_text,
                                record->options, record->scheme};
-    Head head = {layout->bodies, layout->joints, layout->contacts, record->complete,
-                 record->frames, record->events, record->points,   record->step};
+    Head head = {.bodies = layout->bodies,
+                 .joints = layout->joints,
+                 .contacts = layout->contacts,
+                 .complete = record->complete,
+                 .algorithmic = layout->width[LASH_SERIES_ALGORITHMIC],
+                 .frames = record->frames,
+                 .events = record->events,
+                 .points = record->points,
+                 .step = record->step};
     for (int i = 0; i < TEXTS; ++i) head.text[i] = strlen(text[i]);
     bool good = answer(to, true, &head, sizeof head, NULL);
     for (int i = 0; i < TEXTS && good; ++i) good = send_all(to, text[i], head.text[i]);
@@ -270,6 +277,7 @@ static bool receive_head(LashRecord* record, uint64_t file_bytes, LashError* err
     }
     if (!good) return fail_child(record->file, error);
     record->layout = lash_record_layout(head.bodies, head.joints, head.contacts);
+    lash_record_layout_algorithmic(&record->layout, head.algorithmic != 0);
     record->frames = head.frames;
     record->events = head.events;
     record->points = head.points;

@@ -51,9 +51,10 @@ typedef enum LashSeries {         // numbers per frame
     LASH_SERIES_POSITION_ERROR, // largest since the frame before
     LASH_SERIES_VELOCITY_ERROR,
     LASH_SERIES_PENETRATION,
-    LASH_SERIES_SHIFT,      // largest displacement of a body by the projection since then
-    LASH_SERIES_SHIFT_BODY, // the body, -1: none was moved
-    LASH_SERIES_POINTS_END, // contact points of all frames up to this one
+    LASH_SERIES_SHIFT,       // largest displacement of a body by the projection since then
+    LASH_SERIES_SHIFT_BODY,  // the body, -1: none was moved
+    LASH_SERIES_POINTS_END,  // contact points of all frames up to this one
+    LASH_SERIES_ALGORITHMIC, // H of a scheme that has one; of others not there. The last one
     LASH_SERIES_COUNT
 } LashSeries;
 
@@ -67,6 +68,8 @@ typedef struct LashRecordLayout {
 } LashRecordLayout;
 
 LashRecordLayout lash_record_layout(int bodies, int joints, int contacts);
+// Adds the series of H.
+void lash_record_layout_algorithmic(LashRecordLayout* layout, bool recorded);
 const char* lash_series_path(LashSeries series); // in the file: "bodies/position"
 const char* lash_series_unit(LashSeries series);
 
@@ -76,6 +79,7 @@ typedef struct LashRecordInfo {
     const char* scheme;
     double step; // [s]
     int bodies, joints, contacts;
+    bool algorithmic; // the scheme has an energy H of its own
     const char* const* body_name;
     const char* const* joint_name;
     const char* const* joint_type;

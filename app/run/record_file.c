@@ -370,6 +370,8 @@ static bool read_lists(RecordFile* file, LashRecord* head, LashError* error) {
     if (joints < 0) return fail(error, "joints/name", "expected names of 64 bytes");
     if (contacts < 0) return fail(error, "contacts/name", "expected names of 64 bytes");
     head->layout = lash_record_layout(bodies, joints, contacts);
+    const char* own = lash_series_path(LASH_SERIES_ALGORITHMIC); // results before it have none
+    lash_record_layout_algorithmic(&head->layout, H5Lexists(file->file, own, H5P_DEFAULT) > 0);
     file->layout = head->layout;
     return true;
 }

@@ -14,7 +14,7 @@ enum {
     RECORD_BUFFER = 16384     // bytes converted at once; more than one row of a table
 };
 
-typedef enum SeriesPer { PER_RUN, PER_BODY, PER_JOINT, PER_CONTACT } SeriesPer;
+typedef enum SeriesPer { PER_RUN, PER_BODY, PER_JOINT, PER_CONTACT, PER_SCHEME } SeriesPer;
 typedef struct SeriesSpec {
     const char *path, *unit;
     SeriesPer per;

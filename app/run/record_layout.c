@@ -47,6 +47,7 @@ const SeriesSpec record_spec[LASH_SERIES_COUNT] = {
     [LASH_SERIES_SHIFT] = {"violation/shift", "m", PER_RUN, 1, false},
     [LASH_SERIES_SHIFT_BODY] = {"violation/shift_body", "1", PER_RUN, 1, false},
     [LASH_SERIES_POINTS_END] = {"counters/contact_points", "1", PER_RUN, 1, true},
+    [LASH_SERIES_ALGORITHMIC] = {"energy/algorithmic", "J", PER_SCHEME, 1, false},
 };
 
 static int owners(const LashRecordLayout* layout, SeriesPer per) {
@@ -59,6 +60,8 @@ static int owners(const LashRecordLayout* layout, SeriesPer per) {
             return layout->contacts;
         case PER_RUN:
             return 1;
+        case PER_SCHEME: // lash_record_layout_algorithmic
+            return 0;
     }
     return 0;
 }
@@ -71,6 +74,12 @@ LashRecordLayout lash_record_layout(int bodies, int joints, int contacts) {
         layout.total += layout.width[s];
     }
     return layout;
+}
+
+void lash_record_layout_algorithmic(LashRecordLayout* layout, bool recorded) {
+    if (!recorded) return;
+    layout->width[LASH_SERIES_ALGORITHMIC] = 1; // the last of all: no other moves
+    ++layout->total;
 }
 
 const char* lash_series_path(LashSeries series) {
@@ -96,7 +105,7 @@ hid_t record_series_type(int series) {
 }
 
 int record_series_shape(const LashRecordLayout* layout, int s, hsize_t* shape) {
-    if (record_spec[s].per == PER_RUN) return 1;
+    if (record_spec[s].per == PER_RUN || record_spec[s].per == PER_SCHEME) return 1;
     shape[1] = (hsize_t)owners(layout, record_spec[s].per);
     shape[2] = (hsize_t)record_spec[s].width;
     return record_spec[s].width == 1 ? 2 : 3;

@@ -268,6 +268,7 @@ LashRecorder* lash_recorder_create(const char* path, const LashRecordInfo* info,
     record_quiet_library();
     LashRecorder* recorder = lash_alloc(sizeof *recorder);
     recorder->layout = lash_record_layout(info->bodies, info->joints, info->contacts);
+    lash_record_layout_algorithmic(&recorder->layout, info->algorithmic);
     recorder->path = lash_strdup(path);
     int widest = 1;
     for (int s = 0; s < LASH_SERIES_COUNT; ++s) {

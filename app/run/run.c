@@ -216,6 +216,7 @@ static bool open_recorder(Run* run, LashError* error) {
                            .bodies = model->bodies,
                            .joints = model->joints,
                            .contacts = model->contact_points,
+                           .algorithmic = isfinite(lash_sim_energy(run->session.sim).algorithmic),
                            .contact_name = contact,
                            .body_name = body,
                            .joint_name = joint,
@@ -429,6 +430,7 @@ static void put_energy(AppJson* json, const Run* run) {
     app_json_begin_object(json);
     app_json_put_number(json, "start", e->start);
     app_json_put_number(json, "end", e->kinetic + e->potential);
+    if (isfinite(e->algorithmic)) app_json_put_number(json, "algorithmic", e->algorithmic);
     app_json_put_number(json, "external_work", e->external_work);
     app_json_put_number(json, "dissipated", dissipated(e));
     app_json_put_number(json, "balance_error", balance_error(e));
@@ -549,6 +551,8 @@ static void print_energy(const Run* run) {
         "J\n",
         clean(e->start, scale), clean(e->kinetic + e->potential, scale),
         clean(e->external_work, scale), clean(dissipated(e), scale), balance_error(e));
+    if (isfinite(e->algorithmic))
+        printf("            %.9g J by the scheme's own measure H\n", clean(e->algorithmic, scale));
     if (!(log->all.pressed > 0)) return;
     // Velocities are known to the tolerance: what it times the impulses gives is not energy.
     double rounding = run->session.model->simulation.settings.tolerance_velocity * log->all.pressed;

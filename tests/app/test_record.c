@@ -417,6 +417,33 @@ static int clean_up(void** state) {
     return 0;
 }
 
+// H beside E, in the file and in the summary, of schemes that have one; others have no such series.
+static void the_energy_of_a_scheme_is_recorded_where_it_has_one(void** state) {
+    (void)state;
+    static const char* const scheme[] = {"hht", "combined"};
+    for (int k = 0; k < 2; ++k) {
+        char path[400], model[400];
+        LashError error = {0};
+        snprintf(model, sizeof model, "%s/models/papers/linear_oscillator.json", LASH_SOURCE_DIR);
+        scratch_file("h.h5", path, sizeof path);
+        Command command = {
+            .argument = {"run", model, "--scheme", scheme[k], "--duration", "0.05", "-o", path}};
+        Outcome outcome = run_command(&command);
+        assert_int_equal(outcome.code, 0);
+        assert_true((strstr(outcome.out, "own measure H") != NULL) == (k == 0));
+        outcome_free(&outcome);
+        LashRecord* record = lash_record_open(path, &error);
+        assert_non_null(record);
+        assert_int_equal(record->layout.width[LASH_SERIES_ALGORITHMIC], 1 - k);
+        double value[8] = {0};
+        if (k == 0) {
+            assert_true(lash_record_read(record, LASH_SERIES_ALGORITHMIC, 0, 1, value, &error));
+            assert_true(fabs(value[0] - 0.5) < 1e-3); // E at the start, and O(h^2)
+        }
+        lash_record_close(record);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_come_back_as_written),
@@ -427,6 +454,7 @@ int main(void) {
         cmocka_unit_test(the_program_killed_at_50_moments_leaves_a_readable_file),
         cmocka_unit_test(a_full_disk_is_reported_and_keeps_what_was_flushed),
         cmocka_unit_test(damaged_files_end_in_an_error_never_in_a_crash),
+        cmocka_unit_test(the_energy_of_a_scheme_is_recorded_where_it_has_one),
     };
     return cmocka_run_group_tests(tests, NULL, clean_up);
 }
