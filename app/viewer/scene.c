@@ -146,8 +146,7 @@ void view_scene_destroy(ViewScene* scene) {
 ViewFrame view_frame_create(const ViewScene* scene) {
     size_t n = (size_t)scene->bodies;
     ViewFrame frame = {0};
-    size_t numbers =
-        (size_t)scene->layout.total + 1; // results of some schemes have H as the last one
+    size_t numbers = (size_t)scene->layout.total + 1; // H of some schemes, the last one
     frame.values = lash_alloc(numbers * sizeof(double));
     frame.q = lash_alloc(7 * n * sizeof(double));
     frame.world_body = lash_alloc(n * sizeof(Pose));

@@ -196,6 +196,31 @@ static void live_run_and_its_result_show_the_same_frames(void** state) {
     view_source_close(recorded);
 }
 
+// Results of schemes with an energy of their own have one number more per frame.
+static void a_result_with_the_energy_of_its_scheme_is_shown(void** state) {
+    (void)state;
+    char path[300], model[400];
+    const char* file = scratch_file("own.h5", path, sizeof path);
+    Outcome o = LASH("run", model_path("papers/linear_oscillator.json", model, sizeof model),
+                     "--scheme", "newmark", "--duration", "0.05", "-o", file);
+    assert_int_equal(o.code, 0);
+    outcome_free(&o);
+    LashError error = {0};
+    AppSessionOptions none = no_options();
+    ViewSource* recorded = view_source_open(file, &none, &error);
+    assert_non_null(recorded);
+    Viewer* v = open_viewer(recorded);
+    ViewFrame frame = view_frame_create(&v->scene);
+    assert_true(view_source_frame(recorded, 1, &frame, &error));
+    const double* values = frame.values;
+    const int* at = v->scene.layout.offset;
+    double E = values[at[LASH_SERIES_KINETIC]] + values[at[LASH_SERIES_POTENTIAL]];
+    assert_true(fabs(values[at[LASH_SERIES_ALGORITHMIC]] - E) < 1e-9); // newmark 1/4, 1/2: H = E
+    view_frame_destroy(&frame);
+    viewer_destroy(v);
+    view_source_close(recorded);
+}
+
 static void live_run_can_be_restarted_while_it_runs(void** state) {
     (void)state;
     ViewSource* source = open_model("papers/slider_crank_play.json", 0.05);
@@ -704,6 +729,7 @@ int main(void) {
         cmocka_unit_test(camera_projection_matrix_agrees_with_rays),
         cmocka_unit_test(camera_option_is_checked),
         cmocka_unit_test(live_run_and_its_result_show_the_same_frames),
+        cmocka_unit_test(a_result_with_the_energy_of_its_scheme_is_shown),
         cmocka_unit_test(live_run_can_be_restarted_while_it_runs),
         cmocka_unit_test(live_run_that_fails_says_why),
         cmocka_unit_test(seeking_in_a_long_result_is_fast),
