@@ -108,10 +108,7 @@ struct LashSystem {
     bool unit_metric;       // projections use N = I instead of M^-1 (the papers' Lagrangian runs)
     double length; // characteristic length: divides moments when reactions are compared [m]
     int max_interactions, max_rows, max_G; // largest list that collect can return
-    // Unilateral and friction interactions, and their rows, that can act at once; a step that needs
-    // more fails. 0: all of the list.
-    int max_contacts, max_contact_rows;
-    bool grows; // these sizes are a first guess: a list may be longer, and more may act at once
+    bool grows;                            // these sizes are a first guess: a list may be longer
 
     int inputs; // that a run may set; 0: none
 

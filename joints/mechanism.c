@@ -644,8 +644,6 @@ const LashSystem* lash_mechanism_system(LashMechanism* mech) {
     mech->system.max_interactions = mech->interactions + pairs.interactions;
     mech->system.max_rows = mech->rows + pairs.rows;
     mech->system.max_G = mech->G_size + pairs.G;
-    mech->system.max_contacts = mech->interactions - mech->bilateral + pairs.active;
-    mech->system.max_contact_rows = mech->rows - mech->bilateral_rows + pairs.active_rows;
     mech->system.grows = mech->groups > 0;
     return &mech->system;
 }

@@ -187,11 +187,16 @@ bool app_contact_log_step(AppContactLog* log, const LashMechanism* mech, LashSim
     return true;
 }
 
-static const LashPush* push_of(const LashSim* sim, uint64_t id) {
+// Pushes stand in the order in which they came, mostly that of the list: the search goes on from the
+// place of the last one.
+static const LashPush* push_of(const LashSim* sim, uint64_t id, int* from) {
     int count;
     const LashPush* push = lash_sim_pushes(sim, &count);
     for (int i = 0; i < count; ++i) {
-        if (push[i].id == id) return &push[i];
+        int k = (*from + i) % count;
+        if (push[k].id != id) continue;
+        *from = k + 1;
+        return &push[k];
     }
     return NULL;
 }
@@ -216,13 +221,16 @@ bool app_contact_log_points(AppContactLog* log, const LashMechanism* mech, LashS
     const LashInteractionList* list = lash_sim_interactions(sim);
     const double *q, *v, *gap = lash_sim_gaps(sim);
     lash_sim_state(sim, &q, &v);
+    int from = 0;
     for (int i = list->bilateral; i < list->count; ++i) {
         const LashInteraction* item = &list->item[i];
         int number = lash_mechanism_contact_of(mech, item->id);
         LashContactPlace place;
         if (number < 0) continue;
-        const LashPush* push = push_of(sim, item->id);
-        if (push == NULL && !(gap[item->row] <= closed)) continue;
+        bool touches = gap[item->row] <= closed;
+        const LashPush* push =
+            touches || log->contact[number].P[0] > 0 ? push_of(sim, item->id, &from) : NULL;
+        if (push == NULL && !touches) continue;
         if (!lash_mechanism_interaction_place(mech, lash_sim_work(sim), i, q, &place)) continue;
         if (log->points == log->capacity) {
             log->capacity = 2 * log->capacity + 16;

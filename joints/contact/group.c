@@ -191,17 +191,15 @@ static bool may_meet(const Group* group, const GroupMember* a, const GroupMember
 
 // First capacities: of a pile each part has some neighbours. A list may grow beyond.
 void groups_add_sizes(const LashMechanism* mech, PairSizes* sizes) {
-    enum { NEIGHBOURS = 6, POINTS = 4, AT_ONCE = 64 };
+    enum { NEIGHBOURS = 4, POINTS = 2, MORE = 64 };
     for (int g = 0; g < mech->groups; ++g) {
         const Group* group = &mech->group[g];
         int moving = 0;
         for (int i = 0; i < group->members; ++i) moving += group->member[i].body > 0;
-        int listed = NEIGHBOURS * POINTS * moving + AT_ONCE;
+        int listed = NEIGHBOURS * POINTS * moving + MORE;
         sizes->interactions += listed;
         sizes->rows += 3 * listed;
         sizes->G += 36 * listed;
-        sizes->active += POINTS * moving + AT_ONCE;
-        sizes->active_rows += 3 * (POINTS * moving + AT_ONCE);
     }
 }
 

@@ -40,8 +40,6 @@
 static const double SLACK = 5e-4; // of the parts' size, and [rad]
 enum {
     MAX_LISTED = 8192, // interactions of one pair
-    MAX_ACTIVE = 64,   // of them at once
-    MAX_ALL = 256,     // of all pairs at once
     ID_INDEX_BITS = 18,
     ID_SIDE_BITS = 20,
     ID_SLOT_BITS = 4
@@ -106,15 +104,11 @@ PairSizes pair_sizes(const LashMechanism* mech) {
     PairSizes sizes = {0};
     for (int k = 0; k < mech->pairs; ++k) {
         const PairContact* pair = &mech->pair[k];
-        int rows = rows_of(pair), active = pair->slots < MAX_ACTIVE ? pair->slots : MAX_ACTIVE;
+        int rows = rows_of(pair);
         sizes.interactions += pair->slots;
         sizes.rows += rows * pair->slots;
         sizes.G += 6 * touched_by(pair) * rows * pair->slots;
-        sizes.active += active;
-        sizes.active_rows += rows * active;
     }
-    if (sizes.active > MAX_ALL) sizes.active = MAX_ALL;
-    if (sizes.active_rows > 3 * MAX_ALL) sizes.active_rows = 3 * MAX_ALL;
     groups_add_sizes(mech, &sizes);
     return sizes;
 }
@@ -229,16 +223,6 @@ static void promise_motion(const LashMechanism* mech, PairRun* run, const double
     }
 }
 
-// Has the run room for the slots of one more pair?
-static bool has_room(const LashMechanism* mech, const LashInteractionList* list,
-                     const PairState* state) {
-    const PairContact* pair = state->contact;
-    int rows = state->slots * rows_of(pair);
-    return list->count + state->slots <= mech->system.max_interactions &&
-           list->rows + rows <= mech->system.max_rows &&
-           list->G_size + 6 * touched_by(pair) * rows <= mech->system.max_G;
-}
-
 // Room in the list for more interactions.
 static void reserve_items(PairRun* run, int count) {
     if (count <= run->capacity) return;
@@ -278,8 +262,7 @@ static LashMotion motion_of(const BodyPromise* body, const PairContact* pair, co
 }
 
 // Lists the slots of a pair that could touch in the step.
-static void collect_pair(const LashMechanism* mech, LashSystemWork* work, PairState* state,
-                         const double* q) {
+static void collect_pair(LashSystemWork* work, PairState* state, const double* q) {
     PairRun* run = &work->pairs;
     const PairContact* pair = state->contact;
     const BodyPromise *a = &run->body[pair->a], *b = &run->body[pair->b];
@@ -296,10 +279,6 @@ static void collect_pair(const LashMechanism* mech, LashSystemWork* work, PairSt
     state->until = travel + lash_pair_bound(state->work);
     state->overflow = state->slots > MAX_LISTED;
     if (state->overflow) state->slots = MAX_LISTED;
-    if (!has_room(mech, &work->list, state)) {
-        run->overflow = true;
-        state->slots = 0;
-    }
     if (state->slots == 0) return;
     if (state->slots > state->room) { // of a group's pair: room for what is near
         finish_slots(state);
@@ -318,12 +297,11 @@ void pairs_collect(const LashMechanism* mech, LashSystemWork* work, const double
     PairRun* run = &work->pairs;
     promise_motion(mech, run, q, v, h, factor);
     run->lives = 0;
-    run->overflow = false;
-    for (int k = 0; k < mech->pairs; ++k) collect_pair(mech, work, &run->state[k], q);
+    for (int k = 0; k < mech->pairs; ++k) collect_pair(work, &run->state[k], q);
     for (int g = 0; g < mech->groups; ++g) {
         GroupRun* near = &run->group[g];
         group_search(mech, g, near, run->body, q);
-        for (int k = 0; k < near->count; ++k) collect_pair(mech, work, &near->pair[k]->state, q);
+        for (int k = 0; k < near->count; ++k) collect_pair(work, &near->pair[k]->state, q);
     }
     work->list.item = run->item;
 }
@@ -494,7 +472,7 @@ static bool evaluate_pair(LashSystemWork* work, PairState* state, const double* 
 
 bool pairs_evaluate(const LashMechanism* mech, LashSystemWork* work, const double* q,
                     const uint8_t* wanted, double* g, double* g_t, double* G) {
-    if (work->pairs.overflow || !promise_kept(mech, &work->pairs, q)) return false;
+    if (!promise_kept(mech, &work->pairs, q)) return false;
     for (int k = 0; k < work->pairs.lives; ++k) {
         if (!evaluate_pair(work, work->pairs.live[k], q, wanted, g, g_t, G)) return false;
     }

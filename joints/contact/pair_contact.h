@@ -79,13 +79,12 @@ typedef struct PairRun {
     BodyPromise* body;     // (bodies)
     LashInteraction* item; // the list: fixed interactions, then those of the pairs
     int capacity;          // of it
-    bool overflow;         // more could touch than the run has room for
 } PairRun;
 
 PairContact pair_contact(const LashPairContactDef* def, int contact, int a, int b);
-// Largest number of interactions, rows and numbers in G of all pairs, and how many can act at once.
+// Largest number of interactions, rows and numbers in G of all pairs; of groups a first guess.
 typedef struct PairSizes {
-    int interactions, rows, G, active, active_rows;
+    int interactions, rows, G;
 } PairSizes;
 PairSizes pair_sizes(const LashMechanism* mech);
 

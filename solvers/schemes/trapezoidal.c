@@ -170,7 +170,7 @@ static void take_last(const LashSim* sim, const Step* step, Whole* whole) {
 }
 
 static bool begin(LashSim* sim, Step* step, Whole* whole) {
-    size_t count = (size_t)sim->system->max_interactions;
+    size_t count = (size_t)sim->sizes.interactions;
     Leg leg = leg_create(sim);
     leg.rows = (int)sim->option[ROWS];
     leg.mass_at = (int)sim->option[MASS_AT];

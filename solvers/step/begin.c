@@ -39,6 +39,7 @@ void step_begin(LashSim* sim, Step* step, double h) {
     step->h = h;
     step->list =
         system->collect(system, sim->work, sim->now.t, sim->now.q, sim->now.v, h, sim->reach);
+    sim_fit_list(sim, step->list);
     step->worst_velocity = step->worst_position = step->worst_gap = LASH_NOWHERE;
     step->restitution = 1;
     step->demoted = 0;

@@ -64,8 +64,10 @@ bool contacts_list(LashSim* sim, Step* step) {
         step->scale[i] = 0;
         if (step->wanted[i] &&
             (step->nc == sim->sizes.contacts || step->nn == sim->sizes.contacts ||
-             step->m + item->rows > sim->sizes.contact_rows))
+             step->m + item->rows > sim->sizes.contact_rows)) {
+            step->crowded = true;
             return false; // more than there is room for
+        }
         if (step->active[i]) {
             step->contact[step->nc] = i;
             step->first[step->nc] = step->m;

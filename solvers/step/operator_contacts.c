@@ -41,10 +41,9 @@
 enum { BODY = 6 }; // velocities of a block, mostly
 
 // All numbers in one piece of memory, each array aligned.
-static void lay_out(ContactNewton* newton, const LashSystem* system, int contacts,
-                    int contact_rows) {
-    size_t n = (size_t)lash_dense_padded(system->nv), c = (size_t)contacts + 1;
-    size_t m = (size_t)lash_dense_padded(contact_rows), p = (size_t)newton->p + 1;
+static void lay_out(ContactNewton* newton, const LashSystem* system, const Sizes* sizes) {
+    size_t n = (size_t)lash_dense_padded(system->nv), c = (size_t)sizes->contacts + 1;
+    size_t m = (size_t)lash_dense_padded(sizes->contact_rows), p = (size_t)newton->p + 1;
     struct {
         double** at;
         size_t count;
@@ -54,7 +53,7 @@ static void lay_out(ContactNewton* newton, const LashSystem* system, int contact
                   {&newton->N, n * n},
                   {&newton->C_tau, n * n},
                   {&newton->Q, n * n},
-                  {&newton->D, (size_t)system->max_G + 1},
+                  {&newton->D, (size_t)sizes->G + 1},
                   {&newton->Theta, n * n},
                   {&newton->S, n * n},
                   {&newton->N_v, n * n},
@@ -95,7 +94,7 @@ static void lay_out(ContactNewton* newton, const LashSystem* system, int contact
 }
 
 ContactNewton* contact_newton_create(const LashSystem* system, const LashInteractionList* list,
-                                     const double* M, int contacts, int contact_rows) {
+                                     const double* M, const Sizes* sizes) {
     if (!system->constant_mass || system->linear_motion || system->unit_metric) return NULL;
     Motions* motions = motions_create(system, list, M);
     if (motions == NULL) return NULL;
@@ -105,8 +104,8 @@ ContactNewton* contact_newton_create(const LashSystem* system, const LashInterac
     newton->n = system->nv;
     newton->ldn = lash_dense_padded(newton->n);
     newton->p = list->bilateral_rows;
-    lay_out(newton, system, contacts, contact_rows);
-    size_t n = (size_t)lash_dense_padded(system->nv), c = (size_t)contacts + 1;
+    lay_out(newton, system, sizes);
+    size_t n = (size_t)lash_dense_padded(system->nv), c = (size_t)sizes->contacts + 1;
     newton->closed = lash_alloc(c * sizeof(int));
     newton->order = lash_alloc(c * sizeof(int));
     newton->swap = lash_alloc(n * sizeof(int));

@@ -13,14 +13,24 @@
 
 // --- Memory --------------------------------------------------------------------------------------
 
+typedef struct Piece {
+    void* memory;
+    size_t bytes;
+} Piece;
 typedef struct Take { // first pass counts, second pass gives
     LashArena* arena;
     size_t bytes;
+    Piece* piece; // (pieces) what was given, in order; NULL: nobody asks
+    int pieces;
 } Take;
 
 static void* take(Take* t, size_t bytes) {
     t->bytes += (bytes + 63) / 64 * 64;
-    return t->arena->memory == NULL ? NULL : lash_arena_push(t->arena, bytes); // zero: never used
+    void* memory = NULL; // zero: never used
+    if (t->arena->memory != NULL) memory = lash_arena_push(t->arena, bytes);
+    if (t->piece != NULL) t->piece[t->pieces] = (Piece){memory, bytes};
+    ++t->pieces;
+    return memory;
 }
 static double* take_doubles(Take* t, size_t n) {
     return take(t, n * sizeof(double));
@@ -36,9 +46,9 @@ static void lay_out_last(LastContacts* last, int contacts, Take* t) {
     last->tau = take_doubles(t, n);
 }
 
-static void lay_out_step(Step* step, const LashSystem* system, Take* t) {
-    size_t nv = (size_t)system->nv, nq = (size_t)system->nq, rows = (size_t)system->max_rows;
-    size_t count = (size_t)system->max_interactions, G = (size_t)system->max_G;
+static void lay_out_step(Step* step, const LashSystem* system, const Sizes* sizes, Take* t) {
+    size_t nv = (size_t)system->nv, nq = (size_t)system->nq, rows = (size_t)sizes->rows;
+    size_t count = (size_t)sizes->interactions, G = (size_t)sizes->G;
     step->active = take(t, count);
     step->position = take(t, count);
     step->wanted = take(t, count);
@@ -158,7 +168,7 @@ static void lay_out_solvers(Solvers* solvers, const Sizes* sizes, Take* t) {
 static size_t scratch_bytes(const LashSim* sim) {
     enum { NESTED = 16 };
     const LashSystem* system = sim->system;
-    size_t n = (size_t)(system->nv + system->nq + system->max_rows);
+    size_t n = (size_t)(system->nv + system->nq + sim->sizes.rows);
     size_t most = NESTED * (n * sizeof(double) + 3 * 64);
     if (sim->settings.coupled) most += coupled_scratch(sim->sizes.dense, sim->sizes.dense_rows);
     return most;
@@ -174,24 +184,39 @@ static void limit_full_matrices(const LashSystem* system, Sizes* sizes) {
     sizes->dense_rows = 3 * sizes->dense;
 }
 
-static void lay_out(LashSim* sim, const LashInteractionList* list, Take* t) {
+static int smaller(int a, int b) {
+    return a < b ? a : b;
+}
+static int larger(int a, int b) {
+    return a > b ? a : b;
+}
+
+// Room to begin with. Contacts that act at once need matrices: of many that are listed few act, and
+// where more do, the run grows (make_room).
+static Sizes first_sizes(const LashSystem* system, const LashInteractionList* list) {
+    enum { FIRST_CONTACTS = 256 };
+    Sizes sizes = {.interactions = larger(system->max_interactions, list->count),
+                   .rows = larger(system->max_rows, list->rows),
+                   .G = larger(system->max_G, list->G_size),
+                   .joint_rows = list->bilateral_rows};
+    sizes.contacts = smaller(sizes.interactions - list->bilateral, FIRST_CONTACTS);
+    sizes.contact_rows = smaller(sizes.rows - list->bilateral_rows, 3 * FIRST_CONTACTS);
+    limit_full_matrices(system, &sizes);
+    return sizes;
+}
+
+static void lay_out(LashSim* sim, Take* t) {
     const LashSystem* system = sim->system;
-    size_t nv = (size_t)system->nv, nq = (size_t)system->nq, rows = (size_t)system->max_rows;
+    const Sizes* sizes = &sim->sizes;
+    size_t nv = (size_t)system->nv, nq = (size_t)system->nq, rows = (size_t)sizes->rows;
     size_t drivers = (size_t)sim->drivers.count;
-    Sizes* sizes = &sim->sizes;
-    sizes->contacts = system->max_interactions - list->bilateral;
-    sizes->contact_rows = system->max_rows - list->bilateral_rows;
-    sizes->joint_rows = list->bilateral_rows;
-    if (system->max_contacts > 0 && system->max_contacts < sizes->contacts) {
-        sizes->contacts = system->max_contacts;
-        sizes->contact_rows = system->max_contact_rows;
-    }
-    limit_full_matrices(system, sizes);
     sim->weight = take_doubles(t, nv);
     sim->failure.q = take_doubles(t, nq);
     sim->failure.v = take_doubles(t, nv);
     sim->failure.start_q = take_doubles(t, nq);
     lay_out_state(sim, &sim->now, t);
+    sim->now.q = sim->place; // stays where callers have seen it
+    sim->now.v = sim->place + nq;
     lay_out_state(sim, &sim->saved, t);
     sim->drivers.row = take(t, drivers * sizeof(int));
     sim->drivers.x_end = take_doubles(t, drivers);
@@ -205,8 +230,75 @@ static void lay_out(LashSim* sim, const LashInteractionList* list, Take* t) {
     sim->pushes.item = take(t, (size_t)sim->pushes.capacity * sizeof *sim->pushes.item);
     sim->events.capacity = 16 * (sizes->contacts + 1);
     sim->events.item = take(t, (size_t)sim->events.capacity * sizeof *sim->events.item);
-    lay_out_step(&sim->step, system, t);
+    lay_out_step(&sim->step, system, sizes, t);
     lay_out_contacts(&sim->step, sizes, t);
+}
+
+static void reserve(LashSim* sim) {
+    Take t = {.arena = &sim->arena};
+    lay_out(sim, &t);
+    lash_arena_reserve(&sim->arena, t.bytes + scratch_bytes(sim) + 64);
+}
+
+static void create_contact_newton(LashSim* sim, const LashInteractionList* list) {
+    sim->operators.contacts =
+        contact_newton_create(sim->system, list, sim->operators.M_values, &sim->sizes);
+}
+
+// Lays everything out again, with more room: between steps, or at the beginning of one. All that a
+// run keeps is copied; only guesses of the next step are forgotten.
+static void make_room(LashSim* sim, const LashInteractionList* list, const Sizes* sizes) {
+    Take old = {.arena = &sim->arena}, new = {.arena = &sim->arena};
+    sim->arena.used = 0;
+    lay_out(sim, &old); // once more, where everything is: counts
+    old.piece = lash_alloc((size_t)old.pieces * sizeof *old.piece);
+    new.piece = lash_alloc((size_t)old.pieces * sizeof *new.piece);
+    sim->arena.used = 0;
+    old.pieces = 0;
+    lay_out(sim, &old);
+    LashArena before = sim->arena;
+    sim->arena = (LashArena){0};
+    sim->sizes = *sizes;
+    limit_full_matrices(sim->system, &sim->sizes);
+    reserve(sim);
+    lay_out(sim, &new);
+    LASH_ASSERT(old.pieces == new.pieces);
+    for (int i = 0; i < old.pieces; ++i) {
+        const Piece *from = &old.piece[i], *to = &new.piece[i];
+        if (from->bytes > 0 && to->bytes > 0)
+            memcpy(to->memory, from->memory, from->bytes < to->bytes ? from->bytes : to->bytes);
+    }
+    lash_free(old.piece);
+    lash_free(new.piece);
+    lash_arena_free(&before);
+    sim->predictor.history = 0;
+    operator_forget(sim);
+    contact_newton_forget(sim);
+    if (sim->operators.contacts == NULL) return;
+    contact_newton_destroy(sim->operators.contacts);
+    create_contact_newton(sim, list);
+}
+
+void sim_fit_list(LashSim* sim, const LashInteractionList* list) {
+    Sizes sizes = sim->sizes;
+    if (list->count <= sizes.interactions && list->rows <= sizes.rows && list->G_size <= sizes.G)
+        return;
+    sizes.interactions = larger(sizes.interactions, list->count + list->count / 2);
+    sizes.rows = larger(sizes.rows, list->rows + list->rows / 2);
+    sizes.G = larger(sizes.G, list->G_size + list->G_size / 2);
+    make_room(sim, list, &sizes);
+}
+
+// Room for more contacts at once; false: there is room for all that are listed.
+static bool fit_contacts(LashSim* sim) {
+    const LashInteractionList* list = sim->step.list;
+    Sizes sizes = sim->sizes;
+    int count = list->count - list->bilateral, rows = list->rows - list->bilateral_rows;
+    if (sizes.contacts >= count && sizes.contact_rows >= rows) return false;
+    sizes.contacts = larger(sizes.contacts, smaller(2 * sizes.contacts, count));
+    sizes.contact_rows = larger(sizes.contact_rows, smaller(2 * sizes.contact_rows, rows));
+    make_room(sim, list, &sizes);
+    return true;
 }
 
 // Errors of velocities are measured in m/s: those of a rigid body that turns at its radius of
@@ -246,10 +338,10 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     const LashInteractionList* list =
         system->collect(system, sim->work, 0, start, start + system->nq, settings->h, sim->reach);
     sim->drivers.count = drivers_count(list);
-    Take t = {.arena = &sim->arena};
-    lay_out(sim, list, &t);
-    lash_arena_reserve(&sim->arena, t.bytes + scratch_bytes(sim) + 64);
-    lay_out(sim, list, &t);
+    sim->place = lash_alloc((size_t)(system->nq + system->nv) * sizeof *sim->place);
+    sim->sizes = first_sizes(system, list);
+    reserve(sim);
+    lay_out(sim, &(Take){.arena = &sim->arena});
     pattern_sort(sim);
     weigh_velocities(sim, start);
     sim->operators.A = lash_block_lu_create(system);
@@ -262,9 +354,7 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     if (sim->operators.B != NULL && system->constant_mass) { // contacts between rigid bodies
         system->mass(system, sim->work, start, sim->operators.M_values);
         if (lash_block_lu_factor(sim->operators.M, sim->operators.M_values))
-            sim->operators.contacts =
-                contact_newton_create(system, list, sim->operators.M_values, sim->sizes.contacts,
-                                      sim->sizes.contact_rows);
+            create_contact_newton(sim, list);
     }
     bool large = system->nv > RESPONSE_LIMIT && sim->sizes.contacts > 0;
     if (large && sparse_newton_possible(system)) {
@@ -290,6 +380,7 @@ void lash_sim_destroy(LashSim* sim) {
     lash_joint_solver_free(&sim->operators.position_joints);
     lash_joint_solver_free(&sim->reactions.joints);
     lash_arena_free(&sim->arena);
+    lash_free(sim->place);
     lash_free(sim);
 }
 
@@ -320,6 +411,7 @@ void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v
     sim->now.energy.start = sim->now.energy.kinetic + sim->now.energy.potential;
     sim->step.list =
         system->collect(system, sim->work, t, sim->now.q, sim->now.v, sim->settings.h, sim->reach);
+    sim_fit_list(sim, sim->step.list);
     drivers_start(sim);
 }
 
@@ -332,9 +424,12 @@ static LashOutcome one_step(LashSim* sim, double h) {
     double reach = sim->reach;
     sim->failure.fault.kind = LASH_FAULT_NONE;
     for (int k = 0; k < tuning.reach_attempts && !sim_stopped(sim); ++k) {
-        step->outside = false;
-        step_begin(sim, step, h);
-        outcome = sim->scheme->advance(sim, step);
+        do {
+            step->outside = false;
+            step->crowded = false;
+            step_begin(sim, step, h);
+            outcome = sim->scheme->advance(sim, step);
+        } while (outcome != LASH_CONVERGED && step->crowded && fit_contacts(sim));
         if (outcome == LASH_CONVERGED || !step->outside) break;
         sim->reach *= 8; // farther than promised: promise more
     }

@@ -126,6 +126,7 @@ struct Step {
     double *kept, *kept_shift; // (nv + 2 rows), (nv) an iterate that passes
     uint64_t list_key;         // ids of the list
     bool outside;              // an evaluation was refused: q beyond the motion promised to collect
+    bool crowded;              // more contacts wanted to act than there is room for
     bool unfinished; // the pass ended early: a contact outside the index set penetrates clearly
     bool relaxed;    // pushing contacts need not be closed exactly
 };
@@ -261,6 +262,7 @@ typedef struct Reactions {
 } Reactions;
 
 typedef struct Sizes {
+    int interactions, rows, G;  // of a list
     int contacts, contact_rows; // that can act at once
     int dense, dense_rows;      // of them, that full matrices have room for
     int joint_rows;             // the same in every step
@@ -274,6 +276,7 @@ struct LashSim {
     LashSystemWork* work;
     LashArena arena;
     Sizes sizes;
+    double* place;  // (nq + nv) of the state now
     double* weight; // (nv) of velocities in errors: 1; radius of gyration for turning bodies [m]
     State now;
     State saved; // before a step in parts
@@ -297,6 +300,9 @@ struct LashSim {
     void* trace_context;
 };
 
+// Room for a list that is longer than all before (sim.c).
+void sim_fit_list(LashSim* sim, const LashInteractionList* list);
+
 // Shall the step end? Once told, it stays so until the next step.
 static inline bool sim_stopped(LashSim* sim) {
     if (!sim->stopped) sim->stopped = lash_stop_asked(&sim->stop);
@@ -312,7 +318,7 @@ static inline double* scratch_velocity(LashSim* sim) { // (nv)
     return lash_arena_doubles(&sim->arena, (size_t)sim->system->nv);
 }
 static inline double* scratch_rows(LashSim* sim) { // (rows)
-    return lash_arena_doubles(&sim->arena, (size_t)sim->system->max_rows);
+    return lash_arena_doubles(&sim->arena, (size_t)sim->sizes.rows);
 }
 static inline double* scratch_place(LashSim* sim) { // (nq)
     return lash_arena_doubles(&sim->arena, (size_t)sim->system->nq);
@@ -430,7 +436,7 @@ void full_newton_correct(LashSim* sim, Step* step);
 // --- The same with contacts, velocities and positions coupled (operator_contacts.c) -----------------
 // M: values of the constant mass. NULL: not for this system.
 ContactNewton* contact_newton_create(const LashSystem* system, const LashInteractionList* list,
-                                     const double* M, int contacts, int contact_rows);
+                                     const double* M, const Sizes* sizes);
 void contact_newton_destroy(ContactNewton* newton);
 // Does it apply to the set, law and directions of this step?
 bool contact_newton_possible(const LashSim* sim, const Step* step);

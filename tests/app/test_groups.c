@@ -203,8 +203,39 @@ static void results_do_not_grow_with_the_pairs_of_a_group(void** state) {
     outcome_free(&o);
 }
 
+// 300 balls rest on a floor: more contacts at once, and longer lists, than a run begins with room for.
+static void any_number_of_contacts_may_act_at_once(void** state) {
+    (void)state;
+    enum { MANY = 300 };
+    char path[400], result[400];
+    FILE* file = fopen(scratch_file("flat.json", path, sizeof path), "w");
+    fprintf(file,
+            "{\"format\": \"lash-model/1\", \"gravity\": [0, 0, -10], \"parts\": [{\"name\": "
+            "\"floor\", \"fixed\": true, \"shape\": {\"type\": \"box\", \"size\": [4, 4, 1]}, "
+            "\"pose\": {\"position\": [0, 0, -0.5]}}");
+    for (int i = 0; i < MANY; ++i)
+        fprintf(file,
+                ",{\"name\": \"ball%d\", \"mass\": 1, \"shape\": {\"type\": \"sphere\", "
+                "\"radius\": 0.02}, \"pose\": {\"position\": [%g, %g, 0.02]}}",
+                i, 0.05 * (i % 20), 0.05 * (i / 20));
+    fprintf(file, "], \"contacts\": [{\"name\": \"all\", \"among\": [\"*\"]}],");
+    fprintf(file, "\"simulation\": {\"step\": 1e-3, \"duration\": 0.003}}");
+    fclose(file);
+    scratch_file("flat.h5", result, sizeof result);
+    Outcome o = LASH("run", path, "--json", "-o", result);
+    if (o.code != 0) fail_msg("exit code %d: %s", o.code, o.err);
+    cJSON* json = cJSON_Parse(o.out);
+    const cJSON* contacts = cJSON_GetObjectItem(json, "contacts");
+    assert_near(cJSON_GetObjectItem(contacts, "max_active")->valuedouble, MANY, 0);
+    const cJSON* all = cJSON_GetObjectItem(cJSON_GetObjectItem(contacts, "each"), "all");
+    assert_near(cJSON_GetObjectItem(all, "peak_force")->valuedouble, 10.0 * MANY, 1e-6);
+    cJSON_Delete(json);
+    outcome_free(&o);
+}
+
 RUN(TEST(a_group_moves_as_the_same_contacts_one_by_one),
     TEST(materials_give_friction_and_restitution_unless_the_contact_does),
     TEST(a_contact_by_name_takes_the_law_of_its_materials),
     TEST(mistakes_in_groups_and_materials_are_named_with_what_to_do),
-    TEST(results_do_not_grow_with_the_pairs_of_a_group))
+    TEST(results_do_not_grow_with_the_pairs_of_a_group),
+    TEST(any_number_of_contacts_may_act_at_once))
