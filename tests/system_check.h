@@ -43,7 +43,8 @@ typedef struct Probe {
 static inline Probe probe_create(const LashSystem* s) {
     size_t nv = (size_t)(s->nq > s->nv ? s->nq : s->nv),
            blocks = (size_t)s->pattern.offset[s->pattern.count];
-    size_t rows = (size_t)s->max_rows, G = (size_t)s->max_G;
+    size_t more = s->grows ? 16 : 1; // lists are longer than the guess
+    size_t rows = more * (size_t)s->max_rows, G = more * (size_t)s->max_G;
     Probe p = {.s = s, .work = s->work_create(s)};
     double** vectors[] = {&p.q, &p.v, &p.x, &p.unit, &p.F, &p.plus, &p.minus};
     for (size_t i = 0; i < 7; ++i) *vectors[i] = doubles(nv);
