@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/bench/bench_scale.h"
 #include "app/bench/bench_scenes.h"
 #include "app/bench/peer.h"
 #include "app/cli/data_dir.h"
@@ -16,7 +17,7 @@
 
 typedef struct BenchOptions {
     AppOperands operands;
-    const char* models;
+    const char *models, *only;
     int repeat;
     bool no_peer, json;
 } BenchOptions;
@@ -24,6 +25,7 @@ typedef struct BenchOptions {
 #define OPTION(member) offsetof(BenchOptions, member)
 static const AppOption options[] = {
     {"models", 0, APP_FILE, "FOLDER", "where the models are", OPTION(models)},
+    {"only", 0, APP_TEXT, "NAME", "only rows whose names begin so", OPTION(only)},
     {"repeat", 0, APP_INTEGER, "N", "repetitions, the fastest counts (default 5)", OPTION(repeat)},
     {"no-peer", 0, APP_FLAG, NULL, "do not run other programs for comparison", OPTION(no_peer)},
     {"json", 0, APP_FLAG, NULL, "print one JSON document instead of text", OPTION(json)},
@@ -236,14 +238,35 @@ static void put_row(AppJson* json, const Row* row, const Result* result, int pee
     app_json_end_object(json);
 }
 
+static bool chosen(const BenchOptions* bench_options, const Row* row) {
+    const char* only = bench_options->only;
+    return only == NULL || strncmp(row->name, only, strlen(only)) == 0;
+}
+
 static bool compared(const Row* row, const BenchOptions* bench_options, int peer) {
     return (row->peers >> peer & 1) != 0 && !bench_options->no_peer;
+}
+
+static void put_scale_row(AppJson* json, const AppScaleRow* row) {
+    app_json_begin_object(json);
+    app_json_put_text(json, "name", row->name);
+    app_json_put_text(json, "family", row->family);
+    app_json_put_integer(json, "size", row->bodies);
+    app_json_put_number(json, "us", row->us);
+    app_json_put_number(json, "us_per_unit", row->us / row->bodies);
+    app_json_put_integer(json, "contacts", row->contacts);
+    app_json_put_integer(json, "steps", row->steps);
+    app_json_put_number(json, "violation", row->violation);
+    app_json_put_number(json, "exponent", row->exponent);
+    app_json_put_bool(json, "stopped", row->late);
+    app_json_end_object(json);
 }
 
 static void put_rows(AppJson* json, const BenchOptions* bench_options, const Result* result,
                      int done) {
     for (int i = 0; i < done; ++i) {
         bool any = false;
+        if (!chosen(bench_options, &rows[i])) continue;
         for (int p = 0; p < PEERS; ++p) {
             if (!compared(&rows[i], bench_options, p)) continue;
             put_row(json, &rows[i], &result[i], p);
@@ -284,18 +307,22 @@ int app_bench_mechanisms(int argc, char** argv) {
         return app_report_finish(&report, &error);
     }
     Result results[ROWS] = {0};
-    int done = 0;
+    AppScaleRow scale[APP_SCALE_ROWS];
+    int done = 0, scales = 0;
     if (!o.json)
         printf("%-26s %9s     %7s  %s\n", "mechanism", "per step", "ratio", "what; what came out");
     for (; done < ROWS && !app_interrupted(); ++done) {
+        if (!chosen(&o, &rows[done])) continue;
         if (!measure(&rows[done], &o, &results[done], &error)) break;
         if (!o.json) print_row(&rows[done], &o, &results[done]);
     }
+    if (error.status == LASH_OK) app_bench_scale(o.only, o.json, scale, &scales, &error);
     if (o.json) {
         AppJson* json = app_report_document(&report, &error);
         app_json_key(json, "benchmarks");
         app_json_begin_array(json);
         put_rows(json, &o, results, done);
+        for (int i = 0; i < scales; ++i) put_scale_row(json, &scale[i]);
         app_json_end_array(json);
     }
     code = app_report_finish(&report, &error);
