@@ -22,9 +22,12 @@ enum { SMALL_CONTACTS = 60 };               // tighter tolerance up to here
 static const double TIME_PER_PROBLEM = 5e4; // [us]
 static const double TIME_OF_LARGE = 2e6;    // [us]
 
+enum { SHARES = 5 };
+static const double share_tolerance[SHARES] = {1e-4, 1e-6, 1e-8, 1e-10, 1e-12};
+
 typedef struct Options {
     AppOperands files;
-    bool json, no_peer;
+    bool json, no_peer, shares;
     double tolerance; // NAN: by size
 } Options;
 
@@ -32,6 +35,9 @@ typedef struct Options {
 static const AppOption options[] = {
     {"tolerance", 0, APP_NUMBER, "X",
      "of the residual (default: 1e-10 up to 60 contacts, 1e-8 above)", OPTION(tolerance)},
+    {"shares", 0, APP_FLAG, NULL,
+     "solve each file again at 1e-4, 1e-6, 1e-8, 1e-10 and 1e-12: the share that is solved",
+     OPTION(shares)},
     {"no-peer", 0, APP_FLAG, NULL, "do not run the other program", OPTION(no_peer)},
     {"json", 0, APP_FLAG, NULL, "print one JSON document instead of text", OPTION(json)},
 };
@@ -40,9 +46,10 @@ static const AppCommand command = {
     .operands = "[FILE...]",
     .summary = "friction and complementarity solvers on problem files",
     .detail =
-        "Solves friction (local and global), LCP and mixed LCP problem files and prints "
-        "method, residual\nby the independent check, iterations and time; the other "
-        "program's figures too when\nlash-bench-peer was built (make bench). Without files: "
+        "Solves friction (local and global, text and FCLIB's HDF5), LCP and mixed LCP problem "
+        "files "
+        "and\nprints method, residual by the independent check, iterations and time; the other "
+        "program's\nfigures too when lash-bench-peer was built (make bench). Without files: "
         "built-in problems.",
     .maximum = APP_MAX_OPERANDS,
     .option = options,
@@ -56,8 +63,12 @@ typedef struct Line { // one row of the table
     const char *method, *family;
     LashOutcome outcome;
     double tolerance, residual, us;
+    bool has_three;
+    AppThreeResiduals three;
     char peer[32];
     double peer_us, peer_residual;
+    bool shares, peer_asked; // solved[k]: at tolerance k of the shares
+    bool solved[SHARES], peer_solved[SHARES];
 } Line;
 
 typedef struct Table {
@@ -135,6 +146,8 @@ static void time_friction(const AppProblem* problem, LashFrictionMeasure measure
     line->residual = measure == LASH_MEASURE_PLAIN ? app_problem_residual(problem, P)
                                                    : lash_friction_residual(&f, measure, P, U);
     judge(line, info.outcome, tolerance);
+    line->has_three = true;
+    line->three = app_problem_three(problem, P);
     line->iterations = info.iterations;
     line->method = lash_friction_method_name(info.method);
     line->contacts = f.contacts;
@@ -142,6 +155,25 @@ static void time_friction(const AppProblem* problem, LashFrictionMeasure measure
     lash_free(P);
     lash_free(U);
     lash_free(b);
+}
+
+// Cold, once: residual only.
+static void solve_once(const AppProblem* problem, double tolerance, Line* line) {
+    LashFrictionProblem f = problem->friction;
+    size_t bytes = (size_t)f.m * sizeof(double);
+    double *P = lash_alloc(bytes), *U = lash_alloc(bytes);
+    size_t size = (lash_friction_work_size(f.contacts, f.m) + 63) / 64 * 64;
+    void* work = aligned_alloc(64, size > 0 ? size : 64);
+    LASH_ASSERT(work != NULL);
+    LashFrictionSettings settings = lash_friction_settings();
+    settings.tolerance = problem->global != NULL ? 0.5 * tolerance : tolerance;
+    settings.measure = LASH_MEASURE_PLAIN;
+    settings.cold = true;
+    lash_friction_solve(&f, &settings, P, U, work);
+    line->residual = app_problem_residual(problem, P);
+    free(work);
+    lash_free(P);
+    lash_free(U);
 }
 
 static void time_lcp(const AppProblem* problem, double tolerance, Line* line) {
@@ -197,6 +229,43 @@ static void ask_peer(const char* file, double tolerance, Line* line) {
     app_peer_end(&peer);
 }
 
+// A file that the peer can read: text of the local layout, W of a global problem as we reduced it.
+static bool write_local(const AppProblem* problem, char* path) {
+    if (!app_friction_can_write(&problem->friction)) return false;
+    strcpy(path, "/tmp/lash-bench-XXXXXX");
+    int number = mkstemp(path);
+    FILE* file = number < 0 ? NULL : fdopen(number, "w");
+    if (file == NULL) return false;
+    app_friction_write(&problem->friction, file);
+    return fclose(file) == 0;
+}
+
+// Is the file solved at each of the tolerances, when it is asked for?
+static void find_shares(const AppProblem* problem, const char* peer_file, Line* line) {
+    line->shares = true;
+    line->peer_asked = peer_file != NULL;
+    for (int k = 0; k < SHARES; ++k) {
+        Line once = {.peer_us = NAN, .peer_residual = NAN};
+        solve_once(problem, share_tolerance[k], &once);
+        line->solved[k] = once.residual <= share_tolerance[k];
+        if (peer_file == NULL) continue;
+        ask_peer(peer_file, share_tolerance[k], &once);
+        line->peer_solved[k] = once.peer_residual <= share_tolerance[k];
+        if (once.peer[0] == '\0') line->peer_asked = false; // not installed
+    }
+}
+
+static void compare(const Options* o, const char* path, const AppProblem* problem, Line* line) {
+    char local[64] = "";
+    bool text = problem->layout == APP_LAYOUT_FRICTION && !problem->hdf5;
+    const char* peer_file = text ? path : NULL;
+    if (!o->no_peer && !text && write_local(problem, local)) peer_file = local;
+    if (o->no_peer) peer_file = NULL;
+    if (peer_file != NULL) ask_peer(peer_file, line->tolerance, line);
+    if (o->shares) find_shares(problem, peer_file, line);
+    if (local[0] != '\0') remove(local);
+}
+
 static bool run_file(const Options* o, const char* path, Table* t, LashError* error) {
     AppProblem* problem = app_problem_load(path, error);
     if (problem == NULL) return false;
@@ -207,7 +276,7 @@ static bool run_file(const Options* o, const char* path, Table* t, LashError* er
         time_lcp(problem, tolerance, line);
     } else {
         time_friction(problem, LASH_MEASURE_PLAIN, tolerance, false, line);
-        if (!o->no_peer && problem->layout == APP_LAYOUT_FRICTION) ask_peer(path, tolerance, line);
+        compare(o, path, problem, line);
     }
     app_problem_destroy(problem);
     return true;
@@ -251,6 +320,36 @@ static const char* outcome_name(LashOutcome outcome) {
     return name[outcome];
 }
 
+// Files solved at tolerance k, of those that were asked at it; peer: by the other program.
+static int solved_at(const Table* t, int k, bool peer, int* asked) {
+    int solved = 0;
+    *asked = 0;
+    for (int i = 0; i < t->count; ++i) {
+        const Line* line = &t->line[i];
+        if (!line->shares || (peer && !line->peer_asked)) continue;
+        ++*asked;
+        solved += peer ? line->peer_solved[k] : line->solved[k];
+    }
+    return solved;
+}
+
+static void print_shares(const Table* t) {
+    int asked, all;
+    solved_at(t, 0, false, &all);
+    if (all == 0) return;
+    printf("%-12s", "solved at");
+    for (int k = 0; k < SHARES; ++k) printf(" %8.0e", share_tolerance[k]);
+    for (int peer = 0; peer < 2; ++peer) {
+        solved_at(t, 0, peer == 1, &asked);
+        printf("\n%-12s", peer == 0 ? "lash" : "siconos");
+        if (asked == 0) printf(" not installed");
+        for (int k = 0; k < SHARES && asked > 0; ++k)
+            printf(" %6.1f %%", 100.0 * solved_at(t, k, peer == 1, &asked) / asked);
+        if (asked > 0) printf("  of %d files", asked);
+    }
+    printf("\n");
+}
+
 static void print_table(const Table* t) {
     printf("%-40s %8s %-13s %9s %9s %10s %12s  %-8s %12s %9s %7s\n", "problem", "contacts",
            "method", "outcome", "residual", "iterations", "us", "peer", "peer us", "residual",
@@ -266,7 +365,11 @@ static void print_table(const Table* t) {
             printf(" %7s", l->peer_residual <= l->tolerance ? "-" : "missed"); // the tolerance
         if (l->size > 0) printf("  %.3f us per contact", l->us / l->contacts);
         printf("\n");
+        if (l->has_three)
+            printf("%-40s %8s Signorini %.1e, Coulomb %.1e, dissipation %.1e\n", "", "",
+                   l->three.signorini, l->three.coulomb, l->three.dissipation);
     }
+    print_shares(t);
 }
 
 static void put_line(AppJson* json, const Line* line) {
@@ -281,6 +384,11 @@ static void put_line(AppJson* json, const Line* line) {
     app_json_put_number(json, "tolerance", line->tolerance);
     app_json_put_number(json, "residual", line->residual);
     app_json_put_number(json, "us", line->us);
+    if (line->has_three) {
+        app_json_put_number(json, "signorini", line->three.signorini);
+        app_json_put_number(json, "coulomb", line->three.coulomb);
+        app_json_put_number(json, "dissipation", line->three.dissipation);
+    }
     app_json_put_text(json, "peer", line->peer[0] != 0 ? peer : NULL);
     app_json_put_number(json, "peer_us", line->peer_us);
     app_json_put_number(json, "peer_residual", line->peer_residual);
@@ -291,6 +399,23 @@ static void put_line(AppJson* json, const Line* line) {
         app_json_put_number(json, "us_per_unit", line->us / line->size);
     }
     app_json_end_object(json);
+}
+
+static void put_shares(AppJson* json, const Table* t) {
+    app_json_key(json, "shares");
+    app_json_begin_array(json);
+    for (int k = 0; k < SHARES; ++k) {
+        int asked, peer_asked, solved = solved_at(t, k, false, &asked);
+        int peer_solved = solved_at(t, k, true, &peer_asked);
+        app_json_begin_object(json);
+        app_json_put_number(json, "tolerance", share_tolerance[k]);
+        app_json_put_integer(json, "files", asked);
+        app_json_put_integer(json, "solved", solved);
+        app_json_put_integer(json, "peer_files", peer_asked);
+        app_json_put_integer(json, "peer_solved", peer_solved);
+        app_json_end_object(json);
+    }
+    app_json_end_array(json);
 }
 
 static bool run_all(const Options* o, Table* t, LashError* error) {
@@ -322,6 +447,7 @@ int app_bench_solvers(int argc, char** argv) {
         app_json_begin_array(json);
         for (int i = 0; i < t.count; ++i) put_line(json, &t.line[i]);
         app_json_end_array(json);
+        if (o.shares) put_shares(json, &t);
     } else if (t.count > 0) {
         print_table(&t);
         fflush(stdout);

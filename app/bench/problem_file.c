@@ -264,8 +264,14 @@ static char* read_file(const char* path, size_t* size, LashError* error) {
 AppProblem* app_problem_load(const char* path, LashError* error) {
     size_t size = 0;
     char* text = read_file(path, &size, error);
+    bool hdf5 = text != NULL && problem_is_fclib(text, size);
+    if (hdf5) {
+        lash_free(text);
+        text = problem_fclib_text(path, &size, error);
+    }
     AppProblem* problem = text != NULL ? app_problem_parse(text, size, error) : NULL;
     if (problem == NULL) lash_error_file(error, path);
+    if (problem != NULL) problem->hdf5 = hdf5;
     lash_free(text);
     return problem;
 }

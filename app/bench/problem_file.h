@@ -1,8 +1,10 @@
 // Reads complementarity problems in the text layout of the public friction-contact collections:
 // friction (2D, 3D), the same with masses (global), mixed friction with joint rows, LCP and mixed
-// LCP.
+// LCP; and friction problems, local and global, in FCLIB's HDF5 files.
 #ifndef LASH_APP_PROBLEM_FILE_H
 #define LASH_APP_PROBLEM_FILE_H
+
+#include <stdio.h>
 
 #include "core/error.h"
 #include "solvers/cone/lcp.h"
@@ -29,6 +31,7 @@ typedef struct AppProblem {
     LashBlockSparse sparse;       // what friction.sparse points to
     AppGlobal* global;            // of the global layout; friction is then W = H' M^-1 H
     int units;                    // contacts, or rows of an LCP
+    bool hdf5;                    // it came from an FCLIB file
 } AppProblem;
 
 // Of impulses P (m): recomputed from what the file holds, in LASH_MEASURE_PLAIN. Global layout: the
@@ -41,6 +44,18 @@ double app_problem_residual(const AppProblem* problem, const double* P);
 AppProblem* app_problem_load(const char* path, LashError* error); // caller owns
 AppProblem* app_problem_parse(const char* text, size_t size, LashError* error);
 void app_problem_destroy(AppProblem* problem); // NULL is allowed
+
+// Largest of all contacts (problem_write.c): |min(u_N, r_N)|, max(0, |r_T| - mu r_N),
+// |mu r_N |u_T| + r_T.u_T|.
+typedef struct AppThreeResiduals {
+    double signorini, coulomb, dissipation;
+} AppThreeResiduals;
+AppThreeResiduals app_problem_three(const AppProblem* problem, const double* P);
+
+// Writes a friction problem as text of the local layout; it can hold contacts of one dimension with
+// friction and nothing else.
+bool app_friction_can_write(const LashFrictionProblem* problem);
+void app_friction_write(const LashFrictionProblem* problem, FILE* file);
 
 typedef struct AppEntry { // of a matrix; entries of the same place are added up
     int row, column;

@@ -23,6 +23,11 @@ typedef struct ProblemMatrix {
     int* bounds; // storage 1: (blocks) cumulated row sizes
 } ProblemMatrix;
 
+// FCLIB files (problem_fclib.c): do the bytes begin as HDF5? The file as text; NULL with error, the
+// caller frees it.
+bool problem_is_fclib(const char* bytes, size_t size);
+char* problem_fclib_text(const char* path, size_t* size, LashError* error);
+
 // "line 7: expected WHAT, found ..."; returns false.
 bool problem_fail(ProblemReader* reader, const char* what);
 bool problem_read_double(ProblemReader* reader, double* value, const char* what);
