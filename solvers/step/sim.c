@@ -184,6 +184,8 @@ static void limit_full_matrices(const LashSystem* system, Sizes* sizes) {
     sizes->dense_rows = 3 * sizes->dense;
 }
 
+enum { PUSHES_PER_CONTACT = 4, EVENTS_PER_CONTACT = 16 }; // of a step with its parts
+
 static int smaller(int a, int b) {
     return a < b ? a : b;
 }
@@ -226,9 +228,9 @@ static void lay_out(LashSim* sim, Take* t) {
     lay_out_solvers(&sim->solvers, sizes, t);
     sim->reactions.P = take_doubles(t, rows);
     sim->reactions.parts = take_doubles(t, (size_t)sizes->joint_rows);
-    sim->pushes.capacity = 4 * (sizes->contacts + 1);
+    sim->pushes.capacity = PUSHES_PER_CONTACT * (sizes->contacts + 1);
     sim->pushes.item = take(t, (size_t)sim->pushes.capacity * sizeof *sim->pushes.item);
-    sim->events.capacity = 16 * (sizes->contacts + 1);
+    sim->events.capacity = EVENTS_PER_CONTACT * (sizes->contacts + 1);
     sim->events.item = take(t, (size_t)sim->events.capacity * sizeof *sim->events.item);
     lay_out_step(&sim->step, system, sizes, t);
     lay_out_contacts(&sim->step, sizes, t);
@@ -287,6 +289,15 @@ void sim_fit_list(LashSim* sim, const LashInteractionList* list) {
     sizes.rows = larger(sizes.rows, list->rows + list->rows / 2);
     sizes.G = larger(sizes.G, list->G_size + list->G_size / 2);
     make_room(sim, list, &sizes);
+}
+
+void sim_fit_saved(LashSim* sim, int last, int events, int pushes) {
+    int most = larger(last, larger(events / EVENTS_PER_CONTACT, pushes / PUSHES_PER_CONTACT));
+    Sizes sizes = sim->sizes;
+    if (most <= sizes.contacts) return;
+    sizes.contacts = most;
+    sizes.contact_rows = larger(sizes.contact_rows, 3 * most);
+    make_room(sim, sim->step.list, &sizes);
 }
 
 // Room for more contacts at once; false: there is room for all that are listed.

@@ -302,6 +302,8 @@ struct LashSim {
 
 // Room for a list that is longer than all before (sim.c).
 void sim_fit_list(LashSim* sim, const LashInteractionList* list);
+// Room for what a saved run has.
+void sim_fit_saved(LashSim* sim, int last, int events, int pushes);
 
 // Shall the step end? Once told, it stays so until the next step.
 static inline bool sim_stopped(LashSim* sim) {

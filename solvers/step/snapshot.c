@@ -115,7 +115,7 @@ static Header header_of(const LashSim* sim) {
     header.nv = sim->system->nv;
     header.history = (int32_t)sim_history_size(sim);
     header.drivers = sim->drivers.count;
-    header.contacts = sim->sizes.contacts;
+    header.contacts = sim->system->max_interactions; // of the model; a run may grow beyond
     header.work = work_numbers(sim->system);
     header.last = sim->now.last.count;
     header.events = sim->events.count;
@@ -193,9 +193,7 @@ static bool check_header(const LashSim* sim, const void* memory, size_t bytes, H
         return lash_error_set(error, LASH_ERROR_MODEL, "saved run",
                               "it was saved with the scheme %s, this run has %s", header->scheme,
                               here.scheme);
-    bool fits = header->last >= 0 && header->last <= sim->sizes.contacts && header->events >= 0 &&
-                header->events <= sim->events.capacity && header->pushes >= 0 &&
-                header->pushes <= sim->pushes.capacity;
+    bool fits = header->last >= 0 && header->events >= 0 && header->pushes >= 0; // length: below
     LashSim sizes = *sim;
     sizes.now.last.count = header->last;
     sizes.events.count = header->events;
@@ -213,6 +211,7 @@ static bool check_header(const LashSim* sim, const void* memory, size_t bytes, H
 static void load(LashSim* sim, const Header* header, const void* memory) {
     LashSim* fresh = lash_sim_create(sim->system, &sim->settings);
     double* work = lash_alloc((size_t)header->work * sizeof *work);
+    sim_fit_saved(fresh, header->last, header->events, header->pushes);
     fresh->now.last.count = header->last;
     fresh->events.count = header->events;
     fresh->pushes.count = header->pushes;
@@ -230,6 +229,7 @@ static void load(LashSim* sim, const Header* header, const void* memory) {
     system->mass(system, fresh->work, now.q, fresh->operators.M_values);
     fresh->step.list =
         system->collect(system, fresh->work, now.t, now.q, now.v, fresh->settings.h, fresh->reach);
+    sim_fit_list(fresh, fresh->step.list);
     fresh->stop = sim->stop;
     fresh->trace = sim->trace;
     fresh->trace_context = sim->trace_context;
