@@ -11,6 +11,7 @@
 #include "app/model/model_internal.h"
 #include "app/model/quantity.h"
 #include "app/run/drive.h"
+#include "app/run/friction_dump.h"
 #include "app/run/gap_audit.h"
 #include "app/run/joint_places.h"
 #include "app/run/plot.h"
@@ -25,7 +26,7 @@
 typedef struct RunOptions {
     AppOperands operands;
     AppList set, input;
-    const char *scheme, *direction, *output, *plot, *trace;
+    const char *scheme, *direction, *output, *plot, *trace, *dump_friction;
     double step, duration; // NAN: as in the model
     bool json;
 } RunOptions;
@@ -46,6 +47,9 @@ static const AppOption options[] = {
     {"output", 'o', APP_FILE, "FILE.h5", "write the motion to a result file", OPTION(output)},
     {"plot", 'p', APP_FILE, "FILE.svg", "draw the outputs (or the energies) over time",
      OPTION(plot)},
+    {"dump-friction", 0, APP_FILE, "FOLDER",
+     "write the friction problem of every recorded frame as a file for lash bench solvers",
+     OPTION(dump_friction)},
     {"trace", 0, APP_FILE, "FILE.csv", "write a line per attempt to solve a step: why one was slow",
      OPTION(trace)},
     APP_OPTION_CAD_SECONDS,
@@ -78,6 +82,7 @@ typedef struct Run {
     Vec3* load;             // (joints) reaction over the last step that no impact reached [N]
     LashRecorder* recorder; // NULL: no file
     AppOutput* trace;       // NULL: none
+    AppFrictionDump* dump;  // NULL: none
     int64_t every;          // steps between frames
     double* history;        // (frames x (1 + plotted)) for the plot, NULL: none
     double* extreme;        // (outputs) of averages over a step: the largest since the last frame
@@ -180,6 +185,12 @@ static bool open_recorder(Run* run, LashError* error) {
         return lash_error_set(error, LASH_ERROR_USAGE, "--plot",
                               "expected another file than that of --output, '%s'",
                               run_options->plot);
+    if (run_options->dump_friction != NULL) {
+        run->dump = app_friction_dump_create(run->session.system, run->session.sim,
+                                             run->session.model->simulation.settings.h,
+                                             run_options->dump_friction, error);
+        if (run->dump == NULL) return false;
+    }
     if (run_options->trace != NULL) {
         bool same =
             (run_options->output != NULL && strcmp(run_options->trace, run_options->output) == 0) ||
@@ -265,6 +276,7 @@ static bool record_frame(Run* run, bool last, LashError* error) {
     remember(run);
     if (drive->counters.steps > 0 && !drive->log.stale)
         app_gap_audit_frame(&run->audit, sim, &drive->log, last);
+    if (run->dump != NULL && !app_friction_dump_step(run->dump, error)) return false;
     app_contact_log_frame(&drive->log, &drive->layout, drive->frame);
     app_drive_next_frame(drive);
     if (run->recorder == NULL) return true;
@@ -713,6 +725,7 @@ static void close_trace(Run* run, LashError* error) {
 
 static void release(Run* run) {
     app_output_discard(run->trace);
+    app_friction_dump_free(run->dump);
     app_gap_audit_free(&run->audit); // both borrow from the session
     app_drive_free(&run->drive);
     app_signals_close(&run->signals);
