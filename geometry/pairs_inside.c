@@ -30,6 +30,8 @@ static const double SHALLOW = 1e-9;
 static const double HALF = 0.49;      // of the depth: 1/2, and rounding
 static const double LEAST = 0.1;      // of the depth: what is really less deep says nothing
 static const double ROUNDING = 1e-13; // of the size of the features
+static const double SLIGHT = 1e-2; // of the size of a loose face: so deep it counts behind a wall,
+                                   // too. Smaller: a step's prediction beside a wall is missed
 
 // ---- parts without an inside --------------------------------------------------------------------
 
@@ -67,6 +69,8 @@ static bool is_shadowed(const PairSide* side, int face, const LashFeature* featu
 static bool is_behind_wall(const PairSide* a, const PairSide* b, const PairCombination* c,
                            const PairView* view, const LashRoot* root) {
     double depth = -HALF * root->gap;
+    const LashFeature *fa = a->feature + c->a, *fb = b->feature + c->b;
+    if (-root->gap < SLIGHT * fmax(fa->size, fb->size)) return false;
     if (b->solid[c->b] == NULL && pair_wall_is_nearer(b, c->b, root->point_a, depth)) return true;
     return a->solid[c->a] == NULL &&
            pair_wall_is_nearer(a, c->a, lash_place(&view->a_b, root->point_b), depth);
