@@ -12,7 +12,8 @@
 //
 // (a) Contacts that part are left out, else their rows would stop them; those that pushed are kept
 //     whatever their gap drifted to.
-// (b) Finds what reached the band exactly at the end of a leg; hits end with it too.
+// (b) Finds what reached the band exactly at the end of a leg; hits end with it too. What would follow within a
+//     thousandth of the step is hit together with it (choose_impacts).
 // (c) The first guess is the root of the cubic through gaps and velocities of both ends; [P06] takes the
 //     state there by interpolation (locate: interpolate), which fails with stiff modes not resolved.
 // (d) A contact hit more than max_rebounds times in the step, whose last three hits say that infinitely
@@ -327,19 +328,24 @@ static bool count_event(LashSim* sim, const Step* step, Whole* whole, int i) {
     return false;
 }
 
-// How each contact takes part in an impact now. Returns one that is hit.
+// How each contact takes part in an impact now. Returns one that is hit. Contacts that would follow within a small share
+// of the step are hit together: their times are known no better, and one after the other a part that lands flat would
+// be spun by either corner.
 static int choose_impacts(const LashSim* sim, Step* step, Whole* whole) {
+    static const double TOGETHER = 1e-3; // of the step
     const LashInteractionList* list = step->list;
     const Leg* leg = &whole->leg;
     int last = list->bilateral;
     bool ends = false;
     for (int i = list->bilateral; i < list->count; ++i) {
-        bool approaches = step->active[i] && leg->U[list->item[i].row] < -whole->at_rest;
+        int n = list->item[i].row;
+        if (leg->g[n] <= -leg->U[n] * TOGETHER * leg->whole) step->active[i] = 1;
+        bool approaches = step->active[i] && leg->U[n] < -whole->at_rest;
         bool pushed = step->active[i] && whole->before[i] && whole->keep[i];
         whole->impact[i] = pushed ? IMPACT_PUSHED : IMPACT_REBOUNDS;
         if (pushed || !approaches) continue;
         last = i;
-        note_hit(&whole->hits[i], leg->t, -leg->U[list->item[i].row]);
+        note_hit(&whole->hits[i], leg->t, -leg->U[n]);
         if (!accumulates(sim, whole, i)) continue;
         whole->impact[i] = IMPACT_PLASTIC;
         ends = true;
@@ -410,7 +416,8 @@ static int first_hit(const Step* step, const Whole* whole, double* at) {
     for (int i = step->list->bilateral; i < step->list->count; ++i) {
         int n = step->list->item[i].row;
         double level = fmin(0, leg->g[n]);
-        if (step->active[i] || !(leg->g_end[n] < level - whole->tie)) continue;
+        double tie = whole->hits[i].count > 0 ? 0 : whole->tie; // else low bounces sink by one each
+        if (step->active[i] || !(leg->g_end[n] < level - tie)) continue;
         double s = 0;
         if (leg->g[n] < INFINITY)
             s = cubic_root(leg->g[n], leg->h * leg->U[n], leg->g_end[n], leg->h * leg->U_end[n],
