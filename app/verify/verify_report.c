@@ -75,6 +75,21 @@ static void print_row(FILE* file, const Row* row) {
     fprintf(file, " | %s |\n", manual_word(row));
 }
 
+// Slow claims of the paper that were not run.
+static void print_later(FILE* file, const Rows* rows, char letter) {
+    for (int i = 0; i < rows->laters; ++i) {
+        const Claim* claim = rows->later[i];
+        if (claim->id[0] != letter) continue;
+        fprintf(file, "| **%s** %s: ", claim->id, claim->place);
+        print_cell(file, claim->title);
+        fputs(" | ", file);
+        print_cell(file, claim->expected);
+        fputs(" | | ", file);
+        print_cell(file, claim->criterion);
+        fputs(" | left to `--all` |\n", file);
+    }
+}
+
 static void print_figures(FILE* file) {
     const Figure* figure[MAX_FIGURES];
     int n = figures_all(figure);
@@ -121,6 +136,8 @@ static void write_markdown(FILE* file, const Manual* manual, const ManualHead* h
                     "|\n|---|---|---|---|---|\n",
                     row->paper);
         print_row(file, row);
+        bool last = i + 1 == rows->count || rows->row[i + 1].claim->id[0] != row->claim->id[0];
+        if (last) print_later(file, rows, row->claim->id[0]);
     }
     print_figures(file);
 }
