@@ -34,10 +34,12 @@ static bool check_needs(ModelContext* context, const char* path, const LashModel
     };
     for (size_t i = 0; i < sizeof needs / sizeof *needs; ++i) {
         if (!needs[i].needed || needs[i].given) continue;
-        return model_fail(context, path,
-                          "the key '%s' is missing: a %s joint with clearance needs it%s",
-                          needs[i].key, lash_joint_type_name(type),
-                          i == 0 && section ? ", or 'width' and 'height'" : "");
+        return model_fail(
+            context, path,
+            "the key '%s' is missing: a %s joint with clearance needs it%s; faces of CAD "
+            "parts ('pin', 'bore') would give it",
+            needs[i].key, lash_joint_type_name(type),
+            i == 0 && section ? ", or 'width' and 'height'" : ", of the pin");
     }
     const Need wrong[] = {
         {"width", model_has(joint->width), section},

@@ -164,6 +164,7 @@ bool study_open(const StudyTask* task, LashStudy** study, LashStore** store, Las
     if (!task->resume) {
         *study = lash_study_load(task->options->operands.item[0], &task->change, error);
         if (*study == NULL) return false;
+        study_warn_units(*study);
         *store = lash_store_create(task->store_path, *study, &task->change, task->shard, error);
         return *store != NULL;
     }

@@ -65,6 +65,23 @@ const AppCommand app_study_dump_command = {.name = "study dump",
 
 // ---- plan ---------------------------------------------------------------------------------------
 
+void study_warn_units(const LashStudy* study) {
+    for (int i = 0; i < study->outputs && study->model != NULL; ++i) {
+        const LashStudyOutput* output = &study->output[i];
+        if (output->expression != NULL || output->unit == NULL || output->model_index < 0 ||
+            output->model_index >= study->model->outputs)
+            continue;
+        const char* si =
+            lash_model_output_unit(study->model, &study->model->output[output->model_index]);
+        if (strcmp(si, output->unit) == 0 || strcmp(si, "1") == 0) continue;
+        app_report_warning(
+            "output '%.60s': its unit '%.20s' is a label, the numbers are in %s; an 'expression' "
+            "converts them, such as \"1000*%.40s\"",
+            output->measured.name, output->unit, si,
+            output->output != NULL ? output->output : output->measured.name);
+    }
+}
+
 static void print_plan(const LashStudy* study) {
     printf("%s: %s design, %lld samples, seed %llu\n",
            study->name != NULL ? study->name : study->file,
@@ -188,6 +205,7 @@ static int app_study_plan(int argc, char** argv) {
     } else if (study != NULL && o.csv_dump) {
         print_points(study);
     } else if (study != NULL) {
+        study_warn_units(study);
         print_plan(study);
     }
     lash_study_destroy(study);

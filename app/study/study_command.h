@@ -64,6 +64,8 @@ int study_finish(const StudyTask* task, LashStudy* study, LashStore* store, Stud
 void study_store_path(const char* operand, const char* output, char* path, size_t size);
 
 // Worker threads or processes: as asked, or one per core.
+// Warns of units of outputs that are not those the numbers are in: they are labels.
+void study_warn_units(const LashStudy* study);
 int study_jobs(const StudyOptions* options);
 
 double study_cpu_clock(void); // of this process, all threads [s]

@@ -480,7 +480,7 @@ static Vec3 symbol_point(const Symbol* s, double x, double y, double z) {
 }
 
 static void draw_ring(const ViewRenderer* renderer, const Symbol* s) {
-    enum { PIECES = 24 };
+    enum { PIECES = 48 };
     Vec3 last = symbol_point(s, 1, 0, 0);
     for (int i = 1; i <= PIECES; ++i) {
         double a = 2 * LASH_PI * i / PIECES;
@@ -495,6 +495,39 @@ static void draw_square(const ViewRenderer* renderer, const Symbol* s, double ha
     for (int i = 0; i < 4; ++i)
         draw_rod(renderer, symbol_point(s, half * corner[i][0], half * corner[i][1], z),
                  symbol_point(s, half * corner[i + 1][0], half * corner[i + 1][1], z), s->rod);
+}
+
+// Pin and bore of joints with play that have no CAD, so that there is something to see; and of all
+// of them the bore as it is opened by the magnifier: the pin, drawn at magnified offset, touches
+// the ring of radius r + m play just when it touches the bore.
+static void draw_pins(const ViewRenderer* renderer, const ViewPicture* picture) {
+    static const float pin_color[3] = {0.42f, 0.45f, 0.50f}, bore_color[3] = {0.16f, 0.36f, 0.62f};
+    double factor = picture->magnification > 1 ? picture->magnification : 1;
+    for (int i = 0; i < picture->scene->joints; ++i) {
+        const ViewJoint* j = &picture->scene->joint[i];
+        if (!(j->pin_radius > 0) || (j->cad && factor == 1)) continue;
+        Pose a = pose_mul(view_world_body(picture->frame, j->body_a), j->a_joint);
+        Pose b = pose_mul(view_world_body(picture->frame, j->body_b), j->b_joint);
+        Pose bore = j->outer_b ? b : a, pin = j->outer_b ? a : b;
+        double half = 0.5 * j->pin_length;
+        Vec3 along = quat_rotate(pin.rot, vec3(0, 0, 1));
+        set_color(renderer, pin_color, 1);
+        if (!j->cad) // a little longer than the bore: its ends are seen
+            draw_rod(renderer, vec3_add_scaled(pin.r, -1.15 * half, along),
+                     vec3_add_scaled(pin.r, 1.15 * half, along), j->pin_radius);
+        set_color(renderer, bore_color, 1);
+        double pixel = view_camera_scale(picture->camera, bore.r) * picture->pixel;
+        for (int side = -1; side <= 1; side += 2) {
+            Vec3 axis = quat_rotate(bore.rot, vec3(0, 0, 1));
+            Symbol ring = {.at = vec3_add_scaled(bore.r, side * 1.05 * half, axis),
+                           .x = quat_rotate(bore.rot, vec3(1, 0, 0)),
+                           .y = quat_rotate(bore.rot, vec3(0, 1, 0)),
+                           .z = axis,
+                           .rod = 1.2 * pixel};
+            ring.size = j->pin_radius + factor * j->clearance + ring.rod;
+            draw_ring(renderer, &ring);
+        }
+    }
 }
 
 // A ring turns, arrows slide, a square guides, a ball turns every way, a crossed square holds.
@@ -624,6 +657,8 @@ void view_renderer_draw(ViewRenderer* renderer, const ViewPicture* picture) {
     if (picture->style.grid) draw_grid(renderer, picture);
     glDepthMask(GL_TRUE);
     draw_edges(renderer, picture, VIEW_SHOWN);
+    use(renderer, GPU_SOLID, picture);
+    draw_pins(renderer, picture);
     if (picture->style.traces) draw_traces(renderer, picture);
     draw_faces(renderer, picture, VIEW_TRANSPARENT);
     draw_edges(renderer, picture, VIEW_TRANSPARENT);

@@ -40,8 +40,9 @@ typedef struct ViewPicture { // all that is drawn; borrowed
     int touches;
     const ViewTrace* trace;
     int traces;
-    double force_length; // of an arrow [m/N]
-    double pixel;        // pixels per point of the screen: line widths, marks
+    double force_length;  // of an arrow [m/N]
+    double magnification; // of the play; bores are opened by it
+    double pixel;         // pixels per point of the screen: line widths, marks
 } ViewPicture;
 
 typedef struct ViewRenderer ViewRenderer; // opaque: buffers and programs of one GL context

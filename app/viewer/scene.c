@@ -89,6 +89,15 @@ static void add_joint(ViewScene* scene, int index) {
     j->a_joint = def->a_joint;
     j->b_joint = def->b_joint;
     j->clearance = joint->clearance > 0 ? joint->clearance : 0;
+    bool turns = joint->type == LASH_REVOLUTE || joint->type == LASH_CYLINDRICAL;
+    if (turns && def->clearance.play > 0) {
+        double bore = def->clearance.bore_length, pin = def->clearance.pin_length;
+        j->pin_radius = def->clearance.radius;
+        j->pin_length = isfinite(pin) ? pin : bore;
+        if (!isfinite(j->pin_length)) j->pin_length = 2 * j->pin_radius;
+    }
+    j->outer_b = def->clearance.outer_b;
+    j->cad = joint->pin != NULL && joint->bore != NULL;
     j->drafted = joint->draft.given;
     j->guess = joint->draft.given && joint->draft.confidence == 2;
 }

@@ -41,10 +41,13 @@ typedef struct ViewJoint {
     int type;           // LashJointType
     int body_a, body_b; // -1: ground
     Pose a_joint, b_joint;
-    double clearance; // [m], 0: ideal
-    bool coupling;    // gear, rack and pinion: has no place of its own
-    bool drafted;     // by lash draft, with a reason
-    bool guess;       // ... which is no more than a guess
+    double clearance;              // [m], 0: ideal
+    double pin_radius, pin_length; // of a joint with play that turns [m]; 0: another one
+    bool outer_b;                  // b has the bore
+    bool cad;                      // pin and bore are faces of CAD parts: they are there already
+    bool coupling;                 // gear, rack and pinion: has no place of its own
+    bool drafted;                  // by lash draft, with a reason
+    bool guess;                    // ... which is no more than a guess
 } ViewJoint;
 
 typedef struct ViewPick {

@@ -293,6 +293,7 @@ ViewPicture viewer_picture(Viewer* viewer) {
                            .force_length = viewer_force_length(viewer),
                            .selected_joint = viewer->selected_joint,
                            .selected_contact = viewer->selected_contact,
+                           .magnification = viewer->magnification,
                            .pixel = viewer->pixel};
     if (viewer->selected_joint >= 0)
         picture.marks = view_joint_faces(&viewer->scene, viewer->selected_joint, picture.marked,

@@ -647,6 +647,34 @@ static void curves_are_saved_as_csv_and_svg(void** state) {
     view_source_close(source);
 }
 
+// A magnified pin stays within the bore that is drawn: radius of the pin plus the magnified play.
+// Parts are moved along tangents, by 2 mm of 40 here: a twentieth is of second order.
+static void the_bore_opens_together_with_the_pin(void** state) {
+    (void)state;
+    ViewSource* source = open_model("first/lever.json", 0.06);
+    Viewer* v = open_viewer(source);
+    view_source_wait(source, INFINITY);
+    viewer_update(v, 0);
+    viewer_magnify(v, 20);
+    const ViewJoint* j = &v->scene.joint[1];
+    assert_string_equal(j->name, "pin_a");
+    assert_true(j->pin_radius == 4e-3 && j->pin_length == 10e-3 && !j->cad);
+    double most = 0;
+    for (int i = 0; i <= 20; ++i) {
+        viewer_seek(v, 0.06 * i / 20);
+        viewer_update(v, 0);
+        Pose a = pose_mul(view_world_body(&v->frame, j->body_a), j->a_joint);
+        Vec3 b = pose_mul(view_world_body(&v->frame, j->body_b), j->b_joint).r;
+        Vec3 off = pose_point(pose_inverse(a), b);
+        most = fmax(most, hypot(off.x, off.y));
+    }
+    if (!(most > 10 * j->clearance && most < 21 * j->clearance))
+        fail_msg("largest offset is %g plays", most / j->clearance);
+    assert_true(viewer_picture(v).magnification == 20);
+    viewer_destroy(v);
+    view_source_close(source);
+}
+
 static void a_step_file_is_something_to_look_at(void** state) {
     (void)state;
     AppSessionOptions none = {.step = NAN, .duration = NAN};
@@ -744,6 +772,7 @@ int main(void) {
         cmocka_unit_test(every_recorded_number_can_be_plotted),
         cmocka_unit_test(an_event_tells_what_hit_what_how_hard_and_when),
         cmocka_unit_test(curves_are_saved_as_csv_and_svg),
+        cmocka_unit_test(the_bore_opens_together_with_the_pin),
         cmocka_unit_test(a_step_file_is_something_to_look_at),
         cmocka_unit_test(traces_follow_the_mass_centers),
         cmocka_unit_test(magnifier_multiplies_the_play_of_joints),
