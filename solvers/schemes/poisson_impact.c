@@ -233,10 +233,11 @@ static bool rows_after(LashSim* sim, Step* step, Leg* leg) {
     return true;
 }
 
-bool impact_of_joints(LashSim* sim, Step* step, Leg* leg) {
+bool impact_of_closed(LashSim* sim, Step* step, Leg* leg, const uint8_t* kind) {
     memset(leg->P, 0, (size_t)step->list->rows * sizeof *leg->P);
     if (!take_operator(sim, step, leg)) return false;
     close_joints(sim, step, leg);
+    close_contacts(sim, step, leg, kind);
     return rows_after(sim, step, leg);
 }
 

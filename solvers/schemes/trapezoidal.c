@@ -139,7 +139,8 @@ static const LashOption option[OPTIONS] = {
 typedef struct Hits { // of one contact in the step
     int count;
     double last[3]; // times of the last ones, oldest first
-    double height;  // of the bounce before the last one: speed x time / 4 [m]
+    double speed;   // of the last one [m/s]
+    double height; // of the bounce before it, speed x time / 4; infinite if it came back faster [m]
 } Hits;
 
 typedef struct Whole {
@@ -313,7 +314,9 @@ static bool accumulates(const LashSim* sim, const Whole* whole, int i) {
 }
 
 static void note_hit(Hits* hits, double t, double speed) {
-    hits->height = speed * (t - hits->last[2]) / 4;
+    bool dies = hits->count > 0 && speed < hits->speed;
+    hits->height = dies ? speed * (t - hits->last[2]) / 4 : INFINITY;
+    hits->speed = speed;
     hits->last[0] = hits->last[1];
     hits->last[1] = hits->last[2];
     hits->last[2] = t;
@@ -592,25 +595,44 @@ static bool choose_set(Step* step, const Whole* whole) {
     return late;
 }
 
-// Rows on the mean velocity leave a joint's speed with a sign that alternates, U_{k+1} = -U_k + O(h^2). Where the
-// motion feeds it the alternation grows, whatever the step is: by e in 5 ms on the ideal slider-crank. Has it outgrown
-// the most that a step has added so far (history)?
-static bool joints_alternate(const LashSim* sim, const Step* step, const Leg* leg) {
-    static const double OUTGROWN = 10; // times; test_app_benchmarks
-    if (sim->option[STABILIZE] == 0 || leg->rows != LEG_ROWS_MEAN) return false;
-    double size = 0, added = 0, *most = &sim->now.history[0];
-    for (int r = 0; r < step->list->bilateral_rows; ++r) {
-        size = fmax(size, fabs(leg->U_end[r]));
-        added = fmax(added, fabs(leg->U_end[r] + leg->U[r]));
-    }
-    *most = fmax(*most, added);
-    return size > OUTGROWN * *most;
+// The speeds that rows leave in what they close, and what the leg added to them.
+typedef struct Alternation {
+    double size, added;
+} Alternation;
+
+static void note_row(const Leg* leg, int r, Alternation* found) {
+    found->size = fmax(found->size, fabs(leg->U_end[r]));
+    found->added = fmax(found->added, fabs(leg->U_end[r] + leg->U[r]));
 }
 
-static bool close_joints(LashSim* sim, Step* step, Whole* whole) {
+// Rows on the mean velocity leave joints and closed contacts with speeds whose sign alternates, U_{k+1} = -U_k + O(h^2).
+// Where the motion feeds it the alternation grows, whatever the step is: by e in 5 ms on the ideal slider-crank. Has it
+// outgrown the most that a leg has added so far (history: joints, contacts)?
+static bool alternates(const LashSim* sim, const Step* step, Whole* whole) {
+    static const double OUTGROWN = 10; // times; test_app_benchmarks, test_solvers_trapezoidal
+    const Leg* leg = &whole->leg;
+    if (sim->option[STABILIZE] == 0 || leg->rows != LEG_ROWS_MEAN) return false;
+    Alternation found[2] = {{0}};
+    for (int r = 0; r < step->list->bilateral_rows; ++r) note_row(leg, r, &found[0]);
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        int n = step->list->item[i].row;
+        bool pushed = step->active[i] && whole->keep[i] && leg->P[n] > 0;
+        whole->impact[i] = pushed ? IMPACT_PUSHED : IMPACT_REBOUNDS;
+        if (pushed) note_row(leg, n, &found[1]);
+    }
+    bool outgrown = false;
+    for (int k = 0; k < 2; ++k) {
+        double* most = &sim->now.history[k];
+        *most = fmax(*most, found[k].added);
+        outgrown = outgrown || found[k].size > OUTGROWN * *most;
+    }
+    return outgrown;
+}
+
+static bool end_alternation(LashSim* sim, Step* step, Whole* whole) {
     Leg* leg = &whole->leg;
     memcpy(leg->mean, leg->v, (size_t)sim->system->nv * sizeof *leg->v);
-    if (!impact_of_joints(sim, step, leg)) return false;
+    if (!impact_of_closed(sim, step, leg, whole->impact)) return false;
     for (int i = 0; i < sim->system->nv; ++i) leg->mean[i] = 0.5 * (leg->mean[i] + leg->v[i]);
     book_impulses(sim, step, leg, leg->mean);
     return true;
@@ -636,10 +658,10 @@ static bool go_on(LashSim* sim, Step* step, Whole* whole) {
         Status now = step->active[i] ? leg_status(step, leg, i) : STATUS_OPEN;
         whole->status[i] = (uint8_t)now;
     }
-    bool alternate = joints_alternate(sim, step, leg);
+    bool outgrown = alternates(sim, step, whole);
     take_leg(sim, step, whole);
     whole->left = 0;
-    return !alternate || close_joints(sim, step, whole);
+    return !outgrown || end_alternation(sim, step, whole);
 }
 
 static LashOutcome advance(LashSim* sim, Step* step) {
@@ -661,7 +683,7 @@ static LashOutcome advance(LashSim* sim, Step* step) {
 }
 
 static void start(LashSim* sim) {
-    sim->now.history[0] = 0;
+    sim->now.history[0] = sim->now.history[1] = 0;
 }
 
 static void energy(LashSim* sim, Step* step) {
@@ -701,7 +723,7 @@ const Scheme scheme_trapezoidal = {
     .fits = fits,
     .projection = PROJECTS_NOTHING,
     .equations = EQUATIONS_OWN,
-    .history_v = 1,
+    .history_v = 2, // of them two numbers
     .start = start,
     .advance = advance,
     .energy = energy,

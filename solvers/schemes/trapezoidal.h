@@ -64,8 +64,8 @@ bool leg_solve_friction(LashSim* sim, Step* step, const Leg* leg);
 
 // The impact of the set step->active at (t, q), by Poisson's law or Newton's: v, U, and the impulses in leg->P.
 // kind (count).
-// U = 0 in the joints alone, by impulses of theirs.
-bool impact_of_joints(LashSim* sim, Step* step, Leg* leg);
+// U = 0 in the joints and U_N = 0 in the contacts that pushed, by impulses of theirs.
+bool impact_of_closed(LashSim* sim, Step* step, Leg* leg, const uint8_t* kind);
 bool impact_solve(LashSim* sim, Step* step, Leg* leg, int law, const uint8_t* kind);
 
 // Small dense system A x = b (n x n, column-major, overwritten) by elimination; false: singular.
