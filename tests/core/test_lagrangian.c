@@ -7,6 +7,7 @@
 #include "core/arena.h"
 #include "core/lagrangian.h"
 #include "core/math3.h"
+#include "solvers/sim.h"
 #include "tests/system_check.h"
 
 // Checks the system and destroys it.
@@ -537,6 +538,25 @@ static void cost_is_small_and_linear(void** state) {
     assert_true(per_element[1] < 10 * per_element[0]); // quadratic growth gives 20, caches 3
 }
 
+// Derivatives that leave the matrix of a step positive definite: those of linear systems are; systems of callbacks do not
+// say, and a scheme that asks for them is refused.
+static void definite_tangents_are_those_of_linear_systems(void** state) {
+    (void)state;
+    LashLagrangian* bar = lash_paper_impacting_bar(10, NULL);
+    const LashSystem* system = lash_lagrangian_system(bar);
+    assert_true(system->definite_tangents != NULL && system->definite_tangents == system->tangents);
+    lash_lagrangian_destroy(bar);
+    LashLagrangian* crank = lash_paper_slider_crank(NULL);
+    LashSettings set = lash_settings();
+    LashError error = {0};
+    set.scheme = LASH_TRAPEZOIDAL;
+    assert_true(lash_settings_fit(&set, lash_lagrangian_system(crank), &error));
+    lash_settings_choose(&set, "tangents", "definite");
+    assert_false(lash_settings_fit(&set, lash_lagrangian_system(crank), &error));
+    assert_string_equal(error.where, "simulation.tangents");
+    lash_lagrangian_destroy(crank);
+}
+
 RUN(TEST(paper_systems_are_consistent), TEST(slider_crank_starts_with_the_known_energy),
     TEST(slider_crank_flies_to_its_first_impact), TEST(slider_crank_corners_slide_along_the_walls),
     TEST(ideal_slider_crank_turns_as_known),
@@ -544,4 +564,5 @@ RUN(TEST(paper_systems_are_consistent), TEST(slider_crank_starts_with_the_known_
     TEST(rocking_block_has_the_printed_gaps),
     TEST(impacting_bar_has_its_mass_stiffness_and_first_frequency),
     TEST(random_banded_system_is_consistent), TEST(missing_derivatives_are_made_by_differences),
-    TEST(values_do_not_depend_on_what_was_asked_before), TEST(cost_is_small_and_linear))
+    TEST(values_do_not_depend_on_what_was_asked_before),
+    TEST(definite_tangents_are_those_of_linear_systems), TEST(cost_is_small_and_linear))
