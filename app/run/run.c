@@ -173,36 +173,7 @@ static bool check_outputs(const RunOptions* o, LashError* error) {
            (o->trace == NULL || app_output_check(o->trace, error));
 }
 
-static bool open_recorder(Run* run, LashError* error) {
-    const RunOptions* run_options = run->options;
-    if (!check_outputs(run_options, error)) return false; // the model was read: it is no output
-    if (!app_file_ending("--output", run_options->output, ".h5", error) ||
-        !app_file_ending("--plot", run_options->plot, ".svg", error) ||
-        !app_file_ending("--trace", run_options->trace, ".csv .txt", error))
-        return false;
-    if (run_options->plot != NULL && run_options->output != NULL &&
-        strcmp(run_options->plot, run_options->output) == 0)
-        return lash_error_set(error, LASH_ERROR_USAGE, "--plot",
-                              "expected another file than that of --output, '%s'",
-                              run_options->plot);
-    if (run_options->dump_friction != NULL) {
-        run->dump = app_friction_dump_create(run->session.system, run->session.sim,
-                                             run->session.model->simulation.settings.h,
-                                             run_options->dump_friction, error);
-        if (run->dump == NULL) return false;
-    }
-    if (run_options->trace != NULL) {
-        bool same =
-            (run_options->output != NULL && strcmp(run_options->trace, run_options->output) == 0) ||
-            (run_options->plot != NULL && strcmp(run_options->trace, run_options->plot) == 0);
-        if (same)
-            return lash_error_set(error, LASH_ERROR_USAGE, "--trace",
-                                  "expected another file than that of --output or --plot, '%s'",
-                                  run_options->trace);
-        run->trace = app_trace_open(run->session.sim, run_options->trace, error);
-        if (run->trace == NULL) return false;
-    }
-    if (run->options->output == NULL) return true;
+static bool open_result(Run* run, LashError* error) {
     const LashModel* model = run->session.model;
     size_t joints = (size_t)model->joints + 1;
     const char** body = lash_alloc((size_t)model->bodies * sizeof *body);
@@ -239,6 +210,38 @@ static bool open_recorder(Run* run, LashError* error) {
     lash_free(type);
     lash_free(contact);
     return run->recorder != NULL;
+}
+
+static bool open_recorder(Run* run, LashError* error) {
+    const RunOptions* run_options = run->options;
+    if (!check_outputs(run_options, error)) return false; // the model was read: it is no output
+    if (!app_file_ending("--output", run_options->output, ".h5", error) ||
+        !app_file_ending("--plot", run_options->plot, ".svg", error) ||
+        !app_file_ending("--trace", run_options->trace, ".csv .txt", error))
+        return false;
+    if (run_options->plot != NULL && run_options->output != NULL &&
+        strcmp(run_options->plot, run_options->output) == 0)
+        return lash_error_set(error, LASH_ERROR_USAGE, "--plot",
+                              "expected another file than that of --output, '%s'",
+                              run_options->plot);
+    if (run_options->dump_friction != NULL) {
+        run->dump = app_friction_dump_create(run->session.system, run->session.sim,
+                                             run->session.model->simulation.settings.h,
+                                             run_options->dump_friction, error);
+        if (run->dump == NULL) return false;
+    }
+    if (run_options->trace != NULL) {
+        bool same =
+            (run_options->output != NULL && strcmp(run_options->trace, run_options->output) == 0) ||
+            (run_options->plot != NULL && strcmp(run_options->trace, run_options->plot) == 0);
+        if (same)
+            return lash_error_set(error, LASH_ERROR_USAGE, "--trace",
+                                  "expected another file than that of --output or --plot, '%s'",
+                                  run_options->trace);
+        run->trace = app_trace_open(run->session.sim, run_options->trace, error);
+        if (run->trace == NULL) return false;
+    }
+    return run_options->output == NULL || open_result(run, error);
 }
 
 // ---- the loop -----------------------------------------------------------------------------------
