@@ -427,7 +427,7 @@ static void row_mix(const Slot* slot, double F[9]) {
     memset(F, 0, 9 * sizeof *F);
     if (slot->status == SLOT_OPEN) return;
     F[0] = 1;
-    if (slot->status == SLOT_STICKS) F[4] = F[8] = 1;
+    if (slot->status == SLOT_STICKS && !slot->smooth) F[4] = F[8] = 1;
     if (slot->status != SLOT_SLIPS || slot->rows < 3 || slot->smooth) return;
     double e[2] = {-slot->d[1], slot->d[0]};
     for (int i = 0; i < 2; ++i)
@@ -439,7 +439,10 @@ static void write_law(const Step* step, const SparseNewton* newton, const Slot* 
                       int ld) {
     double lambda = slot->lambda, small = fmax(DIAGONAL, newton->prox) * lambda;
     double mu = step->list->item[slot->item].mu;
-    for (int r = 0; r < slot->rows; ++r) {
+    bool inside = newton->interior && !slot->empty;
+    for (int r = 0; r < slot->rows && inside; ++r)
+        for (int s = 0; s < slot->rows; ++s) A[r + ld * s] += slot->H[r + 3 * s];
+    for (int r = 0; r < slot->rows && !inside; ++r) {
         bool open = slot->status == SLOT_OPEN;
         A[r + ld * r] += open ? lambda : small;
     }
@@ -507,7 +510,8 @@ static void write_load(const Step* step, const SparseNewton* newton, const Slot*
     const double* dP = newton->y + newton->joint_x[item->load];
     double load = 0;
     if (slot->status == SLOT_OPEN) return;
-    A[slot->at * (node_size + 1)] = slot->lambda_n;
+    if (!newton->interior) A[slot->at * (node_size + 1)] = 0;
+    A[slot->at * (node_size + 1)] += slot->lambda_n;
     for (int r = 0; r < joint->rows; ++r) {
         double P = step->P[joint->row + r] + dP[r];
         if (item->load_rows >> r & 1) load += P * P;

@@ -236,7 +236,8 @@ static void decide_slip(Slot* slot, double mu, double p, const double* z) {
     slot->k = slot->smooth ? slot->lambda : (length - push) * slot->lambda / push;
 }
 
-static void decide(const Step* step, SparseNewton* newton, double threshold) {
+// band: gaps that count as closed, either way [m]
+static void decide(const Step* step, SparseNewton* newton, double threshold, double band) {
     double pushes = tuning.pushes * largest_push(newton);
     for (int s = 0; s < newton->slots; ++s) {
         Slot* slot = &newton->slot[s];
@@ -244,6 +245,7 @@ static void decide(const Step* step, SparseNewton* newton, double threshold) {
         const double* P = newton->y + slot->x;
         double rho = 1 / slot->lambda, p = 0;
         slot->status = SLOT_OPEN;
+        slot->smooth = false;
         if (slot->rows > 0 && !slot->empty) {
             double z[2] = {0};
             p = P[0] - rho * slot->u[0];
@@ -262,7 +264,7 @@ static void decide(const Step* step, SparseNewton* newton, double threshold) {
                        step->position[slot->item] == POSITION_CLOSED_IF_PUSHED;
         bool will_push = slot->status != SLOT_OPEN &&
                          step->position[slot->item] == POSITION_CLOSED_IF_PUSHED && p > pushes;
-        slot->closed = will_push || P[slot->rows] * slot->lambda_n > slot->gap;
+        slot->closed = will_push || P[slot->rows] * slot->lambda_n > slot->gap + band;
     }
 }
 
@@ -297,7 +299,7 @@ static void slot_right_side(const Step* step, const SparseNewton* newton, const 
     if (slot->has_tau) x[slot->rows] = slot->closed ? -slot->gap : -slot->lambda_n * P[slot->rows];
 }
 
-static void right_side(LashSim* sim, const Step* step, SparseNewton* newton) {
+void sparse_right_side(LashSim* sim, const Step* step, SparseNewton* newton) {
     const LashSystem* system = sim->system;
     double u[LASH_MAX_ROWS];
     for (int b = 0; b < system->blocks; ++b) {
@@ -335,7 +337,12 @@ static void take_step(SparseNewton* newton) {
 
 // --- The inner iteration -------------------------------------------------------------------------
 
-static void evaluate(LashSim* sim, const Step* step, SparseNewton* newton) {
+void sparse_velocities(LashSim* sim, const Step* step, SparseNewton* newton) {
+    gather(sim->system, newton, step->stencil.d_v);
+    slot_velocities(sim, step, newton);
+}
+
+void sparse_evaluate(LashSim* sim, const Step* step, SparseNewton* newton) {
     gather(sim->system, newton, step->stencil.d_v);
     dynamics_left(sim, step, newton);
     slot_velocities(sim, step, newton);
@@ -361,7 +368,7 @@ static Errors shorten(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
     for (int k = 0; k < HALVINGS && !(best < last); ++k) {
         lash_axpy(newton->unknowns, -0.5 * alpha, newton->x, newton->y);
         alpha *= 0.5;
-        evaluate(sim, step, newton);
+        sparse_evaluate(sim, step, newton);
         Errors shorter = inner_errors(sim, step, newton);
         double error = in_units(shorter, enough);
         if (!(error < best)) continue;
@@ -369,27 +376,38 @@ static Errors shorten(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
         taken = alpha;
     }
     lash_axpy(newton->unknowns, taken - alpha, newton->x, newton->y);
-    evaluate(sim, step, newton);
+    sparse_evaluate(sim, step, newton);
     return inner_errors(sim, step, newton);
 }
 
-// Newton from y until the target is met or nothing helps; y ends at the best iterate. from_nothing:
-// the first step begins at P = 0, with the statuses of y. Returns the error there.
+// A factor for the statuses of y, where the one at hand is of others or has served badly; at P = 0,
+// if so wanted. False: there is none.
+static bool ready(LashSim* sim, Step* step, SparseNewton* newton, bool slow, bool at_zero) {
+    if (!slow && as_factored(newton)) return true;
+    if (newton->factors >= MOST_FACTORS || sim_stopped(sim)) return false;
+    if (at_zero) {
+        clear_impulses(newton);
+        sparse_evaluate(sim, step, newton);
+    }
+    return sparse_factor(sim, step);
+}
+
+// Newton from y until it is near enough or nothing helps; y ends at the best iterate. from_nothing:
+// the first step begins at P = 0, with the statuses of y. Returns the errors there.
 static Errors iterate(LashSim* sim, Step* step, SparseNewton* newton, Errors enough,
                       bool from_nothing) {
     size_t bytes = (size_t)newton->unknowns * sizeof *newton->y;
     double best = INFINITY, last = INFINITY;
     Errors best_errors = {INFINITY, INFINITY};
     double threshold = 0.1 * fmin(sim->settings.tolerance_solver, 1e-10) * (1 + step->b_norm);
+    double band = 0.5e-2 * sim->settings.tolerance_position;
     for (int k = 0, idle = 0; k <= MOST_STEPS && idle < PATIENCE; ++k) {
-        evaluate(sim, step, newton);
+        sparse_evaluate(sim, step, newton);
         Errors errors = inner_errors(sim, step, newton);
+        if (k > 1 && in_units(errors, enough) > last)
+            errors = shorten(sim, step, newton, enough, errors, last);
         double error = in_units(errors, enough);
         if (!(error < INFINITY)) break;
-        if (k > 1 && error > last) {
-            errors = shorten(sim, step, newton, enough, errors, last);
-            error = in_units(errors, enough);
-        }
         idle = error < 0.5 * best ? 0 : idle + 1;
         if (error < best && (k > 0 || !from_nothing)) {
             best = error;
@@ -397,18 +415,10 @@ static Errors iterate(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
             memcpy(newton->best, newton->y, bytes);
         }
         if (k > 0 && best <= 1) break;
-        decide(step, newton, no_impulses(newton) ? -threshold : threshold);
-        bool slow = error > 0.1 * last;
+        decide(step, newton, no_impulses(newton) ? -threshold : threshold, band);
+        if (!ready(sim, step, newton, error > 0.1 * last, from_nothing && k == 0)) break;
         last = error;
-        if (slow || !as_factored(newton)) {
-            if (newton->factors >= MOST_FACTORS || sim_stopped(sim)) break;
-            if (from_nothing && k == 0) {
-                clear_impulses(newton);
-                evaluate(sim, step, newton);
-            }
-            if (!sparse_factor(sim, step)) break;
-        }
-        right_side(sim, step, newton);
+        sparse_right_side(sim, step, newton);
         take_step(newton);
         ++sim->info.solver;
     }
@@ -501,7 +511,7 @@ static Target target_of(const LashSim* sim, const Step* step) {
     double v = worse(step->contact_error, worse(step->velocity_error, step->dynamics_error));
     double p = step->position_error;
     double least_v = 0.02 * set->tolerance_velocity;
-    double least_p = 1e-3 * step->goal * set->tolerance_position;
+    double least_p = 1e-2 * set->tolerance_position;
     return (Target){.enough = {fmax(least_v, v * fmin(1e-2, 10 * v)), fmax(least_p, 1e-3 * p)},
                     .near = {fmax(least_v, 0.1 * v), fmax(least_p, 0.1 * p)}};
 }
@@ -510,7 +520,7 @@ static Target target_of(const LashSim* sim, const Step* step) {
 static Errors plain_errors(LashSim* sim, Step* step, SparseNewton* newton) {
     double prox = newton->prox;
     newton->prox = 0;
-    evaluate(sim, step, newton);
+    sparse_evaluate(sim, step, newton);
     Errors errors = inner_errors(sim, step, newton);
     newton->prox = prox;
     return errors;
@@ -518,18 +528,15 @@ static Errors plain_errors(LashSim* sim, Step* step, SparseNewton* newton) {
 
 // The same problem held near a center: the hold becomes weaker as long as that is solved, stronger
 // where not, and each answer is the next center.
-static Errors hold(LashSim* sim, Step* step, SparseNewton* newton, Errors enough) {
+static Errors hold(LashSim* sim, Step* step, SparseNewton* newton, Errors enough, double prox) {
     enum { ROUNDS = 100, IDLE = 12 };
-    static const double FIRST = 0.1, LEAST = 1e-9, WEAKER = 0.1;
+    static const double LEAST = 1e-9, WEAKER = 0.1;
     size_t bytes = (size_t)newton->unknowns * sizeof *newton->y;
-    double prox = FIRST, best = INFINITY;
+    double best = INFINITY;
     Errors best_errors = {INFINITY, INFINITY}, loose = enough;
     int wait = 0; // answers before a weaker hold is tried again
-    begin(sim, step, newton);
-    if (step->correction == 0) clear_impulses(newton);
     memcpy(newton->center, newton->y, bytes);
     memcpy(newton->kept, newton->y, bytes);
-    loose.velocity = fmax(enough.velocity, 1e-6);
     for (int round = 0, idle = 0; round < ROUNDS && idle < IDLE; ++round) {
         if (newton->factors >= MOST_FACTORS || sim_stopped(sim)) break;
         newton->prox = prox;
@@ -558,13 +565,28 @@ static Errors hold(LashSim* sim, Step* step, SparseNewton* newton, Errors enough
     return best_errors;
 }
 
+// Where Newton alone does not end: interior points, then held near their answer; in later corrections
+// held near that of the one before.
+static Errors correct_held(LashSim* sim, Step* step, SparseNewton* newton, Target* target) {
+    static const double NEAR = 1e-4; // hold at an answer of interior points: they leave small
+                                     // impulses where there are none, which it lets go
+    double enough = 0.2 * sim->settings.tolerance_velocity;
+    target->enough.velocity = fmax(target->enough.velocity, enough);
+    target->near.velocity = fmax(target->near.velocity, 2 * enough);
+    begin(sim, step, newton);
+    if (!newton->held && sparse_interior(sim, step)) newton->held = true;
+    return hold(sim, step, newton, target->enough, newton->held ? NEAR : 0.1);
+}
+
 bool sparse_correct(LashSim* sim, Step* step) {
     SparseNewton* newton = sim->operators.sparse;
     Target target = target_of(sim, step);
+    Errors errors = {INFINITY, INFINITY};
+    if (step->correction == 0) newton->held = false;
     begin(sim, step, newton);
     if (!isfinite(step->b_norm)) return false;
-    Errors errors = iterate(sim, step, newton, target.enough, step->correction == 0);
-    if (!(in_units(errors, target.near) <= 1)) errors = hold(sim, step, newton, target.enough);
+    if (!newton->held) errors = iterate(sim, step, newton, target.enough, step->correction == 0);
+    if (!(in_units(errors, target.near) <= 1)) errors = correct_held(sim, step, newton, &target);
     if (!(in_units(errors, target.near) <= 1)) return false;
     finish(sim, step, newton);
     return true;

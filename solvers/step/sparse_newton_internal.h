@@ -26,6 +26,7 @@ typedef struct Slot {
     bool pushed;              // because it pushes
     bool smooth;              // no friction: P_T = 0
     double d[2], k;           // slip: direction; U_perp + k P_perp = 0
+    double w[3], dw[3], H[9]; // interior points: dual, its change, scaling
 } Slot;
 
 struct SparseNewton {
@@ -49,6 +50,8 @@ struct SparseNewton {
     bool fresh;       // of the present linearisation
     double h, t0;     // step of the derivatives: length, start [s]
     int factors;      // made since the pass began
+    bool held;        // in this pass: Newton alone did not end
+    bool interior;    // the matrix is that of interior points
     double made_prox; // of the factor
     double prox;      // proximal term: u + prox lambda (P - center)
     int vector_capacity;
@@ -66,5 +69,12 @@ void sparse_derive(LashSim* sim, Step* step, Derivatives wanted);
 bool sparse_factor(LashSim* sim, Step* step);
 // One correction of v, P, tau and the shift. False: no answer.
 bool sparse_correct(LashSim* sim, Step* step);
+
+// Pieces of it: residuals at the inner iterate y; u and gap of the slots alone; the right side.
+void sparse_evaluate(LashSim* sim, const Step* step, SparseNewton* newton);
+void sparse_velocities(LashSim* sim, const Step* step, SparseNewton* newton);
+void sparse_right_side(LashSim* sim, const Step* step, SparseNewton* newton);
+// y (velocities of its contacts) near the answer by interior points. False: not found.
+bool sparse_interior(LashSim* sim, Step* step);
 
 #endif
