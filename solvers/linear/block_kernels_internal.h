@@ -30,7 +30,7 @@ LASH_KERNEL void kernel_product(int m, int n, int k, const double* restrict A,
 LASH_KERNEL void kernel_product_fixed(const int m, int n, const int k, const double* restrict A,
                                       const double* restrict B, double* restrict C, bool subtract) {
     for (int j = 0; j < n; ++j) {
-        double c[12];
+        double c[16];
         for (int i = 0; i < m; ++i) c[i] = subtract ? C[i + m * j] : 0;
         for (int l = 0; l < k; ++l) {
             double b = B[l + k * j];
@@ -39,6 +39,33 @@ LASH_KERNEL void kernel_product_fixed(const int m, int n, const int k, const dou
         }
         for (int i = 0; i < m; ++i) C[i + m * j] = c[i];
     }
+}
+
+// Bodies with velocities and positions (12) and one, two or four contacts with P and tau. False:
+// other sizes.
+LASH_KERNEL bool kernel_multiply_contacts(int m, int n, int k, const double* A, const double* B,
+                                          double* C, const bool subtract) {
+    if (m == 12 && k == 8)
+        kernel_product_fixed(12, n, 8, A, B, C, subtract);
+    else if (m == 8 && k == 12)
+        kernel_product_fixed(8, n, 12, A, B, C, subtract);
+    else if (m == 8 && k == 8)
+        kernel_product_fixed(8, n, 8, A, B, C, subtract);
+    else if (m == 16 && k == 12)
+        kernel_product_fixed(16, n, 12, A, B, C, subtract);
+    else if (m == 12 && k == 16)
+        kernel_product_fixed(12, n, 16, A, B, C, subtract);
+    else if (m == 16 && k == 16)
+        kernel_product_fixed(16, n, 16, A, B, C, subtract);
+    else if (m == 4 && k == 12)
+        kernel_product_fixed(4, n, 12, A, B, C, subtract);
+    else if (m == 12 && k == 4)
+        kernel_product_fixed(12, n, 4, A, B, C, subtract);
+    else if (m == 4 && k == 4)
+        kernel_product_fixed(4, n, 4, A, B, C, subtract);
+    else
+        return false;
+    return true;
 }
 
 LASH_KERNEL void kernel_multiply(int m, int n, int k, const double* A, const double* B, double* C,
@@ -59,7 +86,7 @@ LASH_KERNEL void kernel_multiply(int m, int n, int k, const double* A, const dou
         kernel_product_fixed(12, n, 10, A, B, C, subtract);
     else if (m == 10 && k == 10)
         kernel_product_fixed(10, n, 10, A, B, C, subtract);
-    else
+    else if (!kernel_multiply_contacts(m, n, k, A, B, C, subtract))
         kernel_product(m, n, k, A, B, C, subtract);
 }
 
@@ -84,6 +111,12 @@ LASH_KERNEL void kernel_subtract(int m, int n, const double* restrict A, const d
         kernel_subtract_fixed(5, 5, A, x, y);
     } else if (m == 6 && n == 6) {
         kernel_subtract_fixed(6, 6, A, x, y);
+    } else if (m == 12 && n == 12) {
+        kernel_subtract_fixed(12, 12, A, x, y);
+    } else if (m == 8 && n == 12) {
+        kernel_subtract_fixed(8, 12, A, x, y);
+    } else if (m == 12 && n == 8) {
+        kernel_subtract_fixed(12, 8, A, x, y);
     } else {
         for (int j = 0; j < n; ++j) {
             for (int i = 0; i < m; ++i) y[i] -= A[i + m * j] * x[j];
