@@ -27,11 +27,10 @@ static int take_in_last(LashSim* sim, Step* step) {
     int taken = 0;
     for (int i = step->list->bilateral; i < step->list->count; ++i) {
         if (joint_friction(&step->list->item[i])) continue; // active from the start
-        for (int k = 0; k < sim->now.last.count; ++k) {
-            if (sim->now.last.id[k] != step->list->item[i].id || !sim->now.last.closed[k]) continue;
-            take_in(sim, step, i);
-            ++taken;
-        }
+        int k = last_place(sim, step->list->item[i].id);
+        if (k < 0 || !sim->now.last.closed[k]) continue;
+        take_in(sim, step, i);
+        ++taken;
     }
     return taken;
 }

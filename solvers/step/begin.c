@@ -1,17 +1,45 @@
 // The beginning of a step: which interactions there are, and where the iteration starts.
+#include <string.h>
+
 #include "solvers/schemes/scheme.h"
 
-static int last_index(const LashSim* sim, uint64_t id) {
-    for (int i = 0; i < sim->now.last.count; ++i) {
-        if (sim->now.last.id[i] == id) return i;
+enum { FEW = 24 }; // contacts that are looked for one by one
+
+static uint64_t scatter(uint64_t id) {
+    return (id * 0x9e3779b97f4a7c15u) >> 32; // golden ratio
+}
+
+static void note_places(LashSim* sim) {
+    const LastContacts* last = &sim->now.last;
+    LastPlaces* places = &sim->last_places;
+    places->size = 0;
+    if (last->count <= FEW) return;
+    for (places->size = 64; places->size < 2 * last->count;) places->size *= 2;
+    uint64_t mask = (uint64_t)places->size - 1;
+    memset(places->place, 0, (size_t)places->size * sizeof *places->place);
+    for (int i = last->count - 1; i >= 0; --i) {
+        uint64_t at = scatter(last->id[i]) & mask;
+        while (places->place[at] != 0) at = (at + 1) & mask;
+        places->place[at] = i + 1;
     }
+}
+
+int last_place(const LashSim* sim, uint64_t id) {
+    const LastContacts* last = &sim->now.last;
+    const LastPlaces* places = &sim->last_places;
+    for (int i = 0; i < last->count && places->size == 0; ++i)
+        if (last->id[i] == id) return i;
+    if (places->size == 0) return -1;
+    uint64_t mask = (uint64_t)places->size - 1, at = scatter(id) & mask;
+    for (; places->place[at] != 0; at = (at + 1) & mask)
+        if (last->id[places->place[at] - 1] == id) return places->place[at] - 1;
     return -1;
 }
 
 void step_activate(LashSim* sim, Step* step, int i) {
     const LashInteraction* item = &step->list->item[i];
     step->active[i] = 1;
-    int k = last_index(sim, item->id);
+    int k = last_place(sim, item->id);
     if (k < 0) return;
     bool predicted = sim->predictor.guess_P != NULL;
     if (predicted && !joint_friction(item)) step->tau[item->row] = sim->predictor.guess_tau[k];
@@ -51,6 +79,7 @@ void step_begin(LashSim* sim, Step* step, double h) {
         step->has_U_start[i] = 0;
     }
     mark_list(step);
+    note_places(sim);
     if (sim->scheme->plan != NULL)
         sim->scheme->plan(sim, step);
     else

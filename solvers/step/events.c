@@ -73,10 +73,7 @@ void events_of_step(LashSim* sim, Step* step) {
     if (sim->scheme->equations == EQUATIONS_OWN) return; // it has located them
     if (sim->now.last.count == 0 && step->nc == 0) return;
     for (int i = step->list->bilateral; i < step->list->count; ++i) {
-        int before = -1;
-        for (int k = 0; k < sim->now.last.count && before < 0; ++k) {
-            if (sim->now.last.id[k] == step->list->item[i].id) before = k;
-        }
+        int before = last_place(sim, step->list->item[i].id);
         step->state[i] = CONTACT_OPEN;
         if (before >= 0 || step->active[i])
             look_at(sim, step, i,

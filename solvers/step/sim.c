@@ -212,6 +212,7 @@ static void lay_out(LashSim* sim, Take* t) {
     const Sizes* sizes = &sim->sizes;
     size_t nv = (size_t)system->nv, nq = (size_t)system->nq, rows = (size_t)sizes->rows;
     size_t drivers = (size_t)sim->drivers.count;
+    sim->last_places.place = take(t, (size_t)(4 * sizes->contacts + 64) * sizeof(int));
     sim->weight = take_doubles(t, nv);
     sim->failure.q = take_doubles(t, nq);
     sim->failure.v = take_doubles(t, nv);

@@ -23,7 +23,7 @@ typedef struct SparseNewton SparseNewton;
 enum {
     ORDERS = 6,          // steps the predictor looks back, at most
     RESPONSE_LIMIT = 96, // largest nv for which responses to contacts are full matrices
-    DENSE_ROWS = 2048,   // of contacts in one problem with full matrices, beside the sparse operator
+    DENSE_ROWS = 2048, // of contacts in one problem with full matrices, beside the sparse operator
     SCHEME_OPTIONS = 13, // options of one scheme, at most
     SCHEME_COEFFICIENTS = 8
 };
@@ -268,6 +268,12 @@ typedef struct Sizes {
     int joint_rows;             // the same in every step
 } Sizes;
 
+// Where the contacts of the last step stand in its list, by id: made when a step begins.
+typedef struct LastPlaces {
+    int size;   // of the table, a power of 2; 0: few contacts, looked for one by one
+    int* place; // (size) 1 + where; 0: free
+} LastPlaces;
+
 struct LashSim {
     const LashSystem* system;
     LashSettings settings;
@@ -287,6 +293,7 @@ struct LashSim {
     Operators operators;
     Experience experience;
     Solvers solvers;
+    LastPlaces last_places;
     Step step;
     LashStepInfo info;
     Events events;
@@ -354,6 +361,8 @@ void sim_renew(LashSim* sim);                // as if it were saved and restored
 // --- Beginning (begin.c) -------------------------------------------------------------------------
 // Starts a step of length h: lists interactions, guesses v and P; no contact is active.
 void step_begin(LashSim* sim, Step* step, double h);
+// Where the contact of this id stands among those of the last step, -1: nowhere.
+int last_place(const LashSim* sim, uint64_t id);
 // Marks contact i active, with the impulse of the last step as a guess when it was active there.
 void step_activate(LashSim* sim, Step* step, int i);
 
