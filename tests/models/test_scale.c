@@ -159,7 +159,6 @@ static double state_difference(const AppSession* a, const AppSession* b) {
 // Every step by both operators, from the same state.
 static void agree(AppSession full, AppSession sparse, int steps) {
     int contacts = 0;
-    if (SANITIZED) steps /= 4;
     sim_use_sparse(sparse.sim);
     assert_non_null(sparse.sim->operators.sparse);
     for (int k = 0; k < steps; ++k) {
