@@ -14,7 +14,7 @@ trap 'rm -rf "$work"' EXIT
 # Gallery
 
 Every model that comes with Lash: what it shows, its picture, how to run it, what a step costs (processor time of one thread of a 2-core x86-64 virtual machine;
-reading the model is not counted). `lash view MODEL` plays it in a window. The page is written by `docs/make_gallery.sh build/release/lash`.
+reading the model is not counted; a busy machine needs up to twice as long as [bench.md](bench.md) says). `lash view MODEL` plays it in a window. The page is written by `docs/make_gallery.sh build/release/lash`.
 
 | | model, and what it shows | run it | steps | per step |
 |---|---|---|---|---|

@@ -97,7 +97,11 @@ static void add_joint(ViewScene* scene, int index) {
         if (!isfinite(j->pin_length)) j->pin_length = 2 * j->pin_radius;
     }
     j->outer_b = def->clearance.outer_b;
-    j->cad = joint->pin != NULL && joint->bore != NULL;
+    for (int i = 0; i < scene->model->parts; ++i) {
+        const LashModelPart* part = &scene->model->part[i];
+        bool mine = part->body == j->body_a || part->body == j->body_b;
+        j->cad = j->cad || (mine && part->cad != NULL);
+    }
     j->drafted = joint->draft.given;
     j->guess = joint->draft.given && joint->draft.confidence == 2;
 }

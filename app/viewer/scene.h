@@ -44,7 +44,7 @@ typedef struct ViewJoint {
     double clearance;              // [m], 0: ideal
     double pin_radius, pin_length; // of a joint with play that turns [m]; 0: another one
     bool outer_b;                  // b has the bore
-    bool cad;                      // pin and bore are faces of CAD parts: they are there already
+    bool cad;                      // one of its parts has CAD: pin and bore are there already
     bool coupling;                 // gear, rack and pinion: has no place of its own
     bool drafted;                  // by lash draft, with a reason
     bool guess;                    // ... which is no more than a guess
