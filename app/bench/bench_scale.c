@@ -28,7 +28,7 @@ static const Family families[] = {
     {APP_SCALE_SCISSORS, {5, 15, 50, 150, 500}, 0.005, 2e-5},
     {APP_SCALE_ROLLER_CHAIN, {16, 30, 100, 300, 1000}, 0.002, 2e-5},
     {APP_SCALE_STACK, {10, 30, 100, 300, 1000}, 0.05, 1e-3},
-    {APP_SCALE_WALL, {10, 30, 100, 300, 1000}, 0.01, 2e-4},
+    {APP_SCALE_WALL, {10, 30, 100, 300, 1000}, 0.02, 2e-4},
     {APP_SCALE_DOMINOES, {10, 30, 100, 300, 1000}, 0.1, 2e-4},
     {APP_SCALE_BALLS, {10, 30, 100, 300, 1000}, 0.03, 1e-4},
 };

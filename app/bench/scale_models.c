@@ -338,9 +338,9 @@ static void box(Writer* w, const char* name, int i, const double size[3], const 
 #define GROUND "{\"part\": \"ground\", \"plane\": {\"point\": [0, 0, 0], \"normal\": [0, 0, 1]}}"
 
 static void stack(Writer* w, int n) {
-    const double size[3] = {0.1, 0.1, 0.1};
+    const double size[3] = {0.1, 0.1, 0.1}, fall = 1e-6; // onto each other [m]
     for (int i = 0; i < n; ++i) {
-        double at[3] = {0.002 * (i % 3 - 1), 0, 0.051 + 0.101 * i};
+        double at[3] = {0.002 * (i % 3 - 1), 0, 0.05 + fall + (0.1 + fall) * i};
         box(w, "box", i, size, at, "");
     }
     begin_list(w, "contacts");
