@@ -334,7 +334,8 @@ static void sweep(const Group* group, GroupRun* run, int axis) {
             run->found[run->found_count++] = owners_key(i, j);
         }
     }
-    qsort(run->found, (size_t)run->found_count, sizeof *run->found, compare_keys);
+    if (run->found_count > 1)
+        qsort(run->found, (size_t)run->found_count, sizeof *run->found, compare_keys);
 }
 
 static void find_near(const Group* group, GroupRun* run, const BodyPromise* body, const double* q,
