@@ -183,8 +183,14 @@ static void an_old_result_stays_until_there_is_a_new_one(void** state) {
     assert_int_equal(stat(result, &before), 0);
     LashError error = {0};
     const char* const name[] = {"a"};
-    LashRecordInfo info = {"0", "m.json", "{}", "{}", "combined", 1e-3, 1,
-                           0,   0,        name, NULL, NULL,       NULL};
+    LashRecordInfo info = {.version = "0",
+                           .model_file = "m.json",
+                           .model_text = "{}",
+                           .options = "{}",
+                           .scheme = "combined",
+                           .step = 1e-3,
+                           .bodies = 1,
+                           .body_name = name};
     LashRecorder* recorder = lash_recorder_create(result, &info, &error);
     assert_non_null(recorder);
     assert_int_equal(stat(result, &after), 0);
