@@ -166,6 +166,48 @@ static void look_along_edge(const Inside* in, const LashEdge* e, double s, doubl
     }
 }
 
+// A point of a plane face beside its vertex or edge (p, own frame; into: unit direction in the face). Parts of the same
+// outline that lie flush on each other have every edge and vertex in a side of the other, at no depth; their faces
+// are inside all the same.
+static void look_into_face(const Inside* in, Vec3 p, Vec3 into, double depth, Deepest* best) {
+    static const double BESIDE = 3; // depths: the side is not nearer than the root's face
+    LashSolidFoot foot;
+    Vec3 point = lash_place(in->place, vec3_add_scaled(p, BESIDE * depth, into));
+    if (lash_solid_nearest(in->solid, point, 2 * BESIDE * depth, &foot))
+        keep_deeper(best, in, point, &foot);
+}
+
+// Both faces of the edge at e(t).
+static void look_beside_edge(const Inside* in, const LashEdge* e, double t, double depth,
+                             Deepest* best) {
+    LashCurvePoint at = lash_edge_point(in->f->shape, e, t);
+    for (int k = 0; k < 2; ++k) {
+        const LashFace* face = e->face[k] >= 0 ? in->f->shape->face + e->face[k] : NULL;
+        if (face == NULL || face->type != LASH_PLANE) continue;
+        Vec3 left = vec3_normalize(vec3_cross(lash_face_normal(face, at.p), at.d));
+        look_into_face(in, at.p, k == 0 ? left : vec3_neg(left), depth, best);
+    }
+}
+
+// The face between two edges that leave a vertex.
+static void look_between_edges(const Inside* in, const LashEdge* e, const LashEdge* f, double depth,
+                               Deepest* best) {
+    const LashShape* shape = in->f->shape;
+    bool left = e->face[0] == f->face[0] || e->face[0] == f->face[1];
+    bool right = e->face[1] == f->face[0] || e->face[1] == f->face[1];
+    int common = left ? e->face[0] : e->face[1];
+    if ((!left && !right) || common < 0 || shape->face[common].type != LASH_PLANE) return;
+    Vec3 middle = {0};
+    for (int k = 0; k < 2; ++k) {
+        const LashEdge* edge = k == 0 ? e : f;
+        bool first = shape->vertex + edge->vertex[0] == in->f->vertex;
+        LashCurvePoint at = lash_edge_point(shape, edge, first ? edge->t0 : edge->t1);
+        middle = vec3_add_scaled(middle, first ? 1 : -1, vec3_normalize(at.d));
+    }
+    if (vec3_norm(middle) > 0.1) // a half circle has its vertex on a line
+        look_into_face(in, in->f->vertex->point, vec3_normalize(middle), depth, best);
+}
+
 // The vertex of a root on a face, not nearest to it: are all its edges above, and some of one
 // half as deep as the root inside? m: outward direction of the vertex, its own frame.
 static bool corner_is_inside(const Inside* in, Vec3 m, double depth) {
@@ -180,6 +222,9 @@ static bool corner_is_inside(const Inside* in, Vec3 m, double depth) {
         const LashEdge* e = s->edge + s->vertex_edge[feature->vertex->first_edge + k];
         bool first = s->vertex + e->vertex[0] == feature->vertex;
         look_along_edge(in, e, first ? e->t0 : e->t1, depth, HALF * depth, &best);
+        for (int j = 0; j < k && best.depth < HALF * depth; ++j)
+            look_between_edges(in, e, s->edge + s->vertex_edge[feature->vertex->first_edge + j],
+                               depth, &best);
     }
     return best.depth >= HALF * depth;
 }
@@ -233,6 +278,8 @@ static bool counts_in_solids(const Inside in[2], const bool test[2], const LashP
     for (int i = 0; i < 2; ++i) {
         if (test[i] && in[i].f->kind == LASH_FEATURE_EDGE && best.depth < enough)
             look_along_edge(in + i, in[i].f->edge, parameter_of(in + i), depth, enough, &best);
+        if (test[i] && in[i].f->kind == LASH_FEATURE_EDGE && best.depth < enough)
+            look_beside_edge(in + i, in[i].f->edge, parameter_of(in + i), depth, &best);
     }
     bool shallower = best.depth < enough;
     verdict->inside = best.depth > 0;

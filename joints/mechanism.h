@@ -286,8 +286,8 @@ typedef struct LashContactPlace {
     double gap;             // [m]
     LashVec3 point, normal; // world; normal from a into b
 } LashContactPlace;
-// Of a contact between face sets: its point of least gap; gap INFINITY where there is none. Not
-// for the time loop: allocates.
+// Of a contact between face sets: its point of least gap; gap INFINITY where there is none, and of a group where all
+// parts are farther apart than half the thinnest of them. Not for the time loop: allocates.
 LashContactPlace lash_mechanism_contact_place(const LashMechanism* mech, int contact,
                                               const double* q);
 // All its points with a gap of at most `within`; returns how many, the first `capacity` are

@@ -449,9 +449,21 @@ static void see_interference(const PairContact* pair, Look* look) {
     if (place.gap < look->least.gap) look->least = place;
 }
 
+// Half the thinnest member: so far apart parts are still looked at for the least gap [m].
+static double near_enough(const LashMechanism* mech, int contact) {
+    int g = 0;
+    while (mech->group[g].contact != contact) ++g;
+    double least = INFINITY;
+    for (int i = 0; i < mech->group[g].members; ++i) {
+        Vec3 half = mech->group[g].member[i].half;
+        least = fmin(least, fmin(half.x, fmin(half.y, half.z)));
+    }
+    return isfinite(least) ? least : 0;
+}
+
 LashContactPlace group_place(const LashMechanism* mech, int contact, const double* q) {
     Look look = {.q = q, .within = INFINITY, .least = {.gap = INFINITY}};
-    look_around(mech, contact, 0, &look, see_points);
+    look_around(mech, contact, near_enough(mech, contact), &look, see_points);
     return look.least;
 }
 

@@ -234,7 +234,30 @@ static void any_number_of_contacts_may_act_at_once(void** state) {
     outcome_free(&o);
 }
 
-RUN(TEST(a_group_moves_as_the_same_contacts_one_by_one),
+// Every edge and vertex of either lies in a side of the other: they fell through each other.
+static void parts_of_the_same_outline_rest_flush_on_each_other(void** state) {
+    (void)state;
+    static const char* const shape[] = {"'type': 'box', 'size': [0.1, 0.1, 0.1]",
+                                        "'type': 'cylinder', 'radius': 0.05, 'length': 0.1"};
+    for (int i = 0; i < 4; ++i) {
+        char text[1000], path[300];
+        snprintf(text, sizeof text,
+                 "{'format': 'lash-model/1', 'gravity': [0, 0, -9.81], 'parts': [{'name': 'low', "
+                 "'fixed': true, 'shape': {%s}}, {'name': 'high', 'density': 1000, 'shape': {%s}, "
+                 "'pose': {'position': [0, 0, %s]}}], 'contacts': [{'name': 'pile', 'among': "
+                 "['*'], 'friction': 0.3}], 'simulation': {'step': 1e-4, 'duration': 0.01}, "
+                 "'outputs': [{'name': 'z', 'quantity': 'position.z', 'of': 'high'}]}",
+                 shape[i / 2], shape[i / 2], i % 2 == 0 ? "0.1" : "0.1001");
+        write_model("flush.json", text, path, sizeof path);
+        Outcome o = LASH("run", path, "--json");
+        assert_int_equal(o.code, 0);
+        assert_near(output_of(&o, "z"), 0.1, 1e-10);
+        outcome_free(&o);
+    }
+}
+
+RUN(TEST(parts_of_the_same_outline_rest_flush_on_each_other),
+    TEST(a_group_moves_as_the_same_contacts_one_by_one),
     TEST(materials_give_friction_and_restitution_unless_the_contact_does),
     TEST(a_contact_by_name_takes_the_law_of_its_materials),
     TEST(mistakes_in_groups_and_materials_are_named_with_what_to_do),
