@@ -47,7 +47,7 @@ expect() { # expected candidates, words
 }
 expect 'check ' lash ch
 expect 'geometry ' lash bench g
-expect '--direction --duration ' lash run --d
+expect '--direction --dump-friction --duration ' lash run --d
 expect 'direct ' lash run model.json --scheme d
 expect 'direct ' lash run --scheme = d
 expect 'combined direct generalized-alpha ggl hht krenk-hogsberg moreau-jean moreau-midpoint newmark schatzman-paoli trapezoidal trapezoidal-position ' lash run --scheme ''

@@ -178,7 +178,7 @@ static void the_program_answers_at_once_and_its_file_is_readable(void** state) {
     (void)state;
     char result[300];
     scratch_file("row.h5", result, sizeof result);
-    Command command = {.argument = {"run", row_of_four_bars(20), "-o", result}};
+    Command command = {.argument = {"run", row_of_four_bars(20), "--duration", "30", "-o", result}};
     static const int signals[] = {SIGINT, SIGTERM};
     for (int i = 0; i < 2; ++i) {
         int status = 0;
