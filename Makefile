@@ -3,7 +3,7 @@
 #   make demo     build, simulate, draw        make install   into PREFIX (default /usr/local)
 #   make docs     rerun the commands of the docs, compare their numbers       make uninstall  what make install wrote
 #   make test-fast the tests that take less than 3 s each: under a minute once it is built
-#   make test     all tests, twice: optimised, and with sanitizers; 15 s of fuzzing each reader of files
+#   make test     all tests, optimised; all but a few long ones with sanitizers, too; 15 s of fuzzing each reader of files
 #   make test-all the same with clang, valgrind and the long sweeps
 #   make bench    speed, beside other programs that it installs for comparison
 MAKEFLAGS += --no-print-directory
@@ -79,13 +79,14 @@ test: deps-test
 	@cmake -S . -B $(FUZZ) -DCMAKE_BUILD_TYPE=Release -DLASH_FUZZ=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ >/dev/null
 	@cmake --build $(FUZZ) -j$(JOBS) --target fuzz
 	cd $(CHECK) && ctest --output-on-failure -j$(JOBS)
-	cd $(ASAN) && ctest --output-on-failure -j$(JOBS)
-	cd $(FUZZ) && ctest --output-on-failure
+	cd $(ASAN) && ctest --output-on-failure -j$(JOBS) -LE heavy
+	cd $(FUZZ) && ctest --output-on-failure -j$(JOBS)
 
 test-all: deps-extra test
 	@cmake -S . -B $(CLANG) -DCMAKE_BUILD_TYPE=Release -DLASH_WERROR=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ >/dev/null
 	@cmake --build $(CLANG) -j$(JOBS)
 	cd $(CLANG) && ctest --output-on-failure -j$(JOBS)
+	cd $(ASAN) && ctest --output-on-failure -j$(JOBS) -L heavy
 	cd $(CHECK) && LASH_LONG_TESTS=1 ctest --output-on-failure -j$(JOBS) --timeout 3000
 	cd $(FUZZ) && LASH_LONG_TESTS=1 ctest --output-on-failure
 	valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite \

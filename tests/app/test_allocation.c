@@ -6,14 +6,14 @@
 
 #if defined(__SANITIZE_ADDRESS__) || !defined(__GLIBC__)
 static const int counts_malloc = 0; // the sanitizer owns malloc
-static uint64_t calls;
+static volatile uint64_t calls;     // the compiler takes malloc for one that changes nothing else
 #else
 // glibc lets a program define malloc and still reach its own.
 extern void* __libc_malloc(size_t bytes);
 extern void* __libc_calloc(size_t count, size_t bytes);
 extern void* __libc_realloc(void* memory, size_t bytes);
 static const int counts_malloc = 1;
-static uint64_t calls;
+static volatile uint64_t calls; // the compiler takes malloc for one that changes nothing else
 void* malloc(size_t bytes) {
     ++calls;
     return __libc_malloc(bytes);
