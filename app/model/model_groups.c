@@ -13,6 +13,7 @@
 #include "app/cli/suggest.h"
 #include "app/model/json_scan.h"
 #include "app/model/model_internal.h"
+#include "app/model/primitive.h"
 #include "core/math3.h"
 
 #define MATERIAL(member) .key = #member, .offset = offsetof(LashModelMaterials, member)
@@ -211,22 +212,6 @@ static bool mark_parts(ModelContext* context, const char* path, const LashModelN
     return true;
 }
 
-static LashShape* make_shape(const LashModelShape* shape) {
-    switch ((LashModelShapeType)shape->type) {
-        case LASH_MODEL_BOX:
-            return lash_shape_box(shape->size);
-        case LASH_MODEL_CYLINDER:
-            return lash_shape_cylinder(shape->radius, shape->length);
-        case LASH_MODEL_SPHERE:
-            return lash_shape_sphere(shape->radius);
-        case LASH_MODEL_CAPSULE:
-            return lash_shape_capsule(shape->radius, shape->length);
-        case LASH_MODEL_RING:
-            return lash_shape_ring(shape->inner_radius, shape->outer_radius, shape->length);
-    }
-    return NULL;
-}
-
 // The surfaces of a primitive shape; equal ones are made once.
 static const LashShape* shape_of(ModelContext* context, const LashModelShape* shape) {
     static const char none[] = "shape"; // no file
@@ -236,7 +221,7 @@ static const LashShape* shape_of(ModelContext* context, const LashModelShape* sh
              shape->inner_radius, shape->outer_radius);
     LashShape* known = model_find_made(context, none, NAN, made);
     if (known != NULL) return known;
-    known = make_shape(shape);
+    known = model_primitive(shape);
     model_keep_made(context, none, NAN, made, known);
     return known;
 }

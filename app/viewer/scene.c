@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "app/model/primitive.h"
 #include "core/arena.h"
 #include "core/math3.h"
 #include "geometry/select.h"
@@ -19,21 +20,6 @@ static const float palette[][3] = {
 };
 enum { PALETTE = sizeof palette / sizeof *palette };
 static const float ground_color[3] = {0.66f, 0.69f, 0.72f};
-
-static LashShape* primitive(const LashModelShape* shape) {
-    switch (shape->type) {
-        case LASH_MODEL_BOX:
-            return lash_shape_box(shape->size);
-        case LASH_MODEL_CYLINDER:
-            return lash_shape_cylinder(shape->radius, shape->length);
-        case LASH_MODEL_SPHERE:
-            return lash_shape_sphere(shape->radius);
-        case LASH_MODEL_CAPSULE:
-            return lash_shape_capsule(shape->radius, shape->length);
-        default:
-            return lash_shape_ring(shape->inner_radius, shape->outer_radius, shape->length);
-    }
-}
 
 static void add_piece(ViewScene* scene, int part, const LashShape* shape, Pose place, bool owned) {
     ViewPart* p = &scene->part[part];
@@ -72,7 +58,7 @@ static bool add_part(ViewScene* scene, int index, LashError* error) {
         add_piece(scene, index, part->cad, pose_identity(), false);
     }
     for (int i = 0; i < part->shapes; ++i) {
-        add_piece(scene, index, primitive(&part->shape[i]), part->shape[i].part_shape, true);
+        add_piece(scene, index, model_primitive(&part->shape[i]), part->shape[i].part_shape, true);
     }
     return true;
 }

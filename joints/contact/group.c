@@ -416,10 +416,15 @@ typedef struct Look {
     int count, capacity, beyond;
 } Look;
 
-static void look_around(const LashMechanism* mech, int contact, double margin, Look* look,
-                        void (*see)(const PairContact* pair, Look* look)) {
+static int number_of(const LashMechanism* mech, int contact) {
     int g = 0;
     while (mech->group[g].contact != contact) ++g;
+    return g;
+}
+
+static void look_around(const LashMechanism* mech, int contact, double margin, Look* look,
+                        void (*see)(const PairContact* pair, Look* look)) {
+    int g = number_of(mech, contact);
     const Group* group = &mech->group[g];
     PairRun run = {0};
     groups_start(mech, &run);
@@ -451,11 +456,10 @@ static void see_interference(const PairContact* pair, Look* look) {
 
 // Half the thinnest member: so far apart parts are still looked at for the least gap [m].
 static double near_enough(const LashMechanism* mech, int contact) {
-    int g = 0;
-    while (mech->group[g].contact != contact) ++g;
+    const Group* group = &mech->group[number_of(mech, contact)];
     double least = INFINITY;
-    for (int i = 0; i < mech->group[g].members; ++i) {
-        Vec3 half = mech->group[g].member[i].half;
+    for (int i = 0; i < group->members; ++i) {
+        Vec3 half = group->member[i].half;
         least = fmin(least, fmin(half.x, fmin(half.y, half.z)));
     }
     return isfinite(least) ? least : 0;

@@ -141,7 +141,8 @@ static Verdict judge(LashSim* sim, Step* step, Convergence* convergence) {
 
 static bool evaluate(LashSim* sim, Step* step, const Operator* operator) {
     residual_places(sim, step);
-    if (!residual_rows(sim, step) || !operator->prepare(sim, step)) return false;
+    if (!residual_rows(sim, step)) return false;
+    if (operator->prepare != NULL && !operator->prepare(sim, step)) return false;
     residual_errors(sim, step);
     return true;
 }

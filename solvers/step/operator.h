@@ -45,7 +45,7 @@ typedef struct Convergence {
 // nothing else is needed here. Terms that have no place in the pattern: see operator_sparse.c.
 typedef struct Operator {
     const char* name;
-    // Before residuals are taken: an operator that they are measured with. False: singular.
+    // Before residuals are taken: an operator that they are measured with; NULL: none. False: singular.
     bool (*prepare)(LashSim* sim, Step* step);
     // Renews the operator where the one at hand would need too long. False: singular.
     bool (*renew)(LashSim* sim, Step* step, Convergence* convergence);
@@ -60,6 +60,10 @@ extern const Operator
     operator_coupled,  // as of joints, contacts of velocities and positions in one problem
     operator_contacts, // joints and closed contacts eliminated, velocities and positions coupled
     operator_sparse;   // the same equations on the sparse structure of bodies, joints and contacts
+
+// Is a new operator cheaper than what the one at hand, of the step from t0, would still need? One of an earlier step is
+// judged by how far the first correction with such a one came last, and tried again now and then.
+bool operator_is_slow(LashSim* sim, const Step* step, const Convergence* convergence, double t0);
 
 // Of an attempt.
 const Operator* attempt_operator(const LashSim* sim, const Step* step);

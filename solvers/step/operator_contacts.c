@@ -525,20 +525,12 @@ bool contact_newton_possible(const LashSim* sim, const Step* step) {
     return !sim->settings.full_newton && step->stencil.d_w == 0 && step->levels != GAPS;
 }
 
-static bool prepare(LashSim* sim, Step* step) {
-    (void)sim;
-    (void)step;
-    return true; // residuals need none
-}
-
-// Is a new operator cheaper than what the one at hand would still need? One of an earlier step is
-// judged by how far the first correction with such a one came last, and tried again now and then.
-static bool too_slow(LashSim* sim, const Step* step, const Convergence* convergence) {
+bool operator_is_slow(LashSim* sim, const Step* step, const Convergence* convergence, double t0) {
     double *old_rate = &sim->experience.old_rate, error = convergence->error;
     double reduction = error / convergence->last;
     if (convergence->i == 1 && convergence->used_old) *old_rate = reduction;
     if (convergence->i == 0) {
-        if (sim->operators.contacts->t0 == step->t0) return false;
+        if (t0 == step->t0) return false;
         *old_rate *= tuning.recovery;
         return error * *old_rate > tuning.keep_below;
     }
@@ -548,7 +540,8 @@ static bool too_slow(LashSim* sim, const Step* step, const Convergence* converge
 
 static bool renew(LashSim* sim, Step* step, Convergence* convergence) {
     bool fit = fits(sim, step), far_off = step->contact_error > tuning.far_off;
-    bool again = attempt_renews(step->attempt) || too_slow(sim, step, convergence);
+    bool again = attempt_renews(step->attempt) ||
+                 operator_is_slow(sim, step, convergence, sim->operators.contacts->t0);
     if (step->contact_error < tuning.far_off) convergence->derivatives = DERIVATIVES_ALL;
     if (fit && !again) return true;
     Derivatives wanted = fit ? convergence->derivatives : DERIVATIVES_ALL;
@@ -570,8 +563,5 @@ static Derivatives derivatives(const LashSim* sim, const Step* step) {
     return sim->operators.contacts->derivatives;
 }
 
-const Operator operator_contacts = {.name = "contacts",
-                                    .prepare = prepare,
-                                    .renew = renew,
-                                    .correct = correct,
-                                    .derivatives = derivatives};
+const Operator operator_contacts = {
+    .name = "contacts", .renew = renew, .correct = correct, .derivatives = derivatives};

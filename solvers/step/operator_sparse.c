@@ -577,31 +577,12 @@ void sim_use_sparse(LashSim* sim) {
     sim->operators.sparse = sparse_newton_create(sim->system, sim->step.list);
 }
 
-static bool prepare(LashSim* sim, Step* step) {
-    (void)sim;
-    (void)step;
-    return true; // residuals need none
-}
-
-// As of the operator of contacts: is a new one cheaper than what the one at hand would still need?
-static bool too_slow(LashSim* sim, const Step* step, const Convergence* convergence) {
-    double *old_rate = &sim->experience.old_rate, error = convergence->error;
-    double reduction = error / convergence->last;
-    if (convergence->i == 1 && convergence->used_old) *old_rate = reduction;
-    if (convergence->i == 0) {
-        if (sim->operators.sparse->t0 == step->t0) return false;
-        *old_rate *= tuning.recovery;
-        return error * *old_rate > tuning.keep_below;
-    }
-    double left = log(error / step->goal) / -log(fmin(reduction, 0.99)); // corrections
-    return left > tuning.chords;
-}
-
 static bool renew(LashSim* sim, Step* step, Convergence* convergence) {
     SparseNewton* newton = sim->operators.sparse;
     bool changed = sparse_structure(sim, step), far_off = step->contact_error > tuning.far_off;
     bool fit = !changed && newton->h == step->h;
-    bool again = attempt_renews(step->attempt) || too_slow(sim, step, convergence);
+    bool again = attempt_renews(step->attempt) ||
+                 operator_is_slow(sim, step, convergence, sim->operators.sparse->t0);
     if (convergence->i == 0) newton->factors = 0;
     if (step->contact_error < tuning.far_off) convergence->derivatives = DERIVATIVES_ALL;
     if (fit && !again) {
@@ -631,8 +612,5 @@ static Derivatives derivatives(const LashSim* sim, const Step* step) {
     return sim->operators.sparse->derivatives;
 }
 
-const Operator operator_sparse = {.name = "sparse",
-                                  .prepare = prepare,
-                                  .renew = renew,
-                                  .correct = correct,
-                                  .derivatives = derivatives};
+const Operator operator_sparse = {
+    .name = "sparse", .renew = renew, .correct = correct, .derivatives = derivatives};
