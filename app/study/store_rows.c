@@ -278,7 +278,7 @@ LashStoreTable* store_table_create(const LashStudy* study, int64_t rows) {
     return table;
 }
 
-LashStoreTable* lash_store_table(LashStore* store, const LashStudy* study, LashError* error) {
+static LashStoreTable* read_table(LashStore* store, const LashStudy* study, LashError* error) {
     int64_t count = count_rows(store, error);
     if (count < 0) return NULL;
     LashStoreTable* table = store_table_create(study, count);
@@ -289,6 +289,14 @@ LashStoreTable* lash_store_table(LashStore* store, const LashStudy* study, LashE
     if (good) return table;
     lash_store_table_destroy(table);
     return NULL;
+}
+
+// Counted and read in one transaction: a study that is running may commit rows in between.
+LashStoreTable* lash_store_table(LashStore* store, const LashStudy* study, LashError* error) {
+    if (!store_run(store, "SAVEPOINT reading;", error)) return NULL;
+    LashStoreTable* table = read_table(store, study, error);
+    sqlite3_exec(store->db, "RELEASE reading;", NULL, NULL, NULL);
+    return table;
 }
 
 void lash_store_table_destroy(LashStoreTable* table) {
