@@ -16,7 +16,8 @@ static const double width = 960, left = 78, right = 24, top = 66, bottom = 52; /
 static const double panel_height = 210, panel_gap = 40;
 
 static const char* const palette[APP_PLOT_SERIES] = {"#0b6bcb", "#d9480f", "#2b8a3e", "#9c36b5",
-                                                     "#c79100", "#0c8599", "#868e96", "#a61e4d"};
+                                                     "#c79100", "#0c8599", "#868e96", "#a61e4d",
+                                                     "#5c940d", "#364fc7", "#e8590c", "#495057"};
 
 typedef struct Axis {
     double low, high, step; // range shown, distance of ticks

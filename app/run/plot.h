@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-enum { APP_PLOT_SERIES = 8, APP_PLOT_PANELS = 8, APP_PLOT_NAME = 64 };
+enum { APP_PLOT_SERIES = 12, APP_PLOT_PANELS = 8, APP_PLOT_NAME = 64 };
 
 typedef struct AppPlotSeries {
     char name[APP_PLOT_NAME];

@@ -243,8 +243,7 @@ static int thin(const double* value, int64_t first, int64_t count, int64_t strid
     return used;
 }
 
-// One number of frames [first, first + count), of a norm from its three components.
-static bool read_curve(Viewer* viewer, ViewSource* source, const ViewCurve* curve, int64_t first,
+bool viewer_curve_read(Viewer* viewer, ViewSource* source, const ViewCurve* curve, int64_t first,
                        int64_t count, double* value) {
     LashError* error = &viewer->error;
     if (!view_source_column(source, curve->series, curve->column, first, count, value, error))
@@ -263,19 +262,38 @@ static bool read_curve(Viewer* viewer, ViewSource* source, const ViewCurve* curv
     return good;
 }
 
-int viewer_curve_sample(Viewer* viewer, ViewSource* source, const ViewCurve* curve, int capacity,
-                        double* t, double* y) {
+int viewer_curve_sample(Viewer* viewer, ViewSource* source, const ViewCurve* curve, ViewSpan span,
+                        int capacity, double* t, double* y) {
     enum { CHUNK = 8192 };
-    int64_t frames = view_source_status(source).frames, stride = 1 + 2 * frames / capacity;
+    int64_t all = view_source_status(source).frames;
+    int64_t first = view_source_find(source, span.begin);
+    int64_t end = view_source_find(source, span.end) + 2;
+    if (end > all) end = all;
+    int64_t frames = end - first, stride = 1 + 2 * frames / capacity;
     int used = 0;
     double* value = lash_alloc(CHUNK * sizeof *value);
     int64_t chunk = CHUNK / stride * stride > 0 ? CHUNK / stride * stride : stride;
     if (chunk > CHUNK) chunk = CHUNK;
-    for (int64_t i = 0; i < frames; i += chunk) {
-        int64_t n = frames - i < chunk ? frames - i : chunk;
-        if (!read_curve(viewer, source, curve, i, n, value)) break;
+    for (int64_t i = first; i < end; i += chunk) {
+        int64_t n = end - i < chunk ? end - i : chunk;
+        if (!viewer_curve_read(viewer, source, curve, i, n, value)) break;
         used = thin(value, i, n, stride, source, t, y, used, capacity);
     }
     lash_free(value);
     return used;
+}
+
+double viewer_curve_beside(Viewer* viewer, const ViewCurve* curve, double t) {
+    double value[2];
+    if (viewer->second == NULL) return NAN;
+    ViewStatus status = view_source_status(viewer->second);
+    if (t < status.begin || t > status.end + 1e-9 * fabs(status.end)) return NAN;
+    int64_t frame = view_source_find(viewer->second, t);
+    int64_t count = frame + 1 < status.frames ? 2 : 1;
+    if (!viewer_curve_read(viewer, viewer->second, curve, frame, count, value)) return NAN;
+    if (count == 1) return value[0];
+    double a = view_source_time(viewer->second, frame);
+    double b = view_source_time(viewer->second, frame + 1);
+    double part = b > a ? fmin(fmax((t - a) / (b - a), 0), 1) : 0;
+    return value[0] + part * (value[1] - value[0]);
 }

@@ -209,8 +209,12 @@ static void keep_events(ViewSource* source, const LashEvent* event, int count) {
         }
         int contact = lash_mechanism_contact_of(source->session.mech, event[i].id);
         int joint = contact < 0 ? lash_mechanism_joint_of(source->session.mech, event[i].id) : -1;
-        source->event[source->events++] = (ViewEvent){
-            event[i].t + event[i].h, (int32_t)event[i].kind, contact, joint, event[i].impulse[0]};
+        source->event[source->events++] = (ViewEvent){event[i].t + event[i].h,
+                                                      (int32_t)event[i].kind,
+                                                      contact,
+                                                      joint,
+                                                      event[i].impulse[0],
+                                                      event[i].h};
     }
     pthread_mutex_unlock(&source->lock);
 }
@@ -486,8 +490,9 @@ int64_t view_source_events(ViewSource* source, int64_t first, int64_t count, Vie
             if (!lash_record_read_events(source->record, first + copied, n, chunk, &ignored)) break;
             for (int64_t i = 0; i < n; ++i) {
                 events[copied++] =
-                    (ViewEvent){chunk[i].t + chunk[i].h, chunk[i].kind, chunk[i].contact,
-                                chunk[i].contact < 0 ? chunk[i].joint : -1, chunk[i].impulse[0]};
+                    (ViewEvent){chunk[i].t + chunk[i].h, chunk[i].kind,
+                                chunk[i].contact,        chunk[i].contact < 0 ? chunk[i].joint : -1,
+                                chunk[i].impulse[0],     chunk[i].h};
             }
         }
         return copied;
@@ -499,6 +504,21 @@ int64_t view_source_events(ViewSource* source, int64_t first, int64_t count, Vie
     }
     pthread_mutex_unlock(&source->lock);
     return copied;
+}
+
+bool view_source_series(ViewSource* source, LashSeries series, int64_t first, int64_t count,
+                        double* values, LashError* error) {
+    if (!source->live) return lash_record_read(source->record, series, first, count, values, error);
+    size_t total = (size_t)source->layout.total, width = (size_t)source->layout.width[series];
+    pthread_mutex_lock(&source->lock);
+    for (int64_t i = 0; i < count; ++i) {
+        int64_t frame = first + i < source->frames ? first + i : source->frames - 1;
+        const double* row = source->slot_memory + (size_t)source->slot[frame] * total;
+        memcpy(values + (size_t)i * width, row + source->layout.offset[series],
+               width * sizeof *values);
+    }
+    pthread_mutex_unlock(&source->lock);
+    return true;
 }
 
 static bool read_column(ViewSource* source, LashSeries series, int column, int64_t first,

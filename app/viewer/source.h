@@ -17,6 +17,7 @@ typedef struct ViewEvent {
     int32_t kind, contact; // contact -1: a limit of a joint, or friction in it
     int32_t joint;         // where contact is -1
     double impulse;        // normal, over the step [N s]
+    double h;              // length of the step [s]
 } ViewEvent;
 
 typedef struct ViewStatus {
@@ -51,6 +52,9 @@ bool view_source_read(ViewSource* source, int64_t frame, double* values, LashErr
 bool view_source_frame(ViewSource* source, int64_t index, ViewFrame* frame, LashError* error);
 // Events [first, first + count) in the order of time; returns how many were copied.
 int64_t view_source_events(ViewSource* source, int64_t first, int64_t count, ViewEvent* events);
+// All numbers of a series of frames [first, first + count): values (count x width).
+bool view_source_series(ViewSource* source, LashSeries series, int64_t first, int64_t count,
+                        double* values, LashError* error);
 // One number of every frame in [first, first + count): values (count). False with error.
 bool view_source_column(ViewSource* source, LashSeries series, int column, int64_t first,
                         int64_t count, double* values, LashError* error);

@@ -117,6 +117,11 @@ bool view_ui_has_mouse(const ViewUi*) {
     return ImGui::GetIO().WantCaptureMouse;
 }
 
+bool view_ui_close(ViewUi* ui) {
+    ui->closing = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopup);
+    return ui->closing;
+}
+
 bool view_ui_has_keyboard(const ViewUi*) {
     return ImGui::GetIO().WantTextInput;
 }
@@ -126,10 +131,28 @@ static bool side_panels(const ViewUi* ui, const Viewer* viewer, double width) {
     return viewer->panels && width >= (left_width + right_width + 220) * ui->scale;
 }
 
+// "file: key: what is wrong", as the status line shows it.
+std::string view_ui::error_text(const Viewer* viewer) {
+    const LashError& error = viewer->error;
+    return std::string(error.where) + (error.where[0] != '\0' ? ": " : "") + error.message;
+}
+
+// A message that is longer than the window takes several lines, the rest is in its tooltip.
+static float status_size(const ViewUi* ui, const Viewer* viewer, double width) {
+    constexpr float most_lines = 5;
+    float one = status_height * ui->scale;
+    if (viewer->error.status == LASH_OK || !ui->font->IsLoaded()) return one;
+    float size = ui->font->FontSize, room = static_cast<float>(width) - 20 * ui->scale;
+    std::string text = error_text(viewer);
+    float high = ui->font->CalcTextSizeA(size, 1e9f, std::fmax(room, size), text.c_str()).y;
+    return one + std::fmin(high, most_lines * size) - size;
+}
+
 ViewRectangle view_ui_viewport(const ViewUi* ui, const Viewer* viewer, double width,
                                double height) {
     if (!ui->options.panels) return {0, 0, width, height};
-    double bottom = (timeline_height + status_height) * ui->scale;
+    double bottom = static_cast<double>(timeline_height * ui->scale) +
+                    static_cast<double>(status_size(ui, viewer, width));
     bool side = side_panels(ui, viewer, width);
     double left = side ? left_width * ui->scale : 0;
     double right = side ? right_width * ui->scale : 0;
@@ -225,7 +248,7 @@ void draw_axes(ImDrawList* list, const Viewer* viewer, ImVec2 center, float size
 
 } // namespace
 
-void view_ui::draw_captions(const ViewUi* ui, const Viewer* viewer, const ViewRectangle& area) {
+void view_ui::draw_captions(const ViewUi* ui, Viewer* viewer, const ViewRectangle& area) {
     ImDrawList* list = ImGui::GetBackgroundDrawList();
     float s = ui->scale, line = ImGui::GetTextLineHeight();
     float left = static_cast<float>(area.x) + 16 * s, top = static_cast<float>(area.y) + 12 * s;
@@ -292,7 +315,7 @@ void status_content(ViewUi* ui, Viewer* viewer) {
 }
 
 void draw_panels(ViewUi* ui, Viewer* viewer, float width, float height) {
-    float s = ui->scale, status = status_height * s, timeline = timeline_height * s;
+    float s = ui->scale, status = status_size(ui, viewer, width), timeline = timeline_height * s;
     float body = height - status - timeline, left = left_width * s, right = right_width * s;
     bool side = side_panels(ui, viewer, width);
     if (side) {
@@ -338,6 +361,7 @@ void view_ui_draw(ViewUi* ui, Viewer* viewer, double width, double height, doubl
     if (ui->options.panels)
         draw_panels(ui, viewer, static_cast<float>(width), static_cast<float>(height));
     if (viewer->help) draw_help(ui, viewer);
+    ui->closing = false;
     ImGui::Render();
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }

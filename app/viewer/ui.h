@@ -31,6 +31,8 @@ ViewRectangle view_ui_viewport(const ViewUi* ui, const Viewer* viewer, double wi
 // Lays out and draws the whole interface over the picture.
 void view_ui_draw(ViewUi* ui, Viewer* viewer, double width, double height, double wall);
 
+// Closes the menu that is open with the next picture; false: none is.
+bool view_ui_close(ViewUi* ui);
 bool view_ui_has_mouse(const ViewUi* ui);    // it is over a panel
 bool view_ui_has_keyboard(const ViewUi* ui); // a text is being typed
 

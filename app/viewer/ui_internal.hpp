@@ -15,8 +15,9 @@ struct Samples { // of one curve
     LashSeries series;
     int column;
     bool norm, second; // of the second result
-    int64_t frames;    // of the source when it was sampled
-    double end;        // time of the last of them [s]
+    ViewSpan span;
+    int64_t frames; // of the source when it was sampled
+    double end;     // time of the last of them [s]
     std::vector<double> t, y;
 };
 
@@ -25,7 +26,7 @@ constexpr ImU32 ink = IM_COL32(31, 41, 51, 255), faint = IM_COL32(104, 116, 130,
                 accent = IM_COL32(38, 103, 176, 255), hairline = IM_COL32(206, 212, 219, 255),
                 paper = IM_COL32(250, 251, 252, 255), alarm = IM_COL32(200, 40, 34, 255);
 
-void draw_captions(const ViewUi* ui, const Viewer* viewer, const ViewRectangle& area);
+void draw_captions(const ViewUi* ui, Viewer* viewer, const ViewRectangle& area);
 void draw_tree(ViewUi* ui, Viewer* viewer);
 void draw_properties(ViewUi* ui, Viewer* viewer);
 void draw_display(ViewUi* ui, Viewer* viewer);
@@ -36,6 +37,7 @@ void draw_orbit(ViewUi* ui, Viewer* viewer, float side);
 void draw_status(ViewUi* ui, const Viewer* viewer);
 void draw_help(ViewUi* ui, Viewer* viewer);
 
+std::string error_text(const Viewer* viewer);
 // A number with a prefix of its unit: "12.3 mm".
 std::string quantity_text(double value, const char* unit, int digits = 4);
 // Power of a thousand and its prefix that suit a number of this size; units that take none: "".
@@ -61,10 +63,10 @@ struct ViewUi {
     float scale;
     ImFont *font, *small_font;
     std::vector<view_ui::Samples> samples;
-    char filter[64];     // of the list of curves
-    char only[64];       // of the tree: names of parts, joints, contacts
-    double zoom0, zoom1; // time that the plots show [s]; equal: all
-    double frame_time;   // smoothed wall time of a picture [s]
+    char filter[64];   // of the list of curves
+    bool closing;      // Esc was pressed: menus close
+    double frame_time; // smoothed wall time of a picture [s]
+    std::vector<ViewTick> tick;
 };
 
 #endif

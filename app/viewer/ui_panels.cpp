@@ -42,8 +42,9 @@ void visibility_button(ViewUi* ui, ViewPart* part) {
     list->AddCircle(center, r, part->visibility == VIEW_HIDDEN ? faint : accent, 16, 1.2f * s);
 }
 
-void part_menu(Viewer* viewer, int index) {
+void part_menu(const ViewUi* ui, Viewer* viewer, int index) {
     if (!ImGui::BeginPopupContextItem("menu")) return;
+    if (ui->closing) ImGui::CloseCurrentPopup();
     viewer_select_part(viewer, index, -1);
     if (ImGui::MenuItem("Show alone", "I")) viewer_act(viewer, VIEW_ISOLATE);
     if (ImGui::MenuItem("Transparent", "S")) viewer_act(viewer, VIEW_SEE_THROUGH);
@@ -69,7 +70,7 @@ void part_row(ViewUi* ui, Viewer* viewer, int index) {
         viewer_select_part(viewer, index, -1);
     }
     if (dim) ImGui::PopStyleColor();
-    part_menu(viewer, index);
+    part_menu(ui, viewer, index);
     visibility_button(ui, part);
     ImGui::PopID();
 }
@@ -118,26 +119,8 @@ void contact_row(Viewer* viewer, int index) {
 
 namespace {
 
-bool contains(const char* name, const char* piece) {
-    return std::strstr(name, piece) != nullptr;
-}
-
 const char* name_of_body(const Viewer* viewer, int body) {
     return body < 0 ? "ground" : lash_mechanism_body_name(viewer->scene.mech, body);
-}
-
-// A joint or a contact passes the filter by its own name or by those of its parts.
-bool passes(const ViewUi* ui, const Viewer* viewer, const char* name, int a, int b) {
-    return ui->only[0] == '\0' || contains(name, ui->only) ||
-           contains(name_of_body(viewer, a), ui->only) ||
-           contains(name_of_body(viewer, b), ui->only);
-}
-
-bool contact_passes(const ViewUi* ui, const Viewer* viewer, int index) {
-    int a = -1, b = -1;
-    if (ui->only[0] == '\0') return true;
-    lash_mechanism_contact_bodies(viewer->scene.mech, index, &a, &b);
-    return passes(ui, viewer, lash_mechanism_contact_name(viewer->scene.mech, index), a, b);
 }
 
 // The points of a joint's play under one line that tells how many push now.
@@ -156,16 +139,16 @@ void joint_contacts(Viewer* viewer, int joint, int first, int count) {
     ImGui::TreePop();
 }
 
-void draw_contacts(ViewUi* ui, Viewer* viewer) {
+void draw_contacts(Viewer* viewer) {
     std::vector<bool> owned(static_cast<size_t>(viewer->scene.contacts), false);
     for (int j = 0; j < viewer->scene.joints; ++j) {
         int first = 0, count = lash_mechanism_joint_contacts(viewer->scene.mech, j, &first);
         for (int i = first; i < first + count; ++i) owned[static_cast<size_t>(i)] = true;
-        if (count > 0 && contact_passes(ui, viewer, first)) joint_contacts(viewer, j, first, count);
+        if (count > 0 && viewer->contact_passes[first]) joint_contacts(viewer, j, first, count);
     }
     std::vector<int> own;
     for (int i = 0; i < viewer->scene.contacts; ++i)
-        if (!owned[static_cast<size_t>(i)] && contact_passes(ui, viewer, i)) own.push_back(i);
+        if (!owned[static_cast<size_t>(i)] && viewer->contact_passes[i]) own.push_back(i);
     ImGuiListClipper clipper; // there may be hundreds
     clipper.Begin(static_cast<int>(own.size()));
     while (clipper.Step()) {
@@ -176,27 +159,38 @@ void draw_contacts(ViewUi* ui, Viewer* viewer) {
 
 } // namespace
 
+// "Joints  2 of 4###joints"; without a filter "Joints  4###joints".
+static std::string count_title(const char* name, const bool* passes, int count) {
+    int left = 0;
+    for (int i = 0; i < count; ++i) left += passes[i];
+    std::string text = std::string(name) + "  " + std::to_string(left);
+    if (left < count) text += " of " + std::to_string(count);
+    return text + "###" + name;
+}
+
 void view_ui::draw_tree(ViewUi* ui, Viewer* viewer) {
-    char title[48];
+    const ViewScene& scene = viewer->scene;
     ImGui::SetNextItemWidth(-1);
-    ImGui::InputTextWithHint("##only", "filter by part or name", ui->only, sizeof ui->only);
-    snprintf(title, sizeof title, "Parts  %d###parts", viewer->scene.parts);
-    if (ImGui::CollapsingHeader(title, ImGuiTreeNodeFlags_DefaultOpen)) {
+    if (ImGui::InputTextWithHint("##only", "filter by part or name", viewer->filter,
+                                 sizeof viewer->filter))
+        viewer_filter(viewer, viewer->filter);
+    if (ImGui::IsItemDeactivated() && ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape)))
+        viewer_filter(viewer, "");
+    std::string title = count_title("Parts", viewer->part_passes, scene.parts);
+    if (ImGui::CollapsingHeader(title.c_str(), ImGuiTreeNodeFlags_DefaultOpen)) {
         for (int i = 0; i < viewer->scene.parts; ++i)
-            if (contains(viewer->scene.part[i].name, ui->only)) part_row(ui, viewer, i);
+            if (viewer->part_passes[i]) part_row(ui, viewer, i);
     }
-    snprintf(title, sizeof title, "Joints  %d###joints", viewer->scene.joints);
-    if (viewer->scene.joints > 0 &&
-        ImGui::CollapsingHeader(title, ImGuiTreeNodeFlags_DefaultOpen)) {
-        for (int i = 0; i < viewer->scene.joints; ++i) {
-            const ViewJoint* joint = &viewer->scene.joint[i];
-            if (passes(ui, viewer, joint->name, joint->body_a, joint->body_b)) joint_row(viewer, i);
-        }
+    title = count_title("Joints", viewer->joint_passes, scene.joints);
+    if (scene.joints > 0 &&
+        ImGui::CollapsingHeader(title.c_str(), ImGuiTreeNodeFlags_DefaultOpen)) {
+        for (int i = 0; i < viewer->scene.joints; ++i)
+            if (viewer->joint_passes[i]) joint_row(viewer, i);
     }
-    snprintf(title, sizeof title, "Contacts  %d###contacts", viewer->scene.contacts);
-    if (viewer->scene.contacts > 0 &&
-        ImGui::CollapsingHeader(title, ImGuiTreeNodeFlags_DefaultOpen))
-        draw_contacts(ui, viewer);
+    title = count_title("Contacts", viewer->contact_passes, scene.contacts);
+    if (scene.contacts > 0 &&
+        ImGui::CollapsingHeader(title.c_str(), ImGuiTreeNodeFlags_DefaultOpen))
+        draw_contacts(viewer);
 }
 
 // ---- properties ---------------------------------------------------------------------------------
@@ -528,7 +522,7 @@ void view_ui::draw_help(ViewUi* ui, Viewer* viewer) {
             }
             ImGui::EndTable();
         }
-        ImGui::TextDisabled("F1 closes this.");
+        ImGui::TextDisabled("F1 or Esc closes this.");
     }
     ImGui::End();
     ImGui::PopStyleVar(3);

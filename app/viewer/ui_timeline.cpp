@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "app/viewer/ui_internal.hpp"
+// after imgui.h
+#include <imgui_internal.h> // SetItemUsingMouseWheel
 #include "core/math3.h"
 #include "solvers/sim.h"
 
@@ -87,53 +89,29 @@ ImU32 event_color(int kind) {
     }
 }
 
-struct Tick {
-    int kind = -1;
-    double impulse = 0;
-};
-
-// One tick per pixel at most, however many events there are: the strongest impact, or what else
-// happened. Impacts stand as high as they are strong, on a scale of four decades; where they are
-// dense (every pixel), only those that are the strongest among their neighbours keep their height.
-void draw_ticks(ImDrawList* list, const Viewer* viewer, ImVec2 at, float width, float height,
-                double first, double last, float s) {
-    std::vector<Tick> tick(static_cast<size_t>(width) + 2);
-    double most = 0;
-    for (int64_t i = 0; i < viewer->events; ++i) {
-        const ViewEvent& e = viewer->event[i];
-        double x = (e.t - first) / (last - first) * static_cast<double>(width);
-        if (!(x >= 0) || x > static_cast<double>(width) || e.kind < 0 || e.kind > 7) continue;
-        Tick& slot = tick[static_cast<size_t>(x)];
-        bool impact = e.kind == LASH_EVENT_IMPACT, was = slot.kind == LASH_EVENT_IMPACT;
-        if (slot.kind >= 0 && (was && !impact)) continue;
-        if (slot.kind >= 0 && was == impact && e.impulse <= slot.impulse) continue;
-        slot.kind = e.kind;
-        slot.impulse = e.impulse;
-        if (impact) most = std::fmax(most, e.impulse);
-    }
-    for (size_t i = 0; i < tick.size(); ++i) {
-        if (tick[i].kind < 0) continue;
-        float tall = tick[i].kind == LASH_EVENT_OPEN ? 0.3f : 0.2f;
-        if (tick[i].kind == LASH_EVENT_IMPACT) {
-            double decades = tick[i].impulse > 0 ? std::log10(tick[i].impulse / most) : -4;
-            tall = static_cast<float>(0.3 + 0.65 * std::fmax(0, 1 + decades / 4));
-            bool weaker = (i > 0 && tick[i - 1].impulse > tick[i].impulse) ||
-                          (i + 1 < tick.size() && tick[i + 1].impulse > tick[i].impulse);
-            if (weaker) tall = 0.3f;
-        }
+// Weaker ticks beside a stronger one are low and pale.
+void draw_ticks(ImDrawList* list, ViewUi* ui, const Viewer* viewer, ImVec2 at, float width,
+                float height, ViewSpan span) {
+    float s = ui->scale;
+    ui->tick.resize(static_cast<size_t>(width));
+    viewer_ticks(viewer, span, static_cast<int>(width), ui->tick.data());
+    for (size_t i = 0; i < ui->tick.size(); ++i) {
+        const ViewTick& tick = ui->tick[i];
+        if (tick.kind < 0) continue;
+        float tall = static_cast<float>(tick.weaker ? std::fmin(tick.height, 0.2) : tick.height);
+        ImU32 tone = event_color(tick.kind);
+        if (tick.weaker) tone = (tone & 0x00ffffffu) | 0x70000000u;
         float px = at.x + static_cast<float>(i) + 0.5f;
         list->AddLine(ImVec2(px, at.y + height - 4 * s),
-                      ImVec2(px, at.y + height - 4 * s - tall * (height - 8 * s)),
-                      event_color(tick[i].kind), 1.0f);
+                      ImVec2(px, at.y + height - 4 * s - tall * (height - 8 * s)), tone, 1.0f);
     }
 }
 
 void draw_track(ViewUi* ui, Viewer* viewer, float height) {
     float s = ui->scale, width = ImGui::GetContentRegionAvail().x;
     if (width < 8) return; // a very narrow window
-    double first = viewer->playback.begin;
-    double last = std::fmax(viewer->status.planned, viewer->playback.end);
-    if (!(last > first)) last = first + 1e-9;
+    ViewSpan span = viewer_span(viewer);
+    double first = span.begin, last = span.end;
     ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::InvisibleButton("track", ImVec2(width, height));
     double under = first + (ImGui::GetIO().MousePos.x - at.x) / width * (last - first);
@@ -150,7 +128,7 @@ void draw_track(ViewUi* ui, Viewer* viewer, float height) {
                         3 * s);
     list->AddRectFilled(ImVec2(at.x, y0), ImVec2(place(viewer->playback.end), y1),
                         IM_COL32(212, 220, 229, 255), 3 * s);
-    draw_ticks(list, viewer, at, width, height, first, last, s);
+    draw_ticks(list, ui, viewer, at, width, height, span);
     float x = place(viewer->playback.time);
     list->AddRectFilled(ImVec2(x - 1 * s, at.y), ImVec2(x + 1 * s, at.y + height), accent);
     list->AddCircleFilled(ImVec2(x, at.y + 2 * s), 4.5f * s, accent, 16);
@@ -160,18 +138,19 @@ void draw_track(ViewUi* ui, Viewer* viewer, float height) {
                                 ImVec2(px + 4 * s, at.y + height),
                                 ImVec2(px, at.y + height - 7 * s), IM_COL32(222, 140, 10, 255));
     }
-    if (ImGui::IsItemHovered() && !ImGui::IsItemActive()) {
-        char text[256];
-        int64_t near = viewer_event_near(viewer, under, 2.5 * (last - first) / width);
-        if (near >= 0)
-            ImGui::SetTooltip("%s", viewer_event_text(viewer, near, text, sizeof text));
-        else
-            ImGui::SetTooltip("%s", quantity_text(under, "s", 5).c_str());
-    }
-    if (ImGui::IsItemClicked()) {
-        int64_t near = viewer_event_near(viewer, under, 2.5 * (last - first) / width);
-        if (near >= 0) viewer_select_event(viewer, near);
-    }
+    viewer->hovered_event = -1;
+    if (!ImGui::IsItemHovered()) return;
+    viewer->hovered_event =
+        viewer_event_near(viewer, under, (VIEW_TICK_SPACE + 0.5) * (last - first) / width);
+    if (ImGui::IsItemClicked() && viewer->hovered_event >= 0)
+        viewer_select_event(viewer, viewer->hovered_event);
+    if (ImGui::IsItemActive()) return;
+    char text[256];
+    if (viewer->hovered_event >= 0)
+        ImGui::SetTooltip("%s",
+                          viewer_event_text(viewer, viewer->hovered_event, text, sizeof text));
+    else
+        ImGui::SetTooltip("%s", quantity_text(under, "s", 5).c_str());
 }
 
 } // namespace
@@ -197,6 +176,7 @@ void view_ui::draw_timeline(ViewUi* ui, Viewer* viewer) {
     view_playback_speed_text(&viewer->playback, text, sizeof text);
     ImGui::SetNextItemWidth(92 * s);
     if (ImGui::BeginCombo("##speed", text, ImGuiComboFlags_HeightLargest)) {
+        if (ui->closing) ImGui::CloseCurrentPopup();
         ViewPlayback each = viewer->playback;
         view_playback_speed(&each, -100);
         for (double last = 0; each.speed != last; view_playback_speed(&each, 1)) {
@@ -222,14 +202,15 @@ void view_ui::draw_status(ViewUi* ui, const Viewer* viewer) {
     const double* x = viewer->frame.values;
     const int* o = viewer->scene.layout.offset;
     if (viewer->error.status != LASH_OK) {
+        std::string text = error_text(viewer);
         ImGui::PushStyleColor(ImGuiCol_Text, alarm);
-        ImGui::Text("%s%s%s", viewer->error.where, viewer->error.where[0] != '\0' ? ": " : "",
-                    viewer->error.message);
+        ImGui::TextWrapped("%s", text.c_str());
         ImGui::PopStyleColor();
-        if (ImGui::IsItemHovered()) { // the line may be longer than the window
+        if (ImGui::IsItemHovered()) { // it may have more lines than are shown
             ImGui::BeginTooltip();
             ImGui::PushTextWrapPos(460 * ui->scale);
-            ImGui::TextUnformatted(viewer->error.message);
+            ImGui::TextUnformatted(text.c_str());
+            ImGui::TextDisabled("Esc closes this");
             ImGui::PopTextWrapPos();
             ImGui::EndTooltip();
         }
@@ -267,7 +248,7 @@ void view_ui::draw_status(ViewUi* ui, const Viewer* viewer) {
                  static_cast<long long>(viewer->status.frames));
         item(150, "frame", text);
     }
-    const char* hint = "F1  keys";
+    const char* hint = viewer->note[0] != '\0' ? viewer->note : "F1  keys";
     float width = ImGui::CalcTextSize(hint).x;
     if (at + width + 20 * s < ImGui::GetWindowWidth()) {
         ImGui::SameLine(ImGui::GetWindowWidth() - width - 10 * s);
@@ -283,7 +264,7 @@ const ImU32 curve_color[] = {IM_COL32(31, 98, 175, 255),  IM_COL32(205, 84, 36, 
                              IM_COL32(52, 134, 66, 255),  IM_COL32(140, 82, 170, 255),
                              IM_COL32(190, 145, 20, 255), IM_COL32(20, 140, 150, 255)};
 
-// Samples of a curve, renewed when the source has grown noticeably.
+// Samples of a curve, renewed when the source has grown noticeably or another time is shown.
 const Samples& samples_of(ViewUi* ui, Viewer* viewer, const ViewCurve& curve, bool second = false) {
     Samples* found = nullptr;
     for (Samples& s : ui->samples)
@@ -292,23 +273,27 @@ const Samples& samples_of(ViewUi* ui, Viewer* viewer, const ViewCurve& curve, bo
             found = &s;
     if (found == nullptr) {
         if (ui->samples.size() > 64) ui->samples.clear();
-        ui->samples.push_back({curve.series, curve.column, curve.norm, second, -1, 0, {}, {}});
+        ui->samples.push_back(
+            {curve.series, curve.column, curve.norm, second, {0, 0}, -1, 0, {}, {}});
         found = &ui->samples.back();
     }
-    if (second && found->frames >= 0) return *found; // a result does not grow
+    ViewSpan span = viewer_plot_span(viewer);
+    bool moved = span.begin != found->span.begin || span.end != found->span.end;
     bool grown = viewer->status.frames > found->frames + found->frames / 40 ||
                  (!viewer->status.running &&
                   (viewer->status.frames != found->frames || viewer->status.end != found->end)) ||
                  viewer->status.frames < found->frames;
-    if (grown) {
+    if (second && found->frames >= 0) grown = false; // a result does not grow
+    if (moved || grown) {
         found->t.resize(VIEW_PLOT_POINTS);
         found->y.resize(VIEW_PLOT_POINTS);
-        int n = viewer_curve_sample(viewer, second ? viewer->second : viewer->source, &curve,
+        int n = viewer_curve_sample(viewer, second ? viewer->second : viewer->source, &curve, span,
                                     VIEW_PLOT_POINTS, found->t.data(), found->y.data());
         found->t.resize(static_cast<size_t>(n));
         found->y.resize(static_cast<size_t>(n));
         found->frames = viewer->status.frames;
         found->end = viewer->status.end;
+        found->span = span;
     }
     return *found;
 }
@@ -358,6 +343,13 @@ struct Canvas {
     }
 };
 
+// Digits that tell two neighbouring labels of an axis apart.
+int axis_digits(double low, double high, double step) {
+    double size = std::fmax(std::fabs(low), std::fabs(high));
+    int digits = static_cast<int>(std::ceil(std::log10(size / step) - 1e-9)) + 1;
+    return std::max(4, std::min(digits, 12));
+}
+
 void draw_axes(ImDrawList* list, const ViewUi* ui, const Canvas& c, const char* unit,
                double* y_scale, bool time_labels) {
     const char *prefix, *time_prefix;
@@ -365,22 +357,25 @@ void draw_axes(ImDrawList* list, const ViewUi* ui, const Canvas& c, const char* 
     double size = std::fmax(std::fabs(c.y.low), std::fabs(c.y.high));
     *y_scale = prefix_of(size, unit, &prefix);
     double step = nice_step((c.y.high - c.y.low) / (c.size.y > 4.2f * line ? 3.4 : 1.7));
+    int digits = axis_digits(c.y.low, c.y.high, step);
     char text[64];
     for (double y = std::ceil(c.y.low / step) * step; y <= c.y.high; y += step) {
         float py = c.v(y);
         list->AddLine(ImVec2(c.at.x, py), ImVec2(c.at.x + c.size.x, py),
                       IM_COL32(226, 230, 235, 255));
         double shown = std::fabs(y) < 1e-9 * step ? 0 : y / *y_scale;
-        snprintf(text, sizeof text, "%.4g", shown);
+        snprintf(text, sizeof text, "%.*g", digits, shown);
         float width = ui->small_font->CalcTextSizeA(line, 1e9f, 0, text).x;
         list->AddText(ui->small_font, line,
                       ImVec2(c.at.x - width - 5 * ui->scale, py - 0.5f * line), faint, text);
     }
     if (!time_labels) return;
     double t_scale = prefix_of(c.t1, "s", &time_prefix), t_step = nice_step((c.t1 - c.t0) / 4);
+    digits = axis_digits(c.t0, c.t1, t_step);
     for (double t = std::ceil(c.t0 / t_step) * t_step; t <= c.t1 + 1e-9 * t_step; t += t_step) {
         bool last = t + t_step > c.t1 + 1e-9 * t_step;
-        snprintf(text, sizeof text, last ? "%.4g %ss" : "%.4g", t / t_scale, time_prefix);
+        double shown = std::fabs(t) < 1e-9 * t_step ? 0 : t / t_scale;
+        snprintf(text, sizeof text, last ? "%.*g %ss" : "%.*g", digits, shown, time_prefix);
         float width = ui->small_font->CalcTextSizeA(line, 1e9f, 0, text).x;
         float px = std::fmin(c.x(t) - 0.5f * width, c.at.x + c.size.x - width);
         list->AddText(ui->small_font, line, ImVec2(px, c.at.y + c.size.y + 3 * ui->scale), faint,
@@ -388,16 +383,12 @@ void draw_axes(ImDrawList* list, const ViewUi* ui, const Canvas& c, const char* 
     }
 }
 
+// Piece by piece: joined lines grow thin at sharp peaks.
 void draw_curve(ImDrawList* list, const Canvas& c, const Samples& s, ImU32 tone, float width) {
-    std::vector<ImVec2> line;
-    line.reserve(s.t.size());
-    for (size_t i = 0; i <= s.t.size(); ++i) {
-        bool good = i < s.t.size() && std::isfinite(s.y[i]);
-        if (good) line.push_back(ImVec2(c.x(s.t[i]), c.v(s.y[i])));
-        if (good && i + 1 <= s.t.size() - 1) continue;
-        if (line.size() > 1)
-            list->AddPolyline(line.data(), static_cast<int>(line.size()), tone, 0, width);
-        line.clear();
+    for (size_t i = 1; i < s.t.size(); ++i) {
+        if (!std::isfinite(s.y[i - 1]) || !std::isfinite(s.y[i])) continue;
+        list->AddLine(ImVec2(c.x(s.t[i - 1]), c.v(s.y[i - 1])), ImVec2(c.x(s.t[i]), c.v(s.y[i])),
+                      tone, width);
     }
 }
 
@@ -418,6 +409,9 @@ void draw_legend(ViewUi* ui, Viewer* viewer, ViewPlot* plot) {
         if (ImGui::IsItemClicked()) remove = &curve;
         if (ImGui::IsItemHovered()) ImGui::SetTooltip("click takes this curve away");
         std::string text = quantity_text(value, curve.unit, 4);
+        if (viewer->second != nullptr)
+            text += " | " + quantity_text(viewer_curve_beside(viewer, &curve, viewer->frame.time),
+                                          curve.unit, 4);
         ImGui::SameLine(ImGui::GetContentRegionMax().x - ImGui::CalcTextSize(text.c_str()).x);
         ImGui::TextDisabled("%s", text.c_str());
         ImGui::PopID();
@@ -428,28 +422,18 @@ void draw_legend(ViewUi* ui, Viewer* viewer, ViewPlot* plot) {
     }
 }
 
-// The wheel narrows or widens the time that all plots show, about the cursor; a double click shows
-// all again. c holds all of it before.
-void zoom(ViewUi* ui, Canvas* c) {
-    double all0 = c->t0, all1 = c->t1;
-    if (ui->zoom1 > ui->zoom0) {
-        c->t0 = std::fmax(all0, ui->zoom0);
-        c->t1 = std::fmin(all1, ui->zoom1);
-        if (!(c->t1 > c->t0)) {
-            c->t0 = all0;
-            c->t1 = all1;
-        }
-    }
+// The wheel narrows or widens the time that all plots show, about the cursor; a right drag moves it;
+// a double click shows all again.
+void zoom(Viewer* viewer, const Canvas& c) {
+    ImGui::SetItemUsingMouseWheel(); // it does not scroll the panel
     if (!ImGui::IsItemHovered()) return;
-    if (ImGui::IsMouseDoubleClicked(0)) ui->zoom0 = ui->zoom1 = 0;
-    float wheel = ImGui::GetIO().MouseWheel;
-    if (wheel == 0) return;
-    double part = (ImGui::GetIO().MousePos.x - c->at.x) / c->size.x;
-    double span = c->t1 - c->t0, wanted = span * std::pow(0.8, static_cast<double>(wheel));
-    double middle = c->t0 + std::fmin(std::fmax(part, 0), 1) * span;
-    ui->zoom0 = std::fmax(all0, middle - (middle - c->t0) * wanted / span);
-    ui->zoom1 = std::fmin(all1, ui->zoom0 + wanted);
-    if (wanted >= all1 - all0) ui->zoom0 = ui->zoom1 = 0;
+    const ImGuiIO& io = ImGui::GetIO();
+    double per_pixel = (c.t1 - c.t0) / static_cast<double>(c.size.x);
+    if (ImGui::IsMouseDoubleClicked(0)) viewer->zoom = {0, 0};
+    if (io.MouseWheel != 0)
+        viewer_zoom(viewer, c.t0 + (io.MousePos.x - c.at.x) * per_pixel,
+                    std::pow(0.8, static_cast<double>(io.MouseWheel)));
+    if (ImGui::IsMouseDragging(1, 0)) viewer_zoom_shift(viewer, -io.MouseDelta.x * per_pixel);
 }
 
 void draw_plot(ViewUi* ui, Viewer* viewer, ViewPlot* plot, float height, bool time_labels) {
@@ -464,10 +448,10 @@ void draw_plot(ViewUi* ui, Viewer* viewer, ViewPlot* plot, float height, bool ti
     Canvas c;
     c.at = ImVec2(at.x + margin, at.y + 4 * s);
     c.size = ImVec2(width - margin - 4 * s, std::fmax(height, 30 * s) - below - 4 * s);
-    c.t0 = viewer->playback.begin;
-    c.t1 = std::fmax(viewer->status.planned, viewer->playback.end);
-    if (!(c.t1 > c.t0)) c.t1 = c.t0 + 1e-9;
-    zoom(ui, &c);
+    ViewSpan span = viewer_plot_span(viewer);
+    c.t0 = span.begin;
+    c.t1 = span.end;
+    zoom(viewer, c);
     c.y = range_of(ui, viewer, *plot);
     if (ImGui::IsItemActive()) {
         viewer->playback.playing = false;
@@ -499,6 +483,7 @@ void draw_plot(ViewUi* ui, Viewer* viewer, ViewPlot* plot, float height, bool ti
 
 void add_popup(ViewUi* ui, Viewer* viewer) {
     if (!ImGui::BeginPopup("add")) return;
+    if (ui->closing) ImGui::CloseCurrentPopup();
     ImGui::SetNextItemWidth(240 * ui->scale);
     ImGui::InputTextWithHint("##filter", "type to filter", ui->filter, sizeof ui->filter);
     if (ImGui::BeginChild("list", ImVec2(300 * ui->scale, 260 * ui->scale))) {
@@ -533,8 +518,8 @@ void save_button(Viewer* viewer, const char* format) {
             viewer->error = error;
     }
     if (ImGui::IsItemHovered())
-        ImGui::SetTooltip(
-            "%s", viewer->note[0] != '\0' ? viewer->note : "save the curves in this folder");
+        ImGui::SetTooltip("save the curves in this folder as plots.%s",
+                          std::strcmp(format, "CSV") == 0 ? "csv" : "svg");
 }
 
 } // namespace
@@ -547,13 +532,20 @@ void view_ui::draw_plots(ViewUi* ui, Viewer* viewer) {
     ImGui::PushFont(ui->small_font);
     ImGui::TextDisabled("PLOTS");
     ImGui::PopFont();
-    ImGui::SameLine(ImGui::GetContentRegionMax().x - 134 * s);
+    ImGui::SameLine(ImGui::GetContentRegionMax().x - 146 * s);
     save_button(viewer, "CSV");
     ImGui::SameLine();
     save_button(viewer, "SVG");
-    ImGui::SameLine(ImGui::GetContentRegionMax().x - 52 * s);
+    ImGui::SameLine();
     if (ImGui::SmallButton("Add ...")) ImGui::OpenPopup("add");
     add_popup(ui, viewer);
+    if (viewer->second != nullptr) {
+        ImGui::PushFont(ui->small_font);
+        const char* slash = std::strrchr(viewer->second_name, '/');
+        ImGui::TextDisabled("pale, and the second number: %s",
+                            slash != nullptr ? slash + 1 : viewer->second_name);
+        ImGui::PopFont();
+    }
     float spacing = ImGui::GetStyle().ItemSpacing.y, line = ImGui::GetTextLineHeight();
     draw_orbit(ui, viewer, 0.38f * ImGui::GetContentRegionAvail().y);
     float rest = ImGui::GetContentRegionAvail().y;

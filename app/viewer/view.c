@@ -22,7 +22,7 @@ typedef struct ViewOptions {
     AppOperands operands;
     AppList set, plot, with, without, hide, transparent;
     const char *scheme, *direction, *png, *video, *frames, *size, *camera, *at, *select, *section;
-    const char *curves, *beside;
+    const char *curves, *beside, *filter, *span;
     double step, duration, frame, magnify, scale, speed, rate;
     bool json, panels, bare, orthographic;
     int width, height; // parsed
@@ -59,6 +59,9 @@ static const AppOption options[] = {
      OPTION(curves)},
     {"beside", 0, APP_FILE, "RESULT.h5", "lay the curves of a second result over the plots",
      OPTION(beside)},
+    {"span", 0, APP_TEXT, "BEGIN,END", "time that the plots show, in seconds", OPTION(span)},
+    {"filter", 0, APP_TEXT, "TEXT",
+     "leave in tree and timeline what has it in its name or in those of its parts", OPTION(filter)},
     {"panels", 0, APP_FLAG, NULL, "draw the panels of the window into the picture", OPTION(panels)},
     {"bare", 0, APP_FLAG, NULL, "no captions in the picture", OPTION(bare)},
     {"scale", 0, APP_NUMBER, "FACTOR", "of texts and lines (default: what the screen asks for)",
@@ -260,17 +263,35 @@ static bool set_plots(Viewer* viewer, const AppList* list, LashError* error) {
     return true;
 }
 
+static bool set_span(Viewer* viewer, const char* text, LashError* error) {
+    if (text == NULL) return true;
+    ViewSpan span = {0, 0};
+    int used = 0;
+    bool good = sscanf(text, "%lf,%lf%n", &span.begin, &span.end, &used) == 2;
+    good = good && text[used] == '\0' && span.begin >= 0 && span.end > span.begin;
+    if (!good || !isfinite(span.end)) {
+        return lash_error_set(error, LASH_ERROR_USAGE, "--span",
+                              "expected two times in seconds, the later one second (0.01,0.02), "
+                              "found '%.40s'",
+                              text);
+    }
+    viewer->zoom = span;
+    return true;
+}
+
 static bool apply_options(Viewer* viewer, ViewOptions* o, LashError* error) {
     viewer->camera.orthographic = o->orthographic;
     if (!isnan(o->speed)) viewer->playback.speed = o->speed;
     viewer_magnify(viewer, o->magnify);
     if (o->camera != NULL) viewer->camera_touched = true;
+    if (o->filter != NULL) viewer_filter(viewer, o->filter);
     return (o->camera == NULL || view_camera_parse(&viewer->camera, o->camera, &o->zoom, error)) &&
            set_shown(&viewer->style, &o->with, true, error) &&
            set_shown(&viewer->style, &o->without, false, error) &&
            set_visibility(viewer, "--hide", &o->hide, VIEW_HIDDEN, error) &&
            set_visibility(viewer, "--transparent", &o->transparent, VIEW_TRANSPARENT, error) &&
-           select_part(viewer, o->select, error) && set_plots(viewer, &o->plot, error);
+           select_part(viewer, o->select, error) && set_plots(viewer, &o->plot, error) &&
+           set_span(viewer, o->span, error);
 }
 
 // ---- pictures -----------------------------------------------------------------------------------
@@ -424,6 +445,7 @@ static ViewSource* open_second(Viewer* viewer, const char* file, LashError* erro
     if (a->bodies == b->bodies && a->joints == b->joints &&
         a->contact_points == b->contact_points) {
         viewer->second = second;
+        viewer->second_name = file;
         return second;
     }
     lash_error_set(error, LASH_ERROR_USAGE, "--beside",

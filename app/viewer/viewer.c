@@ -24,6 +24,8 @@ Viewer* viewer_create(ViewSource* source, LashError* error) {
     viewer->selected_joint = -1;
     viewer->selected_contact = -1;
     viewer->selected_event = -1;
+    viewer->hovered_event = -1;
+    viewer->force_event = -1;
     viewer->panels = true;
     viewer->pixel = 1;
     viewer->style = view_style();
@@ -41,6 +43,10 @@ Viewer* viewer_create(ViewSource* source, LashError* error) {
     viewer->trace_frame =
         lash_alloc((size_t)VIEW_MAX_TRACES * VIEW_TRACE_POINTS * sizeof *viewer->trace_frame);
     viewer->traced_frames = -1;
+    viewer->part_passes = lash_alloc((size_t)viewer->scene.parts + 1);
+    viewer->joint_passes = lash_alloc((size_t)viewer->scene.joints + 1);
+    viewer->contact_passes = lash_alloc((size_t)viewer->scene.contacts + 1);
+    viewer_filter(viewer, "");
     view_source_start(source);
     viewer->status = view_source_status(source);
     viewer->playback = view_playback(viewer->status.planned - viewer->status.begin);
@@ -60,6 +66,9 @@ void viewer_destroy(Viewer* viewer) {
     lash_free(viewer->trace_point);
     lash_free(viewer->trace_frame);
     lash_free(viewer->event);
+    lash_free(viewer->part_passes);
+    lash_free(viewer->joint_passes);
+    lash_free(viewer->contact_passes);
     lash_free(viewer);
 }
 
@@ -226,7 +235,8 @@ static void update_events(Viewer* viewer) {
 
 void viewer_update(Viewer* viewer, double wall) {
     viewer->status = view_source_status(viewer->source);
-    if (viewer->status.error.status != LASH_OK && viewer->error.status == LASH_OK)
+    if (viewer->status.error.status != LASH_OK && viewer->error.status == LASH_OK &&
+        !viewer->error_read)
         viewer->error = viewer->status.error;
     view_playback_range(&viewer->playback, viewer->status.begin, viewer->status.end,
                         viewer->status.running);
@@ -307,14 +317,14 @@ static void go_to_event(Viewer* viewer, int direction) {
     double t = viewer->playback.time, slack = 0.25 * viewer->status.step;
     if (direction > 0) {
         for (int64_t i = 0; i < viewer->events; ++i) {
-            if (viewer->event[i].t <= t + slack) continue;
+            if (viewer->event[i].t <= t + slack || !viewer_event_passes(viewer, i)) continue;
             viewer_seek(viewer, viewer->event[i].t);
             viewer_select_event(viewer, i);
             break;
         }
     } else {
         for (int64_t i = viewer->events - 1; i >= 0; --i) {
-            if (viewer->event[i].t >= t - slack) continue;
+            if (viewer->event[i].t >= t - slack || !viewer_event_passes(viewer, i)) continue;
             viewer_seek(viewer, viewer->event[i].t);
             viewer_select_event(viewer, i);
             break;
@@ -346,6 +356,10 @@ static void isolate(Viewer* viewer) {
 
 static void restart(Viewer* viewer) {
     viewer->error = (LashError){0};
+    viewer->error_read = false;
+    viewer->selected_event = -1;
+    viewer->hovered_event = -1;
+    viewer->force_event = -1;
     viewer->shown = -1;
     viewer->events = viewer->surveyed = 0;
     viewer->traced_frames = -1;
@@ -439,6 +453,20 @@ static bool act_look(Viewer* viewer, ViewAction action) {
     }
 }
 
+// One thing at a time: the help, a message, the selection.
+static void close_something(Viewer* viewer) {
+    if (viewer->help) {
+        viewer->help = false;
+    } else if (viewer->error.status != LASH_OK) {
+        viewer->error = (LashError){0};
+        viewer->error_read = true;
+    } else if (viewer->note[0] != '\0') {
+        viewer->note[0] = '\0';
+    } else {
+        viewer_select_part(viewer, -1, -1);
+    }
+}
+
 static void act_parts(Viewer* viewer, ViewAction action) {
     switch (action) {
         case VIEW_HIDE:
@@ -455,10 +483,7 @@ static void act_parts(Viewer* viewer, ViewAction action) {
                 viewer->scene.part[i].visibility = VIEW_SHOWN;
             break;
         case VIEW_DESELECT:
-            if (viewer->help)
-                viewer->help = false; // closes what is open, then deselects
-            else
-                viewer_select_part(viewer, -1, -1);
+            close_something(viewer);
             break;
         case VIEW_MAGNIFY_MORE:
             viewer_magnify(viewer, 2 * viewer->magnification);
@@ -528,7 +553,7 @@ const ViewKey* viewer_keys(void) { // codes are those of GLFW: letters and digit
         {"Shift+M", "magnify less", 'M' | VIEW_SHIFT, VIEW_MAGNIFY_LESS},
         {"P", "panels", 'P', VIEW_TOGGLE_PANELS},
         {"F1", "this help", 290, VIEW_TOGGLE_HELP},
-        {"Esc", "close help, select nothing", 256, VIEW_DESELECT},
+        {"Esc", "close menu, help, message; select nothing", 256, VIEW_DESELECT},
         {"Q", "quit", 'Q', VIEW_QUIT},
         {NULL, NULL, 0, VIEW_ACTIONS},
     };

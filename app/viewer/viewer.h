@@ -18,6 +18,7 @@ enum {
     VIEW_MAX_PLOTS = 4,
     VIEW_MAX_CURVES = 6,
     VIEW_PLOT_POINTS = 1500,
+    VIEW_TICK_SPACE = 2, // pixels on either side that belong to the strongest tick
     VIEW_DECADES = 240
 };
 
@@ -71,6 +72,17 @@ typedef struct ViewCurve { // one number per frame
     char name[96], unit[16];
 } ViewCurve;
 
+typedef struct ViewSpan { // of time [s]
+    double begin, end;
+} ViewSpan;
+
+typedef struct ViewTick { // of the timeline, one per pixel
+    int kind;             // LashEventKind; -1: nothing happened
+    int64_t event;        // the strongest of this pixel
+    double height;        // 0 .. 1 of the track
+    bool weaker;          // a stronger one stands within VIEW_TICK_SPACE pixels
+} ViewTick;
+
 typedef struct ViewPlot { // curves of one unit over time
     ViewCurve curve[VIEW_MAX_CURVES];
     int curves;
@@ -90,7 +102,10 @@ typedef struct Viewer {
     ViewPick selected;
     int selected_joint;     // -1: none
     int selected_contact;   // -1: none
-    int64_t selected_event; // -1: none; what N went to, or the cursor is on
+    int64_t selected_event; // -1: none; what N went to
+    int64_t hovered_event;  // -1: none; the cursor is on its tick
+    int64_t force_event;    // -1: none; whose force is known:
+    double event_force;     // [N] NAN: it has none
     bool camera_touched;    // by the user: fit no more on its own
     bool panels, help, quit;
     int64_t surveyed;               // frames looked at for extent and forces
@@ -112,9 +127,14 @@ typedef struct Viewer {
     int64_t events, event_capacity;
     ViewPlot plot[VIEW_MAX_PLOTS];
     int plots;
-    LashError error;    // the last one, for the status line
-    char note[80];      // what was saved last
-    ViewSource* second; // another result, whose curves are laid over; borrowed, NULL: none
+    ViewSpan zoom;   // time that the plots show; empty: all
+    char filter[64]; // of tree and timeline: a piece of the names that are left; empty: all
+    bool *part_passes, *joint_passes, *contact_passes; // the filter, by number
+    LashError error;                                   // the last one, for the status line
+    bool error_read;                                   // Esc: it is not told again
+    char note[80];                                     // what was saved last, for the status line
+    ViewSource* second;      // another result, whose curves are laid over; borrowed, NULL: none
+    const char* second_name; // its file; borrowed
 } Viewer;
 
 // Borrows the source; starts it. Large: lives on the heap. NULL with error.
@@ -140,11 +160,26 @@ void viewer_select_part(Viewer* viewer, int part, int face);
 void viewer_select_joint(Viewer* viewer, int joint);
 void viewer_select_contact(Viewer* viewer, int contact);
 void viewer_select_event(Viewer* viewer, int64_t event);
-// "impact at 12.3 ms: crank and rod in crank_pin, 0.25 N s": what hit what, how hard, when.
-const char* viewer_event_text(const Viewer* viewer, int64_t event, char* text, size_t size);
+// "impact at 12.3 ms: crank and rod in crank_pin, 0.25 N s, then 31 N": what hit what, how hard,
+// when.
+const char* viewer_event_text(Viewer* viewer, int64_t event, char* text, size_t size);
 // The strongest event within `slack` seconds of t; -1: none.
 int64_t viewer_event_near(const Viewer* viewer, double t, double slack);
 int viewer_contact_joint(const Viewer* viewer, int contact); // whose play it is; -1: of nobody
+// Leaves in tree and timeline what has the text in its name or in those of its parts, whatever the
+// case of its letters.
+void viewer_filter(Viewer* viewer, const char* text);
+bool viewer_event_passes(const Viewer* viewer, int64_t event);
+
+// Time of the timeline, and of the plots, which can be zoomed.
+ViewSpan viewer_span(const Viewer* viewer);
+ViewSpan viewer_plot_span(const Viewer* viewer);
+// `factor` times the span, where `about` stays; moves it by `shift` seconds.
+void viewer_zoom(Viewer* viewer, double about, double factor);
+void viewer_zoom_shift(Viewer* viewer, double shift);
+// Ticks of a timeline that is `width` pixels wide: tick (width). Of each pixel the strongest event;
+// where they are dense, the weaker ones are marked as such.
+void viewer_ticks(const Viewer* viewer, ViewSpan span, int width, ViewTick* tick);
 
 // Curves that can be plotted: number of them; curve i. "crank.position.x", unit "m".
 int viewer_curve_count(const Viewer* viewer);
@@ -155,12 +190,18 @@ void viewer_plot_defaults(Viewer* viewer);
 void viewer_plot_toggle(Viewer* viewer, const ViewCurve* curve);
 // "name" or "of.quantity" as viewer_curve names it. False when there is none.
 bool viewer_plot_find(Viewer* viewer, const char* name, ViewCurve* curve);
-// Samples at most `capacity` points of a curve; returns how many.
-// The source is the viewer's, or that of a second result.
-int viewer_curve_sample(Viewer* viewer, ViewSource* source, const ViewCurve* curve, int capacity,
-                        double* t, double* y);
+// Samples at most `capacity` points of a curve within the span, and one on either side of it;
+// returns how many. The source is the viewer's, or that of a second result.
+int viewer_curve_sample(Viewer* viewer, ViewSource* source, const ViewCurve* curve, ViewSpan span,
+                        int capacity, double* t, double* y);
 double viewer_curve_value(const Viewer* viewer, const ViewCurve* curve); // in the frame shown
-// Every curve that is plotted, over all frames: a CSV table, or an SVG drawing by the ending.
+// A curve of frames [first, first + count): value (count). False with viewer->error.
+bool viewer_curve_read(Viewer* viewer, ViewSource* source, const ViewCurve* curve, int64_t first,
+                       int64_t count, double* value);
+// The value of the second result, at time t between its frames; NAN: it has none there.
+double viewer_curve_beside(Viewer* viewer, const ViewCurve* curve, double t);
+// Every curve that is plotted, over all frames, those of the second result beside them: a CSV
+// table, or an SVG drawing by the ending.
 bool viewer_plots_save(Viewer* viewer, const char* file, LashError* error);
 
 // Keys and what they do, for the help panel and the manual: NULL after the last.

@@ -48,7 +48,9 @@ static void on_key(GLFWwindow* glfw, int key, int scancode, int action, int mods
     (void)scancode;
     ViewWindow* window = glfwGetWindowUserPointer(glfw);
     window->busy = app_wall_clock();
-    if (action == GLFW_RELEASE || view_ui_has_keyboard(window->ui)) return;
+    if (action == GLFW_RELEASE) return;
+    if (key == GLFW_KEY_ESCAPE && view_ui_close(window->ui)) return;
+    if (view_ui_has_keyboard(window->ui)) return;
     if (mods & (GLFW_MOD_CONTROL | GLFW_MOD_ALT | GLFW_MOD_SUPER)) return;
     int code = key | (mods & GLFW_MOD_SHIFT ? VIEW_SHIFT : 0);
     for (const ViewKey* k = viewer_keys(); k->key != NULL; ++k) {

@@ -535,7 +535,7 @@ static void plots_follow_every_frame_and_keep_peaks(void** state) {
     assert_true(viewer_plot_find(v, "slider.velocity.x", &curve));
     assert_string_equal(curve.unit, "m/s");
     double t[VIEW_PLOT_POINTS], y[VIEW_PLOT_POINTS], most = -INFINITY, sampled = -INFINITY;
-    int count = viewer_curve_sample(v, v->source, &curve, VIEW_PLOT_POINTS, t, y);
+    int count = viewer_curve_sample(v, v->source, &curve, viewer_span(v), VIEW_PLOT_POINTS, t, y);
     assert_in_range(count, 100, VIEW_PLOT_POINTS);
     double* all = lash_alloc((size_t)v->status.frames * sizeof *all);
     LashError error = {0};
@@ -583,7 +583,7 @@ static void every_recorded_number_can_be_plotted(void** state) {
     }
     assert_float_equal(norm, sqrt(sum), 1e-9 * norm + 1e-15);
     double t[VIEW_PLOT_POINTS], y[VIEW_PLOT_POINTS];
-    int count = viewer_curve_sample(v, source, &curve, VIEW_PLOT_POINTS, t, y);
+    int count = viewer_curve_sample(v, source, &curve, viewer_span(v), VIEW_PLOT_POINTS, t, y);
     assert_in_range(count, 10, VIEW_PLOT_POINTS);
     for (int i = 0; i < count; ++i) assert_true(y[i] >= 0);
     viewer_destroy(v);
@@ -607,6 +607,25 @@ static void an_event_tells_what_hit_what_how_hard_and_when(void** state) {
     int joint = viewer_contact_joint(v, v->event[strongest].contact);
     assert_true(joint >= 0); // all contacts of this model are plays of joints
     assert_non_null(strstr(text, v->scene.joint[joint].name));
+    int forces = 0, after = 0; // an impact has none; what it leads to, and other events, have
+    for (int64_t i = 0; i < v->events; ++i) {
+        viewer_event_text(v, i, text, sizeof text);
+        bool impact = strncmp(text, "impact", 6) == 0;
+        const char* then = strstr(text, ", then ");
+        assert_true(impact || then == NULL);
+        after += then != NULL;
+        if (impact || v->event[i].contact < 0 || !(v->event[i].impulse > 0)) continue;
+        double force = 0, impulse = 0;
+        assert_int_equal(sscanf(strrchr(text, ',') + 1, "%lf", &force), 1);
+        const char* first = strstr(text, " N s");
+        assert_non_null(first);
+        while (*first != ',') --first;
+        assert_int_equal(sscanf(first + 1, "%lf", &impulse), 1);
+        assert_float_equal(force, impulse / v->event[i].h, 0.02 * force);
+        ++forces;
+    }
+    print_message("%d forces of events, %d after impacts\n", forces, after);
+    assert_true(after > 0);
     viewer_select_event(v, strongest);
     assert_int_equal(v->selected_contact, v->event[strongest].contact);
     viewer_select_joint(v, joint);
