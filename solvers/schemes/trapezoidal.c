@@ -17,7 +17,7 @@
 // (c) The first guess is the root of the cubic through gaps and velocities of both ends; [P06] takes the
 //     state there by interpolation (locate: interpolate), which fails with stiff modes not resolved.
 // (d) A contact hit more than max_rebounds times in the step, whose last three hits say that infinitely
-//     many would end in it, is hit plastically; and one whose last bounce stayed within the band. Contacts that
+//     many would end in it, is hit plastically; and one whose last bounce stayed within a tenth of the band. Contacts that
 //     so end their bounces come to rest together: two ends of a pin would else hit in turn for ever.
 // (e) A slide ends where its end velocity is zero, pushing and sticking where a force reaches its limit:
 //     the root of the smallest of them over the length of the leg; in space a slide is held in its direction
@@ -305,8 +305,10 @@ static void note_event(LashSim* sim, const Step* step, const Leg* leg, LashEvent
 
 // Would infinitely many hits of contact i end within the step?
 static bool accumulates(const LashSim* sim, const Whole* whole, int i) {
+    static const double LOW =
+        0.1; // of the band; 1: slider-crank at 2.5e-5 s one hit short of the known ones
     const Hits* hits = &whole->hits[i];
-    if (hits->count >= 2 && hits->height <= whole->leg.band) return true;
+    if (hits->count >= 2 && hits->height <= LOW * whole->leg.band) return true;
     if (hits->count <= sim->option[MAX_REBOUNDS] || hits->count < 3) return false;
     double one = hits->last[1] - hits->last[0], two = hits->last[2] - hits->last[1];
     double ratio = two / one;
@@ -445,11 +447,49 @@ static bool interpolate(LashSim* sim, Step* step, Leg* leg, double s) {
     return sim_evaluate(sim, leg->t + leg->h, leg->q_end, NULL, leg->g_end, step->g_t, step->G);
 }
 
-// Shortens the leg until the gap of contact j is `level`: secants from the guess s, kept in brackets. The
-// mean velocity may stick: then a range of lengths has the same gap, and any of them is good.
+static const double SHARP = 1e-4; // of the tolerance: impact times to 1e-14 m / speed
+
+// Solves the leg for the share s of `left`; what its gap of row n is above the level. NaN: no solution.
+static double gap_at(LashSim* sim, Step* step, Leg* leg, double left, double s, int n,
+                     double level) {
+    leg->h = s * left;
+    return leg_solve(sim, step, leg) ? leg->g_end[n] - level : NAN;
+}
+
+static bool friction_sticks(const Step* step, const Leg* leg) {
+    for (int c = 0; c < step->nc; ++c) {
+        const LashInteraction* item = &step->list->item[step->contact[c]];
+        bool friction = item->rows > 1 && item->mu > 0;
+        if (friction && leg_status(step, leg, step->contact[c]) == STATUS_STICKS) return true;
+    }
+    return false;
+}
+
+// Friction on the mean velocity may hold a contact that just rebounded: it sticks over a whole range of lengths, in
+// which the gap stays as it is. It is hit where it begins to fall: from s, in the range, to high, beyond it.
+static bool end_of_range(LashSim* sim, Step* step, Whole* whole, int n, double s, double high) {
+    enum { MOST = 50 };
+    static const double PROBE = 1e-3; // of the length; a gap that falls has fallen there
+    Leg* leg = &whole->leg;
+    double left = leg->h / s, level = fmin(0, leg->g[n]), next = s * (1 + PROBE);
+    if (leg->g[n] - level > whole->tie || !friction_sticks(step, leg)) return true;
+    for (int k = 0; k < MOST && next > s && next < high; ++k) {
+        double f = gap_at(sim, step, leg, left, next, n, level);
+        if (isnan(f)) return false;
+        if (f >= -SHARP * whole->tie) {
+            s = next;
+        } else {
+            high = next;
+            if (k == 0) break;
+        }
+        next = 0.5 * (s + high);
+    }
+    return !isnan(gap_at(sim, step, leg, left, s, n, level));
+}
+
+// Shortens the leg until the gap of contact j is `level`: secants from the guess s, kept in brackets.
 static bool shorten(LashSim* sim, Step* step, Whole* whole, int j, double s) {
     enum { MOST = 40 };
-    static const double SHARP = 1e-4;    // of the tolerance: impact times to 1e-14 m / speed
     static const double NOTHING = 1e-12; // of the step: no leg is that short
     Leg* leg = &whole->leg;
     int n = step->list->item[j].row;
@@ -460,10 +500,12 @@ static bool shorten(LashSim* sim, Step* step, Whole* whole, int j, double s) {
         return true;
     }
     for (int k = 0; k < MOST; ++k) {
-        leg->h = s * left > NOTHING * step->h ? s * left : 0;
-        if (leg->h == 0) break;
-        if (!leg_solve(sim, step, leg)) return false;
-        double f = leg->g_end[n] - level;
+        if (!(s * left > NOTHING * step->h)) {
+            leg->h = 0;
+            return true;
+        }
+        double f = gap_at(sim, step, leg, left, s, n, level);
+        if (isnan(f)) return false;
         if (fabs(f) <= SHARP * whole->tie) break;
         if (f > 0)
             low = s;
@@ -474,7 +516,7 @@ static bool shorten(LashSim* sim, Step* step, Whole* whole, int j, double s) {
         f_last = f;
         s = next > low && next < high ? next : 0.5 * (low + high);
     }
-    return true;
+    return end_of_range(sim, step, whole, n, s, high);
 }
 
 // Contact j is hit at about the share s of the leg: the leg ends there, (b) does the rest.
@@ -607,9 +649,11 @@ static void note_row(const Leg* leg, int r, Alternation* found) {
 
 // Rows on the mean velocity leave joints and closed contacts with speeds whose sign alternates, U_{k+1} = -U_k + O(h^2).
 // Where the motion feeds it the alternation grows, whatever the step is: by e in 5 ms on the ideal slider-crank. Has it
-// outgrown the most that a leg has added so far (history: joints, contacts)?
+// outgrown the most that a leg has added so far (history: joints, contacts)? Or is it what closing the last gap left, and
+// nothing moves any more?
 static bool alternates(const LashSim* sim, const Step* step, Whole* whole) {
-    static const double OUTGROWN = 10; // times; test_app_benchmarks, test_solvers_trapezoidal
+    static const double OUTGROWN = 10;  // times; test_app_benchmarks, test_solvers_trapezoidal
+    static const double NOTHING = 1e-3; // of the tolerance
     const Leg* leg = &whole->leg;
     if (sim->option[STABILIZE] == 0 || leg->rows != LEG_ROWS_MEAN) return false;
     Alternation found[2] = {{0}};
@@ -620,13 +664,14 @@ static bool alternates(const LashSim* sim, const Step* step, Whole* whole) {
         whole->impact[i] = pushed ? IMPACT_PUSHED : IMPACT_REBOUNDS;
         if (pushed) note_row(leg, n, &found[1]);
     }
-    bool outgrown = false;
+    double nothing = NOTHING * whole->at_rest, size = found[1].size;
+    bool ends = found[1].added <= nothing && size > nothing && size <= whole->at_rest;
     for (int k = 0; k < 2; ++k) {
         double* most = &sim->now.history[k];
         *most = fmax(*most, found[k].added);
-        outgrown = outgrown || found[k].size > OUTGROWN * *most;
+        ends = ends || found[k].size > OUTGROWN * *most;
     }
-    return outgrown;
+    return ends;
 }
 
 static bool end_alternation(LashSim* sim, Step* step, Whole* whole) {
@@ -658,10 +703,10 @@ static bool go_on(LashSim* sim, Step* step, Whole* whole) {
         Status now = step->active[i] ? leg_status(step, leg, i) : STATUS_OPEN;
         whole->status[i] = (uint8_t)now;
     }
-    bool outgrown = alternates(sim, step, whole);
+    bool alternating = alternates(sim, step, whole);
     take_leg(sim, step, whole);
     whole->left = 0;
-    return !outgrown || end_alternation(sim, step, whole);
+    return !alternating || end_alternation(sim, step, whole);
 }
 
 static LashOutcome advance(LashSim* sim, Step* step) {

@@ -132,15 +132,13 @@ static double share(const Leg* leg) {
 
 // The gap's part of a row: joints close theirs within the leg, contacts as within the whole step. Rows of the
 // mean velocity leave twice the speed that closes a gap in the end velocity, with a sign that alternates; hence
-// no rounding is closed, and nothing within a short leg: it would be an impact that keeps others going.
+// nothing is closed within a short leg: it would be an impact that keeps others going.
 static double opening(const Leg* leg, const LashInteraction* item, int r) {
-    static const double SHORT = 0.05;    // of the step; larger: double pendulum, known states
-    static const double ROUNDING = 0.03; // of the band; 0: rocking block never below 1e-12 m/s
+    static const double SHORT = 0.05; // of the step; larger: double pendulum, known states
     if (item->kind == LASH_BILATERAL_VELOCITY || leg->h < SHORT * leg->whole) return 0;
-    double g = leg->g[item->row + r], rounding = ROUNDING * leg->band;
+    double g = leg->g[item->row + r];
     if (item->kind != LASH_UNILATERAL) return leg->stabilize * g / leg->h;
-    if (r > 0 || fabs(g) <= rounding) return 0;
-    return leg->stabilize * (g - copysign(rounding, g)) / leg->whole;
+    return r > 0 ? 0 : leg->stabilize * g / leg->whole;
 }
 
 static void close_joints(LashSim* sim, Step* step, Leg* leg) {

@@ -250,6 +250,62 @@ static void heavy_top_in_maximal_coordinates_reaches_a_known_state(void** state)
     lash_mechanism_destroy(mech);
 }
 
+// The same top about its pivot, three angular velocities: a body that rests at the pivot with the inertia about it,
+// (0.05, 0.05, 0.008), and its weight at the mass centre; what would move it is taken back at the pivot.
+static LashMechanism* top_about_its_pivot(void) {
+    LashMechanism* mech = lash_mechanism_create();
+    LashBodyDef body = lash_body_def();
+    body.mass = 1;
+    body.inertia = mat3_diagonal(0.05, 0.05, 0.008);
+    body.world_body.rot = quat_from_axis_angle(vec3(1, 0, 0), LASH_PI / 6);
+    body.omega = vec3(0, 0, 150);
+    LashForceDef force = lash_force_def();
+    force.type = LASH_POINT_FORCE;
+    force.body_b = lash_mechanism_add_body(mech, &body);
+    force.name = "pivot";
+    force.component[2].out = GRAVITY;
+    lash_mechanism_add_force(mech, &force);
+    force.name = "weight";
+    force.b_point = vec3(0, 0, 0.2);
+    force.component[2].out = -GRAVITY;
+    lash_mechanism_add_force(mech, &force);
+    return mech;
+}
+
+static void heavy_top_about_its_pivot_reaches_known_states(void** state) {
+    (void)state;
+    static const struct {
+        Member member;
+        double q[4], v[3];
+    } known[] = {{{LASH_NEWMARK, NULL, 0},
+                  {0.0682132847141363, 0.0187310983154728, -0.259991285441386, 0.963016420025609},
+                  {-0.359498613048346, -0.144937489531096, 150}},
+                 {{LASH_HHT, "alpha", 0.1},
+                  {0.0682139132061134, 0.0187287503533458, -0.259987753918873, 0.963017374592759},
+                  {-0.358711244248286, -0.144644744048901, 150}},
+                 {{LASH_GENERALIZED_ALPHA, "spectral_radius", 0.8},
+                  {0.0682134191998758, 0.0187305957681952, -0.259990638132576, 0.963016595031802},
+                  {-0.359371927853553, -0.144897959169048, 150}},
+                 {{LASH_GENERALIZED_ALPHA, "spectral_radius", 0},
+                  {0.0682248452455731, 0.0186879163650486, -0.259953176484915, 0.963026727722836},
+                  {-0.351160736439645, -0.140345301439382, 150}},
+                 {{LASH_TRAPEZOIDAL, NULL, 0},
+                  {0.0682125693585058, 0.0187337565249528, -0.260001489544054, 0.963013664068609},
+                  {-0.361506417668952, -0.145811279909615, 150}}};
+    for (size_t k = 0; k < sizeof known / sizeof *known; ++k) {
+        LashMechanism* mech = top_about_its_pivot();
+        LashSettings set = settings_of(&known[k].member, 1e-3);
+        LashSim* sim = lash_sim_create(lash_mechanism_system(mech), &set);
+        good_steps(sim, 20);
+        const double *q, *v;
+        lash_sim_state(sim, &q, &v);
+        for (int i = 0; i < 4; ++i) check("q", q[3 + i], known[k].q[i], 1e-9 * fabs(known[k].q[i]));
+        for (int i = 0; i < 3; ++i) check("v", v[3 + i], known[k].v[i], 1e-9 * fabs(known[k].v[i]));
+        lash_sim_destroy(sim);
+        lash_mechanism_destroy(mech);
+    }
+}
+
 static void heavy_top_in_maximal_coordinates_is_of_second_order(void** state) {
     (void)state;
     for (int k = 0; k < 3; ++k) { // Krenk-Hogsberg: gyroscopic forces are not of the potential
@@ -453,6 +509,7 @@ RUN(TEST(two_masses_and_a_wall_reach_known_states),
     TEST(energy_identities_hold_with_joints_and_filters),
     TEST(pendulum_is_of_second_order_with_impulses_at_the_midpoint),
     TEST(heavy_top_in_maximal_coordinates_reaches_a_known_state),
+    TEST(heavy_top_about_its_pivot_reaches_known_states),
     TEST(heavy_top_in_maximal_coordinates_is_of_second_order),
     TEST(ideal_slider_crank_reaches_known_states_with_second_order),
     TEST(damping_costs_krenk_hogsberg_an_order),
